@@ -1,7 +1,8 @@
 -- plan.lua: checks a plan.
-local expect = require("passes.checks.expect")
 local all_regions = require("passes.common.regions")
 local check_storage = require("passes.checks.storage")
+local each_op = require("passes.common.region_ops")
+local expect = require("passes.checks.expect")
 
 --- Checks that every op is in exactly one region, that products have the panels of their weights, that K blocks cover
 --- the inputs, and that the storage is right.
@@ -12,18 +13,14 @@ return function(state)
     found[op] = true
   end
   for region in all_regions(state.plan.segments) do
+    each_op(region, mark)
     for _, fusion in ipairs(region.fusions) do
-      mark(fusion.leading)
-      for _, op in ipairs(fusion.epilogue) do mark(op) end
-      for _, op in ipairs(fusion.ends) do mark(op) end
       if fusion.panels then
         local k, weight, name = fusion.k_blocks, fusion.leading.operands.weight, fusion.leading.result.name
         expect(fusion.panels == state.weights.layouts[weight.name], "plan", "the panels of %s", name)
         expect(k.size * k.count + k.tail == weight.shape[2], "plan", "the K blocks of %s", name)
       end
     end
-    for _, op in ipairs(region.ops or {}) do mark(op) end
-    if region.round then mark(region.round) end
   end
   for _, op in ipairs(state.graph.entry.ops) do
     expect(found[op], "plan", "%s is not planned", op.result.name)

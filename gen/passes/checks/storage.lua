@@ -1,5 +1,6 @@
 -- storage.lua: checks the storage of a plan: that no reader misses rows, and that nothing is overwritten too early.
 local all_regions = require("passes.common.regions")
+local each_op = require("passes.common.region_ops")
 local expect = require("passes.checks.expect")
 local forms = require("data.storage")
 local types = require("data.types")
@@ -7,16 +8,7 @@ local types = require("data.types")
 -- Returns the region of each op.
 local function regions_of_ops(state)
   local region_of = {}
-  for region in all_regions(state.plan.segments) do
-    local function mark(list) for _, op in ipairs(list) do region_of[op] = region end end
-    for _, fusion in ipairs(region.fusions) do
-      mark { fusion.leading }
-      mark(fusion.epilogue)
-      mark(fusion.ends)
-    end
-    mark(region.ops or {})
-    mark { region.round }
-  end
+  for region in all_regions(state.plan.segments) do each_op(region, function(op) region_of[op] = region end) end
   return region_of
 end
 

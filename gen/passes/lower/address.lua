@@ -39,25 +39,28 @@ function address:at(tensor, row, column, origin)
   local operand = { buffer = home.name .. place.suffix, class = forms.class(home, self.storage[home.name]),
     offset = types.bytes(place.where(storage, row - first_row, column - first_column), storage.type) }
   if tensor.type == "i32" and tensor.limit then operand.least, operand.most = tensor.minimum, tensor.limit - 1 end
-  if not place.private then self:symbols(operand, storage, place.sequence(storage), storage.type, origin) end
+  if not place.private then
+    self:symbols(operand, storage, types.bytes(place.sequence(storage), storage.type),
+      self.whole or storage.whole_batch, origin)
+  end
   return operand
 end
 
 --- Returns the place of element (row, column) of packed keys or values; row counts as in `at`.
 function address:packed_at(storage, row, column, origin)
   local place = forms.packed(storage)
-  local operand = self:in_arena(storage.buffer, place.where(storage, row, column), storage.type)
-  if origin.loop then operand.terms = { b = types.bytes(place.sequence(storage), storage.type) } end
+  local operand = { buffer = storage.buffer, class = forms.forms[storage.form].class,
+    offset = types.bytes(place.where(storage, row, column), storage.type) }
+  self:symbols(operand, storage, types.bytes(place.sequence(storage), storage.type), storage.whole_batch, origin)
   return operand
 end
 
--- Adds an operand's terms. elements: of one sequence.
-function address:symbols(operand, storage, elements, type, origin)
+-- Adds an operand's terms. is_whole: whether the buffer has all sequences of the batch, not a micro-batch's.
+function address:symbols(operand, storage, per_sequence, is_whole, origin)
   operand.terms = {}
   if storage.unbatched then return end
-  local per_sequence = types.bytes(elements, type)
   if origin.loop then operand.terms.b = per_sequence end
-  if self.segment.repeats > 1 and (storage.whole_batch or self.whole) then operand.terms.s = per_sequence end
+  if self.segment.repeats > 1 and is_whole then operand.terms.s = per_sequence end
 end
 
 function address:ld(tensor)
@@ -70,9 +73,9 @@ function address:is_stored(tensor) return forms.rows(self.storage[tensor.name]) 
 --- Returns the trace's own copy of a tensor that is not stored whole, with packed rows.
 function address:trace_at(tensor, row, column, origin)
   local storage = self.storage[tensor.name]
-  local width, type = storage.width, forms.trace_type(storage)
-  local operand = self:in_arena(forms.trace_name(tensor.name), row * width + column, type)
-  self:symbols(operand, storage, storage.rows_per_sequence * width, type, origin)
+  local type, per_sequence = forms.trace_type(storage), storage.rows_per_sequence * storage.width
+  local operand = self:in_arena(forms.trace_name(tensor.name), row * storage.width + column, type)
+  self:symbols(operand, storage, types.bytes(per_sequence, type), true, origin)
   return operand
 end
 

@@ -9,7 +9,7 @@ local buffer_of = address.buffer_of
 local function add_packed(buffers, storage, sequences)
   local place = forms.packed(storage)
   buffers[storage.buffer] = buffer_of(storage.type, sequences * place.sequence(storage), place.pitch(storage),
-    { class = "arena" })
+    { class = forms.forms[storage.form].class })
 end
 
 -- Adds the buffers of a tensor. sequences: how many are stored at a time; here: those of a micro-batch.
@@ -20,7 +20,7 @@ local function add_tensor(buffers, variant, tensor, storage, sequences, here)
       rows.pitch(storage), { class = forms.class(tensor, storage), private = rows.private,
         over = variant == "ship" and storage.over or nil })
   end
-  if forms.packed(storage) then add_packed(buffers, storage, here) end
+  if forms.packed(storage) then add_packed(buffers, storage, storage.whole_batch and sequences or here) end
   if variant == "trace" and forms.is_traced(storage) then
     local count = (storage.unbatched and 1 or sequences) * storage.rows_per_sequence
     buffers[forms.trace_name(tensor.name)] = buffer_of(forms.trace_type(storage), count * storage.width, storage.width,

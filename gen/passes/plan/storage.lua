@@ -1,6 +1,7 @@
 -- storage.lua: decides how each tensor is stored: its form, row length, and whether it is written over another.
 local all_regions = require("passes.common.regions")
 local divide = require("passes.common.divide")
+local each_op = require("passes.common.region_ops")
 local forms = require("data.storage")
 local grouping = require("passes.common.grouping")
 local ops = require("data.ops")
@@ -12,21 +13,14 @@ local storage = {}
 -- Returns the region that writes each tensor, and the regions that read it, in order.
 local function region_uses(segments)
   local writer, readers = {}, {}
-  local function visit(region, op, segment)
-    for _, tensor in pairs(op.operands) do
-      readers[tensor.name] = readers[tensor.name] or {}
-      table.insert(readers[tensor.name], { region = region, segment = segment })
-    end
-    writer[op.result.name] = { region = region, segment = segment }
-  end
   for region, segment in all_regions(segments) do
-    for _, fusion in ipairs(region.fusions) do
-      visit(region, fusion.leading, segment)
-      for _, op in ipairs(fusion.epilogue) do visit(region, op, segment) end
-      for _, op in ipairs(fusion.ends) do visit(region, op, segment) end
-    end
-    for _, op in ipairs(region.ops or {}) do visit(region, op, segment) end
-    if region.round then visit(region, region.round, segment) end
+    each_op(region, function(op)
+      for _, tensor in pairs(op.operands) do
+        readers[tensor.name] = readers[tensor.name] or {}
+        table.insert(readers[tensor.name], { region = region, segment = segment })
+      end
+      writer[op.result.name] = { region = region, segment = segment }
+    end)
   end
   return writer, readers
 end
