@@ -10,6 +10,8 @@
 --   state.fallbacks = a kernel in C for each shape
 --   each call of a product of libxsmm has kernel_index and batch_name; each other product, tile, map and row step has
 --     function_name
+local calls = require("passes.common.calls")
+local kernel_text = require("passes.common.kernel_text")
 local operands = require("data.operands")
 local programs = require("passes.common.programs")
 local series = require("passes.kernels.series")
@@ -226,19 +228,36 @@ function kernels.run(state)
   state.fallbacks = fallbacks_of(state)
 end
 
---- Returns kernel shapes, batches, row operations and panel loops as text.
+-- Returns a function as text: the strips of a product, and where its sums are if it is fused with a map.
+local function function_text(fn)
+  local kernel = fn.step.kernel
+  return ("function %s%s%s"):format(fn.name, kernel and kernel.strips and ": " .. kernel_text.of(kernel) or "",
+    fn.joint and (fn.joint.is_local and ", sums on the stack" or ", sums in place") or "")
+end
+
+-- Appends a panel loop: its calls, and the bytes from panel to panel of each operand.
+local function series_text(each, lines)
+  lines[#lines + 1] = ("function %s: %d panels"):format(each.name, each.count)
+  for _, call in ipairs(each.calls) do
+    local strides = {}
+    for i, operand in ipairs(call.operands) do strides[i] = ("%s + %d"):format(operand.name, operand.stride) end
+    lines[#lines + 1] = ("  %s(%s)"):format(calls.callee(call.step, call.pair), table.concat(strides, ", "))
+  end
+end
+
+--- Returns kernel shapes with their strips in C, batches, row operations and panel loops as text.
 function kernels.dump(state)
   local lines = {}
   for i, k in ipairs(state.kernels) do
-    lines[#lines + 1] = ("kernel %d: m %d n %d k %d lda %d ldb %d ldc %d beta %d, %s = %s x %s, sums %s"):format(i - 1,
-      k.m, k.n, k.k, k.lda, k.ldb, k.ldc, k.beta, k.types.c, k.types.b, k.types.a, k.types.sum)
+    lines[#lines + 1] = ("kernel %d: m %d n %d k %d lda %d ldb %d ldc %d beta %d, %s = %s x %s, sums %s, or %s"):format(
+      i - 1, k.m, k.n, k.k, k.lda, k.ldb, k.ldc, k.beta, k.types.c, k.types.b, k.types.a, k.types.sum,
+      kernel_text.strips(k.fallback))
   end
   for _, batch in ipairs(state.batches) do
     lines[#lines + 1] = ("batch %s: %d blocks, %d and %d bytes apart"):format(batch.name, batch.count, batch.a, batch.b)
   end
-  for _, list in ipairs { state.functions, state.series } do
-    for _, fn in ipairs(list) do lines[#lines + 1] = "function " .. fn.name end
-  end
+  for _, fn in ipairs(state.functions) do lines[#lines + 1] = function_text(fn) end
+  for _, each in ipairs(state.series) do series_text(each, lines) end
   return table.concat(lines, "\n") .. "\n"
 end
 

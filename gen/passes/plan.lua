@@ -15,6 +15,7 @@ local budget = require("passes.common.budget")
 local divide = require("passes.common.divide")
 local forms = require("data.storage")
 local grouping = require("passes.common.grouping")
+local kernel_text = require("passes.common.kernel_text")
 local ops = require("data.ops")
 local products = require("passes.plan.products")
 local roof = require("passes.plan.roof")
@@ -216,7 +217,48 @@ local function blocks_text(blocks)
   return table.concat(sizes, " ")
 end
 
---- Returns parameters, storage, then segments, sections, regions and fusions as text.
+-- Returns the axis that workers divide, for each number of them.
+local function partition_text(axes)
+  local parts = {}
+  for threads, axis in pairs(axes) do
+    if threads > 1 then parts[#parts + 1] = ("%d divide %s"):format(threads, axis) end
+  end
+  table.sort(parts)
+  return ", workers: " .. table.concat(parts, ", ")
+end
+
+-- Appends a line for each distinct product of a fusion.
+local function products_text(region, fusion, lines)
+  local seen = {}
+  for _, block in ipairs(fusion.products and region.blocks or {}) do
+    for _, product in ipairs(fusion.products[block.count]) do
+      local text = "          " .. kernel_text.of(product)
+      if not seen[text] then lines[#lines + 1] = text end
+      seen[text] = true
+    end
+  end
+end
+
+-- Appends the lines of a region.
+local function region_text(region, lines)
+  local axis = partition_text(region.partition)
+  if region.kind == "rows" then
+    lines[#lines + 1] = ("      rows in blocks of %s%s"):format(blocks_text(region.blocks), axis)
+    for _, fusion in ipairs(region.fusions) do
+      lines[#lines + 1] = "        " .. fusion_text(fusion)
+      products_text(region, fusion, lines)
+    end
+  elseif region.kind == "attention" then
+    lines[#lines + 1] = ("      attention %s%s"):format(region.context.result.name, axis)
+    attention.dump(region, lines)
+    for _, product in ipairs(region.products) do lines[#lines + 1] = "        " .. kernel_text.of(product) end
+  else
+    lines[#lines + 1] = ("      sequence %s = %s%s"):format(region.op.result.name, region.op.op, axis)
+  end
+end
+
+--- Returns parameters, storage, then segments, sections, regions and fusions with their products as text; last,
+--- the products of the roof, and those of the bound with the number of their candidates.
 function plan.dump(state)
   local lines = {}
   local p = state.plan
@@ -235,21 +277,17 @@ function plan.dump(state)
   end
   lines[#lines + 1] = "entry " .. state.graph.entry.name
   for _, segment in ipairs(p.segments) do
-    lines[#lines + 1] = ("  segment %s: %d x %d sequences"):format(segment.name, segment.repeats, segment.micro_batch)
+    lines[#lines + 1] = ("  segment %s: %d x %d sequences%s"):format(segment.name, segment.repeats,
+      segment.micro_batch, partition_text(segment.partition))
     for _, section in ipairs(segment.sections) do
       lines[#lines + 1] = "    section " .. section.name
-      for _, region in ipairs(section.regions) do
-        if region.kind == "rows" then
-          lines[#lines + 1] = "      rows in blocks of " .. blocks_text(region.blocks)
-          for _, fusion in ipairs(region.fusions) do lines[#lines + 1] = "        " .. fusion_text(fusion) end
-        elseif region.kind == "attention" then
-          lines[#lines + 1] = "      attention " .. region.context.result.name
-          attention.dump(region, lines)
-        else
-          lines[#lines + 1] = ("      sequence %s = %s"):format(region.op.result.name, region.op.op)
-        end
-      end
+      for _, region in ipairs(section.regions) do region_text(region, lines) end
     end
+  end
+  for _, product in ipairs(p.roof) do lines[#lines + 1] = kernel_text.of(product) end
+  for _, product in ipairs(p.bound) do
+    lines[#lines + 1] = ("bound %s: %d calls, %d candidates"):format(product.name, product.calls,
+      product.candidates and #product.candidates or 0)
   end
   return table.concat(lines, "\n") .. "\n"
 end

@@ -1,7 +1,7 @@
 -- regenerate.lua: writes the goldens anew: the dump of every stage, and the emitted steps and
 -- row operations, of three small models that together use most of the compiler; of `post`, which
--- is plain, all emitted C. Run it from the top of the repository (make golden), and read the
--- difference before it is committed.
+-- is plain, all emitted C; of other models the dumps of the passes that decide. Run it from the
+-- top of the repository (make golden), and read the difference before it is committed.
 local golden = {}
 
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
@@ -9,10 +9,14 @@ golden.folder = here
 golden.root = here .. "/../.."
 package.path = golden.root .. "/gen/?.lua;" .. package.path
 
-golden.stages = { "graph", "layout", "plan", "lower", "schedule", "memory", "kernels" }
+golden.stages = { "graph", "layout", "plan", "lower", "schedule", "fuse", "memory", "kernels" }
+golden.deciding = { "layout", "plan", "fuse", "kernels" }
 
 --- Each model: its description and its overrides; targets are pinned, so that every machine makes the same.
-golden.models = { "post", "causal", "window" }
+golden.models = { "post", "causal", "window", "bf16", "int8" }
+
+--- Models of which the dumps of deciding passes are kept alone.
+golden.decided = { bf16 = true, int8 = true }
 
 --- Emitted files that are kept, by what stands behind the model's name; of the plain model more.
 golden.emitted = { ".c", "_ops.c" }
@@ -29,11 +33,13 @@ end
 --- The goldens of a model as they are now: a list of { name, text }.
 function golden.make(model)
   local pipeline = require("pipeline")
-  local state = pipeline.run(golden.root, golden.folder .. "/" .. model .. ".lua", {})
+  local is_decided = golden.decided[model]
+  local state = pipeline.run(golden.root, golden.folder .. "/" .. model .. ".lua", {}, is_decided and "kernels" or nil)
   local list = {}
-  for _, stage in ipairs(golden.stages) do
+  for _, stage in ipairs(is_decided and golden.deciding or golden.stages) do
     list[#list + 1] = { name = ("%s_%s.txt"):format(model, stage), text = pipeline.dump(state, stage) }
   end
+  if is_decided then return list end
   for _, suffix in ipairs(model == "post" and golden.plain_emitted or golden.emitted) do
     local name = (suffix == ".c" and "_steps.c" or suffix):gsub("%.", "_")
     list[#list + 1] = { name = model .. name .. ".txt", text = emitted(state, suffix) }

@@ -1,0 +1,46 @@
+-- kernel_text.lua: writes how a product is made as text, for the dumps of plan and kernels.
+local kernel_text = {}
+
+-- Returns shares { count, size } as "3 x 8, 7".
+local function shares(list)
+  local parts = {}
+  for i, share in ipairs(list) do parts[i] = (share.count > 1 and share.count .. " x " or "") .. share.size end
+  return table.concat(parts, ", ")
+end
+
+--- Returns strips (plan/registers.lua) as text.
+function kernel_text.strips(strips)
+  return ("strips of %s rows by %s vectors, %s%s%s%s"):format(shares(strips.strips), shares(strips.groups), strips.form,
+    strips.rows_held and ", rows in registers" or "", strips.half and ", half of the last vector" or "",
+    strips.step and (", %d inputs a step"):format(strips.step) or "")
+end
+
+-- Returns what a kernel in C prefetches (plan/tile.lua) as text.
+local function ahead(fetch)
+  return ("; each prefetches %d bytes, %d lines every %d inputs, %d bytes ahead"):format(fetch.each, fetch.lines,
+    fetch.every, fetch.from)
+end
+
+-- Returns the calls of libxsmm's kernels as text: how often each shape is called, and its strips in C.
+local function calls(list)
+  local found, parts, lines = {}, {}, 0
+  for _, call in ipairs(list) do
+    local text = ("%d rows x %d x %d inputs (or %s)"):format(call.rows, call.blocks, call.size,
+      kernel_text.strips(call.fallback))
+    if not found[text] then parts[#parts + 1] = text end
+    found[text], lines = (found[text] or 0) + 1, lines + (call.fetch and call.fetch.lines or 0)
+  end
+  for i, text in ipairs(parts) do parts[i] = ("%d of %s"):format(found[text], text) end
+  return ("calls: %s%s"):format(table.concat(parts, ", "),
+    lines > 0 and ("; they prefetch %d lines"):format(lines) or "")
+end
+
+--- Returns a product of plan/products.lua as text, or a kernel with its strips.
+function kernel_text.of(product)
+  return ("%s%d rows x %d outputs of %d inputs: %s%s%s"):format(product.what and product.what .. " " or "", product.n,
+    product.m, product.k, product.calls and calls(product.calls)
+      or kernel_text.strips(product.strips or product.fallback),
+    product.fallback and ", where libxsmm makes no kernel" or "", product.fetch and ahead(product.fetch) or "")
+end
+
+return kernel_text
