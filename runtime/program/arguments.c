@@ -6,94 +6,79 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Reads the value of an option, or NULL if it has none, into the arguments. Reports a fault. */
+typedef struct option_row option_row;
+typedef int option_reader(const option_row *row, const char *value, attn2c_arguments *arguments,
+                          attn2c_message *message);
+
+/* An option of some commands. getopt_long returns FIRST_OPTION and the index of its row, or its letter. */
+struct option_row {
+  const char *name;
+  const char *letter; /* NULL: none */
+  unsigned commands;  /* bits 1 << ATTN2C_COMMAND_ */
+  option_reader *read;
+  size_t place, count;  /* of the value in attn2c_arguments; of the length of a list */
+  uint64_t least, most; /* of a number; least: the first word's value, or the kind of a text */
+  const char *words;    /* that the value may be; "": a second name, which messages leave out */
+};
+
+enum { FIRST_OPTION = 256 };
+
+static option_reader read_flag, read_once, read_path, read_text, read_word, read_int, read_tokens, read_seed;
+
 enum {
-  OPTION_JSON = 256,
-  OPTION_LICENSES,
-  OPTION_WEIGHTS,
-  OPTION_INPUT,
-  OPTION_OUTPUT,
-  OPTION_SEED,
-  OPTION_PROFILE,
-  OPTION_BOUND,
-  OPTION_NAN,
-  OPTION_COMPARE,
-  OPTION_ENTRY,
-  OPTION_LENGTH,
-  OPTION_PACKED,
-  OPTION_VERIFY,
-  OPTION_TEXT,
-  OPTION_TEXT_FILE,
-  OPTION_TEXT_STRING,
-  OPTION_TEXT_PAIR,
-  OPTION_PAIR,
-  OPTION_QUERY,
-  OPTION_ANSWERS,
-  OPTION_TOP,
-  OPTION_SIMILAR,
-  OPTION_STRIDE
+  INFO = 1 << ATTN2C_COMMAND_INFO,
+  RUN = 1 << ATTN2C_COMMAND_RUN,
+  CHECK = 1 << ATTN2C_COMMAND_CHECK,
+  BENCH = 1 << ATTN2C_COMMAND_BENCH,
+  PACK = 1 << ATTN2C_COMMAND_PACK
 };
 
-static const struct option info_options[] = {{"json", no_argument, NULL, OPTION_JSON},
-                                             {"licenses", no_argument, NULL, OPTION_LICENSES},
-                                             {"help", no_argument, NULL, 'h'},
-                                             {NULL, 0, NULL, 0}};
-static const struct option run_options[] = {{"weights", required_argument, NULL, OPTION_WEIGHTS},
-                                            {"input", required_argument, NULL, OPTION_INPUT},
-                                            {"output", required_argument, NULL, OPTION_OUTPUT},
-                                            {"entry", required_argument, NULL, OPTION_ENTRY},
-                                            {"text", required_argument, NULL, OPTION_TEXT},
-                                            {"text-file", required_argument, NULL, OPTION_TEXT_FILE},
-                                            {"text-string", required_argument, NULL, OPTION_TEXT_STRING},
-                                            {"text-pair", required_argument, NULL, OPTION_TEXT_PAIR},
-                                            {"pair", required_argument, NULL, OPTION_PAIR},
-                                            {"format", required_argument, NULL, OPTION_ANSWERS},
-                                            {"top", required_argument, NULL, OPTION_TOP},
-                                            {"similar", no_argument, NULL, OPTION_SIMILAR},
-                                            {"query", required_argument, NULL, OPTION_QUERY},
-                                            {"stride", required_argument, NULL, OPTION_STRIDE},
-                                            {"verbose", no_argument, NULL, 'v'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
-static const struct option check_options[] = {{"weights", required_argument, NULL, OPTION_WEIGHTS},
-                                              {"input", required_argument, NULL, OPTION_INPUT},
-                                              {"seed", required_argument, NULL, OPTION_SEED},
-                                              {"entry", required_argument, NULL, OPTION_ENTRY},
-                                              {"nan", no_argument, NULL, OPTION_NAN},
-                                              {"json", no_argument, NULL, OPTION_JSON},
-                                              {"help", no_argument, NULL, 'h'},
-                                              {NULL, 0, NULL, 0}};
-static const struct option bench_options[] = {{"weights", required_argument, NULL, OPTION_WEIGHTS},
-                                              {"reps", required_argument, NULL, 'r'},
-                                              {"format", required_argument, NULL, 'o'},
-                                              {"profile", no_argument, NULL, OPTION_PROFILE},
-                                              {"bound", no_argument, NULL, OPTION_BOUND},
-                                              {"compare", required_argument, NULL, OPTION_COMPARE},
-                                              {"length", required_argument, NULL, OPTION_LENGTH},
-                                              {"help", no_argument, NULL, 'h'},
-                                              {NULL, 0, NULL, 0}};
-static const struct option pack_options[] = {{"weights", required_argument, NULL, OPTION_WEIGHTS},
-                                             {"output", required_argument, NULL, OPTION_PACKED},
-                                             {"verify", required_argument, NULL, OPTION_VERIFY},
-                                             {"help", no_argument, NULL, 'h'},
-                                             {NULL, 0, NULL, 0}};
+#define AT(member) offsetof(attn2c_arguments, member)
 
-static const struct {
-  const char *name, *letters, *allowed;
-  const struct option *options;
-} commands[] = {
-    {"", "", "", NULL},
-    {"info", ":h", "--json, --licenses, --help", info_options},
-    {"run", ":hv",
-     "--weights, --input, --output, --entry, --text, --text-file, --text-string, --text-pair, --format, "
-     "--top, --similar, --query, --stride, --verbose, --help",
-     run_options},
-    {"check", ":h", "--weights, --input, --seed, --entry, --nan, --json, --help", check_options},
-    {"bench", ":hr:o:", "--weights, -r, -o, --length, --profile, --bound, --compare, --help", bench_options},
-    {"pack", ":ho:", "--weights, -o, --verify, --help", pack_options},
+/* All options. Messages list those of a command in this order. */
+static const option_row rows[] = {
+    {"--weights", NULL, RUN | CHECK | BENCH | PACK, read_once, AT(weights), 0, 0, 0, NULL},
+    {"--input", NULL, RUN | CHECK, read_path, AT(inputs), AT(input_count), 0, 0, NULL},
+    {"--output", NULL, RUN, read_path, AT(outputs), AT(output_count), 0, 0, NULL},
+    {"--seed", NULL, CHECK, read_seed, AT(seed), 0, 0, UINT64_MAX, NULL},
+    {"--entry", NULL, RUN | CHECK, read_once, AT(entry), 0, 0, 0, NULL},
+    {"--nan", NULL, CHECK, read_flag, AT(nan), 0, 0, 0, NULL},
+    {"--text", NULL, RUN, read_text, AT(texts), AT(text_count), ATTN2C_TEXT_ANY, 0, NULL},
+    {"--text-file", NULL, RUN, read_text, AT(texts), AT(text_count), ATTN2C_TEXT_FILE, 0, NULL},
+    {"--text-string", NULL, RUN, read_text, AT(texts), AT(text_count), ATTN2C_TEXT_STRING, 0, NULL},
+    {"--text-pair", NULL, RUN, read_text, AT(pairs), AT(pair_count), ATTN2C_TEXT_ANY, 0, NULL},
+    {"--pair", NULL, RUN, read_text, AT(pairs), AT(pair_count), ATTN2C_TEXT_ANY, 0, ""},
+    {"--format", NULL, RUN, read_word, AT(answers), 0, ATTN2C_ANSWERS_TEXT, 0, "text, jsonl or npy"},
+    {"--top", NULL, RUN, read_int, AT(top), 0, 1, ATTN2C_MAX_TOP, NULL},
+    {"--similar", NULL, RUN, read_flag, AT(similar), 0, 0, 0, NULL},
+    {"--query", NULL, RUN, read_text, AT(queries), AT(query_count), ATTN2C_TEXT_ANY, 0, NULL},
+    {"--stride", NULL, RUN, read_tokens, AT(stride), 0, 0, INT32_MAX, NULL},
+    {"--reps", "-r", BENCH, read_int, AT(repetitions), 0, 1, ATTN2C_MAX_REPETITIONS, NULL},
+    {"--format", "-o", BENCH, read_word, AT(format), 0, ATTN2C_FORMAT_MD, 0, "md, json or csv"},
+    {"--output", "-o", PACK, read_once, AT(packed), 0, 0, 0, NULL},
+    {"--length", NULL, BENCH, read_tokens, AT(length), 0, 1, INT32_MAX, NULL},
+    {"--profile", NULL, BENCH, read_flag, AT(profile), 0, 0, 0, NULL},
+    {"--bound", NULL, BENCH, read_flag, AT(bound), 0, 0, 0, NULL},
+    {"--compare", NULL, BENCH, read_once, AT(compare), 0, 0, 0, NULL},
+    {"--verify", NULL, PACK, read_once, AT(verify), 0, 0, 0, NULL},
+    {"--json", NULL, INFO | CHECK, read_flag, AT(json), 0, 0, 0, NULL},
+    {"--licenses", NULL, INFO, read_flag, AT(licenses), 0, 0, 0, NULL},
+    {"--verbose", "-v", RUN, read_flag, AT(verbose), 0, 0, 0, NULL},
+    {"--help", "-h", INFO | RUN | CHECK | BENCH | PACK, read_flag, AT(help), 0, 0, 0, NULL},
 };
+
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+static const char *const commands[] = {"", "info", "run", "check", "bench", "pack"};
+
+static int is_option_of(const option_row *row, attn2c_command command) {
+  return row->commands >> command & 1;
+}
 
 const char *attn2c_program_name(const char *path) {
   if (path == NULL) return "attn2c";
@@ -113,197 +98,188 @@ static int read_decimal(const char *text, uint64_t most, uint64_t *value) {
   return 1;
 }
 
-static int once(const char **place, const char *value, const char *option, attn2c_message *message) {
+/* Returns the name of an option in messages: its letter if it has one and takes a value. */
+static const char *shown(const option_row *row) {
+  return row->letter && row->read != read_flag ? row->letter : row->name;
+}
+
+static void *at(attn2c_arguments *arguments, size_t place) { return (char *)arguments + place; }
+
+static int read_flag(const option_row *row, const char *value, attn2c_arguments *arguments,
+                     attn2c_message *message) {
+  (void)value, (void)message;
+  *(int *)at(arguments, row->place) = 1;
+  return ATTN2C_OK;
+}
+
+static int read_once(const option_row *row, const char *value, attn2c_arguments *arguments,
+                     attn2c_message *message) {
+  const char **place = at(arguments, row->place);
   if (*place != NULL) {
-    attn2c_say(message, "%s: given twice, but one is allowed", option);
+    attn2c_say(message, "%s: given twice, but one is allowed", shown(row));
     return ATTN2C_USAGE;
   }
   *place = value;
   return ATTN2C_OK;
 }
 
-static void add_text(attn2c_text_word *list, int *count, int option, const char *word) {
-  static const attn2c_text_word given[] = {
-      {ATTN2C_TEXT_ANY, NULL, "--text"},           {ATTN2C_TEXT_FILE, NULL, "--text-file"},
-      {ATTN2C_TEXT_STRING, NULL, "--text-string"}, {ATTN2C_TEXT_ANY, NULL, "--text-pair"},
-      {ATTN2C_TEXT_ANY, NULL, "--pair"},           {ATTN2C_TEXT_ANY, NULL, "--query"}};
-  list[*count] = given[option - OPTION_TEXT];
-  list[(*count)++].word = word;
+static int read_path(const option_row *row, const char *value, attn2c_arguments *arguments,
+                     attn2c_message *message) {
+  (void)message;
+  const char **list = *(const char ***)at(arguments, row->place);
+  list[(*(int *)at(arguments, row->count))++] = value;
+  return ATTN2C_OK;
 }
 
-static int take_answers(const char *value, attn2c_arguments *arguments, attn2c_message *message) {
-  static const char *const names[] = {NULL, "text", "jsonl", "npy"};
-  for (int i = ATTN2C_ANSWERS_TEXT; i <= ATTN2C_ANSWERS_NPY; i++) {
-    if (strcmp(value, names[i]) != 0) continue;
-    arguments->answers = (attn2c_answer_format)i;
-    return ATTN2C_OK;
+static int read_text(const option_row *row, const char *value, attn2c_arguments *arguments,
+                     attn2c_message *message) {
+  (void)message;
+  attn2c_text_word *list = *(attn2c_text_word **)at(arguments, row->place);
+  list[(*(int *)at(arguments, row->count))++] =
+      (attn2c_text_word){(attn2c_text_kind)row->least, value, row->name};
+  return ATTN2C_OK;
+}
+
+/* Finds the value among the words, "a, b or c". */
+static int read_word(const option_row *row, const char *value, attn2c_arguments *arguments,
+                     attn2c_message *message) {
+  int number = (int)row->least;
+  for (const char *word = row->words; *word; number++) {
+    const size_t length = strcspn(word, ", ");
+    if (strlen(value) == length && memcmp(word, value, length) == 0) {
+      *(int *)at(arguments, row->place) = number;
+      return ATTN2C_OK;
+    }
+    word += length + strspn(word + length, ", ");
+    if (strncmp(word, "or ", 3) == 0) word += 3;
   }
-  attn2c_say(message, "--format: '%s', but text, jsonl or npy is allowed", value);
+  attn2c_say(message, "%s: '%s', but %s is allowed", shown(row), value, row->words);
   return ATTN2C_USAGE;
 }
 
-static int take_value(int option, const char *value, attn2c_arguments *arguments, attn2c_message *message) {
+static int read_number(const option_row *row, const char *value, uint64_t *number, attn2c_message *message) {
+  const unsigned long long least = row->least, most = row->most;
+  if (read_decimal(value, row->most, number) && *number >= row->least) return ATTN2C_OK;
+  if (row->read == read_tokens)
+    attn2c_say(message, "%s: '%s', but a number of tokens from %llu is allowed", shown(row), value, least);
+  else
+    attn2c_say(message, "%s: '%s', but %llu to %llu is allowed", shown(row), value, least, most);
+  return ATTN2C_USAGE;
+}
+
+static int read_int(const option_row *row, const char *value, attn2c_arguments *arguments,
+                    attn2c_message *message) {
   uint64_t number;
-  switch (option) {
-  case OPTION_WEIGHTS:
-    return once(&arguments->weights, value, "--weights", message);
-  case OPTION_ENTRY:
-    return once(&arguments->entry, value, "--entry", message);
-  case OPTION_PACKED:
-    return once(&arguments->packed, value, "-o", message);
-  case OPTION_VERIFY:
-    return once(&arguments->verify, value, "--verify", message);
-  case OPTION_COMPARE:
-    return once(&arguments->compare, value, "--compare", message);
-  case OPTION_INPUT:
-    arguments->inputs[arguments->input_count++] = value;
-    return ATTN2C_OK;
-  case OPTION_OUTPUT:
-    arguments->outputs[arguments->output_count++] = value;
-    return ATTN2C_OK;
-  case OPTION_TEXT:
-  case OPTION_TEXT_FILE:
-  case OPTION_TEXT_STRING:
-    add_text(arguments->texts, &arguments->text_count, option, value);
-    return ATTN2C_OK;
-  case OPTION_TEXT_PAIR:
-  case OPTION_PAIR:
-    add_text(arguments->pairs, &arguments->pair_count, option, value);
-    return ATTN2C_OK;
-  case OPTION_QUERY:
-    add_text(arguments->queries, &arguments->query_count, option, value);
-    return ATTN2C_OK;
-  case OPTION_ANSWERS:
-    return take_answers(value, arguments, message);
-  case OPTION_TOP:
-    if (read_decimal(value, ATTN2C_MAX_TOP, &number) && number > 0) {
-      arguments->top = (int)number;
-      return ATTN2C_OK;
-    }
-    attn2c_say(message, "--top: '%s', but 1 to %d is allowed", value, ATTN2C_MAX_TOP);
-    return ATTN2C_USAGE;
-  case OPTION_STRIDE:
-    if (read_decimal(value, INT32_MAX, &number)) {
-      arguments->stride = (int64_t)number;
-      return ATTN2C_OK;
-    }
-    attn2c_say(message, "--stride: '%s', but a number of tokens from 0 is allowed", value);
-    return ATTN2C_USAGE;
-  case OPTION_SEED:
-    if (read_decimal(value, UINT64_MAX, &arguments->seed)) return ATTN2C_OK;
-    attn2c_say(message, "--seed: '%s', but 0 to 18446744073709551615 is allowed", value);
-    return ATTN2C_USAGE;
-  case OPTION_LENGTH:
-    if (read_decimal(value, INT32_MAX, &number) && number > 0) {
-      arguments->length = (int64_t)number;
-      return ATTN2C_OK;
-    }
-    attn2c_say(message, "--length: '%s', but a number of tokens from 1 is allowed", value);
-    return ATTN2C_USAGE;
-  case 'r':
-    if (read_decimal(value, ATTN2C_MAX_REPETITIONS, &number) && number > 0) {
-      arguments->repetitions = (int)number;
-      return ATTN2C_OK;
-    }
-    attn2c_say(message, "-r: '%s', but 1 to %d is allowed", value, ATTN2C_MAX_REPETITIONS);
-    return ATTN2C_USAGE;
-  default: /* 'o' */
-    if (arguments->command == ATTN2C_COMMAND_PACK) return once(&arguments->packed, value, "-o", message);
-    if (strcmp(value, "md") == 0) {
-      arguments->format = ATTN2C_FORMAT_MD;
-    } else if (strcmp(value, "json") == 0) {
-      arguments->format = ATTN2C_FORMAT_JSON;
-    } else if (strcmp(value, "csv") == 0) {
-      arguments->format = ATTN2C_FORMAT_CSV;
-    } else {
-      attn2c_say(message, "-o: '%s', but md, json or csv is allowed", value);
-      return ATTN2C_USAGE;
-    }
-    return ATTN2C_OK;
+  const int status = read_number(row, value, &number, message);
+  if (status == ATTN2C_OK) *(int *)at(arguments, row->place) = (int)number;
+  return status;
+}
+
+static int read_tokens(const option_row *row, const char *value, attn2c_arguments *arguments,
+                       attn2c_message *message) {
+  uint64_t number;
+  const int status = read_number(row, value, &number, message);
+  if (status == ATTN2C_OK) *(int64_t *)at(arguments, row->place) = (int64_t)number;
+  return status;
+}
+
+static int read_seed(const option_row *row, const char *value, attn2c_arguments *arguments,
+                     attn2c_message *message) {
+  return read_number(row, value, at(arguments, row->place), message);
+}
+
+/* The options of one command, as getopt_long takes them. */
+typedef struct {
+  struct option list[ROWS + 1];
+  int count;
+  char letters[2 * ROWS + 2];
+} option_list;
+
+static option_list options_of(attn2c_command command) {
+  option_list options = {.letters = ":"};
+  char *letter = options.letters + 1;
+  for (int i = 0; i < ROWS; i++) {
+    if (!is_option_of(&rows[i], command)) continue;
+    const int has_value = rows[i].read != read_flag;
+    options.list[options.count++] = (struct option){
+        rows[i].name + 2, has_value ? required_argument : no_argument, NULL, FIRST_OPTION + i};
+    if (rows[i].letter) *letter++ = rows[i].letter[1];
+    if (rows[i].letter && has_value) *letter++ = ':';
   }
+  return options;
+}
+
+/* Returns the row of what getopt_long returned. */
+static const option_row *row_of(int option, attn2c_command command) {
+  if (option >= FIRST_OPTION) return &rows[option - FIRST_OPTION];
+  const option_row *row = rows;
+  while (!row->letter || row->letter[1] != option || !is_option_of(row, command)) row++;
+  return row;
+}
+
+/* Writes the names of a command's options. */
+static const char *allowed(attn2c_command command, char text[512]) {
+  size_t length = 0;
+  for (int i = 0; i < ROWS; i++) {
+    if (!is_option_of(&rows[i], command) || (rows[i].words && !*rows[i].words)) continue;
+    length += (size_t)snprintf(text + length, 512 - length, "%s%s", length ? ", " : "", shown(&rows[i]));
+  }
+  return text;
 }
 
 static const char *option_name(const void *list, int i) { return ((const struct option *)list)[i].name; }
 static const char *command_name(const void *list, int i) {
   (void)list;
-  return commands[ATTN2C_COMMAND_INFO + i].name;
+  return commands[ATTN2C_COMMAND_INFO + i];
 }
 
 /* Reports an unknown option of a command, with the option that resembles it, or with all options. */
-static void refuse_option(const char *word, const char *command, attn2c_arguments *arguments,
+static void refuse_option(const char *word, const option_list *options, attn2c_command command,
                           attn2c_message *message) {
-  const struct option *options = commands[arguments->command].options;
-  char name[64];
-  int count = 0;
-  while (options[count].name) count++;
+  char name[64], text[512];
   snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
-  const char *near =
-      strncmp(name, "--", 2) == 0 ? attn2c_nearest(name + 2, count, option_name, options) : NULL;
+  const char *near = strncmp(name, "--", 2) == 0
+                         ? attn2c_nearest(name + 2, options->count, option_name, options->list)
+                         : NULL;
   if (near)
-    attn2c_say(message, "%s: no option '%s'; did you mean --%s?", command, word, near);
+    attn2c_say(message, "%s: no option '%s'; did you mean --%s?", commands[command], word, near);
   else
-    attn2c_say(message, "%s: no option '%s'; allowed are %s", command, word,
-               commands[arguments->command].allowed);
+    attn2c_say(message, "%s: no option '%s'; allowed are %s", commands[command], word,
+               allowed(command, text));
 }
 
 /* Reports an option that getopt_long refused: argv[optind - 1] has the word, or optopt the letter. */
-static void refuse(int option, char **argv, const char *command, attn2c_arguments *arguments,
+static void refuse(int option, char **argv, const option_list *options, attn2c_command command,
                    attn2c_message *message) {
+  char text[512];
   const char *word = argv[optind - 1];
   if (option == ':') {
-    attn2c_say(message, "%s: %s needs a value", command, word);
+    attn2c_say(message, "%s: %s needs a value", commands[command], word);
   } else if (optopt == 0) {
-    refuse_option(word, command, arguments, message);
-  } else if (optopt >= OPTION_JSON || strncmp(word, "--", 2) == 0) {
-    attn2c_say(message, "%s: '%s' has a value, but none is allowed", command, word);
+    refuse_option(word, options, command, message);
+  } else if (optopt >= FIRST_OPTION || strncmp(word, "--", 2) == 0) {
+    attn2c_say(message, "%s: '%s' has a value, but none is allowed", commands[command], word);
   } else {
-    attn2c_say(message, "%s: no option '-%c'; allowed are %s", command, optopt,
-               commands[arguments->command].allowed);
+    attn2c_say(message, "%s: no option '-%c'; allowed are %s", commands[command], optopt,
+               allowed(command, text));
   }
 }
 
 static int parse_options(int argc, char **argv, attn2c_arguments *arguments, attn2c_message *message) {
-  const char *command = commands[arguments->command].name;
+  const attn2c_command command = arguments->command;
+  const option_list options = options_of(command);
   int status = ATTN2C_OK, option, is_refused = 0;
   opterr = 0;
   optind = 0; /* 0 resets getopt_long, because parse may be called again */
-  while ((option = getopt_long(argc, argv, commands[arguments->command].letters,
-                               commands[arguments->command].options, NULL)) != -1) {
-    int taken = ATTN2C_OK;
-    switch (option) {
-    case 'h':
-      arguments->help = 1;
-      break;
-    case 'v':
-      arguments->verbose = 1;
-      break;
-    case OPTION_JSON:
-      arguments->json = 1;
-      break;
-    case OPTION_LICENSES:
-      arguments->licenses = 1;
-      break;
-    case OPTION_NAN:
-      arguments->nan = 1;
-      break;
-    case OPTION_PROFILE:
-      arguments->profile = 1;
-      break;
-    case OPTION_BOUND:
-      arguments->bound = 1;
-      break;
-    case OPTION_SIMILAR:
-      arguments->similar = 1;
-      break;
-    case '?':
-    case ':':
-      refuse(option, argv, command, arguments, message);
+  while ((option = getopt_long(argc, argv, options.letters, options.list, NULL)) != -1) {
+    const int is_unknown = option == '?' || option == ':';
+    int taken = ATTN2C_USAGE;
+    if (is_unknown) {
+      refuse(option, argv, &options, command, message);
       is_refused = 1;
-      taken = ATTN2C_USAGE;
-      break;
-    default:
-      taken = take_value(option, optarg, arguments, message);
-      break;
+    } else {
+      const option_row *row = row_of(option, command);
+      taken = row->read(row, optarg, arguments, message);
     }
     if (taken != ATTN2C_OK) status = taken;
   }
@@ -316,14 +292,15 @@ static int parse_options(int argc, char **argv, attn2c_arguments *arguments, att
     status = ATTN2C_USAGE;
   }
   /* After an unknown option, the next word may be its value and is not reported. */
+  char text[512];
   for (; optind < argc && !is_refused; optind++) {
     if (arguments->command == ATTN2C_COMMAND_RUN)
       attn2c_say(message,
                  "run: '%s' is not an option; a value follows its option: --text WORD, --input X.npy",
                  argv[optind]);
     else
-      attn2c_say(message, "%s: '%s' is not an option; allowed are %s", command, argv[optind],
-                 commands[arguments->command].allowed);
+      attn2c_say(message, "%s: '%s' is not an option; allowed are %s", commands[command], argv[optind],
+                 allowed(command, text));
     status = ATTN2C_USAGE;
   }
   return status;
@@ -347,7 +324,7 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
     return ATTN2C_OK;
   }
   for (int i = ATTN2C_COMMAND_INFO; i <= ATTN2C_COMMAND_PACK; i++) {
-    if (strcmp(argv[1], commands[i].name) == 0) arguments->command = (attn2c_command)i;
+    if (strcmp(argv[1], commands[i]) == 0) arguments->command = (attn2c_command)i;
   }
   if (arguments->command == ATTN2C_COMMAND_NONE) {
     const char *near = attn2c_nearest(argv[1], ATTN2C_COMMAND_PACK, command_name, NULL);

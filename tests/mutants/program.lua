@@ -38,9 +38,9 @@ return function(of)
   }
 
   of("runtime/program/arguments.c", "c:program") {
-    { name = "arguments_repetitions", old = "ATTN2C_MAX_REPETITIONS, &number) && number > 0",
-      new = "ATTN2C_MAX_REPETITIONS, &number)", filter = "program/refuses_wrong*", wrong = "no repetition is allowed" },
-    { name = "arguments_length", old = "INT32_MAX, &number) && number > 0", new = "INT32_MAX, &number)",
+    { name = "arguments_repetitions", old = "AT(repetitions), 0, 1,", new = "AT(repetitions), 0, 0,",
+      filter = "program/refuses_wrong*", wrong = "no repetition is allowed" },
+    { name = "arguments_length", old = "AT(length), 0, 1,", new = "AT(length), 0, 0,",
       filter = "program/refuses_wrong*", wrong = "calls of no tokens are timed" },
   }
 

@@ -196,7 +196,7 @@ end)
 describe("classes", function()
   local fields = { region = true, product = true, packed = true, epilogue = true, takes_epilogue = true,
     in_place = true, role = true, own_keys = true, in_chunks = true, pools = true, in_row_blocks = true,
-    ends_epilogue = true, in_place_of_floats = true }
+    ends_epilogue = true, in_place_of_floats = true, dots = true }
 
   it("say no more than the table knows, of operands that are there", function()
     local roles = {}
