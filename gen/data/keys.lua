@@ -9,6 +9,7 @@
 
 local masks = require("data.masks")
 local precision = require("data.precision")
+local targets = require("data.targets")
 
 local keys = {}
 
@@ -20,6 +21,12 @@ end
 
 --- Words that attention_output may be.
 keys.attention_outputs = { "none", "heads", "mean" }
+
+local function target_words()
+  local words = { "host" }
+  for _, target in ipairs(targets.list) do words[#words + 1] = target.name end
+  return words
+end
 
 keys.list = {
   { key = "name", type = "name", required = true, of_model = true,
@@ -155,9 +162,7 @@ keys.list = {
   { key = "label_function", type = "word", words = { "softmax", "sigmoid", "none" },
     default_text = "softmax, for one label sigmoid",
     meaning = "how the program turns the last output into probabilities; sigmoid: each label by itself" },
-  { key = "target", type = "target", words = { "host", "amx", "avx512bf16", "avx512vnni", "avx512", "avxvnni", "avx2",
-    "x86_64", "aarch64", "generic" },
-    default = "host",
+  { key = "target", type = "target", words = target_words(), default = "host",
     meaning = "instructions to compile for; generic: any little-endian processor; host: the best that this machine has "
       .. "(LIBXSMM_TARGET=hsw: avx2), or of the processor that CROSS or CC names. A list, \"avx512, avx2, x86_64\": "
       .. "code for each, chosen when a model is opened" },
