@@ -27,12 +27,14 @@ local storage = require("passes.plan.storage")
 
 local plan = {}
 
--- Returns a fusion; its field `round` or `quantise` is the op of that name which ends it, if one does.
+-- Returns a fusion; its field `round` is the op that ends it and rounds each element, or `quantise` the one that turns
+-- rows into integers, if there is one.
 local function fusion_of(state, leading, epilogue, ends, rows)
   local fusion = { leading = leading, epilogue = epilogue, ends = ends,
     result = #epilogue > 0 and epilogue[#epilogue].result or leading.result }
   local last = ends[#ends]
-  if last then fusion[last.op] = last end
+  local rounds = last and ops.class(last).ends_epilogue
+  fusion.round, fusion.quantise = rounds and last or nil, not rounds and last or nil
   if ops.class(leading).product then
     local weight = leading.operands.weight
     fusion.types = types.product(weight.type, leading.operands.x.type)

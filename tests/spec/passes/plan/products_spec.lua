@@ -1,0 +1,85 @@
+-- products_spec: the plan has every product that lowering makes and no other, and lowering takes its strips, calls
+-- and prefetch.
+local helper = require("tests.spec.helper")
+local all_regions = require("passes.common.regions")
+
+-- Returns the planned products of a region by their shapes.
+local function planned_of(region)
+  local planned = {}
+  local function add(product)
+    planned[("%d x %d x %d of %s"):format(product.n, product.m, product.k, product.types.a)] = product
+  end
+  for _, fusion in ipairs(region.fusions) do
+    for _, list in pairs(fusion.products or {}) do for _, product in ipairs(list) do add(product) end end
+  end
+  for _, product in ipairs(region.products or {}) do add(product) end
+  return planned
+end
+
+-- Returns the shapes of a region that both have, and asserts that its steps are as planned.
+local function compare(region, steps)
+  local planned, made, count = planned_of(region), {}, 0
+  for _, step in ipairs(steps) do
+    if step.form == "product" and step.region == region then
+      local k = step.kernel
+      local blocks = region.kind == "rows" and step.batch.count or 1 -- an attention's product is one block of several
+      local name = ("%d x %d x %d of %s"):format(k.n, k.m, k.k * blocks, k.types.a)
+      local product = planned[name]
+      assert.is_table(product, name)
+      assert.equal(product.strips, k.strips)
+      assert.equal(product.fetch, k.fetch)
+      if step.calls then
+        assert.equal(#product.calls, #step.calls)
+        for i, call in ipairs(step.calls) do assert.equal(product.calls[i].fallback, call.kernel.fallback) end
+      elseif not k.strips then
+        assert.is_table(k.fallback)
+        assert.equal((product.calls or { product })[1].fallback, k.fallback)
+      end
+      count = count + (made[name] and 0 or 1)
+      made[name] = true
+    end
+  end
+  for name in pairs(planned) do assert.is_true(made[name], name .. " is planned, but not made") end
+  return count
+end
+
+describe("the planned products", function()
+  for name, more in pairs {
+    ["in C"] = { seq = 40, plan = { query_block = 16, key_block = 16, token_block = 16 } },
+    ["of libxsmm"] = { kernels = "libxsmm", seq = 40, d_ff = 40, plan = { query_block = 16, key_block = 16, k_block = 8,
+      call_rows = 6, k_order = "outer", fetch = 1 } },
+    ["of keys in chunks"] = { seq = 70, plan = { softmax_block = 16, tile_bytes = 1024 } },
+    ["of tables of positions"] = { seq = 40, input = { stage = "tokens", vocab = 5 }, max_position = 40,
+      positions = "relative_key_query", plan = { query_block = 16, key_block = 16 } },
+    ["of bf16"] = { precision = "bf16", target = "avx512bf16", mask = "causal", plan = { query_block = 2 } },
+    ["of int8"] = { precision = "int8" },
+  } do
+    it(name .. " are those that are made", function()
+      local state, count = helper.tiny(more, "lower"), 0
+      for _, program in ipairs(state.programs) do
+        for region in all_regions(state.plan.segments) do
+          count = count + compare(region, helper.steps(program))
+        end
+      end
+      assert.is_true(count >= 6, tostring(count))
+    end)
+  end
+
+  it("cut nothing twice: equal shapes share their strips", function()
+    local state, seen = helper.tiny({ layers = 3 }, "plan"), {}
+    for region in all_regions(state.plan.segments) do
+      for name, product in pairs(planned_of(region)) do
+        name = name .. (product.a_room and " with room" or "")
+        assert.equal(seen[name] or product.strips, product.strips)
+        seen[name] = product.strips
+      end
+    end
+    assert.is_truthy(next(seen))
+  end)
+
+  it("are refused before a list of calls is too long to be made", function()
+    local fault = helper.fault(helper.tiny, { kernels = "libxsmm", max_lines = 1000, seq = 4096, layers = 1,
+      target = "avx2", plan = { call_rows = 1, token_block = 4096, k_block = 8, k_order = "outer" } }, "plan")
+    assert.matches("max_lines: the model unrolls to some [%d,]+ steps", fault.lines[1])
+  end)
+end)
