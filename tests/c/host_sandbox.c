@@ -28,7 +28,8 @@
 #ifdef WITH_MORE
 #define ALLOWED_MORE(each)                                                                                   \
   each(access) each(getcwd) each(readlink) each(clone3) each(clock_gettime) each(exit) each(getpid)          \
-      each(mprotect) each(rseq) each(rt_sigaction) each(rt_sigprocmask) each(set_robust_list)
+      each(mprotect) each(rseq) each(rt_sigaction) each(rt_sigprocmask) each(sched_setaffinity)              \
+          each(set_robust_list)
 #else
 #define ALLOWED_MORE(each)
 #endif
