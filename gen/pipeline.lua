@@ -17,13 +17,13 @@ local order = {
   { "tokenizer", "model", 0,    "tokenizer files -> tables" },
   { "graph",     "entry", 0.01, "spec -> named tensors and operations" },
   { "layout",    "build", 0,    "packed formats and places of weights" },
-  { "plan",      "entry", 0.01, "fusion, tiles, mask blocks, storage" },
+  { "plan",      "entry", 0.05, "fusion, tiles, strips, mask blocks, storage" },
   { "lower",     "entry", 0.22, "operations -> tile steps" },
   { "schedule",  "entry", 0.11, "steps -> ordered steps a worker" },
   { "fuse",      "entry", 0.01, "products that share a function with a map" },
   { "memory",    "entry", 0.08, "lifetimes -> offsets in one arena" },
   { "kernels",   "build", 0.13, "distinct kernel shapes and row operations" },
-  { "emit",      "model", 0.43, "-> C text" },
+  { "emit",      "model", 0.39, "-> C text" },
 }
 
 --- The names of the passes in order; what each takes, and its share of the time, by name.

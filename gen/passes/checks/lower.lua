@@ -175,19 +175,31 @@ local function check_registers(k, target, name)
   end)
 end
 
--- Checks that a product in C is one block, and that its strips cover all rows and outputs and fit.
-local function check_c_product(step, target, name)
-  local k, groups, rows = step.kernel, step.kernel.strips.groups, step.kernel.strips.strips
-  expect(step.batch.count == 1 and not step.calls, "lower", "%s: a product in C has several blocks or calls", name)
+-- Checks that the strips of a kernel cover all rows and outputs and fit.
+local function check_strips(k, target, name)
+  local groups, rows = k.strips.groups, k.strips.strips
   expect(sum_of(rows) == k.n and sum_of(groups) == (k.m + target.vector - 1) // target.vector, "lower",
     "%s: the strips of a product make %d rows of %d vectors", name, sum_of(rows), sum_of(groups))
-  local check_strips = forms.all[k.strips.form].in_tiles and check_tiles or check_registers
+  local check_fit = forms.all[k.strips.form].in_tiles and check_tiles or check_registers
+  check_fit(k, target, name)
+end
+
+-- Checks that a product in C is one block, its strips, and what they prefetch.
+local function check_c_product(step, target, name)
+  local k = step.kernel
+  expect(step.batch.count == 1 and not step.calls, "lower", "%s: a product in C has several blocks or calls", name)
   check_strips(k, target, name)
   expect(k.a_room == true or k.m % target.vector > 0, "lower", "%s: whole vectors of A are cut", name)
   if k.fetch then check_ahead(k, name) end
 end
 
---- Checks that steps are as declared, and so are the calls of tiles and the strips of products in C.
+-- Checks that a kernel of libxsmm can be made in C too, where rows of A end within a vector.
+local function check_fallback(k, target, name)
+  expect(k.fallback, "lower", "%s: a kernel has no strips", name)
+  check_strips(setmetatable({ strips = k.fallback, a_room = k.m % target.vector == 0 }, { __index = k }), target, name)
+end
+
+--- Checks that steps are as declared, and so are the calls of tiles and the strips of products.
 return function(state)
   local seen, target = {}, targets.by_name[state.spec.target]
   local check = { row = check_row, map = check_map, product = function(step, name)
@@ -199,6 +211,10 @@ return function(state)
     if step.kernel.strips and not seen[step.kernel] then
       seen[step.kernel] = true
       check_c_product(step, target, name)
+    end
+    for _, call in ipairs(step.kernel.strips and {} or step.calls or { step }) do
+      if not seen[call.kernel] then check_fallback(call.kernel, target, name) end
+      seen[call.kernel] = true
     end
   end }
   for _, program in ipairs(state.programs) do

@@ -194,6 +194,14 @@ describe("the checker after lower", function()
     assert.matches("other leading dimensions", tiled(function(calls) calls[1].kernel.ldb = 20 end))
   end)
 
+  it("finds kernels that have no strips in C, or strips that make more", function()
+    assert.matches("a kernel has no strips", tiled(function(calls) calls[2].kernel.fallback = nil end))
+    assert.matches("the strips of a product make 5 rows of 1 vectors", tiled(function(calls)
+      local own = calls[2].kernel.fallback
+      calls[2].kernel.fallback = setmetatable({ strips = { { count = 1, size = 5 } } }, { __index = own })
+    end))
+  end)
+
   it("finds a call that leaves its tile", function()
     assert.matches("a call leaves its tile", tiled(function(calls) calls[3].c = calls[3].c + 4 end))
     assert.matches("a call leaves its tile", tiled(function(calls) calls[6].b = calls[6].b + 4 end))
