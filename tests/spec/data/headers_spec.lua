@@ -12,11 +12,11 @@ describe("headers of the runtime", function()
   end)
 
   it("are found out of date if one number differs", function()
-    local first = headers.list[1].path
+    local changed = "runtime/text/numbers.h"
     local stale = headers.stale(function(path)
       local text = read(path)
-      return path == first and text:gsub("= 1", "= 2", 1) or text
+      return path == changed and text:gsub("= 1", "= 2", 1) or text
     end)
-    assert.same({ first }, { stale[1] and stale[1].path, stale[2] and stale[2].path })
+    assert.same({ changed }, { stale[1] and stale[1].path, stale[2] and stale[2].path })
   end)
 end)
