@@ -223,10 +223,7 @@ local function sources(values, state, add)
   for _, program in ipairs(state.programs) do
     if program.variant == "ship" then
       local own = linkage.ship(name, state, program.threads, #ships == 0)
-      local teamed = program.threads > 1
-      ships[#ships + 1] = { workers = program.threads, linkage = own,
-        team_formal = teamed and ", attn2c_team *team" or "", team = teamed and ", team" or "",
-        context_team = teamed and ", context->team" or "" }
+      ships[#ships + 1] = { workers = program.threads, linkage = own }
       local workers_text = program.threads > 1 and (" for %d workers"):format(program.threads) or ""
       add(own .. ".c", "steps.c.in", source_values(values, state, program,
         { linkage = own, purpose = "the model, layer by layer" .. workers_text }))
@@ -273,13 +270,18 @@ local function build_of(build, add)
     if entry == build.primary then values.primary = values.entries[i] end
   end
   values.is_teamed = #build.spec.workers > 1
-  local function one_an_entry(form)
+  local function one_an_entry(text)
     local list = {}
-    for i, entry in ipairs(values.entries) do list[i] = form:gsub("@", entry.suffix) end
+    for i, entry in ipairs(values.entries) do list[i] = text(entry) end
     return table.concat(list, ", ")
   end
-  values.traces, values.profiles = one_an_entry("trace@"), one_an_entry("profile@")
-  values.parts = one_an_entry("{ part_products@, part_kernels@, part_rows@ }")
+  values.traces = one_an_entry(function(entry) return entry.linkage .. "_trace_run" end)
+  values.profiles = one_an_entry(function(entry)
+    return #entry.ships > 1 and "profile" .. entry.suffix or entry.linkage .. "_profile_run"
+  end)
+  values.parts = one_an_entry(function(entry)
+    return ("{ part_products%s, part_kernels%s, part_rows%s }"):format(entry.suffix, entry.suffix, entry.suffix)
+  end)
   return values
 end
 

@@ -9,7 +9,7 @@
 
 /* The runtime's version. Emitted code compares it with its generator's (gen/common/version.lua) in an
  * #error. */
-#define ATTN2C_RUNTIME_VERSION 200
+#define ATTN2C_RUNTIME_VERSION 201
 
 /* Alignment in bytes of every packed panel, every tensor of the arena and every row of a padded tensor. */
 #define ATTN2C_ALIGNMENT 64

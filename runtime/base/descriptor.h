@@ -141,13 +141,22 @@ typedef struct {
   attn2c_kernel in_c; /* the same kernel in plain C */
 } attn2c_kernel_shape;
 
-/* One call of the model. `in` and `out` are arrays of pointers in the order of inputs[] and outputs[]; an
- * output may be NULL. `team` shares the call among the number of workers that the code is for; NULL: the
- * caller works alone. A call does not allocate, read or write files. It returns ATTN2C_FORMAT if a token id
- * or length is out of range. */
 typedef struct attn2c_team attn2c_team; /* model/team.h */
-typedef int (*attn2c_run)(const attn2c_kernel *kernels, const float *weights, float *arena,
-                          const void *const *in, void *const *out, attn2c_team *team);
+
+/* One call of an entry. */
+typedef struct {
+  const attn2c_kernel *kernels; /* those of libxsmm, in the order of the descriptor's */
+  const float *weights;         /* the packed block */
+  float *arena;                 /* scratch memory: no call reads what an earlier one left there */
+  const void *const *in;        /* pointers in the order of the entry's inputs */
+  void *const *out;             /* pointers in the order of its outputs; NULL: not wanted */
+  attn2c_team *team;            /* shares the call among the code's workers; NULL: the caller works alone */
+  double *nanoseconds;          /* read by the profile alone, which adds the time spent in op i to [i] */
+} attn2c_call;
+
+/* Makes a call. It does not allocate, read or write files. It returns ATTN2C_FORMAT if a token id or length
+ * is out of range. */
+typedef int (*attn2c_run)(const attn2c_call *call);
 
 typedef struct {
   const char *name; /* "forward" */
@@ -302,9 +311,7 @@ typedef struct {
   const attn2c_descriptor *model;
   const attn2c_run *trace; /* one per entry */
   int64_t trace_floats;
-  /* One per entry: runs it, and adds the nanoseconds spent in graph op i of the entry to nanoseconds[i]. */
-  int (*const *profile)(const attn2c_kernel *kernels, const float *weights, float *arena,
-                        const void *const *in, void *const *out, attn2c_team *team, double *nanoseconds);
+  const attn2c_run *profile;     /* one per entry */
   const attn2c_parts *parts;     /* one per entry; NULL: not known, and there is no bound */
   const attn2c_lengths *lengths; /* used if the model has none; NULL there too: a call has an entry's size */
   const attn2c_roofs *roofs;     /* NULL: none */

@@ -79,7 +79,13 @@ static int verify_ops(const attn2c_check_job *job) {
 
 int attn2c_check_run(const attn2c_check_job *job, attn2c_run run, float *arena, void *const *outputs,
                      const char *variant) {
-  int status = run(job->model->kernels, job->model->weights, arena, job->inputs, outputs, job->team);
+  const attn2c_call call = {.kernels = job->model->kernels,
+                            .weights = job->model->weights,
+                            .arena = arena,
+                            .in = job->inputs,
+                            .out = outputs,
+                            .team = job->team};
+  int status = run(&call);
   if (status != ATTN2C_OK)
     attn2c_say(job->message, "entry %s, the %s variant: %s", job->entry->name, variant,
                attn2c_strerror(status));

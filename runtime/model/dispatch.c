@@ -73,8 +73,7 @@ static int call_entry(const attn2c_context *context, const call *c, const void *
     c->buffers->out_of_entry[i] = to;
   }
   if (status == ATTN2C_OK)
-    status = c->entry->run(context->model->kernels, context->model->weights, context->arena,
-                           c->buffers->in_of_entry, c->buffers->out_of_entry, context->team);
+    status = attn2c_context_run(context, c->entry, c->buffers->in_of_entry, c->buffers->out_of_entry);
   for (int i = 0; i < c->entry->output_count && status == ATTN2C_OK; i++) {
     const attn2c_tensor *tensor = &c->model->tensors[c->entry->outputs[i]];
     const attn2c_resize a = resize_of(c, &c->buffers->lengths->outputs[i], tensor);

@@ -154,3 +154,18 @@ void attn2c_context_destroy(attn2c_context *context) {
   attn2c_free(context->buffers);
   free(context);
 }
+
+attn2c_call attn2c_context_call(const attn2c_context *context, const void *const *in, void *const *out) {
+  return (attn2c_call){.kernels = context->model->kernels,
+                       .weights = context->model->weights,
+                       .arena = context->arena,
+                       .in = in,
+                       .out = out,
+                       .team = context->team};
+}
+
+int attn2c_context_run(const attn2c_context *context, const attn2c_entry *entry, const void *const *in,
+                       void *const *out) {
+  const attn2c_call call = attn2c_context_call(context, in, out);
+  return entry->run(&call);
+}

@@ -46,4 +46,10 @@ int attn2c_model_team(const attn2c_model *model, attn2c_team **team);
 int attn2c_context_create(const attn2c_model *model, attn2c_context **context);
 void attn2c_context_destroy(attn2c_context *context);
 
+/* Returns a call with the context's memory and workers. */
+attn2c_call attn2c_context_call(const attn2c_context *context, const void *const *in, void *const *out);
+/* Makes such a call of an entry. */
+int attn2c_context_run(const attn2c_context *context, const attn2c_entry *entry, const void *const *in,
+                       void *const *out);
+
 #endif

@@ -12,10 +12,11 @@
  * time of the call. */
 static _Thread_local attn2c_laps *attn2c_running;
 
-#define ATTN2C_RUN(NAME)  NAME##_profile_run
-#define ATTN2C_LAPS       , attn2c_laps *laps
-#define ATTN2C_LAPS_BEGIN attn2c_running = laps;
-#define LAP(OP)           attn2c_lap(attn2c_running, OP)
+#define ATTN2C_RUN(NAME) NAME##_profile_run
+#define ATTN2C_LAPS_BEGIN(CALL)                                                                              \
+  attn2c_laps laps = attn2c_laps_start((CALL)->nanoseconds);                                                 \
+  attn2c_running = &laps;
+#define LAP(OP) attn2c_lap(attn2c_running, OP)
 
 /* The profile records who does which part of a call (measure/parts.h). team.h, which is included later,
  * declares it. */
@@ -24,8 +25,7 @@ static _Thread_local attn2c_laps *attn2c_running;
 #else
 
 #define ATTN2C_RUN(NAME) NAME##_run
-#define ATTN2C_LAPS
-#define ATTN2C_LAPS_BEGIN
+#define ATTN2C_LAPS_BEGIN(CALL)
 #define LAP(OP)                                                                                              \
   do {                                                                                                       \
   } while (0)

@@ -52,8 +52,7 @@ int attn2c_bench_repetitions(double call_nanoseconds) {
 static int call(const subject *s, void *const *out) {
   if (s->sizes)
     return attn2c_dispatch(s->context, s->sizes->batch, s->sizes->seq, (const void *const *)s->in, out);
-  return s->entry->run(s->model->kernels, s->model->weights, s->context->arena, (const void *const *)s->in,
-                       out, s->context->team);
+  return attn2c_context_run(s->context, s->entry, (const void *const *)s->in, out);
 }
 
 static int failed_call(const subject *s, int status, attn2c_message *message) {
@@ -146,8 +145,9 @@ static int verify(const subject *s, double *first_ms, attn2c_message *message) {
     return ATTN2C_MEMORY;
   }
   spoil(s, s->again, 0xaa);
-  status = s->program->trace[s->number](s->model->kernels, s->model->weights, arena,
-                                        (const void *const *)s->in, s->again, s->context->team);
+  attn2c_call traced = attn2c_context_call(s->context, (const void *const *)s->in, s->again);
+  traced.arena = arena;
+  status = s->program->trace[s->number](&traced);
   attn2c_free(arena);
   if (status != ATTN2C_OK) return failed_call(s, status, message);
   return same_bits(s, "the model and its trace variant", message);
@@ -245,6 +245,8 @@ static int profile(const subject *s, const attn2c_arguments *arguments, attn2c_b
   result->op_least_ms = calloc((size_t)ops + 1, sizeof *result->op_least_ms);
   result->parts = calloc(1, sizeof *result->parts);
   attn2c_record *parts = calloc(1, sizeof *parts);
+  attn2c_call profiled = attn2c_context_call(s->context, (const void *const *)s->in, s->again);
+  profiled.nanoseconds = marks;
   int status = ATTN2C_OK;
   if (marks == NULL || samples == NULL || result->op_ms == NULL || result->op_least_ms == NULL ||
       result->parts == NULL || parts == NULL) {
@@ -255,8 +257,7 @@ static int profile(const subject *s, const attn2c_arguments *arguments, attn2c_b
     memset(marks, 0, sizeof *marks * (size_t)ops);
     attn2c_record_calls(parts);
     parts->begin = attn2c_now();
-    status = s->program->profile[s->number](s->model->kernels, s->model->weights, s->context->arena,
-                                            (const void *const *)s->in, s->again, s->context->team, marks);
+    status = s->program->profile[s->number](&profiled);
     parts->end = attn2c_now();
     if (status != ATTN2C_OK) failed_call(s, status, message);
     if (c == 0 || parts->end - parts->begin < result->parts->end - result->parts->begin)

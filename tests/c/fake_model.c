@@ -91,8 +91,11 @@ static double nanoseconds_now(void) {
 }
 
 /* All variants: linear results lie in the arena, 16 floats apart; y is made from them. */
-static int steps(const attn2c_kernel *kernel, const float *packed, float *arena, const void *const *in,
-                 void *const *out, double *nanoseconds, int is_trace) {
+static int steps(const attn2c_call *call, double *nanoseconds, int is_trace) {
+  const float *packed = call->weights;
+  float *arena = call->arena;
+  const void *const *in = call->in;
+  void *const *out = call->out;
   const unsigned long long count = 1, zero = 0;
   const float *x = in[selected == FAKE_PAIR];
   float *y = out[0];
@@ -107,7 +110,7 @@ static int steps(const attn2c_kernel *kernel, const float *packed, float *arena,
     return ATTN2C_OK;
   }
   if (y == NULL) y = unwanted;
-  kernel[0](packed, x, arena, &count, &zero, &zero);
+  call->kernels[0](packed, x, arena, &count, &zero, &zero);
   for (int i = 0; i < TOKENS; i++) {
     for (int j = 0; j < FAKE_OUT; j++) arena[i * PANEL + j] += packed[BIAS + j];
   }
@@ -154,23 +157,9 @@ static int steps(const attn2c_kernel *kernel, const float *packed, float *arena,
   return ATTN2C_OK;
 }
 
-static int run(const attn2c_kernel *kernel, const float *packed, float *arena, const void *const *in,
-               void *const *out, attn2c_team *team) {
-  (void)team;
-  return steps(kernel, packed, arena, in, out, NULL, 0);
-}
-
-static int trace(const attn2c_kernel *kernel, const float *packed, float *arena, const void *const *in,
-                 void *const *out, attn2c_team *team) {
-  (void)team;
-  return steps(kernel, packed, arena, in, out, NULL, 1);
-}
-
-static int profile(const attn2c_kernel *kernel, const float *packed, float *arena, const void *const *in,
-                   void *const *out, attn2c_team *team, double *nanoseconds) {
-  (void)team;
-  return steps(kernel, packed, arena, in, out, nanoseconds, 0);
-}
+static int run(const attn2c_call *call) { return steps(call, NULL, 0); }
+static int trace(const attn2c_call *call) { return steps(call, NULL, 1); }
+static int profile(const attn2c_call *call) { return steps(call, call->nanoseconds, 0); }
 
 static const int x_and_lengths[] = {X, LENGTHS}, y_and_pooled[] = {Y, POOLED}, relu_only[] = {RELU_ONLY};
 static const int x_and_gain[] = {X, GAIN}, y_and_total[] = {Y, TOTAL};
@@ -212,8 +201,7 @@ static attn2c_descriptor model = {
 };
 
 static const attn2c_run traces[] = {trace};
-static int (*const profiles[])(const attn2c_kernel *, const float *, float *, const void *const *,
-                               void *const *, attn2c_team *, double *) = {profile};
+static const attn2c_run profiles[] = {profile};
 
 static void nothing(float *scratch) { scratch[0] = 0.0f; }
 

@@ -58,9 +58,10 @@ static void put_result(int traced, const float *context, const float *x, void *c
 
 /* The same steps for both variants; tensors lie at the offsets of the descriptor. Keys from lengths[0] on,
  * and those behind the query, are masked. */
-static int compute(const float *weights, float *arena, const void *const *in, void *const *out, int traced) {
-  const float *x = in[0];
-  int seen = ((const int32_t *)in[1])[0];
+static int compute(const attn2c_call *call, int traced) {
+  const float *x = call->in[0], *weights = call->weights;
+  float *arena = call->arena;
+  int seen = ((const int32_t *)call->in[1])[0];
   if (present == FAILS) return ATTN2C_FORMAT;
   for (int i = 0; i < N; i++)
     for (int o = 0; o < N; o++) {
@@ -88,23 +89,12 @@ static int compute(const float *weights, float *arena, const void *const *in, vo
       if (present == CONTEXT_OF_ZEROS) c[k] = 0;
     }
   }
-  put_result(traced, arena + 192, x, out);
+  put_result(traced, arena + 192, x, call->out);
   return ATTN2C_OK;
 }
 
-static int run_shipped(const attn2c_kernel *kernels, const float *weights, float *arena,
-                       const void *const *in, void *const *out, attn2c_team *team) {
-  (void)team;
-  (void)kernels;
-  return compute(weights, arena, in, out, 0);
-}
-
-static int run_trace(const attn2c_kernel *kernels, const float *weights, float *arena, const void *const *in,
-                     void *const *out, attn2c_team *team) {
-  (void)team;
-  (void)kernels;
-  return compute(weights, arena, in, out, 1);
-}
+static int run_shipped(const attn2c_call *call) { return compute(call, 0); }
+static int run_trace(const attn2c_call *call) { return compute(call, 1); }
 
 static const attn2c_tensor tensors[TENSORS] = {
     {"x", ATTN2C_INPUT, ATTN2C_F32, 3, {1, N, N}, 0, 0, -1, 0},

@@ -52,14 +52,13 @@ static attn2c_op ops[OPS] = {
 };
 
 /* Of row i only the columns j <= i are ever touched, but for outputs. */
-static int compute(const attn2c_kernel *kernels, const float *packed, float *arena, const void *const *in,
-                   void *const *out, attn2c_team *team) {
-  (void)kernels, (void)packed, (void)team;
-  const float *x = in[0], *bias = in[1], *head_mask = in[2];
+static int compute(const attn2c_call *call) {
+  const float *x = call->in[0], *bias = call->in[1], *head_mask = call->in[2];
+  void *const *out = call->out;
   float unwanted[2][N * N];
   float *mean = out[0] ? out[0] : unwanted[0], *hidden = out[1] ? out[1] : unwanted[1];
   for (int i = 0; i < N; i++) {
-    float *s = arena + i * PADDED, *scaled = s + TILE, *biased = scaled + TILE, *p = biased + TILE,
+    float *s = call->arena + i * PADDED, *scaled = s + TILE, *biased = scaled + TILE, *p = biased + TILE,
           *w = p + TILE;
     float most = -INFINITY, sum = 0;
     for (int j = 0; j <= i; j++) {

@@ -152,7 +152,7 @@ writers.map, writers.row = write_call, write_call
 -- sequence.
 local parameter_order = { "k", "w", "a", "p", "in", "out", "s" }
 
--- Attribute of a parameter that an interface has and a model does not use.
+-- Attribute of a worker's parameter that the work does not use.
 local UNUSED = "__attribute__((unused)) "
 
 local function declared_of(state, program)
@@ -340,23 +340,41 @@ function Writer:segments()
   return list
 end
 
--- Returns the parameters of the run function, whose callers give all of them.
-function Writer:run_formal(used, outputs_name, teamed)
+-- Members of a call that the run function copies into variables of their own.
+local members_of_call = { k = "kernels", w = "weights", a = "arena" }
+
+-- Returns the lines that declare a struct with the pointers of call->in or call->out, and a pointer to it.
+function Writer:struct_of(parameter, struct, names)
+  local pointers = {}
+  for i = 1, #names do pointers[i] = ("call->%s[%d]"):format(parameter, i - 1) end
+  return ("%s_%s_%s %s = { %s };"):format(self.name, self.entry.name, parameter, struct, table.concat(pointers, ", ")),
+    ("%s = &%s;"):format(self.declared[parameter], struct)
+end
+
+-- Returns the lines by which the run function takes what it uses from the call.
+function Writer:unpacked(used)
   local list = {}
-  local function add(parameter, text) list[#list + 1] = (used[parameter] and "" or UNUSED) .. text end
-  for _, parameter in ipairs { "k", "w", "a", "in" } do add(parameter, self.declared[parameter]) end
-  local first_line = table.concat(list, ", ")
-  list = {}
-  add("out", (self.declared.out:gsub("out$", outputs_name)))
-  if self.program.threads > 1 then list[2] = (teamed and "" or UNUSED) .. "attn2c_team *team" end
-  return first_line .. ",\n    " .. table.concat(list, ", ")
+  for _, parameter in ipairs { "k", "w", "a" } do
+    if used[parameter] then
+      list[#list + 1] = ("%s = call->%s;"):format(self.declared[parameter], members_of_call[parameter])
+    end
+  end
+  for _, each in ipairs { { "in", "inputs" }, { "out", "outputs" } } do
+    local parameter, struct = table.unpack(each)
+    if used[parameter] then
+      local value, pointer = self:struct_of(parameter, struct, self.entry[struct])
+      table.move({ value, pointer }, 1, 2, #list + 1, list)
+    end
+  end
+  return list
 end
 
 --- Returns the values of steps.c.in for a program's steps. integers: whether some input is checked; shadowed: whether
 --- outputs that a caller does not want are in the arena.
 function emit_steps.values(state, program, integers, shadowed)
   local writer = setmetatable({ program = program, addresses = addresses_of(state, program), steps = 0,
-    declared = declared_of(state, program), batch = state.spec.batch }, Writer)
+    declared = declared_of(state, program), batch = state.spec.batch, name = state.spec.name,
+    entry = state.graph.entry }, Writer)
   local segments = writer:segments()
   local used, of_team = {}, {} -- by all segments; by segments of a team
   for _, segment in ipairs(segments) do
@@ -370,7 +388,7 @@ function emit_steps.values(state, program, integers, shadowed)
   return { segments = segments, teamed = teamed,
     call_members = each_used(of_team, function(parameter) return writer.declared[parameter] end),
     call_values = table.concat(each_used(of_team, function(parameter) return parameter end), ", "),
-    run_formal = writer:run_formal(used, shadowed and "wanted" or "out", teamed) }
+    unpacked = writer:unpacked(used) }
 end
 
 return emit_steps
