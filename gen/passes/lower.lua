@@ -6,6 +6,7 @@
 -- then as trace. A trace writes every tensor of the graph out. Where the shipped steps fuse or keep only a tile, it
 -- splits the map and copies the tile.
 --
+-- A step has its op, unit, block and region, and the number of its task in the region (plan/partition.lua).
 -- A step names its operands as { buffer, offset, terms }: bytes from the buffer's first on, plus for each term its
 -- stride, in bytes, times a symbol: `s` the first sequence of the micro-batch, `b` the sequence within it. Equal
 -- steps of a program share their constants, kernel, batch and elementwise operations, which nobody changes.
@@ -61,6 +62,7 @@ end
 
 function Lowering:emit(step)
   step.op, step.unit, step.block, step.region = self.op_index, self.unit_number, self.block_index, self.region
+  step.task = self.task
   self.steps[#self.steps + 1] = step
   self.share(step)
   if calls[step.form] then
@@ -125,7 +127,7 @@ local function lower_as(state, variant, share, memoise)
     for _, section in ipairs(segment.sections) do
       self.steps = {}
       for _, region in ipairs(section.regions) do
-        self.region = region
+        self.region, self.task = region, 1
         self[region.kind .. "_region"](self, region)
       end
       lowered.sections[#lowered.sections + 1] = { name = section.name, steps = self.steps }

@@ -1,4 +1,4 @@
--- plan.lua: decides how a graph is computed: fusion, tiles, mask blocks and storage.
+-- plan.lua: decides how a graph is computed: fusion, tiles, mask blocks, storage and partition.
 -- Fusion means which ops are another's epilogue; tiles have panels, K blocks and token blocks; products have
 -- strips and prefetch. Addresses are decided later.
 --
@@ -9,6 +9,7 @@
 --                regions: { kind, fusions, blocks } of rows, with blocks of row_block rows for row operations; the
 --                  regions of attention.lua; or { kind, op, row_blocks }. A fusion that is a product has panels,
 --                  outputs (of each panel's kernel), k_blocks and products (products.lua); so has an attention
+--                segments and regions have their partition (partition.lua)
 local alike = require("common.alike")
 local bound = require("passes.plan.bound")
 local budget = require("passes.common.budget")
@@ -17,6 +18,7 @@ local forms = require("data.storage")
 local grouping = require("passes.common.grouping")
 local kernel_text = require("passes.common.kernel_text")
 local ops = require("data.ops")
+local partition = require("passes.plan.partition")
 local products = require("passes.plan.products")
 local roof = require("passes.plan.roof")
 local tuning = require("passes.common.tuning")
@@ -145,41 +147,6 @@ local function segments_of(state, entry, uses)
   return segments
 end
 
--- True if n equal shares keep `threads` workers busy nine tenths of the time.
-local function divides(n, threads)
-  return n / (threads * ((n + threads - 1) // threads)) >= 0.9
-end
-
--- True if no two workers share a sequence when each takes a run of micro-batches. The last micro-batch ends with the
--- batch, and so may begin within the one before.
-local function apart(segment, threads, batch)
-  local last = segment.repeats - (threads - 1) * segment.repeats // threads -- micro-batches of the last worker
-  return batch % segment.micro_batch == 0 or last >= 2
-end
-
--- Sets the axis that workers divide, for each number of them: micro-batches, with a barrier only at the end; in a
--- region of rows the blocks; else the panels of each product (heads and query blocks of an attention), with a barrier
--- after each.
-local function partition(state, segments)
-  local numbers = { 2, table.unpack(state.spec.workers) } -- 2: every model is told whether a second worker helps
-  for _, segment in ipairs(segments) do
-    segment.partition = {}
-    for _, threads in ipairs(numbers) do
-      segment.partition[threads] = segment.repeats > 1 and divides(segment.repeats, threads)
-        and apart(segment, threads, state.spec.batch) and "micro_batches" or "phases"
-    end
-    for _, section in ipairs(segment.sections) do
-      for _, region in ipairs(section.regions) do
-        region.partition = {}
-        for _, threads in ipairs(numbers) do
-          region.partition[threads] = region.kind == "rows" and divides(#region.blocks, threads) and "blocks"
-            or "panels"
-        end
-      end
-    end
-  end
-end
-
 function plan.run(state)
   state.plan = { storage = {}, parameters = state.parameters.common, memoise = alike.memoiser() }
   local entry = state.graph.entry
@@ -188,7 +155,7 @@ function plan.run(state)
   storage.decide(state, entry, segments, uses)
   products.decide(state, segments)
   state.plan.bound, state.plan.roof = bound.of(state, segments), roof.of(state.spec)
-  partition(state, segments)
+  partition.decide(state, segments)
   state.plan.segments = segments
 end
 
@@ -219,16 +186,6 @@ local function blocks_text(blocks)
   return table.concat(sizes, " ")
 end
 
--- Returns the axis that workers divide, for each number of them.
-local function partition_text(axes)
-  local parts = {}
-  for threads, axis in pairs(axes) do
-    if threads > 1 then parts[#parts + 1] = ("%d divide %s"):format(threads, axis) end
-  end
-  table.sort(parts)
-  return ", workers: " .. table.concat(parts, ", ")
-end
-
 -- Appends a line for each distinct product of a fusion.
 local function products_text(region, fusion, lines)
   local seen = {}
@@ -243,20 +200,20 @@ end
 
 -- Appends the lines of a region.
 local function region_text(region, lines)
-  local axis = partition_text(region.partition)
   if region.kind == "rows" then
-    lines[#lines + 1] = ("      rows in blocks of %s%s"):format(blocks_text(region.blocks), axis)
+    lines[#lines + 1] = "      rows in blocks of " .. blocks_text(region.blocks)
     for _, fusion in ipairs(region.fusions) do
       lines[#lines + 1] = "        " .. fusion_text(fusion)
       products_text(region, fusion, lines)
     end
   elseif region.kind == "attention" then
-    lines[#lines + 1] = ("      attention %s%s"):format(region.context.result.name, axis)
+    lines[#lines + 1] = "      attention " .. region.context.result.name
     attention.dump(region, lines)
     for _, product in ipairs(region.products) do lines[#lines + 1] = "        " .. kernel_text.of(product) end
   else
-    lines[#lines + 1] = ("      sequence %s = %s%s"):format(region.op.result.name, region.op.op, axis)
+    lines[#lines + 1] = ("      sequence %s = %s"):format(region.op.result.name, region.op.op)
   end
+  partition.dump(region, "        ", lines)
 end
 
 --- Returns parameters, storage, then segments, sections, regions and fusions with their products as text; last,
@@ -279,8 +236,8 @@ function plan.dump(state)
   end
   lines[#lines + 1] = "entry " .. state.graph.entry.name
   for _, segment in ipairs(p.segments) do
-    lines[#lines + 1] = ("  segment %s: %d x %d sequences%s"):format(segment.name, segment.repeats,
-      segment.micro_batch, partition_text(segment.partition))
+    lines[#lines + 1] = ("  segment %s: %d x %d sequences"):format(segment.name, segment.repeats, segment.micro_batch)
+    partition.dump(segment, "    ", lines)
     for _, section in ipairs(segment.sections) do
       lines[#lines + 1] = "    section " .. section.name
       for _, region in ipairs(section.regions) do region_text(region, lines) end

@@ -1,6 +1,6 @@
--- schedule.lua: orders the steps of each worker, and sets the barriers between workers.
--- One worker takes every section in the order of the graph. Several workers divide each run of units that do not need
--- each other, by counted cost, with a barrier after it; or they divide the micro-batches, with a barrier at the end.
+-- schedule.lua: orders the steps of each worker, with the barriers that the plan names.
+-- One worker takes every section in the order of the graph. Several workers divide what the plan's partition names: the
+-- tasks between two barriers, by counted cost; or the micro-batches, with a barrier at the end.
 -- Units are never changed, so the bits of results do not depend on the division.
 --
 -- Before: state.programs. After: one program for each number of workers in the description (a trace has one worker),
@@ -14,64 +14,42 @@ local cost = require("passes.schedule.cost")
 local operands = require("data.operands")
 local programs = require("passes.common.programs")
 local step_text = require("data.step_text")
+local tasks = require("passes.common.tasks")
 local words = require("common.words")
 
 local schedule = {}
 
--- Returns the key of steps that must stay together: a unit, or a whole block of rows if blocks are divided.
-local function atom_key(step, threads)
-  local region = step.region
-  if region.kind == "rows" and region.partition[threads] == "blocks" then return region, step.block end
-  return region, -step.unit
-end
-
--- Returns the section's atoms in order: { cost, reads, writes, touches, fills }. fills: slots that each row block
--- fills again; touches: the slots of all buffers that the atom reads or writes.
-local function atoms_of(section, threads, is_private, buffers, cost_of)
+-- Returns the section's atoms in order: { cost, record }. An atom is the steps that must stay together: a
+-- unit, or a whole block of rows if workers divide tokens. record: the plan's partition of its task.
+local function atoms_of(section, threads, cost_of)
   local atoms, of_region, of_step = {}, {}, {}
   for _, step in ipairs(section.steps) do
     if programs.is_call(step) then
-      local region, key = atom_key(step, threads)
+      local region, record = step.region, tasks.partition(step, threads)
+      local key = record.axis == "tokens" and step.block or -step.unit
       of_region[region] = of_region[region] or {}
       local atom = of_region[region][key]
       if not atom then
-        atom = { cost = 0, reads = {}, writes = {}, touches = {}, fills = {} }
+        atom = { cost = 0, record = record }
         of_region[region][key] = atom
         atoms[#atoms + 1] = atom
       end
       of_step[step] = atom
       atom.cost = atom.cost + cost_of(step)
-      operands.each(step, function(operand, access)
-        if not operand.buffer or operand.class == "weight" or is_private(operand.buffer, region) then return end
-        if access ~= "w" then atom.reads[operand.buffer] = true end
-        if access == "w" or access == "rw" then atom.writes[operand.buffer] = true end
-        local slot = programs.slot(buffers, operand.buffer)
-        atom.touches[slot] = true
-        if access == "w" and slot == operand.buffer and buffers[slot].private == "block" then
-          atom.fills[slot] = true
-        end
-      end)
     end
   end
   return atoms, of_step
 end
 
--- Gives each atom its phase. A new phase begins with an atom that needs, or would overwrite, bytes that its phase has
--- touched. Without atoms there is no phase, as in a section of keys that are read in place.
+-- Gives each atom its phase. A new phase begins with a task before which the plan names a barrier. Without atoms there
+-- is no phase, as in a section of keys that are read in place.
 local function find_phases(atoms)
-  local phases = {}
-  local written, touched = {}, {}
-  local function begin()
-    phases[#phases + 1] = { atoms = {}, cost = 0 }
-    written, touched = {}, {}
-  end
+  local phases, record = {}, nil
   for _, atom in ipairs(atoms) do
-    local clash = #phases == 0
-    for buffer in pairs(atom.reads) do clash = clash or (written[buffer] and not atom.writes[buffer]) end
-    for slot in pairs(atom.fills) do clash = clash or touched[slot] end
-    if clash then begin() end
-    for buffer in pairs(atom.writes) do written[buffer] = true end
-    for slot in pairs(atom.touches) do touched[slot] = touched[slot] or not atom.fills[slot] end
+    if #phases == 0 or (atom.record ~= record and atom.record.meeting == "barrier") then
+      phases[#phases + 1] = { atoms = {}, cost = 0 }
+    end
+    record = atom.record
     local phase = phases[#phases]
     phase.atoms[#phase.atoms + 1] = atom
     phase.cost = phase.cost + atom.cost
@@ -101,7 +79,7 @@ end
 -- Returns the step with a worker's private buffers in place of the common ones.
 local function privatise(step, worker, private)
   return operands.replace(step, function(operand)
-    if operand.buffer and private(operand.buffer, step.region) then return own(operand, worker) end
+    if operand.buffer and private(operand.buffer, step) then return own(operand, worker) end
     return operand
   end)
 end
@@ -158,13 +136,10 @@ end
 
 -- Returns a segment's phases for several workers, or nil if one worker is faster.
 local function in_phases(segment, threads, buffers, least, cost_of)
-  local function private(name, region)
-    local kind = buffers[name] and buffers[name].private
-    return kind == "unit" or (kind == "block" and region.partition and region.partition[threads] == "blocks")
-  end
+  local function private(name, step) return tasks.is_own(buffers[name], step, threads) end
   local phases, total = {}, 0
   for _, section in ipairs(segment.sections) do
-    local atoms, of_step = atoms_of(section, threads, private, buffers, cost_of)
+    local atoms, of_step = atoms_of(section, threads, cost_of)
     for number, phase in ipairs(find_phases(atoms)) do
       assign(phase, threads)
       phases[#phases + 1] = { section = section, lists = lists_of(section, of_step, number, threads, private) }
@@ -197,7 +172,7 @@ local function schedule_program(base, threads, parameters, cost_of)
     local new = { name = segment.name, micro_batch = segment.micro_batch, repeats = segment.repeats,
       sections = segment.sections, mode = "serial" }
     if threads > 1 then
-      if segment.partition[threads] == "micro_batches" then
+      if segment.partition[threads].axis == "sequences" then
         if segment.repeats * segment_cost(segment, cost_of) >= parameters.least_team then new.mode = "micro_batches" end
       else
         local clones = copy_buffers(before)

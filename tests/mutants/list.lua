@@ -118,11 +118,6 @@ of("gen/passes/layout.lua", spec .. "passes/layout_spec.lua") {
     wrong = "each entry has panels of its own" },
 }
 
-of("gen/passes/plan.lua", spec .. "passes/plan_spec.lua") {
-  { name = "plan_apart", old = "return batch % segment.micro_batch == 0 or last >= 2", new = "return true",
-    filter = "divide micro%-batches", wrong = "two workers have a sequence in common" },
-}
-
 of("gen/passes/plan/storage.lua", spec .. "passes/plan_spec.lua") {
   { name = "plan_in_place", old = "op.result.kind == \"scratch\" and uses[x.name] == 1 then",
     new = "op.result.kind == \"scratch\" then", wrong = "a norm overwrites what is read again" },
@@ -220,13 +215,21 @@ of("gen/passes/lower/attention.lua", spec .. "passes/lower/attention_spec.lua") 
     wrong = "the last keys overwrite the sum" },
 }
 
+of("gen/passes/plan/partition.lua", spec .. "passes/plan/partition_spec.lua") {
+  { name = "plan_apart", old = "return batch % segment.micro_batch == 0 or last >= 2", new = "return true",
+    filter = "divides micro%-batches", wrong = "two workers have a sequence in common" },
+  { name = "partition_write_after_read", old = "if touched[name] then return true end", new = "",
+    filter = "filled again", wrong = "a block overwrites what another worker still reads" },
+  { name = "partition_read_after_write", old = "if written[name] and not task.writes[name] then return true end",
+    new = "", filter = "reads what others write", wrong = "a worker reads what another has not written" },
+}
+
+of("gen/passes/checks/meetings.lua", spec .. "passes/checks/meetings_spec.lua") {
+  { name = "meetings_superfluous", old = "expect(needs, ", new = "expect(true, ", filter = "nobody needs",
+    wrong = "a barrier without a reason passes" },
+}
+
 of("gen/passes/schedule.lua", spec .. "passes/schedule_spec.lua") {
-  { name = "schedule_write_after_read",
-    old = "for slot in pairs(atom.fills) do clash = clash or touched[slot] end", new = "",
-    filter = "under another name", wrong = "a block overwrites what another worker still reads" },
-  { name = "schedule_read_after_write",
-    old = "clash = clash or (written[buffer] and not atom.writes[buffer])", new = "clash = clash or false",
-    filter = "the same calls", wrong = "a worker reads what another has not written" },
   { name = "schedule_halves", old = "local middle = before + atom.cost / 2", new = "local middle = before + atom.cost",
     filter = "like parts", wrong = "of two like parts one worker has both" },
   { name = "schedule_least", old = "if #phases == 0 or total / #phases < least then return nil end",

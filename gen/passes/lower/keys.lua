@@ -22,8 +22,8 @@ function keys.pack_tile(self, x, storage, origin, block, column, width)
   pack(self, x, storage, forms.packed(storage).from_tile, origin, block.first, block.first + block.count, column, width)
 end
 
---- Packs the stored rows of x, a unit for each panel of keys; a method of the lowering. It does nothing if their
---- product packs them, or if the attention reads rows.
+--- Packs the stored rows of x, a task with a unit for each panel of keys; a method of the lowering. It does nothing if
+--- their product packs them, or if the attention reads rows.
 function keys.pack_rows(self, x, storage, origin)
   if not (storage and storage.separate) then return end
   local stored = self.storage[x.name]
@@ -36,6 +36,7 @@ function keys.pack_rows(self, x, storage, origin)
         column, width)
     end
   end
+  self.task = self.task + 1
 end
 
 return keys

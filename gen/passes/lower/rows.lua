@@ -135,8 +135,8 @@ function rows:rows_region(region)
   for i, block in ipairs(region.blocks) do
     local origin = rows_origin(block)
     self.block_index = i
-    for _, fusion in ipairs(region.fusions) do
-      self.op_index = self.index_of[fusion.leading]
+    for number, fusion in ipairs(region.fusions) do
+      self.op_index, self.task = self.index_of[fusion.leading], (i - 1) * #region.fusions + number
       self:note(equation(fusion, block, region.rows))
       for _, part in ipairs(fusion.panels and { block } or block.row_blocks) do
         self:unit()

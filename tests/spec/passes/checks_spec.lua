@@ -308,7 +308,8 @@ describe("the checker after schedule", function()
     assert.matches("is read and written in one phase", broken("schedule", large, function(state)
       local each, other = first_of(state)
       state.programs[1].buffers.elsewhere = { type = "f32", bytes = 64, pitch = 64, class = "arena" }
-      table.insert(other, { form = "row", fn = "copy", constants = { rows = 1, cols = 1, ldx = 16, ldy = 16 },
+      table.insert(other, { region = each.region, task = each.task, form = "row", fn = "copy",
+        constants = { rows = 1, cols = 1, ldx = 16, ldy = 16 },
         arguments = { x = each.arguments.c, y = { buffer = "elsewhere", class = "arena", offset = 0 } } })
     end))
   end)

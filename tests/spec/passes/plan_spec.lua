@@ -165,18 +165,6 @@ describe("what lowering reads", function()
 end)
 
 describe("workers", function()
-  local function axis(batch, threads)
-    local more = { batch = batch, seq = 64, threads = threads, plan = { group_tokens = 128 } }
-    return planned(more).plan.segments[1].partition[threads]
-  end
-
-  it("divide micro-batches where no two of them have one in common", function()
-    assert.equal("micro_batches", axis(4, 2))
-    assert.equal("phases", axis(3, 2)) -- sequences 0, 1 and 1, 2
-    assert.equal("micro_batches", axis(7, 2)) -- the last two micro-batches, 4, 5 and 5, 6, are one worker's
-    assert.equal("phases", axis(7, 4))
-  end)
-
   it("have no tile in common of what nobody reads", function()
     -- the encoder's result, which no layer takes
     local state = planned { layers = 0, threads = 3, plan = { token_block = 4 },
