@@ -142,4 +142,25 @@ describe("README files", function()
       assert.equal(wanted, readme.sentence(text))
     end
   end)
+
+  it("show lines of dumps and of C as the compiler writes them", function()
+    local block = helper.read(helper.root .. "/gen/README.md"):match("### One decision.-\n```\n(.-)\n```")
+    local folder, printed, lines = helper.folder(), nil, 0
+    for line in block:gmatch("[^\n]+") do
+      local words = line:match("^%$ gen/attn2c (.*)$")
+      if words then
+        local list = {}
+        for word in words:gmatch("%S+") do list[#list + 1] = word end
+        if list[1] == "gen" then table.move({ "-o", folder }, 1, 2, #list + 1, list) end
+        local code, output, errors = helper.command(list)
+        assert.equal(0, code, errors)
+        printed = list[1] == "gen" and helper.read(folder .. "/small.c") or output
+      else
+        assert.truthy(("\n" .. printed):find("\n" .. line .. "\n", 1, true), line)
+        lines = lines + 1
+      end
+    end
+    assert.equal(4, lines)
+    helper.clean()
+  end)
 end)
