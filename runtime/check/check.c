@@ -357,8 +357,20 @@ static void end_trace(attn2c_check_job *job) {
   job->trace.arena = NULL;
 }
 
-/* Adds all rows of an entry whose outputs and trace arena are allocated. */
+/* Gives the entry's full call to the script. */
+static int add_to_script(attn2c_check_job *job) {
+  const attn2c_size *size = &job->descriptor->lengths->sizes[job->entry - job->descriptor->entries];
+  const attn2c_check_call call = {
+      job->entry, size->batch, size->seq, (void **)(uintptr_t)job->inputs, job->shipped, 0};
+  job->shipped = NULL;
+  if (attn2c_check_script_add(&job->script, &call) == ATTN2C_OK) return ATTN2C_OK;
+  return attn2c_check_no_memory(job, "the script");
+}
+
+/* Adds all rows of an entry whose outputs and trace arena are allocated. After the last entry, all calls are
+ * repeated as a script. */
 static int check_rows(attn2c_check_job *job, attn2c_run trace) {
+  const attn2c_entry *last = &job->descriptor->entries[job->descriptor->entry_count - 1];
   attn2c_check_trace_fill(&job->trace);
   int status = attn2c_check_run(job, trace, job->trace.arena, job->traced, "trace");
   for (int number = 0; number < job->entry->op_count && status == ATTN2C_OK; number++)
@@ -367,6 +379,8 @@ static int check_rows(attn2c_check_job *job, attn2c_run trace) {
   if (!job->descriptor->packings) end_trace(job);
   if (status == ATTN2C_OK) status = check_shipped(job);
   if (status == ATTN2C_OK) status = attn2c_check_lengths(job, trace);
+  if (status == ATTN2C_OK && job->descriptor->lengths) status = add_to_script(job);
+  if (status == ATTN2C_OK && job->entry == last) status = attn2c_check_run_script(job);
   return status;
 }
 
@@ -452,5 +466,6 @@ int attn2c_check(const attn2c_program *program, const attn2c_model *model, attn2
   }
   free_all(job.weights, job.weights ? descriptor->tensor_count : 0);
   free(job.tensors);
+  attn2c_check_script_free(&job.script);
   return status == ATTN2C_OK && mismatch ? ATTN2C_MISMATCH : status;
 }

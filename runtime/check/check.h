@@ -13,8 +13,11 @@
  *   under the op's tolerance, so that errors do not add up and the first wrong op is named;
  * - each output end to end: against the reference run freely from the inputs, under the model's tolerance;
  * - each output of the shipped variant: the same bits as the trace variant, in a second run the same as in
- * the first, and with several outputs the same if only that one is wanted. Then it prints `N passed, N
- * failed`, and the first failed row with index, expected, got, seed and repeat_command.
+ * the first, and with several outputs the same if only that one is wanted;
+ * - for a model with a list of lengths, after the last entry: a script, which makes all calls of the entries
+ * in order on one context: the longest, the others, the longest again. Each must repeat its bits.
+ * Then it prints `N passed, N failed`, and the first failed row with index, expected, got, seed and
+ * repeat_command.
  *
  * With `nan` it instead plants NaN and infinities. For each planted place and each output, the trace variant
  * and the shipped one must have the reference's classes (NaN, either infinity, finite) (check_nan.c). The

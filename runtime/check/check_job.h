@@ -4,6 +4,7 @@
 #define ATTN2C_CHECK_JOB_H
 
 #include "check/check_report.h"
+#include "check/check_script.h"
 #include "check/check_trace.h"
 #include "check/reference.h"
 #include "check/tolerance.h"
@@ -21,7 +22,8 @@ typedef struct {
   void **shipped, **again;   /* outputs of the shipped variant's two runs */
   attn2c_check_trace trace;
   attn2c_check_report report;
-  attn2c_team *team; /* of the shipped variant; NULL: for one worker */
+  attn2c_check_script script; /* the entries' calls; empty for a model without a list of lengths */
+  attn2c_team *team;          /* of the shipped variant; NULL: for one worker */
   attn2c_message *message;
   int nan; /* 1: NaN and infinity are planted */
 } attn2c_check_job;
@@ -53,6 +55,9 @@ int attn2c_check_outputs(attn2c_check_job *job, const char *what);
 /* Checks a call that does not fill the entry (check_lengths.c). With several entries, only the first and
  * last. */
 int attn2c_check_lengths(attn2c_check_job *job, attn2c_run trace);
+
+/* Adds rows for the script's calls, made in order on one context (check_script.c). */
+int attn2c_check_run_script(attn2c_check_job *job);
 
 /* Checks an entry with NaN and infinity in its inputs (check_nan.c). */
 int attn2c_check_nan(attn2c_check_job *job, attn2c_run trace);

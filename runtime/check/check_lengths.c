@@ -124,6 +124,14 @@ static int compare(const shorter *s, attn2c_run trace) {
   return status;
 }
 
+/* Gives the call to the script. */
+static int add_to_script(shorter *s) {
+  const attn2c_check_call call = {s->job->entry, s->part.batch, s->part.seq, s->in, s->out, 1};
+  s->in = s->out = NULL;
+  if (attn2c_check_script_add(&s->job->script, &call) == ATTN2C_OK) return ATTN2C_OK;
+  return attn2c_check_no_memory(s->job, "the script");
+}
+
 static void release(void **arrays, int count) {
   for (int i = 0; arrays && i < count; i++) attn2c_free(arrays[i]);
   free(arrays);
@@ -142,6 +150,7 @@ int attn2c_check_lengths(attn2c_check_job *job, attn2c_run trace) {
   int status = s.in && s.whole && s.out ? make_inputs(&s) : attn2c_check_no_memory(job, "inputs");
   if (status == ATTN2C_OK) status = call(&s);
   if (status == ATTN2C_OK) status = compare(&s, trace);
+  if (status == ATTN2C_OK && job->descriptor->lengths) status = add_to_script(&s);
   release(s.in, job->entry->input_count);
   release(s.whole, job->entry->input_count);
   release(s.out, job->entry->output_count);

@@ -115,3 +115,12 @@ static void take(const attn2c_resize *r, int number, const uint32_t *from, uint3
 void attn2c_resize_take(const attn2c_resize *r, const void *entry, void *caller) {
   take(r, 0, entry, caller);
 }
+
+attn2c_tensor attn2c_resize_tensor(const attn2c_tensor *tensor, const attn2c_axes *axes, int64_t batch,
+                                   int64_t shorter) {
+  attn2c_tensor of_call = *tensor;
+  if (axes->batch >= 0 && batch > 0) of_call.shape[axes->batch] = batch;
+  if (axes->rows >= 0) of_call.shape[axes->rows] -= shorter;
+  if (axes->keys >= 0) of_call.shape[axes->keys] -= shorter;
+  return of_call;
+}

@@ -30,6 +30,11 @@ typedef struct {
 attn2c_resize attn2c_resize_of(const attn2c_lengths *lengths, const attn2c_axes *axes,
                                const attn2c_tensor *tensor, const attn2c_entry_call *part);
 
+/* Returns the shape of such an array for the caller: with `batch` sequences (0: the entry's), which are
+ * `shorter` tokens shorter than the entry's. */
+attn2c_tensor attn2c_resize_tensor(const attn2c_tensor *tensor, const attn2c_axes *axes, int64_t batch,
+                                   int64_t shorter);
+
 /* is_same: true if the entry's array has no padding and is contiguous in the caller's. offset: where it
  * begins there, in elements. */
 int attn2c_resize_is_same(const attn2c_resize *resize);

@@ -7,6 +7,7 @@
 #include "base/shape.h"
 #include "formats/npy.h"
 #include "model/dispatch.h"
+#include "model/resize.h"
 #include "program/inputs.h"
 
 const attn2c_entry *attn2c_sizes_entry(const attn2c_sizes *sizes) {
@@ -55,11 +56,9 @@ static const attn2c_axes *axes_of(const attn2c_sizes *sizes, int is_input, int i
 attn2c_tensor attn2c_sizes_tensor(const attn2c_sizes *sizes, int is_input, int index) {
   const attn2c_entry *entry = attn2c_sizes_entry(sizes);
   const attn2c_axes *axes = axes_of(sizes, is_input, index);
-  attn2c_tensor tensor = sizes->model->tensors[is_input ? entry->inputs[index] : entry->outputs[index]];
+  const int number = is_input ? entry->inputs[index] : entry->outputs[index];
   const int64_t shorter = sizes->seq > 0 ? size_of(sizes)->seq - sizes->seq : 0;
-  if (axes->batch >= 0 && sizes->batch > 0) tensor.shape[axes->batch] = sizes->batch;
-  if (axes->rows >= 0) tensor.shape[axes->rows] -= shorter;
-  if (axes->keys >= 0) tensor.shape[axes->keys] -= shorter;
+  attn2c_tensor tensor = attn2c_resize_tensor(&sizes->model->tensors[number], axes, sizes->batch, shorter);
   if (is_input && axes->filling == ATTN2C_FILL_COUNT) tensor.limit -= shorter;
   return tensor;
 }

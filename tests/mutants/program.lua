@@ -11,10 +11,16 @@ return function(of)
       filter = "sizes/a*", wrong = "a sequence may be longer than the model" },
     { name = "program_least", old = "seq < longest && (", new = "seq <= longest && (", filter = "sizes/a*",
       wrong = "a model of one length refuses that" },
-    { name = "program_keys", old = "tensor.shape[axes->keys] -= shorter", new = "tensor.shape[axes->keys] -= 0",
-      filter = "sizes/a*", wrong = "a mask of a short call has the longest one's shape" },
     { name = "program_count", old = "tensor.limit -= shorter", new = "tensor.limit -= 0", filter = "sizes/a*",
       wrong = "a length beyond the call's is taken" },
+  }
+  of("runtime/model/resize.c", "c:sizes") {
+    { name = "program_keys", old = "of_call.shape[axes->keys] -= shorter", new = "of_call.shape[axes->keys] -= 0",
+      filter = "sizes/a*", wrong = "a mask of a short call has the longest one's shape" },
+  }
+  of("runtime/check/check_script.c", "c:check") {
+    { name = "script_longest", old = "i == script->count ? longest", new = "i == script->count ? 1",
+      filter = "check/a_script*", wrong = "the longest call is not made again after the others" },
   }
 
   of("runtime/program/inputs.c", "c:program") {
