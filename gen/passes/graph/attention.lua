@@ -224,11 +224,23 @@ local function counts_heads(spec)
     or spec.bias_kv or spec.past > 0
 end
 
+-- True if layers that have the same weights also have the same heads of factor 0.
+local function shares_zeros(spec, layer)
+  local groups, factors = spec.layer_groups, spec.head_mask.layers
+  for other = 1, groups and #groups or 0 do
+    for head, factor in ipairs(factors[other] or {}) do
+      local is_unlike = (factor == 0) ~= (factors[layer + 1][head] == 0)
+      if groups[other] == groups[layer + 1] and is_unlike then return false end
+    end
+  end
+  return true
+end
+
 -- Returns the heads of a layer's self-attention whose constant factor is not 0, numbered from 0, or nil for all. The
 -- others are left out.
 local function kept_heads(spec, layer)
   local factors = spec.head_mask.layers and spec.head_mask.layers[layer + 1]
-  if not factors or counts_heads(spec) then return nil end
+  if not factors or counts_heads(spec) or not shares_zeros(spec, layer) then return nil end
   local kept = {}
   for head, factor in ipairs(factors) do if factor ~= 0 then kept[#kept + 1] = head - 1 end end
   return #kept < spec.heads and #kept > 0 and kept or nil

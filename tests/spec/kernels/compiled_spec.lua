@@ -54,7 +54,8 @@ end
 -- The words that compile a source with the flags of N_kernels.c and `more`.
 local function compile_words(compiler, target, more, source, result)
   local build = { target = target, suffix = "", flags = targets.flags(target, compiler:find("gcc", 1, true) ~= nil) }
-  for _, job in ipairs(recipe.jobs({ name = "tiny", workers = { 1 } }, { build }, {}, { "forward" })) do
+  local entries = { { name = "forward", suffix = "" } }
+  for _, job in ipairs(recipe.jobs({ name = "tiny", workers = { 1 } }, { build }, {}, entries)) do
     if job.name == "tiny_kernels.o" then
       return recipe.words(job.commands[1], setmetatable({ compiler = { compiler }, cflags = more,
         runtime = root .. "/runtime", inputs = { source }, result = result }, { __index = function() return {} end }))

@@ -153,6 +153,13 @@ describe("a cross-attention", function()
 end)
 
 describe("heads", function()
+  it("are computed where layers with the same weights differ in which factors are 0", function()
+    local more = { layers = 2, heads = 4, layer_groups = { 0, 0 }, head_mask = { { 0, 1, 0, 1 }, { 1, 0, 1, 1 } } }
+    assert.equal("[16, 16]", shape(graph(more), "l0.attn.q.weight"))
+    more.head_mask[2] = { 0, 2, 0, 1 }
+    assert.equal("[8, 16]", shape(graph(more), "l0.attn.q.weight"))
+  end)
+
   it("whose constant factor is 0 are left out of the products, and their weights", function()
     local state = graph({ layers = 2, heads = 4, head_mask = { { 0, 2, 0, 1 }, { 1, 1, 1, 1 } } })
     assert.same({ "[8, 16]", "[8]", "[16, 8]", "[16]" }, { shape(state, "l0.attn.k.weight"),
