@@ -1,8 +1,8 @@
 -- fuzz_spec.lua: the fuzzer's own parts: that draws repeat, are valid and leave no key out,
 -- that a printed description reads back as the same, and that shrinking finds the smallest.
-local activations = require("data.activations")
 local helper = require("tests.spec.helper")
 package.path = helper.root .. "/tests/fuzz/?.lua;" .. package.path
+local activations = require("data.activations")
 local describe_pass = require("passes.describe")
 local draw = require("draw")
 local extremes = require("extremes")
