@@ -1,6 +1,6 @@
 -- headers_spec.lua: the headers that repeat tables of the compiler are up to date.
-local headers = require("data.headers")
 local helper = require("tests.spec.helper")
+local headers = require("data.headers")
 
 local function read(path) return helper.read(helper.root .. "/" .. path) end
 

@@ -1,7 +1,7 @@
 -- hints_spec: what other libraries call what descriptions call otherwise: each hint leads to
 -- something that there is, and none stands in the way of a word that is one.
-local activations = require("data.activations")
 local helper = require("tests.spec.helper")
+local activations = require("data.activations")
 local hints = require("data.hints")
 local keys = require("data.keys")
 local stages = require("data.stages")
