@@ -1,6 +1,6 @@
 -- command.lua: defines the command line: its grammar, and the function of each command.
+local argparse = require("argparse") -- the first: what is missing is named in the order of need
 local advice = require("commands.advice")
-local argparse = require("argparse")
 local factors = require("passes.graph.factors")
 local faults = require("common.faults")
 local files = require("common.files")

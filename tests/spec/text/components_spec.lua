@@ -1,5 +1,6 @@
 -- components_spec.lua: the records of normalizers, pre-tokenizers and decoders, by the numbers of
 -- text/numbers.lua, and the defaults of keys that are not there.
+require("tests.spec.helper")
 local components = require("text.components")
 local json = require("common.json")
 local look = require("text.look")
