@@ -44,7 +44,7 @@ Test(bench_compare, says_which_times) {
   expect("| m | forward | 2 | 100 ± 3 | 109 ± 4 |", 100.0, 3.0, 109.0, 4.0);
 }
 
-/* Of two benches in one file the later one counts, and times with other threads are others. */
+/* The later of two benches in one file counts, and times with other threads are others. */
 Test(bench_compare, of_two_rows_takes_the_last_of_its_kind) {
   char *text = NULL;
   size_t size = 0;

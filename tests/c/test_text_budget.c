@@ -138,7 +138,7 @@ Test(budget, steps_grow_with_the_text_and_a_limit_gives_the_first_tokens_of_all)
   each_golden(check_golden);
 }
 
-/* What is in a text far behind the limit takes no step, where the tokenizer cuts texts at all. */
+/* Text far after the limit takes no step, where the tokenizer cuts texts at all. */
 Test(budget, the_rest_of_a_text_takes_no_steps) {
   static const char *const names[] = {"bert_uncased", "gpt2",   "llama3",    "qwen2",        "xlmr",
                                       "albert",       "suffix", "llama_old", "unigram_bytes"};
@@ -168,7 +168,7 @@ static size_t count_of(const attn2c_text_tokens *tokens, int source) {
   return count;
 }
 
-/* Of an odd number of tokens the longer text has one more, however far behind the limit its end is; of two of
+/* The longer text has the odd token, however far after the limit its end is; of two of
  * the same length the second has it. */
 Test(budget, the_odd_token_of_a_pair_is_the_longer_texts) {
   static const struct {

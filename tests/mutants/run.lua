@@ -111,7 +111,7 @@ local function write(path, text)
   assert(handle:close())
 end
 
--- What build.mk compiles an entry's file to.
+-- Returns the object that build.mk makes of an entry's file.
 local function object_of(entry) return ("%s/obj/%s.o"):format(BIN, entry.file:match("([^/]*)%.%w+$")) end
 
 local function is_source(entry) return entry.file:match("^runtime/.*%.c$") ~= nil end

@@ -236,7 +236,7 @@ local function image_cases(scheme)
   }
 end
 
--- Of layers in n groups, as one text.
+-- Layers in n groups, as one text.
 local function groups(layers, count)
   local list = {}
   for i = 0, layers - 1 do list[i + 1] = i * count // layers end

@@ -43,7 +43,7 @@ local function with(base, more)
   return result
 end
 
--- What is other than expected, as lines.
+-- Returns the differences as lines.
 local function differences(expected, found)
   local lines, seen = {}, {}
   for _, list in ipairs { expected, found } do

@@ -67,7 +67,7 @@ describe("completions", function()
           assert.is_nil(line:find(row.name .. ": [^,]*, but .* allowed"), line)
         end
       end
-      -- Those without are numbers, names, paths and tables.
+      -- Keys without words are numbers, names, paths and tables.
       local free = row.range:find("^[%d-]") or ({ name = 1, path = 1, text = 1, labels = 1, layers = 1,
         layer_groups = 1, scale = 1,
         window = 1, rope_scaling = 1, memory = 1, input = 1, output = 1, inputs = 1, plan = 1 })[row.type]

@@ -3,7 +3,7 @@
 local helper = require("tests.spec.helper")
 local older = require("text.older")
 
--- What a folder of these files stands for. ids: of vocab.json.
+-- Returns the tokenizer of a folder of these files. ids: of vocab.json.
 local function read(files, config, ids)
   local folder = helper.folder()
   for name, text in pairs(files) do helper.write(folder .. "/" .. name, text) end

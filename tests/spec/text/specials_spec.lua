@@ -4,7 +4,7 @@ local specials = require("text.specials")
 
 local ids = { ["[MASK]"] = 1, ["[CLS]"] = 2, ["<mask>"] = 3, ["<s>"] = 4, ["<m>"] = 5, ["<c>"] = 6, ["<b>"] = 7 }
 
--- What is found in a vocabulary of these tokens.
+-- Returns the special tokens of a vocabulary of these tokens.
 local function find(tokens, ...)
   local state = { model = { ids = {}, added_ids = {}, tokens = {} } }
   for i, token in ipairs(tokens) do

@@ -19,7 +19,7 @@ local flags_of = { cc = "-Werror -DATTN2C_GUARD_PAGES", clang = "-Werror -O0" }
 
 -- Built by gcc alone: each of their keys and options is in other descriptions, too.
 local is_plain = { ["small.lua"] = true, ["bert_base.lua"] = true }
--- What clang builds in `make test`; `make test-long` has all.
+-- The models that clang builds in `make test`; `make test-long` has all.
 local is_by_clang = { ["speaker.lua"] = true, ["transformer_seq2seq.lua"] = true, ["vit_b16.lua"] = true }
 
 -- Runs a shell command in out/spec/`at`; returns what it printed. Where the exit is not `wanted`, the test fails with

@@ -5,7 +5,7 @@ local faults = require("common.faults")
 local opened = require("commands.build.opened")
 local tokenizer = require("text.tokenizer")
 
--- What an opener of these words in a shell's script makes of a tokenizer: the fault, and the lines that are notes.
+-- Opens a tokenizer by a shell script with these words: returns the fault, and the lines that are notes.
 local function try(script, change)
   local program = helper.file("#!/bin/sh\n" .. script .. "\n", "opener")
   assert(os.execute("chmod +x " .. helper.shell(program)))

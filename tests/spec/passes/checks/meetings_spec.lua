@@ -9,7 +9,7 @@ local divided = { threads = 2, seq = 12, plan = { token_block = 4, least_phase =
 -- The plan's records of a region for two workers.
 local function records(state, region) return state.plan.segments[1].sections[1].regions[region].partition[2] end
 
--- What the checker says of a schedule of a plan that was spoilt.
+-- Returns the checker's finding for a schedule of a plan that was spoilt.
 local function finds(spoil, more)
   local state = helper.tiny(more or divided, "lower")
   spoil(state)
