@@ -159,20 +159,29 @@ function output_stages.vocabulary(self, x, stage, path)
   })
 end
 
-function output_stages.pool(self, x, stage, path)
-  local lengths = self.spec.input.stage ~= "qkv" and self.lengths or self.rows -- with qkv(): of the keys
-  if stage.over == "all" then return x end
+-- Returns the mask that says which rows a pool takes, whether 1 in it keeps a row, and its number of past keys; nil if
+-- no mask says it. The stage's own mask takes the place of lengths.
+local function mask_of_pool(self, stage, list)
   if stage.mask then
     self.pool_mask = self.pool_mask or self:grows(self:input("pool_mask", "i32", { self.batch, self.spec.seq }, 0, 2),
       "bs")
-    return self:op("pool", path .. ".pool", { x = x, mask = self.pool_mask },
-      { ["function"] = type(stage.over) == "table" and table.concat(stage.over, " ") or stage.over, keeps = true })
+    return self.pool_mask, true, 0
   end
-  local list, kept = type(stage.over) == "table" and stage.over or { stage.over }, false
-  for _, over in ipairs(list) do kept = kept or pools_of_kept[over] end
-  local mask, past = kept and self.masks[self.spec.pool_mask] or nil, self.spec.past
-  return self:op("pool", path .. ".pool", { x = x, lengths = lengths, mask = mask },
-    { ["function"] = table.concat(list, " "), keeps = mask and self.spec.pool_mask == "attention_mask" or nil,
+  for _, over in ipairs(list) do
+    if pools_of_kept[over] then
+      return self.masks[self.spec.pool_mask], self.spec.pool_mask == "attention_mask", self.spec.past
+    end
+  end
+  return nil
+end
+
+function output_stages.pool(self, x, stage, path)
+  local lengths = self.spec.input.stage ~= "qkv" and self.lengths or self.rows -- with qkv(): of the keys
+  if stage.over == "all" then return x end
+  local list = type(stage.over) == "table" and stage.over or { stage.over }
+  local mask, keeps, past = mask_of_pool(self, stage, list)
+  return self:op("pool", path .. ".pool", { x = x, lengths = not stage.mask and lengths or nil, mask = mask },
+    { ["function"] = table.concat(list, " "), keeps = mask and keeps or nil,
       first = mask and past > 0 and past or nil })
 end
 

@@ -150,21 +150,13 @@ static const attn2c_weight weights[] = {
     {.tensor = BQ, .first_view = 1, .view_count = 1, .random_deviation = 0.5, .offset = N * N},
 };
 static const attn2c_entry entry = {"forward", ops, 6, inputs, outputs, 2, 2, 288, run_shipped};
-static const attn2c_descriptor descriptor = {.name = "fake",
-                                             .entries = &entry,
-                                             .tensors = tensors,
-                                             .weights = weights,
-                                             .stored = stored,
-                                             .views = views,
-                                             .stored_count = 2,
-                                             .entry_count = 1,
-                                             .tensor_count = TENSORS,
-                                             .weight_count = 2,
-                                             .layers = 1,
-                                             .threads = 1,
-                                             .parameters = 20,
-                                             .weight_floats = 20,
-                                             .arena_floats = 256};
+/* The fields of a descriptor that both models have. */
+#define SHARED_FIELDS                                                                                        \
+  .tensors = tensors, .weights = weights, .stored = stored, .views = views, .stored_count = 2,               \
+  .tensor_count = TENSORS, .weight_count = 2, .layers = 1, .threads = 1, .parameters = 20,                   \
+  .weight_floats = 20, .arena_floats = 256
+static const attn2c_descriptor descriptor = {
+    .name = "fake", .entries = &entry, .entry_count = 1, SHARED_FIELDS};
 static const attn2c_run traces[] = {run_trace, run_trace};
 static const attn2c_program program = {&descriptor, traces, 256, NULL, NULL, NULL, NULL};
 
@@ -177,20 +169,9 @@ static const attn2c_size sizes[] = {{1, N}, {1, N}};
 static const attn2c_lengths list_of_lengths = {axes, axes, sizes, 0, N, "its tokens are counted"};
 static const attn2c_descriptor listed_descriptor = {.name = "listed",
                                                     .entries = listed_entries,
-                                                    .tensors = tensors,
-                                                    .weights = weights,
-                                                    .stored = stored,
-                                                    .views = views,
-                                                    .stored_count = 2,
                                                     .entry_count = 2,
-                                                    .tensor_count = TENSORS,
-                                                    .weight_count = 2,
-                                                    .layers = 1,
-                                                    .threads = 1,
-                                                    .parameters = 20,
-                                                    .weight_floats = 20,
-                                                    .arena_floats = 256,
-                                                    .lengths = &list_of_lengths};
+                                                    .lengths = &list_of_lengths,
+                                                    SHARED_FIELDS};
 static const attn2c_program listed = {&listed_descriptor, traces, 256, NULL, NULL, NULL, NULL};
 
 static float x[N * N] = {0.5f, -1,   0.25f, 2,     1,    1.5f,  -0.5f, 0.75f,

@@ -97,15 +97,17 @@ local forms = {
     rope_scaling = { factor = 3, max_position = 12, type = "dynamic" }, residual = false, scale = false }, 7185 },
 }
 
+local function check_form(form, i)
+  local description = { name = "form", seq = 13, d_model = 24, heads = 4, layers = 1, d_ff = 19 }
+  for key, value in pairs(form[2]) do description[key] = value end
+  local ok, kind, said = case.run(description, folder .. "/" .. i,
+    { flags = case.flags(i, 6), seed = form[3] or i, nan = true })
+  assert(ok, ("%s: %s"):format(kind, said))
+end
+
 describe("a small model with", function()
   for i, form in ipairs(forms) do
-    if helper.is_long or i % 2 == 1 then it(form[1], function()
-      local description = { name = "form", seq = 13, d_model = 24, heads = 4, layers = 1, d_ff = 19 }
-      for key, value in pairs(form[2]) do description[key] = value end
-      local ok, kind, said = case.run(description, folder .. "/" .. i,
-        { flags = case.flags(i, 6), seed = form[3] or i, nan = true })
-      assert(ok, ("%s: %s"):format(kind, said))
-    end) end
+    if helper.is_long or i % 2 == 1 then it(form[1], function() check_form(form, i) end) end
   end
 end)
 
