@@ -57,7 +57,7 @@ local function prose_of_shell(line)
 end
 
 local readers = { lua = prose_of_lua, c = prose_of_c, h = prose_of_c, ["in"] = prose_of_template, sh = prose_of_shell,
-  mk = prose_of_shell }
+  mk = prose_of_shell, py = prose_of_shell }
 
 -- True if a sentence that is no question begins at a place of a text: at its beginning, or after another's end.
 local function begins_sentence(text, at, is_first)

@@ -682,6 +682,6 @@ of("gen/passes/emit/lengths.lua", spec .. "passes/emit/lengths_spec.lua") {
     wrong = "the header states the shape without past keys" },
 }
 
-for _, part in ipairs { "checkpoints", "products", "program", "text", "typed" } do require(part)(of, spec) end
+for _, part in ipairs { "checkpoints", "products", "program", "python", "text", "typed" } do require(part)(of, spec) end
 
 return list

@@ -1,7 +1,8 @@
 -- module.lua: writes the parts of a model's Python module that depend on the model: parameters, types and shapes.
+-- The rest is runtime/python.
 -- A size of a shape is a number, or "batch", "seq" or "seq + N", which a call decides.
 local emit_lengths = require("passes.emit.lengths")
-local reserved = require("data.reserved")
+local emit_python = require("passes.emit.python")
 local reserved_python = require("data.reserved_python")
 
 local emit_module = {}
@@ -30,15 +31,14 @@ local function input_of(tensor, entry)
   local range = least == "None" and "" or (", from %s to %s"):format(least, (most:gsub('"', "")))
   local name = reserved_python.parameter(tensor.member)
   if name ~= tensor.member then range = range .. (", of the array %s"):format(tensor.member) end
-  return { name = name, member = reserved.member(tensor.member),
-    kind = kinds[tensor.type], sizes = tuple(emit_lengths.sizes(tensor, spec, is_listed)),
-    shape = emit_lengths.shape(tensor, spec, is_listed), range = range, least = least, most = most,
-    optional = tensor.optional and "True" or "False", is_optional = tensor.optional }
+  return { name = name, kind = kinds[tensor.type],
+    sizes = tuple(emit_lengths.sizes(tensor, spec, is_listed)), shape = emit_lengths.shape(tensor, spec, is_listed),
+    range = range, least = least, most = most, is_optional = tensor.optional }
 end
 
 local function output_of(tensor, entry)
   local sizes, shape, spec, is_listed = emit_lengths.sizes, emit_lengths.shape, entry.spec, entry.family.is_listed
-  return { name = tensor.member, member = reserved.member(tensor.member), kind = kinds[tensor.type],
+  return { name = tensor.member, kind = kinds[tensor.type],
     sizes = tuple(sizes(tensor, spec, is_listed)), shape = shape(tensor, spec, is_listed),
     text_sizes = tuple(sizes(tensor, spec, true)), text_shape = shape(tensor, spec, true) }
 end
@@ -55,6 +55,18 @@ local function masked_of(inputs, graph, spec)
   return found
 end
 
+-- The names that templates/module.py.in itself imports.
+local IMPORTS = "import os\nfrom typing import Any, Dict, Optional\nfrom numpy.typing import ArrayLike\n"
+
+-- Returns the files of runtime/python that a module has. A file about something that the model has not is left out.
+local function parts_of(masked, tokenizer)
+  local names = { "calls" }
+  if masked then names[#names + 1] = "masks" end
+  names[#names + 1] = "library"
+  if tokenizer then names[#names + 1] = "text" end
+  return names
+end
+
 --- Returns the values of templates/module.py.in. state: the model's.
 function emit_module.values(state)
   local primary = state.primary
@@ -62,9 +74,11 @@ function emit_module.values(state)
   for i, name in ipairs(graph.entry.inputs) do made.inputs[i] = input_of(graph.tensors[name], primary) end
   for i, name in ipairs(graph.entry.outputs) do made.outputs[i] = output_of(graph.tensors[name], primary) end
   made.masked = masked_of(made.inputs, graph, primary.spec) or false
-  made.has_integers = false
-  for _, each in ipairs(made.inputs) do made.has_integers = made.has_integers or each.kind == "int32" end
+  for _, each in ipairs(made.inputs) do
+    each.optional = (each.is_optional or each.name == made.masked) and "True" or "False"
+  end
   made.first_input = made.inputs[1].name
+  made.imports, made.parts = emit_python.join(state.root, parts_of(made.masked, state.tokenizer), IMPORTS)
   return made
 end
 

@@ -1,0 +1,188 @@
+# library.py: opens a model's shared library, and owns its memory: weights, and contexts for calls that run at a time.
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import threading
+from typing import Any, Callable, Iterator, List, NoReturn, Optional, Sequence, Tuple, Type, TypeVar
+
+from calls import Out, Outputs, Path, _address, _Call, _Output, _Table
+
+_Made = TypeVar("_Made", bound="_Model")
+
+_pointer, _size = ctypes.c_void_p, ctypes.c_size_t
+_errors = {2: ValueError, 3: ValueError, 4: OSError, 5: MemoryError}
+
+
+class _Library:
+    """The functions of a model's library, which is next to the module."""
+
+    def __init__(self, module: str, name: str, abi: int) -> None:
+        self.name, self.file = name, "lib%s.so" % name
+        self._library = ctypes.CDLL(os.path.join(os.path.dirname(os.path.abspath(module)), self.file))
+        found = self.function("abi", ctypes.c_int)()
+        if found != abi:
+            raise ImportError("%s has ABI %d, but %s is for %d: build the model anew"
+                              % (self.file, found, os.path.basename(module), abi))
+        message = ctypes.c_char_p, _size
+        self.open = self.function("open", ctypes.c_int, ctypes.c_char_p, _pointer, *message)
+        self.open_memory = self.function("open_memory", ctypes.c_int, ctypes.c_char_p, _size, _pointer, *message)
+        self.create = self.function("create", ctypes.c_int, _pointer, _pointer)
+        self.forward = self.function("forward", ctypes.c_int, _pointer, _pointer, _pointer)
+        self.destroy = self.function("destroy", None, _pointer)
+        self.close = self.function("close", None, _pointer)
+        self.strerror = self.function("strerror", ctypes.c_char_p, ctypes.c_int)
+        self.version = self.function("version", ctypes.c_char_p)
+
+    def function(self, name: str, result: Any, *arguments: Any) -> Any:
+        function = getattr(self._library, "%s_%s" % (self.name, name))
+        function.restype, function.argtypes = result, arguments
+        return function
+
+    def check(self, status: int, text: bytes = b"") -> None:
+        """Raises the error of a status, with the library's own text if there is one."""
+        if status != 0:
+            said: bytes = text or self.strerror(status)
+            raise _errors.get(status, RuntimeError)(said.decode("utf-8", "replace"))
+
+
+def _structure(table: _Table) -> Type[ctypes.Structure]:
+    """The library's structure of inputs: the sizes of a call, if a call has any, and the arrays' addresses."""
+    fields: List[Tuple[str, Any]] = []
+    if table.least_seq is not None:
+        fields += [("batch", ctypes.c_int64), ("seq", ctypes.c_int64)]
+    fields += [("_" + row.name, ctypes.c_void_p) for row in table.inputs]
+    return type("_In", (ctypes.Structure,), {"_fields_": fields})
+
+
+def _addresses(of: Sequence[_Output], made: Outputs) -> Any:
+    """The library's structure of outputs, which has an address for each."""
+    return (ctypes.c_void_p * len(of))(*(_address(made.get(row.name)) for row in of))
+
+
+class _Single:
+    """The owner of memory of the library. It cannot be copied, or two objects would free the same memory."""
+
+    _library: _Library
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError("a %s cannot be copied or pickled, as it owns memory of %s: share it, or open another one"
+                        % (type(self).__name__.strip("_"), self._library.file))
+
+
+class _Pool(_Single):
+    """The memory of an open object of the library, for as many calls as ran at a time. It is freed once: by close(), or
+    with the last reference to the pool."""
+
+    def __init__(self, library: _Library, what: str, make: Callable[[], Any], free: Callable[[], Any]) -> None:
+        self._library, self._what, self._make, self._end = library, what, make, free
+        self._lock = threading.Lock()
+        self._running = 0
+        self._free: List[Any] = []
+        self._is_open = True
+
+    def close(self) -> None:
+        with self._lock:
+            if self._running:
+                raise RuntimeError("a call of the %s is running" % self._what)
+            while self._free:
+                self._free.pop().destroy()
+            if self._is_open:
+                self._is_open = False
+                self._end()
+
+    def __del__(self) -> None:
+        self.close()
+
+    @contextlib.contextmanager
+    def caller(self) -> Iterator[Any]:
+        """Memory of one call, for as long as it runs."""
+        with self._lock:
+            if not self._is_open:
+                raise ValueError("the %s is closed" % self._what)
+            self._running += 1
+            caller = self._free.pop() if self._free else None
+        try:
+            if caller is None:
+                caller = self._make()
+            yield caller
+        finally:
+            with self._lock:
+                self._running -= 1
+                if caller is not None:
+                    self._free.append(caller)
+
+
+class _Owner(_Single):
+    """An object with a pool, which is closed at the end of a `with`, by close(), or with its last reference."""
+
+    _pool: Optional[_Pool] = None
+
+    def close(self) -> None:
+        """Frees the memory. RuntimeError while a call runs; nothing, if it is closed already."""
+        if self._pool is not None:
+            self._pool.close()
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def _caller(self) -> Any:
+        if self._pool is None:
+            raise ValueError("the %s is closed" % type(self).__name__.lower())
+        return self._pool.caller()
+
+
+class _Caller(_Single):
+    """The memory of one call at a time."""
+
+    def __init__(self, library: _Library, model: Any) -> None:
+        self._library, self.context = library, ctypes.c_void_p()
+        library.check(library.create(model, ctypes.byref(self.context)))
+
+    def destroy(self) -> None:
+        self._library.destroy(self.context)
+
+
+class _Model(_Owner):
+    """The methods of a model that do not depend on its inputs."""
+
+    _table: _Table
+    _in: Type[ctypes.Structure]
+
+    def _open(self, weights: Optional[Path]) -> None:
+        path = None if weights is None else os.fsencode(weights)
+        if path is not None and b"\0" in path:
+            raise ValueError("weights: a path has no NUL")
+        self._start(self._library.open, path)
+
+    @classmethod
+    def from_memory(cls: Type[_Made], weights: bytes) -> _Made:
+        """A model from the bytes of such a file, which are not needed afterwards."""
+        if not isinstance(weights, bytes):
+            raise TypeError("weights: is %s, but bytes are expected" % type(weights).__name__)
+        model = cls.__new__(cls)
+        model._start(cls._library.open_memory, weights, len(weights))
+        return model
+
+    def _start(self, function: Any, *weights: Any) -> None:
+        library, model, message = self._library, ctypes.c_void_p(), ctypes.create_string_buffer(4096)
+        library.check(function(*weights, ctypes.byref(model), message, len(message)), message.value)
+        self._pool = _Pool(library, "model", self._maker(model), lambda: library.close(model))
+
+    def _maker(self, model: Any) -> Callable[[], Any]:
+        """A function that makes the memory of a call."""
+        library = self._library
+        return lambda: _Caller(library, model)
+
+    def __enter__(self: _Made) -> _Made:
+        return self
+
+    def _run(self, call: _Call, out: Optional[Out]) -> Outputs:
+        made = self._table.made(out, call)
+        sizes = () if self._table.least_seq is None else (call.batch, call.seq)
+        into = self._in(*sizes, *(_address(call.arrays[row.name]) for row in self._table.inputs))
+        onto = _addresses(self._table.outputs, made)
+        with self._caller() as caller:
+            self._library.check(self._library.forward(caller.context, ctypes.byref(into), ctypes.byref(onto)))
+        return made

@@ -1,0 +1,183 @@
+# text.py: gives a model texts in place of arrays, and has its tokenizer.
+from __future__ import annotations
+
+import ctypes
+import operator
+from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calls import Out, Outputs, _address, _array, _check_range, _Output, _outputs
+from library import _addresses, _Caller, _Library, _Model, _Owner, _pointer, _Pool, _Single, _size
+
+Text = Union[str, bytes, Tuple[Union[str, bytes], Union[str, bytes]]]
+
+_Kept = TypeVar("_Kept", bound="_Tokenizer")
+
+
+class _TextIn(ctypes.Structure):
+    _fields_ = [
+        ("text", ctypes.c_char_p),
+        ("length", ctypes.c_size_t),
+        ("pair", ctypes.c_char_p),
+        ("pair_length", ctypes.c_size_t),
+    ]
+
+
+class _Tokens(ctypes.Structure):
+    _fields_ = [
+        ("length", ctypes.c_size_t),
+        ("ids", ctypes.c_void_p),
+        ("types", ctypes.c_void_p),
+        ("places", ctypes.c_void_p),
+        ("sources", ctypes.c_void_p),
+        ("removed", ctypes.c_size_t),
+    ]
+
+
+class Tokens(NamedTuple):
+    """The tokens of a text, special ones among them."""
+
+    ids: NDArray[np.int32]  # [length]
+    types: NDArray[np.int32]  # [length]
+    places: NDArray[np.uint32]  # [length][4]: first byte, byte after the last; the same in characters
+    sources: NDArray[np.uint8]  # [length]: 0 of the text, 1 of the pair, 2 a special token
+    removed: int  # tokens that were cut off, at least
+
+
+class _TextLibrary(_Library):
+    """A library with a tokenizer."""
+
+    def __init__(self, module: str, name: str, abi: int) -> None:
+        super().__init__(module, name, abi)
+        status, two = ctypes.c_int, (_pointer, _pointer)
+        self.text_open = self.function("text_open", status, _pointer, ctypes.c_char_p, _size)
+        self.text_destroy = self.function("text_destroy", None, _pointer)
+        self.text_fault = self.function("text_fault", ctypes.c_char_p, _pointer)
+        self.encode = self.function("encode", status, *two, _size, _pointer)
+        self.decode = self.function("decode", status, *two, _size, ctypes.c_int, *two)
+        self.forward_text = self.function("forward_text", status, *two, _pointer, _size, *two)
+
+    def check_text(self, status: int, text: Any) -> None:
+        """Raises the error of a status, with the tokenizer's own words."""
+        self.check(status, self.text_fault(text) if status else b"")
+
+
+def _text(value: Any) -> _TextIn:
+    def utf8(part: Any) -> bytes:
+        if isinstance(part, str):
+            return part.encode("utf-8", "surrogatepass")
+        if isinstance(part, bytes):
+            return part
+        raise ValueError("a text is a str, bytes or a tuple of two, not %s" % type(part).__name__)
+
+    if isinstance(value, tuple) and len(value) == 2:
+        text, pair = utf8(value[0]), utf8(value[1])
+        return _TextIn(text, len(text), pair, len(pair))
+    text = utf8(value)
+    return _TextIn(text, len(text), None, 0)
+
+
+def _copy(address: Optional[int], shape: Tuple[int, ...], kind: str) -> NDArray[Any]:
+    made = np.zeros(shape, kind)
+    if made.size and address is not None:
+        ctypes.memmove(made.ctypes.data, address, made.nbytes)
+    return made
+
+
+class _TextCaller(_Single):
+    """A tokenizer with the memory of one call at a time."""
+
+    def __init__(self, library: _TextLibrary) -> None:
+        self._library: _TextLibrary = library
+        self.text, message = ctypes.c_void_p(), ctypes.create_string_buffer(1024)
+        library.check(library.text_open(ctypes.byref(self.text), message, len(message)), message.value)
+
+    def destroy(self) -> None:
+        self._library.text_destroy(self.text)
+
+
+class _ModelCaller(_TextCaller):
+    """A tokenizer and a context."""
+
+    def __init__(self, library: _TextLibrary, model: Any) -> None:
+        super().__init__(library)
+        try:
+            self._caller = _Caller(library, model)
+        except BaseException:
+            super().destroy()
+            raise
+        self.context = self._caller.context
+
+    def destroy(self) -> None:
+        super().destroy()
+        self._caller.destroy()
+
+
+class _Encoder(_Owner):
+    """The methods that need a tokenizer and no weights."""
+
+    _library: _TextLibrary
+
+    def encode(self, text: Text, most: int = 0) -> Tokens:
+        """The tokens of a text, or of a tuple of two; cut to `most` (0: to SEQ)."""
+        into, tokens, most = _text(text), _Tokens(), operator.index(most)
+        if not 0 <= most < 2**31:
+            raise ValueError("most: is %d, but 0 to %d is expected" % (most, 2**31 - 1))
+        with self._caller() as caller:
+            status = self._library.encode(caller.text, ctypes.byref(into), most, ctypes.byref(tokens))
+            self._library.check_text(status, caller.text)
+            n = tokens.length
+            return Tokens(_copy(tokens.ids, (n,), "int32"), _copy(tokens.types, (n,), "int32"),
+                          _copy(tokens.places, (n, 4), "uint32"), _copy(tokens.sources, (n,), "uint8"),
+                          tokens.removed)
+
+    def decode(self, ids: ArrayLike, skip_special: bool = True) -> str:
+        """The text of ids, int32 [count]; ids without a token vanish."""
+        array = _array("ids", ids, "int32", ("count",)) if np.size(ids) else np.zeros(0, "int32")
+        _check_range("ids", array, -(2**31), 2**31 - 1)
+        array = np.require(array, "int32", ["C", "A"])
+        text, length = ctypes.c_void_p(), ctypes.c_size_t()
+        with self._caller() as caller:
+            status = self._library.decode(caller.text, _address(array), array.size, bool(skip_special),
+                                          ctypes.byref(text), ctypes.byref(length))
+            self._library.check_text(status, caller.text)
+            found = ctypes.string_at(text, length.value) if length.value else b""
+        return found.decode("utf-8", "replace")
+
+
+class _Tokenizer(_Encoder):
+    """A tokenizer alone."""
+
+    def __init__(self) -> None:
+        library = self._library
+        self._pool = _Pool(library, "tokenizer", lambda: _TextCaller(library), lambda: None)
+
+    def __enter__(self: _Kept) -> _Kept:
+        return self
+
+
+class _TextModel(_Encoder, _Model):
+    """A model that takes text."""
+
+    _text_outputs: Tuple[_Output, ...]  # "batch" is the number of texts
+
+    def _maker(self, model: Any) -> Callable[[], Any]:
+        library = self._library
+        return lambda: _ModelCaller(library, model)
+
+    def _run_text(self, texts: Sequence[Text], out: Optional[Out]) -> Tuple[Outputs, NDArray[np.int32]]:
+        if isinstance(texts, (str, bytes)):
+            raise ValueError("texts: a list of texts is expected, not one text")
+        count, of = len(texts), self._text_outputs
+        into = (_TextIn * count)(*map(_text, texts))
+        made = _outputs(out, of, count, self._table.seq, [])
+        lengths = np.zeros(count, "int32")
+        onto = _addresses(of, made)
+        if count:
+            with self._caller() as caller:
+                status = self._library.forward_text(caller.context, caller.text, into, count, ctypes.byref(onto),
+                                                    _address(lengths))
+                self._library.check_text(status, caller.text)
+        return made, lengths

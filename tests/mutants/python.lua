@@ -1,0 +1,24 @@
+-- python.lua: the part of list.lua that concerns the Python module of a model.
+-- of and spec: those of list.lua.
+return function(of, spec)
+  local suite = spec .. "passes/emit/python_spec.lua"
+  of("gen/passes/emit/python.lua", suite) {
+    { name = "python_join", old = "if not own[each.module] then imports[#imports + 1] = each end",
+      new = "imports[#imports + 1] = each", filter = "become one text",
+      wrong = "the module imports files that are part of it" },
+  }
+  of("runtime/python/calls.py", suite) {
+    { name = "python_least", old = "not self.least_seq <= seq <= self.seq", new = "not 1 <= seq <= self.seq",
+      filter = "do alone", wrong = "a call may be too short" },
+    { name = "python_overlap", old = "for other in [*inputs, *made.values()]:", new = "for other in made.values():",
+      filter = "do alone", wrong = "an output may overlap an input" },
+  }
+  of("runtime/python/masks.py", suite) {
+    { name = "python_late", old = "np.diff(mask, axis=1) > 0", new = "np.diff(mask, axis=1) > 1", filter = "do alone",
+      wrong = "padding may be on the left" },
+  }
+  of("runtime/python/library.py", suite) {
+    { name = "python_running", old = "                self._running -= 1\n", new = "", filter = "do alone",
+      wrong = "a pool with a call that has ended cannot be closed" },
+  }
+end
