@@ -1,5 +1,5 @@
 -- program_manual.lua: writes attn2c-program(1), the manual page of the programs that `build` makes.
--- Its source is the table that --help of these programs prints (runtime/program/help.c).
+-- Its sources are the tables that --help of these programs prints: options.c and help.c in runtime/program.
 local files = require("common.files")
 local roff = require("deploy.roff")
 local statuses = require("deploy.statuses")
@@ -12,58 +12,81 @@ local escape, bold, italic = roff.escape, roff.bold, roff.italic
 -- Returns the value of a C string literal without its quotes.
 local function unescaped(text) return (text:gsub("\\(.)", function(c) return c == "n" and "\n" or c end)) end
 
--- Returns the strings of a C initialiser. Nested braces become nested lists; adjacent literals are joined.
-local function initialiser(text)
-  local stack, joined = { {} }, false
-  for at, token in text:gmatch("()([{},\"])") do
-    local top = stack[#stack]
-    if at < (stack.skip or 0) then
-      token = nil -- within a literal
-    elseif token == '"' then
-      local last = text:find('"', at + 1, true)
-      while text:sub(at + 1, last - 1):gsub("\\\\", ""):sub(-1) == "\\" do last = text:find('"', last + 1, true) end
-      local value = unescaped(text:sub(at + 1, last - 1))
-      if joined then top[#top] = top[#top] .. value else top[#top + 1] = value end
-      stack.skip, joined = last + 1, true
-    elseif token == "{" then
-      top[#top + 1] = {}
-      stack[#stack + 1] = top[#top]
-    elseif token == "}" then
-      stack[#stack] = nil
-    end
-    if token and token ~= '"' then joined = false end
+-- Returns the value of a field of a C initialiser: its literals as one string, or its text, such as "RUN | CHECK".
+local function value_of(text)
+  if not text:find('"', 1, true) then return (text:match("^%s*(.-)%s*$")) end
+  local parts = {}
+  for literal in text:gmatch('"([^"]*)"') do parts[#parts + 1] = unescaped((literal:gsub("\1", '\\"'))) end
+  return table.concat(parts)
+end
+
+-- Returns the rows of a C initialiser, { { ... }, ... }, as lists of the values of their fields.
+local function rows_of(text)
+  text = text:gsub('\\"', "\1")
+  local rows, row, field, depth = {}, nil, {}, 0
+  local function end_field()
+    local whole = table.concat(field)
+    if row and whole:find("%S") then row[#row + 1] = value_of(whole) end
+    field = {}
   end
-  return stack[1][1]
-end
-
--- Returns a page of help as { command, usage, text, options, notes }.
-local function page_of(list)
-  assert(#list == 5, "help.c: a page has five strings")
-  return { command = list[1], usage = list[2], text = list[3], options = list[4], notes = list[5] }
-end
-
---- Returns the pages of the program's help, in order. The last is the page about texts, for `run`.
-function program_manual.pages(root)
-  local source = assert(files.read(root .. "/runtime/program/help.c"), "runtime/program/help.c is missing")
-  local pages = {}
-  local function take(pattern) return initialiser(assert(source:match(pattern), "help.c has another form")) end
-  for i, each in ipairs(take("pages%[%] = ({.-\n});")) do pages[i] = page_of(each) end
-  pages[#pages + 1] = page_of(take("text_page = ({.-});\n"))
-  return pages
-end
-
---- Returns the options of a page: { name, meaning }. All meanings begin in the same column as the first.
-function program_manual.options(text)
-  local list, column = {}, #text:match("^  %-.-  +")
-  for line in text:gmatch("[^\n]+") do
-    local name, meaning = line:sub(1, column):match("^  (%-.-) *$"), line:sub(column + 1)
-    if name then
-      list[#list + 1] = { name = name, meaning = meaning }
+  local at = 1
+  while at <= #text do
+    local letter, last = text:sub(at, at), at
+    if letter == '"' then
+      last = assert(text:find('"', at + 1, true))
+      field[#field + 1] = text:sub(at, last)
+    elseif letter == "{" then
+      depth, row, field = depth + 1, {}, {}
+    elseif letter == "}" and depth == 1 then
+      end_field()
+      rows[#rows + 1], depth, row = row, 0, nil
+    elseif letter == "," then
+      end_field()
     else
-      list[#list].meaning = list[#list].meaning .. " " .. line:match("^ *(.*)$")
+      field[#field + 1] = letter
+    end
+    at = last + 1
+  end
+  return rows
+end
+
+-- Returns the rows of the table called `name`. Its braces end a line and begin another.
+local function table_of(source, name)
+  return rows_of(assert(source:match(name .. " = {\n(.-)\n};"), name .. " has another form"))
+end
+
+-- Returns the options of a page, as { name, meaning }. bit: "RUN", or "TEXTS" for the part of `run` about texts.
+local function options_of(rows, bit)
+  local list = {}
+  for _, row in ipairs(rows) do
+    local name, letter, value, commands, help = row[1], row[2], row[3], row[4], row[#row]
+    local is_of_texts = commands:find("TEXTS", 1, true) ~= nil
+    if help ~= "NULL" and commands:find("%f[%u]" .. bit .. "%f[%U]") and is_of_texts == (bit == "TEXTS") then
+      local shown = letter == "NULL" and name or letter .. ", " .. name
+      list[#list + 1] = { name = value == "NULL" and shown or shown .. " " .. value, meaning = help }
     end
   end
   return list
+end
+
+-- Returns a page of help. row: its texts.
+local function page_of(row, rows, bit)
+  assert(#row == 4, "help.c: a page has four strings")
+  return { command = row[1], usage = row[2], text = row[3], notes = row[4], options = options_of(rows, bit) }
+end
+
+--- Returns the pages of the program's help, in order, as { command, usage, text, notes, options = list of { name,
+--- meaning } }. The last is the page about texts, for `run`.
+function program_manual.pages(root)
+  local function source_of(name)
+    return assert(files.read(root .. "/runtime/program/" .. name), name .. " is missing")
+  end
+  local help, rows = source_of("help.c"), table_of(source_of("options.c"), "attn2c_options%[ATTN2C_OPTIONS%]")
+  local pages = {}
+  for i, row in ipairs(table_of(help, "pages%[%]")) do pages[i] = page_of(row, rows, row[1]:upper()) end
+  local text_page = rows_of("{" .. assert(help:match("text_page = {\n(.-)};"), "help.c has another form") .. "}")
+  pages[#pages + 1] = page_of(text_page[1], rows, "TEXTS")
+  return pages
 end
 
 local function paragraphs(page, text)
@@ -91,7 +114,7 @@ function program_manual.page(root)
   for i, each in ipairs(pages) do
     page:subsection(i < #pages and each.command or each.command .. ", for models that take text")
     paragraphs(page, each.text)
-    for _, option in ipairs(program_manual.options(each.options)) do
+    for _, option in ipairs(each.options) do
       page:term(bold(option.name), escape(option.meaning))
     end
     paragraphs(page, each.notes)

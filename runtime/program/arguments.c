@@ -3,76 +3,28 @@
 #define _GNU_SOURCE
 #include "program/arguments.h"
 #include "program/nearest.h"
+#include "program/options.h"
 
 #include <errno.h>
 #include <getopt.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* getopt_long returns FIRST_OPTION and the index of an option's row, or its letter. */
+enum { FIRST_OPTION = 256 };
+
+typedef attn2c_option option_row;
+
 /* Reads the value of an option, or NULL if it has none, into the arguments. Reports a fault. */
-typedef struct option_row option_row;
 typedef int option_reader(const option_row *row, const char *value, attn2c_arguments *arguments,
                           attn2c_message *message);
 
-/* An option of some commands. getopt_long returns FIRST_OPTION and the index of its row, or its letter. */
-struct option_row {
-  const char *name;
-  const char *letter; /* NULL: none */
-  unsigned commands;  /* bits 1 << ATTN2C_COMMAND_ */
-  option_reader *read;
-  size_t place, count;  /* of the value in attn2c_arguments; of the length of a list */
-  uint64_t least, most; /* of a number; least: the first word's value, or the kind of a text */
-  const char *words;    /* that the value may be; "": a second name, which messages leave out */
-};
-
-enum { FIRST_OPTION = 256 };
-
 static option_reader read_flag, read_once, read_path, read_text, read_word, read_int, read_tokens, read_seed;
 
-enum {
-  INFO = 1 << ATTN2C_COMMAND_INFO,
-  RUN = 1 << ATTN2C_COMMAND_RUN,
-  CHECK = 1 << ATTN2C_COMMAND_CHECK,
-  BENCH = 1 << ATTN2C_COMMAND_BENCH,
-  PACK = 1 << ATTN2C_COMMAND_PACK
-};
-
-#define AT(member) offsetof(attn2c_arguments, member)
-
-/* All options. Messages list those of a command in this order. */
-static const option_row rows[] = {
-    {"--weights", NULL, RUN | CHECK | BENCH | PACK, read_once, AT(weights), 0, 0, 0, NULL},
-    {"--input", NULL, RUN | CHECK, read_path, AT(inputs), AT(input_count), 0, 0, NULL},
-    {"--output", NULL, RUN, read_path, AT(outputs), AT(output_count), 0, 0, NULL},
-    {"--seed", NULL, CHECK, read_seed, AT(seed), 0, 0, UINT64_MAX, NULL},
-    {"--entry", NULL, RUN | CHECK, read_once, AT(entry), 0, 0, 0, NULL},
-    {"--nan", NULL, CHECK, read_flag, AT(nan), 0, 0, 0, NULL},
-    {"--text", NULL, RUN, read_text, AT(texts), AT(text_count), ATTN2C_TEXT_ANY, 0, NULL},
-    {"--text-file", NULL, RUN, read_text, AT(texts), AT(text_count), ATTN2C_TEXT_FILE, 0, NULL},
-    {"--text-string", NULL, RUN, read_text, AT(texts), AT(text_count), ATTN2C_TEXT_STRING, 0, NULL},
-    {"--text-pair", NULL, RUN, read_text, AT(pairs), AT(pair_count), ATTN2C_TEXT_ANY, 0, NULL},
-    {"--pair", NULL, RUN, read_text, AT(pairs), AT(pair_count), ATTN2C_TEXT_ANY, 0, ""},
-    {"--format", NULL, RUN, read_word, AT(answers), 0, ATTN2C_ANSWERS_TEXT, 0, "text, jsonl or npy"},
-    {"--top", NULL, RUN, read_int, AT(top), 0, 1, ATTN2C_MAX_TOP, NULL},
-    {"--similar", NULL, RUN, read_flag, AT(similar), 0, 0, 0, NULL},
-    {"--query", NULL, RUN, read_text, AT(queries), AT(query_count), ATTN2C_TEXT_ANY, 0, NULL},
-    {"--stride", NULL, RUN, read_tokens, AT(stride), 0, 0, INT32_MAX, NULL},
-    {"--reps", "-r", BENCH, read_int, AT(repetitions), 0, 1, ATTN2C_MAX_REPETITIONS, NULL},
-    {"--format", "-o", BENCH, read_word, AT(format), 0, ATTN2C_FORMAT_MD, 0, "md, json or csv"},
-    {"--output", "-o", PACK, read_once, AT(packed), 0, 0, 0, NULL},
-    {"--length", NULL, BENCH, read_tokens, AT(length), 0, 1, INT32_MAX, NULL},
-    {"--profile", NULL, BENCH, read_flag, AT(profile), 0, 0, 0, NULL},
-    {"--bound", NULL, BENCH, read_flag, AT(bound), 0, 0, 0, NULL},
-    {"--compare", NULL, BENCH, read_once, AT(compare), 0, 0, 0, NULL},
-    {"--verify", NULL, PACK, read_once, AT(verify), 0, 0, 0, NULL},
-    {"--json", NULL, INFO | CHECK, read_flag, AT(json), 0, 0, 0, NULL},
-    {"--licenses", NULL, INFO, read_flag, AT(licenses), 0, 0, 0, NULL},
-    {"--verbose", "-v", RUN, read_flag, AT(verbose), 0, 0, 0, NULL},
-    {"--help", "-h", INFO | RUN | CHECK | BENCH | PACK, read_flag, AT(help), 0, 0, 0, NULL},
-};
-
-enum { ROWS = sizeof rows / sizeof rows[0] };
+static option_reader *const readers[] = {
+    [ATTN2C_OPTION_FLAG] = read_flag,     [ATTN2C_OPTION_ONCE] = read_once, [ATTN2C_OPTION_PATH] = read_path,
+    [ATTN2C_OPTION_TEXT] = read_text,     [ATTN2C_OPTION_WORD] = read_word, [ATTN2C_OPTION_INT] = read_int,
+    [ATTN2C_OPTION_TOKENS] = read_tokens, [ATTN2C_OPTION_SEED] = read_seed};
 
 static const char *const commands[] = {"", "info", "run", "check", "bench", "pack"};
 
@@ -100,7 +52,7 @@ static int read_decimal(const char *text, uint64_t most, uint64_t *value) {
 
 /* Returns the name of an option in messages: its letter if it has one and takes a value. */
 static const char *shown(const option_row *row) {
-  return row->letter && row->read != read_flag ? row->letter : row->name;
+  return row->letter && row->value ? row->letter : row->name;
 }
 
 static void *at(attn2c_arguments *arguments, size_t place) { return (char *)arguments + place; }
@@ -160,7 +112,7 @@ static int read_word(const option_row *row, const char *value, attn2c_arguments 
 static int read_number(const option_row *row, const char *value, uint64_t *number, attn2c_message *message) {
   const unsigned long long least = row->least, most = row->most;
   if (read_decimal(value, row->most, number) && *number >= row->least) return ATTN2C_OK;
-  if (row->read == read_tokens)
+  if (row->kind == ATTN2C_OPTION_TOKENS)
     attn2c_say(message, "%s: '%s', but a number of tokens from %llu is allowed", shown(row), value, least);
   else
     attn2c_say(message, "%s: '%s', but %llu to %llu is allowed", shown(row), value, least, most);
@@ -190,29 +142,29 @@ static int read_seed(const option_row *row, const char *value, attn2c_arguments 
 
 /* The options of one command, as getopt_long takes them. */
 typedef struct {
-  struct option list[ROWS + 1];
+  struct option list[ATTN2C_OPTIONS + 1];
   int count;
-  char letters[2 * ROWS + 2];
+  char letters[2 * ATTN2C_OPTIONS + 2];
 } option_list;
 
 static option_list options_of(attn2c_command command) {
   option_list options = {.letters = ":"};
   char *letter = options.letters + 1;
-  for (int i = 0; i < ROWS; i++) {
-    if (!is_option_of(&rows[i], command)) continue;
-    const int has_value = rows[i].read != read_flag;
+  for (int i = 0; i < ATTN2C_OPTIONS; i++) {
+    if (!is_option_of(&attn2c_options[i], command)) continue;
+    const int has_value = attn2c_options[i].value != NULL;
     options.list[options.count++] = (struct option){
-        rows[i].name + 2, has_value ? required_argument : no_argument, NULL, FIRST_OPTION + i};
-    if (rows[i].letter) *letter++ = rows[i].letter[1];
-    if (rows[i].letter && has_value) *letter++ = ':';
+        attn2c_options[i].name + 2, has_value ? required_argument : no_argument, NULL, FIRST_OPTION + i};
+    if (attn2c_options[i].letter) *letter++ = attn2c_options[i].letter[1];
+    if (attn2c_options[i].letter && has_value) *letter++ = ':';
   }
   return options;
 }
 
 /* Returns the row of what getopt_long returned. */
 static const option_row *row_of(int option, attn2c_command command) {
-  if (option >= FIRST_OPTION) return &rows[option - FIRST_OPTION];
-  const option_row *row = rows;
+  if (option >= FIRST_OPTION) return &attn2c_options[option - FIRST_OPTION];
+  const option_row *row = attn2c_options;
   while (!row->letter || row->letter[1] != option || !is_option_of(row, command)) row++;
   return row;
 }
@@ -220,9 +172,11 @@ static const option_row *row_of(int option, attn2c_command command) {
 /* Writes the names of a command's options. */
 static const char *allowed(attn2c_command command, char text[512]) {
   size_t length = 0;
-  for (int i = 0; i < ROWS; i++) {
-    if (!is_option_of(&rows[i], command) || (rows[i].words && !*rows[i].words)) continue;
-    length += (size_t)snprintf(text + length, 512 - length, "%s%s", length ? ", " : "", shown(&rows[i]));
+  for (int i = 0; i < ATTN2C_OPTIONS; i++) {
+    if (!is_option_of(&attn2c_options[i], command) || (attn2c_options[i].words && !*attn2c_options[i].words))
+      continue;
+    length +=
+        (size_t)snprintf(text + length, 512 - length, "%s%s", length ? ", " : "", shown(&attn2c_options[i]));
   }
   return text;
 }
@@ -279,7 +233,7 @@ static int parse_options(int argc, char **argv, attn2c_arguments *arguments, att
       is_refused = 1;
     } else {
       const option_row *row = row_of(option, command);
-      taken = row->read(row, optarg, arguments, message);
+      taken = readers[row->kind](row, optarg, arguments, message);
     }
     if (taken != ATTN2C_OK) status = taken;
   }

@@ -62,7 +62,7 @@ static int check_usage(job *job) {
   const attn2c_arguments *arguments = job->arguments;
   const attn2c_answer answer = job->facts->answer;
   const int ranks = arguments->query_count > 0;
-  const char *faults[13];
+  const char *faults[14];
   int count = 0;
   if (arguments->input_count > 0)
     faults[count++] = "--input: does not go with --text, which fills the inputs";
@@ -74,6 +74,8 @@ static int check_usage(job *job) {
                           : "--top: goes with models that give labels or tokens";
   if (ranks && answer != ATTN2C_ANSWER_EMBEDDING)
     faults[count++] = "--query: goes with models that give an embedding";
+  if (ranks && arguments->similar)
+    faults[count++] = "--query: does not go with --similar, which compares all texts with each other";
   if (ranks && arguments->pair_count > 0) faults[count++] = "--query: does not go with --text-pair";
   if (ranks && arguments->output_count > 0)
     faults[count++] = "--query: does not go with --output; --format npy gives all cosines";

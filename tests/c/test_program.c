@@ -16,6 +16,7 @@
 #include "faults.h"
 #include "formats/npy.h"
 #include "formats/safetensors.h"
+#include "program/options.h"
 #include "scratch.h"
 
 enum { MOST_WORDS = 24, LEAK = 99, Y_SLICE = FAKE_ROWS * FAKE_OUT, X_SLICE = FAKE_ROWS * FAKE_IN };
@@ -230,6 +231,28 @@ Test(program, shows_help) {
     cr_expect_eq(strncmp(out, "Usage: fake ", 12), 0, "%s printed: %s", lines[i], out);
     cr_expect_str_empty(err);
   }
+}
+
+/* Each option of a command has its line in the help, and no line of options is wider than 100. */
+Test(program, helps_with_each_option) {
+  static const char *const names[] = {"info", "run", "check", "bench", "pack"};
+  int count = 0;
+  for (int command = 0; command < 5; command++) {
+    cr_assert_eq(programf("%s --help", names[command]), 0, "%s", err);
+    for (int i = 0; i < ATTN2C_OPTIONS; i++) {
+      const attn2c_option *row = &attn2c_options[i];
+      char label[80];
+      if (!row->help || row->commands & ATTN2C_HELP_OF_TEXTS || !(row->commands >> (command + 1) & 1))
+        continue;
+      snprintf(label, sizeof label, "\n  %s%s%s%s%s ", row->letter ? row->letter : "",
+               row->letter ? ", " : "", row->name, row->value ? " " : "", row->value ? row->value : "");
+      cr_expect_not_null(strstr(out, label), "%s --help without%s: %s", names[command], label, out);
+      count++;
+    }
+    for (const char *line = out; *line; line += strcspn(line, "\n") + 1)
+      cr_expect(strncmp(line, "  ", 2) != 0 || strcspn(line, "\n") <= 100, "%s", line);
+  }
+  cr_expect_geq(count, 26);
 }
 
 Test(program, runs_any_number_of_sequences) {

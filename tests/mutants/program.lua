@@ -43,11 +43,18 @@ return function(of)
       wrong = "the shortest entry is the usual one" },
   }
 
-  of("runtime/program/arguments.c", "c:program") {
+  of("runtime/program/options.c", "c:program") {
     { name = "arguments_repetitions", old = "AT(repetitions), 0, 1,", new = "AT(repetitions), 0, 0,",
       filter = "program/refuses_wrong*", wrong = "no repetition is allowed" },
     { name = "arguments_length", old = "AT(length), 0, 1,", new = "AT(length), 0, 0,",
       filter = "program/refuses_wrong*", wrong = "calls of no tokens are timed" },
+  }
+
+  of("runtime/program/help.c", "c:program") {
+    { name = "help_width", old = "at + 1 + length > WIDTH", new = "at + length > WIDTH + 9",
+      filter = "program/helps*", wrong = "lines of help are longer than a terminal" },
+    { name = "help_column", old = "      at = column;\n", new = "      at = 0;\n",
+      filter = "program/helps*", wrong = "lines of help after the first are too long" },
   }
 
   of("runtime/program/bench_compare.c", "c:bench_compare") {

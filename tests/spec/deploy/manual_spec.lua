@@ -50,19 +50,20 @@ describe("the manual", function()
 
   it("of programs has each command with its options, as --help prints them", function()
     local text, count, all = shown("attn2c-program.1"), 0, {}
-    local source = helper.read(helper.root .. "/runtime/program/arguments.c")
+    local source = helper.read(helper.root .. "/runtime/program/options.c")
     for _, page in ipairs(program_manual.pages(helper.root)) do
-      for _, option in ipairs(program_manual.options(page.options)) do
+      all[page.command] = all[page.command] or {}
+      for _, option in ipairs(page.options) do
         assert.truthy(text:find(" " .. option.name .. " " .. option.meaning, 1, true), option.name)
         count = count + 1
+        all[page.command][option.name:match("%-%-[%w-]+")] = true
       end
       assert.truthy(text:find((page.text:gsub("\n+", " "):gsub(" $", "")), 1, true), page.text)
-      all[page.command] = (all[page.command] or "") .. page.options
     end
     local read = 0 -- options that the program reads
-    for option, commands in source:match("rows%[%] = {(.-)\n};"):gmatch('{"(%-%-[%w-]+)", [^,]+, ([%u |]+),') do
-      for name in commands:gmatch("%u+") do
-        assert.truthy(all[name:lower()]:find(option, 1, true), name .. " " .. option)
+    for option, commands in source:gmatch('\n    {"(%-%-[%w-]+)", [^,]+, [^,]+, ([%u |]+),') do
+      for name in commands:gsub("TEXTS", ""):gmatch("%u+") do
+        assert.is_true(all[name:lower()][option] or option == "--pair", name .. " " .. option)
         read = read + 1
       end
     end

@@ -225,7 +225,7 @@ describe("answers as text", function()
     local got = lines_of(output_of(run_line("sentence", "--query 'the dog' --text-file corpus --top 2")))
     assert.equal(2, #got)
     assert.equal("1.0000\t3\tthe dog", got[1])
-    assert.equal(4, #lines_of(output_of(run_line("sentence", "--similar --query 'the dog' --text corpus"))))
+    assert.equal(4, #lines_of(output_of(run_line("sentence", "--query 'the dog' --text corpus"))))
     got = lines_of(output_of(run_line("sentence", "--query queries --text - --top 1 --format jsonl <corpus")))
     assert.same({ '{"query":"the dog","texts":[{"score":1.0,"number":3,"text":"the dog"}]}',
       '{"query":"how do I reset my password","texts":[{"score":1.0,"number":4,"text":"how do I reset my password"}]}' },
@@ -279,6 +279,7 @@ describe("words of the command line", function()
       { "sentence", "--text a --top 2", 2, "--top: goes with --query, or with models that give labels or tokens" },
       { "sequence", "--text a --query b", 2, "--query: goes with models that give an embedding" },
       { "sentence", "--query a --text b --output lengths=x.npy", 2, "--query: does not go with --output" },
+      { "sentence", "--query a --text b --similar", 2, "--query: does not go with --similar" },
       { "sentence", "--query a --text b --text-pair c", 2, "--query: does not go with --text-pair" },
       { "sentence", "--query - --text -", 2, "--text -: the standard input can be read only once" },
       { "sentence", "--query a --text - </dev/null", 3, "there are 1 queries and 0 texts" },

@@ -1,0 +1,123 @@
+/* options.c - the table of the program's options. gen/deploy/program_manual.lua reads the rows, so each field
+ * is a string, a number or a name. */
+#include "program/options.h"
+
+#include <stddef.h>
+
+enum {
+  INFO = 1 << ATTN2C_COMMAND_INFO,
+  RUN = 1 << ATTN2C_COMMAND_RUN,
+  CHECK = 1 << ATTN2C_COMMAND_CHECK,
+  BENCH = 1 << ATTN2C_COMMAND_BENCH,
+  PACK = 1 << ATTN2C_COMMAND_PACK,
+  TEXTS = ATTN2C_HELP_OF_TEXTS
+};
+
+#define FLAG   ATTN2C_OPTION_FLAG
+#define ONCE   ATTN2C_OPTION_ONCE
+#define PATH   ATTN2C_OPTION_PATH
+#define TEXT   ATTN2C_OPTION_TEXT
+#define WORD   ATTN2C_OPTION_WORD
+#define INT    ATTN2C_OPTION_INT
+#define TOKENS ATTN2C_OPTION_TOKENS
+#define SEED   ATTN2C_OPTION_SEED
+
+#define AT(member) offsetof(attn2c_arguments, member)
+
+const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
+    {"--weights", NULL, "F", RUN, ONCE, AT(weights), 0, 0, 0, NULL,
+     "a safetensors checkpoint, or a file that pack wrote; a model with weights linked in uses these in "
+     "their "
+     "place"},
+    {"--weights", NULL, "F", CHECK, ONCE, AT(weights), 0, 0, 0, NULL,
+     "a safetensors checkpoint, or a file that pack wrote, whose checksum is compared (default: the weights "
+     "linked in, or seeded random weights)"},
+    {"--weights", NULL, "F", BENCH, ONCE, AT(weights), 0, 0, 0, NULL,
+     "a safetensors checkpoint, or a file that pack wrote (default: the weights linked in, or seeded random "
+     "weights)"},
+    {"--weights", NULL, "F", PACK, ONCE, AT(weights), 0, 0, 0, NULL, "a safetensors checkpoint"},
+    {"--input", NULL, "[NAME=]X.npy", RUN, PATH, AT(inputs), AT(input_count), 0, 0, NULL,
+     "an input, each given once; NAME= may be left out if there is only one"},
+    {"--input", NULL, "[NAME=]X.npy", CHECK, PATH, AT(inputs), AT(input_count), 0, 0, NULL,
+     "an input of exactly the model's batch; inputs not given are random"},
+    {"--output", NULL, "[NAME=]Y.npy", RUN, PATH, AT(outputs), AT(output_count), 0, 0, NULL,
+     "an output to write; NAME= may be left out if there is only one; NAME=- prints it"},
+    {"--entry", NULL, "NAME", RUN, ONCE, AT(entry), 0, 0, 0, NULL,
+     "the entry to use (default: the entries that fit at the least cost)"},
+    {"--entry", NULL, "NAME", CHECK, ONCE, AT(entry), 0, 0, 0, NULL,
+     "the entry that --input is for (default: the longest); all entries are checked, the others on random "
+     "inputs"},
+    {"--seed", NULL, "K", CHECK, SEED, AT(seed), 0, 0, UINT64_MAX, NULL,
+     "seed of the random weights and inputs (default 1)"},
+    {"--nan", NULL, NULL, CHECK, FLAG, AT(nan), 0, 0, 0, NULL,
+     "writes NaN and infinity, one at a time, into every input and table and into masked values, in place of "
+     "the usual check; they must reach exactly the outputs that they reach in the reference"},
+    {"--text", NULL, "WORD", RUN | TEXTS, TEXT, AT(texts), AT(text_count), ATTN2C_TEXT_ANY, 0, NULL,
+     "- reads the standard input, one text a line, and answers each as it comes; if WORD names a file, each "
+     "of "
+     "its lines is a text; any other word is a text itself. May be repeated"},
+    {"--text-file", NULL, "F", RUN | TEXTS, TEXT, AT(texts), AT(text_count), ATTN2C_TEXT_FILE, 0, NULL,
+     "a file, whatever its name"},
+    {"--text-string", NULL, "TEXT", RUN | TEXTS, TEXT, AT(texts), AT(text_count), ATTN2C_TEXT_STRING, 0, NULL,
+     "a text, even if a file has that name"},
+    {"--text-pair", NULL, "WORD", RUN | TEXTS, TEXT, AT(pairs), AT(pair_count), ATTN2C_TEXT_ANY, 0, NULL,
+     "(or --pair) the second text of each, given as for --text; with -, each line has text and pair with a "
+     "tab "
+     "between them"},
+    {"--pair", NULL, "WORD", RUN, TEXT, AT(pairs), AT(pair_count), ATTN2C_TEXT_ANY, 0, "", NULL},
+    {"--stride", NULL, "N", RUN | TEXTS, TOKENS, AT(stride), 0, 0, INT32_MAX, NULL,
+     "tokens that neighbouring windows share (default: 128, or half of the pair's tokens in a window if that "
+     "is "
+     "less). A pair that is too long next to its question is read in windows; the best answer of all windows "
+     "is given"},
+    {"--top", NULL, "K", RUN | TEXTS, INT, AT(top), 0, 1, ATTN2C_MAX_TOP, NULL,
+     "the K best labels, tokens, or texts for a query"},
+    {"--format", NULL, "text", RUN | TEXTS, WORD, AT(answers), 0, ATTN2C_ANSWERS_TEXT, 0,
+     "text, jsonl or npy",
+     "one line a text with tabs between label (or token) and probability; labels of tokens have one line "
+     "each, "
+     "with first and last byte, and an empty line after each text"},
+    {"--format", NULL, "jsonl", TEXTS, WORD, 0, 0, 0, 0, NULL, "one JSON object a line for each text"},
+    {"--format", NULL, "npy", TEXTS, WORD, 0, 0, 0, 0, NULL,
+     "writes the array of the answers to the standard output"},
+    {"--similar", NULL, NULL, RUN | TEXTS, FLAG, AT(similar), 0, 0, 0, NULL,
+     "the cosine of each pair of embeddings, one line a text"},
+    {"--query", NULL, "WORD", RUN | TEXTS, TEXT, AT(queries), AT(query_count), ATTN2C_TEXT_ANY, 0, NULL,
+     "given as for --text: prints the 10 or --top K texts that are most similar to it, best first, one line "
+     "each with cosine, number from 1, and text. May be repeated, or be a file of queries. With npy: all "
+     "cosines, [queries][texts]"},
+    {"--output", NULL, "NAME=Y.npy", TEXTS, PATH, 0, 0, 0, 0, NULL,
+     "an output of all texts, one row a text; rows of tokens are padded with zeros to the longest text. "
+     "lengths=Y.npy: the number of tokens of each text; ids have their own name. Windows have one row each, "
+     "and "
+     "texts=Y.npy has the number of their text, from 0. Answers are then printed only with --format"},
+    {"--reps", "-r", "REPS", BENCH, INT, AT(repetitions), 0, 1, ATTN2C_MAX_REPETITIONS, NULL,
+     "repetitions, 1 to 1000000 (default: those of about a second, 7 to 2000)"},
+    {"--format", "-o", "FORMAT", BENCH, WORD, AT(format), 0, ATTN2C_FORMAT_MD, 0, "md, json or csv",
+     "md (default), json (one object an entry) or csv"},
+    {"--output", "-o", "FILE", PACK, ONCE, AT(packed), 0, 0, 0, NULL,
+     "the file to write, such as NAME.weights"},
+    {"--length", NULL, "N", BENCH, TOKENS, AT(length), 0, 1, INT32_MAX, NULL,
+     "times a call of N tokens a sequence, padded to the entry that it fits in"},
+    {"--compare", NULL, "OLD.json", BENCH, ONCE, AT(compare), 0, 0, 0, NULL,
+     "also prints the times of an earlier bench -o json: old, new, their ratio, and whether they differ by "
+     "more "
+     "than their spread; never a failure (with -o md)"},
+    {"--profile", NULL, NULL, BENCH, FLAG, AT(profile), 0, 0, 0, NULL,
+     "also prints the time of each kind of operation and of each section"},
+    {"--bound", NULL, NULL, BENCH, FLAG, AT(bound), 0, 0, 0, NULL,
+     "also prints, part by part, the time that the call would take with each product at the best rate that "
+     "any "
+     "tile reaches on the model's own weights, and each attention kernel and row operation on operands in "
+     "cache"},
+    {"--verify", NULL, "FILE", PACK, ONCE, AT(verify), 0, 0, 0, NULL,
+     "reads such a file and compares it with its checksum, in place of writing one"},
+    {"--json", NULL, NULL, INFO, FLAG, AT(json), 0, 0, 0, NULL,
+     "prints JSON, with the list of kernel shapes"},
+    {"--json", NULL, NULL, CHECK, FLAG, AT(json), 0, 0, 0, NULL, "prints the result as JSON"},
+    {"--licenses", NULL, NULL, INFO, FLAG, AT(licenses), 0, 0, 0, NULL,
+     "prints the licences of the libraries that are linked in"},
+    {"--verbose", "-v", NULL, RUN, FLAG, AT(verbose), 0, 0, 0, NULL,
+     "name the tensors of the checkpoint that the model does not use"},
+    {"--help", "-h", NULL, INFO | RUN | CHECK | BENCH | PACK, FLAG, AT(help), 0, 0, 0, NULL, "this text"},
+};

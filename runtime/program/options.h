@@ -1,0 +1,41 @@
+/* options.h - the table of the program's options: how each is read, and its lines of --help. The manual page
+ * attn2c-program(1) is made from the same table (gen/deploy/program_manual.lua). */
+#ifndef ATTN2C_OPTIONS_H
+#define ATTN2C_OPTIONS_H
+
+#include "program/arguments.h"
+
+/* How the value of an option is read. */
+typedef enum {
+  ATTN2C_OPTION_FLAG,   /* no value */
+  ATTN2C_OPTION_ONCE,   /* a word, given once */
+  ATTN2C_OPTION_PATH,   /* a word of a list */
+  ATTN2C_OPTION_TEXT,   /* a word of a list of texts; `least` is its kind */
+  ATTN2C_OPTION_WORD,   /* one of `words`; `least` is the first word's value */
+  ATTN2C_OPTION_INT,    /* a number, into an int */
+  ATTN2C_OPTION_TOKENS, /* a number of tokens, into an int64_t */
+  ATTN2C_OPTION_SEED    /* a number, into a uint64_t */
+} attn2c_option_kind;
+
+typedef struct {
+  const char *name;
+  const char *letter; /* NULL: none */
+  const char *value;  /* in the help; NULL: no value */
+  unsigned commands;  /* bits 1 << ATTN2C_COMMAND_ of the commands that take it; ATTN2C_HELP_OF_TEXTS */
+  attn2c_option_kind kind;
+  size_t place, count;  /* of the value in attn2c_arguments; of the length of a list */
+  uint64_t least, most; /* of a number */
+  const char *words;    /* that the value may be; "": a second name, which messages leave out */
+  const char *help;     /* one paragraph; NULL: none */
+} attn2c_option;
+
+/* A bit of `commands`: the row's help is in the part about texts of the help of `run`. A row with this bit
+ * alone is help for an option of another row. */
+#define ATTN2C_HELP_OF_TEXTS (1U << 6)
+
+/* The rows. Messages and help list the options of a command in their order. Rows after the last are empty,
+ * and belong to no command. */
+enum { ATTN2C_OPTIONS = 48 };
+extern const attn2c_option attn2c_options[ATTN2C_OPTIONS];
+
+#endif
