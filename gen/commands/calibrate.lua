@@ -11,6 +11,7 @@ local samples = require("commands.quality.samples")
 local scratch = require("common.scratch")
 local search = require("commands.calibrate.search")
 local smoothing = require("passes.graph.smoothing")
+local precision = require("data.precision")
 local targets = require("data.targets")
 local terminal = require("common.terminal")
 local uv = require("common.libuv")
@@ -42,7 +43,8 @@ end
 local function groups_of(primary)
   local groups = smoothing.groups(primary.graph.entry)
   if #groups == 0 then
-    faults.raise("usage", "calibrate: no product is in int8, and others need no factors: add precision=int8")
+    faults.raise("usage", ("calibrate: no product is in %s, and others need no factors: add precision=%s"):format(
+      precision.with_factors, precision.with_factors))
   end
   return groups
 end
@@ -110,8 +112,8 @@ end
 local function table_of(state, results, path)
   local lines, count = {}, 0
   for _, each in ipairs(results) do if each.found.strength then count = count + 1 end end
-  lines[1] = ("%s: factors for %d of %d inputs of int8, in %s"):format(state.spec.name, count, #results,
-    terminal.safe(path))
+  lines[1] = ("%s: factors for %d of %d inputs of %s, in %s"):format(state.spec.name, count, #results,
+    precision.with_factors, terminal.safe(path))
   lines[2] = ""
   lines[3] = "| read by | channels | strength | largest factor | expected error, relative to none |"
   lines[4] = "|:--|--:|--:|--:|--:|"

@@ -12,6 +12,7 @@ local overrides = require("commands.overrides")
 local pipeline = require("pipeline")
 local progress = require("common.progress")
 local reference = require("commands.reference")
+local precision = require("data.precision")
 local reserved_python = require("data.reserved_python")
 local terminal = require("common.terminal")
 local tuning = require("passes.common.tuning")
@@ -68,8 +69,8 @@ function command.grammar()
   local function with_tuning(sub)
     sub:option("--tuning", "Measured tile parameters (default: NAME.tune next to the description, if it exists). "
       .. "none: use the rule's."):argname("FILE")
-    sub:option("--factors", "Factors against outliers in int8, from `calibrate` (default: NAME.factors next to the "
-      .. "description, if it exists). none: use none."):argname("FILE")
+    sub:option("--factors", "Factors against outliers in " .. precision.with_factors .. ", from `calibrate` (default: "
+      .. "NAME.factors next to the description, if it exists). none: use none."):argname("FILE")
     return with_description(sub)
   end
   local gen = with_tuning(parser:command("gen", "Emit C."))
@@ -116,7 +117,8 @@ function command.grammar()
   quality:flag("--untimed", "Do not time the two variants.")
   quality:flag("--json", "Print JSON.")
   local calibrate = with_description(parser:command("calibrate",
-    "Measure activations, and write factors against outliers, which int8 uses from then on."))
+    "Measure activations, and write factors against outliers, which " .. precision.with_factors
+      .. " uses from then on."))
   calibrate:option("--weights", "A checkpoint (default: a checkpoint folder's own)."):argname("FILE")
   calibrate:option("--input", "An input as NAME=FILE.npy."):argname("NAME=FILE"):count("*")
   calibrate:option("--text", "A text, or a file of texts, for a model that takes text."):argname("TEXT"):count("*")

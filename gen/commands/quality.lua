@@ -236,8 +236,7 @@ function quality.measure(arguments, weights, build, run)
   end
   return { name = state.spec.name, precision = precision.text(state.spec.precision), target = in_use(state),
     outputs = outputs, within = within, programs = programs, rows = rows,
-    can_calibrate = precision.text(state.spec.precision):find("int8", 1, true) ~= nil
-      and graphs.other.smoothing == nil }
+    can_calibrate = precision.takes_factors(state.spec.precision) and graphs.other.smoothing == nil }
 end
 
 local function number(format, value) return value and format:format(value) or "-" end

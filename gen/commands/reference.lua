@@ -4,8 +4,8 @@ local activations = require("data.activations")
 local keys = require("data.keys")
 local masks = require("data.masks")
 local names = require("checkpoints.names")
-local precision = require("data.precision")
 local stage_table = require("data.stages")
+local types = require("data.types")
 local words = require("common.words")
 
 local reference = {}
@@ -16,10 +16,10 @@ local function range_of(field)
   return ""
 end
 
--- Returns the names of number types of products.
+-- Returns the words of number types of products.
 local function precisions()
   local list = {}
-  for i, each in ipairs(precision.types) do list[i] = each.name end
+  for i, each in ipairs(types.of_weights) do list[i] = each.word end
   return list
 end
 

@@ -3,6 +3,8 @@
 -- letters (words.nearest), which would guess wrong here: gelu_new is not gelu.
 --
 -- A hint is the right word. A hint that begins with ! is the reason why there is none.
+local types = require("data.types")
+
 local hints = {}
 
 --- Keys of a description and of an encoder.
@@ -59,8 +61,6 @@ hints.keys = {
   -- numbers and machines
   dtype = "precision", torch_dtype = "precision", quantize = "precision", quantization = "precision",
   quantized = "precision", bits = "precision", type = "precision", compute_type = "precision",
-  int8 = 'precision = "int8"', bf16 = 'precision = "bf16"', bfloat16 = 'precision = "bf16"',
-  fp16 = 'precision = "bf16"', half = 'precision = "bf16"', f16 = 'precision = "bf16"',
   device = "target", arch = "target", march = "target", cpu = "target", isa = "target", simd = "target",
   num_threads = "threads", nthreads = "threads", n_threads = "threads", jobs = "threads", cores = "threads",
   num_experts = "!mixtures of experts are not supported", num_local_experts = "!mixtures of experts are not supported",
@@ -106,15 +106,21 @@ hints.values = {
     amd64 = "x86_64", x86 = "x86_64", ["x86-64"] = "x86_64", sse = "x86_64", avx512f = "avx512", avx = "x86_64",
     cuda = "!programs run on processors alone", gpu = "!programs run on processors alone",
     metal = "!programs run on processors alone", mps = "!programs run on processors alone" },
-  precision = { fp32 = "f32", float32 = "f32", float = "f32", bfloat16 = "bf16", fp16 = "bf16", float16 = "bf16",
-    f16 = "bf16", half = "bf16", i8 = "int8", q8 = "int8", int4 = "!4 bits are not supported",
-    fp8 = "!8-bit floats are not supported" },
+  precision = { int4 = "!4 bits are not supported", fp8 = "!8-bit floats are not supported" },
   mask = { bidirectional = "none", full = "none", sliding = "window", sliding_window = "window",
     autoregressive = "causal", decoder = "causal", lengths = "padding" },
   positions = { rotary = "rope", absolute = "learned", sinusoid = "sinusoidal", relative = "relative_key" },
   norm_kind = { layernorm = "layer", layer_norm = "layer", rmsnorm = "rms", rms_norm = "rms" },
   norm = { prenorm = "pre", postnorm = "post", pre_norm = "pre", post_norm = "post" },
 }
+
+-- A type's word, and other words for it, as a key and as the value of `precision`.
+for _, type in ipairs(types.of_weights) do
+  for _, word in ipairs { type.word, table.unpack(type.also) } do
+    hints.keys[word] = ('precision = "%s"'):format(type.word)
+    if word ~= type.word then hints.values.precision[word] = type.word end
+  end
+end
 
 --- Tile parameters in `plan`.
 hints.parameters = { k_span = "k_panel" }

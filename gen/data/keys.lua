@@ -10,6 +10,7 @@
 local masks = require("data.masks")
 local precision = require("data.precision")
 local targets = require("data.targets")
+local types = require("data.types")
 
 local keys = {}
 
@@ -170,8 +171,9 @@ keys.list = {
     meaning = "who makes the matrix kernels: c: attn2c, as C, and libxsmm is not linked; libxsmm: that library, when a "
       .. "model is opened; auto: for each product what the target's rule or the tuning file says" },
   { key = "precision", type = "precision", default = "f32",
-    meaning = "numbers that products multiply: f32, bf16 or int8, or a table by part: { \"int8\", output = \"f32\", "
-      .. "[\"layer 0\"] = \"f32\" }; parts: " .. part_names() .. ", \"layer N\", \"encoder layer N\"" },
+    meaning = "numbers that products multiply: " .. types.words() .. ", or a table by part: { \"bf16\", "
+      .. "output = \"f32\", [\"layer 0\"] = \"f32\" }; parts: " .. part_names()
+      .. ", \"layer N\", \"encoder layer N\"" },
   { key = "threads", type = "integer", default = 1, min = 0, max = 64,
     meaning = "worker threads a call; 0: code for 1, 2, 4 and 8, chosen by the cores when a model is opened" },
   { key = "reuse", type = "boolean", default = true, meaning = "whether tensors share memory after their last use" },

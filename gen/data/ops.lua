@@ -30,6 +30,8 @@
 --   in_chunks  true if its weights can be computed one chunk of keys at a time
 --   pools      true if its result has one row for each sequence
 --   in_row_blocks  true if it reads a whole sequence, and writes one row block of its result at a time
+local types = require("data.types")
+
 local ops = {}
 
 --- Roles in an attention, in the order of attn2c_role in descriptor.h, which begins with none.
@@ -104,7 +106,8 @@ ops.table = {
   },
   quantise = {
     class = { region = "rows", in_place_of_floats = true },
-    operands = { "x", "scale", "factors" }, optional = { factors = true }, attributes = {}, shape = same, type = "i8",
+    operands = { "x", "scale", "factors" }, optional = { factors = true }, attributes = {}, shape = same,
+    type = types.quantised,
     equation = "x factors (1 / scale of its row) rounded to the nearest integer, ties to even; 0 where the scale is "
       .. "not finite",
     tolerance = "exact", arithmetic = 3,

@@ -4,11 +4,8 @@ local types = require("data.types")
 
 local precision = {}
 
---- Number types of products. attention: true if the products of an attention may have the type.
-precision.types = {}
-for _, each in ipairs(types.list) do
-  if each.word then precision.types[#precision.types + 1] = { name = each.word, attention = each.attention } end
-end
+--- The words of the number types whose products' inputs may have factors against outliers, as a text.
+precision.with_factors = types.words("quantise")
 
 --- Parts in addition to "layer N" and "encoder layer N", with the linear layers that each has.
 precision.parts = {
@@ -59,6 +56,13 @@ function precision.of_table(given) return given.by_part.embedding or given.all e
 function precision.multiplies_f32(given)
   for part, type in pairs(given.by_part) do if part ~= "embedding" and type ~= "f32" then return false end end
   return given.all == "f32"
+end
+
+--- True if some product's inputs may have factors against outliers.
+function precision.takes_factors(given)
+  local function quantises(word) return types.all[types.of_word[word]].rows == "quantise" end
+  for part, word in pairs(given.by_part) do if part ~= "embedding" and quantises(word) then return true end end
+  return quantises(given.all)
 end
 
 --- True if all products and tables are f32.

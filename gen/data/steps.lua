@@ -18,6 +18,7 @@
 -- integer operand by its name, and the least by NAME_least.
 local activations = require("data.activations").by_name
 local footprint = require("data.footprint")
+local types = require("data.types")
 
 local steps = {}
 
@@ -345,17 +346,9 @@ steps.rows = {
       .. "(const int[][3]){${ranges}}, ${count})",
     equation = "c[i] = p[i] · v over keys whose weight is not 0, for rows that are not finite",
   },
-  widen_bf16 = { -- in a trace
-    constants = { "rows", "cols", "ldx", "ldy" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy") },
-      { "x", "r", matrix("rows", "cols", "ldx"), type = "bf16" } },
-    cost = each(6),
-    body = "attn2c_widen_bf16(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
-    equation = "y = x",
-  },
   quantise = {
     constants = { "rows", "cols", "ldx", "ldy", "lds" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy"), type = "i8" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy"), type = types.quantised },
       { "scale", "w", function(c) return { first = 0, { c.rows, c.lds }, { 1, 1 } } end },
       { "x", "r", matrix("rows", "cols", "ldx") } },
     cost = each(12),
@@ -364,20 +357,12 @@ steps.rows = {
   },
   quantise_smoothed = {
     constants = { "rows", "cols", "ldx", "ldy", "lds" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy"), type = "i8" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy"), type = types.quantised },
       { "scale", "w", function(c) return { first = 0, { c.rows, c.lds }, { 1, 1 } } end },
       { "x", "r", matrix("rows", "cols", "ldx") }, { "factors", "r", vector("cols") } },
     cost = each(14),
     body = "attn2c_quantise_smoothed(y, scale, x, factors, ${rows}, ${cols}, ${ldx}, ${ldy}, ${lds})",
     equation = "y[i] = x[i] factors / scale[i] as integers, scale[i] = max |x[i] factors| / 127",
-  },
-  widen_i8 = { -- in a trace
-    constants = { "rows", "cols", "ldx", "ldy" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy") },
-      { "x", "r", matrix("rows", "cols", "ldx"), type = "i8" } },
-    cost = each(6),
-    body = "attn2c_widen_i8(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
-    equation = "y = x, as float",
   },
   embed = {
     constants = { "rows", "cols", "ldy" },
@@ -386,25 +371,6 @@ steps.rows = {
     cost = each(8),
     body = "attn2c_embed(y, table, ids, ${rows}, ${cols}, ${ldy})",
     equation = "y[i] = table[ids[i]]",
-  },
-  embed_bf16 = {
-    constants = { "rows", "cols", "ldt", "ldy" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy") },
-      { "table", "r", looked_up_apart, touched = square, type = "bf16" },
-      { "ids", "r", vector("rows"), type = "i32" } },
-    cost = each(8),
-    body = "attn2c_embed_bf16(y, table, ids, ${rows}, ${cols}, ${ldt}, ${ldy})",
-    equation = "y[i] = table[ids[i]], as float",
-  },
-  embed_i8 = {
-    constants = { "rows", "cols", "ldt", "ldy" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy") },
-      { "table", "r", looked_up_apart, touched = square, type = "i8" },
-      { "scale", "r", looked_up_scale, touched = function(c) return c.rows end },
-      { "ids", "r", vector("rows"), type = "i32" } },
-    cost = each(8),
-    body = "attn2c_embed_i8(y, table, scale, ids, ${rows}, ${cols}, ${ldt}, ${ldy})",
-    equation = "y[i] = scale[ids[i]] table[ids[i]]",
   },
   pool_mean = {
     constants = { "cols", "ldx" },
@@ -469,6 +435,32 @@ steps.rows = {
     equation = "y[i] = the indices of the ${k} largest x[i][j]",
   },
 }
+
+-- The operations of each number type but f32: in a trace, widen rows; look up rows of a table, with a scale for each if
+-- the type has scales.
+for _, type in ipairs(types.of_weights) do
+  local name, scales = type.name, type.scales
+  if type.rows then
+    steps.rows["widen_" .. name] = {
+      constants = { "rows", "cols", "ldx", "ldy" },
+      operands = { { "y", "w", matrix("rows", "cols", "ldy") },
+        { "x", "r", matrix("rows", "cols", "ldx"), type = name } },
+      cost = each(6),
+      body = ("attn2c_widen_%s(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})"):format(name),
+      equation = scales and "y = x, as float" or "y = x",
+    }
+    local operands = { { "y", "w", matrix("rows", "cols", "ldy") },
+      { "table", "r", looked_up_apart, touched = square, type = name }, { "ids", "r", vector("rows"), type = "i32" } }
+    local scale = { "scale", "r", looked_up_scale, touched = function(c) return c.rows end }
+    if scales then table.insert(operands, 3, scale) end
+    steps.rows["embed_" .. name] = {
+      constants = { "rows", "cols", "ldt", "ldy" }, operands = operands, cost = each(8),
+      body = ("attn2c_embed_%s(y, table, %sids, ${rows}, ${cols}, ${ldt}, ${ldy})"):format(name,
+        scales and "scale, " or ""),
+      equation = scales and "y[i] = scale[ids[i]] table[ids[i]]" or "y[i] = table[ids[i]], as float",
+    }
+  end
+end
 
 -- The operand of a map is the tile that it works on, of the type that its constants name.
 steps.map = { operands = { { "y", "rw", matrix("rows", "cols", "ld") } } }

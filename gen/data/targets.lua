@@ -205,6 +205,10 @@ targets.deep = 192
 targets.by_name = {}
 for _, target in ipairs(targets.list) do targets.by_name[target.name] = target end
 
+--- Returns the type in which a target stores the rows that a product reads, by the word of the weights' type; nil if
+--- all targets store them in that type.
+function targets.rows(name, word) return targets.by_name[name][word .. "_rows"] end
+
 --- Returns the compiler's flags for a target, as words. is_gcc: includes those that only gcc accepts.
 function targets.flags(name, is_gcc)
   local target, list = targets.by_name[name], {}

@@ -10,35 +10,63 @@ types.LINE = 64
 --- Number types. The runtime reads them in base/number_types.h, which `make headers` writes. bytes: of an element; c:
 --- the type in C. A type that weights may have also has these fields:
 --- word: its name in descriptions and messages
+--- also: other words for it, which messages about a description explain
 --- group: inputs of one output that are next to each other in a panel of weights, in 4 bytes
 --- start: rows of s32 before the groups, one of which holds the first values of a target's sums
 --- scales: true if each output has a scale, in a weight of its own
+--- rows: what is done to the rows that its products read: "round": to the type's numbers, which a target may store as
+---   floats; "quantise": to integers with a scale for each row, whose outliers factors divide. nil: nothing
+--- sum: the type of a product's sums, if not f32
 --- attention: true if the products of an attention may have the type
+--- flushes: true if its products take denormals for zero
+--- libxsmm: true if libxsmm may make its products
 --- bit: in the field of a packed file that says which types the file contains; it never changes
 types.list = {
-  { name = "f32", bytes = 4, c = "float", word = "f32", group = 1, start = 0, attention = true, bit = 1 },
+  { name = "f32", bytes = 4, c = "float", word = "f32", also = { "fp32", "float32", "float" }, group = 1, start = 0,
+    attention = true, libxsmm = true, bit = 1 },
   { name = "i32", bytes = 4, c = "int32_t", group = 1, start = 0 },
-  { name = "bf16", bytes = 2, c = "uint16_t", word = "bf16", group = 2, start = 0, attention = true, bit = 2 },
-  { name = "i8", bytes = 1, c = "int8_t", word = "int8", group = 4, start = 2, scales = true, bit = 4 },
+  { name = "bf16", bytes = 2, c = "uint16_t", word = "bf16", also = { "bfloat16", "fp16", "float16", "f16", "half" },
+    group = 2, start = 0, rows = "round", attention = true, flushes = true, bit = 2 },
+  { name = "i8", bytes = 1, c = "int8_t", word = "int8", also = { "i8", "q8" }, group = 4, start = 2, scales = true,
+    rows = "quantise", sum = "i32", bit = 4 },
 }
 
---- Number types by name, and names by word.
-types.all, types.of_word = {}, {}
+--- Number types by name; those of weights, in order; names by word.
+types.all, types.of_weights, types.of_word = {}, {}, {}
 for _, each in ipairs(types.list) do
   types.all[each.name] = each
-  if each.word then types.of_word[each.word] = each.name end
+  if each.word then
+    types.of_weights[#types.of_weights + 1], types.of_word[each.word] = each, each.name
+  end
 end
 
---- Types of a product: of A, the weights; of B; of its sums; of its result.
-types.f32_product = { a = "f32", b = "f32", sum = "f32", c = "f32" }
-types.bf16_product = { a = "bf16", b = "bf16", sum = "f32", c = "f32" }
-types.bf16_floats_product = { a = "bf16", b = "f32", sum = "f32", c = "f32" } -- B: floats that are bf16
-types.int8_product = { a = "i8", b = "i8", sum = "i32", c = "i32" }
+--- The type of rows that are quantised.
+types.quantised = "i8"
 
---- Returns the types of a product by the type of its weights. rows: the type that the rows of B are stored in.
-function types.product(type, rows)
-  if type == "bf16" then return rows == "f32" and types.bf16_floats_product or types.bf16_product end
-  return type == "f32" and types.f32_product or types.int8_product
+-- Types of products, by the type of the weights: with rows of the same type, and with rows of floats that are on its
+-- grid.
+local products, products_of_floats = {}, {}
+for _, each in ipairs(types.of_weights) do
+  local name, sum = each.name, each.sum or "f32"
+  products[name] = { word = each.word, a = name, b = name, sum = sum, c = sum }
+  products_of_floats[name] = each.rows == "round" and { word = each.word, a = name, b = "f32", sum = sum, c = sum }
+    or nil
+end
+
+--- Returns the types of a product: { a: of the weights, word: that type's word, b: of the rows, sum: of its sums, c: of
+--- its result }. type: that of the weights; rows: the type that the rows of B are stored in.
+function types.product(type, rows) return rows == "f32" and products_of_floats[type] or products[type] end
+
+--- The types of a product of floats.
+types.f32_product = products.f32
+
+--- Returns the words of the types of weights as a text, "bf16 or int8". rows: only of those with this field `rows`.
+function types.words(rows)
+  local list = {}
+  for _, each in ipairs(types.of_weights) do
+    if not rows or each.rows == rows then list[#list + 1] = each.word end
+  end
+  return (table.concat(list, ", "):gsub(", ([^,]*)$", " or %1"))
 end
 
 function types.c(type) return types.all[type].c end

@@ -89,18 +89,16 @@ forms.all = {
 }
 for name, each in pairs(forms.all) do each.name = name end
 
+-- Returns the form of a type, named by its word and by how it is multiplied; nil: in the only way.
+local function named(types, way) return forms.all[way and types.word .. "_" .. way or types.word] end
+
 --- Returns the form for a product's types on a target, without tiles.
-function forms.of(types, target)
-  if types.a == "bf16" and types.b == "f32" then return forms.all.bf16_floats end
-  if types.a == "bf16" then return forms.all["bf16_" .. target.bf16] end
-  if types.a == "i8" then return forms.all["int8_" .. target.int8] end
-  return forms.all.f32
-end
+function forms.of(types, target) return named(types, types.a ~= types.b and "floats" or target[types.word]) end
 
 --- Returns the form in tiles, or nil if there is none.
 function forms.in_tiles(types, target)
   if not target.has_tiles or types.a ~= types.b then return nil end
-  return types.a == "bf16" and forms.all.bf16_tiles or types.a == "i8" and forms.all.int8_tiles or nil
+  return named(types, "tiles")
 end
 
 return forms

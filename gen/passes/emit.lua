@@ -131,17 +131,17 @@ local function own_kernels_of(state)
   return list
 end
 
--- True if some product is of bf16.
+-- True if some product takes denormals for zero.
 local function flushes(state)
-  for _, kernel in ipairs(own_kernels_of(state)) do if kernel.types.a == "bf16" then return true end end
+  for _, kernel in ipairs(own_kernels_of(state)) do if types.all[kernel.types.a].flushes then return true end end
   return false
 end
 
 -- Returns the note about factors against outliers: how many sets of products have them, and their file.
 local function smoothing_text(state)
   local of = state.primary.graph.smoothing
-  return of and ("of %d of %d inputs of int8, %d of them in the norm before; file %s"):format(of.inputs, of.all,
-    of.folded, state.factors.hash)
+  return of and ("of %d of %d inputs of %s, %d of them in the norm before; file %s"):format(of.inputs, of.all,
+    precision.with_factors, of.folded, state.factors.hash)
 end
 
 -- Returns the values that all templates may use.

@@ -43,9 +43,11 @@ end
 
 --- Returns the number type in which an operation multiplies, which chooses its roof.
 function work.number_type(op)
-  if op.op == "linear_integers" then return "int8" end
   if work.kind(op) == "row operation" then return "f32" end
-  for _, tensor in pairs(op.operands) do if tensor.type == "bf16" then return "bf16" end end
+  for _, tensor in pairs(op.operands) do
+    local type = types.all[tensor.type]
+    if type.rows then return type.word end
+  end
   return "f32"
 end
 

@@ -40,18 +40,6 @@ ATTN2C_INLINE void attn2c_embed_bf16(float *y, const uint16_t *table, const int3
   }
 }
 
-/* Does the same for a table of integers with a scale for each row. */
-ATTN2C_INLINE void attn2c_embed_i8(float *y, const int8_t *table, const float *scale, const int32_t *ids,
-                                   int rows, int cols, int ldt, int ldy) {
-  for (int i = 0; i < rows; i++) {
-    float *out = y + (ptrdiff_t)i * ldy;
-    const int8_t *in = table + (ptrdiff_t)ids[i] * ldt;
-    const float factor = scale[ids[i]];
-#pragma omp simd
-    for (int j = 0; j < cols; j++) out[j] = (float)in[j] * factor;
-  }
-}
-
 /* Writes patches of the packed image x[channels][height][width] to y[rows][channels * patch * patch]. Row i
  * is patch number first + i, counted along the rows of patches. A row has the patch rows of the first channel
  * one after the other, then those of the next channel. patch divides height and width. */

@@ -84,4 +84,17 @@ ATTN2C_INLINE void attn2c_widen_i8(float *y, const int8_t *x, int rows, int cols
   }
 }
 
+/* Writes y[rows][cols]: row i is row ids[i] of a table of integers, times its scale. Rows of the table are
+ * ldt elements apart. */
+ATTN2C_INLINE void attn2c_embed_i8(float *y, const int8_t *table, const float *scale, const int32_t *ids,
+                                   int rows, int cols, int ldt, int ldy) {
+  for (int i = 0; i < rows; i++) {
+    float *out = y + (ptrdiff_t)i * ldy;
+    const int8_t *in = table + (ptrdiff_t)ids[i] * ldt;
+    const float factor = scale[ids[i]];
+#pragma omp simd
+    for (int j = 0; j < cols; j++) out[j] = (float)in[j] * factor;
+  }
+}
+
 #endif

@@ -23,8 +23,8 @@ if target.has_tiles then
 end
 
 local kernels, functions, tables = {}, {}, {}
-for _, name in ipairs { "bf16", "bf16_floats", "int8" } do
-  local of, rows = types[name .. "_product"], {}
+for _, of in ipairs { types.product("bf16"), types.product("bf16", "f32"), types.product("i8") } do
+  local name, rows = of.word .. (of.a ~= of.b and "_floats" or ""), {}
   for number, shape in ipairs(name == "bf16_floats" and { table.unpack(SHAPES, 1, 13) } or SHAPES) do
     local m, n, k = table.unpack(shape)
     for beta = 0, 1 do

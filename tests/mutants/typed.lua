@@ -29,7 +29,7 @@ return function(of, spec)
   }
 
   of("gen/passes/plan/attention.lua", spec .. "whole/precision_spec.lua") {
-    { name = "pairs_align", old = 'key_align = words.round_up(p.key_align, types.group("bf16"))',
+    { name = "pairs_align", old = 'key_align = words.round_up(p.key_align, group)',
       new = "key_align = p.key_align", filter = "a window in blocks", wrong = "a range of keys begins within a pair" },
   }
 

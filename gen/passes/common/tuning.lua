@@ -13,6 +13,7 @@ local hash = require("common.hash")
 local ops = require("data.ops")
 local targets = require("data.targets")
 local terminal = require("common.terminal")
+local types = require("data.types")
 local words = require("common.words")
 
 local tuning = {}
@@ -24,9 +25,6 @@ local MOST_BYTES = 1 << 20
 --- Parameters that may differ from product to product.
 tuning.names = { "kernels", "panel", "k_block", "k_order", "token_block", "call_rows", "k_panel", "fetch", "stream" }
 
--- Names of weights' types in keys: those of the description; none for f32.
-local type_words = { bf16 = "bf16 ", i8 = "int8 " }
-
 --- Returns the key of a product with the ops of its epilogue, in a region of `rows` rows.
 function tuning.key(leading, epilogue, rows)
   local weight = leading.operands.weight
@@ -36,8 +34,8 @@ function tuning.key(leading, epilogue, rows)
     if not ops.class(op).ends_epilogue then parts[#parts + 1] = op.attributes["function"] or op.op end
   end
   if #parts == 0 then parts[1] = "none" end
-  return ("%dx%d %sn %d +%s"):format(weight.shape[1], weight.shape[2], type_words[weight.type] or "", rows,
-    table.concat(parts, "_"))
+  local type = weight.type ~= "f32" and types.all[weight.type].word .. " " or ""
+  return ("%dx%d %sn %d +%s"):format(weight.shape[1], weight.shape[2], type, rows, table.concat(parts, "_"))
 end
 
 --- Returns this machine's processor as one word.
@@ -218,7 +216,7 @@ function tuning.parameters(state)
     local choice = set and set.choices[key]
     if choice then result.hash = set.hash end
     local kernels = asked or choice and choice.kernels or common.kernels
-    if weight.type == "bf16" or weight.type == "i8" then kernels = "c" end
+    if not types.all[weight.type].libxsmm then kernels = "c" end
     choice = choice or deep_rule(target, kernels, key, weight) or common
     local own = {}
     for _, name in ipairs(tuning.names) do own[name] = state.spec.plan[name] or choice[name] or common[name] end

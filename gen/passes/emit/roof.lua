@@ -15,7 +15,8 @@ function roof.values(build)
   local of, form = list[1].types, forms.all[list[1].strips.form]
   return { roof = list, strips = product.strips(list), includes = product.includes(list),
     casts = of ~= types.f32_product and { a = types.c(of.a), b = types.c(of.b), c = types.c(of.c) } or false,
-    flushes = of.a == "bf16", peak = form.peak or false, sum = form.sum, in_tiles = form.in_tiles or false }
+    flushes = types.all[of.a].flushes or false,
+    peak = form.peak or false, sum = form.sum, in_tiles = form.in_tiles or false }
 end
 
 return roof

@@ -5,6 +5,7 @@ local ops = require("data.ops")
 local precision = require("data.precision")
 local sources = require("checkpoints.sources")
 local targets = require("data.targets")
+local types = require("data.types")
 
 local Builder = {}
 Builder.__index = Builder
@@ -168,14 +169,14 @@ end
 
 --- Returns x as integers, and the scale of each row; all readers share them.
 function Builder:quantise(x)
-  local path, scale_path = x.name .. ".int8", x.name .. ".scale"
+  local path, scale_path = x.name .. "." .. types.all[types.quantised].word, x.name .. ".scale"
   local known = self.graph.tensors[path]
   if known then return known, self.graph.tensors[scale_path] end
   local scale = self:op_after(x, "row_scale", scale_path, { x = x })
   return self:op_after(scale, "quantise", path, { x = x, scale = scale }), scale
 end
 
--- Returns the constant that the integers of a weight in int8 are multiplied with: one number a row.
+-- Returns the constant that the integers of a weight are multiplied with: one number a row.
 function Builder:scales_of(weight)
   local scale = self:constant(weight.name .. ".scales", { weight.shape[1] }, "scales " .. weight.name)
   scale.scales_of = weight
@@ -184,27 +185,19 @@ end
 
 --- Adds an op that looks up rows of a table of embeddings. The table has the number type that the precision says.
 function Builder:embed(path, ids, weight)
-  local type, operands = precision.of_table(self.model.precision), { ids = ids, table = weight }
-  if type == "bf16" then
-    weight.type = "bf16"
-  elseif type == "int8" then
-    weight.type, operands.scale = "i8", self:scales_of(weight)
-  end
-  return self:op("embed", path, operands)
+  weight.type = types.of_word[precision.of_table(self.model.precision)]
+  local scale = types.all[weight.type].scales and self:scales_of(weight) or nil
+  return self:op("embed", path, { ids = ids, table = weight, scale = scale })
 end
 
 --- Returns a product with a packed weight, x W^T + b, in the number type that the precision gives its part.
 function Builder:product(path, operands)
-  local type = precision.of_linear(self.model.precision, self.section, path)
-  local weight = operands.weight
-  if type == "f32" then return self:op("linear", path, operands) end
-  if type == "bf16" then
-    operands.x = self:round(operands.x, targets.by_name[self.model.target].bf16_rows)
-    weight.type = "bf16"
-    return self:op("linear", path, operands)
-  end
+  local word, weight = precision.of_linear(self.model.precision, self.section, path), operands.weight
+  local type = types.all[types.of_word[word]]
+  if type.rows then weight.type = type.name end
+  if type.rows == "round" then operands.x = self:round(operands.x, targets.rows(self.model.target, word)) end
+  if type.rows ~= "quantise" then return self:op("linear", path, operands) end
   local x, row_scale = self:quantise(operands.x)
-  weight.type = "i8"
   local scale = self:scales_of(weight)
   local sums = self:op("linear_integers", path .. ".sums", { x = x, weight = weight })
   return self:op("dequantise", path, { x = sums, row_scale = row_scale, scale = scale, bias = operands.bias })

@@ -3,6 +3,7 @@
 -- them are multiplied by it. If a norm makes the numbers for int8 products alone, its gain and bias take the
 -- division; else `quantise` has the factors as an operand. Powers of two make all of these products exact.
 local faults = require("common.faults")
+local precision = require("data.precision")
 local words = require("common.words")
 
 local smoothing = {}
@@ -131,7 +132,8 @@ function smoothing.apply(self, given)
   local groups, count, folded = smoothing.groups(entry), 0, 0
   if #groups == 0 then
     if given.asked then
-      faults.raise("usage", given.file .. ": no product is of int8 (precision=int8), and others take no factors")
+      faults.raise("usage", ("%s: no product is of %s (key precision), and others take no factors"):format(given.file,
+        precision.with_factors))
     end
     return nil
   end

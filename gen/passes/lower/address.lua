@@ -79,15 +79,13 @@ function address:trace_at(tensor, row, column, origin)
   return operand
 end
 
--- Row operations that convert to the floats of a trace, by type.
-local widens = { bf16 = "widen_bf16", i8 = "widen_i8" }
-
 --- In a trace, copies rows x cols of a tile to the place that the check reads, if no buffer has the tensor whole. row,
 --- column: the tile's place in it.
 function address:trace_copy(tensor, tile, ld, row, column, rows, cols, origin)
   local storage = self.storage[tensor.name]
   if self.variant ~= "trace" or not forms.is_traced(storage) then return end
-  self:row(widens[storage.type] or "copy", { rows = rows, cols = cols, ldx = ld, ldy = storage.width },
+  self:row(types.all[storage.type].rows and "widen_" .. storage.type or "copy",
+    { rows = rows, cols = cols, ldx = ld, ldy = storage.width },
     { y = self:trace_at(tensor, row, column, origin), x = tile })
 end
 

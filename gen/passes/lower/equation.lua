@@ -1,4 +1,5 @@
 -- equation.lua: writes the comment above the calls of a fusion: its equation.
+local types = require("data.types")
 
 --- Returns a fusion's equation with the names of the graph.
 return function(fusion, block, rows)
@@ -32,7 +33,8 @@ return function(fusion, block, rows)
   if fusion.round then text = ("bf16(%s)"):format(text) end
   if fusion.quantise then
     local factors = fusion.quantise.operands.factors
-    text = ("int8(%s%s)"):format(text, factors and " × " .. factors.name or "")
+    text = ("%s(%s%s)"):format(types.all[fusion.quantise.result.type].word, text,
+      factors and " × " .. factors.name or "")
   end
   local range = block.count < rows and ("[%d:%d]"):format(block.first, block.first + block.count) or ""
   text = ("%s%s = %s"):format((fusion.round or fusion.quantise or fusion).result.name, range, text)

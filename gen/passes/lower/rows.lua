@@ -42,14 +42,13 @@ function leading.row_scale(self, fusion, origin, block)
   self:quantise(fusion, fusion.leading.operands.x, origin, block)
 end
 
--- The row operation that looks up rows of a table, by the table's number type.
-local words_of_table = { f32 = "embed", bf16 = "embed_bf16", i8 = "embed_i8" }
-
 function leading.embed(self, fusion, origin, block)
   local ids, tbl, scale = fusion.leading.operands.ids, fusion.leading.operands.table, fusion.leading.operands.scale
   local cols, type = tbl.shape[2], self.layouts[tbl.name].type
-  local ldt = type ~= "f32" and types.elements(types.row_bytes(cols, type), type) or nil
-  self:row(words_of_table[type], { rows = block.count, cols = cols, ldt = ldt, ldy = self:ld(fusion.result) },
+  local is_plain = type == "f32"
+  local ldt = not is_plain and types.elements(types.row_bytes(cols, type), type) or nil
+  self:row(is_plain and "embed" or "embed_" .. type,
+    { rows = block.count, cols = cols, ldt = ldt, ldy = self:ld(fusion.result) },
     { y = self:at(fusion.result, block.first, 0, origin), table = self:at(tbl, 0, 0, origin),
       ids = self:at(ids, block.first, 0, origin), scale = scale and self:at(scale, 0, 0, origin) })
   self:epilogue(fusion, origin, block.first, block.count, 0, cols)

@@ -131,8 +131,9 @@ end
 ---   nil: all
 function attention.blocks(scores, p, in_chunks)
   local queries, keys = scores.result.shape[3], scores.result.shape[4]
-  if scores.operands.q.type == "bf16" then -- keys come in pairs
-    p = setmetatable({ key_align = words.round_up(p.key_align, types.group("bf16")) }, { __index = p })
+  local group = types.group(scores.operands.q.type)
+  if group > 1 then -- keys come in groups
+    p = setmetatable({ key_align = words.round_up(p.key_align, group) }, { __index = p })
   end
   local extra = scores.attributes.extra or 0
   local left, right = attention.band(scores.attributes)

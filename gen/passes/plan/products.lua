@@ -85,7 +85,7 @@ end
 local function each_of_block(region, block, visit)
   local scores, context = region.scores, region.context
   local v, heads = context.operands.v, context.attributes.kv_heads or context.attributes.heads
-  local of = region.values and types.bf16_product or types.f32_product
+  local of = types.product(v.type)
   for _, range in ipairs(block.ranges) do
     for _, key_block in ipairs(ops.class(scores).dots and range.key_blocks or {}) do
       visit("scores", key_block.outputs, block.count, products.depth(region), types.product(scores.operands.k.type),

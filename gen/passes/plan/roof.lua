@@ -15,7 +15,8 @@ local VECTORS, ROWS, K, LDB = { 2, 3, 4 }, 24, 768, 784
 --- Returns the shapes with their strips.
 function roof.of(spec)
   local target = targets.by_name[spec.target]
-  local of, list = types.product(types.of_word[spec.precision.all], target.bf16_rows), {}
+  local word, list = spec.precision.all, {}
+  local of = types.product(types.of_word[word], targets.rows(spec.target, word))
   local rows = forms.in_tiles(of, target) and 2 * tiles.SIDE or ROWS
   for i, vectors in ipairs(VECTORS) do
     local m = vectors * target.vector

@@ -1,16 +1,17 @@
 -- precision.lua: reads the key `precision`: a number type for all products and tables, or a table by part.
 local precision = require("data.precision")
+local types = require("data.types")
 local words = require("common.words")
 
 local names, parts = {}, {}
-for i, type in ipairs(precision.types) do names[i] = type.name end
+for i, type in ipairs(types.of_weights) do names[i] = type.word end
 for i, part in ipairs(precision.parts) do parts[i] = part.name end
 table.insert(parts, '"layer N"')
 table.insert(parts, '"encoder layer N"')
 
 local of_attention = {}
-for _, type in ipairs(precision.types) do
-  if type.attention then of_attention[#of_attention + 1] = type.name end
+for _, type in ipairs(types.of_weights) do
+  if type.attention then of_attention[#of_attention + 1] = type.word end
 end
 
 local this = {}

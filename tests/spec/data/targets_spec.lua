@@ -1,6 +1,7 @@
 -- targets_spec: the instruction sets, their rules, and what host means.
 local helper = require("tests.spec.helper")
 local targets = require("data.targets")
+local types = require("data.types")
 
 describe("targets", function()
   it("have a rule for every tile parameter, within the parameter's own range", function()
@@ -123,8 +124,10 @@ describe("the host", function()
 
   it("has every form of products that its targets name", function()
     for _, target in ipairs(targets.list) do
-      for _, of in ipairs { "f32", "bf16", "bf16_floats", "int8" } do
-        assert.is_table(require("kernels.forms").of(require("data.types")[of .. "_product"], target))
+      for _, type in ipairs(types.of_weights) do
+        for _, rows in ipairs { type.name, "f32" } do
+          assert.is_table(require("kernels.forms").of(types.product(type.name, rows), target))
+        end
       end
     end
   end)

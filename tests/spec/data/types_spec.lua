@@ -1,5 +1,6 @@
 -- types_spec: elements and bytes of number types.
 require("tests.spec.helper")
+local precision = require("data.precision")
 local types = require("data.types")
 
 describe("a number type", function()
@@ -27,5 +28,24 @@ describe("a number type", function()
     assert.equal(5 * 48 * 4, types.panel_bytes(5, 48, "f32"))
     assert.equal(3 * 48 * 4, types.panel_bytes(5, 48, "bf16"))
     assert.equal((2 + 2) * 48 * 4, types.panel_bytes(5, 48, "i8"))
+  end)
+
+  it("has products, one object for each, with rows of its own or of floats on its grid", function()
+    for type, c in pairs { f32 = "f32", bf16 = "f32", i8 = "i32" } do
+      assert.same({ word = types.all[type].word, a = type, b = type, sum = c, c = c }, types.product(type))
+      assert.equal(types.product(type), types.product(type, type))
+    end
+    assert.same({ word = "bf16", a = "bf16", b = "f32", sum = "f32", c = "f32" }, types.product("bf16", "f32"))
+    assert.equal(types.product("bf16", "f32"), types.product("bf16", "f32"))
+    assert.equal(types.product("i8"), types.product("i8", "f32"))
+    assert.equal("f32, bf16 or int8", types.words())
+    assert.equal("int8", types.words("quantise"))
+  end)
+
+  it("takes factors if rows are quantised for its products, not if only tables have it", function()
+    local function takes(all, by_part) return precision.takes_factors { all = all, by_part = by_part or {} } end
+    assert.same({ true, false, false }, { takes("int8"), takes("bf16"), takes("f32") })
+    assert.is_true(takes("f32", { ff = "int8" }))
+    assert.is_false(takes("f32", { embedding = "int8" }))
   end)
 end)

@@ -109,8 +109,8 @@ describe("a strip", function()
   local function each_typed(visit)
     for name, form in pairs(forms.all) do
       if form.in_tiles then goto continue end
-      local of = name:find("int8") and types.int8_product or name == "bf16_floats" and types.bf16_floats_product
-        or types.bf16_product
+      local of = name:find("int8") and types.product("i8") or name == "bf16_floats" and types.product("bf16", "f32")
+        or types.product("bf16")
       for held = 0, name == "f32" and -1 or 1 do
         for cut = 0, 1 do
           local each = shape(3, 2, held == 1, cut == 1)

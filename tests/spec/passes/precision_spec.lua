@@ -152,7 +152,7 @@ describe("a model in bf16", function()
     programs.each(state.programs[1], function(step)
       if step.form ~= "product" then return end
       found = found + 1
-      assert.equal(types.bf16_product, step.kernel.types)
+      assert.equal(types.product("bf16"), step.kernel.types)
     end)
     assert.is_true(found >= 6)
     assert.equal("bf16", state.weights.layouts["l0.attn.q.weight"].type)
@@ -195,7 +195,7 @@ describe("a model in bf16", function()
       assert.equal("bf16", state.weights.layouts["l0.attn.q.weight"].type)
       programs.each(state.programs[1], function(step)
         if step.form == "product" and step.arguments.a.class == "weight" then
-          assert.equal(types.bf16_floats_product, step.kernel.types)
+          assert.equal(types.product("bf16", "f32"), step.kernel.types)
         end
       end)
     end

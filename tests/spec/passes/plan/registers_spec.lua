@@ -127,7 +127,7 @@ describe("the strips of a product", function()
 
   it("of bf16 and int8 never need more registers than there are, and have enough sums under way", function()
     for _, target in ipairs(targets.list) do
-      for _, of in ipairs { types.bf16_product, types.bf16_floats_product, types.int8_product } do
+      for _, of in ipairs { types.product("bf16"), types.product("bf16", "f32"), types.product("i8") } do
         local form = forms.of(of, target)
         for _, vectors in ipairs { 1, 2, 3, 4, 8 } do
           for _, n in ipairs { 1, 4, 9, 64 } do
@@ -143,7 +143,7 @@ describe("the strips of a product", function()
       end
     end
     assert.equal("8 x 8 rows by 1 x 3", text_of(registers.strips(48, 64, 768, targets.by_name.avx512bf16, 64, false,
-      types.bf16_product).strips) .. " rows by 1 x 3")
+      types.product("bf16")).strips) .. " rows by 1 x 3")
   end)
 end)
 
@@ -157,18 +157,18 @@ describe("strips in tiles", function()
   it("are of products of bf16 and int8 that fill a step, however many rows they have", function()
     for _, n in ipairs { 1, 2, 15, 64 } do
       for k = 1, 130 do
-        assert.equal(k >= 32 and "bf16_tiles" or "bf16_pairs", of(48, n, k, types.bf16_product).form)
-        assert.equal(k >= 64 and "int8_tiles" or "int8_quads", of(48, n, k, types.int8_product).form)
+        assert.equal(k >= 32 and "bf16_tiles" or "bf16_pairs", of(48, n, k, types.product("bf16")).form)
+        assert.equal(k >= 64 and "int8_tiles" or "int8_quads", of(48, n, k, types.product("i8")).form)
       end
       assert.equal("f32", of(48, n, 768, types.f32_product).form)
-      assert.equal("bf16_floats", of(48, n, 768, types.bf16_floats_product).form)
+      assert.equal("bf16_floats", of(48, n, 768, types.product("bf16", "f32")).form)
     end
   end)
 
   it("have at most 32 rows by two vectors, and make all", function()
     for _, m in ipairs { 1, 16, 17, 32, 48, 63, 64 } do
       for n = 1, 70 do
-        local found, rows, vectors = of(m, n, 96, types.bf16_product, n % 5 == 0 and 7 or nil), 0, 0
+        local found, rows, vectors = of(m, n, 96, types.product("bf16"), n % 5 == 0 and 7 or nil), 0, 0
         for _, each in ipairs(found.strips) do
           rows = rows + each.count * each.size
           assert.is_true(each.count >= 1 and each.size >= 1 and each.size <= (n % 5 == 0 and 7 or 32))
@@ -186,10 +186,10 @@ describe("strips in tiles", function()
   it("take equal steps where these cover all inputs, else whole ones and a rest", function()
     for inputs, step in pairs { [32] = 32, [36] = 18, [38] = 32, [40] = 20, [48] = 24, [64] = 32, [70] = 32, [96] = 32,
       [768] = 32 } do
-      assert.equal(step, of(32, 32, inputs, types.bf16_product).step, inputs)
+      assert.equal(step, of(32, 32, inputs, types.product("bf16")).step, inputs)
     end
     for inputs, step in pairs { [64] = 64, [72] = 36, [80] = 40, [96] = 48, [100] = 64, [768] = 64 } do
-      assert.equal(step, of(32, 32, inputs, types.int8_product).step, inputs)
+      assert.equal(step, of(32, 32, inputs, types.product("i8")).step, inputs)
     end
   end)
 end)

@@ -113,7 +113,7 @@ describe("what a product in C asks for ahead", function()
   end)
 
   it("counts cache lines of other numbers, and asks at whole groups of inputs", function()
-    for _, of in ipairs { types.bf16_product, types.int8_product } do
+    for _, of in ipairs { types.product("bf16"), types.product("i8") } do
       for _, k in ipairs { 5, 64, 767, 768 } do
         local shape = { k = k, lda = 48, types = of }
         local found = tile.ahead(shape, { groups = { { count = 1, size = 3 } }, strips = { { count = 16, size = 8 } } },
