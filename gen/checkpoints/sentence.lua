@@ -71,7 +71,11 @@ function kinds.Dropout() end
 function sentence.prompt(folder)
   local settings = folder.settings or {}
   local name, prompts = settings.default_prompt_name, settings.prompts
-  if type(name) ~= "string" then return nil end
+  if name == nil or name == json.null then return nil end
+  if type(name) ~= "string" then
+    faults.raise("format",
+      "config_sentence_transformers.json: default_prompt_name: a name of prompts or null is expected")
+  end
   local prompt = type(prompts) == "table" and prompts[name]
   if type(prompt) ~= "string" then
     faults.raise("format", ("config_sentence_transformers.json: default_prompt_name: prompts has no %s"):format(

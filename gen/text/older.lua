@@ -4,6 +4,7 @@
 local faults = require("common.faults")
 local files = require("common.files")
 local json = require("common.json")
+local kinds = require("common.kinds")
 local words = require("common.words")
 
 local older = {}
@@ -90,10 +91,17 @@ local function from_vocab_json(ids, merges, config)
   }
 end
 
+-- Returns the text of a file, or nil if there is none. Refuses another kind of file, such as a Git LFS pointer.
+local function read_text(path)
+  local said = kinds.said_of_file(path, "json")
+  if said then faults.raise("format", ("%s: %s"):format(path, said)) end
+  return files.read(path)
+end
+
 --- Returns the equivalent tokenizer.json of a folder, and the file that it is made from, or nil if there is none.
 function older.read(folder, config, read_json)
   config = json.kind(config) == "object" and config or {}
-  local text = files.read(folder .. "/vocab.txt")
+  local text = read_text(folder .. "/vocab.txt")
   if text then
     local path = folder .. "/vocab.txt"
     if not utf8.len(text) then faults.raise("format", path .. ": is not UTF-8") end
@@ -101,7 +109,7 @@ function older.read(folder, config, read_json)
   end
   local ids, path = read_json(folder, "vocab.json")
   if not ids then return nil end
-  local merges = files.read(folder .. "/merges.txt")
+  local merges = read_text(folder .. "/merges.txt")
   if not merges then faults.raise("format", path .. ": has no merges.txt next to it") end
   if json.kind(ids) ~= "object" then faults.raise("format", path .. ": an object is expected") end
   return from_vocab_json(ids, read_merges(merges), config), path

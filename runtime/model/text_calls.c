@@ -72,6 +72,14 @@ static size_t tokens_of_pair(const attn2c_text_tokens *tokens) {
   return count;
 }
 
+/* Encodes the pair whose windows are read, up to a window, and hides the prompt in its places. */
+static int encode_window(attn2c_reader *reader, int is_first, attn2c_text_tokens *tokens) {
+  const attn2c_text_input *input = &reader->windowed;
+  const int status = is_first ? attn2c_text_encode(reader->work, input, tokens)
+                              : attn2c_text_encode_next(reader->work, input, reader->stride, tokens);
+  return status == ATTN2C_OK ? attn2c_prompt_hide(&reader->prompt, tokens) : status;
+}
+
 /* Writes a fault if the question alone takes a whole call. */
 static void note_long_question(attn2c_reader *reader) {
   attn2c_text_input alone = reader->windowed;
@@ -81,8 +89,9 @@ static void note_long_question(attn2c_reader *reader) {
   if (attn2c_text_encode(reader->work, &alone, &tokens) != ATTN2C_OK || tokens.length < reader->longest)
     return;
   snprintf(reader->fault, sizeof reader->fault,
-           "the question has %zu tokens with special ones: it leaves none of the %zu of a call for its pair",
-           tokens.length, reader->longest);
+           "the question has %zu tokens with %s: it leaves none of the %zu of a call for its pair",
+           tokens.length, reader->prompt.text ? "special ones and the prompt" : "special ones",
+           reader->longest);
 }
 
 int attn2c_reader_window(attn2c_reader *reader, const char *text, size_t length, const char *pair,
@@ -91,7 +100,8 @@ int attn2c_reader_window(attn2c_reader *reader, const char *text, size_t length,
   *input = (attn2c_text_input){.text = text, .length = length, .pair = pair, .pair_length = pair_length};
   input->limit = attn2c_text_stated_limit(reader->text);
   input->limit.tokens = reader->longest, input->limit.strategy = ATTN2C_TEXT_ONLY_SECOND;
-  const int status = attn2c_text_encode(reader->work, input, tokens);
+  int status = attn2c_prompt_add(&reader->prompt, input);
+  if (status == ATTN2C_OK) status = encode_window(reader, 1, tokens);
   if (status == ATTN2C_MEMORY || status == ATTN2C_USAGE)
     return fail(reader, status,
                 status == ATTN2C_USAGE ? attn2c_text_fault(reader->work) : attn2c_strerror(status));
@@ -110,10 +120,11 @@ int attn2c_reader_window(attn2c_reader *reader, const char *text, size_t length,
 }
 
 int attn2c_reader_next_window(attn2c_reader *reader, attn2c_text_tokens *tokens) {
-  const int status = attn2c_text_encode_next(reader->work, &reader->windowed, reader->stride, tokens);
+  const int status = encode_window(reader, 0, tokens);
   if (status == ATTN2C_FORMAT) return fail(reader, status, attn2c_text_fault(reader->work));
   return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
 }
+
 int attn2c_reader_decode(attn2c_reader *reader, const int32_t *ids, size_t count, int skip_special,
                          const char **text, size_t *length) {
   const int status = attn2c_text_decode(reader->work, ids, count, skip_special, text, length);

@@ -46,12 +46,13 @@ void attn2c_reader_destroy(attn2c_reader *reader);
 int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length, const char *pair,
                          size_t pair_length, size_t most, attn2c_text_tokens *tokens);
 
-/* Encodes a question and a window of a second text that may hold its answer. The question stays whole. The
- * window is the first one, or the last one if tokenizer.json cuts from the left. `stride`: tokens that
- * neighbouring windows share; ATTN2C_STRIDE_USUAL: 128, or half of the tokens that the question leaves if
- * that is less. attn2c_reader_next_window then returns the other windows, one after the other, until
- * tokens->removed is 0: no token is left for a later window. Returns ATTN2C_OK; ATTN2C_USAGE: the stride is
- * larger than a window; ATTN2C_FORMAT: the question leaves no token; ATTN2C_MEMORY. */
+/* Encodes a question, with the model's prompt before it, and a window of a second text that may hold its
+ * answer. The question stays whole. The window is the first one, or the last one if tokenizer.json cuts from
+ * the left. `stride`: tokens that neighbouring windows share; ATTN2C_STRIDE_USUAL: 128, or half of the tokens
+ * that the question leaves if that is less. attn2c_reader_next_window then returns the other windows, one
+ * after the other, until tokens->removed is 0: no token is left for a later window. Returns ATTN2C_OK;
+ * ATTN2C_USAGE: the stride is larger than a window; ATTN2C_FORMAT: the question leaves no token;
+ * ATTN2C_MEMORY. */
 #define ATTN2C_STRIDE_USUAL (-1)
 int attn2c_reader_window(attn2c_reader *reader, const char *text, size_t length, const char *pair,
                          size_t pair_length, int64_t stride, attn2c_text_tokens *tokens);

@@ -241,6 +241,14 @@ describe("a checkpoint's folder", function()
     local fault = helper.fault(stages_of, { prompts = prompts, default_prompt_name = "qeury" },
       { pooling_mode = "mean" })
     assert.matches('default_prompt_name: prompts has no "qeury"', fault.lines[1])
+    for _, name in ipairs { 5, true, { "query" } } do
+      fault = helper.fault(stages_of, { prompts = prompts, default_prompt_name = name }, { pooling_mode = "mean" })
+      assert.equal(3, fault.code)
+      assert.same({ "config_sentence_transformers.json: default_prompt_name: a name of prompts or null is expected" },
+        { fault.lines[1]:match("[^/]*$"), fault.lines[2] })
+    end
+    local none = require("common.json").null
+    has(stages_of({ prompts = prompts, default_prompt_name = none }, { pooling_mode = "mean" }), nil, false)
   end)
 
   it("of a whole T5 says that only the encoder is built", function()

@@ -30,6 +30,22 @@ describe("vocab.txt", function()
     assert.equal(2, read({ ["vocab.txt"] = "[UNK]\n[CLS]\n[SEP]" }).model.vocab["[SEP]"])
   end)
 
+  it("is not another kind of file that has its name", function()
+    local pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" .. ("0"):rep(64) .. "\nsize 231508\n"
+    local refused = ": is a Git LFS pointer, not the file itself: run `git lfs pull` in its folder, or download it "
+      .. "again"
+    local function said(texts, ids)
+      local fault = helper.fault(read, texts, nil, ids)
+      assert.equal(3, fault.code)
+      assert.equal(1, #fault.lines)
+      return fault.lines[1]:match("/(%l+%.txt: .*)$")
+    end
+    assert.equal("vocab.txt" .. refused, said { ["vocab.txt"] = pointer })
+    assert.equal("merges.txt" .. refused, said({ ["merges.txt"] = pointer }, { a = 0 }))
+    assert.matches("^vocab.txt: is a page of HTML", said { ["vocab.txt"] = "<!DOCTYPE html>\n" })
+    assert.equal(0, read({ ["vocab.txt"] = "{\n\"\n[UNK]\n[CLS]\n[SEP]\n" }).model.vocab["{"])
+  end)
+
   it("has transformers' defaults", function()
     local root = read(bert)
     assert.same({ type = "BertNormalizer", clean_text = true, lowercase = true, handle_chinese_chars = true },

@@ -348,6 +348,27 @@ describe("windows over the pair of a question", function()
     assert.is_true(#npy(folder .. "/numbers.npy") > 1024)
   end)
 
+  it("have the prompt before the question, which is in no place of an answer", function()
+    sh(("ATTN2C_CFLAGS=-O0 %s build %s seq='{24,40}' batch='{1,4}' prompt='the cat: ' -o prompted"):format(
+      shell(root .. "/gen/attn2c"), shell(goldens .. "/windows")))
+    local pair = "\t" .. ("The cat sat on the mat - naive as it was, it slept. "):rep(9) .. "x dog!\n"
+    helper.write(folder .. "/bare.txt", "who?" .. pair .. "who is it?\tthe dog\n")
+    helper.write(folder .. "/whole.txt", "the cat: who?" .. pair .. "the cat: who is it?\tthe dog\n")
+    local function said(program, texts, more)
+      return output_of(("%s run --weights %s --text-pair - --text %s --format jsonl %s"):format(program,
+        shell(goldens .. "/windows"), texts, more or ""))
+    end
+    local expected = said("windows/windows", "whole.txt", "--output input_ids=whole.npy --output texts=numbers.npy")
+    assert.equal(expected, said("prompted/windows", "bare.txt", "--output input_ids=bare.npy"))
+    assert.same({ npy(folder .. "/whole.npy") }, { npy(folder .. "/bare.npy") })
+    assert.is_true(#npy(folder .. "/numbers.npy") > 4)
+    assert.are_not.equal(expected, said("windows/windows", "bare.txt"))
+    local code, message = run(("prompted/windows run --weights %s --text-pair - --text %s"):format(
+      shell(goldens .. "/windows"), "$'" .. ("who? "):rep(20) .. "\tthe dog'"))
+    assert.equal(3, code)
+    assert.matches("the question has %d+ tokens with special ones and the prompt: it leaves none", message)
+  end)
+
   it("are refused where they cannot be made", function()
     helper.write(folder .. "/question.txt", "who?\tthe dog\nwho?\t" .. ("the dog "):rep(40) .. "\n")
     for _, case in ipairs {
