@@ -5,6 +5,7 @@ local lfs = require("lfs")
 local pipeline = require("pipeline")
 
 local scratch = lfs.currentdir() .. "/out/test/open"
+local here = helper.shell(scratch)
 -- Two weights of 34 MB are nearly all of it, so that a buffer for one would be seen; one of them lies transposed. The
 -- input is small on purpose.
 local description = [[
@@ -51,7 +52,7 @@ describe("opening", function()
   local bytes
 
   setup(function()
-    succeeds(("rm -rf %s && mkdir -p %s"):format(scratch, scratch))
+    succeeds(("rm -rf %s && mkdir -p %s"):format(here, here))
     local file = assert(io.open(scratch .. "/hosted.lua", "w"))
     file:write(description)
     file:close()
@@ -59,15 +60,15 @@ describe("opening", function()
     assert.is_true(bytes > 60e6)
   end)
 
-  teardown(function() succeeds("rm -rf " .. scratch) end)
+  teardown(function() succeeds("rm -rf " .. here) end)
 
   for threads = 1, 2 do
     it("holds the weights once, with " .. threads .. (threads == 1 and " thread" or " threads"), function()
-      succeeds(("gen/attn2c build %s/hosted.lua threads=%d -o %s/hosted"):format(scratch, threads, scratch))
+      succeeds(("gen/attn2c build %s/hosted.lua threads=%d -o %s/hosted"):format(here, threads, here))
       succeeds(("cc -std=c11 -Wall -Wextra -Werror -O1 -I%s/hosted tests/c/host_open.c %s/hosted/libhosted.so "
-        .. "-Wl,-rpath,%s/hosted -o %s/host"):format(scratch, scratch, scratch, scratch))
+        .. "-Wl,-rpath,%s/hosted -o %s/host"):format(here, here, here, here))
       for _, from in ipairs { "file", "memory" } do
-        local said = succeeds(("%s/host %s %s/hosted.safetensors"):format(scratch, from, scratch))
+        local said = succeeds(("%s/host %s %s/hosted.safetensors"):format(here, from, here))
         local peak, own = said:match("^peak (%d+) bytes (%d+)")
         peak, own = math.tointeger(peak), math.tointeger(own)
         assert.is_true(from == "memory" or own == 0)
@@ -77,24 +78,22 @@ describe("opening", function()
           ("from %s: %d bytes beside the caller's %d, but %d to %d are expected"):format(from, peak - own, own, bytes,
             most))
       end
-      succeeds(("%s/hosted/hosted pack --weights %s/hosted.safetensors -o %s/hosted.weights"):format(scratch, scratch,
-        scratch))
+      succeeds(("%s/hosted/hosted pack --weights %s/hosted.safetensors -o %s/hosted.weights"):format(here, here, here))
       local least = math.huge
       for _ = 1, 5 do
-        local said = succeeds(("%s/host file %s/hosted.weights"):format(scratch, scratch))
+        local said = succeeds(("%s/host file %s/hosted.weights"):format(here, here))
         least = math.min(least, tonumber(said:match("ms (%S+)")))
         assert.is_true(math.tointeger(said:match("^peak (%d+)")) <= SMALL, said)
       end
       assert.is_true(least < 10, least .. " ms to open packed weights")
       local packed = lfs.attributes(scratch .. "/hosted.weights", "size")
-      local arena = succeeds(scratch .. "/hosted/hosted info --json"):match('"arena_bytes": (%d+)')
-      local called = math.tointeger(succeeds(("%s/host call %s/hosted.weights"):format(scratch, scratch))
+      local arena = succeeds(here .. "/hosted/hosted info --json"):match('"arena_bytes": (%d+)')
+      local called = math.tointeger(succeeds(("%s/host call %s/hosted.weights"):format(here, here))
         :match("^peak (%d+)"))
       assert.is_true(called <= packed + math.tointeger(arena) + SMALL, called .. " bytes")
       assert.is_true(called >= 60e6, "the weights were used")
       if threads > 1 then return end -- on a busy machine a bench of two threads takes long
-      local said = succeeds(("%s/hosted/hosted bench -r 1 --weights %s/hosted.safetensors -o json"):format(scratch,
-        scratch))
+      local said = succeeds(("%s/hosted/hosted bench -r 1 --weights %s/hosted.safetensors -o json"):format(here, here))
       local peak = math.tointeger(said:match('"open_peak_bytes": *(%d+)'))
       assert.is_true(peak >= bytes and peak <= bytes + bytes // 10 + FIXED, said)
       assert.is_truthy(said:match('"open_ms": *[%d.]+') and said:match('"first_ms": *[%d.]+'), said)

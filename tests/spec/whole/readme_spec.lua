@@ -3,11 +3,13 @@
 local helper = require("tests.spec.helper")
 local lfs = require("lfs")
 
+local shell = helper.shell
 local top = lfs.currentdir()
-local scratch = top .. "/out/test/readme"
+local scratch -- its path has no blank, which the flags that pkg-config prints cannot have
+local attn2c = shell(top .. "/gen/attn2c")
 
 local function succeeds(line)
-  local pipe = assert(io.popen("(cd " .. scratch .. " && " .. line .. ") 2>&1; echo \"exit $?\""))
+  local pipe = assert(io.popen("(cd " .. shell(scratch) .. " && " .. line .. ") 2>&1; echo \"exit $?\""))
   local text = pipe:read("a")
   pipe:close()
   local output, code = text:match("^(.*)exit (%d+)\n$")
@@ -39,10 +41,12 @@ end
 
 describe("README files", function()
   setup(function()
-    os.execute("rm -rf " .. scratch .. " && mkdir -p " .. scratch)
-    succeeds(top .. "/gen/attn2c build " .. top .. "/models/speaker.lua")
+    scratch = helper.folder()
+    succeeds(attn2c .. " build " .. shell(top .. "/models/speaker.lua"))
     write("example.c", block(EXAMPLES, "C\n", "c"))
   end)
+
+  teardown(helper.clean)
 
   it("has a C example of some 30 lines", function()
     local lines = select(2, block(EXAMPLES, "C\n", "c"):gsub("\n", ""))
@@ -56,21 +60,21 @@ describe("README files", function()
       count = count + 1
       line = line:gsub("%s+# .*$", "")
       succeeds("rm -f example && " .. line:gsub("^cc ", "cc -std=c11 -Wall -Wextra -Werror "))
-      local text = succeeds("./example " .. top .. "/models/speaker/speaker.safetensors")
+      local text = succeeds("./example " .. shell(top .. "/models/speaker/speaker.safetensors"))
       assert.is_truthy(text:match("^the first segment is of speaker %d+\n$"), text)
     end
     assert.are.equal(2, count)
   end)
 
   it("shows its use from Python, with what that prints", function()
-    os.execute("ln -sfn " .. top .. "/models " .. scratch .. "/models")
+    os.execute(("ln -sfn %s %s"):format(shell(top .. "/models"), shell(scratch .. "/models")))
     write("example.py", block(EXAMPLES, "Python\n", "python"))
     assert.are.equal(block(EXAMPLES, "Python\n", ""),
       succeeds("PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 example.py"))
   end)
 
   it("shows commands that build and run examples, with their numbers", function()
-    os.execute("ln -sfn " .. top .. "/models " .. scratch .. "/models")
+    os.execute(("ln -sfn %s %s"):format(shell(top .. "/models"), shell(scratch .. "/models")))
     local got, expected, count = nil, {}, 0
     local function compare()
       for i, line in ipairs(expected) do
@@ -96,7 +100,7 @@ describe("README files", function()
   end)
 
   it("show texts in Python, with what that prints", function()
-    succeeds(top .. "/gen/attn2c build " .. top .. "/models/language")
+    succeeds(attn2c .. " build " .. shell(top .. "/models/language"))
     local heading, python = "A checkpoint folder in three commands", "PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "
     write("first.py", block("README.md", heading, "python"))
     assert.are.equal(block("README.md", heading, "", 2), succeeds(python .. "first.py"))
@@ -109,10 +113,10 @@ describe("README files", function()
 
   it("shows a first model that builds and passes its check", function()
     write("first.lua", block(MODELS, "Your first model", "lua"))
-    local text = succeeds(top .. "/gen/attn2c check first.lua layers=1 d_model=64 seq=16 input.vocab=100")
+    local text = succeeds(attn2c .. " check first.lua layers=1 d_model=64 seq=16 input.vocab=100")
     assert.is_truthy(text:find(" 0 failed", 1, true), text)
-    succeeds(top .. "/gen/attn2c show first.lua --stage plan")
-    succeeds(top .. "/gen/attn2c build first.lua")
+    succeeds(attn2c .. " show first.lua --stage plan")
+    succeeds(attn2c .. " build first.lua")
     succeeds("out/first/first info")
   end)
 end)

@@ -125,8 +125,10 @@ describe("a report", function()
       end
       return list
     end
-    local weights = " --weights=" .. root .. "/models/speaker/speaker.safetensors"
-    local what = " " .. root .. "/models/speaker.lua batch=2 threads=2" .. weights
+    -- A word with a blank is in quotes, which HTML escapes.
+    local function word(text) return text:find(" ", 1, true) and "&#39;" .. text .. "&#39;" or text end
+    local what = (" %s batch=2 threads=2 %s"):format(word(root .. "/models/speaker.lua"),
+      word("--weights=" .. root .. "/models/speaker/speaker.safetensors"))
     assert.same({ "check" .. what, "bench" .. what .. " --repetitions=5 --profile --bound",
       "report" .. what .. " --repetitions=5 --output=page/speaker.html" }, lines("speaker"))
     local all = lines("lengths")

@@ -429,9 +429,10 @@ describe("the command with a tuning file", function()
   it("tune, interrupted, leaves a whole file and says so", function()
     local path = described()
     local folder = helper.folder()
-    local script = ("cd %s && { lua5.4 %s/gen/attn2c tune %s target=x86_64 --budget 500 2>errors & p=$!; "
+    local script = ("cd %s && { lua5.4 %s tune %s target=x86_64 --budget 500 2>errors & p=$!; "
       .. "i=0; while [ $i -lt 6000 ] && kill -0 $p && ! grep -q 'candidate 2' errors; do sleep 0.1; "
-      .. "i=$((i + 1)); done; kill -INT $p; wait $p; echo $?; }"):format(folder, helper.absolute_root(), path)
+      .. "i=$((i + 1)); done; kill -INT $p; wait $p; echo $?; }"):format(folder,
+      helper.shell(helper.absolute_root() .. "/gen/attn2c"), path)
     local handle = assert(io.popen(script))
     local output = handle:read("a")
     handle:close()
