@@ -41,7 +41,7 @@ local function models()
 end
 
 -- The products of a file of kernels: { name, sizes: a line of kernels.c, and each by itself, strips: how it is cut },
--- without those that share a function with the map behind them, whose arguments are others.
+-- without those that share a function with the map after them, whose arguments are others.
 local function products(path)
   local list, comment = {}, ""
   for line in io.lines(path) do

@@ -1,4 +1,4 @@
-"""What a checker of types has to refuse of a program that uses the speaker's module: each line behind `with`."""
+"""What a checker of types has to refuse of a program that uses the speaker's module: each line after `with`."""
 
 import speaker
 

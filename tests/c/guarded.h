@@ -1,4 +1,4 @@
-/* guarded.h - buffers of tests that end at a page without access, and begin behind one where
+/* guarded.h - buffers of tests that end at a page without access, and begin after one where
  * they fill their pages, so that a read or write outside faults; and numbers to fill them. */
 #ifndef ATTN2C_TESTS_GUARDED_H
 #define ATTN2C_TESTS_GUARDED_H
@@ -27,7 +27,7 @@ static inline void guarded_free(void *memory, size_t bytes) {
   munmap((char *)memory + bytes - inside - GUARDED_PAGE, inside + 2 * GUARDED_PAGE);
 }
 
-/* A matrix of rows that lie ld >= cols floats apart, without padding behind the last one. */
+/* A matrix of rows that lie ld >= cols floats apart, without padding after the last one. */
 static inline size_t guarded_matrix_bytes(int rows, int cols, int ld) {
   return rows > 0 ? sizeof(float) * ((size_t)(rows - 1) * (size_t)ld + (size_t)cols) : 0;
 }

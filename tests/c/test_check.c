@@ -58,7 +58,7 @@ static void put_result(int traced, const float *context, const float *x, void *c
 }
 
 /* The same steps for both variants; tensors lie at the offsets of the descriptor. Keys from lengths[0] on,
- * and those behind the query, are masked. */
+ * and those after the query, are masked. */
 static int compute(const attn2c_call *call, int traced) {
   const float *x = call->in[0], *weights = call->weights;
   float *arena = call->arena;
@@ -294,7 +294,7 @@ Test(check, names_the_first_that_is_wrong) {
 }
 
 Test(check, an_op_is_judged_on_its_own_operands) {
-  /* The weights and all behind them follow from the scores that are there: only the scores and the ends are
+  /* The weights and all after them follow from the scores that are there: only the scores and the ends are
    * wrong. */
   check(SCORES_FLIPPED, 0);
   const char *const right[] = {"l0.q ", "l0.weights ", "l0.context ", "hidden ", "output hidden, run again "};

@@ -134,7 +134,7 @@ Test(dispatch, pads_and_masks_a_shorter_sequence, .init = open, .fini = close) {
     }
   }
   for (int i = 0; i < 3; i++) cr_assert_eq(my_y[2 * i], 10 + i);
-  for (int s = 0; s < 3; s++) { /* past and new keys, and then the one behind all of them */
+  for (int s = 0; s < 3; s++) { /* past and new keys, and then the one after all of them */
     const float want[] = {0, 1, 2, 3, 4, 6};
     cr_assert_arr_eq(my_pairs + s * 6, want, sizeof want);
   }

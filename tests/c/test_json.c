@@ -124,7 +124,7 @@ Test(json, every_truncation_is_refused) {
     cr_assert_not(compare_readings(sample, size), "%zu", size);
 }
 
-/* jansson 2.14 skips a NUL that stands behind a number, so that it cannot be asked. */
+/* jansson 2.14 skips a NUL that stands after a number, so that it cannot be asked. */
 Test(json, a_nul_anywhere_is_refused) {
   char text[sizeof sample], out[512];
   size_t end;

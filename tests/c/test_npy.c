@@ -96,7 +96,7 @@ Test(npy, fortran_order_becomes_c_order) {
   static const char header[] = D("'<i2'", "True", "(2, 3, 4)");
   attn2c_npy array;
   cr_assert_eq(read_header(header, 48, &array), ATTN2C_OK, "%s", text);
-  /* Element [i][j][k] lies behind i + 2 (j + 3 k) others, and the bytes of the file count 0, 1, 2, ... */
+  /* Element [i][j][k] lies after i + 2 (j + 3 k) others, and the bytes of the file count 0, 1, 2, ... */
   const unsigned char *bytes = array.data;
   for (int i = 0, to = 0; i < 2; i++)
     for (int j = 0; j < 3; j++)

@@ -81,7 +81,7 @@ static void try_blocks(const float *s, const float *v, int keys, int block, floa
 static const int key_counts[] = {1, 16, 33, 64, 200}, blocks[] = {1, 16, 17, 64, 200};
 
 /* kind: 0 random, 1 maxima that rise in each block, 2 that fall, 3 large scores, 4 masked from the left, 5
- * from the right, 6 nothing seen, 7 a NaN, 8 an infinity, 9 a NaN behind masked blocks */
+ * from the right, 6 nothing seen, 7 a NaN, 8 an infinity, 9 a NaN after masked blocks */
 static void fill_scores(float *s, int keys, int kind) {
   for (int i = 0; i < ROWS; i++)
     for (int j = 0; j < keys; j++) {

@@ -140,7 +140,7 @@ Test(pack_types, bf16_in_pairs) {
       cr_assert_eq(got, i < 37 ? attn2c_to_bf16(values[o * 37 + i]) : 0, "[%d][%d]", (int)o, (int)i);
     }
   }
-  for (int64_t i = 0; i < 19; i++) /* behind the last tail's outputs */
+  for (int64_t i = 0; i < 19; i++) /* after the last tail's outputs */
     for (int64_t j = 6; j < 16; j++) cr_assert_eq(attn2c_bits(packed[19 * 144 + i * 16 + j]), 0);
   free(values);
   attn2c_source_close(source);
@@ -167,7 +167,7 @@ static void expect_int8(attn2c_source *source, int weight, int scales) {
     cr_assert_eq(before[1], below);
   }
   for (int64_t o = outputs; o % 16 != 0; o++)
-    cr_assert_eq(attn2c_bits(packed[weights[scales].offset + o]), 0, "behind the scales");
+    cr_assert_eq(attn2c_bits(packed[weights[scales].offset + o]), 0, "after the scales");
   free(values);
 }
 

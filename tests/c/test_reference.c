@@ -269,7 +269,7 @@ Test(attention, worked_example_causal) {
 }
 
 Test(context, a_masked_value_never_gets_out) {
-  /* Key 1 holds NaN and even has a weight, but is causal to query 0 and behind the length of batch 1. */
+  /* Key 1 holds NaN and even has a weight, but is causal to query 0 and after the length of batch 1. */
   float p[] = {0.5f, 0.5f, 0, 1, 0.25f, 0.75f, 0.5f, 0.5f}, v[] = {4, NAN, 8, INFINITY}, c[4], magnitude[4];
   int32_t lengths[] = {2, 1};
   start("context");

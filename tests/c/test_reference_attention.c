@@ -105,7 +105,7 @@ Test(scores, refuses_what_does_not_fit) {
   cr_assert_eq(run(NULL), ATTN2C_USAGE);
 }
 
-/* Weights that are all 1/8 or 0, so that each sum is exact; a NaN value behind a weight of 0. */
+/* Weights that are all 1/8 or 0, so that each sum is exact; a NaN value after a weight of 0. */
 Test(context, masks_and_shared_value_heads) {
   enum { WIDTH = 2 };
   static float p[MOST_SCORES], values_of[B * T * K * WIDTH], c[B * S * H * WIDTH], size[B * S * H * WIDTH];

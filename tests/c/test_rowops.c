@@ -1,6 +1,6 @@
 /* test_rowops.c - the operations of runtime/ops/rowops.h against plain loops in double, at odd
  * sizes known to the compiler, as emitted code has them, with padded rows, NaN and infinity,
- * and a page without access right behind every buffer. */
+ * and a page without access right after every buffer. */
 #define _DEFAULT_SOURCE
 #include "ops/rowops.h"
 #include "guarded.h"

@@ -1,6 +1,6 @@
 /* test_rowops_attention.c - rotations, tables of distances, additive scores, masks with a prefix, and what
  * becomes of rows without a key, in runtime/ops/rowops.h, against plain loops in double, at odd sizes known
- * to the compiler, with padded rows, NaN and infinity, and a page without access right behind every buffer.
+ * to the compiler, with padded rows, NaN and infinity, and a page without access right after every buffer.
  */
 #define _DEFAULT_SOURCE
 #include "ops/rowops.h"

@@ -1,6 +1,6 @@
 /* test_rowops_rows.c - norms without a mean, fills, patches and means over heads of runtime/ops/rowops.h
  * against plain loops in double, at odd sizes known to the compiler, with padded rows, NaN and infinity, and
- * a page without access right behind every buffer. */
+ * a page without access right after every buffer. */
 #define _DEFAULT_SOURCE
 #include "ops/rowops.h"
 #include "guarded.h"

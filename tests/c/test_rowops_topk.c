@@ -1,5 +1,5 @@
 /* test_rowops_topk.c - the k largest of rows (runtime/ops/topk.h) against a plain sort, at odd sizes known to
- * the compiler, with padded rows, equal numbers, NaN and infinity, and guard pages behind every buffer. */
+ * the compiler, with padded rows, equal numbers, NaN and infinity, and guard pages after every buffer. */
 #define _DEFAULT_SOURCE
 #include "ops/rowops.h"
 #include "guarded.h"

@@ -76,7 +76,7 @@ static int slide(attn2c_text_work *work, const attn2c_text_input *input, attn2c_
     const int status = attn2c_text_encode_next(work, input, stride, &tokens);
     if (status != ATTN2C_OK) return 0; /* the windows are no longer than what they are to share */
     if (whole && (tokens.removed >= left || tokens.length > input->limit.tokens || tokens.length <= stride))
-      return printf("a window of %zu tokens, %zu behind it, %zu before it\n", tokens.length, tokens.removed,
+      return printf("a window of %zu tokens, %zu after it, %zu before it\n", tokens.length, tokens.removed,
                     left);
     if (!whole && tokens.removed >= left) return 0;
   }
@@ -127,7 +127,7 @@ int main(int count, char **words) {
   state = 0x9e3779b97f4a7c15u ^ strtoull(words[2], NULL, 10) * 0x2545f4914f6cdd1du;
   long rounds = atol(words[3]), opened = 0;
   for (long round = 0; round < rounds; round++) {
-    /* Of exactly this size, so that a read behind it is seen. */
+    /* Of exactly this size, so that a read after it is seen. */
     size_t kept = round % 7 == 3 ? draw((uint32_t)size) : size;
     uint8_t *bytes = malloc(kept ? kept : 1);
     if (!bytes) return 5;

@@ -149,7 +149,7 @@ static void run_bf16(const product *p, int set, int wide) {
     }
   for (size_t i = 0; i < c_count; i++)
     if (i % (size_t)p->ldc >= (size_t)p->m && attn2c_bits(c[i]) != attn2c_bits(before[i]))
-      fail("bf16, behind a row,", p, set, 0, (int)i, 0, 0);
+      fail("bf16, after a row,", p, set, 0, (int)i, 0, 0);
   if (set == 0) fwrite(c, sizeof *c, c_count, stdout);
   guarded_free(a, (size_t)p->panel);
   guarded_free(b, 2 * b_count);
@@ -199,7 +199,7 @@ static void run_int8(const product *p, int set) {
     }
   for (size_t i = 0; i < c_count; i++)
     if (i % (size_t)p->ldc >= (size_t)p->m && c[i] != before[i])
-      fail("int8, behind a row,", p, set, 0, (int)i, 0, 0);
+      fail("int8, after a row,", p, set, 0, (int)i, 0, 0);
   fwrite(c, sizeof *c, c_count, stdout);
   guarded_free(a, (size_t)p->panel);
   guarded_free(b, b_count);

@@ -11,7 +11,7 @@ local case = {}
 local BUILD_SECONDS, CHECK_SECONDS = 600, 600 -- many times what is needed; a neighbour may take most of the machine
 local TAIL_LINES = 12 -- of what a failing command said
 
---- Compiler flags of a case's build: -O0 comes behind the build's own and is quick; the bits are the same.
+--- Compiler flags of a case's build: -O0 comes after the build's own and is quick; the bits are the same.
 case.QUICK = "-O0 -Werror -DATTN2C_GUARD_PAGES"
 
 --- Those of a numbered case: one in four, or in so many, is built as for a user, but for the guard pages.
@@ -34,7 +34,7 @@ local function execute(command, log, kinds)
   return kinds[code] or "status " .. code, tail(log)
 end
 
--- The lines of a check's table that failed, and what stands behind it.
+-- The lines of a check's table that failed, and what stands after it.
 local function failing_rows(log)
   local lines = {}
   for line in (files.read(log) or ""):gmatch("[^\n]+") do

@@ -1,5 +1,5 @@
 -- draw_attention.lua: random options of attention: heads, scoring, masks, positions, what
--- stands before and behind the keys, memories and encoders. Valid ones only, and such that
+-- stands before and after the keys, memories and encoders. Valid ones only, and such that
 -- a model's numbers neither explode nor vanish.
 local masks = require("data.masks")
 local sizes = require("sizes")
@@ -150,7 +150,7 @@ function attention.draw_stack(d, keys)
   end
 end
 
---- Widths of the inputs of qkv(); returns the width of the states behind the attention.
+--- Widths of the inputs of qkv(); returns the width of the states after the attention.
 function attention.draw_qkv(d)
   local heads, head_dim = d.kv_heads or d.heads, head_dim_of(d)
   if d.projections ~= false then

@@ -24,7 +24,7 @@ local function runtime_names(text, taken)
   for name in text:gmatch('#include "([%w_]+/[%w_]+%.h)"') do taken[name] = true end
 end
 
--- Words in lines of at most 120 characters, each behind two spaces.
+-- Words in lines of at most 120 characters, each after two spaces.
 local function wrapped(list)
   local lines = { " " }
   for _, word in ipairs(list) do

@@ -18,11 +18,11 @@ golden.models = { "post", "causal", "window", "bf16", "int8" }
 --- Models of which the dumps of deciding passes are kept alone.
 golden.decided = { bf16 = true, int8 = true }
 
---- Emitted files that are kept, by what stands behind the model's name; of the plain model more.
+--- Emitted files that are kept, by what stands after the model's name; of the plain model more.
 golden.emitted = { ".c", "_ops.c" }
 golden.plain_emitted = { ".c", "_ops.c", ".h", "_ops.h", "_kernels.c", "_model.c", "_program.c" }
 
--- The text of an emitted file, the part of its name behind the model's.
+-- The text of an emitted file, the part of its name after the model's.
 local function emitted(state, suffix)
   for _, file in ipairs(state.files) do
     if file.name == state.spec.name .. suffix then return file.text end

@@ -69,7 +69,7 @@ def rope(kind):
 
 
 # case: class, configuration, and what is special: `full`: no padding; `words`: for the build;
-# `change`: a function of the folder after it was written; `sentence`: modules behind the model.
+# `change`: a function of the folder after it was written; `sentence`: modules after the model.
 CASES = {
     "bert_model": ("BertModel", BERT, {}),
     "bert_old_names": ("BertModel", BERT, {"change": "old_names"}),
@@ -220,7 +220,7 @@ def pooled(states, mask, mode):
 
 
 def sentence(folder, states, mask, modes, activation, unit, generator):
-    """The modules of sentence-transformers behind a model, and what they give."""
+    """The modules of sentence-transformers after a model, and what they give."""
     kind = "sentence_transformers.models."
     modules = [["", "Transformer"], ["1_Pooling", "Pooling"]]
     every = ["cls_token", "max_tokens", "mean_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken"]

@@ -3,7 +3,7 @@
 tests/text/goldens, texts, and what transformers makes of them.
 
     config.json, model.safetensors, tokenizer.json, ...   the checkpoint
-    texts.txt                                             a text a line, with its pair behind a tab
+    texts.txt                                             a text a line, with its pair after a tab
     lengths.npy, out_NAME.npy                             of all texts (or windows), rows of padding 0
     texts.npy                                             of windows: which text each is of
     answers.jsonl, answers_N.jsonl                        what a pipeline says, a line a text; with --stride N

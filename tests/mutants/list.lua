@@ -64,11 +64,11 @@ of("gen/passes/validate/readers.lua", spec .. "passes/validate_spec.lua") {
 
 of("gen/passes/graph.lua", spec .. "passes/graph_spec.lua") {
   { name = "graph_norm", old = "return norm == \"post\" and", new = "return norm ~= \"none\" and",
-    wrong = "a pre-norm stack is normed behind the sum, too" },
+    wrong = "a pre-norm stack is normed after the sum, too" },
   { name = "graph_gate", old = "{ a = up, b = gated }", new = "{ a = up, b = gate }",
     suite = spec .. "passes/graph/attention_spec.lua", wrong = "the gate has no activation" },
   { name = "graph_sinusoidal", old = "spec.past > 0 and \"sinusoidal \" .. spec.past or \"sinusoidal\"",
-    new = "\"sinusoidal\"", wrong = "positions behind a past begin at 0" },
+    new = "\"sinusoidal\"", wrong = "positions after a past begin at 0" },
   { name = "graph_output_names", old = "while taken[member] or (indices and taken[member .. \"_index\"]) do",
     new = "while false do",
     wrong = "two outputs of one name" },
@@ -84,7 +84,7 @@ of("gen/passes/graph/attention.lua", spec .. "passes/graph/attention_spec.lua") 
   if spec.softcap then op("softcap", "capped", {}, { cap = to_float(spec.softcap) }) end]],
     wrong = "positions are capped with the scores" },
   { name = "attention_prefix", old = "causal = spec.mask.causal or spec.mask.prefix ~= nil,",
-    new = "causal = spec.mask.causal,", wrong = "a prefix bounds nothing behind itself" },
+    new = "causal = spec.mask.causal,", wrong = "a prefix bounds nothing after itself" },
   { name = "attention_cross_masks", old = "masks = { key_padding = memory.key_padding } }",
     new = "masks = arrays_of(self) }", wrong = "a cross-attention has the self-attention's masks" },
   { name = "attention_scale_twice", old = "{ factor = to_float(scale) })\n    scale = 1.0\n",
@@ -94,7 +94,7 @@ of("gen/passes/graph/attention.lua", spec .. "passes/graph/attention_spec.lua") 
   { name = "attention_t5_past", old = "local first = -(spec.seq - 1) - spec.past",
     new = "local first = -(spec.seq - 1)", wrong = "distances do not count the past" },
   { name = "attention_rope_past", old = "(\"rope_%s %.17g %d\"):format(name, spec.rope_theta, spec.past)",
-    new = "(\"rope_%s %.17g %d\"):format(name, spec.rope_theta, 0)", wrong = "rotation begins anew behind a past" },
+    new = "(\"rope_%s %.17g %d\"):format(name, spec.rope_theta, 0)", wrong = "rotation begins anew after a past" },
   { name = "attention_zero", old = "(spec.bias_kv and 1 or 0) + (spec.zero_attn and 1 or 0)",
     new = "(spec.bias_kv and 1 or 0)", wrong = "the row of zeros counts as a key of the sequence" },
   { name = "attention_kept_columns", old = "{ heads = a.kept, all = spec.heads, axis = 2 }",
@@ -186,7 +186,7 @@ of("gen/passes/plan/products.lua", spec .. "passes/lower/attention_spec.lua") {
 of("gen/passes/lower/sequence.lua", spec .. "passes/lower_spec.lua") {
   { name = "lower_last_row", old = "self:value(op.operands.lengths, -1, origin)",
     new = "self:value(op.operands.lengths, 0, origin)", filter = "pool",
-    wrong = "the row behind the last one is taken" },
+    wrong = "the row after the last one is taken" },
   { name = "lower_by_head", old = "self:at(tensor, h * rows, 0, origin)", new = "self:at(tensor, h, 0, origin)",
     suite = spec .. "passes/lower/options_spec.lua", filter = "adds its steps", wrong = "heads overlap" },
 }
@@ -206,11 +206,11 @@ of("gen/passes/lower/scores.lua", spec .. "passes/lower/options_spec.lua") {
 of("gen/passes/lower/attention.lua", spec .. "passes/lower/attention_spec.lua") {
   { name = "repair_static", old = "elseif first.cut or lengths then", new = "elseif lengths then",
     suite = spec .. "whole/nan_spec.lua", filter = "with causal$",
-    wrong = "a NaN behind a static mask reaches the context" },
+    wrong = "a NaN after a static mask reaches the context" },
   { name = "mask_first_key", old = "(region.scores.attributes.offset or 0) - range.first_key, at.origin) })",
     new = "(region.scores.attributes.offset or 0), at.origin) })", wrong = "lengths count from the first key of all" },
   { name = "store_rest", old = "  fill(result.shape[4])\n", new = "", suite = spec .. "passes/lower/options_spec.lua",
-    filter = "weights that go out", wrong = "weights of keys behind the last block are not written" },
+    filter = "weights that go out", wrong = "weights of keys after the last block are not written" },
   { name = "context_tail", old = "    beta = 1\n", new = "", filter = "reduces the context",
     wrong = "the last keys overwrite the sum" },
 }
@@ -341,7 +341,7 @@ of("gen/passes/fuse.lua", spec .. "passes/fuse_spec.lua") {
 
 of("gen/passes/validate/sizes.lua", spec .. "passes/validate_spec.lua") {
   { name = "sizes_window", old = "(mask.window and mask.window.right == 0)", new = "mask.window",
-    filter = "input of rows", wrong = "behind a window to the right padding is seen" },
+    filter = "input of rows", wrong = "after a window to the right padding is seen" },
   { name = "sizes_value", old = "and not spec.mask_value then return false end", new = "then return false end",
     filter = "input of rows", wrong = "padding that is only made unlikely is seen" },
   { name = "sizes_nan", old = "if spec.fully_masked == \"nan\" then return true end", new = "",
@@ -431,7 +431,7 @@ of("runtime/base/floats.c", "c:safetensors") {
 
 of("runtime/weights/constants.c", "c:constants") {
   { name = "alibi_slopes", old = "(double)(2 * (h - power) + 1) / (double)(2 * power)",
-    new = "(double)(2 * (h - power) + 2) / (double)(2 * power)", wrong = "the wrong slopes behind a power of two" },
+    new = "(double)(2 * (h - power) + 2) / (double)(2 * power)", wrong = "the wrong slopes after a power of two" },
   { name = "t5_directions", old = "if (distance > 0) begin = buckets;", new = "if (distance < 0) begin = buckets;",
     wrong = "before and after are exchanged" },
   { name = "t5_last_bucket", old = "bucket < buckets ? bucket : buckets - 1", new = "bucket",
@@ -460,7 +460,7 @@ of("runtime/weights/views.c", "c:weights") {
 
 of("runtime/weights/pack.c", "c:load") {
   { name = "pack_zeros", old = "j < rows ? values[j * columns + i] : 0.0f",
-    new = "values[(j < rows ? j : 0) * columns + i]", wrong = "what lies behind a panel's last row is not 0" },
+    new = "values[(j < rows ? j : 0) * columns + i]", wrong = "what lies after a panel's last row is not 0" },
   { name = "pack_pieces", old = "(rows_before(piece->type) + attn2c_row_floats(piece->type, columns)) * piece",
     new = "0 * piece", wrong = "each panel lies over the first" },
 }
@@ -483,7 +483,7 @@ of("runtime/weights/packed_header.c", "c:packed") {
   { name = "packed_description", old = "AT_TARGET - AT_DESCRIPTION) != 0", new = "0) != 0",
     wrong = "a block of another description is taken" },
   { name = "packed_size", old = "else if (size != whole)", new = "else if (size < whole)",
-    wrong = "bytes behind the block are taken" },
+    wrong = "bytes after the block are taken" },
 }
 
 of("runtime/weights/layout.c", "c:packed") {
@@ -493,7 +493,7 @@ of("runtime/weights/layout.c", "c:packed") {
 
 of("runtime/model/load.c", "c:load") {
   { name = "load_status", old = "while (l->status == ATTN2C_OK && attn2c_pieces_next",
-    new = "while (attn2c_pieces_next", filter = "load/a_failing*", wrong = "reading goes on behind a fault" },
+    new = "while (attn2c_pieces_next", filter = "load/a_failing*", wrong = "reading goes on after a fault" },
 }
 
 of("runtime/model/model.c", spec .. "whole/threads_spec.lua") {
@@ -513,7 +513,7 @@ of("runtime/model/balance.c", "c:balance") {
 
 of("runtime/model/team.c", "c:team") {
   { name = "team_phases", old = "(size_t)(phase - team->first)", new = "(size_t)(phase - 0 * team->first)",
-    filter = "team/does_every*", wrong = "the phases of a later call go on behind those of the one before" },
+    filter = "team/does_every*", wrong = "the phases of a later call go on after those of the one before" },
   { name = "team_signals", old = "  pthread_sigmask(SIG_SETMASK, &all, &before);\n", new =
     "  pthread_sigmask(SIG_SETMASK, NULL, &before);\n", filter = "team/threads_take*",
     wrong = "a signal of the process is handled on a thread of ours" },
@@ -570,7 +570,7 @@ of("runtime/check/tolerance.c", "c:compare") {
 
 of("runtime/check/reference_masks.c", "c:reference_attention") {
   { name = "reference_extra", old = "&& j < keys - extra && from != -INFINITY", new = "&& from != -INFINITY",
-    wrong = "keys behind the sequence are padded, too" },
+    wrong = "keys after the sequence are padded, too" },
   { name = "reference_masked_stays", old = "int adds = j < over.columns && from != -INFINITY;",
     new = "int adds = j < over.columns;", wrong = "what is added brings back a masked score" },
 }

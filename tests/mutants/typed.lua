@@ -58,7 +58,7 @@ return function(of, spec)
     { name = "joint_trace", old = 'if program.variant ~= "ship" then return end', new = "",
       filter = "share a function", wrong = "a trace joins products and maps, too" },
     { name = "joint_f32", old = 'k.types.b == "f32" or ', new = "", filter = "share a function",
-      wrong = "products of floats are joined with the map behind them" },
+      wrong = "products of floats are joined with the map after them" },
   }
 
   of("gen/passes/checks/joint.lua", spec .. "passes/checks_spec.lua") {

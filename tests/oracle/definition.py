@@ -379,7 +379,7 @@ class Stack:
 
         def score_of(b, h, row, j, q, k):
             raw = self.raw_score(path, h, q, k)
-            if j >= own_keys:       # behind each sequence's own keys: without a position, seen by all
+            if j >= own_keys:       # after each sequence's own keys: without a position, seen by all
                 return self.scaled(raw, len(q))
             raw += self.relative(path, q, k, past + row, j)
             return self.self_masked(self.scaled(raw, len(q)) + self.placed(h, past + row, j), b, h, row, j)

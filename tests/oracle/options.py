@@ -226,7 +226,7 @@ def sizes(rng, chosen):
     d["seq"] = {"image": 7, "gray": 2}.get(chosen["input"], rng.randrange(3, 11))
     d["keys"], d["past_rows"], d["memory_rows"] = rng.randrange(3, 13), rng.randrange(1, 7), rng.randrange(2, 9)
     d["memory_width"], d["kdim"], d["vdim"] = rng.randrange(5, 12), rng.randrange(5, 12), rng.randrange(5, 12)
-    if chosen["shape"] == "window" and chosen["input"] not in IMAGES:   # long enough for blocks that begin behind key 0
+    if chosen["shape"] == "window" and chosen["input"] not in IMAGES:   # long enough for blocks that begin after key 0
         d["seq"] = 8 + d["seq"] % 4
     d["reach"] = max(d["seq"] + (d["past_rows"] if chosen["past"] == "some" else 0),
                      d["keys"] if chosen["input"] in QKV else 0)

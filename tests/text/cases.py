@@ -4,7 +4,7 @@
     V/bin/python tests/text/cases.py [NAME ...]        writes all, or some
     V/bin/python tests/text/cases.py --show NAME N     prints the text of a case and what the library gives
 
-NAME.json.gz is a tokenizer.json. texts.gz: texts, each behind its length (a varint). NAME.cases.gz: case by case, as
+NAME.json.gz is a tokenizer.json. texts.gz: texts, each after its length (a varint). NAME.cases.gz: case by case, as
 varints: text, pair + 1 or 0, 1 without special tokens, limit + 1 or 0, strategy + 4 from the left, number of ids, ids;
 then FNV-1a, 32 bits, little-endian: of types and places (of characters), of the text that the ids give with special
 tokens, without them.

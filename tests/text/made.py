@@ -186,7 +186,7 @@ def unigram(full=False, family="xlmr", fallback=False):
 
 
 def pieces(pre, normalizer=None, model="wordpiece"):
-    """A combination of components with a small model behind it."""
+    """A combination of components with a small model after it."""
     if model == "wordpiece":
         t = Tokenizer(models.WordPiece(unk_token="[UNK]", max_input_chars_per_word=20))
         t.decoder = decoders.WordPiece()

@@ -152,7 +152,7 @@ def feed_forward(golden, d, path, x):
 
 
 def sublayer(golden, d, path, x, part):
-    """x + part(x), with the norm of this path before the part, behind the sum, or nowhere."""
+    """x + part(x), with the norm of this path before the part, after the sum, or nowhere."""
     where = d.get("norm", "post")
     y = part(norm(golden, d, path, x) if where == "pre" else x)
     if d.get("residual", True):

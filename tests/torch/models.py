@@ -66,7 +66,7 @@ CASES = {
     },
     # BERT
     "bert_types": {
-        "about": "token types, a norm behind the embeddings, padding, the pooler",
+        "about": "token types, a norm after the embeddings, padding, the pooler",
         "expect": "bert", "lengths": [21, 9, 1],
         "description": {
             "batch": 3, "seq": 21, "input": tokens(vocab=50, types=2, norm=True), **BERT,
@@ -137,7 +137,7 @@ CASES = {
         },
     },
     "bert_past_relative": {
-        "about": "relative positions behind a past that reaches over a block",
+        "about": "relative positions after a past that reaches over a block",
         "expect": "bert",
         "description": {
             "batch": 2, "seq": 5, "past": 66, "input": tokens(vocab=50, norm=True), **BERT, "layers": 1,
@@ -194,7 +194,7 @@ CASES = {
         },
     },
     "llama_past": {
-        "about": "the next four tokens, behind keys that are rotated already",
+        "about": "the next four tokens, after keys that are rotated already",
         "expect": "llama",
         "description": {
             "batch": 2, "seq": 4, "past": 17, "input": tokens(vocab=50), "d_model": 44, "heads": 6,
@@ -214,7 +214,7 @@ CASES = {
         },
     },
     "gated_bias": {
-        "about": "gated gelu, one key head, rms norm behind the sums, every bias, a large eps",
+        "about": "gated gelu, one key head, rms norm after the sums, every bias, a large eps",
         "expect": "states",
         "description": {
             "batch": 2, "seq": 17, "d_model": 36, "heads": 4, "kv_heads": 1, "layers": 2, "d_ff": 28,
@@ -259,7 +259,7 @@ CASES = {
                         "norm": "pre", "final_norm": True, "mask": "causal"},
     },
     "no_residual_post": {
-        "about": "nothing is added to what comes in; norms behind each part",
+        "about": "nothing is added to what comes in; norms after each part",
         "expect": "states",
         "description": {"batch": 2, "seq": 17, "d_model": 30, "heads": 3, "layers": 2, "d_ff": 28,
                         "residual": False},
@@ -320,7 +320,7 @@ def fused_attention(golden, d, path, x):
 
 
 def vit_stack(golden, d, x, prefix=""):
-    """The hidden states behind the stack, and the weights of each layer."""
+    """The hidden states after the stack, and the weights of each layer."""
     maps = []
 
     def attend(layer, path, y):
@@ -348,7 +348,7 @@ def vit(case, golden):
 
 
 def text_states(golden, d):
-    """Token, position and type tables, and the norm behind them."""
+    """Token, position and type tables, and the norm after them."""
     stage, past = d["input"], d.get("past", 0)
     shape = d["batch"], d["seq"]
     x = golden.weight("input.tokens.weight", stage["vocab"], d["d_model"])[

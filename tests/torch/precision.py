@@ -39,7 +39,7 @@ BF16 = Table("bf16", attention="bf16")
 # lengths: the input of a padding mask.
 CASES = {
     "bf16_post": {
-        "about": "bf16, norms behind the layers, gelu, padding, a linear layer on the mean",
+        "about": "bf16, norms after the layers, gelu, padding, a linear layer on the mean",
         "expect": "rounded", "lengths": [4],
         "description": {
             **SMALL, "activation": "gelu", "norm": "post", "mask": "padding", "precision": BF16,
@@ -86,7 +86,7 @@ CASES = {
         },
     },
     "int8_post": {
-        "about": "int8, a norm behind the layer, gelu, padding, attention in f32",
+        "about": "int8, a norm after the layer, gelu, padding, attention in f32",
         "expect": "rounded", "lengths": [4],
         "description": {
             **SMALL, "layers": 1, "activation": "gelu", "norm": "post", "mask": "padding",

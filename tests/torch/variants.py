@@ -49,7 +49,7 @@ CASES = {
         "description": {**DEEP, "heads": 6, "positions": "alibi", "mask": "padding"},
     },
     "alibi_past": {
-        "about": "ALiBi behind a past",
+        "about": "ALiBi after a past",
         "expect": "states",
         "description": {**SMALL, "seq": 5, "past": 12, "positions": "alibi", "mask": "causal"},
     },
@@ -68,7 +68,7 @@ CASES = {
         "description": {**DEEP, "positions": "rope", "rope_style": "pairs", "rope_theta": 500, "rope_dim": 4},
     },
     "rope_pairs_past": {
-        "about": "the same on all dimensions, behind a past; new keys come out rotated",
+        "about": "the same on all dimensions, after a past; new keys come out rotated",
         "expect": "states",
         "description": {**DEEP, "seq": 8, "past": 9, "positions": "rope", "rope_style": "pairs",
                         "mask": "causal"},
@@ -174,7 +174,7 @@ CASES = {
         "description": {**SMALL, "mask": Table("blocked", "blocked_heads", "additive_heads")},
     },
     "window_padding": {
-        "about": "a window and padding: queries far behind the end see nothing, get zeros",
+        "about": "a window and padding: queries far beyond the end see nothing, get zeros",
         "expect": "states", "lengths": [40, 7, 1],
         "description": {**DEEP, "batch": 3, "seq": 40, "mask": Table("padding", window=(2, 3))},
     },

@@ -41,7 +41,7 @@ function made.write(path, text)
   assert(handle:close())
 end
 
---- The tensors of a one-layer BertModel with a width of 8 and a vocabulary of 11, behind a prefix.
+--- The tensors of a one-layer BertModel with a width of 8 and a vocabulary of 11, after a prefix.
 function made.bert(prefix)
   local tensors = {}
   local function add(name, ...) tensors[(prefix or "") .. name] = { ... } end

@@ -86,7 +86,7 @@ describe("a weight", function()
     assert.same({ -1, 4 }, from.stored[2].shape)
   end)
 
-  it("is several tensors one behind the other, by rows or by columns", function()
+  it("is several tensors one after the other, by rows or by columns", function()
     local pieces = { { names = { "t" } }, { names = { "u" } } }
     local at = weight_of({ 4, 6 }, { join = "rows", pieces = pieces })
     assert.same({ 1e6, 1e6 + 11, 2e6, 2e6 + 11 }, { at(0, 0), at(1, 5), at(2, 0), at(3, 5) })

@@ -174,7 +174,7 @@ describe("the files beside config.json", function()
       .tokenizer)
   end)
 
-  -- The description of a folder of sentence-transformers with modules behind its model.
+  -- The description of a folder of sentence-transformers with modules after its model.
   local function sentence(modules, limits, config)
     local list = { { type = "sentence_transformers.models.Transformer", path = "" } }
     local more = { ["sentence_bert_config.json"] = limits and made.json(limits) or nil }

@@ -48,7 +48,7 @@ describe("a footprint", function()
   it("of what steps mostly touch is one rectangle", function()
     assert.same({ { first = 5, rows = 3, cols = 7, ld = 16 } }, footprint.boxes({ first = 5, { 3, 16 }, { 7, 1 } }))
     assert.same({ { first = 0, rows = 1, cols = 21, ld = 0 } }, footprint.boxes({ first = 0, { 3, 7 }, { 7, 1 } }))
-    -- blocks of a batch side by side, and one behind the other
+    -- blocks of a batch side by side, and one after the other
     assert.same({ { first = 0, rows = 3, cols = 32, ld = 40 } },
       footprint.boxes({ first = 0, { 4, 8 }, { 3, 40 }, { 8, 1 } }))
     assert.same({ { first = 0, rows = 6, cols = 7, ld = 16 } },

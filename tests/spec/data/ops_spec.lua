@@ -38,7 +38,7 @@ describe("ops.visible_pairs", function()
     end
   end)
 
-  it("counts those of a prefix, behind a past, and keys that all see", function()
+  it("counts those of a prefix, after a past, and keys that all see", function()
     for _, sizes in ipairs { { 1, 1 }, { 1, 9 }, { 5, 3 }, { 4, 12 }, { 9, 9 } } do
       for _, window in ipairs { { -1, -1 }, { 0, 0 }, { 2, 1 }, { 5, -1 }, { -1, 3 }, { 40, 40 } } do
         for _, prefix in ipairs { false, 1, 3, 9, 50 } do
@@ -89,7 +89,7 @@ describe("ops.make", function()
     assert.equal(2 * 3 * 10 * 4 * 6, op.flops)
   end)
 
-  it("counts of shared keys a product a query head, and behind a past and before extra keys what is seen", function()
+  it("counts of shared keys a product a query head, and after a past and before extra keys what is seen", function()
     local options = { heads = 4, causal = true, left = -1, right = -1, offset = 3, extra = 1 }
     local scores = ops.make("scores", "layer 0", { q = tensor(2, 5, 12), k = tensor(2, 9, 6) }, options)
     assert.same({ 2, 4, 5, 9 }, scores.shape)

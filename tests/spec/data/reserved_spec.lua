@@ -51,7 +51,7 @@ local before = [[
 describe("reserved words", function()
   after_each(helper.clean)
 
-  it("as names of outputs compile, in C and C++ of any age, by either compiler, behind other headers", function()
+  it("as names of outputs compile, in C and C++ of any age, by either compiler, after other headers", function()
     local names = names_of(reserved.keywords, reserved.macros)
     assert.is_true(#names > 200)
     local folder, includes, uses = helper.folder(), {}, {}

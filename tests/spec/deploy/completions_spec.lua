@@ -41,7 +41,7 @@ describe("completions", function()
     local wanted = {}
     for _, case in ipairs(cases) do
       lines[#lines + 1] = "offered " .. table.concat(bash_words(case[1] .. " " .. case[2]), " ")
-      wanted[#wanted + 1] = (case[3]:gsub("^.*=(.)", "%1")) -- behind =, the value alone
+      wanted[#wanted + 1] = (case[3]:gsub("^.*=(.)", "%1")) -- after =, the value alone
     end
     for words, said in pairs { ["build ''"] = "", ["build x.lua nonsense"] = "", ["keys se"] = "",
       ["build --tuning x se"] = "", ["import x se"] = "", ["build x.lua --tuning se"] = "",

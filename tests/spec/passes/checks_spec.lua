@@ -268,7 +268,7 @@ describe("the checker after lower, of products in C,", function()
     assert.matches("whole vectors of A are cut", product(function(k) k.a_room, k.m = false, 48 end))
   end)
 
-  it("finds that not all weights behind it are asked for", function()
+  it("finds that not all weights after it are asked for", function()
     -- 19 rows of 3 lines, 5 strips.
     local function ahead(more, n)
       return product(function(k)
@@ -332,7 +332,7 @@ describe("the checker after schedule", function()
   it("finds micro-batches that meet", function()
     assert.matches("two workers write the same elements of l0.norm2", broken("schedule", micro_batches, function(state)
       assert.equal("micro_batches", state.programs[1].segments[1].mode)
-      state.spec.batch = 3 -- the second micro-batch would begin one sequence behind the first
+      state.spec.batch = 3 -- the second micro-batch would begin one sequence after the first
     end))
     assert.matches("two workers write the same elements of l0.norm2", broken("schedule", micro_batches, function(state)
       for _, each in ipairs(helper.steps(state.programs[1])) do

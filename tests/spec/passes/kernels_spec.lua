@@ -108,7 +108,7 @@ describe("products in C", function()
     assert.same({ "product_8x16x16", "product_8x16x64", "product_8x16x8", "product_8x64x16", "product_8x8x8" }, names)
   end)
 
-  it("of bf16 and int8 share a function with the map behind them, in code that ships", function()
+  it("of bf16 and int8 share a function with the map after them, in code that ships", function()
     for _, precision in ipairs { "bf16", "int8" } do
       local state = kernels({ precision = precision, target = "avx512bf16" })
       local ship, trace = state.programs[1], state.programs[2]

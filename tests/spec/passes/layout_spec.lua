@@ -80,7 +80,7 @@ describe("places of weights", function()
     assert.equal(offset, state.weights.bytes)
   end)
 
-  it("lays a weight out once for all lengths, of a position table the first rows, and what differs behind", function()
+  it("lays a weight out once for all lengths, of a position table the first rows, then what differs", function()
     for _, more in ipairs { {}, { positions = "learned" }, { positions = "sinusoidal" }, { positions = "rope" } } do
       local alone = helper.tiny(more, "layout")
       more.seq = { 4, 8 }

@@ -24,7 +24,7 @@ end
 
 describe("a linear", function()
   it("is a product a panel, with the packed weight as A, the rows as B, and its bias on the hot tile", function()
-    -- 8 rows, 80 outputs in panels of 48 and 32, K = 5; the second panel begins behind 5 x 48 floats.
+    -- 8 rows, 80 outputs in panels of 48 and 32, K = 5; the second panel begins after 5 x 48 floats.
     assert.same({
       "product m48 n8 k5 lda48 ldb5 ldc80 beta0 x 1 (0, 0)  input.linear.weight+0  in.features+0  input.linear+0",
       "bias 8x48 ld80  input.linear+0  input.linear.bias+0",
@@ -66,7 +66,7 @@ describe("a linear", function()
 
   it("of libxsmm goes in strips of rows, and each call fetches its share of the next K panel of weights", function()
     -- 19 inputs of 16 floats, one line each, in K panels of 16 and 3: the first K panel's four calls fetch the 16 lines
-    -- that lie one K panel behind them, the last K panel's two what follows.
+    -- that lie one K panel after them, the last K panel's two what follows.
     assert.same({
       "n4 k8 x 1 (0, 0) beta0  0 0 0  4 from 1024", "n4 k8 x 1 (0, 0) beta1  512 32 0  4 from 1280",
       "n4 k8 x 1 (0, 0) beta0  0 304 256  4 from 1536", "n4 k8 x 1 (0, 0) beta1  512 336 256  4 from 1792",

@@ -181,7 +181,7 @@ describe("memory", function()
     assert.is_true(private >= 2)
   end)
 
-  it("has room for each worker's own part, one behind the other", function()
+  it("has room for each worker's own part, one after the other", function()
     for _, threads in ipairs { 1, 2, 4 } do
       local program = helper.tiny({ batch = 4, threads = threads,
         plan = { group_tokens = 8, least_phase = 0, least_team = 0 } }, "memory").programs[1]

@@ -171,7 +171,7 @@ describe("a model in bf16", function()
     assert.is_true(bf16.programs[1].arena_bytes < f32.programs[1].arena_bytes)
   end)
 
-  it("rounds in the map behind a product, and where a norm or an attention makes its rows", function()
+  it("rounds in the map after a product, and where a norm or an attention makes its rows", function()
     local reads = {}
     local state = in_pairs({ layers = 2, plan = { token_block = 4 } }, "lower")
     programs.each(state.programs[1], function(step)

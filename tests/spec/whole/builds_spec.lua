@@ -9,7 +9,7 @@ local root = helper.absolute_root()
 local here = root .. "/out/spec/builds"
 local TINY = [[return { name = "tiny", d_model = 16, heads = 2, seq = 4, layers = 1, norm = "none" }]]
 
--- Runs the command in a folder, with -O0 behind the build's own flags; returns exit code, output, errors.
+-- Runs the command in a folder, with -O0 after the build's own flags; returns exit code, output, errors.
 local function attn2c(folder, words, environment)
   local line = { "env", "ATTN2C_CFLAGS=-O0", "XDG_CACHE_HOME=" .. here .. "/cache" }
   for _, each in ipairs(environment or {}) do line[#line + 1] = each end

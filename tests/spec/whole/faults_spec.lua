@@ -475,7 +475,7 @@ describe("NaN and infinity", function()
     for _, token in ipairs { 1, 9, 16, 24, 40 } do
       local clean, poison = poisoned("window", 1, 40, { token }, nan)
       near_rows(clean, poison, 1, token - 5, "before, token " .. token)
-      near_rows(clean, poison, token + 7, 40, "behind, token " .. token)
+      near_rows(clean, poison, token + 7, 40, "after, token " .. token)
       for row = math.max(1, token - 4), math.min(40, token + 6) do assert.is_true(is_nan(poison[row]), "row " ..
         row) end
     end

@@ -18,7 +18,7 @@ end
 local forms = {
   { "grouped heads, rotary halves, a past, RMS norms and a gate", { kv_heads = 2, positions = "rope", rope_dim = 4,
     past = 5, norm_kind = "rms", gated = true, mask = { "causal", "key_padding" }, batch = 2 } },
-  { "rotary pairs behind a window, shared keys for all heads", { kv_heads = 1, positions = "rope", rope_style = "pairs",
+  { "rotary pairs after a window, shared keys for all heads", { kv_heads = 1, positions = "rope", rope_style = "pairs",
     mask = { window = { 3, 1 } }, batch = 3, norm = "pre", scoring = "additive" } },
   { "distances of alibi and every array", { positions = "alibi", batch = 2, attention_output = "heads",
     mask = { "key_padding", "key_bias", "additive", "additive_heads", "blocked", "blocked_heads" } } },
@@ -66,7 +66,7 @@ local forms = {
     mask = { "padding", window = { 2, 2 } }, input = tokens(), positions = "t5", attention_output = "mean" }, batch = 2,
     input = tokens { types = 2, norm = true }, mask = "causal", attention_output = { kind = "heads", layers = { 0 } },
     output = { { stage = "vocabulary", bias = true } } } },
-  { "keys in chunks, behind a causal mask and a past", { seq = 70, mask = { "causal", "key_padding" }, past = 9,
+  { "keys in chunks, after a causal mask and a past", { seq = 70, mask = { "causal", "key_padding" }, past = 9,
     batch = 2, plan = { tile_bytes = 64, piece_rows = 24, softmax_block = 16 } } },
   { "keys in chunks, with distances, a prefix and grouped heads", { seq = 61, mask = { "prefix", "padding" },
     prefix = 21, positions = "alibi", kv_heads = 2, softcap = 3,
@@ -79,14 +79,14 @@ local forms = {
   { "a norm with a bias and one without, otherwise alike", { memory = { stage = "encoder", seq = 13,
     bias = { norm = false } } } },
   -- what failed once
-  { "two workers: a norm that is read again behind a cross-attention, arrays of integers beside a private tile",
+  { "two workers: a norm that is read again after a cross-attention, arrays of integers beside a private tile",
     { threads = 2, memory = { seq = 17, width = 5, mask = "key_padding" }, seq = 21,
       mask = { "key_padding", "additive" }, bias_kv = true,
       plan = { least_phase = 0, least_team = 0, token_block = 2, query_block = 5 } } },
   { "unit rows between blocks, a vocabulary of another width", { input = tokens(), plan = { token_block = 5 },
     output = { { stage = "normalise" }, { stage = "silu" }, { stage = "linear", to = 13 },
       { stage = "vocabulary", tied = false } } } },
-  { "a scale whose nine digits are nearer to another float, sinusoidal positions behind a past", {
+  { "a scale whose nine digits are nearer to another float, sinusoidal positions after a past", {
     weighting = "none", d_model = 5, head_dim = 6, heads = 1, eps = 1, past = 3, positions = "sinusoidal" } },
   { "factors from outside for no layers", {
     memory = { stage = "encoder", seq = 4, layers = 0, head_mask = "input" } } },

@@ -14,7 +14,7 @@ local shell = helper.shell
 local STRICT = "-std=c11 -Wall -Wextra -Werror"
 
 -- Of builds by each compiler: gcc's are those of random models (fuzz/case.lua), which so share the runtime; clang's -O0
--- comes behind the build's own -O3.
+-- comes after the build's own -O3.
 local flags_of = { cc = "-Werror -DATTN2C_GUARD_PAGES", clang = "-Werror -O0" }
 
 -- Built by gcc alone: each of their keys and options is in other descriptions, too.

@@ -178,7 +178,7 @@ describe("answers as text", function()
     assert.equal("-", got[2])
   end)
 
-  it("are a label a token with its bytes, and an empty line behind a text", function()
+  it("are a label a token with its bytes, and an empty line after a text", function()
     local got = lines_of(output_of(run_line("token", "--text 'é\tx' --text-string ''")))
     assert.same({ true, true, true, true }, { got[1]:match("^0\t2\té\t") ~= nil, got[2]:match("^3\t4\tx\t") ~= nil,
       got[3] == "", got[4] == "" })

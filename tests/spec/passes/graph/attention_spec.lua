@@ -78,14 +78,14 @@ describe("keys that are not a sequence's own:", function()
       graph({ past = 4, positions = "learned" }).graph.tensors["input.positions.weight"].source)
   end)
 
-  it("lengths behind a past are of the new keys", function()
+  it("lengths after a past are of the new keys", function()
     local state = graph({ past = 4, mask = "padding" })
     assert.equal(9, state.graph.tensors["in.lengths"].limit) -- 1 to 8
     assert.equal(4, attributes(state, "l0.attn.scores").offset)
     assert.equal(4, attributes(graph({ past = 4, mask = "padding", mask_value = -5 }), "l0.attn.padded").offset)
   end)
 
-  it("learned ones and zeros stand behind, seen by all", function()
+  it("learned ones and zeros come last, seen by all", function()
     local state = graph({ batch = 3, bias_kv = true, zero_attn = true, mask = "key_padding" })
     assert.same({
       "l0.attn.k_extended = join(l0.attn.k, l0.attn.bias_k)", "l0.attn.v_extended = join(l0.attn.v, l0.attn.bias_v)",
@@ -302,7 +302,7 @@ describe("scores", function()
       attributes(graph({ mask = "key_padding", mask_value = -2 }), "l0.attn.key_padding"))
   end)
 
-  it("are a prefix's where the mask says so: causal behind it", function()
+  it("are a prefix's where the mask says so: causal after it", function()
     assert.same({ heads = 2, causal = true, left = -1, right = -1, prefix = 3 },
       attributes(graph({ mask = { prefix = 3 } }), "l0.attn.scores"))
   end)
@@ -326,7 +326,7 @@ describe("scores", function()
 end)
 
 describe("weights and scores go out", function()
-  it("a head or their mean, of chosen layers, behind the other outputs", function()
+  it("a head or their mean, of chosen layers, after the other outputs", function()
     local state = graph({ layers = 3, attention_output = { layers = { 0, 2 }, scores = true }, mask = "additive",
       zero_attn = true, output = { { stage = "pool", over = "mean" } } })
     assert.same({ "pooled f32 [1, 16]", "attention_0 f32 [1, 2, 8, 9]", "scores_0 f32 [1, 2, 8, 9]",
@@ -356,7 +356,7 @@ describe("lengths of an encoder", function()
 end)
 
 describe("weights before a head mask", function()
-  it("go out where that is asked, and those behind it make the context", function()
+  it("go out where that is asked, and those after it make the context", function()
     local output = { before_head_mask = true }
     for _, factors in ipairs { "input", { { 0, 0.5 } } } do
       local state = graph({ attention_output = output, head_mask = factors })
@@ -369,7 +369,7 @@ describe("weights before a head mask", function()
 end)
 
 describe("query, key and value", function()
-  it("a pool takes the rows that a mask of keys keeps, behind those of a past", function()
+  it("a pool takes the rows that a mask of keys keeps, after those of a past", function()
     local function pool(over, mask, more)
       more = more or {}
       more.mask, more.output = mask, { { stage = "pool", over = over } }
@@ -426,7 +426,7 @@ describe("query, key and value", function()
 end)
 
 describe("an input", function()
-  it("that is an image is cut into patches, behind a class token", function()
+  it("that is an image is cut into patches, after a class token", function()
     local input = { stage = "image", height = 4, width = 6, patch = 2 }
     local description = helper.description({ batch = 2, layers = 0, input = input })
     description.seq = nil
@@ -441,7 +441,7 @@ describe("an input", function()
       shape(state, "input.positions.weight") })
   end)
 
-  it("that is tokens has types and a norm behind the sum", function()
+  it("that is tokens has types and a norm after the sum", function()
     local state = graph({ layers = 0, input = { stage = "tokens", vocab = 9, types = 2, norm = true } })
     assert.same({ "input.embedded = embed(in.ids, input.tokens.weight)",
       "input.states = add(input.embedded, input.positions.weight)",

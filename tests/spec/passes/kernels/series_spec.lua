@@ -163,7 +163,7 @@ describe("steps that make the same calls", function()
 end)
 
 describe("the function of panels", function()
-  -- "w + 16 + 2 * 48" as its pointer and how many of its elements behind.
+  -- "w + 16 + 2 * 48" as its pointer and how many of its elements after it.
   local function evaluated(text, panel)
     local base, count = nil, 0
     for term in (text:gsub("panel %* (%d+)", function(n) return math.tointeger(panel * n) end)
@@ -195,7 +195,7 @@ describe("the function of panels", function()
 
   local bytes = { float = 4, int32_t = 4, uint16_t = 2, int8_t = 1 }
 
-  -- An argument in the list of steps as a pointer and bytes behind it.
+  -- An argument in the list of steps as a pointer and bytes after it.
   local function place(text)
     local cast, rest = text:match("^%(([%w_ ]-) ?%*%)(.*)$")
     local base, count = evaluated(rest or text, 0)
@@ -269,8 +269,8 @@ describe("the function of panels", function()
   end)
 end)
 
-describe("a remark behind a call for panels", function()
-  it("names the weights behind their own that they fetch", function()
+describe("a remark after a call for panels", function()
+  it("names the weights after their own that they fetch", function()
     local state = tiny({ seq = 40, d_model = 192 })
     local text = helper.emitted(state, "tiny.c")
     assert.matches("\n  panels_40x192x192_bias%([^\n]*%); LAP%(0%); /%* fetches l0.attn.q.bias, l0.attn.k.weight %*/\n",

@@ -17,7 +17,7 @@ describe("attention", function()
     assert.equal(0, count(list, "context_repair"))
     local first
     for i, text in ipairs(list) do if not first and text:find("scores@tile", 1, true) then first = i end end
-    assert.same({ -- head 1's keys and values begin at column 8; its transposed keys behind 8 columns of 64
+    assert.same({ -- head 1's keys and values begin at column 8; its transposed keys after 8 columns of 64
       "product m16 n8 k8 lda64 ldb16 ldc16 beta0 x 1 (0, 0)  l0.attn.k@transposed+0  " ..
         "l0.attn.q+0  l0.attn.scores@tile+0",
       "softmax cols=8 ld=16 rows=8 scale=0.353553391  s=l0.attn.scores@tile+0",

@@ -102,7 +102,7 @@ describe("what is added to scores", function()
       done_to_scores(texts({ head_mask = "input", mask = { "padding", "key_padding" }, mask_value = -9 })))
   end)
 
-  it("touches the keys of the sequence, not those behind them", function()
+  it("touches the keys of the sequence, not those after them", function()
     local list = texts({ bias_kv = true, zero_attn = true, mask = { "padding", "key_bias" } })
     assert.same({ "product m8", "product m2" }, { with(list, "scores@tile+0")[1]:match("^product m8"),
       with(list, "scores@tile+32")[1]:match("^product m2") })
@@ -138,7 +138,7 @@ describe("keys and values by head", function()
 end)
 
 describe("a past", function()
-  it("moves a causal mask and lengths behind itself", function()
+  it("moves a causal mask and lengths after itself", function()
     local list = texts({ past = 4, mask = { "causal", "padding" } })
     -- Query r of a block sees keys j < r + 5.
     assert.equal("mask_band cols=12 hi=5 ld=16 lo=-8 rows=8  s=l0.attn.scores@tile+0", with(list, "mask_band")[1])

@@ -296,7 +296,7 @@ describe("query, key and value", function()
     assert.same({}, partly({ k = false }, { kdim = 8, kv_heads = 1, vdim = 5 }))
     assert.same({ "kdim: 10, but without a projection of k it must be kv_heads x head_dim, 16" },
       partly({ k = false }, { kdim = 10 }))
-    assert.same({}, partly({ v = false }, { vdim = 6, kdim = 5 })) -- the projection behind it makes d_model of 6
+    assert.same({}, partly({ v = false }, { vdim = 6, kdim = 5 })) -- the projection after it makes d_model of 6
     assert.same({ "vdim: 7 is not divisible by kv_heads 2" }, partly({ v = false }, { vdim = 7 }))
     assert.same({ "vdim: 6, but with a residual sum the result must be as wide as d_model 16" },
       partly({ v = false, out = false }, { vdim = 6 }))

@@ -1,4 +1,4 @@
--- A golden made by tests/torch/variants.py: ALiBi behind a past.
+-- A golden made by tests/torch/variants.py: ALiBi after a past.
 return {
   name = "alibi_past",
   batch = 2,

@@ -1,4 +1,4 @@
--- A golden made by tests/torch/models.py: relative positions behind a past that reaches over a block.
+-- A golden made by tests/torch/models.py: relative positions after a past that reaches over a block.
 return {
   name = "bert_past_relative",
   batch = 2,

@@ -1,4 +1,4 @@
--- A golden made by tests/torch/models.py: token types, a norm behind the embeddings, padding, the pooler.
+-- A golden made by tests/torch/models.py: token types, a norm after the embeddings, padding, the pooler.
 return {
   name = "bert_types",
   batch = 3,

@@ -1,4 +1,4 @@
--- A golden made by tests/torch/precision.py: bf16, norms behind the layers, gelu, padding, a linear layer on the mean.
+-- A golden made by tests/torch/precision.py: bf16, norms after the layers, gelu, padding, a linear layer on the mean.
 return {
   name = "bf16_post",
   batch = 1,

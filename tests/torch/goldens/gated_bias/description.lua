@@ -1,4 +1,4 @@
--- A golden made by tests/torch/models.py: gated gelu, one key head, rms norm behind the sums, every bias, a large eps.
+-- A golden made by tests/torch/models.py: gated gelu, one key head, rms norm after the sums, every bias, a large eps.
 return {
   name = "gated_bias",
   batch = 2,

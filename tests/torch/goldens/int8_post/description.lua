@@ -1,4 +1,4 @@
--- A golden made by tests/torch/precision.py: int8, a norm behind the layer, gelu, padding, attention in f32.
+-- A golden made by tests/torch/precision.py: int8, a norm after the layer, gelu, padding, attention in f32.
 return {
   name = "int8_post",
   batch = 1,

@@ -1,4 +1,4 @@
--- A golden made by tests/torch/models.py: the next four tokens, behind keys that are rotated already.
+-- A golden made by tests/torch/models.py: the next four tokens, after keys that are rotated already.
 return {
   name = "llama_past",
   batch = 2,

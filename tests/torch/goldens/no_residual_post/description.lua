@@ -1,4 +1,4 @@
--- A golden made by tests/torch/models.py: nothing is added to what comes in; norms behind each part.
+-- A golden made by tests/torch/models.py: nothing is added to what comes in; norms after each part.
 return {
   name = "no_residual_post",
   batch = 2,

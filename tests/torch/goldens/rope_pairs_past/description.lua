@@ -1,4 +1,4 @@
--- A golden made by tests/torch/variants.py: the same on all dimensions, behind a past; new keys come out rotated.
+-- A golden made by tests/torch/variants.py: the same on all dimensions, after a past; new keys come out rotated.
 return {
   name = "rope_pairs_past",
   batch = 2,

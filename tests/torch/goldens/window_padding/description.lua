@@ -1,4 +1,4 @@
--- A golden made by tests/torch/variants.py: a window and padding: queries far behind the end see nothing, get zeros.
+-- A golden made by tests/torch/variants.py: a window and padding: queries far beyond the end see nothing, get zeros.
 return {
   name = "window_padding",
   batch = 3,
