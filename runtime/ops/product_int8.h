@@ -16,8 +16,8 @@
 #ifndef ATTN2C_PRODUCT_INT8_H
 #define ATTN2C_PRODUCT_INT8_H
 
-#include "ops/int8.h"
 #include "ops/product_words.h"
+#include "ops/quantise.h"
 
 #if defined(__SSE2__) && (defined(__clang__) || __GNUC__ > 12)
 #include <immintrin.h>

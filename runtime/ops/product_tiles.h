@@ -16,8 +16,8 @@
 #ifndef ATTN2C_PRODUCT_TILES_H
 #define ATTN2C_PRODUCT_TILES_H
 
-#include "ops/int8.h"
 #include "ops/product_words.h"
+#include "ops/quantise.h"
 
 #line __LINE__ "attn2c/runtime/ops/product_tiles.h" /* see base/processor_x86_64.h */
 

@@ -3,8 +3,14 @@
 #ifndef ATTN2C_QUANTISE_H
 #define ATTN2C_QUANTISE_H
 
-#include "ops/int8.h"
 #include "ops/vector.h"
+
+/* The byte that represents 0 in a row of inputs (product_int8.h). */
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__) || defined(__SSE2__) && !defined(__AVX2__)
+#define ATTN2C_INT8_ZERO 128
+#else
+#define ATTN2C_INT8_ZERO 0
+#endif
 
 /* 1.5 * 2^23. x + ATTN2C_INT8_ROUNDER has x, rounded to the nearest integer (ties to even), in its lowest
  * byte, for |x| <= 127.5. */

@@ -98,32 +98,65 @@ static void pack_last_line(const float *values, int64_t rows, int64_t columns, f
 
 enum { CHUNK = 64 /* elements that are converted at a time */ };
 
-/* Converts rows of floats to groups, in place, each row directly after the one before. For ATTN2C_I8 also
- * writes scales and, unless before is NULL, the two rows before the groups of a panel, `leading` apart. */
-static void to_groups(attn2c_type type, float *values, int64_t rows, int64_t columns, float *scales,
-                      float *before, int64_t leading) {
-  const int64_t groups = attn2c_row_floats(type, columns), each = attn2c_facts_of(type)->group;
-  for (int64_t j = 0; j < rows; j++) {
-    const float *from = values + j * columns;
-    float *to = values + j * groups, inverse = 0.0f;
-    int32_t sum = 0, below = 0;
-    if (type == ATTN2C_I8) scales[j] = attn2c_row_scale(from, NULL, (int)columns, &inverse);
-    for (int64_t i = 0; i < columns; i += CHUNK) {
-      const int count = (int)least(CHUNK, columns - i);
-      uint16_t halves[CHUNK] = {0};
-      int8_t bytes[CHUNK] = {0};
-      if (type == ATTN2C_I8)
-        attn2c_int8_row(bytes, from + i, NULL, count, inverse, 0);
-      else
-        for (int h = 0; h < count; h++) halves[h] = attn2c_to_bf16(from[i + h]);
-      for (int h = 0; h < count; h++) sum += bytes[h], below -= bytes[h] < 0 ? bytes[h] : 0;
-      const void *made = type == ATTN2C_I8 ? (const void *)bytes : halves;
-      memcpy(to + i / each, made, (size_t)((count + each - 1) / each) * sizeof *to);
-    }
-    if (type != ATTN2C_I8 || !before) continue;
-    before[j] = attn2c_from_bits((uint32_t)(-128 * sum));
-    before[leading + j] = attn2c_from_bits((uint32_t)below);
+/* Copies `count` elements of `bytes` bytes to groups. */
+static void put(float *groups, const void *elements, int count, int bytes) {
+  memcpy(groups, elements, (size_t)((count * bytes + 3) / 4) * sizeof *groups);
+}
+
+/* How rows of a number type are packed. */
+typedef struct {
+  /* Writes a row as groups, to a place that is no later than the row's own. If the type has scales, it also
+   * writes the row's scale and, unless before is NULL, the numbers before the groups of a panel, `leading`
+   * apart. */
+  void (*row)(const float *row, int64_t columns, float *groups, float *scale, float *before, int64_t leading);
+  float (*element)(uint32_t group, int64_t h); /* returns element h of a group */
+  float (*scale)(const float *row, int64_t columns);
+} packer;
+
+static void bf16_row(const float *row, int64_t columns, float *groups, float *scale, float *before,
+                     int64_t leading) {
+  (void)scale, (void)before, (void)leading;
+  for (int64_t i = 0; i < columns; i += CHUNK) {
+    const int count = (int)least(CHUNK, columns - i);
+    uint16_t halves[CHUNK] = {0};
+    for (int h = 0; h < count; h++) halves[h] = attn2c_to_bf16(row[i + h]);
+    put(groups + i / 2, halves, count, sizeof *halves);
   }
+}
+
+static float bf16_element(uint32_t group, int64_t h) { return attn2c_from_bf16((uint16_t)(group >> 16 * h)); }
+
+static void i8_row(const float *row, int64_t columns, float *groups, float *scale, float *before,
+                   int64_t leading) {
+  int32_t sum = 0, below = 0;
+  float inverse;
+  *scale = attn2c_row_scale(row, NULL, (int)columns, &inverse);
+  for (int64_t i = 0; i < columns; i += CHUNK) {
+    const int count = (int)least(CHUNK, columns - i);
+    int8_t bytes[CHUNK] = {0};
+    attn2c_int8_row(bytes, row + i, NULL, count, inverse, 0);
+    for (int h = 0; h < count; h++) sum += bytes[h], below -= bytes[h] < 0 ? bytes[h] : 0;
+    put(groups + i / 4, bytes, count, sizeof *bytes);
+  }
+  if (!before) return;
+  before[0] = attn2c_from_bits((uint32_t)(-128 * sum));
+  before[leading] = attn2c_from_bits((uint32_t)below);
+}
+
+static float i8_element(uint32_t group, int64_t h) { return (float)(int8_t)(uint8_t)(group >> 8 * h); }
+
+static float i8_scale(const float *row, int64_t columns) {
+  float inverse;
+  return attn2c_row_scale(row, NULL, (int)columns, &inverse);
+}
+
+static const packer packers[ATTN2C_TYPES] = {
+    [ATTN2C_BF16] = {bf16_row, bf16_element, NULL},
+    [ATTN2C_I8] = {i8_row, i8_element, i8_scale},
+};
+
+float attn2c_pack_scale(attn2c_type type, const float *row, int64_t columns) {
+  return packers[type].scale(row, columns);
 }
 
 /* Writes zeros from x + count to the end of its cache line. x is `offset` floats after the start of a
@@ -144,9 +177,9 @@ void attn2c_pack(const attn2c_piece *piece, float *values, float *packed) {
   float *to = packed + piece->offset;
   const int64_t columns = attn2c_row_floats(piece->type, piece->columns), rest = piece->count % LINE,
                 whole = piece->count - rest;
-  if (piece->type != ATTN2C_F32)
-    to_groups(piece->type, values, piece->count, piece->columns, packed + piece->scales,
-              piece->leading ? to : NULL, piece->leading);
+  for (int64_t j = 0; piece->type != ATTN2C_F32 && j < piece->count; j++)
+    packers[piece->type].row(values + j * piece->columns, piece->columns, values + j * columns,
+                             packed + piece->scales + j, piece->leading ? to + j : NULL, piece->leading);
   if (attn2c_facts_of(piece->type)->has_scales && piece->is_last)
     fill_line(packed + piece->scales, piece->count, piece->scales);
   if (piece->leading == 0) {
@@ -160,13 +193,6 @@ void attn2c_pack(const attn2c_piece *piece, float *values, float *packed) {
       pack_block(values + j * columns + i, columns, least(LINE, columns - i), to + i * piece->leading + j,
                  piece->leading);
   if (rest) pack_last_line(values + whole * columns, rest, columns, to + whole, piece->leading);
-}
-
-/* Returns element h of a group. */
-static float element_of(attn2c_type type, float group, int64_t h) {
-  const uint32_t bits = attn2c_bits(group);
-  if (type == ATTN2C_BF16) return attn2c_from_bf16((uint16_t)(bits >> 16 * h));
-  return (float)(int8_t)(uint8_t)(bits >> 8 * h);
 }
 
 /* Reads rows [begin, end) of the weight, which are in the piece. */
@@ -195,7 +221,7 @@ static void unpack_rows(const attn2c_piece *piece, const float *packed, int64_t 
                               ? packed[piece->scales + (begin - piece->first) + j]
                               : 1.0f;
       values[j * columns + i] =
-          element_of(piece->type, from[i / each * of_group + j * of_row], i % each) * scale;
+          packers[piece->type].element(attn2c_bits(from[i / each * of_group + j * of_row]), i % each) * scale;
     }
 }
 

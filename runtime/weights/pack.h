@@ -13,8 +13,8 @@ typedef struct {
   int64_t offset;       /* of the first row, in floats from the start of the packed block */
   int64_t leading;      /* the panel's leading dimension; 0: rows, in their order */
   attn2c_type type;     /* number type */
-  int64_t scales; /* for ATTN2C_I8: place of the first row's scale, in floats from the start of the packed
-                     block */
+  int64_t scales; /* for a type with scales: place of the first row's scale, in floats from the start of the
+                     packed block */
   int is_last;    /* 1: the weight's last piece */
   int is_made;    /* 1: scales, which packing another weight makes; nothing is read or packed */
 } attn2c_piece;
@@ -44,8 +44,11 @@ int64_t attn2c_pieces_largest(const attn2c_descriptor *descriptor);
  * between a panel's width and its leading dimension, and after the scales. */
 void attn2c_pack(const attn2c_piece *piece, float *values, float *packed);
 
+/* Returns the scale of a row of a weight, for a type with scales. */
+float attn2c_pack_scale(attn2c_type type, const float *row, int64_t columns);
+
 /* Writes rows [first, first + count) of weight number `weight` from the packed block, row-major. They are the
- * packed values, rounded to the type of the panels; for ATTN2C_I8 times their scales. */
+ * packed values, rounded to the type of the panels, times their scales if the type has scales. */
 void attn2c_unpack(const attn2c_descriptor *descriptor, int weight, const float *packed, int64_t first,
                    int64_t count, float *values);
 

@@ -6,7 +6,7 @@
 #include "weights/constants.h"
 #include "weights/hints.h"
 #include "base/checksum.h"
-#include "ops/quantise.h"
+#include "ops/elementary.h"
 #include "weights/pack.h"
 #include "weights/random.h"
 #include "weights/views.h"
@@ -267,7 +267,7 @@ static int read_scales(attn2c_source *source, int scaled, int64_t first, int64_t
                        attn2c_message *message) {
   const attn2c_tensor *tensor = &source->model->tensors[source->model->weights[scaled].tensor];
   const int64_t columns = attn2c_elements(tensor) / tensor->shape[0];
-  float *row = attn2c_reserve((size_t)columns * sizeof *row), inverse;
+  float *row = attn2c_reserve((size_t)columns * sizeof *row);
   if (!row) {
     attn2c_say(message, "no memory for reading the weights");
     return ATTN2C_MEMORY;
@@ -275,7 +275,8 @@ static int read_scales(attn2c_source *source, int scaled, int64_t first, int64_t
   int status = ATTN2C_OK;
   for (int64_t i = 0; i < count && status == ATTN2C_OK; i++) {
     status = attn2c_source_read_rows(source, scaled, first + i, 1, row, message);
-    if (status == ATTN2C_OK) scales[i] = attn2c_row_scale(row, NULL, (int)columns, &inverse);
+    if (status == ATTN2C_OK)
+      scales[i] = attn2c_pack_scale(source->model->packings[scaled].type, row, columns);
   }
   attn2c_free(row);
   return status;

@@ -1,5 +1,5 @@
 -- types_spec: elements and bytes of number types.
-require("tests.spec.helper")
+local helper = require("tests.spec.helper")
 local precision = require("data.precision")
 local types = require("data.types")
 
@@ -40,6 +40,22 @@ describe("a number type", function()
     assert.equal(types.product("i8"), types.product("i8", "f32"))
     assert.equal("f32, bf16 or int8", types.words())
     assert.equal("int8", types.words("quantise"))
+  end)
+
+  it("that is new needs a record, instructions and strips, and is named by no pass", function()
+    for _, case in ipairs { { "i8", "avx512vnni" }, { "i8", "generic" }, { "bf16", "avx512bf16" },
+      { "bf16", "amx" } } do
+      local name, target = table.unpack(case)
+      local word = types.all[name].word
+      local function made(of)
+        local code, text = helper.run(("lua5.4 tests/spec/data/twin_type.lua %s %s %s"):format(name, of, target))
+        assert.equal(0, code, text)
+        return (text:gsub(word, name):gsub("twin", name):gsub("TWIN", name:upper()))
+      end
+      local twin = made("twin")
+      assert.is_true(#twin > 100000)
+      helper.same_text(made(word), twin, name .. " for " .. target)
+    end
   end)
 
   it("takes factors if rows are quantised for its products, not if only tables have it", function()
