@@ -66,7 +66,8 @@ def _array(name: str, value: Any, kind: str, sizes: Sequence[Any]) -> NDArray[An
 
 
 def _check_range(name: str, array: NDArray[Any], least: int, most: int) -> None:
-    for value in (int(array.min()), int(array.max())) if array.size else ():
+    for reduce in (np.minimum.reduce, np.maximum.reduce) if array.size else ():
+        value = int(reduce(array, axis=None))
         if not least <= value <= most:
             where = ", ".join(str(i) for i in np.argwhere(array == value)[0])
             raise ValueError("%s[%s]: is %d, but %d to %d is allowed" % (name, where, value, least, most))
