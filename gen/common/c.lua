@@ -1,4 +1,6 @@
 -- c.lua: writes strings, comments, numbers and a step's operands as C.
+local symbols = require("common.symbols")
+
 local c = {}
 
 --- Returns a string literal. All characters except plain printable ASCII are escaped.
@@ -24,10 +26,12 @@ end
 local bases = { weight = "w", arena = "a" }
 
 local function with_terms(text, operand, unit)
-  for _, symbol in ipairs { "s", "b" } do
+  for _, symbol in ipairs(symbols) do
     local stride = operand.terms and operand.terms[symbol]
-    if stride then text = text .. (stride == unit and (" + %s"):format(symbol)
-      or (" + %s * %d"):format(symbol, stride // unit)) end
+    if stride then
+      local sign, size = stride < 0 and "-" or "+", math.abs(stride)
+      text = ("%s %s %s"):format(text, sign, size == unit and symbol or ("%s * %d"):format(symbol, size // unit))
+    end
   end
   return text
 end
@@ -63,9 +67,16 @@ function c.pointer(operand, addresses, cast)
   return with_terms(c.behind(base, offset // unit), operand, unit)
 end
 
+--- Returns a symbol plus an integer: "keys - 1".
+function c.sized(symbol, plus)
+  if plus == 0 then return symbol end
+  return ("%s %s %d"):format(symbol, plus < 0 and "-" or "+", math.abs(plus))
+end
+
 --- Returns the integer expression of a value operand.
 function c.value(operand, addresses)
   if operand.value then return tostring(operand.value) end
+  if operand.symbol then return c.sized(operand.symbol, operand.plus) end
   local unit = addresses.unit(operand)
   local index = with_terms(tostring(operand.offset // unit), operand, unit):gsub("^0 %+ ", "")
   local text = ("%s->%s[%s]"):format(operand.class, addresses.members[operand.buffer], index)

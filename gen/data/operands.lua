@@ -2,9 +2,36 @@
 -- The passes that schedule, place, check and emit steps use it.
 local footprint = require("data.footprint")
 local steps = require("data.steps")
+local symbols = require("common.symbols")
 local types = require("data.types")
 
 local operands = {}
+
+--- The sizes of a step that may be open, in the order of its function's parameters: those of a product, then
+--- constants. A kernel or the constants of other steps have the names of the open ones in `open`, separated by blanks;
+--- `sizes` of the step has their symbols.
+operands.open_names = { "n", "m", "k", "rows", "cols", "lo", "hi" }
+
+--- Returns the names of sizes, a table by name, as the text of `open`; nil if there are none.
+function operands.open_text(sizes)
+  local names = {}
+  for _, name in ipairs(operands.open_names) do if sizes[name] then names[#names + 1] = name end end
+  return #names > 0 and table.concat(names, " ") or nil
+end
+
+--- Calls visit(name) for each open size of a step.
+function operands.each_open(step, visit)
+  local open = step.kernel and step.kernel.open or step.constants and step.constants.open
+  for name in (open or ""):gmatch("%S+") do visit(name) end
+end
+
+--- Returns a step's constants (or a kernel) with the name of each open one in the place of its value.
+function operands.named(constants)
+  if not constants.open then return constants end
+  local named = {}
+  for name in constants.open:gmatch("%S+") do named[name] = name end
+  return setmetatable(named, { __index = constants })
+end
 
 --- Returns the entry of steps.lua that declares a step; for a map, the tile's.
 function operands.entry(step)
@@ -129,10 +156,10 @@ function operands.alike(tree, step)
   return find and find(tree, step)
 end
 
---- True if two operands are in the same buffer and move alike with the loops over sequences.
+--- True if two operands are in the same buffer and move alike with all loops.
 function operands.same_buffer(x, y)
   if x.class ~= y.class or x.buffer ~= y.buffer then return false end
-  for _, symbol in ipairs { "s", "b" } do
+  for _, symbol in ipairs(symbols) do
     if (x.terms and x.terms[symbol] or 0) ~= (y.terms and y.terms[symbol] or 0) then return false end
   end
   return true

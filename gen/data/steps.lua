@@ -8,6 +8,7 @@
 --              an integer that only a call knows; footprint(constants): the elements it may touch (footprint.lua)
 --              type: of its elements (types.lua), if not f32. optional: the operand may be absent, and is NULL then
 --              touched(constants): the number of elements that it reads, if fewer than its footprint
+--   whole_vectors   true if open columns of a tile of scores are whole vectors for it, the last of them masked
 --   cost       cost(constants), in operations of a product that take as long; precise enough to divide work before
 --              anything runs. Measured once on AVX-512, where a core does 64 per cycle; tests/bench/elementary.c
 --              measures
@@ -112,7 +113,7 @@ end
 -- Declares a softmax whose weights are read only as bf16.
 local function softmax_rounded(body, more)
   return {
-    constants = { "rows", "cols", "ld", "ldy", "scale" },
+    constants = { "rows", "cols", "ld", "ldy", "scale" }, whole_vectors = true,
     operands = { { "y", "w", matrix("rows", "cols", "ldy"), type = "bf16" },
       { "s", "rw", matrix("rows", "cols", "ld") } },
     cost = each(51),
@@ -123,7 +124,7 @@ end
 
 steps.rows = {
   softmax = {
-    constants = { "rows", "cols", "ld", "scale" },
+    constants = { "rows", "cols", "ld", "scale" }, whole_vectors = true,
     operands = { { "s", "rw", matrix("rows", "cols", "ld") } },
     cost = each(51),
     body = "attn2c_softmax(s, ${rows}, ${cols}, ${ld}, ${scale})",
@@ -132,7 +133,7 @@ steps.rows = {
   softmax_rounded = softmax_rounded("softmax", ""),
   softmax_nan_rounded = softmax_rounded("softmax_nan", ", NaN where all are -inf"),
   softmax_nan = {
-    constants = { "rows", "cols", "ld", "scale" },
+    constants = { "rows", "cols", "ld", "scale" }, whole_vectors = true,
     operands = { { "s", "rw", matrix("rows", "cols", "ld") } },
     cost = each(51),
     body = "attn2c_softmax_nan(s, ${rows}, ${cols}, ${ld}, ${scale})",
@@ -244,7 +245,7 @@ steps.rows = {
     equation = "s[i][j] = -inf unless ${lo} + i <= j < ${hi} + i",
   },
   mask_length = {
-    constants = { "rows", "cols", "ld" },
+    constants = { "rows", "cols", "ld" }, whole_vectors = true,
     operands = { { "s", "rw", matrix("rows", "cols", "ld") }, { "valid", "value" } },
     cost = each(3),
     body = "attn2c_mask_length(s, ${rows}, ${cols}, ${ld}, valid)",
@@ -301,6 +302,16 @@ steps.rows = {
     cost = each(8),
     body = "attn2c_transpose(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
     equation = "y[j][i] = x[i][j]",
+  },
+  -- The keys of a panel, which may have fewer than its leading dimension: rows up to a whole vector become zeros.
+  transpose_keys = {
+    constants = { "rows", "cols", "ldx", "ldy", "lanes" },
+    operands = { { "y", "w", function(c)
+      return { first = 0, { c.cols, c.ldy }, { (c.rows + c.lanes - 1) // c.lanes * c.lanes, 1 } }
+    end }, { "x", "r", matrix("rows", "cols", "ldx") } },
+    cost = each(8),
+    body = "attn2c_transpose_keys(y, x, ${rows}, ${cols}, ${ldx}, ${ldy}, ${lanes})",
+    equation = "y[j][i] = x[i][j], 0 for i from ${rows} to a multiple of ${lanes}",
   },
   layer_norm = {
     constants = { "rows", "cols", "ldx", "ldy", "eps" },
@@ -519,7 +530,7 @@ steps.elementwise = {
   -- is f32, whose rows it rounds in place after other operations (in_place).
   round = { operands = {}, cost = each(8), rounds = true, equation = "bf16(v)" },
   round_floats = { operands = {}, cost = each(8), code = "v = attn2c_on_bf16(v);",
-    in_place = "attn2c_round_floats(%s, %d);", equation = "bf16(v)" },
+    in_place = "attn2c_round_floats(%s, %s);", equation = "bf16(v)" },
   weigh = { operands = {}, cost = each(4), code = "v = v == -__builtin_inff() ? 0.0f : v * ${factor};",
     equation = "${factor} v, 0 where -inf" },
   weigh_relu = { operands = {}, cost = each(4), code = "v = attn2c_relu(v * ${factor});",

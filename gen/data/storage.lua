@@ -30,6 +30,7 @@
 --   panel(s)     rows that one step may pack
 --   together     rows of a sequence that one step must pack together
 --   from_tile, from_rows   the row operation that packs a product's tile, or stored rows
+--   from_open_rows         the row operation that packs stored rows whose number a call knows
 local types = require("data.types")
 local words = require("common.words")
 
@@ -78,7 +79,7 @@ end
 
 local function keys(from_tile, from_rows)
   local place = { suffix = "@transposed", separate = "@keys", together = 1, from_tile = from_tile,
-    from_rows = from_rows }
+    from_rows = from_rows, from_open_rows = "transpose_keys" }
   function place.sequence(s)
     return words.round_up(s.rows_per_sequence, s.key_block) * column_groups(s) * types.group(s.type)
   end

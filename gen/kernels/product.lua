@@ -4,6 +4,7 @@
 -- with.
 local c = require("common.c")
 local forms = require("kernels.forms")
+local open = require("kernels.open")
 local strip = require("kernels.strip")
 local tiles = require("kernels.tiles")
 local types = require("data.types")
@@ -149,7 +150,7 @@ local function body_in_tiles(kernel, lanes, adds, a, b)
 end
 
 --- Returns the body as lines of C.
---- kernel: { m, n, k, ldb, ldc in elements, lda in outputs; types; strips (plan/registers.lua); a_room: whether a whole
+--- kernel: { open: the names of those of n, m and k that a call knows, if any (kernels/open.lua); m, n, k, ldb, ldc in elements, lda in outputs; types; strips (plan/registers.lua); a_room: whether a whole
 ---   vector may be read at the end of a row of A; fetch (plan/tile.lua: ahead) }
 --- lanes: floats of a vector; adds: a C expression, whether the product is added to C; a, b: the names of A and B
 --- after_strip: nil, or what follows each strip (not with tiles): { c: the name of C; one_strip: whether C has the
@@ -157,6 +158,11 @@ end
 ---   strip has written (first: a C expression); before: the same, a list of lines before the strip }
 function product.body(kernel, lanes, adds, a, b, after_strip)
   if in_tiles(kernel) then return body_in_tiles(kernel, lanes, adds, a, b) end
+  if kernel.open then
+    return open.body(kernel, lanes, adds, a, b, after_strip, function(rows, group)
+      return strip.name(shape_of(kernel, rows, group))
+    end, groups_of(kernel, lanes))
+  end
   local lines, row, calls, fetch, more = {}, 0, 0, kernel.fetch, after_strip or {}
   for _, rows in ipairs(kernel.strips.strips) do
     local of_rows, done, each_row = {}, 0, 0

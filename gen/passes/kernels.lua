@@ -20,10 +20,10 @@ local words = require("common.words")
 
 local kernels = {}
 
-local function shape_key(k)
-  local of = k.types
-  return ("%d %d %d %d %d %d %d %s %s %s %s"):format(k.m, k.n, k.k, k.lda, k.ldb, k.ldc, k.beta, of.a, of.b, of.sum,
-    of.c)
+local function shape_key(kernel)
+  local k, of = operands.named(kernel), kernel.types
+  return ("%s %s %s %d %d %d %d %s %s %s %s %s"):format(k.m, k.n, k.k, k.lda, k.ldb, k.ldc, k.beta, of.a, of.b, of.sum,
+    of.c, k.open or "")
 end
 
 -- Returns the operations of a map as a name: bias_relu.
@@ -38,14 +38,12 @@ end
 -- Returns the operations of a step and their size as a name: bias_relu_128x64.
 local function base_name(step)
   if step.form == "product" then
-    local type = step.kernel.types.a
-    return ("product_%s%dx%dx%d"):format(type == "f32" and "" or type .. "_", step.kernel.n, step.kernel.m,
-      step.kernel.k)
+    local type, k = step.kernel.types.a, operands.named(step.kernel)
+    return ("product_%s%sx%sx%s"):format(type == "f32" and "" or type .. "_", k.n, k.m, k.k)
   end
-  local c = step.constants
-  local size = {}
-  if c.rows then size[#size + 1] = c.rows end
-  size[#size + 1] = c.head_dim or c.cols
+  local c, size = operands.named(step.constants), {}
+  if c.rows then size[#size + 1] = c.rows == "rows" and "n" or c.rows end
+  size[#size + 1] = c.head_dim or c.cols == "cols" and "m" or c.cols
   return (step.form == "map" and doing(step) or step.fn) .. "_" .. table.concat(size, "x")
 end
 
@@ -66,16 +64,19 @@ local function product_key(k)
   for _, list in ipairs { k.strips.groups, k.strips.strips } do
     for _, each in ipairs(list) do strips[#strips + 1] = each.count .. "x" .. each.size end
   end
-  local fetch = k.fetch or { from = 0, each = 0, every = 0, lines = 0 }
-  return ("%s %s %s %s %d %d %d %d"):format(shape_key(k), table.concat(strips, " "), k.strips.rows_held, k.a_room,
-    fetch.from, fetch.each, fetch.every, fetch.lines)
+  local ahead = {}
+  for _, fetch in ipairs(k.fetch and (k.fetch.by_strips or { k.fetch }) or {}) do
+    ahead[#ahead + 1] = fetch and ("%d %d %d %d"):format(fetch.from, fetch.each, fetch.every, fetch.lines) or "none"
+  end
+  return ("%s %s %s %s %s"):format(shape_key(k), table.concat(strips, " "), k.strips.rows_held, k.a_room,
+    table.concat(ahead, " "))
 end
 
 local function function_key(step)
   if step.form == "product" then return step.calls and tile_key(step) or product_key(step.kernel) end
-  local parts = { step.form }
+  local parts, named = { step.form }, operands.named(step.constants)
   for _, name in ipairs(words.sorted_keys(step.constants)) do
-    parts[#parts + 1] = name .. "=" .. steps.constant(step.constants[name])
+    parts[#parts + 1] = name .. "=" .. steps.constant(named[name])
   end
   if step.form == "map" then
     for _, operation in ipairs(step.elementwise) do
@@ -178,7 +179,7 @@ end
 local function series_name(each)
   local k, parts = each.calls[1].step.kernel, {}
   local type = k.types.a == "f32" and "" or k.types.a .. "_"
-  parts[1] = ("panels_%s%dx%dx%d"):format(type, k.n, each.count * k.m, k.k)
+  parts[1] = ("panels_%s%sx%dx%d"):format(type, operands.named(k).n, each.count * k.m, k.k)
   for i, call in ipairs(each.calls) do
     local map = call.pair and call.pair.map or call.step.form == "map" and call.step
     local what = map and doing(map) or call.step.fn or i > 1 and "product" or nil

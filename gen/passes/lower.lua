@@ -17,6 +17,8 @@ local budget = require("passes.common.budget")
 local buffers_of = require("passes.lower.buffers")
 local keys = require("passes.lower.keys")
 local maps = require("passes.lower.maps")
+local operands = require("data.operands")
+local loops = require("data.loops")
 local products = require("passes.lower.products")
 local rows = require("passes.lower.rows")
 local sequence = require("passes.lower.sequence")
@@ -43,11 +45,11 @@ local operation_fields = { "kind", "fn", "argument", "ld", "factor", "value" }
 -- operations.
 local function sharing()
   local kernel = alike.first_of { "m", "n", "k", "lda", "ldb", "ldc", "beta", "types", "a_room", "strips", "fetch",
-    "fallback" }
+    "fallback", "open" }
   local batch = alike.first_of { "count", "a", "b" }
   local operation, operations, constants = alike.first_of(operation_fields), alike.first_of(), {}
-  for fn, entry in pairs(steps.rows) do constants[fn] = alike.first_of(entry.constants) end
-  constants.map = alike.first_of { "rows", "cols", "ld", "type" }
+  for fn, entry in pairs(steps.rows) do constants[fn] = alike.first_of { "open", table.unpack(entry.constants) } end
+  constants.map = alike.first_of { "open", "rows", "cols", "ld", "type" }
   return function(step)
     if step.form == "product" then
       step.kernel, step.batch = kernel(step.kernel), batch(step.batch)
@@ -60,7 +62,20 @@ local function sharing()
   end
 end
 
+-- Marks the constants of a row operation or map that are open here: its rows and columns. A step that needs whole
+-- vectors of columns gets them.
+function Lowering:open_sizes(step)
+  local entry, open, sizes = step.fn and steps.rows[step.fn], self.open, step.sizes or {}
+  local columns = entry and entry.whole_vectors and open.columns or open.cols
+  for _, each in ipairs { { "rows", open.rows }, { "cols", columns } } do
+    local name, symbol = each[1], each[2]
+    if symbol and step.constants[name] and not sizes[name] then sizes[name] = symbol end
+  end
+  step.sizes, step.constants.open = sizes, operands.open_text(sizes)
+end
+
 function Lowering:emit(step)
+  if self.open and (step.form == "row" or step.form == "map") then self:open_sizes(step) end
   step.op, step.unit, step.block, step.region = self.op_index, self.unit_number, self.block_index, self.region
   step.task = self.task
   self.steps[#self.steps + 1] = step
@@ -88,18 +103,29 @@ function Lowering:unit() self.unit_number = self.unit_number + 1 end
 
 function Lowering:note(text) self:emit { form = "note", text = text } end
 
---- Emits a row operation of steps.rows.
-function Lowering:row(fn, constants, arguments)
-  self:emit { form = "row", fn = fn, constants = constants, arguments = arguments }
+--- Emits a row operation of steps.rows. sizes: the constants that are open, with their symbols, apart from rows and
+--- columns.
+function Lowering:row(fn, constants, arguments, sizes)
+  self:emit { form = "row", fn = fn, constants = constants, arguments = arguments, sizes = sizes }
 end
 
 -- Emits a loop over the sequences of a micro-batch if there is more than one.
 function Lowering:each_sequence(body)
+  if self.state.spec.any then
+    return self:loop("sequences", { count = 1 }, function()
+      body({ block_first = 0, column = 0, over = { "first" }, pooled = { "sequence" } })
+    end)
+  end
   local micro_batch = self.segment.micro_batch
   if micro_batch == 1 then return body({ block_first = 0, column = 0 }) end
-  self:emit { form = "begin", symbol = "b", count = micro_batch }
-  body({ block_first = 0, column = 0, loop = true })
-  self:emit { form = "finish", symbol = "b" }
+  self:loop("batch", { count = micro_batch }, function() body({ block_first = 0, column = 0, loop = true }) end)
+end
+
+--- Emits a loop of data/loops.lua around the steps that body() emits. count: how often it runs at most.
+function Lowering:loop(form, fields, body)
+  self:emit(loops.begin(form, fields))
+  body()
+  self:emit { form = "finish", loop = form }
 end
 
 Lowering.attention_region = attention.lower

@@ -26,6 +26,7 @@ local types = require("data.types")
 local words = require("common.words")
 local attention = require("passes.plan.attention")
 local storage = require("passes.plan.storage")
+local targets = require("data.targets")
 
 local plan = {}
 
@@ -61,6 +62,12 @@ function plan.main_product(region)
   return main
 end
 
+-- Sets the row length of a chunk's context.
+local function chunk_rows(region)
+  local v, heads = region.context.operands.v, region.context.attributes.kv_heads or region.context.attributes.heads
+  region.chunk_ld = types.whole_lines(v.shape[3] // heads, v.type)
+end
+
 -- Adds the ops of an attention, from its scores to its context, to a region: scores, chain (the ops on scores: the
 -- softmax and others before and after it), last_scores (the softmax's operand), weights (the last of the chain),
 -- context.
@@ -81,15 +88,28 @@ local function attention_region(state, region, list, at, uses)
   if next_op and ops.class(next_op).ends_epilogue and next_op.operands.x == region.context.result then
     i, region.round = i + 1, next_op
   end
+  if state.spec.any then
+    region.open = attention.open_blocks(region, state.plan.parameters, targets.by_name[state.spec.target].vector)
+    return i
+  end
   local shape, a = region.scores.result.shape, region.scores.attributes
   local in_chunks = attention.may_come_in_chunks(region, uses)
   local function make() return attention.blocks(region.scores, state.plan.parameters, in_chunks) end
   local blocks = state.plan.memoise("blocks", make, shape[3], shape[4], a.causal, a.left, a.right, a.prefix, a.offset,
     a.extra, in_chunks, region.scores.operands.q.type)
   for key, value in pairs(blocks) do region[key] = value end
-  local v, heads = region.context.operands.v, region.context.attributes.kv_heads or region.context.attributes.heads
-  region.chunk_ld = types.whole_lines(v.shape[3] // heads, v.type) -- row length of a chunk's context
+  chunk_rows(region)
   return i
+end
+
+-- Gives a region of rows one block, which a loop repeats: over the rows of a call, or over its sequences where there
+-- is a row for each.
+local function open_blocks(state, region, main)
+  local most, parameters = state.spec.seq, main and main.parameters or state.plan.parameters
+  local count = math.min(most, parameters.token_block)
+  assert(region.rows == most or region.rows == 1, "rows that are neither of tokens nor of sequences")
+  region.loop = { form = region.rows == most and "rows" or "pooled", step = count, count = (most + count - 1) // count }
+  region.blocks = { { first = 0, count = count, row_blocks = { { first = 0, count = count } } } }
 end
 
 -- Returns one section's ops as regions: runs of row-wise fusions over equally many rows, attention, and
@@ -117,14 +137,16 @@ local function regions_of(state, list, uses, segment)
     else
       local r = region("sequence")
       r.op, r.ops = op, { op }
-      r.row_blocks = ops.class(op).in_row_blocks
+      r.row_blocks = not state.spec.any and ops.class(op).in_row_blocks
         and divide.row_blocks(0, op.result.shape[2], state.plan.parameters.row_block)
       i = i + 1
     end
   end
   for _, r in ipairs(regions) do
     local main = r.kind == "rows" and plan.main_product(r)
-    if r.kind == "rows" then
+    if r.kind == "rows" and state.spec.any then
+      open_blocks(state, r, main)
+    elseif r.kind == "rows" then
       r.blocks = divide.blocks(r.rows, main and main.parameters.token_block or state.plan.parameters.token_block)
       for _, block in ipairs(r.blocks) do
         block.row_blocks = divide.row_blocks(block.first, block.count, state.plan.parameters.row_block)
@@ -201,7 +223,8 @@ end
 -- Appends the lines of a region.
 local function region_text(region, lines)
   if region.kind == "rows" then
-    lines[#lines + 1] = "      rows in blocks of " .. blocks_text(region.blocks)
+    lines[#lines + 1] = ("      rows in blocks of %s%s"):format(blocks_text(region.blocks),
+      region.loop and (", as many as a call has %s"):format(region.loop.form == "rows" and "rows" or "sequences") or "")
     for _, fusion in ipairs(region.fusions) do
       lines[#lines + 1] = "        " .. fusion_text(fusion)
       products_text(region, fusion, lines)

@@ -119,10 +119,14 @@ end
 
 -- Returns the cost of a list of steps, each counted once per iteration of its loop.
 local function list_cost(list, cost_of)
-  local total, times = 0, 1
+  local total, times, open = 0, 1, {}
   for _, step in ipairs(list) do
-    if step.form == "begin" then times = step.count end
-    if step.form == "finish" then times = 1 end
+    if step.form == "begin" then
+      open[#open + 1] = step.count
+      times = times * step.count
+    elseif step.form == "finish" then
+      times = times // table.remove(open)
+    end
     total = total + times * cost_of(step)
   end
   return total
@@ -215,7 +219,9 @@ function schedule.run(state)
   local list, cost_of = {}, cost.meter()
   for _, base in ipairs(state.programs) do
     local numbers = base.variant == "ship" and state.spec.workers or { 1 }
-    if base.variant == "ship" then state.saved_by_two = saved_by_two(base, state.plan.parameters, cost_of) end
+    if base.variant == "ship" then
+      state.saved_by_two = state.spec.any and 0 or saved_by_two(base, state.plan.parameters, cost_of)
+    end
     for _, threads in ipairs(numbers) do
       list[#list + 1] = schedule_program(base, threads, state.plan.parameters, cost_of)
     end

@@ -20,6 +20,7 @@ local dump = require("common.dump")
 local faults = require("common.faults")
 local hints = require("data.hints")
 local keys = require("data.keys")
+local any_length = require("passes.validate.any_length")
 local layers = require("passes.validate.layers")
 local output = require("passes.validate.output")
 local precision = require("passes.validate.precision")
@@ -400,12 +401,14 @@ local function add_entries(say, raise, build, description, list)
   for i = #list, 1, -1 do
     local spec = spec_of(say, sized(description, list[i], longest))
     raise()
+    if list[i].any then any_length.resolve(say, spec) end
+    raise()
     sizes.resolve(say, spec, family.is_listed)
     raise()
     if i == #list then longest = spec end
     local suffix = sizes.suffix(description, spec)
     family.entries[i] = setmetatable({ name = "forward" .. suffix, role = "forward", suffix = suffix,
-      sizes = { batch = spec.batch, seq = spec.seq }, family = family, spec = spec }, { __index = build })
+      sizes = { batch = spec.batch, seq = spec.seq, any = spec.any }, family = family, spec = spec }, { __index = build })
   end
   build.entries, build.primary, build.spec = family.entries, family.entries[#list], longest
 end

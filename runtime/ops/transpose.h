@@ -115,4 +115,12 @@ ATTN2C_INLINE void attn2c_transpose(float *y, const float *x, int rows, int cols
 #endif
 }
 
+/* Does the same; y has columns of 0 after the last row's, up to a multiple of `lanes`. */
+ATTN2C_INLINE void attn2c_transpose_keys(float *y, const float *x, int rows, int cols, int ldx, int ldy,
+                                         int lanes) {
+  attn2c_transpose(y, x, rows, cols, ldx, ldy);
+  for (int c = 0; c < cols; c++)
+    for (int r = rows; r % lanes != 0; r++) y[(ptrdiff_t)c * ldy + r] = 0.0f;
+}
+
 #endif

@@ -9,6 +9,7 @@
 -- values of a loop; gone: values of a segment, which contains loops).
 local expect = require("passes.checks.expect")
 local footprint = require("data.footprint")
+local instance = require("passes.checks.instance")
 local operands = require("data.operands")
 local programs = require("passes.common.programs")
 local rectangles = require("passes.checks.rectangles")
@@ -207,8 +208,8 @@ end
 
 --- Walks a program. Checks that every element of the arena and of an output is read as it was written last, and that
 --- every output is written whole. beside: buffer -> the others that overlap it. state: gives the batch and the shapes
---- of outputs. unseen: nil, or step -> the operand that the step has elsewhere than in its buffer.
-return function(state, program, beside, pass, unseen)
+--- of outputs. call: of instance.calls, if the program is of one; unseen: nil, or step -> the operand that the step has elsewhere than in its buffer.
+return function(state, program, beside, pass, unseen, call)
   local self = setmetatable({ pass = pass, unseen = unseen or {}, records = records(program, beside), moving = {},
     written = {}, walk = operands.walk(true) }, Flow)
   for _, segment in ipairs(program.segments) do
@@ -223,6 +224,7 @@ return function(state, program, beside, pass, unseen)
     local tensor = state.graph.tensors[name]
     local bytes = types.bytes(1, tensor.type)
     for _, n in ipairs(tensor.shape) do bytes = bytes * n end
+    if call then bytes = instance.tensor_bytes(tensor, state.spec, call) end
     local record = self.records[name]
     for _, rectangle in ipairs(rectangles.of({ { first = 0, rows = 1, cols = bytes, ld = 0 } }, record.pitch, 0)) do
       for _, value in ipairs(record.values) do rectangles.add(record.past, value) end

@@ -29,7 +29,7 @@ local function check_row(step, name)
     expect(step.constants[constant] ~= nil, "lower", "%s: %s lacks %s", name, step.fn, constant)
   end
   for constant in pairs(step.constants) do
-    expect(constants_of[step.fn][constant], "lower", "%s: %s has no constant %s", name, step.fn, constant)
+    expect(constant == "open" or constants_of[step.fn][constant], "lower", "%s: %s has no constant %s", name, step.fn, constant)
   end
   for _, each in ipairs(entry.operands) do
     local operand = step.arguments[each[1]]
@@ -175,10 +175,21 @@ local function check_registers(k, target, name)
   end)
 end
 
+-- Checks that there is a strip of each size from the largest to 1.
+local function check_each_size(shares, name)
+  for i, each in ipairs(shares) do
+    expect(each.count == 1 and each.size == #shares + 1 - i, "lower", "%s: an open product lacks strips", name)
+  end
+end
+
 -- Checks that the strips of a kernel cover all rows and outputs and fit.
 local function check_strips(k, target, name)
   local groups, rows = k.strips.groups, k.strips.strips
-  expect(sum_of(rows) == k.n and sum_of(groups) == (k.m + target.vector - 1) // target.vector, "lower",
+  local open = operands.named(k)
+  if open.n == "n" then check_each_size(rows, name) end
+  if open.m == "m" then check_each_size(groups, name) end
+  expect((open.n == "n" or sum_of(rows) == k.n)
+    and (open.m == "m" or sum_of(groups) == (k.m + target.vector - 1) // target.vector), "lower",
     "%s: the strips of a product make %d rows of %d vectors", name, sum_of(rows), sum_of(groups))
   local check_fit = forms.all[k.strips.form].in_tiles and check_tiles or check_registers
   check_fit(k, target, name)
@@ -190,7 +201,14 @@ local function check_c_product(step, target, name)
   expect(step.batch.count == 1 and not step.calls, "lower", "%s: a product in C has several blocks or calls", name)
   check_strips(k, target, name)
   expect(k.a_room == true or k.m % target.vector > 0, "lower", "%s: whole vectors of A are cut", name)
-  if k.fetch then check_ahead(k, name) end
+  for i, fetch in ipairs(k.fetch and k.fetch.by_strips or {}) do
+    if fetch then
+      local strips = { groups = k.strips.groups, strips = { { count = i, size = k.strips.strips[1].size } } }
+      check_ahead(setmetatable({ fetch = fetch, strips = strips }, { __index = k }), name)
+      expect(fetch.lines <= k.fetch.lines, "lower", "%s: a product prefetches too few lines", name)
+    end
+  end
+  if k.fetch and not k.fetch.by_strips then check_ahead(k, name) end
 end
 
 -- Checks that a kernel of libxsmm can be made in C too, where rows of A end within a vector.
@@ -220,7 +238,7 @@ return function(state)
   for _, program in ipairs(state.programs) do
     local buffers, place = program.buffers, nil
     local function check_buffer(operand)
-      if operand.value or operand.class == "weight" or buffers[operand.buffer] then return end
+      if operand.value or operand.symbol or operand.class == "weight" or buffers[operand.buffer] then return end
       expect(false, "lower", "%s: there is no buffer %s", place, operand.buffer)
     end
     for _, segment in ipairs(program.segments) do

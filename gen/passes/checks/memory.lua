@@ -4,6 +4,7 @@ local beside_of = require("passes.checks.beside")
 local expect = require("passes.checks.expect")
 local flow = require("passes.checks.flow")
 local footprint = require("data.footprint")
+local instance = require("passes.checks.instance")
 local operands = require("data.operands")
 local packed = require("passes.common.packed")
 local programs = require("passes.common.programs")
@@ -17,11 +18,11 @@ local function tensor_bytes(tensor)
 end
 
 -- Returns the bytes of a buffer: of a weight's packed form, or of an input's or output's shape.
-local function capacity(state, program, operand)
+local function capacity(state, program, operand, call)
   local tensor = state.graph.tensors[operand.buffer]
   if operand.class == "weight" then return packed.bytes(tensor, state.weights.layouts[operand.buffer]) end
   if operand.class == "arena" then return program.buffers[operand.buffer].bytes end
-  return tensor_bytes(tensor)
+  return call and instance.tensor_bytes(tensor, state.spec, call) or tensor_bytes(tensor)
 end
 
 -- Returns the bytes that a product in C reads of A if rows of A have capacity: whole vectors.
@@ -34,11 +35,11 @@ local function vectors_of_a(step, target)
 end
 
 -- Checks that no operand leaves its buffer, in any iteration of the loops over sequences.
-local function check_bounds(state, program)
+local function check_bounds(state, program, call)
   local rooms, vectors, walk, target = {}, {}, operands.walk(), targets.by_name[state.spec.target]
   local step, section, segment
   local function visit(operand, _, dimensions)
-    local size = rooms[operand.buffer] or capacity(state, program, operand)
+    local size = rooms[operand.buffer] or capacity(state, program, operand, call)
     rooms[operand.buffer] = size
     local low, high = operands.reach(operand, dimensions, segment.micro_batch - 1,
       state.spec.batch - segment.micro_batch)
@@ -171,11 +172,18 @@ end
 --- written.
 return function(state)
   for _, program in ipairs(state.programs) do
-    check_bounds(state, program)
     local unstored = unstored_of(program)
     local beside = beside_of(program, check_offsets(state, program, unstored))
+    for _, call in ipairs(state.spec.any and instance.calls(state.spec.seq) or {}) do
+      local known = instance.of(program, call)
+      check_bounds(state, known, call)
+      flow(state, known, beside, "memory", known.unstored, call)
+    end
+    if state.spec.any then goto continue end
+    check_bounds(state, program)
     check_phases(program, beside)
     check_micro_batches(program, beside)
     flow(state, program, beside, "memory", unstored)
+    ::continue::
   end
 end

@@ -28,8 +28,9 @@ end
 --- True if a call takes the table of libxsmm's kernels.
 function calls.takes_kernels(step) return step.form == "product" and not step.kernel.strips end
 
---- Returns a call as C; list: its operands as C.
+--- Returns a call as C; list: its operands as C. Open sizes follow them.
 function calls.text(step, pair, list)
+  operands.each_open(step, function(name) list[#list + 1] = step.sizes[name] end)
   local text = table.concat(list, ", ")
   if pair then return ("%s(%s);"):format(pair.name, text) end
   if not calls.takes_kernels(step) then return ("%s(%s);"):format(step.function_name, text) end

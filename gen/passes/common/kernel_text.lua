@@ -10,6 +10,10 @@ end
 
 --- Returns strips (plan/registers.lua) as text.
 function kernel_text.strips(strips)
+  if strips.is_open then
+    return ("strips of at most %d rows by %s vectors, %s%s"):format(strips.strips[1].size, shares(strips.groups),
+      strips.form, strips.half and ", half of the last vector" or "")
+  end
   return ("strips of %s rows by %s vectors, %s%s%s%s"):format(shares(strips.strips), shares(strips.groups), strips.form,
     strips.rows_held and ", rows in registers" or "", strips.half and ", half of the last vector" or "",
     strips.step and (", %d inputs a step"):format(strips.step) or "")
@@ -17,6 +21,13 @@ end
 
 -- Returns what a kernel in C prefetches (plan/tile.lua) as text.
 local function ahead(fetch)
+  if fetch.by_strips then
+    local parts = {}
+    for i, each in ipairs(fetch.by_strips) do
+      parts[i] = each and ("%d +%d every %d"):format(each.from, each.each, each.every) or "none"
+    end
+    return ("; each prefetches %d lines, by the number of strips: %s"):format(fetch.lines, table.concat(parts, ", "))
+  end
   return ("; each prefetches %d bytes, %d lines every %d inputs, %d bytes ahead"):format(fetch.each, fetch.lines,
     fetch.every, fetch.from)
 end
@@ -37,8 +48,13 @@ end
 
 --- Returns a product of plan/products.lua as text, or a kernel with its strips.
 function kernel_text.of(product)
-  return ("%s%d rows x %d outputs of %d inputs: %s%s%s"):format(product.what and product.what .. " " or "", product.n,
-    product.m, product.k, product.calls and calls(product.calls)
+  local sizes = {}
+  for i, name in ipairs { "n", "m", "k" } do
+    local is_open = (" " .. (product.open or "") .. " "):find(" " .. name .. " ", 1, true)
+    sizes[i] = (is_open and "up to " or "") .. product[name]
+  end
+  return ("%s%s rows x %s outputs of %s inputs: %s%s%s"):format(product.what and product.what .. " " or "", sizes[1],
+    sizes[2], sizes[3], product.calls and calls(product.calls)
       or kernel_text.strips(product.strips or product.fallback),
     product.fallback and ", where libxsmm makes no kernel" or "", product.fetch and ahead(product.fetch) or "")
 end

@@ -10,7 +10,8 @@ local words = require("common.words")
 local language = {}
 
 --- Functions that descriptions may call in addition to operators.
-language.functions = { floor = math.floor, max = math.max, min = math.min, sqrt = math.sqrt }
+language.functions = { floor = math.floor, max = math.max, min = math.min, sqrt = math.sqrt,
+  any = function(most) return { any = most } end }
 language.numbers = { huge = math.huge, pi = math.pi }
 
 local function constructor(name, stage)

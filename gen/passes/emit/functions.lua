@@ -35,7 +35,7 @@ end
 -- Rows of bf16 are rounded as wholes; a map that only rounds reads them in place. Floats that other operations
 -- compute are rounded in a loop of their own, since one loop would have more constants than AVX2 has registers.
 local function loops_of(map, bounds, sums)
-  local k, code, list, line = map.constants, {}, map.elementwise, "line"
+  local k, code, list, line = operands.named(map.constants), {}, map.elementwise, "line"
   local of_row = {}
   local first, rounds = list[1], steps.elementwise[list[#list].kind].rounds
   local loads = steps.elementwise[first.kind].loads
@@ -55,17 +55,26 @@ local function loops_of(map, bounds, sums)
   local lines = { ("  for (size_t i = %s; i++) {"):format(bounds) }
   local function add(text) lines[#lines + 1] = text end
   if #code > 0 then
-    if rounds then add(("    float line[%d];"):format(k.cols)) end
+    if rounds then add(("    float line[%d];"):format(map.constants.cols)) end
     for _, text in ipairs(of_row) do add("    " .. text) end
     add("#pragma omp simd")
-    add(("    for (size_t j = 0; j < %d; j++) {"):format(k.cols))
+    add(("    for (size_t j = 0; j < %s; j++) {"):format(k.cols))
     for _, text in ipairs(code) do add("      " .. text) end
     add("    }")
   end
-  if rounds then add(("    attn2c_round_row(y + i * %d, %s, %d);"):format(k.ld, line, k.cols)) end
+  if rounds then add(("    attn2c_round_row(y + i * %d, %s, %s);"):format(k.ld, line, k.cols)) end
   add("  }")
-  if again then add(("  for (size_t i = %s; i++) %s"):format(bounds, again:format("y + i * " .. k.ld, k.cols))) end
+  if again then
+    add(("  for (size_t i = %s; i++) %s"):format(bounds, again:format("y + i * " .. k.ld, tostring(k.cols))))
+  end
   return lines
+end
+
+-- Appends the open sizes of a step to a function's parameters; borders of masks may be negative.
+local function add_open(step, formal)
+  operands.each_open(step, function(name)
+    formal[#formal + 1] = ((name == "lo" or name == "hi") and "int " or "size_t ") .. name
+  end)
 end
 
 -- Returns a step's operands as a function's parameters, and appends the names of absent operands to `absent`.
@@ -78,6 +87,7 @@ local function formal_of(step, absent)
     formal[#formal + 1] = access == "value" and "int " .. name
       or pointer:format(access == "r" and "const " or "", types.c(operands.type(step, declared)), name)
   end, function(declared) absent[#absent + 1] = declared[1] end)
+  add_open(step, formal)
   return formal
 end
 
@@ -99,13 +109,13 @@ local function joint_of(fn, lanes)
     code[1] = ("%s x[%d] __attribute__((aligned(64)));"):format(types.c(k.types.c), most * kernel.ldc)
   end
   function after_strip.line(first, rows)
-    return ("rows_of_%s(%s, %s, %d);"):format(fn.name, table.concat(names, ", "), first, rows)
+    return ("rows_of_%s(%s, %s, %s);"):format(fn.name, table.concat(names, ", "), first, rows)
   end
   function after_strip.before(first, rows)
     local lines = {}
     for _, operation in ipairs(map.elementwise) do
       if steps.elementwise[operation.kind].reads_rows then
-        lines[#lines + 1] = ("attn2c_ask_rows(%s + (%s) * %d, %d, %d, %d);"):format(operation.argument, first,
+        lines[#lines + 1] = ("attn2c_ask_rows(%s + (%s) * %d, %s, %d, %d);"):format(operation.argument, first,
           operation.ld, rows, map.constants.cols, operation.ld)
       end
     end
@@ -126,8 +136,9 @@ function functions.values(fn, lanes)
   if step.form == "product" and step.calls then return tile_of(fn) end
   if step.form == "product" then
     local of = step.kernel.types
-    return { name = fn.name, formal = ("const %s *a, const %s *b, %s *c"):format(types.c(of.a), types.c(of.b),
-      types.c(of.c)), is_product = true,
+    local formal = { ("const %s *a, const %s *b, %s *c"):format(types.c(of.a), types.c(of.b), types.c(of.c)) }
+    add_open(step, formal)
+    return { name = fn.name, formal = table.concat(formal, ", "), is_product = true,
       sentence = sentences.product(step),
       code = product.body(step.kernel, lanes, step.kernel.beta, "a", "b") }
   end
@@ -135,13 +146,13 @@ function functions.values(fn, lanes)
   local formal = formal_of(step, absent)
   if step.form == "row" then
     local form = steps.rows[step.fn]
-    local body = steps.fill(form.body, step.constants)
+    local body = steps.fill(form.body, operands.named(step.constants))
     for _, name in ipairs(absent) do body = body:gsub("([%(, ])" .. name .. "([,%)])", "%1NULL%2") end
     return { name = fn.name, formal = table.concat(formal, ", "), sentence = sentences.row(step, absent),
       simple = true, body = body .. ";" }
   end
   return { name = fn.name, formal = table.concat(formal, ", "), sentence = sentences.map(step), simple = false,
-    lines = loops_of(step, ("0; i < %d"):format(step.constants.rows)) }
+    lines = loops_of(step, ("0; i < %s"):format(operands.named(step.constants).rows)) }
 end
 
 return functions

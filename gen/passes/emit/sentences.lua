@@ -1,6 +1,7 @@
 -- sentences.lua: writes the comment above each function of N_ops.c: its equation and its constants.
 -- Every constant that the equation does not name is in the comment, so functions that differ have different comments.
 -- Panel loops are the exception: their code says what they call.
+local operands = require("data.operands")
 local steps = require("data.steps")
 local types = require("data.types")
 
@@ -17,20 +18,24 @@ end
 
 --- Returns the comment of a row operation. absent: the declared operands that the call leaves out.
 function sentences.row(step, absent)
-  local form, list = steps.rows[step.fn], {}
+  local form, list, named = steps.rows[step.fn], {}, operands.named(step.constants)
   for _, name in ipairs(form.constants) do
-    if not form.equation:find("${" .. name .. "}", 1, true) then
-      list[#list + 1] = name .. " " .. steps.constant(step.constants[name])
+    if not form.equation:find("${" .. name .. "}", 1, true) and named[name] ~= name then
+      list[#list + 1] = name .. " " .. steps.constant(named[name])
     end
   end
   for _, name in ipairs(absent) do list[#list + 1] = "no " .. name end
-  return joined(steps.fill(form.equation, step.constants), list)
+  return joined(steps.fill(form.equation, named), list)
 end
 
 --- Returns the comment of a map: its operations, each applied to the result of the one before.
 function sentences.map(step)
-  local k = step.constants
-  local equation, list = "y[i][j]", { ("rows %d, cols %d, ld %d"):format(k.rows, k.cols, k.ld) }
+  local k = operands.named(step.constants)
+  local equation, list = "y[i][j]", {}
+  for _, name in ipairs { "rows", "cols", "ld" } do
+    if k[name] ~= name then list[#list + 1] = ("%s %d"):format(name, k[name]) end
+  end
+  if #list == 3 then list = { table.concat(list, ", ") } end
   for _, operation in ipairs(step.elementwise) do
     local meaning = steps.elementwise[operation.kind].equation
     local names_ld = meaning:find("${ld}", 1, true)
@@ -91,24 +96,28 @@ end
 --- Returns the comment of a product in C: its equation, how its rows and outputs are divided, exceptions of its
 --- strips, and the weights that it prefetches.
 function sentences.product(step)
-  local k = step.kernel
-  local list = { divided(k.strips.strips, "rows") .. " by " .. divided(k.strips.groups, "vectors") }
+  local k = operands.named(step.kernel)
+  local list = { k.strips.is_open and ("at most %d rows by %s"):format(k.strips.strips[1].size,
+    divided(k.strips.groups, "vectors")) or divided(k.strips.strips, "rows") .. " by "
+    .. divided(k.strips.groups, "vectors") }
   if k.strips.step then list[#list + 1] = ("in tiles, %d inputs a step"):format(k.strips.step) end
   if k.strips.rows_held then list[#list + 1] = "rows stay in registers" end
-  if not k.a_room then list[#list + 1] = ("only %d floats of a row of A are read"):format(k.m) end
-  if k.fetch then
+  if not k.a_room then list[#list + 1] = ("only %s floats of a row of A are read"):format(k.m) end
+  if k.fetch and k.fetch.by_strips then
+    list[#list + 1] = "prefetches by its number of strips"
+  elseif k.fetch then
     list[#list + 1] = ("each prefetches %d lines every %d inputs, from %d bytes ahead + %d a strip"):format(
       k.fetch.lines, k.fetch.every, k.fetch.from, k.fetch.each)
   end
-  return joined(("C[%d][%d] %s= B[%d][%d] A[%d][%d]; lda %d, ldb %d, ldc %d"):format(k.n, k.m,
+  return joined(("C[%s][%s] %s= B[%s][%s] A[%s][%s]; lda %d, ldb %d, ldc %d"):format(k.n, k.m,
     k.beta == 0 and "" or "+", k.n, k.k, k.k, k.m, k.lda, k.ldb, k.ldc):gsub("%] =", "] ="), list)
 end
 
 --- Returns the comment of a panel loop.
 function sentences.series(each)
-  local k = each.calls[1].step.kernel
+  local k = operands.named(each.calls[1].step.kernel)
   local m = each.count * k.m
-  return ("C[%d][%d] = B[%d][%d] A[%d][%d] in %d panels of %d outputs, each with its epilogue"):format(k.n, m,
+  return ("C[%s][%d] = B[%s][%d] A[%d][%d] in %d panels of %d outputs, each with its epilogue"):format(k.n, m,
     k.n, k.k, k.k, m, each.count, k.m)
 end
 

@@ -1,6 +1,7 @@
 -- series.lua: writes the C function of a panel loop: a loop over a product's panels around the calls of one.
 local c = require("common.c")
 local calls = require("passes.common.calls")
+local operands = require("data.operands")
 local sentences = require("passes.emit.sentences")
 local types = require("data.types")
 
@@ -20,6 +21,14 @@ function emit_series.values(each)
   for _, parameter in ipairs(each.parameters) do
     formal[#formal + 1] = ("%s%s *%s"):format(parameter.is_written and "" or "const ", types.c(parameter.type),
       parameter.name)
+  end
+  local is_named = {}
+  for _, call in ipairs(each.calls) do
+    operands.each_open(call.step, function(name)
+      local symbol = call.step.sizes[name]
+      if not is_named[symbol] then formal[#formal + 1] = "ptrdiff_t " .. symbol end
+      is_named[symbol] = true
+    end)
   end
   local lines = { ("  for (size_t panel = 0; panel < %d; panel++) {"):format(each.count) }
   for _, call in ipairs(each.calls) do

@@ -3,9 +3,12 @@
 -- line for each step or panel loop, and declares only the parameters that it uses.
 local c = require("common.c")
 local calls = require("passes.common.calls")
+local loops = require("data.loops")
+local operands = require("data.operands")
 local packed = require("passes.common.packed")
 local programs = require("passes.common.programs")
 local reserved = require("data.reserved")
+local steps = require("data.steps")
 local types = require("data.types")
 
 local emit_steps = {}
@@ -39,9 +42,7 @@ end
 local writers = {}
 
 function writers.note(step) return "/* " .. c.comment(step.text) .. " */" end
-function writers.begin(step)
-  return ("for (size_t %s = 0; %s < %d; %s++) {"):format(step.symbol, step.symbol, step.count, step.symbol)
-end
+function writers.begin(step) return steps.fill(loops.forms[step.loop].head, step) end
 function writers.finish() return "}" end
 
 -- Casts by type: pointers to the arena and to packed weights are pointers to floats.
@@ -137,6 +138,14 @@ local function write_series(each, addresses)
       remarks[#remarks + 1] = remark(call.step, each.steps[#each.steps - #each.calls + i], addresses)
     end
   end
+  local is_named = {}
+  for _, call in ipairs(each.calls) do
+    operands.each_open(call.step, function(name)
+      local symbol = call.step.sizes[name]
+      if not is_named[symbol] then list[#list + 1] = symbol end
+      is_named[symbol] = true
+    end)
+  end
   return ("%s(%s);"):format(each.name, table.concat(list, ", ")), table.concat(remarks)
 end
 
@@ -193,10 +202,21 @@ local function add_all(set, more)
   for key in pairs(more) do set[key] = true end
 end
 
+-- Writes the locals of a loop that the lines after lines[at] need; none: the line is left out.
+local function write_locals(lines, at)
+  local line, used, list = lines[at], {}, {}
+  for i = at + 1, #lines do
+    for word in lines[i].text:gmatch("[%a_][%w_]*") do used[word] = true end
+  end
+  for i, each in ipairs(loops.locals(line.of_loop, used, steps.fill)) do list[i] = each[1] .. " = " .. each[2] end
+  line.text = #list > 0 and ("%sconst ptrdiff_t %s;"):format(line.text, table.concat(list, ", ")) or nil
+end
+
 -- Returns the lines of a list of steps, and the last op. A profiled file has a lap after each run of steps of one op.
 local function lines_of(list, addresses, profiled)
   local lines, indent = {}, "  "
   local op, call, last = nil, nil, 1 -- the current op, the line of its last call
+  local open = {} -- the lines with the locals of the loops around
   local function end_lap()
     if op and profiled then lines[call].lap = (" LAP(%d);"):format(op - 1) end
     op = nil
@@ -210,17 +230,26 @@ local function lines_of(list, addresses, profiled)
     elseif step.form == "finish" then
       end_lap()
       indent = indent:sub(3)
+      write_locals(lines, table.remove(open))
     end
     if not is_inside then
       local text, note = writers[step.form](step, addresses)
       lines[#lines + 1] = { text = indent .. text, lap = "", remark = note or "" }
     end
     if is_call then call = #lines end
-    if step.form == "begin" then indent = indent .. "  " end
+    if step.form == "begin" then
+      indent = indent .. "  "
+      -- which of the loop's locals are needed is known when its body has been written
+      lines[#lines + 1] = { text = indent, lap = "", remark = "", of_loop = step }
+      open[#open + 1] = #lines
+    end
   end
   end_lap()
-  for i, line in ipairs(lines) do lines[i] = line.text .. line.lap .. line.remark end
-  return table.concat(lines, "\n"), last - 1
+  local texts = {}
+  for _, line in ipairs(lines) do
+    if line.text then texts[#texts + 1] = line.text .. line.lap .. line.remark end
+  end
+  return table.concat(texts, "\n"), last - 1
 end
 
 local function section_function(name) return (name:gsub(" ", "_")) end

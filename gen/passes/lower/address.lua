@@ -25,8 +25,19 @@ function address.in_arena(_, buffer, elements, type)
   return { buffer = buffer, class = "arena", offset = types.bytes(elements, type) }
 end
 
+-- Adds the terms of an operand whose first row depends on what a call knows.
+local function add_open(operand, storage, place, origin)
+  operand.terms = {}
+  if storage.unbatched then return end
+  local symbols = storage.rows_per_sequence == 1 and origin.pooled or origin.over
+  if place.private then symbols = origin.within or {} end
+  for _, symbol in ipairs(symbols) do operand.terms[symbol] = types.bytes(place.pitch(storage), storage.type) end
+end
+
 --- Returns the place of element (row, column) of a tensor. row counts from the micro-batch's first row; inside a loop
---- over b, from the sequence's first.
+--- over b, from the sequence's first. In loops over open sizes, origin has the symbols that are added to row: over;
+--- pooled, for a tensor with one row for each sequence; within, in a buffer of the rows of a block; packed, in packed
+--- keys and values; columns, the symbol that is added to the column of a trace's copy.
 function address:at(tensor, row, column, origin)
   if tensor.kind == "weight" or tensor.kind == "constant" then
     return { buffer = tensor.name, class = "weight",
@@ -39,7 +50,9 @@ function address:at(tensor, row, column, origin)
   local operand = { buffer = home.name .. place.suffix, class = forms.class(home, self.storage[home.name]),
     offset = types.bytes(place.where(storage, row - first_row, column - first_column), storage.type) }
   if tensor.type == "i32" and tensor.limit then operand.least, operand.most = tensor.minimum, tensor.limit - 1 end
-  if not place.private then
+  if origin.over then
+    add_open(operand, storage, place, origin)
+  elseif not place.private then
     self:symbols(operand, storage, types.bytes(place.sequence(storage), storage.type),
       self.whole or storage.whole_batch, origin)
   end
@@ -51,6 +64,11 @@ function address:packed_at(storage, row, column, origin)
   local place = forms.packed(storage)
   local operand = { buffer = storage.buffer, class = forms.forms[storage.form].class,
     offset = types.bytes(place.where(storage, row, column), storage.type) }
+  if origin.over then
+    local of_key = types.bytes(place.where(storage, storage.key_block, 0), storage.type) // storage.key_block
+    operand.terms = origin.packed and { [origin.packed] = of_key } or {}
+    return operand
+  end
   self:symbols(operand, storage, types.bytes(place.sequence(storage), storage.type), storage.whole_batch, origin)
   return operand
 end
@@ -75,6 +93,14 @@ function address:trace_at(tensor, row, column, origin)
   local storage = self.storage[tensor.name]
   local type, per_sequence = forms.trace_type(storage), storage.rows_per_sequence * storage.width
   local operand = self:in_arena(forms.trace_name(tensor.name), row * storage.width + column, type)
+  if origin.over then
+    operand.terms = {}
+    for _, symbol in ipairs(storage.rows_per_sequence == 1 and origin.pooled or origin.over) do
+      operand.terms[symbol] = types.bytes(storage.width, type)
+    end
+    if origin.columns then operand.terms[origin.columns] = types.bytes(1, type) end
+    return operand
+  end
   self:symbols(operand, storage, types.bytes(per_sequence, type), true, origin)
   return operand
 end
@@ -108,6 +134,11 @@ function address:value(tensor, plus, origin)
   operand.is_value, operand.plus = true, plus
   operand.least, operand.most = operand.least + plus, operand.most + plus
   return operand
+end
+
+--- Returns an integer operand that is a symbol of a loop plus a number; at most `most` in all.
+function address.open_value(_, symbol, most, plus)
+  return { symbol = symbol, plus = plus or 0, least = 1 + (plus or 0), most = most + (plus or 0) }
 end
 
 --- Returns an integer operand whose value is known.

@@ -11,8 +11,20 @@ local attention = {}
 
 local shifted = score_ops.shifted
 
+-- Masks an open block: what a static mask cuts, and the columns that fill the last vector.
+local function mask_open(self, at)
+  local range = at.block.ranges[1]
+  local constants = { rows = at.block.count, cols = range.keys, ld = at.tile_ld }
+  if range.cut then
+    self:row("mask_band", { rows = constants.rows, cols = constants.cols, ld = at.tile_ld, lo = range.cut.lo,
+      hi = range.cut.hi }, { s = at.tile }, { lo = "lo", hi = "hi" })
+  end
+  self:row("mask_length", constants, { s = at.tile, valid = self:open_value("width", range.keys) })
+end
+
 -- Masks a block, element by element, if a static mask cuts it or lengths are given.
 local function mask(self, at)
+  if at.region.open then return mask_open(self, at) end
   local region, block = at.region, at.block
   local lengths = region.scores.operands.lengths
   for _, range in ipairs(block.ranges) do
@@ -39,8 +51,20 @@ local function values_ld(self, region)
   return region.values and forms.packed(region.values).ld(region.values) or self:ld(region.context.operands.v)
 end
 
+-- Computes rows of the context of an open block again that a masked key's NaN or infinity reached.
+local function repair_open(self, at, v_column, head_dim, c, ldc)
+  local range = at.block.ranges[1]
+  if not range.cut then return end
+  self:row("context_repair" .. (at.region.values and "_pairs" or ""),
+    { rows = at.block.count, cols = range.keys, head_dim = head_dim, ldc = ldc, ldp = at.weights_ld,
+      ldv = values_ld(self, at.region), lo = range.cut.lo, hi = range.cut.hi },
+    { c = c, p = at.weights, v = values_at(self, at.region, 0, v_column, at.of_keys),
+      valid = self:open_value("width", range.keys) }, { lo = "lo", hi = "hi" })
+end
+
 -- Computes rows of the context again that a masked key's NaN or infinity reached.
 local function repair(self, at, v_column, head_dim, c, ldc)
+  if at.region.open then return repair_open(self, at, v_column, head_dim, c, ldc) end
   local region, block, origin = at.region, at.block, at.origin
   local lengths = region.scores.operands.lengths
   local first = block.ranges[1]
@@ -82,7 +106,8 @@ local function context(self, at, c, ldc)
   local function step(size, count, key, column)
     local shape = { m = head_dim, n = block.count, k = size, lda = values_ld(self, region), ldb = at.weights_ld,
       ldc = ldc, beta = beta, types = types.product(v.type) }
-    self:product(shape, count, values_at(self, region, key, v_column, origin), shifted(at.weights, column, v.type), c)
+    self:product(shape, count, values_at(self, region, key, v_column, at.of_keys or origin),
+      shifted(at.weights, column, v.type), c, nil, nil, region.open and { n = "queries", k = "width" })
     beta = 1
   end
   for _, range in ipairs(block.ranges) do
@@ -95,11 +120,26 @@ local function context(self, at, c, ldc)
   repair(self, at, v_column, head_dim, c, ldc)
 end
 
+-- Emits query · key for an open block, a product in a loop over the panels of keys that it sees.
+local function open_scores(self, at, q, k, k_column)
+  local region, open = at.region, at.region.open
+  local of_panel = { over = at.of_keys.over, packed = "key" }
+  self:loop("seen", { step = open.panel, lanes = open.lanes, count = at.block.keys // open.panel + 1 }, function()
+    local tile = shifted(at.tile, 0)
+    tile.terms = { key = types.bytes(1, "f32"), from = open.left >= 0 and -types.bytes(1, "f32") or nil }
+    self:product({ m = open.panel, n = at.block.count, k = at.head_dim, lda = region.key_block, ldb = self:ld(q),
+      ldc = at.tile_ld, beta = 0, types = types.product(k.type) }, 1,
+      self:packed_at(region.keys, 0, k_column, of_panel), self:at(q, 0, at.head * at.head_dim, at.origin), tile,
+      nil, true, { n = "queries", m = "padded" })
+  end)
+end
+
 -- Emits query · key, a product for each key block of the block.
 local function dot_scores(self, at)
   local q, k = at.region.scores.operands.q, at.region.scores.operands.k
   local head_dim = at.head_dim
   local k_column = score_ops.key_head(at, k) * head_dim
+  if at.region.open then return open_scores(self, at, q, k, k_column) end
   for _, range in ipairs(at.block.ranges) do
     for _, key_block in ipairs(range.key_blocks) do
       local column = range.column + key_block.first - range.first_key
@@ -135,11 +175,14 @@ local scoring = { scores = dot_scores, additive_scores = additive_scores }
 -- In a trace, copies the tile into the copy of an op's result.
 local function trace_copy(self, at, op)
   local row = at.head * at.queries + at.block.first
-  local tile, ld = at.tile, at.tile_ld
+  local tile, ld, origin = at.tile, at.tile_ld, at.origin
   if op.op == "round_weights" then tile, ld = at.weights, at.weights_ld end
+  if at.region.open and at.region.open.left >= 0 then
+    origin = setmetatable({ columns = "from" }, { __index = origin })
+  end
   for _, range in ipairs(at.block.ranges) do
     self:trace_copy(op.result, shifted(tile, range.column, op.result.type), ld, row, range.first_key, at.block.count,
-      range.keys, at.origin)
+      range.keys, origin)
   end
 end
 
@@ -242,6 +285,33 @@ local function block_steps(self, at)
   finish(self, at)
 end
 
+-- Emits the heads of a sequence whose length is open: for each, a loop over blocks of queries.
+local function open_heads(self, region, at)
+  local open, block = region.open, region.blocks[1]
+  local packed_from = open.left >= 0 and { "first", "from" } or { "first" }
+  for h = 0, at.heads - 1 do
+    self.op_index = self.index_of[region.scores]
+    self:note(("head %d"):format(h))
+    self:loop("queries", open, function()
+      self.open = { rows = "queries", cols = "width", columns = "columns" }
+      local of_head = setmetatable({ block = block, head = h,
+        origin = { block_first = 0, unit_first = 0, column = 0, over = { "first", "query" } },
+        of_keys = { over = packed_from, packed = open.left >= 0 and "from" or nil } }, { __index = at })
+      block_steps(self, of_head)
+      self.open = nil
+    end)
+  end
+end
+
+-- Lowers an attention over the sequences of a call, each as long as it is.
+local function lower_open(self, region, at)
+  self:loop("sequences", { count = 1 }, function()
+    self:pack_open_rows(region.scores.operands.k, region.keys, region.open)
+    self:pack_open_rows(region.context.operands.v, region.values, region.open)
+    open_heads(self, region, at)
+  end)
+end
+
 --- Lowers an attention region; a method of the lowering.
 function attention.lower(self, region)
   local scores = region.scores
@@ -261,6 +331,10 @@ function attention.lower(self, region)
   self.op_index = self.index_of[scores]
   self:note(("%s = %s · %s   %d heads of %d x %d x %d"):format(region.context.result.name,
     score_ops.describe(region), v.name, heads, queries, scores.result.shape[4], head_dim))
+  if region.open then
+    return lower_open(self, region, { region = region, heads = heads, head_dim = head_dim, queries = queries,
+      tile = tile, tile_ld = tile_ld, weights = weights_tile, weights_ld = weights_ld })
+  end
   self:each_sequence(function(origin)
     self:pack_rows(scores.operands.k, region.keys, origin)
     self:pack_rows(v, region.values, origin)

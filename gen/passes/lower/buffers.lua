@@ -12,9 +12,11 @@ local function add_packed(buffers, storage, sequences)
     { class = forms.forms[storage.form].class })
 end
 
--- Adds the buffers of a tensor. sequences: how many are stored at a time; here: those of a micro-batch.
-local function add_tensor(buffers, variant, tensor, storage, sequences, here)
+-- Adds the buffers of a tensor. sequences: how many are stored at a time; here: those of a micro-batch; most: the most
+-- sequences of a call of any length, else nil.
+local function add_tensor(buffers, variant, tensor, storage, sequences, here, most)
   local rows = forms.rows(storage)
+  if most and storage.rows_per_sequence == 1 and not storage.unbatched then sequences = most end
   if rows and rows.elements and (variant == "trace" or not rows.of_trace) then
     buffers[tensor.name .. rows.suffix] = buffer_of(storage.type, rows.elements(storage, sequences, tensor),
       rows.pitch(storage), { class = forms.class(tensor, storage), private = rows.private,
@@ -40,7 +42,7 @@ return function(self, state)
   for name, storage in pairs(self.storage) do
     local here = micro_batch_of[name] or state.spec.batch
     add_tensor(buffers, self.variant, state.graph.tensors[name], storage,
-      (self.whole or storage.whole_batch) and state.spec.batch or here, here)
+      (self.whole or storage.whole_batch) and state.spec.batch or here, here, state.spec.any and state.spec.seq)
   end
   for region, segment in all_regions(state.plan.segments) do
     for _, storage in pairs { region.keys, region.values } do

@@ -1,7 +1,7 @@
 -- equation.lua: writes the comment above the calls of a fusion: its equation.
 local types = require("data.types")
 
---- Returns a fusion's equation with the names of the graph.
+--- Returns a fusion's equation with the names of the graph. rows: those of its region; nil: as many as a call has.
 return function(fusion, block, rows)
   local op = fusion.leading
   local o = op.operands
@@ -36,10 +36,10 @@ return function(fusion, block, rows)
     text = ("%s(%s%s)"):format(types.all[fusion.quantise.result.type].word, text,
       factors and " × " .. factors.name or "")
   end
-  local range = block.count < rows and ("[%d:%d]"):format(block.first, block.first + block.count) or ""
+  local range = rows and block.count < rows and ("[%d:%d]"):format(block.first, block.first + block.count) or ""
   text = ("%s%s = %s"):format((fusion.round or fusion.quantise or fusion).result.name, range, text)
   if fusion.panels then
-    text = ("%s   %d x %d x %d"):format(text, o.weight.shape[1], block.count, o.weight.shape[2])
+    text = ("%s   %d x %s x %d"):format(text, o.weight.shape[1], rows and block.count or "rows", o.weight.shape[2])
   end
   return text
 end

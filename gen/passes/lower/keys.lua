@@ -39,4 +39,24 @@ function keys.pack_rows(self, x, storage, origin)
   self.task = self.task + 1
 end
 
+--- Packs the rows of x of a sequence whose length is open, in a loop over panels of keys; a method of the lowering.
+--- open: of the attention's region.
+function keys.pack_open_rows(self, x, storage, open)
+  if not storage then return end
+  local stored, cols = self.storage[x.name], x.shape[3]
+  local width = forms.rows(stored).run(stored)
+  local place = forms.packed(storage)
+  self:loop("panels", { step = open.panel, count = x.shape[2] // open.panel + 1 }, function()
+    self.open = { rows = "panel" }
+    for column = 0, cols - 1, width do
+      self:unit()
+      self:row(place.from_open_rows, { rows = open.panel, cols = width, ldx = self:ld(x), ldy = place.ld(storage),
+        lanes = open.lanes }, { y = self:packed_at(storage, 0, column, { over = {}, packed = "key" }),
+        x = self:at(x, 0, column, { over = { "first", "key" } }) })
+    end
+    self.open = nil
+  end)
+  self.task = self.task + 1
+end
+
 return keys

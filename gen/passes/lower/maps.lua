@@ -1,6 +1,7 @@
 -- maps.lua: lowers elementwise operations on a tile of a fusion's result.
 -- These are methods of the lowering: the epilogue of a product or of rows, rounding and quantising included.
 local forms = require("data.storage")
+local types = require("data.types")
 local words = require("common.words")
 
 local maps = {}
@@ -37,14 +38,14 @@ local by_column = words.set { "bias", "scale_column" }
 function maps:addend(tensor, row, column, origin)
   if tensor.kind == "weight" or tensor.kind == "constant" then
     if #tensor.shape == 1 then return self:at(tensor, 0, column, origin), 0 end
-    return self:at(tensor, row % tensor.shape[1], column, origin), tensor.shape[#tensor.shape]
+    return self:at_position(tensor, row % tensor.shape[1], column, origin), tensor.shape[#tensor.shape]
   end
   return self:at(tensor, row, column, origin), self:ld(tensor)
 end
 
--- Returns row ranges of a block in which every addend is contiguous; a table of positions begins again with each
--- sequence.
-local function row_ranges(operations, first, count)
+-- Returns the rows of a table of positions among the addends, which begins again with each sequence; nil: there is
+-- none.
+local function period_of(operations)
   local period
   for _, operation in ipairs(operations) do
     if operation.kind == "add" and (operation.tensor.kind == "weight" or operation.tensor.kind == "constant")
@@ -52,14 +53,37 @@ local function row_ranges(operations, first, count)
       period = operation.tensor.shape[1]
     end
   end
-  if not period then return { { first = first, count = count } } end
-  local ranges, row = {}, first
+  return period
+end
+
+--- Calls body(first, count, origin) for ranges of the rows [first, first + count) that are of one sequence each; once
+--- if period, the rows of a sequence's table of positions, is nil. Where lengths are open it is a loop.
+function maps:each_piece(period, origin, first, count, body)
+  if not period then return body(first, count, origin) end
+  if origin.over then
+    local rows, of_piece = self.open.rows, { block_first = origin.block_first, unit_first = origin.unit_first,
+      column = origin.column, over = { "row", "skip" }, within = { "skip" }, position = "position" }
+    return self:loop("pieces", { count = 1 }, function()
+      self.open.rows = "piece"
+      body(first, count, of_piece)
+      self.open.rows = rows
+    end)
+  end
+  local row = first
   while row < first + count do
     local stop = math.min(first + count, (row // period + 1) * period)
-    ranges[#ranges + 1] = { first = row, count = stop - row }
+    body(row, stop - row, origin)
     row = stop
   end
-  return ranges
+end
+
+--- Returns the place of element (row, column) of a table of positions.
+function maps:at_position(table_, row, column, origin)
+  local operand = self:at(table_, row, column, origin)
+  if origin.position then
+    operand.terms = { [origin.position] = types.bytes(table_.shape[#table_.shape], self.layouts[table_.name].type) }
+  end
+  return operand
 end
 
 function maps:map(operations, tile_tensor, origin, first, count, column, cols, load)
@@ -70,14 +94,14 @@ function maps:map(operations, tile_tensor, origin, first, count, column, cols, l
     end
     return
   end
-  for _, range in ipairs(row_ranges(operations, first, count)) do
-    local arguments, number = { y = self:at(tile_tensor, range.first, column, origin) }, 1
+  self:each_piece(period_of(operations), origin, first, count, function(row, rows, of_piece)
+    local arguments, number = { y = self:at(tile_tensor, row, column, of_piece) }, 1
     local type = self.storage[tile_tensor.name].type
-    local constants = { rows = range.count, cols = cols, ld = self:ld(tile_tensor) }
+    local constants = { rows = rows, cols = cols, ld = self:ld(tile_tensor) }
     constants.type = type ~= "f32" and type or nil
     local list = {}
     if load then
-      arguments.x, number = self:at(load, range.first, column, origin), 2
+      arguments.x, number = self:at(load, row, column, of_piece), 2
       list[1] = { kind = self.storage[load.name].type == "i32" and "load_integers" or "load", argument = "x",
         ld = self:ld(load) }
     end
@@ -88,11 +112,11 @@ function maps:map(operations, tile_tensor, origin, first, count, column, cols, l
         local name = operation.kind == "bias" and "bias" or "r" .. (number > 1 and number or "")
         local operand, ld
         if by_column[operation.kind] then
-          operand = self:at(operation.tensor, 0, column, origin)
+          operand = self:at(operation.tensor, 0, column, of_piece)
         elseif operation.kind == "scale_row" then
-          operand, ld = self:at(operation.tensor, range.first, 0, origin), self:ld(operation.tensor)
+          operand, ld = self:at(operation.tensor, row, 0, of_piece), self:ld(operation.tensor)
         else
-          operand, ld = self:addend(operation.tensor, range.first, column, origin)
+          operand, ld = self:addend(operation.tensor, row, column, of_piece)
         end
         arguments[name], number = operand, number + 1
         entry.argument, entry.ld = name, ld
@@ -100,7 +124,7 @@ function maps:map(operations, tile_tensor, origin, first, count, column, cols, l
       list[#list + 1] = entry
     end
     self:emit { form = "map", elementwise = list, constants = constants, arguments = arguments }
-  end
+  end)
 end
 
 -- Rounds a tile of x into the result of an op.

@@ -93,17 +93,14 @@ function leading.rotate(self, fusion, origin, block)
   local op = fusion.leading
   local x, cosines = op.operands.x, op.operands.cosines
   local period, half = table.unpack(cosines.shape)
-  local row, stop = block.first, block.first + block.count
-  while row < stop do
-    local count = math.min(stop, (row // period + 1) * period) - row
+  self:each_piece(period, origin, block.first, block.count, function(row, count, of_piece)
     self:row("rotate", { rows = count, heads = op.attributes.heads, head_dim = x.shape[3] // op.attributes.heads,
       dimension = 2 * half, pairs = op.attributes.pairs and 1 or 0, ldx = self:ld(x), ldy = self:ld(fusion.result),
       cols = x.shape[3] },
-      { y = self:at(fusion.result, row, 0, origin), x = self:at(x, row, 0, origin),
-        cosines = self:at(cosines, row % period, 0, origin),
-        sines = self:at(op.operands.sines, row % period, 0, origin) })
-    row = row + count
-  end
+      { y = self:at(fusion.result, row, 0, of_piece), x = self:at(x, row, 0, of_piece),
+        cosines = self:at_position(cosines, row % period, 0, of_piece),
+        sines = self:at_position(op.operands.sines, row % period, 0, of_piece) })
+  end)
   self:epilogue(fusion, origin, block.first, block.count, 0, x.shape[3])
 end
 
@@ -130,7 +127,25 @@ end
 
 leading.topk_values, leading.topk_indices = topk, topk
 
+-- Lowers a region of rows whose number a call knows: a loop over blocks of these.
+local function open_region(self, region)
+  local block = region.blocks[1]
+  self:loop(region.loop.form, region.loop, function()
+    self.open = { rows = "rows" }
+    local origin = { block_first = 0, unit_first = 0, column = 0, over = { "row" }, pooled = { "row" } }
+    for number, fusion in ipairs(region.fusions) do
+      self.op_index, self.task = self.index_of[fusion.leading], number
+      self:note(equation(fusion, block))
+      self:unit()
+      origin.column = 0
+      leading[fusion.leading.op](self, fusion, origin, block)
+    end
+    self.open = nil
+  end)
+end
+
 function rows:rows_region(region)
+  if region.loop then return open_region(self, region) end
   for i, block in ipairs(region.blocks) do
     local origin = rows_origin(block)
     self.block_index = i

@@ -32,6 +32,10 @@ function ops.softcap(_, _, op) return { kind = "softcap", factor = op.attributes
 function ops.add_distance(self, at, op, range)
   local table_ = op.operands.table
   local operand = self:at(table_, at.head, range.first_key - at.block.first + at.queries - 1, at.origin)
+  if at.region.open then
+    local step = types.bytes(1, "f32")
+    operand.terms = { query = -step, from = at.region.open.left >= 0 and step or nil }
+  end
   return { kind = "add_band" }, operand
 end
 

@@ -11,6 +11,7 @@ local pools = {}
 
 local function valid_rows(self, op, origin)
   if op.operands.lengths then return self:value(op.operands.lengths, 0, origin) end
+  if origin.over then return self:open_value("keys", op.operands.x.shape[2]) end
   return self:integer(op.operands.x.shape[2])
 end
 
@@ -22,6 +23,7 @@ function pools.second(self) return "pool_row", "row", self:integer(1) end
 function pools.first(self) return "pool_row", "row", self:integer(0) end
 function pools.last(self, op, origin)
   if op.operands.lengths then return "pool_row", "row", self:value(op.operands.lengths, -1, origin) end
+  if origin.over then return "pool_row", "row", self:open_value("keys", op.operands.x.shape[2], -1) end
   return "pool_row", "row", self:integer(op.operands.x.shape[2] - 1)
 end
 

@@ -165,8 +165,35 @@ function attention.blocks(scores, p, in_chunks)
   return result
 end
 
+--- Gives an attention of any length one block of queries, which a loop repeats, with all keys in a range: { left,
+--- right: the keys before and after a query that it sees, -1: all; step: the queries of a block; panel; lanes }.
+function attention.open_blocks(region, p, lanes)
+  local scores = region.scores
+  local most = scores.result.shape[4]
+  local left, right = attention.band(scores.attributes)
+  local columns = words.round_up(most, lanes)
+  local rows = math.max(1, math.min(p.query_block, most,
+    math.max(LEAST_ROWS, p.tile_bytes // types.bytes(columns, "f32"))))
+  local is_cut = left >= 0 or right >= 0
+  local key_block = { panel = 0, first = 0, count = p.key_block, outputs = p.key_block }
+  local range = { first_key = 0, keys = most, column = 0, key_blocks = { key_block },
+    k_blocks = { size = most, count = 1, tail = 0 }, cut = is_cut and { lo = -most, hi = most } or nil }
+  region.blocks = { { first = 0, count = rows, keys = most, ranges = { range } } }
+  region.tile_columns, region.most_rows, region.key_block = most, rows, p.key_block
+  region.tile_ld = divide.leading_dimension(words.round_up(most, p.key_block), p, "f32")
+  return { left = left, right = right, step = rows, panel = p.key_block, lanes = lanes,
+    count = (most + rows - 1) // rows }
+end
+
 --- Appends one line for each block.
 function attention.dump(region, lines)
+  if region.open then
+    local o = region.open
+    lines[#lines + 1] = ("        queries in blocks of %d, each with keys from %s to %s"):format(o.step,
+      o.left < 0 and "the first" or ("%d before"):format(o.left), o.right < 0 and "the last" or
+      ("%d after"):format(o.right))
+    return
+  end
   for _, block in ipairs(region.blocks) do
     local texts = {}
     for i, range in ipairs(block.ranges) do

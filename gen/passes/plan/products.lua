@@ -53,8 +53,34 @@ local function calls_of(state, fusion, product)
     p.call_rows, p.k_panel, p.fetch)
 end
 
+-- Returns how strips of an open product prefetch: for each number of strips as a product of so many rows does.
+local function ahead_by_strips(state, fusion, product)
+  local target, most = target_of(state), product.strips.strips[1].size
+  local list, lines = {}, 0
+  for i = 1, (product.n + most - 1) // most do
+    local strips = { groups = product.strips.groups, strips = { { count = i, size = most } } }
+    list[i] = tile.ahead(product, strips, fusion.parameters, target.vector)
+    lines = math.max(lines, list[i] and list[i].lines or 0)
+  end
+  return lines > 0 and { by_strips = list, lines = lines } or nil
+end
+
+-- Returns a fusion's product for as many rows as a call has, at most `rows` at a time, and panel i.
+local function open_panel(state, fusion, rows, i)
+  local p, target = fusion.parameters, target_of(state)
+  local product = { m = fusion.outputs[i], n = rows, k = fusion.leading.operands.weight.shape[2], open = "n",
+    lda = types.whole_lines(fusion.panels.widths[i], "f32"), types = fusion.types, a_room = true }
+  product.strips = state.plan.memoise("open strips", registers.open_strips, product.m, product.k, target, p.call_rows,
+    false, product.types, false)
+  local function ahead() return ahead_by_strips(state, fusion, product) or false end
+  product.fetch = state.plan.memoise("open ahead", ahead, product.m, rows, product.k, product.lda, p.fetch, p.stream,
+    product.types) or nil
+  return product
+end
+
 -- Returns a fusion's product for a block of `rows` rows and panel i.
-local function of_panel(state, fusion, rows, i)
+local function of_panel(state, region, fusion, rows, i)
+  if region.loop then return open_panel(state, fusion, rows, i) end
   local p, target = fusion.parameters, target_of(state)
   local product = { m = fusion.outputs[i], n = rows, k = fusion.leading.operands.weight.shape[2],
     lda = types.whole_lines(fusion.panels.widths[i], "f32"), types = fusion.types, a_room = true }
@@ -75,7 +101,7 @@ local function of_fusion(state, region, fusion)
   for _, block in ipairs(region.blocks) do
     if not fusion.products[block.count] then
       local list = {}
-      for i = 1, #fusion.panels.widths do list[i] = of_panel(state, fusion, block.count, i) end
+      for i = 1, #fusion.panels.widths do list[i] = of_panel(state, region, fusion, block.count, i) end
       fusion.products[block.count] = list
     end
   end
@@ -110,15 +136,28 @@ local function each_with_tables(state, region, block, visit)
   end
 end
 
+-- The open sizes of the products of an attention of any length.
+local open_of = { scores = "n m", context = "n k" }
+
+-- Sets the strips of an open product of an attention. Its scores are whole vectors.
+local function cut_open(state, product)
+  local target = target_of(state)
+  product.a_room = product.a_room or product.m % target.vector == 0
+  product.strips = state.plan.memoise("open strips", registers.open_strips, product.m, product.k, target, product.n,
+    not product.a_room, product.types, product.what == "scores")
+end
+
 -- Sets region.products, the distinct products of an attention in order of first use, and region.product_of(shape),
 -- which returns the one of a shape { m, n, k, types, a_room }.
 local function of_attention(state, region)
   local p = state.plan.parameters
-  region.products, region.product_of = {}, alike.first_of { "m", "n", "k", "types", "a_room" }
+  region.products, region.product_of = {}, alike.first_of { "m", "n", "k", "types", "a_room", "open" }
   local function visit(what, m, n, k, of, a_room)
-    local product = { what = what, m = m, n = n, k = k, types = of, a_room = a_room }
+    local product = { what = what, m = m, n = n, k = k, types = of, a_room = a_room,
+      open = region.open and open_of[what] or nil }
     if region.product_of(product) ~= product then return end
     region.products[#region.products + 1] = product
+    if region.open then return cut_open(state, product) end
     if p.kernels == "c" then return cut(state, product, p) end
     product.fallback = fallback(state, m, n, k)
   end

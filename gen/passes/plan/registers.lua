@@ -104,4 +104,35 @@ function registers.strips(m, n, k, target, most, is_cut, product_types)
   return best
 end
 
+-- Returns one share of each size from `most` to 1.
+local function each_size(most)
+  local list = {}
+  for size = most, 1, -1 do list[#list + 1] = { count = 1, size = size } end
+  return list
+end
+
+--- Returns the strips of a product whose rows only a call knows, as above, with is_open: `strips` has one entry for
+--- each number of rows that a strip may have. open_outputs: the outputs are open too, and at most m; `groups` then has
+--- one entry for each number of vectors. They are chosen for many rows.
+function registers.open_strips(m, k, target, most, is_cut, product_types, open_outputs)
+  local form, group = forms.of(product_types, target), types.group(product_types.a)
+  local free, steps = registers.free(target, is_cut, form), (k + group - 1) // group
+  local total, rest = (m + target.vector - 1) // target.vector, m % target.vector
+  local half = not open_outputs and target.has_halves and form.half and rest > 0 and rest <= target.vector // 2 or nil
+  local best, least
+  for vectors = 1, math.min(total, target.registers // 2) do
+    local rows = math.min(most, (free - 1 - vectors * form.factors) // vectors)
+    if rows >= 1 then
+      local groups, sum = shares(total, vectors), 0
+      for _, of in ipairs(groups) do sum = sum + of.count * cost(of.size, rows, false, steps, form) / rows end
+      sum = sum * (1 + PER_KIND * (#groups - 1))
+      if not least or sum < least then
+        best, least = { groups = open_outputs and each_size(vectors) or groups, strips = each_size(rows),
+          rows_held = false, form = form.name, half = half, is_open = true }, sum
+      end
+    end
+  end
+  return best
+end
+
 return registers

@@ -33,7 +33,8 @@ local function unit_storage(state, region, fusion, x)
     rows = region.blocks[1].count
     for _, each in ipairs(fusion.panels.widths) do width = math.max(width, each) end
   elseif fusion then
-    rows, width = math.min(p.row_block, region.blocks[1].count), x.shape[#x.shape]
+    rows, width = region.loop and region.blocks[1].count or math.min(p.row_block, region.blocks[1].count),
+      x.shape[#x.shape]
   else
     width = x.shape[3] // region.scores.attributes.heads
   end
@@ -78,7 +79,7 @@ local function storage_of(state, tensor, is_fused, written, readers)
     if reader.region ~= written.region then here = false end
     if reader.segment ~= written.segment then crossing = true end
   end
-  local in_blocks = here and written.region.kind == "rows" and #written.region.blocks > 1
+  local in_blocks = here and written.region.kind == "rows" and (written.region.loop or #written.region.blocks > 1)
   local form = is_fused and "fused" or in_blocks and "tile" or "full"
   local width, rows = grouping.row_shape(tensor)
   return { form = form, type = tensor.type, width = width,
@@ -157,7 +158,7 @@ local function packed_for(state, region, role, tensor, made)
   local place = forms.forms[form].packed
   local packed = { form = form, type = tensor.type, width = s.width, rows_per_sequence = s.rows_per_sequence,
     key_block = state.plan.parameters.key_block, whole_batch = false }
-  if not (made and keeps_together(made.region, s.rows_per_sequence, place.together)) then
+  if region.open or not (made and keeps_together(made.region, s.rows_per_sequence, place.together)) then
     packed.buffer, packed.separate = region.scores.result.name .. place.separate, true
     return packed
   end

@@ -14,9 +14,28 @@ local MOST, MOST_ENTRIES = 16, 32
 local largest = {} -- key -> its maximum
 for _, field in ipairs(keys.list) do largest[field.key] = field.max end
 
+--- True if a description has sequences of any length, seq = any(512).
+function sizes.are_open(description) return type(description.seq) == "table" and description.seq.any ~= nil end
+
 --- True if a description has a list of sizes, even of one.
 function sizes.are_listed(description)
-  return type(description.seq) == "table" or type(description.batch) == "table"
+  return not sizes.are_open(description) and (type(description.seq) == "table" or type(description.batch) == "table")
+end
+
+-- Returns the size of the entry of a description with any length, or nil after a fault.
+local function open_size(say, description)
+  for name in pairs(description.seq) do
+    if name ~= "any" then return say("seq", "any length is written any(512), with the most tokens of a sequence") end
+  end
+  local most = description.seq.any
+  most = math.type(most) == "float" and math.tointeger(most) or most
+  if math.type(most) ~= "integer" or most < 2 or most > largest.seq then
+    return say("seq", ("any(N) takes the most tokens of a sequence, an integer from 2 to %d"):format(largest.seq))
+  end
+  if description.batch ~= nil then
+    return say("batch", "a model of any length takes any number of sequences in a call; leave batch out")
+  end
+  return { batch = 1, seq = most, any = true }
 end
 
 --- Returns the sizes of a list in `key`, smallest first, or { value } if it is no list; nil after a fault.
@@ -46,6 +65,10 @@ end
 
 --- Returns the sizes of all entries, { batch, seq }, by length, the largest last.
 function sizes.entries(say, description)
+  if sizes.are_open(description) then
+    local size = open_size(say, description)
+    return size and { size }
+  end
   local batches, lengths = sizes.of(say, description, "batch"), sizes.of(say, description, "seq")
   if not (batches and lengths) then return nil end
   if not sizes.are_listed(description) then

@@ -1,0 +1,122 @@
+-- open.lua: writes the body of a product C[n][m] = B[n][k] A[k][m] of which a call knows n, and perhaps m or k.
+-- The rows are divided evenly into strips of at most as many rows as registers hold, so no strip has only a few rows of
+-- many. There is one piece of code for each number of rows. Open outputs are whole vectors, divided alike; the
+-- last group has code for each number of vectors.
+local operands = require("data.operands")
+local types = require("data.types")
+
+local open = {}
+
+local function indented(lines, by)
+  for i, line in ipairs(lines) do lines[i] = by .. line end
+  return lines
+end
+
+local function append(list, lines)
+  for _, line in ipairs(lines) do list[#list + 1] = line end
+end
+
+-- Returns the table of prefetches by number of strips, in elements and inputs, and the lines that choose from it.
+local function ahead_of(kernel)
+  local rows, type = {}, kernel.types.a
+  for i, fetch in ipairs(kernel.fetch.by_strips) do
+    rows[i] = fetch and ("{ %d, %d, %d }"):format(types.elements(fetch.from, type), types.elements(fetch.each, type),
+      fetch.every) or ("{ 0, 0, %d }"):format(kernel.k)
+  end
+  return {
+    ("static const attn2c_ahead by_strips[%d] = { %s };"):format(#rows, table.concat(rows, ", ")),
+    ("const attn2c_ahead ahead = by_strips[strips < %d ? strips - 1 : %d];"):format(#rows, #rows - 1),
+  }
+end
+
+-- Returns the call of a strip. group: { offset: C text of the outputs before it, size, lanes of its last vector };
+-- number: C text of the strip's number among all.
+local function call_of(kernel, name, adds, a, b, group, number, after)
+  local k = operands.named(kernel)
+  local inputs, more = types.group(kernel.types.a), after or {}
+  local function at(pointer, terms)
+    for _, term in ipairs(terms) do if term ~= "0" then pointer = pointer .. " + " .. term end end
+    return pointer
+  end
+  local of_a = group.offset == "0" and "0" or inputs == 1 and group.offset or ("%d * (%s)"):format(inputs, group.offset)
+  local of_c = at(more.c or "c", { more.one_strip and "0" or ("row * %d"):format(kernel.ldc), group.offset })
+  local size = k.k == "k" and "(int)k" or tostring(kernel.k)
+  local fetch = kernel.fetch and (", %s + ahead.from + (%s) * ahead.each, ahead.every, %d"):format(a, number,
+    kernel.fetch.lines) or ""
+  return {
+    ("%s(%s, %s, %s,"):format(name, at(a, { of_a }), at(b, { ("row * %d"):format(kernel.ldb) }), of_c),
+    ("  %s, %d, %d, %d, %s, %s, %d%s);"):format(size, kernel.lda, kernel.ldb, kernel.ldc, adds,
+      kernel.a_room and "ATTN2C_LANES" or group.lanes, group.lanes, fetch),
+  }
+end
+
+-- Returns the calls of the strips of some rows whose outputs are known.
+local function of_known_outputs(kernel, rows, groups, strip_name, ...)
+  local adds, a, b, lanes, after = ...
+  local lines, done, each_row = {}, 0, 0
+  for _, group in ipairs(groups) do each_row = each_row + group.count end
+  for _, group in ipairs(groups) do
+    local wide = group.size * lanes
+    local function call(offset, number)
+      return call_of(kernel, strip_name(rows, group), adds, a, b, { offset = offset, lanes = group.lanes }, number,
+        after)
+    end
+    local base = each_row == 1 and "i" or ("i * %d + %d"):format(each_row, done)
+    if group.count == 1 then
+      append(lines, call(tostring(group.first * lanes), base))
+    else
+      lines[#lines + 1] = ("for (size_t j = 0; j < %d; j++) {"):format(group.count)
+      append(lines, indented(call(("%d + j * %d"):format(group.first * lanes, wide), base .. " + j"), "  "))
+      lines[#lines + 1] = "}"
+    end
+    done = done + group.count
+  end
+  return lines
+end
+
+-- Returns the calls of the strips of some rows whose outputs, whole vectors, are open.
+local function of_open_outputs(kernel, rows, strip_name, adds, a, b, lanes)
+  local widest = kernel.strips.groups[1].size
+  local function call(size, offset)
+    return call_of(kernel, strip_name(rows, { size = size }), adds, a, b, { offset = offset, lanes = lanes }, "0")
+  end
+  local lines = { ("for (size_t j = 0; j < vectors / %d; j++) {"):format(widest) }
+  append(lines, indented(call(widest, ("j * %d"):format(widest * lanes)), "  "))
+  lines[#lines + 1] = "}"
+  if widest == 1 then return lines end
+  lines[#lines + 1] = ("switch (vectors %% %d) {"):format(widest)
+  for size = widest - 1, 1, -1 do
+    lines[#lines + 1] = ("case %d:"):format(size)
+    append(lines, indented(call(size, ("vectors / %d * %d"):format(widest, widest * lanes)), "  "))
+    lines[#lines + 1] = "  break;"
+  end
+  lines[#lines + 1] = "default: break;"
+  lines[#lines + 1] = "}"
+  return lines
+end
+
+--- Returns the body as lines of C; parameters as for product.body, and strip_name(rows, group): the name of a strip's
+--- function; groups: of the outputs, if they are known. The symbols of the body are strips, row, i and rows.
+function open.body(kernel, lanes, adds, a, b, after, strip_name, groups)
+  local k, most = operands.named(kernel), kernel.strips.strips[1].size
+  local lines = { ("const size_t strips = (n + %d) / %d;"):format(most - 1, most) }
+  if k.m == "m" then lines[#lines + 1] = ("const size_t vectors = m / %d;"):format(lanes) end
+  if kernel.fetch then append(lines, ahead_of(kernel)) end
+  local more = after or {}
+  append(lines, { "for (size_t i = 0, row = 0, rows; i < strips; i++, row += rows) {",
+    "  rows = n / strips + (i < n % strips);" })
+  if more.line then append(lines, indented(more.before("row", "rows"), "  ")) end
+  lines[#lines + 1] = "  switch (rows) {"
+  for _, rows in ipairs(kernel.strips.strips) do
+    lines[#lines + 1] = ("  case %d:"):format(rows.size)
+    append(lines, indented(k.m == "m" and of_open_outputs(kernel, rows, strip_name, adds, a, b, lanes)
+      or of_known_outputs(kernel, rows, groups, strip_name, adds, a, b, lanes, after), "    "))
+    lines[#lines + 1] = "    break;"
+  end
+  append(lines, { "  default: break;", "  }" })
+  if more.line then lines[#lines + 1] = "  " .. more.line("row", "rows") end
+  lines[#lines + 1] = "}"
+  return lines
+end
+
+return open

@@ -1,0 +1,67 @@
+-- any_length.lua: checks a spec whose sequences may have any length, seq = any(512), and removes its padding.
+-- A call has the rows of its sequences one after the other, without padding. So a mask of padding masks nothing, and
+-- lengths are no input.
+local masks = require("data.masks")
+
+local any_length = {}
+
+-- What is not supported with any length: { key, what, is_there(spec) }.
+local refused = {
+  { "past", "past keys", function(spec) return (spec.past or 0) > 0 end },
+  { "memory", "a memory", function(spec) return spec.memory ~= nil end },
+  { "input", "image, whose patches have one number", function(spec) return spec.input.stage == "image" end },
+  { "input", "qkv, whose keys have a number of their own", function(spec) return spec.input.stage == "qkv" end },
+  { "layout", "seq_first", function(spec) return spec.layout == "seq_first" end },
+  { "bias_kv", "learned keys", function(spec) return spec.bias_kv end },
+  { "zero_attn", "keys of zeros", function(spec) return spec.zero_attn end },
+  { "scoring", "additive scores", function(spec) return spec.scoring == "additive" end },
+  { "positions", "relative_key positions", function(spec)
+    return type(spec.positions) == "string" and spec.positions:find("^relative_key") ~= nil
+  end },
+  { "attention_output", "outputs of an attention", function(spec)
+    return spec.attention_output.kind ~= "none" or spec.attention_output.scores
+  end },
+  { "prefix", "a prefix", function(spec) return spec.mask.prefix ~= nil end },
+  { "kernels", "kernels of libxsmm", function(spec)
+    return spec.kernels == "libxsmm" or spec.plan.kernels == "libxsmm"
+  end },
+  { "precision", "bf16 and int8", function(spec) return spec.precision.all ~= "f32" end },
+  { "threads", "several threads", function(spec) return spec.threads ~= 1 end },
+}
+
+local function check(say, spec, place)
+  for _, each in ipairs(refused) do
+    if each[3](spec) then say(place .. each[1], ("%s: not supported with seq = any(N)"):format(each[2])) end
+  end
+  for _, array in ipairs(masks.arrays) do
+    if spec.mask[array.word] then
+      say(place .. "mask", ("\"%s\": not supported with seq = any(N), whose sequences have no padding"):format(array.word))
+    end
+  end
+end
+
+-- Removes the mask of padding from a layer's or the stack's spec.
+local function unpad(spec)
+  local mask = {}
+  for word, value in pairs(spec.mask) do if word ~= "padding" then mask[word] = value end end
+  spec.mask, spec.mask_value = mask, nil
+  mask.padding = false
+end
+
+--- Checks a spec, and changes it to that of sequences without padding.
+function any_length.resolve(say, spec)
+  check(say, spec, "")
+  for i, each in ipairs(spec.each or {}) do
+    if each.mask.prefix then say(("layers.%d.prefix"):format(i), "not supported with seq = any(N)") end
+  end
+  for i, stage in ipairs(spec.output) do
+    if stage.stage == "pool" and stage.mask then
+      say(("output.%d.mask"):format(i), "a pool's mask: not supported with seq = any(N)")
+    end
+  end
+  spec.any = true
+  for _, each in ipairs(spec.each or {}) do unpad(each) end
+  unpad(spec)
+end
+
+return any_length
