@@ -56,7 +56,7 @@ local function comment_of(tensor, shape, is_call, note)
 end
 
 local function members_of(state, names, program)
-  local list, is_listed = {}, state.family.is_listed
+  local list, is_listed = {}, state.family.is_listed or state.spec.any
   for _, name in ipairs(names) do
     local tensor = state.graph.tensors[name]
     local member = reserved.member(tensor.member)
@@ -66,7 +66,7 @@ local function members_of(state, names, program)
       comment = comment_of(tensor, shape, false, note),
       call_comment = comment_of(tensor, is_listed and emit_lengths.shape(tensor, state.spec, true) or shape, is_listed,
         note),
-      macro = tensor.member:upper(), integers = tensor.type == "i32", minimum = tensor.minimum, limit = tensor.limit,
+      open_count = emit_lengths.count(tensor, state.spec), macro = tensor.member:upper(), integers = tensor.type == "i32", minimum = tensor.minimum, limit = tensor.limit,
       optional = tensor.optional, zeros = tensor.zeros,
       all = tensor.optional and (tensor.limit - 1 .. ", "):rep(state.spec.batch):sub(1, -3),
       shadow = shadow_of(program.offsets[name]) }
@@ -177,7 +177,7 @@ local function values_of(state)
     own_kernel_count = #own_kernels_of(state), kernel_count = #state.kernels, kernels = state.kernels,
     batches = batches_of(state),
     layers = spec.layers + (spec.memory and spec.memory.encoder and spec.memory.encoder.layers or 0),
-    threads = spec.threads, batch = spec.batch, seq = spec.seq, d_model = spec.d_model,
+    any = spec.any or false, threads = spec.threads, batch = spec.batch, seq = spec.seq, d_model = spec.d_model,
     saved_by_two = ("%.3f"):format(primary.saved_by_two),
     tuned = (state.parameters.hash and " with tuning " .. state.parameters.hash or "")
       .. (primary.graph.smoothing and " with factors " .. state.factors.hash or ""),

@@ -176,7 +176,7 @@ function plan.run(state)
   local segments = segments_of(state, entry, uses)
   storage.decide(state, entry, segments, uses)
   products.decide(state, segments)
-  state.plan.bound, state.plan.roof = bound.of(state, segments), roof.of(state.spec)
+  state.plan.bound, state.plan.roof = state.spec.any and {} or bound.of(state, segments), roof.of(state.spec)
   partition.decide(state, segments)
   state.plan.segments = segments
 end

@@ -143,6 +143,13 @@ typedef struct {
 
 typedef struct attn2c_team attn2c_team; /* model/team.h */
 
+/* The sequences of a call of an entry of any length. Their rows follow each other without padding. */
+typedef struct {
+  ptrdiff_t rows;       /* of all sequences */
+  ptrdiff_t count;      /* sequences */
+  const int32_t *first; /* [count + 1], the first row of each sequence, then `rows` */
+} attn2c_sequences;
+
 /* One call of an entry. */
 typedef struct {
   const attn2c_kernel *kernels; /* those of libxsmm, in the order of the descriptor's */
@@ -151,6 +158,7 @@ typedef struct {
   const void *const *in;        /* pointers in the order of the entry's inputs */
   void *const *out;             /* pointers in the order of its outputs; NULL: not wanted */
   attn2c_team *team;            /* shares the call among the code's workers; NULL: the caller works alone */
+  const attn2c_sequences *sequences; /* for an entry of any length; NULL for others */
   double *nanoseconds;          /* read by the profile alone, which adds the time spent in op i to [i] */
 } attn2c_call;
 
@@ -231,6 +239,7 @@ typedef struct attn2c_descriptor {
   const char *smoothing;                /* one line that describes `factors`; NULL: none */
   const char *precision;                /* number types of products: "bf16", "int8, output f32"; NULL: f32 */
   const attn2c_lengths *lengths;        /* for a model whose N_forward takes any length; NULL: it takes one */
+  int is_open; /* 1: the one entry takes sequences of any length, up to lengths->sizes[0].seq */
   const attn2c_embedded *embedded;      /* NULL: weights are only in files */
   const struct attn2c_text_facts *text; /* text_facts.h; NULL: the model takes no text */
   /* The model's variants for each of its targets, including this one, ended by NULL. The most demanding

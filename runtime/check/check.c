@@ -79,12 +79,16 @@ static int verify_ops(const attn2c_check_job *job) {
 
 int attn2c_check_run(const attn2c_check_job *job, attn2c_run run, float *arena, void *const *outputs,
                      const char *variant) {
+  const int64_t longest = job->descriptor->is_open ? job->descriptor->lengths->sizes[0].seq : 0;
+  const int32_t first[] = {0, (int32_t)longest};
+  const attn2c_sequences whole = {longest, 1, first};
   const attn2c_call call = {.kernels = job->model->kernels,
                             .weights = job->model->weights,
                             .arena = arena,
                             .in = job->inputs,
                             .out = outputs,
-                            .team = job->team};
+                            .team = job->team,
+                            .sequences = job->descriptor->is_open ? &whole : NULL};
   int status = run(&call);
   if (status != ATTN2C_OK)
     attn2c_say(job->message, "entry %s, the %s variant: %s", job->entry->name, variant,

@@ -2,6 +2,7 @@
  * context. */
 #include "model/dispatch.h"
 #include "model/resize.h"
+#include "model/sequences.h"
 
 #include <string.h>
 
@@ -112,6 +113,7 @@ static int has_inputs(const attn2c_descriptor *model, const void *const *inputs)
 int attn2c_dispatch_through(attn2c_context *context, int number, int64_t batch, int64_t seq,
                             const void *const *inputs, void *const *outputs) {
   const attn2c_descriptor *model = context->model->descriptor;
+  if (model->is_open) return attn2c_sequences_run(context, batch, NULL, seq, inputs, outputs);
   const buffers *r = context->buffers;
   if (!r || batch < 1 || number >= model->entry_count || !has_inputs(model, inputs)) return ATTN2C_USAGE;
   if (number >= 0 && !fits(r->lengths, number, seq)) return ATTN2C_USAGE;
@@ -135,6 +137,7 @@ int attn2c_dispatch(attn2c_context *context, int64_t batch, int64_t seq, const v
 }
 
 int attn2c_dispatch_entry(const attn2c_context *context, int64_t batch, int64_t seq) {
+  if (context->model->descriptor->is_open) return 0;
   if (!context->buffers || batch < 1) return -1;
   return choose(context->model->descriptor, context->buffers, batch, seq);
 }
@@ -167,6 +170,7 @@ static double cost_of_weights(const attn2c_descriptor *model) {
 
 int attn2c_dispatch_prepare(attn2c_context *context, const attn2c_lengths *lengths) {
   const attn2c_descriptor *model = context->model->descriptor;
+  if (model->is_open) return attn2c_sequences_prepare(context);
   const attn2c_entry *primary = attn2c_primary_entry(model);
   const int inputs = primary->input_count, outputs = primary->output_count;
   size_t bytes = (sizeof(buffers) + 2 * (size_t)(inputs + outputs) * sizeof(void *) + LINE - 1) / LINE * LINE;

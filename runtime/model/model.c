@@ -138,6 +138,11 @@ int attn2c_context_create(const attn2c_model *model, attn2c_context **context) {
   attn2c_context *created = calloc(1, sizeof *created);
   if (!created) return ATTN2C_MEMORY;
   created->model = model;
+  if (model->descriptor->is_open) {
+    const int64_t longest = model->descriptor->lengths->sizes[0].seq;
+    created->first_of_whole[1] = (int32_t)longest;
+    created->whole = (attn2c_sequences){longest, 1, created->first_of_whole};
+  }
   created->arena = attn2c_allocate((size_t)model->descriptor->arena_floats * sizeof(float));
   if (!created->arena || attn2c_model_team(model, &created->team) != ATTN2C_OK) {
     attn2c_context_destroy(created);
@@ -152,6 +157,7 @@ void attn2c_context_destroy(attn2c_context *context) {
   attn2c_team_end(context->team);
   attn2c_free(context->arena);
   attn2c_free(context->buffers);
+  free(context->open);
   free(context);
 }
 
@@ -161,7 +167,8 @@ attn2c_call attn2c_context_call(const attn2c_context *context, const void *const
                        .arena = context->arena,
                        .in = in,
                        .out = out,
-                       .team = context->team};
+                       .team = context->team,
+                       .sequences = context->model->descriptor->is_open ? &context->whole : NULL};
 }
 
 int attn2c_context_run(const attn2c_context *context, const attn2c_entry *entry, const void *const *in,

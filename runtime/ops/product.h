@@ -25,6 +25,12 @@
 
 #define ATTN2C_STRIP ATTN2C_INLINE void
 
+/* How the strips of a product of any number of rows prefetch: elements after A where the first begins, elements
+ * from strip to strip, and the inputs between two requests. */
+typedef struct {
+  int from, each, every;
+} attn2c_ahead;
+
 ATTN2C_INLINE attn2c_vector attn2c_zero(void) { return (attn2c_vector){0.0f}; }
 
 ATTN2C_INLINE attn2c_vector attn2c_multiply_add(attn2c_vector a, attn2c_vector b, attn2c_vector c) {

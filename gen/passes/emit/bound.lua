@@ -121,8 +121,9 @@ local function kernel_of(step)
 end
 
 --- Returns the values of the templates: bound_products, bound_kernels, bound_rows, each with calls as a C double;
---- bound_candidates: lists of initialisers.
+--- bound_candidates: lists of initialisers. All are empty for an entry of any length, as its work depends on the call.
 function emit_bound.values(state)
+  if state.spec.any then return { bound_products = {}, bound_candidates = {}, bound_kernels = {}, bound_rows = {} } end
   local kernels, rows, by_key = {}, {}, {}
   each_call(state, function(step, times)
     local key, list, make

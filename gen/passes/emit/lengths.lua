@@ -2,6 +2,7 @@
 -- The structure is attn2c_lengths in runtime/base/descriptor.h. The interface of calls of any size is written here
 -- too.
 local c = require("common.c")
+local words = require("common.words")
 
 local emit_lengths = {}
 
@@ -26,16 +27,29 @@ function emit_lengths.sizes(tensor, spec, is_growing)
   for i = 1, #tensor.shape - (tensor.squeezed and 1 or 0) do
     local n, letter = tensor.shape[i], is_growing and tensor.grows:sub(i, i) or ""
     local more = letter == "k" and n - spec.seq or 0
-    sizes[i] = letter == "b" and "batch" or letter == "s" and "seq"
+    if spec.any and letter == "b" then letter = tensor.grows:sub(i + 1, i + 1) == "s" and "r" or "t" end
+    sizes[i] = letter == "r" and "rows" or letter == "t" and "sequences" or letter == "b" and "batch" or letter == "s" and "seq"
       or letter == "k" and (more > 0 and ("seq + %d"):format(more) or "seq") or n
   end
   return sizes
+end
+
+--- Returns the number of elements of an input or output in a call of any length, as C on its sequences n.
+function emit_lengths.count(tensor, spec)
+  if not spec.any then return nil end
+  local each = words.elements(tensor.shape)
+  if tensor.unbatched then return tostring(each) end
+  local has_rows = tensor.grows:find("s", 1, true)
+  each = has_rows and each // spec.seq or each
+  local text = has_rows and "n->rows" or "n->count"
+  return each == 1 and text or ("%s * %d"):format(text, each)
 end
 
 --- Returns the sizes as C writes them: "[batch][seq][384]".
 function emit_lengths.shape(tensor, spec, is_growing)
   local parts = {}
   for i, size in ipairs(emit_lengths.sizes(tensor, spec, is_growing)) do parts[i] = ("[%s]"):format(size) end
+  if is_growing and spec.any and parts[1] == "[rows]" then table.remove(parts, 2) end
   return table.concat(parts)
 end
 
@@ -44,7 +58,8 @@ function emit_lengths.values(state)
   local primary, sizes = state.primary, {}
   local family, entry, exact = primary.family, primary.graph.entry, primary.spec.exact
   for i, each in ipairs(family.entries) do sizes[i] = ("{ %d, %d }"):format(each.sizes.batch, each.sizes.seq) end
-  return { is_listed = family.is_listed, input_axes = axes_list(primary.graph, entry.inputs),
+  if primary.spec.any then sizes = { ("{ 1, %d }"):format(primary.spec.seq) } end
+  return { is_listed = family.is_listed or primary.spec.any or false, any = primary.spec.any or false, input_axes = axes_list(primary.graph, entry.inputs),
     output_axes = axes_list(primary.graph, entry.outputs), sizes = table.concat(sizes, ", "), past = primary.spec.past,
     least = primary.spec.least, least_seq = exact and family.entries[1].sizes.seq or primary.spec.least,
     exact = exact and c.string(exact) or "NULL" }

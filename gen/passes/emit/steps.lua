@@ -13,6 +13,9 @@ local types = require("data.types")
 
 local emit_steps = {}
 
+-- Characters of a line that declares locals of a loop.
+local WIDTH = 92
+
 -- Returns the weights in the order of the packed block: { name, first, stop }.
 local function weights_in_order(state)
   local list, offsets = {}, state.weights.offsets
@@ -158,8 +161,8 @@ end
 writers.map, writers.row = write_call, write_call
 
 -- Order of a function's parameters: kernels, weights, arena, the worker's own part of it, inputs, outputs, the first
--- sequence.
-local parameter_order = { "k", "w", "a", "p", "in", "out", "s" }
+-- sequence, the sequences of a call of any length.
+local parameter_order = { "k", "w", "a", "p", "in", "out", "s", "n" }
 
 -- Attribute of a worker's parameter that the work does not use.
 local UNUSED = "__attribute__((unused)) "
@@ -169,7 +172,7 @@ local function declared_of(state, program)
   return {
     k = "const attn2c_kernel *k", w = "const float *w", a = "float *a", p = "float *p",
     ["in"] = ("const %s_%s_in *in"):format(name, entry), out = ("const %s_%s_out *out"):format(name, entry),
-    s = "size_t s",
+    s = "size_t s", n = "const attn2c_sequences *n",
   }
 end
 
@@ -183,6 +186,7 @@ local function used_by(program, list)
     if operand.terms and operand.terms.s then used.s = true end
   end
   for _, step in ipairs(list) do
+    if step.form == "begin" and step.loop ~= "batch" then used.n = true end
     if calls.takes_kernels(step) then used.k = true end
     if not program.joined[step] then calls.each_operand(step, program.joints[step], add) end
   end
@@ -208,8 +212,16 @@ local function write_locals(lines, at)
   for i = at + 1, #lines do
     for word in lines[i].text:gmatch("[%a_][%w_]*") do used[word] = true end
   end
-  for i, each in ipairs(loops.locals(line.of_loop, used, steps.fill)) do list[i] = each[1] .. " = " .. each[2] end
-  line.text = #list > 0 and ("%sconst ptrdiff_t %s;"):format(line.text, table.concat(list, ", ")) or nil
+  local text, indent = nil, line.text
+  for _, each in ipairs(loops.locals(line.of_loop, used, steps.fill)) do
+    local own = each[1] .. " = " .. each[2]
+    if #list > 0 and #table.concat(list, ", ") + #own > WIDTH then
+      text = ("%s%sconst ptrdiff_t %s;\n"):format(text or "", indent, table.concat(list, ", "))
+      list = {}
+    end
+    list[#list + 1] = own
+  end
+  line.text = #list > 0 and ("%s%sconst ptrdiff_t %s;"):format(text or "", indent, table.concat(list, ", ")) or nil
 end
 
 -- Returns the lines of a list of steps, and the last op. A profiled file has a lap after each run of steps of one op.
@@ -370,12 +382,15 @@ function Writer:segments()
 end
 
 -- Members of a call that the run function copies into variables of their own.
-local members_of_call = { k = "kernels", w = "weights", a = "arena" }
+local members_of_call = { k = "kernels", w = "weights", a = "arena", n = "sequences" }
 
 -- Returns the lines that declare a struct with the pointers of call->in or call->out, and a pointer to it.
 function Writer:struct_of(parameter, struct, names)
   local pointers = {}
-  for i = 1, #names do pointers[i] = ("call->%s[%d]"):format(parameter, i - 1) end
+  for i, name in ipairs(names) do
+    pointers[i] = ("call->%s[%d]"):format(parameter, i - 1)
+    if self.any then pointers[i] = (".%s = %s"):format(self.addresses.members[name], pointers[i]) end
+  end
   return ("%s_%s_%s %s = { %s };"):format(self.name, self.entry.name, parameter, struct, table.concat(pointers, ", ")),
     ("%s = &%s;"):format(self.declared[parameter], struct)
 end
@@ -383,7 +398,7 @@ end
 -- Returns the lines by which the run function takes what it uses from the call.
 function Writer:unpacked(used)
   local list = {}
-  for _, parameter in ipairs { "k", "w", "a" } do
+  for _, parameter in ipairs { "k", "w", "a", "n" } do
     if used[parameter] then
       list[#list + 1] = ("%s = call->%s;"):format(self.declared[parameter], members_of_call[parameter])
     end
@@ -402,7 +417,7 @@ end
 --- outputs that a caller does not want are in the arena.
 function emit_steps.values(state, program, integers, shadowed)
   local writer = setmetatable({ program = program, addresses = addresses_of(state, program), steps = 0,
-    declared = declared_of(state, program), batch = state.spec.batch, name = state.spec.name,
+    declared = declared_of(state, program), batch = state.spec.batch, any = state.spec.any, name = state.spec.name,
     entry = state.graph.entry }, Writer)
   local segments = writer:segments()
   local used, of_team = {}, {} -- by all segments; by segments of a team
@@ -412,7 +427,7 @@ function emit_steps.values(state, program, integers, shadowed)
   end
   for _, set in ipairs { used, of_team } do set.a, set.p, set.s = set.a or set.p, nil, nil end
   local teamed = next(of_team) ~= nil
-  if integers then used["in"] = true end
+  if integers then used["in"], used.n = true, used.n or state.spec.any end
   if shadowed then used.a, used.out = true, true end
   return { segments = segments, teamed = teamed,
     call_members = each_used(of_team, function(parameter) return writer.declared[parameter] end),

@@ -167,12 +167,13 @@ function sizes.resolve(say, spec, listed)
     say("output", ("pool \"second\" takes the second row, but seq is %d"):format(spec.seq))
   end
   if same_to and spec.seq + spec.past <= same_to then same_to = nil end
-  if listed and same_to then
+  if (listed or spec.any) and same_to then
     say("rope_scaling", ("the angles of %s depend on the length beyond %d positions, and then a list of lengths does "
       .. "not go with it%s"):format(spec.rope_scaling.type, same_to,
       spec.rope_scaling.type == "dynamic" and "; give it `longest`" or ""))
   end
   local is_image = spec.input.stage == "image"
+  if spec.any then return end
   spec.rows = listed and not is_image and (sees or asks ~= nil) or nil
   spec.exact = is_image and "an image has one size" or nil
   if listed or is_image then return end
