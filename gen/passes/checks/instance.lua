@@ -9,29 +9,41 @@ local words = require("common.words")
 
 local instance = {}
 
---- Returns the calls for which a program is checked: lengths of sequences, of at most `most` rows in all, around the
---- sizes of blocks.
-function instance.calls(most)
+-- Returns the largest step of a program's loops over rows, queries or keys.
+local function largest_step(program)
+  local largest = 1
+  for _, segment in ipairs(program.segments) do
+    for _, section in ipairs(segment.sections) do
+      for _, step in ipairs(section.steps) do largest = math.max(largest, step.form == "begin" and step.step or 1) end
+    end
+  end
+  return largest
+end
+
+--- Returns the calls for which a program is checked: { rows, first, flows }. Lengths of sequences are at the ends of
+--- their range; `flows` is true for calls of two iterations of each loop at most, from which the order of reads and
+--- writes is known.
+function instance.calls(program, most)
   local list, seen = {}, {}
-  local function add(lengths)
+  local function add(lengths, flows)
     local rows, first = 0, { 0 }
     for i, length in ipairs(lengths) do
       rows = rows + length
       first[i + 1] = rows
     end
     local key = table.concat(lengths, " ")
-    if rows <= most and lengths[1] > 0 and not seen[key] then
+    if rows <= most and lengths[#lengths] > 0 and not seen[key] then
       seen[key] = true
-      list[#list + 1] = { rows = rows, first = first, lengths = lengths }
+      list[#list + 1] = { rows = rows, first = first, flows = flows }
     end
   end
+  local block = math.min(most, largest_step(program) + 1)
+  add({ math.min(most, 65), block - math.min(most, 65) }, true)
+  add({ block }, true)
+  add({ 1, 1 }, true)
+  add({ 1 }, true)
   add { most }
-  add { 1 }
   add { most - 1, 1 }
-  add { 1, most // 2, most - most // 2 - 1 }
-  local ones = {}
-  for i = 1, math.min(most, 3) do ones[i] = 1 end
-  add(ones)
   return list
 end
 
@@ -54,27 +66,35 @@ local function with_values(operand, symbols)
   return copy
 end
 
--- Returns a table with the values of its open names.
-local function sized(of, sizes, symbols)
+-- Returns a table with the values of its open names; equal ones are one table, whose footprint is computed once.
+local function sized(of, sizes, symbols, made)
   if not of.open then return of end
-  local copy = {}
-  for key, value in pairs(of) do copy[key] = value end
-  for name in of.open:gmatch("%S+") do copy[name] = value_of(symbols, sizes[name]) end
-  copy.open = nil
-  return copy
+  local copy, values = {}, {}
+  for name in of.open:gmatch("%S+") do
+    local value = value_of(symbols, sizes[name])
+    copy[name], values[#values + 1] = value, value
+  end
+  local key = table.concat(values, " ")
+  made[of] = made[of] or {}
+  if not made[of][key] then
+    for name, value in pairs(of) do if copy[name] == nil then copy[name] = value end end
+    copy.open = nil
+    made[of][key] = copy
+  end
+  return made[of][key]
 end
 
 -- Returns a step with the values of a call's symbols.
-local function known_step(step, symbols)
+local function known_step(step, symbols, made)
   local copy = {}
   for key, value in pairs(step) do copy[key] = value end
   copy.arguments = {}
   for name, operand in pairs(step.arguments) do copy.arguments[name] = operand and with_values(operand, symbols) end
   if step.kernel then
-    copy.kernel = sized(step.kernel, step.sizes, symbols)
+    copy.kernel = sized(step.kernel, step.sizes, symbols, made)
     copy.outputs = math.min(step.outputs, copy.kernel.m)
   end
-  if step.constants then copy.constants = sized(step.constants, step.sizes, symbols) end
+  if step.constants then copy.constants = sized(step.constants, step.sizes, symbols, made) end
   copy.sizes = nil
   return copy
 end
@@ -91,18 +111,18 @@ local function finish_of(list, at)
 end
 
 -- Appends the steps list[first .. last] of one call.
-local function unroll(list, first, last, call, symbols, result, copy_of)
+local function unroll(list, first, last, call, symbols, result, copy_of, made)
   local at = first
   while at <= last do
     local step = list[at]
     if step.form == "begin" then
       local stop = finish_of(list, at)
       loops.forms[step.loop].run(step, call, symbols, function()
-        unroll(list, at + 1, stop - 1, call, symbols, result, copy_of)
+        unroll(list, at + 1, stop - 1, call, symbols, result, copy_of, made)
       end)
       at = stop
     elseif operands.entry(step) then
-      local known = known_step(step, symbols)
+      local known = known_step(step, symbols, made)
       result[#result + 1] = known
       copy_of(step, known)
     else
@@ -126,6 +146,7 @@ end
 --- (joints, joined, unstored) for the new steps.
 function instance.of(program, call)
   local known = setmetatable({ segments = {}, joints = {}, joined = {}, unstored = {} }, { __index = program })
+  local made = {}
   local pair -- of the fused product before
   local function copy_of(step, new)
     if program.joined[step] then
@@ -144,7 +165,7 @@ function instance.of(program, call)
     local copy = setmetatable({ sections = {} }, { __index = segment })
     for s, section in ipairs(segment.sections) do
       local list = {}
-      unroll(section.steps, 1, #section.steps, call, {}, list, copy_of)
+      unroll(section.steps, 1, #section.steps, call, {}, list, copy_of, made)
       copy.sections[s] = setmetatable({ steps = list }, { __index = section })
     end
     known.segments[i] = copy

@@ -174,10 +174,10 @@ return function(state)
   for _, program in ipairs(state.programs) do
     local unstored = unstored_of(program)
     local beside = beside_of(program, check_offsets(state, program, unstored))
-    for _, call in ipairs(state.spec.any and instance.calls(state.spec.seq) or {}) do
+    for _, call in ipairs(state.spec.any and instance.calls(program, state.spec.seq) or {}) do
       local known = instance.of(program, call)
       check_bounds(state, known, call)
-      flow(state, known, beside, "memory", known.unstored, call)
+      if call.flows then flow(state, known, beside, "memory", known.unstored, call) end
     end
     if state.spec.any then goto continue end
     check_bounds(state, program)

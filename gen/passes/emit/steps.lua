@@ -94,7 +94,10 @@ end
 local function fetched_by(step, addresses)
   local a, ahead = step.arguments.a, step.kernel.fetch
   local bytes = types.panel_bytes(step.kernel.k, step.kernel.lda, step.kernel.types.a)
-  if ahead and ahead.each < bytes then -- several strips, each for its share of a later panel
+  for _, each in ipairs(ahead and ahead.by_strips or {}) do
+    if each and each.each < bytes then ahead = each end
+  end
+  if ahead and not ahead.by_strips and ahead.each < bytes then -- several strips, each for its share of a later panel
     local panel = addresses.weights[a.buffer] + a.offset + ahead.from
     return panel, panel + bytes
   end
