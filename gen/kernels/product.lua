@@ -150,7 +150,8 @@ local function body_in_tiles(kernel, lanes, adds, a, b)
 end
 
 --- Returns the body as lines of C.
---- kernel: { open: the names of those of n, m and k that a call knows, if any (kernels/open.lua); m, n, k, ldb, ldc in elements, lda in outputs; types; strips (plan/registers.lua); a_room: whether a whole
+--- kernel: { open: the names of those of n, m and k that a call knows, if any (kernels/open.lua);
+---   m, n, k, ldb, ldc in elements, lda in outputs; types; strips (plan/registers.lua); a_room: whether a whole
 ---   vector may be read at the end of a row of A; fetch (plan/tile.lua: ahead) }
 --- lanes: floats of a vector; adds: a C expression, whether the product is added to C; a, b: the names of A and B
 --- after_strip: nil, or what follows each strip (not with tiles): { c: the name of C; one_strip: whether C has the

@@ -35,7 +35,8 @@ typedef struct {
 } place;
 
 /* Returns the elements of an input or output before a call's. */
-static int64_t elements_before(const attn2c_descriptor *model, const attn2c_axes *axes, int tensor, place at) {
+static int64_t elements_before(const attn2c_descriptor *model, const attn2c_axes *axes, int tensor,
+                               place at) {
   if (axes->batch < 0) return 0;
   const int64_t elements = attn2c_elements(&model->tensors[tensor]);
   return axes->rows < 0 ? at.sequences * elements : at.rows * (elements / model->lengths->sizes[0].seq);
@@ -47,12 +48,12 @@ static int run_call(attn2c_context *context, place at, const attn2c_sequences *n
   const attn2c_entry *entry = attn2c_primary_entry(model);
   struct attn2c_open *open = context->open;
   for (int i = 0; i < entry->input_count; i++)
-    open->in[i] = inputs[i] ? (const uint32_t *)inputs[i] + elements_before(model, &model->lengths->inputs[i],
-                                                                            entry->inputs[i], at)
+    open->in[i] = inputs[i] ? (const uint32_t *)inputs[i] +
+                                  elements_before(model, &model->lengths->inputs[i], entry->inputs[i], at)
                             : (const void *)open->zeros;
   for (int i = 0; i < entry->output_count; i++)
-    open->out[i] = outputs[i] ? (uint32_t *)outputs[i] + elements_before(model, &model->lengths->outputs[i],
-                                                                         entry->outputs[i], at)
+    open->out[i] = outputs[i] ? (uint32_t *)outputs[i] +
+                                    elements_before(model, &model->lengths->outputs[i], entry->outputs[i], at)
                               : NULL;
   attn2c_call call = attn2c_context_call(context, open->in, open->out);
   call.sequences = n;

@@ -208,7 +208,8 @@ end
 
 --- Walks a program. Checks that every element of the arena and of an output is read as it was written last, and that
 --- every output is written whole. beside: buffer -> the others that overlap it. state: gives the batch and the shapes
---- of outputs. call: of instance.calls, if the program is of one; unseen: nil, or step -> the operand that the step has elsewhere than in its buffer.
+--- of outputs. unseen: nil, or step -> the operand that the step has elsewhere than in its buffer. call: of
+--- instance.calls, if the program is of one.
 return function(state, program, beside, pass, unseen, call)
   local self = setmetatable({ pass = pass, unseen = unseen or {}, records = records(program, beside), moving = {},
     written = {}, walk = operands.walk(true) }, Flow)

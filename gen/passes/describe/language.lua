@@ -10,8 +10,10 @@ local words = require("common.words")
 local language = {}
 
 --- Functions that descriptions may call in addition to operators.
-language.functions = { floor = math.floor, max = math.max, min = math.min, sqrt = math.sqrt,
-  any = function(most) return { any = most } end }
+language.functions = { floor = math.floor, max = math.max, min = math.min, sqrt = math.sqrt }
+
+--- Functions that make sizes: any(512) is any length up to 512.
+language.sizes = { any = function(most) return { any = most } end }
 language.numbers = { huge = math.huge, pi = math.pi }
 
 local function constructor(name, stage)
@@ -38,6 +40,7 @@ function language.globals()
   local env = {}
   for name, stage in pairs(stages.constructors) do env[name] = constructor(name, stage) end
   for name, value in pairs(language.functions) do env[name] = value end
+  for name, value in pairs(language.sizes) do env[name] = value end
   for name, value in pairs(language.numbers) do env[name] = value end
   return setmetatable(env, { __index = refuse })
 end

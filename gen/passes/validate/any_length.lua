@@ -5,7 +5,7 @@ local masks = require("data.masks")
 
 local any_length = {}
 
--- What is not supported with any length: { key, what, is_there(spec) }.
+-- Keys that are not supported with any length: { key, what, is_there(spec) }.
 local refused = {
   { "past", "past keys", function(spec) return (spec.past or 0) > 0 end },
   { "memory", "a memory", function(spec) return spec.memory ~= nil end },
