@@ -66,7 +66,8 @@ local function members_of(state, names, program)
       comment = comment_of(tensor, shape, false, note),
       call_comment = comment_of(tensor, is_listed and emit_lengths.shape(tensor, state.spec, true) or shape, is_listed,
         note),
-      open_count = emit_lengths.count(tensor, state.spec), macro = tensor.member:upper(), integers = tensor.type == "i32", minimum = tensor.minimum, limit = tensor.limit,
+      open_count = emit_lengths.count(tensor, state.spec), macro = tensor.member:upper(),
+      integers = tensor.type == "i32", minimum = tensor.minimum, limit = tensor.limit,
       optional = tensor.optional, zeros = tensor.zeros,
       all = tensor.optional and (tensor.limit - 1 .. ", "):rep(state.spec.batch):sub(1, -3),
       shadow = shadow_of(program.offsets[name]) }

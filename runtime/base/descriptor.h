@@ -159,7 +159,7 @@ typedef struct {
   void *const *out;             /* pointers in the order of its outputs; NULL: not wanted */
   attn2c_team *team;            /* shares the call among the code's workers; NULL: the caller works alone */
   const attn2c_sequences *sequences; /* for an entry of any length; NULL for others */
-  double *nanoseconds;          /* read by the profile alone, which adds the time spent in op i to [i] */
+  double *nanoseconds;               /* read by the profile alone, which adds the time spent in op i to [i] */
 } attn2c_call;
 
 /* Makes a call. It does not allocate, read or write files. It returns ATTN2C_FORMAT if a token id or length
@@ -234,11 +234,11 @@ typedef struct attn2c_descriptor {
   double saved_by_two;
   int seq_first; /* 1: arrays are [seq][batch][width], and a call takes exactly one batch */
   int64_t batch; /* sequences per call; 0: the leading dimension of the first input that has a batch */
-  const attn2c_packing *packings;       /* one per weight; NULL: all are ATTN2C_F32 */
-  const attn2c_factors *factors;        /* one per weight; NULL: none has any */
-  const char *smoothing;                /* one line that describes `factors`; NULL: none */
-  const char *precision;                /* number types of products: "bf16", "int8, output f32"; NULL: f32 */
-  const attn2c_lengths *lengths;        /* for a model whose N_forward takes any length; NULL: it takes one */
+  const attn2c_packing *packings; /* one per weight; NULL: all are ATTN2C_F32 */
+  const attn2c_factors *factors;  /* one per weight; NULL: none has any */
+  const char *smoothing;          /* one line that describes `factors`; NULL: none */
+  const char *precision;          /* number types of products: "bf16", "int8, output f32"; NULL: f32 */
+  const attn2c_lengths *lengths;  /* for a model whose N_forward takes any length; NULL: it takes one */
   int is_open; /* 1: the one entry takes sequences of any length, up to lengths->sizes[0].seq */
   const attn2c_embedded *embedded;      /* NULL: weights are only in files */
   const struct attn2c_text_facts *text; /* text_facts.h; NULL: the model takes no text */

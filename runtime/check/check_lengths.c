@@ -140,7 +140,8 @@ static void release(void **arrays, int count) {
 int attn2c_check_lengths(attn2c_check_job *job, attn2c_run trace) {
   const attn2c_lengths *lengths = lengths_of(job);
   const int number = (int)(job->entry - job->descriptor->entries);
-  if (!lengths || lengths->exact || job->descriptor->is_open || (number > 0 && number + 1 < job->descriptor->entry_count))
+  if (!lengths || lengths->exact || job->descriptor->is_open ||
+      (number > 0 && number + 1 < job->descriptor->entry_count))
     return ATTN2C_OK;
   shorter s = {.job = job, .lengths = lengths, .part = part_of(job, lengths)};
   if (s.part.seq == s.part.entry.seq && s.part.batch == s.part.entry.batch) return ATTN2C_OK;

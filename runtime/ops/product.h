@@ -25,8 +25,8 @@
 
 #define ATTN2C_STRIP ATTN2C_INLINE void
 
-/* How the strips of a product of any number of rows prefetch: elements after A where the first begins, elements
- * from strip to strip, and the inputs between two requests. */
+/* How the strips of a product of any number of rows prefetch: elements after A where the first begins,
+ * elements from strip to strip, and the inputs between two requests. */
 typedef struct {
   int from, each, every;
 } attn2c_ahead;

@@ -29,7 +29,8 @@ local function check_row(step, name)
     expect(step.constants[constant] ~= nil, "lower", "%s: %s lacks %s", name, step.fn, constant)
   end
   for constant in pairs(step.constants) do
-    expect(constant == "open" or constants_of[step.fn][constant], "lower", "%s: %s has no constant %s", name, step.fn, constant)
+    expect(constant == "open" or constants_of[step.fn][constant], "lower",
+      "%s: %s has no constant %s", name, step.fn, constant)
   end
   for _, each in ipairs(entry.operands) do
     local operand = step.arguments[each[1]]

@@ -21,15 +21,17 @@ local function axes_list(graph, names)
   return table.concat(rows, ", ")
 end
 
+-- Names of sizes that a call decides, by the letter of an axis; with any length a batch and its sequences are rows.
+local names = { b = "batch", s = "seq", bs = "rows", ["b alone"] = "sequences" }
+
 --- Returns the sizes of a tensor as callers see it: numbers; for a call of any size also "batch", "seq" and "seq + N".
 function emit_lengths.sizes(tensor, spec, is_growing)
   local sizes = {}
   for i = 1, #tensor.shape - (tensor.squeezed and 1 or 0) do
     local n, letter = tensor.shape[i], is_growing and tensor.grows:sub(i, i) or ""
     local more = letter == "k" and n - spec.seq or 0
-    if spec.any and letter == "b" then letter = tensor.grows:sub(i + 1, i + 1) == "s" and "r" or "t" end
-    sizes[i] = letter == "r" and "rows" or letter == "t" and "sequences" or letter == "b" and "batch" or letter == "s" and "seq"
-      or letter == "k" and (more > 0 and ("seq + %d"):format(more) or "seq") or n
+    if spec.any and letter == "b" then letter = tensor.grows:sub(i + 1, i + 1) == "s" and "bs" or "b alone" end
+    sizes[i] = names[letter] or letter == "k" and (more > 0 and ("seq + %d"):format(more) or "seq") or n
   end
   return sizes
 end
@@ -59,7 +61,8 @@ function emit_lengths.values(state)
   local family, entry, exact = primary.family, primary.graph.entry, primary.spec.exact
   for i, each in ipairs(family.entries) do sizes[i] = ("{ %d, %d }"):format(each.sizes.batch, each.sizes.seq) end
   if primary.spec.any then sizes = { ("{ 1, %d }"):format(primary.spec.seq) } end
-  return { is_listed = family.is_listed or primary.spec.any or false, any = primary.spec.any or false, input_axes = axes_list(primary.graph, entry.inputs),
+  return { is_listed = family.is_listed or primary.spec.any or false, any = primary.spec.any or false,
+    input_axes = axes_list(primary.graph, entry.inputs),
     output_axes = axes_list(primary.graph, entry.outputs), sizes = table.concat(sizes, ", "), past = primary.spec.past,
     least = primary.spec.least, least_seq = exact and family.entries[1].sizes.seq or primary.spec.least,
     exact = exact and c.string(exact) or "NULL" }
