@@ -51,8 +51,8 @@ loops.forms = {
   -- The rows of a block that are of one sequence: `piece` rows, `skip` rows into the block, whose first is row
   -- `position` of its sequence.
   pieces = {
-    head = "for (attn2c_span at = attn2c_first_span(n, row, rows); at.rows > 0; "
-      .. "attn2c_next_span(n, row, rows, &at)) {",
+    head = "for (attn2c_stretch at = attn2c_first_stretch(n, row, rows); at.rows > 0; "
+      .. "attn2c_next_stretch(n, row, rows, &at)) {",
     locals = { { "skip", "at.skip" }, { "piece", "at.rows" }, { "position", "at.position" } },
     run = function(_, call, symbols, body)
       for i = 1, #call.first - 1 do

@@ -11,9 +11,10 @@
 /* `rows` rows of one sequence, `skip` rows into a block; the first is row `position` of its sequence. */
 typedef struct {
   ptrdiff_t sequence, skip, rows, position;
-} attn2c_span;
+} attn2c_stretch;
 
-static inline void attn2c_span_of(const attn2c_sequences *n, ptrdiff_t row, ptrdiff_t rows, attn2c_span *at) {
+static inline void attn2c_stretch_of(const attn2c_sequences *n, ptrdiff_t row, ptrdiff_t rows,
+                                     attn2c_stretch *at) {
   if (at->skip >= rows) {
     at->rows = 0;
     return;
@@ -24,7 +25,7 @@ static inline void attn2c_span_of(const attn2c_sequences *n, ptrdiff_t row, ptrd
 }
 
 /* Returns the first piece of the block of `rows` rows from `row` on. */
-static inline attn2c_span attn2c_first_span(const attn2c_sequences *n, ptrdiff_t row, ptrdiff_t rows) {
+static inline attn2c_stretch attn2c_first_stretch(const attn2c_sequences *n, ptrdiff_t row, ptrdiff_t rows) {
   ptrdiff_t low = 0, high = n->count - 1; /* the last sequence that begins at or before `row` */
   while (low < high) {
     const ptrdiff_t middle = (low + high + 1) / 2;
@@ -33,16 +34,16 @@ static inline attn2c_span attn2c_first_span(const attn2c_sequences *n, ptrdiff_t
     else
       high = middle - 1;
   }
-  attn2c_span at = {low, 0, 0, 0};
-  attn2c_span_of(n, row, rows, &at);
+  attn2c_stretch at = {low, 0, 0, 0};
+  attn2c_stretch_of(n, row, rows, &at);
   return at;
 }
 
 /* Moves to the next piece; its rows are 0 after the last. */
-static inline void attn2c_next_span(const attn2c_sequences *n, ptrdiff_t row, ptrdiff_t rows,
-                                    attn2c_span *at) {
+static inline void attn2c_next_stretch(const attn2c_sequences *n, ptrdiff_t row, ptrdiff_t rows,
+                                       attn2c_stretch *at) {
   at->skip += at->rows, at->sequence++;
-  attn2c_span_of(n, row, rows, at);
+  attn2c_stretch_of(n, row, rows, at);
 }
 
 #endif

@@ -1,0 +1,60 @@
+-- any_length_spec.lua: tests seq = any(512): its meaning, the keys that go with it, and the loops that it becomes.
+local helper = dofile((debug.getinfo(1, "S").source:match("^@(.*)/passes/") or ".") .. "/helper.lua")
+
+-- Returns the description { seq = any(most) } with more keys, as the language makes it.
+local function any(most, more)
+  local description = helper.description(more)
+  description.seq = { any = most }
+  return description
+end
+
+describe("any length", function()
+  it("is an entry of the most tokens, without padding and without lengths", function()
+    local state = helper.state(any(40, { mask = "padding" }), "graph")
+    assert.are.equal(40, state.spec.seq)
+    assert.is_true(state.spec.any)
+    assert.are.same({ "in.hidden" }, state.graph.entry.inputs)
+  end)
+
+  it("takes only the most tokens of a sequence, and no batch", function()
+    local function refusal(description)
+      local ok, fault = pcall(helper.state, description, "validate")
+      assert.is_false(ok)
+      return fault.lines[1]
+    end
+    assert.are.equal("tiny.lua: seq: any(N) takes the most tokens of a sequence, an integer from 2 to 4096",
+      refusal(any(1)))
+    assert.are.equal("tiny.lua: seq: any(N) takes the most tokens of a sequence, an integer from 2 to 4096",
+      refusal(any("8")))
+    assert.are.equal("tiny.lua: batch: a model of any length takes any number of sequences in a call; leave batch out",
+      refusal(any(8, { batch = 2 })))
+    assert.are.equal("tiny.lua: past: past keys: not supported with seq = any(N)", refusal(any(8, { past = 2 })))
+    assert.are.equal('tiny.lua: mask: "key_padding": not supported with seq = any(N), whose sequences have no padding',
+      refusal(any(8, { mask = "key_padding" })))
+  end)
+
+  it("has a loop over rows, one over sequences, and in that one loops over queries and keys", function()
+    local state = helper.state(any(300), "lower")
+    local found = {}
+    for _, step in ipairs(state.programs[1].segments[1].sections[1].steps) do
+      if step.form == "begin" then found[#found + 1] = step.loop end
+    end
+    assert.are.same({ "rows", "sequences", "panels", "queries", "seen", "queries", "seen", "rows" }, found)
+  end)
+
+  it("leaves out the keys that a mask hides from a block of queries", function()
+    local state = helper.state(any(300, { mask = "causal" }), "plan")
+    local region = state.plan.segments[1].sections[1].regions[2]
+    assert.are.equal("attention", region.kind)
+    assert.are.equal(0, region.open.right)
+    assert.are.equal(-1, region.open.left)
+  end)
+
+  it("is checked as calls of sequences of several lengths", function()
+    assert.has_no.errors(function()
+      helper.state(any(300, { mask = { "causal", window = { 20, 0 } }, positions = "rope" }))
+      helper.state(any(70, { positions = "alibi", output = { { stage = "pool", over = "mean" },
+        { stage = "linear", to = 3 } } }))
+    end)
+  end)
+end)
