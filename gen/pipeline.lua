@@ -4,6 +4,7 @@
 -- others take the model for one target, or one entry of that. The longest entry comes first.
 local checks = require("passes.checks")
 local factors = require("passes.graph.factors")
+local libuv = require("common.libuv")
 local targets = require("data.targets")
 local tuning = require("passes.common.tuning")
 
@@ -41,7 +42,8 @@ local gather = {}
 
 function gather.validate(state)
   local machine = targets.machine(os.getenv)
-  state.host = function(precisions) return targets.host(machine, precisions) end
+  local rates = machine == libuv.os_uname().machine and state.rates or nil -- they are this machine's
+  state.host = function(precisions) return targets.host(machine, precisions, rates) end
 end
 
 function gather.graph(state)
@@ -83,11 +85,12 @@ end
 --- watch(i): called before the i-th pass
 --- wanted: { embeds: whether weights will be linked in; with_text: whether a tokenizer's tables are made;
 ---   factors: the source of factors against outliers (factors.given), nil: none; exposed: true, or names of tensors
----   that become outputs too (passes/graph/exposed.lua) }
+---   that become outputs too (passes/graph/exposed.lua); rates: a function that returns this machine's measured rates
+---   (targets.host), nil: they are not known }
 function pipeline.run(root, file, overrides, last, measured, watch, wanted)
   wanted = wanted or {}
   local state = { root = root, file = file, overrides = overrides, tuning = measured, embeds = wanted.embeds,
-    with_text = wanted.with_text, factors = wanted.factors, exposed = wanted.exposed, notes = {} }
+    with_text = wanted.with_text, factors = wanted.factors, exposed = wanted.exposed, rates = wanted.rates, notes = {} }
   for i, name in ipairs(pipeline.passes) do
     if watch then watch(i) end
     if gather[name] then gather[name](state) end

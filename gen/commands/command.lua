@@ -25,6 +25,7 @@ local command = {}
 local function builder() return require("commands.build") end
 local function child_process() return require("common.process") end
 local function emulator() return require("common.emulator") end
+local function machine_facts() return require("commands.machine.facts") end
 
 -- The commands whose overrides may be lists of values.
 local takes_lists = words.set { "bench", "report" }
@@ -138,6 +139,10 @@ function command.grammar()
   tuner:flag("-v --verbose", "Print each candidate's time relative to the rule's, by product, and its region's.")
   local show = with_tuning(parser:command("show", "Print the result of a pass of the compiler."))
   show:option("--stage", "The pass."):choices(pipeline.passes):count(1)
+  local machine = with_help(parser:command("machine",
+    "Print measured facts of this machine: rates by number type, levels of memory, and what target=host means."))
+  machine:flag("--measure", "Measure again.")
+  machine:flag("--json", "Print JSON.")
   with_help(parser:command("keys", "Print every key of a description: type, default, range, meaning."))
   return parser
 end
@@ -184,7 +189,7 @@ end
 local function run_passes(root, arguments, list, last, with_text, watch, exposed)
   local from = file_of(arguments.tuning, arguments.description, tuning.beside)
   return pipeline.run(root, arguments.description, list, last, from, watch,
-    { embeds = arguments.embed ~= nil, with_text = with_text, exposed = exposed,
+    { embeds = arguments.embed ~= nil, with_text = with_text, exposed = exposed, rates = machine_facts().source(root),
       factors = file_of(arguments.factors, arguments.description, factors.beside) })
 end
 
@@ -342,6 +347,13 @@ end
 function run.show(root, arguments)
   local state = compile(root, arguments, arguments.overrides, arguments.stage, true)
   print_out(pipeline.dump(state, arguments.stage))
+  return 0
+end
+
+function run.machine(root, arguments)
+  print_out(require("commands.machine").run(root, arguments, function(line)
+    io.stderr:write("attn2c: ", terminal.safe(line), "\n")
+  end))
   return 0
 end
 

@@ -1,6 +1,7 @@
 -- tune.lua: is the command `tune`, which measures tile parameters on this machine.
 -- Each candidate is built and timed between two runs of the rule's build, and judged by the ratio, so that a machine
 -- that changes meanwhile changes both. The tuning file always has the best choice found so far.
+local facts = require("commands.machine.facts")
 local faults = require("common.faults")
 local files = require("common.files")
 local lfs = require("lfs")
@@ -46,15 +47,20 @@ local function aimed(root, arguments)
     faults.raise("usage", ("tune measures the machine that it runs on, but CC or CROSS names a compiler for %s: run "
       .. "it on such a machine, and use its file with --tuning"):format(machine))
   end
-  local state = pipeline.run(root, arguments.description, arguments.overrides, "validate")
-  if #state.target_names == 1 then return arguments.overrides end
+  local rates = facts.source(root)
+  local state = pipeline.run(root, arguments.description, arguments.overrides, "validate", nil, nil, { rates = rates })
   local asked = os.getenv("ATTN2C_TARGET")
-  local runs = targets.runs_on(machine)
-  local name = targets.in_use(state.target_names, runs, asked)
+  local is_list, runs = #state.target_names > 1, targets.runs_on(machine)
+  local name = state.target_names[1]
+  if is_list then name = targets.in_use(state.target_names, runs, asked) end
   if not name then
     faults.raise("usage", ("%s: its targets are %s, and %s"):format(arguments.description,
       table.concat(state.target_names, ", "), asked and asked ~= "" and "ATTN2C_TARGET is " .. faults.quote(asked)
         or "this machine can run none of them"))
+  end
+  for _, build in ipairs(state.builds) do
+    local known = build.spec.target == name and name ~= asked and build.instead and rates()
+    if known then name = targets.fastest({ name, build.instead }, { bf16 = true }, known) or name end
   end
   local list = {}
   for _, word in ipairs(arguments.overrides) do if not word:match("^target=") then list[#list + 1] = word end end

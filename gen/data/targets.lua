@@ -8,6 +8,8 @@
 --                 split a vector in two
 -- bf16_rows       storage of rows that a product of bf16 reads: f32 where each strip would widen them again
 -- only_for        number types for which `target = "host"` may choose the target; with others it is no faster
+-- is_measured     true if its instructions for these types are slower than f32's on some processors: `host` compares
+--                 their measured rates with those of other targets. Without measurements it takes those without tiles
 --
 -- Tile parameters of the rule:
 --
@@ -56,6 +58,7 @@
 -- 384 at seq 32 0.61, 0.87. With fewer rows than a strip nothing is prefetched: the product is as fast as its weights
 -- come (8 rows: 0.58, with prefetching 0.47). Below 192 inputs or outputs both are within 2%.
 local libuv = require("common.libuv")
+local words = require("common.words")
 
 local targets = {}
 
@@ -153,12 +156,13 @@ local avx2 = {
 }
 
 local avx512bf16 = extended(avx512, { name = "avx512bf16", bf16 = "pairs", bf16_rows = "bf16", int8 = "quads",
-  only_for = { "bf16", "int8" }, cflags = "-mavx512vnni -mavx512bf16", needs = { "avx512_vnni", "avx512_bf16" } })
+  only_for = { "bf16", "int8" }, is_measured = true, cflags = "-mavx512vnni -mavx512bf16",
+  needs = { "avx512_vnni", "avx512_bf16" } })
 
 -- Strips in AMX have two tiles of 16 outputs and two of 16 rows. So panels are one or two strips, and token blocks
--- whole ones. `host` does not choose this target until it has been timed on such a processor.
+-- whole ones.
 local amx = extended(avx512bf16, {
-  name = "amx", has_tiles = true, only_for = {}, cflags = "-mamx-tile -mamx-bf16 -mamx-int8",
+  name = "amx", has_tiles = true, cflags = "-mamx-tile -mamx-bf16 -mamx-int8",
   needs = { "amx_tile", "amx_bf16", "amx_int8" },
   deep_c = {
     { rows = 160, inputs = 512, use = { panel = 32, token_block = 256, fetch = 1 } },
@@ -279,6 +283,21 @@ local function has_all(flags, target)
   return true
 end
 
+--- Returns the target of a list that gives the same bits as a target whose instructions may be slow on some machines,
+--- without them: the same vectors, and the same instructions for int8. Returns nil if there is none, or if the model
+--- has no products of bf16. names: those with the most instructions first; precisions: a set, as targets.host has it.
+function targets.instead(name, names, precisions)
+  local target, is_after = targets.by_name[name], false
+  if not target.is_measured or target.has_tiles or not precisions.bf16 then return nil end
+  for _, each in ipairs(names) do
+    local other = targets.by_name[each]
+    local is_like = other.vector == target.vector and (other.int8 == target.int8 or not precisions.int8)
+    if is_after and not other.is_measured and is_like then return each end
+    is_after = is_after or each == name
+  end
+  return nil
+end
+
 --- Returns a function that is true for the names of targets that this processor (targets.machine) runs.
 function targets.runs_on(machine)
   local flags = machine == "x86_64" and flags_here() or {}
@@ -295,23 +314,64 @@ local function is_of_use(target, precisions)
   return false
 end
 
---- Returns the target that `target = "host"` means for a processor (targets.machine). precisions: the set of number
---- types of the model's products ("f32", "bf16", "int8"; nil: f32 alone). LIBXSMM_TARGET lowers the target, so that a
---- lower one can be tried everywhere.
-function targets.host(machine, precisions)
-  if machine ~= "x86_64" then
-    for _, target in ipairs(targets.list) do if targets.fits(target, machine) then return target.name end end
+-- A target takes the place of one with more instructions only if its rate is this much higher: measurements differ
+-- from run to run by some percent.
+local CLEARLY = 1.1
+
+--- Returns the time that one operation of each number type of a set takes, in nanoseconds, by a target's measured
+-- rates (types -> 10^9 operations a second). Returns nil if a type has no rate, because its results were wrong.
+function targets.time(rates, precisions)
+  local sum = 0
+  for _, type in ipairs(words.sorted_keys(precisions)) do
+    local rate = rates and rates[type]
+    if math.type(rate) == nil or rate <= 0 then return nil end
+    sum = sum + 1 / rate
   end
-  local flags = flags_here()
+  return sum
+end
+
+--- Returns the fastest of a list of targets, those with the most instructions first; one after another only if it is
+--- clearly faster. rates: target -> type -> measured rate. Returns nil if none has rates.
+function targets.fastest(list, precisions, rates)
+  local best, least
+  for _, name in ipairs(list) do
+    local time = targets.time(rates[name], precisions)
+    if time and (not best or time * CLEARLY < least) then best, least = name, time end
+  end
+  return best
+end
+
+-- Returns the targets that `target = "host"` may choose on an x86-64 processor, those with the most instructions first.
+-- LIBXSMM_TARGET lowers them.
+local function candidates(flags, precisions)
   local asked = os.getenv("LIBXSMM_TARGET") or ""
   local lowered = { spr = "amx", skx = "avx512", clx = "avx512vnni", hsw = "avx2", snb = "x86_64", wsm = "x86_64" }
-  local from = lowered[asked:lower()]
+  local from, list = lowered[asked:lower()], {}
   for _, target in ipairs(targets.list) do
     local runs = target.machine == "x86_64" and has_all(flags, target)
     if from == target.name then from = nil end
-    if runs and not from and is_of_use(target, precisions) then return target.name end
+    if runs and not from and is_of_use(target, precisions) then list[#list + 1] = target end
   end
-  return "x86_64"
+  return list
+end
+
+--- Returns the target that `target = "host"` means for a processor (targets.machine). precisions: the set of number
+--- types of the model's products ("f32", "bf16", "int8"; nil: f32 alone). rates: a function that returns this machine's
+--- measured rates, target -> type -> rate, or nil; it is called only if they matter. flags: replaces those of this
+--- processor in tests.
+function targets.host(machine, precisions, rates, flags)
+  if machine ~= "x86_64" then
+    for _, target in ipairs(targets.list) do if targets.fits(target, machine) then return target.name end end
+  end
+  precisions = precisions or { f32 = true }
+  local names, is_measured, plain = {}, false, nil
+  for i, target in ipairs(candidates(flags or flags_here(), precisions)) do
+    names[i] = target.name
+    is_measured = is_measured or target.is_measured or false
+    if not target.has_tiles then plain = plain or target.name end
+  end
+  local known = is_measured and rates and rates() or nil
+  return known and targets.fastest(names, precisions, known) or plain or "x86_64"
 end
 
 return targets

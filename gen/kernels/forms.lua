@@ -20,8 +20,10 @@
 -- include         the runtime's file that declares them
 -- peak            the loop that measures the multipliers' peak: { inputs of a lane, a multiply-add of the words a, b to
 --                 the sum c }; absent: f32's; for tiles { inputs of a step, a product of three tiles }
+-- proof           function of measure/proofs.h or ops/tiles_proof.h that compares the form's instructions with plain C.
+--                 Forms without one have instructions that every build relies on
 -- in_tiles        true if sums are tiles (kernels/tiles.lua), whose step has up to 64 bytes of a row; such a form has
---                 only multiply_add, start (a boolean) and peak
+--                 only multiply_add, start (a boolean), peak and proof
 --
 -- Costs, in multiply-adds of f32:
 --
@@ -59,7 +61,7 @@ forms.all = {
     splat = "attn2c_splat", half = "attn2c_multiply_add_half", few = 12, held_work = 0.2 },
   -- This form uses vdpbf16ps, whose latency is six cycles.
   bf16_pairs = form { label = "_bf16", include = "ops/product_bf16.h", multiply_add = "attn2c_bf16_pairs", latency = 15,
-    peak = { 2, "attn2c_bf16_pairs(a, b, c)" } },
+    peak = { 2, "attn2c_bf16_pairs(a, b, c)" }, proof = "attn2c_proof_bf16" },
   -- Widens to f32 on the way: fused multiply-adds of the odd inputs, then of the even ones.
   bf16_halves = form { label = "_bf16", include = "ops/product_bf16.h", factor = "attn2c_vector",
     parts = { { a = "attn2c_bf16_odd", b = "attn2c_bf16_odd" }, { a = "attn2c_bf16_even", b = "attn2c_bf16_even" } },
@@ -70,7 +72,8 @@ forms.all = {
       { a = "attn2c_bf16_even", splat = "attn2c_bf16_even_input", splat_cut = "attn2c_bf16_even_input_cut" } },
     registers = 3 },
   -- This form uses vpdpbusd. int8_products adds four products of bytes in a few instructions.
-  int8_quads = int8 { multiply_add = "attn2c_int8_quads", peak = { 4, "attn2c_int8_quads(a, b, c)" } },
+  int8_quads = int8 { multiply_add = "attn2c_int8_quads", peak = { 4, "attn2c_int8_quads(a, b, c)" },
+    proof = "attn2c_proof_int8" },
   int8_products = int8 { multiply_add = "attn2c_int8_quads", peak = { 4, "attn2c_int8_quads(a, b, c)" }, work = 4,
     registers = 2 },
   -- This form uses vpmaddubsw; a multiply-add of 16 bits adds its pairs.
@@ -79,9 +82,11 @@ forms.all = {
     a_work = 0.5, registers = 3, factors = 2 },
   -- These forms use tiles of AMX.
   bf16_tiles = { label = "_bf16_tiles", include = "ops/product_tiles.h", in_tiles = true,
-    multiply_add = "attn2c_tile_bf16", peak = { 32, "attn2c_tile_bf16" } },
+    multiply_add = "attn2c_tile_bf16", peak = { 32, "attn2c_tile_bf16" },
+    proof = "attn2c_tiles_are_right" },
   int8_tiles = { label = "_int8_tiles", include = "ops/product_tiles.h", in_tiles = true, start = true,
-    multiply_add = "attn2c_tile_int8", peak = { 64, "attn2c_tile_int8" } },
+    multiply_add = "attn2c_tile_int8", peak = { 64, "attn2c_tile_int8" },
+    proof = "attn2c_tiles_are_right" },
   -- Uses multiply-adds of 16 bits: of the odd inputs, then of the even ones.
   int8_halves = int8 { parts = { { a = "attn2c_int8_odd", b = "attn2c_int8_odd_inputs" },
     { a = "attn2c_int8_even", b = "attn2c_int8_even_inputs" } }, multiply_add = "attn2c_int8_halves", work = 2,

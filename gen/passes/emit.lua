@@ -7,6 +7,7 @@ local arena = require("passes.emit.arena")
 local c = require("common.c")
 local emit_bound = require("passes.emit.bound")
 local emit_descriptor = require("passes.emit.descriptor")
+local forms = require("kernels.forms")
 local functions = require("passes.emit.functions")
 local emit_lengths = require("passes.emit.lengths")
 local emit_module = require("passes.emit.module")
@@ -187,6 +188,8 @@ local function values_of(state)
     embeds = state.embeds or false, thousands = words.thousands, pcfiledir = "${pcfiledir}",
     series = version.generator:match("^%d+%.%d+"), here = "${CMAKE_CURRENT_LIST_DIR}",
     module = reserved_python.module(spec.name),
+    instead = state.instead or false, has_tiles = targets.by_name[spec.target].has_tiles or false,
+    pairs = state.instead and forms.of(types.bf16_product, targets.by_name[spec.target]) or false,
   }
 end
 
@@ -306,6 +309,9 @@ local function model_values(state, builds)
     build.packings_of = first_with(builds, "packing_rows", build)
     for i, entry in ipairs(build.entries) do
       assert(table.concat(entry.op_rows) == table.concat(first.entries[i].op_rows), "operations differ by target")
+    end
+    for _, each in ipairs(builds) do
+      if each.target == build.instead then build.instead_descriptor = each.descriptor end
     end
     for _, name in ipairs { "attribute_lists", "stored_names", "stored_rows", "view_rows", "factor_rows" } do
       assert(first_with(builds, name, build) == first.build_suffix, name .. " differ by target")

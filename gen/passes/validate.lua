@@ -3,7 +3,6 @@
 -- same as its description.
 --
 -- Before: state.description, state.host(number types of products): the best target of this machine. After:
---   state.best      the best target of this machine for this model
 --   state.entries   the functions that callers call. An entry is a state of its own that inherits from the model's:
 --                   { name ("forward_16"), role ("forward"), suffix (of its symbols: "_16" or ""), sizes = { batch,
 --                   seq }, spec (every key present), family }
@@ -14,7 +13,8 @@
 --   state.spec      the spec of the primary entry
 --   state.builds    the model for each of its targets, the one with the most instructions first: the state itself,
 --                   and others that inherit from it and have their own spec, entries and build_suffix ("_avx2"); with
---                   a list, the first has a suffix too
+--                   a list, the first has a suffix too. instead: the target of the list with the same bits whose
+--                   variant is used where this target's instructions for bf16 are slower, or false
 --   state.target_names   the targets of all builds
 local dump = require("common.dump")
 local faults = require("common.faults")
@@ -429,8 +429,8 @@ function validate.run(state)
   local say, raise = listener(state.file)
   local description = state.description
   check_known(say, description)
-  state.best = state.host(precision.wanted(description.precision))
-  local names = targets_of(say, of_target, description.target, state.best)
+  local wanted = precision.wanted(description.precision)
+  local names = targets_of(say, of_target, description.target, state.host, wanted)
   description = aimed(description, names[1])
   local list = sizes.entries(say, description)
   if not list then raise() end
@@ -438,6 +438,7 @@ function validate.run(state)
   for i, name in ipairs(names) do
     local build = i == 1 and state or setmetatable({}, { __index = state })
     build.build_suffix = #names > 1 and "_" .. name or ""
+    build.instead = targets.instead(name, names, wanted) or false -- others inherit from the first
     add_entries(say, raise, build, aimed(description, name), list)
     state.builds[i] = build
   end
@@ -445,7 +446,9 @@ end
 
 --- Returns every key, sorted, with its resolved value.
 function validate.dump(state)
-  return dump.table(state.spec)
+  local instead = state.instead and ("the target %s takes its place where pairs of bf16 are slower\n"):format(
+    state.instead) or ""
+  return dump.table(state.spec) .. instead
 end
 
 return validate

@@ -210,6 +210,14 @@ typedef struct {
   const unsigned char *begin, *end; /* NULL: none */
 } attn2c_embedded;
 
+/* Another variant with the same bits, which is used in place of one whose instructions are slower here.
+ * own, other: loops that run once and return their operations, with the instructions of each variant's
+ * products. */
+typedef struct {
+  const struct attn2c_descriptor *instead;
+  double (*own)(void), (*other)(void);
+} attn2c_rival;
+
 typedef struct attn2c_descriptor {
   const char *name, *generator, *description, *description_hash, *target;
   const char *checkpoint; /* name of the checkpoint folder that the model was built from, or NULL */
@@ -246,6 +254,8 @@ typedef struct attn2c_descriptor {
    * target comes first. They differ in code, weight layout and arena; entries, ops and the order of weights
    * are the same. NULL: this one alone. */
   const struct attn2c_descriptor *const *variants;
+  const attn2c_rival *rival; /* NULL: none */
+  int (*is_right)(void); /* compares the target's instructions with plain C; NULL: they are taken as right */
 } attn2c_descriptor;
 
 /* A product's tiles, as the compiler divides it (gen/passes/plan/candidates.lua). Equal consecutive parts

@@ -60,29 +60,33 @@ static double round_of(reader *readers, int threads) {
   return attn2c_now() - start;
 }
 
-double attn2c_bandwidth(int threads) {
+double attn2c_bandwidth_in(const void *memory, size_t bytes, int threads) {
   if (threads < 1) threads = 1;
   if (threads > MOST_THREADS) threads = MOST_THREADS;
+  reader *readers = calloc((size_t)threads, sizeof *readers);
+  if (!readers) return 0.0;
+  double least = 0.0;
+  const size_t each = bytes / sizeof(vector) / (size_t)threads / STRIDE * STRIDE;
+  for (int t = 0; t < threads; t++)
+    readers[t] = (reader){.from = (const vector *)memory + (size_t)t * each, .count = each};
+  for (int i = 0; i < ROUNDS; i++) {
+    const double time = round_of(readers, threads);
+    if (i == 0 || time < least) least = time;
+  }
+  free(readers);
+  return least > 0.0 ? (double)(each * (size_t)threads * sizeof(vector)) / least : 0.0;
+}
+
+double attn2c_bandwidth(int threads) {
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   size_t bytes = MOST_BYTES;
   if (pages > 0 && page > 0 && (size_t)pages / 8 < bytes / (size_t)page)
     bytes = (size_t)pages / 8 * (size_t)page;
   if (bytes < LEAST_BYTES) return 0.0;
   unsigned char *memory = attn2c_allocate(bytes);
-  reader *readers = calloc((size_t)threads, sizeof *readers);
-  double least = 0.0;
-  if (memory && readers) {
-    memset(memory, 1, bytes);
-    const size_t each = bytes / sizeof(vector) / (size_t)threads / STRIDE * STRIDE;
-    for (int t = 0; t < threads; t++)
-      readers[t] = (reader){.from = (const vector *)(const void *)memory + (size_t)t * each, .count = each};
-    for (int i = 0; i < ROUNDS; i++) {
-      const double time = round_of(readers, threads);
-      if (i == 0 || time < least) least = time;
-    }
-    bytes = each * (size_t)threads * sizeof(vector);
-  }
-  free(readers);
+  if (!memory) return 0.0;
+  memset(memory, 1, bytes);
+  const double rate = attn2c_bandwidth_in(memory, bytes, threads);
   attn2c_free(memory);
-  return least > 0.0 ? (double)bytes / least : 0.0;
+  return rate;
 }

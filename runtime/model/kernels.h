@@ -17,14 +17,19 @@ const char *attn2c_kernels_dispatch(const attn2c_kernel_shape *shapes, int count
 /* Frees the machine code; the kernels cannot be called after this. */
 void attn2c_code_free(attn2c_code *code);
 
-/* True if this machine has the instructions of the target; otherwise says a line. */
-int attn2c_machine_runs(const char *target, attn2c_message *message);
+/* True if this machine has the instructions of the model's target, and they prove right; otherwise says a
+ * line. */
+int attn2c_machine_runs(const attn2c_descriptor *model, attn2c_message *message);
+
+/* True if `other` clearly runs faster than `own`: the best of several samples in turn, in some 0.3 ms. ticks:
+ * a clock in any unit. */
+int attn2c_machine_prefers(const attn2c_rival *rival, unsigned long long (*ticks)(void));
 
 /* Chooses the variant of the model that is used here. It is the one that ATTN2C_TARGET names in the
- * environment, else the first that this machine can run. For a model with one target it does not test the
- * machine. ATTN2C_USAGE: the model is not for the named target. ATTN2C_MACHINE: this machine can run no
- * variant, and *chosen is the first, or not the named one, and *chosen is that one. Each failure says a
- * line. */
+ * environment, else the first that this machine can run, or its rival if that is faster here. For a model
+ * with one target it does not test the machine. ATTN2C_USAGE: the model is not for the named target.
+ * ATTN2C_MACHINE: this machine can run no variant, and *chosen is the first, or not the named one, and
+ * *chosen is that one. Each failure says a line. */
 int attn2c_machine_choose(const attn2c_descriptor *model, const attn2c_descriptor **chosen,
                           attn2c_message *message);
 

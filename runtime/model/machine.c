@@ -7,12 +7,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-int attn2c_machine_runs(const char *target, attn2c_message *message) {
-  const char *missing = attn2c_missing(target);
+/* Returns what this machine lacks for a variant, or NULL. */
+static const char *missing_of(const attn2c_descriptor *model) {
+  const char *missing = attn2c_missing(model->target);
+  if (!missing && model->is_right && !model->is_right()) return "instructions that compute right results";
+  return missing;
+}
+
+int attn2c_machine_runs(const attn2c_descriptor *model, attn2c_message *message) {
+  const char *missing = missing_of(model);
   if (!missing) return 1;
-  attn2c_say(message, "built for %s, but this machine lacks %s; build it again here with target=host", target,
-             missing);
+  attn2c_say(message, "built for %s, but this machine lacks %s; build it again here with target=host",
+             model->target, missing);
   return 0;
+}
+
+/* Runs a loop some times; returns operations per tick. */
+static double rate_of(double (*round)(void), unsigned long long (*ticks)(void)) {
+  enum { ROUNDS = 3 };
+  double operations = 0.0;
+  const unsigned long long start = ticks();
+  for (int i = 0; i < ROUNDS; i++) operations += round();
+  const unsigned long long elapsed = ticks() - start;
+  return elapsed ? operations / (double)elapsed : 0.0;
+}
+
+int attn2c_machine_prefers(const attn2c_rival *rival, unsigned long long (*ticks)(void)) {
+  enum { SAMPLES = 6, WARM_UP = 2 };
+  const double clearly = 1.1; /* that of gen/data/targets.lua */
+  double own = 0.0, other = 0.0;
+  for (int i = 0; i < WARM_UP + SAMPLES; i++) {
+    const double first = rate_of(rival->own, ticks), second = rate_of(rival->other, ticks);
+    if (i < WARM_UP) continue; /* wide vectors are slow for some microseconds after a pause */
+    if (first > own) own = first;
+    if (second > other) other = second;
+  }
+  return own * clearly < other;
+}
+
+/* Returns the processor's counter, which needs no system call: a sandbox may forbid the clock. */
+static unsigned long long ticks_now(void) {
+#ifdef __x86_64__
+  return __builtin_ia32_rdtsc();
+#else
+  return 0;
+#endif
 }
 
 /* Returns the names of the targets, "avx512, avx2". */
@@ -28,7 +67,7 @@ static int choose_named(const char *asked, const attn2c_descriptor *const *list,
   char names[128];
   for (int i = 0; list[i]; i++) {
     if (strcmp(asked, list[i]->target) != 0) continue;
-    const char *missing = attn2c_missing(asked);
+    const char *missing = missing_of(list[i]);
     *chosen = list[i];
     if (!missing) return ATTN2C_OK;
     attn2c_say(message, "ATTN2C_TARGET: %s, but this machine lacks %s", asked, missing);
@@ -49,9 +88,10 @@ int attn2c_machine_choose(const attn2c_descriptor *model, const attn2c_descripto
   if (asked && asked[0] != '\0') return choose_named(asked, list, chosen, message);
   if (!model->variants) return ATTN2C_OK; /* opening the model reports what is missing */
   for (int i = 0; list[i]; i++) {
-    missing = attn2c_missing(list[i]->target);
+    missing = missing_of(list[i]);
     if (missing) continue;
-    *chosen = list[i];
+    const attn2c_rival *rival = list[i]->rival;
+    *chosen = rival && attn2c_machine_prefers(rival, ticks_now) ? rival->instead : list[i];
     return ATTN2C_OK;
   }
   attn2c_say(message, "built for %s, but this machine lacks %s; build it again here with target=host",

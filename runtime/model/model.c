@@ -36,7 +36,7 @@ static int take_weights(attn2c_model *model, attn2c_source *source, attn2c_messa
 static int open_model(const attn2c_descriptor *descriptor, attn2c_source *source, attn2c_model **model,
                       attn2c_message *message) {
   *model = NULL;
-  if (!attn2c_machine_runs(descriptor->target, message)) return ATTN2C_MACHINE;
+  if (!attn2c_machine_runs(descriptor, message)) return ATTN2C_MACHINE;
   attn2c_model *opened = calloc(1, sizeof *opened);
   if (opened) {
     opened->descriptor = descriptor;

@@ -29,9 +29,9 @@ local function is_private(path)
   return true
 end
 
--- Makes a private folder and its parents. Returns its path, or nil and the reason, which is "is not there" if nothing
--- could be made.
-local function private_folder(path)
+--- Makes a private folder and its parents. Returns its path, or nil and the reason, which is "is not there" if nothing
+--- could be made.
+function store.private_folder(path)
   local above = path:match("^(.*)/[^/]*$")
   if above and above ~= "" then pcall(files.make_folder, above) end
   uv.fs_mkdir(path, PRIVATE)
@@ -54,12 +54,12 @@ end
 function store.open(folder, say, environment)
   local location = store.location(environment or os.getenv)
   local path, reason
-  if location then path, reason = private_folder(location) end
+  if location then path, reason = store.private_folder(location) end
   if location and not path and reason ~= "is not there" then
     say(("the cache %s %s: %s/.cache is used instead"):format(location, reason, folder))
   end
   if not path then
-    path, reason = private_folder(folder .. "/.cache")
+    path, reason = store.private_folder(folder .. "/.cache")
     if not path then faults.raise("io", ("cannot use %s/.cache, which %s"):format(folder, reason)) end
   end
   path = uv.fs_realpath(path)

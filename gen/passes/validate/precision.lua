@@ -41,12 +41,18 @@ function this.reader(tools, read)
 end
 
 --- Returns the set of number types of products that a description names, right or wrong. Some targets of a machine are
---- useful only to certain types.
+--- useful only to certain types. It includes the type that an attention's products have by default on these targets.
 function this.wanted(value)
   local set = {}
   for part, each in pairs(type(value) == "table" and value or { value }) do
     if type(each) == "string" and part ~= "embedding" then set[each] = true end
   end
+  if not (type(value) == "table" and value.attention) then
+    for _, type in ipairs(precision.types) do
+      if set[type.name] then set[precision.of_scores({ all = type.name, by_part = {} }, "", true)] = true end
+    end
+  end
+  if not next(set) then set.f32 = true end
   return set
 end
 

@@ -42,14 +42,15 @@ local function read_list(say, field, list)
   return seen
 end
 
---- Returns the names of a description's targets, those with the most instructions first; the machine's own after a
---- fault. host: the meaning of "host"; field: of the table of keys.
-return function(say, field, value, host)
+--- Returns the names of a description's targets, those with the most instructions first; the machine's own for f32
+--- after a fault. host: state.host; precisions: the set of number types of the model's products; field: of the table of
+--- keys.
+return function(say, field, value, host, precisions)
   if value == nil then value = field.default end
   local list = words_of(value)
   local seen = read_list(say, field, list or { value })
-  if not seen then return { host } end
-  if seen.host then return { host } end
+  if not seen then return { host { f32 = true } } end
+  if seen.host then return { host(precisions) } end
   local names = {}
   for _, target in ipairs(targets.list) do if seen[target.name] then names[#names + 1] = target.name end end
   return names
