@@ -14,13 +14,13 @@
 static int calls;
 static int is_broken(int which) { return which == BREAK && ++calls == 2; }
 
-static attn2c_vector pairs(attn2c_words a, attn2c_words b, attn2c_vector c) {
+static attn2c_vector maybe_pairs(attn2c_words a, attn2c_words b, attn2c_vector c) {
   attn2c_words sums = (attn2c_words)attn2c_bf16_pairs(a, b, c);
   if (is_broken(1)) sums[7] ^= 1;
   return (attn2c_vector)sums;
 }
 
-static attn2c_integers quads(attn2c_words a, attn2c_words b, attn2c_integers c) {
+static attn2c_integers maybe_quads(attn2c_words a, attn2c_words b, attn2c_integers c) {
   attn2c_integers sums = attn2c_int8_quads(a, b, c);
   if (is_broken(2)) sums[15] ^= 1;
   return sums;
@@ -36,11 +36,14 @@ static void tile_int8(int sum, int inputs, int weights) {
   if (BREAK == 4) attn2c_tiles_now.tile[sum][0][15] ^= 1;
 }
 
-#define attn2c_bf16_pairs pairs
-#define attn2c_int8_quads quads
+#define attn2c_bf16_pairs maybe_pairs
+#define attn2c_int8_quads maybe_quads
 #define attn2c_tile_bf16  tile_bf16
 #define attn2c_tile_int8  tile_int8
 #include "measure/proofs.h"
 #include "ops/tiles_proof.h"
 
-int main(void) { return !attn2c_proof_bf16() | !attn2c_proof_int8() << 1 | !attn2c_tiles_are_right() << 2; }
+int main(void) {
+  const int pairs = attn2c_proof_bf16(), quads = attn2c_proof_int8(), tiles = attn2c_tiles_are_right();
+  return (pairs ? 0 : 1) + (quads ? 0 : 2) + (tiles ? 0 : 4);
+}
