@@ -2,8 +2,8 @@
 local facts = require("commands.machine.facts")
 local json = require("dkjson")
 local libuv = require("common.libuv")
-local precision = require("data.precision")
 local targets = require("data.targets")
+local types = require("data.types")
 local wanted = require("passes.validate.precision").wanted
 
 local machine = {}
@@ -30,9 +30,9 @@ end
 --- Returns what `target = "host"` means: a list of { precision, target, reason }.
 function machine.hosts(rates, processor_machine, flags)
   local list = {}
-  for i, type in ipairs(precision.types) do
-    local name = targets.host(processor_machine, wanted(type.name), function() return rates end, flags)
-    list[i] = { precision = type.name, target = name, reason = reason_of(type.name, name, rates) }
+  for i, type in ipairs(types.of_weights) do
+    local name = targets.host(processor_machine, wanted(type.word), function() return rates end, flags)
+    list[i] = { precision = type.word, target = name, reason = reason_of(type.word, name, rates) }
   end
   return list
 end
@@ -50,7 +50,7 @@ end
 -- Returns a line of the table of rates. cell(type): its text for a number type.
 local function row(name, cell)
   local parts = { ("%-12s"):format(name) }
-  for _, type in ipairs(precision.types) do parts[#parts + 1] = (" %8s"):format(cell(type.name)) end
+  for _, type in ipairs(types.of_weights) do parts[#parts + 1] = (" %8s"):format(cell(type.word)) end
   return table.concat(parts)
 end
 
@@ -90,7 +90,7 @@ function machine.run(root, arguments, say)
   local of_host, order = {}, { "processor", "cores", "host", "targets" }
   for _, each in ipairs(hosts) do of_host[each.precision] = each.target end
   for _, target in ipairs(targets.list) do order[#order + 1] = target.name end
-  for _, type in ipairs(precision.types) do order[#order + 1] = type.name end
+  for _, type in ipairs(types.of_weights) do order[#order + 1] = type.word end
   table.move(KEYS, 1, #KEYS, #order + 1, order)
   return json.encode({ processor = processor, targets = value.targets, levels = value.levels, cores = value.cores,
     all_cores = value.all_cores, seconds = value.seconds, host = of_host },

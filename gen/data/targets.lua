@@ -284,14 +284,16 @@ local function has_all(flags, target)
 end
 
 --- Returns the target of a list that gives the same bits as a target whose instructions may be slow on some machines,
---- without them: the same vectors, and the same instructions for int8. Returns nil if there is none, or if the model
---- has no products of bf16. names: those with the most instructions first; precisions: a set, as targets.host has it.
+--- without them: the same vectors, and the same instructions for other types. Returns nil if there is none, or if the
+--- model has no products of bf16. names: those with the most instructions first; precisions: a set, as targets.host has
+--- it.
 function targets.instead(name, names, precisions)
   local target, is_after = targets.by_name[name], false
   if not target.is_measured or target.has_tiles or not precisions.bf16 then return nil end
   for _, each in ipairs(names) do
     local other = targets.by_name[each]
-    local is_like = other.vector == target.vector and (other.int8 == target.int8 or not precisions.int8)
+    local is_like = other.vector == target.vector
+    for type in pairs(precisions) do is_like = is_like and (type == "bf16" or other[type] == target[type]) end
     if is_after and not other.is_measured and is_like then return each end
     is_after = is_after or each == name
   end

@@ -92,7 +92,8 @@ local files = {
   { "NAME.tune", "Measured tile parameters, next to the description." },
   { "~/.cache/attn2c/", "Compiled parts, by the hash of their sources." },
   { "~/.cache/attn2c/machine/", "The measured facts of each machine that the user has worked on, as JSON. `machine` "
-    .. "prints them, and a build with target=host for bf16 or int8 measures them if they are not there." },
+    .. "prints them. A build with target=host and products of other types than f32 measures them if they are not "
+    .. "there." },
 }
 
 local examples = [[

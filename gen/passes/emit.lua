@@ -189,7 +189,7 @@ local function values_of(state)
     series = version.generator:match("^%d+%.%d+"), here = "${CMAKE_CURRENT_LIST_DIR}",
     module = reserved_python.module(spec.name),
     instead = state.instead or false, has_tiles = targets.by_name[spec.target].has_tiles or false,
-    pairs = state.instead and forms.of(types.bf16_product, targets.by_name[spec.target]) or false,
+    pairs = state.instead and forms.of(types.product("bf16"), targets.by_name[spec.target]) or false,
   }
 end
 

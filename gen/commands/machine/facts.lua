@@ -9,9 +9,9 @@ local json = require("common.json")
 local libuv = require("common.libuv")
 local lock = require("common.lock")
 local measure = require("commands.machine.measure")
-local precision = require("data.precision")
 local store = require("commands.build.store")
 local targets = require("data.targets")
+local types = require("data.types")
 local terminal = require("common.terminal")
 
 local facts = {}
@@ -51,8 +51,8 @@ end
 local function is_target(each)
   if type(each) ~= "table" then return false end
   if each.missing ~= nil then return type(each.missing) == "string" end
-  for _, type in ipairs(precision.types) do
-    if not is_number(each[type.name]) and each[type.name] ~= "wrong" then return false end
+  for _, type in ipairs(types.of_weights) do
+    if not is_number(each[type.word]) and each[type.word] ~= "wrong" then return false end
   end
   return true
 end

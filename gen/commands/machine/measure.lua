@@ -20,8 +20,8 @@ local SOURCES = { "tools/machine.c", "base/attn2c.c", "base/guard.c", "base/utf8
 function measure.values(target)
   local values = { target = target.name, has_tiles = target.has_tiles or false, types = {}, includes = {} }
   local seen = {}
-  for _, type in ipairs(types.list) do
-    if type.word and type.name ~= "f32" then
+  for _, type in ipairs(types.of_weights) do
+    if type.name ~= "f32" then
       local of = types.product(type.name)
       local form = forms.in_tiles(of, target) or forms.of(of, target)
       local peak = form.peak

@@ -48,8 +48,8 @@ function this.wanted(value)
     if type(each) == "string" and part ~= "embedding" then set[each] = true end
   end
   if not (type(value) == "table" and value.attention) then
-    for _, type in ipairs(precision.types) do
-      if set[type.name] then set[precision.of_scores({ all = type.name, by_part = {} }, "", true)] = true end
+    for _, type in ipairs(types.of_weights) do
+      if set[type.word] then set[precision.of_scores({ all = type.word, by_part = {} }, "", true)] = true end
     end
   end
   if not next(set) then set.f32 = true end
