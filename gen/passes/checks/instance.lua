@@ -1,7 +1,7 @@
 -- instance.lua: turns a program with open sizes into the program of one call, in which all sizes are known.
 -- Loops over open sizes are unrolled, and symbols replaced by their values, so that the other checkers see what a call
--- does. Sizes and places are sums of symbols with fixed factors. So if no operand leaves its buffer at the ends of the
--- symbols' ranges, none does in between; the calls of instance.calls are at these ends.
+-- does. Places are sums of symbols with fixed factors. So if no operand leaves its buffer in the first and in the last
+-- iteration of each loop of the longest and the shortest calls, none does in any iteration of any call.
 local loops = require("data.loops")
 local operands = require("data.operands")
 local types = require("data.types")
@@ -20,9 +20,9 @@ local function largest_step(program)
   return largest
 end
 
---- Returns the calls for which a program is checked: { rows, first, flows }. Lengths of sequences are at the ends of
---- their range; `flows` is true for calls of two iterations of each loop at most, from which the order of reads and
---- writes is known.
+--- Returns the calls for which a program is checked: { rows, first, flows }. `flows` is true for calls of which all
+--- iterations are unrolled, two or three of each loop, to check the order of reads and writes. Of the others, the
+--- longest calls, only the first and the last iteration of each loop are, to check bounds.
 function instance.calls(program, most)
   local list, seen = {}, {}
   local function add(lengths, flows)
@@ -117,8 +117,15 @@ local function unroll(list, first, last, call, symbols, result, copy_of, made)
     local step = list[at]
     if step.form == "begin" then
       local stop = finish_of(list, at)
+      local last_one, number = 0, 0
+      if not call.flows then
+        loops.forms[step.loop].run(step, call, symbols, function() last_one = last_one + 1 end)
+      end
       loops.forms[step.loop].run(step, call, symbols, function()
-        unroll(list, at + 1, stop - 1, call, symbols, result, copy_of, made)
+        number = number + 1
+        if call.flows or number == 1 or number == last_one then
+          unroll(list, at + 1, stop - 1, call, symbols, result, copy_of, made)
+        end
       end)
       at = stop
     elseif operands.entry(step) then

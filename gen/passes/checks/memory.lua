@@ -168,22 +168,28 @@ local function check_micro_batches(program, beside)
   end
 end
 
+-- Checks the operands of a program with open sizes, as those of some calls.
+local function check_calls(state, program, beside)
+  for _, call in ipairs(instance.calls(program, state.spec.seq)) do
+    local known = instance.of(program, call)
+    check_bounds(state, known, call)
+    if call.flows then flow(state, known, beside, "memory", known.unstored, call) end
+  end
+end
+
 --- Checks that no operand leaves its buffer, no buffer or weight its memory, and every value is read as it was
 --- written.
 return function(state)
   for _, program in ipairs(state.programs) do
     local unstored = unstored_of(program)
     local beside = beside_of(program, check_offsets(state, program, unstored))
-    for _, call in ipairs(state.spec.any and instance.calls(program, state.spec.seq) or {}) do
-      local known = instance.of(program, call)
-      check_bounds(state, known, call)
-      if call.flows then flow(state, known, beside, "memory", known.unstored, call) end
+    if state.spec.any then
+      check_calls(state, program, beside)
+    else
+      check_bounds(state, program)
+      check_phases(program, beside)
+      check_micro_batches(program, beside)
+      flow(state, program, beside, "memory", unstored)
     end
-    if state.spec.any then goto continue end
-    check_bounds(state, program)
-    check_phases(program, beside)
-    check_micro_batches(program, beside)
-    flow(state, program, beside, "memory", unstored)
-    ::continue::
   end
 end
