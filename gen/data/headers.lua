@@ -99,7 +99,7 @@ local function number_types(path)
   local names, rows = {}, {}
   for i, each in ipairs(types.list) do
     names[i] = "ATTN2C_" .. each.name:upper()
-    rows[i] = ('    { "%s", %d, %d, %d, %d, %d },'):format(each.word or each.name, each.bytes, each.group, each.start,
+    rows[i] = ('    { "%s", %d, %d, %d, %d },'):format(each.word or each.name, each.group, each.start or 0,
       each.scales and 1 or 0, each.bit or 0)
   end
   return header(path, "the number types of tensors and of packed weights.", "gen/data/types.lua", {
@@ -108,8 +108,7 @@ local function number_types(path)
     ("#define ATTN2C_TYPES %d"):format(#names), "",
     "typedef struct {",
     "  const char *word; /* in messages */",
-    "  int bytes;        /* of an element */",
-    "  int group;        /* elements of an output that are next to each other, in 4 bytes */",
+    "  int group;        /* elements in 4 bytes: inputs of one output, next to each other in a panel */",
     "  int start;        /* rows before the groups of a panel */",
     "  int has_scales;   /* 1: each output has a scale, in a weight of its own */",
     "  unsigned bit;     /* in the header of a packed file; 0: no weights have this type */",

@@ -7,12 +7,14 @@ local types = {}
 --- Bytes of a cache line. Every buffer and every panel of a weight begins at a multiple.
 types.LINE = 64
 
---- Number types. The runtime reads them in base/number_types.h, which `make headers` writes. bytes: of an element; c:
---- the type in C. A type that weights may have also has these fields:
+local GROUP = 4 -- bytes
+
+--- Number types. The runtime reads them in base/number_types.h, which `make headers` writes. bits: of an element; c:
+--- the type in C. A group is the elements in 4 bytes: inputs of one output, next to each other in a panel of weights.
+--- A type that weights may have also has these fields:
 --- word: its name in descriptions and messages
 --- also: other words for it, which messages about a description explain
---- group: inputs of one output that are next to each other in a panel of weights, in 4 bytes
---- start: rows of s32 before the groups, one of which holds the first values of a target's sums
+--- start: rows of s32 before the groups of a panel, one of which holds the first values of a target's sums; nil: none
 --- scales: true if each output has a scale, in a weight of its own
 --- rows: what is done to the rows that its products read: "round": to the type's numbers, which a target may store as
 ---   floats; "quantise": to integers with a scale for each row, whose outliers factors divide. nil: nothing
@@ -22,19 +24,19 @@ types.LINE = 64
 --- libxsmm: true if libxsmm may make its products
 --- bit: in the field of a packed file that says which types the file contains; it never changes
 types.list = {
-  { name = "f32", bytes = 4, c = "float", word = "f32", also = { "fp32", "float32", "float" }, group = 1, start = 0,
-    attention = true, libxsmm = true, bit = 1 },
-  { name = "i32", bytes = 4, c = "int32_t", group = 1, start = 0 },
-  { name = "bf16", bytes = 2, c = "uint16_t", word = "bf16", also = { "bfloat16", "fp16", "float16", "f16", "half" },
-    group = 2, start = 0, rows = "round", attention = true, flushes = true, bit = 2 },
-  { name = "i8", bytes = 1, c = "int8_t", word = "int8", also = { "i8", "q8" }, group = 4, start = 2, scales = true,
+  { name = "f32", bits = 32, c = "float", word = "f32", also = { "fp32", "float32", "float" }, attention = true,
+    libxsmm = true, bit = 1 },
+  { name = "i32", bits = 32, c = "int32_t" },
+  { name = "bf16", bits = 16, c = "uint16_t", word = "bf16", also = { "bfloat16", "fp16", "float16", "f16", "half" },
+    rows = "round", attention = true, flushes = true, bit = 2 },
+  { name = "i8", bits = 8, c = "int8_t", word = "int8", also = { "i8", "q8" }, start = 2, scales = true,
     rows = "quantise", sum = "i32", bit = 4 },
 }
 
 --- Number types by name; those of weights, in order; names by word.
 types.all, types.of_weights, types.of_word = {}, {}, {}
 for _, each in ipairs(types.list) do
-  types.all[each.name] = each
+  types.all[each.name], each.group = each, GROUP * 8 // each.bits
   if each.word then
     types.of_weights[#types.of_weights + 1], types.of_word[each.word] = each, each.name
   end
@@ -74,37 +76,34 @@ function types.c(type) return types.all[type].c end
 --- Returns the number of inputs of one output that are next to each other in a panel.
 function types.group(type) return types.all[type].group end
 
---- Returns the bytes of a panel of weights for k inputs, `lda` outputs wide: [start + ceil(k / group)][lda][group],
---- where each row has 4 bytes per output.
-function types.panel_bytes(k, lda, type)
-  local of = types.all[type]
-  return ((k + of.group - 1) // of.group + of.start) * lda * of.group * of.bytes
-end
-
---- Returns the panel in elements: { rows, ld: from one row to the next, group }.
+--- Returns a panel of weights for k inputs, `lda` outputs wide, [start + ceil(k / group)][lda][group], in elements:
+--- { rows, ld: from one row to the next, group }.
 function types.panel(k, lda, type)
   local of = types.all[type]
-  return { rows = (k + of.group - 1) // of.group + of.start, ld = lda * of.group, group = of.group }
+  return { rows = (k + of.group - 1) // of.group + (of.start or 0), ld = lda * of.group, group = of.group }
 end
+
+--- Returns the bytes of the panel.
+function types.panel_bytes(k, lda, type) return types.panel(k, lda, type).rows * lda * GROUP end
 
 --- Returns the bytes of a row of `count` elements of a weight that is kept as rows: whole groups.
 function types.row_bytes(count, type)
   local of = types.all[type]
-  return (count + of.group - 1) // of.group * of.group * of.bytes
+  return (count + of.group - 1) // of.group * GROUP
 end
 
 --- Returns the bytes of `count` elements.
-function types.bytes(count, type) return count * types.all[type].bytes end
+function types.bytes(count, type) return count * types.all[type].bits // 8 end
 
 --- Returns the number of elements in `bytes`, which must be whole elements.
 function types.elements(bytes, type)
-  local each = types.all[type].bytes
-  assert(bytes % each == 0, type)
-  return bytes // each
+  local bits = types.all[type].bits
+  assert(8 * bytes % bits == 0, type)
+  return 8 * bytes // bits
 end
 
 --- Returns the number of elements in a cache line.
-function types.per_line(type) return types.LINE // types.all[type].bytes end
+function types.per_line(type) return types.elements(types.LINE, type) end
 
 --- Returns `count` elements, rounded up to whole cache lines.
 function types.whole_lines(count, type) return words.round_up(count, types.per_line(type)) end

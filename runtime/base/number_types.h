@@ -10,8 +10,7 @@ typedef enum { ATTN2C_F32, ATTN2C_I32, ATTN2C_BF16, ATTN2C_I8 } attn2c_type;
 
 typedef struct {
   const char *word; /* in messages */
-  int bytes;        /* of an element */
-  int group;        /* elements of an output that are next to each other, in 4 bytes */
+  int group;        /* elements in 4 bytes: inputs of one output, next to each other in a panel */
   int start;        /* rows before the groups of a panel */
   int has_scales;   /* 1: each output has a scale, in a weight of its own */
   unsigned bit;     /* in the header of a packed file; 0: no weights have this type */
@@ -19,10 +18,10 @@ typedef struct {
 
 static inline const attn2c_type_facts *attn2c_facts_of(attn2c_type type) {
   static const attn2c_type_facts facts[ATTN2C_TYPES] = {
-    { "f32", 4, 1, 0, 0, 1 },
-    { "i32", 4, 1, 0, 0, 0 },
-    { "bf16", 2, 2, 0, 0, 2 },
-    { "int8", 1, 4, 2, 1, 4 },
+    { "f32", 1, 0, 0, 1 },
+    { "i32", 1, 0, 0, 0 },
+    { "bf16", 2, 0, 0, 2 },
+    { "int8", 4, 2, 1, 4 },
   };
   return &facts[type];
 }

@@ -245,7 +245,7 @@ static table_place place_in_table(const bed *bed, const attn2c_weight *weight, i
                          (unsigned char *)(bed->job->model->own + scales->offset + id), sizeof(float)};
   }
   float *row = bed->job->model->own + weight->offset + id * attn2c_row_floats(type, width);
-  const size_t size = (size_t)attn2c_facts_of(type)->bytes;
+  const size_t size = sizeof(float) / (size_t)attn2c_facts_of(type)->group;
   return (table_place){(float *)bed->job->weights[weight->tensor] + id * width + column,
                        (unsigned char *)row + (size_t)column * size, size};
 }

@@ -51,7 +51,7 @@ function writers.finish() return "}" end
 -- Casts by type: pointers to the arena and to packed weights are pointers to floats.
 local casts = {}
 for _, type in ipairs(types.list) do
-  if type.c ~= "float" then casts[type.name] = { type = type.c, bytes = type.bytes } end
+  if type.c ~= "float" then casts[type.name] = { type = type.c, bytes = types.bytes(1, type.name) } end
 end
 
 -- Returns an operand as C; type: of its elements.
