@@ -12,7 +12,6 @@ local padding = require("commands.quality.padding")
 local precision = require("data.precision")
 local samples = require("commands.quality.samples")
 local scratch = require("common.scratch")
-local targets = require("data.targets")
 local terminal = require("common.terminal")
 local verdict = require("commands.quality.verdict")
 
@@ -21,10 +20,11 @@ local quality = {}
 local WORST = 5               -- intermediate tensors that are listed
 local MOST_NUMBERS = 1 << 22  -- numbers of all intermediate tensors: they are compared on the first sequences only
 
--- Returns the target that both ran with.
-local function in_use(state)
-  return targets.in_use(state.target_names, targets.runs_on(targets.machine(os.getenv)), os.getenv("ATTN2C_TARGET"))
-    or state.spec.target
+-- Returns the target of a list that a program uses here, or nil if it has one target. gather: of quality.run.
+local function in_use(program, gather)
+  local _, text = gather(program, { "info", "--json" })
+  local value = dkjson.decode(text)
+  return type(value) == "table" and value.in_use or nil
 end
 
 -- Returns the labels of a text, one per line.
@@ -234,7 +234,7 @@ function quality.measure(arguments, weights, build, run)
     local count = common_words.elements(row.shape)
     rows = math.min(rows, row.neighbours and row.neighbours.rows or count // (row.shape[#row.shape] or 1))
   end
-  return { name = state.spec.name, precision = precision.text(state.spec.precision), target = in_use(state),
+  return { name = state.spec.name, precision = precision.text(state.spec.precision), target = state.spec.target,
     outputs = outputs, within = within, programs = programs, rows = rows,
     can_calibrate = precision.takes_factors(state.spec.precision) and graphs.other.smoothing == nil }
 end
@@ -331,6 +331,7 @@ function quality.run(arguments, weights, build, run, gather)
   arguments.within = true
   local measured, code = quality.measure(arguments, weights, build, run)
   if not measured then return nil, code end
+  measured.target = in_use(measured.programs.other, gather) or measured.target
   measured.cost = not arguments.untimed and cost.measure(measured.programs, weights, gather) or nil
   measured.verdict = verdict.line(measured)
   return (arguments.json and json_of or tables_of)(measured)

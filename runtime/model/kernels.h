@@ -17,6 +17,9 @@ const char *attn2c_kernels_dispatch(const attn2c_kernel_shape *shapes, int count
 /* Frees the machine code; the kernels cannot be called after this. */
 void attn2c_code_free(attn2c_code *code);
 
+/* Returns what this machine lacks for a model's target, or NULL. */
+const char *attn2c_machine_missing(const attn2c_descriptor *model);
+
 /* True if this machine has the instructions of the model's target, and they prove right; otherwise says a
  * line. */
 int attn2c_machine_runs(const attn2c_descriptor *model, attn2c_message *message);

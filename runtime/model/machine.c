@@ -7,15 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns what this machine lacks for a variant, or NULL. */
-static const char *missing_of(const attn2c_descriptor *model) {
+const char *attn2c_machine_missing(const attn2c_descriptor *model) {
   const char *missing = attn2c_missing(model->target);
   if (!missing && model->is_right && !model->is_right()) return "instructions that compute right results";
   return missing;
 }
 
 int attn2c_machine_runs(const attn2c_descriptor *model, attn2c_message *message) {
-  const char *missing = missing_of(model);
+  const char *missing = attn2c_machine_missing(model);
   if (!missing) return 1;
   attn2c_say(message, "built for %s, but this machine lacks %s; build it again here with target=host",
              model->target, missing);
@@ -67,7 +66,7 @@ static int choose_named(const char *asked, const attn2c_descriptor *const *list,
   char names[128];
   for (int i = 0; list[i]; i++) {
     if (strcmp(asked, list[i]->target) != 0) continue;
-    const char *missing = missing_of(list[i]);
+    const char *missing = attn2c_machine_missing(list[i]);
     *chosen = list[i];
     if (!missing) return ATTN2C_OK;
     attn2c_say(message, "ATTN2C_TARGET: %s, but this machine lacks %s", asked, missing);
@@ -88,7 +87,7 @@ int attn2c_machine_choose(const attn2c_descriptor *model, const attn2c_descripto
   if (asked && asked[0] != '\0') return choose_named(asked, list, chosen, message);
   if (!model->variants) return ATTN2C_OK; /* opening the model reports what is missing */
   for (int i = 0; list[i]; i++) {
-    missing = missing_of(list[i]);
+    missing = attn2c_machine_missing(list[i]);
     if (missing) continue;
     const attn2c_rival *rival = list[i]->rival;
     *chosen = rival && attn2c_machine_prefers(rival, ticks_now) ? rival->instead : list[i];

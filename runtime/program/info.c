@@ -6,9 +6,9 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-#include "base/processor.h"
 #include "base/text_facts.h"
 #include "model/dispatch.h"
+#include "model/kernels.h"
 #include "program/inputs.h"
 #include "weights/packed_header.h"
 
@@ -77,7 +77,7 @@ static const char *embedded_form(const attn2c_descriptor *model) {
 
 /* Prints the targets. If there are several, it also prints the one in use, which is this model's. */
 static void print_targets(const attn2c_descriptor *model, FILE *out) {
-  const char *missing = attn2c_missing(model->target);
+  const char *missing = attn2c_machine_missing(model);
   fprintf(out, "%-13s", "target");
   for (int i = 0; model->variants && model->variants[i]; i++)
     fprintf(out, "%s%s", model->variants[i]->target, model->variants[i + 1] ? ", " : "\n");
@@ -229,7 +229,7 @@ static int json_targets(const attn2c_descriptor *model, json_t *object) {
   for (int i = 0; model->variants[i]; i++)
     if (json_array_append_new(list, json_string(model->variants[i]->target)) != 0) return -1;
   return json_object_set_new(object, "in_use",
-                             attn2c_missing(model->target) ? json_null() : json_string(model->target));
+                             attn2c_machine_missing(model) ? json_null() : json_string(model->target));
 }
 
 static int print_json(const attn2c_program *program, FILE *out) {

@@ -7,6 +7,7 @@ local files = require("common.files")
 local hash = require("common.hash")
 local json = require("common.json")
 local libuv = require("common.libuv")
+local lfs = require("lfs")
 local lock = require("common.lock")
 local measure = require("commands.machine.measure")
 local store = require("commands.build.store")
@@ -94,6 +95,7 @@ local function place(environment)
   local location, folder, reason = store.location(environment), nil, "XDG_CACHE_HOME and HOME are not set"
   if location then folder, reason = store.private_folder(location) end
   if folder then folder, reason = store.private_folder(location .. "/machine") end
+  if reason == "is not there" then reason = "cannot be made" end
   return { processor = processor, key = key, machine = machine, folder = folder,
     reason = reason and location and location .. " " .. reason or reason }
 end
@@ -144,7 +146,9 @@ function facts.get(root, again, say, environment, run)
   local temporary = ("%s/attn2c-%d"):format((environment or os.getenv)("TMPDIR") or "/tmp", libuv.getuid())
   local folder, reason = store.private_folder(temporary)
   if not folder then faults.raise("io", ("cannot use %s, which %s"):format(temporary, reason)) end
-  return measured(root, at, folder, run), at.processor, true
+  local value = measured(root, at, folder, run)
+  lfs.rmdir(folder) -- stays if another process measures there
+  return value, at.processor, true
 end
 
 --- Returns a function for pipeline.run (wanted.rates), which measures this machine when it is first called. Its lines

@@ -1,5 +1,6 @@
 -- machine_spec: what the command `machine` measures and prints, and what `host` means by given facts.
 local helper = require("tests.spec.helper")
+local checkpoints = require("tests.spec.checkpoint")
 local files = require("common.files")
 local json = require("common.json")
 local machine = require("commands.machine")
@@ -114,6 +115,39 @@ describe("a list of targets", function()
     end
     model = model_of { target = "amx", precision = "bf16" }
     assert.truthy(model:find(".is_right = tiny_is_right", 1, true))
+  end)
+end)
+
+describe("a program for a list of targets", function()
+  -- Takes the place of the loop of pairs when the program is linked, as if they were slow on this machine.
+  local SLOW = "double __wrap_slow_avx512bf16_own_round(void);\ndouble __wrap_slow_avx512bf16_own_round(void) {\n"
+    .. "  for (volatile int i = 0; i < 100000; i++) continue;\n  return 1.0;\n}\n"
+
+  it("uses the variant without pairs where they are slow, with the same bits", function()
+    if not targets.runs_on(targets.machine(os.getenv))("avx512bf16") then
+      return pending("this machine has no AVX512-BF16")
+    end
+    helper.write(folder .. "/slow.c", SLOW)
+    helper.write(folder .. "/slow.lua", [[return { name = "slow", target = "avx512bf16, avx512", precision = "bf16",
+      d_model = 64, heads = 2, seq = 8, layers = 1 }]])
+    helper.succeeds("cc -O0 -c slow.c -o slow.o", folder)
+    helper.succeeds(("ATTN2C_CFLAGS=-O0 ATTN2C_LDFLAGS=%s lua5.4 %s slow.lua slow"):format(
+      shell("-Wl,--wrap=slow_avx512bf16_own_round " .. folder .. "/slow.o"), shell(root .. "/tests/program.lua")),
+      folder)
+    local function info(environment) return helper.succeeds(environment .. " slow/slow info", folder) end
+    assert.truthy(info(""):find("in use       avx512;", 1, true), info(""))
+    assert.truthy(info("ATTN2C_TARGET=avx512bf16"):find("in use       avx512bf16;", 1, true))
+    assert.truthy(helper.succeeds("slow/slow check", folder):find(" 0 failed\n", 1, true))
+    local numbers = {}
+    for i = 1, 8 * 64 do numbers[i] = i * i % 37 / 8 - 2 end
+    helper.write(folder .. "/x.npy", checkpoints.npy("1, 8, 64", numbers, true))
+    helper.write(folder .. "/slow.st", checkpoints.text(folder .. "/slow.lua", "F32"))
+    local bits = {}
+    for i, environment in ipairs { "", "ATTN2C_TARGET=avx512bf16" } do
+      helper.succeeds(environment .. " slow/slow run --weights slow.st --input x.npy --output y.npy", folder)
+      bits[i] = files.read(folder .. "/y.npy")
+    end
+    assert.is_true(#bits[1] > 2048 and bits[1] == bits[2])
   end)
 end)
 
