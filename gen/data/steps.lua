@@ -20,6 +20,7 @@
 local activations = require("data.activations").by_name
 local footprint = require("data.footprint")
 local types = require("data.types")
+local words = require("common.words")
 
 local steps = {}
 
@@ -307,7 +308,7 @@ steps.rows = {
   transpose_keys = {
     constants = { "rows", "cols", "ldx", "ldy", "lanes" },
     operands = { { "y", "w", function(c)
-      return { first = 0, { c.cols, c.ldy }, { (c.rows + c.lanes - 1) // c.lanes * c.lanes, 1 } }
+      return { first = 0, { c.cols, c.ldy }, { words.round_up(c.rows, c.lanes), 1 } }
     end }, { "x", "r", matrix("rows", "cols", "ldx") } },
     cost = each(8),
     body = "attn2c_transpose_keys(y, x, ${rows}, ${cols}, ${ldx}, ${ldy}, ${lanes})",
@@ -330,6 +331,16 @@ steps.rows = {
   },
   pairs_of_columns = pairs_of("columns", nil, column_pairs),
   pairs_of_bf16_columns = pairs_of("bf16_columns", "bf16", column_pairs),
+  -- The keys of a panel, as for transpose_keys.
+  pairs_of_bf16_keys = {
+    constants = { "rows", "cols", "ldx", "ldy", "lanes" },
+    operands = { { "y", "w", function(c)
+      return { first = 0, { (c.cols + 1) // 2, 2 * c.ldy }, { 2 * words.round_up(c.rows, c.lanes), 1 } }
+    end, type = "bf16" }, { "x", "r", matrix("rows", "cols", "ldx"), type = "bf16" } },
+    cost = each(8),
+    body = "attn2c_pairs_of_bf16_keys(y, x, ${rows}, ${cols}, ${ldx}, ${ldy}, ${lanes})",
+    equation = "y[j / 2][i][j % 2] = x[i][j], 0 for i from ${rows} to a multiple of ${lanes}",
+  },
   pairs_of_rows = pairs_of("rows", nil, row_pairs),
   pairs_of_bf16_rows = pairs_of("bf16_rows", "bf16", row_pairs),
   context_repair_pairs = {

@@ -29,8 +29,10 @@
 --   ld(s)        leading dimension of steps on it
 --   panel(s)     rows that one step may pack
 --   together     rows of a sequence that one step must pack together
+--   each_key(s)  elements from a key to the next, for keys that are whole panels of key_block
 --   from_tile, from_rows   the row operation that packs a product's tile, or stored rows
---   from_open_rows         the row operation that packs stored rows whose number a call knows
+--   from_open_rows         the row operation that packs a panel of stored rows whose number a call knows; is_filled: it
+--                          fills the last vector of keys with zeros
 local types = require("data.types")
 local words = require("common.words")
 
@@ -77,9 +79,9 @@ local function column_groups(s)
   return (s.width + group - 1) // group
 end
 
-local function keys(from_tile, from_rows)
+local function keys(from_tile, from_rows, from_open_rows)
   local place = { suffix = "@transposed", separate = "@keys", together = 1, from_tile = from_tile,
-    from_rows = from_rows, from_open_rows = "transpose_keys" }
+    from_rows = from_rows, from_open_rows = from_open_rows, is_filled = true }
   function place.sequence(s)
     return words.round_up(s.rows_per_sequence, s.key_block) * column_groups(s) * types.group(s.type)
   end
@@ -88,6 +90,7 @@ local function keys(from_tile, from_rows)
     local groups = (key // block * column_groups(s) + column // group) * block + key % block
     return row // s.rows_per_sequence * place.sequence(s) + groups * group + column % group
   end
+  function place.each_key(s) return column_groups(s) * types.group(s.type) end
   function place.pitch(s) return s.key_block * types.group(s.type) end
   function place.ld(s) return s.key_block end
   function place.panel(s) return s.key_block end
@@ -96,9 +99,11 @@ end
 
 -- Values in pairs of rows: [pairs of keys][ld][2].
 local PAIRS = { suffix = "@pairs", separate = "@values", together = 2, from_tile = "pairs_of_rows",
-  from_rows = "pairs_of_bf16_rows" }
+  from_rows = "pairs_of_bf16_rows", from_open_rows = "pairs_of_bf16_rows" }
 
 function PAIRS.ld(s) return types.whole_lines(s.width, "f32") end
+
+PAIRS.each_key = PAIRS.ld
 
 function PAIRS.sequence(s) return (s.rows_per_sequence + 1) // 2 * PAIRS.pitch(s) end
 
@@ -121,11 +126,11 @@ storage.forms = {
   -- Stored in another type: the rows and columns that one unit makes.
   unit = { class = "arena", rows = private("@unit", "unit"), is_traced = true },
   -- Keys of f32 that a product's tile is transposed to.
-  transposed = { class = "arena", rows = private("@tile", "unit"), packed = keys("transpose", "transpose"),
+  transposed = { class = "arena", rows = private("@tile", "unit"), packed = keys("transpose", "transpose", "transpose_keys"),
     is_traced = true },
   -- The same in bf16, in pairs of columns.
   key_pairs = { class = "arena", rows = private("@rounded", "unit", true),
-    packed = keys("pairs_of_columns", "pairs_of_bf16_columns"), is_traced = true },
+    packed = keys("pairs_of_columns", "pairs_of_bf16_columns", "pairs_of_bf16_keys"), is_traced = true },
   -- Values of bf16 in pairs of rows.
   value_pairs = { class = "arena", rows = private("@rounded", "unit", true), packed = PAIRS, is_traced = true },
   -- Never stored: a step after its own reads it in a register or a tile.

@@ -5,6 +5,7 @@
 local c = require("common.c")
 local forms = require("kernels.forms")
 local open = require("kernels.open")
+local operands = require("data.operands")
 local strip = require("kernels.strip")
 local tiles = require("kernels.tiles")
 local types = require("data.types")
@@ -36,9 +37,10 @@ local function shape_of(kernel, rows, group)
     return { rows = rows.size, vectors = group.size, fetches = kernel.fetch ~= nil, form = kernel.strips.form,
       types = kernel.types, step = kernel.strips.step, rest = kernel.k % kernel.strips.step > 0 }
   end
+  local inputs, is_open = types.group(kernel.types.a), operands.named(kernel).k == "k"
   return { rows = rows.size, vectors = group.size, rows_held = kernel.strips.rows_held, fetches = kernel.fetch ~= nil,
-    form = kernel.strips.form, types = kernel.types, cut = kernel.k % types.group(kernel.types.a) > 0,
-    half = group.half }
+    form = kernel.strips.form, types = kernel.types, cut = is_open and inputs > 1 or not is_open and kernel.k % inputs > 0,
+    some = is_open and inputs > 1, half = group.half }
 end
 
 -- Returns the module that writes the strips of a shape.

@@ -10,11 +10,12 @@ local WIDTH = 116
 
 --- Returns the name of a strip's function. shape: { rows, vectors, rows_held: whether the rows' inputs stay in
 --- registers while the vectors come one after the other, fetches: whether the strip prefetches weights, form: a name
---- in kernels/forms.lua, types: of its product, cut: whether its inputs end within a group, half: whether half of its
---- last vector is enough }.
+--- in kernels/forms.lua, types: of its product, cut: whether its inputs may end within a
+--- group; some: whether only a call knows if they do; half: whether half of its last vector is enough }.
 function strip.name(shape)
   return ("strip_%dx%d%s%s%s%s%s"):format(shape.rows, shape.vectors, forms.all[shape.form].label,
-    shape.rows_held and "_held" or "", shape.half and "_half" or "", shape.cut and "_cut" or "",
+    shape.rows_held and "_held" or "", shape.half and "_half" or "",
+    shape.some and "_some" or shape.cut and "_cut" or "",
     shape.fetches and "_ahead" or "")
 end
 
@@ -161,7 +162,7 @@ function Writer:loop()
   else
     self:block(head("int i = 0", limit), function() self:step(false) end)
   end
-  if shape.cut then self:block("", function() self:step(true) end) end
+  if shape.cut then self:block(shape.some and "if (whole < k)" or "", function() self:step(true) end) end
 end
 
 --- Returns a strip's function as C.
@@ -172,7 +173,8 @@ function strip.text(shape)
   self:add("/* %d rows by %d vectors of outputs%s%s%s%s. */", shape.rows, shape.vectors,
     shape.half and ", half of the last" or "",
     shape.rows_held and ", the rows in registers" or "",
-    shape.cut and (", of inputs that %d does not divide"):format(group) or "",
+    shape.some and ", of any number of inputs" or shape.cut and (", of inputs that %d does not divide"):format(group)
+      or "",
     shape.fetches and (", prefetching `lines` cache lines from `ahead` every `every` inputs") or "")
   self:add("ATTN2C_STRIP %s(const %s *a, const %s *b, %s *c, int k, ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc,",
     strip.name(shape), types.c(of.a), types.c(of.b), types.c(of.c))

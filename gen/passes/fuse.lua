@@ -38,6 +38,13 @@ local function is_read_later(list, at, buffer)
   return is_read
 end
 
+-- True if a call knows the rows of both a product and a map by one symbol, and no other size; or none of either.
+local function are_alike(product, map)
+  local of_product, of_map = product.kernel.open, map.constants.open
+  if not of_product and not of_map then return true end
+  return of_product == "n" and of_map == "rows" and product.sizes.n == map.sizes.rows
+end
+
 --- Returns how the product list[at] is fused with the map after it, or nil. The map must have the product's rows and
 --- outputs, begin with its sums, and write nothing that later strips read.
 function fuse.joint(program, list, at)
@@ -46,7 +53,7 @@ function fuse.joint(program, list, at)
   if not k.strips or k.beta ~= 0 or k.types.b == "f32" or forms.all[k.strips.form].in_tiles then return nil end
   if not map or map.form ~= "map" or map.unit ~= product.unit then return nil end
   local size, first = map.constants, map.elementwise[1]
-  if size.rows ~= k.n or size.cols ~= product.outputs then return nil end
+  if size.rows ~= k.n or size.cols ~= product.outputs or not are_alike(product, map) then return nil end
   local c, y = product.arguments.c, map.arguments.y
   if not steps.elementwise[first.kind].loads then
     return same_place(c, y) and size.ld == k.ldc and { map = map, is_local = false } or nil

@@ -70,6 +70,15 @@ ATTN2C_INLINE void attn2c_pairs_of_bf16_columns(uint16_t *y, const uint16_t *x, 
   attn2c_pair_columns(y, x, 1, rows, cols, ldx, ldy);
 }
 
+/* Does the same; y has groups of 0 after the last row's, up to a multiple of `lanes`. */
+ATTN2C_INLINE void attn2c_pairs_of_bf16_keys(uint16_t *y, const uint16_t *x, int rows, int cols, int ldx,
+                                             int ldy, int lanes) {
+  attn2c_pair_columns(y, x, 1, rows, cols, ldx, ldy);
+  if (rows % lanes == 0) return;
+  for (int c = 0; c < (cols + 1) / 2; c++)
+    memset(y + 2 * ((ptrdiff_t)c * ldy + rows), 0, 4 * (size_t)(lanes - rows % lanes));
+}
+
 /* Groups may be at any element of y. */
 typedef uint32_t attn2c_group __attribute__((aligned(2), may_alias));
 

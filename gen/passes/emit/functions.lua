@@ -78,7 +78,7 @@ local function add_open(step, formal)
 end
 
 -- Returns a step's operands as a function's parameters, and appends the names of absent operands to `absent`.
-local function formal_of(step, absent)
+local function pointers_of(step, absent)
   local formal = {}
   -- Operations do not read each other's tiles, but a loaded tile may be where the result goes.
   local loads = step.form == "map" and steps.elementwise[step.elementwise[1].kind].loads
@@ -87,20 +87,28 @@ local function formal_of(step, absent)
     formal[#formal + 1] = access == "value" and "int " .. name
       or pointer:format(access == "r" and "const " or "", types.c(operands.type(step, declared)), name)
   end, function(declared) absent[#absent + 1] = declared[1] end)
+  return formal
+end
+
+-- Returns the same with the open sizes.
+local function formal_of(step, absent)
+  local formal = pointers_of(step, absent)
   add_open(step, formal)
   return formal
 end
 
 -- Returns the C function of a product fused with the map after it. A function for the map of some rows comes before
--- it. A strip's sums are on the stack if only the map reads them, else in the map's tile.
+-- it. A strip's sums are on the stack if only the map reads them, else in the map's tile. If a call knows the number of
+-- rows, it is the product's n.
 local function joint_of(fn, lanes)
   local k, map = fn.step.kernel, fn.joint.map
   local formal = { ("const %s *a"):format(types.c(k.types.a)), ("const %s *b"):format(types.c(k.types.b)) }
-  local of_rows, names = formal_of(map, {}), {}
+  local of_rows, names = pointers_of(map, {}), {}
   operands.each(map, function(_, _, _, name) names[#names + 1] = name end)
   for i, text in ipairs(of_rows) do
     if not (fn.joint.is_local and i == 2) then formal[#formal + 1] = text end -- y, then what it loads
   end
+  add_open(fn.step, formal)
   local kernel, after_strip, code = k, { c = "y" }, {}
   if fn.joint.is_local then
     local most = 0

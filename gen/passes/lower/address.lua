@@ -59,14 +59,14 @@ function address:at(tensor, row, column, origin)
   return operand
 end
 
---- Returns the place of element (row, column) of packed keys or values; row counts as in `at`.
+--- Returns the place of element (row, column) of packed keys or values; row counts as in `at`. A symbol that is added
+--- to row, origin.packed, is a multiple of key_block.
 function address:packed_at(storage, row, column, origin)
   local place = forms.packed(storage)
   local operand = { buffer = storage.buffer, class = forms.forms[storage.form].class,
     offset = types.bytes(place.where(storage, row, column), storage.type) }
   if origin.over then
-    local of_key = types.bytes(place.where(storage, storage.key_block, 0), storage.type) // storage.key_block
-    operand.terms = origin.packed and { [origin.packed] = of_key } or {}
+    operand.terms = origin.packed and { [origin.packed] = types.bytes(place.each_key(storage), storage.type) } or {}
     return operand
   end
   self:symbols(operand, storage, types.bytes(place.sequence(storage), storage.type), storage.whole_batch, origin)

@@ -264,6 +264,7 @@ local function finish(self, at)
   local region, block = at.region, at.block
   local head_dim, _, c = context_at(self, at)
   local result, column = region.context.result, at.head * head_dim
+  if self.open then self.open = { rows = self.open.rows } end -- columns are no longer keys
   self:trace_copy(result, c, self:ld(result), block.first, column, block.count, head_dim, at.origin)
   if region.round then
     self:round(region.round, result, at.origin, block.first, block.count, column, head_dim)

@@ -25,7 +25,6 @@ local refused = {
   { "kernels", "kernels of libxsmm", function(spec)
     return spec.kernels == "libxsmm" or spec.plan.kernels == "libxsmm"
   end },
-  { "precision", "other number types than f32", function(spec) return spec.precision.all ~= "f32" end },
   { "threads", "several threads", function(spec) return spec.threads ~= 1 end },
 }
 
