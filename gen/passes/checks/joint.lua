@@ -38,6 +38,18 @@ local function rows_of(map, operation, declared, row)
   return footprint.in_bytes(dimensions, types.bytes(1, operands.type(map, declared)))
 end
 
+-- Calls visit(rows) for each strip of rows of a product. An open one (kernels/open.lua) divides its rows evenly.
+local function each_strip(k, visit)
+  if k.strips.is_open then
+    local strips = (k.n + k.strips.strips[1].size - 1) // k.strips.strips[1].size
+    for i = 0, strips - 1 do visit(k.n // strips + (i < k.n % strips and 1 or 0)) end
+    return
+  end
+  for _, strips in ipairs(k.strips.strips) do
+    for _ = 1, strips.count do visit(strips.size) end
+  end
+end
+
 local function check_order(program, product, map, section)
   local k, size, y, row = product.kernel, map.constants, map.arguments.y, 0
   local y_bytes = types.bytes(1, size.type or "f32")
@@ -46,18 +58,16 @@ local function check_order(program, product, map, section)
     expect(not operand.buffer or not touch(program, y, done, operand, dimensions), "kernels",
       "%s: a map writes %s over what later strips read of %s", section.name, y.buffer, operand.buffer)
   end
-  for _, strips in ipairs(k.strips.strips) do
-    for _ = 1, strips.count do
-      row = row + strips.size
-      if row >= k.n then break end
-      local done = footprint.in_bytes({ first = 0, { row, size.ld }, { size.cols, 1 } }, y_bytes)
-      apart(done, product.arguments.a, of_a)
-      apart(done, product.arguments.b, rows_of_b(product, row))
-      operands.each(map, function(operand, access, declared, _, operation)
-        if operation and access == "r" then apart(done, operand, rows_of(map, operation, declared, row)) end
-      end)
-    end
-  end
+  each_strip(k, function(rows)
+    row = row + rows
+    if row >= k.n then return end
+    local done = footprint.in_bytes({ first = 0, { row, size.ld }, { size.cols, 1 } }, y_bytes)
+    apart(done, product.arguments.a, of_a)
+    apart(done, product.arguments.b, rows_of_b(product, row))
+    operands.each(map, function(operand, access, declared, _, operation)
+      if operation and access == "r" then apart(done, operand, rows_of(map, operation, declared, row)) end
+    end)
+  end)
 end
 
 -- Checks that the map works on the product's result, all rows and outputs of it.
@@ -72,8 +82,8 @@ local function check_place(product, map, is_local, section)
     section.name, c.buffer)
 end
 
---- Checks that strips of a fused product and map disturb no later ones. checks/memory.lua checks that nobody else reads
---- sums on the stack.
+--- Checks that strips of a fused product and map disturb no later ones. program: one whose sizes are known, perhaps that
+--- of a call. checks/memory.lua checks that nobody else reads sums on the stack.
 return function(program)
   if not next(program.joints) then return end
   local last

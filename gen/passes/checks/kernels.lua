@@ -2,6 +2,7 @@
 local check_joints = require("passes.checks.joint")
 local check_series = require("passes.checks.series")
 local expect = require("passes.checks.expect")
+local instance = require("passes.checks.instance")
 
 --- Checks that libxsmm 1.17 accepts each kernel. Fused products and maps must disturb nothing, and panel loops must
 --- do the same as their steps.
@@ -14,7 +15,10 @@ return function(state)
   end
   for _, entry in ipairs(state.entries) do
     for _, program in ipairs(entry.programs) do
-      check_joints(program)
+      for _, call in ipairs(state.spec.any and instance.calls(program, state.spec.seq) or {}) do
+        if call.flows then check_joints(instance.of(program, call)) end
+      end
+      if not state.spec.any then check_joints(program) end
       check_series(program)
     end
   end

@@ -39,11 +39,32 @@ local function check_over(op, storage, readers)
   expect(readers[#readers] == op, "plan", "%s is stored over %s, which is read later", name, to.over)
 end
 
+-- Checks that packed keys or values of a sequence of any length move by equal distances from panel to panel, as
+-- lower/address.lua adds them, whatever the column.
+local function check_panels(region, s)
+  if not s then return end
+  local place, panel = forms.packed(s), region.open.panel
+  expect(s.key_block == panel and place.from_open_rows and panel % place.together == 0, "plan",
+    "%s has panels of other keys than its attention", s.buffer)
+  for _, column in ipairs { 0, s.width // 2, s.width - 1 } do
+    for key = 0, s.rows_per_sequence - 1, panel do
+      expect(place.where(s, key, column) == place.where(s, 0, column) + key * place.each_key(s), "plan",
+        "the keys of %s from %d on are not at equal distances", s.buffer, key)
+    end
+  end
+end
+
 --- Checks that every input and result has a storage of its type in the right memory, that a tensor of which only some
 --- rows are stored is read by the region that writes it, and that only the last reader of a tensor overwrites it.
 return function(state)
   local storage, entry, readers, region_of = state.plan.storage, state.graph.entry, {}, regions_of_ops(state)
   for _, name in ipairs(entry.inputs) do check_form(state.graph.tensors[name], storage[name]) end
+  for region in all_regions(state.plan.segments) do
+    if region.open then
+      check_panels(region, region.keys)
+      check_panels(region, region.values)
+    end
+  end
   local written = {}
   for _, op in ipairs(entry.ops) do
     check_form(op.result, storage[op.result.name])

@@ -58,6 +58,22 @@ describe("forms of storage", function()
     assert.equal(36, seen)
   end)
 
+  it("move by equal distances from panel to panel of keys", function()
+    for _, of in pairs(storage.read_as) do
+      for type, name in pairs(of) do
+        for _, width in ipairs { 1, 7, 24 } do
+          local s = record(name, type, 67, width)
+          local place = storage.packed(s)
+          for key = 0, 66, s.key_block do
+            for column = 0, width - 1 do
+              assert.equal(place.where(s, 0, column) + key * place.each_key(s), place.where(s, key, column), name)
+            end
+          end
+        end
+      end
+    end
+  end)
+
   it("read rows that are by head where the input has them", function()
     local s = record("by_head", "f32", 3, 8, { leading_dimension = 4 })
     local place = storage.rows(s)

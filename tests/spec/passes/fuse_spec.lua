@@ -52,6 +52,23 @@ describe("a product and the map after it", function()
     end
   end)
 
+  it("are fused if a call knows the rows of both by one symbol, and no other size", function()
+    local function open(product, map)
+      product.kernel.open, product.sizes, map.constants.open, map.sizes = "n", { n = "rows" }, "rows", { rows = "rows" }
+    end
+    assert.is_table(joint(open))
+    for _, change in ipairs {
+      function(product) product.kernel.open = nil end, function(_, map) map.constants.open = nil end,
+      function(_, map) map.sizes.rows = "piece" end, function(product) product.kernel.open = "n k" end,
+      function(_, map) map.constants.open = "rows cols" end,
+    } do
+      assert.is_nil(joint(function(product, map)
+        open(product, map)
+        change(product, map)
+      end))
+    end
+  end)
+
   it("are not if others may read the sums, or if the map writes what the product reads", function()
     assert.is_nil(joint(function(_, _, program) program.buffers.sums.private = nil end))
     assert.is_nil(joint(function(_, map) map.arguments.y = operand("rows") end))

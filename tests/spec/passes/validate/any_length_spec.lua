@@ -50,6 +50,58 @@ describe("any length", function()
     assert.are.equal(-1, region.open.left)
   end)
 
+  it("packs keys and values of bf16 in pairs, a panel at a time, and fuses products with the maps after them", function()
+    local state = helper.state(any(300, { precision = "bf16", target = "avx512bf16", mask = "causal" }))
+    local program, found = state.programs[1], {}
+    for _, step in ipairs(program.segments[1].sections[1].steps) do
+      if step.fn and step.fn:find("^pairs") then found[#found + 1] = step.fn .. " " .. step.sizes.rows end
+      if step.form == "product" and step.kernel.open == "n k" then found.inputs = step.sizes.k end
+    end
+    assert.are.same({ "pairs_of_bf16_keys panel", "pairs_of_bf16_rows panel", inputs = "width" }, found)
+    local joints = 0
+    for _ in pairs(program.joints) do joints = joints + 1 end
+    assert.are.equal(6, joints)
+  end)
+
+  it("in int8 has quantised rows of a block, and sums of a strip on the stack", function()
+    local state = helper.state(any(300, { precision = "int8", target = "avx2" }))
+    local program, quantised = state.programs[1], 0
+    for _, step in ipairs(program.segments[1].sections[1].steps) do
+      if step.fn == "quantise" then
+        quantised = quantised + 1
+        assert.are.equal("rows", step.sizes.rows)
+      end
+    end
+    assert.are.equal(4, quantised)
+    for _, pair in pairs(program.joints) do assert.is_true(pair.is_local) end
+  end)
+
+  it("has no fused map that writes what a later strip reads", function()
+    local state = helper.state(any(300, { precision = "bf16", target = "avx512bf16" }), "kernels")
+    local program = state.programs[1]
+    for product, pair in pairs(program.joints) do
+      if not pair.is_local then
+        for name, value in pairs(pair.map.arguments.y) do product.arguments.b[name] = value end
+        product.arguments.b.offset = product.arguments.b.offset - 64 -- a row before
+      end
+    end
+    assert.matches("a map writes .* over what later strips read", helper.defect(require("passes.checks").kernels, state))
+  end)
+
+  it("has packed keys at equal distances from panel to panel", function()
+    local state = helper.state(any(300, { precision = "bf16", target = "avx512bf16" }), "plan")
+    local region = state.plan.segments[1].sections[1].regions[2]
+    region.keys.key_block = 32
+    assert.matches("has panels of other keys", helper.defect(require("passes.checks").plan, state))
+    region.keys.key_block = 64
+    local place = require("data.storage").forms.value_pairs.packed
+    local each_key = place.each_key
+    place.each_key = function(s) return each_key(s) + 1 end
+    local message = helper.defect(require("passes.checks").plan, state)
+    place.each_key = each_key
+    assert.matches("@values from 64 on are not at equal distances", message)
+  end)
+
   it("is checked as calls of sequences of several lengths", function()
     assert.has_no.errors(function()
       helper.state(any(300, { mask = { "causal", window = { 20, 0 } }, positions = "rope" }))
