@@ -179,7 +179,8 @@ of("gen/passes/lower/address.lua", spec .. "passes/lower_spec.lua") {
 }
 
 of("gen/passes/plan/products.lua", spec .. "passes/lower/attention_spec.lua") {
-  { name = "plan_c_room", old = "product.a_room or product.m % target.vector == 0", new = "true", filter = "in C reads",
+  { name = "plan_c_room", old = "% target.vector == 0\n  product.strips = state.plan.memoise(\"strips\",",
+    new = "% 1 == 0\n  product.strips = state.plan.memoise(\"strips\",", filter = "in C reads",
     wrong = "rows of values are read past their end" },
 }
 
@@ -350,7 +351,7 @@ of("gen/passes/validate/sizes.lua", spec .. "passes/validate_spec.lua") {
     filter = "input of rows", wrong = "other pools than the mean take padding" },
   { name = "sizes_pool_mask", old = "or spec.pool_mask\n", new = "\n", filter = "input of rows",
     wrong = "a pool wants rows beside the mask that says them" },
-  { name = "sizes_angles", old = "if listed and same_to then", new = "if false then", filter = "another computation",
+  { name = "sizes_angles", old = "if (listed or spec.any) and same_to then", new = "if false then", filter = "another computation",
     wrong = "angles of another length are used" },
 }
 
@@ -494,6 +495,25 @@ of("runtime/weights/layout.c", "c:packed") {
 of("runtime/model/load.c", "c:load") {
   { name = "load_status", old = "while (l->status == ATTN2C_OK && attn2c_pieces_next",
     new = "while (attn2c_pieces_next", filter = "load/a_failing*", wrong = "reading goes on after a fault" },
+}
+
+of("runtime/model/machine.c", "c:machine") {
+  { name = "machine_clearly", old = "return own * clearly < other;", new = "return own * clearly / clearly < other;",
+    filter = "machine/prefers_a*", wrong = "a variant is chosen by noise" },
+  { name = "machine_right", old = "model->is_right && !model->is_right()", new = "0 && !model->is_right()",
+    filter = "machine/passes*", wrong = "instructions that are wrong are used" },
+}
+
+of("gen/data/targets.lua", spec .. "commands/machine_spec.lua") {
+  { name = "host_clearly", old = "time * CLEARLY < least", new = "time * CLEARLY < least * CLEARLY",
+    filter = "difference is clear", wrong = "host changes from one measurement to the next" },
+  { name = "host_tiles", old = "if not target.has_tiles then plain", new = "if true then plain",
+    filter = "without facts as before", wrong = "tiles are used that were never tried here" },
+}
+
+of("gen/commands/machine/facts.lua", spec .. "commands/machine/facts_spec.lua") {
+  { name = "facts_key", old = " or value.key ~= key then", new = " then", filter = "for its key alone",
+    wrong = "the facts of another machine are believed" },
 }
 
 of("runtime/model/model.c", spec .. "whole/threads_spec.lua") {

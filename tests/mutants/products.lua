@@ -59,8 +59,8 @@ return function(of, spec)
   }
 
   of("gen/passes/plan/registers.lua", spec .. "passes/plan/registers_spec.lua") {
-    { name = "registers_one", old = "(free - 1 - vectors * form.factors) // vectors",
-      new = "(free - vectors * form.factors) // vectors",
+    { name = "registers_one", old = "local rows = (free - 1 - vectors * form.factors) // vectors",
+      new = "local rows = (free - vectors * form.factors) // vectors",
       wrong = "a float of B has no register" },
     { name = "registers_held", old = "(free - form.factors - (steps < UNROLLED and 1 or 0)) // (vectors + 1)",
       new = "(free + vectors) // (vectors + 1)",
