@@ -351,8 +351,8 @@ of("gen/passes/validate/sizes.lua", spec .. "passes/validate_spec.lua") {
     filter = "input of rows", wrong = "other pools than the mean take padding" },
   { name = "sizes_pool_mask", old = "or spec.pool_mask\n", new = "\n", filter = "input of rows",
     wrong = "a pool wants rows beside the mask that says them" },
-  { name = "sizes_angles", old = "if (listed or spec.any) and same_to then", new = "if false then", filter = "another computation",
-    wrong = "angles of another length are used" },
+  { name = "sizes_angles", old = "if (listed or spec.any) and same_to then", new = "if false then",
+    filter = "another computation", wrong = "angles of another length are used" },
 }
 
 of("runtime/model/resize.c", "c:dispatch") {
