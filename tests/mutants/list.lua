@@ -497,25 +497,6 @@ of("runtime/model/load.c", "c:load") {
     new = "while (attn2c_pieces_next", filter = "load/a_failing*", wrong = "reading goes on after a fault" },
 }
 
-of("runtime/model/machine.c", "c:machine") {
-  { name = "machine_clearly", old = "return own * clearly < other;", new = "return own * clearly / clearly < other;",
-    filter = "machine/prefers_a*", wrong = "a variant is chosen by noise" },
-  { name = "machine_right", old = "model->is_right && !model->is_right()", new = "0 && !model->is_right()",
-    filter = "machine/passes*", wrong = "instructions that are wrong are used" },
-}
-
-of("gen/data/targets.lua", spec .. "commands/machine_spec.lua") {
-  { name = "host_clearly", old = "time * CLEARLY < least", new = "time * CLEARLY < least * CLEARLY",
-    filter = "difference is clear", wrong = "host changes from one measurement to the next" },
-  { name = "host_tiles", old = "if not target.has_tiles then plain", new = "if true then plain",
-    filter = "without facts as before", wrong = "tiles are used that were never tried here" },
-}
-
-of("gen/commands/machine/facts.lua", spec .. "commands/machine/facts_spec.lua") {
-  { name = "facts_key", old = " or value.key ~= key then", new = " then", filter = "for its key alone",
-    wrong = "the facts of another machine are believed" },
-}
-
 of("runtime/model/model.c", spec .. "whole/threads_spec.lua") {
   { name = "workers_bound", old = "workers < 8 && 2 * workers <= processors",
     new = "2 * workers <= processors", filter = "one, two, four or eight",
@@ -702,6 +683,8 @@ of("gen/passes/emit/lengths.lua", spec .. "passes/emit/lengths_spec.lua") {
     wrong = "the header states the shape without past keys" },
 }
 
-for _, part in ipairs { "checkpoints", "products", "program", "python", "text", "typed" } do require(part)(of, spec) end
+for _, part in ipairs { "checkpoints", "machine", "products", "program", "python", "text", "typed" } do
+  require(part)(of, spec)
+end
 
 return list
