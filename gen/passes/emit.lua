@@ -56,6 +56,14 @@ local function comment_of(tensor, shape, is_call, note)
   return (tensor.zeros and text .. "; NULL: all 0" or text) .. note
 end
 
+-- Returns the comment of the macro with the elements of an input or output: of a call, or of its parts if the call
+-- decides how many it has.
+local function macro_comment_of(tensor, spec)
+  if not spec.any then return ("%s %s"):format(types.c(tensor.type), c_shape(tensor, spec)) end
+  local _, what = emit_lengths.each(tensor, spec)
+  return ("%s a %s"):format(types.c(tensor.type), what)
+end
+
 local function members_of(state, names, program)
   local list, is_listed = {}, state.family.is_listed or state.spec.any
   for _, name in ipairs(names) do
@@ -63,11 +71,13 @@ local function members_of(state, names, program)
     local member = reserved.member(tensor.member)
     local note = member ~= tensor.member and (" of the array \"%s\""):format(tensor.member) or ""
     local shape = c_shape(tensor, state.spec)
-    list[#list + 1] = { name = member, type = types.c(tensor.type), shape = shape, count = words.elements(tensor.shape),
+    local count = state.spec.any and emit_lengths.each(tensor, state.spec) or words.elements(tensor.shape)
+    list[#list + 1] = { name = member, type = types.c(tensor.type), shape = shape, count = count,
       comment = comment_of(tensor, shape, false, note),
       call_comment = comment_of(tensor, is_listed and emit_lengths.shape(tensor, state.spec, true) or shape, is_listed,
         note),
       open_count = emit_lengths.count(tensor, state.spec), macro = tensor.member:upper(),
+      macro_comment = macro_comment_of(tensor, state.spec),
       integers = tensor.type == "i32", minimum = tensor.minimum, limit = tensor.limit,
       optional = tensor.optional, zeros = tensor.zeros,
       all = tensor.optional and (tensor.limit - 1 .. ", "):rep(state.spec.batch):sub(1, -3),

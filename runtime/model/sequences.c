@@ -18,6 +18,7 @@ int attn2c_sequences_prepare(attn2c_context *context) {
   const size_t pointers = (size_t)(entry->input_count + entry->output_count);
   const size_t bytes =
       sizeof(struct attn2c_open) + pointers * sizeof(void *) + (size_t)(2 * most + 1) * sizeof(int32_t);
+  if (context->open) return ATTN2C_OK;
   struct attn2c_open *open = calloc(1, bytes);
   if (!open) return ATTN2C_MEMORY;
   open->most = most;
@@ -70,7 +71,7 @@ int attn2c_sequences_run(attn2c_context *context, int64_t count, const int32_t *
     if (!inputs[i] && !attn2c_is_optional(&model->tensors[entry->inputs[i]])) return ATTN2C_USAGE;
   for (int64_t i = 0; i < count; i++) {
     const int64_t rows = each ? each[i] : seq;
-    if (rows < 1 || rows > open->most) return each ? ATTN2C_FORMAT : ATTN2C_USAGE;
+    if (rows < model->lengths->least || rows > open->most) return each ? ATTN2C_FORMAT : ATTN2C_USAGE;
   }
   place at = {0, 0};
   while (at.sequences < count) {

@@ -5,7 +5,7 @@
 
 #include "model/model.h"
 
-/* Allocates what such calls need in a new context of a model of any length; attn2c_context_destroy frees it.
+/* Allocates what such calls need in a context of a model of any length, once; attn2c_context_destroy frees it.
  * Returns ATTN2C_OK or _MEMORY. */
 int attn2c_sequences_prepare(attn2c_context *context);
 

@@ -1,5 +1,6 @@
 /* text_calls.c - encodes texts, calls the model with groups of them, and copies their rows to the outputs. */
 #include "model/text_calls.h"
+#include "model/text_rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -397,6 +398,7 @@ int attn2c_reader_run(attn2c_reader *reader, attn2c_context *context, int64_t ro
     const size_t elements = reader->count * (size_t)attn2c_reader_elements(reader, o, rows);
     memset(outputs[o], 0, elements * sizeof(float));
   }
+  if (reader->model->is_open) return attn2c_text_rows_run(reader, context, rows, outputs);
   job job = {.reader = reader, .context = context};
   job.order = calloc(2 * reader->count + 1, sizeof *job.order);
   job.inputs = calloc((size_t)primary->input_count + 1, sizeof *job.inputs);

@@ -1,6 +1,6 @@
 /* text_calls.h - runs texts through a model: encodes them, groups them by their cheapest entry, calls it. The
- * rows of each text are then copied to its place in the outputs. The library's interface for text and the
- * program share this. */
+ * rows of each text are then copied to its place in the outputs. A model of any length takes several texts in
+ * a call, without padding (text_rows.h). The library's interface for text and the program share this. */
 #ifndef ATTN2C_TEXT_CALLS_H
 #define ATTN2C_TEXT_CALLS_H
 

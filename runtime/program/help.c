@@ -19,7 +19,8 @@ static const struct {
      "from 1: they are processed batch by batch, and a partial batch is padded. Sequences may be\n"
      "shorter than the model's if it can mask the missing tokens: with lengths, attention_mask or\n"
      "a causal mask, or if it was made for a list of lengths. All inputs must agree on both\n"
-     "numbers, and outputs have them, too.\n"
+     "numbers, and outputs have them, too. A model of any length also takes sequences of different\n"
+     "lengths: the rows of all, one after the other, with lengths=L.npy, the rows of each.\n"
      "The text before the first '=' is NAME unless it has a '/'.\n"},
     {"check", "[OPTION...]",
      "Compares every tensor with a plain reference that accumulates in double; exit 0 only if\n"

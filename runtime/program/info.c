@@ -34,14 +34,14 @@ static const char *answers(const attn2c_descriptor *model) {
   return model->text ? names[model->text->answer] : NULL;
 }
 
-static void print_tensors(const attn2c_descriptor *model, const char *label, const int *tensors, int count,
-                          FILE *out) {
-  for (int i = 0; i < count; i++) {
+static void print_arrays(const attn2c_descriptor *model, const attn2c_entry *entry, int is_input, FILE *out) {
+  const int *tensors = is_input ? entry->inputs : entry->outputs;
+  for (int i = 0; i < (is_input ? entry->input_count : entry->output_count); i++) {
     char text[ATTN2C_TENSOR_TEXT];
-    attn2c_tensor_text(&model->tensors[tensors[i]], text, sizeof text);
+    attn2c_array_text(model, entry, is_input, i, text, sizeof text);
     const attn2c_kind kind = model->tensors[tensors[i]].kind;
     const int shared = kind == ATTN2C_SHARED_INPUT && !model->seq_first;
-    fprintf(out, "  %-11s%s: %s%s%s\n", label, model->tensors[tensors[i]].name, text,
+    fprintf(out, "  %-11s%s: %s%s%s\n", is_input ? "input" : "output", model->tensors[tensors[i]].name, text,
             shared ? ", one for all sequences" : "",
             kind == ATTN2C_ROWS_INPUT    ? ", default: all"
             : kind == ATTN2C_ZEROS_INPUT ? ", default: all 0"
@@ -61,7 +61,8 @@ static void print_lengths(const attn2c_program *program, FILE *out) {
   if (lengths->exact) {
     fprintf(out, "%-13s%lld: %s\n", "tokens", longest, lengths->exact);
   } else {
-    fprintf(out, "%-13s%lld to %lld\n", "tokens", (long long)lengths->least, longest);
+    fprintf(out, "%-13s%lld to %lld%s\n", "tokens", (long long)lengths->least, longest,
+            program->model->is_open ? " a sequence, without padding" : "");
   }
 }
 
@@ -117,10 +118,10 @@ static void print_table(const attn2c_program *program, FILE *out) {
   for (int e = 0; e < model->entry_count; e++) {
     const attn2c_entry *entry = &model->entries[e];
     fprintf(out, "%-13s%s\n", "entry", entry->name);
-    print_tensors(model, "input", entry->inputs, entry->input_count, out);
-    print_tensors(model, "output", entry->outputs, entry->output_count, out);
-    fprintf(out, "  %-11s%.0f flops (%.4g GFLOP), %d ops\n", "work", entry->flops, 1e-9 * entry->flops,
-            entry->op_count);
+    print_arrays(model, entry, 1, out);
+    print_arrays(model, entry, 0, out);
+    fprintf(out, "  %-11s%.0f flops (%.4g GFLOP), %d ops%s\n", "work", entry->flops, 1e-9 * entry->flops,
+            entry->op_count, model->is_open ? ", for a sequence of the most tokens" : "");
     if (model->entry_count > 1)
       fprintf(out, "  %-11s%" PRId64 " bytes\n", "arena", bytes_of(attn2c_entry_arena(model, entry)));
   }
@@ -134,14 +135,19 @@ static void print_table(const attn2c_program *program, FILE *out) {
   fprintf(out, "%-13s%" PRId64 "\n", "lines", model->lines);
 }
 
-static json_t *json_tensor(const attn2c_tensor *tensor) {
-  json_t *shape = json_array();
-  for (int i = 0; i < attn2c_caller_rank(tensor); i++) {
-    if (json_array_append_new(shape, json_integer(tensor->shape[i])) != 0) {
-      json_decref(shape);
-      return NULL;
-    }
-  }
+/* Returns the shape as a list of numbers, whose first may be a word; NULL without memory. */
+static json_t *json_shape(const attn2c_call_shape *shape) {
+  json_t *list = json_array();
+  int failed = shape->first && json_array_append_new(list, json_string(shape->first)) != 0;
+  for (int i = 0; i < shape->rank; i++)
+    failed = failed || json_array_append_new(list, json_integer(shape->sizes[i])) != 0;
+  if (!failed) return list;
+  json_decref(list);
+  return NULL;
+}
+
+static json_t *json_tensor(const attn2c_tensor *tensor, const attn2c_call_shape *call_shape) {
+  json_t *shape = json_shape(call_shape);
   json_t *object = json_pack("{s:s, s:s, s:o}", "name", tensor->name, "type",
                              tensor->type == ATTN2C_F32 ? "float32" : "int32", "shape", shape);
   if (tensor->type == ATTN2C_I32 && tensor->minimum < tensor->limit &&
@@ -160,13 +166,15 @@ static json_t *json_tensor(const attn2c_tensor *tensor) {
   return object;
 }
 
-/* Sets object[key] to a list of tensors. Returns 0, or -1 without memory. */
-static int json_tensors(const attn2c_descriptor *model, const int *tensors, int count, json_t *object,
-                        const char *key) {
+/* Sets object.inputs or .outputs to a list of arrays. Returns 0, or -1 without memory. */
+static int json_arrays(const attn2c_descriptor *model, const attn2c_entry *entry, int is_input,
+                       json_t *object) {
+  const int *tensors = is_input ? entry->inputs : entry->outputs;
   json_t *list = json_array();
-  if (json_object_set_new(object, key, list) != 0) return -1;
-  for (int i = 0; i < count; i++) {
-    if (json_array_append_new(list, json_tensor(&model->tensors[tensors[i]])) != 0) return -1;
+  if (json_object_set_new(object, is_input ? "inputs" : "outputs", list) != 0) return -1;
+  for (int i = 0; i < (is_input ? entry->input_count : entry->output_count); i++) {
+    const attn2c_call_shape shape = attn2c_call_shape_of(model, entry, is_input, i);
+    if (json_array_append_new(list, json_tensor(&model->tensors[tensors[i]], &shape)) != 0) return -1;
   }
   return 0;
 }
@@ -180,8 +188,7 @@ static int json_entries(const attn2c_descriptor *model, json_t *object) {
         json_pack("{s:s, s:I, s:i, s:I}", "name", entry->name, "flops", (json_int_t)entry->flops, "ops",
                   entry->op_count, "arena_bytes", (json_int_t)bytes_of(attn2c_entry_arena(model, entry)));
     if (json_array_append_new(list, item) != 0) return -1;
-    if (json_tensors(model, entry->inputs, entry->input_count, item, "inputs") != 0) return -1;
-    if (json_tensors(model, entry->outputs, entry->output_count, item, "outputs") != 0) return -1;
+    if (json_arrays(model, entry, 1, item) != 0 || json_arrays(model, entry, 0, item) != 0) return -1;
   }
   return 0;
 }
@@ -211,13 +218,19 @@ static int json_kernels(const attn2c_descriptor *model, json_t *object) {
   return 0;
 }
 
-/* Sets object.tokens to the least and the most tokens of a sequence. Returns 0, or -1 without memory. */
+/* Sets object.tokens to the least and the most tokens of a sequence; any_length: true without padding.
+ * Returns 0, or -1 without memory. */
 static int json_lengths(const attn2c_program *program, json_t *object) {
   const attn2c_lengths *lengths = lengths_of(program);
   if (!lengths) return 0;
   const json_int_t most = (json_int_t)attn2c_longest(program->model, lengths);
   const json_int_t least = (json_int_t)(lengths->exact ? attn2c_shortest(lengths) : lengths->least);
-  return json_object_set_new(object, "tokens", json_pack("{s:I, s:I}", "least", least, "most", most));
+  json_t *tokens = json_pack("{s:I, s:I}", "least", least, "most", most);
+  if (program->model->is_open && json_object_set_new(tokens, "any_length", json_true()) != 0) {
+    json_decref(tokens);
+    return -1;
+  }
+  return json_object_set_new(object, "tokens", tokens);
 }
 
 /* Sets object.targets to the names of the targets, if there are several. It also sets object.in_use to the

@@ -12,15 +12,43 @@
 
 enum { KNOWN_NAMES = 1000 };
 
-void attn2c_tensor_text(const attn2c_tensor *tensor, char *text, size_t size) {
+static void tensor_text(const attn2c_tensor *tensor, const char *shape, char *text, size_t size) {
   const char *type = tensor->type == ATTN2C_F32 ? "float32" : "int32";
-  const attn2c_shape_text shape = attn2c_shape_write(attn2c_caller_rank(tensor), tensor->shape);
   if (tensor->type == ATTN2C_I32 && tensor->minimum < tensor->limit) {
-    snprintf(text, size, "%s %s, %" PRId64 " to %" PRId64, type, shape.text, tensor->minimum,
-             tensor->limit - 1);
+    snprintf(text, size, "%s %s, %" PRId64 " to %" PRId64, type, shape, tensor->minimum, tensor->limit - 1);
   } else {
-    snprintf(text, size, "%s %s", type, shape.text);
+    snprintf(text, size, "%s %s", type, shape);
   }
+}
+
+void attn2c_tensor_text(const attn2c_tensor *tensor, char *text, size_t size) {
+  tensor_text(tensor, attn2c_shape_write(attn2c_caller_rank(tensor), tensor->shape).text, text, size);
+}
+
+attn2c_call_shape attn2c_call_shape_of(const attn2c_descriptor *model, const attn2c_entry *entry,
+                                       int is_input, int index) {
+  const attn2c_tensor *tensor = &model->tensors[is_input ? entry->inputs[index] : entry->outputs[index]];
+  attn2c_call_shape made = {NULL, 0, {0}};
+  int first = 0;
+  if (model->is_open) {
+    const attn2c_axes *axes = is_input ? &model->lengths->inputs[index] : &model->lengths->outputs[index];
+    if (axes->batch >= 0) first = axes->rows >= 0 ? 2 : 1, made.first = first == 2 ? "rows" : "sequences";
+  }
+  for (int i = first; i < attn2c_caller_rank(tensor); i++) made.sizes[made.rank++] = tensor->shape[i];
+  return made;
+}
+
+void attn2c_array_text(const attn2c_descriptor *model, const attn2c_entry *entry, int is_input, int index,
+                       char *text, size_t size) {
+  const attn2c_call_shape shape = attn2c_call_shape_of(model, entry, is_input, index);
+  const attn2c_shape_text rest = attn2c_shape_write(shape.rank, shape.sizes);
+  char whole[ATTN2C_TENSOR_TEXT];
+  if (shape.first)
+    snprintf(whole, sizeof whole, "[%s%s%s", shape.first, shape.rank ? ", " : "]",
+             shape.rank ? rest.text + 1 : "");
+  else
+    snprintf(whole, sizeof whole, "%s", rest.text);
+  tensor_text(&model->tensors[is_input ? entry->inputs[index] : entry->outputs[index]], whole, text, size);
 }
 
 void attn2c_index_text(const attn2c_tensor *tensor, int64_t element, char *text, size_t size) {
@@ -73,15 +101,19 @@ int attn2c_entry_find(const attn2c_descriptor *model, const char *name, attn2c_m
   return -1;
 }
 
+static const char *name_of(const attn2c_descriptor *model, int tensor) {
+  return tensor == ATTN2C_LENGTHS_ARRAY ? "lengths" : model->tensors[tensor].name;
+}
+
 /* Writes "hidden, lengths, mask" for a message, each name once. */
 static void list_names(const attn2c_descriptor *model, const int *tensors, int count, char *text,
                        size_t size) {
   size_t used = 0;
   text[0] = '\0';
   for (int i = 0; i < count && used < size; i++) {
-    const char *name = model->tensors[tensors[i]].name;
+    const char *name = name_of(model, tensors[i]);
     int before = 0;
-    while (before < i && strcmp(model->tensors[tensors[before]].name, name) != 0) before++;
+    while (before < i && strcmp(name_of(model, tensors[before]), name) != 0) before++;
     if (before < i) continue;
     const int length = snprintf(text + used, size - used, "%s%s", used == 0 ? "" : ", ", name);
     if (length < 0) return;
@@ -100,6 +132,7 @@ static ptrdiff_t name_length(const char *word) {
 int attn2c_bind(const attn2c_descriptor *model, const int *tensors, int count, const char *option,
                 const char *const *words, int word_count, const char **paths, attn2c_message *message) {
   char known[KNOWN_NAMES];
+  const int plain = count - (count > 0 && tensors[count - 1] == ATTN2C_LENGTHS_ARRAY);
   int status = ATTN2C_OK;
   list_names(model, tensors, count, known, sizeof known);
   for (int i = 0; i < count; i++) paths[i] = NULL;
@@ -108,10 +141,10 @@ int attn2c_bind(const attn2c_descriptor *model, const int *tensors, int count, c
     const char *path = words[w] + length + 1;
     int found = 0, twice = 0;
     for (int i = 0; i < count; i++) {
-      const char *name = model->tensors[tensors[i]].name;
+      const char *name = name_of(model, tensors[i]);
       const int named =
           length >= 0 && strlen(name) == (size_t)length && strncmp(name, words[w], (size_t)length) == 0;
-      if (!named && (length >= 0 || count > 1)) continue;
+      if (!named && (length >= 0 || plain > 1 || i >= plain)) continue;
       twice |= paths[i] != NULL;
       paths[i] = path;
       found = 1;

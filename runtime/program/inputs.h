@@ -12,6 +12,23 @@
 /* Writes "float32 [1][128][768]" or "int32 [32], 1 to 128". */
 void attn2c_tensor_text(const attn2c_tensor *tensor, char *text, size_t size);
 
+/* The shape of an array of a call. `first` is the name of the first size if the call sets it: "rows" or
+ * "sequences" in a model of any length; else NULL. The other sizes follow. */
+typedef struct {
+  const char *first;
+  int rank; /* number of `sizes` */
+  int64_t sizes[ATTN2C_MAX_RANK];
+} attn2c_call_shape;
+
+/* Returns the shape of input (is_input) or output number `index` of an entry. */
+attn2c_call_shape attn2c_call_shape_of(const attn2c_descriptor *model, const attn2c_entry *entry,
+                                       int is_input, int index);
+
+/* Writes the same for input (is_input) or output number `index` of an entry, as a call has it: with any length
+ * "float32 [rows, 768]" or "float32 [sequences, 2]". */
+void attn2c_array_text(const attn2c_descriptor *model, const attn2c_entry *entry, int is_input, int index,
+                       char *text, size_t size);
+
 /* Size of a buffer for any text of attn2c_index_text, in bytes. */
 #define ATTN2C_INDEX_TEXT (ATTN2C_MAX_RANK * 24)
 
@@ -30,9 +47,13 @@ int attn2c_inputs_of_entries(const attn2c_descriptor *model, int *tensors);
  * -1, and a line that begins with `--entry`. */
 int attn2c_entry_find(const attn2c_descriptor *model, const char *name, attn2c_message *message);
 
+/* In a list of tensors for attn2c_bind: the array called `lengths`, which says how many rows each sequence of a
+ * call of any length has. */
+enum { ATTN2C_LENGTHS_ARRAY = -1 };
+
 /* Assigns [NAME=]PATH words to the tensors of the list: paths[i] is the path for tensors[i], or NULL. A name
  * that is in the list more than once assigns the path to all of that name. NAME= may be left out if there is
- * one tensor. Unknown and double names: ATTN2C_USAGE, and one line each that begins with `option`. */
+ * one tensor besides `lengths`, which must be the last. Unknown and double names: ATTN2C_USAGE, and one line each that begins with `option`. */
 int attn2c_bind(const attn2c_descriptor *model, const int *tensors, int count, const char *option,
                 const char *const *words, int word_count, const char **paths, attn2c_message *message);
 

@@ -1,5 +1,7 @@
 /* run.c - the command `run`. The inputs set the number of sequences and their length. Sequences that do not
- * fill an entry of the model are padded (model/dispatch.h), and outputs have the inputs' sizes. */
+ * fill an entry of the model are padded (model/dispatch.h), and outputs have the inputs' sizes. A model of
+ * any length also takes sequences of different lengths, one after the other, with an array of their lengths.
+ */
 #define _XOPEN_SOURCE 700
 #include "program/run.h"
 
@@ -12,6 +14,7 @@
 #include "program/sizes.h"
 #include "program/weights_place.h"
 #include "model/dispatch.h"
+#include "model/sequences.h"
 #include "formats/npy.h"
 #include "formats/place.h"
 #include "base/shape.h"
@@ -27,7 +30,7 @@ typedef struct {
   const attn2c_descriptor *model;
   const attn2c_entry *entry;
   attn2c_sizes sizes;
-  const char **paths;
+  const char **paths; /* of inputs, then of `lengths`, then of outputs */
   stream *inputs, *outputs;
   const void **in;
   void **out;
@@ -36,7 +39,7 @@ typedef struct {
 static int job_allocate(job *job, attn2c_message *message) {
   const size_t inputs = (size_t)job->entry->input_count, outputs = (size_t)job->entry->output_count;
   /* One element more of each: calloc is never asked for zero bytes, for which it may return NULL. */
-  job->paths = calloc(inputs + outputs + 1, sizeof *job->paths);
+  job->paths = calloc(inputs + outputs + 2, sizeof *job->paths);
   job->inputs = calloc(inputs + 1, sizeof *job->inputs);
   job->outputs = calloc(outputs + 1, sizeof *job->outputs);
   job->in = calloc(inputs + 1, sizeof *job->in);
@@ -85,6 +88,8 @@ static void find_output(const char *path, attn2c_place *place) {
   }
 }
 
+static const char *lengths_path(const job *job) { return job->paths[job->entry->input_count]; }
+
 static int is_read_from(const attn2c_place *place, const char *path) {
   attn2c_place other;
   if (path == NULL) return 0;
@@ -106,6 +111,7 @@ static int verify_places(const job *job, const attn2c_arguments *arguments, cons
       what = "this file belongs to the weights", how = "";
     for (int j = 0; j < job->entry->input_count && what == NULL; j++)
       if (is_read_from(&place, input_paths[j])) what = tensors[job->entry->inputs[j]].name;
+    if (what == NULL && is_read_from(&place, lengths_path(job))) what = "lengths";
     for (int j = 0; j < i && what == NULL; j++) {
       attn2c_place other;
       /* Several arrays may be printed on the standard output, one after the other. */
@@ -121,10 +127,36 @@ static int verify_places(const job *job, const attn2c_arguments *arguments, cons
   return status;
 }
 
+/* Assigns files to the inputs, and to the lengths of the sequences if a model takes any. */
+static int bind_inputs(job *job, const attn2c_arguments *arguments, attn2c_message *message) {
+  const attn2c_entry *entry = job->entry;
+  int *tensors = calloc((size_t)entry->input_count + 1, sizeof *tensors);
+  if (tensors == NULL) {
+    attn2c_say(message, "run: no memory");
+    return ATTN2C_MEMORY;
+  }
+  memcpy(tensors, entry->inputs, (size_t)entry->input_count * sizeof *tensors);
+  tensors[entry->input_count] = ATTN2C_LENGTHS_ARRAY;
+  int status = attn2c_bind(job->model, tensors, entry->input_count + job->model->is_open, "--input",
+                           arguments->inputs, arguments->input_count, job->paths, message);
+  free(tensors);
+  if (status != ATTN2C_OK) return status;
+  for (int i = 0; i < entry->input_count; i++) {
+    const attn2c_tensor *tensor = &job->model->tensors[entry->inputs[i]];
+    if (job->paths[i] != NULL || attn2c_is_optional(tensor)) continue;
+    char text[ATTN2C_TENSOR_TEXT];
+    attn2c_array_text(job->model, entry, 1, i, text, sizeof text);
+    attn2c_say(message, "run: --input %s=X.npy is needed: %s%s", tensor->name, text,
+               job->model->is_open ? ", with lengths=X.npy; or [sequences, rows of each]" : "");
+    status = ATTN2C_USAGE;
+  }
+  return status;
+}
+
 /* Assigns files to arrays, and reports all faults of usage at once. */
 static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message *message) {
   const attn2c_entry *entry = job->entry;
-  const char **input_paths = job->paths, **output_paths = job->paths + entry->input_count;
+  const char **input_paths = job->paths, **output_paths = job->paths + entry->input_count + 1;
   int status = ATTN2C_OK;
   if (attn2c_lacks_weights(job->model, arguments->weights, "run", message)) status = ATTN2C_USAGE;
   if (job->model->text != NULL && arguments->input_count == 0 && arguments->output_count == 0) {
@@ -133,19 +165,8 @@ static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message 
                "--input and --output");
     return ATTN2C_USAGE;
   }
-  if (attn2c_bind(job->model, entry->inputs, entry->input_count, "--input", arguments->inputs,
-                  arguments->input_count, input_paths, message) != ATTN2C_OK) {
-    status = ATTN2C_USAGE;
-  } else {
-    for (int i = 0; i < entry->input_count; i++) {
-      const attn2c_tensor *tensor = &job->model->tensors[entry->inputs[i]];
-      if (input_paths[i] != NULL || attn2c_is_optional(tensor)) continue;
-      char text[ATTN2C_TENSOR_TEXT];
-      attn2c_tensor_text(tensor, text, sizeof text);
-      attn2c_say(message, "run: --input %s=X.npy is needed: %s", tensor->name, text);
-      status = ATTN2C_USAGE;
-    }
-  }
+  const int bound = bind_inputs(job, arguments, message);
+  if (bound != ATTN2C_OK) status = bound;
   if (attn2c_bind(job->model, entry->outputs, entry->output_count, "--output", arguments->outputs,
                   arguments->output_count, output_paths, message) != ATTN2C_OK) {
     status = ATTN2C_USAGE;
@@ -163,6 +184,8 @@ static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message 
 /* Reads every input. The inputs must agree on the number of sequences and on their length. */
 static int job_read(job *job, attn2c_message *message) {
   int status = ATTN2C_OK;
+  if (lengths_path(job) != NULL) status = attn2c_sizes_read_lengths(&job->sizes, lengths_path(job), message);
+  if (status != ATTN2C_OK) return status;
   for (int i = 0; i < job->entry->input_count; i++) {
     stream *input = &job->inputs[i];
     if (input->path == NULL) continue;
@@ -206,8 +229,11 @@ static int job_compute(job *job, const attn2c_model *model, attn2c_message *mess
   }
   for (int i = 0; i < job->entry->input_count; i++) job->in[i] = job->inputs[i].values;
   for (int i = 0; i < job->entry->output_count; i++) job->out[i] = job->outputs[i].values;
-  status = attn2c_dispatch_through(context, job->sizes.number, job->sizes.batch, job->sizes.seq, job->in,
-                                   job->out);
+  if (job->sizes.each != NULL)
+    status = attn2c_sequences_run(context, job->sizes.batch, job->sizes.each, 0, job->in, job->out);
+  else
+    status = attn2c_dispatch_through(context, job->sizes.number, job->sizes.batch, job->sizes.seq, job->in,
+                                     job->out);
   if (status != ATTN2C_OK) attn2c_say(message, "run: %s", attn2c_strerror(status));
   attn2c_context_destroy(context);
   return status;

@@ -47,16 +47,32 @@ int attn2c_sizes_open(const attn2c_program *program, int number, attn2c_sizes *s
   return sizes->lengths ? ATTN2C_OK : own_axes(sizes, message);
 }
 
-void attn2c_sizes_close(attn2c_sizes *sizes) { free(sizes->own_axes); }
+void attn2c_sizes_close(attn2c_sizes *sizes) {
+  free(sizes->own_axes);
+  attn2c_free(sizes->each);
+}
 
 static const attn2c_axes *axes_of(const attn2c_sizes *sizes, int is_input, int index) {
   return is_input ? &sizes->lengths->inputs[index] : &sizes->lengths->outputs[index];
+}
+
+/* Returns a tensor with the rows of all sequences, one after the other. */
+static attn2c_tensor concatenated(const attn2c_sizes *sizes, const attn2c_axes *axes,
+                                  const attn2c_tensor *tensor) {
+  attn2c_tensor made = *tensor;
+  if (axes->batch < 0) return made;
+  const int has_rows = axes->rows >= 0;
+  made.shape[0] = has_rows ? sizes->rows : sizes->batch;
+  for (int i = 1; has_rows && i + 1 < tensor->rank; i++) made.shape[i] = tensor->shape[i + 1];
+  made.rank -= has_rows;
+  return made;
 }
 
 attn2c_tensor attn2c_sizes_tensor(const attn2c_sizes *sizes, int is_input, int index) {
   const attn2c_entry *entry = attn2c_sizes_entry(sizes);
   const attn2c_axes *axes = axes_of(sizes, is_input, index);
   const int number = is_input ? entry->inputs[index] : entry->outputs[index];
+  if (sizes->each) return concatenated(sizes, axes, &sizes->model->tensors[number]);
   const int64_t shorter = sizes->seq > 0 ? size_of(sizes)->seq - sizes->seq : 0;
   attn2c_tensor tensor = attn2c_resize_tensor(&sizes->model->tensors[number], axes, sizes->batch, shorter);
   if (is_input && axes->filling == ATTN2C_FILL_COUNT) tensor.limit -= shorter;
@@ -95,10 +111,20 @@ static int is_alike(const attn2c_npy *array, const attn2c_tensor *tensor, const 
   return 1;
 }
 
+/* Compares the rows of an array with those that the lengths have. */
+static int agree_with_lengths(const attn2c_sizes *sizes, int index, const attn2c_npy *array,
+                              attn2c_message *message) {
+  const attn2c_tensor tensor = attn2c_sizes_tensor(sizes, 1, index);
+  if (axes_of(sizes, 1, index)->rows < 0 || array->rank != tensor.rank) return ATTN2C_OK;
+  if (array->shape[0] == tensor.shape[0]) return ATTN2C_OK;
+  return disagree(tensor.name, array->shape[0], "rows", "the sum of lengths", sizes->rows, message);
+}
+
 /* Sets the sizes from an array, or compares it with them. */
 static int agree(attn2c_sizes *sizes, int index, const attn2c_npy *array, attn2c_message *message) {
   const attn2c_axes *axes = axes_of(sizes, 1, index);
   const attn2c_tensor *tensor = &sizes->model->tensors[attn2c_sizes_entry(sizes)->inputs[index]];
+  if (sizes->each) return agree_with_lengths(sizes, index, array, message);
   if (!is_alike(array, tensor, axes)) return ATTN2C_OK; /* the comparison of the whole shape reports it */
   if (axes->batch >= 0) {
     const int64_t batch = array->shape[axes->batch];
@@ -142,6 +168,19 @@ int attn2c_sizes_read(attn2c_sizes *sizes, int index, const char *path, void **v
     attn2c_free(buffer);
   }
   return status;
+}
+
+int attn2c_sizes_read_lengths(attn2c_sizes *sizes, const char *path, attn2c_message *message) {
+  const attn2c_lengths *lengths = sizes->lengths;
+  attn2c_tensor tensor = {.name = "lengths", .type = ATTN2C_I32, .rank = 1, .shape = {1}};
+  tensor.minimum = lengths->least, tensor.limit = attn2c_longest(sizes->model, lengths) + 1;
+  void *values;
+  sizes->batch = 0;
+  const int status = attn2c_input_read(&tensor, path, &sizes->batch, &values, message);
+  if (status != ATTN2C_OK) return status;
+  sizes->each = values, sizes->batch_of = "lengths";
+  for (int64_t i = 0; i < sizes->batch; i++) sizes->rows += sizes->each[i];
+  return ATTN2C_OK;
 }
 
 void attn2c_sizes_settle(attn2c_sizes *sizes) {

@@ -1,5 +1,6 @@
 /* sizes.h - inputs and outputs of the caller's size: the shapes of their arrays, and reading inputs. The
- * shapes of the inputs say how many sequences there are and how long they are. */
+ * shapes of the inputs say how many sequences there are and how long they are; a model of any length may have
+ * an array with the length of each. */
 #ifndef ATTN2C_SIZES_H
 #define ATTN2C_SIZES_H
 
@@ -12,6 +13,8 @@ typedef struct {
   int number;                    /* of the entry that is called; -1: any */
   int64_t batch, seq;            /* sequences, and tokens of each; 0: not known yet */
   const char *batch_of, *seq_of; /* names of the inputs that set them */
+  int32_t *each;                 /* [batch], the rows of each sequence; NULL: all have `seq` */
+  int64_t rows;                  /* their sum */
   attn2c_axes *own_axes;         /* these three are set if the program does not state its axes */
   attn2c_lengths own;
   attn2c_size own_size;
@@ -35,6 +38,10 @@ attn2c_tensor attn2c_sizes_tensor(const attn2c_sizes *sizes, int is_input, int i
  * frees *values with attn2c_free. */
 int attn2c_sizes_read(attn2c_sizes *sizes, int index, const char *path, void **values,
                       attn2c_message *message);
+
+/* Reads the lengths of the sequences of a call of any length. Arrays then have the rows of all sequences, one
+ * after the other. ATTN2C_FORMAT: a length out of range, which the line names. */
+int attn2c_sizes_read_lengths(attn2c_sizes *sizes, const char *path, attn2c_message *message);
 
 /* Sets the sizes that no input has set to the entry's. */
 void attn2c_sizes_settle(attn2c_sizes *sizes);

@@ -21,8 +21,11 @@ local function axes_list(graph, names)
   return table.concat(rows, ", ")
 end
 
--- Names of sizes that a call decides, by the letter of an axis; with any length a batch and its sequences are rows.
-local names = { b = "batch", s = "seq", bs = "rows", ["b alone"] = "sequences" }
+-- Names of sizes that a call decides, by the letter of an axis.
+local names = { b = "batch", s = "seq" }
+
+-- True if a tensor of a model of any length has a row for each token.
+local function has_rows(tensor) return tensor.grows:find("s", 1, true) ~= nil end
 
 --- Returns the sizes of a tensor as callers see it: numbers; for a call of any size also "batch", "seq" and "seq + N".
 function emit_lengths.sizes(tensor, spec, is_growing)
@@ -30,28 +33,36 @@ function emit_lengths.sizes(tensor, spec, is_growing)
   for i = 1, #tensor.shape - (tensor.squeezed and 1 or 0) do
     local n, letter = tensor.shape[i], is_growing and tensor.grows:sub(i, i) or ""
     local more = letter == "k" and n - spec.seq or 0
-    if spec.any and letter == "b" then letter = tensor.grows:sub(i + 1, i + 1) == "s" and "bs" or "b alone" end
     sizes[i] = names[letter] or letter == "k" and (more > 0 and ("seq + %d"):format(more) or "seq") or n
   end
   return sizes
 end
 
+--- Returns the elements of an input or output of a model of any length for one row, for one sequence, or for a call;
+--- and which of these: "row", "sequence" or "call".
+function emit_lengths.each(tensor, spec)
+  local elements = words.elements(tensor.shape)
+  if tensor.unbatched then return elements, "call" end
+  if has_rows(tensor) then return elements // spec.seq, "row" end
+  return elements, "sequence"
+end
+
 --- Returns the number of elements of an input or output in a call of any length, as C on its sequences n.
 function emit_lengths.count(tensor, spec)
   if not spec.any then return nil end
-  local each = words.elements(tensor.shape)
-  if tensor.unbatched then return tostring(each) end
-  local has_rows = tensor.grows:find("s", 1, true)
-  each = has_rows and each // spec.seq or each
-  local text = has_rows and "n->rows" or "n->count"
+  local each, what = emit_lengths.each(tensor, spec)
+  if what == "call" then return tostring(each) end
+  local text = what == "row" and "n->rows" or "n->count"
   return each == 1 and text or ("%s * %d"):format(text, each)
 end
 
---- Returns the sizes as C writes them: "[batch][seq][384]".
+--- Returns the sizes as C writes them: "[batch][seq][384]"; with any length "[rows][384]" or "[sequences][384]".
 function emit_lengths.shape(tensor, spec, is_growing)
   local parts = {}
   for i, size in ipairs(emit_lengths.sizes(tensor, spec, is_growing)) do parts[i] = ("[%s]"):format(size) end
-  if is_growing and spec.any and parts[1] == "[rows]" then table.remove(parts, 2) end
+  if not spec.any or parts[1] ~= "[batch]" then return table.concat(parts) end
+  parts[1] = "[sequences]"
+  if has_rows(tensor) then table.remove(parts, 1) parts[1] = "[rows]" end
   return table.concat(parts)
 end
 

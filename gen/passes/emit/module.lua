@@ -25,22 +25,26 @@ local function bounds_of(tensor, is_listed)
   return literal(tensor.minimum), is_count and literal("seq") or literal(tensor.limit - 1)
 end
 
+-- True if a call decides the sizes of arrays.
+local function are_growing(entry) return entry.family.is_listed or entry.spec.any or false end
+
 local function input_of(tensor, entry)
-  local spec, is_listed = entry.spec, entry.family.is_listed
+  local spec, is_listed = entry.spec, are_growing(entry)
   local least, most = bounds_of(tensor, is_listed)
   local range = least == "None" and "" or (", from %s to %s"):format(least, (most:gsub('"', "")))
   local name = reserved_python.parameter(tensor.member)
   if name ~= tensor.member then range = range .. (", of the array %s"):format(tensor.member) end
   return { name = name, kind = kinds[tensor.type],
     sizes = tuple(emit_lengths.sizes(tensor, spec, is_listed)), shape = emit_lengths.shape(tensor, spec, is_listed),
-    range = range, least = least, most = most, is_optional = tensor.optional }
+    range = range, least = least, most = most, is_optional = tensor.optional or tensor.zeros }
 end
 
 local function output_of(tensor, entry)
-  local sizes, shape, spec, is_listed = emit_lengths.sizes, emit_lengths.shape, entry.spec, entry.family.is_listed
+  local sizes, shape, spec, is_listed = emit_lengths.sizes, emit_lengths.shape, entry.spec, are_growing(entry)
+  local of_text = sizes(tensor, spec, true)
   return { name = tensor.member, kind = kinds[tensor.type],
     sizes = tuple(sizes(tensor, spec, is_listed)), shape = shape(tensor, spec, is_listed),
-    text_sizes = tuple(sizes(tensor, spec, true)), text_shape = shape(tensor, spec, true) }
+    text_sizes = tuple(of_text), text_shape = #of_text > 0 and "[" .. table.concat(of_text, "][") .. "]" or "" }
 end
 
 -- Returns the name of the parameter of lengths that an attention_mask can replace, or nil. A model with an input called
@@ -59,10 +63,11 @@ end
 local IMPORTS = "import os\nfrom typing import Any, Dict, Optional\nfrom numpy.typing import ArrayLike\n"
 
 -- Returns the files of runtime/python that a module has. A file about something that the model has not is left out.
-local function parts_of(masked, tokenizer)
+local function parts_of(masked, any, tokenizer)
   local names = { "calls" }
   if masked then names[#names + 1] = "masks" end
   names[#names + 1] = "library"
+  if any then names[#names + 1] = "sequences" end
   if tokenizer then names[#names + 1] = "text" end
   return names
 end
@@ -78,7 +83,7 @@ function emit_module.values(state)
     each.optional = (each.is_optional or each.name == made.masked) and "True" or "False"
   end
   made.first_input = made.inputs[1].name
-  made.imports, made.parts = emit_python.join(state.root, parts_of(made.masked, state.tokenizer), IMPORTS)
+  made.imports, made.parts = emit_python.join(state.root, parts_of(made.masked, primary.spec.any, state.tokenizer), IMPORTS)
   return made
 end
 

@@ -144,6 +144,10 @@ local function angles_same_to(spec)
   return scaling.type == "longrope" and scaling.original or nil
 end
 
+-- Names that a call of a model with a list of sizes, or with any length, gives its own fields.
+local names_of_listed = { batch = "number of sequences", seq = "length" }
+local names_of_any = { sequences = "number of sequences", lengths = "lengths of the sequences" }
+
 --- Fills in a spec, without faults, for sequences shorter than it: spec.least, the fewest tokens; spec.pool_mask, the
 --- mask that selects the rows of pools; spec.rows for a model with a list (listed): true if it gets an input of the
 --- rows of each sequence; spec.exact, the reason why a sequence may not be shorter; and sees_padding of each layer.
@@ -157,10 +161,11 @@ function sizes.resolve(say, spec, listed)
   local asks, least = look_at_pools(spec)
   local same_to = angles_same_to(spec)
   spec.least = least
-  for _, name in ipairs(listed and spec.inputs and words.sorted_keys(spec.inputs) or {}) do
-    if spec.inputs[name] == "batch" or spec.inputs[name] == "seq" then
-      say("inputs." .. name, ("\"%s\" is the name that a call of any size gives its %s"):format(spec.inputs[name],
-        spec.inputs[name] == "seq" and "length" or "number of sequences"))
+  local own = spec.any and names_of_any or listed and names_of_listed or {}
+  for _, name in ipairs(spec.inputs and words.sorted_keys(spec.inputs) or {}) do
+    local what = own[spec.inputs[name]]
+    if what then
+      say("inputs." .. name, ("\"%s\" is the name that a call of any size gives its %s"):format(spec.inputs[name], what))
     end
   end
   if spec.seq < least then

@@ -31,6 +31,8 @@ describe("any length", function()
     assert.are.equal("tiny.lua: past: past keys: not supported with seq = any(N)", refusal(any(8, { past = 2 })))
     assert.are.equal('tiny.lua: mask: "key_padding": not supported with seq = any(N), whose sequences have no padding',
       refusal(any(8, { mask = "key_padding" })))
+    assert.are.equal("tiny.lua: inputs.hidden: \"sequences\" is the name that a call of any size gives its number of "
+      .. "sequences", refusal(any(8, { inputs = { hidden = "sequences" } })))
   end)
 
   it("has a loop over rows, one over sequences, and in that one loops over queries and keys", function()

@@ -1,0 +1,136 @@
+# sequences.py: checks the arrays of a call of a model of any length, and runs it: sequences of different lengths, whose
+# rows follow each other without padding.
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calls import Out, Outputs, _address, _array, _check_range, _Input, _Output, _outputs, _refuse, _resolved, _shown
+from calls import _Table
+from library import _addresses, _Model
+
+
+class _Rows(NamedTuple):
+    arrays: Dict[str, Optional[NDArray[Any]]]  # by parameter, [rows]...; None: left out
+    lengths: NDArray[np.int32]  # [sequences]
+    shape: Tuple[int, ...]  # of what has a row for each token: (rows,) or (batch, seq)
+
+
+def _has_rows(row: Any) -> bool:
+    """True for an input or output with a row for each token."""
+    return tuple(row.sizes[:2]) == ("batch", "seq")
+
+
+def _given(table: _Table, given: Mapping[str, Any]) -> List[_Input]:
+    return [row for row in table.inputs if given[row.name] is not None or not row.optional]
+
+
+def _required(table: _Table, row: _Input, name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """The array as the library takes it, if its values are allowed."""
+    if row.least is not None and row.most is not None:
+        _check_range(name, array, row.least, _resolved(row.most, table.batch, table.seq))
+    with np.errstate(over="ignore"):
+        return np.require(array, row.kind, ["C", "A"])
+
+
+def _others(table: _Table, given: Mapping[str, Any]) -> Dict[str, Optional[NDArray[Any]]]:
+    """The inputs that do not depend on the sequences; None for the others."""
+    found: Dict[str, Optional[NDArray[Any]]] = {row.name: None for row in table.inputs}
+    for row in _given(table, given):
+        if not _has_rows(row):
+            array = _array(row.name, given[row.name], row.kind, row.sizes)
+            if array.shape != row.sizes:
+                _refuse(row.name, array, row.kind, row.sizes)
+            found[row.name] = _required(table, row, row.name, array)
+    return found
+
+
+def _listed(table: _Table, row: _Input, value: Any) -> List[NDArray[Any]]:
+    """The arrays of a list, one a sequence."""
+    made: List[NDArray[Any]] = []
+    for i, part in enumerate(value):
+        name, sizes = "%s[%d]" % (row.name, i), row.sizes[1:]
+        array = _array(name, part, row.kind, sizes)
+        if array.shape[1:] != sizes[1:] or not (table.least_seq or 1) <= len(array) <= table.seq:
+            _refuse(name, array, row.kind, sizes, ", with seq from %d to %d" % (table.least_seq or 1, table.seq))
+        made.append(_required(table, row, name, array))
+    if not made:
+        raise ValueError("%s: has no sequence, but 1 or more are expected" % row.name)
+    return made
+
+
+def _of_lists(table: _Table, given: Mapping[str, Any]) -> _Rows:
+    """A call whose inputs have a list of arrays, one a sequence."""
+    found, first, lengths = _others(table, given), "", np.zeros(0, "int32")
+    for row in _given(table, given):
+        if not _has_rows(row):
+            continue
+        arrays = _listed(table, row, given[row.name])
+        own = np.array([len(array) for array in arrays], "int32")
+        if not first:
+            first, lengths = row.name, own
+        if len(own) != len(lengths):
+            raise ValueError("%s: has %d sequences, but %s has %d" % (row.name, len(own), first, len(lengths)))
+        for i in np.flatnonzero(own != lengths)[:1]:
+            raise ValueError("%s[%d]: has %d rows, but %s[%d] has %d"
+                             % (row.name, i, own[i], first, i, lengths[i]))
+        found[row.name] = np.concatenate(arrays)
+    return _Rows(found, lengths, (int(lengths.sum()),))
+
+
+def _concatenated(table: _Table, given: Mapping[str, Any], lengths: Any) -> _Rows:
+    """A call whose inputs have the rows of all sequences, one after the other."""
+    counts = _array("lengths", lengths, "int32", ("sequences",))
+    if not counts.size:
+        raise ValueError("lengths: has no sequence, but 1 or more are expected")
+    _check_range("lengths", counts, table.least_seq or 1, table.seq)
+    found, rows = _others(table, given), int(counts.sum(dtype="int64"))
+    for row in _given(table, given):
+        if not _has_rows(row):
+            continue
+        array = _array(row.name, given[row.name], row.kind, ("rows",) + row.sizes[2:])
+        if array.shape != (rows,) + row.sizes[2:]:
+            _refuse(row.name, array, row.kind, (rows,) + row.sizes[2:], ", with the rows that lengths has")
+        found[row.name] = _required(table, row, row.name, array)
+    return _Rows(found, np.require(counts, "int32", ["C", "A"]), (rows,))
+
+
+def _rows_of(table: _Table, given: Mapping[str, Any], lengths: Any) -> _Rows:
+    """The arrays of a call in one of its three forms, checked."""
+    if lengths is not None:
+        return _concatenated(table, given, lengths)
+    if any(isinstance(given[row.name], (list, tuple)) for row in table.inputs if _has_rows(row)):
+        return _of_lists(table, given)
+    call = table.call(given)
+    return _Rows(call.arrays, np.full(call.batch, call.seq, "int32"), (call.batch, call.seq))
+
+
+def _sized(of: Sequence[_Output], call: _Rows) -> List[_Output]:
+    """The outputs with the sizes of a call."""
+    made: List[_Output] = []
+    for row in of:
+        sizes = call.shape + row.sizes[2:] if _has_rows(row) else (len(call.lengths),) + row.sizes[1:]
+        made.append(_Output(row.name, row.kind, sizes))
+    return made
+
+
+def _open_structure(table: _Table) -> Type[ctypes.Structure]:
+    """The library's structure of inputs: the number of sequences, their lengths, and the arrays' addresses."""
+    fields: List[Tuple[str, Any]] = [("sequences", ctypes.c_int64), ("lengths", ctypes.c_void_p)]
+    fields += [("_" + row.name, ctypes.c_void_p) for row in table.inputs]
+    return type("_In", (ctypes.Structure,), {"_fields_": fields})
+
+
+def _run_sequences(model: _Model, given: Mapping[str, Any], lengths: Any, out: Optional[Out]) -> Outputs:
+    table, library = model._table, model._library
+    call = _rows_of(table, given, lengths)
+    made = _outputs(out, _sized(table.outputs, call), 0, 0, list(call.arrays.values()))
+    into = model._in(len(call.lengths), _address(call.lengths),
+                     *(_address(call.arrays[row.name]) for row in table.inputs))
+    onto = _addresses(table.outputs, made)
+    with model._caller() as caller:
+        library.check(library.forward(caller.context, ctypes.byref(into), ctypes.byref(onto)))
+    return made
