@@ -7,6 +7,7 @@ mkdir -p out/test
 export XDG_CACHE_HOME=$PWD/out/test/cache # all suites share one compiled runtime, which is not the user's
 rm -f out/test/*.tap out/test/*.end out/test/*.time
 broken=0
+gen/attn2c machine >out/test/machine.txt 2>&1 # suites that look at standard error find the facts of this machine
 
 # start NAME COMMAND...: runs a suite. Its TAP is written to out/test/NAME.tap; its status, its seconds and its
 # processor seconds to NAME.end.
