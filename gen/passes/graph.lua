@@ -8,6 +8,7 @@ local attention = require("passes.graph.attention")
 local Builder = require("passes.graph.builder")
 local expose = require("passes.graph.exposed")
 local fits = require("checkpoints.fits")
+local growth = require("passes.graph.growth")
 local ops = require("data.ops")
 local smoothing = require("passes.graph.smoothing")
 local sources = require("checkpoints.sources")
@@ -289,16 +290,33 @@ local function some_has_pairs(target_names)
   return false
 end
 
-function graph.run(state)
-  local self = Builder.new(state.spec, state.name, some_has_pairs(state.target_names))
+-- Returns the graph of a spec of the state's entry.
+local function built(state, spec)
+  local self = Builder.new(spec, state.name, some_has_pairs(state.target_names))
   memory(self)
   output(self, stack(self))
   local smoothed = smoothing.apply(self, state.factors)
   if state.exposed then expose(self, state.exposed) end
-  state.graph = self:finish()
-  state.graph.smoothing = smoothed
+  local made = self:finish()
+  made.smoothing = smoothed
+  return made
+end
+
+function graph.run(state)
+  local spec = state.spec
+  state.graph = built(state, spec)
+  if spec.any then
+    growth.set(state.graph, built(state, growth.shortened(spec, spec.least)), spec.seq - spec.least)
+  end
   if state.tokenizer then state.graph.answer = answer.of(state.spec, state.graph, state.tokenizer) end
   if state.checkpoint then fits.check(state.graph, state.checkpoint, state.file) end
+end
+
+-- Returns the axes that grow with a sequence, for the dump: " +0 +1 +0"; "" for a model of fixed sizes.
+local function growth_text(tensor)
+  local text = ""
+  for _, by in ipairs(tensor.growth or {}) do text = ("%s +%d"):format(text, by) end
+  return text:find("[12]") and "   grows" .. text or ""
 end
 
 local function attributes_text(op)
@@ -317,25 +335,26 @@ function graph.dump(state)
   local g = state.graph
   for _, name in ipairs(g.weights) do
     local t = g.tensors[name]
-    lines[#lines + 1] = ("%s %s %s%s%s"):format(t.kind, name, words.shape(t.shape),
+    lines[#lines + 1] = ("%s %s %s%s%s%s"):format(t.kind, name, words.shape(t.shape),
       t.rule and sources.text(t.rule) or "",
-      t.source and next(t.source) and not t.source.like and " of " .. words.shape(t.from.stored[1].shape) or "")
+      t.source and next(t.source) and not t.source.like and " of " .. words.shape(t.from.stored[1].shape) or "",
+      growth_text(t))
   end
   local entry = g.entry
   lines[#lines + 1] = ("entry %s   %d flops"):format(entry.name, entry.flops)
   for _, name in ipairs(entry.inputs) do
     local t = g.tensors[name]
-    lines[#lines + 1] = ("  input %s %s %s%s"):format(name, t.type, words.shape(t.shape),
-      t.type == "i32" and (" from %d to %d"):format(t.minimum, t.limit - 1) or "")
+    lines[#lines + 1] = ("  input %s %s %s%s%s"):format(name, t.type, words.shape(t.shape),
+      t.type == "i32" and (" from %d to %d"):format(t.minimum, t.limit - 1) or "", growth_text(t))
   end
   for _, op in ipairs(entry.ops) do
     local operands = {}
     for _, operand in ipairs(ops.table[op.op].operands) do
       if op.operands[operand] then operands[#operands + 1] = op.operands[operand].name end
     end
-    lines[#lines + 1] = ("  %s = %s(%s)%s   %s   %d flops"):format(op.result.name, op.op,
-      table.concat(operands, ", "),
-      attributes_text(op), words.shape(op.result.shape), op.flops)
+    lines[#lines + 1] = ("  %s = %s(%s)%s   %s   %d flops%s"):format(op.result.name, op.op,
+      table.concat(operands, ", "), attributes_text(op), words.shape(op.result.shape), op.flops,
+      growth_text(op.result))
   end
   for _, name in ipairs(entry.outputs) do
     lines[#lines + 1] = ("  output %s = %s"):format(g.tensors[name].member, name)

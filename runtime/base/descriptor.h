@@ -195,6 +195,14 @@ typedef struct {
   int64_t batch, seq;
 } attn2c_size;
 
+/* How a tensor of a model of any length depends on the length of a sequence. The tensor's shape is that of the
+ * longest sequence; each row less takes axes[i] from axis i. A shorter sequence has the first rows of an axis
+ * with 1, and the middle of one with 2, which is of distances. In the trace, sequences follow each other. */
+typedef struct {
+  signed char axes[ATTN2C_MAX_RANK];
+  signed char is_shared; /* 1: all sequences of a call have one, as weights */
+} attn2c_growth;
+
 /* How calls of any size use a model's entries (model/dispatch.h). All entries have the same inputs and
  * outputs in the same order. */
 typedef struct {
@@ -248,6 +256,7 @@ typedef struct attn2c_descriptor {
   const char *precision;          /* number types of products: "bf16", "int8, output f32"; NULL: f32 */
   const attn2c_lengths *lengths;  /* for a model whose N_forward takes any length; NULL: it takes one */
   int is_open; /* 1: the one entry takes sequences of any length, up to lengths->sizes[0].seq */
+  const attn2c_growth *growth;          /* one per tensor of a model of any length; NULL for others */
   const attn2c_embedded *embedded;      /* NULL: weights are only in files */
   const struct attn2c_text_facts *text; /* text_facts.h; NULL: the model takes no text */
   /* The model's variants for each of its targets, including this one, ended by NULL. The most demanding

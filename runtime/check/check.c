@@ -88,7 +88,9 @@ int attn2c_check_run(const attn2c_check_job *job, attn2c_run run, float *arena, 
                             .in = job->inputs,
                             .out = outputs,
                             .team = job->team,
-                            .sequences = job->descriptor->is_open ? &whole : NULL};
+                            .sequences = job->sequences             ? job->sequences
+                                         : job->descriptor->is_open ? &whole
+                                                                    : NULL};
   int status = run(&call);
   if (status != ATTN2C_OK)
     attn2c_say(job->message, "entry %s, the %s variant: %s", job->entry->name, variant,
@@ -157,8 +159,7 @@ static int judge_indices(attn2c_check_job *job, const attn2c_op *op, attn2c_comp
   return ATTN2C_OK;
 }
 
-/* Checks one graph op, with the trace's own operands. */
-static int check_op(attn2c_check_job *job, const attn2c_op *op) {
+int attn2c_check_op(attn2c_check_job *job, const attn2c_op *op) {
   const attn2c_tensor *shape = tensor_of(job, op->result);
   void *copies[ATTN2C_MAX_OPERANDS] = {NULL};
   float *allowed = attn2c_reference_allocate(shape);
@@ -293,7 +294,7 @@ int attn2c_check_run_reference(attn2c_check_job *job, int is_traced) {
                               job->message);
 }
 
-static int check_end_to_end(attn2c_check_job *job) {
+int attn2c_check_end_to_end(attn2c_check_job *job) {
   int status = attn2c_check_run_reference(job, 1);
   if (status == ATTN2C_OK) status = attn2c_check_outputs(job, "end to end");
   attn2c_reference_release(job->entry, job->tensors);
@@ -378,11 +379,12 @@ static int check_rows(attn2c_check_job *job, attn2c_run trace) {
   attn2c_check_trace_fill(&job->trace);
   int status = attn2c_check_run(job, trace, job->trace.arena, job->traced, "trace");
   for (int number = 0; number < job->entry->op_count && status == ATTN2C_OK; number++)
-    status = check_op(job, &job->entry->ops[number]);
-  if (status == ATTN2C_OK) status = check_end_to_end(job);
-  if (!job->descriptor->packings) end_trace(job);
+    status = attn2c_check_op(job, &job->entry->ops[number]);
+  if (status == ATTN2C_OK) status = attn2c_check_end_to_end(job);
+  if (!job->descriptor->packings && !job->descriptor->is_open) end_trace(job);
   if (status == ATTN2C_OK) status = check_shipped(job);
   if (status == ATTN2C_OK) status = attn2c_check_lengths(job, trace);
+  if (status == ATTN2C_OK && job->descriptor->is_open) status = attn2c_check_mixed(job, trace);
   if (status == ATTN2C_OK && job->descriptor->lengths) status = add_to_script(job);
   if (status == ATTN2C_OK && job->entry == last) status = attn2c_check_run_script(job);
   return status;
@@ -453,8 +455,12 @@ int attn2c_check(const attn2c_program *program, const attn2c_model *model, attn2
                  const char *repeat_command, attn2c_message *message) {
   const attn2c_descriptor *descriptor = program->model;
   size_t count = (size_t)descriptor->tensor_count + 1;
-  attn2c_check_job job = {
-      .program = program, .model = model, .descriptor = descriptor, .nan = nan, .message = message};
+  attn2c_check_job job = {.program = program,
+                          .model = model,
+                          .descriptor = descriptor,
+                          .seed = seed,
+                          .nan = nan,
+                          .message = message};
   job.weights = calloc(count, sizeof *job.weights);
   job.tensors = calloc(count, sizeof *job.tensors);
   int status =

@@ -14,6 +14,9 @@
  * - each output end to end: against the reference run freely from the inputs, under the model's tolerance;
  * - each output of the shipped variant: the same bits as the trace variant, in a second run the same as in
  * the first, and with several outputs the same if only that one is wanted;
+ * - for a model of any length: a call of several sequences of lengths that the seed draws. Each op and output
+ * of each sequence is checked as above, of which the worst is a row. Each sequence must have the same bits by
+ * itself, in another order, beside other sequences, and in later calls of other sizes on one context;
  * - for a model with a list of lengths, after the last entry: a script, which makes all calls of the entries
  * in order on one context: the longest, the others, the longest again. Each must repeat its bits.
  * Then it prints `N passed, N failed`, and the first failed row with index, expected, got, seed and
@@ -25,7 +28,7 @@
  *
  * `model` is opened from `source`, whose weights are read once more, unpacked. `inputs` are pointers to the
  * whole batch (float or int32), in the order of the entry's inputs; with several entries, one list after the
- * other. `seed`, that of random weights and inputs, is only printed. Returns ATTN2C_OK; _MISMATCH: a row
+ * other. `seed`, that of random weights and inputs, also draws lengths. Returns ATTN2C_OK; _MISMATCH: a row
  * failed; _MEMORY; _USAGE: the reference does not know an op, or the descriptor is not consistent; _FORMAT:
  * an input out of range; _IO: out could not be written; or the source's status. */
 int attn2c_check(const attn2c_program *program, const attn2c_model *model, attn2c_source *source,

@@ -22,8 +22,10 @@ typedef struct {
   void **shipped, **again;   /* outputs of the shipped variant's two runs */
   attn2c_check_trace trace;
   attn2c_check_report report;
-  attn2c_check_script script; /* the entries' calls; empty for a model without a list of lengths */
-  attn2c_team *team;          /* of the shipped variant; NULL: for one worker */
+  attn2c_check_script script;        /* the entries' calls; empty for a model without a list of lengths */
+  const attn2c_sequences *sequences; /* of the next runs; NULL: one of the greatest length */
+  uint64_t seed;
+  attn2c_team *team; /* of the shipped variant; NULL: for one worker */
   attn2c_message *message;
   int nan; /* 1: NaN and infinity are planted */
 } attn2c_check_job;
@@ -33,6 +35,10 @@ int attn2c_check_no_memory(const attn2c_check_job *job, const char *what);
 /* Runs a variant of the entry; says a line if it fails. */
 int attn2c_check_run(const attn2c_check_job *job, attn2c_run run, float *arena, void *const *outputs,
                      const char *variant);
+/* Add the row of an op's result, checked with the trace's own operands, and those of the outputs against the
+ * reference. The trace has been run. */
+int attn2c_check_op(attn2c_check_job *job, const attn2c_op *op);
+int attn2c_check_end_to_end(attn2c_check_job *job);
 /* Runs the reference from the inputs; its results are in job->tensors until attn2c_reference_release.
  * is_traced: the trace has been run on the same inputs, and the reference follows its roundings. */
 int attn2c_check_run_reference(attn2c_check_job *job, int is_traced);
@@ -55,6 +61,9 @@ int attn2c_check_outputs(attn2c_check_job *job, const char *what);
 /* Checks a call that does not fill the entry (check_lengths.c). With several entries, only the first and
  * last. */
 int attn2c_check_lengths(attn2c_check_job *job, attn2c_run trace);
+
+/* Checks calls of several sequences of a model of any length (check_mixed.c). */
+int attn2c_check_mixed(attn2c_check_job *job, attn2c_run trace);
 
 /* Adds rows for the script's calls, made in order on one context (check_script.c). */
 int attn2c_check_run_script(attn2c_check_job *job);

@@ -126,13 +126,37 @@ static int add_row(attn2c_check_report *report, const char *name, const char *op
   return ATTN2C_OK;
 }
 
+/* Keeps a row if it is worse than that of a sequence before with the same name. */
+static int collect(attn2c_check_report *report, const char *name, const char *op, const attn2c_tensor *tensor,
+                   const attn2c_comparison *comparison) {
+  int row = 0;
+  while (row < report->worst_count && strcmp(report->worst[row].name, name) != 0) row++;
+  if (row == report->worst_count) {
+    attn2c_check_worst *more = realloc(report->worst, ((size_t)row + 1) * sizeof *more);
+    if (!more) return ATTN2C_MEMORY;
+    report->worst = more;
+    report->worst_count++;
+    snprintf(more[row].name, sizeof more[row].name, "%s", name);
+    more[row].op = op;
+  } else {
+    const attn2c_comparison *before = &report->worst[row].comparison;
+    if (!before->passed || (comparison->passed && share_of(comparison) <= share_of(before))) return ATTN2C_OK;
+  }
+  report->worst[row].tensor = *tensor;
+  report->worst[row].comparison = *comparison;
+  report->worst[row].sequence = report->sequence;
+  return ATTN2C_OK;
+}
+
 int attn2c_check_report_row(attn2c_check_report *report, const char *name, const attn2c_tensor *tensor,
                             const attn2c_comparison *comparison) {
+  if (report->sequences) return collect(report, name, NULL, tensor, comparison);
   return add_row(report, name, NULL, tensor, comparison);
 }
 
-int attn2c_check_report_op(attn2c_check_report *report, const char *op, const attn2c_tensor *tensor,
-                           const attn2c_comparison *comparison) {
+/* Counts the comparison of an operation's result with those of its kind. */
+static void count_kind(attn2c_check_report *report, const char *op, const attn2c_tensor *tensor,
+                       const attn2c_comparison *comparison) {
   const double share = share_of(comparison);
   int row = 0;
   while (row < report->kind_count && strcmp(report->kinds[row].op, op) != 0) row++;
@@ -148,7 +172,37 @@ int attn2c_check_report_op(attn2c_check_report *report, const char *op, const at
       memcpy(kind->where, comparison->where, sizeof kind->where);
     }
   }
+}
+
+int attn2c_check_report_op(attn2c_check_report *report, const char *op, const attn2c_tensor *tensor,
+                           const attn2c_comparison *comparison) {
+  if (report->sequences) return collect(report, tensor->name, op, tensor, comparison);
+  count_kind(report, op, tensor, comparison);
   return add_row(report, tensor->name, op, tensor, comparison);
+}
+
+void attn2c_check_report_collect(attn2c_check_report *report, int sequence, int sequences) {
+  report->sequence = sequence;
+  report->sequences = sequences;
+}
+
+static void forget(attn2c_check_report *report) {
+  free(report->worst);
+  report->worst = NULL;
+  report->worst_count = report->sequences = 0;
+}
+
+int attn2c_check_report_release(attn2c_check_report *report) {
+  int status = ATTN2C_OK;
+  for (int row = 0; row < report->worst_count && status == ATTN2C_OK; row++) {
+    const attn2c_check_worst *worst = &report->worst[row];
+    char name[sizeof report->first_name];
+    snprintf(name, sizeof name, "%s, %d of %d", worst->name, worst->sequence + 1, report->sequences);
+    if (worst->op) count_kind(report, worst->op, &worst->tensor, &worst->comparison);
+    status = add_row(report, name, worst->op, &worst->tensor, &worst->comparison);
+  }
+  forget(report);
+  return status;
 }
 
 /* Prints a row per kind of operation. */
@@ -215,6 +269,7 @@ static void print_tally(const attn2c_check_report *report, uint64_t seed, const 
 int attn2c_check_report_end(attn2c_check_report *report, uint64_t seed, const char *repeat_command,
                             int print) {
   int status = ATTN2C_OK;
+  forget(report);
   if (print && report->root) status = print_json(report, repeat_command);
   if (print && !report->root) print_tally(report, seed, repeat_command);
   json_decref(report->tensors);

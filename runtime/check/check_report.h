@@ -18,6 +18,15 @@ typedef struct {
   int64_t where[ATTN2C_MAX_RANK];
 } attn2c_check_kind;
 
+/* A comparison that is made for each sequence of a call, and the sequence with the largest share. */
+typedef struct {
+  char name[128];
+  const char *op; /* NULL: not of an operation's result */
+  attn2c_tensor tensor;
+  attn2c_comparison comparison;
+  int sequence;
+} attn2c_check_worst;
+
 #define ATTN2C_CHECK_KINDS 64 /* more than there are operations */
 
 typedef struct {
@@ -28,6 +37,9 @@ typedef struct {
   attn2c_comparison first;
   attn2c_check_kind kinds[ATTN2C_CHECK_KINDS];
   int kind_count;
+  int sequence, sequences;   /* of the call whose rows are collected; sequences 0: rows are printed at once */
+  attn2c_check_worst *worst; /* the rows, in the order in which they were added */
+  int worst_count;
 } attn2c_check_report;
 
 /* Starts the report of one entry. Returns ATTN2C_OK or ATTN2C_MEMORY. End it with attn2c_check_report_end in
@@ -42,6 +54,12 @@ int attn2c_check_report_row(attn2c_check_report *report, const char *name, const
 /* Adds the comparison of an operation's result, which is also counted with those of its kind. */
 int attn2c_check_report_op(attn2c_check_report *report, const char *op, const attn2c_tensor *tensor,
                            const attn2c_comparison *comparison);
+
+/* Collects the rows of a call's sequences: of comparisons with the same name, only the worst becomes a row.
+ * `sequence`, from 0, is the one that the next rows are of. */
+void attn2c_check_report_collect(attn2c_check_report *report, int sequence, int sequences);
+/* Adds the collected rows, each with the number of its sequence. Returns ATTN2C_OK or ATTN2C_MEMORY. */
+int attn2c_check_report_release(attn2c_check_report *report);
 
 /* Prints a row per kind of operation, the counts and the first failure, and frees the report. The failure has
  * the command that repeats it. Returns ATTN2C_OK: all passed; _MISMATCH; _MEMORY; _IO: `out` could not be

@@ -1,6 +1,7 @@
 -- draw.lua: random descriptions, valid ones only, from all keys together. Sizes lie where
 -- tiles and vectors end (sizes.lua); their product is bounded, so that a case takes about a
 -- second. draw_attention.lua draws what attentions can be told.
+local any = require("draw_any")
 local attention = require("draw_attention")
 local checkpoint = require("draw_checkpoint")
 local sizes = require("sizes")
@@ -311,8 +312,9 @@ local function draw_precision(d)
 end
 
 --- A description as a plain table; the same for the same seed and number, on every machine. is_typed: every
---- description has products of bf16 or int8, and not one in four.
-function draw.description(seed, number, is_typed)
+--- description has products of bf16 or int8, and not one in four. is_any: every one that may is of any length, and not
+--- one in six.
+function draw.description(seed, number, is_typed, is_any)
   math.randomseed(seed, number)
   local d = { name = pick { "fuzzed", "w", "x9", "a_b", "k", "a_model_of_precisely_forty_letters_is_ok" } }
   draw_sizes(d)
@@ -348,6 +350,7 @@ function draw.description(seed, number, is_typed)
   end
   if chance(4) and (d.batch or 1) > 1 and not by_length then d.batch = { random(1, d.batch - 1), d.batch } end
   if chance(25) or is_typed then draw_precision(d) end
+  if (chance(17) or is_any) and any.may(d) then any.change(d) end
   return d
 end
 

@@ -23,16 +23,17 @@ end
 --- Returns the calls for which a program is checked: { rows, first, flows }. `flows` is true for calls of which all
 --- iterations are unrolled, two or three of each loop, to check the order of reads and writes. Of the others, the
 --- longest calls, only the first and the last iteration of each loop are, to check bounds.
-function instance.calls(program, most)
+--- least, most: rows of a sequence.
+function instance.calls(program, least, most)
   local list, seen = {}, {}
   local function add(lengths, flows)
-    local rows, first = 0, { 0 }
+    local rows, first, shortest = 0, { 0 }, most
     for i, length in ipairs(lengths) do
-      rows = rows + length
+      rows, shortest = rows + length, math.min(shortest, length)
       first[i + 1] = rows
     end
     local key = table.concat(lengths, " ")
-    if rows <= most and lengths[#lengths] > 0 and not seen[key] then
+    if rows <= most and shortest >= least and not seen[key] then
       seen[key] = true
       list[#list + 1] = { rows = rows, first = first, flows = flows }
     end
@@ -40,10 +41,10 @@ function instance.calls(program, most)
   local block = math.min(most, largest_step(program) + 1)
   add({ math.min(most, 65), block - math.min(most, 65) }, true)
   add({ block }, true)
-  add({ 1, 1 }, true)
-  add({ 1 }, true)
+  add({ least, least }, true)
+  add({ least }, true)
   add { most }
-  add { most - 1, 1 }
+  add { most - least, least }
   return list
 end
 

@@ -170,7 +170,7 @@ end
 
 -- Checks the operands of a program with open sizes, as those of some calls.
 local function check_calls(state, program, beside)
-  for _, call in ipairs(instance.calls(program, state.spec.seq)) do
+  for _, call in ipairs(instance.calls(program, state.spec.least, state.spec.seq)) do
     local known = instance.of(program, call)
     check_bounds(state, known, call)
     if call.flows then flow(state, known, beside, "memory", known.unstored, call) end

@@ -77,6 +77,17 @@ local function add_tensors(state, index_of, larger, rows, weights)
   end
 end
 
+-- Returns how the tensors of a model of any length grow, as rows in the order of the tensors; none for others.
+local function growth_rows(state)
+  local rows = {}
+  for i, name in ipairs(state.spec.any and state.graph.order or {}) do
+    local tensor = state.graph.tensors[name]
+    local is_shared = tensor.unbatched or tensor.kind == "weight" or tensor.kind == "constant"
+    rows[i] = ("{ %s, %d },"):format(braces(tensor.growth), is_shared and 1 or 0)
+  end
+  return rows
+end
+
 local function attribute(name, value)
   if type(value) == "string" then return ("{ %s, 0, %s }"):format(c.string(name), c.string(value)) end
   if type(value) == "boolean" then return ("{ %s, %d, NULL }"):format(c.string(name), value and 1 or 0) end
@@ -220,7 +231,8 @@ function emit_descriptor.values(state)
   local factors, powers = factor_rows(weights)
   return { of_entries = of_entries, tensor_rows = tensors, attribute_lists = lists, weight_rows = rows,
     packing_rows = packing_rows(weights), factor_rows = factors, power_lists = powers,
-    stored_names = stored.names, stored_rows = stored.rows, view_rows = views, has_unbatched = unbatched,
+    growth_rows = growth_rows(state.primary), stored_names = stored.names, stored_rows = stored.rows,
+    view_rows = views, has_unbatched = unbatched,
     seq_first = state.spec.layout == "seq_first" }
 end
 

@@ -88,19 +88,29 @@ end
 --- True if the rows of a tensor, or those of a unit, are stored.
 function address:is_stored(tensor) return forms.rows(self.storage[tensor.name]) ~= nil end
 
+-- Returns a trace's copy where lengths are open. Sequences follow each other; one with rows for each head has
+-- [heads][rows of the sequence], each row as wide as for the longest sequence.
+local function open_trace_at(self, tensor, row, column, origin)
+  local storage, most = self.storage[tensor.name], self.state.spec.seq
+  local type, head = forms.trace_type(storage), 0
+  local pitch, terms = types.bytes(storage.width, type), {}
+  for _, symbol in ipairs(storage.rows_per_sequence == 1 and origin.pooled or origin.over) do terms[symbol] = pitch end
+  if storage.rows_per_sequence > most then
+    head, row = row // most, row % most
+    terms.first, terms.keys = storage.rows_per_sequence // most * pitch, head > 0 and head * pitch or nil
+  end
+  if origin.columns then terms[origin.columns] = types.bytes(1, type) end
+  local operand = self:in_arena(forms.trace_name(tensor.name), row * storage.width + column, type)
+  operand.terms = terms
+  return operand
+end
+
 --- Returns the trace's own copy of a tensor that is not stored whole, with packed rows.
 function address:trace_at(tensor, row, column, origin)
+  if origin.over then return open_trace_at(self, tensor, row, column, origin) end
   local storage = self.storage[tensor.name]
   local type, per_sequence = forms.trace_type(storage), storage.rows_per_sequence * storage.width
   local operand = self:in_arena(forms.trace_name(tensor.name), row * storage.width + column, type)
-  if origin.over then
-    operand.terms = {}
-    for _, symbol in ipairs(storage.rows_per_sequence == 1 and origin.pooled or origin.over) do
-      operand.terms[symbol] = types.bytes(storage.width, type)
-    end
-    if origin.columns then operand.terms[origin.columns] = types.bytes(1, type) end
-    return operand
-  end
   self:symbols(operand, storage, types.bytes(per_sequence, type), true, origin)
   return operand
 end

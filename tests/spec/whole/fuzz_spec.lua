@@ -42,6 +42,17 @@ describe("a draw", function()
     end
   end)
 
+  it("of any length is valid", function()
+    local count = 0
+    for number = 1, 300 do
+      local description = draw.description(3, number, false, true)
+      if type(description.seq) == "table" and description.seq.any then count = count + 1 end
+      local lines = helper.refusals(description)
+      assert.equal(0, #lines, text.description(description) .. table.concat(lines, "\n"))
+    end
+    assert.is_true(count > 150, count)
+  end)
+
   it("leaves out no key, stage, mask, word or tile parameter", function()
     local seen = {}
     local function see(kind, value) seen[kind .. " " .. tostring(value)] = true end
@@ -50,7 +61,7 @@ describe("a draw", function()
       for key, value in pairs(d) do
         see("key", key)
         if type(value) == "string" then see(key, value) end
-        if key == "seq" and type(value) == "table" then see("seq", "list") end
+        if key == "seq" and type(value) == "table" then see("seq", value.any and "any" or "list") end
       end
       for _, layer in ipairs(type(d.layers) == "table" and d.layers or {}) do
         for key in pairs(layer) do see("layer", key) end
@@ -93,7 +104,7 @@ describe("a draw", function()
     end
     for _, word in ipairs { "mask none", "memory none", "memory padding", "memory key_padding", "head_mask none",
       "head_mask input", "head_mask constant", "attention_output none", "attention_output heads",
-      "attention_output mean", "seq list", "precision bf16", "precision int8", "precision 1", "precision input",
+      "attention_output mean", "seq list", "seq any", "precision bf16", "precision int8", "precision 1", "precision input",
       "precision qkv", "precision out", "precision ff", "precision output", "precision attention",
       "precision layer 0" } do expect(word) end
     for _, key in ipairs { "positions", "kv_heads", "head_mask", "attention_output", "mask_value", "layers", "heads",

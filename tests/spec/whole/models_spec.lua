@@ -263,6 +263,12 @@ describe("random models", function()
     assert.is_truthy(said:find(count .. " passed, 0 failed", 1, true), said)
   end)
 
+  it("of any length do, whatever else is in a call", function()
+    local count = helper.is_long and 24 or 3
+    local said = sh("random", ("%s%d 21 --any --folder any"):format(fuzz, count))
+    assert.is_truthy(said:find(count .. " passed, 0 failed", 1, true), said)
+  end)
+
   it("fail where they do not build", function()
     local said = sh("random", "CC=false " .. fuzz .. "2 20 --folder unbuilt --no-shrink", 1)
     assert.is_truthy(said:match("case 1 failed: compile"), said)

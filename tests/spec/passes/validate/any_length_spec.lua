@@ -1,5 +1,6 @@
 -- any_length_spec.lua: tests seq = any(512): its meaning, the keys that go with it, and the loops that it becomes.
 local helper = dofile((debug.getinfo(1, "S").source:match("^@(.*)/passes/") or ".") .. "/helper.lua")
+local instance = require("passes.checks.instance")
 
 -- Returns the description { seq = any(most) } with more keys, as the language makes it.
 local function any(most, more)
@@ -110,5 +111,28 @@ describe("any length", function()
       helper.state(any(70, { positions = "alibi", output = { { stage = "pool", over = "mean" },
         { stage = "linear", to = 3 } } }))
     end)
+  end)
+
+  it("is checked as calls of no fewer rows than a pool takes", function()
+    assert.has_no.errors(function() helper.state(any(5, { output = { { stage = "pool", over = "second" } } })) end)
+    local calls = instance.calls({ segments = {} }, 2, 5)
+    assert.is_true(#calls > 2)
+    for _, call in ipairs(calls) do
+      for i = 2, #call.first do assert.is_true(call.first[i] - call.first[i - 1] >= 2) end
+    end
+  end)
+
+  it("has the scores of a sequence next to each other in the trace, head by head", function()
+    local state, found = helper.state(any(40, { heads = 4 }), "lower"), {}
+    for _, step in ipairs(helper.steps(state.programs[2])) do
+      local y = step.arguments and step.arguments.y
+      if y and y.buffer == "l0.attn.scores@trace" then found[#found + 1] = y end
+    end
+    local pitch = 40 * 4
+    assert.are.equal(4, #found)
+    for head, y in ipairs(found) do
+      assert.are.equal(0, y.offset)
+      assert.are.same({ first = 4 * pitch, keys = head > 1 and (head - 1) * pitch or nil, query = pitch }, y.terms)
+    end
   end)
 end)

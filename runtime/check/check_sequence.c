@@ -1,0 +1,146 @@
+/* check_sequence.c - finds the parts of a call's tensors that are of one sequence, by the model's table of
+ * growth. */
+#include "check/check_sequence.h"
+#include "check/reference.h"
+#include "check/reference_ops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t most_of(const attn2c_descriptor *model) { return model->lengths->sizes[0].seq; }
+
+attn2c_tensor attn2c_check_sequence_tensor(const attn2c_descriptor *model, int tensor, int64_t length) {
+  attn2c_tensor shape = model->tensors[tensor];
+  for (int axis = 0; axis < shape.rank; axis++)
+    shape.shape[axis] -= model->growth[tensor].axes[axis] * (most_of(model) - length);
+  return shape;
+}
+
+static int64_t length_of(const attn2c_sequences *n, ptrdiff_t sequence) {
+  return n->first[sequence + 1] - n->first[sequence];
+}
+
+int64_t attn2c_check_sequence_elements(const attn2c_descriptor *model, int tensor, const attn2c_sequences *n,
+                                       ptrdiff_t sequence) {
+  int64_t before = 0;
+  for (ptrdiff_t i = 0; i < sequence && !model->growth[tensor].is_shared; i++) {
+    const attn2c_tensor shape = attn2c_check_sequence_tensor(model, tensor, length_of(n, i));
+    before += attn2c_elements(&shape);
+  }
+  return before;
+}
+
+/* Returns the first element of an axis that a shorter sequence has. */
+static int64_t first_of(const attn2c_descriptor *model, int tensor, int axis, int64_t length) {
+  return model->growth[tensor].axes[axis] == 2 ? most_of(model) - length : 0;
+}
+
+/* Moves a tensor's place in the trace to that of a sequence. */
+static void move(const attn2c_descriptor *model, int tensor, const attn2c_sequences *n, ptrdiff_t sequence,
+                 attn2c_tensor *shape) {
+  int64_t rows = 0;
+  for (ptrdiff_t i = 0; i < sequence && !model->growth[tensor].is_shared; i++) {
+    const attn2c_tensor before = attn2c_check_sequence_tensor(model, tensor, length_of(n, i));
+    rows += attn2c_reference_rows(&before);
+  }
+  shape->trace_offset += rows * shape->trace_leading_dimension;
+  if (shape->rank > 0)
+    shape->trace_offset += first_of(model, tensor, shape->rank - 1, length_of(n, sequence));
+}
+
+/* Copies the part of a weight that a sequence has, row-major, an axis and those after it at a time. */
+static const uint32_t *take(const attn2c_descriptor *model, int tensor, const attn2c_tensor *shape, int axis,
+                            int64_t length, const uint32_t *from, uint32_t **to) {
+  const attn2c_tensor *whole = &model->tensors[tensor];
+  if (axis == shape->rank) {
+    *(*to)++ = *from;
+    return from + 1;
+  }
+  int64_t each = 1;
+  for (int i = axis + 1; i < shape->rank; i++) each *= whole->shape[i];
+  const int64_t first = first_of(model, tensor, axis, length);
+  for (int64_t i = first; i < first + shape->shape[axis]; i++)
+    take(model, tensor, shape, axis + 1, length, from + i * each, to);
+  return from + whole->shape[axis] * each;
+}
+
+static int grows(const attn2c_descriptor *model, int tensor) {
+  int does = 0;
+  for (int axis = 0; axis < model->tensors[tensor].rank; axis++)
+    does = does || model->growth[tensor].axes[axis] != 0;
+  return does;
+}
+
+/* Gives the job a sequence's weights: those that grow are copied. */
+static int take_weights(attn2c_check_sequence *self, int64_t length) {
+  const attn2c_descriptor *model = self->descriptor;
+  for (int number = 0; number < model->weight_count; number++) {
+    const int tensor = model->weights[number].tensor;
+    self->job->weights[tensor] = self->weights[tensor];
+    if (!grows(model, tensor)) continue;
+    uint32_t *to = self->own_weights[tensor] = attn2c_reference_allocate(&self->tensors[tensor]);
+    if (!to) return attn2c_check_no_memory(self->job, self->tensors[tensor].name);
+    take(model, tensor, &self->tensors[tensor], 0, length, self->weights[tensor], &to);
+    self->job->weights[tensor] = self->own_weights[tensor];
+  }
+  return ATTN2C_OK;
+}
+
+static int allocate(attn2c_check_sequence *self) {
+  const attn2c_entry *entry = self->job->entry;
+  const size_t tensors = (size_t)self->descriptor->tensor_count + 1;
+  self->tensors = calloc(tensors, sizeof *self->tensors);
+  self->own_weights = calloc(tensors, sizeof *self->own_weights);
+  self->in = calloc((size_t)entry->input_count + 1, sizeof *self->in);
+  self->out = calloc((size_t)entry->output_count + 1, sizeof *self->out);
+  self->job->weights = calloc(tensors, sizeof *self->job->weights);
+  if (self->tensors && self->own_weights && self->in && self->out && self->job->weights) return ATTN2C_OK;
+  return attn2c_check_no_memory(self->job, "a sequence");
+}
+
+int attn2c_check_sequence_begin(attn2c_check_sequence *self, attn2c_check_job *job, const attn2c_sequences *n,
+                                ptrdiff_t sequence, const void *const *in, void *const *out) {
+  const attn2c_descriptor *model = job->descriptor;
+  const attn2c_entry *entry = job->entry;
+  *self = (attn2c_check_sequence){.job = job,
+                                  .trace = job->trace,
+                                  .descriptor = model,
+                                  .inputs = job->inputs,
+                                  .weights = job->weights,
+                                  .traced = job->traced,
+                                  .of_sequence = *model};
+  const int status = allocate(self);
+  if (status != ATTN2C_OK) return status;
+  for (int tensor = 0; tensor < model->tensor_count; tensor++) {
+    self->tensors[tensor] = attn2c_check_sequence_tensor(model, tensor, length_of(n, sequence));
+    if (self->tensors[tensor].trace_offset >= 0) move(model, tensor, n, sequence, &self->tensors[tensor]);
+  }
+  for (int i = 0; i < entry->input_count; i++)
+    self->in[i] =
+        (const uint32_t *)in[i] + attn2c_check_sequence_elements(model, entry->inputs[i], n, sequence);
+  for (int i = 0; i < entry->output_count; i++)
+    self->out[i] = (uint32_t *)out[i] + attn2c_check_sequence_elements(model, entry->outputs[i], n, sequence);
+  self->of_sequence.tensors = self->tensors;
+  job->descriptor = job->trace.model = &self->of_sequence;
+  job->inputs = job->trace.inputs = self->in;
+  job->traced = self->out;
+  job->trace.outputs = self->out;
+  job->trace.weights = job->weights;
+  return take_weights(self, length_of(n, sequence));
+}
+
+void attn2c_check_sequence_end(attn2c_check_sequence *self) {
+  attn2c_check_job *job = self->job;
+  for (int tensor = 0; self->own_weights && tensor < self->descriptor->tensor_count; tensor++)
+    attn2c_free(self->own_weights[tensor]);
+  free(job->weights);
+  free(self->own_weights);
+  free(self->tensors);
+  free(self->in);
+  free(self->out);
+  job->descriptor = self->descriptor;
+  job->inputs = self->inputs;
+  job->weights = self->weights;
+  job->traced = self->traced;
+  job->trace = self->trace;
+}
