@@ -9,7 +9,7 @@ local draw_any = {}
 local pick, chance = sizes.pick, sizes.chance
 
 local left_out = { "batch", "past", "memory", "layout", "bias_kv", "zero_attn", "scoring", "attention_output", "prefix",
-  "kernels", "precision", "threads", "kv_layout", "kdim", "vdim", "key_seq", "exact" }
+  "kernels", "threads", "kv_layout", "kdim", "vdim", "key_seq", "exact" }
 
 local refused_masks = words.set { "prefix" }
 for _, array in ipairs(masks.arrays) do refused_masks[array.word] = true end
