@@ -126,8 +126,8 @@ storage.forms = {
   -- Stored in another type: the rows and columns that one unit makes.
   unit = { class = "arena", rows = private("@unit", "unit"), is_traced = true },
   -- Keys of f32 that a product's tile is transposed to.
-  transposed = { class = "arena", rows = private("@tile", "unit"), packed = keys("transpose", "transpose", "transpose_keys"),
-    is_traced = true },
+  transposed = { class = "arena", rows = private("@tile", "unit"),
+    packed = keys("transpose", "transpose", "transpose_keys"), is_traced = true },
   -- The same in bf16, in pairs of columns.
   key_pairs = { class = "arena", rows = private("@rounded", "unit", true),
     packed = keys("pairs_of_columns", "pairs_of_bf16_columns", "pairs_of_bf16_keys"), is_traced = true },

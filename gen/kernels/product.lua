@@ -39,7 +39,8 @@ local function shape_of(kernel, rows, group)
   end
   local inputs, is_open = types.group(kernel.types.a), operands.named(kernel).k == "k"
   return { rows = rows.size, vectors = group.size, rows_held = kernel.strips.rows_held, fetches = kernel.fetch ~= nil,
-    form = kernel.strips.form, types = kernel.types, cut = is_open and inputs > 1 or not is_open and kernel.k % inputs > 0,
+    form = kernel.strips.form, types = kernel.types,
+    cut = is_open and inputs > 1 or not is_open and kernel.k % inputs > 0,
     some = is_open and inputs > 1, half = group.half }
 end
 

@@ -408,7 +408,8 @@ local function add_entries(say, raise, build, description, list)
     if i == #list then longest = spec end
     local suffix = sizes.suffix(description, spec)
     family.entries[i] = setmetatable({ name = "forward" .. suffix, role = "forward", suffix = suffix,
-      sizes = { batch = spec.batch, seq = spec.seq, any = spec.any }, family = family, spec = spec }, { __index = build })
+      sizes = { batch = spec.batch, seq = spec.seq, any = spec.any }, family = family, spec = spec },
+      { __index = build })
   end
   build.entries, build.primary, build.spec = family.entries, family.entries[#list], longest
 end

@@ -195,9 +195,10 @@ typedef struct {
   int64_t batch, seq;
 } attn2c_size;
 
-/* How a tensor of a model of any length depends on the length of a sequence. The tensor's shape is that of the
- * longest sequence; each row less takes axes[i] from axis i. A shorter sequence has the first rows of an axis
- * with 1, and the middle of one with 2, which is of distances. In the trace, sequences follow each other. */
+/* How a tensor of a model of any length depends on the length of a sequence. The tensor's shape is that of
+ * the longest sequence; each row less takes axes[i] from axis i. A shorter sequence has the first rows of an
+ * axis with 1, and the middle of one with 2, which is of distances. In the trace, sequences follow each
+ * other. */
 typedef struct {
   signed char axes[ATTN2C_MAX_RANK];
   signed char is_shared; /* 1: all sequences of a call have one, as weights */

@@ -11,7 +11,7 @@ attn2c_tensor attn2c_check_sequence_tensor(const attn2c_descriptor *model, int t
 int64_t attn2c_check_sequence_elements(const attn2c_descriptor *model, int tensor, const attn2c_sequences *n,
                                        ptrdiff_t sequence);
 
-/* What a job had before it became one of a sequence, and the memory that is freed after it. */
+/* The state of a job before it became one of a sequence, and the memory that is freed after it. */
 typedef struct {
   attn2c_check_job *job;
   attn2c_check_trace trace;

@@ -5,8 +5,8 @@
 
 #include "model/model.h"
 
-/* Allocates what such calls need in a context of a model of any length, once; attn2c_context_destroy frees it.
- * Returns ATTN2C_OK or _MEMORY. */
+/* Allocates what such calls need in a context of a model of any length, once; attn2c_context_destroy frees
+ * it. Returns ATTN2C_OK or _MEMORY. */
 int attn2c_sequences_prepare(attn2c_context *context);
 
 /* Runs `count` sequences of each[i] rows; each NULL: of `seq` rows. inputs and outputs are those of the

@@ -24,8 +24,8 @@ typedef struct {
 attn2c_call_shape attn2c_call_shape_of(const attn2c_descriptor *model, const attn2c_entry *entry,
                                        int is_input, int index);
 
-/* Writes the same for input (is_input) or output number `index` of an entry, as a call has it: with any length
- * "float32 [rows, 768]" or "float32 [sequences, 2]". */
+/* Writes the same for input (is_input) or output number `index` of an entry, as a call has it: with any
+ * length "float32 [rows, 768]" or "float32 [sequences, 2]". */
 void attn2c_array_text(const attn2c_descriptor *model, const attn2c_entry *entry, int is_input, int index,
                        char *text, size_t size);
 
@@ -47,13 +47,14 @@ int attn2c_inputs_of_entries(const attn2c_descriptor *model, int *tensors);
  * -1, and a line that begins with `--entry`. */
 int attn2c_entry_find(const attn2c_descriptor *model, const char *name, attn2c_message *message);
 
-/* In a list of tensors for attn2c_bind: the array called `lengths`, which says how many rows each sequence of a
- * call of any length has. */
+/* In a list of tensors for attn2c_bind: the array called `lengths`, which says how many rows each sequence of
+ * a call of any length has. */
 enum { ATTN2C_LENGTHS_ARRAY = -1 };
 
 /* Assigns [NAME=]PATH words to the tensors of the list: paths[i] is the path for tensors[i], or NULL. A name
  * that is in the list more than once assigns the path to all of that name. NAME= may be left out if there is
- * one tensor besides `lengths`, which must be the last. Unknown and double names: ATTN2C_USAGE, and one line each that begins with `option`. */
+ * one tensor besides `lengths`, which must be the last. Unknown and double names: ATTN2C_USAGE, and one line
+ * each that begins with `option`. */
 int attn2c_bind(const attn2c_descriptor *model, const int *tensors, int count, const char *option,
                 const char *const *words, int word_count, const char **paths, attn2c_message *message);
 

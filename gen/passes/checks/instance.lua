@@ -21,8 +21,8 @@ local function largest_step(program)
 end
 
 --- Returns the calls for which a program is checked: { rows, first, flows }. `flows` is true for calls of which all
---- iterations are unrolled, two or three of each loop, to check the order of reads and writes. Of the others, the
---- longest calls, only the first and the last iteration of each loop are, to check bounds.
+--- iterations are unrolled, two or three of each loop, to check the order of reads and writes. The others
+--- are the longest calls, whose loops are unrolled for the first and the last iteration, to check bounds.
 --- least, most: rows of a sequence.
 function instance.calls(program, least, most)
   local list, seen = {}, {}

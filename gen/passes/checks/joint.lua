@@ -82,8 +82,8 @@ local function check_place(product, map, is_local, section)
     section.name, c.buffer)
 end
 
---- Checks that strips of a fused product and map disturb no later ones. program: one whose sizes are known, perhaps that
---- of a call. checks/memory.lua checks that nobody else reads sums on the stack.
+--- Checks that strips of a fused product and map disturb no later ones. program: one whose sizes are known, perhaps
+--- that of a call. checks/memory.lua checks that nobody else reads sums on the stack.
 return function(program)
   if not next(program.joints) then return end
   local last

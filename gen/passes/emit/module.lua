@@ -83,7 +83,8 @@ function emit_module.values(state)
     each.optional = (each.is_optional or each.name == made.masked) and "True" or "False"
   end
   made.first_input = made.inputs[1].name
-  made.imports, made.parts = emit_python.join(state.root, parts_of(made.masked, primary.spec.any, state.tokenizer), IMPORTS)
+  local parts = parts_of(made.masked, primary.spec.any, state.tokenizer)
+  made.imports, made.parts = emit_python.join(state.root, parts, IMPORTS)
   return made
 end
 

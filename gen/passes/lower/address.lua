@@ -92,11 +92,12 @@ function address:is_stored(tensor) return forms.rows(self.storage[tensor.name]) 
 -- [heads][rows of the sequence], each row as wide as for the longest sequence.
 local function open_trace_at(self, tensor, row, column, origin)
   local storage, most = self.storage[tensor.name], self.state.spec.seq
-  local type, head = forms.trace_type(storage), 0
+  local type = forms.trace_type(storage)
   local pitch, terms = types.bytes(storage.width, type), {}
   for _, symbol in ipairs(storage.rows_per_sequence == 1 and origin.pooled or origin.over) do terms[symbol] = pitch end
   if storage.rows_per_sequence > most then
-    head, row = row // most, row % most
+    local head = row // most
+    row = row % most
     terms.first, terms.keys = storage.rows_per_sequence // most * pitch, head > 0 and head * pitch or nil
   end
   if origin.columns then terms[origin.columns] = types.bytes(1, type) end

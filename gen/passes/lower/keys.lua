@@ -51,7 +51,8 @@ function keys.pack_open_rows(self, x, storage, open)
     for column = 0, cols - 1, width do
       self:unit()
       self:row(place.from_open_rows, { rows = open.panel, cols = width, ldx = self:ld(x), ldy = place.ld(storage),
-        lanes = place.is_filled and open.lanes or nil }, { y = self:packed_at(storage, 0, column, { over = {}, packed = "key" }),
+        lanes = place.is_filled and open.lanes or nil },
+      { y = self:packed_at(storage, 0, column, { over = {}, packed = "key" }),
         x = self:at(x, 0, column, { over = { "first", "key" } }) })
     end
     self.open = nil

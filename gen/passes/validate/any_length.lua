@@ -34,7 +34,8 @@ local function check(say, spec, place)
   end
   for _, array in ipairs(masks.arrays) do
     if spec.mask[array.word] then
-      say(place .. "mask", ("\"%s\": not supported with seq = any(N), whose sequences have no padding"):format(array.word))
+      say(place .. "mask", ("\"%s\": not supported with seq = any(N), whose sequences have no padding"):format(
+        array.word))
     end
   end
 end

@@ -165,7 +165,8 @@ function sizes.resolve(say, spec, listed)
   for _, name in ipairs(spec.inputs and words.sorted_keys(spec.inputs) or {}) do
     local what = own[spec.inputs[name]]
     if what then
-      say("inputs." .. name, ("\"%s\" is the name that a call of any size gives its %s"):format(spec.inputs[name], what))
+      say("inputs." .. name, ("\"%s\" is the name that a call of any size gives its %s"):format(spec.inputs[name],
+        what))
     end
   end
   if spec.seq < least then

@@ -172,7 +172,8 @@ describe("the measuring program", function()
     end
     for broken, expected in ipairs { 0, 1, 2, 4, 4 } do
       helper.succeeds(("cc -std=c11 -Wall -Wextra -Werror -O1 -ffp-contract=off -fopenmp-simd -DBREAK=%d %s "
-        .. "-iquote %s -o proofs %s"):format(broken - 1, target.cflags, shell(root .. "/runtime"), shell(root .. "/tests/c/proofs.c")), folder)
+        .. "-iquote %s -o proofs %s"):format(broken - 1, target.cflags,
+          shell(root .. "/runtime"), shell(root .. "/tests/c/proofs.c")), folder)
       assert.equal(expected, (helper.run("./proofs", folder)))
     end
   end)

@@ -1,5 +1,5 @@
--- any_types_spec.lua: models of any length in bf16 and int8: checked, and calls of sequences of several lengths, which get
--- the bits that each gets alone.
+-- any_types_spec.lua: models of any length in bf16 and int8: checked, and calls of sequences of several lengths,
+-- which get the bits that each gets alone.
 local helper = require("tests.spec.helper")
 local checkpoint = require("tests.spec.checkpoint")
 
@@ -38,7 +38,8 @@ describe("a model of any length", function()
       runs(("%s/%s check"):format(out, name))
       runs(("%s/%s check --nan"):format(out, name))
       helper.write(out .. ".safetensors", checkpoint.text(out .. ".lua", "F32"))
-      runs(("gcc -O1 -DMODEL=%s %s/tests/c/host_lengths.c -o %s/host %s/lib%s.a -lm"):format(name, root, out, out, name))
+      runs(("gcc -O1 -DMODEL=%s %s/tests/c/host_lengths.c -o %s/host %s/lib%s.a -lm"):format(name, root, out, out,
+        name))
       assert.equal("0 faults\n", runs(("%s/host %s.safetensors 48 %s"):format(out, out, table.concat(lengths, " "))))
     end)
   end

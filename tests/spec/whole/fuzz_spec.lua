@@ -104,7 +104,8 @@ describe("a draw", function()
     end
     for _, word in ipairs { "mask none", "memory none", "memory padding", "memory key_padding", "head_mask none",
       "head_mask input", "head_mask constant", "attention_output none", "attention_output heads",
-      "attention_output mean", "seq list", "seq any", "precision bf16", "precision int8", "precision 1", "precision input",
+      "attention_output mean", "seq list", "seq any",
+      "precision bf16", "precision int8", "precision 1", "precision input",
       "precision qkv", "precision out", "precision ff", "precision output", "precision attention",
       "precision layer 0" } do expect(word) end
     for _, key in ipairs { "positions", "kv_heads", "head_mask", "attention_output", "mask_value", "layers", "heads",

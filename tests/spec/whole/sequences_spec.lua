@@ -1,4 +1,5 @@
--- sequences_spec.lua: a model of any length as its users call it: from C, C++ and Python, and by its program with files.
+-- sequences_spec.lua: a model of any length as its users call it: from C, C++ and Python, and by its program with
+-- files.
 local checkpoint = require("tests.spec.checkpoint")
 local files = require("common.files")
 local helper = require("tests.spec.helper")
@@ -55,7 +56,8 @@ describe("sequences of different lengths in one call", function()
       assert.equal("", output)
       assert.is_nil(lfs.attributes(here .. "/y.npy", "mode"))
     end
-    for name, list in pairs { ids = { 1, 2, 3, 4, 5 }, good = { 2, 3 }, zero = { 5, 0 }, long = { 71 }, few = { 2, 2 } } do
+    local arrays = { ids = { 1, 2, 3, 4, 5 }, good = { 2, 3 }, zero = { 5, 0 }, long = { 71 }, few = { 2, 2 } }
+    for name, list in pairs(arrays) do
       helper.write(("%s/%s.npy"):format(here, name), checkpoint.npy(("%d,"):format(#list), list))
     end
     refuses("lengths[1]: 0, but 1 to 70 is allowed", 3, "--input", "ids=ids.npy", "--input", "lengths=zero.npy")
