@@ -35,7 +35,7 @@ finish() {
   fi
 }
 
-# name_of FILE: tests/spec/passes/plan/tile_spec.lua becomes passes_plan_tile
+# name_of FILE: tests/spec/passes/plan/ahead_spec.lua becomes passes_plan_ahead
 name_of() { local name=${1#tests/spec/}; name=${name%_spec.lua}; echo "${name//\//_}"; }
 
 width=$(($(nproc) + 1)) # while a suite waits for a clock or the disk, another one computes

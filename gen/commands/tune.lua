@@ -366,7 +366,7 @@ function Tuner:table(choices, ratio)
   end
   lines[#lines + 1] = ""
   local said = next(choices) and ("a call takes %.3f of the rule's time"):format(ratio) or "the rule is kept"
-  lines[#lines + 1] = ("%s: %s; %s. A tile is panel x K block, order, tokens. GFLOP/s are computed from the least "
+  lines[#lines + 1] = ("%s: %s; %s. A tile is its panel and tokens. GFLOP/s are computed from the least "
     .. "times, which include the epilogue."):format(terminal.safe(self.path),
     self:searched(), said)
   return table.concat(lines, "\n") .. "\n"

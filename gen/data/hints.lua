@@ -123,7 +123,7 @@ for _, type in ipairs(types.of_weights) do
 end
 
 --- Tile parameters in `plan`.
-hints.parameters = { k_span = "k_panel" }
+hints.parameters = { prefetch = "fetch", tokens = "token_block", rows = "call_rows", outputs = "panel" }
 
 --- Returns " (did you mean X?)" or " (why not)" for a word in a table of hints, else nil.
 function hints.text(list, word)

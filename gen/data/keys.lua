@@ -180,7 +180,7 @@ keys.list = {
   { key = "max_lines", type = "integer", default = 400000, min = 1, max = 10000000,
     meaning = "budget of emitted steps; a model over it is refused" },
   { key = "plan", type = "plan", default_text = "the rule of the target",
-    meaning = "overrides of tile parameters, such as { panel = 32, k_block = 128 }" },
+    meaning = "overrides of tile parameters, such as { panel = 32, token_block = 128 }" },
 }
 
 --- Keys that a stack of layers has, including an encoder { }.

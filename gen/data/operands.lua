@@ -91,10 +91,9 @@ end
 --- only the outputs that are read, for a product whose kernel makes more.
 function operands.known(step, operation, wanted)
   if step.form == "product" then
-    local k, batch = step.kernel, step.batch
+    local k = step.kernel
     return { m = wanted and step.outputs or k.m, n = k.n, k = k.k, panel = types.panel(k.k, k.lda, k.types.a),
-      lda = k.lda, ldb = k.ldb, ldc = k.ldc,
-      count = batch.count, a_step = types.elements(batch.a, k.types.a), b_step = types.elements(batch.b, k.types.b) }
+      lda = k.lda, ldb = k.ldb, ldc = k.ldc }
   elseif operation then
     return { rows = step.constants.rows, cols = step.constants.cols, ld = operation.ld, fn = operation.fn }
   end
@@ -134,7 +133,7 @@ end
 -- Functions (tree, step) by form: each returns a step's node in a tree, which keeps values computed for steps.
 local node_of = {}
 
-function node_of.product(node, step) return below(below(below(node, step.kernel), step.batch), step.outputs or 0) end
+function node_of.product(node, step) return below(below(node, step.kernel), step.outputs or 0) end
 
 function node_of.map(node, step) return below(below(node, step.elementwise), step.constants) end
 

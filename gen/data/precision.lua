@@ -52,6 +52,12 @@ end
 --- Returns the number type that tables of token embeddings are kept in.
 function precision.of_table(given) return given.by_part.embedding or given.all end
 
+--- True if some products have a number type.
+function precision.multiplies(given, type)
+  for part, of in pairs(given.by_part) do if part ~= "embedding" and of == type then return true end end
+  return given.all == type
+end
+
 --- True if all products are f32.
 function precision.multiplies_f32(given)
   for part, type in pairs(given.by_part) do if part ~= "embedding" and type ~= "f32" then return false end end

@@ -39,11 +39,9 @@ end
 
 function formats.product(step)
   local k = step.kernel
-  local sum = step.calls and ("%d calls"):format(#step.calls)
-    or ("%d (%d, %d)"):format(step.batch.count, step.batch.a, step.batch.b)
-  return ("product m%d n%d k%d lda%d ldb%d ldc%d beta%d x %s  %s  %s  %s%s"):format(k.m, k.n, k.k, k.lda, k.ldb,
-    k.ldc, k.beta, sum, operand_text(step.arguments.a), operand_text(step.arguments.b),
-    operand_text(step.arguments.c), sizes_text(step))
+  return ("product m%d n%d k%d lda%d ldb%d ldc%d beta%d  %s  %s  %s%s"):format(k.m, k.n, k.k, k.lda, k.ldb, k.ldc,
+    k.beta, operand_text(step.arguments.a), operand_text(step.arguments.b), operand_text(step.arguments.c),
+    sizes_text(step))
 end
 
 function formats.map(step)

@@ -84,17 +84,16 @@ local function range_values(c)
   return { first = 0, { rows, c.ldv }, { c.head_dim, 1 } }
 end
 
--- The product C[n][m] (+)= sum over `count` blocks of B[n][k] A[k][m] has blocks a_step and b_step elements apart. A
--- is a panel (types.lua).
+-- The product C[n][m] (+)= B[n][k] A[k][m]. A is a panel (types.lua).
 steps.product = {
   operands = {
     { "a", "r", function(c)
-      return { first = 0, { c.count, c.a_step }, { c.panel.rows, c.panel.ld }, { c.panel.group * c.m, 1 } }
+      return { first = 0, { c.panel.rows, c.panel.ld }, { c.panel.group * c.m, 1 } }
     end },
-    { "b", "r", function(c) return { first = 0, { c.count, c.b_step }, { c.n, c.ldb }, { c.k, 1 } } end },
+    { "b", "r", matrix("n", "k", "ldb") },
     { "c", "w", matrix("n", "m", "ldc") },
   },
-  cost = function(c) return 2 * c.m * c.n * c.k * c.count end,
+  cost = function(c) return 2 * c.m * c.n * c.k end,
 }
 
 -- Return the footprints of keys as pairs of columns, and of values as pairs of rows: [pairs][ldy][2].

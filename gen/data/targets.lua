@@ -7,23 +7,19 @@
 -- has_halves      true if an instruction of its own multiplies half a vector; it takes half the time on processors that
 --                 split a vector in two
 -- bf16_rows       storage of rows that a product of bf16 reads: f32 where each strip would widen them again
+-- has_libxsmm     true if libxsmm makes kernels for the target; libxsmm_outputs: the fewest outputs of one that is as
+--                 fast as C: with 16 on AVX2 they have too few sums, and take 1.1 to 1.4 times as long
 -- only_for        number types for which `target = "host"` may choose the target; with others it is no faster
 -- is_measured     true if its instructions for these types are slower than f32's on some processors: `host` compares
 --                 their measured rates with those of other targets. Without measurements it takes those without tiles
 --
 -- Tile parameters of the rule:
 --
--- kernels         who makes a product's kernel: "c": attn2c (kernels/); "libxsmm": that library, at run time
--- panel           outputs of a product's tile (libxsmm's m)
--- k_block         inputs that one kernel call or one block of a batch-reduce covers
--- k_order         reduce: one call per panel, batch-reduce over the K blocks;
---                 outer: one call per K block, each adding to the tile
+-- panel           outputs of a product's tile
 -- token_block     maximum rows of a product's tile
--- call_rows       maximum rows of a kernel call (libxsmm's n), or of a strip of a kernel in C
--- k_panel         inputs that pass over all rows of a tile before the next ones do
--- fetch           libxsmm: how many K panels ahead of those in use calls prefetch into the second-level cache;
---                 kernels in C: how many panels ahead they prefetch, spread over their loops; 0: none
--- stream          bytes in the same weights that a kernel in C of one strip prefetches ahead; 0: none
+-- call_rows       maximum rows of a strip
+-- fetch           how many panels ahead products prefetch into the second-level cache, spread over their work; 0: none
+-- stream          bytes in the same weights that a product of one strip prefetches ahead; 0: none
 -- group_tokens    sequences are taken together until they have at least this number of tokens
 -- query_block     query rows whose scores are held at a time
 -- tile_bytes      bytes of scores that are held at a time; fewer query rows are taken where their rows are long
@@ -39,24 +35,16 @@
 -- least_team      work of a call below which no team is started; in units of cost.lua, about 250 per nanosecond. On a
 --                 quiet machine a barrier takes one to two microseconds, the start of a team about five
 -- pad             a last panel's outputs are rounded up to a multiple of this, a whole vector, if the result's rows
---                 have capacity, so that kernels in C store without masks. libxsmm's AVX2 kernels fall back to single
+--                 have capacity, so that strips store without masks. libxsmm's AVX2 kernels fall back to single
 --                 floats for the tail of a vector (m 50: 70 GFLOP/s of 131, padded to 56: 113; m 63: 60, padded: 129)
 --
--- deep_c: the same as `deep`, which follows, for kernels in C. A panel has one strip's vectors (48 floats on AVX-512,
--- 16 on AVX2), and the next panel is prefetched. Two strips of rows prefetch nothing on AVX-512: the second reads
--- from the second-level cache what the processor fetched by itself for the first, and prefetching a panel took 1.05
--- to 1.3 times as long. Measured on a Zen 4-class machine (tests/bench/LOG.md). narrow: the entry is for weights of
--- bf16 or int8 alone, whose panels come from memory fast enough for fewer rows, and whose rows that wait to be
--- quantised take less memory.
---
 -- deep: overrides of the rule for a product of at least `targets.deep` inputs and outputs, whose weights are rarely
--- in a near cache. The first entry applies whose `rows` and, if given, `inputs` are no more than the product's.
--- Strips have as many rows as the registers hold of a panel (9 x 48 floats on AVX-512, 12 x 32 on AVX2). Their K
--- blocks are so small that each call has 12 to 24 lines to fetch. A token block's inputs stay in the second-level
--- cache together with the weights. Fractions of the roof on a two-core Xeon, the plain rule against this: 12 x 768 at
--- seq 128 0.74, 0.87; 6 x 384 at seq 128 0.76, 0.86, at seq 32 0.62, 0.75; AVX2, 4 x 768 at seq 128 0.79, 0.88, 6 x
--- 384 at seq 32 0.61, 0.87. With fewer rows than a strip nothing is prefetched: the product is as fast as its weights
--- come (8 rows: 0.58, with prefetching 0.47). Below 192 inputs or outputs both are within 2%.
+-- in a near cache. The first entry applies whose `rows` and, if given, `inputs` are no more than the product's. A
+-- panel has one strip's vectors (48 floats on AVX-512, 16 on AVX2), and the next panel is prefetched. Two strips of
+-- rows prefetch nothing on AVX-512: the second reads from the second-level cache what the processor fetched by itself
+-- for the first, and prefetching a panel took 1.05 to 1.3 times as long. Measured on a Zen 4-class machine
+-- (tests/bench/LOG.md). narrow: the entry is for weights of bf16 or int8 alone, whose panels come from memory fast
+-- enough for fewer rows, and whose rows that wait to be quantised take less memory.
 local libuv = require("common.libuv")
 local words = require("common.words")
 
@@ -82,8 +70,7 @@ targets.features = {
 -- Returns the rule of all targets with a target's own values, `more`.
 local function rule(more)
   local all = {
-    kernels = "c", panel = 64, k_block = 64, k_order = "reduce", token_block = 64, call_rows = 4096, k_panel = 8192,
-    fetch = 0, stream = 8192,
+    panel = 64, token_block = 64, call_rows = 4096, fetch = 0, stream = 8192,
     group_tokens = 128, query_block = 32, key_block = 64, window_block = 32, key_align = 16, tile_bytes = 262144,
     softmax_block = 512, piece_rows = 64,
     row_block = 16, pad = 1, odd_lines = 256, least_phase = 2000000, least_team = 2000000,
@@ -110,48 +97,25 @@ local avx512 = {
   cflags = "-mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512",
   needs = { "avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl" },
   rule = rule { pad = 16 },
-  deep_c = {
+  deep = {
     { rows = 160, narrow = true, use = { panel = 48, token_block = 128, fetch = 1 } },
     { rows = 160, inputs = 512, use = { panel = 48, token_block = 256, fetch = 1 } },
     { rows = 160, use = { panel = 48, token_block = 208, fetch = 1 } },
     { rows = 17, use = { panel = 48, token_block = 128, fetch = 1 } },
     { rows = 1, use = { panel = 48 } },
   },
-  deep = {
-    { rows = 160, inputs = 512, use = { panel = 48, k_block = 96, k_order = "outer", token_block = 256, call_rows = 9,
-      k_panel = 768, fetch = 1 } },
-    { rows = 160, use = { panel = 48, k_block = 96, k_order = "outer", token_block = 208, call_rows = 9,
-      k_panel = 768, fetch = 1 } },
-    { rows = 96, use = { panel = 48, k_block = 64, k_order = "outer", token_block = 128, call_rows = 9, k_panel = 768,
-      fetch = 1 } },
-    { rows = 48, use = { panel = 48, k_block = 48, k_order = "outer", token_block = 96, call_rows = 9,
-      k_panel = 96, fetch = 4 } },
-    { rows = 10, use = { panel = 48, k_block = 24, k_order = "outer", call_rows = 9, k_panel = 96, fetch = 4 } },
-    { rows = 2, use = { panel = 48 } },
-  },
 }
 
 local avx2 = {
-  name = "avx2", machine = "x86_64", has_libxsmm = true,
+  name = "avx2", machine = "x86_64", has_libxsmm = true, libxsmm_outputs = 32,
   vector = 8, registers = 16, has_fma = true, cut_registers = 1, bf16 = "halves", bf16_rows = "f32", int8 = "signs",
   cflags = "-mavx2 -mfma",
   needs = { "avx2", "fma" },
   rule = rule { pad = 8 },
-  deep_c = {
+  deep = {
     { rows = 160, inputs = 512, use = { panel = 16, token_block = 256, fetch = 1 } },
     { rows = 160, use = { panel = 16, token_block = 208, fetch = 1 } },
     { rows = 1, use = { panel = 16, token_block = 128, fetch = 1 } },
-  },
-  deep = {
-    { rows = 160, inputs = 512, use = { panel = 32, k_block = 96, k_order = "outer", token_block = 256,
-      call_rows = 12, k_panel = 192, fetch = 3 } },
-    { rows = 160, use = { panel = 32, k_block = 96, k_order = "outer", token_block = 208, call_rows = 12,
-      k_panel = 192, fetch = 3 } },
-    { rows = 96, use = { panel = 32, k_block = 64, k_order = "outer", token_block = 128, call_rows = 12,
-      k_panel = 192, fetch = 3 } },
-    { rows = 48, use = { panel = 32, k_block = 48, k_order = "outer", token_block = 96,
-      call_rows = 12, k_panel = 96, fetch = 4 } },
-    { rows = 10, use = { panel = 32, k_block = 24, k_order = "outer", call_rows = 12, k_panel = 96, fetch = 4 } },
   },
 }
 
@@ -164,7 +128,7 @@ local avx512bf16 = extended(avx512, { name = "avx512bf16", bf16 = "pairs", bf16_
 local amx = extended(avx512bf16, {
   name = "amx", has_tiles = true, cflags = "-mamx-tile -mamx-bf16 -mamx-int8",
   needs = { "amx_tile", "amx_bf16", "amx_int8" },
-  deep_c = {
+  deep = {
     { rows = 160, inputs = 512, use = { panel = 32, token_block = 256, fetch = 1 } },
     { rows = 160, use = { panel = 32, token_block = 192, fetch = 1 } },
     { rows = 17, use = { panel = 32, token_block = 128, fetch = 1 } },
@@ -223,9 +187,8 @@ end
 --- Tile parameters that `plan = { ... }` may override: name -> range or words.
 targets.parameters = {
   kernels = { words = { "c", "libxsmm" } }, stream = { min = 0, max = 1 << 20, multiple = 64 },
-  panel = { min = 16, max = 256, multiple = 16 }, k_block = { min = 8, max = 8192 },
-  k_order = { words = { "reduce", "outer" } }, token_block = { min = 1, max = 4096 },
-  call_rows = { min = 1, max = 4096 }, k_panel = { min = 8, max = 8192 }, fetch = { min = 0, max = 8 },
+  panel = { min = 16, max = 256, multiple = 16 },
+  token_block = { min = 1, max = 4096 }, call_rows = { min = 1, max = 4096 }, fetch = { min = 0, max = 8 },
   group_tokens = { min = 1, max = 1048576 }, query_block = { min = 1, max = 4096 },
   key_block = { min = 16, max = 4096, multiple = 16 }, window_block = { min = 1, max = 4096 },
   key_align = { min = 1, max = 16 }, piece_rows = { min = 1, max = 4096 },

@@ -21,14 +21,14 @@ local GROUP = 4 -- bytes
 --- sum: the type of a product's sums, if not f32
 --- attention: true if the products of an attention may have the type
 --- flushes: true if its products take denormals for zero
---- libxsmm: true if libxsmm may make its products
+--- libxsmm: true if libxsmm may make its products, or the target's form for them (data/targets.lua) that it must have
 --- bit: in the field of a packed file that says which types the file contains; it never changes
 types.list = {
   { name = "f32", bits = 32, c = "float", word = "f32", also = { "fp32", "float32", "float" }, attention = true,
     libxsmm = true, bit = 1 },
   { name = "i32", bits = 32, c = "int32_t" },
   { name = "bf16", bits = 16, c = "uint16_t", word = "bf16", also = { "bfloat16", "fp16", "float16", "f16", "half" },
-    rows = "round", attention = true, flushes = true, bit = 2 },
+    rows = "round", attention = true, flushes = true, libxsmm = "pairs", bit = 2 },
   { name = "i8", bits = 8, c = "int8_t", word = "int8", also = { "i8", "q8" }, start = 2, scales = true,
     rows = "quantise", sum = "i32", bit = 4 },
 }

@@ -84,8 +84,8 @@ function product.includes(kernels)
   return list
 end
 
--- Returns `pointer + first`, plus the terms of the loops over i and j: lists of { symbol, count, step }.
-local function address(pointer, first, ...)
+--- Returns `pointer + first`, plus the terms of loops: lists of { symbol, count, step }.
+function product.address(pointer, first, ...)
   local text = c.behind(pointer, first)
   for _, loop in ipairs { ... } do
     if loop.count > 1 then
@@ -94,6 +94,8 @@ local function address(pointer, first, ...)
   end
   return text
 end
+
+local address = product.address
 
 -- Appends `lines`, in a loop if count > 1.
 local function add_loop(list, symbol, count, lines)
@@ -152,10 +154,28 @@ local function body_in_tiles(kernel, lanes, adds, a, b)
   return lines
 end
 
+--- Returns the lines of a loop over strips of rows, shares { count, size }. calls_of(rows, row, number) returns those
+--- of share `number`, from a row on; after_strip: as for product.body.
+function product.over_rows(shares, after_strip, calls_of)
+  local lines, row = {}, 0
+  for number, rows in ipairs(shares) do
+    local of_rows = calls_of(rows, row, number)
+    if after_strip.line then
+      local from = rows.count > 1 and ("(size_t)i * %d"):format(rows.size) or "0"
+      if row > 0 then from = rows.count > 1 and ("%d + %s"):format(row, from) or tostring(row) end
+      for at, text in ipairs(after_strip.before(from, rows.size)) do table.insert(of_rows, at, text) end
+      of_rows[#of_rows + 1] = after_strip.line(from, rows.size)
+    end
+    add_loop(lines, "i", rows.count, of_rows)
+    row = row + rows.count * rows.size
+  end
+  return lines
+end
+
 --- Returns the body as lines of C.
 --- kernel: { open: the names of those of n, m and k that a call knows, if any (kernels/open.lua);
 ---   m, n, k, ldb, ldc in elements, lda in outputs; types; strips (plan/registers.lua); a_room: whether a whole
----   vector may be read at the end of a row of A; fetch (plan/tile.lua: ahead) }
+---   vector may be read at the end of a row of A; fetch (plan/ahead.lua) }
 --- lanes: floats of a vector; adds: a C expression, whether the product is added to C; a, b: the names of A and B
 --- after_strip: nil, or what follows each strip (not with tiles): { c: the name of C; one_strip: whether C has the
 ---   rows of one strip alone; line: function(first, rows), which returns the line that works on the rows of C that a
@@ -167,8 +187,8 @@ function product.body(kernel, lanes, adds, a, b, after_strip)
       return strip.name(shape_of(kernel, rows, group))
     end, groups_of(kernel, lanes))
   end
-  local lines, row, calls, fetch, more = {}, 0, 0, kernel.fetch, after_strip or {}
-  for _, rows in ipairs(kernel.strips.strips) do
+  local calls, fetch, more = 0, kernel.fetch, after_strip or {}
+  return product.over_rows(kernel.strips.strips, more, function(rows, row)
     local of_rows, done, each_row = {}, 0, 0
     for _, group in ipairs(kernel.strips.groups) do each_row = each_row + group.count end
     for _, group in ipairs(groups_of(kernel, lanes)) do
@@ -184,16 +204,9 @@ function product.body(kernel, lanes, adds, a, b, after_strip)
           ahead), more.c, more.one_strip))
       done = done + group.count
     end
-    if more.line then
-      local from = rows.count > 1 and ("(size_t)i * %d"):format(rows.size) or "0"
-      if row > 0 then from = rows.count > 1 and ("%d + %s"):format(row, from) or tostring(row) end
-      for at, text in ipairs(more.before(from, rows.size)) do table.insert(of_rows, at, text) end
-      of_rows[#of_rows + 1] = more.line(from, rows.size)
-    end
-    add_loop(lines, "i", rows.count, of_rows)
-    row, calls = row + rows.count * rows.size, calls + rows.count * each_row
-  end
-  return lines
+    calls = calls + rows.count * each_row
+    return of_rows
+  end)
 end
 
 return product

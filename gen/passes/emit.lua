@@ -103,17 +103,6 @@ local function parameters_of(state)
   return count
 end
 
-local function batches_of(state)
-  local list = {}
-  for i, batch in ipairs(state.batches) do
-    local a, b = {}, {}
-    for j = 0, batch.count - 1 do a[#a + 1], b[#b + 1] = j * batch.a, j * batch.b end
-    list[i] = { name = batch.name, symbol = batch.name:lower(), count = batch.count, a = batch.a, b = batch.b,
-      a_list = table.concat(a, ", "), b_list = table.concat(b, ", ") }
-  end
-  return list
-end
-
 -- Returns the bytes of the largest arena of an entry's programs.
 local function arena_of(entry, variant)
   local most = 0
@@ -134,19 +123,31 @@ local function description_hash(state)
   return hash.text(table.concat(parts, "\n"))
 end
 
--- Returns the kernels in C that are functions of their own.
-local function own_kernels_of(state)
-  local list = {}
+-- Returns the products of functions, and how many of them are in C alone.
+local function products_of(state)
+  local list, in_c = {}, 0
   for _, fn in ipairs(state.functions) do
-    if fn.step.form == "product" and fn.step.kernel.strips then list[#list + 1] = fn.step.kernel end
+    if fn.step.form == "product" then
+      list[#list + 1] = fn.step.kernel
+      in_c = in_c + (fn.calls and 0 or 1)
+    end
   end
-  return list
+  return list, in_c
 end
 
 -- True if some product takes denormals for zero.
 local function flushes(state)
-  for _, kernel in ipairs(own_kernels_of(state)) do if types.all[kernel.types.a].flushes then return true end end
+  for _, kernel in ipairs((products_of(state))) do if types.all[kernel.types.a].flushes then return true end end
   return false
+end
+
+-- Returns the number types of libxsmm's kernels in C; false if all are f32.
+local function kernel_types(kernels)
+  local list, is_plain = {}, true
+  for i, kernel in ipairs(kernels) do
+    list[i], is_plain = "ATTN2C_" .. kernel.types.a:upper(), is_plain and kernel.types.a == "f32"
+  end
+  return not is_plain and table.concat(list, ", ")
 end
 
 -- Returns the note about factors against outliers: how many sets of products have them, and their file.
@@ -186,8 +187,8 @@ local function values_of(state)
     trace_floats = types.elements(trace_bytes, "f32"),
     weight_floats = types.elements(primary.weights.bytes, "f32"),
     weight_bytes = primary.weights.bytes,
-    own_kernel_count = #own_kernels_of(state), kernel_count = #state.kernels, kernels = state.kernels,
-    batches = batches_of(state),
+    own_kernel_count = select(2, products_of(state)), kernel_count = #state.kernels, kernels = state.kernels,
+    kernel_types = kernel_types(state.kernels),
     layers = spec.layers + (spec.memory and spec.memory.encoder and spec.memory.encoder.layers or 0),
     any = spec.any or false, threads = spec.threads, batch = spec.batch, seq = spec.seq, d_model = spec.d_model,
     saved_by_two = ("%.3f"):format(primary.saved_by_two),
@@ -250,8 +251,8 @@ local function sources(values, state, add)
   return ships
 end
 
--- Adds the steps of one target, and returns the values of its other files: entries; functions, rows, products,
--- fallbacks and strips of its operations and kernels; described: the values of its descriptor.
+-- Adds the steps of one target, and returns the values of its other files: entries; functions, rows, products and
+-- strips of its operations and kernels; described: the values of its descriptor.
 local function build_of(build, add)
   local values, described = with(values_of(build), emit_lengths.values(build)), emit_descriptor.values(build)
   values.described, values.functions, values.rows, values.products = described, {}, {}, {}
@@ -266,13 +267,9 @@ local function build_of(build, add)
     table.insert(values.rows, fn)
   end
   values.has_products, values.has_series = #values.products > 0, #build.series > 0
-  local in_c = own_kernels_of(build)
-  values.fallbacks = {}
-  for i, kernel in ipairs(build.fallbacks) do
-    in_c[#in_c + 1] = kernel
-    values.fallbacks[i] = product.body(kernel, lanes, kernel.beta == 0 and "block > 0" or "1", "x", "y")
-  end
-  values.strips, values.includes = product.strips(in_c), product.includes(in_c)
+  local all = products_of(build)
+  values.strips, values.includes = product.strips(all), product.includes(all)
+  if #build.kernels > 0 then table.insert(values.includes, 1, "ops/fetch.h") end
   values.has_joints = false
   for _, fn in ipairs(build.functions) do values.has_joints = values.has_joints or fn.joint ~= nil end
   values.entries = {}
@@ -294,7 +291,7 @@ local function build_of(build, add)
     return #entry.ships > 1 and "profile" .. entry.suffix or entry.linkage .. "_profile_run"
   end)
   values.parts = one_an_entry(function(entry)
-    return ("{ part_products%s, part_kernels%s, part_rows%s }"):format(entry.suffix, entry.suffix, entry.suffix)
+    return ("{ part_products%s, part_rows%s }"):format(entry.suffix, entry.suffix)
   end)
   return values
 end

@@ -50,7 +50,7 @@ end
 function fuse.joint(program, list, at)
   local product, map = list[at], list[at + 1]
   local k = product.kernel
-  if not k.strips or k.beta ~= 0 or k.types.b == "f32" or forms.all[k.strips.form].in_tiles then return nil end
+  if k.beta ~= 0 or k.types.b == "f32" or forms.all[k.strips.form].in_tiles then return nil end
   if not map or map.form ~= "map" or map.unit ~= product.unit then return nil end
   local size, first = map.constants, map.elementwise[1]
   if size.rows ~= k.n or size.cols ~= product.outputs or not are_alike(product, map) then return nil end

@@ -1,21 +1,24 @@
--- kernels.lua: names the distinct kernel shapes, tiles, row operations and panel loops of all entries' programs.
--- They are numbered in order of first use, and so are the batches of blocks that products reduce over.
+-- kernels.lua: names the distinct products, row operations and panel loops of all entries' programs, and gives each
+-- product its body: C, or kernels of libxsmm, which are numbered in order of first use.
 --
 -- Before: programs with joints and offsets; build_suffix: the end of functions' names if there are several targets.
 -- After:
---   state.kernels = list of shapes; state.batches = list of { name, count, a, b }
---   state.functions = list of { name, step, joint: of fuse.lua, if a product and a map are fused }; joints have names
+--   state.kernels = list of the shapes of libxsmm's kernels
+--   state.functions = list of { name, step, joint: of fuse.lua, if a product and a map are fused; calls: of libxsmm
+--     (kernels/libxsmm.lua), if they make the product }; joints have names
 --   state.series = list of the panel loops of kernels/series.lua, one for each function; program.series = first step
 --     -> its panel loop, with its name; program.in_series = the other steps of these
---   state.fallbacks = a kernel in C for each shape
---   each call of a product of libxsmm has kernel_index and batch_name; each other product, tile, map and row step has
---     function_name
+--   each product, map and row step has function_name; products and joints have takes_kernels, if calls of libxsmm make
+--     them
 local calls = require("passes.common.calls")
+local all_regions = require("passes.common.regions")
 local kernel_text = require("passes.common.kernel_text")
+local libxsmm = require("kernels.libxsmm")
 local operands = require("data.operands")
 local programs = require("passes.common.programs")
 local series = require("passes.kernels.series")
 local steps = require("data.steps")
+local targets = require("data.targets")
 local words = require("common.words")
 
 local kernels = {}
@@ -47,18 +50,7 @@ local function base_name(step)
   return (step.form == "map" and doing(step) or step.fn) .. "_" .. table.concat(size, "x")
 end
 
--- Returns a key that distinguishes tiles by their calls, which visit_call has numbered.
-local function tile_key(step)
-  local parts = { "tile" }
-  for _, call in ipairs(step.calls) do
-    local fetch = call.fetch or { from = 0, lines = 0 }
-    parts[#parts + 1] = ("%d %s %d %d %d %d %d"):format(call.kernel_index, call.batch_name, call.a, call.b, call.c,
-      fetch.from, fetch.lines)
-  end
-  return table.concat(parts, ",")
-end
-
--- Returns a key that distinguishes products in C.
+-- Returns a key that distinguishes products.
 local function product_key(k)
   local strips = {}
   for _, list in ipairs { k.strips.groups, k.strips.strips } do
@@ -73,7 +65,7 @@ local function product_key(k)
 end
 
 local function function_key(step)
-  if step.form == "product" then return step.calls and tile_key(step) or product_key(step.kernel) end
+  if step.form == "product" then return product_key(step.kernel) end
   local parts, named = { step.form }, operands.named(step.constants)
   for _, name in ipairs(words.sorted_keys(step.constants)) do
     parts[#parts + 1] = name .. "=" .. steps.constant(named[name])
@@ -111,47 +103,58 @@ end
 
 local visitors = {}
 
-local function visit_function(step, state, seen)
-  local name, new = seen.functions:name(function_key(step), base_name(step))
-  if new then state.functions[#state.functions + 1] = { name = name, step = step } end
-  return name
-end
-
-local function kernel_index(kernel, state, seen)
-  local key = shape_key(kernel)
-  if not seen.kernels[key] then
-    state.kernels[#state.kernels + 1] = kernel
-    seen.kernels[key] = #state.kernels - 1
+-- Returns who makes the bodies of an entry's products: function(step) -> "c" or "libxsmm".
+local function provider_of(state, entry)
+  local by_op = {}
+  for region in all_regions(entry.plan.segments) do
+    for _, fusion in ipairs(region.fusions) do
+      if fusion.key then by_op[fusion.leading] = state.parameters.provider(fusion.key) end
+    end
   end
-  return seen.kernels[key]
+  local other, target, ops = state.parameters.provider(), targets.by_name[state.spec.target], entry.graph.entry.ops
+  return function(step)
+    local provider = by_op[ops[step.op]] or other
+    return provider == "libxsmm" and libxsmm.fits(step.kernel, target) and "libxsmm" or "c"
+  end
 end
 
-local function batch_name(batch, state, seen)
-  local name, new = seen.batches:name(("%d %d %d"):format(batch.count, batch.a, batch.b), "BATCH_" .. batch.count)
-  if new then state.batches[#state.batches + 1] = { name = name, count = batch.count, a = batch.a, b = batch.b } end
+-- Returns the calls of libxsmm that make a product, each shape with its index in the list of kernels.
+local function calls_of(step, pair, state, seen)
+  local made = libxsmm.calls(step.kernel, step.region.kind ~= "attention", pair ~= nil)
+  for _, strip in ipairs(made.strips) do
+    for _, which in ipairs { "first", "next", "tail" } do
+      local shape = strip[which]
+      local key = shape and shape_key(shape)
+      if shape and not seen.kernels[key] then
+        state.kernels[#state.kernels + 1] = shape
+        seen.kernels[key] = #state.kernels - 1
+      end
+      if shape then shape.index = seen.kernels[key] end
+    end
+  end
+  return made
+end
+
+-- Adds the function of a step, or of a product with the map after it, if it is new; returns its name.
+local function visit_function(step, state, seen, pair)
+  local provider = step.form == "product" and seen.provider_of(step)
+  local key, base = function_key(step) .. (provider or ""), base_name(step)
+  if pair then
+    key, base = ("%s; %s; %s"):format(key, function_key(pair.map), pair.is_local), base .. "_" .. doing(pair.map)
+  end
+  local name, new = seen.functions:name(key, base)
+  if new then
+    state.functions[#state.functions + 1] = { name = name, step = step, joint = pair,
+      calls = provider == "libxsmm" and calls_of(step, pair, state, seen) or nil }
+  end
   return name
-end
-
-local function visit_call(call, state, seen)
-  local index, names = seen.index, seen.names
-  index[call.kernel] = index[call.kernel] or kernel_index(call.kernel, state, seen)
-  names[call.batch] = names[call.batch] or batch_name(call.batch, state, seen)
-  call.kernel_index, call.batch_name = index[call.kernel], names[call.batch]
 end
 
 function visitors.product(step, state, seen)
-  if step.kernel.strips then
-    local names = seen.products
-    names[step.kernel] = names[step.kernel] or visit_function(step, state, seen)
-    step.function_name = names[step.kernel]
-    return
-  end
-  if not step.calls then return visit_call(step, state, seen) end
-  if not seen.tiles[step.calls] then
-    for _, call in ipairs(step.calls) do visit_call(call, state, seen) end
-    seen.tiles[step.calls] = visit_function(step, state, seen)
-  end
-  step.function_name = seen.tiles[step.calls]
+  local provider = seen.provider_of(step)
+  local names = seen.products[provider]
+  names[step.kernel] = names[step.kernel] or visit_function(step, state, seen)
+  step.function_name, step.takes_kernels = names[step.kernel], provider == "libxsmm"
 end
 
 local function visit_named(step, state, seen)
@@ -167,10 +170,7 @@ local function name_joints(program, state, seen)
   programs.each(program, function(step)
     local pair = program.joints[step]
     if pair then
-      local key = ("%s; %s; %s"):format(function_key(step), function_key(pair.map), pair.is_local)
-      local name, new = seen.functions:name(key, ("%s_%s"):format(base_name(step), doing(pair.map)))
-      if new then state.functions[#state.functions + 1] = { name = name, step = step, joint = pair } end
-      pair.name = name
+      pair.name, pair.takes_kernels = visit_function(step, state, seen, pair), seen.provider_of(step) == "libxsmm"
     end
   end)
 end
@@ -202,21 +202,12 @@ local function find_series(program, state, seen)
   end)
 end
 
--- Returns the kernels of libxsmm as kernels in C, with the strips that the plan has for processors where no code can
--- be made at run time.
-local function fallbacks_of(state)
-  local list = {}
-  for i, k in ipairs(state.kernels) do
-    list[i] = setmetatable({ strips = k.fallback, a_room = false }, { __index = k })
-  end
-  return list
-end
-
 function kernels.run(state)
-  state.kernels, state.batches, state.functions, state.series = {}, {}, {}, {}
-  local seen = { kernels = {}, index = {}, names = {}, tiles = {}, products = {}, steps = {},
-    batches = namer((state.build_suffix or ""):upper()), functions = namer(state.build_suffix or "") }
+  state.kernels, state.functions, state.series = {}, {}, {}
+  local seen = { kernels = {}, products = { c = {}, libxsmm = {} }, steps = {},
+    functions = namer(state.build_suffix or "") }
   for _, entry in ipairs(state.entries) do
+    seen.provider_of = provider_of(state, entry)
     for _, program in ipairs(entry.programs) do
       name_joints(program, state, seen)
       programs.each(program, function(step)
@@ -226,13 +217,14 @@ function kernels.run(state)
       find_series(program, state, seen)
     end
   end
-  state.fallbacks = fallbacks_of(state)
 end
 
--- Returns a function as text: the strips of a product, and where its sums are if it is fused with a map.
+-- Returns a function as text: the strips of a product, its kernels of libxsmm, and where its sums are if it is fused
+-- with a map.
 local function function_text(fn)
   local kernel = fn.step.kernel
-  return ("function %s%s%s"):format(fn.name, kernel and kernel.strips and ": " .. kernel_text.of(kernel) or "",
+  return ("function %s%s%s%s"):format(fn.name, kernel and ": " .. kernel_text.of(kernel) or "",
+    fn.calls and ", by " .. libxsmm.text(fn.calls) or "",
     fn.joint and (fn.joint.is_local and ", sums on the stack" or ", sums in place") or "")
 end
 
@@ -246,16 +238,12 @@ local function series_text(each, lines)
   end
 end
 
---- Returns kernel shapes with their strips in C, batches, row operations and panel loops as text.
+--- Returns shapes of libxsmm's kernels, functions and panel loops as text.
 function kernels.dump(state)
   local lines = {}
   for i, k in ipairs(state.kernels) do
-    lines[#lines + 1] = ("kernel %d: m %d n %d k %d lda %d ldb %d ldc %d beta %d, %s = %s x %s, sums %s, or %s"):format(
-      i - 1, k.m, k.n, k.k, k.lda, k.ldb, k.ldc, k.beta, k.types.c, k.types.b, k.types.a, k.types.sum,
-      kernel_text.strips(k.fallback))
-  end
-  for _, batch in ipairs(state.batches) do
-    lines[#lines + 1] = ("batch %s: %d blocks, %d and %d bytes apart"):format(batch.name, batch.count, batch.a, batch.b)
+    lines[#lines + 1] = ("kernel %d: m %d n %d k %d lda %d ldb %d ldc %d beta %d, %s = %s x %s, sums %s"):format(
+      i - 1, k.m, k.n, k.k, k.lda, k.ldb, k.ldc, k.beta, k.types.c, k.types.b, k.types.a, k.types.sum)
   end
   for _, fn in ipairs(state.functions) do lines[#lines + 1] = function_text(fn) end
   for _, each in ipairs(state.series) do series_text(each, lines) end

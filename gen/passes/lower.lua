@@ -1,6 +1,6 @@
 -- lower.lua: turns each operation of a planned graph into steps on tiles.
 -- Steps are products, elementwise maps on their tiles, row operations, transposes and copies. This pass and its
--- folder alone know that libxsmm is column-major, and turn rows and columns into offsets.
+-- folder alone turn rows and columns into offsets.
 --
 -- Before: state.plan. After: state.programs = a list of { entry, variant, segments, buffers }: the entry as it ships,
 -- then as trace. A trace writes every tensor of the graph out. Where the shipped steps fuse or keep only a tile, it
@@ -9,7 +9,7 @@
 -- A step has its op, unit, block and region, and the number of its task in the region (plan/partition.lua).
 -- A step names its operands as { buffer, offset, terms }: bytes from the buffer's first on, plus for each term its
 -- stride, in bytes, times a symbol: `s` the first sequence of the micro-batch, `b` the sequence within it. Equal
--- steps of a program share their constants, kernel, batch and elementwise operations, which nobody changes.
+-- steps of a program share their constants, kernel and elementwise operations, which nobody changes.
 local address = require("passes.lower.address")
 local alike = require("common.alike")
 local attention = require("passes.lower.attention")
@@ -41,18 +41,16 @@ local calls = words.set { "product", "map", "row" }
 
 local operation_fields = { "kind", "fn", "argument", "ld", "factor", "value" }
 
--- Returns a function that gives equal steps one table of constants, one kernel, one batch, one list of elementwise
--- operations.
+-- Returns a function that gives equal steps one table of constants, one kernel, one list of elementwise operations.
 local function sharing()
   local kernel = alike.first_of { "m", "n", "k", "lda", "ldb", "ldc", "beta", "types", "a_room", "strips", "fetch",
-    "fallback", "open" }
-  local batch = alike.first_of { "count", "a", "b" }
+    "open" }
   local operation, operations, constants = alike.first_of(operation_fields), alike.first_of(), {}
   for fn, entry in pairs(steps.rows) do constants[fn] = alike.first_of { "open", table.unpack(entry.constants) } end
   constants.map = alike.first_of { "open", "rows", "cols", "ld", "type" }
   return function(step)
     if step.form == "product" then
-      step.kernel, step.batch = kernel(step.kernel), batch(step.batch)
+      step.kernel = kernel(step.kernel)
     elseif calls[step.form] then
       step.constants = constants[step.fn or "map"](step.constants)
       local list = step.elementwise
@@ -82,7 +80,7 @@ function Lowering:emit(step)
   self.share(step)
   if calls[step.form] then
     self.lines = self.lines + 1
-    if self.lines + self.tile_lines > self.budget then self:over_budget() end
+    if self.lines > self.budget then self:over_budget() end
   end
 end
 
@@ -94,7 +92,7 @@ function Lowering:over_budget()
     all = all + 1 + op.flops
     if i < (self.op_index or 1) then done = all end
   end
-  budget.hold(self.state, self.tile_lines + math.max(self.lines, done > 0 and math.floor(self.lines * all / done) or 0))
+  budget.hold(self.state, math.max(self.lines, done > 0 and math.floor(self.lines * all / done) or 0))
 end
 
 --- Begins a unit: steps that stay together, in order, on one worker. No unit reads a buffer that another of its
@@ -138,12 +136,12 @@ function Lowering:sequence_region(region)
   sequence.lower(self, op)
 end
 
-local function lower_as(state, variant, share, memoise)
+local function lower_as(state, variant, share)
   local entry = state.graph.entry
   local self = setmetatable({ storage = state.plan.storage, layouts = state.weights.layouts, entry = entry,
-    variant = variant, whole = variant == "trace", state = state, lines = 0, tile_lines = 0,
+    variant = variant, whole = variant == "trace", state = state, lines = 0,
     budget = variant == "ship" and state.spec.max_lines or math.huge,
-    unit_number = 0, index_of = {}, tiles = {}, share = share, memoise = memoise }, Lowering)
+    unit_number = 0, index_of = {}, tiles = {}, share = share }, Lowering)
   for i, op in ipairs(entry.ops) do self.index_of[op] = i end
   local segments = {}
   for _, segment in ipairs(state.plan.segments) do
@@ -166,8 +164,8 @@ end
 
 function lower.run(state)
   state.programs = {}
-  local share, memoise = sharing(), alike.memoiser()
-  for i, variant in ipairs(lower.variants) do state.programs[i] = lower_as(state, variant, share, memoise) end
+  local share = sharing()
+  for i, variant in ipairs(lower.variants) do state.programs[i] = lower_as(state, variant, share) end
   state.plan.lines = state.programs[1].lines
 end
 

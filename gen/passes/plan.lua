@@ -1,6 +1,6 @@
 -- plan.lua: decides how a graph is computed: fusion, tiles, mask blocks, storage and partition.
--- Fusion means which ops are another's epilogue; tiles have panels, K blocks and token blocks; products have
--- strips and prefetch. Addresses are decided later.
+-- Fusion means which ops are another's epilogue; tiles have panels and token blocks; products have strips and
+-- prefetch. Addresses are decided later.
 --
 -- Before: state.spec, state.graph, state.parameters, state.weights.layouts. After: state.plan =
 --   parameters   the tile parameters of all products alike
@@ -8,7 +8,7 @@
 --   segments     { { name, micro_batch, repeats, sections = { { name, regions } } } }
 --                regions: { kind, fusions, blocks } of rows, with blocks of row_block rows for row operations; the
 --                  regions of attention.lua; or { kind, op, row_blocks }. A fusion that is a product has panels,
---                  outputs (of each panel's kernel), k_blocks and products (products.lua); so has an attention
+--                  outputs (of each panel's kernel) and products (products.lua); so has an attention
 --                segments and regions have their partition (partition.lua)
 local alike = require("common.alike")
 local bound = require("passes.plan.bound")
@@ -46,7 +46,6 @@ local function fusion_of(state, leading, epilogue, ends, rows)
     local own = state.parameters.of(fusion.key, weight)
     fusion.panels = state.weights.layouts[weight.name]
     own.panel = fusion.panels.panel
-    fusion.k_blocks = divide.k_blocks(weight.shape[2], own.k_block)
     fusion.parameters = own
   end
   return fusion
@@ -187,17 +186,10 @@ local function fusion_text(fusion)
   for _, op in ipairs { fusion.round or fusion.quantise } do parts[#parts + 1] = op.op end
   local text = ("%s = %s"):format((fusion.round or fusion.quantise or fusion).result.name, table.concat(parts, " + "))
   if fusion.panels then
-    local k, p = fusion.k_blocks, fusion.parameters
+    local fetch = fusion.parameters.fetch
     if fusion.types ~= types.f32_product then text = ("%s of %s"):format(text, fusion.types.a) end
-    if p.kernels == "c" then
-      return ("%s   panels %s, in C%s"):format(text, table.concat(fusion.panels.widths, " "),
-        p.fetch > 0 and (", %d panel%s ahead"):format(p.fetch, p.fetch == 1 and "" or "s") or "")
-    end
-    text = text .. ("   panels %s, K %d x %d%s, %s"):format(table.concat(fusion.panels.widths, " "), k.count, k.size,
-      k.tail > 0 and " + " .. k.tail or "", p.k_order)
-    if p.fetch > 0 then
-      text = text .. (", %d rows a call, %d K panels of %d inputs ahead"):format(p.call_rows, p.fetch, p.k_panel)
-    end
+    return ("%s   panels %s%s"):format(text, table.concat(fusion.panels.widths, " "),
+      fetch > 0 and (", %d panel%s ahead"):format(fetch, fetch == 1 and "" or "s") or "")
   end
   return text
 end

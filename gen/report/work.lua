@@ -68,7 +68,7 @@ local function part_of(step)
   local k = step.form == "product" and step.kernel
   if not k then return step.function_name end
   if step.region.kind ~= "attention" then return nil end
-  return ("attention %d x %d x %d"):format(k.m, k.n, k.strips and k.k or k.k * step.batch.count)
+  return ("attention %d x %d x %d"):format(k.m, k.n, k.k)
 end
 
 -- Returns the fraction of each attention's scores that is emitted, by tensor. Scores that a mask removes are neither

@@ -129,16 +129,14 @@ typedef struct {
   uint64_t checksum; /* of the first ATTN2C_FACTORS_ROWS rows, or of all if fewer; 0: for any weights */
 } attn2c_factors;
 
-/* A matrix kernel: C[n][m] (+)= sum over count of B[n][k] . A[k][m], each row-major with its leading
- * dimension in floats. The offsets of the batch's blocks are in bytes. Every provider has the signature of
- * libxsmm's batch-reduce by offsets. */
-typedef void (*attn2c_kernel)(const float *a, const float *b, float *c, const unsigned long long *count,
-                              const unsigned long long *a_offsets, const unsigned long long *b_offsets);
+/* A matrix kernel: C[n][m] (+)= B[n][k] . A[k][m], each row-major with its leading dimension in elements; A
+ * of bf16 is [k/2][lda][2]. */
+typedef void (*attn2c_kernel)(const void *a, const void *b, void *c);
 
 typedef struct {
   int m, n, k, lda, ldb, ldc;
   int beta;           /* 0: C = ..., 1: C += ... */
-  attn2c_kernel in_c; /* the same kernel in plain C */
+  attn2c_kernel in_c; /* the same kernel in plain C; NULL: none */
 } attn2c_kernel_shape;
 
 typedef struct attn2c_team attn2c_team; /* model/team.h */
@@ -152,7 +150,7 @@ typedef struct {
 
 /* One call of an entry. */
 typedef struct {
-  const attn2c_kernel *kernels; /* those of libxsmm, in the order of the descriptor's */
+  const attn2c_kernel *kernels; /* those of libxsmm, in the order of the descriptor's; NULL: not made */
   const float *weights;         /* the packed block */
   float *arena;                 /* scratch memory: no call reads what an earlier one left there */
   const void *const *in;        /* pointers in the order of the entry's inputs */
@@ -234,12 +232,13 @@ typedef struct attn2c_descriptor {
   const attn2c_entry *entries;
   const attn2c_tensor *tensors;
   const attn2c_weight *weights;
-  const attn2c_kernel_shape *kernels;
+  const attn2c_kernel_shape *kernels; /* of libxsmm */
+  const attn2c_type *kernel_types;    /* one per kernel, of A and B; NULL: all are ATTN2C_F32 */
   const attn2c_stored *stored;
   const attn2c_view *views;
   int stored_count;
   int entry_count, tensor_count, weight_count, kernel_count;
-  int own_kernel_count;        /* kernels in C that are functions of the model and not in `kernels` */
+  int own_kernel_count;        /* products that call none of `kernels` */
   int layers, threads;         /* threads 0: code for 1, 2, 4 and 8 workers */
   int64_t parameters;          /* elements of all weights */
   int64_t weight_floats;       /* size of the packed block */
@@ -270,10 +269,9 @@ typedef struct attn2c_descriptor {
 
 /* A product's tiles, as the compiler divides it (gen/passes/plan/candidates.lua). Equal consecutive parts
  * share one entry with their count; a count of 0 ends a list that is not full. A tile is a panel of outputs
- * by a block of rows. Its calls loop over the K panels, within these over the strips of the block, and within
- * these over the runs. */
+ * by a block of rows. Its calls loop over the strips of the block, and within these over blocks of inputs. */
 typedef struct {
-  const char *text; /* "panel 48, K 12 x 64 outer, 128 tokens by 9, fetched ahead" */
+  const char *text; /* "panel 48, 128 tokens, fetched ahead" */
   struct {
     int count, width, outputs, ld; /* outputs: the kernel's, of which `width` are wanted */
   } panels[3];
@@ -284,16 +282,13 @@ typedef struct {
     } strips[2];
   } blocks[2];
   struct {
-    int count, inputs;
-    struct {
-      int count, blocks, size; /* calls, each a sum over `blocks` blocks of `size` inputs */
-    } runs[2];
-  } k_panels[3];
-  int ahead; /* prefetch distance in inputs, spread evenly over a K panel's calls; 0: none */
+    int size, count, tail; /* inputs of a block, number of blocks, inputs after them */
+  } k;
+  int ahead; /* prefetch distance in inputs, spread evenly over a tile's calls; 0: none */
 } attn2c_candidate;
 
 /* The parts of an entry's call, for its bound (bound.h), and how often a call runs each. Lists end with a
- * NULL name. */
+ * NULL name. The functions take the model's kernels of libxsmm. */
 typedef struct {
   const char *name;            /* "3072x768 n 128 +bias_gelu", as in a tuning file */
   int outputs, inputs, tokens; /* C[tokens][outputs] = B[tokens][inputs] . A[inputs][outputs] */
@@ -301,30 +296,23 @@ typedef struct {
   double calls;
   const attn2c_candidate *candidates; /* tiles of libxsmm's kernels */
   int candidate_count;
-  /* the model's own kernels in C, on consecutive weights; NULL: not in C */
-  void (*own)(const float *weights, const float *b, float *c);
+  /* the model's own functions, on consecutive weights; NULL: none */
+  void (*own)(const attn2c_kernel *kernels, const float *weights, const float *b, float *c);
   int64_t own_floats; /* floats in `weights` */
   const char *own_text;
 } attn2c_part_product;
 
 typedef struct {
   const char *name;
-  int kernel;                               /* index into the model's table */
-  unsigned long long count, a_step, b_step; /* its batch: number of blocks, and the bytes between them */
+  int64_t floats; /* size of `scratch` */
+  /* accepts any values but signalling NaNs; zeros stay finite */
+  void (*call)(const attn2c_kernel *kernels, float *scratch);
   double calls;
-} attn2c_part_kernel;
-
-typedef struct {
-  const char *name;
-  int64_t floats;               /* size of `scratch` */
-  void (*call)(float *scratch); /* accepts any values but signalling NaNs; zeros stay finite */
-  double calls;
-  double flops; /* operations of an attention product in C; 0: a row operation */
+  double flops; /* operations of an attention's product; 0: a row operation */
 } attn2c_part_row;
 
 typedef struct {
   const attn2c_part_product *products;
-  const attn2c_part_kernel *kernels;
   const attn2c_part_row *rows;
 } attn2c_parts;
 

@@ -20,8 +20,7 @@ typedef struct {
 } finalists;
 
 typedef struct {
-  const attn2c_part_product *product; /* exactly one of these three is set */
-  const attn2c_part_kernel *kernel;
+  const attn2c_part_product *product; /* exactly one of these two is set */
   const attn2c_part_row *row;
   finalists of_product;
   double *samples; /* nanoseconds */
@@ -33,9 +32,8 @@ struct attn2c_bound {
   part *parts;
   int count;
   attn2c_product_setting setting;
-  float *scratch; /* for rows and kernels */
+  float *scratch; /* for rows */
   int64_t scratch_floats;
-  unsigned long long *a_offsets, *b_offsets;
 };
 
 /* Finds the range of the packed block that holds panels; weights that are looked up by row are not walked. */
@@ -61,16 +59,9 @@ static void call_product(attn2c_bound *bound, const part *p, const attn2c_tiled_
   attn2c_tiled_product_run(tiled, &bound->setting);
 }
 
-static void call_kernel(attn2c_bound *bound, const part *p, const attn2c_tiled_product *tiled) {
-  (void)tiled;
-  const float *a = bound->scratch, *b = a + bound->scratch_floats / 3;
-  bound->model->kernels[p->kernel->kernel](a, b, bound->scratch + bound->scratch_floats / 3 * 2,
-                                           &p->kernel->count, bound->a_offsets, bound->b_offsets);
-}
-
 static void call_row(attn2c_bound *bound, const part *p, const attn2c_tiled_product *tiled) {
   (void)tiled;
-  p->row->call(bound->scratch);
+  p->row->call(bound->model->kernels, bound->scratch);
 }
 
 /* Returns the nanoseconds of one call of a part: the mean of calls that together last `nanoseconds`. */
@@ -168,16 +159,6 @@ void attn2c_bound_sample(attn2c_bound *bound) {
         if (now < p->of_product.best[j]) p->of_product.best[j] = now;
       }
       add_sample(p, least);
-    } else if (p->kernel != NULL) {
-      const attn2c_kernel_shape *shape = &bound->model->descriptor->kernels[p->kernel->kernel];
-      for (unsigned long long j = 0; j < p->kernel->count; j++) {
-        bound->a_offsets[j] = j * p->kernel->a_step;
-        bound->b_offsets[j] = j * p->kernel->b_step;
-      }
-      fill(bound->scratch, bound->scratch_floats / 3 * 2);
-      memset(bound->scratch + bound->scratch_floats / 3 * 2, 0,
-             sizeof(float) * (size_t)(shape->n * shape->ldc));
-      add_sample(p, time_of(bound, p, NULL, call_kernel, SMALL_NANOSECONDS));
     } else {
       memset(bound->scratch, 0,
              sizeof(float) * (size_t)p->row->floats); /* values that are updated in place stay finite */
@@ -186,15 +167,11 @@ void attn2c_bound_sample(attn2c_bound *bound) {
   }
 }
 
-/* Lists the parts, and finds how much scratch they need. */
+/* Lists the parts, and finds how much memory they need. */
 static int list_parts(attn2c_bound *bound, const attn2c_parts *parts, int64_t *b_floats, int64_t *c_floats) {
-  unsigned long long blocks = 1;
-  int64_t third = 0, row = 0;
   while (parts->products[bound->count].name != NULL) bound->count++;
   const int products = bound->count;
-  while (parts->kernels[bound->count - products].name != NULL) bound->count++;
-  const int kernels = bound->count - products;
-  while (parts->rows[bound->count - products - kernels].name != NULL) bound->count++;
+  while (parts->rows[bound->count - products].name != NULL) bound->count++;
   bound->parts = calloc((size_t)bound->count + 1, sizeof *bound->parts);
   if (bound->parts == NULL) return ATTN2C_MEMORY;
   for (int i = 0; i < bound->count; i++) {
@@ -207,28 +184,12 @@ static int list_parts(attn2c_bound *bound, const attn2c_parts *parts, int64_t *b
                     c = (int64_t)p->product->tokens * p->product->ldc;
       if (b > *b_floats) *b_floats = b;
       if (c > *c_floats) *c_floats = c;
-    } else if (i < products + kernels) {
-      p->kernel = &parts->kernels[i - products];
-      const attn2c_kernel_shape *shape = &bound->model->descriptor->kernels[p->kernel->kernel];
-      const int64_t more = (int64_t)(p->kernel->count - 1);
-      const int64_t a = more * (int64_t)(p->kernel->a_step / sizeof(float)) + (int64_t)shape->k * shape->lda;
-      const int64_t b =
-          more * (int64_t)(p->kernel->b_step / sizeof(float)) + (int64_t)shape->n * shape->ldb + shape->k;
-      const int64_t c = (int64_t)shape->n * shape->ldc + shape->m;
-      if (a > third) third = a;
-      if (b > third) third = b;
-      if (c > third) third = c;
-      if (p->kernel->count > blocks) blocks = p->kernel->count;
     } else {
-      p->row = &parts->rows[i - products - kernels];
-      if (p->row->floats > row) row = p->row->floats;
+      p->row = &parts->rows[i - products];
+      if (p->row->floats > bound->scratch_floats) bound->scratch_floats = p->row->floats;
     }
   }
-  third = (third + 15) / 16 * 16;
-  bound->scratch_floats = 3 * third > row ? 3 * third : (row + 47) / 48 * 48;
-  bound->a_offsets = calloc(blocks, sizeof *bound->a_offsets);
-  bound->b_offsets = calloc(blocks, sizeof *bound->b_offsets);
-  return bound->a_offsets == NULL || bound->b_offsets == NULL ? ATTN2C_MEMORY : ATTN2C_OK;
+  return ATTN2C_OK;
 }
 
 static int prepare(attn2c_bound *bound, const attn2c_parts *parts) {
@@ -238,7 +199,7 @@ static int prepare(attn2c_bound *bound, const attn2c_parts *parts) {
   float *b = attn2c_allocate(sizeof(float) * (size_t)b_floats);
   bound->setting.b = b;
   bound->setting.c = attn2c_allocate(sizeof(float) * (size_t)c_floats);
-  bound->scratch = attn2c_allocate(sizeof(float) * (size_t)bound->scratch_floats);
+  bound->scratch = attn2c_allocate(sizeof(float) * (size_t)(bound->scratch_floats + 1));
   if (b == NULL || bound->setting.c == NULL || bound->scratch == NULL) return ATTN2C_MEMORY;
   fill(b, b_floats);
   for (int i = 0; i < bound->count && status == ATTN2C_OK; i++) {
@@ -258,6 +219,7 @@ int attn2c_bound_open(const attn2c_program *program, int entry, const attn2c_mod
   if (made == NULL) return ATTN2C_MEMORY;
   made->model = model;
   find_weights(model, &made->setting);
+  made->setting.kernels = model->kernels;
   const int status = prepare(made, &program->parts[entry]);
   if (status != ATTN2C_OK) {
     attn2c_bound_close(made);
@@ -269,11 +231,9 @@ int attn2c_bound_open(const attn2c_program *program, int entry, const attn2c_mod
 
 int attn2c_bound_count(const attn2c_bound *bound) { return bound->count; }
 
-static double flops_of(const attn2c_bound *bound, const part *p) {
+static double flops_of(const part *p) {
   if (p->product != NULL) return 2.0 * p->product->outputs * p->product->inputs * p->product->tokens;
-  if (p->row != NULL) return p->row->flops;
-  const attn2c_kernel_shape *shape = &bound->model->descriptor->kernels[p->kernel->kernel];
-  return 2.0 * shape->m * shape->n * shape->k * (double)p->kernel->count;
+  return p->row->flops;
 }
 
 double attn2c_bound_result(attn2c_bound *bound, attn2c_bound_part *parts) {
@@ -281,16 +241,12 @@ double attn2c_bound_result(attn2c_bound *bound, attn2c_bound_part *parts) {
   for (int i = 0; i < bound->count; i++) {
     part *p = &bound->parts[i];
     attn2c_bound_part *to = &parts[i];
-    *to = (attn2c_bound_part){.kind = p->product                         ? "product"
-                                      : p->kernel || p->row->flops > 0.0 ? "attention"
-                                                                         : "row operation",
-                              .name = p->product  ? p->product->name
-                                      : p->kernel ? p->kernel->name
-                                                  : p->row->name,
-                              .calls = p->product  ? p->product->calls
-                                       : p->kernel ? p->kernel->calls
-                                                   : p->row->calls,
-                              .flops = flops_of(bound, p),
+    *to = (attn2c_bound_part){.kind = p->product            ? "product"
+                                      : p->row->flops > 0.0 ? "attention"
+                                                            : "row operation",
+                              .name = p->product ? p->product->name : p->row->name,
+                              .calls = p->product ? p->product->calls : p->row->calls,
+                              .flops = flops_of(p),
                               .tile = ""};
     const int count = p->taken < SAMPLES ? (int)p->taken : SAMPLES;
     to->microseconds =
@@ -317,7 +273,5 @@ void attn2c_bound_close(attn2c_bound *bound) {
   attn2c_free((void *)bound->setting.b);
   attn2c_free(bound->setting.c);
   attn2c_free(bound->scratch);
-  free(bound->a_offsets);
-  free(bound->b_offsets);
   free(bound);
 }

@@ -7,6 +7,7 @@
 
 /* Operands of a product. The weights are walked cyclically, from `position` on. */
 typedef struct {
+  const attn2c_kernel *kernels; /* the model's */
   const float *weights;
   int64_t weight_floats, position;
   const float *b; /* [tokens][ldb] */

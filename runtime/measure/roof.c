@@ -12,7 +12,7 @@
 #include "model/model.h"
 #include "model/team.h"
 
-enum { BLOCKS = ATTN2C_ROOF_K / ATTN2C_ROOF_BLOCK, WIDEST = 64, SAMPLES = 4096, WARM_UP_ROUNDS = 2 };
+enum { WIDEST = 64, SAMPLES = 4096, WARM_UP_ROUNDS = 2 };
 
 #define WARM_UP_NANOSECONDS 2e6
 #define SAMPLE_NANOSECONDS  1e6
@@ -56,18 +56,11 @@ struct attn2c_roof {
 /* Returns GFLOP/s of one shape on one thread, timed for about `nanoseconds`. */
 static double rate_of_thread(const attn2c_kernel_shape *shape, attn2c_kernel kernel, const operands *x,
                              double nanoseconds) {
-  unsigned long long a_offsets[BLOCKS], b_offsets[BLOCKS];
-  const unsigned long long block = (unsigned long long)shape->k, count = ATTN2C_ROOF_K / block;
-  for (unsigned long long i = 0; i < count; i++) {
-    a_offsets[i] = i * block * (unsigned long long)shape->lda * sizeof(float);
-    b_offsets[i] = i * block * sizeof(float);
-  }
-  for (int i = 0; i < 2; i++)
-    kernel(x->a, x->b, x->c, &count, a_offsets, b_offsets); /* loads the operands into the cache */
+  for (int i = 0; i < 2; i++) kernel(x->a, x->b, x->c); /* loads the operands into the cache */
   double calls = 0.0, elapsed;
   const double start = attn2c_now();
   do {
-    for (int i = 0; i < 8; i++) kernel(x->a, x->b, x->c, &count, a_offsets, b_offsets);
+    for (int i = 0; i < 8; i++) kernel(x->a, x->b, x->c);
     calls += 8.0;
     elapsed = attn2c_now() - start;
   } while (elapsed < nanoseconds);
@@ -172,7 +165,7 @@ int attn2c_roof_open(const char *target, const attn2c_roofs *roofs, int threads,
   for (int i = 0; i < ATTN2C_ROOF_SHAPES; i++) {
     const int m = widths[i / 3], n = heights[i % 3];
     shapes[i] = (attn2c_kernel_shape){
-        .m = m, .n = n, .k = ATTN2C_ROOF_BLOCK, .lda = m, .ldb = ATTN2C_ROOF_LDB, .ldc = m, .beta = 0};
+        .m = m, .n = n, .k = ATTN2C_ROOF_K, .lda = m, .ldb = ATTN2C_ROOF_LDB, .ldc = m, .beta = 0};
   }
   attn2c_roof *made = calloc(1, sizeof *made);
   *roof = made;
@@ -189,7 +182,7 @@ int attn2c_roof_open(const char *target, const attn2c_roofs *roofs, int threads,
     *roof = NULL;
     return status;
   }
-  if (target != NULL) attn2c_kernels_dispatch(shapes, ATTN2C_ROOF_SHAPES, target, kernels, &made->code);
+  if (target != NULL) attn2c_kernels_dispatch(shapes, NULL, ATTN2C_ROOF_SHAPES, target, kernels, &made->code);
   int count = ATTN2C_ROOF_SHAPES;
   for (int i = 0; roofs != NULL && roofs->kernels[i].m > 0 && i < ATTN2C_ROOF_SHAPES; i++) {
     shapes[count] = roofs->kernels[i];

@@ -6,14 +6,12 @@
 
 #include "base/descriptor.h"
 
-/* The shapes of kernels that are timed. libxsmm's are m 32, 48, 64 by n 24, 32, 64, K 768 as one batch of 12
- * blocks of 64 by offsets, beta 0. C kernels are the program's, of any number type, not more and
- * not larger than these, with a K that divides 768. A is packed like weights; the rows of B are 784 floats
- * apart, like those of a padded tensor. */
+/* The shapes of kernels that are timed. libxsmm's are m 32, 48, 64 by n 24, 32, 64 with K 768, beta 0.
+ * C kernels are the program's, of any number type, not more and not larger than these. A is packed like
+ * weights; the rows of B are 784 floats apart, like those of a padded tensor. */
 #define ATTN2C_ROOF_SHAPES 9
 #define ATTN2C_ROOF_BEST   2 /* number of shapes that are kept after the warm-up */
 #define ATTN2C_ROOF_K      768
-#define ATTN2C_ROOF_BLOCK  64
 #define ATTN2C_ROOF_LDB    784
 
 typedef struct attn2c_roof attn2c_roof;

@@ -8,12 +8,12 @@
 /* Machine code that is made at run time. */
 typedef struct attn2c_code attn2c_code;
 
-/* Fills kernels[i] with the provider's kernel for shapes[i], or with shapes[i].in_c (which may be NULL) if
- * the provider makes none. Returns the providers: "libxsmm", "c" or "libxsmm and c". target: a name of
- * gen/data/targets.lua; no kernel uses instructions beyond it. *code holds the kernels' machine code, or NULL
- * if there is none. */
-const char *attn2c_kernels_dispatch(const attn2c_kernel_shape *shapes, int count, const char *target,
-                                    attn2c_kernel *kernels, attn2c_code **code);
+/* Fills kernels[i] with the provider's kernel for shapes[i], or with NULL if the provider makes none. types:
+ * of A and B, as in the descriptor. Returns the providers: "libxsmm", "c" or "libxsmm and c". target: a name
+ * of gen/data/targets.lua; no kernel uses instructions beyond it. *code holds the kernels' machine code, or
+ * NULL if there is none. */
+const char *attn2c_kernels_dispatch(const attn2c_kernel_shape *shapes, const attn2c_type *types, int count,
+                                    const char *target, attn2c_kernel *kernels, attn2c_code **code);
 /* Frees the machine code; the kernels cannot be called after this. */
 void attn2c_code_free(attn2c_code *code);
 

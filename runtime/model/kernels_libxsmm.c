@@ -1,6 +1,5 @@
 /* kernels_libxsmm.c - makes kernels at run time with libxsmm 1.17; the only file that names this library.
- * libxsmm is column-major: our C[n][m] += B[n][k] A[k][m] is its C(m x n) += A(m x k) B(k x n), a
- * batch-reduce by offsets.
+ * libxsmm is column-major: our C[n][m] += B[n][k] A[k][m] is its C(m x n) += A(m x k) B(k x n).
  *
  * Only the generator is used (libxsmmgen), which writes machine code into our memory; a model's kernels are
  * in one mapping of its own. libxsmm's dispatch could do that too. But it opens a file of predictable name in
@@ -35,11 +34,12 @@ typedef struct {
 /* Protects libxsmm's last error, which is in static memory. */
 static pthread_mutex_t generator = PTHREAD_MUTEX_INITIALIZER;
 
-static unsigned architecture_of(const char *target, const attn2c_kernel_shape *shape) {
+static unsigned architecture_of(const char *target, const attn2c_kernel_shape *shape, attn2c_type type) {
+  if (type == ATTN2C_BF16) return LIBXSMM_X86_AVX512_CPX;
   /* libxsmm makes the same choice: the smallest products are faster with the shorter vectors. */
   const int small =
       shape->m * shape->k <= SMALL || shape->k * shape->n <= SMALL || shape->m * shape->n <= SMALL;
-  const int is_wide = strncmp(target, "avx512", 6) == 0;
+  const int is_wide = strncmp(target, "avx512", 6) == 0 || strcmp(target, "amx") == 0;
   if (is_wide && !small) return LIBXSMM_X86_AVX512_CORE;
   if (is_wide || strncmp(target, "avx", 3) == 0) return LIBXSMM_X86_AVX2;
   return LIBXSMM_X86_SSE3;
@@ -56,17 +56,23 @@ static int reserve(draft *d) {
 }
 
 /* Appends one kernel. If libxsmm makes none, or there is no memory, its offset stays NONE. */
-static void generate(draft *d, const attn2c_kernel_shape *shape, const char *target, size_t *offset) {
+static void generate(draft *d, const attn2c_kernel_shape *shape, attn2c_type type, const char *target,
+                     size_t *offset) {
   libxsmm_descriptor_blob blob;
   if (!reserve(d)) return;
-  const libxsmm_gemm_descriptor *description = libxsmm_sgemm_descriptor_init(
-      &blob, shape->m, shape->n, shape->k, shape->lda, shape->ldb, shape->ldc, 1, (float)shape->beta,
-      LIBXSMM_GEMM_FLAG_BATCH_REDUCE_OFFSET, LIBXSMM_GEMM_PREFETCH_NONE);
+  const libxsmm_gemm_descriptor *description =
+      type == ATTN2C_BF16
+          ? libxsmm_bsgemm_descriptor_init(&blob, shape->m, shape->n, shape->k, shape->lda, shape->ldb,
+                                           shape->ldc, 1, (float)shape->beta, LIBXSMM_GEMM_FLAG_VNNI_A,
+                                           LIBXSMM_GEMM_PREFETCH_NONE)
+          : libxsmm_sgemm_descriptor_init(&blob, shape->m, shape->n, shape->k, shape->lda, shape->ldb,
+                                          shape->ldc, 1, (float)shape->beta, LIBXSMM_GEMM_FLAG_NONE,
+                                          LIBXSMM_GEMM_PREFETCH_NONE);
   if (!description) return;
   libxsmm_generated_code code = {.generated_code = d->bytes + d->used,
                                  .buffer_size = KERNEL_BYTES,
                                  .code_type = BINARY,
-                                 .arch = architecture_of(target, shape)};
+                                 .arch = architecture_of(target, shape, type)};
   libxsmm_generator_gemm_kernel(&code, description);
   if (code.last_error != 0 || code.code_size == 0) return;
   *offset = d->used;
@@ -78,13 +84,15 @@ static int same(const attn2c_kernel_shape *x, const attn2c_kernel_shape *y) {
          x->ldc == y->ldc && x->beta == y->beta;
 }
 
-static void generate_all(draft *d, const attn2c_kernel_shape *shapes, int count, const char *target) {
+static void generate_all(draft *d, const attn2c_kernel_shape *shapes, const attn2c_type *types, int count,
+                         const char *target) {
   pthread_mutex_lock(&generator);
   for (int i = 0; i < count; i++) {
+    const attn2c_type type = types ? types[i] : ATTN2C_F32;
     int first = 0;
-    while (!same(&shapes[first], &shapes[i])) first++;
+    while (!same(&shapes[first], &shapes[i]) || (types && types[first] != type)) first++;
     d->offsets[i] = first < i ? d->offsets[first] : NONE;
-    if (first == i) generate(d, &shapes[i], target, &d->offsets[i]);
+    if (first == i) generate(d, &shapes[i], type, target, &d->offsets[i]);
   }
   pthread_mutex_unlock(&generator);
 }
@@ -114,15 +122,15 @@ static attn2c_kernel kernel_at(const attn2c_code *code, size_t offset) {
   return pointer.kernel;
 }
 
-const char *attn2c_kernels_dispatch(const attn2c_kernel_shape *shapes, int count, const char *target,
-                                    attn2c_kernel *kernels, attn2c_code **code) {
+const char *attn2c_kernels_dispatch(const attn2c_kernel_shape *shapes, const attn2c_type *types, int count,
+                                    const char *target, attn2c_kernel *kernels, attn2c_code **code) {
   draft d = {.offsets = malloc(((size_t)count + 1) * sizeof *d.offsets)};
   int made = 0;
-  if (d.offsets) generate_all(&d, shapes, count, target);
+  if (d.offsets) generate_all(&d, shapes, types, count, target);
   *code = d.offsets ? make_executable(&d) : NULL;
   for (int i = 0; i < count; i++) {
     const int is_made = *code && d.offsets[i] != NONE;
-    kernels[i] = is_made ? kernel_at(*code, d.offsets[i]) : shapes[i].in_c;
+    kernels[i] = is_made ? kernel_at(*code, d.offsets[i]) : NULL;
     made += is_made;
   }
   free(d.bytes);

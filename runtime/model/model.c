@@ -48,8 +48,9 @@ static int open_model(const attn2c_descriptor *descriptor, attn2c_source *source
     attn2c_model_close(opened);
     return ATTN2C_MEMORY;
   }
-  opened->provider = attn2c_kernels_dispatch(descriptor->kernels, descriptor->kernel_count,
-                                             descriptor->target, opened->kernels, &opened->code);
+  opened->provider =
+      attn2c_kernels_dispatch(descriptor->kernels, descriptor->kernel_types, descriptor->kernel_count,
+                              descriptor->target, opened->kernels, &opened->code);
   if (descriptor->own_kernel_count > 0 && opened->code) opened->provider = "libxsmm and c";
   const int status = take_weights(opened, source, message);
   if (status != ATTN2C_OK) {

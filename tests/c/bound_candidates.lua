@@ -4,6 +4,7 @@ package.path = "gen/?.lua;" .. package.path
 
 local candidates = require("passes.plan.candidates")
 local emit_bound = require("passes.emit.bound")
+local target = require("data.targets").by_name.avx2
 
 local products = {
   { name = "even", outputs = 64, inputs = 256, rows = 64, ldb = 272, ldc = 64, pad = 1 },
@@ -16,8 +17,8 @@ local products = {
 print("/* Made by tests/c/bound_candidates.lua. */")
 for i, product in ipairs(products) do
   print(("static const attn2c_candidate candidates_%d[] = {"):format(i))
-  for _, choice in ipairs(candidates.of(product)) do
-    print("    " .. emit_bound.candidate(candidates.tiles(product, choice)) .. ",")
+  for _, choice in ipairs(candidates.of(product, "libxsmm")) do
+    print("    " .. emit_bound.candidate(candidates.tiles(product, choice, target)) .. ",")
   end
   print("};")
 end
@@ -25,6 +26,6 @@ print("static const attn2c_part_product drawn[] = {")
 for i, p in ipairs(products) do
   print(("    {\"%s\", %d, %d, %d, %d, %d, 1.0, candidates_%d, %d, NULL, 0, NULL},"):format(p.name, p.outputs,
     p.inputs, p.rows, p.ldb,
-    p.ldc, i, #candidates.of(p)))
+    p.ldc, i, #candidates.of(p, "libxsmm")))
 end
 print("};")

@@ -57,29 +57,21 @@ static const attn2c_weight weights[] = {
     {.tensor = BIAS_TENSOR, .first_view = 1, .view_count = 1, .random_deviation = 0.1, .offset = BIAS},
 };
 
-/* C[n][m] = sum over count of B[n][k] . A[k][m] with the one shape below. */
-static void in_c(const float *a, const float *b, float *c, const unsigned long long *count,
-                 const unsigned long long *a_offsets, const unsigned long long *b_offsets) {
+/* C[n][m] = B[n][k] . A[k][m] with the one shape below. */
+static void in_c(const void *of_a, const void *of_b, void *of_c) {
+  const float *a = of_a, *b = of_b;
+  float *c = of_c;
   for (int n = 0; n < TOKENS; n++) {
     for (int m = 0; m < FAKE_OUT; m++) {
       float sum = 0.0f;
-      for (unsigned long long block = 0; block < *count; block++) {
-        const float *ak = a + a_offsets[block] / sizeof(float), *bk = b + b_offsets[block] / sizeof(float);
-        for (int k = 0; k < FAKE_IN; k++) sum += ak[k * PANEL + m] * bk[n * FAKE_IN + k];
-      }
+      for (int k = 0; k < FAKE_IN; k++) sum += a[k * PANEL + m] * b[n * FAKE_IN + k];
       c[n * PANEL + m] = sum;
     }
   }
 }
 
-static const attn2c_kernel_shape kernels[] = {{.m = FAKE_OUT,
-                                               .n = TOKENS,
-                                               .k = FAKE_IN,
-                                               .lda = PANEL,
-                                               .ldb = FAKE_IN,
-                                               .ldc = PANEL,
-                                               .beta = 0,
-                                               .in_c = in_c}};
+static const attn2c_kernel_shape kernels[] = {
+    {.m = FAKE_OUT, .n = TOKENS, .k = FAKE_IN, .lda = PANEL, .ldb = FAKE_IN, .ldc = PANEL, .beta = 0}};
 
 static fake_form selected = FAKE_TWO_INPUTS;
 static int calls;
@@ -96,7 +88,6 @@ static int steps(const attn2c_call *call, double *nanoseconds, int is_trace) {
   float *arena = call->arena;
   const void *const *in = call->in;
   void *const *out = call->out;
-  const unsigned long long count = 1, zero = 0;
   const float *x = in[selected == FAKE_PAIR];
   float *y = out[0];
   float unwanted[TOKENS * FAKE_OUT];
@@ -110,7 +101,7 @@ static int steps(const attn2c_call *call, double *nanoseconds, int is_trace) {
     return ATTN2C_OK;
   }
   if (y == NULL) y = unwanted;
-  call->kernels[0](packed, x, arena, &count, &zero, &zero);
+  (call->kernels[0] ? call->kernels[0] : in_c)(packed, x, arena);
   for (int i = 0; i < TOKENS; i++) {
     for (int j = 0; j < FAKE_OUT; j++) arena[i * PANEL + j] += packed[BIAS + j];
   }
@@ -203,19 +194,18 @@ static attn2c_descriptor model = {
 static const attn2c_run traces[] = {trace};
 static const attn2c_run profiles[] = {profile};
 
-static void nothing(float *scratch) { scratch[0] = 0.0f; }
+static void nothing(const attn2c_kernel *k, float *scratch) {
+  (void)k;
+  scratch[0] = 0.0f;
+}
 
-static const attn2c_candidate candidates[] = {{"one panel",
-                                               {{1, FAKE_OUT, FAKE_OUT, PANEL}},
-                                               {{1, TOKENS, {{1, TOKENS}}}},
-                                               {{1, FAKE_IN, {{1, 1, FAKE_IN}}}},
-                                               0}};
+static const attn2c_candidate candidates[] = {
+    {"one panel", {{1, FAKE_OUT, FAKE_OUT, PANEL}}, {{1, TOKENS, {{1, TOKENS}}}}, {FAKE_IN, 1, 0}, 0}};
 static const attn2c_part_product part_products[] = {
     {"6x8 n 6 +bias_relu", FAKE_OUT, FAKE_IN, TOKENS, FAKE_IN, PANEL, 1.0, candidates, 1, NULL, 0, NULL},
     {NULL, 0, 0, 0, 0, 0, 0.0, NULL, 0, NULL, 0, NULL}};
-static const attn2c_part_kernel part_kernels[] = {{NULL, 0, 0, 0, 0, 0.0}};
 static const attn2c_part_row part_rows[] = {{"nothing", 16, nothing, 2.0, 0.0}, {NULL, 0, NULL, 0.0, 0.0}};
-static const attn2c_parts parts[] = {{part_products, part_kernels, part_rows}};
+static const attn2c_parts parts[] = {{part_products, part_rows}};
 
 extern const attn2c_program attn2c_the_program;
 const attn2c_program attn2c_the_program = {

@@ -5,7 +5,7 @@ package.path = "gen/?.lua;" .. package.path
 local product = require("kernels.product")
 local registers = require("passes.plan.registers")
 local targets = require("data.targets")
-local tile = require("passes.plan.tile")
+local ahead = require("passes.plan.ahead")
 local types = require("data.types")
 
 local target = targets.by_name[arg[1] == "base" and "x86_64" or arg[1]]
@@ -26,7 +26,7 @@ for _, shape in ipairs(SHAPES) do
       end
       kernel.strips = registers.strips(m, n, k, target, padding == 5 and 4 or n, not kernel.a_room)
       if padding == 16 then
-        kernel.fetch = tile.ahead(kernel, kernel.strips, { fetch = 1, stream = 8192 }, target.vector)
+        kernel.fetch = ahead(kernel, kernel.strips, { fetch = 1, stream = 8192 }, target.vector)
       end
       kernels[#kernels + 1] = kernel
       functions[#functions + 1] = ("static __attribute__((noinline)) void product_%d(const float *a, const float *b, "

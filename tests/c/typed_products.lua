@@ -5,7 +5,7 @@ package.path = "gen/?.lua;" .. package.path
 local product = require("kernels.product")
 local registers = require("passes.plan.registers")
 local targets = require("data.targets")
-local tile = require("passes.plan.tile")
+local ahead = require("passes.plan.ahead")
 local types = require("data.types")
 
 local target = targets.by_name[arg[1]]
@@ -35,7 +35,7 @@ for _, of in ipairs { types.product("bf16"), types.product("bf16", "f32"), types
       end
       kernel.strips = registers.strips(m, n, k, target, number % 4 == 3 and 4 or n, not kernel.a_room, of)
       if number % 2 == 0 then
-        kernel.fetch = tile.ahead(kernel, kernel.strips, { fetch = 1, stream = 8192 }, target.vector)
+        kernel.fetch = ahead(kernel, kernel.strips, { fetch = 1, stream = 8192 }, target.vector)
       end
       kernels[#kernels + 1] = kernel
       local id = #functions

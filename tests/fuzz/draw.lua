@@ -131,7 +131,6 @@ end
 -- Tile parameters whose whole range would seldom meet a small model; others are drawn from what they allow.
 local plan_draws = {
   panel = function() return 16 * random(8) end,
-  k_block = function() return math.max(8, size(160)) end,
   token_block = function() return size(160) end,
   group_tokens = function() return size(400) end,
   query_block = function() return size(100) end,
@@ -141,7 +140,6 @@ local plan_draws = {
   softmax_block = function() return 16 * random(5) end,
   tile_bytes = function() return pick { 64, 1024, 16384, 1 << 30 } end,
   call_rows = function() return size(40) end,
-  k_panel = function() return math.max(8, size(300)) end,
   row_block = function() return size(100) end,
   least_phase = function() return pick { 0, 0, 1000, 1 << 40 } end,
   least_team = function() return pick { 0, 0, 1000, 1 << 40 } end,

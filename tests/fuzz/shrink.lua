@@ -8,7 +8,7 @@ local shrink = {}
 
 local required = words.set { "name", "seq", "d_model", "heads", "layers" }
 
-local lowest = { layers = 0, d_ff = 0, past = 0, types = 0, k_block = 8, panel = 16, key_block = 16 }
+local lowest = { layers = 0, d_ff = 0, past = 0, types = 0, panel = 16, key_block = 16 }
 
 local function copy(value)
   if type(value) ~= "table" then return value end

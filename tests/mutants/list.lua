@@ -136,24 +136,30 @@ of("gen/data/storage.lua", spec .. "data/storage_spec.lua") {
 }
 
 of("gen/passes/common/divide.lua", spec .. "passes/common/divide_spec.lua") {
-  { name = "divide_tail", old = "tail = k % wanted }", new = "tail = 0 }", wrong = "the last inputs are left out" },
+  { name = "divide_blocks", old = "(i <= n % number and 1 or 0)", new = "0", wrong = "the last rows are left out" },
   { name = "divide_odd_lines", old = "ld // line % 2 == 0", new = "ld // line % 2 == 1",
     wrong = "long rows share the sets of a cache" },
   { name = "divide_narrow_panel", old = "rest <= 16 and count > 0 and panel > 32", new = "rest < 0 and count > 0",
     wrong = "a panel of one vector" },
 }
 
-of("gen/passes/plan/tile.lua", spec .. "passes/plan/tile_spec.lua") {
-  { name = "tile_beta", old = "beta = block.first == 0 and 0 or 1", new = "beta = 0",
-    wrong = "each K block forgets those before it" },
-  { name = "tile_fetch", old = "ahead + types.LINE * done", new = "ahead",
-    wrong = "all calls fetch the same lines" },
-  { name = "tile_ahead_share", old = "(panel // types.LINE + calls - 1) // calls", new = "panel // types.LINE // calls",
-    filter = "ahead", wrong = "the last lines of a panel are left out" },
-  { name = "tile_ahead_lines", old = "lines = (share + times - 1) // times }", new = "lines = share // times }",
-    filter = "ahead", wrong = "a strip asks for a part of its share" },
-  { name = "tile_ahead_distance", old = "parameters.fetch * panel or", new = "panel or",
-    filter = "ahead", wrong = "the panel ahead is always the next" },
+of("gen/kernels/libxsmm.lua", spec .. "kernels/libxsmm_spec.lua") {
+  { name = "libxsmm_beta", old = "next = blocks.count > 1 and shape(blocks.size, 1)",
+    new = "next = blocks.count > 1 and shape(blocks.size, 0)", wrong = "each block of inputs forgets those before it" },
+  { name = "libxsmm_fetch", old = "+ done * strip", new = "+ 0", wrong = "strips prefetch the same lines" },
+  { name = "libxsmm_lines", old = "(panel // types.LINE + calls - 1) // calls", new = "panel // types.LINE // calls",
+    wrong = "the last lines of a panel are left out" },
+  { name = "libxsmm_odd", old = " and kernel.k % 2 == 0", new = "",
+    wrong = "libxsmm gets a product of bf16 with odd inputs" },
+}
+
+of("gen/passes/plan/ahead.lua", spec .. "passes/plan/ahead_spec.lua") {
+  { name = "ahead_share", old = "(panel // types.LINE + calls - 1) // calls", new = "panel // types.LINE // calls",
+    wrong = "the last lines of a panel are left out" },
+  { name = "ahead_lines", old = "lines = (share + times - 1) // times }", new = "lines = share // times }",
+    wrong = "a strip asks for a part of its share" },
+  { name = "ahead_distance", old = "parameters.fetch * panel or", new = "panel or",
+    wrong = "the panel ahead is always the next" },
 }
 
 of("gen/passes/plan/attention.lua", spec .. "passes/plan/attention_spec.lua") {
@@ -262,8 +268,8 @@ of("gen/passes/kernels.lua", spec .. "passes/kernels_spec.lua") {
     wrong = "a norm with a bias and one without are one function" },
   { name = "kernels_beta", old = "k.lda, k.ldb, k.ldc, k.beta, of.a", new = "k.lda, k.ldb, k.ldc, 0, of.a",
     wrong = "kernels that add and that begin are one" },
-  { name = "kernels_batches", old = "(\"%d %d %d\"):format(batch.count, batch.a, batch.b)",
-    new = "(\"%d\"):format(batch.count)", wrong = "batches of one length have the first one's strides" },
+  { name = "kernels_provider", old = "state.parameters.provider(fusion.key)", new = "state.parameters.provider()",
+    filter = "tuning file", wrong = "a tuning file chooses nobody's body" },
   { name = "kernels_room", old = "k.strips.rows_held, k.a_room,", new = "k.strips.rows_held, true,",
     filter = "of their own", wrong = "a product whose rows are cut has the function of one whose rows have room" },
 }

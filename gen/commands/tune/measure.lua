@@ -56,7 +56,7 @@ function measure.products(state)
           local shape = fusion.leading.operands.weight.shape
           local own = entry.parameters.of(fusion.key, fusion.leading.operands.weight)
           local fixed = fixed_of(entry, fusion.leading.operands.weight)
-          own.panel = fixed.panel or own.panel
+          own.panel, own.kernels = fixed.panel or own.panel, entry.parameters.provider(fusion.key)
           product = { key = fusion.key, outputs = shape[1], inputs = shape[2], rows = segment.rows, flops = 0,
             decides = {}, ops = {}, main = main.key, least_panel = 2 * targets.by_name[state.spec.target].vector,
             choice = own, fixed = fixed }

@@ -1,13 +1,12 @@
 -- search.lua: chooses the tile parameters that `tune` tries next, for all products at once. Each candidate moves every
--- product one place along its own list, which is also the list of `bench --bound` (candidates.lua). Rounds change
--- kernels in C, then those of libxsmm (tiles, strips, K blocks), then token blocks, each from the best choice so far.
--- This file times nothing.
+-- product one place along its own list (candidates.lua). Rounds change kernels in C, then those of libxsmm, then token
+-- blocks, each from the best choice so far. This file times nothing.
 local candidates = require("passes.plan.candidates")
 local divide = require("passes.common.divide")
 
 local search = {}
 
-search.rounds = { "in_c", "tiles", "strips", "k_blocks", "token_blocks", "tiles", "strips", "k_blocks" }
+search.rounds = { "in_c", "libxsmm", "token_blocks", "in_c", "libxsmm" }
 
 search.signature = candidates.signature
 
@@ -21,19 +20,12 @@ end
 
 -- The rounds. alike: the parameters that a round varies. Among candidates with the same values of these, it tries the
 -- one whose other sizes are nearest to the best choice's. fits: true for candidates that a round may try.
-local FORM = { "kernels", "stream", "panel", "k_order", "call_rows", "k_panel", "fetch" }
+local FORM = { "kernels", "stream", "panel", "call_rows", "fetch" }
 local moves = {
   in_c = { alike = FORM, fits = function(_, _, choice) return choice.kernels == "c" end },
   -- A panel of one vector leaves half of the machine's multipliers idle.
-  tiles = { alike = FORM, fits = function(product, _, choice)
-    return choice.kernels == "libxsmm" and choice.call_rows >= choice.token_block
-      and choice.panel >= product.least_panel
-  end },
-  strips = { alike = FORM, fits = function(product, _, choice)
-    return choice.call_rows < choice.token_block and choice.fetch > 0 and choice.panel >= product.least_panel
-  end },
-  k_blocks = { alike = { "k_block" }, fits = function(_, best, choice)
-    return choice.kernels == "libxsmm" and same(best, choice, FORM)
+  libxsmm = { alike = FORM, fits = function(product, _, choice)
+    return choice.kernels == "libxsmm" and choice.panel >= product.least_panel
   end },
   -- The token block is chosen by its region's main product.
   token_blocks = { alike = { "token_block" }, fits = function(product, best, choice)
@@ -41,14 +33,10 @@ local moves = {
   end },
 }
 
-local function distance(best, choice)
-  return apart(best.k_block, choice.k_block) + apart(best.token_block, choice.token_block)
-end
-
 -- Returns all candidates of a product, except those of a provider that may not be chosen.
 local function all_of(product, kernels)
-  local list = kernels ~= "libxsmm" and candidates.in_c(product) or {}
-  local of_libxsmm = kernels ~= "c" and candidates.of(product) or {}
+  local list = kernels ~= "libxsmm" and candidates.of(product, "c") or {}
+  local of_libxsmm = kernels ~= "c" and candidates.of(product, "libxsmm") or {}
   return table.move(of_libxsmm, 1, #of_libxsmm, #list + 1, list)
 end
 
@@ -62,7 +50,8 @@ local function nearest(round, product, best, kernels)
       for i, name in ipairs(move.alike) do parts[i] = tostring(choice[name]) end
       local key = table.concat(parts, " ")
       if not of_key[key] then order[#order + 1] = key end
-      if not of_key[key] or distance(best, choice) < distance(best, of_key[key]) then of_key[key] = choice end
+      if not of_key[key] or apart(best.token_block, choice.token_block)
+        < apart(best.token_block, of_key[key].token_block) then of_key[key] = choice end
     end
   end
   local list = {}
@@ -104,17 +93,10 @@ end
 
 --- Returns a choice as text for its product's line of a table.
 function search.text(product, choice)
-  if choice.kernels == "c" then
-    local stream = candidates.stream(product, choice)
-    return ("C: %d, %d%s%s"):format(choice.panel, divide.blocks(product.rows, choice.token_block)[1].count,
-      choice.fetch > 0 and ", ahead" or "", stream > 0 and (", stream %d"):format(stream) or "")
-  end
-  local k = divide.k_blocks(product.inputs, choice.k_block)
-  local order = (k.count == 1 and k.tail == 0) and "" or " " .. choice.k_order
-  local rows = divide.blocks(product.rows, choice.token_block)[1].count
-  local strip = choice.call_rows < rows and (" by %d"):format(choice.call_rows) or ""
-  local fetch = choice.fetch > 0 and (", %d ahead"):format(choice.fetch * choice.k_panel) or ""
-  return ("%d x %d%s, %d%s%s"):format(choice.panel, k.size, order, rows, strip, fetch)
+  local stream = candidates.stream(product, choice)
+  return ("%s: %d, %d%s%s"):format(choice.kernels == "c" and "C" or choice.kernels, choice.panel,
+    divide.blocks(product.rows, choice.token_block)[1].count, choice.fetch > 0 and ", ahead" or "",
+    stream > 0 and (", stream %d"):format(stream) or "")
 end
 
 --- Returns the GFLOP/s of a product with `flops` operations in the least of some times in ms, or 0 without times.

@@ -25,8 +25,7 @@ end
 -- Returns the bytes of a product's rows from `row` on.
 local function rows_of_b(product, row)
   local k, of = product.kernel, product.kernel.types.b
-  return footprint.in_bytes({ first = row * k.ldb, { product.batch.count, types.elements(product.batch.b, of) },
-    { k.n - row, k.ldb }, { k.k, 1 } }, types.bytes(1, of))
+  return footprint.in_bytes({ first = row * k.ldb, { k.n - row, k.ldb }, { k.k, 1 } }, types.bytes(1, of))
 end
 
 -- Returns the bytes of an operand of a map's operation that rows from `row` on read.

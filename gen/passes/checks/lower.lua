@@ -1,13 +1,10 @@
 -- lower.lua: checks steps against their declarations in steps.lua.
--- The calls of a tile, or the strips of a product, cover all of it from the operands that they may touch. The weights
--- that they prefetch follow those in use.
+-- The strips of a product cover all of it. The weights that they prefetch follow those in use.
 local expect = require("passes.checks.expect")
-local footprint = require("data.footprint")
 local forms = require("kernels.forms")
 local operands = require("data.operands")
 local kernel_tiles = require("kernels.tiles")
 local programs = require("passes.common.programs")
-local rectangles = require("passes.checks.rectangles")
 local steps = require("data.steps")
 local targets = require("data.targets")
 local types = require("data.types")
@@ -55,70 +52,6 @@ local function check_map(step, name)
   for argument in pairs(step.arguments) do
     expect(of_operation[argument], "lower", "%s: no operation of a map has the operand %s", name, argument)
   end
-end
-
--- Checks a tile's fetches. Sorted by their lines, they are contiguous, as long as the weights that the tile reads,
--- and after the weights in use.
-local function check_fetches(step, name)
-  local list, lines = {}, 0
-  for _, call in ipairs(step.calls) do
-    if call.fetch then
-      list[#list + 1] = call.fetch
-      lines = lines + call.fetch.lines
-      expect(call.fetch.lines > 0 and call.fetch.from % LINE == 0 and call.fetch.from > call.a, "lower",
-        "%s: a tile fetches %d lines from %d", name, call.fetch.lines, call.fetch.from)
-    end
-  end
-  if #list == 0 then return end
-  table.sort(list, function(x, y) return x.from < y.from end)
-  local shape = step.kernel
-  local bytes = types.bytes(shape.k * shape.lda, shape.types.a)
-  expect(lines * LINE == bytes, "lower", "%s: a tile of %d lines fetches %d", name, bytes // LINE, lines)
-  for i = 2, #list do
-    expect(list[i].from == list[i - 1].from + LINE * list[i - 1].lines, "lower",
-      "%s: a tile fetches %d lines from %d, then from %d", name, list[i - 1].lines, list[i - 1].from, list[i].from)
-  end
-end
-
--- Returns the elements that an operand of a call touches, from the tile's first element on.
-local function touched(step, call, which)
-  local known = operands.known { form = "product", kernel = call.kernel, batch = call.batch }
-  local name = ({ "a", "b", "c" })[which]
-  return rectangles.of(footprint.boxes(steps.product.operands[which][3](known)), step.kernel["ld" .. name],
-    types.elements(call[name], step.kernel.types[name]))
-end
-
--- Checks that the calls of a tile cover it: for each output all inputs, each once, the first time without adding to a
--- sum.
-local function check_tile(step, name)
-  local shape, products, begun = step.kernel, 0, {}
-  local limits = { { shape.k, shape.m }, { shape.n, shape.k }, { shape.n, shape.m } }
-  for _, call in ipairs(step.calls) do
-    local k = call.kernel
-    expect(k.lda == shape.lda and k.ldb == shape.ldb and k.ldc == shape.ldc, "lower",
-      "%s: a call of a tile has other leading dimensions", name)
-    local boxes = {}
-    for which = 1, 3 do
-      boxes[which] = touched(step, call, which)
-      for _, box in ipairs(boxes[which]) do
-        expect(box[1] >= 0 and box[2] <= limits[which][1] and box[3] >= 0 and box[4] <= limits[which][2], "lower",
-          "%s: a call leaves its tile", name)
-      end
-    end
-    local rows, inputs = boxes[3][1], boxes[2][1]
-    expect(#boxes[2] == 1 and #boxes[3] == 1 and rows[1] == inputs[1] and rows[2] == inputs[2]
-      and boxes[1][1][1] == inputs[3] and boxes[1][#boxes[1]][2] == inputs[4], "lower",
-      "%s: the operands of a call do not fit", name)
-    begun[rows[1]] = begun[rows[1]] or {}
-    expect(k.beta == (next(begun[rows[1]]) and 1 or 0), "lower", "%s: a call's sum begins where it must not", name)
-    for _, other in ipairs(begun[rows[1]]) do
-      expect(other[4] <= inputs[3] or inputs[4] <= other[3], "lower", "%s: a tile sums an input twice", name)
-    end
-    table.insert(begun[rows[1]], inputs)
-    products = products + (rows[2] - rows[1]) * (inputs[4] - inputs[3])
-  end
-  expect(products == shape.n * shape.k, "lower", "%s: the calls of a tile do not make all of it", name)
-  check_fetches(step, name)
 end
 
 -- Returns the sum of shares { count, size }.
@@ -196,10 +129,8 @@ local function check_strips(k, target, name)
   check_fit(k, target, name)
 end
 
--- Checks that a product in C is one block, its strips, and what they prefetch.
-local function check_c_product(step, target, name)
-  local k = step.kernel
-  expect(step.batch.count == 1 and not step.calls, "lower", "%s: a product in C has several blocks or calls", name)
+-- Checks a product's strips, and what they prefetch.
+local function check_product(k, target, name)
   check_strips(k, target, name)
   expect(k.a_room == true or k.m % target.vector > 0, "lower", "%s: whole vectors of A are cut", name)
   for i, fetch in ipairs(k.fetch and k.fetch.by_strips or {}) do
@@ -212,29 +143,13 @@ local function check_c_product(step, target, name)
   if k.fetch and not k.fetch.by_strips then check_ahead(k, name) end
 end
 
--- Checks that a kernel of libxsmm can be made in C too, where rows of A end within a vector.
-local function check_fallback(k, target, name)
-  expect(k.fallback, "lower", "%s: a kernel has no strips", name)
-  check_strips(setmetatable({ strips = k.fallback, a_room = k.m % target.vector == 0 }, { __index = k }), target, name)
-end
-
---- Checks that steps are as declared, and so are the calls of tiles and the strips of products.
+--- Checks that steps are as declared, and so are the strips of products.
 return function(state)
   local seen, target = {}, targets.by_name[state.spec.target]
   local check = { row = check_row, map = check_map, product = function(step, name)
     expect(step.outputs >= 1 and step.outputs <= step.kernel.m, "lower", "%s: the outputs of a product", name)
-    if step.calls and not seen[step.calls] then
-      seen[step.calls] = true
-      check_tile(step, name)
-    end
-    if step.kernel.strips and not seen[step.kernel] then
-      seen[step.kernel] = true
-      check_c_product(step, target, name)
-    end
-    for _, call in ipairs(step.kernel.strips and {} or step.calls or { step }) do
-      if not seen[call.kernel] then check_fallback(call.kernel, target, name) end
-      seen[call.kernel] = true
-    end
+    if not seen[step.kernel] then check_product(step.kernel, target, name) end
+    seen[step.kernel] = true
   end }
   for _, program in ipairs(state.programs) do
     local buffers, place = program.buffers, nil

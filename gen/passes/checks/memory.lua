@@ -29,7 +29,7 @@ end
 local function vectors_of_a(step, target)
   local k = step.kernel
   local whole = setmetatable({ m = words.round_up(k.m, target.vector) }, { __index = k })
-  local known = operands.known { form = "product", kernel = whole, batch = step.batch }
+  local known = operands.known { form = "product", kernel = whole }
   local dimensions = steps.product.operands[1][3](known)
   return footprint.in_bytes(dimensions, types.bytes(1, k.types.a))
 end

@@ -4,8 +4,8 @@ local check_storage = require("passes.checks.storage")
 local each_op = require("passes.common.region_ops")
 local expect = require("passes.checks.expect")
 
---- Checks that every op is in exactly one region, that products have the panels of their weights, that K blocks cover
---- the inputs, and that the storage is right.
+--- Checks that every op is in exactly one region, that products have the panels of their weights, and that the
+--- storage is right.
 return function(state)
   local found = {}
   local function mark(op)
@@ -16,9 +16,9 @@ return function(state)
     each_op(region, mark)
     for _, fusion in ipairs(region.fusions) do
       if fusion.panels then
-        local k, weight, name = fusion.k_blocks, fusion.leading.operands.weight, fusion.leading.result.name
-        expect(fusion.panels == state.weights.layouts[weight.name], "plan", "the panels of %s", name)
-        expect(k.size * k.count + k.tail == weight.shape[2], "plan", "the K blocks of %s", name)
+        local leading = fusion.leading
+        expect(fusion.panels == state.weights.layouts[leading.operands.weight.name], "plan", "the panels of %s",
+          leading.result.name)
       end
     end
   end

@@ -1,4 +1,4 @@
--- calls.lua: finds the function or kernel that a step calls, with its operands, and writes the call in C.
+-- calls.lua: finds the function that a step calls, with its operands, and writes the call in C.
 -- A fused product calls the function that it shares with the map after it.
 local operands = require("data.operands")
 
@@ -19,23 +19,17 @@ function calls.each_operand(step, pair, visit)
   visit_some(pair.map, function(number) return number ~= 2 or not pair.is_local end) -- y, then the loaded operand
 end
 
---- Returns the callee of a step as text. Two steps have the same one if they differ only in their operands.
-function calls.callee(step, pair)
-  if pair then return pair.name end
-  return step.function_name or ("k[%d] %s"):format(step.kernel_index, step.batch_name)
-end
+--- Returns the function that a step calls. Two steps have the same one if they differ only in their operands.
+function calls.callee(step, pair) return pair and pair.name or step.function_name end
 
 --- True if a call takes the table of libxsmm's kernels.
-function calls.takes_kernels(step) return step.form == "product" and not step.kernel.strips end
+function calls.takes_kernels(step, pair) return (pair or step).takes_kernels or false end
 
 --- Returns a call as C; list: its operands as C. Open sizes follow them.
 function calls.text(step, pair, list)
   operands.each_open(step, function(name) list[#list + 1] = step.sizes[name] end)
-  local text = table.concat(list, ", ")
-  if pair then return ("%s(%s);"):format(pair.name, text) end
-  if not calls.takes_kernels(step) then return ("%s(%s);"):format(step.function_name, text) end
-  if step.calls then return ("%s(k, %s);"):format(step.function_name, text) end
-  return ("k[%d](%s, %s);"):format(step.kernel_index, text, step.batch_name)
+  local kernels = calls.takes_kernels(step, pair) and "k, " or ""
+  return ("%s(%s%s);"):format(calls.callee(step, pair), kernels, table.concat(list, ", "))
 end
 
 return calls

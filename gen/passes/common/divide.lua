@@ -1,4 +1,4 @@
--- divide.lua: divides sizes into panels, K blocks, token and row blocks, and computes leading dimensions.
+-- divide.lua: divides sizes into panels, token and row blocks, and computes leading dimensions.
 -- The plan, tiles and the search of `tune` use these functions.
 local types = require("data.types")
 local words = require("common.words")
@@ -6,7 +6,7 @@ local words = require("common.words")
 local divide = {}
 
 --- Returns `outputs` divided into panels of `panel` and up to two tails. type: of the weights. A remainder of at most
---- one vector runs badly (libxsmm leaves most of a register block idle), so the last full panel gives it 16 outputs.
+--- one vector runs badly (most of a strip's registers stay idle), so the last full panel gives it 16 outputs.
 function divide.panels(outputs, panel, type)
   local count, rest = outputs // panel, outputs % panel
   local tails = {}
@@ -20,19 +20,6 @@ function divide.panels(outputs, panel, type)
   for _ = 1, count do widths[#widths + 1] = panel end
   for _, tail in ipairs(tails) do widths[#widths + 1] = tail end
   return { format = "panels", type = type, panel = panel, count = count, tails = tails, widths = widths }
-end
-
---- Returns blocks of K: { size, count, tail }. A divisor of K near the wanted block avoids a tail of its own.
-function divide.k_blocks(k, wanted)
-  if k <= 2 * wanted then return { size = k, count = 1, tail = 0 } end
-  local best
-  for size = wanted // 2, wanted * 3 // 2 do
-    if size > 0 and k % size == 0 and (not best or math.abs(size - wanted) < math.abs(best - wanted)) then
-      best = size
-    end
-  end
-  if best then return { size = best, count = k // best, tail = 0 } end
-  return { size = wanted, count = k // wanted, tail = k % wanted }
 end
 
 --- Returns n rows in blocks of at most `most`, of sizes as equal as possible: { first, count }.

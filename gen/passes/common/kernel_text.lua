@@ -19,7 +19,7 @@ function kernel_text.strips(strips)
     strips.step and (", %d inputs a step"):format(strips.step) or "")
 end
 
--- Returns what a kernel in C prefetches (plan/tile.lua) as text.
+-- Returns what a product prefetches (plan/ahead.lua) as text.
 local function ahead(fetch)
   if fetch.by_strips then
     local parts = {}
@@ -32,20 +32,6 @@ local function ahead(fetch)
     fetch.every, fetch.from)
 end
 
--- Returns the calls of libxsmm's kernels as text: how often each shape is called, and its strips in C.
-local function calls(list)
-  local found, parts, lines = {}, {}, 0
-  for _, call in ipairs(list) do
-    local text = ("%d rows x %d x %d inputs (or %s)"):format(call.rows, call.blocks, call.size,
-      kernel_text.strips(call.fallback))
-    if not found[text] then parts[#parts + 1] = text end
-    found[text], lines = (found[text] or 0) + 1, lines + (call.fetch and call.fetch.lines or 0)
-  end
-  for i, text in ipairs(parts) do parts[i] = ("%d of %s"):format(found[text], text) end
-  return ("calls: %s%s"):format(table.concat(parts, ", "),
-    lines > 0 and ("; they prefetch %d lines"):format(lines) or "")
-end
-
 --- Returns a product of plan/products.lua as text, or a kernel with its strips.
 function kernel_text.of(product)
   local sizes = {}
@@ -53,10 +39,8 @@ function kernel_text.of(product)
     local is_open = (" " .. (product.open or "") .. " "):find(" " .. name .. " ", 1, true)
     sizes[i] = (is_open and "up to " or "") .. product[name]
   end
-  return ("%s%s rows x %s outputs of %s inputs: %s%s%s"):format(product.what and product.what .. " " or "", sizes[1],
-    sizes[2], sizes[3], product.calls and calls(product.calls)
-      or kernel_text.strips(product.strips or product.fallback),
-    product.fallback and ", where libxsmm makes no kernel" or "", product.fetch and ahead(product.fetch) or "")
+  return ("%s%s rows x %s outputs of %s inputs: %s%s"):format(product.what and product.what .. " " or "", sizes[1],
+    sizes[2], sizes[3], kernel_text.strips(product.strips), product.fetch and ahead(product.fetch) or "")
 end
 
 return kernel_text

@@ -4,9 +4,9 @@
 -- A product's key is "OUTxIN n ROWS +EPILOGUE", in bf16 "OUTxIN bf16 n ROWS +EPILOGUE". ROWS are those of its region,
 -- which the token block divides, so the key does not depend on the choice. The file is one line of format, target and
 -- machine, then a line for each product:
---   attn2c tuning 4 avx512 AMD-EPYC-9654
---   3072x768 n 128 +bias_gelu: kernels libxsmm panel 64 k_block 128 k_order outer token_block 128 call_rows 6
---     k_panel 768 fetch 1 stream 0; 231.0 GFLOP/s, rule 215.2      (on the same line)
+--   attn2c tuning 5 avx512 AMD-EPYC-9654
+--   3072x768 n 128 +bias_gelu: kernels libxsmm panel 64 token_block 128 call_rows 6 fetch 1 stream 0; 231.0 GFLOP/s,
+--     rule 215.2      (on the same line)
 local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")
@@ -18,12 +18,12 @@ local words = require("common.words")
 
 local tuning = {}
 
-tuning.FORMAT = 4
+tuning.FORMAT = 5
 
 local MOST_BYTES = 1 << 20
 
---- Parameters that may differ from product to product.
-tuning.names = { "kernels", "panel", "k_block", "k_order", "token_block", "call_rows", "k_panel", "fetch", "stream" }
+--- Parameters that may differ from product to product. The plan reads all but the first.
+tuning.names = { "kernels", "panel", "token_block", "call_rows", "fetch", "stream" }
 
 --- Returns the key of a product with the ops of its epilogue, in a region of `rows` rows.
 function tuning.key(leading, epilogue, rows)
@@ -192,36 +192,41 @@ function tuning.conclude(state)
 end
 
 -- Returns the parameters that replace the rule for a deep product of this key and weight [out][in], else nil.
-local function deep_rule(target, kernels, key, weight)
+local function deep_rule(target, key, weight)
   local rows = tonumber(key:match(" n (%d+) "))
   local outputs, inputs = weight.shape[1], weight.shape[2]
-  for _, deep in ipairs(kernels == "c" and target.deep_c or target.deep or {}) do
+  for _, deep in ipairs(target.deep or {}) do
     local fits = rows >= deep.rows and inputs <= (deep.inputs or inputs) and (not deep.narrow or weight.type ~= "f32")
     if math.min(inputs, outputs) >= targets.deep and fits then return deep.use end
   end
   return nil
 end
 
---- Returns the tile parameters of a build: { common: for all products alike; of(key, weight): for one product; hash:
---- of the set, if it has a line for a product that was asked for }.
+--- Returns the tile parameters of a build: { common: for all products alike; of(key, weight): for one product;
+--- provider(key): who makes the bodies of a product, "c" or "libxsmm", key nil: of those that have no key; hash: of the
+--- set, if it has a line for a product that was asked for }.
 function tuning.parameters(state)
   local target = targets.by_name[state.spec.target]
   local common = {}
-  for name, value in pairs(target.rule) do common[name] = value end
-  for name, value in pairs(state.spec.plan) do common[name] = value end
-  local asked = state.spec.kernels ~= "auto" and state.spec.kernels or state.spec.plan.kernels
-  common.kernels = asked or common.kernels
+  for _, values in ipairs { target.rule, state.spec.plan } do
+    for name, value in pairs(values) do if name ~= "kernels" then common[name] = value end end
+  end
   local set, result = set_for(state), { common = common }
   function result.of(key, weight)
     local choice = set and set.choices[key]
     if choice then result.hash = set.hash end
-    local kernels = asked or choice and choice.kernels or common.kernels
-    if not types.all[weight.type].libxsmm then kernels = "c" end
-    choice = choice or deep_rule(target, kernels, key, weight) or common
+    choice = choice or deep_rule(target, key, weight) or common
     local own = {}
-    for _, name in ipairs(tuning.names) do own[name] = state.spec.plan[name] or choice[name] or common[name] end
-    own.kernels = kernels
+    for i = 2, #tuning.names do
+      local name = tuning.names[i]
+      own[name] = state.spec.plan[name] or choice[name] or common[name]
+    end
     return own
+  end
+  local asked = state.spec.kernels ~= "auto" and state.spec.kernels or state.spec.plan.kernels
+  function result.provider(key)
+    local choice = set and set.choices[key]
+    return asked or choice and choice.kernels or "c"
   end
   return result
 end

@@ -1,7 +1,8 @@
 -- bound.lua: lists the work of a call of an entry for its bound (runtime/measure/bound.h).
--- The list has each distinct product without its epilogue, each kernel of attention and each row operation, with the
--- number of times that a call runs it. Row operations become thunks on scratch memory.
+-- The list has each distinct product without its epilogue, each product of attention and each row operation, with the
+-- number of times that a call runs it. All but the first become thunks on scratch memory.
 local c = require("common.c")
+local call_text = require("passes.common.calls").text
 local footprint = require("data.footprint")
 local operands = require("data.operands")
 local programs = require("passes.common.programs")
@@ -23,18 +24,17 @@ function emit_bound.candidate(tiles)
   local panels = each_of(tiles.panels, function(p) return braces { p.count, p.width, p.outputs, p.ld } end)
   local function strip(each) return braces { each.count, each.rows } end
   local blocks = each_of(tiles.blocks, function(b) return braces { b.count, b.rows, each_of(b.strips, strip) } end)
-  local function run(each) return braces { each.count, each.blocks, each.size } end
-  local k_panels = each_of(tiles.k_panels, function(x) return braces { x.count, x.inputs, each_of(x.runs, run) } end)
-  return braces { c.string(tiles.text), panels, blocks, k_panels, tiles.ahead }
+  local k = tiles.k
+  return braces { c.string(tiles.text), panels, blocks, braces { k.size, k.count, k.tail }, tiles.ahead }
 end
 
--- Returns a product in C as calls on memory of its own: { calls = lines of C on w, x and y; floats = those of its
+-- Returns a product as calls on memory of its own: { calls = lines of C on k, w, x and y; floats = those of its
 -- weights; text }.
 local function own_of(state, fusion, region)
   local op, calls, shape = nil, {}, nil
   for i, each in ipairs(state.graph.entry.ops) do if each == fusion.leading then op = i end end
   local columns = not storage.is_of_unit(state.plan.storage[fusion.result.name])
-  local first, panel, column, block = nil, 0, 0, nil
+  local first, panel, column, block, takes_kernels = nil, 0, 0, nil, false
   programs.each(state.programs[1], function(step)
     if step.form ~= "product" or step.op ~= op or step.region ~= region then return end
     local k, a = step.kernel, step.arguments.a
@@ -45,9 +45,9 @@ local function own_of(state, fusion, region)
     local function of(type, pointer) return type == "f32" and pointer or ("(%s *)%s"):format(types.c(type), pointer) end
     local w, x, y = of(k.types.a, "w"):gsub("^%(", "(const "), of(k.types.b, "x"):gsub("^%(", "(const "),
       of(k.types.c, "y")
-    calls[#calls + 1] = ("%s(%s, %s, %s);"):format(step.function_name,
-      c.behind(w, types.elements(a.offset - first, k.types.a)), c.behind(x, row * k.ldb),
-      c.behind(y, row * k.ldc + (columns and column or 0)))
+    calls[#calls + 1] = call_text(step, nil, { c.behind(w, types.elements(a.offset - first, k.types.a)),
+      c.behind(x, row * k.ldb), c.behind(y, row * k.ldc + (columns and column or 0)) })
+    takes_kernels = takes_kernels or step.takes_kernels
     column = column + fusion.panels.widths[panel]
     shape = shape or k
   end)
@@ -57,14 +57,16 @@ local function own_of(state, fusion, region)
       types.whole_lines(width, "f32"), fusion.panels.type), "f32")
   end
   return { calls = calls, floats = floats, ldb = shape.ldb, ldc = shape.ldc,
-    text = ("panel %d, %d tokens, in C"):format(fusion.panels.widths[1], region.blocks[1].count) }
+    text = ("panel %d, %d tokens, %s"):format(fusion.panels.widths[1], region.blocks[1].count,
+      takes_kernels and "libxsmm" or "in C") }
 end
 
 -- Returns the values of the planned products, and the distinct lists of their candidates.
 local function products_of(state)
   local list, lists, number_of = {}, {}, {}
   for i, planned in ipairs(state.plan.bound) do
-    local product, tiles = setmetatable({ list = 0, list_count = 0 }, { __index = planned }), planned.candidates
+    local product, tiles = setmetatable({ list = 0, list_count = 0 }, { __index = planned }),
+      state.spec.kernels ~= "c" and planned.candidates
     if tiles and not number_of[tiles] then
       local texts = {}
       for at, each in ipairs(tiles) do texts[at] = emit_bound.candidate(each) end
@@ -72,10 +74,8 @@ local function products_of(state)
       number_of[tiles] = #lists
     end
     if tiles then product.list, product.list_count = number_of[tiles], #tiles end
-    if planned.fusion.parameters.kernels == "c" then
-      product.own = own_of(state, planned.fusion, planned.region)
-      product.ldb, product.ldc = math.max(product.ldb, product.own.ldb), math.max(product.ldc, product.own.ldc)
-    end
+    product.own = own_of(state, planned.fusion, planned.region)
+    product.ldb, product.ldc = math.max(product.ldb, product.own.ldb), math.max(product.ldc, product.own.ldc)
     list[i] = product
   end
   return list, lists
@@ -110,41 +110,29 @@ local function row_of(step)
   local k = step.form == "product" and step.kernel
   return { name = k and ("attention %d x %d x %d"):format(k.m, k.n, k.k) or step.function_name,
     flops = c.double(k and 2.0 * k.m * k.n * k.k or 0.0),
-    call = ("%s(%s);"):format(step.function_name, table.concat(list, ", ")),
+    call = call_text(step, nil, list),
     floats = types.elements(at, "f32"), calls = 0 }
 end
 
-local function kernel_of(step)
-  local k, batch = step.kernel, step.batch
-  return { name = ("attention %d x %d x %d"):format(k.m, k.n, k.k * batch.count), kernel = step.kernel_index,
-    count = batch.count, a = batch.a, b = batch.b, calls = 0 }
-end
-
---- Returns the values of the templates: bound_products, bound_kernels, bound_rows, each with calls as a C double;
+--- Returns the values of the templates: bound_products, bound_rows, each with calls as a C double;
 --- bound_candidates: lists of initialisers. All are empty for an entry of any length, as its work depends on the call.
 function emit_bound.values(state)
-  if state.spec.any then return { bound_products = {}, bound_candidates = {}, bound_kernels = {}, bound_rows = {} } end
-  local kernels, rows, by_key = {}, {}, {}
+  if state.spec.any then return { bound_products = {}, bound_candidates = {}, bound_rows = {} } end
+  local rows, by_key = {}, {}
   each_call(state, function(step, times)
-    local key, list, make
-    if step.form ~= "product" or step.kernel.strips and step.region.kind == "attention" then
-      key, list, make = step.function_name, rows, row_of
-    elseif step.region.kind == "attention" then
-      key, list, make = ("%d %s"):format(step.kernel_index, step.batch_name), kernels, kernel_of
-    else
-      return
-    end
+    if step.form == "product" and step.region.kind ~= "attention" then return end
+    local key = step.function_name
     if not by_key[key] then
-      by_key[key] = make(step)
-      list[#list + 1] = by_key[key]
+      by_key[key] = row_of(step)
+      rows[#rows + 1] = by_key[key]
     end
     by_key[key].calls = by_key[key].calls + times
   end)
   local products, lists = products_of(state)
-  for _, list in ipairs { products, kernels, rows } do
+  for _, list in ipairs { products, rows } do
     for _, part in ipairs(list) do part.calls = c.double(part.calls + 0.0) end
   end
-  return { bound_products = products, bound_candidates = lists, bound_kernels = kernels, bound_rows = rows }
+  return { bound_products = products, bound_candidates = lists, bound_rows = rows }
 end
 
 return emit_bound

@@ -1,6 +1,6 @@
--- functions.lua: writes the C function of a row operation, a map, a tile, a product, or a fused kernel.
+-- functions.lua: writes the C function of a row operation, a map, a product, or a fused kernel.
 -- The values are those of one function of the templates ops.h.in, ops.c.in and kernels.c.in.
-local c = require("common.c")
+local libxsmm = require("kernels.libxsmm")
 local operands = require("data.operands")
 local product = require("kernels.product")
 local sentences = require("passes.emit.sentences")
@@ -8,21 +8,6 @@ local steps = require("data.steps")
 local types = require("data.types")
 
 local functions = {}
-
--- Returns a tile as a C function: a line per kernel call, after a line that prefetches weights if the call does.
-local function tile_of(fn)
-  local code, of = {}, fn.step.kernel.types
-  for _, call in ipairs(fn.step.calls) do
-    if call.fetch then
-      local from = types.elements(call.fetch.from, of.a)
-      code[#code + 1] = ("attn2c_fetch(%s, %d);"):format(c.behind("a", from), call.fetch.lines)
-    end
-    code[#code + 1] = ("k[%d](%s, %s, %s, %s);"):format(call.kernel_index, c.behind("a", types.elements(call.a, of.a)),
-      c.behind("b", types.elements(call.b, of.b)), c.behind("c", types.elements(call.c, of.c)), call.batch_name)
-  end
-  return { name = fn.name, formal = "const attn2c_kernel *k, const float *a, const float *b, float *c",
-    sentence = sentences.tile(fn.step), simple = true, body = table.concat(code, "\n  ") }
-end
 
 -- Returns a snippet of an elementwise operation, filled in.
 local function code_of(snippet, operation, row)
@@ -97,6 +82,15 @@ local function formal_of(step, absent)
   return formal
 end
 
+-- The parameter of functions that call libxsmm's kernels.
+local function formal_kernels(fn) return fn.calls and "const attn2c_kernel *kernels, " or "" end
+
+-- Returns the body of a product as lines of C.
+local function body_of(fn, kernel, lanes, after_strip)
+  local in_c = product.body(kernel, lanes, kernel.beta, "a", "b", after_strip)
+  return fn.calls and libxsmm.either(kernel, fn.calls, in_c, after_strip) or in_c
+end
+
 -- Returns the C function of a product fused with the map after it. A function for the map of some rows comes before
 -- it. A strip's sums are on the stack if only the map reads them, else in the map's tile. If a call knows the number of
 -- rows, it is the product's n.
@@ -129,26 +123,25 @@ local function joint_of(fn, lanes)
     end
     return lines
   end
-  for _, line in ipairs(product.body(kernel, lanes, k.beta, "a", "b", after_strip)) do code[#code + 1] = line end
-  return { name = fn.name, formal = table.concat(formal, ", "), is_product = true, code = code,
-    sentence = ("%s\n * and of each strip's rows%s: %s"):format(sentences.product(fn.step),
+  for _, line in ipairs(body_of(fn, kernel, lanes, after_strip)) do code[#code + 1] = line end
+  return { name = fn.name, formal = formal_kernels(fn) .. table.concat(formal, ", "), is_product = true, code = code,
+    sentence = ("%s\n * and of each strip's rows%s: %s"):format(sentences.product(fn.step, fn.calls),
       fn.joint.is_local and ", C being x" or "", sentences.map(map)),
     rows_formal = table.concat(of_rows, ", "),
     rows_lines = loops_of(map, "first; i < first + rows", fn.joint.is_local) }
 end
 
---- Returns a row operation, a tile or a product as a C function: comment, signature, body.
+--- Returns a row operation or a product as a C function: comment, signature, body.
 function functions.values(fn, lanes)
   local step = fn.step
   if fn.joint then return joint_of(fn, lanes) end
-  if step.form == "product" and step.calls then return tile_of(fn) end
   if step.form == "product" then
     local of = step.kernel.types
-    local formal = { ("const %s *a, const %s *b, %s *c"):format(types.c(of.a), types.c(of.b), types.c(of.c)) }
+    local formal = { ("%sconst %s *a, const %s *b, %s *c"):format(formal_kernels(fn), types.c(of.a), types.c(of.b),
+      types.c(of.c)) }
     add_open(step, formal)
     return { name = fn.name, formal = table.concat(formal, ", "), is_product = true,
-      sentence = sentences.product(step),
-      code = product.body(step.kernel, lanes, step.kernel.beta, "a", "b") }
+      sentence = sentences.product(step, fn.calls), code = body_of(fn, step.kernel, lanes) }
   end
   local absent = {}
   local formal = formal_of(step, absent)

@@ -14,8 +14,7 @@ function roof.values(build)
   end
   local of, form = list[1].types, forms.all[list[1].strips.form]
   return { roof = list, strips = product.strips(list), includes = product.includes(list),
-    casts = of ~= types.f32_product and { a = types.c(of.a), b = types.c(of.b), c = types.c(of.c) } or false,
-    flushes = types.all[of.a].flushes or false,
+    casts = { a = types.c(of.a), b = types.c(of.b), c = types.c(of.c) }, flushes = types.all[of.a].flushes or false,
     peak = form.peak or false, sum = form.sum, in_tiles = form.in_tiles or false }
 end
 

@@ -1,9 +1,9 @@
 -- sentences.lua: writes the comment above each function of N_ops.c: its equation and its constants.
 -- Every constant that the equation does not name is in the comment, so functions that differ have different comments.
 -- Panel loops are the exception: their code says what they call.
+local libxsmm = require("kernels.libxsmm")
 local operands = require("data.operands")
 local steps = require("data.steps")
-local types = require("data.types")
 
 local sentences = {}
 
@@ -48,44 +48,6 @@ function sentences.map(step)
   return joined("y[i][j] = " .. equation, list)
 end
 
--- Returns a remark on the weights that a tile fetches, counted in inputs from its panel's first: its own, or the next
--- ones.
-local function fetched(step)
-  local from, upto
-  for _, call in ipairs(step.calls) do
-    if call.fetch then
-      local last = call.fetch.from + types.LINE * call.fetch.lines
-      from, upto = math.min(from or call.fetch.from, call.fetch.from), math.max(upto or last, last)
-    end
-  end
-  if not from then return "fetches nothing" end
-  from, upto = types.elements(from, step.kernel.types.a), types.elements(upto, step.kernel.types.a)
-  local panel = step.kernel.k * step.kernel.lda
-  local what = from >= panel and "after the panel" or upto > panel and "of the panel and after it" or "of the panel"
-  return ("fetches a[%d:%d], %s"):format(from, upto, what)
-end
-
--- Returns the number of inputs that the first strip of rows sums over before the next strip begins.
-local function k_panel_of(calls)
-  local inputs = 0
-  for _, call in ipairs(calls) do
-    if call.c ~= calls[1].c then break end
-    inputs = inputs + call.kernel.k * call.batch.count
-  end
-  return inputs
-end
-
---- Returns the comment of a tile of several kernel calls.
-function sentences.tile(step)
-  local shape, calls = step.kernel, step.calls
-  local first = calls[1]
-  local inputs = first.kernel.k .. (first.batch.count > 1 and " x " .. first.batch.count or "")
-  return joined(("C[%d][%d] = B[%d][%d] A[%d][%d]; lda %d, ldb %d, ldc %d"):format(shape.n, shape.m, shape.n, shape.k,
-    shape.k, shape.m, shape.lda, shape.ldb, shape.ldc), {
-    ("%d calls of %d rows and %s inputs"):format(#calls, first.kernel.n, inputs),
-    ("%d inputs of all rows at a time"):format(k_panel_of(calls)), fetched(step) })
-end
-
 -- Returns "2 x 9 and 1 x 8 rows" for shares { count, size }.
 local function divided(shares, what)
   local list = {}
@@ -93,9 +55,9 @@ local function divided(shares, what)
   return table.concat(list, " and ") .. " " .. what
 end
 
---- Returns the comment of a product in C: its equation, how its rows and outputs are divided, exceptions of its
---- strips, and the weights that it prefetches.
-function sentences.product(step)
+--- Returns the comment of a product: its equation, how its rows and outputs are divided, exceptions of its strips, the
+--- weights that it prefetches, and the calls of libxsmm that make it, if any.
+function sentences.product(step, calls)
   local k = operands.named(step.kernel)
   local list = { k.strips.is_open and ("at most %d rows by %s"):format(k.strips.strips[1].size,
     divided(k.strips.groups, "vectors")) or divided(k.strips.strips, "rows") .. " by "
@@ -111,6 +73,7 @@ function sentences.product(step)
   end
   return joined(("C[%s][%s] %s= B[%s][%s] A[%s][%s]; lda %d, ldb %d, ldc %d"):format(k.n, k.m,
     k.beta == 0 and "" or "+", k.n, k.k, k.k, k.m, k.lda, k.ldb, k.ldc):gsub("%] =", "] ="), list)
+    .. (calls and "\n * by " .. libxsmm.text(calls) or "")
 end
 
 --- Returns the comment of a panel loop.

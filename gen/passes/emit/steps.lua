@@ -27,7 +27,7 @@ local function weights_in_order(state)
   return list
 end
 
--- Returns the tables by which c.pointer turns operands into C, and the table of tiles' fetches: calls -> range.
+-- Returns the tables by which c.pointer turns operands into C.
 local function addresses_of(state, program)
   local members = {}
   for name, tensor in pairs(state.graph.tensors) do
@@ -38,7 +38,7 @@ local function addresses_of(state, program)
     return types.bytes(1, is_external and state.graph.tensors[operand.buffer].type or "f32")
   end
   return { offsets = program.offsets, own = program.own, weights = state.weights.offsets, members = members,
-    unit = unit, in_order = weights_in_order(state), fetches = {}, joints = program.joints, joined = program.joined,
+    unit = unit, in_order = weights_in_order(state), joints = program.joints, joined = program.joined,
     series = program.series, in_series = program.in_series }
 end
 
@@ -76,20 +76,6 @@ local function names_between(list, from, upto, but)
   return names
 end
 
--- Returns the range that the calls of a tile fetch, { from, upto }, counted from its panel's beginning; false if
--- none.
-local function fetched(list)
-  local from, upto
-  for _, call in ipairs(list) do
-    local fetch = call.fetch
-    if fetch then
-      from = math.min(from or fetch.from, fetch.from)
-      upto = math.max(upto or 0, fetch.from + types.LINE * fetch.lines)
-    end
-  end
-  return from and { from, upto } or false
-end
-
 -- Returns the stretch of the packed block that a product fetches; nil if it fetches nothing, or only its own panel.
 local function fetched_by(step, addresses)
   local a, ahead = step.arguments.a, step.kernel.fetch
@@ -101,15 +87,7 @@ local function fetched_by(step, addresses)
     local panel = addresses.weights[a.buffer] + a.offset + ahead.from
     return panel, panel + bytes
   end
-  if not step.calls or not addresses.weights[a.buffer] then return nil end
-  local range = addresses.fetches[step.calls]
-  if range == nil then
-    range = fetched(step.calls)
-    addresses.fetches[step.calls] = range
-  end
-  if not range then return nil end
-  local panel = addresses.weights[a.buffer] + a.offset
-  return panel + range[1], panel + range[2]
+  return nil
 end
 
 -- Returns the remark after a call: the weights that it fetches, except the one that it reads. first, last: the
@@ -190,7 +168,7 @@ local function used_by(program, list)
   end
   for _, step in ipairs(list) do
     if step.form == "begin" and step.loop ~= "batch" then used.n = true end
-    if calls.takes_kernels(step) then used.k = true end
+    if calls.takes_kernels(step, program.joints[step]) then used.k = true end
     if not program.joined[step] then calls.each_operand(step, program.joints[step], add) end
   end
   return used

@@ -110,7 +110,7 @@ local function series_at(program, lines, at)
   while is_panel(count) and first[1].operands[1].stride > 0 do count = count + 1 end
   if count == 1 then return nil end
   local takes_kernels = false
-  for _, call in ipairs(first) do takes_kernels = takes_kernels or calls.takes_kernels(call.step) end
+  for _, call in ipairs(first) do takes_kernels = takes_kernels or calls.takes_kernels(call.step, call.pair) end
   return { count = count, calls = first, parameters = parameters_of(first), takes_kernels = takes_kernels,
     steps = table.move(lines, at, at + count * length - 1, 1, {}) }
 end

@@ -1,7 +1,6 @@
 -- attention.lua: lowers one attention, a head and a block of queries at a time.
 -- Steps of a block are scores, terms added to them, masks if the block is on a mask's edge, weights in place, and
--- context. libxsmm, column-major, calls the transposed keys and the values A, the queries and the attention weights
--- B, scores and context C.
+-- context. The transposed keys and the values are A, the queries and the attention weights B, scores and context C.
 local forms = require("data.storage")
 local score_ops = require("passes.lower.scores")
 local step_forms = require("data.steps")
@@ -103,19 +102,12 @@ local function context(self, at, c, ldc)
   local v = region.context.operands.v
   local head_dim, v_column = context_at(self, at)
   local beta = 0
-  local function step(size, count, key, column)
-    local shape = { m = head_dim, n = block.count, k = size, lda = values_ld(self, region), ldb = at.weights_ld,
-      ldc = ldc, beta = beta, types = types.product(v.type) }
-    self:product(shape, count, values_at(self, region, key, v_column, at.of_keys or origin),
-      shifted(at.weights, column, v.type), c, nil, nil, region.open and { n = "queries", k = "width" })
-    beta = 1
-  end
   for _, range in ipairs(block.ranges) do
-    local blocks = range.k_blocks
-    step(blocks.size, blocks.count, range.first_key, range.column)
-    if blocks.tail > 0 then
-      step(blocks.tail, 1, range.first_key + range.keys - blocks.tail, range.column + range.keys - blocks.tail)
-    end
+    local shape = { m = head_dim, n = block.count, k = range.keys, lda = values_ld(self, region), ldb = at.weights_ld,
+      ldc = ldc, beta = beta, types = types.product(v.type) }
+    self:product(shape, values_at(self, region, range.first_key, v_column, at.of_keys or origin),
+      shifted(at.weights, range.column, v.type), c, nil, nil, region.open and { n = "queries", k = "width" })
+    beta = 1
   end
   repair(self, at, v_column, head_dim, c, ldc)
 end
@@ -128,7 +120,7 @@ local function open_scores(self, at, q, k, k_column)
     local tile = shifted(at.tile, 0)
     tile.terms = { key = types.bytes(1, "f32"), from = open.left >= 0 and -types.bytes(1, "f32") or nil }
     self:product({ m = open.panel, n = at.block.count, k = at.head_dim, lda = region.key_block, ldb = self:ld(q),
-      ldc = at.tile_ld, beta = 0, types = types.product(k.type) }, 1,
+      ldc = at.tile_ld, beta = 0, types = types.product(k.type) },
       self:packed_at(region.keys, 0, k_column, of_panel), self:at(q, 0, at.head * at.head_dim, at.origin), tile,
       nil, true, { n = "queries", m = "padded" })
   end)
@@ -144,7 +136,7 @@ local function dot_scores(self, at)
     for _, key_block in ipairs(range.key_blocks) do
       local column = range.column + key_block.first - range.first_key
       self:product({ m = key_block.outputs, n = at.block.count, k = head_dim, lda = at.region.key_block,
-        ldb = self:ld(q), ldc = at.tile_ld, beta = 0, types = types.product(k.type) }, 1,
+        ldb = self:ld(q), ldc = at.tile_ld, beta = 0, types = types.product(k.type) },
         self:packed_at(at.region.keys, key_block.first, k_column, at.origin),
         self:at(q, at.block.first, at.head * head_dim, at.origin),
         shifted(at.tile, column), key_block.count, key_block.first % at.region.key_block % types.per_line("f32") == 0)

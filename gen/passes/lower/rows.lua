@@ -14,8 +14,7 @@ local function rows_origin(block) return { block_first = block.first, unit_first
 -- Functions that lower a fusion, by its leading operation.
 local leading = {}
 
--- Lowers Y[n][m] = X[n][k] Wᵀ, a panel of W at a time. libxsmm, column-major, calls the panel A (m x k), X B (k x n),
--- Y C.
+-- Lowers Y[n][m] = X[n][k] Wᵀ, a panel of W at a time. The panel is A, X is B, and Y is C.
 function leading.linear(self, fusion, origin, block)
   local op = fusion.leading
   local x, weight = op.operands.x, op.operands.weight

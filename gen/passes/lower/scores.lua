@@ -120,7 +120,7 @@ local function relative_queries(self, at, op, key_block, column)
   for _, piece in ipairs(distances.pieces(op, self.layouts[table_.name], at.block, key_block)) do
     local lda, operand = self:panel_at(table_, piece.row)
     self:product({ m = piece.count, n = at.block.count, k = at.head_dim, lda = lda, ldb = self:ld(q), ldc = ld,
-      beta = 0 }, 1, operand, self:at(q, at.block.first, at.head * at.head_dim, at.origin),
+      beta = 0 }, operand, self:at(q, at.block.first, at.head * at.head_dim, at.origin),
       self:in_arena(tile, piece.before, "f32"))
   end
   self:emit { form = "map", constants = { rows = at.block.count, cols = key_block.count, ld = at.tile_ld },
@@ -139,7 +139,7 @@ local function relative_keys(self, at, op, key_block, column)
   for _, piece in ipairs(distances.pieces(op, self.layouts[table_.name], at.block, key_block)) do
     local lda, operand = self:panel_at(table_, piece.row)
     self:product({ m = piece.count, n = key_block.count, k = at.head_dim, lda = lda, ldb = self:ld(k), ldc = ld,
-      beta = 0 }, 1, operand, self:at(k, key_block.first, scores.key_head(at, k) * at.head_dim, at.origin),
+      beta = 0 }, operand, self:at(k, key_block.first, scores.key_head(at, k) * at.head_dim, at.origin),
       self:in_arena(tile, piece.before, "f32"))
   end
   self:row("transpose", { rows = key_block.count, cols = at.block.count, ldx = ld - 1, ldy = block },

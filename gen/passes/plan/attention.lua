@@ -31,17 +31,9 @@ local function key_blocks(first, last, key_block)
   return list
 end
 
--- Returns the blocks of keys that the context's batch-reduce sums over: { size, count, tail }. A kernel in C takes
--- all at once.
-local function context_blocks(keys, key_block, kernels)
-  if kernels == "c" or keys <= 2 * key_block then return { size = keys, count = 1, tail = 0 } end
-  return { size = key_block, count = keys // key_block, tail = keys % key_block }
-end
-
 local function range_of(first_key, keys, column, p)
   return { first_key = first_key, keys = keys, column = column,
-    key_blocks = key_blocks(first_key, first_key + keys, p.key_block),
-    k_blocks = context_blocks(keys, p.key_block, p.kernels) }
+    key_blocks = key_blocks(first_key, first_key + keys, p.key_block) }
 end
 
 -- Sets the outputs of the product that scores each key block. The last block's are padded if its row of the tile and
@@ -126,7 +118,6 @@ end
 --- A (key) range is the keys [first_key, first_key + keys), whose scores begin at column `column` of the tile. Keys
 --- that all queries see (bias_kv, zero_attn) are a range of their own.
 --- key_blocks: the range divided by transposed panels, with the outputs of the product that scores each
---- k_blocks: the range's keys as blocks of the context
 --- cut: { lo, hi, keep }: row r of the block sees columns lo + r <= j < hi + r of the range, and those before `keep`;
 ---   nil: all
 function attention.blocks(scores, p, in_chunks)
@@ -177,7 +168,7 @@ function attention.open_blocks(region, p, lanes)
   local is_cut = left >= 0 or right >= 0
   local key_block = { panel = 0, first = 0, count = p.key_block, outputs = p.key_block }
   local range = { first_key = 0, keys = most, column = 0, key_blocks = { key_block },
-    k_blocks = { size = most, count = 1, tail = 0 }, cut = is_cut and { lo = -most, hi = most } or nil }
+    cut = is_cut and { lo = -most, hi = most } or nil }
   region.blocks = { { first = 0, count = rows, keys = most, ranges = { range } } }
   region.tile_columns, region.most_rows, region.key_block = most, rows, p.key_block
   region.tile_ld = divide.leading_dimension(words.round_up(most, p.key_block), p, "f32")

@@ -1,16 +1,19 @@
 -- bound.lua: lists the distinct products of an entry, with the tiles that `bench --bound` tries for each.
--- Products that differ only in their epilogue share their tiles; products in C alone have none.
+-- Products that differ only in their epilogue share their tiles; those of other types than f32 have none.
 local all_regions = require("passes.common.regions")
 local candidates = require("passes.plan.candidates")
 local divide = require("passes.common.divide")
+local targets = require("data.targets")
 local types = require("data.types")
 
 local bound = {}
 
 -- Returns the tiles of all candidates of a product, as candidates.tiles.
-local function tiles_of(product)
+local function tiles_of(product, target)
   local list = {}
-  for i, choice in ipairs(candidates.of(product)) do list[i] = candidates.tiles(product, choice) end
+  for i, choice in ipairs(candidates.of(product, "libxsmm")) do
+    list[i] = candidates.tiles(product, choice, target)
+  end
   return list
 end
 
@@ -20,9 +23,10 @@ local function product_of(state, fusion, region, segment)
     outputs = shape[1], inputs = shape[2], rows = segment.rows,
     ldb = state.plan.storage[fusion.leading.operands.x.name].leading_dimension,
     ldc = divide.leading_dimension(shape[1], parameters, "f32"), pad = parameters.pad }
-  if state.spec.kernels ~= "c" and fusion.types == types.f32_product then
-    product.candidates = state.plan.memoise("candidates", function() return tiles_of(product) end, product.outputs,
-      product.inputs, product.rows)
+  if fusion.types == types.f32_product then
+    local target = targets.by_name[state.spec.target]
+    product.candidates = state.plan.memoise("candidates", function() return tiles_of(product, target) end,
+      product.outputs, product.inputs, product.rows)
   end
   return product
 end

@@ -1,19 +1,16 @@
--- products.lua: decides how each product is made: its strips of registers, its calls, and what it prefetches.
+-- products.lua: decides how each product is made: its strips of registers, and what it prefetches.
 -- A product is of a fusion's panel and a block of rows; of an attention's scores or context; or of a table of relative
 -- positions. Lowering finds a product of a fusion by its rows and panel, any other by its shape.
 --
--- A product is { what, m: outputs, n: rows, k: inputs, types, a_room: whether a row of A has room for a whole vector }
--- and, in C, strips (registers.lua) and fetch (tile.lua: ahead), which is nil if it prefetches nothing. With libxsmm
--- it has fallback, the strips for processors where no code can be made at run time; or, if it is of a fusion,
--- calls (tile.lua), each with a fallback.
+-- A product is { what, m: outputs, n: rows, k: inputs, types, a_room: whether a row of A has room for a whole vector,
+-- strips (registers.lua), fetch (ahead.lua), which is nil if it prefetches nothing }.
+local ahead = require("passes.plan.ahead")
 local alike = require("common.alike")
 local all_regions = require("passes.common.regions")
-local budget = require("passes.common.budget")
 local distances = require("passes.common.distances")
 local ops = require("data.ops")
 local registers = require("passes.plan.registers")
 local targets = require("data.targets")
-local tile = require("passes.plan.tile")
 local types = require("data.types")
 
 local products = {}
@@ -25,32 +22,12 @@ end
 
 local function target_of(state) return targets.by_name[state.spec.target] end
 
--- Sets the strips of a product in C. p: its tile parameters.
+-- Sets the strips of a product. p: its tile parameters.
 local function cut(state, product, p)
   local target = target_of(state)
   product.a_room = product.a_room or product.m % target.vector == 0
   product.strips = state.plan.memoise("strips", registers.strips, product.m, product.n, product.k, target,
     p.call_rows, not product.a_room, product.types)
-end
-
--- Returns the strips of a kernel of libxsmm where no code can be made at run time. Rows of A have no room there.
-local function fallback(state, m, n, k)
-  local target = target_of(state)
-  return state.plan.memoise("strips", registers.strips, m, n, k, target, n, m % target.vector > 0)
-end
-
--- Returns the calls of a fusion's product with libxsmm.
-local function calls_of(state, fusion, product)
-  local p, k_blocks = fusion.parameters, fusion.k_blocks
-  local function make()
-    local strips = (product.n + p.call_rows - 1) // p.call_rows
-    budget.hold(state, strips * ((p.k_order == "reduce" and 1 or k_blocks.count) + (k_blocks.tail > 0 and 1 or 0)))
-    local list = tile.calls(product.n, product.lda, k_blocks, p, product.types.a)
-    for _, call in ipairs(list) do call.fallback = fallback(state, product.m, call.rows, call.size) end
-    return list
-  end
-  return state.plan.memoise("tile", make, product.m, product.n, product.k, product.lda, k_blocks.size, p.k_order,
-    p.call_rows, p.k_panel, p.fetch)
 end
 
 -- Returns how strips of an open product prefetch: for each number of strips as a product of so many rows does.
@@ -59,7 +36,7 @@ local function ahead_by_strips(state, fusion, product)
   local list, lines = {}, 0
   for i = 1, (product.n + most - 1) // most do
     local strips = { groups = product.strips.groups, strips = { { count = i, size = most } } }
-    list[i] = tile.ahead(product, strips, fusion.parameters, target.vector)
+    list[i] = ahead(product, strips, fusion.parameters, target.vector)
     lines = math.max(lines, list[i] and list[i].lines or 0)
   end
   return lines > 0 and { by_strips = list, lines = lines } or nil
@@ -72,9 +49,9 @@ local function open_panel(state, fusion, rows, i)
     lda = types.whole_lines(fusion.panels.widths[i], "f32"), types = fusion.types, a_room = true }
   product.strips = state.plan.memoise("open strips", registers.open_strips, product.m, product.k, target, p.call_rows,
     false, product.types, false)
-  local function ahead() return ahead_by_strips(state, fusion, product) or false end
-  product.fetch = state.plan.memoise("open ahead", ahead, product.m, rows, product.k, product.lda, p.fetch, p.stream,
-    product.types) or nil
+  local function by_strips() return ahead_by_strips(state, fusion, product) or false end
+  product.fetch = state.plan.memoise("open ahead", by_strips, product.m, rows, product.k, product.lda, p.fetch,
+    p.stream, product.types) or nil
   return product
 end
 
@@ -84,14 +61,9 @@ local function of_panel(state, region, fusion, rows, i)
   local p, target = fusion.parameters, target_of(state)
   local product = { m = fusion.outputs[i], n = rows, k = fusion.leading.operands.weight.shape[2],
     lda = types.whole_lines(fusion.panels.widths[i], "f32"), types = fusion.types, a_room = true }
-  if p.kernels ~= "c" then
-    product.calls = calls_of(state, fusion, product)
-    return product
-  end
   cut(state, product, p)
-  local function ahead() return tile.ahead(product, product.strips, p, target.vector) end
-  product.fetch = state.plan.memoise("ahead", ahead, product.m, rows, product.k, product.lda, p.call_rows, p.fetch,
-    p.stream, product.types) or nil
+  product.fetch = state.plan.memoise("ahead", function() return ahead(product, product.strips, p, target.vector) end,
+    product.m, rows, product.k, product.lda, p.call_rows, p.fetch, p.stream, product.types) or nil
   return product
 end
 
@@ -117,9 +89,7 @@ local function each_of_block(region, block, visit)
       visit("scores", key_block.outputs, block.count, products.depth(region), types.product(scores.operands.k.type),
         key_block.first % region.key_block % types.per_line("f32") == 0)
     end
-    for _, size in ipairs { range.k_blocks.size, range.k_blocks.tail } do
-      if size > 0 then visit("context", v.shape[3] // heads, block.count, size, of, false) end
-    end
+    visit("context", v.shape[3] // heads, block.count, range.keys, of, false)
   end
 end
 
@@ -158,8 +128,7 @@ local function of_attention(state, region)
     if region.product_of(product) ~= product then return end
     region.products[#region.products + 1] = product
     if region.open then return cut_open(state, product) end
-    if p.kernels == "c" then return cut(state, product, p) end
-    product.fallback = fallback(state, m, n, k)
+    cut(state, product, p)
   end
   for _, block in ipairs(region.blocks) do
     for _, each in ipairs(block.chunks or { block }) do

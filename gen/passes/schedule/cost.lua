@@ -29,23 +29,12 @@ function cost.meter()
   end
 end
 
--- Returns the bytes that a step, or a call of a tile, reads and writes.
-local function moved(step)
+--- Returns the bytes that a step reads and writes. Each element counts once.
+function cost.bytes(step)
   local n = 0
   operands.touched(step, function(_, access, _, bytes)
     if access ~= "value" then n = n + bytes * (access == "rw" and 2 or 1) end
   end)
-  return n
-end
-
---- Returns the bytes that a step reads and writes. Each element counts once, except the weights of a product, which
---- count once for each call that reads them.
-function cost.bytes(step)
-  local n = 0
-  for _, call in ipairs(step.calls or { step }) do
-    n = n + moved { form = step.form, fn = step.fn, elementwise = step.elementwise, constants = step.constants,
-      arguments = step.arguments, kernel = call.kernel, batch = call.batch }
-  end
   return n
 end
 

@@ -1,5 +1,7 @@
 -- precision.lua: reads the key `precision`: a number type for all products and tables, or a table by part.
+local libxsmm = require("kernels.libxsmm")
 local precision = require("data.precision")
+local targets = require("data.targets")
 local types = require("data.types")
 local words = require("common.words")
 
@@ -91,10 +93,13 @@ function this.check(say, spec)
   if precision.multiplies_f32(given) then return end
   check_groups(say, spec, given, "")
   if spec.memory and spec.memory.encoder then check_groups(say, spec.memory.encoder, given, "encoder ") end
-  local of_plan = spec.plan and spec.plan.kernels == "libxsmm"
-  if of_plan or spec.kernels == "libxsmm" then
-    say(of_plan and "plan.kernels" or "kernels",
-      "libxsmm goes with precision = \"f32\"; other numbers are multiplied by kernels in C")
+  local of_plan, target = spec.plan and spec.plan.kernels == "libxsmm", targets.by_name[spec.target]
+  if not (of_plan or spec.kernels == "libxsmm") then return end
+  for _, type in ipairs(types.list) do
+    if target and type.word and precision.multiplies(given, type.word) and not libxsmm.multiplies(type.name, target) then
+      return say(of_plan and "plan.kernels" or "kernels", "libxsmm goes with precision = \"f32\", and with bf16 for the "
+        .. "targets avx512bf16 and amx; other numbers are multiplied by kernels in C")
+    end
   end
 end
 

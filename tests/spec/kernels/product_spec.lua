@@ -5,18 +5,18 @@ local product = require("kernels.product")
 local registers = require("passes.plan.registers")
 local strip = require("kernels.strip")
 local targets = require("data.targets")
-local tile = require("passes.plan.tile")
+local ahead_of = require("passes.plan.ahead")
 local types = require("data.types")
 local words = require("common.words")
 
--- A product of a target; fetch: parameters of tile.ahead, or nil.
+-- A product of a target; fetch: parameters of ahead.lua, or nil.
 local function kernel_of(target, m, n, k, more)
   more = more or {}
   local a_room = more.a_room or m % target.vector == 0
   local kernel = { m = m, n = n, k = k, lda = more.lda or types.whole_lines(m, "f32"), ldb = more.ldb or k + 3,
     ldc = more.ldc or m + 5, beta = 0, types = types.f32_product, a_room = a_room,
     strips = more.strips or registers.strips(m, n, k, target, more.most or n, not a_room) }
-  kernel.fetch = more.fetch and tile.ahead(kernel, kernel.strips, more.fetch, target.vector) or nil
+  kernel.fetch = more.fetch and ahead_of(kernel, kernel.strips, more.fetch, target.vector) or nil
   return kernel
 end
 

@@ -106,12 +106,10 @@ describe("the checker after plan", function()
     end))
   end)
 
-  it("finds panels of another weight, and K blocks that do not cover", function()
+  it("finds panels of another weight", function()
     assert.matches("the panels of l0.attn.q", broken("plan", {}, function(state)
       fusions(state)[1].panels = state.weights.layouts["l0.ff.up.weight"]
     end))
-    assert.matches("the K blocks of l0.attn.q", broken("plan", {},
-      function(state) fusions(state)[1].k_blocks.tail = 1 end))
   end)
 
   -- The fault of a plan in which the storage of the first query, or of a tensor, has other fields.
@@ -176,53 +174,9 @@ describe("the checker after lower", function()
       s.arguments.valid.most = nil
     end, { mask = "padding" }))
   end)
-
-  -- 19 inputs in K panels of 16 and 3, 8 rows in strips of 4: six calls, all of which fetch.
-  local tile = { kernels = "libxsmm", layers = 0, input = { stage = "linear", from = 19, bias = false },
-    plan = { k_block = 8, k_order = "outer", call_rows = 5, k_panel = 16, fetch = 1 } }
-
-  local function tiled(breaks) return lowered("product", function(s) breaks(s.calls, s) end, tile) end
-
-  it("finds a tile whose calls do not make it", function()
-    assert.matches("do not make all of it", tiled(function(calls) table.remove(calls) end))
-    assert.matches("sums an input twice", tiled(function(calls)
-      calls[2].a, calls[2].b = calls[1].a, calls[1].b
-    end))
-    assert.matches("sum begins where it must not", tiled(function(calls) calls[2].kernel.beta = 0 end))
-    assert.matches("sum begins where it must not", tiled(function(calls) calls[1].kernel.beta = 1 end))
-    assert.matches("operands of a call do not fit", tiled(function(calls) calls[2].a = calls[1].a end))
-    assert.matches("other leading dimensions", tiled(function(calls) calls[1].kernel.ldb = 20 end))
-  end)
-
-  it("finds kernels that have no strips in C, or strips that make more", function()
-    assert.matches("a kernel has no strips", tiled(function(calls) calls[2].kernel.fallback = nil end))
-    assert.matches("the strips of a product make 5 rows of 1 vectors", tiled(function(calls)
-      local own = calls[2].kernel.fallback
-      calls[2].kernel.fallback = setmetatable({ strips = { { count = 1, size = 5 } } }, { __index = own })
-    end))
-  end)
-
-  it("finds a call that leaves its tile", function()
-    assert.matches("a call leaves its tile", tiled(function(calls) calls[3].c = calls[3].c + 4 end))
-    assert.matches("a call leaves its tile", tiled(function(calls) calls[6].b = calls[6].b + 4 end))
-    assert.matches("a call leaves its tile", tiled(function(calls) calls[1].batch = { count = 3, a = 512, b = 32 } end))
-  end)
-
-  it("finds fetches that are not the weights ahead, each line once", function()
-    assert.matches("fetches 4 lines from 1$", tiled(function(calls) calls[1].fetch.from = 1 end))
-    assert.matches("a tile of 19 lines fetches 18", tiled(function(calls)
-      calls[6].fetch.lines = calls[6].fetch.lines - 1
-    end))
-    assert.matches("fetches 4 lines from 1024, then from 1344", tiled(function(calls)
-      for i = 2, 6 do calls[i].fetch.from = calls[i].fetch.from + 64 end
-    end))
-    assert.matches("fetches 4 lines from 0$", tiled(function(calls) -- what is in use
-      for i = 1, 6 do calls[i].fetch.from = calls[i].fetch.from - 1024 end
-    end))
-  end)
 end)
 
-describe("the checker after lower, of products in C,", function()
+describe("the checker after lower, of products,", function()
   -- The message of a model with one product whose kernel was broken; n rows of 40 outputs of 19 inputs.
   local function product(breaks, n)
     local more = { layers = 0, seq = n or 40, d_model = 40, input = { stage = "linear", from = 19, bias = false },
@@ -263,8 +217,7 @@ describe("the checker after lower, of products in C,", function()
     end))
   end)
 
-  it("finds several blocks, and whole vectors that are cut", function()
-    assert.matches("has several blocks", product(function(_, each) each.batch = { count = 2, a = 0, b = 0 } end))
+  it("finds whole vectors that are cut", function()
     assert.matches("whole vectors of A are cut", product(function(k) k.a_room, k.m = false, 48 end))
   end)
 
@@ -478,21 +431,6 @@ describe("no operand leaves its buffer:", function()
     assert.matches("a product of input leaves input.linear.weight: bytes 4 to 963 of 960", left("product", function(s)
       s.arguments.a.offset = 4
     end, { layers = 0, d_model = 36, input = { stage = "linear", from = 5 } }))
-  end)
-
-  it("of a product's batch", function()
-    local more = { kernels = "libxsmm", d_ff = 256, plan = { k_block = 64 } }
-    local function batched(breaks)
-      return broken("memory", more, function(state)
-        for _, each in ipairs(steps_of(state)) do
-          if each.form == "product" and each.batch.count > 1 then return breaks(each.batch) end
-        end
-        error("no batch")
-      end)
-    end
-    assert.matches("leaves l0.ff.down.weight", batched(function(batch) batch.a = batch.a + 4 end))
-    assert.matches("leaves l0.ff.act", batched(function(batch) batch.b = batch.b + 128 end))
-    assert.matches("leaves l0.ff", batched(function(batch) batch.count = batch.count + 1 end))
   end)
 
   it("of a map and its operations", function()

@@ -441,9 +441,9 @@ describe("overrides", function()
   end)
 
   it("reach into tables, and make those that are missing", function()
-    local d = read(base, "output.2.to=10", "plan.panel=32", "plan.k_block=16")
+    local d = read(base, "output.2.to=10", "plan.panel=32", "plan.call_rows=16")
     assert.same({ { stage = "hidden" }, { stage = "linear", to = 10, name = "logits" } }, d.output)
-    assert.same({ panel = 32, k_block = 16 }, d.plan)
+    assert.same({ panel = 32, call_rows = 16 }, d.plan)
   end)
 
   it("are applied in order", function()

@@ -45,7 +45,6 @@ describe("a product and the map after it", function()
       function(_, map) map.arguments.x = operand("other") end,
       function(_, map) map.arguments.x = operand("sums", 64) end, function(_, map) map.form = "row" end,
       function(product) product.kernel.beta = 1 end, function(product) product.kernel.types.b = "f32" end,
-      function(product) product.kernel.strips = nil end,
       function(product) product.kernel.strips.form = "int8_tiles" end,
     } do
       assert.is_nil(joint(change))

@@ -1,6 +1,6 @@
--- kernels_spec: distinct kernel shapes, batches and row operations, each once, named by what
--- they do.
+-- kernels_spec: products with their bodies, row operations and panel loops, each once, named by what they do.
 local helper = require("tests.spec.helper")
+local pipeline = require("pipeline")
 local programs = require("passes.common.programs")
 
 local function kernels(more) return helper.tiny(more, "kernels") end
@@ -12,17 +12,25 @@ local function of_libxsmm(more)
 end
 
 describe("kernels of libxsmm", function()
-  it("are listed once each, and every product has its own", function()
+  it("are listed once each, and every product calls those of its rows", function()
     local state = of_libxsmm({ layers = 3, mask = "causal", seq = 70 })
-    local seen = {}
+    local seen, calls_of = {}, {}
     for _, k in ipairs(state.kernels) do
       local key = table.concat({ k.m, k.n, k.k, k.lda, k.ldb, k.ldc, k.beta }, " ")
       assert.is_nil(seen[key], key)
       seen[key] = true
     end
+    for _, fn in ipairs(state.functions) do calls_of[fn.name] = fn.calls end
     for _, program in ipairs(state.programs) do
       programs.each(program, function(step)
-        if step.form == "product" then assert.same(step.kernel, state.kernels[step.kernel_index + 1]) end
+        if step.form ~= "product" then return end
+        assert.is_true(step.takes_kernels)
+        local k, calls = step.kernel, calls_of[step.function_name]
+        for i, rows in ipairs(calls.rows) do
+          local own = state.kernels[calls.strips[i].first.index + 1]
+          assert.same({ k.m, rows.size, calls.blocks.size, k.lda, k.ldb, k.ldc, k.beta },
+            { own.m, own.n, own.k, own.lda, own.ldb, own.ldc, own.beta })
+        end
       end)
     end
   end)
@@ -40,42 +48,55 @@ describe("kernels of libxsmm", function()
     assert.same({ 16, 8, 16, 16, 16, 16, 0 }, { k.m, k.n, k.k, k.lda, k.ldb, k.ldc, k.beta })
   end)
 
-  it("differ where only the leading dimension or beta does", function()
-    local state = of_libxsmm({ plan = { k_block = 8, k_order = "outer" } })
+  it("differ only in beta where a product prefetches between blocks of inputs", function()
     local betas = { [0] = 0, [1] = 0 }
-    for _, k in ipairs(state.kernels) do betas[k.beta] = betas[k.beta] + 1 end
-    assert.is_true(betas[1] > 0)
-  end)
-end)
-
-describe("batches of libxsmm", function()
-  it("are one a count and pair of strides", function()
-    local state = of_libxsmm({ d_ff = 256 })
-    assert.equal("BATCH_1", state.batches[1].name)
-    local names = {}
-    for _, batch in ipairs(state.batches) do
-      assert.is_nil(names[batch.name])
-      names[batch.name] = batch
+    for _, k in ipairs(of_libxsmm({ seq = 32, d_model = 192, heads = 4, d_ff = 384 }).kernels) do
+      betas[k.beta] = betas[k.beta] + 1
     end
-    -- down: K 256 in 4 blocks of 64; a panel's row is 16 floats: 64 x 16 x 4 bytes apart in A, 64 x 4 in B.
-    assert.same({ name = "BATCH_4", count = 4, a = 4096, b = 256 }, names.BATCH_4)
+    assert.is_true(betas[0] > 0 and betas[1] > 0)
   end)
 
-  it("are those of each product, where several are as long, too", function()
-    -- Four K blocks of 64 of the feed-forward, four blocks of 16 keys of the context.
-    local state, as_long = of_libxsmm({ seq = 64, d_ff = 256, plan = { key_block = 16, query_block = 64 } }), 0
-    local names = {}
-    for _, batch in ipairs(state.batches) do
-      names[batch.name] = batch
-      if batch.count == 4 then as_long = as_long + 1 end
+  it("make products of bf16 too where the target multiplies pairs, and no product of int8", function()
+    local state, joined = of_libxsmm({ precision = "bf16", target = "avx512bf16" }), 0
+    for _, fn in ipairs(state.functions) do
+      if fn.step.form == "product" then assert.is_table(fn.calls, fn.name) end
+      joined = joined + (fn.joint and 1 or 0)
     end
-    assert.is_true(as_long >= 2)
+    assert.is_true(joined > 0)
+    for _, k in ipairs(state.kernels) do assert.equal("bf16", k.types.a) end
+  end)
+
+  it("make the products that a tuning file gives them, and others are in C", function()
+    local choice = { kernels = "libxsmm", panel = 16, token_block = 8, call_rows = 4096, fetch = 0, stream = 0 }
+    local state = helper.state(helper.description(), "kernels",
+      { tuning = { set = { choices = { ["64x16 n 8 +bias_gelu"] = choice }, target = "avx512" } } })
+    local made = {}
     programs.each(state.programs[1], function(step)
-      for _, call in ipairs(step.form == "product" and (step.calls or { step }) or {}) do
-        local batch = names[call.batch_name]
-        assert.same({ call.batch.count, call.batch.a, call.batch.b }, { batch.count, batch.a, batch.b })
-      end
+      if step.form == "product" then made[step.arguments.a.buffer] = step.takes_kernels end
     end)
+    assert.is_true(made["l0.ff.up.weight"])
+    assert.is_false(made["l0.ff.down.weight"])
+  end)
+
+  -- The point of one function with two bodies: nothing before it knows which it has.
+  it("change no dump of a pass before this one", function()
+    for name, more in pairs {
+      plain = {}, deep = { d_model = 256, heads = 4, d_ff = 1024, seq = 40, mask = "causal" },
+      lengths = { seq = { 16, 32 }, threads = 2, mask = "padding" }, avx2 = { target = "avx2", d_model = 192 },
+      bf16 = { precision = "bf16", target = "avx512bf16", seq = 20 },
+    } do
+      local dumps = {}
+      for _, provider in ipairs { "c", "libxsmm" } do
+        local all = { kernels = provider }
+        for key, value in pairs(more) do all[key] = value end
+        local state = kernels(all)
+        for _, stage in ipairs { "graph", "layout", "plan", "lower", "schedule", "fuse", "memory" } do
+          local text = pipeline.dump(state, stage)
+          assert.equal(dumps[stage] or text, text, name .. " " .. stage)
+          dumps[stage] = text
+        end
+      end
+    end
   end)
 end)
 
@@ -91,13 +112,13 @@ describe("products in C", function()
 
   it("are functions, one for all products that are alike, and there are no kernels of libxsmm", function()
     local state = kernels({ layers = 3, mask = "causal", seq = 70 })
-    assert.same({ {}, {}, {} }, { state.kernels, state.batches, state.fallbacks })
+    assert.same({}, state.kernels)
     local products = products_of(state)
     for _, program in ipairs(state.programs) do
       programs.each(program, function(step)
         if step.form == "product" then
           assert.same(products[step.function_name], step.kernel)
-          assert.is_nil(step.kernel_index)
+          assert.is_false(step.takes_kernels)
         end
       end)
     end
@@ -168,14 +189,14 @@ describe("products in C", function()
   end)
 
   it("have functions of their own where only what they ask for, or what they may read, differs", function()
-    local state = { kernels = {}, batches = {}, functions = {} }
+    local state = { kernels = {}, functions = {}, parameters = { provider = function() return "c" end } }
     local function product(more)
       local kernel = { m = 20, n = 8, k = 16, lda = 32, ldb = 16, ldc = 32, beta = 0, a_room = true,
         types = require("data.types").f32_product,
         strips = { groups = { { count = 1, size = 2 } }, strips = { { count = 1, size = 8 } }, rows_held = false },
         fetch = { from = 64, each = 64, every = 1, lines = 1 } }
       for name, value in pairs(more) do kernel[name] = value end
-      return { form = "product", kernel = kernel, batch = { count = 1, a = 0, b = 0 }, arguments = {}, outputs = 20 }
+      return { form = "product", kernel = kernel, arguments = {}, outputs = 20 }
     end
     local function strips(groups, rows, rows_held)
       return { strips = { groups = { groups }, strips = { rows }, rows_held = rows_held } }
@@ -193,7 +214,7 @@ describe("products in C", function()
     end
     state.spec = { target = "avx512" }
     local program = { joints = {}, joined = {}, segments = { { sections = { { steps = steps } } } } }
-    state.entries = { { programs = { program } } }
+    state.entries = { { programs = { program }, plan = { segments = {} }, graph = { entry = { ops = {} } } } }
     require("passes.kernels").run(state)
     assert.equal(11, #state.functions)
     assert.equal("product_8x20x16", steps[1].function_name)
@@ -206,20 +227,6 @@ describe("products in C", function()
     local state = kernels({ batch = { 1, 3 }, plan = { group_tokens = 8 } })
     assert.equal(2, #state.entries)
     assert.same(products_of(kernels()), products_of(state))
-  end)
-
-  it("of libxsmm have stand-ins in C with the same shapes", function()
-    local state = of_libxsmm({ d_model = 20, heads = 2 })
-    assert.equal(#state.kernels, #state.fallbacks)
-    for i, kernel in ipairs(state.kernels) do
-      local fallback = state.fallbacks[i]
-      for _, field in ipairs { "m", "n", "k", "lda", "ldb", "ldc", "beta" } do
-        assert.equal(kernel[field], fallback[field])
-      end
-      assert.is_false(fallback.a_room)
-      assert.is_nil(kernel.strips)
-      assert.is_table(fallback.strips.strips)
-    end
   end)
 end)
 

@@ -9,8 +9,8 @@ local words = require("common.words")
 
 describe("packed formats", function()
   it("are one for all entries that read a weight: the largest entry's", function()
-    local rule = "attn2c tuning 4 avx512 A-CPU\n%s: kernels c panel %d k_block 8 k_order outer token_block 4 "
-      .. "call_rows 3 k_panel 16 fetch 1 stream 0; 2.0 GFLOP/s, rule 1.0\n"
+    local rule = "attn2c tuning 5 avx512 A-CPU\n%s: kernels c panel %d token_block 4 "
+      .. "call_rows 3 fetch 1 stream 0; 2.0 GFLOP/s, rule 1.0\n"
     local set = tuning.parse(rule:format("64x16 n 4 +bias_gelu", 16)
       .. rule:format("64x16 n 8 +bias_gelu", 32):match("\n(.*)$"), "x.tune")
     local long = helper.state(helper.description({ seq = { 4, 8 } }), "plan", { tuning = { set = set } })

@@ -26,68 +26,24 @@ describe("a linear", function()
   it("is a product a panel, with the packed weight as A, the rows as B, and its bias on the hot tile", function()
     -- 8 rows, 80 outputs in panels of 48 and 32, K = 5; the second panel begins after 5 x 48 floats.
     assert.same({
-      "product m48 n8 k5 lda48 ldb5 ldc80 beta0 x 1 (0, 0)  input.linear.weight+0  in.features+0  input.linear+0",
+      "product m48 n8 k5 lda48 ldb5 ldc80 beta0  input.linear.weight+0  in.features+0  input.linear+0",
       "bias 8x48 ld80  input.linear+0  input.linear.bias+0",
-      "product m32 n8 k5 lda32 ldb5 ldc80 beta0 x 1 (0, 0)  input.linear.weight+960  in.features+0  input.linear+192",
+      "product m32 n8 k5 lda32 ldb5 ldc80 beta0  input.linear.weight+960  in.features+0  input.linear+192",
       "bias 8x32 ld80  input.linear+192  input.linear.bias+192",
     }, texts(with { d_model = 80 }))
   end)
 
-  -- The calls of the first tile of `more` by libxsmm, as "rows of K blocks beta, offsets in A, B, C, lines fetched
-  -- from".
-  local function calls(more)
-    local list, found = {}, nil
-    more.kernels = "libxsmm"
-    for _, section in ipairs(helper.tiny(more, "lower").programs[1].segments[1].sections) do
-      for _, step in ipairs(section.steps) do found = found or step.form == "product" and step end
-    end
-    for i, call in ipairs(found.calls) do
-      local k, batch = call.kernel, call.batch
-      list[i] = ("n%d k%d x %d (%d, %d) beta%d  %d %d %d"):format(k.n, k.k, batch.count, batch.a, batch.b, k.beta,
-        call.a, call.b, call.c)
-      if call.fetch then list[i] = ("%s  %d from %d"):format(list[i], call.fetch.lines, call.fetch.from) end
-    end
-    return list, step_text.of(found)
-  end
-
-  it("of libxsmm reduces over K blocks in one call, with the strides in bytes, and adds a tail", function()
-    local list, text = calls { layers = 0, input = { stage = "linear", from = 19, bias = false },
-      plan = { k_block = 8 } }
-    assert.equal("product m16 n8 k19 lda16 ldb19 ldc16 beta0 x 2 calls  "
-      .. "input.linear.weight+0  in.features+0  input.linear+0", text)
-    assert.same({ "n8 k8 x 2 (512, 32) beta0  0 0 0", "n8 k3 x 1 (0, 0) beta1  1024 64 0" }, list)
-  end)
-
-  it("of libxsmm adds K blocks one by one where K is outermost", function()
-    assert.same({ "n8 k8 x 1 (0, 0) beta0  0 0 0", "n8 k8 x 1 (0, 0) beta1  512 32 0",
-      "n8 k3 x 1 (0, 0) beta1  1024 64 0" }, (calls { layers = 0, input = { stage = "linear", from = 19, bias = false },
-      plan = { k_block = 8, k_order = "outer" } }))
-  end)
-
-  it("of libxsmm goes in strips of rows, and each call fetches its share of the next K panel of weights", function()
-    -- 19 inputs of 16 floats, one line each, in K panels of 16 and 3: the first K panel's four calls fetch the 16 lines
-    -- that lie one K panel after them, the last K panel's two what follows.
-    assert.same({
-      "n4 k8 x 1 (0, 0) beta0  0 0 0  4 from 1024", "n4 k8 x 1 (0, 0) beta1  512 32 0  4 from 1280",
-      "n4 k8 x 1 (0, 0) beta0  0 304 256  4 from 1536", "n4 k8 x 1 (0, 0) beta1  512 336 256  4 from 1792",
-      "n4 k3 x 1 (0, 0) beta1  1024 64 0  1 from 2048", "n4 k3 x 1 (0, 0) beta1  1024 368 256  2 from 2112",
-    }, (calls { layers = 0, input = { stage = "linear", from = 19, bias = false },
-      plan = { k_block = 8, k_order = "outer", call_rows = 5, k_panel = 16, fetch = 1 } }))
-  end)
-
-  it("in C is one product whose strips know what they may read and what they ask for", function()
+  it("is one product whose strips know what they may read and what they ask for", function()
     local function kernel(more)
       for _, step in ipairs(helper.steps(helper.tiny(more, "lower").programs[1])) do
-        if step.form == "product" then return step.kernel, step end
+        if step.form == "product" then return step.kernel end
       end
     end
-    -- 19 inputs in K blocks of 8 are one sum; rows of the panel have room for whole vectors.
+    -- Rows of the panel have room for whole vectors.
     local more = { layers = 0, input = { stage = "linear", from = 19, bias = false }, seq = 40, d_model = 40,
-      plan = { k_block = 8, fetch = 2, stream = 640 } }
-    local k, step = kernel(more)
+      plan = { fetch = 2, stream = 640 } }
+    local k = kernel(more)
     assert.same({ 40, 40, 19, 48, 19, 40, 0, true }, { k.m, k.n, k.k, k.lda, k.ldb, k.ldc, k.beta, k.a_room })
-    assert.same({ count = 1, a = 0, b = 0 }, step.batch)
-    assert.is_nil(step.calls)
     assert.same({ { count = 1, size = 3 } }, k.strips.groups)
     assert.same({ { count = 5, size = 8 } }, k.strips.strips)
     assert.equal(2 * 19 * 48 * 4, k.fetch.from)
@@ -104,8 +60,8 @@ describe("a linear", function()
   it("runs over blocks of rows", function()
     local list = having(texts(with { plan = { token_block = 5 } }), "product")
     assert.same({
-      "product m16 n4 k5 lda16 ldb5 ldc16 beta0 x 1 (0, 0)  input.linear.weight+0  in.features+0  input.linear+0",
-      "product m16 n4 k5 lda16 ldb5 ldc16 beta0 x 1 (0, 0)  input.linear.weight+0  in.features+80  input.linear+256",
+      "product m16 n4 k5 lda16 ldb5 ldc16 beta0  input.linear.weight+0  in.features+0  input.linear+0",
+      "product m16 n4 k5 lda16 ldb5 ldc16 beta0  input.linear.weight+0  in.features+80  input.linear+256",
     }, list)
   end)
 
@@ -217,8 +173,7 @@ describe("the trace", function()
         for _, step in ipairs(helper.steps(state.programs[index])) do
           if step.form == "product" then
             local k = step.kernel
-            table.insert(lists[index], table.concat({ k.m, k.n, k.k, k.lda, k.ldb, k.ldc, k.beta, step.batch.count },
-              " "))
+            table.insert(lists[index], table.concat({ k.m, k.n, k.k, k.lda, k.ldb, k.ldc, k.beta }, " "))
           end
         end
       end

@@ -145,13 +145,9 @@ describe("what lowering reads", function()
     local region = regions({ target = "avx2", seq = 150, d_model = 64 })[2]
     assert.equal("attention", region.kind)
     assert.equal(160, region.tile_ld)
-    local range = region.blocks[1].ranges[1]
-    assert.same({ size = 150, count = 1, tail = 0 }, range.k_blocks) -- a kernel in C takes all keys at once
-    local key_blocks = range.key_blocks
+    local key_blocks = region.blocks[1].ranges[1].key_blocks
     assert.same({ 64, 64, 24 }, { key_blocks[1].outputs, key_blocks[2].outputs, key_blocks[3].outputs })
     assert.equal(32, region.chunk_ld)
-    region = regions({ kernels = "libxsmm", target = "avx2", seq = 150, d_model = 64 })[2]
-    assert.same({ size = 64, count = 2, tail = 22 }, region.blocks[1].ranges[1].k_blocks)
   end)
 
   it("is the rows that an operation takes at a time", function()
@@ -175,7 +171,7 @@ end)
 
 describe("parameters", function()
   it("are the target's rule, then the description's", function()
-    local p = planned({ target = "x86_64", plan = { k_block = 16 } }).plan.parameters
-    assert.same({ 32, 16 }, { p.panel, p.k_block })
+    local p = planned({ target = "x86_64", plan = { call_rows = 16 } }).plan.parameters
+    assert.same({ 32, 16 }, { p.panel, p.call_rows })
   end)
 end)

@@ -102,10 +102,12 @@ describe("precision", function()
       .. '"layer N" or "encoder layer N" (did you mean "layer N"?)', refusal { precision = { ["layer 00"] = "bf16" } })
     assert.equal("precision: layer 9, but there are 1, numbered from 0",
       refusal { precision = { ["layer 9"] = "f32" } })
-    assert.equal('kernels: libxsmm goes with precision = "f32"; other numbers are multiplied by kernels in C',
-      refusal { precision = "bf16", kernels = "libxsmm" })
-    assert.equal('plan.kernels: libxsmm goes with precision = "f32"; other numbers are multiplied by kernels in C',
-      refusal { precision = "int8", plan = { kernels = "libxsmm" } })
+    assert.equal('kernels: libxsmm goes with precision = "f32", and with bf16 for the targets avx512bf16 and '
+      .. 'amx; other numbers are multiplied by kernels in C', refusal { precision = "bf16", kernels = "libxsmm" })
+    assert.same({}, helper.refusals(helper.description { precision = "bf16", kernels = "libxsmm",
+      target = "avx512bf16" }))
+    assert.equal('plan.kernels: libxsmm goes with precision = "f32", and with bf16 for the targets avx512bf16 '
+      .. 'and amx; other numbers are multiplied by kernels in C', refusal { precision = "int8", target = "avx512bf16", plan = { kernels = "libxsmm" } })
     assert.equal("precision: layer 1 has the weights of another layer, which has another precision",
       refusal { precision = { ["layer 1"] = "bf16" }, layers = 2, layer_groups = { 0, 0 } })
   end)

@@ -165,7 +165,7 @@ describe("a description's keys:", function()
     refused_keys("input = tokens { vocab = 2 ^ 40 }", { "input.vocab: " })
     refused_keys("plan = { panel = 17 }", { "plan.panel: 17, but a multiple of 16 is allowed" })
     refused_keys("plan = { panel = huge }", { "plan.panel: inf, but an integer from 16 to 256 is allowed" })
-    refused_keys("plan = { k_order = 'x' }", { 'plan.k_order: "x", but reduce or outer is allowed' })
+    refused_keys("plan = { kernels = 'x' }", { 'plan.kernels: "x", but c or libxsmm is allowed' })
     refused_keys("plan = { panl = 32 }", { "did you mean panel?" })
   end)
 

@@ -140,14 +140,14 @@ describe("shrinking", function()
     local asked = 0
     local found = shrink.run({
       name = "x", seq = 41, d_model = 60, heads = 3, layers = 3, batch = 4, mask = { "causal", "padding" }, d_ff = 7,
-      plan = { panel = 32, k_block = 16 }, output = { { stage = "norm" }, { stage = "linear", to = 9, bias = false } },
+      plan = { panel = 32, call_rows = 16 }, output = { { stage = "norm" }, { stage = "linear", to = 9, bias = false } },
     }, function(d)
       asked = asked + 1
       local linear = false
       for _, stage in ipairs(d.output or {}) do linear = linear or stage.stage == "linear" end
-      return d.seq >= 5 and linear and d.plan ~= nil and d.plan.k_block == 16
+      return d.seq >= 5 and linear and d.plan ~= nil and d.plan.call_rows == 16
     end, 200)
-    assert.same({ name = "x", seq = 5, d_model = 1, heads = 1, layers = 0, plan = { k_block = 16 },
+    assert.same({ name = "x", seq = 5, d_model = 1, heads = 1, layers = 0, plan = { call_rows = 16 },
       output = { { stage = "linear", to = 1 } } }, found)
     assert.is_true(asked <= 200)
   end)

@@ -55,23 +55,23 @@ describe("a run of mutants", function()
   local suite = "tests/spec/passes/common/divide_spec.lua"
   local file = "gen/passes/common/divide.lua"
   local function entry(more)
-    local result = { name = "one", file = file, suite = suite, wrong = "w", old = "tail = k % wanted",
-      new = "tail = 0" }
+    local result = { name = "one", file = file, suite = suite, wrong = "w", old = "n % number and 1",
+      new = "0 and 1" }
     for key, value in pairs(more or {}) do result[key] = value end
     return result
   end
 
   it("kills, tells who survives, and touches nothing", function()
     local before = files.read(helper.root .. "/" .. file)
-    local counts, said = run { entry(), entry { name = "two", new = "tail = k % (wanted)" },
-      entry { name = "three", new = "tail = k % (wanted)", equivalent = "brackets" } }
+    local counts, said = run { entry(), entry { name = "two", new = "n % (number) and 1" },
+      entry { name = "three", new = "n % (number) and 1", equivalent = "brackets" } }
     assert.same({ killed = 1, survived = 1, equivalent = 1, wrong = 0 }, counts)
     assert.matches("killed .*one: w\nSURVIVED .*two: w\nequivalent .*three: w: brackets\n$", said)
     assert.equal(before, files.read(helper.root .. "/" .. file))
   end)
 
   it("takes nothing for killed that is wrong in itself", function()
-    local counts = run { entry { old = "no such text" }, entry { old = "local" }, entry { new = "tail = = 0" },
+    local counts = run { entry { old = "no such text" }, entry { old = "local" }, entry { new = "= = 0" },
       entry { filter = "no such test" }, entry { equivalent = "it is not" } }
     assert.same({ killed = 0, survived = 0, equivalent = 0, wrong = 5 }, counts)
   end)

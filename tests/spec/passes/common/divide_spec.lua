@@ -40,30 +40,6 @@ describe("panels", function()
   end)
 end)
 
-describe("K blocks", function()
-  it("are one up to twice the wanted size", function()
-    assert.same({ size = 1, count = 1, tail = 0 }, divide.k_blocks(1, 64))
-    assert.same({ size = 128, count = 1, tail = 0 }, divide.k_blocks(128, 64))
-  end)
-
-  it("are the divisor nearest to the wanted size, or have a tail", function()
-    assert.same({ size = 64, count = 12, tail = 0 }, divide.k_blocks(768, 64))
-    assert.same({ size = 50, count = 4, tail = 0 }, divide.k_blocks(200, 64)) -- 40 and 50 divide 200
-    assert.same({ size = 64, count = 2, tail = 3 }, divide.k_blocks(131, 64)) -- 131 is prime
-    assert.same({ size = 43, count = 3, tail = 0 }, divide.k_blocks(129, 64))
-  end)
-
-  it("cover K", function()
-    for _, wanted in ipairs { 8, 64, 100 } do
-      for k = 1, 1000 do
-        local b = divide.k_blocks(k, wanted)
-        assert.equal(k, b.size * b.count + b.tail)
-        assert.is_true(b.tail < b.size and b.count >= 1)
-      end
-    end
-  end)
-end)
-
 describe("token blocks", function()
   it("are as few as the limit allows, of equal sizes as far as that goes", function()
     assert.same({ { first = 0, count = 128 } }, divide.blocks(128, 128))

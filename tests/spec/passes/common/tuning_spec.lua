@@ -8,14 +8,14 @@ local measure = require("commands.tune.measure")
 local search = require("commands.tune.search")
 local tuning = require("passes.common.tuning")
 
-local FIRST = "attn2c tuning 4 avx512 Some-CPU\n"
-local STRIPS = " call_rows 3 k_panel 16 fetch 1 stream 128"
-local LINE = "48x16 n 8 +bias: kernels libxsmm panel 32 k_block 8 k_order outer token_block 4" .. STRIPS
+local FIRST = "attn2c tuning 5 avx512 Some-CPU\n"
+local STRIPS = " call_rows 3 fetch 1 stream 128"
+local LINE = "48x16 n 8 +bias: kernels libxsmm panel 32 token_block 4" .. STRIPS
   .. "; 20.5 GFLOP/s, rule 10.0\n"
 
 local function choice(more)
-  local result = { kernels = "libxsmm", panel = 32, k_block = 8, k_order = "outer", token_block = 4, call_rows = 3,
-    k_panel = 16, fetch = 1, stream = 128, gflops = 20.5, rule_gflops = 10 }
+  local result = { kernels = "libxsmm", panel = 32, token_block = 4, call_rows = 3,
+    fetch = 1, stream = 128, gflops = 20.5, rule_gflops = 10 }
   for key, value in pairs(more or {}) do result[key] = value end
   return result
 end
@@ -80,7 +80,7 @@ describe("a tuning file", function()
     local set = { target = "avx512", machine = "Some-CPU",
       choices = { [QKV] = choice(), [UP] = choice { panel = 64 } } }
     local text = tuning.text(set)
-    local rest = " k_block 8 k_order outer token_block 4" .. STRIPS .. "; 20.5 GFLOP/s, rule 10.0\n"
+    local rest = " token_block 4" .. STRIPS .. "; 20.5 GFLOP/s, rule 10.0\n"
     assert.equal(FIRST .. QKV .. ": kernels libxsmm panel 32" .. rest
       .. UP .. ": kernels libxsmm panel 64" .. rest, text)
     assert.same(set, tuning.parse(text, "x.tune"))
@@ -100,8 +100,8 @@ describe("a tuning file", function()
   it("is refused with the line and what is allowed", function()
     local form = "\"OUTxIN n ROWS +EPILOGUE: PARAMETERS; N GFLOP/s, rule N\" is expected"
     refused("", "x.tune: line 1: \"\", but \"attn2c tuning FORMAT TARGET MACHINE\" is expected")
-    refused("attn2c tuning 3 avx512 X\n", "x.tune: line 1: format 3, but 4 is allowed: delete the file, and tune again")
-    refused("attn2c tuning 4 sse9 X\n", "x.tune: line 1: no target \"sse9\"")
+    refused("attn2c tuning 3 avx512 X\n", "x.tune: line 1: format 3, but 5 is allowed: delete the file, and tune again")
+    refused("attn2c tuning 5 sse9 X\n", "x.tune: line 1: no target \"sse9\"")
     refused(FIRST .. "\n", "x.tune: line 2: \"\", but " .. form)
     refused(FIRST .. "48x16 n 8: panel 32\n", "x.tune: line 2: \"48x16 n 8: panel 32\", but " .. form)
     refused(FIRST .. LINE .. LINE, "x.tune: line 3: a second line for \"48x16 n 8 +bias\"")
@@ -112,17 +112,20 @@ describe("a tuning file", function()
       "x.tune: line 2: panel \"33\", but a multiple of 16 from 16 to 256 is allowed")
     refused(with("panel 32", "panel 99999999999999999999"),
       "x.tune: line 2: panel \"99999999999999999999\", but a multiple of 16 from 16 to 256 is allowed")
-    refused(with("k_block 8", "k_block 0"), "x.tune: line 2: k_block \"0\", but an integer from 8 to 8192 is allowed")
-    refused(with("outer", "inner"), "x.tune: line 2: k_order \"inner\", but reduce or outer is allowed")
+    refused(with("call_rows 3", "call_rows 0"),
+      "x.tune: line 2: call_rows \"0\", but an integer from 1 to 4096 is allowed")
+    refused(with("libxsmm", "mkl"), "x.tune: line 2: kernels \"mkl\", but c or libxsmm is allowed")
+    refused(with("panel 32", "panel 32 k_block 8"),
+      "x.tune: line 2: no parameter \"k_block\"; there are " .. table.concat(tuning.names, ", "))
     refused(with("panel", "pane"),
       "x.tune: line 2: no parameter \"pane\"; there are " .. table.concat(tuning.names, ", "))
     refused(with("pad", "pad"):gsub("panel 32", "pad 8"),
       "x.tune: line 2: no parameter \"pad\"; there are " .. table.concat(tuning.names, ", "))
-    refused("attn2c tuning 4 aarch64 X\n" .. LINE, "x.tune: line 2: kernels \"libxsmm\", which goes with the targets "
+    refused("attn2c tuning 5 aarch64 X\n" .. LINE, "x.tune: line 2: kernels \"libxsmm\", which goes with the targets "
       .. "amx, avx512bf16, avx512vnni, avx512, avxvnni, avx2 and x86_64, not with aarch64")
     refused(with(" token_block 4", ""), "x.tune: line 2: token_block is missing")
-    refused(with("panel 32 k_block 8", "k_block 8 panel 32"), "x.tune: line 2: " .. require("common.faults").quote(
-      "kernels libxsmm k_block 8 panel 32 k_order outer token_block 4" .. STRIPS)
+    refused(with("panel 32 token_block 4", "token_block 4 panel 32"), "x.tune: line 2: "
+      .. require("common.faults").quote("kernels libxsmm token_block 4 panel 32" .. STRIPS)
       .. ", but each parameter once, in order, is expected")
   end)
 
@@ -158,11 +161,11 @@ describe("the parameters of a product", function()
     local state = tuned({ [UP] = choice() }, {}, "plan")
     local up, region = fusion(state, UP)
     assert.same({ 32, 32 }, up.panels.widths)
-    assert.equal("outer", up.parameters.k_order)
+    assert.equal(3, up.parameters.call_rows)
     assert.same({ 0, 4, 4, 4 }, { region.blocks[1].first, region.blocks[1].count, region.blocks[2].first,
       region.blocks[2].count })
     local down = fusion(state, DOWN)
-    assert.equal("reduce", down.parameters.k_order)
+    assert.equal(4096, down.parameters.call_rows)
     assert.equal("0123", state.parameters.hash)
   end)
 
@@ -170,7 +173,7 @@ describe("the parameters of a product", function()
     local state = tuned({ [UP] = choice() }, { plan = { panel = 16, token_block = 8 } }, "plan")
     local up, region = fusion(state, UP)
     assert.same({ 16, 16, 16, 16 }, up.panels.widths)
-    assert.equal("outer", up.parameters.k_order)
+    assert.equal(3, up.parameters.call_rows)
     assert.equal(1, #region.blocks)
   end)
 
@@ -181,29 +184,24 @@ describe("the parameters of a product", function()
       for _, region in ipairs(state.plan.segments[1].sections[1].regions) do
         for _, each in ipairs(region.fusions) do
           local p = each.parameters
-          if p then return { p.panel, p.k_block, p.k_order, p.call_rows, p.fetch, #region.blocks } end
+          if p then return { p.panel, p.call_rows, p.fetch, #region.blocks } end
         end
       end
     end
-    assert.same({ 64, 64, "reduce", 4096, 0, 2 }, rule("libxsmm", 128, 176)) -- not deep: two tiles of 64 rows
-    assert.same({ 48, 64, "outer", 9, 1, 1 }, rule("libxsmm", 128, 192))
-    assert.same({ 48, 48, "outer", 9, 4, 1 }, rule("libxsmm", 64, 192))
-    assert.same({ 48, 24, "outer", 9, 4, 1 }, rule("libxsmm", 32, 192))
-    assert.same({ 48, 64, "reduce", 4096, 0, 1 }, rule("libxsmm", 8, 192)) -- a single strip: nothing is fetched
-    assert.same({ 48, 96, "outer", 9, 1, 2 }, rule("libxsmm", 512, 192))
-    assert.same({ 48, 96, "outer", 9, 1, 3 }, rule("libxsmm", 512, 528))
-    assert.same({ 64, 64, "reduce", 4096, 0, 2 }, rule("auto", 128, 176))
-    assert.same({ 48, 64, "reduce", 4096, 0, 1 }, rule("auto", 16, 192)) -- two strips: the processor fetches by itself
-    assert.same({ 48, 64, "reduce", 4096, 1, 1 }, rule("auto", 17, 192))
-    assert.same({ 48, 64, "reduce", 4096, 1, 1 }, rule("auto", 128, 192))
-    assert.same({ 48, 64, "reduce", 4096, 1, 2 }, rule("c", 512, 192))
-    assert.same({ 48, 64, "reduce", 4096, 1, 3 }, rule("c", 512, 528))
+    for _, kernels in ipairs { "auto", "c", "libxsmm" } do
+      assert.same({ 64, 4096, 0, 2 }, rule(kernels, 128, 176)) -- not deep: two tiles of 64 rows
+      assert.same({ 48, 4096, 0, 1 }, rule(kernels, 16, 192)) -- two strips: the processor fetches by itself
+      assert.same({ 48, 4096, 1, 1 }, rule(kernels, 17, 192))
+      assert.same({ 48, 4096, 1, 1 }, rule(kernels, 128, 192))
+      assert.same({ 48, 4096, 1, 2 }, rule(kernels, 512, 192))
+      assert.same({ 48, 4096, 1, 3 }, rule(kernels, 512, 528))
+    end
   end)
 
   it("are made by whom the description says, else the file, else the rule", function()
     local function maker(of_file, more)
       local choices = of_file and { [UP] = choice { kernels = of_file } } or {}
-      return fusion(tuned(choices, more, "plan"), UP).parameters.kernels
+      return tuned(choices, more, "plan").parameters.provider(UP)
     end
     assert.equal("c", maker(nil, {}))
     assert.equal("libxsmm", maker("libxsmm", {}))
@@ -227,7 +225,7 @@ describe("the parameters of a product", function()
 
   it("may differ in everything and still make sound code", function()
     local state = tuned({ [QKV] = choice { panel = 16, token_block = 3 }, [UP] = choice { panel = 48, token_block = 5 },
-      [DOWN] = choice { k_block = 24 } }, { layers = 2 })
+      [DOWN] = choice { call_rows = 5 } }, { layers = 2 })
     local checks = require("passes.checks")
     for _, name in ipairs { "plan", "lower", "schedule", "memory" } do
       if checks[name] then checks[name](state) end
@@ -249,8 +247,7 @@ end)
 
 describe("the search", function()
   local product = { key = "p", main = "p", least_panel = 32, outputs = 64, inputs = 256, rows = 32 }
-  local rule = { panel = 64, k_block = 64, k_order = "reduce", token_block = 128, call_rows = 4096, k_panel = 8192,
-    fetch = 0 }
+  local rule = { kernels = "c", panel = 64, token_block = 128, call_rows = 4096, fetch = 0, stream = 0 }
 
   it("proposes what comes to something new, once", function()
     local seen = { [search.signature(product, rule)] = true }
@@ -269,24 +266,25 @@ describe("the search", function()
 
   it("leaves alone what the description decides", function()
     for _, round in ipairs(search.rounds) do
-      for _, each in ipairs(search.moves(round, product, rule, { panel = 48, k_order = "outer" }, {})) do
+      for _, each in ipairs(search.moves(round, product, rule, { panel = 48, fetch = 1 }, {})) do
         assert.equal(48, each.panel)
-        assert.equal("outer", each.k_order)
+        assert.equal(1, each.fetch)
       end
     end
   end)
 
   it("goes through the candidates that the bound is timed with", function()
     local rows = { key = "p", main = "p", least_panel = 32, outputs = 256, inputs = 768, rows = 256 }
-    local names = { "kernels", "stream", "panel", "k_block", "k_order", "call_rows", "k_panel", "fetch" }
+    local names = { "kernels", "stream", "panel", "call_rows", "fetch" }
     local function form(each)
       local parts = {}
       for i, name in ipairs(names) do parts[i] = tostring(each[name]) end
       return table.concat(parts, " ")
     end
     local known, tried = {}, 0
-    for _, each in ipairs(candidates.of(rows)) do known[form(each)] = true end
-    for _, each in ipairs(candidates.in_c(rows)) do known[form(each)] = true end
+    for _, kernels in ipairs { "c", "libxsmm" } do
+      for _, each in ipairs(candidates.of(rows, kernels)) do known[form(each)] = true end
+    end
     for _, round in ipairs(search.rounds) do
       for _, each in ipairs(search.moves(round, rows, rule, {}, {})) do
         assert.is_true(known[form(each)], form(each))
@@ -301,18 +299,10 @@ describe("the search", function()
     assert.same({}, search.moves("token_blocks", member, rule, {}, {}))
   end)
 
-  it("takes the order for one where K is whole", function()
-    local whole = { key = "p", main = "p", least_panel = 32, outputs = 64, inputs = 64, rows = 32 }
-    local outer = { panel = 64, k_block = 64, k_order = "outer", token_block = 128, call_rows = 4096, k_panel = 8192,
-      fetch = 0 }
-    assert.equal(search.signature(whole, rule), search.signature(whole, outer))
-    assert.not_equal(search.signature(product, rule), search.signature(product, outer))
-  end)
-
   it("names each candidate as no other one", function()
     for _, size in ipairs { { 256, 256, 128 }, { 384, 1536, 8 }, { 30, 77, 14 }, { 2, 384, 1 } } do
       local shape, texts = { outputs = size[1], inputs = size[2], rows = size[3] }, {}
-      for _, list in ipairs { candidates.of(shape), candidates.in_c(shape) } do
+      for _, list in ipairs { candidates.of(shape, "c"), candidates.of(shape, "libxsmm") } do
         for _, each in ipairs(list) do
           local text = search.text(shape, each)
           assert.is_nil(texts[text], text)
@@ -346,8 +336,8 @@ describe("the command with a tuning file", function()
     if tune then files.write_all(path:match("^(.*)/"), { { name = name or "tiny.tune", text = tune } }) end
     return path
   end
-  local GOOD = "attn2c tuning 4 avx512 %s\n"
-  GOOD = (GOOD .. "%s: kernels c panel 32 k_block 8 k_order outer token_block 4" .. STRIPS
+  local GOOD = "attn2c tuning 5 avx512 %s\n"
+  GOOD = (GOOD .. "%s: kernels c panel 32 token_block 4" .. STRIPS
     .. "; 2.0 GFLOP/s, rule 1.0\n"):format(tuning.machine(), UP)
 
   after_each(helper.clean)
@@ -402,7 +392,7 @@ describe("the command with a tuning file", function()
   end)
 
   it("refuses one that is malformed or missing", function()
-    local path = described("attn2c tuning 4 avx512 X\nnonsense\n")
+    local path = described("attn2c tuning 5 avx512 X\nnonsense\n")
     local code, output, errors = helper.command { "gen", path, "-o", path:match("^(.*)/") .. "/out" }
     assert.equal(3, code)
     assert.equal("", output)
@@ -414,7 +404,7 @@ describe("the command with a tuning file", function()
   end)
 
   it("tunes: writes a file that is read back, and keeps lines of other products", function()
-    local path = described("attn2c tuning 4 x86_64 Old\n" .. LINE)
+    local path = described("attn2c tuning 5 x86_64 Old\n" .. LINE)
     local code, output, errors = helper.command({ "tune", path, "target=x86_64", "--budget", "4" }, helper.folder())
     assert.equal(0, code, errors)
     local text = files.read(tuning.beside(path))

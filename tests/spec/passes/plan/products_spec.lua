@@ -1,5 +1,5 @@
--- products_spec: the plan has every product that lowering makes and no other, and lowering takes its strips, calls
--- and prefetch.
+-- products_spec: the plan has every product that lowering makes and no other, and lowering takes its strips and
+-- prefetch.
 local helper = require("tests.spec.helper")
 local all_regions = require("passes.common.regions")
 
@@ -22,19 +22,11 @@ local function compare(region, steps)
   for _, step in ipairs(steps) do
     if step.form == "product" and step.region == region then
       local k = step.kernel
-      local blocks = region.kind == "rows" and step.batch.count or 1 -- an attention's product is one block of several
-      local name = ("%d x %d x %d of %s"):format(k.n, k.m, k.k * blocks, k.types.a)
+      local name = ("%d x %d x %d of %s"):format(k.n, k.m, k.k, k.types.a)
       local product = planned[name]
       assert.is_table(product, name)
       assert.equal(product.strips, k.strips)
       assert.equal(product.fetch, k.fetch)
-      if step.calls then
-        assert.equal(#product.calls, #step.calls)
-        for i, call in ipairs(step.calls) do assert.equal(product.calls[i].fallback, call.kernel.fallback) end
-      elseif not k.strips then
-        assert.is_table(k.fallback)
-        assert.equal((product.calls or { product })[1].fallback, k.fallback)
-      end
       count = count + (made[name] and 0 or 1)
       made[name] = true
     end
@@ -45,9 +37,8 @@ end
 
 describe("the planned products", function()
   for name, more in pairs {
-    ["in C"] = { seq = 40, plan = { query_block = 16, key_block = 16, token_block = 16 } },
-    ["of libxsmm"] = { kernels = "libxsmm", seq = 40, d_ff = 40, plan = { query_block = 16, key_block = 16, k_block = 8,
-      call_rows = 6, k_order = "outer", fetch = 1 } },
+    ["of f32"] = { seq = 40, plan = { query_block = 16, key_block = 16, token_block = 16 } },
+    ["that prefetch"] = { seq = 40, d_ff = 40, plan = { query_block = 16, key_block = 16, call_rows = 6, fetch = 1 } },
     ["of keys in chunks"] = { seq = 70, plan = { softmax_block = 16, tile_bytes = 1024 } },
     ["of tables of positions"] = { seq = 40, input = { stage = "tokens", vocab = 5 }, max_position = 40,
       positions = "relative_key_query", plan = { query_block = 16, key_block = 16 } },
@@ -75,11 +66,5 @@ describe("the planned products", function()
       end
     end
     assert.is_truthy(next(seen))
-  end)
-
-  it("are refused before a list of calls is too long to be made", function()
-    local fault = helper.fault(helper.tiny, { kernels = "libxsmm", max_lines = 1000, seq = 4096, layers = 1,
-      target = "avx2", plan = { call_rows = 1, token_block = 4096, k_block = 8, k_order = "outer" } }, "plan")
-    assert.matches("max_lines: the model unrolls to some [%d,]+ steps", fault.lines[1])
   end)
 end)
