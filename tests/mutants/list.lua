@@ -149,7 +149,7 @@ of("gen/kernels/libxsmm.lua", spec .. "kernels/libxsmm_spec.lua") {
   { name = "libxsmm_fetch", old = "+ done * strip", new = "+ 0", wrong = "strips prefetch the same lines" },
   { name = "libxsmm_lines", old = "(panel // types.LINE + calls - 1) // calls", new = "panel // types.LINE // calls",
     wrong = "the last lines of a panel are left out" },
-  { name = "libxsmm_odd", old = " and kernel.k % 2 == 0", new = "",
+  { name = "libxsmm_odd", old = " and kernel.k % types.group(a) == 0", new = "",
     wrong = "libxsmm gets a product of bf16 with odd inputs" },
 }
 

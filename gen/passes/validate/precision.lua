@@ -95,10 +95,10 @@ function this.check(say, spec)
   if spec.memory and spec.memory.encoder then check_groups(say, spec.memory.encoder, given, "encoder ") end
   local of_plan, target = spec.plan and spec.plan.kernels == "libxsmm", targets.by_name[spec.target]
   if not (of_plan or spec.kernels == "libxsmm") then return end
-  for _, type in ipairs(types.list) do
-    if target and type.word and precision.multiplies(given, type.word) and not libxsmm.multiplies(type.name, target) then
-      return say(of_plan and "plan.kernels" or "kernels", "libxsmm goes with precision = \"f32\", and with bf16 for the "
-        .. "targets avx512bf16 and amx; other numbers are multiplied by kernels in C")
+  for _, type in ipairs(types.of_weights) do
+    if target and precision.multiplies(given, type.word) and not libxsmm.multiplies(type.name, target) then
+      return say(of_plan and "plan.kernels" or "kernels", "libxsmm goes with precision = \"f32\", and with bf16 for "
+        .. "the targets avx512bf16 and amx; other numbers are multiplied by kernels in C")
     end
   end
 end

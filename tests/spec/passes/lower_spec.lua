@@ -1,6 +1,5 @@
--- lower_spec: the steps of tiny models, in libxsmm's column-major terms, and what a trace adds.
+-- lower_spec: the steps of tiny models, and what a trace adds.
 local helper = require("tests.spec.helper")
-local step_text = require("data.step_text")
 
 -- The texts of the shipped (1) or traced (2) steps, without notes.
 local function texts(more, index) return helper.step_texts(helper.tiny(more, "lower").programs[index or 1]) end

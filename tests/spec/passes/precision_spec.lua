@@ -107,7 +107,8 @@ describe("precision", function()
     assert.same({}, helper.refusals(helper.description { precision = "bf16", kernels = "libxsmm",
       target = "avx512bf16" }))
     assert.equal('plan.kernels: libxsmm goes with precision = "f32", and with bf16 for the targets avx512bf16 '
-      .. 'and amx; other numbers are multiplied by kernels in C', refusal { precision = "int8", target = "avx512bf16", plan = { kernels = "libxsmm" } })
+      .. 'and amx; other numbers are multiplied by kernels in C',
+      refusal { precision = "int8", target = "avx512bf16", plan = { kernels = "libxsmm" } })
     assert.equal("precision: layer 1 has the weights of another layer, which has another precision",
       refusal { precision = { ["layer 1"] = "bf16" }, layers = 2, layer_groups = { 0, 0 } })
   end)

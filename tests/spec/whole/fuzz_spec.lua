@@ -140,7 +140,8 @@ describe("shrinking", function()
     local asked = 0
     local found = shrink.run({
       name = "x", seq = 41, d_model = 60, heads = 3, layers = 3, batch = 4, mask = { "causal", "padding" }, d_ff = 7,
-      plan = { panel = 32, call_rows = 16 }, output = { { stage = "norm" }, { stage = "linear", to = 9, bias = false } },
+      plan = { panel = 32, call_rows = 16 },
+      output = { { stage = "norm" }, { stage = "linear", to = 9, bias = false } },
     }, function(d)
       asked = asked + 1
       local linear = false

@@ -30,7 +30,7 @@ describe("candidates", function()
     for _, product in ipairs(products) do
       for _, choice in ipairs(candidates.of(product, "libxsmm")) do
         local tiles = candidates.tiles(product, choice, target)
-        local outputs, rows, inputs, column = 0, 0, nil, 0
+        local outputs, rows, column = 0, 0, 0
         for _, panel in ipairs(tiles.panels) do
           outputs = outputs + panel.count * panel.width
           column = column + (panel.count - 1) * panel.width
@@ -44,7 +44,7 @@ describe("candidates", function()
           for _, strip in ipairs(block.strips) do strips = strips + strip.count * strip.rows end
           assert.equal(block.rows, strips)
         end
-        inputs = tiles.k.count * tiles.k.size + tiles.k.tail
+        local inputs = tiles.k.count * tiles.k.size + tiles.k.tail
         assert.same({ product.outputs, product.rows, product.inputs }, { outputs, rows, inputs })
         assert.is_true(#tiles.panels <= 3 and #tiles.blocks <= 2)
         for _, block in ipairs(tiles.blocks) do assert.is_true(#block.strips <= 2) end
@@ -58,8 +58,8 @@ describe("candidates", function()
         local tiles = candidates.tiles(product, choice, target)
         local panel = tiles.panels[1]
         local kernel = { m = panel.outputs, n = tiles.blocks[1].rows, k = product.inputs, lda = panel.ld, beta = 0,
-          types = types.f32_product, fetch = {}, strips = registers.strips(panel.outputs, tiles.blocks[1].rows, product.inputs,
-          target, choice.call_rows, false) }
+          types = types.f32_product, fetch = {}, strips = registers.strips(panel.outputs, tiles.blocks[1].rows,
+          product.inputs, target, choice.call_rows, false) }
         if #tiles.blocks == 1 and choice.fetch == 1 then
           assert.same(libxsmm.calls(kernel, true).blocks, tiles.k, tiles.text)
         end
