@@ -60,20 +60,6 @@ function operands.each(step, visit, absent)
   end
 end
 
---- Returns a copy of a step with change(operand) for each operand, or the step itself if none changes.
-function operands.replace(step, change)
-  local arguments, changed = {}, false
-  for name, operand in pairs(step.arguments) do
-    arguments[name] = operand and change(operand)
-    changed = changed or arguments[name] ~= operand
-  end
-  if not changed then return step end
-  local copy = {}
-  for key, value in pairs(step) do copy[key] = value end
-  copy.arguments = arguments
-  return copy
-end
-
 -- Returns a row operation's constants with the bounds of the integers that only a call knows.
 local function with_integers(step, entry)
   local known

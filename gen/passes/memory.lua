@@ -7,6 +7,7 @@
 -- arena_bytes, live_bytes (the largest sum of buffers live at one moment).
 local operands = require("data.operands")
 local programs = require("passes.common.programs")
+local tasks = require("passes.common.tasks")
 local types = require("data.types")
 local words = require("common.words")
 
@@ -16,7 +17,7 @@ local BUCKET = 64 -- steps; adjacent times are looked up by bucket
 
 -- Returns the first and last moment at which each arena buffer is used, and the segment that uses it. A buffer that
 -- enters or leaves a loop lives through all of it; so does a buffer shared by workers that are at different steps of
--- the loop.
+-- the loop. `own`: each worker has the buffer for itself.
 local function lifetimes(program)
   local life, loops, open = {}, {}, {}
   local start_of, last_of = {}, {}
@@ -38,6 +39,8 @@ local function lifetimes(program)
         end
         l.last = position
         if l.segment ~= segment or (operand.terms and operand.terms.s) then l.common = true end
+        l.own = segment.mode == "micro_batches" and not l.common
+          or segment.mode == "phases" and tasks.is_own(program.buffers[operand.buffer], step, program.threads)
       end
     end)
   end)
@@ -77,8 +80,7 @@ local function items_of(program)
       local key = root_of(name)
       local item = by_root[key]
       if not item then
-        item = { names = {}, bytes = 0, first = l.first, last = l.last,
-          own = l.segment.mode == "micro_batches" and not l.common }
+        item = { names = {}, bytes = 0, first = l.first, last = l.last, own = l.own }
         by_root[key] = item
         items[#items + 1] = item
       end

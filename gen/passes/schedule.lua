@@ -1,21 +1,21 @@
--- schedule.lua: orders the steps of each worker, with the barriers that the plan names.
+-- schedule.lua: orders the steps, in chunks that workers claim, with the barriers that the plan names.
 -- One worker takes every section in the order of the graph. Several workers divide what the plan's partition names: the
--- tasks between two barriers, by counted cost; or the micro-batches, with a barrier at the end.
--- Units are never changed, so the bits of results do not depend on the division.
+-- tasks between two barriers, in chunks of equal counted cost; or the micro-batches, with a barrier at the end. Each
+-- has a run of the chunks, and claims those of others when it has done its own (runtime/model/team.h).
+-- Units are never changed, so the bits of results do not depend on who does them.
 --
 -- Before: state.programs. After: one program for each number of workers in the description (a trace has one worker),
 -- with
 --   threads     the number of workers
 --   segments    each with a mode: serial, micro_batches or phases
---   phases      of a segment in phases: { section, lists = worker -> steps }, a barrier after each
+--   phases      of a segment in phases: { section, chunks = list of lists of steps }, a barrier after each
+--   chunks      of a segment in micro-batches: how many runs of these are claimed
 --   lines       the number of its steps
 -- and state.saved_by_two, the part of the counted work that a second worker takes from the first.
 local cost = require("passes.schedule.cost")
-local operands = require("data.operands")
 local programs = require("passes.common.programs")
 local step_text = require("data.step_text")
 local tasks = require("passes.common.tasks")
-local words = require("common.words")
 
 local schedule = {}
 
@@ -58,50 +58,39 @@ local function find_phases(atoms)
   return phases
 end
 
--- Divides a phase's atoms, in order, into parts of equal cost.
-local function assign(phase, threads)
-  local before = 0
+-- Divides a phase's atoms, in order, into chunks of about equal cost: some for each worker, so that one whose core is
+-- slow leaves chunks to the others; one for each if they would cost less than `least`. Returns the number of chunks.
+local function divide(phase, threads, parameters)
+  local wanted = math.max(threads, math.min(threads * parameters.chunks, phase.cost // parameters.least_chunk))
+  local before, count, last = 0, 0, nil
   for _, atom in ipairs(phase.atoms) do
     local middle = before + atom.cost / 2
-    atom.worker = math.min(threads, 1 + math.floor(middle * threads / math.max(1, phase.cost)))
+    local part = math.min(wanted - 1, math.floor(middle * wanted / math.max(1, phase.cost)))
+    if part ~= last then count, last = count + 1, part end
+    atom.chunk = count
     before = before + atom.cost
   end
+  return count
 end
 
--- Returns a worker's own copy of an operand in a private buffer.
-local function own(operand, worker)
-  local copy = {}
-  for key, value in pairs(operand) do copy[key] = value end
-  copy.buffer = operand.buffer .. "@worker" .. worker
-  return copy
-end
-
--- Returns the step with a worker's private buffers in place of the common ones.
-local function privatise(step, worker, private)
-  return operands.replace(step, function(operand)
-    if operand.buffer and private(operand.buffer, step) then return own(operand, worker) end
-    return operand
-  end)
-end
-
--- Returns one phase's steps for each worker, with the notes and loops around them.
-local function lists_of(section, of_step, phase_number, threads, private)
+-- Returns the steps of each chunk of a phase, with the notes and loops around them.
+local function chunks_of(section, of_step, phase_number, count)
   local lists, state = {}, {}
-  for worker = 1, threads do lists[worker], state[worker] = {}, {} end
+  for chunk = 1, count do lists[chunk], state[chunk] = {}, {} end
   local note, loop
   for _, step in ipairs(section.steps) do
     if step.form == "note" then note = step
     elseif step.form == "begin" then loop = step
     elseif step.form == "finish" then
-      for worker = 1, threads do
-        if state[worker].loop == loop then lists[worker][#lists[worker] + 1] = step end
-        state[worker].loop = nil
+      for chunk = 1, count do
+        if state[chunk].loop == loop then lists[chunk][#lists[chunk] + 1] = step end
+        state[chunk].loop = nil
       end
       loop = nil
     else
       local atom = of_step[step]
       if atom.phase == phase_number then
-        local list, s = lists[atom.worker], state[atom.worker]
+        local list, s = lists[atom.chunk], state[atom.chunk]
         if loop and s.loop ~= loop then
           list[#list + 1] = loop
           s.loop = loop
@@ -110,7 +99,7 @@ local function lists_of(section, of_step, phase_number, threads, private)
           list[#list + 1] = note
           s.note = note
         end
-        list[#list + 1] = privatise(step, atom.worker, private)
+        list[#list + 1] = step
       end
     end
   end
@@ -139,52 +128,41 @@ local function segment_cost(segment, cost_of)
 end
 
 -- Returns a segment's phases for several workers, or nil if one worker is faster.
-local function in_phases(segment, threads, buffers, least, cost_of)
-  local function private(name, step) return tasks.is_own(buffers[name], step, threads) end
+local function in_phases(segment, threads, parameters, cost_of)
   local phases, total = {}, 0
   for _, section in ipairs(segment.sections) do
     local atoms, of_step = atoms_of(section, threads, cost_of)
     for number, phase in ipairs(find_phases(atoms)) do
-      assign(phase, threads)
-      phases[#phases + 1] = { section = section, lists = lists_of(section, of_step, number, threads, private) }
+      local count = divide(phase, threads, parameters)
+      phases[#phases + 1] = { section = section, chunks = chunks_of(section, of_step, number, count) }
     end
     total = total + list_cost(section.steps, cost_of)
   end
-  if #phases == 0 or total / #phases < least then return nil end
-  for _, name in ipairs(words.sorted_keys(buffers)) do
-    local buffer = buffers[name]
-    for worker = 1, buffer.private and threads or 0 do
-      buffers[name .. "@worker" .. worker] = { type = buffer.type, bytes = buffer.bytes, pitch = buffer.pitch,
-        class = buffer.class }
-    end
-  end
-  return phases
+  return #phases > 0 and total / #phases >= parameters.least_phase and phases or nil
 end
 
-local function copy_buffers(buffers)
-  local copy = {}
-  for name, buffer in pairs(buffers) do copy[name] = buffer end
-  return copy
+-- Returns the number of runs of micro-batches that are claimed. The last micro-batch ends with the batch, and so may
+-- have sequences in common with the one before; then each worker has one run, as the plan assumes.
+local function runs_of(segment, threads, batch, parameters)
+  if batch % segment.micro_batch > 0 then return threads end
+  return math.min(segment.repeats, threads * parameters.chunks)
 end
 
 -- Returns the program for a number of workers.
-local function schedule_program(base, threads, parameters, cost_of)
+local function schedule_program(base, threads, batch, parameters, cost_of)
   local program = { entry = base.entry, variant = base.variant, threads = threads, segments = {},
-    buffers = copy_buffers(base.buffers), lines = 0 }
-  local before = copy_buffers(base.buffers)
+    buffers = base.buffers, lines = 0 }
   for i, segment in ipairs(base.segments) do
     local new = { name = segment.name, micro_batch = segment.micro_batch, repeats = segment.repeats,
       sections = segment.sections, mode = "serial" }
     if threads > 1 then
       if segment.partition[threads].axis == "sequences" then
-        if segment.repeats * segment_cost(segment, cost_of) >= parameters.least_team then new.mode = "micro_batches" end
-      else
-        local clones = copy_buffers(before)
-        new.phases = in_phases(segment, threads, clones, parameters.least_phase, cost_of)
-        if new.phases then
-          new.mode = "phases"
-          for name, buffer in pairs(clones) do program.buffers[name] = buffer end
+        if segment.repeats * segment_cost(segment, cost_of) >= parameters.least_team then
+          new.mode, new.chunks = "micro_batches", runs_of(segment, threads, batch, parameters)
         end
+      else
+        new.phases = in_phases(segment, threads, parameters, cost_of)
+        if new.phases then new.mode = "phases" end
       end
     end
     program.segments[i] = new
@@ -193,10 +171,11 @@ local function schedule_program(base, threads, parameters, cost_of)
   return program
 end
 
--- Returns the part of the counted work that two workers save against one: 0 if one does all, at most a half.
-local function saved_by_two(base, parameters, cost_of)
+-- Returns the part of the counted work that two workers save against one, each with one chunk of a phase: 0 if one does
+-- all, at most a half.
+local function saved_by_two(base, batch, parameters, cost_of)
   local alone, longest = 0, 0
-  local program = schedule_program(base, 2, parameters, cost_of)
+  local program = schedule_program(base, 2, batch, setmetatable({ chunks = 1 }, { __index = parameters }), cost_of)
   for _, segment in ipairs(program.segments) do
     local whole = segment.repeats * segment_cost(segment, cost_of)
     alone = alone + whole
@@ -205,7 +184,7 @@ local function saved_by_two(base, parameters, cost_of)
     elseif segment.mode == "phases" then
       for _, phase in ipairs(segment.phases) do
         local most = 0
-        for _, list in ipairs(phase.lists) do most = math.max(most, list_cost(list, cost_of)) end
+        for _, list in ipairs(phase.chunks) do most = math.max(most, list_cost(list, cost_of)) end
         longest = longest + segment.repeats * most
       end
     else
@@ -217,13 +196,14 @@ end
 
 function schedule.run(state)
   local list, cost_of = {}, cost.meter()
+  local batch, parameters = state.spec.batch, state.plan.parameters
   for _, base in ipairs(state.programs) do
     local numbers = base.variant == "ship" and state.spec.workers or { 1 }
     if base.variant == "ship" then
-      state.saved_by_two = state.spec.any and 0 or saved_by_two(base, state.plan.parameters, cost_of)
+      state.saved_by_two = state.spec.any and 0 or saved_by_two(base, batch, parameters, cost_of)
     end
     for _, threads in ipairs(numbers) do
-      list[#list + 1] = schedule_program(base, threads, state.plan.parameters, cost_of)
+      list[#list + 1] = schedule_program(base, threads, batch, parameters, cost_of)
     end
   end
   state.programs = list
@@ -247,7 +227,7 @@ local function traffic(program, lines)
   end
 end
 
---- Returns the shipped programs' steps in order, numbered, a list for each worker and phase; then the bytes moved by
+--- Returns the shipped programs' steps in order, numbered, a list for each phase and chunk; then the bytes moved by
 --- each op.
 function schedule.dump(state)
   local lines = {}
@@ -255,9 +235,9 @@ function schedule.dump(state)
     if program.variant == "ship" then
       lines[#lines + 1] = ("%s for %d workers: %d steps"):format(program.entry.name, program.threads, program.lines)
       local before, number = nil, 0
-      programs.each(program, function(step, section, segment, worker, phase)
+      programs.each(program, function(step, section, segment, chunk, phase)
         local title = ("  segment %s (%s), section %s"):format(segment.name, segment.mode, section.name)
-        if segment.mode == "phases" then title = ("%s, phase %d, worker %d"):format(title, phase, worker) end
+        if segment.mode == "phases" then title = ("%s, phase %d, chunk %d"):format(title, phase, chunk) end
         if title ~= before then
           lines[#lines + 1] = title
           before = title

@@ -1,13 +1,13 @@
-/* parts.h - records which thread of a team did which part of a call, and when. Profiled steps call
+/* parts.h - records which thread of a team did which chunk of a call, and when. Profiled steps call
  * attn2c_team_run_recorded in place of attn2c_team_run (ops/profile.h). */
 #ifndef ATTN2C_PARTS_H
 #define ATTN2C_PARTS_H
 
 #include "model/team.h"
 
-#define ATTN2C_PARTS_MOST 4096 /* per call; later parts are not recorded */
+#define ATTN2C_PARTS_MOST 4096 /* per call; later chunks are not recorded */
 
-/* One part of one phase. Phases are counted over all runs of a call. */
+/* One chunk of one phase. Phases are counted over all runs of a call. */
 typedef struct {
   int phase, part, thread; /* thread 0 is the caller */
   double begin, end;       /* nanoseconds of the clock */
@@ -23,7 +23,6 @@ typedef struct {
 void attn2c_record_calls(attn2c_record *parts);
 
 /* Runs attn2c_team_run, and records the parts if a record is set. */
-void attn2c_team_run_recorded(attn2c_team *team, attn2c_work work, const void *call, size_t phases,
-                              size_t parts);
+void attn2c_team_run_recorded(attn2c_team *team, attn2c_work work, const void *call, attn2c_phases phases);
 
 #endif

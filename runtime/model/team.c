@@ -1,12 +1,15 @@
 /* team.c - implements threads that share a call. Three rules keep a call from ever being slower than its
  * caller alone would be, whatever else the machine does:
- * - A part belongs to the thread that takes it first. A thread begins with its own part, whose data are in
- * its cache, and then takes parts that no thread has begun. So the caller does all parts itself if its
+ * - A chunk belongs to the thread that claims it first. A phase's chunks are divided into a run for each
+ * worker. A thread begins with its own run, whose data are in its cache, and then claims chunks of other
+ * runs, in their order. So a slow core does fewer chunks, and the caller does all of them itself if its
  * workers are not scheduled, could not be made, or do not exist after a fork.
  * - Waiting is a short spin, then sleep.
- * - A part whose thread was suspended cannot be finished by another thread. The caller therefore keeps a
- * balance (balance.h): the time that others saved it, minus the time that it waited for them. While the
- * balance is negative it works alone, then it tries again. */
+ * - A chunk whose thread was suspended cannot be finished by another thread. If the caller has nothing left
+ * to do, it lends such a thread its own core until the chunk is done.
+ * - Sharing may still cost more than it gains. The caller therefore keeps a balance (balance.h): the time
+ * that others saved it, minus the time that it waited for them. While the balance is negative it works alone,
+ * then it tries again. */
 #define _GNU_SOURCE
 #include "base/processor.h"
 #include "model/balance.h"
@@ -24,7 +27,16 @@
 /* The kernel's FUTEX_WAIT_PRIVATE and FUTEX_WAKE_PRIVATE, whose headers some C libraries lack. */
 enum { WAIT_PRIVATE = 128, WAKE_PRIVATE = 129 };
 
-enum { LINE = 64, STACK_BYTES = 256 << 10, PAUSES = 16 /* between two readings of the clock */ };
+enum {
+  LINE = 64,
+  STACK_BYTES = 256 << 10,
+  PAUSES = 16,       /* between two readings of the clock */
+  LEFT_BITS = 24,    /* of a run's state: the chunks that are left; the other bits are its phase */
+  MOST_WATCHED = 64, /* threads of a team */
+  LOOK = 20000,      /* nanoseconds in which a thread with a core computes */
+  NO_END = -1,
+  NAP = 200000 /* nanoseconds between two looks at threads that compute */
+};
 
 /* An event to wait for: its count changes when it happens. */
 typedef struct {
@@ -32,22 +44,26 @@ typedef struct {
   atomic_int sleepers;
 } bell;
 
-/* The number of phases, of all calls, in which this part has been taken. */
+/* The chunks of a worker's run that nobody has claimed, in a phase counted over all calls. */
 typedef struct {
-  _Alignas(LINE) atomic_uint_fast64_t taken;
-} part_state;
+  _Alignas(LINE) atomic_uint_fast64_t left; /* phase << LEFT_BITS | chunks */
+} run;
 
 typedef struct {
   attn2c_team *team;
   int number;
   pthread_t thread;
-  cpu_set_t allowed, kept; /* the cores that it was given, and those that it uses */
+  atomic_int works; /* 1: it may have a chunk */
+  atomic_int lent;  /* 1: it was moved to the caller's core */
+  pthread_mutex_t lock;
+  cpu_set_t allowed, kept; /* the cores that it was given, and those that it uses; under the lock */
 } member;
 
 struct attn2c_team {
   /* The current call; written while no thread works. */
   attn2c_work work;
   const void *call;
+  attn2c_phases phases;
   uint_fast64_t first; /* the call's first phase, counted over all calls */
   attn2c_modes modes;
   /* Used by the caller only. */
@@ -57,14 +73,14 @@ struct attn2c_team {
   member *members; /* [threads]; the first is the caller */
 
   _Alignas(LINE) atomic_uint_fast64_t phase; /* the current phase, counted over all calls */
-  _Alignas(LINE) atomic_uint_fast64_t done;  /* parts, counted over all calls */
+  _Alignas(LINE) atomic_uint_fast64_t rest;  /* chunks of the phase that have not ended */
   _Alignas(LINE) atomic_uint_fast64_t end;   /* the phase after the call's last */
-  atomic_int open;                           /* 1: others may take parts */
+  atomic_int open;                           /* 1: others may claim chunks */
   atomic_int over;                           /* 1: the team ends */
   atomic_int patience;                       /* nanoseconds of spinning */
   atomic_int core;                           /* the caller's core when the call began; -1: unknown */
   bell calls, barriers;
-  part_state parts[];
+  run runs[];
 };
 
 static int64_t clock_of(clockid_t which) {
@@ -75,8 +91,9 @@ static int64_t clock_of(clockid_t which) {
 
 static int64_t now(void) { return clock_of(CLOCK_MONOTONIC); }
 
-/* Returns when the bell has rung since `seen` was read, or sooner. */
-static void await(bell *b, unsigned seen, int patience) {
+/* Returns when the bell has rung since `seen` was read, or sooner. nap: nanoseconds of sleep at most; 0: any.
+ */
+static void await(bell *b, unsigned seen, int patience, long nap) {
   int64_t until = 0;
   for (int pauses = 0;; pauses++) {
     if (atomic_load_explicit(&b->count, memory_order_acquire) != seen) return;
@@ -86,8 +103,10 @@ static void await(bell *b, unsigned seen, int patience) {
     if (until == 0) until = time + patience;
     if (time >= until) break;
   }
+  if (nap == 0) return;
   atomic_fetch_add(&b->sleepers, 1);
-  syscall(SYS_futex, &b->count, WAIT_PRIVATE, seen, NULL, NULL, 0);
+  const struct timespec limit = {0, nap};
+  syscall(SYS_futex, &b->count, WAIT_PRIVATE, seen, nap == NO_END ? NULL : &limit, NULL, 0);
   atomic_fetch_sub(&b->sleepers, 1);
 }
 
@@ -96,48 +115,127 @@ static void ring(bell *b) {
   if (atomic_load(&b->sleepers) > 0) syscall(SYS_futex, &b->count, WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
-/* Takes a part of the phase that is not taken, one's own first; returns -1 if there is none. */
-static int take(attn2c_team *team, int number, uint_fast64_t phase) {
-  for (int i = 0; i < team->workers; i++) {
-    const int part = (number + i) % team->workers;
-    atomic_uint_fast64_t *taken = &team->parts[part].taken;
-    uint_fast64_t expected = phase;
-    if (atomic_load_explicit(taken, memory_order_relaxed) == phase &&
-        atomic_compare_exchange_strong(taken, &expected, phase + 1))
-      return part;
-  }
-  return -1;
+/* Returns the chunks of a phase, which has not ended. */
+static size_t chunks_of(const attn2c_team *team, uint_fast64_t phase) {
+  return team->phases.chunks[(size_t)(phase - team->first) % team->phases.count];
 }
 
-/* Does parts of the phase while there are some, and returns their number. A thread that has taken a part
- * keeps its phase from ending, and so the call from changing. */
-static int work_off(attn2c_team *team, int number, uint_fast64_t phase) {
-  const uint_fast64_t all = (phase + 1) * (uint_fast64_t)team->workers;
-  int mine = 0;
-  for (int part; (part = take(team, number, phase)) >= 0; mine++) {
-    if (number > 0 && mine == 0) attn2c_modes_set(team->modes);
-    team->work(team->call, (size_t)(phase - team->first), (size_t)part);
-    if (atomic_fetch_add(&team->done, 1) + 1 == all) {
-      atomic_store(&team->phase, phase + 1);
-      ring(&team->barriers);
+/* Returns the chunk after the last of a worker's run. */
+static size_t stop_of(const attn2c_team *team, int worker, size_t chunks) {
+  return chunks * (size_t)(worker + 1) / (size_t)team->workers;
+}
+
+/* Makes a phase's chunks free, before anybody is told that it has begun. */
+static void begin(attn2c_team *team, uint_fast64_t phase) {
+  const size_t chunks = chunks_of(team, phase);
+  atomic_store(&team->rest, chunks);
+  for (int i = 0; i < team->workers; i++)
+    atomic_store(&team->runs[i].left,
+                 phase << LEFT_BITS | (stop_of(team, i, chunks) - stop_of(team, i - 1, chunks)));
+}
+
+/* Claims a chunk of a worker's run; returns how many were left with it, 0 if none. */
+static size_t claim(run *r, uint_fast64_t phase) {
+  uint_fast64_t left = atomic_load_explicit(&r->left, memory_order_relaxed);
+  while (left > phase << LEFT_BITS && left < (phase + 1) << LEFT_BITS)
+    if (atomic_compare_exchange_weak(&r->left, &left, left - 1)) return (size_t)(left - (phase << LEFT_BITS));
+  return 0;
+}
+
+/* Does chunks of the phase while some are free, one's own run first, and returns their number. A thread that
+ * has claimed a chunk keeps its phase from ending, and so the call from changing. */
+static size_t work_off(attn2c_team *team, int number, uint_fast64_t phase) {
+  size_t mine = 0;
+  for (int i = 0; i < team->workers; i++) {
+    const int worker = (number + i) % team->workers;
+    for (size_t left; (left = claim(&team->runs[worker], phase)) > 0; mine++) {
+      if (number > 0 && mine == 0) attn2c_modes_set(team->modes);
+      const size_t chunk = stop_of(team, worker, chunks_of(team, phase)) - left;
+      team->work(team->call, (size_t)(phase - team->first), chunk, (size_t)number);
     }
+  }
+  if (mine > 0 && atomic_fetch_sub(&team->rest, mine) == mine) {
+    if (phase + 1 < atomic_load_explicit(&team->end, memory_order_relaxed)) begin(team, phase + 1);
+    atomic_store(&team->phase, phase + 1);
+    ring(&team->barriers);
   }
   return mine;
 }
 
+/* Reads the cores that a thread may use. If they were changed from outside, the new set is kept to. */
+static int learn_cores(member *m) {
+  cpu_set_t cores;
+  if (pthread_getaffinity_np(m->thread, sizeof cores, &cores) != 0) return 0;
+  if (!CPU_EQUAL(&cores, &m->kept)) m->allowed = cores;
+  return 1;
+}
+
+static void use_cores(member *m, const cpu_set_t *cores) {
+  if (pthread_setaffinity_np(m->thread, sizeof *cores, cores) == 0) m->kept = *cores;
+}
+
 /* Moves this thread away from the caller's core. A thread that is woken there suspends the caller and works
  * in its place, while another core is idle: Linux searches an idle core only as far as the load of the last
- * milliseconds lets it expect one, and with two cores it expects none. If the thread's cores are changed from
- * outside, the new set is used. */
+ * milliseconds lets it expect one, and with two cores it expects none. */
 static void keep_away(member *me) {
   const int core = atomic_load_explicit(&me->team->core, memory_order_relaxed);
-  cpu_set_t cores;
-  if (core < 0 || core >= CPU_SETSIZE || sched_getcpu() != core) return;
-  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return;
-  if (!CPU_EQUAL(&cores, &me->kept)) me->allowed = cores;
-  cores = me->allowed;
-  CPU_CLR(core, &cores);
-  if (CPU_COUNT(&cores) > 0 && sched_setaffinity(0, sizeof cores, &cores) == 0) me->kept = cores;
+  if (!atomic_load_explicit(&me->lent, memory_order_relaxed) && sched_getcpu() != core) return;
+  pthread_mutex_lock(&me->lock);
+  if (learn_cores(me)) {
+    cpu_set_t cores = me->allowed;
+    if (core >= 0 && core < CPU_SETSIZE) CPU_CLR(core, &cores);
+    if (CPU_COUNT(&cores) > 0) use_cores(me, &cores);
+  }
+  atomic_store(&me->lent, 0);
+  pthread_mutex_unlock(&me->lock);
+}
+
+/* Returns the time that a thread has computed. */
+static int64_t computed_by(const member *m) {
+  clockid_t clock;
+  return pthread_getcpuclockid(m->thread, &clock) == 0 ? clock_of(clock) : 0;
+}
+
+/* Moves a thread to the caller's core, which the caller leaves by sleeping. */
+static void lend_core(member *m) {
+  const int core = sched_getcpu();
+  if (core < 0 || core >= CPU_SETSIZE || pthread_mutex_trylock(&m->lock) != 0) return;
+  if (learn_cores(m) && CPU_ISSET(core, &m->allowed)) {
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    CPU_SET(core, &cores);
+    atomic_store(&m->team->core, core);
+    atomic_store(&m->lent, 1);
+    use_cores(m, &cores);
+  }
+  pthread_mutex_unlock(&m->lock);
+}
+
+/* Waits for the end of a phase whose chunks are all claimed. A thread that has one, but computes nothing,
+ * waits for a core that others have. */
+static void await_others(attn2c_team *team, uint_fast64_t phase) {
+  for (int looks = 0;; looks++) {
+    const unsigned seen = atomic_load(&team->barriers.count);
+    if (atomic_load(&team->phase) > phase) return;
+    if (looks == 0) {
+      await(&team->barriers, seen, atomic_load_explicit(&team->patience, memory_order_relaxed), 0);
+      continue;
+    }
+    int64_t before[MOST_WATCHED];
+    const int watched = team->threads < MOST_WATCHED ? team->threads : MOST_WATCHED;
+    for (int i = 1; i < watched; i++) before[i] = computed_by(&team->members[i]);
+    await(&team->barriers, seen, LOOK, 0);
+    if (atomic_load(&team->phase) > phase) return;
+    int is_lent = 0;
+    for (int i = 1; i < watched && !is_lent; i++) {
+      member *m = &team->members[i];
+      if (atomic_load(&m->works) && computed_by(m) - before[i] < LOOK / 4) {
+        lend_core(m);
+        is_lent = 1;
+      }
+    }
+    await(&team->barriers, seen, 0, is_lent ? NO_END : NAP);
+  }
 }
 
 static void *serve(void *of_member) {
@@ -148,12 +246,15 @@ static void *serve(void *of_member) {
     if (atomic_load(&team->over)) return NULL;
     const uint_fast64_t phase = atomic_load(&team->phase);
     const int patience = atomic_load_explicit(&team->patience, memory_order_relaxed);
-    if (!atomic_load(&team->open) || phase >= atomic_load(&team->end))
-      await(&team->calls, calls, patience);
-    else {
-      keep_away(me);
-      if (work_off(team, me->number, phase) == 0) await(&team->barriers, barriers, patience);
+    if (!atomic_load(&team->open) || phase >= atomic_load(&team->end)) {
+      await(&team->calls, calls, patience, NO_END);
+      continue;
     }
+    keep_away(me);
+    atomic_store(&me->works, 1);
+    const size_t mine = work_off(team, me->number, phase);
+    atomic_store(&me->works, 0);
+    if (mine == 0) await(&team->barriers, barriers, patience, NO_END);
   }
 }
 
@@ -175,7 +276,7 @@ int attn2c_thread_start(pthread_t *thread, void *(*body)(void *), void *argument
 }
 
 attn2c_team *attn2c_team_make(int workers, int threads) {
-  attn2c_team *team = attn2c_allocate(sizeof *team + (size_t)workers * sizeof *team->parts);
+  attn2c_team *team = attn2c_allocate(sizeof *team + (size_t)workers * sizeof *team->runs);
   if (!team) return NULL;
   team->members = calloc((size_t)workers, sizeof *team->members);
   if (!team->members) {
@@ -190,6 +291,7 @@ attn2c_team *attn2c_team_make(int workers, int threads) {
     member *next = &team->members[team->threads];
     next->team = team;
     next->number = team->threads;
+    pthread_mutex_init(&next->lock, NULL);
     if (attn2c_thread_start(&next->thread, serve, next) != 0) break;
     team->threads++;
   }
@@ -210,31 +312,33 @@ void attn2c_team_end(attn2c_team *team) {
 int attn2c_team_workers(const attn2c_team *team) { return team ? team->workers : 1; }
 int attn2c_team_threads(const attn2c_team *team) { return team ? team->threads : 1; }
 
-/* Lets others take parts if there is credit, and keeps them out if there is none. */
+/* Lets others claim chunks if there is credit, and keeps them out if there is none. */
 static void decide(attn2c_team *team, int open, int begins) {
   const int before = atomic_load_explicit(&team->open, memory_order_relaxed);
   if (open != before) atomic_store(&team->open, open);
   if (open && (begins || !before)) ring(&team->calls);
 }
 
-static void run_alone(attn2c_work work, const void *call, size_t phases, size_t parts) {
-  for (size_t phase = 0; phase < phases; phase++)
-    for (size_t part = 0; part < parts; part++) work(call, phase, part);
+static void run_alone(attn2c_work work, const void *call, attn2c_phases phases) {
+  for (size_t phase = 0; phase < phases.count * phases.repeats; phase++)
+    for (size_t chunk = 0; chunk < phases.chunks[phase % phases.count]; chunk++) work(call, phase, chunk, 0);
 }
 
-void attn2c_team_run(attn2c_team *team, attn2c_work work, const void *call, size_t phases, size_t parts) {
+void attn2c_team_run(attn2c_team *team, attn2c_work work, const void *call, attn2c_phases phases) {
   if (!team || team->threads == 1) {
-    run_alone(work, call, phases, parts);
+    run_alone(work, call, phases);
     return;
   }
-  const uint_fast64_t first = atomic_load(&team->phase), end = first + phases;
+  const uint_fast64_t first = atomic_load(&team->phase), end = first + phases.count * phases.repeats;
   team->work = work;
   team->call = call;
+  team->phases = phases;
   team->first = first;
   team->modes = attn2c_modes_now();
   const int together = attn2c_balance_shares(&team->balance, 0);
   if (!together) atomic_store(&team->open, 0);
   atomic_store_explicit(&team->core, sched_getcpu(), memory_order_relaxed);
+  begin(team, first);
   atomic_store(&team->end, end);
   attn2c_account account = {0};
   const int64_t core = together ? clock_of(CLOCK_THREAD_CPUTIME_ID) : 0;
@@ -242,16 +346,12 @@ void attn2c_team_run(attn2c_team *team, attn2c_work work, const void *call, size
   for (uint_fast64_t phase = first; phase < end; phase = atomic_load(&team->phase)) {
     const int open = together && attn2c_balance_shares(&team->balance, account.waited);
     decide(team, open, phase == first);
-    const int mine = work_off(team, 0, phase);
+    const size_t chunks = chunks_of(team, phase), mine = work_off(team, 0, phase);
     const int64_t begun = time, worked = now();
-    for (;;) {
-      const unsigned seen = atomic_load(&team->barriers.count);
-      if (atomic_load(&team->phase) > phase) break;
-      await(&team->barriers, seen, atomic_load_explicit(&team->patience, memory_order_relaxed));
-    }
+    await_others(team, phase);
     time = now();
-    account.mine += mine;
-    account.others += team->workers - mine;
+    account.mine += (int64_t)mine;
+    account.others += (int64_t)(chunks - mine);
     if (together) account.waited += time - worked;
     if (!open) account.alone += worked - begun;
   }

@@ -1,7 +1,7 @@
-/* team.h - manages the threads that share one context's calls. A call is a list of phases. Each phase has a
- * fixed number of parts, which may run in any order and on any thread; it ends when all of them are done. So
- * the bits depend neither on which thread runs a part, nor on the number of threads. Emitted code for several
- * workers includes this header. */
+/* team.h - manages the threads that share one context's calls. A call is a list of phases, which follow one
+ * another, and a phase is a list of chunks. Any thread may claim any chunk. So the bits depend neither on
+ * which thread does a chunk, nor on the number of threads. Emitted code for several workers includes this
+ * header. */
 #ifndef ATTN2C_TEAM_H
 #define ATTN2C_TEAM_H
 
@@ -10,22 +10,29 @@
 #include <pthread.h>
 #include <stddef.h>
 
-/* Runs one part of one phase of a call. */
-typedef void (*attn2c_work)(const void *call, size_t phase, size_t part);
+/* Does one chunk of one phase of a call, with the private memory of a worker. */
+typedef void (*attn2c_work)(const void *call, size_t phase, size_t chunk, size_t worker);
 
-/* Makes a team for code with `workers` parts per phase. It has the caller and up to threads - 1 new threads,
- * fewer if they cannot be made. Returns NULL if there is no memory. */
+/* The phases of a call: `repeats` times phases with chunks[0] to chunks[count - 1] chunks, each at least 1
+ * and less than 2^24. */
+typedef struct {
+  size_t repeats, count;
+  const size_t *chunks;
+} attn2c_phases;
+
+/* Makes a team for code for up to `workers` workers. It has the caller, worker 0, and up to threads - 1 new
+ * threads, fewer if they cannot be made. Returns NULL if there is no memory. */
 attn2c_team *attn2c_team_make(int workers, int threads);
 /* Ends the threads. In the child of a fork they do not exist, and only the memory is freed. */
 void attn2c_team_end(attn2c_team *team);
 
-/* Returns the parts of a phase; 1 without a team. */
+/* Returns the workers that code was made for; 1 without a team. */
 int attn2c_team_workers(const attn2c_team *team);
 /* Returns the number of threads: the caller and those that could be made. */
 int attn2c_team_threads(const attn2c_team *team);
-/* Runs all parts of all phases, one phase after the other, and returns when the last is done. Only one caller
- * may run a team at a time. Without a team (NULL) the caller runs all parts. */
-void attn2c_team_run(attn2c_team *team, attn2c_work work, const void *call, size_t phases, size_t parts);
+/* Runs all chunks of all phases, one phase after the other, and returns when the last is done. Only one
+ * caller may run a team at a time. Without a team (NULL) the caller runs all chunks. */
+void attn2c_team_run(attn2c_team *team, attn2c_work work, const void *call, attn2c_phases phases);
 
 /* Starts a thread with a small stack that handles no signal. Returns 0, or an error number like
  * pthread_create. */

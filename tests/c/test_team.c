@@ -1,11 +1,12 @@
-/* test_team.c - teams of threads: every part of every phase is done once, and no phase begins before the one
- * before it ends, whoever runs what; in the child of a fork, for callers that change, and where others are
- * put aside in the middle of a part. */
-#define _DEFAULT_SOURCE
+/* test_team.c - teams of threads: every chunk of every phase is done once, and no phase begins before the one
+ * before it ends, whoever does what; in the child of a fork, for callers that change, where others are
+ * put aside in the middle of a chunk, and where a core is slow. */
+#define _GNU_SOURCE
 #include "measure/parts.h"
 #include "model/team.h"
 
 #include <criterion/criterion.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -13,14 +14,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PARTS = 8, PHASES = 300 };
+enum { WORKERS = 8, CHUNKS = 40, PHASES = 300 };
 
 typedef struct {
-  atomic_int begun[PHASES][PARTS], finished[PHASES];
+  atomic_int begun[PHASES][CHUNKS], finished[PHASES];
+  atomic_int holds[WORKERS]; /* 1: somebody uses this worker's memory */
   atomic_int wrong;
-  int parts;
+  const attn2c_phases *phases;
   pthread_t caller;
-  long stall; /* nanoseconds that others are put aside in a part */
+  long stall; /* nanoseconds that others are put aside in a chunk */
   atomic_int by_others;
 } record;
 
@@ -39,54 +41,67 @@ static void spin(double milliseconds) {
   for (const double start = now(); now() - start < milliseconds;) continue;
 }
 
-/* Threads that have done a part. */
+/* Threads that have done a chunk. */
 static atomic_int met;
 static _Thread_local int is_met;
 
-static void note(const void *of_call, size_t phase, size_t part) {
+static int chunks_of(const attn2c_phases *phases, size_t phase) {
+  return (int)phases->chunks[phase % phases->count];
+}
+
+static void note(const void *of_call, size_t phase, size_t chunk, size_t worker) {
   record *r = (record *)of_call;
   if (!is_met) atomic_fetch_add(&met, is_met = 1);
-  if (atomic_fetch_add(&r->begun[phase][part], 1) != 0) atomic_store(&r->wrong, 1);
-  if (phase > 0 && atomic_load(&r->finished[phase - 1]) != r->parts) atomic_store(&r->wrong, 2);
+  if (atomic_fetch_add(&r->holds[worker], 1) != 0) atomic_store(&r->wrong, 4);
+  if ((int)chunk >= chunks_of(r->phases, phase)) atomic_store(&r->wrong, 5);
+  if (atomic_fetch_add(&r->begun[phase][chunk], 1) != 0) atomic_store(&r->wrong, 1);
+  if (phase > 0 && atomic_load(&r->finished[phase - 1]) != chunks_of(r->phases, phase - 1))
+    atomic_store(&r->wrong, 2);
   if (!pthread_equal(pthread_self(), r->caller)) {
     atomic_fetch_add(&r->by_others, 1);
     if (r->stall) wait_for(r->stall);
   }
   if (r->stall) spin(0.1);
+  atomic_fetch_sub(&r->holds[worker], 1);
   atomic_fetch_add(&r->finished[phase], 1);
 }
 
 /* A call, from this thread; what is wrong with it. */
-static int run(attn2c_team *team, int parts, record *r) {
-  r->parts = parts;
+static int run(attn2c_team *team, const attn2c_phases *phases, record *r) {
+  r->phases = phases;
   r->caller = pthread_self();
-  attn2c_team_run(team, note, r, PHASES, (size_t)parts);
-  for (int phase = 0; phase < PHASES; phase++)
-    if (atomic_load(&r->finished[phase]) != parts) return 3;
+  attn2c_team_run(team, note, r, *phases);
+  for (size_t phase = 0; phase < phases->count * phases->repeats; phase++)
+    if (atomic_load(&r->finished[phase]) != chunks_of(phases, phase)) return 3;
   return atomic_load(&r->wrong);
 }
 
-static int run_anew(attn2c_team *team, int parts) {
+static const size_t two[] = {2}, three[] = {3}, various[] = {1, 7, 2, CHUNKS, 3, 1};
+static const attn2c_phases of_two = {PHASES, 1, two}, of_three = {PHASES, 1, three};
+static const attn2c_phases of_various = {PHASES / 6, 6, various};
+
+static int run_anew(attn2c_team *team, const attn2c_phases *phases) {
   record *r = calloc(1, sizeof *r);
-  const int wrong = run(team, parts, r);
+  const int wrong = run(team, phases, r);
   free(r);
   return wrong;
 }
 
-Test(team, does_every_part_once_and_in_order) {
-  for (int parts = 1; parts <= PARTS; parts++) {
-    for (int threads = 1; threads <= parts; threads++) {
-      attn2c_team *team = attn2c_team_make(parts, threads);
-      cr_assert_eq(attn2c_team_workers(team), parts);
+Test(team, does_every_chunk_once_and_in_order) {
+  for (int workers = 1; workers <= WORKERS; workers++) {
+    for (int threads = 1; threads <= workers; threads++) {
+      attn2c_team *team = attn2c_team_make(workers, threads);
+      cr_assert_eq(attn2c_team_workers(team), workers);
       cr_assert_eq(attn2c_team_threads(team), threads);
       for (int call = 0; call < 5; call++) {
-        cr_assert_eq(run_anew(team, parts), 0, "%d parts, %d threads, call %d", parts, threads, call);
+        const int wrong = run_anew(team, call % 2 ? &of_three : &of_various);
+        cr_assert_eq(wrong, 0, "%d: %d workers, %d threads, call %d", wrong, workers, threads, call);
         if (call == 2) wait_for(2000000); /* all of them sleep */
       }
       attn2c_team_end(team);
     }
   }
-  cr_assert_eq(run_anew(NULL, 3), 0);
+  cr_assert_eq(run_anew(NULL, &of_various), 0);
   cr_assert_eq(attn2c_team_workers(NULL), 1);
   attn2c_team_end(NULL);
 }
@@ -96,25 +111,25 @@ Test(team, shares_the_work, .timeout = 600) {
   record *r = calloc(1, sizeof *r);
   for (int call = 0; call < 200 && atomic_load(&r->by_others) == 0; call++) {
     *r = (record){.stall = 1};
-    cr_assert_eq(run(team, 2, r), 0);
+    cr_assert_eq(run(team, &of_two, r), 0);
   }
   cr_assert_gt(atomic_load(&r->by_others), 0);
   attn2c_team_end(team);
   free(r);
 }
 
-/* Others that are put aside for 20 ms in each part, as by a busy machine. */
+/* Others that are put aside for 20 ms in each chunk, as by a busy machine. */
 Test(team, works_alone_where_waiting_costs_more_than_it_gains, .timeout = 600) {
   attn2c_team *team = attn2c_team_make(2, 2);
   int others = 0, calls = 0;
   for (; calls < 10 || (others == 0 && calls < 200); calls++) {
     record *r = calloc(1, sizeof *r);
     r->stall = 20000000;
-    cr_assert_eq(run(team, 2, r), 0);
+    cr_assert_eq(run(team, &of_two, r), 0);
     others += atomic_load(&r->by_others);
     free(r);
   }
-  /* Of some 300 parts a call that the other could take, those few that were tries. */
+  /* Of some 300 chunks a call that the other could take, those few that were tries. */
   cr_assert_gt(others, 0);
   cr_assert_lt(others, 2 * calls);
   attn2c_team_end(team);
@@ -127,28 +142,28 @@ Test(team, survives_a_fork, .timeout = 600) {
   for (int call = 0; call < 200 && atomic_load(&met) < 3; call++) {
     record *r = calloc(1, sizeof *r);
     r->stall = 1;
-    cr_assert_eq(run(team, 3, r), 0);
+    cr_assert_eq(run(team, &of_three, r), 0);
     free(r);
   }
   cr_assert_eq(atomic_load(&met), 3);
   const pid_t child = fork();
   if (child == 0) {
     alarm(20);
-    int wrong = run_anew(team, 3);
+    int wrong = run_anew(team, &of_various);
     attn2c_team_end(team);
     attn2c_team *own = attn2c_team_make(3, 3);
-    if (wrong == 0) wrong = run_anew(own, 3);
+    if (wrong == 0) wrong = run_anew(own, &of_various);
     attn2c_team_end(own);
     _exit(wrong);
   }
   int status = 0;
   cr_assert_eq(waitpid(child, &status, 0), child);
   cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %d", status);
-  cr_assert_eq(run_anew(team, 3), 0);
+  cr_assert_eq(run_anew(team, &of_various), 0);
   attn2c_team_end(team);
 }
 
-static void *other_caller(void *team) { return run_anew(team, 3) ? team : NULL; }
+static void *other_caller(void *team) { return run_anew(team, &of_various) ? team : NULL; }
 
 Test(team, serves_one_thread_after_another) {
   attn2c_team *team = attn2c_team_make(3, 3);
@@ -182,19 +197,67 @@ Test(team, threads_take_no_signals) {
   }
 }
 
+/* Starts a process that computes on a core for ever. */
+static pid_t take_core(int core) {
+  const pid_t other = fork();
+  if (other == 0) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(core, &set);
+    sched_setaffinity(0, sizeof set, &set);
+    alarm(300);
+    for (volatile int i = 0;; i++) continue;
+  }
+  return other;
+}
+
+typedef struct {
+  pthread_t caller;
+  int core;               /* the caller's */
+  atomic_int begun, lent; /* chunks of others that began on it, and that ended on it alone */
+} cores;
+
+static void half_millisecond(const void *of_call, size_t phase, size_t chunk, size_t worker) {
+  cores *of = (cores *)of_call;
+  (void)phase, (void)chunk, (void)worker;
+  const int is_other = !pthread_equal(pthread_self(), of->caller);
+  if (is_other && sched_getcpu() == of->core) atomic_fetch_add(&of->begun, 1);
+  spin(0.5);
+  if (is_other && sched_getcpu() == of->core) atomic_fetch_add(&of->lent, 1);
+}
+
+/* A thread that has a chunk and no core gets the caller's, and gives it back. */
+Test(team, lends_its_core_to_a_thread_without_one, .timeout = 600) {
+  cpu_set_t all, one;
+  cr_assert_eq(sched_getaffinity(0, sizeof all, &all), 0);
+  if (CPU_COUNT(&all) != 2 || !CPU_ISSET(0, &all) || !CPU_ISSET(1, &all)) cr_skip_test("needs cores 0 and 1");
+  attn2c_team *team = attn2c_team_make(2, 2);
+  CPU_ZERO(&one);
+  CPU_SET(0, &one);
+  cr_assert_eq(sched_setaffinity(0, sizeof one, &one), 0); /* of this thread alone */
+  const size_t four[] = {4};
+  const pid_t competitor = take_core(1);
+  cores of = {.caller = pthread_self()};
+  for (int call = 0; call < 300 && atomic_load(&of.lent) == 0; call++)
+    attn2c_team_run(team, half_millisecond, &of, (attn2c_phases){50, 1, four});
+  kill(competitor, SIGKILL);
+  waitpid(competitor, NULL, 0);
+  cr_expect_gt(atomic_load(&of.lent), 0);
+  cr_expect_eq(atomic_load(&of.begun), 0, "%d", atomic_load(&of.begun));
+  attn2c_team_end(team);
+}
+
 static attn2c_record history;
 
-Test(team, records_who_did_which_part_when) {
+Test(team, records_who_did_which_chunk_when) {
   attn2c_team *team = attn2c_team_make(2, 2);
-  static record r;
-  r.parts = 2;
-  r.caller = pthread_self();
+  static record r, again, third;
+  const attn2c_phases once = {3, 1, two}, twice = {2, 1, two}, last = {1, 1, two};
   attn2c_record_calls(&history);
-  attn2c_team_run_recorded(team, note, &r, 3, 2);
-  static record again;
-  again.parts = 2;
-  again.caller = pthread_self();
-  attn2c_team_run_recorded(team, note, &again, 2, 2);
+  r.phases = again.phases = third.phases = &once;
+  r.caller = again.caller = third.caller = pthread_self();
+  attn2c_team_run_recorded(team, note, &r, once);
+  attn2c_team_run_recorded(team, note, &again, twice);
   attn2c_record_calls(NULL);
   cr_assert_eq(history.count, 10);
   int done[5][2] = {{0}};
@@ -209,10 +272,7 @@ Test(team, records_who_did_which_part_when) {
   }
   for (int phase = 0; phase < 5; phase++)
     for (int part = 0; part < 2; part++) cr_expect_eq(done[phase][part], 1);
-  static record third;
-  third.parts = 2;
-  third.caller = pthread_self();
-  attn2c_team_run_recorded(team, note, &third, 1, 2);
+  attn2c_team_run_recorded(team, note, &third, last);
   cr_expect_eq(history.count, 10, "nothing is recorded that was not asked for");
   attn2c_team_end(team);
 }

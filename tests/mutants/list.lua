@@ -222,29 +222,6 @@ of("gen/passes/lower/attention.lua", spec .. "passes/lower/attention_spec.lua") 
     wrong = "the last keys overwrite the sum" },
 }
 
-of("gen/passes/plan/partition.lua", spec .. "passes/plan/partition_spec.lua") {
-  { name = "plan_apart", old = "return batch % segment.micro_batch == 0 or last >= 2", new = "return true",
-    filter = "divides micro%-batches", wrong = "two workers have a sequence in common" },
-  { name = "partition_write_after_read", old = "if touched[name] then return true end", new = "",
-    filter = "filled again", wrong = "a block overwrites what another worker still reads" },
-  { name = "partition_read_after_write", old = "if written[name] and not task.writes[name] then return true end",
-    new = "", filter = "reads what others write", wrong = "a worker reads what another has not written" },
-}
-
-of("gen/passes/checks/meetings.lua", spec .. "passes/checks/meetings_spec.lua") {
-  { name = "meetings_superfluous", old = "expect(needs, ", new = "expect(true, ", filter = "nobody needs",
-    wrong = "a barrier without a reason passes" },
-}
-
-of("gen/passes/schedule.lua", spec .. "passes/schedule_spec.lua") {
-  { name = "schedule_halves", old = "local middle = before + atom.cost / 2", new = "local middle = before + atom.cost",
-    filter = "like parts", wrong = "of two like parts one worker has both" },
-  { name = "schedule_least", old = "if #phases == 0 or total / #phases < least then return nil end",
-    new = "if #phases < least then return nil end", filter = "the same calls", wrong = "phases are divided by number" },
-  { name = "schedule_rest", old = "(segment.repeats + 1) // 2", new = "segment.repeats",
-    filter = "second worker pays", wrong = "micro-batches of two workers count as of one" },
-}
-
 of("gen/passes/common/packed.lua", spec .. "passes/memory_spec.lua") {
   { name = "memory_panels", old = 'tensor.shape[2] or 1, types.whole_lines(width, "f32"), layout.type)',
     new = "tensor.shape[2] or 1, width, layout.type)",
@@ -509,25 +486,6 @@ of("runtime/model/model.c", spec .. "whole/threads_spec.lua") {
     wrong = "more workers than code was emitted for" },
 }
 
-of("runtime/model/balance.c", "c:balance") {
-  { name = "balance_wait", old = "gained - call->waited,", new = "gained,", filter = "balance/*",
-    wrong = "waiting costs nothing" },
-  { name = "balance_interest", old = "call->alone / most(1, balance->lost / LOSS)", new = "call->alone",
-    filter = "balance/*", wrong = "a team that never pays is tried as often as one that mostly does" },
-  { name = "balance_lost", old = "const int64_t loss = net > 0 ? -net :", new = "const int64_t loss = net > 0 ? 0 :",
-    filter = "balance/*", wrong = "what sharing gains never makes up for what it cost" },
-}
-
-of("runtime/model/team.c", "c:team") {
-  { name = "team_phases", old = "(size_t)(phase - team->first)", new = "(size_t)(phase - 0 * team->first)",
-    filter = "team/does_every*", wrong = "the phases of a later call go on after those of the one before" },
-  { name = "team_signals", old = "  pthread_sigmask(SIG_SETMASK, &all, &before);\n", new =
-    "  pthread_sigmask(SIG_SETMASK, NULL, &before);\n", filter = "team/threads_take*",
-    wrong = "a signal of the process is handled on a thread of ours" },
-  { name = "team_debt", old = "account.waited += time - worked", new = "account.waited += 0",
-    filter = "team/works_alone*", wrong = "waiting costs nothing" },
-}
-
 of("runtime/ops/fold.h", "c:rowops_base") {
   { name = "fold_rows", old = "ATTN2C_SHUFFLE(two[0], two[1], 0, 2, 4, 6)",
     new = "ATTN2C_SHUFFLE(two[0], two[1], 0, 2, 6, 4)", wrong = "a row has another row's sum" },
@@ -689,7 +647,7 @@ of("gen/passes/emit/lengths.lua", spec .. "passes/emit/lengths_spec.lua") {
     wrong = "the header states the shape without past keys" },
 }
 
-for _, part in ipairs { "checkpoints", "machine", "products", "program", "python", "text", "typed" } do
+for _, part in ipairs { "checkpoints", "machine", "products", "program", "python", "team", "text", "typed" } do
   require(part)(of, spec)
 end
 

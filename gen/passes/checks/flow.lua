@@ -59,6 +59,17 @@ end
 -- Forgets the last read of a buffer whose elements may have ended, so that the next read is checked again.
 local function forget(record) record.last = nil end
 
+-- Ends the values in workers' own buffers, as a chunk begins: another worker may have done the chunk before.
+local function begin_chunk(all, own)
+  for name, is_own in pairs(own) do
+    local record = all[name]
+    if is_own and #record.values > 0 then
+      record.values, record.inner, record.ended_by = {}, {}, "another worker"
+      forget(record)
+    end
+  end
+end
+
 -- Adds a rectangle `count` times, each `stride` elements further; as one rectangle if they form one.
 local function spread(set, rectangle, stride, count, pitch)
   local rows, columns = stride // pitch, stride % pitch
@@ -217,7 +228,10 @@ return function(state, program, beside, pass, unseen, call)
     self.segment = segment
     for round = 1, segment.repeats > 1 and 2 or 1 do
       self.again = round > 1
-      programs.each({ segments = { segment } }, function(step, section) self:step(step, section) end)
+      programs.each_list({ segments = { segment } }, function(list, section)
+        if segment.mode == "phases" and program.own then begin_chunk(self.records, program.own) end
+        for _, step in ipairs(list) do self:step(step, section) end
+      end)
     end
     self:end_segment(state.spec.batch)
   end

@@ -70,7 +70,7 @@ return function(state, program)
     for _, phase in ipairs(segment.phases or {}) do
       local section = phase.section
       number_in[section] = (number_in[section] or 0) + 1
-      for _, list in ipairs(phase.lists) do
+      for _, list in ipairs(phase.chunks) do
         for _, step in ipairs(list) do
           expect(not programs.is_call(step)
             or phase_of[section][tasks.partition(step, program.threads)] == number_in[section], "schedule",

@@ -10,6 +10,7 @@ local packed = require("passes.common.packed")
 local programs = require("passes.common.programs")
 local steps = require("data.steps")
 local targets = require("data.targets")
+local tasks = require("passes.common.tasks")
 local types = require("data.types")
 local words = require("common.words")
 
@@ -72,8 +73,8 @@ end
 
 -- Checks the offsets of the arena's buffers, and returns the buffers in use, in order. Each buffer that a step uses
 -- has an offset, aligned and inside, and no other buffer has one; so has each output that may be there, with all its
--- bytes. A buffer is a worker's own only if each worker has micro-batches, and nothing outside that segment, or of
--- another one, uses it.
+-- bytes. A buffer is a worker's own if the task's rows are, where workers divide phases; or if each worker has
+-- micro-batches, and nothing outside that segment, or of another one, uses it.
 local function check_offsets(state, program, unstored)
   local used, segment_of = {}, {}
   programs.each(program, function(step, section, segment)
@@ -82,7 +83,10 @@ local function check_offsets(state, program, unstored)
       local name, first = operand.buffer, program.offsets[operand.buffer]
       used[name] = true
       expect(first, "memory", "%s has no offset", name)
-      if program.own[name] then
+      if segment.mode == "phases" then
+        expect(program.own[name] == tasks.is_own(program.buffers[name], step, program.threads), "memory",
+          program.own[name] and "%s: %s is not a worker's own" or "%s: workers share %s", section.name, name)
+      elseif program.own[name] then
         expect(segment.mode == "micro_batches" and (segment_of[name] or segment) == segment
           and not (operand.terms and operand.terms.s), "memory", "%s: %s is not a worker's own", section.name, name)
         segment_of[name] = segment
@@ -113,30 +117,30 @@ local function check_offsets(state, program, unstored)
   return names
 end
 
--- Checks that workers of one phase do not touch the same bytes by different buffers.
+-- Checks that no two chunks of one phase touch the same bytes by different buffers.
 local function check_phases(program, beside)
   for _, segment in ipairs(program.segments) do
     for _, phase in ipairs(segment.phases or {}) do
       local touched, written = {}, {}
-      for worker, list in ipairs(phase.lists) do
+      for chunk, list in ipairs(phase.chunks) do
         for _, step in ipairs(list) do
           operands.each(step, function(operand, access)
-            if not operand.buffer or not program.offsets[operand.buffer] then return end
+            if not operand.buffer or not program.offsets[operand.buffer] or program.own[operand.buffer] then return end
             local name = operand.buffer
             touched[name] = touched[name] or {}
-            touched[name][worker] = true
+            touched[name][chunk] = true
             if access ~= "r" and access ~= "value" then
               written[name] = written[name] or {}
-              written[name][worker] = true
+              written[name][chunk] = true
             end
           end)
         end
       end
       for name, writers in pairs(written) do
         for _, other in ipairs(beside[name]) do
-          for worker in pairs(writers) do
+          for chunk in pairs(writers) do
             for another in pairs(touched[other] or {}) do
-              expect(another == worker, "memory", "%s: two workers touch the same bytes by %s and %s",
+              expect(another == chunk, "memory", "%s: two workers touch the same bytes by %s and %s",
                 phase.section.name, name, other)
             end
           end

@@ -1,17 +1,25 @@
--- schedule.lua: checks that between two barriers only one worker uses an element that is written.
--- Workers that divide phases have a barrier after each; workers that divide micro-batches have one at the end.
+-- schedule.lua: checks that between two barriers only one chunk uses an element that is written, so that any worker may
+-- do any chunk. There is a barrier after each phase, and after all micro-batches.
 local expect = require("passes.checks.expect")
 local meetings = require("passes.checks.meetings")
 local operands = require("data.operands")
 local programs = require("passes.common.programs")
 local rectangles = require("passes.checks.rectangles")
+local tasks = require("passes.common.tasks")
 local touched = require("passes.checks.touched")
 
+-- Checks that no two chunks of a phase touch an element that one of them writes, since any two may be done at the same
+-- time. Each worker has its own buffers for itself.
 local function check_phase(phase, segment, program)
-  local of_worker, walk = {}, operands.walk()
-  for worker, list in ipairs(phase.lists) do
-    of_worker[worker] = {}
-    for _, step in ipairs(list) do touched.add(walk, of_worker[worker], step, program) end
+  local of_chunk, walk = {}, operands.walk()
+  local step
+  local function is_own(name) return tasks.is_own(program.buffers[name], step, program.threads) end
+  for chunk, list in ipairs(phase.chunks) do
+    of_chunk[chunk] = {}
+    for _, each in ipairs(list) do
+      step = each
+      touched.add(walk, of_chunk[chunk], step, program, is_own)
+    end
   end
   local function compare(name, mine, theirs)
     local pitch = program.buffers[name].pitch
@@ -24,23 +32,28 @@ local function check_phase(phase, segment, program)
       end
     end
   end
-  for worker, sets in ipairs(of_worker) do
+  for chunk, sets in ipairs(of_chunk) do
     for name, mine in pairs(sets) do
-      for other, theirs in ipairs(of_worker) do
-        if other ~= worker and theirs[name] then compare(name, mine, theirs[name]) end
+      for other, theirs in ipairs(of_chunk) do
+        if other ~= chunk and theirs[name] then compare(name, mine, theirs[name]) end
       end
     end
   end
 end
 
--- Returns the distances, in sequences, between the first sequences of neighbouring micro-batches of two workers. The
--- last micro-batch ends with the batch; worker w has those from w repeats / workers on (steps.c.in).
-local function distances(segment, workers, batch)
-  local list = {}
-  for worker = 1, workers - 1 do
-    local i = worker * segment.repeats // workers
-    if i > 0 then
-      list[#list + 1] = math.min(i * segment.micro_batch, batch - segment.micro_batch) - (i - 1) * segment.micro_batch
+-- Returns the distances, in sequences, between micro-batches that two workers may have at the same time. The last
+-- micro-batch ends with the batch; run c has those from c repeats / chunks on (steps.c.in).
+local function distances(segment, batch)
+  local list, seen = {}, {}
+  local function first_of(i) return math.min(i * segment.micro_batch, batch - segment.micro_batch) end
+  for run = 1, segment.chunks - 1 do
+    local next_run = run * segment.repeats // segment.chunks
+    for i = 0, next_run - 1 do
+      local distance = first_of(next_run) - first_of(i)
+      if not seen[distance] then
+        seen[distance] = true
+        list[#list + 1] = distance
+      end
     end
   end
   return list
@@ -76,8 +89,7 @@ local function check_micro_batches(segment, program, batch)
         end
       end
     end
-    for _, distance in ipairs(strides[name] > 0 and distances(segment, program.threads, batch)
-      or {}) do
+    for _, distance in ipairs(strides[name] > 0 and distances(segment, batch) or {}) do
       for _, sign in ipairs { 1, -1 } do
         expect(not touched.any_meet(touched.moved(written, sign * distance * strides[name], pitch), all), "schedule",
           "%s: two workers write the same elements of %s", section_of[name], name)

@@ -1,16 +1,16 @@
--- programs.lua: iterates over the steps of scheduled programs: by worker, by phase, by moment of the arena.
+-- programs.lua: iterates over the steps of scheduled programs: by chunk, by phase, by moment of the arena.
 
 local programs = {}
 
 --- True if a step is a call, not a note or a loop's bracket.
 function programs.is_call(step) return step.form == "product" or step.form == "map" or step.form == "row" end
 
---- Calls visit(list, section, segment, worker, phase) for each list of steps that one worker does without a barrier.
+--- Calls visit(list, section, segment, chunk, phase) for each list of steps that one worker does without a barrier.
 function programs.each_list(program, visit)
   for _, segment in ipairs(program.segments) do
     if segment.mode == "phases" then
       for number, phase in ipairs(segment.phases) do
-        for worker, list in ipairs(phase.lists) do visit(list, phase.section, segment, worker, number) end
+        for chunk, list in ipairs(phase.chunks) do visit(list, phase.section, segment, chunk, number) end
       end
     else
       for _, section in ipairs(segment.sections) do visit(section.steps, section, segment, 1, 0) end
@@ -18,8 +18,7 @@ function programs.each_list(program, visit)
   end
 end
 
---- Calls visit(step, section, segment, worker, phase) for each step of a program; the steps of a worker come in
---- order.
+--- Calls visit(step, section, segment, chunk, phase) for each step of a program; the steps of a chunk come in order.
 function programs.each(program, visit)
   programs.each_list(program, function(list, ...)
     for _, step in ipairs(list) do visit(step, ...) end

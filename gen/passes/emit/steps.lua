@@ -1,5 +1,5 @@
 -- steps.lua: writes a scheduled program as C functions.
--- There is one function for each section or, where workers divide a section, for each phase and worker. It has one
+-- There is one function for each section or, where workers divide a section, for each phase and chunk. It has one
 -- line for each step or panel loop, and declares only the parameters that it uses.
 local c = require("common.c")
 local calls = require("passes.common.calls")
@@ -265,26 +265,25 @@ function Writer:function_of(name, title, list)
     call = ("%s(%s);"):format(name, table.concat(actual, ", ")), lines = lines, last_op = last_op }
 end
 
--- Writes the functions of a segment whose phases workers divide, and the table of which worker calls which in each
--- phase.
+-- Writes the functions of a segment whose phases workers divide, and the table of the function of each chunk.
 function Writer:phases(segment, of_segment)
-  local program, parts, last_ops = self.program, {}, {}
+  local parts, last_ops, counts, most = {}, {}, {}, 0
+  for _, phase in ipairs(segment.phases) do most = math.max(most, #phase.chunks) end
   local number, section_before = 0, nil
   for index, phase in ipairs(segment.phases) do
     number = phase.section == section_before and number + 1 or 1
     section_before = phase.section
-    for worker, list in ipairs(phase.lists) do
-      if #list > 0 then
-        local fn = self:function_of(
-          ("%s_%d_worker_%d"):format(section_function(phase.section.name), number, worker - 1),
-          ("%s, phase %d, worker %d of %d"):format(phase.section.name, number, worker - 1, program.threads), list)
-        table.insert(of_segment.functions, fn)
-        parts[#parts + 1] = { number = (index - 1) * program.threads + worker - 1, call = fn.call }
-        last_ops[index] = math.max(last_ops[index] or 0, fn.last_op)
-      end
+    counts[index] = #phase.chunks
+    for chunk, list in ipairs(phase.chunks) do
+      local fn = self:function_of(("%s_%d_chunk_%d"):format(section_function(phase.section.name), number, chunk - 1),
+        ("%s, phase %d, chunk %d of %d"):format(phase.section.name, number, chunk - 1, #phase.chunks), list)
+      table.insert(of_segment.functions, fn)
+      parts[#parts + 1] = { number = (index - 1) * most + chunk - 1, call = fn.call }
+      last_ops[index] = math.max(last_ops[index] or 0, fn.last_op)
     end
   end
-  of_segment.parts, of_segment.last_ops = parts, table.concat(last_ops, ", ")
+  of_segment.parts, of_segment.most, of_segment.last_ops = parts, most, table.concat(last_ops, ", ")
+  of_segment.chunks = table.concat(counts, ", ")
   of_segment.phase_count = #segment.phases
   of_segment.phase_total = #segment.phases * segment.repeats
   of_segment.last_op = last_ops[#last_ops]
@@ -296,7 +295,7 @@ function Writer:sections(segment, of_segment)
     of_segment.functions[i], of_segment.calls[i] = fn, fn.call
     of_segment.last_op = fn.last_op
   end
-  of_segment.phase_total = 1
+  of_segment.phase_total, of_segment.phase_count, of_segment.chunks = 1, 1, segment.chunks
 end
 
 -- Returns how a loop over micro-batches counts: its variable and, if that is not the first sequence of the
@@ -312,20 +311,24 @@ local function count_micro_batches(of_segment, batch)
   end
 end
 
--- Returns the index of a worker's part in a segment of phases, without terms that are always 0.
-local function part_index(of_segment, workers)
-  if of_segment.phase_count == 1 then return "worker" end
+-- Returns the index of a chunk in a segment of phases, without terms that are always 0.
+local function part_index(of_segment)
+  if of_segment.phase_count == 1 then return "chunk" end
   local phase = of_segment.repeats > 1 and ("phase %% %d"):format(of_segment.phase_count) or "phase"
-  return ("%s * %d + worker"):format(phase, workers)
+  return of_segment.most == 1 and phase or ("%s * %d + chunk"):format(phase, of_segment.most)
+end
+
+-- Returns a worker's own part of the arena as C.
+local function own_part(self)
+  return ("%s + worker * %d"):format(c.behind("of->a", types.elements(self.program.common_bytes, "f32")),
+    types.elements(self.program.own_bytes, "f32"))
 end
 
 -- Returns the variables that a segment's workers take from the call, as C.
 local function locals_of(self, used)
-  local common = types.elements(self.program.common_bytes, "f32")
-  local own = ("%s + worker * %d"):format(c.behind("of->a", common), types.elements(self.program.own_bytes, "f32"))
   local list = each_used(used, function(parameter)
     if parameter == "s" then return nil end
-    return ("%s = %s;"):format(self.declared[parameter], parameter == "p" and own or "of->" .. parameter)
+    return ("%s = %s;"):format(self.declared[parameter], parameter == "p" and own_part(self) or "of->" .. parameter)
   end)
   return list
 end
@@ -336,12 +339,16 @@ function Writer:frame(of_segment)
   for _, fn in ipairs(of_segment.functions) do add_all(used, fn.used) end
   of_segment.used = used
   if of_segment.repeats > 1 then count_micro_batches(of_segment, self.batch) end
-  of_segment.phase_formal = (of_segment.phase_total > 1 and "" or UNUSED) .. "size_t phase"
+  local is_divided = of_segment.mode == "micro_batches" or of_segment.most ~= 1
+  of_segment.work_formal = ("const void *of_call, %ssize_t phase, %ssize_t chunk, %ssize_t worker"):format(
+    of_segment.phase_total > 1 and "" or UNUSED, is_divided and "" or UNUSED, used.p and "" or UNUSED)
   if of_segment.mode == "phases" then
-    of_segment.part = part_index(of_segment, self.program.threads)
+    of_segment.part = part_index(of_segment)
     local formal = each_used(used, function(parameter) return self.declared[parameter] end)
     of_segment.part_formal = table.concat({ "size_t part", table.unpack(formal) }, ", ")
-    local actual = each_used(used, function(parameter) return parameter == "s" and "s" or "of->" .. parameter end)
+    local actual = each_used(used, function(parameter)
+      return parameter == "s" and "s" or parameter == "p" and own_part(self) or "of->" .. parameter
+    end)
     of_segment.part_actual = table.concat({ of_segment.part, table.unpack(actual) }, ", ")
   elseif of_segment.mode == "micro_batches" then
     of_segment.locals = locals_of(self, used)
@@ -354,7 +361,7 @@ function Writer:segments()
   local list = {}
   for i, segment in ipairs(self.program.segments) do
     local of_segment = { name = segment.name, mode = segment.mode, repeats = segment.repeats,
-      micro_batch = segment.micro_batch, functions = {}, calls = {} }
+      micro_batch = segment.micro_batch, chunks = segment.chunks, functions = {}, calls = {} }
     if segment.mode == "phases" then self:phases(segment, of_segment) else self:sections(segment, of_segment) end
     self:frame(of_segment)
     list[i] = of_segment

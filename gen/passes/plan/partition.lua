@@ -6,7 +6,7 @@
 -- (results are summed). Workers never divide K, so the bits of results do not depend on their number.
 --
 -- A segment's partition is, by number of workers, { axis, meeting }:
---   sequences, none     each worker takes a run of micro-batches, and waits for the others at the segment's end
+--   sequences, none     workers take runs of micro-batches, and wait for the others at the segment's end
 --   regions, barrier    each region has its own partition, and there is a barrier between sections
 -- A region's partition is, by number of workers, a list of { axis, meeting }, a record for each task: one task for the
 -- whole region if workers divide tokens, else a task for each `task` that its steps have (lower.lua).

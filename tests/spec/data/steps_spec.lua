@@ -87,14 +87,4 @@ describe("steps", function()
     assert.same({ "yw", "xr", "gr" }, order)
     assert.same({ "bias" }, absent)
   end)
-
-  it("are replaced operand by operand, and left alone where none changes", function()
-    local step = { form = "map", elementwise = {}, arguments = { y = { buffer = "a" }, r = { buffer = "b" } } }
-    assert.equal(step, operands.replace(step, function(operand) return operand end))
-    local copy = operands.replace(step, function(operand)
-      return operand.buffer == "a" and { buffer = "c" } or operand
-    end)
-    assert.same({ y = { buffer = "c" }, r = { buffer = "b" } }, copy.arguments)
-    assert.equal("a", step.arguments.y.buffer)
-  end)
 end)

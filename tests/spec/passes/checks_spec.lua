@@ -242,9 +242,9 @@ end)
 local large = { seq = 128, d_model = 256, heads = 4, d_ff = 512, threads = 2 }
 
 describe("the checker after schedule", function()
-  -- The first product on the arena of worker 1 in the first phase, and worker 2's list.
+  -- The first product on the arena in the first chunk of the first phase, and the steps of the second.
   local function first_of(state)
-    local lists = state.programs[1].segments[1].phases[1].lists
+    local lists = state.programs[1].segments[1].phases[1].chunks
     for _, each in ipairs(lists[1]) do
       if each.form == "product" and each.arguments.c.class == "arena" then return each, lists[2] end
     end
@@ -269,7 +269,7 @@ describe("the checker after schedule", function()
 
   it("finds a step that is lost", function()
     assert.matches("%d+ of %d+ steps are scheduled", broken("schedule", large, function(state)
-      local lists = state.programs[1].segments[1].phases[1].lists
+      local lists = state.programs[1].segments[1].phases[1].chunks
       for i, each in ipairs(lists[2]) do
         if each.form == "product" then
           table.remove(lists[2], i)
@@ -385,10 +385,7 @@ describe("the checker after memory", function()
   it("finds workers that touch the same bytes by two buffers", function()
     assert.matches("two workers touch the same bytes by ", broken("memory", large, function(state)
       local program = state.programs[1]
-      for name in pairs(program.offsets) do
-        local first = name:match("^(.*)@worker1$")
-        if first then program.offsets[name] = program.offsets[first .. "@worker2"] end
-      end
+      program.offsets["l0.attn.v"] = program.offsets["l0.attn.q"]
     end))
   end)
 
@@ -400,6 +397,12 @@ describe("the checker after memory", function()
       program.own["l0.attn.q"] = nil
     end))
     assert.matches("is not a worker's own", broken("memory", {}, function(state)
+      state.programs[1].own["l0.attn.q"] = true
+    end))
+    assert.matches("workers share l0.attn.scores@tile", broken("memory", large, function(state)
+      state.programs[1].own["l0.attn.scores@tile"] = false
+    end))
+    assert.matches("l0.attn.q is not a worker's own", broken("memory", large, function(state)
       state.programs[1].own["l0.attn.q"] = true
     end))
   end)

@@ -150,35 +150,33 @@ describe("memory", function()
   it("never lets workers side by side touch the same bytes by different buffers", function()
     local state = helper.tiny({ seq = 128, d_model = 256, heads = 4, d_ff = 512, threads = 3 }, "memory")
     local program = state.programs[1]
-    local used, private = {}, 0 -- phase -> buffer -> worker -> true
-    programs.each(program, function(step, section, _, worker, phase)
+    local used, private = {}, 0 -- phase -> buffer -> true
+    programs.each(program, function(step, section, _, _, phase)
       assert.is_true(phase > 0)
       local key = section.name .. phase
       used[key] = used[key] or {}
       operands.each(step, function(operand)
-        if operand.class == "arena" then
-          used[key][operand.buffer] = used[key][operand.buffer] or {}
-          used[key][operand.buffer][worker] = true
-        end
+        if operand.class == "arena" then used[key][operand.buffer] = true end
       end)
     end)
     for _, buffers in pairs(used) do
       local names = words.sorted_keys(buffers)
       for i, a in ipairs(names) do
-        local owner = a:match("@worker(%d)$")
-        if owner then
+        if program.own[a] then
           private = private + 1
-          assert.same({ [tonumber(owner)] = true }, buffers[a])
+          assert.is_truthy(program.buffers[a].private)
         end
         for j = i + 1, #names do
           local b = names[j]
           local apart = program.offsets[a] + program.buffers[a].bytes <= program.offsets[b]
             or program.offsets[b] + program.buffers[b].bytes <= program.offsets[a]
+            or not program.own[a] ~= not program.own[b]
           assert.is_true(apart or over(program, a, b) or over(program, b, a), a .. " and " .. b)
         end
       end
     end
     assert.is_true(private >= 2)
+    assert.is_true(program.common_bytes + 3 * program.own_bytes <= program.arena_bytes)
   end)
 
   it("has room for each worker's own part, one after the other", function()

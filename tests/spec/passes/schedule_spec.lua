@@ -20,8 +20,8 @@ describe("the schedule", function()
     local before = helper.step_texts(state.programs[1])
     schedule.run(state)
     local after = {}
-    programs.each(state.programs[1], function(step, _, _, worker, phase)
-      assert.same({ 1, 0 }, { worker, phase })
+    programs.each(state.programs[1], function(step, _, _, chunk, phase)
+      assert.same({ 1, 0 }, { chunk, phase })
       if step.form ~= "note" then after[#after + 1] = step_text.of(step) end
     end)
     assert.same(before, after)
@@ -39,23 +39,38 @@ describe("the schedule", function()
 
   it("makes the same calls for any number of workers, each once", function()
     local function calls(threads)
-      local list, workers = {}, {}
+      local list, most = {}, 0
       local state = helper.tiny(with { threads = threads }, "schedule")
-      programs.each(state.programs[1], function(step, _, _, worker)
-        workers[worker] = true
-        if programs.is_call(step) then
-          list[#list + 1] = step_text.of(step):gsub("@worker%d+", "")
-        end
+      programs.each(state.programs[1], function(step, _, _, chunk)
+        most = math.max(most, chunk)
+        if programs.is_call(step) then list[#list + 1] = step_text.of(step) end
       end)
       table.sort(list)
-      return list, #workers
+      return list, most
     end
     local one = calls(1)
     for _, threads in ipairs { 2, 3, 4, 8 } do
-      local list, workers = calls(threads)
+      local list, most = calls(threads)
       assert.same(one, list)
-      assert.equal(threads, workers)
+      assert.is_true(most > threads)
     end
+  end)
+
+  it("makes several chunks for each worker, or one where they would be short", function()
+    local function chunks(plan)
+      plan.token_block = 128 -- one block, so panels are divided
+      local phases = helper.tiny(with { threads = 2, plan = plan }, "schedule").programs[1].segments[1].phases
+      local counts = {}
+      for i, phase in ipairs(phases) do
+        counts[i] = #phase.chunks
+        for _, list in ipairs(phase.chunks) do assert.is_true(#list > 0) end
+      end
+      return counts
+    end
+    local several, short, three = chunks {}, chunks { least_chunk = 1 << 40 }, chunks { chunks = 3 }
+    assert.equal(8, several[1])
+    assert.equal(6, three[1])
+    for i, count in ipairs(short) do assert.equal(math.min(2, several[i]), count) end
   end)
 
   it("lets one worker do what is too small to divide", function()
@@ -79,24 +94,24 @@ describe("the schedule", function()
 
   it("divides the work of a phase by cost", function()
     local cost = require("passes.schedule.cost")
-    local state = helper.tiny(with { threads = 4 }, "schedule")
+    local state = helper.tiny(with { threads = 4, plan = { chunks = 1 } }, "schedule")
     local totals = {}
-    programs.each(state.programs[1], function(step, _, _, worker)
-      if programs.is_call(step) then totals[worker] = (totals[worker] or 0) + cost.of(step) end
+    programs.each(state.programs[1], function(step, _, _, chunk)
+      if programs.is_call(step) then totals[chunk] = (totals[chunk] or 0) + cost.of(step) end
     end)
     local sum = 0
-    for worker = 1, 4 do sum = sum + totals[worker] end
-    for worker = 1, 4 do
-      assert.is_true(totals[worker] > 0.15 * sum and totals[worker] < 0.35 * sum)
+    for chunk = 1, 4 do sum = sum + totals[chunk] end
+    for chunk = 1, 4 do
+      assert.is_true(totals[chunk] > 0.15 * sum and totals[chunk] < 0.35 * sum)
     end
   end)
 
   it("gives each of two workers one of two like parts", function()
     local cost = require("passes.schedule.cost")
-    local state = helper.tiny(with { threads = 2, plan = { token_block = 64 } }, "schedule")
+    local state = helper.tiny(with { threads = 2, plan = { token_block = 64, chunks = 1 } }, "schedule")
     local totals = { 0, 0 }
-    programs.each(state.programs[1], function(step, _, _, worker)
-      if programs.is_call(step) then totals[worker] = totals[worker] + cost.of(step) end
+    programs.each(state.programs[1], function(step, _, _, chunk)
+      if programs.is_call(step) then totals[chunk] = totals[chunk] + cost.of(step) end
     end)
     assert.is_true(math.abs(totals[1] / totals[2] - 1) < 0.05, totals[1] .. " and " .. totals[2])
   end)
@@ -128,7 +143,7 @@ describe("the schedule", function()
         for _, phase in ipairs(segment.phases or {}) do
           count = count + 1
           local steps = 0
-          for _, list in ipairs(phase.lists) do steps = steps + #list end
+          for _, list in ipairs(phase.chunks) do steps = steps + #list end
           assert.is_true(steps > 0)
         end
       end

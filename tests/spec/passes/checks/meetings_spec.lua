@@ -52,7 +52,7 @@ describe("the checker of meetings", function()
   it("finds a schedule that has not the plan's phases", function()
     local state = helper.tiny(divided, "schedule")
     local phases = state.programs[1].segments[1].phases
-    phases[1].lists, phases[2].lists = phases[2].lists, phases[1].lists
+    phases[1].chunks, phases[2].chunks = phases[2].chunks, phases[1].chunks
     assert.matches("phase 1 has a step of another phase of the plan", helper.defect(checks.schedule, state))
   end)
 end)
