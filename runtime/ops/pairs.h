@@ -70,12 +70,35 @@ ATTN2C_INLINE void attn2c_pairs_of_bf16_columns(uint16_t *y, const uint16_t *x, 
   attn2c_pair_columns(y, x, 1, rows, cols, ldx, ldy);
 }
 
-/* Does the same; y has groups of 0 after the last row's, up to a multiple of `lanes`. */
+/* Packs a block of pairs of columns from fewer rows than ATTN2C_PAIRS_BLOCK; the groups of the others are 0.
+ */
+ATTN2C_INLINE void attn2c_pair_some(uint16_t *y, const uint16_t *x, int rows, int cols, ptrdiff_t ldx,
+                                    ptrdiff_t ldy) {
+  enum { BLOCK = ATTN2C_PAIRS_BLOCK };
+  const int groups = (cols + 1) / 2;
+  float block[BLOCK * BLOCK] = {0}, turned[BLOCK * BLOCK];
+  for (int i = 0; i < rows; i++) memcpy(block + i * BLOCK, x + i * ldx, 2 * (size_t)cols);
+  attn2c_transpose(turned, block, BLOCK, groups, BLOCK, BLOCK);
+  for (int j = 0; j < groups; j++) memcpy(y + 2 * j * ldy, turned + j * BLOCK, 4 * BLOCK);
+}
+
+/* Does the same as attn2c_pairs_of_bf16_columns; y has groups of 0 after the last row's, up to a multiple of
+ * `lanes`. */
 ATTN2C_INLINE void attn2c_pairs_of_bf16_keys(uint16_t *y, const uint16_t *x, int rows, int cols, int ldx,
                                              int ldy, int lanes) {
-  attn2c_pair_columns(y, x, 1, rows, cols, ldx, ldy);
+  enum { BLOCK = ATTN2C_PAIRS_BLOCK };
+  const int whole = lanes == BLOCK ? rows / BLOCK * BLOCK : rows;
+  attn2c_pair_columns(y, x, 1, whole, cols, ldx, ldy);
   if (rows % lanes == 0) return;
-  for (int c = 0; c < (cols + 1) / 2; c++)
+  for (int c = 0; c < cols && whole < rows; c += 2 * BLOCK) { /* lanes is a whole block */
+    uint16_t *to = y + (ptrdiff_t)c * ldy + 2 * whole;
+    const uint16_t *from = x + (ptrdiff_t)whole * ldx + c;
+    if (cols - c >= 2 * BLOCK)
+      attn2c_pair_some(to, from, rows - whole, 2 * BLOCK, ldx, ldy);
+    else
+      attn2c_pair_some(to, from, rows - whole, cols - c, ldx, ldy);
+  }
+  for (int c = 0; c < (cols + 1) / 2 && whole == rows; c++)
     memset(y + 2 * ((ptrdiff_t)c * ldy + rows), 0, 4 * (size_t)(lanes - rows % lanes));
 }
 

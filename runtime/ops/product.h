@@ -25,6 +25,10 @@
 
 #define ATTN2C_STRIP ATTN2C_INLINE void
 
+/* Row operations that a loop runs after each strip, as a function apart: constants that the compiler moved
+ * out of the loop would take registers of the strip's sums. */
+#define ATTN2C_APART static __attribute__((noinline)) void
+
 /* How the strips of a product of any number of rows prefetch: elements after A where the first begins,
  * elements from strip to strip, and the inputs between two requests. */
 typedef struct {

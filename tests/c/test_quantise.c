@@ -137,6 +137,33 @@ Test(pairs, of_columns_and_rows_at_all_sizes) {
       }
 }
 
+/* Keys of a panel: zeros up to a multiple of 16, 8 or 4 keys, and nothing beyond that is written. */
+Test(pairs, of_keys_that_end_within_a_vector) {
+  enum { PANEL = 64 };
+  for (int lanes = 4; lanes <= 16; lanes *= 2)
+    for (int rows = 1; rows <= PANEL; rows++)
+      for (int cols = 1; cols <= 97; cols += 16) {
+        const int groups = (cols + 1) / 2, padded = (rows + lanes - 1) / lanes * lanes, ldx = cols + 3;
+        const size_t bytes = guarded_matrix_bytes(groups, padded, PANEL);
+        float *x = guarded_matrix(rows, cols, ldx, 7, 0, 1);
+        uint16_t *halves = halves_of(x, rows, cols, ldx), *y = guarded_allocate(bytes);
+        memset(y, 0x55, bytes);
+        attn2c_pairs_of_bf16_keys(y, halves, rows, cols, ldx, PANEL, lanes);
+        for (int i = 0; i < groups; i++)
+          for (int j = 0; j < (i + 1 < groups ? PANEL : padded); j++)
+            for (int h = 0; h < 2; h++) {
+              const int wanted = j >= padded                    ? 0x5555
+                                 : j < rows && 2 * i + h < cols ? halves[j * ldx + 2 * i + h]
+                                                                : 0;
+              cr_assert_eq(y[2 * (i * PANEL + j) + h], wanted, "%d x %d in vectors of %d: [%d][%d][%d]", rows,
+                           cols, lanes, i, j, h);
+            }
+        guarded_matrix_free(x, rows, cols, ldx);
+        guarded_free(halves, guarded_matrix_bytes(rows, cols, ldx) / 2);
+        guarded_free(y, bytes);
+      }
+}
+
 static int integer_of(int8_t stored) {
   return ATTN2C_INT8_ZERO ? (int)(uint8_t)stored - ATTN2C_INT8_ZERO : stored;
 }

@@ -127,7 +127,7 @@ local function joint_of(fn, lanes)
   return { name = fn.name, formal = formal_kernels(fn) .. table.concat(formal, ", "), is_product = true, code = code,
     sentence = ("%s\n * and of each strip's rows%s: %s"):format(sentences.product(fn.step, fn.calls),
       fn.joint.is_local and ", C being x" or "", sentences.map(map)),
-    rows_formal = table.concat(of_rows, ", "),
+    rows_formal = table.concat(of_rows, ", "), rows_kind = k.open and "ATTN2C_APART" or "ATTN2C_STRIP",
     rows_lines = loops_of(map, "first; i < first + rows", fn.joint.is_local) }
 end
 
