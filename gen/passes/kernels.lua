@@ -4,8 +4,8 @@
 -- Before: programs with joints and offsets; build_suffix: the end of functions' names if there are several targets.
 -- After:
 --   state.kernels = list of the shapes of libxsmm's kernels
---   state.functions = list of { name, step, joint: of fuse.lua, if a product and a map are fused; calls: of libxsmm
---     (kernels/libxsmm.lua), if they make the product }; joints have names
+--   state.functions = list of { name, step, joint: of schedule/join.lua, if a product and a map are fused;
+--     calls: of libxsmm (kernels/libxsmm.lua), if they make the product }; joints have names
 --   state.series = list of the panel loops of kernels/series.lua, one for each function; program.series = first step
 --     -> its panel loop, with its name; program.in_series = the other steps of these
 --   each product, map and row step has function_name; products and joints have takes_kernels, if calls of libxsmm make

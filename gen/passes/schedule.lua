@@ -11,8 +11,10 @@
 --   phases      of a segment in phases: { section, chunks = list of lists of steps }, a barrier after each
 --   chunks      of a segment in micro-batches: how many runs of these are claimed
 --   lines       the number of its steps
+--   joints      products and the maps that they are fused with (schedule/join.lua)
 -- and state.saved_by_two, the part of the counted work that a second worker takes from the first.
 local cost = require("passes.schedule.cost")
+local join = require("passes.schedule.join")
 local programs = require("passes.common.programs")
 local step_text = require("data.step_text")
 local tasks = require("passes.common.tasks")
@@ -168,6 +170,7 @@ local function schedule_program(base, threads, batch, parameters, cost_of)
     program.segments[i] = new
   end
   programs.each(program, function(step) if programs.is_call(step) then program.lines = program.lines + 1 end end)
+  join(program)
   return program
 end
 

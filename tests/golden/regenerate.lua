@@ -9,8 +9,8 @@ golden.folder = here
 golden.root = here .. "/../.."
 package.path = golden.root .. "/gen/?.lua;" .. package.path
 
-golden.stages = { "graph", "layout", "plan", "lower", "schedule", "fuse", "memory", "kernels" }
-golden.deciding = { "layout", "plan", "fuse", "kernels" }
+golden.stages = { "graph", "layout", "plan", "lower", "schedule", "memory", "kernels" }
+golden.deciding = { "layout", "plan", "kernels" }
 
 --- Each model: its description and its overrides; targets are pinned, so that every machine makes the same.
 golden.models = { "post", "causal", "window", "bf16", "int8" }

@@ -316,11 +316,18 @@ of("gen/commands/overrides.lua", spec .. "commands/overrides_spec.lua") {
     wrong = "a key with two values is taken" },
 }
 
-of("gen/passes/fuse.lua", spec .. "passes/fuse_spec.lua") {
-  { name = "fuse_read_later", old = "if list[i].unit ~= unit then break end", new = "if i > 0 then break end",
-    wrong = "sums that a later step reads are on the stack" },
-  { name = "fuse_unit", old = "map.unit ~= product.unit", new = "false",
-    wrong = "a product is fused with a map of another unit" },
+of("gen/passes/plan/joints.lua", spec .. "passes/plan/joints_spec.lua") {
+  { name = "joint_place", old = 'return fusion.sums and "stack" or "place"', new = 'return "stack"',
+    wrong = "sums that a map works on where the result is are on the stack" },
+  { name = "joint_repair", old = "if range.cut or scores", new = "if scores",
+    wrong = "a context is rounded before it is repaired" },
+  { name = "joint_f32", old = 'product.types.b ~= "f32" and ', new = "",
+    wrong = "products of floats are fused with the map after them" },
+}
+
+of("gen/passes/lower/products.lua", spec .. "passes/plan/joints_spec.lua") {
+  { name = "joint_trace", old = 'self.variant == "ship" and joint or nil', new = "joint",
+    wrong = "a trace fuses products and maps, too" },
 }
 
 of("gen/passes/validate/sizes.lua", spec .. "passes/validate_spec.lua") {

@@ -54,13 +54,6 @@ return function(of, spec)
       filter = "take no arena", wrong = "the arena has room for sums that are on the stack" },
   }
 
-  of("gen/passes/fuse.lua", spec .. "passes/kernels_spec.lua") {
-    { name = "joint_trace", old = 'if program.variant ~= "ship" then return end', new = "",
-      filter = "share a function", wrong = "a trace joins products and maps, too" },
-    { name = "joint_f32", old = 'k.types.b == "f32" or ', new = "", filter = "share a function",
-      wrong = "products of floats are joined with the map after them" },
-  }
-
   of("gen/passes/checks/joint.lua", spec .. "passes/checks_spec.lua") {
     { name = "joint_rows", old = "apart(done, product.arguments.b, rows_of_b(product, row))", new = "",
       filter = "what later strips read", wrong = "a map may write over the rows of later strips" },

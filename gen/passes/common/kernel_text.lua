@@ -32,6 +32,9 @@ local function ahead(fetch)
     fetch.every, fetch.from)
 end
 
+-- Places of the sums of a product that is fused with the map after it.
+local places = { stack = "on the stack", place = "in place" }
+
 --- Returns a product of plan/products.lua as text, or a kernel with its strips.
 function kernel_text.of(product)
   local sizes = {}
@@ -41,6 +44,7 @@ function kernel_text.of(product)
   end
   return ("%s%s rows x %s outputs of %s inputs: %s%s"):format(product.what and product.what .. " " or "", sizes[1],
     sizes[2], sizes[3], kernel_text.strips(product.strips), product.fetch and ahead(product.fetch) or "")
+    .. (product.joint and "; with its map, sums " .. places[product.joint] or "")
 end
 
 return kernel_text

@@ -106,7 +106,8 @@ local function context(self, at, c, ldc)
     local shape = { m = head_dim, n = block.count, k = range.keys, lda = values_ld(self, region), ldb = at.weights_ld,
       ldc = ldc, beta = beta, types = types.product(v.type) }
     self:product(shape, values_at(self, region, range.first_key, v_column, at.of_keys or origin),
-      shifted(at.weights, range.column, v.type), c, nil, nil, region.open and { n = "queries", k = "width" })
+      shifted(at.weights, range.column, v.type), c, nil, nil,
+      region.open and { n = "queries", k = "width" } or nil, region.joints[block])
     beta = 1
   end
   repair(self, at, v_column, head_dim, c, ldc)

@@ -196,7 +196,8 @@ function attention.dump(region, lines)
       end
     end
     lines[#lines + 1] = ("        queries [%d:%d] keys %s%s"):format(block.first, block.first + block.count,
-      table.concat(texts, " "), block.chunks and (" in %d chunks"):format(#block.chunks) or "")
+      table.concat(texts, " "), block.chunks and (" in %d chunks"):format(#block.chunks)
+        or region.joints[block] and ", context rounded strip by strip" or "")
   end
 end
 
