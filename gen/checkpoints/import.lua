@@ -10,7 +10,10 @@ local write = require("checkpoints.write")
 
 local import = {}
 
--- The lengths of a model whose folder has a tokenizer. Lengths above the model's longest are left out, and the longest
+-- A model whose folder has a tokenizer takes texts of any length up to this, or up to the model's longest.
+local MOST_TOKENS = 512
+
+-- Its lengths if it does not go with any length. Lengths above the model's longest are left out, and the longest
 -- itself is added if it is below the last. Each length costs code and time to compile. 52 and 104 are whole strips of
 -- 13 rows, between the powers of two. A folder without a tokenizer gets one length.
 local TEXT_LENGTHS = { 8, 12, 16, 24, 32, 52, 64, 104, 128, 256 }
@@ -150,15 +153,24 @@ local function limit_of(self, first)
   return most
 end
 
--- Returns the lengths of texts, and a remark.
-local function lengths_of(self, most)
-  local longest = TEXT_LENGTHS[#TEXT_LENGTHS]
-  if not self.folder.tokenizer then return math.min(USUAL_LENGTH, most), ("tokens; up to %d"):format(most) end
-  local list = {}
+-- Returns the list of lengths of a model that does not go with any length, and a remark.
+local function listed_lengths(most)
+  local longest, list = TEXT_LENGTHS[#TEXT_LENGTHS], {}
   for _, length in ipairs(TEXT_LENGTHS) do if length < most then list[#list + 1] = length end end
   if most <= longest then list[#list + 1] = most end
   return list, most <= longest and "tokens; a call takes any number up to the last"
     or ("tokens; a call takes any number up to the last; up to %d may be added"):format(most)
+end
+
+-- Returns the length or lengths of a sequence, and a remark. Sets self.lengths, the list for a model that does not go
+-- with any length, if the result is any length.
+local function lengths_of(self, most)
+  if not self.folder.tokenizer then return math.min(USUAL_LENGTH, most), ("tokens; up to %d"):format(most) end
+  local list, remark = listed_lengths(most)
+  if self.wants_list or most < 2 then return list, remark end
+  self.lengths = list
+  return { any = math.min(most, MOST_TOKENS) }, most <= MOST_TOKENS and "tokens of a sequence"
+    or ("tokens of a sequence; up to %d"):format(most)
 end
 
 -- Takes the output's table as the table of tokens, if the file has only the output's.
@@ -305,10 +317,13 @@ local function place_of(path, from)
   return place == "" and "." or place
 end
 
---- Returns the text of a folder's description, lines for the user, and the folder's tensors. Faults: io, format, usage.
+--- Returns the text of a folder's description, lines for the user, the folder's tensors, and the list of lengths for
+--- a model that does not go with the any length of the text. Faults: io, format, usage.
 --- from: a file to whose folder the paths in the text are relative; without it they are relative to the checkpoint's.
-function import.text(path, from)
-  local self = { folder = folder.read(path), notes = {}, names = {}, place = from and place_of(path, from) or "" }
+--- wants_list: the text has that list in place of any length.
+function import.text(path, from, wants_list)
+  local self = { folder = folder.read(path), notes = {}, names = {}, place = from and place_of(path, from) or "",
+    wants_list = wants_list }
   local place = write.remark(path):gsub("(.)/+$", "%1") .. "/"
   local done, result = pcall(function()
     self.facts, self.notes = facts.read(self.folder.config)
@@ -329,7 +344,7 @@ function import.text(path, from)
       .. (self.folder.modules and "Model, of sentence-transformers" or head)
     return write.description(head_lines(self, class), entries)
   end)
-  if done then return result, self.notes, self.folder.tensors end
+  if done then return result, self.notes, self.folder.tensors, self.lengths end
   if faults.is(result) then
     for i, line in ipairs(result.lines) do
       if line:find("^[%w_]+%.json: ") then result.lines[i] = place .. line end

@@ -36,11 +36,12 @@ local function members(value)
   return list
 end
 
--- Returns the text of a value. A table with a `stage` is written as a constructor's call.
+-- Returns the text of a value. A table with a `stage` is written as a constructor's call, and so is { any = N }.
 function value_text(value)
   if type(value) == "string" then return quoted(value) end
   if type(value) == "number" then return number_text(value) end
   if type(value) ~= "table" then return tostring(value) end
+  if value.any then return ("any(%s)"):format(number_text(value.any)) end
   local list = members(value)
   if value.stage and #list == 0 then return value.stage .. "()" end
   local body = #list > 0 and "{ " .. table.concat(list, ", ") .. " }" or "{}"

@@ -94,7 +94,8 @@ function command.grammar()
   bench:option("--weights", "A checkpoint, or a file that `pack` wrote (default: seeded random)."):argname("FILE")
   bench:option("-r --repetitions", "The number of calls to time (default: about a second of them)."):argname("N")
   bench:option("-o --output", "The format of the table."):choices { "md", "json", "csv" }
-  bench:option("--length", "Time a call of N tokens, padded to the entry that it fits in."):argname("N")
+  bench:option("--length", "Time a call of N tokens, padded to the entry that it fits in, or without padding in a model of "
+    .. "any length."):argname("N")
   bench:flag("--profile", "Split the time by operation and layer.")
   bench:flag("--bound", "Print the time that the best tiles and row operations would take, part by part.")
   bench:option("--compare", "A file of an earlier bench -o json: print old, new and their ratio."):argname("FILE")
@@ -333,11 +334,22 @@ end
 
 function run.tune(root, arguments) return require("commands.tune").run(root, arguments) end
 
-function run.import(_, arguments)
+-- True if a folder's model does not go with any length. A folder that the compiler refuses goes with it: the message is
+-- that of the build.
+local function wants_list(root, folder)
+  local done, state = pcall(pipeline.run, root, folder, {}, "validate")
+  if not done and not faults.is(state) then error(state, 0) end
+  return done and state.lengths ~= nil and not state.spec.any
+end
+
+function run.import(root, arguments)
   if not import.is_folder(arguments.folder) then
     faults.raise("io", kinds.no_folder(arguments.folder))
   end
   local text, notes = import.text(arguments.folder, arguments.output or "")
+  if wants_list(root, arguments.folder) then
+    text, notes = import.text(arguments.folder, arguments.output or "", true)
+  end
   for _, line in ipairs(notes) do io.stderr:write("attn2c: ", terminal.safe(line), "\n") end
   if not arguments.output then return print_out(text) or 0 end
   files.write(arguments.output, text)

@@ -151,11 +151,19 @@ local function page_command(arguments)
   return line_of("report", table.move(arguments.overrides, 1, #arguments.overrides, #list + 1, list), arguments)
 end
 
+-- Returns the options with which a page's bench runs. The products of a model of any length have no bound.
+local function bench_options(state) return state.spec.any and { "--profile" } or { "--profile", "--bound" } end
+
+-- Returns the name of an entry in bench's output. In a model of any length it is that of the longest sequence.
+local function bench_name(entry)
+  return entry.spec.any and ("%s (%d tokens)"):format(entry.name, entry.spec.seq) or entry.name
+end
+
 -- Returns the commands that print the numbers of a variant. checked: the inputs of its check (batches.of).
-local function variant_commands(arguments, variant, checked, has_quality)
+local function variant_commands(arguments, variant, state, checked, has_quality)
   local list = { variant.path, table.unpack(variant.overrides) }
   local lines = { line_of("check", list, words.merged(arguments, checked)),
-    line_of("bench", list, arguments, { "--profile", "--bound" }) }
+    line_of("bench", list, arguments, bench_options(state)) }
   if has_quality then lines[3] = line_of("quality", list, arguments) end
   return lines
 end
@@ -202,7 +210,7 @@ end
 
 -- Runs info, check and bench of a built program. Returns { info, checks, benches }, the last two by entry. A program
 -- that differs from the reference is not timed and has no benches. checked: the inputs of the check (batches.of).
-local function measure(arguments, tools, program, path, checked)
+local function measure(arguments, tools, program, path, state, checked)
   local own, printed = common_words(arguments, path), {}
   printed.info = output_of(tools, program, { "info", "--json" })
   local check_words = with({ "check", "--json" }, own)
@@ -210,7 +218,7 @@ local function measure(arguments, tools, program, path, checked)
   if checked.entry then check_words = with(check_words, { "--entry", checked.entry }) end
   if arguments.seed then check_words = with(check_words, { "--seed", arguments.seed }) end
   printed.check = output_of(tools, program, check_words, faults.code.mismatch)
-  local bench_words = with({ "bench", "-o", "json", "--profile", "--bound" }, own)
+  local bench_words = with(with({ "bench", "-o", "json" }, bench_options(state)), own)
   if arguments.repetitions then bench_words = with(bench_words, { "-r", arguments.repetitions }) end
   local timed, code = output_of(tools, program, bench_words, faults.code.mismatch)
   printed.bench = timed
@@ -260,7 +268,7 @@ local function add_subjects(all, root, arguments, tools, variant)
     and maps.make(root, arguments, tools, variant, state) or nil
   local checked = batches.of(arguments.input or {}, state, program:match("^(.*)/[^/]*$"))
   if checked.note then io.stderr:write("attn2c: ", checked.note, "\n") end
-  local result = measure(arguments, tools, program, variant.path, checked)
+  local result = measure(arguments, tools, program, variant.path, state, checked)
   local against_f32 = quality_of(root, arguments, tools, variant, state)
   if looked then looked.number, looked.variants = variant.number, variant.count end
   if looked and arguments.attention then
@@ -269,18 +277,20 @@ local function add_subjects(all, root, arguments, tools, variant)
   end
   local common = { name = result.info.name, info = result.info, folder = program:match("^(.*)/[^/]*$"),
     family = family_of(state), notes = with(state.notes, { checked.note }), versions = variant.versions,
-    commands = variant_commands(arguments, variant, checked, against_f32 ~= nil) }
+    commands = variant_commands(arguments, variant, state, checked, against_f32 ~= nil) }
   common.files, common.emitted_bytes, common.program_bytes = files_of(common.folder, state)
   local middle = (#state.entries + 1) // 2
   for i = #state.entries, 1, -1 do
     local entry = state.entries[i]
     local name, label = entry.name, variant.label
-    if #state.entries > 1 then label = (label ~= "" and label .. " " or "") .. title_of(name) end
+    local title = #state.entries > 1 and title_of(name) or entry.spec.any and ("any length, %d tokens"):format(
+      entry.spec.seq)
+    if title then label = (label ~= "" and label .. " " or "") .. title end
     local check = result.checks[name]
     all[#all + 1] = words.merged(common, { label = label ~= "" and label or common.name, is_main = i == middle,
       group = variant.number, choice = i,
       spec = entry.spec, state = entry, work = work.of(entry), entry_info = entry_of(result.info.entries, name),
-      bench = result.benches[name], check = check, worst = check and document.worst(check),
+      bench = result.benches[bench_name(entry)], check = check, worst = check and document.worst(check),
       maps = entry == state.primary and looked or nil, quality = against_f32 })
   end
 end

@@ -98,7 +98,11 @@ hints.globals = {
   classifier = "linear { to = }", inf = "huge", infinity = "huge", PI = "pi",
   dropout = "!dropout is for training only",
   decoder = "memory = encoder { }",
+  dynamic = "seq = any(512)", variable = "seq = any(512)", None = "seq = any(512)",
 }
+
+--- Words that other libraries give the length of a sequence if a call sets it.
+hints.any_length = { any = true, dynamic = true, variable = true, none = true, auto = true, symbolic = true }
 
 --- Values of keys that have a list of words.
 hints.values = {

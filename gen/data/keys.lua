@@ -35,8 +35,9 @@ keys.list = {
   { key = "batch", type = "integer", default = 1, min = 1, max = 256,
     meaning = "sequences a call, or a list, { 1, 8 }: an entry for each with each length, forward_8x16" },
   { key = "seq", type = "integer", stack = true, min = 1, max = 4096, default_text = "for an image: its patches",
-    meaning = "tokens (frames) a sequence; queries of an attention. For the model also a list, { 8, 16 }: an entry for "
-      .. "each length, forward_8 and forward_16, over one copy of the weights, and forward for any length" },
+    meaning = "tokens (frames) a sequence; queries of an attention. For the model also any(512): sequences of any "
+      .. "length up to 512, without padding; or a list, { 8, 16 }: an entry for each length, forward_8 and forward_16, "
+      .. "over one copy of the weights, and forward for those between, with padding" },
   { key = "d_model", type = "integer", stack = true, required = true, min = 1, max = 8192,
     meaning = "width of a token's state" },
   { key = "heads", type = "integer", stack = true, required = true, min = 1, max = 128, meaning = "attention heads" },

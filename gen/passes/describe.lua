@@ -6,7 +6,8 @@
 -- A checkpoint's folder is accepted too, and replaced by the description that `import` writes.
 --
 -- Before: state.file, state.overrides. After: state.text, state.description, state.folder, which its paths are
--- relative to; for a checkpoint's folder, state.checkpoint, its tensors.
+-- relative to; for a checkpoint's folder, state.checkpoint, its tensors, and, unless `seq` is overridden,
+-- state.lengths, a list for a model that does not go with any length.
 local dump = require("common.dump")
 local faults = require("common.faults")
 local files = require("common.files")
@@ -141,7 +142,7 @@ function describe.run(state)
   if import.is_folder(file) then
     local notes
     state.folder = file
-    state.text, notes, state.checkpoint = import.text(file)
+    state.text, notes, state.checkpoint, state.lengths = import.text(file)
     for _, note in ipairs(notes) do table.insert(state.notes or {}, note) end
   else
     state.text = read(file)
@@ -160,7 +161,10 @@ function describe.run(state)
       file, result == nil and "nothing (write return in front of its first {)" or "a " .. type(result)))
   end
   state.description = result
-  for _, argument in ipairs(state.overrides) do override(budget, result, argument) end
+  for _, argument in ipairs(state.overrides) do
+    override(budget, result, argument)
+    if argument:find("^seq=") then state.lengths = nil end
+  end
   count_values(file, result, 1, 0)
 end
 

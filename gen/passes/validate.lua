@@ -2,7 +2,8 @@
 -- It checks types, ranges and which keys go together, and fills in defaults. It changes no meaning: a spec says the
 -- same as its description.
 --
--- Before: state.description, state.host(number types of products): the best target of this machine. After:
+-- Before: state.description, state.host(number types of products): the best target of this machine, state.lengths:
+-- a list of lengths in place of any length, for a model that does not go with that; or nil. After:
 --   state.entries   the functions that callers call. An entry is a state of its own that inherits from the model's:
 --                   { name ("forward_16"), role ("forward"), suffix (of its symbols: "_16" or ""), sizes = { batch,
 --                   seq }, spec (every key present), family }
@@ -422,6 +423,30 @@ local function aimed(description, name)
   return copy
 end
 
+-- Returns the first reason why a description's model does not go with any length, or nil. A description with other
+-- faults has none, so that these are reported.
+local function reason_for_list(state, description)
+  if description.batch ~= nil then return "a batch: calls of seq = any(N) have any number of sequences" end
+  local say, raise = listener(state.file)
+  local list = sizes.entries(say, description)
+  local spec = list and spec_of(say, sized(description, list[1], {}))
+  if not pcall(raise) then return nil end
+  local reason = any_length.reasons(spec)[1]
+  return reason and reason[2]
+end
+
+-- Returns a description, with state.lengths in place of any length if its model does not go with that.
+local function with_lengths(state, description)
+  local reason = state.lengths and sizes.are_open(description) and reason_for_list(state, description)
+  if not reason then return description end
+  local copy = {}
+  for key, value in pairs(description) do copy[key] = value end
+  copy.seq = state.lengths
+  table.insert(state.notes or {}, ("seq: a list of %d lengths up to %d in place of any(%d): %s"):format(#state.lengths,
+    state.lengths[#state.lengths], description.seq.any, reason))
+  return copy
+end
+
 local of_target
 for _, field in ipairs(keys.list) do if field.key == "target" then of_target = field end end
 
@@ -432,7 +457,7 @@ function validate.run(state)
   check_known(say, description)
   local wanted = precision.wanted(description.precision)
   local names = targets_of(say, of_target, description.target, state.host, wanted)
-  description = aimed(description, names[1])
+  description = with_lengths(state, aimed(description, names[1]))
   local list = sizes.entries(say, description)
   if not list then raise() end
   state.target_names, state.builds = names, {}

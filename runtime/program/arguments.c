@@ -241,10 +241,6 @@ static int parse_options(int argc, char **argv, attn2c_arguments *arguments, att
     attn2c_say(message, "--compare: goes with -o md, the default");
     status = ATTN2C_USAGE;
   }
-  if (arguments->length > 0 && (arguments->profile || arguments->bound)) {
-    attn2c_say(message, "--length: does not go with --profile or --bound, which measure whole entries");
-    status = ATTN2C_USAGE;
-  }
   /* After an unknown option, the next word may be its value and is not reported. */
   char text[512];
   for (; optind < argc && !is_refused; optind++) {

@@ -25,6 +25,10 @@ enum { LEAST_REPETITIONS = 7, MOST_REPETITIONS = 2000, MOST_PROFILES = 2000 };
 #define PROFILE_NANOSECONDS 5e8
 #define NANOSECONDS_IN_MS   1e6
 
+/* Tokens of the sequences that are timed by default in a model of any length, in addition to the most. */
+static const int64_t usual_lengths[] = {8, 32, 128};
+enum { USUAL_LENGTHS = sizeof usual_lengths / sizeof *usual_lengths };
+
 /* An entry with its arrays. */
 typedef struct {
   const attn2c_program *program;
@@ -35,7 +39,15 @@ typedef struct {
   const attn2c_sizes *sizes; /* sizes of a call that does not fill the entry; NULL: a full call */
   void **in;                 /* this entry's part of the list of all inputs */
   void **out, **again;
+  const attn2c_sequences *sequence; /* the one of a call of a model of any length; NULL: another model */
 } subject;
+
+/* The calls of a model of any length. */
+typedef struct {
+  attn2c_sizes sizes;
+  attn2c_sequences sequence;
+  int32_t first[2];
+} open_call;
 
 int attn2c_bench_calls(double call_nanoseconds) {
   if (!(call_nanoseconds > 1.0)) call_nanoseconds = 1.0;
@@ -49,7 +61,18 @@ int attn2c_bench_repetitions(double call_nanoseconds) {
   return (int)ceil(TOTAL_NANOSECONDS / sample);
 }
 
+/* Returns a call of the entry's code. */
+static attn2c_call whole_call(const subject *s, void *const *out) {
+  attn2c_call made = attn2c_context_call(s->context, (const void *const *)s->in, out);
+  if (s->sequence) made.sequences = s->sequence;
+  return made;
+}
+
 static int call(const subject *s, void *const *out) {
+  if (s->sequence) {
+    const attn2c_call made = whole_call(s, out);
+    return s->entry->run(&made);
+  }
   if (s->sizes)
     return attn2c_dispatch(s->context, s->sizes->batch, s->sizes->seq, (const void *const *)s->in, out);
   return attn2c_context_run(s->context, s->entry, (const void *const *)s->in, out);
@@ -138,14 +161,14 @@ static int verify(const subject *s, double *first_ms, attn2c_message *message) {
   if (status != ATTN2C_OK) return failed_call(s, status, message);
   if (same_bits(s, "two calls", message) != ATTN2C_OK) return ATTN2C_MISMATCH;
   if (all_finite(s, message) != ATTN2C_OK) return ATTN2C_MISMATCH;
-  if (s->sizes) return ATTN2C_OK; /* such calls are compared by the command check */
+  if (s->sizes && !s->sequence) return ATTN2C_OK; /* such calls are compared by the command check */
   float *arena = attn2c_allocate(sizeof(float) * (size_t)s->program->trace_floats);
   if (arena == NULL) {
     attn2c_say(message, "bench: no memory for the arena of the trace variant");
     return ATTN2C_MEMORY;
   }
   spoil(s, s->again, 0xaa);
-  attn2c_call traced = attn2c_context_call(s->context, (const void *const *)s->in, s->again);
+  attn2c_call traced = whole_call(s, s->again);
   traced.arena = arena;
   status = s->program->trace[s->number](&traced);
   attn2c_free(arena);
@@ -245,7 +268,7 @@ static int profile(const subject *s, const attn2c_arguments *arguments, attn2c_b
   result->op_least_ms = calloc((size_t)ops + 1, sizeof *result->op_least_ms);
   result->parts = calloc(1, sizeof *result->parts);
   attn2c_record *parts = calloc(1, sizeof *parts);
-  attn2c_call profiled = attn2c_context_call(s->context, (const void *const *)s->in, s->again);
+  attn2c_call profiled = whole_call(s, s->again);
   profiled.nanoseconds = marks;
   int status = ATTN2C_OK;
   if (marks == NULL || samples == NULL || result->op_ms == NULL || result->op_least_ms == NULL ||
@@ -311,6 +334,19 @@ static int time_entry(subject *s, const attn2c_arguments *arguments, attn2c_benc
   return status;
 }
 
+/* Reports a --length that the model does not take. */
+static int wrong_length(const attn2c_descriptor *model, const attn2c_lengths *lengths, int64_t length,
+                        attn2c_message *message) {
+  const long long least = (long long)attn2c_shortest(lengths),
+                  most = (long long)attn2c_longest(model, lengths);
+  if (lengths->exact) {
+    attn2c_say(message, "--length: %lld, but %lld is expected: %s", (long long)length, most, lengths->exact);
+  } else {
+    attn2c_say(message, "--length: %lld, but %lld to %lld is allowed", (long long)length, least, most);
+  }
+  return ATTN2C_USAGE;
+}
+
 /* Sets the sizes of the calls that --length times, and the number of their entry. */
 static int open_length(const attn2c_program *program, attn2c_context *context, int64_t length,
                        attn2c_sizes *sizes, int *number, attn2c_message *message) {
@@ -324,16 +360,11 @@ static int open_length(const attn2c_program *program, attn2c_context *context, i
     return ATTN2C_MEMORY;
   }
   *number = attn2c_dispatch_entry(context, sizes->batch, length);
-  if (*number >= 0) return ATTN2C_OK;
-  const long long least = (long long)attn2c_shortest(sizes->lengths),
-                  most = (long long)attn2c_longest(model, sizes->lengths);
-  if (sizes->lengths->exact) {
-    attn2c_say(message, "--length: %lld, but %lld is expected: %s", (long long)length, most,
-               sizes->lengths->exact);
-  } else {
-    attn2c_say(message, "--length: %lld, but %lld to %lld is allowed", (long long)length, least, most);
-  }
-  return ATTN2C_USAGE;
+  return *number >= 0 ? ATTN2C_OK : wrong_length(model, sizes->lengths, length, message);
+}
+
+static void set_label(attn2c_bench_result *result, const attn2c_entry *entry, int64_t length) {
+  snprintf(result->label, sizeof result->label, "%.40s (%lld tokens)", entry->name, (long long)length);
 }
 
 /* Times a call of --length tokens, with the largest entry's arrays. */
@@ -344,7 +375,8 @@ static int bench_length(const attn2c_program *program, attn2c_context *context, 
   attn2c_sizes sizes;
   int number = -1;
   int status = open_length(program, context, arguments->length, &sizes, &number, message);
-  subject s = {program, context->model, context, attn2c_sizes_entry(&sizes), number, &sizes, in, NULL, NULL};
+  subject s = {program, context->model, context, attn2c_sizes_entry(&sizes), number, &sizes, in,
+               NULL,    NULL,           NULL};
   for (int i = 0; i < s.entry->input_count && status == ATTN2C_OK; i++) {
     const attn2c_tensor tensor = attn2c_sizes_tensor(&sizes, 1, i);
     attn2c_input_random(&tensor, arguments->seed, 1, s.in[i]);
@@ -355,8 +387,7 @@ static int bench_length(const attn2c_program *program, attn2c_context *context, 
     result->model = model;
     result->entry = &model->entries[number];
     result->provider = context->model->provider;
-    snprintf(result->label, sizeof result->label, "%.40s (%lld tokens)", result->entry->name,
-             (long long)arguments->length);
+    set_label(result, result->entry, arguments->length);
     status = time_entry(&s, arguments, result, message);
   }
   subject_free(&s);
@@ -374,7 +405,7 @@ static int bench_entries(const attn2c_program *program, attn2c_context *context,
   for (int e = 0; e < model->entry_count && status == ATTN2C_OK; e++) {
     const attn2c_entry *entry = &model->entries[e];
     subject *s = &subjects[e];
-    *s = (subject){program, context->model, context, entry, e, NULL, in + inputs, NULL, NULL};
+    *s = (subject){program, context->model, context, entry, e, NULL, in + inputs, NULL, NULL, NULL};
     for (int i = 0; i < entry->input_count; i++) {
       attn2c_input_random(&model->tensors[entry->inputs[i]], arguments->seed, 1, s->in[i]);
     }
@@ -398,6 +429,86 @@ static int bench_entries(const attn2c_program *program, attn2c_context *context,
   return status;
 }
 
+/* Writes the lengths that are timed in a model of any length: --length, or the usual ones. Returns how many.
+ */
+static int lengths_to_time(const attn2c_descriptor *model, const attn2c_arguments *arguments,
+                           int64_t lengths[USUAL_LENGTHS + 1]) {
+  int count = 0;
+  const int64_t most = attn2c_longest(model, model->lengths);
+  if (arguments->length > 0) {
+    lengths[0] = arguments->length;
+    return 1;
+  }
+  for (int i = 0; i < USUAL_LENGTHS; i++)
+    if (usual_lengths[i] >= model->lengths->least && usual_lengths[i] < most)
+      lengths[count++] = usual_lengths[i];
+  lengths[count++] = most;
+  return count;
+}
+
+/* Prepares the call of one sequence. */
+static int open_subject(const attn2c_program *program, attn2c_context *context, void **in, int64_t length,
+                        open_call *of, subject *s, attn2c_message *message) {
+  const int status = attn2c_sizes_open(program, -1, &of->sizes, message);
+  if (status != ATTN2C_OK) return status;
+  of->sizes.batch = 1, of->sizes.seq = length;
+  of->first[0] = 0, of->first[1] = (int32_t)length;
+  of->sequence = (attn2c_sequences){length, 1, of->first};
+  *s = (subject){.program = program, .model = context->model, .context = context, .in = in};
+  s->entry = attn2c_sizes_entry(&of->sizes), s->sizes = &of->sizes, s->sequence = &of->sequence;
+  return subject_allocate(s, message);
+}
+
+/* Verifies and times sequences of some lengths, in a model of any length. */
+static int bench_open(const attn2c_program *program, attn2c_context *context, attn2c_source *source,
+                      void **in, attn2c_bench_result *results, const attn2c_arguments *arguments,
+                      attn2c_message *message) {
+  const attn2c_descriptor *model = program->model;
+  int64_t lengths[USUAL_LENGTHS + 1];
+  const int count = lengths_to_time(model, arguments, lengths);
+  subject subjects[USUAL_LENGTHS + 1] = {{0}};
+  open_call calls[USUAL_LENGTHS + 1];
+  memset(calls, 0, sizeof calls);
+  if (lengths[0] < model->lengths->least || lengths[0] > attn2c_longest(model, model->lengths))
+    return wrong_length(model, model->lengths, lengths[0], message);
+  for (int i = 0; i < model->entries[0].input_count; i++)
+    attn2c_input_random(&model->tensors[model->entries[0].inputs[i]], arguments->seed, 1, in[i]);
+  int status = ATTN2C_OK;
+  for (int i = 0; i < count && status == ATTN2C_OK; i++) {
+    status = open_subject(program, context, in, lengths[i], &calls[i], &subjects[i], message);
+    if (status == ATTN2C_OK) status = verify(&subjects[i], &results[i].first_ms, message);
+  }
+  if (status == ATTN2C_OK && model->entries[0].flops < ATTN2C_BENCH_FULL_CHECK)
+    status = verify_in_full(program, context->model, source, in, arguments, message);
+  for (int i = 0; i < count && status == ATTN2C_OK; i++) {
+    results[i].model = model, results[i].entry = subjects[i].entry, results[i].length = lengths[i];
+    results[i].provider = context->model->provider;
+    set_label(&results[i], subjects[i].entry, lengths[i]);
+    status = time_entry(&subjects[i], arguments, &results[i], message);
+  }
+  for (int i = 0; i < count; i++) {
+    if (subjects[i].entry != NULL) subject_free(&subjects[i]);
+    attn2c_sizes_close(&calls[i].sizes);
+  }
+  return status;
+}
+
+/* Reports options that do not go with each other or with the model. */
+static int check_usage(const attn2c_descriptor *model, const attn2c_arguments *arguments,
+                       attn2c_message *message) {
+  int status = ATTN2C_OK;
+  if (arguments->length > 0 && !model->is_open && (arguments->profile || arguments->bound)) {
+    attn2c_say(message, "--length: does not go with --profile or --bound, which measure whole entries");
+    status = ATTN2C_USAGE;
+  }
+  if (model->is_open && arguments->bound) {
+    attn2c_say(message, "--bound: does not go with a model of any length, whose products have no one size; "
+                        "build it with seq = N to bound calls of N tokens");
+    status = ATTN2C_USAGE;
+  }
+  return status;
+}
+
 /* Returns the peak memory of this process until now; 0 if the kernel does not report it. getrusage is not
  * used: its value begins with that of the program that started this one. */
 static int64_t peak_bytes(void) {
@@ -413,15 +524,18 @@ int attn2c_bench_command(const attn2c_program *program, const attn2c_arguments *
                          attn2c_message *message) {
   const attn2c_descriptor *descriptor = program->model;
   const int entries = descriptor->entry_count, inputs = attn2c_inputs_of_entries(descriptor, NULL);
-  const int rows = arguments->length > 0 ? 1 : entries;
+  int64_t lengths[USUAL_LENGTHS + 1];
+  const int rows = descriptor->is_open     ? lengths_to_time(descriptor, arguments, lengths)
+                   : arguments->length > 0 ? 1
+                                           : entries;
   attn2c_source *source = NULL;
   attn2c_model *model = NULL;
   attn2c_context *context = NULL;
-  attn2c_bench_result *results = calloc((size_t)entries, sizeof *results);
+  attn2c_bench_result *results = calloc((size_t)(rows > entries ? rows : entries), sizeof *results);
   subject *subjects = calloc((size_t)entries, sizeof *subjects);
   int *tensors = calloc((size_t)inputs + 1, sizeof *tensors);
   void **in = calloc((size_t)inputs + 1, sizeof *in);
-  int status = ATTN2C_OK;
+  int status = check_usage(descriptor, arguments, message);
   if (results == NULL || subjects == NULL || tensors == NULL || in == NULL) {
     attn2c_say(message, "bench: no memory");
     status = ATTN2C_MEMORY;
@@ -443,9 +557,10 @@ int attn2c_bench_command(const attn2c_program *program, const attn2c_arguments *
     status = attn2c_arrays_allocate(descriptor, tensors, inputs, in, message);
   }
   if (status == ATTN2C_OK) {
-    for (int e = 0; e < entries; e++) results[e].open_ms = open_ms, results[e].open_peak_bytes = open_peak;
+    for (int e = 0; e < rows; e++) results[e].open_ms = open_ms, results[e].open_peak_bytes = open_peak;
     void **last = in + inputs - descriptor->entries[entries - 1].input_count;
-    status = arguments->length > 0
+    status = descriptor->is_open ? bench_open(program, context, source, in, results, arguments, message)
+             : arguments->length > 0
                  ? bench_length(program, context, last, &results[0], arguments, message)
                  : bench_entries(program, context, source, in, subjects, results, arguments, message);
   }
@@ -459,7 +574,7 @@ int attn2c_bench_command(const attn2c_program *program, const attn2c_arguments *
   }
   if (status == ATTN2C_OK && arguments->compare != NULL) attn2c_bench_compare(&old, results, rows, out);
   attn2c_old_rows_free(&old);
-  for (int e = 0; results != NULL && e < entries; e++) {
+  for (int e = 0; results != NULL && e < rows; e++) {
     free(results[e].op_ms);
     free(results[e].op_least_ms);
     free(results[e].parts);

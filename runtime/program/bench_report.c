@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/work.h"
+
 static const char *const group_names[] = {"op", "section", "result"};
 static const char *const group_lists[] = {"ops", "sections", "results"};
 
@@ -24,7 +26,7 @@ int attn2c_profile_group(const attn2c_bench_result *result, attn2c_profile_by by
     if (row == count) rows[count++] = (attn2c_profile_row){name, 0.0, 0.0, 0.0};
     rows[row].ms += result->op_ms[i];
     rows[row].least_ms += result->op_least_ms[i];
-    rows[row].flops += ops[i].flops;
+    rows[row].flops += attn2c_op_work(result->model, &ops[i], result->length);
   }
   return count;
 }
@@ -34,6 +36,10 @@ const char *attn2c_bench_label(const attn2c_bench_result *result) {
 }
 
 double attn2c_gflops(double flops, double ms) { return ms > 0.0 ? flops / (1e6 * ms) : 0.0; }
+
+static double flops_of(const attn2c_bench_result *r) {
+  return attn2c_entry_work(r->model, r->entry, r->length);
+}
 
 static int kernels_of(const attn2c_descriptor *model) {
   return model->kernel_count + model->own_kernel_count;
@@ -120,7 +126,7 @@ static int report_md(const attn2c_bench_result *results, int count, FILE *out) {
   fprintf(out, "|:------|:------|--------:|:-------|---:|----:|----:|--------:|-----:|--------:|\n");
   for (int i = 0; i < count; i++) {
     const attn2c_bench_result *r = &results[i];
-    const double gflops = attn2c_gflops(r->entry->flops, r->ms.median);
+    const double gflops = attn2c_gflops(flops_of(r), r->ms.median);
     fprintf(out, "| %s | %s | %d | %s | %.4g ± %.2g | %.4g | %.4g | %.1f |", r->model->name,
             attn2c_bench_label(r), r->model->threads, r->model->target, r->ms.median, r->ms.deviation,
             r->ms.p95, r->ms.p99, gflops);
@@ -137,7 +143,7 @@ static int report_md(const attn2c_bench_result *results, int count, FILE *out) {
         "\n%s: median of %d repetitions of %d call%s, least %.4g ms; opened in %.3g ms, first call %.3g ms;\n"
         "%.4g MFLOP, arena %" PRId64 " bytes, weights %" PRId64 " bytes, %d kernel%s (%s)\n",
         attn2c_bench_label(r), r->repetitions, r->calls, r->calls == 1 ? "" : "s", r->ms.minimum, r->open_ms,
-        r->first_ms, 1e-6 * r->entry->flops, bytes_of(attn2c_entry_arena(r->model, r->entry)),
+        r->first_ms, 1e-6 * flops_of(r), bytes_of(attn2c_entry_arena(r->model, r->entry)),
         bytes_of(r->model->weight_floats), kernels_of(r->model), kernels_of(r->model) == 1 ? "" : "s",
         r->provider);
     if (r->open_peak_bytes > 0)
@@ -221,14 +227,14 @@ static int json_percentiles(const attn2c_bench_result *r, json_t *row) {
 }
 
 static int json_row(const attn2c_bench_result *r, json_t **row) {
-  const double gflops = attn2c_gflops(r->entry->flops, r->ms.median);
+  const double gflops = attn2c_gflops(flops_of(r), r->ms.median);
   *row = json_pack("{s:s, s:s, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:i, s:o, s:f, s:f, s:o, s:o, s:I, "
                    "s:I, s:i, s:f, s:f, s:o}",
                    "model", r->model->name, "entry", attn2c_bench_label(r), "threads", r->model->threads,
                    "target", r->model->target, "precision", attn2c_precision(r->model), "ms_median",
                    r->ms.median, "ms_min", r->ms.minimum, "ms_sd", r->ms.deviation, "ms_p95", r->ms.p95,
-                   "ms_p99", r->ms.p99, "reps", r->repetitions, "flops", json_whole(r->entry->flops),
-                   "gflops", gflops, "roof_gflops", r->roof, "roof_fraction", json_fraction(gflops, r->roof),
+                   "ms_p99", r->ms.p99, "reps", r->repetitions, "flops", json_whole(flops_of(r)), "gflops",
+                   gflops, "roof_gflops", r->roof, "roof_fraction", json_fraction(gflops, r->roof),
                    "peak_gflops", r->peak > 0.0 ? json_real(r->peak) : json_null(), "arena_bytes",
                    (json_int_t)bytes_of(attn2c_entry_arena(r->model, r->entry)), "weight_bytes",
                    (json_int_t)bytes_of(r->model->weight_floats), "kernels", kernels_of(r->model), "open_ms",
@@ -297,7 +303,7 @@ static int report_csv(const attn2c_bench_result *results, int count, FILE *out) 
   int profiled = 0;
   for (int i = 0; i < count; i++) {
     const attn2c_bench_result *r = &results[i];
-    const double gflops = attn2c_gflops(r->entry->flops, r->ms.median);
+    const double gflops = attn2c_gflops(flops_of(r), r->ms.median);
     csv_text(r->model->name, out);
     putc(',', out);
     csv_text(attn2c_bench_label(r), out);
@@ -306,7 +312,7 @@ static int report_csv(const attn2c_bench_result *results, int count, FILE *out) 
     putc(',', out);
     csv_text(attn2c_precision(r->model), out);
     fprintf(out, ",%.6g,%.6g,%.6g,%.6g,%.6g,%d,%.0f,%.6g,%.6g,", r->ms.median, r->ms.minimum, r->ms.deviation,
-            r->ms.p95, r->ms.p99, r->repetitions, r->entry->flops, gflops, r->roof);
+            r->ms.p95, r->ms.p99, r->repetitions, flops_of(r), gflops, r->roof);
     if (r->roof > 0.0) fprintf(out, "%.4g", fraction(gflops, r->roof));
     putc(',', out);
     if (r->peak > 0.0) fprintf(out, "%.6g", r->peak);

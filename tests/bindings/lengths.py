@@ -50,6 +50,26 @@ with module.Model(weights) as model:
     same(whole, program(**batch))
     listed = model.forward(ids=list(batch["ids"]), token_types=list(batch["token_types"]))
     assert np.array_equal(listed["states"].reshape(9, 23, 32), whole["states"])
+    # Padding is left out, whatever it has, and has zeros in the outputs.
+    own = np.array([1, 23, 2, 9, 22, 13, 1, 16, 23])
+    mask = np.arange(23) < own[:, None]
+    padded = model.forward(**batch, lengths=own)
+    assert padded["states"].shape == (9, 23, 32) and not padded["states"][~mask].any()
+    same(padded, model.forward(**batch, attention_mask=mask))
+    same(padded, model.forward(ids=np.where(mask, batch["ids"], 7).tolist(),
+                               token_types=batch["token_types"], attention_mask=mask.tolist()))
+    listed = model.forward(ids=[row[:n] for row, n in zip(batch["ids"], own)],
+                           token_types=[row[:n] for row, n in zip(batch["token_types"], own)])
+    assert np.array_equal(listed["states"], padded["states"][mask]) and np.array_equal(listed["means"], padded["means"])
+    states = np.ones((9, 23, 32), "float32")
+    model.forward(**batch, lengths=own, out={"states": states})
+    assert np.array_equal(states, padded["states"])
+    refuses(ValueError, "lengths[1]: is 24, but 1 to 23 is allowed", model.forward, **batch, lengths=own + 1)
+    refuses(ValueError, "lengths: is for 8 sequences, but there are 9", model.forward, **batch, lengths=own[1:])
+    refuses(ValueError, "attention_mask[1, 3]: is 1 after a 0", model.forward, **batch,
+            attention_mask=np.arange(23) % 3 < 2 + (own == 1)[:, None])
+    refuses(TypeError, "lengths, attention_mask: one of the two is expected", model.forward, **batch, lengths=own,
+            attention_mask=mask)
     no_types = model.forward(ids=ids)
     same(no_types, model.forward(ids=ids, token_types=[np.zeros(n, "int8") for n in LENGTHS]))
     states = np.zeros((sum(LENGTHS), 32), "float32")
@@ -75,7 +95,7 @@ with module.Model(weights) as model:
             lengths=[LENGTHS])
     refuses(ValueError, "ids: is int64 [254], but int32 [5] is expected, with the rows that lengths has", call,
             ids=flat, lengths=[2, 3])
-    refuses(ValueError, "ids: is int64 [9][23], but int32 [rows] is expected", call, ids=batch["ids"], lengths=[2, 3])
+    refuses(ValueError, "ids: is not an array", call, lengths=[2, 3])
     refuses(ValueError, "ids: is int64 [1][71], but int32 [batch][seq] is expected, with batch 1 or more and seq from "
             "1 to 70", call, ids=np.zeros((1, 71), int))
     refuses(ValueError, "ids: is int64 [254], but int32 [batch][seq] is expected", call, ids=flat)

@@ -144,7 +144,7 @@ end
 function instance.tensor_bytes(tensor, spec, call)
   local elements = words.elements(tensor.shape)
   if not tensor.unbatched then
-    local has_rows = tensor.shape[2] == spec.seq
+    local has_rows = tensor.grows:find("s", 1, true) ~= nil
     elements = has_rows and elements // spec.seq * call.rows or elements * (#call.first - 1)
   end
   return types.bytes(elements, tensor.type)

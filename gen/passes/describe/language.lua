@@ -12,8 +12,8 @@ local language = {}
 --- Functions that descriptions may call in addition to operators.
 language.functions = { floor = math.floor, max = math.max, min = math.min, sqrt = math.sqrt }
 
---- Functions that make sizes: any(512) is any length up to 512.
-language.sizes = { any = function(most) return { any = most } end }
+--- Functions that make sizes: any(512) is any length up to 512. A wrong argument is refused by the pass validate.
+language.sizes = { any = function(most, ...) return { any = most or false, ... } end }
 language.numbers = { huge = math.huge, pi = math.pi }
 
 local function constructor(name, stage)

@@ -65,7 +65,7 @@ local IMPORTS = "import os\nfrom typing import Any, Dict, Optional\nfrom numpy.t
 -- Returns the files of runtime/python that a module has. A file about something that the model has not is left out.
 local function parts_of(masked, any, tokenizer)
   local names = { "calls" }
-  if masked then names[#names + 1] = "masks" end
+  if masked or any then names[#names + 1] = "masks" end
   names[#names + 1] = "library"
   if any then names[#names + 1] = "sequences" end
   if tokenizer then names[#names + 1] = "text" end

@@ -28,16 +28,27 @@ local refused = {
   { "threads", "several threads", function(spec) return spec.threads ~= 1 end },
 }
 
-local function check(say, spec, place)
+--- Returns why a spec does not go with any length, as a list of { key, message }; empty if it does.
+function any_length.reasons(spec)
+  local list = {}
+  local function add(key, message) list[#list + 1] = { key, message } end
   for _, each in ipairs(refused) do
-    if each[3](spec) then say(place .. each[1], ("%s: not supported with seq = any(N)"):format(each[2])) end
+    if each[3](spec) then add(each[1], ("%s: not supported with seq = any(N)"):format(each[2])) end
   end
   for _, array in ipairs(masks.arrays) do
     if spec.mask[array.word] then
-      say(place .. "mask", ("\"%s\": not supported with seq = any(N), whose sequences have no padding"):format(
-        array.word))
+      add("mask", ("\"%s\": not supported with seq = any(N), whose sequences have no padding"):format(array.word))
     end
   end
+  for i, each in ipairs(spec.each or {}) do
+    if each.mask.prefix then add(("layers.%d.prefix"):format(i), "a prefix: not supported with seq = any(N)") end
+  end
+  for i, stage in ipairs(spec.output) do
+    if stage.stage == "pool" and stage.mask then
+      add(("output.%d.mask"):format(i), "a pool's mask: not supported with seq = any(N)")
+    end
+  end
+  return list
 end
 
 -- Removes the mask of padding from a layer's or the stack's spec.
@@ -50,15 +61,7 @@ end
 
 --- Checks a spec, and changes it to that of sequences without padding.
 function any_length.resolve(say, spec)
-  check(say, spec, "")
-  for i, each in ipairs(spec.each or {}) do
-    if each.mask.prefix then say(("layers.%d.prefix"):format(i), "not supported with seq = any(N)") end
-  end
-  for i, stage in ipairs(spec.output) do
-    if stage.stage == "pool" and stage.mask then
-      say(("output.%d.mask"):format(i), "a pool's mask: not supported with seq = any(N)")
-    end
-  end
+  for _, reason in ipairs(any_length.reasons(spec)) do say(reason[1], reason[2]) end
   spec.any = true
   for _, each in ipairs(spec.each or {}) do unpad(each) end
   unpad(spec)

@@ -1,6 +1,7 @@
 -- sizes.lua: reads the lists batch = { 1, 8 } and seq = { 16, 64 }, and checks which models may pad sequences.
 -- It finds the layers where tokens would see the padding of a sequence shorter than its entry, and the reason why
 -- some models may not pad at all.
+local hints = require("data.hints")
 local keys = require("data.keys")
 local layers = require("passes.validate.layers")
 local masks = require("data.masks")
@@ -22,10 +23,17 @@ function sizes.are_listed(description)
   return not sizes.are_open(description) and (type(description.seq) == "table" or type(description.batch) == "table")
 end
 
+local HOW_ANY = "any length is written any(512), with the most tokens of a sequence"
+
+-- True if a value of `seq`, or a member of its list, asks for any length in another form than any(512).
+local function means_any(value)
+  return type(value) == "function" or type(value) == "string" and hints.any_length[value:lower():match("^%a+")] or false
+end
+
 -- Returns the size of the entry of a description with any length, or nil after a fault.
 local function open_size(say, description)
   for name in pairs(description.seq) do
-    if name ~= "any" then return say("seq", "any length is written any(512), with the most tokens of a sequence") end
+    if name ~= "any" then return say("seq", HOW_ANY) end
   end
   local most = description.seq.any
   most = math.type(most) == "float" and math.tointeger(most) or most
@@ -65,6 +73,9 @@ end
 
 --- Returns the sizes of all entries, { batch, seq }, by length, the largest last.
 function sizes.entries(say, description)
+  local seq = description.seq
+  local member = type(seq) == "table" and seq[1]
+  if means_any(seq) or means_any(member) or type(member) == "table" and member.any ~= nil then return say("seq", HOW_ANY) end
   if sizes.are_open(description) then
     local size = open_size(say, description)
     return size and { size }

@@ -1,6 +1,7 @@
 -- any_length_spec.lua: tests seq = any(512): its meaning, the keys that go with it, and the loops that it becomes.
 local helper = dofile((debug.getinfo(1, "S").source:match("^@(.*)/passes/") or ".") .. "/helper.lua")
 local instance = require("passes.checks.instance")
+local pipeline = require("pipeline")
 
 -- Returns the description { seq = any(most) } with more keys, as the language makes it.
 local function any(most, more)
@@ -34,6 +35,40 @@ describe("any length", function()
       refusal(any(8, { mask = "key_padding" })))
     assert.are.equal("tiny.lua: inputs.hidden: \"sequences\" is the name that a call of any size gives its number of "
       .. "sequences", refusal(any(8, { inputs = { hidden = "sequences" } })))
+  end)
+
+  it("is named where a description says it in other words", function()
+    local function said(text)
+      helper.write("out/spec/any.lua", ("return { name = 'a', d_model = 16, heads = 2, layers = 1, seq = %s }"):format(
+        text))
+      local ok, fault = pcall(pipeline.run, helper.root, "out/spec/any.lua", {}, "validate")
+      assert.is_false(ok)
+      return fault.lines[1]:match("any%.lua:[%d ]*(.*)$")
+    end
+    for _, text in ipairs { "any", '"any"', "{ any }", '{ "any" }', "any(8, 16)", '"any(512)"', "{ any(512) }",
+      '"dynamic"', '"None"' } do
+      assert.are.equal("seq: any length is written any(512), with the most tokens of a sequence", said(text))
+    end
+    for _, text in ipairs { "any()", "any { 512 }", 'any "512"', "any(512.5)", "any(5000)" } do
+      assert.are.equal("seq: any(N) takes the most tokens of a sequence, an integer from 2 to 4096", said(text))
+    end
+    assert.matches("called \"dynamic\" %(did you mean seq = any%(512%)%?%)", said("dynamic"))
+  end)
+
+  it("gives way to a list of lengths where a folder's model does not go with it", function()
+    local notes = {}
+    local function lengths_of(more)
+      local found, list = {}, helper.state(any(40, more), "validate", { lengths = { 8, 40 }, notes = notes }).entries
+      for i, entry in ipairs(list) do found[i] = entry.spec.seq end
+      return found
+    end
+    assert.are.same({ 40 }, lengths_of())
+    assert.are.same({}, notes)
+    assert.are.same({ 8, 40 }, lengths_of { past = 4 })
+    assert.are.same({ 8, 40 }, lengths_of { batch = 3 })
+    assert.are.same({ "seq: a list of 2 lengths up to 40 in place of any(40): a batch: calls of seq = any(N) have any "
+      .. "number of sequences", "seq: a list of 2 lengths up to 40 in place of any(40): past keys: not supported with "
+      .. "seq = any(N)" }, { notes[2], notes[1] })
   end)
 
   it("has a loop over rows, one over sequences, and in that one loops over queries and keys", function()
@@ -111,6 +146,8 @@ describe("any length", function()
       helper.state(any(300, { mask = { "causal", window = { 20, 0 } }, positions = "rope" }))
       helper.state(any(70, { positions = "alibi", output = { { stage = "pool", over = "mean" },
         { stage = "linear", to = 3 } } }))
+      -- after a pool, rows as wide as the most tokens
+      helper.state(any(16, { output = { { stage = "pool", over = "mean" } } }))
     end)
   end)
 
