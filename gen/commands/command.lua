@@ -94,8 +94,8 @@ function command.grammar()
   bench:option("--weights", "A checkpoint, or a file that `pack` wrote (default: seeded random)."):argname("FILE")
   bench:option("-r --repetitions", "The number of calls to time (default: about a second of them)."):argname("N")
   bench:option("-o --output", "The format of the table."):choices { "md", "json", "csv" }
-  bench:option("--length", "Time a call of N tokens, padded to the entry that it fits in, or without padding in a model of "
-    .. "any length."):argname("N")
+  bench:option("--length", "Time a call of N tokens, padded to the entry that it fits in, or without padding "
+    .. "in a model of any length."):argname("N")
   bench:flag("--profile", "Split the time by operation and layer.")
   bench:flag("--bound", "Print the time that the best tiles and row operations would take, part by part.")
   bench:option("--compare", "A file of an earlier bench -o json: print old, new and their ratio."):argname("FILE")

@@ -75,7 +75,9 @@ end
 function sizes.entries(say, description)
   local seq = description.seq
   local member = type(seq) == "table" and seq[1]
-  if means_any(seq) or means_any(member) or type(member) == "table" and member.any ~= nil then return say("seq", HOW_ANY) end
+  if means_any(seq) or means_any(member) or type(member) == "table" and member.any ~= nil then
+    return say("seq", HOW_ANY)
+  end
   if sizes.are_open(description) then
     local size = open_size(say, description)
     return size and { size }
