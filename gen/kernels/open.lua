@@ -3,6 +3,7 @@
 -- many. There is one piece of code for each number of rows. Open outputs are whole vectors, divided alike; the
 -- last group has code for each number of vectors.
 local operands = require("data.operands")
+local tiles = require("kernels.tiles")
 local types = require("data.types")
 
 local open = {}
@@ -92,6 +93,35 @@ local function of_open_outputs(kernel, rows, strip_name, adds, a, b, lanes)
   end
   lines[#lines + 1] = "default: break;"
   lines[#lines + 1] = "}"
+  return lines
+end
+
+--- Returns the body of a product in tiles, whose rows are open: strips of two tiles of rows, then one for the rest, for
+--- which tiles are configured again. Parameters as below.
+function open.body_in_tiles(kernel, lanes, adds, a, b, strip_name, groups)
+  local high, inputs = kernel.strips.strips[1].size, types.group(kernel.types.a)
+  local lines = { ("const size_t strips = (n + %d) / %d;"):format(high - 1, high) }
+  if kernel.fetch then append(lines, ahead_of(kernel)) end
+  local done, each_row = 0, 0
+  for _, group in ipairs(groups) do each_row = each_row + group.count end
+  for _, group in ipairs(groups) do
+    local first, wide = group.first * lanes, group.size * lanes
+    local fetch = kernel.fetch and (", %s + ahead.from + (i * %d + %d + j) * ahead.each, %d"):format(a, each_row, done,
+      kernel.fetch.lines) or ""
+    local function call(rows)
+      return ("%s(%s + %d + j * %d, %s + i * %d, c + i * %d + %d + j * %d, %d, %d, %d, %d, %s, %d%s, rows);"):format(
+        strip_name(rows, group), a, first * inputs, wide * inputs, b, high * kernel.ldb, high * kernel.ldc, first, wide,
+        kernel.k, kernel.lda, kernel.ldb, kernel.ldc, adds, group.lanes, fetch)
+    end
+    append(lines, { "for (size_t i = 0; i < strips; i++) {",
+      ("  const int rows = (int)(n - i * %d < %d ? n - i * %d : %d);"):format(high, high, high, high),
+      ("  if (i == 0 || rows < %d) %s"):format(high, tiles.configure("rows",
+        (group.size - 1) * lanes + group.lanes, kernel.strips.step, kernel.types.a)),
+      ("  for (size_t j = 0; j < %d; j++) {"):format(group.count), ("    if (rows > %d)"):format(tiles.SIDE),
+      "      " .. call(kernel.strips.strips[1]), "    else", "      " .. call(kernel.strips.strips[2]), "  }", "}" })
+    done = done + group.count
+  end
+  lines[#lines + 1] = tiles.release
   return lines
 end
 

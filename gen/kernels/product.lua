@@ -35,7 +35,8 @@ local function in_tiles(kernel) return forms.all[kernel.strips.form].in_tiles en
 local function shape_of(kernel, rows, group)
   if in_tiles(kernel) then
     return { rows = rows.size, vectors = group.size, fetches = kernel.fetch ~= nil, form = kernel.strips.form,
-      types = kernel.types, step = kernel.strips.step, rest = kernel.k % kernel.strips.step > 0 }
+      types = kernel.types, step = kernel.strips.step, rest = kernel.k % kernel.strips.step > 0,
+      some = kernel.open ~= nil }
   end
   local inputs, is_open = types.group(kernel.types.a), operands.named(kernel).k == "k"
   return { rows = rows.size, vectors = group.size, rows_held = kernel.strips.rows_held, fetches = kernel.fetch ~= nil,
@@ -181,12 +182,16 @@ end
 ---   rows of one strip alone; line: function(first, rows), which returns the line that works on the rows of C that a
 ---   strip has written (first: a C expression); before: the same, a list of lines before the strip }
 function product.body(kernel, lanes, adds, a, b, after_strip)
-  if in_tiles(kernel) then return body_in_tiles(kernel, lanes, adds, a, b) end
   if kernel.open then
-    return open.body(kernel, lanes, adds, a, b, after_strip, function(rows, group)
-      return strip.name(shape_of(kernel, rows, group))
-    end, groups_of(kernel, lanes))
+    local function name_of(rows, group)
+      local shape = shape_of(kernel, rows, group)
+      return maker(shape).name(shape)
+    end
+    local groups = groups_of(kernel, lanes)
+    if in_tiles(kernel) then return open.body_in_tiles(kernel, lanes, adds, a, b, name_of, groups) end
+    return open.body(kernel, lanes, adds, a, b, after_strip, name_of, groups)
   end
+  if in_tiles(kernel) then return body_in_tiles(kernel, lanes, adds, a, b) end
   local calls, fetch, more = 0, kernel.fetch, after_strip or {}
   return product.over_rows(kernel.strips.strips, more, function(rows, row)
     local of_rows, done, each_row = {}, 0, 0

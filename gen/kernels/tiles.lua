@@ -23,11 +23,13 @@ end
 function tiles.fit(k, type) return k >= types.elements(tiles.BYTES, type) end
 
 --- Returns the name of a strip's function. shape: { rows, vectors, fetches, form, types, step, rest: whether its
---- inputs end within a step }.
+--- inputs end within a step, some: whether it has as many rows as its last argument says, at most `rows`, and more than
+--- a tile less }.
 function tiles.name(shape)
   local full = types.elements(tiles.BYTES, shape.types.a)
-  return ("strip_%dx%d%s%s%s%s"):format(shape.rows, shape.vectors, forms.all[shape.form].label,
-    shape.step < full and "_" .. shape.step or "", shape.rest and "_rest" or "", shape.fetches and "_ahead" or "")
+  return ("strip_%dx%d%s%s%s%s%s"):format(shape.rows, shape.vectors, forms.all[shape.form].label,
+    shape.step < full and "_" .. shape.step or "", shape.rest and "_rest" or "", shape.some and "_some" or "",
+    shape.fetches and "_ahead" or "")
 end
 
 -- Returns `pointer + each`, or `pointer` if count is 0.
@@ -39,7 +41,11 @@ function tiles.text(shape)
   local group, lines, indent = types.group(of.a), {}, "  "
   local high, wide = shape.rows > tiles.SIDE and 2 or 1, shape.vectors
   local function add(format, ...) lines[#lines + 1] = indent .. format:format(...) end
-  local function rows_of(i) return i == high - 1 and shape.rows - i * tiles.SIDE or tiles.SIDE end
+  local function rows_of(i)
+    if i < high - 1 then return tiles.SIDE end
+    if shape.some then return i == 0 and "rows" or ("rows - %d"):format(i * tiles.SIDE) end
+    return shape.rows - i * tiles.SIDE
+  end
   local function lanes_of(j) return j == wide - 1 and "c_lanes" or tostring(tiles.SIDE) end
   local function c_at(i, j)
     return at(at("c", i, ("%d * ldc"):format(tiles.SIDE)), j, tostring(tiles.SIDE))
@@ -60,20 +66,21 @@ function tiles.text(shape)
     end)
   end
 
-  lines[1] = ("/* %d rows by %d vectors of outputs, in tiles, %d inputs a step%s%s. */"):format(shape.rows, wide,
-    shape.step, shape.rest and ", fewer in the last" or "",
+  lines[1] = ("/* %s%d rows by %d vectors of outputs, in tiles, %d inputs a step%s%s. */"):format(
+    shape.some and "At most " or "", shape.rows, wide, shape.step, shape.rest and ", fewer in the last" or "",
     shape.fetches and ", prefetching `lines` cache lines from `ahead` before each product" or "")
   lines[2] = ("ATTN2C_STRIP %s(const %s *a, const %s *b, %s *c, int k, ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc,")
     :format(tiles.name(shape), types.c(of.a), types.c(of.b), types.c(of.c))
-  lines[3] = ("    int adds, int c_lanes%s) {"):format(shape.fetches and ", const void *ahead, int lines" or "")
+  lines[3] = ("    int adds, int c_lanes%s%s) {"):format(shape.fetches and ", const void *ahead, int lines" or "",
+    shape.some and ", int rows" or "")
   add("const ptrdiff_t a_stride = 4 * lda, b_stride = ldb * (ptrdiff_t)sizeof *b, c_stride = 4 * ldc;")
-  add("(void)c_lanes;")
+  add(shape.some and "(void)c_lanes, (void)rows;" or "(void)c_lanes;")
   add("if (adds) {")
   indent = "    "
   if form.start then add("attn2c_tile_copy sums;") end
   each_sum(function(number, i, j)
     if form.start then
-      add("attn2c_tile_sums(&sums, %s, %s, ldc, %d, %s);", a_at(j), c_at(i, j), rows_of(i), lanes_of(j))
+      add("attn2c_tile_sums(&sums, %s, %s, ldc, %s, %s);", a_at(j), c_at(i, j), rows_of(i), lanes_of(j))
       add("attn2c_tile_load(%d, &sums, 64);", number)
     else
       add("attn2c_tile_load(%d, %s, c_stride);", number, c_at(i, j))
@@ -105,7 +112,7 @@ function tiles.text(shape)
     add("const int bytes = k %% %d * (int)sizeof *b;", shape.step)
     add("attn2c_tile_copy copy;")
     step(function(i)
-      add("attn2c_tile_inputs(&copy, %s, b_stride, %d, bytes);", b_at(i), rows_of(i))
+      add("attn2c_tile_inputs(&copy, %s, b_stride, %s, bytes);", b_at(i), rows_of(i))
       add("attn2c_tile_load(%d, &copy, 64);", 4 + i)
     end, function(j)
       add("attn2c_tile_weights(&copy, %s, a_stride, %s, bytes);", a_at(j), lanes_of(j))
@@ -120,9 +127,9 @@ function tiles.text(shape)
 end
 
 --- Returns the line that configures tiles for strips of `rows` rows and `outputs` outputs, and steps of `step`
---- inputs.
+--- inputs. rows may be a C expression.
 function tiles.configure(rows, outputs, step, type)
-  return ("attn2c_tiles_configure(%d, %d, %d);"):format(rows, outputs, types.bytes(step, type))
+  return ("attn2c_tiles_configure(%s, %d, %d);"):format(rows, outputs, types.bytes(step, type))
 end
 
 tiles.release = "attn2c_tiles_release();"

@@ -120,7 +120,12 @@ end
 local function check_strips(k, target, name)
   local groups, rows = k.strips.groups, k.strips.strips
   local open = operands.named(k)
-  if open.n == "n" then check_each_size(rows, name) end
+  if open.n == "n" and forms.all[k.strips.form].in_tiles then
+    expect(#rows == 2 and rows[1].size == 2 * kernel_tiles.SIDE and rows[2].size == kernel_tiles.SIDE,
+      "lower", "%s: an open product in tiles lacks strips", name)
+  elseif open.n == "n" then
+    check_each_size(rows, name)
+  end
   if open.m == "m" then check_each_size(groups, name) end
   expect((open.n == "n" or sum_of(rows) == k.n)
     and (open.m == "m" or sum_of(groups) == (k.m + target.vector - 1) // target.vector), "lower",

@@ -11,8 +11,9 @@ end
 --- Returns strips (plan/registers.lua) as text.
 function kernel_text.strips(strips)
   if strips.is_open then
-    return ("strips of at most %d rows by %s vectors, %s%s"):format(strips.strips[1].size, shares(strips.groups),
-      strips.form, strips.half and ", half of the last vector" or "")
+    return ("strips of at most %d rows by %s vectors, %s%s%s"):format(strips.strips[1].size, shares(strips.groups),
+      strips.form, strips.half and ", half of the last vector" or "",
+      strips.step and (", %d inputs a step"):format(strips.step) or "")
   end
   return ("strips of %s rows by %s vectors, %s%s%s%s"):format(shares(strips.strips), shares(strips.groups), strips.form,
     strips.rows_held and ", rows in registers" or "", strips.half and ", half of the last vector" or "",

@@ -35,7 +35,8 @@ local function ahead_by_strips(state, fusion, product)
   local target, most = target_of(state), product.strips.strips[1].size
   local list, lines = {}, 0
   for i = 1, (product.n + most - 1) // most do
-    local strips = { groups = product.strips.groups, strips = { { count = i, size = most } } }
+    local strips = { groups = product.strips.groups, strips = { { count = i, size = most } },
+      step = product.strips.step }
     list[i] = ahead(product, strips, fusion.parameters, target.vector)
     lines = math.max(lines, list[i] and list[i].lines or 0)
   end
@@ -47,8 +48,11 @@ local function open_panel(state, fusion, rows, i)
   local p, target = fusion.parameters, target_of(state)
   local product = { m = fusion.outputs[i], n = rows, k = fusion.leading.operands.weight.shape[2], open = "n",
     lda = types.whole_lines(fusion.panels.widths[i], "f32"), types = fusion.types, a_room = true }
-  product.strips = state.plan.memoise("open strips", registers.open_strips, product.m, product.k, target, p.call_rows,
-    false, product.types, false)
+  local function strips()
+    return registers.open_tiles(product.m, product.k, target, product.types)
+      or registers.open_strips(product.m, product.k, target, p.call_rows, false, product.types, false)
+  end
+  product.strips = state.plan.memoise("open panel", strips, product.m, product.k, p.call_rows, product.types)
   local function by_strips() return ahead_by_strips(state, fusion, product) or false end
   product.fetch = state.plan.memoise("open ahead", by_strips, product.m, rows, product.k, product.lda, p.fetch,
     p.stream, product.types) or nil

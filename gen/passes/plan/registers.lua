@@ -111,6 +111,16 @@ local function each_size(most)
   return list
 end
 
+--- Returns the strips in tiles of a product whose rows only a call knows, or nil if the target has no tiles or the
+--- inputs do not fit: of two tiles of rows, and of one for the rest. The tiles are configured for the rows of a strip.
+function registers.open_tiles(m, k, target, product_types)
+  local form, type = forms.in_tiles(product_types, target), product_types.a
+  if not form or not tiles.fit(k, type) then return nil end
+  return { groups = shares((m + target.vector - 1) // target.vector, 2), rows_held = false, form = form.name,
+    strips = { { count = 1, size = 2 * tiles.SIDE }, { count = 1, size = tiles.SIDE } }, step = tiles.step(k, type),
+    is_open = true }
+end
+
 --- Returns the strips of a product whose rows only a call knows, as above, with is_open: `strips` has one entry for
 --- each number of rows that a strip may have. open_outputs: the outputs are open too, and at most m; `groups` then has
 --- one entry for each number of vectors. They are chosen for many rows.

@@ -2,6 +2,7 @@
 -- which get the bits that each gets alone.
 local helper = require("tests.spec.helper")
 local checkpoint = require("tests.spec.checkpoint")
+local targets = require("data.targets")
 
 local FLAGS = "ATTN2C_CFLAGS='-g1 -O1 -Wall -Wextra -Werror'"
 
@@ -13,6 +14,13 @@ local models = {
   { 65, { 64, 65, 1, 2 }, [[precision = { "int8", attention = "f32" }, target = "avx2", positions = "alibi"]] },
   { 3, { 1, 2, 3 }, [[precision = "int8", head_dim = 7, mask = { "causal", window = { 1, 0 } }]] },
 }
+
+-- Tiles of AMX are emulated, by instructions of AVX-512: strips of two tiles of rows, of one, and less.
+local TILES = "ATTN2C_TARGET=amx ATTN2C_CFLAGS='-g1 -O0 -DATTN2C_TILES_EMULATED -Wall -Wextra -Werror'"
+if targets.host(targets.machine(os.getenv), { bf16 = true }) == "avx512bf16" then
+  table.insert(models, { 70, { 1, 70, 33, 16, 17, 32, 5 }, [[precision = "bf16", target = "amx"]], TILES })
+  table.insert(models, { 70, { 65, 48, 15 }, [[precision = "int8", target = "amx", d_ff = 100]], TILES })
+end
 
 local folder
 
@@ -28,19 +36,21 @@ describe("a model of any length", function()
   teardown(helper.clean)
 
   for i, model in ipairs(models) do
-    local most, lengths, more = table.unpack(model)
+    local most, lengths, more, flags = table.unpack(model)
+    flags = flags or FLAGS
     it("in " .. more .. " is right, and a sequence has the same bits alone and next to others", function()
       local name, root = "any" .. i, helper.absolute_root()
       helper.write(folder .. "/" .. name .. ".lua", ([[return { name = "%s", seq = any(%d), d_model = 48, heads = 4,
         layers = 1, %s, output = { hidden { name = "states" } } }]]):format(name, most, more))
       local out = folder .. "/" .. name
-      runs(("%s lua5.4 %s/gen/attn2c build %s.lua -o %s"):format(FLAGS, root, out, out))
-      runs(("%s/%s check"):format(out, name))
-      runs(("%s/%s check --nan"):format(out, name))
+      runs(("%s lua5.4 %s/gen/attn2c build %s.lua -o %s"):format(flags, root, out, out))
+      runs(("%s %s/%s check"):format(flags, out, name))
+      runs(("%s %s/%s check --nan"):format(flags, out, name))
       helper.write(out .. ".safetensors", checkpoint.text(out .. ".lua", "F32"))
       runs(("gcc -O1 -DMODEL=%s %s/tests/c/host_lengths.c -o %s/host %s/lib%s.a -lm"):format(name, root, out, out,
         name))
-      assert.equal("0 faults\n", runs(("%s/host %s.safetensors 48 %s"):format(out, out, table.concat(lengths, " "))))
+      assert.equal("0 faults\n", runs(("%s %s/host %s.safetensors 48 %s"):format(flags, out, out,
+        table.concat(lengths, " "))))
     end)
   end
 end)
