@@ -4,7 +4,7 @@ std = "lua54"
 max_line_length = 120
 local constructors = {
   "linear", "tokens", "hidden", "norm", "pool", "argmax", "relu", "gelu", "gelu_tanh", "quick_gelu", "silu", "sigmoid",
-  "tanh", "huge", "pi", "qkv", "image", "encoder", "normalise", "vocabulary",
+  "tanh", "huge", "pi", "qkv", "image", "encoder", "normalise", "vocabulary", "any",
 }
 files["tests"] = { std = "lua54+busted" }
 files["tests/golden"] = { read_globals = constructors }

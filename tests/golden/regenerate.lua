@@ -1,7 +1,8 @@
 -- regenerate.lua: writes the goldens anew: the dump of every stage, and the emitted steps and
 -- row operations, of three small models that together use most of the compiler; of `post`, which
--- is plain, all emitted C; of other models the dumps of the passes that decide. Run it from the
--- top of the repository (make golden), and read the difference before it is committed.
+-- is plain, all emitted C; of other models the dumps of the passes that decide, and of those of any
+-- length the steps. Run it from the top of the repository (make golden), and read the difference before
+-- it is committed.
 local golden = {}
 
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
@@ -13,10 +14,13 @@ golden.stages = { "graph", "layout", "plan", "lower", "schedule", "memory", "ker
 golden.deciding = { "layout", "plan", "kernels" }
 
 --- Each model: its description and its overrides; targets are pinned, so that every machine makes the same.
-golden.models = { "post", "causal", "window", "bf16", "int8" }
+golden.models = { "post", "causal", "window", "bf16", "int8", "any_bf16", "any_int8" }
 
 --- Models of which the dumps of deciding passes are kept alone.
 golden.decided = { bf16 = true, int8 = true }
+
+--- Models of any length, of which the steps as C are kept in addition to those.
+golden.open = { any_bf16 = true, any_int8 = true }
 
 --- Emitted files that are kept, by what stands after the model's name; of the plain model more.
 golden.emitted = { ".c", "_ops.c" }
@@ -33,14 +37,15 @@ end
 --- The goldens of a model as they are now: a list of { name, text }.
 function golden.make(model)
   local pipeline = require("pipeline")
-  local is_decided = golden.decided[model]
+  local is_decided, is_open = golden.decided[model], golden.open[model]
   local state = pipeline.run(golden.root, golden.folder .. "/" .. model .. ".lua", {}, is_decided and "kernels" or nil)
   local list = {}
-  for _, stage in ipairs(is_decided and golden.deciding or golden.stages) do
+  for _, stage in ipairs((is_decided or is_open) and golden.deciding or golden.stages) do
     list[#list + 1] = { name = ("%s_%s.txt"):format(model, stage), text = pipeline.dump(state, stage) }
   end
   if is_decided then return list end
-  for _, suffix in ipairs(model == "post" and golden.plain_emitted or golden.emitted) do
+  local suffixes = model == "post" and golden.plain_emitted or is_open and { ".c" } or golden.emitted
+  for _, suffix in ipairs(suffixes) do
     local name = (suffix == ".c" and "_steps.c" or suffix):gsub("%.", "_")
     list[#list + 1] = { name = model .. name .. ".txt", text = emitted(state, suffix) }
   end

@@ -1,4 +1,4 @@
--- golden_spec: the stage dumps of five small models, and the emitted C of three, are what they were.
+-- golden_spec: the stage dumps of seven small models, and the emitted C of five, are what they were.
 -- Where a change is meant, `make golden` writes them anew, and the difference is reviewed.
 local helper = require("tests.spec.helper")
 local files = require("common.files")
@@ -31,7 +31,7 @@ describe("goldens", function()
         bytes = bytes + #files.read(golden.folder .. "/" .. name)
       end
     end
-    assert.is_true(bytes < 210 * 1000)
+    assert.is_true(bytes < 240 * 1000)
   end)
 
   it("name the first line that differs", function()
