@@ -5,54 +5,31 @@ sample of each a round. Run by race.py; prints one JSON object.
     contest.py MODEL THREADS --engines A,B [--precision f32] [--rounds N] [--seconds S]
 """
 import argparse
-import atexit
 import json
 import os
 import signal
-import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
 from entrants import PEERS, complaint, own, variants
+from models import OUT, read_models
 from neighbours import Watch
+from process import Process
 from worker import SAMPLE_SECONDS
 
 WARM_SECONDS = 20e-3    # engines with shorter calls run untimed before each sample
 TYPICAL_WAIT = 15e-3    # seconds until an engine with several threads is quiet
 FEWEST_ROUNDS, MOST_ROUNDS = 7, 150
+LEAST_RATIO = 1.15      # what a sweep of lengths asks of every row
 
 
-class Worker:
+class Worker(Process):
     """A process of worker.py. Raises RuntimeError with its own words when it fails."""
 
     def __init__(self, model, threads, engine, group, folder):
-        command = [sys.executable, str(Path(__file__).with_name("worker.py")), model.name, model.precision,
-                   str(threads), engine, group, folder]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        atexit.register(self.process.kill)     # of one that has ended already: nothing
-        try:
-            opened = self.answer()
-        except RuntimeError:
-            self.close()
-            raise
-        self.variant, self.seconds, self.tried = opened["variant"], opened["seconds"], opened["tried"]
-        self.calls = max(1, int(SAMPLE_SECONDS / self.seconds + 0.999))
-        self.warm = self.calls if self.seconds < WARM_SECONDS else 0
-
-    def answer(self):
-        line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"ended with status {self.process.wait()}")
-        answer = json.loads(line)
-        if "error" in answer:
-            raise RuntimeError(answer["error"])
-        return answer
-
-    def ask(self, text):
-        self.process.stdin.write(text + "\n")
-        self.process.stdin.flush()
-        return self.answer()
+        super().__init__("worker.py", model.name, model.precision, threads, engine, group, folder)
+        self.variant, self.seconds, self.tried = (self.opened[key] for key in ("variant", "seconds", "tried"))
+        self.calls, self.warm = calls_of(self.seconds)
 
     def sample(self):
         """Milliseconds a call."""
@@ -62,10 +39,11 @@ class Worker:
         """{"difference", "cosine"} of its last output."""
         return self.ask("check")
 
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
-        self.process.stdout.close()
+
+def calls_of(seconds):
+    """The calls of a sample of an engine whose call lasts that long, and the untimed ones before it."""
+    calls = max(1, int(SAMPLE_SECONDS / seconds + 0.999))
+    return calls, calls if seconds < WARM_SECONDS else 0
 
 
 def open_fastest(model, threads, engine, folder):
@@ -138,6 +116,17 @@ def contest(model, threads, wanted, rounds, budget, folder):
     return result
 
 
+def take_cores(threads):
+    """Pins this process to as many cores as threads. The workers inherit it, before any engine is loaded: engines count
+    the cores that they may use."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    os.environ["OMP_NUM_THREADS"] = str(threads)
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(OUT / "inductor"))
+    os.environ.setdefault("PYTHONWARNINGS", "ignore")
+    OUT.mkdir(parents=True, exist_ok=True)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("model")
@@ -148,14 +137,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=6.0)
     arguments = parser.parse_args()
 
-    # Inherited by the workers, before any engine is loaded: they count the cores that they may use.
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:arguments.threads])
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
-    from models import OUT, read_models
-    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(OUT / "inductor"))
-    os.environ.setdefault("PYTHONWARNINGS", "ignore")
-    OUT.mkdir(parents=True, exist_ok=True)
+    take_cores(arguments.threads)
     engines = [name for name in arguments.engines.split(",") if name != "attn2c"]
     with tempfile.TemporaryDirectory(dir=OUT) as folder:
         model = read_models(arguments.precision)[arguments.model]

@@ -15,8 +15,12 @@ def build(model, threads):
     name = model.built_name(threads)
     target = [f"target={ISA}"] if ISA else []
     precision = [f"precision={model.precision}"] if model.precision != "f32" else []
-    command = ["gen/attn2c", "build", model.description, f"name={name}", *model.keys, f"threads={threads}", *target,
-               *precision]
+    build_words([model.description, f"name={name}", *model.keys, f"threads={threads}", *target, *precision])
+
+
+def build_words(words):
+    """`gen/attn2c build` with these words. Raises with the compiler's own words."""
+    command = ["gen/attn2c", "build", *words]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(" ".join(command) + ": " + done.stderr.strip())
@@ -38,9 +42,8 @@ def source(model, data, engine, variant):
 
 
 class AnyLength(ctypes.Structure):
-    """NAME_forward_in of a model with a list of lengths; no rows: all tokens count."""
-    _fields_ = [("batch", ctypes.c_int64), ("seq", ctypes.c_int64), ("hidden", ctypes.c_void_p),
-                ("rows", ctypes.c_void_p)]
+    """NAME_forward_in of a model of any length: rows of all sequences without padding."""
+    _fields_ = [("sequences", ctypes.c_int64), ("lengths", ctypes.c_void_p), ("rows", ctypes.c_void_p)]
 
 
 class Engine:
@@ -58,15 +61,22 @@ class Engine:
         status = function("_create")(self.model, ctypes.byref(self.context))
         if status:
             raise RuntimeError(f"{name}_create: status {status}")
+        self.forward = function("_forward")
+        self.destroy, self.release = function("_destroy"), function("_close")
+        self.any_length, self.output_shape = model.any_length, model.output_shape
+        self.take(x)
+
+    def take(self, x):
+        """Makes x the input of the next calls; of a model of any length it may have any number of tokens."""
         self.x = np.array(x, np.float32)
-        self.y = np.full(model.output_shape, np.nan, np.float32)
+        shape = (*x.shape[:2], *self.output_shape[2:]) if self.any_length else self.output_shape
+        self.y = np.full(shape, np.nan, np.float32)
+        self.lengths = np.full(x.shape[0], x.shape[1], np.int32)
         # The structures of pointers; the speaker model's second output is not wanted.
-        self.inputs = (AnyLength(model.batch, model.seq, self.x.ctypes.data, None) if model.any_length else
+        self.inputs = (AnyLength(x.shape[0], self.lengths.ctypes.data, self.x.ctypes.data) if self.any_length else
                        (ctypes.c_void_p * 1)(self.x.ctypes.data))
         self.outputs = (ctypes.c_void_p * 2)(self.y.ctypes.data, None)
-        self.forward = function("_forward")
         self.arguments = self.context, ctypes.byref(self.inputs), ctypes.byref(self.outputs)
-        self.destroy, self.release = function("_destroy"), function("_close")
 
     def run(self, calls):
         forward, (context, inputs, outputs) = self.forward, self.arguments

@@ -46,8 +46,14 @@ class Engine:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
         options.log_severity_level = 3
         self.session = onnxruntime.InferenceSession(proto.SerializeToString(), options, ["CPUExecutionProvider"])
+        self.any_length, self.output_shape = model.any_length, model.output_shape
+        self.take(x)
+
+    def take(self, x):
+        """Makes x the input of the next calls; of a model of any length it may have any number of tokens."""
+        shape = (*x.shape[:2], *self.output_shape[2:]) if self.any_length else self.output_shape
         self.x = onnxruntime.OrtValue.ortvalue_from_numpy(np.array(x, np.float32))
-        self.y = onnxruntime.OrtValue.ortvalue_from_numpy(np.full(model.output_shape, np.nan, np.float32))
+        self.y = onnxruntime.OrtValue.ortvalue_from_numpy(np.full(shape, np.nan, np.float32))
         self.binding = self.session.io_binding()
         self.binding.bind_ortvalue_input("input", self.x)
         self.binding.bind_ortvalue_output("output", self.y)

@@ -68,8 +68,6 @@ class Engine:
         self.library = ctypes.CDLL(str(LIBRARY))
         self.library.ov_get_last_err_msg.restype = ctypes.c_char_p
         self.core, self.compiled, self.request = (ctypes.c_void_p() for _ in range(3))
-        self.x = np.array(x, np.float32)
-        self.y = np.full(model.output_shape, np.nan, np.float32)
         read = ctypes.c_void_p()
         properties = {"INFERENCE_PRECISION_HINT": number_type, "PERFORMANCE_HINT": "LATENCY", "NUM_STREAMS": "1",
                       "INFERENCE_NUM_THREADS": str(threads)}
@@ -81,7 +79,21 @@ class Engine:
                       ctypes.byref(self.compiled), *words)
             self.library.ov_model_free(read)
         self.call("compiled_model_create_infer_request", self.compiled, ctypes.byref(self.request))
+        self.any_length, self.output_shape, self.tensors = model.any_length, model.output_shape, []
+        self.take(x)
+
+    def take(self, x):
+        """Makes x the input of the next calls; of a model of any length it may have any number of tokens."""
+        before = self.tensors
+        self.x = np.array(x, np.float32)
+        shape = (*x.shape[:2], *self.output_shape[2:]) if self.any_length else self.output_shape
+        self.y = np.full(shape, np.nan, np.float32)
         self.tensors = [self.bind("input", self.x), self.bind("output", self.y)]
+        self.free(before)
+
+    def free(self, tensors):
+        for tensor in tensors:
+            self.library.ov_tensor_free(tensor)
 
     def call(self, name, *arguments):
         if getattr(self.library, "ov_" + name)(*arguments):
@@ -105,8 +117,7 @@ class Engine:
         return self.y
 
     def close(self):
-        for tensor in self.tensors:
-            self.library.ov_tensor_free(tensor)
+        self.free(self.tensors)
         self.library.ov_infer_request_free(self.request)
         self.library.ov_compiled_model_free(self.compiled)
         self.library.ov_core_free(self.core)

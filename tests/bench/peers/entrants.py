@@ -24,8 +24,21 @@ PEERS = {
     },
 }
 
+# The peers of a sweep of lengths: those whose graphs take any length without being compiled anew.
+LENGTH_PEERS = {precision: [name for name in peers if name not in ("torch", "compile")]
+                for precision, peers in PEERS.items()}
+
+# The peers of the race of sentences, with their variants.
+MIXED_PEERS = {
+    "f32": {"openvino": ["onnx", "sdpa"], "onnxruntime": ["plain", "attention", "multihead"],
+            "sentence_transformers": ["sdpa"]},
+    "bf16": {},
+    "int8": {},
+}
+
 TITLES = {"attn2c": "attn2c", "attn2c_f32": "attn2c f32", "openvino": "OpenVINO", "onnxruntime": "ONNX Runtime",
-          "torch": "PyTorch eager", "compile": "torch.compile", "weights": "OpenVINO, weights"}
+          "torch": "PyTorch eager", "sentence_transformers": "sentence-transformers",
+          "compile": "torch.compile", "weights": "OpenVINO, weights"}
 
 # What opens an engine, where that is not the module engine_NAME.
 MODULES = {"attn2c_f32": "attn2c", "compile": "torch", "weights": "openvino"}

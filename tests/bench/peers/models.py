@@ -37,7 +37,7 @@ class Model:
     features: int           # width of a linear layer before the encoder; 0: none
     hidden: int             # linear, sigmoid, linear after the mean over tokens: the width between; 0: no head
     speakers: int           # ... and of the result
-    family: str = ""        # of a model that takes any length: what its models of one length each are called without it
+    least: int = 0          # of a model that takes any length: its shortest sequence in a sweep; its longest is seq
     precision: str = "f32"  # what its products multiply: f32, bf16 or int8
 
     @property
@@ -54,14 +54,13 @@ class Model:
 
     @property
     def any_length(self):
-        """Whether the engines are made for calls of any length, seq being that of the calls."""
-        return self.family != ""
+        """Whether the engines are made for calls of any length."""
+        return self.least > 0
 
     def built_name(self, threads):
         """Name of the model, and folder in out/, as attn2c builds it for this many threads, instruction set and number
         type."""
-        name = f"{self.family}_any" if self.any_length else self.name
-        return "_".join(["race", name, str(threads), *([ISA] if ISA else []),
+        return "_".join(["race", self.name, str(threads), *([ISA] if ISA else []),
                          *([self.precision] if self.precision != "f32" else [])])
 
 
@@ -91,11 +90,10 @@ def fields(file):
 
 
 def models_of_lengths():
-    """Of each line of lengths.txt a model for each of its lengths: NAME_LENGTH."""
+    """A model for each line of lengths.txt."""
     for name, title, description, keys, lengths in fields(LENGTHS):
-        for length in lengths.split():
-            line = f"{name}_{length}", f"{title}, any length, {length} tokens", description, keys
-            yield read_line(line, LENGTHS, family=name, length=length)
+        least, most = map(int, lengths.split())
+        yield read_line((name, title, description, keys), LENGTHS, least=least, length=most)
 
 
 def read_models(precision="f32"):

@@ -65,6 +65,13 @@ class Writer:
         return self.graph.node("LayerNormalization", x, self.weight(name + ".weight"), self.weight(name + ".bias"),
                                axis=-1, epsilon=1e-5)
 
+    def masked(self, scores):
+        m = self.model
+        if not m.causal:
+            return scores
+        mask = np.triu(np.full((1, 1, m.seq, m.seq), np.finfo(np.float32).min, np.float32), 1)
+        return self.graph.node("Add", scores, self.graph.constant("mask", mask))
+
     def attention_plain(self, x, path):
         g, m = self.graph, self.model
         parts = []
@@ -74,10 +81,7 @@ class Writer:
             parts.append(g.node("Transpose", g.reshape(y, 0, 0, m.heads, m.head_dim), perm=order))
         scores = g.node("MatMul", parts[0], parts[1])
         scores = g.node("Div", scores, g.constant("scale", np.array(math.sqrt(m.head_dim), np.float32)))
-        if m.causal:
-            mask = np.triu(np.full((1, 1, m.seq, m.seq), np.finfo(np.float32).min, np.float32), 1)
-            scores = g.node("Add", scores, g.constant("mask", mask))
-        y = g.node("MatMul", g.node("Softmax", scores, axis=-1), parts[2])
+        y = g.node("MatMul", g.node("Softmax", self.masked(scores), axis=-1), parts[2])
         return g.reshape(g.node("Transpose", y, perm=[0, 2, 1, 3]), 0, 0, m.d_model)
 
     def attention(self, x, path):

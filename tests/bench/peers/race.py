@@ -1,5 +1,6 @@
 """The race: builds every model with attn2c, runs a contest (contest.py) a model and number
-of threads, and writes the results to out/peers/. `make bench-peers` runs it.
+of threads, or a sweep of lengths (sweep.py), or the race of sentences (mixed.py), and writes the
+results to out/peers/. `make bench-peers` runs it.
 
 Exit codes: 0 done; 1 an engine failed or its output differs; 2 wrong usage.
 """
@@ -9,17 +10,19 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import contest
 import engine_attn2c
-import plots
 import report
-from entrants import PEERS, entry_of, own
+import worst
+from entrants import LENGTH_PEERS, MIXED_PEERS, PEERS, entry_of, own
 from models import HELD, ISA, OUT, ROOT, read_models
 
 HERE = Path(__file__).resolve().parent
+SWEEP_ROUNDS, MIXED_ROUNDS = 9, 5   # samples of each engine
 
 
 def words(allowed):
@@ -51,64 +54,122 @@ def arguments(models, cores):
                                      "holds attn2c and OpenVINO to AVX2.")
     if ISA and ISA not in HELD:
         parser.error(f"ISA: {ISA!r} is not one of {', '.join(HELD)}")
-    everyone = list(dict.fromkeys(name for peers in PEERS.values() for name in peers))
+    everyone = list(dict.fromkeys(name for table in (PEERS, MIXED_PEERS)
+                                  for peers in table.values() for name in peers))
     parser.add_argument("--precision", choices=list(PEERS), default="f32", help="the number type of products (default "
                         "f32); the narrower ones are judged by their cosine with f32, and race attn2c's own f32 too")
     parser.add_argument("--models", type=words(list(models)), metavar="A,B", help="of " + ", ".join(models))
-    parser.add_argument("--lengths", action="store_true", help="those that take any length, a contest a length "
-                        "(without --models or --lengths: those of one length)")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--lengths", action="store_true", help="one library, calls of every length from 4 to 256; the "
+                       "worst row first")
+    which.add_argument("--mixed", action="store_true", help="1,000 real sentences in batches of 32, sorted by length "
+                       "and not; the worst row first")
+    parser.add_argument("--step", type=number(1, 256), default=1, help="of --lengths: every STEP-th length alone, for "
+                        "a quick look (default 1)")
     parser.add_argument("--threads", type=numbers(1, cores), default=[t for t in (1, 2) if t <= cores],
                         metavar="1,2", help="default: 1,2")
     parser.add_argument("--engines", type=words(["attn2c", *everyone]), metavar="A,B", help="peers, of " +
                         "; ".join(f"{precision}: {', '.join(peers)}" for precision, peers in PEERS.items()) +
-                        " (default: all of them); attn2c always runs")
+                        f"; of --mixed: {', '.join(MIXED_PEERS['f32'])} (default: all of them; of --lengths: those "
+                        "whose graphs take any length); attn2c always runs")
     parser.add_argument("--rounds", type=number(1, 100000), default=0,
                         help="samples of each engine (default: as many as fit into --seconds, "
-                        f"{contest.FEWEST_ROUNDS} to {contest.MOST_ROUNDS})")
+                        f"{contest.FEWEST_ROUNDS} to {contest.MOST_ROUNDS}; of --lengths: {SWEEP_ROUNDS}; of --mixed: "
+                        f"{MIXED_ROUNDS})")
     parser.add_argument("--seconds", type=number(1, 3600), default=6, help="of timing a contest (default 6)")
     parser.add_argument("--no-roof", action="store_true", help="leave out the program's own bench")
     chosen = parser.parse_args()
     held = HELD[ISA]["engines"] if ISA else everyone
-    allowed = [name for name in PEERS[chosen.precision] if name in held]
+    racing = LENGTH_PEERS if chosen.lengths else MIXED_PEERS if chosen.mixed else None
+    allowed = [name for name in (racing or PEERS)[chosen.precision] if racing and not ISA or name in held]
+    if not allowed:
+        parser.error(f"--mixed is a race in {', '.join(name for name in PEERS if MIXED_PEERS[name])} alone")
     if chosen.engines is None:
         chosen.engines = allowed
     for name in chosen.engines:
         if name not in ["attn2c", *allowed]:
             parser.error(f"--engines: {name} does not race in {chosen.precision}" + (f" held to {ISA}" if ISA else ""))
+    if chosen.models and (chosen.lengths or chosen.mixed):
+        parser.error("--models, --lengths and --mixed: one of them")
     if chosen.models is None:
         chosen.models = [name for name, model in models.items() if model.any_length == chosen.lengths]
-    elif chosen.lengths:
-        parser.error("--models and --lengths: one of them")
     return chosen
 
 
 def run_contest(name, threads, chosen):
     """The result of one contest, or {"failed": ...}."""
-    command = [sys.executable, str(HERE / "contest.py"), name, str(threads), "--engines", ",".join(chosen.engines),
-               "--rounds", str(chosen.rounds), "--seconds", str(chosen.seconds), "--precision", chosen.precision]
-    log = OUT / "logs" / f"{report.named(chosen.precision, name)}_{threads}.txt"
+    return run_program("contest.py", report.named(chosen.precision, f"{name}_{threads}"), name, threads, "--engines",
+                       ",".join(chosen.engines), "--rounds", chosen.rounds, "--seconds", chosen.seconds, "--precision",
+                       chosen.precision)
+
+
+def run_program(program, log_name, *more):
+    """The result of a program of this folder, or {"failed": ...}. Its standard error goes to out/peers/logs."""
+    log = OUT / "logs" / f"{log_name}.txt"
     log.parent.mkdir(parents=True, exist_ok=True)
     with open(log, "w") as errors:
-        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, text=True)
+        process = subprocess.Popen([sys.executable, str(HERE / program), *map(str, more)], cwd=ROOT,
+                                   stdout=subprocess.PIPE, stderr=errors, text=True)
         try:
             result, _ = process.communicate()
-        except BaseException:   # interrupted: the contest takes its workers and files with it
+        except BaseException:   # interrupted: the program takes its workers and files with it
             process.terminate()
             process.wait()
             raise
     if process.returncode:
         last = (log.read_text().strip().splitlines() or ["nothing said"])[-1]
-        return {"failed": {"contest": f"exit {process.returncode}: {last[:300]}"}}
+        return {"failed": {program.removesuffix(".py"): f"exit {process.returncode}: {last[:300]}"}, "rows": []}
     return json.loads(result)
 
 
-def main():
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    cores = sorted(os.sched_getaffinity(0))
-    chosen = arguments(read_models(), len(cores))
-    models = read_models(chosen.precision)
-    os.environ.update(HELD[ISA]["environment"] if ISA else {})
-    start, rows, failures = time.time(), [], []
+def run_sweeps(models, chosen):
+    """Races the models of any length at every length. Returns the rows and the failures."""
+    rows, failures = [], []
+    OUT.mkdir(parents=True, exist_ok=True)
+    for name in chosen.models:
+        with tempfile.TemporaryDirectory(dir=OUT) as folder:
+            for threads in chosen.threads:
+                began = time.time()
+                try:
+                    for engine in own(chosen.precision):
+                        engine_attn2c.build(entry_of(models[name], engine), threads)
+                    result = run_program("sweep.py", report.named(chosen.precision, f"{name}_{threads}"), name, threads,
+                                         folder, "--engines", ",".join(chosen.engines), "--precision", chosen.precision,
+                                         "--rounds", chosen.rounds or SWEEP_ROUNDS, "--step", chosen.step)
+                except (RuntimeError, OSError) as error:
+                    result = {"failed": {"attn2c": str(error)}, "rows": []}
+                failures += [f"{name}, {threads} threads: {what}: {text}" for what, text in result["failed"].items()]
+                rows += [worst.summarise(row["tokens"], threads, row) for row in result["rows"]]
+                print(f"{name}, {threads} threads: {len(result['rows'])} lengths ({time.time() - began:.0f} s)",
+                      file=sys.stderr, flush=True)
+    return rows, failures
+
+
+def run_mixed(chosen):
+    """Races sentences in batches. Returns the rows and the failures."""
+    rows, failures = [], []
+    for threads in chosen.threads:
+        result = run_program("mixed.py", report.named(chosen.precision, f"mixed_{threads}"), threads, "--engines",
+                             ",".join(chosen.engines), "--precision", chosen.precision, "--rounds",
+                             chosen.rounds or MIXED_ROUNDS)
+        failures += [f"sentences, {threads} threads: {what}: {text}" for what, text in result["failed"].items()]
+        rows += [worst.summarise(row["order"], threads, row) for row in result["rows"]]
+    return rows, failures
+
+
+def report_worst(chosen, rows, failures, seconds):
+    """Prints and writes what a sweep or the race of sentences found."""
+    if rows and chosen.lengths:
+        print(worst.write("lengths", chosen.precision, rows, failures, contest.LEAST_RATIO, "tokens",
+                          f"every length, {chosen.precision}", seconds))
+    elif rows:
+        print(worst.write("mixed", chosen.precision, rows, failures, contest.LEAST_RATIO, "order",
+                          f"1,000 sentences in batches of 32, {chosen.precision}", seconds))
+
+
+def run_contests(models, chosen, cores):
+    """Races the models of one length. Returns the rows and the failures."""
+    rows, failures = [], []
     for threads in chosen.threads:
         for name in chosen.models:
             began = time.time()
@@ -130,10 +191,26 @@ def main():
             if "samples_ms" in result:
                 rows.append(report.summarise(models[name], threads, result))
                 print(report.progress(rows[-1], time.time() - began), file=sys.stderr, flush=True)
-    OUT.mkdir(parents=True, exist_ok=True)
-    if rows:
-        print(report.write(chosen.precision, rows, failures, time.time() - start))
-        plots.draw(chosen.precision, rows)
+    return rows, failures
+
+
+def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    cores = sorted(os.sched_getaffinity(0))
+    chosen = arguments(read_models(), len(cores))
+    models = read_models(chosen.precision)
+    os.environ.update(HELD[ISA]["environment"] if ISA else {})
+    start = time.time()
+    if chosen.lengths or chosen.mixed:
+        rows, failures = run_sweeps(models, chosen) if chosen.lengths else run_mixed(chosen)
+        report_worst(chosen, rows, failures, time.time() - start)
+    else:
+        rows, failures = run_contests(models, chosen, cores)
+        OUT.mkdir(parents=True, exist_ok=True)
+        if rows:
+            import plots
+            print(report.write(chosen.precision, rows, failures, time.time() - start))
+            plots.draw(chosen.precision, rows)
     for failure in failures:
         print("failed: " + failure, file=sys.stderr)
     sys.exit(1 if failures else 0)

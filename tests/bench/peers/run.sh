@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Times attn2c against ONNX Runtime, OpenVINO and PyTorch: makes the virtual environment out/peers-venv once, with
-# pinned packages from PyPI, then hands its arguments to race.py (run.sh --help lists them).
+# Times attn2c against ONNX Runtime, OpenVINO, PyTorch and sentence-transformers: makes the virtual environment
+# out/peers-venv once, with pinned packages from PyPI, then hands its arguments to race.py (run.sh --help lists them).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)

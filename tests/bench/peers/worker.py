@@ -110,16 +110,21 @@ def serve(engine, expected, threads, say):
             say(error_of(engine, expected))
 
 
-def main():
-    name, precision, threads, engine_name, variants, folder = sys.argv[1:]
-    threads = int(threads)
-    # What engines print must not reach the answers.
+def speaker():
+    """A function that gives an answer, a line of JSON on standard output. All else that is printed there from now on,
+    as engines do, goes to standard error."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
     def say(answer):
         print(json.dumps(answer), file=answers, flush=True)
+    return say
 
+
+def main():
+    name, precision, threads, engine_name, variants, folder = sys.argv[1:]
+    threads = int(threads)
+    say = speaker()
     from data import Data
     from models import read_models
     model = read_models(precision)[name]
@@ -138,7 +143,6 @@ def main():
         sys.exit(1)
     say({"variant": variant, "seconds": seconds, "tried": found})
     serve(engine, expected, threads, say)
-    answers.flush()
     os._exit(0)     # thread pools need not be taken down in any order
 
 

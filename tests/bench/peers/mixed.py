@@ -1,0 +1,110 @@
+"""The race of sentences on one number of threads: 1,000 sentences in batches of 32, in the order of
+their text and sorted by length. Every variant of every engine is a process of its own
+(mixed_worker.py), all pinned to the same cores. All results are compared with double precision,
+then the engines compute each batch in turn. Run by race.py --mixed; prints one JSON object.
+
+    mixed.py THREADS --engines A,B [--rounds N]
+"""
+import argparse
+import json
+import sys
+import tempfile
+
+import sentences
+from contest import take_cores
+from engine_attn2c import build_words
+from entrants import MIXED_PEERS, complaint
+from mixed_engines import library_name
+from models import ISA, OUT
+from neighbours import Watch
+from process import Process
+
+BATCH = 32
+
+
+def orders(tokens):
+    """The batches of each order of the race, as lists of sentences' numbers."""
+    batches = lambda numbers: [numbers[i:i + BATCH] for i in range(0, len(numbers), BATCH)]
+    numbers = list(range(len(tokens)))
+    return {"unsorted": batches(numbers), "sorted": batches(sorted(numbers, key=lambda i: len(tokens[i])))}
+
+
+def race(workers, batches, rounds):
+    """{engine: milliseconds of each batch, a list for each round}. Engines take turns at each batch."""
+    samples, names = {name: [] for name in workers}, list(workers)
+    for number in range(rounds):
+        for name in names:
+            samples[name].append([])
+        for batch in range(batches):
+            turn = (number + batch) % len(names)
+            for name in names[turn:] + names[:turn]:     # nobody always follows the same one
+                samples[name][-1].append(workers[name].ask(f"batch {batch}")["ms"])
+    return samples
+
+
+def open_all(threads, engines, failed):
+    workers = {}
+    variants = {"attn2c": ["any"], **{name: MIXED_PEERS["f32"][name] for name in engines}}
+    for name, some in variants.items():
+        for variant in some:
+            try:
+                workers[name if len(some) == 1 else f"{name} {variant}"] = Process("mixed_worker.py", name, variant,
+                                                                                   threads)
+            except RuntimeError as error:     # reported by name; the others still race
+                failed[f"{name} {variant}"] = str(error)
+    return workers
+
+
+def row_of(order, batches, workers, rounds, tokens):
+    """The samples of one order; None where attn2c's results are wrong. A wrong peer leaves the race."""
+    failed = {}
+    with tempfile.NamedTemporaryFile("w", dir=OUT, suffix=".json") as file:
+        file.write(json.dumps(batches))
+        file.flush()
+        errors = {}
+        for name, worker in workers.items():
+            try:
+                errors[name] = worker.ask(f"order {file.name}")
+                wrong = complaint("f32", errors[name])
+            except RuntimeError as error:
+                wrong = str(error)
+            if wrong:
+                failed[f"{name}, {order}"] = wrong
+    right = {name: worker for name, worker in workers.items() if f"{name}, {order}" not in failed}
+    if "attn2c" not in right or len(right) < 2:
+        return None, failed
+    watch = Watch([worker.process.pid for worker in right.values()])
+    samples = race(right, len(batches), rounds)
+    # Other processes disturb each batch in some rounds only.
+    least = {name: sum(map(min, zip(*each_round))) for name, each_round in samples.items()}
+    return {"order": order, "samples_ms": {name: list(map(sum, each)) for name, each in samples.items()},
+            "per_second": {name: len(tokens) / ms * 1e3 for name, ms in least.items()}, "neighbours": watch.share(),
+            "difference": {name: errors[name]["difference"] for name in right},
+            "cosine": {name: errors[name]["cosine"] for name in right}}, failed
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("threads", type=int)
+    parser.add_argument("--engines", required=True)
+    parser.add_argument("--precision", choices=["f32"], default="f32")
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    folder, tokens, _ = sentences.prepare()
+    build_words([str(folder), f"name={library_name(arguments.threads)}", "seq=any(512)",
+                 f"threads={arguments.threads}", *([f"target={ISA}"] if ISA else [])])
+    take_cores(arguments.threads)
+    failed, rows = {}, []
+    workers = open_all(arguments.threads, [name for name in arguments.engines.split(",") if name != "attn2c"], failed)
+    for order, batches in orders(tokens).items():
+        row, wrong = row_of(order, batches, workers, arguments.rounds, tokens)
+        failed.update(wrong)
+        rows += [row] if row else []
+        print(f"{order}: done", file=sys.stderr, flush=True)
+    for worker in workers.values():
+        worker.close()
+    print(json.dumps({"rows": rows, "failed": failed}))
+
+
+if __name__ == "__main__":
+    main()
