@@ -60,9 +60,9 @@ local function object(from, source, flags, name)
 end
 
 -- True if a source is part of a model. Tokenizers and the program's functions on text (FOLDER/text_*.c) are only for
--- models that take text. Tools are separate programs.
+-- models that take text. Tools are separate programs. No entry chooses tokens yet, so no model has a sampler.
 local function is_wanted(source, providers, has_text)
-  if source:match("^tools/") then return false end
+  if source:match("^tools/") or source:match("^generate/") then return false end
   if source:match("^text/") or source:match("^%w+/text_") then return has_text end
   local provider = source:match("^model/kernels_(.*)%.c$")
   return provider == nil or provider == providers.library or provider == providers.program

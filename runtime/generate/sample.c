@@ -1,0 +1,156 @@
+/* sample.c - makes samplers, feeds them tokens, and draws. */
+#include "generate/sample.h"
+
+#include "generate/bits.h"
+#include "generate/draw.h"
+#include "generate/sampler.h"
+
+#include <string.h>
+
+/* Returns a copy of a list, or NULL if there is no memory or the list is empty. */
+static void *copy_list(const void *list, int32_t count, size_t size) {
+  void *copy = count > 0 ? attn2c_reserve((size_t)count * size) : NULL;
+  if (copy) memcpy(copy, list, (size_t)count * size);
+  return copy;
+}
+
+/* Takes memory; returns whether there was enough. */
+static int take_memory(attn2c_sampler *s, const attn2c_sampling *options) {
+  const size_t vocabulary = (size_t)s->vocabulary, blocks = (size_t)s->blocks;
+  attn2c_sampling *o = &s->options;
+  o->bias_tokens = copy_list(options->bias_tokens, o->bias_count, sizeof *o->bias_tokens);
+  o->biases = copy_list(options->biases, o->bias_count, sizeof *o->biases);
+  o->allowed = copy_list(options->allowed, o->allowed_count, sizeof *o->allowed);
+  o->stop_tokens = copy_list(options->stop_tokens, o->stop_count, sizeof *o->stop_tokens);
+  s->logits = attn2c_reserve(blocks * ATTN2C_SAMPLER_BLOCK * sizeof *s->logits);
+  s->largest_of = attn2c_reserve(blocks * sizeof *s->largest_of);
+  s->mass = attn2c_reserve(vocabulary * sizeof *s->mass);
+  s->index = attn2c_reserve((vocabulary + 1) * sizeof *s->index); /* one is written after the last kept one */
+  s->sums = attn2c_reserve(ATTN2C_SELECT_SUMS * sizeof *s->sums);
+  if (s->is_penalised) {
+    s->penalties.tokens = attn2c_reserve(vocabulary * sizeof *s->penalties.tokens);
+    s->penalties.counts = attn2c_allocate(vocabulary * sizeof *s->penalties.counts);
+    if (!s->penalties.tokens || !s->penalties.counts) return 0;
+  }
+  return (o->bias_count == 0 || (o->bias_tokens && o->biases)) && (o->allowed_count == 0 || o->allowed) &&
+         (o->stop_count == 0 || o->stop_tokens) && s->logits && s->largest_of && s->mass && s->index &&
+         s->sums;
+}
+
+int attn2c_sampler_create(attn2c_sampler **sampler, const attn2c_sampling *options, int64_t vocabulary,
+                          attn2c_message *message) {
+  *sampler = NULL;
+  const int status = attn2c_sampling_check(options, vocabulary, message);
+  if (status != ATTN2C_OK) return status;
+  attn2c_sampler *s = attn2c_allocate(sizeof *s);
+  if (!s) goto no_memory;
+  s->options = *options;
+  s->vocabulary = (int32_t)vocabulary;
+  s->blocks = (s->vocabulary + ATTN2C_SAMPLER_BLOCK - 1) / ATTN2C_SAMPLER_BLOCK;
+  s->inverse = 1.0 / (double)(float)options->temperature;
+  s->penalties.repetition = (float)options->repetition_penalty;
+  s->penalties.presence = (float)options->presence_penalty;
+  s->penalties.frequency = (float)options->frequency_penalty;
+  s->is_penalised =
+      options->repetition_penalty != 1 || options->presence_penalty != 0 || options->frequency_penalty != 0;
+  s->is_changed = s->is_penalised || options->bias_count > 0 || options->allowed_count > 0;
+  if (!take_memory(s, options)) goto no_memory;
+  for (int32_t i = s->vocabulary; i < s->blocks * ATTN2C_SAMPLER_BLOCK; i++)
+    s->logits[i] = attn2c_bits_float(ATTN2C_NEGATIVE_INFINITE_BITS);
+  *sampler = s;
+  return ATTN2C_OK;
+no_memory:
+  attn2c_sampler_free(s);
+  attn2c_say(message, "no memory to sample from %lld tokens", (long long)vocabulary);
+  return ATTN2C_MEMORY;
+}
+
+void attn2c_sampler_free(attn2c_sampler *s) {
+  if (!s) return;
+  attn2c_free((void *)s->options.bias_tokens);
+  attn2c_free((void *)s->options.biases);
+  attn2c_free((void *)s->options.allowed);
+  attn2c_free((void *)s->options.stop_tokens);
+  attn2c_free(s->logits);
+  attn2c_free(s->largest_of);
+  attn2c_free(s->mass);
+  attn2c_free(s->index);
+  attn2c_free(s->sums);
+  attn2c_free(s->penalties.tokens);
+  attn2c_free(s->penalties.counts);
+  attn2c_free(s);
+}
+
+int attn2c_sampler_feed(attn2c_sampler *s, const int32_t *tokens, int64_t count, attn2c_fed from,
+                        attn2c_message *message) {
+  for (int64_t i = 0; i < count; i++)
+    if (tokens[i] < 0 || tokens[i] >= s->vocabulary) {
+      attn2c_say(message, "token %d, but 0 to %d is allowed", tokens[i], s->vocabulary - 1);
+      return ATTN2C_FORMAT;
+    }
+  if (s->is_penalised)
+    for (int64_t i = 0; i < count; i++)
+      attn2c_penalties_feed(&s->penalties, tokens[i], from == ATTN2C_FED_GENERATED);
+  return ATTN2C_OK;
+}
+
+void attn2c_sampler_reset(attn2c_sampler *s) {
+  if (s->is_penalised) attn2c_penalties_reset(&s->penalties);
+  s->draws = 0;
+}
+
+/* Returns the first token with the largest logit. */
+static int32_t largest_token(const attn2c_sampler *s) {
+  const uint32_t order = attn2c_order(s->largest);
+  int32_t token = 0;
+  while (attn2c_order(s->largest_of[token / ATTN2C_SAMPLER_BLOCK]) != order) token += ATTN2C_SAMPLER_BLOCK;
+  while (attn2c_order(s->logits[token]) != order) token++;
+  return token;
+}
+
+/* Returns the kept token in whose range of masses, in the order of tokens, `place` is. */
+static int32_t token_at(const attn2c_sampler *s, uint64_t place) {
+  int32_t i = 0;
+  if (s->kept == ATTN2C_KEPT_ALL) {
+    while (place >= s->mass[i]) place -= s->mass[i++];
+    return i;
+  }
+  while (place >= s->mass[s->index[i]]) place -= s->mass[s->index[i++]];
+  return s->index[i];
+}
+
+int attn2c_sampler_sample(attn2c_sampler *s, const float *logits, int32_t *token, attn2c_message *message) {
+  const int status = attn2c_sampler_logits(s, logits, message);
+  if (status != ATTN2C_OK) return status;
+  if (s->options.greedy) {
+    *token = largest_token(s);
+    return ATTN2C_OK;
+  }
+  attn2c_sampler_keep(s);
+  *token = token_at(s, attn2c_draw_below(attn2c_draw_bits(s->options.seed, s->draws++), s->total));
+  return ATTN2C_OK;
+}
+
+int attn2c_sampler_probabilities(attn2c_sampler *s, const float *logits, float *probabilities,
+                                 attn2c_message *message) {
+  const int status = attn2c_sampler_logits(s, logits, message);
+  if (status != ATTN2C_OK) return status;
+  memset(probabilities, 0, (size_t)s->vocabulary * sizeof *probabilities);
+  if (s->options.greedy) {
+    probabilities[largest_token(s)] = 1;
+    return ATTN2C_OK;
+  }
+  attn2c_sampler_keep(s);
+  const int32_t count = s->kept == ATTN2C_KEPT_ALL ? s->vocabulary : s->kept;
+  for (int32_t i = 0; i < count; i++) {
+    const int32_t token = s->kept == ATTN2C_KEPT_ALL ? i : s->index[i];
+    probabilities[token] = (float)((double)(int64_t)s->mass[token] / (double)(int64_t)s->total);
+  }
+  return ATTN2C_OK;
+}
+
+int attn2c_sampler_stops(const attn2c_sampler *s, int32_t token) {
+  for (int32_t i = 0; i < s->options.stop_count; i++)
+    if (s->options.stop_tokens[i] == token) return 1;
+  return 0;
+}

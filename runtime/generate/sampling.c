@@ -1,0 +1,113 @@
+/* sampling.c - checks the options of sampling, all of them, so that a user sees every fault at once. */
+#include "generate/sampling.h"
+
+#include "generate/bits.h"
+
+#include <float.h>
+
+attn2c_sampling attn2c_sampling_defaults(void) {
+  attn2c_sampling options = {.greedy = 1,
+                             .temperature = 1,
+                             .top_k = 50,
+                             .top_p = 1,
+                             .min_p = 0,
+                             .repetition_penalty = 1,
+                             .presence_penalty = 0,
+                             .frequency_penalty = 0};
+  return options;
+}
+
+/* Counts faults of one set of options. */
+typedef struct check {
+  attn2c_message *message;
+  int64_t vocabulary;
+  int faults;
+} check;
+
+/* A number from least to most; NaN is never. Bits are compared, so that no flag of a compiler drops it. */
+static void check_range(check *c, const char *name, double value, double least, double most,
+                        const char *allowed) {
+  if (!attn2c_is_nan_double(value) && value >= least && value <= most) return;
+  attn2c_say(c->message, "%s: %g, but %s is allowed", name, value, allowed);
+  c->faults++;
+}
+
+static void check_tokens(check *c, const char *name, const int32_t *tokens, int32_t count) {
+  if (count < 0 || (count > 0 && !tokens)) {
+    attn2c_say(c->message, "%s: %d tokens, but a list of 0 tokens or more is allowed", name, count);
+    c->faults++;
+    return;
+  }
+  for (int32_t i = 0; i < count; i++)
+    if (tokens[i] < 0 || tokens[i] >= c->vocabulary) {
+      attn2c_say(c->message, "%s: token %d, but 0 to %lld is allowed", name, tokens[i],
+                 (long long)c->vocabulary - 1);
+      c->faults++;
+      return;
+    }
+}
+
+static void check_biases(check *c, const attn2c_sampling *options) {
+  const int before = c->faults;
+  check_tokens(c, "bias", options->bias_tokens, options->bias_count);
+  if (c->faults > before || options->bias_count == 0) return;
+  if (!options->biases) {
+    attn2c_say(c->message, "bias: tokens without numbers, but one for each token is allowed");
+    c->faults++;
+    return;
+  }
+  for (int32_t i = 0; i < options->bias_count; i++) {
+    const uint32_t bits = attn2c_float_bits(options->biases[i]);
+    if (attn2c_bits_are_nan(bits) || bits == ATTN2C_INFINITE_BITS) {
+      attn2c_say(c->message, "bias: %g of token %d, but a finite number or -inf is allowed",
+                 (double)options->biases[i], options->bias_tokens[i]);
+      c->faults++;
+      return;
+    }
+  }
+}
+
+/* Options without effect are a mistake of the caller. */
+static void check_greedy(check *c, const attn2c_sampling *options) {
+  const attn2c_sampling usual = attn2c_sampling_defaults();
+  const struct {
+    const char *name;
+    double value, usual;
+  } rows[] = {{"temperature", options->temperature, usual.temperature},
+              {"top_k", (double)options->top_k, (double)usual.top_k},
+              {"top_p", options->top_p, usual.top_p},
+              {"min_p", options->min_p, usual.min_p}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (rows[i].value != rows[i].usual) {
+      attn2c_say(c->message, "%s: %g, but with greedy only its default %g is allowed", rows[i].name,
+                 rows[i].value, rows[i].usual);
+      c->faults++;
+    }
+}
+
+int attn2c_sampling_check(const attn2c_sampling *options, int64_t vocabulary, attn2c_message *message) {
+  check c = {message, vocabulary, 0};
+  if (vocabulary < 1 || vocabulary > ATTN2C_SAMPLING_VOCABULARY) {
+    attn2c_say(message, "vocabulary: %lld, but 1 to %d is allowed", (long long)vocabulary,
+               ATTN2C_SAMPLING_VOCABULARY);
+    return ATTN2C_USAGE;
+  }
+  check_range(&c, "temperature", options->temperature, FLT_MIN, FLT_MAX,
+              "a number from 1.18e-38 to 3.4e+38 (greedy is an option of its own)");
+  if (options->top_k < 0) {
+    attn2c_say(message, "top_k: %lld, but a number from 0 is allowed (0: all tokens)",
+               (long long)options->top_k);
+    c.faults++;
+  }
+  check_range(&c, "top_p", options->top_p, 0, 1, "0 to 1");
+  check_range(&c, "min_p", options->min_p, 0, 1, "0 to 1");
+  check_range(&c, "repetition_penalty", options->repetition_penalty, FLT_MIN, FLT_MAX,
+              "a number from 1.18e-38 to 3.4e+38 (1: no penalty)");
+  check_range(&c, "presence_penalty", options->presence_penalty, -FLT_MAX, FLT_MAX, "a finite number");
+  check_range(&c, "frequency_penalty", options->frequency_penalty, -FLT_MAX, FLT_MAX, "a finite number");
+  check_biases(&c, options);
+  check_tokens(&c, "allowed", options->allowed, options->allowed_count);
+  check_tokens(&c, "stop_tokens", options->stop_tokens, options->stop_count);
+  if (options->greedy && c.faults == 0) check_greedy(&c, options);
+  return c.faults ? ATTN2C_USAGE : ATTN2C_OK;
+}

@@ -1,0 +1,160 @@
+/* stop.c - keeps for each stop string the number of its bytes that the text ends with. */
+#include "generate/stop.h"
+
+#include "base/utf8.h"
+
+#include <string.h>
+
+/* A stop string. */
+typedef struct pattern {
+  char *bytes;
+  int32_t *borders; /* [i] the longest proper beginning of the first i bytes that is also their end */
+  int32_t size;
+  int32_t matched; /* the longest beginning of the string with which the text ends */
+} pattern;
+
+struct attn2c_stop {
+  int count, found, is_ended;
+  uint64_t size;    /* bytes of the text */
+  uint64_t matched; /* bytes of the stop string that was found */
+  int pending;      /* bytes at the end that may become a character */
+  int width;        /* bytes of that character */
+  unsigned char first;
+  pattern patterns[ATTN2C_STOP_STRINGS];
+};
+
+/* Adds a line for each string that is not allowed; returns how many there are. */
+static int check_strings(const char *const *strings, int count, attn2c_message *message) {
+  int faults = 0;
+  if (count < 0 || count > ATTN2C_STOP_STRINGS) {
+    attn2c_say(message, "stop: %d strings, but 0 to %d are allowed", count, ATTN2C_STOP_STRINGS);
+    return 1;
+  }
+  for (int i = 0; i < count; i++) {
+    const size_t size = strings[i] ? strlen(strings[i]) : 0;
+    size_t at = 0;
+    if (size < 1 || size > ATTN2C_STOP_BYTES) {
+      attn2c_say(message, "stop: string %d has %zu bytes, but 1 to %d are allowed", i + 1, size,
+                 ATTN2C_STOP_BYTES);
+      faults++;
+      continue;
+    }
+    while (at < size) {
+      const size_t width = attn2c_utf8_width(strings[i] + at, size - at);
+      if (width == 0) break;
+      at += width;
+    }
+    if (at < size) {
+      attn2c_say(message, "stop: string %d is not UTF-8 at byte %zu, but only UTF-8 is allowed", i + 1, at);
+      faults++;
+    }
+  }
+  return faults;
+}
+
+/* Returns how many bytes of the string are matched after one more byte; `matched` must be less than its size.
+ */
+static int32_t advance(const pattern *p, int32_t matched, char byte) {
+  while (matched > 0 && p->bytes[matched] != byte) matched = p->borders[matched];
+  return matched + (p->bytes[matched] == byte);
+}
+
+static int make_pattern(pattern *p, const char *string) {
+  p->size = (int32_t)strlen(string);
+  p->bytes = attn2c_reserve((size_t)p->size);
+  p->borders = attn2c_reserve(((size_t)p->size + 1) * sizeof *p->borders);
+  if (!p->bytes || !p->borders) return 0;
+  memcpy(p->bytes, string, (size_t)p->size);
+  p->borders[0] = p->borders[1] = 0;
+  for (int32_t i = 1; i < p->size; i++) p->borders[i + 1] = advance(p, p->borders[i], p->bytes[i]);
+  return 1;
+}
+
+int attn2c_stop_create(attn2c_stop **stop, const char *const *strings, int count, attn2c_message *message) {
+  *stop = NULL;
+  if (check_strings(strings, count, message) > 0) return ATTN2C_USAGE;
+  attn2c_stop *s = attn2c_allocate(sizeof *s);
+  int is_made = s != NULL;
+  for (int i = 0; is_made && i < count; i++) {
+    s->count = i + 1;
+    is_made = make_pattern(&s->patterns[i], strings[i]);
+  }
+  if (!is_made) {
+    attn2c_stop_free(s);
+    attn2c_say(message, "no memory for %d stop strings", count);
+    return ATTN2C_MEMORY;
+  }
+  attn2c_stop_reset(s);
+  *stop = s;
+  return ATTN2C_OK;
+}
+
+void attn2c_stop_free(attn2c_stop *s) {
+  if (!s) return;
+  for (int i = 0; i < s->count; i++) {
+    attn2c_free(s->patterns[i].bytes);
+    attn2c_free(s->patterns[i].borders);
+  }
+  attn2c_free(s);
+}
+
+void attn2c_stop_reset(attn2c_stop *s) {
+  s->found = -1;
+  s->is_ended = s->pending = s->width = 0;
+  s->size = s->matched = 0;
+  for (int i = 0; i < s->count; i++) s->patterns[i].matched = 0;
+}
+
+/* True if `byte` may be the second byte of a character that begins with `first` (Unicode 15, table 3-7). */
+static int is_second(unsigned char first, unsigned char byte) {
+  const unsigned char least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+  const unsigned char most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+  return byte >= least && byte <= most;
+}
+
+/* Counts the bytes at the end that may become a character. */
+static void follow_character(attn2c_stop *s, unsigned char byte) {
+  if (s->pending > 0) {
+    const int continues = s->pending == 1 ? is_second(s->first, byte) : (byte & 0xc0) == 0x80;
+    if (continues) {
+      s->pending = s->pending + 1 < s->width ? s->pending + 1 : 0;
+      return;
+    }
+  }
+  s->first = byte;
+  s->width = byte >= 0xc2 && byte <= 0xdf   ? 2
+             : (byte & 0xf0) == 0xe0        ? 3
+             : byte >= 0xf0 && byte <= 0xf4 ? 4
+                                            : 0;
+  s->pending = s->width > 0;
+}
+
+int attn2c_stop_feed(attn2c_stop *s, const char *piece, size_t size) {
+  for (size_t at = 0; at < size && !s->is_ended; at++) {
+    s->size++;
+    follow_character(s, (unsigned char)piece[at]);
+    for (int i = 0; i < s->count; i++) {
+      pattern *p = &s->patterns[i];
+      p->matched = advance(p, p->matched, piece[at]);
+      if (p->matched < p->size) continue;
+      s->is_ended = 1;
+      if ((uint64_t)p->size > s->matched) {
+        s->matched = (uint64_t)p->size;
+        s->found = i;
+      }
+    }
+  }
+  return s->found;
+}
+
+void attn2c_stop_end(attn2c_stop *s) { s->is_ended = 1; }
+
+int attn2c_stop_found(const attn2c_stop *s) { return s->found; }
+
+uint64_t attn2c_stop_shown(const attn2c_stop *s) {
+  if (s->found >= 0) return s->size - s->matched;
+  uint64_t held = (uint64_t)s->pending;
+  for (int i = 0; !s->is_ended && i < s->count; i++)
+    if ((uint64_t)s->patterns[i].matched > held) held = (uint64_t)s->patterns[i].matched;
+  return s->size - held;
+}
