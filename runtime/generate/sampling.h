@@ -23,7 +23,7 @@ enum { ATTN2C_SAMPLING_VOCABULARY = 1 << 20 };
  * 5. temperature: logits are divided by it.
  * 6. top_k: the k largest logits stay, and all that equal the k-th; the others become -inf.
  * 7. top_p: of the probabilities of what is left, in descending order, the smallest set stays whose sum is at
- *    least p; at least one token. Of equal logits at the border the tokens of the higher ids stay.
+ *    least p; at least one token. If equal logits are at the border, the tokens of the higher ids stay.
  * 8. min_p: tokens stay whose probability is at least min_p times the largest.
  *
  * Then a token is drawn by its probability. Numbers are rounded to float, as transformers does, except top_p
