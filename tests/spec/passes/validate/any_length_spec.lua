@@ -151,6 +151,12 @@ describe("any length", function()
     end)
   end)
 
+  it("may have pooled outputs of as many numbers as the longest sequence has rows", function()
+    assert.has_no.errors(function()
+      helper.state(any(10, { output = { { stage = "pool", over = "mean" }, { stage = "linear", to = 10 } } }))
+    end)
+  end)
+
   it("is checked as calls of no fewer rows than a pool takes", function()
     assert.has_no.errors(function() helper.state(any(5, { output = { { stage = "pool", over = "second" } } })) end)
     local calls = instance.calls({ segments = {} }, 2, 5)
