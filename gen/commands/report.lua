@@ -151,10 +151,14 @@ local function page_command(arguments)
   return line_of("report", table.move(arguments.overrides, 1, #arguments.overrides, #list + 1, list), arguments)
 end
 
--- Returns the options with which a page's bench runs. The products of a model of any length have no bound.
-local function bench_options(state) return state.spec.any and { "--profile" } or { "--profile", "--bound" } end
+-- Returns the options with which a page's bench runs. A page about a model of any length is about its longest sequence;
+-- its products have no bound.
+local function bench_options(state)
+  local spec = state.spec
+  return spec.any and { "--profile", "--length", ("%d"):format(spec.seq) } or { "--profile", "--bound" }
+end
 
--- Returns the name of an entry in bench's output. In a model of any length it is that of the longest sequence.
+-- Returns the name of an entry in bench's output.
 local function bench_name(entry)
   return entry.spec.any and ("%s (%d tokens)"):format(entry.name, entry.spec.seq) or entry.name
 end

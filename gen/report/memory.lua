@@ -21,22 +21,11 @@ local function kind_of(name)
   return 1
 end
 
--- Returns the first and last step of each moment (passes/common/programs.lua).
-local function steps_of(program)
-  local first, last, count = {}, {}, 0
-  programs.moments(program, function(step, moment)
-    if programs.is_call(step) then count = count + 1 end
-    first[moment] = first[moment] or math.max(1, count)
-    last[moment] = math.max(1, count)
-  end)
-  return first, last, count
-end
-
 --- Returns the map of an entry's shipped program: { items = { name, offset, bytes, first, last, kind, own }, bytes,
 --- steps, peak = { step, bytes, names }, live_bytes, threads }. The map has only the first of the workers' own parts.
 function memory.map(entry)
   local program = entry.programs[1]
-  local first, last, count = steps_of(program)
+  local first, last, count = programs.steps_of(program)
   local map = { items = {}, bytes = program.arena_bytes, steps = count, threads = program.threads,
     live_bytes = program.live_bytes }
   for _, item in ipairs(program.items) do

@@ -91,13 +91,15 @@ local function fields_of(line)
   return list
 end
 
---- Runs a built model. Returns { ms, of = key -> { own, region } }, least times in ms: of a call, of each product, and
---- of the regions whose token block the product decides. A call's time is the sum of its ops' least times, which a
---- busy machine disturbs less than whole calls.
+--- Runs a built model, of any length with its longest sequence. Returns { ms, of = key -> { own, region } }, least
+--- times in ms: of a call, of each product, and of the regions whose token block the product decides. A call's time is
+--- the sum of its ops' least times, which a busy machine disturbs less than whole calls.
 function measure.run(built, repetitions)
   local program = "./" .. built.folder .. "/" .. built.state.spec.name
-  local child = process.run { gather = "output",
-    words = { program, "bench", "--profile", "-o", "csv", "-r", ("%d"):format(repetitions) } }
+  local spec = built.state.spec
+  local command = { program, "bench", "--profile", "-o", "csv", "-r", ("%d"):format(repetitions) }
+  if spec.any then table.move({ "--length", ("%d"):format(spec.seq) }, 1, 2, #command + 1, command) end
+  local child = process.run { gather = "output", words = command }
   if child.signal ~= 0 then faults.raise("machine", ("%s was ended by signal %d"):format(program, child.signal)) end
   for kind, number in pairs(faults.code) do
     if child.code == number then faults.raise(kind, program .. ": not timed: its message is above") end

@@ -44,4 +44,21 @@ function programs.moments(program, visit)
   end)
 end
 
+--- Returns the first and last step of each moment, counted in steps of the emitted text, and the number of steps. A
+--- moment without a step (a note or a bracket) has the next and the last one.
+function programs.steps_of(program)
+  local first, last, count, moments = {}, {}, 0, 0
+  programs.moments(program, function(step, moment)
+    if programs.is_call(step) then
+      count = count + 1
+      first[moment] = first[moment] or count
+      last[moment] = count
+    end
+    moments = moment
+  end)
+  for moment = 1, moments do last[moment] = last[moment] or last[moment - 1] or 1 end
+  for moment = moments, 1, -1 do first[moment] = first[moment] or first[moment + 1] or count end
+  return first, last, count
+end
+
 return programs

@@ -6,27 +6,10 @@ local types = require("data.types")
 
 local arena = {}
 
--- Returns the first and last step of each moment. A moment without a step (a note or a bracket) has the next and the
--- last one.
-local function steps_of(program)
-  local first, last, count, moments = {}, {}, 0, 0
-  programs.moments(program, function(step, moment)
-    if programs.is_call(step) then
-      count = count + 1
-      first[moment] = first[moment] or count
-      last[moment] = count
-    end
-    moments = moment
-  end)
-  for moment = 1, moments do last[moment] = last[moment] or last[moment - 1] or 1 end
-  for moment = moments, 1, -1 do first[moment] = first[moment] or first[moment + 1] or count end
-  return first, last
-end
-
 --- Returns a program's buffers as lines, by offset: those that all workers share follow a, and those of each worker
 --- follow p.
 function arena.map(program)
-  local first, last = steps_of(program)
+  local first, last = programs.steps_of(program)
   local rows = {}
   for _, item in ipairs(program.items) do
     for _, name in ipairs(item.names) do

@@ -11,6 +11,11 @@ local MIXED = [[return { name = "mixed", seq = any(70), d_model = 32, heads = 4,
   input = tokens { vocab = 90, types = 2, optional_types = true, norm = true }, positions = "learned",
   output = { hidden { name = "states" }, pool "mean", normalise { name = "means" } } }]]
 
+-- Masks and a pool, by which an operation's work depends on the length in its own way.
+local BANDED = [[return { name = "banded", seq = any(70), d_model = 32, heads = 4,
+  layers = { { mask = "causal" }, { mask = { window = { 9, 4 } } }, {} }, positions = "rope",
+  output = { pool "mean", linear { to = 5 } } }]]
+
 local try, runs = helper.runner(here)
 
 setup(function()
@@ -81,5 +86,49 @@ describe("sequences of different lengths in one call", function()
     assert.same({ least = 1, most = 70, any_length = true }, json.tokens)
     assert.same({ "rows", 32 }, json.entries[1].outputs[1].shape)
     assert.same({ "sequences", 32 }, json.entries[1].outputs[2].shape)
+  end)
+
+  it("is timed at several lengths, with the work of each", function()
+    local json, pipeline = require("common.json"), require("pipeline")
+    helper.write(here .. "/banded.lua", BANDED)
+    local function rows_of(...)
+      local list = {}
+      for line in runs({ "lua5.4", root .. "/gen/attn2c", "bench", "banded.lua", "-r", "1", "-o", "json", ... }):gmatch(
+        "[^\n]+") do list[#list + 1] = json.decode(line) end
+      return list
+    end
+    local list = rows_of()
+    list[#list + 1] = rows_of("--length", "13")[1]
+    local lengths = { 8, 32, 70, 13 }
+    assert.equal(#lengths, #list)
+    for i, row in ipairs(list) do
+      assert.equal(("forward (%d tokens)"):format(lengths[i]), row.entry)
+      local state = pipeline.run(helper.root, here .. "/banded.lua", { "seq=" .. lengths[i] }, "graph")
+      assert.equal(state.primary.graph.entry.flops, row.flops)
+    end
+    local profiled = rows_of("--length", "13", "--profile")[1]
+    local sum = 0
+    for _, each in ipairs(profiled.profile.results) do sum = sum + each.flops end
+    assert.equal(profiled.flops, sum)
+    for _, each in ipairs { { "--length", "71", "--length: 71, but 1 to 70 is allowed" },
+      { "--bound", "--bound: does not go with a model of any length, whose products have no one size; build it with "
+        .. "seq = N to bound calls of N tokens" } } do
+      local code, output, errors = try { "lua5.4", root .. "/gen/attn2c", "bench", "banded.lua", each[1],
+        #each == 3 and each[2] or nil }
+      assert.equal(2, code)
+      assert.equal("", output)
+      assert.equal("banded: " .. each[#each] .. "\n", errors)
+    end
+  end)
+
+  it("has a page", function()
+    runs { "lua5.4", root .. "/gen/attn2c", "report", "mixed.lua", "-r", "1", "-o", "page.html" }
+    local page = helper.read(here .. "/page.html"):gsub("<[^>]*>", " "):gsub("%s+", " ")
+    assert.is_truthy(page:find("any length, 70 tokens", 1, true))
+    assert.is_truthy(page:find("--profile --length 70", 1, true))
+    -- the tensors that are live at the same time fit in the arena
+    local arena, peak = page:match("The arena has ([%d.]+) KB%. The peak is at step %d+: ([%d.]+) KB")
+    assert.is_true(tonumber(peak) <= tonumber(arena))
+    assert.is_nil(page:find("%f[%w]nil%f[%W]"))
   end)
 end)
