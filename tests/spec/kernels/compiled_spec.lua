@@ -262,4 +262,28 @@ void intrinsics(void *p, void *q, long s) {
       assert.is_true(loops > 50)
     end)
   end
+
+  -- Constants of the map after a strip would take registers if the compiler moved them out of the loop over strips.
+  for _, precision in ipairs(runnable()[1] == "x86_64" and { "bf16", "int8" } or {}) do
+    it("of " .. precision .. " with any number of rows, fused with a map, keep all that a step needs in registers",
+      function()
+        local description = helper.description { d_model = 96, heads = 3, layers = 1, d_ff = 96, activation = "gelu",
+          precision = precision, target = "avx512bf16" }
+        description.seq = { any = 300 }
+        local state = helper.state(description)
+        for _, file in ipairs(state.files) do helper.write(folder .. "/" .. file.name, file.text) end
+        local name, functions = state.spec.name, 0
+        local _, runs = helper.runner(folder)
+        runs(compile_words("gcc", "avx512bf16", { "-O2", "-S", "-I" .. folder }, folder .. "/" .. name .. "_kernels.c",
+          folder .. "/fused.s"))
+        local text = "\n" .. helper.read(folder .. "/fused.s")
+        for body in text:gmatch("\nproduct_[%w_]+_gelu[%w_]*:\n(.-)\n%s+%.cfi_endproc") do
+          local frame = body:find("movq%s+%%rsp, %%rbp") and "[sb]" or "s"
+          local reload = body:match("[^\n]*%(%%r" .. frame .. "p[^\n]*, %%zmm%d+\n")
+          assert.is_nil(reload, reload)
+          functions = functions + 1
+        end
+        assert.is_true(functions > 0)
+      end)
+  end
 end)
