@@ -165,7 +165,7 @@ end
 local function mask_of_pool(self, stage, list)
   if stage.mask then
     self.pool_mask = self.pool_mask or self:grows(self:input("pool_mask", "i32", { self.batch, self.spec.seq }, 0, 2),
-      "bs")
+      "bs", "rows")
     return self.pool_mask, true, 0
   end
   for _, over in ipairs(list) do

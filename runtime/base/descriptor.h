@@ -179,6 +179,7 @@ typedef enum {
   ATTN2C_FILL_LEAST,  /* 0, or the least value of an i32 input */
   ATTN2C_FILL_MASKED, /* keys after the caller's: -inf, or 1; elsewhere 0 */
   ATTN2C_FILL_KEPT,   /* keys after the caller's: 0, which is masked; elsewhere 1 */
+  ATTN2C_FILL_ROWS,   /* rows after the caller's: 0, which a pool leaves out */
   ATTN2C_FILL_COUNT   /* none: the input counts the rows of each sequence, at most the caller's; 1 for padding
                          sequences */
 } attn2c_filling;

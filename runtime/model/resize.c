@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Actions of a walk: copy the caller's elements, mask the keys of padding, fill other padding. */
+/* Actions of a walk: copy the caller's elements, mask the keys or rows of padding, fill other padding. */
 enum { COPY = 1, MASK = 2, FILL = 4 };
 
 static attn2c_resize_axis axis_of(const attn2c_lengths *lengths, const attn2c_axes *axes, int64_t extent,
@@ -16,8 +16,9 @@ static attn2c_resize_axis axis_of(const attn2c_lengths *lengths, const attn2c_ax
     a.head = part->count, a.gap = part->entry.batch - part->count;
   } else if (number == axes->rows) {
     a.caller = extent - shorter, a.head = part->seq, a.gap = shorter;
+    a.is_masked = axes->filling == ATTN2C_FILL_ROWS;
   } else if (number == axes->keys) {
-    a.caller = extent - shorter, a.head = lengths->past + part->seq, a.gap = shorter, a.is_keys = 1;
+    a.caller = extent - shorter, a.head = lengths->past + part->seq, a.gap = shorter, a.is_masked = 1;
   }
   return a;
 }
@@ -82,7 +83,7 @@ static void walk(const attn2c_resize *r, int number, int what, uint32_t *to, con
   for (int64_t i = 0; i < x->entry; i++) {
     const int in_gap = i >= x->head && i < x->head + x->gap;
     const int64_t item = x->from + (i < x->head ? i : i - x->gap);
-    if (!in_gap || !x->is_keys) {
+    if (!in_gap || !x->is_masked) {
       walk(r, number + 1, what, to + i * step, from && !in_gap ? from + item * r->caller_step[number] : NULL);
     } else if (what & MASK) {
       fill(to + i * step, step, r->masked);

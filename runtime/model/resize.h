@@ -15,7 +15,7 @@ typedef struct {
  * items of padding, then again the caller's. */
 typedef struct {
   int64_t entry, caller, from, head, gap;
-  int is_keys;
+  int is_masked; /* 1: the gap gets the value that masks */
 } attn2c_resize_axis;
 
 /* An array of a call. All arrays have four bytes per element. */

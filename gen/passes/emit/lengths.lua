@@ -6,7 +6,8 @@ local words = require("common.words")
 
 local emit_lengths = {}
 
-local fillings = { masked = "ATTN2C_FILL_MASKED", kept = "ATTN2C_FILL_KEPT", count = "ATTN2C_FILL_COUNT" }
+local fillings = { masked = "ATTN2C_FILL_MASKED", kept = "ATTN2C_FILL_KEPT", rows = "ATTN2C_FILL_ROWS",
+  count = "ATTN2C_FILL_COUNT" }
 
 local function axis(axes, letter) return (axes:find(letter, 1, true) or 0) - 1 end
 

@@ -90,6 +90,8 @@ local forms = {
     weighting = "none", d_model = 5, head_dim = 6, heads = 1, eps = 1, past = 3, positions = "sinusoidal" } },
   { "factors from outside for no layers", {
     memory = { stage = "encoder", seq = 4, layers = 0, head_mask = "input" } } },
+  { "a pool with a mask of its own, in a call that is shorter than the entry", { seq = 55, batch = 2, mask = "additive",
+    output = { { stage = "pool", mask = true, over = "root" } } }, 32 },
   { "a row that makes much of small errors", { activation = "relu", bias = { ff = false }, d_ff = 2, d_model = 31,
     eps = 0.001, head_dim = 65, heads = 1, input = { stage = "qkv" }, kdim = 97, vdim = 78, key_seq = 49, seq = 32,
     layout = "seq_first", mask = { "causal", "padding", "window" }, mask_value = -0.5, window = { 26, 5 },
