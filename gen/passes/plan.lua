@@ -27,7 +27,6 @@ local types = require("data.types")
 local words = require("common.words")
 local attention = require("passes.plan.attention")
 local storage = require("passes.plan.storage")
-local targets = require("data.targets")
 
 local plan = {}
 
@@ -89,7 +88,7 @@ local function attention_region(state, region, list, at, uses)
     i, region.round = i + 1, next_op
   end
   if state.spec.any then
-    region.open = attention.open_blocks(region, state.plan.parameters, targets.by_name[state.spec.target].vector)
+    region.open = attention.open_blocks(region, state.plan.parameters)
     return i
   end
   local shape, a = region.scores.result.shape, region.scores.attributes

@@ -65,10 +65,9 @@ function draw_any.change(d)
     if stage.stage == "pool" then stage.mask = nil end
   end
   change_positions(d)
-  -- Outputs as wide as the longest sequence: a pass that took one for the other would show it.
-  for _, stage in ipairs(d.output or {}) do
-    if stage.stage == "linear" and chance(15) then stage.to = d.seq.any end
-  end
+  -- An output as wide as the longest sequence: a pass that took one for the other would show it.
+  local last = d.output and d.output[#d.output]
+  if last and last.stage == "linear" and chance(25) then last.to = d.seq.any end
 end
 
 return draw_any

@@ -11,6 +11,10 @@ local attention = {}
 -- Least query rows of a block; fewer would use a kernel's registers badly.
 local LEAST_ROWS = 16
 
+-- Columns of a row that one round of its sum takes (ATTN2C_SUMS of runtime/ops/vector.h). Open columns are whole rounds
+-- on every target, so that a softmax adds their terms in the same order on all.
+local SUMS = 16
+
 --- Returns the keys that query i sees under a static mask: first, and last + 1. -1 bounds nothing.
 function attention.band(attributes)
   local left, right = attributes.left, attributes.right
@@ -157,12 +161,13 @@ function attention.blocks(scores, p, in_chunks)
 end
 
 --- Gives an attention of any length one block of queries, which a loop repeats, with all keys in a range: { left,
---- right: the keys before and after a query that it sees, -1: all; step: the queries of a block; panel; lanes }.
-function attention.open_blocks(region, p, lanes)
+--- right: the keys before and after a query that it sees, -1: all; step: the queries of a block; panel; lanes:
+--- its columns are a multiple of them }.
+function attention.open_blocks(region, p)
   local scores = region.scores
   local most = scores.result.shape[4]
   local left, right = attention.band(scores.attributes)
-  local columns = words.round_up(most, lanes)
+  local columns = words.round_up(most, SUMS)
   local rows = math.max(1, math.min(p.query_block, most,
     math.max(LEAST_ROWS, p.tile_bytes // types.bytes(columns, "f32"))))
   local is_cut = left >= 0 or right >= 0
@@ -172,7 +177,7 @@ function attention.open_blocks(region, p, lanes)
   region.blocks = { { first = 0, count = rows, keys = most, ranges = { range } } }
   region.tile_columns, region.most_rows, region.key_block = most, rows, p.key_block
   region.tile_ld = divide.leading_dimension(words.round_up(most, p.key_block), p, "f32")
-  return { left = left, right = right, step = rows, panel = p.key_block, lanes = lanes,
+  return { left = left, right = right, step = rows, panel = p.key_block, lanes = SUMS,
     count = (most + rows - 1) // rows }
 end
 
