@@ -7,6 +7,10 @@
 --   locals   the symbols that the body's steps may need, in addition to the loop's own: { name, C expression }
 --   run      run(step, call, symbols, body): the same loop; sets the symbols of each iteration and calls body(). call:
 --            { rows, first = the first row of each sequence, then rows }
+-- Where workers divide a call, a phase's steps are for one block of rows, from row `block` on, and one `chunk` that a
+-- worker claims. Then an entry that is a scope, not a loop, may have
+--   chunks   the number of chunks as C, of the block that is of.block
+--   count    count(step, call, symbols): the same number
 local loops = {}
 
 local least, most = math.min, math.max
@@ -114,6 +118,46 @@ loops.forms = {
       end, body)
     end,
   },
+}
+
+-- Returns the rows of a call that a loop over blocks counts: all, or one for each sequence.
+local function all_rows(step, call) return step.all == "rows" and call.rows or #call.first - 1 end
+
+-- A block of rows, in a chunk of some panels of a product.
+loops.forms.block = {
+  head = "{", locals = { { "row", "block" }, { "rows", "ATTN2C_LEAST(n->${all} - block, ${step})" } },
+  run = function(step, call, symbols, body)
+    symbols.row, symbols.rows = symbols.block, least(all_rows(step, call) - symbols.block, step.step)
+    body()
+  end,
+}
+
+-- A chunk of the rows of a block: `piece` rows, `slice` rows into the block.
+loops.forms.slices = {
+  head = "{", locals = { { "slice", "(ptrdiff_t)chunk * ${piece}" }, { "row", "block + slice" },
+    { "rows", "ATTN2C_LEAST(ATTN2C_LEAST(n->${all} - block, ${step}) - slice, ${piece})" } },
+  chunks = "(size_t)(ATTN2C_LEAST(n->${all} - of.block, ${step}) + ${piece} - 1) / ${piece}",
+  count = function(step, call, symbols)
+    return (least(all_rows(step, call) - symbols.block, step.step) + step.piece - 1) // step.piece
+  end,
+  run = function(step, call, symbols, body)
+    symbols.slice = symbols.chunk * step.piece
+    symbols.row = symbols.block + symbols.slice
+    symbols.rows = least(least(all_rows(step, call) - symbols.block, step.step) - symbols.slice, step.piece)
+    body()
+  end,
+}
+
+-- A chunk is one sequence.
+loops.forms.each = {
+  head = "{", locals = { { "sequence", "(ptrdiff_t)chunk" }, table.unpack(loops.forms.sequences.locals) },
+  chunks = "(size_t)n->count",
+  count = function(_, call) return #call.first - 1 end,
+  run = function(_, call, symbols, body)
+    symbols.sequence, symbols.first = symbols.chunk, call.first[symbols.chunk + 1]
+    symbols.keys = call.first[symbols.chunk + 2] - symbols.first
+    body()
+  end,
 }
 
 -- Adds to the step of a loop over queries what its locals name: the borders of the mask as C.

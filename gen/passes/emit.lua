@@ -209,7 +209,7 @@ local function with(values, more) return setmetatable(more, { __index = values }
 local function source_values(values, state, program, more)
   more.outputs = members_of(state, state.graph.entry.outputs, program)
   more.shadowed = program.variant == "ship" and #more.outputs > 1
-  more.workers = program.threads
+  more.workers, more.divided = program.threads, program.divided or false
   more.common_floats = types.elements(program.common_bytes, "f32")
   more.own_floats = types.elements(program.own_bytes, "f32")
   more.lines, more.arena_bytes, more.live_bytes = program.lines, program.arena_bytes, program.live_bytes

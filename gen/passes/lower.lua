@@ -4,7 +4,8 @@
 --
 -- Before: state.plan. After: state.programs = a list of { entry, variant, segments, buffers }: the entry as it ships,
 -- then as trace. A trace writes every tensor of the graph out. Where the shipped steps fuse or keep only a tile, it
--- splits the map and copies the tile.
+-- splits the map and copies the tile. Where workers divide calls of any length, there is one more: `divided`, whose
+-- steps are in the scopes of data/loops.lua.
 --
 -- A step has its op, unit, block and region, and the number of its task in the region (plan/partition.lua).
 -- A step names its operands as { buffer, offset, terms }: bytes from the buffer's first on, plus for each term its
@@ -34,8 +35,6 @@ Lowering.__index = Lowering
 for _, methods in ipairs { address, keys, maps, products, rows } do
   for name, method in pairs(methods) do Lowering[name] = method end
 end
-
-lower.variants = { "ship", "trace" }
 
 local calls = words.set { "product", "map", "row" }
 
@@ -97,7 +96,17 @@ end
 
 --- Begins a unit: steps that stay together, in order, on one worker. No unit reads a buffer that another of its
 --- fusion writes.
-function Lowering:unit() self.unit_number = self.unit_number + 1 end
+function Lowering:unit()
+  if not self.is_one_unit then self.unit_number = self.unit_number + 1 end
+end
+
+--- Emits the steps of body() as one unit.
+function Lowering:one_unit(body)
+  self:unit()
+  self.is_one_unit = true
+  body()
+  self.is_one_unit = false
+end
 
 function Lowering:note(text) self:emit { form = "note", text = text } end
 
@@ -110,7 +119,7 @@ end
 -- Emits a loop over the sequences of a micro-batch if there is more than one.
 function Lowering:each_sequence(body)
   if self.state.spec.any then
-    return self:loop("sequences", { count = 1 }, function()
+    return self:loop(self.divided and "each" or "sequences", { count = 1 }, function()
       body({ block_first = 0, column = 0, over = { "first" }, pooled = { "sequence" } })
     end)
   end
@@ -136,10 +145,10 @@ function Lowering:sequence_region(region)
   sequence.lower(self, op)
 end
 
-local function lower_as(state, variant, share)
+local function lower_as(state, variant, divided, share)
   local entry = state.graph.entry
   local self = setmetatable({ storage = state.plan.storage, layouts = state.weights.layouts, entry = entry,
-    variant = variant, whole = variant == "trace", state = state, lines = 0,
+    variant = variant, divided = divided, whole = variant == "trace", state = state, lines = 0,
     budget = variant == "ship" and state.spec.max_lines or math.huge,
     unit_number = 0, index_of = {}, tiles = {}, share = share }, Lowering)
   for i, op in ipairs(entry.ops) do self.index_of[op] = i end
@@ -158,14 +167,17 @@ local function lower_as(state, variant, share)
     end
     segments[#segments + 1] = lowered
   end
-  return { entry = entry, variant = variant, segments = segments, lines = self.lines,
+  return { entry = entry, variant = variant, divided = divided, segments = segments, lines = self.lines,
     buffers = buffers_of(self, state) }
 end
 
 function lower.run(state)
   state.programs = {}
   local share = sharing()
-  for i, variant in ipairs(lower.variants) do state.programs[i] = lower_as(state, variant, share) end
+  local function add(variant, divided) table.insert(state.programs, lower_as(state, variant, divided, share)) end
+  if not state.spec.any or state.spec.workers[1] == 1 then add("ship", false) end
+  if state.spec.any and state.spec.workers[#state.spec.workers] > 1 then add("ship", true) end
+  add("trace", false)
   state.plan.lines = state.programs[1].lines
 end
 
@@ -175,8 +187,8 @@ function lower.dump(state)
   for _, program in ipairs(state.programs) do
     for _, segment in ipairs(program.segments) do
       for _, section in ipairs(segment.sections) do
-        lines[#lines + 1] = ("%s %s: segment %s, section %s"):format(program.entry.name, program.variant, segment.name,
-          section.name)
+        lines[#lines + 1] = ("%s %s%s: segment %s, section %s"):format(program.entry.name, program.variant,
+          program.divided and ", divided" or "", segment.name, section.name)
         for _, step in ipairs(section.steps) do lines[#lines + 1] = "  " .. step_text.of(step) end
       end
     end

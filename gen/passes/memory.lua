@@ -20,10 +20,16 @@ local BUCKET = 64 -- steps; adjacent times are looked up by bucket
 -- the loop. `own`: each worker has the buffer for itself.
 local function lifetimes(program)
   local life, loops, open = {}, {}, {}
-  local start_of, last_of = {}, {}
+  local start_of, last_of, stretches = {}, {}, {}
   programs.moments(program, function(step, position, segment, phase)
     start_of[segment] = start_of[segment] or position
     last_of[segment] = position
+    local stretch = phase > 0 and segment.phases[phase].loop and segment.phases[phase].stretch
+    if stretch then -- its phases are repeated for each block
+      local loop = stretches[stretch] or { first = position }
+      if not stretches[stretch] then stretches[stretch], loops[#loops + 1] = loop, loop end
+      loop.last = position
+    end
     if phase == 0 and step.form == "begin" then
       open[#open + 1] = position
     elseif phase == 0 and step.form == "finish" then

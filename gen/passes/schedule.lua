@@ -8,13 +8,16 @@
 -- with
 --   threads     the number of workers
 --   segments    each with a mode: serial, micro_batches or phases
---   phases      of a segment in phases: { section, chunks = list of lists of steps }, a barrier after each
+--   phases      of a segment in phases: { section, chunks = list of lists of steps }, with a barrier after each phase.
+--               One of any length also has stretch, the region, whose phases are repeated for each block of its `loop`;
+--               and claimed, the scope (data/loops.lua) by which a call counts the chunks, all of which are chunks[1]
 --   chunks      of a segment in micro-batches: how many runs of these are claimed
 --   lines       the number of its steps
 --   joints      products and the maps that they are fused with (schedule/join.lua)
 -- and state.saved_by_two, the part of the counted work that a second worker takes from the first.
 local cost = require("passes.schedule.cost")
 local join = require("passes.schedule.join")
+local loops = require("data.loops")
 local programs = require("passes.common.programs")
 local step_text = require("data.step_text")
 local tasks = require("passes.common.tasks")
@@ -75,28 +78,28 @@ local function divide(phase, threads, parameters)
   return count
 end
 
--- Returns the steps of each chunk of a phase, with the notes and loops around them.
-local function chunks_of(section, of_step, phase_number, count)
+-- Returns the steps of each of `count` chunks, with the notes and loops around them. chunk_of(step): the number of the
+-- step's chunk, or nil.
+local function chunks_of(steps, chunk_of, count)
   local lists, state = {}, {}
-  for chunk = 1, count do lists[chunk], state[chunk] = {}, {} end
-  local note, loop
-  for _, step in ipairs(section.steps) do
+  for chunk = 1, count do lists[chunk], state[chunk] = {}, { open = {} } end
+  local note, open = nil, {}
+  for _, step in ipairs(steps) do
     if step.form == "note" then note = step
-    elseif step.form == "begin" then loop = step
+    elseif step.form == "begin" then open[#open + 1] = step
     elseif step.form == "finish" then
-      for chunk = 1, count do
-        if state[chunk].loop == loop then lists[chunk][#lists[chunk] + 1] = step end
-        state[chunk].loop = nil
-      end
-      loop = nil
-    else
-      local atom = of_step[step]
-      if atom.phase == phase_number then
-        local list, s = lists[atom.chunk], state[atom.chunk]
-        if loop and s.loop ~= loop then
-          list[#list + 1] = loop
-          s.loop = loop
+      for chunk, s in ipairs(state) do
+        if s.open[#open] == open[#open] then
+          lists[chunk][#lists[chunk] + 1] = step
+          s.open[#open] = nil
         end
+      end
+      open[#open] = nil
+    else
+      local chunk = chunk_of(step)
+      if chunk then
+        local list, s = lists[chunk], state[chunk]
+        for i = #s.open + 1, #open do list[#list + 1], s.open[i] = open[i], open[i] end
         if note ~= s.note then
           list[#list + 1] = note
           s.note = note
@@ -136,11 +139,74 @@ local function in_phases(segment, threads, parameters, cost_of)
     local atoms, of_step = atoms_of(section, threads, cost_of)
     for number, phase in ipairs(find_phases(atoms)) do
       local count = divide(phase, threads, parameters)
-      phases[#phases + 1] = { section = section, chunks = chunks_of(section, of_step, number, count) }
+      local function chunk_of(step) return of_step[step].phase == number and of_step[step].chunk or nil end
+      phases[#phases + 1] = { section = section, chunks = chunks_of(section.steps, chunk_of, count) }
     end
     total = total + list_cost(section.steps, cost_of)
   end
   return #phases > 0 and total / #phases >= parameters.least_phase and phases or nil
+end
+
+-- Returns a section's steps as items: scopes with all that is in them, and steps outside of scopes; { steps, scope: the
+-- step that begins it, first: the first call }. Notes go with what follows them.
+local function items_of(section)
+  local items, depth, item = {}, 0, nil
+  for _, step in ipairs(section.steps) do
+    item = item or { steps = {} }
+    item.steps[#item.steps + 1] = step
+    if step.form == "begin" then
+      item.scope, depth = item.scope or step, depth + 1
+    elseif step.form == "finish" then
+      depth = depth - 1
+    elseif programs.is_call(step) then
+      item.first = item.first or step
+    end
+    if depth == 0 and item.first then
+      items[#items + 1], item = item, nil
+    end
+  end
+  return items
+end
+
+-- Divides the units of a phase into chunks, which the compiler knows; those of a scope with a number of its own are
+-- known when a call is.
+local function divide_units(phase, threads, parameters, cost_of)
+  if phase.claimed then
+    phase.chunks = { phase.steps }
+    return
+  end
+  local atoms, of_unit, all = {}, {}, 0
+  for _, step in ipairs(phase.steps) do
+    if programs.is_call(step) then
+      local atom = of_unit[step.unit] or { cost = 0 }
+      if not of_unit[step.unit] then of_unit[step.unit], atoms[#atoms + 1] = atom, atom end
+      atom.cost, all = atom.cost + cost_of(step), all + cost_of(step)
+    end
+  end
+  local count = divide({ atoms = atoms, cost = all }, threads, parameters)
+  phase.chunks = chunks_of(phase.steps, function(step) return of_unit[step.unit].chunk end, count)
+end
+
+-- Returns the phases of a segment whose sizes a call knows. A block of rows goes through the phases of its region
+-- (their stretch) before the next. Scopes whose chunks a call counts are a phase each.
+local function open_phases(segment, threads, parameters, cost_of)
+  local phases, record = {}, nil
+  for _, section in ipairs(segment.sections) do
+    for _, item in ipairs(items_of(section)) do
+      local last, region = phases[#phases], item.first.region
+      local claimed = item.scope and loops.forms[item.scope.loop].chunks and item.scope or nil
+      local before = record
+      record = tasks.partition(item.first, threads)
+      if not last or last.stretch ~= region or last.claimed or claimed
+        or record ~= before and record.meeting == "barrier" then
+        last = { section = section, stretch = region, loop = region.loop, claimed = claimed, steps = {} }
+        phases[#phases + 1] = last
+      end
+      table.move(item.steps, 1, #item.steps, #last.steps + 1, last.steps)
+    end
+  end
+  for _, phase in ipairs(phases) do divide_units(phase, threads, parameters, cost_of) end
+  return phases
 end
 
 -- Returns the number of runs of micro-batches that are claimed. The last micro-batch ends with the batch, and so may
@@ -152,12 +218,14 @@ end
 
 -- Returns the program for a number of workers.
 local function schedule_program(base, threads, batch, parameters, cost_of)
-  local program = { entry = base.entry, variant = base.variant, threads = threads, segments = {},
-    buffers = base.buffers, lines = 0 }
+  local program = { entry = base.entry, variant = base.variant, divided = base.divided, threads = threads,
+    segments = {}, buffers = base.buffers, lines = 0 }
   for i, segment in ipairs(base.segments) do
     local new = { name = segment.name, micro_batch = segment.micro_batch, repeats = segment.repeats,
       sections = segment.sections, mode = "serial" }
-    if threads > 1 then
+    if base.divided then
+      new.mode, new.phases = "phases", open_phases(segment, threads, parameters, cost_of)
+    elseif threads > 1 then
       if segment.partition[threads].axis == "sequences" then
         if segment.repeats * segment_cost(segment, cost_of) >= parameters.least_team then
           new.mode, new.chunks = "micro_batches", runs_of(segment, threads, batch, parameters)
@@ -175,9 +243,11 @@ local function schedule_program(base, threads, batch, parameters, cost_of)
 end
 
 -- Returns the part of the counted work that two workers save against one, each with one chunk of a phase: 0 if one does
--- all, at most a half.
+-- all, at most a half. A call of any length counts as one of the longest sequence, and rows that a call divides count
+-- as one worker's.
 local function saved_by_two(base, batch, parameters, cost_of)
   local alone, longest = 0, 0
+  base = setmetatable({ divided = false }, { __index = base })
   local program = schedule_program(base, 2, batch, setmetatable({ chunks = 1 }, { __index = parameters }), cost_of)
   for _, segment in ipairs(program.segments) do
     local whole = segment.repeats * segment_cost(segment, cost_of)
@@ -197,13 +267,22 @@ local function saved_by_two(base, batch, parameters, cost_of)
   return alone > 0 and 1 - longest / alone or 0
 end
 
+-- Returns the numbers of workers that a lowered program is for.
+local function workers_of(base, spec)
+  local list = {}
+  for _, threads in ipairs(spec.workers) do
+    if not spec.any or base.divided == (threads > 1) then list[#list + 1] = threads end
+  end
+  return list
+end
+
 function schedule.run(state)
   local list, cost_of = {}, cost.meter()
   local batch, parameters = state.spec.batch, state.plan.parameters
   for _, base in ipairs(state.programs) do
-    local numbers = base.variant == "ship" and state.spec.workers or { 1 }
+    local numbers = base.variant == "ship" and workers_of(base, state.spec) or { 1 }
     if base.variant == "ship" then
-      state.saved_by_two = state.spec.any and 0 or saved_by_two(base, batch, parameters, cost_of)
+      state.saved_by_two = saved_by_two(base, batch, parameters, cost_of)
     end
     for _, threads in ipairs(numbers) do
       list[#list + 1] = schedule_program(base, threads, batch, parameters, cost_of)

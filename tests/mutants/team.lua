@@ -54,4 +54,15 @@ return function(of, spec)
     { name = "team_lends", old = "learn_cores(m) && CPU_ISSET(core, &m->allowed)", new = "learn_cores(m) && 0",
       filter = "team/lends*", wrong = "the caller waits for a thread whose core others have" },
   }
+
+  of("gen/passes/lower/rows.lua", spec .. "passes/checks/schedule_spec.lua") {
+    { name = "rows_slices", old = 'of_fusion.within = { "slice" }', new = "of_fusion.within = nil",
+      filter = "pass", wrong = "chunks of rows of a block are all its first rows" },
+  }
+
+  of("gen/passes/memory.lua", spec .. "passes/checks/schedule_spec.lua") {
+    { name = "memory_stretches", old = "stretches[stretch], loops[#loops + 1] = loop, loop",
+      new = "stretches[stretch] = loop",
+      filter = "later block", wrong = "rows that a later block reads are overwritten by an earlier one" },
+  }
 end

@@ -150,6 +150,32 @@ function instance.tensor_bytes(tensor, spec, call)
   return types.bytes(elements, tensor.type)
 end
 
+-- Returns the phases of one call, in order: those of a stretch for each block of its rows. unrolled(list, symbols): the
+-- steps of a list.
+local function phases_of(segment, call, unrolled)
+  local phases, first = {}, 1
+  while segment.phases[first] do
+    local stretch, loop = segment.phases[first].stretch, segment.phases[first].loop
+    local last = first
+    while segment.phases[last + 1] and segment.phases[last + 1].stretch == stretch do last = last + 1 end
+    local stop = not loop and 1 or loop.form == "rows" and call.rows or #call.first - 1
+    for block = 0, stop - 1, loop and loop.step or 1 do
+      for i = first, last do
+        local phase, chunks = segment.phases[i], {}
+        local count = phase.claimed and loops.forms[phase.claimed.loop].count(phase.claimed, call, { block = block })
+          or #phase.chunks
+        for chunk = 1, count do
+          chunks[chunk] = unrolled(phase.claimed and phase.steps or phase.chunks[chunk],
+            { block = block, chunk = chunk - 1 })
+        end
+        phases[#phases + 1] = { section = phase.section, chunks = chunks }
+      end
+    end
+    first = last + 1
+  end
+  return phases
+end
+
 --- Returns a program of one call: its segments with unrolled sections, and the tables of the program by step
 --- (joints, joined, unstored) for the new steps.
 function instance.of(program, call)
@@ -157,6 +183,7 @@ function instance.of(program, call)
   local made = {}
   local pair -- of the fused product before
   local function copy_of(step, new)
+    if not program.joints then return end -- before they are chosen
     if program.joined[step] then
       known.joined[new], pair.map = true, new
       if pair.is_local then
@@ -171,10 +198,14 @@ function instance.of(program, call)
   end
   for i, segment in ipairs(program.segments) do
     local copy = setmetatable({ sections = {} }, { __index = segment })
-    for s, section in ipairs(segment.sections) do
+    local function unrolled(steps, symbols)
       local list = {}
-      unroll(section.steps, 1, #section.steps, call, {}, list, copy_of, made)
-      copy.sections[s] = setmetatable({ steps = list }, { __index = section })
+      unroll(steps, 1, #steps, call, symbols, list, copy_of, made)
+      return list
+    end
+    if segment.phases then copy.phases = phases_of(segment, call, unrolled) end
+    for s, section in ipairs(segment.phases and {} or segment.sections) do
+      copy.sections[s] = setmetatable({ steps = unrolled(section.steps, {}) }, { __index = section })
     end
     known.segments[i] = copy
   end

@@ -177,6 +177,7 @@ local function check_calls(state, program, beside)
   for _, call in ipairs(instance.calls(program, state.spec.least, state.spec.seq)) do
     local known = instance.of(program, call)
     check_bounds(state, known, call)
+    if call.flows then check_phases(known, beside) end
     if call.flows then flow(state, known, beside, "memory", known.unstored, call) end
   end
 end

@@ -1,6 +1,7 @@
 -- schedule.lua: checks that between two barriers only one chunk uses an element that is written, so that any worker may
 -- do any chunk. There is a barrier after each phase, and after all micro-batches.
 local expect = require("passes.checks.expect")
+local instance = require("passes.checks.instance")
 local meetings = require("passes.checks.meetings")
 local operands = require("data.operands")
 local programs = require("passes.common.programs")
@@ -98,14 +99,29 @@ local function check_micro_batches(segment, program, batch)
   end
 end
 
+local function check_segments(program, spec)
+  for _, segment in ipairs(program.segments) do
+    if segment.mode == "micro_batches" then check_micro_batches(segment, program, spec.batch) end
+    for _, phase in ipairs(segment.phases or {}) do check_phase(phase, segment, program) end
+  end
+end
+
+-- Checks the chunks of a program with open sizes, as those of some calls.
+local function check_calls(program, spec)
+  for _, call in ipairs(instance.calls(program, spec.least, spec.seq)) do
+    if call.flows then check_segments(instance.of(program, call), spec) end
+  end
+end
+
 --- Checks that workers do not touch the same elements without a barrier in between, that the plan's meetings are those
 --- that the data needs, and that no call is lost.
 return function(state)
   for _, program in ipairs(state.programs) do
-    meetings(state, program)
-    for _, segment in ipairs(program.segments) do
-      if segment.mode == "micro_batches" then check_micro_batches(segment, program, state.spec.batch) end
-      for _, phase in ipairs(segment.phases or {}) do check_phase(phase, segment, program) end
+    if program.divided then
+      check_calls(program, state.spec)
+    else
+      meetings(state, program)
+      check_segments(program, state.spec)
     end
     local calls = 0
     for _, segment in ipairs(program.segments) do

@@ -142,8 +142,8 @@ end
 writers.map, writers.row = write_call, write_call
 
 -- Order of a function's parameters: kernels, weights, arena, the worker's own part of it, inputs, outputs, the first
--- sequence, the sequences of a call of any length.
-local parameter_order = { "k", "w", "a", "p", "in", "out", "s", "n" }
+-- sequence, the sequences of a call of any length, the first row of a block of these, the chunk.
+local parameter_order = { "k", "w", "a", "p", "in", "out", "s", "n", "block", "chunk" }
 
 -- Attribute of a worker's parameter that the work does not use.
 local UNUSED = "__attribute__((unused)) "
@@ -153,7 +153,7 @@ local function declared_of(state, program)
   return {
     k = "const attn2c_kernel *k", w = "const float *w", a = "float *a", p = "float *p",
     ["in"] = ("const %s_%s_in *in"):format(name, entry), out = ("const %s_%s_out *out"):format(name, entry),
-    s = "size_t s", n = "const attn2c_sequences *n",
+    s = "size_t s", n = "const attn2c_sequences *n", block = "ptrdiff_t block", chunk = "size_t chunk",
   }
 end
 
@@ -168,6 +168,8 @@ local function used_by(program, list)
   end
   for _, step in ipairs(list) do
     if step.form == "begin" and step.loop ~= "batch" then used.n = true end
+    if step.loop == "block" or step.loop == "slices" then used.block = true end
+    if step.loop == "slices" or step.loop == "each" then used.chunk = true end
     if calls.takes_kernels(step, program.joints[step]) then used.k = true end
     if not program.joined[step] then calls.each_operand(step, program.joints[step], add) end
   end
@@ -289,6 +291,69 @@ function Writer:phases(segment, of_segment)
   of_segment.last_op = last_ops[#last_ops]
 end
 
+-- Returns a worker's own part of the arena as C.
+local function own_part(self)
+  return ("%s + worker * %d"):format(c.behind("of->a", types.elements(self.program.common_bytes, "f32")),
+    types.elements(self.program.own_bytes, "f32"))
+end
+
+-- Returns the variables that a segment's workers take from the call, as C.
+local function locals_of(self, used)
+  local list = each_used(used, function(parameter)
+    if parameter == "s" or parameter == "chunk" then return nil end
+    return ("%s = %s;"):format(self.declared[parameter], parameter == "p" and own_part(self) or "of->" .. parameter)
+  end)
+  return list
+end
+
+-- Writes the functions of the phases of a call of any length: a list of stretches, one for each region. A stretch is
+-- { name, functions, phases: { claimed: call, or calls: of each chunk }, chunks: their numbers as C, loop, locals }.
+function Writer:stretches(segment, of_segment)
+  of_segment.mode, of_segment.stretches = "stretches", {}
+  local last, number, section_before
+  for _, phase in ipairs(segment.phases) do
+    if not last or last.region ~= phase.stretch then
+      number = phase.section == section_before and number + 1 or 1
+      section_before = phase.section
+      last = { region = phase.stretch, name = ("%s_%d"):format(section_function(phase.section.name), number),
+        title = ("%s, part %d"):format(phase.section.name, number), functions = {}, phases = {}, counts = {},
+        last_ops = {}, used = {}, loop = phase.loop }
+      table.insert(of_segment.stretches, last)
+    end
+    local calls_of, index = {}, #last.phases
+    for chunk, list in ipairs(phase.chunks) do
+      local name = ("%s_%d"):format(last.name, index)
+      local title = ("%s, phase %d"):format(last.title, index)
+      if not phase.claimed then
+        name, title = ("%s_chunk_%d"):format(name, chunk - 1), ("%s, chunk %d of %d"):format(title, chunk - 1,
+          #phase.chunks)
+      end
+      local fn = self:function_of(name, title, list)
+      table.insert(of_segment.functions, fn)
+      table.insert(last.functions, fn)
+      calls_of[chunk], last.last_ops[index + 1] = fn.call, fn.last_op
+      add_all(last.used, fn.used)
+    end
+    last.phases[index + 1] = { number = index, claimed = phase.claimed and calls_of[1], calls = calls_of }
+    last.counts[index + 1] = phase.claimed and steps.fill(loops.forms[phase.claimed.loop].chunks, phase.claimed)
+      or tostring(#phase.chunks)
+    of_segment.last_op = last.last_ops[index + 1]
+  end
+  for _, stretch in ipairs(of_segment.stretches) do self:frame_of_stretch(stretch) end
+  of_segment.phase_total = 1
+end
+
+-- Computes the texts of a stretch's work function and of its run.
+function Writer:frame_of_stretch(stretch)
+  local used = stretch.used
+  stretch.chunks, stretch.last_op = table.concat(stretch.counts, ", "), stretch.last_ops[#stretch.last_ops]
+  stretch.last_ops = table.concat(stretch.last_ops, ", ")
+  stretch.locals = locals_of(self, used)
+  stretch.work_formal = ("const void *of_call, size_t phase, size_t chunk, %ssize_t worker"):format(
+    used.p and "" or UNUSED)
+  if stretch.loop then stretch.all = stretch.loop.form == "rows" and "rows" or "count" end
+end
+
 function Writer:sections(segment, of_segment)
   for i, section in ipairs(segment.sections) do
     local fn = self:function_of(section_function(section.name), section.name, section.steps)
@@ -316,21 +381,6 @@ local function part_index(of_segment)
   if of_segment.phase_count == 1 then return "chunk" end
   local phase = of_segment.repeats > 1 and ("phase %% %d"):format(of_segment.phase_count) or "phase"
   return of_segment.most == 1 and phase or ("%s * %d + chunk"):format(phase, of_segment.most)
-end
-
--- Returns a worker's own part of the arena as C.
-local function own_part(self)
-  return ("%s + worker * %d"):format(c.behind("of->a", types.elements(self.program.common_bytes, "f32")),
-    types.elements(self.program.own_bytes, "f32"))
-end
-
--- Returns the variables that a segment's workers take from the call, as C.
-local function locals_of(self, used)
-  local list = each_used(used, function(parameter)
-    if parameter == "s" then return nil end
-    return ("%s = %s;"):format(self.declared[parameter], parameter == "p" and own_part(self) or "of->" .. parameter)
-  end)
-  return list
 end
 
 -- Computes which parameters the functions of a segment use together, and the texts that depend on it.
@@ -362,7 +412,9 @@ function Writer:segments()
   for i, segment in ipairs(self.program.segments) do
     local of_segment = { name = segment.name, mode = segment.mode, repeats = segment.repeats,
       micro_batch = segment.micro_batch, chunks = segment.chunks, functions = {}, calls = {} }
-    if segment.mode == "phases" then self:phases(segment, of_segment) else self:sections(segment, of_segment) end
+    if self.program.divided then self:stretches(segment, of_segment)
+    elseif segment.mode == "phases" then self:phases(segment, of_segment)
+    else self:sections(segment, of_segment) end
     self:frame(of_segment)
     list[i] = of_segment
   end
@@ -413,13 +465,13 @@ function emit_steps.values(state, program, integers, shadowed)
     if segment.mode ~= "serial" then add_all(of_team, segment.used) end
     add_all(used, segment.used)
   end
-  for _, set in ipairs { used, of_team } do set.a, set.p, set.s = set.a or set.p, nil, nil end
+  for _, set in ipairs { used, of_team } do set.a, set.p, set.s, set.chunk = set.a or set.p, nil, nil, nil end
   local teamed = next(of_team) ~= nil
   if integers then used["in"], used.n = true, used.n or state.spec.any end
   if shadowed then used.a, used.out = true, true end
   return { segments = segments, teamed = teamed,
     call_members = each_used(of_team, function(parameter) return writer.declared[parameter] end),
-    call_values = table.concat(each_used(of_team, function(parameter) return parameter end), ", "),
+    call_values = table.concat(each_used(of_team, function(name) return name == "block" and "0" or name end), ", "),
     unpacked = writer:unpacked(used) }
 end
 

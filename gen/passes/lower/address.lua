@@ -64,7 +64,7 @@ end
 function address:packed_at(storage, row, column, origin)
   local place = forms.packed(storage)
   local operand = { buffer = storage.buffer, class = forms.forms[storage.form].class,
-    offset = types.bytes(place.where(storage, row, column), storage.type) }
+    offset = types.bytes(place.where(storage, row, column - (storage.first_column or 0)), storage.type) }
   if origin.over then
     operand.terms = origin.packed and { [origin.packed] = types.bytes(place.each_key(storage), storage.type) } or {}
     return operand

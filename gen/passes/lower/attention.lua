@@ -2,6 +2,7 @@
 -- Steps of a block are scores, terms added to them, masks if the block is on a mask's edge, weights in place, and
 -- context. The transposed keys and the values are A, the queries and the attention weights B, scores and context C.
 local forms = require("data.storage")
+local keys = require("passes.lower.keys")
 local score_ops = require("passes.lower.scores")
 local step_forms = require("data.steps")
 local types = require("data.types")
@@ -279,11 +280,11 @@ local function block_steps(self, at)
   finish(self, at)
 end
 
--- Emits the heads of a sequence whose length is open: for each, a loop over blocks of queries.
-local function open_heads(self, region, at)
+-- Emits heads of a sequence whose length is open: for each, a loop over blocks of queries.
+local function open_heads(self, region, at, first, last)
   local open, block = region.open, region.blocks[1]
   local packed_from = open.left >= 0 and { "first", "from" } or { "first" }
-  for h = 0, at.heads - 1 do
+  for h = first, last do
     self.op_index = self.index_of[region.scores]
     self:note(("head %d"):format(h))
     self:loop("queries", open, function()
@@ -297,13 +298,39 @@ local function open_heads(self, region, at)
   end
 end
 
--- Lowers an attention over the sequences of a call, each as long as it is.
+local function pack_open(self, region)
+  self:pack_open_rows(region.scores.operands.k, region.keys, region.open)
+  self:pack_open_rows(region.context.operands.v, region.values, region.open)
+end
+
+-- Lowers an attention over the sequences of a call, each as long as it is. Where workers divide a call, a unit has the
+-- heads that the plan says (chunk_heads), and packs their keys and values into its own memory.
 local function lower_open(self, region, at)
-  self:loop("sequences", { count = 1 }, function()
-    self:pack_open_rows(region.scores.operands.k, region.keys, region.open)
-    self:pack_open_rows(region.context.operands.v, region.values, region.open)
-    open_heads(self, region, at)
-  end)
+  if not self.divided then
+    return self:loop("sequences", { count = 1 }, function()
+      pack_open(self, region)
+      open_heads(self, region, at, 0, at.heads - 1)
+    end)
+  end
+  local kv_heads = region.context.attributes.kv_heads or at.heads
+  local function of_head(storage, tensor, kv_head)
+    local columns = tensor.shape[3] // kv_heads
+    return keys.of_head(storage, kv_head * columns, columns)
+  end
+  for first = 0, at.heads - 1, region.open.chunk_heads do
+    local kv_head = first // (at.heads // kv_heads)
+    local own = setmetatable({ keys = of_head(region.keys, region.scores.operands.k, kv_head),
+      values = of_head(region.values, region.context.operands.v, kv_head) }, { __index = region })
+    self:one_unit(function()
+      self:loop("sequences", { count = 1 }, function()
+        self.op_index = self.index_of[region.scores]
+        self:note(("keys of head %d"):format(first))
+        pack_open(self, own)
+        open_heads(self, own, setmetatable({ region = own }, { __index = at }), first,
+          first + region.open.chunk_heads - 1)
+      end)
+    end)
+  end
 end
 
 --- Lowers an attention region; a method of the lowering.

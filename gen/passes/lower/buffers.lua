@@ -2,14 +2,15 @@
 local address = require("passes.lower.address")
 local all_regions = require("passes.common.regions")
 local forms = require("data.storage")
+local keys = require("passes.lower.keys")
 
 local buffer_of = address.buffer_of
 
 -- Adds the buffer of packed keys or values.
-local function add_packed(buffers, storage, sequences)
+local function add_packed(buffers, storage, sequences, private)
   local place = forms.packed(storage)
   buffers[storage.buffer] = buffer_of(storage.type, sequences * place.sequence(storage), place.pitch(storage),
-    { class = forms.forms[storage.form].class })
+    { class = forms.forms[storage.form].class, private = private })
 end
 
 -- Adds the buffers of a tensor. sequences: how many are stored at a time; here: those of a micro-batch; most: the most
@@ -45,8 +46,14 @@ return function(self, state)
       (self.whole or storage.whole_batch) and state.spec.batch or here, here, state.spec.any and state.spec.seq)
   end
   for region, segment in all_regions(state.plan.segments) do
+    local kv_heads = self.divided and region.kind == "attention" and (region.context.attributes.kv_heads
+      or region.context.attributes.heads)
     for _, storage in pairs { region.keys, region.values } do
-      if storage.separate then add_packed(buffers, storage, segment.micro_batch) end
+      if self.divided then
+        add_packed(buffers, keys.of_head(storage, 0, storage.width // kv_heads), 1, "unit")
+      elseif storage.separate then
+        add_packed(buffers, storage, segment.micro_batch)
+      end
     end
   end
   for name, tile in pairs(self.tiles) do buffers[name] = tile end

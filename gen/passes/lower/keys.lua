@@ -43,12 +43,12 @@ end
 --- open: of the attention's region.
 function keys.pack_open_rows(self, x, storage, open)
   if not storage then return end
-  local stored, cols = self.storage[x.name], x.shape[3]
-  local width = forms.rows(stored).run(stored)
+  local stored, cols, first = self.storage[x.name], storage.width, storage.first_column or 0
+  local width = math.min(forms.rows(stored).run(stored), cols)
   local place = forms.packed(storage)
   self:loop("panels", { step = open.panel, count = x.shape[2] // open.panel + 1 }, function()
     self.open = { rows = "panel" }
-    for column = 0, cols - 1, width do
+    for column = first, first + cols - 1, width do
       self:unit()
       self:row(place.from_open_rows, { rows = open.panel, cols = width, ldx = self:ld(x), ldy = place.ld(storage),
         lanes = place.is_filled and open.lanes or nil },
@@ -57,7 +57,12 @@ function keys.pack_open_rows(self, x, storage, open)
     end
     self.open = nil
   end)
-  self.task = self.task + 1
+end
+
+--- Returns the storage of the packed keys or values of one head, whose first column is given: those that a worker packs
+--- for itself.
+function keys.of_head(storage, first_column, columns)
+  return storage and setmetatable({ first_column = first_column, width = columns }, { __index = storage })
 end
 
 return keys

@@ -61,8 +61,9 @@ end
 function maps:each_piece(period, origin, first, count, body)
   if not period then return body(first, count, origin) end
   if origin.over then
+    local within = { "skip", table.unpack(origin.within or {}) }
     local rows, of_piece = self.open.rows, { block_first = origin.block_first, unit_first = origin.unit_first,
-      column = origin.column, over = { "row", "skip" }, within = { "skip" }, position = "position" }
+      column = origin.column, over = { "row", "skip" }, within = within, position = "position" }
     return self:loop("pieces", { count = 1 }, function()
       self.open.rows = "piece"
       body(first, count, of_piece)

@@ -126,21 +126,36 @@ end
 
 leading.topk_values, leading.topk_indices = topk, topk
 
--- Lowers a region of rows whose number a call knows: a loop over blocks of these.
+local function open_fusion(self, region, number, origin)
+  local fusion, block = region.fusions[number], region.blocks[1]
+  self.op_index, self.task, self.open = self.index_of[fusion.leading], number, { rows = "rows" }
+  self:note(equation(fusion, block))
+  self:unit()
+  origin.column = 0
+  leading[fusion.leading.op](self, fusion, origin, block)
+  self.open = nil
+end
+
+-- Lowers a region of rows whose number a call knows: a loop over blocks of these. Where workers divide a call, that
+-- loop is around the phases; chunks are panels of a product, or rows of another operation.
 local function open_region(self, region)
-  local block = region.blocks[1]
-  self:loop(region.loop.form, region.loop, function()
-    self.open = { rows = "rows" }
-    local origin = { block_first = 0, unit_first = 0, column = 0, over = { "row" }, pooled = { "row" } }
-    for number, fusion in ipairs(region.fusions) do
-      self.op_index, self.task = self.index_of[fusion.leading], number
-      self:note(equation(fusion, block))
-      self:unit()
-      origin.column = 0
-      leading[fusion.leading.op](self, fusion, origin, block)
-    end
-    self.open = nil
-  end)
+  local function origin() return { block_first = 0, unit_first = 0, over = { "row" }, pooled = { "row" } } end
+  if not self.divided then
+    return self:loop(region.loop.form, region.loop, function()
+      for number in ipairs(region.fusions) do open_fusion(self, region, number, origin()) end
+    end)
+  end
+  local all = region.loop.form == "rows" and "rows" or "count"
+  for number, fusion in ipairs(region.fusions) do
+    self.task = number
+    local fields = { step = region.loop.step, all = all, piece = self.state.plan.parameters.row_block,
+      count = region.loop.count }
+    local of_fusion = origin()
+    if not fusion.panels then of_fusion.within = { "slice" } end
+    self:loop(fusion.panels and "block" or "slices", fields, function()
+      open_fusion(self, region, number, of_fusion)
+    end)
+  end
 end
 
 function rows:rows_region(region)

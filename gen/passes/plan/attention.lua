@@ -160,9 +160,12 @@ function attention.blocks(scores, p, in_chunks)
   return result
 end
 
+-- Heads that share keys are in one chunk if there are at least this many chunks.
+local LEAST_CHUNKS = 4
+
 --- Gives an attention of any length one block of queries, which a loop repeats, with all keys in a range: { left,
 --- right: the keys before and after a query that it sees, -1: all; step: the queries of a block; panel; lanes:
---- its columns are a multiple of them }.
+--- its columns are a multiple of them; chunk_heads: the heads for which a worker packs keys and values once }.
 function attention.open_blocks(region, p)
   local scores = region.scores
   local most = scores.result.shape[4]
@@ -177,7 +180,10 @@ function attention.open_blocks(region, p)
   region.blocks = { { first = 0, count = rows, keys = most, ranges = { range } } }
   region.tile_columns, region.most_rows, region.key_block = most, rows, p.key_block
   region.tile_ld = divide.leading_dimension(words.round_up(most, p.key_block), p, "f32")
+  local heads = scores.attributes.heads
+  local kv_heads = region.context.attributes.kv_heads or heads
   return { left = left, right = right, step = rows, panel = p.key_block, lanes = SUMS,
+    chunk_heads = kv_heads >= LEAST_CHUNKS and heads // kv_heads or 1,
     count = (most + rows - 1) // rows }
 end
 
@@ -188,6 +194,7 @@ function attention.dump(region, lines)
     lines[#lines + 1] = ("        queries in blocks of %d, each with keys from %s to %s"):format(o.step,
       o.left < 0 and "the first" or ("%d before"):format(o.left), o.right < 0 and "the last" or
       ("%d after"):format(o.right))
+    lines[#lines + 1] = ("        several workers: heads in chunks of %d"):format(o.chunk_heads)
     return
   end
   for _, block in ipairs(region.blocks) do

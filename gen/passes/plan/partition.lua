@@ -98,7 +98,16 @@ function tasks.rows(state, region, threads)
   return list
 end
 
+-- Where lengths are open, each worker packs the keys of its heads for itself.
+local function open_attention(state, region)
+  local task = new_task("heads")
+  for _, op in ipairs(region.ops) do add_op(state, task, op) end
+  if region.round then add_op(state, task, region.round) end
+  return { task }
+end
+
 function tasks.attention(state, region)
+  if region.open then return open_attention(state, region) end
   local list, task = {}, new_task("heads")
   local k, v = region.scores.operands.k, region.context.operands.v
   for _, each in ipairs { { k, region.keys }, { v, region.values } } do

@@ -25,7 +25,6 @@ local refused = {
   { "kernels", "kernels of libxsmm", function(spec)
     return spec.kernels == "libxsmm" or spec.plan.kernels == "libxsmm"
   end },
-  { "threads", "several threads", function(spec) return spec.threads ~= 1 end },
 }
 
 --- Returns why a spec does not go with any length, as a list of { key, message }; empty if it does.
