@@ -108,15 +108,24 @@ static int32_t largest_token(const attn2c_sampler *s) {
   return token;
 }
 
-/* Returns the kept token in whose range of masses, in the order of tokens, `place` is. */
+/* Returns the kept token in whose range of masses, in the order of ids, `place` is. The list of kept tokens
+ * has at most two parts that ascend. */
 static int32_t token_at(const attn2c_sampler *s, uint64_t place) {
-  int32_t i = 0;
   if (s->kept == ATTN2C_KEPT_ALL) {
-    while (place >= s->mass[i]) place -= s->mass[i++];
-    return i;
+    int32_t token = 0;
+    while (place >= s->mass[token]) place -= s->mass[token++];
+    return token;
   }
-  while (place >= s->mass[s->index[i]]) place -= s->mass[s->index[i++]];
-  return s->index[i];
+  int32_t first = 0, middle = 1;
+  while (middle < s->kept && s->index[middle] > s->index[middle - 1]) middle++;
+  for (int32_t second = middle;;) {
+    const int is_first = second == s->kept || (first < middle && s->index[first] < s->index[second]);
+    const int32_t token = s->index[is_first ? first : second];
+    if (place < s->mass[token]) return token;
+    place -= s->mass[token];
+    first += is_first;
+    second += !is_first;
+  }
 }
 
 int attn2c_sampler_sample(attn2c_sampler *s, const float *logits, int32_t *token, attn2c_message *message) {

@@ -2,7 +2,8 @@
  *
  * The same logits, options and fed tokens give the same token on every machine, for every compiler and its
  * flags. Operations on floats are single ones, each rounded by itself; exponentials, sums and random numbers
- * are integers (mass.h, draw.h). Token number n that is drawn (from 0) takes random number n of the seed.
+ * are integers (mass.h, draw.h). Token number n that is drawn (from 0) takes random number n of the seed;
+ * tokens are in the order of their ids.
  *
  * No call but create allocates. A sampler takes 16 bytes for each token of the vocabulary, and 8 more if it
  * has penalties. Each sequence needs a sampler of its own; different samplers may be used by different

@@ -17,9 +17,10 @@ static uint32_t units_of(const attn2c_sampler *s, float logit) {
   return attn2c_distance_units(s->largest - logit);
 }
 
-/* Keeps the tokens whose distances from the largest logit are at most `last` units. */
-static void keep_units(attn2c_sampler *s, uint32_t last) {
-  int32_t kept = 0;
+/* Keeps the tokens whose distances from the largest logit are less than `first` units. Writes those from
+ * `first` to `last` units to the end of index[vocabulary], and returns their number. Both lists ascend. */
+static int32_t keep_units(attn2c_sampler *s, uint32_t first, uint32_t last) {
+  int32_t low = 0, high = s->vocabulary - 1;
   for (int32_t b = 0; b < s->blocks; b++) {
     if (units_of(s, s->largest_of[b]) > last) continue;
     const float *logits = s->logits + b * BLOCK, largest = s->largest;
@@ -28,18 +29,29 @@ static void keep_units(attn2c_sampler *s, uint32_t last) {
 #pragma omp simd
     for (int32_t i = 0; i < BLOCK; i++) units[i] = attn2c_distance_units(largest - logits[i]);
     for (int32_t i = 0; i < end; i++) {
-      s->index[kept] = b * BLOCK + i;
-      kept += units[i] <= last;
+      s->index[low] = s->index[high] = b * BLOCK + i;
+      low += units[i] < first;
+      high -= units[i] - first <= last - first;
     }
   }
-  s->kept = kept;
+  s->kept = low;
+  int32_t *near = s->index + high + 1; /* descends */
+  const int32_t count = s->vocabulary - 1 - high;
+  for (int32_t i = 0; i < count / 2; i++) {
+    const int32_t token = near[i];
+    near[i] = near[count - 1 - i];
+    near[count - 1 - i] = token;
+  }
+  return count;
 }
 
-/* Keeps the tokens of the list at or above the border, without the first `dropped` that equal it. */
-static void keep_above(attn2c_sampler *s, uint32_t border, uint64_t dropped) {
-  int32_t kept = 0;
-  for (int32_t i = 0; i < s->kept; i++) {
-    const int32_t token = s->index[i];
+/* Adds to the kept tokens those of a list at or above the border, without the first `dropped` that equal it.
+ * The list may be in index[], after the kept ones. */
+static void keep_above(attn2c_sampler *s, const int32_t *list, int32_t count, uint32_t border,
+                       uint64_t dropped) {
+  int32_t kept = s->kept;
+  for (int32_t i = 0; i < count; i++) {
+    const int32_t token = list[i];
     const uint32_t order = attn2c_order(s->logits[token]);
     const int is_dropped = order == border && dropped > 0;
     dropped -= (uint64_t)is_dropped;
@@ -71,26 +83,34 @@ static void count_eighths(attn2c_sampler *s, int is_mass) {
   }
 }
 
-/* Keeps a list of the tokens of the first eighths that have the mass or number `target` together. */
-static void keep_eighths(attn2c_sampler *s, uint64_t target) {
-  uint64_t sum = s->sums[0], eighth = 0;
-  while (sum < target && eighth < EIGHTHS - 1) sum += s->sums[++eighth];
+/* Keeps the tokens that are surely above the border of the mass or number `target` among all, from
+ * sums[EIGHTHS]. The others near it are at the end of index[]; returns their number. *above: mass or number
+ * of the kept ones. */
+static int32_t keep_eighths(attn2c_sampler *s, uint64_t target, uint64_t *above) {
   const uint64_t octave = attn2c_octaves(1); /* of one unit */
-  keep_units(s, (uint32_t)((((eighth + 1) << EIGHTHS_SHIFT) - 1) / octave));
+  uint64_t sum = 0, eighth = 0;
+  while (sum + s->sums[eighth] < target && eighth < EIGHTHS - 1) sum += s->sums[eighth++];
+  *above = sum;
+  return keep_units(s, (uint32_t)(((eighth << EIGHTHS_SHIFT) + octave - 1) / octave),
+                    (uint32_t)((((eighth + 1) << EIGHTHS_SHIFT) - 1) / octave));
 }
 
 /* If there are k blocks or more, the k-th largest of the blocks' largest logits is a lower bound of the k-th
  * largest logit: few tokens are left to select from. */
 static void keep_top_k(attn2c_sampler *s) {
   const uint64_t k = (uint64_t)s->options.top_k;
+  uint64_t above = 0;
+  int32_t near;
   if (k <= (uint64_t)s->blocks) {
     const uint32_t bound = attn2c_select(s->largest_of, NULL, NULL, s->blocks, k, s->sums).order;
-    keep_units(s, units_of(s, attn2c_from_order(bound)));
+    near = keep_units(s, 0, units_of(s, attn2c_from_order(bound)));
   } else {
     count_eighths(s, 0);
-    keep_eighths(s, k);
+    near = keep_eighths(s, k, &above);
   }
-  keep_above(s, attn2c_select(s->logits, NULL, s->index, s->kept, k, s->sums).order, 0);
+  const int32_t *list = s->index + s->vocabulary - near;
+  const attn2c_border border = attn2c_select(s->logits, NULL, list, near, k - above, s->sums);
+  keep_above(s, list, near, border.order, 0);
 }
 
 /* Writes the masses of the tokens in the list, and adds them up. */
@@ -120,24 +140,28 @@ static uint64_t share_of(double p, uint64_t total) {
 
 static void keep_top_p(attn2c_sampler *s) {
   const uint64_t target = share_of(s->options.top_p, s->total);
-  if (s->kept == ATTN2C_KEPT_ALL) keep_eighths(s, target);
-  const attn2c_border border = attn2c_select(s->logits, s->mass, s->index, s->kept, target, s->sums);
-  uint64_t equal = 0, each = 1;
-  for (int32_t i = 0; i < s->kept; i++)
-    if (attn2c_order(s->logits[s->index[i]]) == border.order) {
-      each = s->mass[s->index[i]];
-      equal++;
-    }
-  const uint64_t needed = (target - border.above + each - 1) / each;
-  keep_above(s, border.order, equal - needed);
-  s->total = border.above + needed * each;
+  const int is_all = s->kept == ATTN2C_KEPT_ALL;
+  uint64_t above = 0;
+  const int32_t count = is_all ? keep_eighths(s, target, &above) : s->kept;
+  const int32_t *list = is_all ? s->index + s->vocabulary - count : s->index;
+  if (!is_all) s->kept = 0;
+  const attn2c_border border = attn2c_select(s->logits, s->mass, list, count, target - above, s->sums);
+  const uint64_t each = attn2c_mass(attn2c_octaves(units_of(s, attn2c_from_order(border.order))));
+  const uint64_t needed = (target - above - border.above + each - 1) / each;
+  keep_above(s, list, count, border.order, border.equal / each - needed);
+  s->total = above + border.above + needed * each;
+}
+
+/* Keeps a list of all tokens that may have min_p times the largest mass, and few more. */
+static void keep_near(attn2c_sampler *s) {
+  int exponent;
+  frexp(s->options.min_p, &exponent); /* min_p is at least 2^(exponent - 1); 0.7 is more than ln 2 */
+  const uint32_t last = attn2c_distance_units((float)(2 - exponent) * 0.7f);
+  keep_units(s, last + 1, last + 1);
 }
 
 /* Keeps tokens of at least min_p times the largest mass. */
 static void keep_min_p(attn2c_sampler *s) {
-  int exponent;
-  frexp(s->options.min_p, &exponent); /* min_p is at least 2^(exponent - 1) */
-  if (s->kept == ATTN2C_KEPT_ALL) keep_units(s, attn2c_distance_units((float)(2 - exponent) * 0.7f));
   const uint64_t least = share_of(s->options.min_p, (uint64_t)1 << ATTN2C_MASS_BITS);
   int32_t kept = 0;
   s->total = 0;
@@ -156,6 +180,9 @@ void attn2c_sampler_keep(attn2c_sampler *s) {
   s->kept = ATTN2C_KEPT_ALL;
   if (o->top_k > 0 && o->top_k < s->vocabulary) {
     keep_top_k(s);
+    weigh_list(s);
+  } else if (o->top_p >= 1 && o->min_p > 0) {
+    keep_near(s);
     weigh_list(s);
   } else {
     weigh_all(s);

@@ -9,7 +9,7 @@
 attn2c_border attn2c_select(const float *logits, const uint64_t *mass, const int32_t *index, int32_t count,
                             uint64_t target, uint64_t *sums) {
   static const int widths[3] = {11, 11, 10};
-  attn2c_border border = {0, 0};
+  attn2c_border border = {0, 0, 0};
   uint64_t prefix = 0; /* the bits that are known */
   int shift = 32;
   for (int pass = 0; pass < 3; pass++) {
@@ -24,6 +24,7 @@ attn2c_border attn2c_select(const float *logits, const uint64_t *mass, const int
     }
     uint32_t digit = digits - 1;
     while (digit > 0 && border.above + sums[digit] < target) border.above += sums[digit--];
+    border.equal = sums[digit];
     prefix = prefix << widths[pass] | digit;
   }
   border.order = (uint32_t)prefix;

@@ -11,6 +11,7 @@ enum { ATTN2C_SELECT_SUMS = 2048 };
 typedef struct attn2c_border {
   uint32_t order; /* attn2c_order of the logit at the border */
   uint64_t above; /* the mass of all larger logits */
+  uint64_t equal; /* the mass of all logits that equal it */
 } attn2c_border;
 
 /* Returns the largest border such that the logits from it on have at least the mass `target` together. target

@@ -152,6 +152,34 @@ Test(sample, these_tokens_on_every_machine) {
   attn2c_sampler_free(sampler);
 }
 
+/* A random number of a share r of all is the token where the sum of probabilities, in the order of ids,
+ * passes r: for every way of keeping tokens. */
+Test(sample, in_the_order_of_ids) {
+  static const struct {
+    int64_t top_k;
+    double top_p, min_p;
+  } ways[] = {{0, 1, 0},    {20, 1, 0},    {900, 1, 0},     {0, 0.9, 0},      {0, 1, 0.01},
+              {20, 0.8, 0}, {900, 0.8, 0}, {900, 1, 0.002}, {0, 0.95, 0.001}, {900, 0.95, 0.001}};
+  for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+    attn2c_sampling options = drawn();
+    options.top_k = ways[w].top_k, options.top_p = ways[w].top_p, options.min_p = ways[w].min_p,
+    options.seed = w;
+    attn2c_sampler *sampler = create(&options, 5000);
+    for (uint64_t n = 0; n < 60; n++) {
+      const double share = (double)attn2c_draw_bits(w, n) * 0x1p-64;
+      double before = 0;
+      int32_t token;
+      sampled_logits(logits, n % 2 ? SAMPLED_TIES : SAMPLED_PLAIN, n, 5000, 1);
+      cr_assert_eq(attn2c_sampler_sample(sampler, logits, &token, &message), ATTN2C_OK);
+      cr_assert_eq(attn2c_sampler_probabilities(sampler, logits, probabilities, &message), ATTN2C_OK);
+      for (int i = 0; i < token; i++) before += (double)probabilities[i];
+      cr_assert(share > before - 1e-6 && share < before + (double)probabilities[token] + 1e-6,
+                "%zu: %g at %d", w, share, token);
+    }
+    attn2c_sampler_free(sampler);
+  }
+}
+
 Test(sample, bits_of_a_seed) {
   cr_assert_eq(attn2c_draw_bits(0, 0), 0xe220a8397b1dcdafu, "%llx",
                (unsigned long long)attn2c_draw_bits(0, 0));
@@ -215,6 +243,20 @@ Test(sample, tiny_temperatures) {
   cr_assert_eq(attn2c_sampler_probabilities(sampler, low, probabilities, &message), ATTN2C_OK);
   cr_assert(probabilities[0] == 0 && probabilities[1] == 1);
   attn2c_sampler_free(sampler);
+}
+
+/* A set whose sum is p exactly is enough; one that lacks the least bit of p is not. Higher ids stay. */
+Test(sample, the_border_of_top_p) {
+  static const float x[4] = {1, 1, 1, 1};
+  for (int more = 0; more < 2; more++) {
+    attn2c_sampling options = drawn();
+    options.top_p = more ? nextafter(0.25, 1) : 0.25;
+    attn2c_sampler *sampler = create(&options, 4);
+    cr_assert_eq(attn2c_sampler_probabilities(sampler, x, probabilities, &message), ATTN2C_OK);
+    cr_assert_eq(probabilities[3], more ? 0.5f : 1);
+    cr_assert_eq(probabilities[2], more ? 0.5f : 0);
+    attn2c_sampler_free(sampler);
+  }
 }
 
 /* Repetition counts the prompt, presence and frequency do not; reset forgets. */
@@ -376,8 +418,13 @@ Test(sample, random_options) {
     made++;
     cr_assert(o.temperature > 0 && o.top_p >= 0 && o.top_p <= 1 && o.min_p >= 0 && o.min_p <= 1 &&
               o.top_k >= 0);
-    const int kind = (int)DRAW(8);
+    const int kind = (int)DRAW(9);
     sampled_logits(logits, kind, seed, vocabulary, (double)(DRAW(100) + 1));
+    for (int i = 0; kind == 8 && i < vocabulary; i++) { /* any bits, most of them finite numbers */
+      const uint32_t bits = (uint32_t)DRAW((uint64_t)1 << 32);
+      memcpy(&logits[i], &bits, sizeof bits);
+      if (isnan(logits[i])) logits[i] = -INFINITY;
+    }
     for (int i = 0; i < 4; i++) {
       const int status = attn2c_sampler_sample(sampler, logits, &token, &message);
       cr_assert(status == ATTN2C_OK || (status == ATTN2C_FORMAT && text[0]));

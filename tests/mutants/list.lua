@@ -654,7 +654,8 @@ of("gen/passes/emit/lengths.lua", spec .. "passes/emit/lengths_spec.lua") {
     wrong = "the header states the shape without past keys" },
 }
 
-for _, part in ipairs { "checkpoints", "machine", "products", "program", "python", "team", "text", "typed" } do
+for _, part in ipairs { "checkpoints", "generate", "machine", "products", "program", "python", "team", "text",
+  "typed" } do
   require(part)(of, spec)
 end
 

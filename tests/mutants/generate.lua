@@ -1,0 +1,65 @@
+-- generate.lua: the part of list.lua that concerns choosing tokens: runtime/generate. of and spec: those of list.lua.
+return function(of, spec)
+  of("runtime/generate/sample_keep.c", "c:sample") {
+    { name = "keep_equal", old = "kept += order >= border && !is_dropped;", new = "kept += order > border;",
+      filter = "sample/transformers", wrong = "the logit at the border is dropped" },
+    { name = "keep_dropped", old = "border.equal / each - needed);", new = "0);",
+      filter = "sample/transformers", wrong = "top_p keeps all equal logits at its border" },
+    { name = "keep_reversed", old = "near[i] = near[count - 1 - i];", new = "near[i] = token;",
+      filter = "sample/transformers", wrong = "the list near a border has a token twice" },
+    { name = "keep_eighth", old = "((eighth + 1) << EIGHTHS_SHIFT) - 1", new = "((eighth + 1) << EIGHTHS_SHIFT) / 2",
+      filter = "sample/transformers", wrong = "tokens near a border are not looked at" },
+    { name = "keep_min", old = "s->mass[token] >= least", new = "s->mass[token] > least",
+      filter = "sample/transformers", wrong = "min_p of 1 keeps no token" },
+    { name = "keep_share", old = "(double)(int64_t)share < exact) share++", new = "0) share++",
+      filter = "sample/the_border*", wrong = "a share of the mass is rounded down" },
+  }
+
+  of("runtime/generate/sample_logits.c", "c:sample") {
+    { name = "logits_none", old = "if (o->allowed_count > 0) equal_if_none(s);", new = "",
+      filter = "sample/transformers", wrong = "allowed tokens with -inf are refused" },
+    { name = "logits_tiny", old = "if (is_infinite(s->largest) && !s->options.greedy) keep_largest(s, logits);",
+      new = "", filter = "sample/tiny*", wrong = "a tiny temperature is refused" },
+  }
+
+  of("runtime/generate/sample_logits.c", spec .. "whole/sampling_spec.lua") {
+    { name = "logits_quotient", old = "y[i] = (float)((double)x[i] * inverse);",
+      new = "y[i] = x[i] / (float)(1 / inverse);", wrong = "a compiler may divide by the temperature in its own way" },
+  }
+
+  of("runtime/generate/penalties.c", spec .. "whole/sampling_spec.lua") {
+    { name = "penalties_volatile", old = "volatile float logit = ", new = "float logit = ",
+      wrong = "a compiler may round two operations once" },
+  }
+
+  of("runtime/generate/penalties.c", "c:sample") {
+    { name = "penalties_negative", old = "logit = logit * p->repetition;", new = "logit = logit / p->repetition;",
+      filter = "sample/transformers", wrong = "negative logits of repeated tokens become larger" },
+    { name = "penalties_prompt", old = "const uint32_t generated = p->counts[token] - 1;",
+      new = "const uint32_t generated = p->counts[token];", filter = "sample/fed*",
+      wrong = "presence and frequency count the prompt" },
+    { name = "penalties_reset", old = "p->counts[p->tokens[i]] = 0;", new = "", filter = "sample/fed*",
+      wrong = "reset keeps counts" },
+  }
+
+  of("runtime/generate/sample.c", "c:sample") {
+    { name = "sample_order", old = "s->index[first] < s->index[second]", new = "1", filter = "sample/in_the_order*",
+      wrong = "tokens near a border are drawn after all others" },
+  }
+
+  of("runtime/generate/draw.h", "c:sample") {
+    { name = "draw_carry", old = "((middle & 0xffffffffu) + low * limit_high) >> 32", new = "(low * limit_high >> 32)",
+      filter = "sample/bits*", wrong = "a carry of the product is lost" },
+  }
+
+  of("runtime/generate/stop.c", "c:stop") {
+    { name = "stop_longest", old = "if ((uint64_t)p->size > s->matched) {", new = "if (s->found < 0) {",
+      filter = "stop/the_first*", wrong = "the first string in the list, not the longest" },
+    { name = "stop_restart", old = "matched = p->borders[matched];", new = "matched = 0;",
+      filter = "stop/random*", wrong = "a string that begins within another is missed" },
+    { name = "stop_surrogate", old = "first == 0xed ? 0x9f", new = "first == 0xed ? 0xbf", filter = "stop/characters",
+      wrong = "half of a surrogate is held back" },
+    { name = "stop_pending", old = "uint64_t held = (uint64_t)s->pending;", new = "uint64_t held = 0;",
+      filter = "stop/characters", wrong = "half of a character is shown" },
+  }
+end
