@@ -117,7 +117,7 @@ OPTIONS = {
     },
     # How it is computed, which means nothing.
     "plan": {"default": {}, "small": {"plan": {"query_block": 4, "key_block": 16, "token_block": 5, "panel": 16,
-                                               "k_block": 8, "window_block": 3, "key_align": 1}},
+                                               "window_block": 3, "key_align": 1}},
              "pieces": {"plan": {"piece_rows": 3, "softmax_block": 16, "tile_bytes": 64, "key_block": 16}}},
     "target": {"host": {}, "avx2": {"target": "avx2"}, "x86_64": {"target": "x86_64"},
                "libxsmm": {"kernels": "libxsmm"}},
