@@ -22,7 +22,8 @@ static uint32_t units_of(const attn2c_sampler *s, float logit) {
 static int32_t keep_units(attn2c_sampler *s, uint32_t first, uint32_t last) {
   int32_t low = 0, high = s->vocabulary - 1;
   for (int32_t b = 0; b < s->blocks; b++) {
-    if (units_of(s, s->largest_of[b]) > last) continue;
+    const int is_none = attn2c_float_bits(s->largest_of[b]) == ATTN2C_NEGATIVE_INFINITE_BITS;
+    if (is_none || units_of(s, s->largest_of[b]) > last) continue;
     const float *logits = s->logits + b * BLOCK, largest = s->largest;
     const int32_t end = s->vocabulary - b * BLOCK < BLOCK ? s->vocabulary - b * BLOCK : BLOCK;
     uint32_t units[BLOCK];
@@ -109,8 +110,9 @@ static void keep_top_k(attn2c_sampler *s) {
     near = keep_eighths(s, k, &above);
   }
   const int32_t *list = s->index + s->vocabulary - near;
-  const attn2c_border border = attn2c_select(s->logits, NULL, list, near, k - above, s->sums);
-  keep_above(s, list, near, border.order, 0);
+  const int is_short = (uint64_t)near <= k - above; /* fewer than k tokens have more than -inf */
+  keep_above(s, list, near,
+             is_short ? 0 : attn2c_select(s->logits, NULL, list, near, k - above, s->sums).order, 0);
 }
 
 /* Writes the masses of the tokens in the list, and adds them up. */

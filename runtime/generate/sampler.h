@@ -26,7 +26,7 @@ struct attn2c_sampler {
   float *logits;     /* [blocks][64], -inf after the vocabulary */
   float *largest_of; /* [blocks] */
   uint64_t *mass;    /* [vocabulary], of tokens that are kept */
-  int32_t *index;    /* [kept] the tokens, ascending */
+  int32_t *index;    /* [kept] the tokens, in at most two parts that ascend */
   uint64_t *sums;    /* [ATTN2C_SELECT_SUMS] */
   attn2c_penalties penalties;
 };

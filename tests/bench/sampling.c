@@ -44,19 +44,21 @@ static void time_one(const attn2c_sampling *options) {
 }
 
 int main(void) {
+  static const int32_t allowed[10] = {5, 17, 1000, 1001, 20000, 40000, 60000, 80000, 100000, 151935};
   static const struct {
     const char *name;
-    int greedy, top_k;
+    int greedy, top_k, allowed;
     double temperature, top_p, min_p, repetition;
-  } rows[] = {{"greedy", 1, 50, 1, 1, 0, 1},
-              {"greedy, repetition penalty", 1, 50, 1, 1, 0, 1.1},
-              {"top_k 50", 0, 50, 1, 1, 0, 1},
-              {"temperature 0.7, top_k 50, top_p 0.95, repetition penalty", 0, 50, 0.7, 0.95, 0, 1.1},
-              {"top_k 10000", 0, 10000, 1, 1, 0, 1},
-              {"temperature 0.7", 0, 0, 0.7, 1, 0, 1},
-              {"min_p 0.05", 0, 0, 1, 1, 0.05, 1},
-              {"temperature 0.7, top_p 0.9", 0, 0, 0.7, 0.9, 0, 1},
-              {"top_p 0.99, min_p 0.05", 0, 0, 1, 0.99, 0.05, 1}};
+  } rows[] = {{"greedy", 1, 50, 0, 1, 1, 0, 1},
+              {"greedy, repetition penalty", 1, 50, 0, 1, 1, 0, 1.1},
+              {"top_k 50", 0, 50, 0, 1, 1, 0, 1},
+              {"temperature 0.7, top_k 50, top_p 0.95, repetition penalty", 0, 50, 0, 0.7, 0.95, 0, 1.1},
+              {"top_k 50, 10 allowed tokens", 0, 50, 10, 1, 1, 0, 1},
+              {"top_k 10000", 0, 10000, 0, 1, 1, 0, 1},
+              {"temperature 0.7", 0, 0, 0, 0.7, 1, 0, 1},
+              {"min_p 0.05", 0, 0, 0, 1, 1, 0.05, 1},
+              {"temperature 0.7, top_p 0.9", 0, 0, 0, 0.7, 0.9, 0, 1},
+              {"top_p 0.99, min_p 0.05", 0, 0, 0, 1, 0.99, 0.05, 1}};
   printf("%-60s %8s %8s %8s\n", "microseconds for 151,936 tokens; deviation of the logits:", "2.3", "1.2",
          "0");
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -64,6 +66,7 @@ int main(void) {
     options.greedy = rows[i].greedy, options.top_k = rows[i].top_k, options.temperature = rows[i].temperature;
     options.top_p = rows[i].top_p, options.min_p = rows[i].min_p,
     options.repetition_penalty = rows[i].repetition;
+    options.allowed = allowed, options.allowed_count = rows[i].allowed;
     printf("%-60s", rows[i].name);
     sampled_logits(logits, SAMPLED_PLAIN, 1, VOCABULARY, 2);
     time_one(&options);
