@@ -76,15 +76,18 @@ function types.c(type) return types.all[type].c end
 --- Returns the number of inputs of one output that are next to each other in a panel.
 function types.group(type) return types.all[type].group end
 
+-- Returns the rows of a panel of weights for k inputs.
+local function panel_rows(of, k) return (k + of.group - 1) // of.group + (of.start or 0) end
+
 --- Returns a panel of weights for k inputs, `lda` outputs wide, [start + ceil(k / group)][lda][group], in elements:
 --- { rows, ld: from one row to the next, group }.
 function types.panel(k, lda, type)
   local of = types.all[type]
-  return { rows = (k + of.group - 1) // of.group + (of.start or 0), ld = lda * of.group, group = of.group }
+  return { rows = panel_rows(of, k), ld = lda * of.group, group = of.group }
 end
 
 --- Returns the bytes of the panel.
-function types.panel_bytes(k, lda, type) return types.panel(k, lda, type).rows * lda * GROUP end
+function types.panel_bytes(k, lda, type) return panel_rows(types.all[type], k) * lda * GROUP end
 
 --- Returns the bytes of a row of `count` elements of a weight that is kept as rows: whole groups.
 function types.row_bytes(count, type)

@@ -23,7 +23,8 @@ function sizes.are_listed(description)
   return not sizes.are_open(description) and (type(description.seq) == "table" or type(description.batch) == "table")
 end
 
-local HOW_ANY = "any length is written any(512), with the most tokens of a sequence"
+local HOW_ANY = ("an integer from 1 to %d, or a list of lengths, is allowed; any length is written any(512), with the "
+  .. "most tokens of a sequence"):format(largest.seq)
 
 -- True if a value of `seq`, or a member of its list, asks for any length in another form than any(512).
 local function means_any(value)

@@ -39,15 +39,16 @@ describe("any length", function()
 
   it("is named where a description says it in other words", function()
     local function said(text)
-      helper.write("out/spec/any.lua", ("return { name = 'a', d_model = 16, heads = 2, layers = 1, seq = %s }"):format(
-        text))
-      local ok, fault = pcall(pipeline.run, helper.root, "out/spec/any.lua", {}, "validate")
+      local file = helper.file(("return { name = 'a', d_model = 16, heads = 2, layers = 1, seq = %s }"):format(text),
+        "any.lua")
+      local ok, fault = pcall(pipeline.run, helper.root, file, {}, "validate")
       assert.is_false(ok)
       return fault.lines[1]:match("any%.lua:[%d ]*(.*)$")
     end
     for _, text in ipairs { "any", '"any"', "{ any }", '{ "any" }', "any(8, 16)", '"any(512)"', "{ any(512) }",
       '"dynamic"', '"None"' } do
-      assert.are.equal("seq: any length is written any(512), with the most tokens of a sequence", said(text))
+      assert.are.equal("seq: an integer from 1 to 4096, or a list of lengths, is allowed; any length is written "
+        .. "any(512), with the most tokens of a sequence", said(text))
     end
     for _, text in ipairs { "any()", "any { 512 }", 'any "512"', "any(512.5)", "any(5000)" } do
       assert.are.equal("seq: any(N) takes the most tokens of a sequence, an integer from 2 to 4096", said(text))
