@@ -127,6 +127,7 @@ describe("a program for a list of targets", function()
     if not targets.runs_on(targets.machine(os.getenv))("avx512bf16") then
       return pending("this machine has no AVX512-BF16")
     end
+    files.make_folder(folder)
     helper.write(folder .. "/slow.c", SLOW)
     helper.write(folder .. "/slow.lua", [[return { name = "slow", target = "avx512bf16, avx512", precision = "bf16",
       d_model = 64, heads = 2, seq = 8, layers = 1 }]])
