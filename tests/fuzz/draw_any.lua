@@ -9,7 +9,7 @@ local draw_any = {}
 local pick, chance = sizes.pick, sizes.chance
 
 local left_out = { "batch", "past", "memory", "layout", "bias_kv", "zero_attn", "scoring", "attention_output", "prefix",
-  "kernels", "threads", "kv_layout", "kdim", "vdim", "key_seq", "exact" }
+  "kv_layout", "kdim", "vdim", "key_seq", "exact" }
 
 local refused_masks = words.set { "prefix" }
 for _, array in ipairs(masks.arrays) do refused_masks[array.word] = true end
@@ -54,6 +54,7 @@ function draw_any.change(d)
   d.seq = { any = math.max(2, chance(15) and math.min(most, math.random(2, 20)) or most) }
   for _, key in ipairs(left_out) do d[key] = nil end
   if d.max_position then d.max_position = math.max(d.max_position, d.seq.any + (d.first_position or 0)) end
+  if d.kernels == "libxsmm" then d.kernels = nil end
   if d.plan and d.plan.kernels == "libxsmm" then d.plan.kernels = nil end
   d.mask = mask_of(d.mask)
   if not has_word(d.mask, "window") then d.window = nil end

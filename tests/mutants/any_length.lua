@@ -1,0 +1,45 @@
+-- any_length.lua: the part of list.lua that concerns sequences of any length, and their check. of and spec: those of
+-- list.lua.
+return function(of, spec)
+  of("gen/passes/graph/growth.lua", spec .. "passes/graph/growth_spec.lua") {
+    { name = "growth_first", old = "tonumber(first) - rows", new = "tonumber(first)", filter = "the middle in tables",
+      wrong = "tables of distances begin at the same distance for any length" },
+    { name = "growth_attributes", old = "assert(pair[2][key] == value, op.result.name .. \": \" .. key)", new = "",
+      filter = "refuses what else", wrong = "an attribute may change with the length" },
+  }
+
+  of("gen/passes/lower/address.lua", spec .. "passes/validate/any_length_spec.lua") {
+    { name = "trace_heads", old = "head > 0 and head * pitch or nil", new = "head > 0 and most * pitch or nil",
+      filter = "head by head", wrong = "all heads but the first are at one place in the trace" },
+  }
+
+  of("gen/passes/checks/instance.lua", spec .. "passes/validate/any_length_spec.lua") {
+    { name = "instance_shortest", old = "shortest >= least and", new = "true and", filter = "no fewer rows",
+      wrong = "programs are checked for sequences that are refused" },
+  }
+
+  of("gen/passes/plan/attention.lua", spec .. "whole/any_same_spec.lua") {
+    { name = "attention_sums", old = "local SUMS = 16", new = "local SUMS = 8", filter = "floats",
+      wrong = "a softmax adds the terms by the width of a vector" },
+  }
+
+  of("runtime/check/check_sequence.c", "c:check_mixed") {
+    { name = "sequence_middle", old = "axes[axis] == 2 ? most_of(model) - length : 0",
+      new = "axes[axis] == 3 ? length : 0",
+      filter = "check_mixed/a_right*", wrong = "a sequence has the first distances of a table" },
+    { name = "sequence_rows", old = "rows += attn2c_reference_rows(&before);", new = "rows += before.shape[1];",
+      filter = "check_mixed/a_right*", wrong = "the trace has one row of scores a token" },
+  }
+
+  of("runtime/check/check_mixed.c", "c:check_mixed") {
+    { name = "mixed_alone", old = "status = check_alone(&call, arena)", new = "(void)check_alone",
+      filter = "check_mixed/names*", wrong = "no sequence is computed by itself" },
+    { name = "mixed_spoiled", old = "if (i % 2 != odd) spoil(&other, i);", new = "(void)spoil;",
+      filter = "check_mixed/names*", wrong = "other sequences are the same sequences" },
+  }
+
+  of("runtime/check/check_report.c", "c:check_mixed") {
+    { name = "report_worst", old = "if (!before->passed || (comparison->passed &&", new = "if (before->passed || (1 &&",
+      filter = "check_mixed/names*", wrong = "a later sequence's failure is no row" },
+  }
+end
