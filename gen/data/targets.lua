@@ -42,11 +42,12 @@
 --
 -- deep: overrides of the rule for a product of at least `targets.deep` inputs and outputs, whose weights are rarely
 -- in a near cache. The first entry applies whose `rows` and, if given, `inputs` are no more than the product's. A
--- panel has one strip's vectors (48 floats on AVX-512, 16 on AVX2), and the next panel is prefetched. Two strips of
--- rows prefetch nothing on AVX-512: the second reads from the second-level cache what the processor fetched by itself
--- for the first, and prefetching a panel took 1.05 to 1.3 times as long. Measured on a Zen 4-class machine
--- (tests/bench/LOG.md). narrow: the entry is for weights of bf16 or int8 alone, whose panels come from memory fast
--- enough for fewer rows, and whose rows that wait to be quantised take less memory.
+-- panel has one strip's vectors, and the next panel is prefetched: 48 floats on AVX-512, 16 on AVX2. A strip of up to 9
+-- rows by 48 floats, or 14 by 32, prefetches its own stream. So 10 to 14 rows take panels of 32: two strips of 48 took
+-- 1.2 times as long with prefetching, and 1.7 times without it. narrow: the entry is for weights of bf16 or int8 alone,
+-- whose strips have fewer rows, whose panels come from memory faster, and whose rows that wait to be quantised take
+-- less memory. open: the entry is for products whose rows only a call knows. Their panels suit few and many rows.
+-- Measured on a Zen 5-class machine: tests/bench/products/fit.lua prints what the rule loses on each.
 local libuv = require("common.libuv")
 local words = require("common.words")
 
@@ -101,10 +102,15 @@ local avx512 = {
   needs = { "avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl" },
   rule = rule { pad = 16 },
   deep = {
+    { rows = 1, open = true, narrow = true, use = { panel = 32, token_block = 128, fetch = 1 } },
+    { rows = 1, open = true, inputs = 512, use = { panel = 32, token_block = 256, fetch = 1, stream = 16384 } },
+    { rows = 1, open = true, use = { panel = 32, token_block = 208, fetch = 1, stream = 16384 } },
     { rows = 160, narrow = true, use = { panel = 48, token_block = 128, fetch = 1 } },
     { rows = 160, inputs = 512, use = { panel = 48, token_block = 256, fetch = 1 } },
     { rows = 160, use = { panel = 48, token_block = 208, fetch = 1 } },
-    { rows = 17, use = { panel = 48, token_block = 128, fetch = 1 } },
+    { rows = 15, use = { panel = 48, token_block = 128, fetch = 1 } },
+    { rows = 9, narrow = true, use = { panel = 32, fetch = 1 } },
+    { rows = 10, use = { panel = 32, fetch = 1, stream = 16384 } },
     { rows = 1, use = { panel = 48 } },
   },
 }

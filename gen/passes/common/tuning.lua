@@ -191,12 +191,14 @@ function tuning.conclude(state)
   end
 end
 
--- Returns the parameters that replace the rule for a deep product of this key and weight [out][in], else nil.
-local function deep_rule(target, key, weight)
+-- Returns the parameters that replace the rule for a deep product of this key and weight [out][in], else nil. is_open:
+-- whether only a call knows the rows.
+local function deep_rule(target, key, weight, is_open)
   local rows = tonumber(key:match(" n (%d+) "))
   local outputs, inputs = weight.shape[1], weight.shape[2]
   for _, deep in ipairs(target.deep or {}) do
     local fits = rows >= deep.rows and inputs <= (deep.inputs or inputs) and (not deep.narrow or weight.type ~= "f32")
+      and (not deep.open or is_open)
     if math.min(inputs, outputs) >= targets.deep and fits then return deep.use end
   end
   return nil
@@ -215,7 +217,7 @@ function tuning.parameters(state)
   function result.of(key, weight)
     local choice = set and set.choices[key]
     if choice then result.hash = set.hash end
-    choice = choice or deep_rule(target, key, weight) or common
+    choice = choice or deep_rule(target, key, weight, state.spec.any) or common
     local own = {}
     for i = 2, #tuning.names do
       local name = tuning.names[i]

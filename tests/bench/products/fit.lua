@@ -1,0 +1,43 @@
+-- fit.lua: says what the rule of targets.lua loses on each machine whose products were measured (tables/): the time of
+-- the rule's choice divided by that of the best candidate. Exits with 1 if a loss is above a bound.
+--
+--   lua5.4 tests/bench/products/fit.lua [-v] [TABLE ...]     -v: a line for each product
+--
+-- Open products: the parameters are those of the longest call. A choice that was not measured counts as the candidate
+-- that makes the same calls; without one, the product is listed as unknown.
+local script = arg[0]:match("^(.*)/tests/bench/[^/]*/[^/]*$") or "."
+package.path = ("%s/gen/?.lua;%s/tests/bench/products/?.lua;"):format(script, script) .. package.path
+local files = require("common.files")
+local lfs = require("lfs")
+local losses = require("losses")
+local table_of = require("table_of")
+
+local MOST_MEAN, MOST_ROW = 1.03, 1.10
+
+local is_verbose, paths = false, {}
+for _, word in ipairs(arg) do
+  if word == "-v" then is_verbose = true else paths[#paths + 1] = word end
+end
+if #paths == 0 then
+  local folder = script .. "/tests/bench/products/tables"
+  for name in lfs.dir(folder) do if name:match("%.txt$") then paths[#paths + 1] = folder .. "/" .. name end end
+  table.sort(paths)
+end
+
+local is_good = true
+for _, path in ipairs(paths) do
+  local measured = table_of.read(path)
+  print(("%s, %s"):format(measured.machine, measured.date))
+  print("| target | type | rows | products | mean | worst | above 1.10 | unknown |")
+  print("|:--|:--|:--|--:|--:|:--|--:|--:|")
+  for _, group in ipairs(losses.groups(measured.lines)) do
+    local found = losses.of(group, MOST_ROW)
+    is_good = is_good and found.mean <= MOST_MEAN and found.above == 0 and found.unknown == 0
+    print(("| %s | %s | %s | %d | %.3f | %s | %d | %d |"):format(group.target, group.type, group.form, #group.lines,
+      found.mean, found.worst and losses.text(found.worst) or "", found.above, found.unknown))
+    for _, each in ipairs(is_verbose and found.list or {}) do print("  " .. losses.text(each)) end
+  end
+end
+local from_notes = files.read(script .. "/tests/bench/products/elsewhere.txt")
+if from_notes then losses.print_elsewhere(from_notes) end
+os.exit(is_good and 0 or 1)

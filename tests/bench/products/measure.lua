@@ -1,0 +1,171 @@
+-- measure.lua: times every candidate of the products of shapes.lua on this machine, and writes a table for fit.lua.
+--
+--   lua5.4 tests/bench/products/measure.lua [TARGET:TYPE:FORM ...]   default: all that this machine runs
+--
+-- FORM is fixed (the rows are constants of the code) or open (only a call knows them). In the environment:
+-- TIMED_BY="taskset -c 1" starts the timer; POOL_MB=160 of weights; samples of MS=1; ROUNDS=15; KEEP=1 keeps the lines
+-- of the table and measures those that are not there; AGAIN=1.1 measures those again of which the rule loses more than
+-- that, and keeps the least time of each candidate.
+local script = arg[0]:match("^(.*)/tests/bench/[^/]*/[^/]*$") or "."
+package.path = ("%s/gen/?.lua;%s/tests/bench/products/?.lua;"):format(script, script) .. package.path
+local facts = require("commands.machine.facts")
+local files = require("common.files")
+local losses = require("losses")
+local product = require("kernels.product")
+local shapes = require("shapes")
+local table_of = require("table_of")
+local targets = require("data.targets")
+local types = require("data.types")
+local words = require("common.words")
+
+local OUT = "out/bench/products"
+local FLAGS = "-std=c11 -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off -fopenmp-simd -fPIC -shared "
+  .. "-iquote runtime -w"
+local ALL = { "avx512:f32", "avx512:bf16", "avx512bf16:bf16", "avx512bf16:int8", "avx2:f32", "avx2:bf16", "avx2:int8" }
+local again = tonumber(os.getenv("AGAIN") or "")
+local timed_by = os.getenv("TIMED_BY") or ""
+local pool, sample, rounds = os.getenv("POOL_MB") or "160", os.getenv("MS") or "1", os.getenv("ROUNDS") or "15"
+
+local function run(format, ...)
+  local command = format:format(...)
+  if not os.execute(command) then
+    io.stderr:write(("measure.lua: failed: %s\n"):format(command))
+    os.exit(1)
+  end
+end
+
+-- Appends the functions of a candidate's products; returns the body that calls them, panel by panel, block by block.
+local function body_of(code, candidate, lanes, names)
+  local lines, of, row = {}, candidate.calls.types, 0
+  local is_open = candidate.calls.panels[1].product[0] ~= nil
+  for _, block in ipairs(candidate.calls.blocks) do
+    for _, panel in ipairs(candidate.calls.panels) do
+      local p = panel.product[is_open and 0 or block.count]
+      local text = table.concat(product.body(p, lanes, p.beta, "a", "b"), "\n  ")
+      if not names[text] then
+        names.count = names.count + 1
+        names[text] = ("product_%d"):format(names.count)
+        code[#code + 1] = ("static void %s(const %s *a, const %s *b, %s *c%s) {\n  %s\n}"):format(names[text],
+          types.c(of.a), types.c(of.b), types.c(of.c), is_open and ", size_t n" or "", text)
+      end
+      lines[#lines + 1] = ("  %s((const %s *)a + %d, (const %s *)b + %d, (%s *)c + %d%s);"):format(names[text],
+        types.c(of.a), panel.at, types.c(of.b), row * candidate.calls.ldb, types.c(of.c),
+        row * candidate.calls.ldc + panel.column, is_open and (", %d"):format(block.count) or "")
+    end
+    row = row + block.count
+  end
+  return table.concat(lines, "\n")
+end
+
+-- Returns the C text of all candidates of a product. noinline: the compiler must not specialise what a model calls.
+local function text_of(target, shape, list)
+  local code, kernels, bodies, names = {}, {}, {}, { count = 0 }
+  local lanes = targets.by_name[target].vector
+  for i, candidate in ipairs(list) do
+    for _, panel in ipairs(candidate.calls.panels) do
+      for _, p in pairs(panel.product) do kernels[#kernels + 1] = p end
+    end
+    bodies[i] = ("static void candidate_%d(const void *a, const void *b, void *c) {\n%s\n}"):format(i,
+      body_of(code, candidate, lanes, names))
+  end
+  local head = { "#include <stddef.h>", '#include "ops/steps.h"' }
+  for _, file in ipairs(product.includes(kernels)) do head[#head + 1] = ('#include "%s"'):format(file) end
+  for _, text in ipairs(product.strips(kernels)) do head[#head + 1] = text end
+  for i = 1, #code do code[i] = code[i]:gsub("^static void", "static __attribute__((noinline)) void") end
+  local names_of = {}
+  for i = 1, #list do names_of[i] = ("candidate_%d"):format(i) end
+  local calls, most = list[1].calls, 0
+  for _, candidate in ipairs(list) do most = math.max(most, types.bytes(candidate.calls.elements, calls.types.a)) end
+  local bytes = { words.round_up(most, types.LINE), types.bytes(shape.rows * calls.ldb, calls.types.b) + 4096,
+    types.bytes(shape.rows * calls.ldc, calls.types.c) + 4096 }
+  return table.concat({ table.concat(head, "\n"), table.concat(code, "\n"), table.concat(bodies, "\n"),
+    ("void (*const candidates[])(const void *, const void *, void *) = { %s };"):format(table.concat(names_of, ", ")),
+    ("const int candidate_count = %d;"):format(#list),
+    ("const size_t operand_bytes[3] = { %s };"):format(table.concat(bytes, ", ")), "" }, "\n")
+end
+
+-- Times the candidates of a product; returns a line of the table.
+local function measured(target, word, form, shape)
+  local list = shapes.candidates(target, word, shape, form == "open")
+  local name = ("%s/%s_%s_%s"):format(OUT, target, word, form)
+  files.write_all(OUT, { { name = name:match("[^/]*$") .. ".c", text = text_of(target, shape, list) } })
+  run("cc %s %s -o %s.so %s.c", FLAGS, table.concat(targets.flags(target, true), " "), name, name)
+  local pipe = assert(io.popen(("%s %s/time %s.so %s %s %s"):format(timed_by, OUT, name, pool, sample, rounds)))
+  local line, i = { target = target, type = word, form = form, outputs = shape.outputs, inputs = shape.inputs,
+    rows = shape.rows, ratios = {} }, 0
+  for text in pipe:lines() do
+    i = i + 1
+    list[i].ns = tonumber(text)
+  end
+  assert(pipe:close() and i == #list, "the timer failed")
+  local best = math.huge
+  for _, each in ipairs(list) do best = math.min(best, each.ns) end
+  line.ns = best
+  for _, each in ipairs(list) do line.ratios[each.name] = each.ns / best end
+  line.rule = list[1].name
+  return line
+end
+
+-- Returns the products to measure: those without a line, and with AGAIN those whose line is in doubt.
+local function wanting(lines, target, word, form)
+  local list = {}
+  for _, shape in ipairs(shapes.list()) do
+    local wanted, is_there = { target = target, type = word, form = form }, false
+    for name, value in pairs(shape) do wanted[name] = value end
+    for _, line in ipairs(lines) do
+      if table_of.is_same(line, wanted) then
+        local ratio = losses.ratio_of(line, shapes.rule(target, word, shape, form == "open"))
+        is_there = not again or ratio and ratio <= again
+      end
+    end
+    if not is_there then list[#list + 1] = shape end
+  end
+  return list
+end
+
+-- Puts a line into the table. If it has one of the same product, each candidate keeps its least time.
+local function put(lines, line)
+  for i, other in ipairs(lines) do
+    if table_of.is_same(other, line) then
+      table_of.merge(line, other)
+      lines[i] = line
+      return
+    end
+  end
+  lines[#lines + 1] = line
+end
+
+local function here()
+  local info = files.read("/proc/cpuinfo") or ""
+  local name = facts.identity(info, {})
+  local family, model = info:match("cpu family%s*:%s*(%d+)"), info:match("\nmodel%s*:%s*(%d+)")
+  return family and ("%s, family %s, model %s"):format(name, family, model) or name
+end
+
+local runs, wanted = targets.runs_on(targets.machine(os.getenv)), {}
+for _, each in ipairs(ALL) do
+  for _, form in ipairs { "fixed", "open" } do wanted[#wanted + 1] = each .. ":" .. form end
+end
+if #arg > 0 then wanted = arg end
+run("mkdir -p %s", OUT)
+run("cc -O2 -std=gnu11 -o %s/time %s/tests/bench/products/time.c -ldl", OUT, script)
+local machine, date = here(), os.date("!%Y-%m-%d")
+local path = ("%s/tests/bench/products/tables/%s.txt"):format(script, table_of.file_name(machine, date))
+local lines = (again or os.getenv("KEEP")) and files.read(path) and table_of.read(path).lines or {}
+for _, each in ipairs(wanted) do
+  local target, word, form = each:match("^(%w+):(%w+):(%w+)$")
+  if not target or not targets.by_name[target] or not types.of_word[word] then
+    io.stderr:write(("measure.lua: %s: not TARGET:TYPE:fixed or :open\n"):format(each))
+    os.exit(2)
+  end
+  if runs(target) and shapes.in_strips(target, word) then
+    for _, shape in ipairs(wanting(lines, target, word, form)) do
+      local line = measured(target, word, form, shape)
+      put(lines, line)
+      io.stderr:write(("%s %dx%d n %d: %.1f us, the rule %.2f\n"):format(each, shape.outputs, shape.inputs, shape.rows,
+        line.ns / 1000, line.ratios[line.rule]))
+      table_of.write(path, { machine = machine, date = date, lines = lines })
+    end
+  end
+end
+print(path)

@@ -1,0 +1,73 @@
+-- table_of.lua: reads and writes the measured products of a machine. A line is a product:
+--
+--   TARGET TYPE FORM OUTPUTSxINPUTS nROWS NANOSECONDS CANDIDATE RATIO CANDIDATE RATIO ...
+--
+-- Nanoseconds are those of the fastest candidate; ratios are times divided by its time, the fastest first. A
+-- candidate's name is that of shapes.name.
+local files = require("common.files")
+
+local table_of = {}
+
+--- Returns the file name of a machine's table of a day, without its ending.
+function table_of.file_name(machine, date)
+  return (machine:lower():gsub("[^%w]+", "-"):gsub("^-", ""):gsub("-$", "")) .. "-" .. date
+end
+
+--- True if two lines are of the same product.
+function table_of.is_same(x, y)
+  for _, name in ipairs { "target", "type", "form", "outputs", "inputs", "rows" } do
+    if x[name] ~= y[name] then return false end
+  end
+  return true
+end
+
+--- Gives each candidate of a line the lesser of its times in two lines of the same product.
+function table_of.merge(line, other)
+  local times, best = {}, math.huge
+  for _, each in ipairs { line, other } do
+    for name, ratio in pairs(each.ratios) do times[name] = math.min(times[name] or math.huge, ratio * each.ns) end
+  end
+  for _, ns in pairs(times) do best = math.min(best, ns) end
+  line.ns, line.ratios = best, {}
+  for name, ns in pairs(times) do line.ratios[name] = ns / best end
+end
+
+--- Returns the table of a file: { machine, date, lines = { { target, type, form, outputs, inputs, rows, ns, ratios =
+--- name -> ratio } } }.
+function table_of.read(path)
+  local text = assert(files.read(path), path)
+  local result = { lines = {} }
+  result.machine, result.date = text:match("^# ([^\n]-); (%d+%-%d+%-%d+)")
+  for line in text:gmatch("[^\n]+") do
+    local target, word, form, m, k, n, ns, rest = line:match("^(%w+) (%w+) (%w+) (%d+)x(%d+) n(%d+) (%d+)(.*)$")
+    if target then
+      local each = { target = target, type = word, form = form, outputs = tonumber(m), inputs = tonumber(k),
+        rows = tonumber(n), ns = tonumber(ns), ratios = {} }
+      for name, ratio in rest:gmatch(" (%w+) ([%d.]+)") do each.ratios[name] = tonumber(ratio) end
+      result.lines[#result.lines + 1] = each
+    end
+  end
+  return result
+end
+
+local function text_of(line)
+  local names = {}
+  for name in pairs(line.ratios) do names[#names + 1] = name end
+  table.sort(names, function(x, y)
+    if line.ratios[x] ~= line.ratios[y] then return line.ratios[x] < line.ratios[y] end
+    return x < y
+  end)
+  for i, name in ipairs(names) do names[i] = ("%s %.3f"):format(name, line.ratios[name]) end
+  return ("%s %s %s %dx%d n%d %.0f %s"):format(line.target, line.type, line.form, line.outputs, line.inputs, line.rows,
+    line.ns, table.concat(names, " "))
+end
+
+--- Writes a table.
+function table_of.write(path, of)
+  local lines = { ("# %s; %s; products measured by tests/bench/products/measure.lua"):format(of.machine, of.date) }
+  for _, line in ipairs(of.lines) do lines[#lines + 1] = text_of(line) end
+  local folder, name = path:match("^(.*)/([^/]*)$")
+  files.write_all(folder, { { name = name, text = table.concat(lines, "\n") .. "\n" } })
+end
+
+return table_of
