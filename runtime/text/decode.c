@@ -28,20 +28,23 @@ int text_word_end(text_words *words) {
   return status;
 }
 
+int text_has_word(const attn2c_tokenizer *text, int32_t id, int skip_special, text_span *span) {
+  if (id < 0) return 0;
+  const uint8_t flags = text_token_flags(&text->tables, (uint32_t)id);
+  int special = (flags & TOKEN_SPECIAL) != 0;
+  *span = text_token_text(&text->tables, (uint32_t)id);
+  text_spelled(text, (uint32_t)id, span, &special);
+  return (flags & TOKEN_PRESENT) && !(skip_special && special);
+}
+
 /* Adds the words of the ids that have a token. */
 static int read_ids(attn2c_text_work *work, const int32_t *ids, size_t count, int skip_special) {
-  const attn2c_tokenizer *text = work->text;
   text_words *words = &work->words;
   int status = ATTN2C_OK;
   words->count = words->text.length = 0;
   for (size_t i = 0; i < count && status == ATTN2C_OK; i++) {
-    if (ids[i] < 0) continue;
-    uint32_t id = (uint32_t)ids[i];
-    uint8_t flags = text_token_flags(&text->tables, id);
-    text_span span = text_token_text(&text->tables, id);
-    int special = (flags & TOKEN_SPECIAL) != 0;
-    text_spelled(text, id, &span, &special);
-    if (!(flags & TOKEN_PRESENT) || (skip_special && special)) continue;
+    text_span span;
+    if (!text_has_word(work->text, ids[i], skip_special, &span)) continue;
     status = text_word_bytes(words, span.bytes, span.length);
     if (status == ATTN2C_OK) status = text_word_end(words);
   }
@@ -53,6 +56,7 @@ static int decode(attn2c_text_work *work, const int32_t *ids, size_t count, int 
   const text_list *list = &work->text->stages[STAGE_DECODE];
   work->fault = "the text is longer than 4 GB";
   work->words.most = UINT32_MAX;
+  work->is_fused = work->is_held = 0;
   int status = read_ids(work, ids, count, skip_special);
   if (status == ATTN2C_OK) text_begin(work, work->words.text.length);
   for (size_t i = 0; i < list->count && status == ATTN2C_OK; i++) {
@@ -66,10 +70,11 @@ static int decode(attn2c_text_work *work, const int32_t *ids, size_t count, int 
   return status == ATTN2C_OK ? text_word_bytes(&work->words, (const uint8_t *)"", 1) : status;
 }
 
-int attn2c_text_decode(attn2c_text_work *work, const int32_t *ids, size_t count, int skip_special,
-                       const char **text, size_t *length) {
+int text_decode_part(attn2c_text_work *work, const int32_t *ids, size_t count, int skip_special, int place,
+                     const char **text, size_t *length) {
   *text = NULL;
   *length = 0;
+  work->place = place;
   text_begin(work, 0);
   int status = text_end(work, decode(work, ids, count, skip_special));
   if (status != ATTN2C_OK) return status;
@@ -77,4 +82,9 @@ int attn2c_text_decode(attn2c_text_work *work, const int32_t *ids, size_t count,
   *text = (const char *)work->words.text.bytes;
   *length = work->words.text.length - 1;
   return ATTN2C_OK;
+}
+
+int attn2c_text_decode(attn2c_text_work *work, const int32_t *ids, size_t count, int skip_special,
+                       const char **text, size_t *length) {
+  return text_decode_part(work, ids, count, skip_special, 0, text, length);
 }

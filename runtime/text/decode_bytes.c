@@ -16,6 +16,20 @@ static int add_lossy(text_words *words, const uint8_t *bytes, size_t length) {
   return ATTN2C_OK;
 }
 
+/* True if the bytes end within a character that more bytes may complete. */
+static int ends_within(const uint8_t *bytes, size_t length) {
+  const size_t most = length < 3 ? length : 3;
+  for (size_t back = 1; back <= most; back++) {
+    const uint8_t first = bytes[length - back];
+    const size_t width = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    int valid;
+    if ((first & 0xc0) == 0x80) continue;
+    return first >= 0xc2 && first <= 0xf4 && back < width &&
+           text_part(bytes + length - back, back, &valid) == back;
+  }
+  return 0;
+}
+
 static int add_byte(text_bytes *to, uint8_t byte) {
   int status = text_grow((void **)&to->bytes, &to->capacity, to->length + 1, 1);
   if (status == ATTN2C_OK) to->bytes[to->length++] = byte;
@@ -42,11 +56,13 @@ int text_decode_bytes(attn2c_text_work *work, const text_component *component) {
   (void)component;
   int status = ATTN2C_OK;
   work->decoded.length = 0;
+  work->is_fused = 1;
   for (size_t i = 0, begin = 0; i < work->words.count && status == ATTN2C_OK; i++) {
     size_t end = work->words.ends[i];
     status = add_letters(&work->decoded, work->words.text.bytes + begin, end - begin);
     begin = end;
   }
+  work->is_held |= ends_within(work->decoded.bytes, work->decoded.length);
   if (status == ATTN2C_OK) status = add_lossy(&work->next_words, work->decoded.bytes, work->decoded.length);
   return status == ATTN2C_OK ? text_word_end(&work->next_words) : status;
 }
@@ -98,5 +114,6 @@ int text_decode_byte_fallback(attn2c_text_work *work, const text_component *comp
     if (status == ATTN2C_OK) status = text_word_bytes(&work->next_words, word, length);
     if (status == ATTN2C_OK) status = text_word_end(&work->next_words);
   }
+  work->is_held |= work->decoded.length > 0;
   return status == ATTN2C_OK ? end_run(work) : status;
 }

@@ -10,6 +10,9 @@ static text_span word_at(const attn2c_text_work *work, size_t i) {
   return (text_span){work->words.text.bytes + begin, work->words.ends[i] - begin};
 }
 
+/* True if word number `i` begins the text. */
+static int is_first(const attn2c_text_work *work, size_t i) { return i == 0 && !(work->place & TEXT_AFTER); }
+
 static int begins_with(text_span word, size_t at, text_span what) {
   return what.length && word.length - at >= what.length &&
          memcmp(word.bytes + at, what.bytes, what.length) == 0;
@@ -65,9 +68,10 @@ int text_decode_wordpiece(attn2c_text_work *work, const text_component *componen
   for (size_t i = 0; i < work->words.count && status == ATTN2C_OK; i++) {
     text_span word = word_at(work, i);
     size_t begin = words->text.length;
-    if (i && begins_with(word, 0, component->a))
+    const int is_begin = is_first(work, i);
+    if (!is_begin && begins_with(word, 0, component->a))
       word = (text_span){word.bytes + component->a.length, word.length - component->a.length};
-    else if (i && component->a.length)
+    else if (!is_begin && component->a.length)
       status = text_word_bytes(words, (const uint8_t *)" ", 1);
     if (status == ATTN2C_OK) status = text_word_bytes(words, word.bytes, word.length);
     if (status == ATTN2C_OK && (component->flags & 1)) clean_up(words, begin);
@@ -80,7 +84,7 @@ int text_decode_metaspace(attn2c_text_work *work, const text_component *componen
   text_span space = literal(" "), nothing = literal("");
   int status = ATTN2C_OK;
   for (size_t i = 0; i < work->words.count && status == ATTN2C_OK; i++) {
-    int drops = i == 0 && component->number != SCHEME_NEVER;
+    int drops = is_first(work, i) && component->number != SCHEME_NEVER;
     status = add_replaced(&work->next_words, word_at(work, i), component->a, drops ? nothing : space);
     if (status == ATTN2C_OK) status = text_word_end(&work->next_words);
   }
@@ -89,10 +93,12 @@ int text_decode_metaspace(attn2c_text_work *work, const text_component *componen
 
 /* Removes one character at each end, at most `number` times at the start and `flags` times at the end. */
 int text_decode_strip(attn2c_text_work *work, const text_component *component) {
+  const int is_begun = work->is_fused && (work->place & TEXT_AFTER);
+  const uint32_t most = is_begun ? 0 : component->number;
   int status = ATTN2C_OK;
   for (size_t i = 0; i < work->words.count && status == ATTN2C_OK; i++) {
     text_span word = word_at(work, i);
-    for (uint32_t n = 0; n < component->number && begins_with(word, 0, component->a); n++)
+    for (uint32_t n = 0; n < most && begins_with(word, 0, component->a); n++)
       word = (text_span){word.bytes + component->a.length, word.length - component->a.length};
     for (uint32_t n = 0; n < component->flags && word.length >= component->a.length; n++) {
       if (!begins_with(word, word.length - component->a.length, component->a)) break;
@@ -134,7 +140,8 @@ int text_decode_replace(attn2c_text_work *work, const text_component *component)
 int text_decode_bpe(attn2c_text_work *work, const text_component *component) {
   int status = ATTN2C_OK;
   for (size_t i = 0; i < work->words.count && status == ATTN2C_OK; i++) {
-    text_span to = literal(i + 1 < work->words.count ? " " : "");
+    const int is_last = i + 1 == work->words.count && !(work->place & TEXT_BEFORE);
+    text_span to = literal(is_last ? "" : " ");
     status = add_replaced(&work->next_words, word_at(work, i), component->a, to);
     if (status == ATTN2C_OK) status = text_word_end(&work->next_words);
   }
@@ -143,6 +150,7 @@ int text_decode_bpe(attn2c_text_work *work, const text_component *component) {
 
 int text_decode_fuse(attn2c_text_work *work, const text_component *component) {
   (void)component;
+  work->is_fused = 1;
   int status = text_word_bytes(&work->next_words, work->words.text.bytes, work->words.text.length);
   return status == ATTN2C_OK ? text_word_end(&work->next_words) : status;
 }
@@ -151,7 +159,8 @@ int text_decode_join(attn2c_text_work *work, const text_component *component) {
   int status = ATTN2C_OK;
   for (size_t i = 0; i < work->words.count && status == ATTN2C_OK; i++) {
     text_span word = word_at(work, i);
-    if (i) status = text_word_bytes(&work->next_words, component->a.bytes, component->a.length);
+    if (!is_first(work, i))
+      status = text_word_bytes(&work->next_words, component->a.bytes, component->a.length);
     if (status == ATTN2C_OK) status = text_word_bytes(&work->next_words, word.bytes, word.length);
     if (status == ATTN2C_OK) status = text_word_end(&work->next_words);
   }

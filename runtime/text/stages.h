@@ -133,7 +133,13 @@ struct attn2c_text_work {
   size_t results_capacity[4], results;
   text_words words, next_words;
   text_bytes decoded;
+  int place;    /* of the words that are decoded in their text: flags TEXT_AFTER, TEXT_BEFORE */
+  int is_fused; /* 1: the words are one, which is the whole text */
+  int is_held;  /* 1: the end of the text depends on the words that follow */
 };
+
+/* Words come before those that are decoded, or follow them. */
+enum { TEXT_AFTER = 1, TEXT_BEFORE = 2 };
 
 static inline int text_fail(attn2c_text_work *work, const char *fault) {
   work->fault = fault;
@@ -221,6 +227,11 @@ text_blanks text_count_blanks(text_span token);
 typedef int text_decoder(attn2c_text_work *work, const text_component *component);
 text_decoder text_decode_wordpiece, text_decode_bytes, text_decode_metaspace, text_decode_byte_fallback,
     text_decode_fuse, text_decode_strip, text_decode_replace, text_decode_bpe, text_decode_join;
+/* Returns 1, and the text of a token, if decoding does not leave the token out. */
+int text_has_word(const attn2c_tokenizer *text, int32_t id, int skip_special, text_span *span);
+/* Decodes a part of a text. place: TEXT_AFTER, TEXT_BEFORE, or 0 for a whole text. */
+int text_decode_part(attn2c_text_work *work, const int32_t *ids, size_t count, int skip_special, int place,
+                     const char **text, size_t *length);
 int text_word_bytes(text_words *words, const uint8_t *bytes, size_t length);
 int text_word_end(text_words *words);
 
