@@ -94,7 +94,8 @@ int attn2c_sampler_feed(attn2c_sampler *s, const int32_t *tokens, int64_t count,
   return ATTN2C_OK;
 }
 
-void attn2c_sampler_reset(attn2c_sampler *s) {
+void attn2c_sampler_reset(attn2c_sampler *s, uint64_t seed) {
+  s->options.seed = seed;
   if (s->is_penalised) attn2c_penalties_reset(&s->penalties);
   s->draws = 0;
 }

@@ -29,8 +29,8 @@ typedef enum attn2c_fed { ATTN2C_FED_PROMPT, ATTN2C_FED_GENERATED } attn2c_fed;
 int attn2c_sampler_feed(attn2c_sampler *sampler, const int32_t *tokens, int64_t count, attn2c_fed from,
                         attn2c_message *message);
 
-/* Forgets all tokens, and begins with the first random number again. */
-void attn2c_sampler_reset(attn2c_sampler *sampler);
+/* Forgets all tokens, and begins with the first random number of the seed. */
+void attn2c_sampler_reset(attn2c_sampler *sampler, uint64_t seed);
 
 /* Writes the next token. ATTN2C_FORMAT, and a line: a logit is NaN, before or after bias and penalties; all
  * are -inf; the largest is +inf and not `greedy`. *token is then unchanged, and no random number is used. */

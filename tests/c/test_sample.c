@@ -147,7 +147,7 @@ Test(sample, these_tokens_on_every_machine) {
       cr_assert_eq(attn2c_sampler_sample(sampler, logits, &token, &message), ATTN2C_OK);
       cr_assert_eq(token, expected[i], "%d: %d", i, token);
     }
-    attn2c_sampler_reset(sampler);
+    attn2c_sampler_reset(sampler, options.seed);
   }
   attn2c_sampler_free(sampler);
 }
@@ -274,7 +274,7 @@ Test(sample, fed_tokens) {
     attn2c_sampler_probabilities(sampler, x, probabilities, &message);
     for (int i = 0; i < 4; i++) sum += exp(expected[i]);
     for (int i = 0; i < 4; i++) cr_assert_float_eq(probabilities[i], exp(expected[i]) / sum, 1e-7, "%d", i);
-    attn2c_sampler_reset(sampler);
+    attn2c_sampler_reset(sampler, 0);
     attn2c_sampler_probabilities(sampler, x, probabilities, &message);
     cr_assert_eq(probabilities[0], probabilities[3]);
   }
@@ -472,7 +472,7 @@ Test(sample, memory) {
     cr_assert_eq(attn2c_sampler_sample(sampler, logits, &token, &message), ATTN2C_OK);
     attn2c_sampler_feed(sampler, &token, 1, ATTN2C_FED_GENERATED, &message);
   }
-  attn2c_sampler_reset(sampler);
+  attn2c_sampler_reset(sampler, 0);
   cr_assert_eq(faults_allocations(), before);
   attn2c_sampler_free(sampler);
   cr_assert_eq(faults_live_blocks(), 0);

@@ -1,0 +1,28 @@
+/* calls.h - the calls of a model that continues its sequences, by which text is generated. A context of the
+ * model keeps the keys and values of several sequences. */
+#ifndef ATTN2C_GENERATE_CALLS_H
+#define ATTN2C_GENERATE_CALLS_H
+
+#include "base/attn2c.h"
+
+/* The functions return an attn2c_status. `context` is their first argument. They do not allocate. */
+typedef struct attn2c_calls {
+  void *context;
+  int32_t vocabulary;
+  int32_t tokens;    /* the most of a sequence */
+  int32_t sequences; /* that are kept, from 0 */
+  /* Reads tokens at the sequence's position; logits [vocabulary] of the last one, or NULL. */
+  int (*prefill)(void *context, int32_t sequence, const int32_t *ids, int32_t count, float *logits);
+  /* The same, with the logits [count][vocabulary] of all. */
+  int (*prefill_all)(void *context, int32_t sequence, const int32_t *ids, int32_t count, float *logits);
+  /* Reads one token of each of `count` different sequences; logits [count][vocabulary]. */
+  int (*decode)(void *context, int32_t count, const int32_t *sequences, const int32_t *ids, float *logits);
+  /* Returns the tokens that a sequence keeps. */
+  int32_t (*position)(const void *context, int32_t sequence);
+  /* Forgets the tokens from `position` on. */
+  int (*rewind)(void *context, int32_t sequence, int32_t position);
+  /* Copies what one sequence keeps to another. */
+  int (*copy)(void *context, int32_t from, int32_t to);
+} attn2c_calls;
+
+#endif

@@ -1,0 +1,98 @@
+/* kept.c - finds the longest beginning of a text among the sequences, takes it over, and reads the rest. */
+#include "generate/kept.h"
+
+#include <string.h>
+
+enum {
+  PART = 256,    /* ids that are read at a time; stops() is asked between parts */
+  LEAST_COPY = 8 /* ids that must be saved before another sequence is copied */
+};
+
+struct attn2c_kept {
+  const attn2c_calls *calls;
+  int32_t *ids;    /* [sequences][tokens] */
+  int32_t *counts; /* [sequences] */
+};
+
+int attn2c_kept_create(const attn2c_calls *calls, attn2c_kept **kept) {
+  attn2c_kept *made = *kept = attn2c_allocate(sizeof *made);
+  if (!made) return ATTN2C_MEMORY;
+  const size_t sequences = (size_t)calls->sequences;
+  made->calls = calls;
+  made->ids = attn2c_reserve(sequences * (size_t)calls->tokens * sizeof *made->ids);
+  made->counts = attn2c_allocate(sequences * sizeof *made->counts);
+  if (made->ids && made->counts) return ATTN2C_OK;
+  attn2c_kept_free(made);
+  *kept = NULL;
+  return ATTN2C_MEMORY;
+}
+
+void attn2c_kept_free(attn2c_kept *kept) {
+  if (!kept) return;
+  attn2c_free(kept->ids);
+  attn2c_free(kept->counts);
+  attn2c_free(kept);
+}
+
+static int32_t *ids_of(const attn2c_kept *kept, int32_t sequence) {
+  return kept->ids + (size_t)sequence * (size_t)kept->calls->tokens;
+}
+
+/* Returns how many of the ids a sequence begins with. The last one is always read, for its logits. */
+static int32_t common(const attn2c_kept *kept, int32_t sequence, const int32_t *ids, int32_t count) {
+  const int32_t *own = ids_of(kept, sequence);
+  const int32_t most = kept->counts[sequence] < count - 1 ? kept->counts[sequence] : count - 1;
+  int32_t n = 0;
+  while (n < most && own[n] == ids[n]) n++;
+  return n;
+}
+
+/* Takes over the longest beginning that any sequence keeps. */
+static int take_beginning(attn2c_kept *kept, int32_t sequence, const int32_t *ids, int32_t count) {
+  const attn2c_calls *calls = kept->calls;
+  int32_t from = sequence, n = common(kept, sequence, ids, count);
+  for (int32_t i = 0; i < calls->sequences; i++) {
+    const int32_t other = i == sequence ? 0 : common(kept, i, ids, count);
+    if (other < n + LEAST_COPY) continue;
+    from = i;
+    n = other;
+  }
+  if (from != sequence) {
+    const int status = calls->copy(calls->context, from, sequence);
+    if (status != ATTN2C_OK) return status;
+    kept->counts[sequence] = kept->counts[from];
+    memcpy(ids_of(kept, sequence), ids_of(kept, from), (size_t)kept->counts[from] * sizeof *ids);
+  }
+  if (kept->counts[sequence] == n) return ATTN2C_OK;
+  int status = calls->rewind(calls->context, sequence, n);
+  /* A model with windows may have dropped the keys before position n: all is read again. */
+  if (status != ATTN2C_OK && n > 0) status = calls->rewind(calls->context, sequence, n = 0);
+  if (status == ATTN2C_OK) kept->counts[sequence] = n;
+  return status;
+}
+
+int attn2c_kept_read(attn2c_kept *kept, int32_t sequence, const int32_t *ids, int32_t count, float *logits,
+                     int (*stops)(void)) {
+  const attn2c_calls *calls = kept->calls;
+  int status = take_beginning(kept, sequence, ids, count);
+  while (status == ATTN2C_OK && kept->counts[sequence] < count) {
+    const int32_t at = kept->counts[sequence], rest = count - at, part = rest < PART ? rest : PART;
+    if (stops && stops()) return ATTN2C_USAGE;
+    status = calls->prefill(calls->context, sequence, ids + at, part, part == rest ? logits : NULL);
+    if (status != ATTN2C_OK) return status;
+    memcpy(ids_of(kept, sequence) + at, ids + at, (size_t)part * sizeof *ids);
+    kept->counts[sequence] += part;
+  }
+  return status;
+}
+
+int attn2c_kept_decode(attn2c_kept *kept, int32_t count, const int32_t *sequences, const int32_t *ids,
+                       float *logits) {
+  const attn2c_calls *calls = kept->calls;
+  const int status = calls->decode(calls->context, count, sequences, ids, logits);
+  for (int32_t i = 0; i < count && status == ATTN2C_OK; i++)
+    ids_of(kept, sequences[i])[kept->counts[sequences[i]]++] = ids[i];
+  return status;
+}
+
+int32_t attn2c_kept_count(const attn2c_kept *kept, int32_t sequence) { return kept->counts[sequence]; }
