@@ -35,6 +35,10 @@ hints.keys = {
   feed_forward_proj = "activation, and gated", is_gated_act = "gated", glu = "gated",
   attention_bias = "bias = { qkv =, out = }", qkv_bias = "bias = { qkv = }", use_bias = "bias",
   mlp_bias = "bias = { ff = }",
+  use_parallel_residual = 'parallel = "two_norms"', parallel_residual = 'parallel = "two_norms"',
+  parallel_attn = "parallel", residual_multiplier = "residual_scale", logits_scaling =
+    "output = { vocabulary { scale = } }, its inverse", embedding_multiplier = "input = tokens { scale = }",
+  attention_multiplier = "scale", qk_layernorm = 'qk_norm = "heads"', use_qk_norm = "qk_norm",
   attention_dropout = "dropout", hidden_dropout_prob = "dropout", attention_probs_dropout_prob = "dropout",
   attn_pdrop = "dropout", resid_pdrop = "dropout", embd_pdrop = "dropout", hidden_dropout = "dropout",
   dropout_rate = "dropout", activation_dropout = "dropout", drop_path_rate = "drop_path", layerdrop = "drop_path",
@@ -43,7 +47,8 @@ hints.keys = {
   is_causal = 'mask = "causal"', causal = 'mask = "causal"', attn_mask = "mask", attention_mask = "mask",
   src_mask = "mask", tgt_mask = "mask", key_padding_mask = 'mask = "key_padding"',
   src_key_padding_mask = 'mask = "key_padding"', add_bias_kv = "bias_kv", add_zero_attn = "zero_attn",
-  attn_logit_softcapping = "softcap", logits_soft_cap = "softcap", softmax_scale = "scale",
+  attn_logit_softcapping = "softcap", logits_soft_cap = "softcap",
+  final_logit_softcapping = "output = { vocabulary { softcap = } }", softmax_scale = "scale",
   query_pre_attn_scalar = "scale", output_attentions = "attention_output", need_weights = "attention_output",
   use_cache = "past", past_key_values = "past", is_decoder = 'mask = "causal"', add_cross_attention = "memory",
   -- positions
@@ -115,7 +120,9 @@ hints.values = {
     autoregressive = "causal", decoder = "causal", lengths = "padding" },
   positions = { rotary = "rope", absolute = "learned", sinusoid = "sinusoidal", relative = "relative_key" },
   norm_kind = { layernorm = "layer", layer_norm = "layer", rmsnorm = "rms", rms_norm = "rms" },
-  norm = { prenorm = "pre", postnorm = "post", pre_norm = "pre", post_norm = "post" },
+  norm = { prenorm = "pre", postnorm = "post", pre_norm = "pre", post_norm = "post", both = "sandwich",
+    reordered = "res_post" },
+  qk_norm = { head = "heads", per_head = "heads", width = "all", full = "all" },
 }
 
 -- A type's word, and other words for it, as a key and as the value of `precision`.

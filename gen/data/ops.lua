@@ -202,7 +202,7 @@ ops.table = {
   rms_norm = {
     class = { region = "rows", takes_epilogue = true, in_place = true },
     operands = { "x", "gain" }, optional = { gain = true }, attributes = { "eps" }, shape = same,
-    equation = "x / sqrt(mean(x^2) + eps) * gain, over the last dimension",
+    equation = "x / sqrt(mean(x^2) + eps) * gain, over the last dimension, or over each of its `heads` parts",
     tolerance = "norm_without_mean", arithmetic = 5,
   },
   normalise = {
@@ -233,7 +233,8 @@ ops.table = {
     class = { region = "rows", takes_epilogue = true, in_place = true },
     operands = { "x", "gain", "bias" }, optional = { gain = true, bias = true }, attributes = { "eps" },
     shape = function(_, x) return x.shape end,
-    equation = "(x - mean) / sqrt(variance + eps) * gain + bias, over the last dimension",
+    equation = "(x - mean) / sqrt(variance + eps) * gain + bias, over the last dimension, or over each of its `heads` "
+      .. "parts",
     tolerance = "layer_norm", arithmetic = 8,
   },
   scores = {
@@ -262,9 +263,9 @@ ops.table = {
     tolerance = "add_relative",
   },
   softcap = {
-    class = { role = "scores_to_scores" },
-    operands = { "scores" }, attributes = { "cap" }, shape = same,
-    equation = "cap tanh(scores / cap)",
+    class = { role = "scores_to_scores", region = "rows", takes_epilogue = true, epilogue = true },
+    operands = { "x" }, attributes = { "cap" }, shape = same,
+    equation = "cap tanh(x / cap)",
     tolerance = "softcap",
   },
   add_distance = {

@@ -185,6 +185,14 @@ steps.rows = {
     body = "attn2c_rms_norm(y, x, gain, ${rows}, ${cols}, ${ldx}, ${ldy}, ${eps})",
     equation = "y[i] = x[i] / sqrt(mean of x[i]^2 + ${eps}) * gain",
   },
+  rms_norm_heads = {
+    constants = { "rows", "heads", "head_dim", "ldx", "ldy", "eps", "cols" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") },
+      { "gain", "r", vector("head_dim"), optional = true } },
+    cost = each(16),
+    body = "attn2c_rms_norm_heads(y, x, gain, ${rows}, ${heads}, ${head_dim}, ${ldx}, ${ldy}, ${eps})",
+    equation = "y[i] = x[i] / sqrt(mean of x[i]^2 + ${eps}) * gain, each of ${heads} heads by itself",
+  },
   normalise = {
     constants = { "rows", "cols", "ldx", "ldy", "eps" },
     operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") } },
@@ -320,6 +328,14 @@ steps.rows = {
     cost = each(22),
     body = "attn2c_layer_norm(y, x, gain, bias, ${rows}, ${cols}, ${ldx}, ${ldy}, ${eps})",
     equation = "y[i] = (x[i] - mean) / sqrt(variance + ${eps}) * gain + bias",
+  },
+  layer_norm_heads = {
+    constants = { "rows", "heads", "head_dim", "ldx", "ldy", "eps", "cols" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") },
+      { "gain", "r", vector("head_dim"), optional = true }, { "bias", "r", vector("head_dim"), optional = true } },
+    cost = each(22),
+    body = "attn2c_layer_norm_heads(y, x, gain, bias, ${rows}, ${heads}, ${head_dim}, ${ldx}, ${ldy}, ${eps})",
+    equation = "y[i] = (x[i] - mean) / sqrt(variance + ${eps}) * gain + bias, each of ${heads} heads by itself",
   },
   copy = {
     constants = { "rows", "cols", "ldx", "ldy" },

@@ -22,30 +22,54 @@ local function feed_forward(self, path, x)
   local spec = self.spec
   local gain = 1 / math.sqrt(2 * spec.layers)
   local activation = { ["function"] = spec.activation }
+  local factor = self:residual_factor(false)
+  local function down(y)
+    return self:linear(path .. ".down", y, spec.d_model, spec.bias.ff, gain, factor and { factor = factor })
+  end
   if not spec.gated then
     local up = self:linear(path .. ".up", x, spec.d_ff, spec.bias.ff)
-    return self:linear(path .. ".down", self:op("activate", path .. ".act", { x = up }, activation), spec.d_model,
-      spec.bias.ff, gain)
+    return down(self:op("activate", path .. ".act", { x = up }, activation))
   end
   local gate = self:linear(path .. ".gate", x, spec.d_ff, spec.bias.ff)
   local gated = self:op("activate", path .. ".act", { x = gate }, activation)
   local up = self:linear(path .. ".up", x, spec.d_ff, spec.bias.ff)
-  return self:linear(path .. ".down", self:op("multiply", path .. ".gated", { a = up, b = gated }), spec.d_model,
-    spec.bias.ff, gain)
+  return down(self:op("multiply", path .. ".gated", { a = up, b = gated }))
 end
 
--- Returns x + part(x), with the norm before the part, after the sum, or nowhere.
+local norm_before = words.set { "pre", "sandwich" }
+
+-- Returns part(x) with the norms that belong to it: before it, unless `normed`, which it then reads, is x with that
+-- norm; and after it.
+local function branch(self, x, norm_path, part, normed)
+  local before = norm_before[self.spec.norm]
+  local y = part(normed or before and self:norm(norm_path, x) or x)
+  if not self:has_norm_after() then return y end
+  return self:norm(before and norm_path .. "_after" or norm_path, y, { factor = self:residual_factor(true) })
+end
+
+-- Returns x + part(x), with the norms before and after the part, or after the sum.
 local function residual(self, x, norm_path, sum_path, part)
-  local norm = self.spec.norm
-  local y = part(norm == "pre" and self:norm(norm_path, x) or x)
+  local y = branch(self, x, norm_path, part)
   if self.spec.residual then y = self:op("add", sum_path, { a = y, b = x }) end
-  return norm == "post" and self:norm(norm_path, y) or y
+  return self.spec.norm == "post" and self:norm(norm_path, y) or y
+end
+
+-- Returns x + attention(x) + feed-forward(x).
+local function parallel(self, path, index, x)
+  local spec = self.spec
+  local normed = spec.parallel == "one_norm" and self:norm(path .. ".norm1", x) or nil
+  local y = branch(self, x, path .. ".norm1", function(z) return attention.self(self, path, index, z) end, normed)
+  if spec.residual then y = self:op("add", path .. ".attn.sum", { a = y, b = x }) end
+  if spec.d_ff == 0 then return y end
+  local z = branch(self, x, path .. ".norm2", function(each) return feed_forward(self, path .. ".ff", each) end, normed)
+  return self:op("add", path .. ".ff.sum", { a = z, b = y })
 end
 
 local function layer(stack_builder, index, x)
   local self = stack_builder:layer(index)
   local path = self.prefix .. "l" .. index
   self.section = self.stack_name .. "layer " .. index
+  if self.spec.parallel ~= "none" then return parallel(self, path, index, x) end
   x = residual(self, x, path .. ".norm1", path .. ".attn.sum",
     function(y) return attention.self(self, path, index, y) end)
   if self.memory then
@@ -126,7 +150,7 @@ local function positions(self, x)
       { ids = types, table = self:weight(path .. ".types.weight", { stage.types, width }, 0, 0.5) })
     x = self:op("add", path .. ".typed_states", { a = typed, b = x })
   end
-  if stage.norm then x = self:norm(path .. ".norm", x, stage.eps) end
+  if stage.norm then x = self:norm(path .. ".norm", x, { eps = stage.eps }) end
   if width == spec.d_model then return x end
   return self:linear(path .. ".projection", x, spec.d_model, true)
 end
@@ -135,7 +159,7 @@ local output_stages = {}
 
 function output_stages.hidden(_, x) return x end
 
-function output_stages.norm(self, x, stage, path) return self:norm(path .. ".norm", x, stage.eps) end
+function output_stages.norm(self, x, stage, path) return self:norm(path .. ".norm", x, { eps = stage.eps }) end
 
 function output_stages.normalise(self, x, _, path)
   return self:op("normalise", path .. ".normalise", { x = x }, { eps = 1e-12 })
@@ -152,12 +176,14 @@ end
 function output_stages.vocabulary(self, x, stage, path)
   path = path .. ".vocabulary"
   local vocab, from = self.spec.input.vocab, x.shape[#x.shape]
-  return self:product(path, {
+  local y = self:product(path, {
     x = x,
     weight = self:weight(path .. ".weight", { vocab, from }, 0, 1 / math.sqrt(from),
-      stage.tied and { like = self.vocab_path } or nil),
+      { like = stage.tied and self.vocab_path or nil, factor = stage.scale ~= 1.0 and stage.scale or nil }),
     bias = stage.bias and self:weight(path .. ".bias", { vocab }, 0, 0.1) or nil,
   })
+  if not stage.softcap then return y end
+  return self:op("softcap", path .. ".capped", { x = y }, { cap = Builder.to_float(stage.softcap) })
 end
 
 -- Returns the mask that says which rows a pool takes, whether 1 in it keeps a row, and its number of past keys; nil if
@@ -335,10 +361,11 @@ function graph.dump(state)
   local g = state.graph
   for _, name in ipairs(g.weights) do
     local t = g.tensors[name]
-    lines[#lines + 1] = ("%s %s %s%s%s%s"):format(t.kind, name, words.shape(t.shape),
+    local factor = t.source and t.source.factor
+    lines[#lines + 1] = ("%s %s %s%s%s%s%s"):format(t.kind, name, words.shape(t.shape),
       t.rule and sources.text(t.rule) or "",
       t.source and next(t.source) and not t.source.like and " of " .. words.shape(t.from.stored[1].shape) or "",
-      growth_text(t))
+      factor and (" times %.9g"):format(factor) or "", growth_text(t))
   end
   local entry = g.entry
   lines[#lines + 1] = ("entry %s   %d flops"):format(entry.name, entry.flops)

@@ -88,6 +88,8 @@ local function check_mask_value(say, spec)
   end
 end
 
+local norm_before = words.set { "pre", "sandwich" }
+
 local function is_rope(spec) return spec.positions == "rope" end
 
 local function is_relative(spec) return spec.positions == "relative_key" or spec.positions == "relative_key_query" end
@@ -145,9 +147,6 @@ local function resolve_positions(say, spec, given)
     say("max_position", ("%d, but there are %d positions"):format(spec.max_position, needed))
   end
   if not spec.rope_dim and given.rope_dim == nil then spec.rope_dim = spec.head_dim end
-  if is_rope(spec) and spec.rope_dim and (spec.rope_dim % 2 ~= 0 or spec.rope_dim > spec.head_dim) then
-    say("rope_dim", ("%d, but an even number up to head_dim %d is allowed"):format(spec.rope_dim, spec.head_dim))
-  end
   if spec.distances == "t5" and spec.t5_buckets and spec.mask then
     local one_side = spec.mask.causal and spec.t5_buckets or spec.t5_buckets // 2
     if one_side // 2 < 1 then
@@ -159,7 +158,39 @@ local function resolve_positions(say, spec, given)
   end
 end
 
+-- Checks the rotations of a stack or layer.
+local function check_angles(say, spec)
+  local dim, scaling = spec.rope_dim, spec.rope_scaling
+  if is_rope(spec) and dim and spec.head_dim and (dim % 2 ~= 0 or dim > spec.head_dim) then
+    say("rope_dim", ("%d, but an even number up to head_dim %d is allowed"):format(dim, spec.head_dim))
+  end
+  for _, name in ipairs(scaling and scaling.type == "longrope" and { "short_factor", "long_factor" } or {}) do
+    if dim and dim > 0 and scaling[name] and #scaling[name] ~= dim // 2 then
+      say("rope_scaling." .. name, ("%d factors, but one for each of %d frequencies is expected"):format(#scaling[name],
+        dim // 2))
+    end
+  end
+  if scaling and not is_rope(spec) then say("rope_scaling", "goes with positions = \"rope\"") end
+end
+
+-- Checks the order of a layer's parts and norms.
+local function check_parts(say, spec)
+  if spec.parallel == "two_norms" or spec.parallel == "one_norm" then
+    if spec.norm == "post" then say("parallel", "does not go with norm = \"post\": there is one sum") end
+    if spec.parallel == "one_norm" and not norm_before[spec.norm] then
+      say("parallel", "one_norm goes with norm = \"pre\" or \"sandwich\"")
+    end
+    if spec.memory then say("parallel", "does not go with memory") end
+    if spec.input.stage == "qkv" then say("parallel", "does not go with input = qkv()") end
+  end
+  if not spec.residual_scale or spec.residual_scale == 1.0 then return end
+  local has_weight = projections.has(spec, "out") or spec.norm == "sandwich" or spec.norm == "res_post"
+  if not has_weight then say("residual_scale", "goes with projections.out, whose weight takes it") end
+end
+
 local function check_attention(say, spec)
+  check_angles(say, spec)
+  check_parts(say, spec)
   if spec.weighting ~= "softmax" and spec.fully_masked == "nan" then
     say("fully_masked", "nan goes with weighting = \"softmax\"; other weights of masked keys are 0")
   end
@@ -197,7 +228,9 @@ local function check_qkv(say, spec, given)
   if spec.layers and spec.layers ~= 1 then say("layers", "input = qkv() has one attention: layers = 1") end
   if spec.memory then say("memory", "does not go with input = qkv(), which has keys of its own") end
   if spec.past and spec.past > 0 then say("past", "does not go with input = qkv(), which has keys of its own") end
-  if spec.norm == "pre" then say("norm", "pre does not go with input = qkv(): only the query would have a norm") end
+  if norm_before[spec.norm] then
+    say("norm", spec.norm .. " does not go with input = qkv(): only the query would have a norm")
+  end
   spec.key_seq, spec.keys_follow = spec.key_seq or spec.seq, given.key_seq == nil
   spec.kdim, spec.vdim = spec.kdim or spec.d_model, spec.vdim or spec.d_model
 end
@@ -218,19 +251,14 @@ local function resolve_stack(say, spec, given)
     say("layer_groups", ("%d groups, but one for each of %d layers is expected"):format(#spec.layer_groups,
       spec.layers))
   end
-  local scaling = spec.rope_scaling
-  for _, name in ipairs(scaling and scaling.type == "longrope" and { "short_factor", "long_factor" } or {}) do
-    if spec.rope_dim and scaling[name] and #scaling[name] ~= spec.rope_dim // 2 then
-      say("rope_scaling." .. name, ("%d factors, but one for each of %d frequencies is expected"):format(#scaling[name],
-        spec.rope_dim // 2))
-    end
+  if spec.layer_groups and type(given.layers) == "table" and spec.residual_scale and spec.residual_scale ~= 1.0 then
+    say("residual_scale", "does not go with both layer_groups and a list of layers")
   end
-  if spec.rope_scaling and not is_rope(spec) then say("rope_scaling", "goes with positions = \"rope\"") end
   if spec.first_position and spec.first_position > 0 and spec.positions ~= "learned" then
     say("first_position", "goes with positions = \"learned\"")
   end
   if spec.norm == "none" and spec.final_norm then say("final_norm",
-    "goes with norm = \"pre\" or \"post\", not \"none\"") end
+    "does not go with norm = \"none\"") end
   check_attention(say, spec)
 end
 

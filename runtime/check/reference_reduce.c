@@ -6,17 +6,26 @@
 #include <math.h>
 #include <string.h>
 
+/* Returns the number of parts of each row that have a norm by themselves; 0 if the width has no such parts.
+ */
+static int64_t parts_of(const attn2c_reference_call *call, int64_t width) {
+  const int64_t heads = attn2c_reference_count(call, "heads", 1);
+  return heads > 0 && width % heads == 0 ? heads : 0;
+}
+
 /* mean = sum of x / n, variance = sum of (x - mean)^2 / n,
- * y = gain (x - mean) / sqrt(variance + eps) + bias, over the last dimension */
+ * y = gain (x - mean) / sqrt(variance + eps) + bias, over the last dimension, or each of its `heads` parts */
 int attn2c_reference_layer_norm(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
-  int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
+  const int64_t parts = parts_of(call, attn2c_reference_width(x_shape));
+  if (parts == 0) return attn2c_reference_fault(call, "heads must divide the last dimension");
+  int64_t rows = attn2c_reference_rows(x_shape) * parts, width = attn2c_reference_width(x_shape) / parts;
   if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank))
     return attn2c_reference_fault(call, "operand and result must have the same shape");
   for (int position = 1; position <= 2; position++) {
     const attn2c_tensor *shape = attn2c_reference_operand(call, position);
     if (shape && (shape->rank != 1 || shape->shape[0] != width))
-      return attn2c_reference_fault(call, "gain and bias must be [last dimension of the operand]");
+      return attn2c_reference_fault(call, "gain and bias must be [last dimension of the operand, or part]");
   }
   double eps = attn2c_number(call->op, "eps", -1);
   if (!(eps >= 0)) return attn2c_reference_fault(call, "eps must be given, and not be negative");
@@ -35,15 +44,17 @@ int attn2c_reference_layer_norm(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y = gain x / sqrt(mean of x^2 + eps), over the last dimension */
+/* y = gain x / sqrt(mean of x^2 + eps), over the last dimension, or over each of its `heads` parts */
 int attn2c_reference_rms_norm(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   const attn2c_tensor *gain_shape = attn2c_reference_operand(call, 1);
-  int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
+  const int64_t parts = parts_of(call, attn2c_reference_width(x_shape));
+  if (parts == 0) return attn2c_reference_fault(call, "heads must divide the last dimension");
+  int64_t rows = attn2c_reference_rows(x_shape) * parts, width = attn2c_reference_width(x_shape) / parts;
   if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank))
     return attn2c_reference_fault(call, "operand and result must have the same shape");
   if (gain_shape && (gain_shape->rank != 1 || gain_shape->shape[0] != width))
-    return attn2c_reference_fault(call, "the gain must be [last dimension of the operand]");
+    return attn2c_reference_fault(call, "the gain must be [last dimension of the operand, or part]");
   double eps = attn2c_number(call->op, "eps", -1);
   if (!(eps >= 0)) return attn2c_reference_fault(call, "eps must be given, and not be negative");
   const float *gain = attn2c_reference_values(call, 1);

@@ -157,22 +157,23 @@ static int activate(const op_result *result) {
  * error, however small it is itself, and r and g scale it. 4 u rms r |g| is allowed: nearly 0 if the mean is
  * near 0, and more if the mean removes more digits of x. */
 static int layer_norm(const op_result *result) {
+  const int64_t parts = attn2c_reference_count(result->call, "heads", 1);
+  const int64_t rows = result->rows * parts, width = result->width / parts;
   const float *gain = attn2c_reference_values(result->call, 1),
               *bias = attn2c_reference_values(result->call, 2);
   double eps = attn2c_number(result->call->op, "eps", 0);
-  for (int64_t r = 0; r < result->rows; r++) {
-    const float *x = (const float *)attn2c_reference_values(result->call, 0) + r * result->width;
+  for (int64_t r = 0; r < rows; r++) {
+    const float *x = (const float *)attn2c_reference_values(result->call, 0) + r * width;
     double mean = 0, variance = 0;
-    for (int64_t i = 0; i < result->width; i++) mean += x[i];
-    mean /= (double)result->width;
-    for (int64_t i = 0; i < result->width; i++) variance += (x[i] - mean) * (x[i] - mean);
-    variance /= (double)result->width;
+    for (int64_t i = 0; i < width; i++) mean += x[i];
+    mean /= (double)width;
+    for (int64_t i = 0; i < width; i++) variance += (x[i] - mean) * (x[i] - mean);
+    variance /= (double)width;
     double scale = 1 / sqrt(variance + eps), rms = sqrt(mean * mean + variance);
-    for (int64_t i = 0; i < result->width; i++) {
+    for (int64_t i = 0; i < width; i++) {
       double g = gain ? fabs((double)gain[i]) : 1, b = bias ? fabs((double)bias[i]) : 0;
-      result->allowed[r * result->width + i] =
-          (float)(5e-7 * (g * fabs(x[i] - mean) * scale + b) + 4 * ATTN2C_ROUNDOFF * rms * scale * g +
-                  ATTN2C_SMALLEST);
+      result->allowed[r * width + i] = (float)(5e-7 * (g * fabs(x[i] - mean) * scale + b) +
+                                               4 * ATTN2C_ROUNDOFF * rms * scale * g + ATTN2C_SMALLEST);
     }
   }
   return ATTN2C_OK;

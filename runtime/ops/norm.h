@@ -128,6 +128,15 @@ ATTN2C_INLINE void attn2c_layer_norm(float *y, const float *x, const float *gain
   }
 }
 
+/* Does the same for each of `heads` parts of head_dim columns by itself; gain[head_dim] and bias[head_dim].
+ */
+ATTN2C_INLINE void attn2c_layer_norm_heads(float *y, const float *x, const float *gain, const float *bias,
+                                           int rows, int heads, int head_dim, int ldx, int ldy, float eps) {
+  for (int head = 0; head < heads; head++)
+    attn2c_layer_norm(y + (ptrdiff_t)head * head_dim, x + (ptrdiff_t)head * head_dim, gain, bias, rows,
+                      head_dim, ldx, ldy, eps);
+}
+
 /* Returns the sum of x[j]^2 over one row x[cols]. */
 ATTN2C_INLINE float attn2c_square_sum(const float *x, int cols) {
   const int whole = cols - cols % ATTN2C_SUMS, rest = cols - whole;
@@ -172,6 +181,14 @@ ATTN2C_INLINE void attn2c_rms_norm(float *y, const float *x, const float *gain, 
       for (int j = 0; j < cols; j++) out[j] = gain ? in[j] * factor * gain[j] : in[j] * factor;
     }
   }
+}
+
+/* Does the same for each of `heads` parts of head_dim columns by itself; gain[head_dim]. */
+ATTN2C_INLINE void attn2c_rms_norm_heads(float *y, const float *x, const float *gain, int rows, int heads,
+                                         int head_dim, int ldx, int ldy, float eps) {
+  for (int head = 0; head < heads; head++)
+    attn2c_rms_norm(y + (ptrdiff_t)head * head_dim, x + (ptrdiff_t)head * head_dim, gain, rows, head_dim, ldx,
+                    ldy, eps);
 }
 
 /* y = x / max(sqrt(sum of x^2), eps) for each row of x[rows][cols]. Rows are ldx and ldy floats apart, and y

@@ -49,6 +49,51 @@ Test(rms_norm, mean_of_squares_and_gain) {
   cr_assert_eq(run(NULL), ATTN2C_USAGE);
 }
 
+/* The same numbers as two heads of width 2, with one gain: squares 10 and 26, 8 and 0. */
+Test(rms_norm, of_each_head) {
+  float x[] = {1, -3, 5, 1, 2, 2, 0, 0}, gain[] = {2, -1}, y[8];
+  start("rms_norm");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 1, 2, 4, 0);
+  op.operands[1] = tensor("gain", ATTN2C_F32, gain, 2, 0, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 2, 4, 0);
+  attribute(0, "eps", 0, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "the gain is as wide as a head");
+  attribute(1, "heads", 2, NULL);
+  attribute(0, "eps", 12, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  const double first = sqrt(17);
+  assert_near(y, (double[]){2 / first, 3 / first, 2, -0.2, 1, -0.5, 0, 0}, 8, 1e-7);
+  attribute(1, "heads", 3, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "4 is not divisible by 3");
+}
+
+Test(layer_norm, of_each_head) {
+  float x[] = {1, 3, 5, 1}, gain[] = {2, 1}, bias[] = {0, 1}, y[4];
+  start("layer_norm");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 1, 1, 4, 0);
+  op.operands[1] = tensor("gain", ATTN2C_F32, gain, 2, 0, 0, 0);
+  op.operands[2] = tensor("bias", ATTN2C_F32, bias, 2, 0, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 1, 4, 0);
+  attribute(0, "eps", 0, NULL);
+  attribute(1, "heads", 2, NULL); /* deviations 1 and 2 */
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){-2, 2, 2, 0}, 4, 1e-7);
+}
+
+Test(softcap, bends_rows) {
+  float x[] = {0, 2, -2, 1e30f, -INFINITY, NAN}, y[6];
+  start("softcap");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 2, 3, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 2, 3, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "without a cap");
+  attribute(0, "cap", 2, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  const double one = 2 * tanh(1);
+  assert_near(y, (double[]){0, one, -one, 2, -INFINITY, NAN}, 6, 1e-6);
+  op.result = tensor("z", ATTN2C_F32, y, 6, 0, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "another shape");
+}
+
 Test(normalise, length_one_but_for_next_to_nothing) {
   float x[] = {3, -4, 0, 0.25f, 0, 0, 0, 0, 0, INFINITY, 1, 0, 1, NAN, 0}, y[15];
   start("normalise");

@@ -106,6 +106,8 @@ local function draw_stage(d, pooled, width)
   elseif stage.stage == "vocabulary" then
     if width ~= d.d_model or chance(40) then stage.tied = false end
     if chance(40) then stage.bias = chance(70) end
+    if chance(20) then stage.scale = pick { 0.25, 3.0 } end
+    if chance(20) then stage.softcap = pick { 0.5, 30 } end
   elseif stage.stage == "norm" and (chance(40) or width < NARROW) then
     stage.eps = width < NARROW and 0.5 or pick { 1e-12, 1e-5, 0.5 }
   end
@@ -216,9 +218,25 @@ local function draw_sizes(d)
   if chance(25) then d.gated = chance(80) end
 end
 
+local norm_before = words.set { "pre", "sandwich" }
+
+-- Parts side by side, and the factor of their results, where the keys drawn before go with them.
+local function draw_parts(d)
+  if chance(25) and (d.norm or "post") ~= "post" and not d.memory and not (d.input and d.input.stage == "qkv") then
+    d.parallel = norm_before[d.norm] and pick { "two_norms", "one_norm" } or "two_norms"
+  elseif chance(10) then
+    d.parallel = "none"
+  end
+  local projections = d.projections
+  local has_out = projections == nil or projections == true or type(projections) == "table" and projections.out
+  if chance(15) and (has_out or d.norm == "sandwich" or d.norm == "res_post") then
+    d.residual_scale = pick { 0.22, 1.5 }
+  end
+end
+
 local function draw_norms(d)
-  if chance(60) then d.norm = pick { "post", "pre", "none" } end
-  if d.input and d.input.stage == "qkv" and d.norm == "pre" then d.norm = "none" end
+  if chance(60) then d.norm = pick { "post", "pre", "sandwich", "res_post", "none" } end
+  if d.input and d.input.stage == "qkv" and norm_before[d.norm] then d.norm = "none" end
   -- Without norms weights that are no softmax would grow from layer to layer.
   if (d.weighting or "softmax") ~= "softmax" and d.layers > 1 and d.norm == "none" then d.norm = "post" end
   if chance(40) then d.final_norm = d.norm ~= "none" and chance(70) end
@@ -257,6 +275,7 @@ local function draw_model(d)
   if d.projections == false and not qkv and chance(50) then
     d.projections = { q = chance(50), k = chance(50), v = chance(50), out = chance(50) }
   end
+  draw_parts(d)
   local keys_come_in = d.past or qkv and d.projections == false
   if chance(50) and keys_come_in then d.kv_layout = pick { "rows_first", "heads_first" } end
   return width
@@ -268,7 +287,11 @@ local function draw_layer(d)
   if chance(30) then layer.d_ff = chance(75) and size(120) or 0 end
   if chance(20) then layer.gated = chance(50) end
   if chance(20) then layer.activation = pick(activations) end
-  if chance(20) and (d.norm or "post") ~= "none" then layer.norm = pick { "post", "post", d.norm or "post" } end
+  if chance(20) and (d.norm or "post") ~= "none" and (d.parallel or "none") == "none" and not d.residual_scale then
+    layer.norm = pick { "post", "post", d.norm or "post" }
+  end
+  if chance(15) and (d.parallel or "none") ~= "none" then layer.parallel = "none" end
+  if chance(20) then layer.qk_norm = attention.draw_qk_norm(d) end
   if chance(20) then layer.norm_kind = pick { "layer", "rms" } end
   if chance(15) and d.d_model >= NARROW then layer.eps = pick { 1e-12, 1e-3, 1 } end
   if chance(20) then layer.bias = draw_bias() end
@@ -276,6 +299,8 @@ local function draw_layer(d)
   if chance(15) then layer.softcap = pick { 0.5, 5 } end
   if chance(10) then layer.dropout, layer.drop_path = 0.1, 0.5 end
   if chance(15) and d.positions == "rope" then layer.rope_theta = pick { 2, 500, 1e6 } end
+  if chance(15) and d.positions == "rope" then layer.rope_dim = pick { 0, 2 } end
+  if chance(15) and d.positions == "rope" and layer.rope_dim == nil then layer.rope_scaling = false end
   if chance(20) and (d.projections == nil or d.projections == true) then
     layer.kv_heads = pick(divisors(d.heads, d.heads))
   end

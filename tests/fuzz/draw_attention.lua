@@ -41,6 +41,13 @@ for _, array in ipairs(masks.arrays) do
   if not array.keeps then array_masks[#array_masks + 1] = array.word end
 end
 
+--- A norm of queries and keys. That of a narrow row is as sensitive as a unit vector.
+function attention.draw_qk_norm(d)
+  if d.projections ~= nil and d.projections ~= true then return "none" end
+  local narrow = head_dim_of(d) < sizes.NARROW
+  return narrow and not (d.eps and d.eps >= 0.1) and "none" or pick { "none", "heads", "all" }
+end
+
 -- keys: rows that the attention's keys have.
 local function draw_mask(d, keys)
   local way = random(12)
@@ -101,6 +108,7 @@ local function draw_positions(d, keys)
   if d.positions == "rope" then
     d.rope_dim = 2 * random(head_dim_of(d) // 2)
     if head_dim_of(d) % 2 == 0 and chance(40) then d.rope_dim = head_dim_of(d) end
+    if chance(10) then d.rope_dim = 0 end
     if chance(50) then d.rope_style = pick { "halves", "pairs" } end
     if chance(30) then d.rope_theta = pick { 1, 100.5, 5e5 } end
   elseif d.positions == "t5" then
@@ -140,6 +148,7 @@ function attention.draw_stack(d, keys)
   draw_positions(d, own)
   if d.projections == false and not keys then d.kv_heads = nil
   elseif chance(35) then d.kv_heads = divisor(d.heads) end
+  if chance(20) then d.qk_norm = attention.draw_qk_norm(d) end
   if chance(15) and d.projections ~= false then d.bias_kv = chance(80) end
   if chance(15) then d.zero_attn = chance(80) end
   if chance(4) and (d.weighting or "softmax") == "softmax" and d.layers <= 2 then d.fully_masked = "nan"

@@ -48,8 +48,8 @@ of("gen/passes/validate.lua", spec .. "passes/validate_spec.lua") {
     suite = spec .. "passes/validate/attention_spec.lua", wrong = "the new keys do not count" },
   { name = "validate_positions", old = "local needed = spec.seq + (spec.past or 0)", new = "local needed = spec.seq",
     suite = spec .. "passes/validate/attention_spec.lua", wrong = "the past has no positions" },
-  { name = "validate_rope_dim", old = "(spec.rope_dim % 2 ~= 0 or spec.rope_dim > spec.head_dim)",
-    new = "spec.rope_dim > spec.head_dim", suite = spec .. "passes/validate/attention_spec.lua",
+  { name = "validate_rope_dim", old = "(dim % 2 ~= 0 or dim > spec.head_dim)",
+    new = "dim > spec.head_dim", suite = spec .. "passes/validate/attention_spec.lua",
     wrong = "an odd number of columns is rotated" },
 }
 
@@ -63,7 +63,10 @@ of("gen/passes/validate/readers.lua", spec .. "passes/validate_spec.lua") {
 }
 
 of("gen/passes/graph.lua", spec .. "passes/graph_spec.lua") {
-  { name = "graph_norm", old = "return norm == \"post\" and", new = "return norm ~= \"none\" and",
+  { name = "graph_parallel", old = "function(each) return feed_forward(self, path .. \".ff\", each) end, normed)",
+    new = "function(each) return feed_forward(self, path .. \".ff\", each) end)",
+    wrong = "the feed-forward of a parallel layer has a norm of its own" },
+  { name = "graph_norm", old = "return self.spec.norm == \"post\" and", new = "return self.spec.norm ~= \"none\" and",
     wrong = "a pre-norm stack is normed after the sum, too" },
   { name = "graph_gate", old = "{ a = up, b = gated }", new = "{ a = up, b = gate }",
     suite = spec .. "passes/graph/attention_spec.lua", wrong = "the gate has no activation" },
@@ -77,12 +80,18 @@ of("gen/passes/graph.lua", spec .. "passes/graph_spec.lua") {
 of("gen/passes/graph/attention.lua", spec .. "passes/graph/attention_spec.lua") {
   { name = "attention_softcap_order",
     old = [[
-  if spec.softcap then op("softcap", "capped", {}, { cap = to_float(spec.softcap) }) end
+  if spec.softcap then
+    scores = self:op("softcap", a.path .. ".capped", { x = scores }, { cap = to_float(spec.softcap) })
+  end
   if table_ then op("add_distance", "placed", { table = table_ }, { extra = extra }) end]],
     new = [[
   if table_ then op("add_distance", "placed", { table = table_ }, { extra = extra }) end
-  if spec.softcap then op("softcap", "capped", {}, { cap = to_float(spec.softcap) }) end]],
+  if spec.softcap then
+    scores = self:op("softcap", a.path .. ".capped", { x = scores }, { cap = to_float(spec.softcap) })
+  end]],
     wrong = "positions are capped with the scores" },
+  { name = "attention_norm_of_all", old = "spec.qk_norm == \"all\" or ", new = "",
+    wrong = "heads that are left out are missing in a norm of all heads" },
   { name = "attention_prefix", old = "causal = spec.mask.causal or spec.mask.prefix ~= nil,",
     new = "causal = spec.mask.causal,", wrong = "a prefix bounds nothing after itself" },
   { name = "attention_cross_masks", old = "masks = { key_padding = memory.key_padding } }",
@@ -97,8 +106,9 @@ of("gen/passes/graph/attention.lua", spec .. "passes/graph/attention_spec.lua") 
     new = "(\"rope_%s %.17g %d\"):format(name, spec.rope_theta, 0)", wrong = "rotation begins anew after a past" },
   { name = "attention_zero", old = "(spec.bias_kv and 1 or 0) + (spec.zero_attn and 1 or 0)",
     new = "(spec.bias_kv and 1 or 0)", wrong = "the row of zeros counts as a key of the sequence" },
-  { name = "attention_kept_columns", old = "{ heads = a.kept, all = spec.heads, axis = 2 }",
-    new = "{ heads = a.kept, all = spec.heads, axis = 1 }", wrong = "rows, not columns, are left out of W_o" },
+  { name = "attention_kept_columns", old = "{ heads = kept, all = spec.heads, axis = 2, factor = factor }",
+    new = "{ heads = kept, all = spec.heads, axis = 1, factor = factor }",
+    wrong = "rows, not columns, are left out of W_o" },
   { name = "attention_factor_layer", old = "a.factors.shape[1] > 1 and a.layer or 0", new = "0",
     wrong = "all layers have the first one's factors" },
 }

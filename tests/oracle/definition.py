@@ -37,7 +37,8 @@ OWN = {"mask", "window", "prefix", "mask_value", "input", "seq", "attention_outp
        "max_position"}
 OF_WIDTH = {"head_dim", "rope_dim", "d_ff", "scale"}    # taken only where the widths are the model's
 OF_STACK = {"seq", "d_model", "heads", "kv_heads", "head_dim", "layers", "d_ff", "gated", "activation", "norm",
-            "norm_kind", "eps", "final_norm", "residual", "bias", "projections", "scale", "softcap",
+            "norm_kind", "eps", "final_norm", "residual", "residual_scale", "parallel", "qk_norm", "bias",
+            "projections", "scale", "softcap",
             "scoring", "weighting", "fully_masked", "bias_kv", "zero_attn", "positions", "rope_theta",
             "rope_style", "rope_dim", "t5_buckets", "t5_distance"}
 DEFAULT_NAMES = {"hidden": "hidden", "norm": "hidden", "pool": "pooled", "linear": "logits",
@@ -331,6 +332,14 @@ class Stack:
             value = self.linear(path + ".v", value, narrow, bias)
         return split(query, self.heads), split(key, self.kv_heads), split(value, self.kv_heads)
 
+    def qk_norm(self, path, x):
+        """Queries or keys, [heads][rows][D], with their norm: each head by itself, or all of a row together."""
+        if self.d.get("qk_norm") == "heads":
+            return self.norm(path, x)
+        if self.d.get("qk_norm") == "all":
+            return split(self.norm(path, x.transpose(1, 0, 2).reshape(x.shape[1], -1)), x.shape[0])
+        return x
+
     def close(self, path, context):
         if not self.projects("out"):
             return context
@@ -391,6 +400,7 @@ class Stack:
         results = []
         for b in range(self.batch):
             q, k, v = self.project(path, x[b], keys_from[b], values_from[b])
+            q, k = self.qk_norm(path + ".q_norm", q), self.qk_norm(path + ".k_norm", k)
             if d.get("positions") == "rope":
                 q, k = rotated(d, q, past), rotated(d, k, past)
             if past:
@@ -436,18 +446,40 @@ class Stack:
         hidden = act(self.linear(path + ".gate", x, d_ff, bias)) * up if self.d.get("gated") else act(up)
         return self.linear(path + ".down", hidden, self.d["d_model"], bias)
 
-    def sublayer(self, path, x, part):
+    def branch(self, path, x, part, first=None):
+        """What a part makes of x, or of `first` where the norm before it is another's, with its norms and factor."""
         where = self.d.get("norm", "post")
-        y = part(self.norm(path, x) if where == "pre" else x)
+        if first is None:
+            first = self.norm(path, x) if where in ("pre", "sandwich") else x
+        y = part(first)
+        if where == "sandwich":
+            y = self.norm(path + "_after", y)
+        elif where == "res_post":
+            y = self.norm(path, y)
+        return y * self.d.get("residual_scale", 1.0)
+
+    def sublayer(self, path, x, part):
+        y = self.branch(path, x, part)
         if self.d.get("residual", True):
             y = x + y
-        return self.norm(path, y) if where == "post" else y
+        return self.norm(path, y) if self.d.get("norm", "post") == "post" else y
+
+    def parallel(self, layer, path, x):
+        """Attention and feed-forward of the same states."""
+        first = self.norm(path + ".norm1", x) if self.d["parallel"] == "one_norm" else None
+        y = self.branch(path + ".norm1", x, lambda z: self.self_attention(layer, path + ".attn", z), first)
+        if self.d.get("d_ff") != 0:
+            y = y + self.branch(path + ".norm2", x, lambda z: self.feed_forward(path + ".ff", z), first)
+        return x + y if self.d.get("residual", True) else y
 
     def run(self):
         self.read_inputs()
         x = self.states
         for layer in range(self.d["layers"]):
             path = f"{self.prefix}l{layer}"
+            if self.d.get("parallel", "none") != "none":
+                x = self.parallel(layer, path, x)
+                continue
             x = self.sublayer(path + ".norm1", x, lambda y: self.self_attention(layer, path + ".attn", y))
             if self.memory is not None:
                 x = self.sublayer(path + ".norm_cross", x, lambda y: self.cross_attention(layer, path + ".cross", y))
@@ -489,8 +521,10 @@ class Stack:
         if kind == "vocabulary":
             vocab = self.d["input"]["vocab"]
             own = "input.tokens.weight" if stage.get("tied", True) else path + ".vocabulary.weight"
-            y = x @ self.given.weight(own, vocab, x.shape[-1], deviation=x.shape[-1] ** -0.5).T
-            return y + (self.given.weight(path + ".vocabulary.bias", vocab) if stage.get("bias") else 0.0)
+            y = x @ self.given.weight(own, vocab, x.shape[-1], deviation=x.shape[-1] ** -0.5).T * stage.get("scale", 1.0)
+            y = y + (self.given.weight(path + ".vocabulary.bias", vocab) if stage.get("bias") else 0.0)
+            cap = stage.get("softcap")
+            return cap * np.tanh(y / cap) if cap else y
         if kind == "normalise":
             return x / np.maximum(np.sqrt((x ** 2).sum(-1, keepdims=True)), 1e-12)
         if kind in ("softmax", "log_softmax"):

@@ -1,15 +1,13 @@
 -- attention.lua: makes the graph operations of one attention, in every form that a description may ask for.
 -- These are projections, positions, past and extra keys, scores, terms added to them, masks, weights and the context.
+local Builder = require("passes.graph.builder")
 local masks = require("data.masks")
 local precision = require("data.precision")
 local rope = require("passes.graph.rope")
 
 local attention = {}
 
--- Returns the float nearest to a number. An op's factor must be the same in the emitted C, which prints nine digits,
--- and in the reference. Nine digits of a double may be nearer to another float than the double is; those of a float
--- are not.
-local function to_float(value) return (string.unpack("<f", string.pack("<f", value))) end
+local to_float = Builder.to_float
 
 local function array_shape(self, form, keys)
   local spec = self.spec
@@ -88,9 +86,8 @@ end
 -- Rotates queries or keys [B][rows][heads head_dim] by their positions.
 local function rotate(self, path, x, heads)
   local spec = self.spec
-  local shape = { x.shape[2], spec.rope_dim // 2 }
-  local own = self.stack_spec and self.stack_spec.rope_theta ~= spec.rope_theta
-    and ("_%.17g"):format(spec.rope_theta):gsub("[^%w]", "_") or ""
+  if spec.rope_dim == 0 then return x end
+  local shape, own = { x.shape[2], spec.rope_dim // 2 }, self:variant_of_angles()
   local function angles(name)
     local formula = ("rope_%s %.17g %d"):format(name, spec.rope_theta, spec.past)
     if spec.rope_scaling then formula = rope.formula(name, spec, spec.past, x.shape[2]) end
@@ -134,7 +131,9 @@ local function added(self, a, scores)
     scale = 1.0
   end
   local extra = a.mask.extra
-  if spec.softcap then op("softcap", "capped", {}, { cap = to_float(spec.softcap) }) end
+  if spec.softcap then
+    scores = self:op("softcap", a.path .. ".capped", { x = scores }, { cap = to_float(spec.softcap) })
+  end
   if table_ then op("add_distance", "placed", { table = table_ }, { extra = extra }) end
   for _, array in ipairs(masks.in_order) do
     local operand = a.masks[array.word]
@@ -220,7 +219,7 @@ end
 local function counts_heads(spec)
   return spec.kv_heads ~= spec.heads or spec.attention_output.kind ~= "none" or spec.attention_output.scores
     or spec.scoring == "additive"
-    or spec.distances or masks.count_heads(spec.mask)
+    or spec.distances or spec.qk_norm == "all" or masks.count_heads(spec.mask)
     or spec.bias_kv or spec.past > 0
 end
 
@@ -304,8 +303,9 @@ end
 local function close(self, a, context)
   local spec = self.spec
   if not attention.projects(spec, "out") then return context end
+  local kept, factor = a.kept, self:residual_factor(false)
   return self:linear(a.path .. ".out", context, spec.d_model, spec.bias.out, 1 / math.sqrt(2 * spec.layers),
-    a.kept and { heads = a.kept, all = spec.heads, axis = 2 } or nil)
+    kept and { heads = kept, all = spec.heads, axis = 2, factor = factor } or factor and { factor = factor })
 end
 
 -- Puts past keys and values before the new ones; the new ones become outputs.
@@ -337,6 +337,11 @@ function attention.self(self, path, layer, x)
     prefix = not spec.mask.causal and spec.mask.prefix or nil, -- a sum of masks: causal makes a prefix irrelevant
     offset = spec.past > 0 and spec.past or nil, extra = extra > 0 and extra or nil }
   a.key_padding = a.masks.key_padding
+  if spec.qk_norm ~= "none" then
+    local of_heads = spec.qk_norm == "heads"
+    a.q = self:norm(a.path .. ".q_norm", a.q, { heads = of_heads and a.heads or nil })
+    a.k = self:norm(a.path .. ".k_norm", a.k, { heads = of_heads and a.kv_heads or nil })
+  end
   if spec.positions == "rope" then
     a.q = rotate(self, a.path .. ".q_rotated", a.q, a.heads)
     a.k = rotate(self, a.path .. ".k_rotated", a.k, a.kv_heads)

@@ -1,14 +1,21 @@
 -- builder.lua: makes the named inputs, weights, constants, ops and outputs of a graph.
 -- One builder is for the model's stack of layers, another for that of an encoder in its memory.
+local dump = require("common.dump")
 local names = require("checkpoints.names")
 local ops = require("data.ops")
 local precision = require("data.precision")
 local sources = require("checkpoints.sources")
 local targets = require("data.targets")
 local types = require("data.types")
+local words = require("common.words")
 
 local Builder = {}
 Builder.__index = Builder
+
+--- Returns the float nearest to a number. An op's factor must be the same in the emitted C, which prints nine digits,
+--- and in the reference. Nine digits of a double may be nearer to another float than the double is; those of a float
+--- are not.
+function Builder.to_float(value) return (string.unpack("<f", string.pack("<f", value))) end
 
 -- Returns the rule of a weight that uses another's tensor if the checkpoint has none of its own; its own names come
 -- first.
@@ -28,7 +35,7 @@ function Builder.new(spec, name, has_pairs)
     stack_name = "",
     graph = { tensors = {}, order = {}, weights = {} },
     entry = { name = name, ops = {}, inputs = {}, outputs = {}, flops = 0 },
-    section = "input", masks = {}, attention_outputs = {}, has_pairs = has_pairs,
+    section = "input", masks = {}, angles = {}, attention_outputs = {}, has_pairs = has_pairs,
   }, Builder)
 end
 
@@ -38,7 +45,8 @@ function Builder:part(spec, prefix, input_prefix, stack_name)
   return setmetatable({
     spec = spec, model = self.model, batch = self.batch, prefix = prefix, input_prefix = input_prefix,
     stack_name = stack_name, graph = self.graph, entry = self.entry, section = "input",
-    masks = {}, attention_outputs = self.attention_outputs, layout = self.spec.layout, has_pairs = self.has_pairs,
+    masks = {}, angles = {}, attention_outputs = self.attention_outputs, layout = self.spec.layout,
+    has_pairs = self.has_pairs,
   }, Builder)
 end
 
@@ -206,23 +214,50 @@ end
 --- Returns x W^T + b. `gain` scales the random weights, so that terms added to a residual stay small in deep stacks.
 function Builder:linear(path, x, width, bias, gain, source)
   local from = x.shape[#x.shape]
+  local of_bias = source and source.axis ~= 1 and { factor = source.factor } or source
   return self:product(path, {
     x = x,
-    weight = self:weight(path .. ".weight", { width, from }, 0, (gain or 1) / math.sqrt(from), source),
-    bias = bias and self:weight(path .. ".bias", { width }, 0, 0.1, source and source.axis == 1 and source or nil)
-      or nil,
+    weight = self:weight(path .. ".weight", { width, from }, 0, (gain or 1) / math.sqrt(from), source or nil),
+    bias = bias and self:weight(path .. ".bias", { width }, 0, 0.1, of_bias or nil) or nil,
   })
 end
 
---- Returns a norm of the stack's kind.
-function Builder:norm(path, x, eps)
-  local width = { x.shape[#x.shape] }
-  local rms = self.spec.norm_kind == "rms"
+--- Returns a norm of the stack's kind. given: eps, if it is not the stack's; heads: the number of parts of a row that
+--- have a norm by themselves, with one weight; factor: of the weight and the bias.
+function Builder:norm(path, x, given)
+  given = given or {}
+  local width, heads = { x.shape[#x.shape] // (given.heads or 1) }, given.heads
+  local rms, source = self.spec.norm_kind == "rms", { factor = given.factor }
   return self:op(rms and "rms_norm" or "layer_norm", path, {
     x = x,
-    gain = self:weight(path .. ".weight", width, 1, 0.1),
-    bias = self.spec.bias.norm and self:weight(path .. ".bias", width, 0, 0.1) or nil,
-  }, { eps = eps or self.spec.eps })
+    gain = self:weight(path .. ".weight", width, 1, 0.1, source),
+    bias = self.spec.bias.norm and self:weight(path .. ".bias", width, 0, 0.1, source) or nil,
+  }, { eps = given.eps or self.spec.eps, heads = heads })
+end
+
+local norm_after = words.set { "sandwich", "res_post" }
+
+--- True if a part's result has a norm before it is added to the residual.
+function Builder:has_norm_after() return norm_after[self.spec.norm] == true end
+
+--- Returns the factor residual_scale if it belongs to the weights of the norm after a part (of_norm) or of the part's
+--- last product, else nil.
+function Builder:residual_factor(of_norm)
+  local factor = self.spec.residual_scale
+  return factor ~= 1.0 and self:has_norm_after() == of_norm and factor or nil
+end
+
+--- Returns the end of the names of this layer's tables of angles: "" for those of the stack's keys, else one for each
+--- combination of keys.
+function Builder:variant_of_angles()
+  local stack, spec = self.stack_spec or self.spec, self.spec
+  local function text(of) return ("%s %s\n%s"):format(of.rope_theta, of.rope_dim, dump.table(of.rope_scaling or {})) end
+  local own = text(spec)
+  if own == text(stack) then return "" end
+  local known = self.angles
+  for i, each in ipairs(known) do if each == own then return "_" .. i + 1 end end
+  known[#known + 1] = own
+  return "_" .. #known + 1
 end
 
 --- Makes a tensor an output with a name, and returns the output. An input, or a tensor that is an output already, is

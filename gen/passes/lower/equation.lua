@@ -26,6 +26,8 @@ return function(fusion, block, rows)
       text = ("bf16(%s)"):format(text)
     elseif each.op == "activate" then
       text = ("%s(%s)"):format(each.attributes["function"], text)
+    elseif each.operands.x then
+      text = ("%s(%s)"):format(each.op, text)
     else
       text = ("%s %s %s"):format(text, each.op == "add" and "+" or "×", each.operands.b.name)
     end

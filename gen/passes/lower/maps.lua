@@ -11,6 +11,11 @@ local ROUND = { kind = "round" }
 -- Maximum columns of a map that rounds; its rows are on the stack before they are rounded.
 local MOST_ROUNDED = 1024
 
+--- Returns the elementwise operation of an op that has one.
+function maps.operation_of(op)
+  return { op = op, kind = op.op, fn = op.attributes["function"], factor = op.attributes.cap, tensor = op.operands.b }
+end
+
 --- Returns the elementwise operations of a fusion, in order: bias for the linear; activate and add for ops of the
 --- epilogue.
 function maps.operations_of(fusion)
@@ -25,7 +30,7 @@ function maps.operations_of(fusion)
       add(op, "scale_column", op.operands.scale)
       add(op, "bias", op.operands.bias)
     else
-      list[#list + 1] = { op = op, kind = op.op, fn = op.attributes["function"], tensor = op.operands.b }
+      list[#list + 1] = maps.operation_of(op)
     end
   end
   return list
@@ -108,7 +113,7 @@ function maps:map(operations, tile_tensor, origin, first, count, column, cols, l
     end
     for _, operation in ipairs(operations) do
       local entry = { kind = operation.kind == "round" and not constants.type and "round_floats" or operation.kind,
-        fn = operation.fn }
+        fn = operation.fn, factor = operation.factor }
       if operation.tensor then
         local name = operation.kind == "bias" and "bias" or "r" .. (number > 1 and number or "")
         local operand, ld

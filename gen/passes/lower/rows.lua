@@ -53,13 +53,15 @@ function leading.embed(self, fusion, origin, block)
   self:epilogue(fusion, origin, block.first, block.count, 0, cols)
 end
 
--- Lowers a norm: rows of x to rows of the result, with the op's gain and bias if it has them.
+-- Lowers a norm: rows of x to rows of the result, with the op's gain and bias if it has them. heads: each of this many
+-- parts of a row by itself.
 local function norm(self, fusion, origin, block)
   local op = fusion.leading
-  local o, x = op.operands, op.operands.x
+  local o, x, heads = op.operands, op.operands.x, op.attributes.heads
   local cols = x.shape[#x.shape]
-  self:row(op.op,
-    { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(fusion.result), eps = op.attributes.eps },
+  self:row(heads and op.op .. "_heads" or op.op,
+    { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(fusion.result), eps = op.attributes.eps,
+      heads = heads, head_dim = heads and cols // heads or nil },
     {
       y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin),
       gain = o.gain and self:at(o.gain, 0, 0, origin), bias = o.bias and self:at(o.bias, 0, 0, origin),
@@ -75,7 +77,7 @@ local function elementwise(self, fusion, origin, block)
   local op = fusion.leading
   local x = op.operands.x or op.operands.a
   local cols = x.shape[#x.shape]
-  local own = { op = op, kind = op.op, fn = op.attributes["function"], tensor = op.operands.b }
+  local own = maps.operation_of(op)
   if self.variant ~= "trace" then
     local operations = maps.operations_of(fusion)
     table.insert(operations, 1, own)
@@ -86,6 +88,7 @@ local function elementwise(self, fusion, origin, block)
 end
 
 leading.activate, leading.add, leading.multiply, leading.round = elementwise, elementwise, elementwise, elementwise
+leading.softcap = elementwise
 
 -- Lowers rotations; the tables of angles begin again with each sequence.
 function leading.rotate(self, fusion, origin, block)

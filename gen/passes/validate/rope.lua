@@ -34,9 +34,11 @@ return function(tools, read)
   end
 
   return function(say, field, value)
+    if value == false then return false end
     local list = words.sorted_keys(types)
     if type(value) ~= "table" then
-      return say(field.key, tools.show(value) .. ", but a table such as { type = \"linear\", factor = 2 } is allowed")
+      return say(field.key, tools.show(value)
+        .. ", but false or a table such as { type = \"linear\", factor = 2 } is allowed")
     end
     local fields = types[value.type]
     if not fields then

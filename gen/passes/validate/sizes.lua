@@ -150,12 +150,18 @@ local function look_at_pools(spec)
   return asks, least
 end
 
--- Returns the longest sequence with unchanged angles if they depend on the length, else nil.
+-- Returns the longest sequence with unchanged angles if those of a layer depend on the length, and the scaling that
+-- says so; else nil.
 local function angles_same_to(spec)
-  local scaling = spec.positions == "rope" and spec.rope_scaling
-  if not scaling then return nil end
-  if scaling.type == "dynamic" and scaling.longest == 0 then return scaling.max_position end
-  return scaling.type == "longrope" and scaling.original or nil
+  local least, by
+  for _, each in ipairs(spec.each or { spec }) do
+    local scaling = each.positions == "rope" and each.rope_dim > 0 and each.rope_scaling
+    local same_to
+    if scaling and scaling.type == "dynamic" and scaling.longest == 0 then same_to = scaling.max_position end
+    if scaling and scaling.type == "longrope" then same_to = scaling.original end
+    if same_to and (not least or same_to < least) then least, by = same_to, scaling end
+  end
+  return least, by
 end
 
 -- Names that a call of a model with a list of sizes, or with any length, gives its own fields.
@@ -173,7 +179,7 @@ function sizes.resolve(say, spec, listed)
   end
   spec.pool_mask = mask_of_pools(spec)
   local asks, least = look_at_pools(spec)
-  local same_to = angles_same_to(spec)
+  local same_to, scaling = angles_same_to(spec)
   spec.least = least
   local own = spec.any and names_of_any or listed and names_of_listed or {}
   for _, name in ipairs(spec.inputs and words.sorted_keys(spec.inputs) or {}) do
@@ -189,8 +195,7 @@ function sizes.resolve(say, spec, listed)
   if same_to and spec.seq + spec.past <= same_to then same_to = nil end
   if (listed or spec.any) and same_to then
     say("rope_scaling", ("the angles of %s depend on the length beyond %d positions, and then a list of lengths does "
-      .. "not go with it%s"):format(spec.rope_scaling.type, same_to,
-      spec.rope_scaling.type == "dynamic" and "; give it `longest`" or ""))
+      .. "not go with it%s"):format(scaling.type, same_to, scaling.type == "dynamic" and "; give it `longest`" or ""))
   end
   local is_image = spec.input.stage == "image"
   if spec.any then return end

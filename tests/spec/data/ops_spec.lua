@@ -150,7 +150,7 @@ describe("ops.make", function()
       { "copy", { x = x }, {}, { 2, 3, 5 } },
       { "activate", { x = x }, { ["function"] = "relu" }, { 2, 3, 5 } },
       { "layer_norm", { x = x }, { eps = 1e-5 }, { 2, 3, 5 } },
-      { "softcap", { scores = square }, { cap = 2.0 }, { 2, 4, 3, 6 } },
+      { "softcap", { x = square }, { cap = 2.0 }, { 2, 4, 3, 6 } },
       { "softmax", { scores = tensor(2, 1, 3, 3) }, { scale = 1.0 }, { 2, 1, 3, 3 } },
       { "pool", { x = x }, { ["function"] = "mean" }, { 2, 5 } },
       { "pool", { x = x, mask = tensor(2, 4) }, { ["function"] = "max mean", keeps = true, first = 1 }, { 2, 10 } },

@@ -45,6 +45,65 @@ describe("the graph", function()
     assert.equal(15, #list)
   end)
 
+  it("of a sandwich norms before each part and after it, of res_post after it alone", function()
+    local list = equations(graph({ norm = "sandwich" }))
+    assert.equal("l0.norm1 = layer_norm(in.hidden, l0.norm1.weight, l0.norm1.bias)", list[1])
+    assert.same({ "l0.norm1_after = layer_norm(l0.attn.out, l0.norm1_after.weight, l0.norm1_after.bias)",
+      "l0.attn.sum = add(l0.norm1_after, in.hidden)",
+      "l0.norm2 = layer_norm(l0.attn.sum, l0.norm2.weight, l0.norm2.bias)" }, table.move(list, 9, 11, 1, {}))
+    assert.same({ "l0.norm2_after = layer_norm(l0.ff.down, l0.norm2_after.weight, l0.norm2_after.bias)",
+      "l0.ff.sum = add(l0.norm2_after, l0.attn.sum)" }, table.move(list, 15, 16, 1, {}))
+    list = equations(graph({ norm = "res_post" }))
+    assert.equal("l0.attn.q = linear(in.hidden, l0.attn.q.weight, l0.attn.q.bias)", list[1])
+    assert.same({ "l0.norm1 = layer_norm(l0.attn.out, l0.norm1.weight, l0.norm1.bias)",
+      "l0.attn.sum = add(l0.norm1, in.hidden)", "l0.ff.up = linear(l0.attn.sum, l0.ff.up.weight, l0.ff.up.bias)" },
+      table.move(list, 8, 10, 1, {}))
+    assert.equal("l0.ff.sum = add(l0.norm2, l0.attn.sum)", list[#list])
+  end)
+
+  it("of parallel parts reads the same states in both, with two norms or one", function()
+    local two = equations(graph({ norm = "pre", parallel = "two_norms" }))
+    assert.equal("l0.norm2 = layer_norm(in.hidden, l0.norm2.weight, l0.norm2.bias)", two[10])
+    assert.equal("l0.ff.sum = add(l0.ff.down, l0.attn.sum)", two[14])
+    local one = equations(graph({ norm = "pre", parallel = "one_norm" }))
+    assert.equal("l0.ff.up = linear(l0.norm1, l0.ff.up.weight, l0.ff.up.bias)", one[10])
+    assert.equal("l0.ff.sum = add(l0.ff.down, l0.attn.sum)", one[13])
+    assert.equal(13, #one)
+    local without = equations(graph({ norm = "pre", parallel = "one_norm", residual = false }))
+    assert.equal("l0.ff.sum = add(l0.ff.down, l0.attn.out)", without[#without])
+    assert.equal("l0.attn.sum = add(l0.attn.out, in.hidden)",
+      (function(list) return list[#list] end)(equations(graph({ norm = "pre", parallel = "two_norms", d_ff = 0 }))))
+  end)
+
+  it("has residual_scale in the weights that end a part, or in those of the norm after it", function()
+    local function scaled(more)
+      local tensors, list = graph(more).graph, {}
+      for _, name in ipairs(tensors.weights) do
+        for _, view in ipairs(tensors.tensors[name].from.views) do
+          if view.factor ~= 1 then list[#list + 1] = ("%s %g"):format(name, view.factor) end
+        end
+      end
+      return list
+    end
+    assert.same({ "l0.attn.out.weight 0.5", "l0.attn.out.bias 0.5", "l0.ff.down.weight 0.5", "l0.ff.down.bias 0.5" },
+      scaled({ norm = "pre", residual_scale = 0.5 }))
+    assert.same({ "l0.norm1_after.weight 2", "l0.norm1_after.bias 2", "l0.norm2_after.weight 2",
+      "l0.norm2_after.bias 2" }, scaled({ norm = "sandwich", residual_scale = 2 }))
+    assert.same({ "l0.attn.out.weight 3", "l0.attn.out.weight 3", "l0.attn.out.bias 3" },
+      scaled({ heads = 4, head_mask = { { 1, 0, 1, 0 } }, residual_scale = 3, d_ff = 0 }))
+    assert.same({}, scaled({}))
+  end)
+
+  it("scales and caps the scores of the vocabulary", function()
+    local state = graph({ input = { stage = "tokens", vocab = 9, scale = 3 }, output = { { stage = "vocabulary",
+      scale = 0.25, softcap = 30 } } })
+    local list, tensors = equations(state), state.graph.tensors
+    assert.equal("output.1.vocabulary.capped = softcap(output.1.vocabulary)", list[#list])
+    assert.equal("logits", tensors["output.1.vocabulary.capped"].member)
+    assert.same({ 3.0, 0.25 }, { tensors["input.tokens.weight"].from.views[1].factor,
+      tensors["output.1.vocabulary.weight"].from.views[1].factor })
+  end)
+
   it("without norms has none", function()
     local list = equations(graph({ norm = "none" }))
     assert.equal(12, #list)

@@ -22,7 +22,8 @@ describe("a spec", function()
     assert.same({
       name = "a", batch = 1, seq = 8, d_model = 24, heads = 3, kv_heads = 3, head_dim = 8, layers = 2, d_ff = 96,
       gated = false, activation = "gelu", norm = "post", norm_kind = "layer", eps = 1e-5, final_norm = false,
-      residual = true, dropout = 0.0, drop_path = 0.0, first_position = 0,
+      residual = true, residual_scale = 1.0, parallel = "none", qk_norm = "none", dropout = 0.0, drop_path = 0.0,
+      first_position = 0,
       bias = { q = true, k = true, v = true, out = true, ff = true, norm = true },
       projections = true, scale = 1 / math.sqrt(8), scoring = "dot", weighting = "softmax", fully_masked = "zero",
       bias_kv = false, zero_attn = false, attention_output = { kind = "none" }, head_mask = { kind = "none" }, past = 0,
@@ -265,7 +266,8 @@ describe("other keys' ranges", function()
   end)
 
   it("words, with the nearest suggested", function()
-    assert.equal('norm: "prey", but post, pre or none is allowed (did you mean pre?)', refusal({ norm = "prey" }))
+    assert.equal('norm: "prey", but post, pre, sandwich, res_post or none is allowed (did you mean pre?)',
+      refusal({ norm = "prey" }))
     assert.equal('activation: "gleu", but gelu, gelu_tanh, quick_gelu, relu, sigmoid, silu or tanh is allowed ' ..
       "(did you mean gelu?)", refusal({ activation = "gleu" }))
     local schemes = require("checkpoints.names").list()
@@ -273,7 +275,7 @@ describe("other keys' ranges", function()
       schemes[#schemes]), refusal({ names = "keras" }))
     assert.equal('target: "avx51", but host, amx, avx512bf16, avx512vnni, avx512, avxvnni, avx2, ' ..
       "x86_64, aarch64 or generic is allowed (did you mean avx512?)", refusal({ target = "avx51" }))
-    assert.equal("norm: 5, but post, pre or none is allowed", refusal({ norm = 5 }))
+    assert.equal("norm: 5, but post, pre, sandwich, res_post or none is allowed", refusal({ norm = 5 }))
     assert.equal('kernels: "libxsm", but auto, c or libxsmm is allowed (did you mean libxsmm?)',
       refusal({ kernels = "libxsm" }))
   end)
@@ -412,7 +414,7 @@ describe("keys that contradict one another", function()
   end)
 
   it("norm and final_norm", function()
-    assert.equal('final_norm: goes with norm = "pre" or "post", not "none"',
+    assert.equal('final_norm: does not go with norm = "none"',
       refusal({ norm = "none", final_norm = true }))
     assert.same({}, refusals({ norm = "pre", final_norm = true }))
     assert.same({}, refusals({ norm = "none" }))
@@ -431,7 +433,7 @@ describe("what is not there", function()
   it("is shown with control characters and length tamed", function()
     assert.equal("a?b: no such key", refusal({ ["a\nb"] = 2 }))
     assert.equal(("%s: no such key"):format(("z"):rep(60)), refusal({ [("z"):rep(1000)] = 2 }))
-    assert.equal(('norm: "%s...", but post, pre or none is allowed'):format(("z"):rep(57)),
+    assert.equal(('norm: "%s...", but post, pre, sandwich, res_post or none is allowed'):format(("z"):rep(57)),
       refusal({ norm = ("z"):rep(1000) }))
   end)
 end)
@@ -446,7 +448,7 @@ describe("all faults", function()
       "tiny.lua: batch: 0, but an integer from 1 to 256 is allowed",
       'tiny.lua: layers: missing: how many of them follow one another, or a list of them with what differs: '
         .. '{ {}, { mask = "causal" } }',
-      'tiny.lua: norm: "x", but post, pre or none is allowed',
+      'tiny.lua: norm: "x", but post, pre, sandwich, res_post or none is allowed',
       "tiny.lua: output.1.to: missing: width of the result",
       "tiny.lua: output.2.over: missing: mean, max, first or last",
       "tiny.lua: heads: d_model 16 is not divisible by heads 3, and head_dim is not given",

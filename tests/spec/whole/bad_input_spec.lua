@@ -93,7 +93,7 @@ describe("a description's keys:", function()
     d_model = "an integer from 1 to 8192", heads = "an integer from 1 to 128", head_dim = "an integer from 1 to 256",
     layers = "an integer from 0 to 1000", d_ff = "an integer from 0 to 65536",
     activation = "gelu, gelu_tanh, quick_gelu",
-    norm = "post, pre or none", eps = "a number from 1e-30 to 1", final_norm = "true or false",
+    norm = "post, pre, sandwich, res_post or none", eps = "a number from 1e-30 to 1", final_norm = "true or false",
     bias = "true, false or { qkv =", scale = "false or a number from 1e-30 to 1e6",
     mask = "none, causal, window, prefix, padding, key_padding, attention_mask, key_bias, additive, additive_heads,",
     window = "{ left, right }", input = "a stage such as linear",
@@ -105,14 +105,15 @@ describe("a description's keys:", function()
     attention_output = "none, heads or mean", head_mask = "none, input or a list of a list of factors a layer",
     past = "an integer from 0 to 4096", prefix = "an integer from 1 to 4096", mask_value = "a number from -1e+30 to 0",
     max_position = "an integer from 1 to 1048576", rope_theta = "a number from 1 to 1e+12",
-    rope_style = "halves or pairs", rope_dim = "an integer from 2 to 256", t5_buckets = "an integer from 2 to 4096",
+    rope_style = "halves or pairs", rope_dim = "an integer from 0 to 256", t5_buckets = "an integer from 2 to 4096",
     t5_distance = "an integer from 2 to 1048576", memory = "{ seq =, width =, mask = } or encoder { ... }",
     key_seq = "an integer from 1 to 4096", kdim = "an integer from 1 to 8192", vdim = "an integer from 1 to 8192",
     layout = "batch_first or seq_first", kv_layout = "rows_first or heads_first",
-    softcap = "a number from 0.001 to 1e+06",
+    softcap = "a number from 0.001 to 1e+06", residual_scale = "a number from 1e-06 to 1e+06",
+    parallel = "none, two_norms or one_norm", qk_norm = "none, heads or all",
     output = "a list of stages", names = "albert, attn2c, bert, ",
     layer_groups = "a list with a group for each layer", first_position = "an integer from 0 to 65536",
-    rope_scaling = "a table such as { type", inputs = "a table such as { ids",
+    rope_scaling = "false or a table such as { type", inputs = "a table such as { ids",
     target = "host, amx, avx512bf16, avx512vnni, avx512, avxvnni, avx2, x86_64, aarch64 or generic",
     kernels = "auto, c or libxsmm", precision = "f32, bf16 or int8",
     threads = "an integer from 0 to 64", reuse = "true or false",
@@ -220,7 +221,23 @@ describe("a description's keys:", function()
     refused_keys("mask = { window = { 1, 1 } }, window = { 1, 1 }", { "window: given twice: here and in mask" })
     refused_keys("mask = { 'none', 'causal' }", { "mask: none goes with no other mask" })
     refused_keys("mask = { 'causl' }", { "did you mean causal?" })
-    refused_keys("norm = 'none', final_norm = true", { 'final_norm: goes with norm = "pre" or "post"' })
+    refused_keys("parallel = 'two_norms'", { 'parallel: does not go with norm = "post"' })
+    refused_keys("parallel = 'one_norm', norm = 'res_post'",
+      { 'parallel: one_norm goes with norm = "pre" or "sandwich"' })
+    refused_keys("parallel = 'two_norms', norm = 'pre', memory = { seq = 4 }",
+      { "parallel: does not go with memory" })
+    refused_keys("parallel = 'two_norms', norm = 'none', input = qkv()",
+      { "parallel: does not go with input = qkv()" })
+    refused_keys("residual_scale = 0.5, projections = { out = false }",
+      { "residual_scale: goes with projections.out" })
+    refused_keys("residual_scale = 0.5, layer_groups = { 0 }, layers = { {} }",
+      { "residual_scale: does not go with both layer_groups and a list of layers" })
+    refused_keys("norm = 'sandwich', input = qkv()", { "norm: sandwich does not go with input = qkv()" })
+    refused_keys("layers = { { rope_dim = 3 } }, positions = 'rope'",
+      { "layers.1.rope_dim: 3, but an even number up to head_dim" })
+    refused_keys("layers = { { rope_scaling = { type = 'linear', factor = 2 } } }",
+      { 'layers.1.rope_scaling: goes with positions = "rope"' })
+    refused_keys("norm = 'none', final_norm = true", { 'final_norm: does not go with norm = "none"' })
   end)
 
   it("stages stand where they can", function()

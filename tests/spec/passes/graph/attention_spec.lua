@@ -243,6 +243,21 @@ describe("positions", function()
     assert.equal("l0.attn.context = context(l0.attn.weights, l0.attn.v)", equations(state, "context$")[1])
   end)
 
+  it("rotate queries and keys after their norms, of each head or of all together", function()
+    local state = graph({ positions = "rope", kv_heads = 1, qk_norm = "heads" })
+    assert.equal("l0.attn.q_rotated = rotate(l0.attn.q_norm, positions.cos_8, positions.sin_8)",
+      equations(state, "q_rotated$")[1])
+    assert.same({ 2, 1 }, { attributes(state, "l0.attn.q_norm").heads, attributes(state, "l0.attn.k_norm").heads })
+    assert.same({ "[8]", "[8]" }, { shape(state, "l0.attn.q_norm.weight"), shape(state, "l0.attn.k_norm.bias") })
+    state = graph({ positions = "rope", rope_dim = 0, kv_heads = 1, qk_norm = "all", norm_kind = "rms" })
+    assert.equal("l0.attn.scores = scores(l0.attn.q_norm, l0.attn.k_norm)", equations(state, "scores$")[1])
+    assert.same({ "[16]", "[8]" }, { shape(state, "l0.attn.q_norm.weight"), shape(state, "l0.attn.k_norm.weight") })
+    assert.is_nil(attributes(state, "l0.attn.q_norm").heads)
+    -- A norm of all heads counts those whose factor is 0; one of each head does not.
+    assert.equal("[16]", shape(graph({ qk_norm = "all", head_mask = { { 0, 1 } } }), "l0.attn.q_norm.weight"))
+    assert.equal(1, attributes(graph({ qk_norm = "heads", head_mask = { { 0, 1 } } }), "l0.attn.q_norm").heads)
+  end)
+
   it("relative to the key are a table a layer, added before the scale", function()
     local state = graph({ positions = "relative_key", max_position = 10, past = 2 })
     assert.same({ "l0.attn.distance.query = add_relative(l0.attn.scores, l0.attn.q, l0.attn.distance.weight)" },

@@ -39,6 +39,9 @@ local differences = {
   { mask = "causal" }, { mask = { window = { 2, 1 } } }, { mask = { "causal", "padding" } },
   { mask = "window", window = { 1, 1 } }, { mask = "prefix", prefix = 3 }, { mask = "padding", mask_value = -100 },
   { mask = { "key_padding", "additive" } }, { mask = "blocked_heads" }, { rope_theta = 500 },
+  { rope_dim = 4 }, { rope_dim = 0 }, { rope_scaling = { type = "linear", factor = 2 } }, { norm = "sandwich" },
+  { norm = "res_post" }, { qk_norm = "heads" }, { qk_norm = "all" }, { norm = "pre", parallel = "two_norms" },
+  { norm = "pre", parallel = "one_norm" },
 }
 
 local bases = {
@@ -83,12 +86,12 @@ describe("a layer that differs", function()
 
   it("turns by its own angles, and layers of one base share them", function()
     local state = helper.state(copied({ positions = "rope", rope_theta = 500,
-      layers = { {}, { rope_theta = 2.5 }, { rope_theta = 2.5 }, { rope_theta = 500 } } }), "graph")
+      layers = { {}, { rope_theta = 2.5 }, { rope_dim = 0 }, { rope_theta = 2.5 }, { rope_theta = 500 } } }), "graph")
     local constants = {}
     for _, name in ipairs(state.graph.weights) do
       if state.graph.tensors[name].kind == "constant" then constants[#constants + 1] = name end
     end
-    assert.same({ "positions.cos_8", "positions.sin_8", "positions.cos_8_2_5", "positions.sin_8_2_5" }, constants)
+    assert.same({ "positions.cos_8", "positions.sin_8", "positions.cos_8_2", "positions.sin_8_2" }, constants)
   end)
 end)
 

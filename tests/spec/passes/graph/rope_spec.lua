@@ -43,7 +43,7 @@ describe("scaled rotary positions", function()
 
   it("are refused where they are wrong", function()
     for line, scaling in pairs {
-      ["rope_scaling: 5, but a table"] = 5, ['rope_scaling.type: "su", but'] = { type = "su" },
+      ["rope_scaling: 5, but false or a table"] = 5, ['rope_scaling.type: "su", but'] = { type = "su" },
       ["rope_scaling.factor: missing"] = { type = "linear" }, ["rope_scaling.factor: 0, but"] = { type = "linear",
         factor = 0 },
       ["rope_scaling: linear has no field \"fctor\" (did you mean factor?)"] = { type = "linear", factor = 1,

@@ -113,16 +113,18 @@ describe("an encoder", function()
       refusal({ memory = encoder({ input = { stage = "qkv" } }) }))
     assert.equal('memory.mask_value: goes with mask = "padding" or "key_padding"',
       refusal({ memory = encoder({ mask_value = -1 }) }))
-    assert.equal('memory.final_norm: goes with norm = "pre" or "post", not "none"',
+    assert.equal('memory.final_norm: does not go with norm = "none"',
       refusal({ final_norm = true, memory = encoder({ norm = "none" }) }))
     assert.equal("memory.width: without projections the memory must be as wide as d_model",
       refusal({ projections = false, memory = encoder({ d_model = 12, heads = 2 }) }))
   end)
 
   it("does not repeat what is wrong with a key that it has of the model", function()
-    assert.same({ 'norm: "x", but post, pre or none is allowed', "eps: 2, but a number from 1e-30 to 1 is allowed" },
+    assert.same({ 'norm: "x", but post, pre, sandwich, res_post or none is allowed',
+      "eps: 2, but a number from 1e-30 to 1 is allowed" },
       refusals({ norm = "x", eps = 2, memory = encoder() }))
-    assert.same({ 'norm: "x", but post, pre or none is allowed', 'memory.norm: "y", but post, pre or none is allowed' },
+    assert.same({ 'norm: "x", but post, pre, sandwich, res_post or none is allowed',
+      'memory.norm: "y", but post, pre, sandwich, res_post or none is allowed' },
       refusals({ norm = "x", memory = encoder({ norm = "y" }) }))
     local lines = helper.refusals({ memory = encoder() })
     assert.equal(5, #lines, table.concat(lines, "\n"))
