@@ -23,7 +23,7 @@ function c.double(value)
   return text
 end
 
-local bases = { weight = "w", arena = "a" }
+local bases = { weight = "w", arena = "a", state = "kept" }
 
 local function with_terms(text, operand, unit)
   for _, symbol in ipairs(symbols) do
@@ -43,7 +43,7 @@ end
 
 --- Returns the pointer expression of an operand.
 --- addresses: { offsets = buffer -> offset in the arena in bytes, own = set of buffers in a worker's part of the arena,
---- weights = name -> offset in the packed block in bytes, members = tensor -> C member, unit = function(operand) that
+--- weights = name -> offset in the packed block in bytes, state = buffer -> offset in a sequence's state, members = tensor -> C member, unit = function(operand) that
 --- returns the bytes per element of the base pointer }. cast: { type = C type, bytes = bytes per element } if the
 --- operand's elements have another type than the base pointer's, else nil.
 function c.pointer(operand, addresses, cast)
@@ -53,6 +53,8 @@ function c.pointer(operand, addresses, cast)
     if addresses.own[operand.buffer] then base = "p" end
   elseif operand.class == "weight" then
     offset = offset + addresses.weights[operand.buffer]
+  elseif operand.class == "state" then
+    offset = offset + addresses.state[operand.buffer]
   else
     base = operand.class .. "->" .. addresses.members[operand.buffer]
   end

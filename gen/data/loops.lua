@@ -1,12 +1,13 @@
 -- loops.lua: declares the loops of emitted code: over the sequences of a micro-batch, and over sizes that a call sets.
 -- A size that only a call knows is open: it is a symbol, with its least and most value. A call of an entry of any
--- length has `rows` consecutive rows of `sequences` sequences (attn2c_sequences in runtime/base/descriptor.h).
+-- length has `rows` consecutive rows of `sequences` sequences (attn2c_sequences in runtime/base/descriptor.h). In a model
+-- that continues, a sequence has `past` keys before the call's first, in the caller's state number `slot`.
 --
 -- An entry has
 --   head     the loop as C; ${name} is a field of the step
 --   locals   the symbols that the body's steps may need, in addition to the loop's own: { name, C expression }
 --   run      run(step, call, symbols, body): the same loop; sets the symbols of each iteration and calls body(). call:
---            { rows, first = the first row of each sequence, then rows }
+--            { rows, first = the first row of each sequence, then rows, past = the keys before each, nil: none }
 -- Where workers divide a call, a phase's steps are for one block of rows, from row `block` on, and one `chunk` that a
 -- worker claims. Then an entry that is a scope, not a loop, may have
 --   chunks   the number of chunks as C, of the block that is of.block
@@ -23,6 +24,20 @@ local function walk(from, stop, step, each, body)
     each(position, least(stop - position, step))
     body()
   end
+end
+
+-- Returns the keys that sequence i of a call has before the call's first row.
+local function past_of(call, i) return call.past and call.past[i] or 0 end
+
+local of_sequence = { { "first", "n->first[sequence]" }, { "slot", "n->slot[sequence]" },
+  { "past", "n->past[sequence]" }, { "fresh", "n->first[sequence + 1] - first" }, { "keys", "${keys}" } }
+
+-- Sets the symbols of sequence i of a call.
+local function set_sequence(call, i, symbols)
+  symbols.sequence, symbols.first, symbols.past = i - 1, call.first[i], past_of(call, i)
+  symbols.slot = 0 -- a buffer of a state is that of one sequence
+  symbols.fresh = call.first[i + 1] - call.first[i]
+  symbols.keys = symbols.past + symbols.fresh
 end
 
 loops.forms = {
@@ -44,6 +59,16 @@ loops.forms = {
       walk(0, call.rows, step.step, function(row, rows) symbols.row, symbols.rows = row, rows end, body)
     end,
   },
+  -- The same from the first row on whose outputs a call asks for; `answer` is the block's first row among these.
+  wanted = {
+    head = "for (ptrdiff_t row = n->wanted; row < n->rows; row += ${step}) {",
+    locals = { { "rows", "ATTN2C_LEAST(n->rows - row, ${step})" }, { "answer", "row - n->wanted" } },
+    run = function(step, call, symbols, body)
+      walk(0, call.rows, step.step, function(row, rows)
+        symbols.row, symbols.rows, symbols.answer = row, rows, row
+      end, body)
+    end,
+  },
   -- Blocks of the sequences of a call, as rows of what has one row for each.
   pooled = {
     head = "for (ptrdiff_t row = 0; row < n->count; row += ${step}) {",
@@ -57,25 +82,42 @@ loops.forms = {
   pieces = {
     head = "for (attn2c_stretch at = attn2c_first_stretch(n, row, rows); at.rows > 0; "
       .. "attn2c_next_stretch(n, row, rows, &at)) {",
-    locals = { { "skip", "at.skip" }, { "piece", "at.rows" }, { "position", "at.position" } },
+    locals = { { "skip", "at.skip" }, { "piece", "at.rows" }, { "position", "${position}" } },
     run = function(_, call, symbols, body)
       for i = 1, #call.first - 1 do
         local from = most(symbols.row, call.first[i])
         local stop = least(symbols.row + symbols.rows, call.first[i + 1])
         if from < stop then
-          symbols.skip, symbols.piece, symbols.position = from - symbols.row, stop - from, from - call.first[i]
+          symbols.skip, symbols.piece = from - symbols.row, stop - from
+          symbols.position = from - call.first[i] + past_of(call, i)
           body()
         end
       end
     end,
   },
-  -- The sequences of a call: number `sequence`, whose rows are `keys` from row `first` on.
+  -- The sequences of a call: number `sequence`, whose rows are `fresh` from row `first` on, and whose keys are `keys`.
   sequences = {
     head = "for (ptrdiff_t sequence = 0; sequence < n->count; sequence++) {",
-    locals = { { "first", "n->first[sequence]" }, { "keys", "n->first[sequence + 1] - first" } },
+    locals = of_sequence,
     run = function(_, call, symbols, body)
       for i = 1, #call.first - 1 do
-        symbols.sequence, symbols.first, symbols.keys = i - 1, call.first[i], call.first[i + 1] - call.first[i]
+        set_sequence(call, i, symbols)
+        body()
+      end
+    end,
+  },
+  -- The new rows of a sequence, where they go into the state's pages of keys: `piece` rows, `added` rows after the
+  -- sequence's first in the call, go `into` rows into page number `page`; the first is key number `key`.
+  pages = {
+    head = "for (ptrdiff_t page = past / ${step}; page * ${step} < keys; page++) {",
+    locals = { { "key", "ATTN2C_MOST(page * ${step}, past)" },
+      { "piece", "ATTN2C_LEAST((page + 1) * ${step}, keys) - key" }, { "added", "key - past" },
+      { "into", "key - page * ${step}" } },
+    run = function(step, _, symbols, body)
+      for page = symbols.past // step.step, (symbols.keys - 1) // step.step do
+        local key = most(page * step.step, symbols.past)
+        symbols.page, symbols.key, symbols.added = page, key, key - symbols.past
+        symbols.into, symbols.piece = key - page * step.step, least((page + 1) * step.step, symbols.keys) - key
         body()
       end
     end,
@@ -92,19 +134,20 @@ loops.forms = {
   -- `left` keys before the first query to `right` keys after the last; -1 bounds nothing. `width` is their number,
   -- `columns` the same in whole vectors. Row i of the block sees columns [lo + i, hi + i) of these.
   queries = {
-    head = "for (ptrdiff_t query = 0; query < keys; query += ${step}) {",
-    locals = { { "queries", "ATTN2C_LEAST(keys - query, ${step})" }, { "from", "${from}" }, { "seen", "${seen}" },
+    head = "for (ptrdiff_t query = 0; query < ${all}; query += ${step}) {",
+    locals = { { "queries", "ATTN2C_LEAST(${all} - query, ${step})" }, { "from", "${from}" }, { "seen", "${seen}" },
       { "width", "seen - from" }, { "columns", "(width + ${lanes} - 1) / ${lanes} * ${lanes}" },
       { "lo", "${lo}" }, { "hi", "${hi}" } },
     run = function(step, _, symbols, body)
-      walk(0, symbols.keys, step.step, function(query, queries)
+      walk(0, symbols.fresh, step.step, function(query, queries)
+        local position = symbols.past + query
         symbols.query, symbols.queries = query, queries
-        symbols.from = step.left < 0 and 0 or most(0, query - step.left) // step.panel * step.panel
-        symbols.seen = step.right < 0 and symbols.keys or least(symbols.keys, query + queries + step.right)
+        symbols.from = step.left < 0 and 0 or most(0, position - step.left) // step.panel * step.panel
+        symbols.seen = step.right < 0 and symbols.keys or least(symbols.keys, position + queries + step.right)
         symbols.width = symbols.seen - symbols.from
         symbols.columns = round_up(symbols.width, step.lanes)
-        symbols.lo = step.left < 0 and -step.step or query - symbols.from - step.left
-        symbols.hi = step.right < 0 and symbols.width or query - symbols.from + step.right + 1
+        symbols.lo = step.left < 0 and -step.step or position - symbols.from - step.left
+        symbols.hi = step.right < 0 and symbols.width or position - symbols.from + step.right + 1
       end, body)
     end,
   },
@@ -150,32 +193,45 @@ loops.forms.slices = {
 
 -- A chunk is one sequence.
 loops.forms.each = {
-  head = "{", locals = { { "sequence", "(ptrdiff_t)chunk" }, table.unpack(loops.forms.sequences.locals) },
+  head = "{", locals = { { "sequence", "(ptrdiff_t)chunk" }, table.unpack(of_sequence) },
   chunks = "(size_t)n->count",
   count = function(_, call) return #call.first - 1 end,
   run = function(_, call, symbols, body)
-    symbols.sequence, symbols.first = symbols.chunk, call.first[symbols.chunk + 1]
-    symbols.keys = call.first[symbols.chunk + 2] - symbols.first
+    set_sequence(call, symbols.chunk + 1, symbols)
     body()
   end,
 }
 
--- Adds to the step of a loop over queries what its locals name: the borders of the mask as C.
-local function with_borders(step)
+-- Functions by form of a loop: each adds to a step what the texts of the form name, as C.
+local texts = {}
+
+-- The borders of the mask.
+function texts.queries(step)
   local left, right, panel = step.left, step.right, step.panel
-  step.from = left < 0 and "0" or ("ATTN2C_MOST(query - %d, 0) / %d * %d"):format(left, panel, panel)
-  step.seen = right < 0 and "keys" or ("ATTN2C_LEAST(query + queries + %d, keys)"):format(right)
-  step.lo = left < 0 and tostring(-step.step) or ("query - from - %d"):format(left)
-  step.hi = right < 0 and "width" or ("query - from + %d"):format(right + 1)
+  local position = step.continues and "past + query" or "query"
+  step.all = step.continues and "fresh" or "keys"
+  step.from = left < 0 and "0" or ("ATTN2C_MOST(%s - %d, 0) / %d * %d"):format(position, left, panel, panel)
+  step.seen = right < 0 and "keys" or ("ATTN2C_LEAST(%s + queries + %d, keys)"):format(position, right)
+  step.lo = left < 0 and tostring(-step.step) or ("%s - from - %d"):format(position, left)
+  step.hi = right < 0 and "width" or ("%s - from + %d"):format(position, right + 1)
+end
+
+function texts.sequences(step) step.keys = step.continues and "past + fresh" or "n->first[sequence + 1] - first" end
+
+texts.each = texts.sequences
+
+function texts.pieces(step)
+  step.position = step.continues and "at.position + n->past[at.sequence]" or "at.position"
 end
 
 --- Returns a step that begins a loop. fields: those that the form's texts name, and count, how often it runs at most;
---- for a loop over queries also left and right, the keys before and after a query that it sees, and panel.
-function loops.begin(form, fields)
-  local step = {}
+--- for a loop over queries also left and right, the keys before and after a query that it sees, and panel. continues:
+--- whether sequences have keys of earlier calls.
+function loops.begin(form, fields, continues)
+  local step = { continues = continues or nil }
   for name, value in pairs(fields) do step[name] = value end
   step.form, step.loop = "begin", form
-  if form == "queries" then with_borders(step) end
+  if texts[form] then texts[form](step) end
   return step
 end
 

@@ -130,6 +130,13 @@ steps.rows = {
     body = "attn2c_softmax(s, ${rows}, ${cols}, ${ld}, ${scale})",
     equation = "s[i][j] = exp(${scale} (s[i][j] - max)) / sum over j",
   },
+  softmax_of_any = {
+    constants = { "rows", "cols", "ld", "scale" }, whole_vectors = true,
+    operands = { { "s", "rw", matrix("rows", "cols", "ld") } },
+    cost = each(51),
+    body = "attn2c_softmax_of_any(s, ${rows}, ${cols}, ${ld}, ${scale})",
+    equation = "s[i][j] = exp(${scale} (s[i][j] - max)) / sum over j, whatever columns are masked after the last",
+  },
   softmax_rounded = softmax_rounded("softmax", ""),
   softmax_nan_rounded = softmax_rounded("softmax_nan", ", NaN where all are -inf"),
   softmax_nan = {

@@ -7,8 +7,8 @@
 -- it overwrites). Functions below take the record as `s`.
 --
 -- Fields of a form:
---   class        whose memory it is: "arena", or "caller" (`in` or `out`, by kind of tensor); nil if it has none. A
---                memory that lives from call to call would be one more class
+--   class        whose memory it is: "arena", "caller" (`in` or `out`, by kind of tensor), or "state", which lives from
+--                call to call; nil if it has none
 --   rows         the place of its rows, as steps read and write them; nil if it has none
 --   packed       the place where an attention reads it as keys or values; nil if it reads rows
 --   is_traced    true if no buffer of a trace has all rows, and so a trace copies them out
@@ -33,6 +33,8 @@
 --   from_tile, from_rows   the row operation that packs a product's tile, or stored rows
 --   from_open_rows         the row operation that packs a panel of stored rows whose number a call knows; is_filled: it
 --                          fills the last vector of keys with zeros
+--   added        the row operation that adds rows to those that a state has; each_added(s): elements from a key that is
+--                added to the next
 local types = require("data.types")
 local words = require("common.words")
 
@@ -94,8 +96,18 @@ local function keys(from_tile, from_rows, from_open_rows)
   function place.pitch(s) return s.key_block * types.group(s.type) end
   function place.ld(s) return s.key_block end
   function place.panel(s) return s.key_block end
+  place.added = "transpose"
+  function place.each_added() return 1 end
   return place
 end
+
+-- Values of a state, as rows.
+local ROWS_OF_STATE = { suffix = "@state", added = "copy", together = 1, ld = width, each_key = width, pitch = width,
+  each_added = width, panel = rows_of_sequence }
+
+function ROWS_OF_STATE.sequence(s) return words.round_up(s.rows_per_sequence, s.key_block) * s.width end
+
+function ROWS_OF_STATE.where(s, row, column) return row * s.width + column end
 
 -- Values in pairs of rows: [pairs of keys][ld][2].
 local PAIRS = { suffix = "@pairs", separate = "@values", together = 2, from_tile = "pairs_of_rows",
@@ -133,6 +145,11 @@ storage.forms = {
     packed = keys("pairs_of_columns", "pairs_of_bf16_columns", "pairs_of_bf16_keys"), is_traced = true },
   -- Values of bf16 in pairs of rows.
   value_pairs = { class = "arena", rows = private("@rounded", "unit", true), packed = PAIRS, is_traced = true },
+  -- Keys that a caller's context keeps: panels of key_block keys, to which a call adds its own.
+  state_keys = { class = "state", packed = setmetatable({ suffix = "@state" },
+    { __index = keys("transpose", "transpose", "transpose_keys") }) },
+  -- Values that it keeps.
+  state_values = { class = "state", packed = ROWS_OF_STATE },
   -- Never stored: a step after its own reads it in a register or a tile.
   fused = { is_traced = true },
   -- Keys or values that an input has by head, read in place; without a buffer of its own.
@@ -141,6 +158,9 @@ storage.forms = {
 
 --- The packed form that an attention reads, by type; it reads other values as rows.
 storage.read_as = { keys = { f32 = "transposed", bf16 = "key_pairs" }, values = { bf16 = "value_pairs" } }
+
+--- The form in which a state keeps them.
+storage.kept_as = { keys = { f32 = "state_keys" }, values = { f32 = "state_values" } }
 
 --- Returns the place of the rows of a storage, or nil.
 function storage.rows(s) return storage.forms[s.form].rows end

@@ -130,7 +130,7 @@ end
 
 --- Emits a loop of data/loops.lua around the steps that body() emits. count: how often it runs at most.
 function Lowering:loop(form, fields, body)
-  self:emit(loops.begin(form, fields))
+  self:emit(loops.begin(form, fields, self.state.spec.context ~= nil))
   body()
   self:emit { form = "finish", loop = form }
 end

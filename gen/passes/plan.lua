@@ -4,12 +4,14 @@
 --
 -- Before: state.spec, state.graph, state.parameters, state.weights.layouts. After: state.plan =
 --   parameters   the tile parameters of all products alike
+--   state        of a sequence in a caller's context: order = names of its buffers, offsets = name -> bytes, bytes in all
 --   storage      tensor -> { form, type, leading_dimension, ... }: how it is stored (data/storage.lua)
 --   segments     { { name, micro_batch, repeats, sections = { { name, regions } } } }
 --                regions: { kind, fusions, blocks } of rows, with blocks of row_block rows for row operations; the
 --                  regions of attention.lua; or { kind, op, row_blocks }. A fusion that is a product has panels,
 --                  outputs (of each panel's kernel) and products (products.lua); so has an attention
 --                segments and regions have their partition (partition.lua)
+local all_regions = require("passes.common.regions")
 local alike = require("common.alike")
 local bound = require("passes.plan.bound")
 local budget = require("passes.common.budget")
@@ -88,7 +90,7 @@ local function attention_region(state, region, list, at, uses)
     i, region.round = i + 1, next_op
   end
   if state.spec.any then
-    region.open = attention.open_blocks(region, state.plan.parameters)
+    region.open = attention.open_blocks(region, state.plan.parameters, state.spec.call_rows)
     return i
   end
   local shape, a = region.scores.result.shape, region.scores.attributes
@@ -104,10 +106,10 @@ end
 -- Gives a region of rows one block, which a loop repeats: over the rows of a call, or over its sequences where there
 -- is a row for each.
 local function open_blocks(state, region, main)
-  local most, parameters = state.spec.seq, main and main.parameters or state.plan.parameters
-  local count = math.min(most, parameters.token_block)
-  assert(region.rows == most or region.rows == 1, "rows that are neither of tokens nor of sequences")
-  region.loop = { form = region.rows == most and "rows" or "pooled", step = count, count = (most + count - 1) // count }
+  local most, parameters = state.spec.call_rows, main and main.parameters or state.plan.parameters
+  local count, is_of_rows = math.min(most, parameters.token_block), region.rows == state.spec.seq
+  assert(is_of_rows or region.rows == 1, "rows that are neither of tokens nor of sequences")
+  region.loop = { form = is_of_rows and "rows" or "pooled", step = count, count = (most + count - 1) // count }
   region.blocks = { { first = 0, count = count, row_blocks = { { first = 0, count = count } } } }
 end
 
@@ -168,11 +170,24 @@ local function segments_of(state, entry, uses)
   return segments
 end
 
+-- Lets the regions of rows after the last attention of a model that continues take the rows alone whose outputs a call
+-- asks for.
+local function answer_wanted(state, segments)
+  if not state.spec.context then return end
+  local after = {}
+  for region in all_regions(segments) do
+    if region.kind == "attention" then after = {} else after[#after + 1] = region end
+  end
+  for _, region in ipairs(after) do region.loop.form = "wanted" end
+end
+
 function plan.run(state)
-  state.plan = { storage = {}, parameters = state.parameters.common, memoise = alike.memoiser() }
+  state.plan = { storage = {}, parameters = state.parameters.common, memoise = alike.memoiser(),
+    state = { order = {}, offsets = {}, bytes = 0 } }
   local entry = state.graph.entry
   local uses = grouping.readers(entry)
   local segments = segments_of(state, entry, uses)
+  answer_wanted(state, segments)
   storage.decide(state, entry, segments, uses)
   products.decide(state, segments)
   joints.decide(state, segments)
@@ -213,11 +228,13 @@ local function products_text(region, fusion, lines)
   end
 end
 
+local calls_for = { rows = "has rows", wanted = "asks for", pooled = "has sequences" }
+
 -- Appends the lines of a region.
 local function region_text(region, lines)
   if region.kind == "rows" then
     lines[#lines + 1] = ("      rows in blocks of %s%s"):format(blocks_text(region.blocks),
-      region.loop and (", as many as a call has %s"):format(region.loop.form == "rows" and "rows" or "sequences") or "")
+      region.loop and (", as many as a call %s"):format(calls_for[region.loop.form]) or "")
     for _, fusion in ipairs(region.fusions) do
       lines[#lines + 1] = "        " .. fusion_text(fusion)
       products_text(region, fusion, lines)
@@ -250,6 +267,10 @@ function plan.dump(state)
         s.over and " over " .. s.over or "")
     end
   end
+  for _, name in ipairs(p.state.order) do
+    lines[#lines + 1] = ("state %s: from byte %d on"):format(name, p.state.offsets[name])
+  end
+  if p.state.bytes > 0 then lines[#lines + 1] = ("state of a sequence: %d bytes"):format(p.state.bytes) end
   lines[#lines + 1] = "entry " .. state.graph.entry.name
   for _, segment in ipairs(p.segments) do
     lines[#lines + 1] = ("  segment %s: %d x %d sequences"):format(segment.name, segment.repeats, segment.micro_batch)

@@ -22,6 +22,7 @@ local faults = require("common.faults")
 local hints = require("data.hints")
 local keys = require("data.keys")
 local any_length = require("passes.validate.any_length")
+local context = require("passes.validate.context")
 local layers = require("passes.validate.layers")
 local output = require("passes.validate.output")
 local precision = require("passes.validate.precision")
@@ -123,7 +124,7 @@ local function resolve_input(say, spec, given)
     say("input", ("the image has %d rows, but at most 4096 are allowed"):format(rows))
   end
   spec.seq = spec.seq or rows
-  if not spec.seq and given.seq == nil and spec.input.stage ~= "image" then
+  if not spec.seq and given.seq == nil and given.context == nil and spec.input.stage ~= "image" then
     say("seq", "missing: tokens (frames) a sequence")
   end
 end
@@ -420,6 +421,7 @@ end
 local function spec_of(say, description)
   local spec = {}
   read_fields(say, keys.list, description, spec)
+  context.size(spec)
   resolve(say, spec, description)
   return spec
 end
@@ -431,6 +433,7 @@ local function add_entries(say, raise, build, description, list)
     local spec = spec_of(say, sized(description, list[i], longest))
     raise()
     if list[i].any then any_length.resolve(say, spec) end
+    context.resolve(say, spec)
     raise()
     sizes.resolve(say, spec, family.is_listed)
     raise()

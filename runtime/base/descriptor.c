@@ -14,6 +14,17 @@ const attn2c_entry *attn2c_primary_entry(const attn2c_descriptor *model) {
   return &model->entries[attn2c_primary(model)];
 }
 
+int64_t attn2c_call_rows(const attn2c_descriptor *model) {
+  return model->continued ? model->continued->call_rows : model->lengths->sizes[0].seq;
+}
+
+int64_t attn2c_logits_width(const attn2c_descriptor *model) {
+  if (!model->continued) return 0;
+  const int output = attn2c_primary_entry(model)->outputs[model->continued->logits];
+  const attn2c_tensor *logits = &model->tensors[output];
+  return logits->shape[logits->rank - 1];
+}
+
 int64_t attn2c_elements(const attn2c_tensor *tensor) {
   int64_t elements = 1;
   for (int i = 0; i < tensor->rank; i++) elements *= tensor->shape[i];

@@ -141,11 +141,15 @@ typedef struct {
 
 typedef struct attn2c_team attn2c_team; /* model/team.h */
 
-/* The sequences of a call of an entry of any length. Their rows follow each other without padding. */
+/* The sequences of a call of an entry of any length. Their rows follow each other without padding. In a model
+ * that continues, they are the new rows of sequences that a caller's state keeps. */
 typedef struct {
   ptrdiff_t rows;       /* of all sequences */
   ptrdiff_t count;      /* sequences */
   const int32_t *first; /* [count + 1], the first row of each sequence, then `rows` */
+  const int32_t *past;  /* [count], the rows that each has had before; NULL: the model does not continue */
+  const int32_t *slot;  /* [count], the place of each in the state */
+  ptrdiff_t wanted;     /* the first row whose outputs are wanted; outputs begin with it */
 } attn2c_sequences;
 
 /* One call of an entry. */
@@ -153,6 +157,7 @@ typedef struct {
   const attn2c_kernel *kernels; /* those of libxsmm, in the order of the descriptor's; NULL: not made */
   const float *weights;         /* the packed block */
   float *arena;                 /* scratch memory: no call reads what an earlier one left there */
+  float *state;                 /* keys and values of earlier calls; NULL: the model does not continue */
   const void *const *in;        /* pointers in the order of the entry's inputs */
   void *const *out;             /* pointers in the order of its outputs; NULL: not wanted */
   attn2c_team *team;            /* shares the call among the code's workers; NULL: the caller works alone */
@@ -213,6 +218,32 @@ typedef struct {
   const char *exact; /* why a sequence may not be shorter than an entry; NULL: it may be, down to `least` */
 } attn2c_lengths;
 
+/* The most sequences that a caller's state keeps. */
+#define ATTN2C_MOST_SEQUENCES 32
+
+struct attn2c_context; /* model/model.h */
+
+/* Keys or values in the state of a sequence, `page_floats` for each page of keys. */
+typedef struct {
+  int tensor;                  /* whose rows they are */
+  int64_t offset, page_floats; /* offset: floats from the sequence's first */
+  int is_transposed;           /* 1: a page is [columns][keys of a page], as keys are; 0: [keys][columns] */
+} attn2c_kept;
+
+/* How a model of any length continues sequences of earlier calls. */
+typedef struct attn2c_continued {
+  int64_t call_rows;    /* the most rows of a call */
+  int64_t sequences;    /* that a caller's state keeps, at most ATTN2C_MOST_SEQUENCES */
+  int64_t state_floats; /* of each of them */
+  int64_t page;         /* keys of a page */
+  const attn2c_kept *kept;
+  int kept_count;
+  int logits; /* number of the output that calls give for tokens; the one input has their ids */
+  /* runs whole sequences (model/continue.h) */
+  int (*run_anew)(struct attn2c_context *context, int64_t count, const int32_t *each, int64_t seq,
+                  const void *const *inputs, void *const *outputs);
+} attn2c_continued;
+
 /* Weights that are linked in: the output of `pack`, or the bytes of a checkpoint, at a multiple of 4096. */
 typedef struct {
   const unsigned char *begin, *end; /* NULL: none */
@@ -257,9 +288,10 @@ typedef struct attn2c_descriptor {
   const char *precision;          /* number types of products: "bf16", "int8, output f32"; NULL: f32 */
   const attn2c_lengths *lengths;  /* for a model whose N_forward takes any length; NULL: it takes one */
   int is_open; /* 1: the one entry takes sequences of any length, up to lengths->sizes[0].seq */
-  const attn2c_growth *growth;          /* one per tensor of a model of any length; NULL for others */
-  const attn2c_embedded *embedded;      /* NULL: weights are only in files */
-  const struct attn2c_text_facts *text; /* text_facts.h; NULL: the model takes no text */
+  const struct attn2c_continued *continued; /* NULL: a call begins sequences anew */
+  const attn2c_growth *growth;              /* one per tensor of a model of any length; NULL for others */
+  const attn2c_embedded *embedded;          /* NULL: weights are only in files */
+  const struct attn2c_text_facts *text;     /* text_facts.h; NULL: the model takes no text */
   /* The model's variants for each of its targets, including this one, ended by NULL. The most demanding
    * target comes first. They differ in code, weight layout and arena; entries, ops and the order of weights
    * are the same. NULL: this one alone. */
@@ -351,6 +383,10 @@ int64_t attn2c_elements(const attn2c_tensor *tensor);
 /* Returns the number of the primary entry, whose inputs and outputs are the model's. It is the last of the
  * entries in attn2c_lengths, which are in the order of their sizes and have the same inputs and outputs. */
 int attn2c_primary(const attn2c_descriptor *model);
+/* Returns the most rows of a call of a model of any length. */
+int64_t attn2c_call_rows(const attn2c_descriptor *model);
+/* Returns the width of the logits of a model that continues; 0 if it has none. */
+int64_t attn2c_logits_width(const attn2c_descriptor *model);
 /* Returns the primary entry itself. */
 const attn2c_entry *attn2c_primary_entry(const attn2c_descriptor *model);
 

@@ -4,6 +4,7 @@
 #include "check/check.h"
 #include "check/check_job.h"
 #include "check/check_mask.h"
+#include "check/check_sequence.h"
 #include "check/compare.h"
 #include "check/reference.h"
 #include "check/reference_ops.h"
@@ -81,10 +82,12 @@ int attn2c_check_run(const attn2c_check_job *job, attn2c_run run, float *arena, 
                      const char *variant) {
   const int64_t longest = job->descriptor->is_open ? job->descriptor->lengths->sizes[0].seq : 0;
   const int32_t first[] = {0, (int32_t)longest};
-  const attn2c_sequences whole = {longest, 1, first};
+  const int32_t zeros[1] = {0};
+  const attn2c_sequences whole = {.rows = longest, .count = 1, .first = first, .past = zeros, .slot = zeros};
   const attn2c_call call = {.kernels = job->model->kernels,
                             .weights = job->model->weights,
                             .arena = arena,
+                            .state = job->state,
                             .in = job->inputs,
                             .out = outputs,
                             .team = job->team,
@@ -284,14 +287,17 @@ int attn2c_check_outputs(attn2c_check_job *job, const char *what) {
 }
 
 /* Runs the reference from the inputs; its results are in job->tensors, until they are released. */
-int attn2c_check_run_reference(attn2c_check_job *job, int is_traced) {
+int attn2c_check_run_guided(attn2c_check_job *job, const attn2c_reference_guide *guide) {
   for (int tensor = 0; tensor < job->descriptor->tensor_count; tensor++)
     job->tensors[tensor] = job->weights[tensor];
   for (int input = 0; input < job->entry->input_count; input++)
     job->tensors[job->entry->inputs[input]] = (void *)job->inputs[input];
+  return attn2c_reference_run(job->descriptor, job->entry, job->tensors, guide, job->message);
+}
+
+int attn2c_check_run_reference(attn2c_check_job *job, int is_traced) {
   const attn2c_reference_guide guide = {settle_rounded, job};
-  return attn2c_reference_run(job->descriptor, job->entry, job->tensors, is_traced ? &guide : NULL,
-                              job->message);
+  return attn2c_check_run_guided(job, is_traced ? &guide : NULL);
 }
 
 int attn2c_check_end_to_end(attn2c_check_job *job) {
@@ -406,8 +412,25 @@ static void free_all(void **pointers, int count) {
   free(pointers);
 }
 
+/* Gives the job of a model that continues the memory of a state. */
+static int begin_calls(attn2c_check_sequence *calls, attn2c_check_job *job) {
+  const attn2c_continued *of = job->descriptor->continued;
+  const int status = attn2c_check_call_begin(calls, job);
+  if (status != ATTN2C_OK) return status;
+  job->state = allocate_floats(of->sequences * of->state_floats);
+  return job->state ? ATTN2C_OK : attn2c_check_no_memory(job, "state");
+}
+
+static void end_calls(attn2c_check_sequence *calls) {
+  attn2c_free(calls->job->state);
+  calls->job->state = NULL;
+  attn2c_check_sequence_end(calls);
+}
+
 static int check_entry(attn2c_check_job *job, attn2c_run trace) {
+  attn2c_check_sequence calls = {NULL};
   int status = verify_inputs(job);
+  if (status == ATTN2C_OK && job->descriptor->continued) status = begin_calls(&calls, job);
   if (status == ATTN2C_OK) status = verify_ops(job);
   if (status == ATTN2C_OK) status = allocate_outputs(job, &job->traced);
   if (status == ATTN2C_OK) status = allocate_outputs(job, &job->shipped);
@@ -435,6 +458,8 @@ static int check_entry(attn2c_check_job *job, attn2c_run trace) {
   free_all(job->again, job->entry->output_count);
   job->trace.arena = NULL;
   job->traced = job->shipped = job->again = NULL;
+  if (calls.job) end_calls(&calls);
+  if (status == ATTN2C_OK && job->descriptor->continued && !job->nan) status = attn2c_check_continued(job);
   return status;
 }
 

@@ -25,6 +25,7 @@ typedef struct {
   attn2c_check_script script;        /* the entries' calls; empty for a model without a list of lengths */
   const attn2c_sequences *sequences; /* of the next runs; NULL: one of the greatest length */
   uint64_t seed;
+  float *state;      /* of a model that continues; NULL: another */
   attn2c_team *team; /* of the shipped variant; NULL: for one worker */
   attn2c_message *message;
   int nan; /* 1: NaN and infinity are planted */
@@ -42,6 +43,8 @@ int attn2c_check_end_to_end(attn2c_check_job *job);
 /* Runs the reference from the inputs; its results are in job->tensors until attn2c_reference_release.
  * is_traced: the trace has been run on the same inputs, and the reference follows its roundings. */
 int attn2c_check_run_reference(attn2c_check_job *job, int is_traced);
+/* Does the same with a guide, which sees each op's result; NULL: none. */
+int attn2c_check_run_guided(attn2c_check_job *job, const attn2c_reference_guide *guide);
 /* Set elements of `want`, an op's result, from NaN to 0 if their key is masked and `got` is 0. A step may
  * skip masked keys. The first function uses the trace's scores, the second the static mask. */
 int attn2c_check_settle_masked(const attn2c_check_job *job, const attn2c_op *op, const float *got,
@@ -67,6 +70,9 @@ int attn2c_check_mixed(attn2c_check_job *job, attn2c_run trace);
 
 /* Adds rows for the script's calls, made in order on one context (check_script.c). */
 int attn2c_check_run_script(attn2c_check_job *job);
+
+/* Checks calls that continue sequences (check_continued.c). */
+int attn2c_check_continued(attn2c_check_job *job);
 
 /* Checks an entry with NaN and infinity in its inputs (check_nan.c). */
 int attn2c_check_nan(attn2c_check_job *job, attn2c_run trace);

@@ -20,6 +20,7 @@ typedef struct {
   attn2c_check_job *job;
   attn2c_sequences n;
   int32_t *first, *lengths; /* [count + 1], [count] */
+  int32_t *past, *slot;     /* [count], all new, in places of their own */
   void **in, **out;
 } mixed;
 
@@ -41,6 +42,8 @@ static void end(mixed *call) {
   free_arrays(call->out, call->job->entry->output_count);
   free(call->first);
   free(call->lengths);
+  free(call->past);
+  free(call->slot);
 }
 
 static void **allocate_arrays(const mixed *call, const int *tensors, int count) {
@@ -60,16 +63,20 @@ static void fill_outputs(const mixed *call) {
 
 /* Makes a call of sequences with these lengths, without inputs; ended by `end`, also on failure. */
 static int begin(mixed *call, attn2c_check_job *job, const int32_t *lengths, ptrdiff_t count) {
-  *call = (mixed){.job = job, .n = {0, count, NULL}};
+  *call = (mixed){.job = job, .n = {.count = count}};
   call->first = calloc((size_t)count + 1, sizeof *call->first);
   call->lengths = calloc((size_t)count + 1, sizeof *call->lengths);
-  if (!call->first || !call->lengths) return attn2c_check_no_memory(job, "sequences");
+  call->past = calloc((size_t)count + 1, sizeof *call->past);
+  call->slot = calloc((size_t)count + 1, sizeof *call->slot);
+  if (!call->first || !call->lengths || !call->past || !call->slot)
+    return attn2c_check_no_memory(job, "sequences");
   for (ptrdiff_t i = 0; i < count; i++) {
+    call->slot[i] = (int32_t)i;
     call->lengths[i] = lengths[i];
     call->first[i + 1] = call->first[i] + lengths[i];
   }
   call->n.rows = call->first[count];
-  call->n.first = call->first;
+  call->n.first = call->first, call->n.past = call->past, call->n.slot = call->slot;
   call->in = allocate_arrays(call, job->entry->inputs, job->entry->input_count);
   call->out = allocate_arrays(call, job->entry->outputs, job->entry->output_count);
   if (!call->in || !call->out) return attn2c_check_no_memory(job, "arrays of sequences");
@@ -263,13 +270,14 @@ static int check_calls(const mixed *call) {
   return status;
 }
 
-/* Draws lengths of at most `most` rows in all: the least, one around a multiple of 16, others of any size. */
-static ptrdiff_t draw(uint64_t seed, int64_t least, int64_t most, int32_t *lengths) {
+/* Draws lengths of at most `most` rows in all: the least, one around a multiple of 16, others of any size; at
+ * most `sequences` of them. */
+static ptrdiff_t draw(uint64_t seed, int64_t least, int64_t most, int64_t sequences, int32_t *lengths) {
   int32_t drawn[2 * MOST_SEQUENCES];
   attn2c_random_integers(seed, "lengths of sequences", drawn, 2 * MOST_SEQUENCES, 0, 1 << 20);
   ptrdiff_t count = 0;
   int64_t rest = most;
-  while (count < MOST_SEQUENCES && rest >= least) {
+  while (count < MOST_SEQUENCES && count < sequences && rest >= least) {
     const int32_t a = drawn[2 * count], b = drawn[2 * count + 1];
     const int64_t room = count == MOST_SEQUENCES - 1 ? rest : (rest + 1) / 2;
     int64_t length = 1 + a % (room > 0 ? room : 1);
@@ -289,7 +297,9 @@ static ptrdiff_t draw(uint64_t seed, int64_t least, int64_t most, int32_t *lengt
 int attn2c_check_mixed(attn2c_check_job *job, attn2c_run trace) {
   const attn2c_lengths *sizes = job->descriptor->lengths;
   int32_t lengths[MOST_SEQUENCES] = {0};
-  const ptrdiff_t count = draw(job->seed, sizes->least, sizes->sizes[0].seq, lengths);
+  const attn2c_continued *continued = job->descriptor->continued;
+  const ptrdiff_t count = draw(job->seed, sizes->least, sizes->sizes[0].seq,
+                               continued ? continued->sequences : MOST_SEQUENCES, lengths);
   float *arena = attn2c_allocate((size_t)(job->descriptor->arena_floats + 1) * sizeof(float));
   if (!arena) return attn2c_check_no_memory(job, "arena");
   attn2c_check_fill(arena, job->descriptor->arena_floats);

@@ -118,7 +118,7 @@ int attn2c_check_sequence_begin(attn2c_check_sequence *self, attn2c_check_job *j
   for (int i = 0; i < entry->input_count; i++)
     self->in[i] =
         (const uint32_t *)in[i] + attn2c_check_sequence_elements(model, entry->inputs[i], n, sequence);
-  for (int i = 0; i < entry->output_count; i++)
+  for (int i = 0; i < entry->output_count && out; i++)
     self->out[i] = (uint32_t *)out[i] + attn2c_check_sequence_elements(model, entry->outputs[i], n, sequence);
   self->of_sequence.tensors = self->tensors;
   job->descriptor = job->trace.model = &self->of_sequence;
@@ -127,6 +127,19 @@ int attn2c_check_sequence_begin(attn2c_check_sequence *self, attn2c_check_job *j
   job->trace.outputs = self->out;
   job->trace.weights = job->weights;
   return take_weights(self, length_of(n, sequence));
+}
+
+int attn2c_check_call_begin(attn2c_check_sequence *self, attn2c_check_job *job) {
+  const int64_t rows = job->descriptor->continued->call_rows;
+  const int32_t first[] = {0, (int32_t)rows};
+  const attn2c_sequences n = {.rows = rows, .count = 1, .first = first};
+  const int status = attn2c_check_sequence_begin(self, job, &n, 0, job->inputs, NULL);
+  if (status != ATTN2C_OK) return status;
+  self->lengths = *self->descriptor->lengths;
+  self->size = (attn2c_size){1, rows};
+  self->lengths.sizes = &self->size;
+  self->of_sequence.lengths = &self->lengths;
+  return ATTN2C_OK;
 }
 
 void attn2c_check_sequence_end(attn2c_check_sequence *self) {

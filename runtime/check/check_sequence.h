@@ -22,6 +22,8 @@ typedef struct {
   attn2c_tensor *tensors;
   const void **in;
   void **out, **own_weights;
+  attn2c_lengths lengths; /* of a model that continues: those of one call */
+  attn2c_size size;
 } attn2c_check_sequence;
 
 /* Makes the job one of a sequence of a call of which the trace has been run, with the call's inputs and
@@ -29,5 +31,9 @@ typedef struct {
 int attn2c_check_sequence_begin(attn2c_check_sequence *self, attn2c_check_job *job, const attn2c_sequences *n,
                                 ptrdiff_t sequence, const void *const *in, void *const *out);
 void attn2c_check_sequence_end(attn2c_check_sequence *self);
+
+/* Makes the job of a model that continues one of a model whose longest sequence is as long as a call, which a trace
+ * of one call can show. The job has no outputs yet. Ended by attn2c_check_sequence_end, in every case. */
+int attn2c_check_call_begin(attn2c_check_sequence *self, attn2c_check_job *job);
 
 #endif

@@ -132,6 +132,17 @@ int attn2c_model_team(const attn2c_model *model, attn2c_team **team) {
   return *team ? ATTN2C_OK : ATTN2C_MEMORY;
 }
 
+/* Allocates what a model keeps from call to call, if it does. Returns 0 if there is no memory. */
+static int make_state(attn2c_context *context) {
+  static const int32_t zeros[1];
+  const attn2c_continued *of = context->model->descriptor->continued;
+  if (!of) return 1;
+  context->state = attn2c_reserve((size_t)(of->sequences * of->state_floats) * sizeof(float));
+  context->positions = calloc((size_t)of->sequences, sizeof *context->positions);
+  context->whole.past = context->whole.slot = zeros;
+  return context->state && context->positions;
+}
+
 int attn2c_context_create(const attn2c_model *model, attn2c_context **context) {
   if (!context) return ATTN2C_USAGE;
   *context = NULL;
@@ -140,12 +151,12 @@ int attn2c_context_create(const attn2c_model *model, attn2c_context **context) {
   if (!created) return ATTN2C_MEMORY;
   created->model = model;
   if (model->descriptor->is_open) {
-    const int64_t longest = model->descriptor->lengths->sizes[0].seq;
-    created->first_of_whole[1] = (int32_t)longest;
-    created->whole = (attn2c_sequences){longest, 1, created->first_of_whole};
+    const int64_t rows = attn2c_call_rows(model->descriptor);
+    created->first_of_whole[1] = (int32_t)rows;
+    created->whole = (attn2c_sequences){.rows = rows, .count = 1, .first = created->first_of_whole};
   }
   created->arena = attn2c_allocate((size_t)model->descriptor->arena_floats * sizeof(float));
-  if (!created->arena || attn2c_model_team(model, &created->team) != ATTN2C_OK) {
+  if (!created->arena || !make_state(created) || attn2c_model_team(model, &created->team) != ATTN2C_OK) {
     attn2c_context_destroy(created);
     return ATTN2C_MEMORY;
   }
@@ -158,6 +169,8 @@ void attn2c_context_destroy(attn2c_context *context) {
   attn2c_team_end(context->team);
   attn2c_free(context->arena);
   attn2c_free(context->buffers);
+  attn2c_free(context->state);
+  free(context->positions);
   free(context->open);
   free(context);
 }
@@ -166,6 +179,7 @@ attn2c_call attn2c_context_call(const attn2c_context *context, const void *const
   return (attn2c_call){.kernels = context->model->kernels,
                        .weights = context->model->weights,
                        .arena = context->arena,
+                       .state = context->state,
                        .in = in,
                        .out = out,
                        .team = context->team,

@@ -24,8 +24,10 @@ typedef struct attn2c_context { /* one caller's state */
   attn2c_team *team;              /* shares its calls; NULL for a model with one worker */
   struct attn2c_buffers *buffers; /* for calls that do not fill an entry (dispatch.h); NULL: none */
   struct attn2c_open *open;       /* for calls of a model of any length (sequences.h); NULL: another model */
-  attn2c_sequences whole;         /* one sequence of the greatest length, for calls that name no other */
+  attn2c_sequences whole; /* one new sequence of the most rows of a call, for calls that name no other */
   int32_t first_of_whole[2];
+  float *state; /* keys and values of the sequences of a model that continues (continue.h); NULL: another */
+  int32_t *positions; /* the number of tokens that each of them has */
 } attn2c_context;
 
 /* Opens a model from a source. It checks that the machine can run the target, dispatches the kernels, and

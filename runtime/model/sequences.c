@@ -30,21 +30,18 @@ int attn2c_sequences_prepare(attn2c_context *context) {
   return ATTN2C_OK;
 }
 
-/* The place of a call among all sequences. */
-typedef struct {
-  int64_t rows, sequences; /* before it */
-} place;
+void **attn2c_sequences_outputs(const attn2c_context *context) { return context->open->out; }
 
 /* Returns the elements of an input or output before a call's. */
 static int64_t elements_before(const attn2c_descriptor *model, const attn2c_axes *axes, int tensor,
-                               place at) {
+                               attn2c_call_place at) {
   if (axes->batch < 0) return 0;
   const int64_t elements = attn2c_elements(&model->tensors[tensor]);
   return axes->rows < 0 ? at.sequences * elements : at.rows * (elements / model->lengths->sizes[0].seq);
 }
 
-static int run_call(attn2c_context *context, place at, const attn2c_sequences *n, const void *const *inputs,
-                    void *const *outputs) {
+int attn2c_sequences_call(attn2c_context *context, attn2c_call_place at, const attn2c_sequences *n,
+                          const void *const *inputs, void *const *outputs) {
   const attn2c_descriptor *model = context->model->descriptor;
   const attn2c_entry *entry = attn2c_primary_entry(model);
   struct attn2c_open *open = context->open;
@@ -73,9 +70,10 @@ int attn2c_sequences_run(attn2c_context *context, int64_t count, const int32_t *
     const int64_t rows = each ? each[i] : seq;
     if (rows < model->lengths->least || rows > open->most) return each ? ATTN2C_FORMAT : ATTN2C_USAGE;
   }
-  place at = {0, 0};
+  if (model->continued) return model->continued->run_anew(context, count, each, seq, inputs, outputs);
+  attn2c_call_place at = {0, 0};
   while (at.sequences < count) {
-    attn2c_sequences n = {0, 0, open->first};
+    attn2c_sequences n = {.first = open->first};
     open->first[0] = 0;
     for (int64_t i = at.sequences; i < count; i++) {
       const int64_t rows = each ? each[i] : seq;
@@ -83,7 +81,7 @@ int attn2c_sequences_run(attn2c_context *context, int64_t count, const int32_t *
       n.rows += rows, n.count++;
       open->first[n.count] = (int32_t)n.rows;
     }
-    const int status = run_call(context, at, &n, inputs, outputs);
+    const int status = attn2c_sequences_call(context, at, &n, inputs, outputs);
     if (status != ATTN2C_OK) return status;
     at.rows += n.rows, at.sequences += n.count;
   }

@@ -20,14 +20,15 @@ ATTN2C_INLINE float attn2c_softmax_power(float x, float c, float shift, float lo
   return attn2c_exp2_reduced(ATTN2C_FMA_EXACT(from, c, -n)) * attn2c_power(rounded);
 }
 
-/* Computes both softmaxes below. `whole` is the largest c s of a row, rounded to an integer. All powers of a
+/* Computes the softmaxes below. `whole` is the largest c s of a row, rounded to an integer. All powers of a
  * row then have one common factor, which is in their sum as well. As c s - whole is never rounded, only c's
  * own rounding error grows with it.
  * `least` is added to each sum. A sum is 2^-1/2 or more, or NaN, or 0 with all powers 0 for a row that is
  * -inf throughout: 1e-30 changes no other sum and turns 0 / 0 into zeros; 0 leaves NaN. rounded: where the
- * weights are written as bf16, rows ldr elements apart; NULL: over the scores. */
+ * weights are written as bf16, rows ldr elements apart; NULL: over the scores. of_any: whether a sum may not
+ * depend on masked columns at either end; cols is a multiple of ATTN2C_SUMS then. */
 ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, float scale, float least,
-                                       uint16_t *rounded, int ldr) {
+                                       uint16_t *rounded, int ldr, int of_any) {
   const float c = (float)((double)scale * 1.4426950408889634); /* e^(scale d) = 2^(c d) */
   /* Several rows are computed together, so that they hide the latency of each other's reductions. */
   for (int begin = 0; begin < rows; begin += ATTN2C_ROWS) {
@@ -58,12 +59,16 @@ ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, flo
       const float of_row = shift[i], from = lowest[i];
 #pragma omp simd
       for (int j = 0; j < cols; j++) row[j] = attn2c_softmax_power(row[j], c, of_row, from);
-      if (attn2c_folds(count, cols))
+      if (of_any)
+        attn2c_partial_sums_of_any(part[i], row, cols);
+      else if (attn2c_folds(count, cols))
         attn2c_partial_sums(part[i], row, cols);
       else
         inverse[i] = 1.0f / (attn2c_sum(row, cols) + least);
     }
-    if (attn2c_folds(count, cols)) {
+    if (of_any && count < ATTN2C_ROWS) {
+      for (int i = 0; i < count; i++) inverse[i] = 1.0f / (attn2c_sum_of_parts(part[i], NULL, 0) + least);
+    } else if (of_any || attn2c_folds(count, cols)) {
       attn2c_fold(0, inverse, part);
 #pragma omp simd
       for (int i = 0; i < ATTN2C_ROWS; i++) inverse[i] = 1.0f / (inverse[i] + least);
@@ -86,23 +91,29 @@ ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, flo
  * the whole row NaN. The relative error of each p is at most (5 + |ln(p / pmax)| / 2) 2^-23; a p below 2^-126
  * of the largest may be 0. */
 ATTN2C_INLINE void attn2c_softmax(float *s, int rows, int cols, int ld, float scale) {
-  attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, NULL, 0);
+  attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, NULL, 0, 0);
+}
+
+/* Does the same for rows of which others may have more columns, masked here, at the end, or 64 more at the
+ * beginning: the bits are the same with them and without them. cols is a multiple of 16. */
+ATTN2C_INLINE void attn2c_softmax_of_any(float *s, int rows, int cols, int ld, float scale) {
+  attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, NULL, 0, 1);
 }
 
 /* Does the same, but a row that is -inf throughout gives NaN. */
 ATTN2C_INLINE void attn2c_softmax_nan(float *s, int rows, int cols, int ld, float scale) {
-  attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f, NULL, 0);
+  attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f, NULL, 0, 0);
 }
 
 /* y[rows][cols] = the weights of attn2c_softmax as bf16, rows ldy elements apart. s is overwritten. */
 ATTN2C_INLINE void attn2c_softmax_rounded(uint16_t *y, float *s, int rows, int cols, int ld, int ldy,
                                           float scale) {
-  attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, y, ldy);
+  attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, y, ldy, 0);
 }
 
 ATTN2C_INLINE void attn2c_softmax_nan_rounded(uint16_t *y, float *s, int rows, int cols, int ld, int ldy,
                                               float scale) {
-  attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f, y, ldy);
+  attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f, y, ldy, 0);
 }
 
 #endif

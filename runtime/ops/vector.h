@@ -108,6 +108,26 @@ ATTN2C_INLINE void attn2c_partial_sums(attn2c_vector part[ATTN2C_PARTS], const f
   }
 }
 
+/* Computes partial sums of x[0 .. whole-1] that do not depend on zeros at its end, nor on 64 zeros at its
+ * beginning. */
+ATTN2C_INLINE void attn2c_partial_sums_of_any(attn2c_vector part[ATTN2C_PARTS], const float *x, int whole) {
+  for (int p = 0; p < ATTN2C_PARTS; p++) {
+    const float *from = x + p * ATTN2C_LANES;
+    attn2c_vector s = {0.0f}, t = s, u = s, v = s;
+    int j = 0;
+    for (; j + 4 * ATTN2C_SUMS <= whole; j += 4 * ATTN2C_SUMS) {
+      s += attn2c_load(from + j);
+      t += attn2c_load(from + j + ATTN2C_SUMS);
+      u += attn2c_load(from + j + 2 * ATTN2C_SUMS);
+      v += attn2c_load(from + j + 3 * ATTN2C_SUMS);
+    }
+    if (j < whole) s += attn2c_load(from + j);
+    if (j + ATTN2C_SUMS < whole) t += attn2c_load(from + j + ATTN2C_SUMS);
+    if (j + 2 * ATTN2C_SUMS < whole) u += attn2c_load(from + j + 2 * ATTN2C_SUMS);
+    part[p] = (s + t) + (u + v);
+  }
+}
+
 /* Returns x[0] + ... + x[count-1]. */
 ATTN2C_INLINE float attn2c_sum(const float *x, int count) {
   attn2c_vector part[ATTN2C_PARTS];

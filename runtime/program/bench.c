@@ -46,7 +46,7 @@ typedef struct {
 typedef struct {
   attn2c_sizes sizes;
   attn2c_sequences sequence;
-  int32_t first[2];
+  int32_t first[2], zero[1];
 } open_call;
 
 int attn2c_bench_calls(double call_nanoseconds) {
@@ -434,7 +434,7 @@ static int bench_entries(const attn2c_program *program, attn2c_context *context,
 static int lengths_to_time(const attn2c_descriptor *model, const attn2c_arguments *arguments,
                            int64_t lengths[USUAL_LENGTHS + 1]) {
   int count = 0;
-  const int64_t most = attn2c_longest(model, model->lengths);
+  const int64_t most = attn2c_call_rows(model);
   if (arguments->length > 0) {
     lengths[0] = arguments->length;
     return 1;
@@ -453,7 +453,8 @@ static int open_subject(const attn2c_program *program, attn2c_context *context, 
   if (status != ATTN2C_OK) return status;
   of->sizes.batch = 1, of->sizes.seq = length;
   of->first[0] = 0, of->first[1] = (int32_t)length;
-  of->sequence = (attn2c_sequences){length, 1, of->first};
+  of->sequence =
+      (attn2c_sequences){.rows = length, .count = 1, .first = of->first, .past = of->zero, .slot = of->zero};
   *s = (subject){.program = program, .model = context->model, .context = context, .in = in};
   s->entry = attn2c_sizes_entry(&of->sizes), s->sizes = &of->sizes, s->sequence = &of->sequence;
   return subject_allocate(s, message);

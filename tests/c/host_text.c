@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < tokens.length; i++)
     if (tokens.places[i].byte_end > texts[0].length || tokens.sources[i] > 2 || tokens.types[i] != 0)
       return 3;
-  if ((status = sequence_decode(text, tokens.ids, tokens.length, 1, &decoded, &length)) != 0)
+  if ((status = sequence_detokenize(text, tokens.ids, tokens.length, 1, &decoded, &length)) != 0)
     fail("decode", status);
   printf("decoded %.*s\n", (int)length, decoded);
   if (sequence_encode(text, &texts[0], 3, &tokens) != 0 || tokens.length != 3 || tokens.removed == 0)

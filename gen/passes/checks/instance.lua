@@ -20,22 +20,22 @@ local function largest_step(program)
   return largest
 end
 
---- Returns the calls for which a program is checked: { rows, first, flows }. `flows` is true for calls of which all
+--- Returns the calls for which a program is checked: { rows, first, past, flows }. `flows` is true for calls of which all
 --- iterations are unrolled, two or three of each loop, to check the order of reads and writes. The others
 --- are the longest calls, whose loops are unrolled for the first and the last iteration, to check bounds.
---- least, most: rows of a sequence.
-function instance.calls(program, least, most)
-  local list, seen = {}, {}
-  local function add(lengths, flows)
+--- spec: of the program's entry.
+function instance.calls(program, spec)
+  local list, seen, least, most = {}, {}, spec.least, spec.call_rows
+  local function add(lengths, flows, past)
     local rows, first, shortest = 0, { 0 }, most
     for i, length in ipairs(lengths) do
       rows, shortest = rows + length, math.min(shortest, length)
       first[i + 1] = rows
     end
-    local key = table.concat(lengths, " ")
+    local key = table.concat(lengths, " ") .. (past and " after " .. table.concat(past, " ") or "")
     if rows <= most and shortest >= least and not seen[key] then
       seen[key] = true
-      list[#list + 1] = { rows = rows, first = first, flows = flows }
+      list[#list + 1] = { rows = rows, first = first, past = past, flows = flows }
     end
   end
   local block = math.min(most, largest_step(program) + 1)
@@ -45,6 +45,11 @@ function instance.calls(program, least, most)
   add({ least }, true)
   add { most }
   add { most - least, least }
+  if spec.context and program.variant == "ship" then -- a trace keeps the scores of new keys alone
+    add({ 1, 1 }, true, { math.min(spec.context - 1, 70), 0 })
+    add({ most }, false, { spec.context - most })
+    add({ 1 }, false, { spec.context - 1 })
+  end
   return list
 end
 
@@ -158,7 +163,7 @@ local function phases_of(segment, call, unrolled)
     local stretch, loop = segment.phases[first].stretch, segment.phases[first].loop
     local last = first
     while segment.phases[last + 1] and segment.phases[last + 1].stretch == stretch do last = last + 1 end
-    local stop = not loop and 1 or loop.form == "rows" and call.rows or #call.first - 1
+    local stop = not loop and 1 or loop.form == "pooled" and #call.first - 1 or call.rows
     for block = 0, stop - 1, loop and loop.step or 1 do
       for i = first, last do
         local phase, chunks = segment.phases[i], {}

@@ -22,7 +22,7 @@ end
 local function capacity(state, program, operand, call)
   local tensor = state.graph.tensors[operand.buffer]
   if operand.class == "weight" then return packed.bytes(tensor, state.weights.layouts[operand.buffer]) end
-  if operand.class == "arena" then return program.buffers[operand.buffer].bytes end
+  if operand.class == "arena" or operand.class == "state" then return program.buffers[operand.buffer].bytes end
   return call and instance.tensor_bytes(tensor, state.spec, call) or tensor_bytes(tensor)
 end
 
@@ -174,7 +174,7 @@ end
 
 -- Checks the operands of a program with open sizes, as those of some calls.
 local function check_calls(state, program, beside)
-  for _, call in ipairs(instance.calls(program, state.spec.least, state.spec.seq)) do
+  for _, call in ipairs(instance.calls(program, state.spec)) do
     local known = instance.of(program, call)
     check_bounds(state, known, call)
     if call.flows then check_phases(known, beside) end

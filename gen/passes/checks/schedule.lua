@@ -108,7 +108,7 @@ end
 
 -- Checks the chunks of a program with open sizes, as those of some calls.
 local function check_calls(program, spec)
-  for _, call in ipairs(instance.calls(program, spec.least, spec.seq)) do
+  for _, call in ipairs(instance.calls(program, spec)) do
     if call.flows then check_segments(instance.of(program, call), spec) end
   end
 end

@@ -44,7 +44,7 @@ end
 local function check_panels(region, s)
   if not s then return end
   local place, panel = forms.packed(s), region.open.panel
-  expect(s.key_block == panel and place.from_open_rows and panel % place.together == 0, "plan",
+  expect(s.key_block == panel and (place.from_open_rows or place.added) and panel % place.together == 0, "plan",
     "%s has panels of other keys than its attention", s.buffer)
   for _, column in ipairs { 0, s.width // 2, s.width - 1 } do
     for key = 0, s.rows_per_sequence - 1, panel do

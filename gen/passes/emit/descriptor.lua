@@ -1,5 +1,6 @@
 -- descriptor.lua: writes the model's description of itself as rows of C initialisers: tensors, ops, weights.
 -- The structures are those of runtime/base/descriptor.h.
+local all_regions = require("passes.common.regions")
 local c = require("common.c")
 local ops = require("data.ops")
 local storage = require("data.storage")
@@ -170,6 +171,32 @@ local function entry_of(state, index_of, lists, list_of)
     output_list = table.concat(outputs, ", "), flops_literal = c.double(entry.flops) }
 end
 
+-- Returns how a model continues: the keys and values that a sequence's state keeps, as rows, and the sizes of its calls;
+-- false for others. index_of: the index of each tensor.
+local function continued(state, index_of)
+  local spec, rows, page = state.spec, {}, nil
+  if not spec.context then return false end
+  for region in all_regions(state.plan.segments) do
+    for _, each in ipairs(region.kind == "attention" and { { region.scores.operands.k, region.keys },
+      { region.context.operands.v, region.values } } or {}) do
+      local tensor, kept = table.unpack(each)
+      page = kept.key_block
+      rows[#rows + 1] = ("{ %d, %d, %d, %d },"):format(index_of[tensor.name],
+        types.elements(state.plan.state.offsets[kept.buffer], "f32"),
+        types.elements(types.bytes(page * storage.packed(kept).each_key(kept), kept.type), "f32"),
+        tensor.kept == "keys" and 1 or 0)
+    end
+  end
+  local logits, output
+  for i, name in ipairs(state.graph.entry.outputs) do
+    local tensor = state.graph.tensors[name]
+    if tensor.type == "f32" then logits, output = i - 1, tensor end
+  end
+  return { rows = rows, page = page, call_rows = spec.call_rows, sequences = spec.sequences, logits = logits,
+    output = output,
+    state_floats = types.elements(state.plan.state.bytes, "f32") }
+end
+
 -- Returns the packing of each weight as rows; none if all are f32.
 local function packing_rows(weights)
   local rows, plain, scales_of = {}, true, {}
@@ -232,7 +259,7 @@ function emit_descriptor.values(state)
   return { of_entries = of_entries, tensor_rows = tensors, attribute_lists = lists, weight_rows = rows,
     packing_rows = packing_rows(weights), factor_rows = factors, power_lists = powers,
     growth_rows = growth_rows(state.primary), stored_names = stored.names, stored_rows = stored.rows,
-    view_rows = views, has_unbatched = unbatched,
+    view_rows = views, has_unbatched = unbatched, continued = continued(state.primary, index_of[state.primary]),
     seq_first = state.spec.layout == "seq_first" }
 end
 

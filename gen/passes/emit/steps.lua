@@ -37,7 +37,8 @@ local function addresses_of(state, program)
     local is_external = operand.class == "in" or operand.class == "out"
     return types.bytes(1, is_external and state.graph.tensors[operand.buffer].type or "f32")
   end
-  return { offsets = program.offsets, own = program.own, weights = state.weights.offsets, members = members,
+  return { offsets = program.offsets, own = program.own, weights = state.weights.offsets,
+    state = state.plan.state.offsets, members = members,
     unit = unit, in_order = weights_in_order(state), joints = program.joints, joined = program.joined,
     series = program.series, in_series = program.in_series }
 end
@@ -57,7 +58,7 @@ end
 -- Returns an operand as C; type: of its elements.
 local function expression(operand, access, type, addresses)
   if access == "value" then return c.value(operand, addresses) end
-  local inside = operand.class == "arena" or operand.class == "weight"
+  local inside = operand.class == "arena" or operand.class == "weight" or operand.class == "state"
   return c.pointer(operand, addresses, inside and casts[type] or nil)
 end
 
@@ -141,9 +142,9 @@ end
 
 writers.map, writers.row = write_call, write_call
 
--- Order of a function's parameters: kernels, weights, arena, the worker's own part of it, inputs, outputs, the first
+-- Order of a function's parameters: kernels, weights, arena, the worker's own part of it, the caller's state, inputs, outputs, the first
 -- sequence, the sequences of a call of any length, the first row of a block of these, the chunk.
-local parameter_order = { "k", "w", "a", "p", "in", "out", "s", "n", "block", "chunk" }
+local parameter_order = { "k", "w", "a", "p", "kept", "in", "out", "s", "n", "block", "chunk" }
 
 -- Attribute of a worker's parameter that the work does not use.
 local UNUSED = "__attribute__((unused)) "
@@ -151,7 +152,7 @@ local UNUSED = "__attribute__((unused)) "
 local function declared_of(state, program)
   local name, entry = state.spec.name, program.entry.name
   return {
-    k = "const attn2c_kernel *k", w = "const float *w", a = "float *a", p = "float *p",
+    k = "const attn2c_kernel *k", w = "const float *w", a = "float *a", p = "float *p", kept = "float *kept",
     ["in"] = ("const %s_%s_in *in"):format(name, entry), out = ("const %s_%s_out *out"):format(name, entry),
     s = "size_t s", n = "const attn2c_sequences *n", block = "ptrdiff_t block", chunk = "size_t chunk",
   }
@@ -162,6 +163,7 @@ local function used_by(program, list)
   local function add(operand)
     if operand.class == "weight" then used.w = true end
     if operand.class == "arena" then used[program.own[operand.buffer] and "p" or "a"] = true end
+    if operand.class == "state" then used.kept = true end
     if operand.class == "in" then used["in"] = true end
     if operand.class == "out" then used.out = true end
     if operand.terms and operand.terms.s then used.s = true end
@@ -351,7 +353,7 @@ function Writer:frame_of_stretch(stretch)
   stretch.locals = locals_of(self, used)
   stretch.work_formal = ("const void *of_call, size_t phase, size_t chunk, %ssize_t worker"):format(
     used.p and "" or UNUSED)
-  if stretch.loop then stretch.all = stretch.loop.form == "rows" and "rows" or "count" end
+  if stretch.loop then stretch.all = stretch.loop.form == "pooled" and "count" or "rows" end
 end
 
 function Writer:sections(segment, of_segment)
@@ -422,7 +424,7 @@ function Writer:segments()
 end
 
 -- Members of a call that the run function copies into variables of their own.
-local members_of_call = { k = "kernels", w = "weights", a = "arena", n = "sequences" }
+local members_of_call = { k = "kernels", w = "weights", a = "arena", kept = "state", n = "sequences" }
 
 -- Returns the lines that declare a struct with the pointers of call->in or call->out, and a pointer to it.
 function Writer:struct_of(parameter, struct, names)
@@ -438,7 +440,7 @@ end
 -- Returns the lines by which the run function takes what it uses from the call.
 function Writer:unpacked(used)
   local list = {}
-  for _, parameter in ipairs { "k", "w", "a", "n" } do
+  for _, parameter in ipairs { "k", "w", "a", "kept", "n" } do
     if used[parameter] then
       list[#list + 1] = ("%s = call->%s;"):format(self.declared[parameter], members_of_call[parameter])
     end

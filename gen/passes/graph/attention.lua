@@ -346,6 +346,7 @@ function attention.self(self, path, layer, x)
     a.q = rotate(self, a.path .. ".q_rotated", a.q, a.heads)
     a.k = rotate(self, a.path .. ".k_rotated", a.k, a.kv_heads)
   end
+  if spec.context then a.k.kept, a.v.kept = "keys", "values" end
   if spec.past > 0 then
     a.k, a.v = with_past(self, a, "keys", a.k), with_past(self, a, "values", a.v)
   end

@@ -25,18 +25,19 @@ function address.in_arena(_, buffer, elements, type)
   return { buffer = buffer, class = "arena", offset = types.bytes(elements, type) }
 end
 
--- Adds the terms of an operand whose first row depends on what a call knows.
-local function add_open(operand, storage, place, origin)
+-- Adds the terms of an operand whose first row depends on what a call knows. is_answer: whether it is an output.
+local function add_open(operand, storage, place, origin, is_answer)
   operand.terms = {}
   if storage.unbatched then return end
   local symbols = storage.rows_per_sequence == 1 and origin.pooled or origin.over
   if place.private then symbols = origin.within or {} end
+  if is_answer and origin.answer then symbols = origin.answer end
   for _, symbol in ipairs(symbols) do operand.terms[symbol] = types.bytes(place.pitch(storage), storage.type) end
 end
 
 --- Returns the place of element (row, column) of a tensor. row counts from the micro-batch's first row; inside a loop
 --- over b, from the sequence's first. In loops over open sizes, origin has the symbols that are added to row: over;
---- pooled, for a tensor with one row for each sequence; within, in a buffer of the rows of a block; packed, in packed
+--- answer, for an output in place of over; pooled, for a tensor with one row for each sequence; within, in a buffer of the rows of a block; packed, in packed
 --- keys and values; columns, the symbol that is added to the column of a trace's copy.
 function address:at(tensor, row, column, origin)
   if tensor.kind == "weight" or tensor.kind == "constant" then
@@ -51,7 +52,7 @@ function address:at(tensor, row, column, origin)
     offset = types.bytes(place.where(storage, row - first_row, column - first_column), storage.type) }
   if tensor.type == "i32" and tensor.limit then operand.least, operand.most = tensor.minimum, tensor.limit - 1 end
   if origin.over then
-    add_open(operand, storage, place, origin)
+    add_open(operand, storage, place, origin, operand.class == "out")
   elseif not place.private then
     self:symbols(operand, storage, types.bytes(place.sequence(storage), storage.type),
       self.whole or storage.whole_batch, origin)
@@ -67,6 +68,7 @@ function address:packed_at(storage, row, column, origin)
     offset = types.bytes(place.where(storage, row, column - (storage.first_column or 0)), storage.type) }
   if origin.over then
     operand.terms = origin.packed and { [origin.packed] = types.bytes(place.each_key(storage), storage.type) } or {}
+    if operand.class == "state" then operand.terms.slot = self.state.plan.state.bytes end
     return operand
   end
   self:symbols(operand, storage, types.bytes(place.sequence(storage), storage.type), storage.whole_batch, origin)
@@ -89,16 +91,16 @@ end
 function address:is_stored(tensor) return forms.rows(self.storage[tensor.name]) ~= nil end
 
 -- Returns a trace's copy where lengths are open. Sequences follow each other; one with rows for each head has
--- [heads][rows of the sequence], each row as wide as for the longest sequence.
+-- [heads][rows of the sequence], each row as wide as for the longest sequence. One call has all rows of a sequence.
 local function open_trace_at(self, tensor, row, column, origin)
-  local storage, most = self.storage[tensor.name], self.state.spec.seq
+  local storage, most = self.storage[tensor.name], self.state.spec.call_rows
   local type = forms.trace_type(storage)
   local pitch, terms = types.bytes(storage.width, type), {}
   for _, symbol in ipairs(storage.rows_per_sequence == 1 and origin.pooled or origin.over) do terms[symbol] = pitch end
   if storage.rows_per_sequence > most then
     local head = row // most
     row = row % most
-    terms.first, terms.keys = storage.rows_per_sequence // most * pitch, head > 0 and head * pitch or nil
+    terms.first, terms.fresh = storage.rows_per_sequence // most * pitch, head > 0 and head * pitch or nil
   end
   if origin.columns then terms[origin.columns] = types.bytes(1, type) end
   local operand = self:in_arena(forms.trace_name(tensor.name), row * storage.width + column, type)

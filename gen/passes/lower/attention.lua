@@ -51,11 +51,16 @@ local function values_ld(self, region)
   return region.values and forms.packed(region.values).ld(region.values) or self:ld(region.context.operands.v)
 end
 
+-- Returns the end of the name of a repair: how values are stored.
+local function suffix_of(region)
+  return types.group(region.context.operands.v.type) > 1 and "_pairs" or ""
+end
+
 -- Computes rows of the context of an open block again that a masked key's NaN or infinity reached.
 local function repair_open(self, at, v_column, head_dim, c, ldc)
   local range = at.block.ranges[1]
   if not range.cut then return end
-  self:row("context_repair" .. (at.region.values and "_pairs" or ""),
+  self:row("context_repair" .. suffix_of(at.region),
     { rows = at.block.count, cols = range.keys, head_dim = head_dim, ldc = ldc, ldp = at.weights_ld,
       ldv = values_ld(self, at.region), lo = range.cut.lo, hi = range.cut.hi },
     { c = c, p = at.weights, v = values_at(self, at.region, 0, v_column, at.of_keys),
@@ -68,7 +73,7 @@ local function repair(self, at, v_column, head_dim, c, ldc)
   local region, block, origin = at.region, at.block, at.origin
   local lengths = region.scores.operands.lengths
   local first = block.ranges[1]
-  local suffix = region.values and "_pairs" or ""
+  local suffix = suffix_of(region)
   local p, ldp, ldv = at.weights, at.weights_ld, values_ld(self, region)
   if region.context.attributes.nonzero then
     local ranges = {}
@@ -168,7 +173,7 @@ local scoring = { scores = dot_scores, additive_scores = additive_scores }
 
 -- In a trace, copies the tile into the copy of an op's result.
 local function trace_copy(self, at, op)
-  local row = at.head * at.queries + at.block.first
+  local row = at.head * (at.region.open and self.state.spec.call_rows or at.queries) + at.block.first
   local tile, ld, origin = at.tile, at.tile_ld, at.origin
   if op.op == "round_weights" then tile, ld = at.weights, at.weights_ld end
   if at.region.open and at.region.open.left >= 0 then
@@ -298,7 +303,14 @@ local function open_heads(self, region, at, first, last)
   end
 end
 
+-- Packs the keys and values of a sequence, or adds them to its state.
 local function pack_open(self, region)
+  if region.open.continues then
+    for _, each in ipairs { { region.scores.operands.k, region.keys }, { region.context.operands.v, region.values } } do
+      self:add_rows(each[1], each[2], 0, each[2].width)
+    end
+    return
+  end
   self:pack_open_rows(region.scores.operands.k, region.keys, region.open)
   self:pack_open_rows(region.context.operands.v, region.values, region.open)
 end

@@ -43,7 +43,7 @@ return function(self, state)
   for name, storage in pairs(self.storage) do
     local here = micro_batch_of[name] or state.spec.batch
     add_tensor(buffers, self.variant, state.graph.tensors[name], storage,
-      (self.whole or storage.whole_batch) and state.spec.batch or here, here, state.spec.any and state.spec.seq)
+      (self.whole or storage.whole_batch) and state.spec.batch or here, here, state.spec.call_rows)
   end
   for region, segment in all_regions(state.plan.segments) do
     local kv_heads = self.divided and region.kind == "attention" and (region.context.attributes.kv_heads

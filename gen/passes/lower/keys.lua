@@ -1,6 +1,7 @@
 -- keys.lua: packs keys and values into the form that an attention reads (data/storage.lua).
 -- A product's tile is packed while it is in the cache; stored rows are packed before the scores.
 local forms = require("data.storage")
+local types = require("data.types")
 
 local keys = {}
 
@@ -55,6 +56,22 @@ function keys.pack_open_rows(self, x, storage, open)
       { y = self:packed_at(storage, 0, column, { over = {}, packed = "key" }),
         x = self:at(x, 0, column, { over = { "first", "key" } }) })
     end
+    self.open = nil
+  end)
+end
+
+--- Adds the rows of x of a sequence to those that its state has, in a loop over the state's pages; a method of the
+--- lowering.
+function keys.add_rows(self, x, storage, first_column, columns)
+  local place, step = forms.packed(storage), storage.key_block
+  self:loop("pages", { step = step, count = self.state.spec.call_rows // step + 2 }, function()
+    self.open = { rows = "piece" }
+    self:unit()
+    local to = self:packed_at(storage, 0, first_column, { over = {} })
+    to.terms.page = types.bytes(step * place.each_key(storage), storage.type)
+    to.terms.into = types.bytes(place.each_added(storage), storage.type)
+    self:row(place.added, { rows = step, cols = columns, ldx = self:ld(x), ldy = place.ld(storage) },
+      { y = to, x = self:at(x, 0, first_column, { over = { "first", "added" } }) })
     self.open = nil
   end)
 end

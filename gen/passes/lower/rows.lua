@@ -142,7 +142,10 @@ end
 -- Lowers a region of rows whose number a call knows: a loop over blocks of these. Where workers divide a call, that
 -- loop is around the phases; chunks are panels of a product, or rows of another operation.
 local function open_region(self, region)
-  local function origin() return { block_first = 0, unit_first = 0, over = { "row" }, pooled = { "row" } } end
+  local answer = region.loop.form == "wanted" and { "answer" } or nil
+  local function origin()
+    return { block_first = 0, unit_first = 0, over = { "row" }, pooled = { "row" }, answer = answer }
+  end
   if not self.divided then
     return self:loop(region.loop.form, region.loop, function()
       for number in ipairs(region.fusions) do open_fusion(self, region, number, origin()) end

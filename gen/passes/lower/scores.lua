@@ -34,7 +34,8 @@ function ops.add_distance(self, at, op, range)
   local operand = self:at(table_, at.head, range.first_key - at.block.first + at.queries - 1, at.origin)
   if at.region.open then
     local step = types.bytes(1, "f32")
-    operand.terms = { query = -step, from = at.region.open.left >= 0 and step or nil }
+    operand.terms = { query = -step, from = at.region.open.left >= 0 and step or nil,
+      past = at.region.open.continues and -step or nil }
   end
   return { kind = "add_band" }, operand
 end
@@ -94,6 +95,7 @@ function steps.softmax(self, at, op)
       ld = at.tile_ld, scale = op.attributes.scale }, { s = at.tile, state = at.state })
   end
   local fn = op.attributes.fully_masked_nan and "softmax_nan" or "softmax"
+  if at.region.open and at.region.open.continues then fn = "softmax_of_any" end -- each query sees itself
   local constants = { rows = at.block.count, cols = at.block.keys, ld = at.tile_ld, scale = op.attributes.scale }
   if rounds(self, at, op) then
     constants.ldy = at.weights_ld

@@ -165,13 +165,14 @@ local LEAST_CHUNKS = 4
 
 --- Gives an attention of any length one block of queries, which a loop repeats, with all keys in a range: { left,
 --- right: the keys before and after a query that it sees, -1: all; step: the queries of a block; panel; lanes:
---- its columns are a multiple of them; chunk_heads: the heads for which a worker packs keys and values once }.
-function attention.open_blocks(region, p)
+--- its columns are a multiple of them; chunk_heads: the heads for which a worker packs keys and values once; continues:
+--- whether it sees keys of earlier calls }. call_rows: the most rows of a call.
+function attention.open_blocks(region, p, call_rows)
   local scores = region.scores
   local most = scores.result.shape[4]
   local left, right = attention.band(scores.attributes)
   local columns = words.round_up(most, SUMS)
-  local rows = math.max(1, math.min(p.query_block, most,
+  local rows = math.max(1, math.min(p.query_block, call_rows,
     math.max(LEAST_ROWS, p.tile_bytes // types.bytes(columns, "f32"))))
   local is_cut = left >= 0 or right >= 0
   local key_block = { panel = 0, first = 0, count = p.key_block, outputs = p.key_block }
@@ -184,7 +185,7 @@ function attention.open_blocks(region, p)
   local kv_heads = region.context.attributes.kv_heads or heads
   return { left = left, right = right, step = rows, panel = p.key_block, lanes = SUMS,
     chunk_heads = kv_heads >= LEAST_CHUNKS and heads // kv_heads or 1,
-    count = (most + rows - 1) // rows }
+    continues = scores.operands.k.kept ~= nil, count = (call_rows + rows - 1) // rows }
 end
 
 --- Appends one line for each block.

@@ -72,6 +72,15 @@ local function fused_and_of_units(state, segments, uses)
   return fused, of_units
 end
 
+-- Returns the width of a tensor's rows and their number, of a sequence of one call. A tensor of a model that continues
+-- has an axis of its own for the rows of a call, which are fewer than those of a sequence.
+local function rows_of_call(state, tensor)
+  local spec, shape = state.spec, {}
+  if not spec.context then return grouping.row_shape(tensor) end
+  for axis, size in ipairs(tensor.shape) do shape[axis] = tensor.growth[axis] == 1 and spec.call_rows or size end
+  return grouping.row_shape(setmetatable({ shape = shape }, { __index = tensor }))
+end
+
 -- Returns the storage of a tensor that a unit of work does not keep for itself.
 local function storage_of(state, tensor, is_fused, written, readers)
   local here, crossing = readers ~= nil, false -- a tensor without readers is stored whole
@@ -81,7 +90,7 @@ local function storage_of(state, tensor, is_fused, written, readers)
   end
   local in_blocks = here and written.region.kind == "rows" and (written.region.loop or #written.region.blocks > 1)
   local form = is_fused and "fused" or in_blocks and "tile" or "full"
-  local width, rows = grouping.row_shape(tensor)
+  local width, rows = rows_of_call(state, tensor)
   return { form = form, type = tensor.type, width = width,
     leading_dimension = divide.leading_dimension(width, state.plan.parameters, tensor.type),
     rows_per_sequence = rows, whole_batch = crossing, unbatched = tensor.unbatched,
@@ -94,7 +103,7 @@ local function store(state, entry, segments, uses)
   local writer, readers = region_uses(segments)
   local fused, of_units = fused_and_of_units(state, segments, uses)
   local function external(name)
-    local width, rows = grouping.row_shape(tensors[name])
+    local width, rows = rows_of_call(state, tensors[name])
     stored[name] = { form = "external", type = tensors[name].type, width = width, leading_dimension = width,
       rows_per_sequence = rows, whole_batch = true, unbatched = tensors[name].unbatched }
   end
@@ -149,10 +158,24 @@ local function keeps_together(region, rows_per_sequence, together)
   return true
 end
 
+-- Returns the keys or values that a caller's context keeps, and gives them their place in its state.
+local function kept_for(state, role, tensor)
+  local form = forms.kept_as[role][tensor.type]
+  local place = forms.forms[form].packed
+  local kept = { form = form, type = tensor.type, width = tensor.shape[#tensor.shape],
+    rows_per_sequence = state.spec.context, key_block = state.plan.parameters.key_block,
+    buffer = tensor.name .. place.suffix, separate = true, whole_batch = false }
+  local of_plan = state.plan.state
+  of_plan.order[#of_plan.order + 1], of_plan.offsets[kept.buffer] = kept.buffer, of_plan.bytes
+  of_plan.bytes = of_plan.bytes + types.line_bytes(types.bytes(place.sequence(kept), kept.type))
+  return kept
+end
+
 -- Returns the keys or values, in the form that the scores or the context of a region read; nil: as rows. If the region
 -- alone reads a product's result, the product's tile is packed while it is in the cache, and never stored as rows;
 -- else (separate) stored rows are packed before the scores.
 local function packed_for(state, region, role, tensor, made)
+  if tensor.kept then return kept_for(state, role, tensor) end
   local form, s = forms.read_as[role][tensor.type], state.plan.storage[tensor.name]
   if not form then return nil end
   local place = forms.forms[form].packed

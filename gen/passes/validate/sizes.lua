@@ -15,8 +15,10 @@ local MOST, MOST_ENTRIES = 16, 32
 local largest = {} -- key -> its maximum
 for _, field in ipairs(keys.list) do largest[field.key] = field.max end
 
---- True if a description has sequences of any length, seq = any(512).
-function sizes.are_open(description) return type(description.seq) == "table" and description.seq.any ~= nil end
+--- True if a description has sequences of any length, seq = any(512), or of any up to a context.
+function sizes.are_open(description)
+  return description.context ~= nil or type(description.seq) == "table" and description.seq.any ~= nil
+end
 
 --- True if a description has a list of sizes, even of one.
 function sizes.are_listed(description)
@@ -31,8 +33,20 @@ local function means_any(value)
   return type(value) == "function" or type(value) == "string" and hints.any_length[value:lower():match("^%a+")] or false
 end
 
+-- Returns the size of the entry of a description with a context, or nil after a fault.
+local function context_size(say, description)
+  if description.seq ~= nil then return say("seq", "context takes its place; leave seq out") end
+  local most = description.context
+  most = math.type(most) == "float" and math.tointeger(most) or most
+  return { batch = 1, any = true, context = math.type(most) == "integer" and most or nil } -- its key says what is wrong
+end
+
 -- Returns the size of the entry of a description with any length, or nil after a fault.
 local function open_size(say, description)
+  if description.batch ~= nil then
+    return say("batch", "a model of any length takes any number of sequences in a call; leave batch out")
+  end
+  if description.context ~= nil then return context_size(say, description) end
   for name in pairs(description.seq) do
     if name ~= "any" then return say("seq", HOW_ANY) end
   end
@@ -40,9 +54,6 @@ local function open_size(say, description)
   most = math.type(most) == "float" and math.tointeger(most) or most
   if math.type(most) ~= "integer" or most < 2 or most > largest.seq then
     return say("seq", ("any(N) takes the most tokens of a sequence, an integer from 2 to %d"):format(largest.seq))
-  end
-  if description.batch ~= nil then
-    return say("batch", "a model of any length takes any number of sequences in a call; leave batch out")
   end
   return { batch = 1, seq = most, any = true }
 end

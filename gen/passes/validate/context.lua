@@ -1,0 +1,67 @@
+-- context.lua: checks a spec whose calls go on from those before, context = 4096, and fills in its sizes.
+-- A caller's context keeps the keys and values of `sequences` sequences, each of at most `context` tokens. So queries
+-- may see only what came before them, and a call's rows are those of its new tokens.
+local precision = require("data.precision")
+
+local context = {}
+
+-- What does not go with a context: { key, message, is_there(spec) }.
+local refused = {
+  { "input", "a context goes with input = tokens { ... }", function(spec) return spec.input.stage ~= "tokens" end },
+  { "layers", "a context needs a layer, whose keys it keeps", function(spec) return spec.layers == 0 end },
+  { "input.types", "token types do not go with a context", function(spec) return (spec.input.types or 0) > 0 end },
+  { "weighting", "a context goes with weighting = \"softmax\"", function(spec)
+    return spec.weighting ~= "softmax"
+  end },
+  { "head_mask", "factors of heads do not go with a context", function(spec)
+    return spec.head_mask and spec.head_mask.kind ~= "none" or false
+  end },
+  { "positions", "positions = \"t5\" do not go with a context", function(spec) return spec.distances == "t5" end },
+  { "threads", "a context goes with threads = 1", function(spec) return spec.threads ~= 1 end },
+}
+
+-- True if queries of a layer see keys after them.
+local function sees_after(spec)
+  local mask = spec.mask
+  return not (mask.causal or mask.window and mask.window.right == 0)
+end
+
+--- Fills in a spec's `seq`, the most keys of a sequence, before it is resolved.
+function context.size(spec)
+  if spec.context then spec.seq = spec.context end
+end
+
+--- Checks a resolved spec, and fills in call_rows, the most rows of a call, for a model of any length.
+function context.resolve(say, spec)
+  if not spec.context then
+    for _, key in ipairs { "sequences", "chunk" } do
+      if spec[key] then say(key, "goes with context") end
+    end
+    spec.call_rows = spec.any and spec.seq or nil
+    return
+  end
+  for _, each in ipairs(refused) do
+    if each[3](spec) then say(each[1], each[2]) end
+  end
+  for _, each in ipairs(spec.each or { spec }) do
+    if sees_after(each) then
+      say("mask", "a context needs mask = \"causal\" in each layer, or a window { left, 0 }")
+      break
+    end
+  end
+  local last = spec.output[#spec.output]
+  if last and (last.stage == "argmax" or last.stage == "topk") then
+    say(("output.%d"):format(#spec.output), "numbers of the best tokens do not go with a context, which gives logits")
+  end
+  for i, stage in ipairs(spec.output) do
+    if stage.stage == "pool" then say(("output.%d"):format(i), "a pool over rows does not go with a context") end
+  end
+  if precision.of_scores(spec.precision, "", false) ~= "f32" then
+    say("precision.attention", "a context keeps keys and values as f32; attention = \"f32\" is allowed")
+  end
+  spec.sequences, spec.chunk = spec.sequences or 1, spec.chunk or 256
+  spec.call_rows = math.min(spec.context, math.max(spec.chunk, spec.sequences))
+  spec.precision.by_part.attention = "f32"
+end
+
+return context

@@ -1,0 +1,255 @@
+/* check_continued.c - checks calls that continue sequences. A whole sequence, longer than a call, is compared
+ * with the reference: its outputs, and the keys and values that the state keeps. Then scripts of calls must
+ * give the bits of that sequence: chunks of every size, tokens one by one beside other sequences, after going
+ * back, from a copy. A sequence at its end takes no token. */
+#include "check/check_job.h"
+#include "check/check_sequence.h"
+#include "model/continue.h"
+#include "model/sequences.h"
+#include "weights/random.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Calls of a script. */
+enum { MOST_CALLS = 64 };
+
+/* A context, the tokens of one sequence, and the logits that each must give. */
+typedef struct {
+  attn2c_check_job *job;
+  attn2c_context *context;
+  const attn2c_continued *of;
+  const int32_t *ids;
+  int64_t count, width; /* tokens; floats of a token's logits */
+  void **out;           /* outputs of the whole sequence; the logits are out[of->logits] */
+  float *logits;        /* [MOST_SEQUENCES][width], of a call */
+  int32_t drawn[MOST_CALLS];
+  attn2c_comparison worst; /* of a script's calls */
+  int calls;
+} script;
+
+static const float *want_of(const script *s, int64_t position) {
+  return (const float *)s->out[s->of->logits] + position * s->width;
+}
+
+static int failed(const script *s, const char *what, int status) {
+  attn2c_say(s->job->message, "entry %s, %s: %s", s->job->entry->name, what, attn2c_strerror(status));
+  return status;
+}
+
+/* Compares the logits of one token; the first that differ, or the last, stand for the script. */
+static void compare(script *s, int64_t position, const float *got) {
+  attn2c_tensor row = s->job->descriptor->tensors[s->job->entry->outputs[s->of->logits]];
+  attn2c_comparison comparison;
+  row.rank = 1, row.shape[0] = s->width;
+  attn2c_compare_bits(&row, want_of(s, position), got, &comparison);
+  if (s->calls == 0 || s->worst.passed) s->worst = comparison;
+  s->calls++;
+}
+
+static int report(script *s, const char *what) {
+  attn2c_tensor row = s->job->descriptor->tensors[s->job->entry->outputs[s->of->logits]];
+  char name[128];
+  row.rank = 1, row.shape[0] = s->width;
+  snprintf(name, sizeof name, "output %s, %s", row.name, what);
+  const int status = attn2c_check_report_row(&s->job->report, name, &row, &s->worst);
+  s->calls = 0;
+  return status;
+}
+
+/* Adds the tokens [from, to) to a sequence in one call, and compares the logits of the last. */
+static int prefill(script *s, int64_t sequence, int64_t from, int64_t to) {
+  attn2c_check_fill(s->logits, s->width);
+  const int status =
+      attn2c_prefill(s->context, sequence, s->ids + from, to - from, ATTN2C_LOGITS_LAST, s->logits);
+  if (status != ATTN2C_OK) return failed(s, "prefill", status);
+  compare(s, to - 1, s->logits);
+  return ATTN2C_OK;
+}
+
+/* Chunks of drawn sizes: one token, up to a page, up to more than a call takes. */
+static int check_chunks(script *s) {
+  int status = attn2c_rewind(s->context, 0, 0);
+  int64_t done = 0;
+  for (int i = 0; done < s->count && status == ATTN2C_OK; i++) {
+    const int64_t most = i % 3 == 0 ? 3 : i % 3 == 1 ? s->of->page + 3 : s->of->call_rows + 3;
+    int64_t rows = 1 + s->drawn[i % MOST_CALLS] % most;
+    if (rows > s->count - done) rows = s->count - done;
+    status = prefill(s, 0, done, done + rows);
+    done += rows;
+  }
+  return status == ATTN2C_OK ? report(s, "in chunks") : status;
+}
+
+/* Every sequence goes on from a place of its own, all in one call. */
+static int check_decode(script *s) {
+  const int64_t sequences = s->of->sequences;
+  int32_t order[ATTN2C_MOST_SEQUENCES], ids[ATTN2C_MOST_SEQUENCES];
+  int status = ATTN2C_OK;
+  for (int64_t i = 0; i < sequences && status == ATTN2C_OK; i++) {
+    const int64_t from = 1 + s->drawn[i] % (s->count - 1);
+    order[sequences - 1 - i] = (int32_t)i;
+    status = attn2c_rewind(s->context, i, 0);
+    if (status == ATTN2C_OK) status = prefill(s, i, 0, from);
+  }
+  for (int step = 0; step < 9 && status == ATTN2C_OK; step++) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < sequences; i++) {
+      const int64_t position = attn2c_position(s->context, i);
+      if (position < s->count) order[count] = (int32_t)i, ids[count++] = s->ids[position];
+    }
+    if (count == 0) break;
+    attn2c_check_fill(s->logits, count * s->width);
+    status = attn2c_decode(s->context, count, order, ids, s->logits);
+    if (status != ATTN2C_OK) return failed(s, "decode", status);
+    for (int64_t i = 0; i < count; i++)
+      compare(s, attn2c_position(s->context, order[i]) - 1, s->logits + i * s->width);
+  }
+  return status == ATTN2C_OK ? report(s, "token by token") : status;
+}
+
+/* Other tokens in the place of a part, and back again. */
+static int check_rewind(script *s) {
+  const attn2c_tensor *tensor = &s->job->descriptor->tensors[s->job->entry->inputs[0]];
+  const int64_t from = s->drawn[1] % s->count, to = from + 1 + s->drawn[2] % (s->count - from);
+  int32_t *others = calloc((size_t)s->count, sizeof *others);
+  if (!others) return attn2c_check_no_memory(s->job, "tokens");
+  attn2c_random_integers(s->job->seed + 1, "other tokens", others, (int)s->count, tensor->minimum,
+                         tensor->limit);
+  int status = attn2c_rewind(s->context, 0, 0);
+  if (status == ATTN2C_OK) status = prefill(s, 0, 0, to);
+  if (status == ATTN2C_OK) status = attn2c_rewind(s->context, 0, from);
+  if (status == ATTN2C_OK)
+    status = attn2c_prefill(s->context, 0, others, s->count - from, ATTN2C_LOGITS_LAST, NULL);
+  if (status == ATTN2C_OK) status = attn2c_rewind(s->context, 0, from);
+  free(others);
+  if (status != ATTN2C_OK) return failed(s, "rewind", status);
+  status = prefill(s, 0, from, s->count);
+  return status == ATTN2C_OK ? report(s, "after going back") : status;
+}
+
+/* A sequence and its copy go on by themselves. */
+static int check_copy(script *s) {
+  const int64_t last = s->of->sequences - 1, from = 1 + s->drawn[3] % (s->count - 1);
+  if (last == 0) return ATTN2C_OK;
+  int status = attn2c_rewind(s->context, 0, 0);
+  if (status == ATTN2C_OK) status = prefill(s, 0, 0, from);
+  if (status == ATTN2C_OK) status = attn2c_copy(s->context, 0, last);
+  if (status == ATTN2C_OK) status = prefill(s, 0, from, s->count);
+  if (status == ATTN2C_OK) status = prefill(s, last, from, s->count);
+  if (status != ATTN2C_OK) return failed(s, "copy", status);
+  return report(s, "from a copy");
+}
+
+/* More tokens than there is room for are refused, and the sequence goes on as if nothing had been asked. */
+static int check_end(script *s) {
+  const int64_t context = s->job->descriptor->lengths->sizes[0].seq, from = s->count / 2;
+  int32_t *ids = calloc((size_t)(context + 1), sizeof *ids);
+  if (!ids) return attn2c_check_no_memory(s->job, "tokens");
+  int status = attn2c_rewind(s->context, 0, 0);
+  if (status == ATTN2C_OK) status = prefill(s, 0, 0, from);
+  const int refused = attn2c_prefill(s->context, 0, ids, context - from + 1, ATTN2C_LOGITS_LAST, s->logits);
+  free(ids);
+  if (status == ATTN2C_OK && (refused != ATTN2C_FORMAT || attn2c_position(s->context, 0) != from))
+    return attn2c_say(s->job->message, "a sequence takes more tokens than its context has"), ATTN2C_USAGE;
+  if (status == ATTN2C_OK) status = prefill(s, 0, from, s->count);
+  return status == ATTN2C_OK ? report(s, "after a refusal") : status;
+}
+
+/* Compares what the state keeps of sequence 0 with the reference's tensor. */
+static int compare_kept(script *s, const attn2c_kept *kept, const float *want) {
+  attn2c_check_job *job = s->job;
+  const attn2c_tensor *shape = &job->descriptor->tensors[kept->tensor];
+  const attn2c_tolerance tolerance = attn2c_tolerance_model(job->descriptor->layers);
+  const int64_t width = kept->page_floats / s->of->page;
+  float *rows = attn2c_reference_allocate(shape);
+  if (!rows) return attn2c_check_no_memory(job, shape->name);
+  for (int64_t i = 0; i < s->count; i++) {
+    const float *page = s->context->state + kept->offset + i / s->of->page * kept->page_floats;
+    for (int64_t j = 0; j < width; j++)
+      rows[i * width + j] =
+          kept->is_transposed ? page[j * s->of->page + i % s->of->page] : page[i % s->of->page * width + j];
+  }
+  attn2c_comparison comparison;
+  char name[128];
+  attn2c_compare(shape, want, rows, width, &tolerance, &comparison);
+  snprintf(name, sizeof name, "state of %s", shape->name);
+  const int status = attn2c_check_report_row(&job->report, name, shape, &comparison);
+  attn2c_free(rows);
+  return status;
+}
+
+/* A guide of the reference, which compares the results that the state keeps. */
+static int see_result(void *of_script, const attn2c_op *op, void *const *tensors) {
+  script *s = of_script;
+  int status = ATTN2C_OK;
+  for (int i = 0; i < s->of->kept_count && status == ATTN2C_OK; i++)
+    if (s->of->kept[i].tensor == op->result) status = compare_kept(s, &s->of->kept[i], tensors[op->result]);
+  return status;
+}
+
+/* Compares the outputs of the whole sequence, and the state that it left, with the reference. */
+static int check_whole(script *s) {
+  attn2c_check_job *job = s->job;
+  const int32_t first[] = {0, (int32_t)s->count};
+  const attn2c_sequences n = {.rows = s->count, .count = 1, .first = first};
+  const attn2c_reference_guide guide = {see_result, s};
+  attn2c_check_sequence view;
+  int status = attn2c_check_sequence_begin(&view, job, &n, 0, job->inputs, s->out);
+  if (status == ATTN2C_OK) status = attn2c_check_run_guided(job, &guide);
+  if (status == ATTN2C_OK) status = attn2c_check_outputs(job, "in several calls");
+  attn2c_reference_release(job->entry, job->tensors);
+  attn2c_check_sequence_end(&view);
+  return status;
+}
+
+/* Runs the whole sequence as N_forward does. */
+static int run_whole(script *s) {
+  attn2c_check_job *job = s->job;
+  const int32_t lengths[] = {(int32_t)s->count};
+  int status = attn2c_sequences_prepare(s->context);
+  if (status != ATTN2C_OK) return attn2c_check_no_memory(job, "context");
+  status = attn2c_sequences_run(s->context, 1, lengths, 0, job->inputs, s->out);
+  if (status != ATTN2C_OK) return failed(s, "forward", status);
+  s->width = attn2c_logits_width(job->model->descriptor);
+  s->logits = attn2c_allocate((size_t)(ATTN2C_MOST_SEQUENCES * s->width) * sizeof(float));
+  return s->logits ? ATTN2C_OK : attn2c_check_no_memory(job, "logits");
+}
+
+static int allocate_outputs(script *s) {
+  attn2c_check_job *job = s->job;
+  s->out = calloc((size_t)job->entry->output_count + 1, sizeof *s->out);
+  if (!s->out) return attn2c_check_no_memory(job, "outputs");
+  for (int i = 0; i < job->entry->output_count; i++) {
+    const attn2c_tensor shape =
+        attn2c_check_sequence_tensor(job->descriptor, job->entry->outputs[i], s->count);
+    s->out[i] = attn2c_reference_allocate(&shape);
+    if (!s->out[i]) return attn2c_check_no_memory(job, shape.name);
+  }
+  return ATTN2C_OK;
+}
+
+int attn2c_check_continued(attn2c_check_job *job) {
+  const attn2c_continued *of = job->descriptor->continued;
+  const int64_t context = job->descriptor->lengths->sizes[0].seq;
+  script s = {.job = job, .of = of, .ids = job->inputs[0], .count = of->call_rows + of->call_rows / 2 + 7};
+  if (s.count > context) s.count = context;
+  attn2c_random_integers(job->seed, "calls", s.drawn, MOST_CALLS, 0, 1 << 20);
+  int status = allocate_outputs(&s);
+  if (status == ATTN2C_OK && attn2c_context_create(job->model, &s.context) != ATTN2C_OK)
+    status = attn2c_check_no_memory(job, "context");
+  if (status == ATTN2C_OK) status = run_whole(&s);
+  /* The roundings of bf16 and int8 are followed by a trace, which shows one call. */
+  if (status == ATTN2C_OK && !job->descriptor->packings) status = check_whole(&s);
+  if (status == ATTN2C_OK) status = check_chunks(&s);
+  if (status == ATTN2C_OK) status = check_decode(&s);
+  if (status == ATTN2C_OK) status = check_rewind(&s);
+  if (status == ATTN2C_OK) status = check_copy(&s);
+  if (status == ATTN2C_OK) status = check_end(&s);
+  attn2c_context_destroy(s.context);
+  attn2c_free(s.logits);
+  for (int i = 0; s.out && i < job->entry->output_count; i++) attn2c_free(s.out[i]);
+  free(s.out);
+  return status;
+}

@@ -1,0 +1,164 @@
+/* continue.c - divides the tokens of a sequence into calls, and keeps the positions of a context's sequences.
+ */
+#include "model/continue.h"
+#include "model/sequences.h"
+
+#include <string.h>
+
+/* Returns how a context's model continues, or NULL. */
+static const attn2c_continued *continued_of(const attn2c_context *context) {
+  return context ? context->model->descriptor->continued : NULL;
+}
+
+static int64_t context_of(const attn2c_context *context) {
+  return context->model->descriptor->lengths->sizes[0].seq;
+}
+
+static int has_sequence(const attn2c_context *context, int64_t sequence) {
+  const attn2c_continued *of = continued_of(context);
+  return of && sequence >= 0 && sequence < of->sequences;
+}
+
+/* Checks that tokens are in the vocabulary. */
+static int check_ids(const attn2c_context *context, const int32_t *ids, int64_t count) {
+  const attn2c_descriptor *model = context->model->descriptor;
+  const attn2c_entry *entry = attn2c_primary_entry(model);
+  const attn2c_tensor *tensor = &model->tensors[entry->inputs[0]];
+  for (int64_t i = 0; i < count; i++)
+    if (ids[i] < tensor->minimum || ids[i] >= tensor->limit) return ATTN2C_FORMAT;
+  return ATTN2C_OK;
+}
+
+/* Makes one call of the entry, for the logits of the rows from n->wanted on. */
+static int call_entry(attn2c_context *context, const attn2c_sequences *n, const int32_t *ids, float *logits) {
+  const attn2c_entry *entry = attn2c_primary_entry(context->model->descriptor);
+  const attn2c_continued *of = continued_of(context);
+  const void *const in[] = {ids};
+  void **out = attn2c_sequences_outputs(context);
+  for (int i = 0; i < entry->output_count; i++) out[i] = i == of->logits ? logits : NULL;
+  attn2c_call call = attn2c_context_call(context, in, out);
+  call.sequences = n;
+  return entry->run(&call);
+}
+
+int attn2c_prefill(attn2c_context *context, int64_t sequence, const int32_t *ids, int64_t count,
+                   attn2c_which_logits which, float *logits) {
+  const attn2c_continued *of = continued_of(context);
+  if (!has_sequence(context, sequence) || !ids || count < 1) return ATTN2C_USAGE;
+  const int64_t before = context->positions[sequence];
+  if (count > context_of(context) - before || check_ids(context, ids, count) != ATTN2C_OK)
+    return ATTN2C_FORMAT;
+  const int64_t width = attn2c_logits_width(context->model->descriptor);
+  for (int64_t done = 0; done < count;) {
+    const int64_t rows = count - done < of->call_rows ? count - done : of->call_rows;
+    const int32_t first[] = {0, (int32_t)rows}, past[] = {(int32_t)(before + done)},
+                  slot[] = {(int32_t)sequence};
+    const int is_last = done + rows == count, all = which == ATTN2C_LOGITS_ALL;
+    const attn2c_sequences n = {.rows = rows,
+                                .count = 1,
+                                .first = first,
+                                .past = past,
+                                .slot = slot,
+                                .wanted = !logits || !(all || is_last) ? rows
+                                          : all                        ? 0
+                                                                       : rows - 1};
+    const int status = call_entry(context, &n, ids + done, all && logits ? logits + done * width : logits);
+    if (status != ATTN2C_OK) return status;
+    done += rows;
+  }
+  context->positions[sequence] = (int32_t)(before + count);
+  return ATTN2C_OK;
+}
+
+int attn2c_decode(attn2c_context *context, int64_t count, const int32_t *sequences, const int32_t *ids,
+                  float *logits) {
+  const attn2c_continued *of = continued_of(context);
+  if (!of || !sequences || !ids || count < 1 || count > of->sequences) return ATTN2C_USAGE;
+  int32_t first[ATTN2C_MOST_SEQUENCES + 1], past[ATTN2C_MOST_SEQUENCES], slot[ATTN2C_MOST_SEQUENCES];
+  uint32_t seen = 0;
+  first[0] = 0;
+  for (int64_t i = 0; i < count; i++) {
+    if (!has_sequence(context, sequences[i]) || seen >> sequences[i] & 1) return ATTN2C_USAGE;
+    seen |= (uint32_t)1 << sequences[i];
+    first[i + 1] = (int32_t)(i + 1), slot[i] = sequences[i], past[i] = context->positions[sequences[i]];
+    if (past[i] >= context_of(context)) return ATTN2C_FORMAT;
+  }
+  if (check_ids(context, ids, count) != ATTN2C_OK) return ATTN2C_FORMAT;
+  const attn2c_sequences n = {.rows = count,
+                              .count = count,
+                              .first = first,
+                              .past = past,
+                              .slot = slot,
+                              .wanted = logits ? 0 : count};
+  const int status = call_entry(context, &n, ids, logits);
+  for (int64_t i = 0; i < count && status == ATTN2C_OK; i++) context->positions[sequences[i]]++;
+  return status;
+}
+
+int64_t attn2c_position(const attn2c_context *context, int64_t sequence) {
+  return has_sequence(context, sequence) ? context->positions[sequence] : -1;
+}
+
+int attn2c_rewind(attn2c_context *context, int64_t sequence, int64_t position) {
+  if (!has_sequence(context, sequence) || position < 0 || position > context->positions[sequence])
+    return ATTN2C_USAGE;
+  context->positions[sequence] = (int32_t)position;
+  return ATTN2C_OK;
+}
+
+int attn2c_copy(attn2c_context *context, int64_t from, int64_t to) {
+  if (!has_sequence(context, from) || !has_sequence(context, to)) return ATTN2C_USAGE;
+  const attn2c_continued *of = continued_of(context);
+  for (int i = 0; i < of->kept_count && from != to; i++) {
+    const attn2c_kept *kept = &of->kept[i];
+    const int64_t pages = (context->positions[from] + of->page - 1) / of->page;
+    memcpy(context->state + to * of->state_floats + kept->offset,
+           context->state + from * of->state_floats + kept->offset,
+           (size_t)(pages * kept->page_floats) * sizeof(float));
+  }
+  context->positions[to] = context->positions[from];
+  return ATTN2C_OK;
+}
+
+/* Runs the rows [done, done + rows) of one sequence, or several whole sequences of which each is new. */
+static int run_part(attn2c_context *context, attn2c_call_place at, int64_t count, const int32_t *first,
+                    int64_t past, const void *const *inputs, void *const *outputs) {
+  int32_t pasts[ATTN2C_MOST_SEQUENCES] = {0}, slots[ATTN2C_MOST_SEQUENCES];
+  for (int i = 0; i < count; i++) slots[i] = i;
+  pasts[0] = (int32_t)past;
+  const attn2c_sequences n = {
+      .rows = first[count], .count = count, .first = first, .past = pasts, .slot = slots};
+  return attn2c_sequences_call(context, at, &n, inputs, outputs);
+}
+
+int attn2c_run_anew(attn2c_context *context, int64_t count, const int32_t *each, int64_t seq,
+                    const void *const *inputs, void *const *outputs) {
+  const attn2c_continued *of = continued_of(context);
+  attn2c_call_place at = {0, 0};
+  memset(context->positions, 0, (size_t)of->sequences * sizeof *context->positions);
+  while (at.sequences < count) {
+    int32_t first[ATTN2C_MOST_SEQUENCES + 1] = {0};
+    int64_t together = 0;
+    while (together < of->sequences && at.sequences + together < count) {
+      const int64_t rows = each ? each[at.sequences + together] : seq;
+      if (first[together] + rows > of->call_rows) break;
+      first[together + 1] = (int32_t)(first[together] + rows);
+      together++;
+    }
+    int status = ATTN2C_OK;
+    if (together > 0) {
+      status = run_part(context, at, together, first, 0, inputs, outputs);
+      at.rows += first[together], at.sequences += together;
+    }
+    const int64_t longer = together > 0 ? 0 : each ? each[at.sequences] : seq;
+    for (int64_t done = 0; done < longer && status == ATTN2C_OK;) {
+      const int64_t rows = longer - done < of->call_rows ? longer - done : of->call_rows;
+      first[1] = (int32_t)rows;
+      status = run_part(context, at, 1, first, done, inputs, outputs);
+      at.rows += rows, done += rows;
+    }
+    at.sequences += longer > 0;
+    if (status != ATTN2C_OK) return status;
+  }
+  return ATTN2C_OK;
+}

@@ -1,0 +1,38 @@
+/* continue.h - calls of a model that continues: a context keeps the keys and values of some sequences, and
+ * each call adds tokens to them. Nothing here allocates; bits do not depend on how calls divide a sequence,
+ * nor on the other sequences of a call. */
+#ifndef ATTN2C_MODEL_CONTINUE_H
+#define ATTN2C_MODEL_CONTINUE_H
+
+#include "model/model.h"
+
+/* The logits that a call of attn2c_prefill writes. */
+typedef enum { ATTN2C_LOGITS_LAST, ATTN2C_LOGITS_ALL } attn2c_which_logits;
+
+/* Adds `count` tokens, 1 or more, to a sequence. logits: NULL: none are wanted; [vocabulary] of the last
+ * token, or [count][vocabulary]. Returns ATTN2C_USAGE for a model that does not continue, a sequence that the
+ * context does not have, or no token; ATTN2C_FORMAT for a token id out of range, or more tokens than the
+ * sequence has room for. Nothing changes then. */
+int attn2c_prefill(attn2c_context *context, int64_t sequence, const int32_t *ids, int64_t count,
+                   attn2c_which_logits which, float *logits);
+
+/* Adds the token ids[i] to sequence sequences[i], for each i < count. The sequences are different ones.
+ * logits: [count][vocabulary], or NULL. Statuses as for attn2c_prefill. */
+int attn2c_decode(attn2c_context *context, int64_t count, const int32_t *sequences, const int32_t *ids,
+                  float *logits);
+
+/* Returns the number of tokens that a sequence has; -1 if there is no such sequence. */
+int64_t attn2c_position(const attn2c_context *context, int64_t sequence);
+
+/* Forgets the tokens of a sequence from `position` on. Returns ATTN2C_USAGE if the sequence has fewer. */
+int attn2c_rewind(attn2c_context *context, int64_t sequence, int64_t position);
+
+/* Makes sequence `to` a copy of `from`. */
+int attn2c_copy(attn2c_context *context, int64_t from, int64_t to);
+
+/* Runs whole sequences, from their first token on, through the context's own, which are forgotten. Arguments
+ * and statuses are those of attn2c_sequences_run. */
+int attn2c_run_anew(attn2c_context *context, int64_t count, const int32_t *each, int64_t seq,
+                    const void *const *inputs, void *const *outputs);
+
+#endif
