@@ -43,9 +43,10 @@ end
 
 --- Returns the pointer expression of an operand.
 --- addresses: { offsets = buffer -> offset in the arena in bytes, own = set of buffers in a worker's part of the arena,
---- weights = name -> offset in the packed block in bytes, state = buffer -> offset in a sequence's state, members = tensor -> C member, unit = function(operand) that
---- returns the bytes per element of the base pointer }. cast: { type = C type, bytes = bytes per element } if the
---- operand's elements have another type than the base pointer's, else nil.
+--- weights = name -> offset in the packed block in bytes, state = buffer -> offset in a sequence's state, members =
+--- tensor -> C member, unit = function(operand) that returns the bytes per element of the base pointer }. cast: {
+--- type = C type, bytes = bytes per element } if the operand's elements have another type than the base pointer's,
+--- else nil.
 function c.pointer(operand, addresses, cast)
   local base, offset = bases[operand.class], operand.offset
   if operand.class == "arena" then

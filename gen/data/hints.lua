@@ -24,7 +24,7 @@ hints.keys = {
   mlp_ratio = "d_ff, a width",
   batch_size = "batch", seq_len = "seq", seq_length = "seq", sequence_length = "seq", max_seq_len = "seq",
   max_length = "seq", n_ctx = "seq", context_length = "seq", block_size = "seq", sequence = "seq", seqlen = "seq",
-  length = "seq", max_len = "seq", maxlen = "seq", context = "seq", bs = "batch", batchsize = "batch",
+  length = "seq", max_len = "seq", maxlen = "seq", bs = "batch", batchsize = "batch",
   width = "d_model", hidden = "d_model", num_layer = "layers", depths = "layers",
   -- the block
   norm_first = 'norm = "pre"', do_layer_norm_before = 'norm = "pre"', layer_norm_eps = "eps",

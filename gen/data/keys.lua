@@ -111,8 +111,8 @@ keys.list = {
   { key = "past", type = "integer", default = 0, min = 0, max = 4096,
     meaning = "keys and values before the first token: inputs past_keys_0, ..., outputs keys_0, ..." },
   { key = "context", type = "integer", min = 2, max = 131072,
-    meaning = "in place of seq, for a causal model of tokens that writes: the most tokens of a sequence; a call goes on "
-      .. "from the keys and values of the calls before, which the caller's context keeps" },
+    meaning = "in place of seq, for a causal model of tokens that writes: the most tokens of a sequence; a call goes "
+      .. "on from the keys and values of the calls before, which the caller's context keeps" },
   { key = "sequences", type = "integer", min = 1, max = 32, default_text = "1 with context",
     meaning = "with context: the sequences that a caller's context keeps" },
   { key = "chunk", type = "integer", min = 1, max = 4096, default_text = "256 with context",

@@ -1,7 +1,7 @@
 -- loops.lua: declares the loops of emitted code: over the sequences of a micro-batch, and over sizes that a call sets.
 -- A size that only a call knows is open: it is a symbol, with its least and most value. A call of an entry of any
--- length has `rows` consecutive rows of `sequences` sequences (attn2c_sequences in runtime/base/descriptor.h). In a model
--- that continues, a sequence has `past` keys before the call's first, in the caller's state number `slot`.
+-- length has `rows` consecutive rows of `sequences` sequences (attn2c_sequences in runtime/base/descriptor.h). In a
+-- model that continues, a sequence has `past` keys before the call's first, in the caller's state number `slot`.
 --
 -- An entry has
 --   head     the loop as C; ${name} is a field of the step

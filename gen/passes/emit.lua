@@ -190,7 +190,8 @@ local function values_of(state)
     own_kernel_count = select(2, products_of(state)), kernel_count = #state.kernels, kernels = state.kernels,
     kernel_types = kernel_types(state.kernels),
     layers = spec.layers + (spec.memory and spec.memory.encoder and spec.memory.encoder.layers or 0),
-    any = spec.any or false, continues = spec.context ~= nil, threads = spec.threads, batch = spec.batch, seq = spec.seq, d_model = spec.d_model,
+    any = spec.any or false, continues = spec.context ~= nil, threads = spec.threads, batch = spec.batch,
+    seq = spec.seq, d_model = spec.d_model,
     saved_by_two = ("%.3f"):format(primary.saved_by_two),
     tuned = (state.parameters.hash and " with tuning " .. state.parameters.hash or "")
       .. (primary.graph.smoothing and " with factors " .. state.factors.hash or ""),
@@ -326,8 +327,8 @@ local function model_values(state, builds)
   end
   local logits = first.continues and first.described.continued.output
   return with(first, { targets = builds, vocab = state.spec.input.vocab, sequences = state.spec.sequences or false,
-    logits_name = logits and reserved.member(logits.member) or false, logits_width = logits and logits.shape[#logits.shape]
-      or false, target = table.concat(state.target_names, ", "),
+    logits_name = logits and reserved.member(logits.member) or false,
+    logits_width = logits and logits.shape[#logits.shape] or false, target = table.concat(state.target_names, ", "),
     arena_bytes = most.arena_bytes, weight_bytes = most.weight_bytes, has_text = state.tokenizer ~= nil,
     prompt = state.spec.prompt and c.comment(('"%s"'):format(state.spec.prompt)) or false,
     cmake_libraries = state.tokenizer and "pthread;m;utf8proc;pcre2-8" or "pthread;m",

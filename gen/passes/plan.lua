@@ -4,7 +4,7 @@
 --
 -- Before: state.spec, state.graph, state.parameters, state.weights.layouts. After: state.plan =
 --   parameters   the tile parameters of all products alike
---   state        of a sequence in a caller's context: order = names of its buffers, offsets = name -> bytes, bytes in all
+--   state        of a sequence in a caller's context: order = names of its buffers, offsets = name -> bytes; bytes
 --   storage      tensor -> { form, type, leading_dimension, ... }: how it is stored (data/storage.lua)
 --   segments     { { name, micro_batch, repeats, sections = { { name, regions } } } }
 --                regions: { kind, fusions, blocks } of rows, with blocks of row_block rows for row operations; the

@@ -32,8 +32,9 @@ int attn2c_check_sequence_begin(attn2c_check_sequence *self, attn2c_check_job *j
                                 ptrdiff_t sequence, const void *const *in, void *const *out);
 void attn2c_check_sequence_end(attn2c_check_sequence *self);
 
-/* Makes the job of a model that continues one of a model whose longest sequence is as long as a call, which a trace
- * of one call can show. The job has no outputs yet. Ended by attn2c_check_sequence_end, in every case. */
+/* Makes the job of a model that continues one of a model whose longest sequence is as long as a call, which a
+ * trace of one call can show. The job has no outputs yet. Ended by attn2c_check_sequence_end, in every case.
+ */
 int attn2c_check_call_begin(attn2c_check_sequence *self, attn2c_check_job *job);
 
 #endif

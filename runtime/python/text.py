@@ -56,7 +56,7 @@ class _TextLibrary(_Library):
         self.text_destroy = self.function("text_destroy", None, _pointer)
         self.text_fault = self.function("text_fault", ctypes.c_char_p, _pointer)
         self.encode = self.function("encode", status, *two, _size, _pointer)
-        self.decode = self.function("decode", status, *two, _size, ctypes.c_int, *two)
+        self.decode = self.function("detokenize", status, *two, _size, ctypes.c_int, *two)
         self.forward_text = self.function("forward_text", status, *two, _pointer, _size, *two)
 
     def check_text(self, status: int, text: Any) -> None:

@@ -39,6 +39,7 @@ helper.optimised = "ATTN2C_CFLAGS="
 function helper.description(more)
   local result = { name = "tiny", seq = 8, d_model = 16, heads = 2, layers = 1, target = "avx512" }
   for key, value in pairs(more or {}) do result[key] = value end
+  if result.context and (more or {}).seq == nil then result.seq = nil end
   return result
 end
 

@@ -20,8 +20,8 @@ local function largest_step(program)
   return largest
 end
 
---- Returns the calls for which a program is checked: { rows, first, past, flows }. `flows` is true for calls of which all
---- iterations are unrolled, two or three of each loop, to check the order of reads and writes. The others
+--- Returns the calls for which a program is checked: { rows, first, past, flows }. `flows` is true for calls of which
+--- all iterations are unrolled, two or three of each loop, to check the order of reads and writes. The others
 --- are the longest calls, whose loops are unrolled for the first and the last iteration, to check bounds.
 --- spec: of the program's entry.
 function instance.calls(program, spec)

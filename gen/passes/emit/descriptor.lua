@@ -171,8 +171,8 @@ local function entry_of(state, index_of, lists, list_of)
     output_list = table.concat(outputs, ", "), flops_literal = c.double(entry.flops) }
 end
 
--- Returns how a model continues: the keys and values that a sequence's state keeps, as rows, and the sizes of its calls;
--- false for others. index_of: the index of each tensor.
+-- Returns how a model continues: the keys and values that a sequence's state keeps, as rows, and the sizes of its
+-- calls; false for others. index_of: the index of each tensor.
 local function continued(state, index_of)
   local spec, rows, page = state.spec, {}, nil
   if not spec.context then return false end

@@ -142,8 +142,9 @@ end
 
 writers.map, writers.row = write_call, write_call
 
--- Order of a function's parameters: kernels, weights, arena, the worker's own part of it, the caller's state, inputs, outputs, the first
--- sequence, the sequences of a call of any length, the first row of a block of these, the chunk.
+-- Order of a function's parameters: kernels, weights, arena, the worker's own part of it, the caller's state,
+-- inputs, outputs, the first sequence, the sequences of a call of any length, the first row of a block of these, the
+-- chunk.
 local parameter_order = { "k", "w", "a", "p", "kept", "in", "out", "s", "n", "block", "chunk" }
 
 -- Attribute of a worker's parameter that the work does not use.

@@ -37,8 +37,9 @@ end
 
 --- Returns the place of element (row, column) of a tensor. row counts from the micro-batch's first row; inside a loop
 --- over b, from the sequence's first. In loops over open sizes, origin has the symbols that are added to row: over;
---- answer, for an output in place of over; pooled, for a tensor with one row for each sequence; within, in a buffer of the rows of a block; packed, in packed
---- keys and values; columns, the symbol that is added to the column of a trace's copy.
+--- answer, for an output in place of over; pooled, for a tensor with one row for each sequence; within, in a buffer of
+--- the rows of a block; packed, in packed keys and values; columns, the symbol that is added to the column of a
+--- trace's copy.
 function address:at(tensor, row, column, origin)
   if tensor.kind == "weight" or tensor.kind == "constant" then
     return { buffer = tensor.name, class = "weight",
@@ -100,7 +101,8 @@ local function open_trace_at(self, tensor, row, column, origin)
   if storage.rows_per_sequence > most then
     local head = row // most
     row = row % most
-    terms.first, terms.fresh = storage.rows_per_sequence // most * pitch, head > 0 and head * pitch or nil
+    terms.first = storage.rows_per_sequence // most * pitch
+    if head > 0 then terms[self.state.spec.context and "fresh" or "keys"] = head * pitch end
   end
   if origin.columns then terms[origin.columns] = types.bytes(1, type) end
   local operand = self:in_arena(forms.trace_name(tensor.name), row * storage.width + column, type)

@@ -25,6 +25,15 @@ local function region_uses(segments)
   return writer, readers
 end
 
+-- Returns the width of a tensor's rows and their number, of a sequence of one call. A tensor of a model that continues
+-- has an axis of its own for the rows of a call, which are fewer than those of a sequence.
+local function rows_of_call(state, tensor)
+  local spec, shape = state.spec, {}
+  if not spec.context then return grouping.row_shape(tensor) end
+  for axis, size in ipairs(tensor.shape) do shape[axis] = tensor.growth[axis] == 1 and spec.call_rows or size end
+  return grouping.row_shape(setmetatable({ shape = shape }, { __index = tensor }))
+end
+
 -- Returns the storage of a tensor that only its rounding op reads: the rows that one unit of work produces.
 local function unit_storage(state, region, fusion, x)
   local p = state.plan.parameters
@@ -38,7 +47,7 @@ local function unit_storage(state, region, fusion, x)
   else
     width = x.shape[3] // region.scores.attributes.heads
   end
-  local whole, rows_each = grouping.row_shape(x)
+  local whole, rows_each = rows_of_call(state, x)
   return { form = "unit", type = x.type, width = whole, leading_dimension = types.whole_lines(width, x.type),
     rows_per_sequence = rows_each, tile_rows = rows, whole_batch = false }
 end
@@ -70,15 +79,6 @@ local function fused_and_of_units(state, segments, uses)
     end
   end
   return fused, of_units
-end
-
--- Returns the width of a tensor's rows and their number, of a sequence of one call. A tensor of a model that continues
--- has an axis of its own for the rows of a call, which are fewer than those of a sequence.
-local function rows_of_call(state, tensor)
-  local spec, shape = state.spec, {}
-  if not spec.context then return grouping.row_shape(tensor) end
-  for axis, size in ipairs(tensor.shape) do shape[axis] = tensor.growth[axis] == 1 and spec.call_rows or size end
-  return grouping.row_shape(setmetatable({ shape = shape }, { __index = tensor }))
 end
 
 -- Returns the storage of a tensor that a unit of work does not keep for itself.

@@ -5,7 +5,7 @@ local precision = require("data.precision")
 
 local context = {}
 
--- What does not go with a context: { key, message, is_there(spec) }.
+-- Keys that do not go with a context: { key, message, is_there(spec) }.
 local refused = {
   { "input", "a context goes with input = tokens { ... }", function(spec) return spec.input.stage ~= "tokens" end },
   { "layers", "a context needs a layer, whose keys it keeps", function(spec) return spec.layers == 0 end },

@@ -139,9 +139,10 @@ end)
 describe("every integer key", function()
   -- Keys that go with others are given company.
   local qkv = { input = { stage = "qkv" } }
+  local writes = { context = 300, mask = "causal", input = { stage = "tokens", vocab = 9 } }
   local company = {
     d_model = { heads = 1, head_dim = 1 }, heads = { head_dim = 1 }, kv_heads = { heads = 128, head_dim = 1 },
-    past = { seq = 1 },
+    past = { seq = 1 }, context = writes, sequences = writes, chunk = writes,
     first_position = { positions = "learned" }, prefix = { mask = "prefix" }, key_seq = qkv, kdim = qkv, vdim = qkv,
   }
   -- How large each may be in company, where that is less than by itself; and what it is called in the spec.
