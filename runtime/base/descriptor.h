@@ -228,7 +228,7 @@ typedef struct {
   int tensor;                  /* whose rows they are */
   int64_t offset, page_floats; /* offset: floats from the sequence's first */
   int is_transposed;           /* 1: a page is [columns][keys of a page], as keys are; 0: [keys][columns] */
-} attn2c_kept;
+} attn2c_state_part;
 
 /* How a model of any length continues sequences of earlier calls. */
 typedef struct attn2c_continued {
@@ -236,7 +236,7 @@ typedef struct attn2c_continued {
   int64_t sequences;    /* that a caller's state keeps, at most ATTN2C_MOST_SEQUENCES */
   int64_t state_floats; /* of each of them */
   int64_t page;         /* keys of a page */
-  const attn2c_kept *kept;
+  const attn2c_state_part *kept;
   int kept_count;
   int logits; /* number of the output that calls give for tokens; the one input has their ids */
   /* runs whole sequences (model/continue.h) */

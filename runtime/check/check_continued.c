@@ -158,7 +158,7 @@ static int check_end(script *s) {
 }
 
 /* Compares what the state keeps of sequence 0 with the reference's tensor. */
-static int compare_kept(script *s, const attn2c_kept *kept, const float *want) {
+static int compare_kept(script *s, const attn2c_state_part *kept, const float *want) {
   attn2c_check_job *job = s->job;
   const attn2c_tensor *shape = &job->descriptor->tensors[kept->tensor];
   const attn2c_tolerance tolerance = attn2c_tolerance_model(job->descriptor->layers);

@@ -110,7 +110,7 @@ int attn2c_copy(attn2c_context *context, int64_t from, int64_t to) {
   if (!has_sequence(context, from) || !has_sequence(context, to)) return ATTN2C_USAGE;
   const attn2c_continued *of = continued_of(context);
   for (int i = 0; i < of->kept_count && from != to; i++) {
-    const attn2c_kept *kept = &of->kept[i];
+    const attn2c_state_part *kept = &of->kept[i];
     const int64_t pages = (context->positions[from] + of->page - 1) / of->page;
     memcpy(context->state + to * of->state_floats + kept->offset,
            context->state + from * of->state_floats + kept->offset,
