@@ -168,9 +168,11 @@ local function all_rows(step, call) return step.all == "rows" and call.rows or #
 
 -- A block of rows, in a chunk of some panels of a product.
 loops.forms.block = {
-  head = "{", locals = { { "row", "block" }, { "rows", "ATTN2C_LEAST(n->${all} - block, ${step})" } },
+  head = "{", locals = { { "row", "block" }, { "rows", "ATTN2C_LEAST(n->${all} - block, ${step})" },
+    { "answer", "block - n->wanted" } },
   run = function(step, call, symbols, body)
     symbols.row, symbols.rows = symbols.block, least(all_rows(step, call) - symbols.block, step.step)
+    symbols.answer = symbols.row
     body()
   end,
 }
@@ -178,7 +180,8 @@ loops.forms.block = {
 -- A chunk of the rows of a block: `piece` rows, `slice` rows into the block.
 loops.forms.slices = {
   head = "{", locals = { { "slice", "(ptrdiff_t)chunk * ${piece}" }, { "row", "block + slice" },
-    { "rows", "ATTN2C_LEAST(ATTN2C_LEAST(n->${all} - block, ${step}) - slice, ${piece})" } },
+    { "rows", "ATTN2C_LEAST(ATTN2C_LEAST(n->${all} - block, ${step}) - slice, ${piece})" },
+    { "answer", "row - n->wanted" } },
   chunks = "(size_t)(ATTN2C_LEAST(n->${all} - of.block, ${step}) + ${piece} - 1) / ${piece}",
   count = function(step, call, symbols)
     return (least(all_rows(step, call) - symbols.block, step.step) + step.piece - 1) // step.piece
@@ -186,6 +189,7 @@ loops.forms.slices = {
   run = function(step, call, symbols, body)
     symbols.slice = symbols.chunk * step.piece
     symbols.row = symbols.block + symbols.slice
+    symbols.answer = symbols.row
     symbols.rows = least(least(all_rows(step, call) - symbols.block, step.step) - symbols.slice, step.piece)
     body()
   end,

@@ -354,7 +354,10 @@ function Writer:frame_of_stretch(stretch)
   stretch.locals = locals_of(self, used)
   stretch.work_formal = ("const void *of_call, size_t phase, size_t chunk, %ssize_t worker"):format(
     used.p and "" or UNUSED)
-  if stretch.loop then stretch.all = stretch.loop.form == "pooled" and "count" or "rows" end
+  if stretch.loop then
+    stretch.all = stretch.loop.form == "pooled" and "count" or "rows"
+    stretch.from = stretch.loop.form == "wanted" and "n->wanted" or "0"
+  end
 end
 
 function Writer:sections(segment, of_segment)

@@ -306,13 +306,24 @@ end
 -- Packs the keys and values of a sequence, or adds them to its state.
 local function pack_open(self, region)
   if region.open.continues then
-    for _, each in ipairs { { region.scores.operands.k, region.keys }, { region.context.operands.v, region.values } } do
-      self:add_rows(each[1], each[2], 0, each[2].width)
-    end
+    self:add_rows(region.scores.operands.k, region.keys)
+    self:add_rows(region.context.operands.v, region.values)
     return
   end
   self:pack_open_rows(region.scores.operands.k, region.keys, region.open)
   self:pack_open_rows(region.context.operands.v, region.values, region.open)
+end
+
+-- Lowers an attention that workers divide, over sequences whose state keeps keys and values: a task adds the new ones,
+-- another has a unit for each head.
+local function divide_continued(self, region, at)
+  self:loop("sequences", { count = 1 }, function() pack_open(self, region) end)
+  self.task = self.task + 1
+  for head = 0, at.heads - 1 do
+    self:one_unit(function()
+      self:loop("sequences", { count = 1 }, function() open_heads(self, region, at, head, head) end)
+    end)
+  end
 end
 
 -- Lowers an attention over the sequences of a call, each as long as it is. Where workers divide a call, a unit has the
@@ -324,6 +335,7 @@ local function lower_open(self, region, at)
       open_heads(self, region, at, 0, at.heads - 1)
     end)
   end
+  if region.open.continues then return divide_continued(self, region, at) end
   local kv_heads = region.context.attributes.kv_heads or at.heads
   local function of_head(storage, tensor, kv_head)
     local columns = tensor.shape[3] // kv_heads

@@ -49,7 +49,7 @@ return function(self, state)
     local kv_heads = self.divided and region.kind == "attention" and (region.context.attributes.kv_heads
       or region.context.attributes.heads)
     for _, storage in pairs { region.keys, region.values } do
-      if self.divided then
+      if self.divided and not region.open.continues then
         add_packed(buffers, keys.of_head(storage, 0, storage.width // kv_heads), 1, "unit")
       elseif storage.separate then
         add_packed(buffers, storage, segment.micro_batch)

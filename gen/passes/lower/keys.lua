@@ -62,16 +62,16 @@ end
 
 --- Adds the rows of x of a sequence to those that its state has, in a loop over the state's pages; a method of the
 --- lowering.
-function keys.add_rows(self, x, storage, first_column, columns)
+function keys.add_rows(self, x, storage)
   local place, step = forms.packed(storage), storage.key_block
   self:loop("pages", { step = step, count = self.state.spec.call_rows // step + 2 }, function()
     self.open = { rows = "piece" }
     self:unit()
-    local to = self:packed_at(storage, 0, first_column, { over = {} })
+    local to = self:packed_at(storage, 0, 0, { over = {} })
     to.terms.page = types.bytes(step * place.each_key(storage), storage.type)
     to.terms.into = types.bytes(place.each_added(storage), storage.type)
-    self:row(place.added, { rows = step, cols = columns, ldx = self:ld(x), ldy = place.ld(storage) },
-      { y = to, x = self:at(x, 0, first_column, { over = { "first", "added" } }) })
+    self:row(place.added, { rows = step, cols = storage.width, ldx = self:ld(x), ldy = place.ld(storage) },
+      { y = to, x = self:at(x, 0, 0, { over = { "first", "added" } }) })
     self.open = nil
   end)
 end

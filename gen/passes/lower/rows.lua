@@ -151,7 +151,7 @@ local function open_region(self, region)
       for number in ipairs(region.fusions) do open_fusion(self, region, number, origin()) end
     end)
   end
-  local all = region.loop.form == "rows" and "rows" or "count"
+  local all = region.loop.form == "pooled" and "count" or "rows"
   for number, fusion in ipairs(region.fusions) do
     self.task = number
     local fields = { step = region.loop.step, all = all, piece = self.state.plan.parameters.row_block,

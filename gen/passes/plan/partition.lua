@@ -98,8 +98,21 @@ function tasks.rows(state, region, threads)
   return list
 end
 
+-- Returns the tasks of an attention whose keys and values a caller's state keeps: new ones are added first.
+local function continued_attention(state, region)
+  local adding, task = new_task("keys"), new_task("heads")
+  for _, each in ipairs { { region.scores.operands.k, region.keys }, { region.context.operands.v, region.values } } do
+    add_rows(state, adding, each[1], "reads")
+    add_packed(adding, "writes", each[2])
+  end
+  for _, op in ipairs(region.ops) do add_op(state, task, op, { k = region.keys, v = region.values }) end
+  if region.round then add_op(state, task, region.round) end
+  return { adding, task }
+end
+
 -- Where lengths are open, each worker packs the keys of its heads for itself.
 local function open_attention(state, region)
+  if region.open.continues then return continued_attention(state, region) end
   local task = new_task("heads")
   for _, op in ipairs(region.ops) do add_op(state, task, op) end
   if region.round then add_op(state, task, region.round) end

@@ -17,7 +17,6 @@ local refused = {
     return spec.head_mask and spec.head_mask.kind ~= "none" or false
   end },
   { "positions", "positions = \"t5\" do not go with a context", function(spec) return spec.distances == "t5" end },
-  { "threads", "a context goes with threads = 1", function(spec) return spec.threads ~= 1 end },
 }
 
 -- True if queries of a layer see keys after them.

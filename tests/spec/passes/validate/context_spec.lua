@@ -40,7 +40,6 @@ describe("a context", function()
     { { input = { stage = "tokens", vocab = 9, types = 2 } }, "input.types: token types do not go with a context" },
     { { layers = 0 }, "layers: a context needs a layer, whose keys it keeps" },
     { { weighting = "relu" }, "weighting: a context goes with weighting = \"softmax\"" },
-    { { threads = 2 }, "threads: a context goes with threads = 1" },
     { { positions = "t5" }, "positions: positions = \"t5\" do not go with a context" },
     { { output = { { stage = "pool", over = "last" } } }, "output.1: a pool over rows does not go with a context" },
     { { output = { { stage = "argmax" } } },
