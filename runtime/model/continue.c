@@ -10,13 +10,20 @@ static const attn2c_continued *continued_of(const attn2c_context *context) {
   return context ? context->model->descriptor->continued : NULL;
 }
 
-static int64_t context_of(const attn2c_context *context) {
+/* Returns the most tokens of a sequence. */
+static int64_t most_tokens(const attn2c_context *context) {
   return context->model->descriptor->lengths->sizes[0].seq;
 }
 
 static int has_sequence(const attn2c_context *context, int64_t sequence) {
   const attn2c_continued *of = continued_of(context);
   return of && sequence >= 0 && sequence < of->sequences;
+}
+
+/* Returns how a context continues whose calls may begin, or NULL. */
+static const attn2c_continued *prepared(const attn2c_context *context) {
+  const attn2c_continued *of = continued_of(context);
+  return of && context->open ? of : NULL;
 }
 
 /* Checks that tokens are in the vocabulary. */
@@ -27,6 +34,13 @@ static int check_ids(const attn2c_context *context, const int32_t *ids, int64_t 
   for (int64_t i = 0; i < count; i++)
     if (ids[i] < tensor->minimum || ids[i] >= tensor->limit) return ATTN2C_FORMAT;
   return ATTN2C_OK;
+}
+
+/* Returns the first of a call's rows whose logits are wanted; `rows` if none are. */
+static int64_t first_wanted(attn2c_which_logits which, const float *logits, int64_t rows, int is_last_call) {
+  if (!logits) return rows;
+  if (which == ATTN2C_LOGITS_ALL) return 0;
+  return is_last_call ? rows - 1 : rows;
 }
 
 /* Makes one call of the entry, for the logits of the rows from n->wanted on. */
@@ -43,26 +57,24 @@ static int call_entry(attn2c_context *context, const attn2c_sequences *n, const 
 
 int attn2c_prefill(attn2c_context *context, int64_t sequence, const int32_t *ids, int64_t count,
                    attn2c_which_logits which, float *logits) {
-  const attn2c_continued *of = continued_of(context);
-  if (!has_sequence(context, sequence) || !ids || count < 1) return ATTN2C_USAGE;
+  const attn2c_continued *of = prepared(context);
+  if (!of || !has_sequence(context, sequence) || !ids || count < 1) return ATTN2C_USAGE;
   const int64_t before = context->positions[sequence];
-  if (count > context_of(context) - before || check_ids(context, ids, count) != ATTN2C_OK)
+  if (count > most_tokens(context) - before || check_ids(context, ids, count) != ATTN2C_OK)
     return ATTN2C_FORMAT;
   const int64_t width = attn2c_logits_width(context->model->descriptor);
+  const int32_t slot[] = {(int32_t)sequence};
   for (int64_t done = 0; done < count;) {
     const int64_t rows = count - done < of->call_rows ? count - done : of->call_rows;
-    const int32_t first[] = {0, (int32_t)rows}, past[] = {(int32_t)(before + done)},
-                  slot[] = {(int32_t)sequence};
-    const int is_last = done + rows == count, all = which == ATTN2C_LOGITS_ALL;
+    const int32_t first[] = {0, (int32_t)rows}, past[] = {(int32_t)(before + done)};
     const attn2c_sequences n = {.rows = rows,
                                 .count = 1,
                                 .first = first,
                                 .past = past,
                                 .slot = slot,
-                                .wanted = !logits || !(all || is_last) ? rows
-                                          : all                        ? 0
-                                                                       : rows - 1};
-    const int status = call_entry(context, &n, ids + done, all && logits ? logits + done * width : logits);
+                                .wanted = first_wanted(which, logits, rows, done + rows == count)};
+    float *to = logits && which == ATTN2C_LOGITS_ALL ? logits + done * width : logits;
+    const int status = call_entry(context, &n, ids + done, to);
     if (status != ATTN2C_OK) return status;
     done += rows;
   }
@@ -72,7 +84,7 @@ int attn2c_prefill(attn2c_context *context, int64_t sequence, const int32_t *ids
 
 int attn2c_decode(attn2c_context *context, int64_t count, const int32_t *sequences, const int32_t *ids,
                   float *logits) {
-  const attn2c_continued *of = continued_of(context);
+  const attn2c_continued *of = prepared(context);
   if (!of || !sequences || !ids || count < 1 || count > of->sequences) return ATTN2C_USAGE;
   int32_t first[ATTN2C_MOST_SEQUENCES + 1], past[ATTN2C_MOST_SEQUENCES], slot[ATTN2C_MOST_SEQUENCES];
   uint32_t seen = 0;
@@ -81,7 +93,7 @@ int attn2c_decode(attn2c_context *context, int64_t count, const int32_t *sequenc
     if (!has_sequence(context, sequences[i]) || seen >> sequences[i] & 1) return ATTN2C_USAGE;
     seen |= (uint32_t)1 << sequences[i];
     first[i + 1] = (int32_t)(i + 1), slot[i] = sequences[i], past[i] = context->positions[sequences[i]];
-    if (past[i] >= context_of(context)) return ATTN2C_FORMAT;
+    if (past[i] >= most_tokens(context)) return ATTN2C_FORMAT;
   }
   if (check_ids(context, ids, count) != ATTN2C_OK) return ATTN2C_FORMAT;
   const attn2c_sequences n = {.rows = count,

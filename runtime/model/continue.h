@@ -10,14 +10,15 @@
 typedef enum { ATTN2C_LOGITS_LAST, ATTN2C_LOGITS_ALL } attn2c_which_logits;
 
 /* Adds `count` tokens, 1 or more, to a sequence. logits: NULL: none are wanted; [vocabulary] of the last
- * token, or [count][vocabulary]. Returns ATTN2C_USAGE for a model that does not continue, a sequence that the
- * context does not have, or no token; ATTN2C_FORMAT for a token id out of range, or more tokens than the
- * sequence has room for. Nothing changes then. */
+ * token, or [count][vocabulary]. Returns ATTN2C_USAGE for a model that does not continue, a context that
+ * is not prepared (sequences.h), a sequence that the context does not have, or no token; ATTN2C_FORMAT for a
+ * token id out of range, or more tokens than the sequence has room for. Nothing changes then. */
 int attn2c_prefill(attn2c_context *context, int64_t sequence, const int32_t *ids, int64_t count,
                    attn2c_which_logits which, float *logits);
 
-/* Adds the token ids[i] to sequence sequences[i], for each i < count. The sequences are different ones.
- * logits: [count][vocabulary], or NULL. Statuses as for attn2c_prefill. */
+/* Adds the token ids[i] to sequence sequences[i], for each i < count. logits:
+ * [count][vocabulary], or NULL. Statuses are those of attn2c_prefill; ATTN2C_USAGE also if a sequence is
+ * there twice. */
 int attn2c_decode(attn2c_context *context, int64_t count, const int32_t *sequences, const int32_t *ids,
                   float *logits);
 
@@ -27,7 +28,7 @@ int64_t attn2c_position(const attn2c_context *context, int64_t sequence);
 /* Forgets the tokens of a sequence from `position` on. Returns ATTN2C_USAGE if the sequence has fewer. */
 int attn2c_rewind(attn2c_context *context, int64_t sequence, int64_t position);
 
-/* Makes sequence `to` a copy of `from`. */
+/* Makes sequence `to` a copy of `from`. Returns ATTN2C_USAGE if there is no such sequence. */
 int attn2c_copy(attn2c_context *context, int64_t from, int64_t to);
 
 /* Runs whole sequences, from their first token on, through the context's own, which are forgotten. Arguments
