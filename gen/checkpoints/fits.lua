@@ -1,6 +1,7 @@
 -- fits.lua: checks that a folder has the tensors that its configuration and the user's overrides require.
 -- The check comes before C is emitted, so that no build ends in a model that cannot be opened.
 local faults = require("common.faults")
+local gguf_types = require("common.gguf_types")
 local words = require("common.words")
 
 local fits = {}
@@ -9,6 +10,12 @@ local MOST_LINES = 8
 local MOST_UNUSED = 5
 
 local readable = words.set { "F64", "F32", "F16", "BF16" }
+
+-- Returns nil if the values of a tensor's type can be read, else the types that can be.
+local function other_types(tensor)
+  if tensor.is_gguf then return not gguf_types.by_name[tensor.dtype].widen and gguf_types.readable or nil end
+  return not readable[tensor.dtype] and "F32, F64, F16 or BF16" or nil
+end
 
 local function without_ones(shape)
   local list = {}
@@ -41,11 +48,12 @@ local function shape_text(shape) return ("[%s]"):format(table.concat(shape, ", "
 local function fault_of(stored, tensors)
   for _, name in ipairs(stored.names) do
     local tensor = tensors[name]
-    if tensor and not readable[tensor.dtype] then
-      return ("%s: type %s, but F32, F64, F16 or BF16 is expected"):format(name, tensor.dtype)
+    local others = tensor and other_types(tensor)
+    if others then
+      return ("%s: type %s, but %s is expected"):format(name, tensor.dtype, others)
     elseif tensor and not fits.shape(tensor.shape, stored.shape) then
-      return ("%s: shape %s, but config.json and the command line ask for %s"):format(name, shape_text(tensor.shape),
-        shape_text(stored.shape))
+      return ("%s: shape %s, but %s and the command line ask for %s"):format(name, shape_text(tensor.shape),
+        tensor.is_gguf and "the metadata" or "config.json", shape_text(stored.shape))
     elseif tensor then
       return nil
     end

@@ -1,7 +1,10 @@
--- folder.lua: reads a Hugging Face checkpoint folder: its configuration, its tensors' shapes, and its modules.
+-- folder.lua: reads a Hugging Face checkpoint folder: its configuration, its tensors' shapes, and its modules. A GGUF
+-- file stands for a folder.
 -- The files are config.json, model.safetensors or its index, and those of sentence-transformers. File names in these
 -- files are not trusted: none may lead out of the folder.
 local faults = require("common.faults")
+local gguf = require("common.gguf")
+local gguf_model = require("checkpoints.gguf")
 local json = require("common.json")
 local kinds = require("common.kinds")
 local lfs = require("lfs")
@@ -197,11 +200,15 @@ local function has_tokenizer(path)
   return is_there("tokenizer.json") or is_there("vocab.txt") or (is_there("vocab.json") and is_there("merges.txt"))
 end
 
---- True if a path is a folder.
-function folder.is(path) return lfs.attributes(path, "mode") == "directory" end
+--- True if a path is a folder, or a GGUF file.
+function folder.is(path) return lfs.attributes(path, "mode") == "directory" or gguf.is(path) end
+
+--- True if a path is a GGUF file.
+folder.is_file = gguf.is
 
 --- Returns the last part of a folder's path, which people call it by.
 function folder.title(path)
+  if gguf.is(path) then return gguf_model.title(path) end
   local title = path:gsub("/+$", ""):match("[^/]*$")
   if title == "" or title == "." or title == ".." then
     title = (lfs.currentdir() .. "/" .. path):gsub("/%.$", ""):match("([^/]+)/?$") or "model"
@@ -218,7 +225,10 @@ local function refuse_folder(path)
       if not name:find("^%.") and lfs.attributes(inner .. "/config.json", "mode") == "file" then
         refuse("io", path, ("has no config.json, but %s has one: give that folder"):format(shown(inner)))
       end
-      if name:find("%.gguf$") or name:find("%.onnx$") then files[#files + 1] = inner end
+      if name:find("%.gguf$") then
+        refuse("io", path, ("has no config.json, but %s: give that file"):format(shown(inner)))
+      end
+      if name:find("%.onnx$") then files[#files + 1] = inner end
     end
   end
   local said = files[1] and kinds.said(files[1], "", 0)
@@ -228,8 +238,9 @@ end
 
 --- Returns a folder's contents: { path, title, config, tensors = name -> { dtype, shape }, modules, settings, limits,
 --- tokenizer }. modules, settings and limits come from sentence-transformers. tokenizer: the inner folder of its files,
---- "" for the folder itself, or nil. Faults: io, format.
+--- "" for the folder itself, or nil. Faults: io, format. A GGUF file's table has more fields (gguf.lua).
 function folder.read(path)
+  if gguf.is(path) then return gguf_model.read(path) end
   path = path:gsub("(.)/+$", "%1")
   local modules = read_modules(path)
   local main = path

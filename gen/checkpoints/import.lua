@@ -52,6 +52,13 @@ local function head_of(self, config)
   return suffix
 end
 
+-- Returns a stage's names of tensors as they are in the file.
+local function renamed(self, rule)
+  local list = {}
+  for key, name in pairs(rule) do list[key] = self.folder.renamed and self.folder.renamed[name] or name end
+  return list
+end
+
 -- Adds the names of a stage's weights to self.names.
 local function add_names(self, path, stage)
   local tensors = stage.tensors
@@ -65,7 +72,8 @@ local function add_names(self, path, stage)
     self.names[path] = rule
     return
   end
-  for parameter, rule in pairs(tensors or {}) do
+  for parameter, template in pairs(tensors or {}) do
+    local rule = renamed(self, template)
     local plain = #rule == 1 and type(rule[1]) == "string" and next(rule, 1) == nil
     self.names[path .. "." .. parameter] = plain and rule[1] or rule
   end
@@ -200,6 +208,7 @@ local function tokenizer_of(self)
   local inside = self.folder.tokenizer
   if self.family.image then return nil end
   if not inside then return nil end
+  if self.folder.is_file and self.place ~= "" then return self.place end
   if self.place == "" then return inside ~= "" and inside or "." end
   return self.place .. (inside ~= "" and "/" .. inside or "")
 end
@@ -235,7 +244,8 @@ end
 -- Returns the comment lines that a description begins with.
 local function head_lines(self, class)
   local f = self.folder
-  local lines = { ("%s: %s of transformers' family %s, from its folder."):format(f.title, class, self.family.name) }
+  local lines = { ("%s: %s of transformers' family %s, from its %s."):format(f.title, class, self.family.name,
+    f.is_file and "GGUF file" or "folder") }
   local count, types = 0, {}
   for _, tensor in pairs(f.tensors) do
     count = count + 1
@@ -249,8 +259,9 @@ local function head_lines(self, class)
   return lines
 end
 
--- Returns the naming scheme: timm if the file has timm's names, else the family's.
+-- Returns the naming scheme: a GGUF file's, timm if the file has timm's names, else the family's.
 local function scheme_of(self)
+  if self.folder.scheme then return self.folder.scheme end
   if self.family.image and self.folder.tensors["blocks.0.attn.qkv.weight"] then
     for path in pairs(self.names) do if path:find("^output") then self.names[path] = nil end end
     return "timm"
@@ -327,6 +338,7 @@ function import.text(path, from, wants_list)
   local place = write.remark(path):gsub("(.)/+$", "%1") .. "/"
   local done, result = pcall(function()
     self.facts, self.notes = facts.read(self.folder.config)
+    table.move(self.folder.notes or {}, 1, #(self.folder.notes or {}), #self.notes + 1, self.notes)
     self.family = self.facts.family
     local f = self.facts
     if f.d_ff == false then f.d_ff = nil end
@@ -353,7 +365,7 @@ function import.text(path, from, wants_list)
   error(result, 0)
 end
 
-import.is_folder = folder.is
+import.is_folder, import.is_file = folder.is, folder.is_file
 import.title = folder.title
 import.null = json.null
 

@@ -7,6 +7,7 @@
 -- captures. Families of Hugging Face and descriptions write rules without patterns:
 --   ["l*.attn.q"] = "encoder.layer.*.attention.self.query"       * is the layer; for .weight and .bias
 --   ["l*.attn.q"] = { "h.*.attn.c_attn", part = 1, parts = 3, transpose = true }
+local architectures = require("checkpoints.architectures")
 local families = require("checkpoints.families")
 local faults = require("common.faults")
 local torch = require("checkpoints.torch")
@@ -73,12 +74,14 @@ local own_names = { { pattern = "^(.*)$", source = { names = { "%1" } } } }
 
 --- name -> rules; further fields: adapt(found names, spec), prefixes.
 names.schemes = { attn2c = own_names, torch = torch.rules }
-for name, family in pairs(families.schemes) do
-  local rules = { prefixes = family.prefixes }
-  for _, entry in ipairs(family.tensors) do rules[#rules + 1] = compiled(entry[1], entry[2]) end
+local function add_scheme(name, tensors, prefixes)
+  local rules = { prefixes = prefixes }
+  for _, entry in ipairs(tensors) do rules[#rules + 1] = compiled(entry[1], entry[2]) end
   rules[#rules + 1] = own_names[1] -- for weights that the family has no name for
   names.schemes[name] = rules
 end
+for name, family in pairs(families.schemes) do add_scheme(name, family.tensors, family.prefixes) end
+for name, record in pairs(architectures) do add_scheme("gguf-" .. name, record.tensors, nil) end
 
 --- Returns the schemes' names, sorted.
 function names.list()

@@ -2,6 +2,7 @@
 -- It runs the jobs of recipe.lua with the compiler that the environment names, without a shell.
 local faults = require("common.faults")
 local files = require("common.files")
+local gguf = require("common.gguf")
 local hash = require("common.hash")
 local lfs = require("lfs")
 local again = require("commands.build.again")
@@ -68,7 +69,9 @@ local function inputs_of(state, results, options)
   local function add(id, path, sum, is_inside)
     list[#list + 1] = { id = id, name = path:match("[^/]*$"), sum = sum, is_inside = is_inside }
   end
-  if state.checkpoint then
+  if state.checkpoint and gguf.is(state.file) then
+    add("description", state.file, hash.content(state.text))
+  elseif state.checkpoint then
     add("description", "config.json", hash.content(files.read(state.folder .. "/config.json") or ""))
   else
     add("description", state.file, hash.content(state.text))

@@ -2,6 +2,7 @@
 -- The headers are in the repository, so that the runtime is compiled without Lua. tests/spec/data/headers_spec.lua
 -- compares them with the tables.
 local activations = require("data.activations")
+local gguf_types = require("common.gguf_types")
 local numbers = require("text.numbers")
 local ops = require("data.ops")
 local targets = require("data.targets")
@@ -136,10 +137,23 @@ local function features_x86_64(path)
   return header(path, "the features of x86-64 processors that targets need.", "gen/data/targets.lua", body)
 end
 
+local function types_of_gguf(path)
+  local rows, body = {}, {}
+  for i, each in ipairs(gguf_types.list) do
+    rows[i] = ("%d, %s, %d, %d, %s"):format(each.id, each.name, each.elements, each.bytes, each.widen or "NULL")
+  end
+  add_rows(body, "ATTN2C_GGUF_TYPES", "number, name, elements of a block, bytes of a block, function to f32", rows)
+  body[#body + 1] = ""
+  body[#body + 1] = "/* Types with such a function. */"
+  body[#body + 1] = ('#define ATTN2C_GGUF_READABLE "%s"'):format(gguf_types.readable)
+  return header(path, "the types of GGUF's tensors.", "gen/common/gguf_types.lua", body)
+end
+
 --- The headers: their path, and the function that returns their text.
 headers.list = {
   { path = "runtime/base/features_x86_64.h", text = features_x86_64 },
   { path = "runtime/base/number_types.h", text = number_types },
+  { path = "runtime/formats/gguf_types.h", text = types_of_gguf },
   { path = "runtime/text/numbers.h", text = text_numbers },
   { path = "runtime/check/ops.h", text = check_ops },
 }

@@ -141,7 +141,7 @@ function describe.run(state)
   state.folder = file:match("^(.*)/[^/]*$") or "."
   if import.is_folder(file) then
     local notes
-    state.folder = file
+    if not import.is_file(file) then state.folder = file end
     state.text, notes, state.checkpoint, state.lengths = import.text(file)
     for _, note in ipairs(notes) do table.insert(state.notes or {}, note) end
   else

@@ -1,10 +1,13 @@
--- tokenizer.lua: compiles a tokenizer.json, or the files of older folders, to tables for runtime/text/.
+-- tokenizer.lua: compiles a tokenizer.json, the files of older folders, or a GGUF file's metadata, to tables for
+-- runtime/text/.
 -- It raises one fault with all errors, and returns a warning for each setting for which transformers would follow
 -- tokenizer_config.json instead.
 local agree = require("text.agree")
 local components = require("text.components")
 local faults = require("common.faults")
 local files = require("common.files")
+local from_gguf = require("text.gguf")
+local gguf = require("common.gguf")
 local json = require("common.json")
 local kinds = require("common.kinds")
 local lfs = require("lfs")
@@ -122,7 +125,18 @@ end
 --- none. state.specials has the ids of special tokens (specials.lua).
 function tokenizer.from_folder(folder) return from_files(folder, "tokenizer.json") end
 
---- Compiles the tokenizer of a folder, or a tokenizer.json with any name. Faults: io, if there is none.
+-- Compiles the tokenizer of a GGUF file.
+local function from_metadata(path)
+  local file = gguf.read(path)
+  if not from_gguf.has(file) then faults.raise("io", path .. ": its metadata has no tokenizer") end
+  local root, config, notes = from_gguf.read(file)
+  local written, state, warnings = tokenizer.compile(root, path)
+  state.specials = specials.find(state, config)
+  for _, line in ipairs(notes) do warnings[#warnings + 1] = ("%s: %s"):format(path, line) end
+  return written, state, warnings
+end
+
+--- Compiles the tokenizer of a folder, a tokenizer.json with any name, or a GGUF file. Faults: io, if there is none.
 function tokenizer.from_path(path)
   local mode = lfs.attributes(path, "mode")
   if mode == "directory" then
@@ -130,6 +144,7 @@ function tokenizer.from_path(path)
     if written then return written, state, warnings end
     faults.raise("io", path .. ": has no tokenizer.json, no vocab.txt, and no vocab.json with merges.txt")
   end
+  if gguf.is(path) then return from_metadata(path) end
   if mode ~= "file" or not files.read(path) then faults.raise("io", path .. ": there is no tokenizer") end
   local folder, name = path:match("^(.*)/([^/]*)$")
   return from_files(folder or ".", name or path)

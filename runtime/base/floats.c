@@ -5,6 +5,10 @@
 #include <stdint.h>
 #include <string.h>
 
+void attn2c_from_f32(const void *bytes, float *values, size_t count) {
+  memcpy(values, bytes, count * sizeof *values);
+}
+
 void attn2c_from_f64(const void *bytes, float *values, size_t count) {
   for (size_t i = 0; i < count; i++) {
     double value;

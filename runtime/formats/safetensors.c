@@ -20,34 +20,34 @@ struct attn2c_safetensors {
   attn2c_file file;
   char *header;       /* names point into it */
   int64_t data_start; /* byte offset in the file */
-  attn2c_safetensor *tensors;
+  attn2c_file_tensor *tensors;
   int count, capacity;
   char name[]; /* name of the file, for messages */
 };
 
-static const struct {
-  const char *name;
-  int bytes, readable;
-} dtypes[] = {[ATTN2C_DTYPE_F64] = {"F64", 8, 1},        [ATTN2C_DTYPE_F32] = {"F32", 4, 1},
-              [ATTN2C_DTYPE_F16] = {"F16", 2, 1},        [ATTN2C_DTYPE_BF16] = {"BF16", 2, 1},
-              [ATTN2C_DTYPE_I64] = {"I64", 8, 0},        [ATTN2C_DTYPE_I32] = {"I32", 4, 0},
-              [ATTN2C_DTYPE_I16] = {"I16", 2, 0},        [ATTN2C_DTYPE_I8] = {"I8", 1, 0},
-              [ATTN2C_DTYPE_U64] = {"U64", 8, 0},        [ATTN2C_DTYPE_U32] = {"U32", 4, 0},
-              [ATTN2C_DTYPE_U16] = {"U16", 2, 0},        [ATTN2C_DTYPE_U8] = {"U8", 1, 0},
-              [ATTN2C_DTYPE_BOOL] = {"BOOL", 1, 0},      [ATTN2C_DTYPE_F8_E4M3] = {"F8_E4M3", 1, 0},
-              [ATTN2C_DTYPE_F8_E5M2] = {"F8_E5M2", 1, 0}};
+#define PLAIN(name, bytes, widen)                                                                            \
+  { name, 1, bytes, widen, "F32, F64, F16 or BF16" }
+static const attn2c_element_type types[] = {PLAIN("F64", 8, attn2c_from_f64),
+                                            PLAIN("F32", 4, attn2c_from_f32),
+                                            PLAIN("F16", 2, attn2c_from_f16),
+                                            PLAIN("BF16", 2, attn2c_from_bf16),
+                                            PLAIN("I64", 8, NULL),
+                                            PLAIN("I32", 4, NULL),
+                                            PLAIN("I16", 2, NULL),
+                                            PLAIN("I8", 1, NULL),
+                                            PLAIN("U64", 8, NULL),
+                                            PLAIN("U32", 4, NULL),
+                                            PLAIN("U16", 2, NULL),
+                                            PLAIN("U8", 1, NULL),
+                                            PLAIN("BOOL", 1, NULL),
+                                            PLAIN("F8_E4M3", 1, NULL),
+                                            PLAIN("F8_E5M2", 1, NULL)};
 
-const char *attn2c_dtype_name(attn2c_dtype dtype) { return dtypes[dtype].name; }
-int attn2c_dtype_readable(attn2c_dtype dtype) { return dtypes[dtype].readable; }
-
-/* Finds a type by name; returns 0 if the name is not known. */
-static int find_dtype(const char *name, attn2c_dtype *dtype) {
-  for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
-    if (strcmp(dtypes[i].name, name) == 0) {
-      *dtype = (attn2c_dtype)i;
-      return 1;
-    }
-  return 0;
+/* Returns a type by name, or NULL. */
+static const attn2c_element_type *find_type(const char *name) {
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (strcmp(types[i].name, name) == 0) return &types[i];
+  return NULL;
 }
 
 static int say_fault(const attn2c_safetensors *file, const attn2c_json *json, attn2c_message *message) {
@@ -97,11 +97,11 @@ static int read_metadata(const attn2c_safetensors *file, attn2c_json *json, attn
   return status;
 }
 
-static int read_shape(attn2c_json *json, attn2c_safetensor *tensor) {
+static int read_shape(attn2c_json *json, attn2c_file_tensor *tensor) {
   int64_t members = 0, dimension;
   if (!attn2c_json_enter(json, '[')) return 0;
   while (attn2c_json_member(json, ']', &members)) {
-    if (members > ATTN2C_SAFETENSORS_MAX_RANK) {
+    if (members > ATTN2C_FILE_MAX_RANK) {
       json->fault = "a shape of more than 16 dimensions";
       return 0;
     }
@@ -112,7 +112,7 @@ static int read_shape(attn2c_json *json, attn2c_safetensor *tensor) {
   return !json->fault;
 }
 
-static int read_offsets(attn2c_json *json, attn2c_safetensor *tensor) {
+static int read_offsets(attn2c_json *json, attn2c_file_tensor *tensor) {
   int64_t members = 0;
   return attn2c_json_enter(json, '[') && attn2c_json_member(json, ']', &members) &&
          attn2c_json_integer(json, &tensor->begin) && attn2c_json_member(json, ']', &members) &&
@@ -120,7 +120,7 @@ static int read_offsets(attn2c_json *json, attn2c_safetensor *tensor) {
 }
 
 /* Checks that a tensor's type, shape and byte range agree. */
-static int check_tensor(const attn2c_safetensors *file, attn2c_safetensor *tensor, attn2c_message *message) {
+static int check_tensor(const attn2c_safetensors *file, attn2c_file_tensor *tensor, attn2c_message *message) {
   const char *path = file->name;
   attn2c_shape_text shape = attn2c_shape_write(tensor->rank, tensor->shape);
   long long begin = tensor->begin, end = tensor->end;
@@ -129,19 +129,18 @@ static int check_tensor(const attn2c_safetensors *file, attn2c_safetensor *tenso
     attn2c_say(message, "%s: \"%s\": data_offsets [%lld, %lld] end before they begin", path, tensor->name,
                begin, end);
   } else if (!attn2c_shape_count(tensor->rank, tensor->shape, &tensor->elements) ||
-             __builtin_mul_overflow(tensor->elements, (int64_t)dtypes[tensor->dtype].bytes, &bytes)) {
+             __builtin_mul_overflow(tensor->elements, (int64_t)tensor->type->bytes, &bytes)) {
     attn2c_say(message, "%s: \"%s\": shape %s is too large", path, tensor->name, shape.text);
   } else if (bytes != tensor->end - tensor->begin) {
     attn2c_say(message, "%s: \"%s\": %s %s is %lld bytes, but data_offsets [%lld, %lld] hold %lld", path,
-               tensor->name, dtypes[tensor->dtype].name, shape.text, (long long)bytes, begin, end,
-               end - begin);
+               tensor->name, tensor->type->name, shape.text, (long long)bytes, begin, end, end - begin);
   } else {
     return ATTN2C_OK;
   }
   return ATTN2C_FORMAT;
 }
 
-static int read_tensor(const attn2c_safetensors *file, attn2c_json *json, attn2c_safetensor *tensor,
+static int read_tensor(const attn2c_safetensors *file, attn2c_json *json, attn2c_file_tensor *tensor,
                        attn2c_message *message) {
   static const char *const keys[] = {"dtype", "shape", "data_offsets"};
   const char *key, *type = NULL, *path = file->name;
@@ -172,7 +171,8 @@ static int read_tensor(const attn2c_safetensors *file, attn2c_json *json, attn2c
       attn2c_say(message, "%s: \"%s\": %s is missing", path, tensor->name, keys[i]);
       return ATTN2C_FORMAT;
     }
-  if (!find_dtype(type, &tensor->dtype)) {
+  tensor->type = find_type(type);
+  if (!tensor->type) {
     attn2c_say(
         message,
         "%s: \"%s\": dtype \"%s\" is not known; F64, F32, F16, BF16, F8_E4M3, F8_E5M2, I64, I32, I16, I8, "
@@ -184,15 +184,15 @@ static int read_tensor(const attn2c_safetensors *file, attn2c_json *json, attn2c
 }
 
 /* Returns a new element of the list, or NULL if there is no memory. */
-static attn2c_safetensor *add_tensor(attn2c_safetensors *file) {
+static attn2c_file_tensor *add_tensor(attn2c_safetensors *file) {
   if (file->count == file->capacity) {
     /* A header has at most LONGEST_HEADER / 40 tensors, so neither count nor size can overflow. */
     int capacity = file->capacity ? 2 * file->capacity : 64;
-    attn2c_safetensor *tensors = realloc(file->tensors, (size_t)capacity * sizeof *tensors);
+    attn2c_file_tensor *tensors = realloc(file->tensors, (size_t)capacity * sizeof *tensors);
     if (!tensors) return NULL;
     file->tensors = tensors, file->capacity = capacity;
   }
-  attn2c_safetensor *tensor = &file->tensors[file->count++];
+  attn2c_file_tensor *tensor = &file->tensors[file->count++];
   memset(tensor, 0, sizeof *tensor);
   return tensor;
 }
@@ -217,7 +217,7 @@ static int read_header(attn2c_safetensors *file, size_t size, attn2c_message *me
       status = read_metadata(file, &json, message);
       continue;
     }
-    attn2c_safetensor *tensor = add_tensor(file);
+    attn2c_file_tensor *tensor = add_tensor(file);
     if (!tensor) return ATTN2C_MEMORY;
     tensor->name = name;
     status = read_tensor(file, &json, tensor, message);
@@ -233,13 +233,13 @@ static int read_header(attn2c_safetensors *file, size_t size, attn2c_message *me
 }
 
 static int compare_ranges(const void *left, const void *right) {
-  const attn2c_safetensor *a = left, *b = right;
+  const attn2c_file_tensor *a = left, *b = right;
   if (a->begin != b->begin) return a->begin < b->begin ? -1 : 1;
   return (a->end > b->end) - (a->end < b->end);
 }
 
 static int compare_names(const void *left, const void *right) {
-  return strcmp(((const attn2c_safetensor *)left)->name, ((const attn2c_safetensor *)right)->name);
+  return strcmp(((const attn2c_file_tensor *)left)->name, ((const attn2c_file_tensor *)right)->name);
 }
 
 /* Checks that every byte of the data belongs to exactly one tensor. The tensors must be sorted by their
@@ -248,7 +248,7 @@ static int check_ranges(const attn2c_safetensors *file, attn2c_message *message)
   const char *path = file->name;
   int64_t size = file->file.size - file->data_start, claimed = 0;
   for (int i = 0; i < file->count; i++) {
-    const attn2c_safetensor *tensor = &file->tensors[i];
+    const attn2c_file_tensor *tensor = &file->tensors[i];
     long long begin = tensor->begin, end = tensor->end;
     if (tensor->end > size) {
       attn2c_say(message, "%s: \"%s\": data_offsets [%lld, %lld] are beyond the file's %lld bytes of data",
@@ -373,50 +373,20 @@ void attn2c_safetensors_close(attn2c_safetensors *file) {
 
 int attn2c_safetensors_count(const attn2c_safetensors *file) { return file->count; }
 
-const attn2c_safetensor *attn2c_safetensors_tensor(const attn2c_safetensors *file, int index) {
+const attn2c_file_tensor *attn2c_safetensors_tensor(const attn2c_safetensors *file, int index) {
   return &file->tensors[index];
 }
 
 int attn2c_safetensors_find(const attn2c_safetensors *file, const char *name) {
-  attn2c_safetensor wanted = {.name = name};
+  attn2c_file_tensor wanted = {.name = name};
   if (file->count == 0) return -1;
-  const attn2c_safetensor *found =
+  const attn2c_file_tensor *found =
       bsearch(&wanted, file->tensors, (size_t)file->count, sizeof *file->tensors, compare_names);
   return found ? (int)(found - file->tensors) : -1;
 }
 
 int attn2c_safetensors_read(const attn2c_safetensors *file, int index, int64_t first, int64_t count,
                             float *values, attn2c_message *message) {
-  const attn2c_safetensor *tensor = &file->tensors[index];
-  const char *type = dtypes[tensor->dtype].name;
-  if (!dtypes[tensor->dtype].readable) {
-    attn2c_say(message, "%s: \"%s\": type %s, but F32, F64, F16 or BF16 is expected", file->name,
-               tensor->name, type);
-    return ATTN2C_FORMAT;
-  }
-  if (first < 0 || count < 0 || first > tensor->elements || count > tensor->elements - first) {
-    attn2c_say(message, "%s: \"%s\": %lld elements from element %lld are beyond its %lld", file->name,
-               tensor->name, (long long)count, (long long)first, (long long)tensor->elements);
-    return ATTN2C_FORMAT;
-  }
-  /* Both products are within the tensor's range, which is within the file. */
-  size_t width = (size_t)dtypes[tensor->dtype].bytes;
-  int64_t offset = file->data_start + tensor->begin + first * (int64_t)width;
-  if (tensor->dtype == ATTN2C_DTYPE_F32)
-    return attn2c_file_read(&file->file, offset, values, (size_t)count * width, message);
-  unsigned char chunk[8192];
-  while (count) {
-    size_t some = sizeof chunk / width;
-    if ((int64_t)some > count) some = (size_t)count;
-    int status = attn2c_file_read(&file->file, offset, chunk, some * width, message);
-    if (status) return status;
-    if (tensor->dtype == ATTN2C_DTYPE_F64)
-      attn2c_from_f64(chunk, values, some);
-    else if (tensor->dtype == ATTN2C_DTYPE_F16)
-      attn2c_from_f16(chunk, values, some);
-    else
-      attn2c_from_bf16(chunk, values, some);
-    values += some, offset += (int64_t)(some * width), count -= (int64_t)some;
-  }
-  return ATTN2C_OK;
+  return attn2c_file_tensor_read(&file->file, file->data_start, &file->tensors[index], first, count, values,
+                                 message);
 }

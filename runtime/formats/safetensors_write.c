@@ -88,7 +88,7 @@ static int check_items(const attn2c_safetensors_item *items, int count, attn2c_m
       fault = "the name is reserved";
     else if (i && strcmp(items[i - 1].name, item->name) == 0)
       fault = "is given twice";
-    else if (item->rank < 0 || item->rank > ATTN2C_SAFETENSORS_MAX_RANK)
+    else if (item->rank < 0 || item->rank > ATTN2C_FILE_MAX_RANK)
       fault = "0 to 16 dimensions are allowed";
     else if (!attn2c_shape_count(item->rank, item->shape, &elements) ||
              __builtin_mul_overflow(elements, (int64_t)sizeof(float), &bytes) ||

@@ -1,8 +1,10 @@
-/* checkpoint.c - finds and opens a checkpoint's files, and makes one list of their tensors. No file may be
- * outside the checkpoint's folder. */
+/* checkpoint.c - finds and opens a checkpoint's files, safetensors or GGUF, and makes one list of their
+ * tensors. No file may be outside the checkpoint's folder. */
 #define _DEFAULT_SOURCE
 #include "weights/checkpoint.h"
 #include "formats/file.h"
+#include "formats/gguf.h"
+#include "formats/safetensors.h"
 #include "formats/safetensors_index.h"
 #include "weights/kinds.h"
 
@@ -15,14 +17,26 @@
 
 enum { MOST_MODULES = 9 };
 
+/* A file of either format; the other pointer is NULL. */
+typedef struct {
+  attn2c_safetensors *safetensors;
+  attn2c_gguf *gguf;
+  int first;       /* the number of its first tensor */
+  char prefix[24]; /* "2_Dense/": prefix of the tensor names of a sentence-transformers module */
+} one_file;
+
 struct attn2c_checkpoint {
   int file_count, count;
-  struct {
-    attn2c_safetensors *file;
-    int first;       /* the number of its first tensor */
-    char prefix[24]; /* "2_Dense/": prefix of the tensor names of a sentence-transformers module */
-  } files[];
+  one_file files[];
 };
+
+static int count_of(const one_file *file) {
+  return file->gguf ? attn2c_gguf_count(file->gguf) : attn2c_safetensors_count(file->safetensors);
+}
+
+static int find_in(const one_file *file, const char *name) {
+  return file->gguf ? attn2c_gguf_find(file->gguf, name) : attn2c_safetensors_find(file->safetensors, name);
+}
 
 /* A path of at most PATH_MAX bytes. */
 typedef struct {
@@ -83,14 +97,30 @@ static int say_kind(const char *path, size_t said, attn2c_message *message) {
   return ATTN2C_FORMAT;
 }
 
+/* Sets *with_gguf if the file begins like GGUF. */
+static int probe(const char *path, int *with_gguf, attn2c_message *message) {
+  attn2c_file file;
+  char start[4] = {0};
+  int status = attn2c_file_open(path, &file, message);
+  if (status) return status;
+  if (file.size >= (int64_t)sizeof start) status = attn2c_file_read(&file, 0, start, sizeof start, message);
+  attn2c_file_close(&file);
+  *with_gguf = attn2c_gguf_begins(start, sizeof start);
+  return status;
+}
+
 /* Opens one file as number `number`; its tensors are numbered after those of the earlier files. */
 static int open_one(attn2c_checkpoint *checkpoint, int number, const char *path, attn2c_message *message) {
   const size_t said = message ? message->used : 0;
-  const int status = attn2c_safetensors_open(path, &checkpoint->files[number].file, message);
-  if (status == ATTN2C_FORMAT) return say_kind(path, said, message);
+  one_file *file = &checkpoint->files[number];
+  int with_gguf = 0, status = probe(path, &with_gguf, message);
   if (status) return status;
-  checkpoint->files[number].first = checkpoint->count;
-  const int64_t count = (int64_t)checkpoint->count + attn2c_safetensors_count(checkpoint->files[number].file);
+  status = with_gguf ? attn2c_gguf_open(path, &file->gguf, message)
+                     : attn2c_safetensors_open(path, &file->safetensors, message);
+  if (status == ATTN2C_FORMAT && !with_gguf) return say_kind(path, said, message);
+  if (status) return status;
+  file->first = checkpoint->count;
+  const int64_t count = (int64_t)checkpoint->count + count_of(file);
   if (count > INT_MAX) {
     attn2c_say(message, "%s: too many tensors", path);
     return ATTN2C_FORMAT;
@@ -118,7 +148,7 @@ static int check_index(const char *path, const attn2c_safetensors_index *index,
                        const attn2c_checkpoint *checkpoint, attn2c_message *message) {
   for (int i = 0; i < index->entry_count; i++) {
     const attn2c_index_entry *entry = &index->entries[i];
-    if (attn2c_safetensors_find(checkpoint->files[entry->file].file, entry->tensor) < 0) {
+    if (find_in(&checkpoint->files[entry->file], entry->tensor) < 0) {
       attn2c_say(message, "%s: \"%.100s\" is not in %s", path, entry->tensor, index->files[entry->file]);
       return ATTN2C_FORMAT;
     }
@@ -243,13 +273,97 @@ static int open_folder(const char *folder, attn2c_checkpoint **checkpoint, attn2
   return status;
 }
 
+/* The parts of a GGUF model have names that end in -00001-of-00003.gguf. */
+enum { PART_END = 20, MOST_PARTS = 99999 };
+
+/* Writes the name of part `number`, from 0, of `count`. Returns 0 if the first part's path does not end as
+ * the format requires, or is too long. */
+static int part_path(const char *first, int number, int count, path_text *path) {
+  char end[PART_END + 1];
+  const size_t length = strlen(first);
+  if (length < PART_END || length >= sizeof path->text) return 0;
+  snprintf(end, sizeof end, "-%05d-of-%05d.gguf", 1, count);
+  if (strcmp(first + length - PART_END, end) != 0) return 0;
+  snprintf(path->text, sizeof path->text, "%.*s-%05d-of-%05d.gguf", (int)(length - PART_END), first,
+           number + 1, count);
+  return 1;
+}
+
+/* Opens part `number` of a model, and checks that it is that part. */
+static int open_part(attn2c_checkpoint *checkpoint, int number, int count, const char *first,
+                     attn2c_message *message) {
+  path_text path;
+  if (!part_path(first, number, count, &path)) {
+    attn2c_say(message, "%s: is part 1 of %d, but its name does not end in -00001-of-%05d.gguf", first, count,
+               count);
+    return ATTN2C_FORMAT;
+  }
+  const int status = open_one(checkpoint, number, path.text, message);
+  if (status) return status;
+  const one_file *file = &checkpoint->files[number];
+  const attn2c_gguf_split split =
+      file->gguf ? attn2c_gguf_split_of(file->gguf) : (attn2c_gguf_split){-1, 0, -1};
+  if (split.number == number && split.count == count) return ATTN2C_OK;
+  attn2c_say(message, "%s: is not part %d of %d of %s", path.text, number + 1, count, first);
+  return ATTN2C_FORMAT;
+}
+
+/* Checks that no tensor is in two parts, and that none is missing. */
+static int check_parts(const char *path, const attn2c_checkpoint *checkpoint, int64_t tensors,
+                       attn2c_message *message) {
+  if (tensors >= 0 && tensors != checkpoint->count) {
+    attn2c_say(message, "%s: its parts have %d tensors, but %lld are expected", path, checkpoint->count,
+               (long long)tensors);
+    return ATTN2C_FORMAT;
+  }
+  for (int i = 1; i < checkpoint->count; i++) {
+    const char *name = attn2c_checkpoint_tensor(checkpoint, i)->name;
+    if (attn2c_checkpoint_find(checkpoint, name) != i) {
+      attn2c_say(message, "%s: \"%.100s\" is in two of its parts", path, name);
+      return ATTN2C_FORMAT;
+    }
+  }
+  return ATTN2C_OK;
+}
+
+/* Opens the other parts of a GGUF model, if the file at `path` is the first of several. */
+static int open_parts(const char *path, attn2c_checkpoint **checkpoint, attn2c_message *message) {
+  const one_file *first = &(*checkpoint)->files[0];
+  const attn2c_gguf_split split =
+      first->gguf ? attn2c_gguf_split_of(first->gguf) : (attn2c_gguf_split){0, 1, -1};
+  int status = ATTN2C_OK;
+  if (split.number == 0 && split.count <= 1) return ATTN2C_OK;
+  if (split.number != 0 || split.count > MOST_PARTS) {
+    attn2c_say(message, "%s: is part %lld of %lld of a model: give the first part", path,
+               (long long)split.number + 1, (long long)split.count);
+    status = ATTN2C_FORMAT;
+  } else {
+    attn2c_checkpoint *grown =
+        realloc(*checkpoint, sizeof *grown + (size_t)split.count * sizeof grown->files[0]);
+    if (grown) {
+      *checkpoint = grown;
+      memset(grown->files + 1, 0, (size_t)(split.count - 1) * sizeof grown->files[0]);
+      grown->file_count = (int)split.count;
+    }
+    status = grown ? ATTN2C_OK : out_of_memory(path, message);
+  }
+  for (int i = 1; i < split.count && !status; i++)
+    status = open_part(*checkpoint, i, (int)split.count, path, message);
+  if (!status) status = check_parts(path, *checkpoint, split.tensors, message);
+  if (!status) return ATTN2C_OK;
+  attn2c_checkpoint_close(*checkpoint);
+  *checkpoint = NULL;
+  return status;
+}
+
 int attn2c_checkpoint_open(const char *path, attn2c_checkpoint **checkpoint, attn2c_message *message) {
   struct stat about;
   const size_t length = strlen(path);
   *checkpoint = NULL;
   if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) return open_folder(path, checkpoint, message);
   if (length > 5 && strcmp(path + length - 5, ".json") == 0) return open_index(path, checkpoint, message);
-  return open_single(NULL, path, checkpoint, message);
+  const int status = open_single(NULL, path, checkpoint, message);
+  return status ? status : open_parts(path, checkpoint, message);
 }
 
 int attn2c_checkpoint_open_memory(const void *bytes, size_t size, attn2c_checkpoint **checkpoint,
@@ -257,49 +371,62 @@ int attn2c_checkpoint_open_memory(const void *bytes, size_t size, attn2c_checkpo
   *checkpoint = NULL;
   attn2c_checkpoint *made = make(1);
   if (!made) return out_of_memory("weights in memory", message);
-  const int status = attn2c_safetensors_open_memory(bytes, size, &made->files[0].file, message);
+  one_file *file = &made->files[0];
+  int status = attn2c_gguf_begins(bytes, size)
+                   ? attn2c_gguf_open_memory(bytes, size, &file->gguf, message)
+                   : attn2c_safetensors_open_memory(bytes, size, &file->safetensors, message);
+  if (!status && file->gguf && attn2c_gguf_split_of(file->gguf).count > 1) {
+    attn2c_say(message, "weights in memory: are one part of several of a model, which is not supported");
+    status = ATTN2C_FORMAT;
+  }
   if (status) {
     attn2c_checkpoint_close(made);
     return status;
   }
-  made->count = attn2c_safetensors_count(made->files[0].file);
+  made->count = count_of(file);
   *checkpoint = made;
   return ATTN2C_OK;
 }
 
 void attn2c_checkpoint_close(attn2c_checkpoint *checkpoint) {
   if (!checkpoint) return;
-  for (int i = 0; i < checkpoint->file_count; i++) attn2c_safetensors_close(checkpoint->files[i].file);
+  for (int i = 0; i < checkpoint->file_count; i++) {
+    attn2c_safetensors_close(checkpoint->files[i].safetensors);
+    attn2c_gguf_close(checkpoint->files[i].gguf);
+  }
   free(checkpoint);
 }
 
 int attn2c_checkpoint_count(const attn2c_checkpoint *checkpoint) { return checkpoint->count; }
 
 /* Returns the file that tensor number `index` is in. */
-static int file_of(const attn2c_checkpoint *checkpoint, int index) {
+static const one_file *file_of(const attn2c_checkpoint *checkpoint, int index) {
   int file = checkpoint->file_count - 1;
   while (file > 0 && checkpoint->files[file].first > index) file--;
-  return file;
+  return &checkpoint->files[file];
 }
 
-const attn2c_safetensor *attn2c_checkpoint_tensor(const attn2c_checkpoint *checkpoint, int index) {
-  const int file = file_of(checkpoint, index);
-  return attn2c_safetensors_tensor(checkpoint->files[file].file, index - checkpoint->files[file].first);
+const attn2c_file_tensor *attn2c_checkpoint_tensor(const attn2c_checkpoint *checkpoint, int index) {
+  const one_file *file = file_of(checkpoint, index);
+  return file->gguf ? attn2c_gguf_tensor(file->gguf, index - file->first)
+                    : attn2c_safetensors_tensor(file->safetensors, index - file->first);
 }
 
 int attn2c_checkpoint_find(const attn2c_checkpoint *checkpoint, const char *name) {
   for (int i = 0; i < checkpoint->file_count; i++) {
-    const size_t length = strlen(checkpoint->files[i].prefix);
-    if (strncmp(name, checkpoint->files[i].prefix, length) != 0) continue;
-    const int found = attn2c_safetensors_find(checkpoint->files[i].file, name + length);
-    if (found >= 0) return checkpoint->files[i].first + found;
+    const one_file *file = &checkpoint->files[i];
+    const size_t length = strlen(file->prefix);
+    if (strncmp(name, file->prefix, length) != 0) continue;
+    const int found = find_in(file, name + length);
+    if (found >= 0) return file->first + found;
   }
   return -1;
 }
 
 int attn2c_checkpoint_read(const attn2c_checkpoint *checkpoint, int index, int64_t first, int64_t count,
                            float *values, attn2c_message *message) {
-  const int file = file_of(checkpoint, index);
-  return attn2c_safetensors_read(checkpoint->files[file].file, index - checkpoint->files[file].first, first,
-                                 count, values, message);
+  const one_file *file = file_of(checkpoint, index);
+  return file->gguf
+             ? attn2c_gguf_read(file->gguf, index - file->first, first, count, values, message)
+             : attn2c_safetensors_read(file->safetensors, index - file->first, first, count, values, message);
 }

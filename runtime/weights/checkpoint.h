@@ -1,15 +1,16 @@
-/* checkpoint.h - opens a checkpoint as one list of tensors: a safetensors file, bytes in memory, or several
- * files. Several files are given as their folder or index. */
+/* checkpoint.h - opens a checkpoint as one list of tensors: a file of safetensors or GGUF, bytes in memory,
+ * or several files. Several files are given as their folder or index, or as the first part of a GGUF model.
+ */
 #ifndef ATTN2C_CHECKPOINT_H
 #define ATTN2C_CHECKPOINT_H
 
-#include "formats/safetensors.h"
+#include "formats/tensors.h"
 
 typedef struct attn2c_checkpoint attn2c_checkpoint;
 
-/* Opens a checkpoint. `path` is a safetensors file; an index (a name that ends in .json) next to its files;
- * or a folder with model.safetensors or model.safetensors.index.json. Returns ATTN2C_OK, _FORMAT, _IO or
- * _MEMORY; on failure *checkpoint is NULL and one line says why. */
+/* Opens a checkpoint. `path` is a safetensors or GGUF file, as its first bytes tell; an index (a name that
+ * ends in .json) next to its files; or a folder with model.safetensors or model.safetensors.index.json.
+ * Returns ATTN2C_OK, _FORMAT, _IO or _MEMORY; on failure *checkpoint is NULL and one line says why. */
 int attn2c_checkpoint_open(const char *path, attn2c_checkpoint **checkpoint, attn2c_message *message);
 /* Opens bytes in memory, which must stay valid until the checkpoint is closed. */
 int attn2c_checkpoint_open_memory(const void *bytes, size_t size, attn2c_checkpoint **checkpoint,
@@ -18,10 +19,10 @@ void attn2c_checkpoint_close(attn2c_checkpoint *checkpoint);
 
 /* The tensors are numbered file by file, and within a file in the order of their names. */
 int attn2c_checkpoint_count(const attn2c_checkpoint *checkpoint);
-const attn2c_safetensor *attn2c_checkpoint_tensor(const attn2c_checkpoint *checkpoint, int index);
+const attn2c_file_tensor *attn2c_checkpoint_tensor(const attn2c_checkpoint *checkpoint, int index);
 /* Returns the number of a tensor, or -1. */
 int attn2c_checkpoint_find(const attn2c_checkpoint *checkpoint, const char *name);
-/* Does the same as attn2c_safetensors_read. */
+/* Does the same as attn2c_file_tensor_read. */
 int attn2c_checkpoint_read(const attn2c_checkpoint *checkpoint, int index, int64_t first, int64_t count,
                            float *values, attn2c_message *message);
 

@@ -59,8 +59,8 @@ static void say_bert(const attn2c_hints *hints, const char *name) {
   attn2c_say(hints->message, "tensors of a Hugging Face %s: names = \"%s\"", what, names);
 }
 
-int attn2c_hints_shape_fits(const attn2c_safetensor *tensor, const attn2c_stored *stored) {
-  int64_t shape[ATTN2C_SAFETENSORS_MAX_RANK] = {0}, want[ATTN2C_MAX_RANK] = {0}, row = 1;
+int attn2c_hints_shape_fits(const attn2c_file_tensor *tensor, const attn2c_stored *stored) {
+  int64_t shape[ATTN2C_FILE_MAX_RANK] = {0}, want[ATTN2C_MAX_RANK] = {0}, row = 1;
   int rank = 0, want_rank = 0;
   if (tensor->rank == stored->rank && stored->rank > 0 && stored->shape[0] < 0)
     return attn2c_shape_equal(tensor->rank - 1, tensor->shape + 1, stored->rank - 1, stored->shape + 1);
@@ -121,7 +121,7 @@ static int is_used(const attn2c_hints *hints, int tensor) {
 static const char *find_shape(const attn2c_hints *hints, const attn2c_stored *stored) {
   const char *found = NULL;
   for (int i = 0; i < attn2c_checkpoint_count(hints->file); i++) {
-    const attn2c_safetensor *tensor = attn2c_checkpoint_tensor(hints->file, i);
+    const attn2c_file_tensor *tensor = attn2c_checkpoint_tensor(hints->file, i);
     if (!attn2c_hints_shape_fits(tensor, stored) || is_used(hints, i)) continue;
     if (found) return NULL;
     found = tensor->name;
@@ -142,7 +142,7 @@ void attn2c_hints_unused(const attn2c_hints *hints) {
   int missing = 0, unused = 0;
   for (int i = 0; i < hints->model->stored_count; i++) missing += hints->found[i] < 0;
   for (int i = 0; missing > 0 && i < attn2c_checkpoint_count(hints->file); i++) {
-    const attn2c_safetensor *tensor = attn2c_checkpoint_tensor(hints->file, i);
+    const attn2c_file_tensor *tensor = attn2c_checkpoint_tensor(hints->file, i);
     if (is_used(hints, i) || unused++ >= MOST_UNUSED) continue;
     used += (size_t)snprintf(list + used, sizeof list - used, "%s%.60s %s", used ? ", " : "", tensor->name,
                              attn2c_shape_write(tensor->rank, tensor->shape).text);
@@ -181,10 +181,10 @@ int attn2c_hints_fault(const attn2c_hints *hints, int index, int said) {
     say_missing(hints, stored);
     return 1;
   }
-  const attn2c_safetensor *tensor = attn2c_checkpoint_tensor(hints->file, hints->found[index]);
-  if (!attn2c_dtype_readable(tensor->dtype))
-    attn2c_say(hints->message, "%s: type %s, but F32, F64, F16 or BF16 is expected", tensor->name,
-               attn2c_dtype_name(tensor->dtype));
+  const attn2c_file_tensor *tensor = attn2c_checkpoint_tensor(hints->file, hints->found[index]);
+  if (!tensor->type->widen)
+    attn2c_say(hints->message, "%s: type %s, but %s is expected", tensor->name, tensor->type->name,
+               tensor->type->readable);
   if (!attn2c_hints_shape_fits(tensor, stored))
     attn2c_say(hints->message, "%s: shape %s, but %s is expected", tensor->name,
                attn2c_shape_write(tensor->rank, tensor->shape).text,

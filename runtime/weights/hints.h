@@ -17,7 +17,7 @@ typedef struct {
 /* True if a file's tensor has the elements of a stored one in the same order. Its shape is the same, or
  * differs by axes of one, or it has a row as several axes. So a convolution [out][channels][patch][patch] is
  * a matrix. */
-int attn2c_hints_shape_fits(const attn2c_safetensor *tensor, const attn2c_stored *stored);
+int attn2c_hints_shape_fits(const attn2c_file_tensor *tensor, const attn2c_stored *stored);
 /* Says a line with the file's unused tensors, if tensors are missing. */
 void attn2c_hints_unused(const attn2c_hints *hints);
 /* Says a line on what the file looks like, if most tensors are missing and it looks like a known model. */

@@ -18,8 +18,6 @@ static const struct {
 } kinds[] = {
     {"version https://git-lfs", "is a Git LFS pointer, not the weights themselves: run `git lfs pull` in its "
                                 "folder, or download it again"},
-    {"GGUF",
-     "is a GGUF model, which is not supported: give the safetensors checkpoint that it was made from"},
     {"\x93NUMPY",
      "is an array of NumPy: weights are a safetensors checkpoint or its folder; arrays are given with "
      "--input"},

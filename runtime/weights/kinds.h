@@ -2,7 +2,7 @@
 #ifndef ATTN2C_KINDS_H
 #define ATTN2C_KINDS_H
 
-/* Returns the end of a sentence about a file, by its first bytes: "is a GGUF model, ...". It says what to
+/* Returns the end of a sentence about a file, by its first bytes: "is an ONNX model, ...". It says what to
  * give instead. Returns NULL if the kind is not known, or the file cannot be read. */
 const char *attn2c_kind_said(const char *path);
 

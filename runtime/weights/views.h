@@ -23,7 +23,7 @@ int attn2c_band_make(const attn2c_descriptor *model, attn2c_band *band);
 void attn2c_band_free(attn2c_band *band);
 
 /* Reads the view's part of rows [first, first + count) of the weight to values[count][columns]. `tensor` is
- * the tensor's number in the checkpoint. Returns the same statuses as attn2c_safetensors_read. */
+ * the tensor's number in the checkpoint. Returns the same statuses as attn2c_file_tensor_read. */
 int attn2c_view_read(const attn2c_checkpoint *checkpoint, int tensor, const attn2c_view *view, int64_t first,
                      int64_t count, int64_t columns, float *values, attn2c_band *band,
                      attn2c_message *message);

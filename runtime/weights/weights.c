@@ -45,9 +45,8 @@ static int is_constant(const attn2c_weight *weight) { return weight->view_count 
 
 static int is_fitting(const attn2c_source *source, int index) {
   if (source->found[index] < 0) return 0;
-  const attn2c_safetensor *tensor = attn2c_checkpoint_tensor(source->file, source->found[index]);
-  return attn2c_dtype_readable(tensor->dtype) &&
-         attn2c_hints_shape_fits(tensor, &source->model->stored[index]);
+  const attn2c_file_tensor *tensor = attn2c_checkpoint_tensor(source->file, source->found[index]);
+  return tensor->type->widen && attn2c_hints_shape_fits(tensor, &source->model->stored[index]);
 }
 
 static int find_tensor(const attn2c_checkpoint *file, const attn2c_stored *stored) {
@@ -74,7 +73,7 @@ static int check_views(const attn2c_source *source, attn2c_message *message) {
   for (int i = 0; i < model->weight_count; i++)
     for (int v = 0; v < model->weights[i].view_count; v++) {
       const attn2c_view *view = &model->views[model->weights[i].first_view + v];
-      const attn2c_safetensor *tensor = attn2c_checkpoint_tensor(source->file, source->found[view->stored]);
+      const attn2c_file_tensor *tensor = attn2c_checkpoint_tensor(source->file, source->found[view->stored]);
       const int64_t last =
           view->first + (view->rows - 1) * view->row_step + (view->columns - 1) * view->column_step;
       if (last < tensor->elements) continue;

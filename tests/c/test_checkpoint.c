@@ -249,7 +249,7 @@ Test(checkpoint, files_that_are_no_weights) {
     size_t count;
   } cases[] = {
       {"version https://git-lfs.github.com/spec/v1\noid sha256:4d\n", "is a Git LFS pointer", 57},
-      {"GGUF\3\0\0\0........", "is a GGUF model, which is not supported", 16},
+      {"GGUF\3\0\0\0........", "the file ends at byte 16", 16},
       {"\10\7\22\7pytorch........", "is an ONNX model, which is not supported", 18},
       {"\x93NUMPY\1\0........", "is an array of NumPy", 16},
       {"\177ELF\2\1\1........", "is a program or library", 15},

@@ -35,6 +35,7 @@ end
 
 -- True if a folder has weights that its model reads.
 local function has_weights(folder)
+  if lfs.attributes(folder, "mode") ~= "directory" then return true end -- a GGUF file
   for name in lfs.dir(folder) do if name:match("%.safetensors$") then return true end end
   return lfs.attributes(folder .. "/0_Transformer", "mode") == "directory"
 end
@@ -48,7 +49,8 @@ end
 
 --- Returns the line without "try: ", or nil if this machine does not run the program. A model is run on a text if it
 --- takes one and its weights are known; the line of other models is a command that prints what they need. program: its
---- path; folder: the checkpoint folder that is the description, or nil; is_embedded: true if the weights are linked in.
+--- path; folder: the checkpoint folder or GGUF file that is the description, or nil; is_embedded: true if the weights
+--- are linked in.
 function try.line(state, program, folder, is_embedded)
   if not runs_here(state) then return nil end
   local list = { program:match("^[%a_][%w_]*=") and "./" .. program or program } -- a shell would set a variable

@@ -351,7 +351,7 @@ describe("a description that is none", function()
       assert.same({ faults.code.usage, 1 }, { fault.code, #fault.lines })
       return (fault.lines[1]:gsub("^.*/([^/]*: )", "%1", 1))
     end
-    for name, text in pairs { ["m.onnx"] = "\8\7\18\7pytorch", ["m.gguf"] = "GGUF\3", ["gguf"] = "GGUF\3",
+    for name, text in pairs { ["m.onnx"] = "\8\7\18\7pytorch",
       ["onnx"] = "\8\7\18\7pytorch", ["m.bin"] = "PK\3\4", ["config.json"] = '{ "model_type": "bert" }',
       ["m.safetensors"] = "\2\0\0\0\0\0\0\0{}", ["weights"] = "\2\0\0\0\0\0\0\0{}" } do
       assert.matches("^" .. name:gsub("%p", "%%%0") .. ": is .*: give the checkpoint's folder", said(name, text))

@@ -18,8 +18,8 @@ local function finder(example)
   end
 end
 
--- Folders whose code names the types of files that other programs write.
-local formats = { ["runtime/formats"] = true }
+-- Folders and files whose code names the types of files that other programs write.
+local formats = { ["runtime/formats"] = true, ["gen/common/gguf.lua"] = true, ["gen/text/gguf.lua"] = true }
 
 -- Returns a file's text without comments.
 local function code_of(path, text)
@@ -31,13 +31,15 @@ end
 local function each_code(folder, visit)
   for name in lfs.dir(helper.root .. "/" .. folder) do
     local path = folder .. "/" .. name
-    if name:sub(1, 1) ~= "." and not formats[path]
+    if formats[path] then goto next end
+    if name:sub(1, 1) ~= "."
       and lfs.attributes(helper.root .. "/" .. path, "mode") == "directory" then
       each_code(path, visit)
     elseif name:match("%.lua$") or name:match("%.[ch]$") then
       local text = helper.read(helper.root .. "/" .. path)
       if not text:find("`make headers` writes this file", 1, true) then visit(path, code_of(path, text)) end
     end
+    ::next::
   end
 end
 

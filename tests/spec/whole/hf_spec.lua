@@ -1,5 +1,5 @@
 -- hf_spec: checkpoint folders against Hugging Face's transformers: every folder of tests/hf/goldens is
--- built as it is and run on its inputs, and each output compared with what transformers computed.
+-- built as it is and run on its inputs, and each output compared with what transformers computed. GGUF files too.
 -- HF_CASES=pattern takes some of them only.
 local helper = require("tests.spec.helper")
 local files = require("common.files")
@@ -45,7 +45,7 @@ for name in lfs.dir(goldens) do
 end
 table.sort(cases)
 -- The first case of each family is in every sample, and so is the one output that only it has.
-local kept, seen = { electra_discriminator = true }, {}
+local kept, seen = { electra_discriminator = true, gguf_llama = true }, {}
 for _, name in ipairs(cases) do
   local family = name:match("^[^_]+")
   kept[name], seen[family] = kept[name] or not seen[family], true
@@ -64,11 +64,20 @@ local function arrays(case, kind)
   return list
 end
 
+-- The checkpoint of a case: its folder, or its GGUF file, or the first part of it.
+local function checkpoint(case)
+  local first
+  for file in lfs.dir(goldens .. "/" .. case) do
+    if file:find("%.gguf$") and (not first or file < first) then first = file end
+  end
+  return goldens .. "/" .. case .. (first and "/" .. first or "")
+end
+
 local function build_line(case)
   local words = {}
   for word in helper.read(goldens .. "/" .. case .. "/words.txt"):gmatch("%S+") do words[#words + 1] = shell(word) end
   return ("ATTN2C_CFLAGS=-O0 lua5.4 %s %s %s %s >%s.log 2>&1 || rm -rf %s"):format(shell(root .. "/tests/program.lua"),
-    shell(goldens .. "/" .. case), case, table.concat(words, " "), case, case)
+    shell(checkpoint(case)), case, table.concat(words, " "), case, case)
 end
 
 describe("a folder of transformers'", function()
@@ -86,7 +95,7 @@ describe("a folder of transformers'", function()
       local golden = goldens .. "/" .. case
       local log = files.read(folder .. "/" .. case .. ".log") or ""
       assert.is_truthy(files.read(("%s/%s/%s"):format(folder, case, case)), log)
-      local words = { ("%s/%s run --weights %s"):format(case, case, shell(golden)) }
+      local words = { ("%s/%s run --weights %s"):format(case, case, shell(checkpoint(case))) }
       local taken = sh(("%s/%s info"):format(case, case))
       for _, input in ipairs(arrays(case, "in")) do
         if taken:find(input, 1, true) then

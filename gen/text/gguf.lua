@@ -1,0 +1,308 @@
+-- gguf.lua: makes the equivalent tokenizer.json of a GGUF file's metadata.
+-- tokenizer.ggml.model names the kind: gpt2 (byte-level BPE), llama (SentencePiece's BPE, whose merges follow from
+-- scores), bert (WordPiece) or t5 (Unigram). The type of each token says which are special.
+local faults = require("common.faults")
+local gguf = require("common.gguf")
+local patterns = require("text.gguf_patterns")
+local words = require("common.words")
+
+local from_gguf = {}
+
+local BLANK = "▁"
+local TYPE = { unknown = 2, control = 3, user = 4, byte = 6 }
+local INTEGERS = { "INT32", "UINT32", "INT8", "UINT8", "INT16", "UINT16" }
+
+local function object(value) return setmetatable(value, { __jsontype = "object" }) end
+local function array(value) return setmetatable(value, { __jsontype = "array" }) end
+
+-- Components may be shared; their metatables say what they are.
+local function marked(value)
+  if type(value) ~= "table" then return value end
+  local copy = {}
+  for key, each in pairs(value) do copy[key] = marked(each) end
+  return #value > 0 and array(copy) or object(copy)
+end
+
+local function refuse(file, key, what)
+  faults.raise("format", ("%s: metadata %s: %s"):format(file.path, faults.quote("tokenizer.ggml." .. key), what))
+end
+
+-- Returns a metadata value of the tokenizer, or nil. kind: the Lua type that is expected.
+local function value_of(file, key, kind)
+  local value = file.metadata["tokenizer.ggml." .. key]
+  if value == nil or type(value) == kind then return value end
+  return refuse(file, key, ("has type %s, but a %s is expected"):format(file.types["tokenizer.ggml." .. key], kind))
+end
+
+-- Returns the id that a key names, or nil. Files have -1, or an id above all tokens, for none.
+local function id_of(file, self, key)
+  local id = value_of(file, key, "number")
+  if id == nil or math.type(id) ~= "integer" or not self.tokens[id + 1] then return nil end
+  return id
+end
+
+local function list_of(file, key, allowed, count)
+  local list = gguf.array(file, "tokenizer.ggml." .. key, allowed)
+  if list and count and #list ~= count then
+    refuse(file, key, ("has %d values, but there are %d tokens"):format(#list, count))
+  end
+  return list
+end
+
+-- Returns the vocabulary, token -> id. The later of two equal tokens has it, as in llama.cpp.
+local function vocabulary(tokens)
+  local ids = {}
+  for i, token in ipairs(tokens) do ids[token] = i - 1 end
+  return ids
+end
+
+-- Returns the entries of added tokens: those that a text may contain as they are.
+local function added_of(self, ids)
+  local list = {}
+  for i, token in ipairs(self.tokens) do
+    local kind = self.kinds[i]
+    if (kind == TYPE.control or kind == TYPE.user or kind == TYPE.unknown) and token ~= "" and ids[token] == i - 1 then
+      list[#list + 1] = object { id = i - 1, content = token, lstrip = false, rstrip = false, single_word = false,
+        normalized = false, special = kind ~= TYPE.user }
+    end
+  end
+  return array(list)
+end
+
+-- Returns a template with the tokens before and after a text, or nil without any. between: the tokens between the
+-- texts of a pair.
+local function template(self, before, after, between)
+  local names, single, pair = object {}, array {}, array {}
+  local function add(list, id, type_id)
+    if not id then return end
+    local name = self.tokens[id + 1]
+    names[name] = object { id = name, ids = array { id }, tokens = array { name } }
+    list[#list + 1] = object { SpecialToken = object { id = name, type_id = type_id } }
+  end
+  local function text(list, which, type_id)
+    list[#list + 1] = object { Sequence = object { id = which, type_id = type_id } }
+  end
+  if not before and not after then return nil end
+  for _, list in ipairs { single, pair } do
+    add(list, before, 0)
+    text(list, "A", 0)
+    add(list, after, 0)
+  end
+  for _, id in ipairs(between) do add(pair, id, 1) end
+  text(pair, "B", 1)
+  add(pair, after, 1)
+  return object { type = "TemplateProcessing", single = single, pair = pair, special_tokens = names }
+end
+
+-- Returns the template of models that begin with BOS and end with EOS, as the file or its kind's defaults say.
+local function usual_template(file, self, with_bos, with_eos)
+  local function wanted(key, default)
+    local value = value_of(file, key, "boolean")
+    if value == nil then return default end
+    return value
+  end
+  local before = wanted("add_bos_token", with_bos) and self.bos or nil
+  local after = wanted("add_eos_token", with_eos) and self.eos or nil
+  return template(self, before, after, { before })
+end
+
+local makers = {}
+
+function makers.gpt2(file, self)
+  local word = value_of(file, "pre", "string")
+  local record = patterns.list[word or "default"]
+  if not record then
+    refuse(file, "pre", ("%s is not supported; supported are %s; tokenizer=false builds the model without text"):format(
+      faults.quote(word), table.concat(words.sorted_keys(patterns.list), ", ")))
+  end
+  if not word or word == "default" then
+    self.notes[#self.notes + 1] = "tokenizer.ggml.pre names no pattern for words: that of GPT-2 is used"
+  end
+  local merges = list_of(file, "merges", { "STRING" })
+  if not merges then refuse(file, "merges", "is missing") end
+  local ids = vocabulary(self.tokens)
+  return {
+    added_tokens = added_of(self, ids),
+    normalizer = record.normalizer and object { type = record.normalizer },
+    pre_tokenizer = object { type = "Sequence", pretokenizers = marked(record.cuts) },
+    post_processor = usual_template(file, self, record.bos, false),
+    decoder = object { type = "ByteLevel", add_prefix_space = true, trim_offsets = true, use_regex = true },
+    model = object { type = "BPE", vocab = object(ids), merges = array(merges),
+      ignore_merges = record.ignore_merges or false },
+  }
+end
+
+-- Architectures whose scores do not follow the order of merges. The order of their tokens does.
+local by_order = { gemma = true, gemma2 = true, gemma3 = true }
+
+-- Returns the merges of a SentencePiece model. Every token that two others make is a merge of them. The highest score
+-- comes first, and of one token's merges the one with the longest first half.
+local function merges_of(self, ids, architecture)
+  local list = {}
+  for i, token in ipairs(self.tokens) do
+    local kind = self.kinds[i]
+    if ids[token] == i - 1 and kind ~= TYPE.control and kind ~= TYPE.unknown and kind ~= TYPE.byte then
+      local score = by_order[architecture] and -i or self.scores[i]
+      for at in utf8.codes(token) do
+        local left, right = token:sub(1, at - 1), token:sub(at)
+        if at > 1 and ids[left] and ids[right] then
+          list[#list + 1] = { left, right, score = score, first = utf8.len(left), second = utf8.len(right) }
+        end
+      end
+    end
+  end
+  table.sort(list, function(a, b)
+    if a.score ~= b.score then return a.score > b.score end
+    if a.first ~= b.first then return a.first > b.first end
+    if a.second ~= b.second then return a.second > b.second end
+    if a[1] ~= b[1] then return ids[a[1]] < ids[b[1]] end
+    return ids[a[2]] < ids[b[2]]
+  end)
+  for i, each in ipairs(list) do list[i] = array { each[1], each[2] } end
+  return array(list)
+end
+
+local function blanks_for_spaces()
+  return object { type = "Replace", pattern = object { String = " " }, content = BLANK }
+end
+
+-- Tokens of several spaces are written with spaces, but texts have blanks when they are looked up.
+local function with_blanks(self)
+  for i, token in ipairs(self.tokens) do
+    if token:find("^  +$") then self.tokens[i], self.kinds[i] = BLANK:rep(#token), 1 end
+  end
+end
+
+function makers.llama(file, self)
+  self.scores = list_of(file, "scores", { "FLOAT32" }, #self.tokens)
+  if not self.scores then refuse(file, "scores", "is missing") end
+  with_blanks(self)
+  local ids, prefixed = vocabulary(self.tokens), value_of(file, "add_space_prefix", "boolean") ~= false
+  local given = list_of(file, "merges", { "STRING" })
+  local unknown = self.unknown and self.tokens[self.unknown + 1]
+  local normalizers = array { blanks_for_spaces() }
+  local decoders = array { object { type = "Replace", pattern = object { String = BLANK }, content = " " },
+    object { type = "ByteFallback" }, object { type = "Fuse" } }
+  if prefixed then
+    table.insert(normalizers, 1, object { type = "Prepend", prepend = BLANK })
+    decoders[#decoders + 1] = object { type = "Strip", content = " ", start = 1, stop = 0 }
+  end
+  return {
+    added_tokens = added_of(self, ids),
+    normalizer = object { type = "Sequence", normalizers = normalizers },
+    post_processor = usual_template(file, self, true, false),
+    decoder = object { type = "Sequence", decoders = decoders },
+    model = object { type = "BPE", vocab = object(ids),
+      merges = given and array(given) or merges_of(self, ids, file.metadata["general.architecture"]),
+      unk_token = unknown, fuse_unk = true, byte_fallback = true },
+  }
+end
+
+-- Returns the tokens of a WordPiece with ## before the parts that continue a word. GGUF has ▁ before the others.
+local function wordpieces(self)
+  local list, is_cased = {}, false
+  for i, token in ipairs(self.tokens) do
+    local kind = self.kinds[i]
+    local is_special = kind == TYPE.control or kind == TYPE.user or kind == TYPE.unknown or token:find("^%[.*%]$")
+    if is_special then
+      list[i] = token
+    elseif token:sub(1, #BLANK) == BLANK then
+      list[i] = token:sub(#BLANK + 1)
+    else
+      list[i] = "##" .. token
+    end
+    is_cased = is_cased or not is_special and token:find("%u") ~= nil
+  end
+  return list, is_cased
+end
+
+function makers.bert(file, self)
+  local is_cased
+  self.tokens, is_cased = wordpieces(self)
+  local ids = vocabulary(self.tokens)
+  local cls = id_of(file, self, "cls_token_id") or self.bos or ids["[CLS]"]
+  local sep = id_of(file, self, "seperator_token_id") or id_of(file, self, "separator_token_id") or self.eos
+    or ids["[SEP]"]
+  local unknown = self.tokens[(self.unknown or ids["[UNK]"] or -1) + 1]
+  if not cls or not sep or not unknown then
+    refuse(file, "tokens", "a model of WordPiece needs the tokens [CLS], [SEP] and [UNK]")
+  end
+  self.cls = cls
+  return {
+    added_tokens = added_of(self, ids),
+    normalizer = object { type = "BertNormalizer", clean_text = true, lowercase = not is_cased,
+      handle_chinese_chars = true },
+    pre_tokenizer = object { type = "BertPreTokenizer" },
+    post_processor = template(self, cls, sep, {}),
+    decoder = object { type = "WordPiece", prefix = "##", cleanup = true },
+    model = object { type = "WordPiece", unk_token = unknown, continuing_subword_prefix = "##",
+      max_input_chars_per_word = 100, vocab = object(ids) },
+  }
+end
+
+local function base64(bytes)
+  local alphabet, out = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", {}
+  local function letter(n) return alphabet:sub(n + 1, n + 1) end
+  for at = 1, #bytes, 3 do
+    local a, b, c = bytes[at] & 255, bytes[at + 1], bytes[at + 2]
+    local word = a << 16 | ((b or 0) & 255) << 8 | (c or 0) & 255
+    out[#out + 1] = letter(word >> 18) .. letter(word >> 12 & 63) .. (b and letter(word >> 6 & 63) or "=")
+      .. (c and letter(word & 63) or "=")
+  end
+  return table.concat(out)
+end
+
+function makers.t5(file, self)
+  self.scores = list_of(file, "scores", { "FLOAT32" }, #self.tokens)
+  if not self.scores then refuse(file, "scores", "is missing") end
+  local vocab, normalizers = array {}, array {}
+  for i, token in ipairs(self.tokens) do vocab[i] = array { token, self.scores[i] } end
+  local map = list_of(file, "precompiled_charsmap", { "INT8", "UINT8" })
+  if map and #map > 0 then
+    normalizers[1] = object { type = "Precompiled", precompiled_charsmap = base64(map) }
+  end
+  if value_of(file, "remove_extra_whitespaces", "boolean") ~= false then
+    normalizers[#normalizers + 1] = object { type = "Strip", strip_left = false, strip_right = true }
+    normalizers[#normalizers + 1] = object { type = "Replace", pattern = object { Regex = " {2,}" }, content = " " }
+  end
+  local scheme = value_of(file, "add_space_prefix", "boolean") == false and "never" or "always"
+  local metaspace = object { type = "Metaspace", replacement = BLANK, prepend_scheme = scheme, split = true }
+  return {
+    added_tokens = added_of(self, vocabulary(self.tokens)),
+    normalizer = #normalizers > 0 and object { type = "Sequence", normalizers = normalizers } or nil,
+    pre_tokenizer = metaspace, decoder = metaspace,
+    post_processor = usual_template(file, self, false, true),
+    model = object { type = "Unigram", vocab = vocab, unk_id = self.unknown },
+  }
+end
+
+--- True if a file's metadata has a tokenizer.
+function from_gguf.has(file)
+  local kind = file.metadata["tokenizer.ggml.model"]
+  return kind ~= nil and kind ~= "none" and kind ~= "no_vocab"
+end
+
+--- Returns the equivalent tokenizer.json, a table with the names of special tokens as tokenizer_config.json has them,
+--- and notes. file: as gguf.read returns it. Faults: format, in one line that names the metadata.
+function from_gguf.read(file)
+  local kind = value_of(file, "model", "string")
+  if not makers[kind or ""] then
+    refuse(file, "model", ("%s is not supported; supported are %s; tokenizer=false builds the model without text")
+      :format(kind and faults.quote(kind) or "nothing", table.concat(words.sorted_keys(makers), ", ")))
+  end
+  local self = { notes = {}, tokens = list_of(file, "tokens", { "STRING" }) }
+  if not self.tokens then refuse(file, "tokens", "is missing") end
+  for i, token in ipairs(self.tokens) do
+    if not utf8.len(token) then refuse(file, "tokens", ("token %d is not UTF-8"):format(i - 1)) end
+  end
+  self.kinds = list_of(file, "token_type", INTEGERS, #self.tokens) or {}
+  self.bos, self.eos = id_of(file, self, "bos_token_id"), id_of(file, self, "eos_token_id")
+  self.unknown, self.mask = id_of(file, self, "unknown_token_id"), id_of(file, self, "mask_token_id")
+  local root = makers[kind](file, self)
+  local function name(id) return id and self.tokens[id + 1] end
+  local specials = { tokenizer_class = "PreTrainedTokenizerFast", bos_token = name(self.bos),
+    eos_token = name(self.eos), mask_token = name(self.mask), cls_token = name(self.cls) }
+  return object(root), specials, self.notes
+end
+
+return from_gguf

@@ -1,0 +1,66 @@
+/* tensors.c - reads a tensor's blocks in pieces, and converts them. A block of which only a part is asked for
+ * is converted whole, next to the caller's values. */
+#include "formats/tensors.h"
+#include "base/floats.h"
+
+#include <string.h>
+
+enum { PIECE = 8192 /* bytes that are read at a time */ };
+
+/* Reads elements [skip, skip + count) of one block at byte `offset`. */
+static int read_part(const attn2c_file *file, const attn2c_element_type *type, int64_t offset, int64_t skip,
+                     int64_t count, float *values, attn2c_message *message) {
+  unsigned char bytes[PIECE];
+  float whole[ATTN2C_LONGEST_BLOCK];
+  const int status = attn2c_file_read(file, offset, bytes, (size_t)type->bytes, message);
+  if (status) return status;
+  type->widen(bytes, whole, (size_t)type->elements);
+  memcpy(values, whole + skip, (size_t)count * sizeof *values);
+  return ATTN2C_OK;
+}
+
+/* Reads whole blocks of `count` elements altogether at byte `offset`. */
+static int read_blocks(const attn2c_file *file, const attn2c_element_type *type, int64_t offset,
+                       int64_t count, float *values, attn2c_message *message) {
+  if (type->widen == attn2c_from_f32)
+    return attn2c_file_read(file, offset, values, (size_t)count * sizeof *values, message);
+  unsigned char piece[PIECE];
+  const int64_t most = PIECE / type->bytes * type->elements;
+  while (count) {
+    const int64_t some = count < most ? count : most, bytes = some / type->elements * type->bytes;
+    const int status = attn2c_file_read(file, offset, piece, (size_t)bytes, message);
+    if (status) return status;
+    type->widen(piece, values, (size_t)some);
+    values += some, offset += bytes, count -= some;
+  }
+  return ATTN2C_OK;
+}
+
+int attn2c_file_tensor_read(const attn2c_file *file, int64_t start, const attn2c_file_tensor *tensor,
+                            int64_t first, int64_t count, float *values, attn2c_message *message) {
+  const attn2c_element_type *type = tensor->type;
+  if (!type->widen) {
+    attn2c_say(message, "%s: \"%s\": type %s, but %s is expected", file->name, tensor->name, type->name,
+               type->readable);
+    return ATTN2C_FORMAT;
+  }
+  if (first < 0 || count < 0 || first > tensor->elements || count > tensor->elements - first) {
+    attn2c_say(message, "%s: \"%s\": %lld elements from element %lld are beyond its %lld", file->name,
+               tensor->name, (long long)count, (long long)first, (long long)tensor->elements);
+    return ATTN2C_FORMAT;
+  }
+  /* The offsets are within the tensor's range, which is within the file. */
+  const int64_t each = type->elements, skip = first % each;
+  int64_t offset = start + tensor->begin + first / each * type->bytes;
+  if (skip && count) {
+    const int64_t some = count < each - skip ? count : each - skip;
+    const int status = read_part(file, type, offset, skip, some, values, message);
+    if (status) return status;
+    values += some, count -= some, offset += type->bytes;
+  }
+  const int64_t whole = count / each * each;
+  const int status = read_blocks(file, type, offset, whole, values, message);
+  if (status || count == whole) return status;
+  return read_part(file, type, offset + whole / each * type->bytes, 0, count - whole, values + whole,
+                   message);
+}

@@ -1,0 +1,37 @@
+/* tensors.h - declares the tensors of a checkpoint's file, in any format, and reads their values as f32. */
+#ifndef ATTN2C_TENSORS_H
+#define ATTN2C_TENSORS_H
+
+#include "base/attn2c.h"
+#include "formats/file.h"
+
+#include <stddef.h>
+
+#define ATTN2C_FILE_MAX_RANK 16
+#define ATTN2C_LONGEST_BLOCK 256 /* elements */
+
+/* How a file stores elements: each by itself, or blocks of elements that share scales. */
+typedef struct attn2c_element_type {
+  const char *name;    /* the format's own */
+  int elements, bytes; /* of a block */
+  /* Converts blocks of `count` elements altogether to f32; NULL: the type is not supported. */
+  void (*widen)(const void *blocks, float *values, size_t count);
+  const char *readable; /* the format's supported types, for messages */
+} attn2c_element_type;
+
+typedef struct attn2c_file_tensor {
+  const char *name;
+  const attn2c_element_type *type;
+  int rank;
+  int64_t shape[ATTN2C_FILE_MAX_RANK];
+  int64_t elements;
+  int64_t begin, end; /* byte range, from the start of the data */
+} attn2c_file_tensor;
+
+/* Reads elements [first, first + count) of a tensor, row-major, as f32. NaN and infinity stay. `start`: byte
+ * offset of the data in the file. Returns ATTN2C_OK, _FORMAT (type, range, or a file that was cut since it
+ * was opened) or _IO. Any number of threads may read at once. */
+int attn2c_file_tensor_read(const attn2c_file *file, int64_t start, const attn2c_file_tensor *tensor,
+                            int64_t first, int64_t count, float *values, attn2c_message *message);
+
+#endif

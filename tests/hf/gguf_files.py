@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""Makes the GGUF files of tests/hf with the package gguf, and transformers' results for them.
+
+    gguf/types.gguf, types.safetensors     a tensor of each type, and its values as gguf.quants has them
+    goldens/gguf_NAME/                     a small random model, as goldens.py describes a case, with
+                                           gguf_NAME.gguf in place of the folder's other files
+
+The models' tensors have different types, so that all types are in some product. Types that gguf.quants
+cannot write are random blocks with small scales. transformers gets the values of all blocks, in its own
+names and order of rows.
+
+    gguf_files.py            writes all
+    gguf_files.py CASE ...   only these (types, gguf_llama, ...)
+
+Run with Python 3.11, torch 2.15.0, transformers 5.23.0, numpy 2.4.6, gguf 0.19.0, safetensors 0.8.0.
+"""
+
+import shutil
+import sys
+import zlib
+from pathlib import Path
+
+import gguf
+import numpy as np
+import torch
+import transformers as hf
+from gguf.quants import dequantize, quantize
+from safetensors.numpy import save_file
+
+HERE = Path(__file__).resolve().parent
+Type = gguf.GGMLQuantizationType
+
+# Where a block's f16 scales are, for types that gguf.quants cannot write.
+SCALES = {"Q2_K": [80, 82], "Q3_K": [108], "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208], "IQ4_NL": [0],
+          "IQ4_XS": [0]}
+SIZES = {"Q2_K": 2e-2, "Q3_K": 2e-3, "Q4_K": 3e-4, "Q5_K": 2e-4, "Q6_K": 5e-5, "IQ4_NL": 1e-3, "IQ4_XS": 5e-5}
+TYPES = ["F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", *SCALES]
+
+
+def blocks(kind, shape, random):
+    """Bytes of random blocks, with scales of the size of SIZES."""
+    elements, size = gguf.GGML_QUANT_SIZES[Type[kind]]
+    count = int(np.prod(shape)) // elements
+    data = random.integers(0, 256, (count, size), dtype=np.uint8)
+    for at in SCALES[kind]:
+        scale = (SIZES[kind] * random.uniform(0.5, 1.5, count)).astype(np.float16)
+        data[:, at:at + 2] = scale.view(np.uint8).reshape(count, 2)
+    return data.reshape(*shape[:-1], shape[-1] // elements * size)
+
+
+def stored(kind, values, random):
+    """The bytes of values in a type, and what these bytes mean."""
+    if kind == "F32":
+        return values, values
+    if kind == "F16":
+        return values.astype(np.float16), values.astype(np.float16).astype(np.float32)
+    data = blocks(kind, values.shape, random) if kind in SCALES else quantize(values, Type[kind])
+    return data, dequantize(data, Type[kind]).reshape(values.shape)
+
+
+def write_types():
+    folder = HERE / "gguf"
+    folder.mkdir(exist_ok=True)
+    random = np.random.default_rng(1)
+    writer, meant = gguf.GGUFWriter(folder / "types.gguf", "none"), {}
+    for kind in TYPES:
+        data, meant[kind] = stored(kind, random.standard_normal((2, 256)).astype(np.float32), random)
+        writer.add_tensor(kind, data, raw_dtype=None if kind in ("F32", "F16") else Type[kind])
+    close(writer)
+    save_file(meant, folder / "types.safetensors")
+    (folder / "types.safetensors").chmod(0o644)
+
+
+def close(writer):
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def pairs(values, heads):
+    """The rows of rotated queries or keys as llama.cpp's converter stores them: halves become pairs."""
+    return values.reshape(heads, 2, values.shape[0] // heads // 2, *values.shape[1:]).swapaxes(1, 2).reshape(values.shape)
+
+
+def halves(values, heads):
+    """The inverse of pairs."""
+    return values.reshape(heads, values.shape[0] // heads // 2, 2, *values.shape[1:]).swapaxes(1, 2).reshape(values.shape)
+
+
+DECODER = {"self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
+           "self_attn.o_proj": "attn_output", "input_layernorm": "attn_norm", "mlp.gate_proj": "ffn_gate",
+           "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down", "post_attention_layernorm": "ffn_norm"}
+GPT2 = {"attn.c_attn": "attn_qkv", "attn.c_proj": "attn_output", "ln_1": "attn_norm", "mlp.c_fc": "ffn_up",
+        "mlp.c_proj": "ffn_down", "ln_2": "ffn_norm"}
+BERT = {"attention.self.query": "attn_q", "attention.self.key": "attn_k", "attention.self.value": "attn_v",
+        "attention.output.dense": "attn_output", "attention.output.LayerNorm": "attn_output_norm",
+        "intermediate.dense": "ffn_up", "output.dense": "ffn_down", "output.LayerNorm": "layer_output_norm"}
+OUTSIDE = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output",
+           "transformer.wte": "token_embd", "transformer.wpe": "position_embd", "transformer.ln_f": "output_norm",
+           "embeddings.word_embeddings": "token_embd", "embeddings.position_embeddings": "position_embd",
+           "embeddings.token_type_embeddings": "token_types", "embeddings.LayerNorm": "token_embd_norm"}
+LAYERS = {"model.layers.": DECODER, "transformer.h.": GPT2, "encoder.layer.": BERT}
+
+
+def name_of(name):
+    """A parameter's name in GGUF."""
+    module, kind = name.rsplit(".", 1)
+    for prefix, parts in LAYERS.items():
+        if module.startswith(prefix):
+            number, rest = module[len(prefix):].split(".", 1)
+            return f"blk.{number}.{parts[rest]}.{kind}"
+    return f"{OUTSIDE[module]}.{kind}"
+
+
+SMALL = {"vocab_size": 37, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
+         "num_key_value_heads": 2, "intermediate_size": 32, "max_position_embeddings": 64, "pad_token_id": 0,
+         "bos_token_id": 1, "eos_token_id": 2}
+
+# case: class, configuration, architecture, types of matrices in turn, metadata beyond the usual, and what is
+# special: `parts`: tensors of each file; `frequencies`: factors of rotary frequencies; `biases`.
+CASES = {
+    "gguf_llama": ("LlamaForCausalLM", {**SMALL, "hidden_size": 256, "head_dim": 8,
+                                        "rope_parameters": {"rope_theta": 100.0, "rope_type": "default"}},
+                   "llama", [kind for kind in TYPES if kind != "F32"], {"rope.freq_base": 100.0,
+                                                                       "attention.key_length": 8}, {}),
+    "gguf_llama3": ("LlamaForCausalLM", {**SMALL, "tie_word_embeddings": True, "rope_parameters": {
+        "rope_theta": 10000.0, "rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 16}}, "llama", ["Q8_0", "Q5_1"], {}, {"frequencies": True}),
+    "gguf_qwen2": ("Qwen2ForCausalLM", SMALL, "qwen2", ["F16", "Q8_0"], {"rope.freq_base": 10000.0},
+                   {"parts": 11}),
+    "gguf_gpt2": ("GPT2LMHeadModel", {"vocab_size": 37, "n_positions": 19, "n_embd": 32, "n_layer": 2, "n_head": 4,
+                                      "n_inner": 64}, "gpt2", ["Q5_0", "F32", "Q4_0"], {}, {}),
+    "gguf_bert": ("BertModel", {"vocab_size": 37, "hidden_size": 32, "num_hidden_layers": 2,
+                                "num_attention_heads": 4, "intermediate_size": 64, "max_position_embeddings": 19,
+                                "layer_norm_eps": 1e-6}, "bert", ["Q8_0", "BF16"], {"pooling_type": 1}, {}),
+}
+
+
+def write_metadata(writer, arch, config, more):
+    get = lambda *names: next(getattr(config, name) for name in names if getattr(config, name, None) is not None)
+    writer.add_block_count(get("num_hidden_layers", "n_layer"))
+    writer.add_context_length(get("max_position_embeddings", "n_positions"))
+    writer.add_embedding_length(get("hidden_size", "n_embd"))
+    writer.add_feed_forward_length(get("intermediate_size", "n_inner"))
+    writer.add_head_count(get("num_attention_heads", "n_head"))
+    if hasattr(config, "rms_norm_eps"):
+        writer.add_head_count_kv(config.num_key_value_heads)
+        writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    else:
+        writer.add_layer_norm_eps(get("layer_norm_eps", "layer_norm_epsilon"))
+    for key, value in more.items():
+        (writer.add_float32 if isinstance(value, float) else writer.add_uint32)(f"{arch}.{key}", value)
+
+
+def stored_tensors(model, kinds, arch, config, random):
+    """The tensors of a file, name -> (bytes, type), and the state of transformers with their values."""
+    tensors, state, number = {}, {}, 0
+    for name, parameter in model.named_parameters():
+        values = parameter.detach().numpy().copy()
+        if name.startswith("pooler."):
+            continue
+        name_in_file = name_of(name)
+        transposed = arch == "gpt2" and values.ndim == 2 and ".h." in name
+        rotated = arch == "llama" and ("q_proj" in name or "k_proj" in name)
+        heads = config.num_attention_heads if "q_proj" in name else getattr(config, "num_key_value_heads", 0)
+        kind = "F32"
+        if values.ndim == 2 and min(values.shape) > 2:
+            kind, number = kinds[number % len(kinds)], number + 1
+            columns = values.shape[0 if transposed else 1]
+            if columns % gguf.GGML_QUANT_SIZES[Type[kind]][0]:  # as llama.cpp: a type of smaller blocks
+                kind = ("Q4_0", "Q4_1", "Q5_0")[number % 3]
+        if transposed:
+            values = np.ascontiguousarray(values.T)
+        if rotated:
+            values = pairs(values, heads)
+        data, meant = stored(kind, values, random)
+        tensors[name_in_file] = (data, kind)
+        meant = halves(meant, heads) if rotated else meant
+        state[name] = torch.tensor(np.ascontiguousarray(meant.T if transposed else meant))
+    return tensors, state
+
+
+def write_case(name):
+    class_name, settings, arch, kinds, more, special = CASES[name]
+    seed = zlib.crc32(name.encode())
+    torch.manual_seed(seed)
+    random = np.random.default_rng(seed)
+    config = getattr(hf, class_name.split("For")[0].replace("LMHeadModel", "").replace("Model", "") + "Config")(**settings)
+    model = getattr(hf, class_name)(config).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(torch.randn(parameter.shape) * (0.1 if parameter.ndim == 2 else 0.2)
+                            + (1 if parameter.ndim == 1 else 0))
+    folder = HERE / "goldens" / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    tensors, state = stored_tensors(model, kinds, arch, config, random)
+    model.load_state_dict(state, strict=False)
+    if special.get("frequencies"):
+        plain = 1 / 10000.0 ** (np.arange(0, 8, 2) / 8)
+        factors = (plain / model.model.rotary_emb.inv_freq.numpy()).astype(np.float32)
+        tensors["rope_freqs.weight"] = (factors, "F32")
+    writer = gguf.GGUFWriter(folder / f"{name}.gguf", arch, split_max_tensors=special.get("parts", 0))
+    write_metadata(writer, arch, config, more)
+    for key, (data, kind) in tensors.items():
+        writer.add_tensor(key, data, raw_dtype=None if kind in ("F32", "F16") else Type[kind])
+    close(writer)
+    write_arrays(folder, model, arch, random)
+
+
+def write_arrays(folder, model, arch, random):
+    lengths = [7, 4]
+    ids = random.integers(3, 37, (2, 7)).astype(np.int32)
+    np.save(folder / "in_input_ids.npy", ids)
+    np.save(folder / "in_lengths.npy", np.array(lengths, np.int32))
+    rows = []
+    for row, length in zip(ids, lengths):
+        with torch.no_grad():
+            result = model(torch.tensor(row[None, :length].astype(np.int64)))
+        if arch == "bert":
+            pooled = result.last_hidden_state[0].mean(0)
+            rows.append((pooled / pooled.norm()).numpy())
+        else:
+            rows.append(result.logits[0, -1].numpy())
+    name = "sentence_embedding" if arch == "bert" else "logits"
+    np.save(folder / f"out_{name}.npy", np.stack(rows).astype(np.float32))
+    (folder / "words.txt").write_text("batch=2\nseq=7\n")
+
+
+def main():
+    for name in sys.argv[1:] or ["types", *CASES]:
+        write_types() if name == "types" else write_case(name)
+        print(name)
+
+
+if __name__ == "__main__":
+    main()

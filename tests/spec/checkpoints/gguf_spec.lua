@@ -1,0 +1,91 @@
+-- gguf_spec.lua: descriptions of GGUF files, and that metadata which is missing, wrong or not supported is refused in
+-- one line by its name.
+local helper = require("tests.spec.helper")
+local architectures = require("checkpoints.architectures")
+local faults = require("common.faults")
+local gguf_file = require("tests.spec.gguf_file")
+local import = require("checkpoints.import")
+local names = require("checkpoints.names")
+local pipeline = require("pipeline")
+
+-- Writes a small Llama with changed metadata. Returns its path.
+local function file(change, more)
+  local entries, tensors = gguf_file.llama(change)
+  table.move(more or {}, 1, #(more or {}), #tensors + 1, tensors)
+  return helper.file(gguf_file.bytes(entries, tensors), "My-Model.Q4.gguf")
+end
+
+local function text(...) return (import.text(file(...))) end
+
+local function refused(said, code, change, more)
+  local fault = helper.fault(import.text, file(change, more))
+  assert.same({ faults.code[code], 1 }, { fault.code, #fault.lines }, table.concat(fault.lines, "\n"))
+  assert.matches("My%-Model%.Q4%.gguf: metadata \"" .. said, fault.lines[1])
+end
+
+describe("a GGUF file in place of a folder", function()
+  teardown(helper.clean)
+
+  it("gives a description with its name, sizes and naming scheme", function()
+    local made = text()
+    for _, said in ipairs { '  name = "my_model_q4",', "  d_model = 32,", "  heads = 4,", "  kv_heads = 2,",
+      "  layers = 2,", "  d_ff = 64,", "  eps = 1e-05,", "  rope_theta = 10000.0,",
+      'names = { "gguf-llama", ["output.2.vocabulary.weight"] = "output.weight" }', "vocab = 300",
+      "from its GGUF file.", "-- 20 tensors of type BF16, F16, F32, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0." } do
+      assert.truthy(made:find(said, 1, true) or said:find("rope_theta") and made:find("rope_theta = 1e+04", 1, true),
+        said .. "\n" .. made)
+    end
+    assert.falsy(made:find("tied = false", 1, true))
+    assert.truthy(text(nil, { { "output.weight", "Q6_K", { 300, 256 } } }):find("tied = false", 1, true))
+  end)
+
+  it("is compiled as far as its tensors are found, and refused if they do not fit", function()
+    local state = pipeline.run(helper.root, file(), { "seq=8" }, "graph")
+    local from = state.primary.graph.tensors["l0.attn.q.weight"].from
+    assert.same({ "blk.0.attn_q.weight" }, from.stored[1].names)
+    assert.equal(2, from.views[1].row_step // 32, "pairs become halves")
+    local fault = helper.fault(pipeline.run, helper.root,
+      file { ["llama.feed_forward_length"] = { "UINT32", 96 } }, { "seq=8" }, "graph")
+    assert.matches("blk.0.ffn_gate.weight: shape %[64, 32%], but the metadata and the command line ask for %[96, 32%]",
+      table.concat(fault.lines, "\n"))
+  end)
+
+  it("has rotary positions as its metadata says", function()
+    assert.truthy(text { ["llama.rope.scaling.type"] = { "STRING", "linear" },
+      ["llama.rope.scaling.factor"] = { "FLOAT32", 4 } }:find('rope_scaling = { factor = 4.0, type = "linear" }', 1,
+      true) or text { ["llama.rope.scale_linear"] = { "FLOAT32", 4 } }:find('type = "linear"', 1, true))
+    assert.truthy(text { ["llama.rope.scaling.type"] = { "STRING", "yarn" },
+      ["llama.rope.scaling.factor"] = { "FLOAT32", 4 },
+      ["llama.rope.scaling.original_context_length"] = { "UINT32", 16 } }:find("original = 16", 1, true))
+    local factors = text(nil, { { "rope_freqs.weight", "F32", { 4 }, string.pack("<ffff", 1, 2, 4, 8) } })
+    assert.truthy(factors:find("long_factor = { 1.0, 2.0, 4.0, 8.0 }", 1, true) or
+      factors:find("long_factor = { 1, 2, 4, 8 }", 1, true), factors)
+    refused('llama.rope.scaling.type": "ntk" is not supported; supported are none, linear, yarn and longrope', "format",
+      { ["llama.rope.scaling.type"] = { "STRING", "ntk" } })
+    refused('llama.rope.dimension_count": 4, but a head has 8', "format",
+      { ["llama.rope.dimension_count"] = { "UINT32", 4 } })
+  end)
+
+  it("is refused by the key that is missing, wrong or not supported", function()
+    refused('general.architecture": "mamba" is not supported; supported are bert, ', "usage",
+      { ["general.architecture"] = { "STRING", "mamba" } })
+    refused('general.architecture": is missing', "format", { ["general.architecture"] = false })
+    refused('llama.block_count": is missing', "format", { ["llama.block_count"] = false })
+    refused('llama.block_count": 0, but a positive integer is expected', "format",
+      { ["llama.block_count"] = { "UINT32", 0 } })
+    refused('llama.block_count": two, but a positive integer is expected', "format",
+      { ["llama.block_count"] = { "STRING", "two" } })
+    refused('llama.attention.layer_norm_rms_epsilon": 0%.0, but a positive number is expected', "format",
+      { ["llama.attention.layer_norm_rms_epsilon"] = { "FLOAT32", 0 } })
+    refused('llama.attention.head_count_kv": layers with different values are not supported', "format",
+      { ["llama.attention.head_count_kv"] = { "ARRAY INT32", { 2, 4 } } })
+    refused('llama.expert_count": is not supported', "format", { ["llama.expert_count"] = { "UINT32", 8 } })
+    assert.truthy(text { ["llama.attention.head_count_kv"] = { "ARRAY INT32", { 2, 2 } } }:find("kv_heads = 2"))
+    local _, notes = import.text(file { ["llama.colour"] = { "UINT32", 3 } })
+    assert.matches('metadata "llama.colour": is not known for this architecture; it has no effect', notes[1])
+  end)
+
+  it("of every architecture has a naming scheme of its own", function()
+    for name in pairs(architectures) do assert.is_table(names.schemes["gguf-" .. name], name) end
+  end)
+end)
