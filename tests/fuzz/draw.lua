@@ -4,6 +4,7 @@
 local any = require("draw_any")
 local attention = require("draw_attention")
 local checkpoint = require("draw_checkpoint")
+local context = require("draw_context")
 local sizes = require("sizes")
 local stages = require("data.stages")
 local targets = require("data.targets")
@@ -334,10 +335,11 @@ local function draw_precision(d)
   if d.plan and d.plan.kernels == "libxsmm" then d.plan.kernels = nil end
 end
 
---- A description as a plain table; the same for the same seed and number, on every machine. is_typed: every
---- description has products of bf16 or int8, and not one in four. is_any: every one that may is of any length, and not
---- one in six.
-function draw.description(seed, number, is_typed, is_any)
+--- A description as a plain table; the same for the same seed and number, on every machine. wanted (or nil): typed:
+--- every description has products of bf16 or int8, and not one in four; any: every one that may is of any length, and
+--- not one in six; context: every one that may has a context, and not one in three of those of any length.
+function draw.description(seed, number, wanted)
+  wanted = wanted or {}
   math.randomseed(seed, number)
   local d = { name = pick { "fuzzed", "w", "x9", "a_b", "k", "a_model_of_precisely_forty_letters_is_ok" } }
   draw_sizes(d)
@@ -372,8 +374,9 @@ function draw.description(seed, number, is_typed, is_any)
     d.seq = { random(2, d.seq - 1), d.seq }
   end
   if chance(4) and (d.batch or 1) > 1 and not by_length then d.batch = { random(1, d.batch - 1), d.batch } end
-  if chance(25) or is_typed then draw_precision(d) end
-  if (chance(17) or is_any) and any.may(d) then any.change(d) end
+  if chance(25) or wanted.typed then draw_precision(d) end
+  if (chance(17) or wanted.any or wanted.context) and any.may(d) then any.change(d) end
+  if context.may(d) and (chance(33) or wanted.context) then context.change(d) end
   return d
 end
 

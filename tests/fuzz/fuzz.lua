@@ -28,6 +28,7 @@ local function arguments()
   parser:flag("--extremes", "Each bound of each size by itself instead.")
   parser:flag("--typed", "Products of bf16 and int8 in every case.")
   parser:flag("--any", "Sequences of any length in every case that may have them.")
+  parser:flag("--context", "Calls that go on from those before in every case that may have them.")
   parser:flag("--exposed", "Inner tensors are outputs, too, each of which is also the only one wanted.")
   parser:flag("--no-shrink", "Print a failure as it was drawn only.")
   parser:flag("-v --verbose", "A line a case.")
@@ -39,7 +40,7 @@ local function drawn(asked, number)
   local folder = asked.folder
   local path = folder .. "/drawn.lua"
   for attempt = 0, 99 do
-    local description = draw.description(asked.seed, number + (attempt << 32), asked.typed, asked.any)
+    local description = draw.description(asked.seed, number + (attempt << 32), asked)
     files.write_all(folder, { { name = "drawn.lua", text = text.description(description) } })
     local state = case.compile(path)
     os.remove(path)

@@ -45,12 +45,23 @@ describe("a draw", function()
   it("of any length is valid", function()
     local count = 0
     for number = 1, 300 do
-      local description = draw.description(3, number, false, true)
+      local description = draw.description(3, number, { any = true })
       if type(description.seq) == "table" and description.seq.any then count = count + 1 end
       local lines = helper.refusals(description)
       assert.equal(0, #lines, text.description(description) .. table.concat(lines, "\n"))
     end
     assert.is_true(count > 150, count)
+  end)
+
+  it("with a context is valid", function()
+    local count = 0
+    for number = 1, 400 do
+      local description = draw.description(4, number, { context = true })
+      if description.context then count = count + 1 end
+      local lines = helper.refusals(description)
+      assert.equal(0, #lines, text.description(description) .. table.concat(lines, "\n"))
+    end
+    assert.is_true(count > 60, count)
   end)
 
   it("leaves out no key, stage, mask, word or tile parameter", function()
