@@ -70,8 +70,10 @@ heads.roberta = {
     vocabulary = "lm_head.decoder", bias = "lm_head.bias" },
 }
 
---- The scores of a prompt's last token. With output.1.over=all they are those of all its tokens.
+--- The scores of a prompt's last token. With output.1.over=all they are those of all its tokens. A model that writes
+--- has no pool: calls that continue a sequence say whose scores they want.
 heads.causal_lm = {
+  writes = true,
   { "pool", over = "last", remark = "of the prompt's last token; over = \"all\": of all tokens" },
   { "vocabulary", tied = "tied", name = "logits", tensors = { weight = { "lm_head.weight" } } },
 }

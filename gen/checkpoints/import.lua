@@ -18,6 +18,9 @@ local MOST_TOKENS = 512
 -- 13 rows, between the powers of two. A folder without a tokenizer gets one length.
 local TEXT_LENGTHS = { 8, 12, 16, 24, 32, 52, 64, 104, 128, 256 }
 local USUAL_LENGTH = 128
+
+-- A model that writes has sequences of up to this many tokens, or up to its longest, and this many of them.
+local MOST_CONTEXT, USUAL_SEQUENCES = 4096, 8
 local MOST_LABELS = 1000 -- members that a table of a description may have
 
 -- True if the file has a tensor of the model, with or without a prefix.
@@ -161,6 +164,16 @@ local function limit_of(self, first)
   return most
 end
 
+-- Returns the stages of a head. If it scores the tokens that may come next, they have no pool of the last row: calls
+-- that continue a sequence choose rows themselves.
+local function stages_of_writer(self, stages)
+  local list = {}
+  if self.form or not (stages.writes and self.family.causal and self.folder.tokenizer) then return stages end
+  for _, stage in ipairs(stages) do if stage[1] ~= "pool" then list[#list + 1] = stage end end
+  self.is_writer = true
+  return list
+end
+
 -- Returns the list of lengths of a model that does not go with any length, and a remark.
 local function listed_lengths(most)
   local longest, list = TEXT_LENGTHS[#TEXT_LENGTHS], {}
@@ -173,9 +186,13 @@ end
 -- Returns the length or lengths of a sequence, and a remark. Sets self.lengths, the list for a model that does not go
 -- with any length, if the result is any length.
 local function lengths_of(self, most)
+  if self.is_writer and most >= 2 then
+    self.context = math.min(most, MOST_CONTEXT)
+    return nil
+  end
   if not self.folder.tokenizer then return math.min(USUAL_LENGTH, most), ("tokens; up to %d"):format(most) end
   local list, remark = listed_lengths(most)
-  if self.wants_list or most < 2 then return list, remark end
+  if self.form == "list" or most < 2 then return list, remark end
   self.lengths = list
   return { any = math.min(most, MOST_TOKENS) }, most <= MOST_TOKENS and "tokens of a sequence"
     or ("tokens of a sequence; up to %d"):format(most)
@@ -293,6 +310,8 @@ local function entries_of(self, stages)
   return {
     { "name", import.identifier(self.folder.title) },
     { "seq", seq, lengths_remark },
+    { "context", self.context, "tokens of a sequence, with those that are generated" },
+    { "sequences", self.context and USUAL_SEQUENCES, "that a caller's context keeps" },
     { "d_model", f.d_model }, { "heads", f.heads },
     { "kv_heads", f.kv_heads and f.kv_heads ~= f.heads and f.kv_heads or nil },
     { "head_dim", f.head_dim and f.head_dim * f.heads ~= f.d_model and f.head_dim or nil },
@@ -331,10 +350,11 @@ end
 --- Returns the text of a folder's description, lines for the user, the folder's tensors, and the list of lengths for
 --- a model that does not go with the any length of the text. Faults: io, format, usage.
 --- from: a file to whose folder the paths in the text are relative; without it they are relative to the checkpoint's.
---- wants_list: the text has that list in place of any length.
-function import.text(path, from, wants_list)
+--- form: "list": the text has that list in place of any length; "forward": calls take whole sequences, also in a model
+--- that writes; nil: the usual form.
+function import.text(path, from, form)
   local self = { folder = folder.read(path), notes = {}, names = {}, place = from and place_of(path, from) or "",
-    wants_list = wants_list }
+    form = form }
   local place = write.remark(path):gsub("(.)/+$", "%1") .. "/"
   local done, result = pcall(function()
     self.facts, self.notes = facts.read(self.folder.config)
@@ -351,6 +371,7 @@ function import.text(path, from, wants_list)
       and ("config.json: %s: %s"):format(self.family.model_types[f.model_type] .. head,
         self.family.notes[head])
     local stages = self.folder.modules and sentence.stages(self.folder) or self.family.heads[head]
+    stages = stages_of_writer(self, stages)
     local entries = entries_of(self, stages)
     local class = self.family.model_types[f.model_type]
       .. (self.folder.modules and "Model, of sentence-transformers" or head)

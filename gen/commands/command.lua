@@ -349,7 +349,7 @@ function run.import(root, arguments)
   end
   local text, notes = import.text(arguments.folder, arguments.output or "")
   if wants_list(root, arguments.folder) then
-    text, notes = import.text(arguments.folder, arguments.output or "", true)
+    text, notes = import.text(arguments.folder, arguments.output or "", "list")
   end
   for _, line in ipairs(notes) do io.stderr:write("attn2c: ", terminal.safe(line), "\n") end
   if not arguments.output then return print_out(text) or 0 end

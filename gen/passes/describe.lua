@@ -136,13 +136,21 @@ local function override(budget, description, argument)
 end
 
 --- Runs the pass. Faults: io if the file cannot be read; usage for any other mistake in the text.
+-- Returns the form of a folder's description. Overrides of lengths and outputs are those of whole sequences.
+local function form_of(overrides)
+  for _, argument in ipairs(overrides) do
+    if argument:find("^seq=") or argument:find("^batch=") or argument:find("^output%.") then return "forward" end
+  end
+  return nil
+end
+
 function describe.run(state)
   local file = state.file
   state.folder = file:match("^(.*)/[^/]*$") or "."
   if import.is_folder(file) then
     local notes
     if not import.is_file(file) then state.folder = file end
-    state.text, notes, state.checkpoint, state.lengths = import.text(file)
+    state.text, notes, state.checkpoint, state.lengths = import.text(file, nil, form_of(state.overrides))
     for _, note in ipairs(notes) do table.insert(state.notes or {}, note) end
   else
     state.text = read(file)

@@ -417,7 +417,8 @@ static int begin_calls(attn2c_check_sequence *calls, attn2c_check_job *job) {
   const attn2c_continued *of = job->descriptor->continued;
   const int status = attn2c_check_call_begin(calls, job);
   if (status != ATTN2C_OK) return status;
-  job->state = allocate_floats(of->sequences * of->state_floats);
+  const int64_t sequences = of->sequences < ATTN2C_CHECK_SEQUENCES ? of->sequences : ATTN2C_CHECK_SEQUENCES;
+  job->state = attn2c_reserve((size_t)(sequences * of->state_floats) * sizeof(float));
   return job->state ? ATTN2C_OK : attn2c_check_no_memory(job, "state");
 }
 

@@ -10,6 +10,9 @@
 #include "check/tolerance.h"
 #include "model/model.h"
 
+/* The most sequences of a call that is checked tensor by tensor. */
+enum { ATTN2C_CHECK_SEQUENCES = 6 };
+
 typedef struct {
   const attn2c_program *program;
   const attn2c_model *model;

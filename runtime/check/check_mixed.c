@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SEQUENCES = 6 };
-
 /* A call: its sequences, and its arrays. */
 typedef struct {
   attn2c_check_job *job;
@@ -184,7 +182,7 @@ static int check_alone(const mixed *call, float *arena) {
 /* All sequences in the reverse order. */
 static int check_order(const mixed *call, float *arena) {
   const ptrdiff_t count = call->n.count;
-  int32_t lengths[MOST_SEQUENCES] = {0};
+  int32_t lengths[ATTN2C_CHECK_SEQUENCES] = {0};
   for (ptrdiff_t i = 0; i < count; i++) lengths[i] = call->lengths[count - 1 - i];
   mixed reverse;
   int status = begin(&reverse, call->job, lengths, count);
@@ -273,13 +271,13 @@ static int check_calls(const mixed *call) {
 /* Draws lengths of at most `most` rows in all: the least, one around a multiple of 16, others of any size; at
  * most `sequences` of them. */
 static ptrdiff_t draw(uint64_t seed, int64_t least, int64_t most, int64_t sequences, int32_t *lengths) {
-  int32_t drawn[2 * MOST_SEQUENCES];
-  attn2c_random_integers(seed, "lengths of sequences", drawn, 2 * MOST_SEQUENCES, 0, 1 << 20);
+  int32_t drawn[2 * ATTN2C_CHECK_SEQUENCES];
+  attn2c_random_integers(seed, "lengths of sequences", drawn, 2 * ATTN2C_CHECK_SEQUENCES, 0, 1 << 20);
   ptrdiff_t count = 0;
   int64_t rest = most;
-  while (count < MOST_SEQUENCES && count < sequences && rest >= least) {
+  while (count < ATTN2C_CHECK_SEQUENCES && count < sequences && rest >= least) {
     const int32_t a = drawn[2 * count], b = drawn[2 * count + 1];
-    const int64_t room = count == MOST_SEQUENCES - 1 ? rest : (rest + 1) / 2;
+    const int64_t room = count == ATTN2C_CHECK_SEQUENCES - 1 ? rest : (rest + 1) / 2;
     int64_t length = 1 + a % (room > 0 ? room : 1);
     if (count == 0) length = least;
     if (count % 3 == 1) length = (1 + b % 5) * 16 + a % 3 - 1;
@@ -296,10 +294,10 @@ static ptrdiff_t draw(uint64_t seed, int64_t least, int64_t most, int64_t sequen
 
 int attn2c_check_mixed(attn2c_check_job *job, attn2c_run trace) {
   const attn2c_lengths *sizes = job->descriptor->lengths;
-  int32_t lengths[MOST_SEQUENCES] = {0};
+  int32_t lengths[ATTN2C_CHECK_SEQUENCES] = {0};
   const attn2c_continued *continued = job->descriptor->continued;
   const ptrdiff_t count = draw(job->seed, sizes->least, sizes->sizes[0].seq,
-                               continued ? continued->sequences : MOST_SEQUENCES, lengths);
+                               continued ? continued->sequences : ATTN2C_CHECK_SEQUENCES, lengths);
   float *arena = attn2c_allocate((size_t)(job->descriptor->arena_floats + 1) * sizeof(float));
   if (!arena) return attn2c_check_no_memory(job, "arena");
   attn2c_check_fill(arena, job->descriptor->arena_floats);

@@ -59,9 +59,9 @@ describe("a checkpoint's folder", function()
   end)
 
   it("takes any length where it has a tokenizer, as far as it allows", function()
-    local function seq_of(longest, more, wants_list)
+    local function seq_of(longest, more, form)
       local config = made.config { max_position_embeddings = longest }
-      local text = import.text(made.checkpoint(config, made.bert(), more), nil, wants_list)
+      local text = import.text(made.checkpoint(config, made.bert(), more), nil, form)
       return text:match("\n  seq = ([^\n]*)\n")
     end
     local tokenizer = { ["tokenizer.json"] = "{}" }
@@ -71,14 +71,24 @@ describe("a checkpoint's folder", function()
     assert.equal("any(16), -- tokens of a sequence", seq_of(16, tokenizer))
     assert.equal("any(512), -- tokens of a sequence", seq_of(512, tokenizer))
     assert.equal("any(512), -- tokens of a sequence; up to 8192", seq_of(8192, tokenizer))
-    assert.equal("{ 8, 12, 16 }, -- tokens; a call takes any number up to the last", seq_of(16, tokenizer, true))
+    assert.equal("{ 8, 12, 16 }, -- tokens; a call takes any number up to the last", seq_of(16, tokenizer, "list"))
     assert.equal("{ 8, 12, 16, 24, 32, 40 }, -- tokens; a call takes any number up to the last",
-      seq_of(40, tokenizer, true))
+      seq_of(40, tokenizer, "list"))
     assert.equal("{ 8, 12, 16, 24, 32, 52, 64, 104, 128, 256 }, -- tokens; a call takes any number up to the last; "
-      .. "up to 8192 may be added", seq_of(8192, tokenizer, true))
+      .. "up to 8192 may be added", seq_of(8192, tokenizer, "list"))
     local s = spec_of(made.checkpoint(nil, nil, tokenizer), { "seq=5" })
     assert.equal(5, s.seq)
     assert.is_nil(s.any)
+  end)
+
+  it("of a model that writes has a context, unless lengths or outputs are asked for", function()
+    local folder_ = helper.root .. "/tests/hf/texts/next"
+    local s = spec_of(folder_)
+    assert.same({ 40, 8, "vocabulary" }, { s.context, s.sequences, s.output[1].stage })
+    for _, override in ipairs { "seq=any(30)", "seq=8", "output.1.over=all" } do
+      assert.same({ nil, "pool" }, { spec_of(folder_, { override }).context,
+        spec_of(folder_, { override }).output[1].stage })
+    end
   end)
 
   it("has a list of lengths where its model does not go with any length", function()
