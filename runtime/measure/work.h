@@ -1,5 +1,5 @@
-/* work.h - counts the floating-point operations of a sequence of a model of any length, whose ops state those
- * of the longest. */
+/* work.h - counts the work of calls of a model of any length, whose ops state that of the longest sequence:
+ * floating-point operations, and bytes of a model that continues. */
 #ifndef ATTN2C_WORK_H
 #define ATTN2C_WORK_H
 
@@ -9,5 +9,19 @@
  * entry's own size. */
 double attn2c_op_work(const attn2c_descriptor *model, const attn2c_op *op, int64_t length);
 double attn2c_entry_work(const attn2c_descriptor *model, const attn2c_entry *entry, int64_t length);
+
+/* Return the operations of an op, and of all ops, for `count` more tokens of a sequence that has had `past`,
+ * with the logits of the last token alone. */
+double attn2c_op_tokens_work(const attn2c_descriptor *model, const attn2c_op *op, int64_t past,
+                             int64_t count);
+double attn2c_tokens_work(const attn2c_descriptor *model, const attn2c_entry *entry, int64_t past,
+                          int64_t count);
+
+/* Returns the bytes of weights that a call for one token of each of some sequences reads: every product's
+ * weights once, and of a table the row of each token. */
+double attn2c_bytes_of_weights(const attn2c_descriptor *model, const attn2c_entry *entry, int64_t sequences);
+
+/* Returns the bytes of keys and values, of the `keys` that a sequence has, that its last token reads. */
+double attn2c_bytes_of_kept(const attn2c_descriptor *model, const attn2c_entry *entry, int64_t keys);
 
 #endif

@@ -8,9 +8,16 @@
 #include <string.h>
 
 #include "measure/work.h"
+#include "program/bench_tokens_report.h"
 
 static const char *const group_names[] = {"op", "section", "result"};
 static const char *const group_lists[] = {"ops", "sections", "results"};
+
+static double op_flops(const attn2c_bench_result *r, const attn2c_op *op) {
+  if (r->tokens == 0) return attn2c_op_work(r->model, op, r->length);
+  const int64_t count = r->tokens / r->sequences;
+  return (double)r->sequences * attn2c_op_tokens_work(r->model, op, r->position, count);
+}
 
 int attn2c_profile_group(const attn2c_bench_result *result, attn2c_profile_by by, attn2c_profile_row *rows) {
   const attn2c_op *ops = result->entry->ops;
@@ -26,7 +33,7 @@ int attn2c_profile_group(const attn2c_bench_result *result, attn2c_profile_by by
     if (row == count) rows[count++] = (attn2c_profile_row){name, 0.0, 0.0, 0.0};
     rows[row].ms += result->op_ms[i];
     rows[row].least_ms += result->op_least_ms[i];
-    rows[row].flops += attn2c_op_work(result->model, &ops[i], result->length);
+    rows[row].flops += op_flops(result, &ops[i]);
   }
   return count;
 }
@@ -38,7 +45,8 @@ const char *attn2c_bench_label(const attn2c_bench_result *result) {
 double attn2c_gflops(double flops, double ms) { return ms > 0.0 ? flops / (1e6 * ms) : 0.0; }
 
 static double flops_of(const attn2c_bench_result *r) {
-  return attn2c_entry_work(r->model, r->entry, r->length);
+  if (r->tokens == 0) return attn2c_entry_work(r->model, r->entry, r->length);
+  return (double)r->sequences * attn2c_tokens_work(r->model, r->entry, r->position, r->tokens / r->sequences);
 }
 
 static int kernels_of(const attn2c_descriptor *model) {
@@ -136,6 +144,7 @@ static int report_md(const attn2c_bench_result *results, int count, FILE *out) {
       fprintf(out, " n/a | n/a |\n");
     }
   }
+  attn2c_bench_tokens_md(results, count, out);
   for (int i = 0; i < count; i++) {
     const attn2c_bench_result *r = &results[i];
     fprintf(
@@ -241,6 +250,7 @@ static int json_row(const attn2c_bench_result *r, json_t **row) {
                    r->open_ms, "first_ms", r->first_ms, "open_peak_bytes",
                    r->open_peak_bytes > 0 ? json_integer(r->open_peak_bytes) : json_null());
   if (*row == NULL || json_percentiles(r, *row) != 0) return ATTN2C_MEMORY;
+  if (r->tokens > 0 && attn2c_bench_tokens_json(r, *row) != 0) return ATTN2C_MEMORY;
   if (r->with_bound && json_bound(r, *row) != ATTN2C_OK) return ATTN2C_MEMORY;
   if (r->op_ms == NULL) return ATTN2C_OK;
   json_t *profile = json_pack("{s:f, s:f}", "profiled_ms", profiled_ms(r), "unprofiled_ms", r->ms.median);
@@ -322,6 +332,7 @@ static int report_csv(const attn2c_bench_result *results, int count, FILE *out) 
     putc('\n', out);
     profiled |= r->op_ms != NULL;
   }
+  attn2c_bench_tokens_csv(results, count, out);
   if (profiled) fprintf(out, "\nentry,by,name,ms,flops,gflops,roof_fraction,share,ms_min\n");
   for (int i = 0; i < count && profiled; i++) {
     const int status = with_groups(&results[i], ATTN2C_BY_RESULT, csv_group, out);

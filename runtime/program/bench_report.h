@@ -31,8 +31,12 @@ typedef struct {
   double *op_least_ms;     /* with --profile: least time of each graph op; else NULL */
   double bandwidth;        /* with --profile: GB/s that memory is read at; 0: not available */
   attn2c_record *parts;    /* with --profile: times of the parts of the fastest profiled call; else NULL */
-  int with_bound;          /* 1 with --bound */
-  double bound_ms;         /* milliseconds; 0: not available */
+  int64_t tokens;          /* of a call of a model that continues, for all its sequences; 0: another call */
+  int64_t sequences, position; /* sequences of such a call; tokens that each had before */
+  double bytes;                /* of weights, keys and values that it reads; 0: not counted */
+  double memory;               /* GB/s that memory was read at between the repetitions; 0: not available */
+  int with_bound;              /* 1 with --bound */
+  double bound_ms;             /* milliseconds; 0: not available */
   attn2c_bound_part *bound_parts;
   int bound_count;
 } attn2c_bench_result;

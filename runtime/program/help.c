@@ -30,7 +30,9 @@ static const struct {
      "Verifies, then times the model on seeded random inputs; lengths are full. The roof is the\n"
      "median rate of the best two of nine fixed kernel shapes (m 32, 48, 64, n 24, 32, 64, K 768\n"
      "in blocks of 64) on operands in cache, on the same number of threads, measured between the\n"
-     "repetitions. For a short model, a repetition is the calls of 200 microseconds.\n",
+     "repetitions. For a short model, a repetition is the calls of 200 microseconds. A model with\n"
+     "a context reads prompts of 512 and 16 tokens, and decodes a token of one sequence and of all,\n"
+     "at position 0 and 1,000, beside the rate at which memory is read.\n",
      ""},
     {"pack", "--weights F.safetensors -o FILE\n--verify FILE",
      "Writes the weights in the layout that they have in memory. run, check, bench and the\n"

@@ -99,7 +99,9 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "the file to write, such as NAME.weights"},
     {"--length", NULL, "N", BENCH, TOKENS, AT(length), 0, 1, INT32_MAX, NULL,
      "times a call of N tokens a sequence, padded to the entry that it fits in; a model of any length pads "
-     "nothing, and times 8, 32, 128 and the most without this"},
+     "nothing, and times 8, 32, 128 and the most without this. In a model with a context: a prompt of N "
+     "tokens, "
+     "and decoding after it"},
     {"--compare", NULL, "OLD.json", BENCH, ONCE, AT(compare), 0, 0, 0, NULL,
      "also prints the times of an earlier bench -o json: old, new, their ratio, and whether they differ by "
      "more "

@@ -1,6 +1,7 @@
 -- continued_spec.lua: models whose calls go on from earlier ones: `check` compares outputs and states with the
 -- reference, and scripts of calls with one whole sequence, for one worker and for two, also with NaN.
 local helper = require("tests.spec.helper")
+local json = require("common.json")
 
 local FLAGS = "ATTN2C_CFLAGS='-g1 -O1 -Wall -Wextra -Werror'"
 
@@ -41,4 +42,40 @@ describe("a model that continues", function()
       end
     end)
   end
+
+  it("is timed as it is used: prompts, and tokens of one sequence and of all", function()
+    local names = {}
+    local function rows_of(options)
+      local list = {}
+      for line in runs("out/writer bench -r 1 -o json " .. options):gmatch("[^\n]+") do
+        list[#list + 1] = json.decode(line)
+        names[list[#list].entry] = list[#list]
+      end
+      return list
+    end
+    helper.write(folder .. "/writer.lua", ([[return { name = "writer", d_model = 48, heads = 4, layers = 2,
+      input = tokens { vocab = 40 }, %s }]]):format(models[1]))
+    runs(("%s lua5.4 %s/tests/program.lua writer.lua out"):format(FLAGS, helper.absolute_root()))
+    rows_of("")
+    for _, name in ipairs { "prefill (300 tokens)", "first token (16 tokens)", "decode (position 0)",
+      "decode (position 150)", "decode (3 sequences, position 0)", "decode (3 sequences, position 150)" } do
+      assert.truthy(names[name], name)
+    end
+    -- All weights are read but the table of tokens and the two of positions [300][6], in whole lines of 64 bytes: of
+    -- these a row each, for queries and keys of both layers.
+    local positions, first = 7232, names["decode (position 0)"]
+    local weights = first.weight_bytes - 40 * 48 * 4 - 2 * positions + 48 * 4 + 2 * 2 * 2 * positions / 300
+    local kept = 4 * 2 * 2 * 24
+    assert.equal(weights // 1 + kept, first.bytes_per_token)
+    assert.equal(weights // 1 + 151 * kept, names["decode (position 150)"].bytes_per_token)
+    assert.equal(3, names["decode (3 sequences, position 0)"].tokens)
+    assert.is_number(first.memory_fraction)
+    local long = rows_of("--length 300 --profile") -- longer than a call takes
+    assert.equal("decode (position 299)", long[2].entry)
+    local sum = 0
+    for _, each in ipairs(long[2].profile.results) do sum = sum + each.flops end
+    assert.equal(long[2].flops, sum)
+    local code, errors, output = helper.script(("cd '%s' && out/writer bench --length 301"):format(folder), folder)
+    assert.same({ 2, "", "writer: --length: 301, but 1 to 300 is allowed\n" }, { code, output, errors })
+  end)
 end)
