@@ -7,6 +7,7 @@ local files = require("common.files")
 local import = require("checkpoints.import")
 local kinds = require("common.kinds")
 local linkage = require("data.linkage")
+local listing = require("checkpoints.listing")
 local modules = require("common.modules")
 local overrides = require("commands.overrides")
 local pipeline = require("pipeline")
@@ -129,6 +130,7 @@ function command.grammar()
   local importer = with_help(parser:command("import", "Write the description of a checkpoint folder's model."))
   importer:argument("folder", "A folder with config.json, as Hugging Face publishes checkpoints, or a GGUF file.")
   importer:option("-o --output", "The file to write (default: the standard output)."):argname("NAME.lua")
+  importer:flag("-v --verbose", "Add comments that list the tensors, their types, and the weights that they become.")
   local tuner = with_description(parser:command("tune", "Measure which tile parameters are best on this machine."))
   tuner:option("--budget", "Seconds of the search. The last comparison of the choices may take a little longer.")
     :argname("SECONDS"):default("120")
@@ -352,6 +354,12 @@ function run.import(root, arguments)
     text, notes = import.text(arguments.folder, arguments.output or "", "list")
   end
   for _, line in ipairs(notes) do io.stderr:write("attn2c: ", terminal.safe(line), "\n") end
+  if arguments.verbose then
+    local state = pipeline.run(root, arguments.folder, {}, "graph")
+    for _, line in ipairs(listing.lines(state.primary.graph, state.checkpoint)) do
+      text = text .. "-- " .. terminal.safe(line) .. "\n"
+    end
+  end
   if not arguments.output then return print_out(text) or 0 end
   files.write(arguments.output, text)
   return 0

@@ -114,7 +114,7 @@ end
 function kinds.no_folder(path)
   if not lfs.attributes(path, "mode") then return ("%s: no folder is there%s"):format(path,
     kinds.advice_on_missing(path)) end
-  return ("%s: %s"):format(path, kinds.said_of_file(path) or "is not a folder: " .. FOLDER)
+  return ("%s: %s"):format(path, kinds.said_of_file(path) or "is not a folder: " .. FOLDER .. ", or a GGUF file")
 end
 
 return kinds

@@ -11,9 +11,13 @@ static size_t folder_length(const char *path) {
   return slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
 }
 
-static int is_index(const char *path) {
+/* True for an index, and for a part of a GGUF model (-00001-of-00003.gguf): other files next to it belong to
+ * the checkpoint. */
+static int is_of_several(const char *path) {
   const size_t length = strlen(path);
-  return length > 5 && strcmp(path + length - 5, ".json") == 0;
+  if (length > 5 && strcmp(path + length - 5, ".json") == 0) return 1;
+  return length > 20 && strcmp(path + length - 5, ".gguf") == 0 &&
+         strncmp(path + length - 14, "-of-", 4) == 0;
 }
 
 /* Returns 1 if both are the same folder. */
@@ -38,7 +42,7 @@ int attn2c_place_has_weights(const attn2c_place *place, const char *weights) {
   if (attn2c_place_same(place, &of_weights)) return 1;
   if (place->kind != ATTN2C_PLACE_FILE || strlen(weights) >= sizeof own) return 0;
   folder_of(place->path, folder);
-  if (is_index(weights))
+  if (is_of_several(weights))
     folder_of(weights, own);
   else
     strcpy(own, weights);

@@ -89,7 +89,10 @@ void attn2c_hints_say(const attn2c_hints *hints) {
                  looks[i].names);
     return;
   }
-  if (find_end(hints->file, "self_attn.in_proj_weight"))
+  if (find_end(hints->file, "token_embd.weight"))
+    attn2c_say(hints->message,
+               "tensors of a GGUF file: names = \"gguf-llama\" and the like, as import writes it");
+  else if (find_end(hints->file, "self_attn.in_proj_weight"))
     attn2c_say(hints->message,
                "tensors of torch.nn.TransformerEncoder or TransformerDecoder: names = \"torch\"");
   else if (find_end(hints->file, "attn.qkv.weight") && find_end(hints->file, "patch_embed.proj.weight"))

@@ -219,6 +219,15 @@ Test(weights, all_of_them_missing) {
   cr_assert_eq(attn2c_source_memory(empty, sizeof empty, &model, &source, NULL), ATTN2C_FORMAT);
 }
 
+Test(weights, a_gguf_file_needs_the_names_of_its_tensors) {
+  attn2c_source *source;
+  cr_assert_eq(open_header("{\"token_embd.weight\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}",
+                           4, &source),
+               ATTN2C_FORMAT);
+  cr_assert_eq(strncmp(text, "tensors of a GGUF file: names = \"gguf-llama\" and the like", 55), 0, "%s",
+               text);
+}
+
 Test(weights, missing_ones_come_with_those_that_are_not_used) {
   static const char *const first[] = {"output.0.weight", NULL}, *const second[] = {"output.12.bias", NULL},
                            *const other[] = {"output.1.linear.weight", NULL};

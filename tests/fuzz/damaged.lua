@@ -1,13 +1,16 @@
 #!/usr/bin/env lua5.4
--- damaged.lua: the fuzzer of files from strangers: config.json and tokenizer.json through the compiler, checkpoints,
--- packed weights and texts through a program with sanitizers. Each is taken, or refused in plain lines with a
--- documented status, within a time. A failure keeps its files and prints what repeats it. Exit 1 on a failure.
+-- damaged.lua: the fuzzer of files from strangers: config.json, tokenizer.json and GGUF's metadata through the
+-- compiler; checkpoints of both formats, packed weights and texts through a program with sanitizers. Each is taken, or
+-- refused in plain lines with a documented status, within a time. A failure keeps its files and prints what repeats it.
+-- Exit 1 on a failure.
 local here = arg[0]:match("^(.*)/[^/]*$") or "."
 local root = here .. "/../.."
-package.path = here .. "/?.lua;" .. root .. "/gen/?.lua;" .. package.path
+package.path = here .. "/?.lua;" .. root .. "/gen/?.lua;" .. root .. "/?.lua;" .. package.path
 
 local argparse = require("argparse")
 local files = require("common.files")
+local gguf_file = require("tests.spec.gguf_file")
+local json = require("common.json")
 local lfs = require("lfs")
 local mutate = require("mutate")
 local process = require("common.process")
@@ -90,6 +93,41 @@ function subjects.checkpoint(folder, programs)
   return { { programs.model, "pack", "--weights", path, "-o", folder .. "/made.weights" } }
 end
 
+-- The tensors of a safetensors file as a GGUF file with their names.
+local function as_gguf(text)
+  local length, list = string.unpack("<I8", text), {}
+  for name, tensor in pairs(json.decode(text:sub(9, 8 + length))) do
+    if name ~= "__metadata__" then
+      local from, to = table.unpack(tensor.data_offsets)
+      list[#list + 1] = { name, tensor.dtype, tensor.shape, text:sub(9 + length + from, 8 + length + to) }
+    end
+  end
+  table.sort(list, function(a, b) return a[1] < b[1] end)
+  return gguf_file.bytes({ { "general.architecture", "STRING", "bert" }, { "general.alignment", "UINT32", 32 },
+    { "words", "ARRAY STRING", { "a", "bc" } } }, list)
+end
+
+function subjects.gguf(folder, programs)
+  local path = folder .. "/model.gguf"
+  files.write_all(folder, { { name = "model.gguf", text = mutate.bytes(programs.gguf, 3000) } })
+  return { { programs.model, "pack", "--weights", path, "-o", folder .. "/made.weights" } }
+end
+
+function subjects.metadata(folder)
+  local entries, tensors = gguf_file.llama { ["tokenizer.ggml.model"] = { "STRING", "gpt2" },
+    ["tokenizer.ggml.pre"] = { "STRING", "llama-bpe" }, ["tokenizer.ggml.bos_token_id"] = { "UINT32", 2 },
+    ["tokenizer.ggml.tokens"] = { "ARRAY STRING", { "a", "b", "<s>", "ab" } },
+    ["tokenizer.ggml.token_type"] = { "ARRAY INT32", { 1, 1, 3, 1 } },
+    ["tokenizer.ggml.merges"] = { "ARRAY STRING", { "a b" } } }
+  table.sort(entries, function(a, b) return a[1] < b[1] end)
+  local kind = math.random(3)
+  if kind > 1 then entries = mutate.entries(entries) end
+  local text = gguf_file.bytes(entries, tensors)
+  files.write_all(folder, { { name = "model.gguf", text = kind < 3 and mutate.bytes(text, 2500) or text } })
+  return { compiler("import", folder .. "/model.gguf", "-o", folder .. "/made.lua"),
+    compiler("gen", folder .. "/model.gguf", "seq=4", "layers=1", "-o", folder .. "/made") }
+end
+
 function subjects.packed(folder, programs)
   local path = folder .. "/damaged.weights"
   files.write_all(folder, { { name = "damaged.weights", text = mutate.packed(programs.packed) } })
@@ -119,7 +157,8 @@ local function build(folder)
   local model = folder .. "/built/sequence"
   run { model, "pack", "--weights", MODEL, "-o", folder .. "/whole.weights" }
   return { text = root .. "/out/test/bin/text_fuzz", model = model, weights = folder .. "/whole.weights",
-    packed = files.read(folder .. "/whole.weights"), checkpoint = files.read(MODEL .. "/model.safetensors") }
+    packed = files.read(folder .. "/whole.weights"), checkpoint = files.read(MODEL .. "/model.safetensors"),
+    gguf = as_gguf(files.read(MODEL .. "/model.safetensors")) }
 end
 
 -- What is wrong with how a command ended; nil where nothing is.

@@ -125,6 +125,35 @@ function mutate.checkpoint(text)
   return string.pack("<I8", random(9) == 1 and length or #header) .. header .. text:sub(9 + length)
 end
 
+local kinds = { "UINT8", "INT8", "UINT16", "INT32", "UINT32", "FLOAT32", "BOOL", "STRING", "UINT64", "INT64", "FLOAT64",
+  "ARRAY STRING", "ARRAY INT32", "ARRAY FLOAT32", "ARRAY UINT8" }
+
+-- A metadata value of a type.
+local function metadata_value(kind)
+  if kind:find("STRING") then return kind == "STRING" and pick(parts) or { pick(parts), "a" } end
+  local number = pick { 0, 1, 2, 3, 8, 77, 127 }
+  return kind:find("^ARRAY") and { number, 1, number } or number
+end
+
+--- The metadata entries of a GGUF file: one or more of another type or value, twice, or gone.
+function mutate.entries(entries)
+  local list = table.move(entries, 1, #entries, 1, {})
+  for _ = 1, pick { 1, 1, 2 } do
+    local i = random(#list)
+    local kind, change = pick(kinds), random(6)
+    if change == 1 then
+      table.remove(list, i)
+    elseif change == 2 then
+      list[#list + 1] = list[i]
+    elseif change == 3 then
+      list[i] = { list[i][1], list[i][2], list[i][2]:find("ARRAY") and list[i][3] or metadata_value(list[i][2]) }
+    else
+      list[i] = { list[i][1], kind, metadata_value(kind) }
+    end
+  end
+  return list
+end
+
 -- runtime/base/checksum.c
 local function step(lane, word)
   lane = (lane ~ word) * 0x9ddfea08eb382d69

@@ -2,6 +2,7 @@
 -- The form is packed, or as a checkpoint stores them.
 local faults = require("common.faults")
 local files = require("common.files")
+local gguf = require("common.gguf")
 local json = require("common.json")
 local lfs = require("lfs")
 
@@ -21,6 +22,7 @@ local function single_file(path)
     refuse(path, what .. ": --embed=f16 takes a checkpoint of one file; --embed=f32 takes any")
   end
   if path:match("%.json$") then several("is an index of several files") end
+  if gguf.is(path) and (gguf.read(path).metadata["split.count"] or 1) ~= 1 then several("is one of several parts") end
   if lfs.attributes(path, "mode") ~= "directory" then return path end
   for i = 1, 9 do
     if is_there(("%s/%d_Dense/model.safetensors"):format(path, i)) then several(("%d_Dense has a file"):format(i)) end

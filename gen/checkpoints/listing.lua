@@ -1,0 +1,41 @@
+-- listing.lua: lists a checkpoint's tensors: their types in the file, and the weights of the graph that they become.
+local sources = require("checkpoints.sources")
+local words = require("common.words")
+
+local listing = {}
+
+local function shape_text(shape) return ("[%s]"):format(table.concat(shape, ", ")) end
+
+-- Returns name of a tensor -> list of the weights that are read from it.
+local function uses_of(graph, tensors)
+  local uses = {}
+  for _, path in ipairs(graph.weights) do
+    local tensor = graph.tensors[path]
+    for _, stored in ipairs(tensor.from and tensor.from.stored or {}) do
+      for _, name in ipairs(stored.names) do
+        if tensors[name] then
+          uses[name] = uses[name] or {}
+          table.insert(uses[name], path .. sources.text(tensor.rule):gsub("^ from %S+", ""))
+          break
+        end
+      end
+    end
+  end
+  return uses
+end
+
+--- Returns a line for each tensor of a checkpoint, in the order of their names: "blk.0.attn_q.weight Q4_K [32, 256] ->
+--- l0.attn.q.weight, f32". graph: the graph pass's result.
+function listing.lines(graph, tensors)
+  local uses, lines, longest = uses_of(graph, tensors), {}, 0
+  for name in pairs(tensors) do longest = math.max(longest, #name) end
+  for _, name in ipairs(words.sorted_keys(tensors)) do
+    local tensor, list = tensors[name], uses[name]
+    local becomes = list and table.concat(list, ", ") .. ", f32" or name:find("^rope_") and "rope_scaling" or "not used"
+    lines[#lines + 1] = ("%-" .. math.min(longest, 60) .. "s %-7s %-16s -> %s"):format(name, tensor.dtype,
+      shape_text(tensor.shape), becomes)
+  end
+  return lines
+end
+
+return listing
