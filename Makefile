@@ -1,7 +1,7 @@
 # attn2c: `make demo` shows it at work, `make test` proves it, `make help` lists the rest.
 
 # All Debian packages, here and nowhere else: what attn2c needs once it is installed; to build from this folder; to test.
-needed_packages := gcc libc6-dev binutils lua5.4 lua-argparse lua-filesystem lua-dkjson lua-luv lua-luaossl \
+needed_packages := gcc libc6-dev binutils lua5.4 lua-argparse lua-filesystem lua-dkjson lua-lpeg lua-luv lua-luaossl \
   libjansson-dev libutf8proc-dev libpcre2-dev libpng-dev
 # What builds for x86 alone use, unless kernels=c; Debian 12 has it for amd64 alone.
 x86_packages   := libxsmm-dev
@@ -12,7 +12,7 @@ oracle_packages := $(build_packages) python3 python3-numpy
 # JSON for the program.
 machine_packages := gcc-aarch64-linux-gnu libc6-dev-arm64-cross libjansson-dev:arm64 qemu-user gcc-riscv64-linux-gnu \
   libc6-dev-riscv64-cross musl-tools
-test_packages  := $(build_packages) g++ clang libclang-rt-14-dev lua-busted lua-check lua-lpeg clang-format \
+test_packages  := $(build_packages) g++ clang libclang-rt-14-dev lua-busted lua-check clang-format \
   libcriterion-dev cmake python3 python3-numpy mypy python3-typeshed rustc groff-base mandoc zsh fish \
   chromium fonts-dejavu-core \
   $(machine_packages)

@@ -83,13 +83,15 @@ end
 --- measured: the source of measured tile parameters (tuning.given); nil: none
 --- watch(i): called before the i-th pass
 --- wanted: { embeds: whether weights will be linked in; with_text: whether a tokenizer's tables are made;
+---   chat_template: a file in place of the folder's chat template, "none", or nil;
 ---   factors: the source of factors against outliers (factors.given), nil: none; exposed: true, or names of tensors
 ---   that become outputs too (passes/graph/exposed.lua); rates: a function that returns this machine's measured rates
 ---   (targets.host), nil: they are not known }
 function pipeline.run(root, file, overrides, last, measured, watch, wanted)
   wanted = wanted or {}
   local state = { root = root, file = file, overrides = overrides, tuning = measured, embeds = wanted.embeds,
-    with_text = wanted.with_text, factors = wanted.factors, exposed = wanted.exposed, rates = wanted.rates, notes = {} }
+    with_text = wanted.with_text, chat_template = wanted.chat_template, factors = wanted.factors,
+    exposed = wanted.exposed, rates = wanted.rates, notes = {} }
   for i, name in ipairs(pipeline.passes) do
     if watch then watch(i) end
     if gather[name] then gather[name](state) end

@@ -79,6 +79,9 @@ local function inputs_of(state, results, options)
   local tuning, factors = again.tuning_of(state), again.factors_of(state)
   if tuning then add("tuning", tuning, hash.content(files.read(tuning) or "")) end
   if factors then add("factors", factors, hash.content(files.read(factors) or "")) end
+  if state.chat_template and state.chat then
+    add("chat-template", state.chat_template, hash.content(files.read(state.chat_template) or ""))
+  end
   local weights = results[name .. ".weights"]
   if weights then
     add("weights", name .. ".weights", weights.sum, true)
@@ -146,7 +149,8 @@ local function compile(state, folder, root, options, bar)
   context.weights = options.weights
   local kernel_count = 0
   for _, each in ipairs(state.builds) do kernel_count = kernel_count + #each.kernels end
-  local made = { embed = options.embed, is_static = options.is_static, has_text = state.tokenizer ~= nil,
+  local made = { embed = options.embed, is_static = options.is_static,
+    has_text = state.tokenizer ~= nil, has_chat = state.chat ~= nil,
     providers = { library = kernel_count > 0 and "libxsmm" or "c",
       program = spec.kernels == "c" and "c" or "libxsmm" } }
   local jobs = recipe.jobs(spec, builds_of(state, context.toolchain), runtime_sources, state.entries, made)

@@ -56,6 +56,8 @@ end
 
 local FOLDER_HELP = "The folder to write to (default: out/NAME). Write a name that begins with a dash as ./-NAME."
 
+local CHAT_HELP = "A chat template in Jinja (default: that of the tokenizer's folder, if it has one). none: use none."
+
 --- Returns the command line's grammar as an argparse parser, also for the manual and the completions.
 function command.grammar()
   local parser = argparse("attn2c", "Compiles a description of a transformer to C made for exactly that model.")
@@ -78,8 +80,10 @@ function command.grammar()
   end
   local gen = with_tuning(parser:command("gen", "Emit C."))
   gen:option("-o --output", FOLDER_HELP):argname("DIR")
+  gen:option("--chat-template", CHAT_HELP):argname("FILE")
   local make = with_tuning(parser:command("build", "Emit C and compile it: libraries and program."))
   make:option("-o --output", FOLDER_HELP):argname("DIR")
+  make:option("--chat-template", CHAT_HELP):argname("FILE")
   make:option("--embed", "Link weights into libraries and program, from a checkpoint or a file that `pack` wrote. "
     .. "f32, f16: link those of --weights, packed, or as a checkpoint of f16 or bf16 stores them."):argname("FILE")
   make:option("--weights", "The weights for --embed=f32 or f16 (default: a checkpoint folder's own)."):argname("FILE")
@@ -193,7 +197,8 @@ end
 local function run_passes(root, arguments, list, last, with_text, watch, exposed)
   local from = file_of(arguments.tuning, arguments.description, tuning.beside)
   return pipeline.run(root, arguments.description, list, last, from, watch,
-    { embeds = arguments.embed ~= nil, with_text = with_text, exposed = exposed, rates = machine_facts().source(root),
+    { embeds = arguments.embed ~= nil, with_text = with_text, chat_template = arguments.chat_template,
+      exposed = exposed, rates = machine_facts().source(root),
       factors = file_of(arguments.factors, arguments.description, factors.beside) })
 end
 

@@ -2,8 +2,8 @@
 local modules = {}
 
 -- Debian's package of each module.
-local packages = { argparse = "lua-argparse", dkjson = "lua-dkjson", lfs = "lua-filesystem", luv = "lua-luv",
-  ["openssl.digest"] = "lua-luaossl", _openssl = "lua-luaossl" }
+local packages = { argparse = "lua-argparse", dkjson = "lua-dkjson", lfs = "lua-filesystem", lpeg = "lua-lpeg",
+  luv = "lua-luv", ["openssl.digest"] = "lua-luaossl", _openssl = "lua-luaossl" }
 
 --- Returns advice to print if `message` says that a packaged module is missing, else nil.
 function modules.missing(message)

@@ -3,6 +3,7 @@
 -- compares them with the tables.
 local activations = require("data.activations")
 local gguf_types = require("common.gguf_types")
+local chat = require("text.chat.numbers")
 local numbers = require("text.numbers")
 local ops = require("data.ops")
 local targets = require("data.targets")
@@ -51,6 +52,39 @@ local function text_numbers(path)
     add_enum(body, enum)
   end
   return header(path, "the numbers that a tokenizer's tables contain.", "gen/text/numbers.lua", body)
+end
+
+-- Appends the names of a list as an enumeration of numbers from 0, with its count.
+local function add_names(body, prefix, list)
+  body[#body + 1] = "\nenum {"
+  for i, row in ipairs(list) do
+    local name, comment = type(row) == "table" and row[1] or row, list == chat.steps and row[2]
+    body[#body + 1] = ("  %s_%s = %d,%s"):format(prefix, name:upper(), i - 1,
+      comment and " /* " .. comment .. " */" or "")
+  end
+  body[#body + 1] = ("  %sS = %d\n};"):format(prefix, #list)
+end
+
+-- Appends the numbers of parameters, and the names, as the insides of arrays.
+local function add_signatures(body, prefix, list, by_name)
+  local counts, names = {}, {}
+  for i, row in ipairs(list) do counts[i], names[i] = #by_name[row[1]].parameters, ('"%s"'):format(row[1]) end
+  body[#body + 1] = ("#define %s_ARGUMENTS %s"):format(prefix, table.concat(counts, ", "))
+  body[#body + 1] = ("#define %s_NAMES %s"):format(prefix, table.concat(names, ", "))
+end
+
+local function chat_numbers(path)
+  local body = {}
+  add_names(body, "CHAT_STEP", chat.steps)
+  add_names(body, "CHAT_IS", chat.comparisons)
+  for _, each in ipairs { { "CHAT_FILTER", chat.filters, chat.filter }, { "CHAT_TEST", chat.tests, chat.test },
+    { "CHAT_METHOD", chat.methods, chat.method } } do
+    add_names(body, each[1], each[2])
+    add_signatures(body, table.unpack(each))
+  end
+  body[1] = body[1]:gsub("^\n", "")
+  return header(path, "the numbers of steps, filters, tests and methods of chat templates.",
+    "gen/text/chat/numbers.lua", body)
 end
 
 -- Appends a list of rows as a macro that calls X with each.
@@ -155,6 +189,7 @@ headers.list = {
   { path = "runtime/base/number_types.h", text = number_types },
   { path = "runtime/formats/gguf_types.h", text = types_of_gguf },
   { path = "runtime/text/numbers.h", text = text_numbers },
+  { path = "runtime/chat/chat_numbers.h", text = chat_numbers },
   { path = "runtime/check/ops.h", text = check_ops },
 }
 

@@ -6,6 +6,7 @@
 local arena = require("passes.emit.arena")
 local c = require("common.c")
 local emit_bound = require("passes.emit.bound")
+local emit_chat = require("passes.emit.chat")
 local emit_descriptor = require("passes.emit.descriptor")
 local forms = require("kernels.forms")
 local functions = require("passes.emit.functions")
@@ -330,6 +331,7 @@ local function model_values(state, builds)
     logits_name = logits and reserved.member(logits.member) or false,
     logits_width = logits and logits.shape[#logits.shape] or false, target = table.concat(state.target_names, ", "),
     arena_bytes = most.arena_bytes, weight_bytes = most.weight_bytes, has_text = state.tokenizer ~= nil,
+    has_chat = state.chat ~= nil,
     prompt = state.spec.prompt and c.comment(('"%s"'):format(state.spec.prompt)) or false,
     cmake_libraries = state.tokenizer and "pthread;m;utf8proc;pcre2-8" or "pthread;m",
     text_libraries = state.tokenizer and " -lutf8proc -lpcre2-8" or "" })
@@ -366,6 +368,7 @@ function emit.run(state)
   add(values.module .. ".py", "module.py.in", with(values, emit_module.values(state)))
   if values.has_text then
     add(name .. "_text.c", "text.c.in", with(values.primary, emit_text.values(state)))
+    if values.has_chat then add(name .. "_chat.c", "chat.c.in", with(values, emit_chat.values(state.chat))) end
     table.insert(state.files, { name = name .. ".tables", text = state.tokenizer.tables, is_data = true })
   end
 end

@@ -1,17 +1,42 @@
 -- tokenizer.lua: turns the tokenizer's files that a model names into tables for the runtime.
 -- It decides nothing about the model. A build without text, or a description without a tokenizer, has no tables.
 --
--- Before: state.spec, state.with_text. After: state.tokenizer = { tables (bytes), tokens (one more than the largest
--- number), made (what names the file's places in faults), mask, bos, cls (numbers of special tokens, or nil) }, or nil.
+-- Before: state.spec, state.with_text, state.chat_template (a file in place of the folder's chat template, "none", or
+-- nil). After: state.tokenizer = { tables (bytes), tokens (one more than the largest number), made (what names the
+-- file's places in faults), mask, bos, cls (numbers of special tokens, or nil) }, or nil; state.chat = { the tables of
+-- the chat template (text/chat/compile.lua), tokens = { { name, text } }, file }, or nil.
 local dump = require("common.dump")
 local faults = require("common.faults")
+local files = require("common.files")
 local hash = require("common.hash")
+local template = require("text.chat.template")
 local tokenizer = require("text.tokenizer")
 
 local pass = {}
 
+-- Compiles the chat template that was given, which must be right, or the folder's. The build goes on without one that
+-- is not supported.
+local function compile_chat(state, own)
+  local path = state.chat_template
+  if path == "none" or not path and not own then return nil end
+  if path then
+    local text = files.read(path) or faults.raise("io", path .. ": cannot be read; a chat template is expected")
+    local made, problem = template.compile(text, path)
+    return made or faults.raise("format", problem), path
+  end
+  local made, problem = nil, own.problem
+  if own.text then made, problem = template.compile(own.text, own.file) end
+  if made then return made, own.file end
+  table.insert(state.notes, problem
+    .. "; the model is built without a chat template; --chat-template=FILE gives another")
+  return nil
+end
+
 function pass.run(state)
   local path = state.with_text and state.spec.tokenizer
+  if not path and state.chat_template and state.chat_template ~= "none" then
+    faults.raise("usage", "--chat-template: goes with a model that takes text")
+  end
   if not path then return end
   if path:sub(1, 1) ~= "/" then path = state.folder .. "/" .. path end
   local tables, made, warnings = tokenizer.from_path((path:gsub("/%.$", "")))
@@ -20,6 +45,11 @@ function pass.run(state)
     made = { file = made.file, components = made.components, added = made.added }, mask = made.specials.mask,
     bos = made.specials.bos, cls = made.specials.cls }
   for _, line in ipairs(warnings) do table.insert(state.notes, line) end
+  local chat, file = compile_chat(state, made.chat)
+  if chat then
+    chat.tokens, chat.file = made.chat_tokens, file
+    state.chat = chat
+  end
   local rows = state.spec.input.vocab
   if state.tokenizer.tokens > rows then
     faults.raise("format", ("%s: the tokenizer has %d tokens, but the model knows %d; tokenizer=false builds it "
@@ -27,7 +57,7 @@ function pass.run(state)
   end
 end
 
---- Returns the size of the tables, special tokens, added tokens and components as text.
+--- Returns the sizes of the tables, special tokens, added tokens and components as text.
 function pass.dump(state)
   local t = state.tokenizer
   if not t then return "no tokenizer: the model takes arrays, and no tables are made\n" end
@@ -35,6 +65,10 @@ function pass.dump(state)
     ("tokens: %d"):format(t.tokens) }
   for _, name in ipairs { "mask", "bos", "cls" } do
     lines[#lines + 1] = ("special token %s: %s"):format(name, t[name] or "none")
+  end
+  if state.chat then
+    lines[#lines + 1] = ("chat template: %d steps, %d texts, %d macros"):format(#state.chat.steps, #state.chat.words,
+      #state.chat.macros)
   end
   return table.concat(lines, "\n") .. "\n" .. dump.table({ added = t.made.added, component = t.made.components })
 end

@@ -19,6 +19,7 @@ local process = require("text.process")
 local regex = require("text.regex")
 local specials = require("text.specials")
 local tables = require("text.tables")
+local template = require("text.chat.template")
 
 local tokenizer = {}
 
@@ -113,8 +114,10 @@ local function from_files(folder, name)
   if not root then root, path = older.read(folder, config, read_json) end
   if not root then return nil end
   local written, state, warnings = tokenizer.compile(root, path)
-  state.specials = specials.find(state, config, (read_json(folder, "special_tokens_map.json")),
-    (read_json(folder, "config.json")))
+  local map = read_json(folder, "special_tokens_map.json")
+  state.specials = specials.find(state, config, map, (read_json(folder, "config.json")))
+  state.chat_tokens = template.tokens(config, map)
+  state.chat = template.find(folder, function(file) return files.read(folder .. "/" .. file) end, config)
   for _, line in ipairs(agree.warnings(root, config, folder .. "/tokenizer_config.json")) do
     warnings[#warnings + 1] = line
   end
@@ -122,7 +125,8 @@ local function from_files(folder, name)
 end
 
 --- Compiles a folder's tokenizer: tokenizer.json, or vocab.txt, or vocab.json and merges.txt. Returns nil if it has
---- none. state.specials has the ids of special tokens (specials.lua).
+--- none. state.specials has the ids of special tokens (specials.lua), state.chat_tokens the texts of those that chat
+--- templates know, state.chat the folder's chat template, if it has one: { text, file }, or { problem }.
 function tokenizer.from_folder(folder) return from_files(folder, "tokenizer.json") end
 
 -- Compiles the tokenizer of a GGUF file.

@@ -30,10 +30,11 @@ typedef struct attn2c_text_facts {
   const char *const *labels; /* NULL: labels are numbers */
   int label_count;
   attn2c_label_function function;
-  int32_t mask_token;          /* -1: none */
-  int32_t bos_token;           /* begins a text without tokens; -1: none */
-  int32_t cls_token;           /* for spans: its row's score means "no answer"; -1: none */
-  const attn2c_lengths *calls; /* how a text of any length becomes a call */
+  int32_t mask_token;                      /* -1: none */
+  int32_t bos_token;                       /* begins a text without tokens; -1: none */
+  int32_t cls_token;                       /* for spans: its row's score means "no answer"; -1: none */
+  const struct attn2c_chat_template *chat; /* the chat template (chat/chat_template.h); NULL: none */
+  const attn2c_lengths *calls;             /* how a text of any length becomes a call */
 } attn2c_text_facts;
 
 /* The program's commands for text (program/text_command.h). In the program of a model that takes text,

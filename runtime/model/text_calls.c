@@ -39,6 +39,7 @@ void attn2c_reader_destroy(attn2c_reader *reader) {
   attn2c_text_work_destroy(reader->work);
   attn2c_text_close(reader->text);
   attn2c_prompt_close(&reader->prompt);
+  if (reader->chat) reader->facts->chat->release(reader->chat);
   free(reader->texts);
   free(reader->tokens);
   free(reader);
@@ -129,6 +130,25 @@ int attn2c_reader_next_window(attn2c_reader *reader, attn2c_text_tokens *tokens)
 int attn2c_reader_decode(attn2c_reader *reader, const int32_t *ids, size_t count, int skip_special,
                          const char **text, size_t *length) {
   const int status = attn2c_text_decode(reader->work, ids, count, skip_special, text, length);
+  if (status == ATTN2C_FORMAT) return fail(reader, status, attn2c_text_fault(reader->work));
+  return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
+}
+
+int attn2c_reader_chat(attn2c_reader *reader, const attn2c_chat_message *messages, size_t count,
+                       const attn2c_chat_options *options, const char **text, size_t *length) {
+  const attn2c_chat_template *chat = reader->facts->chat;
+  if (!chat) return fail(reader, ATTN2C_USAGE, "the model has no chat template");
+  return chat->render(chat, &reader->chat, messages, count, options, text, length, reader->fault,
+                      sizeof reader->fault);
+}
+
+int attn2c_reader_chat_tokens(attn2c_reader *reader, const attn2c_chat_message *messages, size_t count,
+                              const attn2c_chat_options *options, attn2c_text_tokens *tokens) {
+  attn2c_text_input input = {.plain = 1, .limit = {.tokens = ATTN2C_TEXT_ANY_LENGTH}};
+  memset(tokens, 0, sizeof *tokens);
+  int status = attn2c_reader_chat(reader, messages, count, options, &input.text, &input.length);
+  if (status != ATTN2C_OK) return status;
+  status = attn2c_text_encode(reader->work, &input, tokens);
   if (status == ATTN2C_FORMAT) return fail(reader, status, attn2c_text_fault(reader->work));
   return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
 }

@@ -5,6 +5,7 @@
 #define ATTN2C_TEXT_CALLS_H
 
 #include "base/text_facts.h"
+#include "chat/chat_template.h"
 #include "model/dispatch.h"
 #include "model/text_prompt.h"
 #include "text/text.h"
@@ -21,6 +22,7 @@ typedef struct attn2c_reader {
   size_t count, capacity;
   int32_t *tokens; /* ids and types of all texts */
   size_t used, tokens_capacity;
+  attn2c_chat_work *chat;     /* NULL until the first chat */
   attn2c_text_input windowed; /* the pair whose windows are read, and the tokens that two neighbours share */
   size_t stride;
   int (*stops)(void); /* asked between calls of the model; nonzero stops them. NULL: never stops */
@@ -61,6 +63,16 @@ int attn2c_reader_next_window(attn2c_reader *reader, attn2c_text_tokens *tokens)
 /* Decodes ids to text (text.h), which is in the tokenizer's memory until its next call. */
 int attn2c_reader_decode(attn2c_reader *reader, const int32_t *ids, size_t count, int skip_special,
                          const char **text, size_t *length);
+
+/* Writes a chat as the model's chat template says (chat_template.h). The text is in the reader's memory until
+ * its next chat. Returns ATTN2C_USAGE also if the model has no template. */
+int attn2c_reader_chat(attn2c_reader *reader, const attn2c_chat_message *messages, size_t count,
+                       const attn2c_chat_options *options, const char **text, size_t *length);
+
+/* Encodes a chat's text without a limit, and without the special tokens that tokenizer.json adds: the
+ * template writes those that a chat has. The model's prompt is not put before it. Statuses as above. */
+int attn2c_reader_chat_tokens(attn2c_reader *reader, const attn2c_chat_message *messages, size_t count,
+                              const attn2c_chat_options *options, attn2c_text_tokens *tokens);
 
 /* Begin a new call, and add a text to it. */
 void attn2c_reader_begin(attn2c_reader *reader);

@@ -86,6 +86,12 @@ def _copy(address: Optional[int], shape: Tuple[int, ...], kind: str) -> NDArray[
     return made
 
 
+def _tokens(of: _Tokens) -> Tokens:
+    n = of.length
+    return Tokens(_copy(of.ids, (n,), "int32"), _copy(of.types, (n,), "int32"), _copy(of.places, (n, 4), "uint32"),
+                  _copy(of.sources, (n,), "uint8"), of.removed)
+
+
 class _TextCaller(_Single):
     """A tokenizer with the memory of one call at a time."""
 
@@ -128,10 +134,7 @@ class _Encoder(_Owner):
         with self._caller() as caller:
             status = self._library.encode(caller.text, ctypes.byref(into), most, ctypes.byref(tokens))
             self._library.check_text(status, caller.text)
-            n = tokens.length
-            return Tokens(_copy(tokens.ids, (n,), "int32"), _copy(tokens.types, (n,), "int32"),
-                          _copy(tokens.places, (n, 4), "uint32"), _copy(tokens.sources, (n,), "uint8"),
-                          tokens.removed)
+            return _tokens(tokens)
 
     def decode(self, ids: ArrayLike, skip_special: bool = True) -> str:
         """The text of ids, int32 [count]; ids without a token vanish."""

@@ -38,13 +38,17 @@ text_libraries := -lutf8proc -lpcre2-8
 text_programs  := $(bin)/text_cases $(bin)/text_fuzz
 text_objects   := $(patsubst runtime/text/%.c,$(bin)/obj/%.o,$(wildcard runtime/text/*.c)) $(bin)/obj/attn2c.o $(bin)/obj/utf8.o
 
+# What the spec of chat templates runs.
+chat_objects := $(patsubst runtime/chat/%.c,$(bin)/obj/%.o,$(wildcard runtime/chat/*.c)) \
+  $(addprefix $(bin)/obj/,unicode.o budget.o attn2c.o utf8.o)
+
 .PHONY: all
-all: $(addprefix $(bin)/test_,$(tests) $(jit_tests) guard) $(element_programs) $(text_programs)
+all: $(addprefix $(bin)/test_,$(tests) $(jit_tests) guard) $(element_programs) $(text_programs) $(bin)/chat_cases
 
 # How far what is checked is optimised: as much as pays in the little time that it runs.
 level := -Og
 $(bin)/obj/c_%.o: level := -O0
-$(filter $(bin)/obj/%,$(text_objects)): level := -O1
+$(filter $(bin)/obj/%,$(text_objects) $(chat_objects)): level := -O1
 
 $(bin)/obj/%.o: %.c $(headers) | $(bin)/obj
 	$(CC) $(checked) $(level) -c $< -o $@
@@ -66,6 +70,9 @@ $(addprefix $(bin)/test_,$(tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(helpe
 
 $(text_programs): $(bin)/%: $(bin)/obj/c_%.o $(text_objects)
 	$(CC) $(sanitize) -o $@ $^ $(text_libraries)
+
+$(bin)/chat_cases: $(bin)/obj/c_chat_cases.o $(chat_objects)
+	$(CC) $(sanitize) -o $@ $^ -ljansson -lutf8proc -lm
 
 # With kernels that libxsmm makes.
 $(addprefix $(bin)/test_,$(jit_tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(bin)/obj/kernels_libxsmm.o $(archive)

@@ -56,6 +56,9 @@ function again.line(arguments, used, target, environment)
       add(("--%s=none"):format(name))
     end
   end
+  if arguments.chat_template then
+    add("--chat-template=" .. (arguments.chat_template == "none" and "none" or name_of(arguments.chat_template)))
+  end
   if arguments.embed then
     add("--embed=" .. (forms[arguments.embed] and arguments.embed or operand(arguments.embed)))
   end

@@ -60,10 +60,12 @@ local function object(from, source, flags, name)
 end
 
 -- True if a source is part of a model. Tokenizers and the program's functions on text (FOLDER/text_*.c) are only for
--- models that take text. Tools are separate programs. No entry chooses tokens yet, so no model has a sampler.
-local function is_wanted(source, providers, has_text)
+-- models that take text, chat/ for those with a chat template. Tools are separate programs. No entry chooses tokens
+-- yet, so no model has a sampler.
+local function is_wanted(source, providers, options)
   if source:match("^tools/") or source:match("^generate/") then return false end
-  if source:match("^text/") or source:match("^%w+/text_") then return has_text end
+  if source:match("^text/") or source:match("^%w+/text_") then return options.has_text end
+  if source:match("^chat/") then return options.has_chat end
   local provider = source:match("^model/kernels_(.*)%.c$")
   return provider == nil or provider == providers.library or provider == providers.program
 end
@@ -77,7 +79,7 @@ end
 local function runtime_objects(providers, runtime_sources, options)
   local list, flags = {}, room_flags(options.is_static)
   for _, source in ipairs(runtime_sources) do
-    if is_wanted(source, providers, options.has_text) then
+    if is_wanted(source, providers, options) then
       list[#list + 1] = object("runtime", source, { flags[source:match("^%w+")] or "-O2", "-fopenmp-simd",
         defined_by(source, providers) })
     end
@@ -93,7 +95,7 @@ local function static_objects(providers, runtime_sources, options)
   local list, of_commands = {}, room_flags(true)
   for _, source in ipairs(runtime_sources) do
     local room = source:match("^%w+")
-    if not of_commands[room] and is_wanted(source, providers, options.has_text) then
+    if not of_commands[room] and is_wanted(source, providers, options) then
       list[#list + 1] = object("runtime", source, { static_levels[room] or "-O2", "-fopenmp-simd", of_program },
         object_name(source, "-static"))
     end
@@ -138,6 +140,7 @@ local function model_objects(spec, builds, entries, options)
   for _, build in ipairs(builds) do add_build(shipped, program, spec, build, entries, options.is_static) end
   shipped[#shipped + 1] = object("model", name .. "_model.c", { "-O1" })
   if options.has_text then shipped[#shipped + 1] = object("model", name .. "_text.c", { "-O1" }) end
+  if options.has_chat then shipped[#shipped + 1] = object("model", name .. "_chat.c", { "-O1" }) end
   for _, build in ipairs(builds) do
     program[#program + 1] = object("model", name .. build.suffix .. "_program.c", { "-O1", of_program })
     program[#program + 1] = object("model", linkage.roof(build.suffix) .. ".c", { loops, build.flags, of_program })
@@ -230,6 +233,7 @@ function recipe.opener(results) return results[OPENER] end
 ---   is_static     true if the program is static
 ---   embed         "packed" or "stored": the form of weights that are linked in; nil: none are
 ---   has_text      true if the model takes text
+---   has_chat      true if it has a chat template
 function recipe.jobs(spec, builds, runtime_sources, entries, options)
   options = options or {}
   local name, embed = spec.name, options.embed

@@ -63,12 +63,13 @@ end
 local IMPORTS = "import os\nfrom typing import Any, Dict, Optional\nfrom numpy.typing import ArrayLike\n"
 
 -- Returns the files of runtime/python that a module has. A file about something that the model has not is left out.
-local function parts_of(masked, any, tokenizer)
+local function parts_of(masked, any, tokenizer, chat)
   local names = { "calls" }
   if masked or any then names[#names + 1] = "masks" end
   names[#names + 1] = "library"
   if any then names[#names + 1] = "sequences" end
   if tokenizer then names[#names + 1] = "text" end
+  if chat then names[#names + 1] = "chat" end
   return names
 end
 
@@ -83,7 +84,7 @@ function emit_module.values(state)
     each.optional = (each.is_optional or each.name == made.masked) and "True" or "False"
   end
   made.first_input = made.inputs[1].name
-  local parts = parts_of(made.masked, primary.spec.any, state.tokenizer)
+  local parts = parts_of(made.masked, primary.spec.any, state.tokenizer, state.chat)
   made.imports, made.parts = emit_python.join(state.root, parts, IMPORTS)
   return made
 end

@@ -14,6 +14,7 @@ function emit_text.values(state)
     types = inputs.token_types, lengths = inputs.lengths, mask = inputs.attention_mask, pool_mask = inputs.pool_mask,
     prompt = state.spec.prompt and c.string(state.spec.prompt) or false, answer = answer.kind, output = answer.output,
     second = answer.second, label_list = labels, label_function = "ATTN2C_" .. answer.label_function,
+    has_chat = state.chat ~= nil,
     mask_token = tokenizer.mask or -1, bos_token = tokenizer.bos or -1, cls_token = tokenizer.cls or -1 }
 end
 

@@ -1,0 +1,74 @@
+-- template.lua: compiles a chat template to tables for runtime/chat/, and finds that of a folder.
+-- Templates are Jinja, as transformers has it. A part of Jinja that is not supported is refused with its line.
+local faults = require("common.faults")
+
+local template = {}
+
+local LARGEST = 1 << 20 -- bytes of a template
+
+-- A refusal on its way out of the parser or the compiler.
+local Refusal = {}
+
+--- Compiles the text of a template. Returns its tables (compile.lua); or nil and a line that says what is wrong.
+--- file: its name in the line.
+function template.compile(text, file)
+  local compile, parser = require("text.chat.compile"), require("text.chat.parser") -- they need LPeg
+  local function fail(line, what) error(setmetatable({ ("%s: line %d: %s"):format(file, line, what) }, Refusal), 0) end
+  if #text > LARGEST then return nil, ("%s: %d bytes, but at most %d are allowed"):format(file, #text, LARGEST) end
+  if not utf8.len(text) then return nil, file .. ": it is not UTF-8" end
+  local ok, made = pcall(function() return compile.compile(parser.read(text, fail), fail) end)
+  if ok then return made end
+  if getmetatable(made) == Refusal then return nil, made[1] end
+  return error(made, 0)
+end
+
+-- Returns the template in a config: a string, or the one called "default" in a list of { name, template }. The second
+-- result says why there is none.
+local function of_config(value)
+  if value == nil then return nil end
+  if type(value) == "string" then return value end
+  local names = {}
+  for i, each in ipairs(type(value) == "table" and value or {}) do
+    if type(each) ~= "table" or type(each.name) ~= "string" or type(each.template) ~= "string" then
+      return nil, "a list of names and templates is expected"
+    end
+    if each.name == "default" then return each.template end
+    names[i] = faults.quote(each.name)
+  end
+  return nil, #names > 0 and "no template is called default, but there are " .. table.concat(names, ", ")
+    or "a string or a list is expected"
+end
+
+--- Returns a folder's template, { text, file }; { problem }, a line, if it has one that cannot be used; or nil.
+--- read(name): a file's text or nil. config: tokenizer_config.json, or nil.
+function template.find(folder, read, config)
+  local text = read("chat_template.jinja")
+  if text then return { text = text, file = folder .. "/chat_template.jinja" } end
+  local place = folder .. "/tokenizer_config.json: chat_template"
+  local found, problem = of_config(type(config) == "table" and config.chat_template or nil)
+  if found then return { text = found, file = place } end
+  return problem and { problem = ("%s: %s"):format(place, problem) } or nil
+end
+
+-- The special tokens that transformers gives to templates by their names.
+local names = { "bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token" }
+
+local function content(value)
+  if type(value) == "table" then value = value.content end
+  return type(value) == "string" and value or nil
+end
+
+--- Returns the texts of special tokens for templates: a list of { name, text }. As in transformers,
+--- special_tokens_map.json is read only if the config lists no added tokens, and then it comes first.
+function template.tokens(config, map)
+  local list = {}
+  config, map = type(config) == "table" and config or {}, type(map) == "table" and map or {}
+  if type(config.added_tokens_decoder) == "table" then map = {} end
+  for _, name in ipairs(names) do
+    local text = content(map[name]) or content(config[name])
+    if text then list[#list + 1] = { name = name, text = text } end
+  end
+  return list
+end
+
+return template

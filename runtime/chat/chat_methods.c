@@ -1,0 +1,232 @@
+/* chat_methods.c - the methods of texts, lists, dictionaries and `loop`. */
+#include "chat/chat_calls.h"
+#include "chat/chat_compare.h"
+#include "chat/chat_show.h"
+#include "chat/chat_strings.h"
+#include "text/unicode.h"
+
+#include <utf8proc.h>
+
+static const char *const names[] = {CHAT_METHOD_NAMES};
+
+int chat_method_arguments(int method) {
+  static const uint8_t counts[] = {CHAT_METHOD_ARGUMENTS};
+  return method >= 0 && method < (int)sizeof counts ? counts[method] : -1;
+}
+
+static int wrong_argument(attn2c_chat_work *work, int method, const chat_value *value) {
+  return chat_refuse(work, "%s: %s is not expected as an argument", names[method], chat_type(value));
+}
+
+static int has_part(const chat_value *text, const chat_value *part, int at_end) {
+  if (part->length > text->length) return 0;
+  return part->length == 0 ||
+         memcmp(text->as.text + (at_end ? text->length - part->length : 0), part->as.text, part->length) == 0;
+}
+
+/* startswith and endswith, of a text or any of a tuple. */
+static int test_side(attn2c_chat_work *work, int method, const chat_value *values, chat_value *made) {
+  int at_end = method == CHAT_METHOD_ENDSWITH, is = 0;
+  const chat_value *parts = &values[1];
+  uint32_t count = 1;
+  if (parts->kind == CHAT_LIST && parts->as.list->form == CHAT_OF_TUPLE)
+    count = parts->as.list->count, parts = parts->as.list->items;
+  for (uint32_t i = 0; i < count; i++) {
+    if (parts[i].kind != CHAT_STRING) return wrong_argument(work, method, &parts[i]);
+    is |= has_part(&values[0], &parts[i], at_end);
+  }
+  *made = chat_boolean(is);
+  return chat_spend(work, count);
+}
+
+/* find, rfind, index and count of a part. */
+static int search(attn2c_chat_work *work, int method, const chat_value *values, chat_value *made) {
+  const chat_value *text = &values[0], *part = &values[1];
+  if (part->kind != CHAT_STRING) return wrong_argument(work, method, part);
+  int status = chat_spend(work, chat_search_steps(text, part));
+  if (status != ATTN2C_OK) return status;
+  if (method == CHAT_METHOD_COUNT) {
+    int64_t count = part->length ? 0 : (int64_t)chat_count(text) + 1;
+    for (int64_t at = 0; part->length && (at = chat_find(text, (size_t)at, part)) >= 0; at += part->length)
+      count++;
+    return *made = chat_integer(count), ATTN2C_OK;
+  }
+  int64_t found = method == CHAT_METHOD_RFIND ? chat_find_last(text, part) : chat_find(text, 0, part);
+  if (found < 0 && method == CHAT_METHOD_INDEX)
+    return chat_refuse(work, "index: the part is not in the text");
+  chat_value before = chat_string(text->as.text, found < 0 ? 0 : (size_t)found);
+  *made = chat_integer(found < 0 ? -1 : (int64_t)chat_count(&before));
+  return ATTN2C_OK;
+}
+
+static int remove_side(attn2c_chat_work *work, int method, const chat_value *values, chat_value *made) {
+  const chat_value *text = &values[0], *part = &values[1];
+  if (part->kind != CHAT_STRING) return wrong_argument(work, method, part);
+  *made = *text;
+  int at_end = method == CHAT_METHOD_REMOVESUFFIX;
+  if (has_part(text, part, at_end))
+    *made = chat_string(text->as.text + (at_end ? 0 : part->length), text->length - part->length);
+  return ATTN2C_OK;
+}
+
+static int replace(attn2c_chat_work *work, const chat_value *values, chat_value *made) {
+  for (int i = 1; i < 3; i++)
+    if (values[i].kind != CHAT_STRING) return wrong_argument(work, CHAT_METHOD_REPLACE, &values[i]);
+  if (values[3].kind != CHAT_MISSING && !chat_is_whole(&values[3]))
+    return wrong_argument(work, CHAT_METHOD_REPLACE, &values[3]);
+  return chat_replace(work, &values[0], &values[1], &values[2],
+                      values[3].kind == CHAT_MISSING ? -1 : values[3].as.integer, made);
+}
+
+static int split(attn2c_chat_work *work, int method, const chat_value *values, chat_value *made) {
+  if (values[2].kind != CHAT_MISSING && !chat_is_whole(&values[2]))
+    return wrong_argument(work, method, &values[2]);
+  return chat_split(work, &values[0], &values[1], values[2].kind == CHAT_MISSING ? -1 : values[2].as.integer,
+                    method == CHAT_METHOD_RSPLIT, made);
+}
+
+static int join(attn2c_chat_work *work, const chat_value *values, chat_value *made) {
+  chat_list *list;
+  size_t mark = work->output.length;
+  int status = chat_iterate(work, values[1], &list);
+  for (uint32_t i = 0; status == ATTN2C_OK && i < list->count; i++) {
+    if (list->items[i].kind != CHAT_STRING) return wrong_argument(work, CHAT_METHOD_JOIN, &list->items[i]);
+    if (i) status = chat_write(work, values[0].as.text, values[0].length);
+    if (status == ATTN2C_OK) status = chat_print(work, &list->items[i]);
+  }
+  return status == ATTN2C_OK ? chat_take(work, mark, made) : status;
+}
+
+/* isdigit and isspace: true if all characters are, and there is one. */
+static int test_characters(attn2c_chat_work *work, int method, const chat_value *text, chat_value *made) {
+  int is = text->length > 0;
+  for (size_t at = 0, width; at < text->length && is; at += width) {
+    uint32_t point = text_read((const uint8_t *)text->as.text + at, &width);
+    if (method == CHAT_METHOD_ISSPACE)
+      is = chat_is_space(point);
+    else if (point < 0x80)
+      is = point >= '0' && point <= '9';
+    else if (utf8proc_category((utf8proc_int32_t)point) == UTF8PROC_CATEGORY_ND)
+      is = 1;
+    else if (utf8proc_category((utf8proc_int32_t)point) == UTF8PROC_CATEGORY_NO)
+      return chat_refuse(work, "isdigit of digits such as superscripts is not supported");
+    else
+      is = 0;
+  }
+  *made = chat_boolean(is);
+  return chat_spend(work, text->length);
+}
+
+static int of_text(attn2c_chat_work *work, int method, const chat_value *values, chat_value *made) {
+  const chat_value *text = &values[0];
+  switch (method) {
+  case CHAT_METHOD_STRIP:
+    return chat_strip(work, text, &values[1], CHAT_LEFT | CHAT_RIGHT, made);
+  case CHAT_METHOD_LSTRIP:
+    return chat_strip(work, text, &values[1], CHAT_LEFT, made);
+  case CHAT_METHOD_RSTRIP:
+    return chat_strip(work, text, &values[1], CHAT_RIGHT, made);
+  case CHAT_METHOD_UPPER:
+    return chat_change_case(work, text, CHAT_UPPER, made);
+  case CHAT_METHOD_LOWER:
+    return chat_change_case(work, text, CHAT_LOWER, made);
+  case CHAT_METHOD_TITLE:
+    return chat_change_case(work, text, CHAT_TITLE, made);
+  case CHAT_METHOD_CAPITALIZE:
+    return chat_change_case(work, text, CHAT_CAPITALIZE, made);
+  case CHAT_METHOD_STARTSWITH:
+  case CHAT_METHOD_ENDSWITH:
+    return test_side(work, method, values, made);
+  case CHAT_METHOD_FIND:
+  case CHAT_METHOD_RFIND:
+  case CHAT_METHOD_INDEX:
+  case CHAT_METHOD_COUNT:
+    return search(work, method, values, made);
+  case CHAT_METHOD_REMOVEPREFIX:
+  case CHAT_METHOD_REMOVESUFFIX:
+    return remove_side(work, method, values, made);
+  case CHAT_METHOD_REPLACE:
+    return replace(work, values, made);
+  case CHAT_METHOD_SPLIT:
+  case CHAT_METHOD_RSPLIT:
+    return split(work, method, values, made);
+  case CHAT_METHOD_SPLITLINES:
+    return chat_split_lines(work, text, chat_is_true(&values[1]), made);
+  case CHAT_METHOD_JOIN:
+    return join(work, values, made);
+  case CHAT_METHOD_ISDIGIT:
+  case CHAT_METHOD_ISSPACE:
+    return test_characters(work, method, text, made);
+  default:
+    return chat_refuse(work, "%s has no method %s", chat_type(text), names[method]);
+  }
+}
+
+static int of_dict(attn2c_chat_work *work, int method, const chat_value *values, chat_value *made) {
+  const chat_dict *dict = values[0].as.dict;
+  chat_list *list;
+  int status;
+  switch (method) {
+  case CHAT_METHOD_GET: {
+    const chat_value *found = chat_dict_find(work, dict, &values[1]);
+    *made = found ? *found : values[2].kind == CHAT_MISSING ? chat_none() : values[2];
+    return ATTN2C_OK;
+  }
+  case CHAT_METHOD_ITEMS:
+    status = chat_dict_view(work, dict, CHAT_OF_ITEMS, &list);
+    break;
+  case CHAT_METHOD_KEYS:
+    status = chat_dict_view(work, dict, CHAT_OF_KEYS, &list);
+    break;
+  case CHAT_METHOD_VALUES:
+    status = chat_dict_view(work, dict, CHAT_OF_VALUES, &list);
+    break;
+  default:
+    return chat_refuse(work, "%s has no method %s", chat_type(&values[0]), names[method]);
+  }
+  if (status == ATTN2C_OK) *made = chat_of_list(list);
+  return status;
+}
+
+static int of_list(attn2c_chat_work *work, int method, const chat_value *values, chat_value *made) {
+  const chat_list *list = values[0].as.list;
+  int64_t count = 0, first = -1;
+  if ((method != CHAT_METHOD_COUNT && method != CHAT_METHOD_INDEX) ||
+      (list->form > CHAT_OF_TUPLE && list->form != CHAT_OF_RANGE))
+    return chat_refuse(work, "%s has no method %s", chat_type(&values[0]), names[method]);
+  for (uint32_t i = 0; i < list->count; i++) {
+    int equal, status = chat_equal(work, &list->items[i], &values[1], &equal);
+    if (status != ATTN2C_OK) return status;
+    if (equal && first < 0) first = i;
+    count += equal;
+  }
+  if (method == CHAT_METHOD_INDEX && first < 0)
+    return chat_refuse(work, "index: the value is not in the list");
+  *made = chat_integer(method == CHAT_METHOD_COUNT ? count : first);
+  return ATTN2C_OK;
+}
+
+int chat_method(attn2c_chat_work *work, int method, const chat_value *values, chat_value *made) {
+  const chat_value *object = &values[0];
+  switch (object->kind) {
+  case CHAT_STRING:
+    return of_text(work, method, values, made);
+  case CHAT_DICT:
+    return of_dict(work, method, values, made);
+  case CHAT_LIST:
+    return of_list(work, method, values, made);
+  case CHAT_UNDEFINED:
+    return chat_refuse(work, "\"%.*s\" is undefined; its method %s is called", chat_name_length(object),
+                       object->as.text ? object->as.text : "", names[method]);
+  case CHAT_LOOP:
+    if (method == CHAT_METHOD_CYCLE) {
+      const chat_list *list = values[1].as.list;
+      if (values[1].kind != CHAT_LIST || list->count == 0)
+        return chat_refuse(work, "loop.cycle needs values");
+      return *made = list->items[(object->as.loop->index - 1) % list->count], ATTN2C_OK;
+    }
+    /* fall through */
+  default:
+    return chat_refuse(work, "%s has no method %s", chat_type(object), names[method]);
+  }
+}

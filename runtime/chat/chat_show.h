@@ -1,0 +1,28 @@
+/* chat_show.h - writes a chat template's values as text: Python's str and repr, and json.dumps. */
+#ifndef ATTN2C_CHAT_SHOW_H
+#define ATTN2C_CHAT_SHOW_H
+
+#include "chat/chat_values.h"
+
+/* Appends str(value) to the text that is written. */
+int chat_print(attn2c_chat_work *work, const chat_value *value);
+/* Returns str(value) as a string. */
+int chat_text_of(attn2c_chat_work *work, const chat_value *value, chat_value *text);
+
+/* How json.dumps writes. indent NULL: in one line. */
+typedef struct chat_json {
+  int is_ascii, sorts;
+  chat_value indent;    /* CHAT_NONE, or the text of one level */
+  chat_value item, key; /* what separates items, and follows keys */
+} chat_json;
+
+int chat_to_json(attn2c_chat_work *work, const chat_value *value, const chat_json *how, chat_value *text);
+
+/* Ends a text that was written to work->output from `from` on: returns it as a string, and removes it. */
+int chat_take(attn2c_chat_work *work, size_t from, chat_value *text);
+
+#define CHAT_REAL_BYTES 32
+/* Writes a real number as Python's repr; returns its bytes. */
+size_t chat_real_text(double value, char text[CHAT_REAL_BYTES]);
+
+#endif

@@ -1,0 +1,129 @@
+# chat.py: gives a tokenizer chats, which the model's chat template turns into text.
+from __future__ import annotations
+
+import ctypes
+from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
+
+from library import _pointer, _size
+from text import Tokens, _Encoder, _TextLibrary, _Tokens, _tokens
+
+Flag = Union[str, bool, int]
+
+
+class _ChatValue(ctypes.Structure):
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("kind", ctypes.c_int),
+        ("text", ctypes.c_char_p),
+        ("length", ctypes.c_size_t),
+        ("number", ctypes.c_int64),
+    ]
+
+
+class _Message(ctypes.Structure):
+    _fields_ = [
+        ("role", ctypes.c_char_p),
+        ("role_length", ctypes.c_size_t),
+        ("content", ctypes.c_char_p),
+        ("content_length", ctypes.c_size_t),
+        ("more", ctypes.POINTER(_ChatValue)),
+        ("more_count", ctypes.c_size_t),
+    ]
+
+
+class _ChatOptions(ctypes.Structure):
+    _fields_ = [
+        ("add_generation_prompt", ctypes.c_int),
+        ("date", ctypes.c_char_p),
+        ("flags", ctypes.POINTER(_ChatValue)),
+        ("flag_count", ctypes.c_size_t),
+    ]
+
+
+class _ChatLibrary(_TextLibrary):
+    """A library with a tokenizer and a chat template."""
+
+    def __init__(self, module: str, name: str, abi: int) -> None:
+        super().__init__(module, name, abi)
+        status, chat = ctypes.c_int, (_pointer, _pointer, _size, _pointer, _pointer)
+        self.chat = self.function("chat", status, *chat, _pointer)
+        self.chat_tokens = self.function("chat_tokens", status, *chat)
+
+
+def _chat_bytes(value: str) -> bytes:
+    return value.encode("utf-8", "surrogatepass")
+
+
+def _chat_values(where: str, values: Mapping[str, Any]) -> Tuple[Any, int]:
+    """Values by name as the library takes them. None is left out, as transformers does."""
+    made: List[_ChatValue] = []
+    for name, value in values.items():
+        if value is None:
+            continue
+        if isinstance(value, str):
+            text = _chat_bytes(value)
+            made.append(_ChatValue(_chat_bytes(name), 0, text, len(text), 0))
+        elif isinstance(value, (bool, int)) and -(2**63) <= value < 2**63:
+            made.append(_ChatValue(_chat_bytes(name), 1 if isinstance(value, bool) else 2, None, 0, int(value)))
+        else:
+            raise ValueError("%s: %s is a %s, but a str, bool or int is expected" % (where, name, type(value).__name__))
+    return (_ChatValue * len(made))(*made), len(made)
+
+
+def _message(index: int, message: Mapping[str, Any]) -> _Message:
+    where = "messages[%d]" % index
+    if not isinstance(message, Mapping):
+        raise ValueError("%s: a dict with role and content is expected, not %s" % (where, type(message).__name__))
+    texts: List[Optional[bytes]] = []
+    for name in ("role", "content"):
+        value = message.get(name)
+        if value is not None and not isinstance(value, str):
+            raise ValueError("%s: %s is a %s, but a str is expected" % (where, name, type(value).__name__))
+        texts.append(None if value is None else _chat_bytes(value))
+    more = {name: value for name, value in message.items() if name not in ("role", "content")}
+    values, count = _chat_values(where, more)
+    role, content = texts
+    return _Message(role, len(role or b""), content, len(content or b""), values, count)
+
+
+class _Call:
+    """The arguments of a chat, which the library reads in place."""
+
+    def __init__(self, messages: Sequence[Mapping[str, Any]], prompt: bool, date: Optional[str],
+                 flags: Mapping[str, Any]) -> None:
+        self.messages = (_Message * len(messages))(*(_message(i, each) for i, each in enumerate(messages)))
+        self.count = len(messages)
+        values, count = _chat_values("flags", flags)
+        self.options = _ChatOptions(bool(prompt), None if date is None else _chat_bytes(date), values, count)
+
+
+class _Chat(_Encoder):
+    """The methods that need a chat template."""
+
+    _library: _ChatLibrary
+
+    def apply_chat_template(self, messages: Sequence[Mapping[str, Any]], add_generation_prompt: bool = False,
+                            date: Optional[str] = None, **flags: Flag) -> str:
+        """The text of a chat, as transformers' apply_chat_template(..., tokenize=False) gives it.
+
+        messages: dicts with role and content, both str, and further fields that the template reads. date: what
+        strftime_now writes, such as "2026-11-23"; None: this machine's date and time. flags: values that the template
+        reads by name, such as enable_thinking=False. Messages that the template refuses are a ValueError.
+        """
+        call, text, length = _Call(messages, add_generation_prompt, date, flags), ctypes.c_void_p(), ctypes.c_size_t()
+        with self._caller() as caller:
+            status = self._library.chat(caller.text, call.messages, call.count, ctypes.byref(call.options),
+                                        ctypes.byref(text), ctypes.byref(length))
+            self._library.check_text(status, caller.text)
+            found = ctypes.string_at(text, length.value) if length.value else b""
+        return found.decode("utf-8", "replace")
+
+    def chat_tokens(self, messages: Sequence[Mapping[str, Any]], add_generation_prompt: bool = False,
+                    date: Optional[str] = None, **flags: Flag) -> Tokens:
+        """The tokens of a chat's text, all of them, without the special tokens that encode() adds."""
+        call, tokens = _Call(messages, add_generation_prompt, date, flags), _Tokens()
+        with self._caller() as caller:
+            status = self._library.chat_tokens(caller.text, call.messages, call.count, ctypes.byref(call.options),
+                                               ctypes.byref(tokens))
+            self._library.check_text(status, caller.text)
+            return _tokens(tokens)
