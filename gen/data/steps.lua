@@ -137,6 +137,7 @@ steps.rows = {
     body = "attn2c_softmax_of_any(s, ${rows}, ${cols}, ${ld}, ${scale})",
     equation = "s[i][j] = exp(${scale} (s[i][j] - max)) / sum over j, whatever columns are masked after the last",
   },
+  softmax_of_any_rounded = softmax_rounded("softmax_of_any", ", whatever columns are masked after the last"),
   softmax_rounded = softmax_rounded("softmax", ""),
   softmax_nan_rounded = softmax_rounded("softmax_nan", ", NaN where all are -inf"),
   softmax_nan = {
@@ -365,6 +366,14 @@ steps.rows = {
   },
   pairs_of_rows = pairs_of("rows", nil, row_pairs),
   pairs_of_bf16_rows = pairs_of("bf16_rows", "bf16", row_pairs),
+  add_pairs_of_bf16_rows = {
+    constants = { "rows", "cols", "ldx", "ldy", "panel" },
+    operands = { { "y", "w", function(c) return { first = 0, { c.panel // 2, 2 * c.ldy }, { 2 * c.cols, 1 } } end,
+      type = "bf16" }, { "x", "r", matrix("rows", "cols", "ldx"), type = "bf16" }, { "first", "value" } },
+    cost = each(8),
+    body = "attn2c_add_pairs_of_bf16_rows(y, x, first, ${rows}, ${cols}, ${ldx}, ${ldy})",
+    equation = "y[(first + i) / 2][j][(first + i) % 2] = x[i][j]",
+  },
   context_repair_pairs = {
     constants = { "rows", "cols", "head_dim", "ldc", "ldp", "ldv", "lo", "hi" },
     operands = { { "c", "rw", matrix("rows", "head_dim", "ldc") },

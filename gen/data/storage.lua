@@ -34,7 +34,7 @@
 --   from_open_rows         the row operation that packs a panel of stored rows whose number a call knows; is_filled: it
 --                          fills the last vector of keys with zeros
 --   added        the row operation that adds rows to those that a state has; each_added(s): elements from a key that is
---                added to the next
+--                added to the next; nil: the operation takes the number of the first key in its page
 local types = require("data.types")
 local words = require("common.words")
 
@@ -96,9 +96,13 @@ local function keys(from_tile, from_rows, from_open_rows)
   function place.pitch(s) return s.key_block * types.group(s.type) end
   function place.ld(s) return s.key_block end
   function place.panel(s) return s.key_block end
-  place.added = "transpose"
-  function place.each_added() return 1 end
+  function place.each_added(s) return types.group(s.type) end
   return place
+end
+
+-- Keys of a state.
+local function keys_of_state(added)
+  return setmetatable({ suffix = "@state", added = added }, { __index = keys(added, added) })
 end
 
 -- Values of a state, as rows.
@@ -128,6 +132,13 @@ function PAIRS.pitch(s) return 2 * PAIRS.ld(s) end
 
 function PAIRS.panel(s) return s.rows_per_sequence end
 
+-- Values of a state, in pairs of rows.
+local PAIRS_OF_STATE = setmetatable({ suffix = "@state", added = "add_pairs_of_bf16_rows" }, { __index = PAIRS })
+
+function PAIRS_OF_STATE.sequence(s)
+  return words.round_up(s.rows_per_sequence, s.key_block) // 2 * PAIRS.pitch(s)
+end
+
 storage.forms = {
   -- The caller's memory: an input or output.
   external = { class = "caller", rows = CALLER },
@@ -146,10 +157,13 @@ storage.forms = {
   -- Values of bf16 in pairs of rows.
   value_pairs = { class = "arena", rows = private("@rounded", "unit", true), packed = PAIRS, is_traced = true },
   -- Keys that a caller's context keeps: panels of key_block keys, to which a call adds its own.
-  state_keys = { class = "state", packed = setmetatable({ suffix = "@state" },
-    { __index = keys("transpose", "transpose", "transpose_keys") }) },
+  state_keys = { class = "state", packed = keys_of_state("transpose") },
+  -- The same in bf16, in pairs of columns.
+  state_key_pairs = { class = "state", packed = keys_of_state("pairs_of_bf16_columns") },
   -- Values that it keeps.
   state_values = { class = "state", packed = ROWS_OF_STATE },
+  -- The same in bf16, in pairs of rows.
+  state_value_pairs = { class = "state", packed = PAIRS_OF_STATE },
   -- Never stored: a step after its own reads it in a register or a tile.
   fused = { is_traced = true },
   -- Keys or values that an input has by head, read in place; without a buffer of its own.
@@ -160,7 +174,8 @@ storage.forms = {
 storage.read_as = { keys = { f32 = "transposed", bf16 = "key_pairs" }, values = { bf16 = "value_pairs" } }
 
 --- The form in which a state keeps them.
-storage.kept_as = { keys = { f32 = "state_keys" }, values = { f32 = "state_values" } }
+storage.kept_as = { keys = { f32 = "state_keys", bf16 = "state_key_pairs" },
+  values = { f32 = "state_values", bf16 = "state_value_pairs" } }
 
 --- Returns the place of the rows of a storage, or nil.
 function storage.rows(s) return storage.forms[s.form].rows end

@@ -149,4 +149,17 @@ ATTN2C_INLINE void attn2c_pairs_of_bf16_rows(uint16_t *y, const uint16_t *x, int
   }
 }
 
+/* Adds rows to pairs of rows: y[(first + r) / 2][c][(first + r) % 2] = x[r][c]. The other rows of y stay. */
+ATTN2C_INLINE void attn2c_add_pairs_of_bf16_rows(uint16_t *y, const uint16_t *x, int first, int rows,
+                                                 int cols, int ldx, int ldy) {
+  const int beside = first % 2; /* the first row's partner is there */
+  if (beside) {
+    uint16_t *out = y + (ptrdiff_t)(first - 1) * ldy + 1;
+    for (int c = 0; c < cols; c++) out[2 * c] = x[c];
+  }
+  if (rows > beside)
+    attn2c_pairs_of_bf16_rows(y + (ptrdiff_t)(first + beside) * ldy, x + (ptrdiff_t)beside * ldx,
+                              rows - beside, cols, ldx, ldy);
+}
+
 #endif

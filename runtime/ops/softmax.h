@@ -100,7 +100,13 @@ ATTN2C_INLINE void attn2c_softmax_of_any(float *s, int rows, int cols, int ld, f
   attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, NULL, 0, 1);
 }
 
-/* Does the same, but a row that is -inf throughout gives NaN. */
+/* y[rows][cols] = the weights of attn2c_softmax_of_any as bf16, rows ldy elements apart. s is overwritten. */
+ATTN2C_INLINE void attn2c_softmax_of_any_rounded(uint16_t *y, float *s, int rows, int cols, int ld, int ldy,
+                                                 float scale) {
+  attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, y, ldy, 1);
+}
+
+/* Does the same as attn2c_softmax, but a row that is -inf throughout gives NaN. */
 ATTN2C_INLINE void attn2c_softmax_nan(float *s, int rows, int cols, int ld, float scale) {
   attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f, NULL, 0, 0);
 }

@@ -137,6 +137,22 @@ Test(pairs, of_columns_and_rows_at_all_sizes) {
       }
 }
 
+/* Rows that are added one, two and three at a time give the pairs of all rows at once. */
+Test(pairs, of_rows_that_are_added) {
+  enum { ROWS = 12, COLS = 5, LDX = 7, LDY = 16 };
+  uint16_t x[ROWS * LDX], whole[ROWS * LDY], added[ROWS * LDY];
+  for (int i = 0; i < ROWS * LDX; i++) x[i] = (uint16_t)(1000 + i);
+  attn2c_pairs_of_bf16_rows(whole, x, ROWS, COLS, LDX, LDY);
+  for (int each = 1; each <= 3; each++) {
+    memset(added, 0xff, sizeof added);
+    for (int first = 0; first < ROWS; first += each)
+      attn2c_add_pairs_of_bf16_rows(added, x + first * LDX, first, each, COLS, LDX, LDY);
+    for (int pair = 0; pair < ROWS / 2; pair++)
+      cr_assert_arr_eq(added + 2 * pair * LDY, whole + 2 * pair * LDY, 4 * COLS, "%d at a time, pair %d",
+                       each, pair);
+  }
+}
+
 /* Keys of a panel: zeros up to a multiple of 16, 8 or 4 keys, and nothing beyond that is written. */
 Test(pairs, of_keys_that_end_within_a_vector) {
   enum { PANEL = 64 };

@@ -194,6 +194,7 @@ local function attend(self, a)
   local scores
   local in_pairs, q, k, v = is_in_pairs(self, a), a.q, a.k, a.v
   if in_pairs then q, k, v = self:round(q, "bf16"), self:round(k, "bf16"), self:round(v, "bf16") end
+  if spec.context then k.kept, v.kept = "keys", "values" end
   if spec.scoring == "additive" then
     local score = self:weight(a.path .. ".score.weight", { a.heads, spec.head_dim }, 0, 1 / math.sqrt(spec.head_dim))
     scores = self:op("additive_scores", a.path .. ".scores", { q = a.q, k = a.k, score = score, lengths = lengths },
@@ -346,7 +347,6 @@ function attention.self(self, path, layer, x)
     a.q = rotate(self, a.path .. ".q_rotated", a.q, a.heads)
     a.k = rotate(self, a.path .. ".k_rotated", a.k, a.kv_heads)
   end
-  if spec.context then a.k.kept, a.v.kept = "keys", "values" end
   if spec.past > 0 then
     a.k, a.v = with_past(self, a, "keys", a.k), with_past(self, a, "values", a.v)
   end

@@ -69,9 +69,11 @@ function keys.add_rows(self, x, storage)
     self:unit()
     local to = self:packed_at(storage, 0, 0, { over = {} })
     to.terms.page = types.bytes(step * place.each_key(storage), storage.type)
-    to.terms.into = types.bytes(place.each_added(storage), storage.type)
-    self:row(place.added, { rows = step, cols = storage.width, ldx = self:ld(x), ldy = place.ld(storage) },
-      { y = to, x = self:at(x, 0, 0, { over = { "first", "added" } }) })
+    local first = place.each_added == nil and { symbol = "into", plus = 0, least = 0, most = step - 1 } or nil
+    if not first then to.terms.into = types.bytes(place.each_added(storage), storage.type) end
+    self:row(place.added, { rows = step, cols = storage.width, ldx = self:ld(x), ldy = place.ld(storage),
+      panel = first and step or nil },
+      { y = to, x = self:at(x, 0, 0, { over = { "first", "added" } }), first = first })
     self.open = nil
   end)
 end

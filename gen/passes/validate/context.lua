@@ -1,8 +1,6 @@
 -- context.lua: checks a spec whose calls go on from those before, context = 4096, and fills in its sizes.
 -- A caller's context keeps the keys and values of `sequences` sequences, each of at most `context` tokens. So queries
 -- may see only what came before them, and a call's rows are those of its new tokens.
-local precision = require("data.precision")
-
 local context = {}
 
 -- Keys that do not go with a context: { key, message, is_there(spec) }.
@@ -33,7 +31,7 @@ end
 --- Checks a resolved spec, and fills in call_rows, the most rows of a call, for a model of any length.
 function context.resolve(say, spec)
   if not spec.context then
-    for _, key in ipairs { "sequences", "chunk" } do
+    for _, key in ipairs { "cache", "sequences", "chunk" } do
       if spec[key] then say(key, "goes with context") end
     end
     spec.call_rows = spec.any and spec.seq or nil
@@ -55,12 +53,14 @@ function context.resolve(say, spec)
   for i, stage in ipairs(spec.output) do
     if stage.stage == "pool" then say(("output.%d"):format(i), "a pool over rows does not go with a context") end
   end
-  if precision.of_scores(spec.precision, "", false) ~= "f32" then
-    say("precision.attention", "a context keeps keys and values as f32; attention = \"f32\" is allowed")
+  local by_part = spec.precision.by_part
+  if spec.cache and by_part.attention and by_part.attention ~= spec.cache then
+    say("cache", ("%s, but precision says attention = \"%s\"; both are one choice"):format(spec.cache,
+      by_part.attention))
   end
   spec.sequences, spec.chunk = spec.sequences or 1, spec.chunk or 256
   spec.call_rows = math.min(spec.context, math.max(spec.chunk, spec.sequences))
-  spec.precision.by_part.attention = "f32"
+  by_part.attention = spec.cache or by_part.attention
 end
 
 return context

@@ -10,8 +10,8 @@ local FLAGS = "ATTN2C_CFLAGS='-g1 -O1 -Wall -Wextra -Werror'"
 local models = {
   [[context = 300, chunk = 40, sequences = 3, kv_heads = 2, positions = "rope", norm = "pre", norm_kind = "rms",
     gated = true, output = { vocabulary { tied = true } }, mask = "causal"]],
-  [[context = 150, chunk = 150, positions = "alibi", kv_heads = 1, precision = "int8", mask = { window = { 9, 0 } },
-    output = { vocabulary {}, softmax() }]],
+  [[context = 150, chunk = 150, positions = "alibi", kv_heads = 1, precision = "int8", cache = "bf16",
+    mask = { window = { 9, 0 } }, output = { vocabulary {}, softmax() }]],
   [[context = 70, chunk = 7, sequences = 32, positions = "learned", precision = "bf16", target = "avx2",
     mask = "causal", output = { hidden { name = "states" }, linear { to = 5 } }]],
 }

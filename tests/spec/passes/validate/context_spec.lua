@@ -21,9 +21,14 @@ describe("a context", function()
     assert.same({ 4096, 32, 32, 8, true }, sizes { chunk = 8, sequences = 32, context = 4096 })
   end)
 
-  it("keeps keys and values as f32, whatever the products multiply", function()
-    local spec = helper.state(writer { precision = "bf16" }, "validate").spec
-    assert.same({ all = "bf16", by_part = { attention = "f32" } }, spec.precision)
+  it("keeps keys and values in the type that the attention multiplies", function()
+    local function attention(more) return helper.state(writer(more), "validate").spec.precision.by_part.attention end
+    assert.is_nil(attention { precision = "bf16" })
+    assert.equal("bf16", attention { cache = "bf16" })
+    assert.equal("f32", attention { precision = "bf16", cache = "f32" })
+    assert.same({ "cache: f32, but precision says attention = \"bf16\"; both are one choice" },
+      refusals { cache = "f32", precision = { "bf16", attention = "bf16" } })
+    assert.same({ "cache: goes with context" }, helper.refusals(helper.description { cache = "f32" }))
   end)
 
   it("takes the place of seq", function()
