@@ -24,7 +24,8 @@ effects.none = words.set {
   "summary_first_dropout", "summary_last_dropout", "reorder_and_upcast_attn", "n_ctx", "embd_pdrop", "attn_pdrop",
   "resid_pdrop", "hidden_dropout_prob", "attention_probs_dropout_prob", "attention_dropout", "dropout", "dropout_rate",
   "hidden_dropout", "encoder_stride", "output_attentions", "output_hidden_states", "net_structure_type",
-  "num_memory_blocks", "gap_size", "down_scale_factor", "inner_group_num_", "embedding_type", "layerdrop",
+  "num_memory_blocks", "gap_size", "down_scale_factor", "residual_dropout",
+  "embedding_dropout", "inner_group_num_", "embedding_type", "layerdrop",
 }
 
 --- key -> { allowed values, the reason why others are refused }. null is always allowed.

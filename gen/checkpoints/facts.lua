@@ -92,12 +92,12 @@ local function is_empty(value)
   return value == nil or value == json.null or value == false or (type(value) == "table" and next(value) == nil)
 end
 
--- Faults: usage, if a key has a value other than those that supported models have.
+-- Faults: usage, if a key that is not known yet has a value other than those that supported models have.
 local function check_only(config, only, known)
   for _, key in ipairs(words.sorted_keys(only)) do
-    local value, found = config[key], false
+    local value, found = not known[key] and config[key], known[key]
     for _, allowed in ipairs(only[key][1]) do found = found or value == allowed end
-    if value ~= nil and value ~= json.null and not found then
+    if not found and value ~= nil and value ~= json.null then
       refuse("usage", key, ("%s is not supported: %s"):format(show(value), only[key][2]))
     end
     known[key] = true
@@ -116,9 +116,20 @@ function facts.family(config)
   return family, word
 end
 
+-- Returns the configuration of the part of a model that a family describes.
+local function part_of(config, family, word)
+  local inside = family.inside and family.inside[word]
+  if not inside then return config end
+  local part = config[inside]
+  if part == nil or part == json.null then return {} end
+  if type(part) ~= "table" then refuse("format", inside, show(part) .. ", but an object is expected") end
+  return part
+end
+
 --- Returns the facts of a configuration, and notes on unknown keys.
 function facts.read(config)
   local family, word = facts.family(config)
+  config = part_of(config, family, word)
   local result, known, notes = { family = family, model_type = word }, {}, {}
   local defaults = family.defaults and family.defaults[word] or {}
   for _, entry in ipairs(family.config) do
@@ -126,13 +137,13 @@ function facts.read(config)
     if default == nil then default = entry.default end
     result[entry.to] = read_entry(entry, config, default, known)
   end
-  check_only(config, effects.only, known)
+  for _, key in ipairs(family.unused or {}) do known[key] = true end
   check_only(config, family.only or {}, known)
+  check_only(config, effects.only, known)
   for key, why in pairs(effects.empty) do
     if not is_empty(config[key]) then refuse("usage", key, why) end
     known[key] = true
   end
-  for _, key in ipairs(family.unused or {}) do known[key] = true end
   for _, key in ipairs(words.sorted_keys(config)) do
     if not known[key] and not effects.none[key] then
       notes[#notes + 1] = ("config.json: %s: not a key of this family, nor in transformers; it has no effect"):format(

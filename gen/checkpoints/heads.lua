@@ -78,6 +78,12 @@ heads.causal_lm = {
   { "vocabulary", tied = "tied", name = "logits", tensors = { weight = { "lm_head.weight" } } },
 }
 
+--- Returns the stages of a causal language model whose own vocabulary has one of these names.
+function heads.causal_lm_named(...)
+  return { writes = true, heads.causal_lm[1],
+    { "vocabulary", tied = "tied", name = "logits", tensors = { weight = { ... } } } }
+end
+
 heads.last_token = {
   { "pool", over = "last" },
   { "linear", to = "labels", bias = false, name = "logits", tensor = "score" },
@@ -173,9 +179,16 @@ heads.llama_prefixes = { "model.", "transformer.", "" }
 
 heads.llama_fixed = { norm = "pre", norm_kind = "rms", final_norm = true, positions = "rope", gated = true }
 
---- Returns Llama's tensors.
-function heads.llama_tensors()
-  return {
+--- Returns Llama's fixed keys with `more` of them.
+function heads.llama_with(more)
+  local result = {}
+  for _, keys in ipairs { heads.llama_fixed, more } do for key, value in pairs(keys) do result[key] = value end end
+  return result
+end
+
+--- Returns Llama's tensors after `own`, which take the place of those of the same path.
+function heads.llama_tensors(own)
+  local list = {
     { "input.tokens", "embed_tokens" },
     { "l*.attn.q", "layers.*.self_attn.q_proj" },
     { "l*.attn.k", "layers.*.self_attn.k_proj" },
@@ -188,28 +201,36 @@ function heads.llama_tensors()
     { "l*.norm2", "layers.*.post_attention_layernorm" },
     { "final_norm", "norm" },
   }
+  return table.move(list, 1, #list, #(own or {}) + 1, own or {})
 end
 
 --- Returns Llama's configuration keys with a family's defaults, followed by `more`. d.kv_heads: the default of
---- num_key_value_heads.
+--- num_key_value_heads; d.activation_key, d.eps_key, d.theta_key: other names of keys; d.partial: the default of
+--- partial_rotary_factor, for families that have it.
 function heads.llama_config(d, more)
   local list = {
     { "vocab_size", to = "vocab", default = d.vocab, kind = "count" },
-    { "hidden_size", to = "d_model", default = 4096, kind = "count" },
+    { "hidden_size", to = "d_model", default = d.width or 4096, kind = "count" },
     { "intermediate_size", to = "d_ff", default = d.d_ff, kind = "count" },
-    { "num_hidden_layers", to = "layers", default = 32, kind = "count" },
-    { "num_attention_heads", to = "heads", default = 32, kind = "count" },
-    { "num_key_value_heads", to = "kv_heads", default = d.kv_heads or false, kind = "count", null = false },
-    { "head_dim", to = "head_dim", default = false, kind = "count" },
-    { "hidden_act", to = "activation", default = "silu", kind = "activation" },
+    { "num_hidden_layers", to = "layers", default = d.layers or 32, kind = "count" },
+    { "num_attention_heads", to = "heads", default = d.heads or 32, kind = "count" },
+    { d.activation_key or "hidden_act", to = "activation", default = d.activation or "silu", kind = "activation" },
     { "max_position_embeddings", to = "longest", default = d.positions, kind = "count" },
-    { "original_max_position_embeddings", to = "original", default = false, kind = "count" },
-    { "rms_norm_eps", to = "eps", default = 1e-6, kind = "number" },
-    { "rope_theta", to = "rope_theta", default = false, kind = "number" },
+    { "original_max_position_embeddings", to = "original", default = d.original or false, kind = "count" },
+    { d.eps_key or "rms_norm_eps", to = "eps", default = d.eps or 1e-6, kind = "number" },
+    { d.theta_key or "rope_theta", to = "rope_theta", default = d.theta or false, kind = "number" },
     { "rope_scaling", to = "rope_scaling", default = false, kind = "object" },
     { "rope_parameters", to = "rope_parameters", default = false, kind = "object" },
-    { "tie_word_embeddings", to = "tied", default = false, kind = "flag" },
+    { "tie_word_embeddings", to = "tied", default = d.tied or false, kind = "flag" },
   }
+  if not d.same_heads then
+    list[#list + 1] = { "num_key_value_heads", to = "kv_heads", default = d.kv_heads or false, kind = "count",
+      null = false }
+    list[#list + 1] = { "head_dim", to = "head_dim", default = d.head_dim or false, kind = "count" }
+  end
+  if d.partial then
+    list[#list + 1] = { d.partial_key or "partial_rotary_factor", to = "partial", default = d.partial, kind = "number" }
+  end
   for _, entry in ipairs(more) do list[#list + 1] = entry end
   return list
 end
@@ -220,6 +241,14 @@ heads.llama = {
   ForSequenceClassification = heads.last_token,
   ForTokenClassification = { { "linear", to = "labels", name = "logits", tensor = "score" } },
   ForQuestionAnswering = heads.question_answering,
+}
+
+--- The heads that most later families have.
+heads.decoder = {
+  Model = heads.model(),
+  ForCausalLM = heads.causal_lm,
+  ForSequenceClassification = heads.last_token,
+  ForTokenClassification = heads.llama.ForTokenClassification,
 }
 
 return heads

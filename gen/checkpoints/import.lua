@@ -112,6 +112,9 @@ local function output_stage(self, stage, number)
   result.activation = fact_or(self, stage.activation)
   result.bias = stage.bias
   if stage.tied then result.tied = self.facts.tied end
+  if stage[1] == "vocabulary" then
+    result.scale, result.softcap = self.facts.logit_scale or nil, self.facts.logit_softcap or nil
+  end
   if result.bias == true and stage[1] == "linear" then result.bias = nil end
   if result.tied == true then result.tied = nil end
   add_names(self, ("output.%d.%s"):format(number, stage[1]), stage)
@@ -144,7 +147,7 @@ local function token_input(self, fixed)
   self.inputs = { ids = "input_ids", token_types = types > 0 and "token_type_ids" or nil }
   local width = f.embedding and f.embedding ~= f.d_model and f.embedding or nil
   return { stage = "tokens", vocab = f.vocab, types = types > 0 and types or nil,
-    norm = fixed.norm == "post" and true or nil, width = width }
+    norm = fixed.norm == "post" and true or nil, scale = f.embedding_scale, width = width }
 end
 
 local function image_input(self)
@@ -211,13 +214,25 @@ local function check_tie(self)
   end
 end
 
-local function mask_of(self, stages)
+-- Returns a mask; window: the tokens that each token sees, with itself, or false for all before it.
+local function mask_of(self, stages, window)
   if self.family.image then return nil end
   local mask = {}
   if self.family.causal then mask[1] = "causal" end
   if not self.family.causal or needs_lengths(stages) then mask[#mask + 1] = "padding" end
-  if self.facts.window then mask.window = { self.facts.window - 1, 0 } end
+  if window then mask.window = { window - 1, 0 } end
   return #mask == 1 and not mask.window and mask[1] or mask
+end
+
+-- Returns the number of layers, or a list of what differs in each.
+local function layers_of(self, stages)
+  local list = self.facts.each
+  if not list then return self.facts.layers end
+  for _, layer in ipairs(list) do
+    if layer.window then layer.mask = mask_of(self, stages, layer.window) end
+    layer.window = nil
+  end
+  return list
 end
 
 -- Returns the path of the tokenizer's files from the folder of the description, or nil without a tokenizer.
@@ -300,11 +315,11 @@ local function entries_of(self, stages)
   local input = self.family.image and image_input(self) or token_input(self, fixed)
   local seq, lengths_remark
   if not self.family.image then seq, lengths_remark = lengths_of(self, limit_of(self, first)) end
-  local theta, scaling
-  if self.family.rotary then theta, scaling = rotary.of(f) end
+  local theta, scaling, rotated = f.rope_base, f.rope_scale, nil
+  if self.family.rotary then theta, scaling, rotated = rotary.of(f) end
   local output = output_of(self, stages)
   check_tie(self)
-  local mask = mask_of(self, stages)
+  local mask = mask_of(self, stages, f.window)
   local labels, label_function = labels_of_text(self, output)
   note_texts(self)
   return {
@@ -315,14 +330,17 @@ local function entries_of(self, stages)
     { "d_model", f.d_model }, { "heads", f.heads },
     { "kv_heads", f.kv_heads and f.kv_heads ~= f.heads and f.kv_heads or nil },
     { "head_dim", f.head_dim and f.head_dim * f.heads ~= f.d_model and f.head_dim or nil },
-    { "layers", f.layers }, { "layer_groups", f.layer_groups },
+    { "layers", layers_of(self, stages) }, { "layer_groups", f.layer_groups },
     { "d_ff", f.d_ff and f.d_ff ~= 4 * f.d_model and f.d_ff or nil }, { "gated", f.gated or fixed.gated },
-    { "activation", f.activation }, { "norm", fixed.norm }, { "norm_kind", fixed.norm_kind },
-    { "eps", fixed.eps or f.eps }, { "final_norm", fixed.final_norm },
+    { "activation", f.activation }, { "norm", fixed.norm }, { "parallel", f.parallel or fixed.parallel },
+    { "norm_kind", fixed.norm_kind },
+    { "eps", fixed.eps or f.eps }, { "final_norm", fixed.final_norm }, { "residual_scale", f.residual_scale },
     { "bias", f.bias or fixed.bias or (f.qkv_bias == false and { qkv = false } or nil) },
-    { "scale", fixed.scale }, { "mask", mask },
+    { "qk_norm", f.qk_norm or fixed.qk_norm }, { "scale", f.score_scale or fixed.scale },
+    { "softcap", f.softcap or nil }, { "mask", mask },
     { "positions", fixed.positions }, { "max_position", f.max_position or nil },
     { "first_position", first > 0 and first or nil }, { "rope_theta", theta }, { "rope_scaling", scaling },
+    { "rope_dim", rotated },
     { "t5_buckets", f.t5_buckets or fixed.t5_buckets }, { "t5_distance", f.t5_distance or fixed.t5_distance },
     { "input", input, self.input_remark }, { "inputs", self.inputs }, { "output", output },
     { "labels", labels }, { "label_function", label_function },

@@ -1,4 +1,5 @@
--- rotary.lua: turns a configuration's rotary positions into the keys rope_theta and rope_scaling of a description.
+-- rotary.lua: turns a configuration's rotary positions into the keys rope_theta, rope_scaling and rope_dim of a
+-- description.
 -- It reads the configurations of transformers 4 and 5.
 local faults = require("common.faults")
 local json = require("common.json")
@@ -52,7 +53,21 @@ function kinds.longrope(number, original, longest, dictionary)
     attention_factor = attention ~= 0 and attention or nil }
 end
 
---- Returns rope_theta and rope_scaling for a configuration's facts.
+-- Returns the dimensions of a head that are rotated, or nil for all of them. transformers rounds down.
+local function rotated(facts, partial)
+  if partial == 1 then return nil end
+  if not facts.partial then refuse("usage", "partial_rotary_factor is not supported") end
+  local width = facts.head_dim or facts.d_model // facts.heads
+  local dim = math.floor(width * partial)
+  if dim < 2 or dim % 2 ~= 0 or dim > width then
+    refuse("usage", ("partial_rotary_factor: it rotates %d of %d dimensions of a head, but an even number is expected")
+      :format(dim, width))
+  end
+  return dim ~= width and dim or nil
+end
+
+--- Returns rope_theta, rope_scaling and rope_dim for a configuration's facts; nil stands for no scaling and for all
+--- dimensions. facts.partial: the fraction of a head's dimensions that is rotated, for families that have it.
 function rotary.of(facts)
   local dictionary = facts.rope_scaling and next(facts.rope_scaling) and facts.rope_scaling
     or facts.rope_parameters or {}
@@ -65,7 +80,7 @@ function rotary.of(facts)
     if type(value) ~= "number" then refuse("format", key .. ": a number is expected") end
     return value
   end
-  if number("partial_rotary_factor", 1) ~= 1 then refuse("usage", "partial_rotary_factor is not supported") end
+  local dim = rotated(facts, number("partial_rotary_factor", facts.partial or 1))
   local word = dictionary.rope_type or dictionary.type or "default"
   if not kinds[word] then
     local list = words.sorted_keys(kinds)
@@ -73,7 +88,7 @@ function rotary.of(facts)
   end
   local theta = number("rope_theta", facts.rope_theta or 10000)
   local original = facts.original or number("original_max_position_embeddings", facts.longest)
-  return theta, kinds[word](number, original, facts.longest, dictionary)
+  return theta, kinds[word](number, original, facts.longest, dictionary), dim
 end
 
 return rotary

@@ -4,12 +4,14 @@
 --
 -- A source of a naming scheme:
 --   names            the names that the tensor may have, tried in order
---   part, parts      the weight is the part-th of `parts` equal parts of the rows, or of parts of { these, sizes }
+--   part, parts      the weight is the part-th of `parts` equal parts of the rows, or of parts of { these, sizes };
+--                    the size "heads" or "kv_heads" is the width of all of these heads
 --   groups           the number of groups of rows that each have these parts: a number, or "heads" or "kv_heads" for
 --                    the number of them; "rows": the parts alternate row by row
 --   unpair           the rotated rows of a head are stored as pairs 2 d, 2 d + 1; the model has halves
 --   transpose        the tensor is stored [in][out]
 --   factor           all values are multiplied by this
+--   plus_one         1 is added to each stored value, before the factor
 --   row              the weight's rows are all this row of a tensor that may have any number of rows
 --   plus             another source, whose values are added
 --   join, pieces     the weight consists of several sources of one size, one after the other in "rows" or "columns"
@@ -58,8 +60,15 @@ local function of_graph(tensor, axis, count)
   return list, width * source.all
 end
 
+-- Returns the rows of a part.
+local function size_of(part, spec)
+  return type(part) == "string" and assert(spec[part], part) * spec.head_dim or part
+end
+
 local function group_count(rule, rows, spec)
-  if rule.groups == "rows" then return type(rule.parts) == "table" and rows // rule.parts[rule.part] or rows end
+  if rule.groups == "rows" then
+    return type(rule.parts) == "table" and rows // size_of(rule.parts[rule.part], spec) or rows
+  end
   return type(rule.groups) == "string" and assert(spec[rule.groups], rule.groups) or rule.groups or 1
 end
 
@@ -74,7 +83,7 @@ local function of_parts(tensor, rule, rows, spec)
   if rows % groups ~= 0 then refuse(tensor, ("%d rows are not divisible by %d groups"):format(rows, groups)) end
   local size, before, all = rows // groups, 0, 0
   for i = 1, type(parts) == "table" and #parts or parts do
-    local each = type(parts) == "table" and parts[i] or size
+    local each = type(parts) == "table" and size_of(parts[i], spec) or size
     if i < rule.part then before = before + each end
     if i == rule.part and each ~= size then
       refuse(tensor, ("part %d has %d rows, but the weight has %d%s"):format(i, each, size,
@@ -141,7 +150,7 @@ local function add(result, tensor, rule, size, spec, target)
         result.views[#result.views + 1] = { stored = #result.stored, added = target.added, row = target.row + r.at,
           rows = r.count, column = target.column + col.at, columns = col.count,
           first = r.from * row_step + col.from * column_step, row_step = r.step * row_step, column_step = column_step,
-          factor = factor }
+          factor = factor, plus_one = rule.plus_one }
       end
     end
   end
@@ -171,7 +180,9 @@ function sources.text(rule)
     parts[#parts + 1] = (" part %d of %d"):format(first.part, type(first.parts) == "table" and #first.parts
       or first.parts)
   end
-  for _, key in ipairs { "transpose", "unpair" } do if first[key] then parts[#parts + 1] = " " .. key end end
+  for _, key in ipairs { "transpose", "unpair", "plus_one" } do
+    if first[key] then parts[#parts + 1] = " " .. key end
+  end
   if first.plus then parts[#parts + 1] = " plus " .. first.plus.names[1] end
   return table.concat(parts)
 end

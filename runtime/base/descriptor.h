@@ -79,10 +79,12 @@ typedef struct {
 /* A box of a stored tensor that becomes part of a weight. The weight is seen as a matrix: its first axis
  * gives the rows, the other axes the columns. For 0 <= i < rows and 0 <= j < columns, element (row + i,
  * column + j) is `factor` times element first + i row_step + j column_step of the tensor, counted row-major.
- * If `added` is not 0, this value is added to the result of the views before it. A slice, a transposition, a
- * permutation, a scaled table and a sum of two are all boxes. */
+ * With ATTN2C_VIEW_PLUS_ONE it is `factor` times the element plus 1. With ATTN2C_VIEW_ADDED this value is
+ * added to the result of the views before it. A slice, a transposition, a permutation, a scaled table and a
+ * sum of two are all boxes. */
+enum { ATTN2C_VIEW_ADDED = 1, ATTN2C_VIEW_PLUS_ONE = 2 };
 typedef struct {
-  int stored, added;
+  int stored, flags;
   int64_t row, rows, column, columns;
   int64_t first, row_step, column_step;
   double factor;

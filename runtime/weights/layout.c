@@ -22,7 +22,7 @@ static uint64_t add_shape(uint64_t sum, int rank, const int64_t *shape) {
 
 static uint64_t add_view(uint64_t sum, const attn2c_descriptor *model, const attn2c_view *view) {
   const attn2c_stored *stored = &model->stored[view->stored];
-  const int64_t numbers[] = {view->added,   view->row,   view->rows,     view->column,
+  const int64_t numbers[] = {view->flags,   view->row,   view->rows,     view->column,
                              view->columns, view->first, view->row_step, view->column_step};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sum = add_number(sum, numbers[i]);
   sum = attn2c_checksum(sum, &view->factor, sizeof view->factor);

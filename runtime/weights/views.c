@@ -9,6 +9,8 @@
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
+static int is_added(const attn2c_view *view) { return (view->flags & ATTN2C_VIEW_ADDED) != 0; }
+
 /* True if a row's elements are not adjacent: the tensor is [in][out]. */
 static int is_transposed(const attn2c_view *view) { return view->column_step != 1 && view->columns > 1; }
 
@@ -21,7 +23,7 @@ int attn2c_band_make(const attn2c_descriptor *model, attn2c_band *band) {
       const attn2c_view *view = &model->views[weight->first_view + v];
       all += view->rows * view->columns;
       const int64_t whole = view->columns * ((view->rows - 1) * view->row_step + 1);
-      const int64_t needed = is_transposed(view) ? whole : view->added ? view->columns : 0;
+      const int64_t needed = is_transposed(view) ? whole : is_added(view) ? view->columns : 0;
       if (needed > capacity) capacity = needed;
     }
   }
@@ -40,24 +42,25 @@ int attn2c_band_make(const attn2c_descriptor *model, attn2c_band *band) {
 
 void attn2c_band_free(attn2c_band *band) { free(band->values); }
 
-/* Computes to[j] = or += factor from[j step]. */
+/* Computes to[j] = or += factor from[j step], or factor (from[j step] + 1). */
 static void put(const attn2c_view *view, const float *from, int64_t step, int64_t count, float *to) {
-  const float factor = (float)view->factor;
-  for (int64_t j = 0; j < count; j++) to[j] = (view->added ? to[j] : 0.0f) + factor * from[j * step];
+  const float factor = (float)view->factor, more = view->flags & ATTN2C_VIEW_PLUS_ONE ? 1.0f : 0.0f;
+  for (int64_t j = 0; j < count; j++)
+    to[j] = (is_added(view) ? to[j] : 0.0f) + factor * (from[j * step] + more);
 }
 
 /* Reads rows [row, row + count) of a view whose rows are adjacent elements, like the weight's. */
 static int read_rows(const attn2c_checkpoint *checkpoint, int tensor, const attn2c_view *view, int64_t row,
                      int64_t count, int64_t columns, float *to, attn2c_band *band, attn2c_message *message) {
-  const int together = !view->added && view->row_step == view->columns && columns == view->columns;
+  const int together = !is_added(view) && view->row_step == view->columns && columns == view->columns;
   const int64_t at_once = together ? count : 1, floats = at_once * view->columns;
-  if (view->added) band->view = NULL; /* the band's buffer is used */
+  if (is_added(view)) band->view = NULL; /* the band's buffer is used */
   for (int64_t i = 0; i < count; i += at_once) {
-    float *place = to + i * columns, *values = view->added ? band->values : place;
+    float *place = to + i * columns, *values = is_added(view) ? band->values : place;
     const int64_t first = view->first + (row + i) * view->row_step;
     const int status = attn2c_checkpoint_read(checkpoint, tensor, first, floats, values, message);
     if (status) return status;
-    if (view->added || view->factor != 1.0) put(view, values, 1, floats, place);
+    if (view->flags || view->factor != 1.0) put(view, values, 1, floats, place);
   }
   return ATTN2C_OK;
 }

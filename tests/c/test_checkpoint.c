@@ -90,7 +90,8 @@ static void expect(const attn2c_view *views, int count, float *want) {
         float *to = &want[(views[v].row + i) * COLUMNS + views[v].column + j];
         const float from =
             values[views[v].stored][views[v].first + i * views[v].row_step + j * views[v].column_step];
-        *to = (views[v].added ? *to : 0) + (float)views[v].factor * from;
+        const float one = views[v].flags & ATTN2C_VIEW_PLUS_ONE ? 1 : 0;
+        *to = (views[v].flags & ATTN2C_VIEW_ADDED ? *to : 0) + (float)views[v].factor * (from + one);
       }
 }
 
@@ -130,16 +131,22 @@ Test(checkpoint, boxes_are_what_they_say) {
   const attn2c_view turned_pairs[] = {{BOX(0, 45, 0, COLUMNS, 0, 2, 200), .factor = 1},
                                       {BOX(45, 45, 0, COLUMNS, 1, 2, 200), .factor = 0.5}};
   check_views(turned_pairs, 2, "transposed pairs, one half of them scaled");
-  const attn2c_view sum[] = {{BOX(0, ROWS, 0, COLUMNS, 0, 200, 1), .factor = 2},
-                             {BOX(0, ROWS, 0, COLUMNS, 400, 0, 1), .factor = 0.5, .stored = 1, .added = 1}};
+  const attn2c_view sum[] = {
+      {BOX(0, ROWS, 0, COLUMNS, 0, 200, 1), .factor = 2},
+      {BOX(0, ROWS, 0, COLUMNS, 400, 0, 1), .factor = 0.5, .stored = 1, .flags = ATTN2C_VIEW_ADDED}};
   check_views(sum, 2, "a table and one row of another");
   const attn2c_view beside[] = {{BOX(0, ROWS, 0, 30, 0, 200, 1), .factor = 1},
                                 {BOX(0, ROWS, 30, 40, 7, 1, 200), .factor = 1, .stored = 1}};
   check_views(beside, 2, "two side by side, the second transposed");
   const attn2c_view turned_sum[] = {
       {BOX(0, ROWS, 0, COLUMNS, 0, 1, 200), .factor = 1},
-      {BOX(0, ROWS, 0, COLUMNS, 9, 1, 200), .factor = 1, .stored = 1, .added = 1}};
+      {BOX(0, ROWS, 0, COLUMNS, 9, 1, 200), .factor = 1, .stored = 1, .flags = ATTN2C_VIEW_ADDED}};
   check_views(turned_sum, 2, "a sum of two transpositions");
+  const attn2c_view ones[] = {
+      {BOX(0, 45, 0, COLUMNS, 0, 200, 1), .factor = 1, .flags = ATTN2C_VIEW_PLUS_ONE},
+      {BOX(45, 45, 0, COLUMNS, 0, 1, 200), .factor = 0.5, .flags = ATTN2C_VIEW_PLUS_ONE},
+      {BOX(0, ROWS, 0, COLUMNS, 0, 200, 1), .factor = 2, .flags = ATTN2C_VIEW_ADDED | ATTN2C_VIEW_PLUS_ONE}};
+  check_views(ones, 3, "numbers plus one, before the factor");
 }
 
 static const attn2c_view plain[] = {{BOX(0, ROWS, 0, COLUMNS, 0, 200, 1), .factor = 1}};
@@ -165,7 +172,7 @@ static void write_index(const char *json) {
 Test(checkpoint, a_view_beyond_its_tensor) {
   const attn2c_view beyond[] = {
       {BOX(0, ROWS, 0, COLUMNS, 0, 200, 1), .factor = 1},
-      {BOX(0, ROWS, 0, COLUMNS, 200 * 200, 0, 1), .factor = 1, .stored = 1, .added = 1}};
+      {BOX(0, ROWS, 0, COLUMNS, 200 * 200, 0, 1), .factor = 1, .stored = 1, .flags = ATTN2C_VIEW_ADDED}};
   attn2c_source *source;
   write_file(in_folder("model.safetensors"), 3);
   cr_assert_eq(open_model(folder, beyond, 2, &source), ATTN2C_FORMAT);
@@ -358,6 +365,12 @@ Test(checkpoint, says_what_it_looks_like) {
        "tensors of a Hugging Face GPT2Model: names = \"gpt2\""},
       {{"model.layers.0.self_attn.q_proj.weight", "model.layers.0.mlp.gate_proj.weight"},
        "tensors of a Hugging Face LlamaModel: names = \"llama\""},
+      {{"model.layers.0.self_attn.q_norm.weight", "model.layers.0.mlp.gate_proj.weight"},
+       "tensors of a Hugging Face Qwen3Model: names = \"qwen3\""},
+      {{"model.layers.0.self_attn.q_norm.weight", "model.layers.0.pre_feedforward_layernorm.weight"},
+       "tensors of a Hugging Face Gemma3TextModel: names = \"gemma3\""},
+      {{"gpt_neox.layers.0.attention.query_key_value.weight", "gpt_neox.layers.0.mlp.dense_h_to_4h.weight"},
+       "tensors of a Hugging Face GPTNeoXModel: names = \"gpt_neox\""},
       {{"encoder.layers.0.self_attn.in_proj_weight", "x"}, "names = \"torch\""},
       {{"blocks.0.attn.qkv.weight", "patch_embed.proj.weight"}, "names = \"timm\""},
   };

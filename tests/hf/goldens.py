@@ -9,6 +9,8 @@ computes from them in float32:
     out_NAME.npy                           the outputs, float32; NaN in rows of padding
     words.txt                              KEY=VALUE that the build gets
                                            (lengths or attention_mask: whichever the build asks for)
+    greedy.txt                             causal language models: a prompt's ids, and the ids that
+                                           `generate` finds without sampling, a line each
 
 Matrices are square wherever a model lets them be, biases are not zero and norms not one, so
 that a wrong rule cannot hide.
@@ -33,6 +35,8 @@ from safetensors.numpy import load_file, save_file
 GOLDENS = Path(__file__).resolve().parent / "goldens"
 BATCH, SEQ, VOCAB, WIDTH = 2, 7, 37, 24
 LENGTHS = [7, 4]
+PROMPT = 2              # tokens before the greedy ones
+CLEAR = 0.02            # between the two largest logits of a greedy step: more than computations differ by
 
 BERT = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4,
         "intermediate_size": WIDTH, "max_position_embeddings": 19, "layer_norm_eps": 1e-6}
@@ -52,6 +56,21 @@ ALBERT = {**BERT, "num_hidden_layers": 5, "num_hidden_groups": 2, "embedding_siz
 ELECTRA = {**BERT, "embedding_size": 10}
 MPNET = {**BERT, "max_position_embeddings": 30}
 LABELS = {"num_labels": 3}
+DECODER = {**LLAMA, "head_dim": 8}
+# Heads of 8 dimensions of which half are rotated.
+HALF = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 3,
+        "intermediate_size": WIDTH, "max_position_embeddings": 64, "pad_token_id": 0, "bos_token_id": 1,
+        "eos_token_id": 2, "layer_norm_eps": 1e-6}
+NEOX = {**HALF, "rotary_pct": 0.5}
+PHI = {**HALF, "partial_rotary_factor": 0.5}
+PHI3 = {**LLAMA, "sliding_window": 3}
+GEMMA2 = {**DECODER, "sliding_window": 3, "query_pre_attn_scalar": 10, "attn_logit_softcapping": 2.0,
+          "final_logit_softcapping": 4.0}
+GEMMA3 = {**DECODER, "num_hidden_layers": 3, "sliding_window": 3, "query_pre_attn_scalar": 10,
+          "layer_types": ["sliding_attention", "full_attention", "sliding_attention"],
+          "rope_parameters": {"sliding_attention": {"rope_type": "default", "rope_theta": 20.0},
+                              "full_attention": {"rope_type": "linear", "factor": 2.0, "rope_theta": 500.0}}}
+LATER = {"length": 9}   # sequences of up to 9 tokens, so that 8 greedy ones fit
 
 ROPE = {
     "linear": {"rope_type": "linear", "factor": 2.5},
@@ -132,6 +151,31 @@ CASES = {
         ["max_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken"], None, False]}),
 }
 
+CASES.update({
+    "gpt_neox_logits": ("GPTNeoXForCausalLM", NEOX, LATER),
+    "gpt_neox_serial": ("GPTNeoXModel", {**NEOX, "use_parallel_residual": False, "attention_bias": False}, LATER),
+    "qwen3_logits": ("Qwen3ForCausalLM", {**DECODER, "attention_bias": True, "tie_word_embeddings": True}, LATER),
+    "qwen3_windows": ("Qwen3Model", {**DECODER, "use_sliding_window": True, "sliding_window": 3,
+                                     "max_window_layers": 1}, LATER),
+    "qwen2_some_windows": ("Qwen2Model", {**LLAMA, "use_sliding_window": True, "sliding_window": 3,
+                                          "max_window_layers": 1}, LATER),
+    "gemma_logits": ("GemmaForCausalLM", DECODER, LATER),
+    "gemma2_logits": ("Gemma2ForCausalLM", GEMMA2, LATER),
+    "gemma3_logits": ("Gemma3ForCausalLM", GEMMA3, LATER),
+    "gemma3_whole": ("Gemma3ForCausalLM", GEMMA3, {**LATER, "change": "whole_gemma3"}),
+    "phi_logits": ("PhiForCausalLM", {**PHI, "qk_layernorm": True}, LATER),
+    "phi3_logits": ("Phi3ForCausalLM", PHI3, LATER),
+    "phi3_longrope": ("Phi3Model", {**LLAMA, "original_max_position_embeddings": 16, "rope_parameters": {
+        "rope_type": "longrope", "rope_theta": 100.0, "short_factor": [1.0, 1.3, 2.2],
+        "long_factor": [1.5, 2.0, 4.0]}}, LATER),
+    "smollm3_logits": ("SmolLM3ForCausalLM", {**LLAMA, "no_rope_layers": [1, 0], "use_sliding_window": True,
+                                              "sliding_window": 3}, LATER),
+    "olmo2_logits": ("Olmo2ForCausalLM", LLAMA, LATER),
+    "granite_logits": ("GraniteForCausalLM", {**LLAMA, "embedding_multiplier": 3.0, "residual_multiplier": 0.4,
+                                              "attention_multiplier": 0.6, "logits_scaling": 0.5}, LATER),
+    "starcoder2_logits": ("Starcoder2ForCausalLM", {**LLAMA, "sliding_window": 3}, LATER),
+})
+
 HIDDEN_ONLY = {"last_hidden_state", "pooler_output", "logits", "start_logits", "end_logits"}
 
 
@@ -145,17 +189,41 @@ def fill(model, generator):
             parameter.copy_(1 + 0.3 * values if is_norm else scale * values)
 
 
-def text_inputs(name, config, generator):
+def text_inputs(name, config, generator, seq):
     pad = getattr(config, "pad_token_id", None) or 0
-    ids = torch.randint(4, VOCAB, (BATCH, SEQ), generator=generator)
-    mask = torch.ones(BATCH, SEQ, dtype=torch.long)
-    for row, length in enumerate(LENGTHS):
+    ids = torch.randint(4, VOCAB, (BATCH, seq), generator=generator)
+    mask = torch.ones(BATCH, seq, dtype=torch.long)
+    for row, length in enumerate([seq, LENGTHS[1]]):
         ids[row, length:] = pad
         mask[row, length:] = 0
     inputs = {"input_ids": ids, "attention_mask": mask}
     if getattr(config, "type_vocab_size", 0) > 1 and "no_types" not in name and "sentence" not in name:
-        inputs["token_type_ids"] = torch.randint(0, 2, (BATCH, SEQ), generator=generator)
+        inputs["token_type_ids"] = torch.randint(0, 2, (BATCH, seq), generator=generator)
     return inputs
+
+
+def greedy(model, seq):
+    """A prompt, and the tokens that follow it; the prompt is one after which no step is in doubt."""
+    model.generation_config.eos_token_id = None
+    for first in range(4, VOCAB):
+        prompt = torch.tensor([[first, VOCAB - first]])
+        found = model.generate(prompt, max_new_tokens=seq + 1 - PROMPT, do_sample=False, output_logits=True,
+                               return_dict_in_generate=True)
+        gaps = [step.topk(2).values.diff().abs().item() for step in found.logits]
+        tokens = found.sequences[0, PROMPT:].tolist()
+        if min(gaps) > CLEAR and len(set(tokens)) > 3:
+            return [prompt[0].tolist(), tokens]
+    sys.exit("every prompt leaves a greedy token in doubt")
+
+
+def whole_gemma3(folder):
+    """As the folder of a model of text and images: the text part is one of several."""
+    tensors = load_file(folder / "model.safetensors")
+    save_file({"language_model." + name: value for name, value in tensors.items()}, folder / "model.safetensors")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(
+        {"model_type": "gemma3", "architectures": ["Gemma3ForConditionalGeneration"], "text_config": config,
+         "vision_config": {"model_type": "siglip_vision_model"}, "mm_tokens_per_image": 256}, indent=2) + "\n")
 
 
 def old_names(folder):
@@ -250,16 +318,16 @@ def sentence(folder, states, mask, modes, activation, unit, generator):
 
 def outputs_of(name, class_name, result, mask):
     """The outputs that attn2c gives, too: rows of padding are no number."""
-    found = {}
+    found, seq = {}, 0 if mask is None else mask.shape[1]
     for key in sorted(HIDDEN_ONLY & set(result.keys())):
         value = result[key].float()
-        if mask is not None and value.dim() >= 2 and value.shape[1] == SEQ:
+        if mask is not None and value.dim() >= 2 and value.shape[1] == seq:
             last = mask.sum(1) - 1
             if "LMHead" in class_name or "CausalLM" in class_name:
                 if "all_logits" not in name:
                     found[key] = value[torch.arange(BATCH), last]
                     continue
-            value = value.masked_fill(mask.view(BATCH, SEQ, *[1] * (value.dim() - 2)) == 0, torch.nan)
+            value = value.masked_fill(mask.view(BATCH, seq, *[1] * (value.dim() - 2)) == 0, torch.nan)
         found[key] = value
     return found
 
@@ -278,11 +346,11 @@ def write(name):
     model = model_class.from_pretrained(folder, dtype=torch.float32).eval()
     if "change" in special:
         globals()[special["change"]](folder)
-    mask = None
+    mask, seq = None, special.get("length", SEQ)
     if "pixel" in model.main_input_name:
         inputs = {"pixel_values": torch.randn(BATCH, 3, 8, 8, generator=generator)}
     else:
-        inputs = text_inputs(name, config, generator)
+        inputs = text_inputs(name, config, generator, seq)
         if "left" in special:
             inputs = {key: value.flip(1) for key, value in inputs.items()}
         mask = inputs["attention_mask"]
@@ -291,6 +359,9 @@ def write(name):
         expected = outputs_of(name, class_name, result, mask)
         if "sentence" in special:
             expected = sentence(folder, result.last_hidden_state, mask, *special["sentence"], generator)
+        if "length" in special and hasattr(model, "lm_head"):
+            lines = [" ".join(map(str, line)) for line in greedy(model, seq)]
+            (folder / "greedy.txt").write_text("\n".join(lines) + "\n")
     if mask is not None and "left" not in special:
         del inputs["attention_mask"]
         inputs["lengths"] = mask.sum(1)
@@ -298,7 +369,7 @@ def write(name):
         np.save(folder / f"in_{key}.npy", value.numpy().astype(np.float32 if value.is_floating_point() else np.int32))
     for key, value in expected.items():
         np.save(folder / f"out_{key}.npy", value.numpy().astype(np.float32))
-    words = ["batch=2"] + (["seq=7"] if mask is not None else []) + special.get("words", [])
+    words = ["batch=2"] + ([f"seq={seq}"] if mask is not None else []) + special.get("words", [])
     (folder / "words.txt").write_text("\n".join(words) + "\n")
     (folder / "generation_config.json").unlink(missing_ok=True)
 

@@ -1,5 +1,6 @@
 -- mistral.lua: describes Mistral (Jiang et al. 2023): Llama in which a token sees a window of earlier tokens.
 local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
 
 return {
   model_types = { mistral = "Mistral" },
@@ -12,6 +13,9 @@ return {
   fixed = heads.llama_fixed,
   rotary = true,
   causal = true,
-  derive = function(facts) facts.bias = { qkv = false, out = false, ff = false } end,
+  derive = function(facts)
+    facts.bias = { qkv = false, out = false, ff = false }
+    layers.set_windows(facts, layers.sliding(facts, function() return true end))
+  end,
   heads = heads.llama,
 }

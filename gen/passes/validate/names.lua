@@ -8,7 +8,7 @@ local LONGEST = 300 -- characters of a name
 -- Fields of a rule and their allowed values.
 local fields = {
   part = "integer", parts = "parts", groups = "groups", unpair = "boolean", transpose = "boolean", factor = "number",
-  row = "integer", plus = "rule", join = "join",
+  plus_one = "boolean", row = "integer", plus = "rule", join = "join",
 }
 
 local function is_text(value)
@@ -19,7 +19,9 @@ local function is_count(value, most) return math.type(value) == "integer" and va
 
 local function is_sizes(value)
   if type(value) ~= "table" or #value == 0 or #value > 64 then return false end
-  for _, size in ipairs(value) do if not is_count(size, 1 << 24) then return false end end
+  for _, size in ipairs(value) do
+    if not is_count(size, 1 << 24) and size ~= "heads" and size ~= "kv_heads" then return false end
+  end
   return true
 end
 

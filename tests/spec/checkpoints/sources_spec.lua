@@ -16,7 +16,8 @@ local function weight_of(shape, rule, more)
     for i = 0, view.rows - 1 do
       for j = 0, view.columns - 1 do
         local at = (view.row + i) * columns + view.column + j
-        local value = view.factor * (view.stored * 1e6 + view.first + i * view.row_step + j * view.column_step)
+        local value = view.factor * (view.stored * 1e6 + view.first + i * view.row_step + j * view.column_step
+          + (view.plus_one and 0.5 or 0))
         assert(view.added == (written[at] ~= nil), "an element is written twice, or added to nothing")
         result[at], written[at] = (result[at] or 0) + value, true
       end
@@ -48,6 +49,10 @@ describe("a weight", function()
     rule = { names = { "t" }, part = 2, parts = { 9, 4, 2 } }
     assert_elements({ 4, 7 }, rule, function(r, c) return 7 * (9 + r) + c end)
     assert_elements({ 4 }, rule, function(r) return 9 + r end)
+    rule = { names = { "t" }, part = 2, parts = { "heads", "kv_heads", "kv_heads" } } -- 24, 12 and 12 rows
+    assert_elements({ 12, 5 }, rule, function(r, c) return 5 * (24 + r) + c end)
+    assert_elements({ 12 }, { names = { "t" }, part = 3, parts = rule.parts }, function(r) return 36 + r end)
+    rule = { names = { "t" }, part = 2, parts = { 9, 4, 2 } }
     local fault = helper.fault(weight_of, { 5, 7 }, rule)
     assert.matches("names: w: part 2 has 4 rows, but the weight has 5", fault.lines[1])
   end)
@@ -75,6 +80,11 @@ describe("a weight", function()
     assert_elements({ 24, 5 }, { names = { "t" }, unpair = true, transpose = true }, function(r, c)
       return 24 * c + pair(r)
     end)
+  end)
+
+  it("has one more than what is stored, before its factor", function()
+    local at = weight_of({ 3, 4 }, { names = { "t" }, factor = 2, plus_one = true })
+    assert.equal(2 * (1e6 + 6.5), at(1, 2)) -- weight_of counts 0.5 for it
   end)
 
   it("is scaled, and a sum", function()

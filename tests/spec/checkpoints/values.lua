@@ -130,8 +130,9 @@ local rope = { seq = 128, d_model = 4096, heads = 32, layers = 32, gated = true,
   ["input.vocab"] = 32000, ["inputs.ids"] = "input_ids", ["output.1.stage"] = "hidden",
   ["output.1.name"] = "last_hidden_state", names = "llama" }
 
--- Cases of the keys that Llama has in common with its kin; kv: the base's kv_heads.
-local function rope_cases(kv)
+-- Cases of the keys that Llama has in common with its kin; kv: the base's kv_heads; of_40: what else changes in a model
+-- of 40 positions.
+local function rope_cases(kv, of_40)
   return {
     { { vocab_size = 99 }, { ["input.vocab"] = 99 } },
     { { hidden_size = 2048 }, { d_model = 2048 } },
@@ -145,7 +146,7 @@ local function rope_cases(kv)
     { { head_dim = 64 }, { head_dim = 64 } },
     { { head_dim = 128 }, {} },
     { { hidden_act = "gelu" }, { activation = "gelu" } },
-    { { max_position_embeddings = 40 }, { seq = 40 } },
+    { { max_position_embeddings = 40 }, plus({ seq = 40 }, of_40 or {}) },
     { { rms_norm_eps = 1e-5 }, { eps = 1e-5 } },
     { { rope_theta = 500.0 }, { rope_theta = 500.0 } },
     { { rope_parameters = { rope_theta = 700.0, rope_type = "default" } }, { rope_theta = 700.0 } },
@@ -419,7 +420,7 @@ values.families = {
 
   mistral = {
     base = mistral,
-    cases = joined(rope_cases(8), {
+    cases = joined(rope_cases(8, causal), {
       { { sliding_window = 5 }, window(4) }, { { sliding_window = json.null }, causal },
     }),
     classes = rope_classes("mistral", true),
@@ -438,6 +439,8 @@ values.families = {
         layer_types = { "sliding_attention", "sliding_attention" } }, plus(window(4), { layers = 2 }) },
       { { sliding_window = 5, use_sliding_window = true, num_hidden_layers = 2, max_window_layers = 0,
         layer_types = { "full_attention", "full_attention" } }, { layers = 2 } },
+      { { sliding_window = 5, use_sliding_window = true, num_hidden_layers = 2, max_window_layers = 1 },
+        { layers = NONE, ["layers.1"] = NONE, ["layers.2.mask.1"] = "causal", ["layers.2.mask.window"] = "4 0" } },
     }),
     classes = rope_classes("qwen2"),
   },
@@ -528,5 +531,13 @@ values.older_pools = { cls_token = "first", max_tokens = "max", mean_tokens = "m
 values.dense = { ["torch.nn.modules.activation.Tanh"] = "tanh", ["torch.nn.modules.activation.ReLU"] = "relu",
   ["torch.nn.modules.activation.GELU"] = "gelu", ["torch.nn.modules.activation.SiLU"] = "silu",
   ["torch.nn.modules.activation.Sigmoid"] = "sigmoid", ["torch.nn.modules.linear.Identity"] = NONE }
+
+--- For the decoders of values_decoders.lua.
+values.parts = { like = like, plus = plus, joined = joined, output = output, model = model, tokens = tokens,
+  question = question, rope = rope, rope_classes = rope_classes, last = last }
+
+for model_type, family in pairs(require("tests.spec.checkpoints.values_decoders")(values)) do
+  values.families[model_type] = family
+end
 
 return values

@@ -95,7 +95,8 @@ describe("config.json", function()
 
   it("has a case for each key and each of its names, in every family", function()
     for model_type, family in pairs(families.by_type) do
-      local expected, seen = values.families[model_type], {}
+      local is_whole = family.inside and family.inside[model_type] -- another model_type has the keys
+      local expected, seen = values.families[is_whole and model_type .. "_text" or model_type], {}
       assert.is_table(expected, model_type)
       for _, case in ipairs(expected.cases) do for key in pairs(case[1]) do seen[key] = true end end
       for _, class in pairs(expected.classes) do for key in pairs(class.config or {}) do seen[key] = true end end
@@ -115,6 +116,44 @@ describe("config.json", function()
     end
     local base = values.families.albert.base
     expect(base, {}, described { model_type = "albert", inner_group_num = 1, is_decoder = false })
+  end)
+
+  it("of a model of text and images gives the text part", function()
+    local text = { model_type = "gemma3_text", num_hidden_layers = 2, sliding_window = 5 }
+    local whole = { model_type = "gemma3", architectures = { "Gemma3ForConditionalGeneration" }, text_config = text,
+      vision_config = { model_type = "siglip_vision_model" } }
+    expect(described(with(text, { architectures = { "Gemma3ForCausalLM" } })), {}, described(whole))
+    assert.equal(26, #pipeline.run(helper.root, made.checkpoint(made.json { model_type = "gemma3" }, {}), {},
+      "describe").description.layers)
+    local line = helper.fault(described, { model_type = "gemma3", text_config = 5 }).lines[1]
+    assert.is_truthy(line:find("config.json: text_config: 5, but an object is expected", 1, true), line)
+  end)
+
+  it("is refused by name where a decoder would compute something else", function()
+    for _, case in ipairs {
+      { { model_type = "gemma2", use_bidirectional_attention = true }, "use_bidirectional_attention: true" },
+      { { model_type = "gemma2", num_hidden_layers = 1, layer_types = { "chunked_attention" } },
+        'layer_types: "chunked_attention" is not supported; supported are full_attention, sliding_attention' },
+      { { model_type = "qwen3", layer_types = { "full_attention" } },
+        "layer_types: 1 values, but one for each of 32 layers is expected" },
+      { { model_type = "qwen2", num_hidden_layers = 1, layer_types = { "sliding_attention" } },
+        "layer_types: sliding_attention without use_sliding_window" },
+      { { model_type = "smollm3", num_hidden_layers = 2, no_rope_layers = { 1 } },
+        "no_rope_layers: 0 or 1 is expected for each of 2 layers" },
+      { { model_type = "phi", partial_rotary_factor = 0.4 },
+        "rope: partial_rotary_factor: it rotates 25 of 64 dimensions of a head, but an even number is expected" },
+      { { model_type = "llama", rope_parameters = { partial_rotary_factor = 0.5 } },
+        "rope: partial_rotary_factor is not supported" },
+      { { model_type = "phi3", rope_scaling = { type = "linear", factor = 2.0 } },
+        'rope: type "linear" is not supported; supported: default, longrope' },
+      { { model_type = "gemma3_text", rope_parameters = { rope_theta = 5.0 } },
+        'rope_parameters: "rope_theta" is not supported; supported are full_attention, sliding_attention' },
+      { { model_type = "gemma", quantization_config = { bits = 4 } }, "quantization_config: quantised" },
+      { { model_type = "phi3", hidden_act = "relu2" }, 'hidden_act: "relu2" is not supported' },
+    } do
+      local line = helper.fault(described, case[1]).lines[1]
+      assert.is_truthy(line:find("config.json: " .. case[2], 1, true), line)
+    end
   end)
 
   it("of two names of a key follows the first", function()

@@ -148,7 +148,7 @@ for _, name in ipairs(names_in(root .. "/tests/hf/goldens")) do
 end
 
 local torch_sample = helper.sample(torch_names, 8, { bert_types = true, window_padding = true })
-local hf_sample = helper.sample(hf, 9, { t5_relu = true, mistral_window = true })
+local hf_sample = helper.sample(hf, 11, { t5_relu = true, mistral_window = true, gemma3_logits = true })
 
 local function hf_line(case, words)
   local golden = ("%s/tests/hf/goldens/%s"):format(root, case)
@@ -208,7 +208,8 @@ describe("a model of any length", function()
       assert.is_truthy(files.read(folder .. "/" .. program), files.read(("%s/any_%s.log"):format(folder, case)))
       local taken = sh(program .. " info")
       local golden = { place = place, inputs = "in_", outputs = "out_" }
-      local results, lengths = run(("%s run --weights %s"):format(program, shell(place)), golden, "of_" .. case, 2, 7,
+      local seq = tonumber(helper.read(place .. "/words.txt"):match("seq=(%d+)"))
+      local results, lengths = run(("%s run --weights %s"):format(program, shell(place)), golden, "of_" .. case, 2, seq,
         function(name) return taken:find(name, 1, true) ~= nil end)
       compare(results, lengths, function(name) return name:find("logits") and LOGITS or HIDDEN end)
       if case == FEW_POSITIONS then return end

@@ -1,7 +1,9 @@
 -- hf_spec: checkpoint folders against Hugging Face's transformers: every folder of tests/hf/goldens is
 -- built as it is and run on its inputs, and each output compared with what transformers computed. GGUF files too.
+-- Causal language models also find transformers' greedy tokens.
 -- HF_CASES=pattern takes some of them only.
 local helper = require("tests.spec.helper")
+local checkpoints = require("tests.spec.checkpoint")
 local files = require("common.files")
 local lfs = require("lfs")
 
@@ -50,7 +52,7 @@ for _, name in ipairs(cases) do
   local family = name:match("^[^_]+")
   kept[name], seen[family] = kept[name] or not seen[family], true
 end
-cases = helper.sample(cases, 2, kept)
+cases = helper.sample(cases, 3, kept)
 assert(#cases > 0, "no goldens in " .. goldens)
 
 -- The names of a case's arrays: in_NAME.npy, out_NAME.npy.
@@ -71,6 +73,34 @@ local function checkpoint(case)
     if file:find("%.gguf$") and (not first or file < first) then first = file end
   end
   return goldens .. "/" .. case .. (first and "/" .. first or "")
+end
+
+-- Returns the index of the largest of numbers first .. last, from 0.
+local function largest(list, first, last)
+  local best = first
+  for i = first + 1, last do if list[i] > list[best] then best = i end end
+  return best - first
+end
+
+-- Checks that a case's model finds the tokens of greedy.txt: sequences that grow by one of them give the next.
+local function check_greedy(case, text)
+  local prompt, ids = select(2, text:match("^[^\n]*"):gsub("%d+", "")), {}
+  for id in text:gmatch("%d+") do ids[#ids + 1] = tonumber(id) end
+  local rows, lengths = {}, {}
+  for count = prompt, #ids - 1 do
+    for i = 1, #ids - 1 do rows[#rows + 1] = i <= count and ids[i] or 0 end
+    lengths[#lengths + 1] = count
+  end
+  local place = folder .. "/" .. case
+  helper.write(place .. "/ids.npy", checkpoints.npy(("%d, %d"):format(#lengths, #ids - 1), rows))
+  helper.write(place .. "/lengths.npy", checkpoints.npy(("%d,"):format(#lengths), lengths))
+  sh(("%s/%s run --weights %s --input input_ids=%s/ids.npy --input lengths=%s/lengths.npy --output logits=%s/next.npy")
+    :format(case, case, shell(checkpoint(case)), case, case, case))
+  local logits = floats(place .. "/next.npy")
+  local width = #logits // #lengths
+  for i, count in ipairs(lengths) do
+    assert.equal(ids[count + 1], largest(logits, (i - 1) * width + 1, i * width), ("token %d"):format(count + 1))
+  end
 end
 
 local function build_line(case)
@@ -117,6 +147,8 @@ describe("a folder of transformers'", function()
         local allowed = output:find("logits") and LOGITS or HIDDEN
         assert.is_true(apart <= allowed, ("%s: %g apart"):format(output, apart))
       end
+      local greedy = files.read(golden .. "/greedy.txt")
+      if greedy then check_greedy(case, greedy) end
     end)
   end
 end)

@@ -1,0 +1,28 @@
+-- gemma.lua: describes Gemma (Gemma Team 2024): Llama with scaled embeddings and norms whose stored weight is one less.
+local gemma = require("checkpoints.gemma")
+local heads = require("checkpoints.heads")
+
+return {
+  model_types = { gemma = "Gemma" },
+  called = { gemma = "Gemma" },
+  prefixes = heads.llama_prefixes,
+  tensors = gemma.tensors {
+    { "l*.norm1.weight", gemma.norm("layers.*.input_layernorm.weight") },
+    { "l*.norm2.weight", gemma.norm("layers.*.post_attention_layernorm.weight") },
+  },
+  config = heads.llama_config({ vocab = 256000, width = 3072, d_ff = 24576, layers = 28, heads = 16, kv_heads = 16,
+    head_dim = 256, activation = "gelu_pytorch_tanh", positions = 8192, tied = true }, {
+    { "attention_bias", to = "attention_bias", default = false, kind = "flag" },
+  }),
+  only = gemma.only,
+  unused = { "hidden_activation" }, -- transformers reads hidden_act alone
+  fixed = heads.llama_fixed,
+  rotary = true,
+  causal = true,
+  derive = function(facts)
+    gemma.derive(facts)
+    -- Early folders say gelu and mean its approximation, as transformers knows.
+    if facts.activation == "gelu" then facts.activation = "gelu_tanh" end
+  end,
+  heads = heads.decoder,
+}

@@ -1,0 +1,47 @@
+-- gpt_neox.lua: describes GPT-NeoX (Black et al. 2022) and Pythia: parallel parts with two norms, rotary positions for
+-- a part of each head, and one tensor with query, key and value head by head.
+local heads = require("checkpoints.heads")
+
+local function part(number)
+  return { "layers.*.attention.query_key_value", part = number, parts = 3, groups = "heads" }
+end
+
+return {
+  model_types = { gpt_neox = "GPTNeoX" },
+  called = { gpt_neox = "GPT-NeoX (Pythia)" },
+  prefixes = { "gpt_neox.", "" },
+  tensors = {
+    { "input.tokens", "embed_in" },
+    { "l*.attn.q", part(1) },
+    { "l*.attn.k", part(2) },
+    { "l*.attn.v", part(3) },
+    { "l*.attn.out", "layers.*.attention.dense" },
+    { "l*.norm1", "layers.*.input_layernorm" },
+    { "l*.norm2", "layers.*.post_attention_layernorm" },
+    { "l*.ff.up", "layers.*.mlp.dense_h_to_4h" },
+    { "l*.ff.down", "layers.*.mlp.dense_4h_to_h" },
+    { "final_norm", "final_layer_norm" },
+  },
+  config = heads.llama_config({ vocab = 50432, width = 6144, d_ff = 24576, layers = 44, heads = 64, same_heads = true,
+    activation = "gelu", positions = 2048, eps_key = "layer_norm_eps", eps = 1e-5, theta_key = "rotary_emb_base",
+    partial_key = "rotary_pct", partial = 0.25 }, {
+    { "attention_bias", to = "attention_bias", default = true, kind = "flag" },
+    { "use_parallel_residual", to = "is_parallel", default = true, kind = "flag" },
+  }),
+  unused = { "is_decoder" },
+  fixed = { norm = "pre", final_norm = true, positions = "rope" },
+  rotary = true,
+  causal = true,
+  derive = function(facts)
+    local has = facts.attention_bias
+    facts.bias = { qkv = has, out = has, ff = true }
+    facts.parallel = facts.is_parallel and "two_norms" or nil
+  end,
+  heads = {
+    Model = heads.model(),
+    ForCausalLM = heads.causal_lm_named("embed_out.weight", "lm_head.weight"),
+    ForSequenceClassification = heads.last_token,
+    ForTokenClassification = heads.token_classification,
+    ForQuestionAnswering = heads.question_answering,
+  },
+}

@@ -1,0 +1,25 @@
+-- olmo2.lua: describes OLMo 2 (OLMo Team 2024): Llama with norms after the parts in place of before them, and norms of
+-- all queries and all keys of a token.
+local heads = require("checkpoints.heads")
+
+return {
+  model_types = { olmo2 = "Olmo2" },
+  called = { olmo2 = "OLMo 2" },
+  prefixes = heads.llama_prefixes,
+  tensors = heads.llama_tensors {
+    { "l*.attn.q_norm", "layers.*.self_attn.q_norm" },
+    { "l*.attn.k_norm", "layers.*.self_attn.k_norm" },
+    { "l*.norm1", "layers.*.post_attention_layernorm" },
+    { "l*.norm2", "layers.*.post_feedforward_layernorm" },
+  },
+  config = heads.llama_config({ vocab = 50304, d_ff = 11008, positions = 2048, eps = 1e-5 }, {
+    { "attention_bias", to = "attention_bias", default = false, kind = "flag" },
+  }),
+  fixed = heads.llama_with { norm = "res_post", qk_norm = "all" },
+  rotary = true,
+  causal = true,
+  derive = function(facts)
+    facts.bias = { qkv = facts.attention_bias, out = facts.attention_bias, ff = false }
+  end,
+  heads = { Model = heads.model(), ForCausalLM = heads.causal_lm, ForSequenceClassification = heads.last_token },
+}

@@ -1,0 +1,41 @@
+-- phi.lua: describes Phi 1, 1.5 and 2 (Li et al. 2023): parallel parts with one norm, rotary positions for a part of
+-- each head, and biases everywhere.
+local heads = require("checkpoints.heads")
+
+return {
+  model_types = { phi = "Phi" },
+  called = { phi = "Phi 1 and 2" },
+  prefixes = heads.llama_prefixes,
+  tensors = {
+    { "input.tokens", "embed_tokens" },
+    { "l*.attn.q_norm", "layers.*.self_attn.q_layernorm" },
+    { "l*.attn.k_norm", "layers.*.self_attn.k_layernorm" },
+    { "l*.attn.q", "layers.*.self_attn.q_proj" },
+    { "l*.attn.k", "layers.*.self_attn.k_proj" },
+    { "l*.attn.v", "layers.*.self_attn.v_proj" },
+    { "l*.attn.out", "layers.*.self_attn.dense" },
+    { "l*.norm1", "layers.*.input_layernorm" },
+    { "l*.ff.up", "layers.*.mlp.fc1" },
+    { "l*.ff.down", "layers.*.mlp.fc2" },
+    { "final_norm", "final_layernorm" },
+  },
+  config = heads.llama_config({ vocab = 51200, width = 2048, d_ff = 8192, layers = 24, activation = "gelu_new",
+    positions = 2048, eps_key = "layer_norm_eps", eps = 1e-5, partial = 0.5 }, {
+    { "qk_layernorm", to = "qk_layernorm", default = false, kind = "flag" },
+  }),
+  fixed = { norm = "pre", final_norm = true, parallel = "one_norm", positions = "rope" },
+  rotary = true,
+  causal = true,
+  derive = function(facts) facts.qk_norm = facts.qk_layernorm and "heads" or nil end,
+  heads = {
+    Model = heads.model(),
+    ForCausalLM = {
+      writes = true,
+      heads.causal_lm[1],
+      { "vocabulary", tied = "tied", bias = true, name = "logits",
+        tensors = { weight = { "lm_head.weight" }, bias = { "lm_head.bias" } } },
+    },
+    ForSequenceClassification = heads.last_token,
+    ForTokenClassification = heads.llama.ForTokenClassification,
+  },
+}

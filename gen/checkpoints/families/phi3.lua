@@ -1,0 +1,52 @@
+-- phi3.lua: describes Phi 3 and 4 (Abdin et al. 2024): Llama with one tensor for query, key and value and one for gate
+-- and up.
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+
+local function part(number)
+  return { "layers.*.self_attn.qkv_proj", part = number, parts = { "heads", "kv_heads", "kv_heads" } }
+end
+
+-- Checks the type of scaled positions, for which transformers takes su and yarn as longrope.
+local function check_rope(facts)
+  local dictionary = facts.rope_scaling and next(facts.rope_scaling) and facts.rope_scaling
+    or facts.rope_parameters or {}
+  local word = dictionary.rope_type or dictionary.type or "default"
+  if word == "su" or word == "yarn" then
+    local copy = {}
+    for key, value in pairs(dictionary) do copy[key] = value end
+    copy.rope_type, copy.type = "longrope", nil
+    facts.rope_scaling = copy
+  elseif word ~= "default" and word ~= "longrope" then
+    faults.raise("usage", ("config.json: rope: type %s is not supported; supported: default, longrope"):format(
+      type(word) == "string" and faults.quote(word) or tostring(word)))
+  end
+end
+
+return {
+  model_types = { phi3 = "Phi3" },
+  called = { phi3 = "Phi 3 and 4" },
+  prefixes = heads.llama_prefixes,
+  tensors = heads.llama_tensors {
+    { "l*.attn.q", part(1) },
+    { "l*.attn.k", part(2) },
+    { "l*.attn.v", part(3) },
+    { "l*.ff.gate", { "layers.*.mlp.gate_up_proj", part = 1, parts = 2 } },
+    { "l*.ff.up", { "layers.*.mlp.gate_up_proj", part = 2, parts = 2 } },
+  },
+  config = heads.llama_config({ vocab = 32064, width = 3072, d_ff = 8192, positions = 4096, original = 4096, eps = 1e-5,
+    partial = 1 }, {
+    { "sliding_window", to = "window", default = false, kind = "count", null = false },
+  }),
+  unused = { "attention_bias" }, -- written by Microsoft, and without effect in transformers
+  fixed = heads.llama_fixed,
+  rotary = true,
+  causal = true,
+  derive = function(facts)
+    facts.bias = { qkv = false, out = false, ff = false }
+    check_rope(facts)
+    layers.set_windows(facts, layers.sliding(facts, function() return facts.window ~= false end))
+  end,
+  heads = heads.decoder,
+}

@@ -1,0 +1,49 @@
+-- smollm3.lua: describes SmolLM 3 (Bakouch et al. 2025): Llama in which some layers have no positions.
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+
+-- Returns the list of 1 for layers with rotary positions and 0 for those without.
+local function rotates(facts)
+  local list = facts.no_rope_layers
+  if not list then
+    list = {}
+    for i = 1, facts.layers do list[i] = i % facts.interval ~= 0 and 1 or 0 end
+  end
+  for i = 1, facts.layers do
+    if list[i] ~= 0 and list[i] ~= 1 then
+      faults.raise("format", ("config.json: no_rope_layers: 0 or 1 is expected for each of %d layers"):format(
+        facts.layers))
+    end
+  end
+  return list
+end
+
+return {
+  model_types = { smollm3 = "SmolLM3" },
+  called = { smollm3 = "SmolLM 3" },
+  prefixes = heads.llama_prefixes,
+  tensors = heads.llama_tensors(),
+  config = heads.llama_config({ vocab = 128256, width = 2048, d_ff = 11008, layers = 36, heads = 16, kv_heads = 4,
+    positions = 32768, theta = 2e6, tied = true }, {
+    { "attention_bias", to = "attention_bias", default = false, kind = "flag" },
+    { "mlp_bias", to = "mlp_bias", default = false, kind = "flag" },
+    { "use_sliding_window", to = "use_window", default = false, kind = "flag" },
+    { "sliding_window", to = "window", default = false, kind = "count", null = false },
+    { "layer_types", to = "layer_types", default = false, kind = "list" },
+    { "no_rope_layers", to = "no_rope_layers", default = false, kind = "list" },
+    { "no_rope_layer_interval", to = "interval", default = 4, kind = "count" },
+  }),
+  fixed = heads.llama_fixed,
+  rotary = true,
+  causal = true,
+  derive = function(facts)
+    local has, list = facts.attention_bias, rotates(facts)
+    facts.bias = { qkv = has, out = has, ff = facts.mlp_bias }
+    for i = 1, facts.layers do
+      if list[i] == 0 then layers.own(facts, i - 1).rope_dim = 0 end
+    end
+    layers.set_used_windows(facts, layers.sliding(facts, function(i) return facts.use_window and list[i + 1] == 0 end))
+  end,
+  heads = heads.llama,
+}

@@ -1,0 +1,29 @@
+-- starcoder2.lua: describes StarCoder 2 (Lozhkov et al. 2024): rotary positions and a window, with layer norms, biases
+-- and a feed-forward without a gate.
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+
+return {
+  model_types = { starcoder2 = "Starcoder2" },
+  called = { starcoder2 = "StarCoder 2" },
+  prefixes = heads.llama_prefixes,
+  tensors = heads.llama_tensors {
+    { "l*.ff.up", "layers.*.mlp.c_fc" },
+    { "l*.ff.down", "layers.*.mlp.c_proj" },
+  },
+  config = heads.llama_config({ vocab = 49152, width = 3072, d_ff = 12288, layers = 30, heads = 24, kv_heads = 2,
+    activation = "gelu_pytorch_tanh", positions = 4096, eps_key = "norm_epsilon", eps = 1e-5, tied = true }, {
+    { "use_bias", to = "use_bias", default = true, kind = "flag" },
+    { "sliding_window", to = "window", default = false, kind = "count", null = false },
+  }),
+  unused = { "mlp_type", "norm_type", "layer_norm_epsilon", "activation_function" }, -- of early folders, same in all
+  fixed = { norm = "pre", final_norm = true, positions = "rope" },
+  rotary = true,
+  causal = true,
+  derive = function(facts)
+    local has = facts.use_bias
+    facts.bias = { qkv = has, out = has, ff = has }
+    layers.set_windows(facts, layers.sliding(facts, function() return facts.window ~= false end))
+  end,
+  heads = heads.decoder,
+}

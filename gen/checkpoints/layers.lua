@@ -1,0 +1,80 @@
+-- layers.lua: turns keys of config.json that differ from layer to layer into facts: windows, and tables of keys.
+-- facts.each is a list with a table for each layer, of a description's keys that differ there, or nil. Its key `window`
+-- is the number of tokens that a token sees, with itself.
+local faults = require("common.faults")
+local words = require("common.words")
+
+local layers = {}
+
+local kinds = words.set { "full_attention", "sliding_attention" }
+
+--- Returns the table of a layer, numbered from 0.
+function layers.own(facts, index)
+  if not facts.each then
+    facts.each = {}
+    for i = 1, facts.layers do facts.each[i] = {} end
+  end
+  return facts.each[index + 1]
+end
+
+-- Checks layer_types. Faults: usage, format.
+local function check(list, count)
+  if #list ~= count then
+    faults.raise("format", ("config.json: layer_types: %d values, but one for each of %d layers is expected"):format(
+      #list, count))
+  end
+  for _, kind in ipairs(list) do
+    if not kinds[kind] then
+      faults.raise("usage", ("config.json: layer_types: %s is not supported; supported are full_attention, "
+        .. "sliding_attention"):format(type(kind) == "string" and faults.quote(kind) or tostring(kind)))
+    end
+  end
+end
+
+--- Returns true if a layer slides: layer_types says so, or, without it, slides(index). Checks layer_types.
+function layers.sliding(facts, slides)
+  local list, result = facts.layer_types, {}
+  if list then check(list, facts.layers) end
+  for i = 0, facts.layers - 1 do
+    if list then result[i + 1] = list[i + 1] == "sliding_attention" else result[i + 1] = slides(i) end
+  end
+  return result
+end
+
+--- Gives each layer of `sliding`, a list of booleans, the window facts.window: facts.window stays if all have it, else
+--- facts.each has it. A window as long as the longest sequence is none.
+function layers.set_windows(facts, sliding)
+  local window, count = facts.window, 0
+  if window and window >= facts.longest then window = false end
+  for _, slides in ipairs(sliding) do count = count + (slides and 1 or 0) end
+  facts.window = count == facts.layers and window
+  if facts.window or not window then return end
+  for i, slides in ipairs(sliding) do if slides then layers.own(facts, i - 1).window = window end end
+end
+
+--- Does the same for families in which windows have a switch, facts.use_window. Faults: usage.
+function layers.set_used_windows(facts, sliding)
+  local slides = false
+  for _, each in ipairs(sliding) do slides = slides or each end
+  if slides and not facts.use_window then
+    faults.raise("usage", "config.json: layer_types: sliding_attention without use_sliding_window")
+  end
+  layers.set_windows(facts, sliding)
+end
+
+--- The keys of Qwen's windows.
+layers.qwen_keys = {
+  { "use_sliding_window", to = "use_window", default = false, kind = "flag" },
+  { "sliding_window", to = "window", default = 4096, kind = "count", null = false },
+  { "max_window_layers", to = "window_layers", default = 28, kind = "size" },
+  { "layer_types", to = "layer_types", default = false, kind = "list" },
+}
+
+--- Sets the windows that those keys say.
+function layers.set_qwen_windows(facts)
+  layers.set_used_windows(facts, layers.sliding(facts, function(i)
+    return facts.use_window and facts.window and i >= facts.window_layers
+  end))
+end
+
+return layers
