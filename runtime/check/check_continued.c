@@ -246,6 +246,8 @@ int attn2c_check_continued(attn2c_check_job *job) {
   int status = allocate_outputs(&s);
   if (status == ATTN2C_OK && attn2c_context_create(job->model, &s.context) != ATTN2C_OK)
     status = attn2c_check_no_memory(job, "context");
+  /* Keys and values that no call has written are read by none. */
+  if (status == ATTN2C_OK) attn2c_check_fill(s.context->state, of->sequences * of->state_floats);
   if (status == ATTN2C_OK) status = run_whole(&s);
   if (status == ATTN2C_OK && !rounds(job->entry)) status = check_whole(&s);
   if (status == ATTN2C_OK) status = check_chunks(&s);

@@ -194,6 +194,7 @@ Test(carry_on, a_copy_goes_on_by_itself, .init = open, .fini = close) {
   for (int count = 0; count < CONTEXT; count++) {
     cr_assert_eq(attn2c_rewind(context, 0, 0), ATTN2C_OK);
     if (count > 0) expect(0, 0, count);
+    memset(context->state + 2 * STATE, 0xff, sizeof(float) * STATE);
     cr_assert_eq(attn2c_copy(context, 0, 2), ATTN2C_OK);
     cr_assert_eq(attn2c_copy(context, 2, 2), ATTN2C_OK);
     cr_assert_eq(attn2c_position(context, 2), count);

@@ -1,0 +1,42 @@
+-- continued.lua: the part of list.lua that concerns calls that go on from those before. of and spec: those of list.lua.
+return function(of, spec)
+  of("runtime/model/continue.c", "c:continue") {
+    { name = "continue_pages", old = "(context->positions[from] + of->page - 1) / of->page",
+      new = "context->positions[from] / of->page", filter = "carry_on/a_copy*",
+      wrong = "a copy lacks the last page" },
+    { name = "continue_twice", old = " || seen >> sequences[i] & 1", new = "", filter = "carry_on/refuses_two*",
+      wrong = "a sequence takes two tokens in one place" },
+    { name = "continue_end", old = "count > most_tokens(context) - before ||", new = "count > most_tokens(context) ||",
+      filter = "carry_on/refuses_tokens*", wrong = "tokens are written after the end of a state" },
+    { name = "continue_end_of_one", old = "past[i] >= most_tokens(context)", new = "past[i] > most_tokens(context)",
+      filter = "carry_on/refuses_tokens*", wrong = "a sequence that is full takes one more token" },
+    { name = "continue_ids", old = "if (check_ids(context, ids, count) != ATTN2C_OK) return ATTN2C_FORMAT;",
+      new = "(void)check_ids;", filter = "carry_on/refuses_ids*", wrong = "a single token may be none of the vocabulary" },
+    { name = "continue_position", old = "context->positions[sequence] = (int32_t)(before + count);",
+      new = "context->positions[sequence] = (int32_t)count;", filter = "carry_on/logits_do*",
+      wrong = "a second chunk takes the place of the first" },
+    { name = "continue_wanted", old = "return is_last_call ? rows - 1 : rows;", new = "return is_last_call ? 0 : rows;",
+      filter = "carry_on/stays*", wrong = "all logits of the last call are written where there is room for one token's" },
+    { name = "continue_anew", old = "while (together < of->sequences && at", new = "while (at",
+      filter = "carry_on/whole*", wrong = "a call has more sequences than a state" },
+    { name = "continue_prepared", old = "return of && context->open ? of : NULL;", new = "return of;",
+      filter = "carry_on/refuses_a_context*", wrong = "a context without room for a call's outputs is used" },
+  }
+
+  of("gen/passes/validate/context.lua", spec .. "passes/validate/context_spec.lua") {
+    { name = "context_after", old = "mask.window and mask.window.right == 0", new = "mask.window",
+      filter = "is refused with: mask", wrong = "a token may see keys that come only later" },
+    { name = "context_rows", old = "math.max(spec.chunk, spec.sequences)", new = "spec.chunk",
+      filter = "has calls of at most", wrong = "a call has fewer rows than there are sequences" },
+  }
+
+  of("gen/data/loops.lua", spec .. "whole/continued_spec.lua") {
+    { name = "loops_past", old = 'step.continues and "at.position + n->past[at.sequence]" or "at.position"',
+      new = '"at.position"', filter = "learned", wrong = "positions begin anew in each call" },
+  }
+
+  of("gen/passes/lower/keys.lua", spec .. "whole/continued_spec.lua") {
+    { name = "keys_into", old = "to.terms.into = types.bytes(place.each_added(storage), storage.type)",
+      new = "to.terms.into = 0", filter = "learned", wrong = "rows that are added are the first of a page" },
+  }
+end
