@@ -421,7 +421,10 @@ of("runtime/formats/safetensors.c", "c:safetensors") {
   { name = "safetensors_twice", old = "  status = check_names(file, message);\n  if (status) return status;\n",
     new = "  check_names(file, message);\n", filter = "safetensors/what_is_malformed*",
     wrong = "a tensor occurs twice" },
-  { name = "safetensors_read", old = "count > tensor->elements - first", new = "count > tensor->elements",
+}
+
+of("runtime/formats/tensors.c", "c:safetensors") {
+  { name = "tensors_read", old = "count > tensor->elements - first", new = "count > tensor->elements",
     filter = "safetensors/ranges*", wrong = "the next tensor's values are read" },
 }
 
