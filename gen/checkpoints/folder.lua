@@ -237,8 +237,9 @@ local function refuse_folder(path)
 end
 
 --- Returns a folder's contents: { path, title, config, tensors = name -> { dtype, shape }, modules, settings, limits,
---- tokenizer }. modules, settings and limits come from sentence-transformers. tokenizer: the inner folder of its files,
---- "" for the folder itself, or nil. Faults: io, format. A GGUF file's table has more fields (gguf.lua).
+--- tokenizer, generation }. modules, settings and limits come from sentence-transformers. generation: the object of
+--- generation_config.json, or nil. tokenizer: the inner folder of its files, "" for the folder itself, or nil. Faults:
+--- io, format. A GGUF file's table has more fields (gguf.lua).
 function folder.read(path)
   if gguf.is(path) then return gguf_model.read(path) end
   path = path:gsub("(.)/+$", "%1")
@@ -257,6 +258,7 @@ function folder.read(path)
     path = path, title = folder.title(path), config = config, tensors = tensors, modules = modules,
     settings = modules and read_object(path .. "/config_sentence_transformers.json", LARGEST.config),
     limits = modules and read_object(main .. "/sentence_bert_config.json", LARGEST.config),
+    generation = read_object(main .. "/generation_config.json", LARGEST.config),
     tokenizer = has_tokenizer(main) and main:sub(#path + 2) or nil,
   }
 end

@@ -2,6 +2,7 @@
 local facts = require("checkpoints.facts")
 local faults = require("common.faults")
 local folder = require("checkpoints.folder")
+local generation = require("checkpoints.generation")
 local json = require("common.json")
 local reserved = require("data.reserved")
 local rotary = require("checkpoints.rotary")
@@ -273,6 +274,12 @@ local function labels_of_text(self, output)
   return list, problem == "multi_label_classification" and "sigmoid" or problem == "regression" and "none" or nil
 end
 
+-- Returns what the folder says about generating text, for a model that writes; nil for others.
+local function generation_of(self)
+  if not self.context then return nil end
+  return generation.of(self.folder.generation, self.folder.config, self.facts.vocab, self.notes)
+end
+
 -- Returns the comment lines that a description begins with.
 local function head_lines(self, class)
   local f = self.folder
@@ -346,6 +353,7 @@ local function entries_of(self, stages)
     { "labels", labels }, { "label_function", label_function },
     { "tokenizer", tokenizer_of(self) },
     { "prompt", self.folder.modules and self.folder.tokenizer and sentence.prompt(self.folder) or nil },
+    { "generation", generation_of(self) },
     { "names", name_table(self) },
   }
 end

@@ -149,8 +149,8 @@ local function compile(state, folder, root, options, bar)
   context.weights = options.weights
   local kernel_count = 0
   for _, each in ipairs(state.builds) do kernel_count = kernel_count + #each.kernels end
-  local made = { embed = options.embed, is_static = options.is_static,
-    has_text = state.tokenizer ~= nil, has_chat = state.chat ~= nil,
+  local made = { embed = options.embed, is_static = options.is_static, has_text = state.tokenizer ~= nil,
+    has_chat = state.chat ~= nil, has_generation = spec.context ~= nil,
     providers = { library = kernel_count > 0 and "libxsmm" or "c",
       program = spec.kernels == "c" and "c" or "libxsmm" } }
   local jobs = recipe.jobs(spec, builds_of(state, context.toolchain), runtime_sources, state.entries, made)

@@ -15,6 +15,7 @@ local emit_module = require("passes.emit.module")
 local emit_roof = require("passes.emit.roof")
 local emit_series = require("passes.emit.series")
 local emit_steps = require("passes.emit.steps")
+local emit_generation = require("passes.emit.generation")
 local emit_text = require("passes.emit.text")
 local hash = require("common.hash")
 local import = require("checkpoints.import")
@@ -328,6 +329,7 @@ local function model_values(state, builds)
   end
   local logits = first.continues and first.described.continued.output
   return with(first, { targets = builds, vocab = state.spec.input.vocab, sequences = state.spec.sequences or false,
+    generation = emit_generation.values(state.spec),
     logits_name = logits and reserved.member(logits.member) or false,
     logits_width = logits and logits.shape[#logits.shape] or false, target = table.concat(state.target_names, ", "),
     arena_bytes = most.arena_bytes, weight_bytes = most.weight_bytes, has_text = state.tokenizer ~= nil,
@@ -345,6 +347,7 @@ end
 
 local function add_program(add, build, values, shared)
   add(values.own .. "_program.c", "program.c.in", with(values, { has_text = shared.has_text and values.is_first,
+    has_generation = values.continues and values.is_first,
     targets = shared.targets }))
   add(linkage.roof(values.build_suffix) .. ".c", "roof.c.in", with(values, emit_roof.values(build)))
 end

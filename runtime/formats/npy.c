@@ -259,12 +259,13 @@ int attn2c_npy_as(const attn2c_npy *array, attn2c_type type, int rank, const int
   return ATTN2C_OK;
 }
 
-int attn2c_npy_write(const char *path, attn2c_type type, int rank, const int64_t *shape, const void *data,
-                     attn2c_message *message) {
+/* Writes elements of `each` bytes, whose type NumPy calls `descr`. */
+static int write_array(const char *path, const char *descr, int64_t each, int rank, const int64_t *shape,
+                       const void *data, attn2c_message *message) {
   char header[1024]; /* 32 dimensions of 20 characters and two between them need 704 */
   int64_t elements, bytes;
   if (rank < 0 || rank > ATTN2C_NPY_MAX_RANK || !attn2c_shape_count(rank, shape, &elements) ||
-      __builtin_mul_overflow(elements, (int64_t)4, &bytes)) {
+      __builtin_mul_overflow(elements, each, &bytes)) {
     attn2c_say(message, "%s: cannot be written: its shape is negative or too large", path);
     return ATTN2C_USAGE;
   }
@@ -272,7 +273,7 @@ int attn2c_npy_write(const char *path, attn2c_type type, int rank, const int64_t
   memcpy(header, MAGIC "\x01", 8); /* and the minor version 0, the literal's terminator */
   int used = 10;
   used += snprintf(header + used, sizeof header - (size_t)used,
-                   "{'descr': '%s', 'fortran_order': False, 'shape': (", type == ATTN2C_F32 ? "<f4" : "<i4");
+                   "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
   for (int i = 0; i < rank; i++)
     used += snprintf(header + used, sizeof header - (size_t)used, i ? ", %lld" : "%lld", (long long)shape[i]);
   used += snprintf(header + used, sizeof header - (size_t)used, rank == 1 ? ",), }" : "), }");
@@ -286,4 +287,14 @@ int attn2c_npy_write(const char *path, attn2c_type type, int rank, const int64_t
   header[9] = (char)((start - 10) >> 8);
   const attn2c_file_part parts[] = {{header, (size_t)start}, {data, (size_t)bytes}};
   return attn2c_file_write(path, parts, 2, message);
+}
+
+int attn2c_npy_write(const char *path, attn2c_type type, int rank, const int64_t *shape, const void *data,
+                     attn2c_message *message) {
+  return write_array(path, type == ATTN2C_F32 ? "<f4" : "<i4", 4, rank, shape, data, message);
+}
+
+int attn2c_npy_write_int64(const char *path, int rank, const int64_t *shape, const int64_t *data,
+                           attn2c_message *message) {
+  return write_array(path, "<i8", 8, rank, shape, data, message);
 }

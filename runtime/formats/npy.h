@@ -1,6 +1,6 @@
 /* npy.h - reads and writes NumPy's array files, the inputs and outputs of emitted programs. It reads format
  * versions 1.0, 2.0 and 3.0, both orders, floats and integers of all sizes, and bool. It writes version 1.0,
- * float32 and int32, the same bytes as numpy.save. */
+ * float32, int32 and int64, the same bytes as numpy.save. */
 #ifndef ATTN2C_NPY_H
 #define ATTN2C_NPY_H
 
@@ -46,6 +46,10 @@ int attn2c_npy_as(const attn2c_npy *array, attn2c_type type, int rank, const int
 /* Writes an array atomically (file.h). Returns ATTN2C_OK, _IO, _MEMORY, or _USAGE for an impossible shape. */
 int attn2c_npy_write(const char *path, attn2c_type type, int rank, const int64_t *shape, const void *data,
                      attn2c_message *message);
+
+/* The same, of int64. */
+int attn2c_npy_write_int64(const char *path, int rank, const int64_t *shape, const int64_t *data,
+                           attn2c_message *message);
 
 /* Returns NumPy's name of a type, such as "float32". */
 const char *attn2c_npy_type_name(attn2c_npy_type type);

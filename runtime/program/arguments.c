@@ -1,6 +1,7 @@
 /* arguments.c - reads the command line with getopt_long. The messages of getopt_long are off, because they do
  * not say what is allowed. Every fault is collected, so that one run shows them all. */
 #define _GNU_SOURCE
+#include "base/generation.h"
 #include "program/arguments.h"
 #include "program/nearest.h"
 #include "program/options.h"
@@ -11,7 +12,7 @@
 #include <string.h>
 
 /* getopt_long returns FIRST_OPTION and the index of an option's row, or its letter. */
-enum { FIRST_OPTION = 256 };
+enum { FIRST_OPTION = 256, ALLOWED_BYTES = 1024 };
 
 typedef attn2c_option option_row;
 
@@ -19,14 +20,19 @@ typedef attn2c_option option_row;
 typedef int option_reader(const option_row *row, const char *value, attn2c_arguments *arguments,
                           attn2c_message *message);
 
-static option_reader read_flag, read_once, read_path, read_text, read_word, read_int, read_tokens, read_seed;
+static option_reader read_flag, read_once, read_path, read_text, read_word, read_int, read_tokens, read_seed,
+    read_real;
 
 static option_reader *const readers[] = {
     [ATTN2C_OPTION_FLAG] = read_flag,     [ATTN2C_OPTION_ONCE] = read_once, [ATTN2C_OPTION_PATH] = read_path,
     [ATTN2C_OPTION_TEXT] = read_text,     [ATTN2C_OPTION_WORD] = read_word, [ATTN2C_OPTION_INT] = read_int,
-    [ATTN2C_OPTION_TOKENS] = read_tokens, [ATTN2C_OPTION_SEED] = read_seed};
+    [ATTN2C_OPTION_TOKENS] = read_tokens, [ATTN2C_OPTION_SEED] = read_seed, [ATTN2C_OPTION_REAL] = read_real};
 
-static const char *const commands[] = {"", "info", "run", "check", "bench", "pack"};
+static const char *const commands[] = {"",     "info",     "run",  "check",     "bench",
+                                       "pack", "generate", "chat", "perplexity"};
+
+/* True if the model continues its sequences, and has the commands for that. */
+static int continues(void) { return &attn2c_the_generation != NULL; }
 
 static int is_option_of(const option_row *row, attn2c_command command) {
   return row->commands >> command & 1;
@@ -87,8 +93,10 @@ static int read_text(const option_row *row, const char *value, attn2c_arguments 
                      attn2c_message *message) {
   (void)message;
   attn2c_text_word *list = *(attn2c_text_word **)at(arguments, row->place);
-  list[(*(int *)at(arguments, row->count))++] =
-      (attn2c_text_word){(attn2c_text_kind)row->least, value, row->name};
+  attn2c_text_kind kind = (attn2c_text_kind)row->least;
+  /* `--prompt -` is the standard input; `--text-string -` is a text. */
+  if (row->commands & 1U << ATTN2C_COMMAND_GENERATE && strcmp(value, "-") == 0) kind = ATTN2C_TEXT_FILE;
+  list[(*(int *)at(arguments, row->count))++] = (attn2c_text_word){kind, value, row->name};
   return ATTN2C_OK;
 }
 
@@ -137,7 +145,21 @@ static int read_tokens(const option_row *row, const char *value, attn2c_argument
 
 static int read_seed(const option_row *row, const char *value, attn2c_arguments *arguments,
                      attn2c_message *message) {
-  return read_number(row, value, at(arguments, row->place), message);
+  const int status = read_number(row, value, at(arguments, row->place), message);
+  if (status == ATTN2C_OK && row->count) *(int *)at(arguments, row->count) = 1;
+  return status;
+}
+
+/* Reads a decimal number; ranges are checked where the number is used. */
+static int read_real(const option_row *row, const char *value, attn2c_arguments *arguments,
+                     attn2c_message *message) {
+  attn2c_real *real = at(arguments, row->place);
+  char *end = NULL;
+  real->value = strtod(value, &end);
+  real->is_given = 1;
+  if (end > value && *end == '\0' && strspn(value, "+-.0123456789eE") == strlen(value)) return ATTN2C_OK;
+  attn2c_say(message, "%s: '%s', but a number is allowed", shown(row), value);
+  return ATTN2C_USAGE;
 }
 
 /* The options of one command, as getopt_long takes them. */
@@ -170,13 +192,13 @@ static const option_row *row_of(int option, attn2c_command command) {
 }
 
 /* Writes the names of a command's options. */
-static const char *allowed(attn2c_command command, char text[512]) {
+static const char *allowed(attn2c_command command, char text[ALLOWED_BYTES]) {
   size_t length = 0;
   for (int i = 0; i < ATTN2C_OPTIONS; i++) {
     if (!is_option_of(&attn2c_options[i], command) || (attn2c_options[i].words && !*attn2c_options[i].words))
       continue;
-    length +=
-        (size_t)snprintf(text + length, 512 - length, "%s%s", length ? ", " : "", shown(&attn2c_options[i]));
+    length += (size_t)snprintf(text + length, ALLOWED_BYTES - length, "%s%s", length ? ", " : "",
+                               shown(&attn2c_options[i]));
   }
   return text;
 }
@@ -190,7 +212,7 @@ static const char *command_name(const void *list, int i) {
 /* Reports an unknown option of a command, with the option that resembles it, or with all options. */
 static void refuse_option(const char *word, const option_list *options, attn2c_command command,
                           attn2c_message *message) {
-  char name[64], text[512];
+  char name[64], text[ALLOWED_BYTES];
   snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
   const char *near = strncmp(name, "--", 2) == 0
                          ? attn2c_nearest(name + 2, options->count, option_name, options->list)
@@ -205,7 +227,7 @@ static void refuse_option(const char *word, const option_list *options, attn2c_c
 /* Reports an option that getopt_long refused: argv[optind - 1] has the word, or optopt the letter. */
 static void refuse(int option, char **argv, const option_list *options, attn2c_command command,
                    attn2c_message *message) {
-  char text[512];
+  char text[ALLOWED_BYTES];
   const char *word = argv[optind - 1];
   if (option == ':') {
     attn2c_say(message, "%s: %s needs a value", commands[command], word);
@@ -242,8 +264,12 @@ static int parse_options(int argc, char **argv, attn2c_arguments *arguments, att
     status = ATTN2C_USAGE;
   }
   /* After an unknown option, the next word may be its value and is not reported. */
-  char text[512];
+  char text[ALLOWED_BYTES];
   for (; optind < argc && !is_refused; optind++) {
+    if (command == ATTN2C_COMMAND_GENERATE && strcmp(argv[optind], "-") == 0) {
+      arguments->texts[arguments->text_count++] = (attn2c_text_word){ATTN2C_TEXT_FILE, "-", "--prompt"};
+      continue;
+    }
     if (arguments->command == ATTN2C_COMMAND_RUN)
       attn2c_say(message,
                  "run: '%s' is not an option; a value follows its option: --text WORD, --input X.npy",
@@ -257,12 +283,14 @@ static int parse_options(int argc, char **argv, attn2c_arguments *arguments, att
 }
 
 int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, attn2c_message *message) {
-  *arguments = (attn2c_arguments){.path = argc > 0 ? argv[0] : NULL, .seed = 1, .stride = -1};
+  *arguments = (attn2c_arguments){
+      .path = argc > 0 ? argv[0] : NULL, .seed = 1, .stride = -1, .generate = {.tokens = -1, .top_k = -1}};
   snprintf(arguments->program, sizeof arguments->program, "%s", attn2c_program_name(arguments->path));
   attn2c_printable(arguments->program);
   if (arguments->path == NULL) arguments->path = arguments->program;
   if (argc < 2) {
-    attn2c_say(message, "a command is needed: info, run, check, bench or pack (--help explains them)");
+    attn2c_say(message, "a command is needed: info, run, check, bench%s (--help explains them)",
+               continues() ? ", pack, generate, chat or perplexity" : " or pack");
     return ATTN2C_USAGE;
   }
   if (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0) {
@@ -273,26 +301,26 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
     arguments->version = 1;
     return ATTN2C_OK;
   }
-  for (int i = ATTN2C_COMMAND_INFO; i <= ATTN2C_COMMAND_PACK; i++) {
+  for (int i = ATTN2C_COMMAND_INFO; i <= ATTN2C_COMMAND_PERPLEXITY; i++) {
     if (strcmp(argv[1], commands[i]) == 0) arguments->command = (attn2c_command)i;
   }
   if (arguments->command == ATTN2C_COMMAND_NONE) {
-    const char *near = attn2c_nearest(argv[1], ATTN2C_COMMAND_PACK, command_name, NULL);
+    const char *near = attn2c_nearest(argv[1], continues() ? ATTN2C_COMMAND_PERPLEXITY : ATTN2C_COMMAND_PACK,
+                                      command_name, NULL);
     if (near)
       attn2c_say(message, "no command '%s'; did you mean %s?", argv[1], near);
     else
-      attn2c_say(message,
-                 "no command '%s'; allowed are info, run, check, bench and pack (--help explains them)",
-                 argv[1]);
+      attn2c_say(message, "no command '%s'; allowed are info, run, check, bench%s (--help explains them)",
+                 argv[1], continues() ? ", pack, generate, chat and perplexity" : " and pack");
     return ATTN2C_USAGE;
   }
-  arguments->inputs = calloc((size_t)argc, sizeof *arguments->inputs);
-  arguments->outputs = calloc((size_t)argc, sizeof *arguments->outputs);
-  arguments->texts = calloc((size_t)argc, sizeof *arguments->texts);
-  arguments->pairs = calloc((size_t)argc, sizeof *arguments->pairs);
-  arguments->queries = calloc((size_t)argc, sizeof *arguments->queries);
-  if (arguments->inputs == NULL || arguments->outputs == NULL || arguments->texts == NULL ||
-      arguments->pairs == NULL || arguments->queries == NULL) {
+  void **lists[] = {(void **)&arguments->inputs,          (void **)&arguments->outputs,
+                    (void **)&arguments->texts,           (void **)&arguments->pairs,
+                    (void **)&arguments->queries,         (void **)&arguments->generate.stops,
+                    (void **)&arguments->generate.biases, (void **)&arguments->generate.allowed};
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    *lists[i] = calloc((size_t)argc, sizeof(attn2c_text_word)); /* the largest member of a list */
+    if (*lists[i]) continue;
     attn2c_say(message, "no memory for %d arguments", argc);
     return ATTN2C_MEMORY;
   }
@@ -300,12 +328,12 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
 }
 
 void attn2c_arguments_free(attn2c_arguments *arguments) {
-  free(arguments->inputs);
-  free(arguments->outputs);
-  free(arguments->texts);
-  free(arguments->pairs);
-  free(arguments->queries);
-  arguments->inputs = arguments->outputs = NULL;
+  attn2c_generate_arguments *generate = &arguments->generate;
+  void *lists[] = {(void *)arguments->inputs, (void *)arguments->outputs, arguments->texts,
+                   arguments->pairs,          arguments->queries,         (void *)generate->stops,
+                   (void *)generate->biases,  (void *)generate->allowed};
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) free(lists[i]);
+  arguments->inputs = arguments->outputs = generate->stops = generate->biases = generate->allowed = NULL;
   arguments->texts = arguments->pairs = arguments->queries = NULL;
 }
 

@@ -13,7 +13,10 @@ typedef enum {
   ATTN2C_COMMAND_RUN,
   ATTN2C_COMMAND_CHECK,
   ATTN2C_COMMAND_BENCH,
-  ATTN2C_COMMAND_PACK
+  ATTN2C_COMMAND_PACK,
+  ATTN2C_COMMAND_GENERATE, /* from here on: of models that continue their sequences */
+  ATTN2C_COMMAND_CHAT,
+  ATTN2C_COMMAND_PERPLEXITY
 } attn2c_command;
 
 typedef enum { ATTN2C_FORMAT_MD, ATTN2C_FORMAT_JSON, ATTN2C_FORMAT_CSV } attn2c_report_format;
@@ -42,6 +45,25 @@ typedef struct {
 #define ATTN2C_MAX_REPETITIONS 1000000
 #define ATTN2C_MAX_TOP         1000
 
+/* A number that may be given. */
+typedef struct {
+  int is_given;
+  double value;
+} attn2c_real;
+
+/* The options of generation, as they are given (program/generate_options.h reads them). */
+typedef struct {
+  int greedy;
+  int64_t tokens, top_k; /* -1: not given */
+  attn2c_real temperature, top_p, min_p, repetition_penalty, presence_penalty, frequency_penalty;
+  int has_seed;
+  uint64_t seed;
+  const char **stops, **biases, **allowed; /* in the order given */
+  int stop_count, bias_count, allowed_count;
+  const char *system;          /* NULL: not given */
+  const char *perplexity_file; /* NULL: not given */
+} attn2c_generate_arguments;
+
 typedef struct {
   const char *path;  /* argv[0] unchanged */
   char program[256]; /* the last part of argv[0], escaped for printing */
@@ -61,6 +83,7 @@ typedef struct {
   int top;        /* 0: not given */
   int similar;    /* 1 with --similar */
   int64_t stride; /* tokens that neighbouring windows share; -1: not given */
+  attn2c_generate_arguments generate;
 } attn2c_arguments;
 
 /* Reads argv into *arguments, which points into argv. Returns ATTN2C_OK, _USAGE or _MEMORY; the caller frees

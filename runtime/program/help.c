@@ -1,5 +1,6 @@
 /* help.c - the text of --help. The options are in the table of options.c. The manual page attn2c-program(1)
  * is made from both tables (gen/deploy/program_manual.lua). */
+#include "base/generation.h"
 #include "program/options.h"
 
 #include <string.h>
@@ -40,6 +41,22 @@ static const struct {
      "used, and shared by all processes that use it. It is for this build of this model, and\n"
      "others refuse it. Replace it by a new file, as this command does; never write into it.\n",
      ""},
+    {"generate", "--weights F --prompt TEXT|- [OPTION...]\n--weights F --input ids=X.npy [OPTION...]",
+     "Continues prompts, several side by side.\n",
+     "An answer ends before a --stop text, after a stop token of the model's folder, after --tokens\n"
+     "tokens, or where the model's context ends. Answers come in the order of their prompts, and none\n"
+     "depends on the others. The options of drawing mean what they mean in Hugging Face's\n"
+     "transformers, and have its defaults where the folder has none.\n"},
+    {"chat", "--weights F [--system TEXT] [OPTION...]",
+     "Answers turn by turn, each line of the standard input a turn, in the form of the model's chat\n"
+     "template.\n",
+     "Ctrl-C ends an answer, and at the prompt the line. An empty line is left out; the end of the input\n"
+     "(Ctrl-D) ends the chat. The model reads only what is new in a turn.\n"},
+    {"perplexity", "--weights F --text-file F [OPTION...]",
+     "Prints e to the mean negative log-likelihood of a text's tokens.\n",
+     "Each token but the first is predicted once, from the tokens before it in its window. Windows are as\n"
+     "long as the model's context; each predicts the tokens after those that it shares with the window\n"
+     "before. So a token has at least --stride tokens before it, except in the first window.\n"},
 };
 
 /* The part of the help of `run` for models that take text. */
@@ -50,12 +67,18 @@ static const struct {
     "Texts that are longer than the model takes are cut; a line at the end gives their number. A line that\n"
     "cannot be answered ends the run after the answers before it, and the message gives its number.\n"};
 
+static const char commands_of_generation[] = "  generate    continue prompts\n"
+                                             "  chat        answer turn by turn\n"
+                                             "  perplexity  measure how well the model predicts a text\n";
+
 static const char commands_text[] =
     "  info   inputs, outputs, shapes, weights, operations, memory, kernels, licences\n"
     "  run    compute outputs from inputs and weights\n"
     "  check  compare every tensor with a plain reference\n"
     "  bench  time it and this machine's own limit\n"
-    "  pack   write the weights in their layout in memory: a file that opens in milliseconds\n"
+    "  pack   write the weights in their layout in memory: a file that opens in milliseconds\n";
+
+static const char after_commands[] =
     "\n"
     "COMMAND --help explains a command; --version prints the versions of model and compiler.\n"
     "Exit codes: 0 done; 1 a comparison failed; 2 wrong usage; 3 a malformed input file; 4 input\n"
@@ -122,9 +145,11 @@ static void print_options(unsigned page, FILE *out) {
 void attn2c_arguments_help(const attn2c_arguments *arguments, const attn2c_descriptor *model, FILE *out) {
   const char *program = arguments->program;
   if (arguments->command == ATTN2C_COMMAND_NONE) {
-    fprintf(out,
-            "Usage: %s COMMAND [OPTION...]\n       %s --version\n\nThe model '%s', compiled by attn2c.\n\n%s",
-            program, program, model->name, commands_text);
+    fprintf(
+        out,
+        "Usage: %s COMMAND [OPTION...]\n       %s --version\n\nThe model '%s', compiled by attn2c.\n\n%s%s%s",
+        program, program, model->name, commands_text, &attn2c_the_generation ? commands_of_generation : "",
+        after_commands);
     return;
   }
   const int page = (int)arguments->command - ATTN2C_COMMAND_INFO;

@@ -11,6 +11,7 @@
 #include "program/arguments.h"
 #include "program/bench.h"
 #include "program/check_command.h"
+#include "program/generate_command.h"
 #include "program/info.h"
 #include "program/pack_command.h"
 #include "program/run.h"
@@ -68,6 +69,23 @@ static int choose(const attn2c_arguments *arguments, const attn2c_program **prog
   return needs_none && status == ATTN2C_MACHINE ? ATTN2C_OK : status;
 }
 
+/* Runs a command of models that continue. */
+static int generate(const attn2c_descriptor *model, const attn2c_arguments *arguments,
+                    attn2c_message *message) {
+  static const char *const names[] = {"generate", "chat", "perplexity"};
+  const int number = (int)arguments->command - ATTN2C_COMMAND_GENERATE;
+  if (number < 0 || number > 2) return ATTN2C_USAGE;
+  if (!&attn2c_the_generation) {
+    attn2c_say(message, "%s: this model does not continue sequences: its description has no key `context`",
+               names[number]);
+    return ATTN2C_USAGE;
+  }
+  const attn2c_generation_commands *commands = attn2c_the_generation;
+  return (number == 0   ? commands->generate
+          : number == 1 ? commands->chat
+                        : commands->perplexity)(model, arguments, stdout, stderr, message);
+}
+
 static int run_command(const attn2c_arguments *arguments, attn2c_message *message) {
   const attn2c_program *program = &attn2c_the_program;
   if (arguments->help) {
@@ -97,7 +115,7 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
   case ATTN2C_COMMAND_PACK:
     return attn2c_pack_command(program->model, arguments, stdout, message);
   default:
-    return ATTN2C_USAGE;
+    return generate(program->model, arguments, message);
   }
 }
 

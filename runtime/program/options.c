@@ -10,6 +10,9 @@ enum {
   CHECK = 1 << ATTN2C_COMMAND_CHECK,
   BENCH = 1 << ATTN2C_COMMAND_BENCH,
   PACK = 1 << ATTN2C_COMMAND_PACK,
+  GENERATE = 1 << ATTN2C_COMMAND_GENERATE,
+  CHAT = 1 << ATTN2C_COMMAND_CHAT,
+  PERPLEXITY = 1 << ATTN2C_COMMAND_PERPLEXITY,
   TEXTS = ATTN2C_HELP_OF_TEXTS
 };
 
@@ -21,11 +24,12 @@ enum {
 #define INT    ATTN2C_OPTION_INT
 #define TOKENS ATTN2C_OPTION_TOKENS
 #define SEED   ATTN2C_OPTION_SEED
+#define REAL   ATTN2C_OPTION_REAL
 
 #define AT(member) offsetof(attn2c_arguments, member)
 
 const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
-    {"--weights", NULL, "F", RUN, ONCE, AT(weights), 0, 0, 0, NULL,
+    {"--weights", NULL, "F", RUN | GENERATE | CHAT | PERPLEXITY, ONCE, AT(weights), 0, 0, 0, NULL,
      "a safetensors checkpoint, or a file that pack wrote; a model with weights linked in uses these in "
      "their "
      "place"},
@@ -91,6 +95,61 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "lengths=Y.npy: the number of tokens of each text; ids have their own name. Windows have one row each, "
      "and "
      "texts=Y.npy has the number of their text, from 0. Answers are then printed only with --format"},
+    {"--prompt", NULL, "TEXT", GENERATE, TEXT, AT(texts), AT(text_count), ATTN2C_TEXT_STRING, 0, NULL,
+     "a prompt; - reads the standard input, one prompt a line, and answers each as it comes. May be "
+     "repeated"},
+    {"--prompt-file", NULL, "F", GENERATE, TEXT, AT(texts), AT(text_count), ATTN2C_TEXT_FILE, 0, NULL,
+     "a file of prompts, one a line"},
+    {"--input", NULL, "[ids=]X.npy", GENERATE, PATH, AT(inputs), AT(input_count), 0, 0, NULL,
+     "prompts as token ids, [prompts][tokens], or [tokens] of one prompt; lengths=L.npy: the tokens of each "
+     "prompt, if they differ"},
+    {"--text-file", NULL, "F", PERPLEXITY, ONCE, AT(generate.perplexity_file), 0, 0, 0, NULL,
+     "the text, a whole file"},
+    {"--input", NULL, "[ids=]X.npy", PERPLEXITY, PATH, AT(inputs), AT(input_count), 0, 0, NULL,
+     "a text as token ids, [tokens], in place of a file"},
+    {"--system", NULL, "TEXT", CHAT, ONCE, AT(generate.system), 0, 0, 0, NULL,
+     "the system message, before the first turn"},
+    {"--tokens", NULL, "N", GENERATE | CHAT, TOKENS, AT(generate.tokens), 0, 1, INT32_MAX, NULL,
+     "the most tokens of an answer (default: max_new_tokens of the folder's generation_config.json, or 256)"},
+    {"--greedy", NULL, NULL, GENERATE | CHAT, FLAG, AT(generate.greedy), 0, 0, 0, NULL,
+     "takes the most probable token each time; the default, unless the folder's generation_config.json has "
+     "do_sample. Each of the next five options draws tokens instead"},
+    {"--temperature", NULL, "T", GENERATE | CHAT, REAL, AT(generate.temperature), 0, 0, 0, NULL,
+     "divides the logits (default 1)"},
+    {"--top-k", NULL, "K", GENERATE | CHAT, TOKENS, AT(generate.top_k), 0, 0, INT32_MAX, NULL,
+     "draws from the K most probable tokens (default 50; 0: all)"},
+    {"--top-p", NULL, "P", GENERATE | CHAT, REAL, AT(generate.top_p), 0, 0, 0, NULL,
+     "draws from the smallest set of tokens whose probabilities have the sum P (default 1: all)"},
+    {"--min-p", NULL, "P", GENERATE | CHAT, REAL, AT(generate.min_p), 0, 0, 0, NULL,
+     "draws from tokens that have at least P times the largest probability (default 0: all)"},
+    {"--seed", NULL, "S", GENERATE | CHAT, SEED, AT(generate.seed), AT(generate.has_seed), 0, UINT64_MAX,
+     NULL,
+     "seed of the random numbers (default 0); prompt number i, from 0, has the seed S + i, whatever its "
+     "neighbours are"},
+    {"--repetition-penalty", NULL, "X", GENERATE | CHAT, REAL, AT(generate.repetition_penalty), 0, 0, 0, NULL,
+     "divides the positive logits of tokens that have occurred, and multiplies the negative ones (default "
+     "1)"},
+    {"--presence-penalty", NULL, "X", GENERATE | CHAT, REAL, AT(generate.presence_penalty), 0, 0, 0, NULL,
+     "is subtracted from the logits of tokens that were generated (default 0)"},
+    {"--frequency-penalty", NULL, "X", GENERATE | CHAT, REAL, AT(generate.frequency_penalty), 0, 0, 0, NULL,
+     "is subtracted as often as the token was generated (default 0)"},
+    {"--logit-bias", NULL, "ID=X", GENERATE | CHAT, PATH, AT(generate.biases), AT(generate.bias_count), 0, 0,
+     NULL, "adds X to the logit of a token; -inf forbids it. May be repeated"},
+    {"--allow", NULL, "ID,...", GENERATE | CHAT, PATH, AT(generate.allowed), AT(generate.allowed_count), 0, 0,
+     NULL, "allows these tokens alone. May be repeated"},
+    {"--stop", NULL, "TEXT", GENERATE | CHAT, PATH, AT(generate.stops), AT(generate.stop_count), 0, 0, NULL,
+     "ends an answer before this text, also if it begins in one token and ends in another. May be repeated"},
+    {"--format", NULL, "FORMAT", GENERATE, WORD, AT(answers), 0, ATTN2C_ANSWERS_TEXT, 0, "text, jsonl or npy",
+     "text (default): the text of one --prompt as it is, while it comes; of several prompts one line each, "
+     "with \\n for a line end. jsonl: one JSON object a line. npy: writes the array of --output to the "
+     "standard output"},
+    {"--output", NULL, "generated=Y.npy", GENERATE, PATH, AT(outputs), AT(output_count), 0, 0, NULL,
+     "the tokens of the answers as int64, [prompts][--tokens], with -1 after the last of each. Answers are "
+     "then printed only with --format"},
+    {"--stride", NULL, "N", PERPLEXITY, TOKENS, AT(stride), 0, 0, INT32_MAX, NULL,
+     "tokens that neighbouring windows share (default: half of the context)"},
+    {"--format", "-o", "FORMAT", PERPLEXITY, WORD, AT(answers), 0, ATTN2C_ANSWERS_TEXT, 0, "text or json",
+     "text (default), or json: one JSON object"},
     {"--reps", "-r", "REPS", BENCH, INT, AT(repetitions), 0, 1, ATTN2C_MAX_REPETITIONS, NULL,
      "repetitions, 1 to 1000000 (default: those of about a second, 7 to 2000)"},
     {"--format", "-o", "FORMAT", BENCH, WORD, AT(format), 0, ATTN2C_FORMAT_MD, 0, "md, json or csv",
@@ -122,5 +181,6 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "prints the licences of the libraries that are linked in"},
     {"--verbose", "-v", NULL, RUN, FLAG, AT(verbose), 0, 0, 0, NULL,
      "name the tensors of the checkpoint that the model does not use"},
-    {"--help", "-h", NULL, INFO | RUN | CHECK | BENCH | PACK, FLAG, AT(help), 0, 0, 0, NULL, "this text"},
+    {"--help", "-h", NULL, INFO | RUN | CHECK | BENCH | PACK | GENERATE | CHAT | PERPLEXITY, FLAG, AT(help),
+     0, 0, 0, NULL, "this text"},
 };

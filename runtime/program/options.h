@@ -14,7 +14,8 @@ typedef enum {
   ATTN2C_OPTION_WORD,   /* one of `words`; `least` is the first word's value */
   ATTN2C_OPTION_INT,    /* a number, into an int */
   ATTN2C_OPTION_TOKENS, /* a number of tokens, into an int64_t */
-  ATTN2C_OPTION_SEED    /* a number, into a uint64_t */
+  ATTN2C_OPTION_SEED,   /* a number, into a uint64_t; `count`: of a flag that it sets, or 0 */
+  ATTN2C_OPTION_REAL    /* any number, into an attn2c_real */
 } attn2c_option_kind;
 
 typedef struct {
@@ -31,11 +32,11 @@ typedef struct {
 
 /* A bit of `commands`: the row's help is in the part about texts of the help of `run`. A row with this bit
  * alone is help for an option of another row. */
-#define ATTN2C_HELP_OF_TEXTS (1U << 6)
+#define ATTN2C_HELP_OF_TEXTS (1U << 15)
 
 /* The rows. Messages and help list the options of a command in their order. Rows after the last are empty,
  * and belong to no command. */
-enum { ATTN2C_OPTIONS = 48 };
+enum { ATTN2C_OPTIONS = 64 };
 extern const attn2c_option attn2c_options[ATTN2C_OPTIONS];
 
 #endif

@@ -10,6 +10,8 @@
  * for those characters, \u{202E} for other control and invisible characters; malformed bytes become
  * U+FFFD. */
 void attn2c_safe_write(const char *text, size_t length, FILE *out);
+/* The same for a text of lines: line ends, tabs and backslashes stay as they are. */
+void attn2c_safe_write_lines(const char *text, size_t length, FILE *out);
 
 /* Copies `length` bytes to `to`, with U+FFFD for each maximal part that is malformed UTF-8. The capacity of
  * `to` is 3 * length. Returns the bytes written. */

@@ -60,18 +60,21 @@ local function object(from, source, flags, name)
 end
 
 -- True if a source is part of a model. Tokenizers and the program's functions on text (FOLDER/text_*.c) are only for
--- models that take text, chat/ for those with a chat template. Tools are separate programs. No entry chooses tokens
--- yet, so no model has a sampler.
+-- models that take text, chat/ for those with a chat template, samplers and the program's functions that generate
+-- (FOLDER/*generate*.c) for those that continue. Tools are separate programs.
 local function is_wanted(source, providers, options)
-  if source:match("^tools/") or source:match("^generate/") then return false end
+  if source:match("^tools/") then return false end
+  if source:match("generate") and not options.has_generation then return false end
   if source:match("^text/") or source:match("^%w+/text_") then return options.has_text end
   if source:match("^chat/") then return options.has_chat end
   local provider = source:match("^model/kernels_(.*)%.c$")
   return provider == nil or provider == providers.library or provider == providers.program
 end
 
--- Returns the macros for a source. The program prints the licences of the libraries that are linked in.
-local function defined_by(source, providers)
+-- Returns the macros for a source. The program prints the licences of the libraries that are linked in. A static
+-- program loads no library.
+local function defined_by(source, providers, is_static)
+  if source == "program/text_generate_line.c" then return is_static and "-DATTN2C_STATIC" or {} end
   return source == "program/licenses.c" and providers.program == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {}
 end
 
@@ -81,7 +84,7 @@ local function runtime_objects(providers, runtime_sources, options)
   for _, source in ipairs(runtime_sources) do
     if is_wanted(source, providers, options) then
       list[#list + 1] = object("runtime", source, { flags[source:match("^%w+")] or "-O2", "-fopenmp-simd",
-        defined_by(source, providers) })
+        defined_by(source, providers, options.is_static) })
     end
   end
   return list
@@ -234,6 +237,7 @@ function recipe.opener(results) return results[OPENER] end
 ---   embed         "packed" or "stored": the form of weights that are linked in; nil: none are
 ---   has_text      true if the model takes text
 ---   has_chat      true if it has a chat template
+---   has_generation  true if the model continues its sequences
 function recipe.jobs(spec, builds, runtime_sources, entries, options)
   options = options or {}
   local name, embed = spec.name, options.embed

@@ -58,6 +58,11 @@ function context.resolve(say, spec)
     say("cache", ("%s, but precision says attention = \"%s\"; both are one choice"):format(spec.cache,
       by_part.attention))
   end
+  for i, id in ipairs(spec.generation and spec.generation.stop or {}) do
+    if id >= (spec.input.vocab or 0) then
+      say(("generation.stop.%d"):format(i), ("%d, but the model's tokens are 0 to %d"):format(id, spec.input.vocab - 1))
+    end
+  end
   spec.sequences, spec.chunk = spec.sequences or 1, spec.chunk or 256
   spec.call_rows = math.min(spec.context, math.max(spec.chunk, spec.sequences))
   by_part.attention = spec.cache or by_part.attention

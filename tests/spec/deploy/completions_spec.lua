@@ -10,7 +10,7 @@ local cases = {
   { "attn2c build", "--emb", "--embed" },
   { "attn2c show x.lua --stage", "sched", "schedule" },
   { "attn2c build x.lua", "d_mo", "d_model=" },
-  { "attn2c bench x.lua --profile", "seq", "seq=" },
+  { "attn2c bench x.lua --profile", "max_l", "max_lines=" },
   { "attn2c check x.lua", "kernels=li", "kernels=libxsmm" },
   { "attn2c gen x.lua", "final_norm=tr", "final_norm=true" },
   { "attn2c build x.lua", "precision=i", "precision=int8" },
@@ -70,7 +70,8 @@ describe("completions", function()
       -- Keys without words are numbers, names, paths and tables.
       local free = row.range:find("^[%d-]") or ({ name = 1, path = 1, text = 1, labels = 1, layers = 1,
         layer_groups = 1, scale = 1,
-        window = 1, rope_scaling = 1, memory = 1, input = 1, output = 1, inputs = 1, plan = 1 })[row.type]
+        window = 1, rope_scaling = 1, generation = 1,
+        memory = 1, input = 1, output = 1, inputs = 1, plan = 1 })[row.type]
       assert.is_truthy(free or row.words, row.name)
     end
     assert.is_true(count > 60)

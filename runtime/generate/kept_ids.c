@@ -1,5 +1,6 @@
-/* kept.c - finds the longest beginning of a text among the sequences, takes it over, and reads the rest. */
-#include "generate/kept.h"
+/* kept_ids.c - finds the longest beginning of a text among the sequences, takes it over, and reads the rest.
+ */
+#include "generate/kept_ids.h"
 
 #include <string.h>
 
@@ -8,38 +9,38 @@ enum {
   LEAST_COPY = 8 /* ids that must be saved before another sequence is copied */
 };
 
-struct attn2c_kept {
+struct attn2c_kept_ids {
   const attn2c_calls *calls;
   int32_t *ids;    /* [sequences][tokens] */
   int32_t *counts; /* [sequences] */
 };
 
-int attn2c_kept_create(const attn2c_calls *calls, attn2c_kept **kept) {
-  attn2c_kept *made = *kept = attn2c_allocate(sizeof *made);
+int attn2c_kept_ids_create(const attn2c_calls *calls, attn2c_kept_ids **kept) {
+  attn2c_kept_ids *made = *kept = attn2c_allocate(sizeof *made);
   if (!made) return ATTN2C_MEMORY;
   const size_t sequences = (size_t)calls->sequences;
   made->calls = calls;
   made->ids = attn2c_reserve(sequences * (size_t)calls->tokens * sizeof *made->ids);
   made->counts = attn2c_allocate(sequences * sizeof *made->counts);
   if (made->ids && made->counts) return ATTN2C_OK;
-  attn2c_kept_free(made);
+  attn2c_kept_ids_free(made);
   *kept = NULL;
   return ATTN2C_MEMORY;
 }
 
-void attn2c_kept_free(attn2c_kept *kept) {
+void attn2c_kept_ids_free(attn2c_kept_ids *kept) {
   if (!kept) return;
   attn2c_free(kept->ids);
   attn2c_free(kept->counts);
   attn2c_free(kept);
 }
 
-static int32_t *ids_of(const attn2c_kept *kept, int32_t sequence) {
+static int32_t *ids_of(const attn2c_kept_ids *kept, int32_t sequence) {
   return kept->ids + (size_t)sequence * (size_t)kept->calls->tokens;
 }
 
 /* Returns how many of the ids a sequence begins with. The last one is always read, for its logits. */
-static int32_t common(const attn2c_kept *kept, int32_t sequence, const int32_t *ids, int32_t count) {
+static int32_t common(const attn2c_kept_ids *kept, int32_t sequence, const int32_t *ids, int32_t count) {
   const int32_t *own = ids_of(kept, sequence);
   const int32_t most = kept->counts[sequence] < count - 1 ? kept->counts[sequence] : count - 1;
   int32_t n = 0;
@@ -48,7 +49,7 @@ static int32_t common(const attn2c_kept *kept, int32_t sequence, const int32_t *
 }
 
 /* Takes over the longest beginning that any sequence keeps. */
-static int take_beginning(attn2c_kept *kept, int32_t sequence, const int32_t *ids, int32_t count) {
+static int take_beginning(attn2c_kept_ids *kept, int32_t sequence, const int32_t *ids, int32_t count) {
   const attn2c_calls *calls = kept->calls;
   int32_t from = sequence, n = common(kept, sequence, ids, count);
   for (int32_t i = 0; i < calls->sequences; i++) {
@@ -71,8 +72,8 @@ static int take_beginning(attn2c_kept *kept, int32_t sequence, const int32_t *id
   return status;
 }
 
-int attn2c_kept_read(attn2c_kept *kept, int32_t sequence, const int32_t *ids, int32_t count, float *logits,
-                     int (*stops)(void)) {
+int attn2c_kept_ids_read(attn2c_kept_ids *kept, int32_t sequence, const int32_t *ids, int32_t count,
+                         float *logits, int (*stops)(void)) {
   const attn2c_calls *calls = kept->calls;
   int status = take_beginning(kept, sequence, ids, count);
   while (status == ATTN2C_OK && kept->counts[sequence] < count) {
@@ -86,8 +87,8 @@ int attn2c_kept_read(attn2c_kept *kept, int32_t sequence, const int32_t *ids, in
   return status;
 }
 
-int attn2c_kept_decode(attn2c_kept *kept, int32_t count, const int32_t *sequences, const int32_t *ids,
-                       float *logits) {
+int attn2c_kept_ids_decode(attn2c_kept_ids *kept, int32_t count, const int32_t *sequences, const int32_t *ids,
+                           float *logits) {
   const attn2c_calls *calls = kept->calls;
   const int status = calls->decode(calls->context, count, sequences, ids, logits);
   for (int32_t i = 0; i < count && status == ATTN2C_OK; i++)
@@ -95,4 +96,6 @@ int attn2c_kept_decode(attn2c_kept *kept, int32_t count, const int32_t *sequence
   return status;
 }
 
-int32_t attn2c_kept_count(const attn2c_kept *kept, int32_t sequence) { return kept->counts[sequence]; }
+int32_t attn2c_kept_ids_count(const attn2c_kept_ids *kept, int32_t sequence) {
+  return kept->counts[sequence];
+}

@@ -1,14 +1,14 @@
-/* batch.c - a sequence of the context for each answer. The last token of an answer is drawn and not yet read
- * by the model: the next step reads it. */
-#include "generate/batch.h"
+/* answers.c - a sequence of the context for each answer. The last token of an answer is drawn and not yet
+ * read by the model: the next step reads it. */
+#include "generate/answers.h"
 
-#include "generate/kept.h"
+#include "generate/kept_ids.h"
 
 #include <string.h>
 
-struct attn2c_batch {
+struct attn2c_answers {
   const attn2c_calls *calls;
-  attn2c_kept *kept;
+  attn2c_kept_ids *kept;
   int32_t most;
   attn2c_answer_ids *answers; /* [sequences] */
   attn2c_sampler **samplers;  /* [sequences] */
@@ -17,11 +17,11 @@ struct attn2c_batch {
   float *logits;              /* [sequences][vocabulary] */
 };
 
-int attn2c_batch_create(attn2c_batch **batch, const attn2c_calls *calls, const attn2c_sampling *sampling,
-                        int32_t most, attn2c_message *message) {
-  attn2c_batch *b = *batch = attn2c_allocate(sizeof *b);
+int attn2c_answers_create(attn2c_answers **batch, const attn2c_calls *calls, const attn2c_sampling *sampling,
+                          int32_t most, attn2c_message *message) {
+  attn2c_answers *b = *batch = attn2c_allocate(sizeof *b);
   const size_t sequences = (size_t)calls->sequences;
-  int status = b ? attn2c_kept_create(calls, &b->kept) : ATTN2C_MEMORY;
+  int status = b ? attn2c_kept_ids_create(calls, &b->kept) : ATTN2C_MEMORY;
   if (status == ATTN2C_OK) {
     b->calls = calls;
     b->most = most < calls->tokens ? most : calls->tokens;
@@ -40,15 +40,15 @@ int attn2c_batch_create(attn2c_batch **batch, const attn2c_calls *calls, const a
     status = attn2c_sampler_create(&b->samplers[i], sampling, calls->vocabulary, message);
   }
   if (status == ATTN2C_OK) return status;
-  attn2c_batch_free(b);
+  attn2c_answers_free(b);
   *batch = NULL;
   return status;
 }
 
-void attn2c_batch_free(attn2c_batch *b) {
+void attn2c_answers_free(attn2c_answers *b) {
   if (!b) return;
   for (int32_t i = 0; b->samplers && i < b->calls->sequences; i++) attn2c_sampler_free(b->samplers[i]);
-  attn2c_kept_free(b->kept);
+  attn2c_kept_ids_free(b->kept);
   attn2c_free(b->answers);
   attn2c_free(b->samplers);
   attn2c_free(b->ids);
@@ -58,14 +58,14 @@ void attn2c_batch_free(attn2c_batch *b) {
   attn2c_free(b);
 }
 
-int32_t attn2c_batch_place(const attn2c_batch *b) {
+int32_t attn2c_answers_place(const attn2c_answers *b) {
   for (int32_t i = 0; i < b->calls->sequences; i++)
     if (!b->answers[i].is_used) return i;
   return -1;
 }
 
 /* Draws the next token of an answer, and finds whether it is the last. */
-static void draw(attn2c_batch *b, int32_t place, const float *logits) {
+static void draw(attn2c_answers *b, int32_t place, const float *logits) {
   attn2c_answer_ids *answer = &b->answers[place];
   attn2c_sampler *sampler = b->samplers[place];
   attn2c_message message = attn2c_message_make(answer->fault, sizeof answer->fault);
@@ -79,14 +79,14 @@ static void draw(attn2c_batch *b, int32_t place, const float *logits) {
   answer->count++;
   if (attn2c_sampler_stops(sampler, *token))
     answer->end = ATTN2C_END_TOKEN;
-  else if (attn2c_kept_count(b->kept, place) == b->calls->tokens)
+  else if (attn2c_kept_ids_count(b->kept, place) == b->calls->tokens)
     answer->end = ATTN2C_END_CONTEXT;
   else if (answer->count == b->most)
     answer->end = ATTN2C_END_COUNT;
 }
 
-int attn2c_batch_begin(attn2c_batch *b, int32_t place, const int32_t *ids, int64_t count, uint64_t seed,
-                       int (*stops)(void), attn2c_message *message) {
+int attn2c_answers_begin(attn2c_answers *b, int32_t place, const int32_t *ids, int64_t count, uint64_t seed,
+                         int (*stops)(void), attn2c_message *message) {
   attn2c_answer_ids *answer = &b->answers[place];
   if (count < 1 || count > b->calls->tokens) {
     attn2c_say(message, "the prompt has %lld tokens, but 1 to %d are allowed, the model's context",
@@ -95,7 +95,8 @@ int attn2c_batch_begin(attn2c_batch *b, int32_t place, const int32_t *ids, int64
   }
   attn2c_sampler_reset(b->samplers[place], seed);
   int status = attn2c_sampler_feed(b->samplers[place], ids, count, ATTN2C_FED_PROMPT, message);
-  if (status == ATTN2C_OK) status = attn2c_kept_read(b->kept, place, ids, (int32_t)count, b->logits, stops);
+  if (status == ATTN2C_OK)
+    status = attn2c_kept_ids_read(b->kept, place, ids, (int32_t)count, b->logits, stops);
   if (status != ATTN2C_OK) return status;
   answer->is_used = 1;
   answer->end = ATTN2C_END_NONE;
@@ -104,7 +105,7 @@ int attn2c_batch_begin(attn2c_batch *b, int32_t place, const int32_t *ids, int64
   return ATTN2C_OK;
 }
 
-int attn2c_batch_step(attn2c_batch *b, attn2c_message *message) {
+int attn2c_answers_step(attn2c_answers *b, attn2c_message *message) {
   int32_t count = 0;
   for (int32_t i = 0; i < b->calls->sequences; i++) {
     const attn2c_answer_ids *answer = &b->answers[i];
@@ -113,7 +114,7 @@ int attn2c_batch_step(attn2c_batch *b, attn2c_message *message) {
     b->lasts[count++] = answer->ids[answer->count - 1];
   }
   if (count == 0) return ATTN2C_OK;
-  const int status = attn2c_kept_decode(b->kept, count, b->numbers, b->lasts, b->logits);
+  const int status = attn2c_kept_ids_decode(b->kept, count, b->numbers, b->lasts, b->logits);
   if (status != ATTN2C_OK) {
     attn2c_say(message, "a decode call of %d sequences failed: %s", (int)count, attn2c_strerror(status));
     return status;
@@ -123,17 +124,19 @@ int attn2c_batch_step(attn2c_batch *b, attn2c_message *message) {
   return ATTN2C_OK;
 }
 
-int32_t attn2c_batch_running(const attn2c_batch *b) {
+int32_t attn2c_answers_running(const attn2c_answers *b) {
   int32_t count = 0;
   for (int32_t i = 0; i < b->calls->sequences; i++)
     count += b->answers[i].is_used && b->answers[i].end == ATTN2C_END_NONE;
   return count;
 }
 
-const attn2c_answer_ids *attn2c_batch_at(const attn2c_batch *b, int32_t place) { return &b->answers[place]; }
+const attn2c_answer_ids *attn2c_answers_at(const attn2c_answers *b, int32_t place) {
+  return &b->answers[place];
+}
 
-void attn2c_batch_end(attn2c_batch *b, int32_t place, attn2c_end end) {
+void attn2c_answers_end(attn2c_answers *b, int32_t place, attn2c_end end) {
   if (b->answers[place].end == ATTN2C_END_NONE) b->answers[place].end = end;
 }
 
-void attn2c_batch_release(attn2c_batch *b, int32_t place) { b->answers[place].is_used = 0; }
+void attn2c_answers_release(attn2c_answers *b, int32_t place) { b->answers[place].is_used = 0; }

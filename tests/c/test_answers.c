@@ -1,10 +1,10 @@
-/* test_batch.c - prompts that are answered side by side by a fake model, whose logits are a hash of all that
- * a sequence has read: a wrong cache gives other tokens. Each answer is that of its prompt alone. */
-#include "generate/batch.h"
+/* test_answers.c - prompts that are answered side by side by a fake model, whose logits are a hash of all
+ * that a sequence has read: a wrong cache gives other tokens. Each answer is that of its prompt alone. */
+#include "generate/answers.h"
 
 #include "faults.h"
 #include "generate/draw.h"
-#include "generate/kept.h"
+#include "generate/kept_ids.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -95,9 +95,9 @@ static attn2c_calls calls_of(int32_t sequences) {
                         .copy = copy};
 }
 
-static attn2c_batch *create(const attn2c_calls *calls, const attn2c_sampling *sampling, int32_t most) {
-  attn2c_batch *batch;
-  cr_assert_eq(attn2c_batch_create(&batch, calls, sampling, most, &message), ATTN2C_OK, "%s", text);
+static attn2c_answers *create(const attn2c_calls *calls, const attn2c_sampling *sampling, int32_t most) {
+  attn2c_answers *batch;
+  cr_assert_eq(attn2c_answers_create(&batch, calls, sampling, most, &message), ATTN2C_OK, "%s", text);
   return batch;
 }
 
@@ -128,37 +128,37 @@ static int32_t prompt_of(int n, int32_t *ids) {
   return count;
 }
 
-static void take(attn2c_batch *batch, int32_t place, answer *to) {
-  const attn2c_answer_ids *made = attn2c_batch_at(batch, place);
+static void take(attn2c_answers *batch, int32_t place, answer *to) {
+  const attn2c_answer_ids *made = attn2c_answers_at(batch, place);
   to->count = made->count;
   to->end = made->end;
   memcpy(to->ids, made->ids, (size_t)made->count * sizeof *made->ids);
-  attn2c_batch_release(batch, place);
+  attn2c_answers_release(batch, place);
 }
 
 /* Answers all prompts; a prompt begins as soon as there is a place for it, at the step that `seed` says. */
 static void answer_all(int32_t sequences, const attn2c_sampling *sampling, uint64_t seed, answer *answers) {
   const attn2c_calls calls = calls_of(sequences);
-  attn2c_batch *batch = create(&calls, sampling, MOST);
+  attn2c_answers *batch = create(&calls, sampling, MOST);
   int number[MOST_SEQUENCES], next = 0, done = 0;
   for (uint64_t n = 0; done < PROMPTS; n++) {
-    int32_t place = attn2c_batch_place(batch), ids[TOKENS];
+    int32_t place = attn2c_answers_place(batch), ids[TOKENS];
     while (place >= 0 && next < PROMPTS && (seed == 0 || attn2c_draw_bits(seed, n++) & 1)) {
       const int32_t count = prompt_of(next, ids);
-      cr_assert_eq(attn2c_batch_begin(batch, place, ids, count, (uint64_t)next, NULL, &message), ATTN2C_OK);
+      cr_assert_eq(attn2c_answers_begin(batch, place, ids, count, (uint64_t)next, NULL, &message), ATTN2C_OK);
       number[place] = next++;
-      place = attn2c_batch_place(batch);
+      place = attn2c_answers_place(batch);
     }
     for (int32_t i = 0; i < sequences; i++) {
-      const attn2c_answer_ids *made = attn2c_batch_at(batch, i);
+      const attn2c_answer_ids *made = attn2c_answers_at(batch, i);
       if (!made->is_used || made->end == ATTN2C_END_NONE) continue;
       take(batch, i, &answers[number[i]]);
       done++;
     }
-    cr_assert_eq(attn2c_batch_step(batch, &message), ATTN2C_OK);
+    cr_assert_eq(attn2c_answers_step(batch, &message), ATTN2C_OK);
   }
-  cr_assert_eq(attn2c_batch_running(batch), 0);
-  attn2c_batch_free(batch);
+  cr_assert_eq(attn2c_answers_running(batch), 0);
+  attn2c_answers_free(batch);
 }
 
 static void check_neighbours(const attn2c_sampling *sampling) {
@@ -181,14 +181,14 @@ static void check_neighbours(const attn2c_sampling *sampling) {
   cr_assert_gt(copies, 0);
 }
 
-Test(batch, drawn_beside_others) {
+Test(answers, drawn_beside_others) {
   static const int32_t stops[] = {7};
   attn2c_sampling sampling = drawn();
   sampling.stop_tokens = stops, sampling.stop_count = 1;
   check_neighbours(&sampling);
 }
 
-Test(batch, greedy_beside_others) {
+Test(answers, greedy_beside_others) {
   static const int32_t stops[] = {7, 8};
   attn2c_sampling sampling = attn2c_sampling_defaults();
   sampling.stop_tokens = stops, sampling.stop_count = 2;
@@ -196,14 +196,14 @@ Test(batch, greedy_beside_others) {
 }
 
 /* The greedy answer is that of the definition: the whole text again for each token. */
-Test(batch, greedy_by_definition) {
+Test(answers, greedy_by_definition) {
   const attn2c_sampling sampling = attn2c_sampling_defaults();
   static const int32_t prompt[3] = {1, 2, 3};
   const attn2c_calls calls = calls_of(2);
-  attn2c_batch *batch = create(&calls, &sampling, 9);
-  cr_assert_eq(attn2c_batch_begin(batch, 1, prompt, 3, 0, NULL, &message), ATTN2C_OK);
-  while (attn2c_batch_running(batch)) cr_assert_eq(attn2c_batch_step(batch, &message), ATTN2C_OK);
-  const attn2c_answer_ids *made = attn2c_batch_at(batch, 1);
+  attn2c_answers *batch = create(&calls, &sampling, 9);
+  cr_assert_eq(attn2c_answers_begin(batch, 1, prompt, 3, 0, NULL, &message), ATTN2C_OK);
+  while (attn2c_answers_running(batch)) cr_assert_eq(attn2c_answers_step(batch, &message), ATTN2C_OK);
+  const attn2c_answer_ids *made = attn2c_answers_at(batch, 1);
   cr_assert_eq(made->count, 9);
   fake whole = {.ids = {{1, 2, 3}}, .counts = {3}, .nan_after = -1};
   for (int i = 0; i < 9; i++) {
@@ -216,51 +216,51 @@ Test(batch, greedy_by_definition) {
     whole.ids[0][whole.counts[0]++] = best;
   }
   cr_assert_eq(model.steps, 8);
-  attn2c_batch_free(batch);
+  attn2c_answers_free(batch);
 }
 
 /* A prompt that fills the context gets one token; a longer one, an empty one and foreign ids are refused. */
-Test(batch, ends_of_the_context) {
+Test(answers, ends_of_the_context) {
   const attn2c_sampling sampling = attn2c_sampling_defaults();
   const attn2c_calls calls = calls_of(1);
   static int32_t prompt[TOKENS + 1];
-  attn2c_batch *batch = create(&calls, &sampling, 5);
-  cr_assert_eq(attn2c_batch_begin(batch, 0, prompt, TOKENS, 0, NULL, &message), ATTN2C_OK);
-  cr_assert_eq(attn2c_batch_at(batch, 0)->end, ATTN2C_END_CONTEXT);
-  cr_assert_eq(attn2c_batch_at(batch, 0)->count, 1);
-  attn2c_batch_release(batch, 0);
-  cr_assert_eq(attn2c_batch_begin(batch, 0, prompt, TOKENS + 1, 0, NULL, &message), ATTN2C_FORMAT);
+  attn2c_answers *batch = create(&calls, &sampling, 5);
+  cr_assert_eq(attn2c_answers_begin(batch, 0, prompt, TOKENS, 0, NULL, &message), ATTN2C_OK);
+  cr_assert_eq(attn2c_answers_at(batch, 0)->end, ATTN2C_END_CONTEXT);
+  cr_assert_eq(attn2c_answers_at(batch, 0)->count, 1);
+  attn2c_answers_release(batch, 0);
+  cr_assert_eq(attn2c_answers_begin(batch, 0, prompt, TOKENS + 1, 0, NULL, &message), ATTN2C_FORMAT);
   cr_assert_str_eq(text, "the prompt has 601 tokens, but 1 to 600 are allowed, the model's context");
   message = attn2c_message_make(text, sizeof text);
-  cr_assert_eq(attn2c_batch_begin(batch, 0, prompt, 0, 0, NULL, &message), ATTN2C_FORMAT);
+  cr_assert_eq(attn2c_answers_begin(batch, 0, prompt, 0, 0, NULL, &message), ATTN2C_FORMAT);
   message = attn2c_message_make(text, sizeof text);
   prompt[3] = VOCABULARY;
-  cr_assert_eq(attn2c_batch_begin(batch, 0, prompt, 4, 0, NULL, &message), ATTN2C_FORMAT);
+  cr_assert_eq(attn2c_answers_begin(batch, 0, prompt, 4, 0, NULL, &message), ATTN2C_FORMAT);
   cr_assert_str_eq(text, "token 50, but 0 to 49 is allowed");
-  cr_assert_eq(attn2c_batch_place(batch), 0);
-  attn2c_batch_free(batch);
+  cr_assert_eq(attn2c_answers_place(batch), 0);
+  attn2c_answers_free(batch);
 }
 
 /* Logits that are refused end their own answer. */
-Test(batch, nan) {
+Test(answers, nan) {
   const attn2c_sampling sampling = drawn();
   const attn2c_calls calls = calls_of(2);
   static const int32_t good[2] = {1, 2}, bad[2] = {1, 3};
-  attn2c_batch *batch = create(&calls, &sampling, 9);
+  attn2c_answers *batch = create(&calls, &sampling, 9);
   model.nan_after = 3;
-  cr_assert_eq(attn2c_batch_begin(batch, 0, bad, 2, 0, NULL, &message), ATTN2C_OK);
-  cr_assert_eq(attn2c_batch_at(batch, 0)->end, ATTN2C_END_FAULT);
-  cr_assert_eq(attn2c_batch_at(batch, 0)->status, ATTN2C_FORMAT);
-  cr_assert(strstr(attn2c_batch_at(batch, 0)->fault, "NaN"), "%s", attn2c_batch_at(batch, 0)->fault);
+  cr_assert_eq(attn2c_answers_begin(batch, 0, bad, 2, 0, NULL, &message), ATTN2C_OK);
+  cr_assert_eq(attn2c_answers_at(batch, 0)->end, ATTN2C_END_FAULT);
+  cr_assert_eq(attn2c_answers_at(batch, 0)->status, ATTN2C_FORMAT);
+  cr_assert(strstr(attn2c_answers_at(batch, 0)->fault, "NaN"), "%s", attn2c_answers_at(batch, 0)->fault);
   model.nan_after = -1;
-  cr_assert_eq(attn2c_batch_begin(batch, 1, good, 2, 0, NULL, &message), ATTN2C_OK);
-  cr_assert_eq(attn2c_batch_step(batch, &message), ATTN2C_OK);
-  cr_assert_eq(attn2c_batch_at(batch, 0)->count, 0);
-  cr_assert_eq(attn2c_batch_at(batch, 1)->count, 2);
+  cr_assert_eq(attn2c_answers_begin(batch, 1, good, 2, 0, NULL, &message), ATTN2C_OK);
+  cr_assert_eq(attn2c_answers_step(batch, &message), ATTN2C_OK);
+  cr_assert_eq(attn2c_answers_at(batch, 0)->count, 0);
+  cr_assert_eq(attn2c_answers_at(batch, 1)->count, 2);
   model.fails = ATTN2C_MACHINE;
-  cr_assert_eq(attn2c_batch_step(batch, &message), ATTN2C_MACHINE);
-  cr_assert_eq(attn2c_batch_at(batch, 1)->count, 2);
-  attn2c_batch_free(batch);
+  cr_assert_eq(attn2c_answers_step(batch, &message), ATTN2C_MACHINE);
+  cr_assert_eq(attn2c_answers_at(batch, 1)->count, 2);
+  attn2c_answers_free(batch);
 }
 
 static int asked;
@@ -269,43 +269,43 @@ static int stops_second(void) { return ++asked > 2; }
 /* Only what is new is read; a stop leaves a beginning, which is not read again. */
 Test(kept, longest_beginning) {
   const attn2c_calls calls = calls_of(3);
-  attn2c_kept *kept;
+  attn2c_kept_ids *kept;
   static int32_t ids[TOKENS];
   float logits[VOCABULARY], whole[VOCABULARY];
   for (int i = 0; i < TOKENS; i++) ids[i] = i % 37;
-  cr_assert_eq(attn2c_kept_create(&calls, &kept), ATTN2C_OK);
-  cr_assert_eq(attn2c_kept_read(kept, 0, ids, 100, whole, NULL), ATTN2C_OK);
+  cr_assert_eq(attn2c_kept_ids_create(&calls, &kept), ATTN2C_OK);
+  cr_assert_eq(attn2c_kept_ids_read(kept, 0, ids, 100, whole, NULL), ATTN2C_OK);
   cr_assert_eq(model.read, 100);
-  cr_assert_eq(attn2c_kept_read(kept, 0, ids, 100, logits, NULL), ATTN2C_OK);
+  cr_assert_eq(attn2c_kept_ids_read(kept, 0, ids, 100, logits, NULL), ATTN2C_OK);
   cr_assert_eq(model.read, 101); /* the last one again, for its logits */
   cr_assert_arr_eq(logits, whole, sizeof whole);
   ids[90] = 49;
-  cr_assert_eq(attn2c_kept_read(kept, 2, ids, 120, logits, NULL), ATTN2C_OK);
+  cr_assert_eq(attn2c_kept_ids_read(kept, 2, ids, 120, logits, NULL), ATTN2C_OK);
   cr_assert_eq(model.copies, 1);
   cr_assert_eq(model.read, 131);
   cr_assert_arr_eq(model.ids[2], ids, 120 * sizeof *ids);
   ids[0] = 48;
   asked = 0;
-  cr_assert_eq(attn2c_kept_read(kept, 1, ids, TOKENS, logits, stops_second), ATTN2C_USAGE);
-  cr_assert_eq(attn2c_kept_count(kept, 1), 512);
-  cr_assert_eq(attn2c_kept_read(kept, 1, ids, TOKENS, logits, NULL), ATTN2C_OK);
+  cr_assert_eq(attn2c_kept_ids_read(kept, 1, ids, TOKENS, logits, stops_second), ATTN2C_USAGE);
+  cr_assert_eq(attn2c_kept_ids_count(kept, 1), 512);
+  cr_assert_eq(attn2c_kept_ids_read(kept, 1, ids, TOKENS, logits, NULL), ATTN2C_OK);
   cr_assert_eq(model.read, 131 + TOKENS);
   model.window = 10;
-  cr_assert_eq(attn2c_kept_read(kept, 1, ids, TOKENS - 20, logits, NULL), ATTN2C_OK);
+  cr_assert_eq(attn2c_kept_ids_read(kept, 1, ids, TOKENS - 20, logits, NULL), ATTN2C_OK);
   cr_assert_eq(model.counts[1], TOKENS - 20);
   cr_assert_eq(model.read, 131 + TOKENS + TOKENS - 20);
-  attn2c_kept_free(kept);
+  attn2c_kept_ids_free(kept);
 }
 
-Test(batch, memory_and_options) {
+Test(answers, memory_and_options) {
   attn2c_sampling sampling = drawn();
   const attn2c_calls calls = calls_of(2);
-  attn2c_batch *batch;
+  attn2c_answers *batch;
   for (long nth = 1;; nth++) {
     faults_clear();
     faults_allocation(nth, 0);
     message = attn2c_message_make(text, sizeof text);
-    const int status = attn2c_batch_create(&batch, &calls, &sampling, 9, &message);
+    const int status = attn2c_answers_create(&batch, &calls, &sampling, 9, &message);
     if (status == ATTN2C_OK) break;
     cr_assert_eq(status, ATTN2C_MEMORY);
     cr_assert_null(batch);
@@ -314,13 +314,13 @@ Test(batch, memory_and_options) {
   }
   const long before = faults_allocations();
   static const int32_t prompt[2] = {1, 2};
-  cr_assert_eq(attn2c_batch_begin(batch, 0, prompt, 2, 0, NULL, &message), ATTN2C_OK);
-  while (attn2c_batch_running(batch)) cr_assert_eq(attn2c_batch_step(batch, &message), ATTN2C_OK);
+  cr_assert_eq(attn2c_answers_begin(batch, 0, prompt, 2, 0, NULL, &message), ATTN2C_OK);
+  while (attn2c_answers_running(batch)) cr_assert_eq(attn2c_answers_step(batch, &message), ATTN2C_OK);
   cr_assert_eq(faults_allocations(), before);
-  attn2c_batch_free(batch);
+  attn2c_answers_free(batch);
   cr_assert_eq(faults_live_blocks(), 0);
   faults_clear();
   sampling.temperature = 0;
-  cr_assert_eq(attn2c_batch_create(&batch, &calls, &sampling, 9, &message), ATTN2C_USAGE);
+  cr_assert_eq(attn2c_answers_create(&batch, &calls, &sampling, 9, &message), ATTN2C_USAGE);
   cr_assert_null(batch);
 }

@@ -1,0 +1,23 @@
+-- generation.lua: writes what a description says about generating text, as members of runtime/base/generation.h.
+local c = require("common.c")
+
+local emit_generation = {}
+
+--- Returns { members = list of { name, value }, stops = list of ids, stop_list = the same as text };
+--- false if the description says nothing.
+function emit_generation.values(spec)
+  local stated = spec.context and spec.generation
+  if not stated then return false end
+  local stops = stated.stop or {}
+  return { stops = stops, stop_list = table.concat(stops, ", "), members = {
+    { "is_drawn", stated.draw and 1 or 0 },
+    { "temperature", c.double(stated.temperature or 1) },
+    { "top_k", stated.top_k or 50 },
+    { "top_p", c.double(stated.top_p or 1) },
+    { "min_p", c.double(stated.min_p or 0) },
+    { "repetition_penalty", c.double(stated.repetition_penalty or 1) },
+    { "tokens", stated.tokens or 0 },
+  } }
+end
+
+return emit_generation

@@ -1,0 +1,29 @@
+/* kept_ids.h - the ids that each sequence of a context keeps, so that a text is read only from its first
+ * token that differs. Bits do not depend on where a text is divided, so they are those of reading all of it.
+ */
+#ifndef ATTN2C_GENERATE_KEPT_IDS_H
+#define ATTN2C_GENERATE_KEPT_IDS_H
+
+#include "generate/calls.h"
+
+typedef struct attn2c_kept_ids attn2c_kept_ids;
+
+/* Sequences keep nothing at first. `calls` must stay. Returns ATTN2C_OK or _MEMORY. */
+int attn2c_kept_ids_create(const attn2c_calls *calls, attn2c_kept_ids **kept);
+void attn2c_kept_ids_free(attn2c_kept_ids *kept);
+
+/* Makes a sequence keep exactly these ids, from 1 to calls->tokens, and writes the logits [vocabulary] after
+ * the last one. The longest beginning that this or another sequence keeps is not read again. stops: asked
+ * between parts of a long text; nonzero ends the call with ATTN2C_USAGE. NULL: never. After a failure the
+ * sequence keeps a beginning of the ids. */
+int attn2c_kept_ids_read(attn2c_kept_ids *kept, int32_t sequence, const int32_t *ids, int32_t count,
+                         float *logits, int (*stops)(void));
+
+/* Reads one id of each of `count` sequences; logits [count][vocabulary]. */
+int attn2c_kept_ids_decode(attn2c_kept_ids *kept, int32_t count, const int32_t *sequences, const int32_t *ids,
+                           float *logits);
+
+/* Returns the number of ids that a sequence keeps. */
+int32_t attn2c_kept_ids_count(const attn2c_kept_ids *kept, int32_t sequence);
+
+#endif

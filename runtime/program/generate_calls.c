@@ -1,0 +1,80 @@
+/* generate_calls.c - opens a model that continues, and gives its calls the form that runtime/generate uses.
+ */
+#include "program/generate_command.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "model/continue.h"
+#include "model/dispatch.h"
+#include "program/inputs.h"
+#include "program/run.h"
+
+static int prefill(void *context, int32_t sequence, const int32_t *ids, int32_t count, float *logits) {
+  return attn2c_prefill(context, sequence, ids, count, ATTN2C_LOGITS_LAST, logits);
+}
+
+static int prefill_all(void *context, int32_t sequence, const int32_t *ids, int32_t count, float *logits) {
+  return attn2c_prefill(context, sequence, ids, count, ATTN2C_LOGITS_ALL, logits);
+}
+
+static int decode(void *context, int32_t count, const int32_t *sequences, const int32_t *ids, float *logits) {
+  return attn2c_decode(context, count, sequences, ids, logits);
+}
+
+static int32_t position(const void *context, int32_t sequence) {
+  return (int32_t)attn2c_position(context, sequence);
+}
+
+static int rewind_to(void *context, int32_t sequence, int32_t at) {
+  return attn2c_rewind(context, sequence, at);
+}
+
+static int copy(void *context, int32_t from, int32_t to) { return attn2c_copy(context, from, to); }
+
+int64_t attn2c_continuing_vocabulary(const attn2c_descriptor *model) { return attn2c_logits_width(model); }
+
+int attn2c_continuing_open(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *notes,
+                           attn2c_continuing *made, attn2c_message *message) {
+  attn2c_source *source;
+  int status = attn2c_source_choose(arguments, model, &source, message);
+  if (status != ATTN2C_OK) return status;
+  attn2c_note_unused(source, arguments, notes);
+  status = attn2c_model_open(model, source, &made->opened, message);
+  attn2c_source_close(source);
+  if (status != ATTN2C_OK) return status;
+  status = attn2c_dispatch_create(made->opened, model->lengths, &made->context);
+  if (status != ATTN2C_OK) {
+    attn2c_say(message, "no memory for the keys and values of %lld sequences",
+               (long long)model->continued->sequences);
+    return status;
+  }
+  made->calls = (attn2c_calls){.context = made->context,
+                               .vocabulary = (int32_t)attn2c_logits_width(model),
+                               .tokens = (int32_t)model->lengths->sizes[0].seq,
+                               .sequences = (int32_t)model->continued->sequences,
+                               .prefill = prefill,
+                               .prefill_all = prefill_all,
+                               .decode = decode,
+                               .position = position,
+                               .rewind = rewind_to,
+                               .copy = copy};
+  return status;
+}
+
+void attn2c_continuing_close(attn2c_continuing *made) {
+  attn2c_context_destroy(made->context);
+  attn2c_model_close(made->opened);
+}
+
+const attn2c_generation *attn2c_stated_generation(const attn2c_descriptor *model) {
+  static const attn2c_generation usual = {.temperature = 1, .top_k = 50, .top_p = 1, .repetition_penalty = 1};
+  return model->continued->generation ? model->continued->generation : &usual;
+}
+
+int attn2c_flush(FILE *out, attn2c_message *message) {
+  errno = 0;
+  if (fflush(out) == 0 && !ferror(out)) return ATTN2C_OK;
+  attn2c_say(message, "standard output: %s", errno ? strerror(errno) : "a write failed");
+  return ATTN2C_IO;
+}

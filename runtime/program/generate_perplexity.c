@@ -1,0 +1,187 @@
+/* generate_perplexity.c - the command `perplexity`: e to the mean negative log-likelihood of the tokens of a
+ * text. A text that is longer than the context is read in windows, each of which shares tokens with the one
+ * before it; every token but the first of the text is predicted once. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program/generate_command.h"
+#include "program/inputs.h"
+
+enum { PART = 64 }; /* tokens whose logits are kept at a time */
+
+typedef struct {
+  const attn2c_calls *calls;
+  attn2c_message *message;
+  int32_t *ids;
+  int64_t count, shared; /* shared: tokens that two neighbouring windows have */
+  float *logits;         /* [PART][vocabulary] */
+  int64_t predicted;
+  double sum; /* of negative log-likelihoods */
+} job;
+
+/* Adds the negative log-likelihood of a token: log(sum of e^x) - x[id]. */
+static int score(job *job, const float *x, int64_t at) {
+  const int32_t id = job->ids[at];
+  double largest = (double)x[0], sum = 0;
+  for (int32_t i = 1; i < job->calls->vocabulary; i++)
+    if ((double)x[i] > largest) largest = (double)x[i];
+  for (int32_t i = 0; i < job->calls->vocabulary; i++) sum += exp((double)x[i] - largest);
+  const double loss = log(sum) + largest - (double)x[id];
+  if (isnan(loss)) {
+    attn2c_say(job->message, "perplexity: the logits of token %" PRId64 " have NaN or infinity", at);
+    return ATTN2C_FORMAT;
+  }
+  job->sum += loss;
+  job->predicted++;
+  return ATTN2C_OK;
+}
+
+/* Reads the tokens [begin, end) as a text of their own, and scores those from `first` on. */
+static int read_window(job *job, int64_t begin, int64_t end, int64_t first) {
+  const attn2c_calls *calls = job->calls;
+  int status = calls->rewind(calls->context, 0, 0);
+  for (int64_t at = begin; at < end - 1 && status == ATTN2C_OK;) {
+    /* The logits of token `at` are about token at + 1. */
+    const int is_scored = at + 1 >= first;
+    const int64_t last = is_scored ? end - 1 : first - 1;
+    const int64_t part = last - at < PART ? last - at : PART;
+    status = is_scored ? calls->prefill_all(calls->context, 0, job->ids + at, (int32_t)part, job->logits)
+                       : calls->prefill(calls->context, 0, job->ids + at, (int32_t)part, NULL);
+    for (int64_t i = 0; i < part && is_scored && status == ATTN2C_OK; i++)
+      status = score(job, job->logits + i * calls->vocabulary, at + i + 1);
+    at += part;
+  }
+  return status;
+}
+
+static int read_text(job *job) {
+  const int64_t most = job->calls->tokens;
+  int status = ATTN2C_OK;
+  for (int64_t begin = 0, first = 1; first < job->count && status == ATTN2C_OK; begin += most - job->shared) {
+    const int64_t end = job->count < begin + most ? job->count : begin + most;
+    status = read_window(job, begin, end, first);
+    first = end;
+  }
+  return status;
+}
+
+static int check_ids(const job *job, const char *place) {
+  if (job->count < 2) {
+    attn2c_say(job->message, "%s: has %" PRId64 " tokens, but 2 or more are needed", place, job->count);
+    return ATTN2C_FORMAT;
+  }
+  for (int64_t i = 0; i < job->count; i++)
+    if (job->ids[i] < 0 || job->ids[i] >= job->calls->vocabulary) {
+      attn2c_say(job->message, "%s: token %" PRId64 " is %d, but 0 to %d is allowed", place, i, job->ids[i],
+                 job->calls->vocabulary - 1);
+      return ATTN2C_FORMAT;
+    }
+  return ATTN2C_OK;
+}
+
+static int write_result(const job *job, const attn2c_arguments *arguments, FILE *out) {
+  const double nats = job->sum / (double)job->predicted, perplexity = exp(nats);
+  if (arguments->answers != ATTN2C_ANSWERS_JSONL) {
+    fprintf(out, "perplexity %.6g: %.6g nats a token, %" PRId64 " of %" PRId64 " tokens predicted\n",
+            perplexity, nats, job->predicted, job->count);
+    return attn2c_flush(out, job->message);
+  }
+  json_t *object = json_pack("{s:o, s:o, s:I, s:I, s:I, s:I}", "perplexity",
+                             isfinite(perplexity) ? json_real(perplexity) : json_null(), "nats",
+                             isfinite(nats) ? json_real(nats) : json_null(), "tokens", (json_int_t)job->count,
+                             "predicted", (json_int_t)job->predicted, "context",
+                             (json_int_t)job->calls->tokens, "stride", (json_int_t)job->shared);
+  if (!object) return ATTN2C_MEMORY;
+  json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(17));
+  fputc('\n', out);
+  json_decref(object);
+  return attn2c_flush(out, job->message);
+}
+
+/* Reads the ids of --text-file or --input. */
+static int read_ids(job *job, const attn2c_descriptor *model, const attn2c_arguments *arguments, char *place,
+                    size_t size) {
+  const char *file = arguments->generate.perplexity_file;
+  attn2c_prompt_arrays *arrays;
+  attn2c_prompt_ids text = {.count = 0}, more;
+  if (file) {
+    snprintf(place, size, "%s", file);
+    return attn2c_the_generation_text->read_file(model->text, file, &job->ids, &job->count, job->message);
+  }
+  const char *name = model->tensors[attn2c_primary_entry(model)->inputs[0]].name;
+  int status =
+      attn2c_prompt_arrays_open(arguments->inputs, arguments->input_count, name, &arrays, job->message);
+  if (status != ATTN2C_OK) return status;
+  const int is_one = attn2c_prompt_arrays_next(arrays, &text) == ATTN2C_PROMPT_READ &&
+                     attn2c_prompt_arrays_next(arrays, &more) == ATTN2C_PROMPT_END;
+  snprintf(place, size, "%s", arguments->inputs[0]);
+  job->count = text.count;
+  job->ids = malloc(((size_t)text.count + 1) * sizeof *job->ids);
+  if (!job->ids) status = ATTN2C_MEMORY;
+  if (status == ATTN2C_OK && text.count > 0)
+    memcpy(job->ids, text.ids, (size_t)text.count * sizeof *job->ids);
+  if (!is_one) {
+    attn2c_say(job->message, "%s: one text is expected, [tokens]", arguments->inputs[0]);
+    status = ATTN2C_FORMAT;
+  }
+  attn2c_prompt_arrays_close(arrays);
+  return status;
+}
+
+static int check_usage(const attn2c_descriptor *model, const attn2c_arguments *arguments,
+                       attn2c_message *message) {
+  const int has_file = arguments->generate.perplexity_file != NULL;
+  const int has_text = model->text && &attn2c_the_generation_text;
+  const char *fault = NULL;
+  if (has_file && !has_text)
+    fault =
+        "--text-file: this model takes no text, as it was built without a tokenizer; --input ids=X.npy gives "
+        "token ids";
+  else if (has_file && arguments->input_count > 0)
+    fault = "--input: does not go with --text-file";
+  else if (!has_file && arguments->input_count == 0)
+    fault = has_text ? "perplexity: --text-file F or --input ids=X.npy is needed"
+                     : "perplexity: --input ids=X.npy is needed";
+  if (fault) attn2c_say(message, "%s", fault);
+  const int lacks = attn2c_lacks_weights(model, arguments->weights, "perplexity", message);
+  return fault || lacks ? ATTN2C_USAGE : ATTN2C_OK;
+}
+
+static int run_job(job *job, const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
+                   FILE *notes, attn2c_continuing *made) {
+  char place[ATTN2C_PROMPT_PLACE];
+  int status = read_ids(job, model, arguments, place, sizeof place);
+  if (status == ATTN2C_OK) status = attn2c_continuing_open(model, arguments, notes, made, job->message);
+  if (status != ATTN2C_OK) return status;
+  job->calls = &made->calls;
+  job->shared = arguments->stride >= 0 ? arguments->stride : made->calls.tokens / 2;
+  if (job->shared < 1 || job->shared >= made->calls.tokens) {
+    attn2c_say(job->message,
+               "--stride: %" PRId64 ", but 1 to %d is allowed: windows have the context's %d tokens",
+               job->shared, made->calls.tokens - 1, made->calls.tokens);
+    return ATTN2C_USAGE;
+  }
+  status = check_ids(job, place);
+  if (status != ATTN2C_OK) return status;
+  job->logits = attn2c_reserve(PART * (size_t)made->calls.vocabulary * sizeof *job->logits);
+  if (!job->logits) {
+    attn2c_say(job->message, "perplexity: no memory for the logits");
+    return ATTN2C_MEMORY;
+  }
+  status = read_text(job);
+  return status == ATTN2C_OK ? write_result(job, arguments, out) : status;
+}
+
+int attn2c_perplexity(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
+                      FILE *notes, attn2c_message *message) {
+  job job = {.message = message};
+  attn2c_continuing made = {.opened = NULL};
+  int status = check_usage(model, arguments, message);
+  if (status == ATTN2C_OK) status = run_job(&job, model, arguments, out, notes, &made);
+  attn2c_continuing_close(&made);
+  attn2c_free(job.logits);
+  free(job.ids);
+  return status;
+}

@@ -1,0 +1,45 @@
+-- generation_spec.lua: what a folder says about generating text, in the words of a description.
+require("tests.spec.helper")
+local generation = require("checkpoints.generation")
+local json = require("common.json")
+
+local function read(stated, config)
+  local notes = {}
+  return generation.of(stated, config or {}, 100, notes), notes
+end
+
+describe("checkpoints.generation", function()
+  it("has the fields of a description, without usual values", function()
+    local found, notes = read({ do_sample = true, temperature = 0.7, top_k = 20, top_p = 0.8, min_p = 0,
+      bos_token_id = 1, repetition_penalty = 1.05, max_new_tokens = 64,
+      eos_token_id = { 7, 2 }, transformers_version = "5.0",
+      num_beams = 1, suppress_tokens = json.null, typical_p = 1.0 })
+    assert.same({ draw = true, temperature = 0.7, top_k = 20, top_p = 0.8, repetition_penalty = 1.05, tokens = 64,
+      stop = { 7, 2 } }, found)
+    assert.same({}, notes)
+    assert.is_nil((read({ do_sample = false, temperature = 1.0, top_k = 50, top_p = 1.0 })))
+  end)
+
+  it("takes eos_token_id of config.json without generation_config.json", function()
+    assert.same({ stop = { 2 } }, (read(nil, { eos_token_id = 2, temperature = 0.5 })))
+    assert.is_nil((read({}, { eos_token_id = 2 })))
+    assert.is_nil((read(nil, { eos_token_id = json.null })))
+  end)
+
+  it("notes what it leaves out", function()
+    local found, notes = read({ temperature = 0.0, top_p = 1.5, top_k = "a", eos_token_id = { 2, 100 }, num_beams = 4,
+      no_repeat_ngram_size = 3, bad_words_ids = { { 1 } } })
+    assert.is_nil(found)
+    table.sort(notes)
+    assert.same({
+      "generation_config.json: bad_words_ids: not supported, and left out: generated texts differ from transformers'",
+      "generation_config.json: eos_token_id: not a token id below 100 or a list of them, and left out",
+      "generation_config.json: no_repeat_ngram_size: not supported, and left out: generated texts differ from "
+        .. "transformers'",
+      "generation_config.json: num_beams: not supported, and left out: generated texts differ from transformers'",
+      "generation_config.json: temperature: \"0.0\" is not supported, and is left out",
+      "generation_config.json: top_k: \"a\" is not supported, and is left out",
+      "generation_config.json: top_p: \"1.5\" is not supported, and is left out",
+    }, notes)
+  end)
+end)

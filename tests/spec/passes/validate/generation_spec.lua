@@ -1,0 +1,41 @@
+-- generation_spec.lua: the key `generation` of a description.
+require("tests.spec.helper")
+local readers = require("passes.validate.readers")
+
+local function read(value)
+  local said = {}
+  local result = readers.read.generation(function(key, message)
+    if key then said[#said + 1] = key .. ": " .. message end
+    return not key or nil
+  end, { key = "generation" }, value)
+  return result, said
+end
+
+describe("passes.validate.generation", function()
+  it("reads every field", function()
+    local all = { draw = true, temperature = 0.7, top_k = 0, top_p = 0.9, min_p = 0.1, repetition_penalty = 1.1,
+      tokens = 5, stop = { 1, 2 } }
+    local result, said = read(all)
+    assert.same(all, result)
+    assert.same({}, said)
+    assert.same({ 7 }, read({ stop = 7 }).stop)
+  end)
+
+  it("says what is wrong", function()
+    local _, said = read({ temperature = 0, top_k = -1, top_p = 2, tokens = 0, draw = 1, stop = { -1 },
+      temprature = 1 })
+    assert.same({
+      "generation.draw: 1, but true or false is allowed",
+      "generation.stop.1: -1, but an integer from 0 to 1048575 is allowed",
+      "generation.temperature: 0, but a number from 1.18e-38 to 3.4e+38 is allowed",
+      "generation: no field \"temprature\" (did you mean temperature?)",
+      "generation.tokens: 0, but an integer from 1 to 2147483647 is allowed",
+      "generation.top_k: -1, but an integer from 0 to 2147483647 is allowed",
+      "generation.top_p: 2, but a number from 0 to 1 is allowed",
+    }, said)
+    _, said = read("warm")
+    assert.same({ "generation: \"warm\", but a table such as { temperature = 0.7, stop = { 2 } } is allowed" }, said)
+    _, said = read({ stop = "x" })
+    assert.same({ "generation.stop: \"x\", but a list of at most 64 token ids is allowed" }, said)
+  end)
+end)

@@ -1,0 +1,307 @@
+-- generate_spec.lua: models that generate text: greedy tokens, texts and perplexities against transformers' (tests/
+-- generate/greedy.py), prompts in words, files and arrays, how answers come, and what is refused.
+local helper = require("tests.spec.helper")
+local dkjson = require("dkjson")
+local files = require("common.files")
+
+local root = helper.absolute_root()
+local folder = root .. "/out/spec/generate"
+local shell = helper.shell
+local places = { next = root .. "/tests/hf/texts/next", llama = root .. "/tests/generate/llama" }
+
+local function run(command)
+  files.make_folder(folder)
+  files.write_all(folder, { { name = "command.sh", text = command .. "\n" } })
+  local handle = assert(io.popen(("cd %s && bash command.sh 2>notes.txt"):format(shell(folder))))
+  local said = handle:read("a")
+  local _, how, code = handle:close()
+  return how == "signal" and 128 + code or code, said, helper.read(folder .. "/notes.txt")
+end
+
+local function sh(command)
+  local code, said, notes = run(command)
+  if code ~= 0 then error(("%s\nexit %d:\n%s%s"):format(command, code, said:sub(-2000), notes:sub(-2000)), 2) end
+  return said
+end
+
+-- The command line of a model's program.
+local function line(name, command, more)
+  return ("%s/%s %s --weights %s %s"):format(name, name, command, shell(places[name]), more or "")
+end
+
+-- What a command is refused with: its status and its lines, without the program's name.
+local function refusal(command)
+  local code, said, notes = run(command)
+  assert.equal("", said)
+  return code, (notes:gsub("%f[%g]%l+: ", "", 1))
+end
+
+local function lines_of(text)
+  local list = {}
+  for each in text:gmatch("([^\n]*)\n") do list[#list + 1] = each end
+  return list
+end
+
+local function goldens(name)
+  local list = {}
+  for i, each in ipairs(lines_of(helper.read(root .. "/tests/generate/" .. name))) do
+    list[i] = assert(dkjson.decode(each))
+  end
+  return list
+end
+
+-- Writes an .npy file of int32 of a shape.
+local function write_ids(name, shape, ids)
+  local head = ("{'descr': '<i4', 'fortran_order': False, 'shape': (%s), }"):format(shape)
+  head = head .. (" "):rep(-(10 + #head + 1) % 64) .. "\n"
+  local text = "\x93NUMPY\1\0" .. string.pack("<I2", #head) .. head
+  for _, id in ipairs(ids) do text = text .. string.pack("<i4", id) end
+  files.write_all(folder, { { name = name, text = text } })
+end
+
+-- The numbers of an .npy file of int64, and its shape as text.
+local function read_int64(name)
+  local text = helper.read(folder .. "/" .. name)
+  local at = 11 + string.unpack("<I2", text, 9)
+  assert.truthy(text:sub(1, at):find("<i8", 1, true))
+  local list = {}
+  for i = at, #text - 7, 8 do list[#list + 1] = string.unpack("<i8", text, i) end
+  return list, text:match("'shape': %(([^)]*)%)")
+end
+
+setup(function()
+  files.make_folder(folder)
+  for name, place in pairs(places) do
+    local build = "ATTN2C_CFLAGS=-O0 %s build %s sequences=3 chunk=16 kernels=c -o %s >log 2>&1 || cat log"
+    assert.equal("", sh(build:format(shell(root .. "/gen/attn2c"), shell(place), name)))
+  end
+end)
+
+-- The text up to the first of some strings.
+local function cut(text, stops)
+  local last = #text
+  for _, stop in ipairs(stops or {}) do
+    local at = text:find(stop, 1, true)
+    if at and at - 1 < last then last = at - 1 end
+  end
+  return text:sub(1, last)
+end
+
+local function option_words(options)
+  local words = {}
+  for _, stop in ipairs(options.stop or {}) do words[#words + 1] = "--stop " .. shell(stop) end
+  if options.repetition_penalty then words[#words + 1] = "--repetition-penalty " .. options.repetition_penalty end
+  return table.concat(words, " ")
+end
+
+describe("generate", function()
+  it("gives transformers' greedy tokens and texts, one prompt or several side by side", function()
+    local groups, order = {}, {}
+    for _, golden in ipairs(goldens("greedy.jsonl")) do
+      local key = golden.folder .. " " .. option_words(golden.options)
+      if not groups[key] then
+        groups[key] = {}
+        order[#order + 1] = key
+      end
+      table.insert(groups[key], golden)
+    end
+    assert.equal(6, #order)
+    for _, key in ipairs(order) do
+      local group, prompts = groups[key], {}
+      for i, golden in ipairs(group) do prompts[i] = golden.prompt .. "\n" end
+      files.write_all(folder, { { name = "prompts.txt", text = table.concat(prompts) } })
+      local first = group[1]
+      local got = lines_of(sh(line(first.folder, "generate", ("--tokens %d --format jsonl --prompt-file prompts.txt %s")
+        :format(first.tokens, option_words(first.options)))))
+      assert.equal(#group, #got)
+      for i, golden in ipairs(group) do
+        local made = assert(dkjson.decode(got[i]))
+        assert.equal(golden.prompt, made.prompt)
+        assert.same(golden.ids, made.ids)
+        assert.equal(cut(golden.text, golden.options.stop), made.text)
+        local is_cut = cut(golden.text, golden.options.stop) ~= golden.text
+        local last = golden.ids[#golden.ids]
+        local is_stopped = golden.folder == "llama" and (last == 2 or last == 300)
+        assert.equal(is_cut and "stop_string" or is_stopped and "stop_token" or "tokens", made["end"])
+      end
+      local one = sh(line(first.folder, "generate", ("--tokens %d --prompt %s %s"):format(first.tokens,
+        shell(first.prompt), option_words(first.options))))
+      assert.equal(cut(first.text, first.options.stop) .. "\n", one)
+    end
+  end)
+
+  it("writes an array of the tokens, padded with -1", function()
+    local list = {}
+    for _, golden in ipairs(goldens("greedy.jsonl")) do
+      if golden.folder == "llama" and golden.options.stop then list[#list + 1] = golden end
+    end
+    local words, want = {}, {}
+    for i, golden in ipairs(list) do
+      words[i] = "--prompt " .. shell(golden.prompt)
+      for j = 1, 20 do want[#want + 1] = golden.ids[j] or j <= 16 and -1 or -2 end
+    end
+    local said = sh(line("llama", "generate", table.concat(words, " ") .. " --stop e --stop '\u{0bcd}' --tokens 20 "
+      .. "--output generated=made.npy"))
+    assert.equal("", said)
+    local got, shape = read_int64("made.npy")
+    assert.equal(#list .. ", 20", shape)
+    for i, value in ipairs(want) do
+      if value ~= -2 then assert.equal(value, got[i], "number " .. i) end
+    end
+    sh(line("llama", "generate", table.concat(words, " ") .. " --stop e --stop '\u{0bcd}' --tokens 20 --format npy "
+      .. ">again.npy"))
+    assert.equal(helper.read(folder .. "/made.npy"), helper.read(folder .. "/again.npy"))
+  end)
+
+  it("draws the same tokens for a prompt, whatever its neighbours are", function()
+    local prompts = { "the dog", "a cat sat on", "x", "one two three", "the dog", "seven" }
+    files.write_all(folder, { { name = "drawn.txt", text = table.concat(prompts, "\n") } })
+    local drawn = "--temperature 1.2 --top-k 0 --repetition-penalty 1.1 --tokens 12 "
+    local together = lines_of(sh(line("llama", "generate", drawn .. "--seed 40 --prompt-file drawn.txt")))
+    assert.equal(#prompts, #together)
+    for i, prompt in ipairs(prompts) do
+      local alone = lines_of(sh(line("llama", "generate", drawn
+        .. ("--format jsonl --seed %d --prompt %s"):format(39 + i, shell(prompt)))))
+      local text = assert(dkjson.decode(alone[1])).text
+      assert.equal(together[i], (text:gsub("\\", "\\\\"):gsub("\n", "\\n"):gsub("\t", "\\t")))
+    end
+    assert.not_equal(together[1], together[5])
+  end)
+
+  it("answers the lines of standard input as they come", function()
+    local said = sh(("{ echo 'the dog'; while [ ! -s came.txt ]; do sleep 0.05; done; echo x; } | %s >came.txt"):format(
+      line("llama", "generate", "--tokens 4 -")) .. "; cat came.txt; rm came.txt")
+    assert.equal(2, #lines_of(said))
+  end)
+
+  it("takes ids, of one prompt, of several, and of several lengths", function()
+    write_ids("one.npy", "3,", { 5, 6, 7 })
+    write_ids("rows.npy", "2, 3", { 5, 6, 7, 8, 9, 9 })
+    write_ids("joined.npy", "5,", { 5, 6, 7, 8, 9 })
+    write_ids("lengths.npy", "2,", { 3, 2 })
+    local function ids(more)
+      local list = {}
+      for i, each in ipairs(lines_of(sh(line("next", "generate", "--tokens 5 --format jsonl " .. more)))) do
+        list[i] = assert(dkjson.decode(each)).ids
+      end
+      return list
+    end
+    local one = ids("--input one.npy")
+    local rows = ids("--input input_ids=rows.npy --input lengths=lengths.npy")
+    assert.same(one[1], rows[1])
+    assert.same(rows, ids("--input ids=joined.npy --input lengths=lengths.npy"))
+    assert.equal(2, #ids("--input ids=rows.npy"))
+  end)
+
+  it("escapes what a terminal would obey, and only there", function()
+    -- script(1) gives the program a terminal.
+    local vocabulary = assert(dkjson.decode(helper.read(places.next .. "/tokenizer.json"))).model.vocab
+    local id = vocabulary["\u{11B}"] -- GPT-2's letter of the byte 1B
+    local command = line("next", "generate", ("--prompt x --tokens 2 --allow %d"):format(id))
+    assert.equal("\27\27\n", sh(command))
+    local shown = sh(("script -qec %s /dev/null"):format(shell(command)))
+    assert.equal("\\u{1B}\\u{1B}\r\n", shown)
+  end)
+
+  it("ends at the end of the context", function()
+    local full = {}
+    for i = 1, 40 do full[i] = i end
+    write_ids("full.npy", "40,", full)
+    local made = assert(dkjson.decode(sh(line("next", "generate", "--input full.npy --format jsonl"))))
+    assert.equal(1, #made.ids)
+    assert.equal("context", made["end"])
+  end)
+end)
+
+describe("generate refuses", function()
+  local function refused(status, message, more, command)
+    local code, said = refusal(line("next", command or "generate", more))
+    assert.equal(message .. "\n", said)
+    assert.equal(status, code)
+  end
+
+  it("options that are wrong or contradict each other, one line each", function()
+    refused(2, "--temperature: 0, but a number from 1.18e-38 to 3.4e+38 (greedy is an option of its own) is allowed",
+      "--prompt x --temperature 0")
+    refused(2, "--temperature: 'inf', but a number is allowed", "--prompt x --temperature inf")
+    refused(2, "--temperature: inf, but a number from 1.18e-38 to 3.4e+38 (greedy is an option of its own) is allowed",
+      "--prompt x --temperature 1e999")
+    refused(2, "--seed: 'abc', but 0 to 18446744073709551615 is allowed", "--prompt x --seed abc")
+    refused(2, "--greedy: does not go with --temperature, --top-k, --top-p, --min-p or --seed, which draw tokens",
+      "--prompt x --greedy --seed 3")
+    refused(2, "--top-p: 2, but 0 to 1 is allowed", "--prompt x --top-p 2")
+    refused(2, "--allow: token 800, but 0 to 799 is allowed", "--prompt x --allow 3,800")
+    refused(2, "--allow: '3,,4', but a list of ids such as 3,5,7 is allowed", "--prompt x --allow 3,,4")
+    refused(2, "--logit-bias: '5', but an id and a number such as 50256=-1.5, or -inf is allowed",
+      "--prompt x --logit-bias 5")
+    refused(2, "--tokens: '0', but a number of tokens from 1 is allowed", "--prompt x --tokens 0")
+    refused(2, "--stop: string 1 has 0 bytes, but 1 to 1024 are allowed", "--prompt x --stop ''")
+    refused(2, "generate: --prompt TEXT, --prompt-file F, --prompt - or --input ids=X.npy is needed", "")
+    refused(2, "--input: does not go with --prompt", "--prompt x --input one.npy")
+    refused(2, "--output: no output 'logits'; allowed is generated", "--prompt x --output logits=x.npy")
+    refused(2, "--stride: 40, but 1 to 39 is allowed: windows have the context's 40 tokens",
+      "--text-file prompts.txt --stride 40", "perplexity")
+    refused(2, "chat: this model was built without a chat template", "", "chat")
+  end)
+
+  it("prompts that the model cannot take, after the answers before them", function()
+    local long, bad = {}, { 5, 800 }
+    for i = 1, 41 do long[i] = i end
+    write_ids("long.npy", "41,", long)
+    write_ids("bad.npy", "2,", bad)
+    refused(3, "long.npy: prompt 1: the prompt has 41 tokens, but 1 to 40 are allowed, the model's context",
+      "--input long.npy")
+    refused(3, "bad.npy: prompt 1: token 800, but 0 to 799 is allowed", "--input bad.npy")
+    refused(4, "--prompt-file missing.txt: No such file or directory", "--prompt-file missing.txt")
+    files.write_all(folder, { { name = "some.txt", text = "the dog\n" .. ("word "):rep(60) .. "\nx\n" } })
+    local code, said, notes = run(line("next", "generate", "--tokens 3 --prompt-file some.txt"))
+    assert.equal(3, code)
+    assert.equal(1, #lines_of(said))
+    assert.matches("^next: some%.txt: line 2: the prompt has %d+ tokens, but 1 to 40 are allowed, the model's "
+      .. "context\n$", notes)
+  end)
+
+  it("full disks and closed pipes, in one line", function()
+    local code, _, notes = run(line("next", "generate", "--prompt x --tokens 3 >/dev/full"))
+    assert.equal("next: standard output: No space left on device\n", notes)
+    assert.equal(4, code)
+    code, _, notes = run("set -o pipefail; yes x | " .. line("next", "generate", "--tokens 30 -")
+      .. " | head -n 1 >/dev/null")
+    assert.equal("next: standard output: Broken pipe\n", notes)
+    assert.is_true(code == 4 or code == 141, code)
+  end)
+
+  it("models whose description has no context", function()
+    sh(("ATTN2C_CFLAGS=-O0 %s build %s -o plain >plain.log 2>&1 || cat plain.log"):format(shell(root .. "/gen/attn2c"),
+      shell(root .. "/models/small.lua")))
+    for _, command in ipairs { "generate", "chat", "perplexity" } do
+      local code, said = refusal("plain/small " .. command)
+      assert.equal(2, code)
+      assert.equal(command .. ": this model does not continue sequences: its description has no key `context`\n", said)
+    end
+    local code, said = run("nm plain/small | grep -c 'attn2c_sampler\\|attn2c_answers\\|attn2c_stop_create'")
+    assert.equal("0\n", said)
+    assert.equal(1, code)
+  end)
+end)
+
+describe("perplexity", function()
+  it("is that of transformers' logits, in windows of the context", function()
+    for _, golden in ipairs(goldens("perplexity.jsonl")) do
+      if golden.folder == "next" then
+        files.write_all(folder, { { name = "text.txt", text = golden.text } })
+        local made = assert(dkjson.decode(sh(line("next", "perplexity",
+          ("--text-file text.txt --stride %d -o json"):format(golden.shared)))))
+        assert.equal(golden.tokens, made.tokens)
+        assert.equal(golden.tokens - 1, made.predicted)
+        assert.is_true(math.abs(made.perplexity / golden.perplexity - 1) < 1e-5,
+          made.perplexity .. " " .. golden.perplexity)
+        local text = sh(line("next", "perplexity", "--text-file text.txt --stride " .. golden.shared))
+        assert.matches("^perplexity [%d.]+: [%d.]+ nats a token, %d+ of %d+ tokens predicted\n$", text)
+      end
+    end
+    local code, said = refusal(line("next", "perplexity", "--input none.npy --text-file text.txt"))
+    assert.equal(2, code)
+    assert.equal("--input: does not go with --text-file\n", said)
+  end)
+end)
