@@ -132,10 +132,12 @@ end
 
 local function number_types(path)
   local names, rows = {}, {}
-  for i, each in ipairs(types.list) do
-    names[i] = "ATTN2C_" .. each.name:upper()
-    rows[i] = ('    { "%s", %d, %d, %d, %d },'):format(each.word or each.name, each.group, each.start or 0,
-      each.scales and 1 or 0, each.bit or 0)
+  for _, each in ipairs(types.list) do
+    if not each.is_of_attention then
+      names[#names + 1] = "ATTN2C_" .. each.name:upper()
+      rows[#rows + 1] = ('    { "%s", %d, %d, %d, %d },'):format(each.word or each.name, each.group, each.start or 0,
+        each.scales and 1 or 0, each.bit or 0)
+    end
   end
   return header(path, "the number types of tensors and of packed weights.", "gen/data/types.lua", {
     "/* Tensors of the graph have one of the first two types. The others are those of packed weights. */",

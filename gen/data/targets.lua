@@ -6,6 +6,7 @@
 -- has_tiles       true if AMX tiles multiply bf16 and int8 where they fit
 -- has_halves      true if an instruction of its own multiplies half a vector; it takes half the time on processors that
 --                 split a vector in two
+-- u8              form for an attention's weights and values in int8
 -- bf16_rows       storage of rows that a product of bf16 reads: f32 where each strip would widen them again
 -- has_libxsmm     true if libxsmm makes kernels for the target; libxsmm_outputs: the fewest outputs of one that is as
 --                 fast as C: with 16 on AVX2 they have too few sums, and take 1.1 to 1.4 times as long
@@ -98,6 +99,7 @@ local avx512 = {
   name = "avx512", machine = "x86_64", has_libxsmm = true,
   vector = 16, has_halves = true, registers = 32, has_fma = true, cut_registers = 0,
   bf16 = "halves", bf16_rows = "f32", int8 = "signs",
+  u8 = "halves",
   cflags = "-mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512",
   needs = { "avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl" },
   rule = rule { pad = 16 },
@@ -118,6 +120,7 @@ local avx512 = {
 local avx2 = {
   name = "avx2", machine = "x86_64", has_libxsmm = true, libxsmm_outputs = 32,
   vector = 8, registers = 16, has_fma = true, cut_registers = 1, bf16 = "halves", bf16_rows = "f32", int8 = "signs",
+  u8 = "halves",
   cflags = "-mavx2 -mfma",
   needs = { "avx2", "fma" },
   rule = rule { pad = 8 },
@@ -129,7 +132,7 @@ local avx2 = {
 }
 
 local avx512bf16 = extended(avx512, { name = "avx512bf16", bf16 = "pairs", bf16_rows = "bf16", int8 = "quads",
-  only_for = { "bf16", "int8" }, is_measured = true, cflags = "-mavx512vnni -mavx512bf16",
+  u8 = "quads", only_for = { "bf16", "int8" }, is_measured = true, cflags = "-mavx512vnni -mavx512bf16",
   needs = { "avx512_vnni", "avx512_bf16" } })
 
 -- Strips in AMX have two tiles of 16 outputs and two of 16 rows. So panels are one or two strips, and token blocks
@@ -148,22 +151,23 @@ local amx = extended(avx512bf16, {
 targets.list = {
   amx,
   avx512bf16,
-  extended(avx512, { name = "avx512vnni", int8 = "quads", only_for = { "int8" }, cflags = "-mavx512vnni",
-    needs = { "avx512_vnni" } }),
+  extended(avx512, { name = "avx512vnni", int8 = "quads", u8 = "quads", only_for = { "int8" },
+    cflags = "-mavx512vnni", needs = { "avx512_vnni" } }),
   avx512,
-  extended(avx2, { name = "avxvnni", int8 = "quads", only_for = { "int8" }, cflags = "-mavxvnni",
+  extended(avx2, { name = "avxvnni", int8 = "quads", u8 = "quads", only_for = { "int8" }, cflags = "-mavxvnni",
     needs = { "avx_vnni" } }),
   avx2,
   {
     name = "x86_64", machine = "x86_64", has_libxsmm = true,
     vector = 4, registers = 16, has_fma = false, cut_registers = 1, bf16 = "halves", bf16_rows = "f32", int8 = "halves",
+    u8 = "halves",
     cflags = "", needs = {},
     rule = rule { panel = 32, pad = 4 },
   },
   {
     name = "aarch64", machine = "aarch64",
     vector = 4, registers = 32, has_fma = true, cut_registers = 1, bf16 = "halves", bf16_rows = "f32",
-    int8 = "products",
+    int8 = "products", u8 = "products",
     -- gcc 12 orders loads before it allocates registers; some sums of a strip of 24 would then be in memory.
     cflags = "", gcc_cflags = "-fno-schedule-insns", needs = {},
     rule = rule { panel = 16, pad = 4 },
@@ -171,7 +175,7 @@ targets.list = {
   { -- any little-endian processor: files of weights and arrays are read in place
     name = "generic", vector = 4, registers = 32, has_fma = false, cut_registers = 1, bf16 = "halves",
     bf16_rows = "f32",
-    int8 = "products",
+    int8 = "products", u8 = "products",
     cflags = "", needs = {},
     rule = rule { panel = 16, pad = 4 },
   },

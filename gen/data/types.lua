@@ -11,6 +11,7 @@ local GROUP = 4 -- bytes
 
 --- Number types. The runtime reads them in base/number_types.h, which `make headers` writes. bits: of an element; c:
 --- the type in C. A group is the elements in 4 bytes: inputs of one output, next to each other in a panel of weights.
+--- is_of_attention: true if only tensors within an attention have it, and no file or caller.
 --- A type that weights may have also has these fields:
 --- word: its name in descriptions and messages
 --- also: other words for it, which messages about a description explain
@@ -30,7 +31,10 @@ types.list = {
   { name = "bf16", bits = 16, c = "uint16_t", word = "bf16", also = { "bfloat16", "fp16", "float16", "f16", "half" },
     rows = "round", attention = true, flushes = true, libxsmm = "pairs", bit = 2 },
   { name = "i8", bits = 8, c = "int8_t", word = "int8", also = { "i8", "q8" }, start = 2, scales = true,
-    rows = "quantise", sum = "i32", bit = 4 },
+    rows = "quantise", sum = "i32", attention = true, bit = 4 },
+  -- The weights and the values of an attention in int8: weights from 0 to 255, values from -127 to 127.
+  { name = "u8", bits = 8, c = "uint8_t", is_of_attention = true },
+  { name = "s8", bits = 8, c = "int8_t", is_of_attention = true },
 }
 
 --- Number types by name; those of weights, in order; names by word.
@@ -54,6 +58,9 @@ for _, each in ipairs(types.of_weights) do
   products_of_floats[name] = each.rows == "round" and { word = each.word, a = name, b = "f32", sum = sum, c = sum }
     or nil
 end
+
+-- An attention's values times its weights.
+products.s8 = { word = "u8", a = "s8", b = "u8", sum = "i32", c = "i32" }
 
 --- Returns the types of a product: { a: of the weights, word: that type's word, b: of the rows, sum: of its sums, c: of
 --- its result }. type: that of the weights; rows: the type that the rows of B are stored in.

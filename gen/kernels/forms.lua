@@ -92,17 +92,37 @@ forms.all = {
     { a = "attn2c_int8_even", b = "attn2c_int8_even_inputs" } }, multiply_add = "attn2c_int8_halves", work = 2,
     peak = { 2, "attn2c_int8_halves(a, b, c)" }, a_work = 1, b_work = 0.5, registers = 1 },
 }
+
+-- Products of unsigned rows, an attention's weights, and values. Their sums begin with zero.
+local function u8(more)
+  for name, value in pairs(int8(more)) do more[name] = value end
+  more.label, more.start = "_u8", nil
+  return more
+end
+
+forms.all.u8_quads = u8 { multiply_add = "attn2c_int8_quads", peak = { 4, "attn2c_int8_quads(a, b, c)" },
+  proof = "attn2c_proof_int8" }
+forms.all.u8_halves = u8 { parts = { { a = "attn2c_int8_odd", b = "attn2c_int8_odd_inputs" },
+  { a = "attn2c_int8_even", b = "attn2c_int8_even_inputs" } }, multiply_add = "attn2c_int8_halves", work = 2,
+  peak = { 2, "attn2c_int8_halves(a, b, c)" }, a_work = 1, b_work = 0.5, registers = 3 }
+forms.all.u8_products = u8 { multiply_add = "attn2c_u8_products", peak = { 4, "attn2c_u8_products(a, b, c)" },
+  work = 6, registers = 4 }
+forms.all.u8_tiles = { label = "_u8_tiles", include = "ops/product_tiles.h", in_tiles = true,
+  multiply_add = "attn2c_tile_int8", peak = { 64, "attn2c_tile_int8" }, proof = "attn2c_tiles_are_right" }
 for name, each in pairs(forms.all) do each.name = name end
 
 -- Returns the form of a type, named by its word and by how it is multiplied; nil: in the only way.
 local function named(types, way) return forms.all[way and types.word .. "_" .. way or types.word] end
 
+-- True if rows of B are floats that stand for numbers of A's type.
+local function reads_floats(types) return types.b == "f32" and types.a ~= "f32" end
+
 --- Returns the form for a product's types on a target, without tiles.
-function forms.of(types, target) return named(types, types.a ~= types.b and "floats" or target[types.word]) end
+function forms.of(types, target) return named(types, reads_floats(types) and "floats" or target[types.word]) end
 
 --- Returns the form in tiles, or nil if there is none.
 function forms.in_tiles(types, target)
-  if not target.has_tiles or types.a ~= types.b then return nil end
+  if not target.has_tiles or reads_floats(types) then return nil end
   return named(types, "tiles")
 end
 

@@ -12,7 +12,10 @@
  * - signs: vpmaddubsw of |a| and x, whose bits are inverted where a < 0, which gives -x - 1. Sums begin with
  * the panel's second row, the sum of |a| over a < 0. A pair is at most 2 * 127 * 128, and does not saturate.
  * - halves, for SSE2: multiply-adds of 16 bits, on the odd bytes and on the even ones. Rows are x + 128, as
- * unsigned bytes are widened faster. */
+ * unsigned bytes are widened faster.
+ *
+ * The weights of an attention are rows from 0 to 255, and its values are in panels without a correction. With
+ * AVX2 they are added by halves, as a pair of such products may exceed 16 bits. */
 #ifndef ATTN2C_PRODUCT_INT8_H
 #define ATTN2C_PRODUCT_INT8_H
 
@@ -55,18 +58,18 @@ ATTN2C_INLINE attn2c_integers attn2c_int8_quads(attn2c_words a, attn2c_words b, 
 
 #if ATTN2C_LANES == 16 && (defined(__clang__) || __GNUC__ > 12)
 #define ATTN2C_INT8_PAIRS(u, s) _mm512_maddubs_epi16((__m512i)(u), (__m512i)(s))
-#define ATTN2C_INT8_SUMS(x)     _mm512_madd_epi16((__m512i)(x), (__m512i)attn2c_int8_ones())
+#define ATTN2C_INT8_SUMS(a, b)  _mm512_madd_epi16((__m512i)(a), (__m512i)(b))
 #elif ATTN2C_LANES == 16
 #define ATTN2C_INT8_PAIRS(u, s)                                                                              \
   __builtin_ia32_pmaddubsw512_mask((attn2c_chars)(u), (attn2c_chars)(s), (attn2c_shorts){0}, -1)
-#define ATTN2C_INT8_SUMS(x)                                                                                  \
-  __builtin_ia32_pmaddwd512_mask((attn2c_shorts)(x), attn2c_int8_ones(), (attn2c_integers){0}, (short)-1)
+#define ATTN2C_INT8_SUMS(a, b)                                                                               \
+  __builtin_ia32_pmaddwd512_mask((attn2c_shorts)(a), (attn2c_shorts)(b), (attn2c_integers){0}, (short)-1)
 #elif defined(__clang__) || __GNUC__ > 12
 #define ATTN2C_INT8_PAIRS(u, s) _mm256_maddubs_epi16((__m256i)(u), (__m256i)(s))
-#define ATTN2C_INT8_SUMS(x)     _mm256_madd_epi16((__m256i)(x), (__m256i)attn2c_int8_ones())
+#define ATTN2C_INT8_SUMS(a, b)  _mm256_madd_epi16((__m256i)(a), (__m256i)(b))
 #else
 #define ATTN2C_INT8_PAIRS(u, s) __builtin_ia32_pmaddubsw256((attn2c_chars)(u), (attn2c_chars)(s))
-#define ATTN2C_INT8_SUMS(x)     __builtin_ia32_pmaddwd256((attn2c_shorts)(x), attn2c_int8_ones())
+#define ATTN2C_INT8_SUMS(a, b)  __builtin_ia32_pmaddwd256((attn2c_shorts)(a), (attn2c_shorts)(b))
 #endif
 typedef char attn2c_chars __attribute__((vector_size(4 * ATTN2C_LANES)));
 
@@ -83,10 +86,20 @@ ATTN2C_INLINE attn2c_words attn2c_int8_sizes(attn2c_words a) {
 
 ATTN2C_INLINE attn2c_integers attn2c_int8_signs(attn2c_words negative, attn2c_words sizes, attn2c_words b,
                                                 attn2c_integers c) {
-  return c + (attn2c_integers)ATTN2C_INT8_SUMS(ATTN2C_INT8_PAIRS(sizes, b ^ negative));
+  return c + (attn2c_integers)ATTN2C_INT8_SUMS(ATTN2C_INT8_PAIRS(sizes, b ^ negative), attn2c_int8_ones());
 }
 
 #elif defined(__SSE2__)
+
+#if defined(__clang__) || __GNUC__ > 12
+#define ATTN2C_INT8_SUMS(a, b) _mm_madd_epi16((__m128i)(a), (__m128i)(b))
+#else
+#define ATTN2C_INT8_SUMS(a, b) __builtin_ia32_pmaddwd128((attn2c_shorts)(a), (attn2c_shorts)(b))
+#endif
+
+#endif
+
+#ifdef ATTN2C_INT8_SUMS
 
 /* Return two bytes of each group as 16-bit numbers: the second and fourth, or the first and third. Weights
  * are signed, inputs are unsigned. */
@@ -100,13 +113,10 @@ ATTN2C_INLINE attn2c_words attn2c_int8_odd_inputs(attn2c_words b) {
 }
 ATTN2C_INLINE attn2c_words attn2c_int8_even_inputs(attn2c_words b) { return b & 0x00ff00ffu; }
 
-#if defined(__clang__) || __GNUC__ > 12
-#define ATTN2C_INT8_SUMS(a, b) _mm_madd_epi16((__m128i)(a), (__m128i)(b))
-#else
-#define ATTN2C_INT8_SUMS(a, b) __builtin_ia32_pmaddwd128((attn2c_shorts)(a), (attn2c_shorts)(b))
-#endif
 ATTN2C_INLINE attn2c_integers attn2c_int8_halves(attn2c_words a, attn2c_words b, attn2c_integers c) {
-  return c + (attn2c_integers)ATTN2C_INT8_SUMS(a, b);
+  c += (attn2c_integers)ATTN2C_INT8_SUMS(a, b);
+  ATTN2C_HOLD(c); /* else gcc 12 adds both parts later, and keeps the first in memory */
+  return c;
 }
 
 #elif defined(__ARM_FEATURE_DOTPROD)
@@ -136,6 +146,19 @@ ATTN2C_INLINE attn2c_integers attn2c_int8_input(attn2c_words x, int i) {
 ATTN2C_INLINE attn2c_integers attn2c_int8_quads(attn2c_words a, attn2c_words b, attn2c_integers c) {
   for (int i = 0; i < 4; i++) c += attn2c_int8_byte(a, i) * attn2c_int8_input(b, i);
   return c;
+}
+/* The same with inputs from 0 to 255. */
+ATTN2C_INLINE attn2c_integers attn2c_u8_products(attn2c_words a, attn2c_words b, attn2c_integers c) {
+  for (int i = 0; i < 4; i++) c += attn2c_int8_byte(a, i) * (attn2c_integers)(b >> 8 * i & 0xffu);
+  return c;
+}
+#elif defined(__aarch64__)
+/* Adds products with inputs from 0 to 255: with their lower seven bits, then twice with half of the highest.
+ */
+ATTN2C_INLINE attn2c_integers attn2c_u8_products(attn2c_words a, attn2c_words b, attn2c_integers c) {
+  const attn2c_words half = (b & 0x80808080u) >> 1;
+  c = attn2c_int8_quads(a, b & 0x7f7f7f7fu, c);
+  return attn2c_int8_quads(a, half, attn2c_int8_quads(a, half, c));
 }
 #endif
 

@@ -1,4 +1,4 @@
-/* typed_products.c - runs products of bf16 and int8 as the compiler emits them (typed_products.lua) between
+/* typed_products.c - runs products of bf16, int8 and u8 as the compiler emits them (typed_products.lua) between
  * guard pages, compares every sum with a slow model of what the instructions compute, bit for bit, and
  * writes the sums: for every target, compiler and level it must write the same. */
 #define _DEFAULT_SOURCE
@@ -166,6 +166,45 @@ static int8_t int8_number(int set) {
   return set == 1 && r & 1 ? 127 : -127;
 }
 
+/* Weights of an attention, of all numbers, or of the extremes alone, or the largest sums. */
+static uint8_t u8_number(int set) {
+  const uint32_t r = next();
+  if (set == 0) return (uint8_t)r;
+  return set == 1 && r & 1 ? 0 : 255;
+}
+
+static void run_u8(const product *p, int set) {
+  const size_t b_count = (size_t)(p->n - 1) * (size_t)p->ldb + (size_t)p->k;
+  const size_t c_count = (size_t)(p->n - 1) * (size_t)p->ldc + (size_t)p->m;
+  int8_t *a = guarded_allocate((size_t)p->panel), *values = malloc((size_t)p->m * (size_t)p->k);
+  uint8_t *b = guarded_allocate(b_count);
+  int32_t *c = guarded_allocate(sizeof(int32_t) * c_count), *before = malloc(sizeof(int32_t) * c_count);
+  if (!before || !values) exit(5);
+  for (int i = 0; i < p->m * p->k; i++) values[i] = int8_number(set);
+  memset(a, 99, (size_t)p->panel);
+  for (int i = 0; i < p->k; i++)
+    for (int j = 0; j < p->m; j++) a[(i / 4 * p->lda + j) * 4 + i % 4] = values[j * p->k + i];
+  for (size_t i = 0; i < b_count; i++) b[i] = u8_number(set);
+  for (size_t i = 0; i < c_count; i++) c[i] = before[i] = (int32_t)next() >> 8;
+  p->run(a, b, c);
+  expect_no_tiles("u8", p);
+  for (int r = 0; r < p->n; r++)
+    for (int j = 0; j < p->m; j++) {
+      int64_t sum = p->adds ? before[r * p->ldc + j] : 0;
+      for (int i = 0; i < p->k; i++) sum += values[j * p->k + i] * b[r * p->ldb + i];
+      if (sum != c[r * p->ldc + j]) fail("u8", p, set, r, j, (uint32_t)c[r * p->ldc + j], (uint32_t)sum);
+    }
+  for (size_t i = 0; i < c_count; i++)
+    if (i % (size_t)p->ldc >= (size_t)p->m && c[i] != before[i])
+      fail("u8, after a row,", p, set, 0, (int)i, 0, 0);
+  fwrite(c, sizeof *c, c_count, stdout);
+  guarded_free(a, (size_t)p->panel);
+  guarded_free(b, b_count);
+  guarded_free(c, sizeof(int32_t) * c_count);
+  free(before);
+  free(values);
+}
+
 static void run_int8(const product *p, int set) {
   const size_t b_count = (size_t)(p->n - 1) * (size_t)p->ldb + (size_t)p->k;
   const size_t c_count = (size_t)(p->n - 1) * (size_t)p->ldc + (size_t)p->m;
@@ -220,6 +259,7 @@ int main(void) {
     for (int i = 0; i < COUNT_OF(bf16_products); i++) run_bf16(&bf16_products[i], set, 0);
     for (int i = 0; i < COUNT_OF(bf16_floats_products); i++) run_bf16(&bf16_floats_products[i], set, 1);
     for (int i = 0; i < COUNT_OF(int8_products); i++) run_int8(&int8_products[i], set);
+    for (int i = 0; i < COUNT_OF(u8_products); i++) run_u8(&u8_products[i], set);
   }
   return fclose(stdout) == 0 ? 0 : 4;
 }

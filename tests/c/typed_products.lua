@@ -1,4 +1,4 @@
--- typed_products.lua TARGET: prints products of bf16 and int8 as the compiler emits them for a target, each with and
+-- typed_products.lua TARGET: prints products of bf16, int8 and an attention's weights of u8 as the compiler emits them for a target, each with and
 -- without weights asked for ahead and added to C, and tables of them, for typed_products.c.
 package.path = "gen/?.lua;" .. package.path
 
@@ -23,8 +23,9 @@ if target.has_tiles then
 end
 
 local kernels, functions, tables = {}, {}, {}
-for _, of in ipairs { types.product("bf16"), types.product("bf16", "f32"), types.product("i8") } do
-  local name, rows = of.word .. (of.a ~= of.b and "_floats" or ""), {}
+for _, of in ipairs { types.product("bf16"), types.product("bf16", "f32"), types.product("i8"),
+  types.product("s8") } do
+  local name, rows = of.word .. (of.b == "f32" and "_floats" or ""), {}
   for number, shape in ipairs(name == "bf16_floats" and { table.unpack(SHAPES, 1, 13) } or SHAPES) do
     local m, n, k = table.unpack(shape)
     for beta = 0, 1 do
