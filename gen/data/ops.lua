@@ -99,18 +99,37 @@ ops.table = {
   },
   row_scale = {
     class = { region = "rows" },
-    operands = { "x", "factors" }, optional = { factors = true }, attributes = {},
-    shape = function(_, x) return with_last(x.shape, 1) end,
-    equation = "max |x factors| / 127, over the last dimension, and at least 2^-125; a factor a column",
+    operands = { "x", "factors", "guard" }, optional = { factors = true, guard = true }, attributes = {},
+    shape = function(a, x) return with_last(x.shape, a.heads or 1) end,
+    equation = "max |x factors| / 127, over the last dimension (or over a head's part of it), and at least 2^-125; a "
+      .. "factor a column; NaN where the guard has a number that is not finite",
     tolerance = "exact", arithmetic = 2, arithmetic_of = "x",
   },
   quantise = {
     class = { region = "rows", in_place_of_floats = true },
     operands = { "x", "scale", "factors" }, optional = { factors = true }, attributes = {}, shape = same,
     type = types.quantised,
-    equation = "x factors (1 / scale of its row) rounded to the nearest integer, ties to even; 0 where the scale is "
-      .. "not finite",
+    equation = "x factors (1 / scale of its row, or of a head's part of it) rounded to the nearest integer, ties to "
+      .. "even; 0 where the scale is not finite",
     tolerance = "exact", arithmetic = 3,
+  },
+  centre = {
+    operands = { "x", "lengths" }, optional = { lengths = true }, attributes = {}, shape = same,
+    equation = "x less its mean over the rows of a sequence, or over the first lengths of them",
+    tolerance = "centre", integers = { lengths = true }, arithmetic = 2,
+  },
+  column_scale = {
+    operands = { "x", "lengths" }, optional = { lengths = true }, attributes = {},
+    shape = function(_, x) return { x.shape[1], 1, x.shape[3] } end,
+    equation = "max |x| / 127 over the rows of a sequence, or over the first lengths of them, and at least 2^-125; "
+      .. "numbers that are not finite do not count",
+    tolerance = "exact", integers = { lengths = true }, arithmetic = 2, arithmetic_of = "x",
+  },
+  quantise_columns = {
+    operands = { "x", "scale", "lengths" }, optional = { lengths = true }, attributes = {}, shape = same, type = "s8",
+    equation = "x (1 / scale of its column) rounded to the nearest integer, ties to even; 0 where x is not finite, and "
+      .. "after the first lengths rows",
+    tolerance = "exact", integers = { lengths = true }, arithmetic = 2,
   },
   linear_integers = {
     class = { region = "rows", product = true, takes_epilogue = true },
@@ -245,6 +264,15 @@ ops.table = {
     equation = "q · kᵀ a head, -inf where masked",
     tolerance = "scores", integers = { lengths = true },
   },
+  scores_of_integers = {
+    class = { region = "attention", role = "makes_scores", dots = true },
+    operands = { "q", "k", "q_scale", "k_scale", "lengths" }, optional = { lengths = true },
+    attributes = mask_attributes,
+    shape = function(a, q, k) return { q.shape[1], a.heads, q.shape[2], k.shape[2] } end,
+    flops = function(a, q, k) return attention_flops(a, q.shape[1], q.shape[2], k.shape[2], q.shape[3]) end,
+    equation = "q · kᵀ a head, in integers, times the scales of the query and of the key; -inf where masked",
+    tolerance = "dequantise", integers = { lengths = true },
+  },
   additive_scores = {
     class = { region = "attention", role = "makes_scores" },
     operands = { "q", "k", "score", "lengths" }, optional = { lengths = true }, attributes = mask_attributes,
@@ -336,6 +364,37 @@ ops.table = {
     end,
     equation = "weights · v a head, over the keys that are not masked",
     tolerance = "context", integers = { lengths = true },
+  },
+  exponentials = {
+    class = { role = "scores_to_weights" },
+    operands = { "scores" }, attributes = { "scale" }, shape = same,
+    equation = "255 exp(scale (s - max)), by row; a row of -inf only gives 0",
+    tolerance = "exponentials", arithmetic = 13,
+  },
+  round_to_bytes = {
+    class = { role = "weights_to_weights" },
+    operands = { "weights" }, attributes = {}, shape = same, type = "u8",
+    equation = "weights from 0 to 255 rounded to the nearest integer, ties to even; 0 for NaN",
+    tolerance = "exact", arithmetic = 1,
+  },
+  weight_scale = {
+    operands = { "weights", "exact" }, attributes = {},
+    shape = function(_, x) return with_last(x.shape, 1) end,
+    equation = "1 / the sum of a row's weights, 1 if that is 0; NaN if one was NaN before it was rounded",
+    tolerance = "exact", arithmetic = 1, arithmetic_of = "weights",
+  },
+  context_of_integers = {
+    class = { role = "reads_weights" },
+    operands = { "weights", "v", "weight_scale", "v_scale" }, attributes = mask_attributes,
+    shape = function(a, weights, v)
+      return { weights.shape[1], weights.shape[3], v.shape[3] // (a.kv_heads or a.heads) * a.heads }
+    end,
+    flops = function(a, weights, v)
+      return attention_flops(a, weights.shape[1], weights.shape[3], weights.shape[4],
+        v.shape[3] // (a.kv_heads or a.heads) * a.heads)
+    end,
+    equation = "weights · v a head, in integers, times the scales of the row of weights and of the column of values",
+    tolerance = "dequantise",
   },
   pool = {
     class = { pools = true },

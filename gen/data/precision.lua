@@ -49,6 +49,11 @@ function precision.of_scores(given, section, has_pairs)
   return given.by_part.attention or (own or given.all) ~= "f32" and has_pairs and "bf16" or "f32"
 end
 
+--- True if attentions multiply integers, where their layer is not f32.
+function precision.attends_in_integers(given)
+  return given ~= nil and types.all[types.of_word[given.by_part.attention] or "f32"].rows == "quantise"
+end
+
 --- Returns the number type that tables of token embeddings are kept in.
 function precision.of_table(given) return given.by_part.embedding or given.all end
 

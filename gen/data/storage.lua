@@ -3,7 +3,8 @@
 --
 -- A tensor's storage is a record that plan/storage.lua makes: { form, type (of its elements), width (of a row),
 -- leading_dimension, rows_per_sequence, whole_batch, unbatched } and, by form, tile_rows (the rows of a block or
--- unit), key_block, buffer (the name of the packed one), of (the tensor that has the elements), over (the tensor that
+-- unit), key_block, head_dim (columns of a head), scale (the
+-- tensor of the keys' scales), buffer (the name of the packed one), of (the tensor that has the elements), over (the tensor that
 -- it overwrites). Functions below take the record as `s`.
 --
 -- Fields of a form:
@@ -30,7 +31,10 @@
 --   panel(s)     rows that one step may pack
 --   together     rows of a sequence that one step must pack together
 --   each_key(s)  elements from a key to the next, for keys that are whole panels of key_block
---   from_tile, from_rows   the row operation that packs a product's tile, or stored rows
+--   from_tile, from_rows   the row operation that packs a product's tile, or stored rows; without from_tile, a
+--                          product's result is always stored
+--   run(s)       columns that one step packs, if not those that are consecutive in the rows
+--   scales(s), start(s)   elements from the scales of keys, and from the beginning of a product's panel, to the groups
 --   from_open_rows         the row operation that packs a panel of stored rows whose number a call knows; is_filled: it
 --                          fills the last vector of keys with zeros
 --   added        the row operation that adds rows to those that a state has; each_added(s): elements from a key that is
@@ -139,6 +143,59 @@ function PAIRS_OF_STATE.sequence(s)
   return words.round_up(s.rows_per_sequence, s.key_block) // 2 * PAIRS.pitch(s)
 end
 
+-- Rows of a panel of keys of int8 before its groups: the keys' scales, and the first values of sums (types.lua).
+local SCALES = 1
+
+-- Keys in int8, head by head: [heads][panels of keys][SCALES + start + groups of columns][key_block][4].
+local KEY_QUADS = { suffix = "@transposed", separate = "@keys", together = 1, from_rows = "quads_of_keys",
+  from_open_rows = "quads_of_keys", is_filled = true }
+
+local function before_groups(s) return SCALES + types.all[s.type].start end
+
+local function key_rows(s) return before_groups(s) + (s.head_dim + types.group(s.type) - 1) // types.group(s.type) end
+
+function KEY_QUADS.pitch(s) return s.key_block * types.group(s.type) end
+function KEY_QUADS.ld(s) return s.key_block end
+function KEY_QUADS.panel(s) return s.key_block end
+function KEY_QUADS.each_key(s) return key_rows(s) * types.group(s.type) end
+function KEY_QUADS.run(s) return s.head_dim end
+function KEY_QUADS.scales(s) return before_groups(s) * KEY_QUADS.pitch(s) end
+function KEY_QUADS.start(s) return (before_groups(s) - SCALES) * KEY_QUADS.pitch(s) end
+
+local function keys_of_head(s) return words.round_up(s.rows_per_sequence, s.key_block) * KEY_QUADS.each_key(s) end
+
+function KEY_QUADS.sequence(s) return s.width // s.head_dim * keys_of_head(s) end
+
+function KEY_QUADS.where(s, row, column)
+  local group, key, of_head = types.group(s.type), row % s.rows_per_sequence, column % s.head_dim
+  return row // s.rows_per_sequence * KEY_QUADS.sequence(s) + column // s.head_dim * keys_of_head(s)
+    + (key // s.key_block * key_rows(s) + before_groups(s) + of_head // group) * KEY_QUADS.pitch(s)
+    + key % s.key_block * group + of_head % group
+end
+
+-- Values in int8, head by head: [heads][groups of keys][ld][4].
+local VALUE_QUADS = { suffix = "@quads", separate = "@values", together = 4, from_rows = "quads_of_values",
+  from_open_rows = "quads_of_values" }
+
+function VALUE_QUADS.ld(s) return types.whole_lines(s.head_dim, "f32") end
+VALUE_QUADS.each_key = VALUE_QUADS.ld
+function VALUE_QUADS.pitch(s) return types.group(s.type) * VALUE_QUADS.ld(s) end
+function VALUE_QUADS.panel(s) return s.rows_per_sequence end
+function VALUE_QUADS.run(s) return s.head_dim end
+
+local function values_of_head(s)
+  local group = types.group(s.type)
+  return (s.rows_per_sequence + group - 1) // group * VALUE_QUADS.pitch(s)
+end
+
+function VALUE_QUADS.sequence(s) return s.width // s.head_dim * values_of_head(s) end
+
+function VALUE_QUADS.where(s, row, column)
+  local group, key = types.group(s.type), row % s.rows_per_sequence
+  return row // s.rows_per_sequence * VALUE_QUADS.sequence(s) + column // s.head_dim * values_of_head(s)
+    + key // group * VALUE_QUADS.pitch(s) + column % s.head_dim * group + key % group
+end
+
 storage.forms = {
   -- The caller's memory: an input or output.
   external = { class = "caller", rows = CALLER },
@@ -164,6 +221,9 @@ storage.forms = {
   state_values = { class = "state", packed = ROWS_OF_STATE },
   -- The same in bf16, in pairs of rows.
   state_value_pairs = { class = "state", packed = PAIRS_OF_STATE },
+  -- Keys and values of int8 in groups of four: of columns, and of rows.
+  key_quads = { class = "arena", packed = KEY_QUADS },
+  value_quads = { class = "arena", packed = VALUE_QUADS },
   -- Never stored: a step after its own reads it in a register or a tile.
   fused = { is_traced = true },
   -- Keys or values that an input has by head, read in place; without a buffer of its own.
@@ -171,7 +231,8 @@ storage.forms = {
 }
 
 --- The packed form that an attention reads, by type; it reads other values as rows.
-storage.read_as = { keys = { f32 = "transposed", bf16 = "key_pairs" }, values = { bf16 = "value_pairs" } }
+storage.read_as = { keys = { f32 = "transposed", bf16 = "key_pairs", i8 = "key_quads" },
+  values = { bf16 = "value_pairs", s8 = "value_quads" } }
 
 --- The form in which a state keeps them.
 storage.kept_as = { keys = { f32 = "state_keys", bf16 = "state_key_pairs" },
@@ -194,6 +255,9 @@ local traced_as = { f32 = "f32", i32 = "i32" }
 
 --- Returns the type of a trace's copy.
 function storage.trace_type(s) return traced_as[s.type] or "f32" end
+
+--- True if the elements of a storage are not floats, and a trace's copy of them is.
+function storage.is_widened(s) return not traced_as[s.type] end
 
 --- True if a trace keeps its own copy of a tensor with this storage.
 function storage.is_traced(s) return storage.forms[s.form].is_traced or not traced_as[s.type] end

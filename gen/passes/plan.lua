@@ -69,6 +69,9 @@ local function chunk_rows(region)
   region.chunk_ld = types.whole_lines(v.shape[3] // heads, v.type)
 end
 
+-- Ops that round an attention's weights.
+local rounds_weights = words.set { "round_weights", "round_to_bytes" }
+
 -- Adds the ops of an attention, from its scores to its context, to a region: scores, chain (the ops on scores: the
 -- softmax and others before and after it), last_scores (the softmax's operand), weights (the last of the chain),
 -- context.
@@ -82,8 +85,10 @@ local function attention_region(state, region, list, at, uses)
     region.ops[#region.ops + 1] = list[i]
     i = i + 1
   end
-  region.weights, region.context = list[i - 1], list[i]
-  region.exact = region.weights.op == "round_weights" and list[i - 2] or region.weights -- before they are rounded
+  local last = i - 1
+  if list[last].op == "weight_scale" then region.weight_scale, last = list[last], last - 1 end
+  region.weights, region.context = list[last], list[i]
+  region.exact = rounds_weights[region.weights.op] and list[last - 1] or region.weights -- before they are rounded
   region.ops[#region.ops + 1] = list[i]
   local next_op = list[i + 1]
   if next_op and ops.class(next_op).ends_epilogue and next_op.operands.x == region.context.result then

@@ -194,12 +194,30 @@ static double root_mean_square(const float *x, int64_t count) {
   return count > 0 ? sqrt(sum / (double)count) : 0;
 }
 
+/* The grids of rounded tensors: of bf16; of integers with a scale for each row, or for each column of a
+ * sequence; of integers. */
+typedef enum { NO_GRID, BF16_GRID, ROW_GRID, COLUMN_GRID, INTEGER_GRID } grid;
+
+static grid grid_of(const attn2c_op *op) {
+  static const struct {
+    const char *op;
+    grid grid;
+  } grids[] = {{"round", BF16_GRID},
+               {"round_weights", BF16_GRID},
+               {"quantise", ROW_GRID},
+               {"quantise_columns", COLUMN_GRID},
+               {"round_to_bytes", INTEGER_GRID}};
+  for (size_t i = 0; i < sizeof grids / sizeof grids[0]; i++)
+    if (strcmp(op->op, grids[i].op) == 0) return grids[i].grid;
+  return NO_GRID;
+}
+
 /* Replaces elements of a rounded tensor by the trace's elements if these may be right
  * (attn2c_tolerance_settled). */
 static int settle_rounded(void *of_job, const attn2c_op *op, void *const *tensors) {
   const attn2c_check_job *job = of_job;
-  const int is_quantised = strcmp(op->op, "quantise") == 0;
-  if (!is_quantised && strncmp(op->op, "round", 5) != 0) return ATTN2C_OK;
+  const grid grid = grid_of(op);
+  if (grid == NO_GRID) return ATTN2C_OK;
   const attn2c_tensor *shape = tensor_of(job, op->result);
   const attn2c_tolerance tolerance = attn2c_tolerance_model(job->descriptor->layers);
   const int64_t elements = attn2c_elements(shape);
@@ -208,14 +226,20 @@ static int settle_rounded(void *of_job, const attn2c_op *op, void *const *tensor
   void *copy;
   const float *traced = attn2c_check_trace_view(&job->trace, op->result, &copy);
   if (!traced) return attn2c_check_no_memory(job, shape->name);
+  const int has_scales = grid == ROW_GRID || grid == COLUMN_GRID;
   const int64_t width = attn2c_reference_width(shape);
-  const float *scales = is_quantised ? tensors[op->operands[1]] : NULL;
-  const float *factors = is_quantised && op->operands[2] >= 0 ? tensors[op->operands[2]] : NULL;
+  const int64_t sequence = grid == COLUMN_GRID ? shape->shape[1] * width : 0; /* elements of one */
+  const float *scales = has_scales ? tensors[op->operands[1]] : NULL;
+  const int64_t shared = grid == ROW_GRID ? elements / attn2c_elements(tensor_of(job, op->operands[1])) : 1;
+  const float *factors = grid == ROW_GRID && op->operands[2] >= 0 ? tensors[op->operands[2]] : NULL;
   float *y = tensors[op->result];
   for (int64_t i = 0; i < elements; i++) {
     const double factor = factors ? factors[i % width] : 1;
-    const double unit = is_quantised ? scales[i / width] / factor : attn2c_reference_bf16_unit(traced[i]);
-    const double meant = is_quantised ? traced[i] * unit : traced[i];
+    const double unit = grid == ROW_GRID      ? scales[i / shared] / factor
+                        : grid == COLUMN_GRID ? scales[i / sequence * width + i % width]
+                        : grid == BF16_GRID   ? attn2c_reference_bf16_unit(traced[i])
+                                              : 1;
+    const double meant = has_scales ? traced[i] * unit : traced[i];
     if (fabs(meant - x[i]) <= attn2c_tolerance_settled(&tolerance, x[i], size, unit)) y[i] = traced[i];
   }
   attn2c_free(copy);

@@ -16,10 +16,14 @@
   X(argmax, "F", I32, argmax, exact) \
   X(block_array, "FI", F32, block_array, rounded_once) \
   X(bucket_table, "FF", F32, bucket_table, exact) \
+  X(centre, "Fi", F32, centre, centre) \
+  X(column_scale, "Fi", F32, column_scale, exact) \
   X(context, "FFi", F32, context, context) \
+  X(context_of_integers, "FFFF", F32, context_of_integers, dequantise) \
   X(copy, "F", F32, copy, exact) \
   X(dequantise, "IFFf", F32, dequantise, dequantise) \
   X(embed, "IFf", F32, embed, exact) \
+  X(exponentials, "F", F32, exponentials, exponentials) \
   X(head_scale, "FF", F32, head_scale, rounded_once) \
   X(join, "Ff", F32, join, exact) \
   X(layer_norm, "Fff", F32, layer_norm, layer_norm) \
@@ -32,13 +36,16 @@
   X(patches, "F", F32, patches, exact) \
   X(pool, "Fii", F32, pool, pool) \
   X(quantise, "FFf", F32, quantise, exact) \
+  X(quantise_columns, "FFi", F32, quantise_columns, exact) \
   X(rms_norm, "Ff", F32, rms_norm, norm_without_mean) \
   X(rotate, "FFF", F32, rotate, rotate) \
   X(round, "F", F32, round, exact) \
+  X(round_to_bytes, "F", F32, round_to_bytes, exact) \
   X(round_weights, "F", F32, round, exact) \
-  X(row_scale, "Ff", F32, row_scale, exact) \
+  X(row_scale, "Fff", F32, row_scale, exact) \
   X(scale, "F", F32, scale, rounded_once) \
   X(scores, "FFi", F32, scores, scores) \
+  X(scores_of_integers, "FFFFi", F32, scores_of_integers, dequantise) \
   X(softcap, "F", F32, softcap, softcap) \
   X(softmax, "F", F32, softmax, softmax) \
   X(softmax_rows, "F", F32, softmax_rows, softmax) \
@@ -46,7 +53,8 @@
   X(swap, "F", F32, swap, exact) \
   X(topk_indices, "F", I32, topk, exact) \
   X(topk_values, "F", F32, topk, exact) \
-  X(weigh, "F", F32, weigh, rounded_once)
+  X(weigh, "F", F32, weigh, rounded_once) \
+  X(weight_scale, "FF", F32, weight_scale, exact)
 
 /* X(name, relative error, 1: a factor of x may be flushed to 0) */
 #define ATTN2C_ACTIVATIONS(X) \

@@ -71,26 +71,47 @@ static int are_factors(const attn2c_reference_call *call, int operand, int64_t w
   return !factors || attn2c_elements(factors) == width;
 }
 
-/* y[r] = max over j of |x[r][j] factors[j]| / 127, and at least 2^-125 */
+/* Returns the numbers that share one of `scale`'s scales: those of a row of x, or of a head's part of it; 0 if
+ * the shapes do not fit. */
+static int64_t shared(const attn2c_tensor *x, const attn2c_tensor *scale) {
+  const int64_t scales = attn2c_elements(scale), rows = attn2c_reference_rows(x);
+  if (scales < 1 || scales % rows != 0 || attn2c_elements(x) % scales != 0) return 0;
+  return attn2c_elements(x) / scales;
+}
+
+/* True if all of x[count] are finite. */
+static int are_finite(const float *x, int64_t count) {
+  for (int64_t i = 0; i < count; i++)
+    if (!isfinite(x[i])) return 0;
+  return 1;
+}
+
+/* y[r] = max over j of |x[r][j] factors[j]| / 127, and at least 2^-125; r is a row, or a head's part of it. NaN
+ * if the guard, of the shape of x, has a number in r that is not finite. */
 int attn2c_reference_row_scale(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
-  const int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
-  if (attn2c_elements(y_shape) != rows || !are_factors(call, 1, width))
-    return attn2c_reference_fault(call, "the result must be one a row, and factors one a column");
-  const float *x = attn2c_reference_values(call, 0), *factors = attn2c_reference_values(call, 1);
+  const attn2c_tensor *guard_shape = attn2c_reference_operand(call, 2);
+  const int64_t rows = attn2c_elements(y_shape), width = shared(x_shape, y_shape);
+  if (width == 0 || !are_factors(call, 1, width) ||
+      (guard_shape && attn2c_elements(guard_shape) != attn2c_elements(x_shape)))
+    return attn2c_reference_fault(call, "the result must be one a row or head, factors one a column, and a "
+                                        "guard like the operand");
+  const float *x = attn2c_reference_values(call, 0), *factors = attn2c_reference_values(call, 1),
+              *guard = attn2c_reference_values(call, 2);
   float *y = call->tensors[call->op->result];
-  for (int64_t r = 0; r < rows; r++) y[r] = scale_of(x + r * width, factors, width);
+  for (int64_t r = 0; r < rows; r++)
+    y[r] = guard && !are_finite(guard + r * width, width) ? NAN : scale_of(x + r * width, factors, width);
   return ATTN2C_OK;
 }
 
 /* y[r][j] = x[r][j] factors[j] (1 / scale[r]) to the nearest integer, 0 if the scale is not finite */
 int attn2c_reference_quantise(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
-  const int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
-  if (attn2c_elements(attn2c_reference_operand(call, 1)) != rows ||
-      attn2c_elements(y_shape) != rows * width || !are_factors(call, 2, width))
-    return attn2c_reference_fault(call, "operand and result must have the same shape, a scale a row, and "
-                                        "factors one a column");
+  const attn2c_tensor *scale_shape = attn2c_reference_operand(call, 1);
+  const int64_t rows = attn2c_elements(scale_shape), width = shared(x_shape, scale_shape);
+  if (width == 0 || attn2c_elements(y_shape) != rows * width || !are_factors(call, 2, width))
+    return attn2c_reference_fault(call, "operand and result must have the same shape, a scale a row or head, "
+                                        "and factors one a column");
   const float *x = attn2c_reference_values(call, 0), *scale = attn2c_reference_values(call, 1),
               *factors = attn2c_reference_values(call, 2);
   float *y = call->tensors[call->op->result];

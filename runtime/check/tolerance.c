@@ -198,6 +198,16 @@ static int softmax(const op_result *result) {
   return ATTN2C_OK;
 }
 
+/* y = 255 exp(t) with t = scale (s - max) has the error of a softmax, whose sum is one term here. */
+static int exponentials(const op_result *result) {
+  for (int64_t i = 0; i < result->elements; i++) {
+    const double y = result->want[i], argument = y > 0 ? fabs(log(y / 255)) : 0;
+    const float *s = attn2c_reference_values(result->call, 0);
+    result->allowed[i] = s[i] == -INFINITY ? 0 : (float)((10 + argument) * ATTN2C_EPSILON * y + ATTN2C_SMALLEST);
+  }
+  return ATTN2C_OK;
+}
+
 /* y = t - log(sum of exp(t)) with t = x - max has two terms of one sign. Each is rounded once, and so is
  * their sum: 2 u |y|. As in a softmax, the sum is off by at most 10 eps of itself, and its logarithm by 10
  * eps. */
@@ -227,6 +237,10 @@ static int mean(const op_result *result) {
   return ATTN2C_OK;
 }
 
+/* y = x - mean has the rule 2 u of |x| + |mean|, for the difference and the reference's own rounding, and n eps
+ * of the mean of |x|, as every mean. The magnitude is the sum of these with n times the mean of |x|. */
+static int centre(const op_result *result) { return mean(result); }
+
 /* Means have the rule of a mean, whatever their weights. Single rows are exact unless a mean is in the same
  * result. The magnitudes of a root and of a weighted mean are such that twice the bound of a mean is
  * theirs. */
@@ -252,8 +266,8 @@ static int rounded_once(const op_result *result) {
  * - add, add_distance, add_array and add_length round one addition, correctly;
  * - multiply, scale, head_scale and weigh round one product. The product of two floats is exact in double, so
  * the reference also rounds once; relu takes the rounded number or 0;
- * - round and quantise get the same number in both, which has one right rounding; row_scale divides a largest
- * magnitude, and integers are summed;
+ * - round and quantise get the same number in both, which has one right rounding; row_scale and column_scale
+ * divide a largest magnitude, and integers are summed, also those whose sum weight_scale divides 1 by;
  * - argmax and topk get the same numbers that they are judged by. */
 #define ROW(op, operands, result, reference, tolerance) {#op, tolerance},
 static const struct {

@@ -5,6 +5,7 @@
 #define ATTN2C_ROWOPS_H
 
 #include "ops/additive.h"
+#include "ops/attention_int8.h"
 #include "ops/elementary.h"
 #include "ops/fetch.h"
 #include "ops/gather.h"

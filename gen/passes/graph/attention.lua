@@ -187,10 +187,52 @@ local function is_in_pairs(self, a)
     and a.q.shape[3] // a.heads % 2 == 0 and not (a.mask.extra and a.mask.extra > 0)
 end
 
+-- True if an attention multiplies integers. Validation has refused the forms that do not go with them.
+local function is_of_integers(self)
+  return precision.attends_in_integers(self.model.precision)
+    and precision.of_scores(self.model.precision, self.section, self.has_pairs) ~= "f32"
+end
+
+-- True if the mean of all keys may be subtracted from each: the softmax does not see it, as it adds one number to all
+-- scores of a query. Where a query does not see all keys, the mean would bring others into its result.
+local function may_centre(self, a)
+  local mask = a.mask
+  return not (mask.causal or mask.prefix or mask.left >= 0 or mask.right >= 0 or self.spec.softcap
+    or next(a.masks) ~= nil)
+end
+
+-- Returns the context of weights from 0 to 255 and values in int8, with a scale for each column.
+local function integer_context(self, a, scores, scale, v, v_scale)
+  local weights = self:op("exponentials", a.path .. ".exponentials", { scores = scores }, { scale = scale })
+  local rounded = self:op("round_to_bytes", a.path .. ".weights", { weights = weights })
+  local weight_scale = self:op("weight_scale", a.path .. ".weights.scale", { weights = rounded, exact = weights })
+  local of_context = { kv_heads = a.kv_heads ~= a.heads and a.kv_heads or nil }
+  for key, value in pairs(a.mask) do of_context[key] = value end
+  return self:op("context_of_integers", a.path .. ".context", { weights = rounded, v = v,
+    weight_scale = weight_scale, v_scale = v_scale }, of_context)
+end
+
+-- Returns the context of an attention in int8: queries and keys with a scale for each head of a row, values with one
+-- for each column. A key whose values are not finite gets a scale of NaN, as integers cannot hold them.
+local function attend_integers(self, a, lengths)
+  local keys = a.k
+  local q, q_scale = self:quantise_heads(a.path .. ".q", a.q, a.heads)
+  if may_centre(self, a) then keys = self:op("centre", a.path .. ".k.centred", { x = a.k, lengths = lengths }) end
+  local k, k_scale = self:quantise_heads(a.path .. ".k", keys, a.kv_heads, a.v)
+  local v_scale = self:op("column_scale", a.path .. ".v.scale", { x = a.v, lengths = lengths })
+  local v = self:op("quantise_columns", a.path .. ".v.int8", { x = a.v, scale = v_scale, lengths = lengths })
+  local scores = self:op("scores_of_integers", a.path .. ".scores",
+    { q = q, k = k, q_scale = q_scale, k_scale = k_scale, lengths = lengths }, a.mask)
+  local scale
+  scores, scale = added(self, a, scores)
+  return integer_context(self, a, scores, scale, v, v_scale)
+end
+
 -- Returns the context of queries a.q, keys a.k and values a.v.
 local function attend(self, a)
   local spec, mask = self.spec, a.mask
   local lengths = not spec.mask_value and a.lengths or a.rows
+  if is_of_integers(self) then return attend_integers(self, a, lengths) end
   local scores
   local in_pairs, q, k, v = is_in_pairs(self, a), a.q, a.k, a.v
   if in_pairs then q, k, v = self:round(q, "bf16"), self:round(k, "bf16"), self:round(v, "bf16") end

@@ -184,6 +184,13 @@ function Builder:quantise(x)
   return self:op_after(scale, "quantise", path, { x = x, scale = scale }), scale
 end
 
+--- Returns x as integers with a scale for each head of a row, and the scales. guard: of row_scale, or nil.
+function Builder:quantise_heads(path, x, heads, guard)
+  local scale = self:op("row_scale", path .. ".scale", { x = x, guard = guard }, { heads = heads })
+  return self:op("quantise", path .. "." .. types.all[types.quantised].word, { x = x, scale = scale },
+    { heads = heads }), scale
+end
+
 -- Returns the constant that the integers of a weight are multiplied with: one number a row.
 function Builder:scales_of(weight)
   local scale = self:constant(weight.name .. ".scales", { weight.shape[1] }, "scales " .. weight.name)

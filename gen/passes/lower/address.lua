@@ -76,6 +76,12 @@ function address:packed_at(storage, row, column, origin)
   return operand
 end
 
+--- Returns an operand `elements` of a type before another.
+function address.before(_, operand, elements, type)
+  return { buffer = operand.buffer, class = operand.class, terms = operand.terms,
+    offset = operand.offset - types.bytes(elements, type) }
+end
+
 -- Adds an operand's terms. is_whole: whether the buffer has all sequences of the batch, not a micro-batch's.
 function address:symbols(operand, storage, per_sequence, is_whole, origin)
   operand.terms = {}
@@ -125,7 +131,7 @@ end
 function address:trace_copy(tensor, tile, ld, row, column, rows, cols, origin)
   local storage = self.storage[tensor.name]
   if self.variant ~= "trace" or not forms.is_traced(storage) then return end
-  self:row(types.all[storage.type].rows and "widen_" .. storage.type or "copy",
+  self:row(forms.is_widened(storage) and "widen_" .. storage.type or "copy",
     { rows = rows, cols = cols, ldx = ld, ldy = storage.width },
     { y = self:trace_at(tensor, row, column, origin), x = tile })
 end

@@ -69,6 +69,7 @@ end
 
 -- Computes rows of the context again that a masked key's NaN or infinity reached.
 local function repair(self, at, v_column, head_dim, c, ldc)
+  if at.region.weight_scale then return end -- integers
   if at.region.open then return repair_open(self, at, v_column, head_dim, c, ldc) end
   local region, block, origin = at.region, at.block, at.origin
   local lengths = region.scores.operands.lengths
@@ -102,9 +103,35 @@ local function context_at(self, at)
     self:at(op.result, at.block.first, at.head * head_dim, at.origin)
 end
 
+-- Scales rows of integers, which a product has just written to the tile of sums, into y. of_rows: the scales of rows
+-- { operand, ld }; of_columns: those of columns; outputs: columns.
+local function scale_sums(self, at, sums, sums_ld, y, ldy, of_rows, of_columns, outputs)
+  self:emit { form = "map", constants = { rows = at.block.count, cols = outputs, ld = ldy },
+    elementwise = { { kind = "load_integers", argument = "x", ld = sums_ld },
+      { kind = "scale_row", argument = "r", ld = of_rows[2] }, { kind = "scale_column", argument = "r2" } },
+    arguments = { y = y, x = sums, r = of_rows[1], r2 = of_columns } }
+end
+
+-- Emits weights · values of integers, and their scales.
+local function integer_context(self, at, c, ldc)
+  local region, range = at.region, at.block.ranges[1]
+  local o = region.context.operands
+  local head_dim, v_column = context_at(self, at)
+  local ld = types.whole_lines(head_dim, "i32")
+  local sums = self:in_arena(region.context.result.name .. "@sums", 0, "i32")
+  self:scratch(sums.buffer, region.most_rows, ld, "i32")
+  self:product({ m = head_dim, n = at.block.count, k = range.keys, lda = values_ld(self, region), ldb = at.weights_ld,
+    ldc = ld, beta = 0, types = types.product(o.v.type) },
+    values_at(self, region, range.first_key, v_column, at.of_keys or at.origin), at.weights, sums, nil, nil,
+    region.open and { n = "queries", k = "width" } or nil)
+  if self.open then self.open = { rows = self.open.rows } end -- columns are no longer keys
+  scale_sums(self, at, sums, ld, c, ldc, { at.factors, 1 }, self:at(o.v_scale, 0, v_column, at.origin), head_dim)
+end
+
 -- Emits weights · values, into c, whose rows are ldc apart.
 local function context(self, at, c, ldc)
   local region, block, origin = at.region, at.block, at.origin
+  if region.weight_scale then return integer_context(self, at, c, ldc) end
   local v = region.context.operands.v
   local head_dim, v_column = context_at(self, at)
   local beta = 0
@@ -119,13 +146,21 @@ local function context(self, at, c, ldc)
   repair(self, at, v_column, head_dim, c, ldc)
 end
 
--- Emits query · key for an open block, a product in a loop over the panels of keys that it sees.
-local function open_scores(self, at, q, k, k_column)
-  local region, open = at.region, at.region.open
-  local of_panel = { over = at.of_keys.over, packed = "key" }
+-- Calls body(tile, of_panel) in a loop over the panels of keys that an open block sees. tile: the place of their
+-- scores; of_panel: the origin of the panel.
+local function each_open_panel(self, at, body)
+  local open = at.region.open
   self:loop("seen", { step = open.panel, lanes = open.lanes, count = at.block.keys // open.panel + 1 }, function()
     local tile = shifted(at.tile, 0)
     tile.terms = { key = types.bytes(1, "f32"), from = open.left >= 0 and -types.bytes(1, "f32") or nil }
+    body(tile, { over = at.of_keys.over, packed = "key" })
+  end)
+end
+
+-- Emits query · key for an open block, a product for each panel.
+local function open_scores(self, at, q, k, k_column)
+  local region, open = at.region, at.region.open
+  each_open_panel(self, at, function(tile, of_panel)
     self:product({ m = open.panel, n = at.block.count, k = at.head_dim, lda = region.key_block, ldb = self:ld(q),
       ldc = at.tile_ld, beta = 0, types = types.product(k.type) },
       self:packed_at(region.keys, 0, k_column, of_panel), self:at(q, 0, at.head * at.head_dim, at.origin), tile,
@@ -151,6 +186,41 @@ local function dot_scores(self, at)
   end
 end
 
+-- Emits query · key of integers, and their scales, for each key block of the block. Scales of keys are before the
+-- groups of a panel.
+local function integer_scores(self, at)
+  local region, o = at.region, at.region.scores.operands
+  local k_column, place = score_ops.key_head(at, o.k) * at.head_dim, forms.packed(region.keys)
+  local ld = region.key_block
+  local sums = self:in_arena(region.scores.result.name .. "@sums", 0, "i32")
+  self:scratch(sums.buffer, region.most_rows, ld, "i32")
+  local rows = { self:at(o.q_scale, at.block.first, at.head, at.origin), self:ld(o.q_scale) }
+  local q = self:at(o.q, at.block.first, at.head * at.head_dim, at.origin)
+  local function one(groups, tile, m, outputs, is_aligned, sizes)
+    self:product({ m = m, n = at.block.count, k = at.head_dim, lda = ld, ldb = self:ld(o.q), ldc = ld, beta = 0,
+      types = types.product(o.k.type) }, self:before(groups, place.start(region.keys), o.k.type), q, sums, outputs,
+      is_aligned, sizes)
+    local cols = self.open and self.open.cols
+    if cols then self.open.cols = sizes.m end
+    scale_sums(self, at, sums, ld, tile, at.tile_ld, rows, self:before(groups, place.scales(region.keys), o.k.type),
+      outputs or m)
+    if cols then self.open.cols = cols end
+  end
+  if region.open then
+    return each_open_panel(self, at, function(tile, of_panel)
+      one(self:packed_at(region.keys, 0, k_column, of_panel), tile, region.open.panel, nil, true,
+        { n = "queries", m = "padded" })
+    end)
+  end
+  for _, range in ipairs(at.block.ranges) do
+    for _, key_block in ipairs(range.key_blocks) do
+      one(self:packed_at(region.keys, key_block.first, k_column, at.origin),
+        shifted(at.tile, range.column + key_block.first - range.first_key), key_block.outputs, key_block.count,
+        key_block.first % region.key_block % types.per_line("f32") == 0)
+    end
+  end
+end
+
 -- Emits score · tanh(query + key), a row operation for each key block of the block.
 local function additive_scores(self, at)
   local o = at.region.scores.operands
@@ -169,13 +239,20 @@ local function additive_scores(self, at)
   end
 end
 
-local scoring = { scores = dot_scores, additive_scores = additive_scores }
+local scoring = { scores = dot_scores, scores_of_integers = integer_scores, additive_scores = additive_scores }
 
 -- In a trace, copies the tile into the copy of an op's result.
 local function trace_copy(self, at, op)
   local row = at.head * (at.region.open and self.state.spec.call_rows or at.queries) + at.block.first
   local tile, ld, origin = at.tile, at.tile_ld, at.origin
-  if op.op == "round_weights" then tile, ld = at.weights, at.weights_ld end
+  if op == at.region.weight_scale then
+    local open = self.open
+    self.open = open and { rows = open.rows } -- one column
+    self:trace_copy(op.result, at.factors, 1, row, 0, at.block.count, 1, at.origin)
+    self.open = open
+    return
+  end
+  if op == at.region.weights and op ~= at.region.exact then tile, ld = at.weights, at.weights_ld end
   if at.region.open and at.region.open.left >= 0 then
     origin = setmetatable({ columns = "from" }, { __index = origin })
   end
@@ -295,7 +372,8 @@ local function open_heads(self, region, at, first, last)
     self:loop("queries", open, function()
       self.open = { rows = "queries", cols = "width", columns = "columns" }
       local of_head = setmetatable({ block = block, head = h,
-        origin = { block_first = 0, unit_first = 0, column = 0, over = { "first", "query" } },
+        origin = { block_first = 0, unit_first = 0, column = 0, over = { "first", "query" },
+          pooled = { "sequence" } },
         of_keys = { over = packed_from, packed = open.left >= 0 and "from" or nil } }, { __index = at })
       block_steps(self, of_head)
       self.open = nil
@@ -368,17 +446,21 @@ function attention.lower(self, region)
   self:scratch(tile.buffer, region.most_rows, tile_ld)
   local v, weights_tile, weights_ld = region.context.operands.v, tile, tile_ld
   if v.type ~= "f32" then
-    weights_tile, weights_ld = self:in_arena(scores.result.name .. "@rounded", 0, v.type),
-      types.whole_lines(tile_ld, v.type)
-    self:scratch(weights_tile.buffer, region.most_rows, weights_ld, v.type)
+    local type = region.weights.result.type
+    weights_tile, weights_ld = self:in_arena(scores.result.name .. "@rounded", 0, type),
+      types.whole_lines(tile_ld, type)
+    self:scratch(weights_tile.buffer, region.most_rows, weights_ld, type)
   end
+  local factors = region.weight_scale and self:in_arena(scores.result.name .. "@factors", 0, "f32")
+  if factors then self:scratch(factors.buffer, 1, region.most_rows) end
   local queries = scores.result.shape[3]
   self.op_index = self.index_of[scores]
   self:note(("%s = %s · %s   %d heads of %d x %d x %d"):format(region.context.result.name,
     score_ops.describe(region), v.name, heads, queries, scores.result.shape[4], head_dim))
   if region.open then
     return lower_open(self, region, { region = region, heads = heads, head_dim = head_dim, queries = queries,
-      tile = tile, tile_ld = tile_ld, weights = weights_tile, weights_ld = weights_ld })
+      tile = tile, tile_ld = tile_ld, weights = weights_tile, weights_ld = weights_ld,
+      factors = factors })
   end
   self:each_sequence(function(origin)
     self:pack_rows(scores.operands.k, region.keys, origin)
@@ -388,7 +470,8 @@ function attention.lower(self, region)
       self:note(("head %d"):format(h))
       for _, block in ipairs(region.blocks) do
         block_steps(self, { region = region, block = block, head = h, head_dim = head_dim, queries = queries,
-          tile = tile, tile_ld = tile_ld, weights = weights_tile, weights_ld = weights_ld, origin = origin })
+          tile = tile, tile_ld = tile_ld, weights = weights_tile, weights_ld = weights_ld, factors = factors,
+          origin = origin })
       end
     end
   end)

@@ -5,6 +5,17 @@ local types = require("data.types")
 
 local keys = {}
 
+-- Emits a step that packs rows of x. Keys with scales are packed with these, before the groups of a panel.
+local function step(self, fn, constants, storage, arguments, row, column, origin)
+  local scale, place = storage.scale, forms.packed(storage)
+  if scale then
+    arguments.y = self:before(arguments.y, place.scales(storage), storage.type)
+    arguments.scale = self:at(scale, row, column // storage.head_dim, origin)
+    constants.lds, constants.lanes = self:ld(scale), constants.lanes or 1
+  end
+  self:row(fn, constants, arguments)
+end
+
 -- Emits steps that pack rows [first, stop) of x, a step for the rows of each sequence and panel.
 local function pack(self, x, storage, fn, origin, first, stop, column, width)
   local place, row = forms.packed(storage), first
@@ -12,8 +23,8 @@ local function pack(self, x, storage, fn, origin, first, stop, column, width)
   while row < stop do
     local key = row % storage.rows_per_sequence
     local count = math.min(stop - row, storage.rows_per_sequence - key, panel - key % panel)
-    self:row(fn, { rows = count, cols = width, ldx = self:ld(x), ldy = place.ld(storage) },
-      { y = self:packed_at(storage, row, column, origin), x = self:at(x, row, column, origin) })
+    step(self, fn, { rows = count, cols = width, ldx = self:ld(x), ldy = place.ld(storage) }, storage,
+      { y = self:packed_at(storage, row, column, origin), x = self:at(x, row, column, origin) }, row, column, origin)
     row = row + count
   end
 end
@@ -29,12 +40,12 @@ function keys.pack_rows(self, x, storage, origin)
   if not (storage and storage.separate) then return end
   local stored = self.storage[x.name]
   local _, rows, cols = table.unpack(x.shape)
-  local width = forms.rows(stored).run(stored)
+  local place = forms.packed(storage)
+  local width = place.run and place.run(storage) or forms.rows(stored).run(stored)
   for first = 0, rows - 1, storage.key_block do
     self:unit()
     for column = 0, cols - 1, width do
-      pack(self, x, storage, forms.packed(storage).from_rows, origin, first, math.min(first + storage.key_block, rows),
-        column, width)
+      pack(self, x, storage, place.from_rows, origin, first, math.min(first + storage.key_block, rows), column, width)
     end
   end
   self.task = self.task + 1
@@ -45,16 +56,17 @@ end
 function keys.pack_open_rows(self, x, storage, open)
   if not storage then return end
   local stored, cols, first = self.storage[x.name], storage.width, storage.first_column or 0
-  local width = math.min(forms.rows(stored).run(stored), cols)
   local place = forms.packed(storage)
+  local width = math.min((place.run and place.run(storage)) or forms.rows(stored).run(stored), cols)
   self:loop("panels", { step = open.panel, count = x.shape[2] // open.panel + 1 }, function()
     self.open = { rows = "panel" }
     for column = first, first + cols - 1, width do
       self:unit()
-      self:row(place.from_open_rows, { rows = open.panel, cols = width, ldx = self:ld(x), ldy = place.ld(storage),
-        lanes = place.is_filled and open.lanes or nil },
-      { y = self:packed_at(storage, 0, column, { over = {}, packed = "key" }),
-        x = self:at(x, 0, column, { over = { "first", "key" } }) })
+      local origin = { over = { "first", "key" } }
+      step(self, place.from_open_rows, { rows = open.panel, cols = width, ldx = self:ld(x), ldy = place.ld(storage),
+        lanes = place.is_filled and open.lanes or nil }, storage,
+      { y = self:packed_at(storage, 0, column, { over = {}, packed = "key" }), x = self:at(x, 0, column, origin) },
+        0, column, origin)
     end
     self.open = nil
   end)

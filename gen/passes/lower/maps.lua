@@ -179,13 +179,21 @@ function maps:quantise(fusion, x, origin, block)
   local scale, op = fusion.quantise.operands.scale, fusion.quantise
   local cols = x.shape[#x.shape]
   local y, of_row = self:at(op.result, block.first, 0, origin), self:at(scale, block.first, 0, origin)
-  local factors = op.operands.factors
-  self:row(factors and "quantise_smoothed" or "quantise",
-    { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(op.result), lds = self:ld(scale) },
-    { y = y, scale = of_row, x = self:at(x, block.first, 0, origin),
-      factors = factors and self:at(factors, 0, 0, origin) })
+  local factors, heads = op.operands.factors, scale.shape[#scale.shape]
+  local makes_scale = fusion.leading.op == "row_scale" and fusion.leading or fusion.ends[#fusion.ends - 1]
+  local guard = makes_scale.operands.guard
+  local constants = { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(op.result),
+    lds = self:ld(scale) }
+  local arguments = { y = y, scale = of_row, x = self:at(x, block.first, 0, origin),
+    factors = factors and self:at(factors, 0, 0, origin), guard = guard and self:at(guard, block.first, 0, origin) }
+  if guard or heads > 1 then
+    constants.heads, constants.width, constants.ldg = heads, cols // heads, guard and self:ld(guard)
+    self:row(guard and "quantise_guarded" or "quantise_heads", constants, arguments)
+  else
+    self:row(factors and "quantise_smoothed" or "quantise", constants, arguments)
+  end
   self:trace_copy(op.result, y, self:ld(op.result), block.first, 0, block.count, cols, origin)
-  self:trace_copy(scale, of_row, self:ld(scale), block.first, 0, block.count, 1, origin)
+  self:trace_copy(scale, of_row, self:ld(scale), block.first, 0, block.count, heads, origin)
 end
 
 return maps

@@ -19,7 +19,7 @@ function products.product(self, shape, a, b, c, outputs, a_room, sizes, joint)
     and operands.open_text(sizes)
   local planned = self.region.product_of(shape)
   assert(planned ~= shape, "a product that is not planned")
-  emit(self, shape, planned, a, b, c, outputs or shape.m, sizes, joint)
+  emit(self, shape, planned, a, b, c, outputs or shape.m, sizes, joint or planned.joint)
 end
 
 --- Emits C[n][m] = B[n][k] A[k][m] for a fusion's product; a method of the lowering.

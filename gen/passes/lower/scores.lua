@@ -4,6 +4,7 @@
 local distances = require("passes.common.distances")
 local op_table = require("data.ops")
 local types = require("data.types")
+local words = require("common.words")
 
 local scores = {}
 
@@ -112,6 +113,26 @@ function steps.round_weights(self, at)
     arguments = { y = at.weights, x = at.tile } }
 end
 
+-- Exponentials in int8: shipped steps round them at once, and sum them; a trace does so in three steps.
+function steps.exponentials(self, at, op)
+  local constants = { rows = at.block.count, cols = at.block.keys, ld = at.tile_ld, scale = op.attributes.scale }
+  if self.variant == "trace" then return self:row("exponentials", constants, { s = at.tile }) end
+  constants.ldy = at.weights_ld
+  self:row("exponentials_rounded", constants, { y = at.weights, factors = at.factors, s = at.tile })
+end
+
+function steps.round_to_bytes(self, at)
+  if self.variant ~= "trace" then return end
+  self:row("round_to_bytes", { rows = at.block.count, cols = at.block.keys, ldx = at.tile_ld, ldy = at.weights_ld },
+    { y = at.weights, x = at.tile })
+end
+
+function steps.weight_scale(self, at)
+  if self.variant ~= "trace" then return end
+  self:row("weight_scale", { rows = at.block.count, cols = at.block.keys, ldw = at.weights_ld, ldx = at.tile_ld },
+    { factors = at.factors, w = at.weights, x = at.tile })
+end
+
 -- Adds query · table: [rows][distances], a product for each panel of the table. Element (r, j) of the block is at
 -- distance r - j + keys - 1, a skew of one column per row.
 local function relative_queries(self, at, op, key_block, column)
@@ -215,19 +236,22 @@ function scores.lower(self, at, mask, store)
   end
 end
 
+-- Ops that a comment does not name.
+local is_implied = words.set { "scale", "round_to_bytes", "weight_scale" }
+
 --- Returns "softmax(q · kᵀ)" with the terms that are added, for the comment above an attention.
 function scores.describe(region)
   local o = region.scores.operands
-  local text = region.scores.op == "scores" and ("%s · %sᵀ"):format(o.q.name, o.k.name)
+  local text = region.scores.op ~= "additive_scores" and ("%s · %sᵀ"):format(o.q.name, o.k.name)
     or ("%s · tanh(%s + %s)"):format(o.score.name, o.q.name, o.k.name)
   for _, op in ipairs(region.chain) do
     local operand = op.operands.table or op.operands.array or op.operands.lengths or op.operands.factors
-    if op.op == "softmax" then text = ("softmax(%s)"):format(text)
+    if op.op == "softmax" or op.op == "exponentials" then text = ("softmax(%s)"):format(text)
     elseif op.op == "weigh" then text = ("%s(%s)"):format(op.attributes.relu and "relu" or "", text)
     elseif op.op == "head_scale" then text = ("%s %s"):format(operand.name, text)
     elseif op.op == "add_relative" then text = ("%s + %s · %sᵀ"):format(text, op.operands.x.name, operand.name)
     elseif operand then text = ("%s + %s"):format(text, operand.name)
-    elseif op.op ~= "scale" then text = ("%s(%s)"):format(op.op, text) end
+    elseif not is_implied[op.op] then text = ("%s(%s)"):format(op.op, text) end
   end
   return text
 end

@@ -142,6 +142,48 @@ function ops.mean_heads(self, op, origin)
   end
 end
 
+-- Columns of a sequence that one worker takes: whole vectors of every target.
+local COLUMNS = 64
+
+-- Calls body(column, columns) for parts of the columns of x, each a unit. Where lengths are open, rows are those of a
+-- sequence.
+local function each_column(self, x, origin, body)
+  self.open = origin.over and { rows = "keys" } or nil
+  for column = 0, x.shape[3] - 1, COLUMNS do
+    self:unit()
+    body(column, math.min(COLUMNS, x.shape[3] - column))
+  end
+  self.open = nil
+end
+
+-- Less the mean of a sequence's rows.
+function ops.centre(self, op, origin)
+  local x, y = op.operands.x, op.result
+  each_column(self, x, origin, function(column, cols)
+    self:row("centre", { rows = x.shape[2], cols = cols, ldx = self:ld(x), ldy = self:ld(y) },
+      { y = self:at(y, 0, column, origin), x = self:at(x, 0, column, origin), valid = valid_rows(self, op, origin) })
+  end)
+end
+
+function ops.column_scale(self, op, origin)
+  local x = op.operands.x
+  each_column(self, x, origin, function(column, cols)
+    self:row("column_scale", { cols = cols, ldx = self:ld(x) }, { scale = self:at(op.result, 0, column, origin),
+      x = self:at(x, 0, column, origin), valid = valid_rows(self, op, origin) })
+  end)
+end
+
+function ops.quantise_columns(self, op, origin)
+  local x, y = op.operands.x, op.result
+  each_column(self, x, origin, function(column, cols)
+    local place = self:at(y, 0, column, origin)
+    self:row("quantise_columns", { rows = x.shape[2], cols = cols, ldx = self:ld(x), ldy = self:ld(y) },
+      { y = place, x = self:at(x, 0, column, origin), scale = self:at(op.operands.scale, 0, column, origin),
+        valid = valid_rows(self, op, origin) })
+    self:trace_copy(y, place, self:ld(y), 0, column, x.shape[2], cols, origin)
+  end)
+end
+
 --- Emits a table that all sequences share.
 function ops.bucket_table(self, op, origin)
   local o = op.operands

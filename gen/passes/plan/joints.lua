@@ -37,7 +37,7 @@ end
 -- True if a block's context is one product that nothing repairs, and its rounding is the step after it.
 local function rounds_at_once(state, region, block)
   local range, scores, context = block.ranges[1], region.scores, region.context
-  if not region.round or region.open or block.chunks or #block.ranges > 1
+  if not region.round or region.open or block.chunks or region.weight_scale or #block.ranges > 1
     or not forms.is_of_unit(state.plan.storage[context.result.name]) then
     return false
   end
@@ -50,10 +50,20 @@ local function rounds_at_once(state, region, block)
   return false
 end
 
+-- Fuses the products of an attention's integers with the maps that scale them. The scores of any number of keys have
+-- maps of any number of columns, which are not fused.
+local function fuse_integers(region)
+  for _, product in ipairs(region.products) do
+    local is_open_score = region.open and product.what == "scores"
+    if product.types.sum == "i32" and may_fuse(product) and not is_open_score then product.joint = "stack" end
+  end
+end
+
 --- Sets the field `joint` of the products of fusions that are fused: where the sums are, "stack" or "place". In an
---- attention, joints says it of the context of each block.
+--- attention of floats, joints says it of the context of each block.
 function joints.decide(state, segments)
   for region in all_regions(segments) do
+    if region.kind == "attention" then fuse_integers(region) end
     for _, block in ipairs(region.kind == "attention" and region.blocks or {}) do
       region.joints = region.joints or {}
       region.joints[block] = rounds_at_once(state, region, block) and "stack" or nil

@@ -128,6 +128,7 @@ function tasks.attention(state, region)
     if packed and packed.separate then
       local packing = new_task("keys")
       add_rows(state, packing, tensor, "reads")
+      if packed.scale then add_rows(state, packing, packed.scale, "reads") end
       add_packed(packing, "writes", packed)
       list[#list + 1] = packing
     end

@@ -72,9 +72,10 @@ local function fused_and_of_units(state, segments, uses)
     end
     if region.kind == "attention" then
       round(region.round, region, nil, 1)
+      local own = grouping.readers(region)
       for i = 1, #region.ops - 1 do
         local name = region.ops[i].result.name
-        fused[name] = region.ops[i] ~= region.weights and region.ops[i] ~= region.exact or uses[name] == 1
+        fused[name] = region.ops[i] ~= region.weights and region.ops[i] ~= region.exact or uses[name] == own[name]
       end
     end
   end
@@ -174,14 +175,16 @@ end
 -- Returns the keys or values, in the form that the scores or the context of a region read; nil: as rows. If the region
 -- alone reads a product's result, the product's tile is packed while it is in the cache, and never stored as rows;
 -- else (separate) stored rows are packed before the scores.
-local function packed_for(state, region, role, tensor, made)
+local function packed_for(state, region, role, tensor, made, head_dim)
   if tensor.kept then return kept_for(state, role, tensor) end
   local form, s = forms.read_as[role][tensor.type], state.plan.storage[tensor.name]
   if not form then return nil end
   local place = forms.forms[form].packed
   local packed = { form = form, type = tensor.type, width = s.width, rows_per_sequence = s.rows_per_sequence,
     key_block = state.plan.parameters.key_block, whole_batch = false }
-  if region.open or not (made and keeps_together(made.region, s.rows_per_sequence, place.together)) then
+  packed.head_dim = place.run and head_dim
+  packed.scale = place.scales and region.scores.operands.k_scale
+  if region.open or not (made and place.from_tile and keeps_together(made.region, s.rows_per_sequence, place.together)) then
     packed.buffer, packed.separate = region.scores.result.name .. place.separate, true
     return packed
   end
@@ -195,9 +198,9 @@ end
 -- Plans the keys and values that each attention reads.
 local function pack_keys(state, segments, uses)
   local made_by = {}
-  local function packed(region, role, tensor)
+  local function packed(region, role, tensor, heads)
     local is_alone = uses[tensor.name] == 1 and tensor.kind == "scratch"
-    return packed_for(state, region, role, tensor, is_alone and made_by[tensor.name])
+    return packed_for(state, region, role, tensor, is_alone and made_by[tensor.name], tensor.shape[3] // heads)
   end
   for region in all_regions(segments) do
     for _, fusion in ipairs(region.fusions) do
@@ -207,8 +210,9 @@ local function pack_keys(state, segments, uses)
       if made and not fusion.round then made_by[fusion.result.name] = made end
     end
     if region.kind == "attention" then
-      region.keys = packed(region, "keys", region.scores.operands.k)
-      region.values = packed(region, "values", region.context.operands.v)
+      local a = region.context.attributes
+      region.keys = packed(region, "keys", region.scores.operands.k, a.kv_heads or a.heads)
+      region.values = packed(region, "values", region.context.operands.v, a.kv_heads or a.heads)
     end
   end
 end

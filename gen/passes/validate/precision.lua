@@ -85,6 +85,36 @@ local function check_groups(say, spec, given, prefix)
   end
 end
 
+-- Most keys of an attention in int8: the sum of as many weights is exact in a float.
+local MOST_KEYS = 65536
+
+-- Forms of attention that do not go with int8: { key, what, is_there(spec) }.
+local not_in_integers = {
+  { "scoring", "additive scores", function(spec) return spec.scoring == "additive" end },
+  { "weighting", "another weighting than softmax", function(spec) return spec.weighting ~= "softmax" end },
+  { "positions", "relative_key positions", function(spec)
+    return type(spec.positions) == "string" and spec.positions:find("^relative_key") ~= nil
+  end },
+  { "past", "past keys", function(spec) return (spec.past or 0) > 0 end },
+  { "bias_kv", "learned keys", function(spec) return spec.bias_kv end },
+  { "zero_attn", "keys of zeros", function(spec) return spec.zero_attn end },
+  { "fully_masked", "rows of NaN where all keys are masked", function(spec) return spec.fully_masked == "nan" end },
+  { "head_mask", "a head mask", function(spec) return spec.head_mask.kind ~= "none" end },
+  { "attention_output", "outputs of an attention", function(spec)
+    return spec.attention_output.kind ~= "none" or spec.attention_output.scores
+  end },
+  { "seq", ("more than %d keys"):format(MOST_KEYS), function(spec)
+    return math.max(spec.seq, spec.key_seq or 0) > MOST_KEYS
+  end },
+}
+
+-- Checks for forms of attention that do not go with int8.
+local function check_integers(say, spec, prefix)
+  for _, each in ipairs(not_in_integers) do
+    if each[3](spec) then say(prefix .. each[1], ("%s: not supported with precision.attention = \"int8\""):format(each[2])) end
+  end
+end
+
 --- Checks for layers that do not exist, and for keys that do not go with a precision other than f32.
 function this.check(say, spec)
   local given = spec.precision
@@ -92,6 +122,10 @@ function this.check(say, spec)
   check_layers(say, spec, given)
   if precision.multiplies_f32(given) then return end
   check_groups(say, spec, given, "")
+  if precision.attends_in_integers(given) then
+    check_integers(say, spec, "")
+    if spec.memory and spec.memory.encoder then check_integers(say, spec.memory.encoder, "memory.encoder.") end
+  end
   if spec.memory and spec.memory.encoder then check_groups(say, spec.memory.encoder, given, "encoder ") end
   local of_plan, target = spec.plan and spec.plan.kernels == "libxsmm", targets.by_name[spec.target]
   if not (of_plan or spec.kernels == "libxsmm") then return end

@@ -6,6 +6,7 @@ local keys = require("data.keys")
 local layers = require("passes.validate.layers")
 local masks = require("data.masks")
 local pools_of_kept = require("data.stages").pools_of_kept
+local precision = require("data.precision")
 local words = require("common.words")
 
 local sizes = {}
@@ -118,10 +119,12 @@ function sizes.suffix(description, spec)
 end
 
 -- True if tokens of a layer would see keys after the sequence's last one. A sum with NaN is not hidden by -inf, and
--- rows of padding that see nothing may be NaN.
-local function sees_padding(spec, keys_follow)
+-- rows of padding that see nothing may be NaN. is_of_integers: whether attentions are in int8, whose values have scales
+-- of all rows of a sequence.
+local function sees_padding(spec, keys_follow, is_of_integers)
   local mask = spec.mask
   if spec.input.stage == "qkv" and not keys_follow then return false end
+  if is_of_integers then return not mask.padding or spec.mask_value ~= nil end
   if mask.causal or (mask.window and mask.window.right == 0) then return false end
   if (mask.padding or mask.key_padding) and not spec.mask_value then return false end
   if spec.fully_masked == "nan" then return true end
@@ -183,9 +186,9 @@ local names_of_any = { sequences = "number of sequences", lengths = "lengths of 
 --- mask that selects the rows of pools; spec.rows for a model with a list (listed): true if it gets an input of the
 --- rows of each sequence; spec.exact, the reason why a sequence may not be shorter; and sees_padding of each layer.
 function sizes.resolve(say, spec, listed)
-  local sees = false
+  local sees, is_of_integers = false, precision.attends_in_integers(spec.precision)
   for _, each in ipairs(spec.each or { spec }) do
-    each.sees_padding = sees_padding(each, spec.keys_follow)
+    each.sees_padding = sees_padding(each, spec.keys_follow, is_of_integers)
     sees = sees or (each.sees_padding and spec.layers > 0)
   end
   spec.pool_mask = mask_of_pools(spec)
@@ -214,6 +217,7 @@ function sizes.resolve(say, spec, listed)
   spec.exact = is_image and "an image has one size" or nil
   if listed or is_image then return end
   spec.exact = same_to and "its angles depend on the length"
+    or sees and is_of_integers and "scales of its attention are of all tokens, and it has no lengths"
     or sees and "its tokens see all others, and it has neither lengths nor attention_mask"
     or asks and ("pool %s takes all rows, and it has no lengths"):format(asks)
     or nil
