@@ -11,6 +11,10 @@
 
 #include <math.h>
 
+#if defined(__AVX512F__) && (defined(__clang__) || __GNUC__ > 12)
+#include <immintrin.h>
+#endif
+
 /* y[rows][heads * width] = x[rows][heads * width] / scale[rows][heads] as integers: a scale for each head of a
  * row, as attn2c_row_scale has it. If guard is given, numbers of the same shape, a head that has an infinity
  * or NaN there has a scale of NaN. Rows are ldx, ldy, lds and ldg elements apart. */
@@ -187,12 +191,120 @@ ATTN2C_INLINE void attn2c_quads_of_values(int8_t *y, const int8_t *x, int rows, 
  * up to 65,536 weights is exact in a float. */
 ATTN2C_INLINE float attn2c_scale_of_weights(float sum) { return 1.0f / (sum < 1.0f ? 1.0f : sum); }
 
+/* 2^x with a factor: a polynomial of the fraction, [constant, r, r^2, ...]. */
+enum { ATTN2C_WEIGHT_TERMS = 5 };
+
+/* term[i] = factor times the terms of 2^r, |r| <= 1/2, whose relative error is 3.1e-6: little beside half a
+ * unit of 255. */
+ATTN2C_INLINE void attn2c_weight_terms(float term[ATTN2C_WEIGHT_TERMS], float factor) {
+  static const float of_power[ATTN2C_WEIGHT_TERMS] = {1.0f, 0.693122745f, 0.240242377f, 0.0559145957f,
+                                                      0.00957890321f};
+  for (int i = 0; i < ATTN2C_WEIGHT_TERMS; i++) term[i] = of_power[i] * factor;
+}
+
+/* Returns the two factors of an element's power: of attn2c_softmax_power, but of the terms above. Their product
+ * is exact, as the second is a power of two, or 0. */
+typedef struct {
+  float fraction, power;
+} attn2c_weight_factors;
+
+ATTN2C_INLINE attn2c_weight_factors attn2c_weight_of(float x, float c, float shift, float lowest,
+                                                     const float term[ATTN2C_WEIGHT_TERMS]) {
+  const float from = lowest > x ? lowest : x;
+  const float rounded = ATTN2C_FMA(from, c, shift);
+  const float r = ATTN2C_FMA_EXACT(from, c, -(rounded - shift));
+  float p = ATTN2C_FMA(term[4], r, term[3]);
+  p = ATTN2C_FMA(p, r, term[2]);
+  p = ATTN2C_FMA(p, r, term[1]);
+  return (attn2c_weight_factors){ATTN2C_FMA(p, r, term[0]), attn2c_power(rounded)};
+}
+
+/* y[0 .. ATTN2C_LANES - 1] = the lowest bytes of the lanes of x. */
+ATTN2C_INLINE void attn2c_store_bytes(uint8_t *y, attn2c_vector x) {
+  typedef uint8_t all __attribute__((vector_size(4 * ATTN2C_LANES)));
+  typedef uint8_t lowest __attribute__((vector_size(ATTN2C_LANES)));
+#if ATTN2C_LANES == 16 && (defined(__clang__) || __GNUC__ > 12)
+  const lowest bytes = (lowest)_mm512_cvtepi32_epi8((__m512i)x);
+#elif ATTN2C_LANES == 16
+  typedef int words __attribute__((vector_size(64)));
+  typedef char characters __attribute__((vector_size(16)));
+  const lowest bytes = (lowest)__builtin_ia32_pmovdb512_mask((words)x, (characters){0}, (short)-1);
+#elif ATTN2C_LANES == 8
+  const lowest bytes = ATTN2C_SHUFFLE((all)x, (all)x, 0, 4, 8, 12, 16, 20, 24, 28);
+#else
+  const lowest bytes = ATTN2C_SHUFFLE((all)x, (all)x, 0, 4, 8, 12);
+#endif
+  memcpy(y, &bytes, sizeof bytes);
+}
+
+/* Returns the sum of x[count], at most 65,536 bytes. */
+ATTN2C_INLINE float attn2c_sum_bytes(const uint8_t *x, int count) {
+  uint32_t sum = 0;
+  int j = 0;
+#if defined(__AVX512BW__) && !defined(__clang__) && __GNUC__ <= 12
+  typedef char bytes __attribute__((vector_size(64)));
+  typedef char bytes_in_array __attribute__((vector_size(64), aligned(1), may_alias));
+  typedef long long sums __attribute__((vector_size(64)));
+  sums all = {0};
+  for (; j + 64 <= count; j += 64)
+    all += (sums)__builtin_ia32_psadbw512(*(const bytes_in_array *)(x + j), (bytes){0});
+  for (int i = 0; i < 8; i++) sum += (uint32_t)all[i];
+#endif
+#pragma omp simd reduction(+ : sum)
+  for (int i = j; i < count; i++) sum += x[i];
+  return (float)sum;
+}
+
+/* Returns a * b + c as ATTN2C_FMA_EXACT has it. */
+ATTN2C_INLINE attn2c_vector attn2c_vector_fma_exact(attn2c_vector a, attn2c_vector b, attn2c_vector c) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  return attn2c_vector_fma(a, b, c);
+#else
+  attn2c_vector v;
+  for (int i = 0; i < ATTN2C_LANES; i++) v[i] = ATTN2C_FMA_EXACT(a[i], b[i], c[i]);
+  return v;
+#endif
+}
+
+/* Rounds a row's exponentials to y[cols], and returns the factor of the row, NaN if there is a NaN. */
+ATTN2C_INLINE float attn2c_weigh_row(uint8_t *y, const float *row, int cols, float c, float shift, float lowest,
+                                     const float term[ATTN2C_WEIGHT_TERMS]) {
+  attn2c_vector any[ATTN2C_PARTS] = {{0.0f}}; /* NaN where a lane had one */
+  const attn2c_vector scale = attn2c_splat(c), shifts = attn2c_splat(shift), least = attn2c_splat(lowest);
+  int j = 0;
+  for (; j + ATTN2C_LANES <= cols; j += ATTN2C_LANES) { /* attn2c_weight_of, in vectors */
+    typedef uint32_t words __attribute__((vector_size(4 * ATTN2C_LANES)));
+    const attn2c_vector from = attn2c_larger(least, attn2c_load(row + j));
+    const attn2c_vector exponent = attn2c_vector_fma(from, scale, shifts);
+    const attn2c_vector r = attn2c_vector_fma_exact(from, scale, shifts - exponent);
+    attn2c_vector p = attn2c_vector_fma(attn2c_splat(term[4]), r, attn2c_splat(term[3]));
+    p = attn2c_vector_fma(p, r, attn2c_splat(term[2]));
+    p = attn2c_vector_fma(p, r, attn2c_splat(term[1]));
+    p = attn2c_vector_fma(p, r, attn2c_splat(term[0]));
+    const attn2c_vector rounded =
+        attn2c_vector_fma(p, (attn2c_vector)((words)exponent << 23), attn2c_splat(ATTN2C_INT8_ROUNDER));
+    attn2c_store_bytes(y + j, rounded);
+    any[0] += rounded;
+  }
+  float nan = 0.0f;
+  for (; j < cols; j++) {
+    const attn2c_weight_factors of = attn2c_weight_of(row[j], c, shift, lowest, term);
+    const float rounded = ATTN2C_FMA(of.fraction, of.power, ATTN2C_INT8_ROUNDER);
+    y[j] = (uint8_t)attn2c_bits(rounded);
+    nan += rounded;
+  }
+  nan += attn2c_sum_of_parts(any, row, 0);
+  return nan == nan ? attn2c_scale_of_weights(attn2c_sum_bytes(y, cols)) : nan;
+}
+
 /* Computes exponentials, 255 e^(scale (s[j] - max)), of each row of s[rows][cols], as attn2c_softmax_with
- * does. Over the scores if y is NULL, where NaN or +inf makes the whole row NaN; else rounded into y[rows][cols]
- * with the factor of each row. A row that is NaN has any weights and a factor of NaN. */
+ * does. Over the scores if y is NULL, where NaN or +inf makes the whole row NaN; else rounded into
+ * y[rows][cols] with the factor of each row. A row that is NaN has any weights and a factor of NaN. */
 ATTN2C_INLINE void attn2c_exponentials_with(float *s, int rows, int cols, int ld, float scale, uint8_t *y,
                                             float *factors, int ldy) {
   const float c = (float)((double)scale * 1.4426950408889634); /* e^(scale d) = 2^(c d) */
+  float one[ATTN2C_WEIGHT_TERMS];
+  attn2c_weight_terms(one, 1.0f);
   for (int begin = 0; begin < rows; begin += ATTN2C_ROWS) {
     const int count = rows - begin < ATTN2C_ROWS ? rows - begin : ATTN2C_ROWS;
     float *block = s + (ptrdiff_t)begin * ld;
@@ -211,25 +323,22 @@ ATTN2C_INLINE void attn2c_exponentials_with(float *s, int rows, int cols, int ld
       const float whole = (max[i] * c + 0x1.8p23f) - 0x1.8p23f; /* an integer */
       shift[i] = ATTN2C_ROUNDER - whole;
       lowest[i] = (whole - 127.0f) * (1.0f / c);
-      most[i] = ATTN2C_WEIGHT_MOST / attn2c_softmax_power(max[i], c, shift[i], lowest[i]);
+      const attn2c_weight_factors of = attn2c_weight_of(max[i], c, shift[i], lowest[i], one);
+      most[i] = ATTN2C_WEIGHT_MOST / (of.fraction * of.power);
     }
     for (int i = 0; i < count; i++) {
-      float *row = block + (ptrdiff_t)i * ld, sum = 0.0f;
-      const float of_row = shift[i], from = lowest[i], factor = most[i];
+      float *row = block + (ptrdiff_t)i * ld, term[ATTN2C_WEIGHT_TERMS], sum = 0.0f;
+      const float of_row = shift[i], from = lowest[i];
+      attn2c_weight_terms(term, most[i]);
       if (y) {
-        uint8_t *out = y + (ptrdiff_t)(begin + i) * ldy;
-#pragma omp simd reduction(+ : sum)
-        for (int j = 0; j < cols; j++) {
-          const float rounded = attn2c_softmax_power(row[j], c, of_row, from) * factor + ATTN2C_INT8_ROUNDER;
-          out[j] = (uint8_t)attn2c_bits(rounded);
-          sum += rounded - ATTN2C_INT8_ROUNDER;
-        }
-        factors[begin + i] = attn2c_scale_of_weights(sum);
+        factors[begin + i] =
+            attn2c_weigh_row(y + (ptrdiff_t)(begin + i) * ldy, row, cols, c, of_row, from, term);
         continue;
       }
 #pragma omp simd reduction(+ : sum)
       for (int j = 0; j < cols; j++) {
-        row[j] = attn2c_softmax_power(row[j], c, of_row, from) * factor;
+        const attn2c_weight_factors of = attn2c_weight_of(row[j], c, of_row, from, term);
+        row[j] = of.fraction * of.power;
         sum += row[j];
       }
       for (int j = 0; j < cols && sum != sum; j++) row[j] = NAN;
