@@ -1,5 +1,6 @@
-/* reference_int8.c - the reference of an attention in int8: keys less their mean, values with a scale a column,
- * scores and context of integers, and weights from 0 to 255. Integers are floats on the grid of their type. */
+/* reference_int8.c - the reference of an attention in int8: keys less their mean, values with a scale a
+ * column, scores and context of integers, and weights from 0 to 255. Integers are floats on the grid of their
+ * type. */
 #include "check/reference_ops.h"
 
 #include <float.h>
@@ -77,8 +78,8 @@ int attn2c_reference_column_scale(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y[b][i][c] = x[b][i][c] (1 / scale[b][c]) to the nearest integer; the quotient and the product are floats. 0 if
- * x is not finite, and in rows after the sequence. */
+/* y[b][i][c] = x[b][i][c] (1 / scale[b][c]) to the nearest integer; the quotient and the product are floats.
+ * 0 if x is not finite, and in rows after the sequence. */
 int attn2c_reference_quantise_columns(const attn2c_reference_call *call) {
   sequences of;
   const int status = read_sequences(call, 2, &of);
@@ -99,8 +100,8 @@ int attn2c_reference_quantise_columns(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y[r][j] = 255 exp(scale (s[r][j] - max)), max over the row. A row of only -inf gives zeros, and a row with a
- * NaN or +inf NaN. */
+/* y[r][j] = 255 exp(scale (s[r][j] - max)), max over the row. A row of only -inf gives zeros, and a row with
+ * a NaN or +inf NaN. */
 int attn2c_reference_exponentials(const attn2c_reference_call *call) {
   const attn2c_tensor *s_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   if (s_shape->rank != y_shape->rank || !attn2c_reference_same(s_shape, y_shape, s_shape->rank))
@@ -121,7 +122,8 @@ int attn2c_reference_exponentials(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y[r] = 1 / the sum over j of w[r][j], 1 if the sum is 0; NaN if some x[r][j], which were rounded to w, is NaN */
+/* y[r] = 1 / the sum over j of w[r][j], 1 if the sum is 0; NaN if some x[r][j], which were rounded to w, is
+ * NaN */
 int attn2c_reference_weight_scale(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
   const int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
@@ -157,14 +159,16 @@ typedef struct {
 
 /* Reads them from square [batch][heads][queries][keys], rows [batch][queries][heads * width] and key_rows
  * [batch][keys][key heads * width]. key_heads 0: the number that fits into the rows of the keys. */
-static int read_sizes(const attn2c_reference_call *call, const attn2c_tensor *square, const attn2c_tensor *rows,
-                      const attn2c_tensor *key_rows, int64_t key_heads, sizes *size) {
+static int read_sizes(const attn2c_reference_call *call, const attn2c_tensor *square,
+                      const attn2c_tensor *rows, const attn2c_tensor *key_rows, int64_t key_heads,
+                      sizes *size) {
   const int64_t heads = attn2c_reference_count(call, "heads", 0);
   if (heads < 1) return attn2c_reference_fault(call, "heads must be at least 1");
   if (square->rank != 4 || rows->rank != 3 || key_rows->rank != 3)
     return attn2c_reference_fault(
         call, "needs [batch][heads][queries][keys] and [batch][sequence][heads * head width]");
-  *size = (sizes){square->shape[0], heads, key_heads, square->shape[2], square->shape[3], rows->shape[2] / heads};
+  *size =
+      (sizes){square->shape[0], heads, key_heads, square->shape[2], square->shape[3], rows->shape[2] / heads};
   if (key_heads == 0 && size->width > 0) size->key_heads = key_rows->shape[2] / size->width;
   if (square->shape[1] != heads || size->key_heads < 1 || heads % size->key_heads != 0 ||
       rows->shape[2] != heads * size->width || key_rows->shape[2] != size->key_heads * size->width ||
@@ -220,8 +224,8 @@ int attn2c_reference_context_of_integers(const attn2c_reference_call *call) {
   const int64_t key_heads = attn2c_reference_count(call, "kv_heads", heads);
   if (heads >= 1 && key_heads < 1) return attn2c_reference_fault(call, "kv_heads must be at least 1");
   sizes n;
-  const int status =
-      read_sizes(call, w_shape, attn2c_reference_result(call), attn2c_reference_operand(call, 1), key_heads, &n);
+  const int status = read_sizes(call, w_shape, attn2c_reference_result(call),
+                                attn2c_reference_operand(call, 1), key_heads, &n);
   if (status != ATTN2C_OK) return status;
   const int64_t row = n.heads * n.width, value_row = n.key_heads * n.width;
   if (attn2c_elements(attn2c_reference_operand(call, 2)) != n.batch * n.heads * n.queries ||

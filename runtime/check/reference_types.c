@@ -71,8 +71,8 @@ static int are_factors(const attn2c_reference_call *call, int operand, int64_t w
   return !factors || attn2c_elements(factors) == width;
 }
 
-/* Returns the numbers that share one of `scale`'s scales: those of a row of x, or of a head's part of it; 0 if
- * the shapes do not fit. */
+/* Returns the numbers that share one of `scale`'s scales: those of a row of x, or of a head's part of it; 0
+ * if the shapes do not fit. */
 static int64_t shared(const attn2c_tensor *x, const attn2c_tensor *scale) {
   const int64_t scales = attn2c_elements(scale), rows = attn2c_reference_rows(x);
   if (scales < 1 || scales % rows != 0 || attn2c_elements(x) % scales != 0) return 0;
@@ -86,8 +86,8 @@ static int are_finite(const float *x, int64_t count) {
   return 1;
 }
 
-/* y[r] = max over j of |x[r][j] factors[j]| / 127, and at least 2^-125; r is a row, or a head's part of it. NaN
- * if the guard, of the shape of x, has a number in r that is not finite. */
+/* y[r] = max over j of |x[r][j] factors[j]| / 127, and at least 2^-125; r is a row, or a head's part of it.
+ * NaN if the guard, of the shape of x, has a number in r that is not finite. */
 int attn2c_reference_row_scale(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   const attn2c_tensor *guard_shape = attn2c_reference_operand(call, 2);

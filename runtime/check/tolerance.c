@@ -198,13 +198,14 @@ static int softmax(const op_result *result) {
   return ATTN2C_OK;
 }
 
-/* y = 255 exp(t) with t = scale (s - max) has the error of a softmax, and in addition twice 3.1e-6: the error of a
- * short polynomial, for the element and for the largest one. y is rounded to an integer. */
+/* y = 255 exp(t) with t = scale (s - max) has the error of a softmax, and in addition twice 3.1e-6: the error
+ * of a short polynomial, for the element and for the largest one. y is rounded to an integer. */
 static int exponentials(const op_result *result) {
   for (int64_t i = 0; i < result->elements; i++) {
     const double y = result->want[i], argument = y > 0 ? fabs(log(y / 255)) : 0;
     const float *s = attn2c_reference_values(result->call, 0);
-    result->allowed[i] = s[i] == -INFINITY ? 0 : (float)((6.2e-6 + (10 + argument) * ATTN2C_EPSILON) * y + ATTN2C_SMALLEST);
+    result->allowed[i] =
+        s[i] == -INFINITY ? 0 : (float)((6.2e-6 + (10 + argument) * ATTN2C_EPSILON) * y + ATTN2C_SMALLEST);
   }
   return ATTN2C_OK;
 }
@@ -238,8 +239,8 @@ static int mean(const op_result *result) {
   return ATTN2C_OK;
 }
 
-/* y = x - mean has the rule 2 u of |x| + |mean|, for the difference and the reference's own rounding, and n eps
- * of the mean of |x|, as every mean. The magnitude is the sum of these with n times the mean of |x|. */
+/* y = x - mean has the rule 2 u of |x| + |mean|, for the difference and the reference's own rounding, and n
+ * eps of the mean of |x|, as every mean. The magnitude is the sum of these with n times the mean of |x|. */
 static int centre(const op_result *result) { return mean(result); }
 
 /* Means have the rule of a mean, whatever their weights. Single rows are exact unless a mean is in the same

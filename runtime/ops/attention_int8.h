@@ -15,9 +15,9 @@
 #include <immintrin.h>
 #endif
 
-/* y[rows][heads * width] = x[rows][heads * width] / scale[rows][heads] as integers: a scale for each head of a
- * row, as attn2c_row_scale has it. If guard is given, numbers of the same shape, a head that has an infinity
- * or NaN there has a scale of NaN. Rows are ldx, ldy, lds and ldg elements apart. */
+/* y[rows][heads * width] = x[rows][heads * width] / scale[rows][heads] as integers: a scale for each head of
+ * a row, as attn2c_row_scale has it. If guard is given, numbers of the same shape, a head that has an
+ * infinity or NaN there has a scale of NaN. Rows are ldx, ldy, lds and ldg elements apart. */
 ATTN2C_INLINE void attn2c_quantise_guarded(int8_t *y, float *scale, const float *x, const float *guard,
                                            int rows, int heads, int width, int ldx, int ldy, int lds,
                                            int ldg) {
@@ -187,8 +187,8 @@ ATTN2C_INLINE void attn2c_quads_of_values(int8_t *y, const int8_t *x, int rows, 
 /* The largest weight. */
 #define ATTN2C_WEIGHT_MOST 255.0f
 
-/* Returns the factor of a row whose rounded weights have a sum: 1 / sum, 1 for a row without a key. The sum of
- * up to 65,536 weights is exact in a float. */
+/* Returns the factor of a row whose rounded weights have a sum: 1 / sum, 1 for a row without a key. The sum
+ * of up to 65,536 weights is exact in a float. */
 ATTN2C_INLINE float attn2c_scale_of_weights(float sum) { return 1.0f / (sum < 1.0f ? 1.0f : sum); }
 
 /* 2^x with a factor: a polynomial of the fraction, [constant, r, r^2, ...]. */
@@ -202,8 +202,8 @@ ATTN2C_INLINE void attn2c_weight_terms(float term[ATTN2C_WEIGHT_TERMS], float fa
   for (int i = 0; i < ATTN2C_WEIGHT_TERMS; i++) term[i] = of_power[i] * factor;
 }
 
-/* Returns the two factors of an element's power: of attn2c_softmax_power, but of the terms above. Their product
- * is exact, as the second is a power of two, or 0. */
+/* Returns the two factors of an element's power: of attn2c_softmax_power, but of the terms above. Their
+ * product is exact, as the second is a power of two, or 0. */
 typedef struct {
   float fraction, power;
 } attn2c_weight_factors;
@@ -267,8 +267,8 @@ ATTN2C_INLINE attn2c_vector attn2c_vector_fma_exact(attn2c_vector a, attn2c_vect
 }
 
 /* Rounds a row's exponentials to y[cols], and returns the factor of the row, NaN if there is a NaN. */
-ATTN2C_INLINE float attn2c_weigh_row(uint8_t *y, const float *row, int cols, float c, float shift, float lowest,
-                                     const float term[ATTN2C_WEIGHT_TERMS]) {
+ATTN2C_INLINE float attn2c_weigh_row(uint8_t *y, const float *row, int cols, float c, float shift,
+                                     float lowest, const float term[ATTN2C_WEIGHT_TERMS]) {
   attn2c_vector any[ATTN2C_PARTS] = {{0.0f}}; /* NaN where a lane had one */
   const attn2c_vector scale = attn2c_splat(c), shifts = attn2c_splat(shift), least = attn2c_splat(lowest);
   int j = 0;

@@ -1,6 +1,6 @@
-/* typed_products.c - runs products of bf16, int8 and u8 as the compiler emits them (typed_products.lua) between
- * guard pages, compares every sum with a slow model of what the instructions compute, bit for bit, and
- * writes the sums: for every target, compiler and level it must write the same. */
+/* typed_products.c - runs products of bf16, int8 and u8 as the compiler emits them (typed_products.lua)
+ * between guard pages, compares every sum with a slow model of what the instructions compute, bit for bit,
+ * and writes the sums: for every target, compiler and level it must write the same. */
 #define _DEFAULT_SOURCE
 #include <stdint.h>
 

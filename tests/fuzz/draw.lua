@@ -319,6 +319,18 @@ local function draw_layers(d)
   d.layers = list
 end
 
+-- True if a description's attentions may be in int8.
+local function may_attend_in_integers(d)
+  local function is_fitting(stack)
+    local positions, output = stack.positions, stack.attention_output
+    return (stack.scoring or "dot") == "dot" and (stack.weighting or "softmax") == "softmax"
+      and stack.fully_masked ~= "nan" and not (type(positions) == "string" and positions:find("^relative_key"))
+      and not stack.past and not stack.bias_kv and not stack.zero_attn and (stack.head_mask or "none") == "none"
+      and (output or "none") == "none"
+  end
+  return is_fitting(d) and (not d.memory or is_fitting(d.memory))
+end
+
 -- Numbers of products, which kernels in C alone multiply.
 local function draw_precision(d)
   local types, parts = { "bf16", "bf16", "int8", "int8", "f32" }, { "input", "qkv", "out", "ff", "output", "embedding" }
@@ -328,6 +340,7 @@ local function draw_precision(d)
     d.precision = { pick(types) }
     for _, part in ipairs(parts) do if chance(30) then d.precision[part] = pick(types) end end
     if chance(40) then d.precision.attention = pick { "f32", "bf16", "bf16" } end
+    if chance(60) and may_attend_in_integers(d) then d.precision.attention = "int8" end
     local layers = type(d.layers) == "table" and #d.layers or d.layers
     if layers > 0 and not d.layer_groups and chance(30) then d.precision["layer 0"] = pick(types) end
   end

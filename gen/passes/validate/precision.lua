@@ -88,31 +88,41 @@ end
 -- Most keys of an attention in int8: the sum of as many weights is exact in a float.
 local MOST_KEYS = 65536
 
--- Forms of attention that do not go with int8: { key, what, is_there(spec) }.
+-- Forms of attention that do not go with int8: { key, what, is_there(spec), of_layer: true if a layer may have it }.
 local not_in_integers = {
   { "scoring", "additive scores", function(spec) return spec.scoring == "additive" end },
-  { "weighting", "another weighting than softmax", function(spec) return spec.weighting ~= "softmax" end },
+  { "weighting", "a weighting other than softmax", function(spec)
+    return spec.weighting and spec.weighting ~= "softmax"
+  end, of_layer = true },
+  { "fully_masked", "rows of NaN where all keys are masked", function(spec) return spec.fully_masked == "nan" end,
+    of_layer = true },
   { "positions", "relative_key positions", function(spec)
     return type(spec.positions) == "string" and spec.positions:find("^relative_key") ~= nil
   end },
   { "past", "past keys", function(spec) return (spec.past or 0) > 0 end },
   { "bias_kv", "learned keys", function(spec) return spec.bias_kv end },
   { "zero_attn", "keys of zeros", function(spec) return spec.zero_attn end },
-  { "fully_masked", "rows of NaN where all keys are masked", function(spec) return spec.fully_masked == "nan" end },
-  { "head_mask", "a head mask", function(spec) return spec.head_mask.kind ~= "none" end },
+  { "head_mask", "a head mask", function(spec) return spec.head_mask and spec.head_mask.kind ~= "none" end },
   { "attention_output", "outputs of an attention", function(spec)
-    return spec.attention_output.kind ~= "none" or spec.attention_output.scores
+    local output = spec.attention_output
+    return output and (output.kind ~= "none" or output.scores)
   end },
   { "seq", ("more than %d keys"):format(MOST_KEYS), function(spec)
-    return math.max(spec.seq, spec.key_seq or 0) > MOST_KEYS
+    return math.max(spec.seq or 0, spec.key_seq or 0) > MOST_KEYS
   end },
 }
 
--- Checks for forms of attention that do not go with int8.
+-- Checks a stack for forms of attention that do not go with int8.
 local function check_integers(say, spec, prefix)
-  for _, each in ipairs(not_in_integers) do
-    if each[3](spec) then say(prefix .. each[1], ("%s: not supported with precision.attention = \"int8\""):format(each[2])) end
+  local function check(of, path, is_layer)
+    for _, each in ipairs(not_in_integers) do
+      if (each.of_layer or not is_layer) and each[3](of) then
+        say(path .. each[1], each[2] .. ": not supported with precision.attention = \"int8\"")
+      end
+    end
   end
+  check(spec, prefix, false)
+  for i, layer in ipairs(spec.each or {}) do check(layer, ("%slayers.%d."):format(prefix, i), true) end
 end
 
 --- Checks for layers that do not exist, and for keys that do not go with a precision other than f32.
