@@ -72,7 +72,9 @@ end
 --- True if some product's inputs may have factors against outliers.
 function precision.takes_factors(given)
   local function quantises(word) return types.all[types.of_word[word]].rows == "quantise" end
-  for part, word in pairs(given.by_part) do if part ~= "embedding" and quantises(word) then return true end end
+  for part, word in pairs(given.by_part) do
+    if part ~= "embedding" and part ~= "attention" and quantises(word) then return true end
+  end
   return quantises(given.all)
 end
 

@@ -5,14 +5,19 @@ local op_words = {}
 local words = {
   activate = "activation", add_array = "add an array", add_distance = "add by distance",
   add_length = "mask after the length", add_relative = "add relative positions", additive_scores = "scores by tanh",
-  block_array = "mask by an array", bucket_table = "table of distances", dequantise = "apply scales",
+  block_array = "mask by an array", bucket_table = "table of distances", centre = "subtract the mean of rows",
+  column_scale = "scale of each column", context_of_integers = "context of integers", dequantise = "apply scales",
   embed = "look rows up", head_scale = "factor of each head", join = "join rows",
   linear_integers = "linear in integers", log_softmax = "log softmax", mean_heads = "mean over heads",
-  patches = "cut into patches", quantise = "round to integers", rms_norm = "RMS norm",
+  patches = "cut into patches", quantise = "round to integers", quantise_columns = "round columns to integers",
+  rms_norm = "RMS norm",
   rotate = "rotate by position", round = "round to bf16",
-  round_weights = "round weights to bf16", row_scale = "scale of each row", softcap = "cap scores",
+  round_to_bytes = "round weights to 0 .. 255",
+  round_weights = "round weights to bf16", row_scale = "scale of each row", scores_of_integers = "scores of integers",
+  softcap = "cap scores",
   softmax_rows = "softmax of rows", swap = "exchange axes", topk_indices = "places of the largest",
   topk_values = "largest values", weigh = "weights without softmax",
+  weight_scale = "scale of each row of weights",
 }
 
 --- Returns the words for an operation of the graph, or its name with blanks.

@@ -221,7 +221,6 @@ ATTN2C_INLINE attn2c_weight_factors attn2c_weight_of(float x, float c, float shi
 
 /* y[0 .. ATTN2C_LANES - 1] = the lowest bytes of the lanes of x. */
 ATTN2C_INLINE void attn2c_store_bytes(uint8_t *y, attn2c_vector x) {
-  typedef uint8_t all __attribute__((vector_size(4 * ATTN2C_LANES)));
   typedef uint8_t lowest __attribute__((vector_size(ATTN2C_LANES)));
 #if ATTN2C_LANES == 16 && (defined(__clang__) || __GNUC__ > 12)
   const lowest bytes = (lowest)_mm512_cvtepi32_epi8((__m512i)x);
@@ -230,8 +229,10 @@ ATTN2C_INLINE void attn2c_store_bytes(uint8_t *y, attn2c_vector x) {
   typedef char characters __attribute__((vector_size(16)));
   const lowest bytes = (lowest)__builtin_ia32_pmovdb512_mask((words)x, (characters){0}, (short)-1);
 #elif ATTN2C_LANES == 8
+  typedef uint8_t all __attribute__((vector_size(32)));
   const lowest bytes = ATTN2C_SHUFFLE((all)x, (all)x, 0, 4, 8, 12, 16, 20, 24, 28);
 #else
+  typedef uint8_t all __attribute__((vector_size(16)));
   const lowest bytes = ATTN2C_SHUFFLE((all)x, (all)x, 0, 4, 8, 12);
 #endif
   memcpy(y, &bytes, sizeof bytes);

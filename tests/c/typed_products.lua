@@ -1,5 +1,6 @@
--- typed_products.lua TARGET: prints products of bf16, int8 and an attention's weights of u8 as the compiler emits them for a target, each with and
--- without weights asked for ahead and added to C, and tables of them, for typed_products.c.
+-- typed_products.lua TARGET: prints products of bf16, int8 and u8 (the weights of an attention) as the compiler emits
+-- them for a target, each with and without weights asked for ahead and added to C, and tables of them, for
+-- typed_products.c.
 package.path = "gen/?.lua;" .. package.path
 
 local product = require("kernels.product")

@@ -6,7 +6,7 @@ local types = require("data.types")
 local keys = {}
 
 -- Emits a step that packs rows of x. Keys with scales are packed with these, before the groups of a panel.
-local function step(self, fn, constants, storage, arguments, row, column, origin)
+local function pack_step(self, fn, constants, storage, arguments, row, column, origin)
   local scale, place = storage.scale, forms.packed(storage)
   if scale then
     arguments.y = self:before(arguments.y, place.scales(storage), storage.type)
@@ -23,7 +23,7 @@ local function pack(self, x, storage, fn, origin, first, stop, column, width)
   while row < stop do
     local key = row % storage.rows_per_sequence
     local count = math.min(stop - row, storage.rows_per_sequence - key, panel - key % panel)
-    step(self, fn, { rows = count, cols = width, ldx = self:ld(x), ldy = place.ld(storage) }, storage,
+    pack_step(self, fn, { rows = count, cols = width, ldx = self:ld(x), ldy = place.ld(storage) }, storage,
       { y = self:packed_at(storage, row, column, origin), x = self:at(x, row, column, origin) }, row, column, origin)
     row = row + count
   end
@@ -63,8 +63,8 @@ function keys.pack_open_rows(self, x, storage, open)
     for column = first, first + cols - 1, width do
       self:unit()
       local origin = { over = { "first", "key" } }
-      step(self, place.from_open_rows, { rows = open.panel, cols = width, ldx = self:ld(x), ldy = place.ld(storage),
-        lanes = place.is_filled and open.lanes or nil }, storage,
+      pack_step(self, place.from_open_rows, { rows = open.panel, cols = width, ldx = self:ld(x),
+        ldy = place.ld(storage), lanes = place.is_filled and open.lanes or nil }, storage,
       { y = self:packed_at(storage, 0, column, { over = {}, packed = "key" }), x = self:at(x, 0, column, origin) },
         0, column, origin)
     end

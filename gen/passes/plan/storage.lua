@@ -184,7 +184,8 @@ local function packed_for(state, region, role, tensor, made, head_dim)
     key_block = state.plan.parameters.key_block, whole_batch = false }
   packed.head_dim = place.run and head_dim
   packed.scale = place.scales and region.scores.operands.k_scale
-  if region.open or not (made and place.from_tile and keeps_together(made.region, s.rows_per_sequence, place.together)) then
+  local is_fitting = made and place.from_tile and keeps_together(made.region, s.rows_per_sequence, place.together)
+  if region.open or not is_fitting then
     packed.buffer, packed.separate = region.scores.result.name .. place.separate, true
     return packed
   end

@@ -89,6 +89,16 @@ describe("ops.make", function()
     assert.equal(2 * 3 * 10 * 4 * 6, op.flops)
   end)
 
+  it("counts products of integers as those of floats", function()
+    local scale = tensor(3, 4, 2)
+    local op = ops.make("scores_of_integers", "layer 0", { q = tensor(3, 4, 10), k = tensor(3, 6, 10), q_scale = scale,
+      k_scale = tensor(3, 6, 2) }, mask)
+    assert.same({ { 3, 2, 4, 6 }, 2 * 3 * 10 * 4 * 6 }, { op.shape, op.flops })
+    local context = ops.make("context_of_integers", "layer 0", { weights = tensor(3, 2, 4, 6), v = tensor(3, 6, 10),
+      weight_scale = tensor(3, 2, 4, 1), v_scale = tensor(3, 1, 10) }, mask)
+    assert.same({ { 3, 4, 10 }, op.flops }, { context.shape, context.flops })
+  end)
+
   it("counts of shared keys a product a query head, and after a past and before extra keys what is seen", function()
     local options = { heads = 4, causal = true, left = -1, right = -1, offset = 3, extra = 1 }
     local scores = ops.make("scores", "layer 0", { q = tensor(2, 5, 12), k = tensor(2, 9, 6) }, options)
@@ -157,6 +167,13 @@ describe("ops.make", function()
       { "round", { x = x }, {}, { 2, 3, 5 } },
       { "round_weights", { weights = square }, {}, { 2, 4, 3, 6 }, "bf16" },
       { "row_scale", { x = x }, {}, { 2, 3, 1 } },
+      { "row_scale", { x = tensor(2, 3, 8), guard = tensor(2, 3, 8) }, { heads = 4 }, { 2, 3, 4 } },
+      { "centre", { x = x, lengths = tensor(2) }, {}, { 2, 3, 5 } },
+      { "column_scale", { x = x }, {}, { 2, 1, 5 } },
+      { "quantise_columns", { x = x, scale = tensor(2, 1, 5) }, {}, { 2, 3, 5 }, "s8" },
+      { "exponentials", { scores = square }, { scale = 1.0 }, { 2, 4, 3, 6 } },
+      { "round_to_bytes", { weights = square }, {}, { 2, 4, 3, 6 }, "u8" },
+      { "weight_scale", { weights = square, exact = square }, {}, { 2, 4, 3, 1 } },
       { "quantise", { x = x, scale = tensor(2, 3, 1) }, {}, { 2, 3, 5 }, "i8" },
       { "dequantise", { x = x, row_scale = tensor(2, 3, 1), scale = tensor(5) }, {}, { 2, 3, 5 } },
       { "argmax", { x = x }, {}, { 2, 3 } },
@@ -164,7 +181,7 @@ describe("ops.make", function()
       { "topk_indices", { x = tensor(2, 5) }, { k = 5 }, { 2, 5 } },
     }
     local counted, known = { linear = true, linear_integers = true, scores = true, context = true, add_relative = true,
-      join = true }, {}
+      join = true, scores_of_integers = true, context_of_integers = true }, {}
     for _, case in ipairs(cases) do known[case[1]] = true end
     for name in pairs(ops.table) do assert.is_true(known[name] or counted[name], name) end
     for _, case in ipairs(cases) do

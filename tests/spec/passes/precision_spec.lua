@@ -1,6 +1,7 @@
 -- precision_spec: the key `precision`, the operations and storage that it makes, and that rounding is never a pass of
 -- its own where a product, a norm or an attention makes what is rounded.
 local helper = require("tests.spec.helper")
+local all_regions = require("passes.common.regions")
 local precision = require("data.precision")
 local programs = require("passes.common.programs")
 local types = require("data.types")
@@ -94,8 +95,23 @@ describe("precision", function()
       refusal { precision = "bf17" })
     assert.equal('precision: no part "quv"; the parts are input, qkv, out, ff, attention, output, embedding, '
       .. '"layer N" or "encoder layer N" (did you mean qkv?)', refusal { precision = { "bf16", quv = "f32" } })
-    assert.equal('precision.attention: "int8", but f32 or bf16 is allowed',
-      refusal({ precision = { attention = "int8" } }):gsub(" %(did.*", ""))
+    assert.equal('precision.attention: "int4", but f32, bf16 or int8 is allowed',
+      refusal({ precision = { attention = "int4" } }):gsub(" %(did.*", ""))
+    for _, case in ipairs {
+      { "scoring: additive scores", scoring = "additive" },
+      { "weighting: a weighting other than softmax", weighting = "relu" },
+      { "fully_masked: rows of NaN where all keys are masked", fully_masked = "nan" },
+      { "positions: relative_key positions", positions = "relative_key", max_position = 64 },
+      { "bias_kv: learned keys", bias_kv = true },
+      { "zero_attn: keys of zeros", zero_attn = true },
+      { "head_mask: a head mask", head_mask = "input" },
+      { "attention_output: outputs of an attention", attention_output = "heads" },
+      { "layers.2.weighting: a weighting other than softmax", layers = { {}, { weighting = "relu" } } },
+    } do
+      case.precision = { attention = "int8" }
+      local said = table.remove(case, 1)
+      assert.equal(said .. ': not supported with precision.attention = "int8"', refusal(case))
+    end
     assert.equal("precision: layer 3, but there are 1, numbered from 0",
       refusal { precision = { ["layer 3"] = "bf16" } })
     assert.equal('precision: no part "layer 00"; the parts are input, qkv, out, ff, attention, output, embedding, '
@@ -228,5 +244,45 @@ describe("a model in int8", function()
     assert.equal("i32 unit", storage(state, "l0.ff.up.sums"))
     assert.equal("i8 full", storage(state, "l0.ff.act.int8"))
     assert.equal(16, state.graph.tensors["l0.attn.q.weight.scales"].shape[1])
+  end)
+end)
+
+describe("an attention in int8", function()
+  local INTEGERS = { "int8", attention = "int8" }
+
+  it("has integers in all products, keys and values in groups of four, and weights of bytes", function()
+    local state, found = helper.tiny({ precision = INTEGERS, target = "avx512bf16" }, "memory"), {}
+    programs.each(state.programs[1], function(step)
+      if step.form == "product" then found[step.kernel.types.a .. " " .. step.kernel.types.b] = step.joint end
+    end)
+    assert.same({ ["i8 i8"] = "stack", ["s8 u8"] = "stack" }, found)
+    assert.equal("i8 full", storage(state, "l0.attn.k.int8"))
+    for region in all_regions(state.plan.segments) do
+      if region.kind == "attention" then
+        assert.same({ "key_quads", "value_quads" }, { region.keys.form, region.values.form })
+      end
+    end
+    assert.equal("u8 fused", storage(state, "l0.attn.weights"))
+  end)
+
+  it("subtracts the mean of keys where each query sees all of them", function()
+    for _, case in ipairs { { 1 }, { 1, mask = "padding" }, { 0, mask = "causal" }, { 0, mask = "key_padding" },
+      { 0, softcap = 2 }, { 0, mask = "window", window = { 3, 3 } } } do
+      local wanted = table.remove(case, 1)
+      case.precision = INTEGERS
+      assert.equal(wanted, #ops_of(case, "centre"))
+    end
+  end)
+
+  it("does not pad sequences without lengths, as scales are of all rows", function()
+    local function exact(mask)
+      return helper.tiny({ precision = INTEGERS, mask = mask }, "validate").spec.exact
+    end
+    assert.equal("scales of its attention are of all tokens, and it has no lengths", exact("causal"))
+    assert.is_nil(exact("padding"))
+  end)
+
+  it("is f32 in a layer of f32", function()
+    assert.same({}, ops_of({ precision = { "int8", attention = "int8", ["layer 0"] = "f32" } }, "exponentials"))
   end)
 end)
