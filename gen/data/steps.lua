@@ -19,7 +19,7 @@
 -- integer operand by its name, and the least by NAME_least.
 local activations = require("data.activations").by_name
 local footprint = require("data.footprint")
-local of_int8 = require("data.steps_int8")
+local of_integers = require("data.steps_integers")
 local types = require("data.types")
 local words = require("common.words")
 
@@ -517,7 +517,7 @@ for _, type in ipairs(types.of_weights) do
 end
 
 -- The operand of a map is the tile that it works on, of the type that its constants name.
-for name, entry in pairs(of_int8) do steps.rows[name] = entry end
+for name, entry in pairs(of_integers) do steps.rows[name] = entry end
 
 steps.map = { operands = { { "y", "rw", matrix("rows", "cols", "ld") } } }
 

@@ -3,9 +3,9 @@
 --
 -- A tensor's storage is a record that plan/storage.lua makes: { form, type (of its elements), width (of a row),
 -- leading_dimension, rows_per_sequence, whole_batch, unbatched } and, by form, tile_rows (the rows of a block or
--- unit), key_block, head_dim (columns of a head), scale (the tensor of the keys' scales), buffer (the name of the packed
--- one), of (the tensor that has the elements), over (the tensor that it overwrites). Functions below take the record as
--- `s`.
+-- unit), key_block, head_dim (columns of a head), scale (the tensor of the keys' scales), buffer (the packed one's
+-- name), of (the tensor that has the elements), over (the tensor that it overwrites). Functions below take the record
+-- as `s`.
 --
 -- Fields of a form:
 --   class        whose memory it is: "arena", "caller" (`in` or `out`, by kind of tensor), or "state", which lives from
@@ -231,7 +231,7 @@ storage.forms = {
 }
 
 --- The packed form that an attention reads, by type; it reads other values as rows.
-storage.read_as = { keys = { f32 = "transposed", bf16 = "key_pairs", i8 = "key_quads" },
+storage.read_as = { keys = { f32 = "transposed", bf16 = "key_pairs", [types.quantised] = "key_quads" },
   values = { bf16 = "value_pairs", s8 = "value_quads" } }
 
 --- The form in which a state keeps them.

@@ -5,7 +5,6 @@
 #define ATTN2C_ROWOPS_H
 
 #include "ops/additive.h"
-#include "ops/attention_int8.h"
 #include "ops/elementary.h"
 #include "ops/fetch.h"
 #include "ops/gather.h"
@@ -14,6 +13,7 @@
 #include "ops/online.h"
 #include "ops/pairs.h"
 #include "ops/positions.h"
+#include "ops/quads.h"
 #include "ops/quantise.h"
 #include "ops/round.h"
 #include "ops/softmax.h"

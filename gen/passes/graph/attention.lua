@@ -4,6 +4,7 @@ local Builder = require("passes.graph.builder")
 local masks = require("data.masks")
 local precision = require("data.precision")
 local rope = require("passes.graph.rope")
+local types = require("data.types")
 
 local attention = {}
 
@@ -220,7 +221,8 @@ local function attend_integers(self, a, lengths)
   if may_centre(self, a) then keys = self:op("centre", a.path .. ".k.centred", { x = a.k, lengths = lengths }) end
   local k, k_scale = self:quantise_heads(a.path .. ".k", keys, a.kv_heads, a.v)
   local v_scale = self:op("column_scale", a.path .. ".v.scale", { x = a.v, lengths = lengths })
-  local v = self:op("quantise_columns", a.path .. ".v.int8", { x = a.v, scale = v_scale, lengths = lengths })
+  local v = self:op("quantise_columns", ("%s.v.%s"):format(a.path, types.all[types.quantised].word),
+    { x = a.v, scale = v_scale, lengths = lengths })
   local scores = self:op("scores_of_integers", a.path .. ".scores",
     { q = q, k = k, q_scale = q_scale, k_scale = k_scale, lengths = lengths }, a.mask)
   local scale

@@ -117,7 +117,8 @@ local function check_integers(say, spec, prefix)
   local function check(of, path, is_layer)
     for _, each in ipairs(not_in_integers) do
       if (each.of_layer or not is_layer) and each[3](of) then
-        say(path .. each[1], each[2] .. ": not supported with precision.attention = \"int8\"")
+        say(path .. each[1], ("%s: not supported with precision.attention = \"%s\""):format(each[2],
+          types.all[types.quantised].word))
       end
     end
   end

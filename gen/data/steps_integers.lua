@@ -1,4 +1,4 @@
--- steps_int8.lua: declares the row operations of an attention in int8, as steps.lua declares others.
+-- steps_integers.lua: declares the row operations of an attention in int8, as steps.lua declares others.
 -- They quantise queries, keys and values, pack these in groups of four, and make weights from 0 to 255.
 local footprint = require("data.footprint")
 local types = require("data.types")

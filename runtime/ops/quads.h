@@ -1,8 +1,8 @@
-/* attention_int8.h - the steps of an attention in int8 that are no products: rows of queries and keys as
+/* quads.h - the steps of an attention in int8 that are no products: rows of queries and keys as
  * integers, columns of values as integers, both packed in groups of four for products, and weights from 0 to
  * 255. The bits are the same on every target, except for ATTN2C_INT8_ZERO in rows of queries and keys. */
-#ifndef ATTN2C_ATTENTION_INT8_H
-#define ATTN2C_ATTENTION_INT8_H
+#ifndef ATTN2C_QUADS_H
+#define ATTN2C_QUADS_H
 
 #include "ops/fold.h"
 #include "ops/mask.h"

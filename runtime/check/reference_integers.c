@@ -1,4 +1,4 @@
-/* reference_int8.c - the reference of an attention in int8: keys less their mean, values with a scale a
+/* reference_integers.c - the reference of an attention in int8: keys less their mean, values with a scale a
  * column, scores and context of integers, and weights from 0 to 255. Integers are floats on the grid of their
  * type. */
 #include "check/reference_ops.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 
 /* As in reference_types.c: the largest integer, and the smallest scale. */
-enum { INT8_LARGEST = 127, WEIGHT_LARGEST = 255 };
+enum { LARGEST = 127, LARGEST_WEIGHT = 255 };
 static const double LEAST_SCALE = 0x1p-125;
 
 /* The sizes of rows [batch][rows][width], and the lengths of the sequences, an operand, or NULL. */
@@ -73,7 +73,7 @@ int attn2c_reference_column_scale(const attn2c_reference_call *call) {
         const double number = x[(b * of.rows + i) * of.width + c];
         if (isfinite(number)) largest = fmax(largest, fabs(number));
       }
-      y[b * of.width + c] = (float)fmax(largest / INT8_LARGEST, LEAST_SCALE);
+      y[b * of.width + c] = (float)fmax(largest / LARGEST, LEAST_SCALE);
     }
   return ATTN2C_OK;
 }
@@ -117,7 +117,7 @@ int attn2c_reference_exponentials(const attn2c_reference_call *call) {
       if (isnan(s[j]) || s[j] > max) max = s[j];
     if (max == INFINITY) max = NAN;
     for (int64_t j = 0; j < width; j++)
-      y[j] = max == -INFINITY ? 0 : (float)(WEIGHT_LARGEST * exp(scale * (s[j] - max)));
+      y[j] = max == -INFINITY ? 0 : (float)(LARGEST_WEIGHT * exp(scale * (s[j] - max)));
   }
   return ATTN2C_OK;
 }
