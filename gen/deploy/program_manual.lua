@@ -109,7 +109,8 @@ function program_manual.page(root)
   page:section("DESCRIPTION")
   page:paragraph(bold("attn2c build") .. escape(" makes a program with the model's name, out/") .. italic("NAME")
     .. "/" .. italic("NAME") .. escape(". It needs neither attn2c nor the description. All programs have the commands "
-    .. "below; `run` takes texts if the model has a tokenizer."):gsub("\\%(ga", ""))
+    .. "below; `run` takes texts if the model has a tokenizer, and `generate`, `chat` and `perplexity` are for models "
+    .. "that continue sequences."):gsub("\\%(ga", ""))
   page:section("COMMANDS")
   for i, each in ipairs(pages) do
     page:subsection(i < #pages and each.command or each.command .. ", for models that take text")

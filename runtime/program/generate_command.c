@@ -403,10 +403,9 @@ static int generate(const attn2c_descriptor *model, const attn2c_arguments *argu
 
 static int chat(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
                 attn2c_message *message) {
-  const int has_text = model->text && &attn2c_the_generation_text;
-  if (has_text && attn2c_the_generation_text->chat)
+  if (model->text && &attn2c_the_generation_text)
     return attn2c_the_generation_text->chat(model, arguments, out, notes, message);
-  attn2c_say(message, "chat: this model was built without a %s", has_text ? "chat template" : "tokenizer");
+  attn2c_say(message, "chat: this model takes no text, as it was built without a tokenizer");
   return ATTN2C_USAGE;
 }
 

@@ -71,7 +71,6 @@ struct attn2c_generation_text {
   /* Notes signals from now on; returns the one that came, or 0 (text_signal.h). */
   void (*note_signals)(void);
   int (*signal)(void);
-  /* NULL: the model has no chat template. */
   int (*chat)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
               attn2c_message *message);
   /* Returns the ids of a whole file, which the caller frees. */

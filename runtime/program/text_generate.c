@@ -203,5 +203,5 @@ const attn2c_generation_text attn2c_generation_text_program = {.open = open_side
                                                                .json_line = attn2c_json_line,
                                                                .note_signals = attn2c_signals_note,
                                                                .signal = attn2c_signal,
-
+                                                               .chat = attn2c_chat_command,
                                                                .read_file = read_file};

@@ -11,4 +11,8 @@
 int attn2c_encode_all(attn2c_text_work *work, const attn2c_text_facts *facts, const char *text, size_t length,
                       int plain, attn2c_text_tokens *tokens, const char **fault);
 
+/* The command `chat` (text_generate_chat.c). */
+int attn2c_chat_command(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
+                        FILE *notes, attn2c_message *message);
+
 #endif

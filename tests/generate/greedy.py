@@ -3,6 +3,7 @@
 
     llama/            a small random Llama with a tokenizer of byte tokens, and a generation_config.json
     greedy.jsonl      a line for each prompt: folder, prompt, options, and the ids and the text that follow it
+    chat.jsonl        a line for each chat of llama: its system message, and turns of a user's line and the answer
     perplexity.jsonl  a line for each text: folder, text, context, tokens that windows share, and the perplexity
 
     greedy.py [--check]     --check compares, and writes nothing
@@ -31,6 +32,9 @@ LEAD = 1e-3
 WORDS = ("how do I reset my password the quick brown fox jumps over lazy dogs twice naïve café 東京 don't panic one two "
          "three four five six seven cat sat on a mat and then it slept 😀 €").split()
 TEXT = " ".join(WORDS * 4)
+TEMPLATE = ("{{ bos_token }}{% for message in messages %}[{{ message['role'] }}] {{ message['content'] }}\n{% endfor %}"
+            "{% if add_generation_prompt %}[a]{% endif %}")
+CHATS = [(None, ["the cat", "a dog"]), ("be brief", ["naïve", "one two"]), (None, ["x", "y z"])]
 
 
 def make_llama(folder):
@@ -46,6 +50,7 @@ def make_llama(folder):
     model = hf.LlamaForCausalLM(config).eval()
     model.generation_config = hf.GenerationConfig(bos_token_id=1, eos_token_id=[2, 300], max_new_tokens=16)
     model.to(torch.float16).save_pretrained(folder)
+    tokenizer.chat_template = TEMPLATE
     tokenizer.save_pretrained(folder)
 
 
@@ -92,6 +97,24 @@ def greedy():
                     break
 
 
+def chats():
+    tokenizer, model = load("llama")
+    for system, lines in CHATS:
+        messages = [{"role": "system", "content": system}] if system else []
+        turns = []
+        for line in lines:
+            messages.append({"role": "user", "content": line})
+            prompt = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+            ids = tokenizer(prompt, add_special_tokens=False, return_tensors="pt").input_ids
+            with torch.no_grad():
+                whole = model.generate(ids, do_sample=False, max_new_tokens=4)[0].tolist()
+            decoded = [tokenizer.decode(each, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+                       for each in (whole, whole[:ids.shape[1]])]
+            turns.append([line, decoded[0][len(decoded[1]):]])
+            messages.append({"role": "assistant", "content": turns[-1][1]})
+        yield {"system": system, "turns": turns, "tokens": len(whole)}
+
+
 def perplexity_of(model, ids, context, shared):
     """Each token but the first once, from the tokens before it in its window."""
     total, first, begin = 0.0, 1, 0
@@ -117,7 +140,7 @@ def main():
     is_check = "--check" in sys.argv[1:]
     if not is_check:
         make_llama(FOLDERS["llama"])
-    for name, lines in (("greedy.jsonl", greedy()), ("perplexity.jsonl", perplexities())):
+    for name, lines in (("greedy.jsonl", greedy()), ("chat.jsonl", chats()), ("perplexity.jsonl", perplexities())):
         text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
         if not is_check:
             (HERE / name).write_text(text)

@@ -69,11 +69,14 @@ local function read_int64(name)
   return list, text:match("'shape': %(([^)]*)%)")
 end
 
+-- The llama's context is long enough for an answer that Ctrl-C can end.
+local builds = { next = "--chat-template " .. shell(places.llama .. "/chat_template.jinja"), llama = "context=20000" }
+
 setup(function()
   files.make_folder(folder)
   for name, place in pairs(places) do
-    local build = "ATTN2C_CFLAGS=-O0 %s build %s sequences=3 chunk=16 kernels=c -o %s >log 2>&1 || cat log"
-    assert.equal("", sh(build:format(shell(root .. "/gen/attn2c"), shell(place), name)))
+    local build = "ATTN2C_CFLAGS=-O0 %s build %s sequences=3 chunk=16 kernels=c %s -o %s >log 2>&1 || cat log"
+    assert.equal("", sh(build:format(shell(root .. "/gen/attn2c"), shell(place), builds[name], name)))
   end
 end)
 
@@ -241,7 +244,8 @@ describe("generate refuses", function()
     refused(2, "--output: no output 'logits'; allowed is generated", "--prompt x --output logits=x.npy")
     refused(2, "--stride: 40, but 1 to 39 is allowed: windows have the context's 40 tokens",
       "--text-file prompts.txt --stride 40", "perplexity")
-    refused(2, "chat: this model was built without a chat template", "", "chat")
+    refused(2, "--temperature: 0, but a number from 1.18e-38 to 3.4e+38 (greedy is an option of its own) is allowed",
+      "--temperature 0", "chat")
   end)
 
   it("prompts that the model cannot take, after the answers before them", function()
@@ -282,6 +286,85 @@ describe("generate refuses", function()
     local code, said = run("nm plain/small | grep -c 'attn2c_sampler\\|attn2c_answers\\|attn2c_stop_create'")
     assert.equal("0\n", said)
     assert.equal(1, code)
+  end)
+end)
+
+-- Runs a command on a terminal. Waits for the text of each step, then types its keys; in the end waits for the end.
+local typing = [==[
+import json, os, pty, select, sys, time
+pid, terminal = pty.fork()
+if pid == 0:
+    os.environ.update(TERM="xterm", LC_ALL="C.UTF-8")
+    os.execvp("sh", ["sh", "-c", "exec " + sys.argv[1]])
+seen = shown = b""
+def read_until(text):
+    global seen, shown
+    end = time.time() + 20
+    while text is None or text not in seen:
+        if time.time() > end: sys.exit("waited for %r, saw %r" % (text, shown))
+        if not select.select([terminal], [], [], 0.1)[0]: continue
+        try: data = os.read(terminal, 65536)
+        except OSError: data = b""
+        if not data: return
+        seen, shown = seen + data, shown + data
+    seen = seen.split(text, 1)[1]
+for line in open("steps.jsonl"):
+    wanted, keys = json.loads(line)
+    read_until(wanted.encode())
+    time.sleep(0.2) # the editor sets the terminal up after its prompt
+    os.write(terminal, keys.encode())
+read_until(None)
+sys.stdout.write(shown.decode(errors="replace").replace("\r", ""))
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+]==]
+
+-- Types keys at a chat on a terminal, and returns what it shows and its exit code. steps: { text to wait for, keys }.
+local function typed(command, steps)
+  local lines = {}
+  for i, step in ipairs(steps) do lines[i] = dkjson.encode(step) end
+  files.write_all(folder, { { name = "steps.jsonl", text = table.concat(lines, "\n") },
+    { name = "typed.py", text = typing } })
+  return run("python3 typed.py " .. shell(command))
+end
+
+describe("chat", function()
+  it("gives transformers' answers, turn by turn", function()
+    for _, golden in ipairs(goldens("chat.jsonl")) do
+      local lines, answers = {}, {}
+      for i, turn in ipairs(golden.turns) do lines[i], answers[i] = turn[1] .. "\n\n", turn[2] .. "\n" end
+      files.write_all(folder, { { name = "lines.txt", text = table.concat(lines) } })
+      local system = golden.system ~= dkjson.null and golden.system and "--system " .. shell(golden.system) or ""
+      assert.equal(table.concat(answers), sh(line("llama", "chat", "--tokens 4 " .. system .. " <lines.txt")))
+    end
+  end)
+
+  it("leaves the oldest turns out where the context is full", function()
+    local code, said, notes = run("yes 'one two' | head -n 6 | " .. line("next", "chat", "--tokens 3"))
+    assert.equal("next: chat: the context is full: the 1 oldest turns are left out\n", notes:match("^[^\n]*\n"))
+    assert.equal(0, code)
+    assert.equal(6, #lines_of(said))
+    code, said, notes = run(("printf '%%s\n' '%s' | %s"):format(("word "):rep(40), line("next", "chat")))
+    assert.equal(3, code)
+    assert.equal("", said)
+    assert.matches("^next: chat: the turn has %d+ tokens with its template, but the model's context has 40\n$", notes)
+  end)
+
+  it("has a line editor on a terminal, where Ctrl-C ends a line or an answer, and Ctrl-D the chat", function()
+    local long = line("llama", "chat", "--tokens 20000 --logit-bias 2=-inf --logit-bias 300=-inf")
+    local code, shown = typed(long, { { "> ", "abc\3" }, { "> ", "x y\1z \n" }, { "z x y", "" }, { "\n", "\3" },
+      { "> ", "\4" } })
+    assert.equal(0, code, shown)
+  end)
+
+  it("ends at a signal where no line is edited, and without a template", function()
+    local code, _, notes = run(("sleep 5 | timeout -s INT 0.5 %s"):format(line("llama", "chat")))
+    assert.equal("llama: interrupted\n", notes)
+    assert.is_true(code == 124 or code == 130, code)
+    sh(("ATTN2C_CFLAGS=-O0 %s build %s kernels=c --chat-template=none -o none >log 2>&1 || cat log"):format(
+      shell(root .. "/gen/attn2c"), shell(places.next)))
+    local refused_with, said = refusal("none/next chat --weights " .. shell(places.next))
+    assert.equal("chat: this model was built without a chat template\n", said)
+    assert.equal(2, refused_with)
   end)
 end)
 

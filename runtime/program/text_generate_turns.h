@@ -1,0 +1,23 @@
+/* text_generate_turns.h - the turns of a chat, and the text that a model's chat template makes of them. */
+#ifndef ATTN2C_TEXT_GENERATE_TURNS_H
+#define ATTN2C_TEXT_GENERATE_TURNS_H
+
+#include "base/text_facts.h"
+
+typedef struct attn2c_turns attn2c_turns;
+
+/* Returns no turns; NULL without memory. The model must have a chat template. */
+attn2c_turns *attn2c_turns_create(const attn2c_text_facts *facts);
+void attn2c_turns_free(attn2c_turns *turns);
+
+/* Adds a turn; the text is copied, the role is not. Returns ATTN2C_OK or _MEMORY. */
+int attn2c_turns_add(attn2c_turns *turns, const char *role, const char *text, size_t length);
+
+/* Removes the oldest turn of a user and the answer to it. Returns 0 if only the last turn is left. */
+int attn2c_turns_forget(attn2c_turns *turns);
+
+/* Writes all turns, and the beginning of an answer. *text is valid until the next call. Returns the status of
+ * attn2c_chat_render, whose reason goes to `fault`. */
+int attn2c_turns_render(attn2c_turns *turns, const char **text, size_t *length, char *fault, size_t size);
+
+#endif
