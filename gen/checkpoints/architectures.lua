@@ -10,69 +10,181 @@
 -- llama.cpp's converter stores the rows of Llama's queries and keys as pairs (unpair).
 local architectures = {}
 
--- Keys that all decoders with rotary positions share.
-local decoder_keys = {
-  { "embedding_length", "hidden_size", "count" },
-  { "feed_forward_length", "intermediate_size", "count" },
-  { "block_count", "num_hidden_layers", "count" },
-  { "attention.head_count", "num_attention_heads", "count" },
-  { "attention.head_count_kv", "num_key_value_heads", "count", optional = true },
-  { "attention.key_length", "head_dim", "count", optional = true },
-  { "context_length", "max_position_embeddings", "count" },
-  { "attention.layer_norm_rms_epsilon", "rms_norm_eps", "number" },
-  { "rope.freq_base", "rope_theta", "number", optional = true },
-}
+local function key(own, theirs, kind) return { own, theirs, kind or "count" } end
+local function maybe(own, theirs, kind) return { own, theirs, kind or "count", optional = true } end
+
+-- Returns the keys of decoders with rotary positions, and `more`. d: other names of keys in config.json.
+local function decoder_keys(d, more)
+  local list = {
+    key("embedding_length", "hidden_size"),
+    key("feed_forward_length", "intermediate_size"),
+    key("block_count", "num_hidden_layers"),
+    key("attention.head_count", "num_attention_heads"),
+    key("context_length", "max_position_embeddings"),
+    key(d.eps and "attention.layer_norm_epsilon" or "attention.layer_norm_rms_epsilon", d.eps or "rms_norm_eps",
+      "number"),
+    maybe("rope.freq_base", d.theta or "rope_theta", "number"),
+  }
+  if not d.same_heads then
+    list[#list + 1] = maybe("attention.head_count_kv", "num_key_value_heads")
+    list[#list + 1] = maybe("attention.key_length", "head_dim")
+  end
+  return table.move(more or {}, 1, #(more or {}), #list + 1, list)
+end
 
 local function has(file, name) return file.tensors[name] ~= nil end
 
--- Sets what the tensors tell about a decoder.
-local function decoder(config, file)
-  config.vocab_size = file.rows("token_embd.weight")
-  config.tie_word_embeddings = not has(file, "output.weight")
-  config.num_key_value_heads = config.num_key_value_heads or config.num_attention_heads
-  config.rope_theta = config.rope_theta or 10000
-  file.set_rotary(config)
+-- Returns the function that sets what the tensors tell about a decoder; `more` sets the rest. d: as in decoder_keys;
+-- d.partial: the key of the part of a head that is rotated.
+local function decoder(d, more)
+  return function(config, file)
+    local theta = d.theta or "rope_theta"
+    config.vocab_size = file.rows("token_embd.weight")
+    config.tie_word_embeddings = not has(file, "output.weight")
+    if not d.same_heads then config.num_key_value_heads = config.num_key_value_heads or config.num_attention_heads end
+    config[theta] = config[theta] or 10000
+    file.set_rotary(config, d.partial)
+    if more then more(config, file) end
+  end
 end
 
--- Returns the naming scheme of decoders. stored: fields of the rules of queries and keys.
-local function decoder_tensors(stored)
-  local function rule(name)
-    local result = { name }
-    for key, value in pairs(stored or {}) do result[key] = value end
-    return result
-  end
-  return {
+-- Returns the naming scheme of decoders. own: rules that come before the usual ones of the same paths; pairs: true if
+-- the rows of queries and keys are stored as pairs.
+local function decoder_tensors(own, pairs)
+  local list = {
     { "input.tokens", "token_embd" },
-    { "l*.attn.q", rule "blk.*.attn_q" },
-    { "l*.attn.k", rule "blk.*.attn_k" },
+    { "l*.attn.q", { "blk.*.attn_q", unpair = pairs } },
+    { "l*.attn.k", { "blk.*.attn_k", unpair = pairs } },
     { "l*.attn.v", "blk.*.attn_v" },
+    { "l*.attn.q_norm", "blk.*.attn_q_norm" },
+    { "l*.attn.k_norm", "blk.*.attn_k_norm" },
     { "l*.attn.out", "blk.*.attn_output" },
     { "l*.norm1", "blk.*.attn_norm" },
+    { "l*.norm1_after", "blk.*.post_attention_norm" },
     { "l*.ff.gate", "blk.*.ffn_gate" },
     { "l*.ff.up", "blk.*.ffn_up" },
     { "l*.ff.down", "blk.*.ffn_down" },
     { "l*.norm2", "blk.*.ffn_norm" },
+    { "l*.norm2_after", "blk.*.post_ffw_norm" },
     { "final_norm", "output_norm" },
   }
+  return table.move(list, 1, #list, #(own or {}) + 1, own or {})
 end
 
-local output = { ["lm_head.weight"] = "output.weight" }
+local output = { ["lm_head.weight"] = "output.weight", ["embed_out.weight"] = "output.weight" }
+
+local function biases(config, file)
+  config.attention_bias, config.mlp_bias = has(file, "blk.0.attn_q.bias"), has(file, "blk.0.ffn_up.bias")
+end
 
 architectures.llama = {
-  model_type = "llama", class = "LlamaForCausalLM", keys = decoder_keys, output = output,
-  tensors = decoder_tensors { unpair = true },
-  derive = function(config, file)
-    decoder(config, file)
-    config.attention_bias, config.mlp_bias = has(file, "blk.0.attn_q.bias"), has(file, "blk.0.ffn_up.bias")
-  end,
+  model_type = "llama", class = "LlamaForCausalLM", keys = decoder_keys {}, output = output,
+  tensors = decoder_tensors(nil, true), derive = decoder({}, biases),
+}
+
+architectures.smollm3 = {
+  model_type = "smollm3", class = "SmolLM3ForCausalLM", keys = decoder_keys {}, output = output,
+  tensors = decoder_tensors(nil, true), derive = decoder({}, biases),
+}
+
+architectures.granite = {
+  model_type = "granite", class = "GraniteForCausalLM", output = output,
+  keys = decoder_keys({}, { maybe("attention.scale", "attention_multiplier", "number"),
+    maybe("embedding_scale", "embedding_multiplier", "number"),
+    maybe("residual_scale", "residual_multiplier", "number"), maybe("logit_scale", "logits_scaling", "number") }),
+  tensors = decoder_tensors(nil, true), derive = decoder({}, biases),
 }
 
 architectures.qwen2 = {
-  model_type = "qwen2", class = "Qwen2ForCausalLM", keys = decoder_keys, output = output,
-  tensors = decoder_tensors(), derive = decoder,
+  model_type = "qwen2", class = "Qwen2ForCausalLM", keys = decoder_keys {}, output = output,
+  tensors = decoder_tensors(), derive = decoder {},
+}
+
+architectures.qwen3 = {
+  model_type = "qwen3", class = "Qwen3ForCausalLM", keys = decoder_keys {}, output = output,
+  tensors = decoder_tensors(),
+  derive = decoder({}, function(config, file) config.attention_bias = has(file, "blk.0.attn_q.bias") end),
+}
+
+architectures.olmo2 = {
+  model_type = "olmo2", class = "Olmo2ForCausalLM", keys = decoder_keys {}, output = output,
+  tensors = decoder_tensors { { "l*.norm1", "blk.*.post_attention_norm" }, { "l*.norm2", "blk.*.post_ffw_norm" } },
+  derive = decoder({}, function(config, file) config.attention_bias = has(file, "blk.0.attn_q.bias") end),
+}
+
+architectures.starcoder2 = {
+  model_type = "starcoder2", class = "Starcoder2ForCausalLM", keys = decoder_keys { eps = "norm_epsilon" },
+  output = output, tensors = decoder_tensors(),
+  derive = decoder({}, function(config, file) config.use_bias = has(file, "blk.0.attn_q.bias") end),
+}
+
+-- llama.cpp's converter adds one to the weights of Gemma's norms, so their rules are those of others.
+architectures.gemma = {
+  model_type = "gemma", class = "GemmaForCausalLM", keys = decoder_keys {}, output = output,
+  tensors = decoder_tensors(), derive = decoder {},
+}
+
+-- Returns the function that sets the scale of scores: heads' width, except in the largest model, whose number of
+-- layers tells it and whose scale is the width divided by the heads.
+local function scalar(largest)
+  return function(config)
+    local head = config.head_dim or config.hidden_size // config.num_attention_heads
+    config.query_pre_attn_scalar = config.num_hidden_layers == largest
+      and config.hidden_size // config.num_attention_heads or head
+  end
+end
+
+architectures.gemma2 = {
+  model_type = "gemma2", class = "Gemma2ForCausalLM", output = output,
+  keys = decoder_keys({}, { maybe("attention.sliding_window", "sliding_window"),
+    maybe("attn_logit_softcapping", "attn_logit_softcapping", "number"),
+    maybe("final_logit_softcapping", "final_logit_softcapping", "number") }),
+  tensors = decoder_tensors(), derive = decoder({}, scalar(46)),
+}
+
+architectures.gemma3 = {
+  model_type = "gemma3_text", class = "Gemma3ForCausalLM", output = output,
+  keys = decoder_keys({}, { maybe("attention.sliding_window", "sliding_window"),
+    maybe("attention.sliding_window_pattern", "sliding_window_pattern"),
+    maybe("final_logit_softcapping", "final_logit_softcapping", "number"),
+    maybe("rope.freq_base_swa", "rope_local_base_freq", "number") }),
+  tensors = decoder_tensors(),
+  derive = function(config, file)
+    config.rope_theta = config.rope_theta or 1e6
+    decoder({}, scalar(62))(config, file)
+  end,
+}
+
+local function phi3_part(number)
+  return { "blk.*.attn_qkv", part = number, parts = { "heads", "kv_heads", "kv_heads" } }
+end
+
+architectures.phi3 = {
+  model_type = "phi3", class = "Phi3ForCausalLM", output = output,
+  keys = decoder_keys({}, { maybe("attention.sliding_window", "sliding_window"),
+    maybe("rope.scaling.original_context_length", "original_max_position_embeddings") }),
+  tensors = decoder_tensors { { "l*.attn.q", phi3_part(1) }, { "l*.attn.k", phi3_part(2) },
+    { "l*.attn.v", phi3_part(3) }, { "l*.ff.gate", { "blk.*.ffn_up", part = 1, parts = 2 } },
+    { "l*.ff.up", { "blk.*.ffn_up", part = 2, parts = 2 } } },
+  derive = decoder({ partial = "partial_rotary_factor" }, function(config)
+    config.original_max_position_embeddings = config.original_max_position_embeddings
+      or config.max_position_embeddings
+  end),
 }
 
 local function third(part) return { "blk.*.attn_qkv", part = part, parts = 3 } end
+
+local neox = { same_heads = true, eps = "layer_norm_eps", theta = "rotary_emb_base", partial = "rotary_pct" }
+
+architectures.gptneox = {
+  model_type = "gpt_neox", class = "GPTNeoXForCausalLM", keys = decoder_keys(neox), output = output,
+  tensors = decoder_tensors { { "l*.attn.q", third(1) }, { "l*.attn.k", third(2) }, { "l*.attn.v", third(3) } },
+  derive = decoder(neox, function(config, file)
+    config.attention_bias = has(file, "blk.0.attn_qkv.bias")
+    local is_parallel = file.metadata["gptneox.use_parallel_residual"]
+    if is_parallel ~= nil then config.use_parallel_residual = is_parallel end
+  end),
+}
 
 architectures.gpt2 = {
   model_type = "gpt2", class = "GPT2LMHeadModel", output = output,

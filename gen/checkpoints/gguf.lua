@@ -11,12 +11,12 @@ local gguf_model = {}
 -- Keys after the architecture's name that say what the tensors' shapes say, or how the file was made.
 local without_effect = words.set { "vocab_size", "rope.dimension_count", "rope.scaling.finetuned", "tensor_data_layout",
   "attention.value_length", "attention.causal", "pooling_type", "attention.layer_norm_rms_epsilon",
-  "attention.layer_norm_epsilon", "attention.head_count_kv", "use_parallel_residual" }
+  "attention.layer_norm_epsilon", "attention.head_count_kv", "attention.key_length", "use_parallel_residual" }
 
 -- Keys that change the result unless they are 0 or false, for architectures that do not name them.
 local not_supported = words.set { "expert_count", "expert_used_count", "expert_shared_count",
   "attention.sliding_window", "attention.clamp_kqv", "attention.max_alibi_bias", "logit_scale", "residual_scale",
-  "embedding_scale", "attention.scale", "attn_logit_softcapping", "final_logit_softcapping", "rope.partial" }
+  "embedding_scale", "attention.scale", "attn_logit_softcapping", "final_logit_softcapping" }
 
 local File = {}
 File.__index = File
@@ -74,6 +74,7 @@ local function check_keys(self, name, known, notes)
 end
 
 -- Returns the function that sets a configuration's rotary positions from the metadata of the architecture `name`.
+-- partial: the key for the part of a head that is rotated, for families that have it.
 local function rotary_of(self, name)
   local function number(key, default)
     local value = self.metadata[name .. "." .. key]
@@ -81,13 +82,16 @@ local function rotary_of(self, name)
     if not kinds.number(value) then self:refuse_key(name .. "." .. key, "a positive number is expected") end
     return value
   end
-  return function(config)
+  return function(config, partial)
     local head = config.head_dim or config.hidden_size // config.num_attention_heads
     local rotated = number("rope.dimension_count", head)
-    if rotated ~= head then
+    if rotated ~= head and not partial then
       self:refuse_key(name .. ".rope.dimension_count", ("%s, but a head has %d: rotating a part is not supported")
         :format(tostring(rotated), head))
+    elseif rotated > head or math.type(rotated) ~= "integer" then
+      self:refuse_key(name .. ".rope.dimension_count", ("%s, but a head has %d"):format(tostring(rotated), head))
     end
+    if partial then config[partial] = rotated / head end
     local kind = self.metadata[name .. ".rope.scaling.type"] or "none"
     local factor = number("rope.scaling.factor", number("rope.scale_linear", 1))
     local original = number("rope.scaling.original_context_length", config.max_position_embeddings)
@@ -101,7 +105,7 @@ local function rotary_of(self, name)
     end
     local function factors(tensor)
       if not self.tensors[tensor] then return nil end
-      return gguf.floats(self, tensor, head // 2)
+      return gguf.floats(self, tensor, rotated // 2)
     end
     -- Llama 3's scaling is stored as a factor of each frequency.
     local all = factors("rope_freqs.weight")
@@ -112,6 +116,18 @@ local function rotary_of(self, name)
         attention_factor = number("rope.scaling.attn_factor", 1) }
     end
   end
+end
+
+-- Returns the ids of tokens that end a text or a turn, as config.json has them, or nil.
+local function stops_of(self)
+  local list, seen = {}, {}
+  for _, key in ipairs { "eos_token_id", "eot_token_id", "eom_token_id" } do
+    local id = self.metadata["tokenizer.ggml." .. key]
+    if math.type(id) == "integer" and not seen[id] and id >= 0 and id < self.rows("token_embd.weight") then
+      list[#list + 1], seen[id] = id, true
+    end
+  end
+  return list[2] and list or list[1]
 end
 
 -- Returns a model's title: the file's name without its end and the number of its part.
@@ -145,10 +161,7 @@ function gguf_model.read(path)
   function self.refuse(key, what) self:refuse_key(key, what) end
   self.set_rotary = rotary_of(self, name)
   local modules = record.derive(config, self)
-  for _, key in ipairs { "bos_token_id", "eos_token_id" } do
-    config[key] = math.type(self.metadata["tokenizer.ggml." .. key]) == "integer"
-      and self.metadata["tokenizer.ggml." .. key] or nil
-  end
+  config.eos_token_id = stops_of(self)
   return { path = path, title = gguf_model.title(path), config = config, tensors = self.tensors, modules = modules,
     tokenizer = from_gguf.has(self) and path:match("[^/]*$") or nil, scheme = "gguf-" .. name,
     renamed = record.output or {}, is_file = true, notes = notes }

@@ -56,10 +56,14 @@ local function head_of(self, config)
   return suffix
 end
 
--- Returns a stage's names of tensors as they are in the file.
+-- Returns a stage's names of tensors as they are in the file, each once.
 local function renamed(self, rule)
-  local list = {}
-  for key, name in pairs(rule) do list[key] = self.folder.renamed and self.folder.renamed[name] or name end
+  local list, seen = {}, {}
+  for key, name in pairs(rule) do if type(key) ~= "number" then list[key] = name end end
+  for _, name in ipairs(rule) do
+    local own = self.folder.renamed and self.folder.renamed[name] or name
+    if not seen[own] then list[#list + 1], seen[own] = own, true end
+  end
   return list
 end
 

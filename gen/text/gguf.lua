@@ -301,7 +301,8 @@ function from_gguf.read(file)
   local root = makers[kind](file, self)
   local function name(id) return id and self.tokens[id + 1] end
   local specials = { tokenizer_class = "PreTrainedTokenizerFast", bos_token = name(self.bos),
-    eos_token = name(self.eos), mask_token = name(self.mask), cls_token = name(self.cls) }
+    eos_token = name(self.eos), mask_token = name(self.mask), cls_token = name(self.cls),
+    unk_token = name(self.unknown), pad_token = name(id_of(file, self, "padding_token_id")) }
   return object(root), specials, self.notes
 end
 

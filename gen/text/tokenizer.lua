@@ -136,6 +136,13 @@ local function from_metadata(path)
   local root, config, notes = from_gguf.read(file)
   local written, state, warnings = tokenizer.compile(root, path)
   state.specials = specials.find(state, config)
+  state.chat_tokens = template.tokens(config)
+  local chat = file.metadata["tokenizer.chat_template"]
+  if type(chat) == "string" then
+    state.chat = { text = chat, file = path .. ": metadata tokenizer.chat_template" }
+  elseif chat ~= nil then
+    state.chat = { problem = path .. ": metadata tokenizer.chat_template: is not a text" }
+  end
   for _, line in ipairs(notes) do warnings[#warnings + 1] = ("%s: %s"):format(path, line) end
   return written, state, warnings
 end

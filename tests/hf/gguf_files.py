@@ -88,6 +88,11 @@ def halves(values, heads):
     return values.reshape(heads, values.shape[0] // heads // 2, 2, *values.shape[1:]).swapaxes(1, 2).reshape(values.shape)
 
 
+def parts_of_heads(values, outer, inner):
+    """Rows of [outer][inner][width] as [inner][outer][width]."""
+    return values.reshape(outer, inner, -1, *values.shape[1:]).swapaxes(0, 1).reshape(values.shape)
+
+
 DECODER = {"self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
            "self_attn.o_proj": "attn_output", "input_layernorm": "attn_norm", "mlp.gate_proj": "ffn_gate",
            "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down", "post_attention_layernorm": "ffn_norm"}
@@ -96,21 +101,57 @@ GPT2 = {"attn.c_attn": "attn_qkv", "attn.c_proj": "attn_output", "ln_1": "attn_n
 BERT = {"attention.self.query": "attn_q", "attention.self.key": "attn_k", "attention.self.value": "attn_v",
         "attention.output.dense": "attn_output", "attention.output.LayerNorm": "attn_output_norm",
         "intermediate.dense": "ffn_up", "output.dense": "ffn_down", "output.LayerNorm": "layer_output_norm"}
-OUTSIDE = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output",
+NEOX = {"attention.query_key_value": "attn_qkv", "attention.dense": "attn_output", "input_layernorm": "attn_norm",
+        "mlp.dense_h_to_4h": "ffn_up", "mlp.dense_4h_to_h": "ffn_down", "post_attention_layernorm": "ffn_norm"}
+OUTSIDE = {"gpt_neox.embed_in": "token_embd", "gpt_neox.final_layer_norm": "output_norm", "embed_out": "output",
+           "model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output",
            "transformer.wte": "token_embd", "transformer.wpe": "position_embd", "transformer.ln_f": "output_norm",
            "embeddings.word_embeddings": "token_embd", "embeddings.position_embeddings": "position_embd",
            "embeddings.token_type_embeddings": "token_types", "embeddings.LayerNorm": "token_embd_norm"}
-LAYERS = {"model.layers.": DECODER, "transformer.h.": GPT2, "encoder.layer.": BERT}
+LAYERS = {"model.layers.": DECODER, "transformer.h.": GPT2, "encoder.layer.": BERT, "gpt_neox.layers.": NEOX}
+
+# What architectures call otherwise.
+AFTER = {"post_attention_layernorm": "post_attention_norm", "post_feedforward_layernorm": "post_ffw_norm",
+         "pre_feedforward_layernorm": "ffn_norm", "self_attn.q_norm": "attn_q_norm", "self_attn.k_norm": "attn_k_norm"}
+OTHER = {"gemma2": AFTER, "gemma3": AFTER, "olmo2": AFTER, "qwen3": {key: AFTER[key] for key in list(AFTER)[3:]},
+         "phi3": {"self_attn.qkv_proj": "attn_qkv", "mlp.gate_up_proj": "ffn_up"},
+         "starcoder2": {"mlp.c_fc": "ffn_up", "mlp.c_proj": "ffn_down"}}
 
 
-def name_of(name):
+def name_of(name, arch):
     """A parameter's name in GGUF."""
     module, kind = name.rsplit(".", 1)
     for prefix, parts in LAYERS.items():
         if module.startswith(prefix):
             number, rest = module[len(prefix):].split(".", 1)
-            return f"blk.{number}.{parts[rest]}.{kind}"
+            return f"blk.{number}.{OTHER.get(arch, {}).get(rest) or parts[rest]}.{kind}"
     return f"{OUTSIDE[module]}.{kind}"
+
+
+def to_file(values, name, arch, config):
+    """A parameter's values as llama.cpp's converter stores them."""
+    heads = config.num_attention_heads if "q_proj" in name else getattr(config, "num_key_value_heads", 0)
+    if arch == "gpt2" and values.ndim == 2 and ".h." in name:
+        return np.ascontiguousarray(values.T)
+    if arch in ("llama", "granite", "smollm3") and ("q_proj" in name or "k_proj" in name):
+        return pairs(values, heads)
+    if arch.startswith("gemma") and name.endswith("norm.weight"):
+        return values + np.float32(1)
+    if arch == "gptneox" and "query_key_value" in name:
+        return parts_of_heads(values, config.num_attention_heads, 3)
+    return values
+
+
+def from_file(values, name, arch, config):
+    """The inverse of to_file."""
+    heads = config.num_attention_heads if "q_proj" in name else getattr(config, "num_key_value_heads", 0)
+    if arch in ("llama", "granite", "smollm3") and ("q_proj" in name or "k_proj" in name):
+        return halves(values, heads)
+    if arch.startswith("gemma") and name.endswith("norm.weight"):
+        return values - np.float32(1)
+    if arch == "gptneox" and "query_key_value" in name:
+        return parts_of_heads(values, 3, config.num_attention_heads)
+    return to_file(values, name, arch, config)
 
 
 SMALL = {"vocab_size": 37, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
@@ -123,12 +164,40 @@ CASES = {
     "gguf_llama": ("LlamaForCausalLM", {**SMALL, "hidden_size": 256, "head_dim": 8,
                                         "rope_parameters": {"rope_theta": 100.0, "rope_type": "default"}},
                    "llama", [kind for kind in TYPES if kind != "F32"], {"rope.freq_base": 100.0,
-                                                                       "attention.key_length": 8}, {}),
+                                                                       "attention.key_length": 8,
+                                                                       "rope.dimension_count": 8}, {}),
     "gguf_llama3": ("LlamaForCausalLM", {**SMALL, "tie_word_embeddings": True, "rope_parameters": {
         "rope_theta": 10000.0, "rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
         "original_max_position_embeddings": 16}}, "llama", ["Q8_0", "Q5_1"], {}, {"frequencies": True}),
     "gguf_qwen2": ("Qwen2ForCausalLM", SMALL, "qwen2", ["F16", "Q8_0"], {"rope.freq_base": 10000.0},
                    {"parts": 11}),
+    "gguf_qwen3": ("Qwen3ForCausalLM", {**SMALL, "head_dim": 16}, "qwen3", ["Q4_1", "Q8_0"],
+                   {"attention.key_length": 16}, {}),
+    "gguf_gemma": ("GemmaForCausalLM", {**SMALL, "head_dim": 16, "num_key_value_heads": 1}, "gemma", ["Q8_0", "F16"],
+                   {"attention.key_length": 16}, {}),
+    "gguf_gemma2": ("Gemma2ForCausalLM", {**SMALL, "head_dim": 16, "sliding_window": 4, "query_pre_attn_scalar": 16},
+                    "gemma2", ["Q8_0", "Q5_1"],
+                    {"attention.key_length": 16, "attention.sliding_window": 4, "attn_logit_softcapping": 50.0,
+                     "final_logit_softcapping": 30.0}, {}),
+    "gguf_gemma3": ("Gemma3ForCausalLM", {**SMALL, "num_hidden_layers": 6, "head_dim": 8, "sliding_window": 4,
+                                          "query_pre_attn_scalar": 8, "rope_theta": 1000000.0,
+                                          "rope_local_base_freq": 10000.0}, "gemma3", ["Q8_0", "Q5_1"],
+                    {"attention.key_length": 8, "attention.sliding_window": 4, "rope.freq_base": 1000000.0}, {}),
+    "gguf_phi3": ("Phi3ForCausalLM", {**SMALL, "sliding_window": 4}, "phi3", ["Q4_0", "Q8_0"],
+                  {"rope.dimension_count": 8, "attention.sliding_window": 4}, {}),
+    "gguf_gptneox": ("GPTNeoXForCausalLM", {"vocab_size": 37, "hidden_size": 32, "num_hidden_layers": 2,
+                                            "num_attention_heads": 4, "intermediate_size": 64, "rotary_pct": 0.5,
+                                            "max_position_embeddings": 64, "bos_token_id": 1, "eos_token_id": 2},
+                     "gptneox", ["Q8_0", "F16"], {"rope.dimension_count": 4}, {}),
+    "gguf_granite": ("GraniteForCausalLM", {**SMALL, "embedding_multiplier": 3.0, "residual_multiplier": 0.5,
+                                            "attention_multiplier": 0.25, "logits_scaling": 2.0}, "granite",
+                     ["Q8_0", "Q4_1"], {"attention.scale": 0.25, "embedding_scale": 3.0, "residual_scale": 0.5,
+                                        "logit_scale": 2.0}, {}),
+    "gguf_olmo2": ("Olmo2ForCausalLM", SMALL, "olmo2", ["Q8_0", "BF16"], {}, {}),
+    "gguf_smollm3": ("SmolLM3ForCausalLM", {**SMALL, "num_hidden_layers": 4}, "smollm3", ["Q8_0", "Q5_0"],
+                     {"rope.freq_base": 2000000.0}, {}),
+    "gguf_starcoder2": ("Starcoder2ForCausalLM", {**SMALL, "sliding_window": None}, "starcoder2", ["Q8_0", "Q5_0"],
+                        {}, {}),
     "gguf_gpt2": ("GPT2LMHeadModel", {"vocab_size": 37, "n_positions": 19, "n_embd": 32, "n_layer": 2, "n_head": 4,
                                       "n_inner": 64}, "gpt2", ["Q5_0", "F32", "Q4_0"], {}, {}),
     "gguf_bert": ("BertModel", {"vocab_size": 37, "hidden_size": 32, "num_hidden_layers": 2,
@@ -139,16 +208,18 @@ CASES = {
 
 def write_metadata(writer, arch, config, more):
     get = lambda *names: next(getattr(config, name) for name in names if getattr(config, name, None) is not None)
+    writer.add_vocab_size(config.vocab_size)
     writer.add_block_count(get("num_hidden_layers", "n_layer"))
     writer.add_context_length(get("max_position_embeddings", "n_positions"))
     writer.add_embedding_length(get("hidden_size", "n_embd"))
     writer.add_feed_forward_length(get("intermediate_size", "n_inner"))
     writer.add_head_count(get("num_attention_heads", "n_head"))
-    if hasattr(config, "rms_norm_eps"):
+    if hasattr(config, "num_key_value_heads"):
         writer.add_head_count_kv(config.num_key_value_heads)
+    if hasattr(config, "rms_norm_eps"):
         writer.add_layer_norm_rms_eps(config.rms_norm_eps)
     else:
-        writer.add_layer_norm_eps(get("layer_norm_eps", "layer_norm_epsilon"))
+        writer.add_layer_norm_eps(get("layer_norm_eps", "layer_norm_epsilon", "norm_epsilon"))
     for key, value in more.items():
         (writer.add_float32 if isinstance(value, float) else writer.add_uint32)(f"{arch}.{key}", value)
 
@@ -160,24 +231,15 @@ def stored_tensors(model, kinds, arch, config, random):
         values = parameter.detach().numpy().copy()
         if name.startswith("pooler."):
             continue
-        name_in_file = name_of(name)
-        transposed = arch == "gpt2" and values.ndim == 2 and ".h." in name
-        rotated = arch == "llama" and ("q_proj" in name or "k_proj" in name)
-        heads = config.num_attention_heads if "q_proj" in name else getattr(config, "num_key_value_heads", 0)
         kind = "F32"
+        values = to_file(values, name, arch, config)
         if values.ndim == 2 and min(values.shape) > 2:
             kind, number = kinds[number % len(kinds)], number + 1
-            columns = values.shape[0 if transposed else 1]
-            if columns % gguf.GGML_QUANT_SIZES[Type[kind]][0]:  # as llama.cpp: a type of smaller blocks
+            if values.shape[1] % gguf.GGML_QUANT_SIZES[Type[kind]][0]:  # as llama.cpp: a type of smaller blocks
                 kind = ("Q4_0", "Q4_1", "Q5_0")[number % 3]
-        if transposed:
-            values = np.ascontiguousarray(values.T)
-        if rotated:
-            values = pairs(values, heads)
         data, meant = stored(kind, values, random)
-        tensors[name_in_file] = (data, kind)
-        meant = halves(meant, heads) if rotated else meant
-        state[name] = torch.tensor(np.ascontiguousarray(meant.T if transposed else meant))
+        tensors[name_of(name, arch)] = (data, kind)
+        state[name] = torch.tensor(np.ascontiguousarray(from_file(meant, name, arch, config)))
     return tensors, state
 
 
@@ -186,7 +248,8 @@ def write_case(name):
     seed = zlib.crc32(name.encode())
     torch.manual_seed(seed)
     random = np.random.default_rng(seed)
-    config = getattr(hf, class_name.split("For")[0].replace("LMHeadModel", "").replace("Model", "") + "Config")(**settings)
+    family = class_name.split("For")[0].replace("LMHeadModel", "").replace("Model", "").replace("Gemma3", "Gemma3Text")
+    config = getattr(hf, family + "Config")(**settings)
     model = getattr(hf, class_name)(config).eval()
     with torch.no_grad():
         for parameter in model.parameters():

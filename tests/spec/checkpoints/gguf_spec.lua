@@ -85,6 +85,15 @@ describe("a GGUF file in place of a folder", function()
     assert.matches('metadata "llama.colour": is not known for this architecture; it has no effect', notes[1])
   end)
 
+  it("says which tokens end a text, and which part of a head is rotated", function()
+    local stops = text { ["tokenizer.ggml.eos_token_id"] = { "UINT32", 7 },
+      ["tokenizer.ggml.eot_token_id"] = { "UINT32", 9 }, ["tokenizer.ggml.eom_token_id"] = { "UINT32", 300 },
+      ["tokenizer.ggml.model"] = { "STRING", "gpt2" } }
+    assert.truthy(stops:find("generation = { stop = { 7, 9 } }", 1, true), stops)
+    local golden = helper.root .. "/tests/hf/goldens/gguf_gptneox/gguf_gptneox.gguf"
+    assert.truthy(import.text(golden):find("rope_dim = 4", 1, true))
+  end)
+
   it("of every architecture has a naming scheme of its own", function()
     for name in pairs(architectures) do assert.is_table(names.schemes["gguf-" .. name], name) end
   end)

@@ -121,6 +121,19 @@ describe("a tokenizer in GGUF's metadata", function()
     assert.same({ bos = 1, mask = 2 }, got.specials)
   end)
 
+  it("comes with the file's chat template, which is a text", function()
+    local entries = entries_of("gpt2", { "a", "<b>" }, { 1, 3 }, { { "merges", "ARRAY STRING", {} },
+      { "bos_token_id", "UINT32", 1 } })
+    entries[#entries + 1] = { "tokenizer.chat_template", "STRING", "{{ bos_token }}" }
+    local _, got = compile(entries)
+    assert.equal("{{ bos_token }}", got.chat.text)
+    assert.matches("t.gguf: metadata tokenizer.chat_template$", got.chat.file)
+    assert.same({ { name = "bos_token", text = "<b>" } }, got.chat_tokens)
+    entries[#entries] = { "tokenizer.chat_template", "UINT32", 1 }
+    _, got = compile(entries)
+    assert.matches("metadata tokenizer.chat_template: is not a text$", got.chat.problem)
+  end)
+
   it("of WordPiece gets back the marks of parts of words", function()
     local root = golden("bert_uncased")
     local _, expected = tokenizer.compile(root, "b")
