@@ -7,7 +7,8 @@
 --   head     the loop as C; ${name} is a field of the step
 --   locals   the symbols that the body's steps may need, in addition to the loop's own: { name, C expression }
 --   run      run(step, call, symbols, body): the same loop; sets the symbols of each iteration and calls body(). call:
---            { rows, first = the first row of each sequence, then rows, past = the keys before each, nil: none }
+--            { rows, first = the first row of each sequence, then rows, past = the keys before each, nil: none;
+--            forgotten(past, keys, window): the keys before the first that a state has, nil: none }
 -- Where workers divide a call, a phase's steps are for one block of rows, from row `block` on, and one `chunk` that a
 -- worker claims. Then an entry that is a scope, not a loop, may have
 --   chunks   the number of chunks as C, of the block that is of.block
@@ -30,14 +31,16 @@ end
 local function past_of(call, i) return call.past and call.past[i] or 0 end
 
 local of_sequence = { { "first", "n->first[sequence]" }, { "slot", "n->slot[sequence]" },
-  { "past", "n->past[sequence]" }, { "fresh", "n->first[sequence + 1] - first" }, { "keys", "${keys}" } }
+  { "past", "n->past[sequence]" }, { "forgotten", "n->forgotten[${of_window}sequence]" },
+  { "fresh", "n->first[sequence + 1] - first" }, { "keys", "${keys}" } }
 
 -- Sets the symbols of sequence i of a call.
-local function set_sequence(call, i, symbols)
+local function set_sequence(step, call, i, symbols)
   symbols.sequence, symbols.first, symbols.past = i - 1, call.first[i], past_of(call, i)
   symbols.slot = 0 -- a buffer of a state is that of one sequence
   symbols.fresh = call.first[i + 1] - call.first[i]
   symbols.keys = symbols.past + symbols.fresh
+  symbols.forgotten = call.forgotten and call.forgotten(symbols.past, symbols.keys, step.window) or 0
 end
 
 loops.forms = {
@@ -99,9 +102,9 @@ loops.forms = {
   sequences = {
     head = "for (ptrdiff_t sequence = 0; sequence < n->count; sequence++) {",
     locals = of_sequence,
-    run = function(_, call, symbols, body)
+    run = function(step, call, symbols, body)
       for i = 1, #call.first - 1 do
-        set_sequence(call, i, symbols)
+        set_sequence(step, call, i, symbols)
         body()
       end
     end,
@@ -200,8 +203,8 @@ loops.forms.each = {
   head = "{", locals = { { "sequence", "(ptrdiff_t)chunk" }, table.unpack(of_sequence) },
   chunks = "(size_t)n->count",
   count = function(_, call) return #call.first - 1 end,
-  run = function(_, call, symbols, body)
-    set_sequence(call, symbols.chunk + 1, symbols)
+  run = function(step, call, symbols, body)
+    set_sequence(step, call, symbols.chunk + 1, symbols)
     body()
   end,
 }
@@ -220,7 +223,10 @@ function texts.queries(step)
   step.hi = right < 0 and "width" or ("%s - from + %d"):format(position, right + 1)
 end
 
-function texts.sequences(step) step.keys = step.continues and "past + fresh" or "n->first[sequence + 1] - first" end
+function texts.sequences(step)
+  step.keys = step.continues and "past + fresh" or "n->first[sequence + 1] - first"
+  step.of_window = (step.window or 0) > 0 and ("%d * n->count + "):format(step.window) or ""
+end
 
 texts.each = texts.sequences
 

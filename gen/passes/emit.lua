@@ -328,7 +328,9 @@ local function model_values(state, builds)
     end
   end
   local logits = first.continues and first.described.continued.output
-  return with(first, { targets = builds, vocab = state.spec.input.vocab, sequences = state.spec.sequences or false,
+  local windows = first.continues and #first.described.continued.windows > 0
+  return with(first, { targets = builds, windows = windows, call_rows = state.spec.call_rows or false,
+    vocab = state.spec.input.vocab, sequences = state.spec.sequences or false,
     generation = emit_generation.values(state.spec),
     logits_name = logits and reserved.member(logits.member) or false,
     logits_width = logits and logits.shape[#logits.shape] or false, target = table.concat(state.target_names, ", "),

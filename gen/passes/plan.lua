@@ -4,7 +4,8 @@
 --
 -- Before: state.spec, state.graph, state.parameters, state.weights.layouts. After: state.plan =
 --   parameters   the tile parameters of all products alike
---   state        of a sequence in a caller's context: order = names of its buffers, offsets = name -> bytes; bytes
+--   state        of a sequence in a caller's context: order = names of its buffers, offsets = name -> bytes; bytes;
+--                windows = { { left, keys } }: of which only the last keys are kept
 --   storage      tensor -> { form, type, leading_dimension, ... }: how it is stored (data/storage.lua)
 --   segments     { { name, micro_batch, repeats, sections = { { name, regions } } } }
 --                regions: { kind, fusions, blocks } of rows, with blocks of row_block rows for row operations; the
@@ -188,7 +189,7 @@ end
 
 function plan.run(state)
   state.plan = { storage = {}, parameters = state.parameters.common, memoise = alike.memoiser(),
-    state = { order = {}, offsets = {}, bytes = 0 } }
+    state = { order = {}, offsets = {}, windows = {}, bytes = 0 } }
   local entry = state.graph.entry
   local uses = grouping.readers(entry)
   local segments = segments_of(state, entry, uses)
@@ -274,6 +275,10 @@ function plan.dump(state)
   end
   for _, name in ipairs(p.state.order) do
     lines[#lines + 1] = ("state %s: from byte %d on"):format(name, p.state.offsets[name])
+  end
+  for _, window in ipairs(p.state.windows) do
+    lines[#lines + 1] = ("state of a window of %d keys before a query: the last %d keys"):format(window.left,
+      window.keys)
   end
   if p.state.bytes > 0 then lines[#lines + 1] = ("state of a sequence: %d bytes"):format(p.state.bytes) end
   lines[#lines + 1] = "entry " .. state.graph.entry.name

@@ -151,7 +151,9 @@ typedef struct {
   const int32_t *first; /* [count + 1], the first row of each sequence, then `rows` */
   const int32_t *past;  /* [count], the rows that each has had before; NULL: the model does not continue */
   const int32_t *slot;  /* [count], the place of each in the state */
-  ptrdiff_t wanted;     /* the first row whose outputs are wanted; outputs begin with it */
+  /* [windows][count], for each window of the state the first rows of each sequence that it has forgotten */
+  const int32_t *forgotten;
+  ptrdiff_t wanted; /* the first row whose outputs are wanted; outputs begin with it */
 } attn2c_sequences;
 
 /* One call of an entry. */
@@ -222,6 +224,8 @@ typedef struct {
 
 /* The most sequences that a caller's state keeps. */
 #define ATTN2C_MOST_SEQUENCES 32
+/* The most different windows of layers. */
+#define ATTN2C_MOST_WINDOWS 16
 
 struct attn2c_context; /* model/model.h */
 
@@ -230,7 +234,14 @@ typedef struct {
   int tensor;                  /* whose rows they are */
   int64_t offset, page_floats; /* offset: floats from the sequence's first */
   int is_transposed;           /* 1: a page is [columns][keys of a page], as keys are; 0: [keys][columns] */
+  int window;                  /* of which the state keeps the last ones; -1: it keeps all */
 } attn2c_state_part;
+
+/* Keys and values of layers whose queries see `left` keys before themselves. The state keeps the last ones
+ * alone, `keys` of them; both are the same for all layers of a window. */
+typedef struct {
+  int64_t left, keys;
+} attn2c_state_window;
 
 /* How a model of any length continues sequences of earlier calls. */
 typedef struct attn2c_continued {
@@ -240,6 +251,8 @@ typedef struct attn2c_continued {
   int64_t page;         /* keys of a page */
   const attn2c_state_part *kept;
   int kept_count;
+  const attn2c_state_window *windows;
+  int window_count;
   int logits; /* number of the output that calls give for tokens; the one input has their ids */
   /* runs whole sequences (model/continue.h) */
   int (*run_anew)(struct attn2c_context *context, int64_t count, const int32_t *each, int64_t seq,

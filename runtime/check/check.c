@@ -82,8 +82,9 @@ int attn2c_check_run(const attn2c_check_job *job, attn2c_run run, float *arena, 
                      const char *variant) {
   const int64_t longest = job->descriptor->is_open ? job->descriptor->lengths->sizes[0].seq : 0;
   const int32_t first[] = {0, (int32_t)longest};
-  const int32_t zeros[1] = {0};
-  const attn2c_sequences whole = {.rows = longest, .count = 1, .first = first, .past = zeros, .slot = zeros};
+  static const int32_t zeros[ATTN2C_MOST_WINDOWS];
+  const attn2c_sequences whole = {
+      .rows = longest, .count = 1, .first = first, .past = zeros, .slot = zeros, .forgotten = zeros};
   const attn2c_call call = {.kernels = job->model->kernels,
                             .weights = job->model->weights,
                             .arena = arena,

@@ -68,6 +68,15 @@ static int prefill(script *s, int64_t sequence, int64_t from, int64_t to) {
   return ATTN2C_OK;
 }
 
+/* Goes back in a sequence. Where a window has forgotten keys that are needed, the sequence begins anew. */
+static int go_back(script *s, int64_t sequence, int64_t position) {
+  int status = attn2c_rewind(s->context, sequence, position);
+  if (status != ATTN2C_USAGE || s->of->window_count == 0) return status;
+  status = attn2c_rewind(s->context, sequence, 0);
+  if (status != ATTN2C_OK) return status;
+  return attn2c_prefill(s->context, sequence, s->ids, position, ATTN2C_LOGITS_LAST, NULL);
+}
+
 /* Chunks of drawn sizes: one token, up to a page, up to more than a call takes. */
 static int check_chunks(script *s) {
   int status = attn2c_rewind(s->context, 0, 0);
@@ -119,10 +128,10 @@ static int check_rewind(script *s) {
                          tensor->limit);
   int status = attn2c_rewind(s->context, 0, 0);
   if (status == ATTN2C_OK) status = prefill(s, 0, 0, to);
-  if (status == ATTN2C_OK) status = attn2c_rewind(s->context, 0, from);
+  if (status == ATTN2C_OK) status = go_back(s, 0, from);
   if (status == ATTN2C_OK)
     status = attn2c_prefill(s->context, 0, others, s->count - from, ATTN2C_LOGITS_LAST, NULL);
-  if (status == ATTN2C_OK) status = attn2c_rewind(s->context, 0, from);
+  if (status == ATTN2C_OK) status = go_back(s, 0, from);
   free(others);
   if (status != ATTN2C_OK) return failed(s, "rewind", status);
   status = prefill(s, 0, from, s->count);
@@ -163,10 +172,13 @@ static int compare_kept(script *s, const attn2c_state_part *kept, const float *w
   const attn2c_tensor *shape = &job->descriptor->tensors[kept->tensor];
   const attn2c_tolerance tolerance = attn2c_tolerance_model(job->descriptor->layers);
   const int64_t width = kept->page_floats / s->of->page;
+  const int64_t forgotten = kept->window < 0 ? 0 : s->context->forgotten[kept->window * s->of->sequences];
   float *rows = attn2c_reference_allocate(shape);
   if (!rows) return attn2c_check_no_memory(job, shape->name);
-  for (int64_t i = 0; i < s->count; i++) {
-    const float *page = s->context->state + kept->offset + i / s->of->page * kept->page_floats;
+  memcpy(rows, want, (size_t)(forgotten * width) * sizeof *rows);
+  for (int64_t i = forgotten; i < s->count; i++) {
+    const int64_t number = (i - forgotten) / s->of->page;
+    const float *page = s->context->state + kept->offset + number * kept->page_floats;
     for (int64_t j = 0; j < width; j++)
       rows[i * width + j] =
           kept->is_transposed ? page[j * s->of->page + i % s->of->page] : page[i % s->of->page * width + j];
@@ -237,11 +249,19 @@ static int rounds(const attn2c_entry *entry) {
   return 0;
 }
 
+/* Returns the tokens of the whole sequence: more than a call takes, and than the state of a window keeps. */
+static int64_t tokens_of(const attn2c_continued *of, int64_t context) {
+  int64_t most = of->call_rows;
+  for (int i = 0; i < of->window_count; i++)
+    if (of->windows[i].keys > most) most = of->windows[i].keys;
+  most += of->call_rows / 2 + 7;
+  return most < context ? most : context;
+}
+
 int attn2c_check_continued(attn2c_check_job *job) {
   const attn2c_continued *of = job->descriptor->continued;
   const int64_t context = job->descriptor->lengths->sizes[0].seq;
-  script s = {.job = job, .of = of, .ids = job->inputs[0], .count = of->call_rows + of->call_rows / 2 + 7};
-  if (s.count > context) s.count = context;
+  script s = {.job = job, .of = of, .ids = job->inputs[0], .count = tokens_of(of, context)};
   attn2c_random_integers(job->seed, "calls", s.drawn, MOST_CALLS, 0, 1 << 20);
   int status = allocate_outputs(&s);
   if (status == ATTN2C_OK && attn2c_context_create(job->model, &s.context) != ATTN2C_OK)

@@ -18,7 +18,8 @@ typedef struct {
   attn2c_check_job *job;
   attn2c_sequences n;
   int32_t *first, *lengths; /* [count + 1], [count] */
-  int32_t *past, *slot;     /* [count], all new, in places of their own */
+  int32_t *past,
+      *slot; /* [count], all new, in places of their own; after `past`, what is forgotten: nothing */
   void **in, **out;
 } mixed;
 
@@ -64,7 +65,7 @@ static int begin(mixed *call, attn2c_check_job *job, const int32_t *lengths, ptr
   *call = (mixed){.job = job, .n = {.count = count}};
   call->first = calloc((size_t)count + 1, sizeof *call->first);
   call->lengths = calloc((size_t)count + 1, sizeof *call->lengths);
-  call->past = calloc((size_t)count + 1, sizeof *call->past);
+  call->past = calloc((size_t)count * (1 + ATTN2C_MOST_WINDOWS) + 1, sizeof *call->past);
   call->slot = calloc((size_t)count + 1, sizeof *call->slot);
   if (!call->first || !call->lengths || !call->past || !call->slot)
     return attn2c_check_no_memory(job, "sequences");
@@ -75,6 +76,7 @@ static int begin(mixed *call, attn2c_check_job *job, const int32_t *lengths, ptr
   }
   call->n.rows = call->first[count];
   call->n.first = call->first, call->n.past = call->past, call->n.slot = call->slot;
+  call->n.forgotten = call->past + count;
   call->in = allocate_arrays(call, job->entry->inputs, job->entry->input_count);
   call->out = allocate_arrays(call, job->entry->outputs, job->entry->output_count);
   if (!call->in || !call->out) return attn2c_check_no_memory(job, "arrays of sequences");

@@ -2,6 +2,7 @@
  */
 #include "model/continue.h"
 #include "model/sequences.h"
+#include "model/state.h"
 
 #include <string.h>
 
@@ -67,12 +68,13 @@ int attn2c_prefill(attn2c_context *context, int64_t sequence, const int32_t *ids
   for (int64_t done = 0; done < count;) {
     const int64_t rows = count - done < of->call_rows ? count - done : of->call_rows;
     const int32_t first[] = {0, (int32_t)rows}, past[] = {(int32_t)(before + done)};
-    const attn2c_sequences n = {.rows = rows,
-                                .count = 1,
-                                .first = first,
-                                .past = past,
-                                .slot = slot,
-                                .wanted = first_wanted(which, logits, rows, done + rows == count)};
+    attn2c_sequences n = {.rows = rows,
+                          .count = 1,
+                          .first = first,
+                          .past = past,
+                          .slot = slot,
+                          .wanted = first_wanted(which, logits, rows, done + rows == count)};
+    n.forgotten = attn2c_state_room(context, &n);
     float *to = logits && which == ATTN2C_LOGITS_ALL ? logits + done * width : logits;
     const int status = call_entry(context, &n, ids + done, to);
     if (status != ATTN2C_OK) return status;
@@ -96,12 +98,13 @@ int attn2c_decode(attn2c_context *context, int64_t count, const int32_t *sequenc
     if (past[i] >= most_tokens(context)) return ATTN2C_FORMAT;
   }
   if (check_ids(context, ids, count) != ATTN2C_OK) return ATTN2C_FORMAT;
-  const attn2c_sequences n = {.rows = count,
-                              .count = count,
-                              .first = first,
-                              .past = past,
-                              .slot = slot,
-                              .wanted = logits ? 0 : count};
+  attn2c_sequences n = {.rows = count,
+                        .count = count,
+                        .first = first,
+                        .past = past,
+                        .slot = slot,
+                        .wanted = logits ? 0 : count};
+  n.forgotten = attn2c_state_room(context, &n);
   const int status = call_entry(context, &n, ids, logits);
   for (int64_t i = 0; i < count && status == ATTN2C_OK; i++) context->positions[sequences[i]]++;
   return status;
@@ -114,20 +117,14 @@ int64_t attn2c_position(const attn2c_context *context, int64_t sequence) {
 int attn2c_rewind(attn2c_context *context, int64_t sequence, int64_t position) {
   if (!has_sequence(context, sequence) || position < 0 || position > context->positions[sequence])
     return ATTN2C_USAGE;
+  if (!attn2c_state_has(context, sequence, position)) return ATTN2C_USAGE;
   context->positions[sequence] = (int32_t)position;
   return ATTN2C_OK;
 }
 
 int attn2c_copy(attn2c_context *context, int64_t from, int64_t to) {
   if (!has_sequence(context, from) || !has_sequence(context, to)) return ATTN2C_USAGE;
-  const attn2c_continued *of = continued_of(context);
-  for (int i = 0; i < of->kept_count && from != to; i++) {
-    const attn2c_state_part *kept = &of->kept[i];
-    const int64_t pages = (context->positions[from] + of->page - 1) / of->page;
-    memcpy(context->state + to * of->state_floats + kept->offset,
-           context->state + from * of->state_floats + kept->offset,
-           (size_t)(pages * kept->page_floats) * sizeof(float));
-  }
+  attn2c_state_copy(context, from, to, context->positions[from]);
   context->positions[to] = context->positions[from];
   return ATTN2C_OK;
 }
@@ -138,8 +135,8 @@ static int run_part(attn2c_context *context, attn2c_call_place at, int64_t count
   int32_t pasts[ATTN2C_MOST_SEQUENCES] = {0}, slots[ATTN2C_MOST_SEQUENCES];
   for (int i = 0; i < count; i++) slots[i] = i;
   pasts[0] = (int32_t)past;
-  const attn2c_sequences n = {
-      .rows = first[count], .count = count, .first = first, .past = pasts, .slot = slots};
+  attn2c_sequences n = {.rows = first[count], .count = count, .first = first, .past = pasts, .slot = slots};
+  n.forgotten = attn2c_state_room(context, &n);
   return attn2c_sequences_call(context, at, &n, inputs, outputs);
 }
 

@@ -25,7 +25,8 @@ int attn2c_decode(attn2c_context *context, int64_t count, const int32_t *sequenc
 /* Returns the number of tokens that a sequence has; -1 if there is no such sequence. */
 int64_t attn2c_position(const attn2c_context *context, int64_t sequence);
 
-/* Forgets the tokens of a sequence from `position` on. Returns ATTN2C_USAGE if the sequence has fewer. */
+/* Forgets the tokens of a sequence from `position` on. Returns ATTN2C_USAGE if the sequence has fewer, or if
+ * layers with a window have forgotten keys that the next token sees; 0 is always allowed. */
 int attn2c_rewind(attn2c_context *context, int64_t sequence, int64_t position);
 
 /* Makes sequence `to` a copy of `from`. Returns ATTN2C_USAGE if there is no such sequence. */

@@ -2,6 +2,7 @@
 #include "base/processor.h"
 #include "model/model.h"
 #include "model/load.h"
+#include "model/state.h"
 #include "model/team.h"
 
 #include <stdlib.h>
@@ -132,17 +133,6 @@ int attn2c_model_team(const attn2c_model *model, attn2c_team **team) {
   return *team ? ATTN2C_OK : ATTN2C_MEMORY;
 }
 
-/* Allocates what a model keeps from call to call, if it does. Returns 0 if there is no memory. */
-static int make_state(attn2c_context *context) {
-  static const int32_t zeros[1];
-  const attn2c_continued *of = context->model->descriptor->continued;
-  if (!of) return 1;
-  context->state = attn2c_reserve((size_t)(of->sequences * of->state_floats) * sizeof(float));
-  context->positions = calloc((size_t)of->sequences, sizeof *context->positions);
-  context->whole.past = context->whole.slot = zeros;
-  return context->state && context->positions;
-}
-
 int attn2c_context_create(const attn2c_model *model, attn2c_context **context) {
   if (!context) return ATTN2C_USAGE;
   *context = NULL;
@@ -156,7 +146,8 @@ int attn2c_context_create(const attn2c_model *model, attn2c_context **context) {
     created->whole = (attn2c_sequences){.rows = rows, .count = 1, .first = created->first_of_whole};
   }
   created->arena = attn2c_allocate((size_t)model->descriptor->arena_floats * sizeof(float));
-  if (!created->arena || !make_state(created) || attn2c_model_team(model, &created->team) != ATTN2C_OK) {
+  if (!created->arena || attn2c_state_create(created) != ATTN2C_OK ||
+      attn2c_model_team(model, &created->team) != ATTN2C_OK) {
     attn2c_context_destroy(created);
     return ATTN2C_MEMORY;
   }
@@ -169,8 +160,7 @@ void attn2c_context_destroy(attn2c_context *context) {
   attn2c_team_end(context->team);
   attn2c_free(context->arena);
   attn2c_free(context->buffers);
-  attn2c_free(context->state);
-  free(context->positions);
+  attn2c_state_destroy(context);
   free(context->open);
   free(context);
 }

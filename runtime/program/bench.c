@@ -22,7 +22,7 @@ enum { USUAL_LENGTHS = sizeof usual_lengths / sizeof *usual_lengths };
 typedef struct {
   attn2c_sizes sizes;
   attn2c_sequences sequence;
-  int32_t first[2], zero[1];
+  int32_t first[2], zero[ATTN2C_MOST_WINDOWS];
 } open_call;
 
 /* Compares every tensor of every entry with the reference, and discards the table. */
@@ -167,8 +167,12 @@ static int open_subject(const attn2c_program *program, attn2c_context *context, 
   if (status != ATTN2C_OK) return status;
   of->sizes.batch = 1, of->sizes.seq = length;
   of->first[0] = 0, of->first[1] = (int32_t)length;
-  of->sequence =
-      (attn2c_sequences){.rows = length, .count = 1, .first = of->first, .past = of->zero, .slot = of->zero};
+  of->sequence = (attn2c_sequences){.rows = length,
+                                    .count = 1,
+                                    .first = of->first,
+                                    .past = of->zero,
+                                    .slot = of->zero,
+                                    .forgotten = of->zero};
   *s = (attn2c_bench_call){.program = program, .model = context->model, .context = context, .in = in};
   s->entry = attn2c_sizes_entry(&of->sizes), s->sizes = &of->sizes, s->sequence = &of->sequence;
   return attn2c_bench_call_allocate(s, message);

@@ -23,19 +23,29 @@ end
 --- Returns the calls for which a program is checked: { rows, first, past, flows }. `flows` is true for calls of which
 --- all iterations are unrolled, two or three of each loop, to check the order of reads and writes. The others
 --- are the longest calls, whose loops are unrolled for the first and the last iteration, to check bounds.
---- spec: of the program's entry.
-function instance.calls(program, spec)
+--- spec: of the program's entry. windows: of its state (plan.lua); nil: none.
+function instance.calls(program, spec, windows)
   local list, seen, least, most = {}, {}, spec.least, spec.call_rows
-  local function add(lengths, flows, past)
+  -- A state forgets as many keys as a window hides, or just so many that there is room.
+  local function most_forgotten(before, _, window)
+    local w = window and windows[window + 1]
+    return w and math.max(0, before - w.left) // w.page * w.page or 0
+  end
+  local function least_forgotten(_, keys, window)
+    local w = window and windows[window + 1]
+    return w and words.round_up(math.max(0, keys - w.keys), w.page) or 0
+  end
+  local function add(lengths, flows, past, forgotten)
     local rows, first, shortest = 0, { 0 }, most
     for i, length in ipairs(lengths) do
       rows, shortest = rows + length, math.min(shortest, length)
       first[i + 1] = rows
     end
     local key = table.concat(lengths, " ") .. (past and " after " .. table.concat(past, " ") or "")
+      .. (forgotten == least_forgotten and " with room" or "")
     if rows <= most and shortest >= least and not seen[key] then
       seen[key] = true
-      list[#list + 1] = { rows = rows, first = first, past = past, flows = flows }
+      list[#list + 1] = { rows = rows, first = first, past = past, forgotten = forgotten, flows = flows }
     end
   end
   local block = math.min(most, largest_step(program) + 1)
@@ -46,9 +56,11 @@ function instance.calls(program, spec)
   add { most }
   add { most - least, least }
   if spec.context and program.variant == "ship" then -- a trace keeps the scores of new keys alone
-    add({ 1, 1 }, true, { math.min(spec.context - 1, 70), 0 })
-    add({ most }, false, { spec.context - most })
-    add({ 1 }, false, { spec.context - 1 })
+    add({ 1, 1 }, true, { math.min(spec.context - 1, 70), 0 }, least_forgotten)
+    for _, forgotten in ipairs { most_forgotten, least_forgotten } do
+      add({ most }, false, { spec.context - most }, forgotten)
+      add({ 1 }, false, { spec.context - 1 }, forgotten)
+    end
   end
   return list
 end

@@ -15,7 +15,7 @@ return function(state)
   end
   for _, entry in ipairs(state.entries) do
     for _, program in ipairs(entry.programs) do
-      for _, call in ipairs(state.spec.any and instance.calls(program, state.spec) or {}) do
+      for _, call in ipairs(state.spec.any and instance.calls(program, state.spec, entry.plan.state.windows) or {}) do
         if call.flows then check_joints(instance.of(program, call)) end
       end
       if not state.spec.any then check_joints(program) end

@@ -174,7 +174,7 @@ end
 
 -- Checks the operands of a program with open sizes, as those of some calls.
 local function check_calls(state, program, beside)
-  for _, call in ipairs(instance.calls(program, state.spec)) do
+  for _, call in ipairs(instance.calls(program, state.spec, state.plan.state.windows)) do
     local known = instance.of(program, call)
     check_bounds(state, known, call)
     if call.flows then check_phases(known, beside) end

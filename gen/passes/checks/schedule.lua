@@ -107,8 +107,8 @@ local function check_segments(program, spec)
 end
 
 -- Checks the chunks of a program with open sizes, as those of some calls.
-local function check_calls(program, spec)
-  for _, call in ipairs(instance.calls(program, spec)) do
+local function check_calls(program, spec, windows)
+  for _, call in ipairs(instance.calls(program, spec, windows)) do
     if call.flows then check_segments(instance.of(program, call), spec) end
   end
 end
@@ -118,7 +118,7 @@ end
 return function(state)
   for _, program in ipairs(state.programs) do
     if program.divided then
-      check_calls(program, state.spec)
+      check_calls(program, state.spec, state.plan.state.windows)
     else
       meetings(state, program)
       check_segments(program, state.spec)

@@ -182,10 +182,10 @@ local function continued(state, index_of)
       { region.context.operands.v, region.values } } or {}) do
       local tensor, kept = table.unpack(each)
       page = kept.key_block
-      rows[#rows + 1] = ("{ %d, %d, %d, %d },"):format(index_of[tensor.name],
+      rows[#rows + 1] = ("{ %d, %d, %d, %d, %d },"):format(index_of[tensor.name],
         types.elements(state.plan.state.offsets[kept.buffer], "f32"),
         types.elements(types.bytes(page * storage.packed(kept).each_key(kept), kept.type), "f32"),
-        tensor.kept == "keys" and 1 or 0)
+        tensor.kept == "keys" and 1 or 0, kept.window or -1)
     end
   end
   local logits, output
@@ -193,7 +193,12 @@ local function continued(state, index_of)
     local tensor = state.graph.tensors[name]
     if tensor.type == "f32" then logits, output = i - 1, tensor end
   end
-  return { rows = rows, page = page, call_rows = spec.call_rows, sequences = spec.sequences, logits = logits,
+  local windows = {}
+  for i, window in ipairs(state.plan.state.windows) do
+    windows[i] = ("{ %d, %d },"):format(window.left, window.keys)
+  end
+  return { rows = rows, windows = windows, page = page, call_rows = spec.call_rows, sequences = spec.sequences,
+    logits = logits,
     output = output,
     state_floats = types.elements(state.plan.state.bytes, "f32") }
 end

@@ -70,6 +70,7 @@ function address:packed_at(storage, row, column, origin)
   if origin.over then
     operand.terms = origin.packed and { [origin.packed] = types.bytes(place.each_key(storage), storage.type) } or {}
     if operand.class == "state" then operand.terms.slot = self.state.plan.state.bytes end
+    if storage.window then operand.terms.forgotten = -types.bytes(place.each_key(storage), storage.type) end
     return operand
   end
   self:symbols(operand, storage, types.bytes(place.sequence(storage), storage.type), storage.whole_batch, origin)

@@ -395,11 +395,12 @@ end
 -- Lowers an attention that workers divide, over sequences whose state keeps keys and values: a task adds the new ones,
 -- another has a unit for each head.
 local function divide_continued(self, region, at)
-  self:loop("sequences", { count = 1 }, function() pack_open(self, region) end)
+  local fields = { count = 1, window = region.open.window }
+  self:loop("sequences", fields, function() pack_open(self, region) end)
   self.task = self.task + 1
   for head = 0, at.heads - 1 do
     self:one_unit(function()
-      self:loop("sequences", { count = 1 }, function() open_heads(self, region, at, head, head) end)
+      self:loop("sequences", fields, function() open_heads(self, region, at, head, head) end)
     end)
   end
 end
@@ -408,7 +409,7 @@ end
 -- heads that the plan says (chunk_heads), and packs their keys and values into its own memory.
 local function lower_open(self, region, at)
   if not self.divided then
-    return self:loop("sequences", { count = 1 }, function()
+    return self:loop("sequences", { count = 1, window = region.open.window }, function()
       pack_open(self, region)
       open_heads(self, region, at, 0, at.heads - 1)
     end)

@@ -10,6 +10,9 @@ local words = require("common.words")
 
 local storage = {}
 
+-- The most windows whose first keys a state forgets: ATTN2C_MOST_WINDOWS of runtime/base/descriptor.h.
+local MOST_WINDOWS = 16
+
 -- Returns the region that writes each tensor, and the regions that read it, in order.
 local function region_uses(segments)
   local writer, readers = {}, {}
@@ -159,12 +162,31 @@ local function keeps_together(region, rows_per_sequence, together)
   return true
 end
 
+-- Returns the most keys that a state keeps of a sequence in a region, and the number of the window, from 0, whose first
+-- keys it forgets; nil: it forgets none. There is room for the keys that the window shows of a sequence that went back
+-- by a call's tokens, and for a call's new ones. When it is full, the runtime moves the keys that are still wanted to
+-- its beginning.
+local function room_for(state, region)
+  local page, spec, windows = state.plan.parameters.key_block, state.spec, state.plan.state.windows
+  local left = region.open.left
+  local keys = words.round_up(left + spec.call_rows, page) + page + words.round_up(spec.call_rows, page)
+  if left < 0 or keys >= spec.context then return spec.context, nil end
+  for i, window in ipairs(windows) do
+    if window.left == left then return keys, i - 1 end
+  end
+  if #windows == MOST_WINDOWS then return spec.context, nil end
+  windows[#windows + 1] = { left = left, keys = keys, page = page }
+  return keys, #windows - 1
+end
+
 -- Returns the keys or values that a caller's context keeps, and gives them their place in its state.
-local function kept_for(state, role, tensor)
+local function kept_for(state, region, role, tensor)
   local form = forms.kept_as[role][tensor.type]
   local place = forms.forms[form].packed
-  local kept = { form = form, type = tensor.type, width = tensor.shape[#tensor.shape],
-    rows_per_sequence = state.spec.context, key_block = state.plan.parameters.key_block,
+  local keys, window = room_for(state, region)
+  region.open.window = window
+  local kept = { form = form, type = tensor.type, width = tensor.shape[#tensor.shape], window = window,
+    rows_per_sequence = keys, key_block = state.plan.parameters.key_block,
     buffer = tensor.name .. place.suffix, separate = true, whole_batch = false }
   local of_plan = state.plan.state
   of_plan.order[#of_plan.order + 1], of_plan.offsets[kept.buffer] = kept.buffer, of_plan.bytes
@@ -176,7 +198,7 @@ end
 -- alone reads a product's result, the product's tile is packed while it is in the cache, and never stored as rows;
 -- else (separate) stored rows are packed before the scores.
 local function packed_for(state, region, role, tensor, made, head_dim)
-  if tensor.kept then return kept_for(state, role, tensor) end
+  if tensor.kept then return kept_for(state, region, role, tensor) end
   local form, s = forms.read_as[role][tensor.type], state.plan.storage[tensor.name]
   if not form then return nil end
   local place = forms.forms[form].packed

@@ -100,6 +100,7 @@ local not_in_integers = {
     return type(spec.positions) == "string" and spec.positions:find("^relative_key") ~= nil
   end },
   { "past", "past keys", function(spec) return (spec.past or 0) > 0 end },
+  { "context", "a context", function(spec) return spec.context ~= nil end },
   { "bias_kv", "learned keys", function(spec) return spec.bias_kv end },
   { "zero_attn", "keys of zeros", function(spec) return spec.zero_attn end },
   { "head_mask", "a head mask", function(spec) return spec.head_mask and spec.head_mask.kind ~= "none" end },

@@ -6,13 +6,14 @@ local json = require("common.json")
 local FLAGS = "ATTN2C_CFLAGS='-g1 -O1 -Wall -Wextra -Werror'"
 
 -- What a description says in addition: pages of keys that are not full, more sequences than one, heads that share
--- keys, every kind of position, windows, types of products.
+-- keys, every kind of position, windows that differ by layer and forget keys, types of products.
 local models = {
-  [[context = 300, chunk = 40, sequences = 3, kv_heads = 2, positions = "rope", norm = "pre", norm_kind = "rms",
-    gated = true, output = { vocabulary { tied = true } }, mask = "causal"]],
-  [[context = 150, chunk = 150, positions = "alibi", kv_heads = 1, precision = "int8", cache = "bf16",
-    mask = { window = { 9, 0 } }, output = { vocabulary {}, softmax() }]],
-  [[context = 70, chunk = 7, sequences = 32, positions = "learned", precision = "bf16", target = "avx2",
+  [[layers = 2, context = 300, chunk = 40, sequences = 3, kv_heads = 2, positions = "rope", norm = "pre",
+    norm_kind = "rms", gated = true, output = { vocabulary { tied = true } }, mask = "causal"]],
+  [[context = 300, chunk = 20, positions = "alibi", kv_heads = 1, precision = "int8", cache = "bf16",
+    layers = { { mask = { window = { 9, 0 } } }, { mask = "causal" }, { mask = { window = { 70, 0 } } } },
+    mask = "causal", output = { vocabulary {}, softmax() }]],
+  [[layers = 2, context = 70, chunk = 7, sequences = 32, positions = "learned", precision = "bf16", target = "avx2",
     mask = "causal", output = { hidden { name = "states" }, linear { to = 5 } }]],
 }
 
@@ -32,7 +33,7 @@ describe("a model that continues", function()
   for i, more in ipairs(models) do
     it("is right for one worker and for two: " .. more:gsub("%s+", " "), function()
       helper.write(("%s/writer%d.lua"):format(folder, i), ([[return { name = "writer", d_model = 48, heads = 4,
-        layers = 2, input = tokens { vocab = 40 }, %s }]]):format(more))
+        input = tokens { vocab = 40 }, %s }]]):format(more))
       for threads = 1, 2 do
         runs(("%s lua5.4 %s/tests/program.lua writer%d.lua out threads=%d"):format(FLAGS, helper.absolute_root(), i,
           threads))

@@ -1,0 +1,92 @@
+/* state.c - moves and copies pages of keys and values. */
+#include "model/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const attn2c_continued *continued_of(const attn2c_context *context) {
+  return context->model->descriptor->continued;
+}
+
+int attn2c_state_create(attn2c_context *context) {
+  static const int32_t zeros[ATTN2C_MOST_WINDOWS];
+  const attn2c_continued *of = continued_of(context);
+  if (!of) return ATTN2C_OK;
+  const size_t sequences = (size_t)of->sequences, windows = (size_t)of->window_count;
+  context->state = attn2c_reserve(sequences * (size_t)of->state_floats * sizeof(float));
+  context->positions = calloc(sequences * (1 + 2 * windows), sizeof *context->positions);
+  if (!context->state || !context->positions) return ATTN2C_MEMORY;
+  context->forgotten = context->positions + sequences;
+  context->whole.past = context->whole.slot = context->whole.forgotten = zeros;
+  return ATTN2C_OK;
+}
+
+void attn2c_state_destroy(attn2c_context *context) {
+  attn2c_free(context->state);
+  free(context->positions);
+}
+
+static float *part_of(const attn2c_context *context, int64_t sequence, const attn2c_state_part *part) {
+  return context->state + sequence * continued_of(context)->state_floats + part->offset;
+}
+
+static int32_t *forgotten_of(const attn2c_context *context, int window, int64_t sequence) {
+  return &context->forgotten[window * continued_of(context)->sequences + sequence];
+}
+
+/* Returns the keys before the first page that a query at `position` sees. */
+static int64_t hidden(const attn2c_continued *of, int window, int64_t position) {
+  const int64_t first = position - of->windows[window].left;
+  return first > 0 ? first / of->page * of->page : 0;
+}
+
+static int64_t pages_of(const attn2c_continued *of, int64_t keys) { return (keys + of->page - 1) / of->page; }
+
+/* Forgets what no query sees from `position` on, nor after going back by the tokens of a call. */
+static void forget(attn2c_context *context, int window, int64_t sequence, int64_t position) {
+  const attn2c_continued *of = continued_of(context);
+  int32_t *forgotten = forgotten_of(context, window, sequence);
+  const int64_t before = hidden(of, window, position - of->call_rows),
+                moved = (before - *forgotten) / of->page;
+  const int64_t pages = pages_of(of, position - before);
+  for (int i = 0; i < of->kept_count; i++) {
+    const attn2c_state_part *part = &of->kept[i];
+    float *keys = part_of(context, sequence, part);
+    if (part->window == window)
+      memmove(keys, keys + moved * part->page_floats, (size_t)(pages * part->page_floats) * sizeof *keys);
+  }
+  *forgotten = (int32_t)before;
+}
+
+const int32_t *attn2c_state_room(attn2c_context *context, const attn2c_sequences *n) {
+  const attn2c_continued *of = continued_of(context);
+  int32_t *of_call = context->forgotten + of->window_count * of->sequences;
+  for (int window = 0; window < of->window_count; window++)
+    for (ptrdiff_t i = 0; i < n->count; i++) {
+      const int64_t past = n->past[i], keys = past + n->first[i + 1] - n->first[i];
+      int32_t *forgotten = forgotten_of(context, window, n->slot[i]);
+      if (past == 0) *forgotten = 0;
+      if (keys - *forgotten > of->windows[window].keys) forget(context, window, n->slot[i], past);
+      of_call[window * n->count + i] = *forgotten;
+    }
+  return of_call;
+}
+
+int attn2c_state_has(const attn2c_context *context, int64_t sequence, int64_t position) {
+  const attn2c_continued *of = continued_of(context);
+  for (int window = 0; window < of->window_count; window++)
+    if (hidden(of, window, position) < *forgotten_of(context, window, sequence)) return position == 0;
+  return 1;
+}
+
+void attn2c_state_copy(attn2c_context *context, int64_t from, int64_t to, int64_t position) {
+  const attn2c_continued *of = continued_of(context);
+  for (int i = 0; i < of->kept_count && from != to; i++) {
+    const attn2c_state_part *part = &of->kept[i];
+    const int64_t forgotten = part->window < 0 ? 0 : *forgotten_of(context, part->window, from);
+    memcpy(part_of(context, to, part), part_of(context, from, part),
+           (size_t)(pages_of(of, position - forgotten) * part->page_floats) * sizeof(float));
+  }
+  for (int window = 0; window < of->window_count; window++)
+    *forgotten_of(context, window, to) = *forgotten_of(context, window, from);
+}

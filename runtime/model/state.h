@@ -1,0 +1,23 @@
+/* state.h - the memory of a context's sequences: keys and values by pages, of which layers with a window keep
+ * the last alone. */
+#ifndef ATTN2C_MODEL_STATE_H
+#define ATTN2C_MODEL_STATE_H
+
+#include "model/model.h"
+
+/* Allocates the state of a new context whose model continues; does nothing for others. Returns ATTN2C_OK or
+ * _MEMORY. */
+int attn2c_state_create(attn2c_context *context);
+void attn2c_state_destroy(attn2c_context *context);
+
+/* Makes room for the rows of a call in the state of each of its sequences, which forget keys that none of
+ * their next queries sees. Returns what is forgotten of each, for n->forgotten; valid until the next call. */
+const int32_t *attn2c_state_room(attn2c_context *context, const attn2c_sequences *n);
+
+/* True if the keys are there that tokens from `position` on of a sequence see. */
+int attn2c_state_has(const attn2c_context *context, int64_t sequence, int64_t position);
+
+/* Copies the first `position` tokens of a sequence to another. */
+void attn2c_state_copy(attn2c_context *context, int64_t from, int64_t to, int64_t position);
+
+#endif
