@@ -340,6 +340,8 @@ static int filter_text(attn2c_chat_work *work, int filter, const chat_value *val
     return chat_change_case(work, &text, CHAT_UPPER, made);
   case CHAT_FILTER_TITLE:
     return chat_change_case(work, &text, CHAT_TITLE_FILTER, made);
+  case CHAT_FILTER_SAFE:
+    return text.is_markup = 1, *made = text, ATTN2C_OK;
   case CHAT_FILTER_TRIM:
     return chat_strip(work, &text, &values[1], CHAT_LEFT | CHAT_RIGHT, made);
   default:
@@ -360,6 +362,7 @@ int chat_filter(attn2c_chat_work *work, int filter, int inner, const chat_value 
   case CHAT_FILTER_UPPER:
   case CHAT_FILTER_TITLE:
   case CHAT_FILTER_TRIM:
+  case CHAT_FILTER_SAFE:
   case CHAT_FILTER_STRING:
     return filter_text(work, filter, values, made);
   case CHAT_FILTER_DEFAULT:

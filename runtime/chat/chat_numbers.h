@@ -96,24 +96,25 @@ enum {
   CHAT_FILTER_REPLACE = 17,
   CHAT_FILTER_REVERSE = 18,
   CHAT_FILTER_ROUND = 19,
-  CHAT_FILTER_SORT = 20,
-  CHAT_FILTER_STRING = 21,
-  CHAT_FILTER_SUM = 22,
-  CHAT_FILTER_TITLE = 23,
-  CHAT_FILTER_TOJSON = 24,
-  CHAT_FILTER_TRIM = 25,
-  CHAT_FILTER_UNIQUE = 26,
-  CHAT_FILTER_UPPER = 27,
-  CHAT_FILTER_MAP = 28,
-  CHAT_FILTER_MAP_ATTRIBUTE = 29,
-  CHAT_FILTER_SELECT = 30,
-  CHAT_FILTER_REJECT = 31,
-  CHAT_FILTER_SELECTATTR = 32,
-  CHAT_FILTER_REJECTATTR = 33,
-  CHAT_FILTERS = 34
+  CHAT_FILTER_SAFE = 20,
+  CHAT_FILTER_SORT = 21,
+  CHAT_FILTER_STRING = 22,
+  CHAT_FILTER_SUM = 23,
+  CHAT_FILTER_TITLE = 24,
+  CHAT_FILTER_TOJSON = 25,
+  CHAT_FILTER_TRIM = 26,
+  CHAT_FILTER_UNIQUE = 27,
+  CHAT_FILTER_UPPER = 28,
+  CHAT_FILTER_MAP = 29,
+  CHAT_FILTER_MAP_ATTRIBUTE = 30,
+  CHAT_FILTER_SELECT = 31,
+  CHAT_FILTER_REJECT = 32,
+  CHAT_FILTER_SELECTATTR = 33,
+  CHAT_FILTER_REJECTATTR = 34,
+  CHAT_FILTERS = 35
 };
-#define CHAT_FILTER_ARGUMENTS 0, 1, 0, 2, 3, 0, 1, 3, 2, 0, 2, 0, 0, 0, 0, 0, 0, 3, 0, 2, 3, 0, 0, 0, 4, 1, 0, 0, 0, 2, 0, 0, 1, 1
-#define CHAT_FILTER_NAMES "abs", "attr", "capitalize", "default", "dictsort", "first", "float", "indent", "int", "items", "join", "last", "length", "list", "lower", "max", "min", "replace", "reverse", "round", "sort", "string", "sum", "title", "tojson", "trim", "unique", "upper", "map", "map_attribute", "select", "reject", "selectattr", "rejectattr"
+#define CHAT_FILTER_ARGUMENTS 0, 1, 0, 2, 3, 0, 1, 3, 2, 0, 2, 0, 0, 0, 0, 0, 0, 3, 0, 2, 0, 3, 0, 0, 0, 4, 1, 0, 0, 0, 2, 0, 0, 1, 1
+#define CHAT_FILTER_NAMES "abs", "attr", "capitalize", "default", "dictsort", "first", "float", "indent", "int", "items", "join", "last", "length", "list", "lower", "max", "min", "replace", "reverse", "round", "safe", "sort", "string", "sum", "title", "tojson", "trim", "unique", "upper", "map", "map_attribute", "select", "reject", "selectattr", "rejectattr"
 
 enum {
   CHAT_TEST_TRUTH = 0,

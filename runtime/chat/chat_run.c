@@ -295,11 +295,43 @@ static int operate(attn2c_chat_work *work, const attn2c_chat_step *step, const c
   }
 }
 
+static int is_plain(const chat_value *value) {
+  for (uint32_t i = 0; value->kind == CHAT_STRING && i < value->length; i++)
+    if (strchr("&<>'\"", value->as.text[i]) && value->as.text[i]) return 0;
+  return 1;
+}
+
+/* Operates on strings of which some are markup: Jinja escapes those that are not. That is refused where it
+ * would change one, and so is all else that a template could do with markup but print, join, compare and test
+ * it. */
+static int operate_markup(attn2c_chat_work *work, const attn2c_chat_step *step, const chat_value *values,
+                          int count, chat_value *made) {
+  int joins = step->op == CHAT_STEP_JOIN || step->op == CHAT_STEP_ADD;
+  int keeps =
+      step->op == CHAT_STEP_FILTER && (step->a == CHAT_FILTER_STRING || step->a == CHAT_FILTER_DEFAULT);
+  int reads =
+      step->op == CHAT_STEP_NOT || step->op == CHAT_STEP_COMPARE || step->op == CHAT_STEP_TEST ||
+      (step->op >= CHAT_STEP_LIST && step->op <= CHAT_STEP_DICT) ||
+      (step->op == CHAT_STEP_FILTER && (step->a == CHAT_FILTER_LENGTH || step->a == CHAT_FILTER_TOJSON));
+  if (step->op == CHAT_STEP_FILTER && step->a == CHAT_FILTER_SAFE) keeps = 1;
+  if (!joins && !keeps && !reads)
+    return chat_refuse(work, "a text of the filter safe can only be printed and joined");
+  for (int i = 0; joins && i < count; i++)
+    if (!values[i].is_markup && !is_plain(&values[i]))
+      return chat_refuse(work, "a text of the filter safe is joined with one that has &, <, >, ' or \"");
+  int status = operate(work, step, values, made);
+  if (made->kind == CHAT_STRING && !reads) made->is_markup = joins || made->is_markup;
+  return status;
+}
+
 static int run_operation(attn2c_chat_work *work, const attn2c_chat_step *step) {
   int count = operands_of(step);
   if (count < 0 || work->depth < (size_t)count) return damaged(work);
   chat_value *values = work->stack + work->depth - count, made = chat_none();
-  int status = operate(work, step, values, &made);
+  int has_markup = 0;
+  for (int i = 0; i < count; i++) has_markup |= values[i].is_markup;
+  int status =
+      has_markup ? operate_markup(work, step, values, count, &made) : operate(work, step, values, &made);
   if (status != ATTN2C_OK) return status;
   int keeps = step->op == CHAT_STEP_COMPARE && step->b;
   if (keeps) values[0] = values[1];

@@ -71,6 +71,7 @@ static int is_printable(uint32_t point) {
 /* Writes a string as Python's repr. */
 static int write_quoted(attn2c_chat_work *work, const chat_value *value) {
   const char *text = value->as.text;
+  if (value->is_markup) return chat_refuse(work, "a text of the filter safe within a list cannot be written");
   int has_single = value->length && memchr(text, '\'', value->length);
   int has_double = value->length && memchr(text, '"', value->length);
   char quote = has_single && !has_double ? '"' : '\'', escape[12];

@@ -39,8 +39,9 @@ typedef struct chat_dict chat_dict;
 typedef struct chat_loop chat_loop;
 
 typedef struct chat_value {
-  chat_kind kind;
-  uint32_t length; /* bytes of a string, or of an undefined value's name */
+  uint16_t kind;      /* chat_kind */
+  uint16_t is_markup; /* 1: a string that the filter safe made; joined with others, these would be escaped */
+  uint32_t length;    /* bytes of a string, or of an undefined value's name */
   union {
     const char *text;
     int64_t integer; /* also a boolean, a macro's index, a function */

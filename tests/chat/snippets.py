@@ -68,6 +68,7 @@ strftime_now("%Y-%m-%d %H:%M:%S %d %b %B %a %A %j %y %p %I %e %% %-d %-m %F %T %
 ""|upper, ""|title, ""|trim, ""|replace("a", "b"), "".split(" "), ""|list, "" * 3, ""[::-1], ""|tojson
 "abc"|attr("x") is defined, namespace(a=1)|attr("a"), {"a": 1}|attr("a") is defined
 [[1, "a"], [2, "b"]]|map("first")|list, [[1, 2], [3]]|map("length")|list, ["a"]|map("string")|list, [1.26]|map("round", 1)|list, ["x"]|map("tojson")|list
+"a"|safe == "a", ("x"|safe)|length, "<b>"|safe is string, ("<"|safe)|tojson, "<" in "<b>"|safe
 loop is defined, true|tojson, none|tojson, none|string|length
 messages[0].content.split("\n")|first|trim, messages|length, messages[-1].role, messages[1:]|length, messages[::-1][0].role
 "x" in none|default([], true), messages[0].tool_calls is defined and messages[0].tool_calls, (messages[0].get("x") or "z"), messages[0].get("content", "")|length > 0
@@ -92,6 +93,7 @@ TEMPLATES = [
     "{#- x -#}\n\n{%- set a = 1 -%}\n{{- a -}}\n",
     "line\n   {#- x #}\n   {% set a = 1 +%}\n  {{ a }}\n",
     "\n", "\n\n", "", "{% if 0 %}x{% endif %}\n",
+    "{{ '<a>' | safe }}{{ ('<' | safe) ~ ('>' | safe) }}{% set x = {'a': '<'} | tojson | safe if true else 'b' %}{{ x }}{{ nothing | safe }}",
     # Loops.
     "{% for m in messages %}{{ loop.index }},{{ loop.index0 }},{{ loop.revindex }},{{ loop.revindex0 }},"
     "{{ loop.first }},{{ loop.last }},{{ loop.length }};{% endfor %}",

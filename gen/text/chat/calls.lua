@@ -52,8 +52,7 @@ local internal = { map_attribute = true }
 local function filter_of(c, name)
   local found = numbers.filter[numbers.filter_names[name] or name]
   if not found or internal[name] then
-    c.fail(c.line, ("the filter %q is not supported%s; %s"):format(name, name == "safe"
-      and " but at the end of what is printed" or "", supported(numbers.filter)))
+    c.fail(c.line, ("the filter %q is not supported; %s"):format(name, supported(numbers.filter)))
   end
   return found
 end
@@ -147,12 +146,6 @@ function calls.call(c, e)
     c:expression(each.value)
   end
   c:add("call", #e.list, #e.named)
-end
-
---- Returns what is printed without the filter `safe` at its end, which changes nothing there.
-function calls.printed(e)
-  while e.kind == "filter" and e.name == "safe" and #e.list + #e.named == 0 do e = e.object end
-  return e
 end
 
 return calls

@@ -205,7 +205,7 @@ end
 function statements.text(c, s) c:add("text", c:word(s.value)) end
 
 function statements.print(c, s)
-  c:expression(calls.printed(s.value))
+  c:expression(s.value)
   c:add("print")
 end
 

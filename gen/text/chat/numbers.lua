@@ -63,7 +63,7 @@ numbers.filters = {
   { "dictsort", "case_sensitive", "by", "reverse" }, { "first" }, { "float", "default" },
   { "indent", "width", "first", "blank" }, { "int", "default", "base" }, { "items" },
   { "join", "d", "attribute" }, { "last" }, { "length" }, { "list" }, { "lower" }, { "max" }, { "min" },
-  { "replace", "!old", "!new", "count" }, { "reverse" }, { "round", "precision", "method" },
+  { "replace", "!old", "!new", "count" }, { "reverse" }, { "round", "precision", "method" }, { "safe" },
   { "sort", "reverse", "case_sensitive", "attribute" }, { "string" }, { "sum" }, { "title" },
   { "tojson", "ensure_ascii", "indent", "separators", "sort_keys" }, { "trim", "chars" }, { "unique" }, { "upper" },
   -- These take the name of a filter or a test; the compiler knows it.

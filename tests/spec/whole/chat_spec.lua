@@ -2,6 +2,7 @@
 -- and short templates about one part of Jinja each; then templates damaged at random.
 local helper = require("tests.spec.helper")
 local files = require("common.files")
+local damage = require("tests.chat.damage")
 local json = require("common.json")
 local lfs = require("lfs")
 local tables = require("tests.chat.tables")
@@ -13,6 +14,10 @@ local bin = helper.root .. "/out/test/bin/chat_cases"
 
 local goldens = json.decode(helper.read(here .. "/goldens.json"), json.null)
 local chats = json.decode(helper.read(here .. "/chats.json"), json.null)
+
+-- Rounds of damage: CHAT_SEED=3 CHAT_ROUNDS=5000 draws others.
+local ROUNDS = { seed = tonumber(os.getenv("CHAT_SEED") or 1),
+  count = tonumber(os.getenv("CHAT_ROUNDS") or helper.is_long and 3000 or 250) }
 
 local tokens = {}
 for name, text in pairs(goldens.tokens) do tokens[#tokens + 1] = { name = name, text = text } end
@@ -88,5 +93,48 @@ describe("chat templates", function()
     end
     assert.same({}, list)
     assert.is_true(#made > 150 and refused < 5)
+  end)
+
+  -- Compiles templates, which must succeed or be refused with a line, and renders chats with those that are compiled.
+  -- Returns the numbers of compiled and refused ones, and of chats that became text.
+  local function try(texts)
+    local made, refused, written = {}, 0, 0
+    for _, text in ipairs(texts) do
+      local ok, compiled, problem = pcall(template.compile, text, "t")
+      assert.is_true(ok, ("%s\n%q"):format(compiled, text))
+      if compiled then
+        made[#made + 1] = compiled
+      else
+        assert.matches("^t: ", problem)
+        refused = refused + 1
+      end
+    end
+    for _, results in ipairs(render(made, 3)) do
+      for _, result in ipairs(results) do
+        if result.text then written = written + 1 else assert.matches("^chat template, line %d+: ", result.fault) end
+      end
+    end
+    return #made, refused, written
+  end
+
+  it("that are damaged at random are compiled or refused, and never crash", function()
+    local all, texts = {}, {}
+    for name in pairs(goldens.families) do all[#all + 1] = helper.read(("%s/templates/%s.jinja"):format(here, name)) end
+    for _, row in ipairs(goldens.snippets) do all[#all + 1] = row.template end
+    table.sort(all)
+    math.randomseed(ROUNDS.seed)
+    for i = 1, ROUNDS.count do texts[i] = damage.apply(all[math.random(#all)], all) end
+    local made, refused, written = try(texts)
+    assert.is_true(made > ROUNDS.count / 10 and refused > ROUNDS.count / 10 and written > ROUNDS.count / 10)
+  end)
+
+  it("of random expressions give a text or a fault, and never crash", function()
+    local texts = {}
+    math.randomseed(ROUNDS.seed)
+    for i = 1, ROUNDS.count do
+      texts[i] = ("{%% for m in messages %%}{{ %s }}{%% endfor %%}"):format(damage.expression(math.random(1, 4)))
+    end
+    local made, _, written = try(texts)
+    assert.is_true(made > ROUNDS.count * 0.9 and written > ROUNDS.count / 10)
   end)
 end)
