@@ -82,6 +82,11 @@ $(bin)/obj/bound_candidates.h: tests/c/bound_candidates.lua gen/passes/emit/boun
 	lua5.4 $< > $@
 $(bin)/obj/c_test_bound.o: $(bin)/obj/bound_candidates.h
 
+$(bin)/obj/chat_templates.h: tests/c/chat_templates.lua templates/chat.c.in gen/passes/emit/chat.lua \
+  $(wildcard gen/text/chat/*.lua) | $(bin)/obj
+	lua5.4 $< > $@
+$(bin)/obj/c_test_chat.o: $(bin)/obj/chat_templates.h
+
 $(bin)/test_guard: tests/c/test_guard.c runtime/base/guard.c $(headers) | $(bin)/obj
 	$(CC) $(warnings) -O1 -DATTN2C_GUARD_PAGES -iquote runtime -iquote tests/c -o $@ $(filter %.c,$^) -lcriterion
 
