@@ -48,7 +48,7 @@ typedef struct {
   uint64_t prompts;             /* that were read */
   int is_ended;                 /* 1: no more prompts are read */
   int status;                   /* of the prompt that ended them */
-  char fault[ATTN2C_PROMPT_PLACE + 1000];
+  char fault[ATTN2C_PROMPT_PLACE + 1200];
   int prints, is_line;
   attn2c_answer_format format;
   const char *path;   /* of --output; NULL: none */
