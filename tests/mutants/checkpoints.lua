@@ -32,7 +32,7 @@ return function(of, spec)
   }
 
   of("gen/checkpoints/import.lua", values) {
-    { name = "import_window", old = "self.facts.window - 1, 0", new = "self.facts.window, 0",
+    { name = "import_window", old = "{ window - 1, 0 }", new = "{ window, 0 }",
       filter = "mistral has", wrong = "a window is a token too wide" },
     { name = "import_first_position", old = "self.family.positions_after_pad and f.pad + 1",
       new = "self.family.positions_after_pad and f.pad", filter = "roberta has",
@@ -60,8 +60,8 @@ return function(of, spec)
   of("gen/checkpoints/heads.lua", values) {
     { name = "heads_gelu", old = 'gelu_new = "gelu_tanh"', new = 'gelu_new = "gelu"', filter = "activations",
       wrong = "another gelu" },
-    { name = "heads_eps", old = '"rms_norm_eps", to = "eps", default = 1e-6', filter = "llama has",
-      new = '"rms_norm_eps", to = "eps", default = 1e-5', wrong = "another epsilon where a folder states none" },
+    { name = "heads_eps", old = 'default = d.eps or 1e-6', filter = "llama has", new = 'default = d.eps or 1e-5',
+      wrong = "another epsilon where a folder states none" },
     { name = "heads_score", old = '{ "linear", to = "labels", bias = false, name = "logits", tensor = "score" }',
       new = '{ "linear", to = "labels", name = "logits", tensor = "score" }', filter = "llama gives the stages",
       wrong = "a classifier without a bias gets one" },
@@ -79,8 +79,25 @@ return function(of, spec)
       wrong = "scores are divided by the number of the layer before" },
   }
 
-  of("gen/checkpoints/families/qwen2.lua", values) {
-    { name = "qwen2_window", old = "i >= facts.window_layers", new = "i > facts.window_layers", filter = "qwen2 gives",
+  of("gen/checkpoints/families/gemma3.lua", values) {
+    { name = "gemma3_bases", old = 'angles(facts, slides and "sliding_attention" or "full_attention")',
+      new = 'angles(facts, "full_attention")', filter = "gemma3_text gives each",
+      wrong = "layers with a window have the base of the others" },
+  }
+
+  of("gen/checkpoints/families/smollm3.lua", values) {
+    { name = "smollm3_rope", old = "i % facts.interval ~= 0 and 1 or 0",
+      new = "(i - 1) % facts.interval ~= 0 and 1 or 0",
+      filter = "smollm3 has", wrong = "another layer has no positions" },
+  }
+
+  of("gen/checkpoints/layers.lua", spec .. "checkpoints/layers_spec.lua") {
+    { name = "layers_longest", old = "window >= facts.longest", new = "window > facts.longest",
+      wrong = "a window that covers every sequence is kept" },
+    { name = "layers_switch", old = "slides and not facts.use_window", new = "false",
+      wrong = "windows without their switch pass" },
+    { name = "qwen2_window", suite = values, old = "i >= facts.window_layers", new = "i > facts.window_layers",
+      filter = "qwen2 gives",
       wrong = "the first layer with a window has none" },
   }
 
@@ -117,6 +134,10 @@ return function(of, spec)
       new = "if i <= rule.part then before = before + each end", wrong = "a part is the one after it" },
     { name = "sources_unpair", old = "from = head + half, step = 2", new = "from = head + half, step = 1",
       wrong = "pairs of rotated rows are taken for halves" },
+    { name = "sources_width", old = "assert(spec[part], part) * spec.head_dim", new = "assert(spec[part], part)",
+      wrong = "a part of all heads has a row for each" },
+    { name = "sources_plus_one", old = "factor = factor, plus_one = rule.plus_one }", new = "factor = factor }",
+      wrong = "norms stored as one less are taken as they are" },
     { name = "sources_factor", old = "local factor = target.factor * (rule.factor or 1)",
       new = "local factor = target.factor", wrong = "a source's factor is ignored" },
     { name = "sources_added", old = "column = target.column, added = true,",

@@ -455,8 +455,10 @@ of("runtime/weights/random.c", "c:random") {
 of("runtime/weights/views.c", "c:weights") {
   { name = "views_first", old = "const int64_t first = view->first + (row + i) * view->row_step;",
     new = "const int64_t first = (row + i) * view->row_step;", wrong = "key and value are the query's rows" },
-  { name = "views_factor", old = "+ factor * from[j * step];", suite = "c:checkpoint",
-    new = "+ (factor < 1e30f) * from[j * step];", wrong = "a factor is not multiplied" },
+  { name = "views_factor", old = "+ factor * (from[j * step] + more);", suite = "c:checkpoint",
+    new = "+ (factor < 1e30f) * (from[j * step] + more);", wrong = "a factor is not multiplied" },
+  { name = "views_plus_one", old = "view->flags || view->factor != 1.0", suite = "c:checkpoint",
+    new = "is_added(view) || view->factor != 1.0", wrong = "numbers plus one are read without it" },
   { name = "views_transposed", old = "put(view, from, band->length, view->columns",
     suite = "c:checkpoint", new = "put(view, from, 1, view->columns",
     wrong = "a transposed tensor is read as it lies" },

@@ -111,6 +111,36 @@ def llama(style="old"):
     return t
 
 
+def gemma():
+    """Spaces become another character before anything is cut, and runs of it and of lines are tokens by themselves."""
+    t = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True, byte_fallback=True))
+    t.pre_tokenizer = pre_tokenizers.Metaspace()
+    train(t, "bpe", 900, [special(x) for x in ("<pad>", "<eos>", "<bos>", "<unk>", "<mask>")]
+          + ["<0x%02X>" % i for i in range(256)])
+    t.normalizer = normalizers.Replace(" ", "▁")
+    t.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
+    t.add_special_tokens([special("<start_of_turn>"), special("<end_of_turn>")])
+    t.add_tokens([AddedToken(x, normalized=False) for x in ("\n\n", "\n\n\n", "▁▁", "▁▁▁▁", "\t\t", "<table>")])
+    t.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
+    t.post_processor = processors.TemplateProcessing("<bos> $A", "<bos> $A <bos>:1 $B:1",
+                                                     [("<bos>", t.token_to_id("<bos>"))])
+    return t
+
+
+def neox():
+    """GPT-NeoX's, and with other runs Phi's: runs of spaces are added tokens."""
+    t = byte_level(normalizer=normalizers.NFC(), trim=True)
+    t.add_tokens([AddedToken(" " * n, normalized=True) for n in (8, 4, 3, 2)] + [AddedToken("\t\t", normalized=False)])
+    return t
+
+
+def starcoder():
+    """Each digit by itself, then GPT-2's words."""
+    t = byte_level(tokens=("<|endoftext|>", "<fim_prefix>"))
+    t.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Digits(True), pre_tokenizers.ByteLevel(False)])
+    return t
+
+
 def partial_bytes(fuse):
     """Byte tokens that are not all there, and unknown characters beside them."""
     t = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=fuse, byte_fallback=True))
@@ -240,4 +270,7 @@ MAKERS = {
     "replace_empty": lambda: pieces(P.Metaspace(prepend_scheme="never"), N.Sequence([N.NFC(), N.Replace(Regex(r"\p{Lu}*"), "-")]), "bpe"),
     "byte_normalizer": lambda: pieces(P.Whitespace(), N.Sequence([N.NFD(), N.ByteLevel()]), "bpe"),
     "plain": lambda: pieces(None, None, "bpe"),
+    "gemma": gemma,
+    "neox": neox,
+    "starcoder": starcoder,
 }

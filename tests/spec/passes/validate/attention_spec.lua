@@ -386,7 +386,7 @@ describe("a vocabulary", function()
 
   it("is of the input's tokens, and tied to rows as wide as their table", function()
     local s = spec({ input = tokens, output = { vocabulary } })
-    assert.same({ stage = "vocabulary", tied = true, bias = false }, s.output[1])
+    assert.same({ stage = "vocabulary", tied = true, bias = false, scale = 1.0 }, s.output[1])
     assert.equal("output.1: vocabulary goes with input = tokens { ... }, whose table says how many there are",
       refusal({ output = { vocabulary } }))
     local linear = { stage = "linear", to = 5 }
