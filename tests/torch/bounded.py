@@ -117,3 +117,29 @@ def to_int8(x):
     value = place.round()
     above, below = (place + error).round() - value, value - (place - error).round()
     return Bounded(value, torch.maximum(above, below)), Bounded(scale, rest(relative) * relative * scale)
+
+
+def centred(x):
+    """x less its mean over the last dimension but one; the difference is rounded."""
+    of_rows = mean(x).map(lambda t: t.unsqueeze(-2))
+    value = x.value - of_rows.value
+    return Bounded(value, x.error + of_rows.error + U * value.abs())
+
+
+def to_bytes(scores, scale, blocked):
+    """255 exp(scale (scores - the row's largest)) as integers, 0 where blocked. The largest has the error of any. The
+    rest is what tolerance.c allows."""
+    t, error = (scale * scores.value).masked_fill(blocked, -torch.inf), abs(scale) * scores.error
+    below = t.amax(-1, keepdim=True) - t
+    place = 255 * (-below).exp()
+    relative = error + error.amax(-1, keepdim=True)
+    own = 6.2e-6 + (10 + below.nan_to_num(posinf=0.0)) * 2 * U
+    error = place * (rest(relative) * relative + own)
+    value = place.round()
+    return Bounded(value, torch.maximum((place + error).round() - value, value - (place - error).round()))
+
+
+def reciprocal_of_sum(x):
+    """1 / the sum of a row of integers, which is exact."""
+    value, error = x.value.sum(-1, keepdim=True), x.error.sum(-1, keepdim=True)
+    return Bounded(1 / value, error / (value * (value - error)) + U / value)

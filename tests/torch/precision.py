@@ -102,6 +102,14 @@ CASES = {
             "precision": Table("int8", attention="bf16", ff="f32"),
         },
     },
+    "int8_attention": {
+        "about": "attention in int8, padding, keys without their mean, feed-forward in f32",
+        "expect": "rounded", "lengths": [4],
+        "description": {
+            **SMALL, "layers": 1, "activation": "relu", "norm": "pre", "final_norm": True, "mask": "padding",
+            "precision": Table("int8", attention="int8", ff="f32"),
+        },
+    },
 }
 
 
@@ -142,11 +150,27 @@ class Model:
         q = self.linear("qkv", path + ".q", x, heads * width).map(lambda t: split(t, heads))
         k, v = (self.linear("qkv", path + part, source, kv_heads * width)
                 .map(lambda t: split(t, kv_heads).repeat_interleave(heads // kv_heads, 1)) for part in (".k", ".v"))
+        if self.type_of("attention") == "int8":
+            context = self.integer_context(q, k, v, width ** -0.5, blocked)
+            return self.linear("out", path + ".out", context.map(join), self.d["d_model"])
         rounds = bounded.to_bf16 if self.type_of("attention") == "bf16" else lambda t: t
         scores = bounded.product(rounds(q), rounds(k).map(lambda t: t.mT))
         weights = rounds(bounded.softmax(scores, width ** -0.5, blocked))
         context = bounded.product(weights, rounds(v)).map(join)
         return self.linear("out", path + ".out", context, self.d["d_model"])
+
+    def integer_context(self, q, k, v, scale, blocked):
+        """Rows of queries and keys, and columns of values, as integers with a scale each; weights from 0 to 255. Where
+        each query sees all keys of its sequence, these come without their mean."""
+        if self.d["mask"] == "padding":
+            kept = int((~blocked).sum(-1).max())
+            k, v = (each.map(lambda t: t[..., :kept, :]) for each in (k, v))
+            blocked, k = blocked[..., :kept], bounded.centred(k)
+        (q, of_queries), (k, of_keys) = bounded.to_int8(q), bounded.to_int8(k)
+        v, of_columns = (each.map(lambda t: t.mT) for each in bounded.to_int8(v.map(lambda t: t.mT)))
+        scores = bounded.integers(q, k.map(lambda t: t.mT)) * of_queries * of_keys.map(lambda t: t.mT)
+        weights = bounded.to_bytes(scores, scale, blocked)
+        return bounded.integers(weights, v) * bounded.reciprocal_of_sum(weights) * of_columns
 
     def feed_forward(self, path, x):
         def up(part):

@@ -11,7 +11,7 @@ local models = {
   { 70, { 1, 7, 33, 9, 2, 16, 70 }, [[precision = "bf16", mask = "causal", positions = "rope", gated = true]] },
   { 33, { 5, 33, 1, 8 }, [[precision = "bf16", target = "avx2", kv_heads = 2, weighting = "relu"]] },
   { 77, { 77, 1, 40 }, [[precision = { "int8", attention = "bf16" }, mask = { window = { 9, 5 } }]] },
-  { 65, { 64, 65, 1, 2 }, [[precision = { "int8", attention = "f32" }, target = "avx2", positions = "alibi"]] },
+  { 65, { 64, 65, 1, 2 }, [[precision = { "int8", attention = "int8" }, target = "avx2", positions = "alibi"]] },
   { 3, { 1, 2, 3 }, [[precision = "int8", head_dim = 7, mask = { "causal", window = { 1, 0 } }]] },
 }
 
@@ -19,7 +19,8 @@ local models = {
 local TILES = "ATTN2C_TARGET=amx ATTN2C_CFLAGS='-g1 -O0 -DATTN2C_TILES_EMULATED -Wall -Wextra -Werror'"
 if targets.host(targets.machine(os.getenv), { bf16 = true }) == "avx512bf16" then
   table.insert(models, { 70, { 1, 70, 33, 16, 17, 32, 5 }, [[precision = "bf16", target = "amx"]], TILES })
-  table.insert(models, { 70, { 65, 48, 15 }, [[precision = "int8", target = "amx", d_ff = 100]], TILES })
+  table.insert(models, { 70, { 65, 48, 15 }, [[precision = { "int8", attention = "int8" }, target = "amx", d_ff = 100]],
+    TILES })
 end
 
 local folder

@@ -37,12 +37,15 @@ local function form(more)
 end
 
 local BF16 = { "bf16", attention = "bf16" } -- on targets without pairs, too
+local INT8 = { "int8", attention = "int8" }
 
 local forms = {
   { "padding, in bf16", form { precision = BF16, mask = "padding", input = tokens,
     output = { { stage = "pool", over = "mean" }, { stage = "linear", to = 7, name = "logits" } } } },
-  { "padding, in int8", form { precision = "int8", mask = "padding", input = tokens, plan = { token_block = 5 },
+  { "padding, in int8", form { precision = INT8, mask = "padding", input = tokens, plan = { token_block = 5 },
     output = { { stage = "pool", over = "mean" }, { stage = "linear", to = 7, name = "logits" } } } },
+  { "a window and shared keys, attention in int8", form { precision = { attention = "int8" }, kv_heads = 1, seq = 40,
+    mask = { window = { 5, 2 } }, plan = { query_block = 8, key_align = 3, key_block = 16 } } },
   { "a window in blocks, norms before, in bf16", form { precision = BF16, norm = "pre", seq = 40,
     mask = { window = { 5, 2 } }, plan = { query_block = 8, key_align = 3, token_block = 7 } } },
   { "all types, shared keys, a gate, arrays of masks", form { layers = 2, kv_heads = 2, gated = true,
@@ -71,9 +74,10 @@ return { name = "one", seq = 19, d_model = 40, heads = 2, layers = 1, d_ff = 70,
 ]] } })
   end)
 
-  for _, target in ipairs(helper.sample(runnable(), 2)) do
+  for i, target in ipairs(helper.sample(runnable(), 2)) do
     it("passes the check in bf16 and int8: " .. target, function()
-      local both = shell("precision={ \"int8\", ff = \"bf16\", attention = \"bf16\" }")
+      local both = shell(("precision={ \"int8\", ff = \"bf16\", attention = \"%s\" }"):format(i % 2 == 1 and "int8"
+        or "bf16"))
       local said = sh(("ATTN2C_CFLAGS=-O0 %s check one.lua %s target=%s"):format(shell(root .. "/gen/attn2c"), both,
         target))
       assert.truthy(said:find("passed, 0 failed", 1, true), said)
@@ -81,9 +85,10 @@ return { name = "one", seq = 19, d_model = 40, heads = 2, layers = 1, d_ff = 70,
   end
 
   it("makes three workers give the bits of the trace, which one makes, and says its numbers; sanitized", function()
-    for _, value in ipairs { "int8", helper.is_long and "bf16" or nil } do
-      sh(("%s %s build one.lua precision=%s threads=3 plan.least_phase=0 plan.least_team=0 "
-        .. "plan.group_tokens=19 -o one"):format(helper.with_addresses, shell(root .. "/gen/attn2c"), value))
+    for _, value in ipairs { "int8, attention int8", helper.is_long and "bf16" or nil } do
+      sh(("%s %s build one.lua 'precision=%s' threads=3 plan.least_phase=0 plan.least_team=0 "
+        .. "plan.group_tokens=19 -o one"):format(helper.with_addresses, shell(root .. "/gen/attn2c"),
+        value == "bf16" and value or '{ "int8", attention = "int8" }'))
       local said = sh("./one/one check")
       assert.truthy(said:find("passed, 0 failed", 1, true), said)
       assert.truthy(said:find("output hidden, shipped = trace[^\n]*0.00e%+00[^\n]*ok"), said)
