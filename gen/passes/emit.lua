@@ -328,10 +328,15 @@ local function model_values(state, builds)
     end
   end
   local logits = first.continues and first.described.continued.output
+  local state_floats = 0
+  for _, build in ipairs(first.continues and builds or {}) do
+    state_floats = math.max(state_floats, build.described.continued.state_floats)
+  end
   local windows = first.continues and #first.described.continued.windows > 0
   return with(first, { targets = builds, windows = windows, call_rows = state.spec.call_rows or false,
     vocab = state.spec.input.vocab, sequences = state.spec.sequences or false,
     generation = emit_generation.values(state.spec),
+    state_bytes = types.bytes(state_floats, "f32"),
     logits_name = logits and reserved.member(logits.member) or false,
     logits_width = logits and logits.shape[#logits.shape] or false, target = table.concat(state.target_names, ", "),
     arena_bytes = most.arena_bytes, weight_bytes = most.weight_bytes, has_text = state.tokenizer ~= nil,

@@ -66,6 +66,20 @@ static void print_lengths(const attn2c_program *program, FILE *out) {
   }
 }
 
+/* Returns the bytes that a context keeps of one sequence. */
+static int64_t state_bytes(const attn2c_continued *of) { return bytes_of(of->state_floats); }
+
+/* Prints what a context keeps from call to call, of a model that continues. */
+static void print_state(const attn2c_descriptor *model, FILE *out) {
+  const attn2c_continued *of = model->continued;
+  if (!of) return;
+  fprintf(out,
+          "%-13s%" PRId64 " sequence%s, which calls add to; a call computes at most %" PRId64 " tokens\n",
+          "context", of->sequences, of->sequences == 1 ? "" : "s", of->call_rows);
+  print_bytes("state", of->sequences * state_bytes(of), out);
+  fprintf(out, "  %-11s%" PRId64 " bytes\n", "a sequence", state_bytes(of));
+}
+
 /* Returns the size of the weights that are linked in, in bytes. */
 static int64_t embedded_bytes(const attn2c_descriptor *model) {
   return attn2c_is_embedded(model) ? model->embedded->end - model->embedded->begin : 0;
@@ -131,6 +145,7 @@ static void print_table(const attn2c_program *program, FILE *out) {
     fprintf(out, "%-13s%" PRId64 " bytes, %s: no --weights is needed\n", "linked in", embedded_bytes(model),
             embedded_form(model));
   print_bytes("arena", bytes_of(model->arena_floats), out);
+  print_state(model, out);
   fprintf(out, "%-13s%d in C, %d from libxsmm\n", "kernels", model->own_kernel_count, model->kernel_count);
   fprintf(out, "%-13s%" PRId64 "\n", "lines", model->lines);
 }
@@ -233,6 +248,18 @@ static int json_lengths(const attn2c_program *program, json_t *object) {
   return json_object_set_new(object, "tokens", tokens);
 }
 
+/* Sets object.context to the sequences that a context keeps, and the bytes of its state. Returns 0, or -1
+ * without memory. */
+static int json_context(const attn2c_descriptor *model, json_t *object) {
+  const attn2c_continued *of = model->continued;
+  if (!of) return 0;
+  return json_object_set_new(
+      object, "context",
+      json_pack("{s:I, s:I, s:I, s:I, s:I}", "tokens", (json_int_t)model->lengths->sizes[0].seq, "sequences",
+                (json_int_t)of->sequences, "call_tokens", (json_int_t)of->call_rows, "sequence_bytes",
+                (json_int_t)state_bytes(of), "state_bytes", (json_int_t)(of->sequences * state_bytes(of))));
+}
+
 /* Sets object.targets to the names of the targets, if there are several. It also sets object.in_use to the
  * one in use, or null. */
 static int json_targets(const attn2c_descriptor *model, json_t *object) {
@@ -264,8 +291,9 @@ static int print_json(const attn2c_program *program, FILE *out) {
   if (object != NULL && json_object_set_new(object, "second_thread", second) == 0 &&
       (!model->smoothing || json_object_set_new(object, "factors", json_string(model->smoothing)) == 0) &&
       (!attn2c_is_embedded(model) || json_object_set(object, "embedded", embedded) == 0) &&
-      json_lengths(program, object) == 0 && json_entries(model, object) == 0 &&
-      json_targets(model, object) == 0 && json_text(model, object) == 0 && json_kernels(model, object) == 0) {
+      json_lengths(program, object) == 0 && json_context(model, object) == 0 &&
+      json_entries(model, object) == 0 && json_targets(model, object) == 0 && json_text(model, object) == 0 &&
+      json_kernels(model, object) == 0) {
     text = json_dumps(object, JSON_INDENT(2));
   }
   json_decref(object);

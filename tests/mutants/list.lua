@@ -519,8 +519,8 @@ of("runtime/ops/vector.h", "c:rowops_base") {
 }
 
 of("runtime/ops/softmax.h", "c:rowops_base") {
-  { name = "softmax_empty", old = "attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, NULL, 0);",
-    new = "attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f, NULL, 0);", filter = "softmax/*",
+  { name = "softmax_empty", old = "attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, NULL, 0, 0);",
+    new = "attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f, NULL, 0, 0);", filter = "softmax/*",
     wrong = "a row without a key is NaN" },
   { name = "softmax_far", old = "< ATTN2C_SOFTMAX_MOST) continue;", new = "< 1e30f) continue;",
     filter = "softmax/of_scores*", wrong = "scores far from zero lose the digits of their differences" },

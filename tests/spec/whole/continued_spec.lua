@@ -2,6 +2,7 @@
 -- reference, and scripts of calls with one whole sequence, for one worker and for two, also with NaN.
 local helper = require("tests.spec.helper")
 local json = require("common.json")
+local json = require("common.json")
 
 local FLAGS = "ATTN2C_CFLAGS='-g1 -O1 -Wall -Wextra -Werror'"
 
@@ -40,6 +41,15 @@ describe("a model that continues", function()
         local said = runs("out/writer check")
         assert.truthy(said:find("in chunks", 1, true) and said:find("token by token", 1, true))
         if threads == 1 then runs("out/writer check --nan") end
+        if threads == 1 and i == 1 then
+          said = runs("out/writer info")
+          assert.truthy(said:find("\ncontext      3 sequences, which calls add to; a call computes at most 40 tokens\n", 1,
+            true), said)
+          local each = tonumber(said:match("\n  a sequence (%d+) bytes\n"))
+          assert.truthy(said:find(("\nstate        %d bytes"):format(3 * each), 1, true), said)
+          assert.same({ tokens = 300, sequences = 3, call_tokens = 40, sequence_bytes = each, state_bytes = 3 * each },
+            json.decode(runs("out/writer info --json")).context)
+        end
       end
     end)
   end
