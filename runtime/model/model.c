@@ -43,8 +43,9 @@ static int open_model(const attn2c_descriptor *descriptor, attn2c_source *source
     opened->descriptor = descriptor;
     opened->workers = workers_for(descriptor->threads);
     opened->kernels = calloc((size_t)descriptor->kernel_count + 1, sizeof *opened->kernels);
+    opened->checksum = calloc(1, sizeof *opened->checksum);
   }
-  if (!opened || !opened->kernels) {
+  if (!opened || !opened->kernels || !opened->checksum) {
     attn2c_say(message, "no memory for %d kernels", descriptor->kernel_count);
     attn2c_model_close(opened);
     return ATTN2C_MEMORY;
@@ -121,6 +122,7 @@ void attn2c_model_close(attn2c_model *model) {
   else
     attn2c_free(model->own);
   free(model->kernels);
+  free(model->checksum);
   attn2c_code_free(model->code);
   free(model);
 }

@@ -7,15 +7,18 @@
 #include "model/kernels.h"
 #include "weights/weights.h"
 
+#include <stdatomic.h>
+
 typedef struct attn2c_model { /* immutable once open; shared by any number of threads */
   const attn2c_descriptor *descriptor;
-  attn2c_kernel *kernels; /* descriptor->kernel_count kernels */
-  const float *weights;   /* the packed block, descriptor->weight_floats */
-  float *own;             /* the same block if it may be written, else NULL */
-  attn2c_packed *packed;  /* owner of the block; NULL: `own` */
-  const char *provider;   /* "libxsmm", "c" or "libxsmm and c" */
-  attn2c_code *code;      /* the kernels' machine code */
-  int workers;            /* number of workers that share a call */
+  attn2c_kernel *kernels;     /* descriptor->kernel_count kernels */
+  const float *weights;       /* the packed block, descriptor->weight_floats */
+  float *own;                 /* the same block if it may be written, else NULL */
+  attn2c_packed *packed;      /* owner of the block; NULL: `own` */
+  const char *provider;       /* "libxsmm", "c" or "libxsmm and c" */
+  attn2c_code *code;          /* the kernels' machine code */
+  int workers;                /* number of workers that share a call */
+  _Atomic uint64_t *checksum; /* of the block, once a call has computed it (saved.c); 0: none has */
 } attn2c_model;
 
 typedef struct attn2c_context { /* one caller's state */

@@ -146,6 +146,8 @@ int attn2c_packed_open(const char *path, const attn2c_descriptor *model, attn2c_
   return status;
 }
 
+uint64_t attn2c_packed_checksum(const attn2c_packed *packed) { return packed->checksum; }
+
 int attn2c_packed_verify(const attn2c_packed *packed, attn2c_message *message) {
   if (attn2c_checksum(0, packed->block, block_size(packed->model)) == packed->checksum) return ATTN2C_OK;
   return attn2c_packed_refuse(packed->model, packed->name, "damaged: their checksum is wrong", message);

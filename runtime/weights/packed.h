@@ -32,6 +32,8 @@ float *attn2c_packed_own(attn2c_packed *packed);
 /* Returns that copy, or NULL if none was made. */
 float *attn2c_packed_owned(const attn2c_packed *packed);
 
+/* Returns the checksum that the header states of the block. */
+uint64_t attn2c_packed_checksum(const attn2c_packed *packed);
 /* Reads the whole block; ATTN2C_FORMAT and a line if it differs from what was packed. */
 int attn2c_packed_verify(const attn2c_packed *packed, attn2c_message *message);
 

@@ -2,14 +2,12 @@
  * order in which a user can act on them. */
 #include "weights/packed_header.h"
 #include "base/checksum.h"
+#include "formats/fields.h"
 #include "weights/layout.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-               "floats have the same bytes in the file and in memory");
 
 enum { VERSION = 1 };
 
@@ -28,31 +26,6 @@ enum {
 };
 
 static const char magic[ATTN2C_PACKED_MAGIC] = "attn2c weights\n";
-
-static uint64_t number_at(const unsigned char *header, int at) {
-  uint64_t number;
-  memcpy(&number, header + at, sizeof number);
-  return number;
-}
-
-static uint32_t word_at(const unsigned char *header, int at) {
-  uint32_t word;
-  memcpy(&word, header + at, sizeof word);
-  return word;
-}
-
-static void put_number(unsigned char *header, int at, uint64_t number) {
-  memcpy(header + at, &number, sizeof number);
-}
-
-static void put_word(unsigned char *header, int at, uint32_t word) {
-  memcpy(header + at, &word, sizeof word);
-}
-
-/* Writes the text, cut to fit, with a terminating zero. */
-static void put_text(unsigned char *header, int at, int end, const char *text) {
-  snprintf((char *)header + at, (size_t)(end - at), "%s", text);
-}
 
 /* Returns the bits of the number types of the weights: of f32, and of those of packings. */
 static uint32_t types_of(const attn2c_descriptor *model) {
@@ -86,18 +59,20 @@ void attn2c_packed_header_make(const attn2c_descriptor *model, uint64_t block_ch
                                unsigned char header[ATTN2C_PACKED_HEADER]) {
   memset(header, 0, ATTN2C_PACKED_HEADER);
   memcpy(header, magic, sizeof magic);
-  put_word(header, AT_VERSION, VERSION);
-  put_word(header, AT_TYPE, types_of(model));
-  put_number(header, AT_BYTES, (uint64_t)block_bytes(model));
-  put_number(header, AT_BLOCK, block_checksum);
-  put_number(header, AT_LAYOUT, attn2c_layout(model));
-  put_text(header, AT_DESCRIPTION, AT_TARGET, model->description_hash);
-  put_text(header, AT_TARGET, AT_NAME, model->target);
-  put_text(header, AT_NAME, AT_END, model->name);
-  put_number(header, AT_HEADER, attn2c_checksum(0, header, AT_HEADER));
+  attn2c_put_word(header, AT_VERSION, VERSION);
+  attn2c_put_word(header, AT_TYPE, types_of(model));
+  attn2c_put_number(header, AT_BYTES, (uint64_t)block_bytes(model));
+  attn2c_put_number(header, AT_BLOCK, block_checksum);
+  attn2c_put_number(header, AT_LAYOUT, attn2c_layout(model));
+  attn2c_put_text(header, AT_DESCRIPTION, AT_TARGET, model->description_hash);
+  attn2c_put_text(header, AT_TARGET, AT_NAME, model->target);
+  attn2c_put_text(header, AT_NAME, AT_END, model->name);
+  attn2c_put_number(header, AT_HEADER, attn2c_checksum(0, header, AT_HEADER));
 }
 
-uint64_t attn2c_packed_header_checksum(const unsigned char *header) { return number_at(header, AT_BLOCK); }
+uint64_t attn2c_packed_header_checksum(const unsigned char *header) {
+  return attn2c_number_at(header, AT_BLOCK);
+}
 
 int attn2c_packed_refuse(const attn2c_descriptor *model, const char *name, const char *what,
                          attn2c_message *message) {
@@ -115,15 +90,15 @@ static int differs(const attn2c_descriptor *model, const unsigned char *header, 
   /* A target given on the command line is part of the description. */
   const int is_other =
       memcmp(theirs + AT_DESCRIPTION, ours + AT_DESCRIPTION, AT_TARGET - AT_DESCRIPTION) != 0;
-  const int is_laid_out = number_at(header, AT_LAYOUT) == number_at(own, AT_LAYOUT);
+  const int is_laid_out = attn2c_number_at(header, AT_LAYOUT) == attn2c_number_at(own, AT_LAYOUT);
   const int is_of_target = memcmp(theirs + AT_TARGET, ours + AT_TARGET, AT_NAME - AT_TARGET) == 0;
   if (memcmp(theirs + AT_NAME, ours + AT_NAME, AT_END - AT_NAME) != 0)
     snprintf(what, size, "for another model, %.100s; this is %.100s", theirs + AT_NAME, ours + AT_NAME);
   else if (!is_of_target && (is_other || !is_laid_out))
     snprintf(what, size, "for another target, %.31s; this build is for %.31s", theirs + AT_TARGET,
              ours + AT_TARGET);
-  else if (word_at(header, AT_TYPE) != types_of(model))
-    snprintf(what, size, "of type %s, but this model's are %s", word_of(word_at(header, AT_TYPE)),
+  else if (attn2c_word_at(header, AT_TYPE) != types_of(model))
+    snprintf(what, size, "of type %s, but this model's are %s", word_of(attn2c_word_at(header, AT_TYPE)),
              word_of(types_of(model)));
   else if (is_other)
     snprintf(what, size, "for another description of %.100s (%.31s; this is %.31s)", ours + AT_NAME,
@@ -132,9 +107,9 @@ static int differs(const attn2c_descriptor *model, const unsigned char *header, 
     snprintf(
         what, size,
         "for a build with other tile parameters or factors (from other files, or another version of attn2c)");
-  else if (number_at(header, AT_BYTES) != number_at(own, AT_BYTES))
+  else if (attn2c_number_at(header, AT_BYTES) != attn2c_number_at(own, AT_BYTES))
     snprintf(what, size, "the block has %" PRIu64 " bytes, but %" PRIu64 " are expected",
-             number_at(header, AT_BYTES), number_at(own, AT_BYTES));
+             attn2c_number_at(header, AT_BYTES), attn2c_number_at(own, AT_BYTES));
   else
     return 0;
   return 1;
@@ -148,10 +123,10 @@ static int is_wrong(const attn2c_descriptor *model, const unsigned char *header,
     snprintf(what, limit, "cut within the header, after %" PRId64 " bytes", size);
   else if (memcmp(header, magic, sizeof magic) != 0)
     snprintf(what, limit, "the header is damaged");
-  else if (word_at(header, AT_VERSION) != VERSION)
-    snprintf(what, limit, "format %" PRIu32 " is not supported, only %d is", word_at(header, AT_VERSION),
-             VERSION);
-  else if (number_at(header, AT_HEADER) != attn2c_checksum(0, header, AT_HEADER))
+  else if (attn2c_word_at(header, AT_VERSION) != VERSION)
+    snprintf(what, limit, "format %" PRIu32 " is not supported, only %d is",
+             attn2c_word_at(header, AT_VERSION), VERSION);
+  else if (attn2c_number_at(header, AT_HEADER) != attn2c_checksum(0, header, AT_HEADER))
     snprintf(what, limit, "the header is damaged");
   else if (size != whole)
     return differs(model, header, what, limit) ||

@@ -287,7 +287,7 @@ Test(packed, the_layout_is_of_all_that_decides_the_block) {
       other_stored[0].shape[1]++;
       break;
     case 6:
-      other_views[0].added = 1;
+      other_views[0].flags = ATTN2C_VIEW_ADDED;
       break;
     case 7:
       other_views[0].row++;

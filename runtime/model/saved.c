@@ -1,0 +1,286 @@
+/* saved.c - the file of a saved sequence. What identifies the weights is the checksum of their packed block,
+ * which a file of packed weights states. Places in the last page that have no token are zeros. */
+#include "model/saved.h"
+#include "base/checksum.h"
+#include "formats/fields.h"
+#include "formats/file.h"
+#include "model/continue.h"
+#include "weights/layout.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { HEADER = 4096, MAGIC = 16, VERSION = 1 };
+
+/* Offsets of the header's fields; all other bytes are zero. */
+enum {
+  AT_VERSION = MAGIC,
+  AT_TOKENS = 20,
+  AT_DATA = 24,
+  AT_LAYOUT = 32,
+  AT_WEIGHTS = 40,
+  AT_DESCRIPTION = 48,
+  AT_TARGET = 80,
+  AT_NAME = 112,
+  AT_END = 368,
+  AT_HEADER = HEADER - 8
+};
+
+static const char magic[MAGIC] = "attn2c state\n\0\0";
+
+static uint64_t add_number(uint64_t sum, int64_t number) {
+  return attn2c_checksum(sum, &number, sizeof number);
+}
+
+/* Returns a number for the version of attn2c and the layouts of weights and state. */
+static uint64_t layout_of(const attn2c_descriptor *model) {
+  const attn2c_continued *of = model->continued;
+  uint64_t sum = attn2c_checksum(attn2c_layout(model), model->generator, strlen(model->generator));
+  sum = add_number(add_number(sum, of->state_floats), of->page);
+  for (int i = 0; i < of->kept_count; i++) {
+    const attn2c_state_part *kept = &of->kept[i];
+    const int64_t numbers[] = {kept->tensor, kept->offset, kept->page_floats, kept->is_transposed,
+                               model->tensors[kept->tensor].type};
+    for (size_t j = 0; j < sizeof numbers / sizeof *numbers; j++) sum = add_number(sum, numbers[j]);
+  }
+  return sum;
+}
+
+static uint64_t weights_of(const attn2c_model *model) {
+  const size_t bytes = (size_t)model->descriptor->weight_floats * sizeof(float);
+  if (model->packed && !model->own) return attn2c_packed_checksum(model->packed);
+  uint64_t sum = atomic_load(model->checksum);
+  if (sum != 0) return sum;
+  sum = attn2c_checksum(0, model->weights, bytes);
+  atomic_store(model->checksum, sum); /* another thread stores the same */
+  return sum;
+}
+
+/* Writes a header without the checksums of the data and of itself. */
+static void make_header(const attn2c_model *model, int64_t tokens, unsigned char header[HEADER]) {
+  const attn2c_descriptor *of = model->descriptor;
+  memset(header, 0, HEADER);
+  memcpy(header, magic, sizeof magic);
+  attn2c_put_word(header, AT_VERSION, VERSION);
+  attn2c_put_word(header, AT_TOKENS, (uint32_t)tokens);
+  attn2c_put_number(header, AT_LAYOUT, layout_of(of));
+  attn2c_put_number(header, AT_WEIGHTS, weights_of(model));
+  attn2c_put_text(header, AT_DESCRIPTION, AT_TARGET, of->description_hash);
+  attn2c_put_text(header, AT_TARGET, AT_NAME, of->target);
+  attn2c_put_text(header, AT_NAME, AT_END, of->name);
+}
+
+/* The pages of a sequence: those that are full, and the keys of one that is not. */
+typedef struct {
+  int64_t full, rest;
+} extent;
+
+static extent extent_of(const attn2c_continued *of, int64_t tokens) {
+  return (extent){tokens / of->page, tokens % of->page};
+}
+
+/* Returns the floats that a sequence's pages have in all. */
+static int64_t floats_of(const attn2c_continued *of, extent pages) {
+  int64_t floats = 0;
+  for (int i = 0; i < of->kept_count; i++)
+    floats += (pages.full + (pages.rest > 0)) * of->kept[i].page_floats;
+  return floats;
+}
+
+/* Copies the first keys of a page, and leaves the places of others as they are, which are zeros. Numbers of
+ * bf16 are in pairs: of columns where a page is transposed, of keys elsewhere. */
+static void copy_keys(const attn2c_state_part *kept, attn2c_type type, int64_t page, int64_t keys,
+                      const float *from, float *to) {
+  const size_t group = type == ATTN2C_BF16 && !kept->is_transposed ? 2 : 1;
+  const size_t whole = (size_t)keys / group, row = (size_t)kept->page_floats * group / (size_t)page;
+  if (kept->is_transposed) {
+    for (int64_t at = 0; at < kept->page_floats; at += page)
+      memcpy(to + at, from + at, (size_t)keys * sizeof(float));
+    return;
+  }
+  memcpy(to, from, whole * row * sizeof(float));
+  for (size_t i = whole * row; (size_t)keys % group != 0 && i < (whole + 1) * row; i++)
+    memcpy(to + i, from + i, sizeof(float) / 2);
+}
+
+/* Adds a part of the data to the checksum of those before. */
+static uint64_t add_floats(uint64_t sum, const float *floats, int64_t count) {
+  return attn2c_checksum(sum, floats, (size_t)count * sizeof(float));
+}
+
+/* Makes the list of a file's parts, [1 + 2 kept_count], and its header. last: zeros, for pages that are not
+ * full. */
+static void make_parts(const attn2c_context *context, int64_t sequence, unsigned char *header, float *last,
+                       attn2c_file_part *parts) {
+  const attn2c_descriptor *model = context->model->descriptor;
+  const attn2c_continued *of = model->continued;
+  const extent pages = extent_of(of, context->positions[sequence]);
+  uint64_t sum = 0;
+  make_header(context->model, context->positions[sequence], header);
+  *parts++ = (attn2c_file_part){header, HEADER};
+  for (int i = 0; i < of->kept_count; i++) {
+    const attn2c_state_part *kept = &of->kept[i];
+    const float *from = context->state + sequence * of->state_floats + kept->offset;
+    const int64_t full = pages.full * kept->page_floats, more = pages.rest > 0 ? kept->page_floats : 0;
+    if (more > 0) copy_keys(kept, model->tensors[kept->tensor].type, of->page, pages.rest, from + full, last);
+    sum = add_floats(add_floats(sum, from, full), last, more);
+    *parts++ = (attn2c_file_part){from, (size_t)full * sizeof(float)};
+    *parts++ = (attn2c_file_part){last, (size_t)more * sizeof(float)};
+    last += more;
+  }
+  attn2c_put_number(header, AT_DATA, sum);
+  attn2c_put_number(header, AT_HEADER, attn2c_checksum(0, header, AT_HEADER));
+}
+
+/* Says why a call is wrong, and returns ATTN2C_USAGE; ATTN2C_OK if it is not. */
+static int check_call(const attn2c_context *context, int64_t sequence, const char *path,
+                      attn2c_message *message) {
+  if (attn2c_position(context, sequence) >= 0 && path) return ATTN2C_OK;
+  if (!context || !context->model->descriptor->continued)
+    attn2c_say(message, "there is no context with sequences");
+  else if (!path)
+    attn2c_say(message, "no path of a saved state was given");
+  else
+    attn2c_say(message, "sequence %" PRId64 ", but 0 to %" PRId64 " is allowed", sequence,
+               context->model->descriptor->continued->sequences - 1);
+  return ATTN2C_USAGE;
+}
+
+static int no_memory(const char *path, attn2c_message *message) {
+  attn2c_say(message, "%s: no memory for a saved state", path);
+  return ATTN2C_MEMORY;
+}
+
+int attn2c_save(const attn2c_context *context, int64_t sequence, const char *path, attn2c_message *message) {
+  if (check_call(context, sequence, path, message) != ATTN2C_OK) return ATTN2C_USAGE;
+  const attn2c_continued *of = context->model->descriptor->continued;
+  const extent page = {context->positions[sequence] % of->page > 0, 0};
+  const size_t count = 1 + 2 * (size_t)of->kept_count;
+  unsigned char *header = malloc(HEADER);
+  float *last = calloc((size_t)floats_of(of, page) + 1, sizeof *last);
+  attn2c_file_part *parts = calloc(count, sizeof *parts);
+  int status = ATTN2C_MEMORY;
+  if (header && last && parts) {
+    make_parts(context, sequence, header, last, parts);
+    status = attn2c_file_write(path, parts, (int)count, message);
+  } else {
+    no_memory(path, message);
+  }
+  free(parts);
+  free(last);
+  free(header);
+  return status;
+}
+
+/* Writes to `what` why a header is not one of this model's sequences; returns 0 if it is. */
+static int differs(const attn2c_model *model, const unsigned char *header, char *what, size_t size) {
+  unsigned char own[HEADER];
+  const attn2c_descriptor *of = model->descriptor;
+  const char *theirs = (const char *)header, *ours = (const char *)own;
+  make_header(model, 0, own);
+  const uint32_t tokens = attn2c_word_at(header, AT_TOKENS);
+  if (memcmp(theirs + AT_NAME, ours + AT_NAME, AT_END - AT_NAME) != 0)
+    snprintf(what, size, "of another model, %.100s; this is %.100s", theirs + AT_NAME, of->name);
+  else if (memcmp(theirs + AT_TARGET, ours + AT_TARGET, AT_NAME - AT_TARGET) != 0)
+    snprintf(what, size, "of another target, %.31s; this is %.31s", theirs + AT_TARGET, of->target);
+  else if (memcmp(theirs + AT_DESCRIPTION, ours + AT_DESCRIPTION, AT_TARGET - AT_DESCRIPTION) != 0)
+    snprintf(what, size, "of another description of %.100s (%.31s; this is %.31s)", of->name,
+             theirs + AT_DESCRIPTION, of->description_hash);
+  else if (attn2c_number_at(header, AT_LAYOUT) != attn2c_number_at(own, AT_LAYOUT))
+    snprintf(what, size, "of a build with other tile parameters or factors, or by another version of attn2c");
+  else if (attn2c_number_at(header, AT_WEIGHTS) != attn2c_number_at(own, AT_WEIGHTS))
+    snprintf(what, size, "of other weights");
+  else if (tokens > (uint64_t)of->lengths->sizes[0].seq)
+    snprintf(what, size, "it has %" PRIu32 " tokens, but a sequence has at most %" PRId64, tokens,
+             of->lengths->sizes[0].seq);
+  else
+    return 0;
+  return 1;
+}
+
+/* Does the same for the bytes at a file's start, of which `read` were there. */
+static int is_wrong(const attn2c_model *model, const unsigned char *header, size_t read, int64_t file_size,
+                    char *what, size_t size) {
+  if (memcmp(header, magic, read < MAGIC ? read : MAGIC) != 0 || read == 0)
+    snprintf(what, size, "this is another kind of file");
+  else if (read < HEADER)
+    snprintf(what, size, "cut within the header, after %zu bytes", read);
+  else if (attn2c_word_at(header, AT_VERSION) != VERSION)
+    snprintf(what, size, "format %" PRIu32 " is not supported, only %d is",
+             attn2c_word_at(header, AT_VERSION), VERSION);
+  else if (attn2c_number_at(header, AT_HEADER) != attn2c_checksum(0, header, AT_HEADER))
+    snprintf(what, size, "the header is damaged");
+  else if (!differs(model, header, what, size)) {
+    const attn2c_continued *of = model->descriptor->continued;
+    const extent pages = extent_of(of, attn2c_word_at(header, AT_TOKENS));
+    const int64_t whole = HEADER + floats_of(of, pages) * (int64_t)sizeof(float);
+    if (file_size == whole) return 0;
+    snprintf(what, size, "%s: %" PRId64 " bytes, but %" PRId64 " are expected",
+             file_size < whole ? "cut" : "too long", file_size, whole);
+  }
+  return 1;
+}
+
+static int refuse(const char *path, const char *what, attn2c_message *message) {
+  attn2c_say(message, "%s: saved state: %s", path, what);
+  return ATTN2C_FORMAT;
+}
+
+/* Returns the checksum of data that were read as a whole, part by part as they were written. */
+static uint64_t sum_of(const attn2c_continued *of, extent pages, const float *data) {
+  uint64_t sum = 0;
+  for (int i = 0; i < of->kept_count; i++) {
+    const int64_t full = pages.full * of->kept[i].page_floats,
+                  more = pages.rest > 0 ? of->kept[i].page_floats : 0;
+    sum = add_floats(add_floats(sum, data, full), data + full, more);
+    data += full + more;
+  }
+  return sum;
+}
+
+/* Puts data that were read as a whole into a sequence. */
+static void take(attn2c_context *context, int64_t sequence, int64_t tokens, const float *data) {
+  const attn2c_continued *of = context->model->descriptor->continued;
+  const extent pages = extent_of(of, tokens);
+  for (int i = 0; i < of->kept_count; i++) {
+    const int64_t floats = (pages.full + (pages.rest > 0)) * of->kept[i].page_floats;
+    memcpy(context->state + sequence * of->state_floats + of->kept[i].offset, data,
+           (size_t)floats * sizeof(float));
+    data += floats;
+  }
+  context->positions[sequence] = (int32_t)tokens;
+}
+
+/* Reads an opened file. All of its data are read and compared before the sequence changes. */
+static int load_file(attn2c_context *context, int64_t sequence, const attn2c_file *file,
+                     attn2c_message *message) {
+  unsigned char header[HEADER];
+  char what[400];
+  const attn2c_continued *of = context->model->descriptor->continued;
+  const size_t read = file->size < HEADER ? (size_t)file->size : HEADER;
+  int status = attn2c_file_read(file, 0, header, read, message);
+  if (status != ATTN2C_OK) return status;
+  if (is_wrong(context->model, header, read, file->size, what, sizeof what))
+    return refuse(file->name, what, message);
+  const int64_t tokens = attn2c_word_at(header, AT_TOKENS);
+  const extent pages = extent_of(of, tokens);
+  const size_t bytes = (size_t)floats_of(of, pages) * sizeof(float);
+  float *data = malloc(bytes + 1);
+  if (!data) return no_memory(file->name, message);
+  status = attn2c_file_read(file, HEADER, data, bytes, message);
+  if (status == ATTN2C_OK && sum_of(of, pages, data) != attn2c_number_at(header, AT_DATA))
+    status = refuse(file->name, "damaged: its checksum is wrong", message);
+  if (status == ATTN2C_OK) take(context, sequence, tokens, data);
+  free(data);
+  return status;
+}
+
+int attn2c_load(attn2c_context *context, int64_t sequence, const char *path, attn2c_message *message) {
+  attn2c_file file;
+  int status = check_call(context, sequence, path, message);
+  if (status == ATTN2C_OK) status = attn2c_file_open(path, &file, message);
+  if (status != ATTN2C_OK) return status;
+  status = load_file(context, sequence, &file, message);
+  attn2c_file_close(&file);
+  return status;
+}
