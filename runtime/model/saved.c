@@ -1,5 +1,5 @@
-/* saved.c - the file of a saved sequence. What identifies the weights is the checksum of their packed block,
- * which a file of packed weights states. Places in the last page that have no token are zeros. */
+/* saved.c - writes and reads the file of a saved sequence. The checksum of the packed block identifies the
+ * weights; a file of packed weights states it. Places in the last page that have no token are zeros. */
 #include "model/saved.h"
 #include "base/checksum.h"
 #include "formats/fields.h"
@@ -22,7 +22,7 @@ enum {
   AT_DESCRIPTION = 48,
   AT_TARGET = 80,
   AT_NAME = 112,
-  AT_END = 368,
+  AT_FORGOTTEN = 368,
   AT_HEADER = HEADER - 8
 };
 
@@ -39,10 +39,12 @@ static uint64_t layout_of(const attn2c_descriptor *model) {
   sum = add_number(add_number(sum, of->state_floats), of->page);
   for (int i = 0; i < of->kept_count; i++) {
     const attn2c_state_part *kept = &of->kept[i];
-    const int64_t numbers[] = {kept->tensor, kept->offset, kept->page_floats, kept->is_transposed,
-                               model->tensors[kept->tensor].type};
+    const int64_t numbers[] = {kept->tensor,        kept->offset, kept->page_floats,
+                               kept->is_transposed, kept->window, kept->type};
     for (size_t j = 0; j < sizeof numbers / sizeof *numbers; j++) sum = add_number(sum, numbers[j]);
   }
+  for (int i = 0; i < of->window_count; i++)
+    sum = add_number(add_number(sum, of->windows[i].left), of->windows[i].keys);
   return sum;
 }
 
@@ -56,42 +58,78 @@ static uint64_t weights_of(const attn2c_model *model) {
   return sum;
 }
 
+/* Says how much of a sequence there is: its tokens, and the first ones whose keys each window has forgotten,
+ * which are whole pages. */
+typedef struct {
+  int64_t tokens, forgotten[ATTN2C_MOST_WINDOWS];
+} contents;
+
+static contents contents_of(const attn2c_context *context, int64_t sequence) {
+  const attn2c_continued *of = context->model->descriptor->continued;
+  contents has = {.tokens = context->positions[sequence]};
+  for (int i = 0; i < of->window_count && has.tokens > 0; i++)
+    has.forgotten[i] = context->forgotten[i * of->sequences + sequence];
+  return has;
+}
+
 /* Writes a header without the checksums of the data and of itself. */
-static void make_header(const attn2c_model *model, int64_t tokens, unsigned char header[HEADER]) {
+static void make_header(const attn2c_model *model, const contents *has, unsigned char header[HEADER]) {
   const attn2c_descriptor *of = model->descriptor;
   memset(header, 0, HEADER);
   memcpy(header, magic, sizeof magic);
   attn2c_put_word(header, AT_VERSION, VERSION);
-  attn2c_put_word(header, AT_TOKENS, (uint32_t)tokens);
+  attn2c_put_word(header, AT_TOKENS, (uint32_t)has->tokens);
   attn2c_put_number(header, AT_LAYOUT, layout_of(of));
   attn2c_put_number(header, AT_WEIGHTS, weights_of(model));
   attn2c_put_text(header, AT_DESCRIPTION, AT_TARGET, of->description_hash);
   attn2c_put_text(header, AT_TARGET, AT_NAME, of->target);
-  attn2c_put_text(header, AT_NAME, AT_END, of->name);
+  attn2c_put_text(header, AT_NAME, AT_FORGOTTEN, of->name);
+  for (int i = 0; i < ATTN2C_MOST_WINDOWS; i++)
+    attn2c_put_word(header, AT_FORGOTTEN + 4 * i, (uint32_t)has->forgotten[i]);
 }
 
-/* The pages of a sequence: those that are full, and the keys of one that is not. */
+/* Reads what a header of this model says; returns 0 if no state can be so. */
+static int read_contents(const attn2c_descriptor *model, const unsigned char *header, contents *has) {
+  const attn2c_continued *of = model->continued;
+  *has = (contents){.tokens = attn2c_word_at(header, AT_TOKENS)};
+  for (int i = 0; i < of->window_count; i++) {
+    const int64_t forgotten = attn2c_word_at(header, AT_FORGOTTEN + 4 * i);
+    if (forgotten > has->tokens || forgotten % of->page != 0 || has->tokens - forgotten > of->windows[i].keys)
+      return 0;
+    has->forgotten[i] = forgotten;
+  }
+  return has->tokens <= model->lengths->sizes[0].seq;
+}
+
+/* Returns the keys of a part that a sequence has. */
+static int64_t keys_of(const attn2c_state_part *kept, const contents *has) {
+  return has->tokens - (kept->window < 0 ? 0 : has->forgotten[kept->window]);
+}
+
+/* The floats of a part: those of full pages, and of a page that is not full, which has `rest` keys. */
 typedef struct {
-  int64_t full, rest;
+  int64_t full, last, rest;
 } extent;
 
-static extent extent_of(const attn2c_continued *of, int64_t tokens) {
-  return (extent){tokens / of->page, tokens % of->page};
+static extent extent_of(const attn2c_continued *of, const attn2c_state_part *kept, const contents *has) {
+  const int64_t keys = keys_of(kept, has), rest = keys % of->page;
+  return (extent){keys / of->page * kept->page_floats, rest > 0 ? kept->page_floats : 0, rest};
 }
 
-/* Returns the floats that a sequence's pages have in all. */
-static int64_t floats_of(const attn2c_continued *of, extent pages) {
+/* Returns the floats of all parts of a sequence. */
+static int64_t floats_of(const attn2c_continued *of, const contents *has) {
   int64_t floats = 0;
-  for (int i = 0; i < of->kept_count; i++)
-    floats += (pages.full + (pages.rest > 0)) * of->kept[i].page_floats;
+  for (int i = 0; i < of->kept_count; i++) {
+    const extent part = extent_of(of, &of->kept[i], has);
+    floats += part.full + part.last;
+  }
   return floats;
 }
 
-/* Copies the first keys of a page, and leaves the places of others as they are, which are zeros. Numbers of
- * bf16 are in pairs: of columns where a page is transposed, of keys elsewhere. */
-static void copy_keys(const attn2c_state_part *kept, attn2c_type type, int64_t page, int64_t keys,
-                      const float *from, float *to) {
-  const size_t group = type == ATTN2C_BF16 && !kept->is_transposed ? 2 : 1;
+/* Copies the first keys of a page, and leaves the places of others as they are, which are zeros. */
+static void copy_keys(const attn2c_state_part *kept, int64_t page, int64_t keys, const float *from,
+                      float *to) {
+  const size_t group = kept->type == ATTN2C_BF16 && !kept->is_transposed ? 2 : 1;
   const size_t whole = (size_t)keys / group, row = (size_t)kept->page_floats * group / (size_t)page;
   if (kept->is_transposed) {
     for (int64_t at = 0; at < kept->page_floats; at += page)
@@ -112,21 +150,20 @@ static uint64_t add_floats(uint64_t sum, const float *floats, int64_t count) {
  * full. */
 static void make_parts(const attn2c_context *context, int64_t sequence, unsigned char *header, float *last,
                        attn2c_file_part *parts) {
-  const attn2c_descriptor *model = context->model->descriptor;
-  const attn2c_continued *of = model->continued;
-  const extent pages = extent_of(of, context->positions[sequence]);
+  const attn2c_continued *of = context->model->descriptor->continued;
+  const contents has = contents_of(context, sequence);
   uint64_t sum = 0;
-  make_header(context->model, context->positions[sequence], header);
+  make_header(context->model, &has, header);
   *parts++ = (attn2c_file_part){header, HEADER};
   for (int i = 0; i < of->kept_count; i++) {
     const attn2c_state_part *kept = &of->kept[i];
     const float *from = context->state + sequence * of->state_floats + kept->offset;
-    const int64_t full = pages.full * kept->page_floats, more = pages.rest > 0 ? kept->page_floats : 0;
-    if (more > 0) copy_keys(kept, model->tensors[kept->tensor].type, of->page, pages.rest, from + full, last);
-    sum = add_floats(add_floats(sum, from, full), last, more);
-    *parts++ = (attn2c_file_part){from, (size_t)full * sizeof(float)};
-    *parts++ = (attn2c_file_part){last, (size_t)more * sizeof(float)};
-    last += more;
+    const extent part = extent_of(of, kept, &has);
+    if (part.rest > 0) copy_keys(kept, of->page, part.rest, from + part.full, last);
+    sum = add_floats(add_floats(sum, from, part.full), last, part.last);
+    *parts++ = (attn2c_file_part){from, (size_t)part.full * sizeof(float)};
+    *parts++ = (attn2c_file_part){last, (size_t)part.last * sizeof(float)};
+    last += part.last;
   }
   attn2c_put_number(header, AT_DATA, sum);
   attn2c_put_number(header, AT_HEADER, attn2c_checksum(0, header, AT_HEADER));
@@ -154,10 +191,10 @@ static int no_memory(const char *path, attn2c_message *message) {
 int attn2c_save(const attn2c_context *context, int64_t sequence, const char *path, attn2c_message *message) {
   if (check_call(context, sequence, path, message) != ATTN2C_OK) return ATTN2C_USAGE;
   const attn2c_continued *of = context->model->descriptor->continued;
-  const extent page = {context->positions[sequence] % of->page > 0, 0};
+  const contents a_page = {.tokens = of->page};
   const size_t count = 1 + 2 * (size_t)of->kept_count;
   unsigned char *header = malloc(HEADER);
-  float *last = calloc((size_t)floats_of(of, page) + 1, sizeof *last);
+  float *last = calloc((size_t)floats_of(of, &a_page) + 1, sizeof *last);
   attn2c_file_part *parts = calloc(count, sizeof *parts);
   int status = ATTN2C_MEMORY;
   if (header && last && parts) {
@@ -177,9 +214,10 @@ static int differs(const attn2c_model *model, const unsigned char *header, char 
   unsigned char own[HEADER];
   const attn2c_descriptor *of = model->descriptor;
   const char *theirs = (const char *)header, *ours = (const char *)own;
-  make_header(model, 0, own);
   const uint32_t tokens = attn2c_word_at(header, AT_TOKENS);
-  if (memcmp(theirs + AT_NAME, ours + AT_NAME, AT_END - AT_NAME) != 0)
+  contents has = {.tokens = 0};
+  make_header(model, &has, own);
+  if (memcmp(theirs + AT_NAME, ours + AT_NAME, AT_FORGOTTEN - AT_NAME) != 0)
     snprintf(what, size, "of another model, %.100s; this is %.100s", theirs + AT_NAME, of->name);
   else if (memcmp(theirs + AT_TARGET, ours + AT_TARGET, AT_NAME - AT_TARGET) != 0)
     snprintf(what, size, "of another target, %.31s; this is %.31s", theirs + AT_TARGET, of->target);
@@ -193,6 +231,8 @@ static int differs(const attn2c_model *model, const unsigned char *header, char 
   else if (tokens > (uint64_t)of->lengths->sizes[0].seq)
     snprintf(what, size, "it has %" PRIu32 " tokens, but a sequence has at most %" PRId64, tokens,
              of->lengths->sizes[0].seq);
+  else if (!read_contents(of, header, &has))
+    snprintf(what, size, "the header is damaged");
   else
     return 0;
   return 1;
@@ -211,9 +251,9 @@ static int is_wrong(const attn2c_model *model, const unsigned char *header, size
   else if (attn2c_number_at(header, AT_HEADER) != attn2c_checksum(0, header, AT_HEADER))
     snprintf(what, size, "the header is damaged");
   else if (!differs(model, header, what, size)) {
-    const attn2c_continued *of = model->descriptor->continued;
-    const extent pages = extent_of(of, attn2c_word_at(header, AT_TOKENS));
-    const int64_t whole = HEADER + floats_of(of, pages) * (int64_t)sizeof(float);
+    contents has;
+    read_contents(model->descriptor, header, &has);
+    const int64_t whole = HEADER + floats_of(model->descriptor->continued, &has) * (int64_t)sizeof(float);
     if (file_size == whole) return 0;
     snprintf(what, size, "%s: %" PRId64 " bytes, but %" PRId64 " are expected",
              file_size < whole ? "cut" : "too long", file_size, whole);
@@ -227,28 +267,29 @@ static int refuse(const char *path, const char *what, attn2c_message *message) {
 }
 
 /* Returns the checksum of data that were read as a whole, part by part as they were written. */
-static uint64_t sum_of(const attn2c_continued *of, extent pages, const float *data) {
+static uint64_t sum_of(const attn2c_continued *of, const contents *has, const float *data) {
   uint64_t sum = 0;
   for (int i = 0; i < of->kept_count; i++) {
-    const int64_t full = pages.full * of->kept[i].page_floats,
-                  more = pages.rest > 0 ? of->kept[i].page_floats : 0;
-    sum = add_floats(add_floats(sum, data, full), data + full, more);
-    data += full + more;
+    const extent part = extent_of(of, &of->kept[i], has);
+    sum = add_floats(add_floats(sum, data, part.full), data + part.full, part.last);
+    data += part.full + part.last;
   }
   return sum;
 }
 
 /* Puts data that were read as a whole into a sequence. */
-static void take(attn2c_context *context, int64_t sequence, int64_t tokens, const float *data) {
+static void take(attn2c_context *context, int64_t sequence, const contents *has, const float *data) {
   const attn2c_continued *of = context->model->descriptor->continued;
-  const extent pages = extent_of(of, tokens);
   for (int i = 0; i < of->kept_count; i++) {
-    const int64_t floats = (pages.full + (pages.rest > 0)) * of->kept[i].page_floats;
+    const extent part = extent_of(of, &of->kept[i], has);
+    const int64_t floats = part.full + part.last;
     memcpy(context->state + sequence * of->state_floats + of->kept[i].offset, data,
            (size_t)floats * sizeof(float));
     data += floats;
   }
-  context->positions[sequence] = (int32_t)tokens;
+  for (int i = 0; i < of->window_count; i++)
+    context->forgotten[i * of->sequences + sequence] = (int32_t)has->forgotten[i];
+  context->positions[sequence] = (int32_t)has->tokens;
 }
 
 /* Reads an opened file. All of its data are read and compared before the sequence changes. */
@@ -262,15 +303,15 @@ static int load_file(attn2c_context *context, int64_t sequence, const attn2c_fil
   if (status != ATTN2C_OK) return status;
   if (is_wrong(context->model, header, read, file->size, what, sizeof what))
     return refuse(file->name, what, message);
-  const int64_t tokens = attn2c_word_at(header, AT_TOKENS);
-  const extent pages = extent_of(of, tokens);
-  const size_t bytes = (size_t)floats_of(of, pages) * sizeof(float);
+  contents has;
+  read_contents(context->model->descriptor, header, &has);
+  const size_t bytes = (size_t)floats_of(of, &has) * sizeof(float);
   float *data = malloc(bytes + 1);
   if (!data) return no_memory(file->name, message);
   status = attn2c_file_read(file, HEADER, data, bytes, message);
-  if (status == ATTN2C_OK && sum_of(of, pages, data) != attn2c_number_at(header, AT_DATA))
+  if (status == ATTN2C_OK && sum_of(of, &has, data) != attn2c_number_at(header, AT_DATA))
     status = refuse(file->name, "damaged: its checksum is wrong", message);
-  if (status == ATTN2C_OK) take(context, sequence, tokens, data);
+  if (status == ATTN2C_OK) take(context, sequence, &has, data);
   free(data);
   return status;
 }

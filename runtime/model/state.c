@@ -40,7 +40,10 @@ static int64_t hidden(const attn2c_continued *of, int window, int64_t position) 
   return first > 0 ? first / of->page * of->page : 0;
 }
 
-static int64_t pages_of(const attn2c_continued *of, int64_t keys) { return (keys + of->page - 1) / of->page; }
+/* Returns the pages of some keys; 0 for a sequence that began anew after it had forgotten keys. */
+static int64_t pages_of(const attn2c_continued *of, int64_t keys) {
+  return keys > 0 ? (keys + of->page - 1) / of->page : 0;
+}
 
 /* Forgets what no query sees from `position` on, nor after going back by the tokens of a call. */
 static void forget(attn2c_context *context, int window, int64_t sequence, int64_t position) {

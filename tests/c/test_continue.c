@@ -64,7 +64,8 @@ static int run(const attn2c_call *call) {
 
 static const int inputs[] = {0}, outputs[] = {1, 2};
 static const attn2c_entry entry = {"forward", NULL, 0, inputs, outputs, 1, 2, 1, run};
-static const attn2c_state_part kept[] = {{0, 0, PAGE *KEYS, 1}, {0, PLACE_OF_VALUES, PAGE, 0}};
+static const attn2c_state_part kept[] = {{0, 0, PAGE *KEYS, 1, -1, ATTN2C_F32},
+                                         {0, PLACE_OF_VALUES, PAGE, 0, -1, ATTN2C_F32}};
 static const attn2c_continued continued = {.call_rows = CALL_ROWS,
                                            .sequences = SEQUENCES,
                                            .state_floats = STATE,
@@ -364,4 +365,21 @@ Test(carry_on, refuses_a_context_that_cannot, .init = open, .fini = close) {
   cr_assert_eq(attn2c_position(NULL, 0), -1);
   cr_assert_eq(attn2c_rewind(NULL, 0, 0), ATTN2C_USAGE);
   cr_assert_eq(attn2c_copy(NULL, 0, 0), ATTN2C_USAGE);
+}
+
+/* A layer with a window has forgotten keys of a sequence that then begins anew. */
+Test(carry_on, copies_a_sequence_that_began_anew) {
+  static const attn2c_state_window windows[] = {{3, 2 * PAGE}};
+  attn2c_state_part parts[] = {kept[0], kept[1]};
+  attn2c_continued of = continued;
+  attn2c_descriptor own = descriptor;
+  const attn2c_model windowed = {.descriptor = &own, .workers = 1};
+  parts[0].window = parts[1].window = 0;
+  of.kept = parts, of.windows = windows, of.window_count = 1, own.continued = &of;
+  cr_assert_eq(attn2c_dispatch_create(&windowed, &lengths, &context), ATTN2C_OK);
+  context->positions[0] = 20, context->forgotten[0] = 4 * PAGE;
+  cr_assert_eq(attn2c_rewind(context, 0, 0), ATTN2C_OK);
+  cr_assert_eq(attn2c_copy(context, 0, 1), ATTN2C_OK);
+  cr_assert_eq(attn2c_position(context, 1), 0);
+  attn2c_context_destroy(context);
 }

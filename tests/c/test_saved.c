@@ -16,20 +16,20 @@ enum { KEYS = 3 * PAGE, VALUES = 2 * PAGE, PAIRS_OF_KEYS = 2 * PAGE, IN_PAIRS = 
 enum { PAIRS_OF_VALUES = IN_PAIRS * PAGE / 2, EACH = KEYS + VALUES + PAIRS_OF_KEYS + PAIRS_OF_VALUES };
 enum { STATE = PAGES * EACH + 3, WEIGHTS = 50 };
 
-#define TENSOR(type)                                                                                         \
-  { "x", ATTN2C_SCRATCH, type, 3, {1, CONTEXT, 2}, 0, 0, -1, 0 }
+#define TENSOR                                                                                               \
+  { "x", ATTN2C_SCRATCH, ATTN2C_F32, 3, {1, CONTEXT, 2}, 0, 0, -1, 0 }
 static const attn2c_tensor tensors[] = {
-    {"ids", ATTN2C_INPUT, ATTN2C_I32, 2, {1, CONTEXT}, 0, 9, -1, 0}, TENSOR(ATTN2C_F32), TENSOR(ATTN2C_BF16)};
+    {"ids", ATTN2C_INPUT, ATTN2C_I32, 2, {1, CONTEXT}, 0, 9, -1, 0}, TENSOR, TENSOR};
 static const attn2c_axes axes[] = {{0, 1, -1, ATTN2C_FILL_LEAST}};
 static const attn2c_size sizes[] = {{1, CONTEXT}};
 static const attn2c_lengths lengths = {axes, axes, sizes, 0, 1, NULL};
 static const int inputs[] = {0}, outputs[] = {1};
 static const attn2c_entry entry = {"forward", NULL, 0, inputs, outputs, 1, 1, 1, NULL};
 static const attn2c_state_part kept[PARTS] = {
-    {1, 0, KEYS, 1},
-    {1, PAGES *KEYS, VALUES, 0},
-    {2, PAGES *(KEYS + VALUES), PAIRS_OF_KEYS, 1},
-    {2, PAGES *(KEYS + VALUES + PAIRS_OF_KEYS), PAIRS_OF_VALUES, 0}};
+    {1, 0, KEYS, 1, -1, ATTN2C_F32},
+    {1, PAGES *KEYS, VALUES, 0, -1, ATTN2C_F32},
+    {2, PAGES *(KEYS + VALUES), PAIRS_OF_KEYS, 1, -1, ATTN2C_BF16},
+    {2, PAGES *(KEYS + VALUES + PAIRS_OF_KEYS), PAIRS_OF_VALUES, 0, -1, ATTN2C_BF16}};
 
 /* A model that tests may change. */
 static attn2c_state_part own_kept[PARTS];
@@ -285,4 +285,39 @@ Test(saved, without_memory_nothing_changes, .init = open, .fini = close) {
 Test(saved, names_for_a_terminal_are_printable, .init = open, .fini = close) {
   fill(0, 5, 8);
   refused(scratch_path("a\x1b[31m"), 4, "a?[31m");
+}
+
+/* Two parts keep the last keys alone. */
+Test(saved, what_a_window_has_forgotten_is_not_in_it, .init = open, .fini = close) {
+  static const attn2c_state_window windows[] = {{3, 2 * PAGE}};
+  static unsigned char bytes[HEADER + STATE * 4];
+  float before[STATE];
+  close();
+  open();
+  continued.windows = windows, continued.window_count = 1;
+  own_kept[1].window = own_kept[3].window = 0;
+  attn2c_context_destroy(context);
+  cr_assert_eq(attn2c_dispatch_create(&model, &lengths, &context), ATTN2C_OK);
+  fill(1, 15, 7), fill(0, 5, 8);
+  context->forgotten[1] = 2 * PAGE;
+  memcpy(before, state_of(1), sizeof before);
+  const char *path = scratch_path("state"), *spoiled = scratch_path("spoiled");
+  cr_assert_eq(save(1, path), ATTN2C_OK, "%s", text);
+  const size_t size = scratch_get(path, bytes, sizeof bytes);
+  cr_assert_eq(size, HEADER + 4 * (4 * (KEYS + PAIRS_OF_KEYS) + 2 * (VALUES + PAIRS_OF_VALUES)));
+  static const uint32_t wrong[] = {1, 3, PAGE, 20, 0xfffffffcu}; /* no whole pages, too few, too many */
+  for (int i = 0; i < 5; i++) {
+    unsigned char *forgotten = bytes + 368;
+    memcpy(forgotten, &wrong[i], 4);
+    const uint64_t sum = attn2c_checksum(0, bytes, HEADER - 8);
+    memcpy(bytes + HEADER - 8, &sum, 8);
+    scratch_put(spoiled, bytes, size);
+    refused(spoiled, 3, "the header is damaged");
+  }
+  cr_assert_eq(load(0, path), ATTN2C_OK, "%s", text);
+  cr_assert(context->positions[0] == 15 && context->forgotten[0] == 2 * PAGE);
+  for (int part = 0; part < PARTS; part++)
+    for (int key = 0; key < (part % 2 == 1 ? 7 : 15); key++)
+      for (int i = 0; i < 2 * columns_of(part); i++)
+        cr_assert_eq(half(state_of(0), part, key, i / 2, i % 2), half(before, part, key, i / 2, i % 2));
 }

@@ -1,9 +1,6 @@
 -- continued.lua: the part of list.lua that concerns calls that go on from those before. of and spec: those of list.lua.
 return function(of, spec)
   of("runtime/model/continue.c", "c:continue") {
-    { name = "continue_pages", old = "(context->positions[from] + of->page - 1) / of->page",
-      new = "context->positions[from] / of->page", filter = "carry_on/a_copy*",
-      wrong = "a copy lacks the last page" },
     { name = "continue_twice", old = " || seen >> sequences[i] & 1", new = "", filter = "carry_on/refuses_two*",
       wrong = "a sequence takes two tokens in one place" },
     { name = "continue_end", old = "count > most_tokens(context) - before ||", new = "count > most_tokens(context) ||",
@@ -21,6 +18,26 @@ return function(of, spec)
       filter = "carry_on/whole*", wrong = "a call has more sequences than a state" },
     { name = "continue_prepared", old = "return of && context->open ? of : NULL;", new = "return of;",
       filter = "carry_on/refuses_a_context*", wrong = "a context without room for a call's outputs is used" },
+  }
+
+  of("runtime/model/state.c", "c:continue") {
+    { name = "state_pages", old = "keys > 0 ? (keys + of->page - 1) / of->page : 0",
+      new = "keys > 0 ? keys / of->page : 0", filter = "carry_on/a_copy*", wrong = "a copy lacks the last page" },
+    { name = "state_anew", old = "keys > 0 ? (keys + of->page - 1) / of->page : 0",
+      new = "(keys + of->page - 1) / of->page", filter = "carry_on/copies*",
+      wrong = "a copy of an empty sequence has a number of pages below 0" },
+  }
+
+  of("runtime/model/saved.c", "c:saved") {
+    { name = "saved_weights", old = "attn2c_put_number(header, AT_WEIGHTS, weights_of(model));", new = "(void)weights_of;",
+      filter = "saved/one_of_other*", wrong = "a state goes with any weights" },
+    { name = "saved_data", old = "sum_of(of, &has, data) != attn2c_number_at(header, AT_DATA)",
+      new = "sum_of(of, &has, data) == 0", filter = "saved/a_damaged*", wrong = "damaged keys are loaded" },
+    { name = "saved_others", old = "    memcpy(to + i, from + i, sizeof(float) / 2);",
+      new = "    memcpy(to + i, from + i, sizeof(float));", filter = "saved/a_sequence*",
+      wrong = "a file has a value of a token that was taken back" },
+    { name = "saved_forgotten", old = "has->tokens - forgotten > of->windows[i].keys", new = "0",
+      filter = "saved/what_a*", wrong = "a window's keys are loaded beyond its room" },
   }
 
   of("gen/passes/validate/context.lua", spec .. "passes/validate/context_spec.lua") {

@@ -182,10 +182,10 @@ local function continued(state, index_of)
       { region.context.operands.v, region.values } } or {}) do
       local tensor, kept = table.unpack(each)
       page = kept.key_block
-      rows[#rows + 1] = ("{ %d, %d, %d, %d, %d },"):format(index_of[tensor.name],
+      rows[#rows + 1] = ("{ %d, %d, %d, %d, %d, %s },"):format(index_of[tensor.name],
         types.elements(state.plan.state.offsets[kept.buffer], "f32"),
         types.elements(types.bytes(page * storage.packed(kept).each_key(kept), kept.type), "f32"),
-        tensor.kept == "keys" and 1 or 0, kept.window or -1)
+        tensor.kept == "keys" and 1 or 0, kept.window or -1, type_name(kept.type))
     end
   end
   local logits, output

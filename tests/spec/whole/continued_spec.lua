@@ -1,7 +1,7 @@
 -- continued_spec.lua: models whose calls go on from earlier ones: `check` compares outputs and states with the
 -- reference, and scripts of calls with one whole sequence, for one worker and for two, also with NaN.
+local checkpoint = require("tests.spec.checkpoint")
 local helper = require("tests.spec.helper")
-local json = require("common.json")
 local json = require("common.json")
 
 local FLAGS = "ATTN2C_CFLAGS='-g1 -O1 -Wall -Wextra -Werror'"
@@ -43,8 +43,8 @@ describe("a model that continues", function()
         if threads == 1 then runs("out/writer check --nan") end
         if threads == 1 and i == 1 then
           said = runs("out/writer info")
-          assert.truthy(said:find("\ncontext      3 sequences, which calls add to; a call computes at most 40 tokens\n", 1,
-            true), said)
+          assert.truthy(said:find("\ncontext      3 sequences, which calls add to; a call computes at most 40 tokens\n",
+            1, true), said)
           local each = tonumber(said:match("\n  a sequence (%d+) bytes\n"))
           assert.truthy(said:find(("\nstate        %d bytes"):format(3 * each), 1, true), said)
           assert.same({ tokens = 300, sequences = 3, call_tokens = 40, sequence_bytes = each, state_bytes = 3 * each },
@@ -89,4 +89,31 @@ describe("a model that continues", function()
     local code, errors, output = helper.script(("cd '%s' && out/writer bench --length 301"):format(folder), folder)
     assert.same({ 2, "", "writer: --length: 301, but 1 to 300 is allowed\n" }, { code, output, errors })
   end)
+end)
+
+-- From C and C++, through packed weights and a checkpoint, which are the same weights.
+describe("its interface", function()
+  setup(function()
+    folder = helper.folder()
+    local description = [[return { name = "writer", d_model = 48, heads = 4, kv_heads = 2, layers = 2, context = 130,
+      chunk = 16, sequences = 3, positions = "rope", input = tokens { vocab = 40 }, mask = "causal", precision = "bf16",
+      output = { linear { to = 7, name = "logits" } } }]]
+    helper.write(folder .. "/writer.lua", description)
+    local text = checkpoint.text(folder .. "/writer.lua", "F32")
+    helper.write(folder .. "/weights", text)
+    helper.write(folder .. "/others", text:sub(1, -5) .. string.pack("<f", 0.375))
+    runs(("lua5.4 %s/gen/attn2c build writer.lua -o writer"):format(helper.absolute_root()))
+    runs("writer/writer pack --weights weights -o packed")
+  end)
+  teardown(helper.clean)
+
+  for _, form in ipairs { { "C", "gcc -std=c99" }, { "C++", "g++ -std=c++11 -x c++" } } do
+    it("keeps sequences, saves and loads them, from " .. form[1], function()
+      runs(("%s -Wall -Wextra -Wpedantic -Werror -Iwriter %s/tests/c/host_continued.c -o host -Lwriter -lwriter "
+        .. "-Wl,-rpath,$PWD/writer"):format(form[2], helper.absolute_root()))
+      assert.equal("130 tokens\n", runs("./host weights others saved"))
+      assert.equal("130 tokens\n", runs("./host packed others saved"))
+      runs("cp saved first && ./host weights others saved && cmp saved first")
+    end)
+  end
 end)
