@@ -484,7 +484,8 @@ of("runtime/weights/packed.c", "c:packed") {
 }
 
 of("runtime/weights/packed_header.c", "c:packed") {
-  { name = "packed_layout", old = "number_at(header, AT_LAYOUT) == number_at(own, AT_LAYOUT)", new = "1",
+  { name = "packed_layout", old = "attn2c_number_at(header, AT_LAYOUT) == attn2c_number_at(own, AT_LAYOUT)",
+    new = "1",
     wrong = "a block in another layout is taken" },
   { name = "packed_description", old = "AT_TARGET - AT_DESCRIPTION) != 0", new = "0) != 0",
     wrong = "a block of another description is taken" },
