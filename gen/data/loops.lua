@@ -154,6 +154,23 @@ loops.forms = {
       end, body)
     end,
   },
+  -- The one query of a sequence, which sees all keys; a scope, not a loop. `heads` heads are rows of one product.
+  single = {
+    head = "if (fresh == 1) {",
+    locals = { { "heads", "${heads}" }, { "from", "0" }, { "seen", "keys" }, { "width", "keys" },
+      { "columns", "(width + ${lanes} - 1) / ${lanes} * ${lanes}" } },
+    run = function(step, _, symbols, body)
+      if symbols.fresh ~= 1 then return end
+      symbols.heads, symbols.from, symbols.seen, symbols.width = step.heads, 0, symbols.keys, symbols.keys
+      symbols.columns = round_up(symbols.width, step.lanes)
+      body()
+    end,
+  },
+  -- Queries of a sequence that are more than one; a scope.
+  several = {
+    head = "if (fresh > 1) {", locals = {},
+    run = function(_, _, symbols, body) if symbols.fresh > 1 then body() end end,
+  },
   -- Panels of the keys that a block of queries sees; `padded` is a panel's keys in whole vectors.
   seen = {
     head = "for (ptrdiff_t key = from; key < seen; key += ${step}) {",

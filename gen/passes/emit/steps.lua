@@ -196,7 +196,7 @@ end
 local function write_locals(lines, at)
   local line, used, list = lines[at], {}, {}
   for i = at + 1, #lines do
-    for word in lines[i].text:gmatch("[%a_][%w_]*") do used[word] = true end
+    for word in (lines[i].text or ""):gmatch("[%a_][%w_]*") do used[word] = true end
   end
   local text, indent = nil, line.text
   for _, each in ipairs(loops.locals(line.of_loop, used, steps.fill)) do

@@ -140,7 +140,7 @@ local function context(self, at, c, ldc)
       ldc = ldc, beta = beta, types = types.product(v.type) }
     self:product(shape, values_at(self, region, range.first_key, v_column, at.of_keys or origin),
       shifted(at.weights, range.column, v.type), c, nil, nil,
-      region.open and { n = "queries", k = "width" } or nil, region.joints[block])
+      region.open and { n = self.open.rows, k = "width" } or nil, region.joints[block])
     beta = 1
   end
   repair(self, at, v_column, head_dim, c, ldc)
@@ -161,10 +161,10 @@ end
 local function open_scores(self, at, q, k, k_column)
   local region, open = at.region, at.region.open
   each_open_panel(self, at, function(tile, of_panel)
-    self:product({ m = open.panel, n = at.block.count, k = at.head_dim, lda = region.key_block, ldb = self:ld(q),
-      ldc = at.tile_ld, beta = 0, types = types.product(k.type) },
+    self:product({ m = open.panel, n = at.block.count, k = at.head_dim, lda = region.key_block,
+      ldb = at.together and at.head_dim or self:ld(q), ldc = at.tile_ld, beta = 0, types = types.product(k.type) },
       self:packed_at(region.keys, 0, k_column, of_panel), self:at(q, 0, at.head * at.head_dim, at.origin), tile,
-      nil, true, { n = "queries", m = "padded" })
+      nil, true, { n = self.open.rows, m = "padded" })
   end)
 end
 
@@ -381,6 +381,39 @@ local function open_heads(self, region, at, first, last)
   end
 end
 
+-- Emits heads [first, first + count) of a sequence's one query, whose rows are a head's width apart.
+local function single_query(self, region, at, first, count)
+  local open, head_dim, range = region.open, at.head_dim, region.blocks[1].ranges[1]
+  local result = region.context.result
+  local width = result.shape[3] // at.heads
+  self.op_index = self.index_of[region.scores]
+  self:note(count == 1 and ("head %d, one query"):format(first)
+    or ("heads %d to %d, one query"):format(first, first + count - 1))
+  self:loop("single", { count = 1, heads = count, lanes = open.lanes }, function()
+    self.open = { rows = "heads", cols = "width", columns = "columns" }
+    local block = { first = 0, count = count, keys = region.blocks[1].keys,
+      ranges = { setmetatable({ cut = false }, { __index = range }) } }
+    local together = setmetatable({ block = block, head = first, together = true,
+      origin = { block_first = 0, unit_first = 0, column = first * head_dim, over = { "first" } },
+      of_keys = { over = { "first" } } }, { __index = at })
+    self:unit()
+    weights(self, together)
+    context(self, together, self:at(result, 0, first * width, together.origin), width)
+    self.open = nil
+    if region.round then self:round(region.round, result, together.origin, 0, 1, first * width, count * width) end
+  end)
+end
+
+-- Emits the heads of a sequence, first those of one query if they are computed together. A trace has each by itself.
+local function all_heads(self, region, at, first, last)
+  local together = self.variant ~= "trace" and region.open.together
+  if not together then return open_heads(self, region, at, first, last) end
+  for h = first, last do
+    if h % together == 0 then single_query(self, region, at, h, together) end
+  end
+  self:loop("several", { count = 1 }, function() open_heads(self, region, at, first, last) end)
+end
+
 -- Packs the keys and values of a sequence, or adds them to its state.
 local function pack_open(self, region)
   if region.open.continues then
@@ -400,7 +433,7 @@ local function divide_continued(self, region, at)
   self.task = self.task + 1
   for head = 0, at.heads - 1 do
     self:one_unit(function()
-      self:loop("sequences", fields, function() open_heads(self, region, at, head, head) end)
+      self:loop("sequences", fields, function() all_heads(self, region, at, head, head) end)
     end)
   end
 end
@@ -411,7 +444,7 @@ local function lower_open(self, region, at)
   if not self.divided then
     return self:loop("sequences", { count = 1, window = region.open.window }, function()
       pack_open(self, region)
-      open_heads(self, region, at, 0, at.heads - 1)
+      all_heads(self, region, at, 0, at.heads - 1)
     end)
   end
   if region.open.continues then return divide_continued(self, region, at) end

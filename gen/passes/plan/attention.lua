@@ -163,10 +163,29 @@ end
 -- Heads that share keys are in one chunk if there are at least this many chunks.
 local LEAST_CHUNKS = 4
 
+-- Number types of the keys and values whose heads may be rows of one product.
+local together_of = { f32 = true, bf16 = true }
+
+-- Returns how many heads are computed together for a sequence's one query: those that share keys. Nil if the query of
+-- a head needs steps of its own: positions, factors, a window.
+local function heads_together(region, left)
+  local scores, v = region.scores, region.context.operands.v
+  if not scores.operands.k.kept or left >= 0 then return nil end
+  if not (together_of[scores.operands.k.type] and together_of[v.type]) then return nil end
+  for _, op in ipairs(region.chain) do
+    if op.op ~= "softmax" and op.op ~= "round_weights" then return nil end
+  end
+  local heads = scores.attributes.heads
+  local head_dim = scores.operands.q.shape[3] // heads
+  if head_dim % types.group(scores.operands.q.type) > 0 then return nil end
+  return heads // (region.context.attributes.kv_heads or heads)
+end
+
 --- Gives an attention of any length one block of queries, which a loop repeats, with all keys in a range: { left,
 --- right: the keys before and after a query that it sees, -1: all; step: the queries of a block; panel; lanes:
 --- its columns are a multiple of them; chunk_heads: the heads for which a worker packs keys and values once; continues:
---- whether it sees keys of earlier calls }. call_rows: the most rows of a call.
+--- whether it sees keys of earlier calls; together: the heads whose one query is a row of the same product, nil: none
+--- }. call_rows: the most rows of a call.
 function attention.open_blocks(region, p, call_rows)
   local scores = region.scores
   local most = scores.result.shape[4]
@@ -179,13 +198,14 @@ function attention.open_blocks(region, p, call_rows)
   local range = { first_key = 0, keys = most, column = 0, key_blocks = { key_block },
     cut = is_cut and { lo = -most, hi = most } or nil }
   region.blocks = { { first = 0, count = rows, keys = most, ranges = { range } } }
-  region.tile_columns, region.most_rows, region.key_block = most, rows, p.key_block
+  local together = heads_together(region, left)
+  region.tile_columns, region.most_rows, region.key_block = most, math.max(rows, together or 0), p.key_block
   region.tile_ld = divide.leading_dimension(words.round_up(most, p.key_block), p, "f32")
   local heads = scores.attributes.heads
   local kv_heads = region.context.attributes.kv_heads or heads
   return { left = left, right = right, step = rows, panel = p.key_block, lanes = SUMS,
     chunk_heads = kv_heads >= LEAST_CHUNKS and heads // kv_heads or 1,
-    continues = scores.operands.k.kept ~= nil, count = (call_rows + rows - 1) // rows }
+    continues = scores.operands.k.kept ~= nil, together = together, count = (call_rows + rows - 1) // rows }
 end
 
 --- Appends one line for each block.
@@ -195,6 +215,9 @@ function attention.dump(region, lines)
     lines[#lines + 1] = ("        queries in blocks of %d, each with keys from %s to %s"):format(o.step,
       o.left < 0 and "the first" or ("%d before"):format(o.left), o.right < 0 and "the last" or
       ("%d after"):format(o.right))
+    if o.together then
+      lines[#lines + 1] = ("        one query of a sequence: heads together in groups of %d"):format(o.together)
+    end
     lines[#lines + 1] = ("        several workers: heads in chunks of %d"):format(o.chunk_heads)
     return
   end

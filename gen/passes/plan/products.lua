@@ -97,6 +97,13 @@ local function each_of_block(region, block, visit)
   end
 end
 
+-- Calls visit, as above, for the products of the heads that are computed together for one query.
+local function each_together(region, visit)
+  local count = region.open and region.open.together
+  if not count then return end
+  each_of_block(region, setmetatable({ count = count }, { __index = region.blocks[1] }), visit)
+end
+
 -- Calls visit, as above, for each product of a block with tables of relative positions.
 local function each_with_tables(state, region, block, visit)
   for _, op in ipairs(region.chain) do
@@ -140,6 +147,7 @@ local function of_attention(state, region)
       each_with_tables(state, region, each, visit)
     end
   end
+  each_together(region, visit)
 end
 
 --- Decides all products of a plan's segments.

@@ -209,3 +209,22 @@ describe("attention's blocks", function()
     assert.matches("queries %[0:8%] keys %[0:8%] row r keeps columns %[%-8 %+ r:1 %+ r%]\n", text)
   end)
 end)
+
+describe("the heads of a sequence's one query", function()
+  local function together(more)
+    local description = { name = "writer", d_model = 48, heads = 4, layers = 1, context = 100, mask = "causal",
+      target = "avx512", input = { stage = "tokens", vocab = 9 }, output = { { stage = "vocabulary" } } }
+    for key, value in pairs(more) do description[key] = value end
+    for each in require("passes.common.regions")(helper.state(description, "plan").plan.segments) do
+      if each.open then return each.open.together end
+    end
+  end
+
+  it("are computed together if they share keys, and need no steps of their own", function()
+    assert.equal(1, together {})
+    assert.equal(2, together { kv_heads = 2 })
+    assert.equal(4, together { kv_heads = 1, precision = "bf16" })
+    assert.is_nil(together { kv_heads = 1, positions = "alibi" })
+    assert.is_nil(together { kv_heads = 1, mask = { window = { 9, 0 } } })
+  end)
+end)
