@@ -62,16 +62,17 @@ local function added_of(self, ids)
   for i, token in ipairs(self.tokens) do
     local kind = self.kinds[i]
     if (kind == TYPE.control or kind == TYPE.user or kind == TYPE.unknown) and token ~= "" and ids[token] == i - 1 then
-      list[#list + 1] = object { id = i - 1, content = token, lstrip = false, rstrip = false, single_word = false,
-        normalized = false, special = kind ~= TYPE.user }
+      -- RoBERTa's <mask> takes in the spaces before it.
+      list[#list + 1] = object { id = i - 1, content = token, lstrip = token == "<mask>", rstrip = false,
+        single_word = false, normalized = false, special = kind ~= TYPE.user }
     end
   end
   return array(list)
 end
 
--- Returns a template with the tokens before and after a text, or nil without any. between: the tokens between the
--- texts of a pair.
-local function template(self, before, after, between)
+-- Returns a template with the tokens before and after a text, or nil without any. between: the token before a pair's
+-- second text, or nil; second: the type of that text.
+local function template(self, before, after, between, second)
   local names, single, pair = object {}, array {}, array {}
   local function add(list, id, type_id)
     if not id then return end
@@ -88,9 +89,9 @@ local function template(self, before, after, between)
     text(list, "A", 0)
     add(list, after, 0)
   end
-  for _, id in ipairs(between) do add(pair, id, 1) end
-  text(pair, "B", 1)
-  add(pair, after, 1)
+  add(pair, between, second)
+  text(pair, "B", second)
+  add(pair, after, second)
   return object { type = "TemplateProcessing", single = single, pair = pair, special_tokens = names }
 end
 
@@ -103,7 +104,9 @@ local function usual_template(file, self, with_bos, with_eos)
   end
   local before = wanted("add_bos_token", with_bos) and self.bos or nil
   local after = wanted("add_eos_token", with_eos) and self.eos or nil
-  return template(self, before, after, { before })
+  -- Two texts of RoBERTa and XLM-RoBERTa have </s></s> between them, and one type.
+  if before and after and not self.is_llama then return template(self, before, after, after, 0) end
+  return template(self, before, after, before, 1)
 end
 
 local makers = {}
@@ -174,6 +177,7 @@ local function with_blanks(self)
 end
 
 function makers.llama(file, self)
+  self.is_llama = true
   self.scores = list_of(file, "scores", { "FLOAT32" }, #self.tokens)
   if not self.scores then refuse(file, "scores", "is missing") end
   with_blanks(self)
@@ -233,7 +237,7 @@ function makers.bert(file, self)
     normalizer = object { type = "BertNormalizer", clean_text = true, lowercase = not is_cased,
       handle_chinese_chars = true },
     pre_tokenizer = object { type = "BertPreTokenizer" },
-    post_processor = template(self, cls, sep, {}),
+    post_processor = template(self, cls, sep, nil, 1),
     decoder = object { type = "WordPiece", prefix = "##", cleanup = true },
     model = object { type = "WordPiece", unk_token = unknown, continuing_subword_prefix = "##",
       max_input_chars_per_word = 100, vocab = object(ids) },

@@ -160,4 +160,44 @@ return function(of, spec)
     { name = "fits_rows", old = "have[1] ~= want[1] then return false", new = "false then return false",
       wrong = "a tensor with as many columns fits, whatever its rows" },
   }
+
+  of("gen/common/gguf.lua", spec .. "common/gguf_spec.lua") {
+    { name = "gguf_overlap", old = "tensor.begin < before.begin + before.bytes", new = "tensor.begin < before.begin",
+      filter = "contradicts", wrong = "tensors may share bytes" },
+    { name = "gguf_twice", old = 'if types[key] then reader:refuse("occurs twice") end', new = "",
+      filter = "contradicts", wrong = "a metadata key may occur twice" },
+    { name = "gguf_part", old = 'part_number(part, "split.no", 0) ~= i - 1 or', new = "", filter = "several parts",
+      wrong = "any file of the right name is a part" },
+  }
+
+  of("gen/checkpoints/architectures.lua", spec .. "checkpoints/gguf_spec.lua") {
+    { name = "gguf_pairs", old = '{ "l*.attn.q", { "blk.*.attn_q", unpair = pairs } }',
+      new = '{ "l*.attn.q", { "blk.*.attn_q" } }', filter = "is compiled as far",
+      wrong = "Llama's queries keep the order of pairs" },
+  }
+
+  of("gen/text/gguf.lua", spec .. "text/gguf_spec.lua") {
+    { name = "gguf_wordpiece", old = 'list[i] = "##" .. token', new = "list[i] = token", filter = "WordPiece",
+      wrong = "parts of words begin words" },
+    { name = "gguf_merges", old = "if a.score ~= b.score then return a.score > b.score end", new = "",
+      filter = "merges from scores", wrong = "merges do not follow scores" },
+  }
+
+  of("runtime/formats/gguf.c", "c:gguf") {
+    { name = "gguf_end", old = "if (tensor->end > size)", new = "if (tensor->begin > size)",
+      filter = "gguf/what_contradicts*", wrong = "a tensor may end after the file" },
+    { name = "gguf_array", old = "count > left / least", new = "0", filter = "gguf/what_contradicts*",
+      wrong = "an array may claim more than the file holds" },
+  }
+
+  of("runtime/formats/tensors.c", "c:gguf") {
+    { name = "tensors_part", old = "memcpy(values, whole + skip,", new = "memcpy(values, whole,",
+      filter = "gguf/types*", wrong = "a part of a block is its first elements" },
+  }
+
+  of("runtime/formats/gguf_blocks.c", "c:gguf") {
+    { name = "gguf_high_bits", old = "*least = packed[g + 4] >> 4 | packed[g] >> 6 << 4;",
+      new = "*least = packed[g + 4] >> 4 | packed[g - 4] >> 6 << 4;", filter = "gguf/types*",
+      wrong = "minima of the last groups have other high bits" },
+  }
 end

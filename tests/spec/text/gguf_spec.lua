@@ -143,7 +143,8 @@ describe("a tokenizer in GGUF's metadata", function()
     end
     local more = { { "cls_token_id", "UINT32", ids["[CLS]"] }, { "seperator_token_id", "UINT32", ids["[SEP]"] },
       { "unknown_token_id", "UINT32", ids["[UNK]"] } }
-    local _, got = compile(entries_of("bert", tokens, kinds, more))
+    local made, got = compile(entries_of("bert", tokens, kinds, more))
+    assert.matches(", 0 failed", passes("bert_uncased", made))
     assert.same(components_of(expected, { [stage.normalize] = true, [stage.cut] = true, [stage.decode] = true }),
       components_of(got, { [stage.normalize] = true, [stage.cut] = true, [stage.decode] = true }))
     assert.same(expected.model.tokens, got.model.tokens)
@@ -198,11 +199,13 @@ describe("a tokenizer in GGUF's metadata", function()
     for i in ipairs(tokens) do scores[i] = root.model.vocab[i] and root.model.vocab[i][2] or 0 end
     local text = expected.components[1].a
     for at = 1, #text do map[at] = string.unpack("<i1", text, at) end
-    local _, got = compile(entries_of("t5", tokens, kinds, { { "scores", "ARRAY FLOAT32", scores },
+    local made, got = compile(entries_of("t5", tokens, kinds, { { "scores", "ARRAY FLOAT32", scores },
       { "precompiled_charsmap", "ARRAY INT8", map }, { "unknown_token_id", "UINT32", ids["<unk>"] },
       { "bos_token_id", "UINT32", ids["<s>"] }, { "eos_token_id", "UINT32", ids["</s>"] },
       { "add_bos_token", "BOOL", 1 } }))
     assert.equal(text, got.components[1].a)
+    -- The scores are f32, where the golden's have more digits: that decides few ties between ways to cut a word.
+    assert.is_true(tonumber(passes("xlmr", made):match("580 cases, (%d+) failed")) <= 3)
     assert.equal(#tokens, got.model.count)
     assert.is_true(math.abs(expected.model.scores[40] - got.model.scores[40]) < 1e-6)
   end)
