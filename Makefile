@@ -50,10 +50,12 @@ packages: ## install the Debian packages that attn2c needs to run
 test-packages:
 	$(call install,$(test_packages))
 
-demo: packages ## build, check and time the trained models: who speaks, which language
+demo: packages ## build, check and time the trained models: who speaks, which language; let one tell tales
 	@bash models/speaker/demo.sh
 	@echo
 	@bash models/language/demo.sh
+	@echo
+	@bash models/tales/demo.sh
 
 test: test-packages ## everything: specs, runtime, goldens, fuzzer, bad input, sanitizers
 	@bash tests/run.sh
