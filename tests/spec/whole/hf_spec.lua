@@ -1,6 +1,6 @@
 -- hf_spec: checkpoint folders against Hugging Face's transformers: every folder of tests/hf/goldens is
 -- built as it is and run on its inputs, and each output compared with what transformers computed. GGUF files too.
--- Causal language models also find transformers' greedy tokens.
+-- Causal language models also find transformers' greedy tokens, in whole sequences and with a context.
 -- HF_CASES=pattern takes some of them only.
 local helper = require("tests.spec.helper")
 local checkpoints = require("tests.spec.checkpoint")
@@ -46,6 +46,11 @@ for name in lfs.dir(goldens) do
   if name:sub(1, 1) ~= "." and name:find(os.getenv("HF_CASES") or "") then cases[#cases + 1] = name end
 end
 table.sort(cases)
+local writers = {}
+for _, name in ipairs(cases) do
+  if lfs.attributes(goldens .. "/" .. name .. "/greedy.txt") then writers[#writers + 1] = name end
+end
+writers = helper.sample(writers, 6, { gemma3_logits = true })
 -- The first case of each family is in every sample, and so is the one output that only it has.
 local kept, seen = { electra_discriminator = true, gguf_llama = true }, {}
 for _, name in ipairs(cases) do
@@ -82,10 +87,16 @@ local function largest(list, first, last)
   return best - first
 end
 
--- Checks that a case's model finds the tokens of greedy.txt: sequences that grow by one of them give the next.
-local function check_greedy(case, text)
+-- Returns the number of a prompt's tokens in greedy.txt, and the ids of the prompt and of what follows it.
+local function read_greedy(text)
   local prompt, ids = select(2, text:match("^[^\n]*"):gsub("%d+", "")), {}
   for id in text:gmatch("%d+") do ids[#ids + 1] = tonumber(id) end
+  return prompt, ids
+end
+
+-- Checks that a case's model finds the tokens of greedy.txt: sequences that grow by one of them give the next.
+local function check_greedy(case, text)
+  local prompt, ids = read_greedy(text)
   local rows, lengths = {}, {}
   for count = prompt, #ids - 1 do
     for i = 1, #ids - 1 do rows[#rows + 1] = i <= count and ids[i] or 0 end
@@ -103,6 +114,24 @@ local function check_greedy(case, text)
   end
 end
 
+-- The tokens of a small vocabulary, as tokenizer.json.
+local function small_tokenizer()
+  local vocabulary = {}
+  for i = 0, 36 do vocabulary[i + 1] = ('"t%d": %d'):format(i, i) end
+  return ('{"version": "1.0", "pre_tokenizer": {"type": "Whitespace"}, "model": {"type": "BPE", "vocab": {%s}, '
+    .. '"merges": []}}'):format(table.concat(vocabulary, ", "))
+end
+
+-- Copies a case to a folder with a tokenizer, whose model keeps a context. Returns the line that builds its program.
+local function writer_line(case)
+  local copy = "written_" .. case
+  sh(("mkdir -p %s && cp %s/*.json %s/*.safetensors %s"):format(copy, shell(goldens .. "/" .. case),
+    shell(goldens .. "/" .. case), copy))
+  helper.write(("%s/%s/tokenizer.json"):format(folder, copy), small_tokenizer())
+  return ("ATTN2C_CFLAGS=-O0 lua5.4 %s %s writes_%s >writes_%s.log 2>&1 || rm -rf writes_%s"):format(
+    shell(root .. "/tests/program.lua"), copy, case, case, case)
+end
+
 local function build_line(case)
   local words = {}
   for word in helper.read(goldens .. "/" .. case .. "/words.txt"):gmatch("%S+") do words[#words + 1] = shell(word) end
@@ -116,6 +145,7 @@ describe("a folder of transformers'", function()
     for i, case in ipairs(cases) do
       if i == 1 then sh(build_line(case)) else lines[#lines + 1] = build_line(case) end
     end
+    for _, case in ipairs(writers) do lines[#lines + 1] = writer_line(case) end
     files.write_all(folder, { { name = "cases.txt", text = table.concat(lines, "\n") .. "\n" } })
     sh("tr '\\n' '\\0' <cases.txt | xargs -0 -P $(nproc) -I {} sh -c '{}'")
   end)
@@ -149,6 +179,18 @@ describe("a folder of transformers'", function()
       end
       local greedy = files.read(golden .. "/greedy.txt")
       if greedy then check_greedy(case, greedy) end
+    end)
+  end
+
+  for _, case in ipairs(writers) do
+    it(case .. " writes greedy tokens", function()
+      local prompt, ids = read_greedy(helper.read(goldens .. "/" .. case .. "/greedy.txt"))
+      local program, place = ("writes_%s/written_%s"):format(case, case), folder .. "/written_" .. case
+      assert.is_truthy(files.read(folder .. "/" .. program), files.read(("%s/writes_%s.log"):format(folder, case)))
+      helper.write(place .. "/prompt.npy", checkpoints.npy(("1, %d"):format(prompt), { table.unpack(ids, 1, prompt) }))
+      local said = sh(("%s generate --weights written_%s --input ids=written_%s/prompt.npy --tokens %d --greedy "
+        .. "--format jsonl"):format(program, case, case, #ids - prompt))
+      assert.equal(table.concat(ids, ",", prompt + 1), said:match('"ids":%[([%d,]*)%]'))
     end)
   end
 end)
