@@ -2,7 +2,7 @@
 """goldens.py: what transformers' apply_chat_template makes of the templates here, for tests/spec/whole/chat_spec.lua.
 
 It writes goldens.json: for each template of templates/, and each snippet of snippets.py, the text of each chat of
-chats.json, or null where transformers raises an error. Needs transformers (5.23) and its tokenizers.
+chats.json, or null where transformers raises an error; and the ids of some chats with the tokenizer of a folder. Needs transformers (5.23) and its tokenizers.
 """
 
 import datetime
@@ -10,7 +10,7 @@ import json
 import pathlib
 
 from tokenizers import Tokenizer, models
-from transformers import PreTrainedTokenizerFast
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
 from transformers.utils import chat_template_utils
 
 from snippets import EXPRESSIONS, TEMPLATES
@@ -46,6 +46,16 @@ def text_of(made, template, chat):
         return None
 
 
+def ids_of(chats):
+    """The ids of some chats, by the template `tools_macro` and a folder's tokenizer."""
+    made = AutoTokenizer.from_pretrained(HERE.parent / "hf" / "texts" / "next")
+    made.chat_template = (HERE / "templates" / "tools_macro.jinja").read_text()
+    lists = [made.apply_chat_template(chat["messages"], tokenize=True, return_dict=False,
+                                      add_generation_prompt=chat.get("add_generation_prompt", False))
+             for chat in chats[:5]]
+    return [" ".join(map(str, ids)) for ids in lists]
+
+
 def main():
     made, chats = tokenizer(), json.loads((HERE / "chats.json").read_text())
     names = sorted(path.stem for path in (HERE / "templates").glob("*.jinja"))
@@ -59,7 +69,8 @@ def main():
     refused = [row["template"] for row in rows[:len(expressions)] if None in row["texts"]]
     assert not refused, refused
     (HERE / "goldens.json").write_text(json.dumps({"date": DATE, "tokens": TOKENS, "families": families,
-                                                   "snippets": rows}, ensure_ascii=False, indent=0) + "\n")
+                                                   "snippets": rows, "ids": ids_of(chats)}, ensure_ascii=False,
+                                                  indent=0) + "\n")
 
 
 if __name__ == "__main__":

@@ -138,3 +138,74 @@ describe("chat templates", function()
     assert.is_true(made > ROUNDS.count * 0.9 and written > ROUNDS.count / 10)
   end)
 end)
+
+describe("a model with a chat template", function()
+  local model, shell = folder .. "/next", helper.shell
+  local from = helper.root .. "/tests/hf/texts/next"
+
+  -- Runs the command in the top folder. Returns its exit code and its output.
+  local function run(line)
+    local handle = assert(io.popen(("cd %s && %s 2>&1"):format(shell(helper.root), line)))
+    local said = handle:read("a")
+    return select(3, handle:close()), said
+  end
+
+  -- Makes the folder of a model with a template.
+  local function make_folder(text)
+    files.make_folder(model)
+    for name in lfs.dir(from) do
+      if name:find("^[%w_]+%.json$") or name == "model.safetensors" then
+        helper.write(model .. "/" .. name, helper.read(from .. "/" .. name))
+      end
+    end
+    helper.write(model .. "/chat_template.jinja", text)
+  end
+
+  -- Emits the C of the folder. Returns the exit code, what was said, and the header.
+  local function emit(options)
+    os.remove(folder .. "/out/next.h")
+    local code, said = run(("gen/attn2c gen %s -o %s %s"):format(shell(model), shell(folder .. "/out"), options or ""))
+    return code, said, files.read(folder .. "/out/next.h") or ""
+  end
+
+  it("gives transformers' texts and ids in Python", function()
+    make_folder(helper.read(here .. "/templates/tools_macro.jinja"))
+    local code, said = run(("gen/attn2c build %s -o %s --libraries"):format(shell(model), shell(folder .. "/out")))
+    assert.equal(0, code, said)
+    code, said = run(("/usr/bin/python3 tests/chat/check_model.py %s next tools_macro"):format(shell(folder .. "/out")))
+    assert.equal("22 texts\n", said)
+    assert.equal(0, code)
+  end)
+
+  it("is built without one that is not supported, and a note says so", function()
+    make_folder("\n{{ messages | batch(2) }}")
+    local code, said, header = emit()
+    assert.equal(0, code)
+    assert.matches("chat_template.jinja: line 2: the filter \"batch\" is not supported; .*; the model is built without "
+      .. "a chat template; %-%-chat%-template=FILE gives another\n", said)
+    assert.is_nil(header:find("next_chat", 1, true))
+  end)
+
+  it("takes another one by --chat-template, which must be right", function()
+    local file = folder .. "/it's.jinja"
+    helper.write(file, "{{ messages[0].content }}")
+    local code, said, header = emit("--chat-template " .. shell(file))
+    assert.equal(0, code, said)
+    assert.is_nil(said:find("note", 1, true))
+    assert.is_truthy(header:find("int next_chat(", 1, true))
+    helper.write(file, "{{ a b }}")
+    code, said, header = emit("--chat-template " .. shell(file))
+    assert.equal(3, code)
+    assert.matches("it's.jinja: line 1: the end of the tag is expected\n$", said)
+    assert.equal("", header)
+    code, said = emit("--chat-template /nowhere/x.jinja")
+    assert.equal(4, code)
+    assert.matches("/nowhere/x.jinja: cannot be read; a chat template is expected\n$", said)
+    code, said, header = emit("--chat-template none")
+    assert.equal(0, code, said)
+    assert.is_nil(header:find("next_chat", 1, true))
+    code, said = emit("tokenizer=false --chat-template " .. shell(file))
+    assert.equal(2, code)
+    assert.matches("%-%-chat%-template: goes with a model that takes text\n$", said)
+  end)
+end)

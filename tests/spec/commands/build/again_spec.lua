@@ -21,6 +21,9 @@ describe("the line that repeats a build", function()
       embed = "/u/w.safetensors" })
     assert.equal("attn2c build a target=avx2 --embed=f32 --weights=w", line { description = "a", embed = "f32",
       weights = "../w" })
+    assert.equal("attn2c build a target=avx2 --chat-template=c.jinja", line { description = "a",
+      chat_template = "/u/c.jinja" })
+    assert.equal("attn2c build a target=avx2 --chat-template=none", line { description = "a", chat_template = "none" })
   end)
 
   it("keeps apart what the command would take for an option or a form", function()
