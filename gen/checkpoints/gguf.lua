@@ -49,6 +49,7 @@ local function config_of(self, name, record)
     local key = name .. "." .. row[1]
     local value = single(self, key, self.metadata[key])
     known[row[1]] = true
+    if row.optional and value == 0 then value = nil end -- some files have 0 for none
     if value == nil and not row.optional then self:refuse_key(key, "is missing") end
     local fits, expected = true, nil
     if value ~= nil then fits, expected = kinds[row[3]](value) end

@@ -37,7 +37,12 @@ end
 -- Refuses a file without a tensor in f16 or bf16. The reader of checkpoints refuses a file that cannot be read.
 local function verify_narrow(path)
   local start = files.read_some(path, 16)
-  if start and start:sub(1, 4) == "GGUF" then return end -- its weights have few bits
+  if start and start:sub(1, 4) == "GGUF" then
+    for _, tensor in pairs(gguf.read(path).tensors) do
+      if tensor.dtype ~= "F32" and tensor.dtype ~= "F64" then return end
+    end
+    refuse(path, "has only tensors of type F32 or F64: use --embed=f32")
+  end
   if start and start == "attn2c weights\n\0" then
     refuse(path, "is a packed file in f32: use --embed FILE")
   end

@@ -85,6 +85,25 @@ describe("a GGUF file in place of a folder", function()
     assert.matches('metadata "llama.colour": is not known for this architecture; it has no effect', notes[1])
   end)
 
+  it("names its tokenizer from the description's folder", function()
+    local tokens = { ["tokenizer.ggml.model"] = { "STRING", "gpt2" } }
+    local path = file(tokens)
+    assert.truthy((import.text(path)):find('tokenizer = "My-Model.Q4.gguf"', 1, true))
+    local elsewhere = helper.folder()
+    local made = import.text(path, elsewhere .. "/m.lua")
+    local place = made:match('tokenizer = "([^"]*)"')
+    assert.equal(path, require("common.libuv").fs_realpath(elsewhere .. "/" .. place))
+  end)
+
+  it("may have 0 for what it has not", function()
+    local golden = helper.read(helper.root .. "/tests/hf/goldens/gguf_phi3/gguf_phi3.gguf")
+    local key = string.pack("<s8I4I4", "phi3.attention.sliding_window", 4, 4)
+    local at = assert(golden:find(key, 1, true))
+    local without = golden:sub(1, at - 1) .. key:sub(1, -5) .. "\0\0\0\0" .. golden:sub(at + #key)
+    assert.truthy((import.text(helper.file(golden, "p.gguf"))):find("window = { 3, 0 }", 1, true))
+    assert.falsy((import.text(helper.file(without, "p.gguf"))):find("window", 1, true))
+  end)
+
   it("says which tokens end a text, and which part of a head is rotated", function()
     local stops = text { ["tokenizer.ggml.eos_token_id"] = { "UINT32", 7 },
       ["tokenizer.ggml.eot_token_id"] = { "UINT32", 9 }, ["tokenizer.ggml.eom_token_id"] = { "UINT32", 300 },

@@ -2,6 +2,7 @@
 local helper = require("tests.spec.helper")
 local embed = require("commands.build.embed")
 local files = require("common.files")
+local gguf_file = require("tests.spec.gguf_file")
 local lfs = require("lfs")
 
 local function header(text) return string.pack("<I8", #text) .. text end
@@ -34,6 +35,18 @@ describe("embed", function()
     helper.write(folder .. "/0_Transformer/model.safetensors", narrow)
     assert.same({ embed = "stored", weights = folder .. "/0_Transformer/model.safetensors" },
       embed.find("f16", folder, nil))
+  end)
+
+  it("keeps a GGUF file as it is, unless it is one of several parts or all wide", function()
+    local function gguf(entries, kind)
+      return helper.file(gguf_file.bytes(entries, { { "a", kind, { 32 } } }), "m.gguf")
+    end
+    local path = gguf({}, "Q4_0")
+    assert.same({ embed = "stored", weights = path }, embed.find("f16", nil, path))
+    assert.matches("m.gguf: has only tensors of type F32 or F64: use %-%-embed=f32$",
+      refusal("f16", gguf({}, "F32")))
+    local goldens = helper.root .. "/tests/hf/goldens/gguf_qwen2/gguf_qwen2-00001-of-00003.gguf"
+    assert.matches("is one of several parts: %-%-embed=f16 takes a checkpoint of one file", refusal("f16", goldens))
   end)
 
   it("is refused where the words do not fit together", function()

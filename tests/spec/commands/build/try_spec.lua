@@ -31,6 +31,7 @@ describe("the line to try", function()
     assert.equal("out/x/x run --text 'This is a sentence to try.'", line_of("sequence", nil, true))
     assert.equal("out/x/x info", line_of("sequence", nil))
     assert.equal("out/x/x info", line_of("sequence", helper.folder()))
+    assert.matches("^out/x/x run %-%-weights .*/m.gguf ", line_of("sequence", helper.file("GGUF", "m.gguf")))
     assert.equal("out/x/x info", try.line(helper.tiny({ target = "x86_64", kernels = "c" }, "validate"), "out/x/x"))
   end)
 
