@@ -54,7 +54,7 @@ local function change_positions(d, before)
 end
 
 local function change_precision(d)
-  if type(d.precision) == "table" and d.precision.attention then d.precision.attention = "f32" end
+  if type(d.precision) == "table" and d.precision.attention then d.precision.attention = d.cache end
 end
 
 --- True if a description of any length has a form with a context.
@@ -62,7 +62,7 @@ function draw_context.may(d)
   local stage = d.input and d.input.stage
   local layers = type(d.layers) == "table" and #d.layers or d.layers
   return type(d.seq) == "table" and d.seq.any ~= nil and stage == "tokens" and (d.input.types or 0) == 0 and layers > 0
-    and (d.weighting or "softmax") == "softmax"
+    and (d.weighting or "softmax") == "softmax" and d.projections ~= false
 end
 
 --- Changes a description of any length to one with a context. A call has at most `chunk` rows, whose number decides how
@@ -73,7 +73,8 @@ function draw_context.change(d)
   d.context = chance(30) and before or math.max(2, size(300))
   if chance(80) then d.chunk = math.min(4096, size(math.max(2, math.min(before, 100)))) end
   if (d.chunk or 256) > before and d.context > before then d.chunk = before end
-  if chance(70) then d.sequences = pick { 1, 2, 3, math.random(32), 32 } end
+  if chance(70) then d.sequences = math.min(d.context, pick { 1, 2, 3, math.random(32), 32 }) end
+  if chance(30) then d.cache = pick { "f32", "bf16" } end
   d.head_mask, d.fully_masked, d.mask_value = nil, nil, nil
   change_masks(d)
   change_output(d, before)

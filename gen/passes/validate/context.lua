@@ -1,6 +1,8 @@
 -- context.lua: checks a spec whose calls go on from those before, context = 4096, and fills in its sizes.
 -- A caller's context keeps the keys and values of `sequences` sequences, each of at most `context` tokens. So queries
 -- may see only what came before them, and a call's rows are those of its new tokens.
+local projections = require("passes.validate.projections")
+
 local context = {}
 
 -- Keys that do not go with a context: { key, message, is_there(spec) }.
@@ -15,6 +17,9 @@ local refused = {
     return spec.head_mask and spec.head_mask.kind ~= "none" or false
   end },
   { "positions", "positions = \"t5\" do not go with a context", function(spec) return spec.distances == "t5" end },
+  { "projections", "a context keeps keys apart from values, so one of them needs a projection", function(spec)
+    return not projections.has(spec, "k") and not projections.has(spec, "v")
+  end },
 }
 
 -- True if queries of a layer see keys after them.
@@ -64,6 +69,10 @@ function context.resolve(say, spec)
     end
   end
   spec.sequences, spec.chunk = spec.sequences or 1, spec.chunk or 256
+  if spec.sequences > spec.context then -- a call has the rows of a token of each
+    say("sequences", ("%d, but a context of %d tokens takes at most %d"):format(spec.sequences, spec.context,
+      spec.context))
+  end
   spec.call_rows = math.min(spec.context, math.max(spec.chunk, spec.sequences))
   by_part.attention = spec.cache or by_part.attention
 end
