@@ -92,7 +92,8 @@ describe("a draw", function()
     local by_intent = words.set { "key max_lines", -- bounds no model
       "target avx512", "target aarch64", -- what host means, here and elsewhere
       "target amx", "target avx512bf16", "target avx512vnni", "target avxvnni",
-      "key generation", "key tokenizer", "key prompt", "key labels", "key label_function", "label_function softmax",
+      "key generation", -- of answers
+      "key tokenizer", "key prompt", "key labels", "key label_function", "label_function softmax",
       "label_function sigmoid",
       "label_function none" } -- of text, which changes no number
     local seldom = words.set { "residual", "weighting", "fully_masked", "window", "prefix", "mask_value" } -- of layers
