@@ -141,7 +141,7 @@ function facts.read(config)
   check_only(config, family.only or {}, known)
   check_only(config, effects.only, known)
   for key, why in pairs(effects.empty) do
-    if not is_empty(config[key]) then refuse("usage", key, why) end
+    if not known[key] and not is_empty(config[key]) then refuse("usage", key, why) end
     known[key] = true
   end
   for _, key in ipairs(words.sorted_keys(config)) do

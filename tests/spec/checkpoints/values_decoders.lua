@@ -266,7 +266,7 @@ return function(values)
       { { partial_rotary_factor = 0.75 }, { rope_dim = 72 } },
       { { sliding_window = 5 }, { mask = NONE, ["mask.1"] = "causal", ["mask.window"] = "4 0" } },
       { { sliding_window = json.null }, {} }, { { sliding_window = 262144 }, {} },
-      { { attention_bias = false }, {} },
+      { { attention_bias = false, auto_map = { AutoConfig = "configuration_phi3.Phi3Config" } }, {} },
       { { rope_scaling = { type = "su", short_factor = { 1.5 }, long_factor = { 2.5 }, factor = 1.0 } },
         { ["rope_scaling.type"] = "longrope", ["rope_scaling.original"] = 4096,
           ["rope_scaling.short_factor"] = "1.5", ["rope_scaling.long_factor"] = "2.5" } },
