@@ -137,6 +137,7 @@ static int run_part(attn2c_context *context, attn2c_call_place at, int64_t count
   pasts[0] = (int32_t)past;
   attn2c_sequences n = {.rows = first[count], .count = count, .first = first, .past = pasts, .slot = slots};
   n.forgotten = attn2c_state_room(context, &n);
+  if (!outputs[continued_of(context)->logits]) n.wanted = n.rows;
   return attn2c_sequences_call(context, at, &n, inputs, outputs);
 }
 

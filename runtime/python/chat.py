@@ -86,7 +86,7 @@ def _message(index: int, message: Mapping[str, Any]) -> _Message:
     return _Message(role, len(role or b""), content, len(content or b""), values, count)
 
 
-class _Call:
+class _ChatCall:
     """The arguments of a chat, which the library reads in place."""
 
     def __init__(self, messages: Sequence[Mapping[str, Any]], prompt: bool, date: Optional[str],
@@ -110,7 +110,7 @@ class _Chat(_Encoder):
         strftime_now writes, such as "2026-11-23"; None: this machine's date and time. flags: values that the template
         reads by name, such as enable_thinking=False. Messages that the template refuses are a ValueError.
         """
-        call, text, length = _Call(messages, add_generation_prompt, date, flags), ctypes.c_void_p(), ctypes.c_size_t()
+        call, text, length = _ChatCall(messages, add_generation_prompt, date, flags), ctypes.c_void_p(), ctypes.c_size_t()
         with self._caller() as caller:
             status = self._library.chat(caller.text, call.messages, call.count, ctypes.byref(call.options),
                                         ctypes.byref(text), ctypes.byref(length))
@@ -121,7 +121,7 @@ class _Chat(_Encoder):
     def chat_tokens(self, messages: Sequence[Mapping[str, Any]], add_generation_prompt: bool = False,
                     date: Optional[str] = None, **flags: Flag) -> Tokens:
         """The tokens of a chat's text, all of them, without the special tokens that encode() adds."""
-        call, tokens = _Call(messages, add_generation_prompt, date, flags), _Tokens()
+        call, tokens = _ChatCall(messages, add_generation_prompt, date, flags), _Tokens()
         with self._caller() as caller:
             status = self._library.chat_tokens(caller.text, call.messages, call.count, ctypes.byref(call.options),
                                                ctypes.byref(tokens))

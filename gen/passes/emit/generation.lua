@@ -3,13 +3,13 @@ local c = require("common.c")
 
 local emit_generation = {}
 
---- Returns { members = list of { name, value }, stops = list of ids, stop_list = the same as text };
---- false if the description says nothing.
+--- Returns { is_drawn, members = list of { name, value }, stops = list of ids, stop_list = the same as text }; false if
+--- the description says nothing.
 function emit_generation.values(spec)
   local stated = spec.context and spec.generation
   if not stated then return false end
   local stops = stated.stop or {}
-  return { stops = stops, stop_list = table.concat(stops, ", "), members = {
+  return { is_drawn = stated.draw or false, stops = stops, stop_list = table.concat(stops, ", "), members = {
     { "is_drawn", stated.draw and 1 or 0 },
     { "temperature", c.double(stated.temperature or 1) },
     { "top_k", stated.top_k or 50 },

@@ -368,6 +368,38 @@ describe("chat", function()
   end)
 end)
 
+describe("the library", function()
+  it("samples from C and C++ what transformers generates", function()
+    for i, compiler in ipairs { "cc -std=c99 -Wall -Wextra -Werror", "c++ -x c++ -std=c++11 -Wall -Wextra -Werror" } do
+      sh(("%s -Illama -o host%d %s -x none llama/libllama.a -lutf8proc -lpcre2-8 -lpthread -lm"):format(compiler, i,
+        shell(root .. "/tests/c/host_generate.c")))
+    end
+    local golden
+    for _, each in ipairs(goldens("greedy.jsonl")) do
+      if each.folder == "llama" and #each.options == 0 and not next(each.options) then golden = each end
+    end
+    local made = assert(dkjson.decode(sh(line("llama", "generate", "--tokens 16 --format jsonl --prompt "
+      .. shell(golden.prompt)))))
+    assert.same(golden.ids, made.ids)
+    -- The logits are not wanted.
+    local ids = sh("llama/llama run --weights " .. shell(places.llama) .. " --text-string " .. shell(golden.prompt)
+      .. " --output input_ids=ids.npy && tail -c " .. 4 * made.prompt_tokens .. " ids.npy | od -An -v -t d4 -w4")
+    local want = table.concat(golden.ids, " ") .. "\n"
+    for i = 1, 2 do
+      assert.equal(want, sh(("./host%d %s 16 %s"):format(i, shell(places.llama), (ids:gsub("%s+", " ")))))
+    end
+  end)
+
+  it("generates, samples and keeps states in Python", function()
+    assert.equal("", sh(("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=llama:%s /usr/bin/python3 -W error %s %s %s"):format(
+      shell(root .. "/tests/bindings"), shell(root .. "/tests/bindings/generate.py"), shell(places.llama),
+      shell(root .. "/tests/generate/greedy.jsonl"))))
+    if os.execute("command -v mypy >/dev/null") then
+      assert.matches("^Success", sh("mypy --strict --cache-dir mypy llama/llama.py"))
+    end
+  end)
+end)
+
 describe("perplexity", function()
   it("is that of transformers' logits, in windows of the context", function()
     for _, golden in ipairs(goldens("perplexity.jsonl")) do

@@ -7,7 +7,7 @@ local runtime = { "base", "text", "chat", "ops", "formats", "generate", "weights
   "program", "tools", "python" }
 local gen = { "common", "text", "data", "kernels", "checkpoints", "passes", "pipeline", "report", "commands",
   "deploy" }
-local emitted = { "base", "ops", "model", "measure" }
+local emitted = { "base", "ops", "generate", "model", "measure" }
 
 -- Calls visit(path from the folder, file) for each file below a folder.
 local function each_file(folder, visit, below)

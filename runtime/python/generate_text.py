@@ -1,0 +1,41 @@
+# generate_text.py: texts that follow texts, for models that take text and continue sequences.
+from __future__ import annotations
+
+from typing import Any, List, Sequence
+
+from generate import _Generating
+from text import _TextModel
+
+
+def _cut(text: str, stop: Sequence[str]) -> str:
+    """The text before the first of some strings."""
+    ends = [text.index(each) for each in stop if each in text]
+    return text[:min(ends)] if ends else text
+
+
+class _GeneratingText(_Generating, _TextModel):
+    """The methods for text of a model that continues sequences."""
+
+    def generate_text(self, prompts: Sequence[str], tokens: int = 256, stop: Sequence[str] = (),
+                      **options: Any) -> List[str]:
+        """The texts that follow prompts, without special tokens. stop: strings that end an answer, which are not part of
+        it. options: those of sampler(). See generate()."""
+        if isinstance(prompts, str):
+            raise ValueError("prompts: a list of texts is expected, not one text")
+        if "" in stop:
+            raise ValueError("stop: an empty string, but strings of 1 character or more are expected")
+        read = [self.encode(prompt) for prompt in prompts]
+        for i, each in enumerate(read):
+            if each.removed:
+                raise ValueError("prompts[%d]: has more than %d tokens, the most of a sequence" % (i, self._table.seq))
+        before = [len(self.decode(each.ids)) for each in read]
+
+        def text(number: int, ids: Sequence[int]) -> str:
+            return self.decode([*read[number].ids.tolist(), *ids])[before[number]:]
+
+        def is_end(number: int, ids: List[int]) -> bool:
+            shown = text(number, ids) if stop else ""
+            return any(each in shown for each in stop)
+
+        made = self._generate([each.ids for each in read], tokens, options, is_end)
+        return [_cut(text(number, ids.tolist()), stop) for number, ids in enumerate(made)]

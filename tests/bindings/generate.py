@@ -1,0 +1,74 @@
+"""Calls that continue, sampling and generation by a model's Python module, against transformers' tokens.
+
+generate.py FOLDER GOLDENS   of tests/generate/llama, and greedy.jsonl; llama.py is found by PYTHONPATH
+"""
+
+import json
+import sys
+
+import llama
+import numpy as np
+from refuses import refuses
+
+with open(sys.argv[2], encoding="utf-8") as lines:
+    GOLDENS = [each for each in map(json.loads, lines) if each["folder"] == "llama"]
+model = llama.Model(sys.argv[1])
+
+
+def prompts_of(rows):
+    return [row["prompt"] for row in rows]
+
+
+# Greedy tokens and texts, several side by side.
+for options in ({}, {"repetition_penalty": 1.3}):
+    rows = [each for each in GOLDENS if each["options"] == options]
+    assert len(rows) == 6
+    made = model.generate([model.encode(prompt).ids for prompt in prompts_of(rows)], 16, **options)
+    assert [each.tolist() for each in made] == [row["ids"] for row in rows]
+    assert model.generate_text(prompts_of(rows), 16, **options) == [row["text"] for row in rows]
+stopped = [each for each in GOLDENS if "stop" in each["options"]]
+stops = stopped[0]["options"]["stop"]
+for row, text in zip(stopped, model.generate_text(prompts_of(stopped), 16, stop=stops)):
+    assert text == row["text"][:min([row["text"].index(stop) for stop in stops if stop in row["text"]], default=None)]
+
+# A prompt's draws depend on its own seed alone.
+drawn = model.generate_text(["a cat", "x", "a cat", "the dog", "x y"], 8, temperature=1.3, top_k=0, seed=5)
+assert drawn[0] != drawn[2]
+for i, prompt in enumerate(["a cat", "x", "a cat", "the dog", "x y"]):
+    assert model.generate_text([prompt], 8, temperature=1.3, top_k=0, seed=5 + i) == drawn[i:i + 1]
+
+# A state: its positions, and bits that do not depend on how calls divide a sequence.
+with model.state() as state:
+    whole = state.prefill([1, 5, 6, 7, 8], all=True)
+    assert state.position() == 5 and whole.shape == (5, model._vocabulary) and state.sequences == 3
+    assert (state.prefill([1, 5, 6], 1) == whole[2]).all()
+    state.copy(1, 2)
+    assert (state.decode([7, 9], [1, 2])[0] == whole[3]).all()
+    state.rewind(3, 2)
+    assert (state.decode([7], [2]) == whole[3]).all() and state.position(2) == 4
+    refuses(ValueError, "ids: are 0 tokens, but 1 to", state.prefill, [])
+    refuses(ValueError, "ids[1]: is 901, but 0 to 900 is allowed", state.prefill, [1, 901])
+    refuses(ValueError, "sequences: one different sequence for each", state.decode, [1, 2], [0, 0])
+    refuses(ValueError, "sequence: is 3, but 0 to 2 is allowed", state.position, 3)
+    refuses(ValueError, "position: is 6, but 0 to 5 is allowed", state.rewind, 6)
+refuses(ValueError, "the state is closed", state.position)
+with model.state() as state:  # of memory that another one has used
+    assert [state.position(i) for i in range(3)] == [0, 0, 0]
+    assert (state.prefill([1, 5, 6, 7, 8], all=True) == whole).all()
+
+# Samplers.
+sampler = model.sampler(allowed=[3, 4], bias={3: 100.0}, stop_tokens=[4])
+assert sampler.sample(whole[0]) == 3 and sampler.stops(4) and not sampler.stops(2)
+assert model.sampler().stops(2) and model.sampler().stops(300)  # as the folder says
+sampler = model.sampler(seed=7, top_k=0)
+first = [sampler.sample(whole[0]) for _ in range(8)]
+sampler.reset()
+assert [sampler.sample(whole[0]) for _ in range(8)] == first and len(set(first)) > 1
+refuses(ValueError, "temperature: 0, but a number from", lambda: model.sampler(temperature=0))
+refuses(ValueError, "greedy: does not go with top_k, seed", lambda: model.sampler(greedy=True, seed=1, top_k=3))
+refuses(ValueError, "logits: NaN for token 0", model.sampler().sample, np.full(model._vocabulary, np.nan))
+refuses(ValueError, "logits: is float64 [3], but float32 [901] is expected", model.sampler().sample, np.zeros(3))
+refuses(ValueError, "prompts[0]: has 0 tokens", model.generate, [[]])
+refuses(ValueError, "tokens: is 0, but 1 or more is expected", model.generate, [[1]], 0)
+refuses(ValueError, "stop: an empty string", lambda: model.generate_text(["x"], stop=[""]))
+model.close()
