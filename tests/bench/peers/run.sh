@@ -1,21 +1,32 @@
 #!/usr/bin/env bash
 # Times attn2c against ONNX Runtime, OpenVINO, PyTorch and sentence-transformers: makes the virtual environment
 # out/peers-venv once, with pinned packages from PyPI, then hands its arguments to race.py (run.sh --help lists them).
+# With --generate first, the same for llama.cpp in out/generate-venv and generate.py; llama.cpp is compiled for this
+# machine, which takes some 15 minutes on two cores.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
-venv=$root/out/peers-venv
-torch=torch==2.15.0
+cd "$root"
 
-wanted=$(cat "$here/requirements.txt" <(echo "$torch"))
-
-if ! [ -x "$venv/bin/python" ] || [ "$wanted" != "$(cat "$venv/installed.txt" 2>/dev/null)" ]; then
-  echo "installing the peers into out/peers-venv" >&2
+# install VENV REQUIREMENTS [PACKAGE]
+install() {
+  local venv=$1 wanted
+  wanted=$(cat "$2" && echo "${3:-}")
+  [ "$wanted" = "$(cat "$venv/installed.txt" 2>/dev/null)" ] && [ -x "$venv/bin/python" ] && return
+  echo "installing the peers into ${venv#"$root"/}" >&2
   mkdir -p "$root/out"
   [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
-  pip=("$venv/bin/python" -m pip --disable-pip-version-check install --quiet)
-  "${pip[@]}" -r "$here/requirements.txt"
-  "${pip[@]}" "$torch"
+  local pip=("$venv/bin/python" -m pip --disable-pip-version-check install --quiet)
+  "${pip[@]}" -r "$2"
+  [ -z "${3:-}" ] || "${pip[@]}" "$3"
   echo "$wanted" >"$venv/installed.txt"
+}
+
+if [ "${1:-}" = --generate ]; then
+  shift
+  export CMAKE_ARGS="-DGGML_NATIVE=on"
+  install "$root/out/generate-venv" "$here/requirements_generate.txt"
+  exec "$root/out/generate-venv/bin/python" "$here/generate.py" "$@"
 fi
-exec "$venv/bin/python" "$here/race.py" "$@"
+install "$root/out/peers-venv" "$here/requirements.txt" torch==2.15.0
+exec "$root/out/peers-venv/bin/python" "$here/race.py" "$@"

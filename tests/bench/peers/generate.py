@@ -1,0 +1,175 @@
+"""The race of models that write: attn2c against llama.cpp on the same random weights, each in a
+process of its own on the same cores, measured in turn. Prints a table: tokens/s of both, and the
+median of the rounds' ratios with their quartiles. Run by run.sh --generate.
+
+    generate.py [--models smol,gpt2,qwen] [--precision f32,bf16] [--threads 1,2] [--rounds N]
+
+The shapes are those of SmolLM2-135M, GPT-2 and Qwen2.5-0.5B, all in the form of Llama. llama.cpp keeps
+keys and values in f16, its default; attn2c in the type of its products.
+"""
+import argparse
+import os
+import statistics
+import sys
+import time
+
+import numpy as np
+
+from contest import take_cores
+from engine_attn2c import build_words
+from models import OUT
+from process import Process
+
+SHAPES = {
+    "smol": dict(d_model=576, heads=9, kv_heads=3, layers=30, d_ff=1536, vocab=49152),
+    "gpt2": dict(d_model=768, heads=12, kv_heads=12, layers=12, d_ff=3072, vocab=50257),
+    "qwen": dict(d_model=896, heads=14, kv_heads=2, layers=24, d_ff=4864, vocab=151936),
+}
+CONTEXT, SEQUENCES = 1280, 8
+ROWS = {"prompt of 512": ("prefill 512", 512), "token at 0": ("decode 1 0 8", 1),
+        "token at 1,000": ("decode 1 1000 8", 1), "8 sequences at 0": ("decode 8 0 4", 8)}
+LARGEST_DIFFERENCE = {"f32": 5e-3, "bf16": 5e-2}     # of the logits' norm; llama.cpp's keys and values are f16
+EPSILON = 1e-5
+QUIET_SECONDS = 0.03     # threads of OpenMP wait by spinning for some 10 ms after a call
+
+DESCRIPTION = """return {{ name = "{name}", d_model = {d_model}, heads = {heads}, kv_heads = {kv_heads}, layers = {layers},
+  d_ff = {d_ff}, context = {context}, sequences = {sequences}, mask = "causal", norm = "pre", final_norm = true,
+  norm_kind = "rms", eps = {epsilon}, gated = true, activation = "silu", positions = "rope", bias = false,
+  precision = "{precision}", threads = {threads}, input = tokens {{ vocab = {vocab} }},
+  output = {{ vocabulary {{ tied = true }} }} }}
+"""
+
+
+def tensors(shape):
+    """(attn2c's name, GGUF's name, shape) of each."""
+    d, ff, kv = shape["d_model"], shape["d_ff"], shape["d_model"] // shape["heads"] * shape["kv_heads"]
+    yield "input.tokens.weight", "token_embd.weight", (shape["vocab"], d)
+    yield "final_norm.weight", "output_norm.weight", (d,)
+    for i in range(shape["layers"]):
+        for own, other, size in (
+                ("norm1", "attn_norm", (d,)), ("norm2", "ffn_norm", (d,)), ("attn.q", "attn_q", (d, d)),
+                ("attn.k", "attn_k", (kv, d)), ("attn.v", "attn_v", (kv, d)), ("attn.out", "attn_output", (d, d)),
+                ("ff.gate", "ffn_gate", (ff, d)), ("ff.up", "ffn_up", (ff, d)), ("ff.down", "ffn_down", (d, ff))):
+            yield f"l{i}.{own}.weight", f"blk.{i}.{other}.weight", size
+
+
+def values(shape):
+    generator = np.random.default_rng(0)
+    for own, other, size in tensors(shape):
+        if len(size) == 1:
+            yield own, other, np.ones(size, np.float32)
+        else:
+            yield own, other, generator.standard_normal(size, dtype=np.float32) * np.float32(0.7 / size[-1] ** 0.5)
+
+
+def interleaved(weight, heads):
+    """Rows in the order in which llama.cpp rotates those of Llama: pairs side by side, not half a head apart."""
+    rows, columns = weight.shape
+    return weight.reshape(heads, 2, rows // heads // 2, columns).swapaxes(1, 2).reshape(rows, columns)
+
+
+def write_weights(name, shape):
+    from safetensors.numpy import save_file
+    path = OUT / f"{name}.safetensors"
+    if not path.exists():
+        save_file({own: value for own, _, value in values(shape)}, path)
+    return path
+
+
+def write_gguf(name, shape, precision):
+    import gguf
+    path = OUT / f"{name}-{precision}.gguf"
+    if path.exists():
+        return path
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_context_length(CONTEXT)
+    writer.add_embedding_length(shape["d_model"])
+    writer.add_block_count(shape["layers"])
+    writer.add_feed_forward_length(shape["d_ff"])
+    writer.add_head_count(shape["heads"])
+    writer.add_head_count_kv(shape["kv_heads"])
+    writer.add_layer_norm_rms_eps(EPSILON)
+    writer.add_rope_dimension_count(shape["d_model"] // shape["heads"])
+    writer.add_vocab_size(shape["vocab"])
+    writer.add_tokenizer_model("no_vocab")
+    for _, other, value in values(shape):
+        if "attn_q" in other or "attn_k" in other:
+            value = interleaved(value, shape["heads"] if "attn_q" in other else shape["kv_heads"])
+        if precision == "bf16" and value.ndim > 1:
+            kind = gguf.GGMLQuantizationType.BF16
+            writer.add_tensor(other, gguf.quants.quantize(value, kind), raw_dtype=kind)
+        else:
+            writer.add_tensor(other, value)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
+def open_engines(model, precision, threads, cores):
+    os.sched_setaffinity(0, cores)     # the last race may have left one
+    shape, name = SHAPES[model], f"generate_{model}_{precision}_{threads}"
+    OUT.mkdir(parents=True, exist_ok=True)
+    description = OUT / f"{name}.lua"
+    description.write_text(DESCRIPTION.format(name=name, context=CONTEXT, sequences=SEQUENCES, epsilon=EPSILON,
+                                              precision=precision, threads=threads, **shape))
+    np.save(OUT / f"{name}.npy", shape["vocab"])
+    build_words([str(description)])
+    weights, other = write_weights(model, shape), write_gguf(model, shape, precision)
+    take_cores(threads)
+    return {"attn2c": Process("generate_worker.py", "attn2c", name, weights, threads, SEQUENCES),
+            "llama.cpp": Process("generate_worker.py", "llama.cpp", name, other, threads, SEQUENCES)}
+
+
+def difference(workers):
+    """Of the logits after 40 tokens, relative to their norm."""
+    logits = []
+    for i, worker in enumerate(workers.values()):
+        worker.ask(f"logits {OUT / f'logits{i}.npy'} 40")
+        logits.append(np.load(OUT / f"logits{i}.npy").astype(np.float64))
+    return np.linalg.norm(logits[0] - logits[1]) / np.linalg.norm(logits[0])
+
+
+def race(workers, rounds):
+    """Yields a row: its title, tokens/s of each engine, quartiles of the ratio."""
+    for title, (question, tokens) in ROWS.items():
+        samples = {name: [] for name in workers}
+        for number in range(rounds + 1):
+            names = list(workers)[::1 if number % 2 else -1]
+            for name in names:
+                time.sleep(QUIET_SECONDS)
+                ms = workers[name].ask(question)["ms"]
+                if number > 0:      # the first round warms up
+                    samples[name].append(ms)
+        own, other = samples["attn2c"], samples["llama.cpp"]
+        ratios = [b / a for a, b in zip(own, other)]
+        yield title, [1e3 * tokens / statistics.median(each) for each in (own, other)], statistics.quantiles(ratios)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", default="smol,gpt2,qwen")
+    parser.add_argument("--precision", default="f32,bf16")
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--rounds", type=int, default=9)
+    arguments = parser.parse_args()
+    cores = os.sched_getaffinity(0)
+    print("| model | type | threads | | attn2c, tokens/s | llama.cpp | attn2c against it | quartiles |")
+    print("|---|---|---|---|---|---|---|---|")
+    for model in arguments.models.split(","):
+        for precision in arguments.precision.split(","):
+            for threads in map(int, arguments.threads.split(",")):
+                workers = open_engines(model, precision, threads, cores)
+                found = difference(workers)
+                if not found < LARGEST_DIFFERENCE[precision]:
+                    sys.exit(f"{model}, {precision}: the engines' logits differ by {found:.2g}; not timed")
+                for title, (own, other), (low, middle, high) in race(workers, arguments.rounds):
+                    print(f"| {model} | {precision} | {threads} | {title} | {own:.1f} | {other:.1f} | {middle:.2f} | "
+                          f"{low:.2f} to {high:.2f} |", flush=True)
+                for worker in workers.values():
+                    worker.close()
+
+
+if __name__ == "__main__":
+    main()
