@@ -144,7 +144,8 @@ local torch_names, torch_by_name = names_of(torch)
 
 local hf = {}
 for _, name in ipairs(names_in(root .. "/tests/hf/goldens")) do
-  if files.read(("%s/tests/hf/goldens/%s/in_lengths.npy"):format(root, name)) then hf[#hf + 1] = name end
+  local place = ("%s/tests/hf/goldens/%s/"):format(root, name) -- a GGUF file has no folder
+  if files.read(place .. "in_lengths.npy") and files.read(place .. "config.json") then hf[#hf + 1] = name end
 end
 
 local torch_sample = helper.sample(torch_names, 8, { bert_types = true, window_padding = true })
