@@ -57,12 +57,18 @@ local function change_precision(d)
   if type(d.precision) == "table" and d.precision.attention then d.precision.attention = d.cache end
 end
 
+-- True if keys or values are projected, and so are not the same tensor.
+local function are_apart(projections)
+  if type(projections) ~= "table" then return projections ~= false end
+  return projections.k ~= false or projections.v ~= false
+end
+
 --- True if a description of any length has a form with a context.
 function draw_context.may(d)
   local stage = d.input and d.input.stage
   local layers = type(d.layers) == "table" and #d.layers or d.layers
   return type(d.seq) == "table" and d.seq.any ~= nil and stage == "tokens" and (d.input.types or 0) == 0 and layers > 0
-    and (d.weighting or "softmax") == "softmax" and d.projections ~= false
+    and (d.weighting or "softmax") == "softmax" and are_apart(d.projections)
 end
 
 --- Changes a description of any length to one with a context. A call has at most `chunk` rows, whose number decides how

@@ -91,6 +91,21 @@ describe("a model that continues", function()
   end)
 end)
 
+-- What the example of runtime/README.md needs.
+local EXAMPLE = [[#include "writer.h"
+#define END 3
+static int32_t largest(const float *logits) {
+  int32_t best = 0;
+  for (int32_t i = 1; i < WRITER_VOCABULARY; i++) if (logits[i] > logits[best]) best = i;
+  return best;
+}
+int example(writer_ctx *ctx, const int32_t *prompt, int32_t count);
+int example(writer_ctx *ctx, const int32_t *prompt, int32_t count) {
+%s
+  return status;
+}
+]]
+
 -- From C and C++, through packed weights and a checkpoint, which are the same weights.
 describe("its interface", function()
   setup(function()
@@ -111,6 +126,9 @@ describe("its interface", function()
     it("keeps sequences, saves and loads them, from " .. form[1], function()
       runs(("%s -Wall -Wextra -Wpedantic -Werror -Iwriter %s/tests/c/host_continued.c -o host -Lwriter -lwriter "
         .. "-Wl,-rpath,$PWD/writer"):format(form[2], helper.absolute_root()))
+      helper.write(folder .. "/example.c", EXAMPLE:format(helper.read(helper.absolute_root() .. "/runtime/README.md")
+        :match("\n```c\n(float logits%b[];\n.-)\n```")))
+      runs(("%s -Wall -Wextra -Werror -Iwriter -c example.c -o example.o"):format(form[2]))
       assert.equal("130 tokens\n", runs("./host weights others saved"))
       assert.equal("130 tokens\n", runs("./host packed others saved"))
       runs("cp saved first && ./host weights others saved && cmp saved first")
