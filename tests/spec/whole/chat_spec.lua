@@ -23,8 +23,8 @@ local tokens = {}
 for name, text in pairs(goldens.tokens) do tokens[#tokens + 1] = { name = name, text = text } end
 table.sort(tokens, function(a, b) return a.name < b.name end)
 
--- Renders the first `count` chats with compiled templates. Returns a list of results for each.
-local function render(made, count)
+-- Renders the first `count` chats with compiled templates. Adds a list of results for each to `all`.
+local function render_some(made, count, all)
   local words = { helper.shell(bin), helper.shell(here .. "/chats.json"), tostring(count), goldens.date }
   for i, each in ipairs(made) do
     local file = ("%s/%d.tables"):format(folder, i)
@@ -43,7 +43,17 @@ local function render(made, count)
   end
   local _, _, code = handle:close()
   assert(code == 0 and lines == #made * count, ("%d results, status %s"):format(lines, code))
-  return results
+  table.move(results, 1, #results, #all + 1, all)
+end
+
+-- Renders the first `count` chats with compiled templates, some of these at a time: the system limits a command line.
+-- Returns a list of results for each.
+local function render(made, count)
+  local all = {}
+  for first = 1, #made, 200 do
+    render_some(table.move(made, first, math.min(first + 199, #made), 1, {}), count, all)
+  end
+  return all
 end
 
 -- Compares results with expected texts; null is a fault. Returns a list of differences.
