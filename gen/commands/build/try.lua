@@ -8,13 +8,14 @@ local words = require("common.words")
 local try = {}
 
 -- The options of `run` that show a model's answer, by the kind of answer (emit_text). ${mask} is replaced by the token
--- for a word to fill in.
+-- for a word to fill in. A model with a context generates text instead.
 local examples = {
   SPAN = { "--text", "Where is the key?", "--text-pair", "The key is under the mat." },
   MASKED = { "--text", "I drink a cup of ${mask}." },
   NEXT = { "--text", "Once upon a time" },
   EMBEDDING = { "--text", "A cat sleeps.", "--text", "A kitten is asleep.", "--similar" },
 }
+local GENERATED = { "--prompt", "Once upon a time" }
 local EXAMPLE = { "--text", "This is a sentence to try." }
 
 -- Returns the text of the token for a word to be filled in, or nil.
@@ -25,6 +26,7 @@ end
 
 -- Returns the example of a model that takes text; nil if it needs a token whose text is not known.
 local function example_of(state)
+  if state.spec.context then return GENERATED end
   local list, mask = {}, mask_text(state.tokenizer)
   for i, word in ipairs(examples[emit_text.values(state).answer] or EXAMPLE) do
     if word:find("${mask}", 1, true) and not mask then return EXAMPLE end
@@ -55,7 +57,7 @@ function try.line(state, program, folder, is_embedded)
   if not runs_here(state) then return nil end
   local list = { program:match("^[%a_][%w_]*=") and "./" .. program or program } -- a shell would set a variable
   if state.tokenizer and (is_embedded or folder and has_weights(folder)) then
-    list[2] = "run"
+    list[2] = state.spec.context and "generate" or "run"
     if not is_embedded then list[3], list[4] = "--weights", folder end
     for _, word in ipairs(example_of(state)) do list[#list + 1] = word end
   else

@@ -21,10 +21,11 @@ describe("the line to try", function()
       question = "--text 'Where is the key?' --text-pair 'The key is under the mat.'",
       sentence = "--text 'A cat sleeps.' --text 'A kitten is asleep.' --similar",
       masked = "--text 'I drink a cup of <mask>.'",
-      next = "--text 'Once upon a time'",
     } do
       assert.equal(("out/x/x run --weights %s %s"):format(texts .. name, expected), line_of(name, texts .. name))
     end
+    assert.equal(("out/x/x generate --weights %s --prompt 'Once upon a time'"):format(texts .. "next"),
+      line_of("next", texts .. "next"))
   end)
 
   it("names no weights that are linked in, and asks what is needed where none are known", function()
