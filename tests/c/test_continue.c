@@ -27,7 +27,7 @@ static const attn2c_lengths lengths = {input_axes, output_axes, sizes, 0, 1, NUL
 
 /* Calls of the entry, and the one that fails; 0: none. */
 static int calls, failing;
-static ptrdiff_t rows_of[256];
+static ptrdiff_t rows_of[256], asked; /* of each call; rows of the last whose outputs are wanted */
 
 /* Writes the sums of the tokens before and at `position`. */
 static void write_logits(const float *state, int64_t position, float *logits) {
@@ -45,6 +45,7 @@ static int run(const attn2c_call *call) {
   float *logits = call->out[1];
   cr_assert(n->rows >= 1 && n->rows <= CALL_ROWS && n->first[0] == 0 && n->first[n->count] == n->rows);
   cr_assert(n->wanted >= 0 && n->wanted <= n->rows);
+  asked = n->rows - n->wanted;
   rows_of[calls++] = n->rows;
   if (calls == failing) return ATTN2C_FORMAT;
   for (ptrdiff_t s = 0; s < n->count; s++) {
@@ -314,6 +315,15 @@ Test(carry_on, whole_sequences_take_the_place_of_those_that_it_has, .init = open
     cr_assert_arr_eq(logits[at], want, (size_t)each[i] * sizeof want[0]);
   cr_assert_eq(calls, 2 + 2 + 4 + 2, "as many sequences and rows a call as it takes");
   for (int i = 0; i < SEQUENCES; i++) cr_assert_eq(attn2c_position(context, i), 0);
+}
+
+Test(carry_on, whole_sequences_whose_outputs_nobody_wants_ask_for_no_row, .init = open, .fini = close) {
+  static const int32_t each[] = {4};
+  const void *in[] = {ids};
+  void *out[] = {NULL, NULL};
+  asked = -1;
+  cr_assert_eq(attn2c_sequences_run(context, 1, each, 0, in, out), ATTN2C_OK);
+  cr_assert_eq(asked, 0);
 }
 
 Test(carry_on, allocates_nothing, .init = open, .fini = close) {
