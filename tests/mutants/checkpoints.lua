@@ -186,13 +186,13 @@ return function(of, spec)
   of("runtime/formats/gguf.c", "c:gguf") {
     { name = "gguf_end", old = "if (tensor->end > size)", new = "if (tensor->begin > size)",
       filter = "gguf/what_contradicts*", wrong = "a tensor may end after the file" },
-    { name = "gguf_array", old = "count > left / least", new = "0", filter = "gguf/what_contradicts*",
+    { name = "gguf_array", old = "count > left / least", new = "least > 99", filter = "gguf/what_contradicts*",
       wrong = "an array may claim more than the file holds" },
   }
 
   of("runtime/formats/tensors.c", "c:gguf") {
-    { name = "tensors_part", old = "memcpy(values, whole + skip,", new = "memcpy(values, whole,",
-      filter = "gguf/types*", wrong = "a part of a block is its first elements" },
+    { name = "tensors_part", old = "memcpy(values, whole + skip,", new = "memcpy(values, whole + skip / 2,",
+      filter = "gguf/types*", wrong = "a part of a block is that before it" },
   }
 
   of("runtime/formats/gguf_blocks.c", "c:gguf") {
