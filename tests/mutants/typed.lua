@@ -125,6 +125,15 @@ return function(of, spec)
       wrong = "rows of tiny numbers depend on what counts as zero" },
   }
 
+  of("runtime/ops/quads.h", "c:quads_base") {
+    { name = "quads_padding", old = "scale[first + j] = wanted < ATTN2C_INT8_LEAST_SCALE", new = "scale[first + j] = 0",
+      filter = "quads/columns*", wrong = "a column of zeros has no scale" },
+    { name = "quads_nan", old = "return nan == nan ?", new = "return 1 ?",
+      filter = "quads/weights*", wrong = "a row of scores with NaN has finite weights" },
+    { name = "quads_guard", old = "own = NAN, inverse = 0.0f;", new = "inverse = 0.0f;", filter = "quads/rows*",
+      wrong = "a key whose values are not finite is an ordinary one" },
+  }
+
   of("runtime/ops/vector.h", spec .. "whole/same_spec.lua") {
     { name = "sums_by_width", old = "s = (s + t) + (u + v);",
       new = "s = ATTN2C_LANES == 16 ? (s + t) + (u + v) : (s + u) + (t + v);", filter = "has the same bits on",
