@@ -595,8 +595,26 @@ of("runtime/program/text_answer.c", "c:text_program") {
 }
 
 of("runtime/program/text_safe.c", "c:text_program") {
-  { name = "text_safe_unseen", old = "else if (!attn2c_is_seen(point))", new = "else if (point < 0x20)",
+  { name = "text_safe_unseen", old = "if (!attn2c_is_seen(point) &&", new = "if (point < 0x20 &&",
     filter = "text_program/nothing*", wrong = "marks of direction reach the terminal" },
+}
+
+of("runtime/text/stream.c", "c:text_stream") {
+  { name = "stream_held", old = "work->is_held || *length == 0", new = "*length == 0",
+    wrong = "half a character is shown as U+FFFD" },
+  { name = "stream_first", old = "stream->is_begun = 1;", new = "stream->is_begun = 0;",
+    wrong = "blanks between pieces are lost" },
+}
+
+of("runtime/generate/answers.c", "c:answers") {
+  { name = "answers_seed", old = "attn2c_sampler_reset(b->samplers[place], seed);",
+    new = "attn2c_sampler_reset(b->samplers[place], seed + (uint64_t)place);",
+    wrong = "the draws of a prompt depend on its place among others" },
+}
+
+of("runtime/generate/kept_ids.c", "c:answers") {
+  { name = "kept_copy", old = "status = calls->copy(calls->context, from, sequence);", new = "status = ATTN2C_OK;",
+    wrong = "a beginning is taken over without its keys" },
 }
 
 of("runtime/program/text_source.c", "c:text_program") {
