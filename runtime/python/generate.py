@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import ctypes
 import operator
-from typing import Any, Callable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+import os
+from typing import Any, Callable, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,6 +48,8 @@ class _Writer:
         self.position = library.function("position", number, one, number)
         self.rewind = library.function("rewind", status, one, number, number)
         self.copy = library.function("copy", status, one, number, number)
+        self.save = library.function("save", status, one, number, ctypes.c_char_p, *message)
+        self.load = library.function("load", status, one, number, ctypes.c_char_p, *message)
         self.defaults = library.function("sampling_defaults", _Sampling)
         self.create = library.function("sampler_create", status, _pointer, _pointer, *message)
         self.destroy = library.function("sampler_destroy", None, _pointer)
@@ -217,6 +220,19 @@ class _State(_Owner):
     def copy(self, source: int, target: int) -> None:
         """Makes sequence `target` a copy of `source`."""
         self._of.library.check(self._of.writer.copy(self._context(), self._sequence(source), self._sequence(target)))
+
+    def _file(self, function: Any, path: Union[str, "os.PathLike[str]"], sequence: int) -> None:
+        text = ctypes.create_string_buffer(1000)
+        status = function(self._context(), self._sequence(sequence), os.fsencode(path), text, len(text))
+        self._of.library.check(status, text.value)
+
+    def save(self, path: Union[str, "os.PathLike[str]"], sequence: int = 0) -> None:
+        """Writes a sequence to a file for the same build and weights. It has no token ids."""
+        self._file(self._of.writer.save, path, sequence)
+
+    def load(self, path: Union[str, "os.PathLike[str]"], sequence: int = 0) -> None:
+        """Reads such a file in place of a sequence, which is unchanged if the file is refused."""
+        self._file(self._of.writer.load, path, sequence)
 
 
 class _Generating(_Model):

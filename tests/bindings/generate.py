@@ -5,6 +5,7 @@ generate.py FOLDER GOLDENS   of tests/generate/llama, and greedy.jsonl; llama.py
 
 import json
 import sys
+import tempfile
 
 import llama
 import numpy as np
@@ -46,6 +47,11 @@ with model.state() as state:
     assert (state.decode([7, 9], [1, 2])[0] == whole[3]).all()
     state.rewind(3, 2)
     assert (state.decode([7], [2]) == whole[3]).all() and state.position(2) == 4
+    with tempfile.TemporaryDirectory() as folder:
+        state.save(folder + "/state")
+        state.load(folder + "/state", 1)
+        assert state.position(1) == 5
+        refuses(OSError, "cannot be opened", state.load, folder + "/none")
     refuses(ValueError, "ids: are 0 tokens, but 1 to", state.prefill, [])
     refuses(ValueError, "ids[1]: is 901, but 0 to 900 is allowed", state.prefill, [1, 901])
     refuses(ValueError, "sequences: one different sequence for each", state.decode, [1, 2], [0, 0])
