@@ -454,7 +454,8 @@ static void end_calls(attn2c_check_sequence *calls) {
 }
 
 static int check_entry(attn2c_check_job *job, attn2c_run trace) {
-  attn2c_check_sequence calls = {NULL};
+  attn2c_check_sequence calls;
+  calls.job = NULL;
   int status = verify_inputs(job);
   if (status == ATTN2C_OK && job->descriptor->continued) status = begin_calls(&calls, job);
   if (status == ATTN2C_OK) status = verify_ops(job);

@@ -9,7 +9,7 @@ return function(of, spec)
   }
 
   of("gen/passes/lower/address.lua", spec .. "passes/validate/any_length_spec.lua") {
-    { name = "trace_heads", old = "head > 0 and head * pitch or nil", new = "head > 0 and most * pitch or nil",
+    { name = "trace_heads", old = "= head * pitch end", new = "= most * pitch end",
       filter = "head by head", wrong = "all heads but the first are at one place in the trace" },
   }
 

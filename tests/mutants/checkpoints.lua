@@ -155,7 +155,7 @@ return function(of, spec)
   }
 
   of("gen/checkpoints/fits.lua", spec .. "checkpoints/fits_spec.lua") {
-    { name = "fits_type", old = "tensor and not readable[tensor.dtype]", new = "false",
+    { name = "fits_type", old = "return not readable[tensor.dtype] and", new = "return false and",
       wrong = "a tensor of integers is read as floats" },
     { name = "fits_rows", old = "have[1] ~= want[1] then return false", new = "false then return false",
       wrong = "a tensor with as many columns fits, whatever its rows" },

@@ -72,7 +72,7 @@ return function(of)
   }
 
   of("runtime/program/bench_report.c", "c:program") {
-    { name = "report_flops", old = "rows[row].flops += attn2c_op_work(", new = "rows[row].flops = attn2c_op_work(",
+    { name = "report_flops", old = "rows[row].flops += op_flops(", new = "rows[row].flops = op_flops(",
       filter = "program/profiles*", wrong = "of ops of a kind the last one's work counts" },
     { name = "report_gflops", old = "flops / (1e6 * ms)", new = "flops / (1e9 * ms)", filter = "program/benches*",
       wrong = "a thousandth of the speed is printed" },

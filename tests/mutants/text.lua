@@ -194,14 +194,14 @@ return function(of, spec)
   }
 
   of("runtime/text/decode_words.c", goldens) {
-    { name = "decode_first", old = "if (i && begins_with(word, 0, component->a))",
+    { name = "decode_first", old = "if (!is_begin && begins_with(word, 0, component->a))",
       new = "if (begins_with(word, 0, component->a))", filter = "prefix gives",
       wrong = "the first piece loses its prefix" },
     { name = "decode_cleanup", old = '{" ,", ","}', new = '{" ,", " ,"}', filter = "bert_uncased gives",
       wrong = "one of the cleanups is left out" },
-    { name = "decode_strip", old = "n < component->number &&", new = "n <= component->number &&",
+    { name = "decode_strip", old = "n < most &&", new = "n <= most &&",
       filter = "llama_old gives", wrong = "a space more is stripped" },
-    { name = "decode_metaspace", old = "drops = i == 0 && component->number != SCHEME_NEVER", new = "drops = i == 0",
+    { name = "decode_metaspace", old = "drops = is_first(work, i) && component->number != SCHEME_NEVER", new = "drops = is_first(work, i)",
       suite = "c:text", filter = "text/spaces*", wrong = "the first space is dropped that nobody put there" },
   }
 
