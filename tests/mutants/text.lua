@@ -201,7 +201,8 @@ return function(of, spec)
       wrong = "one of the cleanups is left out" },
     { name = "decode_strip", old = "n < most &&", new = "n <= most &&",
       filter = "llama_old gives", wrong = "a space more is stripped" },
-    { name = "decode_metaspace", old = "drops = is_first(work, i) && component->number != SCHEME_NEVER", new = "drops = is_first(work, i)",
+    { name = "decode_metaspace", old = "drops = is_first(work, i) && component->number != SCHEME_NEVER",
+      new = "drops = is_first(work, i)",
       suite = "c:text", filter = "text/spaces*", wrong = "the first space is dropped that nobody put there" },
   }
 
