@@ -103,6 +103,8 @@ describe("a description's keys:", function()
     projections = "true, false or { q =", scoring = "dot or additive", weighting = "softmax, relu or none",
     fully_masked = "zero or nan", bias_kv = "true or false", zero_attn = "true or false",
     attention_output = "none, heads or mean", head_mask = "none, input or a list of a list of factors a layer",
+    context = "an integer from 2 to 131072", sequences = "an integer from 1 to 32", cache = "f32 or bf16",
+    chunk = "an integer from 1 to 4096", generation = "a table such as { temperature",
     past = "an integer from 0 to 4096", prefix = "an integer from 1 to 4096", mask_value = "a number from -1e+30 to 0",
     max_position = "an integer from 1 to 1048576", rope_theta = "a number from 1 to 1e+12",
     rope_style = "halves or pairs", rope_dim = "an integer from 0 to 256", t5_buckets = "an integer from 2 to 4096",
@@ -122,7 +124,8 @@ describe("a description's keys:", function()
     max_lines = "an integer from 1 to 10000000", plan = "a table of tile parameters",
   }
 
-  -- What a key goes with.
+  -- What a key goes with, and the base of a description that it goes with.
+  local without_seq = { context = base:gsub("seq = %d+, ?", "") }
   local company = { window = ", mask = 'window'", prefix = ", mask = 'prefix'", mask_value = ", mask = 'padding'",
     key_seq = ", input = qkv()", kdim = ", input = qkv()", vdim = ", input = qkv()" }
 
@@ -134,7 +137,7 @@ describe("a description's keys:", function()
       count = count + 1
       for _, wrong in ipairs { "hidden", "0/0" } do -- a function; a NaN
         local more = company[key] or ""
-        put(scratch .. "/d.lua", ("return { %s%s, %s = %s }"):format(base, more, key, wrong))
+        put(scratch .. "/d.lua", ("return { %s%s, %s = %s }"):format(without_seq[key] or base, more, key, wrong))
         local fault = helper.fault(pipeline.run, root, scratch .. "/d.lua", {}, "validate")
         assert.are.equal(2, fault and fault.code, key .. " = " .. wrong)
         assert.are.equal(1, #fault.lines, table.concat(fault.lines, "\n"))
