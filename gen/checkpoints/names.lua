@@ -83,10 +83,12 @@ end
 for name, family in pairs(families.schemes) do add_scheme(name, family.tensors, family.prefixes) end
 for name, record in pairs(architectures) do add_scheme("gguf-" .. name, record.tensors, nil) end
 
---- Returns the schemes' names, sorted.
+--- Returns the schemes' names, sorted, without those of GGUF files, which descriptions of these files alone have.
 function names.list()
   local list = {}
-  for name in pairs(names.schemes) do list[#list + 1] = name end
+  for name in pairs(names.schemes) do
+    if not name:find("^gguf%-") then list[#list + 1] = name end
+  end
   table.sort(list)
   return list
 end
