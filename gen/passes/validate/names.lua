@@ -101,7 +101,7 @@ return function(tools)
   end
 
   local function scheme_word(say, key, value)
-    for _, word in ipairs(names.list()) do if word == value then return word end end
+    if names.schemes[value] then return value end
     return say(key, ("%s, but %s is allowed%s"):format(show(value), tools.one_of(names.list()),
       suggestion(say, value, names.list())))
   end
