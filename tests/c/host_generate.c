@@ -46,7 +46,7 @@ int main(int argc, char **argv) {
     check(llama_decode(ctx, 2, sequences, next, logits), 0, "decode");
   }
   printf("\n");
-  /* What is refused, and changes nothing. */
+  /* Calls that are refused change nothing. */
   logits[3] = NAN;
   check(llama_sample(samplers[0], logits, &id, message, sizeof message), 3, "NaN");
   if (id != -5 || strcmp(message, "logits: NaN for token 3, but numbers are allowed") != 0) return 1;

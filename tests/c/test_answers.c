@@ -12,7 +12,7 @@
 
 enum { VOCABULARY = 50, TOKENS = 600, MOST_SEQUENCES = 4 };
 
-/* What the fake model keeps, and what it has read. */
+/* The tokens that the fake model keeps, and those that it has read. */
 typedef struct {
   int32_t ids[MOST_SEQUENCES][TOKENS], counts[MOST_SEQUENCES];
   int32_t window;    /* the most tokens that rewind can forget */

@@ -36,7 +36,7 @@ static void put_text(image *to, const char *value) {
 
 enum { ENTRIES = 7, TENSORS = 2 };
 
-/* What a file says; each case changes some of it. */
+/* The contents of a file; each case changes some of them. */
 typedef struct {
   const char *magic;
   uint32_t version;

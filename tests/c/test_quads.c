@@ -142,7 +142,7 @@ Test(quads, values_are_packed_four_rows_at_a_time) {
   check_values(6, 64, 64);
 }
 
-/* What a shipped step rounds and sums at once, a trace does in three steps. */
+/* A shipped step rounds and sums at once; a trace does the same in three steps. */
 static void check_weights(int rows, int cols, float scale, float most) {
   const size_t count = (size_t)rows * (size_t)cols;
   float *s = numbers(count, most), *exact = guarded_allocate(count * sizeof *s);

@@ -47,7 +47,7 @@ local function compile(entries)
   return tokenizer.from_path(folder .. "/t.gguf")
 end
 
--- What the runner of a golden's cases prints with other tables.
+-- Returns the text that the runner of a golden's cases prints with other tables.
 local function passes(name, piece)
   files.write_all(folder, { { name = "spec.tables", text = piece } })
   assert(os.execute(("make -s -C %s -f tests/c/build.mk out/test/bin/text_cases"):format(helper.shell(helper.root))))

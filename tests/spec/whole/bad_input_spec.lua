@@ -124,7 +124,7 @@ describe("a description's keys:", function()
     max_lines = "an integer from 1 to 10000000", plan = "a table of tile parameters",
   }
 
-  -- What a key goes with, and the base of a description that it goes with.
+  -- The keys that a key goes with, and the base of a description that it goes with.
   local without_seq = { context = base:gsub("seq = %d+, ?", "") }
   local company = { window = ", mask = 'window'", prefix = ", mask = 'prefix'", mask_value = ", mask = 'padding'",
     key_seq = ", input = qkv()", kdim = ", input = qkv()", vdim = ", input = qkv()" }

@@ -67,7 +67,7 @@ describe("an expression of a chat template", function()
     assert.equal("a", tree("(a)"))
   end)
 
-  it("has filters, tests and calls behind each other", function()
+  it("has filters, tests and calls one after the other", function()
     assert.equal("(| (| a trim) upper)", tree("a | trim | upper"))
     assert.equal("(and (is a defined) (not (is b none)))", tree("a is defined and b is not none"))
     assert.equal("(is a divisibleby 3)", tree("a is divisibleby 3"))
