@@ -310,15 +310,7 @@ ATTN2C_INLINE void attn2c_exponentials_with(float *s, int rows, int cols, int ld
     const int count = rows - begin < ATTN2C_ROWS ? rows - begin : ATTN2C_ROWS;
     float *block = s + (ptrdiff_t)begin * ld;
     float max[ATTN2C_ROWS] = {0.0f}, shift[ATTN2C_ROWS], lowest[ATTN2C_ROWS], most[ATTN2C_ROWS];
-    attn2c_largest_rows(max, block, count, cols, ld);
-    for (int i = 0; i < count; i++) {
-      float *row = block + (ptrdiff_t)i * ld;
-      if (fabsf(max[i] * c) < ATTN2C_SOFTMAX_MOST) continue;
-      const float from = max[i];
-#pragma omp simd
-      for (int j = 0; j < cols; j++) row[j] -= from;
-      max[i] = 0.0f;
-    }
+    attn2c_softmax_largest(max, block, count, cols, ld, c);
 #pragma omp simd
     for (int i = 0; i < ATTN2C_ROWS; i++) {
       const float whole = (max[i] * c + 0x1.8p23f) - 0x1.8p23f; /* an integer */

@@ -20,6 +20,24 @@ ATTN2C_INLINE float attn2c_softmax_power(float x, float c, float shift, float lo
   return attn2c_exp2_reduced(ATTN2C_FMA_EXACT(from, c, -n)) * attn2c_power(rounded);
 }
 
+/* Writes to max[i] the largest number of row i of s[count][cols], rows ld floats apart, count <= ATTN2C_ROWS;
+ * the other elements of max stay. A row whose numbers are so large that c s would be rounded too much is
+ * moved first: its largest becomes 0. */
+ATTN2C_INLINE void attn2c_softmax_largest(float max[ATTN2C_ROWS], float *s, int count, int cols, int ld,
+                                          float c) {
+  /* The maximum starts at the lowest finite float. It skips a NaN, whose own power is NaN. */
+  attn2c_largest_rows(max, s, count, cols, ld);
+  for (int i = 0; i < count; i++) {
+    float *row = s + (ptrdiff_t)i * ld;
+    if (fabsf(max[i] * c) < ATTN2C_SOFTMAX_MOST) continue;
+    /* At this magnitude `s - max` is exact, or its power is 0. +inf gives NaN; a row of -inf stays so. */
+    const float from = max[i];
+#pragma omp simd
+    for (int j = 0; j < cols; j++) row[j] -= from;
+    max[i] = 0.0f;
+  }
+}
+
 /* Computes the softmaxes below. `whole` is the largest c s of a row, rounded to an integer. All powers of a
  * row then have one common factor, which is in their sum as well. As c s - whole is never rounded, only c's
  * own rounding error grows with it.
@@ -37,17 +55,7 @@ ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, flo
     float max[ATTN2C_ROWS] = {0.0f}, inverse[ATTN2C_ROWS] = {0.0f};
     float shift[ATTN2C_ROWS], lowest[ATTN2C_ROWS];
     attn2c_vector part[ATTN2C_ROWS][ATTN2C_PARTS];
-    /* The maximum starts at the lowest finite float. It skips a NaN, whose own power is NaN. */
-    attn2c_largest_rows(max, block, count, cols, ld);
-    for (int i = 0; i < count; i++) {
-      float *row = block + (ptrdiff_t)i * ld;
-      if (fabsf(max[i] * c) < ATTN2C_SOFTMAX_MOST) continue;
-      /* At this magnitude `s - max` is exact, or its power is 0. +inf gives NaN; a row of -inf stays so. */
-      const float from = max[i];
-#pragma omp simd
-      for (int j = 0; j < cols; j++) row[j] -= from;
-      max[i] = 0.0f;
-    }
+    attn2c_softmax_largest(max, block, count, cols, ld, c);
 #pragma omp simd
     for (int i = 0; i < ATTN2C_ROWS; i++) {
       const float whole = (max[i] * c + 0x1.8p23f) - 0x1.8p23f; /* an integer */
