@@ -68,6 +68,16 @@ function kinds.activation(value, key)
   return heads.activations[value]
 end
 
+-- Returns the meaning of one of an entry's words. It refuses others by their names.
+function kinds.word(value, key, entry)
+  if type(value) ~= "string" then return nil, "a string" end
+  if entry.words[value] == nil then
+    refuse("usage", key, ("%s is not supported; supported are %s"):format(faults.quote(value),
+      table.concat(words.sorted_keys(entry.words), ", ")))
+  end
+  return entry.words[value]
+end
+
 -- Returns the value of an entry of a family's table.
 local function read_entry(entry, config, default, known)
   local value, key
@@ -83,7 +93,7 @@ local function read_entry(entry, config, default, known)
     if default == false then return false end
     value, key = default, entry[1]
   end
-  local meant, expected = kinds[entry.kind](value, key)
+  local meant, expected = kinds[entry.kind](value, key, entry)
   if meant == nil then refuse("format", key, ("%s, but %s is expected"):format(show(value), expected)) end
   return meant
 end

@@ -4,8 +4,8 @@
 --   called        model_type -> the name that people know it by, for messages
 --   prefixes      prefixes of the names of the model's own tensors, tried in order
 --   tensors       { path of the graph, name or rule } (names.lua); the first that fits is taken
---   config        { key, aliases .., to = description key or fact, default =, kind = } : kind count, number, flag or
---                 activation; without a default the key is required
+--   config        { key, aliases .., to = description key or fact, default =, kind = } : kind count, number, flag,
+--                 activation, or word with words = { theirs = meaning }; without a default the key is required
 --   fixed         keys of the description that the family always has
 --   only          config key -> { allowed values, reason }: other values change the result and are not supported
 --   unused        config keys without effect, in addition to those of all families (effects.lua)
@@ -16,8 +16,8 @@
 local families = {}
 
 local list = { "albert", "bert", "deit", "distilbert", "electra", "gemma", "gemma2", "gemma3", "gpt2", "gpt_neox",
-  "granite", "llama", "mistral", "mpnet", "olmo2", "phi", "phi3", "qwen2", "qwen3", "roberta", "smollm3", "starcoder2",
-  "t5", "timm", "vit" }
+  "granite", "llama", "mistral", "modernbert", "mpnet", "olmo2", "phi", "phi3", "qwen2", "qwen3", "roberta", "smollm3",
+  "starcoder2", "t5", "timm", "vit" }
 
 --- The families by their names, by model_type, and as naming schemes.
 families.by_name, families.by_type, families.schemes = {}, {}, {}

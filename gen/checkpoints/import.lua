@@ -67,8 +67,8 @@ local function renamed(self, rule)
   return list
 end
 
--- Adds the names of a stage's weights to self.names.
-local function add_names(self, path, stage)
+-- Adds the names of a stage's weights to self.names; without_bias: the stage has no bias.
+local function add_names(self, path, stage, without_bias)
   local tensors = stage.tensors
   if stage.tensor and not tensors then
     local list = {}
@@ -83,7 +83,7 @@ local function add_names(self, path, stage)
   for parameter, template in pairs(tensors or {}) do
     local rule = renamed(self, template)
     local plain = #rule == 1 and type(rule[1]) == "string" and next(rule, 1) == nil
-    self.names[path .. "." .. parameter] = plain and rule[1] or rule
+    if parameter ~= "bias" or not without_bias then self.names[path .. "." .. parameter] = plain and rule[1] or rule end
   end
 end
 
@@ -110,19 +110,19 @@ local function output_stage(self, stage, number)
       and ("the file has no %s: %s is left out"):format(stage.needs, stage.name) or nil
     return nil
   end
-  local result = { stage = stage[1], over = stage.over, of = stage.of, name = stage.name, squeeze = stage.squeeze,
-    mask = stage.mask }
+  local result = { stage = stage[1], over = fact_or(self, stage.over), of = stage.of, name = stage.name,
+    squeeze = stage.squeeze, mask = stage.mask }
   self.has_labels = self.has_labels or stage.to == "labels"
   if stage.to == "labels" then result.to = labels_of(self, stage) else result.to = fact_or(self, stage.to) end
   result.activation = fact_or(self, stage.activation)
-  result.bias = stage.bias
+  result.bias = fact_or(self, stage.bias)
   if stage.tied then result.tied = self.facts.tied end
   if stage[1] == "vocabulary" then
     result.scale, result.softcap = self.facts.logit_scale or nil, self.facts.logit_softcap or nil
   end
   if result.bias == true and stage[1] == "linear" then result.bias = nil end
   if result.tied == true then result.tied = nil end
-  add_names(self, ("output.%d.%s"):format(number, stage[1]), stage)
+  add_names(self, ("output.%d.%s"):format(number, stage[1]), stage, result.bias == false)
   return result
 end
 
@@ -152,7 +152,7 @@ local function token_input(self, fixed)
   self.inputs = { ids = "input_ids", token_types = types > 0 and "token_type_ids" or nil }
   local width = f.embedding and f.embedding ~= f.d_model and f.embedding or nil
   return { stage = "tokens", vocab = f.vocab, types = types > 0 and types or nil,
-    norm = fixed.norm == "post" and true or nil, scale = f.embedding_scale, width = width }
+    norm = (fixed.norm == "post" or fixed.input_norm) and true or nil, scale = f.embedding_scale, width = width }
 end
 
 local function image_input(self)
@@ -176,7 +176,7 @@ end
 -- that continue a sequence choose rows themselves.
 local function stages_of_writer(self, stages)
   local list = {}
-  if self.form or not (stages.writes and self.family.causal and self.folder.tokenizer) then return stages end
+  if self.form or not (stages.writes and self.facts.causal and self.folder.tokenizer) then return stages end
   for _, stage in ipairs(stages) do if stage[1] ~= "pool" then list[#list + 1] = stage end end
   self.is_writer = true
   return list
@@ -219,13 +219,13 @@ local function check_tie(self)
   end
 end
 
--- Returns a mask; window: the tokens that each token sees, with itself, or false for all before it.
+-- Returns a mask; window: the tokens that each token sees to a side, with itself, or false for all.
 local function mask_of(self, stages, window)
   if self.family.image then return nil end
-  local mask = {}
-  if self.family.causal then mask[1] = "causal" end
-  if not self.family.causal or needs_lengths(stages) then mask[#mask + 1] = "padding" end
-  if window then mask.window = { window - 1, 0 } end
+  local mask, causal = {}, self.facts.causal
+  if causal then mask[1] = "causal" end
+  if not causal or needs_lengths(stages) then mask[#mask + 1] = "padding" end
+  if window then mask.window = { window - 1, causal and 0 or window - 1 } end
   return #mask == 1 and not mask.window and mask[1] or mask
 end
 
@@ -396,6 +396,7 @@ function import.text(path, from, form)
     f.pooler_width = f.pooler_width or f.d_model
     f.pooler_activation = f.pooler_activation or "tanh"
     if self.family.derive then self.family.derive(f, self.folder.config, self.names) end
+    if f.causal == nil then f.causal = self.family.causal or false end
     local head = head_of(self, self.folder.config)
     self.notes[#self.notes + 1] = (self.family.notes or {})[head]
       and ("config.json: %s: %s"):format(self.family.model_types[f.model_type] .. head,

@@ -1,7 +1,8 @@
 -- layers.lua: turns keys of config.json that differ from layer to layer into facts: windows, and tables of keys.
 -- facts.each is a list with a table for each layer, of a description's keys that differ there, or nil. Its key `window`
--- is the number of tokens that a token sees, with itself.
+-- is the number of tokens that a token sees to a side, with itself.
 local faults = require("common.faults")
+local rotary = require("checkpoints.rotary")
 local words = require("common.words")
 
 local layers = {}
@@ -60,6 +61,37 @@ function layers.set_used_windows(facts, sliding)
     faults.raise("usage", "config.json: layer_types: sliding_attention without use_sliding_window")
   end
   layers.set_windows(facts, sliding)
+end
+
+-- Returns rope_theta and rope_scaling of layers of a kind. Folders of transformers 4 have keys of their own for it,
+-- which are in `given`; those of transformers 5 have rope_parameters by kind.
+local function angles(facts, kind, given)
+  local own = (facts.rope_parameters or {})[kind]
+  return rotary.of { rope_theta = given.rope_theta, rope_parameters = type(own) == "table" and own or {},
+    rope_scaling = given.rope_scaling, longest = facts.longest, original = facts.original }
+end
+
+--- Sets the rotary positions of a family that has others in layers that slide: facts.rope_base and facts.rope_scale are
+--- the first layer's, and facts.each has those of other layers. given: kind of layer -> { rope_theta, rope_scaling }.
+function layers.set_angles(facts, sliding, given)
+  for key in pairs(facts.rope_parameters or {}) do
+    if not kinds[key] then
+      faults.raise("usage", ("config.json: rope_parameters: %s is not supported; supported are full_attention, "
+        .. "sliding_attention"):format(faults.quote(tostring(key))))
+    end
+  end
+  local function of(slides)
+    local kind = slides and "sliding_attention" or "full_attention"
+    return angles(facts, kind, given[kind])
+  end
+  facts.rope_base, facts.rope_scale = of(sliding[1])
+  for i, slides in ipairs(sliding) do
+    if slides ~= sliding[1] then
+      local own = layers.own(facts, i - 1)
+      own.rope_theta, own.rope_scaling = of(slides)
+      if facts.rope_scale and not own.rope_scaling then own.rope_scaling = false end
+    end
+  end
 end
 
 --- The keys of Qwen's windows.

@@ -104,13 +104,13 @@ local function with_old_names(list)
   return result
 end
 
--- Returns each name after each prefix. The graph's own path gets no prefix.
-local function with_prefixes(list, prefixes, path)
+-- Returns each name after each prefix.
+local function with_prefixes(list, prefixes)
   local result = {}
   for _, prefix in ipairs(prefixes) do
-    for _, name in ipairs(list) do if name ~= path then result[#result + 1] = prefix .. name end end
+    for _, name in ipairs(list) do result[#result + 1] = prefix .. name end
   end
-  return #result > 0 and result or list
+  return result
 end
 
 -- Replaces whole components of names by a map: with { encoder = "trunk" }, encoder.layers becomes trunk.layers.
@@ -190,11 +190,9 @@ function names.find(scheme, path, spec)
   local rule = assert(first_fit(rules, path, spec))
   return filled(rule.source, path, rule.pattern, function(list)
     if rules.adapt then list = rules.adapt(rule, path, list, spec) end
-    if rules.prefixes then
-      list = with_prefixes(list, of.prefixes or rules.prefixes, path)
-    elseif of.prefixes then
-      list = with_prefixes(list, of.prefixes, "")
-    end
+    -- A weight that a family has no name for has the graph's own path, without a prefix.
+    local prefixes = of.prefixes or rules.prefixes
+    if prefixes and not (rules.prefixes and rule == own_names[1]) then list = with_prefixes(list, prefixes) end
     if #of.modules > 0 then list = with_modules(list, of.modules) end
     return with_old_names(list)
   end)

@@ -57,9 +57,10 @@ keys.list = {
   { key = "activation", type = "activation", stack = true, layer = true, default = "gelu",
     meaning = "the feed-forward's function" },
   { key = "norm", type = "word", stack = true, layer = true,
-    words = { "post", "pre", "sandwich", "res_post", "none" }, default = "post",
-    meaning = "post: norm after each residual sum; pre: before each part; sandwich: before and after each part (Gemma "
-      .. "2); res_post: after each part, before the sum (OLMo 2); none: not at all" },
+    words = { "post", "pre", "pre_ff", "sandwich", "res_post", "none" }, default = "post",
+    meaning = "post: norm after each residual sum; pre: before each part; pre_ff: before each part except the "
+      .. "self-attention (ModernBERT's first layer); sandwich: before and after each part (Gemma 2); res_post: after "
+      .. "each part, before the sum (OLMo 2); none: not at all" },
   { key = "parallel", type = "word", stack = true, layer = true, words = { "none", "two_norms", "one_norm" },
     default = "none",
     meaning = "attention and feed-forward read the same states, and one sum adds both results: each with a norm of its "

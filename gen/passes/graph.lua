@@ -36,12 +36,13 @@ local function feed_forward(self, path, x)
   return down(self:op("multiply", path .. ".gated", { a = up, b = gated }))
 end
 
-local norm_before = words.set { "pre", "sandwich" }
+-- norm -> true if parts have a norm before them; of pre_ff all but the self-attention.
+local norm_before = words.set { "pre", "pre_ff", "sandwich" }
 
 -- Returns part(x) with the norms that belong to it: before it, unless `normed`, which it then reads, is x with that
 -- norm; and after it.
 local function branch(self, x, norm_path, part, normed)
-  local before = norm_before[self.spec.norm]
+  local before = norm_before[self.spec.norm] and not (self.spec.norm == "pre_ff" and norm_path:find("norm1$"))
   local y = part(normed or before and self:norm(norm_path, x) or x)
   if not self:has_norm_after() then return y end
   return self:norm(before and norm_path .. "_after" or norm_path, y, { factor = self:residual_factor(true) })

@@ -236,7 +236,7 @@ local function draw_parts(d)
 end
 
 local function draw_norms(d)
-  if chance(60) then d.norm = pick { "post", "pre", "sandwich", "res_post", "none" } end
+  if chance(60) then d.norm = pick { "post", "pre", "pre_ff", "sandwich", "res_post", "none" } end
   if d.input and d.input.stage == "qkv" and norm_before[d.norm] then d.norm = "none" end
   -- Without norms weights that are no softmax would grow from layer to layer.
   if (d.weighting or "softmax") ~= "softmax" and d.layers > 1 and d.norm == "none" then d.norm = "post" end

@@ -70,6 +70,12 @@ GEMMA3 = {**DECODER, "num_hidden_layers": 3, "sliding_window": 3, "query_pre_att
           "layer_types": ["sliding_attention", "full_attention", "sliding_attention"],
           "rope_parameters": {"sliding_attention": {"rope_type": "default", "rope_theta": 20.0},
                               "full_attention": {"rope_type": "linear", "factor": 2.0, "rope_theta": 500.0}}}
+MODERN = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 3, "num_attention_heads": 4,
+          "intermediate_size": WIDTH, "max_position_embeddings": 64, "pad_token_id": 0, "bos_token_id": 1,
+          "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2, "local_attention": 4,
+          "global_attn_every_n_layers": 2, "rope_parameters": {
+              "sliding_attention": {"rope_type": "default", "rope_theta": 20.0},
+              "full_attention": {"rope_type": "default", "rope_theta": 500.0}}}
 LATER = {"length": 9}   # sequences of up to 9 tokens, so that 8 greedy ones fit
 
 ROPE = {
@@ -176,6 +182,18 @@ CASES.update({
     "starcoder2_logits": ("Starcoder2ForCausalLM", {**LLAMA, "sliding_window": 3}, LATER),
 })
 
+# Encoders after BERT.
+CASES.update({
+    "modernbert_model": ("ModernBertModel", MODERN, {}),
+    "modernbert_masked": ("ModernBertForMaskedLM", {**MODERN, "attention_bias": True, "mlp_bias": True, "norm_bias": True,
+                                                    "classifier_bias": True}, {}),
+    "modernbert_sequence": ("ModernBertForSequenceClassification", {**MODERN, **LABELS, "classifier_pooling": "mean"},
+                            {"change": "old_modernbert"}),
+    "modernbert_token": ("ModernBertForTokenClassification", {**MODERN, **LABELS}, {}),
+    "modernbert_question": ("ModernBertForQuestionAnswering", MODERN, {}),
+    "modernbert_sentence": ("ModernBertModel", MODERN, {"sentence": [["mean_tokens"], None, True]}),
+})
+
 HIDDEN_ONLY = {"last_hidden_state", "pooler_output", "logits", "start_logits", "end_logits"}
 
 
@@ -224,6 +242,17 @@ def whole_gemma3(folder):
     (folder / "config.json").write_text(json.dumps(
         {"model_type": "gemma3", "architectures": ["Gemma3ForConditionalGeneration"], "text_config": config,
          "vision_config": {"model_type": "siglip_vision_model"}, "mm_tokens_per_image": 256}, indent=2) + "\n")
+
+
+def old_modernbert(folder):
+    """As transformers 4 writes its configuration."""
+    config = json.loads((folder / "config.json").read_text())
+    bases = config.pop("rope_parameters")
+    del config["layer_types"]
+    config.update(global_attn_every_n_layers=2, global_rope_theta=bases["full_attention"]["rope_theta"],
+                  local_rope_theta=bases["sliding_attention"]["rope_theta"], layer_norm_eps=1e-5,
+                  position_embedding_type="absolute", reference_compile=False, repad_logits_with_grad=False)
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
 
 
 def old_names(folder):

@@ -32,7 +32,7 @@ return function(of, spec)
   }
 
   of("gen/checkpoints/import.lua", values) {
-    { name = "import_window", old = "{ window - 1, 0 }", new = "{ window, 0 }",
+    { name = "import_window", old = "{ window - 1, causal", new = "{ window, causal",
       filter = "mistral has", wrong = "a window is a token too wide" },
     { name = "import_first_position", old = "self.family.positions_after_pad and f.pad + 1",
       new = "self.family.positions_after_pad and f.pad", filter = "roberta has",
@@ -47,7 +47,7 @@ return function(of, spec)
     { name = "import_sigmoid", old = '"multi_label_classification" and "sigmoid"',
       new = '"multi_label_classification" and "none"', filter = "make labels",
       wrong = "several labels have no probabilities" },
-    { name = "import_padding", old = "not self.family.causal or needs_lengths(stages)", new = "not self.family.causal",
+    { name = "import_padding", old = "not causal or needs_lengths(stages)", new = "not causal",
       filter = "llama gives the stages", wrong = "a causal model that pools has no lengths" },
     { name = "import_tied", old = "if result.tied == true then", new = "if result.tied ~= nil then",
       filter = "bert gives the stages", wrong = "a decoder of its own is taken for the tokens' table" },
@@ -79,9 +79,9 @@ return function(of, spec)
       wrong = "scores are divided by the number of the layer before" },
   }
 
-  of("gen/checkpoints/families/gemma3.lua", values) {
-    { name = "gemma3_bases", old = 'angles(facts, slides and "sliding_attention" or "full_attention")',
-      new = 'angles(facts, "full_attention")', filter = "gemma3_text gives each",
+  of("gen/checkpoints/layers.lua", values) {
+    { name = "layers_bases", old = 'local kind = slides and "sliding_attention" or "full_attention"',
+      new = 'local kind = "full_attention"', filter = "gemma3_text gives each",
       wrong = "layers with a window have the base of the others" },
   }
 

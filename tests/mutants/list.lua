@@ -68,6 +68,8 @@ of("gen/passes/graph.lua", spec .. "passes/graph_spec.lua") {
     wrong = "the feed-forward of a parallel layer has a norm of its own" },
   { name = "graph_norm", old = "return self.spec.norm == \"post\" and", new = "return self.spec.norm ~= \"none\" and",
     wrong = "a pre-norm stack is normed after the sum, too" },
+  { name = "graph_pre_ff", old = "(self.spec.norm == \"pre_ff\" and norm_path:find(\"norm1$\"))",
+    new = "(self.spec.norm == \"pre_ff\")", wrong = "the feed-forward of pre_ff has no norm" },
   { name = "graph_gate", old = "{ a = up, b = gated }", new = "{ a = up, b = gate }",
     suite = spec .. "passes/graph/attention_spec.lua", wrong = "the gate has no activation" },
   { name = "graph_sinusoidal", old = "spec.past > 0 and \"sinusoidal \" .. spec.past or \"sinusoidal\"",

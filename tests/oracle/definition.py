@@ -450,7 +450,8 @@ class Stack:
         """What a part makes of x, or of `first` where the norm before it is another's, with its norms and factor."""
         where = self.d.get("norm", "post")
         if first is None:
-            first = self.norm(path, x) if where in ("pre", "sandwich") else x
+            before = where in ("pre", "sandwich") or where == "pre_ff" and not path.endswith("norm1")
+            first = self.norm(path, x) if before else x
         y = part(first)
         if where == "sandwich":
             y = self.norm(path + "_after", y)

@@ -1,34 +1,14 @@
 -- gemma3.lua: describes the text part of Gemma 3 (Gemma Team 2025): Gemma 2 without soft caps, with a norm of each
 -- head's queries and keys, and with two bases of rotary positions: one for layers with a window, one for the others.
-local faults = require("common.faults")
 local gemma = require("checkpoints.gemma")
 local heads = require("checkpoints.heads")
 local layers = require("checkpoints.layers")
-local rotary = require("checkpoints.rotary")
 
 local GLOBAL, LOCAL = 1e6, 1e4
 
 local tensors = { { "l*.attn.q_norm.weight", gemma.norm("layers.*.self_attn.q_norm.weight") },
   { "l*.attn.k_norm.weight", gemma.norm("layers.*.self_attn.k_norm.weight") } }
 table.move(gemma.sandwich, 1, #gemma.sandwich, 3, tensors)
-
--- Returns rope_theta and rope_scaling of layers of a kind. Folders of transformers 4 have one rope_scaling, for layers
--- without a window; those of transformers 5 have rope_parameters by kind.
-local function angles(facts, kind)
-  local of_full = kind == "full_attention"
-  local base = of_full and (facts.rope_theta or GLOBAL) or facts.rope_local_base_freq
-  local given = facts.rope_parameters or {}
-  for key in pairs(given) do
-    if key ~= "full_attention" and key ~= "sliding_attention" then
-      faults.raise("usage", ("config.json: rope_parameters: %s is not supported; supported are full_attention, "
-        .. "sliding_attention"):format(faults.quote(tostring(key))))
-    end
-  end
-  local own = given[kind]
-  if type(own) ~= "table" then own = {} end
-  return rotary.of { rope_theta = base, rope_parameters = own, rope_scaling = of_full and facts.rope_scaling or false,
-    longest = facts.longest, original = facts.original }
-end
 
 return {
   model_types = { gemma3_text = "Gemma3", gemma3 = "Gemma3" },
@@ -57,14 +37,9 @@ return {
     facts.score_scale = facts.scalar ^ -0.5
     if facts.model_type == "gemma3" then facts.logit_softcap = false end -- the class of text and images has no cap
     local sliding = layers.sliding(facts, function(i) return (i + 1) % facts.pattern ~= 0 end)
-    facts.rope_base, facts.rope_scale = angles(facts, sliding[1] and "sliding_attention" or "full_attention")
-    for i, slides in ipairs(sliding) do
-      if slides ~= sliding[1] then
-        local own = layers.own(facts, i - 1)
-        own.rope_theta, own.rope_scaling = angles(facts, slides and "sliding_attention" or "full_attention")
-        if facts.rope_scale and not own.rope_scaling then own.rope_scaling = false end
-      end
-    end
+    layers.set_angles(facts, sliding, {
+      full_attention = { rope_theta = facts.rope_theta or GLOBAL, rope_scaling = facts.rope_scaling },
+      sliding_attention = { rope_theta = facts.rope_local_base_freq, rope_scaling = false } })
     layers.set_windows(facts, sliding)
   end,
   heads = {

@@ -6,7 +6,8 @@ local names = require("checkpoints.names")
 local stages = require("data.stages")
 local words = require("common.words")
 
-local kinds = words.set { "count", "size", "number", "flag", "text", "object", "list", "sides", "activation" }
+local kinds = words.set { "count", "size", "number", "flag", "text", "object", "list", "sides", "activation",
+  "word" }
 
 describe("a family", function()
   for name, family in pairs(families.by_name) do

@@ -35,6 +35,19 @@ local function joined(...)
   return list
 end
 
+-- A model whose `layers` is a list: what the description has for each of `count` layers, in place of what the base has.
+local function listed(count, of_layer)
+  local result = { layers = NONE }
+  for i = 1, 40 do
+    for key in pairs { norm = 1, ["mask.1"] = 1, ["mask.window"] = 1, rope_theta = 1, rope_dim = 1,
+      ["rope_scaling.type"] = 1, ["rope_scaling.factor"] = 1 } do
+      result[("layers.%d.%s"):format(i, key)] = NONE
+    end
+    for key, value in pairs(i <= count and of_layer(i) or {}) do result[("layers.%d.%s"):format(i, key)] = value end
+  end
+  return result
+end
+
 -- The output of a class, and its tensors' names, as changes: stages as { stage, fields .. }.
 local function output(stages, scheme, names)
   local result = {}
@@ -532,12 +545,16 @@ values.dense = { ["torch.nn.modules.activation.Tanh"] = "tanh", ["torch.nn.modul
   ["torch.nn.modules.activation.GELU"] = "gelu", ["torch.nn.modules.activation.SiLU"] = "silu",
   ["torch.nn.modules.activation.Sigmoid"] = "sigmoid", ["torch.nn.modules.linear.Identity"] = NONE }
 
---- For the decoders of values_decoders.lua.
-values.parts = { like = like, plus = plus, joined = joined, output = output, model = model, tokens = tokens,
-  question = question, rope = rope, rope_classes = rope_classes, last = last }
+--- For values_decoders.lua and values_encoders.lua.
+values.parts = { listed = listed, like = like, plus = plus, joined = joined, output = output, model = model,
+  tokens = tokens, question = question, rope = rope, rope_classes = rope_classes, last = last, bert = bert,
+  bert_cases = bert_cases, masked = masked, pooled = pooled, untied = untied, types_cases = types_cases,
+  position_cases = position_cases, no_types = no_types }
 
-for model_type, family in pairs(require("tests.spec.checkpoints.values_decoders")(values)) do
-  values.families[model_type] = family
+for _, part in ipairs { "decoders", "encoders" } do
+  for model_type, family in pairs(require("tests.spec.checkpoints.values_" .. part)(values)) do
+    values.families[model_type] = family
+  end
 end
 
 return values

@@ -4,7 +4,7 @@ local json = require("common.json")
 
 return function(values)
   local parts, NONE = values.parts, values.NONE
-  local like, plus, joined, output = parts.like, parts.plus, parts.joined, parts.output
+  local like, plus, joined, output, listed = parts.like, parts.plus, parts.joined, parts.output, parts.listed
 
   -- The classes of a causal model: those of Llama that a family has, or others.
   local function classes(scheme, list, more)
@@ -21,19 +21,6 @@ return function(values)
   local function tied_classes(scheme, list, more)
     local result = classes(scheme, list, more)
     result.ForCausalLM = tied(result.ForCausalLM)
-    return result
-  end
-
-  -- A model of fewer layers, whose `layers` is a list in the base: what the description has for each of them.
-  local function listed(count, of_layer)
-    local result = { layers = NONE }
-    for i = 1, 40 do
-      for key in pairs { ["mask.1"] = 1, ["mask.window"] = 1, rope_theta = 1, rope_dim = 1, ["rope_scaling.type"] = 1,
-        ["rope_scaling.factor"] = 1 } do
-        result[("layers.%d.%s"):format(i, key)] = NONE
-      end
-      for key, value in pairs(i <= count and of_layer(i) or {}) do result[("layers.%d.%s"):format(i, key)] = value end
-    end
     return result
   end
 

@@ -45,7 +45,7 @@ describe("completions", function()
     end
     for words, said in pairs { ["build ''"] = "", ["build x.lua nonsense"] = "", ["keys se"] = "",
       ["build --tuning x se"] = "", ["import x se"] = "", ["build x.lua --tuning se"] = "",
-      ["build --tuning ''"] = "", ["build x.lua norm '='"] = "post pre sandwich res_post none",
+      ["build --tuning ''"] = "", ["build x.lua norm '='"] = "post pre pre_ff sandwich res_post none",
       ["build x.lua precision '='"] = "f32 bf16 int8" } do
       lines[#lines + 1] = "offered attn2c " .. words
       wanted[#wanted + 1] = said

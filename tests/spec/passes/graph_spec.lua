@@ -45,6 +45,17 @@ describe("the graph", function()
     assert.equal(15, #list)
   end)
 
+  it("of pre_ff norms before each part except the self-attention", function()
+    local list = equations(graph({ norm = "pre_ff", memory = { seq = 4 } }))
+    assert.equal("l0.attn.q = linear(in.hidden, l0.attn.q.weight, l0.attn.q.bias)", list[1])
+    local norms = {}
+    for _, line in ipairs(list) do norms[#norms + 1] = line:match("^(l0%.norm%S*) = layer_norm%(l0%.%a+%.sum,") end
+    assert.same({ "l0.norm_cross", "l0.norm2" }, norms)
+    list = equations(graph({ norm = "pre_ff", parallel = "two_norms" }))
+    assert.equal("l0.attn.q = linear(in.hidden, l0.attn.q.weight, l0.attn.q.bias)", list[1])
+    assert.equal("l0.norm2 = layer_norm(in.hidden, l0.norm2.weight, l0.norm2.bias)", list[9])
+  end)
+
   it("of a sandwich norms before each part and after it, of res_post after it alone", function()
     local list = equations(graph({ norm = "sandwich" }))
     assert.equal("l0.norm1 = layer_norm(in.hidden, l0.norm1.weight, l0.norm1.bias)", list[1])

@@ -267,7 +267,7 @@ describe("other keys' ranges", function()
   end)
 
   it("words, with the nearest suggested", function()
-    assert.equal('norm: "prey", but post, pre, sandwich, res_post or none is allowed (did you mean pre?)',
+    assert.equal('norm: "prey", but post, pre, pre_ff, sandwich, res_post or none is allowed (did you mean pre?)',
       refusal({ norm = "prey" }))
     assert.equal('activation: "gleu", but gelu, gelu_tanh, quick_gelu, relu, sigmoid, silu or tanh is allowed ' ..
       "(did you mean gelu?)", refusal({ activation = "gleu" }))
@@ -276,7 +276,7 @@ describe("other keys' ranges", function()
       schemes[#schemes]), refusal({ names = "keras" }))
     assert.equal('target: "avx51", but host, amx, avx512bf16, avx512vnni, avx512, avxvnni, avx2, ' ..
       "x86_64, aarch64 or generic is allowed (did you mean avx512?)", refusal({ target = "avx51" }))
-    assert.equal("norm: 5, but post, pre, sandwich, res_post or none is allowed", refusal({ norm = 5 }))
+    assert.equal("norm: 5, but post, pre, pre_ff, sandwich, res_post or none is allowed", refusal({ norm = 5 }))
     assert.equal('kernels: "libxsm", but auto, c or libxsmm is allowed (did you mean libxsmm?)',
       refusal({ kernels = "libxsm" }))
   end)
@@ -434,7 +434,7 @@ describe("what is not there", function()
   it("is shown with control characters and length tamed", function()
     assert.equal("a?b: no such key", refusal({ ["a\nb"] = 2 }))
     assert.equal(("%s: no such key"):format(("z"):rep(60)), refusal({ [("z"):rep(1000)] = 2 }))
-    assert.equal(('norm: "%s...", but post, pre, sandwich, res_post or none is allowed'):format(("z"):rep(57)),
+    assert.equal(('norm: "%s...", but post, pre, pre_ff, sandwich, res_post or none is allowed'):format(("z"):rep(57)),
       refusal({ norm = ("z"):rep(1000) }))
   end)
 end)
@@ -449,7 +449,7 @@ describe("all faults", function()
       "tiny.lua: batch: 0, but an integer from 1 to 256 is allowed",
       'tiny.lua: layers: missing: how many of them follow one another, or a list of them with what differs: '
         .. '{ {}, { mask = "causal" } }',
-      'tiny.lua: norm: "x", but post, pre, sandwich, res_post or none is allowed',
+      'tiny.lua: norm: "x", but post, pre, pre_ff, sandwich, res_post or none is allowed',
       "tiny.lua: output.1.to: missing: width of the result",
       "tiny.lua: output.2.over: missing: mean, max, first or last",
       "tiny.lua: heads: d_model 16 is not divisible by heads 3, and head_dim is not given",

@@ -41,7 +41,7 @@ local differences = {
   { mask = { "key_padding", "additive" } }, { mask = "blocked_heads" }, { rope_theta = 500 },
   { rope_dim = 4 }, { rope_dim = 0 }, { rope_scaling = { type = "linear", factor = 2 } }, { norm = "sandwich" },
   { norm = "res_post" }, { qk_norm = "heads" }, { qk_norm = "all" }, { norm = "pre", parallel = "two_norms" },
-  { norm = "pre", parallel = "one_norm" },
+  { norm = "pre", parallel = "one_norm" }, { norm = "pre_ff" },
 }
 
 local bases = {

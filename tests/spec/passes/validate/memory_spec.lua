@@ -120,11 +120,11 @@ describe("an encoder", function()
   end)
 
   it("does not repeat what is wrong with a key that it has of the model", function()
-    assert.same({ 'norm: "x", but post, pre, sandwich, res_post or none is allowed',
+    assert.same({ 'norm: "x", but post, pre, pre_ff, sandwich, res_post or none is allowed',
       "eps: 2, but a number from 1e-30 to 1 is allowed" },
       refusals({ norm = "x", eps = 2, memory = encoder() }))
-    assert.same({ 'norm: "x", but post, pre, sandwich, res_post or none is allowed',
-      'memory.norm: "y", but post, pre, sandwich, res_post or none is allowed' },
+    assert.same({ 'norm: "x", but post, pre, pre_ff, sandwich, res_post or none is allowed',
+      'memory.norm: "y", but post, pre, pre_ff, sandwich, res_post or none is allowed' },
       refusals({ norm = "x", memory = encoder({ norm = "y" }) }))
     local lines = helper.refusals({ memory = encoder() })
     assert.equal(5, #lines, table.concat(lines, "\n"))

@@ -1,0 +1,86 @@
+-- modernbert.lua: describes ModernBERT (Warner et al. 2024): rotary positions of two bases, windows in most layers,
+-- gated feed-forwards, few biases, a norm of the embeddings and none before the first attention.
+local heads = require("checkpoints.heads")
+local layers = require("checkpoints.layers")
+
+local GLOBAL, LOCAL = 160000.0, 10000.0
+
+-- A head's dense layer and norm, which all of the task heads begin with.
+local dense = { "linear", to = "d_model", activation = "classifier_activation", bias = "classifier_bias",
+  tensor = "head.dense" }
+local norm = { "norm", tensor = "head.norm" }
+local pool = { "pool", over = "pooling" }
+
+local function part(name, number) return { name, part = number, parts = number and 3 } end
+
+return {
+  model_types = { modernbert = "ModernBert" },
+  called = { modernbert = "ModernBERT" },
+  prefixes = { "model.", "" },
+  tensors = {
+    { "input.tokens", "embeddings.tok_embeddings" },
+    { "input.norm", "embeddings.norm" },
+    { "l*.attn.q", part("layers.*.attn.Wqkv", 1) },
+    { "l*.attn.k", part("layers.*.attn.Wqkv", 2) },
+    { "l*.attn.v", part("layers.*.attn.Wqkv", 3) },
+    { "l*.attn.out", "layers.*.attn.Wo" },
+    { "l*.norm1", "layers.*.attn_norm" },
+    { "l*.ff.gate", { "layers.*.mlp.Wi", part = 1, parts = 2 } },
+    { "l*.ff.up", { "layers.*.mlp.Wi", part = 2, parts = 2 } },
+    { "l*.ff.down", "layers.*.mlp.Wo" },
+    { "l*.norm2", "layers.*.mlp_norm" },
+    { "final_norm", "final_norm" },
+  },
+  config = {
+    { "vocab_size", to = "vocab", default = 50368, kind = "count" },
+    { "hidden_size", to = "d_model", default = 768, kind = "count" },
+    { "intermediate_size", to = "d_ff", default = 1152, kind = "count" },
+    { "num_hidden_layers", to = "layers", default = 22, kind = "count" },
+    { "num_attention_heads", to = "heads", default = 12, kind = "count" },
+    { "hidden_activation", to = "activation", default = "gelu", kind = "activation" },
+    { "max_position_embeddings", to = "longest", default = 8192, kind = "count" },
+    { "norm_eps", to = "eps", default = 1e-5, kind = "number" },
+    { "norm_bias", to = "norm_bias", default = false, kind = "flag" },
+    { "attention_bias", to = "attention_bias", default = false, kind = "flag" },
+    { "mlp_bias", to = "mlp_bias", default = false, kind = "flag" },
+    { "local_attention", to = "local_attention", default = 128, kind = "count" },
+    { "global_attn_every_n_layers", to = "interval", default = 3, kind = "count" },
+    { "layer_types", to = "layer_types", default = false, kind = "list" },
+    { "global_rope_theta", to = "global_theta", default = GLOBAL, kind = "number" },
+    { "local_rope_theta", to = "local_theta", default = LOCAL, kind = "number" },
+    { "rope_parameters", to = "rope_parameters", default = false, kind = "object" },
+    { "rope_scaling", to = "rope_scaling", default = false, kind = "object" },
+    { "classifier_activation", to = "classifier_activation", default = "gelu", kind = "activation" },
+    { "classifier_bias", to = "classifier_bias", default = false, kind = "flag" },
+    { "classifier_pooling", to = "pooling", default = "cls", kind = "word",
+      words = { cls = "first", mean = "mean" } },
+    { "decoder_bias", to = "decoder_bias", default = true, kind = "flag" },
+    { "tie_word_embeddings", to = "tied", default = true, kind = "flag" },
+  },
+  unused = { "initializer_cutoff_factor", "mlp_dropout", "deterministic_flash_attn", "sparse_prediction",
+    "sparse_pred_ignore_index", "reference_compile", "repad_logits_with_grad", "layer_norm_eps",
+    "position_embedding_type" },
+  fixed = { norm = "pre", input_norm = true, final_norm = true, gated = true, positions = "rope" },
+  derive = function(facts)
+    facts.bias = { qkv = facts.attention_bias, out = facts.attention_bias, ff = facts.mlp_bias,
+      norm = facts.norm_bias }
+    facts.window = facts.local_attention // 2 + 1
+    local sliding = layers.sliding(facts, function(i) return i % facts.interval ~= 0 end)
+    layers.set_angles(facts, sliding, {
+      full_attention = { rope_theta = facts.global_theta, rope_scaling = facts.rope_scaling },
+      sliding_attention = { rope_theta = facts.local_theta, rope_scaling = facts.rope_scaling } })
+    layers.set_windows(facts, sliding)
+    layers.own(facts, 0).norm = "pre_ff"
+  end,
+  heads = {
+    Model = heads.model(),
+    ForMaskedLM = { dense, norm, { "vocabulary", tied = "tied", bias = "decoder_bias", name = "logits", tensors = {
+      weight = { "decoder.weight" }, bias = { "decoder.bias" } } } },
+    ForSequenceClassification = { pool, dense, norm,
+      { "linear", to = "labels", name = "logits", tensor = "classifier" } },
+    ForTokenClassification = { dense, norm, { "linear", to = "labels", name = "logits", tensor = "classifier" } },
+    ForQuestionAnswering = { dense, norm,
+      { "linear", to = 1, name = "start_logits", squeeze = true, tensor = "classifier", part = 1, parts = 2 },
+      { "linear", to = 1, name = "end_logits", of = 2, squeeze = true, tensor = "classifier", part = 2, parts = 2 } },
+  },
+}

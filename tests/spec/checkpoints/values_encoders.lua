@@ -1,0 +1,96 @@
+-- values_encoders: the part of values for families of encoders after MPNet. Returns a function that returns them by
+-- model_type. Defaults are those of transformers 5.23, or of the published code where transformers has none.
+local json = require("common.json")
+
+return function(values)
+  local parts, NONE = values.parts, values.NONE
+  local like, plus, output, listed = parts.like, parts.plus, parts.output, parts.listed
+  local labels = { "linear", to = 2, name = "logits" }
+
+  local families = {}
+
+  local function local_layer(side, theta)
+    return { ["mask.1"] = "padding", ["mask.window"] = ("%d %d"):format(side, side), rope_theta = theta or 10000.0 }
+  end
+
+  -- Layers of ModernBERT: all but each nth have a window. more: what each of those with a window has beside it.
+  local function modern(count, n, side, theta, more)
+    return listed(count, function(i)
+      local own = (i - 1) % n == 0 and {} or plus(local_layer(side, theta), more or {})
+      return i == 1 and plus(own, { norm = "pre_ff" }) or own
+    end)
+  end
+
+  local modernbert = like(parts.bert, plus(modern(22, 3, 64), { names = "modernbert", d_ff = 1152, norm = "pre",
+    eps = 1e-5, gated = true, final_norm = true, ["bias.qkv"] = false, ["bias.out"] = false, ["bias.ff"] = false,
+    ["bias.norm"] = false, positions = "rope", rope_theta = 160000.0, max_position = NONE, ["input.vocab"] = 50368,
+    ["input.types"] = NONE, ["inputs.token_types"] = NONE }))
+  local dense, norm = { "linear", to = 768, activation = "gelu", bias = false }, { "norm" }
+
+  local function modern_head(stages, first, names)
+    local all = { [("output.%d.linear"):format(first)] = "head.dense",
+      [("output.%d.norm"):format(first + 1)] = "head.norm" }
+    return output(stages, "modernbert", plus(all, names or {}))
+  end
+
+  local function modern_sequence(pool, more)
+    local stages = { { "pool", over = pool }, dense, norm, labels }
+    return plus(modern_head(stages, 2, { ["output.4.linear"] = "classifier" }), more or {})
+  end
+
+  local function modern_masked(more)
+    return plus(modern_head({ dense, norm, { "vocabulary", bias = true, name = "logits" } }, 1, {
+      ["output.3.vocabulary.weight"] = "decoder.weight", ["output.3.vocabulary.bias"] = "decoder.bias" }), more or {})
+  end
+
+  families.modernbert = {
+    base = modernbert,
+    cases = {
+      { { vocab_size = 99 }, { ["input.vocab"] = 99 } },
+      { { hidden_size = 384 }, { d_model = 384 } },
+      { { intermediate_size = 3072 }, { d_ff = NONE } },
+      { { num_hidden_layers = 3 }, modern(3, 3, 64) },
+      { { num_attention_heads = 6 }, { heads = 6 } },
+      { { hidden_activation = "silu" }, { activation = "silu" } },
+      { { max_position_embeddings = 40 }, plus(listed(22, function(i)
+        return i == 1 and { norm = "pre_ff" } or (i - 1) % 3 ~= 0 and { rope_theta = 10000.0 } or {}
+      end), { seq = 40 }) },
+      { { norm_eps = 1e-6, layer_norm_eps = 1e-7 }, { eps = 1e-6 } },
+      { { norm_bias = true }, { ["bias.norm"] = true } },
+      { { attention_bias = true }, { ["bias.qkv"] = true, ["bias.out"] = true } },
+      { { mlp_bias = true }, { ["bias.ff"] = true } },
+      { { local_attention = 9 }, modern(22, 3, 4) },
+      { { global_attn_every_n_layers = 2 }, modern(22, 2, 64) },
+      { { num_hidden_layers = 2, layer_types = { "sliding_attention", "full_attention" } },
+        plus(listed(2, function(i)
+          return i == 2 and { rope_theta = 160000.0 }
+            or { norm = "pre_ff", ["mask.1"] = "padding", ["mask.window"] = "64 64" }
+        end), { rope_theta = 10000.0 }) },
+      { { global_rope_theta = 500.0 }, { rope_theta = 500.0 } },
+      { { local_rope_theta = 500.0 }, modern(22, 3, 64, 500.0) },
+      { { rope_parameters = { full_attention = { rope_theta = 600.0, rope_type = "default" },
+        sliding_attention = { rope_theta = 300.0, rope_type = "default" } } },
+        plus(modern(22, 3, 64, 300.0), { rope_theta = 600.0 }) },
+      { { rope_scaling = { rope_type = "linear", factor = 2.0 } }, plus(modern(22, 3, 64, nil,
+        { ["rope_scaling.type"] = "linear", ["rope_scaling.factor"] = 2.0 }),
+        { ["rope_scaling.type"] = "linear", ["rope_scaling.factor"] = 2.0 }) },
+      { { tie_word_embeddings = false, pad_token_id = json.null }, {} },
+    },
+    classes = {
+      Model = parts.model("modernbert"),
+      ForMaskedLM = { modern_masked({ ["output.3.bias"] = false, ["names.output.3.vocabulary.bias"] = NONE }),
+        config = { decoder_bias = false } },
+      ForSequenceClassification = { modern_sequence("mean", { ["output.2.activation"] = "relu",
+        ["output.2.bias"] = NONE }), config = { classifier_pooling = "mean", classifier_activation = "relu",
+        classifier_bias = true } },
+      ForTokenClassification = { modern_head({ dense, norm, labels }, 1, { ["output.3.linear"] = "classifier" }) },
+      ForQuestionAnswering = { modern_head({ dense, norm,
+        { "linear", to = 1, squeeze = true, name = "start_logits" },
+        { "linear", to = 1, of = 2, squeeze = true, name = "end_logits" } }, 1, {
+          ["output.3.linear.1"] = "classifier", ["output.3.linear.part"] = 1, ["output.3.linear.parts"] = 2,
+          ["output.4.linear.1"] = "classifier", ["output.4.linear.part"] = 2, ["output.4.linear.parts"] = 2 }) },
+    },
+  }
+
+  return families
+end
