@@ -122,8 +122,8 @@ return function(of, spec)
   of("gen/checkpoints/names.lua", spec .. "checkpoints/names_spec.lua") {
     { name = "names_old", old = '"LayerNorm.gamma"', new = '"LayerNorm.beta"', filter = "old",
       wrong = "old checkpoints have another tensor as a norm's weight" },
-    { name = "names_prefixes", old = "if name ~= path then result[#result + 1] = prefix .. name end",
-      new = "if name ~= path then result[#result + 1] = name end", filter = "prefix",
+    { name = "names_prefixes", old = "do result[#result + 1] = prefix .. name end",
+      new = "do result[#result + 1] = name end", filter = "prefix",
       wrong = "names are looked for without their prefixes" },
     { name = "names_when", old = "not rule.when or rule.when(spec)", new = "true", filter = "without types",
       wrong = "rules hold for every model" },
