@@ -39,7 +39,7 @@ effects.only = {
 
 --- Keys that must be null, false or empty.
 effects.empty = {
-  quantization_config = "quantised safetensors are not supported", pruned_heads = "pruned heads are not supported",
+  quantization_config = "quantised safetensors are not supported here", pruned_heads = "pruned heads are not supported",
   auto_map = "models with their own code are not supported", adapters = "adapters are not supported",
 }
 

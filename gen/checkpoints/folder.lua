@@ -2,6 +2,7 @@
 -- file stands for a folder.
 -- The files are config.json, model.safetensors or its index, and those of sentence-transformers. File names in these
 -- files are not trusted: none may lead out of the folder.
+local coded = require("checkpoints.coded")
 local faults = require("common.faults")
 local gguf = require("common.gguf")
 local gguf_model = require("checkpoints.gguf")
@@ -121,7 +122,8 @@ local function read_header(path, tensors, prefix)
       end
       last = math.max(last, offsets[2])
       if tensors[prefix .. name] then refuse("format", path, faults.quote(name) .. " is in another file, too") end
-      tensors[prefix .. name] = { dtype = entry.dtype, shape = entry.shape }
+      tensors[prefix .. name] = { dtype = entry.dtype, shape = entry.shape, file = path,
+        place = { 8 + length + (math.tointeger(offsets[1]) or 0), 8 + length + offsets[2] } }
     end
   end
   if last ~= size - 8 - length then
@@ -174,6 +176,18 @@ local function read_tensors(path)
     refuse("io", path, "has neither model.safetensors nor model.safetensors.index.json")
   end
   return tensors
+end
+
+-- Returns the first `count` integers of a tensor, or nil if it has another number of them or other numbers.
+local function read_integers(tensor, count)
+  local format = ({ I64 = "<i8", I32 = "<i4" })[tensor.dtype]
+  local from, to = tensor.place[1], tensor.place[2]
+  if not format or to - from ~= count * types[tensor.dtype] then return nil end
+  local handle = open(tensor.file)
+  handle:seek("set", from)
+  local text = read_all(tensor.file, handle, to - from)
+  handle:close()
+  return { string.unpack(format:rep(count), text) }
 end
 
 -- Returns the modules of sentence-transformers, { { kind, path, config } }, or nil without modules.json.
@@ -238,7 +252,8 @@ end
 
 --- Returns a folder's contents: { path, title, config, tensors = name -> { dtype, shape }, modules, settings, limits,
 --- tokenizer, generation }. modules, settings and limits come from sentence-transformers. generation: the object of
---- generation_config.json, or nil. tokenizer: the inner folder of its files, "" for the folder itself, or nil. Faults:
+--- generation_config.json, or nil. quantised: how quantised tensors are stored (coded.lua), or nil; notes: for the
+--- user. tokenizer: the inner folder of its files, "" for the folder itself, or nil. Faults:
 --- io, format. A GGUF file's table has more fields (gguf.lua).
 function folder.read(path)
   if gguf.is(path) then return gguf_model.read(path) end
@@ -254,8 +269,12 @@ function folder.read(path)
       read_header(("%s/%s/model.safetensors"):format(path, module.path), tensors, module.path .. "/")
     end
   end
+  local function read_settings(file) return read_object(file, LARGEST.config) end
+  local kind, found, notes = coded.read(main, config, tensors, read_settings, read_integers)
+  if kind then config.quantization_config = nil end
   return {
-    path = path, title = folder.title(path), config = config, tensors = tensors, modules = modules,
+    path = path, title = folder.title(path), config = config, tensors = found, modules = modules,
+    quantised = kind, notes = notes,
     settings = modules and read_object(path .. "/config_sentence_transformers.json", LARGEST.config),
     limits = modules and read_object(main .. "/sentence_bert_config.json", LARGEST.config),
     generation = read_object(main .. "/generation_config.json", LARGEST.config),

@@ -314,8 +314,8 @@ end
 
 local function name_table(self)
   local scheme = scheme_of(self)
-  if next(self.names) == nil then return scheme end
-  local result = { scheme }
+  if next(self.names) == nil and not self.folder.quantised then return scheme end
+  local result = { scheme, quantised = self.folder.quantised }
   for path, rule in pairs(self.names) do result[path] = rule end
   return result
 end

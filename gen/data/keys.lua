@@ -173,8 +173,9 @@ keys.list = {
   { key = "names", type = "names", default = "attn2c",
     meaning = "naming scheme of the checkpoint's tensors: attn2c, torch, timm, a family (bert, gpt2, ...), or a table: "
       .. "{ \"bert\", prefix = \"model.\", modules = { encoder = \"trunk\" }, [\"l*.attn.q\"] = { \"c_attn\", "
-      .. "part = 1, parts = 3, transpose = true } }. torch counts the members of output from 0: output.0.weight "
-      .. "in the file is that of the first stage" },
+      .. "part = 1, parts = 3, transpose = true } }; quantised = \"gptq\", \"gptq_v2\", \"awq\" or "
+      .. "\"compressed-tensors\": how the file has quantised tensors. torch counts the members of output from 0: "
+      .. "output.0.weight in the file is that of the first stage" },
   { key = "tokenizer", type = "path", default_text = "none",
     meaning = "a tokenizer.json, or a folder with one (or with vocab.txt, or vocab.json and merges.txt), its path "
       .. "relative to the description's: the model takes text; false: it does not" },

@@ -69,6 +69,15 @@ typedef struct {
   attn2c_role role;
 } attn2c_op;
 
+/* How a checkpoint has the tensors that its author quantised (weights/coded.h). */
+typedef enum {
+  ATTN2C_CODED_NOT,
+  ATTN2C_CODED_GPTQ,
+  ATTN2C_CODED_GPTQ_V2,
+  ATTN2C_CODED_AWQ,
+  ATTN2C_CODED_COMPRESSED
+} attn2c_coding;
+
 /* A tensor of a checkpoint that weights are read from. */
 typedef struct {
   const char *const *names; /* tried in order, ended by NULL */
@@ -287,6 +296,7 @@ typedef struct attn2c_descriptor {
   const attn2c_stored *stored;
   const attn2c_view *views;
   int stored_count;
+  attn2c_coding coding; /* of the checkpoint's quantised tensors */
   int entry_count, tensor_count, weight_count, kernel_count;
   int own_kernel_count;        /* products that call none of `kernels` */
   int layers, threads;         /* threads 0: code for 1, 2, 4 and 8 workers */

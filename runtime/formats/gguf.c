@@ -47,7 +47,8 @@ struct attn2c_gguf {
   char name[]; /* name of the file, for messages */
 };
 
-#define TYPE(id, name, elements, bytes, widen) [id] = {#name, elements, bytes, widen, ATTN2C_GGUF_READABLE},
+#define TYPE(id, name, elements, bytes, widen)                                                               \
+  [id] = {#name, elements, bytes, widen, ATTN2C_GGUF_READABLE, 0},
 static const attn2c_element_type types[] = {ATTN2C_GGUF_TYPES(TYPE)};
 
 static const attn2c_element_type *type_of(uint32_t id) {

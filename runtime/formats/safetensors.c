@@ -26,7 +26,7 @@ struct attn2c_safetensors {
 };
 
 #define PLAIN(name, bytes, widen)                                                                            \
-  { name, 1, bytes, widen, "F32, F64, F16 or BF16" }
+  { name, 1, bytes, widen, "F32, F64, F16 or BF16", 0 }
 static const attn2c_element_type types[] = {PLAIN("F64", 8, attn2c_from_f64),
                                             PLAIN("F32", 4, attn2c_from_f32),
                                             PLAIN("F16", 2, attn2c_from_f16),
@@ -383,6 +383,12 @@ int attn2c_safetensors_find(const attn2c_safetensors *file, const char *name) {
   const attn2c_file_tensor *found =
       bsearch(&wanted, file->tensors, (size_t)file->count, sizeof *file->tensors, compare_names);
   return found ? (int)(found - file->tensors) : -1;
+}
+
+int attn2c_safetensors_bytes(const attn2c_safetensors *file, int index, int64_t offset, size_t bytes,
+                             void *to, attn2c_message *message) {
+  const attn2c_file_tensor *tensor = &file->tensors[index];
+  return attn2c_file_read(&file->file, file->data_start + tensor->begin + offset, to, bytes, message);
 }
 
 int attn2c_safetensors_read(const attn2c_safetensors *file, int index, int64_t first, int64_t count,

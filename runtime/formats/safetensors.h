@@ -26,6 +26,10 @@ int attn2c_safetensors_find(const attn2c_safetensors *file, const char *name);
 int attn2c_safetensors_read(const attn2c_safetensors *file, int index, int64_t first, int64_t count,
                             float *values, attn2c_message *message);
 
+/* Reads bytes [offset, offset + bytes) of a tensor as they are; they must be within the tensor. */
+int attn2c_safetensors_bytes(const attn2c_safetensors *file, int index, int64_t offset, size_t bytes,
+                             void *to, attn2c_message *message);
+
 /* Writes f32 tensors in the order of their names, atomically (file.h). Returns ATTN2C_OK, _IO, _MEMORY, or
  * _USAGE: a name that is given twice, reserved or not UTF-8, or a shape that is negative, too large or of too
  * many dimensions. */

@@ -17,7 +17,13 @@ typedef struct attn2c_element_type {
   /* Converts blocks of `count` elements altogether to f32; NULL: the type is not supported. */
   void (*widen)(const void *blocks, float *values, size_t count);
   const char *readable; /* the format's supported types, for messages */
+  int is_coded;         /* 1: the tensor is made of several of the file (weights/coded.h) */
 } attn2c_element_type;
+
+/* True if the values of a type can be read. */
+static inline int attn2c_is_readable(const attn2c_element_type *type) {
+  return type->widen || type->is_coded;
+}
 
 typedef struct attn2c_file_tensor {
   const char *name;

@@ -6,6 +6,7 @@
 #include "formats/gguf.h"
 #include "formats/safetensors.h"
 #include "formats/safetensors_index.h"
+#include "weights/coded.h"
 #include "weights/kinds.h"
 
 #include <limits.h>
@@ -26,7 +27,11 @@ typedef struct {
 } one_file;
 
 struct attn2c_checkpoint {
-  int file_count, count;
+  int file_count, count; /* files; tensors of all files */
+  attn2c_coded *coded;   /* NULL: none */
+  int shown_count;       /* tensors of the files that are no parts of coded ones */
+  int *shown;            /* if there are coded tensors: the numbers of these */
+  int *number;           /* and for each tensor of the files its number among them, or -1 */
   one_file files[];
 };
 
@@ -154,8 +159,8 @@ static int check_index(const char *path, const attn2c_safetensors_index *index,
     }
   }
   for (int i = 1; i < checkpoint->count; i++) {
-    const char *name = attn2c_checkpoint_tensor(checkpoint, i)->name;
-    if (attn2c_checkpoint_find(checkpoint, name) != i) {
+    const char *name = attn2c_checkpoint_plain(checkpoint, i)->name;
+    if (attn2c_checkpoint_find_plain(checkpoint, name) != i) {
       attn2c_say(message, "%s: \"%.100s\" is in two of its files", path, name);
       return ATTN2C_FORMAT;
     }
@@ -317,8 +322,8 @@ static int check_parts(const char *path, const attn2c_checkpoint *checkpoint, in
     return ATTN2C_FORMAT;
   }
   for (int i = 1; i < checkpoint->count; i++) {
-    const char *name = attn2c_checkpoint_tensor(checkpoint, i)->name;
-    if (attn2c_checkpoint_find(checkpoint, name) != i) {
+    const char *name = attn2c_checkpoint_plain(checkpoint, i)->name;
+    if (attn2c_checkpoint_find_plain(checkpoint, name) != i) {
       attn2c_say(message, "%s: \"%.100s\" is in two of its parts", path, name);
       return ATTN2C_FORMAT;
     }
@@ -356,18 +361,44 @@ static int open_parts(const char *path, attn2c_checkpoint **checkpoint, attn2c_m
   return status;
 }
 
-int attn2c_checkpoint_open(const char *path, attn2c_checkpoint **checkpoint, attn2c_message *message) {
+/* Finds the coded tensors of an open checkpoint, and numbers the others. On failure the checkpoint is
+ * closed. */
+static int open_coded(attn2c_coding coding, attn2c_checkpoint **checkpoint, attn2c_message *message) {
+  attn2c_checkpoint *made = *checkpoint;
+  int status = attn2c_coded_open(made, coding, &made->coded, message);
+  if (!status && made->coded) {
+    made->shown = malloc(((size_t)made->count + 1) * sizeof *made->shown);
+    made->number = malloc(((size_t)made->count + 1) * sizeof *made->number);
+    if (!made->shown || !made->number) status = out_of_memory("weights", message);
+    for (int i = 0; i < made->count && !status; i++) {
+      made->number[i] = attn2c_coded_has_part(made->coded, i) ? -1 : made->shown_count;
+      if (made->number[i] >= 0) made->shown[made->shown_count++] = i;
+    }
+  }
+  if (!status) return ATTN2C_OK;
+  attn2c_checkpoint_close(made);
+  *checkpoint = NULL;
+  return status;
+}
+
+static int open_path(const char *path, attn2c_checkpoint **checkpoint, attn2c_message *message) {
   struct stat about;
   const size_t length = strlen(path);
-  *checkpoint = NULL;
   if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) return open_folder(path, checkpoint, message);
   if (length > 5 && strcmp(path + length - 5, ".json") == 0) return open_index(path, checkpoint, message);
   const int status = open_single(NULL, path, checkpoint, message);
   return status ? status : open_parts(path, checkpoint, message);
 }
 
-int attn2c_checkpoint_open_memory(const void *bytes, size_t size, attn2c_checkpoint **checkpoint,
-                                  attn2c_message *message) {
+int attn2c_checkpoint_open(const char *path, attn2c_coding coding, attn2c_checkpoint **checkpoint,
+                           attn2c_message *message) {
+  *checkpoint = NULL;
+  const int status = open_path(path, checkpoint, message);
+  return status ? status : open_coded(coding, checkpoint, message);
+}
+
+int attn2c_checkpoint_open_memory(const void *bytes, size_t size, attn2c_coding coding,
+                                  attn2c_checkpoint **checkpoint, attn2c_message *message) {
   *checkpoint = NULL;
   attn2c_checkpoint *made = make(1);
   if (!made) return out_of_memory("weights in memory", message);
@@ -385,11 +416,14 @@ int attn2c_checkpoint_open_memory(const void *bytes, size_t size, attn2c_checkpo
   }
   made->count = count_of(file);
   *checkpoint = made;
-  return ATTN2C_OK;
+  return open_coded(coding, checkpoint, message);
 }
 
 void attn2c_checkpoint_close(attn2c_checkpoint *checkpoint) {
   if (!checkpoint) return;
+  attn2c_coded_close(checkpoint->coded);
+  free(checkpoint->shown);
+  free(checkpoint->number);
   for (int i = 0; i < checkpoint->file_count; i++) {
     attn2c_safetensors_close(checkpoint->files[i].safetensors);
     attn2c_gguf_close(checkpoint->files[i].gguf);
@@ -397,7 +431,9 @@ void attn2c_checkpoint_close(attn2c_checkpoint *checkpoint) {
   free(checkpoint);
 }
 
-int attn2c_checkpoint_count(const attn2c_checkpoint *checkpoint) { return checkpoint->count; }
+/* Tensors as the files have them. */
+
+int attn2c_checkpoint_plain_count(const attn2c_checkpoint *checkpoint) { return checkpoint->count; }
 
 /* Returns the file that tensor number `index` is in. */
 static const one_file *file_of(const attn2c_checkpoint *checkpoint, int index) {
@@ -406,13 +442,13 @@ static const one_file *file_of(const attn2c_checkpoint *checkpoint, int index) {
   return &checkpoint->files[file];
 }
 
-const attn2c_file_tensor *attn2c_checkpoint_tensor(const attn2c_checkpoint *checkpoint, int index) {
+const attn2c_file_tensor *attn2c_checkpoint_plain(const attn2c_checkpoint *checkpoint, int index) {
   const one_file *file = file_of(checkpoint, index);
   return file->gguf ? attn2c_gguf_tensor(file->gguf, index - file->first)
                     : attn2c_safetensors_tensor(file->safetensors, index - file->first);
 }
 
-int attn2c_checkpoint_find(const attn2c_checkpoint *checkpoint, const char *name) {
+int attn2c_checkpoint_find_plain(const attn2c_checkpoint *checkpoint, const char *name) {
   for (int i = 0; i < checkpoint->file_count; i++) {
     const one_file *file = &checkpoint->files[i];
     const size_t length = strlen(file->prefix);
@@ -423,10 +459,59 @@ int attn2c_checkpoint_find(const attn2c_checkpoint *checkpoint, const char *name
   return -1;
 }
 
-int attn2c_checkpoint_read(const attn2c_checkpoint *checkpoint, int index, int64_t first, int64_t count,
-                           float *values, attn2c_message *message) {
+int attn2c_checkpoint_plain_read(const attn2c_checkpoint *checkpoint, int index, int64_t first, int64_t count,
+                                 float *values, attn2c_message *message) {
   const one_file *file = file_of(checkpoint, index);
   return file->gguf
              ? attn2c_gguf_read(file->gguf, index - file->first, first, count, values, message)
              : attn2c_safetensors_read(file->safetensors, index - file->first, first, count, values, message);
+}
+
+int attn2c_checkpoint_bytes(const attn2c_checkpoint *checkpoint, int plain, int64_t offset, size_t bytes,
+                            void *to, attn2c_message *message) {
+  const one_file *file = file_of(checkpoint, plain);
+  if (!file->safetensors) {
+    attn2c_say(message, "%s: GGUF has no tensors of this kind",
+               attn2c_checkpoint_plain(checkpoint, plain)->name);
+    return ATTN2C_FORMAT;
+  }
+  return attn2c_safetensors_bytes(file->safetensors, plain - file->first, offset, bytes, to, message);
+}
+
+/* Tensors as a model sees them. */
+
+int attn2c_checkpoint_count(const attn2c_checkpoint *checkpoint) {
+  return checkpoint->coded ? checkpoint->shown_count + attn2c_coded_count(checkpoint->coded)
+                           : checkpoint->count;
+}
+
+/* Returns the number of a tensor among the coded ones, or -1. */
+static int coded_number(const attn2c_checkpoint *checkpoint, int index) {
+  return checkpoint->coded && index >= checkpoint->shown_count ? index - checkpoint->shown_count : -1;
+}
+
+/* Returns the number of a tensor that is not coded among the files' tensors. */
+static int plain_number(const attn2c_checkpoint *checkpoint, int index) {
+  return checkpoint->coded ? checkpoint->shown[index] : index;
+}
+
+const attn2c_file_tensor *attn2c_checkpoint_tensor(const attn2c_checkpoint *checkpoint, int index) {
+  const int coded = coded_number(checkpoint, index);
+  return coded >= 0 ? attn2c_coded_tensor(checkpoint->coded, coded)
+                    : attn2c_checkpoint_plain(checkpoint, plain_number(checkpoint, index));
+}
+
+int attn2c_checkpoint_find(const attn2c_checkpoint *checkpoint, const char *name) {
+  const int coded = checkpoint->coded ? attn2c_coded_find(checkpoint->coded, name) : -1;
+  if (coded >= 0) return checkpoint->shown_count + coded;
+  const int plain = attn2c_checkpoint_find_plain(checkpoint, name);
+  return checkpoint->coded && plain >= 0 ? checkpoint->number[plain] : plain;
+}
+
+int attn2c_checkpoint_read(const attn2c_checkpoint *checkpoint, int index, int64_t first, int64_t count,
+                           float *values, attn2c_message *message) {
+  const int coded = coded_number(checkpoint, index);
+  return coded >= 0 ? attn2c_coded_read(checkpoint->coded, checkpoint, coded, first, count, values, message)
+                    : attn2c_checkpoint_plain_read(checkpoint, plain_number(checkpoint, index), first, count,
+                                                   values, message);
 }

@@ -4,20 +4,24 @@
 #ifndef ATTN2C_CHECKPOINT_H
 #define ATTN2C_CHECKPOINT_H
 
+#include "base/descriptor.h"
 #include "formats/tensors.h"
 
 typedef struct attn2c_checkpoint attn2c_checkpoint;
 
-/* Opens a checkpoint. `path` is a safetensors or GGUF file, as its first bytes tell; an index (a name that
- * ends in .json) next to its files; or a folder with model.safetensors or model.safetensors.index.json.
- * Returns ATTN2C_OK, _FORMAT, _IO or _MEMORY; on failure *checkpoint is NULL and one line says why. */
-int attn2c_checkpoint_open(const char *path, attn2c_checkpoint **checkpoint, attn2c_message *message);
+/* Opens a checkpoint whose quantised tensors, if it has any, are stored as `coding` says. `path` is a
+ * safetensors or GGUF file, as its first bytes tell; an index (a name that ends in .json) next to its files;
+ * or a folder with model.safetensors or model.safetensors.index.json. Returns ATTN2C_OK, _FORMAT, _IO or
+ * _MEMORY; on failure *checkpoint is NULL and one line says why. */
+int attn2c_checkpoint_open(const char *path, attn2c_coding coding, attn2c_checkpoint **checkpoint,
+                           attn2c_message *message);
 /* Opens bytes in memory, which must stay valid until the checkpoint is closed. */
-int attn2c_checkpoint_open_memory(const void *bytes, size_t size, attn2c_checkpoint **checkpoint,
-                                  attn2c_message *message);
+int attn2c_checkpoint_open_memory(const void *bytes, size_t size, attn2c_coding coding,
+                                  attn2c_checkpoint **checkpoint, attn2c_message *message);
 void attn2c_checkpoint_close(attn2c_checkpoint *checkpoint);
 
-/* The tensors are numbered file by file, and within a file in the order of their names. */
+/* The tensors are numbered file by file, and within a file in the order of their names. Parts of coded
+ * tensors (coded.h) are left out; the coded tensors come last. */
 int attn2c_checkpoint_count(const attn2c_checkpoint *checkpoint);
 const attn2c_file_tensor *attn2c_checkpoint_tensor(const attn2c_checkpoint *checkpoint, int index);
 /* Returns the number of a tensor, or -1. */
@@ -25,5 +29,15 @@ int attn2c_checkpoint_find(const attn2c_checkpoint *checkpoint, const char *name
 /* Does the same as attn2c_file_tensor_read. */
 int attn2c_checkpoint_read(const attn2c_checkpoint *checkpoint, int index, int64_t first, int64_t count,
                            float *values, attn2c_message *message);
+
+/* The tensors as the files have them, for coded.h. */
+int attn2c_checkpoint_plain_count(const attn2c_checkpoint *checkpoint);
+const attn2c_file_tensor *attn2c_checkpoint_plain(const attn2c_checkpoint *checkpoint, int plain);
+int attn2c_checkpoint_find_plain(const attn2c_checkpoint *checkpoint, const char *name);
+int attn2c_checkpoint_plain_read(const attn2c_checkpoint *checkpoint, int plain, int64_t first, int64_t count,
+                                 float *values, attn2c_message *message);
+/* Reads bytes [offset, offset + bytes) of a tensor of safetensors as they are; they must be within it. */
+int attn2c_checkpoint_bytes(const attn2c_checkpoint *checkpoint, int plain, int64_t offset, size_t bytes,
+                            void *to, attn2c_message *message);
 
 #endif

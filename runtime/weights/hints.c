@@ -87,6 +87,10 @@ int attn2c_hints_shape_fits(const attn2c_file_tensor *tensor, const attn2c_store
 void attn2c_hints_say(const attn2c_hints *hints) {
   int missing = 0;
   for (int i = 0; i < hints->model->stored_count; i++) missing += hints->found[i] < 0;
+  if (missing > 0 && hints->model->coding == ATTN2C_CODED_NOT &&
+      (find_end(hints->file, "qweight") || find_end(hints->file, "weight_packed")))
+    attn2c_say(hints->message, "the file has quantised tensors: build the model from its folder, whose "
+                               "config.json says how they are stored");
   if (2 * missing < hints->model->stored_count) return;
   for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
     const char *name = find_end(hints->file, looks[i].ends[0]);
@@ -194,7 +198,7 @@ int attn2c_hints_fault(const attn2c_hints *hints, int index, int said) {
     return 1;
   }
   const attn2c_file_tensor *tensor = attn2c_checkpoint_tensor(hints->file, hints->found[index]);
-  if (!tensor->type->widen)
+  if (!attn2c_is_readable(tensor->type))
     attn2c_say(hints->message, "%s: type %s, but %s is expected", tensor->name, tensor->type->name,
                tensor->type->readable);
   if (!attn2c_hints_shape_fits(tensor, stored))

@@ -46,7 +46,7 @@ static int is_constant(const attn2c_weight *weight) { return weight->view_count 
 static int is_fitting(const attn2c_source *source, int index) {
   if (source->found[index] < 0) return 0;
   const attn2c_file_tensor *tensor = attn2c_checkpoint_tensor(source->file, source->found[index]);
-  return tensor->type->widen && attn2c_hints_shape_fits(tensor, &source->model->stored[index]);
+  return attn2c_is_readable(tensor->type) && attn2c_hints_shape_fits(tensor, &source->model->stored[index]);
 }
 
 static int find_tensor(const attn2c_checkpoint *file, const attn2c_stored *stored) {
@@ -204,7 +204,7 @@ int attn2c_source_file(const char *path, const attn2c_descriptor *model, attn2c_
   int status = attn2c_packed_open(path, model, &packed, message);
   if (status) return status;
   if (packed) return make_source(model, NULL, packed, 0, source, message);
-  status = attn2c_checkpoint_open(path, &file, message);
+  status = attn2c_checkpoint_open(path, model->coding, &file, message);
   return status ? status : make_source(model, file, NULL, 0, source, message);
 }
 
@@ -220,7 +220,7 @@ static int open_bytes(const void *bytes, size_t size, open_packed open, const at
   int status = open(bytes, size, model, &packed, message);
   if (status) return status;
   if (packed) return make_source(model, NULL, packed, 0, source, message);
-  status = attn2c_checkpoint_open_memory(bytes, size, &file, message);
+  status = attn2c_checkpoint_open_memory(bytes, size, model->coding, &file, message);
   return status ? status : make_source(model, file, NULL, 0, source, message);
 }
 

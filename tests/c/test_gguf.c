@@ -314,7 +314,7 @@ static void copy(const char *from, const char *to) {
 static void refuse(const char *path, int wanted, const char *line) {
   attn2c_message message = quiet();
   attn2c_checkpoint *checkpoint;
-  cr_assert_eq(attn2c_checkpoint_open(path, &checkpoint, &message), wanted, "%s", text);
+  cr_assert_eq(attn2c_checkpoint_open(path, ATTN2C_CODED_NOT, &checkpoint, &message), wanted, "%s", text);
   cr_assert_null(checkpoint);
   cr_assert_not_null(strstr(text, line), "%s", text);
   cr_assert_null(strchr(text, '\n'), "%s", text);
@@ -325,7 +325,8 @@ static void refuse(const char *path, int wanted, const char *line) {
 Test(gguf_files, parts_of_a_model_are_one_checkpoint) {
   attn2c_message message = quiet();
   attn2c_checkpoint *checkpoint;
-  cr_assert_eq(attn2c_checkpoint_open(PARTS "1-of-00003.gguf", &checkpoint, &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(attn2c_checkpoint_open(PARTS "1-of-00003.gguf", ATTN2C_CODED_NOT, &checkpoint, &message),
+               ATTN2C_OK, "%s", text);
   cr_assert_eq(attn2c_checkpoint_count(checkpoint), 27);
   const int found = attn2c_checkpoint_find(checkpoint, "blk.1.ffn_norm.weight");
   float values[32];

@@ -1,6 +1,6 @@
 #!/usr/bin/env lua5.4
 -- damaged.lua: the fuzzer of files from strangers: config.json, tokenizer.json and GGUF's metadata through the
--- compiler; checkpoints of both formats, packed weights and texts through a program with sanitizers. Each is taken, or
+-- compiler; checkpoints of all formats, packed weights and texts through a program with sanitizers. Each is taken, or
 -- refused in plain lines with a documented status, within a time. A failure keeps its files and prints what repeats it.
 -- Exit 1 on a failure.
 local here = arg[0]:match("^(.*)/[^/]*$") or "."
@@ -107,6 +107,21 @@ local function as_gguf(text)
     { "words", "ARRAY STRING", { "a", "bc" } } }, list)
 end
 
+-- A quantised folder: to the compiler, or the first's file to a program that was built from it whole.
+local quantised = { "gptq_llama", "awq_qwen2", "compressed_phi3" }
+
+function subjects.coded(folder, programs)
+  local kind = math.random(3)
+  local whole = root .. "/tests/hf/goldens/" .. (kind == 3 and quantised[1] or pick(quantised))
+  local config, tensors = files.read(whole .. "/config.json"), files.read(whole .. "/model.safetensors")
+  if kind == 1 then config = mutate.json(config) else tensors = mutate.checkpoint(tensors) end
+  files.write_all(folder, { { name = "config.json", text = config }, { name = "model.safetensors", text = tensors } })
+  if kind == 3 then
+    return { { programs.coded, "pack", "--weights", folder, "-o", folder .. "/made.weights" } }
+  end
+  return { compiler("import", folder, "-o", folder .. "/made.lua"), compiler("show", folder, "--stage", "graph") }
+end
+
 function subjects.gguf(folder, programs)
   local path = folder .. "/model.gguf"
   files.write_all(folder, { { name = "model.gguf", text = mutate.bytes(programs.gguf, 3000) } })
@@ -154,9 +169,12 @@ local function build(folder)
   run { "make", "-s", "-C", root, "-f", "tests/c/build.mk", "out/test/bin/text_fuzz" }
   run { "env", "ATTN2C_CFLAGS=-g1 -O0 " .. SANITIZE, root .. "/gen/attn2c", "build",
     MODEL, "seq=40", "kernels=c", "-o", folder .. "/built" }
+  run { "env", "ATTN2C_CFLAGS=-g1 -O0 " .. SANITIZE, "lua5.4", root .. "/tests/program.lua",
+    root .. "/tests/hf/goldens/" .. quantised[1], folder .. "/coded", "seq=4", "batch=1", "kernels=c", "layers=1" }
   local model = folder .. "/built/sequence"
   run { model, "pack", "--weights", MODEL, "-o", folder .. "/whole.weights" }
-  return { text = root .. "/out/test/bin/text_fuzz", model = model, weights = folder .. "/whole.weights",
+  return { text = root .. "/out/test/bin/text_fuzz", model = model, coded = folder .. "/coded/" .. quantised[1],
+    weights = folder .. "/whole.weights",
     packed = files.read(folder .. "/whole.weights"), checkpoint = files.read(MODEL .. "/model.safetensors"),
     gguf = as_gguf(files.read(MODEL .. "/model.safetensors")) }
 end
@@ -172,7 +190,7 @@ local function wrong(child)
   if child.code ~= 0 and lines == 0 then return "no line says what is wrong" end
   if lines > MOST_LINES then return ("%d lines"):format(lines) end
   for line in said:gmatch("[^\n]+") do
-    if not line:match("^attn2c: ") and not line:match("^sequence: ") then return "a line that is no message" end
+    if not line:match("^attn2c: ") and not line:match("^[%w_]+: ") then return "a line that is no message" end
     if line:find("defect", 1, true) then return "a defect" end
   end
   return nil

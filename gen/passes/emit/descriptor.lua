@@ -2,6 +2,7 @@
 -- The structures are those of runtime/base/descriptor.h.
 local all_regions = require("passes.common.regions")
 local c = require("common.c")
+local coded = require("checkpoints.coded")
 local ops = require("data.ops")
 local storage = require("data.storage")
 local types = require("data.types")
@@ -243,6 +244,12 @@ local function has_unbatched(state)
   return false
 end
 
+-- Returns the runtime's name for how a checkpoint's quantised tensors are stored, or false.
+local function coding_of(spec)
+  local quantised = type(spec.names) == "table" and spec.names.quantised
+  return quantised and coded.kinds[quantised] or false
+end
+
 --- Returns the values of templates/model.c.in beyond the common ones; of_entries: those of each entry.
 function emit_descriptor.values(state)
   local index_of, tensors, weights, lists, list_of = {}, {}, {}, {}, {}
@@ -265,7 +272,8 @@ function emit_descriptor.values(state)
   return { of_entries = of_entries, tensor_rows = tensors, attribute_lists = lists, weight_rows = rows,
     packing_rows = packing_rows(weights), factor_rows = factors, power_lists = powers,
     growth_rows = growth_rows(state.primary), stored_names = stored.names, stored_rows = stored.rows,
-    view_rows = views, has_unbatched = unbatched, continued = continued(state.primary, index_of[state.primary]),
+    view_rows = views, coding = coding_of(state.spec), has_unbatched = unbatched,
+    continued = continued(state.primary, index_of[state.primary]),
     seq_first = state.spec.layout == "seq_first" }
 end
 

@@ -1,5 +1,6 @@
 -- names.lua: reads the key `names` of a description: a scheme's word, or a table with rules of its own.
--- A table may have prefixes, modules and rules (checkpoints/names.lua explains rules).
+-- A table may have prefixes, modules, the form of quantised tensors, and rules (checkpoints/names.lua explains rules).
+local coded = require("checkpoints.coded")
 local names = require("checkpoints.names")
 local words = require("common.words")
 
@@ -98,6 +99,13 @@ return function(tools)
       end
       result.modules[#result.modules + 1] = { name = from, to = value[from] }
     end
+  end
+
+  function readers.quantised(say, key, value, result)
+    if not coded.kinds[value] then
+      return say(key, ("%s, but %s is allowed"):format(show(value), tools.one_of(words.sorted_keys(coded.kinds))))
+    end
+    result.quantised = value
   end
 
   local function scheme_word(say, key, value)

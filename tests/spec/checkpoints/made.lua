@@ -19,20 +19,25 @@ function made.json(value)
   return "{" .. table.concat(parts, ",") .. "}"
 end
 
---- The bytes of a safetensors file: name -> shape; all of type float16, all zero.
+local sizes = { F16 = 2, I32 = 4, I64 = 8, I8 = 1 }
+
+--- The bytes of a safetensors file: name -> shape, with a field dtype (float16 without it); all zero, or the field
+--- bytes.
 function made.safetensors(tensors)
-  local names, entries, at = {}, {}, 0
+  local names, entries, data, at = {}, {}, {}, 0
   for name in pairs(tensors) do names[#names + 1] = name end
   table.sort(names)
   for i, name in ipairs(names) do
-    local bytes = 2
-    for _, n in ipairs(tensors[name]) do bytes = bytes * n end
-    entries[i] = ('%q:{"dtype":"F16","shape":%s,"data_offsets":[%d,%d]}'):format(name, made.json(tensors[name]), at,
+    local tensor = tensors[name]
+    local dtype, shape = tensor.dtype or "F16", table.move(tensor, 1, #tensor, 1, {})
+    local bytes = sizes[dtype]
+    for _, n in ipairs(shape) do bytes = bytes * n end
+    entries[i] = ('%q:{"dtype":"%s","shape":%s,"data_offsets":[%d,%d]}'):format(name, dtype, made.json(shape), at,
       at + bytes)
-    at = at + bytes
+    data[i], at = tensor.bytes or ("\0"):rep(bytes), at + bytes
   end
   local header = "{" .. table.concat(entries, ",") .. "}"
-  return string.pack("<I8", #header) .. header .. ("\0"):rep(at)
+  return string.pack("<I8", #header) .. header .. table.concat(data)
 end
 
 function made.write(path, text)

@@ -148,7 +148,7 @@ describe("config.json", function()
         'rope: type "linear" is not supported; supported: default, longrope' },
       { { model_type = "gemma3_text", rope_parameters = { rope_theta = 5.0 } },
         'rope_parameters: "rope_theta" is not supported; supported are full_attention, sliding_attention' },
-      { { model_type = "gemma", quantization_config = { bits = 4 } }, "quantization_config: quantised" },
+      { { model_type = "gemma", quantization_config = { bits = 4 } }, "quantization_config: quant_method: nil" },
       { { model_type = "phi3", hidden_act = "relu2" }, 'hidden_act: "relu2" is not supported' },
     } do
       local line = helper.fault(described, case[1]).lines[1]

@@ -1,0 +1,518 @@
+/* coded.c - finds coded tensors by the ends of their parts' names, and unpacks the codes of one at a time. A
+ * file has its packed words in another order than rows are read, so that a tensor is unpacked as a whole. */
+#define _DEFAULT_SOURCE
+#include "weights/coded.h"
+#include "base/shape.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORD = 32 /* bits */, BAND = 64 /* columns that are unpacked together: a cache line of codes */ };
+
+/* The ends of the names of a tensor's parts. A tensor begins with one that ends in one of the first two. */
+typedef struct {
+  const char *word, *packed, *bytes, *scales, *zeros, *order, *shape;
+} part_names;
+
+static const part_names parts_of[] = {
+    [ATTN2C_CODED_GPTQ] = {"GPTQ", ".qweight", NULL, ".scales", ".qzeros", ".g_idx", NULL},
+    [ATTN2C_CODED_GPTQ_V2] = {"GPTQ", ".qweight", NULL, ".scales", ".qzeros", ".g_idx", NULL},
+    [ATTN2C_CODED_AWQ] = {"AWQ", ".qweight", NULL, ".scales", ".qzeros", NULL, NULL},
+    [ATTN2C_CODED_COMPRESSED] = {"compressed-tensors", ".weight_packed", ".weight", ".weight_scale",
+                                 ".weight_zero_point", ".weight_g_idx", ".weight_shape"},
+};
+
+/* A tensor of one coding has no values that the file's type alone could give. */
+static const attn2c_element_type of_codes = {"codes", 1, 1, NULL, "codes", 1};
+
+/* How the words of a tensor are packed. */
+typedef enum {
+  BY_INPUTS,  /* [in / n][out]: a word has n inputs of one output */
+  BY_OUTPUTS, /* [in][out / n]: a word has n outputs of one input, in the order of AWQ */
+  BY_ROWS,    /* [out][in / n]: as BY_INPUTS, transposed */
+  BYTES       /* [out][in] signed bytes */
+} packing;
+
+typedef struct {
+  attn2c_file_tensor tensor; /* as the model sees it */
+  packing packing;
+  int bits;
+  int64_t groups;
+  int packed, scales, zeros, order; /* numbers of the parts in the file; -1: none */
+} coded_tensor;
+
+struct attn2c_coded {
+  attn2c_coding coding;
+  coded_tensor *tensors;
+  int count, capacity;
+  char *is_part; /* one for each tensor of the file */
+  pthread_mutex_t lock;
+  int held; /* the tensor whose codes are in memory; -1: none */
+  attn2c_codes codes;
+  void *memory[4]; /* that the codes are in */
+};
+
+static int no_memory(attn2c_message *message) {
+  attn2c_say(message, "weights: out of memory");
+  return ATTN2C_MEMORY;
+}
+
+/* Finding. */
+
+/* Returns the length of a name before its end, or -1 if it ends otherwise. */
+static int base_length(const char *name, const char *end) {
+  if (!end) return -1;
+  const size_t length = strlen(name), rest = strlen(end);
+  return length > rest && strcmp(name + length - rest, end) == 0 ? (int)(length - rest) : -1;
+}
+
+static int is_type(const attn2c_file_tensor *tensor, const char *name) {
+  return strcmp(tensor->type->name, name) == 0;
+}
+
+/* A tensor whose parts are being found. */
+typedef struct {
+  const attn2c_checkpoint *file;
+  attn2c_coded *coded;
+  const part_names *parts;
+  const char *base; /* of the names, `length` bytes */
+  int length;
+  coded_tensor *made;
+  int64_t out, in;
+  attn2c_message *message;
+} finding;
+
+/* Returns the number of a part, or -1; a part that is needed is reported. */
+static int find_part(const finding *f, const char *end, int is_needed) {
+  char name[600];
+  if (!end) return -1;
+  const int length = snprintf(name, sizeof name, "%.*s%s", f->length, f->base, end);
+  const int found = length < (int)sizeof name ? attn2c_checkpoint_find_plain(f->file, name) : -1;
+  if (found < 0 && is_needed)
+    attn2c_say(f->message, "%.*s%s: missing, but the tensor is one of %s", f->length, f->base, end,
+               f->parts->word);
+  if (found >= 0) f->coded->is_part[found] = 1;
+  return found;
+}
+
+static const attn2c_file_tensor *part(const finding *f, int number) {
+  return attn2c_checkpoint_plain(f->file, number);
+}
+
+/* Refuses a part for its shape or its type. */
+static int refuse_part(const finding *f, int number, const char *expected) {
+  const attn2c_file_tensor *tensor = part(f, number);
+  attn2c_say(f->message, "%s: %s %s, but %s is expected", tensor->name, tensor->type->name,
+             attn2c_shape_write(tensor->rank, tensor->shape).text, expected);
+  return ATTN2C_FORMAT;
+}
+
+static int is_matrix(const finding *f, int number, const char *type) {
+  const attn2c_file_tensor *tensor = part(f, number);
+  return tensor->rank == 2 && is_type(tensor, type) && tensor->elements > 0;
+}
+
+/* Returns the bits of codes if `count` of them are in `words` words without a rest; 0 if there are none. */
+static int bits_of(int64_t words, int64_t count) {
+  for (int bits = 2; bits <= 8; bits *= 2)
+    if (words <= count && words * (WORD / bits) == count) return bits;
+  return 0;
+}
+
+/* Finds the sizes of a tensor of GPTQ or AWQ: its zero points tell the bits, as each has one for an output.
+ */
+static int measure_words(finding *f) {
+  coded_tensor *made = f->made;
+  if (!is_matrix(f, made->packed, "I32")) return refuse_part(f, made->packed, "I32 of two axes");
+  if (!is_matrix(f, made->zeros, "I32")) return refuse_part(f, made->zeros, "I32 of two axes");
+  const attn2c_file_tensor *packed = part(f, made->packed), *scales = part(f, made->scales),
+                           *zeros = part(f, made->zeros);
+  if (scales->rank != 2 || scales->elements == 0)
+    return refuse_part(f, made->scales, "a shape of two axes, groups and outputs,");
+  f->out = scales->shape[1], made->groups = scales->shape[0];
+  made->bits = bits_of(zeros->shape[1], f->out);
+  if (!made->bits || zeros->shape[0] != made->groups ||
+      (f->coded->coding == ATTN2C_CODED_AWQ && made->bits != 4))
+    return refuse_part(f, made->zeros,
+                       f->coded->coding == ATTN2C_CODED_AWQ
+                           ? "one zero point of 4 bits for each scale"
+                           : "one zero point of 2, 4 or 8 bits for each scale");
+  const int n = WORD / made->bits, by_outputs = f->coded->coding == ATTN2C_CODED_AWQ;
+  made->packing = by_outputs ? BY_OUTPUTS : BY_INPUTS;
+  f->in = by_outputs ? packed->shape[0] : packed->shape[0] * n;
+  if (packed->shape[1] * (by_outputs ? n : 1) != f->out)
+    return refuse_part(f, made->packed, "a code for each input and output that the scales have");
+  return ATTN2C_OK;
+}
+
+/* Reads the shape that compressed-tensors states. */
+static int read_stated(finding *f, int number) {
+  const attn2c_file_tensor *shape = part(f, number);
+  int64_t stated[2];
+  int32_t narrow[2];
+  const int is_wide = is_type(shape, "I64");
+  if (shape->elements != 2 || (!is_wide && !is_type(shape, "I32")))
+    return refuse_part(f, number, "two integers");
+  const int status = attn2c_checkpoint_bytes(f->file, number, 0, is_wide ? sizeof stated : sizeof narrow,
+                                             is_wide ? (void *)stated : (void *)narrow, f->message);
+  if (status) return status;
+  f->out = is_wide ? stated[0] : narrow[0], f->in = is_wide ? stated[1] : narrow[1];
+  if (f->out > 0 && f->in > 0 && f->in < INT64_MAX / 8) return ATTN2C_OK;
+  attn2c_say(f->message, "%s: says %lld and %lld, but positive sizes are expected", shape->name,
+             (long long)f->out, (long long)f->in);
+  return ATTN2C_FORMAT;
+}
+
+/* Finds the sizes of a tensor of compressed-tensors. */
+static int measure_compressed(finding *f, int is_bytes) {
+  coded_tensor *made = f->made;
+  const attn2c_file_tensor *packed = part(f, made->packed), *scales = part(f, made->scales);
+  if (!is_matrix(f, made->packed, is_bytes ? "I8" : "I32"))
+    return refuse_part(f, made->packed, is_bytes ? "I8 of two axes" : "I32 of two axes");
+  made->packing = is_bytes ? BYTES : BY_ROWS, made->bits = 8;
+  f->out = packed->shape[0], f->in = packed->shape[1];
+  if (!is_bytes) {
+    const int shape = find_part(f, f->parts->shape, 1);
+    const int status = shape < 0 ? ATTN2C_FORMAT : read_stated(f, shape);
+    if (status) return status;
+    made->bits = 0;
+    for (int bits = 2; bits <= 8; bits *= 2)
+      if (packed->shape[1] == (f->in * bits + WORD - 1) / WORD) made->bits = bits;
+    if (!made->bits || packed->shape[0] != f->out)
+      return refuse_part(f, made->packed, "codes of 2, 4 or 8 bits for the stated shape");
+  }
+  const int64_t rows = scales->elements == 1 ? 1 : f->out;
+  made->groups = scales->elements / rows;
+  if (scales->rank > 2 || scales->elements == 0 || scales->elements % rows ||
+      (scales->rank > 0 && scales->shape[0] != rows))
+    return refuse_part(f, made->scales, "the same number of scales for each output");
+  if (made->zeros < 0) return ATTN2C_OK;
+  const attn2c_file_tensor *zeros = part(f, made->zeros);
+  const int is_packed = is_type(zeros, "I32") && zeros->rank == 2 && rows > 1 &&
+                        zeros->shape[0] == (f->out * made->bits + WORD - 1) / WORD &&
+                        zeros->shape[1] == made->groups;
+  if (!is_packed && !(is_type(zeros, "I8") && zeros->elements == scales->elements))
+    return refuse_part(f, made->zeros, "one zero point for each scale");
+  return ATTN2C_OK;
+}
+
+/* Checks the order of inputs, or that groups have equal sizes. */
+static int check_groups(const finding *f) {
+  const coded_tensor *made = f->made;
+  if (made->order >= 0) {
+    const attn2c_file_tensor *order = part(f, made->order);
+    if (!is_type(order, "I32") || order->elements != f->in)
+      return refuse_part(f, made->order, "I32 with a group for each input");
+  } else if (made->groups > f->in || f->in % made->groups) {
+    return refuse_part(f, made->scales, "groups of equal numbers of inputs");
+  }
+  return ATTN2C_OK;
+}
+
+static int measure(finding *f, int is_bytes) {
+  const int with_words = f->coded->coding != ATTN2C_CODED_COMPRESSED;
+  f->made->scales = find_part(f, f->parts->scales, 1);
+  f->made->zeros = find_part(f, f->parts->zeros, with_words);
+  f->made->order = find_part(f, f->parts->order, 0);
+  if (f->made->scales < 0 || (with_words && f->made->zeros < 0)) return ATTN2C_FORMAT;
+  const attn2c_file_tensor *scales = part(f, f->made->scales);
+  if (!scales->type->widen) return refuse_part(f, f->made->scales, scales->type->readable);
+  int status = with_words ? measure_words(f) : measure_compressed(f, is_bytes);
+  if (!status) status = check_groups(f);
+  return status;
+}
+
+static coded_tensor *add_tensor(attn2c_coded *coded) {
+  if (coded->count == coded->capacity) {
+    const int wanted = coded->capacity ? 2 * coded->capacity : 64;
+    coded_tensor *grown = realloc(coded->tensors, (size_t)wanted * sizeof *grown);
+    if (!grown) return NULL;
+    coded->tensors = grown, coded->capacity = wanted;
+  }
+  coded_tensor *made = &coded->tensors[coded->count];
+  memset(made, 0, sizeof *made);
+  made->scales = made->zeros = made->order = -1;
+  return made;
+}
+
+/* Adds the tensor that the file's tensor number `plain` begins. */
+static int find_one(attn2c_coded *coded, const attn2c_checkpoint *file, int plain, int length, int is_bytes,
+                    attn2c_message *message) {
+  coded_tensor *made = add_tensor(coded);
+  if (!made) return no_memory(message);
+  made->packed = plain;
+  coded->is_part[plain] = 1;
+  finding f = {
+      file, coded,  &parts_of[coded->coding], attn2c_checkpoint_plain(file, plain)->name, length, made, 0,
+      0,    message};
+  const int status = measure(&f, is_bytes);
+  if (status) return status;
+  char *name = malloc((size_t)length + sizeof ".weight");
+  if (!name) return no_memory(message);
+  memcpy(name, f.base, (size_t)length);
+  strcpy(name + length, ".weight");
+  made->tensor = (attn2c_file_tensor){
+      .name = name, .type = &of_codes, .rank = 2, .shape = {f.out, f.in}, .elements = f.out * f.in};
+  coded->count++;
+  const int other = attn2c_checkpoint_find_plain(file, name);
+  if (other < 0 || other == plain) return ATTN2C_OK;
+  attn2c_say(message, "%s: is in the file as numbers and as codes", name);
+  return ATTN2C_FORMAT;
+}
+
+static int compare_names(const void *left, const void *right) {
+  return strcmp(((const coded_tensor *)left)->tensor.name, ((const coded_tensor *)right)->tensor.name);
+}
+
+int attn2c_coded_open(const attn2c_checkpoint *file, attn2c_coding coding, attn2c_coded **coded,
+                      attn2c_message *message) {
+  *coded = NULL;
+  if (coding == ATTN2C_CODED_NOT) return ATTN2C_OK;
+  const int count = attn2c_checkpoint_plain_count(file);
+  attn2c_coded *made = calloc(1, sizeof *made);
+  char *is_part = calloc((size_t)count + 1, 1);
+  if (!made || !is_part) {
+    free(made), free(is_part);
+    return no_memory(message);
+  }
+  pthread_mutex_init(&made->lock, NULL);
+  made->coding = coding, made->held = -1, made->is_part = is_part;
+  int status = ATTN2C_OK;
+  for (int i = 0; i < count && !status; i++) {
+    const attn2c_file_tensor *tensor = attn2c_checkpoint_plain(file, i);
+    const int packed = base_length(tensor->name, parts_of[coding].packed);
+    const int bytes = is_type(tensor, "I8") ? base_length(tensor->name, parts_of[coding].bytes) : -1;
+    if (packed > 0 || bytes > 0)
+      status = find_one(made, file, i, packed > 0 ? packed : bytes, packed <= 0, message);
+  }
+  if (status || made->count == 0) {
+    attn2c_coded_close(made);
+    return status;
+  }
+  qsort(made->tensors, (size_t)made->count, sizeof *made->tensors, compare_names);
+  *coded = made;
+  return ATTN2C_OK;
+}
+
+static void drop_codes(attn2c_coded *coded) {
+  for (int i = 0; i < 4; i++) free(coded->memory[i]), coded->memory[i] = NULL;
+  coded->held = -1;
+}
+
+void attn2c_coded_close(attn2c_coded *coded) {
+  if (!coded) return;
+  drop_codes(coded);
+  for (int i = 0; i < coded->count; i++) free((char *)(uintptr_t)coded->tensors[i].tensor.name);
+  pthread_mutex_destroy(&coded->lock);
+  free(coded->tensors);
+  free(coded->is_part);
+  free(coded);
+}
+
+int attn2c_coded_count(const attn2c_coded *coded) { return coded->count; }
+
+const attn2c_file_tensor *attn2c_coded_tensor(const attn2c_coded *coded, int index) {
+  return &coded->tensors[index].tensor;
+}
+
+int attn2c_coded_find(const attn2c_coded *coded, const char *name) {
+  const coded_tensor wanted = {.tensor = {.name = name}};
+  const coded_tensor *found =
+      bsearch(&wanted, coded->tensors, (size_t)coded->count, sizeof *coded->tensors, compare_names);
+  return found ? (int)(found - coded->tensors) : -1;
+}
+
+int attn2c_coded_has_part(const attn2c_coded *coded, int plain) { return coded->is_part[plain]; }
+
+/* Reading. */
+
+/* The place of output i of eight in a word of AWQ. */
+static const int awq_place[8] = {0, 4, 1, 5, 2, 6, 3, 7};
+
+/* Returns code number `i` of a word. */
+static uint8_t code_of(uint32_t word, int bits, int i) {
+  return (uint8_t)(word >> bits * i & ((1u << bits) - 1));
+}
+
+/* Unpacks `count` rows of words from row `first` on, which are `width` wide, to codes[out][in]. */
+static void unpack(const coded_tensor *of, const uint32_t *words, int64_t first, int64_t count, int64_t width,
+                   uint8_t *codes) {
+  const int64_t out = of->tensor.shape[0], in = of->tensor.shape[1];
+  const int bits = of->bits, n = WORD / bits;
+  if (of->packing == BY_INPUTS) {
+    for (int64_t o = 0; o < out; o++)
+      for (int64_t w = 0; w < count; w++)
+        for (int i = 0; i < n; i++)
+          codes[o * in + (first + w) * n + i] = code_of(words[w * width + o], bits, i);
+  } else if (of->packing == BY_OUTPUTS) {
+    for (int64_t o = 0; o < out; o++)
+      for (int64_t i = 0; i < count; i++)
+        codes[o * in + first + i] = code_of(words[i * width + o / n], bits, awq_place[o % n]);
+  } else {
+    for (int64_t r = 0; r < count; r++)
+      for (int64_t i = 0; i < in; i++)
+        codes[(first + r) * in + i] = code_of(words[r * width + i / n], bits, (int)(i % n));
+  }
+}
+
+/* Reads and unpacks the codes, in bands of some rows of words. */
+static int read_codes(const attn2c_checkpoint *file, const coded_tensor *of, uint8_t *codes,
+                      attn2c_message *message) {
+  const attn2c_file_tensor *packed = attn2c_checkpoint_plain(file, of->packed);
+  if (of->packing == BYTES) {
+    const int status = attn2c_checkpoint_bytes(file, of->packed, 0, (size_t)packed->elements, codes, message);
+    for (int64_t i = 0; i < packed->elements; i++) codes[i] ^= 0x80;
+    return status;
+  }
+  const int64_t width = packed->shape[1], all = packed->shape[0];
+  const int64_t band = of->packing == BY_INPUTS ? BAND * of->bits / WORD : BAND;
+  uint32_t *words = malloc((size_t)(band * width) * sizeof *words);
+  if (!words) return no_memory(message);
+  int status = ATTN2C_OK;
+  for (int64_t first = 0; first < all && !status; first += band) {
+    const int64_t count = all - first < band ? all - first : band;
+    status = attn2c_checkpoint_bytes(file, of->packed, first * width * (int64_t)sizeof *words,
+                                     (size_t)(count * width) * sizeof *words, words, message);
+    if (!status) unpack(of, words, first, count, width, codes);
+  }
+  free(words);
+  return status;
+}
+
+/* Reads the scales as [out][groups]. */
+static int read_scales(const attn2c_checkpoint *file, const coded_tensor *of, float *scales,
+                       attn2c_message *message) {
+  const int64_t out = of->tensor.shape[0], groups = of->groups;
+  const int is_by_rows = of->packing == BY_ROWS || of->packing == BYTES;
+  const int64_t count = attn2c_checkpoint_plain(file, of->scales)->elements;
+  float *read = is_by_rows ? scales : malloc((size_t)count * sizeof *read);
+  if (!read) return no_memory(message);
+  const int status = attn2c_checkpoint_plain_read(file, of->scales, 0, count, read, message);
+  if (is_by_rows) {
+    for (int64_t i = 1; count == 1 && i < out; i++) scales[i] = scales[0];
+    return status;
+  }
+  for (int64_t o = 0; o < out; o++)
+    for (int64_t g = 0; g < groups; g++) scales[o * groups + g] = read[g * out + o];
+  free(read);
+  return status;
+}
+
+/* Returns the zero point of an output and a group, from the file's words. */
+static int16_t zero_of(const coded_tensor *of, attn2c_coding coding, const uint32_t *words, int64_t o,
+                       int64_t g) {
+  const int bits = of->bits, n = WORD / bits;
+  if (coding == ATTN2C_CODED_COMPRESSED) return code_of(words[o / n * of->groups + g], bits, (int)(o % n));
+  const uint32_t word = words[g * (of->tensor.shape[0] / n) + o / n];
+  if (coding == ATTN2C_CODED_AWQ) return code_of(word, bits, awq_place[o % n]);
+  /* the first version of GPTQ's files has one less in each place of a word */
+  const uint32_t one = coding == ATTN2C_CODED_GPTQ ? UINT32_MAX / ((1u << bits) - 1) : 0;
+  return code_of(word + one, bits, (int)(o % n));
+}
+
+static int read_zeros(const attn2c_checkpoint *file, const coded_tensor *of, attn2c_coding coding,
+                      int16_t *zeros, attn2c_message *message) {
+  const int64_t out = of->tensor.shape[0], groups = of->groups;
+  const int16_t middle = (int16_t)(1 << (of->bits - 1));
+  if (of->zeros < 0) {
+    for (int64_t i = 0; i < out * groups; i++) zeros[i] = middle;
+    return ATTN2C_OK;
+  }
+  const attn2c_file_tensor *stored = attn2c_checkpoint_plain(file, of->zeros);
+  const int is_bytes = is_type(stored, "I8");
+  const size_t size = (size_t)stored->elements * (is_bytes ? 1 : sizeof(uint32_t));
+  void *read = malloc(size);
+  if (!read) return no_memory(message);
+  const int status = attn2c_checkpoint_bytes(file, of->zeros, 0, size, read, message);
+  for (int64_t o = 0; o < out && !status; o++)
+    for (int64_t g = 0; g < groups; g++)
+      zeros[o * groups + g] =
+          is_bytes ? (int16_t)(middle + ((const int8_t *)read)[stored->elements == 1 ? 0 : o * groups + g])
+                   : zero_of(of, coding, read, o, g);
+  free(read);
+  return status;
+}
+
+/* Reads the group of each input. *is_plain is 1 if these are groups of equal sizes, one after the other. */
+static int read_order(const attn2c_checkpoint *file, const coded_tensor *of, int32_t *group_of, int *is_plain,
+                      attn2c_message *message) {
+  const int64_t in = of->tensor.shape[1], size = in / of->groups;
+  const char *name = of->order >= 0 ? attn2c_checkpoint_plain(file, of->order)->name : NULL;
+  *is_plain = 1;
+  if (!name) return ATTN2C_OK;
+  const int status =
+      attn2c_checkpoint_bytes(file, of->order, 0, (size_t)in * sizeof *group_of, group_of, message);
+  if (status) return status;
+  int unset = 0; /* compressed-tensors writes -1 for all inputs if their order is that of the groups */
+  while (unset < in && group_of[unset] == -1) unset++;
+  if (unset == in && in % of->groups == 0) return ATTN2C_OK;
+  for (int64_t i = 0; i < in; i++) {
+    if (group_of[i] < 0 || group_of[i] >= of->groups) {
+      attn2c_say(message, "%s: group %d of input %lld, but the tensor has %lld groups", name,
+                 (int)group_of[i], (long long)i, (long long)of->groups);
+      return ATTN2C_FORMAT;
+    }
+    if (in % of->groups || group_of[i] != i / size) *is_plain = 0;
+  }
+  return ATTN2C_OK;
+}
+
+/* Reads all codes of a tensor, in place of those that were read before. */
+static int hold(attn2c_coded *coded, const attn2c_checkpoint *file, int index, attn2c_message *message) {
+  const coded_tensor *of = &coded->tensors[index];
+  if (coded->held == index) return ATTN2C_OK;
+  drop_codes(coded);
+  const int64_t out = of->tensor.shape[0], in = of->tensor.shape[1], groups = of->groups;
+  uint8_t *codes = coded->memory[0] = malloc((size_t)(out * in));
+  float *scales = coded->memory[1] = malloc((size_t)(out * groups) * sizeof *scales);
+  int16_t *zeros = coded->memory[2] = malloc((size_t)(out * groups) * sizeof *zeros);
+  int32_t *group_of = coded->memory[3] = malloc((size_t)in * sizeof *group_of);
+  if (!codes || !scales || !zeros || !group_of) return no_memory(message);
+  int is_plain, status = read_codes(file, of, codes, message);
+  if (!status) status = read_scales(file, of, scales, message);
+  if (!status) status = read_zeros(file, of, coded->coding, zeros, message);
+  if (!status) status = read_order(file, of, group_of, &is_plain, message);
+  if (status) return status;
+  coded->codes = (attn2c_codes){out, in, groups, of->bits, codes, scales, zeros, is_plain ? NULL : group_of};
+  coded->held = index;
+  return ATTN2C_OK;
+}
+
+/* Writes columns [first, first + count) of a row. */
+static void read_row(const attn2c_codes *of, int64_t row, int64_t first, int64_t count, float *values) {
+  const uint8_t *codes = of->codes + row * of->columns;
+  const float *scales = of->scales + row * of->groups;
+  const int16_t *zeros = of->zeros + row * of->groups;
+  const int64_t end = first + count, size = of->columns / of->groups;
+  if (of->group_of) {
+    for (int64_t j = first; j < end; j++)
+      *values++ = scales[of->group_of[j]] * (float)(codes[j] - zeros[of->group_of[j]]);
+    return;
+  }
+  for (int64_t j = first; j < end;) {
+    const int64_t g = j / size, last = (g + 1) * size < end ? (g + 1) * size : end;
+    for (; j < last; j++) *values++ = scales[g] * (float)(codes[j] - zeros[g]);
+  }
+}
+
+int attn2c_coded_read(attn2c_coded *coded, const attn2c_checkpoint *file, int index, int64_t first,
+                      int64_t count, float *values, attn2c_message *message) {
+  const attn2c_file_tensor *tensor = &coded->tensors[index].tensor;
+  if (first < 0 || count < 0 || first > tensor->elements || count > tensor->elements - first) {
+    attn2c_say(message, "\"%s\": %lld elements from element %lld are beyond its %lld", tensor->name,
+               (long long)count, (long long)first, (long long)tensor->elements);
+    return ATTN2C_FORMAT;
+  }
+  pthread_mutex_lock(&coded->lock);
+  const int status = hold(coded, file, index, message);
+  while (count > 0 && !status) {
+    const int64_t columns = tensor->shape[1], row = first / columns, at = first % columns;
+    const int64_t some = count < columns - at ? count : columns - at;
+    read_row(&coded->codes, row, at, some, values);
+    first += some, count -= some, values += some;
+  }
+  pthread_mutex_unlock(&coded->lock);
+  return status;
+}

@@ -1,0 +1,196 @@
+/* test_coded.c - tensors as codes with scales and zero points: the values of every form to the bit, against
+ * their definition (tests/hf/quantised_files.py); parts that are missing, of another shape or damaged are
+ * refused in one line that names them. */
+#define _GNU_SOURCE
+#include "faults.h"
+#include "formats/safetensors.h"
+#include "scratch.h"
+#include "weights/checkpoint.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OUT = 32, IN = 128, ALL = OUT * IN };
+
+static const struct {
+  const char *name;
+  attn2c_coding coding;
+} layers[] = {{"gptq", ATTN2C_CODED_GPTQ},
+              {"gptq_asymmetric", ATTN2C_CODED_GPTQ},
+              {"gptq_order", ATTN2C_CODED_GPTQ},
+              {"gptq_one_group", ATTN2C_CODED_GPTQ},
+              {"gptq_8", ATTN2C_CODED_GPTQ},
+              {"gptq_2", ATTN2C_CODED_GPTQ},
+              {"gptq_v2", ATTN2C_CODED_GPTQ_V2},
+              {"awq", ATTN2C_CODED_AWQ},
+              {"awq_one_group", ATTN2C_CODED_AWQ},
+              {"compressed", ATTN2C_CODED_COMPRESSED},
+              {"compressed_asymmetric", ATTN2C_CODED_COMPRESSED},
+              {"compressed_order", ATTN2C_CODED_COMPRESSED},
+              {"compressed_8", ATTN2C_CODED_COMPRESSED},
+              {"compressed_bytes", ATTN2C_CODED_COMPRESSED},
+              {"compressed_tensor", ATTN2C_CODED_COMPRESSED}};
+enum { LAYERS = sizeof layers / sizeof *layers };
+
+static char text[2048];
+static unsigned char bytes[1 << 16];
+static size_t size;
+static float values[ALL];
+
+static attn2c_message quiet(void) { return attn2c_message_make(text, sizeof text); }
+
+static const char *path_of(const char *name) {
+  static char path[100];
+  snprintf(path, sizeof path, "tests/hf/quantised/%s.safetensors", name);
+  return path;
+}
+
+static void load(const char *name) { size = scratch_get(path_of(name), bytes, sizeof bytes); }
+
+/* Opens `bytes` and reads all values; the status of the first that fails. */
+static int read_all(attn2c_coding coding) {
+  attn2c_message message = quiet();
+  attn2c_checkpoint *file;
+  int status = attn2c_checkpoint_open_memory(bytes, size, coding, &file, &message);
+  if (status) return status;
+  const int found = attn2c_checkpoint_find(file, "layer.weight");
+  const attn2c_file_tensor *tensor = found >= 0 ? attn2c_checkpoint_tensor(file, found) : NULL;
+  if (tensor && tensor->elements <= ALL)
+    status = attn2c_checkpoint_read(file, found, 0, tensor->elements, values, &message);
+  attn2c_checkpoint_close(file);
+  return status;
+}
+
+Test(coded, values_are_those_of_the_definition) {
+  static const int64_t parts[][2] = {{0, ALL}, {0, 1}, {ALL - 1, 1}, {31, 2}, {100, 700}, {IN, IN}, {ALL, 0}};
+  attn2c_message message = quiet();
+  attn2c_safetensors *meant;
+  cr_assert_eq(attn2c_safetensors_open(path_of("meant"), &meant, &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(attn2c_safetensors_count(meant), LAYERS);
+  for (int l = 0; l < LAYERS; l++) {
+    static float expected[ALL];
+    attn2c_checkpoint *file;
+    const int number = attn2c_safetensors_find(meant, layers[l].name);
+    cr_assert_eq(attn2c_safetensors_read(meant, number, 0, ALL, expected, &message), ATTN2C_OK);
+    cr_assert_eq(attn2c_checkpoint_open(path_of(layers[l].name), layers[l].coding, &file, &message),
+                 ATTN2C_OK, "%s", text);
+    cr_assert_eq(attn2c_checkpoint_count(file), 1, "%s", layers[l].name);
+    cr_assert_eq(attn2c_checkpoint_find(file, "layer.weight"), 0);
+    cr_assert_eq(attn2c_checkpoint_find(file, "layer.qweight"), -1);
+    const attn2c_file_tensor *tensor = attn2c_checkpoint_tensor(file, 0);
+    cr_assert(attn2c_is_readable(tensor->type));
+    cr_assert(tensor->rank == 2 && tensor->shape[0] == OUT && tensor->shape[1] == IN);
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+      const int64_t first = parts[p][0], count = parts[p][1];
+      cr_assert_eq(attn2c_checkpoint_read(file, 0, first, count, values, &message), ATTN2C_OK, "%s", text);
+      cr_assert_arr_eq(values, expected + first, (size_t)count * sizeof *values, "%s, %lld from %lld",
+                       layers[l].name, (long long)count, (long long)first);
+    }
+    cr_assert_eq(attn2c_checkpoint_read(file, 0, ALL - 1, 2, values, &message), ATTN2C_FORMAT);
+    attn2c_checkpoint_close(file);
+  }
+  attn2c_safetensors_close(meant);
+}
+
+/* Replaces a text of the header by another of the same length. */
+static void replace(const char *from, const char *to) {
+  cr_assert_eq(strlen(from), strlen(to));
+  unsigned char *at = memmem(bytes, size, from, strlen(from));
+  cr_assert_not_null(at, "%s", from);
+  memcpy(at, to, strlen(to));
+}
+
+static void refuse(const char *name, attn2c_coding coding, const char *from, const char *to,
+                   const char *line) {
+  load(name);
+  replace(from, to);
+  faults_clear();
+  cr_assert_eq(read_all(coding), ATTN2C_FORMAT, "%s: %s", to, text);
+  cr_assert_not_null(strstr(text, line), "%s: %s", to, text);
+  cr_assert_null(strchr(text, '\n'), "%s", text);
+  cr_assert_eq(faults_live_blocks(), 0);
+}
+
+Test(coded, parts_that_do_not_fit_are_named) {
+  const attn2c_coding gptq = ATTN2C_CODED_GPTQ, awq = ATTN2C_CODED_AWQ, other = ATTN2C_CODED_COMPRESSED;
+  refuse("gptq", gptq, "layer.scales", "layer.scalez",
+         "layer.scales: missing, but the tensor is one of GPTQ");
+  refuse("gptq", gptq, "layer.qzeros", "layer.qzeroz",
+         "layer.qzeros: missing, but the tensor is one of GPTQ");
+  refuse("gptq", gptq, "[16,32]", "[32,16]", "layer.qweight: I32 [32, 16], but a code for each input");
+  refuse("gptq", gptq, "[4,4]", "[2,8]", "layer.qzeros: I32 [2, 8], but one zero point");
+  refuse("gptq", gptq, "[4,32]", "[32,4]", "layer.qzeros: I32 [4, 4], but one zero point");
+  refuse("gptq", awq, "layer.g_idx", "layer.g_idx", "layer.qweight: I32 [16, 32], but a code for each input");
+  refuse("awq", gptq, "layer.scales", "layer.scales",
+         "layer.qweight: I32 [128, 4], but a code for each input");
+  refuse("gptq_8", awq, "layer.g_idx", "layer.g_idx",
+         "layer.qzeros: I32 [2, 8], but one zero point of 4 bits");
+  refuse("compressed", other, "[32,16]", "[16,32]", "layer.weight_packed: I32 [16, 32], but codes of");
+  refuse("compressed", other, "layer.weight_shape", "layer.weight_shapz", "layer.weight_shape: missing");
+  refuse("compressed_asymmetric", other, "[4,4]", "[2,8]", "[2, 8]");
+}
+
+/* Writes an integer over the first of a tensor's. */
+static void put_first(const char *name, attn2c_coding coding, const char *part, const void *value,
+                      size_t wide) {
+  attn2c_message message = quiet();
+  attn2c_checkpoint *file;
+  load(name);
+  cr_assert_eq(attn2c_checkpoint_open_memory(bytes, size, coding, &file, &message), ATTN2C_OK, "%s", text);
+  const attn2c_file_tensor *tensor = attn2c_checkpoint_plain(file, attn2c_checkpoint_find_plain(file, part));
+  uint64_t header;
+  memcpy(&header, bytes, sizeof header);
+  memcpy(bytes + sizeof header + header + tensor->begin, value, wide);
+  attn2c_checkpoint_close(file);
+}
+
+Test(coded, numbers_that_do_not_fit_are_named) {
+  const int32_t group = 8, below = -1;
+  const int64_t stated = 31, negative = -32;
+  put_first("gptq_order", ATTN2C_CODED_GPTQ, "layer.g_idx", &group, sizeof group);
+  cr_assert_eq(read_all(ATTN2C_CODED_GPTQ), ATTN2C_FORMAT);
+  cr_assert_str_eq(text, "layer.g_idx: group 8 of input 0, but the tensor has 8 groups");
+  put_first("compressed_order", ATTN2C_CODED_COMPRESSED, "layer.weight_g_idx", &below, sizeof below);
+  cr_assert_eq(read_all(ATTN2C_CODED_COMPRESSED), ATTN2C_FORMAT);
+  cr_assert_str_eq(text, "layer.weight_g_idx: group -1 of input 0, but the tensor has 8 groups");
+  put_first("compressed", ATTN2C_CODED_COMPRESSED, "layer.weight_shape", &stated, sizeof stated);
+  cr_assert_eq(read_all(ATTN2C_CODED_COMPRESSED), ATTN2C_FORMAT);
+  cr_assert_not_null(strstr(text, "layer.weight_packed: I32 [32, 16], but codes of"), "%s", text);
+  put_first("compressed", ATTN2C_CODED_COMPRESSED, "layer.weight_shape", &negative, sizeof negative);
+  cr_assert_eq(read_all(ATTN2C_CODED_COMPRESSED), ATTN2C_FORMAT);
+  cr_assert_not_null(strstr(text, "layer.weight_shape: says -32 and 128"), "%s", text);
+}
+
+Test(coded, every_changed_byte_of_a_header_is_taken_or_refused) {
+  static const unsigned char changed[] = {'0', '9', ',', '"', 'x', 0x80};
+  for (int l = 0; l < LAYERS; l += 2) {
+    load(layers[l].name);
+    uint64_t header;
+    memcpy(&header, bytes, sizeof header);
+    for (size_t at = 0; at < 8 + header; at++) {
+      const unsigned char kept = bytes[at];
+      bytes[at] = changed[at % sizeof changed];
+      const int status = read_all(layers[l].coding);
+      cr_assert(status == ATTN2C_OK || status == ATTN2C_FORMAT, "%s, byte %zu", layers[l].name, at);
+      cr_assert(status == ATTN2C_OK || strlen(text) > 20);
+      bytes[at] = kept;
+    }
+  }
+}
+
+Test(coded, whatever_fails_has_a_status_and_leaves_nothing) {
+  load("gptq_order");
+  for (long nth = 1;; nth++) {
+    faults_clear();
+    faults_allocation(nth, 1);
+    const int status = read_all(ATTN2C_CODED_GPTQ);
+    const long met = faults_met();
+    cr_assert_eq(faults_live_blocks(), 0, "allocation %ld", nth);
+    if (met == 0) break;
+    cr_assert_eq(status, ATTN2C_MEMORY, "allocation %ld", nth);
+    cr_assert_not_null(strstr(text, "out of memory"), "%s", text);
+  }
+  faults_clear();
+}
