@@ -218,6 +218,15 @@ architectures.gpt2 = {
 -- pooling_type -> the mode of a sentence-transformers module.
 local poolings = { "mean", "cls", "lasttoken" }
 
+-- Returns the modules that a file's pooling type stands for, or nil for none. place: the key of its metadata.
+local function modules_of(file, place)
+  local kind = file.metadata[place] or 0
+  if kind == 0 then return nil end
+  if not poolings[kind] then file.refuse(place, tostring(kind) .. " is not supported") end
+  return { { kind = "Transformer" }, { kind = "Pooling", config = { pooling_mode = poolings[kind] } },
+    { kind = "Normalize" } }
+end
+
 architectures.bert = {
   model_type = "bert", class = "BertModel",
   keys = {
@@ -231,11 +240,7 @@ architectures.bert = {
   derive = function(config, file)
     config.vocab_size, config.type_vocab_size = file.rows("token_embd.weight"), file.rows("token_types.weight")
     config.max_position_embeddings = file.rows("position_embd.weight")
-    local kind = file.metadata["bert.pooling_type"] or 0
-    if kind == 0 then return nil end
-    if not poolings[kind] then file.refuse("bert.pooling_type", tostring(kind) .. " is not supported") end
-    return { { kind = "Transformer" }, { kind = "Pooling", config = { pooling_mode = poolings[kind] } },
-      { kind = "Normalize" } }
+    return modules_of(file, "bert.pooling_type")
   end,
   tensors = {
     { "input.tokens", "token_embd" },
@@ -249,6 +254,47 @@ architectures.bert = {
     { "l*.attn.v", "blk.*.attn_v" },
     { "l*.attn.out", "blk.*.attn_output" },
     { "l*.norm1", "blk.*.attn_output_norm" },
+    { "l*.ff.up", "blk.*.ffn_up" },
+    { "l*.ff.down", "blk.*.ffn_down" },
+    { "l*.norm2", "blk.*.layer_output_norm" },
+  },
+}
+
+architectures["nomic-bert"] = {
+  model_type = "nomic_bert", class = "NomicBertModel", output = { ["embeddings.word_embeddings.weight"]
+    = "token_embd.weight" },
+  keys = {
+    { "embedding_length", "hidden_size", "count" },
+    { "feed_forward_length", "intermediate_size", "count" },
+    { "block_count", "num_hidden_layers", "count" },
+    { "attention.head_count", "num_attention_heads", "count" },
+    { "context_length", "max_position_embeddings", "count" },
+    { "attention.layer_norm_epsilon", "layer_norm_eps", "number" },
+    maybe("rope.freq_base", "rope_theta", "number"),
+  },
+  derive = function(config, file)
+    config.vocab_size = file.rows("token_embd.weight")
+    config.type_vocab_size = has(file, "token_types.weight") and file.rows("token_types.weight") or 0
+    config.rope_theta = config.rope_theta or 10000
+    -- The published folders' keys say which parts have biases.
+    config.activation_function, config.rotary_emb_fraction = "swiglu", 1
+    config.qkv_proj_bias = has(file, "blk.0.attn_qkv.bias")
+    config.mlp_fc1_bias, config.mlp_fc2_bias = has(file, "blk.0.ffn_up.bias"), has(file, "blk.0.ffn_down.bias")
+    file.set_rotary(config)
+    return modules_of(file, "nomic-bert.pooling_type")
+  end,
+  tensors = {
+    { "input.tokens.weight", { "token_embd.weight", plus = { "token_types.weight", row = 0 },
+      when = { "input.types", 0 } } },
+    { "input.tokens", "token_embd" },
+    { "input.types", "token_types" },
+    { "input.norm", "token_embd_norm" },
+    { "l*.attn.q", third(1) },
+    { "l*.attn.k", third(2) },
+    { "l*.attn.v", third(3) },
+    { "l*.attn.out", "blk.*.attn_output" },
+    { "l*.norm1", "blk.*.attn_output_norm" },
+    { "l*.ff.gate", "blk.*.ffn_gate" },
     { "l*.ff.up", "blk.*.ffn_up" },
     { "l*.ff.down", "blk.*.ffn_down" },
     { "l*.norm2", "blk.*.layer_output_norm" },

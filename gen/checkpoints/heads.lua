@@ -25,6 +25,8 @@ function heads.model(pooler)
   return stages
 end
 
+heads.word_embeddings = "embeddings.word_embeddings.weight"
+
 heads.token_classification = { { "linear", to = "labels", name = "logits", tensor = "classifier" } }
 
 heads.question_answering = {
@@ -51,12 +53,15 @@ function heads.two_layers(activation)
 end
 
 --- Returns the stages of masked language models: a linear layer, a norm, and a score for each token of the vocabulary.
---- If the decoder has its own bias, that is taken, else t.bias.
+--- If the decoder has its own bias, that is taken, else t.bias. t.transform_bias, t.vocabulary_bias: facts that say
+--- whether the layers have a bias; without them they have one.
 function heads.masked_lm(t)
   return {
-    { "linear", to = t.to or "d_model", activation = t.activation or "activation", tensor = t.transform },
+    { "linear", to = t.to or "d_model", activation = t.activation or "activation", bias = t.transform_bias,
+      tensor = t.transform },
     { "norm", tensor = t.norm },
-    { "vocabulary", tied = "tied", bias = true, name = "logits", tensors = { weight = { t.vocabulary .. ".weight" },
+    { "vocabulary", tied = "tied", bias = t.vocabulary_bias or true, name = "logits", tensors = {
+      weight = { t.vocabulary .. ".weight" },
       bias = t.vocabulary .. ".bias" == t.bias and { t.bias } or { t.vocabulary .. ".bias", t.bias } } },
   }
 end
@@ -88,6 +93,19 @@ heads.last_token = {
   { "pool", over = "last" },
   { "linear", to = "labels", bias = false, name = "logits", tensor = "score" },
 }
+
+--- Returns the tensors of tables of tokens and token types without one of positions, followed by `others`. For families
+--- with `sums_types`.
+function heads.typed_tokens(others)
+  local list = {
+    -- Without token types as an input, all tokens have the first type.
+    { "input.tokens.weight", { heads.word_embeddings, plus = { "embeddings.token_type_embeddings.weight", row = 0 },
+      when = { "input.types", 0 } } },
+    { "input.tokens.weight", heads.word_embeddings },
+    { "input.types", "embeddings.token_type_embeddings" },
+  }
+  return table.move(others, 1, #others, #list + 1, list)
+end
 
 --- Returns the tensors of BERT's embedding tables, followed by `others`.
 function heads.bert_tables(others)

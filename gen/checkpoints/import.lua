@@ -3,6 +3,7 @@ local facts = require("checkpoints.facts")
 local faults = require("common.faults")
 local folder = require("checkpoints.folder")
 local generation = require("checkpoints.generation")
+local heads = require("checkpoints.heads")
 local json = require("common.json")
 local reserved = require("data.reserved")
 local rotary = require("checkpoints.rotary")
@@ -67,6 +68,14 @@ local function renamed(self, rule)
   return list
 end
 
+-- Returns the names that the table of tokens may have in a family with `sums_types`.
+local function table_names(self)
+  local list, other = {}, (self.folder.renamed or {})[heads.word_embeddings]
+  if other then return { other } end
+  for _, prefix in ipairs(self.family.prefixes) do list[#list + 1] = prefix .. heads.word_embeddings end
+  return list
+end
+
 -- Adds the names of a stage's weights to self.names; without_bias: the stage has no bias.
 local function add_names(self, path, stage, without_bias)
   local tensors = stage.tensors
@@ -117,6 +126,12 @@ local function output_stage(self, stage, number)
   result.activation = fact_or(self, stage.activation)
   result.bias = fact_or(self, stage.bias)
   if stage.tied then result.tied = self.facts.tied end
+  if result.tied and self.sums_types then -- the output shares the file's table, without the type that is added
+    result.tied = false
+    local rule = table_names(self)
+    table.insert(rule, 1, stage.tensors.weight[1])
+    stage = { stage[1], tensors = { weight = rule, bias = stage.tensors.bias } }
+  end
   if stage[1] == "vocabulary" then
     result.scale, result.softcap = self.facts.logit_scale or nil, self.facts.logit_softcap or nil
   end
@@ -146,6 +161,10 @@ local function token_input(self, fixed)
   local types = f.types or 0
   -- A text of one part has no second type, and models of sentences take only such texts.
   if types < 2 or self.folder.modules then types = 0 end
+  if self.family.sums_types and types == 0 then
+    self.sums_types = f.types > 0
+    if f.types == 0 then self.names["input.tokens.weight"] = table_names(self) end
+  end
   if types > 0 then
     self.input_remark = "types = 0: no token_type_ids; all tokens have the first type"
   end
@@ -327,7 +346,10 @@ local function entries_of(self, stages)
   local seq, lengths_remark
   if not self.family.image then seq, lengths_remark = lengths_of(self, limit_of(self, first)) end
   local theta, scaling, rotated = f.rope_base, f.rope_scale, nil
-  if self.family.rotary then theta, scaling, rotated = rotary.of(f) end
+  if self.family.rotary and not theta then
+    theta, scaling, rotated = rotary.of(f)
+    scaling = scaling or f.rope_scale
+  end
   local output = output_of(self, stages)
   check_tie(self)
   local mask = mask_of(self, stages, f.window)

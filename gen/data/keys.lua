@@ -80,7 +80,8 @@ keys.list = {
   { key = "drop_path", type = "number", stack = true, layer = true, default = 0.0, min = 0, max = 1,
     meaning = "accepted, without effect: it is for training only" },
   { key = "bias", type = "bias", stack = true, layer = true, default = true, default_text = "true",
-    meaning = "true, false, or { qkv =, out =, ff =, norm = }: products and norms with a bias; q, k, v one by one" },
+    meaning = "true, false, or { qkv =, out =, ff =, norm = }: products and norms with a bias; q, k, v, and up (with "
+      .. "the gate) and down of ff, one by one" },
   { key = "projections", type = "projections", stack = true, default = true,
     meaning = "false: attention without parameters, query = key = value = the states (or the inputs of qkv()); or "
       .. "{ q =, k =, v =, out = }: one by one, false where they stay as they are" },

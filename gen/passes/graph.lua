@@ -24,15 +24,15 @@ local function feed_forward(self, path, x)
   local activation = { ["function"] = spec.activation }
   local factor = self:residual_factor(false)
   local function down(y)
-    return self:linear(path .. ".down", y, spec.d_model, spec.bias.ff, gain, factor and { factor = factor })
+    return self:linear(path .. ".down", y, spec.d_model, spec.bias.down, gain, factor and { factor = factor })
   end
   if not spec.gated then
-    local up = self:linear(path .. ".up", x, spec.d_ff, spec.bias.ff)
+    local up = self:linear(path .. ".up", x, spec.d_ff, spec.bias.up)
     return down(self:op("activate", path .. ".act", { x = up }, activation))
   end
-  local gate = self:linear(path .. ".gate", x, spec.d_ff, spec.bias.ff)
+  local gate = self:linear(path .. ".gate", x, spec.d_ff, spec.bias.up)
   local gated = self:op("activate", path .. ".act", { x = gate }, activation)
-  local up = self:linear(path .. ".up", x, spec.d_ff, spec.bias.ff)
+  local up = self:linear(path .. ".up", x, spec.d_ff, spec.bias.up)
   return down(self:op("multiply", path .. ".gated", { a = up, b = gated }))
 end
 

@@ -25,6 +25,7 @@ static const struct {
     {"ViTModel", "vit", {"cls_token", "patch_embeddings.projection.weight"}},
     {"GPT2Model", "gpt2", {"attn.c_attn.weight", "mlp.c_fc.weight"}},
     {"ModernBertModel", "modernbert", {"attn.Wqkv.weight", "mlp.Wi.weight"}},
+    {"NomicBertModel", "nomic_bert", {"attn.Wqkv.weight", "mlp.fc11.weight"}},
     {"GPTNeoXModel", "gpt_neox", {"attention.query_key_value.weight", "mlp.dense_h_to_4h.weight"}},
     {"Phi3Model", "phi3", {"self_attn.qkv_proj.weight", "mlp.gate_up_proj.weight"}},
     {"PhiModel", "phi", {"self_attn.dense.weight", "mlp.fc1.weight"}},

@@ -40,7 +40,9 @@ local function draw_bias()
   if chance(40) then return nil end
   if chance(40) then return chance(50) end
   local bias = {}
-  for _, part in ipairs { "qkv", "out", "ff", "norm" } do if chance(60) then bias[part] = chance(50) end end
+  for _, part in ipairs { "qkv", "out", "ff", "norm", "up", "down" } do
+    if chance(60) then bias[part] = chance(50) end
+  end
   return bias
 end
 

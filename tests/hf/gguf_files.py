@@ -103,12 +103,15 @@ BERT = {"attention.self.query": "attn_q", "attention.self.key": "attn_k", "atten
         "intermediate.dense": "ffn_up", "output.dense": "ffn_down", "output.LayerNorm": "layer_output_norm"}
 NEOX = {"attention.query_key_value": "attn_qkv", "attention.dense": "attn_output", "input_layernorm": "attn_norm",
         "mlp.dense_h_to_4h": "ffn_up", "mlp.dense_4h_to_h": "ffn_down", "post_attention_layernorm": "ffn_norm"}
+NOMIC = {"self_attn.qkv_proj": "attn_qkv", "self_attn.o_proj": "attn_output",
+         "post_attention_layernorm": "attn_output_norm", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up",
+         "mlp.down_proj": "ffn_down", "post_mlp_layernorm": "layer_output_norm"}
 OUTSIDE = {"gpt_neox.embed_in": "token_embd", "gpt_neox.final_layer_norm": "output_norm", "embed_out": "output",
            "model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output",
            "transformer.wte": "token_embd", "transformer.wpe": "position_embd", "transformer.ln_f": "output_norm",
            "embeddings.word_embeddings": "token_embd", "embeddings.position_embeddings": "position_embd",
            "embeddings.token_type_embeddings": "token_types", "embeddings.LayerNorm": "token_embd_norm"}
-LAYERS = {"model.layers.": DECODER, "transformer.h.": GPT2, "encoder.layer.": BERT, "gpt_neox.layers.": NEOX}
+LAYERS = {"model.layers.": DECODER, "transformer.h.": GPT2, "encoder.layer.": BERT, "gpt_neox.layers.": NEOX, "layers.": NOMIC}
 
 # What architectures call otherwise.
 AFTER = {"post_attention_layernorm": "post_attention_norm", "post_feedforward_layernorm": "post_ffw_norm",
@@ -203,6 +206,11 @@ CASES = {
     "gguf_bert": ("BertModel", {"vocab_size": 37, "hidden_size": 32, "num_hidden_layers": 2,
                                 "num_attention_heads": 4, "intermediate_size": 64, "max_position_embeddings": 19,
                                 "layer_norm_eps": 1e-6}, "bert", ["Q8_0", "BF16"], {"pooling_type": 1}, {}),
+    "gguf_nomic_bert": ("NomicBertModel", {"vocab_size": 37, "hidden_size": 32, "num_hidden_layers": 2,
+                                           "num_attention_heads": 4, "intermediate_size": 64,
+                                           "max_position_embeddings": 64, "layer_norm_eps": 1e-6,
+                                           "rope_parameters": {"rope_theta": 50.0, "rope_type": "default"}},
+                        "nomic-bert", ["Q8_0", "F16"], {"pooling_type": 1, "rope.freq_base": 50.0}, {}),
 }
 
 
@@ -224,11 +232,22 @@ def write_metadata(writer, arch, config, more):
         (writer.add_float32 if isinstance(value, float) else writer.add_uint32)(f"{arch}.{key}", value)
 
 
+def parameters_of(model, arch):
+    """Names and values of parameters, and the names that a tensor of several is divided into; NomicBERT's queries, keys
+    and values are one."""
+    known = {name: parameter.detach().numpy().copy() for name, parameter in model.named_parameters()}
+    for name, values in known.items():
+        if arch != "nomic-bert" or not ("q_proj" in name or "k_proj" in name or "v_proj" in name):
+            yield name, values, [name]
+        elif "q_proj" in name:
+            parts = [name.replace("q_proj", part) for part in ("q_proj", "k_proj", "v_proj")]
+            yield name.replace("q_proj", "qkv_proj"), np.concatenate([known[part] for part in parts]), parts
+
+
 def stored_tensors(model, kinds, arch, config, random):
     """The tensors of a file, name -> (bytes, type), and the state of transformers with their values."""
     tensors, state, number = {}, {}, 0
-    for name, parameter in model.named_parameters():
-        values = parameter.detach().numpy().copy()
+    for name, values, parts in parameters_of(model, arch):
         if name.startswith("pooler."):
             continue
         kind = "F32"
@@ -239,7 +258,8 @@ def stored_tensors(model, kinds, arch, config, random):
                 kind = ("Q4_0", "Q4_1", "Q5_0")[number % 3]
         data, meant = stored(kind, values, random)
         tensors[name_of(name, arch)] = (data, kind)
-        state[name] = torch.tensor(np.ascontiguousarray(from_file(meant, name, arch, config)))
+        for part, rows in zip(parts, np.split(from_file(meant, name, arch, config), len(parts))):
+            state[part] = torch.tensor(np.ascontiguousarray(rows))
     return tensors, state
 
 
@@ -281,12 +301,12 @@ def write_arrays(folder, model, arch, random):
     for row, length in zip(ids, lengths):
         with torch.no_grad():
             result = model(torch.tensor(row[None, :length].astype(np.int64)))
-        if arch == "bert":
+        if arch.endswith("bert"):
             pooled = result.last_hidden_state[0].mean(0)
             rows.append((pooled / pooled.norm()).numpy())
         else:
             rows.append(result.logits[0, -1].numpy())
-    name = "sentence_embedding" if arch == "bert" else "logits"
+    name = "sentence_embedding" if arch.endswith("bert") else "logits"
     np.save(folder / f"out_{name}.npy", np.stack(rows).astype(np.float32))
     (folder / "words.txt").write_text("batch=2\nseq=7\n")
 

@@ -76,6 +76,7 @@ MODERN = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 3, "nu
           "global_attn_every_n_layers": 2, "rope_parameters": {
               "sliding_attention": {"rope_type": "default", "rope_theta": 20.0},
               "full_attention": {"rope_type": "default", "rope_theta": 500.0}}}
+NOMIC = {**BERT, "rope_parameters": {"rope_theta": 50.0, "rope_type": "default"}}
 LATER = {"length": 9}   # sequences of up to 9 tokens, so that 8 greedy ones fit
 
 ROPE = {
@@ -191,6 +192,12 @@ CASES.update({
                             {"change": "old_modernbert"}),
     "modernbert_token": ("ModernBertForTokenClassification", {**MODERN, **LABELS}, {}),
     "modernbert_question": ("ModernBertForQuestionAnswering", MODERN, {}),
+    "nomic_bert_model": ("NomicBertModel", NOMIC, {"change": "published_nomic"}),
+    "nomic_bert_masked": ("NomicBertForMaskedLM", {**NOMIC, "type_vocab_size": 1}, {}),
+    "nomic_bert_sequence": ("NomicBertForSequenceClassification", {**NOMIC, **LABELS, "hidden_act": "gelu"}, {}),
+    "nomic_bert_token": ("NomicBertForTokenClassification", {**NOMIC, **LABELS}, {}),
+    "nomic_bert_sentence": ("NomicBertModel", NOMIC, {"sentence": [["mean_tokens"], None, True],
+                                                      "change": "published_nomic"}),
     "modernbert_sentence": ("ModernBertModel", MODERN, {"sentence": [["mean_tokens"], None, True]}),
 })
 
@@ -253,6 +260,29 @@ def old_modernbert(folder):
                   local_rope_theta=bases["sliding_attention"]["rope_theta"], layer_norm_eps=1e-5,
                   position_embedding_type="absolute", reference_compile=False, repad_logits_with_grad=False)
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+
+
+def published_nomic(folder):
+    """As the published folders of NomicBERT: GPT-2's keys, and code of their own."""
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({
+        "activation_function": "swiglu", "architectures": config["architectures"], "attn_pdrop": 0.0,
+        "auto_map": {"AutoModel": "nomic-ai/nomic-bert-2048--modeling_hf_nomic_bert.NomicBertModel"},
+        "bos_token_id": None, "causal": False, "dense_seq_output": True, "embd_pdrop": 0.0, "eos_token_id": None,
+        "fused_bias_fc": True, "fused_dropout_add_ln": True, "initializer_range": 0.02,
+        "layer_norm_epsilon": config["layer_norm_eps"], "max_trained_positions": 2048, "mlp_fc1_bias": False,
+        "mlp_fc2_bias": False, "model_type": "nomic_bert", "n_embd": config["hidden_size"],
+        "n_head": config["num_attention_heads"], "n_inner": config["intermediate_size"],
+        "n_layer": config["num_hidden_layers"], "n_positions": config["max_position_embeddings"],
+        "pad_vocab_size_multiple": 1, "parallel_block": False, "parallel_block_tied_norm": False, "prenorm": False,
+        "qkv_proj_bias": False, "reorder_and_upcast_attn": False, "resid_pdrop": 0.0,
+        "rotary_emb_base": config["rope_parameters"]["rope_theta"], "rotary_emb_fraction": 1.0,
+        "rotary_emb_interleaved": False, "rotary_emb_scale_base": None, "rotary_scaling_factor": None,
+        "scale_attn_by_inverse_layer_idx": False, "scale_attn_weights": True, "summary_activation": None,
+        "summary_first_dropout": 0.0, "summary_proj_to_labels": True, "summary_type": "cls_index",
+        "summary_use_proj": True, "type_vocab_size": config["type_vocab_size"], "use_cache": True,
+        "use_flash_attn": True, "use_rms_norm": False, "use_xentropy": True, "vocab_size": config["vocab_size"]},
+        indent=2) + "\n")
 
 
 def old_names(folder):

@@ -143,9 +143,9 @@ class Stack:
 
     # Parts.
 
-    def has_bias(self, part):
+    def has_bias(self, part, group=None):
         bias = self.d.get("bias", True)
-        return bias if isinstance(bias, bool) else bias.get(part, True)
+        return bias if isinstance(bias, bool) else bias.get(part, bias.get(group, True))
 
     def linear(self, path, x, width, bias=True, gain=1.0):
         weight = self.given.weight(path + ".weight", width, x.shape[-1], deviation=gain * x.shape[-1] ** -0.5)
@@ -440,11 +440,11 @@ class Stack:
     # Layers.
 
     def feed_forward(self, path, x):
-        act, bias = ACTIVATIONS[self.d.get("activation", "gelu")], self.has_bias("ff")
+        act, bias = ACTIVATIONS[self.d.get("activation", "gelu")], self.has_bias("up", "ff")
         d_ff = self.d.get("d_ff", 4 * self.d["d_model"])
         up = self.linear(path + ".up", x, d_ff, bias)
         hidden = act(self.linear(path + ".gate", x, d_ff, bias)) * up if self.d.get("gated") else act(up)
-        return self.linear(path + ".down", hidden, self.d["d_model"], bias)
+        return self.linear(path + ".down", hidden, self.d["d_model"], self.has_bias("down", "ff"))
 
     def branch(self, path, x, part, first=None):
         """What a part makes of x, or of `first` where the norm before it is another's, with its norms and factor."""

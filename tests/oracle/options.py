@@ -48,7 +48,7 @@ OPTIONS = {
     "residual": {"yes": {}, "no": {"residual": False}},
     "residual_scale": {"one": {}, "own": {"residual_scale": 0.4}},
     "bias": {"all": {}, "none": {"bias": False}, "no_qkv": {"bias": {"qkv": False, "ff": False}},
-             "no_out": {"bias": {"out": False, "norm": False}}},
+             "no_out": {"bias": {"out": False, "norm": False}}, "no_up": {"bias": {"up": False}}},
     "projections": {"yes": {}, "no": {"projections": False}, "no_out": {"projections": {"out": False}},
                     "no_qk": {"projections": {"q": False, "k": False}},
                     "no_v": {"projections": {"v": False, "out": True}}},

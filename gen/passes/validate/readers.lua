@@ -100,25 +100,27 @@ function read.pool(say, field, value)
   return say(field.key, ("%s, but %s is allowed"):format(show(value), one_of(list)))
 end
 
+-- Parts of a bias that stand for several.
+local groups_of_bias = { qkv = { "q", "k", "v" }, ff = { "up", "down" } }
+
 function read.bias(say, field, value)
-  local parts = { "qkv", "q", "k", "v", "out", "ff", "norm" }
-  local bias, projections = {}, { "q", "k", "v" }
-  for _, part in ipairs(parts) do bias[part] = value ~= false end
-  bias.qkv = nil
+  local parts = { "qkv", "q", "k", "v", "out", "ff", "up", "down", "norm" }
+  local bias = {}
+  for _, part in ipairs(parts) do if not groups_of_bias[part] then bias[part] = value ~= false end end
   if type(value) == "boolean" then return bias end
   if type(value) ~= "table" then return say(field.key, show(value)
     .. ", but true, false or { qkv =, out =, ff =, norm = } is allowed") end
-  if type(value.qkv) == "boolean" then for _, part in ipairs(projections) do bias[part] = value.qkv end end
+  for group, members in pairs(groups_of_bias) do
+    if type(value[group]) == "boolean" then for _, part in ipairs(members) do bias[part] = value[group] end end
+  end
   for _, part in ipairs(words.sorted_keys(value)) do
-    if part == "qkv" and type(value.qkv) == "boolean" then goto next
-    elseif bias[part] == nil and part ~= "qkv" then
+    if bias[part] == nil and not groups_of_bias[part] then
       say(field.key, ("no part %s; the parts are %s%s"):format(show(part), one_of(parts), suggestion(say, part, parts)))
     elseif type(value[part]) ~= "boolean" then
       say(field.key .. "." .. part, show(value[part]) .. ", but true or false is allowed")
-    else
+    elseif not groups_of_bias[part] then
       bias[part] = value[part]
     end
-    ::next::
   end
   return bias
 end

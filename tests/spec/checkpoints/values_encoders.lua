@@ -4,7 +4,7 @@ local json = require("common.json")
 
 return function(values)
   local parts, NONE = values.parts, values.NONE
-  local like, plus, output, listed = parts.like, parts.plus, parts.output, parts.listed
+  local like, plus, joined, output, listed = parts.like, parts.plus, parts.joined, parts.output, parts.listed
   local labels = { "linear", to = 2, name = "logits" }
 
   local families = {}
@@ -90,6 +90,76 @@ return function(values)
           ["output.3.linear.1"] = "classifier", ["output.3.linear.part"] = 1, ["output.3.linear.parts"] = 2,
           ["output.4.linear.1"] = "classifier", ["output.4.linear.part"] = 2, ["output.4.linear.parts"] = 2 }) },
     },
+  }
+
+  -- An encoder with rotary positions, a gated feed-forward and a table of tokens that has the first type added.
+  local function rotary_bert(names, more)
+    return like(parts.bert, plus({ positions = "rope", gated = true, max_position = NONE, names = names }, more))
+  end
+
+  -- The names of a vocabulary's weight where the table of tokens has a type added.
+  local function table_names(own, prefixes)
+    local list = { own }
+    for _, prefix in ipairs(prefixes) do list[#list + 1] = prefix .. "embeddings.word_embeddings.weight" end
+    return table.concat(list, " ")
+  end
+
+  local nomic = rotary_bert("nomic_bert", { activation = "silu", ["bias.qkv"] = false, ["bias.out"] = false,
+    ["bias.ff"] = false, rope_theta = 1000.0, ["input.vocab"] = 30528 })
+  local prefixes = { "nomic_bert.", "bert.", "" }
+  local published = { activation_function = "swiglu", rotary_emb_fraction = 1.0, qkv_proj_bias = false,
+    mlp_fc1_bias = false, mlp_fc2_bias = false, rotary_emb_base = 1000 }
+  local no_biases = { ["bias.ff"] = NONE, ["bias.up"] = false, ["bias.down"] = false }
+
+  -- A published folder's keys and what they change.
+  local function as_published(keys, changes) return { plus(published, keys), plus(no_biases, changes or {}) } end
+
+  local function no_table(list)
+    return plus(parts.no_types, { names = NONE, ["names.1"] = "nomic_bert", ["names.input.tokens.weight"] = list })
+  end
+
+  local nomic_masked = parts.masked("nomic_bert", 768, "silu", "cls.predictions.transform.dense",
+    "cls.predictions.transform.layer_norm", "cls.predictions.decoder.weight",
+    "cls.predictions.decoder.bias cls.predictions.bias")
+
+  families.nomic_bert = {
+    base = nomic,
+    cases = joined(parts.bert_cases(768), {
+      { { hidden_size = 384 }, { d_model = 384, d_ff = 3072 } },
+      { { head_dim = 32 }, { head_dim = 32 } },
+      { { max_position_embeddings = 40 }, { seq = 40 } },
+      { { type_vocab_size = 1 }, parts.no_types },
+      { { type_vocab_size = 3 }, { ["input.types"] = 3 } },
+      { { type_vocab_size = 0 }, no_table(table_names(nil, prefixes)) },
+      { { rope_theta = 500.0 }, { rope_theta = 500.0 } },
+      { { rope_parameters = { rope_theta = 700.0, rope_type = "default" } }, { rope_theta = 700.0 } },
+      { { rope_scaling = { rope_type = "linear", factor = 2.0 } }, { ["rope_scaling.type"] = "linear",
+        ["rope_scaling.factor"] = 2.0 } },
+      as_published({}),
+      as_published({ n_embd = 384, n_inner = json.null }, { d_model = 384 }),
+      as_published({ n_layer = 3 }, { layers = 3 }), as_published({ n_head = 6 }, { heads = 6 }),
+      as_published({ n_inner = 100 }, { d_ff = 100 }), as_published({ n_positions = 40 }, { seq = 40 }),
+      as_published({ layer_norm_epsilon = 1e-5 }, { eps = 1e-5 }),
+      as_published({ vocab_size = 99, pad_vocab_size_multiple = 64 }, { ["input.vocab"] = 128 }),
+      as_published({ qkv_proj_bias = true }, { ["bias.qkv"] = true, ["bias.out"] = true }),
+      as_published({ mlp_fc1_bias = true }, { ["bias.up"] = true }),
+      as_published({ mlp_fc2_bias = true }, { ["bias.down"] = true }),
+      { { activation_function = "gelu", rotary_emb_fraction = 1.0 }, { activation = "gelu", gated = NONE,
+        ["bias.qkv"] = true, ["bias.out"] = true, ["bias.ff"] = NONE, ["bias.up"] = true, ["bias.down"] = true,
+        rope_theta = 10000.0 } },
+      as_published({ activation_function = "geglu" }, { activation = "gelu" }),
+      as_published({ rotary_emb_base = 500 }, { rope_theta = 500 }),
+      as_published({ rotary_scaling_factor = 2, max_trained_positions = 512 }, { ["rope_scaling.type"] = "dynamic",
+        ["rope_scaling.factor"] = 2, ["rope_scaling.max_position"] = 512 }),
+    }),
+    classes = { Model = parts.model("nomic_bert"), ForTokenClassification = parts.tokens("nomic_bert"),
+      ForSequenceClassification = parts.pooled("nomic_bert",
+        "nomic_bert.pooler.dense bert.pooler.dense pooler.dense", 768),
+      ForMaskedLM = { plus(nomic_masked[1], plus(parts.no_types, { ["output.3.tied"] = false,
+        ["names.output.3.vocabulary.weight"] = table_names("cls.predictions.decoder.weight", prefixes) })),
+        config = { type_vocab_size = 1 } },
+      ForPreTraining = { plus(nomic_masked[1], plus(no_biases, { ["output.1.bias"] = false, ["output.3.bias"] = false,
+        ["names.output.3.vocabulary.bias"] = NONE })), config = published } },
   }
 
   return families

@@ -24,7 +24,7 @@ describe("a spec", function()
       gated = false, activation = "gelu", norm = "post", norm_kind = "layer", eps = 1e-5, final_norm = false,
       residual = true, residual_scale = 1.0, parallel = "none", qk_norm = "none", dropout = 0.0, drop_path = 0.0,
       first_position = 0,
-      bias = { q = true, k = true, v = true, out = true, ff = true, norm = true },
+      bias = { q = true, k = true, v = true, out = true, up = true, down = true, norm = true },
       projections = true, scale = 1 / math.sqrt(8), scoring = "dot", weighting = "softmax", fully_masked = "zero",
       bias_kv = false, zero_attn = false, attention_output = { kind = "none" }, head_mask = { kind = "none" }, past = 0,
       mask = { causal = false, padding = false }, positions = "none", max_position = 8, rope_theta = 10000.0,
@@ -67,11 +67,12 @@ describe("a spec", function()
   end)
 
   it("reads bias: a boolean, or parts with true for the rest", function()
-    assert.same({ q = false, k = false, v = false, out = false, ff = false, norm = false }, spec({ bias = false }).bias)
-    assert.same({ q = false, k = false, v = false, out = true, ff = true, norm = true },
+    assert.same({ q = false, k = false, v = false, out = false, up = false, down = false, norm = false },
+      spec({ bias = false }).bias)
+    assert.same({ q = false, k = false, v = false, out = true, up = true, down = true, norm = true },
       spec({ bias = { qkv = false } }).bias)
-    assert.same({ q = true, k = false, v = false, out = true, ff = true, norm = true },
-      spec({ bias = { qkv = false, q = true } }).bias)
+    assert.same({ q = true, k = false, v = false, out = true, up = false, down = true, norm = true },
+      spec({ bias = { qkv = false, q = true, ff = false, down = true } }).bias)
   end)
 
   it("reads masks in every form", function()
@@ -131,7 +132,7 @@ describe("a spec", function()
 
   it("is dumped sorted", function()
     local text = require("passes.validate").dump(helper.tiny({}, "validate"))
-    assert.matches('^activation = "gelu"\nattention_output.kind = "none"\nbatch = 1\nbias.ff = true\n', text)
+    assert.matches('^activation = "gelu"\nattention_output.kind = "none"\nbatch = 1\nbias.down = true\n', text)
     assert.matches('\noutput.1.stage = "hidden"\n', text)
   end)
 end)
@@ -305,7 +306,7 @@ describe("other keys' ranges", function()
 
   it("bias", function()
     assert.equal("bias: 5, but true, false or { qkv =, out =, ff =, norm = } is allowed", refusal({ bias = 5 }))
-    assert.equal('bias: no part "qvk"; the parts are qkv, q, k, v, out, ff or norm (did you mean qkv?)',
+    assert.equal('bias: no part "qvk"; the parts are qkv, q, k, v, out, ff, up, down or norm (did you mean qkv?)',
       refusal({ bias = { qvk = true } }))
     assert.equal("bias.ff: 1, but true or false is allowed", refusal({ bias = { ff = 1 } }))
   end)

@@ -52,7 +52,7 @@ describe("an encoder", function()
     local e = s.memory.encoder
     assert.same({ seq = 5, width = 16, mask = "none", encoder = e }, s.memory)
     assert.same({ "pre", 1e-3, 3, 20, 16, 2, 8 }, { e.norm, e.eps, e.layers, e.d_ff, e.d_model, e.heads, e.head_dim })
-    assert.same({ q = true, k = true, v = true, out = true, ff = false, norm = true }, e.bias)
+    assert.same({ q = true, k = true, v = true, out = true, up = false, down = false, norm = true }, e.bias)
     assert.same({ { causal = false, padding = false }, "rope", { stage = "hidden" }, 5, 0 },
       { e.mask, e.positions, e.input, e.max_position, e.past })
   end)

@@ -1,0 +1,102 @@
+-- nomic_bert.lua: describes NomicBERT (Nussbaum et al. 2024): BERT with rotary positions, gated feed-forwards and few
+-- biases. Published folders have GPT-2's keys and code of their own; those of transformers 5 have BERT's keys.
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+
+local function third(number) return { "encoder.layers.*.attn.Wqkv", part = number, parts = 3 } end
+
+-- Sets what the published code takes for keys that a folder does not have.
+local function set_published(facts, config)
+  local function flag(key) return config[key] == nil or config[key] == true end
+  local is_biased = flag("qkv_proj_bias")
+  facts.bias = { qkv = is_biased, out = is_biased, up = flag("mlp_fc1_bias"), down = flag("mlp_fc2_bias") }
+  facts.head_bias = facts.bias.up
+  if config.rotary_emb_fraction == nil then
+    faults.raise("usage", "config.json: rotary_emb_fraction: missing: positions in a table are not supported")
+  end
+  if config.rotary_emb_base == nil and config.rope_theta == nil then facts.rope_base = 10000.0 end
+  facts.vocab = (facts.vocab + facts.multiple - 1) // facts.multiple * facts.multiple
+  if facts.scaling_factor then
+    facts.rope_scale = { type = "dynamic", factor = facts.scaling_factor, max_position = facts.trained }
+  end
+  facts.activation, facts.gated = table.unpack(facts.published)
+end
+
+local masked_lm = heads.masked_lm { transform = "cls.predictions.transform.dense", transform_bias = "head_bias",
+  norm = "cls.predictions.transform.layer_norm", vocabulary = "cls.predictions.decoder", bias = "cls.predictions.bias",
+  vocabulary_bias = "head_bias" }
+
+return {
+  model_types = { nomic_bert = "NomicBert" },
+  called = { nomic_bert = "NomicBERT" },
+  prefixes = { "nomic_bert.", "bert.", "" },
+  sums_types = true,
+  tensors = heads.typed_tokens {
+    { "input.norm", "emb_ln" },
+    { "l*.attn.q", third(1) },
+    { "l*.attn.k", third(2) },
+    { "l*.attn.v", third(3) },
+    { "l*.attn.out", "encoder.layers.*.attn.out_proj" },
+    { "l*.norm1", "encoder.layers.*.norm1" },
+    { "l*.ff.gate", "encoder.layers.*.mlp.fc12" },
+    { "l*.ff.up", { "encoder.layers.*.mlp.fc11", when = { "gated", true } } },
+    { "l*.ff.up", "encoder.layers.*.mlp.fc1" },
+    { "l*.ff.down", "encoder.layers.*.mlp.fc2" },
+    { "l*.norm2", "encoder.layers.*.norm2" },
+  },
+  config = {
+    { "vocab_size", to = "vocab", default = 30528, kind = "count" },
+    { "n_embd", "hidden_size", to = "d_model", default = 768, kind = "count" },
+    { "n_layer", "num_hidden_layers", to = "layers", default = 12, kind = "count" },
+    { "n_head", "num_attention_heads", to = "heads", default = 12, kind = "count" },
+    { "n_inner", "intermediate_size", to = "d_ff", default = 3072, kind = "count", null = false },
+    { "head_dim", to = "head_dim", default = false, kind = "count" },
+    { "hidden_act", to = "activation", default = "silu", kind = "activation" },
+    { "activation_function", to = "published", default = false, kind = "word", words = { swiglu = { "silu", true },
+      geglu = { "gelu", true }, gelu = { "gelu", false } } },
+    { "n_positions", "max_position_embeddings", to = "longest", default = 2048, kind = "count" },
+    { "layer_norm_epsilon", "layer_norm_eps", to = "eps", default = 1e-12, kind = "number" },
+    { "type_vocab_size", to = "types", default = 2, kind = "size" },
+    { "pad_vocab_size_multiple", to = "multiple", default = 1, kind = "count" },
+    { "qkv_proj_bias", to = "qkv_proj_bias", default = false, kind = "flag" },
+    { "mlp_fc1_bias", to = "mlp_fc1_bias", default = false, kind = "flag" },
+    { "mlp_fc2_bias", to = "mlp_fc2_bias", default = false, kind = "flag" },
+    { "rotary_emb_base", "rope_theta", to = "rope_theta", default = 1000.0, kind = "number" },
+    { "rotary_scaling_factor", to = "scaling_factor", default = false, kind = "number", null = false },
+    { "max_trained_positions", to = "trained", default = 2048, kind = "count" },
+    { "rope_parameters", to = "rope_parameters", default = false, kind = "object" },
+    { "rope_scaling", to = "rope_scaling", default = false, kind = "object" },
+    { "tie_word_embeddings", to = "tied", default = true, kind = "flag" },
+  },
+  only = {
+    rotary_emb_fraction = { { 1 }, "rotary positions for only a part of a head are not supported" },
+    rotary_emb_interleaved = { { false }, "pairs of neighbours are not supported" },
+    rotary_emb_scale_base = { {}, "scores that fade with the distance are not supported" },
+    prenorm = { { false }, "norms before the parts are not supported" },
+    parallel_block = { { false }, "parallel parts are not supported" },
+    parallel_block_tied_norm = { { false }, "parallel parts are not supported" },
+    use_rms_norm = { { false }, "RMS norms are not supported" },
+    causal = { { false }, "causal models of this family are not supported" },
+    num_heads_kv = { {}, "shared keys and values are not supported" },
+    rotary_head_dim = { { false }, "positions by heads are not supported" },
+    moe_every_n_layers = { { 0 }, "mixtures of experts are not supported" },
+  },
+  unused = { "auto_map", "fused_bias_fc", "fused_dropout_add_ln", "use_flash_attn", "use_xentropy", "dense_seq_output",
+    "num_experts", "num_shared_experts", "moe_top_k", "moe_normalize_expert_weights", "moe_impl", "moe_resid_pdrop",
+    "expert_choice_router", "ffn_div", "router_aux_loss_coef", "scale_attn_by_inverse_layer_idx",
+    "add_pooling_layer" },
+  fixed = { norm = "post", positions = "rope" },
+  rotary = true,
+  derive = function(facts, config)
+    if facts.published then return set_published(facts, config) end
+    facts.bias = { qkv = false, out = false, ff = false }
+    facts.gated, facts.head_bias = true, true
+  end,
+  heads = {
+    Model = heads.model(),
+    ForSequenceClassification = heads.pooled("pooler.dense"),
+    ForTokenClassification = heads.token_classification,
+    ForMaskedLM = masked_lm,
+    ForPreTraining = masked_lm,
+  },
+}
