@@ -16,7 +16,7 @@
 local families = {}
 
 local list = { "albert", "bert", "deit", "distilbert", "electra", "gemma", "gemma2", "gemma3", "gpt2", "gpt_neox",
-  "granite", "llama", "mistral", "modernbert", "mpnet", "nomic_bert", "olmo2", "phi", "phi3", "qwen2", "qwen3",
+  "granite", "gte", "llama", "mistral", "modernbert", "mpnet", "nomic_bert", "olmo2", "phi", "phi3", "qwen2", "qwen3",
   "roberta", "smollm3", "starcoder2", "t5", "timm", "vit" }
 
 --- The families by their names, by model_type, and as naming schemes.

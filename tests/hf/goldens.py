@@ -77,6 +77,8 @@ MODERN = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 3, "nu
               "sliding_attention": {"rope_type": "default", "rope_theta": 20.0},
               "full_attention": {"rope_type": "default", "rope_theta": 500.0}}}
 NOMIC = {**BERT, "rope_parameters": {"rope_theta": 50.0, "rope_type": "default"}}
+NTK, NTK_BASE = 8.0, 40.0   # the scaling of rotary positions that folders of GTE have, and what it is in transformers
+GTE = {**BERT, "rope_parameters": {"rope_type": "linear", "factor": NTK ** (2 / 6), "rope_theta": NTK * NTK_BASE}}
 LATER = {"length": 9}   # sequences of up to 9 tokens, so that 8 greedy ones fit
 
 ROPE = {
@@ -198,6 +200,13 @@ CASES.update({
     "nomic_bert_token": ("NomicBertForTokenClassification", {**NOMIC, **LABELS}, {}),
     "nomic_bert_sentence": ("NomicBertModel", NOMIC, {"sentence": [["mean_tokens"], None, True],
                                                       "change": "published_nomic"}),
+    "gte_model": ("GteModel", {**GTE, "rope_parameters": {"rope_theta": 50.0, "rope_type": "default"}}, {}),
+    "gte_masked": ("GteForMaskedLM", {**GTE, "type_vocab_size": 1, "hidden_act": "relu"}, {}),
+    "gte_token": ("GteForTokenClassification", {**GTE, **LABELS}, {}),
+    "new_model": ("GteModel", {**GTE, "type_vocab_size": 0}, {"change": "published_gte"}),
+    "new_masked": ("GteForMaskedLM", {**GTE, "type_vocab_size": 1}, {"change": "published_gte"}),
+    "new_sequence": ("GteForSequenceClassification", {**GTE, **LABELS, "type_vocab_size": 1},
+                     {"change": "published_gte"}),
     "modernbert_sentence": ("ModernBertModel", MODERN, {"sentence": [["mean_tokens"], None, True]}),
 })
 
@@ -283,6 +292,21 @@ def published_nomic(folder):
         "summary_use_proj": True, "type_vocab_size": config["type_vocab_size"], "use_cache": True,
         "use_flash_attn": True, "use_rms_norm": False, "use_xentropy": True, "vocab_size": config["vocab_size"]},
         indent=2) + "\n")
+
+
+def published_gte(folder):
+    """As the published folders of GTE v1.5, with code of their own. Its scaling of positions is called ntk."""
+    tensors = load_file(folder / "model.safetensors")
+    save_file({name.replace("gte.", "new.", 1): value for name, value in tensors.items()}, folder / "model.safetensors")
+    config = json.loads((folder / "config.json").read_text())
+    del config["rope_parameters"]
+    classes = [name.replace("Gte", "New") for name in config["architectures"]]
+    config.update(
+        architectures=classes, auto_map={"AutoModel": "Alibaba-NLP/new-impl--modeling.NewModel"}, model_type="new",
+        layer_norm_type="layer_norm", logn_attention_clip1=False, logn_attention_scale=False, pack_qkv=True,
+        position_embedding_type="rope", rope_theta=NTK_BASE, rope_scaling={"factor": NTK, "type": "ntk"},
+        unpad_inputs=False, use_memory_efficient_attention=False)
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
 
 
 def old_names(folder):

@@ -162,5 +162,63 @@ return function(values)
         ["names.output.3.vocabulary.bias"] = NONE })), config = published } },
   }
 
+  local gte = rotary_bert("gte", { ["bias.up"] = false, rope_theta = 160000.0, ["input.vocab"] = 250048,
+    ["input.types"] = NONE, ["inputs.token_types"] = NONE })
+  local with_types = { ["input.types"] = 2, ["inputs.token_types"] = "token_type_ids" }
+  local gte_prefixes = { "new.", "gte.", "" }
+
+  local function linear(base, factor)
+    return { rope_theta = base, ["rope_scaling.type"] = "linear", ["rope_scaling.factor"] = factor }
+  end
+
+  -- Queries, keys and values in tensors of their own.
+  local unpacked = { names = NONE, ["names.1"] = "gte" }
+  for part, name in pairs { q = "q_proj", k = "k_proj", v = "v_proj" } do
+    local own = "encoder.layer.*.attention." .. name
+    unpacked["names.l*.attn." .. part] = ("new.%s %s"):format(own, own)
+  end
+
+  -- Cases that published folders and those of transformers have.
+  local function gte_cases(more)
+    return joined(parts.bert_cases(768), { { { hidden_size = 384 }, { d_model = 384, d_ff = 3072 } },
+      { { max_position_embeddings = 40 }, { seq = 40 } },
+      { { type_vocab_size = 2 }, with_types },
+      { { type_vocab_size = 0 }, { names = NONE, ["names.1"] = "gte",
+        ["names.input.tokens.weight"] = table_names(nil, gte_prefixes) } },
+      { { rope_theta = 500.0 }, { rope_theta = 500.0 } },
+      { { pack_qkv = false }, unpacked },
+    }, more)
+  end
+
+  -- Classes; activation: of the masked language model whose hidden_act is relu.
+  local function gte_classes(activation)
+    local masked = parts.masked("gte", 768, activation, "lm_head.dense", "lm_head.norm", "lm_head.decoder.weight",
+      "lm_head.decoder.bias")
+    return { Model = parts.model("gte"), ForTokenClassification = parts.tokens("gte"),
+      ForQuestionAnswering = parts.question("gte"), ForSequenceClassification = parts.pooled("gte",
+        "new.pooler.dense gte.pooler.dense pooler.dense", 768),
+      ForMaskedLM = { plus(masked[1], { activation = "relu", ["output.3.tied"] = false,
+        ["names.output.3.vocabulary.weight"] = table_names("lm_head.decoder.weight", gte_prefixes) }),
+        config = { hidden_act = "relu" } } }
+  end
+
+  families.gte = {
+    base = gte,
+    cases = gte_cases {
+      { { rope_parameters = { rope_theta = 700.0, rope_type = "default" } }, { rope_theta = 700.0 } },
+      { { rope_scaling = { rope_type = "linear", factor = 2.0 } }, linear(160000.0, 2.0) },
+    },
+    classes = gte_classes("gelu"),
+  }
+
+  families.new = {
+    base = like(gte, { ["input.vocab"] = 30528, rope_theta = 10000.0 }),
+    cases = gte_cases {
+      { { rope_parameters = json.null, rope_scaling = json.null }, {} },
+      { { rope_scaling = { type = "ntk", factor = 8.0 }, rope_theta = 20000 }, linear(160000.0, 8 ^ (1 / 32)) },
+    },
+    classes = gte_classes("relu"),
+  }
+
   return families
 end

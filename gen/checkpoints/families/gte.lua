@@ -1,0 +1,93 @@
+-- gte.lua: describes GTE v1.5 and gte-multilingual (Zhang et al. 2024): BERT with rotary positions and gated
+-- feed-forwards. Published folders have the model_type "new" and code of their own; those of transformers 5 have "gte".
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+local rotary = require("checkpoints.rotary")
+
+local function third(number) return { "encoder.layer.*.attention.qkv_proj", part = number, parts = 3 } end
+
+-- Returns rope_theta and rope_scaling of a published folder. Its only scaling is called ntk: a base that is greater by
+-- the factor, and frequencies that are less by a root of it.
+local function published_angles(facts)
+  local given = facts.rope_scaling
+  if not given or next(given) == nil then return facts.rope_theta, nil end
+  local kind, factor = given.type or given.rope_type, given.factor
+  if kind ~= "ntk" or given.mixed_b ~= nil then
+    faults.raise("usage", ("config.json: rope_scaling: type %s%s is not supported; supported is ntk without mixed_b")
+      :format(type(kind) == "string" and faults.quote(kind) or tostring(kind), given.mixed_b and " with mixed_b" or ""))
+  end
+  if type(factor) ~= "number" or factor < 1 then
+    faults.raise("format", "config.json: rope_scaling.factor: a number of at least 1 is expected")
+  end
+  return facts.rope_theta * factor, { type = "linear", factor = factor ^ (2 * facts.heads / facts.d_model) }
+end
+
+-- Names queries, keys and values that are tensors of their own.
+local function name_unpacked(names)
+  for part, name in pairs { q = "q_proj", k = "k_proj", v = "v_proj" } do
+    local own = "encoder.layer.*.attention." .. name
+    names["l*.attn." .. part] = { "new." .. own, own }
+  end
+end
+
+return {
+  model_types = { new = "New", gte = "Gte" },
+  called = { new = "GTE v1.5" },
+  prefixes = { "new.", "gte.", "" },
+  sums_types = true,
+  tensors = heads.typed_tokens {
+    { "input.norm", "embeddings.LayerNorm" },
+    { "l*.attn.q", third(1) },
+    { "l*.attn.k", third(2) },
+    { "l*.attn.v", third(3) },
+    { "l*.attn.out", "encoder.layer.*.attention.o_proj" },
+    { "l*.norm1", "encoder.layer.*.attn_ln" },
+    { "l*.ff.up", { "encoder.layer.*.mlp.up_gate_proj", part = 1, parts = 2 } },
+    { "l*.ff.gate", { "encoder.layer.*.mlp.up_gate_proj", part = 2, parts = 2 } },
+    { "l*.ff.down", "encoder.layer.*.mlp.down_proj" },
+    { "l*.norm2", "encoder.layer.*.mlp_ln" },
+  },
+  config = {
+    { "vocab_size", to = "vocab", default = 250048, kind = "count" },
+    { "hidden_size", to = "d_model", default = 768, kind = "count" },
+    { "num_hidden_layers", to = "layers", default = 12, kind = "count" },
+    { "num_attention_heads", to = "heads", default = 12, kind = "count" },
+    { "intermediate_size", to = "d_ff", default = 3072, kind = "count" },
+    { "hidden_act", to = "activation", default = "gelu", kind = "activation" },
+    { "max_position_embeddings", to = "longest", default = 8192, kind = "count" },
+    { "type_vocab_size", to = "types", default = 1, kind = "size" },
+    { "layer_norm_eps", to = "eps", default = 1e-12, kind = "number" },
+    { "rope_theta", to = "rope_theta", default = 160000.0, kind = "number" },
+    { "rope_scaling", to = "rope_scaling", default = false, kind = "object", null = false },
+    { "rope_parameters", to = "rope_parameters", default = false, kind = "object", null = false },
+    { "pack_qkv", to = "is_packed", default = true, kind = "flag" },
+    { "tie_word_embeddings", to = "tied", default = true, kind = "flag" },
+  },
+  defaults = { new = { vocab = 30528, longest = 2048, rope_theta = 10000.0 } },
+  only = {
+    position_embedding_type = { { "rope" }, "GTE without rotary positions is not supported" },
+    layer_norm_type = { { "layer_norm" }, "other norms are not supported" },
+    logn_attention_scale = { { false }, "scores that go by the length are not supported" },
+    logn_attention_clip1 = { { false }, "scores that go by the length are not supported" },
+  },
+  unused = { "auto_map", "unpad_inputs", "use_memory_efficient_attention" },
+  fixed = { norm = "post", positions = "rope", gated = true, bias = { up = false } },
+  derive = function(facts, _, names)
+    if facts.model_type == "new" then
+      facts.head_activation = facts.activation
+      facts.rope_base, facts.rope_scale = published_angles(facts)
+    else
+      facts.head_activation = "gelu" -- in transformers, whatever hidden_act
+      facts.rope_base, facts.rope_scale = rotary.of(facts)
+    end
+    if not facts.is_packed then name_unpacked(names) end
+  end,
+  heads = {
+    Model = heads.model(),
+    ForMaskedLM = heads.masked_lm { transform = "lm_head.dense", activation = "head_activation", norm = "lm_head.norm",
+      vocabulary = "lm_head.decoder", bias = "lm_head.decoder.bias" },
+    ForSequenceClassification = heads.pooled("pooler.dense"),
+    ForTokenClassification = heads.token_classification,
+    ForQuestionAnswering = heads.question_answering,
+  },
+}
