@@ -22,10 +22,15 @@ static uint64_t word_of(const unsigned char *bytes, size_t size) {
   return word;
 }
 
-uint64_t attn2c_checksum(uint64_t begin, const void *bytes, size_t size) {
+attn2c_checksum_parts attn2c_checksum_begin(uint64_t begin) {
+  return (attn2c_checksum_parts){{begin, 1, 2, 3}, 0};
+}
+
+void attn2c_checksum_add(attn2c_checksum_parts *parts, const void *bytes, size_t size) {
   const unsigned char *at = bytes;
-  uint64_t lanes[LANES] = {begin, 1, 2, 3}, sum = size;
+  uint64_t lanes[LANES];
   size_t left = size;
+  memcpy(lanes, parts->lanes, sizeof lanes);
   for (; left >= LANES * WORD; left -= LANES * WORD, at += LANES * WORD)
     for (int i = 0; i < LANES; i++) lanes[i] = step(lanes[i], word_of(at + i * WORD, WORD));
   for (int i = 0; left > 0; i++) {
@@ -33,6 +38,18 @@ uint64_t attn2c_checksum(uint64_t begin, const void *bytes, size_t size) {
     lanes[i] = step(lanes[i], word_of(at, taken));
     left -= taken, at += taken;
   }
-  for (int i = 0; i < LANES; i++) sum = step(sum, lanes[i]);
+  memcpy(parts->lanes, lanes, sizeof lanes);
+  parts->size += size;
+}
+
+uint64_t attn2c_checksum_end(const attn2c_checksum_parts *parts) {
+  uint64_t sum = parts->size;
+  for (int i = 0; i < LANES; i++) sum = step(sum, parts->lanes[i]);
   return sum;
+}
+
+uint64_t attn2c_checksum(uint64_t begin, const void *bytes, size_t size) {
+  attn2c_checksum_parts parts = attn2c_checksum_begin(begin);
+  attn2c_checksum_add(&parts, bytes, size);
+  return attn2c_checksum_end(&parts);
 }

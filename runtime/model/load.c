@@ -22,6 +22,9 @@ typedef struct {
   attn2c_source *source;
   attn2c_message *message;
   attn2c_pieces pieces;
+  int end; /* the weight to stop at */
+  /* what is subtracted from the offsets of weights, and of their scales, to be a place in `packed` */
+  int64_t weights_from, scales_from;
   float *buffers; /* buffers of the threads that have not started yet */
   int status;
 } loading;
@@ -37,8 +40,9 @@ static int read_in_place(loading *l, const attn2c_piece *piece) {
 
 /* Reads the next piece, while holding the lock; returns 1 if it was read into the buffer. */
 static int next(loading *l, attn2c_piece *piece, float *buffer) {
-  while (l->status == ATTN2C_OK && attn2c_pieces_next(&l->pieces, piece)) {
+  while (l->status == ATTN2C_OK && l->pieces.weight < l->end && attn2c_pieces_next(&l->pieces, piece)) {
     if (piece->is_made) continue;
+    piece->offset -= l->weights_from, piece->scales -= l->scales_from;
     if (attn2c_piece_is_packed(piece)) {
       l->status =
           attn2c_source_read_rows(l->source, piece->weight, piece->first, piece->count, buffer, l->message);
@@ -73,6 +77,29 @@ static void work_together(loading *l, int helpers) {
   for (int i = 0; i < made; i++) pthread_join(threads[i], NULL);
 }
 
+/* Returns the number of helper threads that are worth starting for some floats. */
+static int helpers_for(int64_t floats, int workers) {
+  const int helpers = floats < LEAST_FLOATS ? 0 : workers - 1;
+  return helpers > MOST_HELPERS ? MOST_HELPERS : helpers;
+}
+
+/* Allocates the buffers of all threads, for pieces of any weight; NULL, and a line, if there is no memory. */
+static float *make_buffers(loading *l, int helpers) {
+  l->buffer_floats = (attn2c_pieces_largest(l->descriptor) + LINE - 1) / LINE * LINE;
+  float *buffers = attn2c_reserve((size_t)l->buffer_floats * (size_t)(helpers + 1) * sizeof(float));
+  if (!buffers) attn2c_say(l->message, "no memory for reading the weights");
+  return buffers;
+}
+
+static int load_pieces(loading *l, float *buffers, int helpers) {
+  l->buffers = buffers;
+  if (helpers > 0)
+    work_together(l, helpers);
+  else
+    work(l);
+  return l->status;
+}
+
 int attn2c_load_weights(const attn2c_descriptor *descriptor, attn2c_source *source, float *packed,
                         int workers, attn2c_message *message) {
   loading l = {.descriptor = descriptor,
@@ -81,21 +108,72 @@ int attn2c_load_weights(const attn2c_descriptor *descriptor, attn2c_source *sour
                .source = source,
                .message = message,
                .pieces = {.descriptor = descriptor},
+               .end = descriptor->weight_count,
                .status = ATTN2C_OK};
-  int helpers = descriptor->weight_floats < LEAST_FLOATS ? 0 : workers - 1;
-  if (helpers > MOST_HELPERS) helpers = MOST_HELPERS;
-  l.buffer_floats = (attn2c_pieces_largest(descriptor) + LINE - 1) / LINE * LINE;
-  float *buffers = attn2c_reserve((size_t)l.buffer_floats * (size_t)(helpers + 1) * sizeof(float));
-  if (!buffers) {
-    attn2c_say(message, "no memory for reading the weights");
-    return ATTN2C_MEMORY;
-  }
-  l.buffers = buffers;
-  if (helpers > 0)
-    work_together(&l, helpers);
-  else
-    work(&l);
+  const int helpers = helpers_for(descriptor->weight_floats, workers);
+  float *buffers = make_buffers(&l, helpers);
+  if (!buffers) return ATTN2C_MEMORY;
+  load_pieces(&l, buffers, helpers);
   pthread_mutex_destroy(&l.lock);
   attn2c_free(buffers);
   return l.status;
+}
+
+/* One weight after the other. */
+
+/* Returns the weight that holds a weight's scales, or -1. */
+static int scales_of(const attn2c_descriptor *descriptor, int weight) {
+  return descriptor->packings ? descriptor->packings[weight].scales : -1;
+}
+
+/* Returns the floats of the largest weight with its scales. */
+static int64_t largest_floats(const attn2c_descriptor *descriptor) {
+  int64_t largest = 0;
+  for (int w = 0; w < descriptor->weight_count; w++) {
+    const int scales = scales_of(descriptor, w);
+    const int64_t floats =
+        attn2c_packed_floats(descriptor, w) + (scales >= 0 ? attn2c_packed_floats(descriptor, scales) : 0);
+    if (floats > largest) largest = floats;
+  }
+  return largest;
+}
+
+/* Packs a weight to the beginning of l->packed, its scales after it, and gives both to `put`. */
+static int load_one(loading *l, int weight, float *buffers, int helpers, attn2c_put_weight put,
+                    void *context) {
+  const attn2c_weight *weights = l->descriptor->weights;
+  const int scales = scales_of(l->descriptor, weight);
+  const int64_t floats = attn2c_packed_floats(l->descriptor, weight);
+  const int64_t more = scales >= 0 ? attn2c_packed_floats(l->descriptor, scales) : 0;
+  l->pieces = (attn2c_pieces){.descriptor = l->descriptor, .weight = weight};
+  l->end = weight + 1;
+  l->weights_from = weights[weight].offset;
+  l->scales_from = scales >= 0 ? weights[scales].offset - floats : 0;
+  memset(l->packed, 0, (size_t)(floats + more) * sizeof *l->packed);
+  int status = load_pieces(l, buffers, helpers);
+  if (!status) status = put(context, weights[weight].offset, l->packed, floats, l->message);
+  if (!status && more) status = put(context, weights[scales].offset, l->packed + floats, more, l->message);
+  return status;
+}
+
+int attn2c_load_each(const attn2c_descriptor *descriptor, attn2c_source *source, int workers,
+                     attn2c_put_weight put, void *context, attn2c_message *message) {
+  loading l = {
+      .descriptor = descriptor, .lock = PTHREAD_MUTEX_INITIALIZER, .source = source, .message = message};
+  const int64_t largest = largest_floats(descriptor);
+  const int helpers = helpers_for(largest, workers);
+  float *buffers = make_buffers(&l, helpers);
+  l.packed = buffers ? attn2c_reserve((size_t)largest * sizeof *l.packed) : NULL;
+  if (buffers && !l.packed)
+    attn2c_say(message, "no memory for %lld bytes of the largest weight",
+               (long long)(largest * (int64_t)sizeof *l.packed));
+  int status = buffers && l.packed ? ATTN2C_OK : ATTN2C_MEMORY;
+  for (int w = 0; w < descriptor->weight_count && !status; w++)
+    if (attn2c_scaled_by(descriptor, w) < 0)
+      status = load_one(&l, w, buffers, helpers_for(attn2c_packed_floats(descriptor, w), helpers + 1), put,
+                        context);
+  attn2c_free(l.packed);
+  attn2c_free(buffers);
+  pthread_mutex_destroy(&l.lock);
+  return status;
 }

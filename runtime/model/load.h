@@ -11,4 +11,12 @@
 int attn2c_load_weights(const attn2c_descriptor *descriptor, attn2c_source *source, float *packed,
                         int workers, attn2c_message *message);
 
+/* Packs one weight after the other, and gives each to `put`: `floats` floats whose place is `offset` floats
+ * after the start of the packed block. Later weights replace earlier ones; what is given for no weight is
+ * zero. Needs memory for the largest weight alone. Returns the first status that is not ATTN2C_OK. */
+typedef int (*attn2c_put_weight)(void *context, int64_t offset, const float *packed, int64_t floats,
+                                 attn2c_message *message);
+int attn2c_load_each(const attn2c_descriptor *descriptor, attn2c_source *source, int workers,
+                     attn2c_put_weight put, void *context, attn2c_message *message);
+
 #endif

@@ -32,7 +32,22 @@ static int verify_file(const attn2c_descriptor *model, const char *path, FILE *o
   return status;
 }
 
-/* Reads and packs the weights of the source, as opening a model does. */
+/* Packs all weights in memory, and writes them to a stream. */
+static int pack_to_stream(const attn2c_descriptor *model, attn2c_source *source, const char *path,
+                          attn2c_message *message) {
+  float *block = attn2c_reserve((size_t)model->weight_floats * sizeof(float));
+  if (block == NULL) {
+    attn2c_say(message, "pack: no memory for %" PRId64 " bytes",
+               model->weight_floats * (int64_t)sizeof(float));
+    return ATTN2C_MEMORY;
+  }
+  int status = attn2c_load_weights(model, source, block, attn2c_processors(), message);
+  if (status == ATTN2C_OK) status = attn2c_packed_write(path, model, block, message);
+  attn2c_free(block);
+  return status;
+}
+
+/* Reads and packs the weights of the source one after the other, so that memory is needed for one alone. */
 static int pack_source(const attn2c_descriptor *model, attn2c_source *source, const char *path,
                        attn2c_message *message) {
   attn2c_packed *packed = attn2c_source_packed(source);
@@ -41,16 +56,12 @@ static int pack_source(const attn2c_descriptor *model, attn2c_source *source, co
   if (status != ATTN2C_OK) return status;
   if (packed != NULL && attn2c_packed_fits(packed, model))
     return attn2c_packed_write(path, model, attn2c_packed_block(packed), message);
-  float *block = attn2c_reserve((size_t)model->weight_floats * sizeof(float));
-  if (block == NULL) {
-    attn2c_say(message, "pack: no memory for %" PRId64 " bytes",
-               model->weight_floats * (int64_t)sizeof(float));
-    return ATTN2C_MEMORY;
-  }
-  status = attn2c_load_weights(model, source, block, attn2c_processors(), message);
-  if (status == ATTN2C_OK) status = attn2c_packed_write(path, model, block, message);
-  attn2c_free(block);
-  return status;
+  attn2c_new_file file;
+  status = attn2c_packed_begin(path, model, &file, message);
+  if (status == ATTN2C_USAGE) return pack_to_stream(model, source, path, message);
+  if (status != ATTN2C_OK) return status;
+  status = attn2c_load_each(model, source, attn2c_processors(), attn2c_packed_put, &file, message);
+  return attn2c_packed_end(model, &file, status, message);
 }
 
 static int pack_file(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,

@@ -30,6 +30,8 @@ typedef struct {
 
 /* Returns the floats of a row of `columns` numbers in a weight that is kept as rows: whole groups. */
 int64_t attn2c_row_floats(attn2c_type type, int64_t columns);
+/* Returns the floats that a weight takes in the packed block, in whole cache lines. */
+int64_t attn2c_packed_floats(const attn2c_descriptor *descriptor, int weight);
 /* True if a piece must be packed; the rows of other pieces are read in place. */
 static inline int attn2c_piece_is_packed(const attn2c_piece *piece) {
   return piece->leading > 0 || piece->type != ATTN2C_F32;

@@ -160,3 +160,44 @@ int attn2c_packed_write(const char *path, const attn2c_descriptor *model, const 
   const attn2c_file_part parts[] = {{header, sizeof header}, {block, block_size(model)}};
   return attn2c_file_write(path, parts, 2, message);
 }
+
+int attn2c_packed_begin(const char *path, const attn2c_descriptor *model, attn2c_new_file *file,
+                        attn2c_message *message) {
+  return attn2c_new_file_begin(path, (int64_t)(ATTN2C_PACKED_HEADER + block_size(model)), file, message);
+}
+
+int attn2c_packed_put(void *file, int64_t offset, const float *floats, int64_t count,
+                      attn2c_message *message) {
+  return attn2c_new_file_put(file, (int64_t)ATTN2C_PACKED_HEADER + offset * (int64_t)sizeof *floats, floats,
+                             (size_t)count * sizeof *floats, message);
+}
+
+/* Computes the checksum of the block as it was written. */
+static int sum_block(const attn2c_new_file *file, uint64_t *sum, attn2c_message *message) {
+  enum { PIECE = 1 << 20 };
+  unsigned char *piece = malloc(PIECE);
+  if (!piece) return no_memory(file->file.name, message);
+  attn2c_checksum_parts parts = attn2c_checksum_begin(0);
+  int status = ATTN2C_OK;
+  for (int64_t at = ATTN2C_PACKED_HEADER; at < file->file.size && !status; at += PIECE) {
+    const int64_t left = file->file.size - at;
+    const size_t some = left < PIECE ? (size_t)left : PIECE;
+    status = attn2c_file_read(&file->file, at, piece, some, message);
+    if (!status) attn2c_checksum_add(&parts, piece, some);
+  }
+  free(piece);
+  *sum = attn2c_checksum_end(&parts);
+  return status;
+}
+
+int attn2c_packed_end(const attn2c_descriptor *model, attn2c_new_file *file, int status,
+                      attn2c_message *message) {
+  unsigned char header[ATTN2C_PACKED_HEADER];
+  uint64_t sum = 0;
+  if (!status) status = sum_block(file, &sum, message);
+  if (!status) {
+    attn2c_packed_header_make(model, sum, header);
+    status = attn2c_new_file_put(file, 0, header, sizeof header, message);
+  }
+  return attn2c_new_file_end(file, status, message);
+}

@@ -5,6 +5,7 @@
 #define ATTN2C_PACKED_H
 
 #include "base/descriptor.h"
+#include "formats/new_file.h"
 
 typedef struct attn2c_packed attn2c_packed;
 
@@ -45,5 +46,15 @@ void attn2c_packed_release(attn2c_packed *packed);
 /* Writes a packed block as a file of packed weights, atomically (file.h). */
 int attn2c_packed_write(const char *path, const attn2c_descriptor *model, const float *block,
                         attn2c_message *message);
+
+/* Begins a file of packed weights whose block is written in parts; new_file.h has the statuses. */
+int attn2c_packed_begin(const char *path, const attn2c_descriptor *model, attn2c_new_file *file,
+                        attn2c_message *message);
+/* Writes floats of the block from `offset` on; what is not written is zero. `file`: an attn2c_new_file. */
+int attn2c_packed_put(void *file, int64_t offset, const float *floats, int64_t count,
+                      attn2c_message *message);
+/* Completes the header and gives the file its name if `status` is ATTN2C_OK; otherwise drops the file. */
+int attn2c_packed_end(const attn2c_descriptor *model, attn2c_new_file *file, int status,
+                      attn2c_message *message);
 
 #endif

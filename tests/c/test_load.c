@@ -163,6 +163,41 @@ Test(load, every_float_by_any_number_of_threads) {
   }
 }
 
+static int gather(void *block, int64_t offset, const float *floats, int64_t count, attn2c_message *message) {
+  (void)message;
+  cr_assert_leq(offset + count, ALL);
+  memcpy((float *)block + offset, floats, (size_t)count * sizeof *floats);
+  return ATTN2C_OK;
+}
+
+static int refuse(void *block, int64_t offset, const float *floats, int64_t count, attn2c_message *message) {
+  (void)block, (void)floats, (void)count, (void)message;
+  return offset >= AT_VECTOR ? ATTN2C_IO : ATTN2C_OK;
+}
+
+Test(load, one_weight_after_the_other_needs_memory_for_the_largest) {
+  attn2c_message message = attn2c_message_make(text, sizeof text);
+  attn2c_source *source = random_source();
+  fill_expected(source);
+  for (int workers = 1; workers <= 2; workers++) {
+    memset(packed, 0, ALL * sizeof *packed);
+    faults_clear();
+    cr_assert_eq(attn2c_load_each(&model, source, workers, gather, packed, &message), ATTN2C_OK, "%s", text);
+    cr_assert_lt(faults_largest_block(), ALL * sizeof *packed);
+    cr_assert_eq(faults_live_blocks(), 0);
+    cr_assert_arr_eq(packed, expected, ALL * sizeof *packed);
+    cr_assert_eq(attn2c_load_each(&model, source, workers, refuse, packed, &message), ATTN2C_IO);
+    for (long nth = 1; nth <= 2; nth++) {
+      faults_clear();
+      faults_allocation(nth, 0);
+      cr_assert_eq(attn2c_load_each(&model, source, workers, gather, packed, &message), ATTN2C_MEMORY);
+      cr_assert_eq(faults_live_blocks(), 0);
+    }
+  }
+  faults_clear();
+  attn2c_source_close(source);
+}
+
 Test(load, a_failing_read_ends_it_once) {
   attn2c_source *source = file_source();
   for (int workers = 1; workers <= 3; workers += 2) {

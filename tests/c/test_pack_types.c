@@ -298,3 +298,22 @@ Test(pack_types, are_in_the_layout) {
   other.packings = NULL;
   cr_assert_neq(attn2c_layout(&other), layout);
 }
+
+static int gather(void *block, int64_t offset, const float *floats, int64_t count, attn2c_message *message) {
+  (void)message;
+  cr_assert_leq(offset + count, ALL);
+  memcpy((float *)block + offset, floats, (size_t)count * sizeof *floats);
+  return ATTN2C_OK;
+}
+
+Test(pack_types, one_weight_after_the_other_gives_the_same_block) {
+  static float one[ALL];
+  attn2c_message message = attn2c_message_make(text, sizeof text);
+  for (int workers = 1; workers <= 3; workers += 2) {
+    attn2c_source *source = load(workers);
+    memset(one, 0, sizeof one);
+    cr_assert_eq(attn2c_load_each(&model, source, workers, gather, one, &message), ATTN2C_OK, "%s", text);
+    cr_assert_arr_eq(one, packed, sizeof one);
+    attn2c_source_close(source);
+  }
+}

@@ -454,6 +454,44 @@ Test(packed, writing_that_fails_keeps_what_was_there) {
   }
 }
 
+/* Writes the block in two parts, the second first. */
+static int write_parts(void) {
+  static attn2c_new_file file;
+  attn2c_message message = fresh();
+  const int64_t half = model.weight_floats / 32 * 16;
+  int status = attn2c_packed_begin(scratch_path("w"), &model, &file, &message);
+  if (status) return status;
+  status = attn2c_packed_put(&file, half, block + half, model.weight_floats - half, &message);
+  if (!status) status = attn2c_packed_put(&file, 0, block, half, &message);
+  return attn2c_packed_end(&model, &file, status, &message);
+}
+
+Test(packed, a_file_that_is_written_in_parts_is_the_same) {
+  unsigned char after[FILE_BYTES];
+  const char *path = scratch_path("w");
+  for (int is_there = 0; is_there < 2; is_there++) {
+    if (!is_there) remove(path);
+    cr_assert_eq(write_parts(), ATTN2C_OK, "%s", text);
+    cr_assert_eq(scratch_get(path, after, sizeof after), FILE_BYTES);
+    cr_assert_arr_eq(after, bytes, sizeof after);
+    cr_assert_eq(scratch_count(), 1);
+  }
+  for (int fault = 0; fault < 7; fault++) {
+    faults_clear();
+    if (fault < 3) faults_write(fault + 1, FAULT_ERROR, 0);
+    if (fault == 3) faults_read(1, FAULT_ERROR, 0);
+    if (fault == 4) faults_fsync();
+    if (fault == 5) faults_close();
+    if (fault == 6) faults_rename();
+    cr_assert_eq(write_parts(), ATTN2C_IO, "fault %d", fault);
+    faults_clear();
+    cr_assert_eq(scratch_get(path, after, sizeof after), FILE_BYTES);
+    cr_assert_arr_eq(after, bytes, sizeof after);
+    cr_assert_eq(scratch_count(), 1, "fault %d", fault);
+    cr_assert_eq(faults_live_blocks(), 0);
+  }
+}
+
 Test(packed, embedded_weights_are_opened_without_a_path) {
   static _Alignas(64) unsigned char place[FILE_BYTES];
   memcpy(place, bytes, sizeof place);
