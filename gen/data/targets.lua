@@ -143,8 +143,7 @@ local amx = extended(avx512bf16, {
   deep = {
     { rows = 160, inputs = 512, use = { panel = 32, token_block = 256, fetch = 1 } },
     { rows = 160, use = { panel = 32, token_block = 192, fetch = 1 } },
-    { rows = 17, use = { panel = 32, token_block = 128, fetch = 1 } },
-    { rows = 1, use = { panel = 32 } },
+    { rows = 1, use = { panel = 32, token_block = 128, fetch = 1 } },
   },
 })
 

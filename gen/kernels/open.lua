@@ -96,29 +96,66 @@ local function of_open_outputs(kernel, rows, strip_name, adds, a, b, lanes)
   return lines
 end
 
---- Returns the body of a product in tiles, whose rows are open: strips of two tiles of rows, then one for the rest, for
---- which tiles are configured again. Parameters as below.
-function open.body_in_tiles(kernel, lanes, adds, a, b, strip_name, groups)
+-- Returns the same table for strips in tiles, in bytes.
+local function tiles_ahead_of(kernel)
+  local rows = {}
+  for i, fetch in ipairs(kernel.fetch.by_strips) do
+    rows[i] = fetch and ("{ %d, %d, %d, %d }"):format(fetch.from, fetch.apart, fetch.lines, fetch.run) or "{ 0 }"
+  end
+  return {
+    ("static const attn2c_tiles_ahead by_strips[%d] = { %s };"):format(#rows, table.concat(rows, ", ")),
+    ("const attn2c_tiles_ahead ahead = by_strips[strips < %d ? strips - 1 : %d];"):format(#rows, #rows - 1),
+  }
+end
+
+-- Returns the call of strips of a K block, in tiles, from strip `i`, K block `block` and group j of its kind on. strip:
+-- { rows: as in kernel.strips, count: C text of the rows }; at: { group, done: the groups of other kinds before it,
+-- block: of tiles.blocks, before: C text of the steps of this group that came before this block, each: the strips in a
+-- block }.
+local function call_in_tiles(kernel, strip, at, lanes, adds, a, b, strip_name)
   local high, inputs = kernel.strips.strips[1].size, types.group(kernel.types.a)
-  local lines = { ("const size_t strips = (n + %d) / %d;"):format(high - 1, high) }
-  if kernel.fetch then append(lines, ahead_of(kernel)) end
-  local done, each_row = 0, 0
-  for _, group in ipairs(groups) do each_row = each_row + group.count end
+  local group, block, step = at.group, at.block, kernel.strips.step
+  local first, wide = group.first * lanes, group.size * lanes
+  local ahead = kernel.fetch and (", (const char *)(%s) + ahead.from + ((%d + j) * strips * %d + %s) * run"
+    .. ", ahead.apart, ahead.lines, ahead.run"):format(a, at.done, kernel.k // step, at.before) or ""
+  return ("%s(%s + %d + block * %d + j * %d, %s + i * %d + %d + block * %d, c + i * %d + %d + j * %d, "
+    .. "%d, %d, %d, %d, %s, %d%s, %s);"):format(strip_name(strip.rows, group, block.inputs % step == 0), a,
+    first * inputs + block.first * kernel.lda, block.inputs * kernel.lda, wide * inputs, b, high * kernel.ldb,
+    block.first, block.inputs, high * kernel.ldc, first, wide, block.inputs, kernel.lda, kernel.ldb, kernel.ldc,
+    block.first > 0 and "2" or block.count > 1 and ("block ? 2 : %s"):format(adds) or adds, group.lanes, ahead,
+    strip.count)
+end
+
+--- Returns the body of a product in tiles, whose rows are open: strips of two tiles of rows, K block by K block, then one
+--- for the rest, for which tiles are configured again. Parameters as below.
+function open.body_in_tiles(kernel, lanes, adds, a, b, strip_name, groups)
+  local two, one = kernel.strips.strips[1], kernel.strips.strips[2]
+  local high, step, done = two.size, kernel.strips.step, 0
+  local lines = { ("const size_t whole = n / %d, rest = n %% %d;"):format(high, high) }
+  if kernel.fetch then
+    append(lines, { "const size_t strips = whole + (rest > 0);" })
+    append(lines, tiles_ahead_of(kernel))
+    append(lines, { "const size_t run = 64 * (size_t)ahead.run;" })
+  end
   for _, group in ipairs(groups) do
-    local first, wide = group.first * lanes, group.size * lanes
-    local fetch = kernel.fetch and (", %s + ahead.from + (i * %d + %d + j) * ahead.each, %d"):format(a, each_row, done,
-      kernel.fetch.lines) or ""
-    local function call(rows)
-      return ("%s(%s + %d + j * %d, %s + i * %d, c + i * %d + %d + j * %d, %d, %d, %d, %d, %s, %d%s, rows);"):format(
-        strip_name(rows, group), a, first * inputs, wide * inputs, b, high * kernel.ldb, high * kernel.ldc, first, wide,
-        kernel.k, kernel.lda, kernel.ldb, kernel.ldc, adds, group.lanes, fetch)
+    local outputs = (group.size - 1) * lanes + group.lanes
+    local function call(rows, count, block, before)
+      return call_in_tiles(kernel, { rows = rows, count = count }, { group = group, done = done, block = block,
+        before = before }, lanes, adds, a, b, strip_name)
     end
-    append(lines, { "for (size_t i = 0; i < strips; i++) {",
-      ("  const int rows = (int)(n - i * %d < %d ? n - i * %d : %d);"):format(high, high, high, high),
-      ("  if (i == 0 || rows < %d) %s"):format(high, tiles.configure("rows",
-        (group.size - 1) * lanes + group.lanes, kernel.strips.step, kernel.types.a)),
-      ("  for (size_t j = 0; j < %d; j++) {"):format(group.count), ("    if (rows > %d)"):format(tiles.SIDE),
-      "      " .. call(kernel.strips.strips[1]), "    else", "      " .. call(kernel.strips.strips[2]), "  }", "}" })
+    append(lines, { "if (whole > 0) {", "  " .. tiles.configure(high, outputs, step, kernel.types.a) })
+    for _, block in ipairs(tiles.blocks(kernel.k, kernel.strips.block, step)) do
+      append(lines, { ("  for (size_t block = 0; block < %d; block++)"):format(block.count),
+        "    for (size_t i = 0; i < whole; i++)", ("      for (size_t j = 0; j < %d; j++)"):format(group.count),
+        "        " .. call(two, tostring(high), block, ("%d * whole + (block * whole + i) * %d"):format(
+          block.first // step, block.inputs // step)) })
+    end
+    local all, before = { first = 0, inputs = kernel.k, count = 1 }, ("whole * %d"):format(kernel.k // step)
+    append(lines, { "}", "if (rest > 0) {", "  const size_t block = 0, i = whole;",
+      "  " .. tiles.configure("(int)rest", outputs, step, kernel.types.a),
+      ("  for (size_t j = 0; j < %d; j++) {"):format(group.count), ("    if (rest > %d)"):format(tiles.SIDE),
+      "      " .. call(two, "(int)rest", all, before), "    else", "      " .. call(one, "(int)rest", all, before), "  }",
+      "}" })
     done = done + group.count
   end
   lines[#lines + 1] = tiles.release

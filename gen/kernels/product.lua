@@ -55,6 +55,11 @@ function product.each_strip(kernel, visit)
     for i, group in ipairs(kernel.strips.groups) do
       local half = kernel.strips.half and i == #kernel.strips.groups
       if not half or group.count > 1 then visit(shape_of(kernel, rows, group)) end
+      if in_tiles(kernel) and kernel.strips.block < kernel.k then -- K blocks before the last have whole steps
+        local shape = shape_of(kernel, rows, group)
+        shape.rest = false
+        visit(shape)
+      end
       if half then visit(shape_of(kernel, rows, { size = group.size, half = true })) end
     end
   end
@@ -130,25 +135,48 @@ local function call_of(name, kernel, lanes, a, b, row, rows, group, more, c_name
     ("  %d, %d, %d, %d, %s);"):format(kernel.k, kernel.lda, kernel.ldb, kernel.ldc, more) }
 end
 
--- Returns the body of a product in tiles. Tiles are configured once for each size of strips, so the loop over rows is
--- inside.
+-- Returns the arguments of a strip in tiles that say how it prefetches, or nothing. place: what its call adds to A.
+local function tiles_ahead(fetch, a, place)
+  if not fetch then return "" end
+  return (", (const char *)(%s) + %s, %d, %d, %d"):format(a, place, fetch.apart, fetch.lines, fetch.run)
+end
+
+-- Returns the body of a product in tiles. Tiles are configured once for each size of strips, so the loops over K blocks
+-- and rows are inside.
 local function body_in_tiles(kernel, lanes, adds, a, b)
-  local lines, fetch, of = {}, kernel.fetch, kernel.types
-  local calls = 0
-  local step = fetch and types.elements(fetch.each, of.a)
+  local lines, fetch, of, done = {}, kernel.fetch, kernel.types, 0
+  local inputs, step = types.group(of.a), kernel.strips.step
   for _, group in ipairs(groups_of(kernel, lanes)) do
     local row = 0
     for _, rows in ipairs(kernel.strips.strips) do
-      local i, j = loops_of(rows, group)
-      local ahead = fetch and (", %s, %d"):format(address(a, types.elements(fetch.from, of.a) + calls * step,
-        i(group.count * step), j(step)), fetch.lines) or ""
-      local of_rows = {}
-      add_loop(of_rows, "j", group.count, call_of(tiles.name(shape_of(kernel, rows, group)), kernel, lanes, a, b, row,
-        rows, group, ("%s, %s%s"):format(adds, group.lanes, ahead)))
-      local outputs = (group.size - 1) * lanes + group.lanes
-      lines[#lines + 1] = tiles.configure(rows.size, outputs, kernel.strips.step, of.a)
-      add_loop(lines, "i", rows.count, of_rows)
-      row, calls = row + rows.count * rows.size, calls + rows.count * group.count
+      local outputs, wide = (group.size - 1) * lanes + group.lanes, group.size * lanes
+      lines[#lines + 1] = tiles.configure(rows.size, outputs, step, of.a)
+      for _, block in ipairs(tiles.blocks(kernel.k, rows.count > 1 and kernel.strips.block or kernel.k, step)) do
+        local shape = shape_of(kernel, rows, group)
+        shape.rest = block.inputs % step > 0
+        local i, j = loops_of(rows, group)
+        local function over_blocks(each) return { symbol = "block", count = block.count, step = each } end
+        local steps = block.inputs // step
+        local each = fetch and steps * fetch.run * types.LINE
+        local ahead = tiles_ahead(fetch, a, fetch and address(tostring(fetch.from + done), 0,
+          over_blocks(rows.count * group.count * each), i(group.count * each), j(each)))
+        local is_first = block.first == 0
+        local added = is_first and block.count == 1 and adds
+          or is_first and ("block ? 2 : %s"):format(adds) or "2"
+        local calls, of_rows, of_blocks = {}, {}, {}
+        add_loop(calls, "j", group.count, {
+          ("%s(%s, %s, %s,"):format(tiles.name(shape), address(a, group.first * lanes * inputs + block.first * kernel.lda,
+            over_blocks(block.inputs * kernel.lda), j(wide * inputs)),
+            address(b, row * kernel.ldb + block.first, over_blocks(block.inputs), i(rows.size * kernel.ldb)),
+            address("c", row * kernel.ldc + group.first * lanes, i(rows.size * kernel.ldc), j(wide))),
+          ("  %d, %d, %d, %d, %s, %s%s);"):format(block.inputs, kernel.lda, kernel.ldb, kernel.ldc, added, group.lanes,
+            ahead) })
+        add_loop(of_rows, "i", rows.count, calls)
+        add_loop(of_blocks, "block", block.count, of_rows)
+        for _, line in ipairs(of_blocks) do lines[#lines + 1] = line end
+        done = done + (fetch and block.count * rows.count * group.count * each or 0)
+      end
+      row = row + rows.count * rows.size
     end
   end
   lines[#lines + 1] = tiles.release
@@ -183,8 +211,9 @@ end
 ---   strip has written (first: a C expression); before: the same, a list of lines before the strip }
 function product.body(kernel, lanes, adds, a, b, after_strip)
   if kernel.open then
-    local function name_of(rows, group)
+    local function name_of(rows, group, is_whole)
       local shape = shape_of(kernel, rows, group)
+      if is_whole then shape.rest = false end
       return maker(shape).name(shape)
     end
     local groups = groups_of(kernel, lanes)

@@ -22,6 +22,30 @@ end
 --- depend on what else a call computes, and strips of bf16 without tiles give other bits.
 function tiles.fit(k, type) return k >= types.elements(tiles.BYTES, type) end
 
+-- The most steps whose rows and weights are summed at a time if a product has more than `WHOLE` and several strips. They
+-- then stay in a first-level cache of 48 KB while all strips of rows read the weights.
+local NEAR, WHOLE = 8, 12
+
+--- Returns the inputs of a K block: a number of steps, or all k inputs.
+function tiles.block(k, type)
+  local step = tiles.step(k, type)
+  local steps = k // step
+  if steps <= WHOLE then return k end
+  local blocks = (steps + NEAR - 1) // NEAR
+  return (steps + blocks - 1) // blocks * step
+end
+
+--- Returns the K blocks of k inputs, alike ones together: { first, inputs, count }. Only the last may have a step that is
+--- not whole.
+function tiles.blocks(k, block, step)
+  local count = k // block
+  local rest = k - count * block
+  if rest < step then count, rest = count - 1, rest + block end
+  if rest == block then return { { first = 0, inputs = block, count = count + 1 } } end
+  local last = { first = count * block, inputs = rest, count = 1 }
+  return count == 0 and { last } or { { first = 0, inputs = block, count = count }, last }
+end
+
 --- Returns the name of a strip's function. shape: { rows, vectors, fetches, form, types, step, rest: whether its
 --- inputs end within a step, some: whether it has as many rows as its last argument says, at most `rows`, and more than
 --- a tile less }.
@@ -35,7 +59,8 @@ end
 -- Returns `pointer + each`, or `pointer` if count is 0.
 local function at(pointer, count, each) return count == 0 and pointer or ("%s + %s"):format(pointer, each) end
 
---- Returns a strip's function as C. c_lanes, a parameter of that: the outputs of the last vector.
+--- Returns a strip's function as C. Parameters of that: c_lanes: the outputs of the last vector; adds: 0, 1 if the sums
+--- are added to C, or 2 if C has the sums of the inputs before; with fetches, how it prefetches (plan/ahead.lua).
 function tiles.text(shape)
   local form, of = forms.all[shape.form], shape.types
   local group, lines, indent = types.group(of.a), {}, "  "
@@ -56,28 +81,39 @@ function tiles.text(shape)
     for i = 0, high - 1 do for j = 0, wide - 1 do visit(2 * i + j, i, j) end end
   end
   -- Writes a step: `inputs(i)` and `weights(j)` load tiles 4 + i and 6 + j, each before the first product that reads
-  -- it.
+  -- it. Before each product it prefetches a share of the places.
   local function step(inputs, weights, asks)
+    local done, all = 0, high * wide
     each_sum(function(number, i, j)
       if j == 0 then inputs(i) end
       if number == 0 then for each = 0, wide - 1 do weights(each) end end
-      if asks then add("ahead = attn2c_ask_bytes(ahead, lines);") end
+      if asks then add("attn2c_tile_ask(ahead, apart, lines * %d / %d, lines * %d / %d, run);", done, all, done + 1, all) end
       add("%s(%d, %d, %d);", form.multiply_add, number, 4 + i, 6 + j)
+      done = done + 1
     end)
+    if asks then add("ahead += run * 64;") end
   end
 
   lines[1] = ("/* %s%d rows by %d vectors of outputs, in tiles, %d inputs a step%s%s. */"):format(
     shape.some and "At most " or "", shape.rows, wide, shape.step, shape.rest and ", fewer in the last" or "",
-    shape.fetches and ", prefetching `lines` cache lines from `ahead` before each product" or "")
+    shape.fetches and ", prefetching `run` cache lines at `lines` places from `ahead` in each" or "")
   lines[2] = ("ATTN2C_STRIP %s(const %s *a, const %s *b, %s *c, int k, ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc,")
     :format(tiles.name(shape), types.c(of.a), types.c(of.b), types.c(of.c))
-  lines[3] = ("    int adds, int c_lanes%s%s) {"):format(shape.fetches and ", const void *ahead, int lines" or "",
+  lines[3] = ("    int adds, int c_lanes%s%s) {"):format(shape.fetches and ", const char *ahead, ptrdiff_t apart, int lines, int run" or "",
     shape.some and ", int rows" or "")
   add("const ptrdiff_t a_stride = 4 * lda, b_stride = ldb * (ptrdiff_t)sizeof *b, c_stride = 4 * ldc;")
   add(shape.some and "(void)c_lanes, (void)rows;" or "(void)c_lanes;")
   add("if (adds) {")
   indent = "    "
-  if form.start then add("attn2c_tile_copy sums;") end
+  if form.start then
+    add("if (adds == 2) {")
+    indent = "      "
+    each_sum(function(number, i, j) add("attn2c_tile_load(%d, %s, c_stride);", number, c_at(i, j)) end)
+    indent = "    "
+    add("} else {")
+    indent = "      "
+    add("attn2c_tile_copy sums;")
+  end
   each_sum(function(number, i, j)
     if form.start then
       add("attn2c_tile_sums(&sums, %s, %s, ldc, %s, %s);", a_at(j), c_at(i, j), rows_of(i), lanes_of(j))
@@ -86,6 +122,10 @@ function tiles.text(shape)
       add("attn2c_tile_load(%d, %s, c_stride);", number, c_at(i, j))
     end
   end)
+  if form.start then
+    indent = "    "
+    add("}")
+  end
   indent = "  "
   add("} else {")
   indent = "    "

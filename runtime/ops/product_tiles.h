@@ -96,6 +96,18 @@ ATTN2C_INLINE void attn2c_tile_sums(attn2c_tile_copy *copy, const int8_t *start,
     for (int j = 0; j < outputs; j++) copy->row[i][j] = before[j] + (uint32_t)c[i * ldc + j];
 }
 
+/* How the strips of a product of any number of rows prefetch: bytes after A where the first begins; a step
+ * prefetches `run` lines at each of `lines` places that are `apart` bytes apart. */
+typedef struct {
+  int from, apart, lines, run;
+} attn2c_tiles_ahead;
+
+/* Prefetches `run` lines at each of the places from `first` to before `end`, into the second-level cache. */
+ATTN2C_INLINE void attn2c_tile_ask(const char *ahead, ptrdiff_t apart, int first, int end, int run) {
+  for (int place = first; place < end; place++)
+    for (int line = 0; line < run; line++) __builtin_prefetch(ahead + place * apart + 64 * line, 0, 2);
+}
+
 #if !ATTN2C_INT8_ZERO
 #error tiles of int8 have unsigned inputs
 #endif

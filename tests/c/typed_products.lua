@@ -16,11 +16,12 @@ local SHAPES = { { 1, 1, 1 }, { 16, 1, 64 }, { 64, 15, 40 }, { 17, 2, 3 }, { 40,
   { 48, 24, 33 }, { 65, 3, 127 }, { 128, 1, 95 }, { 36, 64, 34 }, { 48, 13, 768 }, { 8, 5, 2051 } }
 
 -- Of tiles also all numbers of rows up to one more than two tiles, outputs that end anywhere in a tile, and inputs that
--- end anywhere in a step and in a group, or come in equal steps.
+-- end anywhere in a step and in a group, or come in equal steps or several K blocks.
 if target.has_tiles then
   for rows = 1, 33 do SHAPES[#SHAPES + 1] = { rows, rows, 64 + rows % 4 } end
   for outputs = 1, 33, 7 do SHAPES[#SHAPES + 1] = { outputs, 19, 70 } end
   for inputs = 64, 131, 7 do SHAPES[#SHAPES + 1] = { 24, 18, inputs } end
+  for _, inputs in ipairs { 450, 845, 1664 } do SHAPES[#SHAPES + 1] = { 40, 70, inputs } end -- several K blocks
 end
 
 local kernels, functions, tables = {}, {}, {}

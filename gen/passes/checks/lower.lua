@@ -71,6 +71,13 @@ local function check_ahead(k, name)
   local panel = types.panel_bytes(k.k, k.lda, k.types.a)
   expect(fetch.from > 0 and fetch.from % LINE == 0 and (strips == 1 or fetch.from % panel == 0), "lower",
     "%s: a product prefetches weights %d bytes ahead", name, fetch.from)
+  if k.strips.step then -- at some places, which are together a panel
+    local steps = strips * math.max(1, k.k // k.strips.step) * fetch.run * LINE
+    expect(fetch.apart % LINE == 0 and fetch.lines * fetch.apart >= panel and steps >= fetch.apart, "lower",
+      "%s: a product of %d strips in tiles prefetches at %d places %d bytes apart: not all of a panel", name, strips,
+      fetch.lines, fetch.apart)
+    return
+  end
   local times = (k.k + fetch.every - 1) // fetch.every
   expect(fetch.every >= 1 and fetch.lines >= 1 and fetch.each % LINE == 0 and fetch.each * strips >= panel
     and times * fetch.lines * LINE >= fetch.each, "lower",
@@ -140,7 +147,8 @@ local function check_product(k, target, name)
   expect(k.a_room == true or k.m % target.vector > 0, "lower", "%s: whole vectors of A are cut", name)
   for i, fetch in ipairs(k.fetch and k.fetch.by_strips or {}) do
     if fetch then
-      local strips = { groups = k.strips.groups, strips = { { count = i, size = k.strips.strips[1].size } } }
+      local strips = { groups = k.strips.groups, strips = { { count = i, size = k.strips.strips[1].size } },
+        step = k.strips.step }
       check_ahead(setmetatable({ fetch = fetch, strips = strips }, { __index = k }), name)
       expect(fetch.lines <= k.fetch.lines, "lower", "%s: a product prefetches too few lines", name)
     end

@@ -8,16 +8,21 @@ local function shares(list)
   return table.concat(parts, ", ")
 end
 
+-- Returns the steps and K blocks of strips in tiles as text.
+local function steps(strips)
+  return strips.step and (", %d inputs a step, %d a K block"):format(strips.step, strips.block) or ""
+end
+
 --- Returns strips (plan/registers.lua) as text.
 function kernel_text.strips(strips)
   if strips.is_open then
     return ("strips of at most %d rows by %s vectors, %s%s%s"):format(strips.strips[1].size, shares(strips.groups),
       strips.form, strips.half and ", half of the last vector" or "",
-      strips.step and (", %d inputs a step"):format(strips.step) or "")
+      steps(strips))
   end
   return ("strips of %s rows by %s vectors, %s%s%s%s"):format(shares(strips.strips), shares(strips.groups), strips.form,
     strips.rows_held and ", rows in registers" or "", strips.half and ", half of the last vector" or "",
-    strips.step and (", %d inputs a step"):format(strips.step) or "")
+    steps(strips))
 end
 
 -- Returns what a product prefetches (plan/ahead.lua) as text.
@@ -25,9 +30,14 @@ local function ahead(fetch)
   if fetch.by_strips then
     local parts = {}
     for i, each in ipairs(fetch.by_strips) do
-      parts[i] = each and ("%d +%d every %d"):format(each.from, each.each, each.every) or "none"
+      parts[i] = each and (each.apart and ("%d at %d places %d apart"):format(each.from, each.lines, each.apart)
+        or ("%d +%d every %d"):format(each.from, each.each, each.every)) or "none"
     end
     return ("; each prefetches %d lines, by the number of strips: %s"):format(fetch.lines, table.concat(parts, ", "))
+  end
+  if fetch.apart then
+    return ("; each step prefetches %d at %d places %d bytes apart, %d bytes ahead"):format(fetch.run, fetch.lines,
+      fetch.apart, fetch.from)
   end
   return ("; each prefetches %d bytes, %d lines every %d inputs, %d bytes ahead"):format(fetch.each, fetch.lines,
     fetch.every, fetch.from)

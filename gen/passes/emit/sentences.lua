@@ -62,11 +62,15 @@ function sentences.product(step, calls)
   local list = { k.strips.is_open and ("at most %d rows by %s"):format(k.strips.strips[1].size,
     divided(k.strips.groups, "vectors")) or divided(k.strips.strips, "rows") .. " by "
     .. divided(k.strips.groups, "vectors") }
-  if k.strips.step then list[#list + 1] = ("in tiles, %d inputs a step"):format(k.strips.step) end
+  if k.strips.step then list[#list + 1] = ("in tiles, %d inputs a step, %d a K block"):format(
+    k.strips.step, k.strips.block) end
   if k.strips.rows_held then list[#list + 1] = "rows stay in registers" end
   if not k.a_room then list[#list + 1] = ("only %s floats of a row of A are read"):format(k.m) end
   if k.fetch and k.fetch.by_strips then
     list[#list + 1] = "prefetches by its number of strips"
+  elseif k.fetch and k.fetch.apart then
+    list[#list + 1] = ("a step prefetches %d lines at each of %d places %d bytes apart, from %d bytes ahead"):format(
+      k.fetch.run, k.fetch.lines, k.fetch.apart, k.fetch.from)
   elseif k.fetch then
     list[#list + 1] = ("each prefetches %d lines every %d inputs, from %d bytes ahead + %d a strip"):format(
       k.fetch.lines, k.fetch.every, k.fetch.from, k.fetch.each)

@@ -59,7 +59,7 @@ local function tile_strips(m, n, k, target, most, form, type)
   if n >= high then strips[1] = { count = n // high, size = high } end
   if n % high > 0 then strips[#strips + 1] = { count = 1, size = n % high } end
   return { groups = shares((m + target.vector - 1) // target.vector, 2), strips = strips, rows_held = false,
-    form = form.name, step = tiles.step(k, type) }
+    form = form.name, step = tiles.step(k, type), block = tiles.block(k, type) }
 end
 
 --- Returns the registers that a strip may use for sums, vectors of A and groups of B. is_cut: whether rows of A end
@@ -118,7 +118,7 @@ function registers.open_tiles(m, k, target, product_types)
   if not form or not tiles.fit(k, type) then return nil end
   return { groups = shares((m + target.vector - 1) // target.vector, 2), rows_held = false, form = form.name,
     strips = { { count = 1, size = 2 * tiles.SIDE }, { count = 1, size = tiles.SIDE } }, step = tiles.step(k, type),
-    is_open = true }
+    block = tiles.block(k, type), is_open = true }
 end
 
 --- Returns the strips of a product whose rows only a call knows, as above, with is_open: `strips` has one entry for

@@ -26,6 +26,17 @@ describe("what a product asks for ahead", function()
       { fetch = 0, stream = 4096 }).from)
   end)
 
+  it("is, in tiles, at several places of the panel that is `fetch` ahead, also of a single strip", function()
+    local function of_tiles(count)
+      return ahead_of({ k = 768, lda = 32, types = types.product("bf16") },
+        { groups = { { count = 1, size = 2 } }, strips = { { count = count, size = 32 } }, step = 32 },
+        { fetch = 1, stream = 8192 }, 16)
+    end
+    -- 768 lines, 24 steps a strip: 8 or 32 lines a step, at 16 places at most.
+    assert.same({ from = 49152, each = 24 * 64, every = 32, lines = 8, run = 1, apart = 96 * 64 }, of_tiles(4))
+    assert.same({ from = 49152, each = 48 * 64, every = 32, lines = 16, run = 2, apart = 48 * 64 }, of_tiles(1))
+  end)
+
   it("is nothing where the parameter is 0", function()
     assert.is_false(ahead(768, 48, { { count = 1, size = 3 } }, { { count = 16, size = 8 } }, { fetch = 0 }))
     assert.is_false(ahead(768, 48, { { count = 1, size = 3 } }, { { count = 1, size = 8 } }, { stream = 0 }))

@@ -192,4 +192,13 @@ describe("strips in tiles", function()
       assert.equal(step, of(32, 32, inputs, types.product("i8")).step, inputs)
     end
   end)
+
+  it("sum over K blocks where rows and weights of all inputs are too many for a near cache", function()
+    for inputs, block in pairs { [100] = 100, [384] = 384, [768] = 256, [3072] = 256, [1000] = 256, [416] = 224 } do
+      assert.equal(block, of(32, 64, inputs, types.product("bf16")).block, inputs)
+    end
+    for inputs, block in pairs { [768] = 768, [3072] = 512 } do
+      assert.equal(block, of(32, 64, inputs, types.product("i8")).block, inputs)
+    end
+  end)
 end)
