@@ -126,8 +126,8 @@ local function call_in_tiles(kernel, strip, at, lanes, adds, a, b, strip_name)
     strip.count)
 end
 
---- Returns the body of a product in tiles, whose rows are open: strips of two tiles of rows, K block by K block, then one
---- for the rest, for which tiles are configured again. Parameters as below.
+--- Returns the body of a product in tiles, whose rows are open: strips of two tiles of rows, K block by K block, then
+--- one for the rest, for which tiles are configured again. Parameters as below.
 function open.body_in_tiles(kernel, lanes, adds, a, b, strip_name, groups)
   local two, one = kernel.strips.strips[1], kernel.strips.strips[2]
   local high, step, done = two.size, kernel.strips.step, 0
@@ -154,8 +154,8 @@ function open.body_in_tiles(kernel, lanes, adds, a, b, strip_name, groups)
     append(lines, { "}", "if (rest > 0) {", "  const size_t block = 0, i = whole;",
       "  " .. tiles.configure("(int)rest", outputs, step, kernel.types.a),
       ("  for (size_t j = 0; j < %d; j++) {"):format(group.count), ("    if (rest > %d)"):format(tiles.SIDE),
-      "      " .. call(two, "(int)rest", all, before), "    else", "      " .. call(one, "(int)rest", all, before), "  }",
-      "}" })
+      "      " .. call(two, "(int)rest", all, before), "    else", "      " .. call(one, "(int)rest", all, before),
+      "  }", "}" })
     done = done + group.count
   end
   lines[#lines + 1] = tiles.release

@@ -165,7 +165,8 @@ local function body_in_tiles(kernel, lanes, adds, a, b)
           or is_first and ("block ? 2 : %s"):format(adds) or "2"
         local calls, of_rows, of_blocks = {}, {}, {}
         add_loop(calls, "j", group.count, {
-          ("%s(%s, %s, %s,"):format(tiles.name(shape), address(a, group.first * lanes * inputs + block.first * kernel.lda,
+          ("%s(%s, %s, %s,"):format(tiles.name(shape),
+            address(a, group.first * lanes * inputs + block.first * kernel.lda,
             over_blocks(block.inputs * kernel.lda), j(wide * inputs)),
             address(b, row * kernel.ldb + block.first, over_blocks(block.inputs), i(rows.size * kernel.ldb)),
             address("c", row * kernel.ldc + group.first * lanes, i(rows.size * kernel.ldc), j(wide))),

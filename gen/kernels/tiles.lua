@@ -22,8 +22,8 @@ end
 --- depend on what else a call computes, and strips of bf16 without tiles give other bits.
 function tiles.fit(k, type) return k >= types.elements(tiles.BYTES, type) end
 
--- The most steps whose rows and weights are summed at a time if a product has more than `WHOLE` and several strips. They
--- then stay in a first-level cache of 48 KB while all strips of rows read the weights.
+-- The most steps whose rows and weights are summed at a time if a product has more than `WHOLE` and several strips.
+-- They then stay in a first-level cache of 48 KB while all strips of rows read the weights.
 local NEAR, WHOLE = 8, 12
 
 --- Returns the inputs of a K block: a number of steps, or all k inputs.
@@ -35,8 +35,8 @@ function tiles.block(k, type)
   return (steps + blocks - 1) // blocks * step
 end
 
---- Returns the K blocks of k inputs, alike ones together: { first, inputs, count }. Only the last may have a step that is
---- not whole.
+--- Returns the K blocks of k inputs, alike ones together: { first, inputs, count }. Only the last may have a step that
+--- is not whole.
 function tiles.blocks(k, block, step)
   local count = k // block
   local rest = k - count * block
@@ -59,7 +59,7 @@ end
 -- Returns `pointer + each`, or `pointer` if count is 0.
 local function at(pointer, count, each) return count == 0 and pointer or ("%s + %s"):format(pointer, each) end
 
---- Returns a strip's function as C. Parameters of that: c_lanes: the outputs of the last vector; adds: 0, 1 if the sums
+--- Returns a strip's function as C. Parameters of that: c_lanes: the outputs of the last vector; adds: 0, 1 if sums
 --- are added to C, or 2 if C has the sums of the inputs before; with fetches, how it prefetches (plan/ahead.lua).
 function tiles.text(shape)
   local form, of = forms.all[shape.form], shape.types
@@ -87,7 +87,9 @@ function tiles.text(shape)
     each_sum(function(number, i, j)
       if j == 0 then inputs(i) end
       if number == 0 then for each = 0, wide - 1 do weights(each) end end
-      if asks then add("attn2c_tile_ask(ahead, apart, lines * %d / %d, lines * %d / %d, run);", done, all, done + 1, all) end
+      if asks then
+        add("attn2c_tile_ask(ahead, apart, lines * %d / %d, lines * %d / %d, run);", done, all, done + 1, all)
+      end
       add("%s(%d, %d, %d);", form.multiply_add, number, 4 + i, 6 + j)
       done = done + 1
     end)
@@ -99,7 +101,8 @@ function tiles.text(shape)
     shape.fetches and ", prefetching `run` cache lines at `lines` places from `ahead` in each" or "")
   lines[2] = ("ATTN2C_STRIP %s(const %s *a, const %s *b, %s *c, int k, ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc,")
     :format(tiles.name(shape), types.c(of.a), types.c(of.b), types.c(of.c))
-  lines[3] = ("    int adds, int c_lanes%s%s) {"):format(shape.fetches and ", const char *ahead, ptrdiff_t apart, int lines, int run" or "",
+  lines[3] = ("    int adds, int c_lanes%s%s) {"):format(
+    shape.fetches and ", const char *ahead, ptrdiff_t apart, int lines, int run" or "",
     shape.some and ", int rows" or "")
   add("const ptrdiff_t a_stride = 4 * lda, b_stride = ldb * (ptrdiff_t)sizeof *b, c_stride = 4 * ldc;")
   add(shape.some and "(void)c_lanes, (void)rows;" or "(void)c_lanes;")

@@ -72,8 +72,8 @@ local function check_ahead(k, name)
   expect(fetch.from > 0 and fetch.from % LINE == 0 and (strips == 1 or fetch.from % panel == 0), "lower",
     "%s: a product prefetches weights %d bytes ahead", name, fetch.from)
   if k.strips.step then -- at some places, which are together a panel
-    local steps = strips * math.max(1, k.k // k.strips.step) * fetch.run * LINE
-    expect(fetch.apart % LINE == 0 and fetch.lines * fetch.apart >= panel and steps >= fetch.apart, "lower",
+    local reached = strips * math.max(1, k.k // k.strips.step) * fetch.run * LINE
+    expect(fetch.apart % LINE == 0 and fetch.lines * fetch.apart >= panel and reached >= fetch.apart, "lower",
       "%s: a product of %d strips in tiles prefetches at %d places %d bytes apart: not all of a panel", name, strips,
       fetch.lines, fetch.apart)
     return

@@ -20,8 +20,8 @@ end
 --- Returns how a product prefetches weights while it works, or false: { from, each: bytes after A where the first
 --- strip begins to prefetch, and from strip to strip; every, lines: `lines` cache lines every `every` inputs }. Its
 --- strips together prefetch a panel, the `fetch`-th after this one. A single strip reads the weights once, and
---- prefetches `stream` bytes ahead of itself. In tiles, a step prefetches `run` lines at each of `lines` places that are
---- `apart` bytes apart, and the next step those after them.
+--- prefetches `stream` bytes ahead of itself. In tiles, one strip prefetches as several do. A step prefetches `run`
+--- lines at each of `lines` places that are `apart` bytes apart, and the next step those after them.
 --- shape: lda, k, types; strips: of registers.strips; lanes: floats of a vector
 return function(shape, strips, parameters, lanes)
   local calls, groups, widest = 0, 0, 0

@@ -5,7 +5,8 @@
 -- FORM is fixed (the rows are constants of the code) or open (only a call knows them). In the environment:
 -- TIMED_BY="taskset -c 1" starts the timer; POOL_MB=160 of weights; samples of MS=1; ROUNDS=15; KEEP=1 keeps the lines
 -- of the table and measures those that are not there; AGAIN=1.1 measures those again of which the rule loses more than
--- that, and keeps the least time of each candidate.
+-- that, and keeps the least time of each candidate; PREPARE=2 only compiles, two products at a time, so that the
+-- machine need not be quiet for it.
 local script = arg[0]:match("^(.*)/tests/bench/[^/]*/[^/]*$") or "."
 package.path = ("%s/gen/?.lua;%s/tests/bench/products/?.lua;"):format(script, script) .. package.path
 local facts = require("commands.machine.facts")
@@ -21,7 +22,9 @@ local words = require("common.words")
 local OUT = "out/bench/products"
 local FLAGS = "-std=c11 -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off -fopenmp-simd -fPIC -shared "
   .. "-iquote runtime -w"
-local ALL = { "avx512:f32", "avx512:bf16", "avx512bf16:bf16", "avx512bf16:int8", "avx2:f32", "avx2:bf16", "avx2:int8" }
+local ALL = { "amx:bf16", "amx:int8", "avx512:f32", "avx512:bf16", "avx512bf16:bf16", "avx512bf16:int8", "avx2:f32",
+  "avx2:bf16", "avx2:int8" }
+local prepares = tonumber(os.getenv("PREPARE") or "") -- compilers at a time
 local again = tonumber(os.getenv("AGAIN") or "")
 local timed_by = os.getenv("TIMED_BY") or ""
 local pool, sample, rounds = os.getenv("POOL_MB") or "160", os.getenv("MS") or "1", os.getenv("ROUNDS") or "15"
@@ -84,12 +87,24 @@ local function text_of(target, shape, list)
     ("const size_t operand_bytes[3] = { %s };"):format(table.concat(bytes, ", ")), "" }, "\n")
 end
 
+-- Returns the candidates of a product and the name of a library of them, which it compiles unless it is there.
+-- is_later: whether the compiler may still run when this returns.
+local function library_of(target, word, form, shape, is_later)
+  local list = shapes.candidates(target, word, shape, form == "open")
+  local name = ("%s_%s_%s_%dx%d_%d"):format(target, word, form, shape.outputs, shape.inputs, shape.rows)
+  local path, text = OUT .. "/" .. name, text_of(target, shape, list)
+  if files.read(path .. ".c") ~= text or not files.read(path .. ".so") then
+    os.remove(path .. ".so")
+    files.write_all(OUT, { { name = name .. ".c", text = text } })
+    run("cc %s %s -o %s.new %s.c && mv %s.new %s.so%s", FLAGS, table.concat(targets.flags(target, true), " "), path,
+      path, path, path, is_later and " &" or "")
+  end
+  return list, path
+end
+
 -- Times the candidates of a product; returns a line of the table.
 local function measured(target, word, form, shape)
-  local list = shapes.candidates(target, word, shape, form == "open")
-  local name = ("%s/%s_%s_%s"):format(OUT, target, word, form)
-  files.write_all(OUT, { { name = name:match("[^/]*$") .. ".c", text = text_of(target, shape, list) } })
-  run("cc %s %s -o %s.so %s.c", FLAGS, table.concat(targets.flags(target, true), " "), name, name)
+  local list, name = library_of(target, word, form, shape)
   local pipe = assert(io.popen(("%s %s/time %s.so %s %s %s"):format(timed_by, OUT, name, pool, sample, rounds)))
   local line, i = { target = target, type = word, form = form, outputs = shape.outputs, inputs = shape.inputs,
     rows = shape.rows, ratios = {} }, 0
@@ -158,7 +173,11 @@ for _, each in ipairs(wanted) do
     io.stderr:write(("measure.lua: %s: not TARGET:TYPE:fixed or :open\n"):format(each))
     os.exit(2)
   end
-  if runs(target) and shapes.in_strips(target, word) then
+  if prepares then
+    for i, shape in ipairs(wanting(lines, target, word, form)) do
+      library_of(target, word, form, shape, i % prepares > 0)
+    end
+  elseif runs(target) then
     for _, shape in ipairs(wanting(lines, target, word, form)) do
       local line = measured(target, word, form, shape)
       put(lines, line)

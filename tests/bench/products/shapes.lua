@@ -1,7 +1,6 @@
 -- shapes.lua: lists the products that are measured, and their candidates.
 local ahead = require("passes.plan.ahead")
 local divide = require("passes.common.divide")
-local forms = require("kernels.forms")
 local registers = require("passes.plan.registers")
 local targets = require("data.targets")
 local tuning = require("passes.common.tuning")
@@ -63,10 +62,12 @@ local function product_of(target, of, shape, width, m, rows, choice, ldb, ldc, i
     p.fetch = ahead(p, p.strips, choice, lanes) or nil
     return p
   end
-  p.strips = registers.open_strips(m, p.k, targets.by_name[target], choice.call_rows or 4096, false, of, false)
+  p.strips = registers.open_tiles(m, p.k, targets.by_name[target], of)
+    or registers.open_strips(m, p.k, targets.by_name[target], choice.call_rows or 4096, false, of, false)
   local most, list, lines = p.strips.strips[1].size, {}, 0
   for i = 1, (choice.token_block + most - 1) // most do
-    list[i] = ahead(p, { groups = p.strips.groups, strips = { { count = i, size = most } } }, choice, lanes)
+    list[i] = ahead(p, { groups = p.strips.groups, strips = { { count = i, size = most } },
+      step = p.strips.step }, choice, lanes)
     lines = math.max(lines, list[i] and list[i].lines or 0)
   end
   p.fetch = lines > 0 and { by_strips = list, lines = lines } or nil
@@ -133,11 +134,6 @@ function shapes.candidates(target, word, shape, is_open)
     end
   end
   return list
-end
-
---- True if a target's products of a number type are strips of registers; tiles are not measured here.
-function shapes.in_strips(target, word)
-  return not forms.in_tiles(shapes.types(target, word), targets.by_name[target])
 end
 
 return shapes
