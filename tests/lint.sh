@@ -18,7 +18,7 @@ files() { find gen runtime templates models tests -type f \( "$@" \); }
 c_files() { files -name '*.c' -o -name '*.h'; }
 no_long_files() { ! all_code | xargs wc -l | awk '$2 != "total" && $1 > 700' | grep .; }
 all_code() { files -name '*.lua' -o -name '*.py' -o -name '*.c' -o -name '*.h' -o -name '*.in'; }
-no_leftovers() { ! files -name '*' | xargs grep -nE '\b(TO[D]O|FIX[M]E|X[X]X|HA[C]K)\b|^(<<<<<<[<]|>>>>>>[>]) '; }
+no_leftovers() { ! files -name '*' | xargs grep -nIE '\b(TO[D]O|FIX[M]E|X[X]X|HA[C]K)\b|^(<<<<<<[<]|>>>>>>[>]) ' | grep .; }
 
 verdict "clang-format" clang-format --dry-run --Werror $(c_files)
 verdict "luacheck" luacheck -q --no-color .

@@ -77,7 +77,7 @@ until_end() {
 # then the C tests. Two suites that compile the same runtime for the first time are not neighbours: oracle and torch,
 # threads and faults.
 longest=$(printf 'tests/spec/%s_spec.lua\n' whole/{models,oracle,builds,torch,threads,machines} kernels/compiled \
-  whole/{precision,say,hf,forms,lengths,guest,faults,bindings,targets,bad_input})
+  whole/{precision,say,hf,forms,lengths,guest,faults,bindings,targets,bad_input,pictures})
 whole=$(find tests/spec/whole -name '*_spec.lua' | sort | grep -vxF "$longest")
 beside c_tests compile_c # other suites run, too, and fill the processors when few files are left
 for file in $longest; do

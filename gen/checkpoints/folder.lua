@@ -208,6 +208,16 @@ local function read_modules(path)
   return modules
 end
 
+-- Returns what a folder says about pictures, { file, config }, or nil.
+local function read_preprocessor(path)
+  local config = read_object(path .. "/preprocessor_config.json", LARGEST.config)
+  if config then return { file = "preprocessor_config.json", config = config } end
+  config = read_object(path .. "/processor_config.json", LARGEST.config)
+  local inner = config and config.image_processor
+  if type(inner) == "table" and inner ~= json.null then return { file = "processor_config.json", config = inner } end
+  return nil
+end
+
 -- True if a folder has a tokenizer's files, also in the format of older folders.
 local function has_tokenizer(path)
   local function is_there(name) return lfs.attributes(path .. "/" .. name, "mode") == "file" end
@@ -251,10 +261,10 @@ local function refuse_folder(path)
 end
 
 --- Returns a folder's contents: { path, title, config, tensors = name -> { dtype, shape }, modules, settings, limits,
---- tokenizer, generation }. modules, settings and limits come from sentence-transformers. generation: the object of
---- generation_config.json, or nil. quantised: how quantised tensors are stored (coded.lua), or nil; notes: for the
---- user. tokenizer: the inner folder of its files, "" for the folder itself, or nil. Faults:
---- io, format. A GGUF file's table has more fields (gguf.lua).
+--- tokenizer, generation, preprocessor }. modules, settings and limits come from sentence-transformers. generation: the
+--- object of generation_config.json, or nil. preprocessor: { file, config } about pictures, or nil. quantised: how
+--- quantised tensors are stored (coded.lua), or nil; notes: for the user. tokenizer: the inner folder of its files, ""
+--- for the folder itself, or nil. Faults: io, format. A GGUF file's table has more fields (gguf.lua).
 function folder.read(path)
   if gguf.is(path) then return gguf_model.read(path) end
   path = path:gsub("(.)/+$", "%1")
@@ -278,6 +288,7 @@ function folder.read(path)
     settings = modules and read_object(path .. "/config_sentence_transformers.json", LARGEST.config),
     limits = modules and read_object(main .. "/sentence_bert_config.json", LARGEST.config),
     generation = read_object(main .. "/generation_config.json", LARGEST.config),
+    preprocessor = read_preprocessor(main),
     tokenizer = has_tokenizer(main) and main:sub(#path + 2) or nil,
   }
 end

@@ -5,6 +5,7 @@ local folder = require("checkpoints.folder")
 local generation = require("checkpoints.generation")
 local heads = require("checkpoints.heads")
 local json = require("common.json")
+local pictures = require("checkpoints.pictures")
 local reserved = require("data.reserved")
 local rotary = require("checkpoints.rotary")
 local sentence = require("checkpoints.sentence")
@@ -280,7 +281,7 @@ end
 -- Returns the names of the labels, or nil, and the function that makes probabilities of their scores, or nil.
 local function labels_of_text(self, output)
   local last, config = output[#output], self.folder.config
-  if not self.has_labels or not self.folder.tokenizer then return nil, nil end
+  if not self.has_labels or not (self.folder.tokenizer or self.pictures) then return nil, nil end
   local by_number, list = config.id2label, {}
   for i = 1, last.to do
     local word = type(by_number) == "table" and by_number[tostring(i - 1)]
@@ -343,6 +344,7 @@ local function entries_of(self, stages)
   local f, fixed = self.facts, self.family.fixed
   local first = fixed.first_position or (self.family.positions_after_pad and f.pad + 1) or 0
   local input = self.family.image and image_input(self) or token_input(self, fixed)
+  if self.family.image then self.pictures = pictures.of(self.folder.preprocessor, f.image, self.notes) end
   local seq, lengths_remark
   if not self.family.image then seq, lengths_remark = lengths_of(self, limit_of(self, first)) end
   local theta, scaling, rotated = f.rope_base, f.rope_scale, nil
@@ -377,7 +379,7 @@ local function entries_of(self, stages)
     { "t5_buckets", f.t5_buckets or fixed.t5_buckets }, { "t5_distance", f.t5_distance or fixed.t5_distance },
     { "input", input, self.input_remark }, { "inputs", self.inputs }, { "output", output },
     { "labels", labels }, { "label_function", label_function },
-    { "tokenizer", tokenizer_of(self) },
+    { "tokenizer", tokenizer_of(self) }, { "pictures", self.pictures },
     { "prompt", self.folder.modules and self.folder.tokenizer and sentence.prompt(self.folder) or nil },
     { "generation", generation_of(self) },
     { "names", name_table(self) },

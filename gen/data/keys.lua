@@ -180,6 +180,11 @@ keys.list = {
   { key = "tokenizer", type = "path", default_text = "none",
     meaning = "a tokenizer.json, or a folder with one (or with vocab.txt, or vocab.json and merges.txt), its path "
       .. "relative to the description's: the model takes text; false: it does not" },
+  { key = "pictures", type = "pictures", default_text = "none",
+    meaning = "with input = image { ... } of 3 channels: the program takes PNG and JPEG files, which become images by "
+      .. "these steps: { height =, width = (or shortest_edge =: resized to that), filter = \"bilinear\" or "
+      .. "\"bicubic\", crop = true (the middle, as large as the image), scale = 1 / 255, mean = { 3 numbers }, std = { "
+      .. "3 numbers } }; false: it takes arrays alone" },
   { key = "prompt", type = "text", default_text = "none",
     meaning = "put in front of each text before it is cut into tokens: \"query: \"" },
   { key = "labels", type = "labels", default_text = "none",

@@ -55,13 +55,14 @@ local function table_of(source, name)
   return rows_of(assert(source:match(name .. " = {\n(.-)\n};"), name .. " has another form"))
 end
 
--- Returns the options of a page, as { name, meaning }. bit: "RUN", or "TEXTS" for the part of `run` about texts.
+-- Returns the options of a page, as { name, meaning }. bit: "RUN", or "TEXTS" or "PICTURES" for a part of `run`.
 local function options_of(rows, bit)
   local list = {}
   for _, row in ipairs(rows) do
     local name, letter, value, commands, help = row[1], row[2], row[3], row[4], row[#row]
-    local is_of_texts = commands:find("TEXTS", 1, true) ~= nil
-    if help ~= "NULL" and commands:find("%f[%u]" .. bit .. "%f[%U]") and is_of_texts == (bit == "TEXTS") then
+    local is_of_part = commands:find("TEXTS", 1, true) ~= nil or commands:find("PICTURES", 1, true) ~= nil
+    if help ~= "NULL" and commands:find("%f[%u]" .. bit .. "%f[%U]")
+      and is_of_part == (bit == "TEXTS" or bit == "PICTURES") then
       local shown = letter == "NULL" and name or letter .. ", " .. name
       list[#list + 1] = { name = value == "NULL" and shown or shown .. " " .. value, meaning = help }
     end
@@ -76,7 +77,7 @@ local function page_of(row, rows, bit)
 end
 
 --- Returns the pages of the program's help, in order, as { command, usage, text, notes, options = list of { name,
---- meaning } }. The last is the page about texts, for `run`.
+--- meaning } }. The last are the pages about texts and about pictures, for `run`.
 function program_manual.pages(root)
   local function source_of(name)
     return assert(files.read(root .. "/runtime/program/" .. name), name .. " is missing")
@@ -84,8 +85,11 @@ function program_manual.pages(root)
   local help, rows = source_of("help.c"), table_of(source_of("options.c"), "attn2c_options%[ATTN2C_OPTIONS%]")
   local pages = {}
   for i, row in ipairs(table_of(help, "pages%[%]")) do pages[i] = page_of(row, rows, row[1]:upper()) end
-  local text_page = rows_of("{" .. assert(help:match("text_page = {\n(.-)};"), "help.c has another form") .. "}")
-  pages[#pages + 1] = page_of(text_page[1], rows, "TEXTS")
+  for _, part in ipairs { "text", "picture" } do
+    local row = rows_of("{" .. assert(help:match(part .. "_page = {\n?%s*(.-)};"), "help.c has another form") .. "}")
+    pages[#pages + 1] = page_of(row[1], rows, part:upper() .. "S")
+    pages[#pages].part = part == "text" and part or part .. "s"
+  end
   return pages
 end
 
@@ -112,8 +116,8 @@ function program_manual.page(root)
     .. "below; `run` takes texts if the model has a tokenizer, and `generate`, `chat` and `perplexity` are for models "
     .. "that continue sequences."):gsub("\\%(ga", ""))
   page:section("COMMANDS")
-  for i, each in ipairs(pages) do
-    page:subsection(i < #pages and each.command or each.command .. ", for models that take text")
+  for _, each in ipairs(pages) do
+    page:subsection(each.command .. (each.part and ", for models that take " .. each.part or ""))
     paragraphs(page, each.text)
     for _, option in ipairs(each.options) do
       page:term(bold(option.name), escape(option.meaning))

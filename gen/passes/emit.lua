@@ -12,6 +12,7 @@ local forms = require("kernels.forms")
 local functions = require("passes.emit.functions")
 local emit_lengths = require("passes.emit.lengths")
 local emit_module = require("passes.emit.module")
+local emit_picture = require("passes.emit.picture")
 local emit_roof = require("passes.emit.roof")
 local emit_series = require("passes.emit.series")
 local emit_steps = require("passes.emit.steps")
@@ -340,6 +341,9 @@ local function model_values(state, builds)
     logits_name = logits and reserved.member(logits.member) or false,
     logits_width = logits and logits.shape[#logits.shape] or false, target = table.concat(state.target_names, ", "),
     arena_bytes = most.arena_bytes, weight_bytes = most.weight_bytes, has_text = state.tokenizer ~= nil,
+    has_pictures = state.spec.pictures and true or false,
+    picture_input = state.spec.pictures and reserved.member((state.spec.inputs or {}).image or "image") or false,
+    picture_height = state.spec.input.height or false, picture_width = state.spec.input.width or false,
     has_chat = state.chat ~= nil,
     prompt = state.spec.prompt and c.comment(('"%s"'):format(state.spec.prompt)) or false,
     cmake_libraries = state.tokenizer and "pthread;m;utf8proc;pcre2-8" or "pthread;m",
@@ -354,6 +358,7 @@ end
 
 local function add_program(add, build, values, shared)
   add(values.own .. "_program.c", "program.c.in", with(values, { has_text = shared.has_text and values.is_first,
+    has_pictures = shared.has_pictures and values.is_first,
     has_generation = values.continues and values.is_first,
     targets = shared.targets }))
   add(linkage.roof(values.build_suffix) .. ".c", "roof.c.in", with(values, emit_roof.values(build)))
@@ -376,6 +381,9 @@ function emit.run(state)
   add(name .. "-config.cmake", "model-config.cmake.in", values)
   add(name .. "-config-version.cmake", "model-config-version.cmake.in", values)
   add(values.module .. ".py", "module.py.in", with(values, emit_module.values(state)))
+  if values.has_pictures then
+    add(name .. "_picture.c", "picture.c.in", with(values.primary, emit_picture.values(state)))
+  end
   if values.has_text then
     add(name .. "_text.c", "text.c.in", with(values.primary, emit_text.values(state)))
     if values.has_chat then add(name .. "_chat.c", "chat.c.in", with(values, emit_chat.values(state.chat))) end

@@ -335,7 +335,9 @@ function graph.run(state)
   if spec.any then
     growth.set(state.graph, built(state, growth.shortened(spec, spec.least)), spec.seq - spec.least)
   end
-  if state.tokenizer then state.graph.answer = answer.of(state.spec, state.graph, state.tokenizer) end
+  if state.tokenizer or state.spec.pictures then
+    state.graph.answer = answer.of(state.spec, state.graph, state.tokenizer)
+  end
   if state.checkpoint then fits.check(state.graph, state.checkpoint, state.file) end
 end
 

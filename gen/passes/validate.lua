@@ -25,6 +25,7 @@ local any_length = require("passes.validate.any_length")
 local context = require("passes.validate.context")
 local layers = require("passes.validate.layers")
 local output = require("passes.validate.output")
+local pictures = require("passes.validate.pictures")
 local precision = require("passes.validate.precision")
 local projections = require("passes.validate.projections")
 local readers = require("passes.validate.readers")
@@ -355,6 +356,7 @@ local function resolve(say, spec, given)
   check_mask_value(say, spec)
   output.check(say, spec)
   if spec.tokenizer and spec.input.stage ~= "tokens" then say("tokenizer", "goes with input = tokens { ... }") end
+  pictures.check(say, spec)
   if spec.prompt and spec.tokenizer == nil then say("prompt", "goes with a tokenizer") end
   if spec.layout == "seq_first" and (spec.input.stage == "tokens" or spec.input.stage == "image") then
     say("layout", "seq_first goes with float inputs: hidden, linear or qkv")

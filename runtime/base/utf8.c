@@ -21,6 +21,24 @@ size_t attn2c_utf8_width(const char *text, size_t available) {
   return width;
 }
 
+/* Returns the length of a malformed part: its first byte and the continuations that could follow that. */
+static size_t maximal_part(const uint8_t *text, size_t available) {
+  uint8_t first = text[0];
+  size_t most = first < 0xc2 || first > 0xf4 ? 1 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3, width = 1;
+  if (most < 2 || available < 2) return 1;
+  uint8_t low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+  uint8_t high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+  if (text[1] < low || text[1] > high) return 1;
+  for (width = 2; width < most && width < available && (text[width] & 0xc0) == 0x80;) width++;
+  return width;
+}
+
+size_t attn2c_utf8_part(const char *text, size_t available, int *valid) {
+  const size_t width = attn2c_utf8_width(text, available);
+  *valid = width != 0;
+  return width ? width : maximal_part((const uint8_t *)text, available);
+}
+
 uint32_t attn2c_utf8_point(const char *text, size_t width) {
   const unsigned char *byte = (const unsigned char *)text;
   uint32_t point = width == 1 ? byte[0] : byte[0] & (0x7fu >> width);

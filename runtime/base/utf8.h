@@ -11,6 +11,10 @@
  * beyond U+10FFFF (Unicode 15, table 3-7). */
 size_t attn2c_utf8_width(const char *text, size_t available);
 
+/* Returns the bytes of the character at `text`, or, if `valid` is set to 0, of one maximal malformed part. At
+ * least one byte must be available. */
+size_t attn2c_utf8_part(const char *text, size_t available, int *valid);
+
 /* Returns the code point of the well-formed character at `text`, whose width is known. */
 uint32_t attn2c_utf8_point(const char *text, size_t width);
 

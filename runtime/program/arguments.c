@@ -317,7 +317,8 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
   void **lists[] = {(void **)&arguments->inputs,          (void **)&arguments->outputs,
                     (void **)&arguments->texts,           (void **)&arguments->pairs,
                     (void **)&arguments->queries,         (void **)&arguments->generate.stops,
-                    (void **)&arguments->generate.biases, (void **)&arguments->generate.allowed};
+                    (void **)&arguments->images,          (void **)&arguments->generate.biases,
+                    (void **)&arguments->generate.allowed};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
     *lists[i] = calloc((size_t)argc, sizeof(attn2c_text_word)); /* the largest member of a list */
     if (*lists[i]) continue;
@@ -330,8 +331,8 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
 void attn2c_arguments_free(attn2c_arguments *arguments) {
   attn2c_generate_arguments *generate = &arguments->generate;
   void *lists[] = {(void *)arguments->inputs, (void *)arguments->outputs, arguments->texts,
-                   arguments->pairs,          arguments->queries,         (void *)generate->stops,
-                   (void *)generate->biases,  (void *)generate->allowed};
+                   (void *)arguments->images, arguments->pairs,           arguments->queries,
+                   (void *)generate->stops,   (void *)generate->biases,   (void *)generate->allowed};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) free(lists[i]);
   arguments->inputs = arguments->outputs = generate->stops = generate->biases = generate->allowed = NULL;
   arguments->texts = arguments->pairs = arguments->queries = NULL;

@@ -79,6 +79,8 @@ typedef struct {
   attn2c_report_format format;
   attn2c_text_word *texts, *pairs, *queries; /* in the order given */
   int text_count, pair_count, query_count;
+  const char **images; /* files and folders of pictures, in the order given */
+  int image_count;
   attn2c_answer_format answers;
   int top;        /* 0: not given */
   int similar;    /* 1 with --similar */

@@ -36,12 +36,7 @@ int64_t attn2c_continuing_vocabulary(const attn2c_descriptor *model) { return at
 
 int attn2c_continuing_open(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *notes,
                            attn2c_continuing *made, attn2c_message *message) {
-  attn2c_source *source;
-  int status = attn2c_source_choose(arguments, model, &source, message);
-  if (status != ATTN2C_OK) return status;
-  attn2c_note_unused(source, arguments, notes);
-  status = attn2c_model_open(model, source, &made->opened, message);
-  attn2c_source_close(source);
+  int status = attn2c_run_open(model, arguments, notes, &made->opened, message);
   if (status != ATTN2C_OK) return status;
   status = attn2c_dispatch_create(made->opened, model->lengths, &made->context);
   if (status != ATTN2C_OK) {

@@ -1,6 +1,7 @@
 /* help.c - the text of --help. The options are in the table of options.c. The manual page attn2c-program(1)
  * is made from both tables (gen/deploy/program_manual.lua). */
 #include "base/generation.h"
+#include "base/picture_facts.h"
 #include "program/options.h"
 
 #include <string.h>
@@ -118,10 +119,20 @@ static void print_wrapped(const char *text, int at, int column, FILE *out) {
   fputc('\n', out);
 }
 
+/* The part of the help of `run` for models that take pictures. */
+static const struct {
+  const char *command, *usage, *text, *notes;
+} picture_page = {
+    "run", "--weights F --image FILE|DIR|- ... [OPTION...]", "Pictures instead of inputs:\n",
+    "A picture is turned as its Exif orientation says, resized, cropped and normalised as the "
+    "model's\nimage processor does. A picture that cannot be read ends the run after the answers "
+    "before it.\n"};
+
 /* True if the help of a row is on a page: that of a command, or the part about texts. */
 static int is_on_page(const attn2c_option *row, unsigned page) {
-  const int is_of_texts = (row->commands & ATTN2C_HELP_OF_TEXTS) != 0;
-  return row->help && (page == ATTN2C_HELP_OF_TEXTS ? is_of_texts : (row->commands & page) && !is_of_texts);
+  const unsigned parts = ATTN2C_HELP_OF_TEXTS | ATTN2C_HELP_OF_PICTURES;
+  return row->help &&
+         (page & parts ? row->commands & page : (row->commands & page) && !(row->commands & parts));
 }
 
 /* Prints the options of a page. All meanings begin in the same column, after two blanks where there is room.
@@ -155,10 +166,17 @@ void attn2c_arguments_help(const attn2c_arguments *arguments, const attn2c_descr
   const int page = (int)arguments->command - ATTN2C_COMMAND_INFO;
   const int has_text = arguments->command == ATTN2C_COMMAND_RUN && model->text != NULL;
   print_usage(program, pages[page].command, pages[page].usage, out);
+  const int has_pictures = arguments->command == ATTN2C_COMMAND_RUN && &attn2c_the_pictures != NULL;
   if (has_text) fprintf(out, "       %s run %s\n", program, text_page.usage);
+  if (has_pictures) fprintf(out, "       %s run %s\n", program, picture_page.usage);
   fprintf(out, "\n%s\n", pages[page].text);
   print_options(1U << arguments->command, out);
   if (*pages[page].notes) fprintf(out, "\n%s", pages[page].notes);
+  if (has_pictures) {
+    fprintf(out, "\n%s\n", picture_page.text);
+    print_options(ATTN2C_HELP_OF_PICTURES, out);
+    fprintf(out, "\n%s", picture_page.notes);
+  }
   if (!has_text) return;
   fprintf(out, "\n%s\n", text_page.text);
   print_options(ATTN2C_HELP_OF_TEXTS, out);

@@ -1,6 +1,10 @@
 /* licenses.c - the notices of what is linked into an emitted program, as their licences ask for
- * them. ATTN2C_STATIC: the C library is inside; ATTN2C_STATIC_TEXT: so are utf8proc and PCRE2. */
+ * them. ATTN2C_STATIC: the C library is inside; ATTN2C_STATIC_TEXT: so are utf8proc and PCRE2;
+ * ATTN2C_STATIC_PICTURES: so are libpng, libjpeg-turbo and zlib. */
 #include "program/info.h"
+#ifdef ATTN2C_STATIC_PICTURES
+#include "program/picture_licenses.h"
+#endif
 
 #define MIT_TERMS                                                                                            \
   "Permission is hereby granted, free of charge, to any person obtaining a copy\n"                           \
@@ -171,6 +175,9 @@ void attn2c_licenses(FILE *out) {
 #endif
 #ifdef ATTN2C_STATIC_TEXT
       utf8proc_notice,  pcre2_notice,
+#endif
+#ifdef ATTN2C_STATIC_PICTURES
+      libpng_notice,    jpeg_notice,    zlib_notice,
 #endif
   };
   for (size_t i = 0; i < sizeof notices / sizeof *notices; i++)

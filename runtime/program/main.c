@@ -14,6 +14,7 @@
 #include "program/generate_command.h"
 #include "program/info.h"
 #include "program/pack_command.h"
+#include "program/picture_command.h"
 #include "program/run.h"
 #include "program/text_command.h"
 
@@ -102,6 +103,13 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
   case ATTN2C_COMMAND_INFO:
     return attn2c_info_command(program, arguments, stdout, message);
   case ATTN2C_COMMAND_RUN:
+    if (arguments->image_count > 0) {
+      if (&attn2c_the_pictures)
+        return attn2c_the_pictures->run(program->model, attn2c_the_picture_facts, arguments, stdout, stderr,
+                                        message);
+      attn2c_say(message, "run: this model takes no pictures: its description has no key `pictures`");
+      return ATTN2C_USAGE;
+    }
     if (attn2c_asks_text(arguments)) {
       if (&attn2c_the_text) return attn2c_the_text->run(program->model, arguments, stdout, stderr, message);
       attn2c_say(message, "run: this model takes no text: it was built without a tokenizer");

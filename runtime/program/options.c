@@ -13,7 +13,8 @@ enum {
   GENERATE = 1 << ATTN2C_COMMAND_GENERATE,
   CHAT = 1 << ATTN2C_COMMAND_CHAT,
   PERPLEXITY = 1 << ATTN2C_COMMAND_PERPLEXITY,
-  TEXTS = ATTN2C_HELP_OF_TEXTS
+  TEXTS = ATTN2C_HELP_OF_TEXTS,
+  PICTURES = ATTN2C_HELP_OF_PICTURES
 };
 
 #define FLAG   ATTN2C_OPTION_FLAG
@@ -60,6 +61,23 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "- reads the standard input, one text a line, and answers each as it comes; if WORD names a file, each "
      "of "
      "its lines is a text; any other word is a text itself. May be repeated"},
+    {"--image", NULL, "FILE", RUN | PICTURES, PATH, AT(images), AT(image_count), 0, 0, NULL,
+     "a PNG or JPEG file; a folder, whose files that end in .png, .jpg or .jpeg are taken by name; - is one "
+     "picture on the standard input. May be repeated"},
+    {"--top", NULL, "K", PICTURES, INT, 0, 0, 0, 0, NULL, "the K best labels"},
+    {"--format", NULL, "text", PICTURES, WORD, 0, 0, 0, 0, NULL,
+     "one line a picture with tabs between label and probability, or the numbers of the output; the "
+     "picture's "
+     "name comes first if there are several, or a folder"},
+    {"--format", NULL, "jsonl", PICTURES, WORD, 0, 0, 0, 0, NULL, "one JSON object a line for each picture"},
+    {"--format", NULL, "npy", PICTURES, WORD, 0, 0, 0, 0, NULL,
+     "writes the array of the answers to the standard output"},
+    {"--similar", NULL, NULL, PICTURES, FLAG, 0, 0, 0, 0, NULL,
+     "the cosine of each pair of embeddings, one line a picture"},
+    {"--output", NULL, "NAME=Y.npy", PICTURES, PATH, 0, 0, 0, 0, NULL,
+     "an output of all pictures, one row a picture; the input's name: the images that they became. Answers "
+     "are "
+     "then printed only with --format"},
     {"--text-file", NULL, "F", RUN | TEXTS, TEXT, AT(texts), AT(text_count), ATTN2C_TEXT_FILE, 0, NULL,
      "a file, whatever its name"},
     {"--text-string", NULL, "TEXT", RUN | TEXTS, TEXT, AT(texts), AT(text_count), ATTN2C_TEXT_STRING, 0, NULL,

@@ -33,10 +33,12 @@ typedef struct {
 /* A bit of `commands`: the row's help is in the part about texts of the help of `run`. A row with this bit
  * alone is help for an option of another row. */
 #define ATTN2C_HELP_OF_TEXTS (1U << 15)
+/* The same for the part about pictures. */
+#define ATTN2C_HELP_OF_PICTURES (1U << 14)
 
 /* The rows. Messages and help list the options of a command in their order. Rows after the last are empty,
  * and belong to no command. */
-enum { ATTN2C_OPTIONS = 64 };
+enum { ATTN2C_OPTIONS = 72 };
 extern const attn2c_option attn2c_options[ATTN2C_OPTIONS];
 
 #endif

@@ -4,6 +4,7 @@
  */
 #define _XOPEN_SOURCE 700
 #include "program/run.h"
+#include "base/picture_facts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -159,6 +160,11 @@ static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message 
   const char **input_paths = job->paths, **output_paths = job->paths + entry->input_count + 1;
   int status = ATTN2C_OK;
   if (attn2c_lacks_weights(job->model, arguments->weights, "run", message)) status = ATTN2C_USAGE;
+  if (&attn2c_the_pictures && arguments->input_count == 0 && arguments->output_count == 0) {
+    attn2c_say(message, "run: nothing to compute: give --image with a picture, a folder or -; or arrays with "
+                        "--input and --output");
+    return ATTN2C_USAGE;
+  }
   if (job->model->text != NULL && arguments->input_count == 0 && arguments->output_count == 0) {
     attn2c_say(message,
                "run: nothing to compute: give --text with a text, a file of texts or -; or arrays with "
@@ -275,7 +281,7 @@ static int job_write(const job *job, attn2c_message *message) {
   return status;
 }
 
-void attn2c_note_unused(const attn2c_source *source, const attn2c_arguments *arguments, FILE *notes) {
+static void note_unused(const attn2c_source *source, const attn2c_arguments *arguments, FILE *notes) {
   if (!arguments->verbose || arguments->weights == NULL) return;
   const int unused = attn2c_source_unused(source);
   for (int i = -1; i < unused; i++) {
@@ -291,18 +297,24 @@ void attn2c_note_unused(const attn2c_source *source, const attn2c_arguments *arg
   }
 }
 
-static int run_job(job *job, const attn2c_arguments *arguments, FILE *notes, attn2c_message *message) {
+int attn2c_run_open(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *notes,
+                    attn2c_model **opened, attn2c_message *message) {
   attn2c_source *source;
+  int status = attn2c_source_choose(arguments, model, &source, message);
+  if (status != ATTN2C_OK) return status;
+  note_unused(source, arguments, notes);
+  status = attn2c_model_open(model, source, opened, message);
+  attn2c_source_close(source);
+  return status;
+}
+
+static int run_job(job *job, const attn2c_arguments *arguments, FILE *notes, attn2c_message *message) {
   attn2c_model *model;
   int status = job_allocate(job, message);
   if (status == ATTN2C_OK) status = job_bind(job, arguments, message);
   if (status == ATTN2C_OK) status = job_read(job, message);
   if (status == ATTN2C_OK) status = job_prepare(job, message);
-  if (status == ATTN2C_OK) status = attn2c_source_choose(arguments, job->model, &source, message);
-  if (status != ATTN2C_OK) return status;
-  attn2c_note_unused(source, arguments, notes);
-  status = attn2c_model_open(job->model, source, &model, message);
-  attn2c_source_close(source);
+  if (status == ATTN2C_OK) status = attn2c_run_open(job->model, arguments, notes, &model, message);
   if (status != ATTN2C_OK) return status;
   status = job_compute(job, model, message);
   attn2c_model_close(model);

@@ -97,12 +97,7 @@ static int check_usage(job *job) {
 }
 
 static int open_model(job *job, FILE *notes) {
-  attn2c_source *source;
-  int status = attn2c_source_choose(job->arguments, job->model, &source, job->message);
-  if (status != ATTN2C_OK) return status;
-  attn2c_note_unused(source, job->arguments, notes);
-  status = attn2c_model_open(job->model, source, &job->opened, job->message);
-  attn2c_source_close(source);
+  int status = attn2c_run_open(job->model, job->arguments, notes, &job->opened, job->message);
   if (status != ATTN2C_OK) return status;
   status = attn2c_dispatch_create(job->opened, job->facts->calls, &job->context);
   if (status != ATTN2C_OK) attn2c_say(job->message, "run: no memory for the arena");

@@ -5,16 +5,6 @@
 
 #include "program/text_json_line.h"
 
-static json_t *json_numbers(const float *values, int64_t count) {
-  json_t *list = json_array();
-  for (int64_t i = 0; i < count; i++) {
-    if (json_array_append_new(list, attn2c_json_number((double)values[i])) == 0) continue;
-    json_decref(list);
-    return NULL;
-  }
-  return list;
-}
-
 /* Returns { "label": ..., "score": ... }, or null. */
 static json_t *json_label(const attn2c_view_of_text *view, const attn2c_pick *pick) {
   char buffer[ATTN2C_LABEL_BYTES];
@@ -84,7 +74,7 @@ static json_t *json_rows(const attn2c_view_of_text *view, attn2c_pick *picks) {
     if (answer == ATTN2C_ANSWER_MASKED)
       failed |= json_object_set_new(object, "tokens", json_tokens(view, values, picks)) != 0;
     if (answer == ATTN2C_ANSWER_STATES)
-      failed |= json_object_set_new(object, "state", json_numbers(values, view->width)) != 0;
+      failed |= json_object_set_new(object, "state", attn2c_json_numbers(values, view->width)) != 0;
     failed |= json_array_append_new(list, object) != 0;
   }
   if (!failed) return list;
@@ -113,7 +103,7 @@ static int add_answer(const attn2c_view_of_text *view, attn2c_pick *picks, json_
     return json_object_set_new(object, "label", attn2c_json_text(label, strlen(label)));
   }
   case ATTN2C_ANSWER_EMBEDDING:
-    return json_object_set_new(object, "embedding", json_numbers(view->values, view->width));
+    return json_object_set_new(object, "embedding", attn2c_json_numbers(view->values, view->width));
   case ATTN2C_ANSWER_NEXT:
     return json_object_set_new(object, "next", json_tokens(view, attn2c_view_next(view), picks));
   case ATTN2C_ANSWER_SPAN:

@@ -20,6 +20,16 @@ json_t *attn2c_json_text(const char *text, size_t length) {
 
 json_t *attn2c_json_number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
+json_t *attn2c_json_numbers(const float *values, int64_t count) {
+  json_t *list = json_array();
+  for (int64_t i = 0; i < count; i++) {
+    if (json_array_append_new(list, attn2c_json_number((double)values[i])) == 0) continue;
+    json_decref(list);
+    return NULL;
+  }
+  return list;
+}
+
 /* Writes JSON text. Characters that JSON allows but a terminal interprets or hides occur in strings only, and
  * are escaped. */
 static void print(const char *text, FILE *out) {

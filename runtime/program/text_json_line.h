@@ -4,6 +4,7 @@
 #define ATTN2C_TEXT_JSON_LINE_H
 
 #include <jansson.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* Returns a string; NULL without memory. */
@@ -11,6 +12,9 @@ json_t *attn2c_json_text(const char *text, size_t length);
 
 /* Returns a number, or null if it is not finite. */
 json_t *attn2c_json_number(double value);
+
+/* Returns a list of such numbers; NULL without memory. */
+json_t *attn2c_json_numbers(const float *values, int64_t count);
 
 /* Writes an object as a line and releases it. Returns ATTN2C_MEMORY if the object is NULL or memory is
  * missing. */

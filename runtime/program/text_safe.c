@@ -14,7 +14,7 @@ static void write_text(const char *text, size_t length, const char *plain, const
   const uint8_t *bytes = (const uint8_t *)text;
   for (size_t at = 0; at < length;) {
     int valid;
-    const size_t width = text_part(bytes + at, length - at, &valid);
+    const size_t width = attn2c_utf8_part(text + at, length - at, &valid);
     size_t read;
     const uint32_t point = valid ? text_read(bytes + at, &read) : TEXT_REPLACEMENT;
     const char *known = point && point < 0x80 ? strchr(plain, (int)point) : NULL;
@@ -42,7 +42,7 @@ size_t attn2c_utf8_mend(const char *text, size_t length, char *to) {
   size_t used = 0;
   for (size_t at = 0; at < length;) {
     int valid;
-    const size_t width = text_part((const uint8_t *)text + at, length - at, &valid);
+    const size_t width = attn2c_utf8_part(text + at, length - at, &valid);
     memcpy(to + used, valid ? text + at : "\xef\xbf\xbd", valid ? width : 3);
     used += valid ? width : 3;
     at += width;

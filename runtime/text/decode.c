@@ -1,4 +1,4 @@
-/* decode.c - the last stage: ids into text. The tokens are a list of words; each decoder rewrites the list,
+/* picture.c - the last stage: ids into text. The tokens are a list of words; each decoder rewrites the list,
  * and at the end the words are joined. */
 #include "text/stages.h"
 

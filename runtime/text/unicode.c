@@ -24,24 +24,6 @@ static int in_ranges(const uint32_t (*ranges)[2], size_t count, uint32_t point) 
 
 static utf8proc_category_t category(uint32_t point) { return utf8proc_category((utf8proc_int32_t)point); }
 
-/* Returns the length of a malformed part: its first byte and the continuations that could follow that. */
-static size_t maximal_part(const uint8_t *text, size_t available) {
-  uint8_t first = text[0];
-  size_t most = first < 0xc2 || first > 0xf4 ? 1 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3, width = 1;
-  if (most < 2 || available < 2) return 1;
-  uint8_t low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-  uint8_t high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-  if (text[1] < low || text[1] > high) return 1;
-  for (width = 2; width < most && width < available && (text[width] & 0xc0) == 0x80;) width++;
-  return width;
-}
-
-size_t text_part(const uint8_t *text, size_t available, int *valid) {
-  size_t width = attn2c_utf8_width((const char *)text, available);
-  *valid = width != 0;
-  return width ? width : maximal_part(text, available);
-}
-
 int text_is_valid(const uint8_t *text, size_t length) {
   for (size_t at = 0; at < length;) {
     size_t width = attn2c_utf8_width((const char *)text + at, length - at);

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/utf8.h"
+
 #define TEXT_REPLACEMENT 0xfffdu
 
 /* Returns the code point at `at`, in well-formed UTF-8, and sets *width to its bytes. */
@@ -44,9 +46,10 @@ static inline size_t text_before(const uint8_t *bytes, size_t end) {
   return end;
 }
 
-/* Returns the bytes of the character at `text`, or, if `valid` is set to 0, of one maximal malformed part. At
- * least one byte must be available. */
-size_t text_part(const uint8_t *text, size_t available, int *valid);
+/* As attn2c_utf8_part. */
+static inline size_t text_part(const uint8_t *text, size_t available, int *valid) {
+  return attn2c_utf8_part((const char *)text, available, valid);
+}
 int text_is_valid(const uint8_t *text, size_t length);
 
 int text_is_white(uint32_t point);       /* White_Space */

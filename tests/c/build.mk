@@ -63,7 +63,8 @@ $(archive): $(patsubst %.c,$(bin)/obj/%.o,$(notdir $(runtime)))
 	rm -f $@
 	$(AR) rcs $@ $^
 helper_objects := $(patsubst %,$(bin)/obj/c_%.o,$(helpers))
-libraries      := -lcriterion -ljansson $(text_libraries) -lm -ldl -lpthread
+picture_libraries := -lpng -ljpeg -lz
+libraries      := -lcriterion -ljansson $(text_libraries) $(picture_libraries) -lm -ldl -lpthread
 
 $(addprefix $(bin)/test_,$(tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(helper_objects) $(bin)/obj/kernels_c.o $(archive)
 	$(CC) $(sanitize) -o $@ $^ $(wraps) $(libraries)

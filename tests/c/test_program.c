@@ -242,7 +242,8 @@ Test(program, helps_with_each_option) {
     for (int i = 0; i < ATTN2C_OPTIONS; i++) {
       const attn2c_option *row = &attn2c_options[i];
       char label[80];
-      if (!row->help || row->commands & ATTN2C_HELP_OF_TEXTS || !(row->commands >> (command + 1) & 1))
+      if (!row->help || row->commands & (ATTN2C_HELP_OF_TEXTS | ATTN2C_HELP_OF_PICTURES) ||
+          !(row->commands >> (command + 1) & 1))
         continue;
       snprintf(label, sizeof label, "\n  %s%s%s%s%s ", row->letter ? row->letter : "",
                row->letter ? ", " : "", row->name, row->value ? " " : "", row->value ? row->value : "");

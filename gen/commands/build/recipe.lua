@@ -2,6 +2,7 @@
 -- A job is { name, commands, from or inputs }. Nothing here runs a program or knows a path.
 local linkage = require("data.linkage")
 local version = require("common.version")
+local words = require("common.words")
 
 local recipe = {}
 
@@ -44,6 +45,7 @@ local loops = { "-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=o
 local generator_of = { libxsmm = { "-lxsmmgen" }, c = {} }
 local libraries = { "-lpthread", "-lm" }
 local text_libraries = { "-lutf8proc", "-lpcre2-8" }
+local picture_libraries = { "-lpng", "-ljpeg", "-lz" } -- of the program alone
 
 -- Returns the name of a source's object: NAME.o for an emitted file, FOLDER-FILE.o for one of the runtime. No model's
 -- name has a `-`, so that an emitted file and a file of the runtime never have the same object. ending: distinguishes
@@ -59,12 +61,19 @@ local function object(from, source, flags, name)
     commands = { { CC, plain, flags, CFLAGS, "-c", INPUTS, "-o", RESULT } } }
 end
 
--- True if a source is part of a model. Tokenizers and the program's functions on text (FOLDER/text_*.c) are only for
+-- Sources of the program that write answers to texts and to pictures.
+local of_answers = words.set { "program/text_answer.c", "program/text_json_line.c", "program/text_safe.c",
+  "program/text_similar.c" }
+
+-- True if a source is part of a model. Decoders of pictures and FOLDER/picture_*.c are only for models that take
+-- pictures. Tokenizers and the program's functions on text (FOLDER/text_*.c) are only for
 -- models that take text, chat/ for those with a chat template, samplers and the program's functions that generate
 -- (FOLDER/*generate*.c) for those that continue. Tools are separate programs.
 local function is_wanted(source, providers, options)
   if source:match("^tools/") then return false end
   if source:match("generate") and not options.has_generation then return false end
+  if of_answers[source] then return options.has_text or options.has_pictures end
+  if source:match("^picture/") or source:match("^%w+/picture_") then return options.has_pictures end
   if source:match("^text/") or source:match("^%w+/text_") then return options.has_text end
   if source:match("^chat/") then return options.has_chat end
   local provider = source:match("^model/kernels_(.*)%.c$")
@@ -143,6 +152,7 @@ local function model_objects(spec, builds, entries, options)
   for _, build in ipairs(builds) do add_build(shipped, program, spec, build, entries, options.is_static) end
   shipped[#shipped + 1] = object("model", name .. "_model.c", { "-O1" })
   if options.has_text then shipped[#shipped + 1] = object("model", name .. "_text.c", { "-O1" }) end
+  if options.has_pictures then shipped[#shipped + 1] = object("model", name .. "_picture.c", { "-O1" }) end
   if options.has_chat then shipped[#shipped + 1] = object("model", name .. "_chat.c", { "-O1" }) end
   for _, build in ipairs(builds) do
     program[#program + 1] = object("model", name .. build.suffix .. "_program.c", { "-O1", of_program })
@@ -178,11 +188,12 @@ local function weight_jobs(name, form, packer, target)
 end
 
 -- Returns the job that finds the versions of linked libraries, in the macros that their headers define.
-local function versions_job(spec, provider, has_text)
+local function versions_job(spec, provider, options)
   return { name = spec.name .. ".versions", from = "runtime", source = "program/versions.h", is_fresh = true,
     is_read = true, commands = { { CC, plain, jansson_header, CFLAGS,
       provider == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {},
-      has_text and "-DATTN2C_WITH_TEXT" or {}, "-E", "-dM", INPUTS, "-o", RESULT } } }
+      options.has_text and "-DATTN2C_WITH_TEXT" or {}, options.has_pictures and "-DATTN2C_WITH_PICTURES" or {},
+      "-E", "-dM", INPUTS, "-o", RESULT } } }
 end
 
 -- The program that opens a tokenizer's tables. It is the same for all models, and so is its name.
@@ -236,6 +247,7 @@ function recipe.opener(results) return results[OPENER] end
 ---   is_static     true if the program is static
 ---   embed         "packed" or "stored": the form of weights that are linked in; nil: none are
 ---   has_text      true if the model takes text
+---   has_pictures  true if it takes pictures
 ---   has_chat      true if it has a chat template
 ---   has_generation  true if the model continues its sequences
 function recipe.jobs(spec, builds, runtime_sources, entries, options)
@@ -253,12 +265,13 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
         { { name = object_name("program/main.c") }, { name = object_name("program/fortified.c") },
           { name = archive } }),
       commands = { { CC, LDFLAGS, CFLAGS, static, "-o", RESULT, INPUTS, generator_of[providers.program], JANSSON,
-        of_text, libraries } } }
+        of_text, options.has_pictures and picture_libraries or {}, libraries } } }
   end
   local is_static = options.is_static
   local licenses = is_static and { object("runtime", "program/licenses.c",
     { "-Os", of_program, "-DATTN2C_STATIC", defined_by("program/licenses.c", providers),
-      options.has_text and "-DATTN2C_STATIC_TEXT" or nil }, object_name("program/licenses.c", "-static")) } or {}
+      options.has_text and "-DATTN2C_STATIC_TEXT" or {},
+      options.has_pictures and "-DATTN2C_STATIC_PICTURES" or {} }, object_name("program/licenses.c", "-static")) } or {}
   local runtime_of_static = is_static and static_objects(providers, runtime_sources, options) or {}
   local archive = is_static and "libattn2c_static.a" or archive_of(providers.program)
   local final = program_job(name, linked_in, licenses, archive, is_static and smaller or {})
@@ -290,7 +303,7 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
   local packing = embed and weight_jobs(name, embed, packer, builds[1].target)
   local all = {}
   for _, jobs in ipairs { shipped, program, runtime, runtime_of_static, licenses, packing or {}, links,
-    { versions_job(spec, providers.program, options.has_text) },
+    { versions_job(spec, providers.program, options) },
     options.has_text and opening_jobs(runtime) or {} } do
     table.move(jobs, 1, #jobs, #all + 1, all)
   end

@@ -26,11 +26,13 @@ function sbom.versions(text)
   return { compiler = macros.__VERSION__, compiler_name = compiler_name,
     glibc = joined("__GLIBC__", "__GLIBC_MINOR__"), jansson = macros.JANSSON_VERSION,
     libxsmm = macros.LIBXSMM_CONFIG_VERSION, pcre2 = joined("PCRE2_MAJOR", "PCRE2_MINOR"),
+    libpng = macros.PNG_LIBPNG_VER_STRING, zlib = macros.ZLIB_VERSION, ["libjpeg-turbo"] = macros.LIBJPEG_TURBO_VERSION,
     utf8proc = joined("UTF8PROC_VERSION_MAJOR", "UTF8PROC_VERSION_MINOR", "UTF8PROC_VERSION_PATCH") }
 end
 
 local licenses = {
   attn2c = "MIT", libxsmm = "BSD-3-Clause", jansson = "MIT", utf8proc = "MIT AND Unicode-DFS-2015",
+  libpng = "libpng-2.0", zlib = "Zlib", ["libjpeg-turbo"] = "IJG AND BSD-3-Clause",
   pcre2 = "BSD-3-Clause", glibc = "LGPL-2.1-or-later", gcc = "GPL-3.0-or-later WITH GCC-exception-3.1",
   clang = "Apache-2.0 WITH LLVM-exception",
 }
@@ -38,6 +40,8 @@ local licenses = {
 local homes = {
   libxsmm = "https://github.com/libxsmm/libxsmm", jansson = "https://github.com/akheron/jansson",
   utf8proc = "https://github.com/JuliaStrings/utf8proc", pcre2 = "https://github.com/PCRE2Project/pcre2",
+  libpng = "http://www.libpng.org/pub/png/libpng.html", zlib = "https://zlib.net/",
+  ["libjpeg-turbo"] = "https://libjpeg-turbo.org/",
   glibc = "https://www.gnu.org/software/libc/", gcc = "https://gcc.gnu.org/", clang = "https://clang.llvm.org/",
 }
 
@@ -67,15 +71,18 @@ local function links_of(facts, kind)
   if kind == "archive" then how = "DEPENDS_ON" end
   if kind == "program" and facts.is_static then how = "STATIC_LINK" end
   for _, name in ipairs(facts.has_text and { "utf8proc", "pcre2" } or {}) do list[#list + 1] = { name, how } end
+  for _, name in ipairs(facts.has_pictures and kind == "program" and { "libpng", "libjpeg-turbo", "zlib" } or {}) do
+    list[#list + 1] = { name, how }
+  end
   list[#list + 1] = { facts.versions.glibc and "glibc" or "libc", how } -- no macro has the version of another C library
   return list
 end
 
 --- Returns the text of N.spdx.json.
---- facts: { name, providers, has_text, is_static = those of the recipe; line = the command line that repeats the build;
---- flags = a list of texts; versions = the result of sbom.versions; inputs = a list of { id, name, sum = SHA-256,
---- is_inside = true if results contain it }; outputs = a list of { id, name, text, kind }; created = a time in SPDX's
---- format }.
+--- facts: { name, providers, has_text, has_pictures, is_static = those of the recipe; line = the command line that
+--- repeats the build; flags = a list of texts; versions = the result of sbom.versions; inputs = a list of { id, name,
+--- sum = SHA-256, is_inside = true if results contain it }; outputs = a list of { id, name, text, kind }; created = a
+--- time in SPDX's format }.
 function sbom.text(facts)
   local packages, relationships, is_there = {}, {}, {}
   local function relate(from, how, to)

@@ -63,11 +63,12 @@ end
 local IMPORTS = "import os\nfrom typing import Any, Dict, Optional\nfrom numpy.typing import ArrayLike\n"
 
 -- Returns the files of runtime/python that a module has. A file about something that the model has not is left out.
-local function parts_of(masked, any, tokenizer, chat, continues)
+local function parts_of(masked, any, tokenizer, chat, continues, pictures)
   local names = { "calls" }
   if masked or any then names[#names + 1] = "masks" end
   names[#names + 1] = "library"
   if any then names[#names + 1] = "sequences" end
+  if pictures then names[#names + 1] = "pictures" end
   if tokenizer then names[#names + 1] = "text" end
   if continues then names[#names + 1] = "generate" end
   if continues and tokenizer then names[#names + 1] = "generate_text" end
@@ -88,7 +89,8 @@ function emit_module.values(state)
   made.text_class = primary.spec.context and "_GeneratingText" or "_TextModel"
   made.plain_class = primary.spec.context and "_Generating" or "_Model"
   made.first_input = made.inputs[1].name
-  local parts = parts_of(made.masked, primary.spec.any, state.tokenizer, state.chat, primary.spec.context)
+  local parts = parts_of(made.masked, primary.spec.any, state.tokenizer, state.chat, primary.spec.context,
+    primary.spec.pictures)
   made.imports, made.parts = emit_python.join(state.root, parts, IMPORTS)
   return made
 end

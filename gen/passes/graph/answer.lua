@@ -1,4 +1,4 @@
--- answer.lua: decides what the answer to a text is: which inputs text fills, the kind of the answer, and its outputs.
+-- answer.lua: decides what the answer to a text or a picture is: the inputs that they fill, its kind, and its outputs.
 -- runtime/base/text_facts.h has the kinds.
 local answer = {}
 
@@ -12,12 +12,13 @@ local function is_beside(member)
 end
 
 answer.inputs = { "ids", "token_types", "lengths", "attention_mask", "pool_mask" }
+local of_pictures = { "image" }
 
--- Returns the number, from 0, of each input that text fills, by attn2c's own name for it; -1: the entry has none.
-local function inputs_of(spec, graph)
+-- Returns the number, from 0, of each input of a list of attn2c's own names; -1: the entry has none.
+local function inputs_of(spec, graph, list)
   local renamed, number, result = spec.inputs or {}, {}, {}
   for i, name in ipairs(graph.entry.inputs) do number[graph.tensors[name].member] = i - 1 end
-  for _, name in ipairs(answer.inputs) do result[name] = number[renamed[name] or name] or -1 end
+  for _, name in ipairs(list) do result[name] = number[renamed[name] or name] or -1 end
   return result
 end
 
@@ -43,6 +44,7 @@ local function kind_of(spec, graph, has_mask)
   end
   local function rank_of(i) return #graph.tensors[graph.entry.outputs[i]].shape end
   if number.start_logits and number.end_logits then return "SPAN", number.start_logits, number.end_logits end
+  if spec.pictures and number.pooler_output then return "EMBEDDING", number.pooler_output, 0 end
   if number.last_hidden_state then return "STATES", number.last_hidden_state, 0 end
   if last == 0 then return "STATES", 0, 0 end
   local stage, is_rows = last_stage(spec), rank_of(last) == 3
@@ -69,11 +71,12 @@ local function function_of(spec, width)
 end
 
 --- Returns { inputs = name -> number or -1, kind, output, second: numbers of outputs from 0, label_function }.
+--- tokenizer: nil for a model that takes pictures.
 function answer.of(spec, graph, tokenizer)
-  local kind, output, second = kind_of(spec, graph, tokenizer.mask ~= nil)
+  local kind, output, second = kind_of(spec, graph, tokenizer and tokenizer.mask ~= nil)
   local shape = graph.tensors[graph.entry.outputs[output + 1]].shape
-  return { inputs = inputs_of(spec, graph), kind = kind, output = output, second = second,
-    label_function = function_of(spec, shape[#shape]) }
+  return { inputs = inputs_of(spec, graph, tokenizer and answer.inputs or of_pictures), kind = kind,
+    output = output, second = second, label_function = function_of(spec, shape[#shape]) }
 end
 
 --- Returns an answer as lines of text.
@@ -81,8 +84,11 @@ function answer.dump(made)
   local lines = { ("  answer %s of output %d%s, %s"):format(made.kind, made.output,
     made.kind == "SPAN" and " and " .. made.second or "", made.label_function) }
   for _, name in ipairs(answer.inputs) do
-    if made.inputs[name] >= 0 then lines[#lines + 1] = ("  text fills input %d, %s"):format(made.inputs[name], name) end
+    if (made.inputs[name] or -1) >= 0 then
+      lines[#lines + 1] = ("  text fills input %d, %s"):format(made.inputs[name], name)
+    end
   end
+  if made.inputs.image then lines[#lines + 1] = ("  pictures fill input %d, image"):format(made.inputs.image) end
   return lines
 end
 

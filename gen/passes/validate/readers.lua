@@ -471,5 +471,6 @@ read.names = require("passes.validate.names")(tools)
 read.inputs = require("passes.validate.inputs")(tools, read)
 read.rope_scaling = require("passes.validate.rope")(tools, read)
 read.generation = require("passes.validate.generation")(tools, read)
+read.pictures = require("passes.validate.pictures").reader(tools, read)
 
 return { read = read, show = show, one_of = one_of, suggestion = suggestion }

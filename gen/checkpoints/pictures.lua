@@ -1,0 +1,134 @@
+-- pictures.lua: reads how a folder prepares pictures: preprocessor_config.json, or the image_processor of
+-- processor_config.json.
+-- Keys and defaults are those of transformers 5.23. If a step is not supported, the model takes no pictures, and a note
+-- says why: its arrays are right all the same.
+local faults = require("common.faults")
+local json = require("common.json")
+local words = require("common.words")
+
+local pictures = {}
+
+local HALF = { 0.5, 0.5, 0.5 }
+local CLIP_MEAN, CLIP_STD = { 0.48145466, 0.4578275, 0.40821073 }, { 0.26862954, 0.26130258, 0.27577711 }
+
+-- The defaults of a processor, by the beginning of its class's name. resample: the number of Pillow's filter.
+local bit = { resample = 3, mean = CLIP_MEAN, std = CLIP_STD, size = { shortest_edge = 224 }, crop = 224, edge = true }
+local processors = {
+  ViT = { resample = 2, mean = HALF, std = HALF, size = { height = 224, width = 224 } },
+  DeiT = { resample = 3, mean = HALF, std = HALF, size = { height = 256, width = 256 }, crop = 224 },
+  CLIP = bit, Bit = bit,
+  Siglip = { resample = 3, mean = HALF, std = HALF, size = { height = 224, width = 224 }, edge = true },
+}
+
+local filters = { [2] = "bilinear", [3] = "bicubic" }
+
+-- Keys that do not change pixels of red, green and blue.
+local unused = words.set { "image_processor_type", "feature_extractor_type", "processor_class", "do_convert_rgb",
+  "data_format", "input_data_format", "return_tensors", "device", "disable_grouping", "_processor_class", "auto_map",
+  "default_to_square", "do_pad", "pad_size", "image_seq_length", "processor_type", "_valid_processor_keys",
+  "_valid_kwargs_names", "_backend", "model_input_names" }
+
+local function is_count(value) return math.type(value) == "integer" and value >= 1 end
+
+-- Returns the class's stem, and its defaults.
+local function processor_of(config)
+  local class = config.image_processor_type or config.feature_extractor_type
+  if type(class) ~= "string" then return nil, "no image_processor_type" end
+  local stem = class:match("^(%w-)ImageProcessor%w*$") or class:match("^(%w-)FeatureExtractor$")
+  if not processors[stem] then return nil, ("image_processor_type: %s is not supported"):format(faults.quote(class)) end
+  return processors[stem]
+end
+
+-- Returns a size { height, width } or { shortest_edge }, or nil. edge: true if a number is the shortest edge.
+local function size_of(value, edge)
+  if is_count(value) then return edge and { shortest_edge = value } or { height = value, width = value } end
+  if type(value) ~= "table" then return nil end
+  if is_count(value[1]) and is_count(value[2]) and #value == 2 then return { height = value[1], width = value[2] } end
+  local known = { height = value.height, width = value.width, shortest_edge = value.shortest_edge }
+  for name, each in pairs(value) do
+    if each ~= json.null and (known[name] ~= each or not is_count(each)) then return nil end
+  end
+  local is_edge, is_exact = known.shortest_edge ~= nil, known.height ~= nil and known.width ~= nil
+  return is_edge ~= (known.height ~= nil or known.width ~= nil) and (is_edge or is_exact) and known or nil
+end
+
+-- Returns three numbers, or nil.
+local function planes_of(value)
+  if type(value) == "number" then return { value, value, value } end
+  if type(value) ~= "table" or #value ~= 3 then return nil end
+  for i = 1, 3 do if type(value[i]) ~= "number" or value[i] ~= value[i] then return nil end end
+  return { value[1], value[2], value[3] }
+end
+
+-- Returns the value of `pictures` for an image of `sides` { height, width }, or nil and what is not supported.
+local function steps_of(config, sides)
+  local defaults, problem = processor_of(config)
+  if not defaults then return nil, problem end
+  local function given(key, default)
+    local value = config[key]
+    if value == nil or value == json.null then return default end
+    return value
+  end
+  if given("do_pad", false) ~= false then return nil, "do_pad is not supported" end
+  local result = {}
+  local edge = given("default_to_square", not defaults.edge) == false
+  if given("do_resize", true) then
+    local size = size_of(given("size", defaults.size), edge)
+    if not size then return nil, "size: height and width, or shortest_edge, are supported" end
+    local resample = given("resample", defaults.resample)
+    result.filter = filters[resample]
+    if not result.filter then return nil, ("resample: %s is not supported; 2 and 3 are"):format(tostring(resample)) end
+    result.height, result.width, result.shortest_edge = size.height, size.width, size.shortest_edge
+  end
+  if given("do_center_crop", defaults.crop ~= nil) then
+    local size = size_of(given("crop_size", defaults.crop), false)
+    if not size or size.height ~= sides[1] or size.width ~= sides[2] then
+      return nil, "crop_size: other than the model's image_size"
+    end
+    result.crop = true
+  elseif result.height and (result.height ~= sides[1] or result.width ~= sides[2]) then
+    return nil, "size: other than the model's image_size"
+  end
+  if given("do_rescale", true) then
+    result.scale = given("rescale_factor", 1 / 255)
+    if type(result.scale) ~= "number" or not (result.scale >= 1e-9 and result.scale <= 1e6) then
+      return nil, "rescale_factor: a number from 1e-9 to 1e6 is supported"
+    end
+  end
+  if given("do_normalize", true) then
+    result.mean, result.std = planes_of(given("image_mean", defaults.mean)), planes_of(given("image_std", defaults.std))
+    if not result.mean or not result.std then return nil, "image_mean, image_std: lists of 3 numbers are supported" end
+    for i = 1, 3 do
+      if not (math.abs(result.mean[i]) <= 1e6 and result.std[i] >= 1e-6 and result.std[i] <= 1e6) then
+        return nil, "image_mean, image_std: numbers up to 1e6 are supported, and deviations from 1e-6 on"
+      end
+    end
+  end
+  return result
+end
+
+local known = words.set { "do_resize", "size", "resample", "do_center_crop", "crop_size", "do_rescale",
+  "rescale_factor", "do_normalize", "image_mean", "image_std" }
+
+--- Returns the value of the key `pictures` of a description, or nil. preprocessor: { file, config } of the folder, or
+--- nil; sides: height and width of the model's image; notes: a list that lines for the user are added to.
+function pictures.of(preprocessor, sides, notes)
+  if not preprocessor then
+    notes[#notes + 1] = "preprocessor_config.json: missing: the model takes arrays, and no pictures"
+    return nil
+  end
+  local result, problem = steps_of(preprocessor.config, sides)
+  if problem then
+    notes[#notes + 1] = ("%s: %s: the model takes arrays, and no pictures"):format(preprocessor.file, problem)
+    return nil
+  end
+  for _, key in ipairs(words.sorted_keys(preprocessor.config)) do
+    if not known[key] and not unused[key] then
+      notes[#notes + 1] = ("%s: %s: not a key of transformers' image processors; it has no effect"):format(
+        preprocessor.file, faults.quote(key))
+    end
+  end
+  return result
+end
+
+return pictures

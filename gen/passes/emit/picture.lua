@@ -1,0 +1,27 @@
+-- picture.lua: writes the facts of a model that takes pictures, as the values of templates/picture.c.in.
+-- The facts say how pixels become the model's image, and what the answer is (runtime/base/picture_facts.h).
+local c = require("common.c")
+
+local emit_picture = {}
+
+-- Returns numbers as a list of C's floats.
+local function floats(list)
+  local texts = {}
+  for i, value in ipairs(list) do texts[i] = "(float)" .. c.double(value) end
+  return table.concat(texts, ", ")
+end
+
+--- Returns the values of the template.
+function emit_picture.values(state)
+  local spec, answer, labels = state.spec, state.primary.graph.answer, {}
+  local given = spec.pictures
+  for i, label in ipairs(spec.labels or {}) do labels[i] = c.string(label) end
+  local resize = given.shortest_edge and "SHORTEST" or given.height and "EXACT" or "NONE"
+  return { width = spec.input.width, height = spec.input.height, resize = resize,
+    resize_width = given.width or given.shortest_edge or 0, resize_height = given.height or given.shortest_edge or 0,
+    filter = given.filter:upper(), crops = given.crop and 1 or 0, scale = c.double(given.scale),
+    mean = floats(given.mean), deviation = floats(given.std), input = answer.inputs.image, answer = answer.kind,
+    output = answer.output, label_list = labels, label_function = "ATTN2C_" .. answer.label_function }
+end
+
+return emit_picture

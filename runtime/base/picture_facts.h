@@ -1,0 +1,44 @@
+/* picture_facts.h - declares the facts of a model that takes pictures: how pixels become its input, and its
+ * answer. */
+#ifndef ATTN2C_PICTURE_FACTS_H
+#define ATTN2C_PICTURE_FACTS_H
+
+#include "base/text_facts.h"
+
+typedef enum {
+  ATTN2C_RESIZE_NONE,
+  ATTN2C_RESIZE_EXACT,   /* to resize_width x resize_height */
+  ATTN2C_RESIZE_SHORTEST /* the shorter edge to resize_height; the longer one keeps the ratio, rounded down */
+} attn2c_resize_kind;
+
+typedef enum { ATTN2C_FILTER_BILINEAR, ATTN2C_FILTER_BICUBIC } attn2c_filter;
+
+/* The planes of a picture: red, green, blue. */
+#define ATTN2C_PLANES 3
+
+typedef struct attn2c_picture_facts {
+  int width, height; /* of the model's input */
+  attn2c_resize_kind resize;
+  int resize_width, resize_height;
+  attn2c_filter filter;
+  int crops;    /* 1: the middle of the resized picture, width x height; beyond its edges there is 0 */
+  double scale; /* factor of a pixel's value, 0 to 255 */
+  float mean[ATTN2C_PLANES], deviation[ATTN2C_PLANES]; /* (value - mean) / deviation */
+  int input;                                           /* index of the entry's input */
+  attn2c_answer answer;
+  int output;                /* index of the output that answers */
+  const char *const *labels; /* NULL: labels are numbers */
+  int label_count;
+  attn2c_label_function function;
+  const attn2c_lengths *calls; /* how a number of pictures becomes calls */
+} attn2c_picture_facts;
+
+/* The program's commands for pictures (program/picture_command.h). In the program of a model that takes
+ * pictures, attn2c_the_pictures points to them, and attn2c_the_picture_facts to the model's facts; other
+ * programs contain neither. */
+typedef struct attn2c_picture_commands attn2c_picture_commands;
+extern const attn2c_picture_commands attn2c_picture_program;
+extern const attn2c_picture_commands *const attn2c_the_pictures __attribute__((weak));
+extern const attn2c_picture_facts *const attn2c_the_picture_facts __attribute__((weak));
+
+#endif

@@ -1,0 +1,20 @@
+/* prepare.h - turns the pixels of a picture into a model's input, as transformers' image processors do:
+ * resize, crop the middle, multiply, normalise. */
+#ifndef ATTN2C_PREPARE_H
+#define ATTN2C_PREPARE_H
+
+#include "base/picture_facts.h"
+
+/* The longest side of a picture, in pixels. */
+#define ATTN2C_LONGEST_SIDE ((int64_t)1 << 24)
+
+/* Returns 1 if a picture of this size becomes an input of the model's size. A model that neither resizes to
+ * one size nor crops takes only pictures of its own size. */
+int attn2c_picture_fits(const attn2c_picture_facts *facts, int64_t width, int64_t height);
+
+/* Writes the input [3][height][width] that becomes of `pixels` [height][width][3]: red, green and blue, from
+ * 0 to 255. Returns ATTN2C_OK, _USAGE if the sizes do not fit, or _MEMORY. */
+int attn2c_picture_prepare(const attn2c_picture_facts *facts, const uint8_t *pixels, int64_t width,
+                           int64_t height, float *input);
+
+#endif

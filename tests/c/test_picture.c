@@ -1,0 +1,269 @@
+/* test_picture.c - pictures against Pillow and transformers (tests/pictures/goldens.py): decoded, resized to
+ * the same bits, prepared; then damaged at every byte, cut anywhere, too large, and without memory. */
+#include "faults.h"
+#include "picture/picture.h"
+#include "picture/prepare.h"
+#include "picture/resample.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#define FOLDER "tests/pictures/"
+
+static uint8_t *read_file(const char *path, size_t *size) {
+  FILE *file = fopen(path, "rb");
+  cr_assert_not_null(file, "%s", path);
+  uint8_t *bytes = malloc(1 << 16);
+  *size = fread(bytes, 1, 1 << 16, file);
+  cr_assert_lt(*size, (size_t)1 << 16);
+  fclose(file);
+  return bytes;
+}
+
+static int decode(const uint8_t *bytes, size_t size, attn2c_picture *picture, char *fault) {
+  const int status = attn2c_picture_decode(bytes, size, picture, fault);
+  if (status == ATTN2C_OK)
+    cr_assert(picture->width > 0 && picture->height > 0 && picture->pixels != NULL);
+  else
+    cr_assert(picture->pixels == NULL && *fault != '\0' && strchr(fault, '\n') == NULL);
+  return status;
+}
+
+/* Calls visit for each picture of the goldens, with the bytes of its file. */
+static int each_file(void (*visit)(const char *name, const uint8_t *bytes, size_t size)) {
+  DIR *folder = opendir(FOLDER "files");
+  int count = 0;
+  cr_assert_not_null(folder);
+  for (struct dirent *entry; (entry = readdir(folder));) {
+    char path[400];
+    size_t size;
+    if (entry->d_name[0] == '.' || strstr(entry->d_name, ".ppm")) continue;
+    snprintf(path, sizeof path, FOLDER "files/%s", entry->d_name);
+    uint8_t *bytes = read_file(path, &size);
+    visit(entry->d_name, bytes, size);
+    free(bytes);
+    count++;
+  }
+  closedir(folder);
+  return count;
+}
+
+static void compare(const char *name, const uint8_t *bytes, size_t size) {
+  char path[400], fault[ATTN2C_PICTURE_FAULT];
+  attn2c_picture picture;
+  size_t expected_size;
+  int width, height, header;
+  cr_assert_eq(decode(bytes, size, &picture, fault), ATTN2C_OK, "%s: %s", name, fault);
+  snprintf(path, sizeof path, FOLDER "files/%s.ppm", name);
+  uint8_t *expected = read_file(path, &expected_size);
+  cr_assert_eq(sscanf((const char *)expected, "P6 %d %d 255%n", &width, &height, &header), 2);
+  cr_assert(picture.width == width && picture.height == height, "%s", name);
+  for (int64_t i = 0; i < picture.width * picture.height * 3; i++)
+    cr_assert_eq(picture.pixels[i], expected[header + 1 + i], "%s: value %d", name, (int)i);
+  free(expected);
+  attn2c_picture_free(&picture);
+}
+
+Test(picture, decoded_as_pillow_does) { cr_assert_geq(each_file(compare), 50); }
+
+/* A file that is cut or has a wrong byte is refused in one line, or decoded. */
+static void damage(const char *name, const uint8_t *bytes, size_t size) {
+  char fault[ATTN2C_PICTURE_FAULT];
+  attn2c_picture picture;
+  const int is_png = strstr(name, ".png") != NULL;
+  int refused = 0;
+  for (size_t cut = 0; cut < size; cut += is_png ? 1 : 7) {
+    uint8_t *part = malloc(cut + 1); /* exactly so long, so that a sanitizer sees reads beyond */
+    memcpy(part, bytes, cut);
+    refused += decode(part, cut, &picture, fault) != ATTN2C_OK;
+    attn2c_picture_free(&picture);
+    free(part);
+  }
+  cr_assert_gt(refused, 10, "%s", name);
+  uint8_t *changed = malloc(size);
+  for (size_t at = 2; at < size; at += is_png ? 1 : 5) {
+    memcpy(changed, bytes, size);
+    changed[at] = (uint8_t)(changed[at] ^ (1 << at % 8));
+    decode(changed, size, &picture, fault);
+    attn2c_picture_free(&picture);
+  }
+  free(changed);
+}
+
+static void damage_some(const char *name, const uint8_t *bytes, size_t size) {
+  static const char *const some[] = {
+      "palette4_interlaced.png", "rgba16.png", "exif_late8.png", "xmp7.png",
+      "progressive.jpg",         "exif6.jpg",  "cmyk.jpg",       "restarts.jpg"};
+  for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+    if (strcmp(name, some[i]) == 0) damage(name, bytes, size);
+}
+
+Test(picture, damaged) { each_file(damage_some); }
+
+/* A cut JPEG file is refused even if all its pixels are there: the end is missing. */
+Test(picture, cut_jpeg) {
+  char fault[ATTN2C_PICTURE_FAULT];
+  attn2c_picture picture;
+  size_t size;
+  uint8_t *bytes = read_file(FOLDER "files/rgb420.jpg", &size);
+  cr_assert_eq(decode(bytes, size - 2, &picture, fault), ATTN2C_FORMAT);
+  cr_assert_str_eq(fault, "is damaged: the file ends too early");
+  free(bytes);
+}
+
+/* A header of 50,000 x 50,000 pixels, and of 0 x 0, in a file of some bytes. */
+Test(picture, sizes) {
+  char fault[ATTN2C_PICTURE_FAULT];
+  attn2c_picture picture;
+  size_t size;
+  uint8_t *bytes = read_file(FOLDER "files/rgb8.png", &size);
+  for (int i = 0; i < 2; i++) {
+    const uint32_t side = i ? 0 : 50000;
+    for (int b = 0; b < 4; b++) bytes[16 + b] = bytes[20 + b] = (uint8_t)(side >> (24 - 8 * b));
+    const uint32_t sum = (uint32_t)crc32(0, bytes + 12, 17);
+    for (int b = 0; b < 4; b++) bytes[29 + b] = (uint8_t)(sum >> (24 - 8 * b));
+    faults_clear();
+    cr_assert_eq(decode(bytes, size, &picture, fault), ATTN2C_FORMAT);
+    cr_assert_lt(faults_largest_block(), 1u << 20);
+    if (i == 0)
+      cr_assert_str_eq(fault, "has 50000 x 50000 pixels, but 1 to 178956970 pixels in all are allowed");
+  }
+  free(bytes);
+  bytes = read_file(FOLDER "files/rgb420.jpg", &size);
+  for (size_t at = 2; at + 9 < size; at++) { /* the frame: marker C0, length, precision, height, width */
+    if (bytes[at] != 0xff || bytes[at + 1] != 0xc0) continue;
+    memcpy(bytes + at + 5, "\xff\xdc\xff\xdc", 4);
+    break;
+  }
+  cr_assert_eq(decode(bytes, size, &picture, fault), ATTN2C_FORMAT);
+  cr_assert_str_eq(fault, "has 65500 x 65500 pixels, but 1 to 178956970 pixels in all are allowed");
+  free(bytes);
+}
+
+Test(picture, other_files) {
+  static const struct {
+    const char *bytes, *said;
+  } cases[] = {
+      {"", "is empty; PNG and JPEG files are supported"},
+      {"GIF89a....", "is a GIF file; PNG and JPEG files are supported"},
+      {"RIFF....WEBPVP8 ", "is a WebP file; PNG and JPEG files are supported"},
+      {"\x89PNG", "is no picture; PNG and JPEG files are supported"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char fault[ATTN2C_PICTURE_FAULT];
+    attn2c_picture picture;
+    const size_t size = strlen(cases[i].bytes);
+    cr_assert_eq(decode((const uint8_t *)cases[i].bytes, size, &picture, fault), ATTN2C_FORMAT);
+    cr_assert_str_eq(fault, cases[i].said);
+  }
+}
+
+/* The pixels that goldens.py draws. */
+static uint8_t *drawn(int64_t width, int64_t height, uint32_t seed) {
+  uint8_t *pixels = malloc((size_t)(width * height * 3));
+  for (int64_t i = 0; i < width * height * 3; i++) {
+    seed = (seed * 1103515245u + 12345u) & 0x7fffffffu;
+    pixels[i] = (uint8_t)(seed >> 16);
+  }
+  return pixels;
+}
+
+Test(picture, resized_to_the_bits_of_pillow) {
+  FILE *file = fopen(FOLDER "resized.txt", "r");
+  char name[20];
+  long width, height, to_width, to_height;
+  unsigned sum;
+  uint32_t seed = 0;
+  cr_assert_not_null(file);
+  while (fscanf(file, "%19s %ld %ld %ld %ld %x", name, &width, &height, &to_width, &to_height, &sum) == 6) {
+    const attn2c_filter filter =
+        *name == 'b' && name[2] == 'l' ? ATTN2C_FILTER_BILINEAR : ATTN2C_FILTER_BICUBIC;
+    const attn2c_resample_axis x = {width, to_width, 0, to_width}, y = {height, to_height, 0, to_height};
+    uint8_t *pixels = drawn(width, height, ++seed), *out = malloc((size_t)(to_width * to_height * 3));
+    cr_assert_eq(attn2c_resample(pixels, &x, &y, filter, out), ATTN2C_OK);
+    cr_assert_eq(crc32(0, out, (uInt)(to_width * to_height * 3)), sum, "%s %ld x %ld to %ld x %ld", name,
+                 width, height, to_width, to_height);
+    /* A window has the values of the whole. */
+    const attn2c_resample_axis some_x = {width, to_width, to_width / 3, to_width - to_width / 2},
+                               some_y = {height, to_height, to_height / 4, to_height - to_height / 2};
+    uint8_t *window = malloc((size_t)(some_x.count * some_y.count * 3));
+    cr_assert_eq(attn2c_resample(pixels, &some_x, &some_y, filter, window), ATTN2C_OK);
+    for (int64_t r = 0; r < some_y.count; r++)
+      cr_assert_eq(memcmp(window + r * some_x.count * 3,
+                          out + ((some_y.first + r) * to_width + some_x.first) * 3, (size_t)some_x.count * 3),
+                   0);
+    free(window);
+    free(pixels);
+    free(out);
+  }
+  fclose(file);
+  cr_assert_eq(seed, 24);
+}
+
+/* The crop of a picture that is smaller than it: the larger half of the border is before the picture. */
+Test(picture, border) {
+  const attn2c_picture_facts facts = {
+      .width = 4, .height = 3, .crops = 1, .scale = 0.5, .mean = {1, 2, 3}, .deviation = {1, 2, 4}};
+  const uint8_t pixel[3] = {10, 20, 30};
+  float input[3 * 3 * 4];
+  cr_assert_eq(attn2c_picture_prepare(&facts, pixel, 1, 1, input), ATTN2C_OK);
+  static const float inside[3] = {4, 4, 3}, outside[3] = {-1, -1, -0.75f};
+  for (int i = 0; i < 3 * 3 * 4; i++)
+    cr_assert_eq(input[i], i % 12 == 1 * 4 + 2 ? inside[i / 12] : outside[i / 12], "%d", i);
+}
+
+Test(picture, fits) {
+  attn2c_picture_facts facts = {
+      .width = 4, .height = 3, .resize = ATTN2C_RESIZE_SHORTEST, .resize_height = 3};
+  cr_assert_eq(attn2c_picture_fits(&facts, 8, 6), 1);
+  cr_assert_eq(attn2c_picture_fits(&facts, 9, 6), 1); /* 4.5 is 4 */
+  cr_assert_eq(attn2c_picture_fits(&facts, 10, 6), 0);
+  facts.crops = 1;
+  cr_assert_eq(attn2c_picture_fits(&facts, 10, 6), 1);
+  cr_assert_eq(attn2c_picture_fits(&facts, 0, 6), 0);
+  cr_assert_eq(attn2c_picture_fits(&facts, ATTN2C_LONGEST_SIDE + 1, 1), 0);
+}
+
+Test(picture, without_memory) {
+  const attn2c_picture_facts facts = {.width = 4,
+                                      .height = 3,
+                                      .resize = ATTN2C_RESIZE_EXACT,
+                                      .resize_width = 4,
+                                      .resize_height = 3,
+                                      .filter = ATTN2C_FILTER_BICUBIC,
+                                      .scale = 1,
+                                      .deviation = {1, 1, 1}};
+  uint8_t *pixels = drawn(9, 9, 1);
+  float input[3 * 3 * 4];
+  faults_clear();
+  cr_assert_eq(attn2c_picture_prepare(&facts, pixels, 9, 9, input), ATTN2C_OK);
+  const long allocations = faults_allocations();
+  for (long n = 1; n <= allocations; n++) {
+    faults_clear();
+    faults_allocation(n, 0);
+    cr_assert_eq(attn2c_picture_prepare(&facts, pixels, 9, 9, input), ATTN2C_MEMORY);
+    cr_assert_eq(faults_live_blocks(), 0);
+  }
+  faults_clear();
+  free(pixels);
+  size_t size;
+  uint8_t *bytes = read_file(FOLDER "files/exif6.jpg", &size);
+  for (long n = 1;; n++) {
+    char fault[ATTN2C_PICTURE_FAULT];
+    attn2c_picture picture;
+    faults_clear(); /* counts blocks from here on */
+    faults_allocation(n, 0);
+    const int status = attn2c_picture_decode(bytes, size, &picture, fault);
+    const long met = faults_met();
+    attn2c_picture_free(&picture);
+    cr_assert_eq(faults_live_blocks(), 0);
+    if (met == 0) break;
+    cr_assert_eq(status, ATTN2C_MEMORY);
+  }
+  faults_clear();
+  free(bytes);
+}

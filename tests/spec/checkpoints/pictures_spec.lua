@@ -1,0 +1,62 @@
+-- pictures_spec.lua: preprocessor_config.json becomes the key `pictures`, or a note says why not.
+require("tests.spec.helper")
+local json = require("common.json")
+local pictures = require("checkpoints.pictures")
+
+local function read(config, sides)
+  local notes = {}
+  return pictures.of(config and { file = "p.json", config = config }, sides or { 224, 224 }, notes), notes
+end
+
+local HALF = { 0.5, 0.5, 0.5 }
+
+describe("checkpoints.pictures", function()
+  it("has the defaults of each processor", function()
+    assert.same({ filter = "bilinear", height = 224, width = 224, scale = 1 / 255, mean = HALF, std = HALF },
+      read { image_processor_type = "ViTImageProcessorFast" })
+    local clip = read { image_processor_type = "CLIPImageProcessor", size = json.null }
+    assert.equal(224, clip.shortest_edge)
+    assert.is_true(clip.crop)
+    assert.equal("bicubic", clip.filter)
+    assert.same({ 224, true }, { read({ feature_extractor_type = "CLIPFeatureExtractor", size = 224 }).shortest_edge,
+      read({ feature_extractor_type = "DeiTFeatureExtractor" }).crop })
+    assert.equal(224, read({ feature_extractor_type = "ViTFeatureExtractor", size = 224 }).height)
+  end)
+
+  it("reads all keys", function()
+    local result, notes = read({ image_processor_type = "BitImageProcessor", size = { shortest_edge = 30 },
+      crop_size = { height = 20, width = 16 }, resample = 2, rescale_factor = 0.5, image_mean = 0.25,
+      image_std = { 1, 2, 3 }, do_convert_rgb = true, do_pad = json.null, odd = 1 }, { 20, 16 })
+    assert.same({ shortest_edge = 30, crop = true, filter = "bilinear", scale = 0.5, mean = { 0.25, 0.25, 0.25 },
+      std = { 1, 2, 3 } }, result)
+    assert.same({ "p.json: \"odd\": not a key of transformers' image processors; it has no effect" }, notes)
+    assert.same({}, read { image_processor_type = "ViTImageProcessor", do_resize = false, do_rescale = false,
+      do_normalize = false })
+  end)
+
+  it("says why a model takes no pictures", function()
+    local more = ": the model takes arrays, and no pictures"
+    for _, each in ipairs {
+      { nil, "preprocessor_config.json: missing" },
+      { {}, "p.json: no image_processor_type" },
+      { { image_processor_type = "OwlViTImageProcessor" },
+        'p.json: image_processor_type: "OwlViTImageProcessor" is not supported' },
+      { { image_processor_type = "ViTImageProcessor", resample = 1 },
+        "p.json: resample: 1 is not supported; 2 and 3 are" },
+      { { image_processor_type = "ViTImageProcessor", do_pad = true }, "p.json: do_pad is not supported" },
+      { { image_processor_type = "ViTImageProcessor", size = 200 }, "p.json: size: other than the model's image_size" },
+      { { image_processor_type = "ViTImageProcessor", size = { longest_edge = 3 } },
+        "p.json: size: height and width, or shortest_edge, are supported" },
+      { { image_processor_type = "CLIPImageProcessor", crop_size = 200 },
+        "p.json: crop_size: other than the model's image_size" },
+      { { image_processor_type = "ViTImageProcessor", image_std = { 0, 1, 1 } },
+        "p.json: image_mean, image_std: numbers up to 1e6 are supported, and deviations from 1e-6 on" },
+      { { image_processor_type = "ViTImageProcessor", rescale_factor = "x" },
+        "p.json: rescale_factor: a number from 1e-9 to 1e6 is supported" },
+    } do
+      local result, notes = read(each[1])
+      assert.is_nil(result)
+      assert.same({ each[2] .. more }, notes)
+    end
+  end)
+end)

@@ -1,0 +1,43 @@
+-- pictures_spec.lua: the key `pictures` of a description.
+local helper = require("tests.spec.helper")
+
+local function description(pictures, more)
+  local result = { name = "tiny", d_model = 16, heads = 2, layers = 1, target = "avx2", pictures = pictures,
+    input = { stage = "image", height = 8, width = 8, patch = 4 } }
+  for key, value in pairs(more or {}) do result[key] = value end
+  return result
+end
+
+local function refusals(pictures, more) return helper.refusals(description(pictures, more)) end
+
+describe("passes.validate.pictures", function()
+  it("reads every field, and has defaults", function()
+    local all = { height = 10, width = 12, filter = "bicubic", crop = true, scale = 0.5, mean = { 1, 2, 3.5 },
+      std = { 1, 1, 2 } }
+    assert.same(all, helper.state(description(all), "validate").spec.pictures)
+    assert.same({ filter = "bilinear", crop = false, scale = 1.0, mean = { 0.0, 0.0, 0.0 }, std = { 1.0, 1.0, 1.0 } },
+      helper.state(description({}), "validate").spec.pictures)
+    assert.is_false(helper.state(description(false), "validate").spec.pictures)
+    assert.same({}, refusals { shortest_edge = 9, crop = true })
+  end)
+
+  it("says what is wrong", function()
+    assert.same({
+      'pictures: no field "crops" (did you mean crop?)',
+      "pictures.filter: \"lanczos\", but bilinear or bicubic is allowed",
+      "pictures.mean: a table, but a list of 3 numbers is allowed",
+      "pictures.std.2: 0, but a number from 1e-06 to 1e+06 is allowed",
+    }, refusals { crops = true, filter = "lanczos", mean = { 1, 2 }, std = { 1, 0, 1 } })
+    assert.same({ "pictures: true, but false or a table such as { height = 224, width = 224 } is allowed" },
+      refusals(true))
+    assert.same({ "pictures: height and width go together" }, refusals { height = 8 })
+    assert.same({ "pictures: shortest_edge does not go with height and width" },
+      refusals { height = 8, width = 8, shortest_edge = 8 })
+    assert.same({ "pictures: height 9 and width 8, but without crop they must be the image's, 8 and 8" },
+      refusals { height = 9, width = 8 })
+    assert.same({ "pictures: goes with 3 channels, but the image has 1" },
+      refusals({}, { input = { stage = "image", height = 8, width = 8, patch = 4, channels = 1 } }))
+    assert.same({ "pictures: goes with input = image { ... }" },
+      refusals({}, { seq = 4, input = { stage = "hidden" } }))
+  end)
+end)
