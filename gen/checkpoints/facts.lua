@@ -123,6 +123,8 @@ function facts.family(config)
     refuse("usage", "model_type", ("%s is not supported; supported are %s, and similar models by a description "
       .. "(models/*.lua)"):format(faults.quote(word), table.concat(families.called(), ", ")))
   end
+  local other = family.other and family.other(config)
+  if other then return families.by_type[other], other end
   return family, word
 end
 

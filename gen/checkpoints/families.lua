@@ -9,15 +9,17 @@
 --   fixed         keys of the description that the family always has
 --   only          config key -> { allowed values, reason }: other values change the result and are not supported
 --   unused        config keys without effect, in addition to those of all families (effects.lua)
+--   other         a function of config.json: the model_type of another family that a folder with this one is of, or nil
 --   inside        model_type -> the key of the part of config.json that describes the model
 --   sums_types    true: without an input of token types, the table of tokens has the first type added (typed_tokens)
 --   heads         class suffix -> stages after the model (heads.lua)
---   derive        a function of the facts, for arithmetic of this family alone
+--   derive        a function of the facts, config.json, the names of weights, and a function that is true if the file
+--                 has a tensor of the model: for arithmetic of this family alone
 local families = {}
 
 local list = { "albert", "bert", "deit", "distilbert", "electra", "gemma", "gemma2", "gemma3", "gpt2", "gpt_neox",
-  "granite", "gte", "llama", "mistral", "modernbert", "mpnet", "nomic_bert", "olmo2", "phi", "phi3", "qwen2", "qwen3",
-  "roberta", "smollm3", "starcoder2", "t5", "timm", "vit" }
+  "granite", "gte", "jina_bert", "llama", "mistral", "modernbert", "mpnet", "nomic_bert", "olmo2", "phi", "phi3",
+  "qwen2", "qwen3", "roberta", "smollm3", "starcoder2", "t5", "timm", "vit" }
 
 --- The families by their names, by model_type, and as naming schemes.
 families.by_name, families.by_type, families.schemes = {}, {}, {}

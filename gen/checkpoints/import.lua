@@ -419,7 +419,9 @@ function import.text(path, from, form)
     if f.kv_heads == false then f.kv_heads = f.heads end
     f.pooler_width = f.pooler_width or f.d_model
     f.pooler_activation = f.pooler_activation or "tanh"
-    if self.family.derive then self.family.derive(f, self.folder.config, self.names) end
+    if self.family.derive then
+      self.family.derive(f, self.folder.config, self.names, function(name) return has(self, name) end)
+    end
     if f.causal == nil then f.causal = self.family.causal or false end
     local head = head_of(self, self.folder.config)
     self.notes[#self.notes + 1] = (self.family.notes or {})[head]

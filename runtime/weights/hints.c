@@ -27,6 +27,7 @@ static const struct {
     {"ModernBertModel", "modernbert", {"attn.Wqkv.weight", "mlp.Wi.weight"}},
     {"NomicBertModel", "nomic_bert", {"attn.Wqkv.weight", "mlp.fc11.weight"}},
     {"GteModel", "gte", {"attention.qkv_proj.weight", "mlp.up_gate_proj.weight"}},
+    {"JinaBertModel", "jina_bert", {"attention.self.query.weight", "mlp.gated_layers.weight"}},
     {"GPTNeoXModel", "gpt_neox", {"attention.query_key_value.weight", "mlp.dense_h_to_4h.weight"}},
     {"Phi3Model", "phi3", {"self_attn.qkv_proj.weight", "mlp.gate_up_proj.weight"}},
     {"PhiModel", "phi", {"self_attn.dense.weight", "mlp.fc1.weight"}},

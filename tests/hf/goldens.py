@@ -32,6 +32,8 @@ import torch
 import transformers as hf
 from safetensors.numpy import load_file, save_file
 
+import jina
+
 GOLDENS = Path(__file__).resolve().parent / "goldens"
 BATCH, SEQ, VOCAB, WIDTH = 2, 7, 37, 24
 LENGTHS = [7, 4]
@@ -207,6 +209,12 @@ CASES.update({
     "new_masked": ("GteForMaskedLM", {**GTE, "type_vocab_size": 1}, {"change": "published_gte"}),
     "new_sequence": ("GteForSequenceClassification", {**GTE, **LABELS, "type_vocab_size": 1},
                      {"change": "published_gte"}),
+    "jina_bert_model": ("JinaBertModel", BERT, {"change": "published_jina"}),
+    "jina_bert_sequence": ("JinaBertForSequenceClassification", {**BERT, **LABELS, "num_attention_heads": 3,
+                                                                 "feed_forward_type": "reglu"},
+                           {"change": "published_jina"}),
+    "jina_bert_masked": ("JinaBertForMaskedLM", {**BERT, "type_vocab_size": 1}, {"change": "published_jina"}),
+    "jina_bert_code": ("JinaBertModel", {**BERT, "post_norm": True}, {"change": "published_jina"}),
     "modernbert_sentence": ("ModernBertModel", MODERN, {"sentence": [["mean_tokens"], None, True]}),
 })
 
@@ -306,6 +314,15 @@ def published_gte(folder):
         layer_norm_type="layer_norm", logn_attention_clip1=False, logn_attention_scale=False, pack_qkv=True,
         position_embedding_type="rope", rope_theta=NTK_BASE, rope_scaling={"factor": NTK, "type": "ntk"},
         unpad_inputs=False, use_memory_efficient_attention=False)
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+
+
+def published_jina(folder):
+    """As the published folders of JinaBERT, with code of their own."""
+    config = json.loads((folder / "config.json").read_text())
+    del config["post_norm"]
+    config.update(auto_map={"AutoModel": "jinaai/jina-bert-implementation--modeling_bert.JinaBertModel"},
+                  emb_pooler="mean", attn_implementation="torch", model_max_length=8192)
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
 
 
@@ -421,7 +438,7 @@ def write(name):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     generator = torch.Generator().manual_seed(zlib.crc32(name.encode()))
-    model_class = getattr(hf, class_name)
+    model_class = getattr(jina, class_name, None) or getattr(hf, class_name)
     config = model_class.config_class(**settings)
     model = model_class(config)
     fill(model, generator)

@@ -1,6 +1,8 @@
 -- families_spec: the tables of families: whole, of known words, and with a golden each.
 local helper = require("tests.spec.helper")
+local facts_pass = require("checkpoints.facts")
 local families = require("checkpoints.families")
+local json = require("common.json")
 local lfs = require("lfs")
 local names = require("checkpoints.names")
 local stages = require("data.stages")
@@ -49,7 +51,8 @@ describe("a family", function()
     for case in lfs.dir(goldens) do
       local config = lfs.attributes(goldens .. "/" .. case .. "/config.json", "mode")
         and helper.read(goldens .. "/" .. case .. "/config.json") or ""
-      seen[config:match('"model_type": "([^"]+)"') or ""] = true
+      local values = json.decode(config)
+      if values then seen[select(2, facts_pass.family(values))] = true end
     end
     for model_type in pairs(families.by_type) do assert.is_true(seen[model_type], model_type) end
   end)

@@ -220,5 +220,29 @@ return function(values)
     classes = gte_classes("relu"),
   }
 
+  local jina = like(parts.bert, { positions = "alibi", max_position = NONE, names = "jina_bert" })
+  local jina_gate = { gated = true, ["bias.up"] = false }
+  local qk_norm = { ["encoder.layer.0.attention.self.layer_norm_q.weight"] = { 768 } }
+
+  families.jina_bert = {
+    base = jina,
+    cases = joined(parts.bert_cases(768), {
+      { { hidden_size = 384 }, { d_model = 384, d_ff = 3072 } },
+      { { max_position_embeddings = 40 }, { seq = 40 } },
+      { { type_vocab_size = 1 }, parts.no_types },
+      { { feed_forward_type = "geglu", position_embedding_type = "alibi" }, jina_gate },
+      { { feed_forward_type = "reglu" }, plus(jina_gate, { activation = "relu" }) },
+      { { feed_forward_type = "geglu" }, plus(jina_gate, { qk_norm = "all" }), tensors = qk_norm },
+      -- As the published folders say it.
+      { { feed_forward_type = "geglu", model_type = "bert", position_embedding_type = "alibi" }, jina_gate },
+    }),
+    classes = { Model = parts.model("jina_bert"), ForTokenClassification = parts.tokens("jina_bert"),
+      ForQuestionAnswering = parts.question("jina_bert"),
+      ForSequenceClassification = parts.pooled("jina_bert", "bert.pooler.dense pooler.dense", 768),
+      ForMaskedLM = parts.masked("jina_bert", 768, "gelu", "cls.predictions.transform.dense",
+        "cls.predictions.transform.LayerNorm", "cls.predictions.decoder.weight",
+        "cls.predictions.decoder.bias cls.predictions.bias") },
+  }
+
   return families
 end

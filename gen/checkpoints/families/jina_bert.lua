@@ -1,0 +1,63 @@
+-- jina_bert.lua: describes JinaBERT (Günther et al. 2023): BERT with ALiBi's distances to both sides and gated
+-- feed-forwards. Published folders have the model_type "bert" and code of their own. Its second version has a norm of
+-- all queries and all keys.
+local heads = require("checkpoints.heads")
+
+local layer = "encoder.layer.*."
+
+-- Returns the rule of a half of the tensor with the gate and the other factor, which the versions order differently.
+local function half(version, number)
+  if version == 1 then return { layer .. "mlp.gated_layers.weight", part = number, parts = 2 } end
+  return { layer .. "mlp.up_gated_layer.weight", part = number, parts = 2, when = { "qk_norm", "all" } }
+end
+
+local config = heads.bert_config { vocab = 30522, types = 2, width = 768, layers = 12, heads = 12, d_ff = 3072 }
+for _, entry in ipairs(config) do if entry.to == "max_position" then entry.to = "longest" end end
+config[#config + 1] = { "feed_forward_type", to = "ff", default = "original", kind = "word",
+  words = { geglu = { "gelu", true }, reglu = { "relu", true }, original = { nil, false } } }
+
+return {
+  model_types = { jina_bert = "JinaBert" },
+  called = { jina_bert = "JinaBERT" },
+  prefixes = { "bert.", "" },
+  sums_types = true,
+  tensors = heads.typed_tokens {
+    { "input.norm", "embeddings.LayerNorm" },
+    { "l*.attn.q", layer .. "attention.self.query" },
+    { "l*.attn.k", layer .. "attention.self.key" },
+    { "l*.attn.v", layer .. "attention.self.value" },
+    { "l*.attn.q_norm", layer .. "attention.self.layer_norm_q" },
+    { "l*.attn.k_norm", layer .. "attention.self.layer_norm_k" },
+    { "l*.attn.out", layer .. "attention.output.dense" },
+    { "l*.norm1", { layer .. "attention.output.LayerNorm", layer .. "layer_norm_1" } },
+    { "l*.ff.gate.weight", half(2, 2) },
+    { "l*.ff.up.weight", half(2, 1) },
+    { "l*.ff.gate.weight", half(1, 1) },
+    { "l*.ff.up", { layer .. "intermediate.dense", when = { "gated", false } } },
+    { "l*.ff.up.weight", half(1, 2) },
+    { "l*.ff.down", { layer .. "mlp.wo", layer .. "mlp.down_layer", layer .. "output.dense" } },
+    { "l*.norm2", { layer .. "mlp.layernorm", layer .. "layer_norm_2", layer .. "output.LayerNorm" } },
+  },
+  config = config,
+  only = {
+    position_embedding_type = { { "alibi" }, "JinaBERT with other positions is not supported" },
+    alibi_scaling = { { 1 }, "distances that are scaled are not supported" },
+  },
+  unused = { "auto_map", "emb_pooler", "model_max_length", "embedding_model" },
+  fixed = { norm = "post", positions = "alibi" },
+  derive = function(facts, _, _, has)
+    local activation, is_gated = table.unpack(facts.ff, 1, 2)
+    facts.gated, facts.bias = is_gated, is_gated and { up = false } or nil
+    facts.activation = activation or facts.activation
+    if has("encoder.layer.0.attention.self.layer_norm_q.weight") then facts.qk_norm = "all" end
+  end,
+  heads = {
+    Model = heads.model("pooler.dense"),
+    ForSequenceClassification = heads.pooled("pooler.dense"),
+    ForTokenClassification = heads.token_classification,
+    ForQuestionAnswering = heads.question_answering,
+    ForMaskedLM = heads.masked_lm { transform = "cls.predictions.transform.dense",
+      norm = "cls.predictions.transform.LayerNorm", vocabulary = "cls.predictions.decoder",
+      bias = "cls.predictions.bias" },
+  },
+}
