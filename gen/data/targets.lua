@@ -20,7 +20,8 @@
 -- token_block     maximum rows of a product's tile
 -- call_rows       maximum rows of a strip
 -- fetch           how many panels ahead products prefetch into the second-level cache, spread over their work; 0: none
--- stream          bytes in the same weights that a product of one strip prefetches ahead; 0: none
+-- stream          bytes in the same weights that a product of one strip prefetches ahead; 0: none. Less than a page of
+--                 4 KB: the hardware's prefetching begins anew in each page, and finds the next one begun
 -- group_tokens    sequences are taken together until they have at least this number of tokens
 -- query_block     query rows whose scores are held at a time
 -- tile_bytes      bytes of scores that are held at a time; fewer query rows are taken where their rows are long
@@ -74,7 +75,7 @@ targets.features = {
 -- Returns the rule of all targets with a target's own values, `more`.
 local function rule(more)
   local all = {
-    panel = 64, token_block = 64, call_rows = 4096, fetch = 0, stream = 8192,
+    panel = 64, token_block = 64, call_rows = 4096, fetch = 0, stream = 3072,
     group_tokens = 128, query_block = 32, key_block = 64, window_block = 32, key_align = 16, tile_bytes = 262144,
     softmax_block = 512, piece_rows = 64,
     row_block = 16, pad = 1, odd_lines = 256, least_phase = 2000000, least_team = 2000000,
@@ -105,8 +106,8 @@ local avx512 = {
   rule = rule { pad = 16 },
   deep = {
     { rows = 1, open = true, narrow = true, use = { panel = 32, token_block = 128, fetch = 1 } },
-    { rows = 1, open = true, inputs = 512, use = { panel = 32, token_block = 256, fetch = 1, stream = 16384 } },
-    { rows = 1, open = true, use = { panel = 32, token_block = 208, fetch = 1, stream = 16384 } },
+    { rows = 1, open = true, inputs = 512, use = { panel = 32, token_block = 256, fetch = 1 } },
+    { rows = 1, open = true, use = { panel = 32, token_block = 208, fetch = 1 } },
     { rows = 160, narrow = true, use = { panel = 48, token_block = 128, fetch = 1 } },
     { rows = 160, inputs = 512, use = { panel = 48, token_block = 256, fetch = 1 } },
     { rows = 160, use = { panel = 48, token_block = 208, fetch = 1 } },

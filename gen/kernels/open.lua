@@ -42,8 +42,11 @@ local function call_of(kernel, name, adds, a, b, group, number, after)
   local of_a = group.offset == "0" and "0" or inputs == 1 and group.offset or ("%d * (%s)"):format(inputs, group.offset)
   local of_c = at(more.c or "c", { more.one_strip and "0" or ("row * %d"):format(kernel.ldc), group.offset })
   local size = k.k == "k" and "(int)k" or tostring(kernel.k)
-  local fetch = kernel.fetch and (", %s + ahead.from + (%s) * ahead.each, ahead.every, %d"):format(a, number,
-    kernel.fetch.lines) or ""
+  local fetch = ""
+  if kernel.fetch then
+    fetch = kernel.fetch.near and (", %d"):format(kernel.fetch.near)
+      or (", %s + ahead.from + (%s) * ahead.each, ahead.every, %d"):format(a, number, kernel.fetch.lines)
+  end
   return {
     ("%s(%s, %s, %s,"):format(name, at(a, { of_a }), at(b, { ("row * %d"):format(kernel.ldb) }), of_c),
     ("  %s, %d, %d, %d, %s, %s, %d%s);"):format(size, kernel.lda, kernel.ldb, kernel.ldc, adds,
@@ -168,7 +171,7 @@ function open.body(kernel, lanes, adds, a, b, after, strip_name, groups)
   local k, most = operands.named(kernel), kernel.strips.strips[1].size
   local lines = { ("const size_t strips = (n + %d) / %d;"):format(most - 1, most) }
   if k.m == "m" then lines[#lines + 1] = ("const size_t vectors = m / %d;"):format(lanes) end
-  if kernel.fetch then append(lines, ahead_of(kernel)) end
+  if kernel.fetch and kernel.fetch.by_strips then append(lines, ahead_of(kernel)) end
   local more = after or {}
   append(lines, { "for (size_t i = 0, row = 0, rows; i < strips; i++, row += rows) {",
     "  rows = n / strips + (i < n % strips);" })

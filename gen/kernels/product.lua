@@ -39,7 +39,9 @@ local function shape_of(kernel, rows, group)
       some = kernel.open ~= nil }
   end
   local inputs, is_open = types.group(kernel.types.a), operands.named(kernel).k == "k"
-  return { rows = rows.size, vectors = group.size, rows_held = kernel.strips.rows_held, fetches = kernel.fetch ~= nil,
+  local near = kernel.fetch and kernel.fetch.near ~= nil
+  return { rows = rows.size, vectors = group.size, rows_held = kernel.strips.rows_held,
+    fetches = kernel.fetch ~= nil and not near, near = near,
     form = kernel.strips.form, types = kernel.types,
     cut = is_open and inputs > 1 or not is_open and kernel.k % inputs > 0,
     some = is_open and inputs > 1, half = group.half }

@@ -6,7 +6,7 @@ package.path = "gen/?.lua;" .. package.path
 local product = require("kernels.product")
 local registers = require("passes.plan.registers")
 local targets = require("data.targets")
-local ahead = require("passes.plan.ahead")
+local ahead = require("passes.plan.ahead").of
 local types = require("data.types")
 
 local target = targets.by_name[arg[1]]

@@ -153,7 +153,11 @@ local function check_product(k, target, name)
       expect(fetch.lines <= k.fetch.lines, "lower", "%s: a product prefetches too few lines", name)
     end
   end
-  if k.fetch and not k.fetch.by_strips then check_ahead(k, name) end
+  if k.fetch and k.fetch.near then
+    expect(k.fetch.near > 0, "lower", "%s: a product prefetches what it reads", name)
+  elseif k.fetch and not k.fetch.by_strips then
+    check_ahead(k, name)
+  end
 end
 
 --- Checks that steps are as declared, and so are the strips of products.

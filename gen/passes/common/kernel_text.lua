@@ -27,6 +27,7 @@ end
 
 -- Returns what a product prefetches (plan/ahead.lua) as text.
 local function ahead(fetch)
+  if fetch.near then return ("; each prefetches A %d steps ahead"):format(fetch.near) end
   if fetch.by_strips then
     local parts = {}
     for i, each in ipairs(fetch.by_strips) do

@@ -66,7 +66,9 @@ function sentences.product(step, calls)
     k.strips.step, k.strips.block) end
   if k.strips.rows_held then list[#list + 1] = "rows stay in registers" end
   if not k.a_room then list[#list + 1] = ("only %s floats of a row of A are read"):format(k.m) end
-  if k.fetch and k.fetch.by_strips then
+  if k.fetch and k.fetch.near then
+    list[#list + 1] = ("prefetches A %d steps ahead"):format(k.fetch.near)
+  elseif k.fetch and k.fetch.by_strips then
     list[#list + 1] = "prefetches by its number of strips"
   elseif k.fetch and k.fetch.apart then
     list[#list + 1] = ("a step prefetches %d lines at each of %d places %d bytes apart, from %d bytes ahead"):format(

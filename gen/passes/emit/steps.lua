@@ -84,7 +84,7 @@ local function fetched_by(step, addresses)
   for _, each in ipairs(ahead and ahead.by_strips or {}) do
     if each and each.each < bytes then ahead = each end
   end
-  if ahead and not ahead.by_strips and ahead.each < bytes then -- several strips, each for its share of a later panel
+  if ahead and ahead.from and ahead.each < bytes then -- several strips, each for its share of a later panel
     local panel = addresses.weights[a.buffer] + a.offset + ahead.from
     return panel, panel + bytes
   end

@@ -9,7 +9,7 @@ local types = require("data.types")
 local candidates = {}
 
 -- Panels; how many panels ahead are prefetched; bytes ahead in a stream.
-local PANELS, FETCHES, STREAMS, TOKEN_BLOCKS = { 48, 64, 32, 16, 80 }, { 1, 0 }, { 8192, 0, 4096, 16384 },
+local PANELS, FETCHES, STREAMS, TOKEN_BLOCKS = { 48, 64, 32, 16, 80 }, { 1, 0 }, { 3072, 0, 8192, 16384 },
   { 128, 64, 256, 32 }
 
 local CALL_ROWS = 4096 -- strips have as many rows as the registers hold

@@ -37,7 +37,7 @@ local function ahead_by_strips(state, fusion, product)
   for i = 1, (product.n + most - 1) // most do
     local strips = { groups = product.strips.groups, strips = { { count = i, size = most } },
       step = product.strips.step }
-    list[i] = ahead(product, strips, fusion.parameters, target.vector)
+    list[i] = ahead.of(product, strips, fusion.parameters, target.vector)
     lines = math.max(lines, list[i] and list[i].lines or 0)
   end
   return lines > 0 and { by_strips = list, lines = lines } or nil
@@ -66,7 +66,7 @@ local function of_panel(state, region, fusion, rows, i)
   local product = { m = fusion.outputs[i], n = rows, k = fusion.leading.operands.weight.shape[2],
     lda = types.whole_lines(fusion.panels.widths[i], "f32"), types = fusion.types, a_room = true }
   cut(state, product, p)
-  product.fetch = state.plan.memoise("ahead", function() return ahead(product, product.strips, p, target.vector) end,
+  product.fetch = state.plan.memoise("ahead", function() return ahead.of(product, product.strips, p, target.vector) end,
     product.m, rows, product.k, product.lda, p.call_rows, p.fetch, p.stream, product.types) or nil
   return product
 end
@@ -133,12 +133,17 @@ end
 local function of_attention(state, region)
   local p = state.plan.parameters
   region.products, region.product_of = {}, alike.first_of { "m", "n", "k", "types", "a_room", "open" }
+  local is_together = false
   local function visit(what, m, n, k, of, a_room)
     local product = { what = what, m = m, n = n, k = k, types = of, a_room = a_room,
       open = region.open and open_of[what] or nil }
     if region.product_of(product) ~= product then return end
     region.products[#region.products + 1] = product
-    if region.open then return cut_open(state, product) end
+    if region.open then
+      cut_open(state, product)
+      product.fetch = is_together and ahead.near(product) or nil
+      return
+    end
     cut(state, product, p)
   end
   for _, block in ipairs(region.blocks) do
@@ -147,6 +152,7 @@ local function of_attention(state, region)
       each_with_tables(state, region, each, visit)
     end
   end
+  is_together = true
   each_together(region, visit)
 end
 

@@ -1,5 +1,5 @@
 -- shapes.lua: lists the products that are measured, and their candidates.
-local ahead = require("passes.plan.ahead")
+local ahead = require("passes.plan.ahead").of
 local divide = require("passes.common.divide")
 local registers = require("passes.plan.registers")
 local targets = require("data.targets")

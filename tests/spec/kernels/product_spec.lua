@@ -5,7 +5,7 @@ local product = require("kernels.product")
 local registers = require("passes.plan.registers")
 local strip = require("kernels.strip")
 local targets = require("data.targets")
-local ahead_of = require("passes.plan.ahead")
+local ahead_of = require("passes.plan.ahead").of
 local types = require("data.types")
 local words = require("common.words")
 

@@ -105,6 +105,15 @@ describe("a strip", function()
     end
   end)
 
+  it("prefetches the rows that it reads soon, where it is told to", function()
+    local near = setmetatable({ near = true }, { __index = shape(3, 4) })
+    local text = strip.text(near)
+    assert.equal("strip_3x4_near", strip.name(near))
+    assert.equal(1, count(text, "attn2c_ask%(a %+ near %* lda, %(4 %* ATTN2C_LANES %+ 15%) / 16%);"))
+    assert.equal(1, count(text, "int a_lanes, int c_lanes, int near%) {"))
+    assert.equal(0, count(strip.text(shape(3, 4)), "near"))
+  end)
+
   -- Strips of bf16 and int8, in every form.
   local function each_typed(visit)
     for name, form in pairs(forms.all) do

@@ -1,7 +1,17 @@
 -- ahead_spec: the strips of a product ask for all lines of a panel ahead.
 require("tests.spec.helper")
-local ahead_of = require("passes.plan.ahead")
+local ahead_of = require("passes.plan.ahead").of
 local types = require("data.types")
+
+describe("what a product of one query asks for ahead", function()
+  local near = require("passes.plan.ahead").near
+
+  it("is 4 KB of the keys or values that it reads next, of any type", function()
+    assert.same({ near = 16 }, near { m = 64, types = types.f32_product })
+    assert.same({ near = 16 }, near { m = 64, types = types.product("bf16") })
+    assert.same({ near = 1 }, near { m = 4096, types = types.f32_product })
+  end)
+end)
 
 describe("what a product asks for ahead", function()
   -- ahead.lua for a panel of k rows, `lda` floats each; groups and rows: shares of strips.

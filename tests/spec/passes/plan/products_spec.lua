@@ -56,6 +56,18 @@ describe("the planned products", function()
     end)
   end
 
+  it("of a sequence's one query prefetch keys and values", function()
+    local state, near = helper.tiny({ context = 64, mask = "causal", precision = "bf16", target = "amx", d_model = 256,
+      heads = 4, input = { stage = "tokens", vocab = 9 } }, "plan"), {}
+    for region in all_regions(state.plan.segments) do
+      for _, product in ipairs(region.products or {}) do
+        near[#near + 1] = product.what .. (product.fetch and product.fetch.near or " none")
+      end
+    end
+    table.sort(near)
+    assert.same({ "context none", "context16", "scores none", "scores16" }, near)
+  end)
+
   it("cut nothing twice: equal shapes share their strips", function()
     local state, seen = helper.tiny({ layers = 3 }, "plan"), {}
     for region in all_regions(state.plan.segments) do
