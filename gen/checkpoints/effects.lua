@@ -25,7 +25,8 @@ effects.none = words.set {
   "resid_pdrop", "hidden_dropout_prob", "attention_probs_dropout_prob", "attention_dropout", "dropout", "dropout_rate",
   "hidden_dropout", "encoder_stride", "output_attentions", "output_hidden_states", "net_structure_type",
   "num_memory_blocks", "gap_size", "down_scale_factor", "residual_dropout",
-  "embedding_dropout", "inner_group_num_", "embedding_type", "layerdrop",
+  "embedding_dropout", "inner_group_num_", "embedding_type", "layerdrop", "sentence_transformers",
+  "sbert_ce_default_activation_function",
 }
 
 --- key -> { allowed values, the reason why others are refused }. null is always allowed.

@@ -275,7 +275,11 @@ function folder.read(path)
   if not config then refuse_folder(path) end
   local tensors = read_tensors(main)
   for _, module in ipairs(modules or {}) do
-    if module.kind == "Dense" then
+    if module.kind == "Dense" or module.kind == "LayerNorm" then
+      if module.path:match("^[1-9]%d?_(%a+)$") ~= module.kind then
+        refuse("usage", path .. "/modules.json", ("path %s is not supported: NUMBER_%s is expected"):format(
+          faults.quote(module.path), module.kind))
+      end
       read_header(("%s/%s/model.safetensors"):format(path, module.path), tensors, module.path .. "/")
     end
   end

@@ -121,7 +121,7 @@ local function output_stage(self, stage, number)
     return nil
   end
   local result = { stage = stage[1], over = fact_or(self, stage.over), of = stage.of, name = stage.name,
-    squeeze = stage.squeeze, mask = stage.mask }
+    squeeze = stage.squeeze, mask = stage.mask, kind = stage.kind, eps = stage.eps }
   self.has_labels = self.has_labels or stage.to == "labels"
   if stage.to == "labels" then result.to = labels_of(self, stage) else result.to = fact_or(self, stage.to) end
   result.activation = fact_or(self, stage.activation)
@@ -161,7 +161,7 @@ local function token_input(self, fixed)
   local f = self.facts
   local types = f.types or 0
   -- A text of one part has no second type, and models of sentences take only such texts.
-  if types < 2 or self.folder.modules then types = 0 end
+  if types < 2 or self.is_sentences then types = 0 end
   if self.family.sums_types and types == 0 then
     self.sums_types = f.types > 0
     if f.types == 0 then self.names["input.tokens.weight"] = table_names(self) end
@@ -278,6 +278,18 @@ local function note_texts(self)
   end
 end
 
+-- Returns label_function for what a cross-encoder's folder says of its scores, or nil if it says nothing.
+local function score_function_of(self)
+  local word = sentence.score_function(self.folder)
+  if not word then return nil end
+  if word == "Sigmoid" then return "sigmoid" end
+  if word ~= "Identity" then
+    self.notes[#self.notes + 1] = ("config.json: activation_fn: %s is not supported; scores are without it"):format(
+      faults.quote(word))
+  end
+  return "none"
+end
+
 -- Returns the names of the labels, or nil, and the function that makes probabilities of their scores, or nil.
 local function labels_of_text(self, output)
   local last, config = output[#output], self.folder.config
@@ -295,7 +307,15 @@ local function labels_of_text(self, output)
     list = nil
   end
   local problem = config.problem_type
-  return list, problem == "multi_label_classification" and "sigmoid" or problem == "regression" and "none" or nil
+  return list, problem == "multi_label_classification" and "sigmoid" or problem == "regression" and "none"
+    or last.to == 1 and score_function_of(self) or nil
+end
+
+-- Returns what a sentence-transformers folder with a tokenizer puts before texts: the text that is there unless another
+-- is asked for, and all texts by name.
+local function prompts_of(self)
+  if not self.folder.modules or not self.folder.tokenizer then return nil, nil end
+  return sentence.prompt(self.folder), sentence.prompts(self.folder)
 end
 
 -- Returns what the folder says about generating text, for a model that writes; nil for others.
@@ -357,6 +377,7 @@ local function entries_of(self, stages)
   local mask = mask_of(self, stages, f.window)
   local labels, label_function = labels_of_text(self, output)
   note_texts(self)
+  local prompt, prompts = prompts_of(self)
   return {
     { "name", import.identifier(self.folder.title) },
     { "seq", seq, lengths_remark },
@@ -380,7 +401,8 @@ local function entries_of(self, stages)
     { "input", input, self.input_remark }, { "inputs", self.inputs }, { "output", output },
     { "labels", labels }, { "label_function", label_function },
     { "tokenizer", tokenizer_of(self) }, { "pictures", self.pictures },
-    { "prompt", self.folder.modules and self.folder.tokenizer and sentence.prompt(self.folder) or nil },
+    { "prompt", prompt }, { "prompts", prompts },
+    { "dimensions", self.is_sentences and self.folder.tokenizer and sentence.dimensions(self.folder) or nil },
     { "generation", generation_of(self) },
     { "names", name_table(self) },
   }
@@ -427,11 +449,13 @@ function import.text(path, from, form)
     self.notes[#self.notes + 1] = (self.family.notes or {})[head]
       and ("config.json: %s: %s"):format(self.family.model_types[f.model_type] .. head,
         self.family.notes[head])
-    local stages = self.folder.modules and sentence.stages(self.folder) or self.family.heads[head]
+    self.is_sentences = self.folder.modules ~= nil and not (sentence.is_cross_encoder(self.folder)
+      and head == "ForSequenceClassification")
+    local stages = self.is_sentences and sentence.stages(self.folder) or self.family.heads[head]
     stages = stages_of_writer(self, stages)
     local entries = entries_of(self, stages)
     local class = self.family.model_types[f.model_type]
-      .. (self.folder.modules and "Model, of sentence-transformers" or head)
+      .. (self.is_sentences and "Model, of sentence-transformers" or head)
     return write.description(head_lines(self, class), entries)
   end)
   if done then return result, self.notes, self.folder.tensors, self.lengths end

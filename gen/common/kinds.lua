@@ -28,7 +28,7 @@ local list = {
     advice = "give it in place of a description, or as --weights" },
   { name = "onnx", what = "an ONNX model, which is not supported", starts = { "^\8[\1-\32][\18\26\34\42\50\58]" },
     ends = { "%.onnx$" }, advice = FOLDER .. ", that it was exported from" },
-  { name = "pickle", what = "PyTorch's pickle, which is not read", starts = { "^PK\3\4", "^\128[\2-\5]" },
+  { name = "pickle", what = "PyTorch's pickle, which is not supported", starts = { "^PK\3\4", "^\128[\2-\5]" },
     ends = { "%.bin$", "%.pt$", "%.pth$", "%.ckpt$" }, advice = FOLDER },
   { name = "npy", what = "an array of NumPy", starts = { "^\147NUMPY" }, ends = { "%.npy$", "%.npz$" },
     advice = "it can be an --input of check or run" },
@@ -98,7 +98,7 @@ function kinds.advice_on_missing(path)
   if found then return (" (did you mean %s?)"):format(found) end
   local organisation, name = path:match("^([%w][%w._-]*)/([%w][%w._-]*)$")
   if organisation and not name:find("%.lua$") and not lfs.attributes(organisation, "mode") then
-    return (" (a model of the Hugging Face hub is downloaded first: huggingface-cli download %s --local-dir %s)")
+    return (" (a model of the Hugging Face hub is downloaded first: hf download %s --local-dir %s)")
       :format(path, name)
   end
   return ""

@@ -187,6 +187,12 @@ keys.list = {
       .. "3 numbers } }; false: it takes arrays alone" },
   { key = "prompt", type = "text", default_text = "none",
     meaning = "put in front of each text before it is cut into tokens: \"query: \"" },
+  { key = "prompts", type = "prompts", default_text = "none",
+    meaning = "texts by name, one of which a caller may have in place of prompt: { query = \"query: \", document = "
+      .. "\"\" }" },
+  { key = "dimensions", type = "integer", min = 1, max = 65536, default_text = "all",
+    meaning = "numbers of an embedding of a text that are kept, from the first; if the model scales embeddings to unit "
+      .. "vectors, these are scaled again" },
   { key = "labels", type = "labels", default_text = "none",
     meaning = "labels of the last output's numbers, from 0: { \"no\", \"yes\" }" },
   { key = "label_function", type = "word", words = { "softmax", "sigmoid", "none" },

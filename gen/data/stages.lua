@@ -78,8 +78,10 @@ stages.constructors = {
   -- after the stack
   norm = {
     place = "output",
-    meaning = "layer norm",
+    meaning = "layer norm, or the layers' kind of norm",
     fields = {
+      kind = { type = "word", words = { "layer", "rms" },
+        meaning = "rms, or layer, with a bias; default: the layers'" },
       eps = { type = "number", min = 1e-30, max = 1, meaning = "default: the model's eps" },
       name = name_field,
     },

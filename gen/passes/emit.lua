@@ -346,6 +346,7 @@ local function model_values(state, builds)
     picture_height = state.spec.input.height or false, picture_width = state.spec.input.width or false,
     has_chat = state.chat ~= nil,
     prompt = state.spec.prompt and c.comment(('"%s"'):format(state.spec.prompt)) or false,
+    prompt_names = emit_text.prompt_names(state.spec), embedding = emit_text.embedding(state),
     cmake_libraries = state.tokenizer and "pthread;m;utf8proc;pcre2-8" or "pthread;m",
     text_libraries = state.tokenizer and " -lutf8proc -lpcre2-8" or "" })
 end

@@ -160,7 +160,9 @@ local output_stages = {}
 
 function output_stages.hidden(_, x) return x end
 
-function output_stages.norm(self, x, stage, path) return self:norm(path .. ".norm", x, { eps = stage.eps }) end
+function output_stages.norm(self, x, stage, path)
+  return self:norm(path .. ".norm", x, { eps = stage.eps, kind = stage.kind })
+end
 
 function output_stages.normalise(self, x, _, path)
   return self:op("normalise", path .. ".normalise", { x = x }, { eps = 1e-12 })

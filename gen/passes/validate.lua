@@ -357,7 +357,9 @@ local function resolve(say, spec, given)
   output.check(say, spec)
   if spec.tokenizer and spec.input.stage ~= "tokens" then say("tokenizer", "goes with input = tokens { ... }") end
   pictures.check(say, spec)
-  if spec.prompt and spec.tokenizer == nil then say("prompt", "goes with a tokenizer") end
+  for _, key in ipairs { "prompt", "prompts", "dimensions" } do
+    if spec[key] and spec.tokenizer == nil then say(key, "goes with a tokenizer") end
+  end
   if spec.layout == "seq_first" and (spec.input.stage == "tokens" or spec.input.stage == "image") then
     say("layout", "seq_first goes with float inputs: hidden, linear or qkv")
   end

@@ -19,12 +19,21 @@ typedef enum {
 
 typedef enum { ATTN2C_SOFTMAX, ATTN2C_SIGMOID, ATTN2C_AS_IT_IS } attn2c_label_function;
 
+/* A text that callers may have in place of the model's prompt; "" means none. */
+typedef struct attn2c_named_prompt {
+  const char *name, *text;
+} attn2c_named_prompt;
+
 typedef struct attn2c_text_facts {
   const void *tables;
   size_t size;
   int ids, types, lengths, mask; /* indices of an entry's inputs; -1: it has none */
-  int pool_mask;      /* with a prompt: index of the input that says which rows pools take; else -1 */
-  const char *prompt; /* put before each text; NULL: none */
+  int pool_mask; /* with a prompt or prompts: index of the input that says which rows pools take; else -1 */
+  const char *prompt;                 /* put before each text; NULL: none */
+  const attn2c_named_prompt *prompts; /* sorted by name */
+  int prompt_count;
+  int dimensions; /* numbers of an embedding that are kept; 0: all */
+  int is_unit;    /* 1: an embedding is a unit vector, and so is one of fewer numbers */
   attn2c_answer answer;
   int output, second;        /* indices of an entry's outputs; second: the end of a span */
   const char *const *labels; /* NULL: labels are numbers */

@@ -259,24 +259,18 @@ int attn2c_npy_as(const attn2c_npy *array, attn2c_type type, int rank, const int
   return ATTN2C_OK;
 }
 
-/* Writes elements of `each` bytes, whose type NumPy calls `descr`. */
-static int write_array(const char *path, const char *descr, int64_t each, int rank, const int64_t *shape,
-                       const void *data, attn2c_message *message) {
-  char header[1024]; /* 32 dimensions of 20 characters and two between them need 704 */
-  int64_t elements, bytes;
-  if (rank < 0 || rank > ATTN2C_NPY_MAX_RANK || !attn2c_shape_count(rank, shape, &elements) ||
-      __builtin_mul_overflow(elements, each, &bytes)) {
-    attn2c_say(message, "%s: cannot be written: its shape is negative or too large", path);
-    return ATTN2C_USAGE;
-  }
-  memset(header, ' ', sizeof header);
+enum { HEADER = ATTN2C_NPY_HEADER }; /* 32 dimensions of 20 characters and two between them need 704 */
+
+/* Writes the header of elements whose type NumPy calls `descr`. Returns its size. */
+static size_t make_header(char header[HEADER], const char *descr, int rank, const int64_t *shape) {
+  memset(header, ' ', HEADER);
   memcpy(header, MAGIC "\x01", 8); /* and the minor version 0, the literal's terminator */
   int used = 10;
-  used += snprintf(header + used, sizeof header - (size_t)used,
-                   "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
+  used += snprintf(header + used, HEADER - (size_t)used, "{'descr': '%s', 'fortran_order': False, 'shape': (",
+                   descr);
   for (int i = 0; i < rank; i++)
-    used += snprintf(header + used, sizeof header - (size_t)used, i ? ", %lld" : "%lld", (long long)shape[i]);
-  used += snprintf(header + used, sizeof header - (size_t)used, rank == 1 ? ",), }" : "), }");
+    used += snprintf(header + used, HEADER - (size_t)used, i ? ", %lld" : "%lld", (long long)shape[i]);
+  used += snprintf(header + used, HEADER - (size_t)used, rank == 1 ? ",), }" : "), }");
   header[used] = ' '; /* replaces the terminator */
   /* NumPy reserves 21 digits for the first dimension, then pads with 1 to 64 spaces and a newline. So the
    * data start at a multiple of 64. */
@@ -285,13 +279,32 @@ static int write_array(const char *path, const char *descr, int64_t each, int ra
   header[start - 1] = '\n';
   header[8] = (char)((start - 10) & 0xff);
   header[9] = (char)((start - 10) >> 8);
-  const attn2c_file_part parts[] = {{header, (size_t)start}, {data, (size_t)bytes}};
+  return (size_t)start;
+}
+
+/* Writes elements of `each` bytes, whose type NumPy calls `descr`. */
+static int write_array(const char *path, const char *descr, int64_t each, int rank, const int64_t *shape,
+                       const void *data, attn2c_message *message) {
+  char header[HEADER];
+  int64_t elements, bytes;
+  if (rank < 0 || rank > ATTN2C_NPY_MAX_RANK || !attn2c_shape_count(rank, shape, &elements) ||
+      __builtin_mul_overflow(elements, each, &bytes)) {
+    attn2c_say(message, "%s: cannot be written: its shape is negative or too large", path);
+    return ATTN2C_USAGE;
+  }
+  const attn2c_file_part parts[] = {{header, make_header(header, descr, rank, shape)}, {data, (size_t)bytes}};
   return attn2c_file_write(path, parts, 2, message);
+}
+
+static const char *name_of(attn2c_type type) { return type == ATTN2C_F32 ? "<f4" : "<i4"; }
+
+size_t attn2c_npy_begin(char header[HEADER], attn2c_type type, int rank, const int64_t *shape) {
+  return make_header(header, name_of(type), rank, shape);
 }
 
 int attn2c_npy_write(const char *path, attn2c_type type, int rank, const int64_t *shape, const void *data,
                      attn2c_message *message) {
-  return write_array(path, type == ATTN2C_F32 ? "<f4" : "<i4", 4, rank, shape, data, message);
+  return write_array(path, name_of(type), 4, rank, shape, data, message);
 }
 
 int attn2c_npy_write_int64(const char *path, int rank, const int64_t *shape, const int64_t *data,

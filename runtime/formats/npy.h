@@ -51,6 +51,12 @@ int attn2c_npy_write(const char *path, attn2c_type type, int rank, const int64_t
 int attn2c_npy_write_int64(const char *path, int rank, const int64_t *shape, const int64_t *data,
                            attn2c_message *message);
 
+/* Writes the bytes that are before the elements of a file of an array with this type and shape, and returns
+ * their number, a multiple of 64. The shape must have at most ATTN2C_NPY_MAX_RANK dimensions, none negative.
+ */
+#define ATTN2C_NPY_HEADER 1024
+size_t attn2c_npy_begin(char header[ATTN2C_NPY_HEADER], attn2c_type type, int rank, const int64_t *shape);
+
 /* Returns NumPy's name of a type, such as "float32". */
 const char *attn2c_npy_type_name(attn2c_npy_type type);
 

@@ -5,6 +5,7 @@
 #include "formats/fields.h"
 #include "formats/file.h"
 #include "model/continue.h"
+#include "model/identity.h"
 #include "weights/layout.h"
 
 #include <inttypes.h>
@@ -48,16 +49,6 @@ static uint64_t layout_of(const attn2c_descriptor *model) {
   return sum;
 }
 
-static uint64_t weights_of(const attn2c_model *model) {
-  const size_t bytes = (size_t)model->descriptor->weight_floats * sizeof(float);
-  if (model->packed && !model->own) return attn2c_packed_checksum(model->packed);
-  uint64_t sum = atomic_load(model->checksum);
-  if (sum != 0) return sum;
-  sum = attn2c_checksum(0, model->weights, bytes);
-  atomic_store(model->checksum, sum); /* another thread stores the same */
-  return sum;
-}
-
 /* Says how much of a sequence there is: its tokens, and the first ones whose keys each window has forgotten,
  * which are whole pages. */
 typedef struct {
@@ -80,7 +71,7 @@ static void make_header(const attn2c_model *model, const contents *has, unsigned
   attn2c_put_word(header, AT_VERSION, VERSION);
   attn2c_put_word(header, AT_TOKENS, (uint32_t)has->tokens);
   attn2c_put_number(header, AT_LAYOUT, layout_of(of));
-  attn2c_put_number(header, AT_WEIGHTS, weights_of(model));
+  attn2c_put_number(header, AT_WEIGHTS, attn2c_weights_checksum(model));
   attn2c_put_text(header, AT_DESCRIPTION, AT_TARGET, of->description_hash);
   attn2c_put_text(header, AT_TARGET, AT_NAME, of->target);
   attn2c_put_text(header, AT_NAME, AT_FORGOTTEN, of->name);

@@ -1,5 +1,6 @@
 /* text_calls.c - encodes texts, calls the model with groups of them, and copies their rows to the outputs. */
 #include "model/text_calls.h"
+#include "model/text_kept.h"
 #include "model/text_rows.h"
 
 #include <stdio.h>
@@ -24,6 +25,7 @@ int attn2c_reader_create(const attn2c_descriptor *model, const attn2c_text_facts
   made->model = model;
   made->facts = facts;
   made->longest = (size_t)attn2c_longest(model, facts->calls);
+  made->dimensions = (size_t)facts->dimensions;
   int status = attn2c_text_open(facts->tables, facts->size, ATTN2C_TEXT_JIT, &made->text, message);
   if (status == ATTN2C_OK) status = attn2c_text_work_create(made->text, &made->work);
   if (status == ATTN2C_OK) status = attn2c_prompt_open(&made->prompt, made->work, facts->prompt);
@@ -43,6 +45,26 @@ void attn2c_reader_destroy(attn2c_reader *reader) {
   free(reader->texts);
   free(reader->tokens);
   free(reader);
+}
+
+/* True if texts may have a prompt, so that the pool's mask is filled. */
+static int may_have_prompt(const attn2c_text_facts *facts) {
+  return facts->prompt || facts->prompt_count > 0;
+}
+
+int attn2c_reader_prompt(attn2c_reader *reader, const char *name) {
+  const attn2c_text_facts *facts = reader->facts;
+  const char *text = facts->prompt;
+  for (int i = 0; name; i++) {
+    if (i == facts->prompt_count) return fail(reader, ATTN2C_USAGE, "the model has no prompt of this name");
+    text = facts->prompts[i].text;
+    if (strcmp(facts->prompts[i].name, name) == 0) break;
+  }
+  if (text && !*text) text = NULL;
+  if (text == reader->prompt.text) return ATTN2C_OK;
+  attn2c_prompt_close(&reader->prompt);
+  const int status = attn2c_prompt_open(&reader->prompt, reader->work, text);
+  return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
 }
 
 int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length, const char *pair,
@@ -172,7 +194,8 @@ int attn2c_reader_add(attn2c_reader *reader, const attn2c_text_tokens *tokens) {
            sizeof *reader->tokens) != ATTN2C_OK)
     return fail(reader, ATTN2C_MEMORY, "no memory for a text's tokens");
   if (length > reader->longest) return fail(reader, ATTN2C_USAGE, "a text has more tokens than a call takes");
-  reader->texts[reader->count++] = (attn2c_reader_text){.first = reader->used, .length = length};
+  reader->texts[reader->count++] =
+      (attn2c_reader_text){.first = reader->used, .length = length, .prompt = reader->prompt.tokens};
   if (length) {
     memcpy(reader->tokens + reader->used, tokens->ids, length * sizeof *reader->tokens);
     memcpy(reader->tokens + reader->used + length, tokens->types, length * sizeof *reader->tokens);
@@ -186,18 +209,19 @@ static const attn2c_tensor *output_tensor(const attn2c_reader *reader, int outpu
   return &reader->model->tensors[primary->outputs[output]];
 }
 
-/* Returns the extent of an output's axis for `texts` texts of `rows` rows. */
-static int64_t extent(const attn2c_reader *reader, int output, int axis, int64_t texts, int64_t rows) {
+int64_t attn2c_reader_extent(const attn2c_reader *reader, int output, int axis, int64_t texts, int64_t rows) {
   const attn2c_axes *axes = &reader->facts->calls->outputs[output];
   if (axis == axes->batch) return texts;
   if (axis == axes->rows || axis == axes->keys) return rows;
-  return output_tensor(reader, output)->shape[axis];
+  const attn2c_tensor *tensor = output_tensor(reader, output);
+  const size_t kept = axis == tensor->rank - 1 ? attn2c_text_kept(reader, output) : 0;
+  return kept ? (int64_t)kept : tensor->shape[axis];
 }
 
 int64_t attn2c_reader_elements(const attn2c_reader *reader, int output, int64_t rows) {
   int64_t elements = 1;
   for (int i = 0; i < output_tensor(reader, output)->rank; i++)
-    elements *= extent(reader, output, i, 1, rows);
+    elements *= attn2c_reader_extent(reader, output, i, 1, rows);
   return elements;
 }
 
@@ -242,7 +266,7 @@ static int is_sound(attn2c_reader *reader) {
   const attn2c_entry *primary = attn2c_primary_entry(reader->model);
   for (int i = 0; i < primary->input_count; i++) {
     const int given = i == facts->ids || i == facts->types || i == facts->lengths || i == facts->mask ||
-                      (facts->prompt && i == facts->pool_mask);
+                      (may_have_prompt(facts) && i == facts->pool_mask);
     if (given || reader->model->tensors[primary->inputs[i]].kind == ATTN2C_ROWS_INPUT) continue;
     snprintf(reader->fault, sizeof reader->fault, "the model takes %s too, which text does not give",
              reader->model->tensors[primary->inputs[i]].name);
@@ -275,16 +299,16 @@ static void fill(job *job) {
     memcpy(types + i * job->seq, from + text->length, text->length * sizeof *ids);
     for (size_t t = 0; t < text->length; t++) {
       mask[i * job->seq + (int64_t)t] = 1;
-      pooled[i * job->seq + (int64_t)t] = t >= reader->prompt.tokens;
+      pooled[i * job->seq + (int64_t)t] = t >= text->prompt;
     }
   }
   const attn2c_entry *primary = attn2c_primary_entry(reader->model);
   for (int i = 0; i < primary->input_count; i++) {
-    job->inputs[i] = i == facts->ids                          ? ids
-                     : i == facts->types                      ? types
-                     : i == facts->mask                       ? mask
-                     : facts->prompt && i == facts->pool_mask ? pooled
-                                                              : lengths;
+    job->inputs[i] = i == facts->ids                                   ? ids
+                     : i == facts->types                               ? types
+                     : i == facts->mask                                ? mask
+                     : may_have_prompt(facts) && i == facts->pool_mask ? pooled
+                                                                       : lengths;
   }
 }
 
@@ -313,7 +337,8 @@ void attn2c_reader_place(const attn2c_reader *reader, int output, const void *fr
   const attn2c_axes *axes = &reader->facts->calls->outputs[output];
   box b = {.rank = output_tensor(reader, output)->rank};
   for (int a = 0; a < b.rank; a++) {
-    b.from[a] = extent(reader, output, a, 1, from_rows), b.to[a] = extent(reader, output, a, 1, to_rows);
+    b.from[a] = attn2c_reader_extent(reader, output, a, 1, from_rows),
+    b.to[a] = attn2c_reader_extent(reader, output, a, 1, to_rows);
     b.taken[a] = a == axes->rows || a == axes->keys ? length : b.to[a];
   }
   copy(&b, 0, from, to);
@@ -410,7 +435,7 @@ static int run_all(job *job, int64_t rows, void *const *outputs) {
   return status;
 }
 
-int attn2c_reader_run(attn2c_reader *reader, attn2c_context *context, int64_t rows, void *const *outputs) {
+static int run_whole(attn2c_reader *reader, attn2c_context *context, int64_t rows, void *const *outputs) {
   const attn2c_entry *primary = attn2c_primary_entry(reader->model);
   if (!is_sound(reader)) return ATTN2C_USAGE;
   for (int o = 0; o < primary->output_count; o++) {
@@ -433,4 +458,10 @@ int attn2c_reader_run(attn2c_reader *reader, attn2c_context *context, int64_t ro
   free(job.inputs);
   free(job.results);
   return status;
+}
+
+int attn2c_reader_run(attn2c_reader *reader, attn2c_context *context, int64_t rows, void *const *outputs) {
+  const int answer = reader->facts->output;
+  if (!outputs[answer] || !attn2c_text_kept(reader, answer)) return run_whole(reader, context, rows, outputs);
+  return attn2c_text_kept_run(reader, context, rows, outputs, run_whole);
 }

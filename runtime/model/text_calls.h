@@ -16,7 +16,8 @@ typedef struct attn2c_reader {
   const attn2c_text_facts *facts;
   attn2c_tokenizer *text;
   attn2c_text_work *work;
-  size_t longest; /* tokens that a call takes */
+  size_t longest;    /* tokens that a call takes */
+  size_t dimensions; /* numbers of an embedding that are kept; 0: all */
   attn2c_prompt prompt;
   struct attn2c_reader_text *texts;
   size_t count, capacity;
@@ -33,6 +34,7 @@ typedef struct attn2c_reader {
 typedef struct attn2c_reader_text {
   size_t first; /* place in reader->tokens: `length` ids, then `length` types */
   size_t length;
+  size_t prompt; /* its first tokens that are of the prompt */
   int entry;
   int64_t number; /* the caller's own number */
 } attn2c_reader_text;
@@ -42,6 +44,14 @@ typedef struct attn2c_reader_text {
 int attn2c_reader_create(const attn2c_descriptor *model, const attn2c_text_facts *facts,
                          attn2c_reader **reader, attn2c_message *message);
 void attn2c_reader_destroy(attn2c_reader *reader);
+
+/* Chooses the prompt of later texts by its name; NULL: the usual one. Returns ATTN2C_OK; _USAGE: there is no
+ * such prompt; _MEMORY. */
+int attn2c_reader_prompt(attn2c_reader *reader, const char *name);
+
+/* Sets how many numbers of an embedding are kept, from the first; 0: the usual number. Returns ATTN2C_OK;
+ * _USAGE: the embedding has fewer, or the model's answer is none. */
+int attn2c_reader_dimensions(attn2c_reader *reader, size_t count);
 
 /* Encodes a text or a pair, cut to `most` tokens (0: what a call takes). The longer one is cut, at the end
  * that tokenizer.json states. Returns ATTN2C_OK, _FORMAT or _MEMORY. */
@@ -89,7 +99,11 @@ int attn2c_reader_run(attn2c_reader *reader, attn2c_context *context, int64_t ro
 void attn2c_reader_place(const attn2c_reader *reader, int output, const void *from, int64_t from_rows,
                          int64_t length, void *to, int64_t to_rows);
 
-/* Returns the elements of output number `output` for one text of `rows` rows. */
+/* Returns the extent of an axis of output number `output` for `texts` texts of `rows` rows. */
+int64_t attn2c_reader_extent(const attn2c_reader *reader, int output, int axis, int64_t texts, int64_t rows);
+
+/* Returns the elements of output number `output` for one text of `rows` rows: of an embedding, those that are
+ * kept. */
 int64_t attn2c_reader_elements(const attn2c_reader *reader, int output, int64_t rows);
 
 #endif

@@ -82,9 +82,12 @@ typedef struct {
   const char **images; /* files and folders of pictures, in the order given */
   int image_count;
   attn2c_answer_format answers;
-  int top;        /* 0: not given */
-  int similar;    /* 1 with --similar */
-  int64_t stride; /* tokens that neighbouring windows share; -1: not given */
+  int top;                    /* 0: not given */
+  int similar;                /* 1 with --similar */
+  int rank;                   /* 1 with --rank */
+  const char *cache, *prompt; /* NULL: not given */
+  int dimensions;             /* 0: not given */
+  int64_t stride;             /* tokens that neighbouring windows share; -1: not given */
   attn2c_generate_arguments generate;
 } attn2c_arguments;
 

@@ -122,6 +122,15 @@ static void print_table(const attn2c_program *program, FILE *out) {
   }
   fprintf(out, "%-13s%d\n", "layers", model->layers);
   if (answers(model)) fprintf(out, "%-13s%s\n", "answer", answers(model));
+  for (int i = 0; model->text && i < model->text->prompt_count; i++) {
+    char text[1000];
+    attn2c_message line = attn2c_message_make(text, sizeof text);
+    attn2c_say(&line, "%s: \"%s\"", model->text->prompts[i].name, model->text->prompts[i].text);
+    fprintf(out, "%-13s%s\n", i ? "" : "prompts", text);
+  }
+  if (model->text && model->text->dimensions > 0)
+    fprintf(out, "%-13s%d numbers of an embedding of a text are kept\n", "dimensions",
+            model->text->dimensions);
   if (model->text && model->text->prompt) {
     char text[1000];
     attn2c_message line = attn2c_message_make(text, sizeof text);
@@ -208,10 +217,23 @@ static int json_entries(const attn2c_descriptor *model, json_t *object) {
   return 0;
 }
 
+/* Adds the texts that may be put before a text, by name. */
+static int json_prompts(const attn2c_text_facts *text, json_t *object) {
+  json_t *prompts = text->prompt_count > 0 ? json_object() : NULL;
+  if (text->prompt_count == 0) return 0;
+  for (int i = 0; i < text->prompt_count; i++)
+    if (json_object_set_new(prompts, text->prompts[i].name, json_string(text->prompts[i].text)) != 0) {
+      json_decref(prompts);
+      return -1;
+    }
+  return json_object_set_new(object, "prompts", prompts);
+}
+
 /* Adds the answer that the model gives for a text, and the names of labels. */
 static int json_text(const attn2c_descriptor *model, json_t *object) {
   if (!answers(model)) return 0;
   json_t *labels = json_array();
+  if (json_prompts(model->text, object) != 0) return -1;
   if (json_object_set_new(object, "of_text", json_string(answers(model))) != 0 ||
       (model->text->prompt && json_object_set_new(object, "prompt", json_string(model->text->prompt)) != 0) ||
       json_object_set_new(object, "labels", labels) != 0)

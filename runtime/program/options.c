@@ -103,11 +103,23 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--format", NULL, "npy", TEXTS, WORD, 0, 0, 0, 0, NULL,
      "writes the array of the answers to the standard output"},
     {"--similar", NULL, NULL, RUN | TEXTS, FLAG, AT(similar), 0, 0, 0, NULL,
-     "the cosine of each pair of embeddings, one line a text"},
+     "the cosine of each pair of embeddings, one line a text; with --query: of each query and text"},
     {"--query", NULL, "WORD", RUN | TEXTS, TEXT, AT(queries), AT(query_count), ATTN2C_TEXT_ANY, 0, NULL,
      "given as for --text: prints the 10 or --top K texts that are most similar to it, best first, one line "
      "each with cosine, number from 1, and text. May be repeated, or be a file of queries. With npy: all "
      "cosines, [queries][texts]"},
+    {"--cache", NULL, "F.npy", RUN | TEXTS, ONCE, AT(cache), 0, 0, 0, NULL,
+     "with --query: keeps the embeddings of the texts in this file, [texts][numbers]. Later runs compute "
+     "only "
+     "texts that it does not have. It is made again if model, weights, prompt or --dimensions differ"},
+    {"--rank", NULL, NULL, RUN | TEXTS, FLAG, AT(rank), 0, 0, 0, NULL,
+     "for cross-encoders: each --text is a query, and all of --text-pair are ranked by their score with it, "
+     "as for --query"},
+    {"--prompt", NULL, "NAME", RUN | TEXTS, ONCE, AT(prompt), 0, 0, 0, NULL,
+     "the model's prompt that is put before each text, by its name (info lists them); with --query: before "
+     "each query, whose usual prompt is query, while texts have document, passage or corpus"},
+    {"--dimensions", NULL, "N", RUN | TEXTS, INT, AT(dimensions), 0, 1, INT32_MAX, NULL,
+     "the first N numbers of each embedding, scaled to a unit vector if the model does so"},
     {"--output", NULL, "NAME=Y.npy", TEXTS, PATH, 0, 0, 0, 0, NULL,
      "an output of all texts, one row a text; rows of tokens are padded with zeros to the longest text. "
      "lengths=Y.npy: the number of tokens of each text; ids have their own name. Windows have one row each, "

@@ -251,12 +251,9 @@ static void join_tokens(const attn2c_arrays *arrays, int of, int32_t *to) {
 static int shape_of(const attn2c_arrays *arrays, const attn2c_reader *reader, int of, int64_t *shape) {
   shape[0] = arrays->texts, shape[1] = arrays->rows;
   if (of < 0) return of == OF_LENGTHS || of == OF_TEXTS ? 1 : 2;
-  const attn2c_axes *axes = &reader->facts->calls->outputs[of];
   const attn2c_tensor *tensor = output_of(reader, of);
   for (int a = 0; a < tensor->rank; a++)
-    shape[a] = a == axes->batch                     ? arrays->texts
-               : a == axes->rows || a == axes->keys ? arrays->rows
-                                                    : tensor->shape[a];
+    shape[a] = attn2c_reader_extent(reader, of, a, arrays->texts, arrays->rows);
   return attn2c_caller_rank(tensor);
 }
 

@@ -1,5 +1,5 @@
-/* text_rank.c - ranks texts by their cosine with each query; each query has a sorted list of its best
- * texts. */
+/* text_rank.c - ranks texts by their score with each query; each query has a sorted list of its best texts.
+ */
 #include "program/text_rank.h"
 
 #include <inttypes.h>
@@ -35,8 +35,8 @@ struct attn2c_rank {
   int top;
   attn2c_answer_format format;
   query *queries;
-  float *cosines; /* [texts][queries]; only if the answer is an array */
-  size_t cosine_capacity;
+  float *scores; /* only if the answer is an array: [texts][queries], or of pairs [queries][texts] */
+  size_t score_capacity;
 };
 
 attn2c_rank *attn2c_rank_open(int64_t width, int top, attn2c_answer_format format) {
@@ -55,7 +55,7 @@ void attn2c_rank_close(attn2c_rank *rank) {
     free(each->best);
   }
   free(rank->queries);
-  free(rank->cosines);
+  free(rank->scores);
   free(rank);
 }
 
@@ -87,11 +87,12 @@ int attn2c_rank_query(attn2c_rank *rank, const char *text, size_t length, const 
 }
 
 /* Inserts a text into a query's best ones, after those with the same score. NaN is worse than any number. */
-static int put(const attn2c_rank *rank, query *of, double score, const char *text, size_t length) {
+static int put(const attn2c_rank *rank, query *of, double score, int64_t number, const char *text,
+               size_t length) {
   int at = of->count;
   while (at > 0 && (score > of->best[at - 1].score || (isnan(of->best[at - 1].score) && !isnan(score)))) at--;
   if (at == rank->top) return ATTN2C_OK;
-  place made = {.score = score, .number = rank->texts};
+  place made = {.score = score, .number = number};
   if (!keep(text, length, &made.text)) return ATTN2C_MEMORY;
   if (of->count == rank->top) free(of->best[--of->count].text.bytes);
   memmove(of->best + at + 1, of->best + at, (size_t)(of->count - at) * sizeof *of->best);
@@ -100,21 +101,20 @@ static int put(const attn2c_rank *rank, query *of, double score, const char *tex
   return ATTN2C_OK;
 }
 
-/* Returns the next row of the array of cosines; NULL without memory. */
-static float *cosine_row(attn2c_rank *rank) {
-  const size_t queries = (size_t)rank->query_count, used = (size_t)(rank->texts - 1) * queries;
-  if (used + queries > rank->cosine_capacity) {
-    const size_t capacity = 2 * rank->cosine_capacity + queries;
-    float *moved = realloc(rank->cosines, capacity * sizeof *moved);
+/* Returns the place of `count` scores after `used` ones in the array of all; NULL without memory. */
+static float *score_row(attn2c_rank *rank, size_t used, size_t count) {
+  if (used + count > rank->score_capacity) {
+    const size_t capacity = 2 * rank->score_capacity + count;
+    float *moved = realloc(rank->scores, capacity * sizeof *moved);
     if (!moved) return NULL;
-    rank->cosines = moved, rank->cosine_capacity = capacity;
+    rank->scores = moved, rank->score_capacity = capacity;
   }
-  return rank->cosines + used;
+  return rank->scores + used;
 }
 
 int attn2c_rank_text(attn2c_rank *rank, const char *text, size_t length, const float *values) {
-  rank->texts++;
-  float *row = rank->format == ATTN2C_ANSWERS_NPY ? cosine_row(rank) : NULL;
+  const size_t queries = (size_t)rank->query_count, used = (size_t)rank->texts++ * queries;
+  float *row = rank->format == ATTN2C_ANSWERS_NPY ? score_row(rank, used, queries) : NULL;
   if (!row && rank->format == ATTN2C_ANSWERS_NPY) return ATTN2C_MEMORY;
   for (int64_t q = 0; q < rank->query_count; q++) {
     query *each = &rank->queries[q];
@@ -122,9 +122,20 @@ int attn2c_rank_text(attn2c_rank *rank, const char *text, size_t length, const f
         values && each->values ? attn2c_cosine(each->values, values, rank->width) : (double)NAN;
     if (row)
       row[q] = (float)score;
-    else if (put(rank, each, score, text, length) != ATTN2C_OK)
+    else if (put(rank, each, score, rank->texts, text, length) != ATTN2C_OK)
       return ATTN2C_MEMORY;
   }
+  return ATTN2C_OK;
+}
+
+int attn2c_rank_pair(attn2c_rank *rank, int64_t number, const char *text, size_t length, double score) {
+  const int64_t before = rank->query_count - 1;
+  if (number > rank->texts) rank->texts = number;
+  if (rank->format != ATTN2C_ANSWERS_NPY)
+    return put(rank, &rank->queries[before], score, number, text, length);
+  float *row = score_row(rank, (size_t)(before * rank->texts + number - 1), 1);
+  if (!row) return ATTN2C_MEMORY;
+  *row = (float)score;
   return ATTN2C_OK;
 }
 
@@ -169,21 +180,22 @@ static int write_objects(const attn2c_rank *rank, FILE *out) {
 
 static int write_array(const attn2c_rank *rank, attn2c_message *message) {
   const int64_t shape[2] = {rank->query_count, rank->texts};
+  if (rank->width == 0) return attn2c_npy_write("/dev/stdout", ATTN2C_F32, 2, shape, rank->scores, message);
   float *turned = malloc((size_t)(shape[0] * shape[1]) * sizeof *turned + 1);
   if (!turned) return ATTN2C_MEMORY;
   for (int64_t q = 0; q < shape[0]; q++)
-    for (int64_t t = 0; t < shape[1]; t++) turned[q * shape[1] + t] = rank->cosines[t * shape[0] + q];
+    for (int64_t t = 0; t < shape[1]; t++) turned[q * shape[1] + t] = rank->scores[t * shape[0] + q];
   const int status = attn2c_npy_write("/dev/stdout", ATTN2C_F32, 2, shape, turned, message);
   free(turned);
   return status;
 }
 
 int attn2c_rank_write(const attn2c_rank *rank, FILE *out, attn2c_message *message) {
+  const char *option = rank->width == 0 ? "--rank" : "--query";
   int status = ATTN2C_OK;
   if (rank->query_count == 0 || rank->texts == 0) {
-    attn2c_say(message,
-               "--query: there are %" PRId64 " queries and %" PRId64 " texts, but 1 of each are needed",
-               rank->query_count, rank->texts);
+    attn2c_say(message, "%s: there are %" PRId64 " queries and %" PRId64 " texts, but 1 of each are needed",
+               option, rank->query_count, rank->texts);
     return ATTN2C_FORMAT;
   }
   if (rank->format == ATTN2C_ANSWERS_NPY)
@@ -192,6 +204,6 @@ int attn2c_rank_write(const attn2c_rank *rank, FILE *out, attn2c_message *messag
     status = write_objects(rank, out);
   else
     write_lines(rank, out);
-  if (status == ATTN2C_MEMORY) attn2c_say(message, "--query: no memory for the ranks of texts");
+  if (status == ATTN2C_MEMORY) attn2c_say(message, "%s: no memory for the ranks of texts", option);
   return status;
 }

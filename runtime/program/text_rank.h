@@ -1,5 +1,7 @@
-/* text_rank.h - `run --query`: ranks texts by the cosine of their embedding with a query's. Queries come
- * first. Only the best texts of each query are kept, unless all cosines are asked for as an array. */
+/* text_rank.h - ranks texts for queries: `run --query` by the cosine of embeddings, where all queries come
+ * first; `run
+ * --rank` by scores of pairs, query by query. Only the best texts of each query are kept, unless all scores
+ * are asked for as an array. */
 #ifndef ATTN2C_TEXT_RANK_H
 #define ATTN2C_TEXT_RANK_H
 
@@ -9,18 +11,22 @@
 
 typedef struct attn2c_rank attn2c_rank;
 
-/* Opens a ranking of embeddings of `width` numbers that keeps `top` texts for a query. With
- * ATTN2C_ANSWERS_NPY it keeps all cosines. NULL: no memory. */
+/* Opens a ranking that keeps `top` texts for a query; with ATTN2C_ANSWERS_NPY all scores. width: numbers of
+ * an embedding; 0: texts come with their scores. NULL: no memory. */
 attn2c_rank *attn2c_rank_open(int64_t width, int top, attn2c_answer_format format);
 void attn2c_rank_close(attn2c_rank *rank);
 
-/* Adds a query or a text and its embedding. values NULL: it has no tokens, and every cosine with it is 0.
+/* Adds a query or a text and its embedding. values NULL: there is none, and every cosine with it is NaN.
  * Returns ATTN2C_OK or _MEMORY. */
 int attn2c_rank_query(attn2c_rank *rank, const char *text, size_t length, const float *values);
 int attn2c_rank_text(attn2c_rank *rank, const char *text, size_t length, const float *values);
 
-/* Writes the best texts of each query as lines of cosine, number from 1, and text. Other formats are objects,
- * and the array of cosines, [queries][texts]. */
+/* Adds text number `number`, from 1, and its score to the last query. Returns ATTN2C_OK or _MEMORY. */
+int attn2c_rank_pair(attn2c_rank *rank, int64_t number, const char *text, size_t length, double score);
+
+/* Writes the best texts of each query as lines of score, number from 1, and text. Other formats are objects,
+ * and the array of scores, [queries][texts]. Returns ATTN2C_OK, _FORMAT if there is no query or no text, _IO
+ * or _MEMORY. */
 int attn2c_rank_write(const attn2c_rank *rank, FILE *out, attn2c_message *message);
 
 #endif

@@ -17,6 +17,7 @@ typedef struct attn2c_line {
   const char *option; /* the option that gave the file or the word */
   int64_t number;     /* number of the line, or of the word, from 1 */
   int is_query;       /* 1: from --query; queries come before all texts */
+  int64_t place;      /* with --rank (text_pairing.h): number of the text among all, from 1 */
 } attn2c_line;
 
 /* Opens the words and files of the arguments. Notes are written to `notes`: a word that looks like a file,

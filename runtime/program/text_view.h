@@ -18,6 +18,9 @@ typedef struct attn2c_view_of_text {
   attn2c_reader *reader;
   attn2c_line line;
   int64_t length; /* number of tokens; 0: the text has no answer */
+  size_t slot;    /* number of the text in the reader's call */
+  const float
+      *cached; /* the embedding, if it is known already: the reader does not have the text; else NULL */
   int32_t *ids;
   attn2c_text_place *places;
   uint8_t *sources;

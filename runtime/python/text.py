@@ -58,6 +58,14 @@ class _TextLibrary(_Library):
         self.encode = self.function("encode", status, *two, _size, _pointer)
         self.decode = self.function("detokenize", status, *two, _size, ctypes.c_int, *two)
         self.forward_text = self.function("forward_text", status, *two, _pointer, _size, *two)
+        # None: the model has no prompts, or its answer is no embedding.
+        self.text_prompt = self.optional("text_prompt", status, _pointer, ctypes.c_char_p)
+        self.text_dimensions = self.optional("text_dimensions", status, _pointer, _size)
+
+    def optional(self, name: str, result: Any, *arguments: Any) -> Any:
+        """The function, or None if the model does not have it."""
+        there = hasattr(self._library, "%s_%s" % (self.name, name))
+        return self.function(name, result, *arguments) if there else None
 
     def check_text(self, status: int, text: Any) -> None:
         """Raises the error of a status, with the tokenizer's own words."""
@@ -125,13 +133,25 @@ class _Encoder(_Owner):
     """The methods that need a tokenizer and no weights."""
 
     _library: _TextLibrary
+    _prompts: Tuple[str, ...] = ()  # names of prompts that a text may have in place of the usual one
 
-    def encode(self, text: Text, most: int = 0) -> Tokens:
-        """The tokens of a text, or of a tuple of two; cut to `most` (0: to SEQ)."""
+    def _choose_prompt(self, caller: Any, name: Optional[str]) -> None:
+        """Sets the prompt of a call; None: the usual one."""
+        choose = self._library.text_prompt
+        if name is not None and name not in self._prompts:
+            known = ", ".join(map(repr, self._prompts)) or "none"
+            raise ValueError("prompt: there is no prompt %r; the model's are %s" % (name, known))
+        if choose is not None:
+            self._library.check_text(choose(caller.text, None if name is None else name.encode()), caller.text)
+
+    def encode(self, text: Text, most: int = 0, prompt: Optional[str] = None) -> Tokens:
+        """The tokens of a text, or of a tuple of two; cut to `most` (0: to SEQ). prompt: the name of the model's
+        prompt that is put before it (None: the usual one)."""
         into, tokens, most = _text(text), _Tokens(), operator.index(most)
         if not 0 <= most < 2**31:
             raise ValueError("most: is %d, but 0 to %d is expected" % (most, 2**31 - 1))
         with self._caller() as caller:
+            self._choose_prompt(caller, prompt)
             status = self._library.encode(caller.text, ctypes.byref(into), most, ctypes.byref(tokens))
             self._library.check_text(status, caller.text)
             return _tokens(tokens)
@@ -170,16 +190,32 @@ class _TextModel(_Encoder, _Model):
         library = self._library
         return lambda: _ModelCaller(library, model)
 
-    def _run_text(self, texts: Sequence[Text], out: Optional[Out]) -> Tuple[Outputs, NDArray[np.int32]]:
+    _embedding: Tuple[str, int, int] = ("", 0, 0)  # the answer's output, its width, and the numbers usually kept
+
+    def _kept(self, dimensions: Optional[int]) -> Tuple[Tuple[_Output, ...], int]:
+        """The outputs of a call that keeps the first `dimensions` numbers of embeddings, and that number."""
+        name, width, usual = self._embedding
+        count = usual if dimensions is None else operator.index(dimensions)
+        if dimensions is not None and not 1 <= count <= width:
+            raise ValueError("dimensions: is %d, but 1 to %d is expected" % (count, width))
+        return tuple(_Output(each.name, each.kind, (*each.sizes[:-1], count) if each.name == name else each.sizes)
+                     for each in self._text_outputs), count
+
+    def _run_text(self, texts: Sequence[Text], out: Optional[Out], prompt: Optional[str] = None,
+                  dimensions: Optional[int] = None) -> Tuple[Outputs, NDArray[np.int32]]:
         if isinstance(texts, (str, bytes)):
             raise ValueError("texts: a list of texts is expected, not one text")
-        count, of = len(texts), self._text_outputs
+        of, kept = self._kept(dimensions)
+        count, choose = len(texts), self._library.text_dimensions
         into = (_TextIn * count)(*map(_text, texts))
         made = _outputs(out, of, count, self._table.seq, [])
         lengths = np.zeros(count, "int32")
         onto = _addresses(of, made)
         if count:
             with self._caller() as caller:
+                self._choose_prompt(caller, prompt)
+                if choose is not None:
+                    self._library.check_text(choose(caller.text, kept), caller.text)
                 status = self._library.forward_text(caller.context, caller.text, into, count, ctypes.byref(onto),
                                                     _address(lengths))
                 self._library.check_text(status, caller.text)

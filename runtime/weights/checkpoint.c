@@ -220,29 +220,36 @@ static int open_single(const char *folder, const char *name, attn2c_checkpoint *
 
 enum { MODULE_NAME = 40 };
 
-/* Writes the name of the dense layer that sentence-transformers adds after a model as module `number`; true
- * if it exists. */
-static int dense_file(const char *folder, int number, char name[MODULE_NAME], path_text *path) {
-  snprintf(name, MODULE_NAME, "%d_Dense/model.safetensors", number);
-  return join(folder, name, path) && access(path->text, F_OK) == 0;
+/* Kinds of modules of sentence-transformers that have tensors. */
+static const char *const module_kinds[] = {"Dense", "LayerNorm"};
+
+/* Returns the kind of the module that sentence-transformers adds after a model as module `number`, and writes
+ * the name of its file; NULL: there is none with tensors. */
+static const char *module_file(const char *folder, int number, char name[MODULE_NAME], path_text *path) {
+  for (size_t i = 0; i < sizeof module_kinds / sizeof *module_kinds; i++) {
+    snprintf(name, MODULE_NAME, "%d_%s/model.safetensors", number, module_kinds[i]);
+    if (join(folder, name, path) && access(path->text, F_OK) == 0) return module_kinds[i];
+  }
+  return NULL;
 }
 
-/* Adds the dense layers after the model, if there are any. */
+/* Adds the modules after the model, if there are any. */
 static int open_modules(const char *folder, attn2c_checkpoint **checkpoint, attn2c_message *message) {
   char name[MODULE_NAME];
   path_text path;
   int count = 0;
-  for (int i = 1; i <= MOST_MODULES; i++) count += dense_file(folder, i, name, &path);
+  for (int i = 1; i <= MOST_MODULES; i++) count += module_file(folder, i, name, &path) != NULL;
   if (count == 0) return ATTN2C_OK;
   const int files = (*checkpoint)->file_count + count;
   attn2c_checkpoint *grown = realloc(*checkpoint, sizeof *grown + (size_t)files * sizeof grown->files[0]);
   if (!grown) return out_of_memory(folder, message);
   *checkpoint = grown;
   for (int i = 1; i <= MOST_MODULES; i++) {
-    if (!dense_file(folder, i, name, &path)) continue;
+    const char *kind = module_file(folder, i, name, &path);
+    if (!kind) continue;
     const int number = grown->file_count++;
     memset(&grown->files[number], 0, sizeof grown->files[number]);
-    snprintf(grown->files[number].prefix, sizeof grown->files[number].prefix, "%d_Dense/", i);
+    snprintf(grown->files[number].prefix, sizeof grown->files[number].prefix, "%d_%s/", i, kind);
     const int status = open_in_folder(grown, number, folder, name, message);
     if (status) return status;
   }

@@ -111,8 +111,9 @@ local function draw_stage(d, pooled, width)
     if chance(40) then stage.bias = chance(70) end
     if chance(20) then stage.scale = pick { 0.25, 3.0 } end
     if chance(20) then stage.softcap = pick { 0.5, 30 } end
-  elseif stage.stage == "norm" and (chance(40) or width < NARROW) then
-    stage.eps = width < NARROW and 0.5 or pick { 1e-12, 1e-5, 0.5 }
+  elseif stage.stage == "norm" then
+    if chance(30) then stage.kind = pick { "layer", "rms" } end
+    if chance(40) or width < NARROW then stage.eps = width < NARROW and 0.5 or pick { 1e-12, 1e-5, 0.5 } end
   end
   return stage
 end

@@ -6,6 +6,8 @@ tests/text/goldens, texts, and what transformers makes of them.
     texts.txt                                             a text a line, with its pair after a tab
     lengths.npy, out_NAME.npy                             of all texts (or windows), rows of padding 0
     texts.npy                                             of windows: which text each is of
+    query.npy, kept.npy, ranked.npy                       of sentence-transformers: embeddings of texts as queries, and
+                                                          of few dimensions; scores [queries][texts]
     answers.jsonl, answers_N.jsonl                        what a pipeline says, a line a text; with --stride N
 
     texts.py            writes all cases
@@ -73,6 +75,8 @@ CASES = {
     "windows": ("RobertaForQuestionAnswering", ROBERTA, "roberta", LONG_QUESTIONS, LONG_CONTEXTS),
     "sentence": ("BertModel", bert(), "bert_uncased", TEXTS, None),
     "prompt": ("BertModel", bert(), "bert_uncased", [text for text in TEXTS if text], None),
+    "modules": ("BertModel", bert(), "bert_uncased", [text for text in TEXTS if text], None),
+    "reranker": ("BertForSequenceClassification", bert(num_labels=1), "bert_uncased", TEXTS, PAIRS),
     "states": ("MPNetModel", {**bert(), "max_position_embeddings": MOST + 2, "pad_token_id": 1}, "mpnet",
                [text for text in TEXTS if text.isascii()], None), # [UNK] is 1 there, which MPNet takes for padding
     "next": ("GPT2LMHeadModel", {"n_positions": MOST, "n_embd": WIDTH, "n_layer": 2, "n_head": 4, "n_inner": WIDTH},
@@ -89,8 +93,10 @@ def tokenizer_of(folder, name, case):
     more = {"mask_token": "<mask>"} if name == "roberta" else {}
     if case == "windows":
         more["cls_token"] = "<s>"
-    if case == "prompt":
+    if case in ("prompt", "modules", "reranker"):
         more.update(sep_token="[SEP]", pad_token="[PAD]")
+    if case == "reranker":
+        more["model_input_names"] = ["input_ids", "token_type_ids", "attention_mask"]
     (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", **more}))
     made = hf.PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"), **more)
     made.pad_token_id = 0
@@ -203,6 +209,64 @@ def write_prompt(folder, tokenizer, texts):
     (folder / "texts.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
 
 
+MODULES_PROMPTS = {"query": "find, naïvely: ", "passage": "text: ", "clear": ""}
+QUERIES, KEPT = 3, 8  # texts that are queries, too; numbers of an embedding that are kept
+
+
+def write_answers(folder, tokenizer, texts, pairs, answers):
+    """Answers and lengths; the last ones of texts that are too long are cut."""
+    wholes = [len(tokenizer(*each)["input_ids"]) for each in (zip(texts, pairs) if pairs else zip(texts))]
+    answers = [{**each, **({"truncated": True} if whole > MOST else {})} for each, whole in zip(answers, wholes)]
+    (folder / "answers.jsonl").write_text("".join(json.dumps(each) + "\n" for each in answers))
+    np.save(folder / "lengths.npy", np.array([min(MOST, whole) for whole in wholes], np.int32))
+    lines = [text + ("\t" + pairs[i] if pairs else "") for i, text in enumerate(texts)]
+    (folder / "texts.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for name in ("README.md", "generation_config.json"):
+        (folder / name).unlink(missing_ok=True)
+
+
+def write_modules(folder, tokenizer, texts, generator):
+    """A folder as sentence-transformers saves it, with prompts and modules of each kind."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Dense, Normalize, Transformer
+    from sentence_transformers.sentence_transformer.modules import LayerNorm, Pooling
+    parts = [Transformer(str(folder), model_kwargs={"dtype": torch.float32}),
+             Pooling(WIDTH, ("weightedmean", "lasttoken"), include_prompt=False),
+             Dense(2 * WIDTH, WIDTH, activation_function=torch.nn.GELU()), LayerNorm(WIDTH), Normalize()]
+    for part in parts[2:4]:
+        goldens.fill(part, generator)
+    parts[0].max_seq_length = MOST
+    model = SentenceTransformer(modules=parts, prompts=MODULES_PROMPTS, device="cpu").eval()
+    model.save(str(folder), create_model_card=False)
+    rows = model.encode(texts, batch_size=1)
+    np.save(folder / "out_sentence_embedding.npy", rows)
+    queries, kept = model.encode(texts, prompt_name="query", batch_size=1), dict(truncate_dim=KEPT, batch_size=1)
+    np.save(folder / "query.npy", queries)
+    np.save(folder / "kept.npy", model.encode(texts, normalize_embeddings=True, **kept))
+    # encode_document would take "document", which sentence-transformers adds as an empty prompt.
+    passages = model.encode(texts, prompt_name="passage", batch_size=1)
+    np.save(folder / "ranked.npy", model.encode_query(texts[:QUERIES], batch_size=1) @ passages.T)
+    write_answers(folder, tokenizer, texts, None, [{"embedding": row} for row in rows.tolist()])
+    assert model.prompts == {"document": "", **MODULES_PROMPTS}
+    settings = json.loads((folder / "config_sentence_transformers.json").read_text())
+    (folder / "config_sentence_transformers.json").write_text(json.dumps({**settings, "prompts": MODULES_PROMPTS}))
+
+
+def write_reranker(folder, tokenizer, texts, pairs):
+    """A cross-encoder as sentence-transformers saves it, whose scores are logits."""
+    from sentence_transformers import CrossEncoder
+    model = CrossEncoder(str(folder), device="cpu", activation_fn=torch.nn.Identity(), max_length=MOST,
+                         model_kwargs={"dtype": torch.float32})
+    model.save_pretrained(str(folder))
+    scores = model.predict(list(zip(texts, pairs)), batch_size=1)
+    np.save(folder / "out_logits.npy", scores)
+    queries = [text for text in texts if text][:QUERIES]
+    np.save(folder / "ranked.npy", np.stack([model.predict([(query, pair) for pair in pairs], batch_size=1)
+                                             for query in queries]))
+    names = model.model.config.id2label
+    write_answers(folder, tokenizer, texts, pairs, [{"label": names[0], "score": float(score)} for score in scores])
+
+
 def outputs_of(name, class_name, result, length):
     """The outputs of one text by itself."""
     found = {key: result[key][0].float() for key in sorted(goldens.HIDDEN_ONLY & set(result.keys()))}
@@ -264,6 +328,10 @@ def write(name):
     if name == "prompt":
         sentence_prompt(folder)
         return write_prompt(folder, tokenizer, texts)
+    if name == "modules":
+        return write_modules(folder, tokenizer, texts, generator)
+    if name == "reranker":
+        return write_reranker(folder, tokenizer, texts, pairs)
     rows, numbers = [], []
     for stride in STRIDES.get(name, [None]):
         answers = []

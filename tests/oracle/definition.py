@@ -151,13 +151,13 @@ class Stack:
         weight = self.given.weight(path + ".weight", width, x.shape[-1], deviation=gain * x.shape[-1] ** -0.5)
         return x @ weight.T + (self.given.weight(path + ".bias", width, deviation=0.3) if bias else 0.0)
 
-    def norm(self, path, x, eps=None):
+    def norm(self, path, x, eps=None, kind=None):
         eps = self.d.get("eps", 1e-5) if eps is None else eps
         gain = self.given.weight(path + ".weight", x.shape[-1], mean=1.0, deviation=0.3)
-        if self.d.get("norm_kind") == "rms":
+        if (kind or self.d.get("norm_kind")) == "rms":
             return x / np.sqrt((x ** 2).mean(-1, keepdims=True) + eps) * gain
         y = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps) * gain
-        return y + (self.given.weight(path + ".bias", x.shape[-1], deviation=0.3) if self.has_bias("norm") else 0.0)
+        return y + (self.given.weight(path + ".bias", x.shape[-1], deviation=0.3) if kind or self.has_bias("norm") else 0.0)
 
     def rows(self, name, rows, width):
         """An input of rows, as [batch][rows][width]."""
@@ -513,7 +513,7 @@ class Stack:
     def stage(self, number, stage, x):
         kind, path = stage["stage"], f"output.{number}"
         if kind == "norm":
-            return self.norm(path + ".norm", x, stage.get("eps"))
+            return self.norm(path + ".norm", x, stage.get("eps"), stage.get("kind"))
         if kind == "pool":
             return self.pool(x, stage["over"])
         if kind == "linear":

@@ -109,7 +109,7 @@ OPTIONS = {
     "output": {
         "default": {},
         "mean": {"output": [stage("hidden"), stage("pool", over="mean"), stage("linear", to=5, activation="tanh")]},
-        "max": {"output": [stage("norm", eps=0.01), stage("pool", over="max", name="most"), stage("normalise")]},
+        "max": {"output": [stage("norm", eps=0.01, kind="layer"), stage("pool", over="max", name="most"), stage("normalise")]},
         "last": {"output": [stage("hidden"), stage("pool", over="last"), stage("linear", to=3, bias=False)]},
         "first": {"output": [stage("relu", name="states"), stage("pool", over="first"), stage("sigmoid")]},
         "vocabulary": {"output": [stage("hidden"), stage("gelu"), stage("vocabulary", bias=True, softcap=1.5)]},

@@ -4,12 +4,16 @@
 local emit_lengths = require("passes.emit.lengths")
 local emit_python = require("passes.emit.python")
 local reserved_python = require("data.reserved_python")
+local words = require("common.words")
 
 local emit_module = {}
 
 local kinds = { f32 = "float32", i32 = "int32" }
 
-local function literal(value) return type(value) == "string" and '"' .. value .. '"' or tostring(value) end
+-- Returns a Python literal of a number or a text.
+local function literal(value)
+  return type(value) == "string" and '"' .. value:gsub('[\\"]', "\\%0") .. '"' or tostring(value)
+end
 
 -- Returns a Python tuple.
 local function tuple(sizes)
@@ -82,6 +86,7 @@ function emit_module.values(state)
   local graph, made = primary.graph, { inputs = {}, outputs = {} }
   for i, name in ipairs(graph.entry.inputs) do made.inputs[i] = input_of(graph.tensors[name], primary) end
   for i, name in ipairs(graph.entry.outputs) do made.outputs[i] = output_of(graph.tensors[name], primary) end
+  made.prompt_tuple = tuple(words.sorted_keys(primary.spec.prompts or {}))
   made.masked = masked_of(made.inputs, graph, primary.spec) or false
   for _, each in ipairs(made.inputs) do
     each.optional = (each.is_optional or each.name == made.masked) and "True" or "False"

@@ -2,8 +2,37 @@
 -- The facts say which inputs text fills, and which outputs an answer has (runtime/base/text_facts.h).
 local c = require("common.c")
 local hash = require("common.hash")
+local reserved = require("data.reserved")
+local words = require("common.words")
 
 local emit_text = {}
+
+-- Returns the prompts as C strings, { name, text }, sorted by their names.
+local function prompt_rows(prompts)
+  local rows = {}
+  for i, name in ipairs(words.sorted_keys(prompts or {})) do
+    rows[i] = { name = c.string(name), text = c.string(prompts[name]) }
+  end
+  return rows
+end
+
+--- Returns the names of a spec's prompts, sorted, for a comment.
+function emit_text.prompt_names(spec)
+  local list = {}
+  for i, name in ipairs(words.sorted_keys(spec.prompts or {})) do list[i] = c.comment(name) end
+  return list
+end
+
+--- Returns facts of the embedding that a model makes of a text: its output's name, its width, the numbers that are
+--- usual, and whether they are scaled to a unit vector; false for other models.
+function emit_text.embedding(state)
+  local graph, spec = state.primary.graph, state.primary.spec
+  if not state.tokenizer or graph.answer.kind ~= "EMBEDDING" then return false end
+  local tensor = graph.tensors[graph.entry.outputs[graph.answer.output + 1]]
+  local width = tensor.shape[#tensor.shape]
+  return { name = reserved.member(tensor.member), width = width, usual = spec.dimensions or width,
+    is_unit = graph.answer.is_unit }
+end
 
 --- Returns the values of the template.
 function emit_text.values(state)
@@ -14,7 +43,8 @@ function emit_text.values(state)
     types = inputs.token_types, lengths = inputs.lengths, mask = inputs.attention_mask, pool_mask = inputs.pool_mask,
     prompt = state.spec.prompt and c.string(state.spec.prompt) or false, answer = answer.kind, output = answer.output,
     second = answer.second, label_list = labels, label_function = "ATTN2C_" .. answer.label_function,
-    has_chat = state.chat ~= nil,
+    prompts = prompt_rows(state.spec.prompts), dimensions = state.spec.dimensions or false,
+    is_unit = answer.is_unit, embedding = emit_text.embedding(state), has_chat = state.chat ~= nil,
     mask_token = tokenizer.mask or -1, bos_token = tokenizer.bos or -1, cls_token = tokenizer.cls or -1 }
 end
 

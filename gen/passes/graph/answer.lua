@@ -1,5 +1,7 @@
 -- answer.lua: decides what the answer to a text or a picture is: the inputs that they fill, its kind, and its outputs.
 -- runtime/base/text_facts.h has the kinds.
+local faults = require("common.faults")
+
 local answer = {}
 
 -- Patterns of outputs that explain an answer and are not part of it.
@@ -13,6 +15,17 @@ end
 
 answer.inputs = { "ids", "token_types", "lengths", "attention_mask", "pool_mask" }
 local of_pictures = { "image" }
+
+-- Refuses a number of kept numbers that the answer does not have.
+local function check_dimensions(spec, kind, width)
+  local count = spec.dimensions
+  if not count then return end
+  if kind ~= "EMBEDDING" then
+    faults.raise("usage", "dimensions: goes with models that give an embedding of a text")
+  elseif count > width then
+    faults.raise("usage", ("dimensions: %d, but the embedding has %d numbers"):format(count, width))
+  end
+end
 
 -- Returns the number, from 0, of each input of a list of attn2c's own names; -1: the entry has none.
 local function inputs_of(spec, graph, list)
@@ -70,13 +83,16 @@ local function function_of(spec, width)
   return width == 1 and "SIGMOID" or "SOFTMAX"
 end
 
---- Returns { inputs = name -> number or -1, kind, output, second: numbers of outputs from 0, label_function }.
+--- Returns { inputs = name -> number or -1, kind, output, second: numbers of outputs from 0, label_function,
+--- is_unit: whether the answer is an embedding that was scaled to a unit vector }.
 --- tokenizer: nil for a model that takes pictures.
 function answer.of(spec, graph, tokenizer)
   local kind, output, second = kind_of(spec, graph, tokenizer and tokenizer.mask ~= nil)
   local shape = graph.tensors[graph.entry.outputs[output + 1]].shape
+  check_dimensions(spec, kind, shape[#shape])
   return { inputs = inputs_of(spec, graph, tokenizer and answer.inputs or of_pictures), kind = kind,
-    output = output, second = second, label_function = function_of(spec, shape[#shape]) }
+    output = output, second = second, label_function = function_of(spec, shape[#shape]),
+    is_unit = kind == "EMBEDDING" and last_stage(spec) == "normalise" }
 end
 
 --- Returns an answer as lines of text.

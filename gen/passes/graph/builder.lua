@@ -229,16 +229,17 @@ function Builder:linear(path, x, width, bias, gain, source)
   })
 end
 
---- Returns a norm of the stack's kind. given: eps, if it is not the stack's; heads: the number of parts of a row that
---- have a norm by themselves, with one weight; factor: of the weight and the bias.
+--- Returns a norm of the stack's kind. given: eps and kind, if they are not the stack's; heads: the number of parts of
+--- a row that have a norm by themselves, with one weight; factor: of the weight and the bias.
 function Builder:norm(path, x, given)
   given = given or {}
   local width, heads = { x.shape[#x.shape] // (given.heads or 1) }, given.heads
-  local rms, source = self.spec.norm_kind == "rms", { factor = given.factor }
+  local rms, source = (given.kind or self.spec.norm_kind) == "rms", { factor = given.factor }
+  local has_bias = given.kind == "layer" or given.kind == nil and self.spec.bias.norm
   return self:op(rms and "rms_norm" or "layer_norm", path, {
     x = x,
     gain = self:weight(path .. ".weight", width, 1, 0.1, source),
-    bias = self.spec.bias.norm and self:weight(path .. ".bias", width, 0, 0.1, source) or nil,
+    bias = has_bias and self:weight(path .. ".bias", width, 0, 0.1, source) or nil,
   }, { eps = given.eps or self.spec.eps, heads = heads })
 end
 

@@ -140,6 +140,24 @@ function read.text(say, field, value)
   return say(field.key, ("%s, but a text of at most %d bytes without NUL is allowed"):format(show(value), MOST_TEXT))
 end
 
+local MOST_PROMPTS, MOST_NAME = 64, 100 -- prompts, and bytes of a prompt's name
+
+--- Reads texts by name; an empty one means none.
+function read.prompts(say, field, value)
+  local result, count = {}, 0
+  for name, text in pairs(type(value) == "table" and value or {}) do
+    count = count + 1
+    local is_name = type(name) == "string" and #name <= MOST_NAME and utf8.len(name) and name:match("^%C+$")
+    if not is_name then
+      return say(field.key, ("%s, but a name of 1 to %d bytes is allowed"):format(show(name), MOST_NAME))
+    end
+    result[name] = text == "" and "" or read.text(say, { key = field.key .. "." .. name }, text)
+  end
+  if count > 0 and count <= MOST_PROMPTS then return result end
+  return say(field.key, ("%s, but a table of 1 to %d texts such as { query = \"query: \" } is allowed"):format(
+    count > 0 and count .. " texts" or show(value), MOST_PROMPTS))
+end
+
 function read.labels(say, field, value)
   if type(value) ~= "table" or #value == 0 then
     return say(field.key, show(value) .. ", but a list of texts such as { \"no\", \"yes\" } is allowed")

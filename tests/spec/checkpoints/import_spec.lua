@@ -243,10 +243,19 @@ describe("a checkpoint's folder", function()
     assert.same({ "last", "normalise", "sentence_embedding" },
       { s.output[1].over, s.output[2].stage, s.output[2].name })
     refused(made.checkpoint(nil, nil, modules({ pooling_mode = "attention" })), "\"attention\" is not supported")
-    refused(made.checkpoint(nil, nil, modules({}, { { type = "x.CNN", path = "2_CNN" } })), '"CNN" is not supported')
+    refused(made.checkpoint(nil, nil, modules({}, { { type = "x.CNN", path = "2_CNN" } })),
+      "CNN is not supported: it convolves tokens")
     local cut = modules({ pooling_mode = "mean" })
     cut["config_sentence_transformers.json"] = '{"truncate_dim": 4}'
-    refused(made.checkpoint(nil, nil, cut), "truncate_dim is not supported")
+    assert.is_nil(import.text(made.checkpoint(nil, nil, cut)):match("dimensions")) -- of texts alone
+    cut["tokenizer.json"] = "{}"
+    assert.equal("4", import.text(made.checkpoint(nil, nil, cut)):match("\n  dimensions = (%d+)"))
+    for _, value in ipairs { "0", '"4"', "[4]" } do
+      cut["config_sentence_transformers.json"] = ('{"truncate_dim": %s}'):format(value)
+      local fault = helper.fault(import.text, made.checkpoint(nil, nil, cut))
+      assert.equal(3, fault.code)
+      assert.matches("truncate_dim: a number from 1 or null is expected", fault.lines[1])
+    end
   end)
 
   it("of sentence-transformers has its default prompt, whose rows a pooling may leave out", function()
@@ -256,7 +265,7 @@ describe("a checkpoint's folder", function()
           { type = "sentence_transformers.models.Pooling", path = "1_Pooling" } },
         ["1_Pooling/config.json"] = made.json(pooling), ["config_sentence_transformers.json"] = made.json(settings) }))
     end
-    local prompts = { query = "query: ", none = "" }
+    local prompts, none = { query = "query: ", none = "" }, require("common.json").null
     local function has(text, prompt, mask)
       assert.equal(prompt, text:match('\n  prompt = "([^"]*)"'), text)
       assert.equal(mask, text:find("mask = true", 1, true) ~= nil, text)
@@ -264,12 +273,17 @@ describe("a checkpoint's folder", function()
     has(stages_of({ prompts = prompts, default_prompt_name = "query" }, { pooling_mode = "mean" }), "query: ", false)
     has(stages_of({ prompts = prompts, default_prompt_name = "query" },
       { pooling_mode = "mean", include_prompt = false }), "query: ", true)
-    has(stages_of({ prompts = prompts, default_prompt_name = "query" },
-      { pooling_mode = "cls", include_prompt = false }), "query: ", false)
     has(stages_of({ prompts = prompts, default_prompt_name = "none" },
-      { pooling_mode = "mean", include_prompt = false }), nil, false)
-    has(stages_of({ prompts = prompts }, { pooling_mode = "mean", include_prompt = false }), nil, false)
-    local fault = helper.fault(stages_of, { prompts = prompts, default_prompt_name = "qeury" },
+      { pooling_mode = "mean", include_prompt = false }), nil, true)
+    has(stages_of({ prompts = prompts }, { pooling_mode = "mean", include_prompt = false }), nil, true)
+    has(stages_of({ prompts = { none = "" } }, { pooling_mode = "mean", include_prompt = false }), nil, false)
+    local text = stages_of({ prompts = { query = "a: ", document = none } }, { pooling_mode = "mean" })
+    assert.is_truthy(text:find('\n  prompts = { document = "", query = "a: " },', 1, true), text)
+    local fault = helper.fault(stages_of, { prompts = prompts }, { pooling_mode = "cls", include_prompt = false })
+    assert.matches("Pooling: cls after a prompt that is left out %(include_prompt%) is not supported", fault.lines[1])
+    fault = helper.fault(stages_of, { prompts = { query = 5 } }, { pooling_mode = "mean" })
+    assert.matches("prompts: an object of names and texts is expected", fault.lines[1])
+    fault = helper.fault(stages_of, { prompts = prompts, default_prompt_name = "qeury" },
       { pooling_mode = "mean" })
     assert.matches('default_prompt_name: prompts has no "qeury"', fault.lines[1])
     for _, name in ipairs { 5, true, { "query" } } do
@@ -278,7 +292,6 @@ describe("a checkpoint's folder", function()
       assert.same({ "config_sentence_transformers.json: default_prompt_name: a name of prompts or null is expected" },
         { fault.lines[1]:match("[^/]*$"), fault.lines[2] })
     end
-    local none = require("common.json").null
     has(stages_of({ prompts = prompts, default_prompt_name = none }, { pooling_mode = "mean" }), nil, false)
   end)
 

@@ -227,9 +227,11 @@ describe("the files beside config.json", function()
     local list = { { type = "sentence_transformers.models.Transformer", path = "" } }
     local more = { ["sentence_bert_config.json"] = limits and made.json(limits) or nil }
     for i, module in ipairs(modules) do
-      list[i + 1] = { type = "sentence_transformers.models." .. module[1], path = i .. "_M" }
-      more[i .. "_M/config.json"] = made.json(module[2])
-      if module[1] == "Dense" then more[i .. "_M/model.safetensors"] = made.safetensors({}) end
+      list[i + 1] = { type = "sentence_transformers.models." .. module[1], path = i .. "_" .. module[1] }
+      more[("%d_%s/config.json"):format(i, module[1])] = made.json(module[2])
+      if module[1] == "Dense" or module[1] == "LayerNorm" then
+        more[("%d_%s/model.safetensors"):format(i, module[1])] = made.safetensors({})
+      end
     end
     more["modules.json"] = made.json(list)
     return described(with({ model_type = "bert" }, config or {}), nil, more)
@@ -256,13 +258,49 @@ describe("the files beside config.json", function()
       local found = sentence { pooling, { "Dense", { out_features = 5, activation_function = word } } }
       assert.same({ "linear", 5, expected ~= values.NONE and expected or nil, "sentence_embedding" },
         { found["output.2.stage"], found["output.2.to"], found["output.2.activation"], found["output.2.name"] }, word)
-      assert.equal("2_M/linear", found["names.output.2.linear"])
+      assert.equal("2_Dense/linear", found["names.output.2.linear"])
       assert.is_nil(found["output.2.bias"])
     end
     local found = sentence { pooling, { "Dense", { out_features = 5, bias = false } }, { "Normalize", {} } }
     assert.same({ "tanh", false, "normalise" }, { found["output.2.activation"], found["output.2.bias"],
       found["output.3.stage"] })
     assert.is_nil(found["output.2.name"])
+  end)
+
+  it("of sentence-transformers give layer norms, which have their own kind", function()
+    local pooling, norm = { "Pooling", { pooling_mode = "mean" } }, { "LayerNorm", { dimension = 768 } }
+    local found = sentence { pooling, norm }
+    assert.same({ "norm", "layer", 1e-5, "sentence_embedding", "2_LayerNorm/norm" }, { found["output.2.stage"],
+      found["output.2.kind"], found["output.2.eps"], found["output.2.name"], found["names.output.2.norm"] })
+    -- Before pooling a module works on the rows of tokens.
+    local of_tokens = { "Dense", { out_features = 5, module_input_name = "token_embeddings" } }
+    assert.same({ "linear", "pool" }, { sentence({ of_tokens, pooling })["output.1.stage"],
+      sentence({ of_tokens, pooling })["output.2.stage"] })
+  end)
+
+  it("of sentence-transformers are refused by name where a module does something else", function()
+    local pooling = { "Pooling", { pooling_mode = "mean" } }
+    local function refused(modules, expected)
+      local fault = helper.fault(sentence, modules)
+      assert.equal(2, fault.code)
+      assert.is_truthy(fault.lines[1]:find(expected, 1, true), fault.lines[1])
+    end
+    for _, case in ipairs {
+      { { pooling, { "Asym", {} } }, "Asym is not supported: texts go through different modules by their kind" },
+      { { pooling, { "Router", {} } }, "Router is not supported: texts go through different modules" },
+      { { pooling, { "LSTM", {} } }, "LSTM is not supported: it is recurrent" },
+      { { pooling, { "Own", {} } }, "Own is not supported; supported after Transformer are Pooling, Dense, LayerNorm" },
+      { { { "Normalize", {} }, { "Dense", { out_features = 5, use_residual = true } } },
+        "use_residual is not supported" },
+      { { pooling, { "Dense", { out_features = 5, module_input_name = "token_embeddings" } } },
+        'Dense: from "token_embeddings" to "token_embeddings" is not supported here; supported is sentence_embedding' },
+      { { { "LayerNorm", {} }, pooling }, 'LayerNorm: from "sentence_embedding" to "sentence_embedding" is not' },
+      { { pooling, { "Dense", { out_features = 5, activation_function = "torch.nn.modules.activation.Mish" } } },
+        'activation_function "torch.nn.modules.activation.Mish" is not supported; supported are GELU, Identity' },
+      { { pooling, { "Dense", { out_features = 5, activation_function = "own.Tanh" } } }, '"own.Tanh" is not' },
+      { { pooling, { "Dense", { out_features = 5, activation_function = 5 } } }, "is not supported" },
+      { {}, "there is no Pooling" },
+    } do refused(case[1], case[2]) end
   end)
 
   it("of sentence-transformers bound the length", function()

@@ -374,7 +374,7 @@ describe("a description that is none", function()
         folder), helper.fault(run, folder .. "/" .. name).lines[1])
     end
     assert.equal("cannot read no-one/a-model: No such file or directory (a model of the Hugging Face hub is downloaded "
-      .. "first: huggingface-cli download no-one/a-model --local-dir a-model)",
+      .. "first: hf download no-one/a-model --local-dir a-model)",
       helper.fault(run, "no-one/a-model").lines[1])
     local directory = helper.fault(run, folder)
     assert.equal(faults.code.io, directory.code)

@@ -1,0 +1,18 @@
+/* text_kept.h - keeps the first numbers of embeddings of texts (Kusupati et al. 2022, "Matryoshka"). The
+ * result of a model that gives unit vectors is a unit vector again. */
+#ifndef ATTN2C_TEXT_KEPT_H
+#define ATTN2C_TEXT_KEPT_H
+
+#include "model/text_calls.h"
+
+/* Returns the numbers of an output's embedding that are kept, or 0: it is none, or all are kept. */
+size_t attn2c_text_kept(const attn2c_reader *reader, int output);
+
+/* Computes the reader's texts with whole embeddings by `run`, and writes the numbers that are kept to the
+ * outputs. Statuses are those of `run`, and ATTN2C_MEMORY. */
+typedef int attn2c_text_run(attn2c_reader *reader, attn2c_context *context, int64_t rows,
+                            void *const *outputs);
+int attn2c_text_kept_run(attn2c_reader *reader, attn2c_context *context, int64_t rows, void *const *outputs,
+                         attn2c_text_run *run);
+
+#endif
