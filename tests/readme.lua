@@ -5,11 +5,14 @@
 --   <!-- contents -->              links to the README's headings of the second level
 --   <!-- files FOLDER -->          a row for each file of a folder of the repository, with the first sentence of its
 --                                  opening comment; FOLDER/** also has the files of its folders
+--   <!-- families -->              a row for each family of checkpoints
+--   <!-- models -->                the same for people who look for a model, by what models are for
 --   <!-- end -->                   the end of the lines
 -- With --check it writes nothing, names the files that are out of date, and ends with status 1.
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
 local root = here .. "/.."
 if not package.path:find(root .. "/gen/?.lua", 1, true) then package.path = root .. "/gen/?.lua;" .. package.path end
+local families = require("checkpoints.families")
 local files = require("common.files")
 local lfs = require("lfs")
 
@@ -94,6 +97,38 @@ local function table_of(place, links)
   return table.concat(rows, "\n")
 end
 
+-- Returns the names of the families that folders may have, sorted.
+local function family_names()
+  local list = {}
+  for name, family in pairs(families.by_name) do if family.known then list[#list + 1] = name end end
+  table.sort(list)
+  return list
+end
+
+-- Returns a table with a row for each family.
+local function table_of_families()
+  local rows = { "| family | models that people know | `model_type` |", "|---|---|---|" }
+  for _, name in ipairs(family_names()) do
+    local family, types = families.by_name[name], {}
+    for model_type in pairs(family.model_types or {}) do types[#types + 1] = "`" .. model_type .. "`" end
+    table.sort(types)
+    rows[#rows + 1] = ("| %s | %s | %s |"):format(name, escaped(family.known), table.concat(types, ", "))
+  end
+  return table.concat(rows, "\n")
+end
+
+-- Returns a table with a row for each family, in the order of their uses.
+local function table_of_models()
+  local rows = { "| models | family | typical use |", "|---|---|---|" }
+  for _, use in ipairs(families.uses) do
+    for _, name in ipairs(family_names()) do
+      local family = families.by_name[name]
+      if family.use == use then rows[#rows + 1] = ("| %s | %s | %s |"):format(escaped(family.known), name, use) end
+    end
+  end
+  return table.concat(rows, "\n")
+end
+
 --- Returns the anchor that GitHub gives a heading.
 function readme.anchor(heading)
   return (heading:lower():gsub("`", ""):gsub("[^%w%s_-]", ""):gsub("%s", "-"))
@@ -129,6 +164,9 @@ function readme.render(name, text)
     elseif kind == "files" then
       middle = table_of(place, relative(name, (place:gsub("/%*%*$", ""))))
       mark = ("<!-- files %s, %s -->\n"):format(place, MADE)
+    elseif kind == "families" or kind == "models" then
+      middle = (kind == "models" and table_of_models or table_of_families)()
+      mark = ("<!-- %s, %s -->\n"):format(kind, MADE)
     else
       error(name .. ": unknown mark " .. kind)
     end

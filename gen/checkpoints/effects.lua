@@ -41,7 +41,9 @@ effects.only = {
 --- Keys that must be null, false or empty.
 effects.empty = {
   quantization_config = "quantised safetensors are not supported here", pruned_heads = "pruned heads are not supported",
-  auto_map = "models with their own code are not supported", adapters = "adapters are not supported",
+  auto_map = "models with Python code of their own are not supported; if transformers itself has the class in "
+    .. "architectures, remove auto_map from config.json",
+  adapters = "adapters are not supported",
 }
 
 return effects

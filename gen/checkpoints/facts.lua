@@ -118,10 +118,12 @@ end
 function facts.family(config)
   local word = config.model_type
   if type(word) ~= "string" then refuse("format", "model_type", "missing, or not a string") end
-  local family = families.by_type[word]
+  local family, own_code = families.by_type[word], config.auto_map
   if not family then
-    refuse("usage", "model_type", ("%s is not supported; supported are %s, and similar models by a description "
-      .. "(models/*.lua)"):format(faults.quote(word), table.concat(families.called(), ", ")))
+    local is_own = type(own_code) == "table" and next(own_code) ~= nil
+    local own = is_own and ": it is Python code of its own (auto_map)" or ""
+    refuse("usage", "model_type", ("%s is not supported%s; supported are %s, and similar models by a description "
+      .. "(models/*.lua)"):format(faults.quote(word), own, table.concat(families.called(), ", ")))
   end
   local other = family.other and family.other(config)
   if other then return families.by_type[other], other end

@@ -9,6 +9,8 @@ config[#config + 1] = { "num_hidden_groups", to = "groups", default = 1, kind = 
 local layer = "encoder.albert_layer_groups.*.albert_layers.0."
 
 return {
+  known = "ALBERT",
+  use = "classification, question answering",
   model_types = { albert = "Albert" },
   called = { albert = "ALBERT" },
   prefixes = { "albert.", "" },

@@ -5,6 +5,8 @@ local config = heads.bert_config { vocab = 30522, types = 2, width = 256, layers
 config[#config + 1] = { "embedding_size", to = "embedding", default = 128, kind = "count" }
 
 return {
+  known = "ELECTRA, generator and discriminator",
+  use = "classification, question answering",
   model_types = { electra = "Electra" },
   called = { electra = "ELECTRA" },
   prefixes = { "electra.", "" },

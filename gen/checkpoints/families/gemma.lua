@@ -3,6 +3,8 @@ local gemma = require("checkpoints.gemma")
 local heads = require("checkpoints.heads")
 
 return {
+  known = "Gemma 1",
+  use = "text, chat, classification",
   model_types = { gemma = "Gemma" },
   called = { gemma = "Gemma" },
   prefixes = heads.llama_prefixes,

@@ -11,6 +11,8 @@ local tensors = { { "l*.attn.q_norm.weight", gemma.norm("layers.*.self_attn.q_no
 table.move(gemma.sandwich, 1, #gemma.sandwich, 3, tensors)
 
 return {
+  known = "Gemma 3: models of text, and the text part of the others",
+  use = "text, chat, classification",
   model_types = { gemma3_text = "Gemma3", gemma3 = "Gemma3" },
   called = { gemma3_text = "Gemma 3 (its text part)" },
   inside = { gemma3 = "text_config" },

@@ -4,6 +4,8 @@ local heads = require("checkpoints.heads")
 local function transposed(name, part) return { name, part = part, parts = part and 3, transpose = true } end
 
 return {
+  known = "GPT-2, DistilGPT2",
+  use = "text, chat, classification",
   model_types = { gpt2 = "GPT2" },
   called = { gpt2 = "GPT-2" },
   prefixes = { "transformer.", "" },

@@ -17,6 +17,8 @@ config[#config + 1] = { "feed_forward_type", to = "ff", default = "original", ki
   words = { geglu = { "gelu", true }, reglu = { "relu", true }, original = { nil, false } } }
 
 return {
+  known = "jina-embeddings-v2, English, other languages and code (also of `model_type` `bert` with `alibi`)",
+  use = "embeddings, rerankers, classification",
   model_types = { jina_bert = "JinaBert" },
   called = { jina_bert = "JinaBERT" },
   prefixes = { "bert.", "" },

@@ -2,6 +2,8 @@
 local heads = require("checkpoints.heads")
 
 return {
+  known = "Llama 1 to 3, TinyLlama, SmolLM",
+  use = "text, chat, classification",
   model_types = { llama = "Llama" },
   called = { llama = "Llama" },
   prefixes = heads.llama_prefixes,

@@ -3,6 +3,8 @@ local heads = require("checkpoints.heads")
 local layers = require("checkpoints.layers")
 
 return {
+  known = "Mistral 7B, with its window",
+  use = "text, chat, classification",
   model_types = { mistral = "Mistral" },
   called = { mistral = "Mistral" },
   prefixes = heads.llama_prefixes,

@@ -14,6 +14,8 @@ local pool = { "pool", over = "pooling" }
 local function part(name, number) return { name, part = number, parts = number and 3 } end
 
 return {
+  known = "ModernBERT, gte-modernbert, modernbert-embed, and their rerankers",
+  use = "embeddings, rerankers, classification",
   model_types = { modernbert = "ModernBert" },
   called = { modernbert = "ModernBERT" },
   prefixes = { "model.", "" },

@@ -32,6 +32,11 @@ describe("a family", function()
       end
     end)
 
+    it(name .. " says which models people know it by, and what they are for", function()
+      assert.is_string(family.known)
+      assert.equal(family.model_types ~= nil, words.set(families.uses)[family.use] or false)
+    end)
+
     it(name .. " names the weights of a layer", function()
       local one_norm = family.fixed and family.fixed.parallel == "one_norm"
       for _, path in ipairs { "l3.attn.q.weight", "l3.attn.v.weight", "l3.attn.out.weight", "l3.norm1.weight",
