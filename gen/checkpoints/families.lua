@@ -22,7 +22,7 @@ local list = { "albert", "bert", "deit", "distilbert", "electra", "gemma", "gemm
   "granite", "gte", "jina_bert", "llama", "mistral", "modernbert", "mpnet", "nomic_bert", "olmo2", "phi", "phi3",
   "qwen2", "qwen3", "roberta", "smollm3", "starcoder2", "t5", "timm", "vit" }
 
---- What models are for, in the order of the README's table.
+--- The uses of models, in the order of the README's table.
 families.uses = { "embeddings, rerankers, classification", "classification, question answering", "states of texts",
   "pictures", "text, chat, classification" }
 
