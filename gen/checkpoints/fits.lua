@@ -14,7 +14,10 @@ local readable = words.set { "F64", "F32", "F16", "BF16" }
 -- Returns nil if the values of a tensor's type can be read, else the types that can be.
 local function other_types(tensor)
   if tensor.is_coded then return nil end
-  if tensor.is_gguf then return not gguf_types.by_name[tensor.dtype].widen and gguf_types.readable or nil end
+  if tensor.is_gguf then
+    local type = gguf_types.by_name[tensor.dtype]
+    return not (type.widen or type.split) and gguf_types.readable or nil
+  end
   return not readable[tensor.dtype] and "F32, F64, F16 or BF16" or nil
 end
 

@@ -5,33 +5,34 @@
 --   name       the format's own name
 --   elements   elements of a block, which are next to each other in a row
 --   bytes      bytes of a block
---   widen      the function of runtime/base/floats.h or runtime/formats/gguf_blocks.h that converts blocks to f32;
---              without it the type is refused by name
+--   widen      the function of runtime/base/floats.h that converts elements to f32
+--   split      the function of runtime/formats/gguf_blocks.h that converts blocks to scale blocks. A type with neither
+--              function is refused by name
 local gguf_types = {}
 
 gguf_types.list = {
   { id = 0, name = "F32", elements = 1, bytes = 4, widen = "attn2c_from_f32" },
   { id = 1, name = "F16", elements = 1, bytes = 2, widen = "attn2c_from_f16" },
-  { id = 2, name = "Q4_0", elements = 32, bytes = 18, widen = "attn2c_from_q4_0" },
-  { id = 3, name = "Q4_1", elements = 32, bytes = 20, widen = "attn2c_from_q4_1" },
-  { id = 6, name = "Q5_0", elements = 32, bytes = 22, widen = "attn2c_from_q5_0" },
-  { id = 7, name = "Q5_1", elements = 32, bytes = 24, widen = "attn2c_from_q5_1" },
-  { id = 8, name = "Q8_0", elements = 32, bytes = 34, widen = "attn2c_from_q8_0" },
+  { id = 2, name = "Q4_0", elements = 32, bytes = 18, split = "attn2c_split_q4_0" },
+  { id = 3, name = "Q4_1", elements = 32, bytes = 20, split = "attn2c_split_q4_1" },
+  { id = 6, name = "Q5_0", elements = 32, bytes = 22, split = "attn2c_split_q5_0" },
+  { id = 7, name = "Q5_1", elements = 32, bytes = 24, split = "attn2c_split_q5_1" },
+  { id = 8, name = "Q8_0", elements = 32, bytes = 34, split = "attn2c_split_q8_0" },
   { id = 9, name = "Q8_1", elements = 32, bytes = 40 },
-  { id = 10, name = "Q2_K", elements = 256, bytes = 84, widen = "attn2c_from_q2_k" },
-  { id = 11, name = "Q3_K", elements = 256, bytes = 110, widen = "attn2c_from_q3_k" },
-  { id = 12, name = "Q4_K", elements = 256, bytes = 144, widen = "attn2c_from_q4_k" },
-  { id = 13, name = "Q5_K", elements = 256, bytes = 176, widen = "attn2c_from_q5_k" },
-  { id = 14, name = "Q6_K", elements = 256, bytes = 210, widen = "attn2c_from_q6_k" },
+  { id = 10, name = "Q2_K", elements = 256, bytes = 84, split = "attn2c_split_q2_k" },
+  { id = 11, name = "Q3_K", elements = 256, bytes = 110, split = "attn2c_split_q3_k" },
+  { id = 12, name = "Q4_K", elements = 256, bytes = 144, split = "attn2c_split_q4_k" },
+  { id = 13, name = "Q5_K", elements = 256, bytes = 176, split = "attn2c_split_q5_k" },
+  { id = 14, name = "Q6_K", elements = 256, bytes = 210, split = "attn2c_split_q6_k" },
   { id = 15, name = "Q8_K", elements = 256, bytes = 292 },
   { id = 16, name = "IQ2_XXS", elements = 256, bytes = 66 },
   { id = 17, name = "IQ2_XS", elements = 256, bytes = 74 },
   { id = 18, name = "IQ3_XXS", elements = 256, bytes = 98 },
   { id = 19, name = "IQ1_S", elements = 256, bytes = 50 },
-  { id = 20, name = "IQ4_NL", elements = 32, bytes = 18, widen = "attn2c_from_iq4_nl" },
+  { id = 20, name = "IQ4_NL", elements = 32, bytes = 18, split = "attn2c_split_iq4_nl" },
   { id = 21, name = "IQ3_S", elements = 256, bytes = 110 },
   { id = 22, name = "IQ2_S", elements = 256, bytes = 82 },
-  { id = 23, name = "IQ4_XS", elements = 256, bytes = 136, widen = "attn2c_from_iq4_xs" },
+  { id = 23, name = "IQ4_XS", elements = 256, bytes = 136, split = "attn2c_split_iq4_xs" },
   { id = 24, name = "I8", elements = 1, bytes = 1 },
   { id = 25, name = "I16", elements = 1, bytes = 2 },
   { id = 26, name = "I32", elements = 1, bytes = 4 },
@@ -51,7 +52,7 @@ gguf_types.by_id, gguf_types.by_name = {}, {}
 local readable = {}
 for _, each in ipairs(gguf_types.list) do
   gguf_types.by_id[each.id], gguf_types.by_name[each.name] = each, each
-  if each.widen then readable[#readable + 1] = each.name end
+  if each.widen or each.split then readable[#readable + 1] = each.name end
 end
 
 --- The types whose values are read, as a list in words.

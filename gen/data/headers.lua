@@ -133,10 +133,13 @@ end
 local function number_types(path)
   local names, rows = {}, {}
   for _, each in ipairs(types.list) do
-    if not each.is_of_attention then
+    if not each.is_of_attention and not each.is_of_rows then
+      local block = each.block or { bits = 0, scale_bytes = 0, scales = 0, bytes = 0 }
       names[#names + 1] = "ATTN2C_" .. each.name:upper()
-      rows[#rows + 1] = ('    { "%s", %d, %d, %d, %d },'):format(each.word or each.name, each.group, each.start or 0,
-        each.scales and 1 or 0, each.bit or 0)
+      rows[#rows + 1] = ('    { "%s", %d, %d, %d, %d, %d, %d, %d, %d, %d },'):format(
+        each.block and types.word(each.name) or each.word or each.name, each.block and 0 or each.group, each.start or 0,
+        each.scales and 1 or 0, each.bit or 0, block.bits, block.scale_bytes, block.scales, block.minimum and 1 or 0,
+        block.bytes)
     end
   end
   return header(path, "the number types of tensors and of packed weights.", "gen/data/types.lua", {
@@ -145,10 +148,14 @@ local function number_types(path)
     ("#define ATTN2C_TYPES %d"):format(#names), "",
     "typedef struct {",
     "  const char *word; /* in messages */",
-    "  int group;        /* elements in 4 bytes: inputs of one output, next to each other in a panel */",
+    "  int group;        /* elements in 4 bytes: inputs of one output, next to each other in a panel; 0: in scale",
+    "                       blocks */",
     "  int start;        /* rows before the groups of a panel */",
     "  int has_scales;   /* 1: each output has a scale, in a weight of its own */",
     "  unsigned bit;     /* in the header of a packed file; 0: no weights have this type */",
+    "  /* of a scale block: bits of an integer (0: the type has no blocks), bytes of a scale, scales, whether each has",
+    "     a minimum, bytes in all (weights/scale_blocks.h) */",
+    "  int bits, scale_bytes, scales, has_minimum, block_bytes;",
     "} attn2c_type_facts;", "",
     "static inline const attn2c_type_facts *attn2c_facts_of(attn2c_type type) {",
     "  static const attn2c_type_facts facts[ATTN2C_TYPES] = {", table.concat(rows, "\n"), "  };",
@@ -176,11 +183,12 @@ end
 local function types_of_gguf(path)
   local rows, body = {}, {}
   for i, each in ipairs(gguf_types.list) do
-    rows[i] = ("%d, %s, %d, %d, %s"):format(each.id, each.name, each.elements, each.bytes, each.widen or "NULL")
+    rows[i] = ("%d, %s, %d, %d, %s, %s"):format(each.id, each.name, each.elements, each.bytes, each.widen or "NULL",
+      each.split or "NULL")
   end
-  add_rows(body, "ATTN2C_GGUF_TYPES", "number, name, elements of a block, bytes of a block, function to f32", rows)
+  add_rows(body, "ATTN2C_GGUF_TYPES", "number, name, elements of a block, bytes of a block, function to f32, function to scale blocks", rows)
   body[#body + 1] = ""
-  body[#body + 1] = "/* Types with such a function. */"
+  body[#body + 1] = "/* Types with one of the functions. */"
   body[#body + 1] = ('#define ATTN2C_GGUF_READABLE "%s"'):format(gguf_types.readable)
   return header(path, "the types of GGUF's tensors.", "gen/common/gguf_types.lua", body)
 end

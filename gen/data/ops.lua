@@ -105,6 +105,13 @@ ops.table = {
       .. "factor a column; NaN where the guard has a number that is not finite",
     tolerance = "exact", arithmetic = 2, arithmetic_of = "x",
   },
+  quantise_blocks = {
+    class = { region = "rows" },
+    operands = { "x" }, attributes = {}, shape = same, type = "x8",
+    equation = "x as scale times an integer from -127 to 127, rounded to the nearest, ties to even; 32 numbers of a row "
+      .. "share a scale, the largest magnitude / 127",
+    tolerance = "exact", arithmetic = 4,
+  },
   quantise = {
     class = { region = "rows", in_place_of_floats = true },
     operands = { "x", "scale", "factors" }, optional = { factors = true }, attributes = {}, shape = same,

@@ -31,13 +31,16 @@ local function part_of(path)
   return path:match("%.out$") and "out" or path:match("%.ff%.%w+$") and "ff" or nil
 end
 
+--- Returns the part of the linear layer `path` of a section ("layer 3", "output").
+function precision.part_of(section, path)
+  return section:find("layer", 1, true) and part_of(path) or section:match("(%w+)$")
+end
+
 --- Returns the number type of the linear layer `path` of a section ("layer 3", "output"). given: the spec's
 --- precision, { all = a type, by_part = part -> type }. The type of a layer overrides the type of a part.
 function precision.of_linear(given, section, path)
   local of = given.by_part
-  local stage = section:match("(%w+)$")
-  local part = section:find("layer", 1, true) and part_of(path) or stage
-  return of[section] or of[part] or given.all
+  return of[section] or of[precision.part_of(section, path)] or given.all
 end
 
 --- Returns the number type of an attention's products; a layer in f32 has all of them in f32. The default is bf16 if

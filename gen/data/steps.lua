@@ -20,6 +20,7 @@
 local activations = require("data.activations").by_name
 local footprint = require("data.footprint")
 local of_integers = require("data.steps_integers")
+local of_scale_blocks = require("data.steps_scaled")
 local types = require("data.types")
 local words = require("common.words")
 
@@ -89,9 +90,9 @@ end
 steps.product = {
   operands = {
     { "a", "r", function(c)
-      return { first = 0, { c.panel.rows, c.panel.ld }, { c.panel.group * c.m, 1 } }
+      return { first = 0, { c.panel.rows, c.panel.ld }, { c.panel.whole and c.panel.ld or c.panel.group * c.m, 1 } }
     end },
-    { "b", "r", matrix("n", "k", "ldb") },
+    { "b", "r", matrix("n", "inputs", "ldb") },
     { "c", "w", matrix("n", "m", "ldc") },
   },
   cost = function(c) return 2 * c.m * c.n * c.k end,
@@ -515,6 +516,9 @@ for _, type in ipairs(types.of_weights) do
     }
   end
 end
+
+-- Rows as int8 in scale blocks, and look-ups in tables of weights in scale blocks.
+for name, entry in pairs(of_scale_blocks) do steps.rows[name] = entry end
 
 -- The operand of a map is the tile that it works on, of the type that its constants name.
 for name, entry in pairs(of_integers) do steps.rows[name] = entry end

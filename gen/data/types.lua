@@ -9,6 +9,20 @@ types.LINE = 64
 
 local GROUP = 4 -- bytes
 
+--- Inputs of a scale block, and of the pair that a step takes; outputs of a panel of such weights.
+types.SCALE_BLOCK, types.SCALE_PAIR, types.SCALE_PANEL = 32, 64, 16
+
+-- Completes the record of a type in scale blocks.
+local function scaled(record)
+  local block = record.block
+  block.scales, block.minimum = block.scales or 1, block.minimum or false
+  --- Bytes of a block, of one output.
+  block.bytes = block.scales * block.scale_bytes * (block.minimum and 2 or 1) + types.SCALE_BLOCK * block.bits // 8
+  record.bits, record.c, record.rows = 8, "uint8_t", "x8"
+  record.panel = types.SCALE_PANEL
+  return record
+end
+
 --- Number types. The runtime reads them in base/number_types.h, which `make headers` writes. bits: of an element; c:
 --- the type in C. A group is the elements in 4 bytes: inputs of one output, next to each other in a panel of weights.
 --- is_of_attention: true if only tensors within an attention have it, and no file or caller.
@@ -24,6 +38,13 @@ local GROUP = 4 -- bytes
 --- flushes: true if its products take denormals for zero
 --- libxsmm: true if libxsmm may make its products, or the target's form for them (data/targets.lua) that it must have
 --- bit: in the field of a packed file that says which types the file contains; it never changes
+---
+--- Weights of integers in scale blocks, 32 inputs of one output that share a scale (runtime/ops/product_scaled.h), have
+--- these fields. Their elements are the bytes of the packed form:
+--- weights: its name in the key `weights`; rows: the type of the rows that its products read
+--- block: { bits: of an integer; scale_bytes: of a scale, 2 for f16 or 4 for f32; scales: of a block, 1 or 2, each for
+---   an equal part of the inputs; minimum: true if each scale has a minimum: a number is scale * integer + minimum }
+--- together: rows of the type have a multiple of this number of elements
 types.list = {
   { name = "f32", bits = 32, c = "float", word = "f32", also = { "fp32", "float32", "float" }, attention = true,
     libxsmm = true, bit = 1 },
@@ -35,12 +56,24 @@ types.list = {
   -- The weights and the values of an attention in int8: weights from 0 to 255, values from -127 to 127.
   { name = "u8", bits = 8, c = "uint8_t", is_of_attention = true },
   { name = "s8", bits = 8, c = "int8_t", is_of_attention = true },
+  -- Rows of inputs as int8 in scale blocks: attn2c_x8 of runtime/ops/scaled.h, two bytes an input.
+  { name = "x8", bits = 16, c = "uint16_t", is_of_rows = true, together = 64 },
+  scaled { name = "q8", weights = "int8", block = { bits = 8, scale_bytes = 2 }, bit = 8 },
+  scaled { name = "q4", weights = "int4", block = { bits = 4, scale_bytes = 2 }, bit = 16 },
+  scaled { name = "q4m", weights = "int4m", block = { bits = 4, scale_bytes = 2, minimum = true }, bit = 32 },
+  scaled { name = "q4f", weights = "int4f", block = { bits = 4, scale_bytes = 4, minimum = true }, bit = 64 },
+  scaled { name = "q8f", weights = "int8f", block = { bits = 8, scale_bytes = 4, minimum = true }, bit = 128 },
+  scaled { name = "q8h", weights = "int8h", block = { bits = 8, scale_bytes = 4, scales = 2 }, bit = 256 },
 }
 
---- Number types by name; those of weights, in order; names by word.
-types.all, types.of_weights, types.of_word = {}, {}, {}
+--- Number types by name; those of weights, in order; names by word. Those of weights in scale blocks, in order; names
+--- by their word in the key `weights`.
+types.all, types.of_weights, types.of_word, types.scaled, types.of_scaled = {}, {}, {}, {}, {}
 for _, each in ipairs(types.list) do
-  types.all[each.name], each.group = each, GROUP * 8 // each.bits
+  types.all[each.name], each.group = each, each.block and types.SCALE_PAIR or GROUP * 8 // each.bits
+  if each.block then
+    types.scaled[#types.scaled + 1], types.of_scaled[each.weights] = each, each.name
+  end
   if each.word then
     types.of_weights[#types.of_weights + 1], types.of_word[each.word] = each, each.name
   end
@@ -57,6 +90,10 @@ for _, each in ipairs(types.of_weights) do
   products[name] = { word = each.word, a = name, b = name, sum = sum, c = sum }
   products_of_floats[name] = each.rows == "round" and { word = each.word, a = name, b = "f32", sum = sum, c = sum }
     or nil
+end
+
+for _, each in ipairs(types.scaled) do
+  products[each.name] = { word = "scaled", a = each.name, b = each.rows, sum = "f32", c = "f32" }
 end
 
 -- An attention's values times its weights.
@@ -80,25 +117,41 @@ end
 
 function types.c(type) return types.all[type].c end
 
---- Returns the number of inputs of one output that are next to each other in a panel.
+--- Returns the word of a type of weights in messages and keys of products.
+function types.word(type) return types.all[type].word or types.all[type].weights .. "_blocks" end
+
+--- Returns the number of inputs of one output that are next to each other in a panel, and that a step takes.
 function types.group(type) return types.all[type].group end
 
 -- Returns the rows of a panel of weights for k inputs.
 local function panel_rows(of, k) return (k + of.group - 1) // of.group + (of.start or 0) end
 
+-- Returns the bytes of a pair of scale blocks of `lda` outputs.
+local function pair_bytes(of, lda) return 2 * of.block.bytes * lda end
+
 --- Returns a panel of weights for k inputs, `lda` outputs wide, [start + ceil(k / group)][lda][group], in elements:
---- { rows, ld: from one row to the next, group }.
+--- { rows, ld: from one row to the next, group: elements of an output in a row, whole: whether a product reads all of
+--- a row }.
 function types.panel(k, lda, type)
   local of = types.all[type]
+  if of.block then
+    return { rows = panel_rows(of, k), ld = pair_bytes(of, lda), group = 2 * of.block.bytes, whole = true }
+  end
   return { rows = panel_rows(of, k), ld = lda * of.group, group = of.group }
 end
 
 --- Returns the bytes of the panel.
-function types.panel_bytes(k, lda, type) return panel_rows(types.all[type], k) * lda * GROUP end
+function types.panel_bytes(k, lda, type)
+  local of = types.all[type]
+  return panel_rows(of, k) * (of.block and pair_bytes(of, lda) or lda * GROUP)
+end
 
---- Returns the bytes of a row of `count` elements of a weight that is kept as rows: whole groups.
+--- Returns the bytes of a row of `count` elements of a weight that is kept as rows: whole groups, or whole scale blocks.
 function types.row_bytes(count, type)
   local of = types.all[type]
+  if of.block then
+    return words.round_up((count + types.SCALE_BLOCK - 1) // types.SCALE_BLOCK * of.block.bytes, GROUP)
+  end
   return (count + of.group - 1) // of.group * GROUP
 end
 
@@ -116,7 +169,15 @@ end
 function types.per_line(type) return types.elements(types.LINE, type) end
 
 --- Returns `count` elements, rounded up to whole cache lines.
-function types.whole_lines(count, type) return words.round_up(count, types.per_line(type)) end
+function types.whole_lines(count, type)
+  return words.round_up(count, types.all[type].together or types.per_line(type))
+end
+
+--- Returns the elements of a row of `count` that are stored.
+function types.whole(count, type)
+  local together = types.all[type].together
+  return together and words.round_up(count, together) or count
+end
 
 --- Returns `bytes`, rounded up to whole cache lines.
 function types.line_bytes(bytes) return words.round_up(bytes, types.LINE) end

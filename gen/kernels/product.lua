@@ -6,6 +6,7 @@ local c = require("common.c")
 local forms = require("kernels.forms")
 local open = require("kernels.open")
 local operands = require("data.operands")
+local scaled = require("kernels.scaled")
 local strip = require("kernels.strip")
 local tiles = require("kernels.tiles")
 local types = require("data.types")
@@ -38,6 +39,10 @@ local function shape_of(kernel, rows, group)
       types = kernel.types, step = kernel.strips.step, rest = kernel.k % kernel.strips.step > 0,
       some = kernel.open ~= nil }
   end
+  if forms.all[kernel.strips.form].in_blocks then
+    return { rows = rows.size, vectors = group.size, fetches = kernel.fetch ~= nil, form = kernel.strips.form,
+      types = kernel.types }
+  end
   local inputs, is_open = types.group(kernel.types.a), operands.named(kernel).k == "k"
   local near = kernel.fetch and kernel.fetch.near ~= nil
   return { rows = rows.size, vectors = group.size, rows_held = kernel.strips.rows_held,
@@ -48,7 +53,18 @@ local function shape_of(kernel, rows, group)
 end
 
 -- Returns the module that writes the strips of a shape.
-local function maker(shape) return forms.all[shape.form].in_tiles and tiles or strip end
+local function maker(shape)
+  local form = forms.all[shape.form]
+  return form.in_tiles and tiles or form.in_blocks and scaled or strip
+end
+
+-- Returns the name of a strip's function. is_whole: in tiles, whether its inputs are whole steps whatever the kernel's
+-- are.
+local function name_of(kernel, rows, group, is_whole)
+  local shape = shape_of(kernel, rows, group)
+  if is_whole then shape.rest = false end
+  return maker(shape).name(shape)
+end
 
 --- Calls visit(shape) for each kind of strip (strip.lua, tiles.lua) that a product needs; a kind may come more than
 --- once.
@@ -214,14 +230,10 @@ end
 ---   strip has written (first: a C expression); before: the same, a list of lines before the strip }
 function product.body(kernel, lanes, adds, a, b, after_strip)
   if kernel.open then
-    local function name_of(rows, group, is_whole)
-      local shape = shape_of(kernel, rows, group)
-      if is_whole then shape.rest = false end
-      return maker(shape).name(shape)
-    end
+    local function name(rows, group, is_whole) return name_of(kernel, rows, group, is_whole) end
     local groups = groups_of(kernel, lanes)
-    if in_tiles(kernel) then return open.body_in_tiles(kernel, lanes, adds, a, b, name_of, groups) end
-    return open.body(kernel, lanes, adds, a, b, after_strip, name_of, groups)
+    if in_tiles(kernel) then return open.body_in_tiles(kernel, lanes, adds, a, b, name, groups) end
+    return open.body(kernel, lanes, adds, a, b, after_strip, name, groups)
   end
   if in_tiles(kernel) then return body_in_tiles(kernel, lanes, adds, a, b) end
   local calls, fetch, more = 0, kernel.fetch, after_strip or {}
@@ -236,7 +248,7 @@ function product.body(kernel, lanes, adds, a, b, after_strip)
         ahead = (", %s, %d, %d"):format(address(a, types.elements(fetch.from, kernel.types.a)
           + (calls + done) * step, i(each_row * step), j(step)), fetch.every, fetch.lines)
       end
-      add_loop(of_rows, "j", group.count, call_of(strip.name(shape_of(kernel, rows, group)), kernel, lanes, a, b, row,
+      add_loop(of_rows, "j", group.count, call_of(name_of(kernel, rows, group), kernel, lanes, a, b, row,
         rows, group, ("%s, %s, %s%s"):format(adds, kernel.a_room and "ATTN2C_LANES" or group.lanes, group.lanes,
           ahead), more.c, more.one_strip))
       done = done + group.count

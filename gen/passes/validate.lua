@@ -32,6 +32,7 @@ local readers = require("passes.validate.readers")
 local sizes = require("passes.validate.sizes")
 local targets_of = require("passes.validate.targets_of")
 local targets = require("data.targets")
+local weights = require("passes.validate.weights")
 local words = require("common.words")
 
 local validate = {}
@@ -491,6 +492,7 @@ function validate.run(state)
   local description = state.description
   check_known(say, description)
   local wanted = precision.wanted(description.precision)
+  if weights.is_wanted(description.weights) then wanted.int8 = true end -- its products multiply bytes
   local names = targets_of(say, of_target, description.target, state.host, wanted)
   description = with_lengths(state, aimed(description, names[1]))
   local list = sizes.entries(say, description)

@@ -9,6 +9,7 @@
 #include "check/reference.h"
 #include "check/reference_ops.h"
 #include "check/reference_types.h"
+#include "weights/scale_blocks.h"
 #include "check/tolerance.h"
 #include "model/team.h"
 
@@ -35,6 +36,25 @@ static void *allocate_floats(int64_t floats) {
   return attn2c_allocate(bytes ? bytes : 1);
 }
 
+/* Rounds a weight in scale blocks, row by row. */
+static int round_blocks(attn2c_check_job *job, attn2c_source *source, int number) {
+  const attn2c_tensor *tensor = tensor_of(job, job->descriptor->weights[number].tensor);
+  const attn2c_type_facts *facts = attn2c_facts_of(job->descriptor->packings[number].type);
+  const int64_t columns = attn2c_elements(tensor) / tensor->shape[0];
+  attn2c_scale_block *blocks = attn2c_allocate((size_t)attn2c_blocks_of(columns) * sizeof *blocks);
+  if (!blocks) return attn2c_check_no_memory(job, tensor->name);
+  int status = ATTN2C_OK;
+  for (int64_t r = 0; r < tensor->shape[0] && status == ATTN2C_OK; r++) {
+    int found = 0;
+    status = attn2c_source_stored_blocks(source, number, r, 1, blocks, &found, job->message);
+    attn2c_reference_blocks(facts, found ? blocks : NULL,
+                            (float *)job->weights[job->descriptor->weights[number].tensor] + r * columns,
+                            columns);
+  }
+  attn2c_free(blocks);
+  return status;
+}
+
 /* Reads every weight and constant of the source. */
 static int read_weights(attn2c_check_job *job, attn2c_source *source) {
   for (int number = 0; number < job->descriptor->weight_count; number++) {
@@ -44,6 +64,9 @@ static int read_weights(attn2c_check_job *job, attn2c_source *source) {
     int status = attn2c_source_read(source, number, job->weights[tensor], job->message);
     if (status != ATTN2C_OK) return status;
     attn2c_reference_packed(job->descriptor, number, job->weights);
+    if (job->descriptor->packings && attn2c_facts_of(job->descriptor->packings[number].type)->bits)
+      status = round_blocks(job, source, number);
+    if (status != ATTN2C_OK) return status;
   }
   return ATTN2C_OK;
 }

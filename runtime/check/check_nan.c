@@ -226,11 +226,14 @@ static const attn2c_weight *table_of(const bed *bed, int input) {
 }
 
 /* The places of a table row's NaN or infinity: in the reference's weights and in the packed block. Integers
- * cannot hold one, so the row's scale takes it. */
+ * cannot hold one, so the row's scale takes it, or the first scale of the element's scale block. */
 typedef struct {
   float *unpacked;
   unsigned char *packed;
   size_t size; /* in the block: of a float, or of bf16, which is a float's upper half */
+  int weight;  /* in scale blocks: the weight, of which row `id` is unpacked; else -1 */
+  int is_half; /* 1: the place in the block is an f16 */
+  int64_t id;
 } table_place;
 
 static table_place place_in_table(const bed *bed, const attn2c_weight *weight, int64_t id, int64_t column) {
@@ -242,12 +245,42 @@ static table_place place_in_table(const bed *bed, const attn2c_weight *weight, i
   if (attn2c_facts_of(type)->has_scales) {
     const attn2c_weight *scales = &descriptor->weights[packing->scales];
     return (table_place){(float *)bed->job->weights[scales->tensor] + id,
-                         (unsigned char *)(bed->job->model->own + scales->offset + id), sizeof(float)};
+                         (unsigned char *)(bed->job->model->own + scales->offset + id),
+                         sizeof(float),
+                         -1,
+                         0,
+                         id};
+  }
+  const attn2c_type_facts *facts = attn2c_facts_of(type);
+  if (facts->bits) {
+    float *begin = bed->job->model->own + weight->offset + id * attn2c_row_floats(type, width);
+    return (table_place){(float *)bed->job->weights[weight->tensor] + id * width + column,
+                         (unsigned char *)begin + column / ATTN2C_BLOCK_NUMBERS * facts->block_bytes,
+                         (size_t)facts->scale_bytes,
+                         (int)(weight - descriptor->weights),
+                         facts->scale_bytes == 2,
+                         id};
   }
   float *row = bed->job->model->own + weight->offset + id * attn2c_row_floats(type, width);
   const size_t size = sizeof(float) / (size_t)attn2c_facts_of(type)->group;
   return (table_place){(float *)bed->job->weights[weight->tensor] + id * width + column,
-                       (unsigned char *)row + (size_t)column * size, size};
+                       (unsigned char *)row + (size_t)column * size,
+                       size,
+                       -1,
+                       0,
+                       id};
+}
+
+/* Writes `value`, a NaN or an infinity, or restores the bytes `before` if they are given. */
+static void write_scale(const bed *bed, const table_place *place, float value, const unsigned char *before) {
+  const attn2c_descriptor *descriptor = bed->job->descriptor;
+  const attn2c_tensor *tensor = &descriptor->tensors[descriptor->weights[place->weight].tensor];
+  const uint16_t half = isnan(value) ? 0x7e00u : value < 0 ? 0xfc00u : 0x7c00u;
+  const void *from = place->is_half ? (const void *)&half : (const void *)&value;
+  memcpy(place->packed, before ? before : from, place->size);
+  attn2c_unpack(descriptor, place->weight, bed->job->model->own, place->id, 1,
+                (float *)bed->job->weights[descriptor->weights[place->weight].tensor] +
+                    place->id * attn2c_reference_width(tensor));
 }
 
 static void write_there(const table_place *place, float value) {
@@ -267,6 +300,14 @@ static int try_token(bed *bed, int input, int64_t place, float value) {
   for (int64_t i = 0; i < attn2c_elements(tensor); i++)
     if (i != place && ids[i] == id) ids[i] = other;
   const table_place there = place_in_table(bed, weight, id, place % width);
+  if (there.weight >= 0) {
+    unsigned char bytes[sizeof(float)];
+    memcpy(bytes, there.packed, there.size);
+    write_scale(bed, &there, value, NULL);
+    const int status = try_place(bed, place);
+    write_scale(bed, &there, value, bytes);
+    return status;
+  }
   const float before = *there.unpacked;
   write_there(&there, value);
   const int status = try_place(bed, place);

@@ -36,6 +36,7 @@
   X(patches, "F", F32, patches, exact) \
   X(pool, "Fii", F32, pool, pool) \
   X(quantise, "FFf", F32, quantise, exact) \
+  X(quantise_blocks, "F", F32, quantise_blocks, exact) \
   X(quantise_columns, "FFi", F32, quantise_columns, exact) \
   X(rms_norm, "Ff", F32, rms_norm, norm_without_mean) \
   X(rotate, "FFF", F32, rotate, rotate) \

@@ -65,6 +65,10 @@ static float integer_of(float x, float scale) {
   return (float)rint(product) + 0.0f; /* no -0 */
 }
 
+float attn2c_reference_int8_scale(const float *x, int64_t count) { return scale_of(x, NULL, count); }
+
+float attn2c_reference_int8(float x, float scale) { return integer_of(x, scale); }
+
 /* True if the factors are one per column, or are not given. */
 static int are_factors(const attn2c_reference_call *call, int operand, int64_t width) {
   const attn2c_tensor *factors = attn2c_reference_operand(call, operand);
@@ -170,6 +174,7 @@ int attn2c_reference_dequantise(const attn2c_reference_call *call) {
 
 void attn2c_reference_packed(const attn2c_descriptor *model, int weight, void *const *tensors) {
   if (!model->packings || model->packings[weight].type == ATTN2C_F32) return;
+  if (attn2c_facts_of(model->packings[weight].type)->bits) return; /* reference_blocks.c */
   const attn2c_tensor *tensor = &model->tensors[model->weights[weight].tensor];
   const int64_t rows = attn2c_reference_rows(tensor), width = attn2c_reference_width(tensor);
   float *values = tensors[model->weights[weight].tensor];

@@ -47,8 +47,8 @@ struct attn2c_gguf {
   char name[]; /* name of the file, for messages */
 };
 
-#define TYPE(id, name, elements, bytes, widen)                                                               \
-  [id] = {#name, elements, bytes, widen, ATTN2C_GGUF_READABLE, 0},
+#define TYPE(id, name, elements, bytes, widen, split)                                                        \
+  [id] = {#name, elements, bytes, widen, ATTN2C_GGUF_READABLE, 0, split},
 static const attn2c_element_type types[] = {ATTN2C_GGUF_TYPES(TYPE)};
 
 static const attn2c_element_type *type_of(uint32_t id) {
@@ -446,6 +446,12 @@ int attn2c_gguf_read(const attn2c_gguf *file, int index, int64_t first, int64_t 
                      attn2c_message *message) {
   return attn2c_file_tensor_read(&file->file, file->data_start, &file->tensors[index], first, count, values,
                                  message);
+}
+
+int attn2c_gguf_read_blocks(const attn2c_gguf *file, int index, int64_t first, int64_t count,
+                            attn2c_scale_block *blocks, attn2c_message *message) {
+  return attn2c_file_tensor_read_blocks(&file->file, file->data_start, &file->tensors[index], first, count,
+                                        blocks, message);
 }
 
 attn2c_gguf_split attn2c_gguf_split_of(const attn2c_gguf *file) { return file->split; }

@@ -27,6 +27,9 @@ int attn2c_gguf_find(const attn2c_gguf *file, const char *name);
  * at most. */
 int attn2c_gguf_read(const attn2c_gguf *file, int index, int64_t first, int64_t count, float *values,
                      attn2c_message *message);
+/* Does the same as attn2c_file_tensor_read_blocks. */
+int attn2c_gguf_read_blocks(const attn2c_gguf *file, int index, int64_t first, int64_t count,
+                            attn2c_scale_block *blocks, attn2c_message *message);
 
 /* How a model is divided into files: this one's number, from 0; the number of files; and the number of
  * tensors of all files, or -1 if the file does not say it. A file that is not divided is number 0 of 1. */

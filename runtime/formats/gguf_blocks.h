@@ -1,24 +1,27 @@
-/* gguf_blocks.h - converts the block types of GGUF files to f32. The formats are those of ggml: a block has
- * integers of few bits, and scales of f16 that they share. */
+/* gguf_blocks.h - converts the block types of GGUF files to scale blocks. The formats are those of ggml: a
+ * block has integers of few bits, and scales of f16 that they share. */
 #ifndef ATTN2C_GGUF_BLOCKS_H
 #define ATTN2C_GGUF_BLOCKS_H
 
+#include "formats/scale_block.h"
+
 #include <stddef.h>
 
-/* Convert blocks of `count` elements altogether: 32 elements a block for the types whose names end in _0, _1
- * and _nl, 256 for the others. The bytes need no alignment. A value is the product of scales and an integer,
- * which f32 holds exactly; types with a minimum round the sum once. NaN and infinity of a scale spread. */
-void attn2c_from_q4_0(const void *blocks, float *values, size_t count);
-void attn2c_from_q4_1(const void *blocks, float *values, size_t count);
-void attn2c_from_q5_0(const void *blocks, float *values, size_t count);
-void attn2c_from_q5_1(const void *blocks, float *values, size_t count);
-void attn2c_from_q8_0(const void *blocks, float *values, size_t count);
-void attn2c_from_iq4_nl(const void *blocks, float *values, size_t count);
-void attn2c_from_q2_k(const void *blocks, float *values, size_t count);
-void attn2c_from_q3_k(const void *blocks, float *values, size_t count);
-void attn2c_from_q4_k(const void *blocks, float *values, size_t count);
-void attn2c_from_q5_k(const void *blocks, float *values, size_t count);
-void attn2c_from_q6_k(const void *blocks, float *values, size_t count);
-void attn2c_from_iq4_xs(const void *blocks, float *values, size_t count);
+/* Convert blocks of `count` elements altogether, 32 for each of y: 32 elements a block for the types whose
+ * names end in _0, _1 and _nl, 256 for the others. The bytes need no alignment. A number is the product of
+ * scales and an integer, which f32 holds exactly; types with a minimum round the sum once. NaN and infinity
+ * of a scale spread. */
+void attn2c_split_q4_0(const void *blocks, attn2c_scale_block *y, size_t count);
+void attn2c_split_q4_1(const void *blocks, attn2c_scale_block *y, size_t count);
+void attn2c_split_q5_0(const void *blocks, attn2c_scale_block *y, size_t count);
+void attn2c_split_q5_1(const void *blocks, attn2c_scale_block *y, size_t count);
+void attn2c_split_q8_0(const void *blocks, attn2c_scale_block *y, size_t count);
+void attn2c_split_iq4_nl(const void *blocks, attn2c_scale_block *y, size_t count);
+void attn2c_split_q2_k(const void *blocks, attn2c_scale_block *y, size_t count);
+void attn2c_split_q3_k(const void *blocks, attn2c_scale_block *y, size_t count);
+void attn2c_split_q4_k(const void *blocks, attn2c_scale_block *y, size_t count);
+void attn2c_split_q5_k(const void *blocks, attn2c_scale_block *y, size_t count);
+void attn2c_split_q6_k(const void *blocks, attn2c_scale_block *y, size_t count);
+void attn2c_split_iq4_xs(const void *blocks, attn2c_scale_block *y, size_t count);
 
 #endif

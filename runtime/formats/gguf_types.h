@@ -4,44 +4,44 @@
 #ifndef ATTN2C_FORMATS_GGUF_TYPES_H
 #define ATTN2C_FORMATS_GGUF_TYPES_H
 
-/* X(number, name, elements of a block, bytes of a block, function to f32) */
+/* X(number, name, elements of a block, bytes of a block, function to f32, function to scale blocks) */
 #define ATTN2C_GGUF_TYPES(X) \
-  X(0, F32, 1, 4, attn2c_from_f32) \
-  X(1, F16, 1, 2, attn2c_from_f16) \
-  X(2, Q4_0, 32, 18, attn2c_from_q4_0) \
-  X(3, Q4_1, 32, 20, attn2c_from_q4_1) \
-  X(6, Q5_0, 32, 22, attn2c_from_q5_0) \
-  X(7, Q5_1, 32, 24, attn2c_from_q5_1) \
-  X(8, Q8_0, 32, 34, attn2c_from_q8_0) \
-  X(9, Q8_1, 32, 40, NULL) \
-  X(10, Q2_K, 256, 84, attn2c_from_q2_k) \
-  X(11, Q3_K, 256, 110, attn2c_from_q3_k) \
-  X(12, Q4_K, 256, 144, attn2c_from_q4_k) \
-  X(13, Q5_K, 256, 176, attn2c_from_q5_k) \
-  X(14, Q6_K, 256, 210, attn2c_from_q6_k) \
-  X(15, Q8_K, 256, 292, NULL) \
-  X(16, IQ2_XXS, 256, 66, NULL) \
-  X(17, IQ2_XS, 256, 74, NULL) \
-  X(18, IQ3_XXS, 256, 98, NULL) \
-  X(19, IQ1_S, 256, 50, NULL) \
-  X(20, IQ4_NL, 32, 18, attn2c_from_iq4_nl) \
-  X(21, IQ3_S, 256, 110, NULL) \
-  X(22, IQ2_S, 256, 82, NULL) \
-  X(23, IQ4_XS, 256, 136, attn2c_from_iq4_xs) \
-  X(24, I8, 1, 1, NULL) \
-  X(25, I16, 1, 2, NULL) \
-  X(26, I32, 1, 4, NULL) \
-  X(27, I64, 1, 8, NULL) \
-  X(28, F64, 1, 8, attn2c_from_f64) \
-  X(29, IQ1_M, 256, 56, NULL) \
-  X(30, BF16, 1, 2, attn2c_from_bf16) \
-  X(34, TQ1_0, 256, 54, NULL) \
-  X(35, TQ2_0, 256, 66, NULL) \
-  X(39, MXFP4, 32, 17, NULL) \
-  X(40, NVFP4, 64, 36, NULL) \
-  X(41, Q1_0, 128, 18, NULL)
+  X(0, F32, 1, 4, attn2c_from_f32, NULL) \
+  X(1, F16, 1, 2, attn2c_from_f16, NULL) \
+  X(2, Q4_0, 32, 18, NULL, attn2c_split_q4_0) \
+  X(3, Q4_1, 32, 20, NULL, attn2c_split_q4_1) \
+  X(6, Q5_0, 32, 22, NULL, attn2c_split_q5_0) \
+  X(7, Q5_1, 32, 24, NULL, attn2c_split_q5_1) \
+  X(8, Q8_0, 32, 34, NULL, attn2c_split_q8_0) \
+  X(9, Q8_1, 32, 40, NULL, NULL) \
+  X(10, Q2_K, 256, 84, NULL, attn2c_split_q2_k) \
+  X(11, Q3_K, 256, 110, NULL, attn2c_split_q3_k) \
+  X(12, Q4_K, 256, 144, NULL, attn2c_split_q4_k) \
+  X(13, Q5_K, 256, 176, NULL, attn2c_split_q5_k) \
+  X(14, Q6_K, 256, 210, NULL, attn2c_split_q6_k) \
+  X(15, Q8_K, 256, 292, NULL, NULL) \
+  X(16, IQ2_XXS, 256, 66, NULL, NULL) \
+  X(17, IQ2_XS, 256, 74, NULL, NULL) \
+  X(18, IQ3_XXS, 256, 98, NULL, NULL) \
+  X(19, IQ1_S, 256, 50, NULL, NULL) \
+  X(20, IQ4_NL, 32, 18, NULL, attn2c_split_iq4_nl) \
+  X(21, IQ3_S, 256, 110, NULL, NULL) \
+  X(22, IQ2_S, 256, 82, NULL, NULL) \
+  X(23, IQ4_XS, 256, 136, NULL, attn2c_split_iq4_xs) \
+  X(24, I8, 1, 1, NULL, NULL) \
+  X(25, I16, 1, 2, NULL, NULL) \
+  X(26, I32, 1, 4, NULL, NULL) \
+  X(27, I64, 1, 8, NULL, NULL) \
+  X(28, F64, 1, 8, attn2c_from_f64, NULL) \
+  X(29, IQ1_M, 256, 56, NULL, NULL) \
+  X(30, BF16, 1, 2, attn2c_from_bf16, NULL) \
+  X(34, TQ1_0, 256, 54, NULL, NULL) \
+  X(35, TQ2_0, 256, 66, NULL, NULL) \
+  X(39, MXFP4, 32, 17, NULL, NULL) \
+  X(40, NVFP4, 64, 36, NULL, NULL) \
+  X(41, Q1_0, 128, 18, NULL, NULL)
 
-/* Types with such a function. */
+/* Types with one of the functions. */
 #define ATTN2C_GGUF_READABLE "F32, F16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL, IQ4_XS, F64 or BF16"
 
 #endif

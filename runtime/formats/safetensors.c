@@ -26,7 +26,7 @@ struct attn2c_safetensors {
 };
 
 #define PLAIN(name, bytes, widen)                                                                            \
-  { name, 1, bytes, widen, "F32, F64, F16 or BF16", 0 }
+  { name, 1, bytes, widen, "F32, F64, F16 or BF16", 0, NULL }
 static const attn2c_element_type types[] = {PLAIN("F64", 8, attn2c_from_f64),
                                             PLAIN("F32", 4, attn2c_from_f32),
                                             PLAIN("F16", 2, attn2c_from_f16),

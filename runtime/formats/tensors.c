@@ -7,6 +7,20 @@
 
 enum { PIECE = 8192 /* bytes that are read at a time */ };
 
+/* Converts blocks of `count` elements altogether. */
+static void widen(const attn2c_element_type *type, const unsigned char *bytes, float *values, int64_t count) {
+  attn2c_scale_block blocks[ATTN2C_LONGEST_BLOCK / ATTN2C_BLOCK_NUMBERS];
+  if (!type->split) {
+    type->widen(bytes, values, (size_t)count);
+    return;
+  }
+  for (; count > 0; count -= type->elements, bytes += type->bytes, values += type->elements) {
+    type->split(bytes, blocks, (size_t)type->elements);
+    for (int i = 0; i < type->elements; i++)
+      values[i] = attn2c_block_number(&blocks[i / ATTN2C_BLOCK_NUMBERS], i % ATTN2C_BLOCK_NUMBERS);
+  }
+}
+
 /* Reads elements [skip, skip + count) of one block at byte `offset`. */
 static int read_part(const attn2c_file *file, const attn2c_element_type *type, int64_t offset, int64_t skip,
                      int64_t count, float *values, attn2c_message *message) {
@@ -14,7 +28,7 @@ static int read_part(const attn2c_file *file, const attn2c_element_type *type, i
   float whole[ATTN2C_LONGEST_BLOCK];
   const int status = attn2c_file_read(file, offset, bytes, (size_t)type->bytes, message);
   if (status) return status;
-  type->widen(bytes, whole, (size_t)type->elements);
+  widen(type, bytes, whole, type->elements);
   memcpy(values, whole + skip, (size_t)count * sizeof *values);
   return ATTN2C_OK;
 }
@@ -30,8 +44,19 @@ static int read_blocks(const attn2c_file *file, const attn2c_element_type *type,
     const int64_t some = count < most ? count : most, bytes = some / type->elements * type->bytes;
     const int status = attn2c_file_read(file, offset, piece, (size_t)bytes, message);
     if (status) return status;
-    type->widen(piece, values, (size_t)some);
+    widen(type, piece, values, some);
     values += some, offset += bytes, count -= some;
+  }
+  return ATTN2C_OK;
+}
+
+/* Checks that elements [first, first + count) are the tensor's. */
+static int check_range(const attn2c_file *file, const attn2c_file_tensor *tensor, int64_t first,
+                       int64_t count, attn2c_message *message) {
+  if (first < 0 || count < 0 || first > tensor->elements || count > tensor->elements - first) {
+    attn2c_say(message, "%s: \"%s\": %lld elements from element %lld are beyond its %lld", file->name,
+               tensor->name, (long long)count, (long long)first, (long long)tensor->elements);
+    return ATTN2C_FORMAT;
   }
   return ATTN2C_OK;
 }
@@ -39,16 +64,13 @@ static int read_blocks(const attn2c_file *file, const attn2c_element_type *type,
 int attn2c_file_tensor_read(const attn2c_file *file, int64_t start, const attn2c_file_tensor *tensor,
                             int64_t first, int64_t count, float *values, attn2c_message *message) {
   const attn2c_element_type *type = tensor->type;
-  if (!type->widen) {
+  if (!attn2c_is_readable(type)) {
     attn2c_say(message, "%s: \"%s\": type %s, but %s is expected", file->name, tensor->name, type->name,
                type->readable);
     return ATTN2C_FORMAT;
   }
-  if (first < 0 || count < 0 || first > tensor->elements || count > tensor->elements - first) {
-    attn2c_say(message, "%s: \"%s\": %lld elements from element %lld are beyond its %lld", file->name,
-               tensor->name, (long long)count, (long long)first, (long long)tensor->elements);
-    return ATTN2C_FORMAT;
-  }
+  const int beyond = check_range(file, tensor, first, count, message);
+  if (beyond) return beyond;
   /* The offsets are within the tensor's range, which is within the file. */
   const int64_t each = type->elements, skip = first % each;
   int64_t offset = start + tensor->begin + first / each * type->bytes;
@@ -63,4 +85,23 @@ int attn2c_file_tensor_read(const attn2c_file *file, int64_t start, const attn2c
   if (status || count == whole) return status;
   return read_part(file, type, offset + whole / each * type->bytes, 0, count - whole, values + whole,
                    message);
+}
+
+int attn2c_file_tensor_read_blocks(const attn2c_file *file, int64_t start, const attn2c_file_tensor *tensor,
+                                   int64_t first, int64_t count, attn2c_scale_block *blocks,
+                                   attn2c_message *message) {
+  const attn2c_element_type *type = tensor->type;
+  const int beyond = check_range(file, tensor, first, count, message);
+  if (beyond) return beyond;
+  unsigned char piece[PIECE];
+  const int64_t most = PIECE / type->bytes * type->elements;
+  int64_t offset = start + tensor->begin + first / type->elements * type->bytes;
+  while (count) {
+    const int64_t some = count < most ? count : most, bytes = some / type->elements * type->bytes;
+    const int status = attn2c_file_read(file, offset, piece, (size_t)bytes, message);
+    if (status) return status;
+    type->split(piece, blocks, (size_t)some);
+    blocks += some / ATTN2C_BLOCK_NUMBERS, offset += bytes, count -= some;
+  }
+  return ATTN2C_OK;
 }

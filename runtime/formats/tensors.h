@@ -4,6 +4,7 @@
 
 #include "base/attn2c.h"
 #include "formats/file.h"
+#include "formats/scale_block.h"
 
 #include <stddef.h>
 
@@ -14,15 +15,18 @@
 typedef struct attn2c_element_type {
   const char *name;    /* the format's own */
   int elements, bytes; /* of a block */
-  /* Converts blocks of `count` elements altogether to f32; NULL: the type is not supported. */
-  void (*widen)(const void *blocks, float *values, size_t count);
+  /* Converts `count` elements that are each by themselves to f32. A type that has neither this function nor
+   * `split` is not supported. */
+  void (*widen)(const void *elements, float *values, size_t count);
   const char *readable; /* the format's supported types, for messages */
   int is_coded;         /* 1: the tensor is made of several of the file (weights/coded.h) */
+  /* Converts blocks of `count` elements altogether to scale blocks. */
+  void (*split)(const void *blocks, attn2c_scale_block *scale_blocks, size_t count);
 } attn2c_element_type;
 
 /* True if the values of a type can be read. */
 static inline int attn2c_is_readable(const attn2c_element_type *type) {
-  return type->widen || type->is_coded;
+  return type->widen || type->split || type->is_coded;
 }
 
 typedef struct attn2c_file_tensor {
@@ -39,5 +43,10 @@ typedef struct attn2c_file_tensor {
  * was opened) or _IO. Any number of threads may read at once. */
 int attn2c_file_tensor_read(const attn2c_file *file, int64_t start, const attn2c_file_tensor *tensor,
                             int64_t first, int64_t count, float *values, attn2c_message *message);
+
+/* Reads the same elements, whole blocks of a type with `split`, as scale blocks. */
+int attn2c_file_tensor_read_blocks(const attn2c_file *file, int64_t start, const attn2c_file_tensor *tensor,
+                                   int64_t first, int64_t count, attn2c_scale_block *blocks,
+                                   attn2c_message *message);
 
 #endif

@@ -44,8 +44,11 @@ static int next(loading *l, attn2c_piece *piece, float *buffer) {
     if (piece->is_made) continue;
     piece->offset -= l->weights_from, piece->scales -= l->scales_from;
     if (attn2c_piece_is_packed(piece)) {
-      l->status =
-          attn2c_source_read_rows(l->source, piece->weight, piece->first, piece->count, buffer, l->message);
+      l->status = attn2c_piece_has_blocks(piece)
+                      ? attn2c_source_read_blocks(l->source, piece->weight, piece->first, piece->count,
+                                                  (attn2c_scale_block *)buffer, l->message)
+                      : attn2c_source_read_rows(l->source, piece->weight, piece->first, piece->count, buffer,
+                                                l->message);
       return l->status == ATTN2C_OK;
     }
     l->status = read_in_place(l, piece);
@@ -61,7 +64,10 @@ static void *work(void *of_all) {
   l->buffers += l->buffer_floats;
   while (next(l, &piece, buffer)) {
     pthread_mutex_unlock(&l->lock);
-    attn2c_pack(&piece, buffer, l->packed);
+    if (attn2c_piece_has_blocks(&piece))
+      attn2c_pack_blocks(&piece, (const attn2c_scale_block *)buffer, l->packed);
+    else
+      attn2c_pack(&piece, buffer, l->packed);
     pthread_mutex_lock(&l->lock);
   }
   pthread_mutex_unlock(&l->lock);

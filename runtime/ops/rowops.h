@@ -16,6 +16,7 @@
 #include "ops/quads.h"
 #include "ops/quantise.h"
 #include "ops/round.h"
+#include "ops/scaled.h"
 #include "ops/softmax.h"
 #include "ops/softmax_rows.h"
 #include "ops/ranges.h"

@@ -39,5 +39,12 @@ int attn2c_checkpoint_plain_read(const attn2c_checkpoint *checkpoint, int plain,
 /* Reads bytes [offset, offset + bytes) of a tensor of safetensors as they are; they must be within it. */
 int attn2c_checkpoint_bytes(const attn2c_checkpoint *checkpoint, int plain, int64_t offset, size_t bytes,
                             void *to, attn2c_message *message);
+/* True if a tensor's format has scale blocks, and rows of `columns` elements from element `first` on, `step`
+ * elements apart, are whole ones. */
+int attn2c_checkpoint_has_blocks(const attn2c_checkpoint *checkpoint, int index, int64_t first, int64_t step,
+                                 int64_t columns);
+/* Reads elements [first, first + count) of such a tensor as blocks. Statuses as above. */
+int attn2c_checkpoint_read_blocks(const attn2c_checkpoint *checkpoint, int index, int64_t first,
+                                  int64_t count, attn2c_scale_block *blocks, attn2c_message *message);
 
 #endif

@@ -4,6 +4,7 @@
 #include "ops/quantise.h"
 #include "ops/round.h"
 #include "ops/transpose.h"
+#include "weights/scale_blocks.h"
 
 #include <string.h>
 
@@ -11,12 +12,20 @@ enum { LINE = 16 /* floats of a cache line */ };
 
 /* Numbers other than floats are kept in groups of 4 bytes, each of which takes the place of a float. */
 int64_t attn2c_row_floats(attn2c_type type, int64_t columns) {
-  const int group = attn2c_facts_of(type)->group;
-  return (columns + group - 1) / group;
+  const attn2c_type_facts *facts = attn2c_facts_of(type);
+  if (facts->bits) return (attn2c_blocks_of(columns) * facts->block_bytes + 3) / 4;
+  return (columns + facts->group - 1) / facts->group;
 }
 
 /* Returns the number of rows before the groups of a panel. */
 static int64_t rows_before(attn2c_type type) { return attn2c_facts_of(type)->start; }
+
+/* Returns the floats of a panel of `leading` outputs. */
+static int64_t panel_floats(attn2c_type type, int64_t columns, int64_t leading) {
+  const attn2c_type_facts *facts = attn2c_facts_of(type);
+  if (facts->bits) return (attn2c_blocks_of(columns) + 1) / 2 * 2 * facts->block_bytes * leading / 4;
+  return (rows_before(type) + attn2c_row_floats(type, columns)) * leading;
+}
 
 /* Floats that are read at a time: with the panel's lines they fit into a second-level cache. */
 #define PIECE_FLOATS ((int64_t)1 << 16)
@@ -50,14 +59,15 @@ int attn2c_pieces_next(attn2c_pieces *pieces, attn2c_piece *piece) {
     const int64_t width = tail < 0 ? weight->panel : weight->tail[tail];
     end = pieces->begin + width;
     piece->leading = (width + LINE - 1) / LINE * LINE;
-    piece->offset = weight->offset + pieces->offset + (first - pieces->begin);
+    piece->column = first - pieces->begin;
+    piece->offset = weight->offset + pieces->offset + (attn2c_piece_has_blocks(piece) ? 0 : piece->column);
   }
   /* A formula makes a whole constant. */
   piece->count = weight->formula ? end - first : least(rows_of_piece(columns), end - first);
   pieces->row += piece->count;
   if (pieces->row == end) {
     pieces->panel++, pieces->begin = end;
-    pieces->offset += (rows_before(piece->type) + attn2c_row_floats(piece->type, columns)) * piece->leading;
+    pieces->offset += panel_floats(piece->type, columns, piece->leading);
   }
   piece->is_last = pieces->row == rows;
   if (piece->is_last)
@@ -82,9 +92,12 @@ int64_t attn2c_pieces_largest(const attn2c_descriptor *descriptor) {
   int64_t largest = 0;
   attn2c_pieces pieces = {.descriptor = descriptor};
   attn2c_piece piece;
-  while (attn2c_pieces_next(&pieces, &piece))
-    if (attn2c_piece_is_packed(&piece) && piece.count * piece.columns > largest)
-      largest = piece.count * piece.columns;
+  while (attn2c_pieces_next(&pieces, &piece)) {
+    const int64_t row = attn2c_piece_has_blocks(&piece)
+                            ? attn2c_blocks_of(piece.columns) * (int64_t)sizeof(attn2c_scale_block) / 4
+                            : piece.columns;
+    if (attn2c_piece_is_packed(&piece) && piece.count * row > largest) largest = piece.count * row;
+  }
   return largest;
 }
 
@@ -186,6 +199,30 @@ static void pack_rows(const attn2c_piece *piece, const float *values, float *to)
   if (piece->is_last) fill_line(to, floats, piece->offset);
 }
 
+/* Returns the place of row `row` of a piece in scale blocks. */
+static attn2c_block_place place_of(const attn2c_piece *piece, float *packed, int64_t row) {
+  float *begin = packed + piece->offset;
+  if (piece->leading)
+    return (attn2c_block_place){(unsigned char *)begin, piece->leading, piece->column + row};
+  begin += row * attn2c_row_floats(piece->type, piece->columns);
+  return (attn2c_block_place){(unsigned char *)begin, 1, 0};
+}
+
+void attn2c_pack_blocks(const attn2c_piece *piece, const attn2c_scale_block *blocks, float *packed) {
+  const attn2c_type_facts *facts = attn2c_facts_of(piece->type);
+  const int64_t each = attn2c_blocks_of(piece->columns), row = attn2c_row_floats(piece->type, piece->columns);
+  if (piece->leading && piece->column == 0)
+    memset(packed + piece->offset, 0,
+           (size_t)panel_floats(piece->type, piece->columns, piece->leading) * sizeof *packed);
+  if (!piece->leading) /* the bytes after a row's last block */
+    for (int64_t j = 0; j < piece->count; j++) packed[piece->offset + (j + 1) * row - 1] = 0;
+  for (int64_t j = 0; j < piece->count; j++) {
+    const attn2c_block_place place = place_of(piece, packed, j);
+    for (int64_t i = 0; i < each; i++) attn2c_block_put(facts, &place, i, &blocks[j * each + i]);
+  }
+  if (!piece->leading && piece->is_last) fill_line(packed + piece->offset, piece->count * row, piece->offset);
+}
+
 void attn2c_pack(const attn2c_piece *piece, float *values, float *packed) {
   float *to = packed + piece->offset;
   const int64_t columns = attn2c_row_floats(piece->type, piece->columns), rest = piece->count % LINE,
@@ -238,6 +275,46 @@ static void unpack_rows(const attn2c_piece *piece, const float *packed, int64_t 
     }
 }
 
+/* Reads rows [begin, end) of the weight, which are in a piece of scale blocks, as blocks. */
+static void get_blocks(const attn2c_piece *piece, const float *packed, int64_t begin, int64_t end,
+                       attn2c_scale_block *blocks) {
+  const int64_t each = attn2c_blocks_of(piece->columns);
+  for (int64_t row = begin; row < end; row++) {
+    const attn2c_block_place place = place_of(piece, (float *)packed, row - piece->first);
+    for (int64_t i = 0; i < each; i++)
+      attn2c_block_get(attn2c_facts_of(piece->type), &place, i, blocks + (row - begin) * each + i);
+  }
+}
+
+/* Does the same as floats. */
+static void unpack_blocks(const attn2c_piece *piece, const float *packed, int64_t begin, int64_t end,
+                          float *values) {
+  attn2c_scale_block block;
+  for (int64_t row = begin; row < end; row++) {
+    const attn2c_block_place place = place_of(piece, (float *)packed, row - piece->first);
+    for (int64_t j = 0; j < piece->columns; j++) {
+      const int within = (int)(j % ATTN2C_BLOCK_NUMBERS);
+      if (within == 0)
+        attn2c_block_get(attn2c_facts_of(piece->type), &place, j / ATTN2C_BLOCK_NUMBERS, &block);
+      values[(row - begin) * piece->columns + j] = attn2c_block_number(&block, within);
+    }
+  }
+}
+
+int attn2c_unpack_blocks(const attn2c_descriptor *descriptor, int weight, const float *packed, int64_t first,
+                         int64_t count, attn2c_scale_block *blocks) {
+  attn2c_pieces pieces = {.descriptor = descriptor, .weight = weight};
+  attn2c_piece piece;
+  while (attn2c_pieces_next(&pieces, &piece) && piece.weight == weight) {
+    if (!attn2c_piece_has_blocks(&piece)) return 0;
+    const int64_t begin = first > piece.first ? first : piece.first;
+    const int64_t end = least(first + count, piece.first + piece.count);
+    if (begin < end)
+      get_blocks(&piece, packed, begin, end, blocks + (begin - first) * attn2c_blocks_of(piece.columns));
+  }
+  return 1;
+}
+
 void attn2c_unpack(const attn2c_descriptor *descriptor, int weight, const float *packed, int64_t first,
                    int64_t count, float *values) {
   attn2c_pieces pieces = {.descriptor = descriptor, .weight = weight};
@@ -245,6 +322,8 @@ void attn2c_unpack(const attn2c_descriptor *descriptor, int weight, const float 
   while (attn2c_pieces_next(&pieces, &piece) && piece.weight == weight) {
     const int64_t begin = first > piece.first ? first : piece.first;
     const int64_t end = least(first + count, piece.first + piece.count);
-    if (begin < end) unpack_rows(&piece, packed, begin, end, values + (begin - first) * piece.columns);
+    if (begin < end)
+      (attn2c_piece_has_blocks(&piece) ? unpack_blocks : unpack_rows)(
+          &piece, packed, begin, end, values + (begin - first) * piece.columns);
   }
 }

@@ -4,19 +4,22 @@
 #define ATTN2C_PACK_H
 
 #include "base/descriptor.h"
+#include "formats/scale_block.h"
 
 /* Some rows of one weight, all within one panel if the weight has panels. */
 typedef struct {
   int weight;           /* index into descriptor->weights */
   int64_t first, count; /* rows of the unpacked weight (its first axis) */
   int64_t columns;      /* elements of a row */
-  int64_t offset;       /* of the first row, in floats from the start of the packed block */
-  int64_t leading;      /* the panel's leading dimension; 0: rows, in their order */
-  attn2c_type type;     /* number type */
-  int64_t scales; /* for a type with scales: place of the first row's scale, in floats from the start of the
-                     packed block */
-  int is_last;    /* 1: the weight's last piece */
-  int is_made;    /* 1: scales, which packing another weight makes; nothing is read or packed */
+  int64_t offset;   /* of the first row, in floats from the start of the packed block; in scale blocks with
+                       panels, of the panel */
+  int64_t column;   /* the first row's output of its panel; 0 without panels */
+  int64_t leading;  /* the panel's leading dimension; 0: rows, in their order */
+  attn2c_type type; /* number type */
+  int64_t scales;   /* for a type with scales: place of the first row's scale, in floats from the start of the
+                       packed block */
+  int is_last;      /* 1: the weight's last piece */
+  int is_made;      /* 1: scales, which packing another weight makes; nothing is read or packed */
 } attn2c_piece;
 
 /* A walk over all pieces of all weights, in the descriptor's order. Begins as {descriptor}. */
@@ -36,15 +39,23 @@ int64_t attn2c_packed_floats(const attn2c_descriptor *descriptor, int weight);
 static inline int attn2c_piece_is_packed(const attn2c_piece *piece) {
   return piece->leading > 0 || piece->type != ATTN2C_F32;
 }
+/* True if the piece's numbers are in scale blocks. */
+static inline int attn2c_piece_has_blocks(const attn2c_piece *piece) {
+  return attn2c_facts_of(piece->type)->bits > 0;
+}
 /* Returns 0 after the last piece. */
 int attn2c_pieces_next(attn2c_pieces *pieces, attn2c_piece *piece);
-/* Returns the floats of the largest piece that must be packed. */
+/* Returns the floats of the largest piece that must be packed, as rows or as scale blocks. */
 int64_t attn2c_pieces_largest(const attn2c_descriptor *descriptor);
 
 /* Packs a piece from its rows, [count][columns] row-major, into the packed block. It also writes the scales
  * if there are any; values may be overwritten. Once all pieces of a weight are written, so are the zeros
  * between a panel's width and its leading dimension, and after the scales. */
 void attn2c_pack(const attn2c_piece *piece, float *values, float *packed);
+
+/* Does the same for a piece in scale blocks, from the blocks of its rows, [count][blocks of a row], which
+ * must fit the type (weights/scale_blocks.h). */
+void attn2c_pack_blocks(const attn2c_piece *piece, const attn2c_scale_block *blocks, float *packed);
 
 /* Returns the scale of a row of a weight, for a type with scales. */
 float attn2c_pack_scale(attn2c_type type, const float *row, int64_t columns);
@@ -53,5 +64,9 @@ float attn2c_pack_scale(attn2c_type type, const float *row, int64_t columns);
  * packed values, rounded to the type of the panels, times their scales if the type has scales. */
 void attn2c_unpack(const attn2c_descriptor *descriptor, int weight, const float *packed, int64_t first,
                    int64_t count, float *values);
+
+/* Reads the same rows as scale blocks, [count][blocks of a row]. Returns 0 if the weight is not in blocks. */
+int attn2c_unpack_blocks(const attn2c_descriptor *descriptor, int weight, const float *packed, int64_t first,
+                         int64_t count, attn2c_scale_block *blocks);
 
 #endif

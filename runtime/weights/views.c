@@ -105,3 +105,26 @@ int attn2c_view_read(const attn2c_checkpoint *checkpoint, int tensor, const attn
   return (is_transposed(view) ? read_columns : read_rows)(checkpoint, tensor, view, begin - view->row,
                                                           end - begin, columns, to, band, message);
 }
+
+int attn2c_view_read_blocks(const attn2c_checkpoint *checkpoint, int tensor, const attn2c_view *view,
+                            int64_t first, int64_t count, int64_t columns, attn2c_scale_block *blocks,
+                            int64_t *rows, attn2c_message *message) {
+  const int64_t begin = first > view->row ? first : view->row;
+  const int64_t end = least(first + count, view->row + view->rows), each = columns / ATTN2C_BLOCK_NUMBERS;
+  const int is_whole = view->column == 0 && view->columns == columns && !is_transposed(view) && !view->flags;
+  *rows = 0;
+  if (begin >= end || !is_whole || columns % ATTN2C_BLOCK_NUMBERS ||
+      !attn2c_checkpoint_has_blocks(checkpoint, tensor, view->first, view->row_step, columns))
+    return ATTN2C_OK;
+  for (int64_t row = begin; row < end; row++) {
+    attn2c_scale_block *to = blocks + (row - first) * each;
+    const int status = attn2c_checkpoint_read_blocks(
+        checkpoint, tensor, view->first + (row - view->row) * view->row_step, columns, to, message);
+    if (status) return status;
+    for (int64_t i = 0; i < each && view->factor != 1.0; i++)
+      for (int part = 0; part < ATTN2C_BLOCK_PARTS; part++)
+        to[i].scale[part] *= (float)view->factor, to[i].least[part] *= (float)view->factor;
+  }
+  *rows = end - begin;
+  return ATTN2C_OK;
+}

@@ -28,4 +28,11 @@ int attn2c_view_read(const attn2c_checkpoint *checkpoint, int tensor, const attn
                      int64_t count, int64_t columns, float *values, attn2c_band *band,
                      attn2c_message *message);
 
+/* Reads the same rows as scale blocks, [count][blocks of a row]. *rows is the number of rows that it wrote:
+ * all of the view's, or 0 if the tensor's format has no blocks, or the view does not keep whole rows of
+ * blocks. */
+int attn2c_view_read_blocks(const attn2c_checkpoint *checkpoint, int tensor, const attn2c_view *view,
+                            int64_t first, int64_t count, int64_t columns, attn2c_scale_block *blocks,
+                            int64_t *rows, attn2c_message *message);
+
 #endif

@@ -9,6 +9,7 @@
 #include "ops/elementary.h"
 #include "weights/pack.h"
 #include "weights/random.h"
+#include "weights/scale_blocks.h"
 #include "weights/views.h"
 #include "base/shape.h"
 
@@ -334,6 +335,76 @@ int attn2c_source_read_rows(attn2c_source *source, int index, int64_t first, int
   const int status = read_plain(source, index, first, count, values, message);
   if (status == ATTN2C_OK) smooth(source->model, index, first, count, values);
   return status;
+}
+
+int attn2c_source_stored_blocks(attn2c_source *source, int index, int64_t first, int64_t count,
+                                attn2c_scale_block *blocks, int *found, attn2c_message *message) {
+  const attn2c_descriptor *model = source->model;
+  const attn2c_weight *weight = &model->weights[index];
+  const attn2c_tensor *tensor = &model->tensors[weight->tensor];
+  const int64_t columns = attn2c_elements(tensor) / tensor->shape[0];
+  int64_t covered = 0;
+  *found = 0;
+  if (source->packed) {
+    *found = attn2c_unpack_blocks(attn2c_packed_model(source->packed), index,
+                                  attn2c_packed_block(source->packed), first, count, blocks);
+    return ATTN2C_OK;
+  }
+  for (int v = 0; source->file && v < weight->view_count; v++) {
+    const attn2c_view *view = &model->views[weight->first_view + v];
+    int64_t rows;
+    const int status = attn2c_view_read_blocks(source->file, source->found[view->stored], view, first, count,
+                                               columns, blocks, &rows, message);
+    if (status) return status;
+    covered += rows;
+  }
+  *found = covered == count;
+  return ATTN2C_OK;
+}
+
+/* Rounds those of a row's blocks that do not fit the type. */
+static void fit_blocks(const attn2c_type_facts *facts, int64_t columns, attn2c_scale_block *blocks) {
+  for (int64_t i = 0; i < attn2c_blocks_of(columns); i++) {
+    float numbers[ATTN2C_BLOCK_NUMBERS];
+    if (attn2c_block_fits(facts, &blocks[i])) continue;
+    for (int j = 0; j < ATTN2C_BLOCK_NUMBERS; j++) numbers[j] = attn2c_block_number(&blocks[i], j);
+    attn2c_block_round(facts, numbers, ATTN2C_BLOCK_NUMBERS, &blocks[i]);
+  }
+}
+
+/* Reads rows as floats and rounds them to blocks. */
+static int round_rows(attn2c_source *source, int index, int64_t first, int64_t count, int64_t columns,
+                      attn2c_scale_block *blocks, attn2c_message *message) {
+  const attn2c_type_facts *facts = attn2c_facts_of(source->model->packings[index].type);
+  const int64_t each = attn2c_blocks_of(columns);
+  float *values = attn2c_reserve((size_t)(count * columns) * sizeof *values);
+  if (!values) {
+    attn2c_say(message, "no memory for reading the weights");
+    return ATTN2C_MEMORY;
+  }
+  const int status = attn2c_source_read_rows(source, index, first, count, values, message);
+  for (int64_t r = 0; r < count && status == ATTN2C_OK; r++)
+    for (int64_t i = 0; i < each; i++) {
+      const int64_t at = i * ATTN2C_BLOCK_NUMBERS;
+      attn2c_block_round(facts, values + r * columns + at, (int)(columns - at < 32 ? columns - at : 32),
+                         &blocks[r * each + i]);
+    }
+  attn2c_free(values);
+  return status;
+}
+
+int attn2c_source_read_blocks(attn2c_source *source, int index, int64_t first, int64_t count,
+                              attn2c_scale_block *blocks, attn2c_message *message) {
+  const attn2c_tensor *tensor = &source->model->tensors[source->model->weights[index].tensor];
+  const int64_t columns = attn2c_elements(tensor) / tensor->shape[0];
+  int found;
+  const int status = attn2c_source_stored_blocks(source, index, first, count, blocks, &found, message);
+  if (status) return status;
+  if (!found) return round_rows(source, index, first, count, columns, blocks, message);
+  for (int64_t r = 0; r < count; r++)
+    fit_blocks(attn2c_facts_of(source->model->packings[index].type), columns,
+               blocks + r * attn2c_blocks_of(columns));
+  return ATTN2C_OK;
 }
 
 int attn2c_source_read(attn2c_source *source, int index, float *values, attn2c_message *message) {

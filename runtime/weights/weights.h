@@ -5,6 +5,7 @@
 #define ATTN2C_WEIGHTS_H
 
 #include "base/descriptor.h"
+#include "formats/scale_block.h"
 #include "weights/packed.h"
 
 typedef struct attn2c_source attn2c_source;
@@ -28,6 +29,14 @@ int attn2c_source_read(attn2c_source *source, int index, float *values, attn2c_m
  * rows or none. */
 int attn2c_source_read_rows(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
                             attn2c_message *message);
+/* Writes the same rows as scale blocks, [count][blocks of a row], if the source has the weight in blocks: a
+ * file of a format that has them, or packed weights. Else *found is 0, and blocks may be overwritten. */
+int attn2c_source_stored_blocks(attn2c_source *source, int index, int64_t first, int64_t count,
+                                attn2c_scale_block *blocks, int *found, attn2c_message *message);
+/* Writes the rows of a weight whose packed type has scale blocks as blocks of that type. Stored blocks that
+ * fit the type stay as they are; other numbers are rounded to it. */
+int attn2c_source_read_blocks(attn2c_source *source, int index, int64_t first, int64_t count,
+                              attn2c_scale_block *blocks, attn2c_message *message);
 /* Returns the packed weights that the source holds, for any of the model's variants; NULL for other
  * sources. */
 attn2c_packed *attn2c_source_packed(const attn2c_source *source);

@@ -116,6 +116,18 @@ local function check_registers(k, target, name)
   end)
 end
 
+-- Checks that a strip of weights in scale blocks has all vectors of a panel, and that its sums, a vector's integers and
+-- four more values fit the registers.
+local function check_blocks(k, target, name)
+  expect(#k.strips.groups == 1 and k.strips.groups[1].count == 1 and k.lda == types.SCALE_PANEL, "lower",
+    "%s: a panel of scale blocks is divided", name)
+  each_strip(k, function(high, wide)
+    local used = high * wide + high + 4
+    expect(high >= 1 and used <= target.registers, "lower", "%s: a strip of %d x %d needs %d of %d registers", name,
+      high, wide, used, target.registers)
+  end)
+end
+
 -- Checks that there is a strip of each size from the largest to 1.
 local function check_each_size(shares, name)
   for i, each in ipairs(shares) do
@@ -137,7 +149,8 @@ local function check_strips(k, target, name)
   expect((open.n == "n" or sum_of(rows) == k.n)
     and (open.m == "m" or sum_of(groups) == (k.m + target.vector - 1) // target.vector), "lower",
     "%s: the strips of a product make %d rows of %d vectors", name, sum_of(rows), sum_of(groups))
-  local check_fit = forms.all[k.strips.form].in_tiles and check_tiles or check_registers
+  local form = forms.all[k.strips.form]
+  local check_fit = form.in_tiles and check_tiles or form.in_blocks and check_blocks or check_registers
   check_fit(k, target, name)
 end
 

@@ -34,7 +34,7 @@ function tuning.key(leading, epilogue, rows)
     if not ops.class(op).ends_epilogue then parts[#parts + 1] = op.attributes["function"] or op.op end
   end
   if #parts == 0 then parts[1] = "none" end
-  local type = weight.type ~= "f32" and types.all[weight.type].word .. " " or ""
+  local type = weight.type ~= "f32" and types.word(weight.type) .. " " or ""
   return ("%dx%d %sn %d +%s"):format(weight.shape[1], weight.shape[2], type, rows, table.concat(parts, "_"))
 end
 
@@ -223,6 +223,7 @@ function tuning.parameters(state)
       local name = tuning.names[i]
       own[name] = state.spec.plan[name] or choice[name] or common[name]
     end
+    own.panel = types.all[weight.type].panel or own.panel
     return own
   end
   local asked = state.spec.kernels ~= "auto" and state.spec.kernels or state.spec.plan.kernels

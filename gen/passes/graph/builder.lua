@@ -4,6 +4,7 @@ local dump = require("common.dump")
 local names = require("checkpoints.names")
 local ops = require("data.ops")
 local precision = require("data.precision")
+local scale_blocks = require("data.scale_blocks")
 local sources = require("checkpoints.sources")
 local targets = require("data.targets")
 local types = require("data.types")
@@ -184,6 +185,12 @@ function Builder:quantise(x)
   return self:op_after(scale, "quantise", path, { x = x, scale = scale }), scale
 end
 
+--- Returns x as integers in scale blocks; all readers share them.
+function Builder:quantise_blocks(x)
+  local path = x.name .. ".blocks"
+  return self.graph.tensors[path] or self:op_after(x, "quantise_blocks", path, { x = x })
+end
+
 --- Returns x as integers with a scale for each head of a row, and the scales. guard: of row_scale, or nil.
 function Builder:quantise_heads(path, x, heads, guard)
   local scale = self:op("row_scale", path .. ".scale", { x = x, guard = guard }, { heads = heads })
@@ -200,14 +207,20 @@ end
 
 --- Adds an op that looks up rows of a table of embeddings. The table has the number type that the precision says.
 function Builder:embed(path, ids, weight)
-  weight.type = types.of_word[precision.of_table(self.model.precision)]
+  local word = scale_blocks.of_table(self.model.weights)
+  weight.type = word and types.of_scaled[word] or types.of_word[precision.of_table(self.model.precision)]
   local scale = types.all[weight.type].scales and self:scales_of(weight) or nil
   return self:op("embed", path, { ids = ids, table = weight, scale = scale })
 end
 
 --- Returns a product with a packed weight, x W^T + b, in the number type that the precision gives its part.
 function Builder:product(path, operands)
-  local word, weight = precision.of_linear(self.model.precision, self.section, path), operands.weight
+  local weight, in_blocks = operands.weight, scale_blocks.of_linear(self.model.weights, self.section, path)
+  if in_blocks then
+    weight.type, operands.x = types.of_scaled[in_blocks], self:quantise_blocks(operands.x)
+    return self:op("linear", path, operands)
+  end
+  local word = precision.of_linear(self.model.precision, self.section, path)
   local type = types.all[types.of_word[word]]
   if type.rows then weight.type = type.name end
   if type.rows == "round" then operands.x = self:round(operands.x, targets.rows(self.model.target, word)) end

@@ -31,7 +31,8 @@ end
 
 -- True if a product may be fused with a map: its types are narrow, and its sums not in tiles.
 local function may_fuse(product)
-  return product.types.b ~= "f32" and not kernel_forms.all[product.strips.form].in_tiles
+  local form = kernel_forms.all[product.strips.form]
+  return product.types.b ~= "f32" and not form.in_tiles and not form.in_blocks
 end
 
 -- True if a block's context is one product that nothing repairs, and its rounding is the step after it.

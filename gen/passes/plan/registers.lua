@@ -8,6 +8,7 @@
 -- (kernels/tiles.lua).
 local divide = require("passes.common.divide")
 local forms = require("kernels.forms")
+local scaled = require("kernels.scaled")
 local tiles = require("kernels.tiles")
 local types = require("data.types")
 
@@ -83,8 +84,12 @@ function registers.strips(m, n, k, target, most, is_cut, product_types)
     return tile_strips(m, n, k, target, most, in_tiles, product_types.a)
   end
   local form, group = forms.of(product_types, target), types.group(product_types.a)
-  local free, steps = registers.free(target, is_cut, form), (k + group - 1) // group
   local total, rest = (m + target.vector - 1) // target.vector, m % target.vector
+  if form.in_blocks then
+    return { groups = shares(total, total), strips = shares(n, math.min(most, scaled.most_rows(target))),
+      rows_held = false, form = form.name }
+  end
+  local free, steps = registers.free(target, is_cut, form), (k + group - 1) // group
   local half = target.has_halves and form.half and rest > 0 and rest <= target.vector // 2 or nil
   for vectors = 1, math.min(total, target.registers // 2) do
     local rows, rows_held = most_rows(vectors, free, form, steps)
@@ -126,8 +131,12 @@ end
 --- one entry for each number of vectors. They are chosen for many rows.
 function registers.open_strips(m, k, target, most, is_cut, product_types, open_outputs)
   local form, group = forms.of(product_types, target), types.group(product_types.a)
-  local free, steps = registers.free(target, is_cut, form), (k + group - 1) // group
   local total, rest = (m + target.vector - 1) // target.vector, m % target.vector
+  if form.in_blocks then
+    return { groups = shares(total, total), strips = each_size(math.min(most, scaled.most_rows(target))),
+      rows_held = false, form = form.name, is_open = true }
+  end
+  local free, steps = registers.free(target, is_cut, form), (k + group - 1) // group
   local half = not open_outputs and target.has_halves and form.half and rest > 0 and rest <= target.vector // 2 or nil
   local best, least
   for vectors = 1, math.min(total, target.registers // 2) do

@@ -485,6 +485,7 @@ end
 
 local tools = { show = show, one_of = one_of, suggestion = suggestion }
 read.precision = require("passes.validate.precision").reader(tools, read)
+read.weights = require("passes.validate.weights").reader(tools, read)
 read.names = require("passes.validate.names")(tools)
 read.inputs = require("passes.validate.inputs")(tools, read)
 read.rope_scaling = require("passes.validate.rope")(tools, read)

@@ -1,0 +1,54 @@
+-- scale_blocks.lua: finds the type of weights in scale blocks that the key `weights` gives a part of a model.
+-- A value of the key is { all = a word, by_part = part -> word }, or nil. A part is one of `precision`, or a linear
+-- layer's path in the graph ("l0.attn.v"). The word "none" leaves a part to `precision`.
+local precision = require("data.precision")
+local types = require("data.types")
+
+local scale_blocks = {}
+
+--- The words: those of types, in order, then "none".
+scale_blocks.words = {}
+for i, type in ipairs(types.scaled) do scale_blocks.words[i] = type.weights end
+scale_blocks.words[#scale_blocks.words + 1] = "none"
+
+--- The words as a text.
+function scale_blocks.text() return (table.concat(scale_blocks.words, ", "):gsub(", (%w+)$", " or %1")) end
+
+local function known(word) return word ~= "none" and word or nil end
+
+--- True if a word names a part, or looks like the path of a linear layer.
+function scale_blocks.is_part(word)
+  if word == "attention" then return false end
+  return precision.is_part(word) or word:match("^[%a][%w_]*%.[%w_.]+$") ~= nil
+end
+
+--- Returns the word of the linear layer `path` of a section, or nil.
+function scale_blocks.of_linear(given, section, path)
+  if not given then return nil end
+  local of = given.by_part
+  return known(of[path] or of[section] or of[precision.part_of(section, path)] or given.all)
+end
+
+--- Returns the word of the tables of token embeddings, or nil.
+function scale_blocks.of_table(given) return given and known(given.by_part.embedding or given.all) end
+
+--- Returns the paths among the parts.
+function scale_blocks.paths(given)
+  local list = {}
+  for part in pairs(given and given.by_part or {}) do
+    if not precision.is_part(part) then list[#list + 1] = part end
+  end
+  table.sort(list)
+  return list
+end
+
+--- Returns a value of the key as a short text: "int4, output int8".
+function scale_blocks.describe(given)
+  local parts = {}
+  for part in pairs(given.by_part) do parts[#parts + 1] = part end
+  table.sort(parts)
+  for i, part in ipairs(parts) do parts[i] = (", %s %s"):format(part, given.by_part[part]) end
+  return given.all .. table.concat(parts)
+end
+
+return scale_blocks

@@ -1,0 +1,54 @@
+-- steps_scaled.lua: declares the row operations of numbers in scale blocks, for steps.lua.
+-- They quantise rows to int8, widen them in a trace, and look up rows of tables of embeddings.
+local footprint = require("data.footprint")
+local types = require("data.types")
+
+local matrix, vector = footprint.matrix, footprint.vector
+
+-- Returns the footprint of rows that are stored as blocks.
+local function blocks(ld)
+  return function(c) return { first = 0, { c.rows, c[ld] }, { types.whole(c.cols, "x8"), 1 } } end
+end
+
+local function each(element) return function(c) return element * c.rows * c.cols end end
+
+-- Returns the footprint of the rows of a table that ids may choose.
+local function looked_up(type)
+  return function(c)
+    return { first = c.ids_least * c.ldt, { c.ids - c.ids_least + 1, c.ldt }, { types.row_bytes(c.cols, type), 1 } }
+  end
+end
+
+local rows = {
+  quantise_blocks = {
+    constants = { "rows", "cols", "ldx", "ldy" },
+    operands = { { "y", "w", blocks("ldy"), type = "x8" }, { "x", "r", matrix("rows", "cols", "ldx") } },
+    cost = each(20),
+    body = "attn2c_quantise_blocks(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
+    equation = "y = x as int8 in scale blocks",
+  },
+  widen_x8 = {
+    constants = { "rows", "cols", "ldx", "ldy" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", blocks("ldx"), type = "x8" } },
+    cost = each(6),
+    body = "attn2c_widen_x8(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
+    equation = "y = x, as float",
+  },
+}
+
+for _, type in ipairs(types.scaled) do
+  local block = type.block
+  rows["embed_" .. type.name] = {
+    constants = { "rows", "cols", "ldt", "ldy" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") },
+      { "table", "r", looked_up(type.name), type = type.name,
+        touched = function(c) return c.rows * types.row_bytes(c.cols, type.name) end },
+      { "ids", "r", vector("rows"), type = "i32" } },
+    cost = each(16),
+    body = ("attn2c_embed_scaled(y, table, ids, ${rows}, ${cols}, ${ldt}, ${ldy}, %d, %d, %d, %d)"):format(block.bits,
+      block.scale_bytes, block.scales, block.minimum and 1 or 0),
+    equation = "y[i] = table[ids[i]], as float",
+  }
+end
+
+return rows

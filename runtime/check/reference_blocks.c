@@ -1,0 +1,107 @@
+/* reference_blocks.c - the reference of numbers in scale blocks: rows that are quantised to int8, and weights
+ * that packing rounds. Floats of 16 bits are rounded by arithmetic, and not by bits as in the code that is
+ * judged. */
+#include "check/reference_ops.h"
+#include "check/reference_types.h"
+#include "weights/scale_blocks.h"
+
+#include <math.h>
+
+enum { NUMBERS = ATTN2C_BLOCK_NUMBERS, LARGEST = 127 };
+
+/* An f16 has 11 significant bits; its smallest unit is 2^-24, its largest number 65504. */
+enum { HALF_BITS = 11, HALF_LEAST_EXPONENT = -24 };
+static const double LARGEST_HALF = 65504;
+
+/* Returns the nearest number that an f16 can be, ties to even; at most the largest. */
+static double nearest_half(double x) {
+  int exponent;
+  if (!isfinite(x)) return x;
+  frexp(x, &exponent);
+  const int unit = exponent - HALF_BITS > HALF_LEAST_EXPONENT ? exponent - HALF_BITS : HALF_LEAST_EXPONENT;
+  return fmax(-LARGEST_HALF, fmin(LARGEST_HALF, ldexp(rint(ldexp(x, -unit)), unit)));
+}
+
+static double on_grid(const attn2c_type_facts *facts, double x) {
+  return facts->scale_bytes == 2 ? nearest_half((float)x) : (double)(float)x;
+}
+
+/* The least and the greatest integer of a type, for numbers that are rounded. */
+static void integers_of(const attn2c_type_facts *facts, int *least, int *most) {
+  *least = facts->has_minimum ? (facts->bits == 8 ? -128 : 0) : facts->bits == 8 ? -127 : -8;
+  *most = *least + (facts->has_minimum ? (1 << facts->bits) - 1 : facts->bits == 8 ? 254 : 15);
+}
+
+/* Rounds x[count], which share a scale:
+ * int8: scale = max |x| / 127; int4: scale = the x of the largest magnitude / -8
+ * with a minimum: scale = (max x - min x) / (2^bits - 1), minimum = min x - least integer * scale
+ * x = scale * nearest integer of (x - minimum) / scale + minimum */
+static void round_part(const attn2c_type_facts *facts, float *x, int count) {
+  double low = count > 0 ? x[0] : 0, high = low, scale, minimum = 0;
+  int least, most, all_finite = 1;
+  integers_of(facts, &least, &most);
+  for (int i = 0; i < count; i++) {
+    all_finite = all_finite && isfinite(x[i]);
+    low = fmin(low, x[i]), high = fmax(high, x[i]);
+  }
+  const double largest = high > -low ? high : low; /* by magnitude */
+  if (facts->has_minimum) {
+    scale = on_grid(facts, (high - low) / (most - least));
+    minimum = on_grid(facts, low - least * scale);
+  } else {
+    scale = on_grid(facts, (float)(facts->bits == 8 ? fabs(largest) / LARGEST : largest / least));
+  }
+  for (int i = 0; i < count; i++) {
+    double integer = scale == 0 ? 0 : rint(((double)x[i] - minimum) / scale);
+    integer = fmax(least, fmin(most, integer));
+    const float product = (float)(scale * integer);
+    x[i] = !all_finite ? NAN : minimum == 0 ? product : (float)((double)product + minimum);
+  }
+}
+
+/* True if a type holds a block of a file exactly. */
+static int holds(const attn2c_type_facts *facts, const attn2c_scale_block *block) {
+  int least, most;
+  integers_of(facts, &least, &most);
+  if (facts->bits == 8) least = -128;
+  for (int part = 0; part < ATTN2C_BLOCK_PARTS; part++) {
+    const double minimum = block->least[part];
+    if (on_grid(facts, block->scale[part]) != (double)block->scale[part]) return 0;
+    if (facts->has_minimum ? on_grid(facts, minimum) != minimum : minimum != 0) return 0;
+    if (facts->scales == 1 &&
+        (block->scale[part] != block->scale[0] || block->least[part] != block->least[0]))
+      return 0;
+  }
+  for (int i = 0; i < NUMBERS; i++)
+    if (block->integers[i] < least || block->integers[i] > most) return 0;
+  return 1;
+}
+
+void attn2c_reference_blocks(const attn2c_type_facts *facts, const attn2c_scale_block *stored, float *row,
+                             int64_t columns) {
+  const int each = NUMBERS / facts->scales;
+  for (int64_t first = 0; first < columns; first += NUMBERS) {
+    if (stored && holds(facts, &stored[first / NUMBERS])) continue;
+    for (int64_t at = first; at < first + NUMBERS && at < columns; at += each)
+      round_part(facts, row + at, (int)(columns - at < each ? columns - at : each));
+  }
+}
+
+/* y = scale of x's block * nearest integer of x / scale; scale = max |x| of the block / 127 */
+int attn2c_reference_quantise_blocks(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank))
+    return attn2c_reference_fault(call, "operand and result must have the same shape");
+  const float *x = attn2c_reference_values(call, 0);
+  float *y = call->tensors[call->op->result];
+  const int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t first = 0; first < width; first += NUMBERS) {
+      const int64_t count = width - first < NUMBERS ? width - first : NUMBERS;
+      const float *of_x = x + r * width + first;
+      const float scale = attn2c_reference_int8_scale(of_x, count);
+      for (int64_t i = 0; i < count; i++)
+        y[r * width + first + i] = scale * attn2c_reference_int8(of_x[i], scale);
+    }
+  return ATTN2C_OK;
+}

@@ -1,0 +1,127 @@
+/* product_scaled.h - multiply-adds for strips whose weights are integers in scale blocks. A panel has 16
+ * outputs. For each pair of blocks, 64 inputs, it has scales[2][16], minima[2][16] if the type has them, and
+ * integers in words: [2][8][16] of four int8, or [2][4][16] of eight int4. A scale of f32 may be for 16
+ * inputs: [2][2][16].
+ *
+ * Inputs are the blocks of scaled.h. The sum of a block's products is an exact integer. It becomes a float,
+ * is multiplied by both scales, and added to the output's sum. So the bits are the same on every target with
+ * fused multiply-adds.
+ *
+ * Instructions on bytes multiply an unsigned by a signed number. Weights of int8 are stored as w + 128, those
+ * of int4 as w + 8, and with a minimum as w. The sum begins with what that adds, of which each input block
+ * has the value. Three ways add four products to a sum:
+ * - vpdpbusd.
+ * - vpmaddubsw of |w| and x with w's sign; of int4 up to eight pairs are added in 16 bits, which 8 * 2 * 15 *
+ * 127 does not exceed.
+ * - sdot on aarch64, or plain products elsewhere. */
+#ifndef ATTN2C_PRODUCT_SCALED_H
+#define ATTN2C_PRODUCT_SCALED_H
+
+#include "ops/product_int8.h"
+#include "ops/scaled.h"
+
+enum { ATTN2C_SCALED_PANEL = 16 /* outputs */ };
+
+/* Loads the scales or minima of a vector of outputs. */
+ATTN2C_INLINE attn2c_vector attn2c_halves_load(const uint8_t *at) {
+#if defined(__AVX512F__) && !defined(__clang__)
+  typedef short halves __attribute__((vector_size(32)));
+  halves h;
+  memcpy(&h, at, sizeof h);
+  return (attn2c_vector)__builtin_ia32_vcvtph2ps512_mask(h, (attn2c_vector){0.0f}, (short)-1, 4);
+#elif defined(__AVX512F__)
+  __m256i h;
+  memcpy(&h, at, sizeof h);
+  return (attn2c_vector)_mm512_cvtph_ps(h);
+#else
+  typedef uint16_t halves __attribute__((vector_size(2 * ATTN2C_LANES)));
+  halves h;
+  memcpy(&h, at, sizeof h);
+  const attn2c_words wide = __builtin_convertvector(h, attn2c_words), size = wide & 0x7fffu;
+  const attn2c_words normal = (size << 13) + (112u << 23) + ((attn2c_words)(size >= 0x7c00u) & (112u << 23));
+  const attn2c_vector small = __builtin_convertvector((attn2c_integers)size, attn2c_vector) * 0x1p-24f;
+  const attn2c_words is_small = (attn2c_words)(size < 0x400u);
+  return (attn2c_vector)((wide & 0x8000u) << 16 | (is_small & (attn2c_words)small) | (~is_small & normal));
+#endif
+}
+ATTN2C_INLINE attn2c_vector attn2c_floats_load(const uint8_t *at) { return attn2c_load((const float *)at); }
+
+ATTN2C_INLINE attn2c_vector attn2c_to_floats(attn2c_integers sum) {
+  return __builtin_convertvector(sum, attn2c_vector);
+}
+
+ATTN2C_INLINE attn2c_integers attn2c_integers_splat(int32_t x) { return x - (attn2c_integers){0}; }
+
+/* Return the low and the high four bits of each byte. */
+ATTN2C_INLINE attn2c_words attn2c_low_fours(attn2c_words w) { return w & 0x0f0f0f0fu; }
+ATTN2C_INLINE attn2c_words attn2c_high_fours(attn2c_words w) { return w >> 4 & 0x0f0f0f0fu; }
+
+/* The sums of a block begin with _begin, take _add for each four inputs, and are integers after _end. */
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
+
+/* Unsigned bytes of weights times signed inputs. The operands of attn2c_int8_quads are the other way round.
+ */
+ATTN2C_INLINE attn2c_integers attn2c_scaled_add(attn2c_words w, const int8_t *x, attn2c_integers sum) {
+  return attn2c_int8_quads(attn2c_words_splat(x), w, sum);
+}
+ATTN2C_INLINE attn2c_integers attn2c_scaled8_begin(int32_t zero) { return attn2c_integers_splat(zero); }
+ATTN2C_INLINE attn2c_integers attn2c_scaled4_begin(int32_t zero) { return attn2c_integers_splat(zero); }
+ATTN2C_INLINE attn2c_integers attn2c_scaled8_end(attn2c_integers sum) { return sum; }
+ATTN2C_INLINE attn2c_integers attn2c_scaled4_end(attn2c_integers sum, int32_t zero) {
+  (void)zero;
+  return sum;
+}
+#define attn2c_scaled8_add attn2c_scaled_add
+#define attn2c_scaled4_add attn2c_scaled_add
+
+#else
+
+ATTN2C_INLINE attn2c_integers attn2c_scaled8_begin(int32_t zero) { return attn2c_integers_splat(zero); }
+ATTN2C_INLINE attn2c_integers attn2c_scaled8_end(attn2c_integers sum) { return sum; }
+
+#if defined(__AVX2__)
+
+ATTN2C_INLINE attn2c_integers attn2c_scaled8_add(attn2c_words w, const int8_t *x, attn2c_integers sum) {
+  const attn2c_words weights = w ^ 0x80808080u, negative = attn2c_int8_negative(weights);
+  /* x with w's sign, as -x = ~x + 1 */
+  const attn2c_words inputs =
+      (attn2c_words)((attn2c_bytes)(attn2c_words_splat(x) ^ negative) - (attn2c_bytes)negative);
+  const attn2c_shorts pairs = ATTN2C_INT8_PAIRS(attn2c_int8_sizes(weights), inputs);
+  return sum + (attn2c_integers)ATTN2C_INT8_SUMS(pairs, attn2c_int8_ones());
+}
+ATTN2C_INLINE attn2c_integers attn2c_scaled4_begin(int32_t zero) {
+  (void)zero;
+  return (attn2c_integers){0};
+}
+ATTN2C_INLINE attn2c_integers attn2c_scaled4_add(attn2c_words w, const int8_t *x, attn2c_integers sum) {
+  return (attn2c_integers)((attn2c_shorts)sum + (attn2c_shorts)ATTN2C_INT8_PAIRS(w, attn2c_words_splat(x)));
+}
+ATTN2C_INLINE attn2c_integers attn2c_scaled4_end(attn2c_integers sum, int32_t zero) {
+  return (attn2c_integers)ATTN2C_INT8_SUMS((attn2c_shorts)sum, attn2c_int8_ones()) + zero;
+}
+
+#else
+
+/* Adds products of signed bytes. */
+ATTN2C_INLINE attn2c_integers attn2c_scaled_add(attn2c_words w, const int8_t *x, attn2c_integers sum) {
+#ifdef __aarch64__
+  return attn2c_int8_quads(w, attn2c_words_splat(x), sum);
+#else
+  for (int i = 0; i < 4; i++) sum += attn2c_int8_byte(w, i) * x[i];
+  return sum;
+#endif
+}
+ATTN2C_INLINE attn2c_integers attn2c_scaled8_add(attn2c_words w, const int8_t *x, attn2c_integers sum) {
+  return attn2c_scaled_add(w ^ 0x80808080u, x, sum);
+}
+ATTN2C_INLINE attn2c_integers attn2c_scaled4_begin(int32_t zero) { return attn2c_integers_splat(zero); }
+ATTN2C_INLINE attn2c_integers attn2c_scaled4_end(attn2c_integers sum, int32_t zero) {
+  (void)zero;
+  return sum;
+}
+#define attn2c_scaled4_add attn2c_scaled_add
+
+#endif
+#endif
+
+#endif

@@ -1,0 +1,127 @@
+/* scaled.h - rows and tables of integers in scale blocks: 32 numbers that share a scale. A row of inputs is
+ * quantised to int8, block by block. A table of embeddings has int8 or int4, with or without a minimum.
+ *
+ * The bits are the same on every target. Only `zero8` of a block depends on the target: it is where the sums
+ * of the target's products with weights of int8 begin (product_scaled.h). */
+#ifndef ATTN2C_SCALED_H
+#define ATTN2C_SCALED_H
+
+#include "ops/quantise.h"
+
+enum { ATTN2C_SCALE_BLOCK = 32, ATTN2C_SCALE_PAIR = 2 * ATTN2C_SCALE_BLOCK };
+
+/* A scale block of a row of inputs. Input i is scale * x[i]. */
+typedef struct {
+  float scale, sum;     /* sum: scale times the sum of x */
+  int32_t zero8, zero4; /* what sums with weights of int8, and of int4 without a minimum, begin with */
+  int8_t x[ATTN2C_SCALE_BLOCK];
+  int32_t zero8_half[2]; /* zero8 of the first and of the last 16 inputs */
+  int32_t unused[2];
+} attn2c_x8;
+
+/* Where weights of int8 are unsigned factors, w + 128. */
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
+#define ATTN2C_SCALED_OFFSET 128
+#else
+#define ATTN2C_SCALED_OFFSET 0
+#endif
+
+/* Writes x[count] as a block, with zeros from `count` on. The scale is the largest magnitude / 127. It is NaN
+ * or infinite, and all integers are 0, if the block has a NaN or an infinity. */
+ATTN2C_INLINE void attn2c_quantise_block(attn2c_x8 *y, const float *x, int count) {
+  float inverse, part[ATTN2C_SCALE_BLOCK];
+  if (count < ATTN2C_SCALE_BLOCK) { /* the loops below have constant counts */
+    memset(part, 0, sizeof part);
+    memcpy(part, x, (size_t)count * sizeof *x);
+    x = part;
+  }
+  const float scale = attn2c_row_scale(x, NULL, ATTN2C_SCALE_BLOCK, &inverse);
+  attn2c_int8_row(y->x, x, NULL, ATTN2C_SCALE_BLOCK, inverse, 0);
+  int32_t low = 0, high = 0;
+#pragma omp simd reduction(+ : low, high)
+  for (int i = 0; i < 16; i++) low += y->x[i], high += y->x[i + 16];
+  y->scale = scale;
+  y->sum = scale * (float)(low + high);
+  y->zero8 = -ATTN2C_SCALED_OFFSET * (low + high);
+  y->zero4 = -8 * (low + high);
+  y->zero8_half[0] = -ATTN2C_SCALED_OFFSET * low;
+  y->zero8_half[1] = -ATTN2C_SCALED_OFFSET * high;
+}
+
+/* Rows of blocks are arrays of uint16_t to their callers, two bytes an input. */
+ATTN2C_INLINE const attn2c_x8 *attn2c_blocks(const uint16_t *x) { return (const attn2c_x8 *)(const void *)x; }
+
+/* Writes x[rows][cols] as rows of pairs of blocks; rows of x are ldx floats apart, rows of y ldy inputs. */
+ATTN2C_INLINE void attn2c_quantise_blocks(uint16_t *y, const float *x, int rows, int cols, int ldx, int ldy) {
+  const int blocks = (cols + ATTN2C_SCALE_PAIR - 1) / ATTN2C_SCALE_PAIR * 2;
+  for (int i = 0; i < rows; i++) {
+    attn2c_x8 *out = (attn2c_x8 *)(void *)(y + (ptrdiff_t)i * ldy);
+    const float *in = x + (ptrdiff_t)i * ldx;
+    for (int j = 0; j < blocks; j++) {
+      const int left = cols - j * ATTN2C_SCALE_BLOCK;
+      const int count = left > ATTN2C_SCALE_BLOCK ? ATTN2C_SCALE_BLOCK : left > 0 ? left : 0;
+      attn2c_quantise_block(out + j, count > 0 ? in + j * ATTN2C_SCALE_BLOCK : in, count);
+    }
+  }
+}
+
+/* y[rows][cols] = the numbers of blocks, scale * x. */
+ATTN2C_INLINE void attn2c_widen_x8(float *y, const uint16_t *x, int rows, int cols, int ldx, int ldy) {
+  for (int i = 0; i < rows; i++) {
+    float *out = y + (ptrdiff_t)i * ldy;
+    const attn2c_x8 *in = attn2c_blocks(x + (ptrdiff_t)i * ldx);
+    for (int j = 0; j < cols; j++)
+      out[j] = in[j / ATTN2C_SCALE_BLOCK].scale * (float)in[j / ATTN2C_SCALE_BLOCK].x[j % ATTN2C_SCALE_BLOCK];
+  }
+}
+
+/* Returns the float of an f16's bits; exact. A denormal is made without one of f32, which a processor may
+ * take for zero. */
+ATTN2C_INLINE float attn2c_from_half(uint16_t half) {
+  const uint32_t sign = (uint32_t)(half & 0x8000u) << 16, size = half & 0x7fffu;
+  if (size < 0x400u) return attn2c_from_bits(sign | attn2c_bits((float)size * 0x1p-24f));
+  return attn2c_from_bits(sign | ((size << 13) + (size < 0x7c00u ? 112u << 23 : 224u << 23)));
+}
+
+/* How a table's blocks are stored, as constants of a call: bits of an integer, bytes of a scale (2: f16, 4:
+ * f32), scales of a block (1 or 2), whether a minimum follows each scale. A block is its scales, its minima,
+ * then its integers: int8 + 128, or int4 + 8 in words of eight, whose low halves come first; with a minimum
+ * int4 + 0. */
+ATTN2C_INLINE float attn2c_scale_at(const uint8_t *at, int bytes) {
+  uint16_t half;
+  float whole;
+  if (bytes == 4) {
+    memcpy(&whole, at, sizeof whole);
+    return whole;
+  }
+  memcpy(&half, at, sizeof half);
+  return attn2c_from_half(half);
+}
+
+/* Writes y[rows][cols]: row i is row ids[i] of a table in scale blocks, whose rows are ldt bytes apart. */
+ATTN2C_INLINE void attn2c_embed_scaled(float *y, const uint8_t *table, const int32_t *ids, int rows, int cols,
+                                       int ldt, int ldy, int bits, int scale_bytes, int scales,
+                                       int has_minimum) {
+  const int head = scale_bytes * scales * (1 + has_minimum), bytes = head + ATTN2C_SCALE_BLOCK * bits / 8;
+  const int each = ATTN2C_SCALE_BLOCK / scales;
+  for (int i = 0; i < rows; i++) {
+    const uint8_t *block = table + (ptrdiff_t)ids[i] * ldt;
+    float *out = y + (ptrdiff_t)i * ldy;
+    for (int j = 0; j < cols; j += each) {
+      const int half = scales == 2 ? j / each % 2 : 0, count = cols - j < each ? cols - j : each;
+      const uint8_t *at = block + (ptrdiff_t)(j / ATTN2C_SCALE_BLOCK) * bytes;
+      const float scale = attn2c_scale_at(at + scale_bytes * half, scale_bytes);
+      const float least =
+          has_minimum ? attn2c_scale_at(at + scale_bytes * (scales + half), scale_bytes) : 0.0f;
+      for (int l = 0; l < count; l++) {
+        const int number = half * each + l;
+        const int stored = bits == 8 ? at[head + number]
+                                     : at[head + number / 8 * 4 + number % 4] >> 4 * (number / 4 % 2) & 15;
+        const int integer = stored - (bits == 8 ? 128 : has_minimum ? 0 : 8);
+        out[j + l] = has_minimum ? scale * (float)integer + least : scale * (float)integer;
+      }
+    }
+  }
+}
+
+#endif

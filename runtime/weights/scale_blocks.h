@@ -1,0 +1,39 @@
+/* scale_blocks.h - weights of integers in scale blocks: rounds floats to blocks of a number type, and writes
+ * and reads blocks in packed weights. The layout is that of ops/product_scaled.h for panels of 16 outputs,
+ * and of ops/scaled.h for rows of a table. */
+#ifndef ATTN2C_SCALE_BLOCKS_H
+#define ATTN2C_SCALE_BLOCKS_H
+
+#include "base/number_types.h"
+#include "formats/scale_block.h"
+
+#include <stddef.h>
+
+/* Returns the blocks of a row of `columns` numbers. */
+static inline int64_t attn2c_blocks_of(int64_t columns) {
+  return (columns + ATTN2C_BLOCK_NUMBERS - 1) / ATTN2C_BLOCK_NUMBERS;
+}
+
+/* Rounds x[count], count <= 32, to a block of a type; the other numbers are 0. A scale is the largest
+ * magnitude / 127 for int8; for int4 the number of the largest magnitude / -8; with a minimum the range
+ * divided by 255 or 15, the minimum being that of the numbers. Scales and minima are rounded to the type's
+ * floats, and integers to the nearest, ties to even. A NaN or infinity makes the block NaN. */
+void attn2c_block_round(const attn2c_type_facts *facts, const float *x, int count, attn2c_scale_block *block);
+
+/* True if a type holds exactly the numbers of a block. */
+int attn2c_block_fits(const attn2c_type_facts *facts, const attn2c_scale_block *block);
+
+/* The place of an output in packed weights: a column of a panel, or a row of a table. */
+typedef struct {
+  unsigned char *begin; /* of the panel or row */
+  int64_t leading;      /* outputs of the panel; 1 for a row */
+  int64_t column;       /* the output */
+} attn2c_block_place;
+
+/* Write or read block `number` of an output. */
+void attn2c_block_put(const attn2c_type_facts *facts, const attn2c_block_place *place, int64_t number,
+                      const attn2c_scale_block *block);
+void attn2c_block_get(const attn2c_type_facts *facts, const attn2c_block_place *place, int64_t number,
+                      attn2c_scale_block *block);
+
+#endif
