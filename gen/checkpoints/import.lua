@@ -9,6 +9,7 @@ local pictures = require("checkpoints.pictures")
 local reserved = require("data.reserved")
 local rotary = require("checkpoints.rotary")
 local sentence = require("checkpoints.sentence")
+local stored = require("checkpoints.stored")
 local write = require("checkpoints.write")
 
 local import = {}
@@ -338,6 +339,7 @@ local function head_lines(self, class)
   for word in pairs(types) do list[#list + 1] = word end
   table.sort(list)
   lines[#lines + 1] = ("%d tensors of type %s."):format(count, table.concat(list, ", "))
+  if f.is_file then lines[#lines + 1] = stored.said(f) end
   for _, note in ipairs(self.notes) do lines[#lines + 1] = note end
   return lines
 end
@@ -404,6 +406,7 @@ local function entries_of(self, stages)
     { "prompt", prompt }, { "prompts", prompts },
     { "dimensions", self.is_sentences and self.folder.tokenizer and sentence.dimensions(self.folder) or nil },
     { "generation", generation_of(self) },
+    { "weights", self.folder.is_file and stored.weights(self.folder, f, output) or nil },
     { "names", name_table(self) },
   }
 end

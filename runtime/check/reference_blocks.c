@@ -81,7 +81,11 @@ void attn2c_reference_blocks(const attn2c_type_facts *facts, const attn2c_scale_
                              int64_t columns) {
   const int each = NUMBERS / facts->scales;
   for (int64_t first = 0; first < columns; first += NUMBERS) {
-    if (stored && holds(facts, &stored[first / NUMBERS])) continue;
+    const attn2c_scale_block *block = stored ? &stored[first / NUMBERS] : NULL;
+    if (block && holds(facts, block)) {
+      for (int i = 0; i < NUMBERS && first + i < columns; i++) row[first + i] = attn2c_block_number(block, i);
+      continue;
+    }
     for (int64_t at = first; at < first + NUMBERS && at < columns; at += each)
       round_part(facts, row + at, (int)(columns - at < each ? columns - at : each));
   }

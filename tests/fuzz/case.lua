@@ -1,6 +1,7 @@
 -- case.lua: one description put to the test: compiled in this process and by the command in
 -- another, whose bytes must agree, then built with guard pages and checked.
 local faults = require("common.faults")
+local facts = require("commands.machine.facts")
 local files = require("common.files")
 local pipeline = require("pipeline")
 local quote = dofile((debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or ".") .. "/../quote.lua")
@@ -48,7 +49,8 @@ end
 function case.compile(path, exposed)
   local ok, result = xpcall(pipeline.run, function(value)
     return faults.is(value) and value or { defect = debug.traceback(tostring(value), 2) }
-  end, case.root, path, {}, nil, nil, nil, { exposed = exposed })
+  end, case.root, path, {}, nil, nil, nil, { exposed = exposed,
+    rates = facts.source(case.root) })
   if ok then return result end
   if faults.is(result) then return nil, "refused", table.concat(result.lines, "\n") end
   return nil, "defect", result.defect

@@ -334,6 +334,17 @@ local function may_attend_in_integers(d)
   return is_fitting(d) and (not d.memory or is_fitting(d.memory))
 end
 
+-- Weights in scale blocks.
+local function draw_weights(d)
+  local types = { "int8", "int4", "int4m", "int4f", "int8f", "int8h" }
+  d.weights = pick(types)
+  if chance(50) then return end
+  d.weights = { chance(70) and pick(types) or "none" }
+  for _, part in ipairs { "input", "qkv", "out", "ff", "output", "embedding" } do
+    if chance(30) then d.weights[part] = chance(80) and pick(types) or "none" end
+  end
+end
+
 -- Numbers of products, which kernels in C alone multiply.
 local function draw_precision(d)
   local types, parts = { "bf16", "bf16", "int8", "int8", "f32" }, { "input", "qkv", "out", "ff", "output", "embedding" }
@@ -347,6 +358,7 @@ local function draw_precision(d)
     local layers = type(d.layers) == "table" and #d.layers or d.layers
     if layers > 0 and not d.layer_groups and chance(30) then d.precision["layer 0"] = pick(types) end
   end
+  if chance(30) then draw_weights(d) end
   if d.kernels == "libxsmm" then d.kernels = nil end
   if d.plan and d.plan.kernels == "libxsmm" then d.plan.kernels = nil end
 end

@@ -38,7 +38,7 @@ describe("the passes between describe and emit", function()
     end
     assert.equal("avx2", state.spec.target)
     assert.same({ "x?.tune: measured on Another-CPU, but this is A-CPU: used nevertheless" }, state.notes)
-    assert.equal(4, state.parameters.of("64x16 n 8 +bias_gelu", { shape = { 64, 16 } }).token_block)
+    assert.equal(4, state.parameters.of("64x16 n 8 +bias_gelu", { shape = { 64, 16 }, type = "f32" }).token_block)
   end)
 end)
 
@@ -54,7 +54,7 @@ describe("a run", function()
     local state = pipeline.run(helper.root, path, { "target=avx2" }, "plan", { file = tune })
     assert.equal(tuning.machine(), state.machine)
     assert.same({}, state.notes)
-    assert.equal(4, state.parameters.of("64x16 n 8 +bias_gelu", { shape = { 64, 16 } }).token_block)
+    assert.equal(4, state.parameters.of("64x16 n 8 +bias_gelu", { shape = { 64, 16 }, type = "f32" }).token_block)
   end)
 
   it("takes the longest entry first, and dumps the shortest first", function()

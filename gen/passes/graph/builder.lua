@@ -1,6 +1,7 @@
 -- builder.lua: makes the named inputs, weights, constants, ops and outputs of a graph.
 -- One builder is for the model's stack of layers, another for that of an encoder in its memory.
 local dump = require("common.dump")
+local faults = require("common.faults")
 local names = require("checkpoints.names")
 local ops = require("data.ops")
 local precision = require("data.precision")
@@ -215,7 +216,8 @@ end
 
 --- Returns a product with a packed weight, x W^T + b, in the number type that the precision gives its part.
 function Builder:product(path, operands)
-  local weight, in_blocks = operands.weight, scale_blocks.of_linear(self.model.weights, self.section, path)
+  local weight = operands.weight
+  local in_blocks = scale_blocks.of_linear(self.model.weights, self.section, self:group_path(path))
   if in_blocks then
     weight.type, operands.x = types.of_scaled[in_blocks], self:quantise_blocks(operands.x)
     return self:op("linear", path, operands)
@@ -299,9 +301,21 @@ function Builder:expose_later(tensor, member, axes)
   self.attention_outputs[#self.attention_outputs + 1] = tensor.name
 end
 
---- Returns the graph.
+-- Checks that each path of the key `weights` is that of a linear layer. Faults: usage.
+local function check_paths(self)
+  local lines = {}
+  for _, path in ipairs(scale_blocks.paths(self.model.weights)) do
+    if not self.graph.tensors[path .. ".weight"] then
+      lines[#lines + 1] = ("weights: %s: the model has no such linear layer"):format(path)
+    end
+  end
+  if #lines > 0 then faults.raise("usage", lines) end
+end
+
+--- Returns the graph. Faults: usage.
 function Builder:finish()
   names.check_used(self.model.names)
+  check_paths(self)
   for _, name in ipairs(self.attention_outputs) do self.entry.outputs[#self.entry.outputs + 1] = name end
   self.graph.entry = self.entry
   return self.graph

@@ -58,14 +58,14 @@ function this.wanted(value)
   return set
 end
 
-local function check_layers(say, spec, given)
+local function check_layers(say, spec, given, key)
   local encoder = spec.memory and spec.memory.encoder
   for _, part in ipairs(words.sorted_keys(given.by_part)) do
     local stack, layer = part:match("^(%a*) ?layer (%d+)$")
     if layer then
       local layers = (stack == "encoder" and (encoder and encoder.layers or 0)) or (stack ~= "encoder" and spec.layers)
       if layers and tonumber(layer) >= layers then
-        say("precision", ("%s, but %s"):format(part, layers == 0 and "there are none"
+        say(key, ("%s, but %s"):format(part, layers == 0 and "there are none"
           or ("there are %d, numbered from 0"):format(layers)))
       end
     end
@@ -73,14 +73,14 @@ local function check_layers(say, spec, given)
 end
 
 -- Checks that layers of one group, which have the same weights, packed once, have the same precision.
-local function check_groups(say, spec, given, prefix)
+local function check_groups(say, spec, given, prefix, key)
   local first = {}
   for i, group in ipairs(spec.layer_groups or {}) do
     local own = given.by_part[("%slayer %d"):format(prefix, i - 1)] or false
     if first[group] == nil then first[group] = own end
     if first[group] ~= own then
-      return say("precision", ("%slayer %d has the weights of another layer, which has another precision"):format(
-        prefix, i - 1))
+      return say(key, ("%slayer %d has the weights of another layer, which has another %s"):format(prefix, i - 1,
+        key == "precision" and key or "type"))
     end
   end
 end
@@ -127,18 +127,27 @@ local function check_integers(say, spec, prefix)
   for i, layer in ipairs(spec.each or {}) do check(layer, ("%slayers.%d."):format(prefix, i), true) end
 end
 
+-- Checks the layers that a key's parts name.
+local function check_parts(say, spec, given, key)
+  check_groups(say, spec, given, "", key)
+  if spec.memory and spec.memory.encoder then check_groups(say, spec.memory.encoder, given, "encoder ", key) end
+end
+
 --- Checks for layers that do not exist, and for keys that do not go with a precision other than f32.
 function this.check(say, spec)
   local given = spec.precision
+  if spec.weights then
+    check_layers(say, spec, spec.weights, "weights")
+    check_parts(say, spec, spec.weights, "weights")
+  end
   if not given then return end
-  check_layers(say, spec, given)
+  check_layers(say, spec, given, "precision")
   if precision.multiplies_f32(given) then return end
-  check_groups(say, spec, given, "")
+  check_parts(say, spec, given, "precision")
   if precision.attends_in_integers(given) then
     check_integers(say, spec, "")
     if spec.memory and spec.memory.encoder then check_integers(say, spec.memory.encoder, "memory.encoder.") end
   end
-  if spec.memory and spec.memory.encoder then check_groups(say, spec.memory.encoder, given, "encoder ") end
   local of_plan, target = spec.plan and spec.plan.kernels == "libxsmm", targets.by_name[spec.target]
   if not (of_plan or spec.kernels == "libxsmm") then return end
   for _, type in ipairs(types.of_weights) do

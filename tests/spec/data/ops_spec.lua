@@ -175,6 +175,7 @@ describe("ops.make", function()
       { "round_to_bytes", { weights = square }, {}, { 2, 4, 3, 6 }, "u8" },
       { "weight_scale", { weights = square, exact = square }, {}, { 2, 4, 3, 1 } },
       { "quantise", { x = x, scale = tensor(2, 3, 1) }, {}, { 2, 3, 5 }, "i8" },
+      { "quantise_blocks", { x = x }, {}, { 2, 3, 5 }, "x8" },
       { "dequantise", { x = x, row_scale = tensor(2, 3, 1), scale = tensor(5) }, {}, { 2, 3, 5 } },
       { "argmax", { x = x }, {}, { 2, 3 } },
       { "topk_values", { x = x }, { k = 4 }, { 2, 3, 4 } },

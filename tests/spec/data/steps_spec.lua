@@ -50,7 +50,7 @@ describe("steps", function()
   it("call bodies that the runtime has, with as many arguments", function()
     local text = ""
     for _, name in ipairs { "softmax", "softmax_rows", "online", "norm", "mask", "ranges", "positions", "additive",
-      "transpose", "gather", "topk", "round", "quantise", "pairs", "quads" } do
+      "transpose", "gather", "topk", "round", "quantise", "pairs", "quads", "scaled" } do
       text = text .. helper.read(helper.root .. "/runtime/ops/" .. name .. ".h")
     end
     for fn, entry in pairs(steps.rows) do
