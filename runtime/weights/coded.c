@@ -25,7 +25,7 @@ static const part_names parts_of[] = {
 };
 
 /* A tensor of one coding has no values that the file's type alone could give. */
-static const attn2c_element_type of_codes = {"codes", 1, 1, NULL, "codes", 1};
+static const attn2c_element_type of_codes = {"codes", 1, 1, NULL, "codes", 1, NULL};
 
 /* How the words of a tensor are packed. */
 typedef enum {

@@ -1,4 +1,4 @@
--- any_types_spec.lua: models of any length in bf16 and int8: checked, and calls of sequences of several lengths,
+-- any_types_spec.lua: models of any length in bf16 and int8, and with weights in scale blocks: checked, and calls of sequences of several lengths,
 -- which get the bits that each gets alone.
 local helper = require("tests.spec.helper")
 local checkpoint = require("tests.spec.checkpoint")
@@ -12,6 +12,9 @@ local models = {
   { 33, { 5, 33, 1, 8 }, [[precision = "bf16", target = "avx2", kv_heads = 2, weighting = "relu"]] },
   { 77, { 77, 1, 40 }, [[precision = { "int8", attention = "bf16" }, mask = { window = { 9, 5 } }]] },
   { 65, { 64, 65, 1, 2 }, [[precision = { "int8", attention = "int8" }, target = "avx2", positions = "alibi"]] },
+  { 70, { 1, 9, 33, 8, 70 }, [[weights = { "int4m", qkv = "int8", ["l0.ff.down"] = "int8h" }, d_ff = 100]] },
+  { 40, { 40, 1, 5 }, [[weights = { "int4", out = "int8f" }, target = "avx2", threads = 2]] },
+  { 40, { 3, 40 }, [[weights = { "int4f", out = "int8" }, precision = "bf16", target = "x86_64"]] },
   { 3, { 1, 2, 3 }, [[precision = "int8", head_dim = 7, mask = { "causal", window = { 1, 0 } }]] },
 }
 

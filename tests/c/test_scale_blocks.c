@@ -1,0 +1,163 @@
+/* test_scale_blocks.c - weights in scale blocks: rounding to each type, that stored blocks stay or are
+ * rounded, and the place of every bit in a panel and in a row. */
+#include "base/floats.h"
+#include "ops/scaled.h"
+#include "weights/pack.h"
+#include "weights/scale_blocks.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+static const attn2c_type types[] = {ATTN2C_Q8, ATTN2C_Q4, ATTN2C_Q4M, ATTN2C_Q4F, ATTN2C_Q8F, ATTN2C_Q8H};
+enum { TYPES = sizeof types / sizeof *types, N = ATTN2C_BLOCK_NUMBERS };
+
+static uint32_t state = 1;
+
+/* Returns a number from -1 to 1. */
+static float number(void) {
+  state = state * 1664525u + 1013904223u;
+  return (float)(int32_t)state * 0x1p-31f;
+}
+
+/* Writes numbers around a middle, all of a size. */
+static void draw(float *x, float middle, float size) {
+  for (int i = 0; i < N; i++) x[i] = middle + size * number();
+}
+
+Test(scale_blocks, every_half_is_read_as_a_checkpoint_reads_it) {
+  for (uint32_t bits = 0; bits < 0x10000; bits++) {
+    const uint16_t half = (uint16_t)bits;
+    float wanted;
+    attn2c_from_f16(&half, &wanted, 1);
+    const float got = attn2c_from_half(half);
+    cr_assert(isnan(wanted) ? isnan(got) : attn2c_bits(wanted) == attn2c_bits(got), "%04x", bits);
+  }
+}
+
+/* Half a step of the integers, and what rounding scale and minimum to the type's floats adds. */
+static double allowed(const attn2c_type_facts *facts, const attn2c_scale_block *block, int i) {
+  const int part = i / ATTN2C_PART_NUMBERS;
+  const double unit = facts->scale_bytes == 2 ? 0x1p-11 : 0x1p-24, scale = fabs(block->scale[part]);
+  const int steps = facts->has_minimum || facts->bits == 8 ? 255 : 15;
+  return scale * (0.5 + steps * unit) + fabs(block->least[part]) * unit * 2 + 0x1p-24;
+}
+
+Test(scale_blocks, numbers_are_rounded_to_the_nearest_that_the_type_has) {
+  for (int t = 0; t < TYPES; t++) {
+    const attn2c_type_facts *facts = attn2c_facts_of(types[t]);
+    for (int round = 0; round < 200; round++) {
+      float x[N];
+      attn2c_scale_block block, again;
+      draw(x, facts->has_minimum ? 3 * number() : 0, 0.5f + (float)(round % 3));
+      attn2c_block_round(facts, x, N, &block);
+      cr_assert(attn2c_block_fits(facts, &block), "%s", facts->word);
+      for (int i = 0; i < N; i++) {
+        /* int4 without a minimum has -8, but not 8 */
+        const int is_end = types[t] == ATTN2C_Q4 && block.integers[i] == 7;
+        const double error = fabs((double)x[i] - (double)attn2c_block_number(&block, i));
+        const double most = allowed(facts, &block, i) + is_end * 0.5 * fabs(block.scale[0]);
+        cr_assert(error <= most, "%s: %g is %g, more than %g apart", facts->word, x[i],
+                  attn2c_block_number(&block, i), most);
+      }
+      for (int i = 0; i < N; i++) x[i] = attn2c_block_number(&block, i);
+      attn2c_block_round(facts, x, N, &again);
+      if (!facts->has_minimum) cr_assert_eq(memcmp(&block, &again, sizeof block), 0, "%s", facts->word);
+    }
+  }
+}
+
+Test(scale_blocks, parts_of_rows_zeros_and_what_is_not_finite) {
+  for (int t = 0; t < TYPES; t++) {
+    const attn2c_type_facts *facts = attn2c_facts_of(types[t]);
+    attn2c_scale_block block;
+    float x[N];
+    draw(x, 0, 1);
+    attn2c_block_round(facts, x, 5, &block);
+    for (int i = 5; i < N; i++) cr_assert_eq(block.integers[i], 0, "%s", facts->word);
+    memset(x, 0, sizeof x);
+    attn2c_block_round(facts, x, N, &block);
+    for (int i = 0; i < N; i++) cr_assert_eq(attn2c_block_number(&block, i), 0, "%s", facts->word);
+    x[3] = INFINITY;
+    attn2c_block_round(facts, x, N, &block);
+    cr_assert(isnan(attn2c_block_number(&block, 3)), "%s", facts->word);
+    x[3] = 1e38f;
+    attn2c_block_round(facts, x, N, &block);
+    cr_assert(isfinite(attn2c_block_number(&block, 3)), "%s", facts->word);
+  }
+}
+
+Test(scale_blocks, a_type_holds_what_it_can) {
+  attn2c_scale_block block = {.scale = {0.5f, 0.5f}};
+  for (int i = 0; i < N; i++) block.integers[i] = (int8_t)(i % 16 - 8);
+  cr_assert(attn2c_block_fits(attn2c_facts_of(ATTN2C_Q8), &block));
+  cr_assert(attn2c_block_fits(attn2c_facts_of(ATTN2C_Q4), &block));
+  cr_assert_not(attn2c_block_fits(attn2c_facts_of(ATTN2C_Q4M), &block), "-8 is no integer from 0 to 15");
+  block.scale[1] = 0.25f;
+  cr_assert_not(attn2c_block_fits(attn2c_facts_of(ATTN2C_Q8), &block));
+  cr_assert(attn2c_block_fits(attn2c_facts_of(ATTN2C_Q8H), &block));
+  block.scale[0] = block.scale[1] = 0.1f;
+  cr_assert_not(attn2c_block_fits(attn2c_facts_of(ATTN2C_Q8), &block), "0.1 is no f16");
+  cr_assert(attn2c_block_fits(attn2c_facts_of(ATTN2C_Q8F), &block));
+  block.scale[0] = block.scale[1] = NAN;
+  cr_assert_not(attn2c_block_fits(attn2c_facts_of(ATTN2C_Q8), &block));
+}
+
+/* Writes blocks of 16 outputs to a panel, and checks that each comes back, that every byte is written, and
+ * that a row has the bytes that a look-up reads. */
+Test(scale_blocks, every_block_has_its_own_bits) {
+  enum { BLOCKS = 4, OUTPUTS = 16, MOST = BLOCKS * OUTPUTS * 40 };
+  for (int t = 0; t < TYPES; t++) {
+    const attn2c_type_facts *facts = attn2c_facts_of(types[t]);
+    unsigned char panel[MOST], row[MOST];
+    attn2c_scale_block blocks[OUTPUTS][BLOCKS], got;
+    memset(panel, 0xa5, sizeof panel);
+    for (int o = 0; o < OUTPUTS; o++)
+      for (int b = 0; b < BLOCKS; b++) {
+        float x[N];
+        draw(x, 0, 1);
+        attn2c_block_round(facts, x, N, &blocks[o][b]);
+        attn2c_block_put(facts, &(attn2c_block_place){panel, OUTPUTS, o}, b, &blocks[o][b]);
+      }
+    for (int o = 0; o < OUTPUTS; o++)
+      for (int b = 0; b < BLOCKS; b++) {
+        attn2c_block_get(facts, &(attn2c_block_place){panel, OUTPUTS, o}, b, &got);
+        cr_assert_eq(memcmp(&got, &blocks[o][b], sizeof got), 0, "%s, output %d, block %d", facts->word, o,
+                     b);
+      }
+    for (int i = BLOCKS * OUTPUTS * facts->block_bytes; i < MOST; i++) cr_assert_eq(panel[i], 0xa5);
+    for (int b = 0; b < BLOCKS; b++)
+      attn2c_block_put(facts, &(attn2c_block_place){row, 1, 0}, b, &blocks[2][b]);
+    const int32_t id = 0;
+    float values[BLOCKS * N - 3];
+    attn2c_embed_scaled(values, row, &id, 1, BLOCKS * N - 3, 0, 0, facts->bits, facts->scale_bytes,
+                        facts->scales, facts->has_minimum);
+    for (int i = 0; i < BLOCKS * N - 3; i++)
+      cr_assert_eq(values[i], attn2c_block_number(&blocks[2][i / N], i % N), "%s, %d", facts->word, i);
+  }
+}
+
+Test(scale_blocks, rows_of_inputs_have_their_sums) {
+  for (int cols = 1; cols < 140; cols += 7) {
+    float x[140];
+    uint16_t rows[8 * N] __attribute__((aligned(64)));
+    for (int i = 0; i < cols; i++) x[i] = number() * (float)(1 + i / N);
+    attn2c_quantise_blocks(rows, x, 1, cols, 140, 6 * N);
+    const attn2c_x8 *blocks = attn2c_blocks(rows);
+    for (int b = 0; b < (cols + 2 * N - 1) / (2 * N) * 2; b++) {
+      int sum = 0;
+      float largest = 0;
+      for (int i = 0; i < N; i++) {
+        const int at = b * N + i;
+        const float wanted = at < cols ? x[at] : 0;
+        sum += blocks[b].x[i];
+        largest = fmaxf(largest, fabsf(wanted));
+        cr_assert(fabsf(wanted - blocks[b].scale * (float)blocks[b].x[i]) <= blocks[b].scale * 0.5001f);
+      }
+      cr_assert_float_eq(blocks[b].scale, fmaxf(largest / 127, 0x1p-125f), 0);
+      cr_assert_eq(blocks[b].zero4, -8 * sum);
+      cr_assert_eq(blocks[b].zero8, blocks[b].zero8_half[0] + blocks[b].zero8_half[1]);
+      cr_assert_eq(blocks[b].sum, blocks[b].scale * (float)sum);
+    }
+  }
+}

@@ -1,0 +1,71 @@
+-- scaled_spec: strips of weights in scale blocks: each sum once a block, the places of scales, minima and integers, and
+-- what a type's record says about the text.
+local helper = require("tests.spec.helper")
+local scaled = require("kernels.scaled")
+local targets = require("data.targets")
+local types = require("data.types")
+
+assert(helper)
+
+local function count(text, pattern)
+  local _, n = text:gsub(pattern, "")
+  return n
+end
+
+local function text_of(type, rows, vectors, fetches)
+  return scaled.text { rows = rows, vectors = vectors, types = types.product(type), fetches = fetches }
+end
+
+describe("a strip of scale blocks", function()
+  it("adds every four inputs of a pair to each row's integers once, for each vector", function()
+    for _, type in ipairs(types.scaled) do
+      local text = text_of(type.name, 3, 2)
+      assert.equal(2 * 8 * 3 * 2, count(text, ("= attn2c_scaled%d_add%%("):format(type.block.bits)), type.name)
+      for number = 0, 7 do
+        assert.equal(2 * 3 * 2, count(text, ("%%.x %%+ %d,"):format(4 * number)), type.name)
+      end
+    end
+  end)
+
+  it("multiplies each sum of integers by its scales, and adds the minimum if there is one", function()
+    for _, type in ipairs(types.scaled) do
+      local text, block = text_of(type.name, 2, 1), type.block
+      assert.equal(2 * 2 * block.scales, count(text, "scale %* attn2c_splat%("), type.name)
+      assert.equal(block.minimum and 2 * 2 or 0, count(text, "attn2c_multiply_add%(least,"), type.name)
+      local load = block.scale_bytes == 2 and "attn2c_halves_load" or "attn2c_floats_load"
+      assert.equal(2 * block.scales * (block.minimum and 2 or 1), count(text, load .. "%("), type.name)
+    end
+  end)
+
+  it("reads every byte of a pair of blocks once", function()
+    for _, type in ipairs(types.scaled) do
+      local text, block, seen = text_of(type.name, 1, 1), type.block, {}
+      local function mark(at, bytes)
+        for i = at, at + bytes - 1 do
+          assert.is_nil(seen[i], ("%s: byte %d"):format(type.name, i))
+          seen[i] = true
+        end
+      end
+      for at in text:gmatch("attn2c_words_load%(a([^)]*)%)") do mark(tonumber(at:match("%d+") or 0), 64) end
+      for at in text:gmatch("attn2c_vector %a+ = attn2c_%a+_load%(a([^)]*)%)") do
+        mark(tonumber(at:match("%d+") or 0), block.scale_bytes * 16)
+      end
+      local panel = types.panel(64, 16, type.name)
+      assert.equal(panel.ld, #seen + 1, type.name)
+      assert.truthy(text:find(("a += %d, b0 += 2"):format(panel.ld), 1, true))
+    end
+  end)
+
+  it("prefetches if its product does", function()
+    assert.truthy(text_of("q4", 1, 1, true):find("ahead = attn2c_ask_bytes(ahead, lines);", 1, true))
+    assert.falsy(text_of("q4", 1, 1):find("ahead", 1, true))
+    assert.equal("strip_1x1_q4_ahead", scaled.name { rows = 1, vectors = 1, types = types.product("q4"), fetches = true })
+  end)
+
+  it("has rows whose sums and integers fit the registers", function()
+    for _, target in ipairs(targets.list) do
+      local rows, vectors = scaled.most_rows(target), types.SCALE_PANEL // target.vector
+      assert.is_true(rows * vectors + rows + 4 <= target.registers, target.name)
+    end
+  end)
+end)
