@@ -2,12 +2,10 @@
 -- numbers exactly. A tensor whose type has none, or that has no blocks, is left to `precision`.
 local gguf_types = require("common.gguf_types")
 local names = require("checkpoints.names")
+local types = require("data.types")
 local words = require("common.words")
 
 local stored = {}
-
--- Types with floats of f32 for numbers that are multiplied by a factor.
-local with_factor = { int8 = "int8f", int4 = "int8f", int4m = "int4f" }
 
 -- Linear layers of a layer, and those that a factor of residuals multiplies.
 local layers = { "attn.q", "attn.k", "attn.v", "attn.out", "ff.gate", "ff.up", "ff.down" }
@@ -26,10 +24,11 @@ local function type_of(folder, path)
 end
 
 local function word_of(folder, path, factor)
-  local type = type_of(folder, path)
-  if not type then return nil end
-  local word = type.weights
-  return word and factor and factor ~= 1 and (with_factor[word] or word) or word or "none"
+  local stored_as = type_of(folder, path)
+  if not stored_as then return nil end
+  local type = types.all[stored_as.type]
+  if type and factor and factor ~= 1 then type = types.all[type.with_factor] or type end
+  return type and type.weights or "none"
 end
 
 -- Returns the word that most of a list of { path, word } have.
@@ -74,13 +73,13 @@ function stored.weights(folder, f, output)
   return value
 end
 
---- Returns what the tensors of a file became, as a line: "Q4_1 is int4m, Q6_K int8h, F32 f32".
+--- Returns the types of a file's tensors in blocks, with ours that hold the same numbers, as a line; nil: it has none.
 function stored.said(folder)
   local seen, parts = {}, {}
   for _, tensor in pairs(folder.tensors) do seen[tensor.dtype] = true end
   for _, name in ipairs(words.sorted_keys(seen)) do
-    local word = gguf_types.by_name[name].weights
-    if word then parts[#parts + 1] = ("%s as %s"):format(name, word) end
+    local type = types.all[gguf_types.by_name[name].type]
+    if type then parts[#parts + 1] = ("%s as %s"):format(name, type.weights) end
   end
   return #parts > 0 and "Weights in blocks keep their numbers: " .. table.concat(parts, ", ") .. "." or nil
 end

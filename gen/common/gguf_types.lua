@@ -8,32 +8,32 @@
 --   widen      the function of runtime/base/floats.h that converts elements to f32
 --   split      the function of runtime/formats/gguf_blocks.h that converts blocks to scale blocks. A type with neither
 --              function is refused by name
---   weights    the word of the type of weights in scale blocks (gen/data/types.lua) that holds the same numbers
+--   type       the type of weights in scale blocks (gen/data/types.lua) that holds the same numbers
 local gguf_types = {}
 
 gguf_types.list = {
   { id = 0, name = "F32", elements = 1, bytes = 4, widen = "attn2c_from_f32" },
   { id = 1, name = "F16", elements = 1, bytes = 2, widen = "attn2c_from_f16" },
-  { id = 2, name = "Q4_0", elements = 32, bytes = 18, split = "attn2c_split_q4_0", weights = "int4" },
-  { id = 3, name = "Q4_1", elements = 32, bytes = 20, split = "attn2c_split_q4_1", weights = "int4m" },
-  { id = 6, name = "Q5_0", elements = 32, bytes = 22, split = "attn2c_split_q5_0", weights = "int8" },
-  { id = 7, name = "Q5_1", elements = 32, bytes = 24, split = "attn2c_split_q5_1", weights = "int8f" },
-  { id = 8, name = "Q8_0", elements = 32, bytes = 34, split = "attn2c_split_q8_0", weights = "int8" },
+  { id = 2, name = "Q4_0", elements = 32, bytes = 18, split = "attn2c_split_q4_0", type = "q4" },
+  { id = 3, name = "Q4_1", elements = 32, bytes = 20, split = "attn2c_split_q4_1", type = "q4m" },
+  { id = 6, name = "Q5_0", elements = 32, bytes = 22, split = "attn2c_split_q5_0", type = "q8" },
+  { id = 7, name = "Q5_1", elements = 32, bytes = 24, split = "attn2c_split_q5_1", type = "q8f" },
+  { id = 8, name = "Q8_0", elements = 32, bytes = 34, split = "attn2c_split_q8_0", type = "q8" },
   { id = 9, name = "Q8_1", elements = 32, bytes = 40 },
   { id = 10, name = "Q2_K", elements = 256, bytes = 84, split = "attn2c_split_q2_k" },
-  { id = 11, name = "Q3_K", elements = 256, bytes = 110, split = "attn2c_split_q3_k", weights = "int8h" },
-  { id = 12, name = "Q4_K", elements = 256, bytes = 144, split = "attn2c_split_q4_k", weights = "int4f" },
-  { id = 13, name = "Q5_K", elements = 256, bytes = 176, split = "attn2c_split_q5_k", weights = "int8f" },
-  { id = 14, name = "Q6_K", elements = 256, bytes = 210, split = "attn2c_split_q6_k", weights = "int8h" },
+  { id = 11, name = "Q3_K", elements = 256, bytes = 110, split = "attn2c_split_q3_k", type = "q8h" },
+  { id = 12, name = "Q4_K", elements = 256, bytes = 144, split = "attn2c_split_q4_k", type = "q4f" },
+  { id = 13, name = "Q5_K", elements = 256, bytes = 176, split = "attn2c_split_q5_k", type = "q8f" },
+  { id = 14, name = "Q6_K", elements = 256, bytes = 210, split = "attn2c_split_q6_k", type = "q8h" },
   { id = 15, name = "Q8_K", elements = 256, bytes = 292 },
   { id = 16, name = "IQ2_XXS", elements = 256, bytes = 66 },
   { id = 17, name = "IQ2_XS", elements = 256, bytes = 74 },
   { id = 18, name = "IQ3_XXS", elements = 256, bytes = 98 },
   { id = 19, name = "IQ1_S", elements = 256, bytes = 50 },
-  { id = 20, name = "IQ4_NL", elements = 32, bytes = 18, split = "attn2c_split_iq4_nl", weights = "int8" },
+  { id = 20, name = "IQ4_NL", elements = 32, bytes = 18, split = "attn2c_split_iq4_nl", type = "q8" },
   { id = 21, name = "IQ3_S", elements = 256, bytes = 110 },
   { id = 22, name = "IQ2_S", elements = 256, bytes = 82 },
-  { id = 23, name = "IQ4_XS", elements = 256, bytes = 136, split = "attn2c_split_iq4_xs", weights = "int8f" },
+  { id = 23, name = "IQ4_XS", elements = 256, bytes = 136, split = "attn2c_split_iq4_xs", type = "q8f" },
   { id = 24, name = "I8", elements = 1, bytes = 1 },
   { id = 25, name = "I16", elements = 1, bytes = 2 },
   { id = 26, name = "I32", elements = 1, bytes = 4 },

@@ -186,7 +186,8 @@ local function types_of_gguf(path)
     rows[i] = ("%d, %s, %d, %d, %s, %s"):format(each.id, each.name, each.elements, each.bytes, each.widen or "NULL",
       each.split or "NULL")
   end
-  add_rows(body, "ATTN2C_GGUF_TYPES", "number, name, elements of a block, bytes of a block, function to f32, function to scale blocks", rows)
+  add_rows(body, "ATTN2C_GGUF_TYPES", "number, name, elements of a block, bytes of a block, "
+    .. "function to f32, function to scale blocks", rows)
   body[#body + 1] = ""
   body[#body + 1] = "/* Types with one of the functions. */"
   body[#body + 1] = ('#define ATTN2C_GGUF_READABLE "%s"'):format(gguf_types.readable)

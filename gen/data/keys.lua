@@ -216,9 +216,9 @@ keys.list = {
       .. ", \"layer N\", \"encoder layer N\"" },
   { key = "weights", type = "weights", default_text = "numbers of `precision`",
     meaning = "integers in blocks of 32 that share a scale, for linear layers and tables of embeddings: "
-      .. scale_blocks.text() .. "; or a table by part: { \"int4\", output = \"int8\", [\"layer 0\"] = \"int8\", "
-      .. "[\"l1.attn.v\"] = \"none\" }; parts: those of precision but attention, and paths of linear layers. int4m has "
-      .. "a minimum a block; int4f and int8f minima and scales of f32; int8h a scale of f32 for 16" },
+      .. scale_blocks.text() .. "; or a table by part: { \"int4\", output = \"int4m\", [\"layer 0\"] = \"none\", "
+      .. "[\"l1.attn.v\"] = \"none\" }; parts: those of precision but attention, and paths of linear layers. The end m "
+      .. "means a minimum a block; f, minima and scales of f32; h, a scale of f32 for 16" },
   { key = "threads", type = "integer", default = 1, min = 0, max = 64,
     meaning = "worker threads a call; 0: code for 1, 2, 4 and 8, chosen by the cores when a model is opened" },
   { key = "reuse", type = "boolean", default = true, meaning = "whether tensors share memory after their last use" },

@@ -108,8 +108,8 @@ ops.table = {
   quantise_blocks = {
     class = { region = "rows" },
     operands = { "x" }, attributes = {}, shape = same, type = "x8",
-    equation = "x as scale times an integer from -127 to 127, rounded to the nearest, ties to even; 32 numbers of a row "
-      .. "share a scale, the largest magnitude / 127",
+    equation = "x as scale times an integer from -127 to 127, rounded to the nearest, ties to even; 32 numbers of a "
+      .. "row share a scale, the largest magnitude / 127",
     tolerance = "exact", arithmetic = 4,
   },
   quantise = {

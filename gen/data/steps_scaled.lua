@@ -25,7 +25,7 @@ local rows = {
     operands = { { "y", "w", blocks("ldy"), type = "x8" }, { "x", "r", matrix("rows", "cols", "ldx") } },
     cost = each(20),
     body = "attn2c_quantise_blocks(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
-    equation = "y = x as int8 in scale blocks",
+    equation = "y = x as bytes in scale blocks",
   },
   widen_x8 = {
     constants = { "rows", "cols", "ldx", "ldy" },

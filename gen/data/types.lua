@@ -44,6 +44,7 @@ end
 --- weights: its name in the key `weights`; rows: the type of the rows that its products read
 --- block: { bits: of an integer; scale_bytes: of a scale, 2 for f16 or 4 for f32; scales: of a block, 1 or 2, each for
 ---   an equal part of the inputs; minimum: true if each scale has a minimum: a number is scale * integer + minimum }
+--- with_factor: the type that holds such numbers times any factor, if it is not the type itself
 --- together: rows of the type have a multiple of this number of elements
 types.list = {
   { name = "f32", bits = 32, c = "float", word = "f32", also = { "fp32", "float32", "float" }, attention = true,
@@ -58,16 +59,17 @@ types.list = {
   { name = "s8", bits = 8, c = "int8_t", is_of_attention = true },
   -- Rows of inputs as int8 in scale blocks: attn2c_x8 of runtime/ops/scaled.h, two bytes an input.
   { name = "x8", bits = 16, c = "uint16_t", is_of_rows = true, together = 64 },
-  scaled { name = "q8", weights = "int8", block = { bits = 8, scale_bytes = 2 }, bit = 8 },
-  scaled { name = "q4", weights = "int4", block = { bits = 4, scale_bytes = 2 }, bit = 16 },
-  scaled { name = "q4m", weights = "int4m", block = { bits = 4, scale_bytes = 2, minimum = true }, bit = 32 },
+  scaled { name = "q8", weights = "int8", block = { bits = 8, scale_bytes = 2 }, bit = 8, with_factor = "q8f" },
+  scaled { name = "q4", weights = "int4", block = { bits = 4, scale_bytes = 2 }, bit = 16, with_factor = "q8f" },
+  scaled { name = "q4m", weights = "int4m", block = { bits = 4, scale_bytes = 2, minimum = true }, bit = 32,
+    with_factor = "q4f" },
   scaled { name = "q4f", weights = "int4f", block = { bits = 4, scale_bytes = 4, minimum = true }, bit = 64 },
   scaled { name = "q8f", weights = "int8f", block = { bits = 8, scale_bytes = 4, minimum = true }, bit = 128 },
   scaled { name = "q8h", weights = "int8h", block = { bits = 8, scale_bytes = 4, scales = 2 }, bit = 256 },
 }
 
---- Number types by name; those of weights, in order; names by word. Those of weights in scale blocks, in order; names
---- by their word in the key `weights`.
+--- Number types by name; those of weights, in order; names by word. Then the types of weights in scale blocks, in
+--- order, and their names by their word in the key `weights`.
 types.all, types.of_weights, types.of_word, types.scaled, types.of_scaled = {}, {}, {}, {}, {}
 for _, each in ipairs(types.list) do
   types.all[each.name], each.group = each, each.block and types.SCALE_PAIR or GROUP * 8 // each.bits
@@ -146,7 +148,7 @@ function types.panel_bytes(k, lda, type)
   return panel_rows(of, k) * (of.block and pair_bytes(of, lda) or lda * GROUP)
 end
 
---- Returns the bytes of a row of `count` elements of a weight that is kept as rows: whole groups, or whole scale blocks.
+--- Returns the bytes of a row of `count` elements of a weight that is kept as rows: whole groups, or scale blocks.
 function types.row_bytes(count, type)
   local of = types.all[type]
   if of.block then

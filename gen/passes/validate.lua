@@ -32,6 +32,7 @@ local readers = require("passes.validate.readers")
 local sizes = require("passes.validate.sizes")
 local targets_of = require("passes.validate.targets_of")
 local targets = require("data.targets")
+local types = require("data.types")
 local weights = require("passes.validate.weights")
 local words = require("common.words")
 
@@ -492,7 +493,9 @@ function validate.run(state)
   local description = state.description
   check_known(say, description)
   local wanted = precision.wanted(description.precision)
-  if weights.is_wanted(description.weights) then wanted.int8 = true end -- its products multiply bytes
+  if weights.is_wanted(description.weights) then -- its products multiply bytes
+    wanted[types.all[types.quantised].word] = true
+  end
   local names = targets_of(say, of_target, description.target, state.host, wanted)
   description = with_lengths(state, aimed(description, names[1]))
   local list = sizes.entries(say, description)

@@ -103,9 +103,9 @@ int attn2c_reference_quantise_blocks(const attn2c_reference_call *call) {
     for (int64_t first = 0; first < width; first += NUMBERS) {
       const int64_t count = width - first < NUMBERS ? width - first : NUMBERS;
       const float *of_x = x + r * width + first;
-      const float scale = attn2c_reference_int8_scale(of_x, count);
+      const float scale = attn2c_reference_byte_scale(of_x, count);
       for (int64_t i = 0; i < count; i++)
-        y[r * width + first + i] = scale * attn2c_reference_int8(of_x[i], scale);
+        y[r * width + first + i] = scale * attn2c_reference_byte(of_x[i], scale);
     }
   return ATTN2C_OK;
 }

@@ -65,9 +65,9 @@ static float integer_of(float x, float scale) {
   return (float)rint(product) + 0.0f; /* no -0 */
 }
 
-float attn2c_reference_int8_scale(const float *x, int64_t count) { return scale_of(x, NULL, count); }
+float attn2c_reference_byte_scale(const float *x, int64_t count) { return scale_of(x, NULL, count); }
 
-float attn2c_reference_int8(float x, float scale) { return integer_of(x, scale); }
+float attn2c_reference_byte(float x, float scale) { return integer_of(x, scale); }
 
 /* True if the factors are one per column, or are not given. */
 static int are_factors(const attn2c_reference_call *call, int operand, int64_t width) {

@@ -16,9 +16,9 @@ double attn2c_reference_bf16_unit(double x);
 void attn2c_reference_packed(const attn2c_descriptor *model, int weight, void *const *tensors);
 
 /* Returns the scale of numbers that int8 rounds together: the largest magnitude / 127, at least 2^-125. */
-float attn2c_reference_int8_scale(const float *x, int64_t count);
+float attn2c_reference_byte_scale(const float *x, int64_t count);
 /* Returns the integer that int8 rounds x to; 0 if the scale is not finite. */
-float attn2c_reference_int8(float x, float scale);
+float attn2c_reference_byte(float x, float scale);
 
 /* Rounds a row of a weight in scale blocks as packing does. stored: the row's blocks in the source, which
  * stay if the type holds them; or NULL. */

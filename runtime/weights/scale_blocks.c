@@ -118,7 +118,7 @@ static void put_scale(const attn2c_type_facts *facts, unsigned char *at, float x
     memcpy(at, &x, sizeof x);
 }
 
-/* What is added to an integer before it is stored. */
+/* Returns the number that is added to an integer before it is stored. */
 static int offset_of(const attn2c_type_facts *facts) {
   return facts->bits == 8 ? 128 : facts->has_minimum ? 0 : 8;
 }

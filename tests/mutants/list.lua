@@ -469,8 +469,8 @@ of("runtime/weights/views.c", "c:weights") {
 of("runtime/weights/pack.c", "c:load") {
   { name = "pack_zeros", old = "j < rows ? values[j * columns + i] : 0.0f",
     new = "values[(j < rows ? j : 0) * columns + i]", wrong = "what lies after a panel's last row is not 0" },
-  { name = "pack_pieces", old = "(rows_before(piece->type) + attn2c_row_floats(piece->type, columns)) * piece",
-    new = "0 * piece", wrong = "each panel lies over the first" },
+  { name = "pack_pieces", old = "+= panel_floats(piece->type",
+    new = "+= 0 * panel_floats(piece->type", wrong = "each panel lies over the first" },
 }
 
 of("runtime/weights/pack.c", "c:load") {

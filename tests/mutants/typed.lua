@@ -2,8 +2,8 @@
 -- how outputs are judged. of and spec: those of list.lua.
 return function(of, spec)
   of("gen/data/precision.lua", spec .. "passes/precision_spec.lua") {
-    { name = "precision_layer", old = "return of[section] or of[part] or given.all",
-      new = "return of[part] or of[section] or given.all", filter = "a layer's before",
+    { name = "precision_layer", old = "return of[section] or of[precision.part_of(section, path)] or given.all",
+      new = "return of[precision.part_of(section, path)] or of[section] or given.all", filter = "a layer's before",
       wrong = "a part's precision comes first" },
   }
 

@@ -69,6 +69,6 @@ describe("an addition", function()
       assert.equal(count, #list, ("%s: %s"):format(example, table.concat(list, " ")))
       assert.same(files, list)
     end
-    assert.equal(6, rows)
+    assert.equal(7, rows)
   end)
 end)

@@ -1,5 +1,5 @@
--- blocks_spec: GGUF files as they are: their weights stay in scale blocks, every tensor agrees with the reference, packed
--- weights too, and the outputs are near transformers', which multiplies floats.
+-- blocks_spec: GGUF files as they are: their weights stay in scale blocks, every tensor agrees with the reference,
+-- with packed weights too, and the outputs are near transformers', which multiplies floats.
 local helper = require("tests.spec.helper")
 local lfs = require("lfs")
 
