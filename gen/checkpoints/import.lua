@@ -182,8 +182,9 @@ local function image_input(self)
     faults.raise("usage", "config.json: patch_size: patches that are not square are not supported")
   end
   self.inputs = { image = "pixel_values" }
-  return { stage = "image", channels = f.channels, height = f.image[1], width = f.image[2], patch = f.patch[1],
-    distillation_token = self.family.image.distillation_token }
+  local sides = f.sides or f.image
+  return { stage = "image", channels = f.channels, height = sides[1], width = sides[2], patch = f.patch[1],
+    distillation_token = self.family.image.distillation_token, registers = f.registers or nil }
 end
 
 local function limit_of(self, first)
@@ -366,7 +367,7 @@ local function entries_of(self, stages)
   local f, fixed = self.facts, self.family.fixed
   local first = fixed.first_position or (self.family.positions_after_pad and f.pad + 1) or 0
   local input = self.family.image and image_input(self) or token_input(self, fixed)
-  if self.family.image then self.pictures = pictures.of(self.folder.preprocessor, f.image, self.notes) end
+  if self.family.image then self.pictures = pictures.of(self.folder.preprocessor, f.sides or f.image, self.notes) end
   local seq, lengths_remark
   if not self.family.image then seq, lengths_remark = lengths_of(self, limit_of(self, first)) end
   local theta, scaling, rotated = f.rope_base, f.rope_scale, nil
@@ -444,6 +445,10 @@ function import.text(path, from, form)
     if f.kv_heads == false then f.kv_heads = f.heads end
     f.pooler_width = f.pooler_width or f.d_model
     f.pooler_activation = f.pooler_activation or "tanh"
+    if self.family.image and (self.family.image.resized_positions or {})[f.model_type] then
+      f.sides = pictures.sides(self.folder.preprocessor)
+      f.resized = f.sides and (f.sides[1] ~= f.image[1] or f.sides[2] ~= f.image[2])
+    end
     if self.family.derive then
       self.family.derive(f, self.folder.config, self.names, function(name) return has(self, name) end)
     end

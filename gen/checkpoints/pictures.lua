@@ -107,6 +107,24 @@ local function steps_of(config, sides)
   return result
 end
 
+--- Returns height and width of the pictures that a folder's processor gives to the model, or nil if it does not say.
+function pictures.sides(preprocessor)
+  local config = preprocessor and preprocessor.config
+  local defaults = config and processor_of(config)
+  if not defaults then return nil end
+  local function given(key, default)
+    if config[key] == nil or config[key] == json.null then return default end
+    return config[key]
+  end
+  local size
+  if given("do_center_crop", defaults.crop ~= nil) then
+    size = size_of(given("crop_size", defaults.crop), false)
+  elseif given("do_resize", true) then
+    size = size_of(given("size", defaults.size), given("default_to_square", not defaults.edge) == false)
+  end
+  return size and size.height and { size.height, size.width } or nil
+end
+
 local known = words.set { "do_resize", "size", "resample", "do_center_crop", "crop_size", "do_rescale",
   "rescale_factor", "do_normalize", "image_mean", "image_std" }
 

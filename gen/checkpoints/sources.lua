@@ -14,8 +14,13 @@
 --   plus_one         1 is added to each stored value, before the factor
 --   row              the weight's rows are all this row of a tensor that may have any number of rows
 --   plus             another source, whose values are added
+--   times            another source, a number for each row, which all values of the row are multiplied by
+--   grid             { rows, columns }: the tensor has the positions of one token and of a grid of patches; they become
+--                    those of the image's grid (grid.lua)
 --   join, pieces     the weight consists of several sources of one size, one after the other in "rows" or "columns"
+--   count            of a piece: its rows or columns, if the pieces have different sizes; the others share the rest
 local faults = require("common.faults")
+local grid = require("checkpoints.grid")
 
 local sources = {}
 
@@ -119,16 +124,30 @@ end
 local function add(result, tensor, rule, size, spec, target)
   if rule.pieces then
     local by_rows, count = rule.join == "rows", #rule.pieces
-    local whole_size = by_rows and size.rows or size.columns
-    if whole_size % count ~= 0 then
-      refuse(tensor, ("%d %s cannot be divided into %d equal pieces"):format(whole_size, rule.join, count))
+    local rest = by_rows and size.rows or size.columns
+    for _, piece in ipairs(rule.pieces) do
+      if piece.count then count, rest = count - 1, rest - piece.count end
     end
-    local part = whole_size // count
-    for i, piece in ipairs(rule.pieces) do
+    if rest < count or (count > 0 and rest % count or rest) ~= 0 then
+      refuse(tensor, ("%d %s cannot be divided into %d equal pieces"):format(rest, rule.join, count))
+    end
+    local at = 0
+    for _, piece in ipairs(rule.pieces) do
+      local part = piece.count or rest // count
       add(result, tensor, piece, { rows = by_rows and part or size.rows, columns = by_rows and size.columns or part,
         vector = size.vector },
-        spec, { row = target.row + (by_rows and (i - 1) * part or 0), column = target.column +
-          (by_rows and 0 or (i - 1) * part), added = target.added, factor = target.factor * (rule.factor or 1) })
+        spec, { row = target.row + (by_rows and at or 0), column = target.column + (by_rows and 0 or at),
+          added = target.added, factor = target.factor * (rule.factor or 1) })
+      at = at + part
+    end
+  elseif rule.grid then
+    local tokens = size.rows - grid.count(spec)
+    if tokens < 1 then refuse(tensor, "grid: goes with the positions of an image with a class token") end
+    result.stored[#result.stored + 1] = { names = rule.names,
+      shape = { rule.grid[1] * rule.grid[2] + 1, size.columns } }
+    for _, view in ipairs(grid.views(rule.grid, spec, tokens, size.columns)) do
+      view.stored = #result.stored
+      result.views[#result.views + 1] = view
     end
   else
     local factor = target.factor * (rule.factor or 1)
@@ -153,6 +172,11 @@ local function add(result, tensor, rule, size, spec, target)
           factor = factor, plus_one = rule.plus_one }
       end
     end
+  end
+  if rule.times then
+    result.stored[#result.stored + 1] = { names = rule.times.names, shape = { size.rows } }
+    result.views[#result.views + 1] = { stored = #result.stored, times = true, row = target.row, rows = size.rows,
+      column = target.column, columns = size.columns, first = 0, row_step = 1, column_step = 0, factor = 1 }
   end
   if rule.plus then
     add(result, tensor, rule.plus, size, spec, { row = target.row, column = target.column, added = true,
@@ -183,6 +207,7 @@ function sources.text(rule)
   for _, key in ipairs { "transpose", "unpair", "plus_one" } do
     if first[key] then parts[#parts + 1] = " " .. key end
   end
+  if first.times then parts[#parts + 1] = " times " .. first.times.names[1] end
   if first.plus then parts[#parts + 1] = " plus " .. first.plus.names[1] end
   return table.concat(parts)
 end

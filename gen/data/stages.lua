@@ -58,6 +58,7 @@ stages.constructors = {
       patch = { type = "integer", min = 1, max = 4096, required = true, meaning = "edge of a patch, in pixels" },
       class_token = { type = "boolean", default = true, meaning = "a learned token before the first patch" },
       distillation_token = { type = "boolean", default = false, meaning = "one more after the class token" },
+      registers = { type = "integer", min = 0, max = 64, default = 0, meaning = "as many more before the patches" },
     },
   },
   qkv = {

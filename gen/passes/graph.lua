@@ -111,7 +111,7 @@ function input_stages.image(self, spec, stage)
   local x = self:op("patches", path .. ".pixels", { x = image }, { patch = stage.patch })
   x = self:linear(path .. ".patches", x, spec.d_model, true)
   if not stage.class_token then return x end
-  local tokens = stage.distillation_token and 2 or 1
+  local tokens = (stage.distillation_token and 2 or 1) + stage.registers
   local class = self:weight(path .. ".class", { tokens, spec.d_model }, 0, 1)
   return self:op("join", path .. ".tokens", { a = class, b = x }, { batch = self.batch, zeros = 0 })
 end

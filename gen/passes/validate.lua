@@ -112,8 +112,11 @@ local function image_rows(say, input)
   if input.distillation_token and not input.class_token then
     return say("input.distillation_token", "goes with class_token")
   end
+  if input.registers > 0 and not input.class_token then
+    return say("input.registers", "go with class_token")
+  end
   return input.height // input.patch * (input.width // input.patch) + (input.class_token and 1 or 0)
-    + (input.distillation_token and 1 or 0)
+    + (input.distillation_token and 1 or 0) + input.registers
 end
 
 local function resolve_input(say, spec, given)

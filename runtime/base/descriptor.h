@@ -89,9 +89,9 @@ typedef struct {
  * gives the rows, the other axes the columns. For 0 <= i < rows and 0 <= j < columns, element (row + i,
  * column + j) is `factor` times element first + i row_step + j column_step of the tensor, counted row-major.
  * With ATTN2C_VIEW_PLUS_ONE it is `factor` times the element plus 1. With ATTN2C_VIEW_ADDED this value is
- * added to the result of the views before it. A slice, a transposition, a permutation, a scaled table and a
- * sum of two are all boxes. */
-enum { ATTN2C_VIEW_ADDED = 1, ATTN2C_VIEW_PLUS_ONE = 2 };
+ * added to the result of the views before it; with ATTN2C_VIEW_TIMES that result is multiplied by it. A
+ * slice, a transposition, a permutation, a scaled table and a sum of two are all boxes. */
+enum { ATTN2C_VIEW_ADDED = 1, ATTN2C_VIEW_PLUS_ONE = 2, ATTN2C_VIEW_TIMES = 4 };
 typedef struct {
   int stored, flags;
   int64_t row, rows, column, columns;

@@ -1,5 +1,5 @@
-/* picture.h - decodes PNG and JPEG files to red, green and blue, as Pillow's convert("RGB") gives them, turned
- * as their Exif orientation says. Only programs link this, with libpng and libjpeg-turbo. */
+/* picture.h - decodes PNG and JPEG files to red, green and blue, as Pillow's convert("RGB") gives them,
+ * turned as their Exif orientation says. Only programs link this, with libpng and libjpeg-turbo. */
 #ifndef ATTN2C_PICTURE_H
 #define ATTN2C_PICTURE_H
 

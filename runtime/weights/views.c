@@ -9,7 +9,10 @@
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-static int is_added(const attn2c_view *view) { return (view->flags & ATTN2C_VIEW_ADDED) != 0; }
+/* True if a view changes the result of those before it. */
+static int is_added(const attn2c_view *view) {
+  return (view->flags & (ATTN2C_VIEW_ADDED | ATTN2C_VIEW_TIMES)) != 0;
+}
 
 /* True if a row's elements are not adjacent: the tensor is [in][out]. */
 static int is_transposed(const attn2c_view *view) { return view->column_step != 1 && view->columns > 1; }
@@ -42,9 +45,13 @@ int attn2c_band_make(const attn2c_descriptor *model, attn2c_band *band) {
 
 void attn2c_band_free(attn2c_band *band) { free(band->values); }
 
-/* Computes to[j] = or += factor from[j step], or factor (from[j step] + 1). */
+/* Computes to[j] =, += or *= factor from[j step], or factor (from[j step] + 1). */
 static void put(const attn2c_view *view, const float *from, int64_t step, int64_t count, float *to) {
   const float factor = (float)view->factor, more = view->flags & ATTN2C_VIEW_PLUS_ONE ? 1.0f : 0.0f;
+  if (view->flags & ATTN2C_VIEW_TIMES) {
+    for (int64_t j = 0; j < count; j++) to[j] *= factor * from[j * step];
+    return;
+  }
   for (int64_t j = 0; j < count; j++)
     to[j] = (is_added(view) ? to[j] : 0.0f) + factor * (from[j * step] + more);
 }

@@ -218,6 +218,13 @@ CASES.update({
     "modernbert_sentence": ("ModernBertModel", MODERN, {"sentence": [["mean_tokens"], None, True]}),
 })
 
+DINO = {key: value for key, value in VIT.items() if key != "intermediate_size"}
+CASES.update({
+    "dinov2_model": ("Dinov2Model", {**DINO, "mlp_ratio": 1}, {}),
+    "dinov2_gated": ("Dinov2Model", {**DINO, "use_swiglu_ffn": True, "mlp_ratio": 2}, {}),
+    "dinov2_registers": ("Dinov2WithRegistersModel", {**DINO, "mlp_ratio": 2, "num_register_tokens": 3}, {}),
+})
+
 HIDDEN_ONLY = {"last_hidden_state", "pooler_output", "logits", "start_logits", "end_logits"}
 
 

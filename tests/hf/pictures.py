@@ -24,7 +24,7 @@ import torch
 import transformers as hf
 from transformers.image_utils import load_image
 
-from goldens import LABELS, VIT, fill
+from goldens import DINO, LABELS, VIT, fill
 
 HERE = Path(__file__).resolve().parent / "pictures"
 FILES = Path(__file__).resolve().parent.parent / "pictures/files"
@@ -48,6 +48,8 @@ CASES = {
     "vit_plain": ("ViTForImageClassification", {**SMALL, **NAMED, "problem_type": "multi_label_classification"},
                   ("vit", {"size": {"height": 16, "width": 16}, "resample": 3, "do_rescale": False,
                            "do_normalize": False}), {}),
+    "dinov2_resized": ("Dinov2Model", {**DINO, "mlp_ratio": 1, "image_size": 24},
+                       ("bit", {"size": {"shortest_edge": 18}, "crop_size": {"height": 16, "width": 16}}), {}),
     "deit_crop": ("DeiTForImageClassificationWithTeacher", {**SMALL, **LABELS},
                   ("deit", {"size": {"height": 20, "width": 25}, "crop_size": {"height": 16, "width": 16}}), {}),
 }

@@ -10,6 +10,7 @@ local LONGEST = 300 -- characters of a name
 local fields = {
   part = "integer", parts = "parts", groups = "groups", unpair = "boolean", transpose = "boolean", factor = "number",
   plus_one = "boolean", row = "integer", plus = "rule", join = "join",
+  times = "rule", grid = "grid", count = "integer",
 }
 
 local function is_text(value)
@@ -34,6 +35,9 @@ local allowed = {
   end,
   boolean = function(value) return type(value) == "boolean" end,
   number = function(value) return type(value) == "number" and math.abs(value) <= 1e6 and value ~= 0 end,
+  grid = function(value)
+    return type(value) == "table" and #value == 2 and is_count(value[1], 4096) and is_count(value[2], 4096)
+  end,
   join = function(value) return value == "rows" or value == "columns" end,
 }
 

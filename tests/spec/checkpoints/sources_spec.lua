@@ -117,6 +117,43 @@ describe("a weight", function()
   end)
 end)
 
+describe("a source of an image's weights", function()
+  local spec = { input = { stage = "image", height = 8, width = 12, patch = 4, class_token = true } }
+  local function tensor(rows, columns) return { name = "t", shape = { rows, columns }, source = {} } end
+
+  it("multiplies the rows by another tensor", function()
+    local made = sources.of(tensor(3, 5), { names = { "t" }, times = { names = { "f" } } }, {})
+    assert.same({ { names = { "t" }, shape = { 3, 5 } }, { names = { "f" }, shape = { 3 } } }, made.stored)
+    assert.same({ stored = 2, times = true, row = 0, rows = 3, column = 0, columns = 5, first = 0, row_step = 1,
+      column_step = 0, factor = 1 }, made.views[2])
+    assert.equal(" from t times f", sources.text { names = { "t" }, times = { names = { "f" } } })
+  end)
+
+  it("joins pieces of different sizes", function()
+    local made = sources.of(tensor(4, 5), { join = "rows", pieces = { { names = { "a" }, count = 1 },
+      { names = { "b" } } } }, {})
+    assert.same({ { 1, 5 }, { 3, 5 } }, { made.stored[1].shape, made.stored[2].shape })
+    assert.same({ 0, 1, 1, 3 }, { made.views[1].row, made.views[1].rows, made.views[2].row, made.views[2].rows })
+    assert.is_truthy(helper.fault(sources.of, tensor(4, 5), { join = "rows", pieces = { { names = { "a" }, count = 2 },
+      { names = { "b" }, count = 1 } } }, {}))
+  end)
+
+  it("interpolates positions, whose weights have the sum 1", function()
+    local made = sources.of(tensor(8, 3), { names = { "p" }, grid = { 5, 7 } }, spec) -- a class token and a register
+    assert.same({ 36, 3 }, made.stored[1].shape)
+    local sums = {}
+    for _, view in ipairs(made.views) do
+      for row = view.row, view.row + view.rows - 1 do sums[row] = (sums[row] or 0) + view.factor end
+      assert.is_true(view.first % 3 == 0 and view.first // 3 + view.rows <= 36)
+    end
+    assert.equal(0, sums[1])
+    for row = 0, 7 do if row ~= 1 then assert.is_true(math.abs(sums[row] - 1) < 1e-12, row) end end
+    assert.equal(2, #sources.of(tensor(7, 3), { names = { "p" }, grid = { 2, 3 } }, spec).views)
+    assert.is_truthy(helper.fault(sources.of, tensor(8, 3), { names = { "p" }, grid = { 5, 7 } },
+      { input = { stage = "tokens" } }))
+  end)
+end)
+
 describe("names as a table", function()
   local function weight(path, table_, more)
     local description = { names = table_ }

@@ -250,6 +250,41 @@ local function image_cases(scheme)
   }
 end
 
+-- The rules of positions where the model has registers.
+local function register_case(registers)
+  local name = "embeddings.position_embeddings"
+  return { { num_register_tokens = registers }, { ["input.registers"] = registers, names = values.NONE,
+    ["names.1"] = "dinov2", ["names.input.positions.weight.1"] = "dinov2." .. name,
+    ["names.input.positions.weight.2"] = "dinov2_with_registers." .. name, ["names.input.positions.weight.3"] = name,
+    ["names.input.positions.weight.grid"] = "16 16" } }
+end
+
+local function dinov2()
+  local stages = { hidden, { "pool", over = "first", name = "pooler_output" } }
+  local base = like(like(image, { eps = 1e-6, ["input.patch"] = 14 }), output(stages, "dinov2"))
+  return { base = base, classes = { Model = { output(stages, "dinov2") } }, cases = {
+    { { hidden_size = 384, num_attention_heads = 6 }, { d_model = 384, heads = 6 } },
+    { { num_hidden_layers = 3 }, { layers = 3 } },
+    { { hidden_act = "quick_gelu" }, { activation = "quick_gelu" } },
+    { { layer_norm_eps = 1e-5 }, { eps = 1e-5 } },
+    { { image_size = { 28, 42 } }, { ["input.height"] = 28, ["input.width"] = 42 } },
+    { { patch_size = 7 }, { ["input.patch"] = 7 } },
+    { { num_channels = 1 }, { ["input.channels"] = 1 } },
+    { { qkv_bias = false }, { ["bias.qkv"] = false } },
+    { { mlp_ratio = 2 }, { d_ff = 1536 } },
+    { { use_swiglu_ffn = true }, { d_ff = 2048, gated = true, activation = "silu" } },
+    register_case(4),
+  } }
+end
+
+local with_registers = dinov2()
+with_registers.base = like(with_registers.base, register_case(4)[2])
+with_registers.classes.Model[1] = like(with_registers.classes.Model[1], register_case(4)[2])
+for _, case in ipairs(with_registers.cases) do
+  if case[1].patch_size then case[2]["names.input.positions.weight.grid"] = "32 32" end
+  if case[1].image_size then case[2]["names.input.positions.weight.grid"] = "2 3" end
+end
+
 -- Layers in n groups, as one text.
 local function groups(layers, count)
   local list = {}
@@ -464,6 +499,9 @@ values.families = {
     classes = { Model = model("vit"), ForImageClassification = { output({ first, labels }, "vit", {
       ["output.2.linear"] = "classifier" }) } },
   },
+
+  dinov2 = dinov2(),
+  dinov2_with_registers = with_registers,
 
   deit = {
     base = like(image, { ["input.distillation_token"] = true, names = "deit" }),

@@ -1,0 +1,71 @@
+-- dinov2.lua: describes DINOv2 (Oquab et al. 2023), with and without registers (Darcet et al. 2023): ViT whose parts'
+-- results are scaled, a factor for each column. The factors are multiplied into the weights.
+local heads = require("checkpoints.heads")
+
+local function both(old, new, more)
+  local rule = { "encoder.layer.*." .. old, "encoder.layer.*." .. (new or old) }
+  for key, value in pairs(more or {}) do rule[key] = value end
+  return rule
+end
+
+local function scaled(number) return { times = "encoder.layer.*.layer_scale" .. number .. ".lambda1" } end
+
+local config = {
+  { "mlp_ratio", to = "ratio", default = 4, kind = "number" },
+  { "use_swiglu_ffn", to = "gated", default = false, kind = "flag" },
+  { "num_register_tokens", to = "registers", default = false, kind = "size" },
+}
+local other_defaults = { eps = 1e-6, patch = 14 }
+local others = { d_ff = true, pooler_width = true, pooler_activation = true }
+for _, entry in ipairs(heads.vit_config()) do
+  entry.default = other_defaults[entry.to] or entry.default
+  if not others[entry.to] then config[#config + 1] = entry end
+end
+
+return {
+  known = "DINOv2, with and without registers",
+  use = "pictures",
+  model_types = { dinov2 = "Dinov2", dinov2_with_registers = "Dinov2WithRegisters" },
+  called = { dinov2 = "DINOv2", dinov2_with_registers = "DINOv2 with registers" },
+  prefixes = { "dinov2.", "dinov2_with_registers.", "" },
+  tensors = {
+    { "input.class", { "embeddings.cls_token", when = { "input.registers", 0 } } },
+    { "input.class", { join = "rows", { "embeddings.cls_token", count = 1 }, { "embeddings.register_tokens" } } },
+    { "input.positions.weight", "embeddings.position_embeddings" },
+    { "input.patches", "embeddings.patch_embeddings.projection" },
+    { "l*.attn.q", both("attention.attention.query", "attention.q_proj") },
+    { "l*.attn.k", both("attention.attention.key", "attention.k_proj") },
+    { "l*.attn.v", both("attention.attention.value", "attention.v_proj") },
+    { "l*.attn.out", both("attention.output.dense", "attention.o_proj", scaled(1)) },
+    { "l*.norm1", both("norm1") },
+    { "l*.ff.gate", { "encoder.layer.*.mlp.weights_in", part = 1, parts = 2 } },
+    { "l*.ff.up", { "encoder.layer.*.mlp.weights_in", part = 2, parts = 2, when = { "gated", true } } },
+    { "l*.ff.up", both("mlp.fc1") },
+    { "l*.ff.down", both("mlp.fc2", "mlp.weights_out", scaled(2)) },
+    { "l*.norm2", both("norm2") },
+    { "final_norm", "layernorm" },
+  },
+  config = config,
+  defaults = { dinov2_with_registers = { registers = 4 } },
+  unused = { "layerscale_value", "drop_path_rate", "use_mask_token", "apply_layernorm", "reshape_hidden_states",
+    "out_features", "out_indices", "stage_names", "intermediate_size" },
+  fixed = { norm = "pre", final_norm = true },
+  -- With registers, transformers interpolates with antialiasing, which would take 100 boxes a patch.
+  image = { resized_positions = { dinov2 = true } },
+  derive = function(facts, _, names)
+    local grid = { facts.image[1] // facts.patch[1], facts.image[2] // facts.patch[2] }
+    local name = "embeddings.position_embeddings"
+    if facts.registers or facts.resized then
+      names["input.positions.weight"] = { "dinov2." .. name, "dinov2_with_registers." .. name, name, grid = grid }
+    end
+    local width = math.floor(facts.d_model * facts.ratio)
+    facts.d_ff = width
+    if facts.gated then facts.d_ff, facts.activation = (width * 2 // 3 + 7) // 8 * 8, "silu" end
+  end,
+  heads = {
+    Model = {
+      { "hidden", name = "last_hidden_state" },
+      { "pool", over = "first", name = "pooler_output" },
+    },
+  },
+}
