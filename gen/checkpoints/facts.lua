@@ -151,6 +151,11 @@ function facts.read(config)
     if default == nil then default = entry.default end
     result[entry.to] = read_entry(entry, config, default, known)
   end
+  -- Decoders whose tokens see both sides: transformers has this key for all of them.
+  if family.causal then
+    result.causal = read_entry({ "is_causal", default = true, kind = "flag" }, config, true, known)
+    if not result.causal and result.window then result.window = result.window + 1 end
+  end
   for _, key in ipairs(family.unused or {}) do known[key] = true end
   check_only(config, family.only or {}, known)
   check_only(config, effects.only, known)

@@ -81,6 +81,7 @@ MODERN = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 3, "nu
 NOMIC = {**BERT, "rope_parameters": {"rope_theta": 50.0, "rope_type": "default"}}
 NTK, NTK_BASE = 8.0, 40.0   # the scaling of rotary positions that folders of GTE have, and what it is in transformers
 GTE = {**BERT, "rope_parameters": {"rope_type": "linear", "factor": NTK ** (2 / 6), "rope_theta": NTK * NTK_BASE}}
+EMBEDDING_GEMMA = {**GEMMA3, "use_bidirectional_attention": True, "sliding_window": 5}
 LATER = {"length": 9}   # sequences of up to 9 tokens, so that 8 greedy ones fit
 
 ROPE = {
@@ -215,6 +216,13 @@ CASES.update({
                            {"change": "published_jina"}),
     "jina_bert_masked": ("JinaBertForMaskedLM", {**BERT, "type_vocab_size": 1}, {"change": "published_jina"}),
     "jina_bert_code": ("JinaBertModel", {**BERT, "post_norm": True}, {"change": "published_jina"}),
+    "gemma3_embedding": ("Gemma3TextModel", EMBEDDING_GEMMA,
+                         {"sentence": [["mean_tokens"], "Identity", True]}),
+    "qwen3_embedding": ("Qwen3Model", DECODER, {"sentence": [["lasttoken"], None, True]}),
+    "qwen3_both_sides": ("Qwen3Model", {**DECODER, "is_causal": False, "use_sliding_window": True, "sliding_window": 2,
+                                        "max_window_layers": 1}, {}),
+    "xlm_roberta_sentence": ("XLMRobertaModel", {**BERT, "type_vocab_size": 1},
+                             {"sentence": [["mean_tokens"], None, True]}),
     "modernbert_sentence": ("ModernBertModel", MODERN, {"sentence": [["mean_tokens"], None, True]}),
 })
 

@@ -11,7 +11,7 @@ local tensors = { { "l*.attn.q_norm.weight", gemma.norm("layers.*.self_attn.q_no
 table.move(gemma.sandwich, 1, #gemma.sandwich, 3, tensors)
 
 return {
-  known = "Gemma 3: models of text, and the text part of the others",
+  known = "Gemma 3: models of text, and the text part of the others; EmbeddingGemma",
   use = "text, chat, classification",
   model_types = { gemma3_text = "Gemma3", gemma3 = "Gemma3" },
   called = { gemma3_text = "Gemma 3 (its text part)" },
@@ -27,9 +27,9 @@ return {
     { "sliding_window_pattern", to = "pattern", default = 6, kind = "count" },
     { "layer_types", to = "layer_types", default = false, kind = "list" },
     { "rope_local_base_freq", to = "rope_local_base_freq", default = LOCAL, kind = "number" },
+    { "use_bidirectional_attention", to = "both_sides", default = false, kind = "flag", null = false },
     { "final_logit_softcapping", to = "logit_softcap", default = false, kind = "number", null = false },
   }),
-  only = gemma.only,
   -- transformers reads attn_logit_softcapping, and computes without it.
   unused = { "attn_logit_softcapping", "hidden_act", "cache_implementation", "_sliding_window_pattern" },
   fixed = heads.llama_with { norm = "sandwich", qk_norm = "heads" },
@@ -37,6 +37,9 @@ return {
   derive = function(facts)
     gemma.derive(facts)
     facts.score_scale = facts.scalar ^ -0.5
+    if facts.both_sides then -- EmbeddingGemma: each token sees all others, or half of the window to each side
+      facts.causal, facts.window = false, facts.window and facts.window // 2 + 1
+    end
     if facts.model_type == "gemma3" then facts.logit_softcap = false end -- the class of text and images has no cap
     local sliding = layers.sliding(facts, function(i) return (i + 1) % facts.pattern ~= 0 end)
     layers.set_angles(facts, sliding, {

@@ -98,6 +98,9 @@ return function(values)
       { { sliding_window = 5, use_sliding_window = true, num_hidden_layers = 2,
         layer_types = { "sliding_attention", "full_attention" } },
         listed(2, function(i) return i == 1 and sliding(5) or {} end) },
+      { { is_causal = false }, { mask = "padding" } },
+      { { is_causal = false, sliding_window = 5, use_sliding_window = true, max_window_layers = 0 },
+        { mask = NONE, ["mask.1"] = "padding", ["mask.window"] = "5 5" } },
     }),
     classes = parts.rope_classes("qwen3"),
   }
@@ -209,6 +212,10 @@ return function(values)
       { { query_pre_attn_scalar = 144 }, { scale = 1 / 12 } },
       { { sliding_window = 5 }, listed(26, pattern(6, 5)) },
       { { sliding_window = json.null }, bases() },
+      { { use_bidirectional_attention = true, sliding_window = 512 }, plus({ mask = "padding" },
+        listed(26, function(i)
+          return but_sixth(i) and { ["mask.1"] = "padding", ["mask.window"] = "256 256" } or of_full
+        end)) },
       { { sliding_window_pattern = 2 }, listed(26, pattern(2)) },
       { { num_hidden_layers = 2, layer_types = { "full_attention", "full_attention" } },
         plus(listed(0), { layers = 2, rope_theta = 1e6 }) },
