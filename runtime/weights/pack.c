@@ -81,11 +81,11 @@ int64_t attn2c_packed_floats(const attn2c_descriptor *descriptor, int weight) {
   const attn2c_weight *of = &descriptor->weights[weight];
   const attn2c_tensor *tensor = &descriptor->tensors[of->tensor];
   const attn2c_type type = descriptor->packings ? descriptor->packings[weight].type : ATTN2C_F32;
-  const int64_t row = attn2c_row_floats(type, attn2c_elements(tensor) / tensor->shape[0]);
-  if (of->panel == 0) return whole_lines(tensor->shape[0] * row);
-  const int64_t width =
-      of->panel_count * whole_lines(of->panel) + whole_lines(of->tail[0]) + whole_lines(of->tail[1]);
-  return width * (rows_before(type) + row);
+  const int64_t columns = attn2c_elements(tensor) / tensor->shape[0];
+  if (of->panel == 0) return whole_lines(tensor->shape[0] * attn2c_row_floats(type, columns));
+  return of->panel_count * panel_floats(type, columns, whole_lines(of->panel)) +
+         panel_floats(type, columns, whole_lines(of->tail[0])) +
+         panel_floats(type, columns, whole_lines(of->tail[1]));
 }
 
 int64_t attn2c_pieces_largest(const attn2c_descriptor *descriptor) {

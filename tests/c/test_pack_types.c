@@ -317,3 +317,37 @@ Test(pack_types, one_weight_after_the_other_gives_the_same_block) {
     attn2c_source_close(source);
   }
 }
+
+Test(pack_types, weights_in_scale_blocks_one_after_the_other_too) {
+  /* 96 inputs are three blocks, the last of which is half of a pair */
+  static const attn2c_tensor each[] = {{.name = "a", .kind = ATTN2C_WEIGHT, .rank = 2, .shape = {40, 96}},
+                                       {.name = "b", .kind = ATTN2C_WEIGHT, .rank = 2, .shape = {5, 96}},
+                                       {.name = "c", .kind = ATTN2C_WEIGHT, .rank = 1, .shape = {9}}};
+  const attn2c_view view = {.rows = 1, .columns = 1};
+  attn2c_packing of_blocks[] = {{ATTN2C_Q4, -1}, {ATTN2C_Q8, -1}, {ATTN2C_F32, -1}};
+  attn2c_weight kept[] = {
+      {.tensor = 0, .view_count = 1, .random_deviation = 1, .panel = 16, .panel_count = 2, .tail = {8, 0}},
+      {.tensor = 1, .view_count = 1, .random_deviation = 1},
+      {.tensor = 2, .view_count = 1, .random_deviation = 1}};
+  attn2c_descriptor blocks = {.tensors = each,
+                              .weights = kept,
+                              .views = &view,
+                              .packings = of_blocks,
+                              .tensor_count = 3,
+                              .weight_count = 3};
+  for (int w = 0; w < 3; w++) {
+    kept[w].offset = blocks.weight_floats;
+    blocks.weight_floats += attn2c_packed_floats(&blocks, w);
+  }
+  cr_assert_eq(kept[1].offset, 3 * 16 * 4 * 18 / 4, "two pairs of blocks of 18 bytes for each of 48 outputs");
+  attn2c_message message = attn2c_message_make(text, sizeof text);
+  attn2c_source *source;
+  float *whole = calloc((size_t)blocks.weight_floats, sizeof *whole),
+        *one = calloc((size_t)blocks.weight_floats, sizeof *one);
+  cr_assert_eq(attn2c_source_random(5, &blocks, &source, &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(attn2c_load_weights(&blocks, source, whole, 1, &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(attn2c_load_each(&blocks, source, 1, gather, one, &message), ATTN2C_OK, "%s", text);
+  cr_assert_arr_eq(one, whole, (size_t)blocks.weight_floats * sizeof *one);
+  attn2c_source_close(source);
+  free(whole), free(one);
+}
