@@ -115,7 +115,7 @@ local function check_only(config, only, known)
 end
 
 --- Returns the family of a configuration, and its model_type. Faults: format, usage.
-function facts.family(config)
+function facts.family(config, tower)
   local word = config.model_type
   if type(word) ~= "string" then refuse("format", "model_type", "missing, or not a string") end
   local family, own_code = families.by_type[word], config.auto_map
@@ -125,7 +125,7 @@ function facts.family(config)
     refuse("usage", "model_type", ("%s is not supported%s; supported are %s, and similar models by a description "
       .. "(models/*.lua)"):format(faults.quote(word), own, table.concat(families.called(), ", ")))
   end
-  local other = family.other and family.other(config)
+  local other = family.other and family.other(config, tower)
   if other then return families.by_type[other], other end
   return family, word
 end
@@ -140,9 +140,12 @@ local function part_of(config, family, word)
   return part
 end
 
---- Returns the facts of a configuration, and notes on unknown keys.
-function facts.read(config)
-  local family, word = facts.family(config)
+--- Returns the facts of a configuration, and notes on unknown keys. tower: "text" for that tower of a model of two.
+function facts.read(config, tower)
+  local family, word = facts.family(config, tower)
+  if tower == "text" and not word:find(":text", 1, true) then
+    faults.raise("usage", "tower: goes with a folder that has a tower for texts and one for images")
+  end
   config = part_of(config, family, word)
   local result, known, notes = { family = family, model_type = word }, {}, {}
   local defaults = family.defaults and family.defaults[word] or {}

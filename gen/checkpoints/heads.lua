@@ -193,6 +193,17 @@ function heads.vit_config()
   }
 end
 
+--- Returns the tensors of a tower of CLIP, after `own`.
+function heads.clip_layers(own)
+  local layer, list = "encoder.layers.*.", table.move(own, 1, #own, 1, {})
+  for _, each in ipairs { { "attn.q", "self_attn.q_proj" }, { "attn.k", "self_attn.k_proj" },
+    { "attn.v", "self_attn.v_proj" }, { "attn.out", "self_attn.out_proj" }, { "norm1", "layer_norm1" },
+    { "ff.up", "mlp.fc1" }, { "ff.down", "mlp.fc2" }, { "norm2", "layer_norm2" } } do
+    list[#list + 1] = { "l*." .. each[1], layer .. each[2] }
+  end
+  return list
+end
+
 heads.llama_prefixes = { "model.", "transformer.", "" }
 
 heads.llama_fixed = { norm = "pre", norm_kind = "rms", final_norm = true, positions = "rope", gated = true }

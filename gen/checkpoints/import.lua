@@ -184,7 +184,8 @@ local function image_input(self)
   self.inputs = { image = "pixel_values" }
   local sides = f.sides or f.image
   return { stage = "image", channels = f.channels, height = sides[1], width = sides[2], patch = f.patch[1],
-    distillation_token = self.family.image.distillation_token, registers = f.registers or nil }
+    distillation_token = self.family.image.distillation_token, registers = f.registers or nil,
+    norm = self.family.image.norm, bias = self.family.image.patch_bias }
 end
 
 local function limit_of(self, first)
@@ -382,7 +383,7 @@ local function entries_of(self, stages)
   note_texts(self)
   local prompt, prompts = prompts_of(self)
   return {
-    { "name", import.identifier(self.folder.title) },
+    { "name", import.identifier(self.folder.title .. (self.tower and "_" .. self.tower or "")) },
     { "seq", seq, lengths_remark },
     { "context", self.context, "tokens of a sequence, with those that are generated" },
     { "sequences", self.context and USUAL_SEQUENCES, "that a caller's context keeps" },
@@ -432,12 +433,12 @@ end
 --- from: a file to whose folder the paths in the text are relative; without it they are relative to the checkpoint's.
 --- form: "list": the text has that list in place of any length; "forward": calls take whole sequences, also in a model
 --- that writes; nil: the usual form.
-function import.text(path, from, form)
+function import.text(path, from, form, tower)
   local self = { folder = folder.read(path), notes = {}, names = {}, place = from and place_of(path, from) or "",
-    form = form }
+    form = form, tower = tower }
   local place = write.remark(path):gsub("(.)/+$", "%1") .. "/"
   local done, result = pcall(function()
-    self.facts, self.notes = facts.read(self.folder.config)
+    self.facts, self.notes = facts.read(self.folder.config, tower)
     table.move(self.folder.notes or {}, 1, #(self.folder.notes or {}), #self.notes + 1, self.notes)
     self.family = self.facts.family
     local f = self.facts

@@ -144,13 +144,27 @@ local function form_of(overrides)
   return nil
 end
 
+-- Returns the tower of a folder of two towers that is built, "text", or nil: the other one.
+local function tower_of(overrides)
+  local tower
+  for _, argument in ipairs(overrides) do
+    local word = argument:match("^tower=(.*)$")
+    if word and word ~= "text" and word ~= "image" then
+      faults.raise("usage", ("tower: %s, but text or image is allowed"):format(faults.quote(word)))
+    end
+    if word then tower = word == "text" and word or nil end
+  end
+  return tower
+end
+
 function describe.run(state)
   local file = state.file
   state.folder = file:match("^(.*)/[^/]*$") or "."
   if import.is_folder(file) then
     local notes
     if not import.is_file(file) then state.folder = file end
-    state.text, notes, state.checkpoint, state.lengths = import.text(file, nil, form_of(state.overrides))
+    state.text, notes, state.checkpoint, state.lengths = import.text(file, nil, form_of(state.overrides),
+      tower_of(state.overrides))
     for _, note in ipairs(notes) do table.insert(state.notes or {}, note) end
   else
     state.text = read(file)
@@ -170,7 +184,7 @@ function describe.run(state)
   end
   state.description = result
   for _, argument in ipairs(state.overrides) do
-    override(budget, result, argument)
+    if not (argument:find("^tower=") and import.is_folder(file)) then override(budget, result, argument) end
     if argument:find("^seq=") then state.lengths = nil end
   end
   count_values(file, result, 1, 0)

@@ -109,7 +109,7 @@ function input_stages.image(self, spec, stage)
   local image = self:grows(self:input("image", "f32", shape), "b...")
   local path = self.prefix .. "input"
   local x = self:op("patches", path .. ".pixels", { x = image }, { patch = stage.patch })
-  x = self:linear(path .. ".patches", x, spec.d_model, true)
+  x = self:linear(path .. ".patches", x, spec.d_model, stage.bias)
   if not stage.class_token then return x end
   local tokens = (stage.distillation_token and 2 or 1) + stage.registers
   local class = self:weight(path .. ".class", { tokens, spec.d_model }, 0, 1)

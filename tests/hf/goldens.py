@@ -233,7 +233,22 @@ CASES.update({
     "dinov2_registers": ("Dinov2WithRegistersModel", {**DINO, "mlp_ratio": 2, "num_register_tokens": 3}, {}),
 })
 
-HIDDEN_ONLY = {"last_hidden_state", "pooler_output", "logits", "start_logits", "end_logits"}
+CLIP_TEXT = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4,
+             "intermediate_size": WIDTH, "max_position_embeddings": 9, "projection_dim": WIDTH, "pad_token_id": 1,
+             "bos_token_id": 0, "eos_token_id": 2}
+CLIP_VISION = {**VIT, "projection_dim": WIDTH}
+CASES.update({
+    "clip_text_model": ("CLIPTextModel", CLIP_TEXT, {"ends": True}),
+    "clip_text_projection": ("CLIPTextModelWithProjection", {**CLIP_TEXT, "eos_token_id": VOCAB - 1}, {"ends": True}),
+    "clip_vision_model": ("CLIPVisionModel", CLIP_VISION, {}),
+    "clip_vision_projection": ("CLIPVisionModelWithProjection", {**CLIP_VISION, "projection_dim": 10}, {}),
+    "clip_both_text": ("CLIPModel", {"text_config": CLIP_TEXT, "vision_config": CLIP_VISION, "projection_dim": 12},
+                       {"ends": True, "words": ["tower=text", "name=clip_both_text"], "tower": "get_text_features"}),
+    "clip_both_image": ("CLIPModel", {"text_config": CLIP_TEXT, "vision_config": CLIP_VISION, "projection_dim": 12},
+                        {"tower": "get_image_features"}),
+})
+
+HIDDEN_ONLY = {"text_embeds", "image_embeds", "last_hidden_state", "pooler_output", "logits", "start_logits", "end_logits"}
 
 
 def fill(model, generator):
@@ -462,16 +477,26 @@ def write(name):
     if "change" in special:
         globals()[special["change"]](folder)
     mask, seq = None, special.get("length", SEQ)
-    if "pixel" in model.main_input_name:
+    if "pixel" in model.main_input_name or "image" in name and "both" in name:
         inputs = {"pixel_values": torch.randn(BATCH, 3, 8, 8, generator=generator)}
     else:
         inputs = text_inputs(name, config, generator, seq)
+        if "ends" in special:
+            inputs["input_ids"].clamp_(max=VOCAB - 2)
+            for row, length in enumerate(inputs["attention_mask"].sum(1).tolist()):
+                inputs["input_ids"][row, length - 1] = VOCAB - 1
         if "left" in special:
             inputs = {key: value.flip(1) for key, value in inputs.items()}
         mask = inputs["attention_mask"]
     with torch.no_grad():
-        result = model(**inputs)
+        if "tower" in special:
+            name_of = "text_embeds" if "text" in name else "image_embeds"
+            result = {name_of: getattr(model, special["tower"])(**inputs).pooler_output}
+        else:
+            result = model(**inputs)
         expected = outputs_of(name, class_name, result, mask)
+        if "projection" in name:  # attn2c gives the embedding alone
+            expected.pop("last_hidden_state", None)
         if "sentence" in special:
             expected = sentence(folder, result.last_hidden_state, mask, *special["sentence"], generator)
         if "length" in special and hasattr(model, "lm_head"):

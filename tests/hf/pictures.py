@@ -24,7 +24,7 @@ import torch
 import transformers as hf
 from transformers.image_utils import load_image
 
-from goldens import DINO, LABELS, VIT, fill
+from goldens import CLIP_VISION, DINO, LABELS, VIT, fill
 
 HERE = Path(__file__).resolve().parent / "pictures"
 FILES = Path(__file__).resolve().parent.parent / "pictures/files"
@@ -48,6 +48,8 @@ CASES = {
     "vit_plain": ("ViTForImageClassification", {**SMALL, **NAMED, "problem_type": "multi_label_classification"},
                   ("vit", {"size": {"height": 16, "width": 16}, "resample": 3, "do_rescale": False,
                            "do_normalize": False}), {}),
+    "clip_image": ("CLIPVisionModelWithProjection", {**CLIP_VISION, "image_size": 16},
+                   ("clip", {"size": {"shortest_edge": 16}, "crop_size": {"height": 16, "width": 16}}), {}),
     "dinov2_resized": ("Dinov2Model", {**DINO, "mlp_ratio": 1, "image_size": 24},
                        ("bit", {"size": {"shortest_edge": 18}, "crop_size": {"height": 16, "width": 16}}), {}),
     "deit_crop": ("DeiTForImageClassificationWithTeacher", {**SMALL, **LABELS},
@@ -75,7 +77,7 @@ def write(name):
     with torch.no_grad():
         result = model(pixels)
     found = {"pixel_values": pixels}
-    for key in ("last_hidden_state", "pooler_output", "logits", "image_embeds"):
+    for key in ["image_embeds"] if "image_embeds" in result else ("last_hidden_state", "pooler_output", "logits"):
         if result.get(key) is not None:
             found[key] = result[key].float()
     for key, value in found.items():

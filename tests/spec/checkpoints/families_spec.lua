@@ -57,7 +57,9 @@ describe("a family", function()
       local config = lfs.attributes(goldens .. "/" .. case .. "/config.json", "mode")
         and helper.read(goldens .. "/" .. case .. "/config.json") or ""
       local values = json.decode(config)
-      if values then seen[select(2, facts_pass.family(values))] = true end
+      for _, tower in ipairs { "image", "text" } do
+        if values then seen[select(2, facts_pass.family(values, tower))] = true end
+      end
     end
     for model_type in pairs(families.by_type) do assert.is_true(seen[model_type], model_type) end
   end)

@@ -285,6 +285,50 @@ for _, case in ipairs(with_registers.cases) do
   if case[1].image_size then case[2]["names.input.positions.weight.grid"] = "2 3" end
 end
 
+-- The towers of CLIP, whose whole folder has them in parts of its configuration.
+local function clip_vision()
+  local norm = "vision_model.post_layernorm post_layernorm"
+  local projected = output({ { "pool", over = "first" }, { "norm" }, { "linear", to = 512, bias = false,
+    name = "image_embeds" } }, "clip_vision", { ["output.2.norm"] = norm, ["output.3.linear"] = "visual_projection" })
+  projected["output.2.over"] = NONE
+  local bare = output({ hidden, { "pool", over = "first" }, { "norm", name = "pooler_output" } }, "clip_vision",
+    { ["output.3.norm"] = norm })
+  projected["names.output.3.norm"] = NONE
+  local base = like(like(image, bare), { activation = "quick_gelu", eps = 1e-5, ["input.patch"] = 32,
+    ["input.norm"] = true, ["input.bias"] = false, final_norm = NONE })
+  return { base = base, cases = {
+    { { hidden_size = 384, num_attention_heads = 6 }, { d_model = 384, heads = 6, d_ff = 3072 } },
+    { { num_hidden_layers = 3 }, { layers = 3 } },
+    { { intermediate_size = 100 }, { d_ff = 100 } },
+    { { hidden_act = "gelu" }, { activation = "gelu" } },
+    { { layer_norm_eps = 1e-6 }, { eps = 1e-6 } },
+    { { image_size = 64 }, { ["input.height"] = 64, ["input.width"] = 64 } },
+    { { patch_size = 16 }, { ["input.patch"] = 16 } },
+    { { num_channels = 1 }, { ["input.channels"] = 1 } },
+    { { projection_dim = 9 }, {} },
+  }, classes = { Model = { bare }, ModelWithProjection = { projected } } }
+end
+
+local function clip_text()
+  local projected = output({ { "pool", over = "last" }, { "linear", to = 512, bias = false, name = "text_embeds" } },
+    "clip_text", { ["output.2.linear"] = "text_projection" })
+  projected["output.2.over"] = NONE
+  local bare = output({ hidden, { "pool", over = "last", name = "pooler_output" } }, "clip_text")
+  local base = like({ d_model = 512, heads = 8, layers = 12, activation = "quick_gelu", norm = "pre", eps = 1e-5,
+    final_norm = true, seq = 77, max_position = 77, mask = "causal padding",
+    ["input.stage"] = "tokens", ["input.vocab"] = 49408, ["inputs.ids"] = "input_ids" }, bare)
+  return { base = base, cases = {
+    { { vocab_size = 99 }, { ["input.vocab"] = 99 } },
+    { { hidden_size = 384, num_attention_heads = 6 }, { d_model = 384, heads = 6, d_ff = 2048 } },
+    { { num_hidden_layers = 3 }, { layers = 3 } },
+    { { intermediate_size = 100 }, { d_ff = 100 } },
+    { { hidden_act = "gelu" }, { activation = "gelu" } },
+    { { max_position_embeddings = 9 }, { max_position = 9, seq = 9 } },
+    { { layer_norm_eps = 1e-6 }, { eps = 1e-6 } },
+    { { projection_dim = 9 }, {} },
+  }, classes = { Model = { bare }, ModelWithProjection = { projected } } }
+end
+
 -- Layers in n groups, as one text.
 local function groups(layers, count)
   local list = {}
@@ -499,6 +543,9 @@ values.families = {
     classes = { Model = model("vit"), ForImageClassification = { output({ first, labels }, "vit", {
       ["output.2.linear"] = "classifier" }) } },
   },
+
+  clip_text_model = clip_text(),
+  clip_vision_model = clip_vision(),
 
   dinov2 = dinov2(),
   dinov2_with_registers = with_registers,

@@ -1,0 +1,45 @@
+-- clip_vision.lua: describes the image tower of CLIP (Radford et al. 2021), from a folder of it or of both towers.
+-- Each tower is a model of its own: a call has as many pictures as its caller has, whatever the number of texts.
+local heads = require("checkpoints.heads")
+
+local config = { { "projection_dim", to = "projection", default = 512, kind = "count" } }
+local other_defaults = { eps = 1e-5, patch = 32, activation = "quick_gelu" }
+local others = { qkv_bias = true, pooler_width = true, pooler_activation = true }
+for _, entry in ipairs(heads.vit_config()) do
+  entry.default = other_defaults[entry.to] or entry.default
+  if not others[entry.to] then config[#config + 1] = entry end
+end
+
+local pooled = { "pool", over = "first" }
+
+local function post_norm(name) return { "norm", tensor = "post_layernorm", within = true, name = name } end
+
+local projected = { pooled, post_norm(), { "linear", to = "projection", bias = false, tensor = "visual_projection",
+  name = "image_embeds" } }
+
+return {
+  known = "CLIP: the image tower, or one of both",
+  use = "pictures",
+  model_types = { clip_vision_model = "CLIPVision", clip = "" },
+  called = { clip = "CLIP", clip_vision_model = "CLIP's image tower" },
+  inside = { clip = "vision_config" },
+  other = function(given, tower) return given.model_type == "clip" and tower == "text" and "clip:text" or nil end,
+  prefixes = { "vision_model.", "" },
+  tensors = heads.clip_layers {
+    { "input.class", "embeddings.class_embedding" },
+    { "input.positions", "embeddings.position_embedding" },
+    { "input.patches", "embeddings.patch_embedding" },
+    { "input.norm", "pre_layrnorm" },
+  },
+  config = config,
+  fixed = { norm = "pre" },
+  image = { norm = true, patch_bias = false },
+  derive = function(facts, given)
+    if facts.model_type == "clip" then facts.projection = given.projection_dim or 512 end
+  end,
+  heads = {
+    CLIPModel = projected,
+    ModelWithProjection = projected,
+    Model = { { "hidden", name = "last_hidden_state" }, pooled, post_norm("pooler_output") },
+  },
+}
