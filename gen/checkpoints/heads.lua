@@ -193,6 +193,9 @@ function heads.vit_config()
   }
 end
 
+--- The usual activation of CLIP.
+heads.of_clip = "quick_gelu"
+
 --- Returns the tensors of a tower of CLIP, after `own`.
 function heads.clip_layers(own)
   local layer, list = "encoder.layers.*.", table.move(own, 1, #own, 1, {})

@@ -23,7 +23,7 @@ return {
     { "num_hidden_layers", to = "layers", default = 12, kind = "count" },
     { "num_attention_heads", to = "heads", default = 8, kind = "count" },
     { "intermediate_size", to = "d_ff", default = 2048, kind = "count" },
-    { "hidden_act", to = "activation", default = "quick_gelu", kind = "activation" },
+    { "hidden_act", to = "activation", default = heads.of_clip, kind = "activation" },
     { "max_position_embeddings", to = "max_position", default = 77, kind = "count" },
     { "layer_norm_eps", to = "eps", default = 1e-5, kind = "number" },
     { "projection_dim", to = "projection", default = 512, kind = "count" },
