@@ -64,7 +64,13 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--image", NULL, "FILE", RUN | PICTURES, PATH, AT(images), AT(image_count), 0, 0, NULL,
      "a PNG or JPEG file; a folder, whose files that end in .png, .jpg or .jpeg are taken by name; - is one "
      "picture on the standard input. May be repeated"},
-    {"--top", NULL, "K", PICTURES, INT, 0, 0, 0, 0, NULL, "the K best labels"},
+    {"--against", NULL, "F.npy", RUN | PICTURES, ONCE, AT(against), 0, 0, 0, NULL,
+     "embeddings [count][width], such as those of texts by the other tower of the model: prints the 5 or "
+     "--top K "
+     "that are most similar to each picture, best first, each with its number from 1 and its cosine. With "
+     "npy: all "
+     "cosines, [pictures][count]"},
+    {"--top", NULL, "K", PICTURES, INT, 0, 0, 0, 0, NULL, "the K best labels, or embeddings of --against"},
     {"--format", NULL, "text", PICTURES, WORD, 0, 0, 0, 0, NULL,
      "one line a picture with tabs between label and probability, or the numbers of the output; the "
      "picture's "

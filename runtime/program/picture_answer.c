@@ -42,6 +42,22 @@ static void write_labels(const attn2c_picture_answer *answer, const float *score
   fputs(count ? "\n" : "-\n", out);
 }
 
+/* Writes the picture's name if answers have one. */
+static void write_name(const attn2c_picture_answer *answer, FILE *out) {
+  if (!answer->name) return;
+  attn2c_safe_write(answer->name, strlen(answer->name), out);
+  fputc('\t', out);
+}
+
+int attn2c_picture_write_similar(const attn2c_picture_answer *answer, const attn2c_pick *picks, int count,
+                                 FILE *out) {
+  write_name(answer, out);
+  for (int i = 0; i < count; i++)
+    fprintf(out, "%s%" PRId64 "\t%.4f", i ? "\t" : "", picks[i].number + 1, picks[i].score);
+  fputc('\n', out);
+  return ATTN2C_OK;
+}
+
 static void write_numbers(const float *values, int64_t count, FILE *out) {
   for (int64_t i = 0; i < count; i++) fprintf(out, "%s%.6g", i ? "\t" : "", (double)values[i]);
   fputc('\n', out);
@@ -56,10 +72,7 @@ int attn2c_picture_write_text(const attn2c_picture_answer *answer, attn2c_pick *
   char buffer[LABEL_BYTES];
   for (int64_t row = 0; row < answer->rows; row++) {
     const float *values = answer->values + row * answer->width;
-    if (answer->name) {
-      attn2c_safe_write(answer->name, strlen(answer->name), out);
-      fputc('\t', out);
-    }
+    write_name(answer, out);
     if (kind == ATTN2C_ANSWER_NUMBER) {
       const char *label = label_of(answer->facts, *(const int32_t *)(const void *)values, buffer);
       attn2c_safe_write(label, strlen(label), out);
@@ -132,6 +145,21 @@ int attn2c_picture_write_json(const attn2c_picture_answer *answer, attn2c_pick *
   default:
     failed |= add_rows(answer, picks, object);
   }
+  if (!failed) return attn2c_json_line(object, out);
+  json_decref(object);
+  return ATTN2C_MEMORY;
+}
+
+int attn2c_picture_write_json_similar(const attn2c_picture_answer *answer, const attn2c_pick *picks,
+                                      int count, FILE *out) {
+  json_t *object = json_object(), *list = json_array();
+  int failed = 0;
+  if (answer->name)
+    failed |= json_object_set_new(object, "image", attn2c_json_text(answer->name, strlen(answer->name))) != 0;
+  for (int i = 0; i < count; i++)
+    failed |= json_array_append_new(list, json_pack("{s:I, s:o}", "number", (json_int_t)picks[i].number + 1,
+                                                    "cosine", attn2c_json_number(picks[i].score))) != 0;
+  failed |= json_object_set_new(object, "similar", list) != 0;
   if (!failed) return attn2c_json_line(object, out);
   json_decref(object);
   return ATTN2C_MEMORY;

@@ -20,4 +20,11 @@ typedef struct attn2c_picture_answer {
 int attn2c_picture_write_text(const attn2c_picture_answer *answer, attn2c_pick *picks, FILE *out);
 int attn2c_picture_write_json(const attn2c_picture_answer *answer, attn2c_pick *picks, FILE *out);
 
+/* Write the embeddings that are most similar to a picture's. `picks` has their numbers from 0, and cosines.
+ */
+int attn2c_picture_write_similar(const attn2c_picture_answer *answer, const attn2c_pick *picks, int count,
+                                 FILE *out);
+int attn2c_picture_write_json_similar(const attn2c_picture_answer *answer, const attn2c_pick *picks,
+                                      int count, FILE *out);
+
 #endif

@@ -42,8 +42,13 @@ typedef struct {
   int64_t batch, done; /* pictures of a call; pictures that were computed */
   float *image;        /* of one call */
   void **outputs;      /* of one call; NULL: not wanted */
+  float *against;      /* embeddings to compare with, [against_count][width]; NULL: none */
+  int64_t against_count;
   attn2c_pick picks[ATTN2C_MAX_TOP];
 } job;
+
+/* Embeddings that are printed for a picture, without --top. */
+#define TOP_AGAINST 5
 
 static const attn2c_tensor *tensor_of(const job *job, const array *array) {
   return &job->model->tensors[array->tensor];
@@ -63,8 +68,13 @@ static int check_usage(job *job) {
   if (arguments->entry != NULL)
     faults[count++] = "--entry: does not go with --image: the number of pictures chooses the entry";
   if (arguments->stride >= 0) faults[count++] = "--stride: goes with models that answer questions";
-  if (arguments->top > 0 && answer != ATTN2C_ANSWER_LABEL && answer != ATTN2C_ANSWER_TOKENS)
-    faults[count++] = "--top: goes with models that give labels";
+  if (arguments->top > 0 && answer != ATTN2C_ANSWER_LABEL && answer != ATTN2C_ANSWER_TOKENS &&
+      arguments->against == NULL)
+    faults[count++] = "--top: goes with models that give labels, or with --against";
+  if (arguments->against && answer != ATTN2C_ANSWER_EMBEDDING)
+    faults[count++] = "--against: goes with models that give an embedding";
+  if (arguments->against && arguments->similar)
+    faults[count++] = "--against: does not go with --similar, which compares all pictures with each other";
   if (arguments->similar && answer != ATTN2C_ANSWER_EMBEDDING)
     faults[count++] = "--similar: goes with models that give an embedding";
   if (arguments->answers == ATTN2C_ANSWERS_NPY && isatty(STDOUT_FILENO))
@@ -91,6 +101,64 @@ static const char *taken(const job *job, int number, const attn2c_place *place) 
     if (attn2c_place_same(place, &other)) return "another array is written to it";
   }
   return NULL;
+}
+
+/* Reads the embeddings of --against. */
+static int read_against(job *job) {
+  const char *path = job->arguments->against;
+  attn2c_npy file;
+  if (!path) return ATTN2C_OK;
+  int status = attn2c_npy_read(path, &file, job->message);
+  if (status != ATTN2C_OK) return status;
+  const int64_t width = answer_of(job)->each, shape[2] = {file.rank > 0 ? file.shape[0] : 0, width};
+  job->against_count = shape[0];
+  if (file.rank != 2 || file.shape[1] != width || shape[0] < 1 || file.elements != shape[0] * width) {
+    attn2c_say(job->message, "--against %s: float32 [count][%lld] is expected", path, (long long)width);
+    status = ATTN2C_FORMAT;
+  } else if (!(job->against = malloc((size_t)file.elements * sizeof(float)))) {
+    attn2c_say(job->message, "--against %s: no memory", path);
+    status = ATTN2C_MEMORY;
+  } else {
+    status = attn2c_npy_as(&file, ATTN2C_F32, 2, shape, "--against", job->against, job->message);
+  }
+  attn2c_npy_free(&file);
+  return status;
+}
+
+/* Writes the cosines of a picture's embedding with those of --against. */
+static void compare(const job *job, const float *embedding, float *cosines) {
+  const int64_t width = job->arrays[job->facts->output].each;
+  for (int64_t i = 0; i < job->against_count; i++)
+    cosines[i] = (float)attn2c_cosine(embedding, job->against + i * width, width);
+}
+
+/* Writes the most similar embeddings of --against for a picture. */
+static int write_against(job *job, const attn2c_picture_answer *answer) {
+  const int top = answer->top > 0 ? answer->top : TOP_AGAINST;
+  float *cosines = malloc((size_t)job->against_count * sizeof *cosines);
+  if (!cosines) return ATTN2C_MEMORY;
+  compare(job, answer->values, cosines);
+  const int count = attn2c_best(cosines, job->against_count, ATTN2C_AS_IT_IS, top, job->picks);
+  free(cosines);
+  return job->arguments->answers == ATTN2C_ANSWERS_JSONL
+             ? attn2c_picture_write_json_similar(answer, job->picks, count, job->out)
+             : attn2c_picture_write_similar(answer, job->picks, count, job->out);
+}
+
+/* Writes the cosines of all pictures as an array. */
+static int write_cosines(const job *job) {
+  const int64_t shape[2] = {job->done, job->against_count};
+  float *cosines = malloc((size_t)(shape[0] * shape[1]) * sizeof *cosines);
+  if (!cosines) {
+    attn2c_say(job->message, "--against: no memory for the cosines");
+    return ATTN2C_MEMORY;
+  }
+  const array *answer = &job->arrays[job->facts->output];
+  for (int64_t i = 0; i < job->done; i++)
+    compare(job, answer->values + i * answer->each, cosines + i * shape[1]);
+  const int status = attn2c_npy_write("/dev/stdout", ATTN2C_F32, 2, shape, cosines, job->message);
+  free(cosines);
+  return status;
 }
 
 /* Assigns the files of --output to arrays. */
@@ -213,6 +281,10 @@ static int write_answers(job *job, int64_t count) {
     const char *name = attn2c_picture_name(&job->source, (int)(job->done + i));
     answer.name = has_names || is_json ? name : NULL;
     answer.values = (const float *)job->outputs[job->facts->output] + i * answer_of(job)->each;
+    if (job->against) {
+      status = write_against(job, &answer);
+      continue;
+    }
     status = (is_json ? attn2c_picture_write_json : attn2c_picture_write_text)(&answer, job->picks, job->out);
   }
   if (status != ATTN2C_OK) {
@@ -280,13 +352,15 @@ static int write_all(job *job) {
   if (arguments->similar)
     return attn2c_similar_write(answer_of(job)->values, job->done, answer_of(job)->each, arguments->answers,
                                 job->out, job->message);
+  if (job->against && arguments->answers == ATTN2C_ANSWERS_NPY) return write_cosines(job);
   return arguments->answers == ATTN2C_ANSWERS_NPY ? write_array(job, answer_of(job), "/dev/stdout")
                                                   : ATTN2C_OK;
 }
 
 static int run_job(job *job, FILE *notes) {
   const attn2c_arguments *arguments = job->arguments;
-  const int is_asked = arguments->answers != ATTN2C_ANSWERS_NONE || arguments->top > 0 || arguments->similar;
+  const int is_asked = arguments->answers != ATTN2C_ANSWERS_NONE || arguments->top > 0 ||
+                       arguments->similar || arguments->against != NULL;
   const int gathers = arguments->similar || arguments->answers == ATTN2C_ANSWERS_NPY;
   job->prints = (is_asked || arguments->output_count == 0) && !gathers;
   int status = check_usage(job);
@@ -296,6 +370,7 @@ static int run_job(job *job, FILE *notes) {
     answer_of(job)->is_kept = gathers;
     status = bind(job);
   }
+  if (status == ATTN2C_OK) status = read_against(job);
   if (status == ATTN2C_OK) status = open_model(job, notes);
   if (status == ATTN2C_OK) status = answer_all(job);
   return status == ATTN2C_OK ? write_all(job) : status;
@@ -322,6 +397,7 @@ static int run(const attn2c_descriptor *model, const attn2c_picture_facts *facts
   }
   attn2c_free(job->image);
   free(job->arrays);
+  free(job->against);
   free(job->outputs);
   free(job);
   return status;

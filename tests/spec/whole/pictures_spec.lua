@@ -132,6 +132,24 @@ describe("a picture", function()
     assert.equal(2 * 24, tabs) -- a name and 24 numbers
   end)
 
+  it("is compared with embeddings, as of texts by the other tower", function()
+    local run = "clip_image/clip_image run --weights " .. shell(goldens .. "/clip_image") .. " --image "
+    local place = shell(goldens .. "/clip_image/out_image_embeds.npy") -- of the pictures themselves, in their order
+    local first = run .. shell(pictures .. "/" .. names[2])
+    assert.matches("^2\t1%.0000\t%d\t[-0-9.]+\n$", sh(first .. " --against " .. place .. " --top 2"))
+    local _, tabs = sh(first .. " --against " .. place):gsub("\t", "")
+    assert.equal(2 * 5 - 1, tabs)
+    assert.matches('"similar":%[{"number":2,"cosine":%S+},', sh(first .. " --format jsonl --against " .. place))
+    sh(first .. " --image " .. shell(pictures .. "/" .. names[1]) .. " --format npy --against " .. place .. " >cosines.npy")
+    local cosines = floats(folder .. "/cosines.npy")
+    assert.equal(16, #cosines)
+    assert.is_true(math.abs(cosines[2] - 1) < 1e-5 and math.abs(cosines[9] - 1) < 1e-5)
+    local code, said = fails(first .. " --against " .. shell(goldens .. "/clip_image/out_pixel_values.npy"))
+    assert.equal(3, code)
+    assert.matches("float32 %[count%]%[24%] is expected\n$", said)
+    assert.equal(2, (fails("whole/vit_labels run --weights vit_labels --image x.png --against x.npy")))
+  end)
+
   it("that is damaged, missing or no picture is refused in one line", function()
     local run = "whole/vit_labels run --weights vit_labels --image "
     sh(("mkdir -p bad none && head -c 400 %s >bad/cut.jpg"):format(shell(pictures .. "/rgb420.jpg")))
