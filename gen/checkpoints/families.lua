@@ -20,7 +20,8 @@ local families = {}
 
 local list = { "albert", "bert", "clip_text", "clip_vision", "deit", "dinov2", "distilbert", "electra", "gemma",
   "gemma2", "gemma3", "gpt2", "gpt_neox", "granite", "gte", "jina_bert", "llama", "mistral", "modernbert", "mpnet",
-  "nomic_bert", "olmo2", "phi", "phi3", "qwen2", "qwen3", "roberta", "smollm3", "starcoder2", "t5", "timm", "vit" }
+  "nomic_bert", "olmo2", "phi", "phi3", "qwen2", "qwen3", "roberta", "siglip_vision", "smollm3", "starcoder2", "t5",
+  "timm", "vit" }
 
 --- The uses of models, in the order of the README's table.
 families.uses = { "embeddings, rerankers, classification", "classification, question answering", "states of texts",

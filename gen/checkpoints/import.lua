@@ -185,7 +185,7 @@ local function image_input(self)
   local sides = f.sides or f.image
   return { stage = "image", channels = f.channels, height = sides[1], width = sides[2], patch = f.patch[1],
     distillation_token = self.family.image.distillation_token, registers = f.registers or nil,
-    norm = self.family.image.norm, bias = self.family.image.patch_bias }
+    class_token = self.family.image.class_token, norm = self.family.image.norm, bias = self.family.image.patch_bias }
 end
 
 local function limit_of(self, first)

@@ -100,6 +100,12 @@ stages.constructors = {
         meaning = "the input pool_mask [batch][seq] has 1 where a row is taken; texts fill it with 0 for the prompt" },
       of = of_field, name = name_field },
   },
+  attend = {
+    place = "output",
+    meaning = "one row a sequence: y, what a learned query takes of all rows by attention of the model's heads, plus "
+      .. "the feed-forward of the norm of y (SigLIP)",
+    fields = { name = name_field },
+  },
   normalise = {
     place = "output",
     meaning = "x / max(|x|, 1e-12), a row",

@@ -215,6 +215,20 @@ function output_stages.pool(self, x, stage, path)
       first = mask and past > 0 and past or nil })
 end
 
+-- Pools by attention with a learned query.
+function output_stages.attend(self, x, _, path)
+  path = path .. ".attend"
+  local memory = self.memory
+  self.memory = { states = x }
+  local probe = self:weight(path .. ".probe.weight", { 1, self.spec.d_model }, 0, 1)
+  local query = self:op("join", path .. ".query", { a = probe }, { batch = self.batch, zeros = 0 })
+  local y = attention.cross(self, path, -1, query)
+  self.memory = memory
+  local z = feed_forward(self, path .. ".ff", self:norm(path .. ".norm", y))
+  y = self:op("add", path .. ".sum", { a = z, b = y })
+  return self:op("pool", path .. ".pool", { x = y }, { ["function"] = "first" })
+end
+
 function output_stages.linear(self, x, stage, path)
   local y = self:linear(path .. ".linear", x, stage.to, stage.bias)
   if not stage.activation then return y end
@@ -230,7 +244,7 @@ function output_stages.topk(self, x, stage, path)
 end
 
 local default_output_names = { hidden = "hidden", norm = "hidden", pool = "pooled", linear = "logits",
-  vocabulary = "logits", normalise = "embedding", argmax = "label",
+  vocabulary = "logits", normalise = "embedding", attend = "pooled", argmax = "label",
   softmax = "probabilities", log_softmax = "log_probabilities", topk = "top" }
 
 -- Returns rows [batch][seq][width] as [seq][batch][width] if the layout says so.
@@ -261,6 +275,7 @@ local function output(self, x)
     end
     results[i] = x
     has_rows[i] = has_rows[stage.of or i - 1] and (stage.stage ~= "pool" or stage.over == "all")
+      and stage.stage ~= "attend"
     local member = stage.name
     if not member and (i == #stages or stage.stage == "hidden") then
       member = default_output_names[stage.stage] or "activations"

@@ -248,6 +248,13 @@ CASES.update({
                         {"tower": "get_image_features"}),
 })
 
+SIGLIP_TEXT = {**{key: value for key, value in CLIP_TEXT.items() if key != "projection_dim"}}
+CASES.update({
+    "siglip_vision_model": ("SiglipVisionModel", VIT, {}),
+    "siglip_both": ("SiglipModel", {"text_config": SIGLIP_TEXT, "vision_config": VIT},
+                    {"tower": "get_image_features"}),
+})
+
 HIDDEN_ONLY = {"text_embeds", "image_embeds", "last_hidden_state", "pooler_output", "logits", "start_logits", "end_logits"}
 
 
@@ -477,7 +484,7 @@ def write(name):
     if "change" in special:
         globals()[special["change"]](folder)
     mask, seq = None, special.get("length", SEQ)
-    if "pixel" in model.main_input_name or "image" in name and "both" in name:
+    if "pixel" in model.main_input_name or name in ("clip_both_image", "siglip_both"):
         inputs = {"pixel_values": torch.randn(BATCH, 3, 8, 8, generator=generator)}
     else:
         inputs = text_inputs(name, config, generator, seq)

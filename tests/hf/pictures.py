@@ -50,6 +50,7 @@ CASES = {
                            "do_normalize": False}), {}),
     "clip_image": ("CLIPVisionModelWithProjection", {**CLIP_VISION, "image_size": 16},
                    ("clip", {"size": {"shortest_edge": 16}, "crop_size": {"height": 16, "width": 16}}), {}),
+    "siglip_image": ("SiglipVisionModel", SMALL, ("siglip", {"size": {"height": 16, "width": 16}}), {}),
     "dinov2_resized": ("Dinov2Model", {**DINO, "mlp_ratio": 1, "image_size": 24},
                        ("bit", {"size": {"shortest_edge": 18}, "crop_size": {"height": 16, "width": 16}}), {}),
     "deit_crop": ("DeiTForImageClassificationWithTeacher", {**SMALL, **LABELS},

@@ -44,6 +44,20 @@ function checks.pool(say, key, stage, rows)
   end
 end
 
+function checks.attend(say, key, _, rows)
+  if rows.pooled then say(key, "the rows were pooled before; one pool is allowed") end
+  local spec = rows.spec
+  local shows = spec.attention_output and (spec.attention_output.kind ~= "none" or spec.attention_output.scores)
+  if spec.input.stage ~= "image" then say(key, "goes with input = image { ... }") end
+  if rows.width ~= spec.d_model then
+    say(key, ("the rows are %s wide, but d_model is expected"):format(tostring(rows.width)))
+  end
+  if spec.d_ff == 0 then say(key, "goes with a feed-forward, but d_ff is 0") end
+  if spec.projections ~= true then say(key, "goes with projections = true") end
+  if shows then say(key, "does not go with attention_output") end
+  rows.pooled = true
+end
+
 function checks.argmax(_, _, _, rows) rows.ended = "argmax, which gives integers" end
 
 function checks.topk(say, key, stage, rows)

@@ -329,6 +329,42 @@ local function clip_text()
   }, classes = { Model = { bare }, ModelWithProjection = { projected } } }
 end
 
+-- SigLIP's image tower, whose head has the rules of one attention.
+local function siglip_vision()
+  local function pair(name) return ("vision_model.head.%s head.%s"):format(name, name) end
+  local stages = output({ hidden, { "attend", name = "pooler_output" } }, "siglip_vision")
+  stages.names, stages["names.1"] = NONE, "siglip_vision"
+  local function rule(path, name, part)
+    local key = "names.output.2.attend." .. path
+    if not part then
+      stages[key] = pair(name)
+    else
+      stages[key .. ".1"], stages[key .. ".2"] = "vision_model.head." .. name, "head." .. name
+      stages[key .. ".part"], stages[key .. ".parts"] = part, 3
+    end
+  end
+  for number, part in ipairs { "q", "k", "v" } do
+    rule("cross." .. part .. ".weight", "attention.in_proj_weight", number)
+    rule("cross." .. part .. ".bias", "attention.in_proj_bias", number)
+  end
+  rule("cross.out", "attention.out_proj")
+  rule("norm", "layernorm")
+  rule("ff.up", "mlp.fc1")
+  rule("ff.down", "mlp.fc2")
+  rule("probe.weight", "probe")
+  local base = like(like(image, stages), { activation = "gelu_tanh", eps = 1e-6, ["input.class_token"] = false })
+  return { base = base, classes = { Model = { stages } }, cases = {
+    { { hidden_size = 384, num_attention_heads = 6 }, { d_model = 384, heads = 6, d_ff = 3072 } },
+    { { num_hidden_layers = 3 }, { layers = 3 } },
+    { { intermediate_size = 100 }, { d_ff = 100 } },
+    { { hidden_act = "gelu" }, { activation = "gelu" } },
+    { { layer_norm_eps = 1e-5 }, { eps = 1e-5 } },
+    { { image_size = 64 }, { ["input.height"] = 64, ["input.width"] = 64 } },
+    { { patch_size = 8 }, { ["input.patch"] = 8 } },
+    { { num_channels = 1 }, { ["input.channels"] = 1 } },
+  } }
+end
+
 -- Layers in n groups, as one text.
 local function groups(layers, count)
   local list = {}
@@ -546,6 +582,7 @@ values.families = {
 
   clip_text_model = clip_text(),
   clip_vision_model = clip_vision(),
+  siglip_vision_model = siglip_vision(),
 
   dinov2 = dinov2(),
   dinov2_with_registers = with_registers,

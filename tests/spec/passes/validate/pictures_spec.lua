@@ -40,4 +40,16 @@ describe("passes.validate.pictures", function()
     assert.same({ "pictures: goes with input = image { ... }" },
       refusals({}, { seq = 4, input = { stage = "hidden" } }))
   end)
+
+  it("goes before a pool by attention, where that is allowed", function()
+    local attend = { { stage = "attend", name = "pooled" } }
+    assert.same({}, refusals({}, { output = attend }))
+    assert.same({ "output.1: does not go with attention_output" },
+      refusals({}, { output = attend, attention_output = "heads" }))
+    assert.same({ "output.2: the rows are 4 wide, but d_model is expected" },
+      refusals({}, { output = { { stage = "linear", to = 4 }, attend[1] } }))
+    assert.same({ "output.1: goes with a feed-forward, but d_ff is 0" }, refusals({}, { output = attend, d_ff = 0 }))
+    assert.same({ "output.2: the rows were pooled before; one pool is allowed" },
+      refusals({}, { output = { attend[1], { stage = "pool", over = "first" } } }))
+  end)
 end)

@@ -1,0 +1,50 @@
+-- siglip_vision.lua: describes the image tower of SigLIP (Zhai et al. 2023), from a folder of it or of both towers. A
+-- learned query that attends to the patches makes the embedding. The text tower, which needs padding to 64 tokens that
+-- the model sees, is not supported.
+local heads = require("checkpoints.heads")
+
+local config = {}
+local other_defaults = { eps = 1e-6, activation = "gelu_pytorch_tanh" }
+local others = { qkv_bias = true, pooler_width = true, pooler_activation = true }
+for _, entry in ipairs(heads.vit_config()) do
+  entry.default = other_defaults[entry.to] or entry.default
+  if not others[entry.to] then config[#config + 1] = entry end
+end
+
+local function named(name, part)
+  return { "vision_model.head." .. name, "head." .. name, part = part, parts = part and 3 }
+end
+
+-- The stage of the head, as an output of this name.
+local function pooled(name)
+  local tensors = { ["probe.weight"] = named("probe"), ["cross.out"] = named("attention.out_proj"),
+    norm = named("layernorm"), ["ff.up"] = named("mlp.fc1"), ["ff.down"] = named("mlp.fc2") }
+  for number, part in ipairs { "q", "k", "v" } do
+    tensors["cross." .. part .. ".weight"] = named("attention.in_proj_weight", number)
+    tensors["cross." .. part .. ".bias"] = named("attention.in_proj_bias", number)
+  end
+  return { "attend", name = name, tensors = tensors }
+end
+
+return {
+  known = "SigLIP: the image tower, or one of both",
+  use = "pictures",
+  model_types = { siglip_vision_model = "SiglipVision", siglip = "" },
+  called = { siglip = "SigLIP (its image tower)", siglip_vision_model = "SigLIP's image tower" },
+  inside = { siglip = "vision_config" },
+  prefixes = { "vision_model.", "" },
+  tensors = heads.clip_layers {
+    { "input.positions", "embeddings.position_embedding" },
+    { "input.patches", "embeddings.patch_embedding" },
+    { "final_norm", "post_layernorm" },
+  },
+  config = config,
+  only = { vision_use_head = { { true }, "an image tower without its head" } },
+  unused = { "num_image_tokens", "projection_dim" },
+  fixed = { norm = "pre", final_norm = true },
+  image = { class_token = false },
+  heads = {
+    SiglipModel = { pooled("image_embeds") },
+    Model = { { "hidden", name = "last_hidden_state" }, pooled("pooler_output") },
+  },
+}
