@@ -191,8 +191,8 @@ CASES.update({
 # Encoders after BERT.
 CASES.update({
     "modernbert_model": ("ModernBertModel", MODERN, {}),
-    "modernbert_masked": ("ModernBertForMaskedLM", {**MODERN, "attention_bias": True, "mlp_bias": True, "norm_bias": True,
-                                                    "classifier_bias": True}, {}),
+    "modernbert_masked": ("ModernBertForMaskedLM", {**MODERN, "attention_bias": True, "mlp_bias": True,
+                                                    "norm_bias": True, "classifier_bias": True}, {}),
     "modernbert_sequence": ("ModernBertForSequenceClassification", {**MODERN, **LABELS, "classifier_pooling": "mean"},
                             {"change": "old_modernbert"}),
     "modernbert_token": ("ModernBertForTokenClassification", {**MODERN, **LABELS}, {}),

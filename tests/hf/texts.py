@@ -74,6 +74,7 @@ CASES = {
     "question": ("BertForQuestionAnswering", bert(), "bert_uncased", QUESTIONS, CONTEXTS),
     "windows": ("RobertaForQuestionAnswering", ROBERTA, "roberta", LONG_QUESTIONS, LONG_CONTEXTS),
     "sentence": ("BertModel", bert(), "bert_uncased", TEXTS, None),
+    "modern": ("ModernBertModel", goldens.MODERN | {"max_position_embeddings": MOST}, "roberta", TEXTS, None),
     "prompt": ("BertModel", bert(), "bert_uncased", [text for text in TEXTS if text], None),
     "modules": ("BertModel", bert(), "bert_uncased", [text for text in TEXTS if text], None),
     "reranker": ("BertForSequenceClassification", bert(num_labels=1), "bert_uncased", TEXTS, PAIRS),
@@ -84,6 +85,7 @@ CASES = {
 }
 
 
+SENTENCES = {"sentence", "modern"} # mean embeddings, scaled to unit vectors
 STRIDES = {"question": [None], "windows": [None, 0, 5]} # None: the program's own
 
 
@@ -171,7 +173,7 @@ def of_embedding(model, row, *_):
 
 
 ANSWERS = {"sequence": of_labels, "pairs": of_labels, "many": of_labels, "token": of_tokens, "masked": of_masks,
-           "question": of_span, "windows": of_span, "next": of_next, "sentence": of_embedding}
+           "question": of_span, "windows": of_span, "next": of_next, "sentence": of_embedding, "modern": of_embedding}
 
 
 def sentence_modules(folder):
@@ -272,7 +274,7 @@ def outputs_of(name, class_name, result, length):
     found = {key: result[key][0].float() for key in sorted(goldens.HIDDEN_ONLY & set(result.keys()))}
     if "LMHead" in class_name:
         found["logits"] = found["logits"][length - 1]
-    if name == "sentence":
+    if name in SENTENCES:
         mean = found["last_hidden_state"].mean(0)
         found = {"sentence_embedding": mean / mean.norm()}
     return found
@@ -319,11 +321,11 @@ def write(name):
     generator = torch.Generator().manual_seed(zlib.crc32(name.encode()))
     tokenizer = tokenizer_of(folder, tokenizer_name, name)
     model_class = getattr(hf, class_name)
-    model = model_class(model_class.config_class(**settings, vocab_size=len(tokenizer)))
+    model = model_class(model_class.config_class(**{**settings, "vocab_size": len(tokenizer)}))
     goldens.fill(model, generator)
     model.half().save_pretrained(folder)
     model = model_class.from_pretrained(folder, dtype=torch.float32).eval()
-    if name in ("sentence", "prompt"):
+    if name in SENTENCES or name == "prompt":
         sentence_modules(folder)
     if name == "prompt":
         sentence_prompt(folder)

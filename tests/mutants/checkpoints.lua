@@ -85,6 +85,21 @@ return function(of, spec)
       wrong = "layers with a window have the base of the others" },
   }
 
+  of("gen/checkpoints/families/gemma3.lua", values) {
+    { name = "gemma3_both_sides", old = "facts.window // 2 + 1", new = "facts.window + 1",
+      filter = "gemma3_text gives each", wrong = "a window to both sides is not halved" },
+  }
+
+  of("gen/checkpoints/families/gte.lua", values) {
+    { name = "gte_ntk", old = "factor ^ (2 * facts.heads / facts.d_model)", new = "factor",
+      filter = "of new gives each", wrong = "all frequencies are divided by the factor" },
+  }
+
+  of("gen/checkpoints/families/nomic_bert.lua", values) {
+    { name = "nomic_padded", old = "(facts.vocab + facts.multiple - 1) // facts.multiple * facts.multiple",
+      new = "facts.vocab", filter = "nomic_bert gives each", wrong = "the vocabulary is not padded" },
+  }
+
   of("gen/checkpoints/families/smollm3.lua", values) {
     { name = "smollm3_rope", old = "i % facts.interval ~= 0 and 1 or 0",
       new = "(i - 1) % facts.interval ~= 0 and 1 or 0",

@@ -9,9 +9,10 @@ local function third(number) return { "encoder.layer.*.attention.qkv_proj", part
 -- Returns rope_theta and rope_scaling of a published folder. Its only scaling is called ntk: a base that is greater by
 -- the factor, and frequencies that are less by a root of it.
 local function published_angles(facts)
-  local given = facts.rope_scaling
-  if not given or next(given) == nil then return facts.rope_theta, nil end
-  local kind, factor = given.type or given.rope_type, given.factor
+  local given = facts.rope_scaling or facts.rope_parameters or {}
+  local kind, factor = given.type or given.rope_type or "default", given.factor
+  local base = type(given.rope_theta) == "number" and given.rope_theta or facts.rope_theta
+  if kind == "default" then return base, nil end
   if kind ~= "ntk" or given.mixed_b ~= nil then
     faults.raise("usage", ("config.json: rope_scaling: type %s%s is not supported; supported is ntk without mixed_b")
       :format(type(kind) == "string" and faults.quote(kind) or tostring(kind), given.mixed_b and " with mixed_b" or ""))
@@ -19,7 +20,7 @@ local function published_angles(facts)
   if type(factor) ~= "number" or factor < 1 then
     faults.raise("format", "config.json: rope_scaling.factor: a number of at least 1 is expected")
   end
-  return facts.rope_theta * factor, { type = "linear", factor = factor ^ (2 * facts.heads / facts.d_model) }
+  return base * factor, { type = "linear", factor = factor ^ (2 * facts.heads / facts.d_model) }
 end
 
 -- Names queries, keys and values that are tensors of their own.

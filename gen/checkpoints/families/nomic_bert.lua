@@ -11,8 +11,8 @@ local function set_published(facts, config)
   local is_biased = flag("qkv_proj_bias")
   facts.bias = { qkv = is_biased, out = is_biased, up = flag("mlp_fc1_bias"), down = flag("mlp_fc2_bias") }
   facts.head_bias = facts.bias.up
-  if config.rotary_emb_fraction == nil then
-    faults.raise("usage", "config.json: rotary_emb_fraction: missing: positions in a table are not supported")
+  if config.rotary_emb_fraction ~= 1 then -- the published default is 0
+    faults.raise("usage", "config.json: rotary_emb_fraction: 1 is expected: positions in a table are not supported")
   end
   if config.rotary_emb_base == nil and config.rope_theta == nil then facts.rope_base = 10000.0 end
   facts.vocab = (facts.vocab + facts.multiple - 1) // facts.multiple * facts.multiple

@@ -216,6 +216,8 @@ return function(values)
     cases = gte_cases {
       { { rope_parameters = json.null, rope_scaling = json.null }, {} },
       { { rope_scaling = { type = "ntk", factor = 8.0 }, rope_theta = 20000 }, linear(160000.0, 8 ^ (1 / 32)) },
+      { { rope_parameters = { rope_type = "ntk", factor = 8.0, rope_theta = 20000 } }, linear(160000.0, 8 ^ (1 / 32)) },
+      { { rope_parameters = { rope_type = "default", rope_theta = 500.0 } }, { rope_theta = 500.0 } },
     },
     classes = gte_classes("relu"),
   }

@@ -157,7 +157,7 @@ describe("config.json", function()
         "rope_scaling.factor: a number of at least 1 is expected" },
       { { model_type = "new", position_embedding_type = "absolute" }, 'position_embedding_type: "absolute"' },
       { { model_type = "nomic_bert", moe_every_n_layers = 2 }, "moe_every_n_layers: 2 is not supported: mixtures" },
-      { { model_type = "nomic_bert", activation_function = "swiglu" }, "rotary_emb_fraction: missing" },
+      { { model_type = "nomic_bert", activation_function = "swiglu" }, "rotary_emb_fraction: 1 is expected" },
       { { model_type = "modernbert", classifier_pooling = "max" },
         'classifier_pooling: "max" is not supported; supported are cls, mean' },
       { { model_type = "gemma", quantization_config = { bits = 4 } }, "quantization_config: quant_method: nil" },
