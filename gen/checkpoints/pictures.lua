@@ -44,9 +44,12 @@ local function size_of(value, edge)
   if is_count(value) then return edge and { shortest_edge = value } or { height = value, width = value } end
   if type(value) ~= "table" then return nil end
   if is_count(value[1]) and is_count(value[2]) and #value == 2 then return { height = value[1], width = value[2] } end
-  local known = { height = value.height, width = value.width, shortest_edge = value.shortest_edge }
+  local known, names = {}, words.set { "height", "width", "shortest_edge" }
   for name, each in pairs(value) do
-    if each ~= json.null and (known[name] ~= each or not is_count(each)) then return nil end
+    if each ~= json.null then
+      if not names[name] or not is_count(each) then return nil end
+      known[name] = each
+    end
   end
   local is_edge, is_exact = known.shortest_edge ~= nil, known.height ~= nil and known.width ~= nil
   return is_edge ~= (known.height ~= nil or known.width ~= nil) and (is_edge or is_exact) and known or nil
