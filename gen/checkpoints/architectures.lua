@@ -227,51 +227,56 @@ local function modules_of(file, place)
     { kind = "Normalize" } }
 end
 
-architectures.bert = {
-  model_type = "bert", class = "BertModel",
-  keys = {
-    { "embedding_length", "hidden_size", "count" },
-    { "feed_forward_length", "intermediate_size", "count" },
-    { "block_count", "num_hidden_layers", "count" },
-    { "attention.head_count", "num_attention_heads", "count" },
-    { "context_length", "max_position_embeddings", "count" },
-    { "attention.layer_norm_epsilon", "layer_norm_eps", "number" },
-  },
-  derive = function(config, file)
-    config.vocab_size, config.type_vocab_size = file.rows("token_embd.weight"), file.rows("token_types.weight")
-    config.max_position_embeddings = file.rows("position_embd.weight")
-    return modules_of(file, "bert.pooling_type")
-  end,
-  tensors = {
+-- Returns the keys of encoders, and `more`.
+local function encoder_keys(more)
+  local list = {
+    key("embedding_length", "hidden_size"),
+    key("feed_forward_length", "intermediate_size"),
+    key("block_count", "num_hidden_layers"),
+    key("attention.head_count", "num_attention_heads"),
+    key("context_length", "max_position_embeddings"),
+    key("attention.layer_norm_epsilon", "layer_norm_eps", "number"),
+  }
+  return table.move(more, 1, #more, #list + 1, list)
+end
+
+-- Returns the naming scheme of encoders, with rules of their own first.
+local function encoder_tensors(own)
+  local list = {
     { "input.tokens", "token_embd" },
-    { "input.positions.weight", { "position_embd.weight", plus = { "token_types.weight", row = 0 },
-      when = { "input.types", 0 } } },
-    { "input.positions", "position_embd" },
     { "input.types", "token_types" },
     { "input.norm", "token_embd_norm" },
-    { "l*.attn.q", "blk.*.attn_q" },
-    { "l*.attn.k", "blk.*.attn_k" },
-    { "l*.attn.v", "blk.*.attn_v" },
     { "l*.attn.out", "blk.*.attn_output" },
     { "l*.norm1", "blk.*.attn_output_norm" },
     { "l*.ff.up", "blk.*.ffn_up" },
     { "l*.ff.down", "blk.*.ffn_down" },
     { "l*.norm2", "blk.*.layer_output_norm" },
+  }
+  return table.move(list, 1, #list, #own + 1, own)
+end
+
+architectures.bert = {
+  model_type = "bert", class = "BertModel",
+  keys = encoder_keys {},
+  derive = function(config, file)
+    config.vocab_size, config.type_vocab_size = file.rows("token_embd.weight"), file.rows("token_types.weight")
+    config.max_position_embeddings = file.rows("position_embd.weight")
+    return modules_of(file, "bert.pooling_type")
+  end,
+  tensors = encoder_tensors {
+    { "input.positions.weight", { "position_embd.weight", plus = { "token_types.weight", row = 0 },
+      when = { "input.types", 0 } } },
+    { "input.positions", "position_embd" },
+    { "l*.attn.q", "blk.*.attn_q" },
+    { "l*.attn.k", "blk.*.attn_k" },
+    { "l*.attn.v", "blk.*.attn_v" },
   },
 }
 
 architectures["nomic-bert"] = {
-  model_type = "nomic_bert", class = "NomicBertModel", output = { ["embeddings.word_embeddings.weight"]
-    = "token_embd.weight" },
-  keys = {
-    { "embedding_length", "hidden_size", "count" },
-    { "feed_forward_length", "intermediate_size", "count" },
-    { "block_count", "num_hidden_layers", "count" },
-    { "attention.head_count", "num_attention_heads", "count" },
-    { "context_length", "max_position_embeddings", "count" },
-    { "attention.layer_norm_epsilon", "layer_norm_eps", "number" },
-    maybe("rope.freq_base", "rope_theta", "number"),
-  },
+  model_type = "nomic_bert", class = "NomicBertModel",
+  output = { ["embeddings.word_embeddings.weight"] = "token_embd.weight" },
+  keys = encoder_keys { maybe("rope.freq_base", "rope_theta", "number") },
   derive = function(config, file)
     config.vocab_size = file.rows("token_embd.weight")
     config.type_vocab_size = has(file, "token_types.weight") and file.rows("token_types.weight") or 0
@@ -283,21 +288,13 @@ architectures["nomic-bert"] = {
     file.set_rotary(config)
     return modules_of(file, "nomic-bert.pooling_type")
   end,
-  tensors = {
+  tensors = encoder_tensors {
     { "input.tokens.weight", { "token_embd.weight", plus = { "token_types.weight", row = 0 },
       when = { "input.types", 0 } } },
-    { "input.tokens", "token_embd" },
-    { "input.types", "token_types" },
-    { "input.norm", "token_embd_norm" },
     { "l*.attn.q", third(1) },
     { "l*.attn.k", third(2) },
     { "l*.attn.v", third(3) },
-    { "l*.attn.out", "blk.*.attn_output" },
-    { "l*.norm1", "blk.*.attn_output_norm" },
     { "l*.ff.gate", "blk.*.ffn_gate" },
-    { "l*.ff.up", "blk.*.ffn_up" },
-    { "l*.ff.down", "blk.*.ffn_down" },
-    { "l*.norm2", "blk.*.layer_output_norm" },
   },
 }
 

@@ -66,6 +66,16 @@ function heads.masked_lm(t)
   }
 end
 
+heads.bert = {
+  Model = heads.model("pooler.dense"),
+  ForSequenceClassification = heads.pooled("pooler.dense"),
+  ForTokenClassification = heads.token_classification,
+  ForQuestionAnswering = heads.question_answering,
+  ForMaskedLM = heads.masked_lm { transform = "cls.predictions.transform.dense",
+    norm = "cls.predictions.transform.LayerNorm", vocabulary = "cls.predictions.decoder",
+    bias = "cls.predictions.bias" },
+}
+
 heads.roberta = {
   Model = heads.model("pooler.dense"),
   ForSequenceClassification = heads.two_layers("tanh"),

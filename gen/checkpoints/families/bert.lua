@@ -13,13 +13,5 @@ return {
   tensors = heads.bert_tensors(),
   config = heads.bert_config { vocab = 30522, types = 2, width = 768, layers = 12, heads = 12, d_ff = 3072 },
   fixed = { norm = "post" },
-  heads = {
-    Model = heads.model("pooler.dense"),
-    ForSequenceClassification = heads.pooled("pooler.dense"),
-    ForTokenClassification = heads.token_classification,
-    ForQuestionAnswering = heads.question_answering,
-    ForMaskedLM = heads.masked_lm { transform = "cls.predictions.transform.dense",
-      norm = "cls.predictions.transform.LayerNorm", vocabulary = "cls.predictions.decoder",
-      bias = "cls.predictions.bias" },
-  },
+  heads = heads.bert,
 }

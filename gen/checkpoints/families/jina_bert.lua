@@ -53,13 +53,5 @@ return {
     facts.activation = activation or facts.activation
     if has("encoder.layer.0.attention.self.layer_norm_q.weight") then facts.qk_norm = "all" end
   end,
-  heads = {
-    Model = heads.model("pooler.dense"),
-    ForSequenceClassification = heads.pooled("pooler.dense"),
-    ForTokenClassification = heads.token_classification,
-    ForQuestionAnswering = heads.question_answering,
-    ForMaskedLM = heads.masked_lm { transform = "cls.predictions.transform.dense",
-      norm = "cls.predictions.transform.LayerNorm", vocabulary = "cls.predictions.decoder",
-      bias = "cls.predictions.bias" },
-  },
+  heads = heads.bert,
 }
