@@ -2,10 +2,12 @@
 process of its own on the same cores, measured in turn. Prints a table: tokens/s of both, and the
 median of the rounds' ratios with their quartiles. Run by run.sh --generate.
 
-    generate.py [--models smol,gpt2,qwen] [--precision f32,bf16] [--threads 1,2] [--rounds N]
+    generate.py [--models smol,gpt2,qwen,llama] [--precision f32,bf16,q8_0,q4_0,q4_1] [--threads 1,2] [--rounds N]
 
-The shapes are those of SmolLM2-135M, GPT-2 and Qwen2.5-0.5B, all in the form of Llama. llama.cpp keeps
-keys and values in f16, its default; attn2c in the type of its products.
+The shapes are those of SmolLM2-135M, GPT-2, Qwen2.5-0.5B and Llama-3.2-1B, all in the form of Llama. llama.cpp
+keeps keys and values in f16, its default; attn2c in the type of its products. With a type of GGUF's blocks both
+read the same file. LLAMA_PLAIN=1 in the environment keeps llama.cpp from repacking weights, for AMX among others:
+llama-cpp-python 0.3.36 ends with a fault in its tiles on some machines.
 """
 import argparse
 import os
@@ -24,18 +26,21 @@ SHAPES = {
     "smol": dict(d_model=576, heads=9, kv_heads=3, layers=30, d_ff=1536, vocab=49152),
     "gpt2": dict(d_model=768, heads=12, kv_heads=12, layers=12, d_ff=3072, vocab=50257),
     "qwen": dict(d_model=896, heads=14, kv_heads=2, layers=24, d_ff=4864, vocab=151936),
+    "llama": dict(d_model=2048, heads=32, kv_heads=8, layers=16, d_ff=8192, vocab=128256),
 }
+BLOCKS = {"q8_0": "int8", "q4_0": "int4", "q4_1": "int4m"}     # GGUF's types, and the words of the key `weights`
 CONTEXT, SEQUENCES = 1280, 8
 ROWS = {"prompt of 512": ("prefill 512", 512), "token at 0": ("decode 1 0 8", 1),
         "token at 1,000": ("decode 1 1000 8", 1), "8 sequences at 0": ("decode 8 0 4", 8)}
-LARGEST_DIFFERENCE = {"f32": 5e-3, "bf16": 5e-2}     # of the logits' norm; llama.cpp's keys and values are f16
+# Of the logits' norm; llama.cpp's keys and values are f16. With blocks both round inputs to int8, in different ways.
+LARGEST_DIFFERENCE = {"f32": 5e-3, "bf16": 5e-2, **dict.fromkeys(BLOCKS, 0.3)}
 EPSILON = 1e-5
 QUIET_SECONDS = 0.03     # threads of OpenMP wait by spinning for some 10 ms after a call
 
 DESCRIPTION = """return {{ name = "{name}", d_model = {d_model}, heads = {heads}, kv_heads = {kv_heads}, layers = {layers},
   d_ff = {d_ff}, context = {context}, sequences = {sequences}, mask = "causal", norm = "pre", final_norm = true,
   norm_kind = "rms", eps = {epsilon}, gated = true, activation = "silu", positions = "rope", bias = false,
-  precision = "{precision}", threads = {threads}, input = tokens {{ vocab = {vocab} }},
+  {numbers}, threads = {threads}, input = tokens {{ vocab = {vocab} }},
   output = {{ vocabulary {{ tied = true }} }} }}
 """
 
@@ -95,8 +100,8 @@ def write_gguf(name, shape, precision):
     for _, other, value in values(shape):
         if "attn_q" in other or "attn_k" in other:
             value = interleaved(value, shape["heads"] if "attn_q" in other else shape["kv_heads"])
-        if precision == "bf16" and value.ndim > 1:
-            kind = gguf.GGMLQuantizationType.BF16
+        if precision != "f32" and value.ndim > 1:
+            kind = gguf.GGMLQuantizationType[precision.upper()]
             writer.add_tensor(other, gguf.quants.quantize(value, kind), raw_dtype=kind)
         else:
             writer.add_tensor(other, value)
@@ -112,11 +117,14 @@ def open_engines(model, precision, threads, cores):
     shape, name = SHAPES[model], f"generate_{model}_{precision}_{threads}"
     OUT.mkdir(parents=True, exist_ok=True)
     description = OUT / f"{name}.lua"
+    numbers = f'weights = "{BLOCKS[precision]}", names = "gguf-llama"' if precision in BLOCKS \
+        else f'precision = "{precision}"'
     description.write_text(DESCRIPTION.format(name=name, context=CONTEXT, sequences=SEQUENCES, epsilon=EPSILON,
-                                              precision=precision, threads=threads, **shape))
+                                              numbers=numbers, threads=threads, **shape))
     np.save(OUT / f"{name}.npy", shape["vocab"])
     build_words([str(description)])
-    weights, other = write_weights(model, shape), write_gguf(model, shape, precision)
+    other = write_gguf(model, shape, precision)
+    weights = other if precision in BLOCKS else write_weights(model, shape)
     take_cores(threads)
     return {"attn2c": Process("generate_worker.py", "attn2c", name, weights, threads, SEQUENCES),
             "llama.cpp": Process("generate_worker.py", "llama.cpp", name, other, threads, SEQUENCES)}

@@ -10,6 +10,7 @@ tokens of one sequence or of several. Asked by generate.py, a line each; answers
 """
 import ctypes
 import json
+import os
 import sys
 import time
 
@@ -66,7 +67,9 @@ class LlamaCpp:
         self.silence = silence      # the library keeps the pointer alone
         llama_cpp.llama_log_set(silence, None)
         llama_cpp.llama_backend_init()
-        self.model = llama_cpp.llama_model_load_from_file(weights.encode(), llama_cpp.llama_model_default_params())
+        parameters = llama_cpp.llama_model_default_params()
+        parameters.use_extra_bufts = "LLAMA_PLAIN" not in os.environ
+        self.model = llama_cpp.llama_model_load_from_file(weights.encode(), parameters)
         if not self.model:
             raise RuntimeError(f"llama.cpp does not load {weights}")
         parameters = llama_cpp.llama_context_default_params()
