@@ -30,6 +30,27 @@ function kinds.size(value)
   return nil, "an integer of at least 0"
 end
 
+function kinds.integer(value)
+  if math.type(value) == "integer" then return value end
+  return nil, "an integer"
+end
+
+-- Returns a set of words, of a list or of a string with | between them.
+function kinds.words(value)
+  local list, set = {}, {}
+  if type(value) == "string" then
+    for word in value:lower():gmatch("[^|]+") do list[#list + 1] = word:match("^%s*(.-)%s*$") end
+  elseif type(value) == "table" then
+    list = value
+  end
+  for _, word in ipairs(list) do
+    if type(word) ~= "string" then return nil, "words" end
+    set[word] = true
+  end
+  if type(value) == "table" or type(value) == "string" then return set end
+  return nil, "words"
+end
+
 function kinds.number(value)
   if type(value) == "number" and value == value and value > 0 and value < math.huge then return value end
   return nil, "a positive number"

@@ -14,14 +14,15 @@
 --   inside        model_type -> the key of the part of config.json that describes the model
 --   sums_types    true: without an input of token types, the table of tokens has the first type added (typed_tokens)
 --   heads         class suffix -> stages after the model (heads.lua)
+--   variants      value of the fact `variant` -> class suffix -> stages that take the place of those of `heads`
 --   derive        a function of the facts, config.json, the names of weights, and a function that is true if the file
 --                 has a tensor of the model: for arithmetic of this family alone
 local families = {}
 
-local list = { "albert", "bert", "clip_text", "clip_vision", "deit", "dinov2", "distilbert", "electra", "gemma",
-  "gemma2", "gemma3", "gpt2", "gpt_neox", "granite", "gte", "jina_bert", "llama", "mistral", "modernbert", "mpnet",
-  "nomic_bert", "olmo2", "phi", "phi3", "qwen2", "qwen3", "roberta", "siglip_vision", "smollm3", "starcoder2", "t5",
-  "timm", "vit" }
+local list = { "albert", "bert", "clip_text", "clip_vision", "deberta_v2", "deit", "dinov2", "distilbert", "electra",
+  "gemma", "gemma2", "gemma3", "gpt2", "gpt_neox", "granite", "gte", "jina_bert", "llama", "mistral", "modernbert",
+  "mpnet", "nomic_bert", "olmo2", "phi", "phi3", "qwen2", "qwen3", "roberta", "siglip_vision", "smollm3",
+  "starcoder2", "t5", "timm", "vit" }
 
 --- The uses of models, in the order of the README's table.
 families.uses = { "embeddings, rerankers, classification", "classification, question answering", "states of texts",

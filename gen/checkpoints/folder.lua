@@ -224,6 +224,22 @@ local function has_tokenizer(path)
   return is_there("tokenizer.json") or is_there("vocab.txt") or (is_there("vocab.json") and is_there("merges.txt"))
 end
 
+local CONVERT_TOKENIZER = "python3 -c 'import transformers as t; t.AutoTokenizer.from_pretrained(\".\")"
+  .. ".save_pretrained(\".\")'"
+
+-- Returns notes, or nil, with a line more if a tokenizer is there in SentencePiece's own format alone.
+local function with_tokenizer_notes(notes, path)
+  for _, name in ipairs(has_tokenizer(path) and {} or { "spm.model", "spiece.model", "sentencepiece.bpe.model",
+    "tokenizer.model" }) do
+    if lfs.attributes(path .. "/" .. name, "mode") == "file" then
+      notes = notes or {}
+      notes[#notes + 1] = ("%s: SentencePiece's own format is not supported, so the model takes no text; to make "
+        .. "tokenizer.json, run in the folder: %s"):format(name, CONVERT_TOKENIZER)
+    end
+  end
+  return notes
+end
+
 --- True if a path is a folder, or a GGUF file.
 function folder.is(path) return lfs.attributes(path, "mode") == "directory" or gguf.is(path) end
 
@@ -288,7 +304,7 @@ function folder.read(path)
   if kind then config.quantization_config = nil end
   return {
     path = path, title = folder.title(path), config = config, tensors = found, modules = modules,
-    quantised = kind, notes = notes,
+    quantised = kind, notes = with_tokenizer_notes(notes, main),
     settings = modules and read_object(path .. "/config_sentence_transformers.json", LARGEST.config),
     limits = modules and read_object(main .. "/sentence_bert_config.json", LARGEST.config),
     generation = read_object(main .. "/generation_config.json", LARGEST.config),

@@ -167,7 +167,7 @@ local function token_input(self, fixed)
   local f = self.facts
   local types = f.types or 0
   -- A text of one part has no second type, and models of sentences take only such texts.
-  if types < 2 or self.is_sentences then types = 0 end
+  if (types < 2 or self.is_sentences) and not f.keeps_types then types = 0 end
   if self.family.sums_types and types == 0 then
     self.sums_types = f.types > 0
     if f.types == 0 then self.names["input.tokens.weight"] = table_names(self) end
@@ -178,7 +178,9 @@ local function token_input(self, fixed)
   self.inputs = { ids = "input_ids", token_types = types > 0 and "token_type_ids" or nil }
   local width = f.embedding and f.embedding ~= f.d_model and f.embedding or nil
   return { stage = "tokens", vocab = f.vocab, types = types > 0 and types or nil,
-    norm = (fixed.norm == "post" or fixed.input_norm) and true or nil, scale = f.embedding_scale, width = width }
+    optional_types = types == 1 or nil,
+    norm = (fixed.norm == "post" or fixed.input_norm) and true or nil, scale = f.embedding_scale, width = width,
+    projected = f.projected }
 end
 
 local function image_input(self)
@@ -404,10 +406,16 @@ local function entries_of(self, stages)
     { "bias", f.bias or fixed.bias or (f.qkv_bias == false and { qkv = false } or nil) },
     { "qk_norm", f.qk_norm or fixed.qk_norm }, { "scale", f.score_scale or fixed.scale },
     { "softcap", f.softcap or nil }, { "mask", mask },
-    { "positions", fixed.positions }, { "max_position", f.max_position or nil },
+    { "conv_kernel", f.conv_kernel }, { "conv_activation", f.conv_activation },
+    { "positions", f.positions or fixed.positions }, { "max_position", f.max_position or nil },
     { "first_position", first > 0 and first or nil }, { "rope_theta", theta }, { "rope_scaling", scaling },
     { "rope_dim", rotated },
     { "t5_buckets", f.t5_buckets or fixed.t5_buckets }, { "t5_distance", f.t5_distance or fixed.t5_distance },
+    { "position_terms", f.disentangled and f.disentangled.terms },
+    { "position_buckets", f.disentangled and f.disentangled.buckets },
+    { "position_distance", f.disentangled and f.disentangled.distance },
+    { "position_norm", f.disentangled and f.disentangled.norm },
+    { "position_projections", f.disentangled and f.disentangled.projections },
     { "input", input, self.input_remark }, { "inputs", self.inputs }, { "output", output },
     { "labels", labels }, { "label_function", label_function },
     { "tokenizer", tokenizer_of(self) }, { "pictures", self.pictures },
@@ -466,7 +474,8 @@ function import.text(path, from, form, tower)
         self.family.notes[head])
     self.is_sentences = self.folder.modules ~= nil and not (sentence.is_cross_encoder(self.folder)
       and head == "ForSequenceClassification")
-    local stages = self.is_sentences and sentence.stages(self.folder) or self.family.heads[head]
+    local variant = self.family.variants and self.family.variants[f.variant] or {}
+    local stages = self.is_sentences and sentence.stages(self.folder) or variant[head] or self.family.heads[head]
     stages = stages_of_writer(self, stages)
     local entries = entries_of(self, stages)
     local class = self.family.model_types[f.model_type]

@@ -56,6 +56,10 @@ hints.keys = {
   position_embedding_type = "positions", positional_encoding = "positions", rotary_dim = "rope_dim",
   rotary_pct = "rope_dim", partial_rotary_factor = "rope_dim", rotary_emb_base = "rope_theta", rope_base = "rope_theta",
   relative_attention_num_buckets = "t5_buckets", relative_attention_max_distance = "t5_distance",
+  relative_attention = 'positions = "disentangled"', pos_att_type = "position_terms",
+  max_relative_positions = "position_distance", norm_rel_ebd = "position_norm",
+  share_att_key = "position_projections", position_biased_input = 'positions = { "learned", "disentangled" }',
+  conv_kernel_size = "conv_kernel", conv_act = "conv_activation",
   use_alibi = 'positions = "alibi"', alibi = 'positions = "alibi"',
   -- before and after the layers
   vocab_size = "input = tokens { vocab = }", n_vocab = "input = tokens { vocab = }",

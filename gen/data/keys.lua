@@ -72,6 +72,11 @@ keys.list = {
     meaning = "added to the variance (or mean square) in norms" },
   { key = "final_norm", type = "boolean", stack = true, default = false,
     meaning = "one more norm after the last layer" },
+  { key = "conv_kernel", type = "integer", stack = true, min = 1, max = 63, default_text = "none",
+    meaning = "rows of a convolution of the first layer's input; its result, with conv_activation, is added to the "
+      .. "layer's, and a norm follows (DeBERTa-v2); an odd number" },
+  { key = "conv_activation", type = "activation", stack = true, default = "tanh",
+    meaning = "the function of that convolution" },
   { key = "residual", type = "boolean", stack = true, layer = true, default = true,
     meaning = "whether a part's input is added to its result" },
   { key = "residual_scale", type = "number", stack = true, default = 1.0, min = 1e-6, max = 1e6,
@@ -131,7 +136,7 @@ keys.list = {
   { key = "mask_value", type = "number", stack = true, layer = true, min = -1e30, max = 0, default_text = "exclusion",
     meaning = "padding and key_padding add this to scores (BERT's -10000) instead of excluding keys" },
   { key = "positions", type = "positions", stack = true, words = { "none", "learned", "sinusoidal", "rope", "alibi",
-    "relative_key", "relative_key_query", "t5" },
+    "relative_key", "relative_key_query", "t5", "disentangled" },
     default_text = "learned after tokens and image, else none",
     meaning = "added to the states before the first layer, or part of every self-attention; or one of each: "
       .. "{ \"learned\", \"t5\" }" },
@@ -151,6 +156,20 @@ keys.list = {
     meaning = "number of buckets that distances are sorted into" },
   { key = "t5_distance", type = "integer", stack = true, default = 128, min = 2, max = 1048576,
     meaning = "all distances from here on share the last bucket" },
+  { key = "position_terms", type = "word", stack = true,
+    words = { "both", "content_to_position", "position_to_content" }, default = "both",
+    meaning = "disentangled (DeBERTa): to each score are added query · K(distance), K(distance) from the keys' "
+      .. "projection of a table of distances, and key · Q(distance), from the queries'; or one of both" },
+  { key = "position_buckets", type = "integer", stack = true, default = 256, min = 0, max = 4096,
+    meaning = "disentangled: distances on each side with a row of the table; from half of them on several distances "
+      .. "share a row, by their logarithms; 0: each distance below position_distance has its own" },
+  { key = "position_distance", type = "integer", stack = true, default = 512, min = 2, max = 65536,
+    meaning = "disentangled: the last row of the table is for this distance less one, and all longer ones" },
+  { key = "position_norm", type = "boolean", stack = true, default = false,
+    meaning = "disentangled: a layer norm of the table of distances" },
+  { key = "position_projections", type = "word", stack = true, words = { "shared", "own" }, default = "shared",
+    meaning = "disentangled: the table is projected by each layer's weights of queries and keys, or by weights of its "
+      .. "own" },
   { key = "memory", type = "memory", default_text = "none",
     meaning = "{ seq =, width =, mask = } or encoder { ... }: what each layer's cross-attention reads" },
   { key = "key_seq", type = "integer", min = 1, max = 4096, default_text = "seq",

@@ -135,12 +135,14 @@ loops.forms = {
   },
   -- Blocks of the queries of a sequence, with the keys [from, seen) that a static mask leaves to them: those from
   -- `left` keys before the first query to `right` keys after the last; -1 bounds nothing. `width` is their number,
-  -- `columns` the same in whole vectors. Row i of the block sees columns [lo + i, hi + i) of these.
+  -- `columns` the same in whole vectors. Row i of the block sees columns [lo + i, hi + i) of these. `reached` is the
+  -- number of distances between a whole block and these keys, in whole vectors.
   queries = {
     head = "for (ptrdiff_t query = 0; query < ${all}; query += ${step}) {",
     locals = { { "queries", "ATTN2C_LEAST(${all} - query, ${step})" }, { "from", "${from}" }, { "seen", "${seen}" },
       { "width", "seen - from" }, { "columns", "(width + ${lanes} - 1) / ${lanes} * ${lanes}" },
-      { "lo", "${lo}" }, { "hi", "${hi}" } },
+      { "lo", "${lo}" }, { "hi", "${hi}" },
+      { "reached", "(width + ${step} - 1 + ${lanes} - 1) / ${lanes} * ${lanes}" } },
     run = function(step, _, symbols, body)
       walk(0, symbols.fresh, step.step, function(query, queries)
         local position = symbols.past + query
@@ -151,6 +153,7 @@ loops.forms = {
         symbols.columns = round_up(symbols.width, step.lanes)
         symbols.lo = step.left < 0 and -step.step or position - symbols.from - step.left
         symbols.hi = step.right < 0 and symbols.width or position - symbols.from + step.right + 1
+        symbols.reached = round_up(symbols.width + step.step - 1, step.lanes)
       end, body)
     end,
   },
@@ -171,13 +174,15 @@ loops.forms = {
     head = "if (fresh > 1) {", locals = {},
     run = function(_, _, symbols, body) if symbols.fresh > 1 then body() end end,
   },
-  -- Panels of the keys that a block of queries sees; `padded` is a panel's keys in whole vectors.
+  -- Panels of the keys that a block of queries sees; `taken` is the number of a panel's keys, `padded` the same in
+  -- whole vectors.
   seen = {
     head = "for (ptrdiff_t key = from; key < seen; key += ${step}) {",
-    locals = { { "padded", "(ATTN2C_LEAST(seen - key, ${step}) + ${lanes} - 1) / ${lanes} * ${lanes}" } },
+    locals = { { "taken", "ATTN2C_LEAST(seen - key, ${step})" },
+      { "padded", "(ATTN2C_LEAST(seen - key, ${step}) + ${lanes} - 1) / ${lanes} * ${lanes}" } },
     run = function(step, _, symbols, body)
       walk(symbols.from, symbols.seen, step.step, function(key, keys)
-        symbols.key, symbols.padded = key, round_up(keys, step.lanes)
+        symbols.key, symbols.taken, symbols.padded = key, keys, round_up(keys, step.lanes)
       end, body)
     end,
   },

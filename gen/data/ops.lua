@@ -17,7 +17,8 @@
 --
 --   region     "rows": the op works on single rows, of whatever sequence; "attention": it begins an attention, whose
 --              ops up to the context are planned together; nil: it takes a sequence as a whole
---   product    true if the op multiplies rows by a packed weight; packed: the name of another operand packed in panels
+--   product    true if the op multiplies rows by a packed weight; packed: the name of another operand packed in panels,
+--              one for each head if the op has the attribute `table_heads`
 --   epilogue   true if the op may be part of an epilogue: done on another op's tile while it is in the cache
 --   takes_epilogue  true if the op may have an epilogue
 --   ends_epilogue  true if it may be the last of an epilogue, also if its operand is read elsewhere or has another type
@@ -225,6 +226,13 @@ ops.table = {
     equation = "patches of an image, row by row, each [channels][patch][patch]",
     tolerance = "exact", arithmetic = 0,
   },
+  neighbours = {
+    operands = { "x", "lengths" }, optional = { lengths = true }, attributes = { "kernel" },
+    shape = function(a, x) return with_last(x.shape, a.kernel * x.shape[3]) end,
+    equation = "each column of a row with those of the rows around it, `kernel` in all; 0 before the first row of a "
+      .. "sequence and after its last, or after the first lengths of them",
+    tolerance = "exact", integers = { lengths = true }, arithmetic = 0,
+  },
   rms_norm = {
     class = { region = "rows", takes_epilogue = true, in_place = true },
     operands = { "x", "gain" }, optional = { gain = true }, attributes = { "eps" }, shape = same,
@@ -295,6 +303,16 @@ ops.table = {
       return 2 * shape[1] * shape[2] * shape[3] * (shape[4] - (a.extra or 0)) * tbl.shape[2]
     end,
     equation = "scores + x · table[distance], x the query or the key",
+    tolerance = "add_relative",
+  },
+  add_disentangled = {
+    class = { role = "scores_to_scores", packed = "table" },
+    operands = { "scores", "x", "table" }, attributes = { "keys", "reach", "table_heads" }, shape = same,
+    flops = function(a, scores, _, tbl)
+      local shape = scores.shape
+      return 2 * shape[1] * shape[2] * shape[3] * (shape[4] - (a.extra or 0)) * tbl.shape[2]
+    end,
+    equation = "scores + x · table[head][reach + distance], x the key, or table[head][reach - distance], x the query",
     tolerance = "add_relative",
   },
   softcap = {

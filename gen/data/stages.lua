@@ -46,6 +46,8 @@ stages.constructors = {
       scale = { type = "scale", default = 1.0, meaning = "factor of the table's rows" },
       width = { type = "integer", min = 1, max = 8192,
         meaning = "width of the tables, if it is not d_model; a linear layer then maps it to d_model" },
+      projected = { type = "word", words = { "after_norm", "before_norm" }, default = "after_norm",
+        meaning = "place of that linear layer; before_norm: it has no bias (DeBERTa)" },
     },
   },
   image = {

@@ -240,6 +240,14 @@ steps.rows = {
     body = "attn2c_patches(y, x, ${channels}, ${height}, ${width}, ${patch}, ${first}, ${rows}, ${ldy})",
     equation = "y[i] = patch ${first} + i of the image",
   },
+  neighbours = {
+    constants = { "rows", "cols", "kernel", "ldx", "ldy" },
+    operands = { { "y", "w", function(c) return { first = 0, { c.rows, c.ldy }, { c.kernel * c.cols, 1 } } end },
+      { "x", "r", matrix("rows", "cols", "ldx") }, { "valid", "value" } },
+    cost = function(c) return 8 * c.rows * c.cols * c.kernel end,
+    body = "attn2c_neighbours(y, x, ${rows}, valid, ${cols}, ${kernel}, ${ldx}, ${ldy})",
+    equation = "y[i][j ${kernel} + t] = x[i + t - ${kernel} / 2][j], 0 outside of the first valid rows",
+  },
   mean_heads = {
     constants = { "heads", "rows", "cols", "stride", "ldx", "ldy" },
     operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", planes } },
@@ -320,6 +328,13 @@ steps.rows = {
     cost = each(8),
     body = "attn2c_transpose(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
     equation = "y[j][i] = x[i][j]",
+  },
+  add_transposed = {
+    constants = { "rows", "cols", "ldx", "ldy" },
+    operands = { { "y", "rw", matrix("cols", "rows", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") } },
+    cost = each(10),
+    body = "attn2c_add_transposed(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
+    equation = "y[j][i] += x[i][j]",
   },
   -- The keys of a panel, which may have fewer than its leading dimension: rows up to a whole vector become zeros.
   transpose_keys = {

@@ -151,9 +151,21 @@ local function positions(self, x)
       { ids = types, table = self:weight(path .. ".types.weight", { stage.types, width }, 0, 0.5) })
     x = self:op("add", path .. ".typed_states", { a = typed, b = x })
   end
+  local is_before = width ~= spec.d_model and stage.projected == "before_norm"
+  if is_before then x = self:linear(path .. ".projection", x, spec.d_model, false) end
   if stage.norm then x = self:norm(path .. ".norm", x, { eps = stage.eps }) end
-  if width == spec.d_model then return x end
+  if is_before or width == spec.d_model then return x end
   return self:linear(path .. ".projection", x, spec.d_model, true)
+end
+
+-- Returns the norm of y, the first layer's result, plus a convolution of its input along the rows (DeBERTa-v2).
+local function convolved(self, x, y)
+  local spec, path, kernel = self.spec, self.prefix .. "conv", self.spec.conv_kernel
+  local lengths = spec.mask.padding and self.lengths or self.rows
+  local rows = self:op("neighbours", path .. ".rows", { x = x, lengths = lengths }, { kernel = kernel })
+  local z = self:linear(path, rows, spec.d_model, true, 1, { shape = { spec.d_model, spec.d_model, kernel } })
+  z = self:op("activate", path .. ".act", { x = z }, { ["function"] = spec.conv_activation })
+  return self:norm(path .. "_norm", self:op("add", path .. ".sum", { a = z, b = y }))
 end
 
 local output_stages = {}
@@ -299,7 +311,10 @@ local function stack(self)
   local x = input_stages[spec.input.stage](self, spec, spec.input)
   attention.inputs(self)
   x = positions(self, x)
-  for i = 0, spec.layers - 1 do x = layer(self, i, x) end
+  for i = 0, spec.layers - 1 do
+    local y = layer(self, i, x)
+    x = i == 0 and spec.conv_kernel and convolved(self, x, y) or y
+  end
   if spec.final_norm then
     self.section = self.stack_name .. "output"
     x = self:norm(self.prefix .. "final_norm", x)

@@ -22,6 +22,12 @@ local layout = {}
 -- Width of the panels that a table of relative positions is packed in.
 local TABLE_PANEL = 64
 
+-- Returns the width of a table's panels: that of TABLE_PANEL, or the rows of a head if each head has a table.
+local function table_panel(op, tbl)
+  local heads = op.attributes.table_heads
+  return heads and tbl.shape[1] // heads or TABLE_PANEL
+end
+
 -- Returns a function that makes panels; equal ones are one table.
 local function panel_maker()
   local made = {}
@@ -63,7 +69,7 @@ local function decide(state, panels)
             own.layouts[weight.name], own.chosen_by[weight.name] = panels(weight, panel), state.name
           end
         elseif tbl then
-          own.layouts[tbl.name] = own.layouts[tbl.name] or panels(tbl, TABLE_PANEL)
+          own.layouts[tbl.name] = own.layouts[tbl.name] or panels(tbl, table_panel(op, tbl))
         end
       end
     end

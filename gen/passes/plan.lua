@@ -95,16 +95,19 @@ local function attention_region(state, region, list, at, uses)
   if next_op and ops.class(next_op).ends_epilogue and next_op.operands.x == region.context.result then
     i, region.round = i + 1, next_op
   end
+  local p = attention.parameters(region, state.plan.parameters)
   if state.spec.any then
-    region.open = attention.open_blocks(region, state.plan.parameters, state.spec.call_rows)
+    region.open = attention.open_blocks(region, p, state.spec.call_rows)
+    attention.set_positions_ld(region, p)
     return i
   end
   local shape, a = region.scores.result.shape, region.scores.attributes
   local in_chunks = attention.may_come_in_chunks(region, uses)
-  local function make() return attention.blocks(region.scores, state.plan.parameters, in_chunks) end
+  local function make() return attention.blocks(region.scores, p, in_chunks) end
   local blocks = state.plan.memoise("blocks", make, shape[3], shape[4], a.causal, a.left, a.right, a.prefix, a.offset,
-    a.extra, in_chunks, region.scores.operands.q.type)
+    a.extra, in_chunks, region.scores.operands.q.type, p.query_block)
   for key, value in pairs(blocks) do region[key] = value end
+  attention.set_positions_ld(region, p)
   chunk_rows(region)
   return i
 end

@@ -23,6 +23,7 @@ local hints = require("data.hints")
 local keys = require("data.keys")
 local any_length = require("passes.validate.any_length")
 local context = require("passes.validate.context")
+local disentangled = require("passes.validate.disentangled")
 local layers = require("passes.validate.layers")
 local output = require("passes.validate.output")
 local pictures = require("passes.validate.pictures")
@@ -143,17 +144,20 @@ local function resolve_positions(say, spec, given)
   end
   if type(spec.positions) == "table" then
     spec.positions, spec.distances = table.unpack(spec.positions)
-  elseif spec.positions == "alibi" or spec.positions == "t5" then
+  elseif spec.positions == "alibi" or spec.positions == "t5" or spec.positions == "disentangled" then
     spec.distances = spec.positions
   end
   if not (spec.seq and spec.head_dim) then return end
   local needed = spec.seq + (spec.past or 0) + (spec.first_position or 0)
   if spec.key_seq and spec.positions ~= "learned" then needed = math.max(needed, spec.key_seq) end
   if not spec.max_position and given.max_position == nil then spec.max_position = needed end
-  if (spec.positions == "learned" or is_relative(spec)) and spec.max_position and spec.max_position < needed then
+  local has_table = spec.positions == "learned" or spec.distances == "disentangled" or is_relative(spec)
+  if has_table and spec.max_position and spec.max_position < needed then
     say("max_position", ("%d, but there are %d positions"):format(spec.max_position, needed))
   end
   if not spec.rope_dim and given.rope_dim == nil then spec.rope_dim = spec.head_dim end
+  disentangled.check(say, spec)
+  disentangled.check_convolution(say, spec)
   if spec.distances == "t5" and spec.t5_buckets and spec.mask then
     local one_side = spec.mask.causal and spec.t5_buckets or spec.t5_buckets // 2
     if one_side // 2 < 1 then
@@ -298,7 +302,7 @@ local of_input = words.set { "learned", "sinusoidal" }
 -- Fills in an encoder's spec. Its keys default to the model's, except masks, positions of its input, and outputs.
 local function resolve_encoder(say, description, fields)
   local own = words.set { "mask", "window", "prefix", "mask_value", "max_position", "input", "seq",
-    "attention_output", "head_mask", "first_position", "head_dim", "rope_dim", "d_ff", "scale" }
+    "attention_output", "head_mask", "first_position", "head_dim", "rope_dim", "d_ff", "scale", "conv_kernel" }
   local of_width = words.set { "head_dim", "rope_dim", "d_ff", "scale" } -- inherited with the width and the heads
   local merged, known, names = {}, {}, {}
   for i, field in ipairs(keys.of_stack) do

@@ -4,12 +4,14 @@ local op_words = {}
 -- Operations that are not in this table keep their name, with blanks.
 local words = {
   activate = "activation", add_array = "add an array", add_distance = "add by distance",
-  add_length = "mask after the length", add_relative = "add relative positions", additive_scores = "scores by tanh",
+  add_length = "mask after the length", add_relative = "add relative positions",
+  add_disentangled = "add projected positions", additive_scores = "scores by tanh",
   block_array = "mask by an array", bucket_table = "table of distances", centre = "subtract the mean of rows",
   column_scale = "scale of each column", context_of_integers = "context of integers", dequantise = "apply scales",
   embed = "look rows up", head_scale = "factor of each head", join = "join rows",
   linear_integers = "linear in integers", log_softmax = "log softmax", mean_heads = "mean over heads",
-  patches = "cut into patches", quantise = "round to integers", quantise_columns = "round columns to integers",
+  neighbours = "rows side by side", patches = "cut into patches", quantise = "round to integers",
+  quantise_columns = "round columns to integers",
   rms_norm = "RMS norm",
   rotate = "rotate by position", round = "round to bf16",
   round_to_bytes = "round weights to 0 .. 255",

@@ -9,6 +9,7 @@
   X(activate, "F", F32, activate, activate) \
   X(add, "FF", F32, add, rounded_once) \
   X(add_array, "FF", F32, add_array, rounded_once) \
+  X(add_disentangled, "FFF", F32, add_disentangled, add_relative) \
   X(add_distance, "FF", F32, add_distance, rounded_once) \
   X(add_length, "FI", F32, add_length, rounded_once) \
   X(add_relative, "FFF", F32, add_relative, add_relative) \
@@ -32,6 +33,7 @@
   X(log_softmax, "F", F32, log_softmax, log_softmax) \
   X(mean_heads, "F", F32, mean_heads, mean) \
   X(multiply, "FF", F32, multiply, rounded_once) \
+  X(neighbours, "Fi", F32, neighbours, exact) \
   X(normalise, "F", F32, normalise, norm_without_mean) \
   X(patches, "F", F32, patches, exact) \
   X(pool, "Fii", F32, pool, pool) \

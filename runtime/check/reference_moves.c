@@ -1,6 +1,6 @@
-/* reference_moves.c - the reference of ops that only move values: patches, join, split_heads and swap. They
- * cut an image into patches, join rows along a sequence, order rows of all heads by head, and swap two
- * leading axes. */
+/* reference_moves.c - the reference of ops that only move values: patches, neighbours, join, split_heads and
+ * swap. They cut an image into patches, put the rows around a row side by side, join rows along a sequence,
+ * order rows of all heads by head, and swap two leading axes. */
 #include "check/reference_ops.h"
 
 #include <string.h>
@@ -28,6 +28,34 @@ int attn2c_reference_patches(const attn2c_reference_call *call) {
           for (int64_t y = 0; y < size; y++)
             for (int64_t x = 0; x < size; x++)
               *result++ = image[((b * channels + c) * height + py * size + y) * width + px * size + x];
+  return ATTN2C_OK;
+}
+
+/* y[b][i][c K + t] = x[b][i + t - K / 2][c], or 0 if that is not one of the sequence's rows, or of the first
+ * lengths[b] of them */
+int attn2c_reference_neighbours(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call),
+                      *lengths = attn2c_reference_operand(call, 1);
+  const int64_t kernel = attn2c_reference_count(call, "kernel", 0);
+  if (kernel < 1) return attn2c_reference_fault(call, "kernel must be at least 1");
+  if (x_shape->rank != 3 || y_shape->rank != 3 || !attn2c_reference_same(x_shape, y_shape, 2) ||
+      y_shape->shape[2] != kernel * x_shape->shape[2])
+    return attn2c_reference_fault(call, "the result must be [batch][rows][kernel * width of the operand]");
+  const int64_t batch = x_shape->shape[0], rows = x_shape->shape[1], width = x_shape->shape[2];
+  if (lengths && (lengths->rank != 1 || lengths->shape[0] != batch))
+    return attn2c_reference_fault(call, "the lengths must be [batch]");
+  if (!attn2c_reference_lengths(call, 1, batch, 0, rows)) return ATTN2C_FORMAT;
+  const float *x = attn2c_reference_values(call, 0);
+  const int32_t *valid = attn2c_reference_values(call, 1);
+  float *y = call->tensors[call->op->result];
+  for (int64_t b = 0; b < batch; b++)
+    for (int64_t i = 0; i < rows; i++)
+      for (int64_t c = 0; c < width; c++)
+        for (int64_t t = 0; t < kernel; t++) {
+          const int64_t row = i + t - kernel / 2;
+          const int is_there = row >= 0 && row < (valid ? valid[b] : rows);
+          *y++ = is_there ? x[(b * rows + row) * width + c] : 0;
+        }
   return ATTN2C_OK;
 }
 

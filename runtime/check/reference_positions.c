@@ -58,48 +58,59 @@ static int are_scores(const attn2c_reference_call *call) {
          extra >= 0 && extra <= s_shape->shape[3];
 }
 
-/* y[b][h][i][j] = s[b][h][i][j] + sum over d of x[..][d] table[i + offset - j + M - 1][d], table [2M - 1][d];
- * x is row i of the queries, or, with `keys`, row j of the keys, of the head that h looks at. The last
- * `extra` columns stay (Shaw et al. 2018; Huang et al. 2020, methods 3 and 4).
- * magnitude: |s| + sum over d of |x table| */
-int attn2c_reference_add_relative(const attn2c_reference_call *call) {
+/* Rows of a table by distance: that of D = query - key is row `zero` + sign D of the `rows` that each of
+ * `heads` heads has. */
+typedef struct {
+  int64_t heads, rows, zero;
+  int sign;
+} by_distance;
+
+/* True if the rows of x are heads, or a divisor of them, times the table's width. */
+static int are_rows_of_heads(const attn2c_tensor *x, int64_t heads, int64_t width, int of_keys) {
+  const int64_t x_heads = width > 0 ? x->shape[2] / width : 0;
+  return x_heads >= 1 && x_heads * width == x->shape[2] && heads % x_heads == 0 &&
+         (of_keys || x_heads == heads);
+}
+
+/* Adds to the score of query i and key j the product of row i of the queries, or, with the attribute `keys`,
+ * row j of the keys, of the head that it looks at, with the table's row for i + offset - j. The last `extra`
+ * columns stay. magnitude: |s| + sum of |x table| */
+static int add_by_distance(const attn2c_reference_call *call, by_distance table_of) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 1),
                       *table_shape = attn2c_reference_operand(call, 2);
-  if (!are_scores(call))
-    return attn2c_reference_fault(call, "operand and result must be the same [batch][heads][queries][keys]");
   const attn2c_tensor *s_shape = attn2c_reference_operand(call, 0);
-  int64_t batch = s_shape->shape[0], heads = s_shape->shape[1], queries = s_shape->shape[2],
-          keys = s_shape->shape[3];
-  int64_t extra = attn2c_reference_count(call, "extra", 0),
-          offset = attn2c_reference_count(call, "offset", 0);
-  int of_keys = attn2c_number(call->op, "keys", 0) != 0;
+  const int64_t batch = s_shape->shape[0], heads = s_shape->shape[1], queries = s_shape->shape[2],
+                keys = s_shape->shape[3], width = table_shape->shape[1];
+  const int64_t extra = attn2c_reference_count(call, "extra", 0),
+                offset = attn2c_reference_count(call, "offset", 0);
+  const int of_keys = attn2c_number(call->op, "keys", 0) != 0;
   if (x_shape->rank != 3 || x_shape->shape[0] != batch || x_shape->shape[1] != (of_keys ? keys : queries))
     return attn2c_reference_fault(call, "the second operand must be [batch][queries or keys][heads * width]");
-  if (table_shape->rank != 2 || table_shape->shape[0] % 2 != 1)
-    return attn2c_reference_fault(call, "the table must be [2 M - 1][head width]");
-  int64_t width = table_shape->shape[1], middle = (table_shape->shape[0] - 1) / 2;
-  int64_t x_heads = width > 0 ? x_shape->shape[2] / width : 0;
-  if (x_heads < 1 || x_heads * width != x_shape->shape[2] || heads % x_heads != 0 ||
-      (!of_keys && x_heads != heads))
+  if (!are_rows_of_heads(x_shape, heads, width, of_keys))
     return attn2c_reference_fault(call,
                                   "the rows must be heads, or a divisor of them, times the table's width");
-  int64_t own = keys - extra; /* columns to which something is added */
-  if (offset < 0 || (own > 0 && queries > 0 && (queries - 1 + offset > middle || own - 1 - offset > middle)))
+  const int64_t own = keys - extra; /* columns to which something is added */
+  const int64_t after = queries - 1 + offset, before = own - 1 - offset;
+  const int64_t up = table_of.sign > 0 ? after : before, down = table_of.sign > 0 ? before : after;
+  if (offset < 0 ||
+      (own > 0 && queries > 0 && (table_of.zero + up >= table_of.rows || table_of.zero - down < 0)))
     return attn2c_reference_fault(call, "the table does not reach every distance");
   const float *s = attn2c_reference_values(call, 0), *x = attn2c_reference_values(call, 1);
   const float *table = attn2c_reference_values(call, 2);
   float *y = call->tensors[call->op->result];
+  const int64_t x_heads = x_shape->shape[2] / width;
   int64_t element = 0;
   for (int64_t b = 0; b < batch; b++)
     for (int64_t h = 0; h < heads; h++)
       for (int64_t i = 0; i < queries; i++)
         for (int64_t j = 0; j < keys; j++, element++) {
           double sum = s[element], absolutes = fabs(sum);
-          int adds = j < own && s[element] != -INFINITY;
-          int64_t row = of_keys ? b * keys + j : b * queries + i;
+          const int adds = j < own && s[element] != -INFINITY;
+          const int64_t row = (of_keys ? b * keys + j : b * queries + i) * x_heads + h / (heads / x_heads);
+          const int64_t entry =
+              h / (heads / table_of.heads) * table_of.rows + table_of.zero + table_of.sign * (i + offset - j);
           for (int64_t d = 0; d < width && adds; d++) {
-            double term = (double)x[(row * x_heads + h / (heads / x_heads)) * width + d] *
-                          (double)table[(i + offset - j + middle) * width + d];
+            const double term = (double)x[row * width + d] * (double)table[entry * width + d];
             sum += term;
             absolutes += fabs(term);
           }
@@ -107,6 +118,33 @@ int attn2c_reference_add_relative(const attn2c_reference_call *call) {
           if (call->magnitude) call->magnitude[element] = adds ? (float)fmin(absolutes, FLT_MAX) : 0;
         }
   return ATTN2C_OK;
+}
+
+/* y[b][h][i][j] = s[b][h][i][j] + sum over d of x[..][d] table[i + offset - j + M - 1][d], table [2M - 1][d]
+ * (Shaw et al. 2018; Huang et al. 2020, methods 3 and 4) */
+int attn2c_reference_add_relative(const attn2c_reference_call *call) {
+  const attn2c_tensor *table = attn2c_reference_operand(call, 2);
+  if (!are_scores(call))
+    return attn2c_reference_fault(call, "operand and result must be the same [batch][heads][queries][keys]");
+  if (table->rank != 2 || table->shape[0] % 2 != 1)
+    return attn2c_reference_fault(call, "the table must be [2 M - 1][head width]");
+  return add_by_distance(call, (by_distance){1, table->shape[0], (table->shape[0] - 1) / 2, 1});
+}
+
+/* y[b][h][i][j] = s[b][h][i][j] + sum over d of x[..][d] table[t][reach + D][d], with D = i + offset - j if x
+ * is the keys, and j - i - offset if it is the queries. t is the head of the table that h looks at; table
+ * [table_heads rows][d] (He et al. 2021, section 3) */
+int attn2c_reference_add_disentangled(const attn2c_reference_call *call) {
+  const attn2c_tensor *table = attn2c_reference_operand(call, 2);
+  if (!are_scores(call))
+    return attn2c_reference_fault(call, "operand and result must be the same [batch][heads][queries][keys]");
+  const int64_t heads = attn2c_reference_operand(call, 0)->shape[1],
+                table_heads = attn2c_reference_count(call, "table_heads", 0);
+  if (table->rank != 2 || table_heads < 1 || table->shape[0] % table_heads != 0 || heads % table_heads != 0)
+    return attn2c_reference_fault(call, "the table must be [heads of the table * rows][head width]");
+  const int sign = attn2c_number(call->op, "keys", 0) != 0 ? 1 : -1;
+  return add_by_distance(call, (by_distance){table_heads, table->shape[0] / table_heads,
+                                             attn2c_reference_count(call, "reach", 0), sign});
 }
 
 /* y[b][h][i][j] = s[b][h][i][j] + table[h][j - i + queries - 1]; the last `extra` columns stay */

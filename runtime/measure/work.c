@@ -23,7 +23,8 @@ static double visible_pairs(const attn2c_op *op, int64_t length) {
 double attn2c_op_work(const attn2c_descriptor *model, const attn2c_op *op, int64_t length) {
   if (length == 0 || op->flops == 0.0) return op->flops;
   const int64_t most = model->lengths->sizes[0].seq;
-  if (op->role == ATTN2C_MAKES_SCORES || op->role == ATTN2C_READS_WEIGHTS)
+  if (op->role == ATTN2C_MAKES_SCORES || op->role == ATTN2C_SCORES_TO_SCORES ||
+      op->role == ATTN2C_READS_WEIGHTS)
     return op->flops / visible_pairs(op, most) * visible_pairs(op, length);
   /* After a pool there is one row for each sequence, without an axis of rows. */
   if (model->tensors[op->result].rank < 3) return op->flops;

@@ -55,6 +55,19 @@ ATTN2C_INLINE void attn2c_patches(float *y, const float *x, int channels, int he
   }
 }
 
+/* y[rows][cols * kernel]: element (i, j kernel + t) is x[i + t - kernel / 2][j], or 0 if that row is not one
+ * of the first `valid`. The rows around row i are the inputs of a convolution along the rows. */
+ATTN2C_INLINE void attn2c_neighbours(float *y, const float *x, int rows, int valid, int cols, int kernel,
+                                     int ldx, int ldy) {
+  for (int i = 0; i < rows; i++)
+    for (int t = 0; t < kernel; t++) {
+      const int row = i + t - kernel / 2, is_there = row >= 0 && row < valid;
+      const float *in = x + (ptrdiff_t)(is_there ? row : i) * ldx;
+      float *out = y + (ptrdiff_t)i * ldy + t;
+      for (int j = 0; j < cols; j++) out[(ptrdiff_t)j * kernel] = is_there ? in[j] : 0.0f;
+    }
+}
+
 /* y[rows][cols] = the mean over h < heads of x[h][rows][cols], heads `stride` floats apart. */
 ATTN2C_INLINE void attn2c_mean_heads(float *y, const float *x, int heads, int rows, int cols, int stride,
                                      int ldx, int ldy) {

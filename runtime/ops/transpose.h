@@ -5,9 +5,20 @@
 
 #include "ops/vector.h"
 
-/* Each block is y[c][r] = x[r][c], rows ldx and ldy floats apart. Neighbouring rows are interleaved by
- * elements, then by pairs, which transposes within groups of four rows; then groups are exchanged. */
-ATTN2C_INLINE void attn2c_transpose_block4(float *y, const float *x, ptrdiff_t ldx, ptrdiff_t ldy) {
+/* Stores a vector of a type; with `adds`, its sum with what is there. */
+#define ATTN2C_PUT(type, place, value, adds)                                                                 \
+  do {                                                                                                       \
+    type *place_ = (type *)(place);                                                                          \
+    if (adds)                                                                                                \
+      *place_ += (value);                                                                                    \
+    else                                                                                                     \
+      *place_ = (value);                                                                                     \
+  } while (0)
+
+/* Each block is y[c][r] = x[r][c], or y[c][r] += x[r][c], rows ldx and ldy floats apart. Neighbouring rows
+ * are interleaved by elements, then by pairs, which transposes within groups of four rows; then groups are
+ * exchanged. */
+ATTN2C_INLINE void attn2c_transpose_block4(float *y, const float *x, ptrdiff_t ldx, ptrdiff_t ldy, int adds) {
   attn2c_vector4 a[4], t[4], u[4];
   for (int i = 0; i < 4; i++) a[i] = *(const attn2c_vector4_in_array *)(x + i * ldx);
   for (int i = 0; i < 4; i += 2) {
@@ -18,11 +29,11 @@ ATTN2C_INLINE void attn2c_transpose_block4(float *y, const float *x, ptrdiff_t l
   u[1] = __builtin_shufflevector(t[0], t[2], 2, 3, 6, 7);
   u[2] = __builtin_shufflevector(t[1], t[3], 0, 1, 4, 5);
   u[3] = __builtin_shufflevector(t[1], t[3], 2, 3, 6, 7);
-  for (int i = 0; i < 4; i++) *(attn2c_vector4_in_array *)(y + i * ldy) = u[i];
+  for (int i = 0; i < 4; i++) ATTN2C_PUT(attn2c_vector4_in_array, y + i * ldy, u[i], adds);
 }
 
 #if ATTN2C_LANES >= 8
-ATTN2C_INLINE void attn2c_transpose_block8(float *y, const float *x, ptrdiff_t ldx, ptrdiff_t ldy) {
+ATTN2C_INLINE void attn2c_transpose_block8(float *y, const float *x, ptrdiff_t ldx, ptrdiff_t ldy, int adds) {
   attn2c_vector8 a[8], t[8], u[8];
   for (int i = 0; i < 8; i++) a[i] = *(const attn2c_vector8_in_array *)(x + i * ldx);
   for (int i = 0; i < 8; i += 2) {
@@ -38,12 +49,13 @@ ATTN2C_INLINE void attn2c_transpose_block8(float *y, const float *x, ptrdiff_t l
     a[i] = __builtin_shufflevector(u[i], u[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
     a[i + 4] = __builtin_shufflevector(u[i], u[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
   }
-  for (int i = 0; i < 8; i++) *(attn2c_vector8_in_array *)(y + i * ldy) = a[i];
+  for (int i = 0; i < 8; i++) ATTN2C_PUT(attn2c_vector8_in_array, y + i * ldy, a[i], adds);
 }
 #endif
 
 #if ATTN2C_LANES == 16
-ATTN2C_INLINE void attn2c_transpose_block16(float *y, const float *x, ptrdiff_t ldx, ptrdiff_t ldy) {
+ATTN2C_INLINE void attn2c_transpose_block16(float *y, const float *x, ptrdiff_t ldx, ptrdiff_t ldy,
+                                            int adds) {
   attn2c_vector a[16], t[16], u[16];
   for (int i = 0; i < 16; i++) a[i] = attn2c_load(x + i * ldx);
   for (int i = 0; i < 16; i += 2) {
@@ -68,32 +80,36 @@ ATTN2C_INLINE void attn2c_transpose_block16(float *y, const float *x, ptrdiff_t 
                                              21, 22, 23, 28, 29, 30, 31);
     }
     for (int q = 0; q < 2; q++) {
-      attn2c_store(y + (4 * q + c) * ldy, __builtin_shufflevector(t[q], t[q + 2], 0, 1, 2, 3, 8, 9, 10, 11,
-                                                                  16, 17, 18, 19, 24, 25, 26, 27));
-      attn2c_store(y + (4 * q + c + 8) * ldy, __builtin_shufflevector(t[q], t[q + 2], 4, 5, 6, 7, 12, 13, 14,
-                                                                      15, 20, 21, 22, 23, 28, 29, 30, 31));
+      const attn2c_vector low =
+          __builtin_shufflevector(t[q], t[q + 2], 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27);
+      const attn2c_vector high =
+          __builtin_shufflevector(t[q], t[q + 2], 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
+      ATTN2C_PUT(attn2c_vector_in_array, y + (4 * q + c) * ldy, low, adds);
+      ATTN2C_PUT(attn2c_vector_in_array, y + (4 * q + c + 8) * ldy, high, adds);
     }
   }
 }
 #endif
 
 ATTN2C_INLINE void attn2c_transpose_1(float *y, const float *x, int rows, int cols, ptrdiff_t ldx,
-                                      ptrdiff_t ldy) {
+                                      ptrdiff_t ldy, int adds) {
   for (int c = 0; c < cols; c++)
-    for (int r = 0; r < rows; r++) y[c * ldy + r] = x[r * ldx + c];
+    for (int r = 0; r < rows; r++) ATTN2C_PUT(float, y + c * ldy + r, x[r * ldx + c], adds);
 }
 
 /* Transposes whole blocks of one size, then the columns right of them and the rows below them in the next
  * smaller size. */
 #define ATTN2C_TRANSPOSE_IN_BLOCKS(size, smaller)                                                            \
   ATTN2C_INLINE void attn2c_transpose_##size(float *y, const float *x, int rows, int cols, ptrdiff_t ldx,    \
-                                             ptrdiff_t ldy) {                                                \
+                                             ptrdiff_t ldy, int adds) {                                      \
     const int r_end = rows - rows % size, c_end = cols - cols % size;                                        \
     for (int r = 0; r < r_end; r += size)                                                                    \
       for (int c = 0; c < c_end; c += size)                                                                  \
-        attn2c_transpose_block##size(y + c * ldy + r, x + r * ldx + c, ldx, ldy);                            \
-    if (c_end < cols) attn2c_transpose_##smaller(y + c_end * ldy, x + c_end, r_end, cols - c_end, ldx, ldy); \
-    if (r_end < rows) attn2c_transpose_##smaller(y + r_end, x + r_end * ldx, rows - r_end, cols, ldx, ldy);  \
+        attn2c_transpose_block##size(y + c * ldy + r, x + r * ldx + c, ldx, ldy, adds);                      \
+    if (c_end < cols)                                                                                        \
+      attn2c_transpose_##smaller(y + c_end * ldy, x + c_end, r_end, cols - c_end, ldx, ldy, adds);           \
+    if (r_end < rows)                                                                                        \
+      attn2c_transpose_##smaller(y + r_end, x + r_end * ldx, rows - r_end, cols, ldx, ldy, adds);            \
   }
 
 ATTN2C_TRANSPOSE_IN_BLOCKS(4, 1)
@@ -104,15 +120,25 @@ ATTN2C_TRANSPOSE_IN_BLOCKS(8, 4)
 ATTN2C_TRANSPOSE_IN_BLOCKS(16, 8)
 #endif
 
+ATTN2C_INLINE void attn2c_transpose_to(float *y, const float *x, int rows, int cols, int ldx, int ldy,
+                                       int adds) {
+#if ATTN2C_LANES == 16
+  attn2c_transpose_16(y, x, rows, cols, ldx, ldy, adds);
+#elif ATTN2C_LANES == 8
+  attn2c_transpose_8(y, x, rows, cols, ldx, ldy, adds);
+#else
+  attn2c_transpose_4(y, x, rows, cols, ldx, ldy, adds);
+#endif
+}
+
 /* y[cols][rows] of x[rows][cols]: y[c][r] = x[r][c], rows ldx and ldy floats apart; they do not overlap. */
 ATTN2C_INLINE void attn2c_transpose(float *y, const float *x, int rows, int cols, int ldx, int ldy) {
-#if ATTN2C_LANES == 16
-  attn2c_transpose_16(y, x, rows, cols, ldx, ldy);
-#elif ATTN2C_LANES == 8
-  attn2c_transpose_8(y, x, rows, cols, ldx, ldy);
-#else
-  attn2c_transpose_4(y, x, rows, cols, ldx, ldy);
-#endif
+  attn2c_transpose_to(y, x, rows, cols, ldx, ldy, 0);
+}
+
+/* y[c][r] += x[r][c] */
+ATTN2C_INLINE void attn2c_add_transposed(float *y, const float *x, int rows, int cols, int ldx, int ldy) {
+  attn2c_transpose_to(y, x, rows, cols, ldx, ldy, 1);
 }
 
 /* Does the same; y has columns of 0 after the last row's, up to a multiple of `lanes`. */

@@ -196,13 +196,34 @@ static int fill(const char *formula, const attn2c_tensor *tensor, float *values)
 
 /* strtod uses the thread's locale, in which numbers may be written as 0,5; so the C locale is set
  * meanwhile. */
+typedef struct {
+  locale_t plain, before;
+} locales;
+
+static locales begin_plain(void) {
+  locales l = {newlocale(LC_ALL_MASK, "C", (locale_t)0), (locale_t)0};
+  if (l.plain) l.before = uselocale(l.plain);
+  return l;
+}
+
+static void end_plain(locales l) {
+  if (!l.plain) return;
+  uselocale(l.before);
+  freelocale(l.plain);
+}
+
 int attn2c_constant_fill(const char *formula, const attn2c_tensor *tensor, float *values) {
-  locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  locale_t before = plain ? uselocale(plain) : (locale_t)0;
+  const locales l = begin_plain();
   int filled = fill(formula, tensor, values);
-  if (plain) {
-    uselocale(before);
-    freelocale(plain);
-  }
+  end_plain(l);
   return filled;
+}
+
+int attn2c_constant_number(const char **rest, double *number) {
+  const locales l = begin_plain();
+  words from = {*rest, 0};
+  *number = next_number(&from);
+  *rest = from.rest;
+  end_plain(l);
+  return !from.bad;
 }

@@ -26,4 +26,8 @@ extern const char attn2c_constant_names[];
  * Words are separated by one or more spaces; numbers are written as in C, whatever the locale. */
 int attn2c_constant_fill(const char *formula, const attn2c_tensor *tensor, float *values);
 
+/* Reads the next number of a formula, whatever the locale, and moves *rest to its end. Returns 0 if there is
+ * none. */
+int attn2c_constant_number(const char **rest, double *number);
+
 #endif

@@ -19,6 +19,7 @@ static const struct {
   const char *ends[2];
 } looks[] = {
     {"MPNetModel", "mpnet", {"attention.attn.q.weight", "relative_attention_bias.weight"}},
+    {"DebertaV2Model", "deberta_v2", {"attention.self.query_proj.weight", "encoder.rel_embeddings.weight"}},
     {"DistilBertModel", "distilbert", {"attention.q_lin.weight", "ffn.lin1.weight"}},
     {"AlbertModel", "albert", {"embedding_hidden_mapping_in.weight", "full_layer_layer_norm.weight"}},
     {"DeiTModel", "deit", {"distillation_token", "patch_embeddings.projection.weight"}},

@@ -109,7 +109,7 @@ static void pack_block(const float *values, int64_t columns, int64_t count, floa
     const float *from = values + j * columns;
     int64_t i = 0;
     for (; i + 4 <= count; i += 4)
-      attn2c_transpose_block4(lines + i * leading + j, from + i, columns, leading);
+      attn2c_transpose_block4(lines + i * leading + j, from + i, columns, leading, 0);
     for (; i < count; i++)
       for (int64_t k = 0; k < 4; k++) lines[i * leading + j + k] = from[k * columns + i];
   }

@@ -8,6 +8,7 @@
 #include "base/checksum.h"
 #include "ops/elementary.h"
 #include "weights/pack.h"
+#include "weights/projected.h"
 #include "weights/random.h"
 #include "weights/scale_blocks.h"
 #include "weights/views.h"
@@ -24,7 +25,9 @@ struct attn2c_source {
   int *found;  /* for each stored tensor its number in the file, or -1 */
   int *unused; /* tensors of the file that no weight is read from */
   int unused_count;
-  attn2c_band band; /* buffer for reading */
+  attn2c_band band;          /* buffer for reading */
+  float *table;              /* the table of distances with its norm, the last that was read; NULL: none */
+  attn2c_projected table_of; /* its formula */
 };
 
 /* Constants. */
@@ -34,6 +37,8 @@ static int fill_constant(const attn2c_descriptor *model, const attn2c_weight *we
                          attn2c_message *message) {
   const attn2c_tensor *tensor = &model->tensors[weight->tensor];
   const char *formula = weight->formula ? weight->formula : "none";
+  attn2c_projected projected;
+  if (attn2c_is_projected(weight) && attn2c_projected_parse(model, weight, &projected)) return ATTN2C_OK;
   if (attn2c_constant_fill(formula, tensor, values)) return ATTN2C_OK;
   attn2c_say(message, "%s: formula %.100s, but %s, with the numbers of its shape, is expected", tensor->name,
              formula, attn2c_constant_names);
@@ -247,6 +252,7 @@ void attn2c_source_close(attn2c_source *source) {
   attn2c_checkpoint_close(source->file);
   attn2c_packed_release(source->packed);
   attn2c_band_free(&source->band);
+  attn2c_free(source->table);
   free(source->found);
   free(source->unused);
   free(source);
@@ -282,12 +288,98 @@ static int read_scales(attn2c_source *source, int scaled, int64_t first, int64_t
   return status;
 }
 
+static const attn2c_tensor *tensor_of(const attn2c_source *source, int index) {
+  return &source->model->tensors[source->model->weights[index].tensor];
+}
+
+/* Reads a whole weight without factors; index -1 reads nothing. */
+static int read_whole(attn2c_source *source, int index, float *values, attn2c_message *message) {
+  if (index < 0) return ATTN2C_OK;
+  return read_plain(source, index, 0, tensor_of(source, index)->shape[0], values, message);
+}
+
+static int no_memory(attn2c_message *message) {
+  attn2c_say(message, "no memory for reading the weights");
+  return ATTN2C_MEMORY;
+}
+
+/* Returns the number of floats that a weight has; 0 for index -1. */
+static size_t floats_of(const attn2c_source *source, int index) {
+  return index < 0 ? 0 : (size_t)attn2c_elements(tensor_of(source, index));
+}
+
+/* Reads the table of distances, with its norm, into source->table. All layers have the same table. */
+static int read_table(attn2c_source *source, const attn2c_projected *of, attn2c_message *message) {
+  const attn2c_projected *known = &source->table_of;
+  if (source->table && known->table == of->table && known->gain == of->gain &&
+      known->norm_bias == of->norm_bias)
+    return ATTN2C_OK;
+  const size_t floats = floats_of(source, of->table), gains = floats_of(source, of->gain);
+  attn2c_free(source->table);
+  source->table = attn2c_reserve((floats + gains + floats_of(source, of->norm_bias)) * sizeof(float));
+  if (!source->table) return no_memory(message);
+  float *gain = source->table + floats, *bias = gain + gains;
+  int status = read_whole(source, of->table, source->table, message);
+  if (!status) status = read_whole(source, of->gain, gain, message);
+  if (!status) status = read_whole(source, of->norm_bias, bias, message);
+  if (!status && of->gain >= 0)
+    attn2c_projected_norm(source->table, attn2c_projected_rows(of), (int64_t)gains, of->eps, gain,
+                          of->norm_bias < 0 ? NULL : bias);
+  source->table_of = *of;
+  if (!status) return ATTN2C_OK;
+  attn2c_free(source->table);
+  source->table = NULL;
+  return status;
+}
+
+/* Computes rows of one head of a table of projected distances, from its first row on. buffer: of the head's
+ * rows of the weight, then the scratch of attn2c_projected_head. */
+static int read_head(attn2c_source *source, const attn2c_projected *of, int64_t head, int64_t width,
+                     int64_t count, const float *bias, float *buffer, float *values,
+                     attn2c_message *message) {
+  const int64_t inputs = tensor_of(source, of->weight)->shape[1];
+  const int status = read_plain(source, of->weight, head * width, width, buffer, message);
+  if (status) return status;
+  attn2c_projected_head(of, source->table, inputs, buffer, of->bias < 0 ? NULL : bias + head * width, width,
+                        count, buffer + width * inputs, values);
+  return ATTN2C_OK;
+}
+
+/* Computes rows of a table of projected distances; `first` is the first row of a head. */
+static int read_projected(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
+                          attn2c_message *message) {
+  attn2c_projected of;
+  const attn2c_tensor *tensor = tensor_of(source, index);
+  if (!attn2c_projected_parse(source->model, &source->model->weights[index], &of)) return ATTN2C_FORMAT;
+  const int64_t width = tensor->shape[1], rows = tensor->shape[0] / of.heads;
+  const int64_t inputs = tensor_of(source, of.weight)->shape[1];
+  const size_t biases = floats_of(source, of.bias);
+  if (first % rows != 0) {
+    attn2c_say(message, "%s: a constant can only be read as a whole, or by heads", tensor->name);
+    return ATTN2C_USAGE;
+  }
+  int status = read_table(source, &of, message);
+  if (status) return status;
+  float *bias =
+      attn2c_reserve((biases + (size_t)((2 * inputs + attn2c_projected_rows(&of)) * width)) * sizeof *bias);
+  if (!bias) return no_memory(message);
+  status = read_whole(source, of.bias, bias, message);
+  for (int64_t done = 0; done < count && !status; done += rows) {
+    const int64_t some = count - done < rows ? count - done : rows;
+    status = read_head(source, &of, (first + done) / rows, width, some, bias, bias + biases,
+                       values + done * width, message);
+  }
+  attn2c_free(bias);
+  return status;
+}
+
 /* Reads rows of a weight as they are stored, in a file or by a formula. */
 static int read_plain(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
                       attn2c_message *message) {
   const attn2c_weight *weight = &source->model->weights[index];
   const attn2c_tensor *tensor = &source->model->tensors[weight->tensor];
   const int64_t row = attn2c_elements(tensor) / tensor->shape[0];
+  if (attn2c_is_projected(weight)) return read_projected(source, index, first, count, values, message);
   if (is_constant(weight)) {
     if (first == 0 && count == tensor->shape[0]) return fill_constant(source->model, weight, values, message);
     attn2c_say(message, "%s: a constant can only be read as a whole", tensor->name);
@@ -325,7 +417,8 @@ static void smooth(const attn2c_descriptor *model, int index, int64_t first, int
 int attn2c_source_read_rows(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
                             attn2c_message *message) {
   const int scaled = attn2c_scaled_by(source->model, index);
-  const int is_made = is_constant(&source->model->weights[index]) && scaled < 0;
+  const attn2c_weight *weight = &source->model->weights[index];
+  const int is_made = is_constant(weight) && !attn2c_is_projected(weight) && scaled < 0;
   if (source->packed && !is_made) {
     attn2c_unpack(attn2c_packed_model(source->packed), index, attn2c_packed_block(source->packed), first,
                   count, values);

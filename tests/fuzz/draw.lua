@@ -72,6 +72,10 @@ local function draw_input(d)
     d.input = { stage = "tokens", vocab = chance(20) and 1 or size(400) }
     if chance(30) then d.input.types = random(0, 5) end
     if chance(30) then d.input.norm = chance(70) end
+    if chance(20) then
+      d.input.width = 15 + size(60)
+      d.input.projected = pick { "after_norm", "before_norm" }
+    end
   elseif way == 5 then
     draw_image(d)
     d.seq = rows_of(d)
@@ -107,7 +111,7 @@ local function draw_stage(d, pooled, width)
     stage.over = pick(pools)
     if stages.pools_of_kept[stage.over] and chance(25) then stage.mask = true end
   elseif stage.stage == "vocabulary" then
-    if width ~= d.d_model or chance(40) then stage.tied = false end
+    if width ~= (d.input.width or d.d_model) or chance(40) then stage.tied = false end
     if chance(40) then stage.bias = chance(70) end
     if chance(20) then stage.scale = pick { 0.25, 3.0 } end
     if chance(20) then stage.softcap = pick { 0.5, 30 } end
@@ -294,7 +298,7 @@ local function draw_layer(d)
   if chance(20) and (d.norm or "post") ~= "none" and (d.parallel or "none") == "none" and not d.residual_scale then
     layer.norm = pick { "post", "post", d.norm or "post" }
   end
-  if chance(15) and (d.parallel or "none") ~= "none" then layer.parallel = "none" end
+  if chance(60) and (d.parallel or "none") ~= "none" then layer.parallel = "none" end
   if chance(20) then layer.qk_norm = attention.draw_qk_norm(d) end
   if chance(20) then layer.norm_kind = pick { "layer", "rms" } end
   if chance(15) and d.d_model >= NARROW then layer.eps = pick { 1e-12, 1e-3, 1 } end
@@ -328,6 +332,7 @@ local function may_attend_in_integers(d)
     local positions, output = stack.positions, stack.attention_output
     return (stack.scoring or "dot") == "dot" and (stack.weighting or "softmax") == "softmax"
       and stack.fully_masked ~= "nan" and not (type(positions) == "string" and positions:find("^relative_key"))
+      and positions ~= "disentangled" and not (type(positions) == "table" and positions[2] == "disentangled")
       and not stack.past and not stack.bias_kv and not stack.zero_attn and (stack.head_mask or "none") == "none"
       and (output or "none") == "none"
   end

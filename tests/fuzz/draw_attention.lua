@@ -92,6 +92,29 @@ end
 -- are all rounded the same way, and the errors of products, which are taken for as often up as down, add up.
 local FEW_TOKENS = 16
 
+local function is_qkv(d) return d.input and d.input.stage == "qkv" end
+
+local function draw_disentangled(d)
+  if chance(50) then d.position_terms = pick { "both", "content_to_position", "position_to_content" } end
+  if chance(70) then d.position_buckets = chance(25) and 0 or random(4, 70) end
+  local buckets = d.position_buckets or 256
+  if chance(60) then d.position_distance = math.max(2, buckets // 2 + 1 + size(150)) end
+  if chance(50) then d.position_norm = chance(80) end
+  local projects = d.projections == nil or d.projections == true
+  if not projects or chance(50) then d.position_projections = projects and pick { "shared", "own" } or "own" end
+  if chance(30) then d.positions = { pick { "learned", "sinusoidal" }, "disentangled" } end
+end
+
+-- A convolution of the first layer's input.
+local function draw_convolution(d)
+  local has_arrays = false
+  for _, word in ipairs(array_masks) do has_arrays = has_arrays or attention.has_mask(d, word) end
+  if d.stage == "encoder" or (d.past or 0) > 0 or is_qkv(d) or d.norm == "none" or has_arrays then return end
+  if chance(75) then return end
+  d.conv_kernel = pick { 1, 3, 3, 5, 7 }
+  if chance(60) then d.conv_activation = pick { "tanh", "gelu", "relu" } end
+end
+
 local function draw_positions(d, keys)
   if chance(40) then return end
   if d.input and d.input.stage == "tokens" and d.input.vocab < FEW_TOKENS then
@@ -100,6 +123,9 @@ local function draw_positions(d, keys)
   end
   local kinds = { "none", "learned", "sinusoidal", "alibi", "relative_key", "relative_key_query", "t5" }
   if head_dim_of(d) >= 2 then kinds[#kinds + 1], kinds[#kinds + 2] = "rope", "rope" end
+  if (d.scoring or "dot") == "dot" and not is_qkv(d) then
+    kinds[#kinds + 1], kinds[#kinds + 2] = "disentangled", "disentangled"
+  end
   d.positions = pick(kinds)
   -- Weights that are no softmax grow with what is added to scores.
   if d.positions == "alibi" and (d.weighting or "softmax") ~= "softmax" then d.positions = "t5" end
@@ -111,6 +137,8 @@ local function draw_positions(d, keys)
     if chance(10) then d.rope_dim = 0 end
     if chance(50) then d.rope_style = pick { "halves", "pairs" } end
     if chance(30) then d.rope_theta = pick { 1, 100.5, 5e5 } end
+  elseif d.positions == "disentangled" then
+    draw_disentangled(d)
   elseif d.positions == "t5" then
     if chance(60) then d.t5_buckets = random(4, 70) end
     local sided = d.t5_buckets or 32
@@ -146,6 +174,7 @@ function attention.draw_stack(d, keys)
   local own = (d.past or 0) + (keys or d.seq)
   draw_mask(d, own)
   draw_positions(d, own)
+  draw_convolution(d)
   if d.projections == false and not keys then d.kv_heads = nil
   elseif chance(35) then d.kv_heads = divisor(d.heads) end
   if chance(20) then d.qk_norm = attention.draw_qk_norm(d) end

@@ -43,9 +43,10 @@ local function change_output(d, before)
 end
 
 local function change_positions(d, before)
-  if d.positions == "t5" then d.positions = pick { "alibi", "learned" } end
+  d.conv_kernel, d.conv_activation = nil, nil
+  if d.positions == "t5" or d.positions == "disentangled" then d.positions = pick { "alibi", "learned" } end
   for i, kind in ipairs(type(d.positions) == "table" and d.positions or {}) do
-    if kind == "t5" then d.positions[i] = "alibi" end
+    if kind == "t5" or kind == "disentangled" then d.positions[i] = "alibi" end
   end
   for _, key in ipairs { "t5_buckets", "t5_distance" } do d[key] = nil end
   if d.max_position then d.max_position = math.max(d.max_position, d.context + (d.first_position or 0)) end

@@ -58,6 +58,13 @@ ALBERT = {**BERT, "num_hidden_layers": 5, "num_hidden_groups": 2, "embedding_siz
 ELECTRA = {**BERT, "embedding_size": 10}
 MPNET = {**BERT, "max_position_embeddings": 30}
 LABELS = {"num_labels": 3}
+# As DeBERTa-v3: a shared table with a norm, log buckets that are shorter than the sequences, no positions in the input.
+DEBERTA = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4,
+           "intermediate_size": WIDTH, "max_position_embeddings": 19, "layer_norm_eps": 1e-6,
+           "relative_attention": True, "max_relative_positions": -1, "position_buckets": 4,
+           "norm_rel_ebd": "layer_norm", "share_att_key": True, "pos_att_type": "p2c|c2p",
+           "position_biased_input": False, "type_vocab_size": 0}
+DEBERTA_OWN = {**DEBERTA, "share_att_key": False, "norm_rel_ebd": "none"}
 DECODER = {**LLAMA, "head_dim": 8}
 # Heads of 8 dimensions of which half are rotated.
 HALF = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 3,
@@ -253,6 +260,26 @@ CASES.update({
     "siglip_vision_model": ("SiglipVisionModel", VIT, {}),
     "siglip_both": ("SiglipModel", {"text_config": SIGLIP_TEXT, "vision_config": VIT},
                     {"tower": "get_image_features"}),
+})
+
+CASES.update({
+    "deberta_v2_model": ("DebertaV2Model", DEBERTA, {}),
+    "deberta_v2_long": ("DebertaV2Model", {**DEBERTA, "position_buckets": 8}, {"length": 18}),
+    "deberta_v2_own": ("DebertaV2Model", {**DEBERTA_OWN, "position_biased_input": True, "type_vocab_size": 2}, {}),
+    "deberta_v2_c2p": ("DebertaV2Model", {**DEBERTA_OWN, "pos_att_type": ["c2p"], "position_buckets": -1,
+                                          "max_relative_positions": 3}, {}),
+    "deberta_v2_p2c": ("DebertaV2Model", {**DEBERTA_OWN, "pos_att_type": ["p2c"], "norm_rel_ebd": "layer_norm",
+                                          "type_vocab_size": 1}, {}),
+    "deberta_v2_none": ("DebertaV2Model", {**DEBERTA, "relative_attention": False, "norm_rel_ebd": "none",
+                                           "position_biased_input": True, "share_att_key": False}, {}),
+    "deberta_v2_conv": ("DebertaV2Model", {**DEBERTA, "conv_kernel_size": 3, "conv_act": "gelu",
+                                           "attention_head_size": 6}, {}),
+    "deberta_v2_narrow": ("DebertaV2ForTokenClassification", {**DEBERTA, **LABELS, "embedding_size": 10}, {}),
+    "deberta_v2_sequence": ("DebertaV2ForSequenceClassification", {**DEBERTA, **LABELS, "pooler_hidden_act": "tanh",
+                                                                   "conv_kernel_size": 5}, {}),
+    "deberta_v2_question": ("DebertaV2ForQuestionAnswering", DEBERTA, {}),
+    "deberta_v2_masked": ("DebertaV2ForMaskedLM", {**DEBERTA, "embedding_size": 10}, {}),
+    "deberta_v2_masked_new": ("DebertaV2ForMaskedLM", {**DEBERTA, "legacy": False}, {}),
 })
 
 HIDDEN_ONLY = {"text_embeds", "image_embeds", "last_hidden_state", "pooler_output", "logits", "start_logits", "end_logits"}

@@ -189,9 +189,10 @@ def unigram(full=False, family="xlmr", fallback=False):
     metaspace = pre_tokenizers.Metaspace()
     t.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), metaspace])
     tokens = {"xlmr": ("<s>", "<pad>", "</s>", "<unk>"), "t5": ("<pad>", "</s>", "<unk>"), "albert": ("<pad>", "<unk>", "[CLS]", "[SEP]"),
+              "deberta": ("[PAD]", "[CLS]", "[SEP]", "[UNK]"),
               }[family]
     tokens = [special(x) for x in tokens] + (["<0x%02X>" % i for i in range(256)] if fallback else [])
-    train(t, "unigram", 900, tokens, unk_token="<unk>")
+    train(t, "unigram", 900, tokens, unk_token="[UNK]" if family == "deberta" else "<unk>")
     t.decoder = decoders.Metaspace()
     t.normalizer = map_
     if family == "xlmr":
@@ -203,6 +204,13 @@ def unigram(full=False, family="xlmr", fallback=False):
     elif family == "t5":
         t.add_special_tokens([special("<extra_id_%d>" % i) for i in range(2)])
         t.post_processor = processors.TemplateProcessing("$A </s>", "$A </s> $B </s>", [("</s>", t.token_to_id("</s>"))])
+    elif family == "deberta":
+        t.normalizer = normalizers.Sequence([normalizers.Replace(Regex(r"\s{2,}|[\n\r\t]"), " "), normalizers.NFC(),
+                                             normalizers.Strip(left=False)])
+        t.pre_tokenizer = pre_tokenizers.Sequence([metaspace])
+        t.add_special_tokens([special("[MASK]")])
+        t.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1", [
+            ("[CLS]", t.token_to_id("[CLS]")), ("[SEP]", t.token_to_id("[SEP]"))])
     else:
         t.normalizer = normalizers.Sequence([normalizers.Replace("``", '"'), normalizers.Replace("''", '"'), normalizers.NFKD(),
                                              normalizers.StripAccents(), normalizers.Lowercase(), map_])
@@ -257,6 +265,7 @@ MAKERS = {
     "xlmr": lambda: unigram(),
     "t5": lambda: unigram(True, "t5"),
     "albert": lambda: unigram(False, "albert"),
+    "deberta": lambda: unigram(False, "deberta"),
     "unigram_bytes": lambda: unigram(False, "t5", True),
     "digits": lambda: pieces(P.Sequence([P.WhitespaceSplit(), P.Digits(True), P.Punctuation("contiguous")]), N.NFD()),
     "digits_runs": lambda: pieces(P.Sequence([P.Digits(False), P.Punctuation("merged_with_previous"), P.Whitespace()]), N.NFKD()),

@@ -40,6 +40,10 @@ end
 -- rounding.
 local loops = { "-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fopenmp-simd" }
 
+-- Flags of files of the runtime that are element loops. Their results are part of the weights, so they have the same
+-- bits on every machine.
+local of_source = { ["weights/projected.c"] = loops }
+
 -- The generator of kernels for when a model is opened. libxsmm's is linked into the library, so that its user needs
 -- nothing but libc and libm. None is needed if all kernels are in C.
 local generator_of = { libxsmm = { "-lxsmmgen" }, c = {} }
@@ -92,8 +96,8 @@ local function runtime_objects(providers, runtime_sources, options)
   local list, flags = {}, room_flags(options.is_static)
   for _, source in ipairs(runtime_sources) do
     if is_wanted(source, providers, options) then
-      list[#list + 1] = object("runtime", source, { flags[source:match("^%w+")] or "-O2", "-fopenmp-simd",
-        defined_by(source, providers, options.is_static) })
+      list[#list + 1] = object("runtime", source, { of_source[source] or flags[source:match("^%w+")] or "-O2",
+        "-fopenmp-simd", defined_by(source, providers, options.is_static) })
     end
   end
   return list
@@ -108,8 +112,8 @@ local function static_objects(providers, runtime_sources, options)
   for _, source in ipairs(runtime_sources) do
     local room = source:match("^%w+")
     if not of_commands[room] and is_wanted(source, providers, options) then
-      list[#list + 1] = object("runtime", source, { static_levels[room] or "-O2", "-fopenmp-simd", of_program },
-        object_name(source, "-static"))
+      list[#list + 1] = object("runtime", source, { of_source[source] or static_levels[room] or "-O2",
+        "-fopenmp-simd", of_program }, object_name(source, "-static"))
     end
   end
   return list

@@ -1,6 +1,7 @@
 -- attention.lua: makes the graph operations of one attention, in every form that a description may ask for.
 -- These are projections, positions, past and extra keys, scores, terms added to them, masks, weights and the context.
 local Builder = require("passes.graph.builder")
+local disentangled = require("passes.graph.disentangled")
 local masks = require("data.masks")
 local precision = require("data.precision")
 local rope = require("passes.graph.rope")
@@ -31,7 +32,7 @@ local function axes_of_keys(spec, axes) return keys_grow(spec) and axes or (axes
 -- is for the key that is farthest before the query.
 local function distances(self)
   local spec = self.spec
-  if not spec.distances then return nil end
+  if not spec.distances or spec.distances == "disentangled" then return nil end
   local first = -(spec.seq - 1) - spec.past
   local count = spec.seq + own_keys(spec) - 1
   local path = self.prefix .. "positions"
@@ -98,9 +99,10 @@ local function rotate(self, path, x, heads)
     { heads = heads, pairs = spec.rope_style == "pairs" })
 end
 
--- Adds a self-attention's positions to scores: relative_key before the scale, distances after it.
+-- Adds a self-attention's positions to scores: relative_key and disentangled before the scale, distances after it.
 local function relative(self, a, scores)
   local spec = self.spec
+  if a.positions and spec.distances == "disentangled" then return disentangled.add(self, a, scores) end
   if not a.positions or not spec.positions:find("^relative_key") then return scores end
   local path = a.path .. ".distance"
   local rows = 2 * spec.max_position - 1

@@ -1,6 +1,7 @@
 -- scores.lua: lowers the operations between a tile of scores and its weights.
 -- These are additions of positions and masks, the scale, the softmax or another weighting, and factors of heads. An
 -- op is one entry of the table `ops` below; adjacent elementwise ops become one map over the tile.
+local disentangled = require("passes.lower.disentangled")
 local distances = require("passes.common.distances")
 local op_table = require("data.ops")
 local types = require("data.types")
@@ -180,6 +181,8 @@ function steps.add_relative(self, at, op)
   end
 end
 
+steps.add_disentangled = disentangled.add
+
 -- Emits the pending elementwise ops on the columns of a tile.
 local function flush(self, at, pending)
   if #pending == 0 then return end
@@ -249,7 +252,8 @@ function scores.describe(region)
     if op.op == "softmax" or op.op == "exponentials" then text = ("softmax(%s)"):format(text)
     elseif op.op == "weigh" then text = ("%s(%s)"):format(op.attributes.relu and "relu" or "", text)
     elseif op.op == "head_scale" then text = ("%s %s"):format(operand.name, text)
-    elseif op.op == "add_relative" then text = ("%s + %s · %sᵀ"):format(text, op.operands.x.name, operand.name)
+    elseif op.op == "add_relative" or op.op == "add_disentangled" then
+      text = ("%s + %s · %sᵀ"):format(text, op.operands.x.name, operand.name)
     elseif operand then text = ("%s + %s"):format(text, operand.name)
     elseif not is_implied[op.op] then text = ("%s(%s)"):format(op.op, text) end
   end

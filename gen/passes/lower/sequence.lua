@@ -165,6 +165,16 @@ function ops.centre(self, op, origin)
   end)
 end
 
+-- The rows around each row, side by side.
+function ops.neighbours(self, op, origin)
+  local x, y, kernel = op.operands.x, op.result, op.attributes.kernel
+  each_column(self, x, origin, function(column, cols)
+    self:row("neighbours", { rows = x.shape[2], cols = cols, kernel = kernel, ldx = self:ld(x), ldy = self:ld(y) },
+      { y = self:at(y, 0, column * kernel, origin), x = self:at(x, 0, column, origin),
+        valid = valid_rows(self, op, origin) })
+  end)
+end
+
 function ops.column_scale(self, op, origin)
   local x = op.operands.x
   each_column(self, x, origin, function(column, cols)

@@ -1,6 +1,7 @@
 -- attention.lua: divides an attention into query blocks, with the key ranges that each reads and their cuts.
 -- A cut is where a static mask crosses a range. Keys that a mask removes from all rows of a block are in no range, so
 -- nothing is emitted for them.
+local disentangled = require("passes.common.disentangled")
 local divide = require("passes.common.divide")
 local ops = require("data.ops")
 local types = require("data.types")
@@ -99,6 +100,20 @@ local function chunks_of(block, p)
     first = last
   end
   return list
+end
+
+--- Returns the tile parameters of an attention. Terms of projected distances take larger blocks of queries, as each
+--- piece of keys is multiplied with the distances to all rows of a block.
+function attention.parameters(region, p)
+  if not disentangled.is_in(region.chain) then return p end
+  return setmetatable({ query_block = math.min(2 * p.query_block, disentangled.QUERIES) }, { __index = p })
+end
+
+--- Sets the distance of rows of products with projected distances.
+function attention.set_positions_ld(region, p)
+  if not disentangled.is_in(region.chain) then return end
+  region.positions_ld = divide.leading_dimension(math.max(disentangled.columns(region.most_rows, region.tile_columns),
+    disentangled.columns(region.most_rows, 2 * disentangled.KEYS)), p, "f32")
 end
 
 --- True if the weights of an attention can be made a chunk at a time: a softmax that nothing follows, and scores and

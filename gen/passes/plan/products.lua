@@ -7,6 +7,7 @@
 local ahead = require("passes.plan.ahead")
 local alike = require("common.alike")
 local all_regions = require("passes.common.regions")
+local disentangled = require("passes.common.disentangled")
 local distances = require("passes.common.distances")
 local ops = require("data.ops")
 local registers = require("passes.plan.registers")
@@ -104,11 +105,18 @@ local function each_together(region, visit)
   each_of_block(region, setmetatable({ count = count }, { __index = region.blocks[1] }), visit)
 end
 
--- Calls visit, as above, for each product of a block with tables of relative positions.
+-- Calls visit, as above, for each product of a block with tables of relative positions; the last argument has the open
+-- sizes of products with projected distances.
 local function each_with_tables(state, region, block, visit)
   for _, op in ipairs(region.chain) do
     local packed = op.operands[ops.class(op).packed]
-    for _, key_block in ipairs(packed and block.ranges[1].key_blocks or {}) do
+    local is_projected = op.attributes.table_heads ~= nil
+    if is_projected then
+      disentangled.each_product(op, region, block, function(m, n, open)
+        visit("distances", m, n, products.depth(region), types.f32_product, false, open)
+      end)
+    end
+    for _, key_block in ipairs(packed and not is_projected and block.ranges[1].key_blocks or {}) do
       for _, piece in ipairs(distances.pieces(op, state.weights.layouts[packed.name], block, key_block)) do
         visit(packed.name, piece.count, op.attributes.keys and key_block.count or block.count, products.depth(region),
           types.f32_product, false)
@@ -125,7 +133,7 @@ local function cut_open(state, product)
   local target = target_of(state)
   product.a_room = product.a_room or product.m % target.vector == 0
   product.strips = state.plan.memoise("open strips", registers.open_strips, product.m, product.k, target, product.n,
-    not product.a_room, product.types, product.what == "scores")
+    not product.a_room, product.types, product.open == "n m")
 end
 
 -- Sets region.products, the distinct products of an attention in order of first use, and region.product_of(shape),
@@ -134,9 +142,9 @@ local function of_attention(state, region)
   local p = state.plan.parameters
   region.products, region.product_of = {}, alike.first_of { "m", "n", "k", "types", "a_room", "open" }
   local is_together = false
-  local function visit(what, m, n, k, of, a_room)
+  local function visit(what, m, n, k, of, a_room, open)
     local product = { what = what, m = m, n = n, k = k, types = of, a_room = a_room,
-      open = region.open and open_of[what] or nil }
+      open = region.open and (open or open_of[what]) or nil }
     if region.product_of(product) ~= product then return end
     region.products[#region.products + 1] = product
     if region.open then

@@ -17,6 +17,12 @@ local refused = {
     return spec.head_mask and spec.head_mask.kind ~= "none" or false
   end },
   { "positions", "positions = \"t5\" do not go with a context", function(spec) return spec.distances == "t5" end },
+  { "positions", "positions = \"disentangled\" do not go with a context", function(spec)
+    return spec.distances == "disentangled"
+  end },
+  { "conv_kernel", "a convolution does not go with a context: it needs the rows before the first", function(spec)
+    return spec.conv_kernel ~= nil
+  end },
   { "projections", "a context keeps keys apart from values, so one of them needs a projection", function(spec)
     return not projections.has(spec, "k") and not projections.has(spec, "v")
   end },

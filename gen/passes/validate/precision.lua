@@ -99,6 +99,7 @@ local not_in_integers = {
   { "positions", "relative_key positions", function(spec)
     return type(spec.positions) == "string" and spec.positions:find("^relative_key") ~= nil
   end },
+  { "positions", "disentangled positions", function(spec) return spec.distances == "disentangled" end },
   { "past", "past keys", function(spec) return (spec.past or 0) > 0 end },
   { "context", "a context", function(spec) return spec.context ~= nil end },
   { "bias_kv", "learned keys", function(spec) return spec.bias_kv end },

@@ -116,6 +116,11 @@ describe("ops.make", function()
       { scores = tensor(2, 3, 4, 7), x = tensor(2, 4, 15), table = tensor(19, 5) }, { keys = false, extra = 2 })
     assert.same({ 2, 3, 4, 7 }, relative.shape)
     assert.equal(2 * 2 * 3 * 4 * 5 * 5, relative.flops)
+    local projected = ops.make("add_disentangled", "layer 0",
+      { scores = tensor(2, 3, 4, 7), x = tensor(2, 4, 15), table = tensor(90, 5) },
+      { keys = false, reach = 15, table_heads = 3, extra = 2 })
+    assert.same({ 2, 3, 4, 7 }, projected.shape)
+    assert.equal(relative.flops, projected.flops)
   end)
 
   it("joins rows of each sequence, and rows that all sequences share", function()
@@ -140,6 +145,7 @@ describe("ops.make", function()
       { "swap", { x = x }, {}, { 3, 2, 5 } },
       { "split_heads", { x = tensor(2, 3, 12) }, { heads = 4 }, { 2, 4, 3, 3 } },
       { "patches", { x = tensor(2, 3, 8, 12) }, { patch = 4 }, { 2, 6, 48 } },
+      { "neighbours", { x = x, lengths = tensor(2) }, { kernel = 3 }, { 2, 3, 15 } },
       { "rms_norm", { x = x, gain = tensor(5) }, { eps = 1e-5 }, { 2, 3, 5 } },
       { "normalise", { x = tensor(2, 5) }, { eps = 1e-12 }, { 2, 5 } },
       { "softmax_rows", { x = x }, {}, { 2, 3, 5 } },
@@ -182,7 +188,7 @@ describe("ops.make", function()
       { "topk_indices", { x = tensor(2, 5) }, { k = 5 }, { 2, 5 } },
     }
     local counted, known = { linear = true, linear_integers = true, scores = true, context = true, add_relative = true,
-      join = true, scores_of_integers = true, context_of_integers = true }, {}
+      add_disentangled = true, join = true, scores_of_integers = true, context_of_integers = true }, {}
     for _, case in ipairs(cases) do known[case[1]] = true end
     for name in pairs(ops.table) do assert.is_true(known[name] or counted[name], name) end
     for _, case in ipairs(cases) do

@@ -98,7 +98,11 @@ describe("a description's keys:", function()
     bias = "true, false or { qkv =", scale = "false or a number from 1e-30 to 1e6",
     mask = "none, causal, window, prefix, padding, key_padding, attention_mask, key_bias, additive, additive_heads,",
     window = "{ left, right }", input = "a stage such as linear",
-    positions = "none, learned, sinusoidal, rope, alibi, relative_key, relative_key_query or t5",
+    positions = "none, learned, sinusoidal, rope, alibi, relative_key, relative_key_query, t5 or "
+      .. "disentangled", conv_kernel = "an integer from 1 to 63", conv_activation = "gelu, gelu_tanh, quick_gelu",
+    position_terms = "both, content_to_position or position_to_content",
+    position_buckets = "an integer from 0 to 4096", position_distance = "an integer from 2 to 65536",
+    position_norm = "true or false", position_projections = "shared or own",
     kv_heads = "an integer from 1 to 128", gated = "true or false", norm_kind = "layer or rms",
     residual = "true or false", dropout = "a number from 0 to 1", drop_path = "a number from 0 to 1",
     projections = "true, false or { q =", scoring = "dot or additive", weighting = "softmax, relu or none",
