@@ -43,13 +43,15 @@
 --                 floats for the tail of a vector (m 50: 70 GFLOP/s of 131, padded to 56: 113; m 63: 60, padded: 129)
 --
 -- deep: overrides of the rule for a product of at least `targets.deep` inputs and outputs, whose weights are rarely
--- in a near cache. The first entry applies whose `rows` and, if given, `inputs` are no more than the product's. A
--- panel has one strip's vectors, and the next panel is prefetched: 48 floats on AVX-512, 16 on AVX2. A strip of up to 9
--- rows by 48 floats, or 14 by 32, prefetches its own stream. So 10 to 14 rows take panels of 32: two strips of 48 took
--- 1.2 times as long with prefetching, and 1.7 times without it. narrow: the entry is for weights of bf16 or int8 alone,
--- whose strips have fewer rows, whose panels come from memory faster, and whose rows that wait to be quantised take
--- less memory. open: the entry is for products whose rows only a call knows. Their panels suit few and many rows.
--- Measured on a Zen 5-class machine: tests/bench/products/fit.lua prints what the rule loses on each.
+-- in a near cache. The first entry applies whose `rows` are no more, and whose `inputs`, if given, no fewer than the
+-- product's. From 25 rows on a panel has one strip's vectors, and the next panel is prefetched: 48 floats on AVX-512,
+-- 16 on AVX2. A single strip prefetches its own stream. From 2 to 24 rows of f32, panels of 16 are one strip: two
+-- strips of 48 took 1.2 to 1.8 times as long on a Xeon, where a second strip waits for a panel that no near cache
+-- holds. Tiles of AMX take panels of 64, which are configured less often, if a panel's inputs are few. narrow: the
+-- entry is for weights of bf16 or int8 alone, whose strips have fewer rows, whose panels come from memory faster, and
+-- whose rows that wait to be quantised take less memory. open: the entry is for products whose rows only a call knows.
+-- Their panels suit few and many rows. Measured on a Zen 5-class machine and on a Xeon with AMX:
+-- tests/bench/products/fit.lua prints what the rule loses on each.
 local libuv = require("common.libuv")
 local words = require("common.words")
 
@@ -109,11 +111,14 @@ local avx512 = {
     { rows = 1, open = true, inputs = 512, use = { panel = 32, token_block = 256, fetch = 1 } },
     { rows = 1, open = true, use = { panel = 32, token_block = 208, fetch = 1 } },
     { rows = 160, narrow = true, use = { panel = 48, token_block = 128, fetch = 1 } },
-    { rows = 160, inputs = 512, use = { panel = 48, token_block = 256, fetch = 1 } },
-    { rows = 160, use = { panel = 48, token_block = 208, fetch = 1 } },
-    { rows = 15, use = { panel = 48, token_block = 128, fetch = 1 } },
+    { rows = 129, inputs = 512, use = { panel = 48, token_block = 256, fetch = 1 } },
+    { rows = 129, use = { panel = 48, token_block = 208, fetch = 1 } },
+    { rows = 15, narrow = true, use = { panel = 48, token_block = 128, fetch = 1 } },
     { rows = 9, narrow = true, use = { panel = 32, fetch = 1 } },
-    { rows = 10, use = { panel = 32, fetch = 1, stream = 16384 } },
+    { rows = 1, narrow = true, use = { panel = 48 } },
+    { rows = 25, use = { panel = 48, token_block = 128, fetch = 1 } },
+    { rows = 2, inputs = 1024, use = { panel = 16, stream = 8192 } },
+    { rows = 2, use = { panel = 16, stream = 16384 } },
     { rows = 1, use = { panel = 48 } },
   },
 }
@@ -142,8 +147,11 @@ local amx = extended(avx512bf16, {
   name = "amx", has_tiles = true, cflags = "-mamx-tile -mamx-bf16 -mamx-int8",
   needs = { "amx_tile", "amx_bf16", "amx_int8" },
   deep = {
-    { rows = 160, inputs = 512, use = { panel = 32, token_block = 256, fetch = 1 } },
-    { rows = 160, use = { panel = 32, token_block = 192, fetch = 1 } },
+    { rows = 129, inputs = 512, use = { panel = 64, token_block = 256, fetch = 1 } },
+    { rows = 129, use = { panel = 32, token_block = 192, fetch = 1 } },
+    { rows = 1, inputs = 640, use = { panel = 64, token_block = 128, fetch = 1 } },
+    { rows = 34, use = { panel = 32, token_block = 128, fetch = 1 } },
+    { rows = 1, inputs = 2048, use = { panel = 64, token_block = 128, fetch = 1 } },
     { rows = 1, use = { panel = 32, token_block = 128, fetch = 1 } },
   },
 })

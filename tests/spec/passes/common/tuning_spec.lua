@@ -190,9 +190,10 @@ describe("the parameters of a product", function()
     end
     for _, kernels in ipairs { "auto", "c", "libxsmm" } do
       assert.same({ 64, 4096, 0, 2 }, rule(kernels, 128, 176)) -- not deep: two tiles of 64 rows
-      assert.same({ 48, 4096, 0, 1 }, rule(kernels, 9, 192)) -- one strip
-      assert.same({ 32, 4096, 1, 1 }, rule(kernels, 14, 192)) -- one strip of narrower panels
-      assert.same({ 48, 4096, 1, 1 }, rule(kernels, 15, 192))
+      assert.same({ 48, 4096, 0, 1 }, rule(kernels, 1, 192)) -- one strip
+      assert.same({ 16, 4096, 0, 1 }, rule(kernels, 2, 192)) -- one strip of narrower panels
+      assert.same({ 16, 4096, 0, 1 }, rule(kernels, 24, 192))
+      assert.same({ 48, 4096, 1, 1 }, rule(kernels, 25, 192))
       assert.same({ 48, 4096, 1, 1 }, rule(kernels, 128, 192))
       assert.same({ 48, 4096, 1, 2 }, rule(kernels, 512, 192))
       assert.same({ 48, 4096, 1, 3 }, rule(kernels, 512, 528))
