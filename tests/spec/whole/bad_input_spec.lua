@@ -125,6 +125,7 @@ describe("a description's keys:", function()
     kernels = "auto, c or libxsmm", precision = "f32, bf16 or int8",
     threads = "an integer from 0 to 64", reuse = "true or false",
     tokenizer = "a path or false", prompt = "a text of at most 10000 bytes without NUL",
+    pictures = "false or a table such as { height",
     prompts = "a table of 1 to 64 texts such as {", dimensions = "an integer from 1 to 65536",
     labels = "a list of texts", label_function = "softmax, sigmoid or none",
     max_lines = "an integer from 1 to 10000000", plan = "a table of tile parameters",
