@@ -4,6 +4,7 @@
 -- family gives it. config.json says who wrote them; what it says and this file does not know is refused by name.
 local faults = require("common.faults")
 local json = require("common.json")
+local types = require("data.types")
 local words = require("common.words")
 
 local coded = {}
@@ -192,7 +193,9 @@ function Finder:compressed(base, is_bytes)
   local out, inputs, bits = packed.shape[1], packed.shape[2], 8
   if not is_bytes then
     local shape, shape_name = self:part(base, "shape", true)
-    local stated = self.read_integers(shape, 2)
+    local format = ({ I64 = "<i8i8", I32 = "<i4i4" })[shape.dtype]
+    local bytes = format and self.read_bytes(shape, string.packsize(format))
+    local stated = bytes and { string.unpack(format, bytes) }
     self:expect(shape, shape_name, stated and stated[1] == out and stated[2] > 0, ("the integers %d and a positive one")
       :format(out))
     bits = nil
@@ -209,6 +212,36 @@ function Finder:compressed(base, is_bytes)
     "the same number of scales for each output")
   self:check_zeros(base, out, bits, groups, count)
   return out, inputs, bits, groups
+end
+
+-- True if a tensor's groups are one after the other.
+function Finder:is_in_order(base, inputs, groups)
+  local order = self:part(base, "order")
+  if not order then return true end
+  local bytes, list = self.read_bytes(order, 4 * inputs), {}
+  if inputs % groups ~= 0 then return false end
+  for group = 0, groups - 1 do list[group + 1] = string.pack("<i4", group):rep(inputs // groups) end
+  return bytes == table.concat(list) or bytes == ("\xff"):rep(4 * inputs)
+end
+
+-- True if all zero points of a tensor are in the middle of its codes.
+function Finder:is_centred(base, bits)
+  local zeros = self:part(base, "zeros")
+  if not zeros then return true end
+  if self.kind == "compressed-tensors" then return false end
+  local middle = (1 << bits - 1) - (self.kind == "gptq" and 1 or 0)
+  local word, count = string.pack("<I4", middle * (0xffffffff // ((1 << bits) - 1))), zeros.shape[1] * zeros.shape[2]
+  return self.read_bytes(zeros, 4 * count) == word:rep(count)
+end
+
+-- Returns the word of the type of weights in scale blocks that holds a tensor's numbers exactly, or nil: as
+-- runtime/weights/coded.c makes the blocks.
+function Finder:weights_word(base, bits, inputs, groups)
+  local is_whole = inputs % groups == 0 and inputs // groups % types.SCALE_BLOCK == 0
+  if not is_whole or not self:is_in_order(base, inputs, groups) then return nil end
+  local has_halves = self:part(base, "scales").dtype == "F16"
+  local is_plain = has_halves and (bits == 2 or self:is_centred(base, bits))
+  return bits == 8 and (is_plain and "int8" or "int8f") or is_plain and "int4" or "int4f"
 end
 
 -- Adds the tensor [out][in] of a base name.
@@ -229,7 +262,8 @@ function Finder:add(base, is_bytes)
   end
   local name = base .. ".weight"
   if self.tensors[name] and not is_bytes then self:refuse(name, "is in the file as numbers and as codes") end
-  self.made[name] = { dtype = ("int%d/%d"):format(bits, inputs // groups), shape = { out, inputs }, is_coded = true }
+  self.made[name] = { dtype = ("int%d/%d"):format(bits, inputs // groups), shape = { out, inputs }, is_coded = true,
+    blocks = self:weights_word(base, bits, inputs, groups) }
 end
 
 -- Returns quantization_config, or what older programs wrote in a file of its own.
@@ -254,9 +288,9 @@ local function config_of(config, read_object, path)
 end
 
 --- Returns the kind of a folder's quantised tensors, or nil if config.json names none; its tensors, with coded ones in
---- place of their parts; and notes for the user. read_object(path): an object of JSON, or nil; read_integers(tensor,
---- count): the first integers of a tensor. Faults: usage, format.
-function coded.read(path, config, tensors, read_object, read_integers)
+--- place of their parts; and notes for the user. read_object(path): an object of JSON, or nil; read_bytes(tensor,
+--- count): the bytes of a tensor, or nil if it has another number of them. Faults: usage, format.
+function coded.read(path, config, tensors, read_object, read_bytes)
   local own, notes = config_of(config, read_object, path), {}
   if not own then
     for name in pairs(tensors) do
@@ -275,7 +309,7 @@ function coded.read(path, config, tensors, read_object, read_integers)
   end
   local kind = methods[method](path, own, notes)
   local self = setmetatable({ path = path, tensors = tensors, kind = kind, parts = parts[kind], used = {}, made = {},
-    read_integers = read_integers }, Finder)
+    read_bytes = read_bytes }, Finder)
   local marked = "%." .. self.parts.packed .. "$"
   for _, name in ipairs(words.sorted_keys(tensors)) do
     if name:find(marked) then self:add((name:gsub(marked, ""))) end

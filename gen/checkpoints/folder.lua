@@ -178,16 +178,15 @@ local function read_tensors(path)
   return tensors
 end
 
--- Returns the first `count` integers of a tensor, or nil if it has another number of them or other numbers.
-local function read_integers(tensor, count)
-  local format = ({ I64 = "<i8", I32 = "<i4" })[tensor.dtype]
+-- Returns the bytes of a tensor, or nil if there are not `count`.
+local function read_bytes(tensor, count)
   local from, to = tensor.place[1], tensor.place[2]
-  if not format or to - from ~= count * types[tensor.dtype] then return nil end
+  if to - from ~= count or from < 8 then return nil end
   local handle = open(tensor.file)
   handle:seek("set", from)
-  local text = read_all(tensor.file, handle, to - from)
+  local text = read_all(tensor.file, handle, count)
   handle:close()
-  return { string.unpack(format:rep(count), text) }
+  return text
 end
 
 -- Returns the modules of sentence-transformers, { { kind, path, config } }, or nil without modules.json.
@@ -300,7 +299,7 @@ function folder.read(path)
     end
   end
   local function read_settings(file) return read_object(file, LARGEST.config) end
-  local kind, found, notes = coded.read(main, config, tensors, read_settings, read_integers)
+  local kind, found, notes = coded.read(main, config, tensors, read_settings, read_bytes)
   if kind then config.quantization_config = nil end
   return {
     path = path, title = folder.title(path), config = config, tensors = found, modules = modules,

@@ -349,7 +349,7 @@ local function head_lines(self, class)
   for word in pairs(types) do list[#list + 1] = word end
   table.sort(list)
   lines[#lines + 1] = ("%d tensors of type %s."):format(count, table.concat(list, ", "))
-  if f.is_file then lines[#lines + 1] = stored.said(f) end
+  if f.is_file or f.quantised then lines[#lines + 1] = stored.said(f) end
   for _, note in ipairs(self.notes) do lines[#lines + 1] = note end
   return lines
 end
@@ -370,6 +370,12 @@ local function name_table(self)
   local result = { scheme, quantised = self.folder.quantised }
   for path, rule in pairs(self.names) do result[path] = rule end
   return result
+end
+
+-- Returns the types that hold the blocks of a GGUF file or quantised folder, or nil.
+local function blocks_of(self, output)
+  if not self.folder.is_file and not self.folder.quantised then return nil end
+  return stored.weights(self.folder, self.facts, output, { scheme = scheme_of(self), own = self.names })
 end
 
 local function entries_of(self, stages)
@@ -422,7 +428,7 @@ local function entries_of(self, stages)
     { "prompt", prompt }, { "prompts", prompts },
     { "dimensions", self.is_sentences and self.folder.tokenizer and sentence.dimensions(self.folder) or nil },
     { "generation", generation_of(self) },
-    { "weights", self.folder.is_file and stored.weights(self.folder, f, output) or nil },
+    { "weights", blocks_of(self, output) },
     { "names", name_table(self) },
   }
 end

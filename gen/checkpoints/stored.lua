@@ -1,5 +1,6 @@
--- stored.lua: finds the key `weights` of a GGUF file's description: the type in scale blocks that holds each tensor's
--- numbers exactly. A tensor whose type has none, or that has no blocks, is left to `precision`.
+-- stored.lua: finds the key `weights` of the description of a GGUF file or quantised folder: the type in scale blocks
+-- that holds each tensor's numbers exactly. A tensor whose type has none, or that has no blocks, is left to
+-- `precision`.
 local gguf_types = require("common.gguf_types")
 local names = require("checkpoints.names")
 local types = require("data.types")
@@ -11,22 +12,31 @@ local stored = {}
 local layers = { "attn.q", "attn.k", "attn.v", "attn.out", "ff.gate", "ff.up", "ff.down" }
 local residual = words.set { "attn.out", "ff.down" }
 
--- Returns the record of the tensor's type that a weight of the graph is read from, or nil.
-local function type_of(folder, path)
-  local source = names.find(folder.scheme, path, {})
+-- Returns the type of weights that holds the numbers of a tensor exactly, or nil.
+local function held_by(tensor)
+  if tensor.is_coded then return tensor.blocks and types.of_scaled[tensor.blocks] end
+  local of_file = gguf_types.by_name[tensor.dtype]
+  return of_file and of_file.type
+end
+
+-- Returns the tensor that a weight of the graph is read from, or nil.
+local function tensor_of(folder, naming, path)
+  local own = naming.own[path]
+  if type(own) == "string" then return folder.tensors[own] end
+  local source = names.find(naming.scheme, path, {})
   for _, each in ipairs(source.pieces or { source }) do
     for _, name in ipairs(each.names or {}) do
       local tensor = folder.tensors[name]
-      if tensor then return gguf_types.by_name[tensor.dtype] end
+      if tensor then return tensor end
     end
   end
   return nil
 end
 
-local function word_of(folder, path, factor)
-  local stored_as = type_of(folder, path)
-  if not stored_as then return nil end
-  local type = types.all[stored_as.type]
+local function word_of(folder, naming, path, factor)
+  local tensor = tensor_of(folder, naming, path)
+  if not tensor then return nil end
+  local type = types.all[held_by(tensor) or ""]
   if type and factor and factor ~= 1 then type = types.all[type.with_factor] or type end
   return type and type.weights or "none"
 end
@@ -42,23 +52,23 @@ local function most_common(list)
 end
 
 --- Returns the value of `weights` as a description has it, or nil if no tensor has blocks.
---- folder: of folder.read; f: facts; output: the stages after the layers
-function stored.weights(folder, f, output)
+--- folder: of folder.read; f: facts; output: the stages after the layers; naming: { scheme, own = path -> name }
+function stored.weights(folder, f, output, naming)
   local list, value = {}, {}
   for i = 0, f.layers - 1 do
     for _, part in ipairs(layers) do
       local path = ("l%d.%s"):format(i, part)
-      local word = word_of(folder, path .. ".weight", residual[part] and f.residual_scale)
+      local word = word_of(folder, naming, path .. ".weight", residual[part] and f.residual_scale)
       if word then list[#list + 1] = { path, word } end
     end
   end
   local all = most_common(list)
   for _, each in ipairs(list) do if each[2] ~= all then value[each[1]] = each[2] end end
-  local embedding, result = word_of(folder, "input.tokens.weight", f.embedding_scale), "none"
+  local embedding, result = word_of(folder, naming, "input.tokens.weight", f.embedding_scale), "none"
   for i, stage in ipairs(output) do
     if stage.stage == "vocabulary" then
-      result = word_of(folder, ("output.%d.vocabulary.weight"):format(i), f.logit_scale)
-        or word_of(folder, "input.tokens.weight", f.logit_scale)
+      result = word_of(folder, naming, ("output.%d.vocabulary.weight"):format(i), f.logit_scale)
+        or word_of(folder, naming, "input.tokens.weight", f.logit_scale)
     end
   end
   if embedding ~= all then value.embedding = embedding end
@@ -76,11 +86,11 @@ end
 --- Returns the types of a file's tensors in blocks, with ours that hold the same numbers, as a line; nil: it has none.
 function stored.said(folder)
   local seen, parts = {}, {}
-  for _, tensor in pairs(folder.tensors) do seen[tensor.dtype] = true end
-  for _, name in ipairs(words.sorted_keys(seen)) do
-    local type = types.all[gguf_types.by_name[name].type]
-    if type then parts[#parts + 1] = ("%s as %s"):format(name, type.weights) end
+  for _, tensor in pairs(folder.tensors) do
+    local held = types.all[held_by(tensor) or ""]
+    if held then seen[("%s as %s"):format(tensor.dtype, held.weights)] = true end
   end
+  for i, text in ipairs(words.sorted_keys(seen)) do parts[i] = text end
   return #parts > 0 and "Weights in blocks keep their numbers: " .. table.concat(parts, ", ") .. "." or nil
 end
 

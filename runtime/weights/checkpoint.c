@@ -526,12 +526,17 @@ int attn2c_checkpoint_read(const attn2c_checkpoint *checkpoint, int index, int64
 int attn2c_checkpoint_has_blocks(const attn2c_checkpoint *checkpoint, int index, int64_t first, int64_t step,
                                  int64_t columns) {
   const attn2c_element_type *type = attn2c_checkpoint_tensor(checkpoint, index)->type;
+  const int coded = coded_number(checkpoint, index);
+  if (coded >= 0) return attn2c_coded_has_blocks(checkpoint->coded, coded, first, step, columns);
   return type->split && first % type->elements == 0 && step % type->elements == 0 &&
          columns % type->elements == 0;
 }
 
 int attn2c_checkpoint_read_blocks(const attn2c_checkpoint *checkpoint, int index, int64_t first,
                                   int64_t count, attn2c_scale_block *blocks, attn2c_message *message) {
+  const int coded = coded_number(checkpoint, index);
+  if (coded >= 0)
+    return attn2c_coded_read_blocks(checkpoint->coded, checkpoint, coded, first, count, blocks, message);
   const int plain = plain_number(checkpoint, index);
   const one_file *file = file_of(checkpoint, plain);
   return attn2c_gguf_read_blocks(file->gguf, plain - file->first, first, count, blocks, message);

@@ -41,6 +41,8 @@ typedef struct {
   int bits;
   int64_t groups;
   int packed, scales, zeros, order; /* numbers of the parts in the file; -1: none */
+  int is_ordered;                   /* 1: groups are not one after the other */
+  int has_halves;                   /* 1: scales are f16 */
 } coded_tensor;
 
 struct attn2c_coded {
@@ -52,6 +54,7 @@ struct attn2c_coded {
   int held; /* the tensor whose codes are in memory; -1: none */
   attn2c_codes codes;
   void *memory[4]; /* that the codes are in */
+  int is_centred;  /* 1: scale blocks of these codes have no minimum */
 };
 
 static int no_memory(attn2c_message *message) {
@@ -211,6 +214,22 @@ static int check_groups(const finding *f) {
   return ATTN2C_OK;
 }
 
+static int read_order(const attn2c_checkpoint *file, const coded_tensor *of, int32_t *group_of, int *is_plain,
+                      attn2c_message *message);
+
+/* Finds whether the groups of inputs are one after the other. */
+static int find_order(finding *f) {
+  if (f->made->order < 0) return ATTN2C_OK;
+  int32_t *group_of = malloc((size_t)f->in * sizeof *group_of);
+  if (!group_of) return no_memory(f->message);
+  int is_plain;
+  f->made->tensor.shape[1] = f->in;
+  const int status = read_order(f->file, f->made, group_of, &is_plain, f->message);
+  f->made->is_ordered = !is_plain;
+  free(group_of);
+  return status;
+}
+
 static int measure(finding *f, int is_bytes) {
   const int with_words = f->coded->coding != ATTN2C_CODED_COMPRESSED;
   f->made->scales = find_part(f, f->parts->scales, 1);
@@ -221,6 +240,8 @@ static int measure(finding *f, int is_bytes) {
   if (!scales->type->widen) return refuse_part(f, f->made->scales, scales->type->readable);
   int status = with_words ? measure_words(f) : measure_compressed(f, is_bytes);
   if (!status) status = check_groups(f);
+  if (!status) status = find_order(f);
+  f->made->has_halves = is_type(scales, "F16");
   return status;
 }
 
@@ -459,6 +480,15 @@ static int read_order(const attn2c_checkpoint *file, const coded_tensor *of, int
   return ATTN2C_OK;
 }
 
+/* True if blocks need no minimum: all scales are f16, and codes less their zero points fit the type's
+ * integers. */
+static int is_centred(const coded_tensor *of, const int16_t *zeros) {
+  const int64_t count = of->tensor.shape[0] * of->groups;
+  int is = of->has_halves;
+  for (int64_t i = 0; is && of->bits > 2 && i < count; i++) is = zeros[i] == 1 << (of->bits - 1);
+  return is;
+}
+
 /* Reads all codes of a tensor, in place of those that were read before. */
 static int hold(attn2c_coded *coded, const attn2c_checkpoint *file, int index, attn2c_message *message) {
   const coded_tensor *of = &coded->tensors[index];
@@ -477,6 +507,7 @@ static int hold(attn2c_coded *coded, const attn2c_checkpoint *file, int index, a
   if (status) return status;
   coded->codes = (attn2c_codes){out, in, groups, of->bits, codes, scales, zeros, is_plain ? NULL : group_of};
   coded->held = index;
+  coded->is_centred = is_centred(of, zeros);
   return ATTN2C_OK;
 }
 
@@ -512,6 +543,40 @@ int attn2c_coded_read(attn2c_coded *coded, const attn2c_checkpoint *file, int in
     const int64_t some = count < columns - at ? count : columns - at;
     read_row(&coded->codes, row, at, some, values);
     first += some, count -= some, values += some;
+  }
+  pthread_mutex_unlock(&coded->lock);
+  return status;
+}
+
+int attn2c_coded_has_blocks(const attn2c_coded *coded, int index, int64_t first, int64_t step,
+                            int64_t columns) {
+  const coded_tensor *of = &coded->tensors[index];
+  return !of->is_ordered && of->tensor.shape[1] / of->groups % ATTN2C_BLOCK_NUMBERS == 0 &&
+         first % ATTN2C_BLOCK_NUMBERS == 0 && step % ATTN2C_BLOCK_NUMBERS == 0 &&
+         columns % ATTN2C_BLOCK_NUMBERS == 0;
+}
+
+/* Writes the block of 32 codes that share a scale and a zero point. Products of the scale and a small integer
+ * are exact. */
+static void make_block(const attn2c_coded *coded, const uint8_t *codes, float scale, int zero,
+                       attn2c_scale_block *block) {
+  const int from = coded->is_centred ? zero : coded->codes.bits == 8 ? 128 : 0;
+  const float least = coded->is_centred ? 0.0f : scale * (float)(from - zero);
+  for (int part = 0; part < ATTN2C_BLOCK_PARTS; part++)
+    block->scale[part] = scale, block->least[part] = least;
+  for (int i = 0; i < ATTN2C_BLOCK_NUMBERS; i++) block->integers[i] = (int8_t)(codes[i] - from);
+}
+
+int attn2c_coded_read_blocks(attn2c_coded *coded, const attn2c_checkpoint *file, int index, int64_t first,
+                             int64_t count, attn2c_scale_block *blocks, attn2c_message *message) {
+  const coded_tensor *of = &coded->tensors[index];
+  const int64_t columns = of->tensor.shape[1], size = columns / of->groups;
+  pthread_mutex_lock(&coded->lock);
+  const int status = hold(coded, file, index, message);
+  for (int64_t at = first; at < first + count && !status; at += ATTN2C_BLOCK_NUMBERS) {
+    const int64_t group = at / columns * of->groups + at % columns / size;
+    make_block(coded, coded->codes.codes + at, coded->codes.scales[group], coded->codes.zeros[group],
+               blocks++);
   }
   pthread_mutex_unlock(&coded->lock);
   return status;

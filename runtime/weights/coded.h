@@ -38,4 +38,13 @@ typedef struct attn2c_codes {
 int attn2c_coded_read(attn2c_coded *coded, const attn2c_checkpoint *file, int index, int64_t first,
                       int64_t count, float *values, attn2c_message *message);
 
+/* True if a tensor's groups are whole scale blocks, one after the other, and so are rows of `columns`
+ * elements from element `first` on, `step` elements apart. */
+int attn2c_coded_has_blocks(const attn2c_coded *coded, int index, int64_t first, int64_t step,
+                            int64_t columns);
+/* Reads elements [first, first + count) of such a tensor as scale blocks with exactly its values. They
+ * have no minimum if all scales of the tensor are f16 and all zero points in the middle of the codes. */
+int attn2c_coded_read_blocks(attn2c_coded *coded, const attn2c_checkpoint *file, int index, int64_t first,
+                             int64_t count, attn2c_scale_block *blocks, attn2c_message *message);
+
 #endif

@@ -6,6 +6,7 @@
 #include "formats/safetensors.h"
 #include "scratch.h"
 #include "weights/checkpoint.h"
+#include "weights/scale_blocks.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -14,24 +15,26 @@
 
 enum { OUT = 32, IN = 128, ALL = OUT * IN };
 
+/* The type in scale blocks that holds a layer's numbers; f32: it has no such blocks. */
 static const struct {
   const char *name;
   attn2c_coding coding;
-} layers[] = {{"gptq", ATTN2C_CODED_GPTQ},
-              {"gptq_asymmetric", ATTN2C_CODED_GPTQ},
-              {"gptq_order", ATTN2C_CODED_GPTQ},
-              {"gptq_one_group", ATTN2C_CODED_GPTQ},
-              {"gptq_8", ATTN2C_CODED_GPTQ},
-              {"gptq_2", ATTN2C_CODED_GPTQ},
-              {"gptq_v2", ATTN2C_CODED_GPTQ_V2},
-              {"awq", ATTN2C_CODED_AWQ},
-              {"awq_one_group", ATTN2C_CODED_AWQ},
-              {"compressed", ATTN2C_CODED_COMPRESSED},
-              {"compressed_asymmetric", ATTN2C_CODED_COMPRESSED},
-              {"compressed_order", ATTN2C_CODED_COMPRESSED},
-              {"compressed_8", ATTN2C_CODED_COMPRESSED},
-              {"compressed_bytes", ATTN2C_CODED_COMPRESSED},
-              {"compressed_tensor", ATTN2C_CODED_COMPRESSED}};
+  attn2c_type blocks;
+} layers[] = {{"gptq", ATTN2C_CODED_GPTQ, ATTN2C_Q4},
+              {"gptq_asymmetric", ATTN2C_CODED_GPTQ, ATTN2C_Q4F},
+              {"gptq_order", ATTN2C_CODED_GPTQ, ATTN2C_F32},
+              {"gptq_one_group", ATTN2C_CODED_GPTQ, ATTN2C_Q4F},
+              {"gptq_8", ATTN2C_CODED_GPTQ, ATTN2C_Q8F},
+              {"gptq_2", ATTN2C_CODED_GPTQ, ATTN2C_Q4F},
+              {"gptq_v2", ATTN2C_CODED_GPTQ_V2, ATTN2C_Q4F},
+              {"awq", ATTN2C_CODED_AWQ, ATTN2C_Q4F},
+              {"awq_one_group", ATTN2C_CODED_AWQ, ATTN2C_Q4F},
+              {"compressed", ATTN2C_CODED_COMPRESSED, ATTN2C_Q4F},
+              {"compressed_asymmetric", ATTN2C_CODED_COMPRESSED, ATTN2C_Q4F},
+              {"compressed_order", ATTN2C_CODED_COMPRESSED, ATTN2C_F32},
+              {"compressed_8", ATTN2C_CODED_COMPRESSED, ATTN2C_Q8F},
+              {"compressed_bytes", ATTN2C_CODED_COMPRESSED, ATTN2C_Q8F},
+              {"compressed_tensor", ATTN2C_CODED_COMPRESSED, ATTN2C_Q8}};
 enum { LAYERS = sizeof layers / sizeof *layers };
 
 static char text[2048];
@@ -89,6 +92,19 @@ Test(coded, values_are_those_of_the_definition) {
                        layers[l].name, (long long)count, (long long)first);
     }
     cr_assert_eq(attn2c_checkpoint_read(file, 0, ALL - 1, 2, values, &message), ATTN2C_FORMAT);
+    const int has = layers[l].blocks != ATTN2C_F32;
+    cr_assert_eq(attn2c_checkpoint_has_blocks(file, 0, IN, IN, IN), has, "%s", layers[l].name);
+    cr_assert_not(attn2c_checkpoint_has_blocks(file, 0, 8, IN, IN));
+    static attn2c_scale_block blocks[ALL / ATTN2C_BLOCK_NUMBERS];
+    for (int64_t first = 0; has && first < ALL; first += ALL / 2) {
+      cr_assert_eq(attn2c_checkpoint_read_blocks(file, 0, first, ALL / 2, blocks, &message), ATTN2C_OK);
+      for (int i = 0; i < ALL / 2; i++) {
+        const attn2c_scale_block *block = &blocks[i / ATTN2C_BLOCK_NUMBERS];
+        const float number = attn2c_block_number(block, i % ATTN2C_BLOCK_NUMBERS);
+        cr_assert_eq(number, expected[first + i], "%s, %lld", layers[l].name, (long long)first + i);
+        cr_assert(attn2c_block_fits(attn2c_facts_of(layers[l].blocks), block), "%s", layers[l].name);
+      }
+    }
     attn2c_checkpoint_close(file);
   }
   attn2c_safetensors_close(meant);

@@ -72,6 +72,26 @@ describe("a quantised folder", function()
     for _, name in pairs(coded.kinds) do assert.is_truthy(text:find(name, 1, true), name) end
   end)
 
+  it("has types in scale blocks for tensors whose groups are whole ones in their order", function()
+    local ONES = 0x11111111
+    local function in_order(inputs, group)
+      local list = {}
+      for i = 0, inputs - 1 do list[i + 1] = string.pack("<i4", i // group) end
+      return { inputs, dtype = "I32", bytes = table.concat(list) }
+    end
+    local function of(zero, order, scales)
+      local tensors = { ["layer.qweight"] = ints(8, 8), ["layer.scales"] = { 2, 8, dtype = scales },
+        ["layer.qzeros"] = { 2, 1, dtype = "I32", bytes = string.pack("<I4", zero * ONES):rep(2) },
+        ["layer.g_idx"] = order }
+      local found = folder.read(made.checkpoint(made.config { quantization_config = scheme("gptq") }, tensors))
+      return found.tensors["layer.weight"].blocks
+    end
+    assert.equal("int4", of(7, in_order(64, 32)))
+    assert.equal("int4", of(7))
+    assert.equal("int4f", of(8, in_order(64, 32)))
+    assert.is_nil(of(7, ints(64)), "all inputs are in one group of two")
+  end)
+
   it("may say so in a file of its own, as older programs did", function()
     assert.equal("gptq", folder.read(checkpoint("gptq", nil, nil,
       { ["quantize_config.json"] = made.json { bits = 4, group_size = 4, desc_act = true } })).quantised)

@@ -133,7 +133,9 @@ local function writer_line(case)
 end
 
 local function build_line(case)
-  local words = { case:find("^gguf") and "weights=none" or nil } -- transformers multiplies floats
+  -- transformers multiplies floats
+  local words = { (case:find("^gguf") or case:find("^gptq") or case:find("^awq") or case:find("^compressed"))
+    and "weights=none" or nil }
   for word in helper.read(goldens .. "/" .. case .. "/words.txt"):gmatch("%S+") do words[#words + 1] = shell(word) end
   return ("ATTN2C_CFLAGS=-O0 lua5.4 %s %s %s %s >%s.log 2>&1 || rm -rf %s"):format(shell(root .. "/tests/program.lua"),
     shell(checkpoint(case)), case, table.concat(words, " "), case, case)
