@@ -80,6 +80,10 @@ CASES = {
     "reranker": ("BertForSequenceClassification", bert(num_labels=1), "bert_uncased", TEXTS, PAIRS),
     "states": ("MPNetModel", {**bert(), "max_position_embeddings": MOST + 2, "pad_token_id": 1}, "mpnet",
                [text for text in TEXTS if text.isascii()], None), # [UNK] is 1 there, which MPNet takes for padding
+    "entailment": ("DebertaV2ForSequenceClassification", {
+        **bert(**labels("entailment", "neutral", "contradiction")), "relative_attention": True, "position_buckets": 8,
+        "norm_rel_ebd": "layer_norm", "share_att_key": True, "pos_att_type": "p2c|c2p",
+        "position_biased_input": False, "type_vocab_size": 0}, "deberta", TEXTS, PAIRS),
     "next": ("GPT2LMHeadModel", {"n_positions": MOST, "n_embd": WIDTH, "n_layer": 2, "n_head": 4, "n_inner": WIDTH},
              "gpt2", [text for text in TEXTS if text], None),
 }
@@ -172,7 +176,7 @@ def of_embedding(model, row, *_):
     return {"embedding": row["sentence_embedding"].tolist()}
 
 
-ANSWERS = {"sequence": of_labels, "pairs": of_labels, "many": of_labels, "token": of_tokens, "masked": of_masks,
+ANSWERS = {"sequence": of_labels, "pairs": of_labels, "entailment": of_labels, "many": of_labels, "token": of_tokens, "masked": of_masks,
            "question": of_span, "windows": of_span, "next": of_next, "sentence": of_embedding, "modern": of_embedding}
 
 

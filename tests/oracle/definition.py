@@ -40,7 +40,8 @@ OF_STACK = {"seq", "d_model", "heads", "kv_heads", "head_dim", "layers", "d_ff",
             "norm_kind", "eps", "final_norm", "residual", "residual_scale", "parallel", "qk_norm", "bias",
             "projections", "scale", "softcap",
             "scoring", "weighting", "fully_masked", "bias_kv", "zero_attn", "positions", "rope_theta",
-            "rope_style", "rope_dim", "t5_buckets", "t5_distance"}
+            "rope_style", "rope_dim", "t5_buckets", "t5_distance", "position_terms", "position_buckets",
+            "position_distance", "position_norm", "position_projections"}
 DEFAULT_NAMES = {"hidden": "hidden", "norm": "hidden", "pool": "pooled", "linear": "logits",
                  "vocabulary": "logits", "normalise": "embedding", "argmax": "label",
                  "softmax": "probabilities", "log_softmax": "log_probabilities", "topk": "top"}
@@ -83,6 +84,16 @@ def t5_bucket(distance, both_sides, buckets, largest):
         return first + distance
     far = np.log(np.float32(distance) / np.float32(exact)) / np.float32(math.log(largest / exact))
     return first + min(buckets - 1, exact + int(far * np.float32(buckets - exact)))
+
+
+def log_bucket(distance, buckets, farthest):
+    """DeBERTa-v2's bucket of query minus key; the logarithm is of floats, as theirs."""
+    size, middle = abs(distance), buckets // 2
+    if not buckets or size <= middle:
+        return distance
+    far = np.log(np.float32(size) / np.float32(middle)) / np.log(np.float32((farthest - 1) / middle))
+    bucket = int(np.ceil(far * np.float32(middle - 1))) + middle
+    return bucket if distance > 0 else -bucket
 
 
 def sinusoid(position, width):
@@ -273,6 +284,35 @@ class Stack:
         row = self.given.weight(path + ".distance.weight", 2 * reach - 1, len(q), deviation=0.7)[i - j + reach - 1]
         return q @ row + (k @ row if positions == "relative_key_query" else 0.0)
 
+    def projected(self, path, part, width, distance):
+        """A row of the table of distances, projected as keys (k) or queries (q): that of query less key."""
+        d, buckets = self.d, self.d.get("position_buckets", 256)
+        farthest = d.get("position_distance", 512)
+        middle = buckets or farthest
+        table = self.given.weight(self.prefix + "positions.table.weight", 2 * middle, d["d_model"])
+        row = table[min(2 * middle - 1, max(0, middle + log_bucket(distance, buckets, farthest)))]
+        if d.get("position_norm"):
+            path_of_norm = self.prefix + "positions.norm"
+            gain = self.given.weight(path_of_norm + ".weight", d["d_model"], mean=1.0, deviation=0.3)
+            shift = self.given.weight(path_of_norm + ".bias", d["d_model"], deviation=0.3)
+            row = (row - row.mean()) / np.sqrt(row.var() + d.get("eps", 1e-5)) * gain + shift
+        is_own = d.get("position_projections") == "own"
+        path = f"{path}.position_{part}" if is_own else f"{path}.{part}"
+        return self.linear(path, row, width, is_own or self.has_bias("qkv"), 1.0 if is_own else 1.5)
+
+    def disentangled(self, path, h, q, k, distance):
+        """query . K(distance) + key . Q(distance), or one of them (He et al. 2021)."""
+        if self.d.get("positions") != "disentangled":
+            return 0.0
+        terms, score, of = self.d.get("position_terms", "both"), 0.0, h // (self.heads // self.kv_heads)
+        if terms != "position_to_content":
+            row = self.projected(path, "k", self.kv_heads * self.head_dim, distance)
+            score += q @ row.reshape(self.kv_heads, -1)[of]
+        if terms != "content_to_position":
+            row = self.projected(path, "q", self.heads * self.head_dim, distance)
+            score += k @ row.reshape(self.heads, -1)[h]
+        return score
+
     def scaled(self, score, width):
         """Times the scale, and bent by the soft cap."""
         scale = self.d.get("scale", width ** -0.5)
@@ -390,7 +430,7 @@ class Stack:
             raw = self.raw_score(path, h, q, k)
             if j >= own_keys:       # after each sequence's own keys: without a position, seen by all
                 return self.scaled(raw, len(q))
-            raw += self.relative(path, q, k, past + row, j)
+            raw += self.relative(path, q, k, past + row, j) + self.disentangled(path, h, q, k, past + row - j)
             return self.self_masked(self.scaled(raw, len(q)) + self.placed(h, past + row, j), b, h, row, j)
 
         before = None

@@ -93,6 +93,10 @@ OPTIONS = {
         "t5": {"positions": "t5", "t5_buckets": 8, "t5_distance": 9},
         "relative_key": {"positions": "relative_key", "max_position": lambda d: d["reach"] + 3},
         "relative_key_query": {"positions": "relative_key_query"},
+        "disentangled": {"positions": "disentangled", "position_buckets": 4, "position_distance": 7,
+                         "position_norm": True},
+        "disentangled_own": {"positions": "disentangled", "position_terms": "content_to_position",
+                             "position_buckets": 0, "position_distance": 5, "position_projections": "own"},
     },
     "memory": {
         "none": {}, "rows": {"memory": lambda d: {"seq": d["memory_rows"], "width": d["d_model"]}},
@@ -130,12 +134,16 @@ OPTIONS = {
     "reuse": {"yes": {}, "no": {"reuse": False}},
 }
 
+DISENTANGLED = ("disentangled", "disentangled_own")
 SHOWN = ("heads", "mean", "last_scores", "unmasked")
 QKV, IMAGES, TOKENS = ("qkv", "qkv_widths"), ("image", "gray"), ("tokens", "types")
 
 # (options and levels that do not stand together, why). A tuple of levels stands for each of them.
 FORBIDDEN = [
     ({"input": QKV, "layers": "two"}, "qkv() is one attention"),
+    ({"input": QKV, "positions": DISENTANGLED}, "it is of states and their own keys"),
+    ({"scoring": "additive", "positions": DISENTANGLED}, "its terms are products"),
+    ({"projections": ("no", "no_qk"), "positions": "disentangled"}, "no weight would project the table"),
     ({"input": QKV, "memory": ("rows", "padding", "key_padding", "encoder", "encoder_own")}, "it has keys of its own"),
     ({"input": QKV, "past": "some"}, "it has keys of its own"),
     ({"input": QKV, "norm": ("pre", "sandwich")}, "only the query would have a norm"),

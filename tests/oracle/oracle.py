@@ -24,7 +24,7 @@ from options import OPTIONS, description
 
 CASES = Path(__file__).resolve().parent / "cases"
 SEED = 7
-MOST_ATTEMPTS = 20
+MOST_ATTEMPTS = 80
 MOST_MOVED = 2e-6   # of an output, where weights and inputs move by a float's last bit
 TOLERANCE = 1e-6    # a stored output may differ so much from one made with another numpy
 
