@@ -2,6 +2,7 @@
  * is made from both tables (gen/deploy/program_manual.lua). */
 #include "base/generation.h"
 #include "base/picture_facts.h"
+#include "base/text_facts.h"
 #include "program/options.h"
 
 #include <string.h>
@@ -135,18 +136,36 @@ static int is_on_page(const attn2c_option *row, unsigned page) {
          (page & parts ? row->commands & page : (row->commands & page) && !(row->commands & parts));
 }
 
+/* True if a model's answers to texts have what an option is about. */
+static int goes_with(const attn2c_option *row, const attn2c_text_facts *text) {
+  static const char *const of_embeddings[] = {"--similar", "--query", "--cache", "--dimensions"};
+  for (size_t i = 0; i < sizeof of_embeddings / sizeof *of_embeddings; i++)
+    if (strcmp(row->name, of_embeddings[i]) == 0) return text->answer == ATTN2C_ANSWER_EMBEDDING;
+  if (strcmp(row->name, "--prompt") == 0) return text->prompt_count > 0;
+  if (strcmp(row->name, "--rank") == 0) return text->answer == ATTN2C_ANSWER_LABEL;
+  if (strcmp(row->name, "--stride") == 0) return text->answer == ATTN2C_ANSWER_SPAN;
+  return 1;
+}
+
+/* True if the help of a row is on a page, and the option goes with the model. */
+static int is_shown(const attn2c_option *row, unsigned page, const attn2c_descriptor *model) {
+  return is_on_page(row, page) &&
+         (!(page & ATTN2C_HELP_OF_TEXTS) || !model->text || goes_with(row, model->text));
+}
+
 /* Prints the options of a page. All meanings begin in the same column, after two blanks where there is room.
  */
-static void print_options(unsigned page, FILE *out) {
+static void print_options(unsigned page, const attn2c_descriptor *model, FILE *out) {
   char label[64];
   int column = 0;
   for (int i = 0; i < ATTN2C_OPTIONS; i++) {
-    const int length = is_on_page(&attn2c_options[i], page) ? 4 + label_of(&attn2c_options[i], label) : 0;
+    const int length =
+        is_shown(&attn2c_options[i], page, model) ? 4 + label_of(&attn2c_options[i], label) : 0;
     if (length > column) column = length;
   }
   if (column > COLUMN) column = COLUMN;
   for (int i = 0; i < ATTN2C_OPTIONS; i++) {
-    if (!is_on_page(&attn2c_options[i], page)) continue;
+    if (!is_shown(&attn2c_options[i], page, model)) continue;
     label_of(&attn2c_options[i], label);
     const int at = fprintf(out, "  %-*s ", column - 3, label);
     print_wrapped(attn2c_options[i].help, at, column, out);
@@ -170,15 +189,15 @@ void attn2c_arguments_help(const attn2c_arguments *arguments, const attn2c_descr
   if (has_text) fprintf(out, "       %s run %s\n", program, text_page.usage);
   if (has_pictures) fprintf(out, "       %s run %s\n", program, picture_page.usage);
   fprintf(out, "\n%s\n", pages[page].text);
-  print_options(1U << arguments->command, out);
+  print_options(1U << arguments->command, model, out);
   if (*pages[page].notes) fprintf(out, "\n%s", pages[page].notes);
   if (has_pictures) {
     fprintf(out, "\n%s\n", picture_page.text);
-    print_options(ATTN2C_HELP_OF_PICTURES, out);
+    print_options(ATTN2C_HELP_OF_PICTURES, model, out);
     fprintf(out, "\n%s", picture_page.notes);
   }
   if (!has_text) return;
   fprintf(out, "\n%s\n", text_page.text);
-  print_options(ATTN2C_HELP_OF_TEXTS, out);
+  print_options(ATTN2C_HELP_OF_TEXTS, model, out);
   fprintf(out, "\n%s", text_page.notes);
 }

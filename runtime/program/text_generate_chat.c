@@ -2,6 +2,7 @@
  * before it; the model reads what it does not keep already. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@ typedef struct {
   attn2c_turns *turns;
   attn2c_line_reader *lines;
   uint64_t answers;
+  int64_t turns_read, left_out; /* turns of the user; those that have no answer */
 } job;
 
 static volatile sig_atomic_t interrupted;
@@ -82,33 +84,46 @@ static int write_answer(job *job) {
   return status == ATTN2C_OK ? attn2c_flush(job->out, job->message) : status;
 }
 
-/* Encodes the turns; the oldest are left out while they are more than the context. */
-static int encode_turns(job *job, attn2c_text_tokens *tokens) {
-  const int32_t most = job->model_calls.calls.tokens;
+/* Encodes all turns, or the last alone with the system message. */
+static int encode(job *job, int alone, attn2c_text_tokens *tokens) {
+  const char *text, *why;
+  size_t length;
   char fault[300] = "";
-  int left_out = 0;
-  for (;;) {
-    const char *text, *why;
-    size_t length;
-    int status = attn2c_turns_render(job->turns, &text, &length, fault, sizeof fault);
-    if (status != ATTN2C_OK) {
-      attn2c_say(job->message, "chat: %s", *fault ? fault : attn2c_strerror(status));
-      return status;
-    }
-    status = attn2c_encode_all(job->reading, job->model->text, text, length, 1, tokens, &why);
-    if (status != ATTN2C_OK) {
-      attn2c_say(job->message, "chat: the turn: %s", why);
-      return status;
-    }
-    if (tokens->length < (size_t)most) break;
-    if (!attn2c_turns_forget(job->turns)) {
-      attn2c_say(job->message,
-                 "chat: the turn has %zu tokens with its template, but the model's context has %d",
-                 tokens->length, most);
-      return ATTN2C_FORMAT;
-    }
-    left_out++;
+  int status = attn2c_turns_render(job->turns, alone, &text, &length, fault, sizeof fault);
+  if (status != ATTN2C_OK) {
+    attn2c_say(job->message, "chat: %s", *fault ? fault : attn2c_strerror(status));
+    return status;
   }
+  status = attn2c_encode_all(job->reading, job->model->text, text, length, 1, tokens, &why);
+  if (status != ATTN2C_OK) attn2c_say(job->message, "chat: the turn: %s", why);
+  return status;
+}
+
+/* Encodes the turns; the oldest are left out while they are more than the context. *is_long: 1 if the last
+ * turn alone is more; then no turn is left out. */
+static int encode_turns(job *job, attn2c_text_tokens *tokens, int *is_long) {
+  const size_t most = (size_t)job->model_calls.calls.tokens;
+  int left_out = 0;
+  int status = encode(job, 0, tokens);
+  *is_long = 0;
+  if (status == ATTN2C_OK && tokens->length >= most) {
+    status = encode(job, 1, tokens);
+    if (status == ATTN2C_OK && tokens->length >= most) {
+      fprintf(job->notes,
+              "%s: chat: the turn has %zu tokens with its template, but the model's context has %zu: it is "
+              "left out\n",
+              job->arguments->program, tokens->length, most);
+      *is_long = 1;
+      return ATTN2C_OK;
+    }
+    int is_less;
+    do {
+      is_less = attn2c_turns_forget(job->turns);
+      left_out += is_less;
+      if (status == ATTN2C_OK) status = encode(job, 0, tokens);
+    } while (status == ATTN2C_OK && is_less && tokens->length >= most);
+  }
+  if (status != ATTN2C_OK) return status;
   if (left_out > 0)
     fprintf(job->notes, "%s: chat: the context is full: the %d oldest turns are left out\n",
             job->arguments->program, left_out);
@@ -118,10 +133,17 @@ static int encode_turns(job *job, attn2c_text_tokens *tokens) {
 /* Answers a line. */
 static int answer(job *job, const char *line, size_t length) {
   attn2c_text_tokens tokens;
+  int is_long = 0;
   int status = attn2c_turns_add(job->turns, "user", line, length);
-  if (status == ATTN2C_OK) status = encode_turns(job, &tokens);
+  job->turns_read++;
+  if (status == ATTN2C_OK) status = encode_turns(job, &tokens, &is_long);
   if (status != ATTN2C_OK)
     return status == ATTN2C_MEMORY && job->message->used == 0 ? no_memory(job) : status;
+  if (is_long) {
+    attn2c_turns_drop(job->turns);
+    job->left_out++;
+    return ATTN2C_OK;
+  }
   status = attn2c_answers_begin(job->batch, 0, tokens.ids, (int64_t)tokens.length,
                                 job->options.sampling.seed + job->answers++, is_interrupted, job->message);
   if (status != ATTN2C_OK && interrupted) {
@@ -165,7 +187,10 @@ static int answer_lines(job *job) {
     if (blank < length) status = answer(job, line, length);
   }
   if (is_terminal) fputc('\n', job->out);
-  return status;
+  if (status != ATTN2C_OK || job->left_out == 0) return status;
+  attn2c_say(job->message, "chat: %" PRId64 " of %" PRId64 " turns have no answer", job->left_out,
+             job->turns_read);
+  return ATTN2C_FORMAT;
 }
 
 static int open_job(job *job) {

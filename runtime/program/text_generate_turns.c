@@ -43,8 +43,15 @@ int attn2c_turns_add(attn2c_turns *turns, const char *role, const char *text, si
   return ATTN2C_OK;
 }
 
+/* Returns 1 if the first message is the system's. */
+static size_t has_system(const attn2c_turns *turns) {
+  return turns->count > 0 && strcmp(turns->messages[0].role, "system") == 0;
+}
+
+void attn2c_turns_drop(attn2c_turns *turns) { free((void *)turns->messages[--turns->count].content); }
+
 int attn2c_turns_forget(attn2c_turns *turns) {
-  const size_t first = turns->count > 0 && strcmp(turns->messages[0].role, "system") == 0;
+  const size_t first = has_system(turns);
   if (turns->count < first + 3) return 0;
   free((void *)turns->messages[first].content);
   free((void *)turns->messages[first + 1].content);
@@ -54,8 +61,17 @@ int attn2c_turns_forget(attn2c_turns *turns) {
   return 1;
 }
 
-int attn2c_turns_render(attn2c_turns *turns, const char **text, size_t *length, char *fault, size_t size) {
+int attn2c_turns_render(attn2c_turns *turns, int alone, const char **text, size_t *length, char *fault,
+                        size_t size) {
   const attn2c_chat_options options = {.add_generation_prompt = 1};
-  return turns->template->render(turns->template, &turns->work, turns->messages, turns->count, &options, text,
-                                 length, fault, size);
+  const size_t first = has_system(turns);
+  attn2c_chat_message last[2];
+  if (alone && turns->count > first) {
+    if (first) last[0] = turns->messages[0];
+    last[first] = turns->messages[turns->count - 1];
+  } else {
+    alone = 0;
+  }
+  return turns->template->render(turns->template, &turns->work, alone ? last : turns->messages,
+                                 alone ? first + 1 : turns->count, &options, text, length, fault, size);
 }

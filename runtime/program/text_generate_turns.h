@@ -16,8 +16,13 @@ int attn2c_turns_add(attn2c_turns *turns, const char *role, const char *text, si
 /* Removes the oldest turn of a user and the answer to it. Returns 0 if only the last turn is left. */
 int attn2c_turns_forget(attn2c_turns *turns);
 
-/* Writes all turns, and the beginning of an answer. *text is valid until the next call. Returns the status of
- * attn2c_chat_render, whose reason goes to `fault`. */
-int attn2c_turns_render(attn2c_turns *turns, const char **text, size_t *length, char *fault, size_t size);
+/* Removes the last turn. */
+void attn2c_turns_drop(attn2c_turns *turns);
+
+/* Writes all turns, or with `alone` the last one and the system message, and the beginning of an answer.
+ * *text is valid until the next call. Returns the status of attn2c_chat_render, whose reason goes to `fault`.
+ */
+int attn2c_turns_render(attn2c_turns *turns, int alone, const char **text, size_t *length, char *fault,
+                        size_t size);
 
 #endif

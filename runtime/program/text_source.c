@@ -130,7 +130,10 @@ int attn2c_text_source_open(const attn2c_arguments *arguments, FILE *notes, attn
     status = ATTN2C_USAGE;
   }
   if (arguments->text_count == 0) {
-    attn2c_say(message, "run: --text TEXT, FILE or - is needed");
+    attn2c_say(message,
+               arguments->query_count > 0
+                   ? "--query: the texts to search are missing; --text-file FILE or --text gives them"
+                   : "run: --text TEXT, FILE or - is needed");
     status = ATTN2C_USAGE;
   }
   if (status == ATTN2C_OK && arguments->pair_count > 0 && !made->has_tabs) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env lua5.4
 -- damaged.lua: the fuzzer of files from strangers: config.json, tokenizer.json and GGUF's metadata through the
--- compiler; checkpoints of all formats, packed weights and texts through a program with sanitizers. Each is taken, or
+-- compiler; checkpoints of all formats, packed weights, saved sequences, kept embeddings and texts through programs
+-- with sanitizers. Each is taken, or
 -- refused in plain lines with a documented status, within a time. A failure keeps its files and prints what repeats it.
 -- Exit 1 on a failure.
 local here = arg[0]:match("^(.*)/[^/]*$") or "."
@@ -26,6 +27,8 @@ local DOCUMENTED = words.set { 0, 2, 3, 4, 5 }
 -- As of helper.lua, so that a sanitized runtime is compiled once for all specs.
 local SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=all"
 local MODEL = root .. "/tests/hf/texts/sequence"
+local SENTENCES = root .. "/tests/hf/texts/sentence"
+local WRITER = root .. "/tests/hf/texts/next"
 
 local DESCRIPTION = [[return { name = "made", input = tokens { vocab = 200000 }, d_model = 8, heads = 1, seq = 8,
   layers = 1, tokenizer = "tokenizer.json" }]]
@@ -140,7 +143,7 @@ function subjects.metadata(folder)
   local text = gguf_file.bytes(entries, tensors)
   files.write_all(folder, { { name = "model.gguf", text = kind < 3 and mutate.bytes(text, 2500) or text } })
   return { compiler("import", folder .. "/model.gguf", "-o", folder .. "/made.lua"),
-    compiler("gen", folder .. "/model.gguf", "seq=4", "layers=1", "-o", folder .. "/made") }
+    compiler("gen", folder .. "/model.gguf", "seq=4", "-o", folder .. "/made") }
 end
 
 function subjects.packed(folder, programs)
@@ -148,6 +151,22 @@ function subjects.packed(folder, programs)
   files.write_all(folder, { { name = "damaged.weights", text = mutate.packed(programs.packed) } })
   return { { programs.model, "run", "--weights", path, "--text-string", "the dog" },
     { programs.model, "pack", "--verify", path } }
+end
+
+function subjects.saved(folder, programs)
+  local path = folder .. "/state"
+  files.write_all(folder, { { name = "state", text = math.random(5) == 1 and programs.state
+    or mutate.packed(programs.state) } })
+  return { { programs.load_state, WRITER, path } }
+end
+
+-- The program makes a file again that is not of this run, and then takes it.
+function subjects.kept(folder, programs)
+  local path = folder .. "/kept.npy"
+  files.write_all(folder, { { name = "kept.npy", text = mutate.kept(programs.kept) } })
+  local command = { programs.sentences, "run", "--weights", SENTENCES, "--query", "the dog", "--text-file",
+    SENTENCES .. "/texts.txt", "--cache", path, "--format", pick { "text", "jsonl" } }
+  return { command, command }
 end
 
 function subjects.text(folder, programs)
@@ -171,10 +190,26 @@ local function build(folder)
     MODEL, "seq=40", "kernels=c", "-o", folder .. "/built" }
   run { "env", "ATTN2C_CFLAGS=-g1 -O0 " .. SANITIZE, "lua5.4", root .. "/tests/program.lua",
     root .. "/tests/hf/goldens/" .. quantised[1], folder .. "/coded", "seq=4", "batch=1", "kernels=c", "layers=1" }
+  run { "env", "ATTN2C_CFLAGS=-g1 -O0 " .. SANITIZE, root .. "/gen/attn2c", "build", SENTENCES, "seq=40", "kernels=c",
+    "-o", folder .. "/sentences" }
+  run { "env", "ATTN2C_CFLAGS=-g1 -O0 " .. SANITIZE, "lua5.4", root .. "/tests/program.lua", WRITER,
+    folder .. "/writer", "--only=libnext.a", "tokenizer=false", "kernels=c" }
+  local load_state, state, kept = folder .. "/load_state", folder .. "/state", folder .. "/kept.npy"
+  local compile = { "cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-g1", "-I", folder .. "/writer" }
+  for word in SANITIZE:gmatch("%S+") do compile[#compile + 1] = word end
+  for _, word in ipairs { root .. "/tests/fuzz/load_state.c", folder .. "/writer/libnext.a", "-lpthread", "-lm", "-o",
+    load_state } do compile[#compile + 1] = word end
+  run(compile)
+  run { load_state, WRITER, state, "21" }
+  local sentences = folder .. "/sentences/sentence"
+  os.remove(kept)
+  run { sentences, "run", "--weights", SENTENCES, "--query", "the dog", "--text-file", SENTENCES .. "/texts.txt",
+    "--cache", kept }
   local model = folder .. "/built/sequence"
   run { model, "pack", "--weights", MODEL, "-o", folder .. "/whole.weights" }
   return { text = root .. "/out/test/bin/text_fuzz", model = model, coded = folder .. "/coded/" .. quantised[1],
-    weights = folder .. "/whole.weights",
+    weights = folder .. "/whole.weights", load_state = load_state, state = files.read(state),
+    sentences = sentences, kept = files.read(kept),
     packed = files.read(folder .. "/whole.weights"), checkpoint = files.read(MODEL .. "/model.safetensors"),
     gguf = as_gguf(files.read(MODEL .. "/model.safetensors")) }
 end

@@ -176,18 +176,32 @@ end
 
 local HEADER = 4096
 local fields = { 16, 20, 24, 32, 40, 48, 56, 80, 112, 120, 360, 368, 4000 }
+local FOOTER = 512
+local footer_fields = { 0, 24, 28, 32, 40, 48, 64, 72, 104, 136, 392, 400, 404, 408 }
 
---- Packed weights: fields of the header with a checksum that fits it or not, or bytes.
+-- Returns a record with some of its fields changed, whose last 8 bytes are a checksum that fits or not.
+local function changed(record, places)
+  local most = #record - 8
+  local fields_of = record:sub(1, most)
+  for _ = 1, random(2) do
+    local at = pick(places)
+    local new = random(3) == 1 and pick(parts):rep(random(40)):sub(1, 300) or string.pack("<i8", pick(words))
+    fields_of = (fields_of:sub(1, at) .. new .. fields_of:sub(at + #new + 1)):sub(1, most)
+  end
+  return fields_of .. (random(5) > 1 and string.pack("<i8", checksum(fields_of)) or record:sub(most + 1))
+end
+
+--- Packed weights or a saved sequence: fields of the header with a checksum that fits it or not, or bytes.
 function mutate.packed(text)
   if random(3) == 1 then return mutate.bytes(text, HEADER) end
-  local header = text:sub(1, HEADER - 8)
-  for _ = 1, random(2) do
-    local at = pick(fields)
-    local new = random(3) == 1 and pick(parts):rep(random(40)):sub(1, 300) or string.pack("<i8", pick(words))
-    header = (header:sub(1, at) .. new .. header:sub(at + #new + 1)):sub(1, HEADER - 8)
-  end
-  local sum = random(5) > 1 and string.pack("<i8", checksum(header)) or text:sub(HEADER - 7, HEADER)
-  text = header .. sum .. text:sub(HEADER + 1)
+  text = changed(text:sub(1, HEADER), fields) .. text:sub(HEADER + 1)
+  return random(4) == 1 and text:sub(1, random(#text)) or text
+end
+
+--- Embeddings that a program keeps: fields of the footer with a checksum that fits it or not, or bytes.
+function mutate.kept(text)
+  if random(2) == 1 then return mutate.bytes(text) end
+  text = text:sub(1, -FOOTER - 1) .. changed(text:sub(-FOOTER), footer_fields)
   return random(4) == 1 and text:sub(1, random(#text)) or text
 end
 

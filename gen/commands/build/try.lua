@@ -15,6 +15,8 @@ local examples = {
   NEXT = { "--text", "Once upon a time" },
   EMBEDDING = { "--text", "A cat sleeps.", "--text", "A kitten is asleep.", "--similar" },
 }
+local PAIRS = { "--text", "Where is the key?", "--text-pair", "A cat sleeps.", "--text-pair",
+  "The key is under the mat.", "--rank" }
 local GENERATED = { "--prompt", "Once upon a time" }
 local EXAMPLE = { "--text", "This is a sentence to try." }
 
@@ -24,9 +26,17 @@ local function mask_text(tokenizer)
   return nil
 end
 
+-- True if a model scores pairs of texts: it has one label, and tokens of two types, or its folder says how it scores.
+local function scores_pairs(state)
+  local spec, last = state.spec, state.spec.output[#state.spec.output]
+  return emit_text.values(state).answer == "LABEL" and last.to == 1
+    and ((spec.input.types or 0) > 1 or spec.label_function ~= nil)
+end
+
 -- Returns the example of a model that takes text; nil if it needs a token whose text is not known.
 local function example_of(state)
   if state.spec.context then return GENERATED end
+  if scores_pairs(state) then return PAIRS end
   local list, mask = {}, mask_text(state.tokenizer)
   for i, word in ipairs(examples[emit_text.values(state).answer] or EXAMPLE) do
     if word:find("${mask}", 1, true) and not mask then return EXAMPLE end

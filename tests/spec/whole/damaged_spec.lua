@@ -4,11 +4,11 @@ local helper = require("tests.spec.helper")
 package.path = helper.root .. "/tests/fuzz/?.lua;" .. package.path
 local mutate = require("mutate")
 
-local COUNT = 240
+local COUNT = 300
 
 describe("damaged files", function()
   it("are taken or refused in plain lines", function()
-    local code, said = helper.run(("lua5.4 tests/fuzz/damaged.lua %d 5 --folder out/spec/damaged"):format(COUNT))
+    local code, said = helper.run(("lua5.4 tests/fuzz/damaged.lua %d 8 --folder out/spec/damaged"):format(COUNT))
     assert.equal(0, code, said)
     assert.matches(("\n%d passed, 0 failed\n$"):format(COUNT), said)
     local subjects = 0
@@ -17,7 +17,7 @@ describe("damaged files", function()
       assert.is_true(tonumber(taken) > 0, name .. " is never taken")
       assert.is_true(tonumber(refused) > 0, name .. " is never refused")
     end
-    assert.equal(8, subjects)
+    assert.equal(10, subjects)
   end)
 
   it("are the same for a seed", function()

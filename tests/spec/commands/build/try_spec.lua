@@ -20,6 +20,8 @@ describe("the line to try", function()
       sequence = "--text 'This is a sentence to try.'",
       question = "--text 'Where is the key?' --text-pair 'The key is under the mat.'",
       sentence = "--text 'A cat sleeps.' --text 'A kitten is asleep.' --similar",
+      reranker = "--text 'Where is the key?' --text-pair 'A cat sleeps.' --text-pair 'The key is under the mat.' "
+        .. "--rank",
       masked = "--text 'I drink a cup of <mask>.'",
     } do
       assert.equal(("out/x/x run --weights %s %s"):format(texts .. name, expected), line_of(name, texts .. name))
