@@ -1,6 +1,7 @@
 /* test_constants.c - the formulas of constants against their definitions, and what does not parse. */
 #define _POSIX_C_SOURCE 200809L
 #include "weights/constants.h"
+#include "weights/projected.h"
 
 #include <criterion/criterion.h>
 #include <locale.h>
@@ -196,4 +197,25 @@ Test(constants, what_does_not_parse_is_refused) {
     cr_assert_not(attn2c_constant_fill(cases[at].formula, &tensor, NULL), "%s", cases[at].formula);
   }
   cr_assert_eq(values[0], 77);
+}
+
+/* The rows of a table of 512 for distances, as transformers' make_log_bucket_position with 256 buckets and
+ * 512 positions has them in float32 (torch 2.15), and with each distance by itself, up to 5. */
+Test(constants, rows_of_projected_distances) {
+  const attn2c_projected of = {.buckets = 256, .distance = 512}, plain = {.buckets = 0, .distance = 5};
+  static const int64_t rows[][2] = {{0, 256},   {1, 257},   {2, 258},   {127, 383}, {128, 384}, {129, 385},
+                                    {130, 386}, {131, 387}, {150, 399}, {200, 425}, {255, 448}, {256, 448},
+                                    {257, 448}, {300, 463}, {362, 480}, {400, 489}, {450, 500}, {500, 510},
+                                    {509, 511}, {510, 511}, {511, 511}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    cr_assert_eq(attn2c_projected_row(&of, rows[i][0]), rows[i][1], "%lld", (long long)rows[i][0]);
+    const int64_t mirrored = 512 - rows[i][1];
+    cr_assert_eq(attn2c_projected_row(&of, -rows[i][0]), mirrored, "%lld", (long long)-rows[i][0]);
+  }
+  cr_assert_eq(attn2c_projected_row(&of, 4000), 511);
+  cr_assert_eq(attn2c_projected_row(&of, -4000), 0);
+  cr_assert_eq(attn2c_projected_row(&plain, 4), 9);
+  cr_assert_eq(attn2c_projected_row(&plain, 5), 9);
+  cr_assert_eq(attn2c_projected_row(&plain, -5), 0);
+  cr_assert_eq(attn2c_projected_row(&plain, -9), 0);
 }

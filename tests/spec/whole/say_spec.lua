@@ -42,7 +42,8 @@ local cases = {
   token = { build = "seq='{8,40}'" }, masked = {}, question = { build = "seq='{40}'", pairs = true },
   windows = { build = "seq='{24,40}' batch='{1,4}'", pairs = true },
   sentence = { build = "seq='{8,16,24,40}' batch='{1,8}'" }, prompt = { build = "seq=40" },
-  entailment = { pairs = true }, modern = {}, modules = { build = "seq=40" }, reranker = { build = "seq='any(40)'", pairs = true },
+  entailment = { pairs = true },
+  modern = {}, modules = { build = "seq=40" }, reranker = { build = "seq='any(40)'", pairs = true },
   states = { build = "mask=attention_mask" }, next = { build = "seq='any(40)'" },
 }
 
