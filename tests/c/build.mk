@@ -5,7 +5,7 @@ bin := out/test/bin
 warnings := -std=c11 -Wall -Wextra -Werror
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all
 checked  := $(warnings) -g1 $(sanitize) -fopenmp-simd -iquote runtime -iquote tests/c -iquote $(bin)/obj
-loops    := $(warnings) -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off -fopenmp-simd -iquote runtime -iquote tests/c
+loops    := $(warnings) -fno-math-errno -fno-trapping-math -ffp-contract=off -fopenmp-simd -iquote runtime -iquote tests/c
 
 wrapped := malloc calloc realloc aligned_alloc free pread write fsync close rename mmap munmap
 comma   := ,
@@ -91,9 +91,12 @@ $(bin)/obj/c_test_chat.o: $(bin)/obj/chat_templates.h
 $(bin)/test_guard: tests/c/test_guard.c runtime/base/guard.c $(headers) | $(bin)/obj
 	$(CC) $(warnings) -O1 -DATTN2C_GUARD_PAGES -iquote runtime -iquote tests/c -o $@ $(filter %.c,$^) -lcriterion
 
+# Models are compiled with -O3, and so are the widest instructions here; the others cost a third less with -O2.
+element_level = $(if $(filter $(lastword $(variants)) $(quantise_variants),$(1)),-O3,-O2)
+
 define element_rule
 $(bin)/test_$(1)_$(2): tests/c/test_$(1).c $(headers) | $(bin)/obj
-	$(CC) $(loops) $(flags_$(2)) -DPRODUCTS='"products_$(2).h"' -iquote $(bin)/obj -o $$@ $$< -lcriterion -lm
+	$(CC) $(loops) $(call element_level,$(2)) $(flags_$(2)) -DPRODUCTS='"products_$(2).h"' -iquote $(bin)/obj -o $$@ $$< -lcriterion -lm
 endef
 
 # What test_product.c includes, for each instruction set.
