@@ -241,7 +241,14 @@ function Finder:weights_word(base, bits, inputs, groups)
   if not is_whole or not self:is_in_order(base, inputs, groups) then return nil end
   local has_halves = self:part(base, "scales").dtype == "F16"
   local is_plain = has_halves and (bits == 2 or self:is_centred(base, bits))
-  return bits == 8 and (is_plain and "int8" or "int8f") or is_plain and "int4" or "int4f"
+  for _, type in ipairs(types.scaled) do
+    local block = type.block
+    if block.bits == math.max(bits, 4) and block.scale_bytes == (is_plain and 2 or 4) and block.scales == 1
+      and block.minimum == not is_plain then
+      return type.weights
+    end
+  end
+  return nil
 end
 
 -- Adds the tensor [out][in] of a base name.
