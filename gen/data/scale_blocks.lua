@@ -42,13 +42,14 @@ function scale_blocks.paths(given)
   return list
 end
 
---- Returns a value of the key as a short text: "int4, output int8".
-function scale_blocks.describe(given)
-  local parts = {}
-  for part in pairs(given.by_part) do parts[#parts + 1] = part end
-  table.sort(parts)
-  for i, part in ipairs(parts) do parts[i] = (", %s %s"):format(part, given.by_part[part]) end
-  return given.all .. table.concat(parts)
+--- Returns a model's numbers as a short text: "f32; weights int4m, output int8, 12 layers of their own". given: the spec's
+--- precision; weights: the key's value, or nil.
+function scale_blocks.text_of(given, weights)
+  if not weights then return precision.text(given) end
+  local by_part, paths = {}, scale_blocks.paths(weights)
+  for part, word in pairs(weights.by_part) do if precision.is_part(part) then by_part[part] = word end end
+  return ("%s; weights %s%s"):format(precision.text(given), precision.text { all = weights.all, by_part = by_part },
+    #paths > 0 and (", %d layers of their own"):format(#paths) or "")
 end
 
 return scale_blocks

@@ -160,6 +160,12 @@ end
 --- Returns the bytes of `count` elements.
 function types.bytes(count, type) return count * types.all[type].bits // 8 end
 
+--- Returns the bytes of `count` numbers, without padding.
+function types.number_bytes(count, type)
+  local block = types.all[type].block
+  return block and (count * block.bytes + types.SCALE_BLOCK - 1) // types.SCALE_BLOCK or types.bytes(count, type)
+end
+
 --- Returns the number of elements in `bytes`, which must be whole elements.
 function types.elements(bytes, type)
   local bits = types.all[type].bits

@@ -22,6 +22,7 @@ local hash = require("common.hash")
 local import = require("checkpoints.import")
 local linkage = require("data.linkage")
 local precision = require("data.precision")
+local scale_blocks = require("data.scale_blocks")
 local product = require("kernels.product")
 local reserved = require("data.reserved")
 local reserved_python = require("data.reserved_python")
@@ -199,7 +200,7 @@ local function values_of(state)
     tuned = (state.parameters.hash and " with tuning " .. state.parameters.hash or "")
       .. (primary.graph.smoothing and " with factors " .. state.factors.hash or ""),
     smoothing = smoothing_text(state),
-    precision = precision.text(spec.precision), flushes = flushes(state),
+    precision = scale_blocks.text_of(spec.precision, spec.weights), flushes = flushes(state),
     embeds = state.embeds or false, thousands = words.thousands, pcfiledir = "${pcfiledir}",
     series = version.generator:match("^%d+%.%d+"), here = "${CMAKE_CURRENT_LIST_DIR}",
     module = reserved_python.module(spec.name),

@@ -24,6 +24,7 @@ local numbers = require("report.numbers")
 local op_words = require("report.op_words")
 local page = require("report.page")
 local precision = require("data.precision")
+local scale_blocks = require("data.scale_blocks")
 local roofline = require("report.roofline")
 local svg = require("report.svg")
 local time = require("report.time")
@@ -377,11 +378,11 @@ end
 
 local function weights_caption(spec, bytes, parameters, plain, constants)
   local text = ("%s packed for %s parameters"):format(numbers.bytes(bytes), numbers.whole(parameters))
-  if precision.is_plain(spec.precision) then
+  if precision.is_plain(spec.precision) and not spec.weights then
     text = text .. (", which are %s as float32"):format(numbers.bytes(plain))
   else
     text = text .. (", which are %s in the number types of %s (%s as float32)"):format(numbers.bytes(plain),
-      precision.text(spec.precision), numbers.bytes(4 * parameters))
+      scale_blocks.text_of(spec.precision, spec.weights), numbers.bytes(4 * parameters))
   end
   local padding = bytes - plain - constants
   if constants > 0 then text = text .. ("; constants take %s more"):format(numbers.bytes(constants)) end
@@ -429,8 +430,9 @@ end
 
 -- Returns a figure of the outputs of a number type against f32, or the reason why that was not measured.
 local function quality_figure(subject)
-  if precision.is_plain(subject.spec.precision) then return "" end
-  local given = precision.text(subject.spec.precision)
+  local spec = subject.spec
+  if precision.is_plain(spec.precision) and not spec.weights then return "" end
+  local given = scale_blocks.text_of(spec.precision, spec.weights)
   if not subject.quality then
     return subject.is_main and ("<p>The outputs' distance from those in f32 is not measured, because the weights are "
       .. "random and it would mean nothing. Use <code>--weights</code> to measure it. The reference above rounds as %s "

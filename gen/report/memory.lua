@@ -185,7 +185,7 @@ function memory.weights(entry)
     local bytes = types.line_bytes(packed.bytes(tensor, entry.weights.layouts[name]))
     local count = words.elements(tensor.shape)
     local kind = weight_kind(name, tensor, tables)
-    local plain = types.bytes(count, tensor.type)
+    local plain = types.number_bytes(count, tensor.type)
     if tensor.kind == "weight" then row.plain_bytes = row.plain_bytes + plain
     else row.constant_bytes = row.constant_bytes + plain end
     row.bytes, row.parameters = row.bytes + bytes, row.parameters + (tensor.kind == "weight" and count or 0)

@@ -13,7 +13,7 @@ local work = {}
 local function elements(tensor) return words.elements(tensor.shape) end
 
 --- Returns the bytes of a tensor's elements in its number type.
-function work.bytes(tensor) return types.bytes(elements(tensor), tensor.type) end
+function work.bytes(tensor) return types.number_bytes(elements(tensor), tensor.type) end
 
 -- Poolings that take one row of a sequence and read no other.
 local taken = { first = true, second = true, last = true }
@@ -46,7 +46,7 @@ function work.number_type(op)
   if work.kind(op) == "row operation" then return "f32" end
   for _, tensor in pairs(op.operands) do
     local type = types.all[tensor.type]
-    if type.rows then return type.word end
+    if type.rows and type.word then return type.word end
   end
   return "f32"
 end
@@ -117,7 +117,7 @@ local function add_bytes(list, parts)
     group.made[each.op.result] = true
     group.last = each.op.result
     for name, tensor in pairs(each.op.operands) do
-      group.reads[tensor] = types.bytes(elements_read(each.op, name, tensor), tensor.type)
+      group.reads[tensor] = types.number_bytes(elements_read(each.op, name, tensor), tensor.type)
     end
   end
   for _, group in ipairs(groups) do
