@@ -42,8 +42,8 @@ function scale_blocks.paths(given)
   return list
 end
 
---- Returns a model's numbers as a short text: "f32; weights int4m, output int8, 12 layers of their own". given: the spec's
---- precision; weights: the key's value, or nil.
+--- Returns a model's numbers as a short text: "f32; weights int4m, output int8, 12 layers of their own". given: the
+--- spec's precision; weights: the key's value, or nil.
 function scale_blocks.text_of(given, weights)
   if not weights then return precision.text(given) end
   local by_part, paths = {}, scale_blocks.paths(weights)

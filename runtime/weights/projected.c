@@ -152,14 +152,14 @@ INLINE void multiply(const float *x, int64_t rows, int64_t inputs, const float *
 
 /* The same code with and without AVX2 gives the same bits. */
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) static void multiply_wide(const float *x, int64_t rows, int64_t inputs,
+__attribute__((target("avx2"))) static void multiply_avx2(const float *x, int64_t rows, int64_t inputs,
                                                           const float *w, int64_t width, float *y) {
   multiply(x, rows, inputs, w, width, y, VECTORS);
 }
 
 static int is_wide(void) { return __builtin_cpu_supports("avx2"); }
 #else
-static void multiply_wide(const float *x, int64_t rows, int64_t inputs, const float *w, int64_t width,
+static void multiply_avx2(const float *x, int64_t rows, int64_t inputs, const float *w, int64_t width,
                           float *y) {
   multiply(x, rows, inputs, w, width, y, VECTORS);
 }
@@ -173,7 +173,7 @@ static void multiply_add(const float *x, int64_t rows, int64_t inputs, const flo
   for (int64_t i = 0; i < rows; i++)
     for (int64_t j = 0; j < width; j++) y[i * width + j] = bias ? bias[j] : 0;
   if (is_wide())
-    multiply_wide(x, rows, inputs, w, width, y);
+    multiply_avx2(x, rows, inputs, w, width, y);
   else
     multiply(x, rows, inputs, w, width, y, 1);
 }

@@ -81,7 +81,7 @@ function draw_context.change(d)
   if chance(80) then d.chunk = math.min(4096, size(math.max(2, math.min(before, 100)))) end
   if (d.chunk or 256) > before and d.context > before then d.chunk = before end
   if chance(70) then d.sequences = math.min(d.context, pick { 1, 2, 3, math.random(32), 32 }) end
-  if chance(30) then d.cache = pick { "f32", "bf16" } end
+  if chance(60) then d.cache = pick { "f32", "bf16" } end
   d.head_mask, d.fully_masked, d.mask_value = nil, nil, nil
   change_masks(d)
   change_output(d, before)

@@ -130,7 +130,7 @@ return function(of, spec)
       wrong = "two poolings are the other way round" },
     { name = "sentence_bias", old = "bias = config.bias ~= false", new = "bias = true", filter = "each dense",
       wrong = "a dense layer without a bias gets one" },
-    { name = "sentence_activation", old = 'or "Tanh"', new = 'or "Identity"', filter = "each dense",
+    { name = "sentence_activation", old = "return activations.Tanh", new = "return nil", filter = "each dense",
       wrong = "a dense layer without a word has no activation" },
   }
 

@@ -501,8 +501,8 @@ of("runtime/weights/layout.c", "c:packed") {
 }
 
 of("runtime/model/load.c", "c:load") {
-  { name = "load_status", old = "while (l->status == ATTN2C_OK && attn2c_pieces_next",
-    new = "while (attn2c_pieces_next", filter = "load/a_failing*", wrong = "reading goes on after a fault" },
+  { name = "load_status", old = "while (l->status == ATTN2C_OK && l->pieces",
+    new = "while (l->pieces", filter = "load/a_failing*", wrong = "reading goes on after a fault" },
 }
 
 of("runtime/model/model.c", spec .. "whole/threads_spec.lua") {

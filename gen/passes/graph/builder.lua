@@ -301,11 +301,14 @@ function Builder:expose_later(tensor, member, axes)
   self.attention_outputs[#self.attention_outputs + 1] = tensor.name
 end
 
--- Checks that each path of the key `weights` is that of a linear layer. Faults: usage.
+-- Checks that each path of the key `weights` is that of a linear layer. A description with fewer layers than it had,
+-- such as a file's with layers=1, may name those of the others. Faults: usage.
 local function check_paths(self)
   local lines = {}
   for _, path in ipairs(scale_blocks.paths(self.model.weights)) do
-    if not self.graph.tensors[path .. ".weight"] then
+    local layer, rest = path:match("^l(%d+)(%..*)$")
+    local known = layer and tonumber(layer) >= self.model.layers and "l0" .. rest or path
+    if not self.graph.tensors[self:group_path(known) .. ".weight"] then
       lines[#lines + 1] = ("weights: %s: the model has no such linear layer"):format(path)
     end
   end

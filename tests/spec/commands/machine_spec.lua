@@ -234,6 +234,7 @@ describe("the command machine", function()
         text = text:gsub(('"%s": {[^}]*}'):format(name), new)
       end
     end
+    text = text:gsub('"amx": {[^}]*}', '"amx": {"missing": "AMX\'s tiles"}')
     helper.write(folder .. "/" .. path, text)
   end
 

@@ -79,7 +79,7 @@ describe("a description", function()
   end)
 
   it("names the stages where one is asked that is none, and the nearest or the one of the same meaning", function()
-    local list = "; stages: argmax, encoder, .*, vocabulary; functions and numbers: floor, huge, max, min, pi, sqrt$"
+    local list = "; stages: argmax, attend, encoder, .*, vocabulary; functions and numbers: floor, huge, max, min, pi, sqrt$"
     for name, hint in pairs {
       dropout = " %(dropout is for training only%)", swish = " %(did you mean silu%?%)",
       gelu_new = " %(did you mean gelu_tanh%?%)", linaer = " %(did you mean linear%?%)",
@@ -268,7 +268,7 @@ describe("a description's limits", function()
     assert.matches("the value does not end within 1,000,000 instructions$",
       refusal("return {}", table.unpack(overrides)))
     local started = os.clock()
-    local long = "seq=(function() " .. scopes(150) .. ("x=x "):rep(20000)
+    local long = "seq=(function() " .. scopes(150) .. ("x=x "):rep(60000)
     assert.matches("the value takes more than 1 s$", refusal("return {}", long, long, long))
     assert.is_true(os.clock() - started < 4)
   end)

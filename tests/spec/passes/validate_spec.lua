@@ -147,6 +147,8 @@ describe("every integer key", function()
     d_model = { heads = 1, head_dim = 1 }, heads = { head_dim = 1 }, kv_heads = { heads = 128, head_dim = 1 },
     past = { seq = 1 }, context = writes, sequences = writes, chunk = writes,
     first_position = { positions = "learned" }, prefix = { mask = "prefix" }, key_seq = qkv, kdim = qkv, vdim = qkv,
+    dimensions = { input = { stage = "tokens", vocab = 9 }, tokenizer = "../x",
+      output = { { stage = "pool", over = "mean" } } },
   }
   -- How large each may be in company, where that is less than by itself; and what it is called in the spec.
   local most = { past = 4095 }
@@ -336,7 +338,7 @@ describe("stages", function()
       refusal({ input = { stage = "x" } }))
     assert.equal("input: tokens has no field \"vocab_size\" (did you mean vocab?)",
       refusal({ input = { stage = "tokens", vocab = 5, vocab_size = 5 } }))
-    assert.matches('^output.1: no stage "hard_swish" %(hard_swish is not supported%); argmax, gelu, .* is allowed$',
+    assert.matches('^output.1: no stage "hard_swish" %(hard_swish is not supported%); argmax, attend, gelu, .* is allowed$',
       refusal({ output = { { stage = "hard_swish" } } }))
   end)
 
