@@ -79,7 +79,8 @@ describe("a description", function()
   end)
 
   it("names the stages where one is asked that is none, and the nearest or the one of the same meaning", function()
-    local list = "; stages: argmax, attend, encoder, .*, vocabulary; functions and numbers: floor, huge, max, min, pi, sqrt$"
+    local list = "; stages: argmax, attend, encoder, .*, vocabulary; "
+      .. "functions and numbers: floor, huge, max, min, pi, sqrt$"
     for name, hint in pairs {
       dropout = " %(dropout is for training only%)", swish = " %(did you mean silu%?%)",
       gelu_new = " %(did you mean gelu_tanh%?%)", linaer = " %(did you mean linear%?%)",

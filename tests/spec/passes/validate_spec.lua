@@ -338,7 +338,7 @@ describe("stages", function()
       refusal({ input = { stage = "x" } }))
     assert.equal("input: tokens has no field \"vocab_size\" (did you mean vocab?)",
       refusal({ input = { stage = "tokens", vocab = 5, vocab_size = 5 } }))
-    assert.matches('^output.1: no stage "hard_swish" %(hard_swish is not supported%); argmax, attend, gelu, .* is allowed$',
+    assert.matches('^output.1: no stage "hard_swish" %(hard_swish is not supported%); argmax, attend, .* is allowed$',
       refusal({ output = { { stage = "hard_swish" } } }))
   end)
 
