@@ -17,7 +17,8 @@ return function(of, spec)
   of("gen/kernels/product.lua", spec .. "kernels/product_spec.lua") {
     { name = "product_tail", old = "count = 1, lanes = rest,",
       new = "count = 1, lanes = lanes,", wrong = "the last vector of a row of C is stored whole" },
-    { name = "product_stride", old = "row * kernel.ldb, i(rows.size * kernel.ldb)", new = "row * kernel.ldb, i(rows.size * kernel.ldc)",
+    { name = "product_stride", old = "row * kernel.ldb, i(rows.size * kernel.ldb)",
+      new = "row * kernel.ldb, i(rows.size * kernel.ldc)",
       wrong = "the second strip begins in another row of B" },
     { name = "product_room", old = 'kernel.a_room and "ATTN2C_LANES" or group.lanes', new = '"ATTN2C_LANES"',
       wrong = "rows of A without room are read past their end" },
