@@ -120,6 +120,8 @@ function command.grammar()
   quality:option("--weights", "A checkpoint (default: a checkpoint folder's own)."):argname("FILE")
   quality:option("--input", "An input as NAME=FILE.npy (default: seeded random)."):argname("NAME=FILE"):count("*")
   quality:option("--text", "A text, or a file of texts, for a model that takes text."):argname("TEXT"):count("*")
+  quality:option("--text-file", "A text, for models that write: its perplexity, and how far each token's distribution "
+    .. "is from that in f32 (default: texts that it writes in f32)."):argname("FILE")
   quality:option("--labels", "The right answers, for the accuracy of both: integers in an .npy file, or one per line, "
     .. "or the model's own labels."):argname("FILE")
   quality:flag("--untimed", "Do not time the two variants.")
@@ -318,6 +320,8 @@ end
 
 function run.quality(root, arguments)
   local folder = import.is_folder(arguments.description) and arguments.description or nil
+  arguments.writes = require("commands.quality.language").writes(
+    pipeline.run(root, arguments.description, arguments.overrides, "validate"))
   local text, code = require("commands.quality").run(arguments, arguments.weights or folder,
     function(list, with_text, exposed, plain)
       local of = plain and words.merged(arguments, { factors = "none" }) or arguments
@@ -415,9 +419,9 @@ function command.main(root, argv)
   if arguments.description then arguments.description = arguments.description:gsub("(.)/+$", "%1") end
   local done, result = xpcall(function()
     if arguments.command == "report" then require("commands.report").sort_words(arguments) end
-    for _, name in ipairs { "weights", "factors", "tuning", "labels", "compare" } do
+    for _, name in ipairs { "weights", "factors", "tuning", "labels", "compare", "text_file" } do
       if arguments[name] == "" then
-        faults.raise("usage", ("--%s: the name is empty; a file is needed"):format(name))
+        faults.raise("usage", ("--%s: the name is empty; a file is needed"):format((name:gsub("_", "-"))))
       end
     end
     if arguments.overrides then

@@ -7,10 +7,12 @@ local cost = require("commands.quality.cost")
 local dkjson = require("dkjson")
 local faults = require("common.faults")
 local files = require("common.files")
+local language = require("commands.quality.language")
 local neighbours = require("commands.quality.neighbours")
 local padding = require("commands.quality.padding")
 local precision = require("data.precision")
 local samples = require("commands.quality.samples")
+local scale_blocks = require("data.scale_blocks")
 local scratch = require("common.scratch")
 local terminal = require("common.terminal")
 local verdict = require("commands.quality.verdict")
@@ -188,24 +190,53 @@ local function compare(graph, plain, labels, folder, told)
   return rows
 end
 
+-- Compares two variants of a model that writes on a text. Returns what quality.measure returns, and `language`, the
+-- result of language.measure.
+local function measure_language(arguments, weights, programs, state, has_text)
+  if arguments.labels then faults.raise("usage", "--labels: a model that writes has no labels") end
+  if #arguments.text > 0 then
+    faults.raise("usage", "--text: a model that writes is compared on one text, as a whole: --text-file F")
+  end
+  local folder <close> = scratch.make(programs.other:match("^(.*)/[^/]*$"), "quality")
+  local made, code = language.measure(programs, weights, arguments, folder.path, has_text)
+  if not made then return nil, code end
+  local graph = state.primary.graph
+  local last = graph.tensors[graph.entry.outputs[#graph.entry.outputs]]
+  return { name = state.spec.name, precision = scale_blocks.text_of(state.spec.precision, state.spec.weights),
+    target = state.spec.target, programs = programs, language = made, rows = made.predicted, can_calibrate = false,
+    outputs = { { name = last.member, shape = { made.predicted, last.shape[#last.shape] }, cosine = made.cosine,
+      relative = made.relative, top = made.equal_greedy } } }
+end
+
 --- Builds and runs both models. Returns { name, precision, target, outputs = { { name, shape, cosine, relative, top,
 --- largest, accuracy, accuracy_f32 } }, within = { { name, relative } } }, with numbers as arrays.compare returns them,
 --- or nil and the exit code of a run whose code is not 0.
 --- arguments: overrides; input, a list of "NAME=FILE.npy"; text, a list of texts; text_option, by which a program takes
 --- a text (default: --text); labels, a file; within, true if intermediate tensors are compared. build(list, with_text,
 --- exposed, plain) returns the program of a variant and the pipeline's state; plain is "f32" for the variant in f32,
---- which takes no factors. run(path, words) returns the exit code.
+--- which takes no factors; writes: true if the model writes.
+--- run(path, words) returns the exit code.
 function quality.measure(arguments, weights, build, run)
   if not weights then
     faults.raise("usage", "quality: --weights is needed: with random weights the numbers mean nothing")
   end
   local with_text, exposed = #arguments.text > 0, arguments.within or nil
+  local writes = arguments.writes
+  if writes then with_text, exposed = #arguments.input == 0, nil end
   local asked, state = build(arguments.overrides, with_text, exposed)
-  if precision.is_plain(state.spec.precision) then
-    faults.raise("usage", "quality: the precision is f32; name one to compare with it: precision=bf16")
+  if precision.is_plain(state.spec.precision) and not state.spec.weights then
+    faults.raise("usage",
+      "quality: all is f32; name a type to compare with it: precision=bf16, or weights=" .. scale_blocks.words[1])
   end
-  local labels = arguments.labels and quality.labels(arguments.labels, state.spec.labels)
-  local plain, plain_state = build(samples.in_f32(arguments.overrides), with_text, exposed, "f32")
+  if arguments.text_file and not writes then
+    faults.raise("usage", "--text-file: is for models that write; --text takes a file of texts, one a line")
+  end
+  local labels = arguments.labels and not writes and quality.labels(arguments.labels, state.spec.labels)
+  local plain, plain_state = build(samples.in_f32(arguments.overrides, state.spec.weights ~= nil), with_text, exposed,
+    "f32")
+  if writes then
+    return measure_language(arguments, weights, { f32 = plain, other = asked }, state, state.spec.tokenizer ~= nil)
+  end
   local folder <close> = scratch.make(asked:match("^(.*)/[^/]*$"), "quality")
   arguments = samples.from_file(arguments, folder.path)
   local programs = { f32 = plain, other = asked }
@@ -234,8 +265,8 @@ function quality.measure(arguments, weights, build, run)
     local count = common_words.elements(row.shape)
     rows = math.min(rows, row.neighbours and row.neighbours.rows or count // (row.shape[#row.shape] or 1))
   end
-  return { name = state.spec.name, precision = precision.text(state.spec.precision), target = state.spec.target,
-    outputs = outputs, within = within, programs = programs, rows = rows,
+  return { name = state.spec.name, precision = scale_blocks.text_of(state.spec.precision, state.spec.weights),
+    target = state.spec.target, outputs = outputs, within = within, programs = programs, rows = rows,
     can_calibrate = precision.takes_factors(state.spec.precision) and graphs.other.smoothing == nil }
 end
 
@@ -260,6 +291,20 @@ local function add_neighbours(measured, add)
   end
 end
 
+-- Adds the table of a text's prediction to the lines.
+local function add_language(measured, add)
+  local of = measured.language
+  if not of then return end
+  add("")
+  add("| %d tokens of %s | %s | f32 |", of.predicted, of.is_own_text and "the model's own" or "the text",
+    measured.precision)
+  add("|:--|--:|--:|")
+  add("| perplexity | %.4f | %.4f |", of.perplexity, of.perplexity_f32)
+  add("| KL divergence from f32, mean | %.3e | 0 |", of.kl_mean)
+  add("| KL divergence from f32, 99th percentile | %.3e | 0 |", of.kl_p99)
+  add("| equal greedy tokens | %s | 100%% |", percent(of.equal_greedy))
+end
+
 -- Returns the measured numbers as tables.
 local function tables_of(measured)
   local lines, has_accuracy = {}, false
@@ -276,6 +321,7 @@ local function tables_of(measured)
       has_accuracy and (" %s | %s |"):format(percent(row.accuracy), percent(row.accuracy_f32)) or "")
   end
   add_neighbours(measured, add)
+  add_language(measured, add)
   if measured.cost then
     local c = measured.cost
     add("")
@@ -300,7 +346,7 @@ end
 
 local KEYS = { "name", "precision", "target", "outputs", "within", "shape", "cosine", "relative_error", "equal_top_1",
   "largest_difference", "neighbours", "rows", "same_nearest", "near", "kept", "correlation", "accuracy", "accuracy_f32",
-  "cost", "verdict" }
+  "language", "predicted", "perplexity", "perplexity_f32", "kl_mean", "kl_p99", "equal_greedy", "cost", "verdict" }
 
 -- Returns a number if JSON can write it, else null.
 local function finite(value)
@@ -311,6 +357,10 @@ end
 local function json_of(measured)
   local result = { name = measured.name, precision = measured.precision, target = measured.target, outputs = {},
     cost = measured.cost, verdict = measured.verdict,
+    language = measured.language and { predicted = measured.language.predicted,
+      perplexity = finite(measured.language.perplexity), perplexity_f32 = finite(measured.language.perplexity_f32),
+      kl_mean = measured.language.kl_mean, kl_p99 = measured.language.kl_p99,
+      equal_greedy = measured.language.equal_greedy },
     within = setmetatable({}, { __jsontype = "array" }) }
   for i, row in ipairs(measured.outputs) do
     result.outputs[i] = { name = row.name, shape = row.shape, cosine = finite(row.cosine),

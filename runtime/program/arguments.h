@@ -62,6 +62,7 @@ typedef struct {
   int stop_count, bias_count, allowed_count;
   const char *system;          /* NULL: not given */
   const char *perplexity_file; /* NULL: not given */
+  const char *logits;          /* a file that perplexity writes; NULL: not given */
 } attn2c_generate_arguments;
 
 typedef struct {

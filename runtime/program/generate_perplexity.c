@@ -1,12 +1,14 @@
 /* generate_perplexity.c - the command `perplexity`: e to the mean negative log-likelihood of the tokens of a
  * text. A text that is longer than the context is read in windows, each of which shares tokens with the one
  * before it; every token but the first of the text is predicted once. */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "program/generate_command.h"
+#include "program/generate_compared.h"
 #include "program/inputs.h"
 
 enum { PART = 64 }; /* tokens whose logits are kept at a time */
@@ -18,8 +20,19 @@ typedef struct {
   int64_t count, shared; /* shared: tokens that two neighbouring windows have */
   float *logits;         /* [PART][vocabulary] */
   int64_t predicted;
-  double sum; /* of negative log-likelihoods */
+  double sum;                /* of negative log-likelihoods */
+  FILE *written;             /* of --logits; NULL: none */
+  attn2c_compared *compared; /* of --compare; NULL: none */
 } job;
+
+/* Writes or compares a token's logits, as the options say. */
+static int pass_on(job *job, const float *x, int32_t id) {
+  if (job->written && !attn2c_logits_write(job->written, id, x, job->calls->vocabulary)) {
+    attn2c_say(job->message, "--logits: %s", strerror(errno));
+    return ATTN2C_IO;
+  }
+  return job->compared ? attn2c_compared_add(job->compared, id, x, job->message) : ATTN2C_OK;
+}
 
 /* Adds the negative log-likelihood of a token: log(sum of e^x) - x[id]. */
 static int score(job *job, const float *x, int64_t at) {
@@ -35,7 +48,7 @@ static int score(job *job, const float *x, int64_t at) {
   }
   job->sum += loss;
   job->predicted++;
-  return ATTN2C_OK;
+  return pass_on(job, x, id);
 }
 
 /* Reads the tokens [begin, end) as a text of their own, and scores those from `first` on. */
@@ -81,11 +94,27 @@ static int check_ids(const job *job, const char *place) {
   return ATTN2C_OK;
 }
 
+/* Adds the comparison to the result. Returns 0 if there is no memory. */
+static int add_comparison(json_t *object, const attn2c_text_comparison *with) {
+  return json_object_set_new(object, "compared",
+                             json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "perplexity",
+                                       exp(with->other_nats), "nats", with->other_nats, "kl_mean", with->kl,
+                                       "kl_p99", with->kl_percentile, "equal_greedy", with->equal_greedy,
+                                       "cosine", with->cosine, "relative_error", with->relative_error)) == 0;
+}
+
 static int write_result(const job *job, const attn2c_arguments *arguments, FILE *out) {
   const double nats = job->sum / (double)job->predicted, perplexity = exp(nats);
+  attn2c_text_comparison with = {.nats = nats};
+  if (job->compared) with = attn2c_compared_result(job->compared);
   if (arguments->answers != ATTN2C_ANSWERS_JSONL) {
     fprintf(out, "perplexity %.6g: %.6g nats a token, %" PRId64 " of %" PRId64 " tokens predicted\n",
             perplexity, nats, job->predicted, job->count);
+    if (job->compared)
+      fprintf(out,
+              "compared with perplexity %.6g: KL divergence %.6g, 99th percentile %.6g, equal greedy tokens "
+              "%.2f%%\n",
+              exp(with.other_nats), with.kl, with.kl_percentile, 100 * with.equal_greedy);
     return attn2c_flush(out, job->message);
   }
   json_t *object = json_pack("{s:o, s:o, s:I, s:I, s:I, s:I}", "perplexity",
@@ -93,7 +122,11 @@ static int write_result(const job *job, const attn2c_arguments *arguments, FILE 
                              isfinite(nats) ? json_real(nats) : json_null(), "tokens", (json_int_t)job->count,
                              "predicted", (json_int_t)job->predicted, "context",
                              (json_int_t)job->calls->tokens, "stride", (json_int_t)job->shared);
-  if (!object) return ATTN2C_MEMORY;
+  if (!object || (job->compared && !add_comparison(object, &with))) {
+    json_decref(object);
+    attn2c_say(job->message, "perplexity: out of memory");
+    return ATTN2C_MEMORY;
+  }
   json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(17));
   fputc('\n', out);
   json_decref(object);
@@ -144,9 +177,33 @@ static int check_usage(const attn2c_descriptor *model, const attn2c_arguments *a
   else if (!has_file && arguments->input_count == 0)
     fault = has_text ? "perplexity: --text-file F or --input ids=X.npy is needed"
                      : "perplexity: --input ids=X.npy is needed";
+  if (arguments->generate.logits && arguments->compare) fault = "--logits: does not go with --compare";
   if (fault) attn2c_say(message, "%s", fault);
   const int lacks = attn2c_lacks_weights(model, arguments->weights, "perplexity", message);
   return fault || lacks ? ATTN2C_USAGE : ATTN2C_OK;
+}
+
+/* Opens the file of --logits or --compare. */
+static int open_logits(job *job, const attn2c_arguments *arguments) {
+  const int32_t vocabulary = job->calls->vocabulary;
+  const char *path = arguments->generate.logits;
+  if (arguments->compare)
+    return attn2c_compared_open(arguments->compare, job->count, vocabulary, &job->compared, job->message);
+  if (!path) return ATTN2C_OK;
+  job->written = fopen(path, "wb");
+  if (job->written && attn2c_logits_begin(job->written, job->count, vocabulary)) return ATTN2C_OK;
+  attn2c_say(job->message, "--logits: %s: %s", path, strerror(errno));
+  return ATTN2C_IO;
+}
+
+/* Closes them. A disk may turn out to be full only now. */
+static int close_logits(job *job, int status) {
+  attn2c_compared_close(job->compared);
+  if (job->written && fclose(job->written) != 0 && status == ATTN2C_OK) {
+    attn2c_say(job->message, "--logits: %s", strerror(errno));
+    return ATTN2C_IO;
+  }
+  return status;
 }
 
 static int run_job(job *job, const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
@@ -170,7 +227,8 @@ static int run_job(job *job, const attn2c_descriptor *model, const attn2c_argume
     attn2c_say(job->message, "perplexity: no memory for the logits");
     return ATTN2C_MEMORY;
   }
-  status = read_text(job);
+  status = open_logits(job, arguments);
+  if (status == ATTN2C_OK) status = read_text(job);
   return status == ATTN2C_OK ? write_result(job, arguments, out) : status;
 }
 
@@ -180,6 +238,7 @@ int attn2c_perplexity(const attn2c_descriptor *model, const attn2c_arguments *ar
   attn2c_continuing made = {.opened = NULL};
   int status = check_usage(model, arguments, message);
   if (status == ATTN2C_OK) status = run_job(&job, model, arguments, out, notes, &made);
+  status = close_logits(&job, status);
   attn2c_continuing_close(&made);
   attn2c_free(job.logits);
   free(job.ids);

@@ -184,6 +184,11 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "then printed only with --format"},
     {"--stride", NULL, "N", PERPLEXITY, TOKENS, AT(stride), 0, 0, INT32_MAX, NULL,
      "tokens that neighbouring windows share (default: half of the context)"},
+    {"--logits", NULL, "F", PERPLEXITY, ONCE, AT(generate.logits), 0, 0, 0, NULL,
+     "a file to write: the logits of each token that is predicted, of 4 bytes each; or a pipe"},
+    {"--compare", NULL, "F", PERPLEXITY, ONCE, AT(compare), 0, 0, 0, NULL,
+     "logits that another program wrote with --logits, for the same text and --stride: also prints the KL "
+     "divergence from their distributions, and the share of tokens whose largest logit is the same"},
     {"--format", "-o", "FORMAT", PERPLEXITY, WORD, AT(answers), 0, ATTN2C_ANSWERS_TEXT, 0, "text or json",
      "text (default), or json: one JSON object"},
     {"--reps", "-r", "REPS", BENCH, INT, AT(repetitions), 0, 1, ATTN2C_MAX_REPETITIONS, NULL,

@@ -6,11 +6,14 @@ local lfs = require("lfs")
 
 local samples = {}
 
---- Returns the words of a command line with precision=f32 in place of the given precision.
-function samples.in_f32(list)
+--- Returns the words of a command line with precision=f32 in place of the given precision, and weights=none in place of
+--- the given weights if has_weights.
+function samples.in_f32(list, has_weights)
   local plain = { "precision=f32" }
+  if has_weights then plain[2] = "weights=none" end
   for _, word in ipairs(list) do
-    if not word:match("^precision[.=]") then plain[#plain + 1] = word end
+    local is_type = word:match("^precision[.=]") or has_weights and word:match("^weights[.=]")
+    if not is_type then plain[#plain + 1] = word end
   end
   return plain
 end

@@ -2,10 +2,12 @@
 local verdict = {}
 
 -- The least numbers for "close" and "usable": the share of equal largest scores, the cosine, the share of a top ten
--- that stays, the correlation of similarities. Only measured numbers count.
+-- that stays, the correlation of similarities. Only measured numbers count. A model that writes has other bars: the
+-- most growth of perplexity, and the most mean KL divergence.
 local bars = {
-  { word = "close to f32", top = 0.99, cosine = 0.999, kept = 0.95, correlation = 0.999 },
-  { word = "usable, with some differences", top = 0.95, cosine = 0.99, kept = 0.85, correlation = 0.99 },
+  { word = "close to f32", top = 0.99, cosine = 0.999, kept = 0.95, correlation = 0.999, growth = 0.01, kl = 0.02 },
+  { word = "usable, with some differences", top = 0.95, cosine = 0.99, kept = 0.85, correlation = 0.99, growth = 0.05,
+    kl = 0.1 },
 }
 local FAR = "far from f32"
 local LOSS = 0.005      -- loss of accuracy up to which outputs are close, whatever the other numbers are
@@ -21,17 +23,27 @@ local function passes(row, bar)
   return true
 end
 
-local function word_of(outputs)
+local function growth_of(language) return language.perplexity / language.perplexity_f32 - 1 end
+
+local function word_of(outputs, language)
   for _, bar in ipairs(bars) do
     local all = true
-    for _, row in ipairs(outputs) do all = all and passes(row, bar) end
+    if language then
+      if growth_of(language) <= bar.growth and language.kl_mean <= bar.kl then return bar.word end
+      all = false
+    end
+    for _, row in ipairs(language and {} or outputs) do all = all and passes(row, bar) end
     if all then return bar.word end
   end
   return FAR
 end
 
 -- Returns the number that differs most, in words.
-local function reason_of(outputs)
+local function reason_of(outputs, language)
+  if language then
+    return ("perplexity %.4g, in f32 %.4g (%+.2f%%); %.1f%% of the greedy tokens are the same"):format(
+      language.perplexity, language.perplexity_f32, 100 * growth_of(language), 100 * language.equal_greedy)
+  end
   local parts = {}
   for _, row in ipairs(outputs) do
     local n = row.neighbours
@@ -63,13 +75,13 @@ function verdict.line(measured)
       return ("unknown: in f32 no number of %s is finite"):format(row.name)
     end
   end
-  local word, odd = word_of(outputs), broken(outputs)
+  local word, odd = word_of(outputs, measured.language), broken(outputs)
   local line
   if odd then
     word = FAR
     line = ("%s: %s has NaN or infinity where f32 has numbers"):format(word, odd)
   else
-    line = ("%s: %s"):format(word, reason_of(outputs) or "no output can be compared")
+    line = ("%s: %s"):format(word, reason_of(outputs, measured.language) or "no output can be compared")
   end
   local cost = measured.cost
   if cost then

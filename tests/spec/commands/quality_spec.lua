@@ -149,6 +149,28 @@ describe("a verdict", function()
   end)
 end)
 
+describe("a model that writes", function()
+  local function line(perplexity, kl)
+    return verdict.line { outputs = { { name = "logits", top = 0.5, cosine = 0.5 } }, rows = 100,
+      language = { perplexity = perplexity, perplexity_f32 = 10.0, kl_mean = kl, equal_greedy = 0.9 } }
+  end
+
+  it("is judged by its perplexity and its distributions, not by its logits", function()
+    assert.equal("close to f32: perplexity 10.05, in f32 10 (+0.50%); 90.0% of the greedy tokens are the same",
+      line(10.05, 0.01))
+    assert.matches("^usable", line(10.05, 0.05))
+    assert.matches("^usable", line(10.3, 0.01))
+    assert.matches("^far from f32", line(10.3, 0.2))
+    assert.matches("^far from f32", line(11.0, 0.01))
+  end)
+
+  it("is compared with the same weights in f32", function()
+    assert.same({ "precision=f32", "weights=none", "seq=8" },
+      samples.in_f32({ "weights=int4", "seq=8", "weights.output=int8", "precision=bf16" }, true))
+    assert.same({ "precision=f32", "weights=int4" }, samples.in_f32({ "weights=int4" }))
+  end)
+end)
+
 describe("an array of random values", function()
   teardown(helper.clean)
 

@@ -1,0 +1,90 @@
+-- language.lua: compares how two variants of a model that writes predict a text.
+-- Both programs run their command `perplexity` at the same time. The one in f32 writes its logits to a pipe, and the
+-- other compares them with its own token by token, so that the logits of a text are never kept.
+local dkjson = require("dkjson")
+local emulator = require("common.emulator")
+local faults = require("common.faults")
+local files = require("common.files")
+local process = require("common.process")
+
+local language = {}
+
+-- The text that is used if none is given: answers of the model in f32, drawn with fixed seeds.
+local TEXTS, TOKENS, PROMPT = 8, 128, "The"
+
+-- Waits until both children have ended. If one fails, the other may wait for it at the pipe forever: it is ended.
+local function wait(first, second)
+  local function failed(child) return child.over and (child.code ~= 0 or child.signal ~= 0) end
+  process.wait(function() return first.over and second.over or failed(first) or failed(second) end)
+  if first.over and second.over then return end
+  process.sleep(200) -- the other's message may say why
+  if not (first.over and second.over) then process.stop() end
+end
+
+local function start(words)
+  local child, message = process.start { words = emulator.words(words), gather = "output" }
+  if not child then faults.raise("io", ("cannot start %s: %s"):format(words[1], message)) end
+  return child
+end
+
+-- Writes a text of the model's own to a file. Returns nil and an exit code if the program fails.
+local function write_own_text(path, program, weights)
+  local words = { "./" .. program, "generate", "--weights", weights, "--temperature", "1", "--top-k", "0", "--tokens",
+    tostring(TOKENS) }
+  for _ = 1, TEXTS do words[#words + 1], words[#words + 2] = "--prompt", PROMPT end
+  local child = start(words)
+  process.wait(function() return child.over end)
+  if child.code ~= 0 then return nil, child.code end
+  files.write(path, PROMPT .. child.output:gsub("\n(.)", "\n" .. PROMPT .. "%1"))
+  return true
+end
+
+--- True if a model writes: its calls continue, and it has logits of its vocabulary.
+function language.writes(state)
+  local last = state.spec.output[#state.spec.output]
+  return state.spec.context ~= nil and last ~= nil and last.stage == "vocabulary"
+end
+
+--- Compares both programs on a text. Returns { tokens, predicted, perplexity, perplexity_f32, kl_mean, kl_p99,
+--- equal_greedy, cosine, relative, is_own_text = true if the model wrote the text }, or nil and an exit code.
+--- programs: { f32, other }; arguments.text_file, or arguments.input with one array of ids; folder: a scratch folder.
+function language.measure(programs, weights, arguments, folder, has_text)
+  local pipe, list = folder .. "/logits", { "perplexity", "--weights", weights, "--format", "json" }
+  if #(arguments.input or {}) > 0 then
+    for _, input in ipairs(arguments.input) do list[#list + 1], list[#list + 2] = "--input", input end
+  elseif not has_text then
+    faults.raise("usage", "quality: this model has no tokenizer: --input ids=X.npy is needed, token ids of a text")
+  else
+    local file = arguments.text_file
+    if file and not files.read_some(file, 1) then
+      faults.raise("io", ("--text-file: %s: cannot be read"):format(file))
+    end
+    if not file then
+      file = folder .. "/text.txt"
+      local written, code = write_own_text(file, programs.f32, weights)
+      if not written then return nil, code end
+    end
+    list[#list + 1], list[#list + 2] = "--text-file", file
+  end
+  if process.run({ words = { "mkfifo", pipe } }).code ~= 0 then faults.raise("io", pipe .. ": cannot be made") end
+  local function words_of(which, option)
+    local words = table.move(list, 1, #list, 2, { "./" .. programs[which] })
+    words[#words + 1], words[#words + 2] = option, pipe
+    return words
+  end
+  local writer = start(words_of("f32", "--logits"))
+  local reader = start(words_of("other", "--compare"))
+  wait(writer, reader)
+  for _, child in ipairs { reader, writer } do
+    if child.code ~= 0 then return nil, child.code end
+  end
+  local made = dkjson.decode(reader.output or "")
+  local with = type(made) == "table" and made.compared
+  if not with then faults.raise("io", "quality: the program printed no result") end
+  return { tokens = made.tokens, predicted = made.predicted, perplexity = made.perplexity,
+    perplexity_f32 = with.perplexity, kl_mean = with.kl_mean, kl_p99 = with.kl_p99, equal_greedy = with.equal_greedy,
+    cosine = with.cosine, relative = with.relative_error,
+    is_own_text = not arguments.text_file and #(arguments.input or {}) == 0 }
+end
+
+return language

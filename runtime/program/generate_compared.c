@@ -1,0 +1,143 @@
+/* generate_compared.c - writes logits as a stream, and compares a stream with a program's own logits. The
+ * stream is the mark, the number of the text's tokens and of the vocabulary, and for each predicted token its
+ * id and the logits. */
+#include "program/generate_compared.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char mark[16] = "attn2c logits 1\n";
+
+struct attn2c_compared {
+  FILE *in;
+  const char *path;
+  int64_t tokens, count; /* of the text; compared so far */
+  int32_t vocabulary;
+  float *other;                                                       /* [vocabulary] */
+  double *divergence;                                                 /* [tokens] */
+  double nats, other_nats, product, square, other_square, difference; /* sums */
+  int64_t equal;
+};
+
+int attn2c_logits_begin(FILE *out, int64_t tokens, int32_t vocabulary) {
+  return fwrite(mark, sizeof mark, 1, out) == 1 && fwrite(&tokens, sizeof tokens, 1, out) == 1 &&
+         fwrite(&vocabulary, sizeof vocabulary, 1, out) == 1;
+}
+
+int attn2c_logits_write(FILE *out, int32_t id, const float *x, int32_t vocabulary) {
+  return fwrite(&id, sizeof id, 1, out) == 1 &&
+         fwrite(x, sizeof *x, (size_t)vocabulary, out) == (size_t)vocabulary;
+}
+
+static int read_head(attn2c_compared *self, attn2c_message *message) {
+  char begin[sizeof mark];
+  int64_t tokens;
+  int32_t vocabulary;
+  if (fread(begin, sizeof begin, 1, self->in) != 1 || memcmp(begin, mark, sizeof mark) != 0 ||
+      fread(&tokens, sizeof tokens, 1, self->in) != 1 ||
+      fread(&vocabulary, sizeof vocabulary, 1, self->in) != 1) {
+    attn2c_say(message, "--compare: %s: is not a file of --logits", self->path);
+    return ATTN2C_FORMAT;
+  }
+  if (tokens == self->tokens && vocabulary == self->vocabulary) return ATTN2C_OK;
+  attn2c_say(message,
+             "--compare: %s: has logits of %" PRId64 " tokens for a vocabulary of %d, but %" PRId64
+             " and %d are expected",
+             self->path, tokens, vocabulary, self->tokens, self->vocabulary);
+  return ATTN2C_FORMAT;
+}
+
+int attn2c_compared_open(const char *path, int64_t tokens, int32_t vocabulary, attn2c_compared **made,
+                         attn2c_message *message) {
+  attn2c_compared *self = calloc(1, sizeof *self);
+  *made = self;
+  if (self) {
+    self->path = path, self->tokens = tokens, self->vocabulary = vocabulary;
+    self->other = malloc((size_t)vocabulary * sizeof *self->other);
+    self->divergence = malloc((size_t)tokens * sizeof *self->divergence);
+  }
+  if (!self || !self->other || !self->divergence) {
+    attn2c_say(message, "--compare: out of memory");
+    return ATTN2C_MEMORY;
+  }
+  self->in = fopen(path, "rb");
+  if (!self->in) {
+    attn2c_say(message, "--compare: %s: %s", path, strerror(errno));
+    return ATTN2C_IO;
+  }
+  return read_head(self, message);
+}
+
+/* Returns the place of the largest number, the first of equal ones, and log(sum of e^x). */
+static int32_t look_at(const float *x, int32_t count, double *log_sum) {
+  int32_t at = 0;
+  double sum = 0;
+  for (int32_t i = 1; i < count; i++)
+    if (x[i] > x[at]) at = i;
+  for (int32_t i = 0; i < count; i++) sum += exp((double)x[i] - (double)x[at]);
+  *log_sum = log(sum) + (double)x[at];
+  return at;
+}
+
+int attn2c_compared_add(attn2c_compared *self, int32_t id, const float *x, attn2c_message *message) {
+  const int32_t count = self->vocabulary;
+  const float *y = self->other;
+  int32_t other_id;
+  if (self->count == self->tokens || fread(&other_id, sizeof other_id, 1, self->in) != 1 ||
+      fread(self->other, sizeof *y, (size_t)count, self->in) != (size_t)count) {
+    attn2c_say(message, "--compare: %s: ends after %" PRId64 " tokens", self->path, self->count);
+    return ATTN2C_FORMAT;
+  }
+  if (other_id != id) {
+    attn2c_say(message, "--compare: %s: predicts token %d, but %d is expected: its text was another",
+               self->path, other_id, id);
+    return ATTN2C_FORMAT;
+  }
+  double own_sum, other_sum, divergence = 0;
+  self->equal += look_at(x, count, &own_sum) == look_at(y, count, &other_sum);
+  for (int32_t i = 0; i < count; i++) {
+    const double a = (double)x[i], b = (double)y[i], log_p = b - other_sum;
+    if (log_p > -745) divergence += exp(log_p) * (log_p - (a - own_sum)); /* e^-745 is the least double */
+    self->product += a * b, self->square += a * a, self->other_square += b * b;
+    self->difference += (a - b) * (a - b);
+  }
+  if (!isfinite(divergence)) {
+    attn2c_say(message, "--compare: the logits that predict token %" PRId64 " have NaN or infinity",
+               self->count);
+    return ATTN2C_FORMAT;
+  }
+  self->nats += own_sum - (double)x[id], self->other_nats += other_sum - (double)y[id];
+  self->divergence[self->count++] = divergence > 0 ? divergence : 0; /* below 0 it is rounding */
+  return ATTN2C_OK;
+}
+
+static int by_size(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+attn2c_text_comparison attn2c_compared_result(attn2c_compared *self) {
+  const double count = (double)self->count, both = sqrt(self->square) * sqrt(self->other_square);
+  double sum = 0;
+  for (int64_t i = 0; i < self->count; i++) sum += self->divergence[i];
+  qsort(self->divergence, (size_t)self->count, sizeof *self->divergence, by_size);
+  return (attn2c_text_comparison){
+      .nats = self->nats / count,
+      .other_nats = self->other_nats / count,
+      .kl = sum / count,
+      .kl_percentile = self->divergence[(self->count * 99 + 99) / 100 - 1],
+      .equal_greedy = (double)self->equal / count,
+      .cosine = both > 0 ? self->product / both : 1,
+      .relative_error = self->other_square > 0 ? sqrt(self->difference / self->other_square) : 0};
+}
+
+void attn2c_compared_close(attn2c_compared *self) {
+  if (!self) return;
+  if (self->in) fclose(self->in);
+  free(self->other);
+  free(self->divergence);
+  free(self);
+}

@@ -1,0 +1,38 @@
+/* generate_compared.h - logits that one program writes and another compares with its own: how far the
+ * distribution of each token is from the other program's. Only one token's logits are kept at a time. */
+#ifndef ATTN2C_GENERATE_COMPARED_H
+#define ATTN2C_GENERATE_COMPARED_H
+
+#include "model/model.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+typedef struct attn2c_compared attn2c_compared;
+
+typedef struct {
+  double nats, other_nats;       /* mean negative log-likelihood of a token: own, and the other program's */
+  double kl, kl_percentile;      /* from the other's distribution: its mean, and the 99th percentile */
+  double equal_greedy;           /* share of tokens whose largest logit is at the same token */
+  double cosine, relative_error; /* of all logits */
+} attn2c_text_comparison;
+
+/* Writes a stream's beginning. Returns 0 if that fails. */
+int attn2c_logits_begin(FILE *out, int64_t tokens, int32_t vocabulary);
+
+/* Writes the logits x[vocabulary] that predict token `id`. Returns 0 if that fails. */
+int attn2c_logits_write(FILE *out, int32_t id, const float *x, int32_t vocabulary);
+
+/* Opens a stream for a text of `tokens` tokens. Returns a status, with a message. */
+int attn2c_compared_open(const char *path, int64_t tokens, int32_t vocabulary, attn2c_compared **made,
+                         attn2c_message *message);
+
+/* Compares x[vocabulary], the logits that predict token `id`, with the next of the stream. */
+int attn2c_compared_add(attn2c_compared *self, int32_t id, const float *x, attn2c_message *message);
+
+/* Returns the result for all tokens so far, at least one. */
+attn2c_text_comparison attn2c_compared_result(attn2c_compared *self);
+
+void attn2c_compared_close(attn2c_compared *self);
+
+#endif
