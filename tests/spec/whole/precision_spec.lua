@@ -197,7 +197,7 @@ describe("a trained model is near to itself in f32, and knows as much but for ha
     assert.truthy(said:find("| speaker | 64 | - | - | 100.0% | - | 98.4% | 98.4% |\n", 1, true), said)
     local code, refused = helper.run(line:format("f32"), folder)
     assert.equal(2, code)
-    assert.truthy(refused:find("quality: the precision is f32", 1, true), refused)
+    assert.truthy(refused:find("quality: all is f32; name a type", 1, true), refused)
   end)
 
   it("languages", function()
