@@ -1,6 +1,7 @@
 /* reference_rows.c - the reference of ops on single rows or elements: linear, embed, add, multiply, scale,
  * copy, activate. */
 #include "check/reference_ops.h"
+#include "formats/scale_block.h"
 
 #include <float.h>
 #include <math.h>
@@ -29,6 +30,29 @@ static double dot_and_magnitude(const float *a, const float *b, int64_t length, 
   return sum;
 }
 
+/* True if a weight is in scale blocks with minima. */
+static int has_minima(const attn2c_descriptor *model, int tensor) {
+  for (int i = 0; model->packings && i < model->weight_count; i++)
+    if (model->weights[i].tensor == tensor) return attn2c_facts_of(model->packings[i].type)->has_minimum;
+  return 0;
+}
+
+/* Returns what minima add to the magnitude of a sum. A weight is then a scale's product and a minimum, which
+ * are summed apart and may cancel. The minimum of a block is at most its largest |w|, and a product at most
+ * |w| and the minimum. */
+static double of_minima(const float *x, const float *w, int64_t count) {
+  double sum = 0;
+  for (int64_t first = 0; first < count; first += ATTN2C_BLOCK_NUMBERS) {
+    double largest = 0, inputs = 0;
+    for (int64_t i = first; i < first + ATTN2C_BLOCK_NUMBERS && i < count; i++) {
+      largest = fmax(largest, fabs((double)w[i]));
+      inputs += fabs((double)x[i]);
+    }
+    sum += 2 * largest * inputs;
+  }
+  return sum;
+}
+
 /* y[r][o] = bias[o] + sum over k of x[r][k] weight[o][k]
  * magnitude[r][o] = |bias[o]| + sum over k of |x[r][k] weight[o][k]| */
 int attn2c_reference_linear(const attn2c_reference_call *call) {
@@ -48,6 +72,7 @@ int attn2c_reference_linear(const attn2c_reference_call *call) {
   const float *x = attn2c_reference_values(call, 0), *weight = attn2c_reference_values(call, 1);
   const float *bias = attn2c_reference_values(call, 2);
   float *y = call->tensors[call->op->result];
+  const int with_minimum = has_minima(call->model, call->op->operands[1]);
   for (int64_t o = 0; o < out; o++)
     for (int64_t r = 0; r < rows; r++) {
       double shift = bias ? bias[o] : 0, absolutes;
@@ -55,6 +80,7 @@ int attn2c_reference_linear(const attn2c_reference_call *call) {
         y[r * out + o] = (float)(shift + dot(x + r * in, weight + o * in, in));
       } else {
         y[r * out + o] = (float)(shift + dot_and_magnitude(x + r * in, weight + o * in, in, &absolutes));
+        if (with_minimum) absolutes += of_minima(x + r * in, weight + o * in, in);
         call->magnitude[r * out + o] = (float)fmin(fabs(shift) + absolutes, FLT_MAX);
       }
     }

@@ -37,7 +37,7 @@ function Builder.new(spec, name, has_pairs)
     stack_name = "",
     graph = { tensors = {}, order = {}, weights = {} },
     entry = { name = name, ops = {}, inputs = {}, outputs = {}, flops = 0 },
-    section = "input", masks = {}, angles = {}, attention_outputs = {}, has_pairs = has_pairs,
+    section = "input", masks = {}, angles = {}, attention_outputs = {}, has_pairs = has_pairs, products = {},
   }, Builder)
 end
 
@@ -48,7 +48,7 @@ function Builder:part(spec, prefix, input_prefix, stack_name)
     spec = spec, model = self.model, batch = self.batch, prefix = prefix, input_prefix = input_prefix,
     stack_name = stack_name, graph = self.graph, entry = self.entry, section = "input",
     masks = {}, angles = {}, attention_outputs = self.attention_outputs, layout = self.spec.layout,
-    has_pairs = self.has_pairs,
+    has_pairs = self.has_pairs, products = self.products,
   }, Builder)
 end
 
@@ -218,6 +218,7 @@ end
 function Builder:product(path, operands)
   local weight = operands.weight
   local in_blocks = scale_blocks.of_linear(self.model.weights, self.section, self:group_path(path))
+  self.products[self:group_path(path)] = true
   if in_blocks then
     weight.type, operands.x = types.of_scaled[in_blocks], self:quantise_blocks(operands.x)
     return self:op("linear", path, operands)
@@ -307,8 +308,12 @@ local function check_paths(self)
   local lines = {}
   for _, path in ipairs(scale_blocks.paths(self.model.weights)) do
     local layer, rest = path:match("^l(%d+)(%..*)$")
-    local known = layer and tonumber(layer) >= self.model.layers and "l0" .. rest or path
-    if not self.graph.tensors[self:group_path(known) .. ".weight"] then
+    local is_left_out = layer and tonumber(layer) >= self.model.layers
+    local known = is_left_out and "l0" .. rest or path
+    if self:group_path(known) ~= known then
+      lines[#lines + 1] = ("weights: %s: the layer has the weights of another one; name %s"):format(path,
+        self:group_path(known))
+    elseif not self.products[known] and not (is_left_out and self.model.layers == 0) then
       lines[#lines + 1] = ("weights: %s: the model has no such linear layer"):format(path)
     end
   end

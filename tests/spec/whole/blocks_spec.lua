@@ -1,6 +1,7 @@
 -- blocks_spec: GGUF files as they are: their weights stay in scale blocks, every tensor agrees with the reference,
 -- with packed weights too, and the outputs are near transformers', which multiplies floats.
 local helper = require("tests.spec.helper")
+local checkpoint = require("tests.spec.checkpoint")
 local lfs = require("lfs")
 
 local root = helper.absolute_root()
@@ -65,3 +66,22 @@ for _, case in ipairs { "gguf_llama", "gguf_granite" } do
     end)
   end)
 end
+
+-- Minima and products of scales are summed apart, and cancel where a block has one number that is much larger.
+describe("weights in blocks with minima", function()
+  teardown(function() os.execute("rm -rf " .. shell(folder)) end)
+
+  it("are judged by the terms that are added, also if single weights are large", function()
+    sh("mkdir -p " .. folder)
+    helper.write(folder .. "/large.lua", [[return { name = "large", d_model = 64, heads = 2, layers = 2, seq = 12,
+      weights = "int8f" }]])
+    local header, floats_of = checkpoint.text(folder .. "/large.lua", "F32"):match("^(.-}})(.*)$")
+    local list = { header, floats_of:sub(1, #floats_of % 4) }
+    for i = #floats_of % 4 + 1, #floats_of, 4 do
+      list[#list + 1] = i % 400 < 4 and string.pack("<f", 100) or floats_of:sub(i, i + 3)
+    end
+    helper.write(folder .. "/large.safetensors", table.concat(list))
+    sh(("ATTN2C_CFLAGS=-O0 lua5.4 %s/tests/program.lua large.lua large"):format(shell(root)))
+    assert.matches("\n%d+ passed, 0 failed\n$", sh("large/large check --weights large.safetensors"))
+  end)
+end)
