@@ -162,7 +162,8 @@ end
 function Store:sweep(limits)
   limits = limits or { bytes = MOST_BYTES, every = SWEEP_EVERY, in_use = IN_USE }
   local now, mark = os.time(), self.path .. "/swept"
-  if now - (lfs.attributes(mark, "modification") or 0) < limits.every then return end
+  local age = now - (lfs.attributes(mark, "modification") or 0)
+  if age >= 0 and age < limits.every then return end -- a clock may be set back, and files' times be ahead of os.time
   files.write_all(self.path, { { name = "swept", text = "" } })
   lfs.touch(mark)
   for name in lfs.dir(self.path) do
