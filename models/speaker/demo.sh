@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds, checks and times the trained speaker classifier; `make demo` runs it.
-set -eu
+set -eu -o pipefail
 cd "$(dirname "$0")/../.."
 here=models/speaker
 weights=$here/speaker.safetensors

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds a checkpoint folder and lets it tell two short tales; `make demo` runs it after the language classifier.
-set -eu
+set -eu -o pipefail
 cd "$(dirname "$0")/../.."
 here=models/tales
 program=out/tales/tales

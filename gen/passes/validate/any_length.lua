@@ -29,22 +29,22 @@ local refused = {
 
 --- Returns why a spec does not go with any length, as a list of { key, message }; empty if it does.
 function any_length.reasons(spec)
-  local list = {}
+  local list, with = {}, spec.context and "a context" or "seq = any(N)" -- a context has sequences of any length, too
   local function add(key, message) list[#list + 1] = { key, message } end
   for _, each in ipairs(refused) do
-    if each[3](spec) then add(each[1], ("%s: not supported with seq = any(N)"):format(each[2])) end
+    if each[3](spec) then add(each[1], ("%s: not supported with %s"):format(each[2], with)) end
   end
   for _, array in ipairs(masks.arrays) do
     if spec.mask[array.word] then
-      add("mask", ("\"%s\": not supported with seq = any(N), whose sequences have no padding"):format(array.word))
+      add("mask", ("\"%s\": not supported with %s, whose sequences have no padding"):format(array.word, with))
     end
   end
   for i, each in ipairs(spec.each or {}) do
-    if each.mask.prefix then add(("layers.%d.prefix"):format(i), "a prefix: not supported with seq = any(N)") end
+    if each.mask.prefix then add(("layers.%d.prefix"):format(i), "a prefix: not supported with " .. with) end
   end
   for i, stage in ipairs(spec.output) do
     if stage.stage == "pool" and stage.mask then
-      add(("output.%d.mask"):format(i), "a pool's mask: not supported with seq = any(N)")
+      add(("output.%d.mask"):format(i), "a pool's mask: not supported with " .. with)
     end
   end
   return list

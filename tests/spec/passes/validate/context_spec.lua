@@ -54,6 +54,7 @@ describe("a context", function()
     { { output = { { stage = "pool", over = "last" } } }, "output.1: a pool over rows does not go with a context" },
     { { output = { { stage = "argmax" } } },
       "output.1: numbers of the best tokens do not go with a context, which gives logits" },
+    { { kernels = "libxsmm" }, "kernels: kernels of libxsmm: not supported with a context" },
   }
   for _, each in ipairs(refused) do
     it("is refused with: " .. each[2], function() assert.same({ each[2] }, refusals(each[1])) end)

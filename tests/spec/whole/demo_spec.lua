@@ -1,0 +1,30 @@
+-- demo_spec.lua: the three parts of `make demo`: each ends well and prints the results that models/README.md states
+-- of its trained model.
+local helper = require("tests.spec.helper")
+
+local root = helper.absolute_root()
+
+-- For each demo, patterns of lines that it prints, but for its times.
+local printed = {
+  speaker = {
+    "\nagainst the reference +28 passed, 0 failed ", "\naccuracy +63 of 64 held%-out segments ",
+    "\ndifference to PyTorch +%d%.%de%-0[67] at most\n", "\nspeed, one thread +[%d.]+ ms for 32 segments, ",
+  },
+  language = {
+    "\nlanguage +80 of 80 sentences in 20 languages\n", "\nWo ist der Bahnhof%? +de 0%.%d+\n",
+    "\nspeed, one thread +[%d.]+ ms for its 11 tokens\n",
+  },
+  tales = {
+    "\nlibrary, program +out/tales/libtales%.so, out/tales/tales\n",
+    "\nOnce upon a time.....", "\nThere was once an old owl.....",
+  },
+}
+
+describe("the demo", function()
+  for name, lines in pairs(printed) do
+    it("of models/" .. name, function()
+      local said = "\n" .. helper.succeeds("bash models/" .. name .. "/demo.sh", root)
+      for _, line in ipairs(lines) do assert.is_truthy(said:find(line), said) end
+    end)
+  end
+end)
