@@ -150,7 +150,8 @@ typedef struct {
   attn2c_kernel in_c; /* the same kernel in plain C; NULL: none */
 } attn2c_kernel_shape;
 
-typedef struct attn2c_team attn2c_team; /* model/team.h */
+typedef struct attn2c_team attn2c_team;   /* model/team.h */
+typedef struct attn2c_ranks attn2c_ranks; /* ranks/ranks.h */
 
 /* The sequences of a call of an entry of any length. Their rows follow each other without padding. In a model
  * that continues, they are the new rows of sequences that a caller's state keeps. */
@@ -174,6 +175,7 @@ typedef struct {
   const void *const *in;        /* pointers in the order of the entry's inputs */
   void *const *out;             /* pointers in the order of its outputs; NULL: not wanted */
   attn2c_team *team;            /* shares the call among the code's workers; NULL: the caller works alone */
+  attn2c_ranks *ranks;          /* which compute the model together; NULL: one process does */
   const attn2c_sequences *sequences; /* for an entry of any length; NULL for others */
   double *nanoseconds;               /* read by the profile alone, which adds the time spent in op i to [i] */
 } attn2c_call;

@@ -175,6 +175,7 @@ attn2c_call attn2c_context_call(const attn2c_context *context, const void *const
                        .in = in,
                        .out = out,
                        .team = context->team,
+                       .ranks = context->model->ranks,
                        .sequences = context->model->descriptor->is_open ? &context->whole : NULL};
 }
 

@@ -18,6 +18,7 @@ typedef struct attn2c_model { /* immutable once open; shared by any number of th
   const char *provider;       /* "libxsmm", "c" or "libxsmm and c" */
   attn2c_code *code;          /* the kernels' machine code */
   int workers;                /* number of workers that share a call */
+  attn2c_ranks *ranks;        /* that compute it together, which the opener owns; NULL: one process does */
   _Atomic uint64_t *checksum; /* of the block, once attn2c_weights_checksum has computed it; 0: none has */
 } attn2c_model;
 

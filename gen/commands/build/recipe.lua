@@ -72,7 +72,8 @@ local of_answers = words.set { "program/text_answer.c", "program/text_json_line.
 -- True if a source is part of a model. Decoders of pictures and FOLDER/picture_*.c are only for models that take
 -- pictures. Tokenizers and the program's functions on text (FOLDER/text_*.c) are only for
 -- models that take text, chat/ for those with a chat template, samplers and the program's functions that generate
--- (FOLDER/*generate*.c) for those that continue. Tools are separate programs.
+-- (FOLDER/*generate*.c) for those that continue, ranks/ and FOLDER/ranks_*.c for those that are divided among ranks.
+-- Tools are separate programs.
 local function is_wanted(source, providers, options)
   if source:match("^tools/") then return false end
   if source:match("generate") and not options.has_generation then return false end
@@ -80,6 +81,7 @@ local function is_wanted(source, providers, options)
   if source:match("^picture/") or source:match("^%w+/picture_") then return options.has_pictures end
   if source:match("^text/") or source:match("^%w+/text_") then return options.has_text end
   if source:match("^chat/") then return options.has_chat end
+  if source:match("^ranks/") or source:match("^%w+/ranks_") then return options.has_ranks end
   local provider = source:match("^model/kernels_(.*)%.c$")
   return provider == nil or provider == providers.library or provider == providers.program
 end
@@ -254,6 +256,7 @@ function recipe.opener(results) return results[OPENER] end
 ---   has_pictures  true if it takes pictures
 ---   has_chat      true if it has a chat template
 ---   has_generation  true if the model continues its sequences
+---   has_ranks     true if it is divided among ranks
 function recipe.jobs(spec, builds, runtime_sources, entries, options)
   options = options or {}
   local name, embed = spec.name, options.embed

@@ -1,0 +1,28 @@
+/* open.h - opens the ranks of a communicator of MPI for one model. Only files that are built with MPI include
+ * this header. */
+#ifndef ATTN2C_RANKS_OPEN_H
+#define ATTN2C_RANKS_OPEN_H
+
+#include <mpi.h>
+
+#include "ranks/ranks.h"
+
+/* The facts in which all ranks agree. */
+typedef struct {
+  int count;           /* the ranks that the model was divided for */
+  const char *name;    /* of the model, for messages */
+  uint64_t build;      /* identity of the build: its generator, description and target */
+  int per_node;        /* for tests: treat each such number of ranks as a machine; 0: ask MPI */
+  int without_windows; /* for tests: 1: MPI alone moves bytes */
+} attn2c_ranks_wanted;
+
+/* Opens ranks over a duplicate of `communicator`, of which the caller keeps the ownership; a collective call
+ * of all its ranks. MPI must be initialised, with MPI_THREAD_FUNNELED or more if the model has threads.
+ * Returns on all ranks the same: ATTN2C_USAGE for another number of ranks, or if MPI is not initialised;
+ * ATTN2C_FORMAT if one has another build; ATTN2C_MEMORY. */
+int attn2c_ranks_open(MPI_Comm communicator, const attn2c_ranks_wanted *wanted, attn2c_ranks **ranks,
+                      attn2c_message *message);
+/* A collective call, too; NULL is allowed. */
+void attn2c_ranks_close(attn2c_ranks *ranks);
+
+#endif

@@ -1,0 +1,70 @@
+/* ranks.h - declares the meetings of the ranks that compute one model together: sums, gathers, broadcasts.
+ * Emitted code includes this header, which needs no header of MPI; ranks/open.h opens the ranks of a
+ * communicator. */
+#ifndef ATTN2C_RANKS_H
+#define ATTN2C_RANKS_H
+
+#include "base/descriptor.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The ranks of one model, as one of them sees them: `attn2c_ranks`, declared in base/descriptor.h. A pointer
+ * of NULL stands for one rank alone: no meeting moves anything then.
+ *
+ * All functions but the first two are meetings: every rank calls them in the same order with the same sizes,
+ * from the thread that opened the ranks (MPI_THREAD_FUNNELED). In a team of threads that is the caller of
+ * attn2c_team_run, between two runs. They allocate nothing. A meeting cannot fail: if another rank is gone,
+ * one line is printed and all ranks end with ATTN2C_IO. */
+
+/* Returns the number of ranks, from 1, and the number of the caller, from 0. */
+int attn2c_ranks_count(const attn2c_ranks *ranks);
+int attn2c_ranks_own(const attn2c_ranks *ranks);
+
+/* The most sums that are under way at a time. */
+#define ATTN2C_RANKS_SUMS 4
+
+/* Begins a sum over all ranks of values[0 .. count - 1], in place. `place`, from 0 to ATTN2C_RANKS_SUMS - 1,
+ * names it until it ends. Until then the values may be neither read nor written; other work may be done.
+ * Sums end in the order in which they began. count: 0 or more; no alignment is needed.
+ *
+ * The order of additions depends on the number of ranks alone: neighbours first, ((r0 + r1) + (r2 + r3)) +
+ * ..., where a rank without a neighbour waits for the next level. So the bits are the same on one machine
+ * and on several, and on all ranks.
+ *
+ * Each rank sends (and receives) 2 count (N - 1) / N floats in two messages to each other rank; sums of at
+ * most ATTN2C_RANKS_SMALL floats send count (N - 1) in one. */
+void attn2c_ranks_sum_begin(attn2c_ranks *ranks, int place, float *values, size_t count);
+void attn2c_ranks_sum_end(attn2c_ranks *ranks, int place);
+
+/* Begins a sum, and ends it. */
+void attn2c_ranks_sum(attn2c_ranks *ranks, float *values, size_t count);
+
+/* The most floats of a sum that takes one message, not two, to each other rank. */
+#define ATTN2C_RANKS_SMALL 2048
+
+/* Gathers the columns of a matrix. Rank r has `rows` rows of the columns first[r] .. first[r + 1] - 1, of 4
+ * bytes each, `own_step` columns apart; first[0] is 0. All ranks receive all first[N] columns in `all`, rows
+ * `all_step` columns apart. Parts may have any width, also 0. `own` and `all` may not overlap, unless `own`
+ * is the rank's place in `all` with the same step. rows = 1 gathers vectors. Each rank sends its part once to
+ * each other rank. */
+void attn2c_ranks_gather(attn2c_ranks *ranks, const void *own, size_t own_step, void *all, size_t all_step,
+                         const size_t *first, size_t rows);
+
+/* Gives bytes of rank 0 to all ranks. */
+void attn2c_ranks_broadcast(attn2c_ranks *ranks, void *bytes, size_t count);
+
+/* Returns the status that all ranks go on with: that of the first rank whose status is not ATTN2C_OK, else
+ * ATTN2C_OK. Every rank that had ATTN2C_OK receives the first one's lines in `message`, each beginning with
+ * "rank R: "; the lines of others are dropped, so that all have the same text. */
+int attn2c_ranks_agree(attn2c_ranks *ranks, int status, attn2c_message *message);
+
+/* Compares a number of every rank: the identity of a build, of weights. Returns ATTN2C_OK if all have the
+ * same; else ATTN2C_FORMAT, and in the message of every rank one line: "rank R has other WHAT than rank 0".
+ */
+int attn2c_ranks_compare(attn2c_ranks *ranks, uint64_t identity, const char *what, attn2c_message *message);
+
+/* Returns after all ranks have called it. */
+void attn2c_ranks_wait(attn2c_ranks *ranks);
+
+#endif
