@@ -26,9 +26,6 @@ local USUAL_LENGTH = 128
 
 -- A model that writes has sequences of up to this many tokens, or up to its longest, and this many of them.
 local MOST_CONTEXT, USUAL_SEQUENCES = 4096, 8
--- The longest sequence that a description may have.
-local LONGEST
-for _, field in ipairs(keys.list) do if field.key == "seq" then LONGEST = field.max end end
 
 local MOST_LABELS = 1000 -- members that a table of a description may have
 
@@ -228,7 +225,7 @@ local function lengths_of(self, most)
     self.context = math.min(most, MOST_CONTEXT)
     return nil
   end
-  most = math.min(most, LONGEST)
+  most = math.min(most, keys.LONGEST)
   if not self.folder.tokenizer then return math.min(USUAL_LENGTH, most), ("tokens; up to %d"):format(most) end
   local list, remark = listed_lengths(most)
   if self.form == "list" or most < 2 then return list, remark end

@@ -15,6 +15,9 @@ local types = require("data.types")
 
 local keys = {}
 
+--- The longest sequence: tokens, and keys that an attention reads.
+keys.LONGEST = 32768
+
 local function part_names()
   local names = {}
   for i, part in ipairs(precision.parts) do names[i] = part.name end
@@ -35,7 +38,8 @@ keys.list = {
     meaning = "the model's name: of its folder, files and C symbols" },
   { key = "batch", type = "integer", default = 1, min = 1, max = 256,
     meaning = "sequences a call, or a list, { 1, 8 }: an entry for each with each length, forward_8x16" },
-  { key = "seq", type = "integer", stack = true, min = 1, max = 4096, default_text = "for an image: its patches",
+  { key = "seq", type = "integer", stack = true, min = 1, max = keys.LONGEST,
+    default_text = "for an image: its patches",
     meaning = "tokens (frames) a sequence; queries of an attention. For the model also any(512): sequences of any "
       .. "length up to 512, without padding; or a list, { 8, 16 }: an entry for each length, forward_8 and forward_16, "
       .. "over one copy of the weights, and forward for those between, with padding" },
@@ -116,7 +120,7 @@ keys.list = {
   { key = "head_mask", type = "head_mask", stack = true, default = "none",
     meaning = "factors of each layer's self-attention heads: none, input (head_mask), or { { 1, 0, 1 }, ... }; where "
       .. "nothing else goes by heads, heads of factor 0 cost nothing" },
-  { key = "past", type = "integer", default = 0, min = 0, max = 4096,
+  { key = "past", type = "integer", default = 0, min = 0, max = keys.LONGEST,
     meaning = "keys and values before the first token: inputs past_keys_0, ..., outputs keys_0, ..." },
   { key = "context", type = "integer", min = 2, max = 131072,
     meaning = "in place of seq, for a causal model of tokens that writes: the most tokens of a sequence; a call goes "
@@ -131,7 +135,7 @@ keys.list = {
     meaning = masks.text() .. ", or a list of them: { \"causal\", \"padding\" }, { window = { 16, 16 } }" },
   { key = "window", type = "window", stack = true, layer = true,
     meaning = "{ left, right } of mask = \"window\": each token sees `left` before, itself, `right` after" },
-  { key = "prefix", type = "integer", stack = true, layer = true, min = 1, max = 4096,
+  { key = "prefix", type = "integer", stack = true, layer = true, min = 1, max = keys.LONGEST,
     meaning = "with mask = \"prefix\": keys that all tokens see; after them it is causal" },
   { key = "mask_value", type = "number", stack = true, layer = true, min = -1e30, max = 0, default_text = "exclusion",
     meaning = "padding and key_padding add this to scores (BERT's -10000) instead of excluding keys" },
@@ -172,7 +176,7 @@ keys.list = {
       .. "own" },
   { key = "memory", type = "memory", default_text = "none",
     meaning = "{ seq =, width =, mask = } or encoder { ... }: what each layer's cross-attention reads" },
-  { key = "key_seq", type = "integer", min = 1, max = 4096, default_text = "seq",
+  { key = "key_seq", type = "integer", min = 1, max = keys.LONGEST, default_text = "seq",
     meaning = "with input = qkv(): rows of key and value" },
   { key = "kdim", type = "integer", min = 1, max = 8192, default_text = "d_model",
     meaning = "with input = qkv(): width of key" },

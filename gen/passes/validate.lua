@@ -206,8 +206,8 @@ local function check_attention(say, spec)
     say("fully_masked", "nan goes with weighting = \"softmax\"; other weights of masked keys are 0")
   end
   projections.check(say, spec)
-  if spec.past and spec.past > 0 and spec.seq and spec.past + spec.seq > 4096 then
-    say("past", ("%d + seq %d, but at most 4096 keys are allowed"):format(spec.past, spec.seq))
+  if spec.past and spec.past > 0 and spec.seq and spec.past + spec.seq > keys.LONGEST then
+    say("past", ("%d + seq %d, but at most %d keys are allowed"):format(spec.past, spec.seq, keys.LONGEST))
   end
   local list = spec.attention_output and spec.attention_output.layers
   for _, layer in ipairs(list and words.sorted_keys(list) or {}) do

@@ -476,6 +476,17 @@ static void end_calls(attn2c_check_sequence *calls) {
   attn2c_check_sequence_end(calls);
 }
 
+/* Says that there is no memory for the trace, and returns ATTN2C_MEMORY. It has tensors of queries times
+ * keys. */
+static int no_trace(const attn2c_check_job *job, int64_t floats) {
+  attn2c_say(job->message, "trace arena: no memory for the check, which keeps every tensor: %.1f GB%s",
+             (double)floats * sizeof(float) / 1e9,
+             job->descriptor->is_open && !job->descriptor->continued
+                 ? "; sequences of a model that is built with seq=any(512) have the same bits"
+                 : "");
+  return ATTN2C_MEMORY;
+}
+
 static int check_entry(attn2c_check_job *job, attn2c_run trace) {
   attn2c_check_sequence calls;
   calls.job = NULL;
@@ -494,8 +505,7 @@ static int check_entry(attn2c_check_job *job, attn2c_run trace) {
                                       .inputs = job->inputs,
                                       .outputs = job->traced,
                                       .weights = job->weights};
-    status = job->trace.arena ? attn2c_check_trace_verify(&job->trace, job->message)
-                              : attn2c_check_no_memory(job, "trace arena");
+    status = job->trace.arena ? attn2c_check_trace_verify(&job->trace, job->message) : no_trace(job, floats);
   }
   if (status == ATTN2C_OK && attn2c_model_team(job->model, &job->team) != ATTN2C_OK)
     status = attn2c_check_no_memory(job, "team");

@@ -496,25 +496,29 @@ def outputs_of(name, class_name, result, mask):
     return found
 
 
+def save(folder, class_name, settings, shards="1GB"):
+    """A random model as its folder has it, and the generator of its numbers."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    generator = torch.Generator().manual_seed(zlib.crc32(folder.name.encode()))
+    model_class = getattr(jina, class_name, None) or getattr(hf, class_name)
+    model = model_class(model_class.config_class(**settings))
+    fill(model, generator)
+    model.half().save_pretrained(folder, max_shard_size=shards)
+    return model_class.from_pretrained(folder, dtype=torch.float32).eval(), generator
+
+
 def write(name):
     class_name, settings, special = CASES[name]
     folder = GOLDENS / name
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    generator = torch.Generator().manual_seed(zlib.crc32(name.encode()))
-    model_class = getattr(jina, class_name, None) or getattr(hf, class_name)
-    config = model_class.config_class(**settings)
-    model = model_class(config)
-    fill(model, generator)
-    model.half().save_pretrained(folder, max_shard_size=special.get("shards", "1GB"))
-    model = model_class.from_pretrained(folder, dtype=torch.float32).eval()
+    model, generator = save(folder, class_name, settings, special.get("shards", "1GB"))
     if "change" in special:
         globals()[special["change"]](folder)
     mask, seq = None, special.get("length", SEQ)
     if "pixel" in model.main_input_name or name in ("clip_both_image", "siglip_both"):
         inputs = {"pixel_values": torch.randn(BATCH, 3, 8, 8, generator=generator)}
     else:
-        inputs = text_inputs(name, config, generator, seq)
+        inputs = text_inputs(name, model.config, generator, seq)
         if "ends" in special:
             inputs["input_ids"].clamp_(max=VOCAB - 2)
             for row, length in enumerate(inputs["attention_mask"].sum(1).tolist()):

@@ -203,9 +203,10 @@ function read.scale(say, field, value)
 end
 
 function read.window(say, field, value)
-  local function bound(v) return math.type(v) == "integer" and v >= 0 and v <= 4096 end
+  local allowed = (", but { left, right }, integers from 0 to %d, is allowed"):format(keys.LONGEST)
+  local function bound(v) return math.type(v) == "integer" and v >= 0 and v <= keys.LONGEST end
   if type(value) ~= "table" then
-    return say(field.key, show(value) .. ", but { left, right }, integers from 0 to 4096, is allowed")
+    return say(field.key, show(value) .. allowed)
   end
   local left, right = value[1] or value.left, value[2] or value.right
   for _, key in ipairs(words.sorted_keys(value)) do
@@ -214,8 +215,7 @@ function read.window(say, field, value)
     end
   end
   if not (bound(left) and bound(right)) then
-    return say(field.key, ("{ %s, %s }, but { left, right }, integers from 0 to 4096, is allowed"):format(show(left),
-      show(right)))
+    return say(field.key, ("{ %s, %s }"):format(show(left), show(right)) .. allowed)
   end
   return { left = left, right = right }
 end
@@ -233,7 +233,7 @@ function read.mask(say, field, value)
       mask.window = read.window(say, { key = field.key .. ".window" }, word)
       mask.wants_window = true
     elseif key == "prefix" then
-      mask.prefix = read.integer(say, { key = field.key .. ".prefix", min = 1, max = 4096 }, word)
+      mask.prefix = read.integer(say, { key = field.key .. ".prefix", min = 1, max = keys.LONGEST }, word)
       mask.wants_prefix = true
     elseif math.type(key) ~= "integer" then
       say(field.key, ("%s, but %s is allowed%s"):format(show(key), one_of(masks.words),
@@ -346,7 +346,7 @@ function read.memory(say, field, value)
     return { encoder = fields }
   end
   local known = {
-    seq = { type = "integer", min = 1, max = 4096, required = true, meaning = "rows of the memory" },
+    seq = { type = "integer", min = 1, max = keys.LONGEST, required = true, meaning = "rows of the memory" },
     width = { type = "integer", min = 1, max = 8192 },
     mask = { type = "word", words = { "none", "padding", "key_padding" }, default = "none" },
   }

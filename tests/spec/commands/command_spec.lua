@@ -86,7 +86,7 @@ describe("the command", function()
     local path = helper.file("return { name = 'a', seq = 0, d_model = 8, heads = 3, layers = 1 }")
     local code, output, errors = helper.command { "gen", path }
     assert.same({ 2, "" }, { code, output })
-    assert.equal(("attn2c: %s: seq: 0, but an integer from 1 to 4096 is allowed\n"
+    assert.equal(("attn2c: %s: seq: 0, but an integer from 1 to 32768 is allowed\n"
       .. "attn2c: %s: heads: d_model 8 is not divisible by heads 3, and head_dim is not given\n"):format(path, path),
         errors)
   end)
@@ -140,7 +140,7 @@ describe("the command", function()
       assert.matches(field.meaning, output, 1, true)
     end
     assert.matches("\nd_model +integer +default required +1 to 8192\n", output)
-    assert.matches("\nseq +integer +default for an image: its patches +1 to 4096\n", output)
+    assert.matches("\nseq +integer +default for an image: its patches +1 to 32768\n", output)
     assert.matches("\nlayers +layers +default required +0 to 1000\n", output)
     assert.matches("\nmask_value +number +default exclusion +%-1e%+30 to 0\n", output)
   end)

@@ -88,8 +88,8 @@ describe("a spec", function()
     assert.same(window, mask("window", { left = 2, right = 3 }))
     assert.same(window, mask({ window = { 2, 3 } }))
     assert.same(window, mask({ "window" }, { 2, 3 }))
-    assert.same({ causal = true, padding = true, window = { left = 0, right = 4096 } },
-      mask({ "causal", "padding", window = { 0, 4096 } }))
+    assert.same({ causal = true, padding = true, window = { left = 0, right = 32768 } },
+      mask({ "causal", "padding", window = { 0, 32768 } }))
   end)
 
   it("reads an output of one stage as a list, and an empty list as hidden states", function()
@@ -233,10 +233,10 @@ describe("other keys' ranges", function()
   it("windows", function()
     local function window(value) return refusals({ mask = "window", window = value }) end
     assert.same({}, window({ 0, 0 }))
-    assert.same({}, window({ 4096, 4096 }))
-    local allowed = ", but { left, right }, integers from 0 to 4096, is allowed"
+    assert.same({}, window({ 32768, 32768 }))
+    local allowed = ", but { left, right }, integers from 0 to 32768, is allowed"
     assert.same({ "window: { -1, 0 }" .. allowed }, window({ -1, 0 }))
-    assert.same({ "window: { 0, 4097 }" .. allowed }, window({ 0, 4097 }))
+    assert.same({ "window: { 0, 32769 }" .. allowed }, window({ 0, 32769 }))
     assert.same({ "window: { 1, nothing }" .. allowed }, window({ 1 }))
     assert.same({ "window: { 1, 2.5 }" .. allowed }, window({ 1, 2.5 }))
     assert.same({ "window: 5" .. allowed }, window(5))
@@ -599,13 +599,13 @@ describe("a list of lengths", function()
       description.seq = seq
       return helper.refusals(description)
     end
-    local range = "but an integer from 1 to 4096 is allowed"
+    local range = "but an integer from 1 to 32768 is allowed"
     assert.same({ "seq: the length 8 is given twice" }, refusals_of { 8, 8.0 })
     assert.same({ "seq: a list has only lengths: { 8, 16 }" }, refusals_of { 8, "16" })
     assert.same({ "seq: a list has only lengths: { 8, 16 }" }, refusals_of { 8, most = 16 })
-    assert.same({ "seq: 5000, " .. range }, refusals_of { 8, 5000 })
+    assert.same({ "seq: 50000, " .. range }, refusals_of { 8, 50000 })
     assert.same({ "seq: 0, " .. range }, refusals_of { 0, 8 })
-    assert.same({ "seq: an empty list, but an integer from 1 to 4096 or a list of lengths, { 8, 16 }, is allowed" },
+    assert.same({ "seq: an empty list, but an integer from 1 to 32768 or a list of lengths, { 8, 16 }, is allowed" },
       refusals_of {})
     assert.same({ "batch: an empty list, but an integer from 1 to 256 or a list of batches, { 8, 16 }, is allowed" },
       refusals_of(8, { batch = {} }))

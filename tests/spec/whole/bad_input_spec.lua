@@ -89,7 +89,7 @@ describe("a description's keys:", function()
 
   -- Key -> what its message must say is allowed, for a value of a wrong type.
   local allowed = {
-    name = "a name is 1 to 40 of", batch = "an integer from 1 to 256", seq = "an integer from 1 to 4096",
+    name = "a name is 1 to 40 of", batch = "an integer from 1 to 256", seq = "an integer from 1 to 32768",
     d_model = "an integer from 1 to 8192", heads = "an integer from 1 to 128", head_dim = "an integer from 1 to 256",
     layers = "an integer from 0 to 1000", d_ff = "an integer from 0 to 65536",
     activation = "gelu, gelu_tanh, quick_gelu",
@@ -110,11 +110,12 @@ describe("a description's keys:", function()
     attention_output = "none, heads or mean", head_mask = "none, input or a list of a list of factors a layer",
     context = "an integer from 2 to 131072", sequences = "an integer from 1 to 32", cache = "f32 or bf16",
     chunk = "an integer from 1 to 4096", generation = "a table such as { temperature",
-    past = "an integer from 0 to 4096", prefix = "an integer from 1 to 4096", mask_value = "a number from -1e+30 to 0",
+    past = "an integer from 0 to 32768", prefix = "an integer from 1 to 32768",
+    mask_value = "a number from -1e+30 to 0",
     max_position = "an integer from 1 to 1048576", rope_theta = "a number from 1 to 1e+12",
     rope_style = "halves or pairs", rope_dim = "an integer from 0 to 256", t5_buckets = "an integer from 2 to 4096",
     t5_distance = "an integer from 2 to 1048576", memory = "{ seq =, width =, mask = } or encoder { ... }",
-    key_seq = "an integer from 1 to 4096", kdim = "an integer from 1 to 8192", vdim = "an integer from 1 to 8192",
+    key_seq = "an integer from 1 to 32768", kdim = "an integer from 1 to 8192", vdim = "an integer from 1 to 8192",
     layout = "batch_first or seq_first", kv_layout = "rows_first or heads_first",
     softcap = "a number from 0.001 to 1e+06", residual_scale = "a number from 1e-06 to 1e+06",
     parallel = "none, two_norms or one_norm", qk_norm = "none, heads or all",
@@ -158,8 +159,8 @@ describe("a description's keys:", function()
   end)
 
   it("a number out of range is refused with the range", function()
-    local whole = "but an integer from 1 to 4096 is allowed"
-    for value, shown in pairs { ["0"] = "0", ["-1"] = "-1", ["4097"] = "4097", ["8.5"] = "8.5", ["huge"] = "inf",
+    local whole = "but an integer from 1 to 32768 is allowed"
+    for value, shown in pairs { ["0"] = "0", ["-1"] = "-1", ["32769"] = "32769", ["8.5"] = "8.5", ["huge"] = "inf",
       ["-huge"] = "-inf", ["1e308"] = "1e+308", ["1e308 * 10"] = "inf", ["1 << 62"] = "4611686018427387904",
       ["0x7fffffffffffffff + 1"] = "-9223372036854775808", ["99999999999999999999"] = "1e+20", ["'8'"] = '"8"' } do
       refused_keys("seq = " .. value, { ("seq: %s, %s"):format(shown, whole) })
@@ -195,7 +196,7 @@ describe("a description's keys:", function()
     refused_keys("input = image { height = 8, width = 8, patch = 3 }", { "input.patch: 3 does not divide" })
     refused_keys("input = image { height = huge, width = 8, patch = 4096, channels = 9 }", { "input.height: inf, but" })
     refused_keys("mask = { prefix = 2, window = { 1, 1 } }", { "mask: prefix does not go with window" })
-    refused_keys("", { "memory.seq: 0, but an integer from 1 to 4096 is allowed" }, { "memory.seq=0" })
+    refused_keys("", { "memory.seq: 0, but an integer from 1 to 32768 is allowed" }, { "memory.seq=0" })
     refused_keys("memory = encoder { seq = 3 }", { 'memory: an encoder has no key "width"' }, { "memory.width=3" })
     refused_keys("head_mask = { { 1, 0 } }", { "head_mask: 1 lists, but one for each of 2 layers" }, { "layers=2" })
     refused_keys("input = tokens { vocab = 9 }", { 'input: tokens has no field "height"' }, { "input.height=32" })

@@ -24,9 +24,9 @@ describe("any length", function()
       assert.is_false(ok)
       return fault.lines[1]
     end
-    assert.are.equal("tiny.lua: seq: any(N) takes the most tokens of a sequence, an integer from 2 to 4096",
+    assert.are.equal("tiny.lua: seq: any(N) takes the most tokens of a sequence, an integer from 2 to 32768",
       refusal(any(1)))
-    assert.are.equal("tiny.lua: seq: any(N) takes the most tokens of a sequence, an integer from 2 to 4096",
+    assert.are.equal("tiny.lua: seq: any(N) takes the most tokens of a sequence, an integer from 2 to 32768",
       refusal(any("8")))
     assert.are.equal("tiny.lua: batch: a model of any length takes any number of sequences in a call; leave batch out",
       refusal(any(8, { batch = 2 })))
@@ -47,11 +47,11 @@ describe("any length", function()
     end
     for _, text in ipairs { "any", '"any"', "{ any }", '{ "any" }', "any(8, 16)", '"any(512)"', "{ any(512) }",
       '"dynamic"', '"None"' } do
-      assert.are.equal("seq: an integer from 1 to 4096, or a list of lengths, is allowed; any length is written "
+      assert.are.equal("seq: an integer from 1 to 32768, or a list of lengths, is allowed; any length is written "
         .. "any(512), with the most tokens of a sequence", said(text))
     end
-    for _, text in ipairs { "any()", "any { 512 }", 'any "512"', "any(512.5)", "any(5000)" } do
-      assert.are.equal("seq: any(N) takes the most tokens of a sequence, an integer from 2 to 4096", said(text))
+    for _, text in ipairs { "any()", "any { 512 }", 'any "512"', "any(512.5)", "any(50000)" } do
+      assert.are.equal("seq: any(N) takes the most tokens of a sequence, an integer from 2 to 32768", said(text))
     end
     assert.matches("called \"dynamic\" %(did you mean seq = any%(512%)%?%)", said("dynamic"))
   end)

@@ -138,8 +138,8 @@ describe("masks", function()
     assert.equal("mask: prefix without its length; give prefix = N", refusal({ mask = "prefix" }))
     assert.equal("prefix: given, but mask does not say prefix", refusal({ prefix = 3 }))
     assert.equal("prefix: given twice: here and in mask", refusal({ mask = { prefix = 3 }, prefix = 3 }))
-    assert.equal("mask.prefix: 0, but an integer from 1 to 4096 is allowed", refusal({ mask = { prefix = 0 } }))
-    assert.equal("prefix: 1.5, but an integer from 1 to 4096 is allowed", refusal({ mask = "prefix", prefix = 1.5 }))
+    assert.equal("mask.prefix: 0, but an integer from 1 to 32768 is allowed", refusal({ mask = { prefix = 0 } }))
+    assert.equal("prefix: 1.5, but an integer from 1 to 32768 is allowed", refusal({ mask = "prefix", prefix = 1.5 }))
     assert.equal("mask: prefix does not go with window", refusal({ mask = { prefix = 3, window = { 1, 1 } } }))
   end)
 
@@ -216,9 +216,9 @@ describe("an attention", function()
     end
   end)
 
-  it("has at most 4096 keys with its past", function()
+  it("has at most 32768 keys with its past", function()
     assert.same({}, refusals({ past = 4088 }))
-    assert.equal("past: 4089 + seq 8, but at most 4096 keys are allowed", refusal({ past = 4089 }))
+    assert.equal("past: 32761 + seq 8, but at most 32768 keys are allowed", refusal({ past = 32761 }))
   end)
 
   it("may leave out projections one by one", function()

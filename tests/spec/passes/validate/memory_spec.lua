@@ -29,7 +29,7 @@ describe("a plain memory", function()
 
   it("is refused by its fields", function()
     assert.equal("memory.seq: missing: rows of the memory", refusal({ memory = {} }))
-    assert.equal("memory.seq: 4097, but an integer from 1 to 4096 is allowed", refusal({ memory = { seq = 4097 } }))
+    assert.equal("memory.seq: 32769, but an integer from 1 to 32768 is allowed", refusal({ memory = { seq = 32769 } }))
     assert.equal("memory.width: 0, but an integer from 1 to 8192 is allowed",
       refusal({ memory = { seq = 4, width = 0 } }))
     assert.equal('memory.mask: "causal", but none, padding or key_padding is allowed',
@@ -103,7 +103,7 @@ describe("an encoder", function()
       refusal({ memory = encoder({ heads = 3 }) }))
     assert.equal("memory.mask: window without bounds; give window = { left, right }",
       refusal({ memory = encoder({ mask = "window" }) }))
-    assert.equal("memory.mask.prefix: 0, but an integer from 1 to 4096 is allowed",
+    assert.equal("memory.mask.prefix: 0, but an integer from 1 to 32768 is allowed",
       refusal({ memory = encoder({ mask = { prefix = 0 } }) }))
     assert.equal("memory.head_mask.1: 1 factors, but one for each of 2 heads is expected",
       refusal({ memory = encoder({ head_mask = { { 1 } } }) }))
@@ -164,7 +164,7 @@ describe("an override", function()
       overridden(head .. "seq = 8, head_mask = { { 1, 1 }, { 1, 1 } } }", { "layers=1" }))
     assert.equal("attention_output.layers: 1, but there are 1 layers, numbered from 0",
       overridden(head .. "seq = 8, attention_output = { layers = { 1 } } }", { "layers=1" }))
-    assert.equal("memory.seq: 0, but an integer from 1 to 4096 is allowed",
+    assert.equal("memory.seq: 0, but an integer from 1 to 32768 is allowed",
       overridden(head .. "seq = 8, memory = encoder { seq = 4 } }", { "memory.seq=0" }))
     assert.equal('memory: an encoder has no key "width" (did you mean d_model?)',
       overridden(head .. "seq = 8, memory = encoder { seq = 4 } }", { "memory.width=4" }))
