@@ -37,8 +37,9 @@
 --   scales(s), start(s)   elements from the scales of keys, and from the beginning of a product's panel, to the groups
 --   from_open_rows         the row operation that packs a panel of stored rows whose number a call knows; is_filled: it
 --                          fills the last vector of keys with zeros
---   added        the row operation that adds rows to those that a state has; each_added(s): elements from a key that is
---                added to the next; nil: the operation takes the number of the first key in its page
+--   added        the row operation that adds rows of a head to those that a state has; each_added(s): elements from a
+--                key that is added to the next; nil: the operation takes the number of the first key in its page;
+--                of_head(s): elements of a head
 local types = require("data.types")
 local words = require("common.words")
 
@@ -104,18 +105,34 @@ local function keys(from_tile, from_rows, from_open_rows)
   return place
 end
 
--- Keys of a state.
-local function keys_of_state(added)
-  return setmetatable({ suffix = "@state", added = added }, { __index = keys(added, added) })
+-- Returns the place of what a state keeps, head by head: [heads][that of one head]. place: of one head, as if its
+-- columns were all; added: the row operation that adds rows of a head.
+local function of_state(place, added)
+  local by_head = { suffix = "@state", added = added, together = place.together }
+  local function of_head(s) return setmetatable({ width = s.head_dim }, { __index = s }) end
+  for _, name in ipairs { "ld", "panel", "each_key", "each_added", "pitch" } do
+    by_head[name] = place[name] and function(s) return place[name](of_head(s)) end
+  end
+  function by_head.run(s) return s.head_dim end
+  function by_head.of_head(s) return place.sequence(of_head(s)) end
+  function by_head.sequence(s) return s.width // s.head_dim * by_head.of_head(s) end
+  function by_head.where(s, row, column)
+    return column // s.head_dim * by_head.of_head(s) + place.where(of_head(s), row, column % s.head_dim)
+  end
+  return by_head
 end
 
--- Values of a state, as rows.
-local ROWS_OF_STATE = { suffix = "@state", added = "copy", together = 1, ld = width, each_key = width, pitch = width,
-  each_added = width, panel = rows_of_sequence }
+-- The keys of a sequence, in whole pages.
+local function whole_pages(s) return words.round_up(s.rows_per_sequence, s.key_block) end
 
-function ROWS_OF_STATE.sequence(s) return words.round_up(s.rows_per_sequence, s.key_block) * s.width end
+-- Values of a head, as rows.
+local ROWS = { together = 1, ld = width, each_key = width, pitch = width, each_added = width }
 
-function ROWS_OF_STATE.where(s, row, column) return row * s.width + column end
+function ROWS.panel(s) return s.rows_per_sequence end
+
+function ROWS.sequence(s) return whole_pages(s) * s.width end
+
+function ROWS.where(s, row, column) return row * s.width + column end
 
 -- Values in pairs of rows: [pairs of keys][ld][2].
 local PAIRS = { suffix = "@pairs", separate = "@values", together = 2, from_tile = "pairs_of_rows",
@@ -136,12 +153,10 @@ function PAIRS.pitch(s) return 2 * PAIRS.ld(s) end
 
 function PAIRS.panel(s) return s.rows_per_sequence end
 
--- Values of a state, in pairs of rows.
-local PAIRS_OF_STATE = setmetatable({ suffix = "@state", added = "add_pairs_of_bf16_rows" }, { __index = PAIRS })
+-- Values of a head of a state, in pairs of rows.
+local PAIRS_OF_HEAD = setmetatable({}, { __index = PAIRS })
 
-function PAIRS_OF_STATE.sequence(s)
-  return words.round_up(s.rows_per_sequence, s.key_block) // 2 * PAIRS.pitch(s)
-end
+function PAIRS_OF_HEAD.sequence(s) return whole_pages(s) // 2 * PAIRS.pitch(s) end
 
 -- Rows of a panel of keys of int8 before its groups: the keys' scales, and the first values of sums (types.lua).
 local SCALES = 1
@@ -214,13 +229,13 @@ storage.forms = {
   -- Values of bf16 in pairs of rows.
   value_pairs = { class = "arena", rows = private("@rounded", "unit", true), packed = PAIRS, is_traced = true },
   -- Keys that a caller's context keeps: panels of key_block keys, to which a call adds its own.
-  state_keys = { class = "state", packed = keys_of_state("transpose") },
+  state_keys = { class = "state", packed = of_state(keys(), "transpose") },
   -- The same in bf16, in pairs of columns.
-  state_key_pairs = { class = "state", packed = keys_of_state("pairs_of_bf16_columns") },
+  state_key_pairs = { class = "state", packed = of_state(keys(), "pairs_of_bf16_columns") },
   -- Values that it keeps.
-  state_values = { class = "state", packed = ROWS_OF_STATE },
+  state_values = { class = "state", packed = of_state(ROWS, "copy") },
   -- The same in bf16, in pairs of rows.
-  state_value_pairs = { class = "state", packed = PAIRS_OF_STATE },
+  state_value_pairs = { class = "state", packed = of_state(PAIRS_OF_HEAD, "add_pairs_of_bf16_rows") },
   -- Keys and values of int8 in groups of four: of columns, and of rows.
   key_quads = { class = "arena", packed = KEY_QUADS },
   value_quads = { class = "arena", packed = VALUE_QUADS },

@@ -240,9 +240,10 @@ typedef struct {
 
 struct attn2c_context; /* model/model.h */
 
-/* Keys or values in the state of a sequence, `page_floats` for each page of keys. */
+/* Keys or values of a head in the state of a sequence, `page_floats` for each page of keys. */
 typedef struct {
   int tensor;                  /* whose rows they are */
+  int64_t column;              /* the head's first in the tensor's rows */
   int64_t offset, page_floats; /* offset: floats from the sequence's first */
   int is_transposed;           /* 1: a page is [columns][keys of a page], as keys are; 0: [keys][columns] */
   int window;                  /* of which the state keeps the last ones; -1: it keeps all */

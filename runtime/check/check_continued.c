@@ -166,26 +166,32 @@ static int check_end(script *s) {
   return status == ATTN2C_OK ? report(s, "after a refusal") : status;
 }
 
-/* Compares what the state keeps of sequence 0 with the reference's tensor. */
-static int compare_kept(script *s, const attn2c_state_part *kept, const float *want) {
-  attn2c_check_job *job = s->job;
-  const attn2c_tensor *shape = &job->descriptor->tensors[kept->tensor];
-  const attn2c_tolerance tolerance = attn2c_tolerance_model(job->descriptor->layers);
-  const int64_t width = kept->page_floats / s->of->page;
+/* Writes what the state keeps of a head of sequence 0 into rows of its tensor, `all` floats apart. */
+static void read_kept(const script *s, const attn2c_state_part *kept, float *rows, int64_t all) {
+  const int64_t page = s->of->page, width = kept->page_floats / page;
   const int64_t forgotten = kept->window < 0 ? 0 : s->context->forgotten[kept->window * s->of->sequences];
+  for (int64_t i = forgotten; i < s->count; i++) {
+    const float *of_page = s->context->state + kept->offset + (i - forgotten) / page * kept->page_floats;
+    for (int64_t j = 0; j < width; j++)
+      rows[i * all + kept->column + j] =
+          kept->is_transposed ? of_page[j * page + i % page] : of_page[i % page * width + j];
+  }
+}
+
+/* Compares what the state keeps of all heads of sequence 0 with the reference's tensor. */
+static int compare_kept(script *s, int number, const float *want) {
+  attn2c_check_job *job = s->job;
+  const attn2c_tensor *shape = &job->descriptor->tensors[number];
+  const attn2c_tolerance tolerance = attn2c_tolerance_model(job->descriptor->layers);
+  const int64_t all = shape->shape[shape->rank - 1];
   float *rows = attn2c_reference_allocate(shape);
   if (!rows) return attn2c_check_no_memory(job, shape->name);
-  memcpy(rows, want, (size_t)(forgotten * width) * sizeof *rows);
-  for (int64_t i = forgotten; i < s->count; i++) {
-    const int64_t number = (i - forgotten) / s->of->page;
-    const float *page = s->context->state + kept->offset + number * kept->page_floats;
-    for (int64_t j = 0; j < width; j++)
-      rows[i * width + j] =
-          kept->is_transposed ? page[j * s->of->page + i % s->of->page] : page[i % s->of->page * width + j];
-  }
+  memcpy(rows, want, (size_t)(s->count * all) * sizeof *rows);
+  for (int i = 0; i < s->of->kept_count; i++)
+    if (s->of->kept[i].tensor == number) read_kept(s, &s->of->kept[i], rows, all);
   attn2c_comparison comparison;
   char name[128];
-  attn2c_compare(shape, want, rows, width, &tolerance, &comparison);
+  attn2c_compare(shape, want, rows, all, &tolerance, &comparison);
   snprintf(name, sizeof name, "state of %s", shape->name);
   const int status = attn2c_check_report_row(&job->report, name, shape, &comparison);
   attn2c_free(rows);
@@ -195,10 +201,9 @@ static int compare_kept(script *s, const attn2c_state_part *kept, const float *w
 /* A guide of the reference, which compares the results that the state keeps. */
 static int see_result(void *of_script, const attn2c_op *op, void *const *tensors) {
   script *s = of_script;
-  int status = ATTN2C_OK;
-  for (int i = 0; i < s->of->kept_count && status == ATTN2C_OK; i++)
-    if (s->of->kept[i].tensor == op->result) status = compare_kept(s, &s->of->kept[i], tensors[op->result]);
-  return status;
+  for (int i = 0; i < s->of->kept_count; i++)
+    if (s->of->kept[i].tensor == op->result) return compare_kept(s, op->result, tensors[op->result]);
+  return ATTN2C_OK;
 }
 
 /* Compares the outputs of the whole sequence, and the state that it left, with the reference. */

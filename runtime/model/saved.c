@@ -40,7 +40,7 @@ static uint64_t layout_of(const attn2c_descriptor *model) {
   sum = add_number(add_number(sum, of->state_floats), of->page);
   for (int i = 0; i < of->kept_count; i++) {
     const attn2c_state_part *kept = &of->kept[i];
-    const int64_t numbers[] = {kept->tensor,        kept->offset, kept->page_floats,
+    const int64_t numbers[] = {kept->tensor,        kept->column, kept->offset, kept->page_floats,
                                kept->is_transposed, kept->window, kept->type};
     for (size_t j = 0; j < sizeof numbers / sizeof *numbers; j++) sum = add_number(sum, numbers[j]);
   }

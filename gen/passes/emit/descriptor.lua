@@ -174,6 +174,18 @@ local function entry_of(state, index_of, lists, list_of)
     output_list = table.concat(outputs, ", "), flops_literal = c.double(entry.flops) }
 end
 
+-- Appends a row for each head of the keys or values that a state keeps.
+local function add_kept(rows, state, tensor, kept, index)
+  local place = storage.packed(kept)
+  local first, of_head = state.plan.state.offsets[kept.buffer], types.bytes(place.of_head(kept), kept.type)
+  for column = 0, kept.width - 1, kept.head_dim do
+    rows[#rows + 1] = ("{ %d, %d, %d, %d, %d, %d, %s },"):format(index, column,
+      types.elements(first + column // kept.head_dim * of_head, "f32"),
+      types.elements(types.bytes(kept.key_block * place.each_key(kept), kept.type), "f32"),
+      tensor.kept == "keys" and 1 or 0, kept.window or -1, type_name(kept.type))
+  end
+end
+
 -- Returns how a model continues: the keys and values that a sequence's state keeps, as rows, and the sizes of its
 -- calls; false for others. index_of: the index of each tensor.
 local function continued(state, index_of)
@@ -184,10 +196,7 @@ local function continued(state, index_of)
       { region.context.operands.v, region.values } } or {}) do
       local tensor, kept = table.unpack(each)
       page = kept.key_block
-      rows[#rows + 1] = ("{ %d, %d, %d, %d, %d, %s },"):format(index_of[tensor.name],
-        types.elements(state.plan.state.offsets[kept.buffer], "f32"),
-        types.elements(types.bytes(page * storage.packed(kept).each_key(kept), kept.type), "f32"),
-        tensor.kept == "keys" and 1 or 0, kept.window or -1, type_name(kept.type))
+      add_kept(rows, state, tensor, kept, index_of[tensor.name])
     end
   end
   local logits, output

@@ -72,20 +72,26 @@ function keys.pack_open_rows(self, x, storage, open)
   end)
 end
 
+-- Adds the rows of a head, whose first column is given, to the page of a loop.
+local function add_head(self, x, storage, column)
+  local place, step = forms.packed(storage), storage.key_block
+  local to = self:packed_at(storage, 0, column, { over = {} })
+  to.terms.page = types.bytes(step * place.each_key(storage), storage.type)
+  local first = place.each_added == nil and { symbol = "into", plus = 0, least = 0, most = step - 1 } or nil
+  if not first then to.terms.into = types.bytes(place.each_added(storage), storage.type) end
+  self:row(place.added, { rows = step, cols = storage.head_dim, ldx = self:ld(x), ldy = place.ld(storage),
+    panel = first and step or nil },
+    { y = to, x = self:at(x, 0, column, { over = { "first", "added" } }), first = first })
+end
+
 --- Adds the rows of x of a sequence to those that its state has, in a loop over the state's pages; a method of the
 --- lowering.
 function keys.add_rows(self, x, storage)
-  local place, step = forms.packed(storage), storage.key_block
+  local step = storage.key_block
   self:loop("pages", { step = step, count = self.state.spec.call_rows // step + 2 }, function()
     self.open = { rows = "piece" }
     self:unit()
-    local to = self:packed_at(storage, 0, 0, { over = {} })
-    to.terms.page = types.bytes(step * place.each_key(storage), storage.type)
-    local first = place.each_added == nil and { symbol = "into", plus = 0, least = 0, most = step - 1 } or nil
-    if not first then to.terms.into = types.bytes(place.each_added(storage), storage.type) end
-    self:row(place.added, { rows = step, cols = storage.width, ldx = self:ld(x), ldy = place.ld(storage),
-      panel = first and step or nil },
-      { y = to, x = self:at(x, 0, 0, { over = { "first", "added" } }), first = first })
+    for column = 0, storage.width - 1, storage.head_dim do add_head(self, x, storage, column) end
     self.open = nil
   end)
 end

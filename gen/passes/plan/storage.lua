@@ -180,13 +180,13 @@ local function room_for(state, region)
 end
 
 -- Returns the keys or values that a caller's context keeps, and gives them their place in its state.
-local function kept_for(state, region, role, tensor)
+local function kept_for(state, region, role, tensor, head_dim)
   local form = forms.kept_as[role][tensor.type]
   local place = forms.forms[form].packed
   local keys, window = room_for(state, region)
   region.open.window = window
   local kept = { form = form, type = tensor.type, width = tensor.shape[#tensor.shape], window = window,
-    rows_per_sequence = keys, key_block = state.plan.parameters.key_block,
+    rows_per_sequence = keys, key_block = state.plan.parameters.key_block, head_dim = head_dim,
     buffer = tensor.name .. place.suffix, separate = true, whole_batch = false }
   local of_plan = state.plan.state
   of_plan.order[#of_plan.order + 1], of_plan.offsets[kept.buffer] = kept.buffer, of_plan.bytes
@@ -198,7 +198,7 @@ end
 -- alone reads a product's result, the product's tile is packed while it is in the cache, and never stored as rows;
 -- else (separate) stored rows are packed before the scores.
 local function packed_for(state, region, role, tensor, made, head_dim)
-  if tensor.kept then return kept_for(state, region, role, tensor) end
+  if tensor.kept then return kept_for(state, region, role, tensor, head_dim) end
   local form, s = forms.read_as[role][tensor.type], state.plan.storage[tensor.name]
   if not form then return nil end
   local place = forms.forms[form].packed
