@@ -273,10 +273,11 @@ ops.table = {
   },
   scores = {
     class = { region = "attention", role = "makes_scores", dots = true },
-    operands = { "q", "k", "lengths" }, optional = { lengths = true }, attributes = mask_attributes,
+    operands = { "q", "k", "lengths", "k_scale" }, optional = { lengths = true, k_scale = true },
+    attributes = mask_attributes,
     shape = function(a, q, k) return { q.shape[1], a.heads, q.shape[2], k.shape[2] } end,
     flops = function(a, q, k) return attention_flops(a, q.shape[1], q.shape[2], k.shape[2], q.shape[3]) end,
-    equation = "q · kᵀ a head, -inf where masked",
+    equation = "q · kᵀ a head, -inf where masked; integers k times the scale of a row's head",
     tolerance = "scores", integers = { lengths = true },
   },
   scores_of_integers = {
@@ -379,7 +380,8 @@ ops.table = {
   },
   context = {
     class = { role = "reads_weights" },
-    operands = { "weights", "v", "lengths" }, optional = { lengths = true }, attributes = mask_attributes,
+    operands = { "weights", "v", "lengths", "v_scale" }, optional = { lengths = true, v_scale = true },
+    attributes = mask_attributes,
     shape = function(a, weights, v)
       return { weights.shape[1], weights.shape[3], v.shape[3] // (a.kv_heads or a.heads) * a.heads }
     end,
@@ -387,7 +389,7 @@ ops.table = {
       return attention_flops(a, weights.shape[1], weights.shape[3], weights.shape[4],
         v.shape[3] // (a.kv_heads or a.heads) * a.heads)
     end,
-    equation = "weights · v a head, over the keys that are not masked",
+    equation = "weights · v a head, over the keys that are not masked; integers v times the scale of a row's head",
     tolerance = "context", integers = { lengths = true },
   },
   exponentials = {

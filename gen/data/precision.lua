@@ -72,9 +72,21 @@ function precision.multiplies_f32(given)
   return given.all == "f32"
 end
 
+--- True if numbers of the type with this word are integers with a scale for each row.
+function precision.quantises(word) return word ~= nil and types.all[types.of_word[word]].rows == "quantise" end
+
+--- Returns the words of the types that an attention's keys and values may have, in order.
+function precision.words_of_attention()
+  local list = {}
+  for _, each in ipairs(types.of_weights) do
+    if each.attention then list[#list + 1] = each.word end
+  end
+  return list
+end
+
 --- True if some product's inputs may have factors against outliers.
 function precision.takes_factors(given)
-  local function quantises(word) return types.all[types.of_word[word]].rows == "quantise" end
+  local quantises = precision.quantises
   for part, word in pairs(given.by_part) do
     if part ~= "embedding" and part ~= "attention" and quantises(word) then return true end
   end

@@ -102,6 +102,11 @@ steps.product = {
 local function column_pairs(c) return { first = 0, { (c.cols + 1) // 2, 2 * c.ldy }, { 2 * c.rows, 1 } } end
 local function row_pairs(c) return { first = 0, { (c.rows + 1) // 2, 2 * c.ldy }, { 2 * c.cols, 1 } } end
 
+-- Returns the footprint of pages of keys or values in int8 (data/storage.lua).
+local function pages_of_bytes(keys, columns, panel)
+  return { first = 0, { words.round_up(keys, panel) * (types.bytes(1, "f32") + columns), 1 } }
+end
+
 local function pairs_of(what, type, touched)
   return {
     constants = { "rows", "cols", "ldx", "ldy" },
@@ -109,6 +114,31 @@ local function pairs_of(what, type, touched)
     cost = each(8),
     body = "attn2c_pairs_of_" .. what .. "(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
     equation = what:find("columns") and "y[j / 2][i][j % 2] = x[i][j]" or "y[i / 2][j][i % 2] = x[i][j]",
+  }
+end
+
+-- Declares the adding of rows of a head to a page of integers, after the scales of its keys.
+local function add_bytes(of, element)
+  return {
+    constants = { "rows", "cols", "ldx", "lds", "panel" },
+    operands = { { "y", "w", function(c) return pages_of_bytes(1, c.cols, c.panel) end, type = types.quantised },
+      { "x", "r", matrix("rows", "cols", "ldx"), type = types.quantised },
+      { "scale", "r", function(c) return { first = 0, { c.rows, c.lds }, { 1, 1 } } end }, { "first", "value" } },
+    cost = each(8),
+    body = ("attn2c_add_bytes_of_%s(y, x, scale, first, ${rows}, ${cols}, ${ldx}, ${lds}, ${panel})"):format(of),
+    equation = element .. " = x[i][j], scale[i]",
+  }
+end
+
+-- Declares the widening of a page of integers.
+local function widen(of, row, column)
+  return {
+    constants = { "rows", "cols", "panel" },
+    operands = { { "y", "w", of == "keys" and matrix("cols", "rows", "panel") or matrix("rows", "cols", "cols") },
+      { "x", "r", function(c) return pages_of_bytes(1, c.cols, c.panel) end, type = types.quantised } },
+    cost = each(6),
+    body = ("attn2c_widen_%s(y, x, ${rows}, ${cols}, ${panel})"):format(of),
+    equation = ("y[%s][%s] = x[%s][%s] scale[i]"):format(row, column, row, column),
   }
 end
 
@@ -402,6 +432,16 @@ steps.rows = {
       .. "valid)",
     equation = "c[i] = p[i] · v over unmasked keys only, for rows that a masked key's NaN or infinity reached",
   },
+  context_repair_bytes = {
+    constants = { "rows", "cols", "head_dim", "ldc", "ldp", "panel", "lo", "hi" },
+    operands = { { "c", "rw", matrix("rows", "head_dim", "ldc") }, { "p", "r", matrix("rows", "cols", "ldp") },
+      { "v", "r", function(c) return pages_of_bytes(c.cols, c.head_dim, c.panel) end, type = types.quantised },
+      { "valid", "value" } },
+    cost = each(5),
+    body = "attn2c_context_repair_bytes(c, p, v, ${rows}, ${cols}, ${head_dim}, ${ldc}, ${ldp}, ${panel}, ${lo}, "
+      .. "${hi}, valid)",
+    equation = "c[i] = p[i] · v over unmasked keys only, for rows that a masked key's NaN or infinity reached",
+  },
   context_repair_nonzero_pairs = {
     constants = { "rows", "head_dim", "ldc", "ldp", "ldv", "ranges", "count", "cols" },
     operands = { { "c", "rw", matrix("rows", "head_dim", "ldc") },
@@ -416,6 +456,10 @@ steps.rows = {
       .. "(const int[][3]){${ranges}}, ${count})",
     equation = "c[i] = p[i] · v over keys whose weight is not 0, for rows that are not finite",
   },
+  add_bytes_of_keys = add_bytes("keys", "y[j][first + i]"),
+  add_bytes_of_values = add_bytes("values", "y[first + i][j]"),
+  widen_keys = widen("keys", "j", "i"),
+  widen_values = widen("values", "i", "j"),
   quantise = {
     constants = { "rows", "cols", "ldx", "ldy", "lds" },
     operands = { { "y", "w", matrix("rows", "cols", "ldy"), type = types.quantised },

@@ -12,6 +12,7 @@
 --                call to call; nil if it has none
 --   rows         the place of its rows, as steps read and write them; nil if it has none
 --   packed       the place where an attention reads it as keys or values; nil if it reads rows
+--   widened      the row operation that widens a page to floats, which products read; nil: products read the page
 --   is_traced    true if no buffer of a trace has all rows, and so a trace copies them out
 --   may_be_over  true if an op may write its result over an operand in this form
 -- Fields of a place:
@@ -211,6 +212,25 @@ function VALUE_QUADS.where(s, row, column)
     + key // group * VALUE_QUADS.pitch(s) + column % s.head_dim * group + key % group
 end
 
+-- Keys of a head in int8, by page: a scale in f32 for each key, then [columns][key_block]. Values: the scales, then
+-- [key_block][columns].
+local SCALE = types.bytes(1, "f32")
+
+local function bytes_of_head(first)
+  local place = { together = 1 }
+  function place.panel(s) return s.key_block end
+  function place.each_key(s) return SCALE + s.width end
+  place.pitch = place.each_key
+  function place.sequence(s) return whole_pages(s) * place.each_key(s) end
+  function place.where(s, row, column)
+    return row // s.key_block * s.key_block * place.each_key(s) + first(s, row % s.key_block, column)
+  end
+  return place
+end
+
+local KEYS_IN_BYTES = bytes_of_head(function(s, key, column) return column * s.key_block + key end)
+local VALUES_IN_BYTES = bytes_of_head(function(s, key, column) return key * s.width + column end)
+
 storage.forms = {
   -- The caller's memory: an input or output.
   external = { class = "caller", rows = CALLER },
@@ -236,6 +256,10 @@ storage.forms = {
   state_values = { class = "state", packed = of_state(ROWS, "copy") },
   -- The same in bf16, in pairs of rows.
   state_value_pairs = { class = "state", packed = of_state(PAIRS_OF_HEAD, "add_pairs_of_bf16_rows") },
+  -- Keys and values of int8 that it keeps, each page with the scales of its keys.
+  state_key_bytes = { class = "state", packed = of_state(KEYS_IN_BYTES, "add_bytes_of_keys"), widened = "widen_keys" },
+  state_value_bytes = { class = "state", packed = of_state(VALUES_IN_BYTES, "add_bytes_of_values"),
+    widened = "widen_values" },
   -- Keys and values of int8 in groups of four: of columns, and of rows.
   key_quads = { class = "arena", packed = KEY_QUADS },
   value_quads = { class = "arena", packed = VALUE_QUADS },
@@ -250,8 +274,13 @@ storage.read_as = { keys = { f32 = "transposed", bf16 = "key_pairs", [types.quan
   values = { bf16 = "value_pairs", s8 = "value_quads" } }
 
 --- The form in which a state keeps them.
-storage.kept_as = { keys = { f32 = "state_keys", bf16 = "state_key_pairs" },
-  values = { f32 = "state_values", bf16 = "state_value_pairs" } }
+storage.kept_as = {
+  keys = { f32 = "state_keys", bf16 = "state_key_pairs", [types.quantised] = "state_key_bytes" },
+  values = { f32 = "state_values", bf16 = "state_value_pairs", [types.quantised] = "state_value_bytes" },
+}
+
+--- Returns the row operation that widens a page to floats before each product that reads it; nil: products read it.
+function storage.widened(s) return s and storage.forms[s.form].widened end
 
 --- Returns the place of the rows of a storage, or nil.
 function storage.rows(s) return storage.forms[s.form].rows end

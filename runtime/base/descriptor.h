@@ -247,7 +247,8 @@ typedef struct {
   int64_t offset, page_floats; /* offset: floats from the sequence's first */
   int is_transposed;           /* 1: a page is [columns][keys of a page], as keys are; 0: [keys][columns] */
   int window;                  /* of which the state keeps the last ones; -1: it keeps all */
-  /* of its numbers; those of bf16 are in pairs: of columns if the page is transposed, else of keys */
+  /* of its numbers; those of bf16 are in pairs: of columns if the page is transposed, else of keys; a page of
+   * integers begins with a scale in f32 for each key */
   attn2c_type type;
 } attn2c_state_part;
 

@@ -19,7 +19,7 @@
   X(bucket_table, "FF", F32, bucket_table, exact) \
   X(centre, "Fi", F32, centre, centre) \
   X(column_scale, "Fi", F32, column_scale, exact) \
-  X(context, "FFi", F32, context, context) \
+  X(context, "FFif", F32, context, context) \
   X(context_of_integers, "FFFF", F32, context_of_integers, dequantise) \
   X(copy, "F", F32, copy, exact) \
   X(dequantise, "IFFf", F32, dequantise, dequantise) \
@@ -47,7 +47,7 @@
   X(round_weights, "F", F32, round, exact) \
   X(row_scale, "Fff", F32, row_scale, exact) \
   X(scale, "F", F32, scale, rounded_once) \
-  X(scores, "FFi", F32, scores, scores) \
+  X(scores, "FFif", F32, scores, scores) \
   X(scores_of_integers, "FFFFi", F32, scores_of_integers, dequantise) \
   X(softcap, "F", F32, softcap, softcap) \
   X(softmax, "F", F32, softmax, softmax) \

@@ -60,12 +60,28 @@ static int read_sizes(const attn2c_reference_call *call, const attn2c_tensor *sq
              : ATTN2C_FORMAT;
 }
 
-/* Returns the sum over c of q[c] k[c], or with v of v[c] tanh(q[c] + k[c]). magnitude gets the sum of the
- * absolute values. */
-static double score(const float *q, const float *k, const float *v, int64_t width, double *magnitude) {
+/* Checks operand `position`, the scales of integers, one a head of each row of keys; NULL: floats. */
+static int check_scales(const attn2c_reference_call *call, const sizes *size, int position) {
+  const attn2c_tensor *scale = attn2c_reference_operand(call, position);
+  if (scale && attn2c_elements(scale) != size->batch * size->keys * size->key_heads)
+    return attn2c_reference_fault(call, "needs a scale a head of each row of keys");
+  return ATTN2C_OK;
+}
+
+/* Returns x, or as an integer times its scale, which is a float. A scale that is not finite makes NaN. */
+static float scaled(float x, const float *scale, int64_t at) {
+  if (!scale) return x;
+  return isfinite(scale[at]) ? x * scale[at] : NAN;
+}
+
+/* Returns the sum over c of q[c] k[c], or with v of v[c] tanh(q[c] + k[c]). scale: of k, or NULL. magnitude
+ * gets the sum of the absolute values. */
+static double score(const float *q, const float *k, const float *scale, const float *v, int64_t width,
+                    double *magnitude) {
   double sum = 0, absolutes = 0;
   for (int64_t c = 0; c < width; c++) {
-    double term = v ? (double)v[c] * tanh((double)q[c] + (double)k[c]) : (double)q[c] * (double)k[c];
+    double key = (double)scaled(k[c], scale, 0);
+    double term = v ? (double)v[c] * tanh((double)q[c] + key) : (double)q[c] * key;
     sum += term;
     absolutes += fabs(term);
   }
@@ -76,8 +92,9 @@ static double score(const float *q, const float *k, const float *v, int64_t widt
 /* Computes each pair's score, and -inf if key j is masked for query i. The query is at offset + i. Masked
  * are: causal: j > offset + i; left: j < offset + i - left; right: j > offset + i + right; lengths: j >=
  * offset + lengths[b]. Keys j < prefix are masked by lengths only, and the last `extra` keys are never
- * masked. v [heads][width] of additive scores, else NULL. */
-static int fill_scores(const attn2c_reference_call *call, const sizes *size, const float *v) {
+ * masked. scale [batch][keys][key heads] of integers, v [heads][width] of additive scores, else NULL. */
+static int fill_scores(const attn2c_reference_call *call, const sizes *size, const float *scale,
+                       const float *v) {
   const float *q = attn2c_reference_values(call, 0), *k = attn2c_reference_values(call, 1);
   float *s = call->tensors[call->op->result], *magnitude = call->magnitude;
   int64_t width = size->head_width, element = 0;
@@ -86,22 +103,25 @@ static int fill_scores(const attn2c_reference_call *call, const sizes *size, con
       for (int64_t i = 0; i < size->queries; i++)
         for (int64_t j = 0; j < size->keys; j++, element++) {
           const float *query = q + ((b * size->queries + i) * size->heads + h) * width;
-          const float *key = k + ((b * size->keys + j) * size->key_heads + key_head(size, h)) * width;
+          const int64_t row = (b * size->keys + j) * size->key_heads + key_head(size, h);
+          const float *key = k + row * width, *of_key = scale ? scale + row : NULL;
           int masked = is_masked(size, b, i, j);
           double absolutes = 0;
-          s[element] =
-              masked ? -INFINITY : (float)score(query, key, v ? v + h * width : NULL, width, &absolutes);
+          s[element] = masked ? -INFINITY
+                              : (float)score(query, key, of_key, v ? v + h * width : NULL, width, &absolutes);
           if (magnitude) magnitude[element] = (float)fmin(absolutes, FLT_MAX);
         }
   return ATTN2C_OK;
 }
 
-/* s[b][h][i][j] = sum over c of q[b][i][h][c] k[b][j][key head of h][c] */
+/* s[b][h][i][j] = sum over c of q[b][i][h][c] k[b][j][key head of h][c], k times the scale of its row's head
+ * if there is one */
 int attn2c_reference_scores(const attn2c_reference_call *call) {
   sizes size;
   int status = read_sizes(call, attn2c_reference_result(call), attn2c_reference_operand(call, 0),
                           attn2c_reference_operand(call, 1), 2, 0, &size);
-  return status != ATTN2C_OK ? status : fill_scores(call, &size, NULL);
+  if (status == ATTN2C_OK) status = check_scales(call, &size, 3);
+  return status != ATTN2C_OK ? status : fill_scores(call, &size, attn2c_reference_values(call, 3), NULL);
 }
 
 /* s[b][h][i][j] = sum over c of v[h][c] tanh(q[b][i][h][c] + k[b][j][key head of h][c]) (Bahdanau et al.
@@ -114,7 +134,7 @@ int attn2c_reference_additive_scores(const attn2c_reference_call *call) {
   if (status != ATTN2C_OK) return status;
   if (v_shape->rank != 2 || v_shape->shape[0] != size.heads || v_shape->shape[1] != size.head_width)
     return attn2c_reference_fault(call, "the third operand must be [heads][head width]");
-  return fill_scores(call, &size, attn2c_reference_values(call, 2));
+  return fill_scores(call, &size, NULL, attn2c_reference_values(call, 2));
 }
 
 /* p[j] = exp(scale (s[j] - max)) / sum over j of the same, over the last dimension. A row of only -inf gives
@@ -141,7 +161,8 @@ int attn2c_reference_softmax(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* c[b][i][h][d] = sum over the keys j that query i sees of p[b][h][i][j] v[b][j][key head of h][d]. With
+/* c[b][i][h][d] = sum over the keys j that query i sees of p[b][h][i][j] v[b][j][key head of h][d], v times
+ * the scale of its row's head if there is one. With
  * `nonzero` it skips keys whose weight is 0, so that a NaN in their values has no effect. A query that sees
  * no key gets 0, or NaN with fully_masked_nan. */
 int attn2c_reference_context(const attn2c_reference_call *call) {
@@ -152,10 +173,12 @@ int attn2c_reference_context(const attn2c_reference_call *call) {
   sizes size;
   if (heads >= 1 && key_heads < 1) return attn2c_reference_fault(call, "kv_heads must be at least 1");
   int status = read_sizes(call, p_shape, attn2c_reference_result(call), v_shape, 2, key_heads, &size);
+  if (status == ATTN2C_OK) status = check_scales(call, &size, 3);
   if (status != ATTN2C_OK) return status;
   int nonzero = attn2c_number(call->op, "nonzero", 0) != 0;
   double none = attn2c_number(call->op, "fully_masked_nan", 0) != 0 ? NAN : 0;
-  const float *p = attn2c_reference_values(call, 0), *v = attn2c_reference_values(call, 1);
+  const float *p = attn2c_reference_values(call, 0), *v = attn2c_reference_values(call, 1),
+              *scale = attn2c_reference_values(call, 3);
   float *c = call->tensors[call->op->result], *magnitude = call->magnitude;
   int64_t row = size.heads * size.head_width, value_row = size.key_heads * size.head_width;
   for (int64_t b = 0; b < size.batch; b++)
@@ -170,7 +193,8 @@ int attn2c_reference_context(const attn2c_reference_call *call) {
           if (is_masked(&size, b, i, j)) continue;
           seen = 1;
           if (nonzero && weights[j] == 0) continue;
-          double term = (double)weights[j] * (double)values[j * value_row];
+          const int64_t of_key = (b * size.keys + j) * size.key_heads + key_head(&size, h);
+          double term = (double)weights[j] * (double)scaled(values[j * value_row], scale, of_key);
           sum += term;
           absolutes += fabs(term);
         }

@@ -117,9 +117,22 @@ static int64_t floats_of(const attn2c_continued *of, const contents *has) {
   return floats;
 }
 
+/* Does what copy_keys does for a page of integers, which begins with the scales of its keys. */
+static void copy_bytes(const attn2c_state_part *kept, int64_t page, int64_t keys, const unsigned char *from,
+                       unsigned char *to) {
+  const int64_t scales = page * (int64_t)sizeof(float);
+  const int64_t all = kept->page_floats * (int64_t)sizeof(float) - scales, columns = all / page;
+  memcpy(to, from, (size_t)keys * sizeof(float));
+  if (!kept->is_transposed) memcpy(to + scales, from + scales, (size_t)(keys * columns));
+  for (int64_t at = scales; at < scales + all && kept->is_transposed; at += page)
+    memcpy(to + at, from + at, (size_t)keys);
+}
+
 /* Copies the first keys of a page, and leaves the places of others as they are, which are zeros. */
 static void copy_keys(const attn2c_state_part *kept, int64_t page, int64_t keys, const float *from,
                       float *to) {
+  if (attn2c_facts_of(kept->type)->has_scales)
+    return copy_bytes(kept, page, keys, (const unsigned char *)from, (unsigned char *)to);
   const size_t group = kept->type == ATTN2C_BF16 && !kept->is_transposed ? 2 : 1;
   const size_t whole = (size_t)keys / group, row = (size_t)kept->page_floats * group / (size_t)page;
   if (kept->is_transposed) {

@@ -78,6 +78,7 @@ static void print_state(const attn2c_descriptor *model, FILE *out) {
           "context", of->sequences, of->sequences == 1 ? "" : "s", of->call_rows);
   print_bytes("state", of->sequences * state_bytes(of), out);
   fprintf(out, "  %-11s%" PRId64 " bytes\n", "a sequence", state_bytes(of));
+  fprintf(out, "  %-11s%s\n", "numbers", attn2c_facts_of(of->kept[0].type)->word);
 }
 
 /* Returns the size of the weights that are linked in, in bytes. */
@@ -277,9 +278,10 @@ static int json_context(const attn2c_descriptor *model, json_t *object) {
   if (!of) return 0;
   return json_object_set_new(
       object, "context",
-      json_pack("{s:I, s:I, s:I, s:I, s:I}", "tokens", (json_int_t)model->lengths->sizes[0].seq, "sequences",
-                (json_int_t)of->sequences, "call_tokens", (json_int_t)of->call_rows, "sequence_bytes",
-                (json_int_t)state_bytes(of), "state_bytes", (json_int_t)(of->sequences * state_bytes(of))));
+      json_pack("{s:I, s:I, s:I, s:s, s:I, s:I}", "tokens", (json_int_t)model->lengths->sizes[0].seq,
+                "sequences", (json_int_t)of->sequences, "call_tokens", (json_int_t)of->call_rows, "cache",
+                attn2c_facts_of(of->kept[0].type)->word, "sequence_bytes", (json_int_t)state_bytes(of),
+                "state_bytes", (json_int_t)(of->sequences * state_bytes(of))));
 }
 
 /* Sets object.targets to the names of the targets, if there are several. It also sets object.in_use to the

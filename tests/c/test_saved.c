@@ -26,10 +26,10 @@ static const attn2c_lengths lengths = {axes, axes, sizes, 0, 1, NULL};
 static const int inputs[] = {0}, outputs[] = {1};
 static const attn2c_entry entry = {"forward", NULL, 0, inputs, outputs, 1, 1, 1, NULL};
 static const attn2c_state_part kept[PARTS] = {
-    {1, 0, KEYS, 1, -1, ATTN2C_F32},
-    {1, PAGES *KEYS, VALUES, 0, -1, ATTN2C_F32},
-    {2, PAGES *(KEYS + VALUES), PAIRS_OF_KEYS, 1, -1, ATTN2C_BF16},
-    {2, PAGES *(KEYS + VALUES + PAIRS_OF_KEYS), PAIRS_OF_VALUES, 0, -1, ATTN2C_BF16}};
+    {1, 0, 0, KEYS, 1, -1, ATTN2C_F32},
+    {1, 0, PAGES *KEYS, VALUES, 0, -1, ATTN2C_F32},
+    {2, 0, PAGES *(KEYS + VALUES), PAIRS_OF_KEYS, 1, -1, ATTN2C_BF16},
+    {2, 0, PAGES *(KEYS + VALUES + PAIRS_OF_KEYS), PAIRS_OF_VALUES, 0, -1, ATTN2C_BF16}};
 
 /* A model that tests may change. */
 static attn2c_state_part own_kept[PARTS];
@@ -139,6 +139,33 @@ Test(saved, a_sequence_of_any_length_comes_back, .init = open, .fini = close) {
     cr_assert_eq(scratch_get(path, bytes, sizeof bytes), (size_t)(HEADER + pages * EACH * 4));
     cr_assert_arr_eq(state_of(1), before, sizeof before);
     cr_assert_eq(scratch_count(), 1);
+  }
+}
+
+/* Returns byte `column` of a key in pages of integers, and its scale's as the columns after the last. */
+static unsigned char byte_of(const float *state, int part, int key, int column) {
+  const unsigned char *page =
+      (const unsigned char *)(state + kept[part].offset + (int64_t)(key / PAGE) * kept[part].page_floats);
+  const int columns = 4 * (int)kept[part].page_floats / PAGE - 4;
+  if (column >= columns) return page[4 * (key % PAGE) + column - columns];
+  return page[4 * PAGE +
+              (kept[part].is_transposed ? column * PAGE + key % PAGE : key % PAGE * columns + column)];
+}
+
+Test(saved, pages_of_integers_come_back, .init = open, .fini = close) {
+  static const float zeros[STATE];
+  own_kept[0].type = own_kept[1].type = ATTN2C_I8;
+  for (int tokens = 0; tokens <= CONTEXT; tokens++) {
+    const char *path = scratch_path("state");
+    fill(1, tokens, 7), fill(0, 3, 8);
+    cr_assert_eq(save(1, path), ATTN2C_OK, "%s", text);
+    cr_assert_eq(load(0, path), ATTN2C_OK, "%s", text);
+    for (int part = 0; part < 2; part++)
+      for (int key = 0; key < (tokens + PAGE - 1) / PAGE * PAGE; key++)
+        for (int column = 0; column < 4 * kept[part].page_floats / PAGE; column++)
+          cr_assert_eq(byte_of(state_of(0), part, key, column),
+                       byte_of(key < tokens ? state_of(1) : zeros, part, key, column), "%d of %d", key,
+                       tokens);
   }
 }
 

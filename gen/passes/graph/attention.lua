@@ -238,7 +238,11 @@ local function attend(self, a)
   local lengths = not spec.mask_value and a.lengths or a.rows
   if is_of_integers(self) then return attend_integers(self, a, lengths) end
   local scores
-  local in_pairs, q, k, v = is_in_pairs(self, a), a.q, a.k, a.v
+  local in_pairs, q, k, v, k_scale, v_scale = is_in_pairs(self, a), a.q, a.k, a.v, nil, nil
+  if precision.quantises(spec.cache) then
+    k, k_scale = self:quantise_heads(a.path .. ".k", k, a.kv_heads)
+    v, v_scale = self:quantise_heads(a.path .. ".v", v, a.kv_heads)
+  end
   if in_pairs then q, k, v = self:round(q, "bf16"), self:round(k, "bf16"), self:round(v, "bf16") end
   if spec.context then k.kept, v.kept = "keys", "values" end
   if spec.scoring == "additive" then
@@ -246,7 +250,7 @@ local function attend(self, a)
     scores = self:op("additive_scores", a.path .. ".scores", { q = a.q, k = a.k, score = score, lengths = lengths },
       mask)
   else
-    scores = self:op("scores", a.path .. ".scores", { q = q, k = k, lengths = lengths }, mask)
+    scores = self:op("scores", a.path .. ".scores", { q = q, k = k, lengths = lengths, k_scale = k_scale }, mask)
   end
   local scale
   scores, scale = added(self, a, relative(self, a, scores))
@@ -257,7 +261,8 @@ local function attend(self, a)
   local plain = not (mask.prefix or mask.extra or mask.offset or spec.fully_masked == "nan" or next(a.masks) ~= nil)
   if not plain then of_context.nonzero = true end
   if spec.fully_masked == "nan" then of_context.fully_masked_nan = true end
-  local result = self:op("context", a.path .. ".context", { weights = weighs, v = v, lengths = lengths }, of_context)
+  local result = self:op("context", a.path .. ".context", { weights = weighs, v = v, lengths = lengths,
+    v_scale = v_scale }, of_context)
   show(self, a, scores, weights, unmasked)
   return result
 end

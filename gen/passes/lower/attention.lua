@@ -47,12 +47,16 @@ local function values_at(self, region, key, column, origin)
   return self:at(region.context.operands.v, key, column, origin)
 end
 
+-- Returns the type of the floats that products with keys or values read: a widened page has floats.
+local function multiplied(storage, tensor) return forms.widened(storage) and "f32" or tensor.type end
+
 local function values_ld(self, region)
   return region.values and forms.packed(region.values).ld(region.values) or self:ld(region.context.operands.v)
 end
 
 -- Returns the end of the name of a repair: how values are stored.
 local function suffix_of(region)
+  if forms.widened(region.values) then return "_bytes" end
   return types.group(region.context.operands.v.type) > 1 and "_pairs" or ""
 end
 
@@ -60,9 +64,11 @@ end
 local function repair_open(self, at, v_column, head_dim, c, ldc)
   local range = at.block.ranges[1]
   if not range.cut then return end
+  local widened = forms.widened(at.region.values)
   self:row("context_repair" .. suffix_of(at.region),
     { rows = at.block.count, cols = range.keys, head_dim = head_dim, ldc = ldc, ldp = at.weights_ld,
-      ldv = values_ld(self, at.region), lo = range.cut.lo, hi = range.cut.hi },
+      ldv = not widened and values_ld(self, at.region) or nil, panel = widened and at.region.key_block or nil,
+      lo = range.cut.lo, hi = range.cut.hi },
     { c = c, p = at.weights, v = values_at(self, at.region, 0, v_column, at.of_keys),
       valid = self:open_value("width", range.keys) }, { lo = "lo", hi = "hi" })
 end
@@ -128,10 +134,51 @@ local function integer_context(self, at, c, ldc)
   scale_sums(self, at, sums, ld, c, ldc, { at.factors, 1 }, self:at(o.v_scale, 0, v_column, at.origin), head_dim)
 end
 
+-- Calls body(tile, of_panel) in a loop over the panels of keys that an open block sees. tile: the place of their
+-- scores; of_panel: the origin of the panel.
+local function each_open_panel(self, at, body)
+  local open = at.region.open
+  self:loop("seen", { step = open.panel, lanes = open.lanes, count = at.block.keys // open.panel + 1 }, function()
+    local tile = shifted(at.tile, 0)
+    tile.terms = { key = types.bytes(1, "f32"), from = open.left >= 0 and -types.bytes(1, "f32") or nil }
+    body(tile, { over = at.of_keys.over, packed = "key" })
+  end)
+end
+
+-- Returns the place of a panel of keys or values as a product reads it. column: the head's first. A panel of integers
+-- is widened to floats that the worker keeps.
+local function panel_of(self, at, storage, column, of_panel)
+  local panel, widened = self:packed_at(storage, 0, column, of_panel), forms.widened(storage)
+  if not widened then return panel end
+  local floats, open = self:in_arena(at.region.scores.result.name .. "@widened", 0, "f32"), self.open
+  self:scratch(floats.buffer, storage.head_dim, storage.key_block)
+  self.open = { rows = "padded" }
+  self:row(widened, { rows = storage.key_block, cols = storage.head_dim, panel = storage.key_block },
+    { y = floats, x = panel })
+  self.open = open
+  return floats
+end
+
+-- Emits weights · values, a product for each panel of values, which are widened first.
+local function widened_context(self, at, c, ldc)
+  local region, open = at.region, self.open
+  local head_dim, v_column = context_at(self, at)
+  self.open = { rows = open.rows } -- columns are not keys
+  self:row("fill", { rows = at.block.count, cols = head_dim, ldy = ldc, value = 0.0 }, { y = c })
+  self.open = open
+  each_open_panel(self, at, function(tile, of_panel)
+    self:product({ m = head_dim, n = at.block.count, k = region.key_block, lda = head_dim, ldb = at.weights_ld,
+      ldc = ldc, beta = 1, types = types.f32_product }, panel_of(self, at, region.values, v_column, of_panel), tile,
+      c, nil, nil, { n = self.open.rows, k = "taken" })
+  end)
+  repair(self, at, v_column, head_dim, c, ldc)
+end
+
 -- Emits weights · values, into c, whose rows are ldc apart.
 local function context(self, at, c, ldc)
   local region, block, origin = at.region, at.block, at.origin
   if region.weight_scale then return integer_context(self, at, c, ldc) end
+  if forms.widened(region.values) then return widened_context(self, at, c, ldc) end
   local v = region.context.operands.v
   local head_dim, v_column = context_at(self, at)
   local beta = 0
@@ -146,24 +193,14 @@ local function context(self, at, c, ldc)
   repair(self, at, v_column, head_dim, c, ldc)
 end
 
--- Calls body(tile, of_panel) in a loop over the panels of keys that an open block sees. tile: the place of their
--- scores; of_panel: the origin of the panel.
-local function each_open_panel(self, at, body)
-  local open = at.region.open
-  self:loop("seen", { step = open.panel, lanes = open.lanes, count = at.block.keys // open.panel + 1 }, function()
-    local tile = shifted(at.tile, 0)
-    tile.terms = { key = types.bytes(1, "f32"), from = open.left >= 0 and -types.bytes(1, "f32") or nil }
-    body(tile, { over = at.of_keys.over, packed = "key" })
-  end)
-end
-
 -- Emits query · key for an open block, a product for each panel.
 local function open_scores(self, at, q, k, k_column)
   local region, open = at.region, at.region.open
   each_open_panel(self, at, function(tile, of_panel)
     self:product({ m = open.panel, n = at.block.count, k = at.head_dim, lda = region.key_block,
-      ldb = at.together and at.head_dim or self:ld(q), ldc = at.tile_ld, beta = 0, types = types.product(k.type) },
-      self:packed_at(region.keys, 0, k_column, of_panel), self:at(q, 0, at.head * at.head_dim, at.origin), tile,
+      ldb = at.together and at.head_dim or self:ld(q), ldc = at.tile_ld, beta = 0,
+      types = types.product(multiplied(region.keys, k)) },
+      panel_of(self, at, region.keys, k_column, of_panel), self:at(q, 0, at.head * at.head_dim, at.origin), tile,
       nil, true, { n = self.open.rows, m = "padded" })
   end)
 end
@@ -479,7 +516,7 @@ function attention.lower(self, region)
   local tile_ld = region.tile_ld
   self:scratch(tile.buffer, region.most_rows, tile_ld)
   local v, weights_tile, weights_ld = region.context.operands.v, tile, tile_ld
-  if v.type ~= "f32" then
+  if multiplied(region.values, v) ~= "f32" then
     local type = region.weights.result.type
     weights_tile, weights_ld = self:in_arena(scores.result.name .. "@rounded", 0, type),
       types.whole_lines(tile_ld, type)

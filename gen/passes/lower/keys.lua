@@ -79,9 +79,12 @@ local function add_head(self, x, storage, column)
   to.terms.page = types.bytes(step * place.each_key(storage), storage.type)
   local first = place.each_added == nil and { symbol = "into", plus = 0, least = 0, most = step - 1 } or nil
   if not first then to.terms.into = types.bytes(place.each_added(storage), storage.type) end
-  self:row(place.added, { rows = step, cols = storage.head_dim, ldx = self:ld(x), ldy = place.ld(storage),
-    panel = first and step or nil },
-    { y = to, x = self:at(x, 0, column, { over = { "first", "added" } }), first = first })
+  local origin = { over = { "first", "added" } }
+  local scale = storage.scale
+  self:row(place.added, { rows = step, cols = storage.head_dim, ldx = self:ld(x), ldy = place.ld and place.ld(storage),
+    panel = first and step or nil, lds = scale and self:ld(scale) },
+    { y = to, x = self:at(x, 0, column, origin), first = first,
+      scale = scale and self:at(scale, 0, column // storage.head_dim, origin) })
 end
 
 --- Adds the rows of x of a sequence to those that its state has, in a loop over the state's pages; a method of the

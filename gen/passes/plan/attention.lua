@@ -179,7 +179,7 @@ end
 local LEAST_CHUNKS = 4
 
 -- Number types of the keys and values whose heads may be rows of one product.
-local together_of = { f32 = true, bf16 = true }
+local together_of = { f32 = true, bf16 = true, [types.quantised] = true }
 
 -- Returns how many heads are computed together for a sequence's one query: those that share keys. Nil if the query of
 -- a head needs steps of its own: positions, factors, a window.

@@ -8,6 +8,7 @@ local ahead = require("passes.plan.ahead")
 local alike = require("common.alike")
 local all_regions = require("passes.common.regions")
 local disentangled = require("passes.common.disentangled")
+local forms = require("data.storage")
 local distances = require("passes.common.distances")
 local ops = require("data.ops")
 local registers = require("passes.plan.registers")
@@ -88,13 +89,15 @@ end
 local function each_of_block(region, block, visit)
   local scores, context = region.scores, region.context
   local v, heads = context.operands.v, context.attributes.kv_heads or context.attributes.heads
-  local of = types.product(v.type)
+  local of = types.product(forms.widened(region.values) and "f32" or v.type)
+  local of_scores = types.product(forms.widened(region.keys) and "f32" or scores.operands.k.type)
   for _, range in ipairs(block.ranges) do
     for _, key_block in ipairs(ops.class(scores).dots and range.key_blocks or {}) do
-      visit("scores", key_block.outputs, block.count, products.depth(region), types.product(scores.operands.k.type),
+      visit("scores", key_block.outputs, block.count, products.depth(region), of_scores,
         key_block.first % region.key_block % types.per_line("f32") == 0)
     end
-    visit("context", v.shape[3] // heads, block.count, range.keys, of, false)
+    local keys = forms.widened(region.values) and region.key_block or range.keys
+    visit("context", v.shape[3] // heads, block.count, keys, of, false)
   end
 end
 
@@ -149,7 +152,7 @@ local function of_attention(state, region)
     region.products[#region.products + 1] = product
     if region.open then
       cut_open(state, product)
-      product.fetch = is_together and ahead.near(product) or nil
+      product.fetch = is_together and not forms.widened(region.keys) and ahead.near(product) or nil
       return
     end
     cut(state, product, p)

@@ -185,8 +185,10 @@ local function kept_for(state, region, role, tensor, head_dim)
   local place = forms.forms[form].packed
   local keys, window = room_for(state, region)
   region.open.window = window
+  local operands = role == "keys" and region.scores.operands or region.context.operands
   local kept = { form = form, type = tensor.type, width = tensor.shape[#tensor.shape], window = window,
     rows_per_sequence = keys, key_block = state.plan.parameters.key_block, head_dim = head_dim,
+    scale = operands.k_scale or operands.v_scale,
     buffer = tensor.name .. place.suffix, separate = true, whole_batch = false }
   local of_plan = state.plan.state
   of_plan.order[#of_plan.order + 1], of_plan.offsets[kept.buffer] = kept.buffer, of_plan.bytes

@@ -1,6 +1,7 @@
 -- context.lua: checks a spec whose calls go on from those before, context = 4096, and fills in its sizes.
 -- A caller's context keeps the keys and values of `sequences` sequences, each of at most `context` tokens. So queries
 -- may see only what came before them, and a call's rows are those of its new tokens.
+local precision = require("data.precision")
 local projections = require("passes.validate.projections")
 
 local context = {}
@@ -65,9 +66,10 @@ function context.resolve(say, spec)
     if stage.stage == "pool" then say(("output.%d"):format(i), "a pool over rows does not go with a context") end
   end
   local by_part = spec.precision.by_part
-  if spec.cache and by_part.attention and by_part.attention ~= spec.cache then
-    say("cache", ("%s, but precision says attention = \"%s\"; both are one choice"):format(spec.cache,
-      by_part.attention))
+  local multiplied = precision.quantises(spec.cache) and "f32" or spec.cache -- the type of the attention's products
+  if spec.cache and by_part.attention and by_part.attention ~= multiplied then
+    say("cache", ("%s, but precision says attention = \"%s\"; %s"):format(spec.cache, by_part.attention,
+      spec.cache == multiplied and "both are one choice" or "integers are multiplied as f32"))
   end
   for i, id in ipairs(spec.generation and spec.generation.stop or {}) do
     if id >= (spec.input.vocab or 0) then
@@ -80,7 +82,7 @@ function context.resolve(say, spec)
       spec.context))
   end
   spec.call_rows = math.min(spec.context, math.max(spec.chunk, spec.sequences))
-  by_part.attention = spec.cache or by_part.attention
+  by_part.attention = multiplied or by_part.attention
 end
 
 return context

@@ -16,6 +16,9 @@ local models = {
     mask = "causal", output = { vocabulary {}, softmax() }]],
   [[layers = 2, context = 70, chunk = 7, sequences = 32, positions = "learned", precision = "bf16", target = "avx2",
     mask = "causal", output = { hidden { name = "states" }, linear { to = 5 } }]],
+  [[context = 150, chunk = 20, sequences = 3, kv_heads = 2, head_dim = 15, cache = "int8",
+    layers = { { mask = { window = { 9, 0 } } }, { mask = "causal" } }, mask = "causal",
+    output = { vocabulary {} }]],
 }
 
 local folder
@@ -47,7 +50,8 @@ describe("a model that continues", function()
             1, true), said)
           local each = tonumber(said:match("\n  a sequence (%d+) bytes\n"))
           assert.truthy(said:find(("\nstate        %d bytes"):format(3 * each), 1, true), said)
-          assert.same({ tokens = 300, sequences = 3, call_tokens = 40, sequence_bytes = each, state_bytes = 3 * each },
+          assert.same({ tokens = 300, sequences = 3, call_tokens = 40, cache = "f32", sequence_bytes = each,
+            state_bytes = 3 * each },
             json.decode(runs("out/writer info --json")).context)
         end
       end
