@@ -40,6 +40,8 @@ static void *allocate_floats(int64_t floats) {
 static int round_blocks(attn2c_check_job *job, attn2c_source *source, int number) {
   const attn2c_tensor *tensor = tensor_of(job, job->descriptor->weights[number].tensor);
   const attn2c_type_facts *facts = attn2c_facts_of(job->descriptor->packings[number].type);
+  const attn2c_factors *factors = job->descriptor->factors ? &job->descriptor->factors[number] : NULL;
+  const signed char *powers = factors && factors->sign == 0 ? factors->powers : NULL;
   const int64_t columns = attn2c_elements(tensor) / tensor->shape[0];
   attn2c_scale_block *blocks = attn2c_allocate((size_t)attn2c_blocks_of(columns) * sizeof *blocks);
   if (!blocks) return attn2c_check_no_memory(job, tensor->name);
@@ -47,7 +49,7 @@ static int round_blocks(attn2c_check_job *job, attn2c_source *source, int number
   for (int64_t r = 0; r < tensor->shape[0] && status == ATTN2C_OK; r++) {
     int found = 0;
     status = attn2c_source_stored_blocks(source, number, r, 1, blocks, &found, job->message);
-    attn2c_reference_blocks(facts, found ? blocks : NULL,
+    attn2c_reference_blocks(facts, found ? blocks : NULL, powers,
                             (float *)job->weights[job->descriptor->weights[number].tensor] + r * columns,
                             columns);
   }

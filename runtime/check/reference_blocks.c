@@ -4,8 +4,10 @@
 #include "check/reference_ops.h"
 #include "check/reference_types.h"
 #include "weights/scale_blocks.h"
+#include "weights/scale_search.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { NUMBERS = ATTN2C_BLOCK_NUMBERS, LARGEST = 127 };
 
@@ -32,11 +34,91 @@ static void integers_of(const attn2c_type_facts *facts, int *least, int *most) {
   *most = *least + (facts->has_minimum ? (1 << facts->bits) - 1 : facts->bits == 8 ? 254 : 15);
 }
 
+/* A block of 4 bits in whole numbers: x = rint((float - origin) / unit), the weights of the errors, and the
+ * best scale and minimum up to now. */
+typedef struct {
+  const attn2c_type_facts *facts;
+  int count, least, most;
+  int64_t x[NUMBERS], weight[NUMBERS];
+  double origin, unit, scale, minimum;
+  int64_t error;
+} search;
+
+/* error = sum of weight * (x - minimum - scale * nearest integer of (x - minimum) (1 / scale))^2
+ * Takes the scale and minimum if they have a lesser error. Returns the sums for least squares: of weight,
+ * weight q, weight q^2, weight x, weight q x. */
+static void judge(search *of, double scale, double minimum, int64_t sums[5]) {
+  const double unit_scale = scale / of->unit, unit_minimum = rint((minimum - of->origin) / of->unit);
+  int64_t error = 0;
+  memset(sums, 0, 5 * sizeof *sums);
+  for (int i = 0; i < of->count; i++) {
+    const double x = (double)of->x[i] - unit_minimum;
+    const int64_t q = (int64_t)rint(fmax(of->least, fmin(of->most, x / unit_scale)));
+    const double away = fabs(x - rint(unit_scale * (double)q));
+    const int64_t size = (int64_t)fmin(away, 1 << ATTN2C_SEARCH_BITS);
+    error += of->weight[i] * size * size;
+    sums[0] += of->weight[i], sums[1] += of->weight[i] * q, sums[2] += of->weight[i] * q * q;
+    sums[3] += of->weight[i] * of->x[i], sums[4] += of->weight[i] * q * of->x[i];
+  }
+  if (of->error >= 0 && error >= of->error) return;
+  of->error = error, of->scale = scale, of->minimum = minimum;
+}
+
+/* Judges a scale and minimum in units, and those of least squares after it:
+ * scale = (W Qx - Q X) / (W QQ - Q^2), minimum = (X QQ - Qx Q) / (W QQ - Q^2); scale = Qx / QQ without one */
+static void judge_start(search *of, double scale, double minimum) {
+  int64_t sums[5];
+  const int steps = of->facts->has_minimum ? ATTN2C_STEPS_WITH_MINIMUM : ATTN2C_STEPS_WITHOUT;
+  for (int step = 0; step <= steps; step++) {
+    const double of_scale = on_grid(of->facts, (float)(scale * of->unit));
+    if (of_scale == 0 || !isfinite(of_scale)) return;
+    judge(of, of_scale,
+          of->facts->has_minimum ? on_grid(of->facts, (float)(of->origin + minimum * of->unit)) : 0, sums);
+    const int64_t determinant = of->facts->has_minimum ? sums[0] * sums[2] - sums[1] * sums[1] : sums[2];
+    if (determinant <= 0) return;
+    if (!of->facts->has_minimum) {
+      scale = (double)sums[4] / (double)determinant;
+      continue;
+    }
+    scale = (double)(sums[0] * sums[4] - sums[1] * sums[3]) / (double)determinant;
+    minimum = (double)(sums[3] * sums[2] - sums[4] * sums[1]) / (double)determinant;
+  }
+}
+
+/* Improves a plain scale and minimum as weights/scale_search.h says. widest: the range, or the number of the
+ * largest magnitude. powers: NULL: all errors have the same weight. */
+static void improve(const attn2c_type_facts *facts, const float *x, const signed char *powers, int count,
+                    double low, double widest, double *scale, double *minimum) {
+  search of = {.facts = facts, .count = count, .error = -1, .origin = facts->has_minimum ? low : 0};
+  int exponent, largest = -128;
+  int64_t sums[5];
+  integers_of(facts, &of.least, &of.most);
+  if (*scale == 0 || widest == 0) return;
+  frexp(widest, &exponent);
+  of.unit = ldexp(1, exponent - ATTN2C_SEARCH_BITS);
+  for (int i = 0; powers && i < count; i++) largest = largest > powers[i] ? largest : powers[i];
+  for (int i = 0; i < count; i++) {
+    of.x[i] = (int64_t)rint(((double)x[i] - of.origin) / of.unit);
+    of.weight[i] =
+        powers ? (int64_t)ldexp(1, (int)fmax(0, ATTN2C_SEARCH_WEIGHT_BITS + powers[i] - largest)) : 1;
+  }
+  judge(&of, *scale, *minimum, sums);
+  const int starts = facts->has_minimum ? ATTN2C_STARTS_WITH_MINIMUM : ATTN2C_STARTS_WITHOUT;
+  for (int i = 0; i < starts; i++) {
+    const attn2c_search_start *start =
+        facts->has_minimum ? &attn2c_starts_with_minimum[i] : &attn2c_starts_without[i];
+    const double first = rint(widest / of.unit) / (double)start->parts;
+    judge_start(&of, first, -(double)start->below * first);
+  }
+  *scale = of.scale, *minimum = of.minimum;
+}
+
 /* Rounds x[count], which share a scale:
  * int8: scale = max |x| / 127; int4: scale = the x of the largest magnitude / -8
  * with a minimum: scale = (max x - min x) / (2^bits - 1), minimum = min x - least integer * scale
+ * 4 bits: the scale and minimum near these with the least sum of weighted squared errors
  * x = scale * nearest integer of (x - minimum) / scale + minimum */
-static void round_part(const attn2c_type_facts *facts, float *x, int count) {
+static void round_part(const attn2c_type_facts *facts, float *x, const signed char *powers, int count) {
   double low = count > 0 ? x[0] : 0, high = low, scale, minimum = 0;
   int least, most, all_finite = 1;
   integers_of(facts, &least, &most);
@@ -51,6 +133,8 @@ static void round_part(const attn2c_type_facts *facts, float *x, int count) {
   } else {
     scale = on_grid(facts, (float)(facts->bits == 8 ? fabs(largest) / LARGEST : largest / least));
   }
+  if (facts->bits == 4 && all_finite && count > 0)
+    improve(facts, x, powers, count, low, facts->has_minimum ? high - low : largest, &scale, &minimum);
   for (int i = 0; i < count; i++) {
     double integer = scale == 0 ? 0 : rint(((double)x[i] - minimum) / scale);
     integer = fmax(least, fmin(most, integer));
@@ -77,8 +161,8 @@ static int holds(const attn2c_type_facts *facts, const attn2c_scale_block *block
   return 1;
 }
 
-void attn2c_reference_blocks(const attn2c_type_facts *facts, const attn2c_scale_block *stored, float *row,
-                             int64_t columns) {
+void attn2c_reference_blocks(const attn2c_type_facts *facts, const attn2c_scale_block *stored,
+                             const signed char *powers, float *row, int64_t columns) {
   const int each = NUMBERS / facts->scales;
   for (int64_t first = 0; first < columns; first += NUMBERS) {
     const attn2c_scale_block *block = stored ? &stored[first / NUMBERS] : NULL;
@@ -87,7 +171,8 @@ void attn2c_reference_blocks(const attn2c_type_facts *facts, const attn2c_scale_
       continue;
     }
     for (int64_t at = first; at < first + NUMBERS && at < columns; at += each)
-      round_part(facts, row + at, (int)(columns - at < each ? columns - at : each));
+      round_part(facts, row + at, powers ? powers + at : NULL,
+                 (int)(columns - at < each ? columns - at : each));
   }
 }
 

@@ -21,8 +21,8 @@ float attn2c_reference_byte_scale(const float *x, int64_t count);
 float attn2c_reference_byte(float x, float scale);
 
 /* Rounds a row of a weight in scale blocks as packing does. stored: the row's blocks in the source, which
- * stay if the type holds them; or NULL. */
-void attn2c_reference_blocks(const attn2c_type_facts *facts, const attn2c_scale_block *stored, float *row,
-                             int64_t columns);
+ * stay if the type holds them; or NULL. powers: weigh the errors of the columns; NULL: all alike. */
+void attn2c_reference_blocks(const attn2c_type_facts *facts, const attn2c_scale_block *stored,
+                             const signed char *powers, float *row, int64_t columns);
 
 #endif

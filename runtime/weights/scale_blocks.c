@@ -1,6 +1,7 @@
 /* scale_blocks.c - rounds floats to scale blocks, and moves blocks to and from packed weights. */
 #include "weights/scale_blocks.h"
 #include "ops/scaled.h"
+#include "weights/scale_search.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,8 +21,7 @@ static uint16_t to_half(float x) {
   return sign | (uint16_t)((bits + 0xfffu + odd) >> 13);
 }
 
-/* Rounds a scale or minimum to the floats of a type. */
-static float to_scale(const attn2c_type_facts *facts, float x) {
+float attn2c_to_scale(const attn2c_type_facts *facts, float x) {
   return facts->scale_bytes == 2 ? attn2c_from_half(to_half(x)) : x;
 }
 
@@ -32,8 +32,8 @@ static void range(const attn2c_type_facts *facts, int *least, int *most) {
 }
 
 /* Rounds x[count] to the part of a block that shares a scale, integers[count]. */
-static void round_part(const attn2c_type_facts *facts, const float *x, int count, float *scale, float *least,
-                       int8_t *integers) {
+static void round_part(const attn2c_type_facts *facts, const float *x, const signed char *powers, int count,
+                       float *scale, float *least, int8_t *integers) {
   float low = 0, high = 0;
   int first = 0, last = 0, is_finite = 1;
   range(facts, &first, &last);
@@ -47,13 +47,14 @@ static void round_part(const attn2c_type_facts *facts, const float *x, int count
   if (!is_finite) {
     *scale = NAN;
   } else if (facts->has_minimum) {
-    *scale = to_scale(facts, (float)(((double)high - (double)low) / (last - first)));
-    *least = to_scale(facts, (float)((double)low - first * (double)*scale));
+    *scale = attn2c_to_scale(facts, (float)(((double)high - (double)low) / (last - first)));
+    *least = attn2c_to_scale(facts, (float)((double)low - first * (double)*scale));
   } else if (facts->bits == 8) {
-    *scale = to_scale(facts, (high > -low ? high : -low) / (float)last);
+    *scale = attn2c_to_scale(facts, (high > -low ? high : -low) / (float)last);
   } else {
-    *scale = to_scale(facts, (high > -low ? high : low) / (float)first);
+    *scale = attn2c_to_scale(facts, (high > -low ? high : low) / (float)first);
   }
+  if (facts->bits == 4 && is_finite && count > 0) attn2c_search_scale(facts, x, powers, count, scale, least);
   for (int i = 0; i < count; i++) {
     double nearest = is_finite && *scale != 0 ? rint(((double)x[i] - (double)*least) / (double)*scale) : 0;
     nearest = nearest < first ? first : nearest > last ? last : nearest;
@@ -61,13 +62,14 @@ static void round_part(const attn2c_type_facts *facts, const float *x, int count
   }
 }
 
-void attn2c_block_round(const attn2c_type_facts *facts, const float *x, int count,
+void attn2c_block_round(const attn2c_type_facts *facts, const float *x, const signed char *powers, int count,
                         attn2c_scale_block *block) {
   memset(block, 0, sizeof *block);
   const int each = ATTN2C_BLOCK_NUMBERS / facts->scales;
   for (int part = 0; part < facts->scales; part++) {
     const int left = count - part * each, some = left < 0 ? 0 : left < each ? left : each;
-    round_part(facts, x + (some ? part * each : 0), some, &block->scale[part], &block->least[part],
+    const int at = some ? part * each : 0;
+    round_part(facts, x + at, powers ? powers + at : NULL, some, &block->scale[part], &block->least[part],
                block->integers + part * each);
   }
   if (facts->scales == 1) block->scale[1] = block->scale[0], block->least[1] = block->least[0];
@@ -78,8 +80,8 @@ int attn2c_block_fits(const attn2c_type_facts *facts, const attn2c_scale_block *
   range(facts, &first, &last);
   if (facts->bits == 8) first = -128;
   for (int part = 0; part < ATTN2C_BLOCK_PARTS; part++) {
-    if (block->scale[part] != to_scale(facts, block->scale[part])) return 0; /* also if it is a NaN */
-    if (block->least[part] != (facts->has_minimum ? to_scale(facts, block->least[part]) : 0)) return 0;
+    if (block->scale[part] != attn2c_to_scale(facts, block->scale[part])) return 0; /* also if it is a NaN */
+    if (block->least[part] != (facts->has_minimum ? attn2c_to_scale(facts, block->least[part]) : 0)) return 0;
   }
   if (facts->scales == 1 && (block->scale[0] != block->scale[1] || block->least[0] != block->least[1]))
     return 0;

@@ -14,11 +14,14 @@ static inline int64_t attn2c_blocks_of(int64_t columns) {
   return (columns + ATTN2C_BLOCK_NUMBERS - 1) / ATTN2C_BLOCK_NUMBERS;
 }
 
-/* Rounds x[count], count <= 32, to a block of a type; the other numbers are 0. A scale is the largest
+/* Rounds x[count], count <= 32, to a block of a type; the other numbers are 0. The plain scale is the largest
  * magnitude / 127 for int8; for int4 the number of the largest magnitude / -8; with a minimum the range
- * divided by 255 or 15, the minimum being that of the numbers. Scales and minima are rounded to the type's
- * floats, and integers to the nearest, ties to even. A NaN or infinity makes the block NaN. */
-void attn2c_block_round(const attn2c_type_facts *facts, const float *x, int count, attn2c_scale_block *block);
+ * divided by 255 or 15, the minimum being that of the numbers. Types of 4 bits take a scale and a minimum
+ * near these that have the least sum of squared errors (scale_search.h); powers[count] weighs the errors of
+ * the inputs by powers of two, NULL: all alike. Scales and minima are rounded to the type's floats, and
+ * integers to the nearest, ties to even. A NaN or infinity makes the block NaN. */
+void attn2c_block_round(const attn2c_type_facts *facts, const float *x, const signed char *powers, int count,
+                        attn2c_scale_block *block);
 
 /* True if a type holds exactly the numbers of a block. */
 int attn2c_block_fits(const attn2c_type_facts *facts, const attn2c_scale_block *block);

@@ -406,7 +406,7 @@ static float power_of_two(int power) { return attn2c_from_bits((uint32_t)(127 + 
 static void smooth(const attn2c_descriptor *model, int index, int64_t first, int64_t count, float *values) {
   const attn2c_tensor *tensor = &model->tensors[model->weights[index].tensor];
   const attn2c_factors *factors = model->factors ? &model->factors[index] : NULL;
-  if (!factors || !factors->powers) return;
+  if (!factors || !factors->powers || factors->sign == 0) return;
   const int is_vector = tensor->rank == 1;
   const int64_t columns = is_vector ? count : tensor->shape[1], rows = is_vector ? 1 : count;
   const signed char *powers = factors->powers + (is_vector ? first : 0);
@@ -455,13 +455,22 @@ int attn2c_source_stored_blocks(attn2c_source *source, int index, int64_t first,
   return ATTN2C_OK;
 }
 
+/* Returns the powers that weigh the errors of a weight's inputs; NULL: all alike. */
+static const signed char *importance_of(const attn2c_descriptor *model, int index) {
+  const attn2c_factors *factors = model->factors ? &model->factors[index] : NULL;
+  return factors && factors->sign == 0 ? factors->powers : NULL;
+}
+
 /* Rounds those of a row's blocks that do not fit the type. */
-static void fit_blocks(const attn2c_type_facts *facts, int64_t columns, attn2c_scale_block *blocks) {
+static void fit_blocks(const attn2c_type_facts *facts, const signed char *powers, int64_t columns,
+                       attn2c_scale_block *blocks) {
   for (int64_t i = 0; i < attn2c_blocks_of(columns); i++) {
     float numbers[ATTN2C_BLOCK_NUMBERS];
     if (attn2c_block_fits(facts, &blocks[i])) continue;
     for (int j = 0; j < ATTN2C_BLOCK_NUMBERS; j++) numbers[j] = attn2c_block_number(&blocks[i], j);
-    attn2c_block_round(facts, numbers, ATTN2C_BLOCK_NUMBERS, &blocks[i]);
+    const int64_t at = i * ATTN2C_BLOCK_NUMBERS, left = columns - at;
+    attn2c_block_round(facts, numbers, powers ? powers + at : NULL,
+                       (int)(left < ATTN2C_BLOCK_NUMBERS ? left : ATTN2C_BLOCK_NUMBERS), &blocks[i]);
   }
 }
 
@@ -469,6 +478,7 @@ static void fit_blocks(const attn2c_type_facts *facts, int64_t columns, attn2c_s
 static int round_rows(attn2c_source *source, int index, int64_t first, int64_t count, int64_t columns,
                       attn2c_scale_block *blocks, attn2c_message *message) {
   const attn2c_type_facts *facts = attn2c_facts_of(source->model->packings[index].type);
+  const signed char *powers = importance_of(source->model, index);
   const int64_t each = attn2c_blocks_of(columns);
   float *values = attn2c_reserve((size_t)(count * columns) * sizeof *values);
   if (!values) {
@@ -479,8 +489,8 @@ static int round_rows(attn2c_source *source, int index, int64_t first, int64_t c
   for (int64_t r = 0; r < count && status == ATTN2C_OK; r++)
     for (int64_t i = 0; i < each; i++) {
       const int64_t at = i * ATTN2C_BLOCK_NUMBERS;
-      attn2c_block_round(facts, values + r * columns + at, (int)(columns - at < 32 ? columns - at : 32),
-                         &blocks[r * each + i]);
+      attn2c_block_round(facts, values + r * columns + at, powers ? powers + at : NULL,
+                         (int)(columns - at < 32 ? columns - at : 32), &blocks[r * each + i]);
     }
   attn2c_free(values);
   return status;
@@ -495,8 +505,8 @@ int attn2c_source_read_blocks(attn2c_source *source, int index, int64_t first, i
   if (status) return status;
   if (!found) return round_rows(source, index, first, count, columns, blocks, message);
   for (int64_t r = 0; r < count; r++)
-    fit_blocks(attn2c_facts_of(source->model->packings[index].type), columns,
-               blocks + r * attn2c_blocks_of(columns));
+    fit_blocks(attn2c_facts_of(source->model->packings[index].type), importance_of(source->model, index),
+               columns, blocks + r * attn2c_blocks_of(columns));
   return ATTN2C_OK;
 }
 

@@ -42,7 +42,7 @@ local loops = { "-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=o
 
 -- Flags of files of the runtime that are element loops. Their results are part of the weights, so they have the same
 -- bits on every machine.
-local of_source = { ["weights/projected.c"] = loops }
+local of_source = { ["weights/projected.c"] = loops, ["weights/scale_search.c"] = loops }
 
 -- The generator of kernels for when a model is opened. libxsmm's is linked into the library, so that its user needs
 -- nothing but libc and libm. None is needed if all kernels are in C.

@@ -1,0 +1,43 @@
+/* scale_search.h - the scale and minimum of a scale block of 4 bits with a small error: candidates, and the
+ * numbers that both packing and the reference compute with. */
+#ifndef ATTN2C_SCALE_SEARCH_H
+#define ATTN2C_SCALE_SEARCH_H
+
+#include "base/number_types.h"
+
+/* Rounding takes the candidate with the least sum of weighted squared errors. The first candidate is the
+ * plain scale and minimum (scale_blocks.h). Others begin with a start and go on with the scale and minimum of
+ * least squares for the integers of the candidate before, ATTN2C_SEARCH_STEPS times.
+ *
+ * All sums are of whole numbers below 2^53, so that doubles add them without rounding, in any order:
+ * - a number x is rint((x - origin) 2^k), at most 2^20; the origin is the least number, or 0 without a
+ * minimum
+ * - an input's weight in the error is 2^max(0, 7 + power - the largest power of the block), or 1
+ * - an error is at most 2^20 */
+enum { ATTN2C_SEARCH_BITS = 20, ATTN2C_SEARCH_WEIGHT_BITS = 7 };
+enum { ATTN2C_STEPS_WITH_MINIMUM = 2, ATTN2C_STEPS_WITHOUT = 1 };
+
+/* A start: with a minimum, scale = (most - least) / parts, minimum = least - below * scale; without one,
+ * scale = the number of the largest magnitude / parts. */
+typedef struct {
+  float parts, below;
+} attn2c_search_start;
+
+static const attn2c_search_start attn2c_starts_with_minimum[] = {
+    {15, 0}, {14, 0}, {14.5f, 0}, {15.5f, 0}, {16, 0.5f}};
+static const attn2c_search_start attn2c_starts_without[] = {{-8, 0}, {-9, 0}, {-8.5f, 0}, {-7.5f, 0}, {-7, 0},
+                                                            {-6, 0}, {6, 0},  {7, 0},     {7.5f, 0},  {8, 0}};
+enum {
+  ATTN2C_STARTS_WITH_MINIMUM = sizeof attn2c_starts_with_minimum / sizeof *attn2c_starts_with_minimum,
+  ATTN2C_STARTS_WITHOUT = sizeof attn2c_starts_without / sizeof *attn2c_starts_without
+};
+
+/* Improves the plain scale and minimum of x[count], count <= 32, which are finite. powers: of the count
+ * inputs; NULL: all have the same weight. */
+void attn2c_search_scale(const attn2c_type_facts *facts, const float *x, const signed char *powers, int count,
+                         float *scale, float *least);
+
+/* Returns x rounded to the floats of a type's scales: scale_blocks.c. */
+float attn2c_to_scale(const attn2c_type_facts *facts, float x);
+
+#endif
