@@ -17,6 +17,7 @@ local order = {
   { "validate",  "model", 0,    "table -> spec" },
   { "tokenizer", "model", 0,    "tokenizer files -> tables" },
   { "graph",     "entry", 0.01, "spec -> named tensors and operations" },
+  { "ranks",     "model", 0,    "graph -> a graph for each rank" },
   { "layout",    "build", 0,    "packed formats and places of weights" },
   { "plan",      "entry", 0.05, "fusion, tiles, strips, mask blocks, storage" },
   { "lower",     "entry", 0.22, "operations -> tile steps" },

@@ -110,7 +110,7 @@ local function sbom_of(state, jobs, results, cflags, made, options)
     if result then outputs[#outputs + 1] = { id = each[1], kind = each[1], name = each[2], sum = result.sum } end
   end
   return { name = spec.name .. ".spdx.json", text = sbom.text { name = spec.name, providers = made.providers,
-    has_text = made.has_text, has_pictures = made.has_pictures, is_static = made.is_static,
+    has_text = made.has_text, has_pictures = made.has_pictures, has_ranks = made.has_ranks, is_static = made.is_static,
     flags = recipe.flags(jobs, cflags), outputs = outputs,
     line = again.line(options.arguments,
       { tuning = again.tuning_of(state), factors = again.factors_of(state) }, table.concat(state.target_names, ",")),
@@ -152,7 +152,7 @@ local function compile(state, folder, root, options, bar)
   for _, each in ipairs(state.builds) do kernel_count = kernel_count + #each.kernels end
   local made = { embed = options.embed, is_static = options.is_static, has_text = state.tokenizer ~= nil,
     has_pictures = spec.pictures and true or false, has_chat = state.chat ~= nil, has_generation = spec.context ~= nil,
-    providers = { library = kernel_count > 0 and "libxsmm" or "c",
+    has_ranks = (spec.ranks or 1) > 1, providers = { library = kernel_count > 0 and "libxsmm" or "c",
       program = spec.kernels == "c" and "c" or "libxsmm" } }
   local jobs = recipe.jobs(spec, builds_of(state, context.toolchain), runtime_sources, state.entries, made)
   if only then jobs = recipe.needed(jobs, only) end

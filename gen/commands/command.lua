@@ -12,6 +12,7 @@ local modules = require("common.modules")
 local overrides = require("commands.overrides")
 local pipeline = require("pipeline")
 local progress = require("common.progress")
+local ranks = require("commands.ranks")
 local reference = require("commands.reference")
 local precision = require("data.precision")
 local reserved_python = require("data.reserved_python")
@@ -218,6 +219,7 @@ local function generate(root, arguments, options)
   if folder == "" then faults.raise("usage", "-o: the name is empty; a folder is needed") end
   local state = compile(root, arguments, arguments.overrides, nil, true)
   folder = (folder or "out/" .. state.spec.name):gsub("(.)/+$", "%1")
+  ranks.check(state.spec.ranks, options)
   builder().make(state, folder, root, options)
   return state, folder
 end
@@ -231,6 +233,9 @@ local function distinctions_of(state, exposed)
   return list
 end
 
+-- The number of ranks of programs that are divided among several, by path.
+local ranks_of = {}
+
 -- Builds the program of a variant in its own folder. Returns its path and the finished pipeline. exposed: that of
 -- pipeline.run.
 local function build_variant(root, arguments, list, with_text, exposed)
@@ -238,14 +243,17 @@ local function build_variant(root, arguments, list, with_text, exposed)
   local folder = overrides.folder(state.spec.name, list, distinctions_of(state, exposed))
     .. (exposed and "-exposed" or "")
   builder().make(state, folder, root, { only = state.spec.name })
-  return folder .. "/" .. state.spec.name, state
+  local path = folder .. "/" .. state.spec.name
+  ranks_of[path] = state.spec.ranks
+  return path, state
 end
 
 -- Runs a built program and returns its exit code. gather: "output" also returns its output; target: the one to use of
 -- several.
 local function run_program(path, list, gather, target)
-  local child = child_process().run { words = emulator().words { "./" .. path, table.unpack(list) }, gather = gather,
-    environment = target and { ATTN2C_TARGET = target } }
+  local line, environment = ranks.start(ranks_of[path], emulator().words { "./" .. path, table.unpack(list) },
+    target and { ATTN2C_TARGET = target })
+  local child = child_process().run { words = line, gather = gather, environment = environment }
   if child.signal ~= 0 then faults.raise("machine", ("./%s was ended by signal %d"):format(path, child.signal)) end
   return child.code, child.output
 end

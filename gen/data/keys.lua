@@ -246,6 +246,9 @@ keys.list = {
       .. "means a minimum a block; f, minima and scales of f32; h, a scale of f32 for 16" },
   { key = "threads", type = "integer", default = 1, min = 0, max = 64,
     meaning = "worker threads a call; 0: code for 1, 2, 4 and 8, chosen by the cores when a model is opened" },
+  { key = "ranks", type = "integer", min = 1, max = 64, default_text = "1",
+    meaning = "processes, started by MPI (mpirun -n 4), that compute the model together: each has its heads, its part "
+      .. "of the feed-forward and of the vocabulary, and reads these parts of the weights alone" },
   { key = "reuse", type = "boolean", default = true, meaning = "whether tensors share memory after their last use" },
   { key = "max_lines", type = "integer", default = 400000, min = 1, max = 10000000,
     meaning = "budget of emitted steps; a model over it is refused" },

@@ -31,6 +31,8 @@
 --   in_chunks  true if its weights can be computed one chunk of keys at a time
 --   pools      true if its result has one row for each sequence
 --   in_row_blocks  true if it reads a whole sequence, and writes one row block of its result at a time
+--   of_ranks   true if it exists only in the graph of a rank, which the reference never sees (passes/ranks.lua)
+--   meeting    true if all ranks do it together: it is a region by itself
 local types = require("data.types")
 
 local ops = {}
@@ -159,6 +161,26 @@ ops.table = {
     shape = function(_, ids, tbl) return { ids.shape[1], ids.shape[2], tbl.shape[2] } end,
     equation = "table[ids], times its row's scale",
     tolerance = "exact", integers = { ids = true }, arithmetic = 0,
+  },
+  own_ids = {
+    class = { region = "rows", of_ranks = true },
+    operands = { "ids" }, attributes = { "first" }, type = "i32",
+    shape = function(_, ids) return ids.shape end,
+    equation = "ids less the rank's first row of a table; 0 for rows of other ranks",
+    integers = { ids = true }, arithmetic = 2,
+  },
+  sum_ranks = {
+    class = { region = "rows", of_ranks = true, meeting = true, in_place = true },
+    operands = { "x", "ids" }, optional = { ids = true }, attributes = {}, shape = same,
+    equation = "the sum of all ranks' x; with ids, of the rows whose ids are the rank's own",
+    integers = { ids = true }, arithmetic = 1,
+  },
+  gather_ranks = {
+    class = { region = "rows", of_ranks = true, meeting = true },
+    operands = { "x" }, attributes = { "first" },
+    shape = function(a, x) return with_last(x.shape, math.tointeger(tonumber(a.first:match("%d+$")))) end,
+    equation = "the columns of all ranks' x, one rank after the other",
+    arithmetic = 0,
   },
   add = {
     class = { region = "rows", takes_epilogue = true, epilogue = true },

@@ -8,6 +8,7 @@
 --              an integer that only a call knows; footprint(constants): the elements it may touch (footprint.lua)
 --              type: of its elements (types.lua), if not f32. optional: the operand may be absent, and is NULL then
 --              touched(constants): the number of elements that it reads, if fewer than its footprint
+--   meets      true if its body takes the ranks that compute the model together, `ranks`
 --   whole_vectors   true if open columns of a tile of scores are whole vectors for it, the last of them masked
 --   cost       cost(constants), in operations of a product that take as long; precise enough to divide work before
 --              anything runs. Measured once on AVX-512, where a core does 64 per cycle; tests/bench/elementary.c
@@ -20,6 +21,7 @@
 local activations = require("data.activations").by_name
 local footprint = require("data.footprint")
 local of_integers = require("data.steps_integers")
+local of_ranks = require("data.steps_ranks")
 local of_scale_blocks = require("data.steps_scaled")
 local types = require("data.types")
 local words = require("common.words")
@@ -575,6 +577,9 @@ for _, type in ipairs(types.of_weights) do
     }
   end
 end
+
+-- Meetings of ranks.
+for name, entry in pairs(of_ranks) do steps.rows[name] = entry end
 
 -- Rows as int8 in scale blocks, and look-ups in tables of weights in scale blocks.
 for name, entry in pairs(of_scale_blocks) do steps.rows[name] = entry end

@@ -11,6 +11,7 @@ local emit_descriptor = require("passes.emit.descriptor")
 local forms = require("kernels.forms")
 local functions = require("passes.emit.functions")
 local emit_lengths = require("passes.emit.lengths")
+local emit_ranks = require("passes.emit.ranks")
 local emit_module = require("passes.emit.module")
 local emit_picture = require("passes.emit.picture")
 local emit_roof = require("passes.emit.roof")
@@ -201,7 +202,8 @@ local function values_of(state)
       .. (primary.graph.smoothing and " with factors " .. state.factors.hash or ""),
     smoothing = smoothing_text(state),
     precision = scale_blocks.text_of(spec.precision, spec.weights), flushes = flushes(state),
-    embeds = state.embeds or false, thousands = words.thousands, pcfiledir = "${pcfiledir}",
+    meets = (spec.ranks or 1) > 1, embeds = state.embeds or false, thousands = words.thousands,
+    pcfiledir = "${pcfiledir}",
     series = version.generator:match("^%d+%.%d+"), here = "${CMAKE_CURRENT_LIST_DIR}",
     module = reserved_python.module(spec.name),
     instead = state.instead or false, has_tiles = targets.by_name[spec.target].has_tiles or false,
@@ -310,17 +312,18 @@ local function first_with(builds, name, values)
   end
 end
 
--- Returns the values of the files that all targets share, over those of the first. Operations, checkpoints and the
--- order of weights do not depend on the target.
-local function model_values(state, builds)
+-- Finds the lists that several targets share; operations, checkpoints and the order of weights do not depend on the
+-- target. Returns the values of the first, and the most bytes of an arena and of weights.
+local function join_targets(builds)
   local first, most = builds[1], { arena_bytes = 0, weight_bytes = 0 }
-  for _, build in ipairs(builds) do
+  for i, build in ipairs(builds) do
     for name, bytes in pairs(most) do most[name] = math.max(bytes, build[name]) end
+    build.has_tables, build.tables, build.is_whole = i == 1, "", false
     build.tensors_of = first_with(builds, "tensor_rows", build)
     build.weights_of = first_with(builds, "weight_rows", build)
     build.packings_of = first_with(builds, "packing_rows", build)
-    for i, entry in ipairs(build.entries) do
-      assert(table.concat(entry.op_rows) == table.concat(first.entries[i].op_rows), "operations differ by target")
+    for number, entry in ipairs(build.entries) do
+      assert(table.concat(entry.op_rows) == table.concat(first.entries[number].op_rows), "operations differ by target")
     end
     for _, each in ipairs(builds) do
       if each.target == build.instead then build.instead_descriptor = each.descriptor end
@@ -329,13 +332,28 @@ local function model_values(state, builds)
       assert(first_with(builds, name, build) == first.build_suffix, name .. " differ by target")
     end
   end
+  return first, most
+end
+
+-- Returns the values of the files that all targets, or all ranks, share, over those of the first.
+local function model_values(state, builds)
+  local first, most, of_ranks
+  if state.whole then
+    first, most, of_ranks = emit_ranks.join(state, builds, { described = emit_descriptor.values, with = with,
+      parameters = parameters_of })
+  else
+    first, most = join_targets(builds)
+    of_ranks = { targets = builds, divided = false, rank_runs = false }
+  end
   local logits = first.continues and first.described.continued.output
   local state_floats = 0
-  for _, build in ipairs(first.continues and builds or {}) do
+  for _, build in ipairs(first.continues and of_ranks.targets or {}) do
     state_floats = math.max(state_floats, build.described.continued.state_floats)
   end
   local windows = first.continues and #first.described.continued.windows > 0
-  return with(first, { targets = builds, windows = windows, call_rows = state.spec.call_rows or false,
+  return with(first, { targets = of_ranks.targets, coded = builds, divided = of_ranks.divided,
+    rank_runs = of_ranks.rank_runs, has_variants = not of_ranks.divided and #builds > 1, windows = windows,
+    call_rows = state.spec.call_rows or false,
     vocab = state.spec.input.vocab, sequences = state.spec.sequences or false,
     generation = emit_generation.values(state.spec),
     state_bytes = types.bytes(state_floats, "f32"),
@@ -359,7 +377,14 @@ local function add_operations(add, values)
 end
 
 local function add_program(add, build, values, shared)
-  add(values.own .. "_program.c", "program.c.in", with(values, { has_text = shared.has_text and values.is_first,
+  local programs, traces = {}, {}
+  for i, of in ipairs(shared.divided and values.ranks or { values }) do
+    programs[i] = { descriptor = of.descriptor, suffix = shared.divided and of.build_suffix or values.program_suffix }
+  end
+  for i, entry in ipairs(values.entries) do traces[i] = "whole_trace" .. entry.suffix end
+  add(values.own .. "_program.c", "program.c.in", with(values, { own_programs = programs, divided = shared.divided,
+    has_variants = shared.has_variants, whole_traces = table.concat(traces, ", "),
+    has_text = shared.has_text and values.is_first,
     has_pictures = shared.has_pictures and values.is_first,
     has_generation = values.continues and values.is_first,
     targets = shared.targets }))
@@ -376,7 +401,7 @@ function emit.run(state)
   local values, name = model_values(state, builds), state.spec.name
   add(name .. ".h", "model.h.in", values)
   for _, build in ipairs(builds) do add_operations(add, build) end
-  add(name .. "_model.c", "model.c.in", with(values, builds[1].described))
+  add(name .. "_model.c", "model.c.in", with(values, values.targets[1].described))
   for i, build in ipairs(state.builds) do add_program(add, build, builds[i], values) end
   if state.embeds then add(name .. "_weights.c", "weights.c.in", values) end
   add(name .. ".pc", "model.pc.in", values)

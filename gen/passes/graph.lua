@@ -55,14 +55,19 @@ local function residual(self, x, norm_path, sum_path, part)
   return self.spec.norm == "post" and self:norm(norm_path, y) or y
 end
 
--- Returns x + attention(x) + feed-forward(x).
+-- Returns x + attention(x) + feed-forward(x). Ranks add both parts first, so that one meeting sums them.
 local function parallel(self, path, index, x)
   local spec = self.spec
   local normed = spec.parallel == "one_norm" and self:norm(path .. ".norm1", x) or nil
   local y = branch(self, x, path .. ".norm1", function(z) return attention.self(self, path, index, z) end, normed)
-  if spec.residual then y = self:op("add", path .. ".attn.sum", { a = y, b = x }) end
+  local is_divided = (self.model.ranks or 1) > 1 and spec.d_ff > 0
+  local function with_input(of)
+    return spec.residual and self:op("add", path .. ".attn.sum", { a = of, b = x }) or of
+  end
+  if not is_divided then y = with_input(y) end
   if spec.d_ff == 0 then return y end
   local z = branch(self, x, path .. ".norm2", function(each) return feed_forward(self, path .. ".ff", each) end, normed)
+  if is_divided then return with_input(self:op("add", path .. ".ff.sum", { a = z, b = y })) end
   return self:op("add", path .. ".ff.sum", { a = z, b = y })
 end
 

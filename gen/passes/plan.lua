@@ -113,10 +113,11 @@ local function attention_region(state, region, list, at, uses)
 end
 
 -- Gives a region of rows one block, which a loop repeats: over the rows of a call, or over its sequences where there
--- is a row for each.
+-- is a row for each. A meeting takes all rows of a call.
 local function open_blocks(state, region, main)
   local most, parameters = state.spec.call_rows, main and main.parameters or state.plan.parameters
   local count, is_of_rows = math.min(most, parameters.token_block), region.rows == state.spec.seq
+  if region.is_meeting then count = most end
   assert(is_of_rows or region.rows == 1, "rows that are neither of tokens nor of sequences")
   region.loop = { form = is_of_rows and "rows" or "pooled", step = count, count = (most + count - 1) // count }
   region.blocks = { { first = 0, count = count, row_blocks = { { first = 0, count = count } } } }
@@ -126,10 +127,11 @@ end
 -- whole-sequence ops.
 local function regions_of(state, list, uses, segment)
   local regions = {}
-  local function region(kind, rows)
+  local function region(kind, rows, is_meeting)
     local last = regions[#regions]
-    if kind == "rows" and last and last.kind == "rows" and last.rows == rows then return last end
-    regions[#regions + 1] = { kind = kind, fusions = {}, rows = rows }
+    local is_alone = is_meeting or last and last.is_meeting
+    if kind == "rows" and last and last.kind == "rows" and last.rows == rows and not is_alone then return last end
+    regions[#regions + 1] = { kind = kind, fusions = {}, rows = rows, is_meeting = is_meeting }
     return regions[#regions]
   end
   local i = 1
@@ -139,7 +141,7 @@ local function regions_of(state, list, uses, segment)
     if kind == "rows" then
       local epilogue, ends = grouping.epilogue(list, i, uses)
       local rows = grouping.rows(op, segment)
-      local r = region("rows", rows)
+      local r = region("rows", rows, ops.class(op).meeting)
       r.fusions[#r.fusions + 1] = fusion_of(state, op, epilogue, ends, rows)
       i = i + 1 + #epilogue + #ends
     elseif kind == "attention" then
@@ -157,9 +159,11 @@ local function regions_of(state, list, uses, segment)
     if r.kind == "rows" and state.spec.any then
       open_blocks(state, r, main)
     elseif r.kind == "rows" then
-      r.blocks = divide.blocks(r.rows, main and main.parameters.token_block or state.plan.parameters.token_block)
+      local most = main and main.parameters.token_block or state.plan.parameters.token_block
+      r.blocks = divide.blocks(r.rows, r.is_meeting and r.rows or most)
       for _, block in ipairs(r.blocks) do
-        block.row_blocks = divide.row_blocks(block.first, block.count, state.plan.parameters.row_block)
+        block.row_blocks = divide.row_blocks(block.first, block.count,
+          r.is_meeting and r.rows or state.plan.parameters.row_block)
       end
     end
   end

@@ -29,6 +29,7 @@ local output = require("passes.validate.output")
 local pictures = require("passes.validate.pictures")
 local precision = require("passes.validate.precision")
 local projections = require("passes.validate.projections")
+local ranks = require("passes.validate.ranks")
 local readers = require("passes.validate.readers")
 local sizes = require("passes.validate.sizes")
 local targets_of = require("passes.validate.targets_of")
@@ -449,6 +450,7 @@ local function add_entries(say, raise, build, description, list)
     context.resolve(say, spec)
     raise()
     sizes.resolve(say, spec, family.is_listed)
+    ranks.check(say, spec)
     raise()
     if i == #list then longest = spec end
     local suffix = sizes.suffix(description, spec)
@@ -506,6 +508,10 @@ function validate.run(state)
   local names = targets_of(say, of_target, description.target, state.host, wanted)
   description = with_lengths(state, aimed(description, names[1]))
   local list = sizes.entries(say, description)
+  if #names > 1 and description.ranks ~= nil and description.ranks ~= 1 then
+    say("target", "a list does not go with ranks; give one")
+    raise()
+  end
   if not list then raise() end
   state.target_names, state.builds = names, {}
   for i, name in ipairs(names) do

@@ -288,6 +288,30 @@ typedef struct {
   double (*own)(void), (*other)(void);
 } attn2c_rival;
 
+/* The place of a rank's weight in the whole model's, which has `columns` columns (the product of all axes but
+ * the first). */
+typedef struct {
+  int64_t row, column, columns;
+  int is_zero; /* 1: another rank adds the weight; this one has zeros in its place */
+} attn2c_slice;
+
+/* How ranks divide a tensor of the whole model. */
+typedef struct {
+  int axis; /* the rank's elements of this axis are first[rank] to first[rank + 1] - 1; or one of: */
+#define ATTN2C_UNDIVIDED (-1) /* every rank has all of it */
+#define ATTN2C_TERMS     (-2) /* the tensor is the sum of all ranks' */
+  int own;                    /* index into the tensors of a rank, the same for all of them */
+  const int64_t *first;       /* [ranks + 1]; NULL for an axis below 0 */
+} attn2c_division;
+
+/* A model that is divided among ranks, each of which has a descriptor of its own. */
+typedef struct {
+  int count; /* of ranks */
+  const struct attn2c_descriptor *whole;
+  const struct attn2c_descriptor *const *ranks;
+  const attn2c_division *divisions; /* one per tensor of the whole */
+} attn2c_divided;
+
 typedef struct attn2c_descriptor {
   const char *name, *generator, *description, *description_hash, *target;
   const char *checkpoint; /* name of the checkpoint folder that the model was built from, or NULL */
@@ -329,6 +353,10 @@ typedef struct attn2c_descriptor {
    * are the same. NULL: this one alone. */
   const struct attn2c_descriptor *const *variants;
   const attn2c_rival *rival; /* NULL: none */
+  /* The whole model, which no process runs alone, and each rank have it; NULL: one process has the model. */
+  const attn2c_divided *divided;
+  int rank;                   /* of divided->ranks; 0 for others */
+  const attn2c_slice *slices; /* one per weight of a rank; NULL for others */
   int (*is_right)(void); /* compares the target's instructions with plain C; NULL: they are taken as right */
 } attn2c_descriptor;
 
@@ -398,6 +426,12 @@ typedef struct {
   const attn2c_lengths *lengths; /* used if the model has none; NULL there too: a call has an entry's size */
   const attn2c_roofs *roofs;     /* NULL: none */
 } attn2c_program;
+
+/* Runs the trace of the caller's rank, and gathers all tensors of a call of entry number `entry` of the whole
+ * model in call->arena, of twice `floats`; all ranks do so together. `floats` after an element that is a sum
+ * of the ranks' terms is the sum of their magnitudes. programs: those of the ranks (check/ranks_trace.c). */
+int attn2c_ranks_trace(const attn2c_call *call, const attn2c_program *const *programs, int entry,
+                       int64_t floats);
 
 /* Functions that read the structs above. */
 

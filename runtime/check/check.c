@@ -117,6 +117,7 @@ int attn2c_check_run(const attn2c_check_job *job, attn2c_run run, float *arena, 
                             .in = job->inputs,
                             .out = outputs,
                             .team = job->team,
+                            .ranks = job->model->ranks,
                             .sequences = job->sequences             ? job->sequences
                                          : job->descriptor->is_open ? &whole
                                                                     : NULL};
@@ -160,6 +161,27 @@ void attn2c_check_settle_hidden(const attn2c_check_job *job, const attn2c_op *op
       want[i] = 0;
 }
 
+/* True if every rank has a term of a tensor. */
+static int is_of_terms(const attn2c_check_job *job, int tensor) {
+  const attn2c_divided *divided = job->descriptor->divided;
+  return divided && tensor >= 0 && divided->divisions[tensor].axis == ATTN2C_TERMS;
+}
+
+/* Allows a sum of two tensors of which ranks have terms the error of another order: each rank adds its own
+ * terms first. */
+static void allow_terms(const attn2c_check_job *job, const attn2c_op *op, float *allowed) {
+  const attn2c_tensor *shape = tensor_of(job, op->result);
+  const int64_t width = attn2c_reference_width(shape), elements = attn2c_elements(shape);
+  const double unit = 2 * (job->descriptor->divided->count + 1) * 0x1p-24;
+  for (int operand = 0; operand < 2; operand++) {
+    int64_t leading_dimension;
+    const float *terms = attn2c_check_trace_find(&job->trace, op->operands[operand], &leading_dimension);
+    const float *magnitudes = terms + job->trace.floats / 2;
+    for (int64_t i = 0; i < elements; i++)
+      allowed[i] += (float)(unit * magnitudes[i / width * leading_dimension + i % width]);
+  }
+}
+
 /* Judges a float result; its operands and the reference's result are in job->tensors. */
 static int judge_floats(attn2c_check_job *job, const attn2c_op *op, float *allowed,
                         attn2c_comparison *comparison) {
@@ -168,6 +190,8 @@ static int judge_floats(attn2c_check_job *job, const attn2c_op *op, float *allow
   const float *got = attn2c_check_trace_find(&job->trace, op->result, &leading_dimension);
   float *want = job->tensors[op->result];
   int status = attn2c_tolerance_op(job->descriptor, op, job->tensors, allowed, job->message);
+  if (status == ATTN2C_OK && is_of_terms(job, op->operands[0]) && is_of_terms(job, op->operands[1]))
+    allow_terms(job, op, allowed);
   if (status == ATTN2C_OK) status = attn2c_check_settle_masked(job, op, got, leading_dimension, want);
   if (status != ATTN2C_OK) return status;
   attn2c_check_settle_hidden(job, op, got, leading_dimension, want);
@@ -464,7 +488,7 @@ static void free_all(void **pointers, int count) {
 
 /* Gives the job of a model that continues the memory of a state. */
 static int begin_calls(attn2c_check_sequence *calls, attn2c_check_job *job) {
-  const attn2c_continued *of = job->descriptor->continued;
+  const attn2c_continued *of = job->model->descriptor->continued;
   const int status = attn2c_check_call_begin(calls, job);
   if (status != ATTN2C_OK) return status;
   const int64_t sequences = of->sequences < ATTN2C_CHECK_SEQUENCES ? of->sequences : ATTN2C_CHECK_SEQUENCES;

@@ -166,6 +166,16 @@ static int check_end(script *s) {
   return status == ATTN2C_OK ? report(s, "after a refusal") : status;
 }
 
+/* Returns the number that a tensor of the whole model has in the context's, which may be one of several
+ * ranks, and the first column that this rank has. */
+static int own_tensor(const script *s, int number, int64_t *column) {
+  const attn2c_divided *divided = s->job->descriptor->divided;
+  *column = divided && divided->divisions[number].first
+                ? divided->divisions[number].first[s->job->model->descriptor->rank]
+                : 0;
+  return divided ? divided->divisions[number].own : number;
+}
+
 /* Writes what the state keeps of a head of sequence 0 into rows of its tensor, `all` floats apart. */
 static void read_kept(const script *s, const attn2c_state_part *kept, float *rows, int64_t all) {
   const int64_t page = s->of->page, width = kept->page_floats / page;
@@ -187,8 +197,10 @@ static int compare_kept(script *s, int number, const float *want) {
   float *rows = attn2c_reference_allocate(shape);
   if (!rows) return attn2c_check_no_memory(job, shape->name);
   memcpy(rows, want, (size_t)(s->count * all) * sizeof *rows);
+  int64_t column;
+  const int own = own_tensor(s, number, &column);
   for (int i = 0; i < s->of->kept_count; i++)
-    if (s->of->kept[i].tensor == number) read_kept(s, &s->of->kept[i], rows, all);
+    if (s->of->kept[i].tensor == own) read_kept(s, &s->of->kept[i], rows + column, all);
   attn2c_comparison comparison;
   char name[128];
   attn2c_compare(shape, want, rows, all, &tolerance, &comparison);
@@ -201,8 +213,10 @@ static int compare_kept(script *s, int number, const float *want) {
 /* A guide of the reference, which compares the results that the state keeps. */
 static int see_result(void *of_script, const attn2c_op *op, void *const *tensors) {
   script *s = of_script;
+  int64_t column;
+  const int own = own_tensor(s, op->result, &column);
   for (int i = 0; i < s->of->kept_count; i++)
-    if (s->of->kept[i].tensor == op->result) return compare_kept(s, op->result, tensors[op->result]);
+    if (s->of->kept[i].tensor == own) return compare_kept(s, op->result, tensors[op->result]);
   return ATTN2C_OK;
 }
 
@@ -264,7 +278,7 @@ static int64_t tokens_of(const attn2c_continued *of, int64_t context) {
 }
 
 int attn2c_check_continued(attn2c_check_job *job) {
-  const attn2c_continued *of = job->descriptor->continued;
+  const attn2c_continued *of = job->model->descriptor->continued;
   const int64_t context = job->descriptor->lengths->sizes[0].seq;
   script s = {.job = job, .of = of, .ids = job->inputs[0], .count = tokens_of(of, context)};
   attn2c_random_integers(job->seed, "calls", s.drawn, MOST_CALLS, 0, 1 << 20);

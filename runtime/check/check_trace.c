@@ -94,10 +94,15 @@ static int in_arena(const attn2c_check_trace *trace, int tensor) {
 /* Outputs stay NaN even if they are scores or weights: a caller's memory must be written in full. */
 void attn2c_check_trace_fill(const attn2c_check_trace *trace) {
   const attn2c_entry *entry = trace->entry;
-  attn2c_check_fill(trace->arena, trace->floats);
   for (int output = 0; output < entry->output_count; output++)
     attn2c_check_fill(trace->outputs[output],
                       attn2c_elements(&trace->model->tensors[entry->outputs[output]]));
+  attn2c_check_trace_fill_arena(trace);
+}
+
+void attn2c_check_trace_fill_arena(const attn2c_check_trace *trace) {
+  const attn2c_entry *entry = trace->entry;
+  attn2c_check_fill(trace->arena, trace->floats);
   for (int number = 0; number < entry->op_count; number++) {
     const attn2c_op *scores;
     attn2c_masked masked = attn2c_check_masked(entry, number, &scores);

@@ -1,5 +1,5 @@
 /* versions.h - the headers whose macros tell a build the versions of its libraries. No code includes this
- * file. ATTN2C_WITH_LIBXSMM, _TEXT and _PICTURES say which libraries the model is linked with. */
+ * file. ATTN2C_WITH_LIBXSMM, _TEXT, _PICTURES and _MPI say which libraries the model is linked with. */
 #include <jansson.h>
 #include <limits.h>
 #ifdef ATTN2C_WITH_LIBXSMM
@@ -9,6 +9,9 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 #include <utf8proc.h>
+#endif
+#ifdef ATTN2C_WITH_MPI
+#include <mpi.h>
 #endif
 #ifdef ATTN2C_WITH_PICTURES
 #include <stdio.h>

@@ -114,13 +114,17 @@ static double alibi_slope(int64_t h, int64_t heads) {
   return exp2(-8.0 * (double)(2 * (h - power) + 1) / (double)(2 * power));
 }
 
-/* y[h][d] = -(slope of h) |d + first| */
+/* y[h][d] = -(slope of h) |d + first|; of all heads, or of the heads of a rank, which has the number of its
+ * first head and of all heads after `first`. */
 static int fill_alibi(words *from, const attn2c_tensor *tensor, float *values) {
   int64_t first = next_integer(from);
+  const int is_part = !at_end(from);
+  const int64_t before = is_part ? next_integer(from) : 0, all = is_part ? next_integer(from) : 0;
   if (!at_end(from) || tensor->rank != 2) return 0;
   int64_t heads = tensor->shape[0], distances = tensor->shape[1];
+  if (is_part && (before < 0 || before + heads > all)) return 0;
   for (int64_t h = 0; values && h < heads; h++) {
-    double slope = alibi_slope(h, heads);
+    double slope = alibi_slope(before + h, is_part ? all : heads);
     for (int64_t d = 0; d < distances; d++)
       values[h * distances + d] = (float)(-slope * fabs((double)(d + first)));
   }

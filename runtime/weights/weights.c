@@ -373,6 +373,20 @@ static int read_projected(attn2c_source *source, int index, int64_t first, int64
   return status;
 }
 
+/* Makes rows of a random weight: those of the whole model's weight, of which a rank has a part. */
+static void read_random(const attn2c_source *source, int index, int64_t first, int64_t count, int64_t columns,
+                        float *values) {
+  const attn2c_weight *weight = &source->model->weights[index];
+  const char *name = source->model->tensors[weight->tensor].name;
+  const attn2c_slice whole = {0, 0, columns, 0};
+  const attn2c_slice *of = source->model->slices ? &source->model->slices[index] : &whole;
+  const int64_t together = of->columns == columns ? count : 1; /* rows that follow each other */
+  for (int64_t row = 0; row < count; row += together)
+    attn2c_random_part(source->seed, name, (of->row + first + row) * of->columns + of->column,
+                       values + row * columns, together * columns, weight->random_mean,
+                       weight->random_deviation);
+}
+
 /* Reads rows of a weight as they are stored, in a file or by a formula. */
 static int read_plain(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
                       attn2c_message *message) {
@@ -385,9 +399,12 @@ static int read_plain(attn2c_source *source, int index, int64_t first, int64_t c
     attn2c_say(message, "%s: a constant can only be read as a whole", tensor->name);
     return ATTN2C_USAGE;
   }
+  if (source->model->slices && source->model->slices[index].is_zero) {
+    memset(values, 0, (size_t)(count * row) * sizeof *values);
+    return ATTN2C_OK;
+  }
   if (!source->file) {
-    attn2c_random_part(source->seed, tensor->name, first * row, values, count * row, weight->random_mean,
-                       weight->random_deviation);
+    read_random(source, index, first, count, row, values);
     return ATTN2C_OK;
   }
   for (int v = 0; v < weight->view_count; v++) {

@@ -14,6 +14,7 @@ local AR, OBJCOPY = { of = "ar" }, { of = "objcopy" }
 local RUNTIME, INPUTS, RESULT = { of = "runtime" }, { of = "inputs" }, { of = "result" }
 local SOURCE, WEIGHTS, MAPS = { of = "source" }, { of = "weights" }, { of = "maps" }
 local JANSSON = { of = "jansson" }
+local MPI_FLAGS, MPI_LIBRARIES = { of = "mpi_flags" }, { of = "mpi_libraries" }
 
 -- Flags of all compilations. Each function has its own section, so that a static program has only those that it calls.
 local plain = { "-std=c11", "-g0", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden", "-ffunction-sections",
@@ -69,6 +70,9 @@ end
 local of_answers = words.set { "program/text_answer.c", "program/text_json_line.c", "program/text_safe.c",
   "program/text_similar.c" }
 
+-- True if a source is part of models that are divided among ranks alone.
+local function is_of_ranks(source) return source:match("^ranks/") or source:match("^%w+/ranks_") end
+
 -- True if a source is part of a model. Decoders of pictures and FOLDER/picture_*.c are only for models that take
 -- pictures. Tokenizers and the program's functions on text (FOLDER/text_*.c) are only for
 -- models that take text, chat/ for those with a chat template, samplers and the program's functions that generate
@@ -81,7 +85,7 @@ local function is_wanted(source, providers, options)
   if source:match("^picture/") or source:match("^%w+/picture_") then return options.has_pictures end
   if source:match("^text/") or source:match("^%w+/text_") then return options.has_text end
   if source:match("^chat/") then return options.has_chat end
-  if source:match("^ranks/") or source:match("^%w+/ranks_") then return options.has_ranks end
+  if is_of_ranks(source) then return options.has_ranks end
   local provider = source:match("^model/kernels_(.*)%.c$")
   return provider == nil or provider == providers.library or provider == providers.program
 end
@@ -99,7 +103,7 @@ local function runtime_objects(providers, runtime_sources, options)
   for _, source in ipairs(runtime_sources) do
     if is_wanted(source, providers, options) then
       list[#list + 1] = object("runtime", source, { of_source[source] or flags[source:match("^%w+")] or "-O2",
-        "-fopenmp-simd", defined_by(source, providers, options.is_static) })
+        "-fopenmp-simd", defined_by(source, providers, options.is_static), is_of_ranks(source) and MPI_FLAGS or {} })
     end
   end
   return list
@@ -199,6 +203,7 @@ local function versions_job(spec, provider, options)
     is_read = true, commands = { { CC, plain, jansson_header, CFLAGS,
       provider == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {},
       options.has_text and "-DATTN2C_WITH_TEXT" or {}, options.has_pictures and "-DATTN2C_WITH_PICTURES" or {},
+      options.has_ranks and { "-DATTN2C_WITH_MPI", MPI_FLAGS } or {},
       "-E", "-dM", INPUTS, "-o", RESULT } } }
 end
 
@@ -263,7 +268,7 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
   local providers = options.providers or { library = "c", program = "c" }
   local runtime = runtime_objects(providers, runtime_sources, options)
   local shipped, program = model_objects(spec, builds, entries, options)
-  local of_text = options.has_text and text_libraries or {}
+  local of_text = { options.has_text and text_libraries or {}, options.has_ranks and MPI_LIBRARIES or {} }
   local whole = "lib" .. name .. ".o"
   local linked_in = embed and { { name = name .. "_weights.o" } } or {}
   local function program_job(job_name, weights, more, archive, static)
@@ -351,7 +356,8 @@ end
 --- Returns the compiler flags that sources are compiled with: each different list as a text, in order.
 function recipe.flags(jobs, cflags)
   local list, is_there = {}, {}
-  local of = { compiler = {}, cflags = cflags, runtime = "runtime", inputs = {}, result = {}, source = {}, maps = {} }
+  local of = { mpi_flags = {},
+    compiler = {}, cflags = cflags, runtime = "runtime", inputs = {}, result = {}, source = {}, maps = {} }
   for _, job in ipairs(jobs) do
     for _, command in ipairs(job.source and job.source:match("%.c$") and job.commands or {}) do
       if command[1] == CC then
@@ -364,14 +370,16 @@ function recipe.flags(jobs, cflags)
   return list
 end
 
---- Returns the words of a command as a flat list. `of` maps a placeholder's name to its word or list of words.
+--- Returns the words of a command as a flat list. `of` maps a placeholder's name to its word or list of words, or to a
+--- function that returns these.
 function recipe.words(command, of)
   local list = {}
   local function add(word)
     if type(word) ~= "table" then
       list[#list + 1] = word
     elseif word.of then
-      add(assert(of[word.of], word.of))
+      local meant = assert(of[word.of], word.of)
+      add(type(meant) == "function" and meant() or meant)
     else
       for _, each in ipairs(word) do add(each) end
     end

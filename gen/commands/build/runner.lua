@@ -50,7 +50,9 @@ local function meanings(self, job, work)
   for i, name in ipairs(job.inputs or {}) do
     inputs[i] = work and self.results[name].path or name .. " " .. self.results[name].sum
   end
-  return { compiler = work and tools.compiler or "<compiler>", cflags = tools.cflags, ldflags = tools.ldflags,
+  local function mpi(option) return function() return tools.mpi(option) end end
+  return { mpi_flags = mpi("--cflags"), mpi_libraries = mpi("--libs"),
+    compiler = work and tools.compiler or "<compiler>", cflags = tools.cflags, ldflags = tools.ldflags,
     ar = work and tools.ar or "<ar>", objcopy = work and tools.objcopy or "<objcopy>",
     maps = maps_of(self, job, work), runtime = work and self.folders.runtime or "<runtime>", inputs = inputs,
     jansson = work and tools.library("libjansson.a") or "-l:libjansson.a", weights = self.weights,

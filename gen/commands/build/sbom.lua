@@ -25,19 +25,22 @@ function sbom.versions(text)
   local compiler_name = macros.__clang__ and "clang" or macros.__GNUC__ and "gcc" or "cc"
   return { compiler = macros.__VERSION__, compiler_name = compiler_name,
     glibc = joined("__GLIBC__", "__GLIBC_MINOR__"), jansson = macros.JANSSON_VERSION,
+    openmpi = joined("OMPI_MAJOR_VERSION", "OMPI_MINOR_VERSION", "OMPI_RELEASE_VERSION"),
     libxsmm = macros.LIBXSMM_CONFIG_VERSION, pcre2 = joined("PCRE2_MAJOR", "PCRE2_MINOR"),
     libpng = macros.PNG_LIBPNG_VER_STRING, zlib = macros.ZLIB_VERSION, ["libjpeg-turbo"] = macros.LIBJPEG_TURBO_VERSION,
     utf8proc = joined("UTF8PROC_VERSION_MAJOR", "UTF8PROC_VERSION_MINOR", "UTF8PROC_VERSION_PATCH") }
 end
 
 local licenses = {
-  attn2c = "MIT", libxsmm = "BSD-3-Clause", jansson = "MIT", utf8proc = "MIT AND Unicode-DFS-2015",
+  attn2c = "MIT", openmpi = "BSD-3-Clause", libxsmm = "BSD-3-Clause", jansson = "MIT",
+  utf8proc = "MIT AND Unicode-DFS-2015",
   libpng = "libpng-2.0", zlib = "Zlib", ["libjpeg-turbo"] = "IJG AND BSD-3-Clause",
   pcre2 = "BSD-3-Clause", glibc = "LGPL-2.1-or-later", gcc = "GPL-3.0-or-later WITH GCC-exception-3.1",
   clang = "Apache-2.0 WITH LLVM-exception",
 }
 
 local homes = {
+  openmpi = "https://www.open-mpi.org/",
   libxsmm = "https://github.com/libxsmm/libxsmm", jansson = "https://github.com/akheron/jansson",
   utf8proc = "https://github.com/JuliaStrings/utf8proc", pcre2 = "https://github.com/PCRE2Project/pcre2",
   libpng = "http://www.libpng.org/pub/png/libpng.html", zlib = "https://zlib.net/",
@@ -74,6 +77,8 @@ local function links_of(facts, kind)
   for _, name in ipairs(facts.has_pictures and kind == "program" and { "libpng", "libjpeg-turbo", "zlib" } or {}) do
     list[#list + 1] = { name, how }
   end
+  -- no macro has the name of another MPI
+  if facts.has_ranks then list[#list + 1] = { facts.versions.openmpi and "openmpi" or "mpi", how } end
   list[#list + 1] = { facts.versions.glibc and "glibc" or "libc", how } -- no macro has the version of another C library
   return list
 end
@@ -93,7 +98,7 @@ function sbom.text(facts)
     if is_there[name] then return end
     is_there[name] = true
     local part = package(name, name, more or {})
-    part.versionInfo, part.licenseDeclared, part.homepage = number, licenses[name], homes[name]
+    part.versionInfo, part.licenseDeclared, part.homepage = number, licenses[name] or "NOASSERTION", homes[name]
     packages[#packages + 1] = part
   end
   for _, output in ipairs(facts.outputs) do

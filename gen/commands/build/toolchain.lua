@@ -65,6 +65,22 @@ local function tool(name, prefixes)
   return name
 end
 
+-- Returns a function (option) that asks pkg-config for MPI's flags; it asks once for each option.
+local function asks_for_mpi()
+  local known = {}
+  return function(option)
+    if not known[option] then
+      local path = process.find("pkg-config")
+      local child = path and process.run { words = { path, option, "mpi-c" }, gather = "all" }
+      if not child or child.code ~= 0 then
+        faults.raise("io", "ranks need MPI, but pkg-config knows no mpi-c: install libopenmpi-dev and pkg-config")
+      end
+      known[option] = split(child.output)
+    end
+    return known[option]
+  end
+end
+
 --- Returns the path of this machine's own compiler, for programs that run during a command. CC, CROSS and flags are for
 --- models, which may be for another processor or C library. Faults: machine, if there is none.
 function toolchain.own()
@@ -83,6 +99,7 @@ end
 ---   identity                    a text that changes with the compiler, its flags and the environment
 ---   libraries(name)             returns a text that changes with the files of -lNAME
 ---   library(FILE)               returns a word that links the file
+---   mpi(OPTION)                 returns the words of pkg-config's OPTION for MPI in C. Faults: io, if it knows none
 function toolchain.new(environment)
   environment = environment or os.getenv
   local self = { compiler = split(environment("CC") or ""), cflags = split(environment("ATTN2C_CFLAGS") or ""),
@@ -119,6 +136,7 @@ function toolchain.new(environment)
   for folder in searched:gmatch("[^:]+") do folders[#folders + 1] = folder end
   function self.library(file) return library_file(folders, file) end
   function self.libraries(name) return library_text(folders, name) end
+  self.mpi = asks_for_mpi()
   return self
 end
 

@@ -1,6 +1,7 @@
 -- calls.lua: finds the function that a step calls, with its operands, and writes the call in C.
 -- A fused product calls the function that it shares with the map after it.
 local operands = require("data.operands")
+local steps = require("data.steps")
 
 local calls = {}
 
@@ -25,10 +26,13 @@ function calls.callee(step, pair) return pair and pair.name or step.function_nam
 --- True if a call takes the table of libxsmm's kernels.
 function calls.takes_kernels(step, pair) return (pair or step).takes_kernels or false end
 
+--- True if a call takes the ranks that compute the model together.
+function calls.takes_ranks(step) return step.form == "row" and steps.rows[step.fn].meets or false end
+
 --- Returns a call as C; list: its operands as C. Open sizes follow them.
 function calls.text(step, pair, list)
   operands.each_open(step, function(name) list[#list + 1] = step.sizes[name] end)
-  local kernels = calls.takes_kernels(step, pair) and "k, " or ""
+  local kernels = calls.takes_kernels(step, pair) and "k, " or calls.takes_ranks(step) and "ranks, " or ""
   return ("%s(%s%s);"):format(calls.callee(step, pair), kernels, table.concat(list, ", "))
 end
 

@@ -2,7 +2,7 @@
 -- The list has each distinct product without its epilogue, each product of attention and each row operation, with the
 -- number of times that a call runs it. All but the first become thunks on scratch memory.
 local c = require("common.c")
-local call_text = require("passes.common.calls").text
+local calls_of = require("passes.common.calls")
 local footprint = require("data.footprint")
 local operands = require("data.operands")
 local programs = require("passes.common.programs")
@@ -45,7 +45,7 @@ local function own_of(state, fusion, region)
     local function of(type, pointer) return type == "f32" and pointer or ("(%s *)%s"):format(types.c(type), pointer) end
     local w, x, y = of(k.types.a, "w"):gsub("^%(", "(const "), of(k.types.b, "x"):gsub("^%(", "(const "),
       of(k.types.c, "y")
-    calls[#calls + 1] = call_text(step, nil, { c.behind(w, types.elements(a.offset - first, k.types.a)),
+    calls[#calls + 1] = calls_of.text(step, nil, { c.behind(w, types.elements(a.offset - first, k.types.a)),
       c.behind(x, row * k.ldb), c.behind(y, row * k.ldc + (columns and column or 0)) })
     takes_kernels = takes_kernels or step.takes_kernels
     column = column + fusion.panels.widths[panel]
@@ -110,7 +110,7 @@ local function row_of(step)
   local k = step.form == "product" and step.kernel
   return { name = k and ("attention %d x %d x %d"):format(k.m, k.n, k.k) or step.function_name,
     flops = c.double(k and 2.0 * k.m * k.n * k.k or 0.0),
-    call = call_text(step, nil, list),
+    call = calls_of.text(step, nil, list),
     floats = types.elements(at, "f32"), calls = 0 }
 end
 
@@ -120,7 +120,7 @@ function emit_bound.values(state)
   if state.spec.any then return { bound_products = {}, bound_candidates = {}, bound_rows = {} } end
   local rows, by_key = {}, {}
   each_call(state, function(step, times)
-    if step.form == "product" and step.region.kind ~= "attention" then return end
+    if step.form == "product" and step.region.kind ~= "attention" or calls_of.takes_ranks(step) then return end
     local key = step.function_name
     if not by_key[key] then
       by_key[key] = row_of(step)

@@ -3,6 +3,7 @@
 local all_regions = require("passes.common.regions")
 local c = require("common.c")
 local coded = require("checkpoints.coded")
+local grouping = require("passes.common.grouping")
 local ops = require("data.ops")
 local storage = require("data.storage")
 local types = require("data.types")
@@ -50,6 +51,20 @@ local function known_weight(state, name, index_of, larger)
   return nil
 end
 
+-- Returns where a tensor is in the trace's arena: its first element, and the elements from row to row. state.gathered:
+-- the first elements of tensors that all ranks have parts of.
+local function place_in_trace(state, trace, name, tensor)
+  if state.gathered then
+    local is_fewer = state.spec.context and tensor.growth[#tensor.growth] == 1
+    return state.gathered[name], is_fewer and state.spec.call_rows or (grouping.row_shape(tensor))
+  end
+  local stored = state.plan.storage[name]
+  if storage.is_traced(stored) then
+    return types.elements(trace.offsets[storage.trace_name(name)], "f32"), stored.width
+  end
+  return types.elements(trace.offsets[name], tensor.type), stored.leading_dimension
+end
+
 -- Adds an entry's tensors to the rows, and their indices to index_of[state]; adds the model's weights, which entries
 -- share, to weights = { { state, name } }.
 local function add_tensors(state, index_of, larger, rows, weights)
@@ -63,14 +78,9 @@ local function add_tensors(state, index_of, larger, rows, weights)
       if tensor.kind == "weight" or tensor.kind == "constant" then
         weights[#weights + 1] = { state = state, name = name }
       end
-      local stored = state.plan.storage[name]
       local offset, ld = -1, 0
-      if tensor.kind == "scratch" then
-        if storage.is_traced(stored) then
-          offset, ld = types.elements(trace.offsets[storage.trace_name(name)], "f32"), stored.width
-        else
-          offset, ld = types.elements(trace.offsets[name], tensor.type), stored.leading_dimension
-        end
+      if tensor.kind == "scratch" and not tensor.of_rank then
+        offset, ld = place_in_trace(state, trace, name, tensor)
       end
       rows[#rows + 1] = ("{ %s, %s, %s, %d, %s, %d, %d, %d, %d },"):format(c.string(tensor.member or name),
         kind_of(state, tensor), type_of(tensor), #tensor.shape, braces(tensor.shape), tensor.minimum or 0,
@@ -97,7 +107,7 @@ local function attribute(name, value)
 end
 
 -- Returns an entry's ops as rows; ops with the same attributes share one of the lists.
-local function op_rows(entry, index_of, lists, list_of)
+local function op_rows(entry, index_of, lists, list_of, suffix)
   local rows = {}
   for _, op in ipairs(entry.ops) do
     local parts = {}
@@ -115,8 +125,8 @@ local function op_rows(entry, index_of, lists, list_of)
     end
     while #operands < 6 do operands[#operands + 1] = -1 end
     local role = ops.class(op).role
-    rows[#rows + 1] = ("{ %s, %s, %d, %s, attributes_%d, %s, %s },"):format(c.string(op.op), c.string(op.section),
-      index_of[op.result.name], braces(operands), list_of[text], c.double(op.flops),
+    rows[#rows + 1] = ("{ %s, %s, %d, %s, attributes%s_%d, %s, %s },"):format(c.string(op.op), c.string(op.section),
+      index_of[op.result.name], braces(operands), suffix, list_of[text], c.double(op.flops),
       role and "ATTN2C_" .. role:upper() or "ATTN2C_NO_ROLE")
   end
   return rows
@@ -131,9 +141,9 @@ local function stored_number(made, stored)
   local key = table.concat(quoted, ", ") .. text
   if not made.number_of[key] then
     made.number_of[key] = #made.rows
-    made.names[#made.names + 1] = ("static const char *const names_%d[] = { %s };"):format(#made.rows,
+    made.names[#made.names + 1] = ("static const char *const names%s_%d[] = { %s };"):format(made.suffix, #made.rows,
       table.concat(quoted, ", "))
-    made.rows[#made.rows + 1] = ("{ names_%d, %s },"):format(#made.rows, text)
+    made.rows[#made.rows + 1] = ("{ names%s_%d, %s },"):format(made.suffix, #made.rows, text)
   end
   return made.number_of[key]
 end
@@ -145,8 +155,8 @@ local function view_row(view, number)
     view.column, view.columns, view.first, view.row_step, view.column_step, c.double(view.factor + 0.0))
 end
 
-local function weight_rows(weights, index_of)
-  local rows, views, stored = {}, {}, { rows = {}, names = {}, number_of = {} }
+local function weight_rows(weights, index_of, suffix)
+  local rows, views, stored = {}, {}, { rows = {}, names = {}, number_of = {}, suffix = suffix }
   for i, weight in ipairs(weights) do
     local state, path = weight.state, weight.name
     local tensor = state.graph.tensors[path]
@@ -165,12 +175,12 @@ local function weight_rows(weights, index_of)
 end
 
 -- Returns the rows of one entry.
-local function entry_of(state, index_of, lists, list_of)
+local function entry_of(state, index_of, lists, list_of, suffix)
   local entry, own = state.graph.entry, index_of[state]
   local inputs, outputs = {}, {}
   for i, name in ipairs(entry.inputs) do inputs[i] = own[name] end
   for i, name in ipairs(entry.outputs) do outputs[i] = own[name] end
-  return { op_rows = op_rows(entry, own, lists, list_of), input_list = table.concat(inputs, ", "),
+  return { op_rows = op_rows(entry, own, lists, list_of, suffix), input_list = table.concat(inputs, ", "),
     output_list = table.concat(outputs, ", "), flops_literal = c.double(entry.flops) }
 end
 
@@ -260,8 +270,23 @@ local function coding_of(spec)
   return quantised and coded.kinds[quantised] or false
 end
 
---- Returns the values of templates/model.c.in beyond the common ones; of_entries: those of each entry.
-function emit_descriptor.values(state)
+-- Returns where each weight of a rank is in the whole model's, as rows; none if nobody divides the model.
+local function slice_rows(weights)
+  local rows = {}
+  for i, weight in ipairs(weights) do
+    local tensor = weight.state.graph.tensors[weight.name]
+    local of, columns = tensor.cut or { of = tensor, axis = 1, from = 0 }, 1
+    for axis = 2, #of.of.shape do columns = columns * of.of.shape[axis] end
+    rows[i] = ("{ %d, %d, %d, %d },"):format(of.axis == 1 and of.from or 0, of.axis == 2 and of.from or 0, columns,
+      tensor.is_zero and 1 or 0)
+  end
+  return rows
+end
+
+--- Returns the values of templates/model.c.in beyond the common ones; of_entries: those of each entry. suffix: the end
+--- of the names of lists, if not all models of a file share them.
+function emit_descriptor.values(state, suffix)
+  suffix = suffix or ""
   local index_of, tensors, weights, lists, list_of = {}, {}, {}, {}, {}
   local of_entry, larger = {}, {}
   for i = #state.entries, 1, -1 do
@@ -274,16 +299,17 @@ function emit_descriptor.values(state)
   for _, list in ipairs(of_entry) do table.move(list, 1, #list, #weights + 1, weights) end
   local of_entries, unbatched = {}, false
   for i, entry in ipairs(state.entries) do
-    of_entries[i] = entry_of(entry, index_of, lists, list_of)
+    of_entries[i] = entry_of(entry, index_of, lists, list_of, suffix)
     unbatched = unbatched or has_unbatched(entry)
   end
-  local rows, views, stored = weight_rows(weights, index_of)
+  local rows, views, stored = weight_rows(weights, index_of, suffix)
   local factors, powers = factor_rows(weights)
   return { of_entries = of_entries, tensor_rows = tensors, attribute_lists = lists, weight_rows = rows,
     packing_rows = packing_rows(weights), factor_rows = factors, power_lists = powers,
     growth_rows = growth_rows(state.primary), stored_names = stored.names, stored_rows = stored.rows,
     view_rows = views, coding = coding_of(state.spec), has_unbatched = unbatched,
-    continued = continued(state.primary, index_of[state.primary]),
+    continued = continued(state.primary, index_of[state.primary]), index_of = index_of,
+    slice_rows = slice_rows(weights),
     seq_first = state.spec.layout == "seq_first" }
 end
 

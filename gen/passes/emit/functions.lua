@@ -149,6 +149,7 @@ function functions.values(fn, lanes)
     local form = steps.rows[step.fn]
     local body = steps.fill(form.body, operands.named(step.constants))
     for _, name in ipairs(absent) do body = body:gsub("([%(, ])" .. name .. "([,%)])", "%1NULL%2") end
+    if form.meets then table.insert(formal, 1, "attn2c_ranks *ranks") end
     return { name = fn.name, formal = table.concat(formal, ", "), sentence = sentences.row(step, absent),
       simple = true, body = body .. ";" }
   end

@@ -145,7 +145,7 @@ writers.map, writers.row = write_call, write_call
 -- Order of a function's parameters: kernels, weights, arena, the worker's own part of it, the caller's state,
 -- inputs, outputs, the first sequence, the sequences of a call of any length, the first row of a block of these, the
 -- chunk.
-local parameter_order = { "k", "w", "a", "p", "kept", "in", "out", "s", "n", "block", "chunk" }
+local parameter_order = { "k", "ranks", "w", "a", "p", "kept", "in", "out", "s", "n", "block", "chunk" }
 
 -- Attribute of a worker's parameter that the work does not use.
 local UNUSED = "__attribute__((unused)) "
@@ -153,7 +153,8 @@ local UNUSED = "__attribute__((unused)) "
 local function declared_of(state, program)
   local name, entry = state.spec.name, program.entry.name
   return {
-    k = "const attn2c_kernel *k", w = "const float *w", a = "float *a", p = "float *p", kept = "float *kept",
+    k = "const attn2c_kernel *k", ranks = "attn2c_ranks *ranks",
+    w = "const float *w", a = "float *a", p = "float *p", kept = "float *kept",
     ["in"] = ("const %s_%s_in *in"):format(name, entry), out = ("const %s_%s_out *out"):format(name, entry),
     s = "size_t s", n = "const attn2c_sequences *n", block = "ptrdiff_t block", chunk = "size_t chunk",
   }
@@ -174,6 +175,7 @@ local function used_by(program, list)
     if step.loop == "block" or step.loop == "slices" then used.block = true end
     if step.loop == "slices" or step.loop == "each" then used.chunk = true end
     if calls.takes_kernels(step, program.joints[step]) then used.k = true end
+    if calls.takes_ranks(step) then used.ranks = true end
     if not program.joined[step] then calls.each_operand(step, program.joints[step], add) end
   end
   return used
@@ -428,7 +430,7 @@ function Writer:segments()
 end
 
 -- Members of a call that the run function copies into variables of their own.
-local members_of_call = { k = "kernels", w = "weights", a = "arena", kept = "state", n = "sequences" }
+local members_of_call = { k = "kernels", ranks = "ranks", w = "weights", a = "arena", kept = "state", n = "sequences" }
 
 -- Returns the lines that declare a struct with the pointers of call->in or call->out, and a pointer to it.
 function Writer:struct_of(parameter, struct, names)
@@ -444,7 +446,7 @@ end
 -- Returns the lines by which the run function takes what it uses from the call.
 function Writer:unpacked(used)
   local list = {}
-  for _, parameter in ipairs { "k", "w", "a", "kept", "n" } do
+  for _, parameter in ipairs { "k", "ranks", "w", "a", "kept", "n" } do
     if used[parameter] then
       list[#list + 1] = ("%s = call->%s;"):format(self.declared[parameter], members_of_call[parameter])
     end

@@ -122,6 +122,31 @@ function leading.copy(self, fusion, origin, block)
     { y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
 end
 
+function leading.own_ids(self, fusion, origin, block)
+  local op = fusion.leading
+  self:row("own_ids", { rows = block.count, first = op.attributes.first },
+    { y = self:at(op.result, block.first, 0, origin), ids = self:at(op.operands.ids, block.first, 0, origin) })
+end
+
+-- Lowers the sum of all ranks' rows, or of the rows whose ids are each rank's own.
+function leading.sum_ranks(self, fusion, origin, block)
+  local op = fusion.leading
+  local x, ids = op.operands.x, op.operands.ids
+  self:row(ids and "sum_own_rows" or "sum_ranks",
+    { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x), ldy = self:ld(op.result),
+      first = op.attributes.first },
+    { y = self:at(op.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin),
+      ids = ids and self:at(ids, block.first, 0, origin) })
+end
+
+function leading.gather_ranks(self, fusion, origin, block)
+  local op = fusion.leading
+  local x, y = op.operands.x, op.result
+  self:row("gather_ranks", { rows = block.count, cols = y.shape[#y.shape], own = x.shape[#x.shape], ldx = self:ld(x),
+    ldy = self:ld(y), first = op.attributes.first },
+    { y = self:at(y, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
+end
+
 function leading.argmax(self, fusion, origin, block)
   local x = fusion.leading.operands.x
   self:row("argmax", { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x) },

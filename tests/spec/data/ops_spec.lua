@@ -141,6 +141,9 @@ describe("ops.make", function()
     local additive = { heads = 4, causal = false, left = -1, right = -1 }
     local cases = {
       { "multiply", { a = x, b = x }, {}, { 2, 3, 5 } },
+      { "own_ids", { ids = tensor(2, 3) }, { first = "0, 4, 9" }, { 2, 3 }, "i32" },
+      { "sum_ranks", { x = x, ids = tensor(2, 3) }, {}, { 2, 3, 5 } },
+      { "gather_ranks", { x = x }, { first = "0, 5, 9" }, { 2, 3, 9 } },
       { "scale", { x = x }, { factor = 2.0 }, { 2, 3, 5 } },
       { "swap", { x = x }, {}, { 3, 2, 5 } },
       { "split_heads", { x = tensor(2, 3, 12) }, { heads = 4 }, { 2, 4, 3, 3 } },
@@ -220,7 +223,7 @@ end)
 describe("classes", function()
   local fields = { region = true, product = true, packed = true, epilogue = true, takes_epilogue = true,
     in_place = true, role = true, own_keys = true, in_chunks = true, pools = true, in_row_blocks = true,
-    ends_epilogue = true, in_place_of_floats = true, dots = true }
+    ends_epilogue = true, in_place_of_floats = true, dots = true, of_ranks = true, meeting = true }
 
   it("say no more than the table knows, of operands that are there", function()
     local roles = {}

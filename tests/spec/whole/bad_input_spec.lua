@@ -117,6 +117,7 @@ describe("a description's keys:", function()
     t5_distance = "an integer from 2 to 1048576", memory = "{ seq =, width =, mask = } or encoder { ... }",
     key_seq = "an integer from 1 to 32768", kdim = "an integer from 1 to 8192", vdim = "an integer from 1 to 8192",
     layout = "batch_first or seq_first", kv_layout = "rows_first or heads_first",
+    ranks = "an integer from 1 to 64",
     softcap = "a number from 0.001 to 1e+06", residual_scale = "a number from 1e-06 to 1e+06",
     parallel = "none, two_norms or one_norm", qk_norm = "none, heads or all",
     output = "a list of stages", names = "albert, attn2c, bert, ",

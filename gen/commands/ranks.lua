@@ -1,0 +1,37 @@
+-- ranks.lua: starts the programs of models that are divided among ranks by MPI's mpirun, and refuses what does not go
+-- with them.
+local faults = require("common.faults")
+local libuv = require("common.libuv")
+local process = require("common.process")
+
+local ranks = {}
+
+-- Variables that let Open MPI start more ranks than there are cores, and start them as root, as in a container; other
+-- launchers do not read them.
+local crowded = { OMPI_MCA_rmaps_base_oversubscribe = "1" }
+local as_root = { OMPI_ALLOW_RUN_AS_ROOT = "1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = "1" }
+
+--- Returns the words that start a program with `count` ranks, and the variables of their environment, added to given
+--- ones. count: nil or 1: the program itself. Faults: io, if there is no mpirun.
+function ranks.start(count, words, environment)
+  if (count or 1) == 1 then return words, environment end
+  local launcher = process.find("mpirun")
+  if not launcher then faults.raise("io", "ranks need mpirun: install openmpi-bin") end
+  local list, all = { launcher, "-n", tostring(count) }, {}
+  local is_root = libuv.getuid() == 0
+  for _, from in ipairs { crowded, is_root and as_root or {}, environment or {} } do
+    for name, value in pairs(from) do all[name] = value end
+  end
+  return table.move(words, 1, #words, #list + 1, list), all
+end
+
+--- Refuses what is linked into one program. options: is_static, embed. Faults: usage.
+function ranks.check(count, options)
+  if (count or 1) == 1 then return end
+  if options.is_static then faults.raise("usage", "--static: does not go with ranks: MPI's library is shared") end
+  if options.embed then
+    faults.raise("usage", "--embed: does not go with ranks: each rank reads its own part of a file, --weights FILE")
+  end
+end
+
+return ranks

@@ -1,0 +1,46 @@
+-- steps_ranks.lua: declares the row operations that the ranks of a model do together, for steps.lua.
+-- Their bodies take `ranks`. `first` is the list of the first elements of all ranks (data/divisions.lua), as text.
+local footprint = require("data.footprint")
+
+local of_ranks = {}
+
+local matrix, vector = footprint.matrix, footprint.vector
+
+local function each_row(element) return function(c) return element * c.rows end end
+
+local function each(element) return function(c) return element * c.rows * c.cols end end
+
+of_ranks.own_ids = {
+  constants = { "rows", "first" }, meets = true,
+  operands = { { "y", "w", vector("rows"), type = "i32" }, { "ids", "r", vector("rows"), type = "i32" } },
+  cost = each_row(2),
+  body = "attn2c_own_ids(ranks, y, ids, ${rows}, (const size_t[]){${first}})",
+  equation = "y[i] = ids[i] - first of the rank, 0 for ids of others; the ranks begin at ${first}",
+}
+
+of_ranks.sum_ranks = {
+  constants = { "rows", "cols", "ldx", "ldy" }, meets = true,
+  operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") } },
+  cost = each(6),
+  body = "attn2c_sum_ranks(ranks, y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
+  equation = "y = the sum of x of all ranks",
+}
+
+of_ranks.sum_own_rows = {
+  constants = { "rows", "cols", "ldx", "ldy", "first" }, meets = true,
+  operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") },
+    { "ids", "r", vector("rows"), type = "i32" } },
+  cost = each(6),
+  body = "attn2c_sum_own_rows(ranks, y, x, ids, ${rows}, ${cols}, ${ldx}, ${ldy}, (const size_t[]){${first}})",
+  equation = "y[i] = x[i] of the rank that has row ids[i] of the table; the ranks begin at ${first}",
+}
+
+of_ranks.gather_ranks = {
+  constants = { "rows", "cols", "own", "ldx", "ldy", "first" }, meets = true,
+  operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "own", "ldx") } },
+  cost = each(6),
+  body = "attn2c_gather_ranks(ranks, y, x, ${rows}, ${ldx}, ${ldy}, (const size_t[]){${first}})",
+  equation = "y = the columns of x of all ranks, which begin at ${first}",
+}
+
+return of_ranks

@@ -1,0 +1,150 @@
+-- ranks.lua: joins the values of a model's ranks, and those of the whole model, for the templates.
+-- The whole model has no code: its descriptor is for the reference, for `info`, and for callers, who see its inputs and
+-- outputs. Each rank has a descriptor with weights of its own; ranks of one kind share their code.
+local grouping = require("passes.common.grouping")
+local packed = require("passes.common.packed")
+local types = require("data.types")
+local words = require("common.words")
+
+local emit_ranks = {}
+
+-- Returns the elements of a tensor in one call. A model that continues has calls of fewer rows than its sequences; a
+-- tensor with one row for each sequence of a call has as many as a call can have.
+local function elements_of_call(spec, tensor)
+  local shape, _, rows = {}, grouping.row_shape(tensor)
+  for axis, size in ipairs(tensor.shape) do
+    shape[axis] = spec.context and tensor.growth[axis] == 1 and spec.call_rows or size
+  end
+  local elements = words.elements(shape)
+  return spec.any and rows == 1 and not tensor.unbatched and elements * spec.call_rows or elements
+end
+
+-- Returns an entry of the whole model as emit_descriptor takes it: weights as rows, one after the other, and all
+-- tensors one after the other, where the parts of ranks are gathered. offsets: of weights by name, which entries share.
+local function whole_entry(entry, own, offsets)
+  local graph, layouts, gathered, floats = entry.graph, {}, {}, 0
+  local of_entry = {}
+  for _, name in ipairs(graph.weights) do
+    local tensor = graph.tensors[name]
+    layouts[name] = { format = "rows", type = tensor.type }
+    if not offsets[name] then
+      offsets[name] = offsets.bytes
+      offsets.bytes = offsets.bytes + types.line_bytes(packed.bytes(tensor, layouts[name]))
+    end
+    of_entry[name] = offsets[name]
+  end
+  for _, name in ipairs(graph.order) do
+    local tensor = graph.tensors[name]
+    if tensor.kind == "scratch" then
+      gathered[name] = floats
+      floats = floats + elements_of_call(entry.spec, tensor)
+    end
+  end
+  return setmetatable({ weights = { layouts = layouts, offsets = of_entry }, gathered = gathered,
+    gathered_floats = floats, plan = own.plan, programs = own.programs }, { __index = entry })
+end
+
+-- Returns the whole model as a build.
+local function whole_build(state)
+  local build, offsets = setmetatable({ entries = {} }, { __index = state }), { bytes = 0 }
+  local first = state.builds[1]
+  for i = #state.whole.entries, 1, -1 do -- the largest entry first: it has the longest tables
+    build.entries[i] = whole_entry(state.whole.entries[i], first.entries[i], offsets)
+    if state.whole.entries[i] == state.whole.primary then build.primary = build.entries[i] end
+  end
+  build.weight_bytes = offsets.bytes
+  return build
+end
+
+-- Returns the values of a build's entries in the descriptor.
+local function entries_of(values, described, tools)
+  local list = {}
+  for i, entry in ipairs(values.entries) do
+    list[i] = tools.with(entry, described.of_entries[i])
+    list[i].op_count = #described.of_entries[i].op_rows
+  end
+  return list
+end
+
+-- Returns the values of a descriptor over those of a kind of rank. suffix: the end of the names of its lists.
+local function descriptor_of(values, build, suffix, name, tools)
+  local described = tools.described(build, suffix)
+  return tools.with(values, { build_suffix = suffix, tables = suffix, tensors_of = suffix, weights_of = suffix,
+    packings_of = suffix, has_tables = true, descriptor = name, described = described, is_whole = false,
+    parameters = tools.parameters(build), entries = entries_of(values, described, tools) }), described
+end
+
+-- Returns the rows of the divisions of the whole model's tensors, and the lists of first elements that they name.
+local function divisions_of(state, whole, described, of_rank)
+  local rows, lists, number_of = {}, {}, {}
+  for i = #whole.entries, 1, -1 do
+    local entry, own = whole.entries[i], of_rank.entries[i]
+    local of_entry, made = described.index_of[entry], state.whole.divisions[entry.name]
+    for _, name in ipairs(entry.graph.order) do
+      local is_whole = own.graph.tensors[name .. ".part"] ~= nil
+      local of = not is_whole and made[name] or nil
+      local list = of and of.first and table.concat(of.first, ", ") or nil
+      if list and not number_of[list] then
+        lists[#lists + 1] = list
+        number_of[list] = #lists
+      end
+      rows[of_entry[name] + 1] = ("{ %s, %d, %s },"):format(not of and "ATTN2C_UNDIVIDED" or of.sum and "ATTN2C_TERMS"
+        or tostring(of.axis - 1), of_rank.index_of[own][name], list and "parts_" .. number_of[list] or "NULL")
+    end
+  end
+  return rows, lists
+end
+
+-- Returns the functions of each entry by its name: { rank, linkage }.
+local function runs_of(state, builds)
+  local runs = {}
+  for k, build in ipairs(state.builds) do
+    for _, member in ipairs(build.members) do
+      for i, entry in ipairs(build.entries) do
+        runs[entry.name] = runs[entry.name] or {}
+        table.insert(runs[entry.name], { rank = member.rank, linkage = builds[k].entries[i].linkage })
+      end
+    end
+  end
+  for _, list in pairs(runs) do table.sort(list, function(a, b) return a.rank < b.rank end) end
+  return runs
+end
+
+--- Joins the values of all kinds of ranks, builds[1], builds[2], ... tools: functions of emit.lua. Returns the values
+--- that the model's files share; the most bytes of an arena and of weights; and { targets = the whole model and its
+--- ranks in order, divided = { count, rows, lists } of the divisions, rank_runs }.
+function emit_ranks.join(state, builds, tools)
+  local name, first, most = state.spec.name, builds[1], { arena_bytes = 0, weight_bytes = 0 }
+  local targets, of_first, weight_bytes = {}, nil, 0
+  for k, build in ipairs(state.builds) do
+    local values = builds[k]
+    most.arena_bytes = math.max(most.arena_bytes, values.arena_bytes)
+    most.weight_bytes = math.max(most.weight_bytes, values.weight_bytes)
+    values.ranks = {}
+    for _, member in ipairs(build.members) do
+      local suffix = "_rank" .. member.rank
+      local of, described = descriptor_of(values, member, suffix, name .. suffix .. "_descriptor", tools)
+      of.rank = member.rank
+      targets[member.rank + 2], values.ranks[#values.ranks + 1] = of, of
+      if member.rank == 0 then of_first = { entries = member.entries, index_of = described.index_of } end
+      weight_bytes = weight_bytes + values.weight_bytes
+    end
+  end
+  local build = whole_build(state)
+  local whole, described = descriptor_of(first, build, "_whole", name .. "_descriptor", tools)
+  whole.is_whole, whole.own_kernel_count, whole.kernel_count = true, 0, 0
+  whole.weight_bytes, whole.weight_floats = weight_bytes, types.elements(weight_bytes, "f32")
+  whole.arena_floats = types.elements(most.arena_bytes, "f32")
+  whole.trace_floats = 0
+  for i, entry in ipairs(build.entries) do
+    whole.trace_floats = math.max(whole.trace_floats, 2 * entry.gathered_floats) -- values, then magnitudes of terms
+    whole.entries[i].arena_floats = whole.arena_floats
+  end
+  targets[1] = whole
+  local rows, lists = divisions_of(state, build, described, of_first)
+  first.parameters = whole.parameters
+  return first, most, { targets = targets, divided = { count = state.spec.ranks, rows = rows, lists = lists },
+    rank_runs = runs_of(state, builds) }
+end
+
+return emit_ranks

@@ -1,0 +1,60 @@
+-- cut.lua: cuts a rank's part out of a weight or constant: its shape, the boxes that it is read from, its formula.
+local cut = {}
+
+-- Returns a box that is moved and cut to rows (columns) [from, from + count) of its weight; nil if nothing is left.
+local function cut_box(view, names, from, count)
+  local at, size, step = table.unpack(names)
+  local first = math.max(view[at], from)
+  local stop = math.min(view[at] + view[size], from + count)
+  if first >= stop then return nil end
+  local own = {}
+  for key, value in pairs(view) do own[key] = value end
+  own.first = view.first + (first - view[at]) * view[step]
+  own[at], own[size] = first - from, stop - first
+  return own
+end
+
+local fields = { { "row", "rows", "row_step" }, { "column", "columns", "column_step" } }
+
+-- Functions by the first word of a formula: each returns the formula of elements [from, from + count) of an axis of a
+-- constant.
+local formulas = {}
+
+function formulas.alibi(tensor, _, from) return ("%s %d %d"):format(tensor.formula, from, tensor.shape[1]) end
+
+function formulas.list(tensor, _, from, count)
+  local list = {}
+  for number in tensor.formula:gmatch("%S+", 5) do list[#list + 1] = number end
+  return "list " .. table.concat(list, " ", from + 1, from + count)
+end
+
+function formulas.scales(tensor) return tensor.formula end
+
+--- Returns elements [from, from + count) of an axis of a weight or constant, as a tensor of its own.
+function cut.tensor(tensor, axis, from, count)
+  local own = {}
+  for key, value in pairs(tensor) do own[key] = value end
+  own.shape = table.move(tensor.shape, 1, #tensor.shape, 1, {})
+  own.shape[axis] = count
+  own.cut = { of = tensor, axis = axis, from = from }
+  if tensor.formula then
+    own.formula = formulas[tensor.formula:match("^%S+")](tensor, axis, from, count)
+    own.values = tensor.values and table.move(tensor.values, from + 1, from + count, 1, {})
+    return own
+  end
+  own.from = { stored = tensor.from.stored, views = {} }
+  for _, view in ipairs(tensor.from.views) do
+    table.insert(own.from.views, cut_box(view, fields[axis], from, count))
+  end
+  return own
+end
+
+--- Returns a weight of zeros, in place of one that another rank adds.
+function cut.zeros(tensor)
+  local own = {}
+  for key, value in pairs(tensor) do own[key] = value end
+  own.is_zero = true
+  return own
+end
+
+return cut

@@ -1,0 +1,109 @@
+-- local_graph.lua: makes the graph of one rank: the same operations on its parts, and the meetings between them.
+-- A tensor that a meeting makes whole has its own name there; the part of it that the rank has is called NAME.part.
+-- Tensors that the whole model does not have (of_rank) are not in the trace.
+local cut = require("passes.ranks.cut")
+local ops = require("data.ops")
+
+local Maker = {}
+Maker.__index = Maker
+
+function Maker:add(tensor)
+  assert(not self.graph.tensors[tensor.name], tensor.name)
+  self.graph.tensors[tensor.name] = tensor
+  self.graph.order[#self.graph.order + 1] = tensor.name
+  return tensor
+end
+
+-- Returns the rank's number of elements of a division, and the first.
+function Maker:range(first) return first[self.rank + 2] - first[self.rank + 1], first[self.rank + 1] end
+
+-- Returns the rank's own of a tensor that no operation makes.
+function Maker:given(tensor)
+  local known = self.graph.tensors[tensor.name]
+  if known then return known end
+  local of, own = self.divided.cuts[tensor.name], tensor
+  if of then
+    local count, from = self:range(of.first)
+    own = cut.tensor(tensor, of.axis, from, count)
+  elseif self.divided.of_first[tensor.name] and self.rank > 0 then
+    own = cut.zeros(tensor)
+  end
+  if own ~= tensor and tensor.scales_of then own.scales_of = self:given(tensor.scales_of) end
+  self:add(own)
+  if tensor.kind ~= "input" then table.insert(self.graph.weights, tensor.name) end
+  return own
+end
+
+-- Returns the rank's operand for a tensor. is_part: whether the operation takes it divided.
+function Maker:operand(tensor, is_part)
+  return is_part and self.parts[tensor.name] or self.whole[tensor.name] or self.parts[tensor.name] or
+    self:given(tensor)
+end
+
+-- Adds an operation whose result is like a tensor of the whole graph.
+function Maker:op(name, section, operands, attributes, like, path)
+  local op = ops.make(name, section, operands, attributes)
+  local result = {}
+  for key, value in pairs(like) do result[key] = value end
+  result.name, result.shape = path, op.shape
+  if path ~= like.name then
+    result.kind, result.member, result.grows, result.fill, result.squeezed = "scratch", nil, nil, nil, nil
+  end
+  op.result, op.type = self:add(result), result.type
+  local entry = self.graph.entry
+  entry.ops[#entry.ops + 1] = op
+  entry.flops = entry.flops + op.flops
+  return result
+end
+
+local function text_of(first) return table.concat(first, ", ") end
+
+-- Adds the meeting that makes a tensor whole.
+function Maker:meet(op, of, part)
+  local result = op.result
+  if of.sum then
+    return self:op("sum_ranks", op.section, { x = part, ids = of.ids and self:operand(of.ids) },
+      { first = of.first and text_of(of.first) }, result, result.name)
+  end
+  assert(of.axis == #result.shape, result.name)
+  return self:op("gather_ranks", op.section, { x = part }, { first = text_of(of.first) }, result, result.name)
+end
+
+-- Adds the rank's own numbers of rows of a table that is divided.
+function Maker:own_ids(op, of)
+  local name = op.result.name .. ".own_ids"
+  local count = self:range(of.first)
+  local ids = of.ids
+  return self:op("own_ids", op.section, { ids = self:operand(ids) }, { first = text_of(of.first) },
+    { type = "i32", of_rank = true, growth = ids.growth, minimum = 0, limit = count }, name)
+end
+
+function Maker:add_op(op)
+  local divided, result = self.divided, op.result
+  local how, of = divided.how[op], divided.made[result.name]
+  local operands, attributes = {}, {}
+  for key, value in pairs(op.attributes) do attributes[key] = value end
+  for key, first in pairs(how and how.counts or {}) do attributes[key] = self:range(first) end
+  if attributes.kv_heads == attributes.heads then attributes.kv_heads = nil end
+  for _, name in ipairs(ops.table[op.op].operands) do
+    local tensor = op.operands[name]
+    if tensor then operands[name] = self:operand(tensor, how and how.takes[name]) end
+  end
+  if of and of.ids then operands.ids = self:own_ids(op, of) end
+  local is_met = divided.whole[result.name]
+  local made = self:op(op.op, op.section, operands, attributes, result, is_met and result.name .. ".part" or
+    result.name)
+  if of then self.parts[result.name] = made else self.whole[result.name] = made end
+  if is_met then self.whole[result.name] = self:meet(op, of, made) end
+end
+
+--- Returns the graph of a rank. divided: of ranks/divide.lua
+return function(whole, divided, rank)
+  local self = setmetatable({ divided = divided, rank = rank, parts = {}, whole = {},
+    graph = { tensors = {}, order = {}, weights = {}, answer = whole.answer, smoothing = whole.smoothing } }, Maker)
+  local entry = whole.entry
+  self.graph.entry = { name = entry.name, ops = {}, inputs = entry.inputs, outputs = entry.outputs, flops = 0 }
+  for _, name in ipairs(entry.inputs) do self:given(whole.tensors[name]) end
+  for _, op in ipairs(entry.ops) do self:add_op(op) end
+  return self.graph
+end

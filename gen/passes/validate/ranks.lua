@@ -1,0 +1,83 @@
+-- ranks.lua: checks a spec that is divided among ranks, ranks = 4: what does not go with that is refused by name.
+local masks = require("data.masks")
+local precision = require("data.precision")
+local projections = require("passes.validate.projections")
+local types = require("data.types")
+
+local ranks = {}
+
+-- Returns the specs of a stack's layers.
+local function each_layer(spec) return spec.each or { spec } end
+
+-- True if some layer of a stack fulfils a condition.
+local function some(spec, is_so)
+  for _, each in ipairs(each_layer(spec)) do if is_so(each) then return true end end
+  return false
+end
+
+-- Keys that do not go with ranks: the key, a condition on a stack's spec, and what is allowed.
+local refused = {
+  { "past", function(spec) return (spec.past or 0) > 0 end, "a model with past keys has inputs by heads" },
+  { "input", function(spec) return spec.input.stage == "qkv" end, "qkv() is one attention of the caller's own keys" },
+  { "layout", function(spec) return spec.layout == "seq_first" end, "give batch_first" },
+  { "attention_output", function(spec)
+    return some(spec, function(each) return each.attention_output.kind ~= "none" or each.attention_output.scores end)
+  end, "each rank has the weights of its own heads" },
+  { "head_mask", function(spec) return spec.head_mask.kind == "input" end, "give constant factors" },
+  { "qk_norm", function(spec) return some(spec, function(each) return each.qk_norm == "all" end) end,
+    "a norm of all heads together needs all of them on one rank" },
+  { "positions", function(spec) return spec.distances == "disentangled" end, "give other positions" },
+  { "bias_kv", function(spec) return spec.bias_kv end, "the key belongs to all heads" },
+  { "zero_attn", function(spec) return spec.zero_attn end, "the key belongs to all heads" },
+  { "mask", function(spec) return some(spec, function(each) return masks.count_heads(each.mask) end) end,
+    "give a mask that is the same for all heads" },
+  { "projections", function(spec)
+    for _, part in ipairs { "q", "k", "v", "out" } do
+      if not projections.has(spec, part) then return true end
+    end
+    return false
+  end, "ranks divide the projections of attention" },
+}
+
+local function check_stack(say, spec, path)
+  for _, each in ipairs(refused) do
+    if each[2](spec) then say(path .. each[1], "does not go with ranks: " .. each[3]) end
+  end
+end
+
+-- Parts of a model, and how many ranks can divide them.
+local function check_heads(say, spec, count)
+  for i, each in ipairs(each_layer(spec)) do
+    local of = spec.each and (" of layer %d"):format(i - 1) or ""
+    if spec.layers > 0 and each.kv_heads < count then
+      return say("ranks", ("%d, but there are %d heads of keys%s; give at most as many ranks"):format(count,
+        each.kv_heads, of))
+    end
+    if spec.layers > 0 and each.d_ff > 0 and each.d_ff < count then
+      return say("ranks", ("%d, but d_ff%s is %d; give at most as many ranks"):format(count, of, each.d_ff))
+    end
+  end
+end
+
+--- Checks the keys that do not go with ranks. Before: the whole spec is resolved.
+function ranks.check(say, spec)
+  local count = spec.ranks or 1
+  if count == 1 then return end
+  check_stack(say, spec, "")
+  check_heads(say, spec, count)
+  local encoder = spec.memory and spec.memory.encoder
+  if encoder then
+    check_stack(say, encoder, "memory.")
+    check_heads(say, encoder, count)
+  end
+  if spec.threads ~= 1 then say("threads", "1 is allowed with ranks: give a rank for each core") end
+  local given = spec.precision
+  local quantised = types.all[types.quantised].word
+  if precision.takes_factors(given) or precision.attends_in_integers(given)
+    or precision.of_table(given) == quantised then
+    say("precision", quantised .. " does not go with ranks, as a scale is that of a whole row; other types and "
+      .. "`weights` do")
+  end
+end
+
+return ranks

@@ -1,0 +1,159 @@
+/* ranks_trace.c - gathers the tensors that the traces of all ranks have made. A tensor is divided along one
+ * axis, or is the sum of terms, or every rank has all of it. All ranks gather it together, and all receive
+ * it. */
+#include "check/check_sequence.h"
+#include "check/reference_ops.h"
+#include "ranks/ranks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A call of an entry, of a rank and of the whole model. */
+typedef struct {
+  const attn2c_call *call;
+  const attn2c_descriptor *whole, *own;
+  const attn2c_entry *entry; /* the whole model's */
+  const float *arena;        /* the rank's trace */
+  int64_t to_magnitudes;     /* floats from a tensor of terms to the sum of their magnitudes */
+  size_t *first;             /* room for a division */
+} gathering;
+
+/* The rows of a tensor in one call, in blocks that follow each other: one a sequence, or one for all. */
+static int64_t blocks_of(const gathering *g, int tensor) {
+  const attn2c_growth *growth = g->whole->growth ? &g->whole->growth[tensor] : NULL;
+  if (growth && growth->is_shared) return 1;
+  return growth ? g->call->sequences->count : 1;
+}
+
+/* Returns the elements of an axis in block number `block`. */
+static int64_t size_of(const gathering *g, const attn2c_tensor *tensor, int number, int axis, int64_t block) {
+  const attn2c_growth *growth = g->whole->growth ? &g->whole->growth[number] : NULL;
+  if (!growth || growth->is_shared || growth->axes[axis] == 0) return tensor->shape[axis];
+  const attn2c_sequences *n = g->call->sequences;
+  const int64_t longest = g->whole->lengths->sizes[0].seq, rows = n->first[block + 1] - n->first[block];
+  return tensor->shape[axis] - growth->axes[axis] * (longest - rows);
+}
+
+/* Returns the product of the sizes of axes [from, upto). */
+static int64_t sizes_of(const gathering *g, const attn2c_tensor *tensor, int number, int from, int upto,
+                        int64_t block) {
+  int64_t product = 1;
+  for (int axis = from; axis < upto; axis++) product *= size_of(g, tensor, number, axis, block);
+  return product;
+}
+
+/* A tensor's rows: `own` of the rank, of any width; `all` of the whole model. */
+typedef struct {
+  const float *own;
+  float *all;
+  int64_t own_step, all_step; /* floats from row to row */
+} rows;
+
+/* Sums the terms of all ranks, and their magnitudes, which bound the error of any other order. */
+static void sum_terms(const gathering *g, rows at, int64_t count, int64_t width) {
+  for (int64_t row = 0; row < count; row++) {
+    float *sums = at.all + row * at.all_step, *magnitudes = sums + g->to_magnitudes;
+    memcpy(sums, at.own + row * at.own_step, (size_t)width * sizeof *sums);
+    for (int64_t i = 0; i < width; i++) magnitudes[i] = fabsf(sums[i]);
+    attn2c_ranks_sum(g->call->ranks, sums, (size_t)width);
+    attn2c_ranks_sum(g->call->ranks, magnitudes, (size_t)width);
+  }
+}
+
+static void copy_rows(rows at, int64_t count, int64_t width) {
+  for (int64_t row = 0; row < count; row++)
+    memcpy(at.all + row * at.all_step, at.own + row * at.own_step, (size_t)width * sizeof(float));
+}
+
+/* Gathers one block of a tensor, and moves on to the next. */
+static void gather_block(gathering *g, int number, const attn2c_division *of, rows *at, int64_t block) {
+  const attn2c_tensor *all = &g->whole->tensors[number];
+  const int ranks = attn2c_ranks_count(g->call->ranks), last = all->rank - 1;
+  const int64_t count = sizes_of(g, all, number, 0, last, block);
+  int64_t own_count = count;
+  if (of->axis == ATTN2C_TERMS) {
+    sum_terms(g, *at, count, at->all_step);
+  } else if (of->axis == ATTN2C_UNDIVIDED) {
+    copy_rows(*at, count, at->all_step);
+  } else if (of->axis == last) {
+    for (int r = 0; r <= ranks; r++) g->first[r] = (size_t)of->first[r];
+    attn2c_ranks_gather(g->call->ranks, at->own, (size_t)at->own_step, at->all, (size_t)at->all_step,
+                        g->first, (size_t)count);
+  } else {
+    /* parts are rows: those of one element of the axis follow each other; they keep the rank's steps */
+    const int64_t outer = sizes_of(g, all, number, 0, of->axis, block);
+    const int64_t inner = sizes_of(g, all, number, of->axis + 1, last, block);
+    const int own = attn2c_ranks_own(g->call->ranks);
+    const int64_t mine = (of->first[own + 1] - of->first[own]) * inner;
+    for (int r = 0; r <= ranks; r++) g->first[r] = (size_t)(of->first[r] * inner * at->all_step);
+    float *packed = calloc((size_t)(mine * at->all_step) + 1, sizeof *packed);
+    for (int64_t i = 0; packed && i < outer; i++) {
+      const rows to = {at->own + i * mine * at->own_step, packed, at->own_step, at->all_step};
+      copy_rows(to, mine, at->all_step);
+      attn2c_ranks_gather(g->call->ranks, packed, (size_t)(mine * at->all_step),
+                          at->all + i * of->first[ranks] * inner * at->all_step,
+                          (size_t)(of->first[ranks] * inner * at->all_step), g->first, 1);
+    }
+    free(packed);
+    own_count = outer * mine;
+  }
+  at->own += own_count * at->own_step;
+  at->all += count * at->all_step;
+}
+
+static void gather_tensor(gathering *g, int number) {
+  const attn2c_division *of = &g->whole->divided->divisions[number];
+  const attn2c_tensor *all = &g->whole->tensors[number], *own = &g->own->tensors[of->own];
+  if (all->kind != ATTN2C_SCRATCH) return;
+  rows at = {g->arena + own->trace_offset, g->call->arena + all->trace_offset, own->trace_leading_dimension,
+             all->trace_leading_dimension};
+  for (int64_t block = 0; block < blocks_of(g, number); block++) gather_block(g, number, of, &at, block);
+}
+
+/* Gives the arena of a rank's trace the values that no step writes. */
+static int fill(const attn2c_call *call, const attn2c_program *program, int entry, float *arena) {
+  attn2c_descriptor own = *program->model;
+  attn2c_tensor *tensors = calloc((size_t)own.tensor_count + 1, sizeof *tensors);
+  if (!tensors) return ATTN2C_MEMORY;
+  for (int i = 0; i < own.tensor_count; i++)
+    tensors[i] = own.continued ? attn2c_check_sequence_tensor(program->model, i, own.continued->call_rows)
+                               : own.tensors[i];
+  own.tensors = tensors;
+  const attn2c_check_trace trace = {.model = &own,
+                                    .entry = &own.entries[entry],
+                                    .arena = arena,
+                                    .floats = program->trace_floats,
+                                    .inputs = call->in,
+                                    .outputs = call->out};
+  attn2c_check_trace_fill_arena(&trace);
+  free(tensors);
+  return ATTN2C_OK;
+}
+
+int attn2c_ranks_trace(const attn2c_call *call, const attn2c_program *const *programs, int entry,
+                       int64_t floats) {
+  const int rank = attn2c_ranks_own(call->ranks);
+  const attn2c_program *program = programs[rank];
+  const attn2c_descriptor *whole = program->model->divided->whole;
+  gathering g = {.call = call,
+                 .whole = whole,
+                 .own = program->model,
+                 .entry = &whole->entries[entry],
+                 .to_magnitudes = floats};
+  float *arena = attn2c_allocate((size_t)program->trace_floats * sizeof *arena);
+  g.first = calloc((size_t)whole->divided->count + 1, sizeof *g.first);
+  int status = arena && g.first ? ATTN2C_OK : ATTN2C_MEMORY;
+  if (status == ATTN2C_OK) status = fill(call, program, entry, arena);
+  if (status == ATTN2C_OK) {
+    attn2c_call own = *call;
+    own.arena = arena;
+    status = program->trace[entry](&own);
+  }
+  g.arena = arena;
+  for (int i = 0; i < g.entry->op_count && status == ATTN2C_OK; i++)
+    gather_tensor(&g, g.entry->ops[i].result);
+  free(g.first);
+  attn2c_free(arena);
+  return status;
+}

@@ -1,0 +1,53 @@
+/* meet.h - the meetings of ranks that emitted code calls: sums and gathers of rows (ranks/ranks.h). */
+#ifndef ATTN2C_OPS_MEET_H
+#define ATTN2C_OPS_MEET_H
+
+#include "ops/steps.h"
+#include "ranks/ranks.h"
+
+#include <string.h>
+
+/* y[i] = ids[i] less the rank's first row of a table, first[rank]; 0 for ids of other ranks. */
+static inline void attn2c_own_ids(const attn2c_ranks *ranks, int32_t *y, const int32_t *ids, size_t rows,
+                                  const size_t *first) {
+  const size_t own = (size_t)attn2c_ranks_own(ranks);
+  for (size_t i = 0; i < rows; i++) {
+    const size_t id = (size_t)ids[i];
+    y[i] = id >= first[own] && id < first[own + 1] ? (int32_t)(id - first[own]) : 0;
+  }
+}
+
+/* Sums rows that are ld apart; what is between them is summed, too, and nobody reads it. */
+static inline void attn2c_meet_rows(attn2c_ranks *ranks, float *y, size_t rows, size_t cols, size_t ld) {
+  if (rows > 0) attn2c_ranks_sum(ranks, y, (rows - 1) * ld + cols);
+}
+
+/* y = the sum of x of all ranks; y may be x. */
+static inline void attn2c_sum_ranks(attn2c_ranks *ranks, float *y, const float *x, size_t rows, size_t cols,
+                                    size_t ldx, size_t ldy) {
+  for (size_t i = 0; y != x && i < rows; i++) memcpy(y + i * ldy, x + i * ldx, cols * sizeof *y);
+  attn2c_meet_rows(ranks, y, rows, cols, ldy);
+}
+
+/* y[i] = x[i] of the rank that has row ids[i] of a table: the sum of it and of the zeros of others. */
+static inline void attn2c_sum_own_rows(attn2c_ranks *ranks, float *y, const float *x, const int32_t *ids,
+                                       size_t rows, size_t cols, size_t ldx, size_t ldy,
+                                       const size_t *first) {
+  const size_t own = (size_t)attn2c_ranks_own(ranks);
+  for (size_t i = 0; i < rows; i++) {
+    const size_t id = (size_t)ids[i];
+    if (id < first[own] || id >= first[own + 1])
+      memset(y + i * ldy, 0, cols * sizeof *y);
+    else if (y != x)
+      memcpy(y + i * ldy, x + i * ldx, cols * sizeof *y);
+  }
+  attn2c_meet_rows(ranks, y, rows, cols, ldy);
+}
+
+/* y = the columns of x of all ranks, one after the other; first[r] is the first of rank r. */
+static inline void attn2c_gather_ranks(attn2c_ranks *ranks, float *y, const float *x, size_t rows, size_t ldx,
+                                       size_t ldy, const size_t *first) {
+  attn2c_ranks_gather(ranks, x, ldx, y, ldy, first, rows);
+}
+
+#endif
