@@ -43,11 +43,19 @@ static void weigh(numbers *of, const signed char *powers, int count) {
 
 #define INLINE static inline __attribute__((always_inline))
 
+enum { LANES = 4 };
+typedef double lanes __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+
+INLINE double sum_of(const double *terms) {
+  lanes sum = *(const lanes *)terms;
+  for (int i = LANES; i < NUMBERS; i += LANES) sum += *(const lanes *)(terms + i);
+  return sum[0] + sum[1] + sum[2] + sum[3];
+}
+
 /* Returns the sums of a candidate. */
 INLINE sums added(const numbers *of, double scale, double least) {
-  double q_sum = 0, squares = 0, products = 0, errors = 0;
+  double q_terms[NUMBERS], squares[NUMBERS], products[NUMBERS], errors[NUMBERS];
   const double first = of->first, last = of->last, inverse = 1 / scale;
-#pragma omp simd reduction(+ : q_sum, squares, products, errors)
   for (int i = 0; i < NUMBERS; i++) {
     const double x = of->x[i] - least, weight = of->weight[i];
     double q = x * inverse;
@@ -57,12 +65,12 @@ INLINE sums added(const numbers *of, double scale, double least) {
     double error = x - (scale * q + ROUNDER - ROUNDER);
     error = error > -MOST_ERROR ? error : -MOST_ERROR;
     error = error < MOST_ERROR ? error : MOST_ERROR;
-    q_sum += weight * q;
-    squares += weight * q * q;
-    products += weight * q * of->x[i];
-    errors += weight * error * error;
+    q_terms[i] = weight * q;
+    squares[i] = weight * q * q;
+    products[i] = weight * q * of->x[i];
+    errors[i] = weight * error * error;
   }
-  return (sums){q_sum, squares, products, errors};
+  return (sums){sum_of(q_terms), sum_of(squares), sum_of(products), sum_of(errors)};
 }
 
 /* The same code with and without AVX2 gives the same bits. */
@@ -115,8 +123,8 @@ void attn2c_search_scale(const attn2c_type_facts *facts, const float *x, const s
   double low = (double)x[0], high = low;
   int exponent;
   for (int i = 1; i < count; i++) {
-    low = fmin(low, (double)x[i]);
-    high = fmax(high, (double)x[i]);
+    if ((double)x[i] < low) low = (double)x[i];
+    if ((double)x[i] > high) high = (double)x[i];
   }
   const double widest = of.has_minimum ? high - low : high > -low ? high : low;
   if (*scale == 0 || widest == 0) return;

@@ -39,11 +39,12 @@ end
 
 -- Flags of element loops, which the compiler vectorises. None of them lets it change the effect of NaN, infinity or
 -- rounding.
-local loops = { "-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fopenmp-simd" }
+local exact = { "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fopenmp-simd" }
+local loops = { "-O3", exact }
 
 -- Flags of files of the runtime that are element loops. Their results are part of the weights, so they have the same
 -- bits on every machine.
-local of_source = { ["weights/projected.c"] = loops, ["weights/scale_search.c"] = loops }
+local of_source = { ["weights/projected.c"] = loops, ["weights/scale_search.c"] = { "-O2", exact } }
 
 -- The generator of kernels for when a model is opened. libxsmm's is linked into the library, so that its user needs
 -- nothing but libc and libm. None is needed if all kernels are in C.
