@@ -9,6 +9,8 @@ own_packages   := $(if $(filter amd64,$(shell dpkg --print-architecture 2>/dev/n
 build_packages := $(needed_packages) $(own_packages) make pkg-config
 oracle_packages := $(build_packages) python3 python3-numpy
 chat_packages  := $(build_packages) python3 python3-pip
+# Models that are divided among ranks; others need none of it.
+rank_packages  := libopenmpi-dev openmpi-bin python3-mpi4py
 # For other processors and another C library than this machine's: compilers, what emulates them, and the library of
 # JSON for the program.
 machine_packages := gcc-aarch64-linux-gnu libc6-dev-arm64-cross libjansson-dev:arm64 qemu-user gcc-riscv64-linux-gnu \
@@ -16,7 +18,7 @@ machine_packages := gcc-aarch64-linux-gnu libc6-dev-arm64-cross libjansson-dev:a
 test_packages  := $(build_packages) g++ clang libclang-rt-14-dev lua-busted lua-check clang-format \
   libcriterion-dev cmake python3 python3-numpy mypy python3-typeshed rustc groff-base mandoc zsh fish \
   chromium fonts-dejavu-core \
-  $(machine_packages)
+  $(rank_packages) $(machine_packages)
 
 LUA := lua5.4
 SHELL := /bin/bash

@@ -40,6 +40,9 @@ void attn2c_ranks_sum_end(attn2c_ranks *ranks, int place);
 /* Begins a sum, and ends it. */
 void attn2c_ranks_sum(attn2c_ranks *ranks, float *values, size_t count);
 
+/* The most ranks. */
+#define ATTN2C_RANKS_MOST 64
+
 /* The most floats of a sum that takes one message, not two, to each other rank. */
 #define ATTN2C_RANKS_SMALL 2048
 
@@ -63,6 +66,12 @@ int attn2c_ranks_agree(attn2c_ranks *ranks, int status, attn2c_message *message)
  * same; else ATTN2C_FORMAT, and in the message of every rank one line: "rank R has other WHAT than rank 0".
  */
 int attn2c_ranks_compare(attn2c_ranks *ranks, uint64_t identity, const char *what, attn2c_message *message);
+
+/* Return memory as attn2c_allocate does, and free it. Sums of values in it need no copies on one machine. All
+ * ranks allocate and free in the same order; `bytes` may differ. Returns NULL on this rank if it has no
+ * memory. */
+void *attn2c_ranks_allocate(attn2c_ranks *ranks, size_t bytes);
+void attn2c_ranks_free(attn2c_ranks *ranks, void *memory);
 
 /* Returns after all ranks have called it. */
 void attn2c_ranks_wait(attn2c_ranks *ranks);

@@ -11,7 +11,8 @@ wrapped := malloc calloc realloc aligned_alloc free pread write fsync close rena
 comma   := ,
 wraps   := $(foreach name,$(wrapped),-Wl$(comma)--wrap=$(name))
 
-runtime  := $(filter-out runtime/program/main.c runtime/tools/%.c runtime/model/kernels_%.c,$(wildcard runtime/*/*.c))
+runtime  := $(filter-out runtime/program/main.c runtime/tools/%.c runtime/model/kernels_%.c runtime/ranks/%.c \
+  runtime/program/ranks_%.c,$(wildcard runtime/*/*.c))
 headers  := $(wildcard runtime/*/*.h tests/c/*.h)
 vpath %.c $(sort $(dir $(runtime)))
 helpers  := faults scratch fake_model golden_text
@@ -71,6 +72,11 @@ $(addprefix $(bin)/test_,$(tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(helpe
 
 $(text_programs): $(bin)/%: $(bin)/obj/c_%.o $(text_objects)
 	$(CC) $(sanitize) -o $@ $^ $(text_libraries)
+
+# Ranks, for which nothing else here needs MPI.
+$(bin)/ranks_meetings: tests/c/ranks_meetings.c $(wildcard runtime/ranks/*.c) runtime/base/attn2c.c \
+  runtime/base/checksum.c runtime/base/utf8.c $(headers) | $(bin)/obj
+	$(CC) $(warnings) -g1 -O1 $(sanitize) -iquote runtime -o $@ $(filter %.c,$^) $$(pkg-config --cflags --libs mpi-c)
 
 $(bin)/chat_cases: $(bin)/obj/c_chat_cases.o $(chat_objects)
 	$(CC) $(sanitize) -o $@ $^ -ljansson -lutf8proc -lm

@@ -1,0 +1,119 @@
+/* inner.h - declares what the files of this folder share: how ranks are placed on machines, their windows of
+ * shared memory, and waiting. */
+#ifndef ATTN2C_RANKS_INNER_H
+#define ATTN2C_RANKS_INNER_H
+
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "ranks/open.h"
+
+/* Small sums take the slots of a ring in turn. A rank may begin the sum 2 S sums after one that another rank
+ * still reads, with S = ATTN2C_RANKS_SUMS: it ended the sum S before its own, so all others began that one,
+ * and so ended the one S before it. */
+enum { ATTN2C_RANKS_RING = 2 * ATTN2C_RANKS_SUMS };
+
+/* Floats that go through a window at a time, from memory that is private to a rank. */
+enum { ATTN2C_RANKS_STAGE = 1 << 18 };
+
+/* The most blocks of memory that ranks share (attn2c_ranks_allocate). */
+enum { ATTN2C_RANKS_BLOCKS = 16 };
+
+/* Floats of a large sum between machines that are under way at a time. */
+enum { ATTN2C_RANKS_PIECE = 1 << 20 };
+
+/* The part of a window that one rank writes, except for `stage`, which all write in turn. The counters grow
+ * by 1 with each sum or copy of their kind; another rank waits until a counter reaches its own. */
+typedef struct {
+  _Alignas(64) _Atomic uint64_t small;    /* sums whose values are in the ring */
+  _Alignas(64) _Atomic uint64_t shared;   /* sums whose values are in shared memory and ready */
+  _Alignas(64) _Atomic uint64_t added;    /* of these, the sums whose slice this rank has added */
+  _Alignas(64) _Atomic uint64_t staged;   /* copies that are ready in `stage` */
+  _Alignas(64) _Atomic uint64_t finished; /* of these, the copies of others that this rank needs no more */
+  _Atomic uint64_t offset[ATTN2C_RANKS_RING]; /* bytes of shared memory before the values of a sum */
+  _Atomic int32_t process;                    /* of this rank */
+  _Atomic uint64_t process_space;             /* the inode of its namespace of processes */
+  _Atomic int
+      is_said; /* in the window of rank 0 of a machine: 1 if one of its ranks has printed why all end */
+  _Alignas(64) float ring[ATTN2C_RANKS_RING][ATTN2C_RANKS_SMALL];
+  float stage[ATTN2C_RANKS_STAGE];
+} attn2c_rank_window;
+
+/* Memory of which each rank of a machine has a part that the others reach. */
+typedef struct {
+  MPI_Win window;
+  char *own; /* NULL: unused */
+  size_t bytes;
+  char *parts[ATTN2C_RANKS_MOST]; /* by rank of the machine */
+} attn2c_rank_block;
+
+typedef enum { ATTN2C_SUM_NONE, ATTN2C_SUM_SMALL, ATTN2C_SUM_SHARED, ATTN2C_SUM_STAGED } attn2c_sum_kind;
+
+/* A sum that is under way. */
+typedef struct {
+  attn2c_sum_kind kind;
+  float *values;
+  size_t count;
+  uint64_t number; /* the counter's value of its kind */
+  int block;       /* index of the shared memory */
+  /* Between machines: */
+  MPI_Request *requests; /* [2 machines] */
+  int request_count;     /* those that were begun with the sum */
+  float *received;       /* [machines][ATTN2C_RANKS_SMALL], or one piece */
+} attn2c_rank_sum;
+
+/* A team of ranks on M machines of P ranks each: rank r is number r % P of machine r / P. If MPI has placed
+ * ranks otherwise, or P is no power of 2 and M is not 1, P is 1, and MPI alone moves bytes: then the sum of a
+ * machine would not be a part of the whole sum's order. */
+struct attn2c_ranks {
+  MPI_Comm all, node, across; /* all ranks; those of a machine; those with this number on every machine */
+  int count, own;
+  int node_count, node_own, machines, machine;
+  char name[64];
+  int is_crowded;                   /* 1: a machine has more ranks than cores */
+  int processes[ATTN2C_RANKS_MOST]; /* descriptors that tell if the machine's ranks live; -1: unknown */
+  MPI_Win window;
+  attn2c_rank_window *windows[ATTN2C_RANKS_MOST]; /* by rank of the machine; [0] NULL if P is 1 */
+  uint64_t small, shared, staged;                 /* those that this rank has begun */
+  attn2c_rank_block blocks[ATTN2C_RANKS_BLOCKS];
+  attn2c_rank_sum sums[ATTN2C_RANKS_SUMS];
+  MPI_Request *requests; /* [2 count], of meetings that begin and end at once */
+  float *of_machine;     /* [ATTN2C_RANKS_SMALL], a small sum of one machine */
+};
+
+/* A rank that waits. Set to 0 before the first call. */
+typedef struct {
+  unsigned polls;
+  int64_t since, looked; /* nanoseconds of the monotonic clock; 0: not yet read */
+} attn2c_patience;
+
+/* Waits a little: spins, then yields, then sleeps for at most half a millisecond. Ends the process if a rank
+ * of this machine has ended. */
+void attn2c_ranks_rest(const attn2c_ranks *ranks, attn2c_patience *patience);
+
+/* Waits until a counter has reached a number. */
+void attn2c_ranks_until(const attn2c_ranks *ranks, const _Atomic uint64_t *counter, uint64_t number);
+
+/* Waits for requests of MPI. */
+void attn2c_ranks_requests(const attn2c_ranks *ranks, int count, MPI_Request *requests);
+
+/* Prints one line, and ends this process with ATTN2C_IO, and so all. */
+_Noreturn void attn2c_ranks_lost(const attn2c_ranks *ranks, const char *what);
+
+/* Ends all if MPI reports an error. */
+static inline void attn2c_ranks_made(const attn2c_ranks *ranks, int error) {
+  if (error != MPI_SUCCESS) attn2c_ranks_lost(ranks, "a message could not be sent or received");
+}
+
+/* Adds from[0 .. n - 1] in the order of ranks (ranks.h), and writes the sums to to[0 .. to_count - 1]. A
+ * destination may be a source. */
+void attn2c_ranks_add(int to_count, float *const *to, int n, const float *const *from, size_t count);
+
+/* Returns the first element of the part `number` of n of `count` elements; parts begin at whole cache lines.
+ */
+static inline size_t attn2c_ranks_part(size_t count, int number, int n) {
+  const size_t lines = (count + 15) / 16, first = lines * (size_t)number / (size_t)n * 16;
+  return first < count ? first : count;
+}
+
+#endif

@@ -1,0 +1,258 @@
+/* open.c - opens the ranks of a communicator: compares them, finds out which share a machine, and makes their
+ * windows of shared memory. */
+#define _GNU_SOURCE
+#include "ranks/open.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "ranks/inner.h"
+
+/* Returns the same on all ranks: 1 if all of a communicator give 1. */
+static int all_have(MPI_Comm communicator, int has) {
+  int all = 0;
+  if (MPI_Allreduce(&has, &all, 1, MPI_INT, MPI_MIN, communicator) != MPI_SUCCESS) return 0;
+  return all;
+}
+
+static int check_count(MPI_Comm communicator, const attn2c_ranks_wanted *wanted, attn2c_message *message) {
+  int is_begun = 0, is_ended = 0, count = 0;
+  MPI_Initialized(&is_begun);
+  MPI_Finalized(&is_ended);
+  if (!is_begun || is_ended) {
+    attn2c_say(message, "MPI is not initialised: MPI_Init_thread comes first");
+    return ATTN2C_USAGE;
+  }
+  if (communicator == MPI_COMM_NULL || MPI_Comm_size(communicator, &count) != MPI_SUCCESS) {
+    attn2c_say(message, "this is no communicator");
+    return ATTN2C_USAGE;
+  }
+  if (count == wanted->count) return ATTN2C_OK;
+  attn2c_say(message, "%s is divided among %d ranks, but %d %s started: mpirun -n %d", wanted->name,
+             wanted->count, count, count == 1 ? "is" : "are", wanted->count);
+  return ATTN2C_USAGE;
+}
+
+/* True if a machine has all ranks, or ranks that follow each other, in a number that is a power of 2, from a
+ * multiple of it on. */
+static int is_aligned(const attn2c_ranks *ranks, int least) {
+  const int n = ranks->node_count;
+  if (n == ranks->count) return 1;
+  return (n & (n - 1)) == 0 && ranks->own - ranks->node_own == least && least % n == 0;
+}
+
+/* Makes this rank a machine of its own. */
+static int be_alone(attn2c_ranks *ranks) {
+  if (ranks->node != MPI_COMM_NULL) MPI_Comm_free(&ranks->node);
+  ranks->node_count = 1, ranks->node_own = 0;
+  ranks->machines = ranks->count, ranks->machine = ranks->own;
+  return MPI_Comm_split(ranks->all, ranks->own, 0, &ranks->node) == MPI_SUCCESS;
+}
+
+/* Finds the ranks of this machine. */
+static int find_machine(attn2c_ranks *ranks, const attn2c_ranks_wanted *wanted) {
+  if (MPI_Comm_split_type(ranks->all, MPI_COMM_TYPE_SHARED, ranks->own, MPI_INFO_NULL, &ranks->node) !=
+      MPI_SUCCESS)
+    return 0;
+  if (wanted->per_node > 0) {
+    MPI_Comm whole = ranks->node;
+    const int error = MPI_Comm_split(whole, ranks->own / wanted->per_node, ranks->own, &ranks->node);
+    MPI_Comm_free(&whole);
+    if (error != MPI_SUCCESS) return 0;
+  }
+  MPI_Comm_size(ranks->node, &ranks->node_count);
+  MPI_Comm_rank(ranks->node, &ranks->node_own);
+  int least = ranks->own, most = 0;
+  MPI_Bcast(&least, 1, MPI_INT, 0, ranks->node);
+  MPI_Allreduce(&ranks->node_count, &most, 1, MPI_INT, MPI_MAX, ranks->all);
+  const int is_alike = is_aligned(ranks, least) && ranks->node_count == most && ranks->count % most == 0;
+  ranks->machines = ranks->count / most, ranks->machine = ranks->own / most;
+  return all_have(ranks->all, is_alike && !wanted->without_windows) ? 1 : be_alone(ranks);
+}
+
+/* True on all ranks if a machine has fewer cores than ranks. */
+static int is_crowded(const attn2c_ranks *ranks) {
+  cpu_set_t own, all;
+  if (sched_getaffinity(0, sizeof own, &own) != 0) return 1;
+  if (MPI_Allreduce(&own, &all, sizeof own, MPI_BYTE, MPI_BOR, ranks->node) != MPI_SUCCESS) return 1;
+  return !all_have(ranks->all, CPU_COUNT(&all) >= ranks->node_count);
+}
+
+/* Makes shared memory for a part of each rank of this machine. A collective call of the machine's ranks. */
+static int make_block(const attn2c_ranks *ranks, size_t bytes, attn2c_rank_block *block) {
+  MPI_Info info;
+  void *own = NULL;
+  block->window = MPI_WIN_NULL;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "alloc_shared_noncontig", "true");
+  int is_made = bytes <= PTRDIFF_MAX - ATTN2C_ALIGNMENT &&
+                MPI_Win_allocate_shared((MPI_Aint)(bytes + ATTN2C_ALIGNMENT), 1, info, ranks->node, &own,
+                                        &block->window) == MPI_SUCCESS;
+  MPI_Info_free(&info);
+  is_made = is_made && MPI_Win_lock_all(MPI_MODE_NOCHECK, block->window) == MPI_SUCCESS;
+  for (int i = 0; i < ranks->node_count && is_made; i++) {
+    MPI_Aint size;
+    int unit;
+    void *part = NULL;
+    is_made = MPI_Win_shared_query(block->window, i, &size, &unit, &part) == MPI_SUCCESS && part;
+    /* Open MPI aligns parts to 8 bytes. Processes map whole pages, so all of them skip the same bytes. */
+    block->parts[i] = (char *)part + -(uintptr_t)part % ATTN2C_ALIGNMENT;
+  }
+  block->own = block->parts[ranks->node_own], block->bytes = bytes;
+  if (all_have(ranks->node, is_made)) return 1;
+  block->own = NULL;
+  return 0;
+}
+
+static void free_block(attn2c_rank_block *block) {
+  if (block->window != MPI_WIN_NULL) {
+    MPI_Win_unlock_all(block->window);
+    MPI_Win_free(&block->window);
+  }
+  *block = (attn2c_rank_block){.window = MPI_WIN_NULL};
+}
+
+/* Opens the processes of this machine, to learn when they end. Linux before 5.3 has no such descriptors; then
+ * whoever started the ranks has to end them. */
+static int find_processes(attn2c_ranks *ranks) {
+  attn2c_rank_window *own = ranks->windows[ranks->node_own];
+  struct stat space = {0};
+  atomic_store(&own->process, (int32_t)getpid());
+  atomic_store(&own->process_space, stat("/proc/self/ns/pid", &space) == 0 ? space.st_ino : 0);
+  if (MPI_Barrier(ranks->node) != MPI_SUCCESS) return 0;
+  for (int i = 0; i < ranks->node_count; i++)
+    if (space.st_ino != 0 && atomic_load(&ranks->windows[i]->process_space) == space.st_ino)
+      ranks->processes[i] = (int)syscall(SYS_pidfd_open, atomic_load(&ranks->windows[i]->process), 0);
+  return 1;
+}
+
+/* Makes the windows of this machine. */
+static int make_windows(attn2c_ranks *ranks) {
+  attn2c_rank_block block = {.window = MPI_WIN_NULL};
+  if (ranks->node_count == 1) return 1;
+  const int is_made = make_block(ranks, sizeof(attn2c_rank_window), &block);
+  if (!all_have(ranks->all, is_made)) {
+    free_block(&block);
+    return be_alone(ranks);
+  }
+  ranks->window = block.window;
+  for (int i = 0; i < ranks->node_count; i++) ranks->windows[i] = (void *)block.parts[i];
+  attn2c_rank_window *own = ranks->windows[ranks->node_own];
+  memset(own, 0, offsetof(attn2c_rank_window, ring));
+  return find_processes(ranks);
+}
+
+/* Allocates what meetings need. */
+static int make_memory(attn2c_ranks *ranks) {
+  const size_t machines = (size_t)ranks->machines;
+  const size_t whole = machines * ATTN2C_RANKS_SMALL, piece = ATTN2C_RANKS_PIECE + 16 * machines;
+  const size_t received = whole > piece ? whole : piece;
+  int is_made = 1;
+  ranks->requests = calloc(2 * (size_t)ranks->count, sizeof(MPI_Request));
+  ranks->of_machine = malloc(ATTN2C_RANKS_SMALL * sizeof(float));
+  is_made = ranks->requests && ranks->of_machine;
+  for (int i = 0; i < ATTN2C_RANKS_SUMS && machines > 1; i++) {
+    ranks->sums[i].requests = calloc(2 * machines, sizeof(MPI_Request));
+    ranks->sums[i].received = malloc(received * sizeof(float));
+    is_made = is_made && ranks->sums[i].requests && ranks->sums[i].received;
+  }
+  return is_made;
+}
+
+static int fill(attn2c_ranks *ranks, MPI_Comm communicator, const attn2c_ranks_wanted *wanted,
+                attn2c_message *message) {
+  MPI_Comm_size(ranks->all, &ranks->count);
+  MPI_Comm_rank(ranks->all, &ranks->own);
+  (void)communicator;
+  snprintf(ranks->name, sizeof ranks->name, "%s", wanted->name);
+  MPI_Comm_set_errhandler(ranks->all, MPI_ERRORS_RETURN);
+  const int status = attn2c_ranks_compare(ranks, wanted->build, "code", message);
+  if (status != ATTN2C_OK) return status;
+  int is_made = find_machine(ranks, wanted);
+  ranks->is_crowded = is_crowded(ranks);
+  is_made = is_made && make_windows(ranks);
+  is_made = is_made && MPI_Comm_split(ranks->all, ranks->node_own, ranks->own, &ranks->across) == MPI_SUCCESS;
+  is_made = is_made && make_memory(ranks);
+  if (all_have(ranks->all, is_made)) return ATTN2C_OK;
+  attn2c_say(message, "no memory for the meetings of %d ranks", ranks->count);
+  return ATTN2C_MEMORY;
+}
+
+int attn2c_ranks_open(MPI_Comm communicator, const attn2c_ranks_wanted *wanted, attn2c_ranks **ranks,
+                      attn2c_message *message) {
+  *ranks = NULL;
+  int status = check_count(communicator, wanted, message);
+  if (status != ATTN2C_OK) return status;
+  attn2c_ranks *made = calloc(1, sizeof *made);
+  if (!all_have(communicator, made != NULL)) {
+    attn2c_say(message, "no memory for the meetings of %d ranks", wanted->count);
+    free(made);
+    return ATTN2C_MEMORY;
+  }
+  made->all = made->node = made->across = MPI_COMM_NULL;
+  made->window = MPI_WIN_NULL;
+  for (int i = 0; i < ATTN2C_RANKS_MOST; i++) made->processes[i] = -1;
+  for (int i = 0; i < ATTN2C_RANKS_BLOCKS; i++) made->blocks[i].window = MPI_WIN_NULL;
+  if (MPI_Comm_dup(communicator, &made->all) != MPI_SUCCESS) {
+    attn2c_say(message, "MPI cannot copy the communicator");
+    status = ATTN2C_MEMORY;
+  } else {
+    status = fill(made, communicator, wanted, message);
+  }
+  if (status == ATTN2C_OK)
+    *ranks = made;
+  else
+    attn2c_ranks_close(made);
+  return status;
+}
+
+void attn2c_ranks_close(attn2c_ranks *ranks) {
+  if (!ranks) return;
+  for (int i = 0; i < ATTN2C_RANKS_MOST; i++)
+    if (ranks->processes[i] >= 0) close(ranks->processes[i]);
+  for (int i = 0; i < ATTN2C_RANKS_BLOCKS; i++) free_block(&ranks->blocks[i]);
+  attn2c_rank_block windows = {.window = ranks->window};
+  free_block(&windows);
+  if (ranks->across != MPI_COMM_NULL) MPI_Comm_free(&ranks->across);
+  if (ranks->node != MPI_COMM_NULL) MPI_Comm_free(&ranks->node);
+  if (ranks->all != MPI_COMM_NULL) MPI_Comm_free(&ranks->all);
+  for (int i = 0; i < ATTN2C_RANKS_SUMS; i++) {
+    free(ranks->sums[i].requests);
+    free(ranks->sums[i].received);
+  }
+  free(ranks->requests);
+  free(ranks->of_machine);
+  free(ranks);
+}
+
+void *attn2c_ranks_allocate(attn2c_ranks *ranks, size_t bytes) {
+  if (!ranks || ranks->node_count == 1) return attn2c_allocate(bytes);
+  for (int i = 0; i < ATTN2C_RANKS_BLOCKS; i++) {
+    if (ranks->blocks[i].own) continue;
+    attn2c_rank_block block = {.window = MPI_WIN_NULL};
+    const size_t whole = (bytes + ATTN2C_ALIGNMENT - 1) / ATTN2C_ALIGNMENT * ATTN2C_ALIGNMENT;
+    const int is_made = whole >= bytes && make_block(ranks, whole, &block);
+    if (!all_have(ranks->all, is_made)) {
+      free_block(&block);
+      break;
+    }
+    memset(block.own, 0, block.bytes);
+    ranks->blocks[i] = block;
+    return block.own;
+  }
+  return attn2c_allocate(bytes);
+}
+
+void attn2c_ranks_free(attn2c_ranks *ranks, void *memory) {
+  for (int i = 0; ranks && memory && i < ATTN2C_RANKS_BLOCKS; i++) {
+    if (ranks->blocks[i].own != memory) continue;
+    free_block(&ranks->blocks[i]);
+    return;
+  }
+  attn2c_free(memory);
+}

@@ -1,0 +1,44 @@
+-- ranks_spec.lua: meetings of ranks (runtime/ranks): their results, and how ranks end together.
+local helper = require("tests.spec.helper")
+local mpirun = require("tests.spec.mpirun")
+
+local bin = helper.root .. "/out/test/bin/ranks_meetings"
+
+describe("the meetings of ranks", function()
+  setup(function()
+    assert(os.execute(("make -s -C %s -f tests/c/build.mk out/test/bin/ranks_meetings"):format(
+      helper.shell(helper.root))))
+  end)
+
+  local function run(count, how) return mpirun(count, { bin, how }) end
+
+  for count = 2, 4 do
+    it(("of %d give the same bits by shared memory, by messages and by both"):format(count), function()
+      local first = run(count, "windows")
+      assert.same({ 0, "" }, { first.status, first.stderr })
+      assert.truthy(first.stdout:find(("%d ranks, 0 failures, sums "):format(count), 1, true), first.stdout)
+      for _, how in ipairs(count == 4 and { "messages", "2" } or count == 2 and { "messages" } or {}) do
+        assert.equal(first.stdout, run(count, how).stdout)
+      end
+    end)
+  end
+
+  it("are refused in one line for another build or another number of ranks", function()
+    local other = run(2, "build")
+    assert.same({ 3, "rank 1 has other code than rank 0\n" }, { other.status, other.stderr })
+    other = run(2, "number")
+    assert.same({ 2, "meetings is divided among 3 ranks, but 2 are started: mpirun -n 3\n" },
+      { other.status, other.stderr })
+    other = mpirun(1, { bin, "number" })
+    assert.same({ 2, "meetings is divided among 2 ranks, but 1 is started: mpirun -n 2\n" },
+      { other.status, other.stderr })
+  end)
+
+  it("end all ranks with one line when one is killed, even if nobody else ends them", function()
+    local started = os.time()
+    local result = mpirun(2, { bin, "killed" }, { "--mca", "odls_base_sigkill_timeout", "4" })
+    assert.equal(137, result.status)
+    assert.equal("meetings: rank 0: rank 1 has ended; all ranks end\n", result.stderr)
+    assert.truthy(os.time() - started < 20)
+  end)
+end)
