@@ -3,6 +3,7 @@
 #include "program/pack_command.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/processor.h"
 #include "formats/place.h"
@@ -64,18 +65,34 @@ static int pack_source(const attn2c_descriptor *model, attn2c_source *source, co
   return attn2c_packed_end(model, &file, status, message);
 }
 
-static int pack_file(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
-                     attn2c_message *message) {
+static int pack_file(const attn2c_descriptor *model, const attn2c_arguments *arguments, const char *path,
+                     FILE *out, attn2c_message *message) {
   attn2c_source *source;
   int status = attn2c_source_choose(arguments, model, &source, message);
   if (status != ATTN2C_OK) return status;
   const attn2c_modes modes = attn2c_modes_hold();
-  status = pack_source(model, source, arguments->packed, message);
+  status = pack_source(model, source, path, message);
   attn2c_modes_set(modes);
   attn2c_source_close(source);
   if (status == ATTN2C_OK && model->variants)
     fprintf(out, "packed for %s; on its other targets %s packs the weights again when it opens them\n",
             model->target, model->name);
+  return status;
+}
+
+/* Packs the parts of all ranks of a model, each into a file of its own: FILE.rank0, FILE.rank1, ... */
+static int pack_ranks(const attn2c_divided *divided, const attn2c_arguments *arguments, FILE *out,
+                      attn2c_message *message) {
+  char path[ATTN2C_PATH_SIZE];
+  int status = ATTN2C_OK;
+  if (strlen(arguments->packed) >= sizeof path - 16) {
+    attn2c_say(message, "-o: the path is too long");
+    return ATTN2C_USAGE;
+  }
+  for (int rank = 0; rank < divided->count && status == ATTN2C_OK; rank++) {
+    attn2c_source_of_rank(arguments->packed, rank, path, sizeof path);
+    status = pack_file(divided->ranks[rank], arguments, path, out, message);
+  }
   return status;
 }
 
@@ -107,6 +124,7 @@ int attn2c_pack_command(const attn2c_descriptor *model, const attn2c_arguments *
                         attn2c_message *message) {
   const int status = verify_arguments(model, arguments, message);
   if (status != ATTN2C_OK) return status;
-  return arguments->verify != NULL ? verify_file(model, arguments->verify, out, message)
-                                   : pack_file(model, arguments, out, message);
+  if (arguments->verify != NULL) return verify_file(model, arguments->verify, out, message);
+  return model->divided ? pack_ranks(model->divided, arguments, out, message)
+                        : pack_file(model, arguments, arguments->packed, out, message);
 }

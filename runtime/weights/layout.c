@@ -53,6 +53,7 @@ uint64_t attn2c_layout(const attn2c_descriptor *model) {
   uint64_t sum = add_number(add_number(0, model->weight_count), model->weight_floats);
   for (int i = 0; i < model->weight_count; i++) sum = add_weight(sum, model, &model->weights[i]);
   if (model->coding) sum = add_number(sum, model->coding);
+  if (model->slices) sum = add_number(add_number(sum, model->rank), model->divided->count);
   for (int i = 0; model->packings && i < model->weight_count; i++)
     sum = add_number(add_number(sum, model->packings[i].type), model->packings[i].scales);
   for (int i = 0; model->factors && i < model->weight_count; i++)

@@ -147,8 +147,11 @@ int attn2c_packed_header_verify(const attn2c_descriptor *model, const unsigned c
 const attn2c_descriptor *attn2c_packed_header_owner(const attn2c_descriptor *model,
                                                     const unsigned char *header, int64_t size) {
   char what[400];
-  if (!model->variants || !is_wrong(model, header, size, what, sizeof what)) return model;
-  for (int i = 0; model->variants[i]; i++)
+  if (!is_wrong(model, header, size, what, sizeof what)) return model;
+  const attn2c_divided *divided = model->slices ? NULL : model->divided;
+  for (int i = 0; divided && i < divided->count; i++)
+    if (!is_wrong(divided->ranks[i], header, size, what, sizeof what)) return divided->ranks[i];
+  for (int i = 0; model->variants && model->variants[i]; i++)
     if (!is_wrong(model->variants[i], header, size, what, sizeof what)) return model->variants[i];
   return model;
 }

@@ -5,6 +5,7 @@
 #include "weights/weights.h"
 #include "weights/constants.h"
 #include "weights/hints.h"
+#include "formats/place.h"
 #include "base/checksum.h"
 #include "ops/elementary.h"
 #include "weights/pack.h"
@@ -14,8 +15,10 @@
 #include "weights/views.h"
 #include "base/shape.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct attn2c_source {
   const attn2c_descriptor *model;
@@ -202,11 +205,20 @@ static int make_source(const attn2c_descriptor *model, attn2c_checkpoint *file, 
   return status;
 }
 
+void attn2c_source_of_rank(const char *path, int rank, char *own, size_t size) {
+  snprintf(own, size, "%s.rank%d", path, rank);
+}
+
 int attn2c_source_file(const char *path, const attn2c_descriptor *model, attn2c_source **source,
                        attn2c_message *message) {
   attn2c_checkpoint *file;
   attn2c_packed *packed;
+  char own[ATTN2C_PATH_SIZE];
   *source = NULL;
+  if (model->slices && strlen(path) < sizeof own - 16) {
+    attn2c_source_of_rank(path, model->rank, own, sizeof own);
+    if (access(own, F_OK) == 0) path = own;
+  }
   int status = attn2c_packed_open(path, model, &packed, message);
   if (status) return status;
   if (packed) return make_source(model, NULL, packed, 0, source, message);
