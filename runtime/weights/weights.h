@@ -14,8 +14,8 @@ typedef struct attn2c_source attn2c_source;
  * tensor is a line of message. Returns ATTN2C_OK, _FORMAT, _IO or _MEMORY; on failure *source is NULL. */
 int attn2c_source_file(const char *path, const attn2c_descriptor *model, attn2c_source **source,
                        attn2c_message *message);
-/* Writes the path of the packed weights of one of several ranks: "PATH.rank1". A rank's source of the file PATH
- * is that file if it exists. */
+/* Writes the path of the packed weights of one of several ranks: "PATH.rank1". A rank's source of the file
+ * PATH is that file if it exists. */
 void attn2c_source_of_rank(const char *path, int rank, char *own, size_t size);
 /* Opens bytes in memory, which must stay valid until the source is closed. */
 int attn2c_source_memory(const void *bytes, size_t size, const attn2c_descriptor *model,

@@ -1,0 +1,163 @@
+-- ranks_spec: how a model is divided among ranks: heads, widths and rows of tables, weights in slices, meetings.
+local helper = require("tests.spec.helper")
+local divisions = require("data.divisions")
+local ops = require("data.ops")
+local ranks = require("passes.ranks")
+
+-- Returns the model's state after a pass.
+local function model(more, last)
+  local primary = helper.state(helper.description(more), last or "ranks")
+  return getmetatable(primary).__index
+end
+
+-- Returns the graph of a rank.
+local function graph_of(state, rank)
+  for _, build in ipairs(state.builds) do
+    for _, member in ipairs(build.members) do
+      if member.rank == rank then return member.primary.graph end
+    end
+  end
+end
+
+-- Returns the meetings of a rank, NAME = OP each.
+local function meetings(graph)
+  local list = {}
+  for _, op in ipairs(graph.entry.ops) do
+    if ops.class(op).meeting then list[#list + 1] = op.result.name .. " = " .. op.op end
+  end
+  return list
+end
+
+describe("a division", function()
+  it("is as even as whole units allow, and covers all elements", function()
+    assert.same({ 0, 2, 3 }, divisions.even(3, 2, 1))
+    assert.same({ 0, 32, 64, 96 }, divisions.even(96, 3, 32))
+    assert.same({ 0, 52, 100 }, divisions.even(100, 2, divisions.unit(100, 2)))
+    for n = 1, 70 do
+      for count = 1, math.min(n, 9) do
+        local first = divisions.even(n, count, divisions.unit(n, count))
+        assert.same({ 0, n }, { first[1], first[count + 1] })
+        for i = 1, count do
+          local size = first[i + 1] - first[i]
+          assert.is_true(size >= 1 and size <= 2 * (n / count + 1), ("%d among %d"):format(n, count))
+        end
+      end
+    end
+  end)
+
+  it("keeps a line of a cache together in large models", function()
+    assert.equal(32, divisions.unit(1536, 2))
+    assert.equal(1, divisions.unit(12, 4))
+  end)
+end)
+
+describe("ranks", function()
+  local writing = { heads = 6, kv_heads = 3, d_model = 48, d_ff = 64, context = 16, mask = "causal", norm = "pre",
+    input = { stage = "tokens", vocab = 40 }, positions = "rope", output = { { stage = "vocabulary" } } }
+
+  local function with(more)
+    local all = {}
+    for key, value in pairs(writing) do all[key] = value end
+    for key, value in pairs(more) do all[key] = value end
+    return all
+  end
+
+  it("leave a model that nobody divides as it is", function()
+    local state = model {}
+    assert.is_nil(state.whole)
+    assert.equal(state, state.builds[1])
+    assert.equal("one process computes the model\n", ranks.dump(state))
+    assert.is_nil(model({ ranks = 1 }).whole)
+  end)
+
+  it("have their heads of keys with the heads of queries that read them", function()
+    local state = model(with { ranks = 2 })
+    assert.equal(2, #state.builds)
+    local shapes = {}
+    for rank = 0, 1 do
+      local graph = graph_of(state, rank)
+      local scores = helper.op({ graph = graph }, "l0.attn.scores")
+      shapes[rank + 1] = { graph.tensors["l0.attn.q"].shape[3], graph.tensors["l0.attn.k"].shape[3],
+        scores.attributes.heads, graph.tensors["l0.ff.up"].shape[3] }
+    end
+    assert.same({ { 32, 16, 4, 32 }, { 16, 8, 2, 32 } }, shapes)
+  end)
+
+  it("meet after attention and after the feed-forward, and for rows of the vocabulary", function()
+    local expected = { "input.embedded = sum_ranks", "l0.attn.out = sum_ranks", "l0.ff.down = sum_ranks",
+      "output.1.vocabulary = gather_ranks" }
+    local state = model(with { ranks = 3 })
+    for rank = 0, 2 do assert.same(expected, meetings(graph_of(state, rank))) end
+  end)
+
+  it("meet once in a layer whose attention and feed-forward are parallel", function()
+    local state = model(with { ranks = 2, parallel = "one_norm" })
+    assert.same({ "input.embedded = sum_ranks", "l0.ff.sum = sum_ranks", "output.1.vocabulary = gather_ranks" },
+      meetings(graph_of(state, 1)))
+  end)
+
+  it("share code where their shapes are the same, each with weights of its own", function()
+    local state = model({ ranks = 2 }, "kernels")
+    assert.equal(1, #state.builds)
+    local first, second = table.unpack(state.builds[1].members)
+    assert.equal(first.primary.programs, second.primary.programs)
+    assert.same({ 0, 1 }, { first.rank, second.rank })
+    local cut = {}
+    for i, member in ipairs { first, second } do
+      local q = member.primary.graph.tensors["l0.attn.q.weight"]
+      local out = member.primary.graph.tensors["l0.attn.out.weight"]
+      cut[i] = { q.cut.from, q.from.views[1].first, out.cut.from, out.from.views[1].first, out.from.views[1].row_step }
+    end
+    assert.same({ { 0, 0, 0, 0, 16 }, { 8, 8 * 16, 8, 8, 16 } }, cut)
+  end)
+
+  it("add the bias of a sum once", function()
+    local state = model { ranks = 2 }
+    local zeros = {}
+    for rank = 0, 1 do
+      local graph = graph_of(state, rank)
+      zeros[rank + 1] = { graph.tensors["l0.attn.out.bias"].is_zero or false,
+        graph.tensors["l0.attn.q.bias"].is_zero or false }
+    end
+    assert.same({ { false, false }, { true, false } }, zeros)
+  end)
+
+  it("have slopes, tables and factors of their own heads", function()
+    local alibi = model { ranks = 2, heads = 4, positions = "alibi" }
+    assert.equal("alibi -7 2 4", graph_of(alibi, 1).tensors["positions.alibi"].formula)
+    local t5 = model { ranks = 2, heads = 4, positions = "t5" }
+    assert.same({ 32, 2 }, graph_of(t5, 1).tensors["positions.bias.weight"].shape)
+    local factors = model { ranks = 2, heads = 4, positions = "alibi",
+      head_mask = { { 1, 0.5, 0.25, 2 } } }
+    assert.equal("list 0.25 2", graph_of(factors, 1).tensors["l0.attn.factors"].formula)
+  end)
+
+  it("are in the dump, with the part of each and the meetings", function()
+    local text = ranks.dump(model(with { ranks = 2 }))
+    assert.truthy(text:find("l0.attn.q [1, 16, 48]: 0 to 31 of axis 3; 32 to 47 of axis 3", 1, true), text)
+    assert.truthy(text:find("meetings of forward of rank 1\n  input.embedded = sum_ranks", 1, true), text)
+  end)
+
+  it("are refused where a model has fewer parts, and with what does not go with them", function()
+    local function refusal(more)
+      local lines = helper.refusals(helper.description(more))
+      return lines[1]
+    end
+    assert.equal("ranks: 4, but there are 2 heads of keys; give at most as many ranks", refusal { ranks = 4 })
+    assert.equal("ranks: 2, but d_ff is 1; give at most as many ranks", refusal { ranks = 2, d_ff = 1 })
+    assert.equal("threads: 1 is allowed with ranks: give a rank for each core", refusal { ranks = 2, threads = 2 })
+    assert.matches("^precision: int8 does not go with ranks", refusal { ranks = 2, precision = "int8" })
+    assert.matches("^qk_norm: does not go with ranks", refusal { ranks = 2, qk_norm = "all" })
+    assert.matches("^past: does not go with ranks", refusal { ranks = 2, past = 2 })
+    assert.matches("^target: a list does not go with ranks", refusal { ranks = 2, target = { "avx512", "avx2" } })
+    assert.matches("^attention_output: does not go with ranks", refusal { ranks = 2, attention_output = "mean" })
+    assert.is_nil(refusal { ranks = 2, weights = "int4", d_ff = 64, head_dim = 32 })
+  end)
+
+  it("keep numbers together that share a scale", function()
+    local fault = helper.fault(model, { ranks = 2, weights = "int4", d_model = 32, d_ff = 64 })
+    assert.equal(2, fault.code)
+    assert.matches("ranks: 2 divide l0.attn.context after 16 columns, but weights in blocks need multiples of 32",
+      fault.lines[1])
+  end)
+end)
