@@ -6,6 +6,7 @@ local checks = require("passes.checks")
 local factors = require("passes.graph.factors")
 local libuv = require("common.libuv")
 local targets = require("data.targets")
+local texts = require("passes.common.texts")
 local tuning = require("passes.common.tuning")
 
 local pipeline = {}
@@ -55,6 +56,16 @@ function gather.layout(state)
   state.tuning = tuning.given(state.tuning)
 end
 
+-- The model that embeds texts for the program of a model of pictures.
+function gather.emit(state)
+  if not state.spec.texts or not state.with_texts then return end
+  local path, overrides = texts.of(state)
+  state.texts = pipeline.run(state.root, path, overrides, nil, nil, nil,
+    { embeds = state.embeds, with_text = true, rates = state.rates })
+  texts.check(state, state.texts)
+  table.move(state.texts.notes, 1, #state.texts.notes, #state.notes + 1, state.notes)
+end
+
 --- Returns the pass called `name`: a table with run and dump.
 function pipeline.pass(name) return require("passes." .. name) end
 
@@ -83,7 +94,8 @@ end
 --- root: the folder that holds gen/ and templates/; file: the description; overrides: KEY=VALUE strings
 --- measured: the source of measured tile parameters (tuning.given); nil: none
 --- watch(i): called before the i-th pass
---- wanted: { embeds: whether weights will be linked in; with_text: whether a tokenizer's tables are made;
+--- wanted: { embeds: whether weights will be linked in; with_text: whether a tokenizer's tables are made; with_texts:
+---   whether the model of texts of a model of pictures is made, too: state.texts;
 ---   chat_template: a file in place of the folder's chat template, "none", or nil;
 ---   factors: the source of factors against outliers (factors.given), nil: none; exposed: true, or names of tensors
 ---   that become outputs too (passes/graph/exposed.lua); rates: a function that returns this machine's measured rates
@@ -91,8 +103,8 @@ end
 function pipeline.run(root, file, overrides, last, measured, watch, wanted)
   wanted = wanted or {}
   local state = { root = root, file = file, overrides = overrides, tuning = measured, embeds = wanted.embeds,
-    with_text = wanted.with_text, chat_template = wanted.chat_template, factors = wanted.factors,
-    exposed = wanted.exposed, rates = wanted.rates, notes = {} }
+    with_text = wanted.with_text, with_texts = wanted.with_texts, chat_template = wanted.chat_template,
+    factors = wanted.factors, exposed = wanted.exposed, rates = wanted.rates, notes = {} }
   for i, name in ipairs(pipeline.passes) do
     if watch then watch(i) end
     if gather[name] then gather[name](state) end

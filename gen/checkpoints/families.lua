@@ -11,6 +11,8 @@
 --   only          config key -> { allowed values, reason }: other values change the result and are not supported
 --   unused        config keys without effect, in addition to those of all families (effects.lua)
 --   other         a function of config.json: the model_type of another family that a folder with this one is of, or nil
+--   similarity    in a family of two towers: the function that makes probabilities of the scores of texts for a picture
+--   padded        true: texts are filled up to one length, and the model sees the padding
 --   inside        model_type -> the key of the part of config.json that describes the model
 --   sums_types    true: without an input of token types, the table of tokens has the first type added (typed_tokens)
 --   heads         class suffix -> stages after the model (heads.lua)
@@ -21,8 +23,8 @@ local families = {}
 
 local list = { "albert", "bert", "clip_text", "clip_vision", "deberta_v2", "deit", "dinov2", "distilbert", "electra",
   "gemma", "gemma2", "gemma3", "gpt2", "gpt_neox", "granite", "gte", "jina_bert", "llama", "mistral", "modernbert",
-  "mpnet", "nomic_bert", "olmo2", "phi", "phi3", "qwen2", "qwen3", "roberta", "siglip_vision", "smollm3",
-  "starcoder2", "t5", "timm", "vit" }
+  "mpnet", "nomic_bert", "olmo2", "phi", "phi3", "qwen2", "qwen3", "roberta", "siglip_text", "siglip_vision",
+  "smollm3", "starcoder2", "t5", "timm", "vit" }
 
 --- The uses of models, in the order of the README's table.
 families.uses = { "embeddings, rerankers, classification", "classification, question answering", "states of texts",

@@ -206,6 +206,26 @@ end
 --- The usual activation of CLIP.
 heads.of_clip = "quick_gelu"
 
+--- Returns the keys of config.json that describe a tower for texts of CLIP's kind. defaults: by facts.
+function heads.clip_texts(defaults)
+  local keys = { { "vocab_size", "vocab" }, { "hidden_size", "d_model" }, { "num_hidden_layers", "layers" },
+    { "num_attention_heads", "heads" }, { "intermediate_size", "d_ff" },
+    { "max_position_embeddings", "max_position" } }
+  local config = { { "hidden_act", to = "activation", default = defaults.activation, kind = "activation" },
+    { "layer_norm_eps", to = "eps", default = defaults.eps, kind = "number" } }
+  for _, key in ipairs(keys) do
+    config[#config + 1] = { key[1], to = key[2], default = defaults[key[2]], kind = "count" }
+  end
+  return config
+end
+
+--- The tensors of such a tower that are of no layer.
+heads.of_clip_texts = {
+  { "input.tokens", "embeddings.token_embedding" },
+  { "input.positions", "embeddings.position_embedding" },
+  { "final_norm", "final_layer_norm" },
+}
+
 --- Returns the tensors of a tower of CLIP, after `own`.
 function heads.clip_layers(own)
   local layer, list = "encoder.layers.*.", table.move(own, 1, #own, 1, {})

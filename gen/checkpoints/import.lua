@@ -126,6 +126,7 @@ local function output_stage(self, stage, number)
   local result = { stage = stage[1], over = fact_or(self, stage.over), of = stage.of, name = stage.name,
     squeeze = stage.squeeze, mask = stage.mask, kind = stage.kind, eps = stage.eps }
   self.has_labels = self.has_labels or stage.to == "labels"
+  self.has_similarity = self.has_similarity or stage[1] == "similarity"
   if stage.to == "labels" then result.to = labels_of(self, stage) else result.to = fact_or(self, stage.to) end
   result.activation = fact_or(self, stage.activation)
   result.bias = fact_or(self, stage.bias)
@@ -140,6 +141,7 @@ local function output_stage(self, stage, number)
     result.scale, result.softcap = self.facts.logit_scale or nil, self.facts.logit_softcap or nil
   end
   if result.bias == true and stage[1] == "linear" then result.bias = nil end
+  if stage[1] == "similarity" and not result.bias then result.bias = nil end
   if result.tied == true then result.tied = nil end
   add_names(self, ("output.%d.%s"):format(number, stage[1]), stage, result.bias == false)
   return result
@@ -175,7 +177,7 @@ local function token_input(self, fixed)
   self.inputs = { ids = "input_ids", token_types = types > 0 and "token_type_ids" or nil }
   local width = f.embedding and f.embedding ~= f.d_model and f.embedding or nil
   return { stage = "tokens", vocab = f.vocab, types = types > 0 and types or nil,
-    optional_types = types == 1 or nil,
+    optional_types = types == 1 or nil, padded = self.family.padded,
     norm = (fixed.norm == "post" or fixed.input_norm) and true or nil, scale = f.embedding_scale, width = width,
     projected = f.projected }
 end
@@ -226,6 +228,7 @@ local function lengths_of(self, most)
     return nil
   end
   most = math.min(most, keys.LONGEST)
+  if self.family.padded then return most, "tokens; shorter texts are filled up" end
   if not self.folder.tokenizer then return math.min(USUAL_LENGTH, most), ("tokens; up to %d"):format(most) end
   local list, remark = listed_lengths(most)
   if self.form == "list" or most < 2 then return list, remark end
@@ -249,7 +252,7 @@ end
 
 -- Returns a mask; window: the tokens that each token sees to a side, with itself, or false for all.
 local function mask_of(self, stages, window)
-  if self.family.image then return nil end
+  if self.family.image or self.family.padded then return nil end
   local mask, causal = {}, self.facts.causal
   if causal then mask[1] = "causal" end
   if not causal or needs_lengths(stages) then mask[#mask + 1] = "padding" end
@@ -268,14 +271,19 @@ local function layers_of(self, stages)
   return list
 end
 
--- Returns the path of the tokenizer's files from the folder of the description, or nil without a tokenizer.
-local function tokenizer_of(self)
+-- Returns the path of the tokenizer's files from the folder of the description, or nil without them.
+local function path_of(self)
   local inside = self.folder.tokenizer
-  if self.family.image then return nil end
   if not inside then return nil end
   if self.folder.is_file and self.place ~= "" then return self.place end
   if self.place == "" then return inside ~= "" and inside or "." end
   return self.place .. (inside ~= "" and "/" .. inside or "")
+end
+
+-- Returns the path of a folder of two towers from the folder of the description, for the tower of images; nil for
+-- others, and without a tokenizer or pictures.
+local function texts_of(self)
+  return self.has_similarity and self.pictures and path_of(self) or nil
 end
 
 -- Adds a note on each step of sentence-transformers before tokenizing that models here do not take.
@@ -391,6 +399,8 @@ local function entries_of(self, stages)
   check_tie(self)
   local mask = mask_of(self, stages, f.window)
   local labels, label_function = labels_of_text(self, output)
+  local texts = texts_of(self)
+  if texts then label_function = self.family.similarity end
   note_texts(self)
   local prompt, prompts = prompts_of(self)
   return {
@@ -421,7 +431,7 @@ local function entries_of(self, stages)
     { "position_projections", f.disentangled and f.disentangled.projections },
     { "input", input, self.input_remark }, { "inputs", self.inputs }, { "output", output },
     { "labels", labels }, { "label_function", label_function },
-    { "tokenizer", tokenizer_of(self) }, { "pictures", self.pictures },
+    { "tokenizer", not self.family.image and path_of(self) or nil }, { "pictures", self.pictures }, { "texts", texts },
     { "prompt", prompt }, { "prompts", prompts },
     { "dimensions", self.is_sentences and self.folder.tokenizer and sentence.dimensions(self.folder) or nil },
     { "generation", generation_of(self) },

@@ -63,6 +63,20 @@ local function context_of(state, folder, root, bar)
     headers = { model = of_runtime .. "\n" .. digest(own_headers, own), runtime = of_runtime } }, sources
 end
 
+-- Gives the runner's context the library of the model of texts, which was built before into the same folder.
+local function add_texts(context, texts, folder)
+  local name = ("lib%s.a"):format(texts.spec.name)
+  local path = ("%s/%s"):format(context.folders.model, name)
+  local text = files.read(path) or faults.raise("io", ("cannot read %s/%s"):format(folder, name))
+  context.given = { [name] = { path = path, sum = hash.content(text) } }
+  for _, file in ipairs(texts.files) do
+    if file.name == texts.spec.name .. ".h" then
+      context.links[#context.links + 1] = file.name
+      context.headers.model = context.headers.model .. "\n" .. digest({ file.name }, { [file.name] = file.text })
+    end
+  end
+end
+
 -- Returns the files that the model was made from: { id, name, sum, is_inside }, as sbom.text takes them.
 local function inputs_of(state, results, options)
   local name, list = state.spec.name, {}
@@ -110,7 +124,8 @@ local function sbom_of(state, jobs, results, cflags, made, options)
     if result then outputs[#outputs + 1] = { id = each[1], kind = each[1], name = each[2], sum = result.sum } end
   end
   return { name = spec.name .. ".spdx.json", text = sbom.text { name = spec.name, providers = made.providers,
-    has_text = made.has_text, has_pictures = made.has_pictures, has_ranks = made.has_ranks, is_static = made.is_static,
+    has_text = made.has_text, has_pictures = made.has_pictures, has_ranks = made.has_ranks, texts = made.texts,
+    is_static = made.is_static,
     flags = recipe.flags(jobs, cflags), outputs = outputs,
     line = again.line(options.arguments,
       { tuning = again.tuning_of(state), factors = again.factors_of(state) }, table.concat(state.target_names, ",")),
@@ -148,10 +163,13 @@ local function compile(state, folder, root, options, bar)
   local spec, only = state.spec, options.only
   local context, runtime_sources = context_of(state, folder, root, bar)
   context.weights = options.weights
+  local texts = not only and not options.is_libraries and state.texts or nil
+  if texts then add_texts(context, texts, folder) end
   local kernel_count = 0
   for _, each in ipairs(state.builds) do kernel_count = kernel_count + #each.kernels end
   local made = { embed = options.embed, is_static = options.is_static, has_text = state.tokenizer ~= nil,
-    has_pictures = spec.pictures and true or false, has_chat = state.chat ~= nil, has_generation = spec.context ~= nil,
+    has_pictures = spec.pictures and true or false, texts = texts and texts.spec.name,
+    has_chat = state.chat ~= nil, has_generation = spec.context ~= nil,
     has_ranks = (spec.ranks or 1) > 1, providers = { library = kernel_count > 0 and "libxsmm" or "c",
       program = spec.kernels == "c" and "c" or "libxsmm" } }
   local jobs = recipe.jobs(spec, builds_of(state, context.toolchain), runtime_sources, state.entries, made)
@@ -174,13 +192,15 @@ local function compile(state, folder, root, options, bar)
 end
 
 --- Writes the C of a finished pipeline into a folder, and compiles it if options.compile. CC, ATTN2C_CFLAGS and
---- ATTN2C_LDFLAGS choose compiler and flags. The folder is locked meanwhile; on a fault its files are restored.
+--- ATTN2C_LDFLAGS choose compiler and flags. The folder is locked meanwhile; on a fault its files are restored. The
+--- model of texts of a model of pictures is made first, in the same folder.
 ---
 ---   only                        the one result to make, instead of libraries and program
 ---   is_libraries                makes only the libraries
 ---   embed, weights, is_static   choose what is linked in (embed.lua, recipe.lua)
 ---   arguments                   the parsed command line, for the line that repeats the build (again.lua)
 function build.make(state, folder, root, options)
+  if state.texts then build.make(state.texts, folder, root, options) end
   local bar <close> = progress.start()
   files.make_folder(folder)
   lock.hold(folder, say, function()

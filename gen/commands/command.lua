@@ -17,6 +17,7 @@ local reference = require("commands.reference")
 local precision = require("data.precision")
 local reserved_python = require("data.reserved_python")
 local terminal = require("common.terminal")
+local texts = require("passes.common.texts")
 local tuning = require("passes.common.tuning")
 local version = require("common.version")
 local words = require("common.words")
@@ -136,6 +137,12 @@ function command.grammar()
   calibrate:option("-o --output", "The file to write (default: NAME.factors next to the description)."):argname("FILE")
   local importer = with_help(parser:command("import", "Write the description of a checkpoint folder's model."))
   importer:argument("folder", "A folder with config.json, as Hugging Face publishes checkpoints, or a GGUF file.")
+  importer:argument("tower", "tower=text: the model of texts of a folder with a tower for texts and one for images.")
+    :args("?")
+    :convert(function(text)
+      if text == "tower=text" or text == "tower=image" then return text end
+      return nil, ("%s: tower=text or tower=image is expected"):format(faults.quote(text))
+    end)
   importer:option("-o --output", "The file to write (default: the standard output)."):argname("NAME.lua")
   importer:flag("-v --verbose", "Add comments that list the tensors, their types, and the weights that they become.")
   local tuner = with_description(parser:command("tune", "Measure which tile parameters are best on this machine."))
@@ -196,12 +203,13 @@ local function file_of(asked, description, beside)
 end
 
 -- Runs the passes up to `last`, with the tuning and the factors that were given or are next to the description. watch,
--- exposed: those of pipeline.run.
+-- exposed: those of pipeline.run. with_text: true; or
+-- "all": with the model of texts of a model of pictures; nil: without a tokenizer.
 local function run_passes(root, arguments, list, last, with_text, watch, exposed)
   local from = file_of(arguments.tuning, arguments.description, tuning.beside)
   return pipeline.run(root, arguments.description, list, last, from, watch,
-    { embeds = arguments.embed ~= nil, with_text = with_text, chat_template = arguments.chat_template,
-      exposed = exposed, rates = machine_facts().source(root),
+    { embeds = arguments.embed ~= nil, with_text = with_text, with_texts = with_text == "all",
+      chat_template = arguments.chat_template, exposed = exposed, rates = machine_facts().source(root),
       factors = file_of(arguments.factors, arguments.description, factors.beside) })
 end
 
@@ -217,7 +225,7 @@ end
 local function generate(root, arguments, options)
   local folder = arguments.output
   if folder == "" then faults.raise("usage", "-o: the name is empty; a folder is needed") end
-  local state = compile(root, arguments, arguments.overrides, nil, true)
+  local state = compile(root, arguments, arguments.overrides, nil, "all")
   folder = (folder or "out/" .. state.spec.name):gsub("(.)/+$", "%1")
   ranks.check(state.spec.ranks, options)
   builder().make(state, folder, root, options)
@@ -274,6 +282,15 @@ function run.gen(root, arguments)
   return 0
 end
 
+-- Returns the names of the files that a build makes, as a text.
+local function made_list(state, arguments)
+  local name = state.spec.name
+  local made = { ("lib%s.a"):format(name), ("lib%s.so"):format(name), name .. ".h", name .. ".pc",
+    reserved_python.module(name) .. ".py", name .. "-config.cmake", name .. ".spdx.json" }
+  if not arguments.libraries then table.insert(made, 1, name) end
+  return table.concat(made, ", ")
+end
+
 function run.build(root, arguments)
   local own = import.is_folder(arguments.description) and arguments.description or nil
   local options = require("commands.build.embed").find(arguments.embed, arguments.weights, own)
@@ -281,27 +298,37 @@ function run.build(root, arguments)
   options.is_libraries = arguments.libraries
   local state, folder = generate(root, arguments, options)
   local name = state.spec.name
-  local made = { ("lib%s.a"):format(name), ("lib%s.so"):format(name), name .. ".h", name .. ".pc",
-    reserved_python.module(name) .. ".py", name .. "-config.cmake", name .. ".spdx.json" }
-  if not arguments.libraries then table.insert(made, 1, name) end
-  print_out(("%s/%s\n"):format(terminal.safe(folder), table.concat(made, ", ")))
+  if state.texts then print_out(("%s/%s\n"):format(terminal.safe(folder), made_list(state.texts, arguments))) end
+  print_out(("%s/%s\n"):format(terminal.safe(folder), made_list(state, arguments)))
   local path = folder .. "/" .. name
   local line = not arguments.libraries and require("commands.build.try").line(state, path, own, options.embed ~= nil)
   if line then print_out(("try: %s\n"):format(line)) end
   return 0
 end
 
--- Checks each target of a list, or the one that ATTN2C_TARGET names. Returns the first exit code that is not 0.
-function run.check(root, arguments)
+-- Checks each target of a list, or the one that ATTN2C_TARGET names. Returns the first exit code that is not 0, and
+-- the finished pipeline.
+local function check_one(root, arguments)
   local path, state = build_variant(root, arguments, arguments.overrides)
   local list, asked, result = program_words("check", arguments), os.getenv("ATTN2C_TARGET") or "", 0
-  if #state.target_names == 1 or asked ~= "" then return (run_program(path, list)) end
+  if #state.target_names == 1 or asked ~= "" then return (run_program(path, list)), state end
   for _, name in ipairs(state.target_names) do
     if not arguments.json then print_out(("target %s\n"):format(name)) end
     local code = run_program(path, list, nil, name)
     if result == 0 then result = code end
   end
-  return result
+  return result, state
+end
+
+-- Checks a model, and then the model of texts of a model of pictures. Inputs and an entry are of the first alone.
+function run.check(root, arguments)
+  local code, state = check_one(root, arguments)
+  if not state.spec.texts or arguments.entry or #arguments.input > 0 then return code end
+  local path, list = texts.of(state)
+  local of_texts = words.merged(arguments, { description = path, overrides = list, tuning = "none",
+    factors = "none" })
+  local second = check_one(root, of_texts)
+  return code ~= 0 and code or second
 end
 
 function run.bench(root, arguments)
@@ -356,8 +383,8 @@ function run.tune(root, arguments) return require("commands.tune").run(root, arg
 
 -- True if a folder's model does not go with any length. A folder that the compiler refuses goes with it: the message is
 -- that of the build.
-local function wants_list(root, folder)
-  local done, state = pcall(pipeline.run, root, folder, {}, "validate")
+local function wants_list(root, folder, list)
+  local done, state = pcall(pipeline.run, root, folder, list, "validate")
   if not done and not faults.is(state) then error(state, 0) end
   return done and state.lengths ~= nil and not state.spec.any
 end
@@ -366,13 +393,15 @@ function run.import(root, arguments)
   if not import.is_folder(arguments.folder) then
     faults.raise("io", kinds.no_folder(arguments.folder))
   end
-  local text, notes = import.text(arguments.folder, arguments.output or "")
-  if wants_list(root, arguments.folder) then
-    text, notes = import.text(arguments.folder, arguments.output or "", "list")
+  local tower_words = { arguments.tower }
+  local tower = arguments.tower == "tower=text" and "text" or nil
+  local text, notes = import.text(arguments.folder, arguments.output or "", nil, tower)
+  if wants_list(root, arguments.folder, tower_words) then
+    text, notes = import.text(arguments.folder, arguments.output or "", "list", tower)
   end
   for _, line in ipairs(notes) do io.stderr:write("attn2c: ", terminal.safe(line), "\n") end
   if arguments.verbose then
-    local state = pipeline.run(root, arguments.folder, {}, "graph")
+    local state = pipeline.run(root, arguments.folder, tower_words, "graph")
     for _, line in ipairs(listing.lines(state.primary.graph, state.checkpoint)) do
       text = text .. "-- " .. terminal.safe(line) .. "\n"
     end

@@ -193,7 +193,7 @@ keys.list = {
   { key = "input", type = "input", stack = true, default_text = "hidden()",
     meaning = "hidden(), linear { from = }, tokens { vocab = }, image { ... }, qkv(): what comes in" },
   { key = "output", type = "output", default_text = "{ hidden() }",
-    meaning = "stages after the layers: hidden, norm, pool, linear, vocabulary, normalise, softmax, "
+    meaning = "stages after the layers: hidden, norm, pool, linear, vocabulary, normalise, similarity, softmax, "
       .. "log_softmax, activations, argmax, topk" },
   { key = "inputs", type = "inputs", default_text = "their own names",
     meaning = "names of inputs: { ids = \"input_ids\", token_types = \"token_type_ids\" }" },
@@ -211,6 +211,10 @@ keys.list = {
       .. "these steps: { height =, width = (or shortest_edge =: resized to that), filter = \"bilinear\" or "
       .. "\"bicubic\", crop = true (the middle, as large as the image), scale = 1 / 255, mean = { 3 numbers }, std = { "
       .. "3 numbers } }; false: it takes arrays alone" },
+  { key = "texts", type = "path", default_text = "none",
+    meaning = "with pictures: the description of a model that embeds texts, or the folder whose text tower does, its "
+      .. "path relative to the description's: it is built next to this model and linked into its program, which scores "
+      .. "texts for pictures; false: it is not" },
   { key = "prompt", type = "text", default_text = "none",
     meaning = "put in front of each text before it is cut into tokens: \"query: \"" },
   { key = "prompts", type = "prompts", default_text = "none",
@@ -223,7 +227,8 @@ keys.list = {
     meaning = "labels of the last output's numbers, from 0: { \"no\", \"yes\" }" },
   { key = "label_function", type = "word", words = { "softmax", "sigmoid", "none" },
     default_text = "softmax, for one label sigmoid",
-    meaning = "how the program turns the last output into probabilities; sigmoid: each label by itself" },
+    meaning = "how the program turns the last output, or with texts the scores, into probabilities; sigmoid: each "
+      .. "label by itself" },
   { key = "generation", type = "generation", default_text = "the most probable token each time",
     meaning = "with context: defaults of the program's options: { draw = true, temperature = 0.7, top_k = 50, top_p = "
       .. "0.9, min_p = 0, repetition_penalty = 1.1, tokens = 256, stop = { 2 } }; draw: tokens are drawn; stop: token "

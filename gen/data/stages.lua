@@ -48,6 +48,8 @@ stages.constructors = {
         meaning = "width of the tables, if it is not d_model; a linear layer then maps it to d_model" },
       projected = { type = "word", words = { "after_norm", "before_norm" }, default = "after_norm",
         meaning = "place of that linear layer; before_norm: it has no bias (DeBERTa)" },
+      padded = { type = "boolean",
+        meaning = "texts are filled up to seq with the tokenizer's padding token, which the model sees as any other" },
     },
   },
   image = {
@@ -112,6 +114,15 @@ stages.constructors = {
     place = "output",
     meaning = "x / max(|x|, 1e-12), a row",
     fields = { name = name_field },
+  },
+  similarity = {
+    place = "output",
+    meaning = "two learned numbers s and b, the same for every sequence: the cosine of an embedding with another "
+      .. "model's becomes the score exp(s) cosine + b (CLIP, SigLIP)",
+    fields = {
+      bias = { type = "boolean", default = false, meaning = "whether there is a b" },
+      name = name_field,
+    },
   },
   softmax = {
     place = "output",

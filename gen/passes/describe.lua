@@ -18,6 +18,7 @@ local language = require("passes.describe.language")
 local lfs = require("lfs")
 local limits = require("passes.describe.limits")
 local terminal = require("common.terminal")
+local texts = require("passes.common.texts")
 local words = require("common.words")
 
 local describe = {}
@@ -184,7 +185,8 @@ function describe.run(state)
   end
   state.description = result
   for _, argument in ipairs(state.overrides) do
-    if not (argument:find("^tower=") and import.is_folder(file)) then override(budget, result, argument) end
+    local is_other = argument:find("^tower=") and import.is_folder(file) or texts.owns(argument) and result.texts
+    if not is_other then override(budget, result, argument) end
     if argument:find("^seq=") then state.lengths = nil end
   end
   count_values(file, result, 1, 0)

@@ -360,7 +360,7 @@ local function model_values(state, builds)
     logits_name = logits and reserved.member(logits.member) or false,
     logits_width = logits and logits.shape[#logits.shape] or false, target = table.concat(state.target_names, ", "),
     arena_bytes = most.arena_bytes, weight_bytes = most.weight_bytes, has_text = state.tokenizer ~= nil,
-    has_pictures = state.spec.pictures and true or false,
+    has_pictures = state.spec.pictures and true or false, texts = emit_picture.texts(state),
     picture_input = state.spec.pictures and reserved.member((state.spec.inputs or {}).image or "image") or false,
     picture_height = state.spec.input.height or false, picture_width = state.spec.input.width or false,
     has_chat = state.chat ~= nil,
@@ -386,6 +386,7 @@ local function add_program(add, build, values, shared)
     has_variants = shared.has_variants, whole_traces = table.concat(traces, ", "),
     has_text = shared.has_text and values.is_first,
     has_pictures = shared.has_pictures and values.is_first,
+    texts = shared.texts and values.is_first and shared.texts,
     has_generation = values.continues and values.is_first,
     targets = shared.targets }))
   add(linkage.roof(values.build_suffix) .. ".c", "roof.c.in", with(values, emit_roof.values(build)))

@@ -20,7 +20,7 @@ local graph = {}
 
 local function feed_forward(self, path, x)
   local spec = self.spec
-  local gain = 1 / math.sqrt(2 * spec.layers)
+  local gain = 1 / math.sqrt(2 * math.max(1, spec.layers))
   local activation = { ["function"] = spec.activation }
   local factor = self:residual_factor(false)
   local function down(y)
@@ -166,6 +166,7 @@ end
 -- Returns the norm of y, the first layer's result, plus a convolution of its input along the rows (DeBERTa-v2).
 local function convolved(self, x, y)
   local spec, path, kernel = self.spec, self.prefix .. "conv", self.spec.conv_kernel
+  self.section = self.stack_name .. "layer 0" -- which another builder set, if layers differ
   local lengths = spec.mask.padding and self.lengths or self.rows
   local rows = self:op("neighbours", path .. ".rows", { x = x, lengths = lengths }, { kernel = kernel })
   local z = self:linear(path, rows, spec.d_model, true, 1, { shape = { spec.d_model, spec.d_model, kernel } })
@@ -246,6 +247,14 @@ function output_stages.attend(self, x, _, path)
   return self:op("pool", path .. ".pool", { x = y }, { ["function"] = "first" })
 end
 
+-- Repeats the learned numbers for each sequence.
+function output_stages.similarity(self, _, stage, path)
+  path = path .. ".similarity"
+  local weight = self:weight(path .. ".weight", { 1, stage.bias and 2 or 1 }, 0, 1)
+  local rows = self:op("join", path .. ".rows", { a = weight }, { batch = self.batch, zeros = 0 })
+  return self:op("pool", path .. ".pool", { x = rows }, { ["function"] = "first" })
+end
+
 function output_stages.linear(self, x, stage, path)
   local y = self:linear(path .. ".linear", x, stage.to, stage.bias)
   if not stage.activation then return y end
@@ -262,6 +271,7 @@ end
 
 local default_output_names = { hidden = "hidden", norm = "hidden", pool = "pooled", linear = "logits",
   vocabulary = "logits", normalise = "embedding", attend = "pooled", argmax = "label",
+  similarity = "similarity",
   softmax = "probabilities", log_softmax = "log_probabilities", topk = "top" }
 
 -- Returns rows [batch][seq][width] as [seq][batch][width] if the layout says so.
@@ -292,7 +302,7 @@ local function output(self, x)
     end
     results[i] = x
     has_rows[i] = has_rows[stage.of or i - 1] and (stage.stage ~= "pool" or stage.over == "all")
-      and stage.stage ~= "attend"
+      and stage.stage ~= "attend" and stage.stage ~= "similarity"
     local member = stage.name
     if not member and (i == #stages or stage.stage == "hidden") then
       member = default_output_names[stage.stage] or "activations"

@@ -3,8 +3,8 @@
 --
 -- Before: state.spec, state.with_text, state.chat_template (a file in place of the folder's chat template, "none", or
 -- nil). After: state.tokenizer = { tables (bytes), tokens (one more than the largest number), made (what names the
--- file's places in faults), mask, bos, cls (numbers of special tokens, or nil) }, or nil; state.chat = { the tables of
--- the chat template (text/chat/compile.lua), tokens = { { name, text } }, file }, or nil.
+-- file's places in faults), mask, bos, cls, pad (numbers of special tokens, or nil) }, or nil; state.chat = { the
+-- tables of the chat template (text/chat/compile.lua), tokens = { { name, text } }, file }, or nil.
 local dump = require("common.dump")
 local faults = require("common.faults")
 local files = require("common.files")
@@ -43,12 +43,16 @@ function pass.run(state)
   -- The vocabulary, which may be large, is not kept.
   state.tokenizer = { tables = tables, tokens = made.model.largest + 1,
     made = { file = made.file, components = made.components, added = made.added }, mask = made.specials.mask,
-    bos = made.specials.bos, cls = made.specials.cls }
+    bos = made.specials.bos, cls = made.specials.cls, pad = made.specials.pad }
   for _, line in ipairs(warnings) do table.insert(state.notes, line) end
   local chat, file = compile_chat(state, made.chat)
   if chat then
     chat.tokens, chat.file = made.chat_tokens, file
     state.chat = chat
+  end
+  if state.spec.input.padded and not state.tokenizer.pad then
+    faults.raise("format", path .. ": names no pad_token, with which texts are filled up; tokenizer=false builds the "
+      .. "model without text")
   end
   local rows = state.spec.input.vocab
   if state.tokenizer.tokens > rows then
@@ -63,7 +67,7 @@ function pass.dump(state)
   if not t then return "no tokenizer: the model takes arrays, and no tables are made\n" end
   local lines = { ("tables: %d bytes, SHA-256 %s"):format(#t.tables, hash.content(t.tables)),
     ("tokens: %d"):format(t.tokens) }
-  for _, name in ipairs { "mask", "bos", "cls" } do
+  for _, name in ipairs { "mask", "bos", "cls", "pad" } do
     lines[#lines + 1] = ("special token %s: %s"):format(name, t[name] or "none")
   end
   if state.chat then

@@ -367,6 +367,8 @@ local function resolve(say, spec, given)
   output.check(say, spec)
   if spec.tokenizer and spec.input.stage ~= "tokens" then say("tokenizer", "goes with input = tokens { ... }") end
   pictures.check(say, spec)
+  if spec.texts and spec.pictures == nil then say("texts", "goes with pictures") end
+  if not spec.pictures then spec.texts = nil end
   for _, key in ipairs { "prompt", "prompts", "dimensions" } do
     if spec[key] and spec.tokenizer == nil then say(key, "goes with a tokenizer") end
   end

@@ -1,4 +1,5 @@
--- specials.lua: finds the special tokens: mask (a word to fill in), CLS (no answer) and BOS (begins an empty text).
+-- specials.lua: finds the special tokens: mask (a word to fill in), CLS (no answer), BOS (begins an empty text), and
+-- padding.
 -- The folder's files name them. Otherwise they are BERT's or RoBERTa's.
 local specials = {}
 
@@ -20,11 +21,11 @@ local function stated(find, key, config, map)
   return find(content(config, key)) or find(content(map, key))
 end
 
---- Returns { mask, cls, bos }, the ids of special tokens; a missing token's is nil. model: config.json, or nil.
+--- Returns { mask, cls, bos, pad }, the ids of special tokens; a missing token's is nil. model: config.json, or nil.
 function specials.find(state, config, map, model)
   local function find(name) return name and (state.model.added_ids[name] or state.model.ids[name]) end
   local found = { mask = stated(find, "mask_token", config, map), cls = stated(find, "cls_token", config, map),
-    bos = stated(find, "bos_token", config, map) }
+    bos = stated(find, "bos_token", config, map), pad = stated(find, "pad_token", config, map) }
   local bos = type(model) == "table" and model.bos_token_id
   if not found.bos and math.type(bos) == "integer" and state.model.tokens[bos] then found.bos = bos end
   local has_own = type(config) ~= "table" or not plain[config.tokenizer_class]

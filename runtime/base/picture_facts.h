@@ -27,6 +27,8 @@ typedef struct attn2c_picture_facts {
   int input;                                           /* index of the entry's input */
   attn2c_answer answer;
   int output;                /* index of the output that answers */
+  int has_similarity;        /* 1: the output `similarity` makes scores of cosines */
+  int similarity;            /* [batch][1 or 2]: a score is exp(first number) cosine + second number */
   const char *const *labels; /* NULL: labels are numbers */
   int label_count;
   attn2c_label_function function;
@@ -40,5 +42,28 @@ typedef struct attn2c_picture_commands attn2c_picture_commands;
 extern const attn2c_picture_commands attn2c_picture_program;
 extern const attn2c_picture_commands *const attn2c_the_pictures __attribute__((weak));
 extern const attn2c_picture_facts *const attn2c_the_picture_facts __attribute__((weak));
+
+/* Embeddings of texts. */
+typedef struct attn2c_text_vectors {
+  float *values; /* [count][width] */
+  size_t cut;    /* texts that were longer than a call takes */
+  size_t at; /* after a fault: number of the text that it is about, from 0; the count if it is about none */
+} attn2c_text_vectors;
+
+/* The functions of a program of pictures that read texts (program/picture_texts.h). */
+typedef struct attn2c_texts_reader attn2c_texts_reader;
+extern const attn2c_texts_reader attn2c_picture_texts_program;
+
+/* The model of texts that is linked into the program of a model of pictures. Only such a program has
+ * attn2c_the_texts. */
+typedef struct attn2c_texts {
+  int (*embed)(const char *weights, const char *const *texts, const size_t *lengths, size_t count,
+               attn2c_text_vectors *result, char *message, size_t size);
+  const attn2c_texts_reader *reader;
+  const char *name;
+  int64_t width;  /* numbers of an embedding */
+  int64_t tokens; /* that a call takes */
+} attn2c_texts;
+extern const attn2c_texts *const attn2c_the_texts __attribute__((weak));
 
 #endif

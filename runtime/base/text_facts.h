@@ -41,6 +41,8 @@ typedef struct attn2c_text_facts {
   attn2c_label_function function;
   int32_t mask_token;                      /* -1: none */
   int32_t bos_token;                       /* begins a text without tokens; -1: none */
+  int is_padded;                           /* 1: texts are filled up to a call's length with pad_token */
+  int32_t pad_token;                       /* the model sees it as any other token */
   int32_t cls_token;                       /* for spans: its row's score means "no answer"; -1: none */
   const struct attn2c_chat_template *chat; /* the chat template (chat/chat_template.h); NULL: none */
   const attn2c_lengths *calls;             /* how a text of any length becomes a call */

@@ -41,6 +41,7 @@ void attn2c_reader_destroy(attn2c_reader *reader) {
   attn2c_text_work_destroy(reader->work);
   attn2c_text_close(reader->text);
   attn2c_prompt_close(&reader->prompt);
+  attn2c_padded_close(&reader->padded);
   if (reader->chat) reader->facts->chat->release(reader->chat);
   free(reader->texts);
   free(reader->tokens);
@@ -84,6 +85,8 @@ int attn2c_reader_encode(attn2c_reader *reader, const char *text, size_t length,
                 most ? "the special tokens alone are more than the tokens asked for"
                      : "the special tokens alone are more than a call takes");
   if (status == ATTN2C_FORMAT) return fail(reader, status, attn2c_text_fault(reader->work));
+  if (status == ATTN2C_OK && reader->facts->is_padded && !most)
+    status = attn2c_padded_fill(&reader->padded, reader->facts->pad_token, reader->longest, tokens);
   return status == ATTN2C_OK ? status : fail(reader, status, attn2c_strerror(status));
 }
 

@@ -7,6 +7,7 @@
 #include "base/text_facts.h"
 #include "chat/chat_template.h"
 #include "model/dispatch.h"
+#include "model/text_padded.h"
 #include "model/text_prompt.h"
 #include "text/text.h"
 
@@ -19,6 +20,7 @@ typedef struct attn2c_reader {
   size_t longest;    /* tokens that a call takes */
   size_t dimensions; /* numbers of an embedding that are kept; 0: all */
   attn2c_prompt prompt;
+  attn2c_padded padded; /* memory of the last text, if texts are filled up */
   struct attn2c_reader_text *texts;
   size_t count, capacity;
   int32_t *tokens; /* ids and types of all texts */

@@ -71,6 +71,7 @@ typedef struct {
   attn2c_command command;
   int help, version, json, licenses, verbose, nan, profile, bound;
   const char *weights, *compare, *entry; /* NULL: not given */
+  const char *text_weights;              /* of the model of texts; NULL: not given */
   const char *packed, *verify;           /* files of the command pack; NULL: not given */
   const char **inputs, **outputs;        /* [NAME=]PATH, in the order given */
   int input_count, output_count;

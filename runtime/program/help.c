@@ -147,8 +147,14 @@ static int goes_with(const attn2c_option *row, const attn2c_text_facts *text) {
   return 1;
 }
 
+/* True if an option for pictures is about texts, which only some programs score for them. */
+static int is_of_texts(const attn2c_option *row) {
+  return strncmp(row->name, "--text", 6) == 0 || (row->value && strncmp(row->value, "logits", 6) == 0);
+}
+
 /* True if the help of a row is on a page, and the option goes with the model. */
 static int is_shown(const attn2c_option *row, unsigned page, const attn2c_descriptor *model) {
+  if ((page & ATTN2C_HELP_OF_PICTURES) && is_of_texts(row) && !&attn2c_the_texts) return 0;
   return is_on_page(row, page) &&
          (!(page & ATTN2C_HELP_OF_TEXTS) || !model->text || goes_with(row, model->text));
 }

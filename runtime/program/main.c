@@ -15,6 +15,7 @@
 #include "program/info.h"
 #include "program/pack_command.h"
 #include "program/picture_command.h"
+#include "program/picture_texts.h"
 #include "program/run.h"
 #include "program/text_command.h"
 
@@ -112,6 +113,13 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
     }
     if (attn2c_asks_text(arguments)) {
       if (&attn2c_the_text) return attn2c_the_text->run(program->model, arguments, stdout, stderr, message);
+      if (&attn2c_the_texts) {
+        attn2c_say(message,
+                   "run: --text goes with --image: texts are scored for pictures; the program %s embeds "
+                   "texts alone",
+                   attn2c_the_texts->name);
+        return ATTN2C_USAGE;
+      }
       attn2c_say(message, "run: this model takes no text: it was built without a tokenizer");
       return ATTN2C_USAGE;
     }

@@ -70,7 +70,15 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "that are most similar to each picture, best first, each with its number from 1 and its cosine. With "
      "npy: all "
      "cosines, [pictures][count]"},
-    {"--top", NULL, "K", PICTURES, INT, 0, 0, 0, 0, NULL, "the K best labels, or embeddings of --against"},
+    {"--text", NULL, "WORD", PICTURES, TEXT, 0, 0, 0, 0, NULL,
+     "with a model of texts in the program (CLIP, SigLIP): scores of texts for each picture, best first, as "
+     "probabilities; - reads the standard input, and if WORD names a file, each of its lines is a text. May "
+     "be "
+     "repeated. With npy: all logits, [pictures][texts]"},
+    {"--text-weights", NULL, "F", RUN | PICTURES, ONCE, AT(text_weights), 0, 0, 0, NULL,
+     "weights of the model of texts (default: those of --weights, a checkpoint of both)"},
+    {"--top", NULL, "K", PICTURES, INT, 0, 0, 0, 0, NULL,
+     "the K best labels or texts, or embeddings of --against"},
     {"--format", NULL, "text", PICTURES, WORD, 0, 0, 0, 0, NULL,
      "one line a picture with tabs between label and probability, or the numbers of the output; the "
      "picture's "
@@ -84,6 +92,8 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "an output of all pictures, one row a picture; the input's name: the images that they became. Answers "
      "are "
      "then printed only with --format"},
+    {"--output", NULL, "logits_per_image=Y.npy", PICTURES, PATH, 0, 0, 0, 0, NULL,
+     "with --text: all logits, [pictures][texts]"},
     {"--text-file", NULL, "F", RUN | TEXTS, TEXT, AT(texts), AT(text_count), ATTN2C_TEXT_FILE, 0, NULL,
      "a file, whatever its name"},
     {"--text-string", NULL, "TEXT", RUN | TEXTS, TEXT, AT(texts), AT(text_count), ATTN2C_TEXT_STRING, 0, NULL,

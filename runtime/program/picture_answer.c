@@ -164,3 +164,35 @@ int attn2c_picture_write_json_similar(const attn2c_picture_answer *answer, const
   json_decref(object);
   return ATTN2C_MEMORY;
 }
+
+int attn2c_picture_write_texts(const attn2c_picture_answer *answer, const attn2c_picture_texts *texts,
+                               const attn2c_pick *picks, int count, FILE *out) {
+  write_name(answer, out);
+  for (int i = 0; i < count; i++) {
+    if (i) fputc('\t', out);
+    attn2c_safe_write(texts->texts[picks[i].number], texts->lengths[picks[i].number], out);
+    fprintf(out, "\t%.4f", picks[i].score);
+  }
+  fputc('\n', out);
+  return ATTN2C_OK;
+}
+
+int attn2c_picture_write_json_texts(const attn2c_picture_answer *answer, const attn2c_picture_texts *texts,
+                                    const attn2c_pick *picks, int count, const float *logits, FILE *out) {
+  json_t *object = json_object(), *list = json_array();
+  int failed = 0;
+  if (answer->name)
+    failed |= json_object_set_new(object, "image", attn2c_json_text(answer->name, strlen(answer->name))) != 0;
+  for (int i = 0; i < count; i++) {
+    const int64_t number = picks[i].number;
+    json_t *each =
+        json_pack("{s:I, s:o, s:o, s:o}", "number", (json_int_t)number + 1, "text",
+                  attn2c_json_text(texts->texts[number], texts->lengths[number]), "logit",
+                  attn2c_json_number((double)logits[number]), "score", attn2c_json_number(picks[i].score));
+    failed |= json_array_append_new(list, each) != 0;
+  }
+  failed |= json_object_set_new(object, "texts", list) != 0;
+  if (!failed) return attn2c_json_line(object, out);
+  json_decref(object);
+  return ATTN2C_MEMORY;
+}

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/picture_facts.h"
+#include "program/picture_texts.h"
 #include "program/text_answer.h"
 
 typedef struct attn2c_picture_answer {
@@ -26,5 +27,12 @@ int attn2c_picture_write_similar(const attn2c_picture_answer *answer, const attn
                                  FILE *out);
 int attn2c_picture_write_json_similar(const attn2c_picture_answer *answer, const attn2c_pick *picks,
                                       int count, FILE *out);
+
+/* Write the best texts for a picture. `picks` has their numbers from 0, and probabilities; logits: of all
+ * texts. */
+int attn2c_picture_write_texts(const attn2c_picture_answer *answer, const attn2c_picture_texts *texts,
+                               const attn2c_pick *picks, int count, FILE *out);
+int attn2c_picture_write_json_texts(const attn2c_picture_answer *answer, const attn2c_picture_texts *texts,
+                                    const attn2c_pick *picks, int count, const float *logits, FILE *out);
 
 #endif

@@ -3,6 +3,7 @@
 #include "program/picture_command.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "program/inputs.h"
 #include "program/picture_answer.h"
 #include "program/picture_source.h"
+#include "program/picture_texts.h"
 #include "program/run.h"
 #include "program/text_similar.h"
 #include "program/weights_place.h"
@@ -44,6 +46,10 @@ typedef struct {
   void **outputs;      /* of one call; NULL: not wanted */
   float *against;      /* embeddings to compare with, [against_count][width]; NULL: none */
   int64_t against_count;
+  attn2c_picture_texts texts; /* to score for each picture */
+  const char *logits_path;    /* file of all logits; NULL: none */
+  float *logits;              /* [done][texts], if they are kept; else of one picture */
+  int keeps_logits;
   attn2c_pick picks[ATTN2C_MAX_TOP];
 } job;
 
@@ -54,23 +60,33 @@ static const attn2c_tensor *tensor_of(const job *job, const array *array) {
   return &job->model->tensors[array->tensor];
 }
 
+static int scores_texts(const job *job) { return job->arguments->text_count > 0; }
+
 static array *answer_of(const job *job) { return &job->arrays[job->facts->output]; }
 
 static int check_usage(job *job) {
   const attn2c_arguments *arguments = job->arguments;
   const attn2c_answer answer = job->facts->answer;
-  const char *faults[8];
+  const char *faults[12];
   int count = 0;
-  if (arguments->text_count > 0 || arguments->pair_count > 0 || arguments->query_count > 0)
-    faults[count++] = "--image: this model takes no text beside pictures";
+  const int has_texts = &attn2c_the_texts != NULL;
+  if (arguments->text_count > 0 && !has_texts)
+    faults[count++] = "--text: this program has no model of texts beside the one of pictures";
+  if (arguments->pair_count > 0 || arguments->query_count > 0)
+    faults[count++] = "--text-pair, --query: do not go with --image";
+  if (arguments->text_count == 0 && arguments->text_weights)
+    faults[count++] = "--text-weights: goes with --text";
+  if (scores_texts(job) && (arguments->against || arguments->similar))
+    faults[count++] = "--text: does not go with --against and --similar";
   if (arguments->input_count > 0)
     faults[count++] = "--input: does not go with --image, which fills the input";
   if (arguments->entry != NULL)
     faults[count++] = "--entry: does not go with --image: the number of pictures chooses the entry";
   if (arguments->stride >= 0) faults[count++] = "--stride: goes with models that answer questions";
   if (arguments->top > 0 && answer != ATTN2C_ANSWER_LABEL && answer != ATTN2C_ANSWER_TOKENS &&
-      arguments->against == NULL)
-    faults[count++] = "--top: goes with models that give labels, or with --against";
+      arguments->against == NULL && !scores_texts(job))
+    faults[count++] = has_texts ? "--top: goes with --text or --against"
+                                : "--top: goes with models that give labels, or with --against";
   if (arguments->against && answer != ATTN2C_ANSWER_EMBEDDING)
     faults[count++] = "--against: goes with models that give an embedding";
   if (arguments->against && arguments->similar)
@@ -161,15 +177,47 @@ static int write_cosines(const job *job) {
   return status;
 }
 
+#define LOGITS "logits_per_image="
+
+/* Takes the file of the logits from the files of --output. Returns the others, which the caller frees; NULL:
+ * no memory. */
+static const char **other_outputs(job *job, int *count) {
+  const attn2c_arguments *arguments = job->arguments;
+  const char **others = calloc((size_t)arguments->output_count + 1, sizeof *others);
+  *count = 0;
+  for (int i = 0; others && i < arguments->output_count; i++) {
+    if (scores_texts(job) && strncmp(arguments->outputs[i], LOGITS, strlen(LOGITS)) == 0)
+      job->logits_path = arguments->outputs[i] + strlen(LOGITS);
+    else
+      others[(*count)++] = arguments->outputs[i];
+  }
+  return others;
+}
+
+/* Says why the logits must not be written to their file, if there is a reason. */
+static int check_logits(const job *job) {
+  attn2c_place place;
+  const char *why = NULL;
+  if (!job->logits_path) return ATTN2C_OK;
+  attn2c_place_find(job->logits_path, &place);
+  if (!*job->logits_path || strcmp(job->logits_path, "-") == 0)
+    why = "a file is needed; --format npy prints the array of logits";
+  else
+    why = taken(job, job->array_count, &place);
+  if (!why) return ATTN2C_OK;
+  attn2c_say(job->message, "--output " LOGITS "%s: %s", job->logits_path, why);
+  return ATTN2C_USAGE;
+}
+
 /* Assigns the files of --output to arrays. */
 static int bind(job *job) {
-  const attn2c_arguments *arguments = job->arguments;
-  int status = ATTN2C_MEMORY, *tensors = calloc((size_t)job->array_count, sizeof *tensors);
+  int status = ATTN2C_MEMORY, *tensors = calloc((size_t)job->array_count, sizeof *tensors), count = 0;
   const char **paths = calloc((size_t)job->array_count, sizeof *paths);
-  if (tensors && paths) {
+  const char **others = other_outputs(job, &count);
+  if (tensors && paths && others) {
     for (int i = 0; i < job->array_count; i++) tensors[i] = job->arrays[i].tensor;
-    status = attn2c_bind(job->model, tensors, job->array_count, "--output", arguments->outputs,
-                         arguments->output_count, paths, job->message);
+    status =
+        attn2c_bind(job->model, tensors, job->array_count, "--output", others, count, paths, job->message);
     for (int i = 0; i < job->array_count; i++) {
       attn2c_place place;
       const char *why = NULL;
@@ -190,7 +238,9 @@ static int bind(job *job) {
   }
   free(tensors);
   free(paths);
-  return status;
+  free(others);
+  const int logits = check_logits(job);
+  return status == ATTN2C_OK ? logits : status;
 }
 
 static int list_arrays(job *job) {
@@ -212,6 +262,12 @@ static int list_arrays(job *job) {
   return ATTN2C_OK;
 }
 
+/* True if an output is needed to score texts. */
+static int is_scored(const job *job, int output) {
+  return scores_texts(job) &&
+         (output == job->facts->output || (job->facts->has_similarity && output == job->facts->similarity));
+}
+
 static int open_model(job *job, FILE *notes) {
   int status = attn2c_run_open(job->model, job->arguments, notes, &job->opened, job->message);
   if (status != ATTN2C_OK) return status;
@@ -220,7 +276,7 @@ static int open_model(job *job, FILE *notes) {
     const array *array = &job->arrays[i];
     void *values = NULL;
     const int is_input = i == job->entry->output_count;
-    if (is_input || array->is_kept || (job->prints && i == job->facts->output)) {
+    if (is_input || array->is_kept || (job->prints && i == job->facts->output) || is_scored(job, i)) {
       values = attn2c_allocate((size_t)(job->batch * array->each) * sizeof(float));
       if (!values) status = ATTN2C_MEMORY;
     }
@@ -269,6 +325,54 @@ static int keep(job *job, int64_t count) {
   return ATTN2C_OK;
 }
 
+/* Computes the logits of all texts for the picture in place number `at` of the call. */
+static float *score(job *job, int64_t at) {
+  const size_t count = job->texts.count;
+  const int64_t width = answer_of(job)->each;
+  float *logits = job->logits + (job->keeps_logits ? (size_t)(job->done + at) * count : 0);
+  const float *embedding = (const float *)job->outputs[job->facts->output] + at * width;
+  double factor = 1.0, added = 0.0;
+  if (job->facts->has_similarity) {
+    const int64_t each = job->arrays[job->facts->similarity].each;
+    const float *numbers = (const float *)job->outputs[job->facts->similarity] + at * each;
+    factor = exp((double)numbers[0]);
+    if (each > 1) added = (double)numbers[1];
+  }
+  for (size_t i = 0; i < count; i++) {
+    const float *text = job->texts.embedded.values + (int64_t)i * width;
+    logits[i] = (float)(factor * attn2c_cosine(embedding, text, width) + added);
+  }
+  return logits;
+}
+
+/* Makes space for the logits of `count` more pictures. */
+static int reserve_logits(job *job, int64_t count) {
+  const size_t rows = job->keeps_logits ? (size_t)(job->done + count) : 1;
+  float *moved = realloc(job->logits, rows * job->texts.count * sizeof *moved);
+  if (!moved) {
+    attn2c_say(job->message, "run: no memory for the logits of %zu texts", job->texts.count);
+    return ATTN2C_MEMORY;
+  }
+  job->logits = moved;
+  return ATTN2C_OK;
+}
+
+static int write_texts(job *job, const attn2c_picture_answer *answer, const float *logits) {
+  const int top = answer->top > 0 ? answer->top : ATTN2C_MAX_TOP;
+  const int count = attn2c_best(logits, (int64_t)job->texts.count, job->facts->function, top, job->picks);
+  return job->arguments->answers == ATTN2C_ANSWERS_JSONL
+             ? attn2c_picture_write_json_texts(answer, &job->texts, job->picks, count, logits, job->out)
+             : attn2c_picture_write_texts(answer, &job->texts, job->picks, count, job->out);
+}
+
+/* Scores the texts for the pictures of the call. */
+static int score_all(job *job, int64_t count) {
+  int status = reserve_logits(job, count);
+  if (status == ATTN2C_OK && job->keeps_logits)
+    for (int64_t i = 0; i < count; i++) score(job, i);
+  return status;
+}
+
 static int write_answers(job *job, int64_t count) {
   const attn2c_tensor *tensor = tensor_of(job, answer_of(job));
   const int has_names = job->source.count > 1 || job->source.has_folder;
@@ -281,6 +385,10 @@ static int write_answers(job *job, int64_t count) {
     const char *name = attn2c_picture_name(&job->source, (int)(job->done + i));
     answer.name = has_names || is_json ? name : NULL;
     answer.values = (const float *)job->outputs[job->facts->output] + i * answer_of(job)->each;
+    if (scores_texts(job)) {
+      status = write_texts(job, &answer, score(job, i));
+      continue;
+    }
     if (job->against) {
       status = write_against(job, &answer);
       continue;
@@ -304,10 +412,9 @@ static int compute(job *job, int64_t count) {
   if (count == 0) return status;
   status = attn2c_dispatch(job->context, count, attn2c_longest(job->model, job->facts->calls), inputs,
                            job->outputs);
-  if (status != ATTN2C_OK)
-    attn2c_say(job->message, "run: %s", attn2c_strerror(status));
-  else if (job->prints)
-    status = write_answers(job, count);
+  if (status != ATTN2C_OK) attn2c_say(job->message, "run: %s", attn2c_strerror(status));
+  if (status == ATTN2C_OK && scores_texts(job)) status = score_all(job, count);
+  if (status == ATTN2C_OK && job->prints) status = write_answers(job, count);
   if (status == ATTN2C_OK) status = keep(job, count);
   job->done += count;
   return status;
@@ -337,6 +444,11 @@ static int write_array(const job *job, const array *array, const char *path) {
   return attn2c_npy_write(path, tensor->type, attn2c_caller_rank(tensor), shape, array->values, job->message);
 }
 
+static int write_logits(const job *job, const char *path) {
+  const int64_t shape[2] = {job->done, (int64_t)job->texts.count};
+  return attn2c_npy_write(path, ATTN2C_F32, 2, shape, job->logits, job->message);
+}
+
 /* Writes what is known at the end: files, the array of the answers, the cosines. */
 static int write_all(job *job) {
   const attn2c_arguments *arguments = job->arguments;
@@ -352,6 +464,10 @@ static int write_all(job *job) {
   if (arguments->similar)
     return attn2c_similar_write(answer_of(job)->values, job->done, answer_of(job)->each, arguments->answers,
                                 job->out, job->message);
+  if (job->logits_path) status = write_logits(job, job->logits_path);
+  if (status != ATTN2C_OK) return status;
+  if (scores_texts(job))
+    return arguments->answers == ATTN2C_ANSWERS_NPY ? write_logits(job, "/dev/stdout") : ATTN2C_OK;
   if (job->against && arguments->answers == ATTN2C_ANSWERS_NPY) return write_cosines(job);
   return arguments->answers == ATTN2C_ANSWERS_NPY ? write_array(job, answer_of(job), "/dev/stdout")
                                                   : ATTN2C_OK;
@@ -367,10 +483,13 @@ static int run_job(job *job, FILE *notes) {
   if (status == ATTN2C_OK) status = attn2c_picture_source_open(arguments, &job->source, job->message);
   if (status == ATTN2C_OK) status = list_arrays(job);
   if (status == ATTN2C_OK) {
-    answer_of(job)->is_kept = gathers;
+    answer_of(job)->is_kept = gathers && !scores_texts(job);
     status = bind(job);
+    job->keeps_logits = gathers || job->logits_path != NULL;
   }
   if (status == ATTN2C_OK) status = read_against(job);
+  if (status == ATTN2C_OK && scores_texts(job))
+    status = attn2c_the_texts->reader->read(arguments, notes, &job->texts, job->message);
   if (status == ATTN2C_OK) status = open_model(job, notes);
   if (status == ATTN2C_OK) status = answer_all(job);
   return status == ATTN2C_OK ? write_all(job) : status;
@@ -396,6 +515,8 @@ static int run(const attn2c_descriptor *model, const attn2c_picture_facts *facts
     if (job->outputs) attn2c_free(job->outputs[i]);
   }
   attn2c_free(job->image);
+  if (scores_texts(job) && &attn2c_the_texts) attn2c_the_texts->reader->close(&job->texts);
+  free(job->logits);
   free(job->arrays);
   free(job->against);
   free(job->outputs);

@@ -138,6 +138,24 @@ local function draw_output(d, width)
   d.output = output
 end
 
+-- Adds stages that few models have: a pool by attention to images whose rows are the result, and numbers that make
+-- scores after rows that were pooled.
+local function draw_seldom(d)
+  local shows = d.attention_output and d.attention_output ~= "none"
+  local is_image = d.input and d.input.stage == "image"
+  if not d.output and is_image and d.projections == nil and not shows and d.d_ff ~= 0 and chance(50) then
+    d.output = { { stage = "attend" } }
+  end
+  local last, pooled = d.output and d.output[#d.output], false
+  for _, stage in ipairs(d.output or {}) do
+    pooled = pooled or stage.stage == "attend" or stage.stage == "pool" and stage.over ~= "all"
+  end
+  if pooled and last.stage ~= "argmax" and last.stage ~= "topk" and not d.context
+    and not (type(d.seq) == "table" and d.seq.any) and chance(25) then
+    d.output[#d.output + 1] = { stage = "similarity", bias = chance(50) }
+  end
+end
+
 -- Tile parameters whose whole range would seldom meet a small model; others are drawn from what they allow.
 local plan_draws = {
   panel = function() return 16 * random(8) end,
@@ -410,6 +428,7 @@ function draw.description(seed, number, wanted)
   if chance(25) or wanted.typed then draw_precision(d) end
   if (chance(17) or wanted.any or wanted.context) and any.may(d) then any.change(d) end
   if context.may(d) and (chance(33) or wanted.context) then context.change(d) end
+  draw_seldom(d)
   return d
 end
 

@@ -260,6 +260,7 @@ CASES.update({
     "siglip_vision_model": ("SiglipVisionModel", VIT, {}),
     "siglip_both": ("SiglipModel", {"text_config": SIGLIP_TEXT, "vision_config": VIT},
                     {"tower": "get_image_features"}),
+    "siglip_text_model": ("SiglipTextModel", {**SIGLIP_TEXT, "projection_size": 10}, {"length": 9, "whole": True}),
 })
 
 CASES.update({
@@ -526,6 +527,8 @@ def write(name):
         if "left" in special:
             inputs = {key: value.flip(1) for key, value in inputs.items()}
         mask = inputs["attention_mask"]
+        if "whole" in special:  # there is no mask, and sequences have one length
+            inputs, mask = {"input_ids": inputs["input_ids"]}, None
     with torch.no_grad():
         if "tower" in special:
             name_of = "text_embeds" if "text" in name else "image_embeds"

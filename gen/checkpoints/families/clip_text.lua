@@ -5,6 +5,10 @@ local heads = require("checkpoints.heads")
 local projected = { { "pool", over = "last" }, { "linear", to = "projection", bias = false, tensor = "text_projection",
   name = "text_embeds" } }
 
+local config = heads.clip_texts { vocab = 49408, d_model = 512, layers = 12, heads = 8, d_ff = 2048,
+  activation = heads.of_clip, max_position = 77, eps = 1e-5 }
+config[#config + 1] = { "projection_dim", to = "projection", default = 512, kind = "count" }
+
 return {
   known = "CLIP: the text tower",
   use = "pictures",
@@ -12,22 +16,8 @@ return {
   called = { clip_text_model = "CLIP's text tower" },
   inside = { ["clip:text"] = "text_config" },
   prefixes = { "text_model.", "" },
-  tensors = heads.clip_layers {
-    { "input.tokens", "embeddings.token_embedding" },
-    { "input.positions", "embeddings.position_embedding" },
-    { "final_norm", "final_layer_norm" },
-  },
-  config = {
-    { "vocab_size", to = "vocab", default = 49408, kind = "count" },
-    { "hidden_size", to = "d_model", default = 512, kind = "count" },
-    { "num_hidden_layers", to = "layers", default = 12, kind = "count" },
-    { "num_attention_heads", to = "heads", default = 8, kind = "count" },
-    { "intermediate_size", to = "d_ff", default = 2048, kind = "count" },
-    { "hidden_act", to = "activation", default = heads.of_clip, kind = "activation" },
-    { "max_position_embeddings", to = "max_position", default = 77, kind = "count" },
-    { "layer_norm_eps", to = "eps", default = 1e-5, kind = "number" },
-    { "projection_dim", to = "projection", default = 512, kind = "count" },
-  },
+  tensors = heads.clip_layers(heads.of_clip_texts),
+  config = config,
   fixed = { norm = "pre", final_norm = true },
   causal = true,
   derive = function(facts, given)

@@ -14,8 +14,10 @@ local pooled = { "pool", over = "first" }
 
 local function post_norm(name) return { "norm", tensor = "post_layernorm", within = true, name = name } end
 
-local projected = { pooled, post_norm(), { "linear", to = "projection", bias = false, tensor = "visual_projection",
-  name = "image_embeds" } }
+local function projected(...)
+  return { pooled, post_norm(), { "linear", to = "projection", bias = false, tensor = "visual_projection",
+    name = "image_embeds" }, ... }
+end
 
 return {
   known = "CLIP: the image tower, or one of both",
@@ -23,6 +25,7 @@ return {
   model_types = { clip_vision_model = "CLIPVision", clip = "" },
   called = { clip = "CLIP", clip_vision_model = "CLIP's image tower" },
   inside = { clip = "vision_config" },
+  similarity = "softmax",
   other = function(given, tower) return given.model_type == "clip" and tower == "text" and "clip:text" or nil end,
   prefixes = { "vision_model.", "" },
   tensors = heads.clip_layers {
@@ -38,8 +41,8 @@ return {
     if facts.model_type == "clip" then facts.projection = given.projection_dim or 512 end
   end,
   heads = {
-    CLIPModel = projected,
-    ModelWithProjection = projected,
+    CLIPModel = projected { "similarity", name = "similarity", tensors = { weight = { "logit_scale" } } },
+    ModelWithProjection = projected(),
     Model = { { "hidden", name = "last_hidden_state" }, pooled, post_norm("pooler_output") },
   },
 }

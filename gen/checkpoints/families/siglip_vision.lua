@@ -1,6 +1,5 @@
 -- siglip_vision.lua: describes the image tower of SigLIP (Zhai et al. 2023), from a folder of it or of both towers. A
--- learned query that attends to the patches makes the embedding. The text tower, which needs padding to 64 tokens that
--- the model sees, is not supported.
+-- learned query that attends to the patches makes the embedding.
 local heads = require("checkpoints.heads")
 
 local config = {}
@@ -30,8 +29,10 @@ return {
   known = "SigLIP: the image tower, or one of both",
   use = "pictures",
   model_types = { siglip_vision_model = "SiglipVision", siglip = "" },
-  called = { siglip = "SigLIP (its image tower)", siglip_vision_model = "SigLIP's image tower" },
+  called = { siglip = "SigLIP", siglip_vision_model = "SigLIP's image tower" },
   inside = { siglip = "vision_config" },
+  similarity = "sigmoid",
+  other = function(given, tower) return given.model_type == "siglip" and tower == "text" and "siglip:text" or nil end,
   prefixes = { "vision_model.", "" },
   tensors = heads.clip_layers {
     { "input.positions", "embeddings.position_embedding" },
@@ -44,7 +45,8 @@ return {
   fixed = { norm = "pre", final_norm = true },
   image = { class_token = false },
   heads = {
-    SiglipModel = { pooled("image_embeds") },
+    SiglipModel = { pooled("image_embeds"), { "similarity", bias = true, name = "similarity", tensors = {
+      weight = { { "logit_scale" }, { "logit_bias" }, join = "columns" } } } },
     Model = { { "hidden", name = "last_hidden_state" }, pooled("pooler_output") },
   },
 }

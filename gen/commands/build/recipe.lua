@@ -74,6 +74,9 @@ local of_answers = words.set { "program/text_answer.c", "program/text_json_line.
 -- True if a source is part of models that are divided among ranks alone.
 local function is_of_ranks(source) return source:match("^ranks/") or source:match("^%w+/ranks_") end
 
+-- Sources of the program of a model of pictures that has a model of texts linked in.
+local of_texts = words.set { "program/picture_texts.c", "program/text_signal.c", "program/text_source.c" }
+
 -- True if a source is part of a model. Decoders of pictures and FOLDER/picture_*.c are only for models that take
 -- pictures. Tokenizers and the program's functions on text (FOLDER/text_*.c) are only for
 -- models that take text, chat/ for those with a chat template, samplers and the program's functions that generate
@@ -82,6 +85,8 @@ local function is_of_ranks(source) return source:match("^ranks/") or source:matc
 local function is_wanted(source, providers, options)
   if source:match("^tools/") then return false end
   if source:match("generate") and not options.has_generation then return false end
+  if of_texts[source] and options.texts then return true end
+  if source == "program/picture_texts.c" then return false end
   if of_answers[source] then return options.has_text or options.has_pictures end
   if source:match("^picture/") or source:match("^%w+/picture_") then return options.has_pictures end
   if source:match("^text/") or source:match("^%w+/text_") then return options.has_text end
@@ -203,7 +208,8 @@ local function versions_job(spec, provider, options)
   return { name = spec.name .. ".versions", from = "runtime", source = "program/versions.h", is_fresh = true,
     is_read = true, commands = { { CC, plain, jansson_header, CFLAGS,
       provider == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {},
-      options.has_text and "-DATTN2C_WITH_TEXT" or {}, options.has_pictures and "-DATTN2C_WITH_PICTURES" or {},
+      (options.has_text or options.texts) and "-DATTN2C_WITH_TEXT" or {},
+      options.has_pictures and "-DATTN2C_WITH_PICTURES" or {},
       options.has_ranks and { "-DATTN2C_WITH_MPI", MPI_FLAGS } or {},
       "-E", "-dM", INPUTS, "-o", RESULT } } }
 end
@@ -263,27 +269,32 @@ function recipe.opener(results) return results[OPENER] end
 ---   has_chat      true if it has a chat template
 ---   has_generation  true if the model continues its sequences
 ---   has_ranks     true if it is divided among ranks
+---   texts         the name of the model of texts that is linked into the program, whose archive the runner is given;
+---                 nil: none
 function recipe.jobs(spec, builds, runtime_sources, entries, options)
   options = options or {}
   local name, embed = spec.name, options.embed
   local providers = options.providers or { library = "c", program = "c" }
   local runtime = runtime_objects(providers, runtime_sources, options)
   local shipped, program = model_objects(spec, builds, entries, options)
-  local of_text = { options.has_text and text_libraries or {}, options.has_ranks and MPI_LIBRARIES or {} }
+  local of_ranks = options.has_ranks and MPI_LIBRARIES or {}
+  local of_text = { options.has_text and text_libraries or {}, of_ranks }
+  local of_program_text = { (options.has_text or options.texts) and text_libraries or {}, of_ranks }
+  local texts = options.texts and { { name = ("lib%s.a"):format(options.texts) } } or {}
   local whole = "lib" .. name .. ".o"
   local linked_in = embed and { { name = name .. "_weights.o" } } or {}
   local function program_job(job_name, weights, more, archive, static)
     return { name = job_name, is_program = true,
       inputs = names_of(shipped, program, weights, more,
         { { name = object_name("program/main.c") }, { name = object_name("program/fortified.c") },
-          { name = archive } }),
+          { name = archive } }, texts),
       commands = { { CC, LDFLAGS, CFLAGS, static, "-o", RESULT, INPUTS, generator_of[providers.program], JANSSON,
-        of_text, options.has_pictures and picture_libraries or {}, libraries } } }
+        of_program_text, options.has_pictures and picture_libraries or {}, libraries } } }
   end
   local is_static = options.is_static
   local licenses = is_static and { object("runtime", "program/licenses.c",
     { "-Os", of_program, "-DATTN2C_STATIC", defined_by("program/licenses.c", providers),
-      options.has_text and "-DATTN2C_STATIC_TEXT" or {},
+      (options.has_text or options.texts) and "-DATTN2C_STATIC_TEXT" or {},
       options.has_pictures and "-DATTN2C_STATIC_PICTURES" or {} }, object_name("program/licenses.c", "-static")) } or {}
   local runtime_of_static = is_static and static_objects(providers, runtime_sources, options) or {}
   local archive = is_static and "libattn2c_static.a" or archive_of(providers.program)

@@ -243,10 +243,12 @@ end
 ---   sources                for each folder, name -> text
 ---   headers                for each folder, the text of all files that its sources include
 ---   links                  the names of the model's own headers
+---   given                  results that exist already, by name, as they are returned; or nil
 ---   weights                the path of weights that are linked in
 function runner.run(context, jobs)
-  local self = setmetatable({ results = {}, waiting = {}, ready = {}, active = {}, passing = {}, count = 0, done = 0,
-    total = 0, all = #jobs }, { __index = context })
+  local results = setmetatable({}, { __index = context.given })
+  local self = setmetatable({ results = results, waiting = {}, ready = {}, active = {}, passing = {}, count = 0,
+    done = 0, total = 0, all = #jobs }, { __index = context })
   local _ <close> = setmetatable({}, { __close = function() abandon(self) end })
   for i, job in ipairs(jobs) do
     local source = job.source and self.sources[job.from][job.source]

@@ -73,7 +73,8 @@ local function links_of(facts, kind)
   local how = "DYNAMIC_LINK"
   if kind == "archive" then how = "DEPENDS_ON" end
   if kind == "program" and facts.is_static then how = "STATIC_LINK" end
-  for _, name in ipairs(facts.has_text and { "utf8proc", "pcre2" } or {}) do list[#list + 1] = { name, how } end
+  local has_text = facts.has_text or facts.texts and kind == "program"
+  for _, name in ipairs(has_text and { "utf8proc", "pcre2" } or {}) do list[#list + 1] = { name, how } end
   for _, name in ipairs(facts.has_pictures and kind == "program" and { "libpng", "libjpeg-turbo", "zlib" } or {}) do
     list[#list + 1] = { name, how }
   end
@@ -84,8 +85,8 @@ local function links_of(facts, kind)
 end
 
 --- Returns the text of N.spdx.json.
---- facts: { name, providers, has_text, has_pictures, is_static = those of the recipe; line = the command line that
---- repeats the build; flags = a list of texts; versions = the result of sbom.versions; inputs = a list of { id, name,
+--- facts: { name, providers, has_text, has_pictures, texts, is_static = those of the recipe; line = the command line
+--- that repeats the build; flags = texts; versions = the result of sbom.versions; inputs = a list of { id, name,
 --- sum = SHA-256, is_inside = true if results contain it }; outputs = a list of { id, name, text, kind }; created = a
 --- time in SPDX's format }.
 function sbom.text(facts)

@@ -1,6 +1,7 @@
 -- picture.lua: writes the facts of a model that takes pictures, as the values of templates/picture.c.in.
 -- The facts say how pixels become the model's image, and what the answer is (runtime/base/picture_facts.h).
 local c = require("common.c")
+local emit_text = require("passes.emit.text")
 
 local emit_picture = {}
 
@@ -21,7 +22,17 @@ function emit_picture.values(state)
     resize_width = given.width or given.shortest_edge or 0, resize_height = given.height or given.shortest_edge or 0,
     filter = given.filter:upper(), crops = given.crop and 1 or 0, scale = c.double(given.scale),
     mean = floats(given.mean), deviation = floats(given.std), input = answer.inputs.image, answer = answer.kind,
-    output = answer.output, label_list = labels, label_function = "ATTN2C_" .. answer.label_function }
+    output = answer.output, similarity = answer.similarity or false, label_list = labels,
+    label_function = "ATTN2C_" .. answer.label_function }
+end
+
+--- Returns the names of the model that embeds texts, as templates/program.c.in has them, or false: its functions and
+--- macros, its embedding, and the width of that.
+function emit_picture.texts(state)
+  local other = state.texts
+  if not other then return false end
+  local embedding = emit_text.embedding(other)
+  return { name = other.spec.name, upper = other.spec.name:upper(), output = embedding.name, width = embedding.width }
 end
 
 return emit_picture

@@ -1,6 +1,7 @@
 -- answer.lua: decides what the answer to a text or a picture is: the inputs that they fill, its kind, and its outputs.
 -- runtime/base/text_facts.h has the kinds.
 local faults = require("common.faults")
+local words = require("common.words")
 
 local answer = {}
 
@@ -35,12 +36,19 @@ local function inputs_of(spec, graph, list)
   return result
 end
 
+-- Returns the number, from 1, of the output that the stage `similarity` gives, or nil.
+local function similarity_of(graph)
+  for i, name in ipairs(graph.entry.outputs) do if name:find("^output%.%d+%.similarity%.pool$") then return i end end
+  return nil
+end
+
+local passed_over = words.set { "similarity", "softmax", "log_softmax" }
+
 -- Returns the last stage that is more than a function of each number.
 local function last_stage(spec)
   for i = #spec.output, 1, -1 do
     local stage = spec.output[i]
-    if stage.stage ~= "softmax" and stage.stage ~= "log_softmax" and (stage.stage == "linear" or not stage.activation)
-    then
+    if not passed_over[stage.stage] and (stage.stage == "linear" or not stage.activation) then
       return stage.stage
     end
   end
@@ -49,11 +57,11 @@ end
 
 -- Returns the kind of the answer, and its outputs. has_mask: whether the tokenizer has a mask token.
 local function kind_of(spec, graph, has_mask)
-  local number, last = {}, 0
+  local number, last, similarity = {}, 0, similarity_of(graph)
   for i, name in ipairs(graph.entry.outputs) do
     local member = graph.tensors[name].member
     number[member] = i - 1
-    if not is_beside(member) then last = i end
+    if not is_beside(member) and i ~= similarity then last = i end
   end
   local function rank_of(i) return #graph.tensors[graph.entry.outputs[i]].shape end
   if number.start_logits and number.end_logits then return "SPAN", number.start_logits, number.end_logits end
@@ -84,15 +92,18 @@ local function function_of(spec, width)
 end
 
 --- Returns { inputs = name -> number or -1, kind, output, second: numbers of outputs from 0, label_function,
---- is_unit: whether the answer is an embedding that was scaled to a unit vector }.
+--- is_unit: whether the answer is an embedding that was scaled to a unit vector, similarity: the number of the output
+--- that turns its cosines into scores, or nil }.
 --- tokenizer: nil for a model that takes pictures.
 function answer.of(spec, graph, tokenizer)
+  local similarity = similarity_of(graph)
   local kind, output, second = kind_of(spec, graph, tokenizer and tokenizer.mask ~= nil)
   local shape = graph.tensors[graph.entry.outputs[output + 1]].shape
   check_dimensions(spec, kind, shape[#shape])
   return { inputs = inputs_of(spec, graph, tokenizer and answer.inputs or of_pictures), kind = kind,
     output = output, second = second, label_function = function_of(spec, shape[#shape]),
-    is_unit = kind == "EMBEDDING" and last_stage(spec) == "normalise" }
+    is_unit = kind == "EMBEDDING" and last_stage(spec) == "normalise",
+    similarity = similarity and similarity - 1 }
 end
 
 --- Returns an answer as lines of text.
@@ -104,6 +115,7 @@ function answer.dump(made)
       lines[#lines + 1] = ("  text fills input %d, %s"):format(made.inputs[name], name)
     end
   end
+  if made.similarity then lines[#lines + 1] = ("  output %d makes scores of cosines"):format(made.similarity) end
   if made.inputs.image then lines[#lines + 1] = ("  pictures fill input %d, image"):format(made.inputs.image) end
   return lines
 end

@@ -356,7 +356,8 @@ local function close(self, a, context)
   local spec = self.spec
   if not attention.projects(spec, "out") then return context end
   local kept, factor = a.kept, self:residual_factor(false)
-  return self:linear(a.path .. ".out", context, spec.d_model, spec.bias.out, 1 / math.sqrt(2 * spec.layers),
+  local gain = 1 / math.sqrt(2 * math.max(1, spec.layers))
+  return self:linear(a.path .. ".out", context, spec.d_model, spec.bias.out, gain,
     kept and { heads = kept, all = spec.heads, axis = 2, factor = factor } or factor and { factor = factor })
 end
 

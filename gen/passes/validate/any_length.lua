@@ -7,6 +7,7 @@ local any_length = {}
 
 -- Keys that are not supported with any length: { key, what, is_there(spec) }.
 local refused = {
+  { "input", "padded tokens", function(spec) return spec.input.padded end },
   { "past", "past keys", function(spec) return (spec.past or 0) > 0 end },
   { "memory", "a memory", function(spec) return spec.memory ~= nil end },
   { "input", "image, whose patches have one number", function(spec) return spec.input.stage == "image" end },
@@ -45,6 +46,9 @@ function any_length.reasons(spec)
   for i, stage in ipairs(spec.output) do
     if stage.stage == "pool" and stage.mask then
       add(("output.%d.mask"):format(i), "a pool's mask: not supported with " .. with)
+    end
+    if stage.stage == "similarity" then
+      add(("output.%d"):format(i), "similarity: not supported with seq = any(N)")
     end
   end
   return list

@@ -58,6 +58,11 @@ function checks.attend(say, key, _, rows)
   rows.pooled = true
 end
 
+function checks.similarity(say, key, _, rows)
+  if not rows.pooled then say(key, "goes after a stage that gives one row a sequence, such as pool") end
+  rows.ended = "similarity, which gives the numbers of a score"
+end
+
 function checks.argmax(_, _, _, rows) rows.ended = "argmax, which gives integers" end
 
 function checks.topk(say, key, stage, rows)

@@ -329,6 +329,25 @@ local function clip_text()
   }, classes = { Model = { bare }, ModelWithProjection = { projected } } }
 end
 
+local function siglip_text()
+  local bare = output({ hidden, { "pool", over = "last" }, { "linear", to = 768, name = "pooler_output" } },
+    "siglip_text", { ["output.3.linear"] = "text_model.head head" })
+  local base = like({ d_model = 768, heads = 12, layers = 12, activation = "gelu_tanh", norm = "pre", eps = 1e-6,
+    final_norm = true, seq = 64, max_position = 64, ["input.stage"] = "tokens", ["input.vocab"] = 32000,
+    ["input.padded"] = true, ["inputs.ids"] = "input_ids" }, bare)
+  return { base = base, cases = {
+    { { vocab_size = 99 }, { ["input.vocab"] = 99 } },
+    { { hidden_size = 384, num_attention_heads = 6 },
+      { d_model = 384, heads = 6, d_ff = 3072, ["output.3.to"] = 384 } },
+    { { num_hidden_layers = 3 }, { layers = 3 } },
+    { { intermediate_size = 100 }, { d_ff = 100 } },
+    { { hidden_act = "gelu" }, { activation = "gelu" } },
+    { { max_position_embeddings = 9 }, { max_position = 9, seq = 9 } },
+    { { layer_norm_eps = 1e-5 }, { eps = 1e-5 } },
+    { { projection_size = 9 }, { ["output.3.to"] = 9 } },
+  }, classes = { Model = { bare } } }
+end
+
 -- SigLIP's image tower, whose head has the rules of one attention.
 local function siglip_vision()
   local function pair(name) return ("vision_model.head.%s head.%s"):format(name, name) end
@@ -582,7 +601,7 @@ values.families = {
 
   clip_text_model = clip_text(),
   clip_vision_model = clip_vision(),
-  siglip_vision_model = siglip_vision(),
+  siglip_text_model = siglip_text(), siglip_vision_model = siglip_vision(),
 
   dinov2 = dinov2(),
   dinov2_with_registers = with_registers,

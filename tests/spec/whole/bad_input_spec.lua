@@ -128,7 +128,7 @@ describe("a description's keys:", function()
     weights = "int8, int4, int4m, int4f, int8f, int8h or none",
     threads = "an integer from 0 to 64", reuse = "true or false",
     tokenizer = "a path or false", prompt = "a text of at most 10000 bytes without NUL",
-    pictures = "false or a table such as { height",
+    pictures = "false or a table such as { height", texts = "a path or false is allowed",
     prompts = "a table of 1 to 64 texts such as {", dimensions = "an integer from 1 to 65536",
     labels = "a list of texts", label_function = "softmax, sigmoid or none",
     max_lines = "an integer from 1 to 10000000", plan = "a table of tile parameters",

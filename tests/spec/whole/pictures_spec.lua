@@ -164,7 +164,7 @@ describe("a picture", function()
       { "nothing.png", 4, "vit_labels: --image nothing.png: No such file or directory\n" },
       { "/dev/null", 4, "vit_labels: /dev/null: is not a regular file\n" },
       { "- --image -", 2, "vit_labels: --image -: given twice, but the standard input has one picture\n" },
-      { "x.png --text a", 2, "vit_labels: --image: this model takes no text beside pictures\n" },
+      { "x.png --text a", 2, "vit_labels: --text: this program has no model of texts beside the one of pictures\n" },
       { "x.png --similar", 2, "vit_labels: --similar: goes with models that give an embedding\n" },
       { "x.png --input pixel_values=x.npy", 2,
         "vit_labels: --input: does not go with --image, which fills the input\n" },

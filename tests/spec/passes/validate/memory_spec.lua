@@ -189,7 +189,7 @@ describe("a tangle", function()
   local function is_told(description)
     for _, line in ipairs(helper.refusals(description)) do
       assert.is_nil(line:find("%c"), line)
-      assert.is_true(#line < 400, line)
+      assert.is_true(#line < 500, line)
     end
   end
 
