@@ -95,7 +95,7 @@ local function attention_region(state, region, list, at, uses)
   if next_op and ops.class(next_op).ends_epilogue and next_op.operands.x == region.context.result then
     i, region.round = i + 1, next_op
   end
-  local p = attention.parameters(region, state.plan.parameters)
+  local p = attention.parameters(region, state.plan.parameters, state.spec.any)
   if state.spec.any then
     region.open = attention.open_blocks(region, p, state.spec.call_rows)
     attention.set_positions_ld(region, p)

@@ -21,7 +21,7 @@ end
 local function tile_of(self, at)
   local region = at.region
   local name, ld = region.scores.result.name .. "@relative", region.positions_ld
-  self:scratch(name, math.max(region.most_rows, 2 * shared.KEYS), ld)
+  self:scratch(name, (shared.tile(region)), ld)
   return name, ld
 end
 
@@ -29,21 +29,27 @@ local function shifted(tile, columns, terms)
   return { buffer = tile.buffer, class = tile.class, offset = tile.offset + columns * float, terms = terms }
 end
 
--- Adds query · K(distance). Column c of the product is for the distance of the block's last query and the range's first
--- key, less c.
-local function of_queries(self, at, op)
-  local range, count, q, open = at.block.ranges[1], at.block.count, op.operands.x, at.region.open
+-- Adds query · K(distance) for some rows of a block. Column c of the product is for the distance of the last of them
+-- and the range's first key, less c.
+local function of_some_queries(self, at, op, piece)
+  local range, first, count = at.block.ranges[1], piece.first, piece.count
+  local q, open = op.operands.x, at.region.open
   local tile, ld = tile_of(self, at)
-  local farthest = at.block.first + (op.attributes.offset or 0) + count - 1 - range.first_key
+  local farthest = first + (op.attributes.offset or 0) + count - 1 - range.first_key
   local lda, table_ = table_at(self, at, op, op.attributes.reach - farthest, open and { query = -float,
     from = open.left >= 0 and float or nil })
   self:product({ m = shared.columns(count, range.keys), n = count, k = at.head_dim, lda = lda, ldb = self:ld(q),
-    ldc = ld, beta = 0 }, table_, self:at(q, at.block.first, at.head * at.head_dim, at.origin),
+    ldc = ld, beta = 0 }, table_, self:at(q, first, at.head * at.head_dim, at.origin),
     self:in_arena(tile, 0, "f32"), not open and count + range.keys - 1 or nil, nil,
     open and { n = self.open.rows, m = "reached" } or nil)
   self:emit { form = "map", constants = { rows = count, cols = range.keys, ld = at.tile_ld },
     elementwise = { { kind = "add", argument = "r", ld = ld - 1 } },
-    arguments = { y = shifted(at.tile, range.column), r = self:in_arena(tile, count - 1, "f32") } }
+    arguments = { y = shifted(at.tile, (first - at.block.first) * at.tile_ld + range.column),
+      r = self:in_arena(tile, count - 1, "f32") } }
+end
+
+local function of_queries(self, at, op)
+  for _, piece in ipairs(shared.row_pieces(at.region, at.block)) do of_some_queries(self, at, op, piece) end
 end
 
 -- Adds key · Q(distance) for some keys, from key number `first` on. Column c of the product is for the distance of the

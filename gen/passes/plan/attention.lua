@@ -104,16 +104,16 @@ end
 
 --- Returns the tile parameters of an attention. Terms of projected distances take larger blocks of queries, as each
 --- piece of keys is multiplied with the distances to all rows of a block.
-function attention.parameters(region, p)
+function attention.parameters(region, p, is_open)
   if not disentangled.is_in(region.chain) then return p end
-  return setmetatable({ query_block = math.min(2 * p.query_block, disentangled.QUERIES) }, { __index = p })
+  return setmetatable({ query_block = disentangled.queries(p.query_block, is_open) }, { __index = p })
 end
 
 --- Sets the distance of rows of products with projected distances.
 function attention.set_positions_ld(region, p)
   if not disentangled.is_in(region.chain) then return end
-  region.positions_ld = divide.leading_dimension(math.max(disentangled.columns(region.most_rows, region.tile_columns),
-    disentangled.columns(region.most_rows, 2 * disentangled.KEYS)), p, "f32")
+  local _, columns = disentangled.tile(region)
+  region.positions_ld = divide.leading_dimension(columns, p, "f32")
 end
 
 --- True if the weights of an attention can be made a chunk at a time: a softmax that nothing follows, and scores and
