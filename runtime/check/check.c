@@ -121,7 +121,7 @@ int attn2c_check_run(const attn2c_check_job *job, attn2c_run run, float *arena, 
                             .sequences = job->sequences             ? job->sequences
                                          : job->descriptor->is_open ? &whole
                                                                     : NULL};
-  int status = run(&call);
+  int status = attn2c_model_run(job->model, run, &call);
   if (status != ATTN2C_OK)
     attn2c_say(job->message, "entry %s, the %s variant: %s", job->entry->name, variant,
                attn2c_strerror(status));

@@ -53,7 +53,7 @@ static int call_entry(attn2c_context *context, const attn2c_sequences *n, const 
   for (int i = 0; i < entry->output_count; i++) out[i] = i == of->logits ? logits : NULL;
   attn2c_call call = attn2c_context_call(context, in, out);
   call.sequences = n;
-  return entry->run(&call);
+  return attn2c_model_run(context->model, entry->run, &call);
 }
 
 int attn2c_prefill(attn2c_context *context, int64_t sequence, const int32_t *ids, int64_t count,

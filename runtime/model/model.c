@@ -78,6 +78,15 @@ static int open_from(const attn2c_descriptor *descriptor, int status, attn2c_sou
   return status;
 }
 
+/* True, with a message, for a model that several ranks open together. */
+static int is_whole_of_ranks(const attn2c_descriptor *descriptor, attn2c_message *message) {
+  const attn2c_divided *divided = descriptor->divided;
+  if (!divided || divided->whole != descriptor) return 0;
+  attn2c_say(message, "%s is divided among %d ranks, which open it together by %s_open_ranks",
+             descriptor->name, divided->count, descriptor->name);
+  return 1;
+}
+
 int attn2c_model_open_file(const attn2c_descriptor *descriptor, const char *path, attn2c_model **model,
                            char *text, size_t size) {
   attn2c_message message = attn2c_message_make(text, size);
@@ -87,6 +96,7 @@ int attn2c_model_open_file(const attn2c_descriptor *descriptor, const char *path
     attn2c_say(&message, "no path of a weights file was given");
     return ATTN2C_USAGE;
   }
+  if (is_whole_of_ranks(descriptor, &message)) return ATTN2C_USAGE;
   attn2c_source *source = NULL;
   int status = attn2c_machine_choose(descriptor, &descriptor, &message);
   if (status != ATTN2C_OK) return status;
@@ -108,6 +118,7 @@ int attn2c_model_open_memory(const attn2c_descriptor *descriptor, const void *by
     attn2c_say(&message, "no bytes of a weights file were given");
     return ATTN2C_USAGE;
   }
+  if (is_whole_of_ranks(descriptor, &message)) return ATTN2C_USAGE;
   attn2c_source *source = NULL;
   int status = attn2c_machine_choose(descriptor, &descriptor, &message);
   if (status != ATTN2C_OK) return status;
@@ -117,6 +128,7 @@ int attn2c_model_open_memory(const attn2c_descriptor *descriptor, const void *by
 
 void attn2c_model_close(attn2c_model *model) {
   if (!model) return;
+  if (model->hooks && model->hooks->close) model->hooks->close(model);
   if (model->packed)
     attn2c_packed_release(model->packed);
   else
@@ -135,6 +147,10 @@ int attn2c_model_team(const attn2c_model *model, attn2c_team **team) {
   return *team ? ATTN2C_OK : ATTN2C_MEMORY;
 }
 
+static void *allocate_arena(const attn2c_model *model, size_t bytes) {
+  return model->hooks ? model->hooks->allocate(model, bytes) : attn2c_allocate(bytes);
+}
+
 int attn2c_context_create(const attn2c_model *model, attn2c_context **context) {
   if (!context) return ATTN2C_USAGE;
   *context = NULL;
@@ -147,7 +163,7 @@ int attn2c_context_create(const attn2c_model *model, attn2c_context **context) {
     created->first_of_whole[1] = (int32_t)rows;
     created->whole = (attn2c_sequences){.rows = rows, .count = 1, .first = created->first_of_whole};
   }
-  created->arena = attn2c_allocate((size_t)model->descriptor->arena_floats * sizeof(float));
+  created->arena = allocate_arena(model, (size_t)model->descriptor->arena_floats * sizeof(float));
   if (!created->arena || attn2c_state_create(created) != ATTN2C_OK ||
       attn2c_model_team(model, &created->team) != ATTN2C_OK) {
     attn2c_context_destroy(created);
@@ -160,7 +176,10 @@ int attn2c_context_create(const attn2c_model *model, attn2c_context **context) {
 void attn2c_context_destroy(attn2c_context *context) {
   if (!context) return;
   attn2c_team_end(context->team);
-  attn2c_free(context->arena);
+  if (context->model->hooks)
+    context->model->hooks->free(context->model, context->arena);
+  else
+    attn2c_free(context->arena);
   attn2c_free(context->buffers);
   attn2c_state_destroy(context);
   free(context->open);
@@ -182,5 +201,5 @@ attn2c_call attn2c_context_call(const attn2c_context *context, const void *const
 int attn2c_context_run(const attn2c_context *context, const attn2c_entry *entry, const void *const *in,
                        void *const *out) {
   const attn2c_call call = attn2c_context_call(context, in, out);
-  return entry->run(&call);
+  return attn2c_model_run(context->model, entry->run, &call);
 }

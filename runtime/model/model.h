@@ -9,18 +9,53 @@
 
 #include <stdatomic.h>
 
+struct attn2c_model;
+
+/* Pages of a sequence that are moved to the front, because a window has forgotten those before them. */
+typedef struct {
+  int32_t window;
+  int64_t sequence, moved, pages; /* pages before them, and their number */
+} attn2c_forgetting;
+
+/* Tokens of a sequence that are copied to another one. */
+typedef struct {
+  int64_t from, to, position;
+  int32_t forgotten[ATTN2C_MOST_WINDOWS]; /* by window, the first keys that `from` has forgotten */
+} attn2c_copying;
+
+/* The work of a model that is divided among ranks which differs from others'. Functions may be NULL. */
+typedef struct {
+  /* Return memory for an arena, as attn2c_allocate does, and free it. */
+  void *(*allocate)(const struct attn2c_model *model, size_t bytes);
+  void (*free)(const struct attn2c_model *model, void *arena);
+  /* In a program, rank 0 leads: these make the other ranks do the same. NULL: all ranks make the same calls
+   * by themselves. */
+  int (*run)(const struct attn2c_model *model, attn2c_run run, const attn2c_call *call);
+  void (*forget)(const struct attn2c_model *model, const float *state, const attn2c_forgetting *what);
+  void (*copy)(const struct attn2c_model *model, const float *state, const attn2c_copying *what);
+  void (*drop)(const struct attn2c_model *model, const float *state); /* is freed */
+  void (*close)(const struct attn2c_model *model);
+} attn2c_rank_hooks;
+
 typedef struct attn2c_model { /* immutable once open; shared by any number of threads */
   const attn2c_descriptor *descriptor;
-  attn2c_kernel *kernels;     /* descriptor->kernel_count kernels */
-  const float *weights;       /* the packed block, descriptor->weight_floats */
-  float *own;                 /* the same block if it may be written, else NULL */
-  attn2c_packed *packed;      /* owner of the block; NULL: `own` */
-  const char *provider;       /* "libxsmm", "c" or "libxsmm and c" */
-  attn2c_code *code;          /* the kernels' machine code */
-  int workers;                /* number of workers that share a call */
-  attn2c_ranks *ranks;        /* that compute it together, which the opener owns; NULL: one process does */
+  attn2c_kernel *kernels;         /* descriptor->kernel_count kernels */
+  const float *weights;           /* the packed block, descriptor->weight_floats */
+  float *own;                     /* the same block if it may be written, else NULL */
+  attn2c_packed *packed;          /* owner of the block; NULL: `own` */
+  const char *provider;           /* "libxsmm", "c" or "libxsmm and c" */
+  attn2c_code *code;              /* the kernels' machine code */
+  int workers;                    /* number of workers that share a call */
+  attn2c_ranks *ranks;            /* that compute it together; NULL: one process does */
+  const attn2c_rank_hooks *hooks; /* of such a model; else NULL */
+  void *leader;                   /* of the hooks */
   _Atomic uint64_t *checksum; /* of the block, once attn2c_weights_checksum has computed it; 0: none has */
 } attn2c_model;
+
+/* Makes a call, on all ranks. */
+static inline int attn2c_model_run(const attn2c_model *model, attn2c_run run, const attn2c_call *call) {
+  return model->hooks && model->hooks->run ? model->hooks->run(model, run, call) : run(call);
+}
 
 typedef struct attn2c_context { /* one caller's state */
   const attn2c_model *model;

@@ -192,7 +192,15 @@ static int no_memory(const char *path, attn2c_message *message) {
   return ATTN2C_MEMORY;
 }
 
+/* True, with a message, for a model of several ranks, each of which has a part of the sequence. */
+static int is_divided(const attn2c_context *context, attn2c_message *message) {
+  if (!context || !context->model->ranks) return 0;
+  attn2c_say(message, "a model of several ranks saves and loads no sequences");
+  return 1;
+}
+
 int attn2c_save(const attn2c_context *context, int64_t sequence, const char *path, attn2c_message *message) {
+  if (is_divided(context, message)) return ATTN2C_USAGE;
   if (check_call(context, sequence, path, message) != ATTN2C_OK) return ATTN2C_USAGE;
   const attn2c_continued *of = context->model->descriptor->continued;
   const contents a_page = {.tokens = of->page};
@@ -321,6 +329,7 @@ static int load_file(attn2c_context *context, int64_t sequence, const attn2c_fil
 }
 
 int attn2c_load(attn2c_context *context, int64_t sequence, const char *path, attn2c_message *message) {
+  if (is_divided(context, message)) return ATTN2C_USAGE;
   attn2c_file file;
   int status = check_call(context, sequence, path, message);
   if (status == ATTN2C_OK) status = attn2c_file_open(path, &file, message);

@@ -55,7 +55,7 @@ int attn2c_sequences_call(attn2c_context *context, attn2c_call_place at, const a
                               : NULL;
   attn2c_call call = attn2c_context_call(context, open->in, open->out);
   call.sequences = n;
-  return entry->run(&call);
+  return attn2c_model_run(context->model, entry->run, &call);
 }
 
 int attn2c_sequences_run(attn2c_context *context, int64_t count, const int32_t *each, int64_t seq,

@@ -22,12 +22,15 @@ int attn2c_state_create(attn2c_context *context) {
 }
 
 void attn2c_state_destroy(attn2c_context *context) {
+  const attn2c_rank_hooks *hooks = context->model->hooks;
+  if (hooks && hooks->drop && context->state) hooks->drop(context->model, context->state);
   attn2c_free(context->state);
   free(context->positions);
 }
 
-static float *part_of(const attn2c_context *context, int64_t sequence, const attn2c_state_part *part) {
-  return context->state + sequence * continued_of(context)->state_floats + part->offset;
+static float *part_of(const attn2c_continued *of, float *state, int64_t sequence,
+                      const attn2c_state_part *part) {
+  return state + sequence * of->state_floats + part->offset;
 }
 
 static int32_t *forgotten_of(const attn2c_context *context, int window, int64_t sequence) {
@@ -45,19 +48,35 @@ static int64_t pages_of(const attn2c_continued *of, int64_t keys) {
   return keys > 0 ? (keys + of->page - 1) / of->page : 0;
 }
 
+void attn2c_state_forget(const attn2c_continued *of, float *state, const attn2c_forgetting *what) {
+  for (int i = 0; i < of->kept_count; i++) {
+    const attn2c_state_part *part = &of->kept[i];
+    float *keys = part_of(of, state, what->sequence, part);
+    if (part->window == what->window)
+      memmove(keys, keys + what->moved * part->page_floats,
+              (size_t)(what->pages * part->page_floats) * sizeof *keys);
+  }
+}
+
+void attn2c_state_copy_part(const attn2c_continued *of, float *state, const attn2c_copying *what) {
+  for (int i = 0; i < of->kept_count && what->from != what->to; i++) {
+    const attn2c_state_part *part = &of->kept[i];
+    const int64_t forgotten = part->window < 0 ? 0 : what->forgotten[part->window];
+    memcpy(part_of(of, state, what->to, part), part_of(of, state, what->from, part),
+           (size_t)(pages_of(of, what->position - forgotten) * part->page_floats) * sizeof(float));
+  }
+}
+
 /* Forgets what no query sees from `position` on, nor after going back by the tokens of a call. */
 static void forget(attn2c_context *context, int window, int64_t sequence, int64_t position) {
   const attn2c_continued *of = continued_of(context);
   int32_t *forgotten = forgotten_of(context, window, sequence);
-  const int64_t before = hidden(of, window, position - of->call_rows),
-                moved = (before - *forgotten) / of->page;
-  const int64_t pages = pages_of(of, position - before);
-  for (int i = 0; i < of->kept_count; i++) {
-    const attn2c_state_part *part = &of->kept[i];
-    float *keys = part_of(context, sequence, part);
-    if (part->window == window)
-      memmove(keys, keys + moved * part->page_floats, (size_t)(pages * part->page_floats) * sizeof *keys);
-  }
+  const int64_t before = hidden(of, window, position - of->call_rows);
+  const attn2c_forgetting what = {window, sequence, (before - *forgotten) / of->page,
+                                  pages_of(of, position - before)};
+  const attn2c_rank_hooks *hooks = context->model->hooks;
+  if (hooks && hooks->forget) hooks->forget(context->model, context->state, &what);
+  attn2c_state_forget(of, context->state, &what);
   *forgotten = (int32_t)before;
 }
 
@@ -84,12 +103,12 @@ int attn2c_state_has(const attn2c_context *context, int64_t sequence, int64_t po
 
 void attn2c_state_copy(attn2c_context *context, int64_t from, int64_t to, int64_t position) {
   const attn2c_continued *of = continued_of(context);
-  for (int i = 0; i < of->kept_count && from != to; i++) {
-    const attn2c_state_part *part = &of->kept[i];
-    const int64_t forgotten = part->window < 0 ? 0 : *forgotten_of(context, part->window, from);
-    memcpy(part_of(context, to, part), part_of(context, from, part),
-           (size_t)(pages_of(of, position - forgotten) * part->page_floats) * sizeof(float));
-  }
+  attn2c_copying what = {.from = from, .to = to, .position = position};
+  for (int window = 0; window < of->window_count; window++)
+    what.forgotten[window] = *forgotten_of(context, window, from);
+  const attn2c_rank_hooks *hooks = context->model->hooks;
+  if (hooks && hooks->copy) hooks->copy(context->model, context->state, &what);
+  attn2c_state_copy_part(of, context->state, &what);
   for (int window = 0; window < of->window_count; window++)
     *forgotten_of(context, window, to) = *forgotten_of(context, window, from);
 }

@@ -20,4 +20,8 @@ int attn2c_state_has(const attn2c_context *context, int64_t sequence, int64_t po
 /* Copies the first `position` tokens of a sequence to another. */
 void attn2c_state_copy(attn2c_context *context, int64_t from, int64_t to, int64_t position);
 
+/* Do the two parts of this that move memory, in the state of this process. */
+void attn2c_state_forget(const attn2c_continued *of, float *state, const attn2c_forgetting *what);
+void attn2c_state_copy_part(const attn2c_continued *of, float *state, const attn2c_copying *what);
+
 #endif

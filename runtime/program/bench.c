@@ -326,7 +326,7 @@ int attn2c_bench_command(const attn2c_program *program, const attn2c_arguments *
     status = attn2c_old_rows_read(arguments->compare, &old, message);
   const double start = attn2c_now();
   if (status == ATTN2C_OK) status = attn2c_source_choose(arguments, descriptor, &source, message);
-  if (status == ATTN2C_OK) status = attn2c_model_open(descriptor, source, &model, message);
+  if (status == ATTN2C_OK) status = attn2c_model_choose(arguments, descriptor, source, &model, message);
   if (status == ATTN2C_OK) {
     status = attn2c_context_create(model, &context);
     if (status != ATTN2C_OK) attn2c_say(message, "bench: no memory for the arena");

@@ -23,7 +23,7 @@ int attn2c_bench_call_make(const attn2c_bench_call *s, void *const *out) {
     return attn2c_bench_tokens_call(s->context, s->tokens, out[s->model->descriptor->continued->logits]);
   if (s->sequence) {
     const attn2c_call made = attn2c_bench_call_whole(s, out);
-    return s->entry->run(&made);
+    return attn2c_model_run(s->model, s->entry->run, &made);
   }
   if (s->sizes)
     return attn2c_dispatch(s->context, s->sizes->batch, s->sizes->seq, (const void *const *)s->in, out);
@@ -150,7 +150,7 @@ int attn2c_bench_call_verify(const attn2c_bench_call *s, double *first_ms, attn2
   spoil(s, s->again, 0xaa);
   attn2c_call traced = attn2c_bench_call_whole(s, s->again);
   traced.arena = arena;
-  status = s->program->trace[s->number](&traced);
+  status = attn2c_model_run(s->model, s->program->trace[s->number], &traced);
   attn2c_free(arena);
   if (status != ATTN2C_OK) return attn2c_bench_call_failed(s, status, message);
   return attn2c_bench_call_same(s, "the model and its trace variant", message);

@@ -116,7 +116,7 @@ static int profile(const attn2c_bench_call *s, const attn2c_arguments *arguments
     memset(marks, 0, sizeof *marks * (size_t)ops);
     attn2c_record_calls(parts);
     parts->begin = attn2c_now();
-    status = s->program->profile[s->number](&profiled);
+    status = attn2c_model_run(s->model, s->program->profile[s->number], &profiled);
     parts->end = attn2c_now();
     if (status != ATTN2C_OK) attn2c_bench_call_failed(s, status, message);
     if (c == 0 || parts->end - parts->begin < result->parts->end - result->parts->begin)

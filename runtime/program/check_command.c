@@ -129,10 +129,14 @@ static int check_with(const attn2c_program *program, const attn2c_arguments *arg
                       const char *repeat, FILE *out, attn2c_message *message) {
   attn2c_source *source;
   attn2c_model *model;
+  if (program->model->divided && arguments->nan) {
+    attn2c_say(message, "--nan: is not supported by a model of several ranks");
+    return ATTN2C_USAGE;
+  }
   int status = attn2c_source_choose(arguments, program->model, &source, message);
   if (status != ATTN2C_OK) return status;
   status = prepare_packed(attn2c_source_packed(source), arguments->nan, message);
-  if (status == ATTN2C_OK) status = attn2c_model_open(program->model, source, &model, message);
+  if (status == ATTN2C_OK) status = attn2c_model_choose(arguments, program->model, source, &model, message);
   if (status == ATTN2C_OK) {
     status = attn2c_check(program, model, source, (const void *const *)in, arguments->seed, arguments->nan,
                           out, arguments->json, repeat, message);

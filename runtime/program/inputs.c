@@ -1,6 +1,7 @@
 /* inputs.c - binds names to files, and reads, checks or makes the arrays of one entry. It also chooses the
  * source of the weights. */
 #include "program/inputs.h"
+#include "program/ranks_program.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -276,6 +277,12 @@ void attn2c_input_random(const attn2c_tensor *tensor, uint64_t seed, int full, v
   } else {
     attn2c_random_integers(seed, tensor->name, values, count, tensor->minimum, tensor->limit);
   }
+}
+
+int attn2c_model_choose(const attn2c_arguments *arguments, const attn2c_descriptor *model,
+                        attn2c_source *source, attn2c_model **opened, attn2c_message *message) {
+  if (&attn2c_the_ranks) return attn2c_the_ranks->open_model(arguments, opened, message);
+  return attn2c_model_open(model, source, opened, message);
 }
 
 int attn2c_source_choose(const attn2c_arguments *arguments, const attn2c_descriptor *model,

@@ -3,6 +3,7 @@
 #ifndef ATTN2C_INPUTS_H
 #define ATTN2C_INPUTS_H
 
+#include "model/model.h"
 #include "program/arguments.h"
 #include "weights/weights.h"
 
@@ -89,6 +90,11 @@ void attn2c_arrays_free(void **arrays, int count);
 /* Fills one input for a whole batch: f32 normal (0, 1); i32 uniform in [minimum, limit). With `full`, an
  * input of one count a sequence (i32, rank 1) is limit - 1, so that no work is left out. */
 void attn2c_input_random(const attn2c_tensor *tensor, uint64_t seed, int full, void *values);
+
+/* Opens the model, from a source that attn2c_source_choose chose. All ranks of a model of several open it,
+ * each from its own source. */
+int attn2c_model_choose(const attn2c_arguments *arguments, const attn2c_descriptor *model,
+                        attn2c_source *source, attn2c_model **opened, attn2c_message *message);
 
 /* Opens --weights or, without it, the weights that are linked in, or else seeded random ones. */
 int attn2c_source_choose(const attn2c_arguments *arguments, const attn2c_descriptor *model,

@@ -16,6 +16,7 @@
 #include "program/pack_command.h"
 #include "program/picture_command.h"
 #include "program/picture_texts.h"
+#include "program/ranks_program.h"
 #include "program/run.h"
 #include "program/text_command.h"
 
@@ -135,6 +136,20 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
   }
 }
 
+/* True for commands that rank 0 runs alone, because they open no model. */
+static int is_alone(const attn2c_arguments *arguments) {
+  return arguments->help || arguments->version || arguments->command == ATTN2C_COMMAND_INFO ||
+         arguments->command == ATTN2C_COMMAND_PACK;
+}
+
+/* Runs a command on the ranks of a model: rank 0 leads, the others follow. */
+static int run_on_ranks(int rank, const attn2c_arguments *arguments, attn2c_message *message) {
+  if (is_alone(arguments)) return rank == 0 ? run_command(arguments, message) : ATTN2C_OK;
+  const int status = attn2c_the_ranks->open(&attn2c_the_program, arguments, message);
+  if (status != ATTN2C_OK) return status;
+  return rank == 0 ? run_command(arguments, message) : attn2c_the_ranks->follow(message);
+}
+
 static void print_lines(const char *program, const char *lines) {
   while (*lines != '\0') {
     const int length = (int)strcspn(lines, "\n");
@@ -154,7 +169,11 @@ int main(int argc, char **argv) {
   int status = attn2c_arguments_parse(argc, argv, &arguments, &message);
   memcpy(program_name, arguments.program, sizeof program_name);
   signal(SIGBUS, end_by_bus_error);
-  if (status == ATTN2C_OK) status = run_command(&arguments, &message);
+  const int rank = &attn2c_the_ranks ? attn2c_the_ranks->begin() : 0;
+  if (status == ATTN2C_OK && &attn2c_the_ranks)
+    status = run_on_ranks(rank, &arguments, &message);
+  else if (status == ATTN2C_OK)
+    status = run_command(&arguments, &message);
   errno = 0;
   /* A command that failed has already reported its reason, which may be this one. */
   if ((fflush(stdout) != 0 || ferror(stdout)) && (status == ATTN2C_OK || status == ATTN2C_MISMATCH)) {
@@ -164,7 +183,8 @@ int main(int argc, char **argv) {
   if (status != ATTN2C_OK && status != ATTN2C_MISMATCH && message.used == 0) {
     attn2c_say(&message, "%s", attn2c_strerror(status));
   }
-  print_lines(arguments.program, text);
+  if (rank == 0) print_lines(arguments.program, text); /* the others have the same lines */
+  if (&attn2c_the_ranks) attn2c_the_ranks->end(status);
   attn2c_arguments_free(&arguments);
   return status;
 }

@@ -300,6 +300,7 @@ static void note_unused(const attn2c_source *source, const attn2c_arguments *arg
 int attn2c_run_open(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *notes,
                     attn2c_model **opened, attn2c_message *message) {
   attn2c_source *source;
+  if (model->divided) return attn2c_model_choose(arguments, model, NULL, opened, message);
   int status = attn2c_source_choose(arguments, model, &source, message);
   if (status != ATTN2C_OK) return status;
   note_unused(source, arguments, notes);

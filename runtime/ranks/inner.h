@@ -97,12 +97,9 @@ void attn2c_ranks_until(const attn2c_ranks *ranks, const _Atomic uint64_t *count
 /* Waits for requests of MPI. */
 void attn2c_ranks_requests(const attn2c_ranks *ranks, int count, MPI_Request *requests);
 
-/* Prints one line, and ends this process with ATTN2C_IO, and so all. */
-_Noreturn void attn2c_ranks_lost(const attn2c_ranks *ranks, const char *what);
-
 /* Ends all if MPI reports an error. */
 static inline void attn2c_ranks_made(const attn2c_ranks *ranks, int error) {
-  if (error != MPI_SUCCESS) attn2c_ranks_lost(ranks, "a message could not be sent or received");
+  if (error != MPI_SUCCESS) attn2c_ranks_end(ranks, ATTN2C_IO, "a message could not be sent or received");
 }
 
 /* Adds from[0 .. n - 1] in the order of ranks (ranks.h), and writes the sums to to[0 .. to_count - 1]. A

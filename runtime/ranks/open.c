@@ -33,7 +33,7 @@ static int check_count(MPI_Comm communicator, const attn2c_ranks_wanted *wanted,
     return ATTN2C_USAGE;
   }
   if (count == wanted->count) return ATTN2C_OK;
-  attn2c_say(message, "%s is divided among %d ranks, but %d %s started: mpirun -n %d", wanted->name,
+  attn2c_say(message, "the model %s is divided among %d ranks, but %d %s started: mpirun -n %d", wanted->name,
              wanted->count, count, count == 1 ? "is" : "are", wanted->count);
   return ATTN2C_USAGE;
 }

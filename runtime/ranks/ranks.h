@@ -67,6 +67,9 @@ int attn2c_ranks_agree(attn2c_ranks *ranks, int status, attn2c_message *message)
  */
 int attn2c_ranks_compare(attn2c_ranks *ranks, uint64_t identity, const char *what, attn2c_message *message);
 
+/* Prints one line, "NAME: rank R: WHAT; all ranks end", and ends this process with a status, and so all. */
+_Noreturn void attn2c_ranks_end(const attn2c_ranks *ranks, int status, const char *what);
+
 /* Return memory as attn2c_allocate does, and free it. Sums of values in it need no copies on one machine. All
  * ranks allocate and free in the same order; `bytes` may differ. Returns NULL on this rank if it has no
  * memory. */

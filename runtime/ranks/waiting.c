@@ -42,11 +42,11 @@ static int ended(const attn2c_ranks *ranks) {
   return -1;
 }
 
-void attn2c_ranks_lost(const attn2c_ranks *ranks, const char *what) {
+void attn2c_ranks_end(const attn2c_ranks *ranks, int status, const char *what) {
   if (!ranks->windows[0] || atomic_exchange(&ranks->windows[0]->is_said, 1) == 0)
     fprintf(stderr, "%s: rank %d: %s; all ranks end\n", ranks->name, ranks->own, what);
-  if (ranks->machines > 1) MPI_Abort(ranks->all, ATTN2C_IO);
-  _exit(ATTN2C_IO);
+  if (ranks->machines > 1) MPI_Abort(ranks->all, status);
+  _exit(status);
 }
 
 static void look(const attn2c_ranks *ranks) {
@@ -54,7 +54,7 @@ static void look(const attn2c_ranks *ranks) {
   if (rank < 0) return;
   char text[64];
   snprintf(text, sizeof text, "rank %d has ended", ranks->machine * ranks->node_count + rank);
-  attn2c_ranks_lost(ranks, text);
+  attn2c_ranks_end(ranks, ATTN2C_IO, text);
 }
 
 void attn2c_ranks_rest(const attn2c_ranks *ranks, attn2c_patience *patience) {

@@ -27,10 +27,10 @@ describe("the meetings of ranks", function()
     local other = run(2, "build")
     assert.same({ 3, "rank 1 has other code than rank 0\n" }, { other.status, other.stderr })
     other = run(2, "number")
-    assert.same({ 2, "meetings is divided among 3 ranks, but 2 are started: mpirun -n 3\n" },
+    assert.same({ 2, "the model meetings is divided among 3 ranks, but 2 are started: mpirun -n 3\n" },
       { other.status, other.stderr })
     other = mpirun(1, { bin, "number" })
-    assert.same({ 2, "meetings is divided among 2 ranks, but 1 is started: mpirun -n 2\n" },
+    assert.same({ 2, "the model meetings is divided among 2 ranks, but 1 is started: mpirun -n 2\n" },
       { other.status, other.stderr })
   end)
 
