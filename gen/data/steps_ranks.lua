@@ -26,6 +26,23 @@ of_ranks.sum_ranks = {
   equation = "y = the sum of x of all ranks",
 }
 
+of_ranks.begin_sum = {
+  constants = { "rows", "cols", "ldx", "ldy", "step" }, meets = true,
+  operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") },
+    { "row", "value" } },
+  cost = each(6),
+  body = "attn2c_begin_sum(ranks, y, x, row, ${rows}, ${cols}, ${ldx}, ${ldy}, ${step})",
+  equation = "y = the sum of x of all ranks, which begins here; blocks have ${step} rows",
+}
+
+of_ranks.end_sum = {
+  constants = { "rows", "cols", "ldy", "step" }, meets = true,
+  operands = { { "y", "rw", matrix("rows", "cols", "ldy") }, { "row", "value" } },
+  cost = each_row(1),
+  body = "attn2c_end_sum(ranks, y, row, ${rows}, ${step})",
+  equation = "y = the sums of all blocks, which end here; blocks have ${step} rows (0: numbers)",
+}
+
 of_ranks.sum_own_rows = {
   constants = { "rows", "cols", "ldx", "ldy", "first" }, meets = true,
   operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") },

@@ -123,13 +123,24 @@ local function open_blocks(state, region, main)
   region.blocks = { { first = 0, count = count, row_blocks = { { first = 0, count = count } } } }
 end
 
+-- Returns the last region if it makes the terms that an op sums over all ranks. Then the sum of a block of rows begins
+-- when the block is made, and goes on while others are made; all sums end with the region. Else nil.
+local function ends_with_sum(last, op, rows)
+  local is_sum = ops.class(op).meeting and op.op == "sum_ranks" and not op.operands.ids
+  local is_open = last and last.kind == "rows" and last.rows == rows and not last.is_meeting and not last.sum
+  if not (is_sum and is_open) then return nil end
+  if last.fusions[#last.fusions].result ~= op.operands.x then return nil end
+  last.sum = op
+  return last
+end
+
 -- Returns one section's ops as regions: runs of row-wise fusions over equally many rows, attention, and
 -- whole-sequence ops.
 local function regions_of(state, list, uses, segment)
   local regions = {}
   local function region(kind, rows, is_meeting)
     local last = regions[#regions]
-    local is_alone = is_meeting or last and last.is_meeting
+    local is_alone = is_meeting or last and (last.is_meeting or last.sum)
     if kind == "rows" and last and last.kind == "rows" and last.rows == rows and not is_alone then return last end
     regions[#regions + 1] = { kind = kind, fusions = {}, rows = rows, is_meeting = is_meeting }
     return regions[#regions]
@@ -141,7 +152,7 @@ local function regions_of(state, list, uses, segment)
     if kind == "rows" then
       local epilogue, ends = grouping.epilogue(list, i, uses)
       local rows = grouping.rows(op, segment)
-      local r = region("rows", rows, ops.class(op).meeting)
+      local r = ends_with_sum(regions[#regions], op, rows) or region("rows", rows, ops.class(op).meeting)
       r.fusions[#r.fusions + 1] = fusion_of(state, op, epilogue, ends, rows)
       i = i + 1 + #epilogue + #ends
     elseif kind == "attention" then

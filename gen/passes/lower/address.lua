@@ -158,9 +158,9 @@ function address:value(tensor, plus, origin)
   return operand
 end
 
---- Returns an integer operand that is a symbol of a loop plus a number; at most `most` in all.
-function address.open_value(_, symbol, most, plus)
-  return { symbol = symbol, plus = plus or 0, least = 1 + (plus or 0), most = most + (plus or 0) }
+--- Returns an integer operand that is a symbol of a loop, from `least` (default: 1) to `most`, plus a number.
+function address.open_value(_, symbol, most, plus, least)
+  return { symbol = symbol, plus = plus or 0, least = (least or 1) + (plus or 0), most = most + (plus or 0) }
 end
 
 --- Returns an integer operand whose value is known.

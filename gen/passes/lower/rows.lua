@@ -128,15 +128,34 @@ function leading.own_ids(self, fusion, origin, block)
     { y = self:at(op.result, block.first, 0, origin), ids = self:at(op.operands.ids, block.first, 0, origin) })
 end
 
--- Lowers the sum of all ranks' rows, or of the rows whose ids are each rank's own.
+-- True if a region of several blocks begins a sum with each.
+local function begins_sums(region)
+  return region.sum and (region.loop and region.loop.count or #region.blocks) > 1
+end
+
+-- Lowers the sum of all ranks' rows, or of the rows whose ids are each rank's own. The sum of a block of a region that
+-- makes its rows only begins.
 function leading.sum_ranks(self, fusion, origin, block)
-  local op = fusion.leading
+  local op, region = fusion.leading, self.region
   local x, ids = op.operands.x, op.operands.ids
-  self:row(ids and "sum_own_rows" or "sum_ranks",
+  local is_begun = begins_sums(region)
+  self:row(is_begun and "begin_sum" or ids and "sum_own_rows" or "sum_ranks",
     { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x), ldy = self:ld(op.result),
-      first = op.attributes.first },
+      first = op.attributes.first, step = is_begun and (region.loop and region.loop.step or 1) or nil },
     { y = self:at(op.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin),
-      ids = ids and self:at(ids, block.first, 0, origin) })
+      ids = ids and self:at(ids, block.first, 0, origin),
+      row = is_begun and (origin.over and self:open_value("row", self.state.spec.call_rows, 0, 0)
+        or self:integer(self.block_index - 1)) or nil })
+end
+
+-- Ends the sums of a region's blocks. count: its rows in all; step: the rows of a block, 0 where blocks are numbered.
+local function end_sum(self, region, origin, count, step)
+  local op = region.sum
+  self:unit()
+  self:row("end_sum",
+    { rows = count, cols = op.result.shape[#op.result.shape], ldy = self:ld(op.result), step = step },
+    { y = self:at(op.result, 0, 0, origin), row = origin.over and self:open_value("row", self.state.spec.call_rows, 0, 0)
+      or self:integer(#region.blocks - 1) })
 end
 
 function leading.gather_ranks(self, fusion, origin, block)
@@ -181,8 +200,15 @@ local function open_region(self, region)
     return { block_first = 0, unit_first = 0, over = { "row" }, pooled = { "row" }, answer = answer }
   end
   if not self.divided then
-    return self:loop(region.loop.form, region.loop, function()
+    self:loop(region.loop.form, region.loop, function()
       for number in ipairs(region.fusions) do open_fusion(self, region, number, origin()) end
+    end)
+    if not begins_sums(region) then return end
+    local most = self.state.spec.call_rows
+    return self:loop(region.loop.form, { form = region.loop.form, step = most, count = 1 }, function()
+      self.open = { rows = "rows" }
+      end_sum(self, region, origin(), most, region.loop.step)
+      self.open = nil
     end)
   end
   local all = region.loop.form == "pooled" and "count" or "rows"
@@ -206,7 +232,8 @@ function rows:rows_region(region)
     for number, fusion in ipairs(region.fusions) do
       self.op_index, self.task = self.index_of[fusion.leading], (i - 1) * #region.fusions + number
       self:note(equation(fusion, block, region.rows))
-      for _, part in ipairs(fusion.panels and { block } or block.row_blocks) do
+      local is_whole = fusion.panels or fusion.leading == region.sum
+      for _, part in ipairs(is_whole and { block } or block.row_blocks) do
         self:unit()
         origin.unit_first, origin.column = part.first, 0
         leading[fusion.leading.op](self, fusion, origin, part)
@@ -214,6 +241,7 @@ function rows:rows_region(region)
     end
   end
   self.block_index = nil
+  if begins_sums(region) then end_sum(self, region, rows_origin(region.blocks[1]), region.rows, 0) end
 end
 
 return rows

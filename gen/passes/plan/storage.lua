@@ -20,7 +20,9 @@ local function region_uses(segments)
     each_op(region, function(op)
       for _, tensor in pairs(op.operands) do
         readers[tensor.name] = readers[tensor.name] or {}
-        table.insert(readers[tensor.name], { region = region, segment = segment })
+        -- all rows are kept until all ranks have met
+        local reader = not ops.class(op).meeting and region or "a meeting"
+        table.insert(readers[tensor.name], { region = reader, segment = segment })
       end
       writer[op.result.name] = { region = region, segment = segment }
     end)
