@@ -154,8 +154,8 @@ local function end_sum(self, region, origin, count, step)
   self:unit()
   self:row("end_sum",
     { rows = count, cols = op.result.shape[#op.result.shape], ldy = self:ld(op.result), step = step },
-    { y = self:at(op.result, 0, 0, origin), row = origin.over and self:open_value("row", self.state.spec.call_rows, 0, 0)
-      or self:integer(#region.blocks - 1) })
+    { y = self:at(op.result, 0, 0, origin), row = origin.over
+      and self:open_value("row", self.state.spec.call_rows, 0, 0) or self:integer(#region.blocks - 1) })
 end
 
 function leading.gather_ranks(self, fusion, origin, block)

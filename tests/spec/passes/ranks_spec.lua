@@ -100,7 +100,7 @@ describe("ranks", function()
     local function sums(more)
       local state, list = model(more, "lower"), {}
       for _, text in ipairs(helper.step_texts(state.builds[1].primary.programs[1])) do
-        list[#list + 1] = text:match("^begin_sum.* (rows=%d+)") or text:match("^(end_sum)") or text:match("^(sum_ranks)")
+        list[#list + 1] = text:match("^begin_sum.* (rows=%d+)") or text:match("^end_sum") or text:match("^sum_ranks")
       end
       return list
     end
