@@ -1,12 +1,15 @@
--- calibrate.lua: is the command `calibrate`, which writes factors that divide channels of outliers for int8.
--- It runs a variant of the model in f32 whose outputs are the activations that int8 products read, and searches factors
--- for each.
+-- calibrate.lua: is the command `calibrate`, which writes factors that divide channels of outliers for int8, and the
+-- importance of inputs for weights of 4 bits. It runs a variant of the model in f32 whose outputs are the activations
+-- that such products read, and searches factors for each, or takes the mean squares of its channels.
 local arrays = require("commands.quality.arrays")
 local factors = require("passes.graph.factors")
 local faults = require("common.faults")
 local files = require("common.files")
+local gain = require("commands.calibrate.gain")
+local importance = require("passes.graph.importance")
 local lfs = require("lfs")
 local padding = require("commands.quality.padding")
+local pieces = require("commands.calibrate.pieces")
 local samples = require("commands.quality.samples")
 local scratch = require("common.scratch")
 local search = require("commands.calibrate.search")
@@ -39,12 +42,17 @@ local function verify_writable(path)
   end
 end
 
--- Returns the factor groups of all entries. Products that share weights must have the same factors in each entry.
+-- Returns the groups of inputs that need factors, then those of weights of 4 bits, with `weighs`. Products that share
+-- weights must have the same factors in each entry.
 local function groups_of(primary)
   local groups = smoothing.groups(primary.graph.entry)
+  for _, group in ipairs(importance.groups(primary.graph.entry)) do
+    group.inputs, group.weighs = { { x = group.x } }, true
+    groups[#groups + 1] = group
+  end
   if #groups == 0 then
-    faults.raise("usage", ("calibrate: no product is in %s, and others need no factors: add precision=%s"):format(
-      precision.with_factors, precision.with_factors))
+    faults.raise("usage", ("calibrate: no product is in %s, and others need no factors: add precision=%s, or weights "
+      .. "of 4 bits: weights=int4"):format(precision.with_factors, precision.with_factors))
   end
   return groups
 end
@@ -53,7 +61,7 @@ end
 -- which are the padding of texts. Faults: format, for NaN and infinity.
 local function look_at(path, x_tensor, told, into)
   local array = arrays.open(path)
-  local width = #into.largest
+  local width, needs_rows = #into.largest, not into.weighs
   local count, out = array.count // width, padding.parts(told, x_tensor, array.shape)
   local largest, squares = into.largest, into.squares
   local step = count // MOST_ROWS | 1 -- odd, so that it divides no even length and visits varying places of sequences
@@ -63,16 +71,15 @@ local function look_at(path, x_tensor, told, into)
       local v = x[j]
       local square = v * v
       sum, squares[j] = sum + square, squares[j] + square
-      if v < 0 then v = -v end
-      if v > largest[j] then largest[j] = v end
     end
+    for j = 1, needs_rows and width or 0 do largest[j] = math.max(largest[j], math.abs(x[j])) end
     if sum ~= sum or sum == math.huge then
       faults.raise("format", ("calibrate: %s has NaN or infinity, or numbers too large to square, in row %d"):format(
         x_tensor.name, row))
     end
     if sum > 0 then
       into.count = into.count + 1
-      if row % step == 0 then into.rows[#into.rows + 1] = x end
+      if needs_rows and row % step == 0 then into.rows[#into.rows + 1] = x end
     end
   end
   for row = 0, count - 1 do
@@ -80,14 +87,49 @@ local function look_at(path, x_tensor, told, into)
   end
 end
 
-local function activations_of(group, member_of, folder, entry, told)
-  local of = { largest = {}, squares = {}, rows = {}, count = 0 }
-  for j = 1, group.width do of.largest[j], of.squares[j] = 0.0, 0.0 end
-  for _, input in ipairs(group.inputs) do
-    look_at(("%s/%s.npy"):format(folder, member_of[input.x.name]), entry.graph.tensors[input.x.name], told, of)
+-- Adds the activations of a run, which has written them to a folder, to those of all groups.
+local function add_run(groups, member_of, folder, entry, told)
+  for _, group in ipairs(groups) do
+    for _, input in ipairs(group.inputs) do
+      look_at(("%s/%s.npy"):format(folder, member_of[input.x.name]), entry.graph.tensors[input.x.name], told,
+        group.activations)
+    end
   end
-  for j = 1, group.width do of.squares[j] = of.squares[j] / math.max(1, of.count) end
-  return of
+end
+
+-- Gives each group its activations: { largest, squares = one per channel, rows = some of them, count }. squares are
+-- sums until `finish`.
+local function begin(groups)
+  for _, group in ipairs(groups) do
+    group.activations = { largest = {}, squares = {}, rows = {}, count = 0, weighs = group.weighs }
+    for j = 1, group.width do group.activations.largest[j], group.activations.squares[j] = 0.0, 0.0 end
+  end
+end
+
+local function finish(groups)
+  local most_rows = 0
+  for _, group in ipairs(groups) do
+    local of = group.activations
+    for j = 1, group.width do of.squares[j] = of.squares[j] / math.max(1, of.count) end
+    most_rows = math.max(most_rows, of.count)
+  end
+  return most_rows
+end
+
+-- Returns mean squares as powers of two, relative to the median.
+local function powers_of_squares(squares)
+  local list, sorted = {}, {}
+  for j, square in ipairs(squares) do
+    list[j] = square > 0 and math.log(square, 2) or -math.huge
+    sorted[j] = list[j]
+  end
+  table.sort(sorted)
+  local median = sorted[(#sorted + 1) // 2]
+  if median == -math.huge then median = 0 end
+  for j, power in ipairs(list) do
+    list[j] = math.floor(math.max(-factors.MOST, math.min(factors.MOST, power - median)) + 0.5)
+  end
+  return list
 end
 
 -- Returns the products of a group in short: l0.attn.q k v.
@@ -109,21 +151,33 @@ local function largest_power(powers)
   return most
 end
 
-local function table_of(state, results, path)
-  local lines, count = {}, 0
+-- Adds the table of factors against outliers to lines.
+local function add_factors(results, path, name, lines)
+  local count = 0
   for _, each in ipairs(results) do if each.found.strength then count = count + 1 end end
-  lines[1] = ("%s: factors for %d of %d inputs of %s, in %s"):format(state.spec.name, count, #results,
-    precision.with_factors, terminal.safe(path))
-  lines[2] = ""
-  lines[3] = "| read by | channels | strength | largest factor | expected error, relative to none |"
-  lines[4] = "|:--|--:|--:|--:|--:|"
+  table.move({ ("%s: factors for %d of %d inputs of %s, in %s"):format(name, count, #results, precision.with_factors,
+    path), "", "| read by | channels | strength | largest factor | expected error, relative to none |",
+    "|:--|--:|--:|--:|--:|" }, 1, 4, #lines + 1, lines)
   for _, each in ipairs(results) do
     local found = each.found
     lines[#lines + 1] = ("| %s | %d | %s | %s | %s |"):format(short(each.group.products), each.group.width,
       found.strength and ("%.1f"):format(found.strength) or "-",
       found.strength and ("%d"):format(1 << largest_power(found.powers)) or "-", ("%.2f"):format(found.error))
   end
-  return table.concat(lines, "\n") .. "\n"
+end
+
+-- Adds the table of the importance of inputs to lines.
+local function add_importance(results, path, name, lines)
+  local count = 0
+  for _, each in ipairs(results) do count = count + #each.group.products end
+  if #lines > 0 then lines[#lines + 1] = "" end
+  table.move({ ("%s: importance of the inputs of %d weights of 4 bits, in %s"):format(name, count, path), "",
+    "| read by | channels | rows | largest mean square, relative to the median |", "|:--|--:|--:|--:|" }, 1, 4,
+    #lines + 1, lines)
+  for _, each in ipairs(results) do
+    lines[#lines + 1] = ("| %s | %d | %d | 2^%d |"):format(short(each.group.products), each.group.width,
+      each.group.activations.count, largest_power(each.powers))
+  end
 end
 
 -- Returns the primary entry, for the target that runs here.
@@ -136,51 +190,113 @@ local function entry_in_use(state)
   return state.primary
 end
 
---- Runs the variant, searches factors and writes them. Returns a table as text, or nil and a run's exit code other than
---- 0. arguments: overrides, input, text as in quality.measure, output, description; weights: a checkpoint; tools:
---- { graph() -> the entries after the pass graph, build(overrides, with_text, exposed) -> program, state;
---- run(program, words) -> code }.
-function calibrate.run(arguments, weights, tools)
-  local path = arguments.output or factors.beside(arguments.description)
-  if #arguments.input + #arguments.text == 0 then
+-- Returns the numbers of activations of one token.
+local function numbers_of(groups)
+  local sum = 0
+  for _, group in ipairs(groups) do sum = sum + group.width * #group.inputs end
+  return sum
+end
+
+-- Returns the command lines of the runs whose activations are taken, and, of a text that is read as a whole, the pieces
+-- that measure the result.
+local function runs_of(arguments, groups, state, folder, weights)
+  if not arguments.text_file then
+    return { samples.words(arguments, state.graph, folder, weights) }
+  end
+  local read, measured = pieces.cut(pieces.read(arguments.text_file), numbers_of(groups), state.tokens)
+  local runs = {}
+  for i, piece in ipairs(read) do runs[i] = { "run", "--weights", weights, "--text-string", piece } end
+  return runs, measured, measured == read
+end
+
+-- Finds the factors of a group, or the importance of its inputs. text: the packed weights.
+local function result_of(group, text, entry)
+  local readers, checksums = {}, {}
+  for k, weight in ipairs(group.weights) do
+    readers[k] = weights_of.reader(text, entry, weight.name)
+    checksums[k] = weights_of.checksum(text, entry, weight.name)
+  end
+  if group.weighs then
+    return { group = group, powers = powers_of_squares(group.activations.squares), checksums = checksums }
+  end
+  local found = search.best(group.activations, readers)
+  if found.error > 1 - LEAST_GAIN then found = { powers = found.powers, error = 1 } end
+  return { group = group, found = found, powers = found.strength and found.powers, checksums = checksums }
+end
+
+local function verify_arguments(arguments, weights, path)
+  local count = #arguments.input + #arguments.text
+  if arguments.text_file and count > 0 then
+    faults.raise("usage", "--text-file: does not go with --input and --text")
+  end
+  if arguments.text_file and not arguments.writes then
+    faults.raise("usage", "--text-file: is for models that write; --text takes a file of texts, one a line")
+  end
+  if count == 0 and not arguments.text_file then
     faults.raise("usage", "calibrate: --input NAME=FILE.npy or --text is needed: factors come from activations")
   end
   if not weights then faults.raise("usage", "calibrate: --weights is needed") end
   if path == "" then faults.raise("usage", "-o: the name is empty; a file is needed") end
-  verify_writable(path)
-  local groups, names = groups_of(tools.graph()), {}
-  for _, group in ipairs(groups) do
-    for _, input in ipairs(group.inputs) do names[#names + 1] = input.x.name end
+  if arguments.text_file then pieces.read(arguments.text_file) end
+end
+
+-- Runs the variant on all inputs. Returns the packed weights, or nil and an exit code.
+local function measure(groups, runs, outputs, told_of, program, weights, folder, add, run)
+  local packed = folder .. "/packed.weights"
+  local code = run(program, { "pack", "--weights", weights, "-o", packed })
+  begin(groups)
+  for _, words in ipairs(code == 0 and runs or {}) do
+    if code == 0 then code = run(program, samples.with_outputs(words, outputs)) end
+    if code == 0 then add(told_of(words)) end
   end
-  local with_text = #arguments.text > 0
-  local program, state = tools.build(samples.in_f32(arguments.overrides), with_text, names)
+  if code ~= 0 then return nil, code end
+  return weights_of.open(packed)
+end
+
+-- Returns the results, in tables.
+local function tables_of(results, path, name)
+  local of_factors, of_importance, lines = {}, {}, {}
+  for _, each in ipairs(results) do table.insert(each.group.weighs and of_importance or of_factors, each) end
+  if #of_factors > 0 then add_factors(of_factors, terminal.safe(path), name, lines) end
+  if #of_importance > 0 then add_importance(of_importance, terminal.safe(path), name, lines) end
+  return lines
+end
+
+--- Runs the variant, searches factors and writes them. Returns a table as text, or nil and a run's exit code other than
+--- 0. arguments: overrides, input, text, text_file, writes as in quality.measure, output, description; weights: a
+--- checkpoint; tools: { graph() -> the entries after the pass graph; build(overrides, with_text, exposed, factors) ->
+--- program, state; run(program, words) -> code; gather(program, words) -> code, output }.
+function calibrate.run(arguments, weights, tools)
+  local path = arguments.output or factors.beside(arguments.description)
+  verify_arguments(arguments, weights, path)
+  verify_writable(path)
+  local groups, names, known = groups_of(tools.graph()), {}, {}
+  for _, group in ipairs(groups) do
+    for _, input in ipairs(group.inputs) do
+      if not known[input.x.name] then names[#names + 1] = input.x.name end
+      known[input.x.name] = true
+    end
+  end
+  local with_text = #arguments.text > 0 or arguments.text_file ~= nil
+  local program, state = tools.build(samples.in_f32(arguments.overrides, true), with_text, names)
   local folder <close> = scratch.make(program:match("^(.*)/[^/]*$"), "calibrate")
   local entry, member_of, outputs = entry_in_use(state), {}, {}
   for _, each in ipairs(entry.graph.exposed) do
     member_of[each.name] = each.member
     outputs[#outputs + 1] = { member = each.member, path = ("%s/%s.npy"):format(folder.path, each.member) }
   end
-  local given = samples.words(arguments, entry.graph, folder.path, weights)
-  local packed = folder.path .. "/packed.weights"
-  for _, list in ipairs { { "pack", "--weights", weights, "-o", packed }, samples.with_outputs(given, outputs) } do
-    local code = tools.run(program, list)
-    if code ~= 0 then return nil, code end
-  end
-  local most_rows = 0
-  local text, results, list, told = weights_of.read(packed), {}, {}, padding.of(given, state.spec)
+  local runs, measured, is_own = runs_of(arguments, groups, { graph = entry.graph, tokens = state.spec.seq },
+    folder.path, weights)
+  local text, code = measure(groups, runs, outputs, function(words) return padding.of(words, state.spec) end, program,
+    weights, folder.path, function(told) add_run(groups, member_of, folder.path, entry, told) end, tools.run)
+  if not text then return nil, code end
+  local most_rows, results, list = finish(groups), {}, {}
   for i, group in ipairs(groups) do
-    local readers, checksums = {}, {}
-    for k, weight in ipairs(group.weights) do
-      readers[k] = weights_of.reader(text, entry, weight.name)
-      checksums[k] = weights_of.checksum(text, entry, weight.name)
-    end
-    local activations = activations_of(group, member_of, folder.path, entry, told)
-    most_rows = math.max(most_rows, activations.count)
-    local found = search.best(activations, readers)
-    if found.error > 1 - LEAST_GAIN then found = { powers = found.powers, error = 1 } end
-    results[i] = { group = group, found = found }
-    if found.strength then
-      list[#list + 1] = { products = group.products, checksums = checksums, powers = found.powers }
+    local each = result_of(group, text, entry)
+    results[i] = each
+    if each.powers then
+      list[#list + 1] = { products = group.products, checksums = each.checksums, powers = each.powers,
+        weighs = group.weighs }
     end
   end
   files.write(path, factors.text(list))
@@ -188,7 +304,16 @@ function calibrate.run(arguments, weights, tools)
     io.stderr:write(("attn2c: calibrate: %d rows of activations are few, and the factors fit only these: give a few "
       .. "hundred\n"):format(most_rows))
   end
-  return table_of(state, results, path)
+  local lines = tables_of(results, path, state.spec.name)
+  if measured then
+    local programs = { without = tools.build(arguments.overrides, true, nil, "none"),
+      with = tools.build(arguments.overrides, true, nil, path) }
+    local line
+    line, code = gain.line(measured, is_own, programs, weights, folder.path, tools.gather)
+    if not line then return nil, code end
+    lines[#lines + 1], lines[#lines + 2] = "", line
+  end
+  return table.concat(lines, "\n") .. "\n"
 end
 
 return calibrate

@@ -76,7 +76,8 @@ function command.grammar()
   local function with_tuning(sub)
     sub:option("--tuning", "Measured tile parameters (default: NAME.tune next to the description, if it exists). "
       .. "none: use the rule's."):argname("FILE")
-    sub:option("--factors", "Factors against outliers in " .. precision.with_factors .. ", from `calibrate` (default: "
+    sub:option("--factors", "Factors against outliers in " .. precision.with_factors
+      .. ", and the importance of inputs, from `calibrate` (default: "
       .. "NAME.factors next to the description, if it exists). none: use none."):argname("FILE")
     return with_description(sub)
   end
@@ -130,10 +131,12 @@ function command.grammar()
   quality:flag("--json", "Print JSON.")
   local calibrate = with_description(parser:command("calibrate",
     "Measure activations, and write factors against outliers, which " .. precision.with_factors
-      .. " uses from then on."))
+      .. " uses from then on, and the importance of inputs, which weights of 4 bits use."))
   calibrate:option("--weights", "A checkpoint (default: a checkpoint folder's own)."):argname("FILE")
   calibrate:option("--input", "An input as NAME=FILE.npy."):argname("NAME=FILE"):count("*")
   calibrate:option("--text", "A text, or a file of texts, for a model that takes text."):argname("TEXT"):count("*")
+  calibrate:option("--text-file", "A text, for models that write. Four parts in five are read, and the rest measures "
+    .. "the perplexity with and without the file."):argname("FILE")
   calibrate:option("-o --output", "The file to write (default: NAME.factors next to the description)."):argname("FILE")
   local importer = with_help(parser:command("import", "Write the description of a checkpoint folder's model."))
   importer:argument("folder", "A folder with config.json, as Hugging Face publishes checkpoints, or a GGUF file.")
@@ -370,11 +373,16 @@ end
 
 function run.calibrate(root, arguments)
   local folder = import.is_folder(arguments.description) and arguments.description or nil
-  local with = words.merged(arguments, { factors = "none" })
+  local function with(file) return words.merged(arguments, { factors = file or "none" }) end
+  arguments.writes = require("commands.quality.language").writes(
+    pipeline.run(root, arguments.description, arguments.overrides, "validate"))
   local text, code = require("commands.calibrate").run(arguments, arguments.weights or folder, {
-    graph = function() return run_passes(root, with, arguments.overrides, "graph").primary end,
-    build = function(list, with_text, exposed) return build_variant(root, with, list, with_text, exposed) end,
-    run = function(path, list) return (run_program(path, list, "output")) end })
+    graph = function() return run_passes(root, with(), arguments.overrides, "graph").primary end,
+    build = function(list, with_text, exposed, file)
+      return build_variant(root, with(file), list, with_text, exposed)
+    end,
+    run = function(path, list) return (run_program(path, list, "output")) end,
+    gather = function(path, list) return run_program(path, list, "output") end })
   if text then print_out(text) end
   return code or 0
 end

@@ -12,6 +12,9 @@ local GROUP = 4 -- bytes
 --- Inputs of a scale block, and of the pair that a step takes; outputs of a panel of such weights.
 types.SCALE_BLOCK, types.SCALE_PAIR, types.SCALE_PANEL = 32, 64, 16
 
+--- Bits of an integer of the types in scale blocks whose scales packing searches (runtime/weights/scale_search.h).
+types.SEARCHED_BITS = 4
+
 -- Completes the record of a type in scale blocks.
 local function scaled(record)
   local block = record.block

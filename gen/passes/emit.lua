@@ -155,11 +155,19 @@ local function kernel_types(kernels)
   return not is_plain and table.concat(list, ", ")
 end
 
--- Returns the note about factors against outliers: how many sets of products have them, and their file.
+-- Returns the note about factors against outliers and the importance of inputs: how many sets of products, or weights,
+-- have them, and their file.
 local function smoothing_text(state)
-  local of = state.primary.graph.smoothing
-  return of and ("of %d of %d inputs of %s, %d of them in the norm before; file %s"):format(of.inputs, of.all,
-    precision.with_factors, of.folded, state.factors.hash)
+  local of, parts = state.primary.graph.smoothing, {}
+  if not of then return nil end
+  if of.inputs > 0 then
+    parts[1] = ("of %d of %d inputs of %s, %d of them in the norm before"):format(of.inputs, of.all,
+      precision.with_factors, of.folded)
+  end
+  if of.weighed > 0 then
+    parts[#parts + 1] = ("importance of inputs for %d of %d weights of 4 bits"):format(of.weighed, of.in_blocks)
+  end
+  return ("%s; file %s"):format(table.concat(parts, "; "), state.factors.hash)
 end
 
 -- Returns the values that all templates may use.

@@ -130,13 +130,14 @@ typedef struct {
 /* Powers of two that packing multiplies a weight with, after its views. The factors are: element (i, j) by
  * 2^(sign powers[j]), element i of a vector by 2^(sign powers[i]). A weight of int8 has one per column. Its
  * inputs are divided by them: in the norm before, whose gain and bias have sign -1, or by `quantise`, with a
- * constant of sign -1. The powers fit the weights of one checkpoint. `checksum` identifies it: the checksum
- * of the weight's first rows before multiplication, row by row, each begun with the checksum before
- * (base/checksum.h), the first with 0. */
+ * constant of sign -1. With sign 0 no number is multiplied: the powers are the importance of a weight's
+ * inputs, by which packing weighs the errors of rounding (weights/scale_search.h). The powers fit the weights
+ * of one checkpoint. `checksum` identifies it: the checksum of the weight's first rows before multiplication,
+ * row by row, each begun with the checksum before (base/checksum.h), the first with 0. */
 enum { ATTN2C_FACTORS_ROWS = 16 };
 typedef struct {
   const signed char *powers; /* NULL: none */
-  int sign;                  /* 1 or -1 */
+  int sign;                  /* 1, -1 or 0 */
   uint64_t checksum; /* of the first ATTN2C_FACTORS_ROWS rows, or of all if fewer; 0: for any weights */
 } attn2c_factors;
 

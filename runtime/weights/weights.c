@@ -431,7 +431,8 @@ static int read_plain(attn2c_source *source, int index, int64_t first, int64_t c
 /* Returns 2^power, -126 <= power <= 127. */
 static float power_of_two(int power) { return attn2c_from_bits((uint32_t)(127 + power) << 23); }
 
-/* Multiplies rows [first, first + count) of a weight by its factors. */
+/* Multiplies rows [first, first + count) of a weight by its factors, but not by the importance of its inputs.
+ */
 static void smooth(const attn2c_descriptor *model, int index, int64_t first, int64_t count, float *values) {
   const attn2c_tensor *tensor = &model->tensors[model->weights[index].tensor];
   const attn2c_factors *factors = model->factors ? &model->factors[index] : NULL;

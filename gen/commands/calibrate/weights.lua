@@ -3,7 +3,6 @@
 -- checkpoints.
 local checksum = require("common.checksum")
 local faults = require("common.faults")
-local files = require("common.files")
 local types = require("data.types")
 
 local weights = {}
@@ -11,6 +10,7 @@ local weights = {}
 local HEADER = 4096 -- bytes before the packed block (runtime/weights/packed_header.h)
 local FIRST_ROWS = 16 -- ATTN2C_FACTORS_ROWS
 local NUMBER = 4 -- bytes
+local WINDOW = 1 << 20 -- bytes that are read at a time
 local MOST = 1 << 20 -- numbers of a weight that are read: whole panels, at equal distances
 
 -- Returns the panels of the weight `name` [out][in] of an entry: { at = its place in the file, width, bytes = bytes per
@@ -27,7 +27,7 @@ local function panels_of(entry, name)
 end
 
 --- Returns a function visit(see) for the weight `name` [out][in] of a planned entry. It calls see(inputs) for some of
---- the weight's panels; inputs[j] is the list of the weights of input j. text: the bytes of the packed file.
+--- the weight's panels; inputs[j] is the list of the weights of input j. text: the packed file, of weights.open.
 function weights.reader(text, entry, name)
   local tensor, places = entry.graph.tensors[name], panels_of(entry, name)
   local inputs = tensor.shape[2]
@@ -37,7 +37,8 @@ function weights.reader(text, entry, name)
       local panel, list = places[i], {}
       local format = "<" .. ("f"):rep(panel.width)
       for j = 1, inputs do
-        list[j] = { format:unpack(text, panel.at + (j - 1) * panel.bytes) }
+        local at = panel.at + (j - 1) * panel.bytes
+        list[j] = { format:unpack(text:sub(at, at + panel.bytes - 1)) }
         list[j][panel.width + 1] = nil -- string.unpack's last result, a position
       end
       see(list)
@@ -63,7 +64,17 @@ function weights.checksum(text, entry, name)
   return sum
 end
 
---- Returns the bytes of a packed file. Faults: io.
-function weights.read(path) return files.read(path) or faults.raise("io", path .. ": cannot be read") end
+--- Opens a packed file. Returns { sub = as for a string }, which keeps a part of the file only. Faults: io.
+function weights.open(path)
+  local file = io.open(path, "rb") or faults.raise("io", path .. ": cannot be read")
+  local first, part = 1, ""
+  return { sub = function(_, from, to)
+    if from < first or to >= first + #part then
+      file:seek("set", from - 1)
+      first, part = from, file:read(math.max(to - from + 1, WINDOW)) or ""
+    end
+    return part:sub(from - first + 1, to - first + 1)
+  end }
+end
 
 return weights

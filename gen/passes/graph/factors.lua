@@ -1,11 +1,13 @@
--- factors.lua: reads and writes the file of smoothing factors, which `calibrate` finds and int8 uses.
--- A set has a power of two for each channel of an input of int8 products. The file is next to the description.
+-- factors.lua: reads and writes the file of smoothing factors and of the importance of inputs, which `calibrate` finds.
+-- A set has a power of two for each channel of an input of products. The file is next to the description.
 --
 -- The first line is the format. A line follows for each set of products that read the same numbers: the products'
 -- paths in the graph, each with a checksum of the weights that it had (attn2c_factors in runtime/base/descriptor.h),
 -- and the powers, a whole number per channel. Activations are divided by 2^power, weights multiplied:
 --   attn2c factors 2
 --   l0.attn.q=1f2e3d4c5b6a7988 l0.attn.k=0123456789abcdef l0.attn.v=fedcba9876543210: 0 0 4 -1
+-- A line that begins with "weigh" has the importance of inputs of products in scale blocks (importance.lua):
+--   weigh l0.attn.q=1f2e3d4c5b6a7988 l0.attn.k=0123456789abcdef: 0 3 -7 1
 local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")
@@ -23,13 +25,15 @@ function factors.beside(description) return (description:gsub("%.lua$", "")) .. 
 --- True if a text begins like a file of factors.
 function factors.begins(text) return text:find("^attn2c factors %d") ~= nil end
 
---- Returns the text of a file. list: { { products = paths, checksums = one per product, powers = integers } }.
+--- Returns the text of a file. list: { { products = paths, checksums = one per product, powers = integers, weighs =
+--- true if these are the importance of inputs } }.
 function factors.text(list)
   local lines = { ("attn2c factors %d"):format(factors.FORMAT) }
   for _, each in ipairs(list) do
     local products = {}
     for i, product in ipairs(each.products) do products[i] = ("%s=%016x"):format(product, each.checksums[i]) end
-    lines[#lines + 1] = ("%s: %s"):format(table.concat(products, " "), table.concat(each.powers, " "))
+    lines[#lines + 1] = ("%s%s: %s"):format(each.weighs and "weigh " or "", table.concat(products, " "),
+      table.concat(each.powers, " "))
   end
   return table.concat(lines, "\n") .. "\n"
 end
@@ -47,10 +51,22 @@ local function powers_of(text, refuse)
   return powers
 end
 
---- Reads a text that factors.text wrote. Returns product -> powers and product -> checksum. `place` names it in
---- faults: format, one line.
+-- Calls add(product, checksum) for each PRODUCT=CHECKSUM of a list.
+local function each_product(list, refuse, add)
+  for word in list:gmatch("[^ ]+") do
+    local product, checksum = word:match("^([%w_.]+)=(%x+)$")
+    if not product or #checksum ~= CHECKSUM_DIGITS then
+      refuse(("%s, but PRODUCT=CHECKSUM is expected, with %d hexadecimal digits"):format(faults.quote(word:sub(1, 40)),
+        CHECKSUM_DIGITS))
+    end
+    add(product, math.tointeger(tonumber("0x" .. checksum)))
+  end
+end
+
+--- Reads a text that factors.text wrote. Returns product -> powers, product -> checksum, and product -> { powers,
+--- checksum } of the importance of inputs. `place` names it in faults: format, one line.
 function factors.parse(text, place)
-  local number, of, checksums = 0, {}, {}
+  local number, of, checksums, weighed = 0, {}, {}, {}
   local function refuse(message) faults.raise("format", ("%s: line %d: %s"):format(place, number, message)) end
   for line in (text:gsub("\n$", "") .. "\n"):gmatch("([^\n]*)\n") do
     number = number + 1
@@ -62,26 +78,23 @@ function factors.parse(text, place)
         refuse(("format %s, but %d is allowed: calibrate again"):format(format:sub(1, 20), factors.FORMAT))
       end
     else
-      local products, list = line:match("^([%w_.][%w_.= ]*):([ %w-]+)$")
+      local weighs, rest = line:match("^(weigh )(.*)$")
+      local products, list = (rest or line):match("^([%w_.][%w_.= ]*):([ %w-]+)$")
       if not products then refuse(shown .. ", but \"PRODUCT=CHECKSUM …: POWER …\" is expected") end
-      local powers = powers_of(list, refuse)
-      for word in products:gmatch("[^ ]+") do
-        local product, checksum = word:match("^([%w_.]+)=(%x+)$")
-        if not product or #checksum ~= CHECKSUM_DIGITS then
-          refuse(("%s, but PRODUCT=CHECKSUM is expected, with %d hexadecimal digits"):format(
-            faults.quote(word:sub(1, 40)), CHECKSUM_DIGITS))
-        end
-        if of[product] then refuse("a second line for " .. faults.quote(product)) end
-        of[product], checksums[product] = powers, math.tointeger(tonumber("0x" .. checksum))
-      end
+      local powers, known = powers_of(list, refuse), weighs and weighed or of
+      each_product(products, refuse, function(product, checksum)
+        if known[product] then refuse("a second line for " .. faults.quote(product)) end
+        known[product] = weighs and { powers = powers, checksum = checksum } or powers
+        if not weighs then checksums[product] = checksum end
+      end)
     end
   end
-  return of, checksums
+  return of, checksums, weighed
 end
 
---- Returns state.factors, { of, checksums: as parse returns them, file, asked, hash }, or nil. asked: { file = path,
---- asked = whether the user named it }. Faults: io if a file cannot be read, or the named one does not exist; as
---- parse.
+--- Returns state.factors, { of, checksums, weighed: as parse returns them, file, asked, hash }, or nil.
+--- asked: { file = path, asked = whether the user named it }. Faults: io if a file cannot be read, or the named one
+--- does not exist; as parse.
 function factors.given(asked)
   if not asked then return nil end
   local text, message = files.read_some(asked.file, MOST_BYTES + 1)
@@ -92,8 +105,9 @@ function factors.given(asked)
     return nil
   end
   if #text > MOST_BYTES then faults.raise("format", ("%s: more than %d bytes"):format(asked.file, MOST_BYTES)) end
-  local of, checksums = factors.parse(text, asked.file)
-  return { of = of, checksums = checksums, file = asked.file, asked = asked.asked, hash = hash.text(text) }
+  local of, checksums, weighed = factors.parse(text, asked.file)
+  return { of = of, checksums = checksums, weighed = weighed, file = asked.file, asked = asked.asked,
+    hash = hash.text(text) }
 end
 
 return factors

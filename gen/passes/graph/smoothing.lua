@@ -3,6 +3,7 @@
 -- them are multiplied by it. If a norm makes the numbers for int8 products alone, its gain and bias take the
 -- division; else `quantise` has the factors as an operand. Powers of two make all of these products exact.
 local faults = require("common.faults")
+local importance = require("passes.graph.importance")
 local precision = require("data.precision")
 local words = require("common.words")
 
@@ -109,35 +110,40 @@ local function powers_of(group, given)
   return powers
 end
 
--- Refuses factors of products that the model does not have. A product that is not in int8 here needs none.
+-- Refuses factors of products that the model does not have. A product of another type needs none.
 local function check_known(self, given)
   local known = {}
   for _, op in ipairs(self.entry.ops) do
     if products[op.op] then known[product_of(op.operands.weight)] = true end
   end
-  for _, product in ipairs(words.sorted_keys(given.of)) do
-    if not known[product] then
-      faults.raise("usage", ("%s: the model has no product %s; calibrate again, or --factors=none"):format(given.file,
-        product))
+  for _, of in ipairs { given.of, given.weighed } do
+    for _, product in ipairs(words.sorted_keys(of)) do
+      if not known[product] then
+        faults.raise("usage", ("%s: the model has no product %s; calibrate again, or --factors=none"):format(given.file,
+          product))
+      end
     end
   end
 end
 
---- Applies factors to a builder's graph. given: the result of factors.given. Returns { inputs = the number of sets of
---- products with factors, all = the number of sets, folded = the number of sets whose factors are in norms }, or nil
---- if given is nil. Faults: usage, if the factors are of another model, or were asked for and no product is in int8.
+--- Applies factors, and the importance of inputs, to a builder's graph. given: the result of factors.given. Returns {
+--- inputs = the number of sets of products with factors, all = the number of sets, folded = the number of sets whose
+--- factors are in norms, weighed = the number of weights with the importance of their inputs, in_blocks = of those that
+--- may have it }, or nil if nothing is applied. Faults: usage, if the factors are of another model, or were asked for
+--- and no product takes any.
 function smoothing.apply(self, given)
   if not given then return nil end
   local entry = self.entry
   local groups, count, folded = smoothing.groups(entry), 0, 0
-  if #groups == 0 then
+  if #groups + #importance.groups(entry) == 0 then
     if given.asked then
-      faults.raise("usage", ("%s: no product is of %s (key precision), and others take no factors"):format(given.file,
-        precision.with_factors))
+      faults.raise("usage", ("%s: no product is of %s (key precision), nor of 4 bits (key weights), and others take no "
+        .. "factors"):format(given.file, precision.with_factors))
     end
     return nil
   end
   check_known(self, given)
+  local weighed, in_blocks = importance.apply(entry, given)
   for _, group in ipairs(groups) do
     local powers = powers_of(group, given)
     if powers then
@@ -161,7 +167,8 @@ function smoothing.apply(self, given)
       end
     end
   end
-  return count > 0 and { inputs = count, all = #groups, folded = folded } or nil
+  return count + weighed > 0
+    and { inputs = count, all = #groups, folded = folded, weighed = weighed, in_blocks = in_blocks } or nil
 end
 
 return smoothing

@@ -18,7 +18,7 @@ local function graph_of(more, named)
   require("pipeline").step(state, "validate")
   local checksums = {}
   for product in pairs(named) do checksums[product] = #product end
-  state.factors = { of = named, checksums = checksums, file = "tiny.factors", hash = "0", asked = true }
+  state.factors = { of = named, checksums = checksums, weighed = {}, file = "tiny.factors", hash = "0", asked = true }
   require("pipeline").step(state, "graph")
   return state.primary.graph
 end
@@ -61,12 +61,12 @@ describe("factors", function()
     assert.is_nil(graph.tensors["l0.attn.k.bias"].factors)
     assert.is_nil(op_of(graph, "l0.norm1.int8").operands.factors)
     assert.is_nil(graph.tensors["l0.norm2.weight"].factors)
-    assert.same({ inputs = 1, all = 4, folded = 1 }, graph.smoothing)
+    assert.same({ inputs = 1, all = 4, folded = 1, weighed = 0, in_blocks = 0 }, graph.smoothing)
   end)
 
   it("go into a norm that layers share where all of them are for these products", function()
     local shared = { norm = "pre", layers = 2, layer_groups = { 0, 0 } }
-    assert.same({ inputs = 1, all = 4, folded = 1 }, graph_of(shared, qkv).smoothing)
+    assert.same({ inputs = 1, all = 4, folded = 1, weighed = 0, in_blocks = 0 }, graph_of(shared, qkv).smoothing)
   end)
 
   it("are an operand of the quantisation where others read the numbers, too", function()
@@ -76,7 +76,7 @@ describe("factors", function()
     local operand = op_of(post, "l0.norm1.int8").operands.factors
     assert.equal(operand, op_of(post, "l0.norm1.scale").operands.factors)
     assert.same({ "constant", "ones", -1 }, { operand.kind, operand.formula, operand.factors.sign })
-    assert.same({ inputs = 1, all = 4, folded = 0 }, post.smoothing)
+    assert.same({ inputs = 1, all = 4, folded = 0, weighed = 0, in_blocks = 0 }, post.smoothing)
     local output = { { stage = "norm", name = "hidden" }, { stage = "linear", to = 3, name = "logits" } }
     local mixed = graph_of({ norm = "pre", output = output }, { ["output.2.linear"] = powers(16, 1) })
     assert.is_nil(mixed.tensors["output.1.norm.weight"].factors)
@@ -106,9 +106,12 @@ describe("factors", function()
 
   it("are written and read", function()
     local text = factors.text { { products = { "a.q", "a.k" }, checksums = { 7, -1 }, powers = { 0, -3, 12 } },
-      { products = { "b" }, checksums = { math.mininteger }, powers = { 1 } } }
-    assert.equal("attn2c factors 2\na.q=0000000000000007 a.k=ffffffffffffffff: 0 -3 12\nb=8000000000000000: 1\n", text)
-    local of, checksums = factors.parse(text, "f")
+      { products = { "b" }, checksums = { math.mininteger }, powers = { 1 } },
+      { products = { "b" }, checksums = { 9 }, powers = { 5 }, weighs = true } }
+    assert.equal("attn2c factors 2\na.q=0000000000000007 a.k=ffffffffffffffff: 0 -3 12\nb=8000000000000000: 1\n"
+      .. "weigh b=0000000000000009: 5\n", text)
+    local of, checksums, weighed = factors.parse(text, "f")
+    assert.same({ b = { powers = { 5 }, checksum = 9 } }, weighed)
     assert.same({ ["a.q"] = { 0, -3, 12 }, ["a.k"] = { 0, -3, 12 }, b = { 1 } }, of)
     assert.same({ ["a.q"] = 7, ["a.k"] = -1, b = math.mininteger }, checksums)
     assert.same({}, factors.parse(factors.text {}, "f"))
@@ -125,6 +128,9 @@ describe("factors", function()
       ["attn2c factors 2\n" .. a .. "0: 1\n"] = "with 16 hexadecimal digits",
       ["attn2c factors 2\n" .. a .. ": 25\n"] = 'power "25"',
       [("attn2c factors 2\n%s: 1\n%s: 1\n"):format(a, a)] = 'a second line for "a"',
+      [("attn2c factors 2\nweigh %s: 1\nweigh %s: 1\n"):format(a, a)] = 'line 3: a second line for "a"',
+      ["attn2c factors 2\nweigh " .. a] = "line 2:", ["attn2c factors 2\nweigh: 1\n"] = '"weigh", but PRODUCT=CHECKSUM',
+      ["attn2c factors 2\nweigh " .. a .. ": nan\n"] = 'power "nan"',
     } do
       local fault = helper.fault(function() factors.parse(text, "f") end)
       assert.equal(3, fault.code)
