@@ -238,7 +238,7 @@ end
 -- Returns texts that distinguish a finished pipeline from others with the same overrides: the files that it has used,
 -- and the tensors that it makes outputs.
 local function distinctions_of(state, exposed)
-  local list = { state.parameters.hash and "tuning=" .. state.parameters.hash }
+  local list = { state.builds[1].parameters.hash and "tuning=" .. state.builds[1].parameters.hash }
   if state.primary.graph.smoothing then list[#list + 1] = "factors=" .. state.factors.hash end
   if type(exposed) == "table" then list[#list + 1] = "exposed=" .. table.concat(exposed, ",") end
   return list
