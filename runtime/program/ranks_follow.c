@@ -16,6 +16,7 @@ typedef struct {
   attn2c_rank_session *session;
   attn2c_team *team;
   float *trace; /* the arena of a trace; NULL: not yet needed */
+  float *arena; /* that of calls whose arena rank 0 shares with nobody; NULL: not yet needed */
   struct {
     uint64_t name; /* the address of rank 0's; 0: unused */
     float *floats;
@@ -41,7 +42,8 @@ static void forget_model(follower *f) {
   attn2c_team_end(f->team);
   f->team = NULL;
   attn2c_free(f->trace);
-  f->trace = NULL;
+  attn2c_free(f->arena);
+  f->trace = f->arena = NULL;
   for (int i = 0; i < STATES; i++) {
     attn2c_free(f->states[i].floats);
     f->states[i].name = 0, f->states[i].floats = NULL;
@@ -95,8 +97,15 @@ static void *output_of(follower *f, int i, size_t bytes) {
   return f->out[i];
 }
 
+/* Returns the arena of a call. Sums within it are the same kind of sums on all ranks only if it is shared, or
+ * private, on all of them. */
 static float *arena_of(follower *f, const attn2c_order *order) {
-  if (order->variant != ATTN2C_RUN_TRACE) return f->session->arena;
+  const size_t floats = (size_t)f->session->model->descriptor->arena_floats;
+  if (order->variant != ATTN2C_RUN_TRACE && !order->is_private) return f->session->arena;
+  if (order->variant != ATTN2C_RUN_TRACE) {
+    if (!f->arena) f->arena = attn2c_allocate(floats * sizeof(float));
+    return f->arena;
+  }
   if (!f->trace) f->trace = attn2c_allocate((size_t)f->session->program->trace_floats * sizeof(float));
   return f->trace;
 }

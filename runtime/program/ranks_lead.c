@@ -67,7 +67,8 @@ static int lead_run(const attn2c_model *model, attn2c_run run, const attn2c_call
   attn2c_rank_session *session = model->leader;
   const attn2c_sequences *n = call->sequences;
   attn2c_order *order = &session->order;
-  *order = (attn2c_order){.kind = ATTN2C_ORDER_RUN, .state = (uintptr_t)call->state};
+  *order = (attn2c_order){
+      .kind = ATTN2C_ORDER_RUN, .state = (uintptr_t)call->state, .is_private = call->arena != session->arena};
   if (!find(session, run, order)) return run(call); /* of no model: nobody else takes part */
   if (n) {
     order->arrays = ATTN2C_HAS_SEQUENCES | (n->past ? ATTN2C_HAS_PAST : 0) | (n->slot ? ATTN2C_HAS_SLOT : 0) |

@@ -35,6 +35,7 @@ typedef struct {
   attn2c_copying copying;
   uint64_t bytes; /* of the arguments */
   unsigned char arguments[ATTN2C_ORDER_BYTES];
+  int is_private; /* 1: the call's arena is not the session's: a check has one of its own */
 } attn2c_order;
 
 /* The model and the memory of one rank of a program. */
