@@ -202,7 +202,8 @@ local function measure_language(arguments, weights, programs, state, has_text)
   if not made then return nil, code end
   local graph = state.primary.graph
   local last = graph.tensors[graph.entry.outputs[#graph.entry.outputs]]
-  return { name = state.spec.name, precision = scale_blocks.text_of(state.spec.precision, state.spec.weights),
+  local numbers = scale_blocks.text_of(state.spec.precision, state.spec.weights)
+  return { name = state.spec.name, precision = numbers .. (state.spec.cache and "; cache " .. state.spec.cache or ""),
     target = state.spec.target, programs = programs, language = made, rows = made.predicted, can_calibrate = false,
     outputs = { { name = last.member, shape = { made.predicted, last.shape[#last.shape] }, cosine = made.cosine,
       relative = made.relative, top = made.equal_greedy } } }
@@ -224,7 +225,8 @@ function quality.measure(arguments, weights, build, run)
   local writes = arguments.writes
   if writes then with_text, exposed = #arguments.input == 0, nil end
   local asked, state = build(arguments.overrides, with_text, exposed)
-  if precision.is_plain(state.spec.precision) and not state.spec.weights then
+  local cache = state.spec.cache
+  if precision.is_plain(state.spec.precision) and not state.spec.weights and not precision.quantises(cache) then
     faults.raise("usage",
       "quality: all is f32; name a type to compare with it: precision=bf16, or weights=" .. scale_blocks.words[1])
   end
@@ -232,8 +234,8 @@ function quality.measure(arguments, weights, build, run)
     faults.raise("usage", "--text-file: is for models that write; --text takes a file of texts, one a line")
   end
   local labels = arguments.labels and not writes and quality.labels(arguments.labels, state.spec.labels)
-  local plain, plain_state = build(samples.in_f32(arguments.overrides, state.spec.weights ~= nil), with_text, exposed,
-    "f32")
+  local in_f32 = samples.in_f32(arguments.overrides, state.spec.weights ~= nil, cache ~= nil)
+  local plain, plain_state = build(in_f32, with_text, exposed, "f32")
   if writes then
     return measure_language(arguments, weights, { f32 = plain, other = asked }, state, state.spec.tokenizer ~= nil)
   end

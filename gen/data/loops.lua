@@ -157,13 +157,14 @@ loops.forms = {
       end, body)
     end,
   },
-  -- The one query of a sequence, which sees all keys; a scope, not a loop. `heads` heads are rows of one product.
+  -- The one query of a sequence, which sees all keys; a scope, not a loop. `heads` heads are rows of one product. If
+  -- workers share them (turn), each takes the sequences whose number, modulo the heads, is its own.
   single = {
-    head = "if (fresh == 1) {",
+    head = "if (${is_due}) {",
     locals = { { "heads", "${heads}" }, { "from", "0" }, { "seen", "keys" }, { "width", "keys" },
       { "columns", "(width + ${lanes} - 1) / ${lanes} * ${lanes}" } },
     run = function(step, _, symbols, body)
-      if symbols.fresh ~= 1 then return end
+      if symbols.fresh ~= 1 or step.turn and symbols.sequence % step.heads ~= step.turn then return end
       symbols.heads, symbols.from, symbols.seen, symbols.width = step.heads, 0, symbols.keys, symbols.keys
       symbols.columns = round_up(symbols.width, step.lanes)
       body()
@@ -251,6 +252,10 @@ function texts.sequences(step)
 end
 
 texts.each = texts.sequences
+
+function texts.single(step)
+  step.is_due = step.turn and ("fresh == 1 && sequence %% %d == %d"):format(step.heads, step.turn) or "fresh == 1"
+end
 
 function texts.pieces(step)
   step.position = step.continues and "at.position + n->past[at.sequence]" or "at.position"

@@ -2,9 +2,11 @@
 -- The rows are divided evenly into strips of at most as many rows as registers hold, so no strip has only a few rows of
 -- many. There is one piece of code for each number of rows. Open outputs are whole vectors, divided alike; the
 -- last group has code for each number of vectors.
+local forms = require("kernels.forms")
 local operands = require("data.operands")
 local tiles = require("kernels.tiles")
 local types = require("data.types")
+local words = require("common.words")
 
 local open = {}
 
@@ -17,8 +19,39 @@ local function append(list, lines)
   for _, line in ipairs(lines) do list[#list + 1] = line end
 end
 
--- Returns the table of prefetches by number of strips, in elements and inputs, and the lines that choose from it.
+local function in_blocks(kernel) return forms.all[kernel.strips.form].in_blocks end
+
+-- Returns the bytes from step to step of what a strip prefetches: its share of a panel, in whole floats.
+local function step_of(kernel, fetch)
+  local steps = math.max(1, kernel.k // types.group(kernel.types.a))
+  return words.round_up((fetch.each + steps - 1) // steps, types.bytes(1, "f32"))
+end
+
+-- Returns the cache lines that a step prefetches at most.
+local function lines_of(kernel)
+  local most = 0
+  for _, fetch in ipairs(kernel.fetch.by_strips) do
+    if fetch then most = math.max(most, step_of(kernel, fetch)) end
+  end
+  return (most + types.LINE - 1) // types.LINE
+end
+
+-- Returns the table of what the steps of strips prefetch, by number of strips, and the lines that choose from it.
+local function stream_of(kernel)
+  local rows = {}
+  for i, fetch in ipairs(kernel.fetch.by_strips) do
+    rows[i] = fetch and ("{ %d, %d, %d, %d }"):format(fetch.from, fetch.each, step_of(kernel, fetch), fetch.far or 0)
+      or "{ 0, 0, 0, 0 }"
+  end
+  return {
+    ("static const attn2c_stream by_strips[%d] = { %s };"):format(#rows, table.concat(rows, ", ")),
+    ("const attn2c_stream ahead = by_strips[strips < %d ? strips - 1 : %d];"):format(#rows, #rows - 1),
+  }
+end
+
+-- Returns the same for weights in scale blocks, in elements and inputs.
 local function ahead_of(kernel)
+  if not in_blocks(kernel) then return stream_of(kernel) end
   local rows, type = {}, kernel.types.a
   for i, fetch in ipairs(kernel.fetch.by_strips) do
     rows[i] = fetch and ("{ %d, %d, %d }"):format(types.elements(fetch.from, type), types.elements(fetch.each, type),
@@ -43,7 +76,10 @@ local function call_of(kernel, name, adds, a, b, group, number, after)
   local of_c = at(more.c or "c", { more.one_strip and "0" or ("row * %d"):format(kernel.ldc), group.offset })
   local size = k.k == "k" and "(int)k" or tostring(kernel.k)
   local fetch = ""
-  if kernel.fetch then
+  if kernel.fetch and kernel.fetch.by_strips and not in_blocks(kernel) then
+    fetch = (", (const char *)(%s) + ahead.from + (%s) * (size_t)ahead.each, ahead.far, ahead.step, %d"):format(a,
+      number, lines_of(kernel))
+  elseif kernel.fetch then
     fetch = kernel.fetch.near and (", %d"):format(kernel.fetch.near)
       or (", %s + ahead.from + (%s) * ahead.each, ahead.every, %d"):format(a, number, kernel.fetch.lines)
   end

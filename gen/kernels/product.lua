@@ -44,9 +44,9 @@ local function shape_of(kernel, rows, group)
       types = kernel.types }
   end
   local inputs, is_open = types.group(kernel.types.a), operands.named(kernel).k == "k"
-  local near = kernel.fetch and kernel.fetch.near ~= nil
+  local near, streams = kernel.fetch and kernel.fetch.near ~= nil, kernel.fetch and kernel.fetch.by_strips ~= nil
   return { rows = rows.size, vectors = group.size, rows_held = kernel.strips.rows_held,
-    fetches = kernel.fetch ~= nil and not near, near = near,
+    fetches = kernel.fetch ~= nil and not near and not streams, streams = streams, near = near,
     form = kernel.strips.form, types = kernel.types,
     cut = is_open and inputs > 1 or not is_open and kernel.k % inputs > 0,
     some = is_open and inputs > 1, half = group.half }

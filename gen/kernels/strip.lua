@@ -9,15 +9,15 @@ local strip = {}
 local WIDTH = 116
 
 --- Returns the name of a strip's function. shape: { rows, vectors, rows_held: whether the rows' inputs stay in
---- registers while the vectors come one after the other, fetches: whether the strip prefetches weights, near: whether
---- it prefetches the rows of A that it reads soon, form: a name in kernels/forms.lua, types: of its product, cut:
---- whether its inputs may end within a group; some: whether only a call knows if they do; half: whether half of its
---- last vector is enough }.
+--- registers while the vectors come one after the other, fetches: whether the strip prefetches weights, streams:
+--- whether it does so in each step, near: whether it prefetches the rows of A that it reads soon, form: a name in
+--- kernels/forms.lua, types: of its product, cut: whether its inputs may end within a group; some: whether only a call
+--- knows if they do; half: whether half of its last vector is enough }.
 function strip.name(shape)
   return ("strip_%dx%d%s%s%s%s%s"):format(shape.rows, shape.vectors, forms.all[shape.form].label,
     shape.rows_held and "_held" or "", shape.half and "_half" or "",
     shape.some and "_some" or shape.cut and "_cut" or "",
-    shape.fetches and "_ahead" or shape.near and "_near" or "")
+    shape.streams and "_stream" or shape.fetches and "_ahead" or shape.near and "_near" or "")
 end
 
 -- Returns `count` texts, made by make(0), make(1), ..., with separators between them.
@@ -146,9 +146,10 @@ end
 function Writer:loop()
   local shape, group = self.shape, self.group
   local limit = shape.cut and "whole" or "k"
+  local more = shape.streams and ", ahead += step" or ""
   local function head(first, stop)
-    return group == 1 and ("for (%s; i < %s; i++, a += lda, b++)"):format(first, stop)
-      or ("for (%s; i < %s; i += %d, a += %d * lda, b += %d)"):format(first, stop, group, group, group)
+    return group == 1 and ("for (%s; i < %s; i++, a += lda, b++%s)"):format(first, stop, more)
+      or ("for (%s; i < %s; i += %d, a += %d * lda, b += %d%s)"):format(first, stop, group, group, group, more)
   end
   if shape.cut then self:add("const int whole = k - k %% %d;", group) end
   if shape.fetches then
@@ -162,6 +163,7 @@ function Writer:loop()
     self:add("}")
   else
     self:block(head("int i = 0", limit), function()
+      if shape.streams then self:add("attn2c_ask_stream(ahead, far, lines);") end
       if shape.near then
         self:add("%s(a + near * %s, (%d * ATTN2C_LANES + 15) / 16);", group == 1 and "attn2c_ask" or "attn2c_ask_bytes",
           times(group, "lda"), shape.vectors)
@@ -182,12 +184,14 @@ function strip.text(shape)
     shape.rows_held and ", the rows in registers" or "",
     shape.some and ", of any number of inputs" or shape.cut and (", of inputs that %d does not divide"):format(group)
       or "",
-    shape.fetches and (", prefetching `lines` cache lines from `ahead` every `every` inputs")
+    shape.streams and ", prefetching `lines` cache lines in each step, from `ahead` on"
+      or shape.fetches and (", prefetching `lines` cache lines from `ahead` every `every` inputs")
       or shape.near and ", prefetching the rows of A that are `near` steps ahead" or "")
   self:add("ATTN2C_STRIP %s(const %s *a, const %s *b, %s *c, int k, ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc,",
     strip.name(shape), types.c(of.a), types.c(of.b), types.c(of.c))
   self:add("    int adds, int a_lanes, int c_lanes%s) {",
-    shape.fetches and (", const %s *ahead, int every, int lines"):format(group == 1 and "float" or "void")
+    shape.streams and ", const char *ahead, ptrdiff_t far, ptrdiff_t step, int lines"
+      or shape.fetches and (", const %s *ahead, int every, int lines"):format(group == 1 and "float" or "void")
       or shape.near and ", int near" or "")
   self.indent = "  "
   for row = 0, shape.rows - 1 do

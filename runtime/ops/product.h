@@ -29,11 +29,18 @@
  * out of the loop would take registers of the strip's sums. */
 #define ATTN2C_APART static __attribute__((noinline)) void
 
-/* How the strips of a product of any number of rows prefetch: elements after A where the first begins,
- * elements from strip to strip, and the inputs between two requests. */
+/* How the strips of a product of any number of rows prefetch weights in scale blocks: elements after A where
+ * the first begins, elements from strip to strip, and the inputs between two requests. */
 typedef struct {
   int from, each, every;
 } attn2c_ahead;
+
+/* The same for other weights, of which each step prefetches some: bytes after A where the first strip begins,
+ * from strip to strip, and from step to step; and from these to those that come into the second-level cache.
+ */
+typedef struct {
+  int from, each, step, far;
+} attn2c_stream;
 
 ATTN2C_INLINE attn2c_vector attn2c_zero(void) { return (attn2c_vector){0.0f}; }
 
@@ -84,6 +91,12 @@ ATTN2C_INLINE void attn2c_store_first(float *y, attn2c_vector v, int count) {
 ATTN2C_INLINE const float *attn2c_ask(const float *x, int lines) {
   for (int i = 0; i < lines; i++) __builtin_prefetch(x + 16 * i, 0, 3);
   return x + 16 * lines;
+}
+
+/* Prefetches `lines` cache lines from x on, and those `far` bytes after them into the second-level cache. */
+ATTN2C_INLINE void attn2c_ask_stream(const char *x, ptrdiff_t far, int lines) {
+  for (int i = 0; i < lines; i++) __builtin_prefetch(x + far + 64 * i, 0, 2);
+  for (int i = 0; i < lines; i++) __builtin_prefetch(x + 64 * i, 0, 3);
 }
 
 #endif

@@ -20,10 +20,9 @@ int attn2c_bench_tokens_list(const attn2c_descriptor *model, int64_t length, int
   const int64_t later = length > 0 ? least(length, context - 1) : context > LATER ? LATER : context / 2;
   int count = 0;
   list[count++] = (attn2c_bench_tokens){"prefill", 1, 0, prompt, ids};
-  if (length == 0)
-    list[count++] = (attn2c_bench_tokens){"first token", 1, 0, least(SHORT_PROMPT, context), ids};
+  list[count++] = (attn2c_bench_tokens){"first token", 1, 0, least(SHORT_PROMPT, context), ids};
   for (int64_t together = 1; together > 0; together = together < sequences ? sequences : 0) {
-    if (length == 0) list[count++] = (attn2c_bench_tokens){"decode", together, 0, 1, ids};
+    list[count++] = (attn2c_bench_tokens){"decode", together, 0, 1, ids};
     if (later > 0) list[count++] = (attn2c_bench_tokens){"decode", together, later, 1, ids};
   }
   return count;

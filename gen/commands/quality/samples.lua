@@ -6,13 +6,15 @@ local lfs = require("lfs")
 
 local samples = {}
 
---- Returns the words of a command line with precision=f32 in place of the given precision, and weights=none in place of
---- the given weights if has_weights.
-function samples.in_f32(list, has_weights)
+--- Returns the words of a command line with precision=f32 in place of the given precision, weights=none in place of
+--- the given weights if has_weights, and cache=f32 in place of the given cache if has_cache.
+function samples.in_f32(list, has_weights, has_cache)
   local plain = { "precision=f32" }
-  if has_weights then plain[2] = "weights=none" end
+  if has_weights then plain[#plain + 1] = "weights=none" end
+  if has_cache then plain[#plain + 1] = "cache=f32" end
   for _, word in ipairs(list) do
     local is_type = word:match("^precision[.=]") or has_weights and word:match("^weights[.=]")
+      or has_cache and word:match("^cache=")
     if not is_type then plain[#plain + 1] = word end
   end
   return plain

@@ -418,15 +418,16 @@ local function open_heads(self, region, at, first, last)
   end
 end
 
--- Emits heads [first, first + count) of a sequence's one query, whose rows are a head's width apart.
-local function single_query(self, region, at, first, count)
+-- Emits heads [first, first + count) of a sequence's one query, whose rows are a head's width apart. turn: of which
+-- sequences, as data/loops.lua has it; nil: of all.
+local function single_query(self, region, at, first, count, turn)
   local open, head_dim, range = region.open, at.head_dim, region.blocks[1].ranges[1]
   local result = region.context.result
   local width = result.shape[3] // at.heads
   self.op_index = self.index_of[region.scores]
   self:note(count == 1 and ("head %d, one query"):format(first)
     or ("heads %d to %d, one query"):format(first, first + count - 1))
-  self:loop("single", { count = 1, heads = count, lanes = open.lanes }, function()
+  self:loop("single", { count = 1, heads = count, turn = turn, lanes = open.lanes }, function()
     self.open = { rows = "heads", cols = "width", columns = "columns" }
     local block = { first = 0, count = count, keys = region.blocks[1].keys,
       ranges = { setmetatable({ cut = false }, { __index = range }) } }
@@ -442,11 +443,17 @@ local function single_query(self, region, at, first, count)
 end
 
 -- Emits the heads of a sequence, first those of one query if they are computed together. A trace has each by itself.
-local function all_heads(self, region, at, first, last)
+-- is_divided: for the one head that a unit has; the units of heads that are computed together share the sequences.
+local function all_heads(self, region, at, first, last, is_divided)
   local together = self.variant ~= "trace" and region.open.together
   if not together then return open_heads(self, region, at, first, last) end
   for h = first, last do
-    if h % together == 0 then single_query(self, region, at, h, together) end
+    local turn = h % together
+    if is_divided and together > 1 then
+      single_query(self, region, at, h - turn, together, turn)
+    elseif turn == 0 then
+      single_query(self, region, at, h, together)
+    end
   end
   self:loop("several", { count = 1 }, function() open_heads(self, region, at, first, last) end)
 end
@@ -470,7 +477,7 @@ local function divide_continued(self, region, at)
   self.task = self.task + 1
   for head = 0, at.heads - 1 do
     self:one_unit(function()
-      self:loop("sequences", fields, function() all_heads(self, region, at, head, head) end)
+      self:loop("sequences", fields, function() all_heads(self, region, at, head, head, true) end)
     end)
   end
 end

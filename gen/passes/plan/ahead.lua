@@ -9,6 +9,9 @@ local ahead = {}
 -- The most places at which tiles prefetch in a step.
 local PLACES = 16
 
+-- Bytes of a page, at whose border the hardware's own prefetching ends.
+local PAGE = 4096
+
 -- Bytes of keys or values from those in use to those that are prefetched.
 local NEAR = 4096
 
@@ -31,10 +34,11 @@ function ahead.near(product)
 end
 
 --- Returns how a product prefetches weights while it works, or false: { from, each: bytes after A where the first
---- strip begins to prefetch, and from strip to strip; every, lines: `lines` cache lines every `every` inputs }. Its
---- strips together prefetch a panel, the `fetch`-th after this one. A single strip reads the weights once, and
---- prefetches `stream` bytes ahead of itself. In tiles, one strip prefetches as several do. A step prefetches `run`
---- lines at each of `lines` places that are `apart` bytes apart, and the next step those after them.
+--- strip begins to prefetch, and from strip to strip; every, lines: `lines` cache lines every `every` inputs; far }.
+--- Its strips together prefetch a panel, the `fetch`-th after this one. A single strip reads the weights once, and
+--- prefetches `stream` bytes ahead of itself. If these are less than a page, strips of open rows prefetch as far again
+--- into the second-level cache (far). In tiles, one strip prefetches as several do. A step prefetches `run` lines at
+--- each of `lines` places that are `apart` bytes apart, and the next step those after them.
 --- shape: lda, k, types; strips: of registers.strips; lanes: floats of a vector
 function ahead.of(shape, strips, parameters, lanes)
   local calls, groups, widest = 0, 0, 0
@@ -52,7 +56,8 @@ function ahead.of(shape, strips, parameters, lanes)
   local lines = math.max(1, wide // types.LINE)
   local every = math.max(1, math.min(steps, steps * lines // share))
   local times = (math.max(1, shape.k // inputs) + every - 1) // every -- a last step that is not whole prefetches none
-  return { from = from, each = share * types.LINE, every = every * inputs, lines = (share + times - 1) // times }
+  return { from = from, each = share * types.LINE, every = every * inputs, lines = (share + times - 1) // times,
+    far = parameters.stream < PAGE and parameters.stream or nil }
 end
 
 return ahead

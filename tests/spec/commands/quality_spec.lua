@@ -168,6 +168,7 @@ describe("a model that writes", function()
     assert.same({ "precision=f32", "weights=none", "seq=8" },
       samples.in_f32({ "weights=int4", "seq=8", "weights.output=int8", "precision=bf16" }, true))
     assert.same({ "precision=f32", "weights=int4" }, samples.in_f32({ "weights=int4" }))
+    assert.same({ "precision=f32", "cache=f32", "seq=8" }, samples.in_f32({ "cache=int8", "seq=8" }, false, true))
   end)
 end)
 

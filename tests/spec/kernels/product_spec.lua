@@ -99,6 +99,32 @@ describe("the body of a product", function()
     end
   end)
 
+  it("of open rows asks in each step, so that its strips leave out no line of the panel", function()
+    for form, of in pairs { f32 = "f32", bf16_halves = "bf16" } do
+      for _, k in ipairs { 5, 64, 577, 768 } do
+        local list = {}
+        for i = 1, 15 do
+          local share = (k * 2 + i - 1) // i
+          list[i] = { from = 64 * 2 * k, each = 64 * share, every = 1, lines = 2 }
+        end
+        local kernel = { m = 32, n = 64, k = k, lda = 32, ldb = k, ldc = 32, beta = 0, types = types.product(of),
+          open = "n", a_room = true, fetch = { by_strips = list, lines = 2 },
+          strips = { groups = { { count = 1, size = 2 } }, form = form, is_open = true,
+            strips = { { count = 1, size = 2 }, { count = 1, size = 1 } } } }
+        local body = table.concat(product.body(kernel, 16, "0", "a", "b"), "\n")
+        local lines, number = tonumber(body:match("ahead%.far, ahead%.step, (%d+)%);")), 0
+        for from, each, step in body:gmatch("{ (%d+), (%d+), (%d+), 0 }") do
+          number = number + 1
+          local steps = math.max(1, k // types.group(of))
+          step = tonumber(step)
+          assert.is_true(steps * step >= tonumber(each) and step % 4 == 0 and step <= 64 * lines)
+          assert.equal(64 * 2 * k, tonumber(from))
+        end
+        assert.equal(15, number)
+      end
+    end
+  end)
+
   it("asks for every line of the panel ahead, by each strip for its share", function()
     for fetch = 1, 3 do
       each_product({ fetch = { fetch = fetch, stream = 4096 } }, function(kernel, target)

@@ -105,6 +105,18 @@ describe("a strip", function()
     end
   end)
 
+  it("prefetches weights in each step, where it is told to", function()
+    for form, of in pairs { f32 = "f32", bf16_halves = "bf16" } do
+      local streams = setmetatable({ streams = true, form = form, types = types.product(of) },
+        { __index = shape(3, 4) })
+      local text = strip.text(streams)
+      assert.truthy(strip.name(streams):find("^strip_3x4.*_stream$"))
+      assert.equal(1, count(text, "attn2c_ask_stream%(ahead, far, lines%);"))
+      assert.equal(1, count(text, ", ahead %+= step%) {"))
+      assert.equal(1, count(text, "const char %*ahead, ptrdiff_t far, ptrdiff_t step, int lines%) {"))
+    end
+  end)
+
   it("prefetches the rows that it reads soon, where it is told to", function()
     local near = setmetatable({ near = true }, { __index = shape(3, 4) })
     local text = strip.text(near)

@@ -36,6 +36,14 @@ describe("what a product asks for ahead", function()
       { fetch = 0, stream = 4096 }).from)
   end)
 
+  it("is also what is as far again, for the second-level cache, if `stream` is less than a page", function()
+    local function far(stream, rows)
+      return ahead(768, 48, { { count = 1, size = 3 } }, { { count = rows, size = 8 } }, { stream = stream }).far
+    end
+    assert.same({ 3072, 3072 }, { far(3072, 1), far(3072, 9) })
+    assert.is_nil(far(4096, 1))
+  end)
+
   it("is, in tiles, at several places of the panel that is `fetch` ahead, also of a single strip", function()
     local function of_tiles(count)
       return ahead_of({ k = 768, lda = 32, types = types.product("bf16") },
