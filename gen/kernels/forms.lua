@@ -24,7 +24,8 @@
 --                 Forms without one have instructions that every build relies on
 -- in_tiles        true if sums are tiles (kernels/tiles.lua), whose step has up to 64 bytes of a row; such a form has
 --                 only multiply_add, start (a boolean), peak and proof
--- in_blocks       true if weights are in scale blocks (kernels/scaled.lua); such a form has only label and include
+-- in_blocks       true if weights are in scale blocks (kernels/scaled.lua); such a form has only label and include.
+--                 takes_tiles: true if strips are in tiles all the same (kernels/scaled_tiles.lua)
 --
 -- Costs, in multiply-adds of f32:
 --
@@ -112,6 +113,8 @@ forms.all.u8_tiles = { label = "_u8_tiles", include = "ops/product_tiles.h", in_
   multiply_add = "attn2c_tile_int8", peak = { 64, "attn2c_tile_int8" }, proof = "attn2c_tiles_are_right" }
 -- Products of weights in scale blocks (kernels/scaled.lua).
 forms.all.scaled = { label = "_scaled", include = "ops/product_scaled.h", in_blocks = true }
+forms.all.scaled_tiles = { label = "_scaled_tiles", include = "ops/product_scaled_tiles.h", in_blocks = true,
+  takes_tiles = true }
 for name, each in pairs(forms.all) do each.name = name end
 
 -- Returns the form of a type, named by its word and by how it is multiplied; nil: in the only way.

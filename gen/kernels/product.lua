@@ -7,6 +7,7 @@ local forms = require("kernels.forms")
 local open = require("kernels.open")
 local operands = require("data.operands")
 local scaled = require("kernels.scaled")
+local scaled_tiles = require("kernels.scaled_tiles")
 local strip = require("kernels.strip")
 local tiles = require("kernels.tiles")
 local types = require("data.types")
@@ -55,7 +56,7 @@ end
 -- Returns the module that writes the strips of a shape.
 local function maker(shape)
   local form = forms.all[shape.form]
-  return form.in_tiles and tiles or form.in_blocks and scaled or strip
+  return form.in_tiles and tiles or form.takes_tiles and scaled_tiles or form.in_blocks and scaled or strip
 end
 
 -- Returns the name of a strip's function. is_whole: in tiles, whether its inputs are whole steps whatever the kernel's
@@ -69,7 +70,9 @@ end
 --- Calls visit(shape) for each kind of strip (strip.lua, tiles.lua) that a product needs; a kind may come more than
 --- once.
 function product.each_strip(kernel, visit)
-  for _, rows in ipairs(kernel.strips.strips) do
+  local many = kernel.strips.many or kernel.strips.form
+  if forms.all[many].takes_tiles then visit { form = many, types = kernel.types } end
+  for _, rows in ipairs(forms.all[kernel.strips.form].takes_tiles and {} or kernel.strips.strips) do
     for i, group in ipairs(kernel.strips.groups) do
       local half = kernel.strips.half and i == #kernel.strips.groups
       if not half or group.count > 1 then visit(shape_of(kernel, rows, group)) end
@@ -100,9 +103,11 @@ end
 function product.includes(kernels)
   local list, seen = { forms.all.f32.include }, { [forms.all.f32.include] = true }
   for _, kernel in ipairs(kernels) do
-    local file = forms.all[kernel.strips.form].include
-    if not seen[file] then list[#list + 1] = file end
-    seen[file] = true
+    for _, form in ipairs { kernel.strips.form, kernel.strips.many } do
+      local file = forms.all[form].include
+      if not seen[file] then list[#list + 1] = file end
+      seen[file] = true
+    end
   end
   table.sort(list)
   return list
@@ -233,7 +238,11 @@ function product.body(kernel, lanes, adds, a, b, after_strip)
     local function name(rows, group, is_whole) return name_of(kernel, rows, group, is_whole) end
     local groups = groups_of(kernel, lanes)
     if in_tiles(kernel) then return open.body_in_tiles(kernel, lanes, adds, a, b, name, groups) end
-    return open.body(kernel, lanes, adds, a, b, after_strip, name, groups)
+    local few = open.body(kernel, lanes, adds, a, b, after_strip, name, groups)
+    return kernel.strips.many and scaled_tiles.either(kernel, few, adds, a, b) or few
+  end
+  if forms.all[kernel.strips.form].takes_tiles then
+    return scaled_tiles.body(kernel, tostring(kernel.n), adds, a, b, kernel.fetch)
   end
   if in_tiles(kernel) then return body_in_tiles(kernel, lanes, adds, a, b) end
   local calls, fetch, more = 0, kernel.fetch, after_strip or {}

@@ -45,6 +45,9 @@ ATTN2C_INLINE void attn2c_tiles_release(void) { __asm__ volatile("tilerelease" :
   __asm__ volatile("tdpbf16ps %%tmm" #weights ", %%tmm" #inputs ", %%tmm" #sum : : : "memory")
 #define attn2c_tile_int8(sum, inputs, weights)                                                               \
   __asm__ volatile("tdpbusd %%tmm" #weights ", %%tmm" #inputs ", %%tmm" #sum : : : "memory")
+/* The same with signed inputs. */
+#define attn2c_tile_signed(sum, inputs, weights)                                                             \
+  __asm__ volatile("tdpbssd %%tmm" #weights ", %%tmm" #inputs ", %%tmm" #sum : : : "memory")
 #endif
 
 /* Configures tiles for strips of `rows` rows and `outputs` outputs, at most 32 of each. A step takes `bytes`

@@ -36,10 +36,13 @@ ATTN2C_INLINE void attn2c_quantise_block(attn2c_x8 *y, const float *x, int count
     x = part;
   }
   const float scale = attn2c_row_scale(x, NULL, ATTN2C_SCALE_BLOCK, &inverse);
-  attn2c_int8_row(y->x, x, NULL, ATTN2C_SCALE_BLOCK, inverse, 0);
+  int32_t number[ATTN2C_SCALE_BLOCK]; /* added as words: adding bytes waits for the store of the block */
+  for (int i = 0; i < ATTN2C_SCALE_BLOCK; i++)
+    number[i] = (int32_t)(attn2c_bits(x[i] * inverse + ATTN2C_INT8_ROUNDER) << 24) >> 24;
+  for (int i = 0; i < ATTN2C_SCALE_BLOCK; i++) y->x[i] = (int8_t)number[i];
   int32_t low = 0, high = 0;
 #pragma omp simd reduction(+ : low, high)
-  for (int i = 0; i < 16; i++) low += y->x[i], high += y->x[i + 16];
+  for (int i = 0; i < 16; i++) low += number[i], high += number[i + 16];
   y->scale = scale;
   y->sum = scale * (float)(low + high);
   y->zero8 = -ATTN2C_SCALED_OFFSET * (low + high);

@@ -72,8 +72,8 @@ ATTN2C_TILE void attn2c_tile_bf16(int sum, int inputs, int weights) {
   }
 }
 
-/* Adds a product of unsigned inputs and signed weights; sums wrap. */
-ATTN2C_TILE void attn2c_tile_int8(int sum, int inputs, int weights) {
+/* Adds a product of inputs, unsigned or signed, and signed weights; sums wrap. */
+ATTN2C_TILE void attn2c_tile_bytes(int sum, int inputs, int weights, int is_signed) {
   attn2c_tile_expect_product(sum, inputs, weights);
   for (int i = 0; i < attn2c_tiles_now.set.rows[sum]; i++) {
     uint32_t *to = attn2c_tiles_now.tile[sum][i];
@@ -81,11 +81,21 @@ ATTN2C_TILE void attn2c_tile_int8(int sum, int inputs, int weights) {
     for (int group = 0; group < attn2c_tiles_now.set.rows[weights]; group++) {
       const attn2c_words w = attn2c_words_load(attn2c_tiles_now.tile[weights][group]);
       const uint32_t x = attn2c_tiles_now.tile[inputs][i][group];
-      for (int byte = 0; byte < 4; byte++)
-        total += (attn2c_words)((attn2c_integers)(w << (24 - 8 * byte)) >> 24) * (x >> 8 * byte & 0xffu);
+      for (int byte = 0; byte < 4; byte++) {
+        const uint32_t input = x >> 8 * byte & 0xffu;
+        total += (attn2c_words)((attn2c_integers)(w << (24 - 8 * byte)) >> 24) *
+                 (is_signed ? (uint32_t)(int8_t)input : input);
+      }
     }
     memcpy(to, &total, sizeof total);
   }
+}
+
+ATTN2C_TILE void attn2c_tile_int8(int sum, int inputs, int weights) {
+  attn2c_tile_bytes(sum, inputs, weights, 0);
+}
+ATTN2C_TILE void attn2c_tile_signed(int sum, int inputs, int weights) {
+  attn2c_tile_bytes(sum, inputs, weights, 1);
 }
 
 #endif

@@ -5,6 +5,7 @@ local forms = require("kernels.forms")
 local operands = require("data.operands")
 local kernel_tiles = require("kernels.tiles")
 local programs = require("passes.common.programs")
+local scaled_tiles = require("kernels.scaled_tiles")
 local steps = require("data.steps")
 local targets = require("data.targets")
 local types = require("data.types")
@@ -121,6 +122,15 @@ end
 local function check_blocks(k, target, name)
   expect(#k.strips.groups == 1 and k.strips.groups[1].count == 1 and k.lda == types.SCALE_PANEL, "lower",
     "%s: a panel of scale blocks is divided", name)
+  local many = forms.all[k.strips.many or k.strips.form].takes_tiles
+  expect(not many or target.has_tiles and (k.strips.many_rows or k.n) >= scaled_tiles.ROWS, "lower",
+    "%s: strips of scale blocks in tiles", name)
+  if forms.all[k.strips.form].takes_tiles then
+    each_strip(k, function(high)
+      expect(high <= scaled_tiles.ROWS, "lower", "%s: a strip of %d rows in tiles", name, high)
+    end)
+    return
+  end
   each_strip(k, function(high, wide)
     local used = high * wide + high + 4
     expect(high >= 1 and used <= target.registers, "lower", "%s: a strip of %d x %d needs %d of %d registers", name,

@@ -16,9 +16,9 @@ end
 --- Returns strips (plan/registers.lua) as text.
 function kernel_text.strips(strips)
   if strips.is_open then
-    return ("strips of at most %d rows by %s vectors, %s%s%s"):format(strips.strips[1].size, shares(strips.groups),
-      strips.form, strips.half and ", half of the last vector" or "",
-      steps(strips))
+    return ("strips of at most %d rows by %s vectors, %s%s%s%s"):format(strips.strips[1].size, shares(strips.groups),
+      strips.form, strips.half and ", half of the last vector" or "", steps(strips),
+      strips.many and (", from %d rows on %s"):format(strips.many_rows, strips.many) or "")
   end
   return ("strips of %s rows by %s vectors, %s%s%s%s"):format(shares(strips.strips), shares(strips.groups), strips.form,
     strips.rows_held and ", rows in registers" or "", strips.half and ", half of the last vector" or "",

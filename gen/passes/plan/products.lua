@@ -36,7 +36,8 @@ end
 local function ahead_by_strips(state, fusion, product)
   local target, most = target_of(state), product.strips.strips[1].size
   local list, lines = {}, 0
-  for i = 1, (product.n + most - 1) // most do
+  local rows = math.min(product.n, product.strips.many_rows or product.n) -- from there on, one panel after the other
+  for i = 1, (rows + most - 1) // most do
     local strips = { groups = product.strips.groups, strips = { { count = i, size = most } },
       step = product.strips.step }
     list[i] = ahead.of(product, strips, fusion.parameters, target.vector)

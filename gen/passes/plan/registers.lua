@@ -9,6 +9,7 @@
 local divide = require("passes.common.divide")
 local forms = require("kernels.forms")
 local scaled = require("kernels.scaled")
+local scaled_tiles = require("kernels.scaled_tiles")
 local tiles = require("kernels.tiles")
 local types = require("data.types")
 
@@ -63,6 +64,32 @@ local function tile_strips(m, n, k, target, most, form, type)
     form = form.name, step = tiles.step(k, type), block = tiles.block(k, type) }
 end
 
+-- Returns one share of each size from `most` to 1.
+local function each_size(most)
+  local list = {}
+  for size = most, 1, -1 do list[#list + 1] = { count = 1, size = size } end
+  return list
+end
+
+-- Returns the strips of a product whose weights are in scale blocks. In tiles, they have the rows of a tile; a product
+-- of fewer rows has none. many: in an open product, the form of the strips from `many_rows` rows on.
+local function strips_of_blocks(m, n, target, most, product_types, is_open)
+  local groups = shares((m + target.vector - 1) // target.vector, types.SCALE_PANEL)
+  local in_tiles, rows = forms.in_tiles(product_types, target), math.min(most, scaled.most_rows(target))
+  local many = in_tiles and most >= scaled_tiles.ROWS and n >= scaled_tiles.ROWS
+  local strips = { groups = groups, rows_held = false, form = forms.of(product_types, target).name }
+  if is_open then
+    strips.strips, strips.is_open = each_size(rows), true
+    if many then strips.many, strips.many_rows = in_tiles.name, scaled_tiles.ROWS end
+  elseif many then
+    strips.strips, strips.form = { { count = n // scaled_tiles.ROWS, size = scaled_tiles.ROWS } }, in_tiles.name
+    if n % scaled_tiles.ROWS > 0 then strips.strips[2] = { count = 1, size = n % scaled_tiles.ROWS } end
+  else
+    strips.strips = shares(n, rows)
+  end
+  return strips
+end
+
 --- Returns the registers that a strip may use for sums, vectors of A and groups of B. is_cut: whether rows of A end
 --- within a vector; form: of kernels/forms.lua. Without fused multiply-adds, a product needs a register before it is
 --- added.
@@ -79,16 +106,13 @@ end
 function registers.strips(m, n, k, target, most, is_cut, product_types)
   local best, least
   product_types = product_types or types.f32_product
+  local form, group = forms.of(product_types, target), types.group(product_types.a)
+  if form.in_blocks then return strips_of_blocks(m, n, target, most, product_types, false) end
   local in_tiles = forms.in_tiles(product_types, target)
   if in_tiles and tiles.fit(k, product_types.a) then
     return tile_strips(m, n, k, target, most, in_tiles, product_types.a)
   end
-  local form, group = forms.of(product_types, target), types.group(product_types.a)
   local total, rest = (m + target.vector - 1) // target.vector, m % target.vector
-  if form.in_blocks then
-    return { groups = shares(total, total), strips = shares(n, math.min(most, scaled.most_rows(target))),
-      rows_held = false, form = form.name }
-  end
   local free, steps = registers.free(target, is_cut, form), (k + group - 1) // group
   local half = target.has_halves and form.half and rest > 0 and rest <= target.vector // 2 or nil
   for vectors = 1, math.min(total, target.registers // 2) do
@@ -109,18 +133,11 @@ function registers.strips(m, n, k, target, most, is_cut, product_types)
   return best
 end
 
--- Returns one share of each size from `most` to 1.
-local function each_size(most)
-  local list = {}
-  for size = most, 1, -1 do list[#list + 1] = { count = 1, size = size } end
-  return list
-end
-
 --- Returns the strips in tiles of a product whose rows only a call knows, or nil if the target has no tiles or the
 --- inputs do not fit: of two tiles of rows, and of one for the rest. The tiles are configured for the rows of a strip.
 function registers.open_tiles(m, k, target, product_types)
   local form, type = forms.in_tiles(product_types, target), product_types.a
-  if not form or not tiles.fit(k, type) then return nil end
+  if not form or form.in_blocks or not tiles.fit(k, type) then return nil end
   return { groups = shares((m + target.vector - 1) // target.vector, 2), rows_held = false, form = form.name,
     strips = { { count = 1, size = 2 * tiles.SIDE }, { count = 1, size = tiles.SIDE } }, step = tiles.step(k, type),
     block = tiles.block(k, type), is_open = true }
@@ -131,11 +148,8 @@ end
 --- one entry for each number of vectors. They are chosen for many rows.
 function registers.open_strips(m, k, target, most, is_cut, product_types, open_outputs)
   local form, group = forms.of(product_types, target), types.group(product_types.a)
+  if form.in_blocks then return strips_of_blocks(m, most, target, most, product_types, true) end
   local total, rest = (m + target.vector - 1) // target.vector, m % target.vector
-  if form.in_blocks then
-    return { groups = shares(total, total), strips = each_size(math.min(most, scaled.most_rows(target))),
-      rows_held = false, form = form.name, is_open = true }
-  end
   local free, steps = registers.free(target, is_cut, form), (k + group - 1) // group
   local half = not open_outputs and target.has_halves and form.half and rest > 0 and rest <= target.vector // 2 or nil
   local best, least
