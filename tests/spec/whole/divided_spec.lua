@@ -1,0 +1,38 @@
+-- divided_spec.lua: models that ranks divide, built and started by mpirun: check of every tensor, weights that each rank
+-- reads for itself, packed weights, and no trace of ranks in other models.
+local helper = require("tests.spec.helper")
+local mpirun = require("tests.spec.mpirun")
+
+local writing = [[return { name = "written", input = tokens { vocab = 70 }, context = 24, chunk = 10, sequences = 2,
+  d_model = 48, heads = 6, kv_heads = 3, layers = 2, d_ff = 80, gated = true, activation = "silu", norm = "pre",
+  norm_kind = "rms", final_norm = true, mask = "causal", positions = "rope", output = { vocabulary { tied = true } } }]]
+
+local encoder = [[return { name = "encoded", input = tokens { vocab = 70, types = 2, norm = true }, seq = 12, batch = 2,
+  d_model = 48, heads = 4, layers = 1, mask = "padding", output = { pool "mean", linear { to = 5 } } }]]
+
+describe("a model that ranks divide", function()
+  local folder = helper.folder()
+
+  setup(function()
+    helper.write(folder .. "/written.lua", writing)
+    helper.write(folder .. "/encoded.lua", encoder)
+  end)
+
+  local function checked(description, words, environment)
+    local said = helper.succeeds(("%s gen/attn2c check %s kernels=c target=host %s"):format(environment or "",
+      helper.shell(folder .. "/" .. description .. ".lua"), words))
+    local passed = said:match("(%d+) passed, 0 failed")
+    assert.truthy(passed, said)
+    return tonumber(passed)
+  end
+
+  it("has every tensor of the reference, with 2 ranks and memory that is watched", function()
+    assert.is_true(checked("written", "ranks=2", helper.with_addresses .. " ASAN_OPTIONS=detect_leaks=0") > 60)
+  end)
+
+  it("has them with 3 ranks whose parts are unequal, in bf16, and with 4", function()
+    checked("written", "ranks=3 precision=bf16")
+    checked("encoded", "ranks=4")
+    checked("encoded", "ranks=2 weights=int8 d_model=64 head_dim=32")
+  end)
+end)
