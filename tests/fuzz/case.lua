@@ -5,6 +5,7 @@ local facts = require("commands.machine.facts")
 local files = require("common.files")
 local pipeline = require("pipeline")
 local quote = dofile((debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or ".") .. "/../quote.lua")
+local ranks = require("draw_ranks")
 local text = require("text")
 
 local case = {}
@@ -87,8 +88,8 @@ function case.run(description, folder, options)
   end
   for _, target in ipairs(state.target_names) do
     for _, more in ipairs { "", options.nan and " --nan" } do
-      kind, said = execute(("ATTN2C_TARGET=%s timeout %d %s/%s check --seed %d%s"):format(target, CHECK_SECONDS,
-        quote(built), description.name, options.seed, more), log, { [1] = "mismatch" })
+      kind, said = execute(("ATTN2C_TARGET=%s timeout %d env %s%s/%s check --seed %d%s"):format(target, CHECK_SECONDS,
+        ranks.start(description.ranks), quote(built), description.name, options.seed, more), log, { [1] = "mismatch" })
       if kind then return false, kind, kind == "mismatch" and failing_rows(log) or said end
     end
   end

@@ -1,0 +1,32 @@
+-- draw_ranks.lua: divides a drawn description among ranks if it goes with them; and the words that start its program.
+local pipeline = require("pipeline")
+local sizes = require("sizes")
+
+local draw_ranks = {}
+
+-- The passes that refuse a division.
+local refusing = { "validate", "tokenizer", "graph", "ranks" }
+
+local function is_accepted(d)
+  return pcall(function()
+    local state = { file = "drawn.lua", overrides = {}, description = d, host = function() return "avx2" end, notes = {} }
+    for _, name in ipairs(refusing) do pipeline.step(state, name) end
+  end)
+end
+
+--- Gives a description ranks, and one thread, if it goes with them. Returns whether it does.
+function draw_ranks.change(d)
+  local threads = d.threads
+  d.threads, d.ranks = nil, sizes.pick { 2, 2, 3, 4 }
+  if is_accepted(d) then return true end
+  d.threads, d.ranks = threads, nil
+  return false
+end
+
+--- Returns the shell words before a program with these ranks. Guard pages need arenas of its own on each rank.
+function draw_ranks.start(count)
+  if (count or 1) == 1 then return "" end
+  return ("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun -q --oversubscribe -n %d "):format(count)
+end
+
+return draw_ranks
