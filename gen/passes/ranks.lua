@@ -16,13 +16,21 @@ local words = require("common.words")
 
 local ranks = {}
 
--- Returns a text of the sizes of a rank's parts; ranks with the same text have the same C.
-local function kind_of(divided, rank)
-  local sizes = {}
-  for _, each in ipairs(divided) do
-    for _, first in ipairs(each.lists) do sizes[#sizes + 1] = first[rank + 2] - first[rank + 1] end
+-- Returns a text of what the C of a rank depends on: the sizes of its parts, and its numbers of constants that the
+-- compiler knows.
+local function kind_of(entries, divided, rank)
+  local parts = {}
+  for i, each in ipairs(divided) do
+    for _, first in ipairs(each.lists) do parts[#parts + 1] = first[rank + 2] - first[rank + 1] end
+    local graph = entries[i].graph
+    for _, name in ipairs(graph.order) do
+      local values, of = graph.tensors[name].values, each.cuts[name]
+      if values and of then
+        parts[#parts + 1] = ("%s %s"):format(name, table.concat(values, " ", of.first[rank + 1] + 1, of.first[rank + 2]))
+      end
+    end
   end
-  return table.concat(sizes, " ")
+  return table.concat(parts, " ")
 end
 
 -- Returns the build of a rank over another, from which it inherits what it does not have.
@@ -48,7 +56,7 @@ function ranks.run(state)
     divisions[entry.name] = divided[i].made
   end
   for rank = 0, count - 1 do
-    local kind = kind_of(divided, rank)
+    local kind = kind_of(state.entries, divided, rank)
     if not by_kind[kind] then
       local build = build_of(state, state, divided, rank)
       build.build_suffix, build.members = "_rank" .. rank, { build }

@@ -9,7 +9,8 @@ local refusing = { "validate", "tokenizer", "graph", "ranks" }
 
 local function is_accepted(d)
   return pcall(function()
-    local state = { file = "drawn.lua", overrides = {}, description = d, host = function() return "avx2" end, notes = {} }
+    local state = { file = "drawn.lua", overrides = {}, description = d, notes = {} }
+    function state.host() return "avx2" end
     for _, name in ipairs(refusing) do pipeline.step(state, name) end
   end)
 end
@@ -23,7 +24,7 @@ function draw_ranks.change(d)
   return false
 end
 
---- Returns the shell words before a program with these ranks. Guard pages need arenas of its own on each rank.
+--- Returns the shell words before a program with these ranks.
 function draw_ranks.start(count)
   if (count or 1) == 1 then return "" end
   return ("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun -q --oversubscribe -n %d "):format(count)

@@ -144,6 +144,7 @@ describe("ranks", function()
     local factors = model { ranks = 2, heads = 4, positions = "alibi",
       head_mask = { { 1, 0.5, 0.25, 2 } } }
     assert.equal("list 0.25 2", graph_of(factors, 1).tensors["l0.attn.factors"].formula)
+    assert.equal(2, #factors.builds) -- their code has their factors
   end)
 
   it("are in the dump, with the part of each and the meetings", function()

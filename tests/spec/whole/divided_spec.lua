@@ -1,7 +1,6 @@
--- divided_spec.lua: models that ranks divide, built and started by mpirun: check of every tensor, weights that each rank
--- reads for itself, packed weights, and no trace of ranks in other models.
+-- divided_spec.lua: models that ranks divide, built and started by mpirun: check of every tensor, with memory watched,
+-- unequal parts, other types, and packed weights.
 local helper = require("tests.spec.helper")
-local mpirun = require("tests.spec.mpirun")
 
 local writing = [[return { name = "written", input = tokens { vocab = 70 }, context = 24, chunk = 10, sequences = 2,
   d_model = 48, heads = 6, kv_heads = 3, layers = 2, d_ff = 80, gated = true, activation = "silu", norm = "pre",
