@@ -48,12 +48,13 @@ typedef struct {
  * Takes the scale and minimum if they have a lesser error. Returns the sums for least squares: of weight,
  * weight q, weight q^2, weight x, weight q x. */
 static void judge(search *of, double scale, double minimum, int64_t sums[5]) {
-  const double unit_scale = scale / of->unit, unit_minimum = rint((minimum - of->origin) / of->unit);
+  const double unit_scale = scale / of->unit, inverse = 1 / unit_scale;
+  const double unit_minimum = rint((minimum - of->origin) / of->unit);
   int64_t error = 0;
   memset(sums, 0, 5 * sizeof *sums);
   for (int i = 0; i < of->count; i++) {
     const double x = (double)of->x[i] - unit_minimum;
-    const int64_t q = (int64_t)rint(fmax(of->least, fmin(of->most, x / unit_scale)));
+    const int64_t q = (int64_t)rint(fmax(of->least, fmin(of->most, x * inverse)));
     const double away = fabs(x - rint(unit_scale * (double)q));
     const int64_t size = (int64_t)fmin(away, 1 << ATTN2C_SEARCH_BITS);
     error += of->weight[i] * size * size;
