@@ -26,7 +26,8 @@ local function kind_of(entries, divided, rank)
     for _, name in ipairs(graph.order) do
       local values, of = graph.tensors[name].values, each.cuts[name]
       if values and of then
-        parts[#parts + 1] = ("%s %s"):format(name, table.concat(values, " ", of.first[rank + 1] + 1, of.first[rank + 2]))
+        local own = table.concat(values, " ", of.first[rank + 1] + 1, of.first[rank + 2])
+        parts[#parts + 1] = ("%s %s"):format(name, own)
       end
     end
   end
