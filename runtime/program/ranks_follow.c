@@ -136,7 +136,7 @@ static int32_t *numbers_of(const unsigned char **at, size_t count, int32_t **to)
 static int make_call(follower *f, const attn2c_order *order, const unsigned char *arguments) {
   const attn2c_descriptor *model = f->session->model->descriptor;
   const attn2c_entry *entry = &model->entries[order->entry];
-  const size_t count = (size_t)order->count, windows = (size_t)attn2c_rank_windows(model);
+  const size_t count = (size_t)order->count, windows = (size_t)attn2c_order_windows(model);
   const unsigned char *at = arguments;
   const unsigned char *has_in = take(&at, (size_t)entry->input_count);
   const unsigned char *has_out = take(&at, (size_t)entry->output_count);
@@ -164,7 +164,7 @@ static int make_call(follower *f, const attn2c_order *order, const unsigned char
     if (order->arrays & ATTN2C_HAS_SEQUENCES) call.sequences = &n;
     unsigned char *to = (unsigned char *)numbers;
     for (int i = 0; i < entry->input_count; i++) {
-      const size_t bytes = has_in[i] ? attn2c_rank_bytes(model, entry, 1, i, order) : 0;
+      const size_t bytes = has_in[i] ? attn2c_order_array(model, entry, 1, i, order) : 0;
       to += -(uintptr_t)to % ATTN2C_ALIGNMENT;
       f->in[i] = has_in[i] ? to : NULL;
       memcpy(to, take(&at, bytes), bytes);
@@ -172,7 +172,7 @@ static int make_call(follower *f, const attn2c_order *order, const unsigned char
     }
   }
   for (int i = 0; i < entry->output_count && status == ATTN2C_OK; i++) {
-    if (has_out[i]) out[i] = output_of(f, i, attn2c_rank_bytes(model, entry, 0, i, order));
+    if (has_out[i]) out[i] = output_of(f, i, attn2c_order_array(model, entry, 0, i, order));
     if (has_out[i] && !out[i]) status = ATTN2C_MEMORY;
   }
   if (status == ATTN2C_OK) run_of(f, order)(&call); /* rank 0 has the same status */
@@ -183,7 +183,7 @@ static int make_call(follower *f, const attn2c_order *order, const unsigned char
 }
 
 static int open(follower *f, attn2c_message *message) {
-  if (attn2c_rank_open(f->session, message) != ATTN2C_OK) return ATTN2C_OK; /* rank 0 has the same status */
+  if (attn2c_part_open(f->session, message) != ATTN2C_OK) return ATTN2C_OK; /* rank 0 has the same status */
   return prepare(f);
 }
 
@@ -197,7 +197,7 @@ static int obey(follower *f, const attn2c_order *order, const unsigned char *arg
     return open(f, message);
   case ATTN2C_ORDER_CLOSE:
     forget_model(f);
-    attn2c_rank_close(f->session);
+    attn2c_part_close(f->session);
     return ATTN2C_OK;
   case ATTN2C_ORDER_RUN:
     return make_call(f, order, arguments);
@@ -221,7 +221,7 @@ int attn2c_follow(attn2c_rank_session *session, attn2c_message *message) {
     if (order->kind == ATTN2C_ORDER_END) break;
     const unsigned char *arguments = order->arguments;
     if (order->bytes > ATTN2C_ORDER_BYTES) {
-      if (attn2c_rank_reserve(session, order->bytes) != ATTN2C_OK)
+      if (attn2c_order_reserve(session, order->bytes) != ATTN2C_OK)
         attn2c_ranks_end(session->ranks, ATTN2C_MEMORY, "no memory for the inputs of a call");
       attn2c_ranks_broadcast(session->ranks, session->bytes, order->bytes);
       arguments = session->bytes;
@@ -231,6 +231,6 @@ int attn2c_follow(attn2c_rank_session *session, attn2c_message *message) {
   }
   const int status = order->status;
   forget_model(&f);
-  attn2c_rank_close(session);
+  attn2c_part_close(session);
   return status;
 }

@@ -58,9 +58,9 @@ static void write_call(const attn2c_rank_session *session, const attn2c_call *ca
   if (n) write_bytes(w, n->first, count + sizeof(int32_t));
   if (n && n->past) write_bytes(w, n->past, count);
   if (n && n->slot) write_bytes(w, n->slot, count);
-  if (n && n->forgotten) write_bytes(w, n->forgotten, count * (size_t)attn2c_rank_windows(model));
+  if (n && n->forgotten) write_bytes(w, n->forgotten, count * (size_t)attn2c_order_windows(model));
   for (int i = 0; i < entry->input_count; i++)
-    if (call->in[i]) write_bytes(w, call->in[i], attn2c_rank_bytes(model, entry, 1, i, order));
+    if (call->in[i]) write_bytes(w, call->in[i], attn2c_order_array(model, entry, 1, i, order));
 }
 
 static int lead_run(const attn2c_model *model, attn2c_run run, const attn2c_call *call) {
@@ -77,7 +77,7 @@ static int lead_run(const attn2c_model *model, attn2c_run run, const attn2c_call
   }
   writer w = {0};
   write_call(session, call, order, &w);
-  if (attn2c_rank_reserve(session, w.bytes) != ATTN2C_OK) return ATTN2C_MEMORY;
+  if (attn2c_order_reserve(session, w.bytes) != ATTN2C_OK) return ATTN2C_MEMORY;
   order->bytes = w.bytes;
   w = (writer){.to = session->bytes};
   write_call(session, call, order, &w);

@@ -67,7 +67,7 @@ static int open_own(attn2c_rank_session *session, uint64_t *identity, attn2c_mes
   return status;
 }
 
-int attn2c_rank_open(attn2c_rank_session *session, attn2c_message *message) {
+int attn2c_part_open(attn2c_rank_session *session, attn2c_message *message) {
   uint64_t identity = 0;
   int status = open_own(session, &identity, message);
   status = attn2c_ranks_agree(session->ranks, status, message);
@@ -82,11 +82,11 @@ int attn2c_rank_open(attn2c_rank_session *session, attn2c_message *message) {
     session->model->ranks = session->ranks;
     return ATTN2C_OK;
   }
-  attn2c_rank_close(session);
+  attn2c_part_close(session);
   return status;
 }
 
-void attn2c_rank_close(attn2c_rank_session *session) {
+void attn2c_part_close(attn2c_rank_session *session) {
   attn2c_ranks_free(session->ranks, session->arena);
   session->arena = NULL;
   attn2c_model *model = session->model;
@@ -95,8 +95,8 @@ void attn2c_rank_close(attn2c_rank_session *session) {
   attn2c_model_close(model);
 }
 
-size_t attn2c_rank_bytes(const attn2c_descriptor *model, const attn2c_entry *entry, int is_input, int i,
-                         const attn2c_order *order) {
+size_t attn2c_order_array(const attn2c_descriptor *model, const attn2c_entry *entry, int is_input, int i,
+                          const attn2c_order *order) {
   const attn2c_tensor *tensor = &model->tensors[is_input ? entry->inputs[i] : entry->outputs[i]];
   int64_t elements = attn2c_elements(tensor);
   if (model->is_open) {
@@ -109,11 +109,11 @@ size_t attn2c_rank_bytes(const attn2c_descriptor *model, const attn2c_entry *ent
   return (size_t)elements * sizeof(float);
 }
 
-int attn2c_rank_windows(const attn2c_descriptor *model) {
+int attn2c_order_windows(const attn2c_descriptor *model) {
   return model->continued ? model->continued->window_count : 0;
 }
 
-int attn2c_rank_reserve(attn2c_rank_session *session, size_t bytes) {
+int attn2c_order_reserve(attn2c_rank_session *session, size_t bytes) {
   if (bytes <= session->capacity) return ATTN2C_OK;
   unsigned char *longer = realloc(session->bytes, bytes);
   if (!longer) return ATTN2C_MEMORY;

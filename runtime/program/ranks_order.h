@@ -51,17 +51,17 @@ typedef struct {
 } attn2c_rank_session;
 
 /* Opens the model's part of this rank; a meeting of all. Closes it. */
-int attn2c_rank_open(attn2c_rank_session *session, attn2c_message *message);
-void attn2c_rank_close(attn2c_rank_session *session);
+int attn2c_part_open(attn2c_rank_session *session, attn2c_message *message);
+void attn2c_part_close(attn2c_rank_session *session);
 
 /* Returns the bytes of an input (is_input) or output number i of a call of an entry. */
-size_t attn2c_rank_bytes(const attn2c_descriptor *model, const attn2c_entry *entry, int is_input, int i,
-                         const attn2c_order *order);
+size_t attn2c_order_array(const attn2c_descriptor *model, const attn2c_entry *entry, int is_input, int i,
+                          const attn2c_order *order);
 /* Returns the windows of the state; 0 if the model does not continue. */
-int attn2c_rank_windows(const attn2c_descriptor *model);
+int attn2c_order_windows(const attn2c_descriptor *model);
 
 /* Makes `bytes` at least this long. Returns ATTN2C_OK or _MEMORY. */
-int attn2c_rank_reserve(attn2c_rank_session *session, size_t bytes);
+int attn2c_order_reserve(attn2c_rank_session *session, size_t bytes);
 
 /* The functions of rank 0. */
 extern const attn2c_rank_hooks attn2c_lead_hooks;
