@@ -485,7 +485,7 @@ static int run_job(job *job, FILE *notes) {
   status = answer_all(job);
   if (status == ATTN2C_OK && job->cache) status = attn2c_cache_write(job->cache, job->message);
   if (status == ATTN2C_OK && ranks)
-    status = attn2c_rank_write(job->rank, job->out, job->message);
+    status = attn2c_rank_write(job->rank, arguments, job->out, job->message);
   else if (status == ATTN2C_OK && arguments->similar)
     status = write_similar(job);
   if (status == ATTN2C_OK) status = attn2c_arrays_write(job->arrays, job->reader, job->message);

@@ -190,20 +190,24 @@ static int write_array(const attn2c_rank *rank, attn2c_message *message) {
   return status;
 }
 
-int attn2c_rank_write(const attn2c_rank *rank, FILE *out, attn2c_message *message) {
-  const char *option = rank->width == 0 ? "--rank" : "--query";
+/* Says which words of the command line gave no text, and returns ATTN2C_FORMAT. */
+static int say_empty(const attn2c_text_word *words, attn2c_message *message) {
+  attn2c_say(message, "%s %.400s: it has no text, but at least one line is needed", words->option,
+             words->word);
+  return ATTN2C_FORMAT;
+}
+
+int attn2c_rank_write(const attn2c_rank *rank, const attn2c_arguments *of, FILE *out,
+                      attn2c_message *message) {
   int status = ATTN2C_OK;
-  if (rank->query_count == 0 || rank->texts == 0) {
-    attn2c_say(message, "%s: there are %" PRId64 " queries and %" PRId64 " texts, but 1 of each are needed",
-               option, rank->query_count, rank->texts);
-    return ATTN2C_FORMAT;
-  }
+  if (rank->query_count == 0) return say_empty(rank->width == 0 ? of->texts : of->queries, message);
+  if (rank->texts == 0) return say_empty(of->texts, message);
   if (rank->format == ATTN2C_ANSWERS_NPY)
     status = write_array(rank, message);
   else if (rank->format == ATTN2C_ANSWERS_JSONL)
     status = write_objects(rank, out);
   else
     write_lines(rank, out);
-  if (status == ATTN2C_MEMORY) attn2c_say(message, "%s: no memory for the ranks of texts", option);
+  if (status == ATTN2C_MEMORY) attn2c_say(message, "run: no memory for the ranks of texts");
   return status;
 }

@@ -1,7 +1,6 @@
 /* text_rank.h - ranks texts for queries: `run --query` by the cosine of embeddings, where all queries come
- * first; `run
- * --rank` by scores of pairs, query by query. Only the best texts of each query are kept, unless all scores
- * are asked for as an array. */
+ * first; `run --rank` by scores of pairs, query by query. Only the best texts of each query are kept, unless
+ * all scores are asked for as an array. */
 #ifndef ATTN2C_TEXT_RANK_H
 #define ATTN2C_TEXT_RANK_H
 
@@ -25,8 +24,9 @@ int attn2c_rank_text(attn2c_rank *rank, const char *text, size_t length, const f
 int attn2c_rank_pair(attn2c_rank *rank, int64_t number, const char *text, size_t length, double score);
 
 /* Writes the best texts of each query as lines of score, number from 1, and text. Other formats are objects,
- * and the array of scores, [queries][texts]. Returns ATTN2C_OK, _FORMAT if there is no query or no text, _IO
- * or _MEMORY. */
-int attn2c_rank_write(const attn2c_rank *rank, FILE *out, attn2c_message *message);
+ * and the array of scores, [queries][texts]. Returns ATTN2C_OK, _FORMAT if there is no query or no text,
+ * whose file in the arguments `of` is then named, _IO or _MEMORY. */
+int attn2c_rank_write(const attn2c_rank *rank, const attn2c_arguments *of, FILE *out,
+                      attn2c_message *message);
 
 #endif

@@ -113,7 +113,7 @@ static const char *rank_written(attn2c_answer_format format) {
   attn2c_rank *rank = make_rank(format, &status);
   cr_assert_eq(status, ATTN2C_OK);
   FILE *out = fmemopen(room, sizeof room, "w");
-  cr_assert_eq(attn2c_rank_write(rank, out, &message), ATTN2C_OK, "%s", said);
+  cr_assert_eq(attn2c_rank_write(rank, NULL, out, &message), ATTN2C_OK, "%s", said);
   fputc('\0', out);
   fclose(out);
   attn2c_rank_close(rank);

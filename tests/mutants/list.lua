@@ -44,7 +44,7 @@ of("gen/passes/validate.lua", spec .. "passes/validate_spec.lua") {
     filter = "every default", wrong = "another default of d_ff" },
   { name = "validate_head_dim", old = "spec.d_model // spec.heads > 256", new = "spec.d_model // spec.heads > 512",
     wrong = "heads wider than a kernel's are accepted" },
-  { name = "validate_past", old = "spec.past + spec.seq > 4096", new = "spec.past > 4096",
+  { name = "validate_past", old = "spec.past + spec.seq > keys.LONGEST", new = "spec.past > keys.LONGEST",
     suite = spec .. "passes/validate/attention_spec.lua", wrong = "the new keys do not count" },
   { name = "validate_positions", old = "local needed = spec.seq + (spec.past or 0)", new = "local needed = spec.seq",
     suite = spec .. "passes/validate/attention_spec.lua", wrong = "the past has no positions" },

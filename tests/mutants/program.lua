@@ -1,6 +1,6 @@
 -- program.lua: the part of list.lua that concerns the program that a model becomes: what it is given, what it prints.
 -- of and spec: those of list.lua.
-return function(of)
+return function(of, spec)
   of("runtime/program/sizes.c", "c:sizes") {
     { name = "program_batch", old = "sizes->batch > 0 && batch != sizes->batch", new = "sizes->batch > batch",
       filter = "sizes/that*", wrong = "an input may have more sequences than another" },
@@ -97,6 +97,30 @@ return function(of)
       wrong = "what is no number is written as JSON" },
     { name = "similar_rows", old = "embeddings + i * width, embeddings + j * width",
       new = "embeddings + i, embeddings + j", filter = "text_program/similar*", wrong = "texts overlap" },
+  }
+
+  of("runtime/program/text_rank.c", "c:text_program") {
+    { name = "rank_ties", old = "score > of->best[at - 1].score ||", new = "score >= of->best[at - 1].score ||",
+      filter = "text_program/a_query*", wrong = "of equal scores the later text comes first" },
+    { name = "rank_nan", old = "(isnan(of->best[at - 1].score) && !isnan(score))", new = "0",
+      filter = "text_program/a_query*", wrong = "a score that is no number is better than any number" },
+    { name = "rank_turned", old = "rank->scores[t * shape[0] + q]", new = "rank->scores[q * shape[1] + t]",
+      suite = spec .. "whole/search_spec.lua", filter = "fewer numbers", wrong = "scores of queries are mixed up" },
+    { name = "rank_pairs", old = "(before * rank->texts + number - 1)", new = "(before + number - 1)",
+      suite = spec .. "whole/search_spec.lua", filter = "scores of pairs", wrong = "queries overwrite scores" },
+    { name = "rank_empty", old = "rank->width == 0 ? of->texts : of->queries", new = "of->texts",
+      suite = spec .. "whole/search_spec.lua", filter = "a file keeps", wrong = "an empty file has another's name" },
+  }
+
+  of("runtime/program/text_cache.c", spec .. "whole/search_spec.lua") {
+    { name = "cache_weights", old = '{AT_WEIGHTS, AT_TOKENIZER, "it is of other weights"},', new = "",
+      filter = "a file keeps", wrong = "embeddings of other weights are taken" },
+    { name = "cache_data", old = "attn2c_number_at(footer, AT_DATA) != sum_of(parts)", new = "sum_of(parts) == 0",
+      filter = "a file keeps", wrong = "damaged embeddings are taken" },
+    { name = "cache_key", old = "return memcmp(a, b, sizeof *a) == 0;", new = "return a->length == b->length;",
+      filter = "a file keeps", wrong = "texts of one length have one embedding" },
+    { name = "cache_place", old = "at = cache->table[slot] - 1;", new = "at = cache->table[slot] % cache->count;",
+      filter = "a file keeps", wrong = "a text that was moved has another's embedding" },
   }
 
   of("runtime/program/text_safe.c", "c:text_program") {

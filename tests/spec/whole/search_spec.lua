@@ -82,6 +82,10 @@ describe("texts of a model of sentence-transformers", function()
     local code, said = run(line .. "--text a --text-pair /dev/null")
     assert.equal(3, code)
     assert.matches("%-%-rank: %-%-text%-pair gives no text", said)
+    helper.write(folder .. "/empty", "")
+    code, said = run(line .. "--text empty --text-pair texts")
+    assert.equal(3, code)
+    assert.matches("^reranker: %-%-text empty: it has no text, but at least one line is needed\n$", said)
   end)
 
   it("are searched in embeddings that a file keeps, which is never used if it is not of this run", function()
@@ -89,6 +93,13 @@ describe("texts of a model of sentence-transformers", function()
     os.remove(folder .. "/kept.npy")
     local line = run_line("sentence", "--query 'the dog' --text-file corpus --format jsonl ")
     local expected = output_of(line)
+    for _, words in ipairs { "--query empty --text-file corpus", "--query a --text-file empty" } do
+      helper.write(folder .. "/empty", "")
+      local code, said = run(run_line("sentence", words))
+      assert.equal(3, code)
+      local option = words:match("(%-%-[%a-]+) empty")
+      assert.equal(("sentence: %s empty: it has no text, but at least one line is needed\n"):format(option), said)
+    end
     local function notes() return helper.read(folder .. "/notes.txt") end
     local function kept() return helper.read(folder .. "/kept.npy") end
     local cached = line .. "--cache kept.npy "
