@@ -17,6 +17,7 @@
 --   times            another source, a number for each row, which all values of the row are multiplied by
 --   grid             { rows, columns }: the tensor has the positions of one token and of a grid of patches; they become
 --                    those of the image's grid (grid.lua)
+--   smooth           true: with antialiasing, as torch has it
 --   join, pieces     the weight consists of several sources of one size, one after the other in "rows" or "columns"
 --   count            of a piece: its rows or columns, if the pieces have different sizes; the others share the rest
 local faults = require("common.faults")
@@ -145,7 +146,8 @@ local function add(result, tensor, rule, size, spec, target)
     if tokens < 1 then refuse(tensor, "grid: goes with the positions of an image with a class token") end
     result.stored[#result.stored + 1] = { names = rule.names,
       shape = { rule.grid[1] * rule.grid[2] + 1, size.columns } }
-    for _, view in ipairs(grid.views(rule.grid, spec, tokens, size.columns)) do
+    for _, view in ipairs(grid.views(rule, spec, tokens, size.columns)
+      or refuse(tensor, "grid: at most 65535 rows and columns of patches are supported")) do
       view.stored = #result.stored
       result.views[#result.views + 1] = view
     end

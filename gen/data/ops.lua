@@ -453,8 +453,8 @@ ops.table = {
       local _, more = a["function"]:gsub(" ", "")
       return { x.shape[1], (more + 1) * x.shape[3] }
     end,
-    equation = "mean, max, first, ... of a sequence's rows, of the first lengths of them, or of those that a mask "
-      .. "keeps; several are concatenated",
+    equation = "mean, max, first, ... of a sequence's rows (patches: the mean from row `tokens` on), of the "
+      .. "first lengths of them, or of those that a mask keeps; several are concatenated",
     tolerance = "pool", integers = { lengths = true, mask = true },
   },
   argmax = {

@@ -5,7 +5,7 @@ local activations = require("data.activations")
 local stages = {}
 
 stages.pools = { mean = true, max = true, first = true, second = true, last = true, root = true, weighted = true,
-  all = true }
+  patches = true, all = true }
 
 --- Pools that depend on which rows a sequence has, and so take a mask that selects rows.
 stages.pools_of_kept = { mean = true, max = true, last = true, root = true, weighted = true }
@@ -98,7 +98,8 @@ stages.constructors = {
     place = "output",
     word = "over",
     meaning = "one row a sequence: mean, max, first, second or last of its (unpadded) rows; root: their sum / "
-      .. "sqrt(rows); weighted: their mean with weights 1, 2, ...; a list: several, concatenated; all: the rows stay",
+      .. "sqrt(rows); weighted: their mean with weights 1, 2, ...; patches: the mean of an image's patches, without "
+      .. "the tokens before them; a list: several, concatenated; all: the rows stay",
     fields = { over = { type = "pool", required = true, meaning = "mean, max, first or last" },
       mask = { type = "boolean",
         meaning = "the input pool_mask [batch][seq] has 1 where a row is taken; texts fill it with 0 for the prompt" },

@@ -223,6 +223,11 @@ local function mask_of_pool(self, stage, list)
   return nil
 end
 
+-- Returns the number of rows of an image before those of its patches.
+local function tokens_of_image(input)
+  return (input.class_token and 1 or 0) + (input.distillation_token and 1 or 0) + input.registers
+end
+
 function output_stages.pool(self, x, stage, path)
   local lengths = self.spec.input.stage ~= "qkv" and self.lengths or self.rows -- with qkv(): of the keys
   if stage.over == "all" then return x end
@@ -230,7 +235,8 @@ function output_stages.pool(self, x, stage, path)
   local mask, keeps, past = mask_of_pool(self, stage, list)
   return self:op("pool", path .. ".pool", { x = x, lengths = not stage.mask and lengths or nil, mask = mask },
     { ["function"] = table.concat(list, " "), keeps = mask and keeps or nil,
-      first = mask and past > 0 and past or nil })
+      first = mask and past > 0 and past or nil,
+      tokens = words.set(list).patches and tokens_of_image(self.spec.input) or nil })
 end
 
 -- Pools by attention with a learned query.

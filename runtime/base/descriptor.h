@@ -90,8 +90,19 @@ typedef struct {
  * column + j) is `factor` times element first + i row_step + j column_step of the tensor, counted row-major.
  * With ATTN2C_VIEW_PLUS_ONE it is `factor` times the element plus 1. With ATTN2C_VIEW_ADDED this value is
  * added to the result of the views before it; with ATTN2C_VIEW_TIMES that result is multiplied by it. A
- * slice, a transposition, a permutation, a scaled table and a sum of two are all boxes. */
-enum { ATTN2C_VIEW_ADDED = 1, ATTN2C_VIEW_PLUS_ONE = 2, ATTN2C_VIEW_TIMES = 4 };
+ * slice, a transposition, a permutation, a scaled table and a sum of two are all boxes.
+ *
+ * With ATTN2C_VIEW_RESIZED the rows are the patches of an image, row by row, whose values are interpolated
+ * between those of another grid (weights/resized.h), which begins at element first. row_step is then that
+ * grid's rows times 2^16 plus its columns, and column_step the image's columns of patches. SMOOTH: with
+ * antialiasing. */
+enum {
+  ATTN2C_VIEW_ADDED = 1,
+  ATTN2C_VIEW_PLUS_ONE = 2,
+  ATTN2C_VIEW_TIMES = 4,
+  ATTN2C_VIEW_RESIZED = 8,
+  ATTN2C_VIEW_SMOOTH = 16
+};
 typedef struct {
   int stored, flags;
   int64_t row, rows, column, columns;

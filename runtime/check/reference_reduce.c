@@ -121,8 +121,19 @@ int attn2c_reference_log_softmax(const attn2c_reference_call *call) { return sof
 /* Returns the maximum of two numbers, and NaN if either is NaN. */
 static float larger(float a, float b) { return isnan(a) || a > b ? a : b; }
 
-enum { POOL_MEAN, POOL_MAX, POOL_FIRST, POOL_SECOND, POOL_LAST, POOL_ROOT, POOL_WEIGHTED, POOLS };
-static const char *const pool_names[] = {"mean", "max", "first", "second", "last", "root", "weighted"};
+enum {
+  POOL_MEAN,
+  POOL_MAX,
+  POOL_FIRST,
+  POOL_SECOND,
+  POOL_LAST,
+  POOL_ROOT,
+  POOL_WEIGHTED,
+  POOL_PATCHES,
+  POOLS
+};
+static const char *const pool_names[] = {"mean", "max",  "first",    "second",
+                                         "last", "root", "weighted", "patches"};
 
 /* Writes the pools of a text such as "mean max" to list. Returns their number, or 0 if a word is not a
  * pool. */
@@ -168,6 +179,7 @@ static float pooled(int pool, const float *column, int64_t length, int64_t width
   if (magnitude) *magnitude = (float)fmin(size * root, FLT_MAX);
   switch (pool) {
   case POOL_MEAN:
+  case POOL_PATCHES:
     return kept > 0 ? (float)(sum / kept) : 0;
   case POOL_ROOT:
     return kept > 0 ? (float)(sum / root) : 0;
@@ -189,8 +201,8 @@ static float pooled(int pool, const float *column, int64_t length, int64_t width
  *   mean: y[c] = sum of x[s][c] / n     max: y[c] = largest x[s][c], NaN if any is
  *   last: y[c] = the last x[s][c]       root: y[c] = sum of x[s][c] / sqrt(n)
  *   weighted: y[c] = sum of (s + 1) x[s][c] / sum of (s + 1)
- * and of all rows first: y[c] = x[0][c], second: y[c] = x[1][c]. Without rows the result is 0. The results of
- * several pools follow each other. */
+ * and of all rows first: y[c] = x[0][c], second: y[c] = x[1][c], patches: the mean from row `tokens` on.
+ * Without rows the result is 0. The results of several pools follow each other. */
 int attn2c_reference_pool(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   const attn2c_tensor *lengths_shape = attn2c_reference_operand(call, 1);
@@ -198,7 +210,8 @@ int attn2c_reference_pool(const attn2c_reference_call *call) {
   int list[8];
   const int count = pools_of(attn2c_text(call->op, "function"), list);
   if (count == 0)
-    return attn2c_reference_fault(call, "function must be mean, max, first, second, last, root or weighted");
+    return attn2c_reference_fault(
+        call, "function must be mean, max, first, second, last, root, weighted or patches");
   if (x_shape->rank != 3 || y_shape->rank != 2 || x_shape->shape[0] != y_shape->shape[0] ||
       count * x_shape->shape[2] != y_shape->shape[1])
     return attn2c_reference_fault(call,
@@ -213,6 +226,8 @@ int attn2c_reference_pool(const attn2c_reference_call *call) {
     return attn2c_reference_fault(call, "the mask must be [batch][first + sequence]");
   for (int i = 0; i < count; i++)
     if (list[i] == POOL_SECOND && sequence < 2) return attn2c_reference_fault(call, "there is no second row");
+  const int64_t tokens = attn2c_reference_count(call, "tokens", 0);
+  if (tokens < 0 || tokens >= sequence) return attn2c_reference_fault(call, "there are no patches");
   if (!attn2c_reference_lengths(call, 1, batch, 1, sequence)) return ATTN2C_FORMAT;
   const float *x = attn2c_reference_values(call, 0);
   const int32_t *lengths = attn2c_reference_values(call, 1), *mask = attn2c_reference_values(call, 2);
@@ -220,8 +235,9 @@ int attn2c_reference_pool(const attn2c_reference_call *call) {
   for (int64_t b = 0; b < batch; b++)
     for (int64_t i = 0; i < count * width; i++) {
       const int64_t at = b * count * width + i;
-      const float *column = x + b * sequence * width + i % width;
-      y[at] = pooled(list[i / width], column, lengths ? lengths[b] : sequence, width,
+      const int64_t skipped = list[i / width] == POOL_PATCHES ? tokens : 0;
+      const float *column = x + (b * sequence + skipped) * width + i % width;
+      y[at] = pooled(list[i / width], column, lengths ? lengths[b] : sequence - skipped, width,
                      mask ? mask + b * (first + sequence) + first : NULL, keeps,
                      call->magnitude ? call->magnitude + at : NULL);
     }

@@ -1,5 +1,6 @@
 /* views.c - reads boxes: adjacent rows at once, other rows one by one, columns by bands. */
 #include "weights/views.h"
+#include "weights/resized.h"
 
 #include <stdlib.h>
 
@@ -14,8 +15,17 @@ static int is_added(const attn2c_view *view) {
   return (view->flags & (ATTN2C_VIEW_ADDED | ATTN2C_VIEW_TIMES)) != 0;
 }
 
+static int is_resized(const attn2c_view *view) { return (view->flags & ATTN2C_VIEW_RESIZED) != 0; }
+
 /* True if a row's elements are not adjacent: the tensor is [in][out]. */
-static int is_transposed(const attn2c_view *view) { return view->column_step != 1 && view->columns > 1; }
+static int is_transposed(const attn2c_view *view) {
+  return view->column_step != 1 && view->columns > 1 && !is_resized(view);
+}
+
+int64_t attn2c_view_last(const attn2c_view *view) {
+  if (is_resized(view)) return view->first + attn2c_resized_elements(view) - 1;
+  return view->first + (view->rows - 1) * view->row_step + (view->columns - 1) * view->column_step;
+}
 
 int attn2c_band_make(const attn2c_descriptor *model, attn2c_band *band) {
   int64_t capacity = 0, all = 0;
@@ -109,6 +119,9 @@ int attn2c_view_read(const attn2c_checkpoint *checkpoint, int tensor, const attn
   const int64_t end = least(first + count, view->row + view->rows);
   if (begin >= end) return ATTN2C_OK;
   float *to = values + (begin - first) * columns + view->column;
+  if (is_resized(view))
+    return attn2c_resized_read(checkpoint, tensor, view, begin - view->row, end - begin, columns, to,
+                               message);
   return (is_transposed(view) ? read_columns : read_rows)(checkpoint, tensor, view, begin - view->row,
                                                           end - begin, columns, to, band, message);
 }

@@ -22,6 +22,9 @@ typedef struct {
 int attn2c_band_make(const attn2c_descriptor *model, attn2c_band *band);
 void attn2c_band_free(attn2c_band *band);
 
+/* Returns the number of the last element of the tensor that a view reads. */
+int64_t attn2c_view_last(const attn2c_view *view);
+
 /* Reads the view's part of rows [first, first + count) of the weight to values[count][columns]. `tensor` is
  * the tensor's number in the checkpoint. Returns the same statuses as attn2c_file_tensor_read. */
 int attn2c_view_read(const attn2c_checkpoint *checkpoint, int tensor, const attn2c_view *view, int64_t first,

@@ -83,8 +83,7 @@ static int check_views(const attn2c_source *source, attn2c_message *message) {
     for (int v = 0; v < model->weights[i].view_count; v++) {
       const attn2c_view *view = &model->views[model->weights[i].first_view + v];
       const attn2c_file_tensor *tensor = attn2c_checkpoint_tensor(source->file, source->found[view->stored]);
-      const int64_t last =
-          view->first + (view->rows - 1) * view->row_step + (view->columns - 1) * view->column_step;
+      const int64_t last = attn2c_view_last(view);
       if (last < tensor->elements) continue;
       attn2c_say(message, "%s: shape %s, but element %lld is expected", tensor->name,
                  attn2c_shape_write(tensor->rank, tensor->shape).text, (long long)last);

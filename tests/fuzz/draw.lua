@@ -26,7 +26,10 @@ local function divisors(n, most)
 end
 
 local activations = words.sorted_keys(require("data.activations").by_name)
-local pools = words.sorted_keys(stages.pools)
+local pools = {}
+for _, pool in ipairs(words.sorted_keys(stages.pools)) do
+  if pool ~= "patches" then pools[#pools + 1] = pool end -- draw_seldom has it
+end
 
 local function draw_heads(d)
   local fitting = divisors(d.d_model, 16)
@@ -146,6 +149,8 @@ local function draw_seldom(d)
   local is_image = d.input and d.input.stage == "image"
   if not d.output and is_image and d.projections == nil and not shows and d.d_ff ~= 0 and chance(50) then
     d.output = { { stage = "attend" } }
+  elseif not d.output and is_image and chance(50) then
+    d.output = { { stage = "pool", over = pick { "patches", { "first", "patches" } } } }
   end
   local last, pooled = d.output and d.output[#d.output], false
   for _, stage in ipairs(d.output or {}) do

@@ -238,6 +238,9 @@ CASES.update({
     "dinov2_model": ("Dinov2Model", {**DINO, "mlp_ratio": 1}, {}),
     "dinov2_gated": ("Dinov2Model", {**DINO, "use_swiglu_ffn": True, "mlp_ratio": 2}, {}),
     "dinov2_registers": ("Dinov2WithRegistersModel", {**DINO, "mlp_ratio": 2, "num_register_tokens": 3}, {}),
+    "dinov2_image": ("Dinov2ForImageClassification", {**DINO, **LABELS, "mlp_ratio": 1}, {}),
+    "dinov2_image_registers": ("Dinov2WithRegistersForImageClassification",
+                               {**DINO, **LABELS, "mlp_ratio": 1, "num_register_tokens": 2}, {}),
 })
 
 CLIP_TEXT = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4,

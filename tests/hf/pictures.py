@@ -53,6 +53,12 @@ CASES = {
     "siglip_image": ("SiglipVisionModel", SMALL, ("siglip", {"size": {"height": 16, "width": 16}}), {}),
     "dinov2_resized": ("Dinov2Model", {**DINO, "mlp_ratio": 1, "image_size": 24},
                        ("bit", {"size": {"shortest_edge": 18}, "crop_size": {"height": 16, "width": 16}}), {}),
+    "dinov2_wider": ("Dinov2ForImageClassification", {**DINO, **LABELS, "mlp_ratio": 1, "image_size": 8},
+                     ("bit", {"size": {"shortest_edge": 18}, "crop_size": {"height": 16, "width": 20}}), {}),
+    "registers_smaller": ("Dinov2WithRegistersModel", {**DINO, "mlp_ratio": 1, "image_size": 36, "num_register_tokens": 2},
+                          ("bit", {"size": {"shortest_edge": 18}, "crop_size": {"height": 16, "width": 12}}), {}),
+    "registers_larger": ("Dinov2WithRegistersModel", {**DINO, "mlp_ratio": 1, "image_size": 8, "num_register_tokens": 2},
+                         ("bit", {"size": {"shortest_edge": 18}, "crop_size": {"height": 16, "width": 16}}), {}),
     "deit_crop": ("DeiTForImageClassificationWithTeacher", {**SMALL, **LABELS},
                   ("deit", {"size": {"height": 20, "width": 25}, "crop_size": {"height": 16, "width": 16}}), {}),
 }

@@ -50,13 +50,13 @@ return {
   unused = { "layerscale_value", "drop_path_rate", "use_mask_token", "apply_layernorm", "reshape_hidden_states",
     "out_features", "out_indices", "stage_names", "intermediate_size" },
   fixed = { norm = "pre", final_norm = true },
-  -- With registers, transformers interpolates with antialiasing, which would take 100 boxes a patch.
-  image = { resized_positions = { dinov2 = true } },
+  image = { resized_positions = { dinov2 = true, dinov2_with_registers = true } },
   derive = function(facts, _, names)
     local grid = { facts.image[1] // facts.patch[1], facts.image[2] // facts.patch[2] }
     local name = "embeddings.position_embeddings"
     if facts.registers or facts.resized then
-      names["input.positions.weight"] = { "dinov2." .. name, "dinov2_with_registers." .. name, name, grid = grid }
+      names["input.positions.weight"] = { "dinov2." .. name, "dinov2_with_registers." .. name, name, grid = grid,
+        smooth = facts.model_type == "dinov2_with_registers" or nil } -- with registers, transformers uses antialiasing
     end
     local width = math.floor(facts.d_model * facts.ratio)
     facts.d_ff = width
@@ -66,6 +66,10 @@ return {
     Model = {
       { "hidden", name = "last_hidden_state" },
       { "pool", over = "first", name = "pooler_output" },
+    },
+    ForImageClassification = {
+      { "pool", over = { "first", "patches" } },
+      { "linear", to = "labels", name = "logits", tensor = "classifier" },
     },
   },
 }

@@ -6,7 +6,8 @@ local types = require("data.types")
 
 local sequences = {}
 
--- Functions by pool: each returns the row operation and its run-time value, as name, argument and operand.
+-- Functions by pool: each returns the row operation and its run-time value, as name, argument and operand; and the
+-- first row, if it is not 0.
 local pools = {}
 
 local function valid_rows(self, op, origin)
@@ -16,6 +17,10 @@ local function valid_rows(self, op, origin)
 end
 
 function pools.mean(self, op, origin) return "pool_mean", "rows", valid_rows(self, op, origin) end
+function pools.patches(self, op)
+  local tokens = op.attributes.tokens
+  return "pool_mean", "rows", self:integer(op.operands.x.shape[2] - tokens), tokens
+end
 function pools.max(self, op, origin) return "pool_max", "rows", valid_rows(self, op, origin) end
 function pools.root(self, op, origin) return "pool_root", "rows", valid_rows(self, op, origin) end
 function pools.weighted(self, op, origin) return "pool_weighted", "rows", valid_rows(self, op, origin) end
@@ -45,8 +50,9 @@ function ops.pool(self, op, origin)
     if op.operands.mask and pools_of_kept[pool] then
       pool_kept(self, op, pool, y, origin)
     else
-      local fn, name, value = pools[pool](self, op, origin)
-      self:row(fn, { cols = x.shape[3], ldx = self:ld(x) }, { y = y, x = self:at(x, 0, 0, origin), [name] = value })
+      local fn, name, value, first = pools[pool](self, op, origin)
+      self:row(fn, { cols = x.shape[3], ldx = self:ld(x) },
+        { y = y, x = self:at(x, first or 0, 0, origin), [name] = value })
     end
     column = column + x.shape[3]
   end

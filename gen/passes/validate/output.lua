@@ -38,6 +38,11 @@ local checks = {}
 
 function checks.pool(say, key, stage, rows)
   if rows.pooled and not stage.of then say(key, "the rows were pooled before; one pool is allowed") end
+  for _, over in ipairs(type(stage.over) == "table" and stage.over or { stage.over }) do
+    if over == "patches" and rows.spec.input.stage ~= "image" then
+      say(key .. ".over", "patches goes with input = image { ... }")
+    end
+  end
   if rows.two_masks and sizes.asks_for_rows(stage) then
     say(key, "attention_mask and key_padding each say which rows it takes; give one of them, or \"padding\", whose "
       .. "lengths say it")

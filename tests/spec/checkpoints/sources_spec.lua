@@ -138,19 +138,18 @@ describe("a source of an image's weights", function()
       { names = { "b" }, count = 1 } } }, {}))
   end)
 
-  it("interpolates positions, whose weights have the sum 1", function()
-    local made = sources.of(tensor(8, 3), { names = { "p" }, grid = { 5, 7 } }, spec) -- a class token and a register
+  it("interpolates positions", function()
+    local rule = { names = { "p" }, grid = { 5, 7 }, smooth = true }
+    local made = sources.of(tensor(8, 3), rule, spec) -- a class token and a register
     assert.same({ 36, 3 }, made.stored[1].shape)
-    local sums = {}
-    for _, view in ipairs(made.views) do
-      for row = view.row, view.row + view.rows - 1 do sums[row] = (sums[row] or 0) + view.factor end
-      assert.is_true(view.first % 3 == 0 and view.first // 3 + view.rows <= 36)
-    end
-    assert.equal(0, sums[1])
-    for row = 0, 7 do if row ~= 1 then assert.is_true(math.abs(sums[row] - 1) < 1e-12, row) end end
-    assert.equal(2, #sources.of(tensor(7, 3), { names = { "p" }, grid = { 2, 3 } }, spec).views)
-    assert.is_truthy(helper.fault(sources.of, tensor(8, 3), { names = { "p" }, grid = { 5, 7 } },
-      { input = { stage = "tokens" } }))
+    assert.same({ { stored = 1, row = 0, rows = 1, column = 0, columns = 3, first = 0, row_step = 3, column_step = 1,
+      factor = 1 }, { stored = 1, row = 1, rows = 1, column = 0, columns = 3, first = 0, row_step = 3,
+      column_step = 1, factor = 0 }, { stored = 1, row = 2, rows = 6, column = 0, columns = 3, first = 3,
+      row_step = 5 << 16 | 7, column_step = 3, factor = 1, resized = true, smooth = true } }, made.views)
+    local whole = sources.of(tensor(7, 3), { names = { "p" }, grid = { 2, 3 } }, spec).views
+    assert.equal(2, #whole)
+    assert.is_nil(whole[2].resized)
+    assert.is_truthy(helper.fault(sources.of, tensor(8, 3), rule, { input = { stage = "tokens" } }))
   end)
 end)
 

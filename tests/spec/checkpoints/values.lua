@@ -262,7 +262,11 @@ end
 local function dinov2()
   local stages = { hidden, { "pool", over = "first", name = "pooler_output" } }
   local base = like(like(image, { eps = 1e-6, ["input.patch"] = 14 }), output(stages, "dinov2"))
-  return { base = base, classes = { Model = { output(stages, "dinov2") } }, cases = {
+  local of_labels = output({ { "pool", over = "first patches" }, labels }, "dinov2",
+    { ["output.2.linear"] = "classifier" })
+  of_labels["output.2.over"] = NONE
+  return { base = base, classes = { Model = { output(stages, "dinov2") }, ForImageClassification = { of_labels } },
+    cases = {
     { { hidden_size = 384, num_attention_heads = 6 }, { d_model = 384, heads = 6 } },
     { { num_hidden_layers = 3 }, { layers = 3 } },
     { { hidden_act = "quick_gelu" }, { activation = "quick_gelu" } },
@@ -278,110 +282,12 @@ local function dinov2()
 end
 
 local with_registers = dinov2()
-with_registers.base = like(with_registers.base, register_case(4)[2])
-with_registers.classes.Model[1] = like(with_registers.classes.Model[1], register_case(4)[2])
+local smooth = plus(register_case(4)[2], { ["names.input.positions.weight.smooth"] = true })
+with_registers.base = like(with_registers.base, smooth)
+for _, class in pairs(with_registers.classes) do class[1] = plus(class[1], smooth) end
 for _, case in ipairs(with_registers.cases) do
   if case[1].patch_size then case[2]["names.input.positions.weight.grid"] = "32 32" end
   if case[1].image_size then case[2]["names.input.positions.weight.grid"] = "2 3" end
-end
-
--- The towers of CLIP, whose whole folder has them in parts of its configuration.
-local function clip_vision()
-  local norm = "vision_model.post_layernorm post_layernorm"
-  local projected = output({ { "pool", over = "first" }, { "norm" }, { "linear", to = 512, bias = false,
-    name = "image_embeds" } }, "clip_vision", { ["output.2.norm"] = norm, ["output.3.linear"] = "visual_projection" })
-  projected["output.2.over"] = NONE
-  local bare = output({ hidden, { "pool", over = "first" }, { "norm", name = "pooler_output" } }, "clip_vision",
-    { ["output.3.norm"] = norm })
-  projected["names.output.3.norm"] = NONE
-  local base = like(like(image, bare), { activation = "quick_gelu", eps = 1e-5, ["input.patch"] = 32,
-    ["input.norm"] = true, ["input.bias"] = false, final_norm = NONE })
-  return { base = base, cases = {
-    { { hidden_size = 384, num_attention_heads = 6 }, { d_model = 384, heads = 6, d_ff = 3072 } },
-    { { num_hidden_layers = 3 }, { layers = 3 } },
-    { { intermediate_size = 100 }, { d_ff = 100 } },
-    { { hidden_act = "gelu" }, { activation = "gelu" } },
-    { { layer_norm_eps = 1e-6 }, { eps = 1e-6 } },
-    { { image_size = 64 }, { ["input.height"] = 64, ["input.width"] = 64 } },
-    { { patch_size = 16 }, { ["input.patch"] = 16 } },
-    { { num_channels = 1 }, { ["input.channels"] = 1 } },
-    { { projection_dim = 9 }, {} },
-  }, classes = { Model = { bare }, ModelWithProjection = { projected } } }
-end
-
-local function clip_text()
-  local projected = output({ { "pool", over = "last" }, { "linear", to = 512, bias = false, name = "text_embeds" } },
-    "clip_text", { ["output.2.linear"] = "text_projection" })
-  projected["output.2.over"] = NONE
-  local bare = output({ hidden, { "pool", over = "last", name = "pooler_output" } }, "clip_text")
-  local base = like({ d_model = 512, heads = 8, layers = 12, activation = "quick_gelu", norm = "pre", eps = 1e-5,
-    final_norm = true, seq = 77, max_position = 77, mask = "causal padding",
-    ["input.stage"] = "tokens", ["input.vocab"] = 49408, ["inputs.ids"] = "input_ids" }, bare)
-  return { base = base, cases = {
-    { { vocab_size = 99 }, { ["input.vocab"] = 99 } },
-    { { hidden_size = 384, num_attention_heads = 6 }, { d_model = 384, heads = 6, d_ff = 2048 } },
-    { { num_hidden_layers = 3 }, { layers = 3 } },
-    { { intermediate_size = 100 }, { d_ff = 100 } },
-    { { hidden_act = "gelu" }, { activation = "gelu" } },
-    { { max_position_embeddings = 9 }, { max_position = 9, seq = 9 } },
-    { { layer_norm_eps = 1e-6 }, { eps = 1e-6 } },
-    { { projection_dim = 9 }, {} },
-  }, classes = { Model = { bare }, ModelWithProjection = { projected } } }
-end
-
-local function siglip_text()
-  local bare = output({ hidden, { "pool", over = "last" }, { "linear", to = 768, name = "pooler_output" } },
-    "siglip_text", { ["output.3.linear"] = "text_model.head head" })
-  local base = like({ d_model = 768, heads = 12, layers = 12, activation = "gelu_tanh", norm = "pre", eps = 1e-6,
-    final_norm = true, seq = 64, max_position = 64, ["input.stage"] = "tokens", ["input.vocab"] = 32000,
-    ["input.padded"] = true, ["inputs.ids"] = "input_ids" }, bare)
-  return { base = base, cases = {
-    { { vocab_size = 99 }, { ["input.vocab"] = 99 } },
-    { { hidden_size = 384, num_attention_heads = 6 },
-      { d_model = 384, heads = 6, d_ff = 3072, ["output.3.to"] = 384 } },
-    { { num_hidden_layers = 3 }, { layers = 3 } },
-    { { intermediate_size = 100 }, { d_ff = 100 } },
-    { { hidden_act = "gelu" }, { activation = "gelu" } },
-    { { max_position_embeddings = 9 }, { max_position = 9, seq = 9 } },
-    { { layer_norm_eps = 1e-5 }, { eps = 1e-5 } },
-    { { projection_size = 9 }, { ["output.3.to"] = 9 } },
-  }, classes = { Model = { bare } } }
-end
-
--- SigLIP's image tower, whose head has the rules of one attention.
-local function siglip_vision()
-  local function pair(name) return ("vision_model.head.%s head.%s"):format(name, name) end
-  local stages = output({ hidden, { "attend", name = "pooler_output" } }, "siglip_vision")
-  stages.names, stages["names.1"] = NONE, "siglip_vision"
-  local function rule(path, name, part)
-    local key = "names.output.2.attend." .. path
-    if not part then
-      stages[key] = pair(name)
-    else
-      stages[key .. ".1"], stages[key .. ".2"] = "vision_model.head." .. name, "head." .. name
-      stages[key .. ".part"], stages[key .. ".parts"] = part, 3
-    end
-  end
-  for number, part in ipairs { "q", "k", "v" } do
-    rule("cross." .. part .. ".weight", "attention.in_proj_weight", number)
-    rule("cross." .. part .. ".bias", "attention.in_proj_bias", number)
-  end
-  rule("cross.out", "attention.out_proj")
-  rule("norm", "layernorm")
-  rule("ff.up", "mlp.fc1")
-  rule("ff.down", "mlp.fc2")
-  rule("probe.weight", "probe")
-  local base = like(like(image, stages), { activation = "gelu_tanh", eps = 1e-6, ["input.class_token"] = false })
-  return { base = base, classes = { Model = { stages } }, cases = {
-    { { hidden_size = 384, num_attention_heads = 6 }, { d_model = 384, heads = 6, d_ff = 3072 } },
-    { { num_hidden_layers = 3 }, { layers = 3 } },
-    { { intermediate_size = 100 }, { d_ff = 100 } },
-    { { hidden_act = "gelu" }, { activation = "gelu" } },
-    { { layer_norm_eps = 1e-5 }, { eps = 1e-5 } },
-    { { image_size = 64 }, { ["input.height"] = 64, ["input.width"] = 64 } },
-    { { patch_size = 8 }, { ["input.patch"] = 8 } },
-    { { num_channels = 1 }, { ["input.channels"] = 1 } },
-  } }
 end
 
 -- Layers in n groups, as one text.
@@ -599,9 +505,6 @@ values.families = {
       ["output.2.linear"] = "classifier" }) } },
   },
 
-  clip_text_model = clip_text(),
-  clip_vision_model = clip_vision(),
-  siglip_text_model = siglip_text(), siglip_vision_model = siglip_vision(),
 
   dinov2 = dinov2(),
   dinov2_with_registers = with_registers,
@@ -686,13 +589,13 @@ values.dense = { ["torch.nn.modules.activation.Tanh"] = "tanh", ["torch.nn.modul
   ["torch.nn.modules.activation.GELU"] = "gelu", ["torch.nn.modules.activation.SiLU"] = "silu",
   ["torch.nn.modules.activation.Sigmoid"] = "sigmoid", ["torch.nn.modules.linear.Identity"] = NONE }
 
---- For values_decoders.lua, values_encoders.lua and values_deberta.lua.
+--- For values_decoders.lua, values_encoders.lua, values_deberta.lua and values_towers.lua.
 values.parts = { listed = listed, like = like, plus = plus, joined = joined, output = output, model = model,
   tokens = tokens, question = question, rope = rope, rope_classes = rope_classes, last = last, bert = bert,
   bert_cases = bert_cases, masked = masked, pooled = pooled, untied = untied, types_cases = types_cases,
-  position_cases = position_cases, no_types = no_types }
+  position_cases = position_cases, no_types = no_types, image = image, hidden = hidden }
 
-for _, part in ipairs { "decoders", "encoders", "deberta" } do
+for _, part in ipairs { "decoders", "encoders", "deberta", "towers" } do
   for model_type, family in pairs(require("tests.spec.checkpoints.values_" .. part)(values)) do
     values.families[model_type] = family
   end
