@@ -374,8 +374,9 @@ local function model_values(state, builds)
     has_chat = state.chat ~= nil,
     prompt = state.spec.prompt and c.comment(('"%s"'):format(state.spec.prompt)) or false,
     prompt_names = emit_text.prompt_names(state.spec), embedding = emit_text.embedding(state),
-    cmake_libraries = state.tokenizer and "pthread;m;utf8proc;pcre2-8" or "pthread;m",
-    text_libraries = state.tokenizer and " -lutf8proc -lpcre2-8" or "" })
+    cmake_libraries = (state.tokenizer and "pthread;m;utf8proc;pcre2-8" or "pthread;m")
+      .. (of_ranks.divided and ";mpi" or ""),
+    more_libraries = (state.tokenizer and " -lutf8proc -lpcre2-8" or "") .. (of_ranks.divided and " -lmpi" or "") })
 end
 
 local function add_operations(add, values)

@@ -218,6 +218,14 @@ int attn2c_source_file(const char *path, const attn2c_descriptor *model, attn2c_
     attn2c_source_of_rank(path, model->rank, own, sizeof own);
     if (access(own, F_OK) == 0) path = own;
   }
+  if (model->divided && !model->slices && strlen(path) < sizeof own - 16 && access(path, F_OK) != 0) {
+    attn2c_source_of_rank(path, 0, own, sizeof own);
+    if (access(own, F_OK) == 0) {
+      attn2c_say(message, "%s: packed weights of several ranks; the whole model's are expected: a checkpoint",
+                 path);
+      return ATTN2C_USAGE;
+    }
+  }
   int status = attn2c_packed_open(path, model, &packed, message);
   if (status) return status;
   if (packed) return make_source(model, NULL, packed, 0, source, message);

@@ -46,7 +46,7 @@ describe("template", function()
 
   it("opens the repository's templates", function()
     local text = template.open(helper.root, "model.pc.in") {
-      pcfiledir = "${pcfiledir}", name = "n", generator = "1", target = "avx2", text_libraries = "" }
+      pcfiledir = "${pcfiledir}", name = "n", generator = "1", target = "avx2", more_libraries = "" }
     assert.matches("^prefix=%${pcfiledir}\nName: n\n", text)
     assert.matches("No such file", (helper.defect(template.open, helper.root, "not_there.in")))
   end)

@@ -1,6 +1,7 @@
 -- divided_spec.lua: models that ranks divide, built and started by mpirun: check of every tensor, with memory watched,
 -- unequal parts, other types, and packed weights.
 local helper = require("tests.spec.helper")
+local mpirun = require("tests.spec.mpirun")
 
 local writing = [[return { name = "written", input = tokens { vocab = 70 }, context = 24, chunk = 10, sequences = 2,
   d_model = 48, heads = 6, kv_heads = 3, layers = 2, d_ff = 80, gated = true, activation = "silu", norm = "pre",
@@ -30,8 +31,28 @@ describe("a model that ranks divide", function()
   end)
 
   it("has them with 3 ranks whose parts are unequal, in bf16, and with 4", function()
-    checked("written", "ranks=3 precision=bf16")
+    checked("written", "ranks=3 precision=bf16 layers=1")
     checked("encoded", "ranks=4")
-    checked("encoded", "ranks=2 weights=int8 d_model=64 head_dim=32")
+  end)
+
+  it("reads packed weights, a file for each rank, to the same answer", function()
+    local out = helper.folder()
+    helper.succeeds(("gen/attn2c build models/language ranks=2 kernels=c -o %s"):format(helper.shell(out)))
+    local program = out .. "/language"
+    local function answer(weights)
+      local result = mpirun(2, { program, "run", "--weights", weights, "--text", "Kde je nádraží?" })
+      assert.same({ 0, "" }, { result.status, result.stderr })
+      return result.stdout
+    end
+    helper.succeeds(("%s pack --weights models/language -o %s/packed"):format(program, out))
+    for rank = 0, 1 do
+      assert.matches("the checksum is right", helper.succeeds(("%s pack --verify %s/packed.rank%d"):format(program, out,
+        rank)))
+    end
+    assert.matches("^cs\t0.9787", answer(helper.root .. "/models/language"))
+    assert.equal(answer(helper.root .. "/models/language"), answer(out .. "/packed"))
+    local whole = mpirun(2, { program, "check", "--weights", out .. "/packed" })
+    assert.equal(2, whole.status)
+    assert.matches("packed weights of several ranks; the whole model's are expected", whole.stderr, 1, true)
   end)
 end)
