@@ -506,6 +506,7 @@ end
 
 import.is_folder, import.is_file = folder.is, folder.is_file
 import.title = folder.title
+import.is_about_pictures = pictures.is_note
 import.null = json.null
 
 return import

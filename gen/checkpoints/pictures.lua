@@ -131,16 +131,21 @@ end
 local known = words.set { "do_resize", "size", "resample", "do_center_crop", "crop_size", "do_rescale",
   "rescale_factor", "do_normalize", "image_mean", "image_std" }
 
+local NO_PICTURES = ": the model takes arrays, and no pictures"
+
+--- True if a note says that the folder gives no pictures.
+function pictures.is_note(note) return note:sub(-#NO_PICTURES) == NO_PICTURES end
+
 --- Returns the value of the key `pictures` of a description, or nil. preprocessor: { file, config } of the folder, or
 --- nil; sides: height and width of the model's image; notes: a list that lines for the user are added to.
 function pictures.of(preprocessor, sides, notes)
   if not preprocessor then
-    notes[#notes + 1] = "preprocessor_config.json: missing: the model takes arrays, and no pictures"
+    notes[#notes + 1] = "preprocessor_config.json: missing" .. NO_PICTURES
     return nil
   end
   local result, problem = steps_of(preprocessor.config, sides)
   if problem then
-    notes[#notes + 1] = ("%s: %s: the model takes arrays, and no pictures"):format(preprocessor.file, problem)
+    notes[#notes + 1] = ("%s: %s%s"):format(preprocessor.file, problem, NO_PICTURES)
     return nil
   end
   for _, key in ipairs(words.sorted_keys(preprocessor.config)) do

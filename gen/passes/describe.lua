@@ -158,6 +158,12 @@ local function tower_of(overrides)
   return tower
 end
 
+-- True if the key `pictures` is overridden, so that the folder's own steps do not matter.
+local function has_pictures(overrides)
+  for _, argument in ipairs(overrides) do if argument:find("^pictures[=.]") then return true end end
+  return false
+end
+
 function describe.run(state)
   local file = state.file
   state.folder = file:match("^(.*)/[^/]*$") or "."
@@ -166,7 +172,11 @@ function describe.run(state)
     if not import.is_file(file) then state.folder = file end
     state.text, notes, state.checkpoint, state.lengths = import.text(file, nil, form_of(state.overrides),
       tower_of(state.overrides))
-    for _, note in ipairs(notes) do table.insert(state.notes or {}, note) end
+    for _, note in ipairs(notes) do
+      if not (import.is_about_pictures(note) and has_pictures(state.overrides)) then
+        table.insert(state.notes or {}, note)
+      end
+    end
   else
     state.text = read(file)
   end

@@ -1,9 +1,8 @@
 #!/usr/bin/env lua5.4
--- damaged.lua: the fuzzer of files from strangers: config.json, tokenizer.json and GGUF's metadata through the
--- compiler; checkpoints of all formats, packed weights, saved sequences, kept embeddings and texts through programs
--- with sanitizers. Each is taken, or
--- refused in plain lines with a documented status, within a time. A failure keeps its files and prints what repeats it.
--- Exit 1 on a failure.
+-- damaged.lua: the fuzzer of files from strangers: config.json, preprocessor_config.json, tokenizer.json and GGUF's
+-- metadata through the compiler; checkpoints of all formats, packed weights, saved sequences, kept embeddings and texts
+-- through programs with sanitizers. Each is taken, or refused in plain lines with a documented status, within a time. A
+-- failure keeps its files and prints what repeats it. Exit 1 on a failure.
 local here = arg[0]:match("^(.*)/[^/]*$") or "."
 local root = here .. "/../.."
 package.path = here .. "/?.lua;" .. root .. "/gen/?.lua;" .. root .. "/?.lua;" .. package.path
@@ -151,6 +150,17 @@ function subjects.packed(folder, programs)
   files.write_all(folder, { { name = "damaged.weights", text = mutate.packed(programs.packed) } })
   return { { programs.model, "run", "--weights", path, "--text-string", "the dog" },
     { programs.model, "pack", "--verify", path } }
+end
+
+function subjects.preprocessor(folder)
+  local seed = pick(found(root .. "/tests/hf/pictures", "/preprocessor_config%.json$"))
+  local whole, list = seed:match("^(.*)/"), {}
+  for _, name in ipairs { "config.json", "model.safetensors" } do
+    list[#list + 1] = { name = name, text = files.read(whole .. "/" .. name) }
+  end
+  list[#list + 1] = { name = "preprocessor_config.json", text = mutate.json(files.read(seed)) }
+  files.write_all(folder, list)
+  return { compiler("import", folder, "-o", folder .. "/made.lua"), compiler("gen", folder, "-o", folder .. "/made") }
 end
 
 function subjects.saved(folder, programs)

@@ -11,6 +11,33 @@ end
 local HALF = { 0.5, 0.5, 0.5 }
 
 describe("checkpoints.pictures", function()
+  it("says that pictures are missing, unless the key is overridden", function()
+    local pipeline = require("pipeline")
+    local helper = require("tests.spec.helper")
+    local function notes(overrides)
+      return table.concat(pipeline.run(helper.root, helper.root .. "/tests/hf/goldens/vit_model", overrides,
+        "validate").notes, "\n")
+    end
+    assert.equal("preprocessor_config.json: missing: the model takes arrays, and no pictures", notes {})
+    assert.equal("", notes { "pictures=false" })
+    assert.equal("", notes { "pictures={height=8,width=8}" })
+  end)
+
+  it("takes no wrong number for a step", function()
+    for _, wrong in ipairs { { image_std = { 0.5, 0, 0.5 } }, { image_std = 0 / 0 }, { image_mean = { 1e300, 0, 0 } },
+      { image_mean = {} }, { rescale_factor = 0 / 0 }, { rescale_factor = "1" }, { resample = {} }, { size = "big" },
+      { size = { height = 1 << 40, width = 1 << 40 } }, { size = { height = 0.5, width = 224 } }, { size = {} },
+      { do_pad = true }, { do_center_crop = true, crop_size = { height = 1 << 62, width = 1 } } } do
+      wrong.image_processor_type = wrong.image_processor_type or "ViTImageProcessor"
+      local made, said = read(wrong)
+      assert.is_nil(made, next(wrong))
+      assert.matches("^p%.json: .*: the model takes arrays, and no pictures$", said[1])
+    end
+    for _, wrong in ipairs { {}, { image_processor_type = 5 }, { image_processor_type = "" } } do
+      assert.is_nil((read(wrong)))
+    end
+  end)
+
   it("has the defaults of each processor", function()
     assert.same({ filter = "bilinear", height = 224, width = 224, scale = 1 / 255, mean = HALF, std = HALF },
       read { image_processor_type = "ViTImageProcessorFast" })
