@@ -7,6 +7,7 @@ local cost = require("commands.quality.cost")
 local dkjson = require("dkjson")
 local faults = require("common.faults")
 local files = require("common.files")
+local importance = require("passes.graph.importance")
 local language = require("commands.quality.language")
 local neighbours = require("commands.quality.neighbours")
 local padding = require("commands.quality.padding")
@@ -190,6 +191,11 @@ local function compare(graph, plain, labels, folder, told)
   return rows
 end
 
+-- True if `calibrate` may bring a model without its results closer to f32.
+local function can_calibrate(spec, graph)
+  return graph.smoothing == nil and (precision.takes_factors(spec.precision) or #importance.groups(graph.entry) > 0)
+end
+
 -- Compares two variants of a model that writes on a text. Returns what quality.measure returns, and `language`, the
 -- result of language.measure.
 local function measure_language(arguments, weights, programs, state, has_text)
@@ -204,7 +210,8 @@ local function measure_language(arguments, weights, programs, state, has_text)
   local last = graph.tensors[graph.entry.outputs[#graph.entry.outputs]]
   local numbers = scale_blocks.text_of(state.spec.precision, state.spec.weights)
   return { name = state.spec.name, precision = numbers .. (state.spec.cache and "; cache " .. state.spec.cache or ""),
-    target = state.spec.target, programs = programs, language = made, rows = made.predicted, can_calibrate = false,
+    target = state.spec.target, programs = programs, language = made, rows = made.predicted,
+    can_calibrate = can_calibrate(state.spec, graph),
     outputs = { { name = last.member, shape = { made.predicted, last.shape[#last.shape] }, cosine = made.cosine,
       relative = made.relative, top = made.equal_greedy } } }
 end
@@ -269,7 +276,7 @@ function quality.measure(arguments, weights, build, run)
   end
   return { name = state.spec.name, precision = scale_blocks.text_of(state.spec.precision, state.spec.weights),
     target = state.spec.target, outputs = outputs, within = within, programs = programs, rows = rows,
-    can_calibrate = precision.takes_factors(state.spec.precision) and graphs.other.smoothing == nil }
+    can_calibrate = can_calibrate(state.spec, graphs.other) }
 end
 
 local function number(format, value) return value and format:format(value) or "-" end

@@ -23,6 +23,11 @@ return function(of, spec)
       filter = "rounds in the map", wrong = "what is rounded is rounded where it is read first" },
   }
 
+  of("gen/passes/graph/importance.lua", spec .. "passes/graph/importance_spec.lua") {
+    { name = "importance_type", old = "block.bits == types.SEARCHED_BITS", new = "block.bits > 0",
+      filter = "is one for all", wrong = "weights of 8 bits have an importance that packing does not use" },
+  }
+
   of("gen/passes/plan/storage.lua", spec .. "whole/precision_spec.lua") {
     { name = "pairs_split", old = "% rows_per_sequence % together > 0", new = "% rows_per_sequence % together > 1",
       filter = "a window in blocks", wrong = "a pair of values may lie in two blocks" },

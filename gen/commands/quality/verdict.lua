@@ -89,7 +89,7 @@ function verdict.line(measured)
       cost.weight_bytes / cost.weight_bytes_f32)
   end
   if word ~= bars[1].word and measured.can_calibrate then
-    line = line .. "; `attn2c calibrate` finds factors that may bring it closer"
+    line = line .. "; `attn2c calibrate` finds factors or importance that may bring it closer"
   end
   if (measured.rows or FEW_ROWS) < FEW_ROWS then
     line = line .. ("; only %d %s: give more inputs"):format(measured.rows, measured.rows == 1 and "row" or "rows")

@@ -137,7 +137,7 @@ describe("a verdict", function()
     local cost = { ms = 1, ms_f32 = 4, weight_bytes = 10, weight_bytes_f32 = 40 }
     assert.equal("close to f32: cosine 1.0000; takes 0.25 of the time and 0.25 of the weights' bytes",
       line({ cosine = 1.0 }, { cost = cost, can_calibrate = true }))
-    assert.matches("; `attn2c calibrate` finds factors", line({ cosine = 0.9 }, { can_calibrate = true }))
+    assert.matches("; `attn2c calibrate` finds factors or importance", line({ cosine = 0.9 }, { can_calibrate = true }))
     assert.matches("; only 3 rows: give more inputs$", line({ cosine = 1.0 }, { rows = 3 }))
     assert.matches("; only 1 row: give more inputs$", line({ cosine = 1.0 }, { rows = 1 }))
   end)
