@@ -4,12 +4,10 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/checksum.h"
 #include "program/ranks_order.h"
-#include "ranks/open.h"
+#include "model/ranks_open.h"
 
 static attn2c_rank_session session;
 
@@ -26,21 +24,11 @@ static int begin(void) {
   return own;
 }
 
-/* Returns a number that differs between builds. */
-static uint64_t identity_of(const attn2c_descriptor *model) {
-  const char *const texts[] = {model->name, model->generator, model->description_hash, model->target};
-  uint64_t sum = 0;
-  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-    sum = attn2c_checksum(sum, texts[i], strlen(texts[i]) + 1);
-  const int64_t sizes[] = {model->lines, model->weight_floats, model->arena_floats, model->parameters};
-  return attn2c_checksum(sum, sizes, sizeof sizes);
-}
-
 static int open_ranks(const attn2c_program *program, const attn2c_arguments *arguments,
                       attn2c_message *message) {
   const attn2c_descriptor *model = program->model;
   const attn2c_ranks_wanted wanted = {
-      .count = model->divided->count, .name = model->name, .build = identity_of(model)};
+      .count = model->divided->count, .name = model->name, .build = attn2c_ranks_build(model)};
   session.program = program;
   session.arguments = arguments;
   return attn2c_ranks_open(MPI_COMM_WORLD, &wanted, &session.ranks, message);

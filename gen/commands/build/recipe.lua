@@ -166,7 +166,7 @@ end
 local function model_objects(spec, builds, entries, options)
   local name, shipped, program = spec.name, {}, {}
   for _, build in ipairs(builds) do add_build(shipped, program, spec, build, entries, options.is_static) end
-  shipped[#shipped + 1] = object("model", name .. "_model.c", { "-O1" })
+  shipped[#shipped + 1] = object("model", name .. "_model.c", { "-O1", options.has_ranks and MPI_FLAGS or {} })
   if options.has_text then shipped[#shipped + 1] = object("model", name .. "_text.c", { "-O1" }) end
   if options.has_pictures then shipped[#shipped + 1] = object("model", name .. "_picture.c", { "-O1" }) end
   if options.has_chat then shipped[#shipped + 1] = object("model", name .. "_chat.c", { "-O1" }) end

@@ -67,7 +67,7 @@ end
 local IMPORTS = "import os\nfrom typing import Any, Dict, Optional\nfrom numpy.typing import ArrayLike\n"
 
 -- Returns the files of runtime/python that a module has. A file about something that the model has not is left out.
-local function parts_of(masked, any, tokenizer, chat, continues, pictures)
+local function parts_of(masked, any, tokenizer, chat, continues, pictures, ranks)
   local names = { "calls" }
   if masked or any then names[#names + 1] = "masks" end
   names[#names + 1] = "library"
@@ -77,6 +77,7 @@ local function parts_of(masked, any, tokenizer, chat, continues, pictures)
   if continues then names[#names + 1] = "generate" end
   if continues and tokenizer then names[#names + 1] = "generate_text" end
   if chat then names[#names + 1] = "chat" end
+  if ranks then names[#names + 1] = "ranks" end
   return names
 end
 
@@ -93,9 +94,10 @@ function emit_module.values(state)
   end
   made.text_class = primary.spec.context and "_GeneratingText" or "_TextModel"
   made.plain_class = primary.spec.context and "_Generating" or "_Model"
+  made.ranks = (state.spec.ranks or 1) > 1 and state.spec.ranks
   made.first_input = made.inputs[1].name
   local parts = parts_of(made.masked, primary.spec.any, state.tokenizer, state.chat, primary.spec.context,
-    primary.spec.pictures)
+    primary.spec.pictures, made.ranks)
   made.imports, made.parts = emit_python.join(state.root, parts, IMPORTS)
   return made
 end

@@ -1,0 +1,127 @@
+/* ranks_open.c - opens the parts that ranks have of a model, and compares their weights. */
+#include "model/ranks_open.h"
+
+#include <string.h>
+
+#include "base/checksum.h"
+
+/* True if all ranks have the whole of a weight. */
+static int is_undivided(const attn2c_divided *divided, int weight) {
+  const attn2c_descriptor *first = divided->ranks[0];
+  const int64_t elements = attn2c_elements(&first->tensors[first->weights[weight].tensor]);
+  for (int r = 0; r < divided->count; r++) {
+    const attn2c_descriptor *model = divided->ranks[r];
+    const attn2c_slice *slice = &model->slices[weight];
+    if (slice->row != 0 || slice->column != 0 || slice->is_zero) return 0;
+    if (attn2c_elements(&model->tensors[model->weights[weight].tensor]) != elements) return 0;
+  }
+  return 1;
+}
+
+/* Adds the first row of each weight to a checksum; all of a vector. of: NULL, or only weights that all its
+ * ranks have whole. */
+static int add_rows(attn2c_source *source, const attn2c_descriptor *model, const attn2c_divided *of,
+                    uint64_t *sum, attn2c_message *message) {
+  int status = ATTN2C_OK;
+  for (int w = 0; w < model->weight_count && status == ATTN2C_OK; w++) {
+    const attn2c_tensor *tensor = &model->tensors[model->weights[w].tensor];
+    const int64_t rows = tensor->rank == 1 ? tensor->shape[0] : 1;
+    const int64_t width = attn2c_elements(tensor) / tensor->shape[0];
+    if (model->weights[w].formula || attn2c_scaled_by(model, w) >= 0 || (of && !is_undivided(of, w)))
+      continue;
+    float *values = attn2c_reserve((size_t)(rows * width) * sizeof *values);
+    if (!values) return ATTN2C_MEMORY;
+    status = attn2c_source_read_rows(source, w, 0, rows, values, message);
+    *sum = attn2c_checksum(*sum, values, (size_t)(rows * width) * sizeof *values);
+    attn2c_free(values);
+  }
+  return status;
+}
+
+/* Computes a number that tells weights from others: from those that all ranks have, and from the first rows
+ * of all weights of a checkpoint. */
+static int identify(const attn2c_model *model, attn2c_source *source, attn2c_choose_source choose,
+                    const void *context, uint64_t *sum, attn2c_message *message) {
+  const attn2c_descriptor *own = model->descriptor;
+  *sum = 0;
+  int status = add_rows(source, own, own->divided, sum, message);
+  if (status != ATTN2C_OK || attn2c_source_packed(source)) return status;
+  attn2c_source *of_all;
+  status = choose(context, own->divided->whole, &of_all, message);
+  if (status != ATTN2C_OK) return status;
+  status = add_rows(of_all, own->divided->whole, NULL, sum, message);
+  attn2c_source_close(of_all);
+  return status;
+}
+
+static int open_own(const attn2c_descriptor *own, attn2c_choose_source choose, const void *context,
+                    attn2c_model **model, uint64_t *identity, attn2c_message *message) {
+  attn2c_source *source;
+  int status = choose(context, own, &source, message);
+  if (status != ATTN2C_OK) return status;
+  status = attn2c_model_open(own, source, model, message);
+  if (status == ATTN2C_OK) status = identify(*model, source, choose, context, identity, message);
+  attn2c_source_close(source);
+  return status;
+}
+
+int attn2c_ranks_open_model(attn2c_ranks *ranks, const attn2c_divided *divided, attn2c_choose_source choose,
+                            const void *context, attn2c_model **model, attn2c_message *message) {
+  uint64_t identity = 0;
+  *model = NULL;
+  int status = open_own(divided->ranks[attn2c_ranks_own(ranks)], choose, context, model, &identity, message);
+  status = attn2c_ranks_agree(ranks, status, message);
+  if (status == ATTN2C_OK) status = attn2c_ranks_compare(ranks, identity, "weights", message);
+  if (status == ATTN2C_OK) {
+    (*model)->ranks = ranks;
+    return ATTN2C_OK;
+  }
+  attn2c_model_close(*model);
+  *model = NULL;
+  return status;
+}
+
+uint64_t attn2c_ranks_build(const attn2c_descriptor *whole) {
+  const char *const texts[] = {whole->name, whole->generator, whole->description_hash, whole->target};
+  uint64_t sum = 0;
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    sum = attn2c_checksum(sum, texts[i], strlen(texts[i]) + 1);
+  const int64_t sizes[] = {whole->lines, whole->weight_floats, whole->arena_floats, whole->parameters};
+  return attn2c_checksum(sum, sizes, sizeof sizes);
+}
+
+static void *allocate(const attn2c_model *model, size_t bytes) {
+  return attn2c_ranks_allocate(model->ranks, bytes);
+}
+
+static void free_arena(const attn2c_model *model, void *arena) { attn2c_ranks_free(model->ranks, arena); }
+
+static void close_ranks(const attn2c_model *model) { attn2c_ranks_close(model->ranks); }
+
+/* Chooses the file, or weights that need none. */
+static int choose_path(const void *path, const attn2c_descriptor *model, attn2c_source **source,
+                       attn2c_message *message) {
+  if (path) return attn2c_source_file(path, model, source, message);
+  if (!attn2c_needs_checkpoint(model)) return attn2c_source_random(0, model, source, message);
+  attn2c_say(message, "no path of a weights file was given");
+  return ATTN2C_USAGE;
+}
+
+int attn2c_model_open_ranks(const attn2c_descriptor *whole, MPI_Comm communicator, const char *path,
+                            attn2c_model **model, char *text, size_t size) {
+  static const attn2c_rank_hooks hooks = {.allocate = allocate, .free = free_arena, .close = close_ranks};
+  const attn2c_ranks_wanted wanted = {
+      .count = whole->divided->count, .name = whole->name, .build = attn2c_ranks_build(whole)};
+  attn2c_message message = attn2c_message_make(text, size);
+  attn2c_ranks *ranks;
+  if (!model) return ATTN2C_USAGE;
+  *model = NULL;
+  int status = attn2c_ranks_open(communicator, &wanted, &ranks, &message);
+  if (status != ATTN2C_OK) return status;
+  status = attn2c_ranks_open_model(ranks, whole->divided, choose_path, path, model, &message);
+  if (status == ATTN2C_OK)
+    (*model)->hooks = &hooks;
+  else
+    attn2c_ranks_close(ranks);
+  return status;
+}

@@ -1,0 +1,26 @@
+/* ranks_open.h - opens a model that is divided among ranks: every rank opens its part, and all get the same
+ * status. */
+#ifndef ATTN2C_MODEL_RANKS_OPEN_H
+#define ATTN2C_MODEL_RANKS_OPEN_H
+
+#include "model/model.h"
+#include "ranks/open.h"
+
+/* Opens the weights for a rank's descriptor, or for that of the whole model. */
+typedef int (*attn2c_choose_source)(const void *context, const attn2c_descriptor *model,
+                                    attn2c_source **source, attn2c_message *message);
+
+/* Opens this rank's part; a meeting of all. Returns the first rank's status that is not ATTN2C_OK, with its
+ * message, or ATTN2C_FORMAT if one has other weights. */
+int attn2c_ranks_open_model(attn2c_ranks *ranks, const attn2c_divided *divided, attn2c_choose_source choose,
+                            const void *context, attn2c_model **model, attn2c_message *message);
+
+/* Returns a number that differs between builds. */
+uint64_t attn2c_ranks_build(const attn2c_descriptor *whole);
+
+/* Opens ranks over a copy of a communicator, and the model on all of them. Closing the model closes them.
+ * Contexts are made, and calls made, by all ranks in the same order, with the same inputs. */
+int attn2c_model_open_ranks(const attn2c_descriptor *whole, MPI_Comm communicator, const char *path,
+                            attn2c_model **model, char *text, size_t size);
+
+#endif

@@ -1,0 +1,121 @@
+-- ranks_program_spec.lua: the program and the Python module of a model that is divided among ranks.
+local helper = require("tests.spec.helper")
+local mpirun = require("tests.spec.mpirun")
+
+local root = helper.absolute_root()
+local model = root .. "/tests/generate/llama"
+local folder = root .. "/out/spec/ranks"
+local program = folder .. "/two/lama"
+
+-- Returns a file of weights like the model's, of which one byte of the last tensor or of the header differs.
+local function damaged(name, at)
+  local text = helper.read(model .. "/model.safetensors")
+  local i = at < 0 and #text + at or at
+  local path = folder .. "/" .. name
+  helper.write(path, text:sub(1, i) .. string.char(text:byte(i + 1) ~ 64) .. text:sub(i + 2))
+  return path
+end
+
+local function lines(text)
+  local _, count = text:gsub("\n", "")
+  return count
+end
+
+describe("a program of two ranks", function()
+  local script = ("gen/attn2c build %s name=lama threads=1 %%s -o %s/%%s"):format(helper.shell(model), helper.shell(folder))
+  setup(function()
+    helper.succeeds("rm -rf " .. helper.shell(folder) .. " && mkdir -p " .. helper.shell(folder))
+    helper.succeeds(("cd %s && "):format(helper.shell(root)) .. script:format("ranks=2", "two"))
+    helper.succeeds(("cd %s && "):format(helper.shell(root)) .. script:format("", "one"))
+  end)
+
+  -- The command for one rank with some weights, as words.
+  local function of(weights, words)
+    return { program, words or "generate", "--weights", weights, "--prompt", "Hello", "--tokens", "12", "--greedy", "--json" }
+  end
+
+  -- Two ranks with weights of their own.
+  local function apart(first, second)
+    local list = of(first)
+    for _, word in ipairs { ":", "-n", "1", table.unpack(of(second)) } do list[#list + 1] = word end
+    return mpirun(1, list)
+  end
+
+  it("writes the tokens of a program of one process, once", function()
+    local two = mpirun(2, of(model))
+    assert.same({ 0, "" }, { two.status, two.stderr })
+    local line = of(model)
+    line[1] = folder .. "/one/lama"
+    for i, word in ipairs(line) do line[i] = helper.shell(word) end
+    local one = helper.succeeds(table.concat(line, " "))
+    local function tokens(text) return text:match('"ids": ?%b[]') or text:match('"text".*') end
+    assert.truthy(tokens(one))
+    assert.equal(tokens(one), tokens((two.stdout:gsub("\r", ""))))
+    assert.equal(lines(one), lines(two.stdout))
+  end)
+
+  it("checks every tensor, gathered", function()
+    local result = mpirun(2, { program, "check", "--weights", model })
+    assert.same({ 0, "" }, { result.status, result.stderr })
+    assert.truthy(result.stdout:find("end to end", 1, true))
+  end)
+
+  it("ends all ranks with one line", function()
+    local one = helper.runner(folder)
+    local code, output, errors = one({ program, "check" })
+    assert.same({ 2, "", "lama: the model lama is divided among 2 ranks, but 1 is started: mpirun -n 2\n" },
+      { code, output, errors })
+    local result = apart(model, folder .. "/none.safetensors")
+    assert.same({ 4, "", "lama: rank 1: " .. folder .. "/none.safetensors: cannot be opened: No such file or directory\n" },
+      { result.status, result.stdout, result.stderr })
+    result = apart(damaged("header.safetensors", 0), model)
+    assert.equal(3, result.status)
+    assert.truthy(result.stderr:find("^lama: rank 0: ") and lines(result.stderr) == 1, result.stderr)
+    result = apart(model .. "/model.safetensors", damaged("other.safetensors", -2))
+    assert.same({ 3, "lama: rank 1 has other weights than rank 0\n" }, { result.status, result.stderr })
+    result = mpirun(2, { program, "generate", "--weight", model })
+    assert.equal(2, result.status)
+    assert.equal(1, lines(result.stderr), result.stderr)
+  end)
+
+  it("ends when a rank has no memory, or is killed, and writes nothing", function()
+    local limited = { "sh", "-c", '[ "$OMPI_COMM_WORLD_RANK" = 0 ] || ulimit -v 400000; exec "$@"', "sh", program,
+      "check", "--weights", model }
+    local result = mpirun(2, limited)
+    assert.truthy(result.status ~= 0, result.stdout)
+    local killed = { "sh", "-c", '[ "$OMPI_COMM_WORLD_RANK" = 0 ] || { sleep 2; kill -9 $$; } & exec "$@"', "sh",
+      program, "perplexity", "--weights", model, "--text-file", "/dev/zero" }
+    local started = os.time()
+    result = mpirun(2, killed)
+    assert.truthy(result.status ~= 0)
+    assert.truthy(os.time() - started < 20)
+  end)
+
+  it("is a Python module under mpi4py", function()
+    local path = folder .. "/ranks.py"
+    helper.write(path, ([[
+import sys; sys.path.append(%q)
+from mpi4py import MPI
+import lama, numpy
+def failure(make):
+    try: make()
+    except Exception as error: return "%%s: %%s" %% (type(error).__name__, error)
+said = [failure(lambda: lama.Model("/nowhere")), failure(lambda: lama.Model(%q, 7)),
+        failure(lambda: lama.Model(%q, MPI.COMM_SELF))]
+with lama.Model(%q, MPI.COMM_WORLD) as model:
+    outputs, lengths = model.forward_text(["Hello there", "How are you"])
+all = MPI.COMM_WORLD.gather(outputs["logits"].tobytes())
+if MPI.COMM_WORLD.Get_rank() == 0:
+    print("\n".join(said), outputs["logits"].shape, all[0] == all[1], sep="\n")
+]]):format(folder .. "/two", model, model, model))
+    local result = mpirun(2, { "/usr/bin/python3", path })
+    assert.same({ 0, "" }, { result.status, result.stderr })
+    assert.equal([[
+OSError: /nowhere: cannot be opened: No such file or directory
+TypeError: communicator: is int, but one of mpi4py is expected
+ValueError: the model lama is divided among 2 ranks, but 1 is started: mpirun -n 2
+(2, 64, 901)
+True
+]], (result.stdout:gsub("\r", "")))
+  end)
+end)
