@@ -2,6 +2,7 @@
 -- A target has the floats of a vector, its registers, forms for bf16 and int8 (kernels/forms.lua), and the rule that
 -- chooses tile parameters where nothing was measured. Further fields:
 --
+-- spare           registers that strips of f32 leave free where all rows are not one strip; nil: none
 -- cut_registers   registers that loading a part of a vector takes in addition
 -- has_tiles       true if AMX tiles multiply bf16 and int8 where they fit
 -- has_halves      true if an instruction of its own multiplies half a vector; it takes half the time on processors that
@@ -100,16 +101,14 @@ end
 
 local avx512 = {
   name = "avx512", machine = "x86_64", has_libxsmm = true,
-  vector = 16, has_halves = true, registers = 32, has_fma = true, cut_registers = 0,
+  vector = 16, has_halves = true, registers = 32, spare = 2, has_fma = true, cut_registers = 0,
   bf16 = "halves", bf16_rows = "f32", int8 = "signs",
   u8 = "halves",
   cflags = "-mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512",
   needs = { "avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl" },
   rule = rule { pad = 16 },
   deep = {
-    { rows = 1, open = true, narrow = true, use = { panel = 32, token_block = 128, fetch = 1 } },
-    { rows = 1, open = true, inputs = 512, use = { panel = 32, token_block = 256, fetch = 1 } },
-    { rows = 1, open = true, use = { panel = 32, token_block = 208, fetch = 1 } },
+    { rows = 1, open = true, use = { panel = 32, token_block = 128, fetch = 1 } },
     { rows = 160, narrow = true, use = { panel = 48, token_block = 128, fetch = 1 } },
     { rows = 129, inputs = 512, use = { panel = 48, token_block = 256, fetch = 1 } },
     { rows = 129, use = { panel = 48, token_block = 208, fetch = 1 } },

@@ -49,13 +49,17 @@ local function stream_of(kernel)
   }
 end
 
--- Returns the same for weights in scale blocks, in elements and inputs.
+-- True if each step of a product's strips prefetches some: of types other than f32.
+local function streams(kernel) return kernel.types.a ~= "f32" and not in_blocks(kernel) end
+
+-- Returns the same for f32, and for weights in scale blocks, in elements and inputs.
 local function ahead_of(kernel)
-  if not in_blocks(kernel) then return stream_of(kernel) end
+  if streams(kernel) then return stream_of(kernel) end
   local rows, type = {}, kernel.types.a
   for i, fetch in ipairs(kernel.fetch.by_strips) do
-    rows[i] = fetch and ("{ %d, %d, %d }"):format(types.elements(fetch.from, type), types.elements(fetch.each, type),
-      fetch.every) or ("{ 0, 0, %d }"):format(kernel.k)
+    rows[i] = fetch and ("{ %d, %d, %d, %d, %d }"):format(types.elements(fetch.from, type),
+      types.elements(fetch.each, type), fetch.pace, fetch.lines,
+      type == "f32" and types.elements(fetch.far or 0, type) or 0) or ("{ 0, 0, %d, 1, 0 }"):format(kernel.k)
   end
   return {
     ("static const attn2c_ahead by_strips[%d] = { %s };"):format(#rows, table.concat(rows, ", ")),
@@ -76,12 +80,13 @@ local function call_of(kernel, name, adds, a, b, group, number, after)
   local of_c = at(more.c or "c", { more.one_strip and "0" or ("row * %d"):format(kernel.ldc), group.offset })
   local size = k.k == "k" and "(int)k" or tostring(kernel.k)
   local fetch = ""
-  if kernel.fetch and kernel.fetch.by_strips and not in_blocks(kernel) then
+  if kernel.fetch and kernel.fetch.by_strips and streams(kernel) then
     fetch = (", (const char *)(%s) + ahead.from + (%s) * (size_t)ahead.each, ahead.far, ahead.step, %d"):format(a,
       number, lines_of(kernel))
   elseif kernel.fetch then
     fetch = kernel.fetch.near and (", %d"):format(kernel.fetch.near)
-      or (", %s + ahead.from + (%s) * ahead.each, ahead.every, %d"):format(a, number, kernel.fetch.lines)
+      or (", %s + ahead.from + (%s) * ahead.each, ahead.pace, ahead.lines%s"):format(a, number,
+        kernel.types.a == "f32" and ", ahead.far" or "")
   end
   return {
     ("%s(%s, %s, %s,"):format(name, at(a, { of_a }), at(b, { ("row * %d"):format(kernel.ldb) }), of_c),
@@ -205,7 +210,9 @@ end
 --- function; groups: of the outputs, if they are known. The symbols of the body are strips, row, i and rows.
 function open.body(kernel, lanes, adds, a, b, after, strip_name, groups)
   local k, most = operands.named(kernel), kernel.strips.strips[1].size
-  local lines = { ("const size_t strips = (n + %d) / %d;"):format(most - 1, most) }
+  local usual = kernel.strips.usual or most
+  local lines = { ("const size_t strips = %s(n + %d) / %d;"):format(
+    usual < most and ("n <= %d ? (n > 0) : "):format(most) or "", usual - 1, usual) }
   if k.m == "m" then lines[#lines + 1] = ("const size_t vectors = m / %d;"):format(lanes) end
   if kernel.fetch and kernel.fetch.by_strips then append(lines, ahead_of(kernel)) end
   local more = after or {}

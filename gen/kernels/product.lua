@@ -36,18 +36,24 @@ local function in_tiles(kernel) return forms.all[kernel.strips.form].in_tiles en
 
 local function shape_of(kernel, rows, group)
   if in_tiles(kernel) then
-    return { rows = rows.size, vectors = group.size, fetches = kernel.fetch ~= nil, form = kernel.strips.form,
-      types = kernel.types, step = kernel.strips.step, rest = kernel.k % kernel.strips.step > 0,
-      some = kernel.open ~= nil }
+    return { rows = rows.size, vectors = group.size, fetches = kernel.fetch and true or false,
+      form = kernel.strips.form, types = kernel.types, step = kernel.strips.step,
+      rest = kernel.k % kernel.strips.step > 0, some = kernel.open ~= nil }
   end
   if forms.all[kernel.strips.form].in_blocks then
-    return { rows = rows.size, vectors = group.size, fetches = kernel.fetch ~= nil, form = kernel.strips.form,
-      types = kernel.types }
+    return { rows = rows.size, vectors = group.size, fetches = kernel.fetch and true or false,
+      form = kernel.strips.form, types = kernel.types }
   end
   local inputs, is_open = types.group(kernel.types.a), operands.named(kernel).k == "k"
-  local near, streams = kernel.fetch and kernel.fetch.near ~= nil, kernel.fetch and kernel.fetch.by_strips ~= nil
+  local is_f32, fetch = inputs == 1, kernel.fetch or {}
+  local near = fetch.near ~= nil
+  local streams = fetch.by_strips ~= nil and not is_f32
+  local fetches = kernel.fetch and not near and not streams or false
+  if fetches and is_f32 then inputs = strip.EVERY end
+  local sums = rows.size * group.size
+  local used = 1 + sums + (kernel.strips.rows_held and rows.size or group.size)
   return { rows = rows.size, vectors = group.size, rows_held = kernel.strips.rows_held,
-    fetches = kernel.fetch ~= nil and not near and not streams, streams = streams, near = near,
+    fetches = fetches, streams = streams, near = near, copies = used <= kernel.strips.copied,
     form = kernel.strips.form, types = kernel.types,
     cut = is_open and inputs > 1 or not is_open and kernel.k % inputs > 0,
     some = is_open and inputs > 1, half = group.half }
@@ -254,8 +260,9 @@ function product.body(kernel, lanes, adds, a, b, after_strip)
       if fetch then
         local i, j = loops_of(rows, group)
         local step = types.elements(fetch.each, kernel.types.a)
-        ahead = (", %s, %d, %d"):format(address(a, types.elements(fetch.from, kernel.types.a)
-          + (calls + done) * step, i(each_row * step), j(step)), fetch.every, fetch.lines)
+        ahead = (", %s, %d, %d%s"):format(address(a, types.elements(fetch.from, kernel.types.a)
+          + (calls + done) * step, i(each_row * step), j(step)), fetch.pace, fetch.lines,
+          kernel.types.a == "f32" and ", 0" or "")
       end
       add_loop(of_rows, "j", group.count, call_of(name_of(kernel, rows, group), kernel, lanes, a, b, row,
         rows, group, ("%s, %s, %s%s"):format(adds, kernel.a_room and "ATTN2C_LANES" or group.lanes, group.lanes,

@@ -8,11 +8,15 @@ local strip = {}
 -- Maximum columns of a line of emitted C.
 local WIDTH = 116
 
+-- Steps between two requests of a strip of f32 that prefetches.
+strip.EVERY = 4
+
 --- Returns the name of a strip's function. shape: { rows, vectors, rows_held: whether the rows' inputs stay in
 --- registers while the vectors come one after the other, fetches: whether the strip prefetches weights, streams:
---- whether it does so in each step, near: whether it prefetches the rows of A that it reads soon, form: a name in
---- kernels/forms.lua, types: of its product, cut: whether its inputs may end within a group; some: whether only a call
---- knows if they do; half: whether half of its last vector is enough }.
+--- whether it does so in each step (types other than f32), near: whether it prefetches the rows of A that it reads
+--- soon, copies: whether a strip of f32 that prefetches has copies of its step, form: a name in kernels/forms.lua,
+--- types: of its product, cut: whether its inputs may end within a group, or within four steps if it is of f32 and
+--- prefetches; some: whether only a call knows if they do; half: whether half of its last vector is enough }.
 function strip.name(shape)
   return ("strip_%dx%d%s%s%s%s%s"):format(shape.rows, shape.vectors, forms.all[shape.form].label,
     shape.rows_held and "_held" or "", shape.half and "_half" or "",
@@ -145,18 +149,29 @@ end
 -- Writes a strip's loop over its inputs; each iteration takes a group.
 function Writer:loop()
   local shape, group = self.shape, self.group
-  local limit = shape.cut and "whole" or "k"
+  local is_cut = shape.cut and group > 1
+  local limit = is_cut and "whole" or "k"
   local more = shape.streams and ", ahead += step" or ""
   local function head(first, stop)
     return group == 1 and ("for (%s; i < %s; i++, a += lda, b++%s)"):format(first, stop, more)
       or ("for (%s; i < %s; i += %d, a += %d * lda, b += %d%s)"):format(first, stop, group, group, group, more)
   end
-  if shape.cut then self:add("const int whole = k - k %% %d;", group) end
-  if shape.fetches then
-    local ask = group == 1 and "attn2c_ask" or "attn2c_ask_bytes"
+  if is_cut then self:add("const int whole = k - k %% %d;", group) end
+  if shape.fetches and group == 1 then
+    self:block("for (int i = 0; i + 4 <= k; i += 4)", function()
+      self:add("attn2c_ask(ahead, lines);")
+      self:add("if (far > 0) attn2c_ask_far(ahead + far, lines);")
+      self:add("ahead += pace;")
+      self:add(shape.copies and "ATTN2C_FOUR_COPIES" or "ATTN2C_NO_COPIES")
+      self:block("for (int j = 0; j < 4; j++, a += lda, b++)", function() self:step(false) end)
+    end)
+    if shape.cut then
+      self:block("for (int i = k - k % 4; i < k; i++, a += lda, b++)", function() self:step(false) end)
+    end
+  elseif shape.fetches then
     self:add("for (int i = 0; i < %s;) {", limit)
     self:add("  const int stop = i + every < %s ? i + every : %s;", limit, limit)
-    self:add("  ahead = %s(ahead, lines);", ask)
+    self:add("  ahead = attn2c_ask_bytes(ahead, lines);")
     self.indent = "    "
     self:block(head("", "stop"), function() self:step(false) end)
     self.indent = "  "
@@ -171,7 +186,7 @@ function Writer:loop()
       self:step(false)
     end)
   end
-  if shape.cut then self:block(shape.some and "if (whole < k)" or "", function() self:step(true) end) end
+  if is_cut then self:block(shape.some and "if (whole < k)" or "", function() self:step(true) end) end
 end
 
 --- Returns a strip's function as C.
@@ -182,16 +197,20 @@ function strip.text(shape)
   self:add("/* %d rows by %d vectors of outputs%s%s%s%s. */", shape.rows, shape.vectors,
     shape.half and ", half of the last" or "",
     shape.rows_held and ", the rows in registers" or "",
-    shape.some and ", of any number of inputs" or shape.cut and (", of inputs that %d does not divide"):format(group)
+    shape.some and ", of any number of inputs" or shape.cut and (", of inputs that %d does not divide"):format(
+      group == 1 and 4 or group)
       or "",
     shape.streams and ", prefetching `lines` cache lines in each step, from `ahead` on"
-      or shape.fetches and (", prefetching `lines` cache lines from `ahead` every `every` inputs")
+      or shape.fetches and group == 1
+      and ", prefetching `lines` cache lines every four inputs, from `ahead` on, `pace` apart"
+      or shape.fetches and ", prefetching `lines` cache lines from `ahead` every `every` inputs"
       or shape.near and ", prefetching the rows of A that are `near` steps ahead" or "")
   self:add("ATTN2C_STRIP %s(const %s *a, const %s *b, %s *c, int k, ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc,",
     strip.name(shape), types.c(of.a), types.c(of.b), types.c(of.c))
   self:add("    int adds, int a_lanes, int c_lanes%s) {",
     shape.streams and ", const char *ahead, ptrdiff_t far, ptrdiff_t step, int lines"
-      or shape.fetches and (", const %s *ahead, int every, int lines"):format(group == 1 and "float" or "void")
+      or shape.fetches and (group == 1 and ", const float *ahead, int pace, int lines, ptrdiff_t far"
+        or ", const void *ahead, int every, int lines")
       or shape.near and ", int near" or "")
   self.indent = "  "
   for row = 0, shape.rows - 1 do

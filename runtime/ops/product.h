@@ -8,6 +8,9 @@
  * two. If the target has them, ATTN2C_HALF_FMADD(a, b, c) is the same for half vectors, and
  * ATTN2C_FROM_HALF(v) makes a vector of a half.
  *
+ * - ATTN2C_ADD_PRODUCT(c, a, b), for gcc: c = a*b + c in the register of c. With the builtin, gcc 12 puts
+ * sums of several copies of a step into other registers, and some into memory.
+ *
  * - ATTN2C_FIRST(count), ATTN2C_MASK_LOAD(x, mask) and ATTN2C_MASK_STORE(y, v, mask), if the target has them:
  * a mask of the first lanes, and reading and writing these lanes alone. */
 #ifndef ATTN2C_PRODUCT_H
@@ -29,10 +32,12 @@
  * out of the loop would take registers of the strip's sums. */
 #define ATTN2C_APART static __attribute__((noinline)) void
 
-/* How the strips of a product of any number of rows prefetch weights in scale blocks: elements after A where
- * the first begins, elements from strip to strip, and the inputs between two requests. */
+/* How the strips of a product of any number of rows prefetch: elements after A where the first begins,
+ * elements from strip to strip; in f32 the floats from request to request, else the inputs between two; the
+ * cache lines of a request; and in f32 the floats from these to those that come into the second-level cache,
+ * or 0. Of f32, and of weights in scale blocks. */
 typedef struct {
-  int from, each, every;
+  int from, each, pace, lines, far;
 } attn2c_ahead;
 
 /* The same for other weights, of which each step prefetches some: bytes after A where the first strip begins,
@@ -42,10 +47,24 @@ typedef struct {
   int from, each, step, far;
 } attn2c_stream;
 
+/* Before a loop of four steps: as four copies, or as a loop, where copies would take a register more. */
+#ifdef __clang__
+#define ATTN2C_FOUR_COPIES _Pragma("clang loop unroll_count(4)")
+#define ATTN2C_NO_COPIES   _Pragma("clang loop unroll(disable)")
+#else
+#define ATTN2C_FOUR_COPIES _Pragma("GCC unroll 4")
+#define ATTN2C_NO_COPIES   _Pragma("GCC unroll 1")
+#endif
+
 ATTN2C_INLINE attn2c_vector attn2c_zero(void) { return (attn2c_vector){0.0f}; }
 
 ATTN2C_INLINE attn2c_vector attn2c_multiply_add(attn2c_vector a, attn2c_vector b, attn2c_vector c) {
+#ifdef ATTN2C_ADD_PRODUCT
+  ATTN2C_ADD_PRODUCT(c, a, b);
+  return c;
+#else
   return (attn2c_vector)ATTN2C_FMADD(a, b, c);
+#endif
 }
 
 #ifdef ATTN2C_HALF_FMADD
@@ -86,11 +105,17 @@ ATTN2C_INLINE void attn2c_store_first(float *y, attn2c_vector v, int count) {
 }
 #endif
 
-/* Prefetches `lines` cache lines from x on and returns the address after them. It reads nothing: x may be any
- * address. */
+/* Prefetches `lines` cache lines, at least one, from x on and returns the address after them. It reads
+ * nothing: x may be any address. */
 ATTN2C_INLINE const float *attn2c_ask(const float *x, int lines) {
-  for (int i = 0; i < lines; i++) __builtin_prefetch(x + 16 * i, 0, 3);
+  __builtin_prefetch(x, 0, 3);
+  for (int i = 1; i < lines; i++) __builtin_prefetch(x + 16 * i, 0, 3);
   return x + 16 * lines;
+}
+
+/* Does the same into the second-level cache. */
+ATTN2C_INLINE void attn2c_ask_far(const float *x, int lines) {
+  for (int i = 0; i < lines; i++) __builtin_prefetch(x + 16 * i, 0, 2);
 }
 
 /* Prefetches `lines` cache lines from x on, and those `far` bytes after them into the second-level cache. */

@@ -17,6 +17,7 @@ typedef int attn2c_lanes __attribute__((vector_size(32)));
 #define ATTN2C_MASK_STORE(y, v, mask) _mm256_maskstore_ps(y, (__m256i)(mask), (__m256)(v))
 #else
 #define ATTN2C_FMADD(a, b, c)         __builtin_ia32_vfmaddps256(a, b, c)
+#define ATTN2C_ADD_PRODUCT(c, a, b)   __asm__("vfmadd231ps %2, %1, %0" : "+x"(c) : "x"(a), "x"(b))
 #define ATTN2C_MASK_LOAD(x, mask)     __builtin_ia32_maskloadps256((const attn2c_vector *)(x), mask)
 #define ATTN2C_MASK_STORE(y, v, mask) __builtin_ia32_maskstoreps256((attn2c_vector *)(y), mask, v)
 #endif

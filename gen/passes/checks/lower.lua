@@ -79,9 +79,12 @@ local function check_ahead(k, name)
       fetch.lines, fetch.apart)
     return
   end
-  local times = (k.k + fetch.every - 1) // fetch.every
+  local bytes, times = fetch.lines * LINE, (k.k + fetch.every - 1) // fetch.every
+  if k.types.a == "f32" then
+    bytes, times = math.min(bytes, types.bytes(fetch.pace, "f32")), k.k // fetch.every
+  end
   expect(fetch.every >= 1 and fetch.lines >= 1 and fetch.each % LINE == 0 and fetch.each * strips >= panel
-    and times * fetch.lines * LINE >= fetch.each, "lower",
+    and times * bytes >= fetch.each, "lower",
     "%s: a product of %d strips prefetches %d lines every %d inputs, %d bytes apart: not all of a panel", name, strips,
     fetch.lines, fetch.every, fetch.each)
 end

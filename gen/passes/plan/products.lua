@@ -34,7 +34,7 @@ end
 
 -- Returns how strips of an open product prefetch: for each number of strips as a product of so many rows does.
 local function ahead_by_strips(state, fusion, product)
-  local target, most = target_of(state), product.strips.strips[1].size
+  local target, most = target_of(state), product.strips.usual or product.strips.strips[1].size
   local list, lines = {}, 0
   local rows = math.min(product.n, product.strips.many_rows or product.n) -- from there on, one panel after the other
   for i = 1, (rows + most - 1) // most do

@@ -21,6 +21,10 @@ local PER_SUM, PER_STRIP = 2, 24
 -- Cost of each further kind of strip: nearly nothing, except code.
 local PER_KIND = 0.005
 
+-- On targets with `spare`: the factor of the cost of a strip of f32 that leaves fewer registers free, and the cost of
+-- reading a vector of A in a step.
+local FULL, PER_READ = 1.02, 0.2
+
 -- Loops of fewer steps may be unrolled; gcc 12 then takes a register more if the rows' floats stay in registers.
 local UNROLLED = 16
 
@@ -33,11 +37,21 @@ local function most_rows(vectors, free, form, steps)
   return rows, false
 end
 
-local function cost(vectors, rows, rows_held, steps, form)
+-- Returns the most registers of a strip whose steps have copies, between which it prefetches.
+local function copied_registers(target) return target.registers - (target.spare or 1) end
+
+-- Returns the registers that one of several strips should use at most, or nil.
+local function usual_registers(target, form)
+  return form.name == "f32" and target.spare and target.registers - target.spare or nil
+end
+
+-- usual: as above.
+local function cost(vectors, rows, rows_held, steps, form, usual)
   local parts, sums = #form.parts, vectors * rows
   local work = form.work * sums + form.a_work * vectors + form.b_work * rows + (sums < form.few and 1 or 0)
     + (rows_held and form.held_work or 0)
   local step = parts * math.max(work, vectors + rows, form.latency)
+  if usual then step = (step + PER_READ * vectors) * ((rows + 1) * vectors + 1 > usual and FULL or 1) end
   return step * steps + PER_SUM * sums + PER_STRIP
 end
 
@@ -100,9 +114,9 @@ end
 
 --- Returns the strips of a product of m outputs, n rows and k inputs, at most `most` rows each: { groups = { { count,
 --- size } } in vectors, strips = { { count, size } } in rows, rows_held, form: of kernels/forms.lua, half: whether
---- half of the last vector is enough, step: in tiles, the inputs of a step }. They are tiles if the target has them
---- and they fit, else the cheapest strips by the count above. is_cut: as above; product_types: of data/types.lua, by
---- default f32's.
+--- half of the last vector is enough, copied: the most registers of a strip with copies of its step, step: in tiles,
+--- the inputs of a step }. They are tiles if the target has them and they fit, else the cheapest strips by the count
+--- above. is_cut: as above; product_types: of data/types.lua, by default f32's.
 function registers.strips(m, n, k, target, most, is_cut, product_types)
   local best, least
   product_types = product_types or types.f32_product
@@ -114,6 +128,7 @@ function registers.strips(m, n, k, target, most, is_cut, product_types)
   end
   local total, rest = (m + target.vector - 1) // target.vector, m % target.vector
   local free, steps = registers.free(target, is_cut, form), (k + group - 1) // group
+  local usual = usual_registers(target, form)
   local half = target.has_halves and form.half and rest > 0 and rest <= target.vector // 2 or nil
   for vectors = 1, math.min(total, target.registers // 2) do
     local rows, rows_held = most_rows(vectors, free, form, steps)
@@ -121,12 +136,14 @@ function registers.strips(m, n, k, target, most, is_cut, product_types)
       local groups, strips, sum = shares(total, vectors), shares(n, r), 0
       for _, vectors_of in ipairs(groups) do
         for _, rows_of in ipairs(strips) do
-          sum = sum + vectors_of.count * rows_of.count * cost(vectors_of.size, rows_of.size, rows_held, steps, form)
+          sum = sum + vectors_of.count * rows_of.count
+            * cost(vectors_of.size, rows_of.size, rows_held, steps, form, r < n and usual or nil)
         end
       end
       sum = sum * (1 + PER_KIND * (#groups * #strips - 1))
       if not least or sum < least then
-        best, least = { groups = groups, strips = strips, rows_held = rows_held, form = form.name, half = half }, sum
+        best, least = { groups = groups, strips = strips, rows_held = rows_held, form = form.name, half = half,
+          copied = copied_registers(target) }, sum
       end
     end
   end
@@ -144,13 +161,14 @@ function registers.open_tiles(m, k, target, product_types)
 end
 
 --- Returns the strips of a product whose rows only a call knows, as above, with is_open: `strips` has one entry for
---- each number of rows that a strip may have. open_outputs: the outputs are open too, and at most m; `groups` then has
---- one entry for each number of vectors. They are chosen for many rows.
+--- each number of rows that a strip may have; usual: the most rows of one of several strips. open_outputs: the outputs
+--- are open too, and at most m; `groups` then has one entry for each number of vectors. They are chosen for many rows.
 function registers.open_strips(m, k, target, most, is_cut, product_types, open_outputs)
   local form, group = forms.of(product_types, target), types.group(product_types.a)
   if form.in_blocks then return strips_of_blocks(m, most, target, most, product_types, true) end
   local total, rest = (m + target.vector - 1) // target.vector, m % target.vector
   local free, steps = registers.free(target, is_cut, form), (k + group - 1) // group
+  local usual = usual_registers(target, form)
   local half = not open_outputs and target.has_halves and form.half and rest > 0 and rest <= target.vector // 2 or nil
   local best, least
   for vectors = 1, math.min(total, target.registers // 2) do
@@ -161,7 +179,9 @@ function registers.open_strips(m, k, target, most, is_cut, product_types, open_o
       sum = sum * (1 + PER_KIND * (#groups - 1))
       if not least or sum < least then
         best, least = { groups = open_outputs and each_size(vectors) or groups, strips = each_size(rows),
-          rows_held = false, form = form.name, half = half, is_open = true }, sum
+          usual = usual and math.max(1, math.min(rows, (usual - 1) // vectors - 1)) or rows,
+          rows_held = false, form = form.name, half = half, is_open = true,
+          copied = copied_registers(target) }, sum
       end
     end
   end

@@ -66,6 +66,8 @@ def arguments(models, cores):
                        "and not; the worst row first")
     parser.add_argument("--step", type=number(1, 256), default=1, help="of --lengths: every STEP-th length alone, for "
                         "a quick look (default 1)")
+    parser.add_argument("--sentences", type=number(32, 1000), default=1000, help="of --mixed: so many of the "
+                        "sentences, evenly, for a quick look (default 1000)")
     parser.add_argument("--threads", type=numbers(1, cores), default=[t for t in (1, 2) if t <= cores],
                         metavar="1,2", help="default: 1,2")
     parser.add_argument("--engines", type=words(["attn2c", *everyone]), metavar="A,B", help="peers, of " +
@@ -108,18 +110,24 @@ def run_program(program, log_name, *more):
     log = OUT / "logs" / f"{log_name}.txt"
     log.parent.mkdir(parents=True, exist_ok=True)
     with open(log, "w") as errors:
-        process = subprocess.Popen([sys.executable, str(HERE / program), *map(str, more)], cwd=ROOT,
-                                   stdout=subprocess.PIPE, stderr=errors, text=True)
-        try:
-            result, _ = process.communicate()
-        except BaseException:   # interrupted: the program takes its workers and files with it
-            process.terminate()
-            process.wait()
-            raise
-    if process.returncode:
+        status, result = run_until_end(program, more, errors)
+    if status:
         last = (log.read_text().strip().splitlines() or ["nothing said"])[-1]
-        return {"failed": {program.removesuffix(".py"): f"exit {process.returncode}: {last[:300]}"}, "rows": []}
+        return {"failed": {program.removesuffix(".py"): f"exit {status}: {last[:300]}"}, "rows": []}
     return json.loads(result)
+
+
+def run_until_end(program, more, errors):
+    """The exit status and the standard output of a program of this folder; its standard error goes to `errors`."""
+    process = subprocess.Popen([sys.executable, str(HERE / program), *map(str, more)], cwd=ROOT,
+                               stdout=subprocess.PIPE, stderr=errors, text=True)
+    try:
+        result, _ = process.communicate()
+    except BaseException:   # interrupted: the program takes its workers and files with it
+        process.terminate()
+        process.wait()
+        raise
+    return process.returncode, result
 
 
 def run_sweeps(models, chosen):
@@ -146,14 +154,26 @@ def run_sweeps(models, chosen):
 
 
 def run_mixed(chosen):
-    """Races sentences in batches. Returns the rows and the failures."""
+    """Races sentences in batches, with its progress on standard error. Returns the rows and the failures; those of the
+    rounds that ended, if the race is stopped."""
     rows, failures = [], []
+    OUT.mkdir(parents=True, exist_ok=True)
     for threads in chosen.threads:
-        result = run_program("mixed.py", report.named(chosen.precision, f"mixed_{threads}"), threads, "--engines",
-                             ",".join(chosen.engines), "--precision", chosen.precision, "--rounds",
-                             chosen.rounds or MIXED_ROUNDS)
+        with tempfile.TemporaryDirectory(dir=OUT) as folder:
+            path = Path(folder) / "result.json"
+            try:
+                status, _ = run_until_end("mixed.py", map(str, [threads, path, "--engines", ",".join(chosen.engines),
+                                          "--precision", chosen.precision, "--rounds", chosen.rounds or MIXED_ROUNDS,
+                                          "--sentences", chosen.sentences]), None)
+                stopped = {"race": f"mixed.py: exit {status}"} if status else {}
+            except SystemExit:
+                stopped = {"race": "stopped before its end"}
+            result = json.loads(path.read_text()) if path.exists() else {"rows": [], "failed": {}}
+        result["failed"].update(stopped)
         failures += [f"sentences, {threads} threads: {what}: {text}" for what, text in result["failed"].items()]
         rows += [worst.summarise(row["order"], threads, row) for row in result["rows"]]
+        if stopped:
+            break
     return rows, failures
 
 
@@ -164,7 +184,7 @@ def report_worst(chosen, rows, failures, seconds):
                           f"every length, {chosen.precision}", seconds))
     elif rows:
         print(worst.write("mixed", chosen.precision, rows, failures, contest.LEAST_RATIO, "order",
-                          f"1,000 sentences in batches of 32, {chosen.precision}", seconds))
+                          f"{chosen.sentences:,} sentences in batches of 32, {chosen.precision}", seconds))
 
 
 def run_contests(models, chosen, cores):

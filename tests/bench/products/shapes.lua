@@ -64,7 +64,7 @@ local function product_of(target, of, shape, width, m, rows, choice, ldb, ldc, i
   end
   p.strips = registers.open_tiles(m, p.k, targets.by_name[target], of)
     or registers.open_strips(m, p.k, targets.by_name[target], choice.call_rows or 4096, false, of, false)
-  local most, list, lines = p.strips.strips[1].size, {}, 0
+  local most, list, lines = p.strips.usual or p.strips.strips[1].size, {}, 0
   for i = 1, (choice.token_block + most - 1) // most do
     list[i] = ahead(p, { groups = p.strips.groups, strips = { { count = i, size = most } },
       step = p.strips.step }, choice, lanes)
@@ -93,11 +93,11 @@ function shapes.calls(target, word, shape, choice, is_open)
         or product_of(target, of, shape, width, outputs[i], is_open and choice.token_block or block.count, choice, ldb,
           ldc, is_open)
       local p = panel.product[key]
-      local strips = p.strips.strips[1].size
+      local strips = p.strips.usual or p.strips.strips[1].size
       local fetch = p.fetch and p.fetch.by_strips and p.fetch.by_strips[(block.count + strips - 1) // strips]
         or not (p.fetch and p.fetch.by_strips) and p.fetch
       parts[#parts + 1] = ("%d %d %s"):format(width, block.count,
-        fetch and ("%d %d %d %d"):format(fetch.from, fetch.each, fetch.every, fetch.lines) or "")
+        fetch and ("%d %d %d %d"):format(fetch.from, fetch.each, fetch.pace or fetch.every, fetch.lines) or "")
     end
     calls.panels[i] = panel
     at = at + types.elements(types.panel_bytes(shape.inputs, types.whole_lines(width, "f32"), of.a), of.a)

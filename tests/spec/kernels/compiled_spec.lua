@@ -129,10 +129,10 @@ describe("products in C", function()
         if label then at[label] = i end
         local target = line:match("^%s+j%l+%s+(%.L%d+)")
         if target and at[target] and (not first or at[target] > first) then -- none that ended inside
-          first = i
           local body = table.concat(lines, "\n", at[target], i)
           if body:find("%svfmadd%d+ps%s") or body:find("%svdpbf16ps%s") or body:find("%svpdpbusd%s")
             or body:find("%svpmaddwd%s") then
+            first = i
             visit(name, body, body:find("(%rsp", 1, true) or frame and body:find("(%rbp", 1, true))
           end
         end

@@ -21,7 +21,7 @@ local function kernel_of(target, m, n, k, more)
 end
 
 -- The calls of strips in a body: { rows, vectors, suffix, a, b, c, k, lda, ldb, ldc, adds, a_lanes, c_lanes, ahead,
--- every, lines }; offsets in floats.
+-- every: of f32 the floats from request to request, lines }; offsets in floats.
 local function calls_of(kernel, lanes)
   local text = table.concat(product.body(kernel, lanes, 1, "a", "b"), "\n"):gsub(
     "for %(int (%a) = 0; %a < (%d+); %a%+%+%) {", "for %1 = 0, %2 - 1 do"):gsub("}", "end"):gsub(";", "")
@@ -99,8 +99,20 @@ describe("the body of a product", function()
     end
   end)
 
+  it("of open rows in f32 gives a strip what its number of strips asks for", function()
+    local list = { { from = 3072, each = 8192, every = 4, pace = 128, lines = 8, far = 3072 }, false,
+      { from = 8192, each = 2752, every = 4, pace = 43, lines = 3 } }
+    local kernel = { m = 32, n = 64, k = 64, lda = 32, ldb = 64, ldc = 32, beta = 0, types = types.f32_product,
+      open = "n", a_room = true, fetch = { by_strips = list, lines = 8 },
+      strips = registers.open_strips(32, 64, targets.by_name.avx512, 4096, false, types.f32_product, false) }
+    local body = table.concat(product.body(kernel, 16, "0", "a", "b"), "\n")
+    assert.truthy(body:find("{ { 768, 2048, 128, 8, 768 }, { 0, 0, 64, 1, 0 }, { 2048, 688, 43, 3, 0 } }", 1, true))
+    assert.truthy(body:find("a + ahead.from + (i) * ahead.each, ahead.pace, ahead.lines, ahead.far);", 1, true))
+    assert.truthy(body:find("const size_t strips = n <= 14 ? (n > 0) : (n + 12) / 13;", 1, true))
+  end)
+
   it("of open rows asks in each step, so that its strips leave out no line of the panel", function()
-    for form, of in pairs { f32 = "f32", bf16_halves = "bf16" } do
+    for form, of in pairs { bf16_halves = "bf16" } do
       for _, k in ipairs { 5, 64, 577, 768 } do
         local list = {}
         for i = 1, 15 do
@@ -109,7 +121,7 @@ describe("the body of a product", function()
         end
         local kernel = { m = 32, n = 64, k = k, lda = 32, ldb = k, ldc = 32, beta = 0, types = types.product(of),
           open = "n", a_room = true, fetch = { by_strips = list, lines = 2 },
-          strips = { groups = { { count = 1, size = 2 } }, form = form, is_open = true,
+          strips = { groups = { { count = 1, size = 2 } }, form = form, is_open = true, copied = 0,
             strips = { { count = 1, size = 2 }, { count = 1, size = 1 } } } }
         local body = table.concat(product.body(kernel, 16, "0", "a", "b"), "\n")
         local lines, number = tonumber(body:match("ahead%.far, ahead%.step, (%d+)%);")), 0
@@ -130,12 +142,14 @@ describe("the body of a product", function()
       each_product({ fetch = { fetch = fetch, stream = 4096 } }, function(kernel, target)
         local calls, asked, panel = calls_of(kernel, target.vector), {}, kernel.k * kernel.lda // 16
         local first = #calls > 1 and fetch * panel or 4096 // 64
+        assert.equal(kernel.k < 4, kernel.fetch == nil)
+        if not kernel.fetch then return end
         for number, call in ipairs(calls) do
           assert.equal(0, call.ahead % 16)
           assert.equal(16 * first + (number - 1) * kernel.fetch.each // 4, call.ahead)
-          local line = call.ahead // 16
-          for _ = 1, kernel.k, call.every do
-            for _ = 1, call.lines do asked[line], line = true, line + 1 end
+          for request = 0, kernel.k // 4 - 1 do
+            local line = (call.ahead + request * call.every) // 16
+            for i = line, line + call.lines - 1 do asked[i] = true end
           end
         end
         for line = first, first + panel - 1 do assert.is_true(asked[line], ("line %d"):format(line - first)) end
@@ -146,11 +160,11 @@ describe("the body of a product", function()
   it("says only what it needs", function()
     local target = targets.by_name.avx512
     local strips = { groups = { { count = 1, size = 3 } }, strips = { { count = 1, size = 8 } }, rows_held = false,
-      form = "f32" }
+      form = "f32", copied = 0 }
     assert.same({ "strip_8x3(a, b, c,", "  64, 48, 64, 96, 0, ATTN2C_LANES, 16);" }, product.body(
       kernel_of(target, 48, 8, 64, { ldb = 64, ldc = 96, strips = strips }), 16, 0, "a", "b"))
     strips = { groups = { { count = 2, size = 2 } }, strips = { { count = 2, size = 5 }, { count = 1, size = 4 } },
-      rows_held = false, form = "f32" }
+      rows_held = false, form = "f32", copied = 0 }
     assert.same({
       "for (int i = 0; i < 2; i++) {",
       "  strip_5x2(x, y + i * 320, c + i * 480,", "    64, 64, 64, 96, adds, 16, 16);",

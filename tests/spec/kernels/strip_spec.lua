@@ -96,13 +96,32 @@ describe("a strip", function()
     end)
   end)
 
-  it("prefetches weights before every `every` inputs, where it is told to", function()
+  it("of f32 prefetches weights before every four inputs, where it is told to, with copies if it may", function()
     for _, each in ipairs(SHAPES) do
       local text = strip.text(each)
-      assert.equal(each.fetches and 1 or 0, count(text, "ahead = attn2c_ask%(ahead, lines%);"))
-      assert.equal(each.fetches and 1 or 0, count(text, "i %+ every < k %? i %+ every : k"))
-      assert.equal(each.fetches and 1 or 0, count(text, ", const float %*ahead, int every, int lines%) {"))
+      assert.equal(each.fetches and 1 or 0, count(text, "attn2c_ask%(ahead, lines%);"))
+      assert.equal(each.fetches and 1 or 0, count(text, "lines%);\n +ahead %+= pace;"))
+      assert.equal(each.fetches and 1 or 0, count(text, "for %(int i = 0; i %+ 4 <= k; i %+= 4%)"))
+      local asks = ", const float %*ahead, int pace, int lines, ptrdiff_t far%) {"
+      assert.equal(each.fetches and 1 or 0, count(text, asks))
+      assert.equal(each.fetches and 1 or 0, count(text, "if %(far > 0%) attn2c_ask_far%(ahead %+ far, lines%);"))
+      assert.equal(each.fetches and 1 or 0, count(text, "ATTN2C_NO_COPIES"))
+      local copied = strip.text(setmetatable({ copies = true }, { __index = each }))
+      assert.equal(each.fetches and 1 or 0, count(copied, "ATTN2C_FOUR_COPIES"))
     end
+    local rest = shape(3, 2, false, true)
+    rest.cut = true
+    assert.equal("strip_3x2_cut_ahead", strip.name(rest))
+    assert.equal(1, count(strip.text(rest), "for %(int i = k %- k %% 4; i < k; i%+%+, a %+= lda, b%+%+%) {"))
+  end)
+
+  it("of other types prefetches before every `every` inputs", function()
+    local typed = shape(3, 2, false, true)
+    typed.form, typed.types = "int8_quads", types.product("i8")
+    local text = strip.text(typed)
+    assert.equal(1, count(text, "ahead = attn2c_ask_bytes%(ahead, lines%);"))
+    assert.equal(1, count(text, "i %+ every < k %? i %+ every : k"))
+    assert.equal(1, count(text, ", const void %*ahead, int every, int lines%) {"))
   end)
 
   it("prefetches weights in each step, where it is told to", function()

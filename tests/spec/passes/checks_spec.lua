@@ -236,6 +236,7 @@ describe("the checker after lower, of products,", function()
     assert.matches("704 bytes apart: not all of a panel", ahead { each = 704 })
     assert.matches("every 19 inputs, 768 bytes apart: not all of a panel", ahead { every = 19 })
     assert.matches("prefetches 1 lines every 4 inputs, 768 bytes apart: not all of a panel", ahead { lines = 1 })
+    assert.matches("every 4 inputs, 768 bytes apart: not all of a panel", ahead { pace = 4 })
   end)
 end)
 
