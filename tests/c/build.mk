@@ -12,7 +12,7 @@ comma   := ,
 wraps   := $(foreach name,$(wrapped),-Wl$(comma)--wrap=$(name))
 
 runtime  := $(filter-out runtime/program/main.c runtime/tools/%.c runtime/model/kernels_%.c runtime/ranks/%.c \
-  runtime/program/ranks_%.c,$(wildcard runtime/*/*.c))
+  runtime/model/ranks_%.c runtime/program/ranks_%.c,$(wildcard runtime/*/*.c))
 headers  := $(wildcard runtime/*/*.h tests/c/*.h)
 vpath %.c $(sort $(dir $(runtime)))
 helpers  := faults scratch fake_model golden_text
