@@ -109,7 +109,7 @@ bench: packages ## time the models of the README against the roof of this machin
 	@bash tests/bench/models.sh
 	@bash tests/bench/options.sh
 
-bench-peers: packages ## race ONNX Runtime, OpenVINO and PyTorch (ISA=avx2: OpenVINO alone; RACE="--precision int8", --lengths, --mixed; --generate: llama.cpp; installs them under out/)
+bench-peers: packages ## race ONNX Runtime, OpenVINO and PyTorch (ISA=avx2: OpenVINO alone; RACE="--precision int8", --lengths, --mixed; --families; --generate: llama.cpp; installs them under out/)
 	@ISA=$(ISA) bash tests/bench/peers/run.sh $(RACE)
 
 bench-load: packages ## time two threads against one, on a quiet machine and beside six busy processes

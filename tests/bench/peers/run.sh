@@ -2,7 +2,7 @@
 # Times attn2c against ONNX Runtime, OpenVINO, PyTorch and sentence-transformers: makes the virtual environment
 # out/peers-venv once, with pinned packages from PyPI, then hands its arguments to race.py (run.sh --help lists them).
 # With --generate first, the same for llama.cpp in out/generate-venv and generate.py; llama.cpp is compiled for this
-# machine, which takes some 15 minutes on two cores.
+# machine, which takes some 15 minutes on two cores. With --families first, whole models of transformers (families.py).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
@@ -29,4 +29,9 @@ if [ "${1:-}" = --generate ]; then
   exec "$root/out/generate-venv/bin/python" "$here/generate.py" "$@"
 fi
 install "$root/out/peers-venv" "$here/requirements.txt" torch==2.15.0
-exec "$root/out/peers-venv/bin/python" "$here/race.py" "$@"
+program=race.py
+if [ "${1:-}" = --families ]; then
+  shift
+  program=families.py
+fi
+exec "$root/out/peers-venv/bin/python" "$here/$program" "$@"
