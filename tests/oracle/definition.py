@@ -43,7 +43,8 @@ OF_STACK = {"seq", "d_model", "heads", "kv_heads", "head_dim", "layers", "d_ff",
             "rope_style", "rope_dim", "t5_buckets", "t5_distance", "position_terms", "position_buckets",
             "position_distance", "position_norm", "position_projections"}
 DEFAULT_NAMES = {"hidden": "hidden", "norm": "hidden", "pool": "pooled", "linear": "logits",
-                 "vocabulary": "logits", "normalise": "embedding", "argmax": "label",
+                 "vocabulary": "logits", "normalise": "embedding", "argmax": "label", "attend": "pooled",
+                 "similarity": "similarity",
                  "softmax": "probabilities", "log_softmax": "log_probabilities", "topk": "top"}
 
 
@@ -513,11 +514,24 @@ class Stack:
             y = y + self.branch(path + ".norm2", x, lambda z: self.feed_forward(path + ".ff", z), first)
         return x + y if self.d.get("residual", True) else y
 
+    def convolution(self, x, y):
+        """The norm of y plus a convolution of x along the rows of each sequence, beyond whose ends there are zeros."""
+        kernel, width = self.d["conv_kernel"], self.d["d_model"]
+        weight = self.given.weight(self.prefix + "conv.weight", width, width, kernel, deviation=(width * kernel) ** -0.5)
+        z = np.zeros_like(x) + self.given.weight(self.prefix + "conv.bias", width, deviation=0.3)
+        for b in range(self.batch):
+            rows = self.masks["lengths"][b] if "lengths" in self.masks else x.shape[1]
+            for row in range(x.shape[1]):
+                for k in range(kernel):
+                    if 0 <= row + k - kernel // 2 < rows:
+                        z[b, row] += weight[:, :, k] @ x[b, row + k - kernel // 2]
+        return self.norm(self.prefix + "conv_norm", ACTIVATIONS[self.d.get("conv_activation", "tanh")](z) + y)
+
     def run(self):
         self.read_inputs()
         x = self.states
         for layer in range(self.d["layers"]):
-            path = f"{self.prefix}l{layer}"
+            path, before = f"{self.prefix}l{layer}", x
             if self.d.get("parallel", "none") != "none":
                 x = self.parallel(layer, path, x)
                 continue
@@ -526,6 +540,8 @@ class Stack:
                 x = self.sublayer(path + ".norm_cross", x, lambda y: self.cross_attention(layer, path + ".cross", y))
             if self.d.get("d_ff") != 0:
                 x = self.sublayer(path + ".norm2", x, lambda y: self.feed_forward(path + ".ff", y))
+            if layer == 0 and "conv_kernel" in self.d:
+                x = self.convolution(before, x)
         return self.norm(self.prefix + "final_norm", x) if self.d.get("final_norm") else x
 
     # After the layers.
@@ -547,11 +563,25 @@ class Stack:
                 "root": lambda y, p: y.sum(0) / np.sqrt(len(y)), "weighted": lambda y, p: p @ y / p.sum()}
         if over == "first":
             return x[:, 0]
+        if over == "patches":
+            return x[:, 1 if self.d["input"].get("class_token", True) else 0:].mean(1)
         return np.stack([pick[over](x[b, kept[b]], place[kept[b]]) if x[b, kept[b]].size else np.zeros(x.shape[-1])
                          for b in range(self.batch)])
 
+    def attend(self, path, x):
+        """What a learned query takes of all rows, and the feed-forward of its norm."""
+        self.memory, self.memory_masks = x, {}
+        probe = self.given.weight(path + ".probe.weight", 1, self.d["d_model"])
+        y = self.cross_attention(-1, path + ".cross", np.broadcast_to(probe, (self.batch, *probe.shape)))
+        return (y + self.feed_forward(path + ".ff", self.norm(path + ".norm", y)))[:, 0]
+
     def stage(self, number, stage, x):
         kind, path = stage["stage"], f"output.{number}"
+        if kind == "attend":
+            return self.attend(path + ".attend", x)
+        if kind == "similarity":
+            numbers = self.given.weight(path + ".similarity.weight", 1, 2 if stage.get("bias") else 1)
+            return np.repeat(numbers, self.batch, 0)
         if kind == "norm":
             return self.norm(path + ".norm", x, stage.get("eps"), stage.get("kind"))
         if kind == "pool":

@@ -234,6 +234,23 @@ def all_pairs():
                 yield (a, level_a), (b, level_b)
 
 
+# Options that few models have, beside the first level of each option above, by the name of a case: levels, and keys.
+FIXED = {
+    "convolution": ({"input": "tokens", "layers": "two"}, {"mask": ["padding"], "conv_kernel": 3}),
+    "convolution_wide": ({"groups": "together"}, {"conv_kernel": 5, "conv_activation": "relu", "norm": "pre"}),
+    "attend": ({"input": "image", "groups": "together"}, {"output": [stage("attend"), stage("similarity", bias=True)]}),
+    "attend_gated": ({"input": "gray", "layers": "two"}, {"gated": True, "norm_kind": "rms", "output": [
+        stage("attend", name="embedding"), stage("similarity")]}),
+    "patches": ({"input": "image"}, {"output": [stage("pool", over=["first", "patches"]), stage("linear", to=4)]}),
+    "patches_alone": ({"input": "gray"}, {"output": [stage("pool", over="patches")]}),
+}
+
+
+def fixed(name):
+    """The levels of such a case."""
+    return {**{option: next(iter(levels)) for option, levels in OPTIONS.items()}, **FIXED[name][0]}
+
+
 def sizes(rng, chosen):
     """Small odd sizes that fit the chosen levels."""
     d = {"layers": OPTIONS["layers"][chosen["layers"]]["layers"], "heads": OPTIONS["heads"][chosen["heads"]]["heads"]}
@@ -257,10 +274,12 @@ def description(name, chosen, rng):
     """The description of a choice, its keys in an order that reads well."""
     size = sizes(rng, chosen)
     d = {"name": name, "seq": size["seq"], "d_model": size["d_model"]}
+    more = FIXED.get(name, ((), {}))[1]
     for option, levels in OPTIONS.items():
         for key, value in levels[chosen[option]].items():
             value = value(size) if callable(value) else value
             d[key] = d[key] + value if key == "mask" and key in d else value
+    d.update(more)
     plan = dict(d.pop("plan", {}))
     if "group" in d:
         plan["group_tokens"] = d.pop("group") * d["seq"]

@@ -20,7 +20,7 @@ from anchor import difference
 from cover import any_of, covering
 from definition import evaluate
 from given import Drawn, Moved, pack, unpack
-from options import OPTIONS, description
+from options import FIXED, OPTIONS, description, fixed
 
 CASES = Path(__file__).resolve().parent / "cases"
 SEED = 7
@@ -111,10 +111,12 @@ def main():
             return 0
     cases = {f"{prefix}{number:03}.safetensors": make(f"{prefix}{number:03}", chosen, seed)
              for number, chosen in enumerate(choices, 1)}
+    if not options.draw:
+        cases.update((f"{name}.safetensors", make(name, fixed(name), seed)) for name in FIXED)
     if options.check:
         return 1 if check(cases) else 0
     folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob(prefix + "*.safetensors"):
+    for old in folder.glob("*.safetensors"):
         old.unlink()
     for name, case in cases.items():
         (folder / name).write_bytes(pack(*case))
