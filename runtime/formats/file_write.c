@@ -13,14 +13,21 @@ static int write_parts(int descriptor, const attn2c_file_part *parts, int count)
   return 0;
 }
 
-/* Writes a stream from its current position: nothing before it changes, and no file is created. */
-static int write_straight(const char *path, const attn2c_place *place, const attn2c_file_part *parts,
-                          int count, attn2c_message *message) {
+int attn2c_stream_open(const char *path, const attn2c_place *place, int *descriptor,
+                       attn2c_message *message) {
   const int held = place->descriptor;
   if (place->kind == ATTN2C_PLACE_OTHER) return attn2c_say_unwritten(path, EINVAL, message);
-  int descriptor =
+  *descriptor =
       held >= 0 ? fcntl(held, F_DUPFD_CLOEXEC, 0) : open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
-  if (descriptor < 0) return attn2c_say_unwritten(path, errno, message);
+  return *descriptor < 0 ? attn2c_say_unwritten(path, errno, message) : ATTN2C_OK;
+}
+
+/* Writes a stream from its current position. */
+static int write_straight(const char *path, const attn2c_place *place, const attn2c_file_part *parts,
+                          int count, attn2c_message *message) {
+  int descriptor;
+  const int status = attn2c_stream_open(path, place, &descriptor, message);
+  if (status) return status;
   int error = write_parts(descriptor, parts, count) == 0 ? 0 : errno;
   if (attn2c_close_checked(descriptor) != 0 && error == 0) error = errno;
   return error ? attn2c_say_unwritten(path, error, message) : ATTN2C_OK;

@@ -23,6 +23,9 @@ int attn2c_new_file_put(attn2c_new_file *file, int64_t offset, const void *bytes
  * replaces. Otherwise drops it. Returns `status`, or ATTN2C_IO. */
 int attn2c_new_file_end(attn2c_new_file *file, int status, attn2c_message *message);
 
+/* Opens a stream at its current position: nothing before it changes, and no file is created. place: as
+ * attn2c_new_file_begin found it. Returns ATTN2C_OK or _IO. */
+int attn2c_stream_open(const char *path, const attn2c_place *place, int *descriptor, attn2c_message *message);
 /* Writes all bytes to a descriptor, after signals and short transfers too; returns 0, or -1 with errno. */
 int attn2c_write_whole(int descriptor, const void *bytes, size_t size);
 /* Says that a file cannot be written; returns ATTN2C_IO. */

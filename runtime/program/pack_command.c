@@ -2,15 +2,20 @@
  * one machine for another. */
 #include "program/pack_command.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/checksum.h"
 #include "base/processor.h"
+#include "formats/new_file.h"
 #include "formats/place.h"
 #include "model/load.h"
 #include "model/team.h"
 #include "program/inputs.h"
 #include "program/weights_place.h"
+#include "weights/packed_header.h"
 
 static int verify_file(const attn2c_descriptor *model, const char *path, FILE *out, attn2c_message *message) {
   attn2c_packed *packed;
@@ -33,8 +38,84 @@ static int verify_file(const attn2c_descriptor *model, const char *path, FILE *o
   return status;
 }
 
+/* Packed weights as a stream: summed up if descriptor is -1, else written. Weights come in the order of their
+ * places, except for scales, which may come earlier and are held until their place. */
+typedef struct {
+  attn2c_checksum_parts sum;
+  const char *path;
+  int descriptor;
+  int64_t done; /* floats */
+  float *held;  /* NULL: none */
+  int64_t held_offset, held_count;
+} weight_stream;
+
+static int append(weight_stream *to, const float *floats, int64_t count, attn2c_message *message) {
+  const size_t size = (size_t)count * sizeof *floats;
+  to->done += count;
+  if (to->descriptor < 0) {
+    attn2c_checksum_add(&to->sum, floats, size);
+    return ATTN2C_OK;
+  }
+  return attn2c_write_whole(to->descriptor, floats, size) == 0
+             ? ATTN2C_OK
+             : attn2c_say_unwritten(to->path, errno, message);
+}
+
+/* Returns ATTN2C_USAGE if the weights come in an order that cannot be streamed. */
+static int put_next(void *context, int64_t offset, const float *floats, int64_t count,
+                    attn2c_message *message) {
+  weight_stream *to = context;
+  if (offset > to->done && !to->held) {
+    to->held = malloc((size_t)count * sizeof *floats);
+    if (!to->held) {
+      attn2c_say(message, "pack: no memory for %" PRId64 " scales", count);
+      return ATTN2C_MEMORY;
+    }
+    memcpy(to->held, floats, (size_t)count * sizeof *floats);
+    to->held_offset = offset, to->held_count = count;
+    return ATTN2C_OK;
+  }
+  if (offset != to->done) return ATTN2C_USAGE;
+  int status = append(to, floats, count, message);
+  if (status || !to->held || to->held_offset != to->done) return status;
+  status = append(to, to->held, to->held_count, message);
+  free(to->held);
+  to->held = NULL;
+  return status;
+}
+
+/* Packs the weights one after the other. */
+static int stream_weights(const attn2c_descriptor *model, attn2c_source *source, weight_stream *to,
+                          attn2c_message *message) {
+  int status = attn2c_load_each(model, source, attn2c_processors(), put_next, to, message);
+  if (status == ATTN2C_OK && to->done != model->weight_floats) status = ATTN2C_USAGE;
+  free(to->held);
+  to->held = NULL;
+  return status;
+}
+
+/* Packs the weights twice, as the header is before them and has their checksum. So memory is needed for one
+ * alone. Returns ATTN2C_USAGE if that is not possible; nothing is written then. */
+static int pack_twice(const attn2c_descriptor *model, attn2c_source *source, const char *path,
+                      const attn2c_place *place, attn2c_message *message) {
+  unsigned char header[ATTN2C_PACKED_HEADER];
+  weight_stream first = {.sum = attn2c_checksum_begin(0), .path = path, .descriptor = -1},
+                to = {.path = path};
+  int status = stream_weights(model, source, &first, message);
+  if (status) return status;
+  attn2c_packed_header_make(model, attn2c_checksum_end(&first.sum), header);
+  status = attn2c_stream_open(path, place, &to.descriptor, message);
+  if (status) return status;
+  if (attn2c_write_whole(to.descriptor, header, sizeof header) != 0)
+    status = attn2c_say_unwritten(path, errno, message);
+  if (!status) status = stream_weights(model, source, &to, message);
+  if (attn2c_close_checked(to.descriptor) != 0 && !status)
+    status = attn2c_say_unwritten(path, errno, message);
+  return status;
+}
+
 /* Packs all weights in memory, and writes them to a stream. */
-static int pack_to_stream(const attn2c_descriptor *model, attn2c_source *source, const char *path,
+static int pack_in_memory(const attn2c_descriptor *model, attn2c_source *source, const char *path,
                           attn2c_message *message) {
   float *block = attn2c_reserve((size_t)model->weight_floats * sizeof(float));
   if (block == NULL) {
@@ -59,7 +140,10 @@ static int pack_source(const attn2c_descriptor *model, attn2c_source *source, co
     return attn2c_packed_write(path, model, attn2c_packed_block(packed), message);
   attn2c_new_file file;
   status = attn2c_packed_begin(path, model, &file, message);
-  if (status == ATTN2C_USAGE) return pack_to_stream(model, source, path, message);
+  if (status == ATTN2C_USAGE) {
+    status = pack_twice(model, source, path, &file.place, message);
+    return status == ATTN2C_USAGE ? pack_in_memory(model, source, path, message) : status;
+  }
   if (status != ATTN2C_OK) return status;
   status = attn2c_load_each(model, source, attn2c_processors(), attn2c_packed_put, &file, message);
   return attn2c_packed_end(model, &file, status, message);

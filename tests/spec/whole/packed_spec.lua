@@ -77,6 +77,17 @@ describe("a packed file", function()
     assert.equal(text, read("from_packed.weights"))
   end)
 
+  it("has the same bytes in a pipe, with memory for one weight", function()
+    runs(attn2c("build", "tiny.lua", "precision=int8", "target=generic", "name=narrow", "-o",
+      "narrow"))
+    for program, weights in pairs { ["tiny/tiny"] = "tiny.st", ["narrow/narrow"] = "narrow.st" } do
+      runs { program, "pack", "--weights", weights, "-o", "file.weights" }
+      helper.succeeds(("%s pack --weights %s -o /dev/stdout | cat >piped.weights"):format(program, weights), here)
+      assert.equal(read("file.weights"), read("piped.weights"))
+    end
+    fails({ "tiny/tiny", "pack", "--weights", "tiny.st", "-o", "/dev/full" }, 4, { "/dev/full: cannot be written" })
+  end)
+
   it("gives the bits that the checkpoint gives, and passes the checks", function()
     assert.equal(expected, answer("tiny/tiny", "tiny.weights"))
     for _, more in ipairs { {}, { "--nan" } } do
