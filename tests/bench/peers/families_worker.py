@@ -5,6 +5,7 @@
 answers with lines of JSON: first, without being asked, how far its output is from the expected one; to each line of
 standard input the milliseconds of one call. Inputs stay where they are between calls."""
 import importlib.util
+import inspect
 import sys
 import time
 from pathlib import Path
@@ -23,6 +24,8 @@ def open_attn2c(folder, threads, weights, built):
     model = module.Model(weights)
     ids = np.load(folder / "ids.npy").astype(np.int32)
     inputs = {"input_ids": ids, "lengths": np.array([ids.shape[1]], np.int32)}
+    if "token_type_ids" in inspect.signature(model.forward).parameters:
+        inputs["token_type_ids"] = np.zeros_like(ids)
     return lambda: model.forward(**inputs)["last_hidden_state"]
 
 
