@@ -24,7 +24,7 @@ end
 --- Returns the name of a strip's function. shape: { types }.
 function scaled_tiles.name(shape) return ("strip_%dx1_%s_tiles"):format(scaled_tiles.ROWS, shape.types.a) end
 
--- A unit is a part of a block that has a scale: one or two a block. Those of a pair are numbered from 0. Two tiles take
+-- A unit is a part of a block that has a scale: one or two a block. A pair numbers its units from 0. Two tiles take
 -- turns.
 local function place_of(unit, scales) return unit // scales, unit % scales, unit % 2 end
 

@@ -35,7 +35,7 @@
 /* How the strips of a product of any number of rows prefetch: elements after A where the first begins,
  * elements from strip to strip; in f32 the floats from request to request, else the inputs between two; the
  * cache lines of a request; and in f32 the floats from these to those that come into the second-level cache,
- * or 0. Of f32, and of weights in scale blocks. */
+ * or 0. It is for products of f32, and of weights in scale blocks. */
 typedef struct {
   int from, each, pace, lines, far;
 } attn2c_ahead;
