@@ -15,6 +15,8 @@ def build(model, threads):
     name = model.built_name(threads)
     target = [f"target={ISA}"] if ISA else []
     precision = [f"precision={model.precision}"] if model.precision != "f32" else []
+    if model.precision == "int8" and os.environ.get("ATTENTION") == "int8":
+        precision = ['precision={ "int8", attention = "int8" }']
     build_words([model.description, f"name={name}", *model.keys, f"threads={threads}", *target, *precision])
 
 
