@@ -78,7 +78,7 @@ end
 
 --- Returns each divided tensor with the part of each rank, then the meetings.
 function ranks.dump(state)
-  if not state.whole then return "one process computes the model\n" end
+  if not state.whole then return "one process computes the model: its description has no ranks\n" end
   local lines = {}
   for _, entry in ipairs(state.whole.entries) do
     local made = state.whole.divisions[entry.name]

@@ -66,7 +66,7 @@ describe("ranks", function()
     local state = model {}
     assert.is_nil(state.whole)
     assert.equal(state, state.builds[1])
-    assert.equal("one process computes the model\n", ranks.dump(state))
+    assert.equal("one process computes the model: its description has no ranks\n", ranks.dump(state))
     assert.is_nil(model({ ranks = 1 }).whole)
   end)
 

@@ -23,7 +23,7 @@ describe("files of Python", function()
 
   it("satisfy a strict checker of types alone", function()
     local cache = helper.shell(helper.folder())
-    assert.equal("Success: no issues found in 9 source files\n",
+    assert.matches("^Success: no issues found in [1-9]%d* source files\n$",
       helper.succeeds("mypy --strict --cache-dir " .. cache .. " *.py", root .. "/runtime/python"))
   end)
 
