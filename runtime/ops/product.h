@@ -60,6 +60,9 @@ ATTN2C_INLINE attn2c_vector attn2c_zero(void) { return (attn2c_vector){0.0f}; }
 
 ATTN2C_INLINE attn2c_vector attn2c_multiply_add(attn2c_vector a, attn2c_vector b, attn2c_vector c) {
 #ifdef ATTN2C_ADD_PRODUCT
+/* gcc writes the file of an instruction into the assembly, where a folder with a newline in its name is an
+ * error. */
+#line 66 "product.h"
   ATTN2C_ADD_PRODUCT(c, a, b);
   return c;
 #else
