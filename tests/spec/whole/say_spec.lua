@@ -264,7 +264,8 @@ describe("words of the command line", function()
       { "sequence", "--text a --dimensions 2", 2, "--dimensions: goes with models that give an embedding" },
       { "sentence", "--query a --text b --text-pair c", 2, "--query: does not go with --text-pair" },
       { "sentence", "--query - --text -", 2, "--text -: the standard input can be read only once" },
-      { "sentence", "--query a --text - </dev/null", 3, "there are 1 queries and 0 texts" },
+      { "sentence", "--query a --text - </dev/null", 3, "--text -: it has no text, but at least "
+        .. "one line is needed" },
       { "sentence", "--query a", 2, "--query: the texts to search are missing; --text-file FILE" },
       { "sequence", "--top 0 --text a", 2, "--top: '0', but 1 to 1000 is allowed" },
       { "sequence", "--format xml --text a", 2, "--format: 'xml', but text, jsonl or npy is allowed" },
