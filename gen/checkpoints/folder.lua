@@ -9,6 +9,7 @@ local gguf_model = require("checkpoints.gguf")
 local json = require("common.json")
 local kinds = require("common.kinds")
 local lfs = require("lfs")
+local sentencepiece = require("text.sentencepiece")
 
 local folder = {}
 
@@ -217,18 +218,20 @@ local function read_preprocessor(path)
   return nil
 end
 
--- True if a folder has a tokenizer's files, also in the format of older folders.
-local function has_tokenizer(path)
+-- True if a folder has a tokenizer's files, also in the format of older folders. config: its config.json.
+local function has_tokenizer(path, config)
   local function is_there(name) return lfs.attributes(path .. "/" .. name, "mode") == "file" end
   return is_there("tokenizer.json") or is_there("vocab.txt") or (is_there("vocab.json") and is_there("merges.txt"))
+    or (is_there("spiece.model")
+      and sentencepiece.is_in(path, read_object(path .. "/tokenizer_config.json", LARGEST.config), config))
 end
 
 local CONVERT_TOKENIZER = "python3 -c 'import transformers as t; t.AutoTokenizer.from_pretrained(\".\")"
   .. ".save_pretrained(\".\")'"
 
 -- Returns notes, or nil, with a line more if a tokenizer is there in SentencePiece's own format alone.
-local function with_tokenizer_notes(notes, path)
-  for _, name in ipairs(has_tokenizer(path) and {} or { "spm.model", "spiece.model", "sentencepiece.bpe.model",
+local function with_tokenizer_notes(notes, path, config)
+  for _, name in ipairs(has_tokenizer(path, config) and {} or { "spm.model", "spiece.model", "sentencepiece.bpe.model",
     "tokenizer.model" }) do
     if lfs.attributes(path .. "/" .. name, "mode") == "file" then
       notes = notes or {}
@@ -303,12 +306,12 @@ function folder.read(path)
   if kind then config.quantization_config = nil end
   return {
     path = path, title = folder.title(path), config = config, tensors = found, modules = modules,
-    quantised = kind, notes = with_tokenizer_notes(notes, main),
+    quantised = kind, notes = with_tokenizer_notes(notes, main, config),
     settings = modules and read_object(path .. "/config_sentence_transformers.json", LARGEST.config),
     limits = modules and read_object(main .. "/sentence_bert_config.json", LARGEST.config),
     generation = read_object(main .. "/generation_config.json", LARGEST.config),
     preprocessor = read_preprocessor(main),
-    tokenizer = has_tokenizer(main) and main:sub(#path + 2) or nil,
+    tokenizer = has_tokenizer(main, config) and main:sub(#path + 2) or nil,
   }
 end
 

@@ -1,5 +1,6 @@
 -- components.lua: turns normalizers, pre-tokenizers and decoders of tokenizer.json into records for the tables.
 -- Sequences become lists. An unknown component is refused by name.
+local base64 = require("text.base64")
 local json = require("common.json")
 local numbers = require("text.numbers")
 local regex = require("text.regex")
@@ -29,26 +30,9 @@ local function pattern(look, object, path)
   return translated
 end
 
-local function decode_base64(text)
-  local alphabet, values = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", {}
-  for i = 1, 64 do values[alphabet:byte(i)] = i - 1 end
-  if #text % 4 ~= 0 or text:find("[^%w+/=]") then return nil end
-  local body, padding = text:match("^([^=]*)(=*)$")
-  if not body or #padding > 2 then return nil end
-  local out = {}
-  for at = 1, #text, 4 do
-    local a, b, c, d = text:byte(at, at + 3)
-    if not values[a] or not values[b] then return nil end
-    local word = values[a] << 18 | values[b] << 12 | (values[c] or 0) << 6 | (values[d] or 0)
-    out[#out + 1] = string.char(word >> 16, word >> 8 & 255, word & 255)
-  end
-  local bytes = table.concat(out)
-  return bytes:sub(1, #bytes - #padding)
-end
-
 local function charsmap(look, object, path)
   local text = look:text(object, path, "precompiled_charsmap")
-  local bytes = text and decode_base64(text)
+  local bytes = text and base64.decode(text)
   if text and not bytes then look:fault(path .. ".precompiled_charsmap", "is not base64") end
   if not bytes then return nil end
   local size = #bytes >= 4 and string.unpack("<I4", bytes)

@@ -1,6 +1,7 @@
 -- gguf.lua: makes the equivalent tokenizer.json of a GGUF file's metadata.
 -- tokenizer.ggml.model names the kind: gpt2 (byte-level BPE), llama (SentencePiece's BPE, whose merges follow from
 -- scores), bert (WordPiece) or t5 (Unigram). The type of each token says which are special.
+local base64 = require("text.base64")
 local faults = require("common.faults")
 local gguf = require("common.gguf")
 local patterns = require("text.gguf_patterns")
@@ -244,16 +245,11 @@ function makers.bert(file, self)
   }
 end
 
-local function base64(bytes)
-  local alphabet, out = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", {}
-  local function letter(n) return alphabet:sub(n + 1, n + 1) end
-  for at = 1, #bytes, 3 do
-    local a, b, c = bytes[at] & 255, bytes[at + 1], bytes[at + 2]
-    local word = a << 16 | ((b or 0) & 255) << 8 | (c or 0) & 255
-    out[#out + 1] = letter(word >> 18) .. letter(word >> 12 & 63) .. (b and letter(word >> 6 & 63) or "=")
-      .. (c and letter(word & 63) or "=")
-  end
-  return table.concat(out)
+-- Returns the bytes of a list of numbers, signed or not.
+local function bytes_of(list)
+  local bytes = {}
+  for i, number in ipairs(list) do bytes[i] = string.char(number & 255) end
+  return table.concat(bytes)
 end
 
 function makers.t5(file, self)
@@ -263,7 +259,7 @@ function makers.t5(file, self)
   for i, token in ipairs(self.tokens) do vocab[i] = array { token, self.scores[i] } end
   local map = list_of(file, "precompiled_charsmap", { "INT8", "UINT8" })
   if map and #map > 0 then
-    normalizers[1] = object { type = "Precompiled", precompiled_charsmap = base64(map) }
+    normalizers[1] = object { type = "Precompiled", precompiled_charsmap = base64.encode(bytes_of(map)) }
   end
   if value_of(file, "remove_extra_whitespaces", "boolean") ~= false then
     normalizers[#normalizers + 1] = object { type = "Strip", strip_left = false, strip_right = true }

@@ -3,6 +3,7 @@
 -- It raises one fault with all errors, and returns a warning for each setting for which transformers would follow
 -- tokenizer_config.json instead.
 local agree = require("text.agree")
+local classes = require("text.classes")
 local components = require("text.components")
 local faults = require("common.faults")
 local files = require("common.files")
@@ -17,6 +18,7 @@ local numbers = require("text.numbers")
 local older = require("text.older")
 local process = require("text.process")
 local regex = require("text.regex")
+local sentencepiece = require("text.sentencepiece")
 local specials = require("text.specials")
 local tables = require("text.tables")
 local template = require("text.chat.template")
@@ -109,24 +111,30 @@ end
 
 -- Compiles a folder's tokenizer. Returns nil if it has none. name: the file's name instead of tokenizer.json.
 local function from_files(folder, name)
-  local config = read_json(folder, "tokenizer_config.json")
+  local config, of_model = read_json(folder, "tokenizer_config.json"), read_json(folder, "config.json")
   local root, path = read_json(folder, name)
   if not root then root, path = older.read(folder, config, read_json) end
+  if not root and sentencepiece.is_in(folder, config, of_model) then
+    root, path, config = sentencepiece.read(folder, config)
+  end
   if not root then return nil end
+  local note = classes.complete(root, config, of_model, folder .. "/tokenizer_config.json")
   local written, state, warnings = tokenizer.compile(root, path)
   local map = read_json(folder, "special_tokens_map.json")
-  state.specials = specials.find(state, config, map, (read_json(folder, "config.json")))
+  state.specials = specials.find(state, config, map, of_model)
   state.chat_tokens = template.tokens(config, map)
   state.chat = template.find(folder, function(file) return files.read(folder .. "/" .. file) end, config)
   for _, line in ipairs(agree.warnings(root, config, folder .. "/tokenizer_config.json")) do
     warnings[#warnings + 1] = line
   end
+  warnings[#warnings + 1] = note
   return written, state, warnings
 end
 
---- Compiles a folder's tokenizer: tokenizer.json, or vocab.txt, or vocab.json and merges.txt. Returns nil if it has
---- none. state.specials has the ids of special tokens (specials.lua), state.chat_tokens the texts of those that chat
---- templates know, state.chat the folder's chat template, if it has one: { text, file }, or { problem }.
+--- Compiles a folder's tokenizer: tokenizer.json, or vocab.txt, or vocab.json and merges.txt, or SigLIP's
+--- spiece.model. Returns nil if it has none. state.specials has the ids of special tokens (specials.lua),
+--- state.chat_tokens the texts of those that chat templates know, state.chat the folder's chat template, if it has one:
+--- { text, file }, or { problem }.
 function tokenizer.from_folder(folder) return from_files(folder, "tokenizer.json") end
 
 -- Compiles the tokenizer of a GGUF file.

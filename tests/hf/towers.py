@@ -3,6 +3,7 @@
 processor, and what transformers makes of pictures and texts with them.
 
     config.json, model.safetensors, preprocessor_config.json, tokenizer files   weights as float16
+    spiece.model                               SigLIP's tokenizer as sentencepiece has it; tokenizer.json is the same
     texts.txt                                  the texts, one a line
     out_logits_per_image.npy                   for the pictures of pictures.py and these texts
     out_probabilities.npy                      softmax (CLIP) or sigmoid (SigLIP) of these
@@ -77,7 +78,6 @@ def siglip_tokenizer(folder):
     tool.add_special_tokens([AddedToken(word, special=True, normalized=False, lstrip=word != "<pad>",
                                         rstrip=word != "<pad>") for word in ("<pad>", "</s>", "<unk>")])
     tool.save(str(folder / "tokenizer.json"))
-    (folder / "spiece.model").unlink()
     config = {"tokenizer_class": "SiglipTokenizer", "eos_token": "</s>", "pad_token": "</s>", "unk_token": "<unk>",
               "do_lower_case": True, "model_max_length": 12, "model_input_names": ["input_ids"]}
     (folder / "tokenizer_config.json").write_text(json.dumps(config, indent=2) + "\n")

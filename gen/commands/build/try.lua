@@ -18,6 +18,8 @@ local examples = {
 local PAIRS = { "--text", "Where is the key?", "--text-pair", "A cat sleeps.", "--text-pair",
   "The key is under the mat.", "--rank" }
 local GENERATED = { "--prompt", "Once upon a time" }
+local PICTURE = { "--image", "picture.jpg" }
+local PICTURE_AND_TEXTS = { "--image", "picture.jpg", "--text", "a photo of a cat", "--text", "a photo of a dog" }
 local EXAMPLE = { "--text", "This is a sentence to try." }
 
 -- Returns the text of the token for a word to be filled in, or nil.
@@ -33,8 +35,10 @@ local function scores_pairs(state)
     and ((spec.input.types or 0) > 1 or spec.label_function ~= nil)
 end
 
--- Returns the example of a model that takes text; nil if it needs a token whose text is not known.
+-- Returns the example of a model that takes text or pictures, or nil.
 local function example_of(state)
+  if state.spec.pictures then return state.spec.texts and PICTURE_AND_TEXTS or PICTURE end
+  if not state.tokenizer then return nil end
   if state.spec.context then return GENERATED end
   if scores_pairs(state) then return PAIRS end
   local list, mask = {}, mask_text(state.tokenizer)
@@ -59,17 +63,18 @@ local function runs_here(state)
     and targets.in_use(state.target_names, targets.runs_on(machine), os.getenv("ATTN2C_TARGET")) ~= nil
 end
 
---- Returns the line without "try: ", or nil if this machine does not run the program. A model is run on a text if it
---- takes one and its weights are known; the line of other models is a command that prints what they need. program: its
---- path; folder: the checkpoint folder or GGUF file that is the description, or nil; is_embedded: true if the weights
---- are linked in.
+--- Returns the line without "try: ", or nil if this machine does not run the program. A model is run on a text or a
+--- picture if it takes one and its weights are known; the line of other models is a command that prints what they need.
+--- The user has the picture. program: its path; folder: the checkpoint folder or GGUF file that is the description, or
+--- nil; is_embedded: true if the weights are linked in.
 function try.line(state, program, folder, is_embedded)
   if not runs_here(state) then return nil end
   local list = { program:match("^[%a_][%w_]*=") and "./" .. program or program } -- a shell would set a variable
-  if state.tokenizer and (is_embedded or folder and has_weights(folder)) then
+  local example = (is_embedded or folder and has_weights(folder)) and example_of(state)
+  if example then
     list[2] = state.spec.context and "generate" or "run"
     if not is_embedded then list[3], list[4] = "--weights", folder end
-    for _, word in ipairs(example_of(state)) do list[#list + 1] = word end
+    for _, word in ipairs(example) do list[#list + 1] = word end
   else
     list[2] = "info"
   end

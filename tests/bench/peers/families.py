@@ -1,15 +1,19 @@
 """The race of families: attn2c, OpenVINO and ONNX Runtime on whole models of transformers with random weights, in the
-shapes of ModernBERT-base, nomic-embed-text and DeBERTa-v3-small.
+shapes of ModernBERT-base, nomic-embed-text, DeBERTa-v3-small, CLIP ViT-B/32 and DINOv2-small.
 
-    families.py [--models A,B] [--tokens 128,512] [--threads 1,2] [--rounds N] [--make]
+    families.py [--models A,B] [--sizes 128,224] [--threads 1,2] [--rounds N] [--make | --table]
 
 The peers' graphs are exported by PyTorch (torch.export); attn2c builds the checkpoint folder. --make only makes the
-folders, graphs and builds, which takes minutes, in out/peers/families. Exit codes: 0 done; 1 an output differs.
+folders, graphs and builds, which takes minutes, in out/peers/families. Each row is kept there: --table measures
+nothing and prints the chosen rows that were measured, so that a race may be run a row at a time. Exit codes: 0 done; 1
+an output differs; 2 wrong usage.
 """
 import argparse
+import json
 import os
 import statistics
 import sys
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,78 +25,112 @@ FOLDER = OUT / "families"
 ENGINES = ["attn2c", "openvino", "onnxruntime"]
 LARGEST_DIFFERENCE = 1e-3
 TOKENS = 30000      # of the input; each vocabulary has more
+HEAD = ("| model | input | threads | attn2c, ms | OpenVINO | ONNX Runtime | best peer / attn2c |\n"
+        "|---|---|---|---|---|---|---|")
 
-# The classes and configurations of transformers; what is not named is the family's default.
+
+@dataclass(frozen=True)
+class Model:
+    title: str
+    class_name: str         # of transformers
+    settings: dict = field(default_factory=dict)    # of its configuration; what is not named is the family's default
+    sizes: tuple = (128, 512)
+    unit: str = "tokens"    # or px: an image of this height and width
+    output: str = "last_hidden_state"
+    last: int = 0           # the last token of a text, if the model looks for it
+
+
 DEBERTA = {"vocab_size": 30522, "hidden_size": 768, "num_hidden_layers": 6, "num_attention_heads": 12,
            "intermediate_size": 3072, "max_position_embeddings": 512, "relative_attention": True,
            "max_relative_positions": -1, "position_buckets": 256, "norm_rel_ebd": "layer_norm",
            "share_att_key": True, "pos_att_type": "p2c|c2p", "position_biased_input": False, "type_vocab_size": 0}
+DINOV2 = {"hidden_size": 384, "num_attention_heads": 6, "patch_size": 14}
 MODELS = {
-    "modernbert": ("ModernBERT-base, 22 x 768", "ModernBertModel", {}),
-    "nomic": ("nomic-embed-text, 12 x 768", "NomicBertModel", {}),
-    "deberta": ("DeBERTa-v3-small, 6 x 768", "DebertaV2Model", DEBERTA),
+    "modernbert": Model("ModernBERT-base, 22 x 768", "ModernBertModel"),
+    "nomic": Model("nomic-embed-text, 12 x 768", "NomicBertModel"),
+    "deberta": Model("DeBERTa-v3-small, 6 x 768", "DebertaV2Model", DEBERTA),
+    "clip": Model("CLIP ViT-B/32, images, 12 x 768", "CLIPVisionModelWithProjection", sizes=(224,), unit="px",
+                  output="image_embeds"),
+    "cliptext": Model("CLIP ViT-B/32, texts, 12 x 512", "CLIPTextModelWithProjection", sizes=(77,),
+                      output="text_embeds", last=49407),
+    "dinov2": Model("DINOv2-small, 12 x 384", "Dinov2Model", DINOV2, sizes=(224, 518), unit="px"),
 }
 
 
-def built_name(name, tokens, threads):
-    return f"race_{name}_{tokens}_{threads}"
+def built_name(name, size, threads):
+    return f"race_{name}_{size}_{threads}"
 
 
-def checkpoint(name):
-    """The folder of the model with random weights."""
+def checkpoint(name, size):
+    """The folder of the model with random weights. Models of images have positions for the image's size."""
     import torch
     import transformers
+    model, settings = MODELS[name], dict(MODELS[name].settings)
     folder = FOLDER / name
+    if model.unit == "px":
+        folder, settings["image_size"] = FOLDER / f"{name}{size}", size
     if not (folder / "model.safetensors").exists():
-        _, class_name, settings = MODELS[name]
-        model_class = getattr(transformers, class_name)
+        model_class = getattr(transformers, model.class_name)
         torch.manual_seed(0)
         model_class(model_class.config_class(**settings)).save_pretrained(folder)
     return folder
 
 
-def export(name, tokens, folder):
-    """The input, the expected output, and the peers' graphs of a length."""
+def input_of(model, size):
+    """Seeded ids or an image, as a tensor."""
+    import torch
+    seeded = torch.Generator().manual_seed(0)
+    if model.unit == "px":
+        return torch.randn((1, 3, size, size), generator=seeded)
+    ids = torch.randint(4, TOKENS, (1, size), generator=seeded)
+    if model.last:
+        ids[0, -1] = model.last
+    return ids
+
+
+def export(name, size, folder):
+    """The input, the expected output, and the peers' graphs of a size."""
     import openvino
     import torch
     import transformers
+    model, argument = MODELS[name], "pixel_values" if MODELS[name].unit == "px" else "input_ids"
 
-    class States(torch.nn.Module):
+    class Output(torch.nn.Module):
         def __init__(self):
             super().__init__()
-            self.model = getattr(transformers, MODELS[name][1]).from_pretrained(checkpoint(name)).eval()
+            self.model = getattr(transformers, model.class_name).from_pretrained(checkpoint(name, size)).eval()
 
-        def forward(self, ids):
-            return self.model(input_ids=ids).last_hidden_state
+        def forward(self, x):
+            return getattr(self.model(**{argument: x}), model.output)
 
-    model = States()
-    ids = torch.randint(4, TOKENS, (1, tokens), generator=torch.Generator().manual_seed(0))
+    module, x = Output().eval(), input_of(model, size)
     folder.mkdir(parents=True, exist_ok=True)
     with torch.no_grad():
-        np.save(folder / "expected.npy", model(ids).numpy())
-        openvino.save_model(openvino.convert_model(torch.export.export(model, (ids,), strict=False)),
+        np.save(folder / "expected.npy", module(x).numpy())
+        openvino.save_model(openvino.convert_model(torch.export.export(module, (x,), strict=False)),
                             folder / "openvino.xml", compress_to_fp16=False)
-        torch.onnx.export(model, (ids,), folder / "graph.onnx", dynamo=True)
-    np.save(folder / "ids.npy", ids.numpy())
+        torch.onnx.export(module, (x,), folder / "graph.onnx", dynamo=True)
+    np.save(folder / "input.npy", x.numpy())
 
 
-def make(name, tokens, threads):
+def make(name, size, threads):
     """Makes what the engines read, unless it is there."""
-    folder = FOLDER / f"{name}_{tokens}"
-    if not (folder / "ids.npy").exists():
-        export(name, tokens, folder)
-    built = built_name(name, tokens, threads)
+    folder = FOLDER / f"{name}_{size}"
+    if not (folder / "input.npy").exists():
+        export(name, size, folder)
+    built = built_name(name, size, threads)
     if not (ROOT / "out" / built / f"lib{built}.so").exists():
-        build_words([str(checkpoint(name)), f"name={built}", f"seq={tokens}", f"threads={threads}"])
+        sizes = [f"seq={size}"] if MODELS[name].unit == "tokens" else [f"input.height={size}", f"input.width={size}"]
+        build_words([str(checkpoint(name, size)), f"name={built}", f"threads={threads}", *sizes])
     return folder
 
 
-def race(name, tokens, threads, rounds):
+def race(name, size, threads, rounds):
     """The milliseconds of each engine in each round, and how far its output is from transformers'."""
-    folder = make(name, tokens, threads)
+    folder = make(name, size, threads)
     os.sched_setaffinity(0, CORES[:threads])
-    workers = {engine: Process("families_worker.py", engine, folder, threads, checkpoint(name),
-                               built_name(name, tokens, threads)) for engine in ENGINES}
+    workers = {engine: Process("families_worker.py", engine, folder, threads, checkpoint(name, size),
+                               built_name(name, size, threads), MODELS[name].output) for engine in ENGINES}
     samples = {engine: [] for engine in ENGINES}
     for number in range(rounds):
         turn = number % len(ENGINES)
@@ -102,7 +140,7 @@ def race(name, tokens, threads, rounds):
     for worker in workers.values():
         worker.close()
     os.sched_setaffinity(0, CORES)
-    return samples, differences
+    return {"samples": samples, "differences": differences}
 
 
 def row_of(samples):
@@ -118,37 +156,55 @@ def words(text):
     return text.split(",")
 
 
-def main():
+def numbers(text):
+    return [int(word) for word in words(text)]
+
+
+def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--models", type=words, default=list(MODELS))
-    parser.add_argument("--tokens", type=words, default=["128", "512"])
-    parser.add_argument("--threads", type=words, default=["1", "2"])
+    parser.add_argument("--sizes", type=numbers, help="tokens of texts, pixels of images (default: all of each model)")
+    parser.add_argument("--threads", type=numbers, default=[1, 2])
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--make", action="store_true")
+    parser.add_argument("--make", action="store_true", help="make graphs and builds; measure nothing")
+    parser.add_argument("--table", action="store_true", help="print the rows that were measured; measure nothing")
     chosen = parser.parse_args()
     unknown = [name for name in chosen.models if name not in MODELS]
     if unknown:
         parser.error(f"--models: {unknown[0]!r} is not one of {', '.join(MODELS)}")
-    rows = [(name, int(tokens), int(threads)) for name in chosen.models for tokens in chosen.tokens
-            for threads in chosen.threads]
+    rows = [(name, size, threads) for name in chosen.models for size in MODELS[name].sizes
+            if not chosen.sizes or size in chosen.sizes for threads in chosen.threads]
+    if not rows:
+        parser.error("--sizes: no model that was chosen has one of these")
+    return chosen, rows
+
+
+def main():
+    chosen, rows = arguments()
     ratios, failed = [], False
-    for name, tokens, threads in rows:
+    for name, size, threads in rows:
+        kept = FOLDER / "rows" / f"{name}_{size}_{threads}.json"
         if chosen.make:
-            make(name, tokens, threads)
+            make(name, size, threads)
             continue
-        samples, differences = race(name, tokens, threads, chosen.rounds)
-        cells, ratio = row_of(samples)
+        if not chosen.table:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_text(json.dumps(race(name, size, threads, chosen.rounds)))
+        elif not kept.exists():
+            continue
+        row = json.loads(kept.read_text())
+        cells, ratio = row_of(row["samples"])
         if not ratios:
-            print("| model | tokens | threads | attn2c, ms | OpenVINO | ONNX Runtime | best peer / attn2c |\n"
-                  "|---|---|---|---|---|---|---|")
+            print(HEAD)
         ratios.append(ratio)
-        print(f"| {MODELS[name][0]} | {tokens} | {threads} | {' | '.join(cells)} |", flush=True)
-        for engine, difference in differences.items():
+        model = MODELS[name]
+        print(f"| {model.title} | {size} {model.unit} | {threads} | {' | '.join(cells)} |", flush=True)
+        for engine, difference in row["differences"].items():
             if not difference <= LARGEST_DIFFERENCE:
                 print(f"{name}: {engine}: differs by {difference:.3g}", file=sys.stderr)
                 failed = True
     if ratios:
-        print(f"\ngeometric mean {statistics.geometric_mean(ratios):.3f}")
+        print(f"\nleast {min(ratios):.3f}, geometric mean {statistics.geometric_mean(ratios):.3f}")
     return 1 if failed else 0
 
 

@@ -155,6 +155,51 @@ describe("a folder", function()
     end
   end)
 
+  it("of SigLIP 2 puts texts into small letters, which tokenizer.json does not say", function()
+    local path, root = helper.folder(), golden("gpt2")
+    local function tables_of(class, model_type)
+      files.write_all(path, { { name = "tokenizer.json", text = dkjson.encode(root) },
+        { name = "tokenizer_config.json", text = ('{"tokenizer_class":"%s"}'):format(class) },
+        { name = "config.json", text = ('{"model_type":"%s"}'):format(model_type) } })
+      local tables, _, warnings = tokenizer.from_folder(path)
+      return tables, warnings
+    end
+    local lower = golden("gpt2")
+    lower.normalizer = { type = "Sequence", normalizers = { { type = "Lowercase" }, root.normalizer } }
+    local expected = tokenizer.compile(lower, "t.json")
+    local tables, warnings = tables_of("Siglip2Tokenizer", "siglip2")
+    assert.equal(expected, tables)
+    assert.same({}, warnings)
+    tables, warnings = tables_of("GemmaTokenizerFast", "siglip")
+    assert.equal(expected, tables)
+    assert.matches("tokenizer_class is GemmaTokenizer in a folder of SigLIP 2: texts are put into small letters, as by "
+      .. "Siglip2Tokenizer; AutoTokenizer keeps capitals", warnings[1])
+    assert.equal((tokenizer.compile(golden("gpt2"), "t.json")), (tables_of("GemmaTokenizer", "gemma")))
+  end)
+
+  it("with SigLIP's spiece.model alone has its pieces, and damaged ones are refused", function()
+    local path, whole = helper.folder(), helper.read(helper.root .. "/tests/hf/towers/siglip/spiece.model")
+    local function put(text, class)
+      files.write_all(path, { { name = "spiece.model", text = text },
+        { name = "tokenizer_config.json", text = ('{"tokenizer_class":"%s"}'):format(class or "SiglipTokenizer") } })
+    end
+    put(whole)
+    local _, state = tokenizer.from_folder(path)
+    assert.equal("▁a", state.model.tokens[7])
+    assert.equal(1, state.specials.pad)
+    for _, size in ipairs { 1, 20, #whole - 1 } do
+      put(whole:sub(1, size))
+      assert.matches("spiece%.model: is not a model of SentencePiece, or is cut off",
+        helper.fault(tokenizer.from_folder, path).lines[1])
+    end
+    put((whole:gsub("</s>", "</t>")))
+    assert.matches('spiece%.model: has no "</s>"', helper.fault(tokenizer.from_folder, path).lines[1])
+    put("version https://git-lfs.github.com/spec/v1\n")
+    assert.matches("spiece%.model: is a Git LFS pointer", helper.fault(tokenizer.from_folder, path).lines[1])
+    put(whole, "T5Tokenizer")
+    assert.is_nil(tokenizer.from_folder(path))
+  end)
+
   it("with half of the files is refused", function()
     local path = helper.folder()
     assert.is_nil(tokenizer.from_folder(path))

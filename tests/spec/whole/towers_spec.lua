@@ -59,6 +59,7 @@ describe("a model of pictures and texts", function()
   for _, case in ipairs { "clip", "siglip" } do
     it("scores texts as transformers does: " .. case, function()
       assert.matches(("^%s/%s_text, .*\n%s/%s, "):format(case, case, case, case), said[case])
+      assert.matches(" %-%-image picture%.jpg %-%-text 'a photo of a cat' %-%-text 'a photo of a dog'\n$", said[case])
       local texts = "--text-file " .. shell(of(case, "texts.txt"))
       local expected = numbers(of(case, "out_logits_per_image.npy"))
       local line = sh(run_words(case) .. texts .. " --output logits_per_image=l.npy --output image_embeds=e.npy")
@@ -82,6 +83,30 @@ describe("a model of pictures and texts", function()
       assert.equal(#expected, #got)
     end)
   end
+
+  -- The tokens that SiglipTokenizer of transformers 5.23 gives, with those that fill the text up to 12.
+  local alone = { ["a cat"] = "7 19", ["  a cat"] = "4 7 19", [" A Photo"] = "4 7 17 26 11 8", ["! a"] = "4 7",
+    ["   "] = "", ["a▁cat"] = "7 19", ["?!"] = "", ["İstanbul ΑΣ"] = "4 6 2 27 11 28 5 2 43 41 4",
+    ["a\u{a0}b\u{3000}c"] = "7 4 2 4 30", ["a\x1cb"] = "7 4 2" }
+
+  it("has the same tokens if there is spiece.model and no tokenizer.json", function()
+    sh(("mkdir -p spiece && cp %s/siglip/* spiece && rm spiece/tokenizer.json"):format(shell(goldens)))
+    assert.not_matches("SentencePiece", sh(build("spiece -o spiece/built name=s tower=text kernels=c batch=3")))
+    local list, lines = {}, {}
+    for text in helper.read(of("siglip", "texts.txt")):gmatch("([^\n]*)\n") do list[#list + 1] = text end
+    for text in pairs(alone) do list[#list + 1] = text end
+    for i, text in ipairs(list) do lines[i] = text .. "\n" end
+    files.write_all(folder, { { name = "list.txt", text = table.concat(lines) } })
+    sh("spiece/built/s run --weights spiece --text-file list.txt --output input_ids=ids.npy 2>&1")
+    local expected, got = numbers(of("siglip", "out_input_ids.npy")), numbers(folder .. "/ids.npy")
+    for i, id in ipairs(expected) do assert.equal(id, got[i]) end
+    assert.equal(12 * #list, #got)
+    for i, text in ipairs(list) do
+      local ids = alone[text] and { table.unpack(got, 12 * i - 11, 12 * i) } or {}
+      while ids[#ids] == 1 do ids[#ids] = nil end
+      if alone[text] then assert.equal(alone[text], table.concat(ids, " "), text) end
+    end
+  end)
 
   it("answers in lines, with the best texts first", function()
     local run = run_words("clip", "cmyk.jpg")
