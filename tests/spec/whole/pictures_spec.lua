@@ -59,7 +59,7 @@ local function run_words(case)
 end
 
 describe("a picture", function()
-  local said
+  local built
 
   setup(function()
     os.execute("rm -rf " .. shell(folder))
@@ -69,7 +69,7 @@ describe("a picture", function()
     for i = 2, #cases do lines[#lines + 1] = build_line(cases[i]) end
     files.write_all(folder, { { name = "cases.txt", text = table.concat(lines, "\n") .. "\n" } })
     sh("tr '\\n' '\\0' <cases.txt | xargs -0 -P $(nproc) -I {} sh -c '{}'")
-    said = sh(("cp -r %s . && ATTN2C_CFLAGS=-O0 lua5.4 %s build vit_labels -o whole 2>&1"):format(
+    built = sh(("cp -r %s . && ATTN2C_CFLAGS=-O0 lua5.4 %s build vit_labels -o whole 2>&1"):format(
       shell(goldens .. "/vit_labels"), shell(root .. "/gen/attn2c")))
   end)
 
@@ -98,7 +98,7 @@ describe("a picture", function()
   end
 
   it("is in the line that `build` prints to try", function()
-    local line = said:match("\ntry: ([^\n]*)\n$")
+    local line = built:match("\ntry: ([^\n]*)\n$")
     assert.equal("whole/vit_labels run --weights vit_labels --image picture.jpg", line)
     sh(("cp %s picture.jpg"):format(shell(pictures .. "/rgb420.jpg")))
     assert.matches("^%S[^\t\n]*\t0%.%d%d%d%d\n$", sh(line))
