@@ -52,14 +52,15 @@ local function context_of(state, folder, root, bar)
   local folders = { model = uv.fs_realpath(folder), runtime = uv.fs_realpath(root .. "/runtime") }
   local headers, header_texts = runtime_files(folders.runtime, ".h")
   local sources, source_texts = runtime_files(folders.runtime, ".c")
-  local own, own_headers = {}, {}
+  local own, own_headers, included = {}, {}, {}
   for _, file in ipairs(state.files) do
     own[file.name] = file.text
     if file.name:match("%.h$") then own_headers[#own_headers + 1] = file.name end
+    if file.name:match("%.h$") or file.is_data then included[#included + 1] = file.name end
   end
   local of_runtime = digest(headers, header_texts)
   return { store = store.open(folder, say), toolchain = toolchain.new(), bar = bar, folders = folders,
-    links = own_headers, sources = { model = own, runtime = source_texts },
+    links = included, sources = { model = own, runtime = source_texts },
     headers = { model = of_runtime .. "\n" .. digest(own_headers, own), runtime = of_runtime } }, sources
 end
 

@@ -26,6 +26,8 @@
 #include "ops/product_plain.h"
 #endif
 
+#line __LINE__ "attn2c/runtime/ops/product.h" /* see base/processor_x86_64.h */
+
 #define ATTN2C_STRIP ATTN2C_INLINE void
 
 /* Row operations that a loop runs after each strip, as a function apart: constants that the compiler moved
@@ -60,9 +62,6 @@ ATTN2C_INLINE attn2c_vector attn2c_zero(void) { return (attn2c_vector){0.0f}; }
 
 ATTN2C_INLINE attn2c_vector attn2c_multiply_add(attn2c_vector a, attn2c_vector b, attn2c_vector c) {
 #ifdef ATTN2C_ADD_PRODUCT
-/* gcc writes the file of an instruction into the assembly, where a folder with a newline in its name is an
- * error. */
-#line 66 "product.h"
   ATTN2C_ADD_PRODUCT(c, a, b);
   return c;
 #else

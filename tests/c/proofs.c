@@ -36,10 +36,16 @@ static void tile_int8(int sum, int inputs, int weights) {
   if (BREAK == 4) attn2c_tiles_now.tile[sum][0][15] ^= 1;
 }
 
-#define attn2c_bf16_pairs maybe_pairs
-#define attn2c_int8_quads maybe_quads
-#define attn2c_tile_bf16  tile_bf16
-#define attn2c_tile_int8  tile_int8
+static void tile_signed(int sum, int inputs, int weights) {
+  attn2c_tile_signed(sum, inputs, weights);
+  if (BREAK == 5) attn2c_tiles_now.tile[sum][7][8] ^= 1;
+}
+
+#define attn2c_bf16_pairs  maybe_pairs
+#define attn2c_int8_quads  maybe_quads
+#define attn2c_tile_bf16   tile_bf16
+#define attn2c_tile_int8   tile_int8
+#define attn2c_tile_signed tile_signed
 #include "measure/proofs.h"
 #include "ops/tiles_proof.h"
 

@@ -7,8 +7,8 @@ local words = require("common.words")
 local recipe = {}
 
 -- Placeholders for words that the builder knows: the compiler and the user's flags, the folder of the runtime, the
--- archive of Jansson, a job's sources or inputs, its source by an absolute path, its result, the user's weights, and
--- the flags that keep the names of folders out of results.
+-- archive of Jansson, a job's source and inputs, its source alone, its result, the user's weights, and the flags that
+-- keep the names of folders out of results.
 local CC, CFLAGS, LDFLAGS = { of = "compiler" }, { of = "cflags" }, { of = "ldflags" }
 local AR, OBJCOPY = { of = "ar" }, { of = "objcopy" }
 local RUNTIME, INPUTS, RESULT = { of = "runtime" }, { of = "inputs" }, { of = "result" }
@@ -196,7 +196,7 @@ local function weight_jobs(name, form, packer, target)
     packer,
     { name = name .. ".weights", inputs = { packer.name }, is_fresh = true,
       environment = { ATTN2C_TARGET = target }, commands = fitting[form](packs) },
-    { name = name .. "_weights.o", inputs = { name .. ".weights" }, from = "model", source = source, is_apart = true,
+    { name = name .. "_weights.o", inputs = { name .. ".weights" }, from = "model", source = source,
       is_object = true,
       commands = { { "ln", "-s", "--", INPUTS, "weights" },
         { CC, plain, "-O1", "-DATTN2C_WEIGHTS", CFLAGS, "-c", SOURCE, "-o", RESULT } } },
@@ -243,8 +243,7 @@ function recipe.soname(name) return ("lib%s.so.%d"):format(name, version.abi) en
 --- text.
 function recipe.opener(results) return results[OPENER] end
 
---- Returns all jobs of a model with these entries. The object of a tokenizer's tables reads NAME.tables in the model's
---- folder, whose hash is in NAME_text.c.
+--- Returns all jobs of a model with these entries. NAME_text.c includes NAME.tables, and has its hash.
 ---
 --- builds: for each target { target, suffix = the end of its files' names, flags = the compiler's }. Weights are packed
 --- for the first.
@@ -258,7 +257,6 @@ function recipe.opener(results) return results[OPENER] end
 ---   is_object     true if the result is an object
 ---   environment   variables that its commands run with
 ---   is_common     true if its source includes none of the model's own headers
----   is_apart      true if its source is compiled in the job's own folder
 ---
 --- options:
 ---   providers     { library, program }: the provider of kernels at run time in each, "libxsmm" or "c" (none)

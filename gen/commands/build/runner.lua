@@ -30,11 +30,8 @@ local function maps_of(self, job, work)
   return list
 end
 
--- Returns the path of a job's source for the compiler. A source of the model is taken from the job's own folder.
-local function source_of(job, work) return job.from == "model" and work .. "/" .. job.source or job.source end
-
--- Links the model's source and headers into the job's folder. A compiler first looks for a header next to the file that
--- includes it, and in the model's folder `model/model.h` may be the header of another model.
+-- Links the model's source, and the files that it includes, into the job's folder. A compiler first looks for a header
+-- next to the file that includes it, and in the model's folder `model/model.h` may be the header of another model.
 local function link_sources(self, job, work)
   if job.from ~= "model" then return end
   for _, name in ipairs { job.source, table.unpack(self.links or {}) } do
@@ -46,7 +43,7 @@ end
 -- Returns the words for placeholders in a job's commands: as they are run in the folder `work`, or, without `work`, for
 -- the job's key, which has no paths.
 local function meanings(self, job, work)
-  local inputs, tools = { work and source_of(job, work) or job.source }, self.toolchain
+  local inputs, tools = { job.source }, self.toolchain
   for i, name in ipairs(job.inputs or {}) do
     inputs[i] = work and self.results[name].path or name .. " " .. self.results[name].sum
   end
@@ -56,7 +53,7 @@ local function meanings(self, job, work)
     ar = work and tools.ar or "<ar>", objcopy = work and tools.objcopy or "<objcopy>",
     maps = maps_of(self, job, work), runtime = work and self.folders.runtime or "<runtime>", inputs = inputs,
     jansson = work and tools.library("libjansson.a") or "-l:libjansson.a", weights = self.weights,
-    source = work and source_of(job, work) or job.source,
+    source = job.source,
     result = work and work .. "/" .. job.name or "<result>" }
 end
 
@@ -93,13 +90,14 @@ end
 -- True if a job runs a program that another job has built, on the user's files.
 local function is_program_of_ours(job) return job.is_fresh and not job.source end
 
--- Starts an active job's next command.
+-- Starts an active job's next command, in the folder of its source: compilers get no path of a source, as gcc writes it
+-- unescaped into the assembly of instructions of AMX, where a folder's " or newline would be an error.
 local function step(self, active)
   local job = active.job
   active.at = active.at + 1
   local words = recipe.words(job.commands[active.at], meanings(self, job, active.work))
   if is_program_of_ours(job) then words = emulator.words(words) end
-  local folder = not job.is_apart and self.folders[job.from] or active.work
+  local folder = job.from == "runtime" and self.folders.runtime or active.work
   local child, message = process.start { words = words, folder = folder, gather = "all",
     environment = job.environment }
   if not child then
@@ -242,7 +240,7 @@ end
 ---   folders                { model, runtime }
 ---   sources                for each folder, name -> text
 ---   headers                for each folder, the text of all files that its sources include
----   links                  the names of the model's own headers
+---   links                  the names of the model's own headers, and of other files that its sources include
 ---   given                  results that exist already, by name, as they are returned; or nil
 ---   weights                the path of weights that are linked in
 function runner.run(context, jobs)

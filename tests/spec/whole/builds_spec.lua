@@ -125,11 +125,16 @@ describe("folders of any name", function()
       for _, each in ipairs { "gen", "runtime", "templates" } do -- links would be followed, and hide the name
         runs({ "cp", "-R", root .. "/" .. each, copy }, folder)
       end
-      local child = process.run { folder = folder, gather = "all", words = { "env", "ATTN2C_CFLAGS=-O0",
-        "XDG_CACHE_HOME=" .. (i == 1 and copy or here .. "/cache"), "lua5.4", copy .. "/gen/attn2c", "check",
-        "tiny.lua", "kernels=c" } }
-      assert.equal(0, child.code, child.errors)
-      if i == 1 then assert.equal("directory", lfs.attributes(copy .. "/attn2c", "mode")) end
+      local function works(...)
+        local child = process.run { folder = folder, gather = "all", words = { "env", "ATTN2C_CFLAGS=-O0",
+          "XDG_CACHE_HOME=" .. (i == 1 and copy or here .. "/cache"), "lua5.4", copy .. "/gen/attn2c", ... } }
+        assert.same({ 0, "" }, { child.code, child.errors })
+      end
+      works("check", "tiny.lua", "kernels=c")
+      if i == 1 then
+        works("build", "tiny.lua", "target=amx", "precision=bf16") -- assembly in emitted files and in headers
+        assert.equal("directory", lfs.attributes(copy .. "/attn2c", "mode"))
+      end
     end
     assert.is_nil(lfs.attributes(folder .. "/ran"))
   end)

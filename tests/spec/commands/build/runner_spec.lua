@@ -15,9 +15,10 @@ local function new()
   self.store = store.open(folder, error, function(name)
     return name == "XDG_CACHE_HOME" and folder .. "/cache" or nil
   end)
+  self.counts = ("echo >>%s/log; "):format(helper.shell(folder))
   local function compile(name)
     return { name = name .. ".o", source = name, from = "model",
-      commands = { { "sh", "-c", 'echo >>../log; cat "$1" >"$2"', "sh", INPUTS, RESULT, CFLAGS } } }
+      commands = { { "sh", "-c", self.counts .. 'cat "$1" >"$2"', "sh", INPUTS, RESULT, CFLAGS } } }
   end
   self.jobs = { { name = "whole", is_output = true, inputs = { "a.o", "b.o" },
     commands = { { "sh", "-c", 'cat "$@" >part', "sh", INPUTS }, { "cp", "part", RESULT } } },
@@ -85,7 +86,7 @@ describe("the runner", function()
   it("keeps folders out of results, but where a compiler cannot: then they are in the key", function()
     local at = new()
     at.jobs = { { name = "whole", is_output = true, source = "a", from = "model",
-      commands = { { "sh", "-c", 'echo >>../log; shift; printf "%s\\n" "$@" >"$0"', RESULT, "", { of = "maps" } } } } }
+      commands = { { "sh", "-c", at.counts .. 'shift; printf "%s\\n" "$@" >"$0"', RESULT, "", { of = "maps" } } } } }
     local lines = {}
     for line in at.run():gmatch("[^\n]+") do lines[#lines + 1] = line:gsub("/new%-%w+=", "/new=") end
     local map = "-ffile-prefix-map="
@@ -133,6 +134,14 @@ describe("the runner", function()
     assert.same({}, at.leftovers())
   end)
 
+  it("gives a compiler no path of a model's source, which its result could have", function()
+    local at = new()
+    at.jobs = { { name = "whole", is_output = true, source = "a", from = "model",
+      commands = { { "sh", "-c", 'printf "%s %s" "$1" "$2" >"$3"; [ -e "$1" ]', "sh", INPUTS, { of = "source" },
+        RESULT } } } }
+    assert.equal("a a", (at.run()))
+  end)
+
   it("runs a fresh job each time, with the user's weights, and what comes from it only where it changed", function()
     local at = new()
     at.weights = at.folder .. "/we $(ights"
@@ -140,7 +149,7 @@ describe("the runner", function()
     at.jobs[1].inputs = { "a.o", "fresh", "apart.o" }
     at.jobs[3] = { name = "fresh", is_fresh = true, inputs = { "a.o" },
       commands = { { "sh", "-c", 'echo >>"$3.log"; cat "$1" "$3" >"$2"', "sh", INPUTS, RESULT, { of = "weights" } } } }
-    at.jobs[4] = { name = "apart.o", source = "b", from = "model", inputs = { "fresh" }, is_apart = true,
+    at.jobs[4] = { name = "apart.o", source = "b", from = "model", inputs = { "fresh" },
       commands = { { "ln", "-s", "--", INPUTS, "weights" },
         { "sh", "-c", 'cat weights "$1" >"$2"', "sh", { of = "source" }, RESULT } } }
     local function fresh_runs() return #(files.read(at.weights .. ".log") or "") end
