@@ -5,8 +5,8 @@
 -- Before: state.description, state.host(number types of products): the best target of this machine, state.lengths:
 -- a list of lengths in place of any length, for a model that does not go with that; or nil. After:
 --   state.entries   the functions that callers call. An entry is a state of its own that inherits from the model's:
---                   { name ("forward_16"), role ("forward"), suffix (of its symbols: "_16" or ""), sizes = { batch,
---                   seq }, spec (every key present), family }
+--                   { name ("forward_16"), suffix (of its symbols: "_16" or ""), sizes = { batch, seq }, spec (every
+--                   key present), family }
 --                   family: entries with the same inputs and outputs and one dispatcher: { entries = one for each
 --                   combination of the lists in `batch` and `seq`, the largest last; is_listed = whether there is
 --                   a list, so that a call has any size }
@@ -456,7 +456,7 @@ local function add_entries(say, raise, build, description, list)
     raise()
     if i == #list then longest = spec end
     local suffix = sizes.suffix(description, spec)
-    family.entries[i] = setmetatable({ name = "forward" .. suffix, role = "forward", suffix = suffix,
+    family.entries[i] = setmetatable({ name = "forward" .. suffix, suffix = suffix,
       sizes = { batch = spec.batch, seq = spec.seq, any = spec.any }, family = family, spec = spec },
       { __index = build })
   end

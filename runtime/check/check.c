@@ -182,6 +182,38 @@ static void allow_terms(const attn2c_check_job *job, const attn2c_op *op, float 
   }
 }
 
+/* Returns the largest magnitude of a tensor, and infinity for a NaN. Rows are leading_dimension floats apart.
+ * -infinity, the score of a masked key, counts only if `counts_masked`. */
+static float largest(const attn2c_tensor *shape, const float *x, int64_t leading_dimension,
+                     int counts_masked) {
+  const int64_t width = attn2c_reference_width(shape), elements = attn2c_elements(shape);
+  float most = 0;
+  for (int64_t i = 0; i < elements; i++) {
+    const float value = x[i / width * leading_dimension + i % width];
+    if (isnan(value)) return INFINITY;
+    if (fabsf(value) > most && (counts_masked || value != -INFINITY)) most = fabsf(value);
+  }
+  return most;
+}
+
+/* Notes the first result that has a NaN or an infinity though its operands have none: in the reference, or in
+ * the trace if an operand is so large that a sum of products may be beyond all floats. */
+static void note_overflow(attn2c_check_job *job, const attn2c_op *op, const float *got,
+                          int64_t leading_dimension) {
+  const attn2c_tensor *shape = tensor_of(job, op->result);
+  if (job->nan || job->report.overflow) return;
+  const int is_wanted = isinf(largest(shape, job->tensors[op->result], attn2c_reference_width(shape), 0));
+  if (!is_wanted && !isinf(largest(shape, got, leading_dimension, 0))) return;
+  float most = 0;
+  for (int operand = 0; operand < ATTN2C_MAX_OPERANDS; operand++) {
+    const int tensor = op->operands[operand];
+    if (tensor < 0 || tensor_of(job, tensor)->type != ATTN2C_F32) continue;
+    const attn2c_tensor *of = tensor_of(job, tensor);
+    most = fmaxf(most, largest(of, job->tensors[tensor], attn2c_reference_width(of), 1));
+  }
+  if (isfinite(most) && (is_wanted || most > 0x1p56f)) job->report.overflow = shape->name;
+}
+
 /* Judges a float result; its operands and the reference's result are in job->tensors. */
 static int judge_floats(attn2c_check_job *job, const attn2c_op *op, float *allowed,
                         attn2c_comparison *comparison) {
@@ -189,6 +221,7 @@ static int judge_floats(attn2c_check_job *job, const attn2c_op *op, float *allow
   int64_t leading_dimension;
   const float *got = attn2c_check_trace_find(&job->trace, op->result, &leading_dimension);
   float *want = job->tensors[op->result];
+  note_overflow(job, op, got, leading_dimension);
   int status = attn2c_tolerance_op(job->descriptor, op, job->tensors, allowed, job->message);
   if (status == ATTN2C_OK && is_of_terms(job, op->operands[0]) && is_of_terms(job, op->operands[1]))
     allow_terms(job, op, allowed);

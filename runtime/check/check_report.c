@@ -238,7 +238,8 @@ static int print_json(attn2c_check_report *report, const char *repeat_command) {
   json_t *root = report->root;
   int made = set(root, "tensors", json_incref(report->tensors)) && json_kinds(report, root) &&
              set(root, "passed", json_integer(report->passed)) &&
-             set(root, "failed", json_integer(report->failed));
+             set(root, "failed", json_integer(report->failed)) &&
+             set(root, "overflow", report->overflow ? json_string(report->overflow) : json_null());
   if (report->failed) {
     json_t *first = json_object();
     made = made && json_comparison(first, report->first_name, &report->first) &&
@@ -255,6 +256,11 @@ static int print_json(attn2c_check_report *report, const char *repeat_command) {
 
 static void print_tally(const attn2c_check_report *report, uint64_t seed, const char *repeat_command) {
   print_kinds(report);
+  if (report->overflow)
+    fprintf(report->out,
+            "overflow: %s has values beyond 3.4e38, the largest float: weights or inputs are too "
+            "large for f32\n",
+            report->overflow);
   fprintf(report->out, "%d passed, %d failed\n", report->passed, report->failed);
   if (!report->failed) return;
   char index[160];

@@ -35,6 +35,7 @@ typedef struct {
   int passed, failed;
   char first_name[160]; /* name of the first comparison that failed */
   attn2c_comparison first;
+  const char *overflow; /* the first result that has a NaN or an infinity of its own; NULL: none */
   attn2c_check_kind kinds[ATTN2C_CHECK_KINDS];
   int kind_count;
   int sequence, sequences;   /* of the call whose rows are collected; sequences 0: rows are printed at once */

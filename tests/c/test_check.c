@@ -316,7 +316,22 @@ Test(check, nan_and_infinity_go_through_alike) {
     x[5] = specials[i];
     cr_assert_eq(check(RIGHT, 0), ATTN2C_OK, "%s\n%s", text, printed);
     x[5] = kept;
+    cr_assert_str_eq(line("overflow: "), "");
   }
+}
+
+Test(check, says_where_numbers_become_too_large) {
+  const float kept = x[5];
+  x[5] = 1e30f; /* its query is finite, but not the squares in the scores */
+  check(RIGHT, 0);
+  cr_assert_str_eq(line("overflow: "),
+                   "overflow: l0.scores has values beyond 3.4e38, the largest float: weights "
+                   "or inputs are too large for f32");
+  check(RIGHT, 1);
+  cr_assert_not_null(strstr(printed, "\"overflow\":\"l0.scores\""), "%s", printed);
+  x[5] = kept;
+  check(WEIGHTS_NAN, 0); /* is wrong with numbers of any size */
+  cr_assert_str_eq(line("overflow: "), "");
 }
 
 Test(check, json) {
