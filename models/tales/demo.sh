@@ -13,9 +13,9 @@ say "library, program" "out/tales/libtales.so, $program"
 
 tell() { # tell PROMPT SEED
   echo
-  { printf %s "$1"; $program generate --weights $here --prompt "$1" --tokens 100 --seed "$2"; } | fold -s -w 100
+  { printf %s "$1"; $program generate --weights $here --prompt "$1" --tokens 400 --seed "$2"; } | fold -s -w 100
 }
 tell "Once upon a time" 1
-tell "There was once an old owl" 4
+tell "There was once an old owl" 2
 echo
 echo "Begin your own: $program generate --weights $here --prompt 'A little mouse called'"
