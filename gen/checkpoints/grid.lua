@@ -5,15 +5,18 @@ local grid = {}
 -- The most rows or columns of a grid: a box has both in one number.
 local MOST = 65535
 
---- Returns the number of patches of a spec's image; 0 without an image.
+--- Returns the number of patches of a spec's image, or nil without an image.
 function grid.count(spec)
   local input = spec.input
-  if input.stage ~= "image" or not input.class_token then return math.maxinteger end
+  if input.stage ~= "image" then return nil end
   return input.height // input.patch * (input.width // input.patch)
 end
 
---- Returns the boxes of the positions of `tokens` tokens and a spec's patches, in a table of one token and of the
---- rule's grid of patches. Tokens after the first have no position: 0. nil: the grid is too large.
+--- Returns the number of tokens before the patches that have positions in a rule's table.
+function grid.tokens(rule) return rule.tokens or 1 end
+
+--- Returns the boxes of the positions of `tokens` tokens and a spec's patches, in a rule's table of tokens and of a
+--- grid of patches. Tokens after those of the table have no position: 0. nil: the grid is too large.
 function grid.views(rule, spec, tokens, width)
   local input, from, views = spec.input, rule.grid, {}
   local rows, columns = input.height // input.patch, input.width // input.patch
@@ -23,9 +26,10 @@ function grid.views(rule, spec, tokens, width)
       row_step = width, column_step = 1, factor = factor }
     return views[#views]
   end
-  add(0, 1, 0, 1)
-  if tokens > 1 then add(1, tokens - 1, 0, 0) end
-  local patches = add(tokens, rows * columns, 1, 1)
+  local own = grid.tokens(rule)
+  if own > 0 then add(0, own, 0, 1) end
+  if tokens > own then add(own, tokens - own, 0, 0) end
+  local patches = add(tokens, rows * columns, own, 1)
   if from[1] ~= rows or from[2] ~= columns then
     patches.resized, patches.smooth = true, rule.smooth
     patches.row_step, patches.column_step = from[1] << 16 | from[2], columns

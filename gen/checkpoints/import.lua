@@ -383,11 +383,30 @@ local function blocks_of(self, output)
   return stored.weights(self.folder, self.facts, output, { scheme = scheme_of(self), own = self.names })
 end
 
+-- Decides the size of the image: the one that is asked for, or that of the processor in families whose models take any
+-- size, or that of the configuration. If it is another one than the configuration's, positions are interpolated.
+local function size_image(self, asked)
+  local f, rule = self.facts, self.family.image
+  local usual = rule.any_size and pictures.sides(self.folder.preprocessor) or f.image
+  f.sides = { asked and asked.height or usual[1], asked and asked.width or usual[2] }
+  if f.sides[1] ~= usual[1] or f.sides[2] ~= usual[2] then f.resized_from = usual end
+  if not f.registers and f.sides[1] == f.image[1] and f.sides[2] == f.image[2] then return end
+  local names = {}
+  for _, prefix in ipairs(self.family.prefixes) do names[#names + 1] = prefix .. rule.positions end
+  names[#names + 1] = rule.other_positions
+  names.grid = { f.image[1] // f.patch[1], f.image[2] // f.patch[2] }
+  names.tokens = rule.position_tokens
+  names.smooth = (rule.smooth or {})[f.model_type]
+  self.names["input.positions.weight"] = names
+end
+
 local function entries_of(self, stages)
   local f, fixed = self.facts, self.family.fixed
   local first = fixed.first_position or (self.family.positions_after_pad and f.pad + 1) or 0
   local input = self.family.image and image_input(self) or token_input(self, fixed)
-  if self.family.image then self.pictures = pictures.of(self.folder.preprocessor, f.sides or f.image, self.notes) end
+  if self.family.image then
+    self.pictures = pictures.of(self.folder.preprocessor, f.sides or f.image, self.notes, f.resized_from)
+  end
   local seq, lengths_remark
   if not self.family.image then seq, lengths_remark = lengths_of(self, limit_of(self, first)) end
   local theta, scaling, rotated = f.rope_base, f.rope_scale, nil
@@ -459,8 +478,9 @@ end
 --- a model that does not go with the any length of the text. Faults: io, format, usage.
 --- from: a file to whose folder the paths in the text are relative; without it they are relative to the checkpoint's.
 --- form: "list": the text has that list in place of any length; "forward": calls take whole sequences, also in a model
---- that writes; nil: the usual form.
-function import.text(path, from, form, tower)
+--- that writes; nil: the usual form. tower: "text", for the other of two towers. sides: { height, width } of the image
+--- that is asked for; a missing one is the folder's.
+function import.text(path, from, form, tower, sides)
   local self = { folder = folder.read(path), notes = {}, names = {}, place = from and place_of(path, from) or "",
     form = form, tower = tower }
   local place = write.remark(path):gsub("(.)/+$", "%1") .. "/"
@@ -473,10 +493,7 @@ function import.text(path, from, form, tower)
     if f.kv_heads == false then f.kv_heads = f.heads end
     f.pooler_width = f.pooler_width or f.d_model
     f.pooler_activation = f.pooler_activation or "tanh"
-    if self.family.image and (self.family.image.resized_positions or {})[f.model_type] then
-      f.sides = pictures.sides(self.folder.preprocessor)
-      f.resized = f.sides and (f.sides[1] ~= f.image[1] or f.sides[2] ~= f.image[2])
-    end
+    if self.family.image then size_image(self, sides) end
     if self.family.derive then
       self.family.derive(f, self.folder.config, self.names, function(name) return has(self, name) end)
     end

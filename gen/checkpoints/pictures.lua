@@ -63,8 +63,17 @@ local function planes_of(value)
   return { value[1], value[2], value[3] }
 end
 
--- Returns the value of `pictures` for an image of `sides` { height, width }, or nil and what is not supported.
-local function steps_of(config, sides)
+-- Returns a size { height, width } or { shortest_edge } in the proportion of two images.
+local function scaled(size, from, to)
+  local high, wide = to[1] / from[1], to[2] / from[2]
+  local function times(length, factor) return length and math.max(1, math.floor(length * factor + 0.5)) end
+  return { height = times(size.height, high), width = times(size.width, wide),
+    shortest_edge = times(size.shortest_edge, math.max(high, wide)) }
+end
+
+-- Returns the value of `pictures` for an image of `sides` { height, width }, or nil and what is not supported. from:
+-- the sides that the folder's steps are for, if the image has others.
+local function steps_of(config, sides, from)
   local defaults, problem = processor_of(config)
   if not defaults then return nil, problem end
   local function given(key, default)
@@ -81,11 +90,13 @@ local function steps_of(config, sides)
     local resample = given("resample", defaults.resample)
     result.filter = filters[resample]
     if not result.filter then return nil, ("resample: %s is not supported; 2 and 3 are"):format(tostring(resample)) end
+    if from then size = scaled(size, from, sides) end
     result.height, result.width, result.shortest_edge = size.height, size.width, size.shortest_edge
   end
   if given("do_center_crop", defaults.crop ~= nil) then
     local size = size_of(given("crop_size", defaults.crop), false)
-    if not size or size.height ~= sides[1] or size.width ~= sides[2] then
+    local expected = from or sides
+    if not size or size.height ~= expected[1] or size.width ~= expected[2] then
       return nil, "crop_size: other than the model's image_size"
     end
     result.crop = true
@@ -137,13 +148,14 @@ local NO_PICTURES = ": the model takes arrays, and no pictures"
 function pictures.is_note(note) return note:sub(-#NO_PICTURES) == NO_PICTURES end
 
 --- Returns the value of the key `pictures` of a description, or nil. preprocessor: { file, config } of the folder, or
---- nil; sides: height and width of the model's image; notes: a list that lines for the user are added to.
-function pictures.of(preprocessor, sides, notes)
+--- nil; sides: height and width of the model's image; notes: a list that lines for the user are added to; from: the
+--- sides that the folder is for, if other ones are asked for: pictures are then resized in the same proportion.
+function pictures.of(preprocessor, sides, notes, from)
   if not preprocessor then
     notes[#notes + 1] = "preprocessor_config.json: missing" .. NO_PICTURES
     return nil
   end
-  local result, problem = steps_of(preprocessor.config, sides)
+  local result, problem = steps_of(preprocessor.config, sides, from)
   if problem then
     notes[#notes + 1] = ("%s: %s%s"):format(preprocessor.file, problem, NO_PICTURES)
     return nil

@@ -15,8 +15,8 @@
 --   row              the weight's rows are all this row of a tensor that may have any number of rows
 --   plus             another source, whose values are added
 --   times            another source, a number for each row, which all values of the row are multiplied by
---   grid             { rows, columns }: the tensor has the positions of one token and of a grid of patches; they become
---                    those of the image's grid (grid.lua)
+--   grid             { rows, columns }: the tensor has the positions of `tokens` tokens (1) and of a grid of patches;
+--                    they become those of the image's grid (grid.lua)
 --   smooth           true: with antialiasing, as torch has it
 --   join, pieces     the weight consists of several sources of one size, one after the other in "rows" or "columns"
 --   count            of a piece: its rows or columns, if the pieces have different sizes; the others share the rest
@@ -142,10 +142,13 @@ local function add(result, tensor, rule, size, spec, target)
       at = at + part
     end
   elseif rule.grid then
-    local tokens = size.rows - grid.count(spec)
-    if tokens < 1 then refuse(tensor, "grid: goes with the positions of an image with a class token") end
+    local own, patches = grid.tokens(rule), grid.count(spec)
+    local tokens = patches and size.rows - patches or -1
+    if tokens < own then
+      refuse(tensor, ("grid: goes with the positions of an image with at least %d tokens of its own"):format(own))
+    end
     result.stored[#result.stored + 1] = { names = rule.names,
-      shape = { rule.grid[1] * rule.grid[2] + 1, size.columns } }
+      shape = { rule.grid[1] * rule.grid[2] + own, size.columns } }
     for _, view in ipairs(grid.views(rule, spec, tokens, size.columns)
       or refuse(tensor, "grid: at most 65535 rows and columns of patches are supported")) do
       view.stored = #result.stored

@@ -158,6 +158,16 @@ local function tower_of(overrides)
   return tower
 end
 
+-- Returns the sides of an image that are asked for, { height, width }; both may be nil.
+local function sides_of(overrides)
+  local sides = {}
+  for _, argument in ipairs(overrides) do
+    local side, text = argument:match("^input%.(%a+)=(%d+)$")
+    if side == "height" or side == "width" then sides[side] = math.tointeger(tonumber(text)) end
+  end
+  return sides
+end
+
 -- True if the key `pictures` is overridden, so that the folder's own steps do not matter.
 local function has_pictures(overrides)
   for _, argument in ipairs(overrides) do if argument:find("^pictures[=.]") then return true end end
@@ -171,7 +181,7 @@ function describe.run(state)
     local notes
     if not import.is_file(file) then state.folder = file end
     state.text, notes, state.checkpoint, state.lengths = import.text(file, nil, form_of(state.overrides),
-      tower_of(state.overrides))
+      tower_of(state.overrides), sides_of(state.overrides))
     for _, note in ipairs(notes) do
       if not (import.is_about_pictures(note) and has_pictures(state.overrides)) then
         table.insert(state.notes or {}, note)

@@ -4,7 +4,7 @@ pictures with them.
 
     config.json, model.safetensors, preprocessor_config.json   as `save_pretrained` writes them; weights as float16
     out_NAME.npy      for the pictures of PICTURES in their order: pixel_values, and outputs of the model
-    words.txt         KEY=VALUE that the build gets
+    words.txt         KEY=VALUE that the build gets, if it gets any
 
     pictures.py            writes all cases
     pictures.py CASE ...   only these
@@ -39,7 +39,8 @@ def processor(family, **settings):
     return next(value for name, value in vars(module).items() if name.endswith("ImageProcessorPil"))(**settings)
 
 
-# case: class, configuration, the processor, and changes of preprocessor_config.json.
+# case: class, configuration, the processor, and changes of preprocessor_config.json. Images of another size than the
+# configuration's: also height and width, and the processor's settings for them.
 CASES = {
     "vit_labels": ("ViTForImageClassification", {**SMALL, **NAMED},
                    ("vit", {"size": {"height": 16, "width": 16}}), {}),
@@ -61,11 +62,21 @@ CASES = {
                          ("bit", {"size": {"shortest_edge": 18}, "crop_size": {"height": 16, "width": 16}}), {}),
     "deit_crop": ("DeiTForImageClassificationWithTeacher", {**SMALL, **LABELS},
                   ("deit", {"size": {"height": 20, "width": 25}, "crop_size": {"height": 16, "width": 16}}), {}),
+    "vit_wider": ("ViTForImageClassification", {**SMALL, **NAMED}, ("vit", {"size": {"height": 16, "width": 16}}), {},
+                  (20, 28), {"size": {"height": 20, "width": 28}}),
+    "deit_smaller": ("DeiTModel", {**SMALL, "image_size": 24},
+                     ("deit", {"size": {"height": 27, "width": 30}, "crop_size": {"height": 24, "width": 24}}), {},
+                     (16, 16), {"size": {"height": 18, "width": 20}, "crop_size": {"height": 16, "width": 16}}),
+    "clip_larger": ("CLIPVisionModelWithProjection", {**CLIP_VISION, "image_size": 16},
+                    ("clip", {"size": {"shortest_edge": 20}, "crop_size": {"height": 16, "width": 16}}), {},
+                    (24, 24), {"size": {"shortest_edge": 30}, "crop_size": {"height": 24, "width": 24}}),
+    "siglip_wider": ("SiglipVisionModel", SMALL, ("siglip", {"size": {"height": 16, "width": 16}}), {},
+                     (12, 24), {"size": {"height": 12, "width": 24}}),
 }
 
 
 def write(name):
-    class_name, settings, (family, of_processor), changes = CASES[name]
+    class_name, settings, (family, of_processor), changes, *other = CASES[name]
     folder = HERE / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -79,10 +90,14 @@ def write(name):
     path = folder / "preprocessor_config.json"
     config = {key: value for key, value in {**json.loads(path.read_text()), **changes}.items() if value is not None}
     path.write_text(json.dumps(config, indent=2) + "\n")
+    if other:
+        (height, width), of_other = other
+        (folder / "words.txt").write_text(f"input.height={height}\ninput.width={width}\n")
+        prepare = processor(family, **{**of_processor, **of_other})
     images = [np.asarray(prepare(load_image(str(FILES / each)))["pixel_values"][0], np.float32) for each in PICTURES]
     pixels = torch.tensor(np.stack(images))
     with torch.no_grad():
-        result = model(pixels)
+        result = model(pixels, interpolate_pos_encoding=True) if other else model(pixels)
     found = {"pixel_values": pixels}
     for key in ["image_embeds"] if "image_embeds" in result else ("last_hidden_state", "pooler_output", "logits"):
         if result.get(key) is not None:

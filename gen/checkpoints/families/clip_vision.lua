@@ -36,7 +36,7 @@ return {
   },
   config = config,
   fixed = { norm = "pre" },
-  image = { norm = true, patch_bias = false },
+  image = { norm = true, patch_bias = false, positions = "embeddings.position_embedding.weight" },
   derive = function(facts, given)
     if facts.model_type == "clip" then facts.projection = given.projection_dim or 512 end
   end,

@@ -50,14 +50,9 @@ return {
   unused = { "layerscale_value", "drop_path_rate", "use_mask_token", "apply_layernorm", "reshape_hidden_states",
     "out_features", "out_indices", "stage_names", "intermediate_size" },
   fixed = { norm = "pre", final_norm = true },
-  image = { resized_positions = { dinov2 = true, dinov2_with_registers = true } },
-  derive = function(facts, _, names)
-    local grid = { facts.image[1] // facts.patch[1], facts.image[2] // facts.patch[2] }
-    local name = "embeddings.position_embeddings"
-    if facts.registers or facts.resized then
-      names["input.positions.weight"] = { "dinov2." .. name, "dinov2_with_registers." .. name, name, grid = grid,
-        smooth = facts.model_type == "dinov2_with_registers" or nil } -- with registers, transformers uses antialiasing
-    end
+  image = { any_size = true, positions = "embeddings.position_embeddings",
+    smooth = { dinov2_with_registers = true } }, -- with registers, transformers uses antialiasing
+  derive = function(facts)
     local width = math.floor(facts.d_model * facts.ratio)
     facts.d_ff = width
     if facts.gated then facts.d_ff, facts.activation = (width * 2 // 3 + 7) // 8 * 8, "silu" end

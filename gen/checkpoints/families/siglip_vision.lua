@@ -43,7 +43,7 @@ return {
   only = { vision_use_head = { { true }, "an image tower without its head" } },
   unused = { "num_image_tokens", "projection_dim" },
   fixed = { norm = "pre", final_norm = true },
-  image = { class_token = false },
+  image = { class_token = false, positions = "embeddings.position_embedding.weight", position_tokens = 0 },
   heads = {
     SiglipModel = { pooled("image_embeds"), { "similarity", bias = true, name = "similarity", tensors = {
       weight = { { "logit_scale" }, { "logit_bias" }, join = "columns" } } } },

@@ -10,7 +10,7 @@ return {
   tensors = heads.vit_tensors("embeddings.cls_token"),
   config = heads.vit_config(),
   fixed = { norm = "pre", final_norm = true },
-  image = {},
+  image = { positions = "embeddings.position_embeddings", other_positions = "pos_embed" }, -- timm's name
   heads = {
     Model = heads.model("pooler.dense"),
     ForImageClassification = {

@@ -5,9 +5,10 @@ local masks = require("data.masks")
 
 local any_length = {}
 
--- Keys that are not supported with any length: { key, what, is_there(spec) }.
+-- Keys that are not supported with any length: { key, what, is_there(spec), why }.
 local refused = {
-  { "input", "padded tokens", function(spec) return spec.input.padded end },
+  { "input", "padded tokens", function(spec) return spec.input.padded end,
+    ", as the model sees the padding up to one length" },
   { "past", "past keys", function(spec) return (spec.past or 0) > 0 end },
   { "memory", "a memory", function(spec) return spec.memory ~= nil end },
   { "input", "image, whose patches have one number", function(spec) return spec.input.stage == "image" end },
@@ -33,7 +34,9 @@ function any_length.reasons(spec)
   local list, with = {}, spec.context and "a context" or "seq = any(N)" -- a context has sequences of any length, too
   local function add(key, message) list[#list + 1] = { key, message } end
   for _, each in ipairs(refused) do
-    if each[3](spec) then add(each[1], ("%s: not supported with %s"):format(each[2], with)) end
+    if each[3](spec) then
+      add(each[1], ("%s: not supported with %s%s"):format(each[2], with, each[4] or ""))
+    end
   end
   for _, array in ipairs(masks.arrays) do
     if spec.mask[array.word] then
@@ -48,7 +51,7 @@ function any_length.reasons(spec)
       add(("output.%d.mask"):format(i), "a pool's mask: not supported with " .. with)
     end
     if stage.stage == "similarity" then
-      add(("output.%d"):format(i), "similarity: not supported with seq = any(N)")
+      add(("output.%d"):format(i), "similarity: not supported with seq = any(N): an image has one size")
     end
   end
   return list

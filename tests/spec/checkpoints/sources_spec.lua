@@ -150,6 +150,15 @@ describe("a source of an image's weights", function()
     assert.equal(2, #whole)
     assert.is_nil(whole[2].resized)
     assert.is_truthy(helper.fault(sources.of, tensor(8, 3), rule, { input = { stage = "tokens" } }))
+    -- Tables of patches alone, and of two tokens.
+    local alone = sources.of(tensor(6, 3), { names = { "p" }, grid = { 5, 7 }, tokens = 0 }, spec)
+    assert.same({ 35, 3 }, alone.stored[1].shape)
+    assert.same({ 1, 0, 0, 6 }, { #alone.views, alone.views[1].first, alone.views[1].row, alone.views[1].rows })
+    local two = sources.of(tensor(8, 3), { names = { "p" }, grid = { 5, 7 }, tokens = 2 }, spec)
+    assert.same({ 37, 3 }, two.stored[1].shape)
+    assert.same({ 2, 2, 6, 2 }, { #two.views, two.views[1].rows, two.views[2].first, two.views[2].row })
+    assert.matches("grid: goes with the positions of an image with at least 2 tokens of its own",
+      helper.fault(sources.of, tensor(7, 3), { names = { "p" }, grid = { 5, 7 }, tokens = 2 }, spec).lines[1])
   end)
 end)
 

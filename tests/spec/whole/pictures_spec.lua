@@ -47,8 +47,9 @@ table.sort(cases)
 assert(#cases > 0, "no goldens in " .. goldens)
 
 local function build_line(case)
-  return ("ATTN2C_CFLAGS=-O0 lua5.4 %s %s %s batch=3 >%s.log 2>&1 || rm -rf %s"):format(
-    shell(root .. "/tests/program.lua"), shell(goldens .. "/" .. case), case, case, case)
+  local words = (files.read(("%s/%s/words.txt"):format(goldens, case)) or ""):gsub("\n", " ")
+  return ("ATTN2C_CFLAGS=-O0 lua5.4 %s %s %s batch=3 %s >%s.log 2>&1 || rm -rf %s"):format(
+    shell(root .. "/tests/program.lua"), shell(goldens .. "/" .. case), case, words, case, case)
 end
 
 -- The words that run a case's program on all pictures.

@@ -31,6 +31,8 @@ describe("any length", function()
     assert.are.equal("tiny.lua: batch: a model of any length takes any number of sequences in a call; leave batch out",
       refusal(any(8, { batch = 2 })))
     assert.are.equal("tiny.lua: past: past keys: not supported with seq = any(N)", refusal(any(8, { past = 2 })))
+    assert.matches("input: padded tokens: not supported with seq = any%(N%), as the model sees the padding",
+      refusal(any(8, { input = { stage = "tokens", vocab = 9, padded = true } })))
     assert.are.equal('tiny.lua: mask: "key_padding": not supported with seq = any(N), whose sequences have no padding',
       refusal(any(8, { mask = "key_padding" })))
     assert.are.equal("tiny.lua: inputs.hidden: \"sequences\" is the name that a call of any size gives its number of "
