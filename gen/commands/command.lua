@@ -108,6 +108,14 @@ function command.grammar()
   bench:flag("--profile", "Split the time by operation and layer.")
   bench:flag("--bound", "Print the time that the best tiles and row operations would take, part by part.")
   bench:option("--compare", "A file of an earlier bench -o json: print old, new and their ratio."):argname("FILE")
+  bench:option("--scale", "Predict the speed and memory of these numbers of ranks, such as 1,2,4,8, from parts of "
+    .. "ranks that are timed one by one."):argname("N,...")
+  bench:option("--latency", "With --scale: the latency of the network between ranks, such as 2us (default: that of "
+    .. "messages between processes of this machine)."):argname("TIME")
+  bench:option("--bandwidth", "With --scale: the network's bandwidth in each direction of a rank, such as 12GB/s or "
+    .. "100Gbit/s (default: as for --latency)."):argname("RATE")
+  bench:option("--layers", "With --scale: time K and 2 K layers, times the number of ranks, which stand for all of a "
+    .. "model whose layers are equal."):argname("K")
   local report = with_tuning(parser:command("report", "Build, check and time it, and write the results as one page."))
   report:option("--weights", "A checkpoint, or a file that `pack` wrote (default: seeded random)."):argname("FILE")
   report:option("--input",
@@ -116,6 +124,7 @@ function command.grammar()
   report:option("--text", "A text whose maps of attention are shown, for models that take text."):argname("TEXT")
   report:option("--attention", "Also write the maps of attention to this folder, as PNG."):argname("FOLDER")
   report:option("--seed", "The seed of random weights and inputs."):argname("K")
+  report:option("--scale", "A file of `bench --scale -o json`: also draws its predictions."):argname("FILE")
   report:option("-r --repetitions", "The number of calls to time (default: about a second of them)."):argname("N")
   report:option("-o --output", "The page to write (default: out/NAME.html)."):argname("FILE")
   local quality = with_tuning(parser:command("quality",
@@ -260,9 +269,10 @@ local function build_variant(root, arguments, list, with_text, exposed)
 end
 
 -- Runs a built program and returns its exit code. gather: "output" also returns its output; target: the one to use of
--- several.
-local function run_program(path, list, gather, target)
-  local line, environment = ranks.start(ranks_of[path], emulator().words { "./" .. path, table.unpack(list) },
+-- several; alone: one process of a model of several ranks.
+local function run_program(path, list, gather, target, alone)
+  local words_of = emulator().words { "./" .. path, table.unpack(list) }
+  local line, environment = ranks.start(not alone and ranks_of[path] or nil, words_of,
     target and { ATTN2C_TARGET = target })
   local child = child_process().run { words = line, gather = gather, environment = environment }
   if child.signal ~= 0 then faults.raise("machine", ("./%s was ended by signal %d"):format(path, child.signal)) end
@@ -334,7 +344,25 @@ function run.check(root, arguments)
   return code ~= 0 and code or second
 end
 
+-- Predicts other numbers of ranks.
+local function run_scale(root, arguments)
+  print_out(require("commands.scale").run(root, arguments, {
+    words = { table.unpack(program_words("bench", words.merged(arguments, { output = false })), 2) },
+    look = function() return run_passes(root, arguments, arguments.overrides, "validate") end,
+    build = function(list) return build_variant(root, arguments, list) end,
+    run = function(path, list, alone)
+      local code, output = run_program(path, list, "output", nil, alone)
+      if code ~= 0 then faults.pass_on(path, code) end
+      return output
+    end }))
+  return 0
+end
+
 function run.bench(root, arguments)
+  if arguments.scale then return run_scale(root, arguments) end
+  for _, option in ipairs { "latency", "bandwidth", "layers" } do
+    if arguments[option] then faults.raise("usage", ("--%s: goes with --scale"):format(option)) end
+  end
   local all, list = overrides.combinations(arguments.overrides), program_words("bench", arguments)
   if #all == 1 then return (run_program(build_variant(root, arguments, all[1].overrides), list)) end
   for _, each in ipairs(all) do each.path = build_variant(root, arguments, each.overrides) end
@@ -464,7 +492,7 @@ function command.main(root, argv)
   if arguments.description then arguments.description = arguments.description:gsub("(.)/+$", "%1") end
   local done, result = xpcall(function()
     if arguments.command == "report" then require("commands.report").sort_words(arguments) end
-    for _, name in ipairs { "weights", "factors", "tuning", "labels", "compare", "text_file" } do
+    for _, name in ipairs { "weights", "factors", "tuning", "labels", "compare", "text_file", "scale" } do
       if arguments[name] == "" then
         faults.raise("usage", ("--%s: the name is empty; a file is needed"):format((name:gsub("_", "-"))))
       end

@@ -13,6 +13,7 @@ local overrides = require("commands.overrides")
 local page = require("report.page")
 local precision = require("data.precision")
 local quality = require("commands.quality")
+local ranks = require("report.ranks")
 local terminal = require("common.terminal")
 local toolchain = require("commands.build.toolchain")
 local tuning = require("passes.common.tuning")
@@ -116,7 +117,7 @@ end
 
 -- The options of each command that repeats a part of a page. `report` repeats the whole.
 local options_of = {
-  report = { "tuning", "factors", "weights", "seed", "input", "text", "attention", "repetitions", "output" },
+  report = { "tuning", "factors", "weights", "seed", "input", "text", "attention", "scale", "repetitions", "output" },
   check = { "tuning", "factors", "weights", "seed", "input", "entry" },
   bench = { "tuning", "factors", "weights", "repetitions" },
   quality = { "tuning", "factors", "weights", "input", "text" },
@@ -330,6 +331,14 @@ local function add_benches(all, path)
   end
 end
 
+-- Returns the predictions of a file of bench --scale -o json.
+local function predictions_of(path)
+  local text = files.read(path)
+  if not text then faults.raise("io", ("%s: cannot be read"):format(path)) end
+  return ranks.read(json.decode(text)) or faults.raise("format",
+    ("%s: is not from bench --scale -o json: scale and predictions are expected"):format(path))
+end
+
 local function variants_of(arguments)
   local paths = { arguments.description, table.unpack(arguments.others) }
   local list, made_with = {}, nil
@@ -407,6 +416,7 @@ function report.run(root, arguments, tools)
   if arguments.weights and not lfs.attributes(arguments.weights, "mode") then
     faults.raise("io", ("--weights: %s cannot be read"):format(arguments.weights))
   end
+  local predictions = arguments.scale and predictions_of(arguments.scale)
   local list = variants_of(arguments)
   for _, variant in ipairs(list) do
     if not variant.is_bench then verify(root, arguments, tools, variant) end
@@ -424,7 +434,7 @@ function report.run(root, arguments, tools)
     path = ("out/%s.html"):format(first.name or "comparison")
     check_output(path)
   end
-  files.write(path, document.html(all, title, page_command(arguments)))
+  files.write(path, document.html(all, title, page_command(arguments), predictions))
   local failed, said = false, {}
   for _, subject in ipairs(all) do
     failed = failed or subject.check and subject.check.failed > 0 or subject.info and not subject.bench

@@ -1,5 +1,6 @@
 -- divisions.lua: lists what ranks divide: which products, by the end of their paths, and along which axis.
 -- A division is { 0, ..., n }: rank r has the elements from number r + 1 of the list to the one before number r + 2.
+-- With `copies`, that many ranks in a row have the same part, which is in the list once.
 local divisions = {}
 
 --- The products whose outputs ranks divide, by the end of the path: heads (of queries, keys and values: those of one
@@ -36,11 +37,55 @@ function divisions.even(n, ranks, unit)
   return first
 end
 
---- Returns a division of `units` with each of its elements `times` as wide.
-function divisions.times(first, times)
-  local list = {}
-  for i, each in ipairs(first) do list[i] = each * times end
+--- Returns a division whose every number is that of `of(number)`.
+local function map(first, of)
+  local list = { copies = first.copies }
+  for i, each in ipairs(first) do list[i] = of(each) end
   return list
 end
+
+--- Returns a division of `units` with each of its elements `times` as wide.
+function divisions.times(first, times) return map(first, function(each) return each * times end) end
+
+--- Returns a division of columns in heads of a width.
+function divisions.in_heads(first, width) return map(first, function(each) return each // width end) end
+
+--- Divides heads of queries among ranks, and heads of keys, each of which is read by equally many heads of queries that
+--- follow each other. Ranks have whole heads of keys; more ranks than these, in a multiple, have copies of them, and
+--- some of the queries' heads. Returns both divisions, or nil if that is not possible.
+function divisions.heads(heads, kv_heads, ranks)
+  local readers = heads // kv_heads
+  if ranks <= kv_heads then
+    local keys = divisions.even(kv_heads, ranks, 1)
+    return divisions.times(keys, readers), keys
+  end
+  local copies = ranks // kv_heads
+  if ranks % kv_heads ~= 0 or copies > readers then return nil end
+  local queries, keys = { 0 }, { 0, copies = copies }
+  for head = 1, kv_heads do
+    local part = divisions.even(readers, copies, 1)
+    for i = 2, #part do queries[#queries + 1] = (head - 1) * readers + part[i] end
+    keys[head + 1] = head
+  end
+  return queries, keys
+end
+
+--- Returns the number of elements of a rank, and its first.
+function divisions.range(first, rank)
+  local i = rank // (first.copies or 1) + 1
+  return first[i + 1] - first[i], first[i]
+end
+
+--- Returns { 0, ..., n } with one part for each rank, for meetings: the first rank with a part gives it, and those with
+--- copies of it nothing.
+function divisions.of_ranks(first)
+  if not first.copies then return first end
+  local list = { 0 }
+  for i = 2, #first do for _ = 1, first.copies do list[#list + 1] = first[i] end end
+  return list
+end
+
+--- Returns a text that differs between divisions.
+function divisions.text(first) return table.concat(first, " ") .. (first.copies and " x" .. first.copies or "") end
 
 return divisions

@@ -10,6 +10,8 @@
 --                  of the model that nobody has divided, which the reference computes
 -- Without ranks it changes nothing.
 local divide = require("passes.ranks.divide")
+local divisions = require("data.divisions")
+local faults = require("common.faults")
 local local_graph = require("passes.ranks.local_graph")
 local ops = require("data.ops")
 local words = require("common.words")
@@ -21,12 +23,13 @@ local ranks = {}
 local function kind_of(entries, divided, rank)
   local parts = {}
   for i, each in ipairs(divided) do
-    for _, first in ipairs(each.lists) do parts[#parts + 1] = first[rank + 2] - first[rank + 1] end
+    for _, first in ipairs(each.lists) do parts[#parts + 1] = (divisions.range(first, rank)) end
     local graph = entries[i].graph
     for _, name in ipairs(graph.order) do
       local values, of = graph.tensors[name].values, each.cuts[name]
       if values and of then
-        local own = table.concat(values, " ", of.first[rank + 1] + 1, of.first[rank + 2])
+        local count, from = divisions.range(of.first, rank)
+        local own = table.concat(values, " ", from + 1, from + count)
         parts[#parts + 1] = ("%s %s"):format(name, own)
       end
     end
@@ -51,10 +54,14 @@ end
 function ranks.run(state)
   local count = state.spec.ranks or 1
   if count == 1 then return end
-  local divided, builds, by_kind, divisions = {}, {}, {}, {}
+  local divided, builds, by_kind, made = {}, {}, {}, {}
   for i, entry in ipairs(state.entries) do
+    if entry.graph.smoothing then
+      faults.raise("usage", ("%s: does not go with ranks, whose parts of weights have other inputs; --factors=none")
+        :format(state.factors.file))
+    end
     divided[i] = divide(entry.graph, entry.spec, state.file)
-    divisions[entry.name] = divided[i].made
+    made[entry.name] = divided[i].made
   end
   for rank = 0, count - 1 do
     local kind = kind_of(state.entries, divided, rank)
@@ -67,13 +74,14 @@ function ranks.run(state)
       first.members[#first.members + 1] = build_of(state, first, divided, rank)
     end
   end
-  state.whole = { entries = state.entries, primary = state.primary, divisions = divisions }
+  state.whole = { entries = state.entries, primary = state.primary, divisions = made }
   state.builds = builds
 end
 
 local function part_text(of, rank)
   if of.sum then return "a term of each rank" end
-  return ("%d to %d of axis %d"):format(of.first[rank + 1], of.first[rank + 2] - 1, of.axis)
+  local count, from = divisions.range(of.first, rank)
+  return ("%d to %d of axis %d"):format(from, from + count - 1, of.axis)
 end
 
 --- Returns each divided tensor with the part of each rank, then the meetings.

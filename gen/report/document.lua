@@ -25,6 +25,7 @@ local op_words = require("report.op_words")
 local page = require("report.page")
 local precision = require("data.precision")
 local scale_blocks = require("data.scale_blocks")
+local ranks = require("report.ranks")
 local roofline = require("report.roofline")
 local svg = require("report.svg")
 local time = require("report.time")
@@ -603,9 +604,26 @@ local function groups_of(all)
   return groups
 end
 
+-- Returns the section of predictions for numbers of ranks (ranks.read).
+local function ranks_part(of)
+  local calls, draw = ranks.pictures(of)
+  local columns, rows = ranks.table(of)
+  local network = of.latency_us and of.gigabytes and (" with a latency of %s us and %s GB/s"):format(
+    numbers.short(of.latency_us), numbers.short(of.gigabytes)) or ""
+  local list = {}
+  for i, call in ipairs(calls) do
+    list[i] = page.figure(call, function(width) return draw(call, width) end,
+      escape(("Predicted, not measured: %s on ranks of one core each and a network%s. Parts were timed one by one; the "
+        .. "time of meetings follows from their bytes."):format(of.model, network)),
+      i == 1 and page.table(columns, rows) or nil)
+  end
+  return table.concat(list, "\n")
+end
+
 --- Returns the page of subjects. title: the page's title; command: the words that make it, quoted for a shell. Groups
---- whose main subject has `info` have details; other subjects are only compared.
-function document.html(all, title, command)
+--- whose main subject has `info` have details; other subjects are only compared. predictions: for numbers of ranks
+--- (ranks.read), or nil.
+function document.html(all, title, command, predictions)
   local groups, with_info = groups_of(all), {}
   for _, group in ipairs(groups) do if group[1].info then with_info[#with_info + 1] = group end end
   local sections, bytes = {}, 0
@@ -623,6 +641,7 @@ function document.html(all, title, command)
     add(part[1], part[2], lists[part[1]] and table.concat(lists[part[1]], "\n"))
     if i == 1 then add("roofline", "Roofline", roof) end
   end
+  if predictions then add("ranks", "Ranks, predicted", ranks_part(predictions)) end
   return page.document(title, lead_of(all, groups, left_out), sections,
     '<p class="soft">This page loads nothing from the network.</p>')
 end

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checksum.h"
+#include "ranks/alone.h"
 
 /* True if all ranks have the whole of a weight. */
 static int is_undivided(const attn2c_divided *divided, int weight) {
@@ -107,9 +108,25 @@ static int choose_path(const void *path, const attn2c_descriptor *model, attn2c_
   return ATTN2C_USAGE;
 }
 
+/* The hooks of a model whose ranks all make the same calls by themselves. */
+static const attn2c_rank_hooks hooks = {.allocate = allocate, .free = free_arena, .close = close_ranks};
+
+int attn2c_model_open_part(const attn2c_descriptor *own, attn2c_source *source, attn2c_model **model,
+                           attn2c_message *message) {
+  int status = attn2c_model_open(own, source, model, message);
+  if (status != ATTN2C_OK) return status;
+  (*model)->ranks = attn2c_ranks_alone(own->divided->count, own->rank);
+  if ((*model)->ranks) {
+    (*model)->hooks = &hooks;
+    return ATTN2C_OK;
+  }
+  attn2c_model_close(*model);
+  *model = NULL;
+  return ATTN2C_MEMORY;
+}
+
 int attn2c_model_open_ranks(const attn2c_descriptor *whole, MPI_Comm communicator, const char *path,
                             attn2c_model **model, char *text, size_t size) {
-  static const attn2c_rank_hooks hooks = {.allocate = allocate, .free = free_arena, .close = close_ranks};
   const attn2c_ranks_wanted wanted = {
       .count = whole->divided->count, .name = whole->name, .build = attn2c_ranks_build(whole)};
   attn2c_message message = attn2c_message_make(text, size);

@@ -18,6 +18,10 @@ int attn2c_ranks_open_model(attn2c_ranks *ranks, const attn2c_divided *divided, 
 /* Returns a number that differs between builds. */
 uint64_t attn2c_ranks_build(const attn2c_descriptor *whole);
 
+/* Opens the part of one rank by itself, of its descriptor: its meetings move nothing (ranks/alone.h). */
+int attn2c_model_open_part(const attn2c_descriptor *own, attn2c_source *source, attn2c_model **model,
+                           attn2c_message *message);
+
 /* Opens ranks over a copy of a communicator, and the model on all of them. Closing the model closes them.
  * Contexts are made, and calls made, by all ranks in the same order, with the same inputs. */
 int attn2c_model_open_ranks(const attn2c_descriptor *whole, MPI_Comm communicator, const char *path,

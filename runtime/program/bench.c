@@ -13,6 +13,7 @@
 #include "program/bench_compare.h"
 #include "program/bench_time.h"
 #include "program/inputs.h"
+#include "program/ranks_program.h"
 
 /* Tokens of the sequences that are timed by default in a model of any length, in addition to the most. */
 static const int64_t usual_lengths[] = {8, 32, 128};
@@ -25,9 +26,14 @@ typedef struct {
   int32_t first[2], zero[ATTN2C_MOST_WINDOWS];
 } open_call;
 
+int attn2c_bench_is_of_all(const attn2c_arguments *arguments) {
+  return arguments->part && strcmp(arguments->part, "all") == 0;
+}
+
 /* Compares every tensor of every entry with the reference, and discards the table. */
 static int verify_in_full(const attn2c_program *program, const attn2c_model *model, attn2c_source *source,
                           void **in, const attn2c_arguments *arguments, attn2c_message *message) {
+  if (arguments->part) return ATTN2C_OK;
   char *table = NULL;
   size_t size;
   FILE *stream = open_memstream(&table, &size);
@@ -44,6 +50,16 @@ static int verify_in_full(const attn2c_program *program, const attn2c_model *mod
                arguments->program);
   }
   return status;
+}
+
+/* Verifies a call, or makes it once if it is that of a part. */
+static int verify(const attn2c_bench_call *s, const attn2c_arguments *arguments, double *first_ms,
+                  attn2c_message *message) {
+  if (!arguments->part) return attn2c_bench_call_verify(s, first_ms, message);
+  const double start = attn2c_now();
+  const int status = attn2c_bench_call_make(s, s->out);
+  *first_ms = (attn2c_now() - start) / ATTN2C_NS_IN_MS;
+  return status == ATTN2C_OK ? status : attn2c_bench_call_failed(s, status, message);
 }
 
 /* Reports a --length that the model does not take. */
@@ -94,7 +110,7 @@ static int bench_length(const attn2c_program *program, attn2c_context *context, 
     attn2c_input_random(&tensor, arguments->seed, 1, s.in[i]);
   }
   if (status == ATTN2C_OK) status = attn2c_bench_call_allocate(&s, message);
-  if (status == ATTN2C_OK) status = attn2c_bench_call_verify(&s, &result->first_ms, message);
+  if (status == ATTN2C_OK) status = verify(&s, arguments, &result->first_ms, message);
   if (status == ATTN2C_OK) {
     result->model = model;
     result->entry = &model->entries[number];
@@ -126,7 +142,7 @@ static int bench_entries(const attn2c_program *program, attn2c_context *context,
     inputs += entry->input_count;
     flops += entry->flops;
     status = attn2c_bench_call_allocate(s, message);
-    if (status == ATTN2C_OK) status = attn2c_bench_call_verify(s, &results[e].first_ms, message);
+    if (status == ATTN2C_OK) status = verify(s, arguments, &results[e].first_ms, message);
   }
   if (status == ATTN2C_OK && flops < ATTN2C_BENCH_FULL_CHECK) {
     status = verify_in_full(program, context->model, source, in, arguments, message);
@@ -195,7 +211,7 @@ static int bench_open(const attn2c_program *program, attn2c_context *context, at
   int status = ATTN2C_OK;
   for (int i = 0; i < count && status == ATTN2C_OK; i++) {
     status = open_subject(program, context, in, lengths[i], &calls[i], &subjects[i], message);
-    if (status == ATTN2C_OK) status = attn2c_bench_call_verify(&subjects[i], &results[i].first_ms, message);
+    if (status == ATTN2C_OK) status = verify(&subjects[i], arguments, &results[i].first_ms, message);
   }
   if (status == ATTN2C_OK && model->entries[0].flops < ATTN2C_BENCH_FULL_CHECK)
     status = verify_in_full(program, context->model, source, in, arguments, message);
@@ -265,7 +281,7 @@ static int bench_continued(const attn2c_program *program, attn2c_context *contex
     }
     status = attn2c_bench_call_allocate(s, message);
     if (status == ATTN2C_OK) status = attn2c_bench_tokens_prepare(context, &list[i]);
-    if (status == ATTN2C_OK) status = attn2c_bench_call_verify(s, &results[i].first_ms, message);
+    if (status == ATTN2C_OK) status = verify(s, arguments, &results[i].first_ms, message);
   }
   if (status == ATTN2C_OK && model->entries[0].flops < ATTN2C_BENCH_FULL_CHECK)
     status = verify_in_full(program, context->model, source, in, arguments, message);
@@ -295,6 +311,10 @@ static int check_usage(const attn2c_descriptor *model, const attn2c_arguments *a
     attn2c_say(message, "--length: does not go with --profile or --bound, which measure whole entries");
     status = ATTN2C_USAGE;
   }
+  if (arguments->part && (arguments->profile || arguments->bound)) {
+    attn2c_say(message, "--part: does not go with --profile or --bound");
+    status = ATTN2C_USAGE;
+  }
   if (model->is_open && arguments->bound) {
     attn2c_say(message, "--bound: does not go with a model of any length, whose products have no one size; "
                         "build it with seq = N to bound calls of N tokens");
@@ -314,8 +334,37 @@ static int64_t peak_bytes(void) {
   return kilobytes * 1024;
 }
 
+/* Finds the program that --part names: that of one rank, or the whole model's for all. */
+static int choose_part(const char *part, const attn2c_program **program, attn2c_message *message) {
+  const attn2c_divided *divided = (*program)->model->divided;
+  if (!divided) {
+    attn2c_say(message, "--part: goes with a model that is divided among ranks");
+    return ATTN2C_USAGE;
+  }
+  char *end;
+  const long number = strtol(part, &end, 10);
+  if (*part < '0' || *part > '9' || *end != '\0' || number >= divided->count) {
+    attn2c_say(message, "--part: '%s', but 0 to %d, or all, is allowed", part, divided->count - 1);
+    return ATTN2C_USAGE;
+  }
+  *program = attn2c_the_rank_programs[number];
+  return ATTN2C_OK;
+}
+
+/* Opens the model, or the part that is timed. */
+static int open_timed(const attn2c_arguments *arguments, const attn2c_descriptor *descriptor,
+                      attn2c_source *source, attn2c_model **model, attn2c_message *message) {
+  if (arguments->part && !attn2c_bench_is_of_all(arguments))
+    return attn2c_the_ranks->open_part(descriptor, source, model, message);
+  return attn2c_model_choose(arguments, descriptor, source, model, message);
+}
+
 int attn2c_bench_command(const attn2c_program *program, const attn2c_arguments *arguments, FILE *out,
                          attn2c_message *message) {
+  if (arguments->part && !(attn2c_bench_is_of_all(arguments) && program->model->divided)) {
+    const int status = choose_part(arguments->part, &program, message);
+    if (status != ATTN2C_OK) return status;
+  }
   const attn2c_descriptor *descriptor = program->model;
   const int entries = descriptor->entry_count, inputs = attn2c_inputs_of_entries(descriptor, NULL);
   const int rows = rows_to_time(descriptor, arguments);
@@ -336,7 +385,7 @@ int attn2c_bench_command(const attn2c_program *program, const attn2c_arguments *
     status = attn2c_old_rows_read(arguments->compare, &old, message);
   const double start = attn2c_now();
   if (status == ATTN2C_OK) status = attn2c_source_choose(arguments, descriptor, &source, message);
-  if (status == ATTN2C_OK) status = attn2c_model_choose(arguments, descriptor, source, &model, message);
+  if (status == ATTN2C_OK) status = open_timed(arguments, descriptor, source, &model, message);
   if (status == ATTN2C_OK) {
     status = attn2c_context_create(model, &context);
     if (status != ATTN2C_OK) attn2c_say(message, "bench: no memory for the arena");
@@ -370,6 +419,7 @@ int attn2c_bench_command(const attn2c_program *program, const attn2c_arguments *
   for (int e = 0; results != NULL && e < rows; e++) {
     free(results[e].op_ms);
     free(results[e].op_least_ms);
+    free(results[e].meetings);
     free(results[e].parts);
     free(results[e].bound_parts);
   }

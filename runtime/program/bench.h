@@ -15,8 +15,12 @@
 int attn2c_bench_calls(double call_nanoseconds);
 int attn2c_bench_repetitions(double call_nanoseconds);
 
+/* True if --part asks for the parts of all ranks. */
+int attn2c_bench_is_of_all(const attn2c_arguments *arguments);
+
 /* Opens, verifies, times and prints every entry. Returns ATTN2C_MISMATCH if an output differs between two
- * calls or from the trace variant, is not finite, or fails the comparison with the reference. */
+ * calls or from the trace variant, is not finite, or fails the comparison with the reference. With --part
+ * nothing is verified: without their meetings ranks compute no results. */
 int attn2c_bench_command(const attn2c_program *program, const attn2c_arguments *arguments, FILE *out,
                          attn2c_message *message);
 

@@ -129,6 +129,28 @@ static void md_bound(const attn2c_bench_result *r, FILE *out) {
           100.0 * bound_fraction(r), r->ms.median);
 }
 
+static const char *const meeting_names[] = {"sum", "gather"};
+
+static void md_meetings(const attn2c_bench_result *r, FILE *out) {
+  fprintf(out, "part %s, without meetings:", r->part);
+  for (int i = 0; i < r->meeting_count; i++)
+    fprintf(out, "%s %" PRId64 " %s%s of %" PRId64 " floats", i ? "," : "", r->meetings[i].times,
+            meeting_names[r->meetings[i].kind], r->meetings[i].times == 1 ? "" : "s", r->meetings[i].floats);
+  fprintf(out, "%s\n", r->meeting_count ? "" : " none");
+}
+
+/* Adds the part, and its meetings. */
+static int json_meetings(const attn2c_bench_result *r, json_t *row) {
+  json_t *list = json_array();
+  int failed = json_object_set_new(row, "part", json_string(r->part));
+  failed |= json_object_set_new(row, "meetings", list);
+  for (int i = 0; i < r->meeting_count && failed == 0; i++)
+    failed = json_array_append_new(
+        list, json_pack("{s:s, s:I, s:I}", "kind", meeting_names[r->meetings[i].kind], "floats",
+                        (json_int_t)r->meetings[i].floats, "times", (json_int_t)r->meetings[i].times));
+  return failed;
+}
+
 static int report_md(const attn2c_bench_result *results, int count, FILE *out) {
   fprintf(out, "| model | entry | threads | target | ms | p95 | p99 | GFLOP/s | roof | of roof |\n");
   fprintf(out, "|:------|:------|--------:|:-------|---:|----:|----:|--------:|-----:|--------:|\n");
@@ -157,6 +179,7 @@ static int report_md(const attn2c_bench_result *results, int count, FILE *out) {
         r->provider);
     if (r->open_peak_bytes > 0)
       fprintf(out, "peak memory until the model was open: %" PRId64 " bytes\n", r->open_peak_bytes);
+    if (r->part) md_meetings(r, out);
     if (r->peak > 0.0)
       fprintf(out, "peak of the multipliers %.1f GFLOP/s (%s)\n", r->peak, attn2c_precision(r->model));
     if (r->bandwidth > 0.0) fprintf(out, "memory is read at %.1f GB/s\n", r->bandwidth);
@@ -251,6 +274,7 @@ static int json_row(const attn2c_bench_result *r, json_t **row) {
                    r->open_peak_bytes > 0 ? json_integer(r->open_peak_bytes) : json_null());
   if (*row == NULL || json_percentiles(r, *row) != 0) return ATTN2C_MEMORY;
   if (r->tokens > 0 && attn2c_bench_tokens_json(r, *row) != 0) return ATTN2C_MEMORY;
+  if (r->part && json_meetings(r, *row) != 0) return ATTN2C_MEMORY;
   if (r->with_bound && json_bound(r, *row) != ATTN2C_OK) return ATTN2C_MEMORY;
   if (r->op_ms == NULL) return ATTN2C_OK;
   json_t *profile = json_pack("{s:f, s:f}", "profiled_ms", profiled_ms(r), "unprofiled_ms", r->ms.median);

@@ -9,6 +9,7 @@
 #include "measure/bound.h"
 #include "measure/parts.h"
 #include "measure/timing.h"
+#include "ranks/ranks.h"
 
 /* The percentiles of the samples that JSON has: every fifth from the least (0) to the most (100). */
 enum { ATTN2C_BENCH_PERCENTILES = 21 };
@@ -32,11 +33,14 @@ typedef struct {
   double bandwidth;        /* with --profile: GB/s that memory is read at; 0: not available */
   attn2c_record *parts;    /* with --profile: times of the parts of the fastest profiled call; else NULL */
   int64_t tokens;          /* of a call of a model that continues, for all its sequences; 0: another call */
-  int64_t sequences, position; /* sequences of such a call; tokens that each had before */
-  double bytes;                /* of weights, keys and values that it reads; 0: not counted */
-  double memory;               /* GB/s that memory was read at between the repetitions; 0: not available */
-  int with_bound;              /* 1 with --bound */
-  double bound_ms;             /* milliseconds; 0: not available */
+  int64_t sequences, position;   /* sequences of such a call; tokens that each had before */
+  double bytes;                  /* of weights, keys and values that it reads; 0: not counted */
+  double memory;                 /* GB/s that memory was read at between the repetitions; 0: not available */
+  const char *part;              /* that of --part; NULL: not given */
+  attn2c_rank_meeting *meetings; /* with it: those of a call that were left out */
+  int meeting_count;
+  int with_bound;  /* 1 with --bound */
+  double bound_ms; /* milliseconds; 0: not available */
   attn2c_bound_part *bound_parts;
   int bound_count;
 } attn2c_bench_result;

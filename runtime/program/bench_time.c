@@ -11,6 +11,7 @@
 #include "measure/parts.h"
 #include "measure/roof.h"
 #include "program/bench.h"
+#include "program/ranks_program.h"
 
 enum { LEAST_REPETITIONS = 7, MOST_REPETITIONS = 2000, MOST_PROFILES = 2000 };
 
@@ -144,6 +145,21 @@ static int keep_bound(attn2c_bound *bound, attn2c_bench_result *result) {
   return ATTN2C_OK;
 }
 
+/* Makes a call once more, and keeps the meetings that it leaves out. */
+static int count_meetings(const attn2c_bench_call *s, const char *part, attn2c_bench_result *result,
+                          attn2c_message *message) {
+  const attn2c_rank_meeting *list;
+  attn2c_the_ranks->count_anew(s->model);
+  const int status = attn2c_bench_call_make(s, s->out);
+  if (status != ATTN2C_OK) return attn2c_bench_call_failed(s, status, message);
+  result->part = part;
+  result->meeting_count = attn2c_the_ranks->counted(s->model, &list);
+  result->meetings = calloc((size_t)result->meeting_count + 1, sizeof *result->meetings);
+  if (!result->meetings) return ATTN2C_MEMORY;
+  memcpy(result->meetings, list, (size_t)result->meeting_count * sizeof *list);
+  return ATTN2C_OK;
+}
+
 int attn2c_bench_time(attn2c_bench_call *s, const attn2c_arguments *arguments, attn2c_bench_result *result,
                       attn2c_message *message) {
   attn2c_roof *roof;
@@ -166,6 +182,7 @@ int attn2c_bench_time(attn2c_bench_call *s, const attn2c_arguments *arguments, a
   attn2c_bound_close(bound);
   if (status == ATTN2C_OK && arguments->profile && (!s->tokens || s->sequence))
     status = profile(s, arguments, result, message);
+  if (status == ATTN2C_OK && arguments->part) status = count_meetings(s, arguments->part, result, message);
   attn2c_roof_close(roof);
   return status;
 }

@@ -106,6 +106,22 @@ static void print_targets(const attn2c_descriptor *model, FILE *out) {
     fprintf(out, "%-13s%s; the lines below describe it\n", "in use", model->target);
 }
 
+/* Returns the bytes that the states of all sequences of a rank take. */
+static int64_t states_of(const attn2c_descriptor *rank) {
+  return rank->continued ? rank->continued->sequences * state_bytes(rank->continued) : 0;
+}
+
+/* Prints what each rank of a divided model has. */
+static void print_ranks(const attn2c_divided *divided, FILE *out) {
+  if (!divided) return;
+  fprintf(out, "ranks        %d, each with bytes of weights, arena and state:\n", divided->count);
+  for (int i = 0; i < divided->count; i++) {
+    const attn2c_descriptor *rank = divided->ranks[i];
+    fprintf(out, "  rank %-6d%12" PRId64 " %12" PRId64 " %12" PRId64 "\n", i, bytes_of(rank->weight_floats),
+            bytes_of(rank->arena_floats), states_of(rank));
+  }
+}
+
 static void print_table(const attn2c_program *program, FILE *out) {
   const attn2c_descriptor *model = program->model;
   fprintf(out, "%-13s%s\n", "model", model->name);
@@ -155,6 +171,7 @@ static void print_table(const attn2c_program *program, FILE *out) {
     fprintf(out, "%-13s%" PRId64 " bytes, %s: no --weights is needed\n", "linked in", embedded_bytes(model),
             embedded_form(model));
   print_bytes("arena", bytes_of(model->arena_floats), out);
+  print_ranks(model->divided, out);
   print_state(model, out);
   fprintf(out, "%-13s%d in C, %d from libxsmm\n", "kernels", model->own_kernel_count, model->kernel_count);
   fprintf(out, "%-13s%" PRId64 "\n", "lines", model->lines);
@@ -296,6 +313,21 @@ static int json_targets(const attn2c_descriptor *model, json_t *object) {
                              attn2c_machine_missing(model) ? json_null() : json_string(model->target));
 }
 
+/* Sets object.ranks to the bytes of each rank, if the model is divided. Returns 0, or -1 without memory. */
+static int json_ranks(const attn2c_divided *divided, json_t *object) {
+  if (!divided) return 0;
+  json_t *list = json_array();
+  int failed = json_object_set_new(object, "ranks", list);
+  for (int i = 0; i < divided->count && failed == 0; i++) {
+    const attn2c_descriptor *rank = divided->ranks[i];
+    failed = json_array_append_new(list, json_pack("{s:I, s:I, s:I}", "weight_bytes",
+                                                   (json_int_t)bytes_of(rank->weight_floats), "arena_bytes",
+                                                   (json_int_t)bytes_of(rank->arena_floats), "state_bytes",
+                                                   (json_int_t)states_of(rank)));
+  }
+  return failed;
+}
+
 static int print_json(const attn2c_program *program, FILE *out) {
   const attn2c_descriptor *model = program->model;
   json_t *object = json_pack(
@@ -316,8 +348,8 @@ static int print_json(const attn2c_program *program, FILE *out) {
       (!model->smoothing || json_object_set_new(object, "factors", json_string(model->smoothing)) == 0) &&
       (!attn2c_is_embedded(model) || json_object_set(object, "embedded", embedded) == 0) &&
       json_lengths(program, object) == 0 && json_context(model, object) == 0 &&
-      json_entries(model, object) == 0 && json_targets(model, object) == 0 && json_text(model, object) == 0 &&
-      json_kernels(model, object) == 0) {
+      json_ranks(model->divided, object) == 0 && json_entries(model, object) == 0 &&
+      json_targets(model, object) == 0 && json_text(model, object) == 0 && json_kernels(model, object) == 0) {
     text = json_dumps(object, JSON_INDENT(2));
   }
   json_decref(object);

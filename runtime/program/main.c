@@ -136,10 +136,10 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
   }
 }
 
-/* True for commands that rank 0 runs alone, because they open no model. */
+/* True for commands that rank 0 runs alone, because they open no model, or the part of one rank. */
 static int is_alone(const attn2c_arguments *arguments) {
   return arguments->help || arguments->version || arguments->command == ATTN2C_COMMAND_INFO ||
-         arguments->command == ATTN2C_COMMAND_PACK;
+         arguments->command == ATTN2C_COMMAND_PACK || (arguments->part && !attn2c_bench_is_of_all(arguments));
 }
 
 /* Runs a command on the ranks of a model: rank 0 leads, the others follow. */

@@ -212,6 +212,9 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "nothing, and times 8, 32, 128 and the most without this. In a model with a context: a prompt of N "
      "tokens, "
      "and decoding after it"},
+    {"--part", NULL, "R", BENCH, ONCE, AT(part), 0, 0, 0, NULL,
+     "of a model that is divided among ranks: times the part of rank R, from 0, by itself, without mpirun; "
+     "or with all: the parts of all ranks at once. Their meetings are left out, and json lists them"},
     {"--compare", NULL, "OLD.json", BENCH, ONCE, AT(compare), 0, 0, 0, NULL,
      "also prints the times of an earlier bench -o json: old, new, their ratio, and whether they differ by "
      "more "

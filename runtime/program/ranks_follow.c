@@ -151,7 +151,7 @@ static int make_call(follower *f, const attn2c_order *order, const unsigned char
                       .in = f->in,
                       .out = out,
                       .team = f->team,
-                      .ranks = f->session->ranks,
+                      .ranks = f->session->model->ranks,
                       .nanoseconds = nanoseconds};
   if (!call.arena || (order->state && !call.state)) status = ATTN2C_MEMORY;
   attn2c_sequences n = {.rows = order->rows, .count = order->count, .wanted = order->wanted};

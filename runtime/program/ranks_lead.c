@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/rank_facts.h"
+#include "ranks/open.h"
 
 static void send(attn2c_rank_session *session) {
   attn2c_order *order = &session->order;
@@ -117,6 +118,7 @@ static void lead_close(const attn2c_model *model) {
   attn2c_lead(session, ATTN2C_ORDER_CLOSE, ATTN2C_OK);
   attn2c_ranks_free(session->ranks, session->arena);
   session->arena = NULL;
+  if (model->ranks != session->ranks) attn2c_ranks_close(model->ranks);
   session->model = NULL;
 }
 

@@ -5,6 +5,8 @@
 
 #include "model/ranks_open.h"
 #include "program/inputs.h"
+#include "ranks/alone.h"
+#include "ranks/open.h"
 
 static int choose(const void *arguments, const attn2c_descriptor *model, attn2c_source **source,
                   attn2c_message *message) {
@@ -18,7 +20,13 @@ int attn2c_part_open(attn2c_rank_session *session, attn2c_message *message) {
   const attn2c_descriptor *own = session->model->descriptor;
   session->arena = attn2c_ranks_allocate(session->ranks, (size_t)own->arena_floats * sizeof(float));
   if (!session->arena) attn2c_say(message, "no memory for the arena");
-  status = attn2c_ranks_agree(session->ranks, session->arena ? ATTN2C_OK : ATTN2C_MEMORY, message);
+  int is_made = session->arena != NULL;
+  if (session->arguments->part) { /* of all: they do not meet in calls */
+    attn2c_ranks *alone = attn2c_ranks_alone(own->divided->count, own->rank);
+    if (alone) session->model->ranks = alone;
+    is_made = is_made && alone;
+  }
+  status = attn2c_ranks_agree(session->ranks, is_made ? ATTN2C_OK : ATTN2C_MEMORY, message);
   if (status != ATTN2C_OK) attn2c_part_close(session);
   return status;
 }
@@ -29,6 +37,7 @@ void attn2c_part_close(attn2c_rank_session *session) {
   attn2c_model *model = session->model;
   session->model = NULL;
   if (model) model->hooks = NULL;
+  if (model && model->ranks != session->ranks) attn2c_ranks_close(model->ranks);
   attn2c_model_close(model);
 }
 

@@ -8,6 +8,7 @@
 
 #include "program/ranks_order.h"
 #include "model/ranks_open.h"
+#include "ranks/alone.h"
 
 static attn2c_rank_session session;
 
@@ -47,6 +48,12 @@ static int open_model(const attn2c_arguments *arguments, attn2c_model **model, a
   return ATTN2C_OK;
 }
 
+static void count_anew(const attn2c_model *model) { attn2c_ranks_count_anew(model->ranks); }
+
+static int counted(const attn2c_model *model, const attn2c_rank_meeting **list) {
+  return attn2c_ranks_counted(model->ranks, list);
+}
+
 static void end(int status) {
   if (session.ranks && attn2c_ranks_own(session.ranks) == 0) attn2c_lead(&session, ATTN2C_ORDER_END, status);
   free(session.bytes);
@@ -55,5 +62,11 @@ static void end(int status) {
   MPI_Finalize();
 }
 
-const attn2c_rank_commands attn2c_rank_program = {
-    .begin = begin, .open = open_ranks, .follow = follow, .open_model = open_model, .end = end};
+const attn2c_rank_commands attn2c_rank_program = {.begin = begin,
+                                                  .open = open_ranks,
+                                                  .follow = follow,
+                                                  .open_model = open_model,
+                                                  .open_part = attn2c_model_open_part,
+                                                  .count_anew = count_anew,
+                                                  .counted = counted,
+                                                  .end = end};

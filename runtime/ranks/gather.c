@@ -109,7 +109,11 @@ void attn2c_ranks_gather(attn2c_ranks *ranks, const void *own, size_t own_step, 
                          const size_t *first, size_t rows) {
   const matrix m = {own, all, own_step, all_step, first};
   if (rows == 0) return;
-  if (!ranks || ranks->count == 1)
+  if (ranks && ranks->counted) {
+    const size_t at = first[ranks->own];
+    attn2c_ranks_count_meeting(ranks, ATTN2C_MEETING_GATHER, rows * first[ranks->count]);
+    copy_rows((uint32_t *)all + at, all_step, own, own_step, first[ranks->own + 1] - at, rows);
+  } else if (!ranks || ranks->count == 1)
     copy_rows(all, all_step, own, own_step, first[1], rows);
   else if (ranks->machines == 1)
     gather_staged(ranks, &m, rows);
@@ -136,7 +140,7 @@ static void broadcast_staged(attn2c_ranks *ranks, char *bytes, size_t count) {
 }
 
 void attn2c_ranks_broadcast(attn2c_ranks *ranks, void *bytes, size_t count) {
-  if (!ranks || ranks->count == 1) return;
+  if (!ranks || ranks->count == 1 || ranks->counted) return;
   if (ranks->machines == 1) {
     broadcast_staged(ranks, bytes, count);
     return;

@@ -25,11 +25,13 @@ enum { ATTN2C_RANKS_PIECE = 1 << 20 };
 /* The part of a window that one rank writes, except for `stage`, which all write in turn. The counters grow
  * by 1 with each sum or copy of their kind; another rank waits until a counter reaches its own. */
 typedef struct {
-  _Alignas(64) _Atomic uint64_t small;    /* sums whose values are in the ring */
-  _Alignas(64) _Atomic uint64_t shared;   /* sums whose values are in shared memory and ready */
-  _Alignas(64) _Atomic uint64_t added;    /* of these, the sums whose slice this rank has added */
-  _Alignas(64) _Atomic uint64_t staged;   /* copies that are ready in `stage` */
-  _Alignas(64) _Atomic uint64_t finished; /* of these, the copies of others that this rank needs no more */
+  _Alignas(64) _Atomic uint64_t small;      /* sums whose values are in the ring */
+  _Alignas(64) _Atomic uint64_t shared;     /* sums whose values are in shared memory and ready */
+  _Alignas(64) _Atomic uint64_t added;      /* of these, the sums whose slice this rank has added */
+  _Alignas(64) _Atomic uint64_t staged;     /* copies that are ready in `stage` */
+  _Alignas(64) _Atomic uint64_t finished;   /* of these, the copies of others that this rank needs no more */
+  _Alignas(64) _Atomic uint64_t begun;      /* sums of all kinds */
+  _Atomic uint64_t what[ATTN2C_RANKS_RING]; /* the kind and count of a sum, by its number among all */
   _Atomic uint64_t offset[ATTN2C_RANKS_RING]; /* bytes of shared memory before the values of a sum */
   _Atomic int32_t process;                    /* of this rank */
   _Atomic uint64_t process_space;             /* the inode of its namespace of processes */
@@ -55,12 +57,15 @@ typedef struct {
   float *values;
   size_t count;
   uint64_t number; /* the counter's value of its kind */
+  uint64_t among;  /* its number among sums of all kinds */
   int block;       /* index of the shared memory */
   /* Between machines: */
   MPI_Request *requests; /* [2 machines] */
   int request_count;     /* those that were begun with the sum */
   float *received;       /* [machines][ATTN2C_RANKS_SMALL], or one piece */
 } attn2c_rank_sum;
+
+typedef struct attn2c_rank_count attn2c_rank_count;
 
 /* A team of ranks on M machines of P ranks each: rank r is number r % P of machine r / P. If MPI has placed
  * ranks otherwise, or P is no power of 2 and M is not 1, P is 1, and MPI alone moves bytes: then the sum of a
@@ -77,9 +82,13 @@ struct attn2c_ranks {
   uint64_t small, shared, staged;                 /* those that this rank has begun */
   attn2c_rank_block blocks[ATTN2C_RANKS_BLOCKS];
   attn2c_rank_sum sums[ATTN2C_RANKS_SUMS];
-  MPI_Request *requests; /* [2 count], of meetings that begin and end at once */
-  float *of_machine;     /* [ATTN2C_RANKS_SMALL], a small sum of one machine */
+  MPI_Request *requests;      /* [2 count], of meetings that begin and end at once */
+  float *of_machine;          /* [ATTN2C_RANKS_SMALL], a small sum of one machine */
+  attn2c_rank_count *counted; /* of a rank without others (alone.h): its meetings; else NULL */
 };
+
+/* Counts a meeting of a rank without others. */
+void attn2c_ranks_count_meeting(attn2c_ranks *ranks, attn2c_meeting_kind kind, size_t floats);
 
 /* A rank that waits. Set to 0 before the first call. */
 typedef struct {

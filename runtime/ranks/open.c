@@ -227,6 +227,7 @@ void attn2c_ranks_close(attn2c_ranks *ranks) {
   }
   free(ranks->requests);
   free(ranks->of_machine);
+  free(ranks->counted);
   free(ranks);
 }
 

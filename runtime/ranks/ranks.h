@@ -76,6 +76,18 @@ _Noreturn void attn2c_ranks_end(const attn2c_ranks *ranks, int status, const cha
 void *attn2c_ranks_allocate(attn2c_ranks *ranks, size_t bytes);
 void attn2c_ranks_free(attn2c_ranks *ranks, void *memory);
 
+/* What moves floats between ranks in a call. */
+typedef enum { ATTN2C_MEETING_SUM, ATTN2C_MEETING_GATHER } attn2c_meeting_kind;
+
+/* Equal meetings of a call: the floats of a sum, or those that a gather makes whole, and how often. */
+typedef struct {
+  attn2c_meeting_kind kind;
+  int64_t floats, times;
+} attn2c_rank_meeting;
+
+/* The most distinct meetings of a call that are counted. */
+#define ATTN2C_RANKS_COUNTED 64
+
 /* Returns after all ranks have called it. */
 void attn2c_ranks_wait(attn2c_ranks *ranks);
 

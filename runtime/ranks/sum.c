@@ -51,9 +51,17 @@ static void add_part(attn2c_ranks *ranks, attn2c_rank_sum *sum, float *const *at
     if (i != own) memcpy(to[i], to[own], some * sizeof(float));
 }
 
+/* Tells the other ranks of this machine what sum this rank begins. Its kind is known. */
+static void tell(attn2c_ranks *ranks, attn2c_rank_sum *sum) {
+  attn2c_rank_window *own = own_window(ranks);
+  sum->among = atomic_load_explicit(&own->begun, memory_order_relaxed) + 1;
+  atomic_store_explicit(&own->what[sum->among % ATTN2C_RANKS_RING],
+                        (uint64_t)sum->count * 4 + (uint64_t)sum->kind, memory_order_relaxed);
+  publish(&own->begun, sum->among);
+}
+
 static void begin_small(attn2c_ranks *ranks, attn2c_rank_sum *sum) {
   attn2c_rank_window *own = own_window(ranks);
-  sum->kind = ATTN2C_SUM_SMALL;
   sum->number = ++ranks->small;
   memcpy(own->ring[sum->number % ATTN2C_RANKS_RING], sum->values, sum->count * sizeof(float));
   publish(&own->small, sum->number);
@@ -77,7 +85,6 @@ static void end_small(attn2c_ranks *ranks, attn2c_rank_sum *sum) {
 static void begin_shared(attn2c_ranks *ranks, attn2c_rank_sum *sum, int block) {
   attn2c_rank_window *own = own_window(ranks);
   const size_t offset = (size_t)((char *)sum->values - ranks->blocks[block].own);
-  sum->kind = ATTN2C_SUM_SHARED;
   sum->block = block;
   sum->number = ++ranks->shared;
   publish(&own->offset[sum->number % ATTN2C_RANKS_RING], offset);
@@ -119,6 +126,10 @@ static void end_staged(attn2c_ranks *ranks, attn2c_rank_sum *sum) {
 
 void attn2c_ranks_sum_begin(attn2c_ranks *ranks, int place, float *values, size_t count) {
   if (!ranks || ranks->count == 1 || count == 0) return;
+  if (ranks->counted) {
+    attn2c_ranks_count_meeting(ranks, ATTN2C_MEETING_SUM, count);
+    return;
+  }
   attn2c_rank_sum *sum = &ranks->sums[place];
   sum->values = values, sum->count = count;
   if (ranks->node_count == 1) {
@@ -127,12 +138,12 @@ void attn2c_ranks_sum_begin(attn2c_ranks *ranks, int place, float *values, size_
     return;
   }
   const int block = block_of(ranks, values, count);
-  if (block >= 0 && count > FEW)
-    begin_shared(ranks, sum, block);
-  else if (count <= ATTN2C_RANKS_SMALL)
-    begin_small(ranks, sum);
-  else
-    sum->kind = ATTN2C_SUM_STAGED;
+  sum->kind = block >= 0 && count > FEW     ? ATTN2C_SUM_SHARED
+              : count <= ATTN2C_RANKS_SMALL ? ATTN2C_SUM_SMALL
+                                            : ATTN2C_SUM_STAGED;
+  tell(ranks, sum);
+  if (sum->kind == ATTN2C_SUM_SHARED) begin_shared(ranks, sum, block);
+  if (sum->kind == ATTN2C_SUM_SMALL) begin_small(ranks, sum);
 }
 
 void attn2c_ranks_sum_end(attn2c_ranks *ranks, int place) {

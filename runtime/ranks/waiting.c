@@ -49,8 +49,39 @@ void attn2c_ranks_end(const attn2c_ranks *ranks, int status, const char *what) {
   _exit(status);
 }
 
+/* Writes a number of `what`. */
+static void write_sum(uint64_t what, char text[64]) {
+  static const char *const kinds[] = {"", "few of them", "shared memory", "memory of its own"};
+  snprintf(text, 64, "adds %llu floats (%s)", (unsigned long long)what / 4, kinds[what % 4]);
+}
+
+/* Ends all if a rank of this machine has begun another sum than this one has: they would wait for ever. Only
+ * sums are compared that are in the rings of both, and that the next one does not overwrite. */
+static void compare_sums(const attn2c_ranks *ranks) {
+  const attn2c_rank_window *own = ranks->windows[ranks->node_own];
+  const uint64_t last = atomic_load_explicit(&own->begun, memory_order_acquire);
+  for (int i = 0; i < ranks->node_count; i++) {
+    const attn2c_rank_window *other = ranks->windows[i];
+    const uint64_t begun = atomic_load_explicit(&other->begun, memory_order_acquire);
+    const uint64_t both = begun < last ? begun : last, most = begun < last ? last : begun;
+    for (uint64_t n = most < ATTN2C_RANKS_RING ? 1 : most - ATTN2C_RANKS_RING + 2; n <= both; n++) {
+      const uint64_t mine = atomic_load_explicit(&own->what[n % ATTN2C_RANKS_RING], memory_order_relaxed);
+      const uint64_t its = atomic_load_explicit(&other->what[n % ATTN2C_RANKS_RING], memory_order_relaxed);
+      atomic_thread_fence(memory_order_acquire);
+      if (mine == its || atomic_load_explicit(&other->begun, memory_order_relaxed) != begun) continue;
+      char text[200], its_sum[64], my_sum[64];
+      write_sum(mine, my_sum);
+      write_sum(its, its_sum);
+      snprintf(text, sizeof text, "%s where rank %d %s", my_sum, ranks->machine * ranks->node_count + i,
+               its_sum);
+      attn2c_ranks_end(ranks, ATTN2C_USAGE, text);
+    }
+  }
+}
+
 static void look(const attn2c_ranks *ranks) {
   const int rank = ended(ranks);
+  if (rank < 0 && ranks->windows[0]) compare_sums(ranks);
   if (rank < 0) return;
   char text[64];
   snprintf(text, sizeof text, "rank %d has ended", ranks->machine * ranks->node_count + rank);

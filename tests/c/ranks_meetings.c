@@ -1,7 +1,7 @@
 /* ranks_meetings.c - a program of several ranks that compares sums, gathers and broadcasts with plain loops.
  * `mpirun -n N ranks_meetings [windows|messages|PER_MACHINE]`; rank 0 prints a checksum of all sums. With
  * `build` the last rank has another build, with `number` another number of ranks is asked for, with `killed`
- * it kills itself among the sums. */
+ * it kills itself among the sums, with `other` it adds values of other memory than the others. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,6 +172,7 @@ int main(int argc, char **argv) {
   if (strcmp(how, "killed") == 0) signal(SIGTERM, SIG_IGN); /* by which mpirun ends the others */
   attn2c_ranks_wait(ranks);
   if (is_last && strcmp(how, "killed") == 0) raise(SIGKILL);
+  if (strcmp(how, "other") == 0) attn2c_ranks_sum(ranks, is_last ? private : shared, 4000);
   test_under_way(ranks, shared, private);
   test_gathers(ranks);
   test_broadcast(ranks);

@@ -1,6 +1,7 @@
 -- ranks.lua: joins the values of a model's ranks, and those of the whole model, for the templates.
 -- The whole model has no code: its descriptor is for the reference, for `info`, and for callers, who see its inputs and
 -- outputs. Each rank has a descriptor with weights of its own; ranks of one kind share their code.
+local divisions = require("data.divisions")
 local grouping = require("passes.common.grouping")
 local packed = require("passes.common.packed")
 local types = require("data.types")
@@ -83,7 +84,7 @@ local function divisions_of(state, whole, described, of_rank)
     for _, name in ipairs(entry.graph.order) do
       local is_whole = own.graph.tensors[name .. ".part"] ~= nil
       local of = not is_whole and made[name] or nil
-      local list = of and of.first and table.concat(of.first, ", ") or nil
+      local list = of and of.first and table.concat(divisions.of_ranks(of.first), ", ") or nil
       if list and not number_of[list] then
         lists[#lists + 1] = list
         number_of[list] = #lists

@@ -25,29 +25,35 @@ function Divider:specs(path)
   return spec, layer and spec.each and spec.each[layer + 1] or spec
 end
 
--- Returns the division of the heads of keys of an attention. Where all layers share a table with a row for each head,
--- all are divided alike.
-function Divider:heads(path, width)
-  local stack, own = self:specs(path)
-  local units = own.kv_heads == own.heads and own.heads or own.kv_heads
-  if path:match("[qkv]$") == "q" and own.kv_heads == own.heads then units = width // own.head_dim end
+-- Returns the heads of queries and of keys of a layer whose products have these columns: heads that a constant removes
+-- are not among them. Where all layers share a table with a row for each head, all are divided alike, in as many heads
+-- of keys as all have.
+local function heads_of(stack, own, width)
+  local is_plain = own.kv_heads == own.heads
+  local units = is_plain and width // own.head_dim or own.kv_heads
+  local heads = is_plain and units or own.heads
   for _, each in ipairs(stack.distances and stack.each or {}) do units = common(units, each.kv_heads) end
-  if units < self.ranks then
+  return heads, units
+end
+
+-- Returns the division of columns of queries (what = "q"), or of keys or values, of an attention.
+function Divider:heads(path, what, width)
+  local stack, own = self:specs(path)
+  local heads, units = heads_of(stack, own, width)
+  local queries, keys = divisions.heads(heads, units, self.ranks)
+  if not queries or (self.ranks > units and stack.distances) then
     faults.raise("usage", ("%s: ranks: %d, but %s has %d heads of keys; give at most as many ranks"):format(self.file,
       self.ranks, path:match("^(.*)%.[^.]*$"), units))
   end
-  return divisions.times(divisions.even(units, self.ranks, 1), width // units)
+  local of = what == "q" and queries or keys
+  return divisions.times(of, width // of[#of])
 end
 
 local widths = {}
 
 function widths.heads(self, op)
   local path, width = op.result.name, op.result.shape[#op.result.shape]
-  if path:match("[kv]$") then
-    local _, own = self:specs(path)
-    if own.kv_heads == own.heads then return self:heads(path:gsub("[kv]$", "q"), width) end
-  end
-  return self:heads(path, width)
+  return self:heads(path, path:match("[qkv]$") == "q" and "q" or "k", width)
 end
 
 function widths.inner(self, op)
@@ -147,24 +153,17 @@ local function of_both(self, op)
   if not (a and b) then return nil end
   if are_terms(self, op, a, b) then return { sum = true }, { a = true, b = true } end
   if a.sum or b.sum then return nil end
-  if table.concat(a.first, " ") ~= table.concat(b.first, " ") then return nil end
+  if divisions.text(a.first) ~= divisions.text(b.first) then return nil end
   return { axis = a.axis, first = a.first }, { a = true, b = true }
 end
 
 rules.add, rules.multiply = of_both, of_both
 
--- Returns a division of columns in heads of a width.
-local function in_heads(first, width)
-  local list = {}
-  for i, each in ipairs(first) do list[i] = each // width end
-  return list
-end
-
 -- An operation on each head of a row.
 local function by_head(self, op)
   local x, heads = by_columns(self, op.operands.x), op.attributes.heads
   if not x or not heads then return nil end
-  return columns(op, x.first), { x = true }, { heads = in_heads(x.first, op.operands.x.shape[3] // heads) }
+  return columns(op, x.first), { x = true }, { heads = divisions.in_heads(x.first, op.operands.x.shape[3] // heads) }
 end
 
 rules.rotate, rules.rms_norm, rules.layer_norm = by_head, by_head, by_head
@@ -173,7 +172,7 @@ rules.rotate, rules.rms_norm, rules.layer_norm = by_head, by_head, by_head
 function rules.row_scale(self, op)
   local x, heads = by_columns(self, op.operands.x), op.attributes.heads
   if not x or not heads then return nil end
-  local first = in_heads(x.first, op.operands.x.shape[3] // heads)
+  local first = divisions.in_heads(x.first, op.operands.x.shape[3] // heads)
   return columns(op, first), { x = true, guard = true }, { heads = first }
 end
 
@@ -186,7 +185,7 @@ end
 function rules.scores(self, op)
   local q, k = by_columns(self, op.operands.q), by_columns(self, op.operands.k)
   if not (q and k) then return nil end
-  local heads = in_heads(q.first, op.operands.q.shape[3] // op.attributes.heads)
+  local heads = divisions.in_heads(q.first, op.operands.q.shape[3] // op.attributes.heads)
   return { axis = 2, first = heads }, { q = true, k = true, k_scale = true }, { heads = heads }
 end
 
@@ -204,8 +203,8 @@ end
 
 function rules.bucket_table(self, op)
   local spec = self:specs(op.result.name)
-  local first = self:heads(op.result.name:match("^(.-)positions") .. "l0.attn.q", spec.heads * spec.head_dim)
-  first = in_heads(first, spec.head_dim)
+  local first = self:heads(op.result.name:match("^(.-)positions") .. "l0.attn.q", "q", spec.heads * spec.head_dim)
+  first = divisions.in_heads(first, spec.head_dim)
   self:cut(op, "table", 2, first)
   return { axis = 1, first = first }, {}
 end
@@ -229,7 +228,7 @@ function rules.context(self, op)
   if not (weights and v) then return nil end
   local a, width = op.attributes, op.result.shape[3] // op.attributes.heads
   return columns(op, divisions.times(weights.first, width)), { weights = true, v = true, v_scale = true },
-    { heads = weights.first, kv_heads = a.kv_heads and in_heads(v.first, width) or nil }
+    { heads = weights.first, kv_heads = a.kv_heads and divisions.in_heads(v.first, width) or nil }
 end
 
 -- Rows of the vocabulary's table; other tables are small.
@@ -259,7 +258,7 @@ local function lists_of(self, graph)
   local lists, seen = {}, {}
   for _, name in ipairs(graph.order) do
     for _, of in ipairs { self.made[name] or {}, self.cuts[name] or {} } do
-      local text = of.first and table.concat(of.first, " ")
+      local text = of.first and divisions.text(of.first)
       if text and not seen[text] then lists[#lists + 1], seen[text] = of.first, true end
     end
   end

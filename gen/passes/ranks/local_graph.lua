@@ -2,6 +2,7 @@
 -- A tensor that a meeting makes whole has its own name there; the part of it that the rank has is called NAME.part.
 -- Tensors that the whole model does not have (of_rank) are not in the trace.
 local cut = require("passes.ranks.cut")
+local divisions = require("data.divisions")
 local ops = require("data.ops")
 
 local Maker = {}
@@ -15,7 +16,7 @@ function Maker:add(tensor)
 end
 
 -- Returns the rank's number of elements of a division, and the first.
-function Maker:range(first) return first[self.rank + 2] - first[self.rank + 1], first[self.rank + 1] end
+function Maker:range(first) return divisions.range(first, self.rank) end
 
 -- Returns the rank's own of a tensor that no operation makes.
 function Maker:given(tensor)
@@ -56,7 +57,7 @@ function Maker:op(name, section, operands, attributes, like, path)
   return result
 end
 
-local function text_of(first) return table.concat(first, ", ") end
+local function text_of(first) return table.concat(divisions.of_ranks(first), ", ") end
 
 -- Adds the meeting that makes a tensor whole.
 function Maker:meet(op, of, part)

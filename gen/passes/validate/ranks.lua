@@ -1,4 +1,5 @@
 -- ranks.lua: checks a spec that is divided among ranks, ranks = 4: what does not go with that is refused by name.
+local divisions = require("data.divisions")
 local masks = require("data.masks")
 local precision = require("data.precision")
 local projections = require("passes.validate.projections")
@@ -49,9 +50,11 @@ end
 local function check_heads(say, spec, count)
   for i, each in ipairs(each_layer(spec)) do
     local of = spec.each and (" of layer %d"):format(i - 1) or ""
-    if spec.layers > 0 and each.kv_heads < count then
-      return say("ranks", ("%d, but there are %d heads of keys%s; give at most as many ranks"):format(count,
-        each.kv_heads, of))
+    if spec.layers > 0 and not divisions.heads(each.heads, each.kv_heads, count) then
+      local more = each.kv_heads < each.heads
+        and (", or a multiple of it up to %d"):format(each.heads // each.kv_heads * each.kv_heads) or ""
+      return say("ranks", ("%d, but there are %d heads of keys%s; give at most as many ranks%s"):format(count,
+        each.kv_heads, of, more))
     end
     if spec.layers > 0 and each.d_ff > 0 and each.d_ff < count then
       return say("ranks", ("%d, but d_ff%s is %d; give at most as many ranks"):format(count, of, each.d_ff))

@@ -45,6 +45,17 @@ describe("a division", function()
     end
   end)
 
+  it("gives ranks copies of heads of keys where they are more than these", function()
+    local queries, keys = divisions.heads(6, 2, 4)
+    assert.same({ 0, 2, 3, 5, 6 }, queries)
+    assert.same({ 0, 1, 2, copies = 2 }, keys)
+    assert.same({ 1, 1 }, { divisions.range(keys, 3) })
+    assert.same({ 0, 1, 1, 2, 2 }, divisions.of_ranks(keys))
+    assert.same({ { 0, 4, 6 }, { 0, 2, 3 } }, { divisions.heads(6, 3, 2) })
+    assert.is_nil(divisions.heads(6, 2, 3))
+    assert.is_nil(divisions.heads(4, 4, 8))
+  end)
+
   it("keeps a line of a cache together in large models", function()
     assert.equal(32, divisions.unit(1536, 2))
     assert.equal(1, divisions.unit(12, 4))
@@ -81,6 +92,18 @@ describe("ranks", function()
         scores.attributes.heads, graph.tensors["l0.ff.up"].shape[3] }
     end
     assert.same({ { 32, 16, 4, 32 }, { 16, 8, 2, 32 } }, shapes)
+  end)
+
+  it("have copies of heads of keys where they are more than these", function()
+    local state = model(with { ranks = 6 })
+    local shapes = {}
+    for rank = 0, 5 do
+      local graph = graph_of(state, rank)
+      local k = graph.tensors["l0.attn.k.weight"]
+      shapes[rank + 1] = { graph.tensors["l0.attn.q"].shape[3], graph.tensors["l0.attn.k"].shape[3], k.cut.from }
+    end
+    assert.same({ { 8, 8, 0 }, { 8, 8, 0 }, { 8, 8, 8 }, { 8, 8, 8 }, { 8, 8, 16 }, { 8, 8, 16 } }, shapes)
+    assert.truthy(ranks.dump(state):find("l0.attn.k [1, 16, 24]: 0 to 7 of axis 3; 0 to 7 of axis 3; 8 to 15", 1, true))
   end)
 
   it("meet after attention and after the feed-forward, and for rows of the vocabulary", function()
@@ -159,6 +182,8 @@ describe("ranks", function()
       return lines[1]
     end
     assert.equal("ranks: 4, but there are 2 heads of keys; give at most as many ranks", refusal { ranks = 4 })
+    assert.equal("ranks: 4, but there are 3 heads of keys; give at most as many ranks, or a multiple of it up to 6",
+      refusal(with { ranks = 4 }))
     assert.equal("ranks: 2, but d_ff is 1; give at most as many ranks", refusal { ranks = 2, d_ff = 1 })
     assert.equal("threads: 1 is allowed with ranks: give a rank for each core", refusal { ranks = 2, threads = 2 })
     assert.matches("^precision: int8 does not go with ranks", refusal { ranks = 2, precision = "int8" })
@@ -167,6 +192,15 @@ describe("ranks", function()
     assert.matches("^target: a list does not go with ranks", refusal { ranks = 2, target = { "avx512", "avx2" } })
     assert.matches("^attention_output: does not go with ranks", refusal { ranks = 2, attention_output = "mean" })
     assert.is_nil(refusal { ranks = 2, weights = "int4", d_ff = 64, head_dim = 32 })
+  end)
+
+  it("are refused with factors of calibrate", function()
+    local state = model({}, "graph")
+    state.spec.ranks, state.factors = 2, { file = "m.factors" }
+    state.primary.graph.smoothing = {}
+    local fault = helper.fault(ranks.run, state)
+    assert.equal(2, fault.code)
+    assert.matches("^m.factors: does not go with ranks, .* %-%-factors=none$", fault.lines[1])
   end)
 
   it("keep numbers together that share a scale", function()

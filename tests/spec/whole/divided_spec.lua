@@ -35,6 +35,10 @@ describe("a model that ranks divide", function()
     checked("encoded", "ranks=4")
   end)
 
+  it("has them with 6 ranks that share 3 heads of keys", function()
+    checked("written", "ranks=6 layers=1")
+  end)
+
   it("reads packed weights, a file for each rank, to the same answer", function()
     local out = helper.folder()
     helper.succeeds(("gen/attn2c build models/language ranks=2 kernels=c -o %s"):format(helper.shell(out)))

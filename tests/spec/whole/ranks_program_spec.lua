@@ -1,5 +1,6 @@
 -- ranks_program_spec.lua: the program and the Python module of a model that is divided among ranks.
 local helper = require("tests.spec.helper")
+local json = require("common.json")
 local mpirun = require("tests.spec.mpirun")
 
 local root = helper.absolute_root()
@@ -87,6 +88,46 @@ describe("a program of two ranks", function()
     local result = mpirun(2, killed)
     assert.truthy(result.status ~= 0)
     assert.truthy(os.time() - started < 20)
+  end)
+
+  it("leaves no part of a file when a rank is killed while rank 0 writes", function()
+    local out = helper.folder()
+    local line = "The meaning of these words is not much, but there are many of them, and each is read.\n"
+    helper.write(folder .. "/long.txt", line:rep(40000))
+    local killed = { "sh", "-c", '[ "$OMPI_COMM_WORLD_RANK" = 0 ] || { sleep 2; kill -9 $$; } & exec "$@"', "sh",
+      program, "perplexity", "--weights", model, "--text-file", folder .. "/long.txt", "--logits", out .. "/logits" }
+    local result = mpirun(2, killed)
+    assert.truthy(result.status ~= 0)
+    assert.equal("", helper.succeeds("ls -A " .. helper.shell(out)))
+  end)
+
+  it("times the part of one rank by itself, and counts the meetings that it leaves out", function()
+    local words = { program, "bench", "--part", "1", "-o", "json", "-r", "1", "--length", "8" }
+    local code, output = helper.runner(folder)(words)
+    assert.equal(0, code)
+    local row = json.decode(output:match("[^\n]+"))
+    assert.same({ "prefill (8 tokens)", "1" }, { row.entry, row.part })
+    local sums, gathers = 0, 0
+    for _, each in ipairs(row.meetings) do
+      if each.kind == "sum" then sums = sums + each.times else gathers = gathers + each.times end
+    end
+    local layers = json.decode(helper.succeeds(helper.shell(program) .. " info --json")).layers
+    assert.same({ 2 * layers + 1, 1 }, { sums, gathers })
+    local said = helper.succeeds(helper.shell(program) .. " info")
+    assert.matches(("rank 1%%s+%d%%s+%d%%s+%d\n"):format(row.weight_bytes, row.arena_bytes, row.state_bytes), said)
+    words[4] = "2"
+    local errors
+    code, output, errors = helper.runner(folder)(words)
+    assert.same({ 2, "", "lama: --part: '2', but 0 to 1, or all, is allowed\n" }, { code, output, errors })
+    words[1], words[4] = folder .. "/one/lama", "0"
+    code, output, errors = helper.runner(folder)(words)
+    assert.same({ 2, "", "lama: --part: goes with a model that is divided among ranks\n" }, { code, output, errors })
+  end)
+
+  it("times all parts at once", function()
+    local result = mpirun(2, { program, "bench", "--part", "all", "-o", "json", "-r", "1", "--length", "8" })
+    assert.same({ 0, "" }, { result.status, result.stderr })
+    assert.truthy(result.stdout:find('"part": "all", "meetings": [{"kind": "sum"', 1, true), result.stdout)
   end)
 
   it("is a Python module under mpi4py", function()

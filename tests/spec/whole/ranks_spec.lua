@@ -34,6 +34,14 @@ describe("the meetings of ranks", function()
       { other.status, other.stderr })
   end)
 
+  it("end all ranks with one line if one adds values of other memory", function()
+    local result = run(2, "other")
+    assert.equal(2, result.status)
+    local said = "^meetings: rank (%d): adds 4000 floats %(.-%) where rank (%d) adds 4000 floats %(.-%); all ranks"
+    local first, second = result.stderr:match(said)
+    assert.same({ "0", "1" }, first == "0" and { first, second } or { second, first }, result.stderr)
+  end)
+
   it("end all ranks with one line when one is killed, even if nobody else ends them", function()
     local started = os.time()
     local result = mpirun(2, { bin, "killed" }, { "--mca", "odls_base_sigkill_timeout", "4" })

@@ -1,0 +1,96 @@
+-- table.lua: writes predictions of `bench --scale` as tables and as JSON.
+local forms = {}
+
+local function number(x) return x and ("%.4g"):format(x) or "-" end
+
+local function megabytes(bytes) return ("%.0f"):format(bytes / 1e6) end
+
+-- Returns the time of a call on the fewest ranks, by call.
+local function first_of(result)
+  local first = {}
+  for _, each in ipairs(result.predictions) do
+    if not first[each.call] or each.ranks < first[each.call].ranks then first[each.call] = each end
+  end
+  return first
+end
+
+local function add_predictions(add, result)
+  local network, first = result.network, first_of(result)
+  add("Predicted: %s for %s, one core a rank, each rank with memory of its own.", result.model, result.target)
+  add("Network: latency %s us, %s GB/s%s.", number(network.latency_us), number(network.gigabytes),
+    network.is_given and "" or ", as messages between two ranks of this machine")
+  for _, each in ipairs(result) do
+    if each.layers < result.layers then
+      add("%d rank%s: %d of %d equal layers, and half of them, were timed; the others take as long.", each.ranks,
+        each.ranks == 1 and "" or "s", each.layers, result.layers)
+    end
+  end
+  if result.is_disturbed then
+    add("Other work disturbed the times: half of the layers took as long as all that were timed.")
+  end
+  add("")
+  add("| ranks | call | ms | parts, ms | meetings, ms | meetings | kB sent by a rank | tokens/s | speed | MB a rank |")
+  add("|------:|:-----|---:|----------:|-------------:|---------:|------------------:|---------:|------:|----------:|")
+  for _, each in ipairs(result.predictions) do
+    local one = first[each.call]
+    add("| %d | %s | %s | %s | %s | %d | %s | %s | %.2f | %s |", each.ranks, each.call, number(each.ms),
+      number(each.parts_ms), number(each.meetings_ms), each.meetings, number(each.sent_bytes / 1000),
+      number(each.tokens_per_s), one.ms / each.ms, megabytes(each.memory_bytes))
+  end
+end
+
+local function add_here(add, result)
+  if #result.here == 0 then return end
+  add("")
+  add("Ranks that share this machine, its memory and caches:")
+  add("")
+  add("| ranks | layers | call | part 0 alone, ms | parts at once, ms | meetings, ms | predicted, ms | measured, ms | "
+    .. "predicted / measured |")
+  add("|------:|-------:|:-----|--:|--:|--:|--:|--:|--:|")
+  for _, each in ipairs(result.here) do
+    add("| %d | %d | %s | %s | %s | %s | %s | %s | %.3f |", each.ranks, each.layers, each.call, number(each.apart_ms),
+      number(each.at_once_ms), number(each.meetings_ms), number(each.ms), number(each.measured_ms), each.ratio)
+  end
+end
+
+--- Returns the tables.
+function forms.md(result)
+  local lines = {}
+  local function add(text, ...) lines[#lines + 1] = text:format(...) end
+  add_predictions(add, result)
+  add_here(add, result)
+  return table.concat(lines, "\n") .. "\n"
+end
+
+-- Returns a value as JSON. Keys of objects are sorted.
+local function encode(value)
+  if type(value) == "string" then
+    return '"' .. value:gsub('[%c"\\]', function(c) return ("\\u%04x"):format(c:byte()) end) .. '"'
+  elseif type(value) == "number" then
+    return math.type(value) == "integer" and ("%d"):format(value) or ("%.6g"):format(value)
+  elseif type(value) ~= "table" then
+    return tostring(value)
+  end
+  local parts, keys = {}, {}
+  if next(value) == nil or #value > 0 then
+    for i, each in ipairs(value) do parts[i] = encode(each) end
+    return "[" .. table.concat(parts, ", ") .. "]"
+  end
+  for key in pairs(value) do keys[#keys + 1] = key end
+  table.sort(keys)
+  for i, key in ipairs(keys) do parts[i] = encode(key) .. ": " .. encode(value[key]) end
+  return "{" .. table.concat(parts, ", ") .. "}"
+end
+
+--- Returns one object: scale (1, the form's number), model, target, layers, network, timed layers, predictions, here,
+--- and the measured meetings by number of ranks.
+function forms.json(result)
+  local timed, meetings = {}, {}
+  for i, each in ipairs(result) do timed[i] = each end
+  for count, each in pairs(result.measured) do meetings[tostring(count)] = each end
+  return encode { scale = 1, model = result.model, target = result.target, precision = result.precision,
+    layers = result.layers, network = result.network, timed = timed, predictions = result.predictions,
+    here = result.here, meetings = next(meetings) and meetings or nil } .. "\n"
+end
+
+return forms
