@@ -76,7 +76,7 @@ _Noreturn void attn2c_ranks_end(const attn2c_ranks *ranks, int status, const cha
 void *attn2c_ranks_allocate(attn2c_ranks *ranks, size_t bytes);
 void attn2c_ranks_free(attn2c_ranks *ranks, void *memory);
 
-/* What moves floats between ranks in a call. */
+/* The kinds of meetings that move floats between ranks in a call. */
 typedef enum { ATTN2C_MEETING_SUM, ATTN2C_MEETING_GATHER } attn2c_meeting_kind;
 
 /* Equal meetings of a call: the floats of a sum, or those that a gather makes whole, and how often. */

@@ -13,7 +13,7 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static int own, count;
 
-/* What is timed: one meeting of some floats. */
+/* The memory of the meetings that are timed. */
 typedef struct {
   attn2c_ranks *ranks;
   float *values, *part; /* [MOST_FLOATS] */
