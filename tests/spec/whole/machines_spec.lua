@@ -63,6 +63,16 @@ describe("for aarch64", function()
   end
   if helper.is_long then it("threads, several lengths and odd widths pass it, built by clang", check_clang) end
 
+  for _, case in ipairs { "clip", "siglip" } do
+    it("both towers of " .. case .. " pass their checks, without pictures and texts", function()
+      local folder = quote(root .. "/tests/hf/towers/" .. case)
+      for _, words in ipairs { "pictures=false", "tower=text tokenizer=false" } do
+        local said = succeeds(("%s %s --weights %s"):format(by_gcc, attn2c("check " .. folder .. " " .. words), folder))
+        assert.truthy(said:find(" 0 failed\n", 1, true), said)
+      end
+    end)
+  end
+
   it("the trained model gives the answers that it gives here, with weights that the emulator packs", function()
     local weights = quote(root .. "/models/speaker/speaker.safetensors")
     succeeds(by_gcc .. attn2c("build " .. speaker .. " batch=1 --static --embed " .. weights .. " -o speaker"))

@@ -84,6 +84,19 @@ describe("a model of pictures and texts", function()
     end)
   end
 
+  for _, case in ipairs { "clip", "siglip" } do
+    it("scores texts as transformers does, and passes its check, on AVX2: " .. case, function()
+      local own = shell(goldens .. "/" .. case)
+      sh(build(("%s -o avx2/%s kernels=c batch=3 target=avx2"):format(own, case)))
+      for _, tower in ipairs { case, case .. "_text" } do
+        assert.matches(" 0 failed\n$", sh(("avx2/%s/%s check --weights %s"):format(case, tower, own)))
+      end
+      local texts = "--text-file " .. shell(of(case, "texts.txt"))
+      sh("avx2/" .. run_words(case) .. texts .. " --output logits_per_image=avx2.npy")
+      assert_near(numbers(of(case, "out_logits_per_image.npy")), numbers(folder .. "/avx2.npy"), 2e-5)
+    end)
+  end
+
   -- The tokens that SiglipTokenizer of transformers 5.23 gives, with those that fill the text up to 12.
   local alone = { ["a cat"] = "7 19", ["  a cat"] = "4 7 19", [" A Photo"] = "4 7 17 26 11 8", ["! a"] = "4 7",
     ["   "] = "", ["a▁cat"] = "7 19", ["?!"] = "", ["İstanbul ΑΣ"] = "4 6 2 27 11 28 5 2 43 41 4",
