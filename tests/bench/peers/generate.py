@@ -3,7 +3,9 @@ process of its own on the same cores, measured in turn. Prints a table: tokens/s
 median of the rounds' ratios with their quartiles. Run by run.sh --generate.
 
     generate.py [--models smol,gpt2,qwen,llama] [--precision f32,bf16,q8_0,q4_0,q4_1] [--threads 1,2] [--rounds N]
+                [--make | --made] [--rows prompt,token,late,eight]
 
+--make only builds the models and writes their files; --made races what was made before.
 The shapes are those of SmolLM2-135M, GPT-2, Qwen2.5-0.5B and Llama-3.2-1B, all in the form of Llama. llama.cpp
 keeps keys and values in f16, its default; attn2c in the type of its products. With a type of GGUF's blocks both
 read the same file. LLAMA_PLAIN=1 in the environment keeps llama.cpp from repacking weights, for AMX among others:
@@ -32,6 +34,7 @@ BLOCKS = {"q8_0": "int8", "q4_0": "int4", "q4_1": "int4m"}     # GGUF's types, a
 CONTEXT, SEQUENCES = 1280, 8
 ROWS = {"prompt of 512": ("prefill 512", 512), "token at 0": ("decode 1 0 8", 1),
         "token at 1,000": ("decode 1 1000 8", 1), "8 sequences at 0": ("decode 8 0 4", 8)}
+ROW_WORDS = dict(zip(("prompt", "token", "late", "eight"), ROWS))
 # Of the logits' norm; llama.cpp's keys and values are f16. With blocks both round inputs to int8, in different ways.
 LARGEST_DIFFERENCE = {"f32": 5e-3, "bf16": 5e-2, **dict.fromkeys(BLOCKS, 0.3)}
 EPSILON = 1e-5
@@ -112,9 +115,14 @@ def write_gguf(name, shape, precision):
     return path
 
 
-def open_engines(model, precision, threads, cores):
+def name_of(model, precision, threads):
+    return f"generate_{model}_{precision}_{threads}"
+
+
+def make(model, precision, threads, cores):
+    """Builds a model, and writes the weights of both engines."""
     os.sched_setaffinity(0, cores)     # the last race may have left one
-    shape, name = SHAPES[model], f"generate_{model}_{precision}_{threads}"
+    shape, name = SHAPES[model], name_of(model, precision, threads)
     OUT.mkdir(parents=True, exist_ok=True)
     description = OUT / f"{name}.lua"
     numbers = f'weights = "{BLOCKS[precision]}", names = "gguf-llama"' if precision in BLOCKS \
@@ -123,9 +131,16 @@ def open_engines(model, precision, threads, cores):
                                               numbers=numbers, threads=threads, **shape))
     np.save(OUT / f"{name}.npy", shape["vocab"])
     build_words([str(description)])
-    other = write_gguf(model, shape, precision)
-    weights = other if precision in BLOCKS else write_weights(model, shape)
+    write_gguf(model, shape, precision)
+    if precision not in BLOCKS:
+        write_weights(model, shape)
+
+
+def open_engines(model, precision, threads, cores):
+    os.sched_setaffinity(0, cores)
     take_cores(threads)
+    name, other = name_of(model, precision, threads), OUT / f"{model}-{precision}.gguf"
+    weights = other if precision in BLOCKS else OUT / f"{model}.safetensors"
     return {"attn2c": Process("generate_worker.py", "attn2c", name, weights, threads, SEQUENCES),
             "llama.cpp": Process("generate_worker.py", "llama.cpp", name, other, threads, SEQUENCES)}
 
@@ -139,9 +154,10 @@ def difference(workers):
     return np.linalg.norm(logits[0] - logits[1]) / np.linalg.norm(logits[0])
 
 
-def race(workers, rounds):
+def race(workers, rows, rounds):
     """Yields a row: its title, tokens/s of each engine, quartiles of the ratio."""
-    for title, (question, tokens) in ROWS.items():
+    for title in rows:
+        question, tokens = ROWS[title]
         samples = {name: [] for name in workers}
         for number in range(rounds + 1):
             names = list(workers)[::1 if number % 2 else -1]
@@ -161,18 +177,27 @@ def main():
     parser.add_argument("--precision", default="f32,bf16")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--make", action="store_true")
+    parser.add_argument("--made", action="store_true")
+    parser.add_argument("--rows", default=",".join(ROW_WORDS))
     arguments = parser.parse_args()
     cores = os.sched_getaffinity(0)
-    print("| model | type | threads | | attn2c, tokens/s | llama.cpp | attn2c against it | quartiles |")
-    print("|---|---|---|---|---|---|---|---|")
+    rows = [ROW_WORDS[word] for word in arguments.rows.split(",")]
+    if not arguments.make:
+        print("| model | type | threads | | attn2c, tokens/s | llama.cpp | attn2c against it | quartiles |")
+        print("|---|---|---|---|---|---|---|---|", flush=True)
     for model in arguments.models.split(","):
         for precision in arguments.precision.split(","):
             for threads in map(int, arguments.threads.split(",")):
+                if not arguments.made:
+                    make(model, precision, threads, cores)
+                if arguments.make:
+                    continue
                 workers = open_engines(model, precision, threads, cores)
                 found = difference(workers)
                 if not found < LARGEST_DIFFERENCE[precision]:
                     sys.exit(f"{model}, {precision}: the engines' logits differ by {found:.2g}; not timed")
-                for title, (own, other), (low, middle, high) in race(workers, arguments.rounds):
+                for title, (own, other), (low, middle, high) in race(workers, rows, arguments.rounds):
                     print(f"| {model} | {precision} | {threads} | {title} | {own:.1f} | {other:.1f} | {middle:.2f} | "
                           f"{low:.2f} to {high:.2f} |", flush=True)
                 for worker in workers.values():
