@@ -136,7 +136,18 @@ local function override(budget, description, argument)
   holder[parts[#parts]] = value
 end
 
---- Runs the pass. Faults: io if the file cannot be read; usage for any other mistake in the text.
+-- Removes the layers that an override has left out from a key `weights` by path. A file's description names those whose
+-- types are not the usual one. layers: their number without the override.
+local function leave_out(weights, layers, left)
+  if math.type(layers) ~= "integer" or math.type(left) ~= "integer" or type(weights) ~= "table" then return end
+  for i = left, layers - 1 do
+    local prefix = ("l%d."):format(i)
+    for path in next, weights do
+      if type(path) == "string" and path:sub(1, #prefix) == prefix then weights[path] = nil end
+    end
+  end
+end
+
 -- Returns the form of a folder's description. Overrides of lengths and outputs are those of whole sequences.
 local function form_of(overrides)
   for _, argument in ipairs(overrides) do
@@ -174,6 +185,7 @@ local function has_pictures(overrides)
   return false
 end
 
+--- Runs the pass. Faults: io if the file cannot be read; usage for any other mistake in the text.
 function describe.run(state)
   local file = state.file
   state.folder = file:match("^(.*)/[^/]*$") or "."
@@ -204,12 +216,14 @@ function describe.run(state)
       file, result == nil and "nothing (write return in front of its first {)" or "a " .. type(result)))
   end
   state.description = result
+  local weights, layers = result.weights, result.layers
   for _, argument in ipairs(state.overrides) do
     local is_other = argument:find("^tower=") and import.is_folder(file) or texts.owns(argument) and result.texts
     if not is_other then override(budget, result, argument) end
     if argument:find("^seq=") then state.lengths = nil end
   end
   count_values(file, result, 1, 0)
+  if result.weights == weights then leave_out(weights, layers, result.layers) end
 end
 
 --- Returns the plain table as text, keys sorted.

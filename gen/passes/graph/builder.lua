@@ -302,18 +302,18 @@ function Builder:expose_later(tensor, member, axes)
   self.attention_outputs[#self.attention_outputs + 1] = tensor.name
 end
 
--- Checks that each path of the key `weights` is that of a linear layer. A description with fewer layers than it had,
--- such as a file's with layers=1, may name those of the others. Faults: usage.
+-- Checks that each path of the key `weights` is that of a linear layer. Faults: usage.
 local function check_paths(self)
-  local lines = {}
+  local lines, layers = {}, self.model.layers
   for _, path in ipairs(scale_blocks.paths(self.model.weights)) do
-    local layer, rest = path:match("^l(%d+)(%..*)$")
-    local is_left_out = layer and tonumber(layer) >= self.model.layers
-    local known = is_left_out and "l0" .. rest or path
-    if self:group_path(known) ~= known then
+    local layer = tonumber(path:match("^l(%d+)%."))
+    if layer and layer >= layers then
+      lines[#lines + 1] = ("weights: %s: %s"):format(path, layers == 0 and "there are no layers"
+        or ("there are %d layers, numbered from 0"):format(layers))
+    elseif self:group_path(path) ~= path then
       lines[#lines + 1] = ("weights: %s: the layer has the weights of another one; name %s"):format(path,
-        self:group_path(known))
-    elseif not self.products[known] and not (is_left_out and self.model.layers == 0) then
+        self:group_path(path))
+    elseif not self.products[path] then
       lines[#lines + 1] = ("weights: %s: the model has no such linear layer"):format(path)
     end
   end

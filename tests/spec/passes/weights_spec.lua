@@ -1,5 +1,6 @@
 -- weights_spec.lua: the key `weights`: which layers get a type in scale blocks, and the names that are refused.
 local helper = require("tests.spec.helper")
+local pipeline = require("pipeline")
 
 -- The type of each linear layer and table that is not f32, as "NAME type ...".
 local function typed(more)
@@ -31,9 +32,37 @@ describe("the key weights", function()
       refusal { layers = 2, layer_groups = { 0, 0 }, weights = { ["l1.attn.k"] = "int8" } })
   end)
 
-  it("may name layers that an override has left out", function()
+  it("gives inputs of the last products 15 bits if their weights have 8", function()
+    local function inputs(weights)
+      local list = {}
+      for _, op in ipairs(helper.tiny({ weights = weights, output = { { stage = "linear", to = 4 } } }, "graph")
+        .graph.entry.ops) do
+        if op.op == "linear" then list[#list + 1] = op.operands.x.type end
+      end
+      return table.concat(list, " ")
+    end
+    assert.equal("x8 x8 x8 x8 x8 x8 x15", inputs("int8h"))
+    assert.equal("x8 x8 x8 x8 x8 x8 x8", inputs("int4m"))
+    assert.equal("f32 f32 f32 f32 x8 x8 x15", inputs { "none", ff = "int8", output = "int8f" })
+  end)
+
+  it("is refused where a layer is beyond the last one", function()
     local weights = { "int4", ["l5.attn.v"] = "int8" }
-    assert.falsy(typed({ layers = 1, weights = weights }):find("q8", 1, true))
-    assert.equal("", typed { layers = 0, weights = weights })
+    local function said(layers) return refusal { layers = layers, weights = weights } end
+    assert.matches("weights: l5.attn.v: there are 2 layers, numbered from 0$", said(2))
+    assert.matches("weights: l5.attn.v: there are no layers$", said(0))
+  end)
+
+  it("may name layers that an override has left out", function()
+    local file = helper.folder() .. "/named.lua"
+    helper.write(file, 'return { name = "named", heads = 2, d_model = 8, seq = 4, layers = 6, '
+      .. 'weights = { "none", ["l5.attn.v"] = "int8", ["l0.attn.v"] = "int8" } }')
+    local function run(...) return pipeline.run(".", file, { "target=x86_64", ... }, "graph").primary end
+    assert.equal("q8", run("layers=1").graph.tensors["l0.attn.v.weight"].type)
+    assert.same({}, run("layers=0").graph.weights)
+    for _, more in ipairs { { "layers=7", 'weights={["l7.attn.v"]="int8"}' },
+      { "layers=1", 'weights={["l5.attn.v"]="int8"}' } } do
+      assert.matches("numbered from 0$", helper.fault(run, table.unpack(more)).lines[1])
+    end
   end)
 end)
