@@ -1,8 +1,8 @@
 #!/usr/bin/env lua5.4
--- damaged.lua: the fuzzer of files from strangers: config.json, preprocessor_config.json, tokenizer.json and GGUF's
--- metadata through the compiler; checkpoints of all formats, packed weights, saved sequences, kept embeddings and texts
--- through programs with sanitizers. Each is taken, or refused in plain lines with a documented status, within a time. A
--- failure keeps its files and prints what repeats it. Exit 1 on a failure.
+-- damaged.lua: the fuzzer of files from strangers: config.json, preprocessor_config.json, tokenizer.json, GGUF's
+-- metadata and factors of `calibrate` through the compiler; checkpoints of all formats, packed weights, saved
+-- sequences, kept embeddings and texts through programs with sanitizers. Each is taken, or refused in plain lines with
+-- a documented status, within a time. A failure keeps its files and prints what repeats it. Exit 1 on a failure.
 local here = arg[0]:match("^(.*)/[^/]*$") or "."
 local root = here .. "/../.."
 package.path = here .. "/?.lua;" .. root .. "/gen/?.lua;" .. root .. "/?.lua;" .. package.path
@@ -31,6 +31,10 @@ local WRITER = root .. "/tests/hf/texts/next"
 
 local DESCRIPTION = [[return { name = "made", input = tokens { vocab = 200000 }, d_model = 8, heads = 1, seq = 8,
   layers = 1, tokenizer = "tokenizer.json" }]]
+local WEIGHED = [[return { name = "made", d_model = 8, heads = 1, seq = 4, layers = 1, precision = "int8",
+  weights = { "none", out = "int4" } }]]
+local INPUTS = { { "l0.attn.q", "l0.attn.k", "l0.attn.v" }, { "l0.ff.up" }, { "l0.ff.down", width = 32 },
+  { "l0.attn.out", weighs = true } }
 
 local function arguments()
   local parser = argparse("damaged.lua", "Gives damaged files to the compiler and to a program with sanitizers.")
@@ -161,6 +165,24 @@ function subjects.preprocessor(folder)
   list[#list + 1] = { name = "preprocessor_config.json", text = mutate.json(files.read(seed)) }
   files.write_all(folder, list)
   return { compiler("import", folder, "-o", folder .. "/made.lua"), compiler("gen", folder, "-o", folder .. "/made") }
+end
+
+-- Factors and importance, some of wrong numbers, some with other bytes.
+function subjects.factors(folder)
+  local lines, kind = { "attn2c factors 2" }, math.random(3)
+  for _, each in ipairs(INPUTS) do
+    local products, powers = {}, {}
+    for i, product in ipairs(each) do products[i] = ("%s=%016x"):format(product, math.random(0)) end
+    for i = 1, (each.width or 8) + (kind == 2 and math.random(-1, 1) or 0) do powers[i] = math.random(-24, 24) end
+    if kind == 2 and math.random(4) == 1 then powers[1] = pick { 25, -100, "1e3", "0x1", "--1", 99999 } end
+    lines[#lines + 1] = ("%s%s: %s"):format(each.weighs and "weigh " or "", table.concat(products, " "),
+      table.concat(powers, " "))
+  end
+  local text, path = table.concat(lines, "\n") .. "\n", folder .. "/made.factors"
+  files.write_all(folder, { { name = "made.lua", text = WEIGHED },
+    { name = "made.factors", text = kind == 3 and mutate.bytes(text, 600) or text } })
+  return { compiler("show", folder .. "/made.lua", "--stage", "graph", "--factors", path),
+    compiler("gen", folder .. "/made.lua", "--factors", path, "-o", folder .. "/made") }
 end
 
 function subjects.saved(folder, programs)

@@ -17,7 +17,7 @@ describe("damaged files", function()
       assert.is_true(tonumber(taken) > 0, name .. " is never taken")
       assert.is_true(tonumber(refused) > 0, name .. " is never refused")
     end
-    assert.equal(11, subjects)
+    assert.equal(12, subjects)
   end)
 
   it("are the same for a seed", function()
