@@ -110,9 +110,16 @@ ops.table = {
   },
   quantise_blocks = {
     class = { region = "rows" },
-    operands = { "x" }, attributes = {}, shape = same, type = "x8",
+    operands = { "x" }, attributes = {}, shape = same, type = types.coarse,
     equation = "x as scale times an integer from -127 to 127, rounded to the nearest, ties to even; 32 numbers of a "
       .. "row share a scale, the largest magnitude / 127",
+    tolerance = "exact", arithmetic = 4,
+  },
+  quantise_blocks_finely = {
+    class = { region = "rows" },
+    operands = { "x" }, attributes = {}, shape = same, type = types.fine,
+    equation = "x as scale / 128 times an integer from -16256 to 16256, rounded to the nearest, ties to even; 32 "
+      .. "numbers of a row share a scale, the largest magnitude / 127",
     tolerance = "exact", arithmetic = 4,
   },
   quantise = {

@@ -29,6 +29,16 @@ function scale_blocks.of_linear(given, section, path)
   return known(of[path] or of[section] or of[precision.part_of(section, path)] or given.all)
 end
 
+-- The parts whose products have fine inputs, by the bits of their weights. The vocabulary's product makes a large part of
+-- what 8 bits add to the perplexity (models/README.md). Weights of 4 bits lose much more by themselves. A token's weights
+-- are read once for both bytes of an input, so a fine input costs little there. A prompt has one row of logits.
+local FINE = { output = 8 }
+
+--- Returns whether the inputs of a product with weights of type `word` have 15 bits.
+function scale_blocks.has_fine_inputs(word, section, path)
+  return types.all[types.of_scaled[word]].block.bits == FINE[precision.part_of(section, path)]
+end
+
 --- Returns the word of the tables of token embeddings, or nil.
 function scale_blocks.of_table(given) return given and known(given.by_part.embedding or given.all) end
 

@@ -6,8 +6,8 @@ local types = require("data.types")
 local matrix, vector = footprint.matrix, footprint.vector
 
 -- Returns the footprint of rows that are stored as blocks.
-local function blocks(ld)
-  return function(c) return { first = 0, { c.rows, c[ld] }, { types.whole(c.cols, "x8"), 1 } } end
+local function blocks(ld, type)
+  return function(c) return { first = 0, { c.rows, c[ld] }, { types.whole(c.cols, type), 1 } } end
 end
 
 local function each(element) return function(c) return element * c.rows * c.cols end end
@@ -19,22 +19,29 @@ local function looked_up(type)
   end
 end
 
-local rows = {
-  quantise_blocks = {
+local rows = {}
+
+-- Declares the operations of a type of rows.
+local function declare(type, name, body, equation)
+  rows[name] = {
     constants = { "rows", "cols", "ldx", "ldy" },
-    operands = { { "y", "w", blocks("ldy"), type = "x8" }, { "x", "r", matrix("rows", "cols", "ldx") } },
+    operands = { { "y", "w", blocks("ldy", type), type = type }, { "x", "r", matrix("rows", "cols", "ldx") } },
     cost = each(20),
-    body = "attn2c_quantise_blocks(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
-    equation = "y = x as bytes in scale blocks",
-  },
-  widen_x8 = {
+    body = ("%s(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})"):format(body),
+    equation = equation,
+  }
+  rows["widen_" .. type] = {
     constants = { "rows", "cols", "ldx", "ldy" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", blocks("ldx"), type = "x8" } },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", blocks("ldx", type), type = type } },
     cost = each(6),
-    body = "attn2c_widen_x8(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
+    body = ("attn2c_widen_%s(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})"):format(type),
     equation = "y = x, as float",
-  },
-}
+  }
+end
+
+declare(types.coarse, "quantise_blocks", "attn2c_quantise_blocks", "y = x as bytes in scale blocks")
+declare(types.fine, "quantise_blocks_finely", "attn2c_quantise_blocks_finely",
+  "y = x as integers of 15 bits in scale blocks")
 
 for _, type in ipairs(types.scaled) do
   local block = type.block

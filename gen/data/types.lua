@@ -12,6 +12,9 @@ local GROUP = 4 -- bytes
 --- Inputs of a scale block, and of the pair that a step takes; outputs of a panel of such weights.
 types.SCALE_BLOCK, types.SCALE_PAIR, types.SCALE_PANEL = 32, 64, 16
 
+--- The types of rows that products with weights in scale blocks read: integers of 8 bits, and of 15.
+types.coarse, types.fine = "x8", "x15"
+
 --- Bits of an integer of the types in scale blocks whose scales packing searches (runtime/weights/scale_search.h).
 types.SEARCHED_BITS = 4
 
@@ -21,7 +24,7 @@ local function scaled(record)
   block.scales, block.minimum = block.scales or 1, block.minimum or false
   --- Bytes of a block, of one output.
   block.bytes = block.scales * block.scale_bytes * (block.minimum and 2 or 1) + types.SCALE_BLOCK * block.bits // 8
-  record.bits, record.c, record.rows = 8, "uint8_t", "x8"
+  record.bits, record.c, record.rows = 8, "uint8_t", types.coarse
   record.panel = types.SCALE_PANEL
   return record
 end
@@ -44,11 +47,11 @@ end
 ---
 --- Weights of integers in scale blocks, 32 inputs of one output that share a scale (runtime/ops/product_scaled.h), have
 --- these fields. Their elements are the bytes of the packed form:
---- weights: its name in the key `weights`; rows: the type of the rows that its products read
+--- weights: its name in the key `weights`; rows: the type of the rows that its products usually read
 --- block: { bits: of an integer; scale_bytes: of a scale, 2 for f16 or 4 for f32; scales: of a block, 1 or 2, each for
 ---   an equal part of the inputs; minimum: true if each scale has a minimum: a number is scale * integer + minimum }
 --- with_factor: the type that holds such numbers times any factor, if it is not the type itself
---- together: rows of the type have a multiple of this number of elements
+--- together: rows of the type have a multiple of this number of elements; apart: they may be longer by this number
 types.list = {
   { name = "f32", bits = 32, c = "float", word = "f32", also = { "fp32", "float32", "float" }, attention = true,
     libxsmm = true, bit = 1 },
@@ -60,8 +63,10 @@ types.list = {
   -- The weights and the values of an attention in int8: weights from 0 to 255, values from -127 to 127.
   { name = "u8", bits = 8, c = "uint8_t", is_of_attention = true },
   { name = "s8", bits = 8, c = "int8_t", is_of_attention = true },
-  -- Rows of inputs as int8 in scale blocks: attn2c_x8 of runtime/ops/scaled.h, two bytes an input.
-  { name = "x8", bits = 16, c = "uint16_t", is_of_rows = true, together = 64 },
+  -- Rows of inputs in scale blocks, as integers of 8 or of 15 bits: attn2c_x8 of runtime/ops/scaled.h, two bytes an
+  -- input, and attn2c_x15, four bytes an input.
+  { name = "x8", bits = 16, c = "uint16_t", is_of_rows = true, together = 64, apart = 32 },
+  { name = "x15", bits = 32, c = "uint32_t", is_of_rows = true, together = 64, apart = 32 },
   scaled { name = "q8", weights = "int8", block = { bits = 8, scale_bytes = 2 }, bit = 8, with_factor = "q8f" },
   scaled { name = "q4", weights = "int4", block = { bits = 4, scale_bytes = 2 }, bit = 16, with_factor = "q8f" },
   scaled { name = "q4m", weights = "int4m", block = { bits = 4, scale_bytes = 2, minimum = true }, bit = 32,
@@ -87,9 +92,9 @@ end
 --- The type of rows that are quantised.
 types.quantised = "i8"
 
--- Types of products, by the type of the weights: with rows of the same type, and with rows of floats that are on its
--- grid.
-local products, products_of_floats = {}, {}
+-- Types of products, by the type of the weights: with rows of the same type, with rows of floats that are on its grid,
+-- and with fine rows.
+local products, products_of_floats, products_of_fine = {}, {}, {}
 for _, each in ipairs(types.of_weights) do
   local name, sum = each.name, each.sum or "f32"
   products[name] = { word = each.word, a = name, b = name, sum = sum, c = sum }
@@ -98,7 +103,8 @@ for _, each in ipairs(types.of_weights) do
 end
 
 for _, each in ipairs(types.scaled) do
-  products[each.name] = { word = "scaled", a = each.name, b = each.rows, sum = "f32", c = "f32" }
+  products[each.name] = { word = "scaled", a = each.name, b = types.coarse, sum = "f32", c = "f32" }
+  products_of_fine[each.name] = { word = "scaled", a = each.name, b = types.fine, sum = "f32", c = "f32" }
 end
 
 -- An attention's values times its weights.
@@ -106,7 +112,9 @@ products.s8 = { word = "u8", a = "s8", b = "u8", sum = "i32", c = "i32" }
 
 --- Returns the types of a product: { a: of the weights, word: that type's word, b: of the rows, sum: of its sums, c: of
 --- its result }. type: that of the weights; rows: the type that the rows of B are stored in.
-function types.product(type, rows) return rows == "f32" and products_of_floats[type] or products[type] end
+function types.product(type, rows)
+  return rows == "f32" and products_of_floats[type] or rows == types.fine and products_of_fine[type] or products[type]
+end
 
 --- The types of a product of floats.
 types.f32_product = products.f32
@@ -178,6 +186,9 @@ end
 
 --- Returns the number of elements in a cache line.
 function types.per_line(type) return types.elements(types.LINE, type) end
+
+--- Returns the least number of elements that a row may be longer than another: a cache line, or a scale block.
+function types.step(type) return types.all[type].apart or types.per_line(type) end
 
 --- Returns `count` elements, rounded up to whole cache lines.
 function types.whole_lines(count, type)

@@ -8,15 +8,17 @@ local scaled = {}
 
 local BLOCK, PAIR, PANEL = types.SCALE_BLOCK, types.SCALE_PAIR, types.SCALE_PANEL
 
---- Returns the most rows of a strip on a target: its sums, and the integers of a vector, stay in registers.
-function scaled.most_rows(target)
-  return target.registers >= 32 and target.vector == PANEL and 8 or target.registers >= 32 and 4
-    or target.vector == PANEL // 2 and 4 or 2
+--- Returns the most rows of a strip on a target: its sums, and the integers of a vector, stay in registers. rows: their
+--- type; fine ones have two integers.
+function scaled.most_rows(target, rows)
+  if target.registers >= 32 then return target.vector == PANEL and 8 or 4 end
+  return target.vector == PANEL // 2 and rows ~= types.fine and 4 or 2
 end
 
 --- Returns the name of a strip's function. shape: { rows, vectors, types, fetches: whether it prefetches weights }.
 function scaled.name(shape)
-  return ("strip_%dx%d_%s%s"):format(shape.rows, shape.vectors, shape.types.a, shape.fetches and "_ahead" or "")
+  return ("strip_%dx%d_%s%s%s"):format(shape.rows, shape.vectors, shape.types.a,
+    shape.types.b == types.fine and "_fine" or "", shape.fetches and "_ahead" or "")
 end
 
 -- Returns the places in a pair of blocks, in bytes from its beginning.
@@ -69,17 +71,38 @@ function Writer:products(half, number, vector)
   end
   if self.rows > 1 then self:add("ATTN2C_HOLD(w);") end
   for row = 0, self.rows - 1 do
-    self:add("s%d = attn2c_scaled%d_add(w, b%d[%d].x + %d, s%d);", row, block.bits, row, half, 4 * number, row)
+    if self.is_fine then
+      self:add("attn2c_fine%d_add(w, b%d[%d].x, %d, &s%d, &t%d);", block.bits, row, half, number, row, row)
+    else
+      self:add("s%d = attn2c_scaled%d_add(w, b%d[%d].x + %d, s%d);", row, block.bits, row, half, 4 * number, row)
+    end
   end
+end
+
+-- Returns the integers that a row's sums begin with, as lines of C.
+function Writer:begin(row, half, part)
+  local zero, bits = zero_of(self.block, row, half, part), self.block.bits
+  if self.is_fine then
+    return ("attn2c_integers s%d = {0}, t%d = attn2c_integers_splat(%s);"):format(row, row, zero)
+  end
+  return ("attn2c_integers s%d = attn2c_scaled%d_begin(%s);"):format(row, bits, zero)
+end
+
+-- Returns the integers of a row's part of a block, as C.
+function Writer:ended(row, half, part)
+  local bits = self.block.bits
+  if self.is_fine then return ("attn2c_fine_end(s%d, t%d)"):format(row, row) end
+  return ("attn2c_scaled%d_end(s%d%s)"):format(bits, row,
+    bits == 4 and ", " .. zero_of(self.block, row, half, part) or "")
 end
 
 -- Adds the part of a block that shares a scale to the sums of one vector.
 function Writer:part(half, part, vector)
   local block, place = self.block, self.places
   local load = block.scale_bytes == 2 and "attn2c_halves_load" or "attn2c_floats_load"
-  for row = 0, self.rows - 1 do
-    self:add("attn2c_integers s%d = attn2c_scaled%d_begin(%s);", row, block.bits, zero_of(block, row, half, part))
-  end
+  -- gcc would keep the inputs of all rows in memory, from one vector to the next.
+  for row = 0, self.vectors > 1 and self.rows - 1 or -1 do self:add("ATTN2C_AGAIN(b%d);", row) end
+  for row = 0, self.rows - 1 do self:add("%s", self:begin(row, half, part)) end
   self:add(block.bits == 8 and "attn2c_words w;" or "attn2c_words w, both;")
   local count = BLOCK // 4 // block.scales
   for number = part * count, (part + 1) * count - 1 do self:products(half, number, vector) end
@@ -89,8 +112,7 @@ function Writer:part(half, part, vector)
   end
   for row = 0, self.rows - 1 do
     local sum = ("c%d_%d"):format(row, vector)
-    self:add("%s = attn2c_multiply_add(attn2c_to_floats(attn2c_scaled%d_end(s%d%s)),", sum, block.bits, row,
-      block.bits == 4 and ", " .. zero_of(block, row, half, part) or "")
+    self:add("%s = attn2c_multiply_add(attn2c_to_floats(%s),", sum, self:ended(row, half, part))
     self:add("  scale * attn2c_splat(b%d[%d].scale), %s);", row, half, sum)
     if block.minimum then
       self:add("%s = attn2c_multiply_add(least, attn2c_splat(b%d[%d].sum), %s);", sum, row, half, sum)
@@ -100,7 +122,7 @@ end
 
 -- Writes a pair of blocks.
 function Writer:pair()
-  for row = 1, self.rows - 1 do self:add("const attn2c_x8 *b%d = b0 + %d * ld;", row, row) end
+  for row = 1, self.rows - 1 do self:add("const attn2c_%s *b%d = b0 + %d * ld;", self.of_rows, row, row) end
   for half = 0, 1 do
     for part = 0, self.block.scales - 1 do
       for vector = 0, self.vectors - 1 do
@@ -114,9 +136,9 @@ end
 function scaled.text(shape)
   local block = types.all[shape.types.a].block
   local self = setmetatable({ block = block, places = places(block), rows = shape.rows, vectors = shape.vectors,
-    lines = {}, indent = "" }, Writer)
-  self:add("/* %d rows by %d vectors of outputs, weights of %s in scale blocks%s. */", shape.rows, shape.vectors,
-    types.all[shape.types.a].weights,
+    of_rows = shape.types.b, is_fine = shape.types.b == types.fine, lines = {}, indent = "" }, Writer)
+  self:add("/* %d rows%s by %d vectors of outputs, weights of %s in scale blocks%s. */", shape.rows,
+    self.is_fine and " of 15 bits" or "", shape.vectors, types.all[shape.types.a].weights,
     shape.fetches and ", prefetching `lines` cache lines from `ahead` every `every` inputs" or "")
   self:add("ATTN2C_STRIP %s(const %s *a, const %s *b, float *c, int k, ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc,",
     scaled.name(shape), types.c(shape.types.a), types.c(shape.types.b))
@@ -124,7 +146,7 @@ function scaled.text(shape)
     or "")
   self.indent = "  "
   self:add("const ptrdiff_t ld = ldb / ATTN2C_SCALE_BLOCK;")
-  self:add("const attn2c_x8 *b0 = attn2c_blocks(b);")
+  self:add("const attn2c_%s *b0 = attn2c_%s(b);", self.of_rows, self.is_fine and "fine_blocks" or "blocks")
   self:add("(void)lda, (void)a_lanes, (void)ld;")
   local function each_sum(visit)
     for row = 0, self.rows - 1 do

@@ -39,6 +39,7 @@
   X(pool, "Fii", F32, pool, pool) \
   X(quantise, "FFf", F32, quantise, exact) \
   X(quantise_blocks, "F", F32, quantise_blocks, exact) \
+  X(quantise_blocks_finely, "F", F32, quantise_blocks_finely, exact) \
   X(quantise_columns, "FFi", F32, quantise_columns, exact) \
   X(rms_norm, "Ff", F32, rms_norm, norm_without_mean) \
   X(rotate, "FFF", F32, rotate, rotate) \

@@ -177,8 +177,11 @@ void attn2c_reference_blocks(const attn2c_type_facts *facts, const attn2c_scale_
   }
 }
 
-/* y = scale of x's block * nearest integer of x / scale; scale = max |x| of the block / 127 */
-int attn2c_reference_quantise_blocks(const attn2c_reference_call *call) {
+/* A scale is at least this, the smallest normal float twice. */
+static const double LEAST_SCALE = 0x1p-125;
+
+/* parts: into which steps of the largest magnitude / 127 are divided */
+static int quantise(const attn2c_reference_call *call, int parts) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank))
     return attn2c_reference_fault(call, "operand and result must have the same shape");
@@ -189,9 +192,16 @@ int attn2c_reference_quantise_blocks(const attn2c_reference_call *call) {
     for (int64_t first = 0; first < width; first += NUMBERS) {
       const int64_t count = width - first < NUMBERS ? width - first : NUMBERS;
       const float *of_x = x + r * width + first;
-      const float scale = attn2c_reference_byte_scale(of_x, count);
+      const double largest = attn2c_reference_byte_scale(of_x, count);
+      const float scale = (float)(isnan(largest) ? largest : fmax(largest / parts, LEAST_SCALE));
       for (int64_t i = 0; i < count; i++)
         y[r * width + first + i] = scale * attn2c_reference_byte(of_x[i], scale);
     }
   return ATTN2C_OK;
 }
+
+/* y = scale of x's block * nearest integer of x / scale; scale = max |x| of the block / 127 */
+int attn2c_reference_quantise_blocks(const attn2c_reference_call *call) { return quantise(call, 1); }
+
+/* The same; scale = max |x| of the block / 127 / 128 */
+int attn2c_reference_quantise_blocks_finely(const attn2c_reference_call *call) { return quantise(call, 128); }

@@ -13,7 +13,10 @@
  * - vpdpbusd.
  * - vpmaddubsw of |w| and x with w's sign; of int4 up to eight pairs are added in 16 bits, which 8 * 2 * 15 *
  * 127 does not exceed.
- * - sdot on aarch64, or plain products elsewhere. */
+ * - sdot on aarch64, or plain products elsewhere.
+ *
+ * Fine inputs, of 15 bits, have two sums: of products with their high and with their low bytes. With AVX2
+ * they are words, and vpmaddwd sums even inputs and odd ones. */
 #ifndef ATTN2C_PRODUCT_SCALED_H
 #define ATTN2C_PRODUCT_SCALED_H
 
@@ -81,12 +84,22 @@ ATTN2C_INLINE attn2c_integers attn2c_scaled8_end(attn2c_integers sum) { return s
 
 #if defined(__AVX2__)
 
+/* Returns inputs with the signs of weights. A vector of 32 bytes has an instruction for it. */
+ATTN2C_INLINE attn2c_words attn2c_scaled_signed(attn2c_words x, attn2c_words weights) {
+#if ATTN2C_LANES == 8 && (defined(__clang__) || __GNUC__ > 12)
+  return (attn2c_words)_mm256_sign_epi8((__m256i)x, (__m256i)weights);
+#elif ATTN2C_LANES == 8
+  return (attn2c_words)__builtin_ia32_psignb256((attn2c_chars)x, (attn2c_chars)weights);
+#else
+  const attn2c_words negative = attn2c_int8_negative(weights);
+  return (attn2c_words)((attn2c_bytes)(x ^ negative) - (attn2c_bytes)negative); /* -x = ~x + 1 */
+#endif
+}
+
 ATTN2C_INLINE attn2c_integers attn2c_scaled8_add(attn2c_words w, const int8_t *x, attn2c_integers sum) {
-  const attn2c_words weights = w ^ 0x80808080u, negative = attn2c_int8_negative(weights);
-  /* x with w's sign, as -x = ~x + 1 */
-  const attn2c_words inputs =
-      (attn2c_words)((attn2c_bytes)(attn2c_words_splat(x) ^ negative) - (attn2c_bytes)negative);
-  const attn2c_shorts pairs = ATTN2C_INT8_PAIRS(attn2c_int8_sizes(weights), inputs);
+  const attn2c_words weights = w ^ 0x80808080u;
+  const attn2c_shorts pairs = ATTN2C_INT8_PAIRS(attn2c_scaled_signed(weights, weights),
+                                                attn2c_scaled_signed(attn2c_words_splat(x), weights));
   return sum + (attn2c_integers)ATTN2C_INT8_SUMS(pairs, attn2c_int8_ones());
 }
 ATTN2C_INLINE attn2c_integers attn2c_scaled4_begin(int32_t zero) {
@@ -122,6 +135,38 @@ ATTN2C_INLINE attn2c_integers attn2c_scaled4_end(attn2c_integers sum, int32_t ze
 #define attn2c_scaled4_add attn2c_scaled_add
 
 #endif
+#endif
+
+/* Add the products of four weights and a fine block's inputs 4 `number` and up to two sums, s and t, which
+ * become an integer in _end. */
+#if ATTN2C_FINE_WORDS
+
+ATTN2C_INLINE void attn2c_fine_add(attn2c_words w, const int8_t *x, int number, attn2c_integers *s,
+                                   attn2c_integers *t) {
+  const attn2c_words even = w & 0x00ff00ffu, odd = w >> 8 & 0x00ff00ffu;
+  *s += (attn2c_integers)ATTN2C_INT8_SUMS(even, attn2c_words_splat(x + 8 * number));
+  *t += (attn2c_integers)ATTN2C_INT8_SUMS(odd, attn2c_words_splat(x + 8 * number + 4));
+}
+ATTN2C_INLINE attn2c_integers attn2c_fine_end(attn2c_integers s, attn2c_integers t) { return s + t; }
+#define attn2c_fine8_add attn2c_fine_add
+#define attn2c_fine4_add attn2c_fine_add
+
+#else
+
+ATTN2C_INLINE void attn2c_fine8_add(attn2c_words w, const int8_t *x, int number, attn2c_integers *s,
+                                    attn2c_integers *t) {
+  *s = attn2c_scaled8_add(w, x + 4 * number, *s);
+  *t = attn2c_scaled8_add(w, x + ATTN2C_SCALE_BLOCK + 4 * number, *t);
+}
+ATTN2C_INLINE void attn2c_fine4_add(attn2c_words w, const int8_t *x, int number, attn2c_integers *s,
+                                    attn2c_integers *t) {
+  *s = attn2c_scaled4_add(w, x + 4 * number, *s);
+  *t = attn2c_scaled4_add(w, x + ATTN2C_SCALE_BLOCK + 4 * number, *t);
+}
+ATTN2C_INLINE attn2c_integers attn2c_fine_end(attn2c_integers s, attn2c_integers t) {
+  return s * ATTN2C_FINE_PARTS + t;
+}
+
 #endif
 
 #endif

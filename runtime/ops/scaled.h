@@ -1,14 +1,15 @@
 /* scaled.h - rows and tables of integers in scale blocks: 32 numbers that share a scale. A row of inputs is
- * quantised to int8, block by block. A table of embeddings has int8 or int4, with or without a minimum.
+ * quantised to int8 or finely, to 15 bits, block by block. A table of embeddings has int8 or int4, with or
+ * without a minimum.
  *
- * The bits are the same on every target. Only `zero8` of a block depends on the target: it is where the sums
- * of the target's products with weights of int8 begin (product_scaled.h). */
+ * The numbers are the same on every target. How a fine block stores them depends on the target, and so does
+ * `zero8`: it is where the sums of the target's products with weights of int8 begin (product_scaled.h). */
 #ifndef ATTN2C_SCALED_H
 #define ATTN2C_SCALED_H
 
 #include "ops/quantise.h"
 
-enum { ATTN2C_SCALE_BLOCK = 32, ATTN2C_SCALE_PAIR = 2 * ATTN2C_SCALE_BLOCK };
+enum { ATTN2C_SCALE_BLOCK = 32, ATTN2C_SCALE_PAIR = 2 * ATTN2C_SCALE_BLOCK, ATTN2C_FINE_PARTS = 128 };
 
 /* A scale block of a row of inputs. Input i is scale * x[i]. */
 typedef struct {
@@ -19,11 +20,27 @@ typedef struct {
   int32_t unused[2];
 } attn2c_x8;
 
+/* A scale block of a fine row of inputs. Input i is scale * q[i], where q[i] has 15 bits. They are bytes:
+ * x[i] is the high part, x[32 + i] the low part of q[i] = 128 * high + low, which is -64 to 63. Where
+ * ATTN2C_FINE_WORDS is 1, they are words, inputs 4 i, 4 i + 2, 4 i + 1, 4 i + 3. */
+typedef struct {
+  float scale, sum; /* sum: scale times the sum of q */
+  int32_t zero8, zero4, zero8_half[2], unused[10];
+  int8_t x[2 * ATTN2C_SCALE_BLOCK] __attribute__((aligned(4)));
+} attn2c_x15;
+
 /* Where weights of int8 are unsigned factors, w + 128. */
 #if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
 #define ATTN2C_SCALED_OFFSET 128
 #else
 #define ATTN2C_SCALED_OFFSET 0
+#endif
+#if defined(__AVX2__) && ATTN2C_SCALED_OFFSET == 0
+#define ATTN2C_FINE_WORDS  1
+#define ATTN2C_FINE_OFFSET 128
+#else
+#define ATTN2C_FINE_WORDS  0
+#define ATTN2C_FINE_OFFSET ATTN2C_SCALED_OFFSET
 #endif
 
 /* Writes x[count] as a block, with zeros from `count` on. The scale is the largest magnitude / 127. It is NaN
@@ -64,6 +81,90 @@ ATTN2C_INLINE void attn2c_quantise_blocks(uint16_t *y, const float *x, int rows,
       const int left = cols - j * ATTN2C_SCALE_BLOCK;
       const int count = left > ATTN2C_SCALE_BLOCK ? ATTN2C_SCALE_BLOCK : left > 0 ? left : 0;
       attn2c_quantise_block(out + j, count > 0 ? in + j * ATTN2C_SCALE_BLOCK : in, count);
+    }
+  }
+}
+
+/* Returns the place of input i among the words of a fine block. */
+ATTN2C_INLINE int attn2c_fine_place(int i) { return (i & ~3) + 2 * (i & 1) + (i >> 1 & 1); }
+
+/* Writes x[count] as a fine block, with zeros from `count` on. The scale is the largest magnitude / 127 /
+ * 128, at least ATTN2C_INT8_LEAST_SCALE. A NaN or an infinity does what it does in attn2c_quantise_block. */
+ATTN2C_INLINE void attn2c_quantise_fine_block(attn2c_x15 *y, const float *x, int count) {
+  float inverse, part[ATTN2C_SCALE_BLOCK];
+  if (count < ATTN2C_SCALE_BLOCK) { /* the loops below have constant counts */
+    memset(part, 0, sizeof part);
+    memcpy(part, x, (size_t)count * sizeof *x);
+    x = part;
+  }
+  float scale = attn2c_row_scale(x, NULL, ATTN2C_SCALE_BLOCK, &inverse);
+  const float least = ATTN2C_INT8_LEAST_SCALE * ATTN2C_FINE_PARTS;
+  if (scale < least) scale = least, inverse = 1.0f / least;
+  scale *= 1.0f / ATTN2C_FINE_PARTS, inverse *= ATTN2C_FINE_PARTS;
+  int32_t number[ATTN2C_SCALE_BLOCK];
+  for (int i = 0; i < ATTN2C_SCALE_BLOCK; i++)
+    number[i] = (int32_t)(attn2c_bits(x[i] * inverse + ATTN2C_INT8_ROUNDER) << 16) >> 16;
+#if ATTN2C_FINE_WORDS
+  int16_t words[ATTN2C_SCALE_BLOCK];
+  for (int i = 0; i < ATTN2C_SCALE_BLOCK; i++) words[attn2c_fine_place(i)] = (int16_t)number[i];
+  memcpy(y->x, words, sizeof words);
+#else
+  for (int i = 0; i < ATTN2C_SCALE_BLOCK; i++) {
+    const int32_t high = (number[i] + ATTN2C_FINE_PARTS / 2) >> 7;
+    y->x[i] = (int8_t)high;
+    y->x[ATTN2C_SCALE_BLOCK + i] = (int8_t)(number[i] - ATTN2C_FINE_PARTS * high);
+  }
+#endif
+  int32_t low = 0, high = 0;
+#pragma omp simd reduction(+ : low, high)
+  for (int i = 0; i < 16; i++) low += number[i], high += number[i + 16];
+  y->scale = scale;
+  y->sum = scale * (float)(low + high);
+  y->zero8 = -ATTN2C_FINE_OFFSET * (low + high);
+  y->zero4 = -8 * (low + high);
+  y->zero8_half[0] = -ATTN2C_FINE_OFFSET * low;
+  y->zero8_half[1] = -ATTN2C_FINE_OFFSET * high;
+}
+
+/* Returns input i of a fine block, without its scale. */
+ATTN2C_INLINE int32_t attn2c_fine_at(const attn2c_x15 *x, int i) {
+#if ATTN2C_FINE_WORDS
+  int16_t words[ATTN2C_SCALE_BLOCK];
+  memcpy(words, x->x, sizeof words);
+  return words[attn2c_fine_place(i)];
+#else
+  return ATTN2C_FINE_PARTS * x->x[i] + x->x[ATTN2C_SCALE_BLOCK + i];
+#endif
+}
+
+/* Rows of fine blocks are arrays of uint32_t to their callers, four bytes an input. */
+ATTN2C_INLINE const attn2c_x15 *attn2c_fine_blocks(const uint32_t *x) {
+  return (const attn2c_x15 *)(const void *)x;
+}
+
+/* Does what attn2c_quantise_blocks does, with fine blocks. */
+ATTN2C_INLINE void attn2c_quantise_blocks_finely(uint32_t *y, const float *x, int rows, int cols, int ldx,
+                                                 int ldy) {
+  const int blocks = (cols + ATTN2C_SCALE_PAIR - 1) / ATTN2C_SCALE_PAIR * 2;
+  for (int i = 0; i < rows; i++) {
+    attn2c_x15 *out = (attn2c_x15 *)(void *)(y + (ptrdiff_t)i * ldy);
+    const float *in = x + (ptrdiff_t)i * ldx;
+    for (int j = 0; j < blocks; j++) {
+      const int left = cols - j * ATTN2C_SCALE_BLOCK;
+      const int count = left > ATTN2C_SCALE_BLOCK ? ATTN2C_SCALE_BLOCK : left > 0 ? left : 0;
+      attn2c_quantise_fine_block(out + j, count > 0 ? in + j * ATTN2C_SCALE_BLOCK : in, count);
+    }
+  }
+}
+
+/* y[rows][cols] = the numbers of fine blocks, scale * q. */
+ATTN2C_INLINE void attn2c_widen_x15(float *y, const uint32_t *x, int rows, int cols, int ldx, int ldy) {
+  for (int i = 0; i < rows; i++) {
+    float *out = y + (ptrdiff_t)i * ldy;
+    const attn2c_x15 *in = attn2c_fine_blocks(x + (ptrdiff_t)i * ldx);
+    for (int j = 0; j < cols; j++) {
+      const attn2c_x15 *block = in + j / ATTN2C_SCALE_BLOCK;
+      out[j] = block->scale * (float)attn2c_fine_at(block, j % ATTN2C_SCALE_BLOCK);
     }
   }
 }

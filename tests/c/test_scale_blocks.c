@@ -247,3 +247,49 @@ Test(scale_blocks, rows_of_inputs_have_their_sums) {
     }
   }
 }
+
+/* Fine rows have the nearest multiples of a block's scale, on which the sums depend. */
+Test(scale_blocks, fine_rows_of_inputs_have_their_sums) {
+  for (int cols = 1; cols < 140; cols += 7) {
+    float x[140], wide[140];
+    uint32_t rows[6 * N] __attribute__((aligned(64)));
+    for (int i = 0; i < cols; i++) x[i] = number() * ldexpf(1, cols % 3 == 0 ? -120 : i / N);
+    attn2c_quantise_blocks_finely(rows, x, 1, cols, 140, 6 * N);
+    attn2c_widen_x15(wide, rows, 1, cols, 6 * N, 140);
+    const attn2c_x15 *blocks = attn2c_fine_blocks(rows);
+    for (int b = 0; b < (cols + 2 * N - 1) / (2 * N) * 2; b++) {
+      int sum = 0;
+      float largest = 0;
+      for (int i = 0; i < N; i++) {
+        const int at = b * N + i, q = attn2c_fine_at(blocks + b, i);
+        const float wanted = at < cols ? x[at] : 0;
+        sum += q;
+        largest = fmaxf(largest, fabsf(wanted));
+        cr_assert(fabsf(wanted - blocks[b].scale * (float)q) <= blocks[b].scale * 0.502f);
+        if (at < cols) cr_assert_eq(wide[at], blocks[b].scale * (float)q);
+      }
+      cr_assert_float_eq(blocks[b].scale, fmaxf(largest / 127 / 128, 0x1p-125f), 0);
+      cr_assert_eq(blocks[b].zero4, -8 * sum);
+      cr_assert_eq(blocks[b].zero8, -ATTN2C_FINE_OFFSET * sum);
+      cr_assert_eq(blocks[b].zero8, blocks[b].zero8_half[0] + blocks[b].zero8_half[1]);
+      cr_assert_eq(blocks[b].sum, blocks[b].scale * (float)sum);
+    }
+  }
+}
+
+Test(scale_blocks, fine_rows_have_integers_of_15_bits) {
+  float x[N] = {1, -1, 0.5f, -0.00389f};
+  attn2c_x15 block;
+  attn2c_quantise_fine_block(&block, x, N);
+  cr_assert_eq(attn2c_fine_at(&block, 0), 16256);
+  cr_assert_eq(attn2c_fine_at(&block, 1), -16256);
+  cr_assert_eq(attn2c_fine_at(&block, 2), 8128);
+  cr_assert_eq(attn2c_fine_at(&block, 3), -63);
+  x[7] = INFINITY;
+  attn2c_quantise_fine_block(&block, x, N);
+  cr_assert(isinf(block.scale));
+  for (int i = 0; i < N; i++) cr_assert_eq(attn2c_fine_at(&block, i), 0);
+  x[9] = NAN;
+  attn2c_quantise_fine_block(&block, x, N);
+  cr_assert(isnan(block.scale));
+}

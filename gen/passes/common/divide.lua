@@ -34,10 +34,10 @@ function divide.blocks(n, most)
   return list
 end
 
---- Returns the leading dimension of a stored tensor: whole cache lines. Long rows get an odd number of lines (the
---- parameter odd_lines), because the rows of a tile would else share a few sets of the first-level cache.
+--- Returns the leading dimension of a stored tensor: whole cache lines or blocks. Long rows get an odd number of these
+--- (the parameter odd_lines), because the rows of a tile would else share a few sets of the first-level cache.
 function divide.leading_dimension(width, p, type)
-  local ld, line = types.whole_lines(width, type), types.per_line(type)
+  local ld, line = types.whole_lines(width, type), types.step(type)
   if types.bytes(ld, type) >= types.bytes(p.odd_lines, "f32") and ld // line % 2 == 0 then ld = ld + line end
   return ld
 end

@@ -186,10 +186,11 @@ function Builder:quantise(x)
   return self:op_after(scale, "quantise", path, { x = x, scale = scale }), scale
 end
 
---- Returns x as integers in scale blocks; all readers share them.
-function Builder:quantise_blocks(x)
-  local path = x.name .. ".blocks"
-  return self.graph.tensors[path] or self:op_after(x, "quantise_blocks", path, { x = x })
+--- Returns x as integers in scale blocks; all readers share them. fine: whether the integers have 15 bits.
+function Builder:quantise_blocks(x, fine)
+  local path = x.name .. (fine and ".fine_blocks" or ".blocks")
+  return self.graph.tensors[path]
+    or self:op_after(x, fine and "quantise_blocks_finely" or "quantise_blocks", path, { x = x })
 end
 
 --- Returns x as integers with a scale for each head of a row, and the scales. guard: of row_scale, or nil.
@@ -220,7 +221,8 @@ function Builder:product(path, operands)
   local in_blocks = scale_blocks.of_linear(self.model.weights, self.section, self:group_path(path))
   self.products[self:group_path(path)] = true
   if in_blocks then
-    weight.type, operands.x = types.of_scaled[in_blocks], self:quantise_blocks(operands.x)
+    local is_fine = scale_blocks.has_fine_inputs(in_blocks, self.section, path)
+    weight.type, operands.x = types.of_scaled[in_blocks], self:quantise_blocks(operands.x, is_fine)
     return self:op("linear", path, operands)
   end
   local word = precision.of_linear(self.model.precision, self.section, path)

@@ -19,7 +19,7 @@ end
 function importance.groups(entry)
   local of, known, groups = {}, {}, {}
   for _, op in ipairs(entry.ops) do
-    if op.op == "quantise_blocks" then
+    if op.op == "quantise_blocks" or op.op == "quantise_blocks_finely" then
       of[op.result] = { x = op.operands.x, weights = {}, products = {},
         width = op.operands.x.shape[#op.operands.x.shape] }
       groups[#groups + 1] = of[op.result]

@@ -106,14 +106,16 @@ function leading.rotate(self, fusion, origin, block)
   self:epilogue(fusion, origin, block.first, block.count, 0, x.shape[3])
 end
 
-function leading.quantise_blocks(self, fusion, origin, block)
+local function quantise_blocks(self, fusion, origin, block)
   local op = fusion.leading
   local x, cols = op.operands.x, op.operands.x.shape[#op.operands.x.shape]
   local y = self:at(op.result, block.first, 0, origin)
-  self:row("quantise_blocks", { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(op.result) },
+  self:row(op.op, { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(op.result) },
     { y = y, x = self:at(x, block.first, 0, origin) })
   self:trace_copy(op.result, y, self:ld(op.result), block.first, 0, block.count, cols, origin)
 end
+
+leading.quantise_blocks, leading.quantise_blocks_finely = quantise_blocks, quantise_blocks
 
 function leading.copy(self, fusion, origin, block)
   local x = fusion.leading.operands.x

@@ -89,7 +89,8 @@ end
 -- of fewer rows has none. many: in an open product, the form of the strips from `many_rows` rows on.
 local function strips_of_blocks(m, n, target, most, product_types, is_open)
   local groups = shares((m + target.vector - 1) // target.vector, types.SCALE_PANEL)
-  local in_tiles, rows = forms.in_tiles(product_types, target), math.min(most, scaled.most_rows(target))
+  local in_tiles = product_types.b ~= types.fine and forms.in_tiles(product_types, target) or nil
+  local rows = math.min(most, scaled.most_rows(target, product_types.b))
   local many = in_tiles and most >= scaled_tiles.ROWS and n >= scaled_tiles.ROWS
   local strips = { groups = groups, rows_held = false, form = forms.of(product_types, target).name }
   if is_open then

@@ -139,6 +139,7 @@ function rules.quantise_blocks(self, op)
   end
   return columns(op, x.first), { x = true }
 end
+rules.quantise_blocks_finely = rules.quantise_blocks
 
 -- True if an addition alone reads two terms, so that one meeting sums both.
 local function are_terms(self, op, a, b)

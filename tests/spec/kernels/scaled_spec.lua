@@ -27,6 +27,23 @@ describe("a strip of scale blocks", function()
     end
   end)
 
+  it("adds every four fine inputs to two integers of each row, from the same words of weights", function()
+    for _, type in ipairs(types.scaled) do
+      local shape = { rows = 3, vectors = 2, types = types.product(type.name, types.fine) }
+      local text, block = scaled.text(shape), type.block
+      assert.equal("strip_3x2_" .. type.name .. "_fine", scaled.name(shape))
+      for number = 0, 7 do
+        assert.equal(2 * 3 * 2, count(text, ("attn2c_fine%d_add%%(w, b%%d%%[%%d%%].x, %d, &s%%d, &t%%d%%);"):format(
+          block.bits, number)), type.name)
+      end
+      local zero = block.bits == 8 and "zero8" or block.minimum and "0" or "zero4"
+      local splats = count(text, "= attn2c_integers_splat%(b?%d?%[?%d?%]?%.?" .. zero)
+      assert.equal(2 * 3 * 2 * block.scales, splats, type.name)
+      assert.equal(2 * 3 * 2 * block.scales, count(text, "attn2c_to_floats%(attn2c_fine_end%(s%d, t%d%)%)"), type.name)
+      assert.equal(count(text_of(type.name, 1, 2), "attn2c_words_load"), count(text, "attn2c_words_load"), type.name)
+    end
+  end)
+
   it("multiplies each sum of integers by its scales, and adds the minimum if there is one", function()
     for _, type in ipairs(types.scaled) do
       local text, block = text_of(type.name, 2, 1), type.block
@@ -67,6 +84,8 @@ describe("a strip of scale blocks", function()
     for _, target in ipairs(targets.list) do
       local rows, vectors = scaled.most_rows(target), types.SCALE_PANEL // target.vector
       assert.is_true(rows * vectors + rows + 4 <= target.registers, target.name)
+      local fine = scaled.most_rows(target, types.fine)
+      assert.is_true(fine * vectors + 2 * fine + 4 <= target.registers, target.name)
     end
   end)
 end)

@@ -22,6 +22,8 @@ describe("scale blocks in tiles", function()
     local many = strips(37, "amx", 4096)
     assert.same({ "scaled_tiles", { { count = 2, size = 16 }, { count = 1, size = 5 } } }, { many.form, many.strips })
     assert.equal("scaled", strips(37, "amx", 8).form)
+    assert.equal("scaled", registers.strips(16, 37, 64, targets.by_name.amx, 4096, false,
+      types.product("q8", types.fine)).form)
     local open = strips(nil, "amx", 4096, true)
     assert.same({ "scaled", "scaled_tiles", 16, 8 }, { open.form, open.many, open.many_rows, #open.strips })
     assert.is_nil(strips(nil, "avx512vnni", 4096, true).many)

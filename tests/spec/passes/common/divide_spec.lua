@@ -1,6 +1,7 @@
 -- divide_spec: panels, K blocks, blocks of rows and leading dimensions.
 require("tests.spec.helper")
 local divide = require("passes.common.divide")
+local types = require("data.types")
 
 describe("panels", function()
   local function widths(outputs, panel) return divide.panels(outputs, panel).widths end
@@ -66,6 +67,13 @@ describe("a leading dimension", function()
       [768] = 784, [3072] = 3088 } do
       assert.equal(ld, divide.leading_dimension(width, { odd_lines = 256 }, "f32"), width)
       assert.equal((width + 15) // 16 * 16, divide.leading_dimension(width, { odd_lines = 4096 }, "f32"), width)
+    end
+  end)
+
+  it("is whole scale blocks, also where one has several cache lines", function()
+    for _, type in ipairs { types.coarse, types.fine } do
+      assert.same({ 64, 608 }, { divide.leading_dimension(33, { odd_lines = 256 }, type),
+        divide.leading_dimension(576, { odd_lines = 256 }, type) })
     end
   end)
 end)
