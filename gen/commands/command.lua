@@ -114,8 +114,8 @@ function command.grammar()
     .. "messages between processes of this machine)."):argname("TIME")
   bench:option("--bandwidth", "With --scale: the network's bandwidth in each direction of a rank, such as 12GB/s or "
     .. "100Gbit/s (default: as for --latency)."):argname("RATE")
-  bench:option("--layers", "With --scale: time K and 2 K layers, times the number of ranks, which stand for all of a "
-    .. "model whose layers are equal."):argname("K")
+  bench:option("--layers", "With --scale: time K and 2 K layers, which stand for all of a model whose layers are "
+    .. "equal. K layers of a rank should not fit into the caches."):argname("K")
   local report = with_tuning(parser:command("report", "Build, check and time it, and write the results as one page."))
   report:option("--weights", "A checkpoint, or a file that `pack` wrote (default: seeded random)."):argname("FILE")
   report:option("--input",

@@ -92,9 +92,8 @@ Programs.__index = Programs
 
 local function programs_of(arguments, options, tools, count, layers)
   local self = setmetatable({ tools = tools, words = options.words, count = count, layers = layers }, Programs)
-  local half = options.layers and options.layers * count or layers
-  self.half = 2 * half < layers and half or nil
-  self.built = self.half and 2 * half or layers
+  self.half = options.layers and 2 * options.layers < layers and options.layers or nil
+  self.built = self.half and 2 * self.half or layers
   local function build(more)
     local list = table.move(arguments.overrides, 1, #arguments.overrides, 1, { "threads=1" })
     if count > 1 then list[#list + 1] = "ranks=" .. count end

@@ -117,7 +117,7 @@ describe("bench --scale", function()
 
   it("lets some layers stand for all", function()
     local result = json.decode(printed { scale = "1,2,4", layers = "1", output = "json" })
-    assert.same({ { 1, 2 }, { 2, 4 }, { 4, 8 } }, { { result.timed[1].ranks, result.timed[1].layers },
+    assert.same({ { 1, 2 }, { 2, 2 }, { 4, 2 } }, { { result.timed[1].ranks, result.timed[1].layers },
       { result.timed[2].ranks, result.timed[2].layers }, { result.timed[3].ranks, result.timed[3].layers } })
     local full = json.decode(printed { scale = "1,2,4", output = "json" })
     for i, each in ipairs(result.predictions) do
