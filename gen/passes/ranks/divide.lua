@@ -63,6 +63,11 @@ function widths.inner(self, op)
       self.ranks, op.result.name, width))
   end
   local unit = self.spec.weights and types.SCALE_BLOCK or divisions.unit(width, self.ranks)
+  local units = (width + unit - 1) // unit
+  if units < self.ranks then
+    faults.raise("usage", ("%s: ranks: %d, but the %d columns of %s are %d blocks of %d, which stay whole; give at "
+      .. "most as many ranks"):format(self.file, self.ranks, width, op.result.name, units, unit))
+  end
   return divisions.even(width, self.ranks, unit)
 end
 

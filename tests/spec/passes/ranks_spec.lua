@@ -208,5 +208,8 @@ describe("ranks", function()
     assert.equal(2, fault.code)
     assert.matches("ranks: 2 divide l0.attn.context after 16 columns, but weights in blocks need multiples of 32",
       fault.lines[1])
+    fault = helper.fault(model, { ranks = 2, weights = "int4", head_dim = 32, d_ff = 32 })
+    assert.equal(2, fault.code)
+    assert.matches("ranks: 2, but the 32 columns of l0.ff.up are 1 blocks of 32", fault.lines[1], 1, true)
   end)
 end)

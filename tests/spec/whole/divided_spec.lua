@@ -39,6 +39,12 @@ describe("a model that ranks divide", function()
     checked("written", "ranks=6 layers=1")
   end)
 
+  it("reads its parts of a GGUF file", function()
+    local said = helper.succeeds("gen/attn2c check tests/hf/goldens/gguf_bert/gguf_bert.gguf ranks=2 threads=1 "
+      .. "kernels=c target=host")
+    assert.matches("\n%d+ passed, 0 failed\n$", said)
+  end)
+
   it("reads packed weights, a file for each rank, to the same answer", function()
     local out = helper.folder()
     helper.succeeds(("gen/attn2c build models/language ranks=2 kernels=c -o %s"):format(helper.shell(out)))
