@@ -144,6 +144,11 @@ return function(of, spec)
       wrong = "rules hold for every model" },
   }
 
+  of("gen/checkpoints/grid.lua", spec .. "checkpoints/sources_spec.lua") {
+    { name = "grid_tokens", old = "return rule.tokens or 1 end", new = "return 1 end", filter = "positions",
+      wrong = "every table of positions begins with one token" },
+  }
+
   of("gen/checkpoints/sources.lua", spec .. "checkpoints/sources_spec.lua") {
     { name = "sources_part", old = "if i < rule.part then before = before + each end",
       new = "if i <= rule.part then before = before + each end", wrong = "a part is the one after it" },

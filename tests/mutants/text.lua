@@ -34,7 +34,22 @@ return function(of, spec)
       new = 'number = look:count(object, path, "stop")', wrong = "as many are stripped at both ends" },
     { name = "components_join", old = "kind = DECODE.join, a = \" \"", new = "kind = DECODE.fuse, a = \" \"",
       wrong = "without a decoder words have no space between" },
-    { name = "components_base64", old = "#bytes - #padding", new = "#bytes", wrong = "padding of base64 is text" },
+  }
+
+  of("gen/text/base64.lua", spec .. "text/components_spec.lua") {
+    { name = "base64_padding", old = "#bytes - #padding", new = "#bytes", wrong = "padding of base64 is text" },
+  }
+
+  of("gen/text/sentencepiece.lua", spec .. "text/tokenizer_spec.lua") {
+    { name = "sentencepiece_class", old = 'return class == "SiglipTokenizer" end', new = "return true end",
+      filter = "spiece", wrong = "any class's spiece.model is taken for SigLIP's" },
+    { name = "sentencepiece_end", old = "if not is_whole or not is_right", new = "if not is_right",
+      filter = "spiece", wrong = "a model that is cut off is read" },
+  }
+
+  of("gen/text/classes.lua", spec .. "text/tokenizer_spec.lua") {
+    { name = "classes_other", old = "(other[model.model_type] or {})[stated] or stated", new = "stated",
+      filter = "SigLIP 2", wrong = "SigLIP 2 keeps capitals" },
   }
 
   of("gen/text/process.lua", spec .. "text/process_spec.lua") {
