@@ -48,11 +48,15 @@
 -- product's. From 25 rows on a panel has one strip's vectors, and the next panel is prefetched: 48 floats on AVX-512,
 -- 16 on AVX2. A single strip prefetches its own stream. From 2 to 24 rows of f32, panels of 16 are one strip: two
 -- strips of 48 took 1.2 to 1.8 times as long on a Xeon, where a second strip waits for a panel that no near cache
--- holds. Tiles of AMX take panels of 64, which are configured less often, if a panel's inputs are few. narrow: the
--- entry is for weights of bf16 or int8 alone, whose strips have fewer rows, whose panels come from memory faster, and
--- whose rows that wait to be quantised take less memory. open: the entry is for products whose rows only a call knows.
--- Their panels suit few and many rows. Measured on a Zen 5-class machine and on a Xeon with AMX:
--- tests/bench/products/fit.lua prints what the rule loses on each.
+-- holds. Tiles of AMX take panels of 64 or 80, which are configured less often, if a panel's inputs are few.
+--
+-- narrow          the entry is for weights of bf16 or int8 alone, whose strips have fewer rows, whose panels come from
+--                 memory faster, and whose rows that wait to be quantised take less memory
+-- weights         the entry is for weights of this number type alone: panels of int8 are half as long as those of bf16
+-- open            the entry is for products whose rows only a call knows. Their panels suit few and many rows
+--
+-- Measured on machines of Zen 4 and Zen 5 and on a Xeon with AMX: tests/bench/products/fit.lua prints what the rule
+-- loses on each.
 local libuv = require("common.libuv")
 local words = require("common.words")
 
@@ -109,9 +113,12 @@ local avx512 = {
   rule = rule { pad = 16 },
   deep = {
     { rows = 1, open = true, use = { panel = 32, token_block = 128, fetch = 1 } },
-    { rows = 160, narrow = true, use = { panel = 48, token_block = 128, fetch = 1 } },
+    { rows = 129, narrow = true, use = { panel = 48, token_block = 128, fetch = 1 } },
     { rows = 129, inputs = 512, use = { panel = 48, token_block = 256, fetch = 1 } },
     { rows = 129, use = { panel = 48, token_block = 208, fetch = 1 } },
+    { rows = 34, narrow = true, use = { panel = 48, token_block = 128, fetch = 1 } },
+    { rows = 25, narrow = true, use = { panel = 32, token_block = 128, fetch = 1 } },
+    { rows = 15, inputs = 512, narrow = true, use = { panel = 32, token_block = 128, fetch = 1 } },
     { rows = 15, narrow = true, use = { panel = 48, token_block = 128, fetch = 1 } },
     { rows = 9, narrow = true, use = { panel = 32, fetch = 1 } },
     { rows = 1, narrow = true, use = { panel = 48 } },
@@ -146,10 +153,23 @@ local amx = extended(avx512bf16, {
   name = "amx", has_tiles = true, cflags = "-mamx-tile -mamx-bf16 -mamx-int8",
   needs = { "amx_tile", "amx_bf16", "amx_int8" },
   deep = {
-    { rows = 129, inputs = 512, use = { panel = 64, token_block = 256, fetch = 1 } },
+    { rows = 1, inputs = 2048, weights = "int8", open = true, use = { panel = 80, token_block = 256, fetch = 1 } },
+    { rows = 1, weights = "int8", open = true, use = { panel = 48, token_block = 256, fetch = 1 } },
+    { rows = 129, inputs = 256, use = { panel = 64, token_block = 256, fetch = 1 } },
+    { rows = 129, inputs = 512, open = true, use = { panel = 80, token_block = 256, fetch = 1 } },
+    { rows = 129, inputs = 640, use = { panel = 64, token_block = 256, fetch = 1 } },
+    { rows = 129, inputs = 2048, use = { panel = 32, token_block = 192, fetch = 1 } },
+    { rows = 129, weights = "int8", use = { panel = 32, token_block = 256, fetch = 1 } },
     { rows = 129, use = { panel = 32, token_block = 192, fetch = 1 } },
-    { rows = 1, inputs = 640, use = { panel = 64, token_block = 128, fetch = 1 } },
+    { rows = 34, inputs = 256, use = { panel = 64, token_block = 128, fetch = 1 } },
+    { rows = 34, inputs = 768, weights = "int8", use = { panel = 80, token_block = 128, fetch = 1 } },
+    { rows = 34, inputs = 512, use = { panel = 80, token_block = 128, fetch = 1 } },
+    { rows = 34, inputs = 640, use = { panel = 64, token_block = 128, fetch = 1 } },
     { rows = 34, use = { panel = 32, token_block = 128, fetch = 1 } },
+    { rows = 1, inputs = 2048, weights = "int8", use = { panel = 80, token_block = 128, fetch = 1 } },
+    { rows = 1, weights = "int8", use = { panel = 48, token_block = 128, fetch = 1 } },
+    { rows = 1, inputs = 256, use = { panel = 64, token_block = 128, fetch = 1 } },
+    { rows = 1, inputs = 512, use = { panel = 80, token_block = 128, fetch = 1 } },
     { rows = 1, inputs = 2048, use = { panel = 64, token_block = 128, fetch = 1 } },
     { rows = 1, use = { panel = 32, token_block = 128, fetch = 1 } },
   },

@@ -198,7 +198,7 @@ local function deep_rule(target, key, weight, is_open)
   local outputs, inputs = weight.shape[1], weight.shape[2]
   for _, deep in ipairs(target.deep or {}) do
     local fits = rows >= deep.rows and inputs <= (deep.inputs or inputs) and (not deep.narrow or weight.type ~= "f32")
-      and (not deep.open or is_open)
+      and (not deep.open or is_open) and (not deep.weights or deep.weights == types.word(weight.type))
     if math.min(inputs, outputs) >= targets.deep and fits then return deep.use end
   end
   return nil

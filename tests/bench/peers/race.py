@@ -66,6 +66,8 @@ def arguments(models, cores):
                        "and not; the worst row first")
     parser.add_argument("--step", type=number(1, 256), default=1, help="of --lengths: every STEP-th length alone, for "
                         "a quick look (default 1)")
+    parser.add_argument("--at", type=numbers(4, 256), metavar="9,33", help="of --lengths: these lengths alone; rows of "
+                        "other lengths and threads stay in out/peers/lengths.*, so that a sweep may be done in parts")
     parser.add_argument("--sentences", type=number(32, 1000), default=1000, help="of --mixed: so many of the "
                         "sentences, evenly, for a quick look (default 1000)")
     parser.add_argument("--threads", type=numbers(1, cores), default=[t for t in (1, 2) if t <= cores],
@@ -91,6 +93,8 @@ def arguments(models, cores):
     for name in chosen.engines:
         if name not in ["attn2c", *allowed]:
             parser.error(f"--engines: {name} does not race in {chosen.precision}" + (f" held to {ISA}" if ISA else ""))
+    if chosen.at and (not chosen.lengths or chosen.step > 1):
+        parser.error("--at goes with --lengths, without --step")
     if chosen.models and (chosen.lengths or chosen.mixed):
         parser.error("--models, --lengths and --mixed: one of them")
     if chosen.models is None:
@@ -143,7 +147,9 @@ def run_sweeps(models, chosen):
                         engine_attn2c.build(entry_of(models[name], engine), threads)
                     result = run_program("sweep.py", report.named(chosen.precision, f"{name}_{threads}"), name, threads,
                                          folder, "--engines", ",".join(chosen.engines), "--precision", chosen.precision,
-                                         "--rounds", chosen.rounds or SWEEP_ROUNDS, "--step", chosen.step)
+                                         "--rounds", chosen.rounds or SWEEP_ROUNDS,
+                                         *(["--at", ",".join(map(str, chosen.at))] if chosen.at else
+                                           ["--step", chosen.step]))
                 except (RuntimeError, OSError) as error:
                     result = {"failed": {"attn2c": str(error)}, "rows": []}
                 failures += [f"{name}, {threads} threads: {what}: {text}" for what, text in result["failed"].items()]
@@ -179,6 +185,8 @@ def run_mixed(chosen):
 
 def report_worst(chosen, rows, failures, seconds):
     """Prints and writes what a sweep or the race of sentences found."""
+    if rows and chosen.at:
+        rows = worst.joined("lengths", chosen.precision, rows)
     if rows and chosen.lengths:
         print(worst.write("lengths", chosen.precision, rows, failures, contest.LEAST_RATIO, "tokens",
                           f"every length, {chosen.precision}", seconds))

@@ -3,7 +3,7 @@ a process of its own (sweep_worker.py), all pinned to the same cores. At each le
 are compared with a double precision result, then the engines are timed in turn, a sample of each
 a round. Run by race.py --lengths; prints one JSON object.
 
-    sweep.py MODEL THREADS FOLDER --engines A,B [--precision f32] [--rounds N] [--step N]
+    sweep.py MODEL THREADS FOLDER --engines A,B [--precision f32] [--rounds N] [--step N | --at N,N]
 
 FOLDER keeps weights and expected outputs from one number of threads to the next.
 """
@@ -127,10 +127,10 @@ def row_of(tokens, entrants, rounds, expected):
             "cosine": {name: error["cosine"] for name, error in errors.items()}}
 
 
-def sweep(model, threads, engines, rounds, step, folder):
+def sweep(model, threads, engines, rounds, lengths, folder):
     """Opens, checks and times. Returns {"rows", "failed"} as plain data."""
     failed, rows = {}, []
-    expected, lengths = Expected(model, folder), list(range(model.least, model.seq + 1, step))
+    expected = Expected(model, folder)
     entrants = open_all(model, threads, engines, folder, failed)
     if "attn2c" not in entrants or len(entrants) == 1:
         return {"rows": rows, "failed": failed or {"engines": "attn2c has no peer in this race"}}
@@ -156,12 +156,15 @@ def main():
     parser.add_argument("--engines", required=True)
     parser.add_argument("--precision", choices=list(PEERS), default="f32")
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--step", type=int, default=1)
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--step", type=int, default=1)
+    which.add_argument("--at", type=lambda text: sorted(map(int, text.split(","))))
     arguments = parser.parse_args()
     take_cores(arguments.threads)
     engines = [name for name in arguments.engines.split(",") if name != "attn2c"]
-    print(json.dumps(sweep(read_models(arguments.precision)[arguments.model], arguments.threads, engines,
-                           arguments.rounds, arguments.step, arguments.folder)))
+    model = read_models(arguments.precision)[arguments.model]
+    lengths = arguments.at or list(range(model.least, model.seq + 1, arguments.step))
+    print(json.dumps(sweep(model, arguments.threads, engines, arguments.rounds, lengths, arguments.folder)))
 
 
 if __name__ == "__main__":

@@ -73,6 +73,16 @@ def table(rows, heading, most=None):
             yield "| " + " | ".join(cells + [f"{row['neighbours']:.0%}"]) + " |"
 
 
+def joined(name, precision, rows):
+    """The rows and those of earlier parts of the sweep on this machine, except where both have the same length."""
+    path = (OUT / named(precision, name)).with_suffix(".json")
+    earlier = json.loads(path.read_text()) if path.exists() else {}
+    if earlier.get("machine") != machine() or earlier.get("versions") != versions(precision):
+        return rows
+    new = {(row["what"], row["threads"]) for row in rows}
+    return rows + [row for row in earlier["rows"] if (row["what"], row["threads"]) not in new]
+
+
 def write(name, precision, rows, failures, target, heading, about, seconds):
     """Writes the files; returns the text to print. about: how the race was run, in a sentence."""
     today = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")

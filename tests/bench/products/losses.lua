@@ -1,5 +1,6 @@
 -- losses.lua: computes what the rule loses on measured products.
 local shapes = require("shapes")
+local words = require("common.words")
 
 local losses = {}
 
@@ -18,10 +19,12 @@ function losses.ratio_of(line, choice)
   if direct then return direct end
   local is_open = line.form == "open"
   local signature = shapes.calls(line.target, line.type, line, choice, is_open).signature
-  for name, ratio in pairs(line.ratios) do
+  for _, name in ipairs(words.sorted_keys(line.ratios)) do
     local other = choice_of(name)
     if other.panel == choice.panel
-      and shapes.calls(line.target, line.type, line, other, is_open).signature == signature then return ratio end
+      and shapes.calls(line.target, line.type, line, other, is_open).signature == signature then
+      return line.ratios[name]
+    end
   end
   return nil
 end

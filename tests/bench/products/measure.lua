@@ -6,7 +6,8 @@
 -- TIMED_BY="taskset -c 1" starts the timer; POOL_MB=160 of weights; samples of MS=1; ROUNDS=15; KEEP=1 keeps the lines
 -- of the table and measures those that are not there; AGAIN=1.1 measures those again of which the rule loses more than
 -- that, and keeps the least time of each candidate; PREPARE=2 only compiles, two products at a time, so that the
--- machine need not be quiet for it.
+-- machine need not be quiet for it. LIMIT=140 begins no product after that time and exits with 1 if products are left:
+-- with KEEP=1 the next run goes on with them.
 local script = arg[0]:match("^(.*)/tests/bench/[^/]*/[^/]*$") or "."
 package.path = ("%s/gen/?.lua;%s/tests/bench/products/?.lua;"):format(script, script) .. package.path
 local facts = require("commands.machine.facts")
@@ -26,6 +27,7 @@ local ALL = { "amx:bf16", "amx:int8", "avx512:f32", "avx512:bf16", "avx512bf16:b
   "avx2:bf16", "avx2:int8" }
 local prepares = tonumber(os.getenv("PREPARE") or "") -- compilers at a time
 local again = tonumber(os.getenv("AGAIN") or "")
+local ends = os.getenv("LIMIT") and os.time() + tonumber(os.getenv("LIMIT"))
 local timed_by = os.getenv("TIMED_BY") or ""
 local pool, sample, rounds = os.getenv("POOL_MB") or "160", os.getenv("MS") or "1", os.getenv("ROUNDS") or "15"
 
@@ -85,6 +87,14 @@ local function text_of(target, shape, list)
     ("void (*const candidates[])(const void *, const void *, void *) = { %s };"):format(table.concat(names_of, ", ")),
     ("const int candidate_count = %d;"):format(#list),
     ("const size_t operand_bytes[3] = { %s };"):format(table.concat(bytes, ", ")), "" }, "\n")
+end
+
+-- Ends the run if its time is over and a product is left.
+local function go_on_or_end()
+  if ends and os.time() >= ends then
+    io.stderr:write("measure.lua: products are left\n")
+    os.exit(1)
+  end
 end
 
 -- Returns the candidates of a product and the name of a library of them, which it compiles unless it is there.
@@ -175,15 +185,17 @@ for _, each in ipairs(wanted) do
   end
   if prepares then
     for i, shape in ipairs(wanting(lines, target, word, form)) do
+      go_on_or_end()
       library_of(target, word, form, shape, i % prepares > 0)
     end
   elseif runs(target) then
     for _, shape in ipairs(wanting(lines, target, word, form)) do
+      go_on_or_end()
       local line = measured(target, word, form, shape)
       put(lines, line)
       io.stderr:write(("%s %dx%d n %d: %.1f us, the rule %.2f\n"):format(each, shape.outputs, shape.inputs, shape.rows,
         line.ns / 1000, line.ratios[line.rule]))
-      table_of.write(path, { machine = machine, date = date, lines = lines })
+      table_of.write(path, { machine = machine, date = date, strips = shapes.STRIPS, lines = lines })
     end
   end
 end

@@ -11,6 +11,10 @@ local shapes = {}
 --- Rows of the longest call of an open product, which decide its parameters.
 shapes.LONGEST = 512
 
+--- Version of f32's strips. It is raised when their loops change so much that older times say little; fit.lua then
+--- leaves the rows of f32 in older tables out. 2: loops of four steps as copies, with a prefetch each.
+shapes.STRIPS = 2
+
 -- Outputs, inputs and rows. The widths are those of models from 256 to 1,024 with their feed-forward layers; the rows
 -- are numbers next to those at which strips and blocks change. Each weight has some of the rows, so that all come.
 local LIST = {
@@ -84,9 +88,11 @@ function shapes.calls(target, word, shape, choice, is_open)
   local outputs = divide.padded(divided.widths, ldc, targets.by_name[target].rule.pad)
   local blocks = divide.blocks(shape.rows, choice.token_block)
   local calls = { panels = {}, blocks = blocks, ldb = ldb, ldc = ldc, types = of }
-  local at, column, parts = 0, 0, {}
+  local at, column, parts, made = 0, 0, {}, {} -- panels of the same width share their products
   for i, width in ipairs(divided.widths) do
-    local panel = { at = at, column = column, product = {} }
+    local shared = width * 8192 + outputs[i]
+    made[shared] = made[shared] or {}
+    local panel = { at = at, column = column, product = made[shared] }
     for _, block in ipairs(blocks) do
       local key = is_open and 0 or block.count
       panel.product[key] = panel.product[key]

@@ -1,4 +1,6 @@
--- table_of.lua: reads and writes the measured products of a machine. A line is a product:
+-- table_of.lua: reads and writes the measured products of a machine. The first line has the machine, the day and the
+-- version of f32's strips (shapes.STRIPS). `# in doubt: LINE; LINE` names lines that fit.lua does not judge, by their
+-- first five words. Any other line is a product:
 --
 --   TARGET TYPE FORM OUTPUTSxINPUTS nROWS NANOSECONDS CANDIDATE RATIO CANDIDATE RATIO ...
 --
@@ -32,12 +34,21 @@ function table_of.merge(line, other)
   for name, ns in pairs(times) do line.ratios[name] = ns / best end
 end
 
---- Returns the table of a file: { machine, date, lines = { { target, type, form, outputs, inputs, rows, ns, ratios =
---- name -> ratio } } }.
+--- Returns the first five words of a line, which name its product.
+function table_of.name(line)
+  return ("%s %s %s %dx%d n%d"):format(line.target, line.type, line.form, line.outputs, line.inputs, line.rows)
+end
+
+--- Returns the table of a file: { machine, date, strips, in_doubt = a set of names, lines = { { target, type, form,
+--- outputs, inputs, rows, ns, ratios = name -> ratio } } }.
 function table_of.read(path)
   local text = assert(files.read(path), path)
-  local result = { lines = {} }
+  local result = { lines = {}, in_doubt = {} }
   result.machine, result.date = text:match("^# ([^\n]-); (%d+%-%d+%-%d+)")
+  result.strips = tonumber(text:match("^#[^\n]*; strips (%d+)\n")) or 1
+  for list in text:gmatch("\n# in doubt: ([^\n]+)") do
+    for name in list:gmatch("[^;%s][^;]*") do result.in_doubt[name] = true end
+  end
   for line in text:gmatch("[^\n]+") do
     local target, word, form, m, k, n, ns, rest = line:match("^(%w+) (%w+) (%w+) (%d+)x(%d+) n(%d+) (%d+)(.*)$")
     if target then
@@ -58,13 +69,13 @@ local function text_of(line)
     return x < y
   end)
   for i, name in ipairs(names) do names[i] = ("%s %.3f"):format(name, line.ratios[name]) end
-  return ("%s %s %s %dx%d n%d %.0f %s"):format(line.target, line.type, line.form, line.outputs, line.inputs, line.rows,
-    line.ns, table.concat(names, " "))
+  return ("%s %.0f %s"):format(table_of.name(line), line.ns, table.concat(names, " "))
 end
 
---- Writes a table.
+--- Writes a table of lines of which none is in doubt.
 function table_of.write(path, of)
-  local lines = { ("# %s; %s; products measured by tests/bench/products/measure.lua"):format(of.machine, of.date) }
+  local lines = { ("# %s; %s; products measured by tests/bench/products/measure.lua; strips %d"):format(of.machine,
+    of.date, of.strips) }
   for _, line in ipairs(of.lines) do lines[#lines + 1] = text_of(line) end
   local folder, name = path:match("^(.*)/([^/]*)$")
   files.write_all(folder, { { name = name, text = table.concat(lines, "\n") .. "\n" } })

@@ -7,6 +7,7 @@ local hash = require("common.hash")
 local measure = require("commands.tune.measure")
 local search = require("commands.tune.search")
 local tuning = require("passes.common.tuning")
+local types = require("data.types")
 
 local FIRST = "attn2c tuning 5 avx512 Some-CPU\n"
 local STRIPS = " call_rows 3 fetch 1 stream 128"
@@ -198,6 +199,15 @@ describe("the parameters of a product", function()
       assert.same({ 48, 4096, 1, 2 }, rule(kernels, 512, 192))
       assert.same({ 48, 4096, 1, 3 }, rule(kernels, 512, 528))
     end
+  end)
+
+  it("may be those of one number type of weights", function()
+    local parameters = tuning.parameters { spec = { target = "amx", plan = {}, kernels = "c" } }
+    local function panel(word, rows)
+      return parameters.of((" n %d "):format(rows), { shape = { 768, 768 }, type = types.of_word[word] }).panel
+    end
+    assert.same({ 80, 80, 32 }, { panel("int8", 16), panel("int8", 64), panel("int8", 256) })
+    assert.same({ 64, 32, 32 }, { panel("bf16", 16), panel("bf16", 64), panel("bf16", 256) })
   end)
 
   it("are made by whom the description says, else the file, else the rule", function()
