@@ -58,6 +58,10 @@ local function aimed(root, arguments)
       table.concat(state.target_names, ", "), asked and asked ~= "" and "ATTN2C_TARGET is " .. faults.quote(asked)
         or "this machine can run none of them"))
   end
+  if not runs(name) then
+    faults.raise("machine", ("%s: target %s: tune measures candidates here, but this machine cannot run them"):format(
+      arguments.description, name))
+  end
   for _, build in ipairs(state.builds) do
     local known = build.spec.target == name and name ~= asked and build.instead and rates()
     if known then name = targets.fastest({ name, build.instead }, { bf16 = true }, known) or name end

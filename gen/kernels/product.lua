@@ -262,7 +262,7 @@ function product.body(kernel, lanes, adds, a, b, after_strip)
         local step = types.elements(fetch.each, kernel.types.a)
         ahead = (", %s, %d, %d%s"):format(address(a, types.elements(fetch.from, kernel.types.a)
           + (calls + done) * step, i(each_row * step), j(step)), fetch.pace, fetch.lines,
-          kernel.types.a == "f32" and ", 0" or "")
+          kernel.types.a == "f32" and (", %d"):format(types.elements(fetch.far or 0, "f32")) or "")
       end
       add_loop(of_rows, "j", group.count, call_of(name_of(kernel, rows, group), kernel, lanes, a, b, row,
         rows, group, ("%s, %s, %s%s"):format(adds, kernel.a_room and "ATTN2C_LANES" or group.lanes, group.lanes,

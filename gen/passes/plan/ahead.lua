@@ -63,8 +63,8 @@ end
 --- strip begins to prefetch, and from strip to strip; every, lines: `lines` cache lines every `every` inputs; pace:
 --- what the code is told: in f32 the floats from one request to the next, else `every`; far }. Its strips together
 --- prefetch a panel, the `fetch`-th after this one. A single strip reads the weights once, and prefetches `stream`
---- bytes ahead of itself. If these are less than a page, strips of open rows prefetch as far again into the
---- second-level cache (far), in f32 single strips alone. In tiles, one strip prefetches as several do. A step
+--- bytes ahead of itself. If these are less than a page, single strips of f32, and strips of other types and open rows,
+--- prefetch as far again into the second-level cache (far). In tiles, one strip prefetches as several do. A step
 --- prefetches `run` lines at each of `lines` places that are `apart` bytes apart, and the next step those after them.
 --- shape: lda, k, types; strips: of registers.strips; lanes: floats of a vector
 function ahead.of(shape, strips, parameters, lanes)

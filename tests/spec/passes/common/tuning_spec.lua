@@ -192,7 +192,9 @@ describe("the parameters of a product", function()
     for _, kernels in ipairs { "auto", "c", "libxsmm" } do
       assert.same({ 64, 4096, 0, 2 }, rule(kernels, 128, 176)) -- not deep: two tiles of 64 rows
       assert.same({ 48, 4096, 0, 1 }, rule(kernels, 1, 192)) -- one strip
-      assert.same({ 16, 4096, 0, 1 }, rule(kernels, 2, 192)) -- one strip of narrower panels
+      assert.same({ 32, 4096, 0, 1 }, rule(kernels, 2, 192)) -- one strip of narrower panels
+      assert.same({ 32, 4096, 0, 1 }, rule(kernels, 14, 192))
+      assert.same({ 16, 4096, 0, 1 }, rule(kernels, 15, 192))
       assert.same({ 16, 4096, 0, 1 }, rule(kernels, 24, 192))
       assert.same({ 48, 4096, 1, 1 }, rule(kernels, 25, 192))
       assert.same({ 48, 4096, 1, 1 }, rule(kernels, 128, 192))
