@@ -6,6 +6,7 @@ local files = require("common.files")
 local hash = require("common.hash")
 local measure = require("commands.tune.measure")
 local search = require("commands.tune.search")
+local targets = require("data.targets")
 local tuning = require("passes.common.tuning")
 local types = require("data.types")
 
@@ -457,6 +458,16 @@ describe("the command with a tuning file", function()
     assert.is_true(tonumber(all) >= 5 and tonumber(budget) >= 10)
     assert.truthy(output:find((" of about %s candidates in "):format(all), 1, true), output)
     assert.truthy(output:find(("(--budget=%s is enough for all)"):format(budget), 1, true), output)
+  end)
+
+  it("tune refuses a target that this machine cannot run, before it builds", function()
+    local machine = targets.machine(os.getenv)
+    local other = machine == "x86_64" and "aarch64" or "x86_64"
+    local code, output, errors = helper.command { "tune", described(), "target=" .. other }
+    assert.equal(6, code)
+    assert.equal("", output)
+    assert.truthy(errors:find(("target %s: tune measures candidates here, but this machine cannot run them\n"):format(
+      other), 1, true), errors)
   end)
 
   it("tune refuses a budget that is none", function()
