@@ -16,7 +16,7 @@ runtime  := $(filter-out runtime/program/main.c runtime/tools/%.c runtime/model/
 headers  := $(wildcard runtime/*/*.h tests/c/*.h)
 vpath %.c $(sort $(dir $(runtime)))
 helpers  := faults scratch fake_model golden_text
-element_tests := elementary rowops rowops_rows rowops_attention online product quantise quads
+element_tests := elementary rowops rowops_rows rowops_attention online product quantise quads kept
 jit_tests     := bench bound
 tests := $(filter-out $(element_tests) $(jit_tests) guard,$(patsubst tests/c/test_%.c,%,$(wildcard tests/c/test_*.c)))
 
@@ -32,7 +32,7 @@ quantise_variants := $(if $(and $(filter avx512,$(variants)),$(filter avx512_vnn
 flags_avx512bf16 := $(flags_avx512) -mavx512vnni -mavx512bf16
 
 element_programs := $(foreach test,$(element_tests),$(foreach variant,$(variants),$(bin)/test_$(test)_$(variant))) \
-  $(foreach test,quantise quads,$(foreach variant,$(quantise_variants),$(bin)/test_$(test)_$(variant)))
+  $(foreach test,quantise quads kept,$(foreach variant,$(quantise_variants),$(bin)/test_$(test)_$(variant)))
 
 # What the spec of tokenizers runs.
 text_libraries := -lutf8proc -lpcre2-8
@@ -110,4 +110,4 @@ $(bin)/obj/products_%.h: tests/c/products.lua $(wildcard gen/kernels/*.lua gen/p
 	lua5.4 $< $* > $@
 $(foreach variant,$(variants),$(eval $(bin)/test_product_$(variant): $(bin)/obj/products_$(variant).h))
 $(foreach test,$(element_tests),$(foreach variant,$(variants),$(eval $(call element_rule,$(test),$(variant)))))
-$(foreach test,quantise quads,$(foreach variant,$(quantise_variants),$(eval $(call element_rule,$(test),$(variant)))))
+$(foreach test,quantise quads kept,$(foreach variant,$(quantise_variants),$(eval $(call element_rule,$(test),$(variant)))))
