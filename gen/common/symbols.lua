@@ -2,4 +2,5 @@
 -- `s` is the first sequence of a micro-batch, `b` a sequence within it; loops over open sizes set the others
 -- (data/loops.lua).
 return { "s", "b", "row", "slice", "first", "keys", "sequence", "skip", "position", "query", "from", "key",
-  "slot", "fresh", "past", "page", "into", "added", "forgotten", "answer" }
+  "slot", "fresh", "past", "page", "into", "added", "forgotten", "answer",
+  "group", "share" }

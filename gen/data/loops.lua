@@ -43,6 +43,19 @@ local function set_sequence(step, call, i, symbols)
   symbols.forgotten = call.forgotten and call.forgotten(symbols.past, symbols.keys, step.window) or 0
 end
 
+local of_query = { { "heads", "${heads}" }, { "from", "${from}" }, { "seen", "keys" }, { "width", "keys - from" },
+  { "columns", "(width + ${lanes} - 1) / ${lanes} * ${lanes}" }, { "lo", "${lo}" }, { "hi", "width" } }
+
+-- Sets the symbols of a sequence's one query.
+local function set_query(step, symbols)
+  symbols.heads, symbols.seen = step.heads, symbols.keys
+  symbols.from = step.left < 0 and 0 or most(0, symbols.past - step.left) // step.panel * step.panel
+  symbols.width = symbols.keys - symbols.from
+  symbols.columns = round_up(symbols.width, step.lanes)
+  symbols.lo = step.left < 0 and 0 or symbols.past - symbols.from - step.left
+  symbols.hi = symbols.width
+end
+
 loops.forms = {
   -- The sequences of a micro-batch.
   batch = {
@@ -157,16 +170,16 @@ loops.forms = {
       end, body)
     end,
   },
-  -- The one query of a sequence, which sees all keys; a scope, not a loop. `heads` heads are rows of one product. If
-  -- workers share them (turn), each takes the sequences whose number, modulo the heads, is its own.
+  -- The one query of a sequence, which sees the keys [from, keys); a scope, not a loop. `heads` heads are rows of one
+  -- product, and each sees its columns [lo, hi). If workers share them (turn), each takes the sequences whose number,
+  -- modulo the heads, is its own; and none of a call of one row, whose keys they share (is_apart).
   single = {
     head = "if (${is_due}) {",
-    locals = { { "heads", "${heads}" }, { "from", "0" }, { "seen", "keys" }, { "width", "keys" },
-      { "columns", "(width + ${lanes} - 1) / ${lanes} * ${lanes}" } },
-    run = function(step, _, symbols, body)
+    locals = of_query,
+    run = function(step, call, symbols, body)
       if symbols.fresh ~= 1 or step.turn and symbols.sequence % step.heads ~= step.turn then return end
-      symbols.heads, symbols.from, symbols.seen, symbols.width = step.heads, 0, symbols.keys, symbols.keys
-      symbols.columns = round_up(symbols.width, step.lanes)
+      if step.is_apart and call.rows == 1 then return end
+      set_query(step, symbols)
       body()
     end,
   },
@@ -187,6 +200,47 @@ loops.forms = {
       end, body)
     end,
   },
+}
+
+-- Returns one list of the members of several.
+local function joined(lists)
+  local all = {}
+  for _, list in ipairs(lists) do table.move(list, 1, #list, #all + 1, all) end
+  return all
+end
+
+-- A chunk of a call of one row: of keys or values of one group of heads, number `group`. There are `shares` chunks of
+-- each group, number `share` of which has the keys [begin, stop), in whole panels.
+loops.forms.alone = {
+  head = "if (n->rows == 1) {",
+  locals = joined { { { "sequence", "0" } }, of_sequence, of_query, { { "group", "(ptrdiff_t)chunk % ${groups}" },
+    { "share", "(ptrdiff_t)chunk / ${groups}" }, { "panels", "(width + ${panel} - 1) / ${panel}" },
+    { "begin", "from + panels * share / ${shares} * ${panel}" },
+    { "stop", "ATTN2C_LEAST(from + panels * (share + 1) / ${shares} * ${panel}, seen)" } } },
+  chunks = "(size_t)(n->rows == 1 ? ${all} : 1)",
+  count = function(step, call) return call.rows == 1 and step.groups * step.shares or 1 end,
+  run = function(step, call, symbols, body)
+    if call.rows > 1 then return end
+    set_sequence(step, call, 1, symbols)
+    set_query(step, symbols)
+    symbols.group, symbols.share = symbols.chunk % step.groups, symbols.chunk // step.groups
+    local panels = (symbols.width + step.panel - 1) // step.panel
+    local function border(share) return symbols.from + panels * share // step.shares * step.panel end
+    symbols.begin, symbols.stop = border(symbols.share), least(border(symbols.share + 1), symbols.seen)
+    body()
+  end,
+}
+
+-- Panels of keys of such a chunk.
+loops.forms.share = {
+  head = "for (ptrdiff_t key = begin; key < stop; key += ${step}) {",
+  locals = loops.forms.seen.locals,
+  run = function(step, _, symbols, body)
+    walk(symbols.begin, symbols.stop, step.step, function(key)
+      local keys = least(symbols.seen - key, step.step)
+      symbols.key, symbols.taken, symbols.padded = key, keys, round_up(keys, step.lanes)
+    end, body)
+  end,
 }
 
 -- Returns the rows of a call that a loop over blocks counts: all, or one for each sequence.
@@ -246,6 +300,13 @@ function texts.queries(step)
   step.hi = right < 0 and "width" or ("%s - from + %d"):format(position, right + 1)
 end
 
+-- Sets the border of a mask that hides all keys but the query's last `left`.
+local function add_query(step)
+  local left, panel = step.left, step.panel
+  step.from = left < 0 and "0" or ("ATTN2C_MOST(past - %d, 0) / %d * %d"):format(left, panel, panel)
+  step.lo = left < 0 and "0" or ("past - from - %d"):format(left)
+end
+
 function texts.sequences(step)
   step.keys = step.continues and "past + fresh" or "n->first[sequence + 1] - first"
   step.of_window = (step.window or 0) > 0 and ("%d * n->count + "):format(step.window) or ""
@@ -253,8 +314,16 @@ end
 
 texts.each = texts.sequences
 
+function texts.alone(step)
+  texts.sequences(step)
+  add_query(step)
+  step.all = ("%d"):format(step.groups * step.shares)
+end
+
 function texts.single(step)
-  step.is_due = step.turn and ("fresh == 1 && sequence %% %d == %d"):format(step.heads, step.turn) or "fresh == 1"
+  add_query(step)
+  step.is_due = "fresh == 1" .. (step.is_apart and " && n->rows > 1" or "")
+    .. (step.turn and (" && sequence %% %d == %d"):format(step.heads, step.turn) or "")
 end
 
 function texts.pieces(step)

@@ -97,7 +97,7 @@ local function attention_region(state, region, list, at, uses)
   end
   local p = attention.parameters(region, state.plan.parameters, state.spec.any)
   if state.spec.any then
-    region.open = attention.open_blocks(region, p, state.spec.call_rows)
+    region.open = attention.open_blocks(region, p, state.spec)
     attention.set_positions_ld(region, p)
     return i
   end

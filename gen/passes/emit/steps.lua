@@ -173,7 +173,7 @@ local function used_by(program, list)
   for _, step in ipairs(list) do
     if step.form == "begin" and step.loop ~= "batch" then used.n = true end
     if step.loop == "block" or step.loop == "slices" then used.block = true end
-    if step.loop == "slices" or step.loop == "each" then used.chunk = true end
+    if step.form == "begin" and loops.forms[step.loop].chunks then used.chunk = true end
     if calls.takes_kernels(step, program.joints[step]) then used.k = true end
     if calls.takes_ranks(step) then used.ranks = true end
     if not program.joined[step] then calls.each_operand(step, program.joints[step], add) end

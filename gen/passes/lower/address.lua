@@ -20,9 +20,21 @@ function address:scratch(name, rows, ld, type)
   if not known or known.bytes < tile.bytes then self.tiles[name] = tile end
 end
 
+--- Declares a scratch buffer that all workers share.
+function address:shared_scratch(name, rows, ld, type)
+  self.tiles[name] = address.buffer_of(type or "f32", rows * ld, ld, { class = "arena" })
+end
+
 --- Returns an operand in a buffer of the arena, `elements` after its first.
 function address.in_arena(_, buffer, elements, type)
   return { buffer = buffer, class = "arena", offset = types.bytes(elements, type) }
+end
+
+-- Adds a term for each symbol of origin.by_column: the symbol times so many columns.
+local function add_columns(operand, storage, place, origin)
+  for symbol, columns in pairs(origin.by_column or {}) do
+    operand.terms[symbol] = types.bytes(place.where(storage, 0, columns) - place.where(storage, 0, 0), storage.type)
+  end
 end
 
 -- Adds the terms of an operand whose first row depends on what a call knows. is_answer: whether it is an output.
@@ -33,10 +45,12 @@ local function add_open(operand, storage, place, origin, is_answer)
   if place.private then symbols = origin.within or {} end
   if is_answer and origin.answer then symbols = origin.answer end
   for _, symbol in ipairs(symbols) do operand.terms[symbol] = types.bytes(place.pitch(storage), storage.type) end
+  if not place.private then add_columns(operand, storage, place, origin) end
 end
 
 --- Returns the place of element (row, column) of a tensor. row counts from the micro-batch's first row; inside a loop
 --- over b, from the sequence's first. In loops over open sizes, origin has the symbols that are added to row: over;
+--- by_column, symbols with the columns that each adds, times itself, to column;
 --- answer, for an output in place of over; pooled, for a tensor with one row for each sequence; within, in a buffer of
 --- the rows of a block; packed, in packed keys and values; columns, the symbol that is added to the column of a
 --- trace's copy.
@@ -71,6 +85,7 @@ function address:packed_at(storage, row, column, origin)
     operand.terms = origin.packed and { [origin.packed] = types.bytes(place.each_key(storage), storage.type) } or {}
     if operand.class == "state" then operand.terms.slot = self.state.plan.state.bytes end
     if storage.window then operand.terms.forgotten = -types.bytes(place.each_key(storage), storage.type) end
+    add_columns(operand, storage, place, origin)
     return operand
   end
   self:symbols(operand, storage, types.bytes(place.sequence(storage), storage.type), storage.whole_batch, origin)

@@ -11,13 +11,25 @@ local attention = {}
 
 local shifted = score_ops.shifted
 
+-- Calls body(row, rows) for the rows of an open block whose masks move by a column from row to row: all, or one after
+-- the other if they are heads of one query.
+local function each_query(self, at, body)
+  if not at.together then return body(0, at.block.count) end
+  local open = self.open
+  self.open = setmetatable({ rows = false }, { __index = open })
+  for row = 0, at.block.count - 1 do body(row, 1) end
+  self.open = open
+end
+
 -- Masks an open block: what a static mask cuts, and the columns that fill the last vector.
 local function mask_open(self, at)
   local range = at.block.ranges[1]
   local constants = { rows = at.block.count, cols = range.keys, ld = at.tile_ld }
   if range.cut then
-    self:row("mask_band", { rows = constants.rows, cols = constants.cols, ld = at.tile_ld, lo = range.cut.lo,
-      hi = range.cut.hi }, { s = at.tile }, { lo = "lo", hi = "hi" })
+    each_query(self, at, function(row, rows)
+      self:row("mask_band", { rows = rows, cols = constants.cols, ld = at.tile_ld, lo = range.cut.lo,
+        hi = range.cut.hi }, { s = shifted(at.tile, row * at.tile_ld) }, { lo = "lo", hi = "hi" })
+    end)
   end
   self:row("mask_length", constants, { s = at.tile, valid = self:open_value("width", range.keys) })
 end
@@ -60,17 +72,26 @@ local function suffix_of(region)
   return types.group(region.context.operands.v.type) > 1 and "_pairs" or ""
 end
 
+-- Returns an operand some bytes after another.
+local function later(operand, bytes)
+  return { buffer = operand.buffer, class = operand.class, terms = operand.terms, offset = operand.offset + bytes }
+end
+
 -- Computes rows of the context of an open block again that a masked key's NaN or infinity reached.
 local function repair_open(self, at, v_column, head_dim, c, ldc)
   local range = at.block.ranges[1]
   if not range.cut then return end
-  local widened = forms.widened(at.region.values)
-  self:row("context_repair" .. suffix_of(at.region),
-    { rows = at.block.count, cols = range.keys, head_dim = head_dim, ldc = ldc, ldp = at.weights_ld,
-      ldv = not widened and values_ld(self, at.region) or nil, panel = widened and at.region.key_block or nil,
-      lo = range.cut.lo, hi = range.cut.hi },
-    { c = c, p = at.weights, v = values_at(self, at.region, 0, v_column, at.of_keys),
-      valid = self:open_value("width", range.keys) }, { lo = "lo", hi = "hi" })
+  local widened, v = forms.widened(at.region.values), at.region.context.operands.v
+  each_query(self, at, function(row, rows)
+    self:row("context_repair" .. suffix_of(at.region),
+      { rows = rows, cols = range.keys, head_dim = head_dim, ldc = ldc, ldp = at.weights_ld,
+        ldv = not widened and values_ld(self, at.region) or nil, panel = widened and at.region.key_block or nil,
+        lo = range.cut.lo, hi = range.cut.hi },
+      { c = later(c, types.bytes(row * ldc, "f32")),
+        p = later(at.weights, types.bytes(row * at.weights_ld, multiplied(at.region.values, v))),
+        v = values_at(self, at.region, 0, v_column, at.of_keys), valid = self:open_value("width", range.keys) },
+      { lo = "lo", hi = "hi" })
+  end)
 end
 
 -- Computes rows of the context again that a masked key's NaN or infinity reached.
@@ -135,14 +156,16 @@ local function integer_context(self, at, c, ldc)
 end
 
 -- Calls body(tile, of_panel) in a loop over the panels of keys that an open block sees. tile: the place of their
--- scores; of_panel: the origin of the panel.
-local function each_open_panel(self, at, body)
+-- scores; of_panel: the origin of the panel. form: of the loop, "seen" by default.
+local function each_open_panel(self, at, body, form)
   local open = at.region.open
-  self:loop("seen", { step = open.panel, lanes = open.lanes, count = at.block.keys // open.panel + 1 }, function()
-    local tile = shifted(at.tile, 0)
-    tile.terms = { key = types.bytes(1, "f32"), from = open.left >= 0 and -types.bytes(1, "f32") or nil }
-    body(tile, { over = at.of_keys.over, packed = "key" })
-  end)
+  self:loop(form or "seen", { step = open.panel, lanes = open.lanes, count = at.block.keys // open.panel + 1 },
+    function()
+      local tile = shifted(at.tile, 0)
+      tile.terms = { key = types.bytes(1, "f32"), from = open.left >= 0 and -types.bytes(1, "f32") or nil,
+        group = at.tile.terms and at.tile.terms.group }
+      body(tile, { over = at.of_keys.over, packed = "key", by_column = at.of_keys.by_column })
+    end)
 end
 
 -- Returns the place of a panel of keys or values as a product reads it. column: the head's first. A panel of integers
@@ -182,6 +205,7 @@ local function context(self, at, c, ldc)
   local v = region.context.operands.v
   local head_dim, v_column = context_at(self, at)
   local beta = 0
+  head_dim = at.columns or head_dim
   for _, range in ipairs(block.ranges) do
     local shape = { m = head_dim, n = block.count, k = range.keys, lda = values_ld(self, region), ldb = at.weights_ld,
       ldc = ldc, beta = beta, types = types.product(v.type) }
@@ -202,7 +226,7 @@ local function open_scores(self, at, q, k, k_column)
       types = types.product(multiplied(region.keys, k)) },
       panel_of(self, at, region.keys, k_column, of_panel), self:at(q, 0, at.head * at.head_dim, at.origin), tile,
       nil, true, { n = self.open.rows, m = "padded" })
-  end)
+  end, at.shared and "share")
 end
 
 -- Emits query · key, a product for each key block of the block.
@@ -319,15 +343,20 @@ local function store(self, at, op, masked)
   fill(result.shape[4])
 end
 
--- Emits the weights of a block, or of a chunk of it, in the tile.
-local function weights(self, at)
+-- Emits the weights of a block, or of a chunk of it, in the tile, from scores that are there.
+local function weights_of_scores(self, at)
   local region = at.region
-  self.op_index = self.index_of[region.scores]
-  scoring[region.scores.op](self, at)
   score_ops.lower(self, at, function() mask(self, at) end, function(op, masked)
     if not (at.state and op == region.weights) then store(self, at, op, masked) end
   end)
   self.op_index = self.index_of[region.context]
+end
+
+-- Emits the scores and weights of a block, or of a chunk of it, in the tile.
+local function weights(self, at)
+  self.op_index = self.index_of[at.region.scores]
+  scoring[at.region.scores.op](self, at)
+  weights_of_scores(self, at)
 end
 
 -- In a trace, emits the weights of a block that came in chunks, from its traced scores.
@@ -418,22 +447,30 @@ local function open_heads(self, region, at, first, last)
   end
 end
 
+-- Returns the parameters of one query, of which `count` heads are rows of a product: at, with a block that the query's
+-- window cuts. more: further parameters.
+local function of_one_query(region, at, count, more)
+  local all, left = region.blocks[1], region.open.left
+  local range = setmetatable({ cut = left >= 0 and all.ranges[1].cut }, { __index = all.ranges[1] })
+  more.block, more.together = { first = 0, count = count, keys = all.keys, ranges = { range } }, true
+  return setmetatable(more, { __index = at })
+end
+
 -- Emits heads [first, first + count) of a sequence's one query, whose rows are a head's width apart. turn: of which
 -- sequences, as data/loops.lua has it; nil: of all.
 local function single_query(self, region, at, first, count, turn)
-  local open, head_dim, range = region.open, at.head_dim, region.blocks[1].ranges[1]
+  local open, head_dim = region.open, at.head_dim
   local result = region.context.result
   local width = result.shape[3] // at.heads
   self.op_index = self.index_of[region.scores]
   self:note(count == 1 and ("head %d, one query"):format(first)
     or ("heads %d to %d, one query"):format(first, first + count - 1))
-  self:loop("single", { count = 1, heads = count, turn = turn, lanes = open.lanes }, function()
+  self:loop("single", { count = 1, heads = count, turn = turn, lanes = open.lanes, left = open.left,
+    panel = open.panel, is_apart = self.divided and open.shared ~= nil }, function()
     self.open = { rows = "heads", cols = "width", columns = "columns" }
-    local block = { first = 0, count = count, keys = region.blocks[1].keys,
-      ranges = { setmetatable({ cut = false }, { __index = range }) } }
-    local together = setmetatable({ block = block, head = first, together = true,
+    local together = of_one_query(region, at, count, { head = first,
       origin = { block_first = 0, unit_first = 0, column = first * head_dim, over = { "first" } },
-      of_keys = { over = { "first" } } }, { __index = at })
+      of_keys = { over = { "first" }, packed = open.left >= 0 and "from" or nil } })
     self:unit()
     weights(self, together)
     context(self, together, self:at(result, 0, first * width, together.origin), width)
@@ -458,6 +495,77 @@ local function all_heads(self, region, at, first, last, is_divided)
   self:loop("several", { count = 1 }, function() open_heads(self, region, at, first, last) end)
 end
 
+-- Emits a task that workers share for a call of one row, in chunks of groups of heads. fields: of the scope: groups;
+-- shares of each; heads: those of a group; is_of_head: steps are of one head, not of the rows of a product.
+local function shared_task(self, region, fields, body)
+  local open = region.open
+  fields.count, fields.lanes, fields.left, fields.panel = 1, open.lanes, open.left, open.panel
+  fields.window = open.window
+  self.task = self.task + 1
+  self:one_unit(function()
+    self:loop("alone", fields, function()
+      self.open = { rows = not fields.is_of_head and "heads", cols = "width", columns = "columns" }
+      body()
+      self.open = nil
+    end)
+  end)
+end
+
+-- Returns a tile of each head's scores or weights that workers share.
+local function shared_tile(self, tile, heads, ld, type)
+  local shared = self:in_arena(tile.buffer .. "@shared", 0, type)
+  self:shared_scratch(shared.buffer, heads, ld, type)
+  return shared
+end
+
+-- Emits the attention of a call of one row, whose keys and values workers share, in three tasks: scores of some keys,
+-- weights of a head, some columns of the context.
+local function shared_query(self, region, at)
+  local open, count, head_dim = region.open, region.open.together, at.head_dim
+  local groups, v, result = at.heads // count, region.context.operands.v, region.context.result
+  local width, columns = result.shape[3] // at.heads, open.shared.columns
+  local tile = shared_tile(self, at.tile, at.heads, at.tile_ld, "f32")
+  local is_rounded = at.weights.buffer ~= at.tile.buffer
+  local type = is_rounded and region.weights.result.type or "f32"
+  local of_weights = is_rounded and shared_tile(self, at.weights, at.heads, at.weights_ld, type) or tile
+  local function with_group(operand, rows, ld, of)
+    return { buffer = operand.buffer, class = operand.class, offset = operand.offset,
+      terms = { group = types.bytes(rows * ld, of) } }
+  end
+  local function of_keys(by_column)
+    return { over = {}, packed = open.left >= 0 and "from" or nil, by_column = by_column }
+  end
+  local function at_of(rows, more)
+    more.head, more.shared = 0, true
+    more.tile = with_group(tile, rows, at.tile_ld, "f32")
+    more.weights = with_group(of_weights, rows, at.weights_ld, type)
+    return of_one_query(region, at, rows, more)
+  end
+  shared_task(self, region, { groups = groups, shares = open.shared.shares, heads = count }, function()
+    self.op_index = self.index_of[region.scores]
+    self:note("one row: scores")
+    scoring[region.scores.op](self, at_of(count, { origin = { over = {}, by_column = { group = count * head_dim } },
+      of_keys = of_keys { group = head_dim } }))
+  end)
+  shared_task(self, region, { groups = at.heads, shares = 1, heads = 1, is_of_head = true }, function()
+    self:note("one row: weights of a head")
+    weights_of_scores(self, at_of(1, { origin = { over = {} } }))
+  end)
+  shared_task(self, region, { groups = groups, shares = width // columns, heads = count }, function()
+    self.op_index = self.index_of[region.context]
+    self:note("one row: context")
+    local origin = { block_first = 0, unit_first = 0, column = 0, over = {},
+      by_column = { group = count * width, share = columns < width and columns or nil } }
+    context(self, at_of(count, { origin = origin, columns = columns < width and columns or nil,
+      of_keys = of_keys { group = v.shape[3] // groups, share = origin.by_column.share } }),
+      self:at(result, 0, 0, origin), width)
+    self.open = {}
+    for head = 0, region.round and count - 1 or -1 do
+      self:round(region.round, result, origin, 0, 1, head * width, columns)
+    end
+  end)
+end
+
 -- Packs the keys and values of a sequence, or adds them to its state.
 local function pack_open(self, region)
   if region.open.continues then
@@ -480,6 +588,7 @@ local function divide_continued(self, region, at)
       self:loop("sequences", fields, function() all_heads(self, region, at, head, head, true) end)
     end)
   end
+  if region.open.shared then shared_query(self, region, at) end
 end
 
 -- Lowers an attention over the sequences of a call, each as long as it is. Where workers divide a call, a unit has the

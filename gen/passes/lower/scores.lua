@@ -17,7 +17,8 @@ end
 
 --- Returns the operand `columns` columns to the right in a tile of a type, by default f32.
 function scores.shifted(tile, columns, type)
-  return { buffer = tile.buffer, class = tile.class, offset = tile.offset + types.bytes(columns, type or "f32") }
+  return { buffer = tile.buffer, class = tile.class, terms = tile.terms,
+    offset = tile.offset + types.bytes(columns, type or "f32") }
 end
 
 local shifted = scores.shifted
@@ -30,15 +31,18 @@ function ops.scale(_, _, op) return { kind = "scale", factor = op.attributes.fac
 
 function ops.softcap(_, _, op) return { kind = "softcap", factor = op.attributes.cap } end
 
--- Column d of the table is for the distance d - (queries - 1) from query to key.
+-- Column d of the table is for the distance d - (queries - 1) from query to key. Rows of a tile are queries, or the
+-- heads of one query.
 function ops.add_distance(self, at, op, range)
   local table_ = op.operands.table
   local operand = self:at(table_, at.head, range.first_key - at.block.first + at.queries - 1, at.origin)
   if at.region.open then
     local step = types.bytes(1, "f32")
-    operand.terms = { query = -step, from = at.region.open.left >= 0 and step or nil,
-      past = at.region.open.continues and -step or nil }
+    operand.terms = { query = not at.together and -step or nil, from = at.region.open.left >= 0 and step or nil,
+      past = at.region.open.continues and -step or nil,
+      group = at.shared and types.bytes(table_.shape[#table_.shape], "f32") or nil }
   end
+  if at.together then return { kind = "add", ld = table_.shape[#table_.shape] }, operand end
   return { kind = "add_band" }, operand
 end
 

@@ -181,14 +181,17 @@ local LEAST_CHUNKS = 4
 -- Number types of the keys and values whose heads may be rows of one product.
 local together_of = { f32 = true, bf16 = true, [types.quantised] = true }
 
+-- Operations of a chain that take the heads of one query as rows of a tile.
+local of_heads = words.set { "scale", "softcap", "add_distance", "softmax", "round_weights" }
+
 -- Returns how many heads are computed together for a sequence's one query: those that share keys. Nil if the query of
--- a head needs steps of its own: positions, factors, a window.
-local function heads_together(region, left)
+-- a head needs steps of its own.
+local function heads_together(region)
   local scores, v = region.scores, region.context.operands.v
-  if not scores.operands.k.kept or left >= 0 then return nil end
+  if not scores.operands.k.kept then return nil end
   if not (together_of[scores.operands.k.type] and together_of[v.type]) then return nil end
   for _, op in ipairs(region.chain) do
-    if op.op ~= "softmax" and op.op ~= "round_weights" then return nil end
+    if not of_heads[op.op] then return nil end
   end
   local heads = scores.attributes.heads
   local head_dim = scores.operands.q.shape[3] // heads
@@ -196,13 +199,42 @@ local function heads_together(region, left)
   return heads // (region.context.attributes.kv_heads or heads)
 end
 
+-- The most chunks of a group of heads, when workers share the keys of one query.
+local MOST_SHARES = 16
+
+-- Returns the least of some numbers of chunks of a group that keeps all numbers of workers busy, or the last.
+local function least_busy(numbers, groups, workers)
+  for _, number in ipairs(numbers) do
+    local is_busy = true
+    for _, threads in ipairs(workers) do is_busy = is_busy and divide.keeps_busy(groups * number, threads) end
+    if is_busy then return number end
+  end
+  return numbers[#numbers]
+end
+
+-- Returns how workers share the one query of a call of one row if groups of heads are not enough for them: { shares:
+-- the chunks that the keys of a group come in; columns: the columns of the values in a chunk }. Each element is
+-- computed as by one worker. Nil: they divide groups.
+local function shared_by(region, together, workers)
+  if not together then return nil end
+  local scores, v = region.scores, region.context.operands.v
+  local groups = scores.attributes.heads // together
+  if least_busy({ 1, 2 }, groups, workers) == 1 then return nil end
+  local shares, pieces, head_dim = {}, { 1 }, v.shape[3] // groups
+  for i = 1, MOST_SHARES do shares[i] = i end
+  local lines = head_dim % types.per_line("f32") == 0 and head_dim // types.per_line("f32") or 1
+  for i = 2, v.type ~= types.quantised and lines or 1 do if lines % i == 0 then pieces[#pieces + 1] = i end end
+  return { shares = least_busy(shares, groups, workers), columns = head_dim // least_busy(pieces, groups, workers) }
+end
+
 --- Gives an attention of any length one block of queries, which a loop repeats, with all keys in a range: { left,
 --- right: the keys before and after a query that it sees, -1: all; step: the queries of a block; panel; lanes:
 --- its columns are a multiple of them; chunk_heads: the heads for which a worker packs keys and values once; continues:
---- whether it sees keys of earlier calls; together: the heads whose one query is a row of the same product, nil: none
---- }. call_rows: the most rows of a call.
-function attention.open_blocks(region, p, call_rows)
-  local scores = region.scores
+--- whether it sees keys of earlier calls; together: the heads whose one query is a row of the same product, nil: none;
+--- shared: how workers share the keys of one row, nil: they do not }. spec: has call_rows, the most rows of a call, and
+--- workers, their numbers.
+function attention.open_blocks(region, p, spec)
+  local scores, call_rows = region.scores, spec.call_rows
   local most = scores.result.shape[4]
   local left, right = attention.band(scores.attributes)
   local columns = words.round_up(most, SUMS)
@@ -213,14 +245,15 @@ function attention.open_blocks(region, p, call_rows)
   local range = { first_key = 0, keys = most, column = 0, key_blocks = { key_block },
     cut = is_cut and { lo = -most, hi = most } or nil }
   region.blocks = { { first = 0, count = rows, keys = most, ranges = { range } } }
-  local together = heads_together(region, left)
+  local together = heads_together(region)
   region.tile_columns, region.most_rows, region.key_block = most, math.max(rows, together or 0), p.key_block
   region.tile_ld = divide.leading_dimension(words.round_up(most, p.key_block), p, "f32")
   local heads = scores.attributes.heads
   local kv_heads = region.context.attributes.kv_heads or heads
   return { left = left, right = right, step = rows, panel = p.key_block, lanes = SUMS,
     chunk_heads = kv_heads >= LEAST_CHUNKS and heads // kv_heads or 1,
-    continues = scores.operands.k.kept ~= nil, together = together, count = (call_rows + rows - 1) // rows }
+    continues = scores.operands.k.kept ~= nil, together = together, shared = shared_by(region, together, spec.workers),
+    count = (call_rows + rows - 1) // rows }
 end
 
 --- Appends one line for each block.
@@ -232,6 +265,10 @@ function attention.dump(region, lines)
       ("%d after"):format(o.right))
     if o.together then
       lines[#lines + 1] = ("        one query of a sequence: heads together in groups of %d"):format(o.together)
+    end
+    if o.shared then
+      lines[#lines + 1] = ("        one row, several workers: %d shares of a group's keys, %d columns of its values")
+        :format(o.shared.shares, o.shared.columns)
     end
     lines[#lines + 1] = ("        several workers: heads in chunks of %d"):format(o.chunk_heads)
     return

@@ -15,15 +15,12 @@
 --   rows      rows of another operation
 --   keys      panels of keys or values that are packed
 --   heads     heads and query blocks of an attention
+--   columns   columns of an attention's values
+local divide = require("passes.common.divide")
 local forms = require("data.storage")
 local ops = require("data.ops")
 
 local partition = {}
-
--- True if n equal shares keep `threads` workers busy nine tenths of the time.
-local function divides(n, threads)
-  return n / (threads * ((n + threads - 1) // threads)) >= 0.9
-end
 
 -- True if no two workers share a sequence when each takes a run of micro-batches. The last micro-batch ends with the
 -- batch, and so may begin within the one before.
@@ -84,7 +81,7 @@ end
 local tasks = {}
 
 function tasks.rows(state, region, threads)
-  if divides(#region.blocks, threads) then
+  if divide.keeps_busy(#region.blocks, threads) then
     local task = new_task("tokens")
     for _, fusion in ipairs(region.fusions) do add_fusion(state, task, fusion) end
     return { task }
@@ -98,6 +95,18 @@ function tasks.rows(state, region, threads)
   return list
 end
 
+-- Returns the tasks of an attention for a call of one row, whose keys workers share: scores, weights, context. Each
+-- reads what the one before it makes. heads: the task of other calls.
+local function shared_query(state, region, heads)
+  local scores, weights, context = new_task("keys"), new_task("heads"), new_task("columns")
+  local first, second = region.scores.result.name, region.weights.result.name
+  add_rows(state, scores, region.scores.operands.q, "reads")
+  scores.writes[first], weights.reads[first] = true, true
+  weights.writes[second], context.reads[second] = true, true
+  for name in pairs(heads.writes) do context.writes[name], context.touches[name] = true, true end
+  return { scores, weights, context }
+end
+
 -- Returns the tasks of an attention whose keys and values a caller's state keeps: new ones are added first.
 local function continued_attention(state, region)
   local adding, task = new_task("keys"), new_task("heads")
@@ -107,7 +116,7 @@ local function continued_attention(state, region)
   end
   for _, op in ipairs(region.ops) do add_op(state, task, op, { k = region.keys, v = region.values }) end
   if region.round then add_op(state, task, region.round) end
-  return { adding, task }
+  return { adding, task, table.unpack(region.open.shared and shared_query(state, region, task) or {}) }
 end
 
 -- Where lengths are open, each worker packs the keys of its heads for itself.
@@ -185,7 +194,8 @@ function partition.decide(state, segments)
       for _, region in ipairs(section.regions) do region.partition = {} end
     end
     for _, threads in ipairs(numbers) do
-      if segment.repeats > 1 and divides(segment.repeats, threads) and apart(segment, threads, state.spec.batch) then
+      if segment.repeats > 1 and divide.keeps_busy(segment.repeats, threads)
+        and apart(segment, threads, state.spec.batch) then
         segment.partition[threads] = { axis = "sequences", meeting = "none" }
       else
         segment.partition[threads] = { axis = "regions", meeting = "barrier" }

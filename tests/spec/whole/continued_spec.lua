@@ -6,8 +6,9 @@ local json = require("common.json")
 
 local FLAGS = "ATTN2C_CFLAGS='-g1 -O1 -Wall -Wextra -Werror'"
 
--- What a description says in addition: pages of keys that are not full, more sequences than one, heads that share
--- keys, every kind of position, windows that differ by layer and forget keys, types of products.
+-- What a description says in addition: pages of keys that are not full, more sequences than one, heads that share keys,
+-- one group of them (whose keys two workers share), every kind of position, windows that differ by layer and forget
+-- keys, types of products.
 local models = {
   [[layers = 2, context = 300, chunk = 40, sequences = 3, kv_heads = 2, positions = "rope", norm = "pre",
     norm_kind = "rms", gated = true, output = { vocabulary { tied = true } }, mask = "causal"]],
@@ -16,8 +17,10 @@ local models = {
     mask = "causal", output = { vocabulary {}, softmax() }]],
   [[layers = 2, context = 70, chunk = 7, sequences = 32, positions = "learned", precision = "bf16", target = "avx2",
     mask = "causal", output = { hidden { name = "states" }, linear { to = 5 } }]],
-  [[context = 150, chunk = 20, sequences = 3, kv_heads = 2, head_dim = 15, cache = "int8",
+  [[context = 150, chunk = 20, sequences = 3, kv_heads = 1, head_dim = 15, cache = "int8",
     layers = { { mask = { window = { 9, 0 } } }, { mask = "causal" } }, mask = "causal",
+    output = { vocabulary {} }]],
+  [[layers = 1, context = 140, chunk = 30, kv_heads = 1, head_dim = 32, positions = "rope", mask = "causal",
     output = { vocabulary {} }]],
 }
 

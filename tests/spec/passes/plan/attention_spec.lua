@@ -211,20 +211,35 @@ describe("attention's blocks", function()
 end)
 
 describe("the heads of a sequence's one query", function()
-  local function together(more)
+  local function planned(more)
     local description = { name = "writer", d_model = 48, heads = 4, layers = 1, context = 100, mask = "causal",
       target = "avx512", input = { stage = "tokens", vocab = 9 }, output = { { stage = "vocabulary" } } }
     for key, value in pairs(more) do description[key] = value end
     for each in require("passes.common.regions")(helper.state(description, "plan").plan.segments) do
-      if each.open then return each.open.together end
+      if each.open then return each.open end
     end
   end
+
+  local function together(more) return planned(more).together end
 
   it("are computed together if they share keys, and need no steps of their own", function()
     assert.equal(1, together {})
     assert.equal(2, together { kv_heads = 2 })
     assert.equal(4, together { kv_heads = 1, precision = "bf16" })
-    assert.is_nil(together { kv_heads = 1, positions = "alibi" })
-    assert.is_nil(together { kv_heads = 1, mask = { window = { 9, 0 } } })
+    assert.equal(4, together { kv_heads = 1, positions = "alibi" })
+    assert.equal(2, together { kv_heads = 2, mask = { window = { 9, 0 } } })
+  end)
+
+  it("share their keys among workers only if their groups leave a worker idle", function()
+    local function shared(heads, kv_heads, threads)
+      return planned({ heads = heads, kv_heads = kv_heads, head_dim = 64, threads = threads }).shared
+    end
+    assert.is_nil(shared(4, 4, 2))
+    assert.is_nil(shared(6, 3, 1))
+    assert.same({ shares = 2, columns = 32 }, shared(6, 3, 2))
+    assert.same({ shares = 4, columns = 16 }, shared(4, 1, 4))
+    assert.same({ shares = 3, columns = 16 }, shared(4, 2, 3)) -- a third of the columns is not whole lines
+    assert.same({ shares = 2, columns = 64 }, planned({ heads = 6, kv_heads = 3, head_dim = 64, threads = 2,
+      cache = "int8" }).shared)
   end)
 end)
