@@ -19,15 +19,10 @@ local ADVICE = "give the folder of the model before it was quantised, or a GGUF 
 
 local function is_given(value) return value ~= nil and value ~= json.null and value ~= false end
 
-local function show(value)
-  if type(value) == "table" then return value == json.null and "null" or "a table" end
-  return type(value) == "string" and faults.quote(value) or tostring(value)
-end
-
 -- Refuses a key of quantization_config.
 local function refuse(path, key, value, what)
   faults.raise("usage", ("%s/config.json: quantization_config: %s: %s is not supported%s"):format(
-    (path:gsub("%c", "?")), key, show(value), what))
+    (path:gsub("%c", "?")), key, json.shown(value), what))
 end
 
 -- Refuses a value that is none of the words.

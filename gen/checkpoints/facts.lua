@@ -12,11 +12,6 @@ local facts = {}
 
 local function refuse(kind, key, what) faults.raise(kind, ("config.json: %s: %s"):format(key, what)) end
 
-local function show(value)
-  if type(value) == "table" and value ~= json.null then return "a table" end
-  return type(value) == "string" and faults.quote(value) or tostring(value)
-end
-
 -- kind -> a function of a value. It returns the value's meaning, or nil and the expected kind in words.
 local kinds = {}
 
@@ -115,7 +110,7 @@ local function read_entry(entry, config, default, known)
     value, key = default, entry[1]
   end
   local meant, expected = kinds[entry.kind](value, key, entry)
-  if meant == nil then refuse("format", key, ("%s, but %s is expected"):format(show(value), expected)) end
+  if meant == nil then refuse("format", key, ("%s, but %s is expected"):format(json.shown(value), expected)) end
   return meant
 end
 
@@ -129,7 +124,7 @@ local function check_only(config, only, known)
     local value, found = not known[key] and config[key], known[key]
     for _, allowed in ipairs(only[key][1]) do found = found or value == allowed end
     if not found and value ~= nil and value ~= json.null then
-      refuse("usage", key, ("%s is not supported: %s"):format(show(value), only[key][2]))
+      refuse("usage", key, ("%s is not supported: %s"):format(json.shown(value), only[key][2]))
     end
     known[key] = true
   end
@@ -157,7 +152,7 @@ local function part_of(config, family, word)
   if not inside then return config end
   local part = config[inside]
   if part == nil or part == json.null then return {} end
-  if type(part) ~= "table" then refuse("format", inside, show(part) .. ", but an object is expected") end
+  if type(part) ~= "table" then refuse("format", inside, json.shown(part) .. ", but an object is expected") end
   return part
 end
 

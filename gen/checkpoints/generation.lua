@@ -1,6 +1,5 @@
 -- generation.lua: reads what a folder says about generating text: generation_config.json, else config.json.
 -- A value that is out of range, or a key that is not supported and not off, gets a note and is left out.
-local faults = require("common.faults")
 local json = require("common.json")
 local words = require("common.words")
 
@@ -59,8 +58,7 @@ function generation.of(stated, config, vocab, notes)
   for _, key in ipairs(words.sorted_keys(from)) do
     local value, known = from[key], keys[key]
     if known and value ~= json.null and not known[2](value) then
-      note(key, (type(value) == "table" and "a table" or faults.quote(tostring(value)))
-        .. " is not supported, and is left out")
+      note(key, json.shown(value) .. " is not supported, and is left out")
     elseif known and value ~= json.null and value ~= known[3] then
       result[known[1]] = value
     elseif others[key] and not is_off(value, others[key]) then

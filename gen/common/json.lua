@@ -2,6 +2,7 @@
 -- A scan comes first. It refuses anything beyond RFC 8259, a key that occurs twice, and more depth or bytes than a
 -- checkpoint's files have. Then dkjson reads the text.
 local dkjson = require("dkjson")
+local faults = require("common.faults")
 
 local json = {}
 
@@ -162,6 +163,14 @@ function json.kind(value)
   if type(value) ~= "table" then return type(value) end
   local meta = getmetatable(value)
   return meta and meta.__jsontype or (#value > 0 and "array" or "object")
+end
+
+--- Returns a value as a message names it: a string in quotes, "an array", "an object".
+function json.shown(value)
+  if value == json.null or type(value) ~= "table" then
+    return type(value) == "string" and faults.quote(value) or tostring(value)
+  end
+  return "an " .. json.kind(value)
 end
 
 return json

@@ -30,6 +30,13 @@ int attn2c_reference_fault(const attn2c_reference_call *call, const char *rule) 
   return ATTN2C_USAGE;
 }
 
+int attn2c_reference_keeps_shape(const attn2c_reference_call *call) {
+  const attn2c_tensor *x = attn2c_reference_operand(call, 0), *y = attn2c_reference_result(call);
+  if (x->rank == y->rank && attn2c_reference_same(x, y, x->rank)) return 1;
+  attn2c_reference_fault(call, "operand and result must have the same shape");
+  return 0;
+}
+
 int64_t attn2c_reference_count(const attn2c_reference_call *call, const char *name, int64_t otherwise) {
   double number = attn2c_number(call->op, name, (double)otherwise);
   return number >= 0 && number <= (double)INT32_MAX && number == (double)(int64_t)number ? (int64_t)number

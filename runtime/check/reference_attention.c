@@ -141,9 +141,8 @@ int attn2c_reference_additive_scores(const attn2c_reference_call *call) {
  * zeros, or NaN with fully_masked_nan, and a row with a NaN gives NaN. scale is the emitted code's constant,
  * a float. */
 int attn2c_reference_softmax(const attn2c_reference_call *call) {
-  const attn2c_tensor *s_shape = attn2c_reference_operand(call, 0), *p_shape = attn2c_reference_result(call);
-  if (s_shape->rank != p_shape->rank || !attn2c_reference_same(s_shape, p_shape, s_shape->rank))
-    return attn2c_reference_fault(call, "operand and result must have the same shape");
+  const attn2c_tensor *s_shape = attn2c_reference_operand(call, 0);
+  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
   double scale = (float)attn2c_number(call->op, "scale", 1);
   if (!(scale > 0)) return attn2c_reference_fault(call, "scale must be positive");
   float none = attn2c_number(call->op, "fully_masked_nan", 0) != 0 ? NAN : 0;

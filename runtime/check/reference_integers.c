@@ -103,9 +103,8 @@ int attn2c_reference_quantise_columns(const attn2c_reference_call *call) {
 /* y[r][j] = 255 exp(scale (s[r][j] - max)), max over the row. A row of only -inf gives zeros, and a row with
  * a NaN or +inf NaN. */
 int attn2c_reference_exponentials(const attn2c_reference_call *call) {
-  const attn2c_tensor *s_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
-  if (s_shape->rank != y_shape->rank || !attn2c_reference_same(s_shape, y_shape, s_shape->rank))
-    return attn2c_reference_fault(call, "operand and result must have the same shape");
+  const attn2c_tensor *s_shape = attn2c_reference_operand(call, 0);
+  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
   const double scale = (float)attn2c_number(call->op, "scale", 1);
   if (!(scale > 0)) return attn2c_reference_fault(call, "scale must be positive");
   const int64_t rows = attn2c_reference_rows(s_shape), width = attn2c_reference_width(s_shape);
@@ -142,9 +141,8 @@ int attn2c_reference_weight_scale(const attn2c_reference_call *call) {
 
 /* y = x, rounded to the nearest integer; 0 for NaN */
 int attn2c_reference_round_to_bytes(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
-  if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank))
-    return attn2c_reference_fault(call, "operand and result must have the same shape");
+  const attn2c_tensor *y_shape = attn2c_reference_result(call);
+  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
   const float *x = attn2c_reference_values(call, 0);
   float *y = call->tensors[call->op->result];
   const int64_t elements = attn2c_elements(y_shape);

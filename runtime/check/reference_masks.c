@@ -116,9 +116,7 @@ int attn2c_reference_add_length(const attn2c_reference_call *call) {
 
 /* y = cap tanh(s / cap); -inf, a masked score, stays. cap is the emitted code's constant, a float. */
 int attn2c_reference_softcap(const attn2c_reference_call *call) {
-  const attn2c_tensor *s_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
-  if (s_shape->rank != y_shape->rank || !attn2c_reference_same(s_shape, y_shape, s_shape->rank))
-    return attn2c_reference_fault(call, "operand and result must have the same shape");
+  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
   double cap = (float)attn2c_number(call->op, "cap", NAN);
   if (!(cap > 0)) return attn2c_reference_fault(call, "cap must be positive");
   const float *s = attn2c_reference_values(call, 0);

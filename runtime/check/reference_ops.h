@@ -59,6 +59,9 @@ static inline int attn2c_reference_same(const attn2c_tensor *a, const attn2c_ten
 /* Says in one line which rule of the op its descriptor breaks; returns ATTN2C_USAGE. */
 int attn2c_reference_fault(const attn2c_reference_call *call, const char *rule);
 
+/* True if the first operand and the result have the same shape. Otherwise says so in one line. */
+int attn2c_reference_keeps_shape(const attn2c_reference_call *call);
+
 /* True if every lengths[b], operand `position`, is within minimum..limit, or the operand is not given.
  * Otherwise says a line that names the tensor and the index. */
 int attn2c_reference_lengths(const attn2c_reference_call *call, int position, int64_t batch, int64_t minimum,

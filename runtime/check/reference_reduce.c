@@ -16,12 +16,11 @@ static int64_t parts_of(const attn2c_reference_call *call, int64_t width) {
 /* mean = sum of x / n, variance = sum of (x - mean)^2 / n,
  * y = gain (x - mean) / sqrt(variance + eps) + bias, over the last dimension, or each of its `heads` parts */
 int attn2c_reference_layer_norm(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
   const int64_t parts = parts_of(call, attn2c_reference_width(x_shape));
   if (parts == 0) return attn2c_reference_fault(call, "heads must divide the last dimension");
   int64_t rows = attn2c_reference_rows(x_shape) * parts, width = attn2c_reference_width(x_shape) / parts;
-  if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank))
-    return attn2c_reference_fault(call, "operand and result must have the same shape");
+  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
   for (int position = 1; position <= 2; position++) {
     const attn2c_tensor *shape = attn2c_reference_operand(call, position);
     if (shape && (shape->rank != 1 || shape->shape[0] != width))
@@ -46,13 +45,12 @@ int attn2c_reference_layer_norm(const attn2c_reference_call *call) {
 
 /* y = gain x / sqrt(mean of x^2 + eps), over the last dimension, or over each of its `heads` parts */
 int attn2c_reference_rms_norm(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
   const attn2c_tensor *gain_shape = attn2c_reference_operand(call, 1);
   const int64_t parts = parts_of(call, attn2c_reference_width(x_shape));
   if (parts == 0) return attn2c_reference_fault(call, "heads must divide the last dimension");
   int64_t rows = attn2c_reference_rows(x_shape) * parts, width = attn2c_reference_width(x_shape) / parts;
-  if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank))
-    return attn2c_reference_fault(call, "operand and result must have the same shape");
+  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
   if (gain_shape && (gain_shape->rank != 1 || gain_shape->shape[0] != width))
     return attn2c_reference_fault(call, "the gain must be [last dimension of the operand, or part]");
   double eps = attn2c_number(call->op, "eps", -1);
@@ -71,10 +69,9 @@ int attn2c_reference_rms_norm(const attn2c_reference_call *call) {
 
 /* y = x / max(sqrt(sum of x^2), eps), over the last dimension; a NaN makes the whole row NaN */
 int attn2c_reference_normalise(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
   int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
-  if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank))
-    return attn2c_reference_fault(call, "operand and result must have the same shape");
+  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
   double eps = attn2c_number(call->op, "eps", -1);
   if (!(eps > 0)) return attn2c_reference_fault(call, "eps must be given, and be positive");
   for (int64_t r = 0; r < rows; r++) {
@@ -98,10 +95,9 @@ static double power_sum(const float *x, int64_t width, double *largest) {
 }
 
 static int softmax_of_rows(const attn2c_reference_call *call, int logarithm) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
   int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
-  if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank))
-    return attn2c_reference_fault(call, "operand and result must have the same shape");
+  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
   for (int64_t r = 0; r < rows; r++) {
     const float *x = (const float *)attn2c_reference_values(call, 0) + r * width;
     float *y = (float *)call->tensors[call->op->result] + r * width;

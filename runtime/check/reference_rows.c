@@ -156,9 +156,8 @@ int attn2c_reference_multiply(const attn2c_reference_call *call) {
 /* y[i] = factor x[i], and -inf if x[i] is -inf: a masked score stays masked, whatever the factor. factor is
  * the emitted code's constant, a float. */
 int attn2c_reference_scale(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
-  if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank))
-    return attn2c_reference_fault(call, "operand and result must have the same shape");
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
+  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
   double factor = (float)attn2c_number(call->op, "factor", NAN);
   if (!isfinite(factor)) return attn2c_reference_fault(call, "factor must be given, and be a finite number");
   const float *x = attn2c_reference_values(call, 0);
@@ -170,9 +169,8 @@ int attn2c_reference_scale(const attn2c_reference_call *call) {
 
 /* y[i] = x[i] */
 int attn2c_reference_copy(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
-  if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank))
-    return attn2c_reference_fault(call, "operand and result must have the same shape");
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
+  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
   memcpy(call->tensors[call->op->result], attn2c_reference_values(call, 0),
          (size_t)attn2c_elements(x_shape) * sizeof(float));
   return ATTN2C_OK;
@@ -208,9 +206,8 @@ static const struct {
 
 /* y[i] = f(x[i]) */
 int attn2c_reference_activate(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
-  if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank))
-    return attn2c_reference_fault(call, "operand and result must have the same shape");
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
+  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
   const char *name = attn2c_text(call->op, "function");
   double (*function)(double) = NULL;
   for (size_t row = 0; name && row < sizeof activations / sizeof activations[0]; row++)

@@ -2,9 +2,6 @@
  */
 #include "program/generate_command.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "model/continue.h"
 #include "model/dispatch.h"
 #include "program/inputs.h"
@@ -65,11 +62,4 @@ void attn2c_continuing_close(attn2c_continuing *made) {
 const attn2c_generation *attn2c_stated_generation(const attn2c_descriptor *model) {
   static const attn2c_generation usual = {.temperature = 1, .top_k = 50, .top_p = 1, .repetition_penalty = 1};
   return model->continued->generation ? model->continued->generation : &usual;
-}
-
-int attn2c_flush(FILE *out, attn2c_message *message) {
-  errno = 0;
-  if (fflush(out) == 0 && !ferror(out)) return ATTN2C_OK;
-  attn2c_say(message, "standard output: %s", errno ? strerror(errno) : "a write failed");
-  return ATTN2C_IO;
 }

@@ -11,6 +11,7 @@
 #include "formats/place.h"
 #include "program/generate_options.h"
 #include "program/inputs.h"
+#include "program/output.h"
 #include "program/weights_place.h"
 
 /* An answer that is not written yet. */
@@ -299,7 +300,7 @@ static int write_answers(job *job) {
       if (job->prints && job->format == ATTN2C_ANSWERS_JSONL) status = write_json(job, r);
       if (status == ATTN2C_OK && asks_array(job)) status = gather(job, r);
     }
-    if (status == ATTN2C_OK && job->prints) status = attn2c_flush(job->out, job->message);
+    if (status == ATTN2C_OK && job->prints) status = attn2c_output_flush(job->out, job->message);
     if (status != ATTN2C_OK || !has_ended) return status;
     job->first = r->next;
     if (!job->first) job->last = NULL;

@@ -38,9 +38,6 @@ int64_t attn2c_continuing_vocabulary(const attn2c_descriptor *model);
 /* Returns what the model's folder says, or transformers' defaults. */
 const attn2c_generation *attn2c_stated_generation(const attn2c_descriptor *model);
 
-/* Writes what is left in the buffer of `out`. Returns ATTN2C_IO, and a line, if a write failed. */
-int attn2c_flush(FILE *out, attn2c_message *message);
-
 /* The text of an answer so far; see attn2c_writer. */
 typedef struct attn2c_shown {
   const char *text;

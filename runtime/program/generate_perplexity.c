@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "program/generate_command.h"
+#include "program/output.h"
 #include "program/generate_compared.h"
 #include "program/inputs.h"
 
@@ -115,7 +116,7 @@ static int write_result(const job *job, const attn2c_arguments *arguments, FILE 
               "compared with perplexity %.6g: KL divergence %.6g, 99th percentile %.6g, equal greedy tokens "
               "%.2f%%\n",
               exp(with.other_nats), with.kl, with.kl_percentile, 100 * with.equal_greedy);
-    return attn2c_flush(out, job->message);
+    return attn2c_output_flush(out, job->message);
   }
   json_t *object = json_pack("{s:o, s:o, s:I, s:I, s:I, s:I}", "perplexity",
                              isfinite(perplexity) ? json_real(perplexity) : json_null(), "nats",
@@ -130,7 +131,7 @@ static int write_result(const job *job, const attn2c_arguments *arguments, FILE 
   json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(17));
   fputc('\n', out);
   json_decref(object);
-  return attn2c_flush(out, job->message);
+  return attn2c_output_flush(out, job->message);
 }
 
 /* Reads the ids of --text-file or --input. */

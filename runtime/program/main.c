@@ -13,6 +13,7 @@
 #include "program/check_command.h"
 #include "program/generate_command.h"
 #include "program/info.h"
+#include "program/output.h"
 #include "program/pack_command.h"
 #include "program/picture_command.h"
 #include "program/picture_texts.h"
@@ -174,11 +175,11 @@ int main(int argc, char **argv) {
     status = run_on_ranks(rank, &arguments, &message);
   else if (status == ATTN2C_OK)
     status = run_command(&arguments, &message);
-  errno = 0;
-  /* A command that failed has already reported its reason, which may be this one. */
-  if ((fflush(stdout) != 0 || ferror(stdout)) && (status == ATTN2C_OK || status == ATTN2C_MISMATCH)) {
-    attn2c_say(&message, "standard output: %s", errno != 0 ? strerror(errno) : "a write failed");
-    if (status == ATTN2C_OK) status = ATTN2C_IO;
+  if (status == ATTN2C_OK || status == ATTN2C_MISMATCH) {
+    const int written = attn2c_output_flush(stdout, &message);
+    if (status == ATTN2C_OK) status = written;
+  } else {
+    fflush(stdout); /* the command has already reported its reason, which may be the standard output */
   }
   if (status != ATTN2C_OK && status != ATTN2C_MISMATCH && message.used == 0) {
     attn2c_say(&message, "%s", attn2c_strerror(status));

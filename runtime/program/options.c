@@ -32,8 +32,7 @@ enum {
 const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--weights", NULL, "F", RUN | GENERATE | CHAT | PERPLEXITY, ONCE, AT(weights), 0, 0, 0, NULL,
      "a safetensors checkpoint, or a file that pack wrote; a model with weights linked in uses these in "
-     "their "
-     "place"},
+     "their place"},
     {"--weights", NULL, "F", CHECK, ONCE, AT(weights), 0, 0, 0, NULL,
      "a safetensors checkpoint, or a file that pack wrote, whose checksum is compared (default: the weights "
      "linked in, or seeded random weights)"},
@@ -59,30 +58,25 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "the usual check; they must reach exactly the outputs that they reach in the reference"},
     {"--text", NULL, "WORD", RUN | TEXTS, TEXT, AT(texts), AT(text_count), ATTN2C_TEXT_ANY, 0, NULL,
      "- reads the standard input, one text a line, and answers each as it comes; if WORD names a file, each "
-     "of "
-     "its lines is a text; any other word is a text itself. May be repeated"},
+     "of its lines is a text; any other word is a text itself. May be repeated"},
     {"--image", NULL, "FILE", RUN | PICTURES, PATH, AT(images), AT(image_count), 0, 0, NULL,
      "a PNG or JPEG file; a folder, whose files that end in .png, .jpg or .jpeg are taken by name; - is one "
      "picture on the standard input. May be repeated"},
     {"--against", NULL, "F.npy", RUN | PICTURES, ONCE, AT(against), 0, 0, 0, NULL,
      "embeddings [count][width], such as those of texts by the other tower of the model: prints the 5 or "
-     "--top K "
-     "that are most similar to each picture, best first, each with its number from 1 and its cosine. With "
-     "npy: all "
-     "cosines, [pictures][count]"},
+     "--top K that are most similar to each picture, best first, each with its number from 1 and its cosine. "
+     "With npy: all cosines, [pictures][count]"},
     {"--text", NULL, "WORD", PICTURES, TEXT, 0, 0, 0, 0, NULL,
      "with a model of texts in the program (CLIP, SigLIP): scores of texts for each picture, best first, as "
      "probabilities; - reads the standard input, and if WORD names a file, each of its lines is a text. May "
-     "be "
-     "repeated. With npy: all logits, [pictures][texts]"},
+     "be repeated. With npy: all logits, [pictures][texts]"},
     {"--text-weights", NULL, "F", RUN | PICTURES, ONCE, AT(text_weights), 0, 0, 0, NULL,
      "weights of the model of texts (default: those of --weights, a checkpoint of both)"},
     {"--top", NULL, "K", PICTURES, INT, 0, 0, 0, 0, NULL,
      "the K best labels or texts, or embeddings of --against"},
     {"--format", NULL, "text", PICTURES, WORD, 0, 0, 0, 0, NULL,
      "one line a picture with tabs between label and probability, or the numbers of the output; the "
-     "picture's "
-     "name comes first if there are several, or a folder"},
+     "picture's name comes first if there are several, or a folder"},
     {"--format", NULL, "jsonl", PICTURES, WORD, 0, 0, 0, 0, NULL, "one JSON object a line for each picture"},
     {"--format", NULL, "npy", PICTURES, WORD, 0, 0, 0, 0, NULL,
      "writes the array of the answers to the standard output"},
@@ -90,8 +84,7 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "the cosine of each pair of embeddings, one line a picture"},
     {"--output", NULL, "NAME=Y.npy", PICTURES, PATH, 0, 0, 0, 0, NULL,
      "an output of all pictures, one row a picture; the input's name: the images that they became. Answers "
-     "are "
-     "then printed only with --format"},
+     "are then printed only with --format"},
     {"--output", NULL, "logits_per_image=Y.npy", PICTURES, PATH, 0, 0, 0, 0, NULL,
      "with --text: all logits, [pictures][texts]"},
     {"--text-file", NULL, "F", RUN | TEXTS, TEXT, AT(texts), AT(text_count), ATTN2C_TEXT_FILE, 0, NULL,
@@ -100,21 +93,18 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "a text, even if a file has that name"},
     {"--text-pair", NULL, "WORD", RUN | TEXTS, TEXT, AT(pairs), AT(pair_count), ATTN2C_TEXT_ANY, 0, NULL,
      "(or --pair) the second text of each, given as for --text; with -, each line has text and pair with a "
-     "tab "
-     "between them"},
+     "tab between them"},
     {"--pair", NULL, "WORD", RUN, TEXT, AT(pairs), AT(pair_count), ATTN2C_TEXT_ANY, 0, "", NULL},
     {"--stride", NULL, "N", RUN | TEXTS, TOKENS, AT(stride), 0, 0, INT32_MAX, NULL,
      "tokens that neighbouring windows share (default: 128, or half of the pair's tokens in a window if that "
-     "is "
-     "less). A pair that is too long next to its question is read in windows; the best answer of all windows "
-     "is given"},
+     "is less). A pair that is too long next to its question is read in windows; the best answer of all "
+     "windows is given"},
     {"--top", NULL, "K", RUN | TEXTS, INT, AT(top), 0, 1, ATTN2C_MAX_TOP, NULL,
      "the K best labels, tokens, or texts for a query"},
     {"--format", NULL, "text", RUN | TEXTS, WORD, AT(answers), 0, ATTN2C_ANSWERS_TEXT, 0,
      "text, jsonl or npy",
      "one line a text with tabs between label (or token) and probability; labels of tokens have one line "
-     "each, "
-     "with first and last byte, and an empty line after each text"},
+     "each, with first and last byte, and an empty line after each text"},
     {"--format", NULL, "jsonl", TEXTS, WORD, 0, 0, 0, 0, NULL, "one JSON object a line for each text"},
     {"--format", NULL, "npy", TEXTS, WORD, 0, 0, 0, 0, NULL,
      "writes the array of the answers to the standard output"},
@@ -126,8 +116,7 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "cosines, [queries][texts]"},
     {"--cache", NULL, "F.npy", RUN | TEXTS, ONCE, AT(cache), 0, 0, 0, NULL,
      "with --query: keeps the embeddings of the texts in this file, [texts][numbers]. Later runs compute "
-     "only "
-     "texts that it does not have. It is made again if model, weights, prompt or --dimensions differ"},
+     "only texts that it does not have. It is made again if model, weights, prompt or --dimensions differ"},
     {"--rank", NULL, NULL, RUN | TEXTS, FLAG, AT(rank), 0, 0, 0, NULL,
      "for cross-encoders: each --text is a query, and all of --text-pair are ranked by their score with it, "
      "as for --query"},
@@ -139,8 +128,7 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--output", NULL, "NAME=Y.npy", TEXTS, PATH, 0, 0, 0, 0, NULL,
      "an output of all texts, one row a text; rows of tokens are padded with zeros to the longest text. "
      "lengths=Y.npy: the number of tokens of each text; ids have their own name. Windows have one row each, "
-     "and "
-     "texts=Y.npy has the number of their text, from 0. Answers are then printed only with --format"},
+     "and texts=Y.npy has the number of their text, from 0. Answers are then printed only with --format"},
     {"--prompt", NULL, "TEXT", GENERATE, TEXT, AT(texts), AT(text_count), ATTN2C_TEXT_STRING, 0, NULL,
      "a prompt; - reads the standard input, one prompt a line, and answers each as it comes. May be "
      "repeated"},
@@ -210,22 +198,19 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--length", NULL, "N", BENCH, TOKENS, AT(length), 0, 1, INT32_MAX, NULL,
      "times a call of N tokens a sequence, padded to the entry that it fits in; a model of any length pads "
      "nothing, and times 8, 32, 128 and the most without this. In a model with a context: a prompt of N "
-     "tokens, "
-     "and decoding after it"},
+     "tokens, and decoding after it"},
     {"--part", NULL, "R", BENCH, ONCE, AT(part), 0, 0, 0, NULL,
      "of a model that is divided among ranks: times the part of rank R, from 0, by itself, without mpirun; "
      "or with all: the parts of all ranks at once. Their meetings are left out, and json lists them"},
     {"--compare", NULL, "OLD.json", BENCH, ONCE, AT(compare), 0, 0, 0, NULL,
      "also prints the times of an earlier bench -o json: old, new, their ratio, and whether they differ by "
-     "more "
-     "than their spread; never a failure (with -o md)"},
+     "more than their spread; never a failure (with -o md)"},
     {"--profile", NULL, NULL, BENCH, FLAG, AT(profile), 0, 0, 0, NULL,
      "also prints the time of each kind of operation and of each section"},
     {"--bound", NULL, NULL, BENCH, FLAG, AT(bound), 0, 0, 0, NULL,
      "also prints, part by part, the time that the call would take with each product at the best rate that "
-     "any "
-     "tile reaches on the model's own weights, and each attention kernel and row operation on operands in "
-     "cache"},
+     "any tile reaches on the model's own weights, and each attention kernel and row operation on operands "
+     "in cache"},
     {"--verify", NULL, "FILE", PACK, ONCE, AT(verify), 0, 0, 0, NULL,
      "reads such a file and compares it with its checksum, in place of writing one"},
     {"--json", NULL, NULL, INFO, FLAG, AT(json), 0, 0, 0, NULL,

@@ -2,7 +2,6 @@
  * has sequences, and answered in their order. */
 #include "program/picture_command.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "model/dispatch.h"
 #include "picture/prepare.h"
 #include "program/inputs.h"
+#include "program/output.h"
 #include "program/picture_answer.h"
 #include "program/picture_source.h"
 #include "program/picture_texts.h"
@@ -399,10 +399,7 @@ static int write_answers(job *job, int64_t count) {
     attn2c_say(job->message, "run: no memory for an answer");
     return status;
   }
-  errno = 0;
-  if (fflush(job->out) == 0 && !ferror(job->out)) return ATTN2C_OK;
-  attn2c_say(job->message, "standard output: %s", errno ? strerror(errno) : "a write failed");
-  return ATTN2C_IO;
+  return attn2c_output_flush(job->out, job->message);
 }
 
 /* Computes and answers the first `count` pictures of the call. */

@@ -2,12 +2,12 @@
  * in their order, before more lines are waited for. The pair of a question is read in windows. */
 #include "program/text_command.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "program/inputs.h"
+#include "program/output.h"
 #include "program/run.h"
 #include "program/text_arrays.h"
 #include "program/text_cache.h"
@@ -354,10 +354,7 @@ static int write_answers(job *job, int64_t rows) {
     attn2c_say(job->message, "run: no memory for an answer");
     return status;
   }
-  errno = 0;
-  if (fflush(job->out) == 0 && !ferror(job->out)) return ATTN2C_OK;
-  attn2c_say(job->message, "standard output: %s", errno ? strerror(errno) : "a write failed");
-  return ATTN2C_IO;
+  return attn2c_output_flush(job->out, job->message);
 }
 
 /* Computes the lines that were read, and answers them. */

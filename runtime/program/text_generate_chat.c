@@ -9,6 +9,7 @@
 
 #include "generate/text_writer.h"
 #include "program/generate_command.h"
+#include "program/output.h"
 #include "program/generate_options.h"
 #include "program/inputs.h"
 #include "program/text_generate.h"
@@ -54,7 +55,7 @@ static int show(job *job, size_t *written) {
   const attn2c_writer *writer = job->writer;
   attn2c_the_generation_text->write(writer->text + *written, writer->shown - *written, 0, job->out);
   *written = writer->shown;
-  return attn2c_flush(job->out, job->message);
+  return attn2c_output_flush(job->out, job->message);
 }
 
 /* Writes the tokens of the answer as they come. */
@@ -81,7 +82,7 @@ static int write_answer(job *job) {
   if (attn2c_writer_end(job->writer, job->writing) != ATTN2C_OK) return no_memory(job);
   status = show(job, &written);
   fputc('\n', job->out);
-  return status == ATTN2C_OK ? attn2c_flush(job->out, job->message) : status;
+  return status == ATTN2C_OK ? attn2c_output_flush(job->out, job->message) : status;
 }
 
 /* Encodes all turns, or the last alone with the system message. */

@@ -37,9 +37,9 @@ describe("checkpoints.generation", function()
       "generation_config.json: no_repeat_ngram_size: not supported, and left out: generated texts differ from "
         .. "transformers'",
       "generation_config.json: num_beams: not supported, and left out: generated texts differ from transformers'",
-      "generation_config.json: temperature: \"0.0\" is not supported, and is left out",
+      "generation_config.json: temperature: 0.0 is not supported, and is left out",
       "generation_config.json: top_k: \"a\" is not supported, and is left out",
-      "generation_config.json: top_p: \"1.5\" is not supported, and is left out",
+      "generation_config.json: top_p: 1.5 is not supported, and is left out",
     }, notes)
   end)
 end)

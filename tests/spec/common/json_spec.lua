@@ -47,6 +47,13 @@ describe("JSON", function()
     end)
   end
 
+  it("has words for a value in a message", function()
+    local values = json.decode('[null, true, 1.5, "a\\u001b", [], {}, [1], {"a": 1}]', json.null)
+    local words = {}
+    for i = 1, 8 do words[i] = json.shown(values[i]) end
+    assert.same({ "null", "true", "1.5", '"a?"', "an array", "an object", "an array", "an object" }, words)
+  end)
+
   it("of a megabyte takes a moment, however it is made", function()
     local clock = os.clock()
     for _, text in ipairs { '["' .. ("\\n"):rep(500000) .. '"]', "[" .. ("1,"):rep(300000) .. "1]",
