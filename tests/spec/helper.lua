@@ -32,8 +32,12 @@ function helper.sample(list, step, kept)
   return some
 end
 
---- Shell words in front of a build that is optimised, as a user's builds are.
+--- Shell words in front of a build that is optimised, as a user's builds are; of one that is optimised a little, for
+--- checks that compute much; and the flags of emulated tiles of AMX. Specs share these, as each other set of flags
+--- compiles the runtime once more.
 helper.optimised = "ATTN2C_CFLAGS="
+helper.optimised_a_little = "ATTN2C_CFLAGS='-g1 -O1 -Wall -Wextra -Werror'"
+helper.emulated_tiles = "-O0 -Werror -DATTN2C_TILES_EMULATED"
 
 --- Returns a small valid description with a fixed target; `more` replaces or adds keys.
 function helper.description(more)

@@ -4,8 +4,6 @@ local helper = require("tests.spec.helper")
 local checkpoint = require("tests.spec.checkpoint")
 local targets = require("data.targets")
 
-local FLAGS = "ATTN2C_CFLAGS='-g1 -O1 -Wall -Wextra -Werror'"
-
 -- The most tokens, the lengths of the sequences of a call, and what a description says in addition.
 local models = {
   { 70, { 1, 7, 33, 9, 2, 16, 70 }, [[precision = "bf16", mask = "causal", positions = "rope", gated = true]] },
@@ -19,7 +17,7 @@ local models = {
 }
 
 -- Tiles of AMX are emulated, by instructions of AVX-512: strips of two tiles of rows, of one, and less.
-local TILES = "ATTN2C_TARGET=amx ATTN2C_CFLAGS='-g1 -O0 -DATTN2C_TILES_EMULATED -Wall -Wextra -Werror'"
+local TILES = ("ATTN2C_TARGET=amx ATTN2C_CFLAGS='%s'"):format(helper.emulated_tiles)
 if targets.host(targets.machine(os.getenv), { bf16 = true }) == "avx512bf16" then
   table.insert(models, { 70, { 1, 70, 33, 16, 17, 32, 5 }, [[precision = "bf16", target = "amx"]], TILES })
   table.insert(models, { 70, { 65, 48, 15 }, [[precision = { "int8", attention = "int8" }, target = "amx", d_ff = 100]],
@@ -43,7 +41,7 @@ describe("a model of any length", function()
 
   for i, model in ipairs(models) do
     local most, lengths, more, flags = table.unpack(model)
-    flags = flags or FLAGS
+    flags = flags or helper.optimised_a_little
     it("in " .. more .. " is right, and a sequence has the same bits alone and next to others", function()
       local name, root = "any" .. i, helper.absolute_root()
       helper.write(folder .. "/" .. name .. ".lua", ([[return { name = "%s", seq = any(%d), d_model = 48, heads = 4,

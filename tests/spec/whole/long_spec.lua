@@ -14,8 +14,8 @@ local LOGITS = 1e-4 -- as in hf_spec.lua
 local function sh(command) return helper.succeeds(command, folder) end
 
 local function build(source, name, words)
-  sh(("ATTN2C_CFLAGS=-O2 lua5.4 %s %s %s %s >%s.log 2>&1"):format(shell(root .. "/tests/program.lua"), shell(source),
-    name, words, name))
+  sh(("%s lua5.4 %s %s %s %s >%s.log 2>&1"):format(helper.optimised, shell(root .. "/tests/program.lua"),
+    shell(source), name, words, name))
 end
 
 local function arena_of(name) return tonumber(sh(name .. " info"):match("arena%s+(%d+) bytes")) end

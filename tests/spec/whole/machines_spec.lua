@@ -41,11 +41,11 @@ describe("for aarch64", function()
   end)
 
   it("the command runs what it has built under the emulator, or says what is missing, and times no tiles", function()
-    local said = succeeds(by_gcc .. attn2c("check " .. small .. MODEL))
+    local said = succeeds("CROSS=aarch64-linux-gnu- " .. attn2c("check " .. small .. MODEL))
     assert.truthy(said:find(" 0 failed\n", 1, true), said)
     succeeds("mkdir -p path && ln -sf /usr/bin/aarch64-linux-gnu-* /usr/bin/lua5.4 /usr/bin/cp path/")
     local code
-    code, said = run("PATH=$PWD/path " .. by_gcc .. attn2c("check " .. small .. MODEL))
+    code, said = run("PATH=$PWD/path CROSS=aarch64-linux-gnu- " .. attn2c("check " .. small .. MODEL))
     assert.equal(6, code)
     assert.matches("^attn2c: [^\n]*/small: is for aarch64, which this machine does not run; qemu%-aarch64 does, of "
       .. "Debian's package qemu%-user\n$", said)

@@ -10,7 +10,7 @@ local golden = root .. "/tests/torch/goldens/torch_causal70"
 local shell = helper.shell
 
 local is_real = os.getenv("ATTN2C_TILES") == "real"
-local FLAGS = is_real and "-O0" or "-O0 -DATTN2C_TILES_EMULATED"
+local FLAGS = is_real and "-O0" or helper.emulated_tiles
 local WEIGHTS, INPUT = shell(golden .. "/model.safetensors"), shell(golden .. "/hidden.npy")
 
 local function sh(command) return helper.succeeds(command, folder) end
