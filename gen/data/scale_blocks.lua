@@ -29,9 +29,9 @@ function scale_blocks.of_linear(given, section, path)
   return known(of[path] or of[section] or of[precision.part_of(section, path)] or given.all)
 end
 
--- The parts whose products have fine inputs, by the bits of their weights. The vocabulary's product makes a large part of
--- what 8 bits add to the perplexity (models/README.md). Weights of 4 bits lose much more by themselves. A token's weights
--- are read once for both bytes of an input, so a fine input costs little there. A prompt has one row of logits.
+-- The parts whose products have fine inputs, by the bits of their weights. The vocabulary's product makes a large part
+-- of what 8 bits add to the perplexity (models/README.md). Weights of 4 bits lose much more by themselves. A token's
+-- weights are read once for both bytes of an input, so a fine input costs little there. A prompt has one row of logits.
 local FINE = { output = 8 }
 
 --- Returns whether the inputs of a product with weights of type `word` have 15 bits.
