@@ -6,7 +6,7 @@
 --   <!-- files FOLDER -->          a row for each file of a folder of the repository, with the first sentence of its
 --                                  opening comment; FOLDER/** also has the files of its folders
 --   <!-- families -->              a row for each family of checkpoints
---   <!-- models -->                the same for people who look for a model, by what models are for
+--   <!-- models -->                the same for people who look for a model: a row for each typical use
 --   <!-- end -->                   the end of the lines
 -- With --check it writes nothing, names the files that are out of date, and ends with status 1.
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
@@ -119,12 +119,14 @@ end
 
 -- Returns a table with a row for each family, in the order of their uses.
 local function table_of_models()
-  local rows = { "| models | family | typical use |", "|---|---|---|" }
+  local rows = { "| typical use | models |", "|---|---|" }
   for _, use in ipairs(families.uses) do
+    local known = {}
     for _, name in ipairs(family_names()) do
       local family = families.by_name[name]
-      if family.use == use then rows[#rows + 1] = ("| %s | %s | %s |"):format(escaped(family.known), name, use) end
+      if family.use == use then known[#known + 1] = escaped(family.known) end
     end
+    rows[#rows + 1] = ("| %s | %s |"):format(use, table.concat(known, "; "))
   end
   return table.concat(rows, "\n")
 end

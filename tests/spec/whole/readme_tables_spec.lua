@@ -72,6 +72,12 @@ describe("README files", function()
     assert.same({}, lost)
   end)
 
+  it("count the families of models", function()
+    local count = 0
+    for _, family in pairs(require("checkpoints.families").by_name) do count = count + (family.use and 1 or 0) end
+    assert.equal(count, tonumber(read("README.md"):match("%[(%d+) families%]")))
+  end)
+
   it("have a first page of at most 250 lines", function()
     local lines = select(2, read("README.md"):gsub("\n", ""))
     assert.is_true(lines <= 250, lines .. " lines")
