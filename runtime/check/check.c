@@ -278,8 +278,8 @@ static double root_mean_square(const float *x, int64_t count) {
 }
 
 /* The grids of rounded tensors: of bf16; of integers with a scale for each row, or for each column of a
- * sequence; of integers. */
-typedef enum { NO_GRID, BF16_GRID, ROW_GRID, COLUMN_GRID, INTEGER_GRID } grid;
+ * sequence; of integers; of numbers in scale blocks, of 8 bits and of 15. */
+typedef enum { NO_GRID, BF16_GRID, ROW_GRID, COLUMN_GRID, INTEGER_GRID, BLOCK_GRID, FINE_GRID } grid;
 
 static grid grid_of(const attn2c_op *op) {
   static const struct {
@@ -289,10 +289,20 @@ static grid grid_of(const attn2c_op *op) {
                {"round_weights", BF16_GRID},
                {"quantise", ROW_GRID},
                {"quantise_columns", COLUMN_GRID},
-               {"round_to_bytes", INTEGER_GRID}};
+               {"round_to_bytes", INTEGER_GRID},
+               {"quantise_blocks", BLOCK_GRID},
+               {"quantise_blocks_finely", FINE_GRID}};
   for (size_t i = 0; i < sizeof grids / sizeof grids[0]; i++)
     if (strcmp(op->op, grids[i].op) == 0) return grids[i].grid;
   return NO_GRID;
+}
+
+/* Returns the distance of neighbours on the grid of the scale block of element i. */
+static double block_unit(const float *x, int64_t i, int64_t width, grid grid) {
+  const int64_t row = i / width * width, first = (i - row) / ATTN2C_BLOCK_NUMBERS * ATTN2C_BLOCK_NUMBERS;
+  const int64_t left = width - first, count = left < ATTN2C_BLOCK_NUMBERS ? left : ATTN2C_BLOCK_NUMBERS;
+  const double scale = attn2c_reference_byte_scale(x + row + first, count);
+  return grid == FINE_GRID ? scale / 128 : scale;
 }
 
 /* Replaces elements of a rounded tensor by the trace's elements if these may be right
@@ -318,10 +328,11 @@ static int settle_rounded(void *of_job, const attn2c_op *op, void *const *tensor
   float *y = tensors[op->result];
   for (int64_t i = 0; i < elements; i++) {
     const double factor = factors ? factors[i % width] : 1;
-    const double unit = grid == ROW_GRID      ? scales[i / shared] / factor
-                        : grid == COLUMN_GRID ? scales[i / sequence * width + i % width]
-                        : grid == BF16_GRID   ? attn2c_reference_bf16_unit(traced[i])
-                                              : 1;
+    const double unit = grid == ROW_GRID                          ? scales[i / shared] / factor
+                        : grid == COLUMN_GRID                     ? scales[i / sequence * width + i % width]
+                        : grid == BF16_GRID                       ? attn2c_reference_bf16_unit(traced[i])
+                        : grid == BLOCK_GRID || grid == FINE_GRID ? block_unit(x, i, width, grid)
+                                                                  : 1;
     const double meant = has_scales ? traced[i] * unit : traced[i];
     if (fabs(meant - x[i]) <= attn2c_tolerance_settled(&tolerance, x[i], size, unit)) y[i] = traced[i];
   }

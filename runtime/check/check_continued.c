@@ -261,10 +261,11 @@ static int allocate_outputs(script *s) {
   return ATTN2C_OK;
 }
 
-/* True if an entry rounds to bf16 or int8. Its roundings are followed by a trace, which shows one call. */
+/* True if an entry rounds to bf16 or to integers. Its roundings are followed by a trace, which shows one
+ * call. */
 static int rounds(const attn2c_entry *entry) {
   for (int i = 0; i < entry->op_count; i++)
-    if (strncmp(entry->ops[i].op, "round", 5) == 0 || strcmp(entry->ops[i].op, "quantise") == 0) return 1;
+    if (strncmp(entry->ops[i].op, "round", 5) == 0 || strncmp(entry->ops[i].op, "quantise", 8) == 0) return 1;
   return 0;
 }
 

@@ -58,3 +58,18 @@ describe("a model of any length", function()
     end)
   end
 end)
+
+-- Inputs that are next to the middle between two integers are rounded to either.
+describe("a model that goes on, with weights in blocks", function()
+  setup(function() folder = helper.folder() end)
+  teardown(helper.clean)
+
+  it("is compared with a reference that follows its roundings", function()
+    local root = helper.absolute_root()
+    helper.write(folder .. "/rounds.lua", [[return { name = "rounds", input = tokens { vocab = 300 }, d_model = 64,
+      heads = 2, d_ff = 64, layers = 2, norm_kind = "rms", mask = "causal", context = 256, weights = "int8",
+      final_norm = true, output = { vocabulary() } }]])
+    runs(("%s lua5.4 %s/gen/attn2c build rounds.lua -o %s/rounds"):format(FLAGS, root, folder))
+    for _, seed in ipairs { 1, 4 } do runs(("%s/rounds/rounds check --seed %d"):format(folder, seed)) end
+  end)
+end)
