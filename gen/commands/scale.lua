@@ -160,10 +160,10 @@ local function add_here(list, programs, measured)
   local run = programs:bench(programs.path, false)
   for _, name in ipairs(names) do
     local time = cost.here(at_once[name].meetings, measured)
-    local ms = at_once[name].ms_median + time / 1000
+    local ms = at_once[name].ms_min + time / 1000
     list[#list + 1] = { ranks = programs.count, call = name, layers = programs.built,
-      apart_ms = apart[name].ms_median, at_once_ms = at_once[name].ms_median, meetings_ms = time / 1000, ms = ms,
-      measured_ms = run[name].ms_median, ratio = ms / run[name].ms_median }
+      apart_ms = apart[name].ms_min, at_once_ms = at_once[name].ms_min, meetings_ms = time / 1000, ms = ms,
+      measured_ms = run[name].ms_min, ratio = ms / run[name].ms_min }
   end
 end
 

@@ -42,7 +42,7 @@ end
 local function add_here(add, result)
   if #result.here == 0 then return end
   add("")
-  add("Ranks that share this machine, its memory and caches:")
+  add("Ranks that share this machine, its memory and caches (least times):")
   add("")
   add("| ranks | layers | call | part 0 alone, ms | parts at once, ms | meetings, ms | predicted, ms | measured, ms | "
     .. "predicted / measured |")
