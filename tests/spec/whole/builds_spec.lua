@@ -164,7 +164,7 @@ describe("the compiler", function()
     assert.equal("", errors)
     runs({ "out/tiny/tiny", "check" }, folder)
     local log = files.read(folder .. "/log")
-    assert.truthy(log:find("%-m64 %-DWRAPPED .* %-c [^\n]*/tiny.c "))
+    assert.truthy(log:find("%-m64 %-DWRAPPED [^\n]* %-c [^\n]*tiny%.c "))
     assert.truthy(log:find("-m64 -DWRAPPED -shared ", 1, true))
   end)
 
