@@ -79,9 +79,10 @@ function ops.head_scale(self, at, op)
   return { kind = "scale_by" }, self:at(factors, op.attributes.layer, at.head, at.origin)
 end
 
-local steps = {}
+-- Lowers an operation between scores and weights that is no elementwise one, by its name.
+local score_operations = {}
 
-function steps.add_length(self, at, op)
+function score_operations.add_length(self, at, op)
   local range = at.block.ranges[1]
   self:row("add_length", { rows = at.block.count, cols = range.keys, ld = at.tile_ld, value = op.attributes.value },
     { s = shifted(at.tile, range.column),
@@ -95,7 +96,7 @@ local function rounds(self, at, op)
     and region.weights.op == "round_weights" and not self:is_stored(op.result)
 end
 
-function steps.softmax(self, at, op)
+function score_operations.softmax(self, at, op)
   if at.state then
     return self:row(at.begins and "softmax_begin" or "softmax_more", { rows = at.block.count, cols = at.block.keys,
       ld = at.tile_ld, scale = op.attributes.scale }, { s = at.tile, state = at.state })
@@ -111,7 +112,7 @@ function steps.softmax(self, at, op)
 end
 
 -- Rounds the weights of the tile to bf16, in a tile of their own.
-function steps.round_weights(self, at)
+function score_operations.round_weights(self, at)
   if rounds(self, at, at.region.exact) then return end
   self:emit { form = "map", constants = { rows = at.block.count, cols = at.block.keys, ld = at.weights_ld,
     type = "bf16" }, elementwise = { { kind = "load", argument = "x", ld = at.tile_ld }, { kind = "round" } },
@@ -119,20 +120,20 @@ function steps.round_weights(self, at)
 end
 
 -- Exponentials in int8: shipped steps round them at once, and sum them; a trace does so in three steps.
-function steps.exponentials(self, at, op)
+function score_operations.exponentials(self, at, op)
   local constants = { rows = at.block.count, cols = at.block.keys, ld = at.tile_ld, scale = op.attributes.scale }
   if self.variant == "trace" then return self:row("exponentials", constants, { s = at.tile }) end
   constants.ldy = at.weights_ld
   self:row("exponentials_rounded", constants, { y = at.weights, factors = at.factors, s = at.tile })
 end
 
-function steps.round_to_bytes(self, at)
+function score_operations.round_to_bytes(self, at)
   if self.variant ~= "trace" then return end
   self:row("round_to_bytes", { rows = at.block.count, cols = at.block.keys, ldx = at.tile_ld, ldy = at.weights_ld },
     { y = at.weights, x = at.tile })
 end
 
-function steps.weight_scale(self, at)
+function score_operations.weight_scale(self, at)
   if self.variant ~= "trace" then return end
   self:row("weight_scale", { rows = at.block.count, cols = at.block.keys, ldw = at.weights_ld, ldx = at.tile_ld },
     { factors = at.factors, w = at.weights, x = at.tile })
@@ -177,7 +178,7 @@ local function relative_keys(self, at, op, key_block, column)
     arguments = { y = shifted(at.tile, column), r = self:in_arena(transposed, 0, "f32") } }
 end
 
-function steps.add_relative(self, at, op)
+function score_operations.add_relative(self, at, op)
   local range = at.block.ranges[1]
   for _, key_block in ipairs(range.key_blocks) do
     local add = op.attributes.keys and relative_keys or relative_queries
@@ -185,7 +186,7 @@ function steps.add_relative(self, at, op)
   end
 end
 
-steps.add_disentangled = disentangled.add
+score_operations.add_disentangled = disentangled.add
 
 -- Emits the pending elementwise ops on the columns of a tile.
 local function flush(self, at, pending)
@@ -233,9 +234,9 @@ function scores.lower(self, at, mask, store)
   for _, op in ipairs(region.chain) do
     if op_table.class(op).role == "scores_to_weights" then masked = 0.0 end
     self.op_index = self.index_of[op]
-    if steps[op.op] then
+    if score_operations[op.op] then
       flush(self, at, pending)
-      steps[op.op](self, at, op)
+      score_operations[op.op](self, at, op)
     else
       add_elementwise(self, at, op, pending)
     end

@@ -88,7 +88,7 @@ end
 -- Most keys of an attention in int8: the sum of as many weights is exact in a float.
 local MOST_KEYS = 65536
 
--- Forms of attention that do not go with int8: { key, what, is_there(spec), of_layer: true if a layer may have it }.
+-- Variants of attention that do not go with int8: { key, what, is_there(spec), of_layer: true if a layer may have it }.
 local not_in_integers = {
   { "scoring", "additive scores", function(spec) return spec.scoring == "additive" end },
   { "weighting", "a weighting other than softmax", function(spec)
@@ -114,7 +114,7 @@ local not_in_integers = {
   end },
 }
 
--- Checks a stack for forms of attention that do not go with int8.
+-- Checks a stack for variants of attention that do not go with int8.
 local function check_integers(say, spec, prefix)
   local function check(of, path, is_layer)
     for _, each in ipairs(not_in_integers) do
