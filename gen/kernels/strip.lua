@@ -180,9 +180,8 @@ function Writer:loop()
     self:block(head("int i = 0", limit), function()
       if shape.streams then self:add("attn2c_ask_stream(ahead, far, lines);") end
       if shape.near then
-        local ahead = ("near * %s"):format(times(group, "lda"))
-        self:add("attn2c_ask_stream((const char *)(a + %s), %s * (ptrdiff_t)sizeof *a, (%d * ATTN2C_LANES + 15) / 16);",
-          ahead, ahead, shape.vectors)
+        self:add("%s(a + near * %s, (%d * ATTN2C_LANES + 15) / 16);", group == 1 and "attn2c_ask" or "attn2c_ask_bytes",
+          times(group, "lda"), shape.vectors)
       end
       self:step(false)
     end)
@@ -205,7 +204,7 @@ function strip.text(shape)
       or shape.fetches and group == 1
       and ", prefetching `lines` cache lines every four inputs, from `ahead` on, `pace` apart"
       or shape.fetches and ", prefetching `lines` cache lines from `ahead` every `every` inputs"
-      or shape.near and ", prefetching the rows of A that are `near` steps ahead, and as far again" or "")
+      or shape.near and ", prefetching the rows of A that are `near` steps ahead" or "")
   self:add("ATTN2C_STRIP %s(const %s *a, const %s *b, %s *c, int k, ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc,",
     strip.name(shape), types.c(of.a), types.c(of.b), types.c(of.c))
   self:add("    int adds, int a_lanes, int c_lanes%s) {",

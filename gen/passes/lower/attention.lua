@@ -205,7 +205,6 @@ local function context(self, at, c, ldc)
   local v = region.context.operands.v
   local head_dim, v_column = context_at(self, at)
   local beta = 0
-  head_dim = at.columns or head_dim
   for _, range in ipairs(block.ranges) do
     local shape = { m = head_dim, n = block.count, k = range.keys, lda = values_ld(self, region), ldb = at.weights_ld,
       ldc = ldc, beta = beta, types = types.product(v.type) }
@@ -466,7 +465,7 @@ local function single_query(self, region, at, first, count, turn)
   self:note(count == 1 and ("head %d, one query"):format(first)
     or ("heads %d to %d, one query"):format(first, first + count - 1))
   self:loop("single", { count = 1, heads = count, turn = turn, lanes = open.lanes, left = open.left,
-    panel = open.panel, is_apart = self.divided and open.shared ~= nil }, function()
+    panel = open.panel, is_apart = self.divided and open.shares ~= nil }, function()
     self.open = { rows = "heads", cols = "width", columns = "columns" }
     local together = of_one_query(region, at, count, { head = first,
       origin = { block_first = 0, unit_first = 0, column = first * head_dim, over = { "first" } },
@@ -518,12 +517,12 @@ local function shared_tile(self, tile, heads, ld, type)
   return shared
 end
 
--- Emits the attention of a call of one row, whose keys and values workers share, in three tasks: scores of some keys,
--- weights of a head, some columns of the context.
+-- Emits the attention of a call of one row, whose keys workers share, in three tasks: scores of some keys, weights of a
+-- head, context of a group.
 local function shared_query(self, region, at)
   local open, count, head_dim = region.open, region.open.together, at.head_dim
   local groups, v, result = at.heads // count, region.context.operands.v, region.context.result
-  local width, columns = result.shape[3] // at.heads, open.shared.columns
+  local width = result.shape[3] // at.heads
   local tile = shared_tile(self, at.tile, at.heads, at.tile_ld, "f32")
   local is_rounded = at.weights.buffer ~= at.tile.buffer
   local type = is_rounded and region.weights.result.type or "f32"
@@ -541,7 +540,7 @@ local function shared_query(self, region, at)
     more.weights = with_group(of_weights, rows, at.weights_ld, type)
     return of_one_query(region, at, rows, more)
   end
-  shared_task(self, region, { groups = groups, shares = open.shared.shares, heads = count }, function()
+  shared_task(self, region, { groups = groups, shares = open.shares, heads = count }, function()
     self.op_index = self.index_of[region.scores]
     self:note("one row: scores")
     scoring[region.scores.op](self, at_of(count, { origin = { over = {}, by_column = { group = count * head_dim } },
@@ -551,18 +550,14 @@ local function shared_query(self, region, at)
     self:note("one row: weights of a head")
     weights_of_scores(self, at_of(1, { origin = { over = {} } }))
   end)
-  shared_task(self, region, { groups = groups, shares = width // columns, heads = count }, function()
+  shared_task(self, region, { groups = groups, shares = 1, heads = count }, function()
     self.op_index = self.index_of[region.context]
     self:note("one row: context")
-    local origin = { block_first = 0, unit_first = 0, column = 0, over = {},
-      by_column = { group = count * width, share = columns < width and columns or nil } }
-    context(self, at_of(count, { origin = origin, columns = columns < width and columns or nil,
-      of_keys = of_keys { group = v.shape[3] // groups, share = origin.by_column.share } }),
+    local origin = { block_first = 0, unit_first = 0, column = 0, over = {}, by_column = { group = count * width } }
+    context(self, at_of(count, { origin = origin, of_keys = of_keys { group = v.shape[3] // groups } }),
       self:at(result, 0, 0, origin), width)
     self.open = {}
-    for head = 0, region.round and count - 1 or -1 do
-      self:round(region.round, result, origin, 0, 1, head * width, columns)
-    end
+    if region.round then self:round(region.round, result, origin, 0, 1, 0, count * width) end
   end)
 end
 
@@ -588,7 +583,7 @@ local function divide_continued(self, region, at)
       self:loop("sequences", fields, function() all_heads(self, region, at, head, head, true) end)
     end)
   end
-  if region.open.shared then shared_query(self, region, at) end
+  if region.open.shares then shared_query(self, region, at) end
 end
 
 -- Lowers an attention over the sequences of a call, each as long as it is. Where workers divide a call, a unit has the

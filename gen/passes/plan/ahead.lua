@@ -28,7 +28,7 @@ local function in_tiles(shape, strips, calls, from)
 end
 
 --- Returns how a product of one query prefetches keys or values, which are read once: { near: groups of inputs from
---- those in use to those prefetched; as far again into the second-level cache }. product: { m, types }.
+--- those in use to those prefetched }. product: { m, types }.
 function ahead.near(product)
   local type = product.types.a
   return { near = math.max(1, NEAR // types.bytes(product.m * types.group(type), type)) }

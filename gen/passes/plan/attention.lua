@@ -202,37 +202,28 @@ end
 -- The most chunks of a group of heads, when workers share the keys of one query.
 local MOST_SHARES = 16
 
--- Returns the least of some numbers of chunks of a group that keeps all numbers of workers busy, or the last.
-local function least_busy(numbers, groups, workers)
-  for _, number in ipairs(numbers) do
-    local is_busy = true
-    for _, threads in ipairs(workers) do is_busy = is_busy and divide.keeps_busy(groups * number, threads) end
-    if is_busy then return number end
-  end
-  return numbers[#numbers]
-end
-
--- Returns how workers share the one query of a call of one row if groups of heads are not enough for them: { shares:
--- the chunks that the keys of a group come in; columns: the columns of the values in a chunk }. Each element is
--- computed as by one worker. Nil: they divide groups.
-local function shared_by(region, together, workers)
+-- Returns the chunks that the keys of a group of heads come in, for the one query of a call of one row, if there are
+-- more workers than groups: the least number that keeps all workers busy. Nil: workers divide groups. With three
+-- groups, two workers read no slower: memory is the limit, and one has more of it while the other waits.
+local function shares_of(region, together, workers)
   if not together then return nil end
-  local scores, v = region.scores, region.context.operands.v
-  local groups = scores.attributes.heads // together
-  if least_busy({ 1, 2 }, groups, workers) == 1 then return nil end
-  local shares, pieces, head_dim = {}, { 1 }, v.shape[3] // groups
-  for i = 1, MOST_SHARES do shares[i] = i end
-  local lines = head_dim % types.per_line("f32") == 0 and head_dim // types.per_line("f32") or 1
-  for i = 2, v.type ~= types.quantised and lines or 1 do if lines % i == 0 then pieces[#pieces + 1] = i end end
-  return { shares = least_busy(shares, groups, workers), columns = head_dim // least_busy(pieces, groups, workers) }
+  local groups, is_idle = region.scores.attributes.heads // together, false
+  for _, threads in ipairs(workers) do is_idle = is_idle or threads > groups end
+  if not is_idle then return nil end
+  for shares = 1, MOST_SHARES do
+    local is_busy = true
+    for _, threads in ipairs(workers) do is_busy = is_busy and divide.keeps_busy(groups * shares, threads) end
+    if is_busy then return shares end
+  end
+  return MOST_SHARES
 end
 
 --- Gives an attention of any length one block of queries, which a loop repeats, with all keys in a range: { left,
 --- right: the keys before and after a query that it sees, -1: all; step: the queries of a block; panel; lanes:
 --- its columns are a multiple of them; chunk_heads: the heads for which a worker packs keys and values once; continues:
 --- whether it sees keys of earlier calls; together: the heads whose one query is a row of the same product, nil: none;
---- shared: how workers share the keys of one row, nil: they do not }. spec: has call_rows, the most rows of a call, and
---- workers, their numbers.
+--- shares: the chunks of a group's keys that workers share for one row, nil: they do not }. spec: has call_rows, the
+--- most rows of a call, and workers, their numbers.
 function attention.open_blocks(region, p, spec)
   local scores, call_rows = region.scores, spec.call_rows
   local most = scores.result.shape[4]
@@ -252,7 +243,7 @@ function attention.open_blocks(region, p, spec)
   local kv_heads = region.context.attributes.kv_heads or heads
   return { left = left, right = right, step = rows, panel = p.key_block, lanes = SUMS,
     chunk_heads = kv_heads >= LEAST_CHUNKS and heads // kv_heads or 1,
-    continues = scores.operands.k.kept ~= nil, together = together, shared = shared_by(region, together, spec.workers),
+    continues = scores.operands.k.kept ~= nil, together = together, shares = shares_of(region, together, spec.workers),
     count = (call_rows + rows - 1) // rows }
 end
 
@@ -266,9 +257,8 @@ function attention.dump(region, lines)
     if o.together then
       lines[#lines + 1] = ("        one query of a sequence: heads together in groups of %d"):format(o.together)
     end
-    if o.shared then
-      lines[#lines + 1] = ("        one row, several workers: %d shares of a group's keys, %d columns of its values")
-        :format(o.shared.shares, o.shared.columns)
+    if o.shares then
+      lines[#lines + 1] = ("        one row, several workers: keys of a group in %d shares"):format(o.shares)
     end
     lines[#lines + 1] = ("        several workers: heads in chunks of %d"):format(o.chunk_heads)
     return

@@ -15,7 +15,6 @@
 --   rows      rows of another operation
 --   keys      panels of keys or values that are packed
 --   heads     heads and query blocks of an attention
---   columns   columns of an attention's values
 local divide = require("passes.common.divide")
 local forms = require("data.storage")
 local ops = require("data.ops")
@@ -98,7 +97,7 @@ end
 -- Returns the tasks of an attention for a call of one row, whose keys workers share: scores, weights, context. Each
 -- reads what the one before it makes. heads: the task of other calls.
 local function shared_query(state, region, heads)
-  local scores, weights, context = new_task("keys"), new_task("heads"), new_task("columns")
+  local scores, weights, context = new_task("keys"), new_task("heads"), new_task("heads")
   local first, second = region.scores.result.name, region.weights.result.name
   add_rows(state, scores, region.scores.operands.q, "reads")
   scores.writes[first], weights.reads[first] = true, true
@@ -116,7 +115,7 @@ local function continued_attention(state, region)
   end
   for _, op in ipairs(region.ops) do add_op(state, task, op, { k = region.keys, v = region.values }) end
   if region.round then add_op(state, task, region.round) end
-  return { adding, task, table.unpack(region.open.shared and shared_query(state, region, task) or {}) }
+  return { adding, task, table.unpack(region.open.shares and shared_query(state, region, task) or {}) }
 end
 
 -- Where lengths are open, each worker packs the keys of its heads for itself.

@@ -86,9 +86,8 @@ local function of_fusion(state, region, fusion)
   end
 end
 
--- Calls visit(what, m, n, k, types, a_room) for each product of scores and context of a block. columns: the values'
--- columns of a product; nil: all of a head.
-local function each_of_block(region, block, visit, columns)
+-- Calls visit(what, m, n, k, types, a_room) for each product of scores and context of a block.
+local function each_of_block(region, block, visit)
   local scores, context = region.scores, region.context
   local v, heads = context.operands.v, context.attributes.kv_heads or context.attributes.heads
   local of = types.product(forms.widened(region.values) and "f32" or v.type)
@@ -99,7 +98,7 @@ local function each_of_block(region, block, visit, columns)
         key_block.first % region.key_block % types.per_line("f32") == 0)
     end
     local keys = forms.widened(region.values) and region.key_block or range.keys
-    visit("context", columns or v.shape[3] // heads, block.count, keys, of, false)
+    visit("context", v.shape[3] // heads, block.count, keys, of, false)
   end
 end
 
@@ -107,9 +106,7 @@ end
 local function each_together(region, visit)
   local count = region.open and region.open.together
   if not count then return end
-  local block, shared = setmetatable({ count = count }, { __index = region.blocks[1] }), region.open.shared
-  each_of_block(region, block, visit)
-  if shared then each_of_block(region, block, visit, shared.columns) end
+  each_of_block(region, setmetatable({ count = count }, { __index = region.blocks[1] }), visit)
 end
 
 -- Calls visit, as above, for each product of a block with tables of relative positions; the last argument has the open

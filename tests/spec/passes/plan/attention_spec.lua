@@ -230,16 +230,15 @@ describe("the heads of a sequence's one query", function()
     assert.equal(2, together { kv_heads = 2, mask = { window = { 9, 0 } } })
   end)
 
-  it("share their keys among workers only if their groups leave a worker idle", function()
-    local function shared(heads, kv_heads, threads)
-      return planned({ heads = heads, kv_heads = kv_heads, head_dim = 64, threads = threads }).shared
+  it("share their keys among workers only if there are fewer groups than workers", function()
+    local function shares(heads, kv_heads, threads)
+      return planned({ heads = heads, kv_heads = kv_heads, threads = threads }).shares
     end
-    assert.is_nil(shared(4, 4, 2))
-    assert.is_nil(shared(6, 3, 1))
-    assert.same({ shares = 2, columns = 32 }, shared(6, 3, 2))
-    assert.same({ shares = 4, columns = 16 }, shared(4, 1, 4))
-    assert.same({ shares = 3, columns = 16 }, shared(4, 2, 3)) -- a third of the columns is not whole lines
-    assert.same({ shares = 2, columns = 64 }, planned({ heads = 6, kv_heads = 3, head_dim = 64, threads = 2,
-      cache = "int8" }).shared)
+    assert.is_nil(shares(4, 4, 2))
+    assert.is_nil(shares(6, 3, 1))
+    assert.is_nil(shares(6, 3, 2))
+    assert.equal(2, shares(4, 1, 2))
+    assert.equal(4, shares(4, 1, 4))
+    assert.equal(3, shares(4, 2, 3))
   end)
 end)
