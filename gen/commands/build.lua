@@ -171,7 +171,7 @@ local function compile(state, folder, root, options, bar)
   local made = { embed = options.embed, is_static = options.is_static, has_text = state.tokenizer ~= nil,
     has_pictures = spec.pictures and true or false, texts = texts and texts.spec.name,
     has_chat = state.chat ~= nil, has_generation = spec.context ~= nil,
-    has_ranks = (spec.ranks or 1) > 1, providers = { library = kernel_count > 0 and "libxsmm" or "c",
+    has_ranks = spec.processes ~= nil, providers = { library = kernel_count > 0 and "libxsmm" or "c",
       program = spec.kernels == "c" and "c" or "libxsmm" } }
   local jobs = recipe.jobs(spec, builds_of(state, context.toolchain), runtime_sources, state.entries, made)
   if only then jobs = recipe.needed(jobs, only) end

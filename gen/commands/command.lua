@@ -239,7 +239,7 @@ local function generate(root, arguments, options)
   if folder == "" then faults.raise("usage", "-o: the name is empty; a folder is needed") end
   local state = compile(root, arguments, arguments.overrides, nil, "all")
   folder = (folder or "out/" .. state.spec.name):gsub("(.)/+$", "%1")
-  ranks.check(state.spec.ranks, options)
+  ranks.check(state.spec.processes, options)
   builder().make(state, folder, root, options)
   return state, folder
 end
@@ -264,7 +264,7 @@ local function build_variant(root, arguments, list, with_text, exposed)
     .. (exposed and "-exposed" or "")
   builder().make(state, folder, root, { only = state.spec.name })
   local path = folder .. "/" .. state.spec.name
-  ranks_of[path] = state.spec.ranks
+  ranks_of[path] = state.spec.processes
   return path, state
 end
 

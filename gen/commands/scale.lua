@@ -183,6 +183,9 @@ function scale.run(root, arguments, tools)
   if (spec.ranks or 1) > 1 then
     faults.raise("usage", ("%s: has ranks = %d; --scale sets it"):format(arguments.description, spec.ranks))
   end
+  if (spec.stages or 1) > 1 then
+    faults.raise("usage", ("%s: --scale does not go with stages"):format(arguments.description))
+  end
   if options.layers and spec.each then
     faults.raise("usage", "--layers: the model's layers differ, so that some do not stand for all")
   end

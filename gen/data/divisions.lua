@@ -13,6 +13,9 @@ divisions.outputs = {
   { ends = "%.vocabulary$", what = "vocabulary" },
 }
 
+--- Operations that every stage repeats which reads their result, so that stages pass on the tensor before them.
+divisions.conversions = { round = true, row_scale = true, quantise = true, quantise_blocks = true }
+
 --- Returns what divides the outputs of the product with this path, or nil.
 function divisions.of_product(path)
   for _, each in ipairs(divisions.outputs) do

@@ -254,6 +254,9 @@ keys.list = {
   { key = "ranks", type = "integer", min = 1, max = 64, default_text = "1",
     meaning = "processes, started by MPI (mpirun -n 4), that compute the model together: each has its heads, its part "
       .. "of the feed-forward and of the vocabulary, and reads these parts of the weights alone" },
+  { key = "stages", type = "integer", min = 1, max = 64, default_text = "1",
+    meaning = "parts of the layers, in a row, of which each has `ranks` processes of its own: a pipeline. Each reads "
+      .. "and keeps the weights, keys and values of its layers alone, and passes its states on" },
   { key = "reuse", type = "boolean", default = true, meaning = "whether tensors share memory after their last use" },
   { key = "max_lines", type = "integer", default = 400000, min = 1, max = 10000000,
     meaning = "budget of emitted steps; a model over it is refused" },

@@ -32,7 +32,8 @@
 --   pools      true if its result has one row for each sequence
 --   in_row_blocks  true if it reads a whole sequence, and writes one row block of its result at a time
 --   of_ranks   true if it exists only in the graph of a rank, which the reference never sees (passes/ranks.lua)
---   meeting    true if all ranks do it together: it is a region by itself
+--   meeting    true if ranks do it together: it is a region by itself
+--   sends      true if its result, which nobody reads, stands for what another stage takes
 local types = require("data.types")
 
 local ops = {}
@@ -78,6 +79,13 @@ end
 local mask_attributes = { "heads", "causal", "left", "right" }
 
 local function same(_, x) return x.shape end
+
+-- The shape that an attribute gives: numbers with commas between them.
+local function written_shape(a)
+  local shape = {}
+  for size in a.shape:gmatch("%d+") do shape[#shape + 1] = math.tointeger(tonumber(size)) end
+  return shape
+end
 
 ops.table = {
   linear = {
@@ -188,6 +196,26 @@ ops.table = {
     shape = function(a, x) return with_last(x.shape, math.tointeger(tonumber(a.first:match("%d+$")))) end,
     equation = "the columns of all ranks' x, one rank after the other",
     arithmetic = 0,
+  },
+  pass_on = {
+    class = { region = "rows", of_ranks = true, meeting = true, sends = true },
+    operands = { "x" }, attributes = {}, shape = same,
+    equation = "x, which the next stage takes", arithmetic = 0,
+  },
+  take_on = {
+    class = { region = "rows", of_ranks = true, meeting = true },
+    operands = {}, attributes = { "shape" }, shape = written_shape,
+    equation = "the result of this name of the stage before", arithmetic = 0,
+  },
+  give_output = {
+    class = { region = "rows", of_ranks = true, meeting = true, sends = true },
+    operands = { "x" }, attributes = {}, shape = same,
+    equation = "x, an output, which all other stages take", arithmetic = 0,
+  },
+  take_output = {
+    class = { region = "rows", of_ranks = true, meeting = true },
+    operands = {}, attributes = { "shape" }, shape = written_shape,
+    equation = "the output of this name of the last stage", arithmetic = 0,
   },
   add = {
     class = { region = "rows", takes_epilogue = true, epilogue = true },

@@ -60,4 +60,26 @@ of_ranks.gather_ranks = {
   equation = "y = the columns of x of all ranks, which begin at ${first}",
 }
 
+-- Rows that stages pass on and take. Outputs may be integers.
+for name, of in pairs {
+  pass_on = { mode = "r", body = "attn2c_pass_on(ranks, y, ${rows}, ${cols}, ${ldy})",
+    equation = "the next stage takes y" },
+  take_on = { mode = "w", body = "attn2c_take_on(ranks, y, ${rows}, ${cols}, ${ldy})",
+    equation = "y = what the stage before passes on" },
+  give_output = { mode = "r", body = "attn2c_give_output(ranks, y, ${rows}, ${cols}, ${ldy})",
+    equation = "all other stages take y" },
+  give_integers = { mode = "r", type = "i32", body = "attn2c_give_output(ranks, y, ${rows}, ${cols}, ${ldy})",
+    equation = "all other stages take y" },
+  take_output = { mode = "w", body = "attn2c_take_output(ranks, y, ${rows}, ${cols}, ${ldy})",
+    equation = "y = what the last stage gives, before the call's outputs are read" },
+  take_integers = { mode = "w", type = "i32", body = "attn2c_take_output(ranks, y, ${rows}, ${cols}, ${ldy})",
+    equation = "y = what the last stage gives, before the call's outputs are read" },
+} do
+  of_ranks[name] = {
+    constants = { "rows", "cols", "ldy" }, meets = true,
+    operands = { { "y", of.mode, matrix("rows", "cols", "ldy"), type = of.type } },
+    cost = each_row(1), body = of.body, equation = of.equation,
+  }
+end
+
 return of_ranks

@@ -210,7 +210,7 @@ local function values_of(state)
       .. (primary.graph.smoothing and " with factors " .. state.factors.hash or ""),
     smoothing = smoothing_text(state),
     precision = scale_blocks.text_of(spec.precision, spec.weights), flushes = flushes(state),
-    meets = (spec.ranks or 1) > 1, embeds = state.embeds or false, thousands = words.thousands,
+    meets = spec.processes ~= nil, embeds = state.embeds or false, thousands = words.thousands,
     pcfiledir = "${pcfiledir}",
     series = version.generator:match("^%d+%.%d+"), here = "${CMAKE_CURRENT_LIST_DIR}",
     module = reserved_python.module(spec.name),

@@ -195,12 +195,14 @@ local function segments_of(state, entry, uses)
 end
 
 -- Lets the regions of rows after the last attention of a model that continues take the rows alone whose outputs a call
--- asks for.
+-- asks for. A stage before the last passes all rows on.
 local function answer_wanted(state, segments)
   if not state.spec.context then return end
   local after = {}
   for region in all_regions(segments) do
-    if region.kind == "attention" then after = {} else after[#after + 1] = region end
+    local first = region.fusions[1]
+    local is_before = region.kind == "attention" or first and first.leading.op == "pass_on"
+    if is_before then after = {} else after[#after + 1] = region end
   end
   for _, region in ipairs(after) do region.loop.form = "wanted" end
 end

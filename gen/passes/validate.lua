@@ -510,9 +510,11 @@ function validate.run(state)
   local names = targets_of(say, of_target, description.target, state.host, wanted)
   description = with_lengths(state, aimed(description, names[1]))
   local list = sizes.entries(say, description)
-  if #names > 1 and description.ranks ~= nil and description.ranks ~= 1 then
-    say("target", "a list does not go with ranks; give one")
-    raise()
+  for _, key in ipairs { "ranks", "stages" } do
+    if #names > 1 and description[key] ~= nil and description[key] ~= 1 then
+      say("target", ("a list does not go with %s; give one"):format(key))
+      raise()
+    end
   end
   if not list then raise() end
   state.target_names, state.builds = names, {}

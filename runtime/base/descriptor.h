@@ -312,13 +312,16 @@ typedef struct {
   int axis; /* the rank's elements of this axis are first[rank] to first[rank + 1] - 1; or one of: */
 #define ATTN2C_UNDIVIDED (-1) /* every rank has all of it */
 #define ATTN2C_TERMS     (-2) /* the tensor is the sum of all ranks' */
-  int own;                    /* index into the tensors of a rank, the same for all of them */
-  const int64_t *first;       /* [ranks + 1]; NULL for an axis below 0 */
+  int stage;                  /* whose ranks make it, from 0 */
+  int own;                    /* index into the tensors of a rank, the same for all of its stage */
+  const int64_t *first;       /* [ranks of a stage + 1]; NULL for an axis below 0 */
 } attn2c_division;
 
 /* A model that is divided among ranks, each of which has a descriptor of its own. */
 typedef struct {
-  int count; /* of ranks */
+  int count;            /* of ranks: rank r is number r % (count / stages) of stage r / (count / stages) */
+  int stages;           /* each of which has some of the layers, in a row; 1: none are divided */
+  int64_t passed_bytes; /* the most that a rank passes to the next stage in a call */
   const struct attn2c_descriptor *whole;
   const struct attn2c_descriptor *const *ranks;
   const attn2c_division *divisions; /* one per tensor of the whole */

@@ -167,13 +167,16 @@ static int check_end(script *s) {
 }
 
 /* Returns the number that a tensor of the whole model has in the context's, which may be one of several
- * ranks, and the first column that this rank has. */
+ * ranks, and the first column that this rank has; -1: another stage has the tensor. */
 static int own_tensor(const script *s, int number, int64_t *column) {
   const attn2c_divided *divided = s->job->descriptor->divided;
-  *column = divided && divided->divisions[number].first
-                ? divided->divisions[number].first[s->job->model->descriptor->rank]
-                : 0;
-  return divided ? divided->divisions[number].own : number;
+  *column = 0;
+  if (!divided) return number;
+  const attn2c_division *of = &divided->divisions[number];
+  const int each = divided->count / divided->stages, rank = s->job->model->descriptor->rank;
+  if (of->stage != rank / each) return -1;
+  if (of->first) *column = of->first[rank % each];
+  return of->own;
 }
 
 /* Writes what the state keeps of a head of sequence 0 into rows of its tensor, `all` floats apart. */

@@ -15,6 +15,7 @@ typedef struct {
   const attn2c_descriptor *whole, *own;
   const attn2c_entry *entry; /* the whole model's */
   const float *arena;        /* the rank's trace */
+  attn2c_ranks *team;        /* of the rank's stage */
   int64_t to_magnitudes;     /* floats from a tensor of terms to the sum of their magnitudes */
   size_t *first;             /* room for a division */
 } gathering;
@@ -56,8 +57,8 @@ static void sum_terms(const gathering *g, rows at, int64_t count, int64_t width)
     float *sums = at.all + row * at.all_step, *magnitudes = sums + g->to_magnitudes;
     memcpy(sums, at.own + row * at.own_step, (size_t)width * sizeof *sums);
     for (int64_t i = 0; i < width; i++) magnitudes[i] = fabsf(sums[i]);
-    attn2c_ranks_sum(g->call->ranks, sums, (size_t)width);
-    attn2c_ranks_sum(g->call->ranks, magnitudes, (size_t)width);
+    attn2c_ranks_sum(g->team, sums, (size_t)width);
+    attn2c_ranks_sum(g->team, magnitudes, (size_t)width);
   }
 }
 
@@ -69,7 +70,7 @@ static void copy_rows(rows at, int64_t count, int64_t width) {
 /* Gathers one block of a tensor, and moves on to the next. */
 static void gather_block(gathering *g, int number, const attn2c_division *of, rows *at, int64_t block) {
   const attn2c_tensor *all = &g->whole->tensors[number];
-  const int ranks = attn2c_ranks_count(g->call->ranks), last = all->rank - 1;
+  const int ranks = attn2c_ranks_count(g->team), last = all->rank - 1;
   const int64_t count = sizes_of(g, all, number, 0, last, block);
   int64_t own_count = count;
   if (of->axis == ATTN2C_TERMS) {
@@ -78,20 +79,20 @@ static void gather_block(gathering *g, int number, const attn2c_division *of, ro
     copy_rows(*at, count, at->all_step);
   } else if (of->axis == last) {
     for (int r = 0; r <= ranks; r++) g->first[r] = (size_t)of->first[r];
-    attn2c_ranks_gather(g->call->ranks, at->own, (size_t)at->own_step, at->all, (size_t)at->all_step,
-                        g->first, (size_t)count);
+    attn2c_ranks_gather(g->team, at->own, (size_t)at->own_step, at->all, (size_t)at->all_step, g->first,
+                        (size_t)count);
   } else {
     /* parts are rows: those of one element of the axis follow each other; they keep the rank's steps */
     const int64_t outer = sizes_of(g, all, number, 0, of->axis, block);
     const int64_t inner = sizes_of(g, all, number, of->axis + 1, last, block);
-    const int own = attn2c_ranks_own(g->call->ranks);
+    const int own = attn2c_ranks_own(g->team);
     const int64_t mine = (of->first[own + 1] - of->first[own]) * inner;
     for (int r = 0; r <= ranks; r++) g->first[r] = (size_t)(of->first[r] * inner * at->all_step);
     float *packed = calloc((size_t)(mine * at->all_step) + 1, sizeof *packed);
     for (int64_t i = 0; packed && i < outer; i++) {
       const rows to = {at->own + i * mine * at->own_step, packed, at->own_step, at->all_step};
       copy_rows(to, mine, at->all_step);
-      attn2c_ranks_gather(g->call->ranks, packed, (size_t)(mine * at->all_step),
+      attn2c_ranks_gather(g->team, packed, (size_t)(mine * at->all_step),
                           at->all + i * of->first[ranks] * inner * at->all_step,
                           (size_t)(of->first[ranks] * inner * at->all_step), g->first, 1);
     }
@@ -102,13 +103,32 @@ static void gather_block(gathering *g, int number, const attn2c_division *of, ro
   at->all += count * at->all_step;
 }
 
+/* Gives a tensor that one stage has gathered to all ranks. */
+static void spread(const gathering *g, int number, const attn2c_division *of, float *to) {
+  const attn2c_tensor *all = &g->whole->tensors[number];
+  attn2c_ranks *ranks = g->call->ranks;
+  const int stages = attn2c_ranks_stages(ranks), root = of->stage * (attn2c_ranks_count(ranks) / stages);
+  size_t bytes = 0;
+  if (stages == 1) return;
+  for (int64_t block = 0; block < blocks_of(g, number); block++)
+    bytes += (size_t)(sizes_of(g, all, number, 0, all->rank - 1, block) * all->trace_leading_dimension) *
+             sizeof *to;
+  attn2c_ranks_broadcast_from(ranks, root, to, bytes);
+  if (of->axis == ATTN2C_TERMS) attn2c_ranks_broadcast_from(ranks, root, to + g->to_magnitudes, bytes);
+}
+
 static void gather_tensor(gathering *g, int number) {
   const attn2c_division *of = &g->whole->divided->divisions[number];
-  const attn2c_tensor *all = &g->whole->tensors[number], *own = &g->own->tensors[of->own];
+  const attn2c_tensor *all = &g->whole->tensors[number];
   if (all->kind != ATTN2C_SCRATCH) return;
-  rows at = {g->arena + own->trace_offset, g->call->arena + all->trace_offset, own->trace_leading_dimension,
-             all->trace_leading_dimension};
-  for (int64_t block = 0; block < blocks_of(g, number); block++) gather_block(g, number, of, &at, block);
+  float *const to = g->call->arena + all->trace_offset;
+  rows at = {NULL, to, 0, all->trace_leading_dimension};
+  if (of->stage == attn2c_ranks_stage(g->call->ranks)) {
+    const attn2c_tensor *own = &g->own->tensors[of->own];
+    at.own = g->arena + own->trace_offset, at.own_step = own->trace_leading_dimension;
+    for (int64_t block = 0; block < blocks_of(g, number); block++) gather_block(g, number, of, &at, block);
+  }
+  spread(g, number, of, to);
 }
 
 /* Gives the arena of a rank's trace the values that no step writes. */
@@ -139,6 +159,7 @@ int attn2c_ranks_trace(const attn2c_call *call, const attn2c_program *const *pro
   gathering g = {.call = call,
                  .whole = whole,
                  .own = program->model,
+                 .team = attn2c_ranks_team(call->ranks),
                  .entry = &whole->entries[entry],
                  .to_magnitudes = floats};
   float *arena = attn2c_allocate((size_t)program->trace_floats * sizeof *arena);
@@ -149,6 +170,7 @@ int attn2c_ranks_trace(const attn2c_call *call, const attn2c_program *const *pro
     attn2c_call own = *call;
     own.arena = arena;
     status = program->trace[entry](&own);
+    attn2c_ranks_settle(call->ranks);
   }
   g.arena = arena;
   for (int i = 0; i < g.entry->op_count && status == ATTN2C_OK; i++)

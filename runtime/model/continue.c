@@ -44,7 +44,7 @@ static int64_t first_wanted(attn2c_which_logits which, const float *logits, int6
   return is_last_call ? rows - 1 : rows;
 }
 
-/* Makes one call of the entry, for the logits of the rows from n->wanted on. */
+/* Begins one call of the entry, for the logits of the rows from n->wanted on. */
 static int call_entry(attn2c_context *context, const attn2c_sequences *n, const int32_t *ids, float *logits) {
   const attn2c_entry *entry = attn2c_primary_entry(context->model->descriptor);
   const attn2c_continued *of = continued_of(context);
@@ -53,17 +53,15 @@ static int call_entry(attn2c_context *context, const attn2c_sequences *n, const 
   for (int i = 0; i < entry->output_count; i++) out[i] = i == of->logits ? logits : NULL;
   attn2c_call call = attn2c_context_call(context, in, out);
   call.sequences = n;
-  return attn2c_model_run(context->model, entry->run, &call);
+  return attn2c_model_begin(context->model, entry, entry->run, &call);
 }
 
-int attn2c_prefill(attn2c_context *context, int64_t sequence, const int32_t *ids, int64_t count,
-                   attn2c_which_logits which, float *logits) {
-  const attn2c_continued *of = prepared(context);
-  if (!of || !has_sequence(context, sequence) || !ids || count < 1) return ATTN2C_USAGE;
-  const int64_t before = context->positions[sequence];
-  if (count > most_tokens(context) - before || check_ids(context, ids, count) != ATTN2C_OK)
-    return ATTN2C_FORMAT;
+/* Makes the calls of some tokens of a sequence. */
+static int call_chunks(attn2c_context *context, int64_t sequence, const int32_t *ids, int64_t count,
+                       attn2c_which_logits which, float *logits) {
+  const attn2c_continued *of = continued_of(context);
   const int64_t width = attn2c_logits_width(context->model->descriptor);
+  const int64_t before = context->positions[sequence];
   const int32_t slot[] = {(int32_t)sequence};
   for (int64_t done = 0; done < count;) {
     const int64_t rows = count - done < of->call_rows ? count - done : of->call_rows;
@@ -80,6 +78,19 @@ int attn2c_prefill(attn2c_context *context, int64_t sequence, const int32_t *ids
     if (status != ATTN2C_OK) return status;
     done += rows;
   }
+  return ATTN2C_OK;
+}
+
+int attn2c_prefill(attn2c_context *context, int64_t sequence, const int32_t *ids, int64_t count,
+                   attn2c_which_logits which, float *logits) {
+  const attn2c_continued *of = prepared(context);
+  if (!of || !has_sequence(context, sequence) || !ids || count < 1) return ATTN2C_USAGE;
+  const int64_t before = context->positions[sequence];
+  if (count > most_tokens(context) - before || check_ids(context, ids, count) != ATTN2C_OK)
+    return ATTN2C_FORMAT;
+  const int status = call_chunks(context, sequence, ids, count, which, logits);
+  attn2c_model_settle(context->model);
+  if (status != ATTN2C_OK) return status;
   context->positions[sequence] = (int32_t)(before + count);
   return ATTN2C_OK;
 }
@@ -106,6 +117,7 @@ int attn2c_decode(attn2c_context *context, int64_t count, const int32_t *sequenc
                         .wanted = logits ? 0 : count};
   n.forgotten = attn2c_state_room(context, &n);
   const int status = call_entry(context, &n, ids, logits);
+  attn2c_model_settle(context->model);
   for (int64_t i = 0; i < count && status == ATTN2C_OK; i++) context->positions[sequences[i]]++;
   return status;
 }

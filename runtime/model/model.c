@@ -198,6 +198,16 @@ attn2c_call attn2c_context_call(const attn2c_context *context, const void *const
                        .sequences = context->model->descriptor->is_open ? &context->whole : NULL};
 }
 
+int attn2c_model_begin(const attn2c_model *model, const attn2c_entry *entry, attn2c_run run,
+                       const attn2c_call *call) {
+  const int status = model->hooks && model->hooks->run ? model->hooks->run(model, run, call) : run(call);
+  int are_wanted = 1; /* outputs that are not wanted are in the arena, if there are several */
+  for (int i = 0; i < entry->output_count; i++)
+    are_wanted = are_wanted && (call->out[i] || entry->output_count == 1);
+  if (!are_wanted) attn2c_model_settle(model);
+  return status;
+}
+
 int attn2c_context_run(const attn2c_context *context, const attn2c_entry *entry, const void *const *in,
                        void *const *out) {
   const attn2c_call call = attn2c_context_call(context, in, out);

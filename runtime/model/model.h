@@ -31,6 +31,8 @@ typedef struct {
   /* In a program, rank 0 leads: these make the other ranks do the same. NULL: all ranks make the same calls
    * by themselves. */
   int (*run)(const struct attn2c_model *model, attn2c_run run, const attn2c_call *call);
+  /* Returns when the outputs of all calls are there, of which other stages have made some. */
+  void (*settle)(const struct attn2c_model *model);
   void (*forget)(const struct attn2c_model *model, const float *state, const attn2c_forgetting *what);
   void (*copy)(const struct attn2c_model *model, const float *state, const attn2c_copying *what);
   void (*drop)(const struct attn2c_model *model, const float *state); /* is freed */
@@ -52,9 +54,22 @@ typedef struct attn2c_model { /* immutable once open; shared by any number of th
   _Atomic uint64_t *checksum; /* of the block, once attn2c_weights_checksum has computed it; 0: none has */
 } attn2c_model;
 
+/* Begins a call, on all ranks. Its inputs may be changed when it returns. Outputs are there when the calls
+ * are settled; an output that is not wanted (NULL) is settled before it returns. So stages of a pipeline
+ * compute several calls at a time. */
+int attn2c_model_begin(const attn2c_model *model, const attn2c_entry *entry, attn2c_run run,
+                       const attn2c_call *call);
+
+/* Ends all calls that have begun. */
+static inline void attn2c_model_settle(const attn2c_model *model) {
+  if (model->hooks && model->hooks->settle) model->hooks->settle(model);
+}
+
 /* Makes a call, on all ranks. */
 static inline int attn2c_model_run(const attn2c_model *model, attn2c_run run, const attn2c_call *call) {
-  return model->hooks && model->hooks->run ? model->hooks->run(model, run, call) : run(call);
+  const int status = model->hooks && model->hooks->run ? model->hooks->run(model, run, call) : run(call);
+  attn2c_model_settle(model);
+  return status;
 }
 
 typedef struct attn2c_context { /* one caller's state */

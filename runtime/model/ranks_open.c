@@ -6,12 +6,13 @@
 #include "base/checksum.h"
 #include "ranks/alone.h"
 
-/* True if all ranks have the whole of a weight. */
-static int is_undivided(const attn2c_divided *divided, int weight) {
-  const attn2c_descriptor *first = divided->ranks[0];
+/* True if all ranks of a stage have the whole of a weight. rank: one of them. */
+static int is_undivided(const attn2c_divided *divided, int rank, int weight) {
+  const int each = divided->count / divided->stages, stage = rank / each * each;
+  const attn2c_descriptor *first = divided->ranks[stage];
   const int64_t elements = attn2c_elements(&first->tensors[first->weights[weight].tensor]);
-  for (int r = 0; r < divided->count; r++) {
-    const attn2c_descriptor *model = divided->ranks[r];
+  for (int r = 0; r < each; r++) {
+    const attn2c_descriptor *model = divided->ranks[stage + r];
     const attn2c_slice *slice = &model->slices[weight];
     if (slice->row != 0 || slice->column != 0 || slice->is_zero) return 0;
     if (attn2c_elements(&model->tensors[model->weights[weight].tensor]) != elements) return 0;
@@ -28,7 +29,8 @@ static int add_rows(attn2c_source *source, const attn2c_descriptor *model, const
     const attn2c_tensor *tensor = &model->tensors[model->weights[w].tensor];
     const int64_t rows = tensor->rank == 1 ? tensor->shape[0] : 1;
     const int64_t width = attn2c_elements(tensor) / tensor->shape[0];
-    if (model->weights[w].formula || attn2c_scaled_by(model, w) >= 0 || (of && !is_undivided(of, w)))
+    if (model->weights[w].formula || attn2c_scaled_by(model, w) >= 0 ||
+        (of && !is_undivided(of, model->rank, w)))
       continue;
     float *values = attn2c_reserve((size_t)(rows * width) * sizeof *values);
     if (!values) return ATTN2C_MEMORY;
@@ -40,13 +42,16 @@ static int add_rows(attn2c_source *source, const attn2c_descriptor *model, const
 }
 
 /* Computes a number that tells weights from others: from those that all ranks have, and from the first rows
- * of all weights of a checkpoint. */
+ * of all weights of a checkpoint. Stages have no weights in common; their packed files have a number instead.
+ */
 static int identify(const attn2c_model *model, attn2c_source *source, attn2c_choose_source choose,
                     const void *context, uint64_t *sum, attn2c_message *message) {
   const attn2c_descriptor *own = model->descriptor;
-  *sum = 0;
-  int status = add_rows(source, own, own->divided, sum, message);
-  if (status != ATTN2C_OK || attn2c_source_packed(source)) return status;
+  const attn2c_packed *packed = attn2c_source_packed(source);
+  int status = ATTN2C_OK;
+  *sum = own->divided->stages > 1 && packed ? attn2c_packed_set(packed) : 0;
+  if (own->divided->stages == 1) status = add_rows(source, own, own->divided, sum, message);
+  if (status != ATTN2C_OK || packed) return status;
   attn2c_source *of_all;
   status = choose(context, own->divided->whole, &of_all, message);
   if (status != ATTN2C_OK) return status;
@@ -82,7 +87,8 @@ int attn2c_ranks_open_model(attn2c_ranks *ranks, const attn2c_divided *divided, 
   return status;
 }
 
-uint64_t attn2c_ranks_build(const attn2c_descriptor *whole) {
+/* Returns a number that differs between builds. */
+static uint64_t build_of(const attn2c_descriptor *whole) {
   const char *const texts[] = {whole->name, whole->generator, whole->description_hash, whole->target};
   uint64_t sum = 0;
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -91,11 +97,22 @@ uint64_t attn2c_ranks_build(const attn2c_descriptor *whole) {
   return attn2c_checksum(sum, sizes, sizeof sizes);
 }
 
+attn2c_ranks_wanted attn2c_ranks_want(const attn2c_descriptor *whole) {
+  const attn2c_divided *divided = whole->divided;
+  return (attn2c_ranks_wanted){.count = divided->count,
+                               .stages = divided->stages,
+                               .passed_bytes = (size_t)divided->passed_bytes,
+                               .name = whole->name,
+                               .build = build_of(whole)};
+}
+
 static void *allocate(const attn2c_model *model, size_t bytes) {
   return attn2c_ranks_allocate(model->ranks, bytes);
 }
 
 static void free_arena(const attn2c_model *model, void *arena) { attn2c_ranks_free(model->ranks, arena); }
+
+static void settle(const attn2c_model *model) { attn2c_ranks_settle(model->ranks); }
 
 static void close_ranks(const attn2c_model *model) { attn2c_ranks_close(model->ranks); }
 
@@ -109,7 +126,8 @@ static int choose_path(const void *path, const attn2c_descriptor *model, attn2c_
 }
 
 /* The hooks of a model whose ranks all make the same calls by themselves. */
-static const attn2c_rank_hooks hooks = {.allocate = allocate, .free = free_arena, .close = close_ranks};
+static const attn2c_rank_hooks hooks = {
+    .allocate = allocate, .free = free_arena, .settle = settle, .close = close_ranks};
 
 int attn2c_model_open_part(const attn2c_descriptor *own, attn2c_source *source, attn2c_model **model,
                            attn2c_message *message) {
@@ -127,8 +145,7 @@ int attn2c_model_open_part(const attn2c_descriptor *own, attn2c_source *source, 
 
 int attn2c_model_open_ranks(const attn2c_descriptor *whole, MPI_Comm communicator, const char *path,
                             attn2c_model **model, char *text, size_t size) {
-  const attn2c_ranks_wanted wanted = {
-      .count = whole->divided->count, .name = whole->name, .build = attn2c_ranks_build(whole)};
+  const attn2c_ranks_wanted wanted = attn2c_ranks_want(whole);
   attn2c_message message = attn2c_message_make(text, size);
   attn2c_ranks *ranks;
   if (!model) return ATTN2C_USAGE;

@@ -15,8 +15,8 @@ typedef int (*attn2c_choose_source)(const void *context, const attn2c_descriptor
 int attn2c_ranks_open_model(attn2c_ranks *ranks, const attn2c_divided *divided, attn2c_choose_source choose,
                             const void *context, attn2c_model **model, attn2c_message *message);
 
-/* Returns a number that differs between builds. */
-uint64_t attn2c_ranks_build(const attn2c_descriptor *whole);
+/* Returns the facts in which the ranks of a model agree. */
+attn2c_ranks_wanted attn2c_ranks_want(const attn2c_descriptor *whole);
 
 /* Opens the part of one rank by itself, of its descriptor: its meetings move nothing (ranks/alone.h). */
 int attn2c_model_open_part(const attn2c_descriptor *own, attn2c_source *source, attn2c_model **model,

@@ -55,11 +55,11 @@ int attn2c_sequences_call(attn2c_context *context, attn2c_call_place at, const a
                               : NULL;
   attn2c_call call = attn2c_context_call(context, open->in, open->out);
   call.sequences = n;
-  return attn2c_model_run(context->model, entry->run, &call);
+  return attn2c_model_begin(context->model, entry, entry->run, &call);
 }
 
-int attn2c_sequences_run(attn2c_context *context, int64_t count, const int32_t *each, int64_t seq,
-                         const void *const *inputs, void *const *outputs) {
+static int run_all(attn2c_context *context, int64_t count, const int32_t *each, int64_t seq,
+                   const void *const *inputs, void *const *outputs) {
   const attn2c_descriptor *model = context->model->descriptor;
   const attn2c_entry *entry = attn2c_primary_entry(model);
   struct attn2c_open *open = context->open;
@@ -86,4 +86,11 @@ int attn2c_sequences_run(attn2c_context *context, int64_t count, const int32_t *
     at.rows += n.rows, at.sequences += n.count;
   }
   return ATTN2C_OK;
+}
+
+int attn2c_sequences_run(attn2c_context *context, int64_t count, const int32_t *each, int64_t seq,
+                         const void *const *inputs, void *const *outputs) {
+  const int status = run_all(context, count, each, seq, inputs, outputs);
+  attn2c_model_settle(context->model);
+  return status;
 }

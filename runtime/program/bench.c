@@ -337,8 +337,8 @@ static int64_t peak_bytes(void) {
 /* Finds the program that --part names: that of one rank, or the whole model's for all. */
 static int choose_part(const char *part, const attn2c_program **program, attn2c_message *message) {
   const attn2c_divided *divided = (*program)->model->divided;
-  if (!divided) {
-    attn2c_say(message, "--part: goes with a model that is divided among ranks");
+  if (!divided || divided->stages > 1) {
+    attn2c_say(message, "--part: goes with a model that is divided among ranks, without stages");
     return ATTN2C_USAGE;
   }
   char *end;
@@ -361,7 +361,8 @@ static int open_timed(const attn2c_arguments *arguments, const attn2c_descriptor
 
 int attn2c_bench_command(const attn2c_program *program, const attn2c_arguments *arguments, FILE *out,
                          attn2c_message *message) {
-  if (arguments->part && !(attn2c_bench_is_of_all(arguments) && program->model->divided)) {
+  const attn2c_divided *divided = program->model->divided;
+  if (arguments->part && !(attn2c_bench_is_of_all(arguments) && divided && divided->stages == 1)) {
     const int status = choose_part(arguments->part, &program, message);
     if (status != ATTN2C_OK) return status;
   }

@@ -167,16 +167,21 @@ static int pack_file(const attn2c_descriptor *model, const attn2c_arguments *arg
 /* Packs the parts of all ranks of a model, each into a file of its own: FILE.rank0, FILE.rank1, ... */
 static int pack_ranks(const attn2c_divided *divided, const attn2c_arguments *arguments, FILE *out,
                       attn2c_message *message) {
-  char path[ATTN2C_PATH_SIZE];
-  int status = ATTN2C_OK;
-  if (strlen(arguments->packed) >= sizeof path - 16) {
+  const size_t size = strlen(arguments->packed) + 16;
+  char **paths = calloc((size_t)divided->count, sizeof *paths), *text = calloc((size_t)divided->count, size);
+  int status = paths && text ? ATTN2C_OK : ATTN2C_MEMORY;
+  if (size > ATTN2C_PATH_SIZE) {
     attn2c_say(message, "-o: the path is too long");
-    return ATTN2C_USAGE;
+    status = ATTN2C_USAGE;
   }
   for (int rank = 0; rank < divided->count && status == ATTN2C_OK; rank++) {
-    attn2c_source_of_rank(arguments->packed, rank, path, sizeof path);
-    status = pack_file(divided->ranks[rank], arguments, path, out, message);
+    paths[rank] = text + (size_t)rank * size;
+    attn2c_source_of_rank(arguments->packed, rank, paths[rank], size);
+    status = pack_file(divided->ranks[rank], arguments, paths[rank], out, message);
   }
+  if (status == ATTN2C_OK && divided->stages > 1) status = attn2c_packed_join(paths, divided->count, message);
+  free(paths);
+  free(text);
   return status;
 }
 

@@ -39,6 +39,7 @@ static void free_call(follower *f) {
 }
 
 static void forget_model(follower *f) {
+  attn2c_ranks_settle(f->session->ranks);
   attn2c_team_end(f->team);
   f->team = NULL;
   attn2c_free(f->trace);
@@ -91,6 +92,7 @@ static void drop(follower *f, uint64_t name) {
 /* Returns memory for an output that is wanted; NULL: no memory. */
 static void *output_of(follower *f, int i, size_t bytes) {
   if (f->out[i] && f->out_bytes[i] >= bytes) return f->out[i];
+  attn2c_ranks_settle(f->session->ranks); /* earlier calls write there */
   attn2c_free(f->out[i]);
   f->out[i] = attn2c_reserve(bytes > 0 ? bytes : 1);
   f->out_bytes[i] = f->out[i] ? bytes : 0;
@@ -171,11 +173,14 @@ static int make_call(follower *f, const attn2c_order *order, const unsigned char
       to += bytes;
     }
   }
+  int are_wanted = 1; /* as in attn2c_model_begin */
   for (int i = 0; i < entry->output_count && status == ATTN2C_OK; i++) {
+    are_wanted = are_wanted && (has_out[i] || entry->output_count == 1);
     if (has_out[i]) out[i] = output_of(f, i, attn2c_order_array(model, entry, 0, i, order));
     if (has_out[i] && !out[i]) status = ATTN2C_MEMORY;
   }
   if (status == ATTN2C_OK) run_of(f, order)(&call); /* rank 0 has the same status */
+  if (!are_wanted) attn2c_ranks_settle(f->session->ranks);
   attn2c_free(copies);
   free(out);
   free(nanoseconds);

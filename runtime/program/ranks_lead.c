@@ -86,6 +86,8 @@ static int lead_run(const attn2c_model *model, attn2c_run run, const attn2c_call
   return run(call);
 }
 
+static void lead_settle(const attn2c_model *model) { attn2c_ranks_settle(model->ranks); }
+
 static void lead_forget(const attn2c_model *model, const float *state, const attn2c_forgetting *what) {
   attn2c_rank_session *session = model->leader;
   session->order =
@@ -125,6 +127,7 @@ static void lead_close(const attn2c_model *model) {
 const attn2c_rank_hooks attn2c_lead_hooks = {.allocate = lead_allocate,
                                              .free = lead_free,
                                              .run = lead_run,
+                                             .settle = lead_settle,
                                              .forget = lead_forget,
                                              .copy = lead_copy,
                                              .drop = lead_drop,

@@ -28,8 +28,7 @@ static int begin(void) {
 static int open_ranks(const attn2c_program *program, const attn2c_arguments *arguments,
                       attn2c_message *message) {
   const attn2c_descriptor *model = program->model;
-  const attn2c_ranks_wanted wanted = {
-      .count = model->divided->count, .name = model->name, .build = attn2c_ranks_build(model)};
+  const attn2c_ranks_wanted wanted = attn2c_ranks_want(model);
   session.program = program;
   session.arguments = arguments;
   return attn2c_ranks_open(MPI_COMM_WORLD, &wanted, &session.ranks, message);

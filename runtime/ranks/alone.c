@@ -25,6 +25,7 @@ attn2c_ranks *attn2c_ranks_alone(int count, int own) {
   ranks->count = count, ranks->own = own;
   ranks->node_count = ranks->machines = 1;
   ranks->counted = counted;
+  ranks->whole = ranks->team = ranks, ranks->stages = 1;
   return ranks;
 }
 

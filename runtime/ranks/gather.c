@@ -121,34 +121,78 @@ void attn2c_ranks_gather(attn2c_ranks *ranks, const void *own, size_t own_step, 
     gather_messages(ranks, &m, rows);
 }
 
-/* Copies bytes through the stage of rank 0. */
-static void broadcast_staged(attn2c_ranks *ranks, char *bytes, size_t count) {
-  attn2c_rank_window *first = ranks->windows[0], *own = ranks->windows[ranks->own];
+/* Copies bytes through the stage of one rank. */
+static void broadcast_staged(attn2c_ranks *ranks, int root, char *bytes, size_t count) {
+  attn2c_rank_window *from = ranks->windows[root], *own = ranks->windows[ranks->own];
   for (size_t done = 0, some; done < count; done += some) {
-    some = count - done < sizeof first->stage ? count - done : sizeof first->stage;
-    if (ranks->own == 0) wait_for_stage(ranks);
+    some = count - done < sizeof from->stage ? count - done : sizeof from->stage;
+    if (ranks->own == root) wait_for_stage(ranks);
     const uint64_t number = ++ranks->staged;
-    if (ranks->own == 0) {
-      memcpy(first->stage, bytes + done, some);
+    if (ranks->own == root) {
+      memcpy(from->stage, bytes + done, some);
     } else {
-      attn2c_ranks_until(ranks, &first->staged, number);
-      memcpy(bytes + done, first->stage, some);
+      attn2c_ranks_until(ranks, &from->staged, number);
+      memcpy(bytes + done, from->stage, some);
     }
     publish(&own->staged, number);
     publish(&own->finished, number);
   }
 }
 
-void attn2c_ranks_broadcast(attn2c_ranks *ranks, void *bytes, size_t count) {
-  if (!ranks || ranks->count == 1 || ranks->counted) return;
-  if (ranks->machines == 1) {
-    broadcast_staged(ranks, bytes, count);
-    return;
+/* Returns the bytes of a broadcast, `some` at most, that follow each other in the ring of rank 0. */
+static size_t in_ring(uint64_t at, size_t some) {
+  const size_t rest = ATTN2C_RANKS_AHEAD - at % ATTN2C_RANKS_AHEAD;
+  return some < rest ? some : rest;
+}
+
+/* Writes bytes into the ring of rank 0, whose place all others have read. */
+static void tell(attn2c_ranks *ranks, const char *bytes, size_t count) {
+  attn2c_rank_window *own = ranks->windows[0];
+  uint64_t told = atomic_load_explicit(&own->told, memory_order_relaxed);
+  for (size_t done = 0, some; done < count; done += some) {
+    some = in_ring(told, count - done < ATTN2C_RANKS_AHEAD / 2 ? count - done : ATTN2C_RANKS_AHEAD / 2);
+    for (int i = 1; i < ranks->count && told + some > ATTN2C_RANKS_AHEAD; i++)
+      attn2c_ranks_until(ranks, &ranks->windows[i]->heard, told + some - ATTN2C_RANKS_AHEAD);
+    memcpy(own->ahead + told % ATTN2C_RANKS_AHEAD, bytes + done, some);
+    publish(&own->told, told += some);
   }
+}
+
+static void hear(attn2c_ranks *ranks, char *bytes, size_t count) {
+  attn2c_rank_window *own = ranks->windows[ranks->own], *first = ranks->windows[0];
+  uint64_t heard = atomic_load_explicit(&own->heard, memory_order_relaxed);
+  for (size_t done = 0, some; done < count; done += some) {
+    attn2c_ranks_until(ranks, &first->told, heard + 1);
+    const uint64_t told = atomic_load_explicit(&first->told, memory_order_acquire);
+    some = in_ring(heard, count - done < told - heard ? count - done : (size_t)(told - heard));
+    memcpy(bytes + done, first->ahead + heard % ATTN2C_RANKS_AHEAD, some);
+    publish(&own->heard, heard += some);
+  }
+}
+
+static void broadcast_messages(attn2c_ranks *ranks, int root, char *bytes, size_t count) {
   for (size_t done = 0, some; done < count; done += some) {
     some = count - done < INT32_MAX ? count - done : INT32_MAX;
     MPI_Request request;
-    attn2c_ranks_made(ranks, MPI_Ibcast((char *)bytes + done, (int)some, MPI_BYTE, 0, ranks->all, &request));
+    attn2c_ranks_made(ranks, MPI_Ibcast(bytes + done, (int)some, MPI_BYTE, root, ranks->all, &request));
     attn2c_ranks_requests(ranks, 1, &request);
   }
+}
+
+void attn2c_ranks_broadcast(attn2c_ranks *ranks, void *bytes, size_t count) {
+  if (!ranks || ranks->count == 1 || ranks->counted) return;
+  if (ranks->machines > 1)
+    broadcast_messages(ranks, 0, bytes, count);
+  else if (ranks->own == 0)
+    tell(ranks, bytes, count);
+  else
+    hear(ranks, bytes, count);
+}
+
+void attn2c_ranks_broadcast_from(attn2c_ranks *ranks, int root, void *bytes, size_t count) {
+  if (!ranks || ranks->count == 1) return;
+  if (ranks->machines > 1)
+    broadcast_messages(ranks, root, bytes, count);
+  else
+    broadcast_staged(ranks, root, bytes, count);
 }

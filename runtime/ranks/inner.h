@@ -32,6 +32,8 @@ typedef struct {
   _Alignas(64) _Atomic uint64_t finished;   /* of these, the copies of others that this rank needs no more */
   _Alignas(64) _Atomic uint64_t begun;      /* sums of all kinds */
   _Atomic uint64_t what[ATTN2C_RANKS_RING]; /* the kind and count of a sum, by its number among all */
+  _Alignas(64) _Atomic uint64_t told;       /* of rank 0: bytes that it has given to all, in `ahead` */
+  _Alignas(64) _Atomic uint64_t heard;      /* of these, the bytes that this rank has taken */
   _Atomic uint64_t offset[ATTN2C_RANKS_RING]; /* bytes of shared memory before the values of a sum */
   _Atomic int32_t process;                    /* of this rank */
   _Atomic uint64_t process_space;             /* the inode of its namespace of processes */
@@ -39,6 +41,7 @@ typedef struct {
       is_said; /* in the window of rank 0 of a machine: 1 if one of its ranks has printed why all end */
   _Alignas(64) float ring[ATTN2C_RANKS_RING][ATTN2C_RANKS_SMALL];
   float stage[ATTN2C_RANKS_STAGE];
+  char ahead[ATTN2C_RANKS_AHEAD];
 } attn2c_rank_window;
 
 /* Memory of which each rank of a machine has a part that the others reach. */
@@ -50,6 +53,50 @@ typedef struct {
 } attn2c_rank_block;
 
 typedef enum { ATTN2C_SUM_NONE, ATTN2C_SUM_SMALL, ATTN2C_SUM_SHARED, ATTN2C_SUM_STAGED } attn2c_sum_kind;
+
+/* The beginning of a ring in shared memory, which one rank writes and another one reads. */
+typedef struct {
+  _Alignas(64) _Atomic uint64_t written; /* bytes, in all */
+  _Alignas(64) _Atomic uint64_t read;
+} attn2c_rank_ring;
+
+/* Messages of MPI that are under way at a time in a stream, and the least bytes of one. */
+enum { ATTN2C_RANKS_MESSAGES = 4, ATTN2C_RANKS_LEAST_MESSAGE = 1 << 16 };
+
+/* One end of a stream of bytes from one rank to another: a ring if they share a machine, else messages. */
+typedef struct {
+  int other;              /* the rank at the other end */
+  attn2c_rank_ring *ring; /* NULL: messages */
+  char *bytes;            /* of the ring, or of all messages */
+  size_t capacity;        /* of the ring, or of one message */
+  uint64_t moved;         /* bytes that this end has written or read */
+  /* For messages: */
+  int is_receiver;
+  int is_open, number;  /* the one that is filled or emptied */
+  size_t filled, taken; /* bytes of it */
+  MPI_Request requests[ATTN2C_RANKS_MESSAGES];
+} attn2c_rank_stream;
+
+/* Rows that are moved through a stream, and how far they are. */
+typedef struct {
+  char *at;
+  size_t rows, width, step; /* bytes of a row, and from row to row */
+  size_t row, done;         /* whole rows, and bytes of the next one, that are moved */
+} attn2c_rank_cursor;
+
+/* The most outputs that are expected at a time. */
+enum { ATTN2C_RANKS_EXPECTED = 32 };
+
+/* The streams of a rank to and from the neighbours of its stage, and for outputs to and from the last stage.
+ */
+typedef struct {
+  attn2c_rank_block block;         /* memory of the streams that this machine's ranks send */
+  attn2c_rank_stream before, next; /* other -1: none */
+  attn2c_rank_stream last;         /* from the last stage */
+  attn2c_rank_stream *others;      /* [stages - 1], of a rank of the last stage, else NULL */
+  attn2c_rank_cursor expected[ATTN2C_RANKS_EXPECTED]; /* a ring */
+  int first, count;                                   /* of `expected` */
+} attn2c_rank_stages;
 
 /* A sum that is under way. */
 typedef struct {
@@ -85,10 +132,37 @@ struct attn2c_ranks {
   MPI_Request *requests;      /* [2 count], of meetings that begin and end at once */
   float *of_machine;          /* [ATTN2C_RANKS_SMALL], a small sum of one machine */
   attn2c_rank_count *counted; /* of a rank without others (alone.h): its meetings; else NULL */
+  /* A stage's ranks among themselves are ranks, too: `whole` has all, and `team` the stage's. */
+  attn2c_ranks *whole, *team;
+  int stages, stage, first; /* of `whole`; first: the number in `whole` of this machine's first rank */
+  attn2c_rank_stages *line; /* NULL: no stages */
 };
 
 /* Counts a meeting of a rank without others. */
 void attn2c_ranks_count_meeting(attn2c_ranks *ranks, attn2c_meeting_kind kind, size_t floats);
+
+/* Makes shared memory for a part of each rank of this machine, a collective call of its ranks, and frees it.
+ */
+int attn2c_ranks_make_block(const attn2c_ranks *ranks, size_t bytes, attn2c_rank_block *block);
+void attn2c_ranks_free_block(attn2c_rank_block *block);
+
+/* Opens the streams of all ranks, a collective call, and closes them. */
+int attn2c_ranks_open_stages(attn2c_ranks *ranks, size_t passed_bytes);
+void attn2c_ranks_close_stages(attn2c_ranks *ranks);
+/* Takes outputs that have come, so that no stage waits for another that waits for it. */
+void attn2c_ranks_drain(attn2c_ranks *ranks);
+
+/* Begin a stream that sends or receives; returns 0 if there is no memory. bytes: of what may wait in it;
+ * shared: the sender's ring, NULL if the ranks do not share a machine. */
+int attn2c_stream_send(attn2c_rank_stream *stream, int other, size_t bytes, void *shared);
+int attn2c_stream_receive(const attn2c_ranks *ranks, attn2c_rank_stream *stream, int other, size_t bytes,
+                          void *shared);
+void attn2c_stream_end(attn2c_rank_stream *stream);
+/* Returns the bytes of a ring in shared memory of which `bytes` may wait. */
+size_t attn2c_stream_shared(size_t bytes);
+/* Move rows as far as is possible without waiting; return 1 when all are moved. */
+int attn2c_stream_put(const attn2c_ranks *ranks, attn2c_rank_stream *stream, attn2c_rank_cursor *rows);
+int attn2c_stream_get(const attn2c_ranks *ranks, attn2c_rank_stream *stream, attn2c_rank_cursor *rows);
 
 /* A rank that waits. Set to 0 before the first call. */
 typedef struct {

@@ -83,8 +83,7 @@ static int is_crowded(const attn2c_ranks *ranks) {
   return !all_have(ranks->all, CPU_COUNT(&all) >= ranks->node_count);
 }
 
-/* Makes shared memory for a part of each rank of this machine. A collective call of the machine's ranks. */
-static int make_block(const attn2c_ranks *ranks, size_t bytes, attn2c_rank_block *block) {
+int attn2c_ranks_make_block(const attn2c_ranks *ranks, size_t bytes, attn2c_rank_block *block) {
   MPI_Info info;
   void *own = NULL;
   block->window = MPI_WIN_NULL;
@@ -109,7 +108,7 @@ static int make_block(const attn2c_ranks *ranks, size_t bytes, attn2c_rank_block
   return 0;
 }
 
-static void free_block(attn2c_rank_block *block) {
+void attn2c_ranks_free_block(attn2c_rank_block *block) {
   if (block->window != MPI_WIN_NULL) {
     MPI_Win_unlock_all(block->window);
     MPI_Win_free(&block->window);
@@ -135,9 +134,9 @@ static int find_processes(attn2c_ranks *ranks) {
 static int make_windows(attn2c_ranks *ranks) {
   attn2c_rank_block block = {.window = MPI_WIN_NULL};
   if (ranks->node_count == 1) return 1;
-  const int is_made = make_block(ranks, sizeof(attn2c_rank_window), &block);
+  const int is_made = attn2c_ranks_make_block(ranks, sizeof(attn2c_rank_window), &block);
   if (!all_have(ranks->all, is_made)) {
-    free_block(&block);
+    attn2c_ranks_free_block(&block);
     return be_alone(ranks);
   }
   ranks->window = block.window;
@@ -164,11 +163,33 @@ static int make_memory(attn2c_ranks *ranks) {
   return is_made;
 }
 
-static int fill(attn2c_ranks *ranks, MPI_Comm communicator, const attn2c_ranks_wanted *wanted,
-                attn2c_message *message) {
+/* Opens the ranks of this stage, and the streams between stages. */
+static int open_stages(attn2c_ranks *ranks, const attn2c_ranks_wanted *wanted) {
+  attn2c_message message = attn2c_message_make(NULL, 0);
+  const int each = ranks->count / ranks->stages;
+  MPI_Comm team = MPI_COMM_NULL;
+  ranks->team = NULL;
+  const int is_split = MPI_Comm_split(ranks->all, ranks->stage, ranks->own, &team) == MPI_SUCCESS;
+  attn2c_ranks_wanted of_team = *wanted;
+  of_team.count = each, of_team.stages = 1;
+  int is_made = is_split;
+  if (all_have(ranks->all, is_split) && each > 1)
+    is_made = attn2c_ranks_open(team, &of_team, &ranks->team, &message) == ATTN2C_OK;
+  if (team != MPI_COMM_NULL) MPI_Comm_free(&team);
+  if (ranks->team) {
+    ranks->team->whole = ranks;
+    ranks->team->first += ranks->stage * each;
+  }
+  if (!all_have(ranks->all, is_made)) return 0;
+  return attn2c_ranks_open_stages(ranks, wanted->passed_bytes);
+}
+
+static int fill(attn2c_ranks *ranks, const attn2c_ranks_wanted *wanted, attn2c_message *message) {
   MPI_Comm_size(ranks->all, &ranks->count);
   MPI_Comm_rank(ranks->all, &ranks->own);
-  (void)communicator;
+  ranks->whole = ranks->team = ranks;
+  ranks->stages = wanted->stages > 1 ? wanted->stages : 1;
+  ranks->stage = ranks->own / (ranks->count / ranks->stages);
   snprintf(ranks->name, sizeof ranks->name, "%s", wanted->name);
   MPI_Comm_set_errhandler(ranks->all, MPI_ERRORS_RETURN);
   const int status = attn2c_ranks_compare(ranks, wanted->build, "code", message);
@@ -178,6 +199,8 @@ static int fill(attn2c_ranks *ranks, MPI_Comm communicator, const attn2c_ranks_w
   is_made = is_made && make_windows(ranks);
   is_made = is_made && MPI_Comm_split(ranks->all, ranks->node_own, ranks->own, &ranks->across) == MPI_SUCCESS;
   is_made = is_made && make_memory(ranks);
+  ranks->first = ranks->machine * ranks->node_count;
+  if (all_have(ranks->all, is_made) && ranks->stages > 1) is_made = open_stages(ranks, wanted);
   if (all_have(ranks->all, is_made)) return ATTN2C_OK;
   attn2c_say(message, "no memory for the meetings of %d ranks", ranks->count);
   return ATTN2C_MEMORY;
@@ -194,6 +217,7 @@ int attn2c_ranks_open(MPI_Comm communicator, const attn2c_ranks_wanted *wanted, 
     free(made);
     return ATTN2C_MEMORY;
   }
+  made->whole = made->team = made;
   made->all = made->node = made->across = MPI_COMM_NULL;
   made->window = MPI_WIN_NULL;
   for (int i = 0; i < ATTN2C_RANKS_MOST; i++) made->processes[i] = -1;
@@ -202,7 +226,7 @@ int attn2c_ranks_open(MPI_Comm communicator, const attn2c_ranks_wanted *wanted, 
     attn2c_say(message, "MPI cannot copy the communicator");
     status = ATTN2C_MEMORY;
   } else {
-    status = fill(made, communicator, wanted, message);
+    status = fill(made, wanted, message);
   }
   if (status == ATTN2C_OK)
     *ranks = made;
@@ -213,11 +237,13 @@ int attn2c_ranks_open(MPI_Comm communicator, const attn2c_ranks_wanted *wanted, 
 
 void attn2c_ranks_close(attn2c_ranks *ranks) {
   if (!ranks) return;
+  attn2c_ranks_close_stages(ranks);
+  if (ranks->team != ranks) attn2c_ranks_close(ranks->team);
   for (int i = 0; i < ATTN2C_RANKS_MOST; i++)
     if (ranks->processes[i] >= 0) close(ranks->processes[i]);
-  for (int i = 0; i < ATTN2C_RANKS_BLOCKS; i++) free_block(&ranks->blocks[i]);
+  for (int i = 0; i < ATTN2C_RANKS_BLOCKS; i++) attn2c_ranks_free_block(&ranks->blocks[i]);
   attn2c_rank_block windows = {.window = ranks->window};
-  free_block(&windows);
+  attn2c_ranks_free_block(&windows);
   if (ranks->across != MPI_COMM_NULL) MPI_Comm_free(&ranks->across);
   if (ranks->node != MPI_COMM_NULL) MPI_Comm_free(&ranks->node);
   if (ranks->all != MPI_COMM_NULL) MPI_Comm_free(&ranks->all);
@@ -232,14 +258,15 @@ void attn2c_ranks_close(attn2c_ranks *ranks) {
 }
 
 void *attn2c_ranks_allocate(attn2c_ranks *ranks, size_t bytes) {
+  if (ranks && ranks->team != ranks) return attn2c_ranks_allocate(ranks->team, bytes);
   if (!ranks || ranks->node_count == 1) return attn2c_allocate(bytes);
   for (int i = 0; i < ATTN2C_RANKS_BLOCKS; i++) {
     if (ranks->blocks[i].own) continue;
     attn2c_rank_block block = {.window = MPI_WIN_NULL};
     const size_t whole = (bytes + ATTN2C_ALIGNMENT - 1) / ATTN2C_ALIGNMENT * ATTN2C_ALIGNMENT;
-    const int is_made = whole >= bytes && make_block(ranks, whole, &block);
+    const int is_made = whole >= bytes && attn2c_ranks_make_block(ranks, whole, &block);
     if (!all_have(ranks->all, is_made)) {
-      free_block(&block);
+      attn2c_ranks_free_block(&block);
       break;
     }
     memset(block.own, 0, block.bytes);
@@ -249,10 +276,11 @@ void *attn2c_ranks_allocate(attn2c_ranks *ranks, size_t bytes) {
   return attn2c_allocate(bytes);
 }
 
-void attn2c_ranks_free(attn2c_ranks *ranks, void *memory) {
+void attn2c_ranks_free(attn2c_ranks *of, void *memory) {
+  attn2c_ranks *ranks = attn2c_ranks_team(of);
   for (int i = 0; ranks && memory && i < ATTN2C_RANKS_BLOCKS; i++) {
     if (ranks->blocks[i].own != memory) continue;
-    free_block(&ranks->blocks[i]);
+    attn2c_ranks_free_block(&ranks->blocks[i]);
     return;
   }
   attn2c_free(memory);

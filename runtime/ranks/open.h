@@ -10,6 +10,8 @@
 /* The facts in which all ranks agree. */
 typedef struct {
   int count;           /* the ranks that the model was divided for */
+  int stages;          /* parts of its layers, of which each has equally many ranks that follow each other */
+  size_t passed_bytes; /* the most that a rank passes to the next stage in a call */
   const char *name;    /* of the model, for messages */
   uint64_t build;      /* identity of the build: its generator, description and target */
   int per_node;        /* for tests: treat each such number of ranks as a machine; 0: ask MPI */

@@ -1,6 +1,6 @@
-/* ranks.h - declares the meetings of the ranks that compute one model together: sums, gathers, broadcasts.
- * Emitted code includes this header, which needs no header of MPI; ranks/open.h opens the ranks of a
- * communicator. */
+/* ranks.h - declares the meetings of the ranks that compute one model together: sums, gathers, broadcasts,
+ * and what stages pass on. Emitted code includes this header, which needs no header of MPI; ranks/open.h
+ * opens the ranks of a communicator. */
 #ifndef ATTN2C_RANKS_H
 #define ATTN2C_RANKS_H
 
@@ -54,8 +54,34 @@ void attn2c_ranks_sum(attn2c_ranks *ranks, float *values, size_t count);
 void attn2c_ranks_gather(attn2c_ranks *ranks, const void *own, size_t own_step, void *all, size_t all_step,
                          const size_t *first, size_t rows);
 
-/* Gives bytes of rank 0 to all ranks. */
+/* Gives bytes of rank 0 to all ranks. On one machine rank 0 goes on before others have taken them, as long as
+ * no more than ATTN2C_RANKS_AHEAD bytes wait. */
 void attn2c_ranks_broadcast(attn2c_ranks *ranks, void *bytes, size_t count);
+/* Gives bytes of any rank to all. */
+void attn2c_ranks_broadcast_from(attn2c_ranks *ranks, int root, void *bytes, size_t count);
+#define ATTN2C_RANKS_AHEAD (1 << 16)
+
+/* Returns the ranks of the caller's stage, which divide its layers among them; all ranks where a model has no
+ * stages; NULL for a stage of one rank. Sums and gathers of emitted code are theirs. */
+attn2c_ranks *attn2c_ranks_team(const attn2c_ranks *ranks);
+/* Returns the stages of a model whose layers are divided in a row, from 1, and the caller's. */
+int attn2c_ranks_stages(const attn2c_ranks *ranks);
+int attn2c_ranks_stage(const attn2c_ranks *ranks);
+
+/* Rows of 4-byte elements, `step` elements apart, that stages pass to each other. They are between ranks of
+ * the same number within their stage, and come in the order in which they were given.
+ *
+ * `pass` gives rows to the next stage, and `take` takes those of the stage before. `pass` returns when the
+ * rows are copied: it waits only where the rows of two calls (attn2c_ranks_wanted.passed_bytes) wait to be
+ * taken, so that a stage computes a call while the next one computes the call before. */
+void attn2c_ranks_pass(attn2c_ranks *ranks, const void *rows, size_t count, size_t width, size_t step);
+void attn2c_ranks_take(attn2c_ranks *ranks, void *rows, size_t count, size_t width, size_t step);
+
+/* Outputs of the last stage: `give` gives rows to all other stages, `expect` says where this rank wants them.
+ * They are there when attn2c_ranks_settle has returned; until then nothing else may touch them. */
+void attn2c_ranks_give(attn2c_ranks *ranks, const void *rows, size_t count, size_t width, size_t step);
+void attn2c_ranks_expect(attn2c_ranks *ranks, void *rows, size_t count, size_t width, size_t step);
+void attn2c_ranks_settle(attn2c_ranks *ranks);
 
 /* Returns the status that all ranks go on with: that of the first rank whose status is not ATTN2C_OK, else
  * ATTN2C_OK. Every rank that had ATTN2C_OK receives the first one's lines in `message`, each beginning with

@@ -42,7 +42,8 @@ static int ended(const attn2c_ranks *ranks) {
   return -1;
 }
 
-void attn2c_ranks_end(const attn2c_ranks *ranks, int status, const char *what) {
+void attn2c_ranks_end(const attn2c_ranks *of, int status, const char *what) {
+  const attn2c_ranks *ranks = of->whole;
   if (!ranks->windows[0] || atomic_exchange(&ranks->windows[0]->is_said, 1) == 0)
     fprintf(stderr, "%s: rank %d: %s; all ranks end\n", ranks->name, ranks->own, what);
   if (ranks->machines > 1) MPI_Abort(ranks->all, status);
@@ -72,8 +73,7 @@ static void compare_sums(const attn2c_ranks *ranks) {
       char text[200], its_sum[64], my_sum[64];
       write_sum(mine, my_sum);
       write_sum(its, its_sum);
-      snprintf(text, sizeof text, "%s where rank %d %s", my_sum, ranks->machine * ranks->node_count + i,
-               its_sum);
+      snprintf(text, sizeof text, "%s where rank %d %s", my_sum, ranks->first + i, its_sum);
       attn2c_ranks_end(ranks, ATTN2C_USAGE, text);
     }
   }
@@ -84,11 +84,12 @@ static void look(const attn2c_ranks *ranks) {
   if (rank < 0 && ranks->windows[0]) compare_sums(ranks);
   if (rank < 0) return;
   char text[64];
-  snprintf(text, sizeof text, "rank %d has ended", ranks->machine * ranks->node_count + rank);
+  snprintf(text, sizeof text, "rank %d has ended", ranks->first + rank);
   attn2c_ranks_end(ranks, ATTN2C_IO, text);
 }
 
 void attn2c_ranks_rest(const attn2c_ranks *ranks, attn2c_patience *patience) {
+  if (ranks->whole->line) attn2c_ranks_drain(ranks->whole);
   if (!ranks->is_crowded && patience->polls < SPINS) {
     patience->polls++;
     attn2c_pause();
@@ -100,6 +101,7 @@ void attn2c_ranks_rest(const attn2c_ranks *ranks, attn2c_patience *patience) {
   if (at - patience->looked > LOOK) {
     patience->looked = at;
     look(ranks);
+    if (ranks->whole != ranks) look(ranks->whole);
   }
   if (waited < BEFORE_SLEEP) {
     sched_yield();

@@ -2,8 +2,11 @@
 #include "weights/packed.h"
 #include "base/checksum.h"
 #include "formats/file.h"
+#include "formats/new_file.h"
 #include "weights/packed_header.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +15,7 @@ struct attn2c_packed {
   const attn2c_descriptor *model;
   const float *block;
   uint64_t checksum;   /* the block's, from the header */
+  uint64_t set;        /* of files that were packed together */
   float *own;          /* the block if it is a copy, else NULL */
   const void *mapping; /* the whole file; NULL: none */
   int64_t mapped;      /* bytes of the mapping */
@@ -34,6 +38,7 @@ static attn2c_packed *make(const attn2c_descriptor *model, const unsigned char *
   made->holders = 1;
   made->model = model;
   made->checksum = attn2c_packed_header_checksum(header);
+  made->set = attn2c_packed_header_set(header);
   made->name = malloc(strlen(name) + 1);
   if (!made->name) {
     free(made);
@@ -200,4 +205,31 @@ int attn2c_packed_end(const attn2c_descriptor *model, attn2c_new_file *file, int
     status = attn2c_new_file_put(file, 0, header, sizeof header, message);
   }
   return attn2c_new_file_end(file, status, message);
+}
+
+uint64_t attn2c_packed_set(const attn2c_packed *packed) { return packed->set; }
+
+/* Adds the checksum of a file's block to a number, or writes the number into its header. */
+static int join(const char *path, uint64_t *set, int is_written, attn2c_message *message) {
+  unsigned char header[ATTN2C_PACKED_HEADER];
+  FILE *file = fopen(path, is_written ? "r+b" : "rb");
+  int is_right = file && fread(header, sizeof header, 1, file) == 1;
+  if (is_right && is_written) {
+    attn2c_packed_header_join(header, *set);
+    is_right = fseek(file, 0, SEEK_SET) == 0 && fwrite(header, sizeof header, 1, file) == 1;
+  } else if (is_right) {
+    const uint64_t sum = attn2c_packed_header_checksum(header);
+    *set = attn2c_checksum(*set, &sum, sizeof sum);
+  }
+  const int error = errno;
+  if (file && fclose(file) != 0) is_right = 0;
+  return is_right ? ATTN2C_OK : attn2c_say_unwritten(path, error, message);
+}
+
+int attn2c_packed_join(char *const *paths, int count, attn2c_message *message) {
+  uint64_t set = 0;
+  int status = ATTN2C_OK;
+  for (int pass = 0; pass < 2; pass++)
+    for (int i = 0; i < count && status == ATTN2C_OK; i++) status = join(paths[i], &set, pass, message);
+  return status;
 }

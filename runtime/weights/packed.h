@@ -35,6 +35,8 @@ float *attn2c_packed_owned(const attn2c_packed *packed);
 
 /* Returns the checksum that the header states of the block. */
 uint64_t attn2c_packed_checksum(const attn2c_packed *packed);
+/* Returns the number that all files have which were packed together for stages; 0 for others. */
+uint64_t attn2c_packed_set(const attn2c_packed *packed);
 /* Reads the whole block; ATTN2C_FORMAT and a line if it differs from what was packed. */
 int attn2c_packed_verify(const attn2c_packed *packed, attn2c_message *message);
 
@@ -56,5 +58,8 @@ int attn2c_packed_put(void *file, int64_t offset, const float *floats, int64_t c
 /* Completes the header and gives the file its name if `status` is ATTN2C_OK; otherwise drops the file. */
 int attn2c_packed_end(const attn2c_descriptor *model, attn2c_new_file *file, int status,
                       attn2c_message *message);
+
+/* Gives files that were packed together a number that their blocks alone decide. */
+int attn2c_packed_join(char *const *paths, int count, attn2c_message *message);
 
 #endif

@@ -22,6 +22,7 @@ enum {
   AT_TARGET = 80,
   AT_NAME = 112,
   AT_END = 368,
+  AT_SET = 368,
   AT_HEADER = ATTN2C_PACKED_HEADER - 8
 };
 
@@ -72,6 +73,13 @@ void attn2c_packed_header_make(const attn2c_descriptor *model, uint64_t block_ch
 
 uint64_t attn2c_packed_header_checksum(const unsigned char *header) {
   return attn2c_number_at(header, AT_BLOCK);
+}
+
+uint64_t attn2c_packed_header_set(const unsigned char *header) { return attn2c_number_at(header, AT_SET); }
+
+void attn2c_packed_header_join(unsigned char header[ATTN2C_PACKED_HEADER], uint64_t set) {
+  attn2c_put_number(header, AT_SET, set);
+  attn2c_put_number(header, AT_HEADER, attn2c_checksum(0, header, AT_HEADER));
 }
 
 int attn2c_packed_refuse(const attn2c_descriptor *model, const char *name, const char *what,

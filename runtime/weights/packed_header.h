@@ -28,8 +28,11 @@ int attn2c_packed_header_verify(const attn2c_descriptor *model, const unsigned c
 const attn2c_descriptor *attn2c_packed_header_owner(const attn2c_descriptor *model,
                                                     const unsigned char *header, int64_t size);
 
-/* Returns the block's checksum from a verified header. */
+/* Return the block's checksum, and the number of files that were packed together, from a verified header. */
 uint64_t attn2c_packed_header_checksum(const unsigned char *header);
+uint64_t attn2c_packed_header_set(const unsigned char *header);
+/* Changes that number. */
+void attn2c_packed_header_join(unsigned char header[ATTN2C_PACKED_HEADER], uint64_t set);
 
 /* Says "F: packed weights: WHAT; pack them again: N pack .." and returns ATTN2C_FORMAT. */
 int attn2c_packed_refuse(const attn2c_descriptor *model, const char *name, const char *what,

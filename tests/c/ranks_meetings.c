@@ -1,7 +1,8 @@
 /* ranks_meetings.c - a program of several ranks that compares sums, gathers and broadcasts with plain loops.
- * `mpirun -n N ranks_meetings [windows|messages|PER_MACHINE]`; rank 0 prints a checksum of all sums. With
- * `build` the last rank has another build, with `number` another number of ranks is asked for, with `killed`
- * it kills itself among the sums, with `other` it adds values of other memory than the others. */
+ * `mpirun -n N ranks_meetings [windows|messages|PER_MACHINE] [STAGES]`; rank 0 prints a checksum of all sums.
+ * With STAGES it only tests what stages pass to each other. With `build` the last rank has another build,
+ * with `number` another number of ranks is asked for, with `killed` it kills itself among the sums, with
+ * `other` it adds values of other memory than the others. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,6 +144,54 @@ static void test_agreement(attn2c_ranks *ranks) {
   attn2c_ranks_wait(ranks);
 }
 
+/* Fills rows `step` apart with values of one round, or compares them. */
+static void rows_of(float *rows, size_t n, size_t width, size_t step, int round, int is_filled) {
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < width; j++) {
+      const float value = value_of(7, round, i * width + j);
+      if (is_filled)
+        rows[i * step + j] = value;
+      else
+        expect(rows[i * step + j] == value, "a row of a stage", (size_t)round);
+    }
+}
+
+/* Rounds of a pipeline: orders, states of several sizes, sums of a stage's ranks, and outputs, also of more
+ * bytes than wait for a stage, which are settled after several rounds. */
+static void test_stages(attn2c_ranks *ranks, float *space) {
+  enum { ROUNDS = 36, TOGETHER = 6, MOST = 90000 };
+  const int stage = attn2c_ranks_stage(ranks), last = attn2c_ranks_stages(ranks) - 1;
+  static const size_t rows[] = {40, 1, 300, 0, 7, 64}, outputs[] = {3, 80000, 0, 70001, 1, 900};
+  float *states = space, *sums_of = space + MOST, *out = space + 2 * MOST;
+  if (last == 0) return;
+  for (int round = 0; round < ROUNDS; round++) {
+    char order[3000];
+    const size_t n = rows[round % 6], wide = outputs[round % 6], width = 200, step = round % 2 ? 200 : 208;
+    memset(order, round, sizeof order);
+    attn2c_ranks_broadcast(ranks, order, sizeof order);
+    expect(order[2999] == round, "an order", (size_t)round);
+    if (stage == 0) rows_of(states, n, width, step, round, 1);
+    if (stage > 0) attn2c_ranks_take(ranks, states, n, width, step);
+    rows_of(states, n, width, step, round, 0);
+    for (int i = 0; i < 300; i++) sums_of[i] = (float)i;
+    attn2c_ranks_sum(attn2c_ranks_team(ranks), sums_of, 300);
+    const int each = attn2c_ranks_count(attn2c_ranks_team(ranks));
+    expect(sums_of[299] == (float)(299 * each), "a sum of a stage", (size_t)round);
+    if (stage < last) attn2c_ranks_pass(ranks, states, n, width, step);
+    if (stage < last) memset(states, 0, MOST * sizeof *states);
+    float *to = out + (size_t)(round % TOGETHER) * MOST;
+    if (stage == last) rows_of(to, wide, 1, 1, -round, 1);
+    if (stage == last)
+      attn2c_ranks_give(ranks, to, wide, 1, 1);
+    else
+      attn2c_ranks_expect(ranks, to, wide, 1, 1);
+    if (round % TOGETHER < TOGETHER - 1) continue;
+    attn2c_ranks_settle(ranks);
+    for (int i = 0; i < TOGETHER; i++)
+      rows_of(out + (size_t)i * MOST, outputs[i], 1, 1, -(round - TOGETHER + 1 + i), 0);
+  }
+}
+
 int main(int argc, char **argv) {
   int level;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
@@ -151,6 +200,8 @@ int main(int argc, char **argv) {
   const char *how = argc > 1 ? argv[1] : "windows";
   const int is_last = own == count - 1;
   const attn2c_ranks_wanted wanted = {.count = count + (strcmp(how, "number") == 0),
+                                      .stages = argc > 2 ? atoi(argv[2]) : 1,
+                                      .passed_bytes = 100000,
                                       .name = "meetings",
                                       .build = is_last && strcmp(how, "build") == 0,
                                       .without_windows = strcmp(how, "messages") == 0,
@@ -167,16 +218,20 @@ int main(int argc, char **argv) {
   const size_t floats = 1300000;
   float *private = calloc(floats, sizeof *private);
   float *shared = attn2c_ranks_allocate(ranks, floats * sizeof *shared);
-  test_sums(ranks, private);
-  test_sums(ranks, shared);
-  if (strcmp(how, "killed") == 0) signal(SIGTERM, SIG_IGN); /* by which mpirun ends the others */
-  attn2c_ranks_wait(ranks);
-  if (is_last && strcmp(how, "killed") == 0) raise(SIGKILL);
-  if (strcmp(how, "other") == 0) attn2c_ranks_sum(ranks, is_last ? private : shared, 4000);
-  test_under_way(ranks, shared, private);
-  test_gathers(ranks);
-  test_broadcast(ranks);
-  test_agreement(ranks);
+  if (wanted.stages > 1) {
+    test_stages(ranks, private);
+  } else {
+    test_sums(ranks, private);
+    test_sums(ranks, shared);
+    if (strcmp(how, "killed") == 0) signal(SIGTERM, SIG_IGN); /* by which mpirun ends the others */
+    attn2c_ranks_wait(ranks);
+    if (is_last && strcmp(how, "killed") == 0) raise(SIGKILL);
+    if (strcmp(how, "other") == 0) attn2c_ranks_sum(ranks, is_last ? private : shared, 4000);
+    test_under_way(ranks, shared, private);
+    test_gathers(ranks);
+    test_broadcast(ranks);
+    test_agreement(ranks);
+  }
   attn2c_ranks_free(ranks, shared);
   free(private);
   int all = 0;

@@ -89,7 +89,7 @@ function case.run(description, folder, options)
   for _, target in ipairs(state.target_names) do
     for _, more in ipairs { "", options.nan and " --nan" } do
       kind, said = execute(("ATTN2C_TARGET=%s timeout %d env %s%s/%s check --seed %d%s"):format(target, CHECK_SECONDS,
-        ranks.start(description.ranks), quote(built), description.name, options.seed, more), log, { [1] = "mismatch" })
+        ranks.start(description), quote(built), description.name, options.seed, more), log, { [1] = "mismatch" })
       if kind then return false, kind, kind == "mismatch" and failing_rows(log) or said end
     end
   end

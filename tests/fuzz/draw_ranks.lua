@@ -1,4 +1,5 @@
--- draw_ranks.lua: divides a drawn description among ranks if it goes with them; and the words that start its program.
+-- draw_ranks.lua: divides a drawn description among ranks and stages if it goes with them; and the words that start its
+-- program.
 local pipeline = require("pipeline")
 local sizes = require("sizes")
 
@@ -15,18 +16,23 @@ local function is_accepted(d)
   end)
 end
 
---- Gives a description ranks, and one thread, if it goes with them. Returns whether it does.
+--- Gives a description ranks or stages or both, and one thread, if it goes with them. Returns whether it does.
 function draw_ranks.change(d)
   local threads = d.threads
-  d.threads, d.ranks = nil, sizes.pick { 2, 2, 3, 4 }
-  if is_accepted(d) then return true end
-  d.threads, d.ranks = threads, nil
+  d.threads = nil
+  for _, each in ipairs(sizes.pick { { { nil, 2 }, { 2 } }, { { 2, 2 }, { 2 } }, { { 2 } }, { { 3 } }, { { 4 } },
+    { { nil, 3 }, { nil, 2 }, { 2 } } }) do
+    d.ranks, d.stages = each[1], each[2]
+    if is_accepted(d) then return true end
+  end
+  d.threads, d.ranks, d.stages = threads, nil, nil
   return false
 end
 
---- Returns the shell words before a program with these ranks.
-function draw_ranks.start(count)
-  if (count or 1) == 1 then return "" end
+--- Returns the shell words before a description's program.
+function draw_ranks.start(d)
+  local count = (d.ranks or 1) * (d.stages or 1)
+  if count == 1 then return "" end
   return ("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun -q --oversubscribe -n %d "):format(count)
 end
 

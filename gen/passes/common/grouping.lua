@@ -64,7 +64,7 @@ local function micro_batch_size(spec, p)
 end
 
 --- Returns an entry's ops as segments: { name, micro_batch, rows, repeats, sections = { { name, ops } } }. Ops after a
---- pool are one section, on all sequences at once.
+--- pool are one section, on all sequences at once, as are those that take what is made there (op.pooled).
 --- p: the parameters of all products alike
 function grouping.segments(spec, entry, p)
   local micro_batch = micro_batch_size(spec, p)
@@ -75,6 +75,7 @@ function grouping.segments(spec, entry, p)
   }
   local at, by_name = segments[1], {}
   for _, op in ipairs(entry.ops) do
+    if op.pooled and at == segments[1] then at, by_name = segments[2], {} end
     local name = at == segments[1] and op.section or "pooled"
     if not by_name[name] then
       by_name[name] = { name = name, ops = {} }

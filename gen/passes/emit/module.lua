@@ -94,7 +94,7 @@ function emit_module.values(state)
   end
   made.text_class = primary.spec.context and "_GeneratingText" or "_TextModel"
   made.plain_class = primary.spec.context and "_Generating" or "_Model"
-  made.ranks = (state.spec.ranks or 1) > 1 and state.spec.ranks
+  made.ranks = state.spec.processes or false
   made.first_input = made.inputs[1].name
   local parts = parts_of(made.masked, primary.spec.any, state.tokenizer, state.chat, primary.spec.context,
     primary.spec.pictures, made.ranks)

@@ -75,13 +75,27 @@ local function descriptor_of(values, build, suffix, name, tools)
     parameters = tools.parameters(build), entries = entries_of(values, described, tools) }), described
 end
 
+-- Returns the stage that makes a tensor of an entry, from 0; of others any that has them.
+local function stage_of(state, firsts, i, entry, name)
+  local of = state.whole.stages
+  if of and of.made[entry.name][name] then return of.made[entry.name][name] end
+  for stage, each in ipairs(firsts) do
+    if each.index_of[each.entries[i]][name] then return stage - 1 end
+  end
+  error(name)
+end
+
 -- Returns the rows of the divisions of the whole model's tensors, and the lists of first elements that they name.
-local function divisions_of(state, whole, described, of_rank)
+-- firsts: the first rank of each stage.
+local function divisions_of(state, whole, described, firsts)
   local rows, lists, number_of = {}, {}, {}
   for i = #whole.entries, 1, -1 do
-    local entry, own = whole.entries[i], of_rank.entries[i]
+    local entry = whole.entries[i]
     local of_entry, made = described.index_of[entry], state.whole.divisions[entry.name]
     for _, name in ipairs(entry.graph.order) do
+      local stage = stage_of(state, firsts, i, entry, name)
+      local of_rank = firsts[stage + 1]
+      local own = of_rank.entries[i]
       local is_whole = own.graph.tensors[name .. ".part"] ~= nil
       local of = not is_whole and made[name] or nil
       local list = of and of.first and table.concat(divisions.of_ranks(of.first), ", ") or nil
@@ -89,11 +103,27 @@ local function divisions_of(state, whole, described, of_rank)
         lists[#lists + 1] = list
         number_of[list] = #lists
       end
-      rows[of_entry[name] + 1] = ("{ %s, %d, %s },"):format(not of and "ATTN2C_UNDIVIDED" or of.sum and "ATTN2C_TERMS"
-        or tostring(of.axis - 1), of_rank.index_of[own][name], list and "parts_" .. number_of[list] or "NULL")
+      rows[of_entry[name] + 1] = ("{ %s, %d, %d, %s },"):format(
+        not of and "ATTN2C_UNDIVIDED" or of.sum and "ATTN2C_TERMS" or tostring(of.axis - 1), stage,
+        of_rank.index_of[own][name], list and "parts_" .. number_of[list] or "NULL")
     end
   end
   return rows, lists
+end
+
+-- Returns the most bytes that a stage passes on in a call.
+local function passed_bytes(state)
+  local most = 0
+  for _, build in ipairs(state.builds) do
+    for _, entry in ipairs(build.entries) do
+      local bytes = 0
+      for _, op in ipairs(entry.graph.entry.ops) do
+        bytes = bytes + (op.op == "pass_on" and types.bytes(elements_of_call(entry.spec, op.operands.x), "f32") or 0)
+      end
+      most = math.max(most, bytes)
+    end
+  end
+  return most
 end
 
 -- Returns the functions of each entry by its name: { rank, linkage }.
@@ -113,10 +143,10 @@ end
 
 --- Joins the values of all kinds of ranks, builds[1], builds[2], ... tools: functions of emit.lua. Returns the values
 --- that the model's files share; the most bytes of an arena and of weights; and { targets = the whole model and its
---- ranks in order, divided = { count, rows, lists } of the divisions, rank_runs }.
+--- ranks in order, divided = { count, stages, passed_bytes, rows, lists } of the divisions, rank_runs }.
 function emit_ranks.join(state, builds, tools)
   local name, first, most = state.spec.name, builds[1], { arena_bytes = 0, weight_bytes = 0 }
-  local targets, of_first, weight_bytes = {}, nil, 0
+  local targets, firsts, weight_bytes = {}, {}, 0
   for k, build in ipairs(state.builds) do
     local values = builds[k]
     most.arena_bytes = math.max(most.arena_bytes, values.arena_bytes)
@@ -127,7 +157,9 @@ function emit_ranks.join(state, builds, tools)
       local of, described = descriptor_of(values, member, suffix, name .. suffix .. "_descriptor", tools)
       of.rank = member.rank
       targets[member.rank + 2], values.ranks[#values.ranks + 1] = of, of
-      if member.rank == 0 then of_first = { entries = member.entries, index_of = described.index_of } end
+      if member.rank % (state.spec.ranks or 1) == 0 then
+        firsts[member.stage + 1] = { entries = member.entries, index_of = described.index_of }
+      end
       weight_bytes = weight_bytes + values.weight_bytes
     end
   end
@@ -142,10 +174,10 @@ function emit_ranks.join(state, builds, tools)
     whole.entries[i].arena_floats = whole.arena_floats
   end
   targets[1] = whole
-  local rows, lists = divisions_of(state, build, described, of_first)
+  local rows, lists = divisions_of(state, build, described, firsts)
   first.parameters = whole.parameters
-  return first, most, { targets = targets, divided = { count = state.spec.ranks, rows = rows, lists = lists },
-    rank_runs = runs_of(state, builds) }
+  return first, most, { targets = targets, divided = { count = state.spec.processes, stages = state.spec.stages or 1,
+      passed_bytes = passed_bytes(state), rows = rows, lists = lists }, rank_runs = runs_of(state, builds) }
 end
 
 return emit_ranks

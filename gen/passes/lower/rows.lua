@@ -2,6 +2,7 @@
 -- These are products, norms, look-ups, rotations and other operations on rows.
 local equation = require("passes.lower.equation")
 local forms = require("data.storage")
+local grouping = require("passes.common.grouping")
 local maps = require("passes.lower.maps")
 local types = require("data.types")
 
@@ -166,6 +167,23 @@ function leading.gather_ranks(self, fusion, origin, block)
   self:row("gather_ranks", { rows = block.count, cols = y.shape[#y.shape], own = x.shape[#x.shape], ldx = self:ld(x),
     ldy = self:ld(y), first = op.attributes.first },
     { y = self:at(y, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
+end
+
+-- Lowers what one stage gives and another takes: all rows of a tensor.
+local function cross(name, tensor_of)
+  return function(self, fusion, origin, block)
+    local tensor = tensor_of(fusion.leading)
+    self:row(tensor.type == "i32" and name:gsub("output$", "integers") or name,
+      { rows = block.count, cols = (grouping.row_shape(tensor)), ldy = self:ld(tensor) },
+      { y = self:at(tensor, block.first, 0, origin) })
+  end
+end
+
+for _, name in ipairs { "pass_on", "give_output" } do
+  leading[name] = cross(name, function(op) return op.operands.x end)
+end
+for _, name in ipairs { "take_on", "take_output" } do
+  leading[name] = cross(name, function(op) return op.result end)
 end
 
 function leading.argmax(self, fusion, origin, block)

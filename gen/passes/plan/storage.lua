@@ -1,5 +1,6 @@
 -- storage.lua: decides how each tensor is stored: its form, row length, and whether it is written over another.
 local all_regions = require("passes.common.regions")
+local attention = require("passes.plan.attention")
 local divide = require("passes.common.divide")
 local each_op = require("passes.common.region_ops")
 local forms = require("data.storage")
@@ -69,6 +70,7 @@ local function fused_and_of_units(state, segments, uses)
   end
   for region in all_regions(segments) do
     for _, fusion in ipairs(region.fusions) do
+      if ops.class(fusion.leading).sends then fused[fusion.result.name] = true end
       if #fusion.epilogue > 0 then fused[fusion.leading.result.name] = true end
       for i = 1, #fusion.epilogue - 1 do fused[fusion.epilogue[i].result.name] = true end
       round(fusion.round, region, fusion, 1)
@@ -164,13 +166,12 @@ local function keeps_together(region, rows_per_sequence, together)
   return true
 end
 
--- Returns the most keys that a state keeps of a sequence in a region, and the number of the window, from 0, whose first
--- keys it forgets; nil: it forgets none. There is room for the keys that the window shows of a sequence that went back
--- by a call's tokens, and for a call's new ones. When it is full, the runtime moves the keys that are still wanted to
--- its beginning.
-local function room_for(state, region)
+-- Returns the most keys that a state keeps of a sequence where queries see `left` keys before them, and the number of
+-- the window, from 0, whose first keys it forgets; nil: it forgets none. There is room for the keys that the window
+-- shows of a sequence that went back by a call's tokens, and for a call's new ones. When it is full, the runtime moves
+-- the keys that are still wanted to its beginning.
+local function room_for(state, left)
   local page, spec, windows = state.plan.parameters.key_block, state.spec, state.plan.state.windows
-  local left = region.open.left
   local keys = words.round_up(left + spec.call_rows, page) + page + words.round_up(spec.call_rows, page)
   if left < 0 or keys >= spec.context then return spec.context, nil end
   for i, window in ipairs(windows) do
@@ -181,11 +182,19 @@ local function room_for(state, region)
   return keys, #windows - 1
 end
 
+-- Numbers the windows of all layers, so that all stages number them alike.
+local function number_windows(state)
+  local whole = state.whole and state.whole.stages and state.whole.primary.graph.entry
+  for _, op in ipairs(whole and whole.ops or {}) do
+    if op.operands.k and op.operands.k.kept then room_for(state, (attention.band(op.attributes))) end
+  end
+end
+
 -- Returns the keys or values that a caller's context keeps, and gives them their place in its state.
 local function kept_for(state, region, role, tensor, head_dim)
   local form = forms.kept_as[role][tensor.type]
   local place = forms.forms[form].packed
-  local keys, window = room_for(state, region)
+  local keys, window = room_for(state, region.open.left)
   region.open.window = window
   local operands = role == "keys" and region.scores.operands or region.context.operands
   local kept = { form = form, type = tensor.type, width = tensor.shape[#tensor.shape], window = window,
@@ -281,6 +290,7 @@ end
 --- Fills state.plan.storage, and the packed keys and values of attentions and the outputs of products with it.
 --- uses: of grouping.readers
 function storage.decide(state, entry, segments, uses)
+  number_windows(state)
   store(state, entry, segments, uses)
   read_by_head(state, entry)
   pack_keys(state, segments, uses)

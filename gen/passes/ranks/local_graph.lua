@@ -1,6 +1,8 @@
 -- local_graph.lua: makes the graph of one rank: the same operations on its parts, and the meetings between them.
 -- A tensor that a meeting makes whole has its own name there; the part of it that the rank has is called NAME.part.
 -- Tensors that the whole model does not have (of_rank) are not in the trace.
+-- A rank of a stage has the operations of its stage alone. It begins with the tensors that it takes from the stage
+-- before, passes tensors on when it has made them, and takes the outputs from the last stage.
 local cut = require("passes.ranks.cut")
 local divisions = require("data.divisions")
 local ops = require("data.ops")
@@ -79,6 +81,28 @@ function Maker:own_ids(op, of)
     { type = "i32", of_rank = true, growth = ids.growth, minimum = 0, limit = count }, name)
 end
 
+-- Passes a tensor on to the next stage. The operation's result stands in its place.
+function Maker:pass(name, section)
+  local whole = self.whole[name]
+  self:op("pass_on", section, { x = whole }, {}, whole, name .. ".passed").of_rank = true
+end
+
+-- Takes a tensor, the result of an operation of the whole graph, from another stage.
+function Maker:take(name, op, section, pooled)
+  local result = op.result
+  self.whole[result.name] = self:op(name, section, {}, { shape = text_of(result.shape) }, result, result.name)
+  self.graph.entry.ops[#self.graph.entry.ops].pooled = pooled
+end
+
+-- Passes a tensor on if the next stage takes it, and gives it to all stages if it is an output of the last.
+function Maker:pass_result(op)
+  local name, part = op.result.name, self.part
+  if part.passes[name] then self:pass(name, op.section) end
+  if part.gives[name] then
+    self:op("give_output", op.section, { x = self.whole[name] }, {}, self.whole[name], name .. ".given").of_rank = true
+  end
+end
+
 function Maker:add_op(op)
   local divided, result = self.divided, op.result
   local how, of = divided.how[op], divided.made[result.name]
@@ -96,15 +120,37 @@ function Maker:add_op(op)
     result.name)
   if of then self.parts[result.name] = made else self.whole[result.name] = made end
   if is_met then self.whole[result.name] = self:meet(op, of, made) end
+  if self.part then self:pass_result(op) end
 end
 
---- Returns the graph of a rank. divided: of ranks/divide.lua
-return function(whole, divided, rank)
-  local self = setmetatable({ divided = divided, rank = rank, parts = {}, whole = {},
+-- Adds the operations of a rank's stage.
+function Maker:add_part(ops_of_whole)
+  local part, section = self.part, nil
+  for _, op in ipairs(ops_of_whole) do
+    section = section or part.has[op] and op.section
+  end
+  for _, op in ipairs(part.takes) do
+    self:take("take_on", op, section)
+    if part.passes[op.result.name] then self:pass(op.result.name, section) end
+  end
+  for _, op in ipairs(ops_of_whole) do
+    if part.has[op] then self:add_op(op) end
+  end
+  for _, each in ipairs(part.outputs) do self:take("take_output", each.op, each.op.section, each.pooled) end
+end
+
+--- Returns the graph of a rank. divided: of ranks/divide.lua; rank: its number in its stage; part: that of its stage
+--- (ranks/stages.lua), nil: the model has no stages
+return function(whole, divided, rank, part)
+  local self = setmetatable({ divided = divided, rank = rank, part = part, parts = {}, whole = {},
     graph = { tensors = {}, order = {}, weights = {}, answer = whole.answer, smoothing = whole.smoothing } }, Maker)
   local entry = whole.entry
   self.graph.entry = { name = entry.name, ops = {}, inputs = entry.inputs, outputs = entry.outputs, flops = 0 }
   for _, name in ipairs(entry.inputs) do self:given(whole.tensors[name]) end
-  for _, op in ipairs(entry.ops) do self:add_op(op) end
+  if part then
+    self:add_part(entry.ops)
+  else
+    for _, op in ipairs(entry.ops) do self:add_op(op) end
+  end
   return self.graph
 end

@@ -1,4 +1,5 @@
--- ranks.lua: checks a spec that is divided among ranks, ranks = 4: what does not go with that is refused by name.
+-- ranks.lua: checks a spec that is divided among ranks, ranks = 4 or stages = 2: what does not go with that is refused
+-- by name.
 local divisions = require("data.divisions")
 local masks = require("data.masks")
 local precision = require("data.precision")
@@ -40,9 +41,19 @@ local refused = {
   end, "ranks divide the projections of attention" },
 }
 
-local function check_stack(say, spec, path)
-  for _, each in ipairs(refused) do
-    if each[2](spec) then say(path .. each[1], "does not go with ranks: " .. each[3]) end
+-- Keys that do not go with stages.
+local refused_by_stages = {
+  { "layout", function(spec) return spec.layout == "seq_first" end, "give batch_first" },
+  { "attention_output", function(spec)
+    return some(spec, function(each) return each.attention_output.kind ~= "none" or each.attention_output.scores end)
+  end, "the last stage has the outputs" },
+  { "positions", function(spec) return spec.distances == "disentangled" end, "give other positions" },
+}
+
+-- Refuses what does not go with a key, `ranks` or `stages`.
+local function check_stack(say, spec, path, key, list)
+  for _, each in ipairs(list) do
+    if each[2](spec) then say(path .. each[1], ("does not go with %s: %s"):format(key, each[3])) end
   end
 end
 
@@ -62,18 +73,40 @@ local function check_heads(say, spec, count)
   end
 end
 
---- Checks the keys that do not go with ranks. Before: the whole spec is resolved.
+-- The most processes: ATTN2C_RANKS_MOST of runtime/ranks/ranks.h.
+local MOST = 64
+
+-- Checks the keys that do not go with stages.
+local function check_stages(say, spec, encoder)
+  local layers = spec.layers + (encoder and encoder.layers or 0)
+  if spec.stages > layers then
+    say("stages", ("%d, but the model has %d layer%s; give at most as many stages"):format(spec.stages, layers,
+      layers == 1 and "" or "s"))
+  end
+  if spec.processes > MOST then
+    say("stages", ("%d stages of %d ranks, but at most %d processes are allowed"):format(spec.stages, spec.ranks or 1,
+      MOST))
+  end
+  check_stack(say, spec, "", "stages", refused_by_stages)
+  if encoder then check_stack(say, encoder, "memory.", "stages", refused_by_stages) end
+end
+
+--- Checks the keys that do not go with ranks, and sets spec.processes: the ranks of all stages; nil: one process.
+--- Before: the whole spec is resolved.
 function ranks.check(say, spec)
-  local count = spec.ranks or 1
+  local count, encoder = spec.ranks or 1, spec.memory and spec.memory.encoder
+  local processes = count * (spec.stages or 1)
+  if processes == 1 then return end
+  spec.processes = processes
+  if processes > count then check_stages(say, spec, encoder) end
+  if spec.threads ~= 1 then say("threads", "1 is allowed with ranks and stages: give a rank for each core") end
   if count == 1 then return end
-  check_stack(say, spec, "")
+  check_stack(say, spec, "", "ranks", refused)
   check_heads(say, spec, count)
-  local encoder = spec.memory and spec.memory.encoder
   if encoder then
-    check_stack(say, encoder, "memory.")
+    check_stack(say, encoder, "memory.", "ranks", refused)
     check_heads(say, encoder, count)
   end
-  if spec.threads ~= 1 then say("threads", "1 is allowed with ranks: give a rank for each core") end
   local given = spec.precision
   local quantised = types.all[types.quantised].word
   if precision.takes_factors(given) or precision.attends_in_integers(given)

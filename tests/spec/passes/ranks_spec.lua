@@ -62,6 +62,63 @@ describe("a division", function()
   end)
 end)
 
+describe("stages", function()
+  local function sizes_of(state)
+    local of, sizes = state.whole.stages.layers, {}
+    for _, layer in ipairs(of.layers) do sizes[of.of[layer] + 1] = (sizes[of.of[layer] + 1] or 0) + 1 end
+    return sizes
+  end
+
+  it("have neighbouring layers, as evenly by bytes as whole layers allow", function()
+    assert.same({ 2, 3 }, sizes_of(model { layers = { {}, {}, {}, {}, {} }, stages = 2 }))
+    assert.same({ 1, 1, 1 }, sizes_of(model { layers = { {}, {}, {} }, stages = 3 }))
+    local wide = { d_ff = 400 }
+    assert.same({ 1, 4 }, sizes_of(model { layers = { wide, {}, {}, {}, {} }, stages = 2 }))
+    assert.same({ 4, 1 }, sizes_of(model { layers = { {}, {}, {}, {}, wide }, stages = 2 }))
+  end)
+
+  it("have weights of their own layers alone, and pass the states on", function()
+    local state = model { layers = { {}, {}, {} }, stages = 3, ranks = 2 }
+    assert.same({ "l0.attn.out = sum_ranks", "l0.ff.down = sum_ranks", "l0.norm2.passed = pass_on",
+      "l2.norm2 = take_output" }, meetings(graph_of(state, 1)))
+    assert.same({ "l0.norm2 = take_on", "l1.attn.out = sum_ranks", "l1.ff.down = sum_ranks",
+      "l1.norm2.passed = pass_on", "l2.norm2 = take_output" }, meetings(graph_of(state, 2)))
+    assert.same({ "l1.norm2 = take_on", "l2.attn.out = sum_ranks", "l2.ff.down = sum_ranks",
+      "l2.norm2.given = give_output" }, meetings(graph_of(state, 5)))
+    for rank = 0, 5 do
+      local layer = ("^l%d%%."):format(rank // 2)
+      for _, name in ipairs(graph_of(state, rank).weights) do assert.matches(layer, name) end
+    end
+  end)
+
+  it("repeat roundings, pass on what later ones read, and number windows alike", function()
+    local rounded = model { layers = { {}, {} }, stages = 2, precision = "bf16" }
+    assert.same({ "l0.norm2.passed = pass_on", "l1.norm2 = take_output" }, meetings(graph_of(rounded, 0)))
+    local windows = model({ layers = { {}, { window = { 3, 0 }, mask = { "causal", "window" } }, {} }, stages = 3,
+      context = 1024, mask = "causal", chunk = 4, input = { stage = "tokens", vocab = 40 },
+      output = { { stage = "vocabulary" } } }, "plan")
+    for _, build in ipairs(windows.builds) do assert.equal(1, #build.primary.plan.state.windows) end
+  end)
+
+  it("are at most as many as layers, and in the dump", function()
+    local function refusal(more)
+      local lines = helper.refusals(helper.description(more))
+      assert.equal(1, #lines)
+      return lines[1]
+    end
+    assert.equal("stages: 3, but the model has 2 layers; give at most as many stages",
+      refusal { layers = { {}, {} }, stages = 3 })
+    assert.equal("threads: 1 is allowed with ranks and stages: give a rank for each core",
+      refusal { layers = { {}, {} }, stages = 2, threads = 2 })
+    assert.matches("^attention_output: does not go with stages",
+      refusal { layers = { {}, {} }, stages = 2, attention_output = "heads" })
+    assert.matches("^target: a list does not go with stages", refusal { stages = 2, target = { "avx512", "avx2" } })
+    local text = ranks.dump(model { layers = { {}, {} }, stages = 2 })
+    assert.matches("^2 stages of 1 rank\n  stage 0: l0   %d+ bytes of weights of layers\n", text)
+    assert.matches("\n  pass_on%(l0.norm2%)   %[1, %d+, 16%]\n", text)
+  end)
+end)
+
 describe("ranks", function()
   local writing = { heads = 6, kv_heads = 3, d_model = 48, d_ff = 64, context = 16, mask = "causal", norm = "pre",
     input = { stage = "tokens", vocab = 40 }, positions = "rope", output = { { stage = "vocabulary" } } }
@@ -185,7 +242,8 @@ describe("ranks", function()
     assert.equal("ranks: 4, but there are 3 heads of keys; give at most as many ranks, or a multiple of it up to 6",
       refusal(with { ranks = 4 }))
     assert.equal("ranks: 2, but d_ff is 1; give at most as many ranks", refusal { ranks = 2, d_ff = 1 })
-    assert.equal("threads: 1 is allowed with ranks: give a rank for each core", refusal { ranks = 2, threads = 2 })
+    assert.equal("threads: 1 is allowed with ranks and stages: give a rank for each core",
+      refusal { ranks = 2, threads = 2 })
     assert.matches("^precision: int8 does not go with ranks", refusal { ranks = 2, precision = "int8" })
     assert.matches("^qk_norm: does not go with ranks", refusal { ranks = 2, qk_norm = "all" })
     assert.matches("^past: does not go with ranks", refusal { ranks = 2, past = 2 })

@@ -45,6 +45,11 @@ describe("a model that ranks divide", function()
     assert.matches("\n%d+ passed, 0 failed\n$", said)
   end)
 
+  it("has them with 2 stages and memory that is watched, and with 2 stages of 2 ranks", function()
+    assert.is_true(checked("written", "stages=2", helper.with_addresses .. " ASAN_OPTIONS=detect_leaks=0") > 60)
+    checked("encoded", "stages=2 ranks=2 layers=2 precision=bf16")
+  end)
+
   it("reads packed weights, a file for each rank, to the same answer", function()
     local out = helper.folder()
     helper.succeeds(("gen/attn2c build models/language ranks=2 kernels=c -o %s"):format(helper.shell(out)))

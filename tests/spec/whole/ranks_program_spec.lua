@@ -22,14 +22,25 @@ local function lines(text)
   return count
 end
 
+local function build(words, name)
+  helper.succeeds(("cd %s && gen/attn2c build %s name=lama threads=1 %s -o %s/%s"):format(helper.shell(root),
+    helper.shell(model), words, helper.shell(folder), name))
+end
+
+-- Runs the program of one process; returns what it prints.
+local function alone(words)
+  local list = { folder .. "/one/lama" }
+  for i, word in ipairs(words) do list[i + 1] = helper.shell(word) end
+  return helper.succeeds(table.concat(list, " "))
+end
+
+setup(function()
+  helper.succeeds("rm -rf " .. helper.shell(folder) .. " && mkdir -p " .. helper.shell(folder))
+  build("", "one")
+end)
+
 describe("a program of two ranks", function()
-  local script = ("gen/attn2c build %s name=lama threads=1 %%s -o %s/%%s"):format(helper.shell(model),
-    helper.shell(folder))
-  setup(function()
-    helper.succeeds("rm -rf " .. helper.shell(folder) .. " && mkdir -p " .. helper.shell(folder))
-    helper.succeeds(("cd %s && "):format(helper.shell(root)) .. script:format("ranks=2", "two"))
-    helper.succeeds(("cd %s && "):format(helper.shell(root)) .. script:format("", "one"))
-  end)
+  setup(function() build("ranks=2", "two") end)
 
   -- The command for one rank with some weights, as words.
   local function of(weights)
@@ -47,10 +58,7 @@ describe("a program of two ranks", function()
   it("writes the tokens of a program of one process, once", function()
     local two = mpirun(2, of(model))
     assert.same({ 0, "" }, { two.status, two.stderr })
-    local line = of(model)
-    line[1] = folder .. "/one/lama"
-    for i, word in ipairs(line) do line[i] = helper.shell(word) end
-    local one = helper.succeeds(table.concat(line, " "))
+    local one = alone { table.unpack(of(model), 2) }
     local function tokens(text) return text:match('"ids": ?%b[]') or text:match('"text".*') end
     assert.truthy(tokens(one))
     assert.equal(tokens(one), tokens((two.stdout:gsub("\r", ""))))
@@ -156,5 +164,68 @@ ValueError: the model lama is divided among 2 ranks, but 1 is started: mpirun -n
 (2, 64, 901)
 True
 ]], (result.stdout:gsub("\r", "")))
+  end)
+end)
+
+describe("a program of two stages", function()
+  local staged = folder .. "/staged/lama"
+
+  -- Runs the program on two ranks; returns its status and what it printed.
+  local function run(words)
+    local result = mpirun(2, { staged, table.unpack(words) })
+    return result.status, result.stderr, (result.stdout:gsub("\r", ""))
+  end
+
+  -- A long text is read in chunks of 8 tokens, of which both stages compute one at a time.
+  setup(function()
+    build("stages=2 chunk=8", "staged")
+    helper.write(folder .. "/text", ("Hello there, how are you? "):rep(20))
+  end)
+
+  it("has the bits of one process, also where stages compute several chunks at a time", function()
+    local perplexity = { "perplexity", "--weights", model, "--text-file", folder .. "/text" }
+    local prompts = { "generate", "--weights", model, "--prompt", ("Hello, you? "):rep(3), "--tokens", "8", "--greedy",
+      "--format", "jsonl" }
+    for _, words in ipairs { perplexity, prompts } do
+      local status, errors, said = run(words)
+      assert.same({ 0, "" }, { status, errors })
+      assert.equal(alone(words), said)
+    end
+  end)
+
+  it("checks every tensor, gathered", function()
+    local status, errors, said = run { "check", "--weights", model }
+    assert.same({ 0, "" }, { status, errors })
+    assert.matches("in several calls.* token by token.* from a copy.*, 0 failed", said)
+  end)
+
+  it("reads packed weights of its layers, and refuses those of another model", function()
+    local other = damaged("staged.safetensors", -2)
+    local words = { "generate", "--weights", folder .. "/packed", "--prompt", "Hello", "--tokens", "9", "--greedy",
+      "--format", "jsonl" }
+    for _, each in ipairs { { model, "packed" }, { other, "others" } } do
+      helper.succeeds(("%s pack --weights %s -o %s/%s"):format(helper.shell(staged), helper.shell(each[1]),
+        helper.shell(folder), each[2]))
+    end
+    local status, errors, said = run(words)
+    assert.same({ 0, "" }, { status, errors })
+    words[3] = model
+    assert.equal(alone(words), said)
+    words[3] = folder .. "/packed"
+    helper.succeeds(("cd %s && cp others.rank1 packed.rank1"):format(helper.shell(folder)))
+    assert.same({ 3, "lama: rank 1 has other weights than rank 0\n", "" }, { run(words) })
+    words[3] = other
+    local list = { staged, table.unpack(words) }
+    for _, word in ipairs { ":", "-n", "1", staged, "generate", "--weights", model, table.unpack(words, 4) } do
+      list[#list + 1] = word
+    end
+    local result = mpirun(1, list)
+    assert.same({ 3, "lama: rank 1 has other weights than rank 0\n" }, { result.status, result.stderr })
+  end)
+
+  it("refuses another number of ranks", function()
+    local code, output, errors = helper.runner(folder)({ staged, "check" })
+    assert.same({ 2, "", "lama: the model lama is divided among 2 ranks, but 1 is started: mpirun -n 2\n" },
+      { code, output, errors })
   end)
 end)

@@ -10,7 +10,7 @@ describe("the meetings of ranks", function()
       helper.shell(helper.root))))
   end)
 
-  local function run(count, how) return mpirun(count, { bin, how }) end
+  local function run(count, how, stages) return mpirun(count, { bin, how, stages }) end
 
   for count = 2, 4 do
     it(("of %d give the same bits by shared memory, by messages and by both"):format(count), function()
@@ -22,6 +22,14 @@ describe("the meetings of ranks", function()
       end
     end)
   end
+
+  it("pass rows from stage to stage, and outputs back, by shared memory, by messages and by both", function()
+    for _, each in ipairs { { 2, "windows", "2" }, { 3, "messages", "3" }, { 4, "2", "2" }, { 4, "windows", "2" } } do
+      local result = run(table.unpack(each))
+      assert.same({ 0, "" }, { result.status, result.stderr }, table.concat(each, " "))
+      assert.truthy(result.stdout:find(", 0 failures, sums ", 1, true), result.stdout)
+    end
+  end)
 
   it("are refused in one line for another build or another number of ranks", function()
     local other = run(2, "build")
