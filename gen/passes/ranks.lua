@@ -76,7 +76,7 @@ function ranks.run(state)
   local count = state.spec.ranks or 1
   local divided, builds, by_kind, made = {}, {}, {}, {}
   for i, entry in ipairs(state.entries) do
-    if entry.graph.smoothing and count > 1 then
+    if entry.graph.smoothing then
       faults.raise("usage", ("%s: does not go with ranks, whose parts of weights have other inputs; --factors=none")
         :format(state.factors.file))
     end

@@ -216,7 +216,7 @@ describe("ops.make", function()
     assert.matches("nonsense", helper.defect(ops.make, "nonsense", "s", {}, {}))
   end)
 
-  it("declares an equation and a list of operands, at most six, for each op; only what other stages give has none", function()
+  it("declares an equation and at most six operands for each op; only what other stages give has none", function()
     for name, op in pairs(ops.table) do
       assert.is_string(op.equation, name)
       local least = name:match("^take_") and 0 or 1

@@ -254,7 +254,7 @@ describe("ranks", function()
 
   it("are refused with factors of calibrate", function()
     local state = model({}, "graph")
-    state.spec.ranks, state.factors = 2, { file = "m.factors" }
+    state.spec.ranks, state.spec.processes, state.factors = 2, 2, { file = "m.factors" }
     state.primary.graph.smoothing = {}
     local fault = helper.fault(ranks.run, state)
     assert.equal(2, fault.code)

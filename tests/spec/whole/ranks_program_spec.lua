@@ -129,7 +129,8 @@ describe("a program of two ranks", function()
     assert.same({ 2, "", "lama: --part: '2', but 0 to 1, or all, is allowed\n" }, { code, output, errors })
     words[1], words[4] = folder .. "/one/lama", "0"
     code, output, errors = helper.runner(folder)(words)
-    assert.same({ 2, "", "lama: --part: goes with a model that is divided among ranks\n" }, { code, output, errors })
+    assert.same({ 2, "", "lama: --part: goes with a model that is divided among ranks, without stages\n" },
+      { code, output, errors })
   end)
 
   it("times all parts at once", function()
