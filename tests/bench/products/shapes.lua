@@ -33,7 +33,7 @@ local LIST = {
 
 -- Parameters of the candidates, all of kernels in C. The rule's choice comes in addition.
 local TOKEN_BLOCKS = { 64, 128, 256 }
-local PANELS, STREAMS = { 16, 32, 48, 64, 80 }, { 0, 4096, 8192, 16384 }
+local PANELS, STREAMS = { 16, 32, 48, 64, 80 }, { 0, 3072, 8192, 16384 }
 
 --- Returns the products: { outputs, inputs, rows }.
 function shapes.list()
