@@ -29,14 +29,16 @@ function scale_blocks.of_linear(given, section, path)
   return known(of[path] or of[section] or of[precision.part_of(section, path)] or given.all)
 end
 
--- The parts whose products have fine inputs, by the bits of their weights. The vocabulary's product makes a large part
--- of what 8 bits add to the perplexity (models/README.md). Weights of 4 bits lose much more by themselves. A token's
--- weights are read once for both bytes of an input, so a fine input costs little there. A prompt has one row of logits.
-local FINE = { output = 8 }
+-- The parts, and ends of paths, whose products have fine inputs, by the bits of their weights. Together they make half
+-- of the KL divergence that inputs of 8 bits cause (models/README.md). Weights of 4 bits lose much more by themselves.
+-- Fine inputs cost little there: a token's weights are read once for both bytes, a prompt has one row of logits, and
+-- values have few of a layer's weights.
+local FINE = { output = 8, ["attn.v"] = 8 }
 
 --- Returns whether the inputs of a product with weights of type `word` have 15 bits.
 function scale_blocks.has_fine_inputs(word, section, path)
-  return types.all[types.of_scaled[word]].block.bits == FINE[precision.part_of(section, path)]
+  local bits = FINE[precision.part_of(section, path)] or FINE[path:match("[^.]+%.[^.]+$") or ""]
+  return types.all[types.of_scaled[word]].block.bits == bits
 end
 
 --- Returns the word of the tables of token embeddings, or nil.

@@ -7,8 +7,8 @@ median of the rounds' ratios with their quartiles. Run by run.sh --generate.
 
 --make only builds the models and writes their files; --made races what was made before.
 The shapes are those of SmolLM2-135M, GPT-2, Qwen2.5-0.5B and Llama-3.2-1B, all in the form of Llama. llama.cpp
-keeps keys and values in f16, its default; attn2c in the type of its products. With a type of GGUF's blocks both
-read the same file. LLAMA_PLAIN=1 in the environment keeps llama.cpp from repacking weights, for AMX among others:
+keeps keys and values in f16, its default; attn2c in the type of its products, or in bf16 with a type of GGUF's
+blocks. Then both read the same file. LLAMA_PLAIN=1 in the environment keeps llama.cpp from repacking weights, for AMX among others:
 llama-cpp-python 0.3.36 ends with a fault in its tiles on some machines.
 """
 import argparse
@@ -125,7 +125,7 @@ def make(model, precision, threads, cores):
     shape, name = SHAPES[model], name_of(model, precision, threads)
     OUT.mkdir(parents=True, exist_ok=True)
     description = OUT / f"{name}.lua"
-    numbers = f'weights = "{BLOCKS[precision]}", names = "gguf-llama"' if precision in BLOCKS \
+    numbers = f'weights = "{BLOCKS[precision]}", precision = "bf16", names = "gguf-llama"' if precision in BLOCKS \
         else f'precision = "{precision}"'
     description.write_text(DESCRIPTION.format(name=name, context=CONTEXT, sequences=SEQUENCES, epsilon=EPSILON,
                                               numbers=numbers, threads=threads, **shape))
