@@ -5,8 +5,8 @@
  *   time LIBRARY.so POOL_MB MS ROUNDS
  *
  * The library has `candidates`, `candidate_count`, and the sizes of the product. Prints for each candidate
- * the nanoseconds of the whole product, the least of all rounds: other processes only add to a time. Times are the
- * thread's processor time, which does not count while others have the core. */
+ * the nanoseconds of the whole product, the least of all rounds: other processes only add to a time. Times
+ * are the thread's processor time, which does not count while others have the core. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
