@@ -13,6 +13,7 @@
 --   other         a function of config.json: the model_type of another family that a folder with this one is of, or nil
 --   similarity    in a family of two towers: the function that makes probabilities of the scores of texts for a picture
 --   padded        true: texts are filled up to one length, and the model sees the padding
+--   frames        {} if rows of features come in, those of frames of a sound
 --   inside        model_type -> the key of the part of config.json that describes the model
 --   sums_types    true: without an input of token types, the table of tokens has the first type added (typed_tokens)
 --   heads         class suffix -> stages after the model (heads.lua)
@@ -24,11 +25,11 @@ local families = {}
 local list = { "albert", "bert", "clip_text", "clip_vision", "deberta_v2", "deit", "dinov2", "distilbert", "electra",
   "gemma", "gemma2", "gemma3", "gpt2", "gpt_neox", "granite", "gte", "jina_bert", "llama", "mistral", "modernbert",
   "mpnet", "nomic_bert", "olmo2", "phi", "phi3", "qwen2", "qwen3", "roberta", "siglip_text", "siglip_vision",
-  "smollm3", "starcoder2", "t5", "timm", "vit" }
+  "smollm3", "starcoder2", "t5", "timm", "vit", "wav2vec2" }
 
 --- The uses of models, in the order of the README's table.
 families.uses = { "embeddings, rerankers, classification", "classification, question answering", "states of texts",
-  "pictures", "text, chat, classification" }
+  "pictures", "speech", "text, chat, classification" }
 
 --- The families by their names, by model_type, and as naming schemes.
 families.by_name, families.by_type, families.schemes = {}, {}, {}

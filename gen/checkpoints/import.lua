@@ -24,6 +24,9 @@ local MOST_TOKENS = 512
 local TEXT_LENGTHS = { 8, 12, 16, 24, 32, 52, 64, 104, 128, 256 }
 local USUAL_LENGTH = 128
 
+-- Lengths of a model of frames: 1, 2, 4 and 10 seconds at 50 frames a second.
+local FRAME_LENGTHS = { 49, 99, 199, 499 }
+
 -- A model that writes has sequences of up to this many tokens, or up to its longest, and this many of them.
 local MOST_CONTEXT, USUAL_SEQUENCES = 4096, 8
 
@@ -194,6 +197,12 @@ local function image_input(self)
     class_token = self.family.image.class_token, norm = self.family.image.norm, bias = self.family.image.patch_bias }
 end
 
+-- Returns the stage of features that come in, a row a frame.
+local function frames_input(self)
+  local f = self.facts
+  return { stage = "linear", from = f.features, features_norm = f.features_norm or nil, norm = f.input_norm }
+end
+
 local function limit_of(self, first)
   local f, limits = self.facts, self.folder.limits or {}
   local most = f.longest or (f.max_position and f.max_position - first) or 512
@@ -228,6 +237,7 @@ local function lengths_of(self, most)
     return nil
   end
   most = math.min(most, keys.LONGEST)
+  if self.family.frames then return FRAME_LENGTHS, "frames; a call takes any number up to the last" end
   if self.family.padded then return most, "tokens; shorter texts are filled up" end
   if not self.folder.tokenizer then return math.min(USUAL_LENGTH, most), ("tokens; up to %d"):format(most) end
   local list, remark = listed_lengths(most)
@@ -403,7 +413,8 @@ end
 local function entries_of(self, stages)
   local f, fixed = self.facts, self.family.fixed
   local first = fixed.first_position or (self.family.positions_after_pad and f.pad + 1) or 0
-  local input = self.family.image and image_input(self) or token_input(self, fixed)
+  local input = self.family.image and image_input(self) or self.family.frames and frames_input(self)
+    or token_input(self, fixed)
   if self.family.image then
     self.pictures = pictures.of(self.folder.preprocessor, f.sides or f.image, self.notes, f.resized_from)
   end
@@ -432,9 +443,10 @@ local function entries_of(self, stages)
     { "head_dim", f.head_dim and f.head_dim * f.heads ~= f.d_model and f.head_dim or nil },
     { "layers", layers_of(self, stages) }, { "layer_groups", f.layer_groups },
     { "d_ff", f.d_ff and f.d_ff ~= 4 * f.d_model and f.d_ff or nil }, { "gated", f.gated or fixed.gated },
-    { "activation", f.activation }, { "norm", fixed.norm }, { "parallel", f.parallel or fixed.parallel },
+    { "activation", f.activation }, { "norm", f.norm or fixed.norm }, { "parallel", f.parallel or fixed.parallel },
     { "norm_kind", fixed.norm_kind },
-    { "eps", fixed.eps or f.eps }, { "final_norm", fixed.final_norm }, { "residual_scale", f.residual_scale },
+    { "eps", fixed.eps or f.eps }, { "final_norm", f.final_norm or fixed.final_norm },
+    { "residual_scale", f.residual_scale },
     { "bias", f.bias or fixed.bias or (f.qkv_bias == false and { qkv = false } or nil) },
     { "qk_norm", f.qk_norm or fixed.qk_norm }, { "scale", f.score_scale or fixed.scale },
     { "softcap", f.softcap or nil }, { "mask", mask },
@@ -443,6 +455,8 @@ local function entries_of(self, stages)
     { "first_position", first > 0 and first or nil }, { "rope_theta", theta }, { "rope_scaling", scaling },
     { "rope_dim", rotated },
     { "t5_buckets", f.t5_buckets or fixed.t5_buckets }, { "t5_distance", f.t5_distance or fixed.t5_distance },
+    { "position_kernel", f.position_kernel }, { "position_groups", f.position_groups },
+    { "position_activation", f.position_activation },
     { "position_terms", f.disentangled and f.disentangled.terms },
     { "position_buckets", f.disentangled and f.disentangled.buckets },
     { "position_distance", f.disentangled and f.disentangled.distance },

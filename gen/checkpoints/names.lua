@@ -44,6 +44,7 @@ local function template_source(template, stars, of_module)
   for key, value in pairs(template) do if type(key) ~= "number" then source[key] = value end end
   if template.plus then source.plus = template_source(template.plus, stars, of_module) end
   if template.times then source.times = template_source(template.times, stars, false) end
+  if template.tap_gain then source.tap_gain = template_source(template.tap_gain, stars, false) end
   if template.join then
     source.pieces = {}
     for i, piece in ipairs(template) do source.pieces[i] = template_source(piece, stars, of_module) end
@@ -134,6 +135,7 @@ local function filled(source, path, pattern, change)
   for key, value in pairs(source) do result[key] = value end
   if source.plus then result.plus = filled(source.plus, path, pattern, change) end
   if source.times then result.times = filled(source.times, path, pattern, change) end
+  if source.tap_gain then result.tap_gain = filled(source.tap_gain, path, pattern, change) end
   if source.pieces then
     result.pieces = {}
     for i, piece in ipairs(source.pieces) do result.pieces[i] = filled(piece, path, pattern, change) end

@@ -18,6 +18,8 @@
 --   grid             { rows, columns }: the tensor has the positions of `tokens` tokens (1) and of a grid of patches;
 --                    they become those of the image's grid (grid.lua)
 --   smooth           true: with antialiasing, as torch has it
+--   tap_gain         another source, a number for each tap of a convolution: a tap's values are divided by the root of
+--                    the sum of their squares, and multiplied by its number (torch's weight_norm over the last axis)
 --   join, pieces     the weight consists of several sources of one size, one after the other in "rows" or "columns"
 --   count            of a piece: its rows or columns, if the pieces have different sizes; the others share the rest
 local faults = require("common.faults")
@@ -121,6 +123,23 @@ local function of_pairs(tensor, rule, rows, spec)
   return list
 end
 
+-- Adds the boxes of a convolution's weight, [out][in][taps] in every file. The weight has the inputs tap by tap.
+local function add_taps(result, tensor, rule, size, factor)
+  local taps = tensor.source.taps
+  local function box(more)
+    local view = { stored = #result.stored, taps = true, row = 0, rows = size.rows, column = 0, columns = size.columns,
+      first = 0, row_step = size.columns, column_step = taps, factor = 1 }
+    for key, value in pairs(more) do view[key] = value end
+    result.views[#result.views + 1] = view
+  end
+  result.stored[#result.stored + 1] = { names = rule.names, shape = { size.rows, size.columns // taps, taps } }
+  box { factor = factor }
+  if not rule.tap_gain then return end
+  box { times = true, unit = true }
+  result.stored[#result.stored + 1] = { names = rule.tap_gain.names, shape = { taps } }
+  box { times = true, row_step = 0 }
+end
+
 -- Adds the boxes of a rule to a result. target: the boxes' place in the weight, { row, column, added, factor }.
 local function add(result, tensor, rule, size, spec, target)
   if rule.pieces then
@@ -154,6 +173,8 @@ local function add(result, tensor, rule, size, spec, target)
       view.stored = #result.stored
       result.views[#result.views + 1] = view
     end
+  elseif tensor.source.taps then
+    add_taps(result, tensor, rule, size, target.factor * (rule.factor or 1))
   else
     local factor = target.factor * (rule.factor or 1)
     local rows, all_rows = of_graph(tensor, 1, size.rows)
@@ -212,6 +233,7 @@ function sources.text(rule)
   for _, key in ipairs { "transpose", "unpair", "plus_one" } do
     if first[key] then parts[#parts + 1] = " " .. key end
   end
+  if first.tap_gain then parts[#parts + 1] = " with the lengths of taps " .. first.tap_gain.names[1] end
   if first.times then parts[#parts + 1] = " times " .. first.times.names[1] end
   if first.plus then parts[#parts + 1] = " plus " .. first.plus.names[1] end
   return table.concat(parts)

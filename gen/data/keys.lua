@@ -142,7 +142,7 @@ keys.list = {
   { key = "mask_value", type = "number", stack = true, layer = true, min = -1e30, max = 0, default_text = "exclusion",
     meaning = "padding and key_padding add this to scores (BERT's -10000) instead of excluding keys" },
   { key = "positions", type = "positions", stack = true, words = { "none", "learned", "sinusoidal", "rope", "alibi",
-    "relative_key", "relative_key_query", "t5", "disentangled" },
+    "relative_key", "relative_key_query", "t5", "disentangled", "convolution" },
     default_text = "learned after tokens and image, else none",
     meaning = "added to the states before the first layer, or part of every self-attention; or one of each: "
       .. "{ \"learned\", \"t5\" }" },
@@ -176,6 +176,13 @@ keys.list = {
   { key = "position_projections", type = "word", stack = true, words = { "shared", "own" }, default = "shared",
     meaning = "disentangled: the table is projected by each layer's weights of queries and keys, or by weights of its "
       .. "own" },
+  { key = "position_kernel", type = "integer", stack = true, default = 128, min = 1, max = 1024,
+    meaning = "convolution (wav2vec2): rows of a convolution of the states before the first layer, whose result is "
+      .. "added to them" },
+  { key = "position_groups", type = "integer", stack = true, default = 16, min = 1, max = 1024,
+    meaning = "convolution: groups of columns, each of which is convolved by itself" },
+  { key = "position_activation", type = "activation", stack = true, default = "gelu",
+    meaning = "convolution: the function of its result" },
   { key = "memory", type = "memory", default_text = "none",
     meaning = "{ seq =, width =, mask = } or encoder { ... }: what each layer's cross-attention reads" },
   { key = "key_seq", type = "integer", min = 1, max = keys.LONGEST, default_text = "seq",

@@ -30,6 +30,7 @@
 --   own_keys   true if it touches only the queries' own keys, not those that all queries see
 --   in_chunks  true if its weights can be computed one chunk of keys at a time
 --   pools      true if its result has one row for each sequence
+--   windows    true if a row of its result reads several rows of x, which are then stored without gaps
 --   in_row_blocks  true if it reads a whole sequence, and writes one row block of its result at a time
 --   of_ranks   true if it exists only in the graph of a rank, which the reference never sees (passes/ranks.lua)
 --   meeting    true if ranks do it together: it is a region by itself
@@ -290,6 +291,26 @@ ops.table = {
       .. "sequence and after its last, or after the first lengths of them",
     tolerance = "exact", integers = { lengths = true }, arithmetic = 0,
   },
+  pad = {
+    operands = { "x", "lengths" }, optional = { lengths = true }, attributes = { "kernel", "groups" },
+    shape = function(a, x) return { x.shape[1], a.groups, x.shape[2] + a.kernel - 1, x.shape[3] // a.groups } end,
+    equation = "the rows of x, or the first lengths of them, by groups of columns, after kernel // 2 rows of 0; rows "
+      .. "of 0 follow",
+    tolerance = "exact", integers = { lengths = true }, arithmetic = 0,
+  },
+  convolve = {
+    class = { region = "rows", product = true, windows = true, takes_epilogue = true },
+    operands = { "x", "weight", "bias" }, optional = { bias = true }, attributes = { "kernel", "stride" },
+    shape = function(a, x, weight)
+      return { x.shape[1], (x.shape[#x.shape - 1] - a.kernel) // a.stride + 1, weight.shape[1] }
+    end,
+    flops = function(a, x, weight)
+      local rows = (x.shape[#x.shape - 1] - a.kernel) // a.stride + 1
+      return 2 * x.shape[1] * rows * weight.shape[1] * weight.shape[2]
+    end,
+    equation = "the kernel rows of x from row stride i on, side by side, · Wᵀ + b; a group of x by its own rows of W",
+    tolerance = "convolve",
+  },
   rms_norm = {
     class = { region = "rows", takes_epilogue = true, in_place = true },
     operands = { "x", "gain" }, optional = { gain = true }, attributes = { "eps" }, shape = same,
@@ -519,6 +540,12 @@ ops.table = {
 }
 
 local none = {}
+
+--- Returns the inputs of a product that is an op of a graph: numbers of x that an element of the result reads.
+function ops.inputs(op)
+  local width = op.operands.x.shape[#op.operands.x.shape]
+  return ops.class(op).windows and op.attributes.kernel * width or width
+end
 
 --- Returns the class of an op of a graph, or of the op with a name.
 function ops.class(op) return ops.table[op.op or op].class or none end

@@ -24,6 +24,10 @@ stages.constructors = {
     fields = {
       from = { type = "integer", min = 1, max = 65536, place = "input", required = true,
         meaning = "width of the features that come in" },
+      features_norm = { type = "boolean", place = "input", default = false,
+        meaning = "a norm of the features, before the linear layer" },
+      norm = { type = "boolean", place = "input", default = false,
+        meaning = "a norm of the sum of the result and positions" },
       to = { type = "integer", min = 1, max = 1048576, place = "output", required = true,
         meaning = "width of the result" },
       bias = { type = "boolean", default = true, meaning = "whether there is a b" },

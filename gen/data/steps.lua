@@ -280,6 +280,14 @@ steps.rows = {
     body = "attn2c_neighbours(y, x, ${rows}, valid, ${cols}, ${kernel}, ${ldx}, ${ldy})",
     equation = "y[i][j ${kernel} + t] = x[i + t - ${kernel} / 2][j], 0 outside of the first valid rows",
   },
+  pad = {
+    constants = { "rows", "cols", "kernel", "ldx", "ldy" },
+    operands = { { "y", "w", function(c) return { first = 0, { c.rows + c.kernel - 1, c.ldy }, { c.cols, 1 } } end },
+      { "x", "r", matrix("rows", "cols", "ldx") }, { "valid", "value" } },
+    cost = function(c) return 2 * (c.rows + c.kernel) * c.cols end,
+    body = "attn2c_pad(y, x, ${rows}, valid, ${cols}, ${kernel}, ${ldx}, ${ldy})",
+    equation = "y[i + ${kernel} / 2] = x[i] for the first valid rows, 0 before and after them",
+  },
   mean_heads = {
     constants = { "heads", "rows", "cols", "stride", "ldx", "ldy" },
     operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", planes } },

@@ -95,6 +95,7 @@ end
 
 function input_stages.linear(self, spec, stage)
   local features = self:rows_input("features", spec.seq, stage.from)
+  if stage.features_norm then features = self:norm(self.prefix .. "input.features_norm", features) end
   return self:linear(self.prefix .. "input.linear", features, spec.d_model, stage.bias)
 end
 
@@ -136,6 +137,17 @@ function input_stages.qkv(self, spec)
   return query
 end
 
+-- Returns x plus a convolution of its rows, each group of columns by itself (wav2vec2).
+local function with_convolution(self, x)
+  local spec, path, kernel = self.spec, self.prefix .. "positions", self.spec.position_kernel
+  local lengths = spec.mask.padding and self.lengths or self.rows
+  local rows = self:op("pad", path .. ".rows", { x = x, lengths = lengths },
+    { kernel = kernel, groups = spec.position_groups })
+  local y = self:convolution(path .. ".conv", rows, spec.d_model, kernel, 1, true)
+  y = self:op("activate", path .. ".act", { x = y }, { ["function"] = spec.position_activation })
+  return self:op("add", self.prefix .. "input.states", { a = y, b = x })
+end
+
 -- Adds learned and sinusoidal positions, token types, the norm after them, and the linear layer to the layers' width.
 local function positions(self, x)
   local spec, stage, path = self.spec, self.spec.input, self.prefix .. "input"
@@ -148,6 +160,8 @@ local function positions(self, x)
   elseif spec.positions == "sinusoidal" then
     x = self:op("add", path .. ".states", { a = x, b = self:constant(path .. ".positions.sinusoidal", shape,
       spec.past > 0 and "sinusoidal " .. spec.past or "sinusoidal") })
+  elseif spec.positions == "convolution" then
+    x = with_convolution(self, x)
   end
   if (stage.types or 0) > 0 then
     local types = self:grows(self:input("token_types", "i32", { self.batch, spec.seq }, 0, stage.types), "bs")

@@ -15,6 +15,7 @@ local all_regions = require("passes.common.regions")
 local kernel_text = require("passes.common.kernel_text")
 local libxsmm = require("kernels.libxsmm")
 local operands = require("data.operands")
+local ops = require("data.ops")
 local programs = require("passes.common.programs")
 local series = require("passes.kernels.series")
 local steps = require("data.steps")
@@ -109,12 +110,16 @@ local function provider_of(state, entry)
   local by_op = {}
   for region in all_regions(entry.plan.segments) do
     for _, fusion in ipairs(region.fusions) do
-      if fusion.key then by_op[fusion.leading] = state.parameters.provider(fusion.key) end
+      if fusion.key then
+        -- libxsmm takes no rows that overlap, as those of a convolution do.
+        local is_apart = not ops.class(fusion.leading).windows
+        by_op[fusion.leading] = is_apart and state.parameters.provider(fusion.key) or "c"
+      end
     end
   end
-  local other, target, ops = state.parameters.provider(), targets.by_name[state.spec.target], entry.graph.entry.ops
+  local other, target, list = state.parameters.provider(), targets.by_name[state.spec.target], entry.graph.entry.ops
   return function(step)
-    local provider = by_op[ops[step.op]] or other
+    local provider = by_op[list[step.op]] or other
     return provider == "libxsmm" and libxsmm.fits(step.kernel, target) and "libxsmm" or "c"
   end
 end

@@ -23,6 +23,7 @@ local hints = require("data.hints")
 local keys = require("data.keys")
 local any_length = require("passes.validate.any_length")
 local context = require("passes.validate.context")
+local convolutions = require("passes.validate.convolutions")
 local disentangled = require("passes.validate.disentangled")
 local layers = require("passes.validate.layers")
 local output = require("passes.validate.output")
@@ -158,7 +159,7 @@ local function resolve_positions(say, spec, given)
   end
   if not spec.rope_dim and given.rope_dim == nil then spec.rope_dim = spec.head_dim end
   disentangled.check(say, spec)
-  disentangled.check_convolution(say, spec)
+  convolutions.check(say, spec)
   if spec.distances == "t5" and spec.t5_buckets and spec.mask then
     local one_side = spec.mask.causal and spec.t5_buckets or spec.t5_buckets // 2
     if one_side // 2 < 1 then
@@ -298,7 +299,7 @@ local function read_fields(say, list, description, spec)
 end
 
 -- Positions that belong to the input, not to every attention.
-local of_input = words.set { "learned", "sinusoidal" }
+local of_input = words.set { "learned", "sinusoidal", "convolution" }
 
 -- Fills in an encoder's spec. Its keys default to the model's, except masks, positions of its input, and outputs.
 local function resolve_encoder(say, description, fields)

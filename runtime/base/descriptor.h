@@ -95,13 +95,20 @@ typedef struct {
  * With ATTN2C_VIEW_RESIZED the rows are the patches of an image, row by row, whose values are interpolated
  * between those of another grid (weights/resized.h), which begins at element first. row_step is then that
  * grid's rows times 2^16 plus its columns, and column_step the image's columns of patches. SMOOTH: with
- * antialiasing. */
+ * antialiasing.
+ *
+ * With ATTN2C_VIEW_TAPS the tensor is a convolution's, [out][in][taps], and the columns are tap by tap:
+ * column t in + c is element c taps + t of a row. column_step is the number of taps. If row_step is 0, the
+ * tensor has one number for each tap. UNIT: instead of the tensor's elements, the inverse of the length of
+ * their tap, the root of the sum of its squares over all rows (weights/taps.h). */
 enum {
   ATTN2C_VIEW_ADDED = 1,
   ATTN2C_VIEW_PLUS_ONE = 2,
   ATTN2C_VIEW_TIMES = 4,
   ATTN2C_VIEW_RESIZED = 8,
-  ATTN2C_VIEW_SMOOTH = 16
+  ATTN2C_VIEW_SMOOTH = 16,
+  ATTN2C_VIEW_TAPS = 32,
+  ATTN2C_VIEW_UNIT = 64
 };
 typedef struct {
   int stored, flags;

@@ -1,5 +1,5 @@
-/* reference_rows.c - the reference of ops on single rows or elements: linear, embed, add, multiply, scale,
- * copy, activate. */
+/* reference_rows.c - the reference of ops on single rows or elements: linear, convolve, embed, add,
+ * multiply, scale, copy, activate. */
 #include "check/reference_ops.h"
 #include "formats/scale_block.h"
 
@@ -84,6 +84,47 @@ int attn2c_reference_linear(const attn2c_reference_call *call) {
         call->magnitude[r * out + o] = (float)fmin(fabs(shift) + absolutes, FLT_MAX);
       }
     }
+  return ATTN2C_OK;
+}
+
+/* y[b][i][g M + m] = bias[g M + m] + sum over t < K and c < W of x[b][g][i S + t][c] weight[g M + m][t W +
+ * c], for group g of G; without the axis of groups there is one. magnitude: the same of absolute values */
+int attn2c_reference_convolve(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
+  const attn2c_tensor *weight_shape = attn2c_reference_operand(call, 1);
+  const attn2c_tensor *bias_shape = attn2c_reference_operand(call, 2);
+  const attn2c_tensor *y_shape = attn2c_reference_result(call);
+  const int64_t kernel = attn2c_reference_count(call, "kernel", 0);
+  const int64_t stride = attn2c_reference_count(call, "stride", 0);
+  if (kernel < 1 || stride < 1) return attn2c_reference_fault(call, "kernel and stride must be at least 1");
+  if ((x_shape->rank != 3 && x_shape->rank != 4) || y_shape->rank != 3 ||
+      y_shape->shape[0] != x_shape->shape[0])
+    return attn2c_reference_fault(call,
+                                  "the operand must be [batch][groups][rows][width] or [batch][rows][width], "
+                                  "the result [batch][rows][width]");
+  const int64_t groups = x_shape->rank == 4 ? x_shape->shape[1] : 1, rows = x_shape->shape[x_shape->rank - 2];
+  const int64_t width = attn2c_reference_width(x_shape), in = kernel * width;
+  const int64_t count = y_shape->shape[1], out = y_shape->shape[2], batch = y_shape->shape[0];
+  if (rows < kernel || count != (rows - kernel) / stride + 1 || out % groups != 0)
+    return attn2c_reference_fault(call, "the result must have a row for each place of the kernel");
+  if (weight_shape->rank != 2 || weight_shape->shape[0] != out || weight_shape->shape[1] != in)
+    return attn2c_reference_fault(call,
+                                  "the weight must be [last dimension of the result][kernel times width]");
+  if (bias_shape && (bias_shape->rank != 1 || bias_shape->shape[0] != out))
+    return attn2c_reference_fault(call, "the bias must be [last dimension of the result]");
+  const float *x = attn2c_reference_values(call, 0), *weight = attn2c_reference_values(call, 1);
+  const float *bias = attn2c_reference_values(call, 2);
+  float *y = call->tensors[call->op->result];
+  for (int64_t o = 0; o < out; o++)
+    for (int64_t b = 0; b < batch; b++)
+      for (int64_t i = 0; i < count; i++) {
+        const int64_t at = (b * count + i) * out + o;
+        const float *from = x + ((b * groups + o / (out / groups)) * rows + i * stride) * width;
+        double absolutes = 0, shift = bias ? bias[o] : 0;
+        const double sum = dot_and_magnitude(from, weight + o * in, in, &absolutes);
+        y[at] = (float)(shift + sum);
+        if (call->magnitude) call->magnitude[at] = (float)fmin(fabs(shift) + absolutes, FLT_MAX);
+      }
   return ATTN2C_OK;
 }
 

@@ -37,6 +37,10 @@ static int linear(const op_result *result) {
   return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 0)));
 }
 
+static int convolve(const op_result *result) {
+  return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 1)));
+}
+
 static int scores(const op_result *result) {
   double heads = attn2c_number(result->call->op, "heads", 1);
   return product(result, attn2c_reference_width(attn2c_reference_operand(result->call, 0)) / (int64_t)heads);

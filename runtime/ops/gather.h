@@ -68,6 +68,20 @@ ATTN2C_INLINE void attn2c_neighbours(float *y, const float *x, int rows, int val
     }
 }
 
+/* y[rows + kernel - 1][cols] = kernel / 2 rows of 0, the first `valid` rows of x, and rows of 0: what a
+ * convolution along the rows reads. */
+ATTN2C_INLINE void attn2c_pad(float *y, const float *x, int rows, int valid, int cols, int kernel, int ldx,
+                              int ldy) {
+  const int before = kernel / 2;
+  for (int i = 0; i < rows + kernel - 1; i++) {
+    float *out = y + (ptrdiff_t)i * ldy;
+    if (i >= before && i < before + valid)
+      memcpy(out, x + (ptrdiff_t)(i - before) * ldx, (size_t)cols * sizeof *out);
+    else
+      memset(out, 0, (size_t)cols * sizeof *out);
+  }
+}
+
 /* y[rows][cols] = the mean over h < heads of x[h][rows][cols], heads `stride` floats apart. */
 ATTN2C_INLINE void attn2c_mean_heads(float *y, const float *x, int heads, int rows, int cols, int stride,
                                      int ldx, int ldy) {

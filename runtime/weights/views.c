@@ -1,6 +1,7 @@
 /* views.c - reads boxes: adjacent rows at once, other rows one by one, columns by bands. */
 #include "weights/views.h"
 #include "weights/resized.h"
+#include "weights/taps.h"
 
 #include <stdlib.h>
 
@@ -17,13 +18,18 @@ static int is_added(const attn2c_view *view) {
 
 static int is_resized(const attn2c_view *view) { return (view->flags & ATTN2C_VIEW_RESIZED) != 0; }
 
+static int has_taps(const attn2c_view *view) { return (view->flags & ATTN2C_VIEW_TAPS) != 0; }
+
 /* True if a row's elements are not adjacent: the tensor is [in][out]. */
 static int is_transposed(const attn2c_view *view) {
-  return view->column_step != 1 && view->columns > 1 && !is_resized(view);
+  return view->column_step != 1 && view->columns > 1 && !is_resized(view) && !has_taps(view);
 }
 
 int64_t attn2c_view_last(const attn2c_view *view) {
   if (is_resized(view)) return view->first + attn2c_resized_elements(view) - 1;
+  if (has_taps(view))
+    return view->first + (view->rows - 1) * view->row_step +
+           (view->row_step ? view->columns : view->column_step) - 1;
   return view->first + (view->rows - 1) * view->row_step + (view->columns - 1) * view->column_step;
 }
 
@@ -36,7 +42,9 @@ int attn2c_band_make(const attn2c_descriptor *model, attn2c_band *band) {
       const attn2c_view *view = &model->views[weight->first_view + v];
       all += view->rows * view->columns;
       const int64_t whole = view->columns * ((view->rows - 1) * view->row_step + 1);
-      const int64_t needed = is_transposed(view) ? whole : is_added(view) ? view->columns : 0;
+      const int64_t needed = is_transposed(view)                ? whole
+                             : is_added(view) || has_taps(view) ? view->columns
+                                                                : 0;
       if (needed > capacity) capacity = needed;
     }
   }
@@ -53,7 +61,10 @@ int attn2c_band_make(const attn2c_descriptor *model, attn2c_band *band) {
   return band->values ? ATTN2C_OK : ATTN2C_MEMORY;
 }
 
-void attn2c_band_free(attn2c_band *band) { free(band->values); }
+void attn2c_band_free(attn2c_band *band) {
+  free(band->values);
+  free(band->taps);
+}
 
 /* Computes to[j] =, += or *= factor from[j step], or factor (from[j step] + 1). */
 static void put(const attn2c_view *view, const float *from, int64_t step, int64_t count, float *to) {
@@ -122,6 +133,9 @@ int attn2c_view_read(const attn2c_checkpoint *checkpoint, int tensor, const attn
   if (is_resized(view))
     return attn2c_resized_read(checkpoint, tensor, view, begin - view->row, end - begin, columns, to,
                                message);
+  if (has_taps(view))
+    return attn2c_taps_read(checkpoint, tensor, view, begin - view->row, end - begin, columns, to, band,
+                            message);
   return (is_transposed(view) ? read_columns : read_rows)(checkpoint, tensor, view, begin - view->row,
                                                           end - begin, columns, to, band, message);
 }

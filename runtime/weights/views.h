@@ -10,11 +10,13 @@
 /* A band of a transposed view that has been read: `length` elements of each of its columns. Begins as
  * zeros. */
 typedef struct {
-  const attn2c_view *view; /* the band's view; NULL: none */
-  int64_t row, rows;       /* range of rows of the view */
-  int64_t length;          /* elements of a column: the rows and the gaps between them */
-  float *values;           /* [columns][length] */
-  int64_t capacity;        /* floats that values can hold */
+  const attn2c_view *view;    /* the band's view; NULL: none */
+  int64_t row, rows;          /* range of rows of the view */
+  int64_t length;             /* elements of a column: the rows and the gaps between them */
+  float *values;              /* [columns][length] */
+  int64_t capacity;           /* floats that values can hold */
+  const attn2c_view *of_taps; /* the view whose taps have been measured (taps.h); NULL: none */
+  double *taps;               /* their inverse lengths */
 } attn2c_band;
 
 /* Allocates and frees the buffer for the views of a model; values is NULL if no view needs one. Returns

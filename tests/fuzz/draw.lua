@@ -72,6 +72,8 @@ local function draw_input(d)
   elseif way == 2 then
     d.input = { stage = "linear", from = size(150) }
     if chance(40) then d.input.bias = chance(50) end
+    if chance(30) then d.input.features_norm = chance(70) end
+    if chance(30) then d.input.norm = chance(70) end
   elseif way <= 4 then
     d.input = { stage = "tokens", vocab = chance(20) and 1 or size(400) }
     if chance(30) then d.input.types = random(0, 5) end

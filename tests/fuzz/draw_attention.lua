@@ -105,11 +105,22 @@ local function draw_disentangled(d)
   if chance(30) then d.positions = { pick { "learned", "sinusoidal" }, "disentangled" } end
 end
 
+-- True if a description may have a convolution along the rows of sequences.
+local function may_convolve(d)
+  for _, word in ipairs(array_masks) do if attention.has_mask(d, word) then return false end end
+  return (d.past or 0) == 0 and not is_qkv(d)
+end
+
+-- A convolution of the states before the first layer.
+local function draw_position_convolution(d)
+  d.position_kernel = pick { 1, 2, 3, 8, 17, 128 }
+  d.position_groups = chance(20) and d.d_model or divisor(d.d_model)
+  if chance(50) then d.position_activation = pick { "gelu", "relu", "tanh" } end
+end
+
 -- A convolution of the first layer's input.
 local function draw_convolution(d)
-  local has_arrays = false
-  for _, word in ipairs(array_masks) do has_arrays = has_arrays or attention.has_mask(d, word) end
-  if d.stage == "encoder" or (d.past or 0) > 0 or is_qkv(d) or d.norm == "none" or has_arrays then return end
+  if d.stage == "encoder" or d.norm == "none" or not may_convolve(d) then return end
   if chance(75) then return end
   d.conv_kernel = pick { 1, 3, 3, 5, 7 }
   if chance(60) then d.conv_activation = pick { "tanh", "gelu", "relu" } end
@@ -126,6 +137,7 @@ local function draw_positions(d, keys)
   if (d.scoring or "dot") == "dot" and not is_qkv(d) then
     kinds[#kinds + 1], kinds[#kinds + 2] = "disentangled", "disentangled"
   end
+  if may_convolve(d) then kinds[#kinds + 1], kinds[#kinds + 2] = "convolution", "convolution" end
   d.positions = pick(kinds)
   -- Weights that are no softmax grow with what is added to scores.
   if d.positions == "alibi" and (d.weighting or "softmax") ~= "softmax" then d.positions = "t5" end
@@ -139,6 +151,8 @@ local function draw_positions(d, keys)
     if chance(30) then d.rope_theta = pick { 1, 100.5, 5e5 } end
   elseif d.positions == "disentangled" then
     draw_disentangled(d)
+  elseif d.positions == "convolution" then
+    draw_position_convolution(d)
   elseif d.positions == "t5" then
     if chance(60) then d.t5_buckets = random(4, 70) end
     local sided = d.t5_buckets or 32

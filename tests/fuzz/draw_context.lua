@@ -44,7 +44,9 @@ end
 
 local function change_positions(d, before)
   d.conv_kernel, d.conv_activation = nil, nil
-  if d.positions == "t5" or d.positions == "disentangled" then d.positions = pick { "alibi", "learned" } end
+  if d.positions == "t5" or d.positions == "disentangled" or d.positions == "convolution" then
+    d.positions = pick { "alibi", "learned" }
+  end
   for i, kind in ipairs(type(d.positions) == "table" and d.positions or {}) do
     if kind == "t5" or kind == "disentangled" then d.positions[i] = "alibi" end
   end

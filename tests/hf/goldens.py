@@ -286,6 +286,26 @@ CASES.update({
     "deberta_v2_masked_new": ("DebertaV2ForMaskedLM", {**DEBERTA, "legacy": False}, {}),
 })
 
+# wav2vec2 behind its features: the model's own convolution of the waveform, of which a frame more than frames is
+# asked for, gives the features that the test draws.
+WAV = {"vocab_size": VOCAB, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4,
+       "intermediate_size": WIDTH, "conv_dim": [10], "conv_kernel": [2], "conv_stride": [1],
+       "num_conv_pos_embeddings": 6, "num_conv_pos_embedding_groups": 4, "layer_norm_eps": 1e-6}
+CASES.update({
+    "wav2vec2_model": ("Wav2Vec2Model", WAV, {"frames": True}),
+    "wav2vec2_ctc": ("Wav2Vec2ForCTC", {**WAV, "do_stable_layer_norm": True, "num_conv_pos_embeddings": 5},
+                     {"frames": True, "change": "old_weight_norm"}),
+    "wav2vec2_sequence": ("Wav2Vec2ForSequenceClassification", {**WAV, **LABELS, "classifier_proj_size": 10},
+                          {"frames": True}),
+    "wav2vec2_folded": ("Wav2Vec2Model", {**WAV, "feat_extract_activation": "relu"},
+                        {"frames": True, "change": "folded_weight_norm"}),
+    "hubert_model": ("HubertModel", {**WAV, "feat_proj_layer_norm": False}, {"frames": True}),
+    "hubert_sequence": ("HubertForSequenceClassification", {**WAV, **LABELS, "do_stable_layer_norm": True},
+                        {"frames": True}),
+    "unispeech_ctc": ("UniSpeechForCTC", {**WAV, "num_ctc_classes": VOCAB}, {"frames": True}),
+    "unispeech_sat_frame": ("UniSpeechSatForAudioFrameClassification", {**WAV, **LABELS}, {"frames": True}),
+})
+
 HIDDEN_ONLY = {"text_embeds", "image_embeds", "last_hidden_state", "pooler_output", "logits", "start_logits", "end_logits"}
 
 
@@ -310,6 +330,35 @@ def text_inputs(name, config, generator, seq):
     if getattr(config, "type_vocab_size", 0) > 1 and "no_types" not in name and "sentence" not in name:
         inputs["token_type_ids"] = torch.randint(0, 2, (BATCH, seq), generator=generator)
     return inputs
+
+
+def frame_inputs(model, generator, seq):
+    """Features, which the model's convolutions give from now on, and what its call gets: numbers of samples."""
+    width = model.config.conv_dim[-1]
+    features = torch.randn(BATCH, seq, width, generator=generator)
+    mask = torch.ones(BATCH, seq, dtype=torch.long)
+    mask[1, LENGTHS[1]:] = 0
+    model.base_model.feature_extractor.forward = lambda values: features.transpose(1, 2).clone()
+    samples = torch.cat([torch.ones(BATCH, 1, dtype=torch.long), mask], 1)
+    return {"features": features}, mask, {"input_values": torch.zeros(BATCH, seq + 1), "attention_mask": samples}
+
+
+def old_weight_norm(folder):
+    """As older programs call the parts of a weight with a norm."""
+    tensors = load_file(folder / "model.safetensors")
+    for old, new in (("parametrizations.weight.original0", "weight_g"), ("parametrizations.weight.original1", "weight_v")):
+        tensors = {name.replace(old, new): value for name, value in tensors.items()}
+    save_file(tensors, folder / "model.safetensors")
+
+
+def folded_weight_norm(folder):
+    """With the weight itself in place of its parts, in float32: it is no float16."""
+    tensors = load_file(folder / "model.safetensors")
+    path = "encoder.pos_conv_embed.conv."
+    gain, value = (tensors.pop(path + f"parametrizations.weight.original{part}").astype(np.float32) for part in (0, 1))
+    tensors[path + "weight"] = value * (gain / np.sqrt((value.astype(np.float64) ** 2).sum((0, 1))))
+    save_file({name: value.astype(np.float32) if name == path + "weight" else value
+               for name, value in tensors.items()}, folder / "model.safetensors")
 
 
 def greedy(model, seq):
@@ -521,6 +570,8 @@ def write(name):
     mask, seq = None, special.get("length", SEQ)
     if "pixel" in model.main_input_name or name in ("clip_both_image", "siglip_both"):
         inputs = {"pixel_values": torch.randn(BATCH, 3, 8, 8, generator=generator)}
+    elif "frames" in special:
+        inputs, mask, call = frame_inputs(model, generator, seq)
     else:
         inputs = text_inputs(name, model.config, generator, seq)
         if "ends" in special:
@@ -537,7 +588,7 @@ def write(name):
             name_of = "text_embeds" if "text" in name else "image_embeds"
             result = {name_of: getattr(model, special["tower"])(**inputs).pooler_output}
         else:
-            result = model(**inputs)
+            result = model(**(call if "frames" in special else inputs))
         expected = outputs_of(name, class_name, result, mask)
         if "projection" in name:  # attn2c gives the embedding alone
             expected.pop("last_hidden_state", None)
@@ -547,7 +598,7 @@ def write(name):
             lines = [" ".join(map(str, line)) for line in greedy(model, seq)]
             (folder / "greedy.txt").write_text("\n".join(lines) + "\n")
     if mask is not None and "left" not in special:
-        del inputs["attention_mask"]
+        inputs.pop("attention_mask", None)
         inputs["lengths"] = mask.sum(1)
     for key, value in inputs.items():
         np.save(folder / f"in_{key}.npy", value.numpy().astype(np.float32 if value.is_floating_point() else np.int32))

@@ -210,8 +210,9 @@ class Stack:
         if kind == "hidden":
             x = self.rows("hidden", d["seq"], width)
         elif kind == "linear":
-            x = self.linear(path + ".linear", self.rows("features", d["seq"], stage["from"]), width,
-                            stage.get("bias", True))
+            rows = self.rows("features", d["seq"], stage["from"])
+            rows = self.norm(path + ".features_norm", rows) if stage.get("features_norm") else rows
+            x = self.linear(path + ".linear", rows, width, stage.get("bias", True))
         elif kind == "tokens":
             ids = self.given.integers(self.input_prefix + "ids", 0, stage["vocab"], self.batch, d["seq"])
             x = self.given.weight(path + ".tokens.weight", stage["vocab"], width)[ids]
@@ -230,7 +231,27 @@ class Stack:
         if stage.get("types"):
             types = self.given.integers(self.input_prefix + "token_types", 0, stage["types"], self.batch, rows)
             x = x + self.given.weight(path + ".types.weight", stage["types"], width, deviation=0.5)[types]
+        if positions == "convolution":  # which needs lengths
+            return x
         return self.norm(path + ".norm", x) if stage.get("norm") else x
+
+    def convolved(self, x):
+        """x plus what a convolution makes of the rows around each, in each group of columns by itself. Beyond the ends
+        of a sequence there are zeros."""
+        d, kernel, groups = self.d, self.d["position_kernel"], self.d["position_groups"]
+        path, width = self.prefix + "positions.conv", self.d["d_model"] // groups
+        weight = self.given.weight(path + ".weight", d["d_model"], width, kernel, deviation=(width * kernel) ** -0.5)
+        z = np.zeros_like(x) + self.given.weight(path + ".bias", d["d_model"], deviation=0.3)
+        for b in range(self.batch):
+            rows = self.masks["lengths"][b] if "lengths" in self.masks else x.shape[1]
+            for row in range(x.shape[1]):
+                for k in range(kernel):
+                    if 0 <= row + k - kernel // 2 < rows:
+                        for out in range(d["d_model"]):
+                            first = out // width * width
+                            z[b, row, out] += weight[out, :, k] @ x[b, row + k - kernel // 2, first:first + width]
+        x = x + ACTIVATIONS[d.get("position_activation", "gelu")](z)
+        return self.norm(self.prefix + "input.norm", x) if d.get("input", {}).get("norm") else x
 
     def read_inputs(self):
         """States, key and value of qkv(), and what masks and heads are told at run time."""
@@ -263,6 +284,8 @@ class Stack:
         if factors == "input":
             factors = given.floats(self.input_prefix + "head_mask", d["layers"], self.heads)
         self.factors = np.ones((d["layers"], self.heads)) if isinstance(factors, str) else np.array(factors, float)
+        if d.get("positions") == "convolution":
+            self.states = self.convolved(self.states)
         if d.get("positions") == "t5":
             self.buckets = given.weight(self.prefix + "positions.bias.weight", d.get("t5_buckets", 32), self.heads,
                                         deviation=0.5)

@@ -238,6 +238,11 @@ def all_pairs():
 FIXED = {
     "convolution": ({"input": "tokens", "layers": "two"}, {"mask": ["padding"], "conv_kernel": 3}),
     "convolution_wide": ({"groups": "together"}, {"conv_kernel": 5, "conv_activation": "relu", "norm": "pre"}),
+    "positions_convolved": ({"groups": "together"}, {
+        "input": stage("linear", **{"from": 7}, features_norm=True, norm=True), "mask": ["padding"],
+        "positions": "convolution", "position_kernel": 4, "position_groups": 2}),
+    "positions_convolved_whole": ({"input": "tokens", "threads": "two", "norm": "pre"}, {
+        "positions": "convolution", "position_kernel": 5, "position_groups": 1, "position_activation": "relu"}),
     "attend": ({"input": "image", "groups": "together"}, {"output": [stage("attend"), stage("similarity", bias=True)]}),
     "attend_gated": ({"input": "gray", "layers": "two"}, {"gated": True, "norm_kind": "rms", "output": [
         stage("attend", name="embedding"), stage("similarity")]}),

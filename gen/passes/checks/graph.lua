@@ -30,7 +30,7 @@ return function(state)
       "the shape of %s", op.result.name)
     if ops.class(op).product then
       local x, weight = op.operands.x, op.operands.weight
-      expect(x.shape[#x.shape] == weight.shape[2], "graph", "%s: x is %s, the weight %s", op.result.name,
+      expect(ops.inputs(op) == weight.shape[2], "graph", "%s: x is %s, the weight %s", op.result.name,
         words.shape(x.shape), words.shape(weight.shape))
     end
     written[op.result.name] = true

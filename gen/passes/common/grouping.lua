@@ -59,7 +59,9 @@ end
 
 -- Returns the number of sequences that are taken together to fill a token block; a product of few rows wastes the
 -- loading of its weights.
-local function micro_batch_size(spec, p)
+-- The rows of windows are apart by less than those of sequences, so sequences with windows are taken one by one.
+local function micro_batch_size(spec, entry, p)
+  for _, op in ipairs(entry.ops) do if ops.class(op).windows then return 1 end end
   return math.max(1, math.min(spec.batch, p.group_tokens // spec.seq))
 end
 
@@ -67,7 +69,7 @@ end
 --- pool are one section, on all sequences at once, as are those that take what is made there (op.pooled).
 --- p: the parameters of all products alike
 function grouping.segments(spec, entry, p)
-  local micro_batch = micro_batch_size(spec, p)
+  local micro_batch = micro_batch_size(spec, entry, p)
   local segments = {
     { name = "sequences", micro_batch = micro_batch, rows = micro_batch * spec.seq,
       repeats = (spec.batch + micro_batch - 1) // micro_batch, sections = {} },

@@ -204,6 +204,14 @@ local function deep_rule(target, key, weight, is_open)
   return nil
 end
 
+-- Returns the width of panels of a weight in groups of rows, at most `most`: no panel has rows of two groups.
+local function panel_of_groups(weight, most)
+  local each = weight.shape[1] // weight.groups
+  local panel = math.min(each, most)
+  while each % panel ~= 0 do panel = panel - 1 end
+  return panel
+end
+
 --- Returns the tile parameters of a build: { common: for all products alike; of(key, weight): for one product;
 --- provider(key): who makes the bodies of a product, "c" or "libxsmm", key nil: of those that have no key; hash: of the
 --- set, if it has a line for a product that was asked for }.
@@ -224,6 +232,7 @@ function tuning.parameters(state)
       own[name] = state.spec.plan[name] or choice[name] or common[name]
     end
     own.panel = types.all[weight.type].panel or own.panel
+    if weight.groups then own.panel = panel_of_groups(weight, own.panel) end
     return own
   end
   local asked = state.spec.kernels ~= "auto" and state.spec.kernels or state.spec.plan.kernels

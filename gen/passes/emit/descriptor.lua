@@ -149,9 +149,9 @@ local function stored_number(made, stored)
 end
 
 local function view_row(view, number)
-  -- ATTN2C_VIEW_ADDED, ATTN2C_VIEW_PLUS_ONE, ATTN2C_VIEW_TIMES, ATTN2C_VIEW_RESIZED, ATTN2C_VIEW_SMOOTH
+  -- ATTN2C_VIEW_ADDED, _PLUS_ONE, _TIMES, _RESIZED, _SMOOTH, _TAPS, _UNIT
   local flags = (view.added and 1 or 0) + (view.plus_one and 2 or 0) + (view.times and 4 or 0)
-    + (view.resized and 8 or 0) + (view.smooth and 16 or 0)
+    + (view.resized and 8 or 0) + (view.smooth and 16 or 0) + (view.taps and 32 or 0) + (view.unit and 64 or 0)
   return ("{ %d, %d, %d, %d, %d, %d, %d, %d, %d, %s },"):format(number, flags, view.row, view.rows,
     view.column, view.columns, view.first, view.row_step, view.column_step, c.double(view.factor + 0.0))
 end

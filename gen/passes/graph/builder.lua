@@ -116,7 +116,8 @@ end
 
 --- Makes a weight. mean and deviation are those of its random values. source: { rows, first } if the checkpoint's
 --- tensor has more rows than are used; { like = path } if it is another weight's tensor; { shape } if the
---- checkpoint's has other dimensions with the same number of elements; { heads, all, axis } if only some of all
+--- checkpoint's has other dimensions with the same number of elements; { taps } if it is a convolution's,
+--- [out][in][taps]; { heads, all, axis } if only some of all
 --- heads' rows (axis 1) or columns (2) are taken.
 function Builder:weight(path, shape, mean, deviation, source)
   source = source or {}
@@ -234,6 +235,30 @@ function Builder:product(path, operands)
   local scale = self:scales_of(weight)
   local sums = self:op("linear_integers", path .. ".sums", { x = x, weight = weight })
   return self:op("dequantise", path, { x = sums, row_scale = row_scale, scale = scale, bias = operands.bias })
+end
+
+-- Returns the type of numbers of a convolution in a part: that of its products, or bf16 in place of integers, as rows
+-- with one scale overlap in no way. Numbers that are read in groups must be there in whole groups.
+local function type_of_windows(self, path, kernel, stride, width)
+  local word = precision.of_linear(self.model.precision, self.section, path)
+  if types.all[types.of_word[word]].rows == "quantise" then word = "bf16" end
+  local group = types.group(types.of_word[word])
+  if kernel * width % group ~= 0 or stride * width % group ~= 0 then word = "f32" end
+  return word
+end
+
+--- Returns the convolution of x along its rows with `width` outputs. source: of its weight, as for a weight.
+function Builder:convolution(path, x, width, kernel, stride, bias)
+  local groups, each = #x.shape == 4 and x.shape[2] or 1, x.shape[#x.shape]
+  local inputs = kernel * each
+  local weight = self:weight(path .. ".weight", { width, inputs }, 0, 1 / math.sqrt(inputs), { taps = kernel })
+  weight.groups = groups
+  local word = type_of_windows(self, path, kernel, stride, each)
+  if types.all[types.of_word[word]].rows == "round" then
+    weight.type, x = types.of_word[word], self:round(x, targets.rows(self.model.target, word))
+  end
+  return self:op("convolve", path, { x = x, weight = weight,
+    bias = bias and self:weight(path .. ".bias", { width }, 0, 0.1) or nil }, { kernel = kernel, stride = stride })
 end
 
 --- Returns x W^T + b. `gain` scales the random weights, so that terms added to a residual stay small in deep stacks.

@@ -16,24 +16,40 @@ local function rows_origin(block) return { block_first = block.first, unit_first
 local leading = {}
 
 -- Lowers Y[n][m] = X[n][k] Wᵀ, a panel of W at a time. The panel is A, X is B, and Y is C.
-function leading.linear(self, fusion, origin, block)
-  local op = fusion.leading
-  local x, weight = op.operands.x, op.operands.weight
+-- inputs_at(column): the place of X for the panel from this column of Y on; ldb: from a row of X to the next.
+local function product(self, fusion, origin, block, inputs_at, ldb)
+  local weight = fusion.leading.operands.weight
   local column, panel_at = 0, 0
   local result, sums = fusion.result, fusion.sums or fusion.result
   for i, width in ipairs(fusion.panels.widths) do
     self:unit()
-    local product = fusion.products[block.count][i]
+    local planned = fusion.products[block.count][i]
     origin.column = column
-    self:tile(product, { ldb = self:ld(x), ldc = self:ld(sums) },
+    self:tile(planned, { ldb = ldb, ldc = self:ld(sums) },
       { buffer = weight.name, class = "weight", offset = panel_at },
-      self:at(x, block.first, 0, origin), self:at(sums, block.first, column, origin), width)
+      inputs_at(column), self:at(sums, block.first, column, origin), width)
     self:epilogue(fusion, origin, block.first, block.count, column, width)
     local storage = self.storage[(fusion.round or fusion).result.name]
     if forms.packed(storage) then self:pack_tile(result, storage, origin, block, column, width) end
     column, panel_at = column + width,
-      panel_at + types.panel_bytes(product.k, product.lda, product.types.a)
+      panel_at + types.panel_bytes(planned.k, planned.lda, planned.types.a)
   end
+end
+
+function leading.linear(self, fusion, origin, block)
+  local x = fusion.leading.operands.x
+  product(self, fusion, origin, block, function() return self:at(x, block.first, 0, origin) end, self:ld(x))
+end
+
+-- The rows of a window are adjacent in memory, so that a window is a row of kernel times as many numbers. It begins
+-- stride rows after the one before.
+function leading.convolve(self, fusion, origin, block)
+  local x, stride = fusion.leading.operands.x, fusion.leading.attributes.stride
+  local each, of_group = fusion.result.shape[3], 0
+  if #x.shape == 4 then each, of_group = fusion.result.shape[3] // x.shape[2], x.shape[3] end
+  product(self, fusion, origin, block, function(column)
+    return self:at(x, column // each * of_group + stride * block.first, 0, origin)
+  end, stride * self:ld(x))
 end
 
 leading.linear_integers = leading.linear

@@ -1,8 +1,9 @@
 -- bound.lua: lists the distinct products of an entry, with the tiles that `bench --bound` tries for each.
--- Products that differ only in their epilogue share their tiles; those of other types than f32 have none.
+-- Products that differ only in their epilogue share their tiles. Convolutions, and other types than f32, have none.
 local all_regions = require("passes.common.regions")
 local candidates = require("passes.plan.candidates")
 local divide = require("passes.common.divide")
+local ops = require("data.ops")
 local targets = require("data.targets")
 local types = require("data.types")
 
@@ -21,9 +22,9 @@ local function product_of(state, fusion, region, segment)
   local shape, parameters = fusion.leading.operands.weight.shape, state.plan.parameters
   local product = { name = fusion.key, fusion = fusion, region = region, calls = 0,
     outputs = shape[1], inputs = shape[2], rows = segment.rows,
-    ldb = state.plan.storage[fusion.leading.operands.x.name].leading_dimension,
+    ldb = math.max(shape[2], state.plan.storage[fusion.leading.operands.x.name].leading_dimension),
     ldc = divide.leading_dimension(shape[1], parameters, "f32"), pad = parameters.pad }
-  if fusion.types == types.f32_product then
+  if fusion.types == types.f32_product and not ops.class(fusion.leading).windows then
     local target = targets.by_name[state.spec.target]
     product.candidates = state.plan.memoise("candidates", function() return tiles_of(product, target) end,
       product.outputs, product.inputs, product.rows)

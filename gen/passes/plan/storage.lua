@@ -89,6 +89,12 @@ local function fused_and_of_units(state, segments, uses)
   return fused, of_units
 end
 
+-- Sets the row length of a tensor whose windows an op reads: its rows have no gaps.
+local function close_rows(stored, op)
+  local s = ops.class(op).windows and stored[op.operands.x.name]
+  if s then s.leading_dimension = s.width end
+end
+
 -- Returns the storage of a tensor that a unit of work does not keep for itself.
 local function storage_of(state, tensor, is_fused, written, readers)
   local here, crossing = readers ~= nil, false -- a tensor without readers is stored whole
@@ -124,6 +130,7 @@ local function store(state, entry, segments, uses)
       stored[name] = of_units[name] or storage_of(state, op.result, fused[name], writer[name], readers[name])
     end
   end
+  for _, op in ipairs(entry.ops) do close_rows(stored, op) end
 end
 
 -- True if only attentions read a tensor, as their keys or values, a head at a time.
@@ -277,7 +284,10 @@ local function in_place(state, entry, uses)
     local from, to = x and state.plan.storage[x.name], state.plan.storage[op.result.name]
     local are_alike = from and from.form == to.form and forms.forms[to.form].may_be_over
     if ops.class(op).in_place and x.kind == "scratch" and op.result.kind == "scratch" and uses[x.name] == 1 then
-      if are_alike and from.type == to.type and from.whole_batch == to.whole_batch then to.over = x.name end
+      if are_alike and from.type == to.type and from.whole_batch == to.whole_batch
+        and from.leading_dimension == to.leading_dimension then
+        to.over = x.name
+      end
     elseif ops.class(op).in_place_of_floats and x.kind == "scratch" and uses[x.name] == 2 then -- and its scales'
       if are_alike and forms.rows(to).private then -- else the floats, no longer needed, would live on
         to.over = x.name

@@ -20,6 +20,9 @@ local refused = {
   { "positions", "relative_key positions", function(spec)
     return type(spec.positions) == "string" and spec.positions:find("^relative_key") ~= nil
   end },
+  { "positions", "a convolution, whose rows are between rows of zeros", function(spec)
+    return spec.positions == "convolution"
+  end },
   { "attention_output", "outputs of an attention", function(spec)
     return spec.attention_output.kind ~= "none" or spec.attention_output.scores
   end },

@@ -24,6 +24,9 @@ local refused = {
   { "conv_kernel", "a convolution does not go with a context: it needs the rows before the first", function(spec)
     return spec.conv_kernel ~= nil
   end },
+  { "positions", "a convolution does not go with a context: it needs the rows after the last", function(spec)
+    return spec.positions == "convolution"
+  end },
   { "projections", "a context keeps keys apart from values, so one of them needs a projection", function(spec)
     return not projections.has(spec, "k") and not projections.has(spec, "v")
   end },

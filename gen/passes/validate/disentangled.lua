@@ -1,5 +1,4 @@
--- disentangled.lua: checks the keys of DeBERTa: positions = "disentangled", and the convolution after the first layer.
-local masks = require("data.masks")
+-- disentangled.lua: checks the keys of DeBERTa's positions = "disentangled".
 local projections = require("passes.validate.projections")
 
 local disentangled = {}
@@ -18,22 +17,6 @@ function disentangled.check(say, spec)
   if spec.input.stage == "qkv" then say("positions", "disentangled does not go with input = qkv()") end
   if spec.position_projections ~= "own" and not (projections.has(spec, "q") and projections.has(spec, "k")) then
     say("position_projections", "shared goes with projections of q and k; give own")
-  end
-end
-
---- Checks the keys of the convolution after the first layer.
-function disentangled.check_convolution(say, spec)
-  local kernel = spec.conv_kernel
-  if not kernel then return end
-  if kernel % 2 == 0 then say("conv_kernel", ("%d, but an odd number is allowed"):format(kernel)) end
-  if spec.norm == "none" then say("conv_kernel", "goes with a norm, not with norm = \"none\"") end
-  if (spec.past or 0) > 0 then say("conv_kernel", "does not go with past: it needs the rows before the first") end
-  if spec.input.stage == "qkv" then say("conv_kernel", "does not go with input = qkv()") end
-  for _, array in ipairs(masks.arrays) do
-    if spec.mask and spec.mask[array.word] then
-      say("conv_kernel", ("does not go with mask = \"%s\": give \"padding\", whose lengths say where rows "
-        .. "end"):format(array.word))
-    end
   end
 end
 

@@ -191,7 +191,8 @@ function sizes.resolve(say, spec, listed)
     each.sees_padding = sees_padding(each, spec.keys_follow, is_of_integers)
     sees = sees or (each.sees_padding and spec.layers > 0)
   end
-  sees = sees or spec.conv_kernel ~= nil and spec.layers > 0 and not spec.mask.padding
+  local is_convolved = spec.conv_kernel ~= nil and spec.layers > 0 or spec.positions == "convolution"
+  sees = sees or is_convolved and not spec.mask.padding
   spec.pool_mask = mask_of_pools(spec)
   local asks, least = look_at_pools(spec)
   local same_to, scaling = angles_same_to(spec)

@@ -123,6 +123,18 @@ describe("ops.make", function()
     assert.equal(relative.flops, projected.flops)
   end)
 
+  it("convolves rows of groups, or of all columns with a stride", function()
+    local grouped = ops.make("convolve", "input",
+      { x = tensor(2, 2, 6, 4), weight = tensor(10, 16), bias = tensor(10) }, { kernel = 4, stride = 1 })
+    assert.same({ 2, 3, 10 }, grouped.shape)
+    assert.equal(2 * 2 * 3 * 10 * 16, grouped.flops)
+    assert.equal(16, ops.inputs(grouped))
+    local strided = ops.make("convolve", "input", { x = tensor(2, 8, 4), weight = tensor(10, 12) },
+      { kernel = 3, stride = 2 })
+    assert.same({ 2, 3, 10 }, strided.shape)
+    assert.equal(2 * 2 * 3 * 10 * 12, strided.flops)
+  end)
+
   it("joins rows of each sequence, and rows that all sequences share", function()
     local function shape(a, b, zeros)
       return ops.make("join", "s", { a = a, b = b }, { batch = 2, zeros = zeros }).shape
@@ -153,6 +165,7 @@ describe("ops.make", function()
       { "split_heads", { x = tensor(2, 3, 12) }, { heads = 4 }, { 2, 4, 3, 3 } },
       { "patches", { x = tensor(2, 3, 8, 12) }, { patch = 4 }, { 2, 6, 48 } },
       { "neighbours", { x = x, lengths = tensor(2) }, { kernel = 3 }, { 2, 3, 15 } },
+      { "pad", { x = tensor(2, 3, 8), lengths = tensor(2) }, { kernel = 4, groups = 2 }, { 2, 2, 6, 4 } },
       { "rms_norm", { x = x, gain = tensor(5) }, { eps = 1e-5 }, { 2, 3, 5 } },
       { "normalise", { x = tensor(2, 5) }, { eps = 1e-12 }, { 2, 5 } },
       { "softmax_rows", { x = x }, {}, { 2, 3, 5 } },
@@ -195,8 +208,9 @@ describe("ops.make", function()
       { "topk_values", { x = x }, { k = 4 }, { 2, 3, 4 } },
       { "topk_indices", { x = tensor(2, 5) }, { k = 5 }, { 2, 5 } },
     }
-    local counted, known = { linear = true, linear_integers = true, scores = true, context = true, add_relative = true,
-      add_disentangled = true, join = true, scores_of_integers = true, context_of_integers = true }, {}
+    local counted, known = { linear = true, linear_integers = true, convolve = true, scores = true, context = true,
+      add_relative = true, add_disentangled = true, join = true, scores_of_integers = true,
+      context_of_integers = true }, {}
     for _, case in ipairs(cases) do known[case[1]] = true end
     for name in pairs(ops.table) do assert.is_true(known[name] or counted[name], name) end
     for _, case in ipairs(cases) do
@@ -229,7 +243,8 @@ end)
 describe("classes", function()
   local fields = { region = true, product = true, packed = true, epilogue = true, takes_epilogue = true,
     in_place = true, role = true, own_keys = true, in_chunks = true, pools = true, in_row_blocks = true,
-    ends_epilogue = true, in_place_of_floats = true, dots = true, of_ranks = true, meeting = true, sends = true }
+    windows = true, ends_epilogue = true, in_place_of_floats = true, dots = true, of_ranks = true, meeting = true,
+    sends = true }
 
   it("say no more than the table knows, of operands that are there", function()
     local roles = {}

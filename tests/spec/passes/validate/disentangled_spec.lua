@@ -1,5 +1,5 @@
--- disentangled_spec: the keys of positions = "disentangled" and of the convolution: what goes with them and what does
--- not, and the tables that the graph makes of them.
+-- disentangled_spec: the keys of positions = "disentangled": what goes with them and what does not, and the tables that
+-- the graph makes of them.
 local helper = require("tests.spec.helper")
 
 local function refusal(more) return table.concat(helper.refusals(helper.description(more)), "\n") end
@@ -30,15 +30,5 @@ describe("disentangled positions", function()
       { with { projections = false }, "position_projections: shared goes with projections of q and k; give own" },
       { with { precision = { "int8", attention = "int8" } }, "positions: disentangled positions: not supported with" },
     } do assert.is_truthy(refusal(case[1]):find(case[2], 1, true), refusal(case[1])) end
-  end)
-end)
-
-describe("a convolution", function()
-  it("has an odd number of rows, a norm, and lengths", function()
-    assert.matches("conv_kernel: 4, but an odd number is allowed", refusal { conv_kernel = 4 })
-    assert.matches('conv_kernel: goes with a norm', refusal { conv_kernel = 3, norm = "none" })
-    assert.matches('conv_kernel: does not go with mask = "key_padding"',
-      refusal { conv_kernel = 3, mask = "key_padding" })
-    assert.equal("", refusal { conv_kernel = 3, mask = "padding" })
   end)
 end)

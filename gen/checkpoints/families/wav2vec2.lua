@@ -1,0 +1,104 @@
+-- wav2vec2.lua: describes wav2vec 2.0 (Baevski et al. 2020) behind its features, and the models that share its encoder:
+-- HuBERT, UniSpeech, UniSpeech-SAT. The features are what the convolutions over the waveform make.
+local faults = require("common.faults")
+local heads = require("checkpoints.heads")
+
+local CONV = "encoder.pos_conv_embed.conv"
+local PREFIXES = { "wav2vec2.", "hubert.", "unispeech.", "unispeech_sat.", "" }
+
+-- Tensors of each layer, with the same names in all of these models.
+local function layers(list)
+  for path, name in pairs { ["attn.q"] = "attention.q_proj", ["attn.k"] = "attention.k_proj",
+    ["attn.v"] = "attention.v_proj", ["attn.out"] = "attention.out_proj", norm1 = "layer_norm",
+    ["ff.up"] = "feed_forward.intermediate_dense", ["ff.down"] = "feed_forward.output_dense",
+    norm2 = "final_layer_norm" } do
+    list[#list + 1] = { "l*." .. path, "encoder.layers.*." .. name }
+  end
+  table.sort(list, function(a, b) return a[1] < b[1] end)
+  return list
+end
+
+local function derive(f, _, names, has)
+  -- Stable: norms before each part, and one after the last layer. Else norms before the first layer and after parts.
+  f.norm, f.final_norm = f.stable and "pre" or "post", f.stable or nil
+  f.input_norm = not f.stable or nil
+  f.features = math.tointeger(f.widths[#f.widths])
+  if not f.features or f.features < 1 then
+    faults.raise("format", "config.json: conv_dim: a list of widths is expected")
+  end
+  -- Without its norm, as some programs save it.
+  if has(CONV .. ".weight") then
+    local rule = {}
+    for i, prefix in ipairs(PREFIXES) do rule[i] = prefix .. CONV .. ".weight" end
+    names["positions.conv.weight"] = rule
+  end
+end
+
+local bare = heads.model()
+
+return {
+  known = "wav2vec 2.0, XLS-R, HuBERT and UniSpeech, behind their features",
+  use = "speech",
+  model_types = { wav2vec2 = "Wav2Vec2", hubert = "Hubert", unispeech = "UniSpeech",
+    ["unispeech-sat"] = "UniSpeechSat" },
+  called = { wav2vec2 = "wav2vec 2.0", hubert = "HuBERT", unispeech = "UniSpeech",
+    ["unispeech-sat"] = "UniSpeech-SAT" },
+  prefixes = PREFIXES,
+  tensors = layers {
+    { "input.features_norm", "feature_projection.layer_norm" },
+    { "input.linear", "feature_projection.projection" },
+    { "input.norm", "encoder.layer_norm" },
+    { "final_norm", "encoder.layer_norm" },
+    { "positions.conv.weight", { CONV .. ".parametrizations.weight.original1", CONV .. ".weight_v",
+      tap_gain = { CONV .. ".parametrizations.weight.original0", CONV .. ".weight_g" } } },
+    { "positions.conv.bias", CONV .. ".bias" },
+  },
+  config = {
+    { "vocab_size", to = "vocab", default = 32, kind = "count" },
+    { "hidden_size", to = "d_model", default = 768, kind = "count" },
+    { "num_hidden_layers", to = "layers", default = 12, kind = "count" },
+    { "num_attention_heads", to = "heads", default = 12, kind = "count" },
+    { "intermediate_size", to = "d_ff", default = 3072, kind = "count" },
+    { "hidden_act", to = "activation", default = "gelu", kind = "activation" },
+    { "layer_norm_eps", to = "eps", default = 1e-5, kind = "number" },
+    { "conv_dim", to = "widths", default = { 512 }, kind = "list" },
+    { "num_conv_pos_embeddings", to = "position_kernel", default = 128, kind = "count" },
+    { "num_conv_pos_embedding_groups", to = "position_groups", default = 16, kind = "count" },
+    { "feat_extract_activation", to = "position_activation", default = "gelu", kind = "activation" },
+    { "do_stable_layer_norm", to = "stable", default = false, kind = "flag" },
+    { "feat_proj_layer_norm", to = "features_norm", default = true, kind = "flag" },
+    { "classifier_proj_size", to = "projection", default = 256, kind = "count" },
+  },
+  only = {
+    use_weighted_layer_sum = { { false }, "a weighted sum of all layers' states is not supported" },
+    add_adapter = { { false }, "an adapter of convolutions after the layers is not supported" },
+    adapter_attn_dim = { {}, "adapters of languages in each layer (MMS) are not supported" },
+    conv_pos_batch_norm = { { false }, "a batch norm of the positions is not supported" },
+  },
+  unused = { "feat_extract_norm", "conv_stride", "conv_kernel", "conv_bias", "activation_dropout", "feat_proj_dropout",
+    "feat_quantizer_dropout", "final_dropout", "apply_spec_augment", "mask_time_prob", "mask_time_length",
+    "mask_time_min_masks", "mask_feature_prob", "mask_feature_length", "mask_feature_min_masks",
+    "mask_channel_length", "mask_channel_min_space", "mask_channel_other", "mask_channel_prob",
+    "mask_channel_selection", "mask_time_min_space", "mask_time_other", "mask_time_selection",
+    "num_codevectors_per_group", "num_codevector_groups", "contrastive_logits_temperature", "num_negatives",
+    "codevector_dim", "proj_codevector_dim", "diversity_loss_weight", "ctc_loss_reduction", "ctc_zero_infinity",
+    "tdnn_dim", "tdnn_kernel", "tdnn_dilation", "xvector_output_dim", "adapter_kernel_size", "adapter_stride",
+    "num_adapter_layers", "output_hidden_size", "num_feat_extract_layers", "num_ctc_classes", "replace_prob",
+    "num_clusters", "freeze_feat_extract_train", "no_mask_channel_overlap", "no_mask_time_overlap",
+    "feat_extract_dropout" },
+  fixed = { positions = "convolution" },
+  frames = {},
+  notes = { ForPreTraining = "the encoder alone is built, without the quantiser" },
+  derive = derive,
+  heads = {
+    Model = bare,
+    ForPreTraining = bare,
+    ForCTC = { { "linear", to = "vocab", name = "logits", tensor = "lm_head" } },
+    ForSequenceClassification = {
+      { "linear", to = "projection", tensor = "projector" },
+      { "pool", over = "mean" },
+      { "linear", to = "labels", name = "logits", tensor = "classifier" },
+    },
+    ForAudioFrameClassification = heads.token_classification,
+  },
+}

@@ -1,0 +1,39 @@
+-- convolutions.lua: checks the keys of convolutions along the rows of a sequence: DeBERTa's after the first layer, and
+-- wav2vec2's before it, positions = "convolution".
+local masks = require("data.masks")
+
+local convolutions = {}
+
+-- Reports what goes with no convolution. key: the key that asks for one; what: the key as a message has it.
+local function check_rows(say, spec, key, what)
+  if (spec.past or 0) > 0 then say(key, what .. "does not go with past: it needs the rows before the first") end
+  if spec.input.stage == "qkv" then say(key, what .. "does not go with input = qkv()") end
+  for _, array in ipairs(masks.arrays) do
+    if spec.mask and spec.mask[array.word] then
+      say(key, ("%sdoes not go with mask = \"%s\": give \"padding\", whose lengths say where rows end"):format(what,
+        array.word))
+    end
+  end
+end
+
+-- Checks the convolution after the first layer.
+local function check_after(say, spec)
+  local kernel = spec.conv_kernel
+  if not kernel then return end
+  if kernel % 2 == 0 then say("conv_kernel", ("%d, but an odd number is allowed"):format(kernel)) end
+  if spec.norm == "none" then say("conv_kernel", "goes with a norm, not with norm = \"none\"") end
+  check_rows(say, spec, "conv_kernel", "")
+end
+
+--- Checks a stack's keys, once its sizes are known.
+function convolutions.check(say, spec)
+  check_after(say, spec)
+  if spec.positions ~= "convolution" then return end
+  local groups = spec.position_groups
+  if groups and spec.d_model and spec.d_model % groups ~= 0 then
+    say("position_groups", ("%d, which does not divide d_model %d"):format(groups, spec.d_model))
+  end
+  check_rows(say, spec, "positions", "convolution ")
+end
+
+return convolutions

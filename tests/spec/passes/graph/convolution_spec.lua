@@ -1,0 +1,65 @@
+-- convolution_spec: positions = "convolution" from the graph to its products: rows of a window follow each other in
+-- memory, no panel has outputs of two groups, and sequences are taken one by one.
+local all_regions = require("passes.common.regions")
+local helper = require("tests.spec.helper")
+
+local function state_of(more, last)
+  local all = { seq = 20, batch = 3, d_model = 24, heads = 2, positions = "convolution", position_kernel = 6,
+    position_groups = 3, mask = "padding" }
+  for key, value in pairs(more or {}) do all[key] = value end
+  return helper.state(helper.description(all), last)
+end
+
+local function fusion_of(state)
+  for region in all_regions(state.plan.segments) do
+    for _, fusion in ipairs(region.fusions) do
+      if fusion.leading.op == "convolve" then return fusion, region end
+    end
+  end
+end
+
+describe("the convolution of positions", function()
+  it("reads groups of padded rows", function()
+    local graph = state_of(nil, "graph").graph
+    assert.same({ 3, 3, 25, 8 }, graph.tensors["positions.rows"].shape)
+    assert.same({ 3, 20, 24 }, graph.tensors["positions.conv"].shape)
+    assert.same({ 24, 48 }, graph.tensors["positions.conv.weight"].shape)
+    assert.same({ 24, 8, 6 }, graph.tensors["positions.conv.weight"].from.stored[1].shape)
+    for _, op in ipairs(graph.entry.ops) do
+      if op.op == "convolve" then assert.equal(2 * 3 * 20 * 24 * 48, op.flops) end
+    end
+  end)
+
+  it("has panels within groups, and one sequence at a time", function()
+    local state = state_of({ plan = { panel = 16, group_tokens = 60 } }, "plan")
+    local fusion, region = fusion_of(state)
+    assert.same({ 8, 8, 8 }, fusion.panels.widths)
+    assert.equal(20, region.rows)
+    assert.equal(8, state.plan.storage["positions.rows"].leading_dimension)
+    assert.equal(3, state.plan.segments[1].repeats)
+  end)
+
+  it("has rows that overlap, so its kernels are in C", function()
+    local state = state_of({ kernels = "libxsmm", batch = 1 }, "kernels")
+    local found = 0
+    for _, fn in ipairs(state.functions) do
+      local kernel = fn.step.form == "product" and fn.step.kernel
+      if kernel and kernel.ldb < kernel.k then
+        found = found + 1
+        assert.equal(8, kernel.ldb)
+        assert.equal(48, kernel.k)
+        assert.is_nil(fn.calls)
+      end
+    end
+    assert.is_true(found > 0)
+  end)
+
+  it("is of bf16 where other products are integers, and of f32 where pairs would cross windows", function()
+    local function type_of(more) return state_of(more, "graph").graph.tensors["positions.conv.weight"].type end
+    assert.equal("f32", type_of())
+    assert.equal("bf16", type_of { precision = "bf16" })
+    assert.equal("bf16", type_of { precision = "int8" })
+    assert.equal("f32", type_of { precision = "bf16", position_groups = 24, position_kernel = 6 })
+    assert.equal("f32", type_of { precision = { "bf16", input = "f32" } })
+  end)
+end)

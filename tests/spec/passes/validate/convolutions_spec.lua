@@ -1,0 +1,44 @@
+-- convolutions_spec: the keys of convolutions along the rows: what goes with them and what does not.
+local helper = require("tests.spec.helper")
+
+local function refusal(more) return table.concat(helper.refusals(helper.description(more)), "\n") end
+
+local function expect(cases)
+  for _, case in ipairs(cases) do assert.is_truthy(refusal(case[1]):find(case[2], 1, true), refusal(case[1])) end
+end
+
+describe("a convolution after the first layer", function()
+  it("has an odd number of rows, a norm, and lengths", function()
+    expect {
+      { { conv_kernel = 4 }, "conv_kernel: 4, but an odd number is allowed" },
+      { { conv_kernel = 3, norm = "none" }, "conv_kernel: goes with a norm" },
+      { { conv_kernel = 3, mask = "key_padding" }, 'conv_kernel: does not go with mask = "key_padding"' },
+      { { conv_kernel = 3, past = 2 }, "conv_kernel: does not go with past" },
+    }
+    assert.equal("", refusal { conv_kernel = 3, mask = "padding" })
+  end)
+end)
+
+describe("positions of a convolution", function()
+  local function with(more)
+    local all = { positions = "convolution", position_groups = 4 }
+    for key, value in pairs(more) do all[key] = value end
+    return all
+  end
+
+  it("have groups that divide the width, and lengths", function()
+    expect {
+      { with { position_groups = 5 }, "position_groups: 5, which does not divide d_model 16" },
+      { with { position_kernel = 1025 }, "position_kernel" },
+      { with { mask = "attention_mask" }, 'positions: convolution does not go with mask = "attention_mask": give '
+        .. '"padding", whose lengths say where rows end' },
+      { with { past = 2 }, "positions: convolution does not go with past: it needs the rows before the first" },
+      { with { seq = { any = 8 } }, "positions: a convolution, whose rows are between rows of zeros: not supported "
+        .. "with seq = any(N)" },
+      { with { input = { stage = "qkv" } }, "positions: convolution does not go with input = qkv()" },
+      { with { context = 32, mask = "causal", input = { stage = "tokens", vocab = 9 } },
+        "positions: a convolution does not go with a context: it needs the rows after the last" },
+    }
+    assert.equal("", refusal(with { mask = "padding" }))
+  end)
+end)
