@@ -1,0 +1,54 @@
+-- values_speech: the part of values for wav2vec 2.0 and the models with its encoder. Returns a function that returns it
+-- by model_type. Defaults are those of transformers 5.23.
+return function(values)
+  local parts, NONE = values.parts, values.NONE
+  local like, plus = parts.like, parts.plus
+  local base = { seq = "49 99 199 499", d_model = 768, heads = 12, layers = 12, activation = "gelu", norm = "post",
+    eps = 1e-5, mask = "padding", positions = "convolution", position_kernel = 128, position_groups = 16,
+    position_activation = "gelu", names = "wav2vec2", ["input.stage"] = "linear", ["input.from"] = 512,
+    ["input.features_norm"] = true, ["input.norm"] = true, ["output.1.stage"] = "hidden",
+    ["output.1.name"] = "last_hidden_state" }
+
+  -- The output of a class whose last stage is linear, with the names of its tensors: path -> name.
+  local function class(stages, names)
+    local result = plus(stages, { ["names.1"] = "wav2vec2" })
+    for path, name in pairs(names) do result["names." .. path] = name end
+    return result
+  end
+
+  local bare = { ["output.1.stage"] = "hidden", ["output.1.name"] = "last_hidden_state", names = "wav2vec2" }
+  local function logits(to, tensor)
+    return class({ ["output.1.stage"] = "linear", ["output.1.name"] = "logits", ["output.1.to"] = to },
+      { ["output.1.linear"] = tensor })
+  end
+  local pooled = class({ ["output.1.stage"] = "linear", ["output.1.to"] = 256, ["output.2.stage"] = "pool",
+    ["output.2.over"] = "mean", ["output.3.stage"] = "linear", ["output.3.name"] = "logits", ["output.3.to"] = 2 },
+    { ["output.1.linear"] = "projector", ["output.3.linear"] = "classifier" })
+
+  local family = {
+    base = like(base, {}),
+    cases = {
+      { { hidden_size = 384 }, { d_model = 384, d_ff = 3072 } },
+      { { num_hidden_layers = 3 }, { layers = 3 } },
+      { { num_attention_heads = 8 }, { heads = 8 } },
+      { { intermediate_size = 100 }, { d_ff = 100 } },
+      { { hidden_act = "relu" }, { activation = "relu" } },
+      { { layer_norm_eps = 1e-6 }, { eps = 1e-6 } },
+      { { conv_dim = { 512, 256 } }, { ["input.from"] = 256 } },
+      { { num_conv_pos_embeddings = 95 }, { position_kernel = 95 } },
+      { { num_conv_pos_embedding_groups = 8 }, { position_groups = 8 } },
+      { { feat_extract_activation = "relu" }, { position_activation = "relu" } },
+      { { do_stable_layer_norm = true }, { norm = "pre", final_norm = true, ["input.norm"] = NONE } },
+      { { feat_proj_layer_norm = false }, { ["input.features_norm"] = NONE } },
+      { { add_adapter = false, use_weighted_layer_sum = false, conv_pos_batch_norm = false }, {} },
+    },
+    classes = {
+      Model = { bare },
+      ForPreTraining = { bare },
+      ForCTC = { logits(40, "lm_head"), config = { vocab_size = 40 } },
+      ForSequenceClassification = { plus(pooled, { ["output.1.to"] = 128 }), config = { classifier_proj_size = 128 } },
+      ForAudioFrameClassification = { logits(2, "classifier") },
+    },
+  }
+  return { wav2vec2 = family, hubert = family, unispeech = family, ["unispeech-sat"] = family }
+end
