@@ -143,7 +143,7 @@ local function with_convolution(self, x)
   local lengths = spec.mask.padding and self.lengths or self.rows
   local rows = self:op("pad", path .. ".rows", { x = x, lengths = lengths },
     { kernel = kernel, groups = spec.position_groups })
-  local y = self:convolution(path .. ".conv", rows, spec.d_model, kernel, 1, true)
+  local y = self:convolution(path .. ".conv", rows, x.shape[3], kernel, 1, true)
   y = self:op("activate", path .. ".act", { x = y }, { ["function"] = spec.position_activation })
   return self:op("add", self.prefix .. "input.states", { a = y, b = x })
 end

@@ -29,9 +29,11 @@ end
 function convolutions.check(say, spec)
   check_after(say, spec)
   if spec.positions ~= "convolution" then return end
-  local groups = spec.position_groups
-  if groups and spec.d_model and spec.d_model % groups ~= 0 then
-    say("position_groups", ("%d, which does not divide d_model %d"):format(groups, spec.d_model))
+  local groups, own = spec.position_groups, spec.input.stage == "tokens" and spec.input.width
+  local width = own or spec.d_model
+  if groups and width and width % groups ~= 0 then
+    say("position_groups", ("%d, which does not divide %s %d"):format(groups, own and "input.width" or "d_model",
+      width))
   end
   check_rows(say, spec, "positions", "convolution ")
 end

@@ -30,6 +30,12 @@ describe("the convolution of positions", function()
     end
   end)
 
+  it("is as wide as the tables of tokens, whose width is mapped after it", function()
+    local graph = state_of({ input = { stage = "tokens", vocab = 9, width = 12 } }, "graph").graph
+    assert.same({ 3, 20, 12 }, graph.tensors["positions.conv"].shape)
+    assert.same({ 12, 24 }, graph.tensors["positions.conv.weight"].shape)
+  end)
+
   it("has panels within groups, and one sequence at a time", function()
     local state = state_of({ plan = { panel = 16, group_tokens = 60 } }, "plan")
     local fusion, region = fusion_of(state)

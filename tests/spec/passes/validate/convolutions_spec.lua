@@ -29,6 +29,8 @@ describe("positions of a convolution", function()
   it("have groups that divide the width, and lengths", function()
     expect {
       { with { position_groups = 5 }, "position_groups: 5, which does not divide d_model 16" },
+      { with { input = { stage = "tokens", vocab = 9, width = 6 } }, "position_groups: 4, which does not divide "
+        .. "input.width 6" },
       { with { position_kernel = 1025 }, "position_kernel" },
       { with { mask = "attention_mask" }, 'positions: convolution does not go with mask = "attention_mask": give '
         .. '"padding", whose lengths say where rows end' },
