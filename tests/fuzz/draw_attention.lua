@@ -114,8 +114,8 @@ end
 -- A convolution of the states before the first layer.
 local function draw_position_convolution(d)
   d.position_kernel = pick { 1, 2, 3, 8, 17, 128 }
-  local width = d.input and d.input.width or d.d_model
-  d.position_groups = chance(20) and width or divisor(width)
+  local has_width = d.input and d.input.stage == "tokens" -- of its own, perhaps
+  d.position_groups = has_width and 1 or chance(20) and d.d_model or divisor(d.d_model)
   if chance(50) then d.position_activation = pick { "gelu", "relu", "tanh" } end
 end
 
