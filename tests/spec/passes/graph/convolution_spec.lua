@@ -1,7 +1,7 @@
 -- convolution_spec: positions = "convolution" from the graph to its products: rows of a window follow each other in
 -- memory, no panel has outputs of two groups, and sequences are taken one by one.
-local all_regions = require("passes.common.regions")
 local helper = require("tests.spec.helper")
+local all_regions = require("passes.common.regions")
 
 local function state_of(more, last)
   local all = { seq = 20, batch = 3, d_model = 24, heads = 2, positions = "convolution", position_kernel = 6,
@@ -58,6 +58,13 @@ describe("the convolution of positions", function()
       end
     end
     assert.is_true(found > 0)
+  end)
+
+  it("knows the rows of a shorter sequence, whatever the mask", function()
+    local graph = state_of({ mask = "none", seq = { 10, 20 } }, "graph").graph
+    for _, op in ipairs(graph.entry.ops) do
+      if op.op == "pad" then assert.equal("in.rows", op.operands.lengths.name) end
+    end
   end)
 
   it("is of bf16 where other products are integers, and of f32 where pairs would cross windows", function()
