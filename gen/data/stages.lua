@@ -24,9 +24,9 @@ stages.constructors = {
     fields = {
       from = { type = "integer", min = 1, max = 65536, place = "input", required = true,
         meaning = "width of the features that come in" },
-      features_norm = { type = "boolean", place = "input", default = false,
+      features_norm = { type = "boolean", place = "input",
         meaning = "a norm of the features, before the linear layer" },
-      norm = { type = "boolean", place = "input", default = false,
+      norm = { type = "boolean", place = "input",
         meaning = "a norm of the sum of the result and positions" },
       to = { type = "integer", min = 1, max = 1048576, place = "output", required = true,
         meaning = "width of the result" },

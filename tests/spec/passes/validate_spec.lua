@@ -30,8 +30,8 @@ describe("a spec", function()
       mask = { causal = false, padding = false }, positions = "none", max_position = 8, rope_theta = 10000.0,
       rope_style = "halves", rope_dim = 8, t5_buckets = 32, t5_distance = 128, conv_activation = "tanh",
       position_terms = "both", position_buckets = 256, position_distance = 512, position_norm = false,
-      position_projections = "shared", layout = "batch_first",
-      kv_layout = "rows_first",
+      position_projections = "shared", position_kernel = 128, position_groups = 16,
+      position_activation = "gelu", layout = "batch_first", kv_layout = "rows_first",
       input = { stage = "hidden" }, output = { { stage = "hidden" } }, names = "attn2c", target = "avx2",
       kernels = "auto", precision = { all = "f32", by_part = {} }, threads = 1, workers = { 1 },
       reuse = true, max_lines = 400000, plan = {}, least = 1,
@@ -328,8 +328,8 @@ describe("stages", function()
       refusal({ input = { stage = "tokens", vocab = 16777217 } }))
     assert.equal("input: pool is allowed only in the output", refusal({ input = { stage = "pool", over = "mean" } }))
     assert.equal('input: linear has no field "to"', refusal({ input = { stage = "linear", from = 4, to = 5 } }))
-    assert.equal('input: linear has no field "form" (did you mean from?)',
-      refusal({ input = { stage = "linear", from = 4, form = 5 } }))
+    assert.equal('input: linear has no field "fromm" (did you mean from?)',
+      refusal({ input = { stage = "linear", from = 4, fromm = 5 } }))
     assert.equal("input: 5, but a stage such as linear { from = 40 } is allowed", refusal({ input = 5 }))
     assert.same({ "input.height: missing: rows of pixels", "input.patch: missing: edge of a patch, in pixels",
       "input.width: missing: columns of pixels" }, refusals({ input = { stage = "image" } }))
