@@ -8,7 +8,7 @@ local COUNT = 300
 
 describe("damaged files", function()
   it("are taken or refused in plain lines", function()
-    local code, said = helper.run(("lua5.4 tests/fuzz/damaged.lua %d 8 --folder out/spec/damaged"):format(COUNT))
+    local code, said = helper.run(("lua5.4 tests/fuzz/damaged.lua %d 12 --folder out/spec/damaged"):format(COUNT))
     assert.equal(0, code, said)
     assert.matches(("\n%d passed, 0 failed\n$"):format(COUNT), said)
     local subjects = 0
