@@ -28,6 +28,7 @@
 --              scores applies to the result (check_mask.c)
 --   dots       true if its scores are products of queries and keys
 --   own_keys   true if it touches only the queries' own keys, not those that all queries see
+--   heads_as_rows  true if its steps take the heads of one query as the rows of a tile
 --   in_chunks  true if its weights can be computed one chunk of keys at a time
 --   pools      true if its result has one row for each sequence
 --   windows    true if a row of its result reads several rows of x, which are then stored without gaps
@@ -104,7 +105,7 @@ ops.table = {
     tolerance = "exact", arithmetic = 2,
   },
   round_weights = {
-    class = { role = "weights_to_weights" },
+    class = { role = "weights_to_weights", heads_as_rows = true },
     operands = { "weights" }, attributes = {}, shape = same, type = "bf16",
     equation = "weights rounded to the nearest bf16, ties to even",
     tolerance = "exact", reference = "round", arithmetic = 2,
@@ -246,7 +247,7 @@ ops.table = {
     tolerance = "rounded_once",
   },
   scale = {
-    class = { role = "scores_to_scores" },
+    class = { role = "scores_to_scores", heads_as_rows = true },
     operands = { "x" }, attributes = { "factor" }, shape = same,
     equation = "factor x",
     tolerance = "rounded_once",
@@ -395,13 +396,14 @@ ops.table = {
     tolerance = "add_relative",
   },
   softcap = {
-    class = { role = "scores_to_scores", region = "rows", takes_epilogue = true, epilogue = true },
+    class = { role = "scores_to_scores", region = "rows", takes_epilogue = true, epilogue = true,
+      heads_as_rows = true },
     operands = { "x" }, attributes = { "cap" }, shape = same,
     equation = "cap tanh(x / cap)",
     tolerance = "softcap",
   },
   add_distance = {
-    class = { role = "scores_to_scores", own_keys = true },
+    class = { role = "scores_to_scores", own_keys = true, heads_as_rows = true },
     operands = { "scores", "table" }, attributes = {}, shape = same,
     equation = "scores + table[head][distance]",
     tolerance = "rounded_once",
@@ -450,7 +452,7 @@ ops.table = {
     tolerance = "mean",
   },
   softmax = {
-    class = { role = "scores_to_weights", in_chunks = true },
+    class = { role = "scores_to_weights", in_chunks = true, heads_as_rows = true },
     operands = { "scores" }, attributes = { "scale" },
     shape = function(_, scores) return scores.shape end,
     equation = "exp(scale (s - max)) / sum, by row; a row of -inf only gives 0",

@@ -181,9 +181,6 @@ local LEAST_CHUNKS = 4
 -- Number types of the keys and values whose heads may be rows of one product.
 local together_of = { f32 = true, bf16 = true, [types.quantised] = true }
 
--- Operations of a chain that take the heads of one query as rows of a tile.
-local of_heads = words.set { "scale", "softcap", "add_distance", "softmax", "round_weights" }
-
 -- Returns how many heads are computed together for a sequence's one query: those that share keys. Nil if the query of
 -- a head needs steps of its own.
 local function heads_together(region)
@@ -191,7 +188,7 @@ local function heads_together(region)
   if not scores.operands.k.kept then return nil end
   if not (together_of[scores.operands.k.type] and together_of[v.type]) then return nil end
   for _, op in ipairs(region.chain) do
-    if not of_heads[op.op] then return nil end
+    if not ops.class(op).heads_as_rows then return nil end
   end
   local heads = scores.attributes.heads
   local head_dim = scores.operands.q.shape[3] // heads

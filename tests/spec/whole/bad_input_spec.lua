@@ -98,8 +98,11 @@ describe("a description's keys:", function()
     bias = "true, false or { qkv =", scale = "false or a number from 1e-30 to 1e6",
     mask = "none, causal, window, prefix, padding, key_padding, attention_mask, key_bias, additive, additive_heads,",
     window = "{ left, right }", input = "a stage such as linear",
-    positions = "none, learned, sinusoidal, rope, alibi, relative_key, relative_key_query, t5 or "
-      .. "disentangled", conv_kernel = "an integer from 1 to 63", conv_activation = "gelu, gelu_tanh, quick_gelu",
+    positions = "none, learned, sinusoidal, rope, alibi, relative_key, relative_key_query, t5, "
+      .. "disentangled or convolution",
+    conv_kernel = "an integer from 1 to 63", conv_activation = "gelu, gelu_tanh, quick_gelu",
+    position_kernel = "an integer from 1 to 1024", position_groups = "an integer from 1 to 1024",
+    position_activation = "gelu, gelu_tanh, quick_gelu",
     position_terms = "both, content_to_position or position_to_content",
     position_buckets = "an integer from 0 to 4096", position_distance = "an integer from 2 to 65536",
     position_norm = "true or false", position_projections = "shared or own",
@@ -117,7 +120,7 @@ describe("a description's keys:", function()
     t5_distance = "an integer from 2 to 1048576", memory = "{ seq =, width =, mask = } or encoder { ... }",
     key_seq = "an integer from 1 to 32768", kdim = "an integer from 1 to 8192", vdim = "an integer from 1 to 8192",
     layout = "batch_first or seq_first", kv_layout = "rows_first or heads_first",
-    ranks = "an integer from 1 to 64",
+    ranks = "an integer from 1 to 64", stages = "an integer from 1 to 64",
     softcap = "a number from 0.001 to 1e+06", residual_scale = "a number from 1e-06 to 1e+06",
     parallel = "none, two_norms or one_norm", qk_norm = "none, heads or all",
     output = "a list of stages", names = "albert, attn2c, bert, ",
