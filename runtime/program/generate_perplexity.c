@@ -1,12 +1,16 @@
 /* generate_perplexity.c - the command `perplexity`: e to the mean negative log-likelihood of the tokens of a
  * text. A text that is longer than the context is read in windows, each of which shares tokens with the one
  * before it; every token but the first of the text is predicted once. */
+#define _POSIX_C_SOURCE 200809L
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/new_file.h"
 #include "program/generate_command.h"
 #include "program/output.h"
 #include "program/generate_compared.h"
@@ -21,8 +25,10 @@ typedef struct {
   int64_t count, shared; /* shared: tokens that two neighbouring windows have */
   float *logits;         /* [PART][vocabulary] */
   int64_t predicted;
-  double sum;                /* of negative log-likelihoods */
-  FILE *written;             /* of --logits; NULL: none */
+  double sum;           /* of negative log-likelihoods */
+  FILE *written;        /* of --logits; NULL: none */
+  attn2c_new_file file; /* what it writes, if `is_file`; else it is a stream */
+  bool is_file;
   attn2c_compared *compared; /* of --compare; NULL: none */
 } job;
 
@@ -191,20 +197,26 @@ static int open_logits(job *job, const attn2c_arguments *arguments) {
   if (arguments->compare)
     return attn2c_compared_open(arguments->compare, job->count, vocabulary, &job->compared, job->message);
   if (!path) return ATTN2C_OK;
-  job->written = fopen(path, "wb");
+  int descriptor;
+  int status = attn2c_new_file_begin(path, 0, &job->file, job->message);
+  job->is_file = status == ATTN2C_OK;
+  if (job->is_file)
+    descriptor = fcntl(job->file.file.descriptor, F_DUPFD_CLOEXEC, 0);
+  else if (status == ATTN2C_USAGE)
+    status = attn2c_stream_open(path, &job->file.place, &descriptor, job->message);
+  if (status != ATTN2C_OK) return status;
+  job->written = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
   if (job->written && attn2c_logits_begin(job->written, job->count, vocabulary)) return ATTN2C_OK;
-  attn2c_say(job->message, "--logits: %s: %s", path, strerror(errno));
-  return ATTN2C_IO;
+  return attn2c_say_unwritten(path, errno, job->message);
 }
 
-/* Closes them. A disk may turn out to be full only now. */
+/* Closes them. A disk may turn out to be full only now. The file of --logits gets its name if all went well.
+ */
 static int close_logits(job *job, int status) {
   attn2c_compared_close(job->compared);
-  if (job->written && fclose(job->written) != 0 && status == ATTN2C_OK) {
-    attn2c_say(job->message, "--logits: %s", strerror(errno));
-    return ATTN2C_IO;
-  }
-  return status;
+  if (job->written && fclose(job->written) != 0 && status == ATTN2C_OK)
+    status = attn2c_say_unwritten(job->file.place.path, errno, job->message);
+  return job->is_file ? attn2c_new_file_end(&job->file, status, job->message) : status;
 }
 
 static int run_job(job *job, const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
