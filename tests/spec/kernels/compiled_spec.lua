@@ -187,7 +187,7 @@ describe("products in C", function()
     end
   end
 
-  same_sums(helper.sample(typed_builds(), 2), function(build) return "the same bits on " .. build.target end)
+  same_sums(helper.sample(typed_builds(), 3), function(build) return "the same bits on " .. build.target end)
 
   -- AMX: emulated, and by its instructions where ATTN2C_TILES=real says that this machine has them.
   local function tile_builds()

@@ -146,7 +146,8 @@ describe("every integer key", function()
   local company = {
     d_model = { heads = 1, head_dim = 1 }, heads = { head_dim = 1 }, kv_heads = { heads = 128, head_dim = 1 },
     past = { seq = 1 }, context = writes, sequences = writes, chunk = writes,
-    first_position = { positions = "learned" }, stages = { layers = 64 }, prefix = { mask = "prefix" }, key_seq = qkv, kdim = qkv, vdim = qkv,
+    first_position = { positions = "learned" }, stages = { layers = 64 }, prefix = { mask = "prefix" },
+    key_seq = qkv, kdim = qkv, vdim = qkv,
     dimensions = { input = { stage = "tokens", vocab = 9 }, tokenizer = "../x",
       output = { { stage = "pool", over = "mean" } } },
   }

@@ -152,8 +152,8 @@ for _, name in ipairs(names_in(root .. "/tests/hf/goldens")) do
   if config and not convolves(config) and files.read(place .. "in_lengths.npy") then hf[#hf + 1] = name end
 end
 
-local torch_sample = helper.sample(torch_names, 8, { bert_types = true, window_padding = true })
-local hf_sample = helper.sample(hf, 11, { t5_relu = true, mistral_window = true, gemma3_logits = true })
+local torch_sample = helper.sample(torch_names, 13, { bert_types = true, window_padding = true })
+local hf_sample = helper.sample(hf, 19, { t5_relu = true, mistral_window = true, gemma3_logits = true })
 
 local function hf_line(case, words)
   local golden = ("%s/tests/hf/goldens/%s"):format(root, case)
