@@ -10,6 +10,8 @@ local writing = [[return { name = "written", input = tokens { vocab = 70 }, cont
 local encoder = [[return { name = "encoded", input = tokens { vocab = 70, types = 2, norm = true }, seq = 12, batch = 2,
   d_model = 48, heads = 4, layers = 1, mask = "padding", output = { pool "mean", linear { to = 5 } } }]]
 
+local QUICK = "ATTN2C_CFLAGS=-O0"
+
 describe("a model that ranks divide", function()
   local folder = helper.folder()
 
@@ -19,7 +21,7 @@ describe("a model that ranks divide", function()
   end)
 
   local function checked(description, words, environment)
-    local said = helper.succeeds(("%s gen/attn2c check %s kernels=c target=host %s"):format(environment or "ATTN2C_CFLAGS=-O0",
+    local said = helper.succeeds(("%s gen/attn2c check %s kernels=c target=host %s"):format(environment or QUICK,
       helper.shell(folder .. "/" .. description .. ".lua"), words))
     local passed = said:match("(%d+) passed, 0 failed")
     assert.truthy(passed, said)
@@ -40,8 +42,8 @@ describe("a model that ranks divide", function()
   end)
 
   it("reads its parts of a GGUF file", function()
-    local said = helper.succeeds("ATTN2C_CFLAGS=-O0 gen/attn2c check tests/hf/goldens/gguf_bert/gguf_bert.gguf ranks=2 threads=1 "
-      .. "kernels=c target=host")
+    local said = helper.succeeds(QUICK .. " gen/attn2c check tests/hf/goldens/gguf_bert/gguf_bert.gguf ranks=2 "
+      .. "threads=1 kernels=c target=host")
     assert.matches("\n%d+ passed, 0 failed\n$", said)
   end)
 
@@ -52,7 +54,7 @@ describe("a model that ranks divide", function()
 
   it("reads packed weights, a file for each rank, to the same answer", function()
     local out = helper.folder()
-    helper.succeeds(("ATTN2C_CFLAGS=-O0 gen/attn2c build models/language ranks=2 kernels=c -o %s"):format(helper.shell(out)))
+    helper.succeeds(("%s gen/attn2c build models/language ranks=2 kernels=c -o %s"):format(QUICK, helper.shell(out)))
     local program = out .. "/language"
     local function answer(weights)
       local result = mpirun(2, { program, "run", "--weights", weights, "--text", "Kde je nádraží?" })
