@@ -39,7 +39,7 @@ describe("a model of any length", function()
   setup(function() folder = helper.folder() end)
   teardown(helper.clean)
 
-  for i, model in ipairs(helper.sample(models, 2)) do
+  for i, model in ipairs(helper.sample(models, 3)) do
     local most, lengths, more, flags = table.unpack(model)
     flags = flags or helper.optimised_a_little
     it("in " .. more .. " is right, and a sequence has the same bits alone and next to others", function()

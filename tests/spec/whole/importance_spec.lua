@@ -69,7 +69,7 @@ describe("the importance of inputs", function()
       .. "--text-file outliers.lua")
   end)
 
-  it("is measured by the perplexity of a model that writes, which quality compares with f32", function()
+  local function measured()
     files.write(folder .. "/text.txt", tale:rep(4))
     local said = sh("%s calibrate %s weights=int4 --text-file text.txt -o tales.factors", attn2c, tales)
     assert.matches("\n| output.1.vocabulary | 192 | %d+ | 2^%d+ |\n", said)
@@ -100,5 +100,8 @@ describe("the importance of inputs", function()
     refused(2, "--text-file: does not go with --input and --text", "calibrate " .. tales
       .. "weights=int4 --text-file text.txt --text a")
     refused(4, "--text-file: none.txt: cannot be read", "calibrate " .. tales .. "weights=int4 --text-file none.txt")
-  end)
+  end
+  if helper.is_long then
+    it("is measured by the perplexity of a model that writes, which quality compares with f32", measured)
+  end
 end)

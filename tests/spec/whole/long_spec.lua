@@ -23,7 +23,7 @@ local function arena_of(name) return tonumber(sh(name .. " info"):match("arena%s
 describe("sequences of 8,192 tokens", function()
   setup(function() files.make_folder(folder) end)
 
-  for _, case in ipairs { "modernbert", "jina_bert" } do
+  for _, case in ipairs(helper.is_long and { "modernbert", "jina_bert" } or { "modernbert" }) do
     it("have the logits of transformers: " .. case, function()
       local place = root .. "/tests/hf/long/" .. case
       build(place, case, "'seq=any(8192)'")

@@ -201,7 +201,7 @@ describe("a trained model is near to itself in f32, and knows as much but for ha
     assert.truthy(refused:find("quality: all is f32; name a type", 1, true), refused)
   end)
 
-  it("languages", function()
+  local function languages()
     local here, labels, lines = root .. "/models/language", {}, {}
     for _, name in ipairs { "sentences.tsv", "held.tsv" } do
       for language, text in helper.read(here .. "/" .. name):gmatch("(%a+)\t([^\n]+)\n") do
@@ -216,5 +216,6 @@ describe("a trained model is near to itself in f32, and knows as much but for ha
       hold(sh(line:format(helper.optimised_a_little, shell(root .. "/gen/attn2c"), shell(here), value, texts)), value,
         0.97)
     end
-  end)
+  end
+  if helper.is_long then it("languages", languages) end
 end)
