@@ -7,7 +7,7 @@ local mutate = require("mutate")
 local COUNT = 300
 
 describe("damaged files", function()
-  it("are taken or refused in plain lines", function()
+  local function taken_or_refused()
     local code, said = helper.run(("lua5.4 tests/fuzz/damaged.lua %d 12 --folder out/spec/damaged"):format(COUNT))
     assert.equal(0, code, said)
     assert.matches(("\n%d passed, 0 failed\n$"):format(COUNT), said)
@@ -18,7 +18,8 @@ describe("damaged files", function()
       assert.is_true(tonumber(refused) > 0, name .. " is never refused")
     end
     assert.equal(12, subjects)
-  end)
+  end
+  if helper.is_long then it("are taken or refused in plain lines", taken_or_refused) end
 
   it("are the same for a seed", function()
     local text = helper.read(helper.root .. "/tests/hf/texts/sequence/config.json")

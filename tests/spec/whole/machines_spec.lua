@@ -92,7 +92,7 @@ describe("for aarch64", function()
   end)
 end)
 
-describe("for a processor without a target of its own", function()
+if helper.is_long then describe("for a processor without a target of its own", function()
   it("the libraries are plain C that builds, without a program", function()
     local said = succeeds("CROSS=riscv64-linux-gnu- " .. attn2c("build " .. small .. MODEL
       .. "--libraries -o riscv"))
@@ -111,9 +111,9 @@ describe("for a processor without a target of its own", function()
     succeeds(attn2c("build " .. small .. MODEL .. "target=generic -o generic"))
     assert.truthy(succeeds("generic/small check"):find(" 0 failed\n", 1, true))
   end)
-end)
+end) end
 
-describe("with another C library, musl", function()
+if helper.is_long then describe("with another C library, musl", function()
   it("a static program passes its check, is small, and has musl's licence", function()
     succeeds(helper.optimised .. " CC=musl-gcc " .. attn2c("build " .. small .. " d_model=64 heads=4 layers=4 "
       .. "d_ff=256 seq=32 kernels=c threads=2 --static -o musl"))
@@ -124,7 +124,7 @@ describe("with another C library, musl", function()
     assert.is_true(lfs.attributes(scratch .. "/musl/small", "size") < 530000)
     assert.truthy(succeeds("cat musl/small.spdx.json"):find('"name":"libc"', 1, true))
   end)
-end)
+end) end
 
 describe("a target and a compiler that do not go together", function()
   it("are refused in one line", function()
