@@ -1,6 +1,7 @@
 -- meetings.lua: compiles runtime/tools/meetings.c, runs it with mpirun, and returns what it has measured.
 local faults = require("common.faults")
 local json = require("common.json")
+local lfs = require("lfs")
 local process = require("common.process")
 local ranks = require("commands.ranks")
 local scratch = require("common.scratch")
@@ -8,9 +9,18 @@ local toolchain = require("commands.build.toolchain")
 
 local meetings = {}
 
--- Sources of the runtime that the program consists of.
-local SOURCES = { "tools/meetings.c", "base/attn2c.c", "base/utf8.c", "ranks/across.c", "ranks/add.c", "ranks/agree.c",
-  "ranks/alone.c", "ranks/gather.c", "ranks/open.c", "ranks/sum.c", "ranks/waiting.c" }
+-- Returns the sources of the program: its own, those of ranks, and what these stand on. They are paths.
+local function sources(root)
+  local list, folder = {}, root .. "/runtime/ranks"
+  for name in lfs.dir(folder) do
+    if name:match("%.c$") then list[#list + 1] = folder .. "/" .. name end
+  end
+  table.sort(list)
+  for _, name in ipairs { "tools/meetings.c", "base/attn2c.c", "base/utf8.c" } do
+    list[#list + 1] = root .. "/runtime/" .. name
+  end
+  return list
+end
 
 local function run(list, environment, what)
   local child = process.run { words = list, gather = "all", environment = environment }
@@ -26,8 +36,7 @@ function meetings.measure(root, count)
   local work <close> = scratch.make(os.getenv("TMPDIR") or "/tmp", "attn2c-meetings")
   local mpi, program = toolchain.new().mpi, work.path .. "/meetings"
   local list = { toolchain.own(), "-std=c11", "-O2", "-iquote", root .. "/runtime", "-o", program }
-  for _, source in ipairs(SOURCES) do list[#list + 1] = root .. "/runtime/" .. source end
-  for _, of in ipairs { mpi("--cflags"), mpi("--libs") } do table.move(of, 1, #of, #list + 1, list) end
+  for _, of in ipairs { sources(root), mpi("--cflags"), mpi("--libs") } do table.move(of, 1, #of, #list + 1, list) end
   run(list, nil, "the program that measures meetings did not compile")
   local line, environment = ranks.start(count, { program })
   local value = json.decode(run(line, environment, "meetings of ranks were not measured"))

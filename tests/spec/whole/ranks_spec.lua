@@ -23,6 +23,11 @@ describe("the meetings of ranks", function()
     end)
   end
 
+  it("are measured for predictions", function()
+    local measured = require("commands.scale.meetings").measure(helper.root, 2)
+    assert.is_true(#measured.messages > 1 and #measured.sums > 1 and #measured.gathers > 1 and measured.adds_per_us > 0)
+  end)
+
   it("pass rows from stage to stage, and outputs back, by shared memory, by messages and by both", function()
     for _, each in ipairs { { 2, "windows", "2" }, { 3, "messages", "3" }, { 4, "2", "2" }, { 4, "windows", "2" } } do
       local result = run(table.unpack(each))
