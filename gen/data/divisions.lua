@@ -14,7 +14,8 @@ divisions.outputs = {
 }
 
 --- Operations that every stage repeats which reads their result, so that stages pass on the tensor before them.
-divisions.conversions = { round = true, row_scale = true, quantise = true, quantise_blocks = true }
+divisions.conversions = { round = true, row_scale = true, quantise = true, quantise_blocks = true,
+  quantise_blocks_finely = true }
 
 --- Returns what divides the outputs of the product with this path, or nil.
 function divisions.of_product(path)

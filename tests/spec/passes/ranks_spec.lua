@@ -94,6 +94,8 @@ describe("stages", function()
   it("repeat roundings, pass on what later ones read, and number windows alike", function()
     local rounded = model { layers = { {}, {} }, stages = 2, precision = "bf16" }
     assert.same({ "l0.norm2.passed = pass_on", "l1.norm2 = take_output" }, meetings(graph_of(rounded, 0)))
+    local blocks = model { layers = { {}, {} }, stages = 2, weights = "int8" }
+    assert.same({ "l0.norm2.passed = pass_on", "l1.norm2 = take_output" }, meetings(graph_of(blocks, 0)))
     local windows = model({ layers = { {}, { window = { 3, 0 }, mask = { "causal", "window" } }, {} }, stages = 3,
       context = 1024, mask = "causal", chunk = 4, input = { stage = "tokens", vocab = 40 },
       output = { { stage = "vocabulary" } } }, "plan")
