@@ -46,8 +46,8 @@
 -- deep: overrides of the rule for a product of at least `targets.deep` inputs and outputs, whose weights are rarely
 -- in a near cache. The first entry applies whose `rows` are no more, and whose `inputs`, if given, no fewer than the
 -- product's. From 25 rows on a panel has one strip's vectors, and the next panel is prefetched: 48 floats on AVX-512,
--- 16 on AVX2. A single strip prefetches its own stream: in f32 with panels of 32 up to 14 rows. From 15 to 24 rows of
--- f32, panels of 16 are one strip: two strips of 48 took 1.2 to 1.8 times as long on a Xeon, where a second strip waits
+-- 16 on AVX2. A single strip prefetches its own stream: in f32 with panels of 32 up to 14 rows, and of 16 up to 24
+-- rows. There two strips of 48 took 1.2 to 1.8 times as long on a Xeon, and 1.0 to 1.2 on a Zen 4: a second strip waits
 -- for a panel that no near cache holds. Tiles of AMX take panels of 64 or 80, which are configured less often, if a
 -- panel's inputs are few.
 --
@@ -124,10 +124,8 @@ local avx512 = {
     { rows = 9, narrow = true, use = { panel = 32, fetch = 1 } },
     { rows = 1, narrow = true, use = { panel = 48 } },
     { rows = 25, use = { panel = 48, token_block = 128, fetch = 1 } },
-    { rows = 15, inputs = 1024, use = { panel = 16, stream = 8192 } },
-    { rows = 15, use = { panel = 16, stream = 16384 } },
-    { rows = 2, use = { panel = 32 } },
-    { rows = 1, use = { panel = 48 } },
+    { rows = 15, use = { panel = 16 } },
+    { rows = 1, use = { panel = 32 } },
   },
 }
 

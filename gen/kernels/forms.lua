@@ -15,7 +15,8 @@
 -- parts           a step computes all its sums for the first part, then for the next: { a, b: functions applied to the
 --                 groups before they are multiplied; beside: a second function applied to those of A; splat, splat_cut:
 --                 the part's own }
--- multiply_add    function that adds a product to a sum; half: the same for the lower half of a vector alone
+-- multiply_add    function that adds a product to a sum; half: the same for the lower half of a vector alone; at: the
+--                 same with a group of B in memory, for strips of one vector, or nil
 -- c_load, c_first, c_store, c_store_first   functions for a vector of C, and for its first lanes
 -- include         the runtime's file that declares them
 -- peak            the loop that measures the multipliers' peak: { inputs of a lane, a multiply-add of the words a, b to
@@ -60,7 +61,8 @@ forms.all = {
   -- Measured fractions of the multipliers' peak: steps of 8, 10, 11 and 12 sums 0.92, 0.89, 0.88 and 0.99; 3 held
   -- rows by 4 vectors 0.98.
   f32 = form { include = "ops/product.h", factor = "attn2c_vector", load = "attn2c_load", first = "attn2c_load_first",
-    splat = "attn2c_splat", half = "attn2c_multiply_add_half", few = 12, held_work = 0.2 },
+    splat = "attn2c_splat", at = "attn2c_multiply_add_at", half = "attn2c_multiply_add_half", few = 12,
+    held_work = 0.2 },
   -- This form uses vdpbf16ps, whose latency is six cycles.
   bf16_pairs = form { label = "_bf16", include = "ops/product_bf16.h", multiply_add = "attn2c_bf16_pairs", latency = 15,
     peak = { 2, "attn2c_bf16_pairs(a, b, c)" }, proof = "attn2c_proof_bf16" },

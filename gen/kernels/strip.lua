@@ -111,6 +111,13 @@ function Writer:part(part, is_cut)
     self:add("%s %s = %s;", form.factor, name, value)
     self:add("ATTN2C_HOLD(%s);", name)
   end
+  if shape.vectors == 1 and form.at and not (shape.rows_held or shape.half or is_cut) then
+    hold("w0", self:weights(0, false))
+    self:add("%s", each(shape.rows, " ", function(row)
+      return ("%s = %s(w0, b + %d * ldb, %s);"):format(sum(row, 0), form.at, row, sum(row, 0))
+    end))
+    return
+  end
   self:add("%s %s;", form.factor, shape.rows_held and (part.beside and "w, u" or "w") or "x")
   if shape.rows_held then
     for row = 0, shape.rows - 1 do hold("x" .. row, made(part.b, self:inputs(part, row, is_cut))) end

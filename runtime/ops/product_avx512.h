@@ -13,8 +13,10 @@
 #define ATTN2C_MASK_LOAD(x, mask)     _mm512_maskz_loadu_ps(mask, x)
 #define ATTN2C_MASK_STORE(y, v, mask) _mm512_mask_storeu_ps(y, mask, (__m512)(v))
 #else
-#define ATTN2C_FMADD(a, b, c)         __builtin_ia32_vfmaddps512_mask(a, b, c, (short)-1, 4)
-#define ATTN2C_ADD_PRODUCT(c, a, b)   __asm__("vfmadd231ps %2, %1, %0" : "+v"(c) : "v"(a), "v"(b))
+#define ATTN2C_FMADD(a, b, c)       __builtin_ia32_vfmaddps512_mask(a, b, c, (short)-1, 4)
+#define ATTN2C_ADD_PRODUCT(c, a, b) __asm__("vfmadd231ps %2, %1, %0" : "+v"(c) : "v"(a), "v"(b))
+#define ATTN2C_ADD_PRODUCT_AT(c, a, x)                                                                       \
+  __asm__("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(c) : "v"(a), "m"(*(x)))
 #define ATTN2C_MASK_LOAD(x, mask)     __builtin_ia32_loadups512_mask(x, (attn2c_vector){0.0f}, (short)(mask))
 #define ATTN2C_MASK_STORE(y, v, mask) __builtin_ia32_storeups512_mask(y, v, (short)(mask))
 #endif

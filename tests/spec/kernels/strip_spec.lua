@@ -54,6 +54,9 @@ describe("a strip", function()
     end
   end
 
+  -- True if the inputs of a strip are operands in memory: each is used once.
+  local function is_at(each) return each.vectors == 1 and not each.rows_held end
+
   it("has a sum for each row and vector: begun, added to, multiplied into once a step, and stored", function()
     each_text(function(each, text, once)
       for row = 0, each.rows - 1 do
@@ -63,7 +66,11 @@ describe("a strip", function()
           once(is_last and "%s = attn2c_load_first(%s, c_lanes)" or "%s = attn2c_load(%s)", sum, in_c(row, vector))
           once(is_last and "attn2c_store_first(%s, %s, c_lanes);" or "attn2c_store(%s, %s);", in_c(row, vector), sum)
           local w, x = each.rows_held and "w" or "w" .. vector, each.rows_held and "x" .. row or "x"
-          once("%s = attn2c_multiply_add(%s, %s, %s);", sum, w, x, sum)
+          if is_at(each) then
+            once("%s = attn2c_multiply_add_at(w0, b + %d * ldb, %s);", sum, row, sum)
+          else
+            once("%s = attn2c_multiply_add(%s, %s, %s);", sum, w, x, sum)
+          end
         end
       end
       for name, number in pairs { multiply_add = each.vectors, load_first = 1, store_first = 1 } do
@@ -90,7 +97,7 @@ describe("a strip", function()
         once(vector == each.vectors - 1 and "= attn2c_load_first(%s, a_lanes)" or "= attn2c_load(%s)", in_a(vector))
       end
       for row = 0, each.rows - 1 do
-        once("attn2c_splat(b[%d * ldb])", row)
+        once(is_at(each) and "b + %d * ldb" or "attn2c_splat(b[%d * ldb])", row)
       end
       assert.equal(each.rows_held and each.rows or each.vectors, count(text, "ATTN2C_HOLD"))
     end)
