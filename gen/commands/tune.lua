@@ -1,12 +1,15 @@
 -- tune.lua: is the command `tune`, which measures tile parameters on this machine.
--- Each candidate is built and timed between two runs of the rule's build, and judged by the ratio, so that a machine
--- that changes meanwhile changes both. The tuning file always has the best choice found so far.
+-- Candidates of products in C are timed alone first. The best of them, and other candidates, are built into the model
+-- and timed between two runs of the rule's build, and judged by the ratio, so that a machine that changes meanwhile
+-- changes both. The tuning file always has the best choice so far. The command ends with it when its time is over.
+local alone = require("commands.tune.alone")
 local facts = require("commands.machine.facts")
 local faults = require("common.faults")
 local files = require("common.files")
 local lfs = require("lfs")
 local measure = require("commands.tune.measure")
 local pipeline = require("pipeline")
+local process = require("common.process")
 local progress = require("common.progress")
 local search = require("commands.tune.search")
 local targets = require("data.targets")
@@ -17,6 +20,8 @@ local uv = require("common.libuv")
 local tune = {}
 
 local LEAST_GAIN = 0.01     -- least gain of a product over the rule that is worth a line
+local ALONE_GAIN = 0.03     -- the same, of a product that was only timed alone
+local ALONE_PART = 0.45     -- part of the budget for products alone
 local UNKNOWN_NOISE = 0.05  -- assumed noise of a ratio before the third run of the rule
 local RUN_MS, LEAST_RUNS, MOST_RUNS = 400, 7, 2000
 local FINAL_PAIRS = 5
@@ -72,14 +77,14 @@ local function aimed(root, arguments)
   return list
 end
 
-local function new(root, arguments)
+local function new(root, arguments, start)
   local list = {}
   for _, word in ipairs(aimed(root, arguments)) do if not word:match("^threads=") then list[#list + 1] = word end end
   list[#list + 1] = "threads=1" -- tiles do not depend on the number of workers
   local planned = pipeline.run(root, arguments.description, list, "plan")
   local products, order = measure.products(planned)
   local self = setmetatable({ root = root, arguments = arguments, overrides = list, spec = planned.spec,
-    order = order, rule = {}, best = {}, seen = {}, history = {}, count = 0, start = clock(),
+    products = products, order = order, rule = {}, best = {}, seen = {}, history = {}, count = 0, start = start,
     bar = progress.start() }, Tuner)
   self.budget = arguments.budget
   self.path = arguments.output or tuning.beside(arguments.description)
@@ -158,8 +163,11 @@ function Tuner:ratios(built)
   return ratios
 end
 
--- True if a product's best choice, timed once, beats the rule by more than the noise.
-function Tuner:is_clear(key) return self.best[key].ratio < 1 - math.max(LEAST_GAIN, 2 * self:noise(key)) end
+-- True if a product's best choice, timed once or alone, beats the rule by more than the noise.
+function Tuner:is_clear(key)
+  local best = self.best[key]
+  return best.ratio < 1 - (best.is_alone and ALONE_GAIN or math.max(LEAST_GAIN, 2 * self:noise(key)))
+end
 
 -- True if a product's best choice is worth the comparison at the end, which times it again.
 function Tuner:is_promising(key) return self.best[key].ratio < 1 - LEAST_GAIN end
@@ -195,6 +203,43 @@ function Tuner:write(choices)
   local folder, name = self.path:match("^(.*)/([^/]*)$")
   files.write_all(folder or ".", { { name = name or self.path,
     text = tuning.text { target = self.spec.target, machine = tuning.machine(), choices = all } } })
+end
+
+-- Times the candidates of products alone, takes the best, and writes them.
+function Tuner:time_alone()
+  local target = targets.by_name[self.spec.target]
+  local function report(line) self:report(line) end
+  local most = ALONE_PART * (self.budget - self:elapsed())
+  local found
+  found, self.alone_count = alone.run(self.root, self.folder, self.order, target, most, report)
+  for key, best in pairs(alone.best(self.order, found, LEAST_GAIN)) do
+    local product = self.products[key]
+    local ms = 1e-6 * product.flops / (2 * product.outputs * product.inputs * product.rows) -- of all layers
+    for _, each in ipairs(found[key]) do self.seen[key][search.signature(product, each.choice)] = true end
+    if self.arguments.verbose then
+      io.stderr:write(("%10s%-34s %-24s %.3f alone\n"):format("", key, search.text(product, best.choice), best.ratio))
+    end
+    if best.ratio < 1 - ALONE_GAIN then
+      self.best[key] = { choice = best.choice, ratio = best.ratio, is_alone = true, times = { ms * best.ns },
+        rule_times = { ms * best.rule_ns } }
+    end
+  end
+  self:write(self:taken(self.is_clear))
+end
+
+-- Times what was found alone in the model, as one candidate. Products that it does not speed up go back to the rule.
+function Tuner:confirm()
+  if not next(self:taken(self.is_promising)) then return end
+  self.pending = {}
+  local ratios = self:try(function(product) return self.best[product.key].choice end, "own")
+  for key, each in pairs(ratios) do
+    local best = self.best[key]
+    if best.is_alone and each.own < 1 then
+      self.best[key] = { choice = best.choice, ratio = each.own, times = each.times, rule_times = each.rule_times }
+    elseif best.is_alone then
+      self.best[key] = { choice = self.rule[key], ratio = 1 }
+    end
+  end
 end
 
 -- Builds and times the choices of `choice_of(product)`, and takes those that are better. by: the time that decides,
@@ -239,14 +284,18 @@ function Tuner:estimate()
   self.all = search.count(self.order, self.rule, self.seen)
   local seconds = self:elapsed() + self.all * self:candidate_seconds() + 2 * self:final_seconds()
   self.whole_budget = math.max(10, math.ceil(seconds / 10) * 10)
-  self:report(("about %d candidates of %.1f s each; all of them need --budget=%d"):format(self.all,
+  self:report(("about %d candidates in the model of %.1f s each; all of them need --budget=%d"):format(self.all,
     self:candidate_seconds(), self.whole_budget))
 end
 
 -- Returns the extent of the search, for the last line.
 function Tuner:searched()
-  if self.count >= self.all then return ("%d candidates in %.0f s"):format(self.count, self:elapsed()) end
-  return ("%d of about %d candidates in %.0f s (--budget=%d is enough for all)"):format(self.count, self.all,
+  local text = ("%d candidates alone, "):format(self.alone_count or 0)
+  if not self.all then return text .. ("none in the model in %.0f s"):format(self:elapsed()) end
+  if self.count >= self.all then
+    return text .. ("%d in the model in %.0f s"):format(self.count, self:elapsed())
+  end
+  return text .. ("%d of about %d in the model in %.0f s (--budget=%d is enough for all)"):format(self.count, self.all,
     self:elapsed(), self.whole_budget)
 end
 
@@ -334,11 +383,12 @@ function Tuner:compare(choices)
 end
 
 -- Compares the choices with the rule, drops those that are not better, and repeats until all are better. So the
--- choices that are kept have been timed as a whole.
+-- choices that are kept have been timed as a whole, if the time is enough. Returns the choices, and the ratio of calls.
 function Tuner:finish()
   local choices = self:taken(self.is_promising)
   local ratio
   while next(choices) do
+    if self:elapsed() + self:final_seconds() > self.budget then return self:end_early() end
     local found, dropped
     ratio, found = self:compare(choices)
     for key, each in pairs(found) do
@@ -358,22 +408,35 @@ function Tuner:finish()
   return choices, ratio
 end
 
+-- Returns a rate as text, or nothing where no time was measured.
+local function rate_text(rate) return rate > 0 and ("%.1f"):format(rate) or "" end
+
 function Tuner:table(choices, ratio)
   local lines = { "| product | rule | choice | rule GFLOP/s | choice GFLOP/s | ratio |",
     "|:---|:---|:---|---:|---:|---:|" }
   for _, product in ipairs(self.order) do
     local key = product.key
     local choice, rate = choices[key], self:rule_rate(product)
-    lines[#lines + 1] = ("| %s | %s | %s | %.1f | %.1f | %.3f |"):format(key, search.text(product, self.rule[key]),
-      choice and search.text(product, choice) or "the rule", rate, choice and choice.gflops or rate,
-      choice and choice.gflops / choice.rule_gflops or 1)
+    if rate == 0 then rate = choice and choice.rule_gflops or 0 end -- no run of the model: the time was over before
+    lines[#lines + 1] = ("| %s | %s | %s | %s | %s | %.3f |"):format(key, search.text(product, self.rule[key]),
+      choice and search.text(product, choice) or "the rule", rate_text(rate),
+      rate_text(choice and choice.gflops or rate), choice and choice.gflops / choice.rule_gflops or 1)
   end
   lines[#lines + 1] = ""
-  local said = next(choices) and ("a call takes %.3f of the rule's time"):format(ratio) or "the rule is kept"
+  local said = not next(choices) and "the rule is kept" or ratio and ("a call takes %.3f of the rule's time"):format(
+    ratio) or "the time was over before the choices were compared in the model"
   lines[#lines + 1] = ("%s: %s; %s. A tile is its panel and tokens. GFLOP/s are computed from the least "
     .. "times, which include the epilogue."):format(terminal.safe(self.path),
     self:searched(), said)
   return table.concat(lines, "\n") .. "\n"
+end
+
+-- Ends without another comparison. Returns the choices that were clearly better so far. A file from before stays if
+-- nothing was timed.
+function Tuner:end_early()
+  local choices = self:taken(self.is_clear)
+  if self.alone_count then self:write(choices) end
+  return choices
 end
 
 local function first_runs(self)
@@ -389,18 +452,29 @@ local function first_runs(self)
   self:estimate()
 end
 
+-- Searches until the time is over. Returns the choices, and the ratio of calls with them if they were compared.
+local function search_all(self)
+  self:time_alone()
+  first_runs(self)
+  if self:has_time() then self:confirm() end
+  for _, name in ipairs(search.rounds) do self:round(name) end
+  return self:finish()
+end
+
 --- Runs the command. Returns the exit code and the text to print.
 function tune.run(root, arguments)
-  local self = new(root, arguments)
+  local start = clock()
+  local self = new(root, arguments, start)
   if #self.order == 0 then faults.raise("usage", arguments.description .. ": has no product to tune") end
+  process.limit(self.budget - self:elapsed())
   local choices, ratio
-  local done, failure = xpcall(function()
-    first_runs(self)
-    for _, name in ipairs(search.rounds) do self:round(name) end
-    choices, ratio = self:finish()
-  end, function(value) return faults.is(value) and value or tostring(value) .. "" end)
-  if not done then
-    self.bar:hide()
+  local done, failure = xpcall(function() choices, ratio = search_all(self) end,
+    function(value) return faults.is(value) and value or tostring(value) .. "" end)
+  process.limit(nil)
+  self.bar:hide()
+  if not done and failure == "late!" then
+    choices = self:end_early()
+  elseif not done then
     if type(failure) == "string" and failure:find("interrupted!", 1, true) then
       io.stderr:write(("attn2c: interrupted after %d candidates; %s\n"):format(self.count, files.read(self.path)
         and terminal.safe(self.path) .. " has the choices found so far" or "nothing was found"))
@@ -408,7 +482,6 @@ function tune.run(root, arguments)
     end
     error(failure, 0)
   end
-  self.bar:hide()
   io.write(self:table(choices, ratio))
   return 0
 end

@@ -1,6 +1,7 @@
 -- process.lua: starts other programs and waits for them.
 -- Words go to exec as they are, without a shell, so that no part of a path or a name is read as a command. An interrupt
--- or a request to end is passed on to the children, and raised as "interrupted!" or "terminated!".
+-- or a request to end is passed on to the children, and raised as "interrupted!" or "terminated!"; the end of a time
+-- that a command has given itself (process.limit), as "late!".
 local faults = require("common.faults")
 local lfs = require("lfs")
 local uv = require("common.libuv")
@@ -13,6 +14,7 @@ local caught                 -- the signal that asked this process to end
 local watches = {}           -- the handles that watch signals
 local at_end                 -- closes the handles before the Lua state, and libuv's loop with it, is closed
 local running = {}           -- children that have not ended
+local limit                  -- the time of uv.hrtime at which "late!" is raised, or nil
 
 -- Lets libuv handle signals from the first child on. Lua's own handler would raise an error within a callback.
 local function watch_signals()
@@ -52,18 +54,30 @@ function process.stop(signal)
   while next(running) do uv.run("once") end
 end
 
-local function raise_caught()
+--- Gives this process a number of seconds from now on, after which waiting and polling raise "late!" once, and end the
+--- children. nil: no limit.
+function process.limit(seconds) limit = seconds and uv.hrtime() + math.floor(1e9 * seconds) end
+
+-- True if waiting has to end before what is waited for.
+local function is_asked_to_end() return caught or limit and uv.hrtime() > limit end
+
+local function raise_asked()
+  if not caught then
+    limit = nil
+    process.stop()
+    error("late!", 0)
+  end
   local signal = caught
   process.stop(signal)
   caught = nil
   error(signal == "sigint" and "interrupted!" or "terminated!", 0)
 end
 
---- Raises "interrupted!" or "terminated!" if a signal has asked for it since the first child was started.
+--- Raises "interrupted!" or "terminated!" if a signal has asked for it since the first child was started; "late!" as
+--- above.
 function process.poll()
-  if not at_end then return end
-  uv.run("nowait")
-  if caught then raise_caught() end
+  if at_end then uv.run("nowait") end
+  if is_asked_to_end() then raise_asked() end
 end
 
 -- Returns a pipe whose text is gathered as child[name].
@@ -118,7 +132,7 @@ function process.start(job)
     handle:close()
   end)
   if not handle then
-    for _, each in ipairs(child.pipes) do each.pipe:close() end
+    for _, each in ipairs(child.pipes) do finish(each.pipe) end
     return nil, (tostring(child.pid):gsub("^[A-Z0-9]+: ", ""))
   end
   running[child] = true
@@ -130,12 +144,12 @@ end
 function process.wait(is_over, tick)
   local timer = uv.new_timer()
   timer:start(TICK_MS, TICK_MS, function() end)
-  while not is_over() and not caught do
+  while not is_over() and not is_asked_to_end() do
     uv.run("once")
     if tick then tick() end
   end
   finish(timer)
-  if caught then raise_caught() end
+  if is_asked_to_end() then raise_asked() end
 end
 
 --- Runs a program to its end. Takes the same job as process.start. Faults: io, if it cannot be started.
@@ -153,7 +167,7 @@ function process.sleep(milliseconds)
   timer:start(milliseconds, 0, function() over = true end)
   while not over and not caught do uv.run("once") end
   finish(timer)
-  if caught then raise_caught() end
+  if caught then raise_asked() end
 end
 
 --- Returns the path at which exec finds a program whose name has no /, or nil if there is none.

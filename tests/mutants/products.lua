@@ -10,8 +10,19 @@ return function(of, spec)
       wrong = "outputs are stored as far as A may be read" },
     { name = "strip_row", old = 'self:add("x = %s;", made(part.b, self:inputs(part, row, is_cut)))',
       new = 'self:add("x = %s;", made(part.b, self:inputs(part, 0, is_cut)))', wrong = "all rows are the first" },
+    { name = "strip_at", old = "form.at, row, sum(row, 0))", new = "form.at, 0, sum(row, 0))",
+      wrong = "all rows of one vector are the first" },
     { name = "strip_half", old = "shape.half and vector == shape.vectors - 1", new = "shape.half",
       wrong = "half of a vector that is wanted whole is multiplied" },
+  }
+
+  of("gen/commands/tune/alone.lua", spec .. "passes/common/tuning_spec.lua") {
+    { name = "alone_block", old = "if block_of(product, each.choice) == block and (", new = "if (",
+      filter = "a product alone", wrong = "products of a region get different token blocks" },
+    { name = "alone_region", old = "product.flops / (product.outputs * product.inputs * product.rows)",
+      new = "1", filter = "a product alone", wrong = "a block suits the region by the number of its products" },
+    { name = "alone_same", old = "if not seen[text] then", new = "if true then", filter = "a product alone",
+      wrong = "candidates that make the same calls are timed twice" },
   }
 
   of("gen/kernels/product.lua", spec .. "kernels/product_spec.lua") {

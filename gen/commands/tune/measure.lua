@@ -7,6 +7,7 @@ local pipeline = require("pipeline")
 local plan = require("passes.plan")
 local process = require("common.process")
 local targets = require("data.targets")
+local types = require("data.types")
 local all_regions = require("passes.common.regions")
 
 local measure = {}
@@ -39,10 +40,13 @@ local function add_ops(list, fusion)
 end
 
 --- Returns the products of a planned state by key, and in order: { key, outputs, inputs, rows, flops, choice, main,
---- decides, ops, fixed }.
+--- decides, ops, fixed, types, is_open, bytes }.
 ---
 ---   choice    the parameters that it was planned with; the token block is that of the main product
 ---   main      the key of its region's main product
+---   types     of its operands; nil if its panels are those of groups
+---   is_open   whether only a call knows its rows
+---   bytes     of all weights that it is multiplied by
 ---   decides   the ops of the regions whose token block is this product's
 ---   ops       its own ops with its epilogue, which some kernels compute in the same call and others in separate calls
 function measure.products(state)
@@ -51,20 +55,21 @@ function measure.products(state)
     local main = plan.main_product(region)
     for _, fusion in ipairs(region.fusions) do
       if fusion.key then
-        local product = products[fusion.key]
+        local product, weight = products[fusion.key], fusion.leading.operands.weight
         if not product then
-          local shape = fusion.leading.operands.weight.shape
-          local own = entry.parameters.of(fusion.key, fusion.leading.operands.weight)
-          local fixed = fixed_of(entry, fusion.leading.operands.weight)
+          local shape = weight.shape
+          local own, fixed = entry.parameters.of(fusion.key, weight), fixed_of(entry, weight)
           own.panel, own.kernels = fixed.panel or own.panel, entry.parameters.provider(fusion.key)
           product = { key = fusion.key, outputs = shape[1], inputs = shape[2], rows = segment.rows, flops = 0,
-            decides = {}, ops = {}, main = main.key, least_panel = 2 * targets.by_name[state.spec.target].vector,
+            bytes = 0, types = not weight.groups and fusion.types or nil, is_open = region.loop ~= nil, decides = {},
+            ops = {}, main = main.key, least_panel = 2 * targets.by_name[state.spec.target].vector,
             choice = own, fixed = fixed }
           own.token_block = main.parameters.token_block
           products[fusion.key] = product
           order[#order + 1] = product
         end
         product.flops = product.flops + fusion.leading.flops
+        product.bytes = product.bytes + types.bytes(product.outputs * product.inputs, weight.type)
         add_ops(product.ops, fusion)
       end
     end

@@ -12,13 +12,12 @@ local script = arg[0]:match("^(.*)/tests/bench/[^/]*/[^/]*$") or "."
 package.path = ("%s/gen/?.lua;%s/tests/bench/products/?.lua;"):format(script, script) .. package.path
 local facts = require("commands.machine.facts")
 local files = require("common.files")
+local library = require("commands.tune.library")
 local losses = require("losses")
-local product = require("kernels.product")
 local shapes = require("shapes")
 local table_of = require("table_of")
 local targets = require("data.targets")
 local types = require("data.types")
-local words = require("common.words")
 
 local OUT = "out/bench/products"
 local FLAGS = "-std=c11 -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off -fopenmp-simd -fPIC -shared "
@@ -29,7 +28,7 @@ local prepares = tonumber(os.getenv("PREPARE") or "") -- compilers at a time
 local again = tonumber(os.getenv("AGAIN") or "")
 local ends = os.getenv("LIMIT") and os.time() + tonumber(os.getenv("LIMIT"))
 local timed_by = os.getenv("TIMED_BY") or ""
-local pool, sample, rounds = os.getenv("POOL_MB") or "160", os.getenv("MS") or "1", os.getenv("ROUNDS") or "15"
+local pool, sample, rounds = tonumber(os.getenv("POOL_MB") or 160), os.getenv("MS") or "1", os.getenv("ROUNDS") or "15"
 
 local function run(format, ...)
   local command = format:format(...)
@@ -39,54 +38,11 @@ local function run(format, ...)
   end
 end
 
--- Appends the functions of a candidate's products; returns the body that calls them, panel by panel, block by block.
-local function body_of(code, candidate, lanes, names)
-  local lines, of, row = {}, candidate.calls.types, 0
-  local is_open = candidate.calls.panels[1].product[0] ~= nil
-  for _, block in ipairs(candidate.calls.blocks) do
-    for _, panel in ipairs(candidate.calls.panels) do
-      local p = panel.product[is_open and 0 or block.count]
-      local text = table.concat(product.body(p, lanes, p.beta, "a", "b"), "\n  ")
-      if not names[text] then
-        names.count = names.count + 1
-        names[text] = ("product_%d"):format(names.count)
-        code[#code + 1] = ("static void %s(const %s *a, const %s *b, %s *c%s) {\n  %s\n}"):format(names[text],
-          types.c(of.a), types.c(of.b), types.c(of.c), is_open and ", size_t n" or "", text)
-      end
-      lines[#lines + 1] = ("  %s((const %s *)a + %d, (const %s *)b + %d, (%s *)c + %d%s);"):format(names[text],
-        types.c(of.a), panel.at, types.c(of.b), row * candidate.calls.ldb, types.c(of.c),
-        row * candidate.calls.ldc + panel.column, is_open and (", %d"):format(block.count) or "")
-    end
-    row = row + block.count
-  end
-  return table.concat(lines, "\n")
-end
-
--- Returns the C text of all candidates of a product. noinline: the compiler must not specialise what a model calls.
-local function text_of(target, shape, list)
-  local code, kernels, bodies, names = {}, {}, {}, { count = 0 }
-  local lanes = targets.by_name[target].vector
-  for i, candidate in ipairs(list) do
-    for _, panel in ipairs(candidate.calls.panels) do
-      for _, p in pairs(panel.product) do kernels[#kernels + 1] = p end
-    end
-    bodies[i] = ("static void candidate_%d(const void *a, const void *b, void *c) {\n%s\n}"):format(i,
-      body_of(code, candidate, lanes, names))
-  end
-  local head = { "#include <stddef.h>", '#include "ops/steps.h"' }
-  for _, file in ipairs(product.includes(kernels)) do head[#head + 1] = ('#include "%s"'):format(file) end
-  for _, text in ipairs(product.strips(kernels)) do head[#head + 1] = text end
-  for i = 1, #code do code[i] = code[i]:gsub("^static void", "static __attribute__((noinline)) void") end
-  local names_of = {}
-  for i = 1, #list do names_of[i] = ("candidate_%d"):format(i) end
-  local calls, most = list[1].calls, 0
-  for _, candidate in ipairs(list) do most = math.max(most, types.bytes(candidate.calls.elements, calls.types.a)) end
-  local bytes = { words.round_up(most, types.LINE), types.bytes(shape.rows * calls.ldb, calls.types.b) + 4096,
-    types.bytes(shape.rows * calls.ldc, calls.types.c) + 4096 }
-  return table.concat({ table.concat(head, "\n"), table.concat(code, "\n"), table.concat(bodies, "\n"),
-    ("void (*const candidates[])(const void *, const void *, void *) = { %s };"):format(table.concat(names_of, ", ")),
-    ("const int candidate_count = %d;"):format(#list),
-    ("const size_t operand_bytes[3] = { %s };"):format(table.concat(bytes, ", ")), "" }, "\n")
+-- Returns the C text of all candidates of a product.
+local function text_of(target, list)
+  local all = {}
+  for i, candidate in ipairs(list) do all[i] = candidate.calls end
+  return library.text(all, targets.by_name[target].vector)
 end
 
 -- Ends the run if its time is over and a product is left.
@@ -102,7 +58,7 @@ end
 local function library_of(target, word, form, shape, is_later)
   local list = shapes.candidates(target, word, shape, form == "open")
   local name = ("%s_%s_%s_%dx%d_%d"):format(target, word, form, shape.outputs, shape.inputs, shape.rows)
-  local path, text = OUT .. "/" .. name, text_of(target, shape, list)
+  local path, text = OUT .. "/" .. name, text_of(target, list)
   if files.read(path .. ".c") ~= text or not files.read(path .. ".so") then
     os.remove(path .. ".so")
     files.write_all(OUT, { { name = name .. ".c", text = text } })
@@ -115,7 +71,7 @@ end
 -- Times the candidates of a product; returns a line of the table.
 local function measured(target, word, form, shape)
   local list, name = library_of(target, word, form, shape)
-  local pipe = assert(io.popen(("%s %s/time %s.so %s %s %s"):format(timed_by, OUT, name, pool, sample, rounds)))
+  local pipe = assert(io.popen(("%s %s/time %s.so %s %s %s"):format(timed_by, OUT, name, 1024 * pool, sample, rounds)))
   local line, i = { target = target, type = word, form = form, outputs = shape.outputs, inputs = shape.inputs,
     rows = shape.rows, ratios = {} }, 0
   for text in pipe:lines() do
@@ -173,7 +129,7 @@ for _, each in ipairs(ALL) do
 end
 if #arg > 0 then wanted = arg end
 run("mkdir -p %s", OUT)
-run("cc -O2 -std=gnu11 -o %s/time %s/tests/bench/products/time.c -ldl", OUT, script)
+run("cc -O2 -std=gnu11 -o %s/time %s/runtime/tools/products.c -ldl", OUT, script)
 local machine, date = here(), os.date("!%Y-%m-%d")
 local path = ("%s/tests/bench/products/tables/%s.txt"):format(script, table_of.file_name(machine, date))
 local lines = (again or os.getenv("KEEP")) and files.read(path) and table_of.read(path).lines or {}

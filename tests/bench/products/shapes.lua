@@ -1,7 +1,5 @@
 -- shapes.lua: lists the products that are measured, and their candidates.
-local ahead = require("passes.plan.ahead").of
-local divide = require("passes.common.divide")
-local registers = require("passes.plan.registers")
+local calls = require("commands.tune.calls")
 local targets = require("data.targets")
 local tuning = require("passes.common.tuning")
 local types = require("data.types")
@@ -12,8 +10,9 @@ local shapes = {}
 shapes.LONGEST = 512
 
 --- Version of f32's strips. It is raised when their loops change so much that older times say little; fit.lua then
---- leaves the rows of f32 in older tables out. 2: loops of four steps as copies, with a prefetch each.
-shapes.STRIPS = 2
+--- leaves the rows of f32 in older tables out. 2: loops of four steps as copies, with a prefetch each. 3: strips of one
+--- vector read inputs in the multiply-add.
+shapes.STRIPS = 3
 
 -- Outputs, inputs and rows. The widths are those of models from 256 to 1,024 with their feed-forward layers; the rows
 -- are numbers next to those at which strips and blocks change. Each weight has some of the rows, so that all come.
@@ -55,62 +54,11 @@ function shapes.rule(target, word, shape, is_open)
   return parameters.of((" n %d "):format(rows), { shape = { shape.outputs, shape.inputs }, type = types.of_word[word] })
 end
 
--- Returns how a block of rows is computed: the product of kernels/product.lua for a panel of `width`, with its
--- prefetch. is_open: whether only a call knows the rows.
-local function product_of(target, of, shape, width, m, rows, choice, ldb, ldc, is_open)
-  local lanes = targets.by_name[target].vector
-  local p = { m = m, n = rows, k = shape.inputs, lda = types.whole_lines(width, "f32"), ldb = ldb, ldc = ldc,
-    types = of, a_room = true, beta = 0, open = is_open and "n" or nil }
-  if not is_open then
-    p.strips = registers.strips(m, rows, p.k, targets.by_name[target], choice.call_rows or 4096, false, of)
-    p.fetch = ahead(p, p.strips, choice, lanes) or nil
-    return p
-  end
-  p.strips = registers.open_tiles(m, p.k, targets.by_name[target], of)
-    or registers.open_strips(m, p.k, targets.by_name[target], choice.call_rows or 4096, false, of, false)
-  local most, list, lines = p.strips.usual or p.strips.strips[1].size, {}, 0
-  for i = 1, (choice.token_block + most - 1) // most do
-    list[i] = ahead(p, { groups = p.strips.groups, strips = { { count = i, size = most } },
-      step = p.strips.step }, choice, lanes)
-    lines = math.max(lines, list[i] and list[i].lines or 0)
-  end
-  p.fetch = lines > 0 and { by_strips = list, lines = lines } or nil
-  return p
-end
-
---- Returns the calls of a product with some parameters: { panels = { { product = rows -> product, at, column } },
---- blocks, signature }. `at` is in elements of A, `column` in C. Equal signatures are equal calls.
+--- Returns the calls of a product with some parameters (commands/tune/calls.lua).
 function shapes.calls(target, word, shape, choice, is_open)
-  local of = shapes.types(target, word)
-  local divided = divide.panels(shape.outputs, choice.panel, of.a)
-  local ldc = divide.leading_dimension(shape.outputs, targets.by_name[target].rule, of.c)
-  local ldb = divide.leading_dimension(shape.inputs, targets.by_name[target].rule, of.b)
-  local outputs = divide.padded(divided.widths, ldc, targets.by_name[target].rule.pad)
-  local blocks = divide.blocks(shape.rows, choice.token_block)
-  local calls = { panels = {}, blocks = blocks, ldb = ldb, ldc = ldc, types = of }
-  local at, column, parts, made = 0, 0, {}, {} -- panels of the same width share their products
-  for i, width in ipairs(divided.widths) do
-    local shared = width * 8192 + outputs[i]
-    made[shared] = made[shared] or {}
-    local panel = { at = at, column = column, product = made[shared] }
-    for _, block in ipairs(blocks) do
-      local key = is_open and 0 or block.count
-      panel.product[key] = panel.product[key]
-        or product_of(target, of, shape, width, outputs[i], is_open and choice.token_block or block.count, choice, ldb,
-          ldc, is_open)
-      local p = panel.product[key]
-      local strips = p.strips.usual or p.strips.strips[1].size
-      local fetch = p.fetch and p.fetch.by_strips and p.fetch.by_strips[(block.count + strips - 1) // strips]
-        or not (p.fetch and p.fetch.by_strips) and p.fetch
-      parts[#parts + 1] = ("%d %d %s"):format(width, block.count,
-        fetch and ("%d %d %d %d"):format(fetch.from, fetch.each, fetch.pace or fetch.every, fetch.lines) or "")
-    end
-    calls.panels[i] = panel
-    at = at + types.elements(types.panel_bytes(shape.inputs, types.whole_lines(width, "f32"), of.a), of.a)
-    column = column + width
-  end
-  calls.elements, calls.signature = at, table.concat(parts, "; ")
-  return calls
+  local product = { outputs = shape.outputs, inputs = shape.inputs, rows = shape.rows,
+    types = shapes.types(target, word) }
+  return calls.of(targets.by_name[target], product, choice, is_open)
 end
 
 --- Returns the name of a choice: panel, "f" and the panels ahead, "s" and the KB ahead, "t" and the token block.
@@ -123,10 +71,10 @@ function shapes.candidates(target, word, shape, is_open)
   local rule = shapes.rule(target, word, shape, is_open)
   local list, seen = {}, {}
   local function add(choice)
-    local calls = shapes.calls(target, word, shape, choice, is_open)
-    if seen[calls.signature] then return end
-    seen[calls.signature] = true
-    list[#list + 1] = { name = shapes.name(choice), choice = choice, calls = calls }
+    local made = shapes.calls(target, word, shape, choice, is_open)
+    if seen[made.signature] then return end
+    seen[made.signature] = true
+    list[#list + 1] = { name = shapes.name(choice), choice = choice, calls = made }
   end
   add(rule)
   for _, panel in ipairs(PANELS) do

@@ -31,6 +31,16 @@ describe("a process", function()
     assert.equal(4, fault.code)
   end)
 
+  it("that cannot be started leaves nothing that fails at the end, where its output is gathered, too", function()
+    local script = helper.file(([[
+package.path = %q .. "/gen/?.lua;" .. package.path
+local process = require("common.process")
+io.write(tostring((process.start { words = { "/nonexistent/cc" }, gather = "all" })), "\n")
+]]):format(helper.absolute_root()), "start.lua")
+    local child = process.run { words = { "lua5.4", script }, gather = "all" }
+    assert.same({ 0, 0, "nil\n" }, { child.code, child.signal, child.output })
+  end)
+
   it("is ended with its own children", function()
     local folder = helper.folder()
     local child = process.start { words = { "sh", "-c", "sleep 3 && touch late & wait" }, folder = folder,
@@ -40,6 +50,21 @@ describe("a process", function()
     assert.is_not.equal(0, child.signal)
     process.sleep(3200)
     assert.is_nil(require("lfs").attributes(folder .. "/late"))
+  end)
+
+  it("is ended, and the limit raised once, when the time that a command has given itself is over", function()
+    local child = assert(process.start { words = { "sleep", "60" }, gather = "all" })
+    process.limit(0.3)
+    assert.same({ false, "late!" }, { pcall(process.wait, function() return child.over end) })
+    assert.is_true(child.over)
+    assert.is_not.equal(0, child.signal)
+    assert.equal("again\n", process.run({ words = { "echo", "again" }, gather = "all" }).output)
+    process.limit(-1)
+    assert.same({ false, "late!" }, { pcall(process.poll) })
+    process.poll()
+    process.limit(-1)
+    process.limit(nil)
+    process.poll()
   end)
 
   it("is ended, and the interrupt raised, where an interrupt comes while it runs", function()

@@ -1,14 +1,17 @@
 -- tuning_spec: tuning files: their form and what is refused, when one fits, what wins over
 -- what, that the same file makes the same C; the moves of the search; and the command.
 local helper = require("tests.spec.helper")
+local alone = require("commands.tune.alone")
 local candidates = require("passes.plan.candidates")
 local files = require("common.files")
 local hash = require("common.hash")
+local lfs = require("lfs")
 local measure = require("commands.tune.measure")
 local search = require("commands.tune.search")
 local targets = require("data.targets")
 local tuning = require("passes.common.tuning")
 local types = require("data.types")
+local uv = require("common.libuv")
 
 local FIRST = "attn2c tuning 5 avx512 Some-CPU\n"
 local STRIPS = " call_rows 3 fetch 1 stream 128"
@@ -192,10 +195,9 @@ describe("the parameters of a product", function()
     end
     for _, kernels in ipairs { "auto", "c", "libxsmm" } do
       assert.same({ 64, 4096, 0, 2 }, rule(kernels, 128, 176)) -- not deep: two tiles of 64 rows
-      assert.same({ 48, 4096, 0, 1 }, rule(kernels, 1, 192)) -- one strip
-      assert.same({ 32, 4096, 0, 1 }, rule(kernels, 2, 192)) -- one strip of narrower panels
+      assert.same({ 32, 4096, 0, 1 }, rule(kernels, 1, 192)) -- one strip
       assert.same({ 32, 4096, 0, 1 }, rule(kernels, 14, 192))
-      assert.same({ 16, 4096, 0, 1 }, rule(kernels, 15, 192))
+      assert.same({ 16, 4096, 0, 1 }, rule(kernels, 15, 192)) -- one strip of narrower panels
       assert.same({ 16, 4096, 0, 1 }, rule(kernels, 24, 192))
       assert.same({ 48, 4096, 1, 1 }, rule(kernels, 25, 192))
       assert.same({ 48, 4096, 1, 1 }, rule(kernels, 128, 192))
@@ -344,6 +346,90 @@ describe("the search", function()
   end)
 end)
 
+describe("a product alone", function()
+  local small = targets.runs_on(targets.machine(os.getenv))("x86_64") and "x86_64" or "generic"
+  local function products(more, target)
+    more.target = target or "avx512"
+    local _, order = measure.products(helper.tiny(more, "plan"))
+    return order, targets.by_name[more.target]
+  end
+
+  after_each(helper.clean)
+
+  it("has candidates that make other calls, the rule's first, without what the description decides", function()
+    local order, target = products { d_model = 192, d_ff = 256, seq = 40 }
+    for _, product in ipairs(order) do
+      local seen, list = {}, alone.candidates(product, target)
+      assert.equal(product.choice.panel, list[1].choice.panel)
+      for _, each in ipairs(list) do
+        local text = each.calls[1].signature
+        assert.is_nil(seen[text])
+        seen[text] = true
+      end
+      assert.is_true(#list > 10)
+      product.fixed = { panel = 32 }
+      for i, each in ipairs(alone.candidates(product, target)) do
+        if i > 1 then assert.equal(32, each.choice.panel) end
+      end
+      product.fixed = { kernels = "libxsmm" }
+      assert.is_nil(alone.candidates(product, target))
+    end
+  end)
+
+  it("is left to the model if its weights have scale blocks", function()
+    local order, target = products { d_model = 64, d_ff = 128, weights = "int4" }
+    assert.is_true(#order > 0)
+    for _, product in ipairs(order) do assert.is_nil(alone.candidates(product, target)) end
+  end)
+
+  it("of any length has calls of few and many rows", function()
+    local order, target = products { d_model = 192, d_ff = 256, seq = { any = 200 } }
+    local rows = {}
+    for i, each in ipairs(alone.candidates(order[1], target)[1].calls) do rows[i] = each.rows end
+    assert.same({ 16, 128, 200 }, rows)
+  end)
+
+  it("takes the token block that suits the whole region", function()
+    local function product(key, flops)
+      return { key = key, main = "p", outputs = 64, inputs = 64, rows = 128, flops = flops,
+        choice = { token_block = 128 } }
+    end
+    local function candidate(panel, token_block, ratio)
+      return { choice = { panel = panel, token_block = token_block }, ratio = ratio, rule_ns = 100 }
+    end
+    local order = { product("p", 2), product("q", 2) }
+    local found = { p = { candidate(48, 128, 1), candidate(32, 128, 0.95), candidate(32, 64, 0.8) },
+      q = { candidate(48, 128, 1), candidate(48, 64, 1.1), candidate(16, 64, 1.05) } }
+    local best = alone.best(order, found, 0.01)
+    assert.same({ 32, 64, 16, 64 }, { best.p.choice.panel, best.p.choice.token_block, best.q.choice.panel,
+      best.q.choice.token_block })
+    order[2].flops = 20 -- now the other product counts for more
+    best = alone.best(order, found, 0.01)
+    assert.same({ 32, 128, 48, 128 }, { best.p.choice.panel, best.p.choice.token_block, best.q.choice.panel,
+      best.q.choice.token_block })
+    found.q = nil
+    best = alone.best(order, found, 0.01)
+    assert.same({ 64 }, { best.p.choice.token_block })
+    assert.is_nil(best.q)
+  end)
+
+  it("is timed with each candidate, within its time", function()
+    local order, target = products({ seq = 40, d_model = 32, heads = 2, d_ff = 64 }, small)
+    local folder, lines = helper.folder(), {}
+    local root = helper.absolute_root()
+    local found, count = alone.run(root, folder, { order[1] }, target, 60, function(line) lines[#lines + 1] = line end)
+    local list = found[order[1].key]
+    assert.equal(count, #list)
+    assert.equal(1, #lines)
+    assert.equal(1, list[1].ratio)
+    for _, each in ipairs(list) do assert.is_true(each.ratio > 0.01 and each.ratio < 100 and each.ns > 0) end
+    found, count = alone.run(root, folder, order, target, 0, error)
+    assert.same({}, found)
+    assert.equal(0, count)
+    for name in lfs.dir(folder) do assert.matches("^%.+$", name) end
+  end)
+end)
+
 describe("the command with a tuning file", function()
   local DESCRIPTION = 'return { name = "tiny", seq = 8, d_model = 16, heads = 2, layers = 1, target = "avx512" }'
   local function described(tune, name)
@@ -449,15 +535,26 @@ describe("the command with a tuning file", function()
     assert.truthy(errors:find(place .. " has the choices found so far\n", 1, true), errors)
   end)
 
-  it("tunes with a small budget, and says how many candidates there are and what all of them need", function()
+  it("tunes within a small budget, and says that nothing was built", function()
     local path = described()
+    local start = uv.hrtime()
     local code, output, errors = helper.command({ "tune", path, "target=x86_64", "--budget", "1" }, helper.folder())
     assert.equal(0, code, errors)
-    local all, budget = errors:match("about (%d+) candidates of [%d.]+ s each; all of them need %-%-budget=(%d+)\n")
+    assert.matches(": %d+ candidates alone, none in the model in %d+ s; ", output)
+    assert.is_true(uv.hrtime() - start < 15e9) -- of a busy machine
+  end)
+
+  it("tune says how many candidates there are, and what all of them need", function()
+    local path = described()
+    local folder = helper.folder()
+    local code, output, errors = helper.command({ "tune", path, "target=x86_64", "--budget", "25" }, folder)
+    assert.equal(0, code, errors)
+    local all, budget = errors:match(
+      "about (%d+) candidates in the model of [%d.]+ s each; all of them need %-%-budget=(%d+)\n")
     assert.truthy(all, errors)
-    assert.is_true(tonumber(all) >= 5 and tonumber(budget) >= 10)
-    assert.truthy(output:find((" of about %s candidates in "):format(all), 1, true), output)
-    assert.truthy(output:find(("(--budget=%s is enough for all)"):format(budget), 1, true), output)
+    assert.is_true(tonumber(all) >= 1 and tonumber(budget) >= 10)
+    assert.matches(": [1-9]%d* candidates alone, %d+ [%w ]*in the model in %d+ s", output)
+    assert.is_nil(lfs.attributes(folder .. "/out/tiny.variants/tune/alone"))
   end)
 
   it("tune refuses a target that this machine cannot run, before it builds", function()

@@ -1,0 +1,73 @@
+-- calls.lua: says how a model calls a product with some tile parameters: its panels, its blocks of rows, their kernels.
+-- `tune` and the tables of measured products (tests/bench/products/) time these calls without a model.
+local ahead = require("passes.plan.ahead").of
+local divide = require("passes.common.divide")
+local registers = require("passes.plan.registers")
+local types = require("data.types")
+
+local calls = {}
+
+-- Returns how a block of rows is computed: the product of kernels/product.lua for a panel of `width`, with its
+-- prefetch. is_open: whether only a call knows the rows.
+local function product_of(target, shape, width, m, rows, choice, ldb, ldc, is_open)
+  local lanes, of = target.vector, shape.types
+  local p = { m = m, n = rows, k = shape.inputs, lda = types.whole_lines(width, "f32"), ldb = ldb, ldc = ldc,
+    types = of, a_room = true, beta = 0, open = is_open and "n" or nil }
+  if not is_open then
+    p.strips = registers.strips(m, rows, p.k, target, choice.call_rows, false, of)
+    p.fetch = ahead(p, p.strips, choice, lanes) or nil
+    return p
+  end
+  p.strips = registers.open_tiles(m, p.k, target, of)
+    or registers.open_strips(m, p.k, target, choice.call_rows, false, of, false)
+  local most, list, lines = p.strips.usual or p.strips.strips[1].size, {}, 0
+  for i = 1, (choice.token_block + most - 1) // most do
+    list[i] = ahead(p, { groups = p.strips.groups, strips = { { count = i, size = most } },
+      step = p.strips.step }, choice, lanes)
+    lines = math.max(lines, list[i] and list[i].lines or 0)
+  end
+  p.fetch = lines > 0 and { by_strips = list, lines = lines } or nil
+  return p
+end
+
+-- Returns what a product prefetches for a block of rows, as text.
+local function fetch_text(p, rows)
+  local fetch = p.fetch
+  if fetch and fetch.by_strips then
+    local most = p.strips.usual or p.strips.strips[1].size
+    fetch = fetch.by_strips[(rows + most - 1) // most]
+  end
+  return fetch and ("%d %d %d %d"):format(fetch.from, fetch.each, fetch.pace or fetch.every, fetch.lines) or ""
+end
+
+--- Returns the calls of a product { outputs, inputs, rows, types } on a target (an entry of targets.list) with some
+--- parameters: { rows, panels = { { product = rows -> product, at, column } }, blocks, ldb, ldc, types, elements,
+--- signature }. `at` is in elements of A, `column` in C; an open product has rows 0. Equal signatures are equal calls.
+function calls.of(target, shape, choice, is_open)
+  local of = shape.types
+  local divided = divide.panels(shape.outputs, choice.panel, of.a)
+  local ldc = divide.leading_dimension(shape.outputs, target.rule, of.c)
+  local ldb = divide.leading_dimension(shape.inputs, target.rule, of.b)
+  local outputs = divide.padded(divided.widths, ldc, target.rule.pad)
+  local blocks = divide.blocks(shape.rows, choice.token_block)
+  local result = { rows = shape.rows, panels = {}, blocks = blocks, ldb = ldb, ldc = ldc, types = of }
+  local at, column, parts, made = 0, 0, {}, {} -- panels of the same width share their products
+  for i, width in ipairs(divided.widths) do
+    local shared = width * 8192 + outputs[i]
+    made[shared] = made[shared] or {}
+    local panel = { at = at, column = column, product = made[shared] }
+    for _, block in ipairs(blocks) do
+      local key = is_open and 0 or block.count
+      panel.product[key] = panel.product[key] or product_of(target, shape, width, outputs[i],
+        is_open and choice.token_block or block.count, choice, ldb, ldc, is_open)
+      parts[#parts + 1] = ("%d %d %s"):format(width, block.count, fetch_text(panel.product[key], block.count))
+    end
+    result.panels[i] = panel
+    at = at + types.elements(types.panel_bytes(shape.inputs, types.whole_lines(width, "f32"), of.a), of.a)
+    column = column + width
+  end
+  result.elements, result.signature = at, table.concat(parts, "; ")
+  return result
+end
+
+return calls
