@@ -238,24 +238,6 @@ ATTN2C_INLINE void attn2c_store_bytes(uint8_t *y, attn2c_vector x) {
   memcpy(y, &bytes, sizeof bytes);
 }
 
-/* Returns the sum of x[count], at most 65,536 bytes. */
-ATTN2C_INLINE float attn2c_sum_bytes(const uint8_t *x, int count) {
-  uint32_t sum = 0;
-  int j = 0;
-#if defined(__AVX512BW__) && !defined(__clang__) && __GNUC__ <= 12
-  typedef char bytes __attribute__((vector_size(64)));
-  typedef char bytes_in_array __attribute__((vector_size(64), aligned(1), may_alias));
-  typedef long long sums __attribute__((vector_size(64)));
-  sums all = {0};
-  for (; j + 64 <= count; j += 64)
-    all += (sums)__builtin_ia32_psadbw512(*(const bytes_in_array *)(x + j), (bytes){0});
-  for (int i = 0; i < 8; i++) sum += (uint32_t)all[i];
-#endif
-#pragma omp simd reduction(+ : sum)
-  for (int i = j; i < count; i++) sum += x[i];
-  return (float)sum;
-}
-
 /* Returns a * b + c as ATTN2C_FMA_EXACT has it. */
 ATTN2C_INLINE attn2c_vector attn2c_vector_fma_exact(attn2c_vector a, attn2c_vector b, attn2c_vector c) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
@@ -270,7 +252,7 @@ ATTN2C_INLINE attn2c_vector attn2c_vector_fma_exact(attn2c_vector a, attn2c_vect
 /* Rounds a row's exponentials to y[cols], and returns the factor of the row, NaN if there is a NaN. */
 ATTN2C_INLINE float attn2c_weigh_row(uint8_t *y, const float *row, int cols, float c, float shift,
                                      float lowest, const float term[ATTN2C_WEIGHT_TERMS]) {
-  attn2c_vector any[ATTN2C_PARTS] = {{0.0f}}; /* NaN where a lane had one */
+  attn2c_vector sums[ATTN2C_PARTS] = {{0.0f}}; /* of integers, so exact; NaN where a lane had one */
   const attn2c_vector scale = attn2c_splat(c), shifts = attn2c_splat(shift), least = attn2c_splat(lowest);
   int j = 0;
   for (; j + ATTN2C_LANES <= cols; j += ATTN2C_LANES) { /* attn2c_weight_of, in vectors */
@@ -285,17 +267,17 @@ ATTN2C_INLINE float attn2c_weigh_row(uint8_t *y, const float *row, int cols, flo
     const attn2c_vector rounded =
         attn2c_vector_fma(p, (attn2c_vector)((words)exponent << 23), attn2c_splat(ATTN2C_INT8_ROUNDER));
     attn2c_store_bytes(y + j, rounded);
-    any[0] += rounded;
+    sums[0] += rounded - attn2c_splat(ATTN2C_INT8_ROUNDER);
   }
-  float nan = 0.0f;
+  float rest = 0.0f;
   for (; j < cols; j++) {
     const attn2c_weight_factors of = attn2c_weight_of(row[j], c, shift, lowest, term);
     const float rounded = ATTN2C_FMA(of.fraction, of.power, ATTN2C_INT8_ROUNDER);
     y[j] = (uint8_t)attn2c_bits(rounded);
-    nan += rounded;
+    rest += rounded - ATTN2C_INT8_ROUNDER;
   }
-  nan += attn2c_sum_of_parts(any, row, 0);
-  return nan == nan ? attn2c_scale_of_weights(attn2c_sum_bytes(y, cols)) : nan;
+  const float sum = rest + attn2c_sum_of_parts(sums, row, 0);
+  return sum == sum ? attn2c_scale_of_weights(sum) : sum;
 }
 
 /* Computes exponentials, 255 e^(scale (s[j] - max)), of each row of s[rows][cols], as attn2c_softmax_with
