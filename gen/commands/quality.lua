@@ -309,6 +309,8 @@ local function add_language(measured, add)
     measured.precision)
   add("|:--|--:|--:|")
   add("| perplexity | %.4f | %.4f |", of.perplexity, of.perplexity_f32)
+  add("| more perplexity, and its standard error | %+.3f%%, %.3f%% | - |",
+    100 * (of.perplexity / of.perplexity_f32 - 1), 100 * of.growth_error)
   add("| KL divergence from f32, mean | %.3e | 0 |", of.kl_mean)
   add("| KL divergence from f32, 99th percentile | %.3e | 0 |", of.kl_p99)
   add("| equal greedy tokens | %s | 100%% |", percent(of.equal_greedy))
@@ -355,7 +357,8 @@ end
 
 local KEYS = { "name", "precision", "target", "outputs", "within", "shape", "cosine", "relative_error", "equal_top_1",
   "largest_difference", "neighbours", "rows", "same_nearest", "near", "kept", "correlation", "accuracy", "accuracy_f32",
-  "language", "predicted", "perplexity", "perplexity_f32", "kl_mean", "kl_p99", "equal_greedy", "cost", "verdict" }
+  "language", "predicted", "perplexity", "perplexity_f32", "growth_error", "kl_mean", "kl_p99", "equal_greedy", "cost",
+  "verdict" }
 
 -- Returns a number if JSON can write it, else null.
 local function finite(value)
@@ -368,8 +371,8 @@ local function json_of(measured)
     cost = measured.cost, verdict = measured.verdict,
     language = measured.language and { predicted = measured.language.predicted,
       perplexity = finite(measured.language.perplexity), perplexity_f32 = finite(measured.language.perplexity_f32),
-      kl_mean = measured.language.kl_mean, kl_p99 = measured.language.kl_p99,
-      equal_greedy = measured.language.equal_greedy },
+      growth_error = measured.language.growth_error, kl_mean = measured.language.kl_mean,
+      kl_p99 = measured.language.kl_p99, equal_greedy = measured.language.equal_greedy },
     within = setmetatable({}, { __jsontype = "array" }) }
   for i, row in ipairs(measured.outputs) do
     result.outputs[i] = { name = row.name, shape = row.shape, cosine = finite(row.cosine),

@@ -16,9 +16,9 @@ struct attn2c_compared {
   const char *path;
   int64_t tokens, count; /* of the text; compared so far */
   int32_t vocabulary;
-  float *other;                                                       /* [vocabulary] */
-  double *divergence;                                                 /* [tokens] */
-  double nats, other_nats, product, square, other_square, difference; /* sums */
+  float *other;                                                                      /* [vocabulary] */
+  double *divergence;                                                                /* [tokens] */
+  double nats, other_nats, growth_square, product, square, other_square, difference; /* sums */
   int64_t equal;
 };
 
@@ -71,6 +71,12 @@ int attn2c_compared_open(const char *path, int64_t tokens, int32_t vocabulary, a
   return read_head(self, message);
 }
 
+/* Returns the standard error of the mean of `count` numbers, from the sums of them and of their squares. */
+static double standard_error(double sum, double square, double count) {
+  const double spread = square - sum * sum / count; /* below 0 it is rounding */
+  return count > 1 && spread > 0 ? sqrt(spread / (count - 1) / count) : 0;
+}
+
 /* Returns the place of the largest number, the first of equal ones, and log(sum of e^x). */
 static int32_t look_at(const float *x, int32_t count, double *log_sum) {
   int32_t at = 0;
@@ -109,7 +115,9 @@ int attn2c_compared_add(attn2c_compared *self, int32_t id, const float *x, attn2
                self->count);
     return ATTN2C_FORMAT;
   }
-  self->nats += own_sum - (double)x[id], self->other_nats += other_sum - (double)y[id];
+  const double nats = own_sum - (double)x[id], other_nats = other_sum - (double)y[id];
+  self->nats += nats, self->other_nats += other_nats;
+  self->growth_square += (nats - other_nats) * (nats - other_nats);
   self->divergence[self->count++] = divergence > 0 ? divergence : 0; /* below 0 it is rounding */
   return ATTN2C_OK;
 }
@@ -127,6 +135,7 @@ attn2c_text_comparison attn2c_compared_result(attn2c_compared *self) {
   return (attn2c_text_comparison){
       .nats = self->nats / count,
       .other_nats = self->other_nats / count,
+      .nats_error = standard_error(self->nats - self->other_nats, self->growth_square, count),
       .kl = sum / count,
       .kl_percentile = self->divergence[(self->count * 99 + 99) / 100 - 1],
       .equal_greedy = (double)self->equal / count,

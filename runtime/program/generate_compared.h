@@ -12,6 +12,7 @@ typedef struct attn2c_compared attn2c_compared;
 
 typedef struct {
   double nats, other_nats;       /* mean negative log-likelihood of a token: own, and the other program's */
+  double nats_error;             /* standard error of their difference, as if tokens were independent */
   double kl, kl_percentile;      /* from the other's distribution: its mean, and the 99th percentile */
   double equal_greedy;           /* share of tokens whose largest logit is at the same token */
   double cosine, relative_error; /* of all logits */

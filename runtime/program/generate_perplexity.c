@@ -104,10 +104,11 @@ static int check_ids(const job *job, const char *place) {
 /* Adds the comparison to the result. Returns 0 if there is no memory. */
 static int add_comparison(json_t *object, const attn2c_text_comparison *with) {
   return json_object_set_new(object, "compared",
-                             json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "perplexity",
-                                       exp(with->other_nats), "nats", with->other_nats, "kl_mean", with->kl,
-                                       "kl_p99", with->kl_percentile, "equal_greedy", with->equal_greedy,
-                                       "cosine", with->cosine, "relative_error", with->relative_error)) == 0;
+                             json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "perplexity",
+                                       exp(with->other_nats), "nats", with->other_nats, "nats_error",
+                                       with->nats_error, "kl_mean", with->kl, "kl_p99", with->kl_percentile,
+                                       "equal_greedy", with->equal_greedy, "cosine", with->cosine,
+                                       "relative_error", with->relative_error)) == 0;
 }
 
 static int write_result(const job *job, const attn2c_arguments *arguments, FILE *out) {
@@ -119,9 +120,10 @@ static int write_result(const job *job, const attn2c_arguments *arguments, FILE 
             perplexity, nats, job->predicted, job->count);
     if (job->compared)
       fprintf(out,
-              "compared with perplexity %.6g: KL divergence %.6g, 99th percentile %.6g, equal greedy tokens "
-              "%.2f%%\n",
-              exp(with.other_nats), with.kl, with.kl_percentile, 100 * with.equal_greedy);
+              "compared with perplexity %.6g: %+.3f%%, standard error %.3f%%; KL divergence %.6g, 99th "
+              "percentile %.6g, equal greedy tokens %.2f%%\n",
+              exp(with.other_nats), 100 * expm1(with.nats - with.other_nats), 100 * with.nats_error, with.kl,
+              with.kl_percentile, 100 * with.equal_greedy);
     return attn2c_output_flush(out, job->message);
   }
   json_t *object = json_pack("{s:o, s:o, s:I, s:I, s:I, s:I}", "perplexity",

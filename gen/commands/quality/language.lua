@@ -45,8 +45,9 @@ function language.writes(state)
   return state.spec.context ~= nil and last ~= nil and last.stage == "vocabulary"
 end
 
---- Compares both programs on a text. Returns { tokens, predicted, perplexity, perplexity_f32, kl_mean, kl_p99,
---- equal_greedy, cosine, relative, is_own_text = true if the model wrote the text }, or nil and an exit code.
+--- Compares both programs on a text. Returns { tokens, predicted, perplexity, perplexity_f32, growth_error, kl_mean,
+--- kl_p99, equal_greedy, cosine, relative, is_own_text = true if the model wrote the text }, or nil and an exit code.
+--- growth_error: the standard error of perplexity / perplexity_f32, as if tokens were independent.
 --- programs: { f32, other }; arguments.text_file, or arguments.input with one array of ids; folder: a scratch folder.
 function language.measure(programs, weights, arguments, folder, has_text)
   local pipe, list = folder .. "/logits", { "perplexity", "--weights", weights, "--format", "json" }
@@ -82,8 +83,8 @@ function language.measure(programs, weights, arguments, folder, has_text)
   local with = type(made) == "table" and made.compared
   if not with then faults.raise("io", "quality: the program printed no result") end
   return { tokens = made.tokens, predicted = made.predicted, perplexity = made.perplexity,
-    perplexity_f32 = with.perplexity, kl_mean = with.kl_mean, kl_p99 = with.kl_p99, equal_greedy = with.equal_greedy,
-    cosine = with.cosine, relative = with.relative_error,
+    perplexity_f32 = with.perplexity, growth_error = with.nats_error, kl_mean = with.kl_mean, kl_p99 = with.kl_p99,
+    equal_greedy = with.equal_greedy, cosine = with.cosine, relative = with.relative_error,
     is_own_text = not arguments.text_file and #(arguments.input or {}) == 0 }
 end
 

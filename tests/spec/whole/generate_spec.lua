@@ -408,6 +408,33 @@ describe("the library", function()
   end)
 end)
 
+-- Writes a file of --logits with half of the logits of `path`. Returns the mean negative log-likelihoods of both, and
+-- the standard error of their difference.
+local function halve(path, half)
+  local stream = helper.read(path)
+  local head, rest = stream:sub(1, 28), stream:sub(29)
+  local vocabulary = string.unpack("<i4", head, 25)
+  local parts, sums, difference, square, count = { head }, { 0, 0 }, 0, 0, 0
+  for at = 1, #rest, 4 + 4 * vocabulary do
+    local nats = {}
+    local logits = { string.unpack("<i4" .. ("f"):rep(vocabulary), rest, at) }
+    local id = table.remove(logits, 1)
+    logits[#logits] = nil -- the place after them
+    for i, factor in ipairs { 1, 0.5 } do
+      local sum = 0
+      for _, x in ipairs(logits) do sum = sum + math.exp(factor * x) end
+      nats[i] = math.log(sum) - factor * logits[id + 1]
+      sums[i] = sums[i] + nats[i]
+    end
+    for i, x in ipairs(logits) do logits[i] = x / 2 end
+    parts[#parts + 1] = string.pack("<i4" .. ("f"):rep(vocabulary), id, table.unpack(logits))
+    local growth = nats[1] - nats[2]
+    difference, square, count = difference + growth, square + growth ^ 2, count + 1
+  end
+  files.write(half, table.concat(parts))
+  return sums[1] / count, sums[2] / count, math.sqrt((square - difference ^ 2 / count) / (count - 1) / count)
+end
+
 describe("perplexity", function()
   it("is that of transformers' logits, in windows of the context", function()
     for _, golden in ipairs(goldens("perplexity.jsonl")) do
@@ -427,6 +454,14 @@ describe("perplexity", function()
     local made = assert(dkjson.decode(sh(line("next", "perplexity", "--text-file text.txt --compare logits -o json"))))
     assert.same({ 1, 0, 0, made.perplexity }, { made.compared.equal_greedy, made.compared.kl_mean,
       made.compared.relative_error, made.compared.perplexity })
+    local nats, other_nats, error = halve(folder .. "/logits", folder .. "/half")
+    made = assert(dkjson.decode(sh(line("next", "perplexity", "--text-file text.txt --compare half -o json"))))
+    local function close(a, b) assert.is_true(math.abs(a - b) < 1e-9, a .. " " .. b) end
+    close(nats, made.nats)
+    close(other_nats, made.compared.nats)
+    close(error, made.compared.nats_error)
+    local shown = sh(line("next", "perplexity", "--text-file text.txt --compare half"))
+    assert.matches("\ncompared with perplexity [%d.]+: [+-][%d.]+%%, standard error [%d.]+%%; KL divergence ", shown)
     local code, said = refusal(line("next", "perplexity", "--text-file text.txt --compare text.txt"))
     assert.same({ 3, "--compare: text.txt: is not a file of --logits\n" }, { code, said })
     sh("head -c 4000 logits >cut")

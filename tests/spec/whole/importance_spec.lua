@@ -81,6 +81,8 @@ describe("the importance of inputs", function()
       tales)
     local ours, plain = compared:match("\n| perplexity | ([%d.]+) | ([%d.]+) |\n")
     assert.is_true(tonumber(ours) > 1 and tonumber(plain) > 1, compared)
+    local more, error = compared:match("\n| more perplexity, and its standard error | ([+-][%d.]+)%%, ([%d.]+)%% |")
+    assert.is_true(math.abs(more - 100 * (ours / plain - 1)) < 0.02 and tonumber(error) > 0, compared)
     assert.matches("\n| KL divergence from f32, mean | [%d.e+-]+ | 0 |\n| KL divergence from f32, 99th percentile | ",
       compared)
     assert.matches("\n| equal greedy tokens | [%d.]+%% | 100%% |\n", compared)
@@ -91,7 +93,8 @@ describe("the importance of inputs", function()
     local json = dkjson.decode(sh("%s quality %s weights=int4 --text-file text.txt --factors tales.factors --untimed "
       .. "--json", attn2c, tales)).language
     assert.is_true(math.abs(json.perplexity - ours) < 1e-4 and math.abs(json.perplexity_f32 - plain) < 1e-4)
-    assert.is_true(json.kl_mean > 0 and json.kl_p99 >= json.kl_mean and json.equal_greedy <= 1)
+    assert.is_true(json.growth_error > 0 and json.kl_mean > 0 and json.kl_p99 >= json.kl_mean
+      and json.equal_greedy <= 1)
     local own = sh("%s quality %s weights=int8 --untimed", attn2c, tales)
     assert.matches("tokens of the model's own | f32; weights int8 | f32 |", own)
     refused(2, "--labels: a model that writes has no labels", "quality " .. tales .. "weights=int4 --labels text.txt "
