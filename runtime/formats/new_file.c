@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 _Static_assert(ATTN2C_PATH_SIZE >= PATH_MAX, "a temporary name is a path");
@@ -125,6 +126,7 @@ int attn2c_new_file_begin(const char *path, int64_t size, attn2c_new_file *file,
   const int descriptor = create_beside(file->place.path, file->temporary);
   if (descriptor < 0) return attn2c_say_unwritten(path, errno, message);
   file->file = (attn2c_file){path, descriptor, NULL, size};
+  file->zeroed = 0;
   /* The new file gets the permissions of the replaced file, but never its set-user-ID bit. */
   if ((file->place.kind == ATTN2C_PLACE_FILE && fchmod(descriptor, file->place.permissions) != 0) ||
       (size > 0 && ftruncate(descriptor, size) != 0)) {
@@ -134,9 +136,36 @@ int attn2c_new_file_begin(const char *path, int64_t size, attn2c_new_file *file,
   return ATTN2C_OK;
 }
 
+/* Writes zeros into a file whose size is known, piece by piece, up to a piece that ends at `end` or later;
+ * returns 0, or -1 with errno. Linux keeps what one write writes in units of up to a huge page, at which it
+ * is mapped later on. The writes that follow are smaller, and begin anywhere. */
+static int write_zeros(attn2c_new_file *file, int64_t end) {
+  enum { PAGE = 4096, PAGES = 512, PIECE = PAGE * PAGES };
+  static const char zeros[PAGE];
+  struct iovec pages[PAGES];
+  if (end > file->file.size) end = file->file.size;
+  if (file->zeroed >= end) return 0;
+  for (int i = 0; i < PAGES; i++) pages[i] = (struct iovec){(void *)(uintptr_t)zeros, PAGE};
+  while (file->zeroed < end) {
+    const int64_t left = file->file.size - file->zeroed;
+    const int count = left >= PIECE ? PAGES : (int)((left + PAGE - 1) / PAGE);
+    if (left < PIECE) pages[count - 1].iov_len = (size_t)((left - 1) % PAGE + 1);
+    const ssize_t put = pwritev(file->file.descriptor, pages, count, file->zeroed);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return -1;
+    if (put == 0) {
+      errno = ENOSPC;
+      return -1;
+    }
+    /* After a short write the rest stays as it is: its bytes are zero, too. */
+    file->zeroed += left < PIECE ? left : PIECE;
+  }
+  return 0;
+}
+
 int attn2c_new_file_put(attn2c_new_file *file, int64_t offset, const void *bytes, size_t size,
                         attn2c_message *message) {
-  if (lseek(file->file.descriptor, offset, SEEK_SET) < 0 ||
+  if (write_zeros(file, offset + (int64_t)size) != 0 || lseek(file->file.descriptor, offset, SEEK_SET) < 0 ||
       attn2c_write_whole(file->file.descriptor, bytes, size) != 0)
     return attn2c_say_unwritten(file->file.name, errno, message);
   return ATTN2C_OK;

@@ -10,11 +10,12 @@ typedef struct attn2c_new_file {
   attn2c_file file; /* what is written so far, for attn2c_file_read */
   attn2c_place place;
   char temporary[ATTN2C_PATH_SIZE]; /* its name until it is complete; "": none */
+  int64_t zeroed;                   /* bytes from the beginning that were written, with zeros at first */
 } attn2c_new_file;
 
-/* Begins a file of `size` bytes, all of which are zero. `path` must stay valid. place.kind tells if that is
- * a file at all: for streams nothing is begun, and ATTN2C_USAGE is returned without a line. Otherwise
- * returns ATTN2C_OK or _IO. */
+/* Begins a file of `size` bytes, all of which are zero; 0: it grows. `path` must stay valid. place.kind tells
+ * if that is a file at all: for streams nothing is begun, and ATTN2C_USAGE is returned without a line.
+ * Otherwise returns ATTN2C_OK or _IO. */
 int attn2c_new_file_begin(const char *path, int64_t size, attn2c_new_file *file, attn2c_message *message);
 /* Writes bytes at a place; what lies beyond `size` makes the file longer. */
 int attn2c_new_file_put(attn2c_new_file *file, int64_t offset, const void *bytes, size_t size,

@@ -3,6 +3,7 @@
 #define _DEFAULT_SOURCE
 #include "faults.h"
 #include "formats/file.h"
+#include "formats/new_file.h"
 #include "formats/place.h"
 #include "scratch.h"
 
@@ -111,6 +112,27 @@ Test(file, signals_and_short_writes_are_met) {
       if (nth < 3) cr_assert(faults_met() >= 1);
     }
   cr_assert_eq(scratch_count(), 1);
+}
+
+/* A file of a known size is longer than two of the pieces in which it is zeroed; its parts come in any order.
+ */
+Test(file, parts_come_in_any_order_and_the_rest_is_zero) {
+  enum { SIZE = (4 << 20) + 5000, PARTS = 4 };
+  static const struct {
+    int64_t offset;
+    size_t size;
+  } put[PARTS] = {{4096, 300000}, {SIZE - 3, 3}, {(2 << 20) - 10, 20}, {0, 4096}};
+  static unsigned char expected[SIZE], bytes[SIZE + 1];
+  attn2c_message message = attn2c_message_make(text, sizeof text);
+  attn2c_new_file file;
+  int status = attn2c_new_file_begin(scratch_path("x"), SIZE, &file, &message);
+  for (int i = 0; i < PARTS && status == ATTN2C_OK; i++) {
+    memset(expected + put[i].offset, 'a' + i, put[i].size);
+    status = attn2c_new_file_put(&file, put[i].offset, expected + put[i].offset, put[i].size, &message);
+  }
+  cr_assert_eq(attn2c_new_file_end(&file, status, &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(scratch_get(scratch_path("x"), bytes, sizeof bytes), SIZE);
+  cr_assert_eq(memcmp(bytes, expected, SIZE), 0);
 }
 
 /* No fault of ours, but the system's own: a limit on the size of files. */
