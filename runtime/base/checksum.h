@@ -9,7 +9,8 @@
 /* Returns the same number on every machine. begin: 0, or the checksum of the bytes before. */
 uint64_t attn2c_checksum(uint64_t begin, const void *bytes, size_t size);
 
-/* The same checksum of bytes that come in pieces. Every piece but the last is a multiple of 32 bytes. */
+/* The same checksum of bytes that come in pieces, if every piece but the last is a multiple of 32 bytes. With
+ * others it is another number, which depends on where the pieces end. */
 typedef struct attn2c_checksum_parts {
   uint64_t lanes[4], size;
 } attn2c_checksum_parts;
