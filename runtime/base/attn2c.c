@@ -16,8 +16,15 @@
 /* Blocks of at least HUGE_BLOCK bytes are aligned to huge pages. A model's weights are streamed once per
  * call, and each miss of the address translation then costs time. Smaller blocks would waste most of a
  * page. */
+#define PAGE       ((size_t)4096)
 #define HUGE_PAGE  ((size_t)2 << 20)
 #define HUGE_BLOCK ((size_t)4 << 20)
+
+/* The kernel's MADV_COLLAPSE, whose header C libraries lack. A kernel before 6.1 refuses it. */
+enum { COLLAPSE = 25 };
+
+/* Bytes from which it pays to take a block's pages by a system call. */
+#define POPULATED_BLOCK ((size_t)128 << 10)
 
 attn2c_message attn2c_message_make(char *text, size_t size) {
   attn2c_message message = {text, text ? size : 0, 0};
@@ -87,13 +94,18 @@ const char *attn2c_strerror(int status) {
 #ifdef ATTN2C_GUARD_PAGES
 
 void *attn2c_reserve(size_t bytes) { return attn2c_guard_allocate(bytes); }
+void *attn2c_reserve_sparse(size_t bytes) { return attn2c_guard_allocate(bytes); }
+void attn2c_make_dense(void *memory, size_t bytes) { (void)memory, (void)bytes; }
 void *attn2c_allocate(size_t bytes) { return attn2c_guard_allocate(bytes); }
 void attn2c_free(void *memory) { attn2c_guard_free(memory); }
 
 #else
 
-void *attn2c_reserve(size_t bytes) {
-  size_t alignment = bytes >= HUGE_BLOCK ? HUGE_PAGE : ATTN2C_ALIGNMENT, rounded;
+/* Returns memory for bytes that are rounded up to an alignment, which it has; NULL if there is none. A block
+ * aligned to pages gets advice, which must come before its pages are touched. A kernel without huge
+ * pages refuses it, which costs speed only. */
+static void *reserve_at(size_t bytes, size_t alignment, int advice) {
+  size_t rounded;
   if (bytes == 0) bytes = 1;
   /* The overflow check comes before the rounding: a sum that wrapped would round to a small number and
    * pass. */
@@ -101,16 +113,38 @@ void *attn2c_reserve(size_t bytes) {
   rounded -= rounded % alignment;
   if (rounded > PTRDIFF_MAX) return NULL;
   void *memory = aligned_alloc(alignment, rounded);
-  if (!memory) return NULL;
-  /* This advice must come before the pages are touched. A kernel without huge pages refuses it, which costs
-   * speed only. */
-  if (alignment == HUGE_PAGE) (void)madvise(memory, rounded, MADV_HUGEPAGE);
+  if (memory && alignment > ATTN2C_ALIGNMENT) (void)madvise(memory, rounded, advice);
   return memory;
+}
+
+void *attn2c_reserve(size_t bytes) {
+  return reserve_at(bytes, bytes >= HUGE_BLOCK ? HUGE_PAGE : ATTN2C_ALIGNMENT, MADV_HUGEPAGE);
+}
+
+void *attn2c_reserve_sparse(size_t bytes) {
+  return reserve_at(bytes, bytes >= HUGE_BLOCK ? HUGE_PAGE : ATTN2C_ALIGNMENT, MADV_NOHUGEPAGE);
+}
+
+void attn2c_make_dense(void *memory, size_t bytes) {
+  if (bytes < HUGE_BLOCK || madvise(memory, bytes, MADV_HUGEPAGE) != 0) return;
+  (void)madvise(memory, bytes, COLLAPSE);
+}
+
+/* Gives a block its pages at once: each would be given when it is zeroed, by a fault of its own. A kernel
+ * that does not know this advice refuses it, which costs some time only. */
+static void take_pages(void *memory, size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+  const size_t over = (uintptr_t)memory % PAGE;
+  if (bytes >= POPULATED_BLOCK) (void)madvise((char *)memory - over, bytes + over, MADV_POPULATE_WRITE);
+#else
+  (void)memory, (void)bytes;
+#endif
 }
 
 void *attn2c_allocate(size_t bytes) {
   void *memory = attn2c_reserve(bytes);
   if (!memory) return NULL;
+  take_pages(memory, bytes);
   size_t used = (bytes + ATTN2C_ALIGNMENT - 1) / ATTN2C_ALIGNMENT * ATTN2C_ALIGNMENT;
   return memset(memory, 0, used ? used : ATTN2C_ALIGNMENT);
 }

@@ -48,6 +48,10 @@ const char *attn2c_strerror(int status);
 void *attn2c_allocate(size_t bytes);
 /* Returns the same without zeroing it, for memory that is written whole before it is read. */
 void *attn2c_reserve(size_t bytes);
+/* Returns the same in small pages, for memory of which few parts may ever be used. */
+void *attn2c_reserve_sparse(size_t bytes);
+/* Gives such memory huge pages, also where it is used already. */
+void attn2c_make_dense(void *memory, size_t bytes);
 void attn2c_free(void *memory);
 
 #endif

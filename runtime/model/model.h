@@ -82,6 +82,7 @@ typedef struct attn2c_context { /* one caller's state */
   int32_t first_of_whole[2];
   float *state; /* keys and values of the sequences of a model that continues (continue.h); NULL: another */
   int32_t *positions; /* the number of tokens that each of them has */
+  int is_dense;       /* 1: the state has huge pages */
   int32_t *forgotten; /* by window of the state, the first keys that each has forgotten (state.h) */
 } attn2c_context;
 

@@ -13,7 +13,7 @@ int attn2c_state_create(attn2c_context *context) {
   const attn2c_continued *of = continued_of(context);
   if (!of) return ATTN2C_OK;
   const size_t sequences = (size_t)of->sequences, windows = (size_t)of->window_count;
-  context->state = attn2c_reserve(sequences * (size_t)of->state_floats * sizeof(float));
+  context->state = attn2c_reserve_sparse(sequences * (size_t)of->state_floats * sizeof(float));
   context->positions = calloc(sequences * (1 + 2 * windows), sizeof *context->positions);
   if (!context->state || !context->positions) return ATTN2C_MEMORY;
   context->forgotten = context->positions + sequences;
@@ -80,8 +80,22 @@ static void forget(attn2c_context *context, int window, int64_t sequence, int64_
   *forgotten = (int32_t)before;
 }
 
+/* Gives the state huge pages when a sequence has many keys. The heads of all layers are far from each other:
+ * with huge pages the first keys of a sequence would take as much memory and time as a long one, with small
+ * pages long ones are read slower. */
+static void make_dense(attn2c_context *context, const attn2c_sequences *n) {
+  enum { MANY = 256 }; /* some 100 tokens more then pay for the pages */
+  const attn2c_continued *of = continued_of(context);
+  if (context->is_dense) return;
+  for (ptrdiff_t i = 0; i < n->count; i++) context->is_dense |= n->past[i] > MANY;
+  if (context->is_dense)
+    attn2c_make_dense(context->state,
+                      (size_t)of->sequences * (size_t)of->state_floats * sizeof *context->state);
+}
+
 const int32_t *attn2c_state_room(attn2c_context *context, const attn2c_sequences *n) {
   const attn2c_continued *of = continued_of(context);
+  make_dense(context, n);
   int32_t *of_call = context->forgotten + of->window_count * of->sequences;
   for (int window = 0; window < of->window_count; window++)
     for (ptrdiff_t i = 0; i < n->count; i++) {

@@ -99,6 +99,24 @@ Test(allocate, aligned_and_zero) {
   attn2c_free(NULL);
 }
 
+Test(allocate, memory_in_small_pages_keeps_its_bytes_when_it_gets_huge_ones) {
+  static const size_t sizes[] = {100, ((size_t)9 << 20) + 5};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    const size_t size = sizes[i], step = size / 7;
+    unsigned char *memory = attn2c_reserve_sparse(size);
+    cr_assert_not_null(memory, "%zu bytes", size);
+    cr_assert_eq((uintptr_t)memory % ATTN2C_ALIGNMENT, 0);
+    for (size_t at = 0; at < size; at += step) memory[at] = (unsigned char)(1 + at % 251);
+    attn2c_make_dense(memory, size);
+    for (size_t at = 0; at < size; at += step) cr_assert_eq(memory[at], (unsigned char)(1 + at % 251));
+    memset(memory, 1, size);
+    attn2c_make_dense(memory, size);
+    for (size_t at = 0; at < size; at += step) cr_assert_eq(memory[at], 1);
+    attn2c_free(memory);
+  }
+  cr_assert_null(attn2c_reserve_sparse((size_t)PTRDIFF_MAX));
+}
+
 Test(allocate, what_would_wrap_is_refused_before_the_allocator_sees_it) {
   static const size_t sizes[] = {SIZE_MAX,
                                  SIZE_MAX - 3,
