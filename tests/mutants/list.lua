@@ -386,11 +386,6 @@ of("runtime/formats/file.c", "c:file") {
     filter = "file/reading_beyond*", wrong = "what lies beyond the end is asked of the system" },
 }
 
-of("runtime/formats/new_file.c", "c:file") {
-  { name = "file_zeros", old = "(size_t)((left - 1) % PAGE + 1)", new = "PAGE",
-    filter = "file/parts*", wrong = "a file is longer than it was to be" },
-}
-
 of("runtime/formats/json.c", "c:json") {
   { name = "json_surrogate", old = "if (low < 0xdc00 || low > 0xdfff)", new = "if (low < 0xd800 || low > 0xdfff)",
     wrong = "two upper halves make a character" },
