@@ -1,5 +1,5 @@
--- command.lua: defines the command line: its grammar, and the function of each command.
-local argparse = require("argparse") -- the first: what is missing is named in the order of need
+-- command.lua: runs the command: the function of each word of its command line.
+local grammar = require("commands.grammar") -- the first: what is missing is named in the order of need
 local advice = require("commands.advice")
 local factors = require("passes.graph.factors")
 local faults = require("common.faults")
@@ -9,17 +9,16 @@ local kinds = require("common.kinds")
 local linkage = require("data.linkage")
 local listing = require("checkpoints.listing")
 local modules = require("common.modules")
+local output = require("commands.output")
 local overrides = require("commands.overrides")
 local pipeline = require("pipeline")
 local progress = require("common.progress")
 local ranks = require("commands.ranks")
 local reference = require("commands.reference")
-local precision = require("data.precision")
 local reserved_python = require("data.reserved_python")
 local terminal = require("common.terminal")
 local texts = require("passes.common.texts")
 local tuning = require("passes.common.tuning")
-local version = require("common.version")
 local words = require("common.words")
 
 local command = {}
@@ -32,150 +31,6 @@ local function machine_facts() return require("commands.machine.facts") end
 
 -- The commands whose overrides may be lists of values.
 local takes_lists = words.set { "bench", "report" }
-
-
--- Returns the exit code after the standard output has been flushed.
-local function flushed(code)
-  if io.stdout:flush() then return code end
-  io.stderr:write("attn2c: cannot write to the standard output\n")
-  return faults.code.io
-end
-
--- Prints a text. Faults: io, because the last flush would not notice a write that has failed.
-local function print_out(text)
-  if not io.write(terminal.lines(text)) then faults.raise("io", "cannot write to the standard output") end
-end
-
-local function print_and_leave(text)
-  local written = io.write(text, "\n")
-  os.exit(written and flushed(0) or faults.code.io, true)
-end
-
--- Adds --help to a parser. argparse's own help exits 0 even if it could not be written.
-local function with_help(parser)
-  return parser:add_help { action = function() print_and_leave(parser:get_help()) end }
-end
-
-local FOLDER_HELP = "The folder to write to (default: out/NAME). Write a name that begins with a dash as ./-NAME."
-
-local CHAT_HELP = "A chat template in Jinja (default: that of the tokenizer's folder, if it has one). none: use none."
-
---- Returns the command line's grammar as an argparse parser, also for the manual and the completions.
-function command.grammar()
-  local parser = argparse("attn2c", "Compiles a description of a transformer to C made for exactly that model.")
-  with_help(parser):command_target("command")
-  parser:flag("--version", "Print the version."):action(function() print_and_leave("attn2c " .. version.generator) end)
-  local function with_description(sub)
-    with_help(sub)
-    sub:argument("description",
-      "A description, such as models/small.lua, a checkpoint's folder with config.json, or a GGUF file.")
-    sub:argument("overrides", "KEY=VALUE: overrides a key of the description (seq=64 mask=causal output.4.to=10).")
-      :args("*")
-    return sub
-  end
-  local function with_tuning(sub)
-    sub:option("--tuning", "Measured tile parameters (default: NAME.tune next to the description, if it exists). "
-      .. "none: use the rule's."):argname("FILE")
-    sub:option("--factors", "Factors against outliers in " .. precision.with_factors
-      .. ", and the importance of inputs, from `calibrate` (default: "
-      .. "NAME.factors next to the description, if it exists). none: use none."):argname("FILE")
-    return with_description(sub)
-  end
-  local gen = with_tuning(parser:command("gen", "Emit C."))
-  gen:option("-o --output", FOLDER_HELP):argname("DIR")
-  gen:option("--chat-template", CHAT_HELP):argname("FILE")
-  local make = with_tuning(parser:command("build", "Emit C and compile it: libraries and program."))
-  make:option("-o --output", FOLDER_HELP):argname("DIR")
-  make:option("--chat-template", CHAT_HELP):argname("FILE")
-  make:option("--embed", "Link weights into libraries and program, from a checkpoint or a file that `pack` wrote. "
-    .. "f32, f16: link those of --weights, packed, or as a checkpoint of f16 or bf16 stores them."):argname("FILE")
-  make:option("--weights", "The weights for --embed=f32 or f16 (default: a checkpoint folder's own)."):argname("FILE")
-  make:mutex(make:flag("--static", "Link the program statically: it needs no other file."),
-    make:flag("--libraries", "Make only the libraries, for processors without Jansson, which the program needs."))
-  local check = with_tuning(parser:command("check", "Build, then compare every tensor with the reference."))
-  check:option("--weights", "A checkpoint, or a file that `pack` wrote (default: seeded random)."):argname("FILE")
-  check:option("--input", "An input as NAME=FILE.npy (default: seeded random)."):argname("NAME=FILE"):count("*")
-  check:option("--entry", "The entry that --input is for, if there are several (default: the longest)."):argname("NAME")
-  check:option("--seed", "The seed of random weights and inputs."):argname("K")
-  check:flag("--nan", "Plant NaN and infinity instead, and see which outputs they reach.")
-  check:flag("--json", "Print JSON.")
-  local bench = with_tuning(parser:command("bench", "Build, then time it against the peak of this machine."))
-  bench:option("--weights", "A checkpoint, or a file that `pack` wrote (default: seeded random)."):argname("FILE")
-  bench:option("-r --repetitions", "The number of calls to time (default: about a second of them)."):argname("N")
-  bench:option("-o --output", "The format of the table."):choices { "md", "json", "csv" }
-  bench:option("--length", "Time a call of N tokens, padded to the entry that it fits in, or without padding "
-    .. "in a model of any length."):argname("N")
-  bench:flag("--profile", "Split the time by operation and layer.")
-  bench:flag("--bound", "Print the time that the best tiles and row operations would take, part by part.")
-  bench:option("--compare", "A file of an earlier bench -o json: print old, new and their ratio."):argname("FILE")
-  bench:option("--scale", "Predict the speed and memory of these numbers of ranks, such as 1,2,4,8, from parts of "
-    .. "ranks that are timed one by one."):argname("N,...")
-  bench:option("--latency", "With --scale: the latency of the network between ranks, such as 2us (default: that of "
-    .. "messages between processes of this machine)."):argname("TIME")
-  bench:option("--bandwidth", "With --scale: the network's bandwidth in each direction of a rank, such as 12GB/s or "
-    .. "100Gbit/s (default: as for --latency)."):argname("RATE")
-  bench:option("--layers", "With --scale: time K and 2 K layers, which stand for all of a model whose layers are "
-    .. "equal. K layers of a rank should not fit into the caches."):argname("K")
-  local report = with_tuning(parser:command("report", "Build, check and time it, and write the results as one page."))
-  report:option("--weights", "A checkpoint, or a file that `pack` wrote (default: seeded random)."):argname("FILE")
-  report:option("--input",
-    "An input as NAME=FILE.npy: for the check, and for the maps of attention."):argname("NAME=FILE")
-    :count("*")
-  report:option("--text", "A text whose maps of attention are shown, for models that take text."):argname("TEXT")
-  report:option("--attention", "Also write the maps of attention to this folder, as PNG."):argname("FOLDER")
-  report:option("--seed", "The seed of random weights and inputs."):argname("K")
-  report:option("--scale", "A file of `bench --scale -o json`: also draws its predictions."):argname("FILE")
-  report:option("-r --repetitions", "The number of calls to time (default: about a second of them)."):argname("N")
-  report:option("-o --output", "The page to write (default: out/NAME.html)."):argname("FILE")
-  local quality = with_tuning(parser:command("quality",
-    "Build in f32 and in the given precision, run both, and compare their outputs."))
-  quality:option("--weights", "A checkpoint (default: a checkpoint folder's own)."):argname("FILE")
-  quality:option("--input", "An input as NAME=FILE.npy (default: seeded random)."):argname("NAME=FILE"):count("*")
-  quality:option("--text", "A text, or a file of texts, for a model that takes text."):argname("TEXT"):count("*")
-  quality:option("--text-file", "A text, for models that write: its perplexity, and how far each token's distribution "
-    .. "is from that in f32 (default: texts that it writes in f32)."):argname("FILE")
-  quality:option("--labels", "The right answers, for the accuracy of both: integers in an .npy file, or one per line, "
-    .. "or the model's own labels."):argname("FILE")
-  quality:flag("--untimed", "Do not time the two variants.")
-  quality:flag("--json", "Print JSON.")
-  local calibrate = with_description(parser:command("calibrate",
-    "Measure activations, and write factors against outliers, which " .. precision.with_factors
-      .. " uses from then on, and the importance of inputs, which weights of 4 bits use."))
-  calibrate:option("--weights", "A checkpoint (default: a checkpoint folder's own)."):argname("FILE")
-  calibrate:option("--input", "An input as NAME=FILE.npy."):argname("NAME=FILE"):count("*")
-  calibrate:option("--text", "A text, or a file of texts, for a model that takes text."):argname("TEXT"):count("*")
-  calibrate:option("--text-file", "A text, for models that write. Four parts in five are read, and the rest measures "
-    .. "the perplexity with and without the file."):argname("FILE")
-  calibrate:option("-o --output", "The file to write (default: NAME.factors next to the description)."):argname("FILE")
-  local importer = with_help(parser:command("import", "Write the description of a checkpoint folder's model."))
-  importer:argument("folder", "A folder with config.json, as Hugging Face publishes checkpoints, or a GGUF file.")
-  importer:argument("tower", "tower=text: the model of texts of a folder with a tower for texts and one for images.")
-    :args("?")
-    :convert(function(text)
-      if text == "tower=text" or text == "tower=image" then return text end
-      return nil, ("%s: tower=text or tower=image is expected"):format(faults.quote(text))
-    end)
-  importer:option("-o --output", "The file to write (default: the standard output)."):argname("NAME.lua")
-  importer:flag("-v --verbose", "Add comments that list the tensors, their types, and the weights that they become.")
-  local tuner = with_description(parser:command("tune", "Measure which tile parameters are best on this machine."))
-  tuner:option("--budget", "Seconds, with those of compilers. When they are over, the best choices so far are taken.")
-    :argname("SECONDS"):default("120")
-    :convert(function(text)
-      local n = tonumber(text)
-      if n and n >= 1 and n <= 1e6 then return n end
-      return nil, "--budget: " .. faults.quote(text) .. ", but 1 to 1000000 seconds are allowed"
-    end)
-  tuner:option("-o --output", "The file to write (default: NAME.tune next to the description)."):argname("FILE")
-  tuner:flag("-v --verbose", "Print each candidate's time relative to the rule's, by product, and its region's.")
-  local show = with_tuning(parser:command("show", "Print the result of a pass of the compiler."))
-  show:option("--stage", "The pass."):choices(pipeline.passes):count(1)
-  local machine = with_help(parser:command("machine",
-    "Print measured facts of this machine: rates by number type, levels of memory, and what target=host means."))
-  machine:flag("--measure", "Measure again.")
-  machine:flag("--json", "Print JSON.")
-  with_help(parser:command("keys", "Print every key of a description: type, default, range, meaning."))
-  return parser
-end
 
 -- Returns the words that follow a command on the emitted program's command line.
 local function program_words(name, arguments)
@@ -290,7 +145,7 @@ function run.gen(root, arguments)
     end
   end
   local first = linkage.entry(state.spec.name .. state.build_suffix, state.entries[1])
-  print_out(("%s/%s.c: %s steps, arena %s bytes, for %s\n"):format(terminal.safe(folder), first,
+  output.print(("%s/%s.c: %s steps, arena %s bytes, for %s\n"):format(terminal.safe(folder), first,
     words.thousands(lines), words.thousands(arena), table.concat(state.target_names, ", ")))
   return 0
 end
@@ -311,11 +166,11 @@ function run.build(root, arguments)
   options.is_libraries = arguments.libraries
   local state, folder = generate(root, arguments, options)
   local name = state.spec.name
-  if state.texts then print_out(("%s/%s\n"):format(terminal.safe(folder), made_list(state.texts, arguments))) end
-  print_out(("%s/%s\n"):format(terminal.safe(folder), made_list(state, arguments)))
+  if state.texts then output.print(("%s/%s\n"):format(terminal.safe(folder), made_list(state.texts, arguments))) end
+  output.print(("%s/%s\n"):format(terminal.safe(folder), made_list(state, arguments)))
   local path = folder .. "/" .. name
   local line = not arguments.libraries and require("commands.build.try").line(state, path, own, options.embed ~= nil)
-  if line then print_out(("try: %s\n"):format(line)) end
+  if line then output.print(("try: %s\n"):format(line)) end
   return 0
 end
 
@@ -326,7 +181,7 @@ local function check_one(root, arguments)
   local list, asked, result = program_words("check", arguments), os.getenv("ATTN2C_TARGET") or "", 0
   if #state.target_names == 1 or asked ~= "" then return (run_program(path, list)), state end
   for _, name in ipairs(state.target_names) do
-    if not arguments.json then print_out(("target %s\n"):format(name)) end
+    if not arguments.json then output.print(("target %s\n"):format(name)) end
     local code = run_program(path, list, nil, name)
     if result == 0 then result = code end
   end
@@ -346,14 +201,14 @@ end
 
 -- Predicts other numbers of ranks.
 local function run_scale(root, arguments)
-  print_out(require("commands.scale").run(root, arguments, {
+  output.print(require("commands.scale").run(root, arguments, {
     words = { table.unpack(program_words("bench", words.merged(arguments, { output = false })), 2) },
     look = function() return run_passes(root, arguments, arguments.overrides, "validate") end,
     build = function(list) return build_variant(root, arguments, list) end,
     run = function(path, list, alone)
-      local code, output = run_program(path, list, "output", nil, alone)
+      local code, said = run_program(path, list, "output", nil, alone)
       if code ~= 0 then faults.pass_on(path, code) end
-      return output
+      return said
     end }))
   return 0
 end
@@ -371,7 +226,7 @@ function run.bench(root, arguments)
     code, each.text = run_program(each.path, list, "output")
     if code ~= 0 then return code end
   end
-  print_out(require("commands.bench_table").join(arguments.output or "md", all))
+  output.print(require("commands.bench_table").join(arguments.output or "md", all))
   return 0
 end
 
@@ -380,7 +235,7 @@ function run.report(root, arguments)
     return run_passes(root, of, list, "graph", true)
   end }
   local code, said = require("commands.report").run(root, arguments, tools)
-  print_out(said)
+  output.print(said)
   return code
 end
 
@@ -395,7 +250,7 @@ function run.quality(root, arguments)
     end,
     function(path, list) return (run_program(path, list, #arguments.text > 0 and "output" or nil)) end,
     function(path, list) return run_program(path, list, "output") end)
-  if text then print_out(text) end
+  if text then output.print(text) end
   return code or 0
 end
 
@@ -411,7 +266,7 @@ function run.calibrate(root, arguments)
     end,
     run = function(path, list) return (run_program(path, list, "output")) end,
     gather = function(path, list) return run_program(path, list, "output") end })
-  if text then print_out(text) end
+  if text then output.print(text) end
   return code or 0
 end
 
@@ -442,19 +297,19 @@ function run.import(root, arguments)
       text = text .. "-- " .. terminal.safe(line) .. "\n"
     end
   end
-  if not arguments.output then return print_out(text) or 0 end
+  if not arguments.output then return output.print(text) or 0 end
   files.write(arguments.output, text)
   return 0
 end
 
 function run.show(root, arguments)
   local state = compile(root, arguments, arguments.overrides, arguments.stage, true)
-  print_out(pipeline.dump(state, arguments.stage))
+  output.print(pipeline.dump(state, arguments.stage))
   return 0
 end
 
 function run.machine(root, arguments)
-  print_out(require("commands.machine").run(root, arguments, function(line)
+  output.print(require("commands.machine").run(root, arguments, function(line)
     io.stderr:write("attn2c: ", terminal.safe(line), "\n")
   end))
   return 0
@@ -462,14 +317,14 @@ end
 
 function run.keys()
   for _, row in ipairs(reference.keys()) do
-    print_out(("%-11s %-10s default %-32s %s\n"):format(row.name, row.type, row.default, row.range))
-    print_out(("%-11s %s\n"):format("", row.meaning))
+    output.print(("%-11s %-10s default %-32s %s\n"):format(row.name, row.type, row.default, row.range))
+    output.print(("%-11s %s\n"):format("", row.meaning))
   end
-  print_out("\nConstructors of input, output and memory, with their fields:\n")
+  output.print("\nConstructors of input, output and memory, with their fields:\n")
   for _, row in ipairs(reference.constructors()) do
-    print_out(("  %-11s %s\n"):format(row.name, row.meaning))
+    output.print(("  %-11s %s\n"):format(row.name, row.meaning))
     for _, field in ipairs(row.fields) do
-      print_out(("  %-11s   %-12s %-14s %-18s %s\n"):format("", field.name .. (field.is_input and " (input)" or ""),
+      output.print(("  %-11s   %-12s %-14s %-18s %s\n"):format("", field.name .. (field.is_input and " (input)" or ""),
         field.default, field.range, field.meaning))
     end
   end
@@ -478,7 +333,7 @@ end
 
 --- Runs a command line. Returns the exit code.
 function command.main(root, argv)
-  local parser = command.grammar()
+  local parser = grammar.parser()
   if #argv == 0 then -- on standard error, because for a script without its command this is a fault
     io.stderr:write(parser:get_help(), "\n")
     return faults.code.usage
@@ -507,7 +362,7 @@ function command.main(root, argv)
     return { defect = debug.traceback(tostring(value), 2) }
   end)
   if done then
-    return flushed(result)
+    return output.flushed(result)
   end
   if faults.is(result) then
     for _, line in ipairs(result.lines) do io.stderr:write("attn2c: ", terminal.safe(line), "\n") end

@@ -7,7 +7,7 @@ local files = require("common.files")
 local manual = require("deploy.manual")
 local program_manual = require("deploy.program_manual")
 
-local parser = require("commands.command").grammar()
+local parser = require("commands.grammar").parser()
 files.write_all(assert(arg[1], "a folder is needed"), {
   { name = "attn2c.1", text = manual.command(parser) },
   { name = "attn2c-program.1", text = program_manual.page(gen .. "/..") },

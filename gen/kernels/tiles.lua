@@ -46,6 +46,13 @@ function tiles.blocks(k, block, step)
   return count == 0 and { last } or { { first = 0, inputs = block, count = count }, last }
 end
 
+-- Returns `pointer + each`, or `pointer` if count is 0.
+local function at(pointer, count, each) return count == 0 and pointer or ("%s + %s"):format(pointer, each) end
+
+-- Return the places of tiles of B and C; those of A are a strip's.
+local function b_at(i) return at("b", i, ("%d * ldb"):format(tiles.SIDE)) end
+local function c_at(i, j) return at(at("c", i, ("%d * ldc"):format(tiles.SIDE)), j, tostring(tiles.SIDE)) end
+
 --- Returns the name of a strip's function. shape: { rows, vectors, fetches, form, types, step, rest: whether its
 --- inputs end within a step, some: whether it has as many rows as its last argument says, at most `rows`, and more than
 --- a tile less }.
@@ -56,117 +63,147 @@ function tiles.name(shape)
     shape.fetches and "_ahead" or "")
 end
 
--- Returns `pointer + each`, or `pointer` if count is 0.
-local function at(pointer, count, each) return count == 0 and pointer or ("%s + %s"):format(pointer, each) end
+-- The text of a strip: lines, and how far the next is indented. high, wide: tiles of rows and of outputs.
+local Strip = {}
+Strip.__index = Strip
+
+local function new_strip(shape)
+  return setmetatable({ shape = shape, of = shape.types, form = forms.all[shape.form], lines = {}, depth = 1,
+    group = types.group(shape.types.a), high = shape.rows > tiles.SIDE and 2 or 1, wide = shape.vectors }, Strip)
+end
+
+function Strip:add(format, ...)
+  self.lines[#self.lines + 1] = ("  "):rep(self.depth) .. format:format(...)
+end
+
+-- Adds what body() adds, indented, between two lines.
+function Strip:block(first, body, last)
+  self:add("%s", first)
+  self.depth = self.depth + 1
+  body()
+  self.depth = self.depth - 1
+  if last then self:add("%s", last) end
+end
+
+-- Returns the rows of the i-th tile of rows, and the outputs of the j-th tile of outputs, as C.
+function Strip:rows_of(i)
+  if i < self.high - 1 then return tiles.SIDE end
+  if self.shape.some then return i == 0 and "rows" or ("rows - %d"):format(i * tiles.SIDE) end
+  return self.shape.rows - i * tiles.SIDE
+end
+
+function Strip:lanes_of(j) return j == self.wide - 1 and "c_lanes" or tostring(tiles.SIDE) end
+
+function Strip:a_at(j) return at("a", j, tostring(tiles.SIDE * self.group)) end
+
+-- Calls visit(tile, i, j) for each tile of sums.
+function Strip:each_sum(visit)
+  for i = 0, self.high - 1 do for j = 0, self.wide - 1 do visit(2 * i + j, i, j) end end
+end
+
+function Strip:signature()
+  local shape, of = self.shape, self.of
+  local list = self.lines
+  list[1] = ("/* %s%d rows by %d vectors of outputs, in tiles, %d inputs a step%s%s. */"):format(
+    shape.some and "At most " or "", shape.rows, self.wide, shape.step, shape.rest and ", fewer in the last" or "",
+    shape.fetches and ", prefetching `run` cache lines at `lines` places from `ahead` in each" or "")
+  list[2] = ("ATTN2C_STRIP %s(const %s *a, const %s *b, %s *c, int k, ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc,")
+    :format(tiles.name(shape), types.c(of.a), types.c(of.b), types.c(of.c))
+  list[3] = ("    int adds, int c_lanes%s%s) {"):format(
+    shape.fetches and ", const char *ahead, ptrdiff_t apart, int lines, int run" or "",
+    shape.some and ", int rows" or "")
+  self:add("const ptrdiff_t a_stride = 4 * lda, b_stride = ldb * (ptrdiff_t)sizeof *b, c_stride = 4 * ldc;")
+  self:add(shape.some and "(void)c_lanes, (void)rows;" or "(void)c_lanes;")
+end
+
+-- Loads C into the tiles of sums. Weights with first values begin with these.
+function Strip:load_sums()
+  local function load()
+    self:each_sum(function(number, i, j)
+      self:add("attn2c_tile_load(%d, %s, c_stride);", number, c_at(i, j))
+    end)
+  end
+  if not self.form.start then return load() end
+  self:block("if (adds == 2) {", load)
+  self:block("} else {", function()
+    self:add("attn2c_tile_copy sums;")
+    self:each_sum(function(number, i, j)
+      self:add("attn2c_tile_sums(&sums, %s, %s, ldc, %s, %s);", self:a_at(j), c_at(i, j), self:rows_of(i),
+        self:lanes_of(j))
+      self:add("attn2c_tile_load(%d, &sums, 64);", number)
+    end)
+  end, "}")
+end
+
+-- Begins the sums, with C or without.
+function Strip:begin()
+  self:block("if (adds) {", function() self:load_sums() end)
+  self:block("} else {", function()
+    self:each_sum(function(number, _, j)
+      if self.form.start then
+        self:add("attn2c_tile_load(%d, %s, 0);", number, self:a_at(j)) -- a stride of 0 loads one row as all
+      else
+        self:add("attn2c_tile_zero(%d);", number)
+      end
+    end)
+  end, "}")
+  if self.form.start then self:add("a += %d * lda;", types.all[self.of.a].start * self.group) end
+end
+
+-- Writes a step: `inputs(i)` and `weights(j)` load tiles 4 + i and 6 + j, each before the first product that reads it.
+-- Before each product it prefetches a share of the places.
+function Strip:step(inputs, weights, fetches)
+  local done, all = 0, self.high * self.wide
+  self:each_sum(function(number, i, j)
+    if j == 0 then inputs(i) end
+    if number == 0 then for each = 0, self.wide - 1 do weights(each) end end
+    if fetches then
+      self:add("attn2c_tile_ask(ahead, apart, lines * %d / %d, lines * %d / %d, run);", done, all, done + 1, all)
+    end
+    self:add("%s(%d, %d, %d);", self.form.multiply_add, number, 4 + i, 6 + j)
+    done = done + 1
+  end)
+  if fetches then self:add("ahead += run * 64;") end
+end
+
+-- Writes the loop over whole steps.
+function Strip:whole_steps()
+  local step = self.shape.step
+  local head = ("for (int i = 0; i + %d <= k; i += %d, a += %d * lda, b += %d) {"):format(step, step, step, step)
+  self:block(head, function()
+    self:step(function(i) self:add("attn2c_tile_load(%d, %s, b_stride);", 4 + i, b_at(i)) end,
+      function(j) self:add("attn2c_tile_load(%d, %s, a_stride);", 6 + j, self:a_at(j)) end, self.shape.fetches)
+  end, "}")
+end
+
+-- Writes the step of the last inputs, which are copied.
+function Strip:rest()
+  self:block("{", function()
+    self:add("const int bytes = k %% %d * (int)sizeof *b;", self.shape.step)
+    self:add("attn2c_tile_copy copy;")
+    self:step(function(i)
+      self:add("attn2c_tile_inputs(&copy, %s, b_stride, %s, bytes);", b_at(i), self:rows_of(i))
+      self:add("attn2c_tile_load(%d, &copy, 64);", 4 + i)
+    end, function(j)
+      self:add("attn2c_tile_weights(&copy, %s, a_stride, %s, bytes);", self:a_at(j), self:lanes_of(j))
+      self:add("attn2c_tile_load(%d, &copy, 64);", 6 + j)
+    end)
+  end, "}")
+end
 
 --- Returns a strip's function as C. Parameters of that: c_lanes: the outputs of the last vector; adds: 0, 1 if sums
 --- are added to C, or 2 if C has the sums of the inputs before; with fetches, how it prefetches (plan/ahead.lua).
 function tiles.text(shape)
-  local form, of = forms.all[shape.form], shape.types
-  local group, lines, indent = types.group(of.a), {}, "  "
-  local high, wide = shape.rows > tiles.SIDE and 2 or 1, shape.vectors
-  local function add(format, ...) lines[#lines + 1] = indent .. format:format(...) end
-  local function rows_of(i)
-    if i < high - 1 then return tiles.SIDE end
-    if shape.some then return i == 0 and "rows" or ("rows - %d"):format(i * tiles.SIDE) end
-    return shape.rows - i * tiles.SIDE
-  end
-  local function lanes_of(j) return j == wide - 1 and "c_lanes" or tostring(tiles.SIDE) end
-  local function c_at(i, j)
-    return at(at("c", i, ("%d * ldc"):format(tiles.SIDE)), j, tostring(tiles.SIDE))
-  end
-  local function a_at(j) return at("a", j, tostring(tiles.SIDE * group)) end
-  local function b_at(i) return at("b", i, ("%d * ldb"):format(tiles.SIDE)) end
-  local function each_sum(visit)
-    for i = 0, high - 1 do for j = 0, wide - 1 do visit(2 * i + j, i, j) end end
-  end
-  -- Writes a step: `inputs(i)` and `weights(j)` load tiles 4 + i and 6 + j, each before the first product that reads
-  -- it. Before each product it prefetches a share of the places.
-  local function step(inputs, weights, asks)
-    local done, all = 0, high * wide
-    each_sum(function(number, i, j)
-      if j == 0 then inputs(i) end
-      if number == 0 then for each = 0, wide - 1 do weights(each) end end
-      if asks then
-        add("attn2c_tile_ask(ahead, apart, lines * %d / %d, lines * %d / %d, run);", done, all, done + 1, all)
-      end
-      add("%s(%d, %d, %d);", form.multiply_add, number, 4 + i, 6 + j)
-      done = done + 1
-    end)
-    if asks then add("ahead += run * 64;") end
-  end
-
-  lines[1] = ("/* %s%d rows by %d vectors of outputs, in tiles, %d inputs a step%s%s. */"):format(
-    shape.some and "At most " or "", shape.rows, wide, shape.step, shape.rest and ", fewer in the last" or "",
-    shape.fetches and ", prefetching `run` cache lines at `lines` places from `ahead` in each" or "")
-  lines[2] = ("ATTN2C_STRIP %s(const %s *a, const %s *b, %s *c, int k, ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc,")
-    :format(tiles.name(shape), types.c(of.a), types.c(of.b), types.c(of.c))
-  lines[3] = ("    int adds, int c_lanes%s%s) {"):format(
-    shape.fetches and ", const char *ahead, ptrdiff_t apart, int lines, int run" or "",
-    shape.some and ", int rows" or "")
-  add("const ptrdiff_t a_stride = 4 * lda, b_stride = ldb * (ptrdiff_t)sizeof *b, c_stride = 4 * ldc;")
-  add(shape.some and "(void)c_lanes, (void)rows;" or "(void)c_lanes;")
-  add("if (adds) {")
-  indent = "    "
-  if form.start then
-    add("if (adds == 2) {")
-    indent = "      "
-    each_sum(function(number, i, j) add("attn2c_tile_load(%d, %s, c_stride);", number, c_at(i, j)) end)
-    indent = "    "
-    add("} else {")
-    indent = "      "
-    add("attn2c_tile_copy sums;")
-  end
-  each_sum(function(number, i, j)
-    if form.start then
-      add("attn2c_tile_sums(&sums, %s, %s, ldc, %s, %s);", a_at(j), c_at(i, j), rows_of(i), lanes_of(j))
-      add("attn2c_tile_load(%d, &sums, 64);", number)
-    else
-      add("attn2c_tile_load(%d, %s, c_stride);", number, c_at(i, j))
-    end
+  local strip = new_strip(shape)
+  strip:signature()
+  strip:begin()
+  strip:whole_steps()
+  if shape.rest then strip:rest() end
+  strip:each_sum(function(number, i, j)
+    strip:add("attn2c_tile_store(%d, %s, c_stride);", number, c_at(i, j))
   end)
-  if form.start then
-    indent = "    "
-    add("}")
-  end
-  indent = "  "
-  add("} else {")
-  indent = "    "
-  each_sum(function(number, _, j) -- a stride of 0 loads one row as all
-    if form.start then
-      add("attn2c_tile_load(%d, %s, 0);", number, a_at(j))
-    else
-      add("attn2c_tile_zero(%d);", number)
-    end
-  end)
-  indent = "  "
-  add("}")
-  if form.start then add("a += %d * lda;", types.all[of.a].start * group) end
-  add("for (int i = 0; i + %d <= k; i += %d, a += %d * lda, b += %d) {", shape.step, shape.step, shape.step,
-    shape.step)
-  indent = "    "
-  step(function(i) add("attn2c_tile_load(%d, %s, b_stride);", 4 + i, b_at(i)) end,
-    function(j) add("attn2c_tile_load(%d, %s, a_stride);", 6 + j, a_at(j)) end, shape.fetches)
-  indent = "  "
-  add("}")
-  if shape.rest then
-    add("{")
-    indent = "    "
-    add("const int bytes = k %% %d * (int)sizeof *b;", shape.step)
-    add("attn2c_tile_copy copy;")
-    step(function(i)
-      add("attn2c_tile_inputs(&copy, %s, b_stride, %s, bytes);", b_at(i), rows_of(i))
-      add("attn2c_tile_load(%d, &copy, 64);", 4 + i)
-    end, function(j)
-      add("attn2c_tile_weights(&copy, %s, a_stride, %s, bytes);", a_at(j), lanes_of(j))
-      add("attn2c_tile_load(%d, &copy, 64);", 6 + j)
-    end)
-    indent = "  "
-    add("}")
-  end
-  each_sum(function(number, i, j) add("attn2c_tile_store(%d, %s, c_stride);", number, c_at(i, j)) end)
-  lines[#lines + 1] = "}"
-  return table.concat(lines, "\n")
+  strip.lines[#strip.lines + 1] = "}"
+  return table.concat(strip.lines, "\n")
 end
 
 --- Returns the line that configures tiles for strips of `rows` rows and `outputs` outputs, and steps of `step`

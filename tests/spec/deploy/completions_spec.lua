@@ -2,7 +2,7 @@
 local helper = require("tests.spec.helper")
 local completions = require("deploy.completions")
 local pipeline = require("pipeline")
-local parser = require("commands.command").grammar()
+local parser = require("commands.grammar").parser()
 
 -- A line without its last word -> what that word may become.
 local cases = {

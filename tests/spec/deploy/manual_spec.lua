@@ -1,11 +1,11 @@
 -- manual_spec: the manual has every command, option, key and constructor, and roff's own checkers find nothing in it.
 local helper = require("tests.spec.helper")
-local command = require("commands.command")
+local grammar = require("commands.grammar")
 local manual = require("deploy.manual")
 local program_manual = require("deploy.program_manual")
 local reference = require("commands.reference")
 
-local pages = { ["attn2c.1"] = manual.command(command.grammar()), ["attn2c.5"] = manual.description(),
+local pages = { ["attn2c.1"] = manual.command(grammar.parser()), ["attn2c.5"] = manual.description(),
   ["attn2c-program.1"] = program_manual.page(helper.root) }
 
 -- As a terminal shows it, each space single.
@@ -30,7 +30,7 @@ describe("the manual", function()
   it("has every command with its options, arguments and their texts", function()
     local text = shown("attn2c.1")
     local count = 0
-    for _, each in ipairs(command.grammar()._commands) do
+    for _, each in ipairs(grammar.parser()._commands) do
       local at = assert(text:find(" attn2c " .. each._name .. " " .. each._description:gsub("`", ""), 1, true),
         each._name)
       for _, option in ipairs(each._options) do
