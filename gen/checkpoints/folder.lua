@@ -9,7 +9,7 @@ local gguf_model = require("checkpoints.gguf")
 local json = require("common.json")
 local kinds = require("common.kinds")
 local lfs = require("lfs")
-local sentencepiece = require("text.sentencepiece")
+local pieces = require("text.pieces")
 
 local folder = {}
 
@@ -222,21 +222,20 @@ end
 local function has_tokenizer(path, config)
   local function is_there(name) return lfs.attributes(path .. "/" .. name, "mode") == "file" end
   return is_there("tokenizer.json") or is_there("vocab.txt") or (is_there("vocab.json") and is_there("merges.txt"))
-    or (is_there("spiece.model")
-      and sentencepiece.is_in(path, read_object(path .. "/tokenizer_config.json", LARGEST.config), config))
+    or pieces.is_in(path, read_object(path .. "/tokenizer_config.json", LARGEST.config), config)
 end
 
 local CONVERT_TOKENIZER = "python3 -c 'import transformers as t; t.AutoTokenizer.from_pretrained(\".\")"
   .. ".save_pretrained(\".\")'"
 
--- Returns notes, or nil, with a line more if a tokenizer is there in SentencePiece's own format alone.
+-- Returns notes, or nil, with a line more if a tokenizer is there as a SentencePiece model alone that is not supported.
 local function with_tokenizer_notes(notes, path, config)
   for _, name in ipairs(has_tokenizer(path, config) and {} or { "spm.model", "spiece.model", "sentencepiece.bpe.model",
     "tokenizer.model" }) do
     if lfs.attributes(path .. "/" .. name, "mode") == "file" then
       notes = notes or {}
-      notes[#notes + 1] = ("%s: SentencePiece's own format is not supported, so the model takes no text; to make "
-        .. "tokenizer.json, run in the folder: %s"):format(name, CONVERT_TOKENIZER)
+      notes[#notes + 1] = ("%s: a SentencePiece model of this class is not supported, so the model takes no text; "
+        .. "to make tokenizer.json, run in the folder: %s"):format(name, CONVERT_TOKENIZER)
     end
   end
   return notes

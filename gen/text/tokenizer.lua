@@ -16,9 +16,9 @@ local look = require("text.look")
 local model = require("text.model")
 local numbers = require("text.numbers")
 local older = require("text.older")
+local pieces = require("text.pieces")
 local process = require("text.process")
 local regex = require("text.regex")
-local sentencepiece = require("text.sentencepiece")
 local specials = require("text.specials")
 local tables = require("text.tables")
 local template = require("text.chat.template")
@@ -114,8 +114,8 @@ local function from_files(folder, name)
   local config, of_model = read_json(folder, "tokenizer_config.json"), read_json(folder, "config.json")
   local root, path = read_json(folder, name)
   if not root then root, path = older.read(folder, config, read_json) end
-  if not root and sentencepiece.is_in(folder, config, of_model) then
-    root, path, config = sentencepiece.read(folder, config)
+  if not root and pieces.is_in(folder, config, of_model) then
+    root, path, config = pieces.read(folder, config, of_model)
   end
   if not root then return nil end
   local note = classes.complete(root, config, of_model, folder .. "/tokenizer_config.json")
@@ -131,8 +131,8 @@ local function from_files(folder, name)
   return written, state, warnings
 end
 
---- Compiles a folder's tokenizer: tokenizer.json, or vocab.txt, or vocab.json and merges.txt, or SigLIP's
---- spiece.model. Returns nil if it has none. state.specials has the ids of special tokens (specials.lua),
+--- Compiles a folder's tokenizer: tokenizer.json, or vocab.txt, or vocab.json and merges.txt, or a model of
+--- SentencePiece (pieces.lua). Returns nil if it has none. state.specials has the ids of special tokens (specials.lua),
 --- state.chat_tokens the texts of those that chat templates know, state.chat the folder's chat template, if it has one:
 --- { text, file }, or { problem }.
 function tokenizer.from_folder(folder) return from_files(folder, "tokenizer.json") end
@@ -161,7 +161,8 @@ function tokenizer.from_path(path)
   if mode == "directory" then
     local written, state, warnings = tokenizer.from_folder(path)
     if written then return written, state, warnings end
-    faults.raise("io", path .. ": has no tokenizer.json, no vocab.txt, and no vocab.json with merges.txt")
+    faults.raise("io", path .. ": has no tokenizer.json, no vocab.txt, no vocab.json with merges.txt, and no model of "
+      .. "SentencePiece of a class that is supported")
   end
   if gguf.is(path) then return from_metadata(path) end
   if mode ~= "file" or not files.read(path) then faults.raise("io", path .. ": there is no tokenizer") end

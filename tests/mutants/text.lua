@@ -40,9 +40,16 @@ return function(of, spec)
     { name = "base64_padding", old = "#bytes - #padding", new = "#bytes", wrong = "padding of base64 is text" },
   }
 
+  of("gen/text/pieces.lua", spec .. "text/pieces_spec.lua") {
+    { name = "pieces_class", old = 'if type(stated) == "string" then', new = 'if type(stated) == "strings" then',
+      filter = "another class", wrong = "a class that is not supported has the steps of the folder's type" },
+    { name = "pieces_strips", old = "class.mask_strips and", new = "false and", filter = "Camembert",
+      wrong = "a mask keeps the space before it" },
+    { name = "pieces_ids", old = "id, count = count, count + 1", new = "return", filter = "Deberta",
+      wrong = "special tokens that the vocabulary lacks are left out" },
+  }
+
   of("gen/text/sentencepiece.lua", spec .. "text/tokenizer_spec.lua") {
-    { name = "sentencepiece_class", old = 'return class == "SiglipTokenizer" end', new = "return true end",
-      filter = "spiece", wrong = "any class's spiece.model is taken for SigLIP's" },
     { name = "sentencepiece_end", old = "if not is_whole or not is_right", new = "if not is_right",
       filter = "spiece", wrong = "a model that is cut off is read" },
   }

@@ -1,0 +1,81 @@
+-- pieces_spec.lua: SentencePiece models of folders without tokenizer.json become the tokenizer.json that the class of
+-- transformers makes of them (tests/text/pieces.py).
+local helper = require("tests.spec.helper")
+local files = require("common.files")
+local json = require("common.json")
+local pieces = require("text.pieces")
+local tokenizer = require("text.tokenizer")
+
+local root = helper.root .. "/tests/text/pieces/"
+
+-- Classes: the model_type of folders that name none, the file's name, and the settings of the second golden.
+local classes = {
+  T5Tokenizer = { "t5", "spiece.model", { extra_ids = 3 } },
+  AlbertTokenizer = { "albert", "spiece.model", { do_lower_case = false, keep_accents = true,
+    add_prefix_space = false } },
+  XLMRobertaTokenizer = { "xlm-roberta", "sentencepiece.bpe.model", { add_prefix_space = false } },
+  CamembertTokenizer = { "camembert", "sentencepiece.bpe.model", { add_prefix_space = false } },
+  DebertaV2Tokenizer = { "deberta-v2", "spm.model", { do_lower_case = true, split_by_punct = true } },
+}
+
+local function folder_of(name)
+  local path = helper.folder()
+  files.write_all(path, { { name = classes[name][2], text = helper.read(root .. name .. ".model") } })
+  return path
+end
+
+-- Returns a value without what stands for nothing in a file: null, and an empty string in place of null.
+local function plain(value)
+  if type(value) ~= "table" then return value end
+  local copy = {}
+  for key, each in pairs(value) do
+    if each ~= json.null then copy[key] = plain(each) end
+  end
+  return copy
+end
+
+-- Returns the stages of a tokenizer.json, scores as floats.
+local function stages(root_of)
+  local copy = plain(root_of)
+  copy.version, copy.truncation, copy.padding, copy.model.byte_fallback = nil, nil, nil, nil
+  for _, entry in ipairs(copy.model.vocab) do entry[2] = entry[2] + 0.0 end
+  return copy
+end
+
+describe("a folder with a SentencePiece model alone", function()
+  for name, class in pairs(classes) do
+    it("has the steps and the pieces of its class: " .. name, function()
+      local path = folder_of(name)
+      class[3].tokenizer_class = name
+      for file, config in pairs { [name] = { tokenizer_class = name .. "Fast" }, [name .. "_other"] = class[3] } do
+        local expected = assert(json.decode(helper.read(root .. file .. ".json")))
+        assert.is_true(pieces.is_in(path, setmetatable(config, { __jsontype = "object" })))
+        assert.same(stages(expected), stages((pieces.read(path, config))))
+      end
+      local _, state = tokenizer.from_folder(path)
+      assert.is_nil(state)
+      files.write_all(path, { { name = "config.json", text = ('{"model_type":"%s"}'):format(class[1]) } })
+      _, state = tokenizer.from_folder(path)
+      assert.is_not_nil(state.specials.pad)
+    end)
+  end
+
+  it("of another class has none that is supported", function()
+    local path = folder_of("T5Tokenizer")
+    for _, text in ipairs { '{"tokenizer_class":"PegasusTokenizer"}', '{"tokenizer_class":3}', '[]' } do
+      files.write_all(path, { { name = "tokenizer_config.json", text = text } })
+      assert.is_nil(tokenizer.from_folder(path))
+    end
+  end)
+
+  it("needs the special tokens that the class puts around texts", function()
+    local path = folder_of("T5Tokenizer")
+    for text, said in pairs {
+      ['{"tokenizer_class":"T5Tokenizer","unk_token":"[U]"}'] = 'spiece%.model: has no "%[U%]"',
+      ['{"tokenizer_class":"T5Tokenizer","eos_token":[1]}'] = "tokenizer_config%.json: eos_token: a token is expected",
+    } do
+      files.write_all(path, { { name = "tokenizer_config.json", text = text } })
+      assert.matches(said, helper.fault(tokenizer.from_folder, path).lines[1])
+    end
+  end)
+end)
