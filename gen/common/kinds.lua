@@ -96,10 +96,10 @@ end
 function kinds.advice_on_missing(path)
   local found = near(path)
   if found then return (" (did you mean %s?)"):format(found) end
-  local organisation, name = path:match("^([%w][%w._-]*)/([%w][%w._-]*)$")
+  local id = path:gsub("^https://huggingface%.co/([^/]+/[^/]+).*$", "%1")
+  local organisation, name = id:match("^([%w][%w._-]*)/([%w][%w._-]*)$")
   if organisation and not name:find("%.lua$") and not lfs.attributes(organisation, "mode") then
-    return (" (a model of the Hugging Face hub is downloaded first: hf download %s --local-dir %s)")
-      :format(path, name)
+    return (" (a model of the Hugging Face hub is downloaded first: hf download %s --local-dir %s)"):format(id, name)
   end
   return ""
 end

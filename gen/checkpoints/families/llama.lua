@@ -2,7 +2,7 @@
 local heads = require("checkpoints.heads")
 
 return {
-  known = "Llama 1 to 3, TinyLlama, SmolLM",
+  known = "Llama 1 to 3, TinyLlama, SmolLM 1 and 2",
   use = "text, chat, classification",
   model_types = { llama = "Llama" },
   called = { llama = "Llama" },

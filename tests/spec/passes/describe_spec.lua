@@ -401,9 +401,11 @@ describe("a description that is none", function()
       assert.equal(("cannot read %s/%s: No such file or directory (did you mean %s/encoder.lua?)"):format(folder, name,
         folder), helper.fault(run, folder .. "/" .. name).lines[1])
     end
-    assert.equal("cannot read no-one/a-model: No such file or directory (a model of the Hugging Face hub is downloaded "
-      .. "first: hf download no-one/a-model --local-dir a-model)",
-      helper.fault(run, "no-one/a-model").lines[1])
+    for _, id in ipairs { "no-one/a-model", "https://huggingface.co/no-one/a-model/tree/main" } do
+      assert.equal(("cannot read %s: No such file or directory (a model of the Hugging Face hub is downloaded first: "
+        .. "hf download no-one/a-model --local-dir a-model)"):format(id), helper.fault(run, id).lines[1])
+    end
+    assert.equal("the description's name is empty", helper.fault(run, "").lines[1])
     local directory = helper.fault(run, folder)
     assert.equal(faults.code.io, directory.code)
     assert.equal(folder .. ": has no config.json: it is no checkpoint as Hugging Face publishes them",
