@@ -335,6 +335,23 @@ function read.head_mask(say, field, value)
   return fine and result or nil
 end
 
+-- Returns a table's fields, each read by its type: { type, required, default, meaning, .. } by name.
+local function read_fields(say, key, value, fields)
+  local result = {}
+  for _, name in ipairs(words.sorted_keys(fields)) do
+    local field, own = fields[name], key .. "." .. name
+    if value[name] ~= nil then
+      result[name] = read[field.type](say, { key = own, min = field.min, max = field.max, words = field.words },
+        value[name])
+    elseif field.required then
+      say(own, "missing: " .. field.meaning)
+    else
+      result[name] = field.default
+    end
+  end
+  return result
+end
+
 --- Returns { encoder = fields } or { seq, width, mask }.
 function read.memory(say, field, value)
   if type(value) ~= "table" then
@@ -350,18 +367,7 @@ function read.memory(say, field, value)
     width = { type = "integer", min = 1, max = 8192 },
     mask = { type = "word", words = { "none", "padding", "key_padding" }, default = "none" },
   }
-  local result = {}
-  for _, name in ipairs(words.sorted_keys(known)) do
-    local entry = known[name]
-    entry.key = field.key .. "." .. name
-    if value[name] ~= nil then
-      result[name] = read[entry.type](say, entry, value[name])
-    elseif entry.required then
-      say(entry.key, "missing: " .. entry.meaning)
-    else
-      result[name] = entry.default
-    end
-  end
+  local result = read_fields(say, field.key, value, known)
   for _, name in ipairs(words.sorted_keys(value)) do
     if not known[name] then
       say(field.key, ("no field %s%s"):format(show(name), suggestion(say, name, words.sorted_keys(known))))
@@ -421,28 +427,18 @@ local function read_stage(say, key, value, place)
   if stage.place ~= "both" and stage.place ~= place then
     return say(key, ("%s is allowed only in the %s"):format(value.stage, stage.place))
   end
-  local result = { stage = value.stage, activation = stage.activation }
-  local known = {}
-  for _, name in ipairs(words.sorted_keys(stage.fields)) do
-    local field = stage.fields[name]
-    if not field.place or field.place == place then
-      known[#known + 1] = name
-      local entry = { key = key .. "." .. name, min = field.min, max = field.max, words = field.words }
-      if value[name] ~= nil then
-        result[name] = read[field.type](say, entry, value[name])
-      elseif field.required then
-        say(entry.key, "missing: " .. field.meaning)
-      else
-        result[name] = field.default
-      end
-    end
+  local fields = {}
+  for name, field in pairs(stage.fields) do
+    if not field.place or field.place == place then fields[name] = field end
   end
+  local result = read_fields(say, key, value, fields)
   for _, name in ipairs(words.sorted_keys(value)) do
-    local field = stage.fields[name]
-    if name ~= "stage" and (not field or (field.place and field.place ~= place)) then
-      say(key, ("%s has no field %s%s"):format(value.stage, show(name), suggestion(say, name, known, hints.fields)))
+    if name ~= "stage" and not fields[name] then
+      say(key, ("%s has no field %s%s"):format(value.stage, show(name),
+        suggestion(say, name, words.sorted_keys(fields), hints.fields)))
     end
   end
+  result.stage, result.activation = value.stage, result.activation or stage.activation
   return result
 end
 
