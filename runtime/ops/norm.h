@@ -88,8 +88,9 @@ ATTN2C_INLINE void attn2c_moments_rows(const float *x, int rows, int cols, ptrdi
 /* y = (x - mean) / sqrt(var + eps) * gain + bias for each row of x[rows][cols]. var = mean of (x - mean)^2;
  * rows are ldx and ldy floats apart, and y may be x. gain[cols] and bias[cols] may be NULL. The first mean is
  * rounded, which costs mean / deviation of the accuracy. The mean of x - mean, computed in the second pass,
- * corrects it, and its square corrects var. Several rows are computed together, so that they hide the latency
- * of each other's sums. */
+ * corrects it, and its square corrects var. The first number stands for a mean that it is close to: all
+ * differences of a row of equal numbers are then 0. Several rows are computed together, so that they hide the
+ * latency of each other's sums. */
 ATTN2C_INLINE void attn2c_layer_norm(float *y, const float *x, const float *gain, const float *bias, int rows,
                                      int cols, int ldx, int ldy, float eps) {
   const float inverse_cols = 1.0f / (float)cols;
@@ -97,10 +98,14 @@ ATTN2C_INLINE void attn2c_layer_norm(float *y, const float *x, const float *gain
     const int count = rows - begin < ATTN2C_ROWS ? rows - begin : ATTN2C_ROWS;
     const float *block = x + (ptrdiff_t)begin * ldx;
     float mean[ATTN2C_ROWS] = {0.0f}, sum[ATTN2C_ROWS] = {0.0f}, square[ATTN2C_ROWS] = {0.0f};
-    float correction[ATTN2C_ROWS], scale[ATTN2C_ROWS];
+    float first[ATTN2C_ROWS] = {0.0f}, correction[ATTN2C_ROWS], scale[ATTN2C_ROWS];
     attn2c_sum_rows(mean, block, count, cols, ldx);
+    for (int i = 0; i < count; i++) first[i] = block[(ptrdiff_t)i * ldx];
 #pragma omp simd
-    for (int i = 0; i < ATTN2C_ROWS; i++) mean[i] *= inverse_cols;
+    for (int i = 0; i < ATTN2C_ROWS; i++) {
+      const float m = mean[i] * inverse_cols;
+      mean[i] = __builtin_fabsf(first[i] - m) < __builtin_fabsf(m) * 0x1p-16f ? first[i] : m;
+    }
     attn2c_moments_rows(block, count, cols, ldx, mean, sum, square);
 #pragma omp simd
     for (int i = 0; i < ATTN2C_ROWS; i++) {

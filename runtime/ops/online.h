@@ -33,7 +33,7 @@ ATTN2C_INLINE void attn2c_softmax_chunk(float *s, float *state, int rows, int co
       const float from = largest[i];
 #pragma omp simd
       for (int j = 0; j < cols; j++) row[j] = attn2c_exp2_nonpositive(row[j] - from, c, c_low);
-      sum[i] = (first ? 0.0f : sum[i] * factor[i]) + attn2c_sum(row, cols);
+      sum[i] = (first ? 0.0f : sum[i] * factor[i]) + attn2c_sum_of_any(row, cols);
     }
   }
 }

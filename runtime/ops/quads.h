@@ -293,11 +293,9 @@ ATTN2C_INLINE void attn2c_exponentials_with(float *s, int rows, int cols, int ld
     float *block = s + (ptrdiff_t)begin * ld;
     float max[ATTN2C_ROWS] = {0.0f}, shift[ATTN2C_ROWS], lowest[ATTN2C_ROWS], most[ATTN2C_ROWS];
     attn2c_softmax_largest(max, block, count, cols, ld, c);
+    attn2c_softmax_limits(shift, lowest, max, c);
 #pragma omp simd
     for (int i = 0; i < ATTN2C_ROWS; i++) {
-      const float whole = (max[i] * c + 0x1.8p23f) - 0x1.8p23f; /* an integer */
-      shift[i] = ATTN2C_ROUNDER - whole;
-      lowest[i] = (whole - 127.0f) * (1.0f / c);
       const attn2c_weight_factors of = attn2c_weight_of(max[i], c, shift[i], lowest[i], one);
       most[i] = ATTN2C_WEIGHT_MOST / (of.fraction * of.power);
     }

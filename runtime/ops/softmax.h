@@ -7,6 +7,7 @@
 #include "ops/round.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Limit of c |s|: below it, rounding errors do not grow with the scores. */
 #define ATTN2C_SOFTMAX_MOST 0x1p20f
@@ -38,16 +39,29 @@ ATTN2C_INLINE void attn2c_softmax_largest(float max[ATTN2C_ROWS], float *s, int 
   }
 }
 
+/* Writes to shift[i] and lowest[i] what attn2c_softmax_power takes for a row whose largest number is max[i]:
+ * c max, rounded to an integer, is its `whole`. */
+ATTN2C_INLINE void attn2c_softmax_limits(float shift[ATTN2C_ROWS], float lowest[ATTN2C_ROWS],
+                                         const float max[ATTN2C_ROWS], float c) {
+#pragma omp simd
+  for (int i = 0; i < ATTN2C_ROWS; i++) {
+    const float whole = (max[i] * c + 0x1.8p23f) - 0x1.8p23f; /* an integer */
+    shift[i] = ATTN2C_ROUNDER - whole;
+    lowest[i] = (whole - 127.0f) * (1.0f / c);
+  }
+}
+
 /* Computes the softmaxes below. `whole` is the largest c s of a row, rounded to an integer. All powers of a
  * row then have one common factor, which is in their sum as well. As c s - whole is never rounded, only c's
  * own rounding error grows with it.
  * `least` is added to each sum. A sum is 2^-1/2 or more, or NaN, or 0 with all powers 0 for a row that is
  * -inf throughout: 1e-30 changes no other sum and turns 0 / 0 into zeros; 0 leaves NaN. rounded: where the
- * weights are written as bf16, rows ldr elements apart; NULL: over the scores. of_any: whether a sum may not
- * depend on masked columns at either end; cols is a multiple of ATTN2C_SUMS then. */
+ * weights are written as bf16, rows ldr elements apart; NULL: over the scores. A sum has the same bits if
+ * masked columns follow, or a multiple of 16 come before: a sequence has the same weights in any call. */
 ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, float scale, float least,
-                                       uint16_t *rounded, int ldr, int of_any) {
+                                       uint16_t *rounded, int ldr) {
   const float c = (float)((double)scale * 1.4426950408889634); /* e^(scale d) = 2^(c d) */
+  const int rest = cols % ATTN2C_SUMS, whole = cols - rest;
   /* Several rows are computed together, so that they hide the latency of each other's reductions. */
   for (int begin = 0; begin < rows; begin += ATTN2C_ROWS) {
     const int count = rows - begin < ATTN2C_ROWS ? rows - begin : ATTN2C_ROWS;
@@ -56,30 +70,33 @@ ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, flo
     float shift[ATTN2C_ROWS], lowest[ATTN2C_ROWS];
     attn2c_vector part[ATTN2C_ROWS][ATTN2C_PARTS];
     attn2c_softmax_largest(max, block, count, cols, ld, c);
-#pragma omp simd
-    for (int i = 0; i < ATTN2C_ROWS; i++) {
-      const float whole = (max[i] * c + 0x1.8p23f) - 0x1.8p23f; /* an integer */
-      shift[i] = ATTN2C_ROUNDER - whole;
-      lowest[i] = (whole - 127.0f) * (1.0f / c);
-    }
+    attn2c_softmax_limits(shift, lowest, max, c);
     for (int i = 0; i < count; i++) {
       float *row = block + (ptrdiff_t)i * ld;
       const float of_row = shift[i], from = lowest[i];
+      attn2c_vector sums[ATTN2C_PARTS] = {{0.0f}};
+      for (int j = 0; j < whole; j += ATTN2C_SUMS) {
 #pragma omp simd
-      for (int j = 0; j < cols; j++) row[j] = attn2c_softmax_power(row[j], c, of_row, from);
-      if (of_any)
-        attn2c_partial_sums_of_any(part[i], row, cols);
-      else if (attn2c_folds(count, cols))
-        attn2c_partial_sums(part[i], row, cols);
-      else
-        inverse[i] = 1.0f / (attn2c_sum(row, cols) + least);
+        for (int k = j; k < j + ATTN2C_SUMS; k++) row[k] = attn2c_softmax_power(row[k], c, of_row, from);
+        for (int p = 0; p < ATTN2C_PARTS; p++) sums[p] += attn2c_load(row + j + p * ATTN2C_LANES);
+      }
+      if (rest > 0) {
+        float last[ATTN2C_SUMS];
+        for (int p = 0; p < ATTN2C_PARTS; p++)
+          attn2c_store(last + p * ATTN2C_LANES, attn2c_load_some(row + whole, rest, p));
+#pragma omp simd
+        for (int k = 0; k < ATTN2C_SUMS; k++) last[k] = attn2c_softmax_power(last[k], c, of_row, from);
+        for (int p = 0; p < ATTN2C_PARTS; p++) sums[p] += attn2c_load_some(last, rest, p);
+        memcpy(row + whole, last, (size_t)rest * sizeof *last);
+      }
+      for (int p = 0; p < ATTN2C_PARTS; p++) part[i][p] = sums[p];
     }
-    if (of_any && count < ATTN2C_ROWS) {
-      for (int i = 0; i < count; i++) inverse[i] = 1.0f / (attn2c_sum_of_parts(part[i], NULL, 0) + least);
-    } else if (of_any || attn2c_folds(count, cols)) {
+    if (count == ATTN2C_ROWS) {
       attn2c_fold(0, inverse, part);
 #pragma omp simd
       for (int i = 0; i < ATTN2C_ROWS; i++) inverse[i] = 1.0f / (inverse[i] + least);
+    } else {
+      for (int i = 0; i < count; i++) inverse[i] = 1.0f / (attn2c_sum_of_parts(part[i], NULL, 0) + least);
     }
     for (int i = 0; i < count; i++) {
       float *row = block + (ptrdiff_t)i * ld;
@@ -99,35 +116,23 @@ ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, flo
  * the whole row NaN. The relative error of each p is at most (5 + |ln(p / pmax)| / 2) 2^-23; a p below 2^-126
  * of the largest may be 0. */
 ATTN2C_INLINE void attn2c_softmax(float *s, int rows, int cols, int ld, float scale) {
-  attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, NULL, 0, 0);
-}
-
-/* Does the same for rows of which others may have more columns, masked here, at the end, or 64 more at the
- * beginning: the bits are the same with them and without them. cols is a multiple of 16. */
-ATTN2C_INLINE void attn2c_softmax_of_any(float *s, int rows, int cols, int ld, float scale) {
-  attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, NULL, 0, 1);
-}
-
-/* y[rows][cols] = the weights of attn2c_softmax_of_any as bf16, rows ldy elements apart. s is overwritten. */
-ATTN2C_INLINE void attn2c_softmax_of_any_rounded(uint16_t *y, float *s, int rows, int cols, int ld, int ldy,
-                                                 float scale) {
-  attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, y, ldy, 1);
+  attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, NULL, 0);
 }
 
 /* Does the same as attn2c_softmax, but a row that is -inf throughout gives NaN. */
 ATTN2C_INLINE void attn2c_softmax_nan(float *s, int rows, int cols, int ld, float scale) {
-  attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f, NULL, 0, 0);
+  attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f, NULL, 0);
 }
 
 /* y[rows][cols] = the weights of attn2c_softmax as bf16, rows ldy elements apart. s is overwritten. */
 ATTN2C_INLINE void attn2c_softmax_rounded(uint16_t *y, float *s, int rows, int cols, int ld, int ldy,
                                           float scale) {
-  attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, y, ldy, 0);
+  attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, y, ldy);
 }
 
 ATTN2C_INLINE void attn2c_softmax_nan_rounded(uint16_t *y, float *s, int rows, int cols, int ld, int ldy,
                                               float scale) {
-  attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f, y, ldy, 0);
+  attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f, y, ldy);
 }
 
 #endif

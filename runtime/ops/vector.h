@@ -108,24 +108,34 @@ ATTN2C_INLINE void attn2c_partial_sums(attn2c_vector part[ATTN2C_PARTS], const f
   }
 }
 
-/* Computes partial sums of x[0 .. whole-1] that do not depend on zeros at its end, nor on 64 zeros at its
- * beginning. */
-ATTN2C_INLINE void attn2c_partial_sums_of_any(attn2c_vector part[ATTN2C_PARTS], const float *x, int whole) {
+/* Returns part number `p` of x[0 .. count-1], count < ATTN2C_SUMS, followed by zeros. */
+ATTN2C_INLINE attn2c_vector attn2c_load_some(const float *x, int count, int p) {
+#if ATTN2C_LANES == 16
+  (void)p;
+  return (attn2c_vector)__builtin_ia32_loadups512_mask(x, attn2c_splat(0.0f),
+                                                       (unsigned short)((1u << count) - 1));
+#elif defined(__AVX__)
+  typedef int32_t mask __attribute__((vector_size(32)));
+  const mask lane = {0, 1, 2, 3, 4, 5, 6, 7}, end = (mask){0} + (count - p * ATTN2C_LANES);
+  return __builtin_ia32_maskloadps256((const attn2c_vector *)(x + p * ATTN2C_LANES), lane < end);
+#else
+  float lanes[ATTN2C_SUMS] = {0.0f};
+  for (int j = 0; j < count; j++) lanes[j] = x[j];
+  return attn2c_load(lanes + p * ATTN2C_LANES);
+#endif
+}
+
+/* Returns the sum of x[0 .. count-1], which does not depend on zeros after it, nor on a multiple of
+ * ATTN2C_SUMS of them before it. */
+ATTN2C_INLINE float attn2c_sum_of_any(const float *x, int count) {
+  const int rest = count % ATTN2C_SUMS, whole = count - rest;
+  attn2c_vector part[ATTN2C_PARTS];
   for (int p = 0; p < ATTN2C_PARTS; p++) {
-    const float *from = x + p * ATTN2C_LANES;
-    attn2c_vector s = {0.0f}, t = s, u = s, v = s;
-    int j = 0;
-    for (; j + 4 * ATTN2C_SUMS <= whole; j += 4 * ATTN2C_SUMS) {
-      s += attn2c_load(from + j);
-      t += attn2c_load(from + j + ATTN2C_SUMS);
-      u += attn2c_load(from + j + 2 * ATTN2C_SUMS);
-      v += attn2c_load(from + j + 3 * ATTN2C_SUMS);
-    }
-    if (j < whole) s += attn2c_load(from + j);
-    if (j + ATTN2C_SUMS < whole) t += attn2c_load(from + j + ATTN2C_SUMS);
-    if (j + 2 * ATTN2C_SUMS < whole) u += attn2c_load(from + j + 2 * ATTN2C_SUMS);
-    part[p] = (s + t) + (u + v);
+    attn2c_vector s = {0.0f};
+    for (int j = 0; j < whole; j += ATTN2C_SUMS) s += attn2c_load(x + p * ATTN2C_LANES + j);
+    part[p] = rest ? s + attn2c_load_some(x + whole, rest, p) : s;
   }
+  return attn2c_sum_of_parts(part, NULL, 0);
 }
 
 /* Returns x[0] + ... + x[count-1]. */

@@ -193,6 +193,30 @@ Test(softmax, special_values) {
         }
 }
 
+/* Masked columns after a row, and 16 before it, change no bit of it. */
+Test(softmax, is_the_same_with_masked_columns) {
+  for (size_t s = 0; s < COUNT_OF(sized); s++)
+    for (size_t t = s + 1; t < COUNT_OF(sized); t++)
+      for (size_t row_index = 0; row_index < COUNT_OF(row_counts); row_index++)
+        for (int before = 0; before <= sized[t].cols - sized[s].cols; before += 16) {
+          const int rows = row_counts[row_index], cols = sized[s].cols, wide = sized[t].cols;
+          float *x = guarded_matrix(rows, cols, cols, (uint32_t)(s + 1), 0.0f, 2.0f);
+          float *y = guarded_matrix(rows, wide, wide, 1, 0.0f, 2.0f);
+          for (int i = 0; i < rows; i++)
+            for (int j = 0; j < wide; j++)
+              y[i * wide + j] = j >= before && j < before + cols ? x[i * cols + j - before] : -INFINITY;
+          sized[s].softmax(x, rows, cols, 0.7f);
+          sized[t].softmax(y, rows, wide, 0.7f);
+          for (int i = 0; i < rows; i++)
+            for (int j = 0; j < wide; j++) {
+              const float expected = j >= before && j < before + cols ? x[i * cols + j - before] : 0.0f;
+              cr_assert(same(y[i * wide + j], expected), "%d of %d in %d, %d before", j, cols, wide, before);
+            }
+          guarded_matrix_free(x, rows, cols, cols);
+          guarded_matrix_free(y, rows, wide, wide);
+        }
+}
+
 /* ---- masks ---- */
 
 static const int edges[] = {INT32_MIN / 4, -130, -17, -1, 0, 1, 5, 16, 64, 127, 300, INT32_MAX / 4};
@@ -395,6 +419,27 @@ Test(layer_norm, wide_rows) {
   guarded_matrix_free(y, 5, 768, 768);
   guarded_matrix_free(gain, 1, 768, 768);
   guarded_matrix_free(bias, 1, 768, 768);
+}
+
+/* The mean of equal numbers is rounded, and its error would be divided by a deviation of 0. */
+Test(layer_norm, equal_numbers_give_the_bias) {
+  static const float values[] = {60000.0f, -0.1f, 1e30f, 3e-30f, 0.0f};
+  EACH_SHAPE for (size_t v = 0; v < COUNT_OF(values); v++) {
+    SHAPE
+    float *x = guarded_matrix(rows, cols, ld, seed, 0.0f, 1.0f);
+    float *gain = guarded_matrix(1, cols, cols, seed + 1, 6e4f, 1.0f);
+    float *bias = guarded_matrix(1, cols, cols, seed + 2, 0.0f, 0.5f);
+    for (int i = 0; i < rows; i++)
+      for (int j = 0; j < cols; j++) x[i * ld + j] = values[v];
+    sized[s].norm(x, x, gain, bias, rows, ld, ld, 1e-12f);
+    for (int i = 0; i < rows; i++)
+      for (int j = 0; j < cols; j++)
+        cr_assert_eq(x[i * ld + j], bias[j], "%d of %d, all %g: %g", j, cols, values[v],
+                     x[i * ld + j] - bias[j]);
+    guarded_matrix_free(x, rows, cols, ld);
+    guarded_matrix_free(gain, 1, cols, cols);
+    guarded_matrix_free(bias, 1, cols, cols);
+  }
 }
 
 Test(layer_norm, special_values_stay_in_their_row) {

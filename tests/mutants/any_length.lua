@@ -18,11 +18,6 @@ return function(of, spec)
       wrong = "programs are checked for sequences that are refused" },
   }
 
-  of("gen/passes/plan/attention.lua", spec .. "whole/any_same_spec.lua") {
-    { name = "attention_sums", old = "local SUMS = 16", new = "local SUMS = 8", filter = "floats",
-      wrong = "a softmax adds the terms by the width of a vector" },
-  }
-
   of("runtime/check/check_sequence.c", "c:check_mixed") {
     { name = "sequence_middle", old = "axes[axis] == 2 ? most_of(model) - length : 0",
       new = "axes[axis] == 3 ? length : 0",

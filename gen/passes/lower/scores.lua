@@ -102,7 +102,6 @@ function score_operations.softmax(self, at, op)
       ld = at.tile_ld, scale = op.attributes.scale }, { s = at.tile, state = at.state })
   end
   local fn = op.attributes.fully_masked_nan and "softmax_nan" or "softmax"
-  if at.region.open and at.region.open.continues then fn = "softmax_of_any" end -- each query sees itself
   local constants = { rows = at.block.count, cols = at.block.keys, ld = at.tile_ld, scale = op.attributes.scale }
   if rounds(self, at, op) then
     constants.ldy = at.weights_ld

@@ -12,9 +12,8 @@ local attention = {}
 -- Least query rows of a block; fewer would use a kernel's registers badly.
 local LEAST_ROWS = 16
 
--- Columns of a row that one round of its sum takes (ATTN2C_SUMS of runtime/ops/vector.h). Open columns are whole rounds
--- on every target, so that a softmax adds their terms in the same order on all.
-local SUMS = 16
+-- Open columns are a multiple of these, whole vectors of every target.
+local LANES = 16
 
 --- Returns the keys that query i sees under a static mask: first, and last + 1. -1 bounds nothing.
 function attention.band(attributes)
@@ -225,7 +224,7 @@ function attention.open_blocks(region, p, spec)
   local scores, call_rows = region.scores, spec.call_rows
   local most = scores.result.shape[4]
   local left, right = attention.band(scores.attributes)
-  local columns = words.round_up(most, SUMS)
+  local columns = words.round_up(most, LANES)
   local rows = math.max(1, math.min(p.query_block, call_rows,
     math.max(LEAST_ROWS, p.tile_bytes // types.bytes(columns, "f32"))))
   local is_cut = left >= 0 or right >= 0
@@ -238,7 +237,7 @@ function attention.open_blocks(region, p, spec)
   region.tile_ld = divide.leading_dimension(words.round_up(most, p.key_block), p, "f32")
   local heads = scores.attributes.heads
   local kv_heads = region.context.attributes.kv_heads or heads
-  return { left = left, right = right, step = rows, panel = p.key_block, lanes = SUMS,
+  return { left = left, right = right, step = rows, panel = p.key_block, lanes = LANES,
     chunk_heads = kv_heads >= LEAST_CHUNKS and heads // kv_heads or 1,
     continues = scores.operands.k.kept ~= nil, together = together, shares = shares_of(region, together, spec.workers),
     count = (call_rows + rows - 1) // rows }
