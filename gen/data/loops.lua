@@ -43,7 +43,7 @@ local function set_sequence(step, call, i, symbols)
   symbols.forgotten = call.forgotten and call.forgotten(symbols.past, symbols.keys, step.window) or 0
 end
 
-local of_query = { { "heads", "${heads}" }, { "from", "${from}" }, { "seen", "keys" }, { "width", "keys - from" },
+local of_query = { { "heads", "${heads}" }, { "from", "${from}" }, { "width", "${width}" },
   { "columns", "(width + ${lanes} - 1) / ${lanes} * ${lanes}" }, { "lo", "${lo}" }, { "hi", "width" } }
 
 -- Sets the symbols of a sequence's one query.
@@ -94,11 +94,12 @@ loops.forms = {
     end,
   },
   -- The rows of a block that are of one sequence: `piece` rows, `skip` rows into the block, whose first is row
-  -- `position` of its sequence.
+  -- `position` of its sequence. The call has `length` rows of this.
   pieces = {
     head = "for (attn2c_stretch at = attn2c_first_stretch(n, row, rows); at.rows > 0; "
       .. "attn2c_next_stretch(n, row, rows, &at)) {",
-    locals = { { "skip", "at.skip" }, { "piece", "at.rows" }, { "position", "${position}" } },
+    locals = { { "skip", "at.skip" }, { "piece", "at.rows" }, { "position", "${position}" },
+      { "length", "n->first[at.sequence + 1] - n->first[at.sequence]" } },
     run = function(_, call, symbols, body)
       for i = 1, #call.first - 1 do
         local from = most(symbols.row, call.first[i])
@@ -106,6 +107,7 @@ loops.forms = {
         if from < stop then
           symbols.skip, symbols.piece = from - symbols.row, stop - from
           symbols.position = from - call.first[i] + past_of(call, i)
+          symbols.length = call.first[i + 1] - call.first[i]
           body()
         end
       end
@@ -153,7 +155,7 @@ loops.forms = {
   queries = {
     head = "for (ptrdiff_t query = 0; query < ${all}; query += ${step}) {",
     locals = { { "queries", "ATTN2C_LEAST(${all} - query, ${step})" }, { "from", "${from}" }, { "seen", "${seen}" },
-      { "width", "seen - from" }, { "columns", "(width + ${lanes} - 1) / ${lanes} * ${lanes}" },
+      { "width", "${width}" }, { "columns", "(width + ${lanes} - 1) / ${lanes} * ${lanes}" },
       { "lo", "${lo}" }, { "hi", "${hi}" },
       { "reached", "(width + ${step} - 1 + ${lanes} - 1) / ${lanes} * ${lanes}" } },
     run = function(step, _, symbols, body)
@@ -191,9 +193,9 @@ loops.forms = {
   -- Panels of the keys that a block of queries sees; `taken` is the number of a panel's keys, `padded` the same in
   -- whole vectors.
   seen = {
-    head = "for (ptrdiff_t key = from; key < seen; key += ${step}) {",
-    locals = { { "taken", "ATTN2C_LEAST(seen - key, ${step})" },
-      { "padded", "(ATTN2C_LEAST(seen - key, ${step}) + ${lanes} - 1) / ${lanes} * ${lanes}" } },
+    head = "for (ptrdiff_t key = ${start}; key < ${stop}; key += ${step}) {",
+    locals = { { "taken", "ATTN2C_LEAST(${stop} - key, ${step})" },
+      { "padded", "(ATTN2C_LEAST(${stop} - key, ${step}) + ${lanes} - 1) / ${lanes} * ${lanes}" } },
     run = function(step, _, symbols, body)
       walk(symbols.from, symbols.seen, step.step, function(key, keys)
         symbols.key, symbols.taken, symbols.padded = key, keys, round_up(keys, step.lanes)
@@ -215,8 +217,8 @@ loops.forms.alone = {
   head = "if (n->rows == 1) {",
   locals = joined { { { "sequence", "0" } }, of_sequence, of_query, { { "group", "(ptrdiff_t)chunk % ${groups}" },
     { "share", "(ptrdiff_t)chunk / ${groups}" }, { "panels", "(width + ${panel} - 1) / ${panel}" },
-    { "begin", "from + panels * share / ${shares} * ${panel}" },
-    { "stop", "ATTN2C_LEAST(from + panels * (share + 1) / ${shares} * ${panel}, seen)" } } },
+    { "begin", "${after}panels * share / ${shares} * ${panel}" },
+    { "stop", "ATTN2C_LEAST(${after}panels * (share + 1) / ${shares} * ${panel}, keys)" } } },
   chunks = "(size_t)(n->rows == 1 ? ${all} : 1)",
   count = function(step, call) return call.rows == 1 and step.groups * step.shares or 1 end,
   run = function(step, call, symbols, body)
@@ -289,23 +291,42 @@ loops.forms.each = {
 -- Functions by form of a loop: each adds to a step what the texts of the form name, as C.
 local texts = {}
 
--- The borders of the mask.
-function texts.queries(step)
-  local left, right, panel = step.left, step.right, step.panel
-  local position = step.continues and "past + query" or "query"
-  step.all = step.continues and "fresh" or "keys"
-  step.from = left < 0 and "0" or ("ATTN2C_MOST(%s - %d, 0) / %d * %d"):format(position, left, panel, panel)
-  step.seen = right < 0 and "keys" or ("ATTN2C_LEAST(%s + queries + %d, keys)"):format(position, right)
-  step.lo = left < 0 and tostring(-step.step) or ("%s - from - %d"):format(position, left)
-  step.hi = right < 0 and "width" or ("%s - from + %d"):format(position, right + 1)
+-- Returns a sum as C, without a number that is 0.
+local function plus(text, number)
+  return number == 0 and text or ("%s %s %d"):format(text, number < 0 and "-" or "+", math.abs(number))
 end
 
--- Sets the border of a mask that hides all keys but the query's last `left`.
-local function add_query(step)
+-- Sets the first key that a mask leaves, the number of keys, and the first column that row 0 of a block sees. The
+-- first key is no local where the mask leaves all from 0 on. position: the first query's.
+local function set_left(step, position, stop, first_column)
   local left, panel = step.left, step.panel
-  step.from = left < 0 and "0" or ("ATTN2C_MOST(past - %d, 0) / %d * %d"):format(left, panel, panel)
-  step.lo = left < 0 and "0" or ("past - from - %d"):format(left)
+  if left < 0 then
+    step.width, step.lo, step.after = stop, first_column, ""
+    return
+  end
+  step.from = ("ATTN2C_MOST(%s, 0) / %d * %d"):format(plus(position, -left), panel, panel)
+  step.width, step.lo, step.after = stop .. " - from", plus(position .. " - from", -left), "from + "
 end
+
+-- The borders of the mask.
+function texts.queries(step)
+  local right = step.right
+  local position = step.continues and "past + query" or "query"
+  step.all = step.continues and "fresh" or "keys"
+  set_left(step, position, right < 0 and "keys" or "seen", tostring(-step.step))
+  step.seen = right >= 0 and ("ATTN2C_LEAST(%s, keys)"):format(plus(position .. " + queries", right)) or nil
+  step.hi = right < 0 and "width" or plus(position .. (step.left < 0 and "" or " - from"), right + 1)
+end
+
+-- The borders of the mask of a sequence's one query, which sees all keys or its last ones.
+local function add_query(step) set_left(step, "past", "keys", "0") end
+
+-- Panels begin where the mask does, and end at its end or at the last key (left, right: -1).
+function texts.seen(step)
+  step.start, step.stop = step.left < 0 and "0" or "from", step.right < 0 and "keys" or "seen"
+end
+
+function texts.share(step) step.stop = "keys" end
 
 function texts.sequences(step)
   step.keys = step.continues and "past + fresh" or "n->first[sequence + 1] - first"
@@ -351,8 +372,9 @@ function loops.locals(step, used, fill)
   local list = {}
   local all = loops.forms[step.loop].locals
   for i = #all, 1, -1 do
-    local name, text = all[i][1], fill(all[i][2], step)
+    local name = all[i][1]
     if used[name] then
+      local text = fill(all[i][2], step)
       table.insert(list, 1, { name, text })
       add_words(used, text)
     end

@@ -159,13 +159,13 @@ end
 -- scores; of_panel: the origin of the panel. form: of the loop, "seen" by default.
 local function each_open_panel(self, at, body, form)
   local open = at.region.open
-  self:loop(form or "seen", { step = open.panel, lanes = open.lanes, count = at.block.keys // open.panel + 1 },
-    function()
-      local tile = shifted(at.tile, 0)
-      tile.terms = { key = types.bytes(1, "f32"), from = open.left >= 0 and -types.bytes(1, "f32") or nil,
-        group = at.tile.terms and at.tile.terms.group }
-      body(tile, { over = at.of_keys.over, packed = "key", by_column = at.of_keys.by_column })
-    end)
+  self:loop(form or "seen", { step = open.panel, lanes = open.lanes, left = open.left,
+    right = at.together and -1 or open.right, count = at.block.keys // open.panel + 1 }, function()
+    local tile = shifted(at.tile, 0)
+    tile.terms = { key = types.bytes(1, "f32"), from = open.left >= 0 and -types.bytes(1, "f32") or nil,
+      group = at.tile.terms and at.tile.terms.group }
+    body(tile, { over = at.of_keys.over, packed = "key", by_column = at.of_keys.by_column })
+  end)
 end
 
 -- Returns the place of a panel of keys or values as a product reads it. column: the head's first. A panel of integers

@@ -77,7 +77,8 @@ local function of_keys(self, at, op)
     end
     return
   end
-  self:loop("seen", { step = shared.KEYS, lanes = open.lanes, count = range.keys // shared.KEYS + 1 }, function()
+  self:loop("seen", { step = shared.KEYS, lanes = open.lanes, left = open.left, right = open.right,
+    count = range.keys // shared.KEYS + 1 }, function()
     of_some_keys(self, at, op, 0, shared.KEYS, { table = { query = float, key = -float },
       keys = { block_first = 0, column = 0, over = { "first", "key" } }, sizes = { n = "taken" },
       y = shifted(at.tile, 0, { key = float, from = open.left >= 0 and -float or nil }) })
