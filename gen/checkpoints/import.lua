@@ -24,8 +24,9 @@ local MOST_TOKENS = 512
 local TEXT_LENGTHS = { 8, 12, 16, 24, 32, 52, 64, 104, 128, 256 }
 local USUAL_LENGTH = 128
 
--- Lengths of a model of frames: 1, 2, 4 and 10 seconds at 50 frames a second.
-local FRAME_LENGTHS = { 49, 99, 199, 499 }
+-- A model of frames takes up to 30 seconds at 50 frames a second; or 1, 2, 4 and 10 seconds if it does not go with any
+-- length.
+local MOST_FRAMES, FRAME_LENGTHS = 1499, { 49, 99, 199, 499 }
 
 -- A model that writes has sequences of up to this many tokens, or up to its longest, and this many of them.
 local MOST_CONTEXT, USUAL_SEQUENCES = 4096, 8
@@ -237,7 +238,12 @@ local function lengths_of(self, most)
     return nil
   end
   most = math.min(most, keys.LONGEST)
-  if self.family.frames then return FRAME_LENGTHS, "frames; a call takes any number up to the last" end
+  if self.family.frames and self.form == "list" then
+    return FRAME_LENGTHS, "frames; a call takes any number up to the last"
+  elseif self.family.frames then
+    self.lengths = FRAME_LENGTHS
+    return { any = MOST_FRAMES }, "frames of a sequence, 50 a second"
+  end
   if self.family.padded then return most, "tokens; shorter texts are filled up" end
   if not self.folder.tokenizer then return math.min(USUAL_LENGTH, most), ("tokens; up to %d"):format(most) end
   local list, remark = listed_lengths(most)

@@ -10,7 +10,7 @@ local operands = {}
 --- The sizes of a step that may be open, in the order of its function's parameters: those of a product, then
 --- constants. A kernel or the constants of other steps have the names of the open ones in `open`, separated by blanks;
 --- `sizes` of the step has their symbols.
-operands.open_names = { "n", "m", "k", "rows", "cols", "lo", "hi" }
+operands.open_names = { "n", "m", "k", "rows", "cols", "lo", "hi", "all" }
 
 --- Returns the names of sizes, a table by name, as the text of `open`; nil if there are none.
 function operands.open_text(sizes)

@@ -31,7 +31,7 @@
 --   heads_as_rows  true if its steps take the heads of one query as the rows of a tile
 --   in_chunks  true if its weights can be computed one chunk of keys at a time
 --   pools      true if its result has one row for each sequence
---   windows    true if a row of its result reads several rows of x, which are then stored without gaps
+--   windows    true if a row of its result reads the rows around it, so that ops before it are in regions of their own
 --   in_row_blocks  true if it reads a whole sequence, and writes one row block of its result at a time
 --   of_ranks   true if it exists only in the graph of a rank, which the reference never sees (passes/ranks.lua)
 --   meeting    true if ranks do it together: it is a region by itself
@@ -292,25 +292,16 @@ ops.table = {
       .. "sequence and after its last, or after the first lengths of them",
     tolerance = "exact", integers = { lengths = true }, arithmetic = 0,
   },
-  pad = {
-    operands = { "x", "lengths" }, optional = { lengths = true }, attributes = { "kernel", "groups" },
-    shape = function(a, x) return { x.shape[1], a.groups, x.shape[2] + a.kernel - 1, x.shape[3] // a.groups } end,
-    equation = "the rows of x, or the first lengths of them, by groups of columns, after kernel // 2 rows of 0; rows "
-      .. "of 0 follow",
-    tolerance = "exact", integers = { lengths = true }, arithmetic = 0,
-  },
   convolve = {
     class = { region = "rows", product = true, windows = true, takes_epilogue = true },
-    operands = { "x", "weight", "bias" }, optional = { bias = true }, attributes = { "kernel", "stride" },
-    shape = function(a, x, weight)
-      return { x.shape[1], (x.shape[#x.shape - 1] - a.kernel) // a.stride + 1, weight.shape[1] }
-    end,
-    flops = function(a, x, weight)
-      local rows = (x.shape[#x.shape - 1] - a.kernel) // a.stride + 1
-      return 2 * x.shape[1] * rows * weight.shape[1] * weight.shape[2]
-    end,
-    equation = "the kernel rows of x from row stride i on, side by side, · Wᵀ + b; a group of x by its own rows of W",
-    tolerance = "convolve",
+    operands = { "x", "weight", "bias", "lengths" }, optional = { bias = true, lengths = true },
+    attributes = { "kernel", "groups" },
+    shape = function(_, x, weight) return with_last(x.shape, weight.shape[1]) end,
+    flops = function(_, x, weight) return 2 * rows_of(x.shape) * weight.shape[1] * weight.shape[2] end,
+    equation = "for each group of columns: the kernel rows from row i - kernel // 2 on, side by side, · Wᵀ + b, with "
+      .. "the group's rows of W; 0 stands before the first row of a sequence and after its last, or after the first "
+      .. "lengths of them",
+    tolerance = "convolve", integers = { lengths = true },
   },
   rms_norm = {
     class = { region = "rows", takes_epilogue = true, in_place = true },
@@ -546,7 +537,7 @@ local none = {}
 --- Returns the inputs of a product that is an op of a graph: numbers of x that an element of the result reads.
 function ops.inputs(op)
   local width = op.operands.x.shape[#op.operands.x.shape]
-  return ops.class(op).windows and op.attributes.kernel * width or width
+  return ops.class(op).windows and op.attributes.kernel * width // op.attributes.groups or width
 end
 
 --- Returns the class of an op of a graph, or of the op with a name.

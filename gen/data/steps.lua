@@ -156,6 +156,19 @@ local function softmax_rounded(body, more)
   }
 end
 
+-- Declares the copying of rows around some rows of a sequence, with rows of 0 where it has none.
+local function padded(body, type)
+  return {
+    constants = { "rows", "cols", "kernel", "all", "ldx", "ldy" },
+    operands = { { "y", "w", function(c) return { first = 0, { c.rows + c.kernel - 1, c.ldy }, { c.cols, 1 } } end,
+      type = type }, { "x", "r", matrix("all", "cols", "ldx"), type = type }, { "first", "value" },
+      { "valid", "value" } },
+    cost = function(c) return 2 * (c.rows + c.kernel) * c.cols end,
+    body = body .. "(y, x, ${rows}, first, valid, ${all}, ${cols}, ${kernel}, ${ldx}, ${ldy})",
+    equation = "y[i] = x[first + i - ${kernel} / 2], 0 outside of the first valid of ${all} rows",
+  }
+end
+
 steps.rows = {
   softmax = {
     constants = { "rows", "cols", "ld", "scale" }, whole_vectors = true,
@@ -164,14 +177,6 @@ steps.rows = {
     body = "attn2c_softmax(s, ${rows}, ${cols}, ${ld}, ${scale})",
     equation = "s[i][j] = exp(${scale} (s[i][j] - max)) / sum over j",
   },
-  softmax_of_any = {
-    constants = { "rows", "cols", "ld", "scale" }, whole_vectors = true,
-    operands = { { "s", "rw", matrix("rows", "cols", "ld") } },
-    cost = each(51),
-    body = "attn2c_softmax_of_any(s, ${rows}, ${cols}, ${ld}, ${scale})",
-    equation = "s[i][j] = exp(${scale} (s[i][j] - max)) / sum over j, whatever columns are masked after the last",
-  },
-  softmax_of_any_rounded = softmax_rounded("softmax_of_any", ", whatever columns are masked after the last"),
   softmax_rounded = softmax_rounded("softmax", ""),
   softmax_nan_rounded = softmax_rounded("softmax_nan", ", NaN where all are -inf"),
   softmax_nan = {
@@ -280,14 +285,8 @@ steps.rows = {
     body = "attn2c_neighbours(y, x, ${rows}, valid, ${cols}, ${kernel}, ${ldx}, ${ldy})",
     equation = "y[i][j ${kernel} + t] = x[i + t - ${kernel} / 2][j], 0 outside of the first valid rows",
   },
-  pad = {
-    constants = { "rows", "cols", "kernel", "ldx", "ldy" },
-    operands = { { "y", "w", function(c) return { first = 0, { c.rows + c.kernel - 1, c.ldy }, { c.cols, 1 } } end },
-      { "x", "r", matrix("rows", "cols", "ldx") }, { "valid", "value" } },
-    cost = function(c) return 2 * (c.rows + c.kernel) * c.cols end,
-    body = "attn2c_pad(y, x, ${rows}, valid, ${cols}, ${kernel}, ${ldx}, ${ldy})",
-    equation = "y[i + ${kernel} / 2] = x[i] for the first valid rows, 0 before and after them",
-  },
+  pad = padded("attn2c_pad"),
+  pad_bf16 = padded("attn2c_pad_bf16", "bf16"),
   mean_heads = {
     constants = { "heads", "rows", "cols", "stride", "ldx", "ldy" },
     operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", planes } },

@@ -139,11 +139,9 @@ end
 
 -- Returns x plus a convolution of its rows, each group of columns by itself (wav2vec2).
 local function with_convolution(self, x)
-  local spec, path, kernel = self.spec, self.prefix .. "positions", self.spec.position_kernel
-  local lengths = spec.mask.padding and self.lengths or self.rows
-  local rows = self:op("pad", path .. ".rows", { x = x, lengths = lengths },
-    { kernel = kernel, groups = spec.position_groups })
-  local y = self:convolution(path .. ".conv", rows, x.shape[3], kernel, 1, true)
+  local spec, path = self.spec, self.prefix .. "positions"
+  local y = self:convolution(path .. ".conv", x, spec.position_kernel, spec.position_groups,
+    spec.mask.padding and self.lengths or self.rows)
   y = self:op("activate", path .. ".act", { x = y }, { ["function"] = spec.position_activation })
   return self:op("add", self.prefix .. "input.states", { a = y, b = x })
 end

@@ -138,9 +138,9 @@ end
 -- whole-sequence ops.
 local function regions_of(state, list, uses, segment)
   local regions = {}
-  local function region(kind, rows, is_meeting)
+  local function region(kind, rows, is_meeting, begins)
     local last = regions[#regions]
-    local is_alone = is_meeting or last and (last.is_meeting or last.sum)
+    local is_alone = is_meeting or begins or last and (last.is_meeting or last.sum)
     if kind == "rows" and last and last.kind == "rows" and last.rows == rows and not is_alone then return last end
     regions[#regions + 1] = { kind = kind, fusions = {}, rows = rows, is_meeting = is_meeting }
     return regions[#regions]
@@ -152,7 +152,8 @@ local function regions_of(state, list, uses, segment)
     if kind == "rows" then
       local epilogue, ends = grouping.epilogue(list, i, uses)
       local rows = grouping.rows(op, segment)
-      local r = ends_with_sum(regions[#regions], op, rows) or region("rows", rows, ops.class(op).meeting)
+      local r = ends_with_sum(regions[#regions], op, rows) or region("rows", rows, ops.class(op).meeting,
+        ops.class(op).windows)
       r.fusions[#r.fusions + 1] = fusion_of(state, op, epilogue, ends, rows)
       i = i + 1 + #epilogue + #ends
     elseif kind == "attention" then

@@ -10,7 +10,7 @@ local words = {
   column_scale = "scale of each column", context_of_integers = "context of integers", dequantise = "apply scales",
   embed = "look rows up", head_scale = "factor of each head", join = "join rows",
   linear_integers = "linear in integers", log_softmax = "log softmax", mean_heads = "mean over heads",
-  convolve = "convolution", pad = "rows between zeros",
+  convolve = "convolution",
   neighbours = "rows side by side", patches = "cut into patches", quantise = "round to integers",
   quantise_columns = "round columns to integers",
   rms_norm = "RMS norm",

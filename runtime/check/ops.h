@@ -21,7 +21,7 @@
   X(column_scale, "Fi", F32, column_scale, exact) \
   X(context, "FFif", F32, context, context) \
   X(context_of_integers, "FFFF", F32, context_of_integers, dequantise) \
-  X(convolve, "FFf", F32, convolve, convolve) \
+  X(convolve, "FFfi", F32, convolve, convolve) \
   X(copy, "F", F32, copy, exact) \
   X(dequantise, "IFFf", F32, dequantise, dequantise) \
   X(embed, "IFf", F32, embed, exact) \
@@ -36,7 +36,6 @@
   X(multiply, "FF", F32, multiply, rounded_once) \
   X(neighbours, "Fi", F32, neighbours, exact) \
   X(normalise, "F", F32, normalise, norm_without_mean) \
-  X(pad, "Fi", F32, pad, exact) \
   X(patches, "F", F32, patches, exact) \
   X(pool, "Fii", F32, pool, pool) \
   X(quantise, "FFf", F32, quantise, exact) \

@@ -1,7 +1,6 @@
-/* reference_moves.c - the reference of ops that only move values: patches, neighbours, pad, join, split_heads
- * and swap. They cut an image into patches, put the rows around a row side by side, add rows of zeros, join
- * rows along a sequence,
- * order rows of all heads by head, and swap two leading axes. */
+/* reference_moves.c - the reference of ops that only move values: patches, neighbours, join, split_heads
+ * and swap. They cut an image into patches, put the rows around a row side by side, join rows along a
+ * sequence, order rows of all heads by head, and swap two leading axes. */
 #include "check/reference_ops.h"
 
 #include <string.h>
@@ -56,37 +55,6 @@ int attn2c_reference_neighbours(const attn2c_reference_call *call) {
           const int64_t row = i + t - kernel / 2;
           const int is_there = row >= 0 && row < (valid ? valid[b] : rows);
           *y++ = is_there ? x[(b * rows + row) * width + c] : 0;
-        }
-  return ATTN2C_OK;
-}
-
-/* y[b][g][i][c] = x[b][i - K / 2][g W + c], or 0 if that is not one of the sequence's rows, or of the first
- * lengths[b] of them */
-int attn2c_reference_pad(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call),
-                      *lengths = attn2c_reference_operand(call, 1);
-  const int64_t kernel = attn2c_reference_count(call, "kernel", 0);
-  const int64_t groups = attn2c_reference_count(call, "groups", 0);
-  if (kernel < 1 || groups < 1) return attn2c_reference_fault(call, "kernel and groups must be at least 1");
-  if (x_shape->rank != 3 || y_shape->rank != 4 || y_shape->shape[0] != x_shape->shape[0] ||
-      y_shape->shape[1] != groups || y_shape->shape[2] != x_shape->shape[1] + kernel - 1 ||
-      y_shape->shape[3] * groups != x_shape->shape[2])
-    return attn2c_reference_fault(call,
-                                  "the result must be [batch][groups][rows + kernel - 1][width / groups]");
-  const int64_t batch = x_shape->shape[0], rows = x_shape->shape[1], width = x_shape->shape[2];
-  if (lengths && (lengths->rank != 1 || lengths->shape[0] != batch))
-    return attn2c_reference_fault(call, "the lengths must be [batch]");
-  if (!attn2c_reference_lengths(call, 1, batch, 0, rows)) return ATTN2C_FORMAT;
-  const float *x = attn2c_reference_values(call, 0);
-  const int32_t *valid = attn2c_reference_values(call, 1);
-  float *y = call->tensors[call->op->result];
-  for (int64_t b = 0; b < batch; b++)
-    for (int64_t g = 0; g < groups; g++)
-      for (int64_t i = 0; i < rows + kernel - 1; i++)
-        for (int64_t c = 0; c < width / groups; c++) {
-          const int64_t row = i - kernel / 2;
-          const int is_there = row >= 0 && row < (valid ? valid[b] : rows);
-          *y++ = is_there ? x[(b * rows + row) * width + g * (width / groups) + c] : 0;
         }
   return ATTN2C_OK;
 }

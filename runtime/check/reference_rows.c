@@ -5,6 +5,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Without OpenMP's simd pragmas the loops below are the same, only slower. */
@@ -87,44 +88,62 @@ int attn2c_reference_linear(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y[b][i][g M + m] = bias[g M + m] + sum over t < K and c < W of x[b][g][i S + t][c] weight[g M + m][t W +
- * c], for group g of G; without the axis of groups there is one. magnitude: the same of absolute values */
+/* Copies rows i - kernel / 2 and those after it, side by side, of the `width` columns from x on; 0 for rows
+ * that are not among the first `valid`. Rows are ld floats apart. */
+static void window(float *to, const float *x, int64_t i, int64_t valid, int64_t kernel, int64_t width,
+                   int64_t ld) {
+  for (int64_t t = 0; t < kernel; t++)
+    for (int64_t c = 0; c < width; c++) {
+      const int64_t row = i + t - kernel / 2;
+      to[t * width + c] = row >= 0 && row < valid ? x[row * ld + c] : 0;
+    }
+}
+
+/* y[b][i][g M + m] = bias[g M + m] + sum over t < K and c < W of x[b][i + t - K / 2][g W + c] weight[g M +
+ * m][t W
+ * + c], for group g of G; x is 0 before the first row of a sequence and after the first lengths[b] of them.
+ * magnitude: the same of absolute values */
 int attn2c_reference_convolve(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
   const attn2c_tensor *weight_shape = attn2c_reference_operand(call, 1);
   const attn2c_tensor *bias_shape = attn2c_reference_operand(call, 2);
+  const attn2c_tensor *lengths = attn2c_reference_operand(call, 3);
   const attn2c_tensor *y_shape = attn2c_reference_result(call);
   const int64_t kernel = attn2c_reference_count(call, "kernel", 0);
-  const int64_t stride = attn2c_reference_count(call, "stride", 0);
-  if (kernel < 1 || stride < 1) return attn2c_reference_fault(call, "kernel and stride must be at least 1");
-  if ((x_shape->rank != 3 && x_shape->rank != 4) || y_shape->rank != 3 ||
-      y_shape->shape[0] != x_shape->shape[0])
-    return attn2c_reference_fault(call,
-                                  "the operand must be [batch][groups][rows][width] or [batch][rows][width], "
-                                  "the result [batch][rows][width]");
-  const int64_t groups = x_shape->rank == 4 ? x_shape->shape[1] : 1, rows = x_shape->shape[x_shape->rank - 2];
-  const int64_t width = attn2c_reference_width(x_shape), in = kernel * width;
-  const int64_t count = y_shape->shape[1], out = y_shape->shape[2], batch = y_shape->shape[0];
-  if (rows < kernel || count != (rows - kernel) / stride + 1 || out % groups != 0)
-    return attn2c_reference_fault(call, "the result must have a row for each place of the kernel");
+  const int64_t groups = attn2c_reference_count(call, "groups", 0);
+  if (kernel < 1 || groups < 1) return attn2c_reference_fault(call, "kernel and groups must be at least 1");
+  if (x_shape->rank != 3 || y_shape->rank != 3 || !attn2c_reference_same(x_shape, y_shape, 2))
+    return attn2c_reference_fault(call, "operand and result must be [batch][rows][width]");
+  const int64_t batch = x_shape->shape[0], rows = x_shape->shape[1];
+  const int64_t width = x_shape->shape[2] / groups, in = kernel * width, out = y_shape->shape[2];
+  if (x_shape->shape[2] % groups != 0 || out % groups != 0)
+    return attn2c_reference_fault(call, "groups must divide both widths");
   if (weight_shape->rank != 2 || weight_shape->shape[0] != out || weight_shape->shape[1] != in)
-    return attn2c_reference_fault(call,
-                                  "the weight must be [last dimension of the result][kernel times width]");
+    return attn2c_reference_fault(
+        call, "the weight must be [last dimension of the result][kernel times width of a group]");
   if (bias_shape && (bias_shape->rank != 1 || bias_shape->shape[0] != out))
     return attn2c_reference_fault(call, "the bias must be [last dimension of the result]");
+  if (lengths && (lengths->rank != 1 || lengths->shape[0] != batch))
+    return attn2c_reference_fault(call, "the lengths must be [batch]");
+  if (!attn2c_reference_lengths(call, 3, batch, 0, rows)) return ATTN2C_FORMAT;
   const float *x = attn2c_reference_values(call, 0), *weight = attn2c_reference_values(call, 1);
   const float *bias = attn2c_reference_values(call, 2);
-  float *y = call->tensors[call->op->result];
-  for (int64_t o = 0; o < out; o++)
-    for (int64_t b = 0; b < batch; b++)
-      for (int64_t i = 0; i < count; i++) {
-        const int64_t at = (b * count + i) * out + o;
-        const float *from = x + ((b * groups + o / (out / groups)) * rows + i * stride) * width;
+  const int32_t *valid = attn2c_reference_values(call, 3);
+  float *y = call->tensors[call->op->result], *from = malloc((size_t)in * sizeof *from);
+  if (!from) return ATTN2C_MEMORY;
+  for (int64_t b = 0; b < batch; b++)
+    for (int64_t i = 0; i < rows; i++)
+      for (int64_t o = 0; o < out; o++) {
+        const int64_t at = (b * rows + i) * out + o;
+        if (o % (out / groups) == 0)
+          window(from, x + b * rows * groups * width + o / (out / groups) * width, i, valid ? valid[b] : rows,
+                 kernel, width, groups * width);
         double absolutes = 0, shift = bias ? bias[o] : 0;
         const double sum = dot_and_magnitude(from, weight + o * in, in, &absolutes);
         y[at] = (float)(shift + sum);
         if (call->magnitude) call->magnitude[at] = (float)fmin(fabs(shift) + absolutes, FLT_MAX);
       }
+  free(from);
   return ATTN2C_OK;
 }
 

@@ -68,15 +68,31 @@ ATTN2C_INLINE void attn2c_neighbours(float *y, const float *x, int rows, int val
     }
 }
 
-/* y[rows + kernel - 1][cols] = kernel / 2 rows of 0, the first `valid` rows of x, and rows of 0: what a
- * convolution along the rows reads. */
-ATTN2C_INLINE void attn2c_pad(float *y, const float *x, int rows, int valid, int cols, int kernel, int ldx,
-                              int ldy) {
-  const int before = kernel / 2;
+/* Writes the rows that a convolution reads around rows [first, first + rows) of x[all][cols]: y[i] = x[first
+ * + i - kernel / 2], i < rows + kernel - 1, or 0 where x has no such row among its first `valid`. Rows are
+ * ldx and ldy elements apart. */
+ATTN2C_INLINE void attn2c_pad(float *y, const float *x, int rows, int first, int valid, int all, int cols,
+                              int kernel, int ldx, int ldy) {
+  const int end = valid < all ? valid : all;
   for (int i = 0; i < rows + kernel - 1; i++) {
+    const int row = first + i - kernel / 2;
     float *out = y + (ptrdiff_t)i * ldy;
-    if (i >= before && i < before + valid)
-      memcpy(out, x + (ptrdiff_t)(i - before) * ldx, (size_t)cols * sizeof *out);
+    if (row >= 0 && row < end)
+      memcpy(out, x + (ptrdiff_t)row * ldx, (size_t)cols * sizeof *out);
+    else
+      memset(out, 0, (size_t)cols * sizeof *out);
+  }
+}
+
+/* Does the same for bf16. */
+ATTN2C_INLINE void attn2c_pad_bf16(uint16_t *y, const uint16_t *x, int rows, int first, int valid, int all,
+                                   int cols, int kernel, int ldx, int ldy) {
+  const int end = valid < all ? valid : all;
+  for (int i = 0; i < rows + kernel - 1; i++) {
+    const int row = first + i - kernel / 2;
+    uint16_t *out = y + (ptrdiff_t)i * ldy;
+    if (row >= 0 && row < end)
+      memcpy(out, x + (ptrdiff_t)row * ldx, (size_t)cols * sizeof *out);
     else
       memset(out, 0, (size_t)cols * sizeof *out);
   }

@@ -1,5 +1,5 @@
 /* test_reference_rows.c - the reference of products, norms and moves of rows, against numbers worked out by
- * hand: multiply, scale, rms_norm, normalise, softmax_rows, log_softmax, patches, join and swap. */
+ * hand: multiply, scale, convolve, rms_norm, normalise, softmax_rows, log_softmax, patches, join and swap. */
 #include "one_op.h"
 
 Test(multiply, rounds_once) {
@@ -29,6 +29,29 @@ Test(scale, leaves_what_is_masked) {
   attribute(0, "factor", -2, NULL);
   cr_assert_eq(run(NULL), ATTN2C_OK);
   assert_near(y, (double[]){-8, -INFINITY, -INFINITY, NAN, -0.6f}, 5, 0);
+}
+
+/* Two groups of two columns, each with one output; a row reads itself and the row before it. */
+Test(convolve, reads_rows_of_the_sequence_alone) {
+  float x[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, NAN, 11, 12}, weight[] = {1, 10, 100, 1000, 1, 2, 3, 4};
+  float bias[] = {0.5, -1}, y[6];
+  int32_t lengths[] = {2};
+  start("convolve");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 1, 3, 4, 0);
+  op.operands[1] = tensor("weight", ATTN2C_F32, weight, 2, 4, 0, 0);
+  op.operands[2] = tensor("bias", ATTN2C_F32, bias, 2, 0, 0, 0);
+  op.operands[3] = tensor("lengths", ATTN2C_I32, lengths, 1, 0, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 3, 2, 0);
+  attribute(0, "kernel", 2, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "without groups");
+  attribute(1, "groups", 2, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){2100.5, 24, 6521.5, 63, 65.5, 22}, 6, 0);
+  op.operands[2] = op.operands[3] = -1, x[9] = 10;
+  cr_assert_eq(run(NULL), ATTN2C_OK);
+  assert_near(y, (double[]){2100, 25, 6521, 64, 10965, 104}, 6, 0);
+  tensors[1].shape[1] = 3;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE);
 }
 
 Test(rms_norm, mean_of_squares_and_gain) {

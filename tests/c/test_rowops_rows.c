@@ -1,6 +1,6 @@
-/* test_rowops_rows.c - norms without a mean, fills, patches and means over heads of runtime/ops/rowops.h
- * against plain loops in double, at odd sizes known to the compiler, with padded rows, NaN and infinity, and
- * a page without access right after every buffer. */
+/* test_rowops_rows.c - norms without a mean, fills, patches, rows around rows and means over heads of
+ * runtime/ops/rowops.h against plain loops in double, at odd sizes known to the compiler, with padded rows,
+ * NaN and infinity, and a page without access right after every buffer. */
 #define _DEFAULT_SOURCE
 #include "ops/rowops.h"
 #include "guarded.h"
@@ -275,4 +275,38 @@ Test(gather, patches_of_an_image) {
       }
     guarded_matrix_free(x, channels * height, width, width);
   }
+}
+
+/* ---- rows around rows ---- */
+
+/* Element [i][c] of what attn2c_pad writes. */
+static float padded(const float *x, int i, int c, int first, int valid, int kernel, int ldx) {
+  const int row = first + i - kernel / 2;
+  return row >= 0 && row < valid ? x[row * ldx + c] : 0;
+}
+
+Test(pad, rows_of_the_sequence_and_zeros) {
+  enum { ALL = 9, COLS = 7, LDX = 11 };
+  static const int kernels[] = {1, 2, 5, 16};
+  float *x = guarded_matrix(ALL, COLS, LDX, 3, 0.0f, 1.0f);
+  uint16_t words[ALL * LDX];
+  for (int i = 0; i < ALL * LDX; i++) words[i] = (uint16_t)(i + 1);
+  for (size_t k = 0; k < COUNT_OF(kernels); k++)
+    for (int first = 0; first < ALL; first++)
+      for (int rows = 1; first + rows <= ALL; rows++)
+        for (int valid = 0; valid <= ALL + 2; valid++) {
+          const int kernel = kernels[k], end = valid < ALL ? valid : ALL;
+          float *y = guarded_matrix(rows + kernel - 1, COLS, COLS, 4, 0.0f, 1.0f);
+          uint16_t of_words[(ALL + 16) * COLS];
+          attn2c_pad(y, x, rows, first, valid, ALL, COLS, kernel, LDX, COLS);
+          attn2c_pad_bf16(of_words, words, rows, first, valid, ALL, COLS, kernel, LDX, COLS);
+          for (int i = 0; i < rows + kernel - 1; i++)
+            for (int c = 0; c < COLS; c++) {
+              const int row = first + i - kernel / 2;
+              cr_assert_eq(y[i * COLS + c], padded(x, i, c, first, end, kernel, LDX));
+              cr_assert_eq(of_words[i * COLS + c], row >= 0 && row < end ? words[row * LDX + c] : 0);
+            }
+          guarded_matrix_free(y, rows + kernel - 1, COLS, COLS);
+        }
+  guarded_matrix_free(x, ALL, COLS, LDX);
 }

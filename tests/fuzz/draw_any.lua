@@ -34,7 +34,7 @@ end
 
 local function change_positions(d)
   local kind = d.positions
-  if kind == "convolution" or type(kind) == "string" and kind:find("^relative_key") then
+  if type(kind) == "string" and kind:find("^relative_key") then
     d.positions = (d.weighting or "softmax") == "softmax" and "alibi" or "learned"
   end
   if d.rope_scaling and d.rope_scaling.type == "dynamic" then

@@ -239,26 +239,27 @@ end
 
 -- Returns the type of numbers of a convolution in a part: that of its products, or bf16 in place of integers, as rows
 -- with one scale overlap in no way. Numbers that are read in groups must be there in whole groups.
-local function type_of_windows(self, path, kernel, stride, width)
+local function type_of_windows(self, path, width)
   local word = precision.of_linear(self.model.precision, self.section, path)
   if types.all[types.of_word[word]].rows == "quantise" then word = "bf16" end
   local group = types.group(types.of_word[word])
-  if kernel * width % group ~= 0 or stride * width % group ~= 0 then word = "f32" end
+  if width % group ~= 0 then word = "f32" end
   return word
 end
 
---- Returns the convolution of x along its rows with `width` outputs. source: of its weight, as for a weight.
-function Builder:convolution(path, x, width, kernel, stride, bias)
-  local groups, each = #x.shape == 4 and x.shape[2] or 1, x.shape[#x.shape]
+--- Returns the convolution of x along its rows, each group of columns by itself. lengths: of the sequences, or nil.
+function Builder:convolution(path, x, kernel, groups, lengths)
+  local width = x.shape[3]
+  local each = width // groups
   local inputs = kernel * each
   local weight = self:weight(path .. ".weight", { width, inputs }, 0, 1 / math.sqrt(inputs), { taps = kernel })
   weight.groups = groups
-  local word = type_of_windows(self, path, kernel, stride, each)
+  local word = type_of_windows(self, path, each)
   if types.all[types.of_word[word]].rows == "round" then
     weight.type, x = types.of_word[word], self:round(x, targets.rows(self.model.target, word))
   end
-  return self:op("convolve", path, { x = x, weight = weight,
-    bias = bias and self:weight(path .. ".bias", { width }, 0, 0.1) or nil }, { kernel = kernel, stride = stride })
+  return self:op("convolve", path, { x = x, weight = weight, bias = self:weight(path .. ".bias", { width }, 0, 0.1),
+    lengths = lengths }, { kernel = kernel, groups = groups })
 end
 
 --- Returns x W^T + b. `gain` scales the random weights, so that terms added to a residual stay small in deep stacks.

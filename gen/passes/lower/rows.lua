@@ -16,8 +16,9 @@ local function rows_origin(block) return { block_first = block.first, unit_first
 local leading = {}
 
 -- Lowers Y[n][m] = X[n][k] Wᵀ, a panel of W at a time. The panel is A, X is B, and Y is C.
--- inputs_at(column): the place of X for the panel from this column of Y on; ldb: from a row of X to the next.
-local function product(self, fusion, origin, block, inputs_at, ldb)
+-- rows_at(column, body): calls body(place of X, first row, number of rows, their origin) for the panel from this column
+-- of Y on; ldb: from a row of X to the next.
+local function product(self, fusion, origin, block, rows_at, ldb)
   local weight = fusion.leading.operands.weight
   local column, panel_at = 0, 0
   local result, sums = fusion.result, fusion.sums or fusion.result
@@ -25,10 +26,11 @@ local function product(self, fusion, origin, block, inputs_at, ldb)
     self:unit()
     local planned = fusion.products[block.count][i]
     origin.column = column
-    self:tile(planned, { ldb = ldb, ldc = self:ld(sums) },
-      { buffer = weight.name, class = "weight", offset = panel_at },
-      inputs_at(column), self:at(sums, block.first, column, origin), width)
-    self:epilogue(fusion, origin, block.first, block.count, column, width)
+    rows_at(column, function(inputs, first, count, at)
+      self:tile(planned, { ldb = ldb, ldc = self:ld(sums) },
+        { buffer = weight.name, class = "weight", offset = panel_at }, inputs, self:at(sums, first, column, at), width)
+      self:epilogue(fusion, at, first, count, column, width)
+    end)
     local storage = self.storage[(fusion.round or fusion).result.name]
     if forms.packed(storage) then self:pack_tile(result, storage, origin, block, column, width) end
     column, panel_at = column + width,
@@ -38,18 +40,33 @@ end
 
 function leading.linear(self, fusion, origin, block)
   local x = fusion.leading.operands.x
-  product(self, fusion, origin, block, function() return self:at(x, block.first, 0, origin) end, self:ld(x))
+  product(self, fusion, origin, block, function(_, body)
+    body(self:at(x, block.first, 0, origin), block.first, block.count, origin)
+  end, self:ld(x))
 end
 
--- The rows of a window are adjacent in memory, so that a window is a row of kernel times as many numbers. It begins
--- stride rows after the one before.
+-- Each panel has the rows of its group of columns in a tile, between rows of 0, so that a window is adjacent there: a
+-- row of kernel times as many numbers, which overlaps the row of the next window.
 function leading.convolve(self, fusion, origin, block)
-  local x, stride = fusion.leading.operands.x, fusion.leading.attributes.stride
-  local each, of_group = fusion.result.shape[3], 0
-  if #x.shape == 4 then each, of_group = fusion.result.shape[3] // x.shape[2], x.shape[3] end
-  product(self, fusion, origin, block, function(column)
-    return self:at(x, column // each * of_group + stride * block.first, 0, origin)
-  end, stride * self:ld(x))
+  local op = fusion.leading
+  local x, lengths, kernel = op.operands.x, op.operands.lengths, op.attributes.kernel
+  local type, each = self.storage[x.name].type, x.shape[3] // op.attributes.groups
+  local of_group, all = fusion.result.shape[3] // op.attributes.groups, x.shape[2]
+  local tile = self:in_arena(fusion.result.name .. "@windows", 0, type)
+  self:scratch(tile.buffer, block.count + kernel - 1, each, type)
+  product(self, fusion, origin, block, function(column, body)
+    self:each_piece(all, origin, block.first, block.count, function(row, count, of_piece)
+      local place = self:at(x, of_piece.position and 0 or row // all * all, column // of_group * each, of_piece)
+      if of_piece.position then place.terms.position = -types.bytes(self:ld(x), type) end
+      self:row(type == "f32" and "pad" or "pad_" .. type,
+        { rows = count, cols = each, kernel = kernel, all = all, ldx = self:ld(x), ldy = each },
+        { y = tile, x = place,
+          first = of_piece.position and self:open_value("position", all - 1, 0, 0) or self:integer(row % all),
+          valid = lengths and self:value(lengths, 0, origin) or self:integer(all) },
+        of_piece.position and { all = "length" } or nil)
+      body(tile, row, count, of_piece)
+    end)
+  end, each)
 end
 
 leading.linear_integers = leading.linear

@@ -181,18 +181,6 @@ function ops.neighbours(self, op, origin)
   end)
 end
 
--- The rows of each group of columns, between rows of 0.
-function ops.pad(self, op, origin)
-  local x, y, kernel = op.operands.x, op.result, op.attributes.kernel
-  local rows, cols = y.shape[3], y.shape[4]
-  for group = 0, y.shape[2] - 1 do
-    self:unit()
-    self:row("pad", { rows = x.shape[2], cols = cols, kernel = kernel, ldx = self:ld(x), ldy = self:ld(y) },
-      { y = self:at(y, group * rows, 0, origin), x = self:at(x, 0, group * cols, origin),
-        valid = valid_rows(self, op, origin) })
-  end
-end
-
 function ops.column_scale(self, op, origin)
   local x = op.operands.x
   each_column(self, x, origin, function(column, cols)

@@ -89,12 +89,6 @@ local function fused_and_of_units(state, segments, uses)
   return fused, of_units
 end
 
--- Sets the row length of a tensor whose windows an op reads: its rows have no gaps.
-local function close_rows(stored, op)
-  local s = ops.class(op).windows and stored[op.operands.x.name]
-  if s then s.leading_dimension = s.width end
-end
-
 -- Returns the storage of a tensor that a unit of work does not keep for itself.
 local function storage_of(state, tensor, is_fused, written, readers)
   local here, crossing = readers ~= nil, false -- a tensor without readers is stored whole
@@ -130,7 +124,6 @@ local function store(state, entry, segments, uses)
       stored[name] = of_units[name] or storage_of(state, op.result, fused[name], writer[name], readers[name])
     end
   end
-  for _, op in ipairs(entry.ops) do close_rows(stored, op) end
 end
 
 -- True if only attentions read a tensor, as their keys or values, a head at a time.

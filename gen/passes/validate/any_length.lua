@@ -20,9 +20,6 @@ local refused = {
   { "positions", "relative_key positions", function(spec)
     return type(spec.positions) == "string" and spec.positions:find("^relative_key") ~= nil
   end },
-  { "positions", "a convolution, whose rows are between rows of zeros", function(spec)
-    return spec.positions == "convolution"
-  end },
   { "attention_output", "outputs of an attention", function(spec)
     return spec.attention_output.kind ~= "none" or spec.attention_output.scores
   end },
@@ -54,7 +51,8 @@ function any_length.reasons(spec)
       add(("output.%d.mask"):format(i), "a pool's mask: not supported with " .. with)
     end
     if stage.stage == "similarity" then
-      add(("output.%d"):format(i), "similarity: not supported with seq = any(N): an image has one size")
+      add(("output.%d"):format(i),
+        "similarity: not supported with seq = any(N), as it scores pictures, which have one size")
     end
   end
   return list

@@ -3,7 +3,7 @@
 return function(values)
   local parts, NONE = values.parts, values.NONE
   local like, plus = parts.like, parts.plus
-  local base = { seq = "49 99 199 499", d_model = 768, heads = 12, layers = 12, activation = "gelu", norm = "post",
+  local base = { ["seq.any"] = 1499, d_model = 768, heads = 12, layers = 12, activation = "gelu", norm = "post",
     eps = 1e-5, mask = "padding", positions = "convolution", position_kernel = 128, position_groups = 16,
     position_activation = "gelu", names = "wav2vec2", ["input.stage"] = "linear", ["input.from"] = 512,
     ["input.features_norm"] = true, ["input.norm"] = true, ["output.1.stage"] = "hidden",

@@ -1,6 +1,6 @@
 -- any_goldens_spec.lua: models of any length against PyTorch and transformers: the models of tests/torch and tests/hf
 -- that may be of any length take their inputs without padding, in one call of several sequences. A sequence has the
--- bits of a model of fixed length, if that length is whole vectors.
+-- bits of a model of fixed length.
 local helper = require("tests.spec.helper")
 local describe_pass = require("passes.describe")
 local files = require("common.files")
@@ -142,18 +142,16 @@ end
 
 local torch_names, torch_by_name = names_of(torch)
 
--- Whether the configuration of a folder asks for positions by a convolution, which any length refuses.
-local function convolves(config) return config:find('"num_conv_pos_embeddings"', 1, true) ~= nil end
-
 local hf = {}
 for _, name in ipairs(names_in(root .. "/tests/hf/goldens")) do
   local place = ("%s/tests/hf/goldens/%s/"):format(root, name)
   local config = files.read(place .. "config.json") -- a GGUF file has none
-  if config and not convolves(config) and files.read(place .. "in_lengths.npy") then hf[#hf + 1] = name end
+  if config and files.read(place .. "in_lengths.npy") then hf[#hf + 1] = name end
 end
 
 local torch_sample = helper.sample(torch_names, 13, { bert_types = true, window_padding = true })
-local hf_sample = helper.sample(hf, 17, { t5_relu = true, mistral_window = true, gemma3_logits = true })
+local hf_sample = helper.sample(hf, 17, { t5_relu = true, deberta_v2_long = true, wav2vec2_ctc = true,
+  mistral_window = true, gemma3_logits = true })
 
 local function length_of(case)
   return tonumber(helper.read(("%s/tests/hf/goldens/%s/words.txt"):format(root, case)):match("seq=(%d+)"))

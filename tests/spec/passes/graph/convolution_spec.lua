@@ -1,5 +1,5 @@
 -- convolution_spec: positions = "convolution" from the graph to its products: rows of a window follow each other in
--- memory, no panel has outputs of two groups, and sequences are taken one by one.
+-- a tile, no panel has outputs of two groups, and sequences are taken one by one.
 local helper = require("tests.spec.helper")
 local all_regions = require("passes.common.regions")
 
@@ -19,9 +19,8 @@ local function fusion_of(state)
 end
 
 describe("the convolution of positions", function()
-  it("reads groups of padded rows", function()
+  it("reads groups of columns", function()
     local graph = state_of(nil, "graph").graph
-    assert.same({ 3, 3, 25, 8 }, graph.tensors["positions.rows"].shape)
     assert.same({ 3, 20, 24 }, graph.tensors["positions.conv"].shape)
     assert.same({ 24, 48 }, graph.tensors["positions.conv.weight"].shape)
     assert.same({ 24, 8, 6 }, graph.tensors["positions.conv.weight"].from.stored[1].shape)
@@ -41,7 +40,7 @@ describe("the convolution of positions", function()
     local fusion, region = fusion_of(state)
     assert.same({ 8, 8, 8 }, fusion.panels.widths)
     assert.equal(20, region.rows)
-    assert.equal(8, state.plan.storage["positions.rows"].leading_dimension)
+    assert.is_true(region.fusions[1] == fusion)
     assert.equal(3, state.plan.segments[1].repeats)
   end)
 
@@ -63,7 +62,7 @@ describe("the convolution of positions", function()
   it("knows the rows of a shorter sequence, whatever the mask", function()
     local graph = state_of({ mask = "none", seq = { 10, 20 } }, "graph").graph
     for _, op in ipairs(graph.entry.ops) do
-      if op.op == "pad" then assert.equal("in.rows", op.operands.lengths.name) end
+      if op.op == "convolve" then assert.equal("in.rows", op.operands.lengths.name) end
     end
   end)
 

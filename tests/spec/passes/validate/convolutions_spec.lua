@@ -35,8 +35,6 @@ describe("positions of a convolution", function()
       { with { mask = "attention_mask" }, 'positions: convolution does not go with mask = "attention_mask": give '
         .. '"padding", whose lengths say where rows end' },
       { with { past = 2 }, "positions: convolution does not go with past: it needs the rows before the first" },
-      { with { seq = { any = 8 } }, "positions: a convolution, whose rows are between rows of zeros: not supported "
-        .. "with seq = any(N)" },
       { with { input = { stage = "qkv" } }, "positions: convolution does not go with input = qkv()" },
       { with { context = 32, mask = "causal", input = { stage = "tokens", vocab = 9 } },
         "positions: a convolution does not go with a context: it needs the rows after the last" },
