@@ -57,7 +57,7 @@ local function refuse_kind(file, text)
 end
 
 local function read(file)
-  if file == "" then faults.raise("usage", "the description's name is empty") end
+  if file == "" then faults.raise("io", "the description's name is empty") end
   local handle, message = files.open(file)
   if not handle then
     local advice = lfs.attributes(file, "mode") and "" or kinds.advice_on_missing(file)
