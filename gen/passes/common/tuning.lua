@@ -204,9 +204,11 @@ local function deep_rule(target, key, weight, is_open)
   return nil
 end
 
--- Returns the width of panels of a weight in groups of rows, at most `most`: no panel has rows of two groups.
+-- Returns the width of panels of a weight in groups of rows, at most `most`: no panel has rows of two groups. Panels of
+-- whole lines are taken if there are some: their strips have no half vectors.
 local function panel_of_groups(weight, most)
-  local each = weight.shape[1] // weight.groups
+  local each, line = weight.shape[1] // weight.groups, types.per_line("f32")
+  for panel = math.min(each, most) // line * line, line, -line do if each % panel == 0 then return panel end end
   local panel = math.min(each, most)
   while each % panel ~= 0 do panel = panel - 1 end
   return panel

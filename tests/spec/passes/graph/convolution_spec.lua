@@ -42,6 +42,8 @@ describe("the convolution of positions", function()
     assert.equal(20, region.rows)
     assert.is_true(region.fusions[1] == fusion)
     assert.equal(3, state.plan.segments[1].repeats)
+    local wide = state_of({ d_model = 144, plan = { panel = 32 } }, "plan") -- not 24 and 24
+    assert.same({ 16, 16, 16, 16, 16, 16, 16, 16, 16 }, fusion_of(wide).panels.widths)
   end)
 
   it("has rows that overlap, so its kernels are in C", function()
