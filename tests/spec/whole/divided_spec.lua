@@ -49,7 +49,8 @@ describe("a model that ranks divide", function()
 
   it("has them with 2 stages and memory that is watched, and with 2 stages of 2 ranks", function()
     assert.is_true(checked("written", "stages=2", helper.with_addresses .. " ASAN_OPTIONS=detect_leaks=0") > 60)
-    checked("encoded", "stages=2 ranks=2 layers=2 precision=bf16")
+    checked("encoded", "stages=2 ranks=2 layers=2 precision=bf16 positions=convolution position_kernel=4 "
+      .. "position_groups=2")
   end)
 
   it("reads packed weights, a file for each rank, to the same answer", function()
