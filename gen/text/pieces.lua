@@ -177,7 +177,7 @@ local function named(config, key)
   return given.content or config[key], given
 end
 
--- Returns the tokens that a text may contain as they are, by ascending ids. Those that the vocabulary lacks get ids.
+-- Returns the tokens that a text may contain as they are, by ascending ids. Tokens that the vocabulary lacks get ids.
 local function added_of(class, config, ids, model)
   local list, seen, count = array {}, {}, 0
   for _ in pairs(ids) do count = count + 1 end

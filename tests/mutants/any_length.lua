@@ -18,6 +18,23 @@ return function(of, spec)
       wrong = "programs are checked for sequences that are refused" },
   }
 
+  of("runtime/ops/softmax.h", "c:rowops_base") {
+    { name = "softmax_rest", old = "sums[p] += attn2c_load_some(last, rest, p);",
+      new = "sums[p] += attn2c_load(last + p * ATTN2C_LANES);", filter = "softmax/*",
+      wrong = "numbers after a row are in its sum" },
+  }
+
+  of("runtime/ops/norm.h", "c:rowops_base") {
+    { name = "norm_equal", old = "? first[i] : m;", new = "? m : m;", filter = "layer_norm/*",
+      wrong = "equal numbers keep the error of their mean" },
+  }
+
+  of("runtime/ops/gather.h", "c:rowops_rows_base") {
+    { name = "pad_valid", old = "const int row = first + i - kernel / 2;\n    float *out",
+      new = "const int row = i - kernel / 2;\n    float *out", filter = "pad/*",
+      wrong = "each block of rows reads the first rows of its sequence" },
+  }
+
   of("runtime/check/check_sequence.c", "c:check_mixed") {
     { name = "sequence_middle", old = "axes[axis] == 2 ? most_of(model) - length : 0",
       new = "axes[axis] == 3 ? length : 0",
