@@ -11,13 +11,23 @@ local ranks = {}
 local crowded = { OMPI_MCA_rmaps_base_oversubscribe = "1" }
 local as_root = { OMPI_ALLOW_RUN_AS_ROOT = "1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = "1" }
 
+-- Returns the words of the command that starts ranks: ATTN2C_MPIRUN, or mpirun.
+local function launcher()
+  local list = {}
+  for word in (os.getenv("ATTN2C_MPIRUN") or ""):gmatch("%S+") do list[#list + 1] = word end
+  local name = list[1] or "mpirun"
+  list[1] = name:find("/", 1, true) and name or process.find(name)
+  if list[1] then return list end
+  return faults.raise("io", name == "mpirun" and "ranks need mpirun: install openmpi-bin or mpich"
+    or ("ATTN2C_MPIRUN: there is no command %s"):format(faults.quote(name)))
+end
+
 --- Returns the words that start a program with `count` ranks, and the variables of their environment, added to given
 --- ones. count: nil or 1: the program itself. Faults: io, if there is no mpirun.
 function ranks.start(count, words, environment)
   if (count or 1) == 1 then return words, environment end
-  local launcher = process.find("mpirun")
-  if not launcher then faults.raise("io", "ranks need mpirun: install openmpi-bin") end
-  local list, all = { launcher, "-n", tostring(count) }, {}
+  local list, all = launcher(), {}
+  table.move({ "-n", tostring(count) }, 1, 2, #list + 1, list)
   local is_root = libuv.getuid() == 0
   for _, from in ipairs { crowded, is_root and as_root or {}, environment or {} } do
     for name, value in pairs(from) do all[name] = value end

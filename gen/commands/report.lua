@@ -124,7 +124,7 @@ local options_of = {
 }
 
 -- Environment variables that a build and a run depend on (README.md of this folder, "Environment and cache").
-local environment = { "CC", "CROSS", "ATTN2C_CFLAGS", "ATTN2C_LDFLAGS", "ATTN2C_TARGET" }
+local environment = { "CC", "CROSS", "ATTN2C_CFLAGS", "ATTN2C_LDFLAGS", "ATTN2C_MPI", "ATTN2C_MPIRUN", "ATTN2C_TARGET" }
 
 -- Returns the command line of a command, as a list of quoted words. It has the words of `list` and this command's
 -- options.

@@ -79,6 +79,8 @@ local environment = {
   { "CC", "The compiler: a name or a path, and arguments after it (default: cc)." },
   { "ATTN2C_CFLAGS", "Flags of the compiler, after the build's own. Paths in it are absolute." },
   { "ATTN2C_LDFLAGS", "Flags for linking." },
+  { "ATTN2C_MPI", "With ranks: the name by which pkg-config knows MPI (default: mpi-c, or mpich)." },
+  { "ATTN2C_MPIRUN", "With ranks: the command that starts them, and arguments after it (default: mpirun)." },
   { "CROSS", "The prefix of compilers for another processor, such as aarch64-linux-gnu-." },
   { "XDG_CACHE_HOME", "The folder that contains attn2c, the folder of compiled parts (default: ~/.cache). attn2c "
     .. "belongs to the user alone, holds at most about 1 GiB, and may be removed at any time." },

@@ -177,7 +177,7 @@ void attn2c_ranks_rest(const attn2c_ranks *ranks, attn2c_patience *patience);
 /* Waits until a counter has reached a number. */
 void attn2c_ranks_until(const attn2c_ranks *ranks, const _Atomic uint64_t *counter, uint64_t number);
 
-/* Waits for requests of MPI. */
+/* Waits for requests of MPI, at most two for each rank. */
 void attn2c_ranks_requests(const attn2c_ranks *ranks, int count, MPI_Request *requests);
 
 /* Ends all if MPI reports an error. */

@@ -117,9 +117,10 @@ void attn2c_ranks_until(const attn2c_ranks *ranks, const _Atomic uint64_t *count
 }
 
 void attn2c_ranks_requests(const attn2c_ranks *ranks, int count, MPI_Request *requests) {
+  MPI_Status statuses[2 * ATTN2C_RANKS_MOST]; /* gcc warns of MPICH's MPI_STATUSES_IGNORE */
   attn2c_patience patience = {0};
   for (int is_done = 0; !is_done;) {
-    attn2c_ranks_made(ranks, MPI_Testall(count, requests, &is_done, MPI_STATUSES_IGNORE));
+    attn2c_ranks_made(ranks, MPI_Testall(count, requests, &is_done, statuses));
     if (!is_done) attn2c_ranks_rest(ranks, &patience);
   }
 }

@@ -4,7 +4,7 @@ local words = require("common.words")
 local again = {}
 
 -- The environment variables that the build reads.
-local VARIABLES = { "CC", "CROSS", "ATTN2C_CFLAGS", "ATTN2C_LDFLAGS" }
+local VARIABLES = { "CC", "CROSS", "ATTN2C_CFLAGS", "ATTN2C_LDFLAGS", "ATTN2C_MPI" }
 
 local forms = words.set { "f32", "f16" }
 

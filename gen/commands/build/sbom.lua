@@ -25,14 +25,14 @@ function sbom.versions(text)
   local compiler_name = macros.__clang__ and "clang" or macros.__GNUC__ and "gcc" or "cc"
   return { compiler = macros.__VERSION__, compiler_name = compiler_name,
     glibc = joined("__GLIBC__", "__GLIBC_MINOR__"), jansson = macros.JANSSON_VERSION,
-    openmpi = joined("OMPI_MAJOR_VERSION", "OMPI_MINOR_VERSION", "OMPI_RELEASE_VERSION"),
+    openmpi = joined("OMPI_MAJOR_VERSION", "OMPI_MINOR_VERSION", "OMPI_RELEASE_VERSION"), mpich = macros.MPICH_VERSION,
     libxsmm = macros.LIBXSMM_CONFIG_VERSION, pcre2 = joined("PCRE2_MAJOR", "PCRE2_MINOR"),
     libpng = macros.PNG_LIBPNG_VER_STRING, zlib = macros.ZLIB_VERSION, ["libjpeg-turbo"] = macros.LIBJPEG_TURBO_VERSION,
     utf8proc = joined("UTF8PROC_VERSION_MAJOR", "UTF8PROC_VERSION_MINOR", "UTF8PROC_VERSION_PATCH") }
 end
 
 local licenses = {
-  attn2c = "MIT", openmpi = "BSD-3-Clause", libxsmm = "BSD-3-Clause", jansson = "MIT",
+  attn2c = "MIT", openmpi = "BSD-3-Clause", mpich = "mpich2", libxsmm = "BSD-3-Clause", jansson = "MIT",
   utf8proc = "MIT AND Unicode-DFS-2015",
   libpng = "libpng-2.0", zlib = "Zlib", ["libjpeg-turbo"] = "IJG AND BSD-3-Clause",
   pcre2 = "BSD-3-Clause", glibc = "LGPL-2.1-or-later", gcc = "GPL-3.0-or-later WITH GCC-exception-3.1",
@@ -40,7 +40,7 @@ local licenses = {
 }
 
 local homes = {
-  openmpi = "https://www.open-mpi.org/",
+  openmpi = "https://www.open-mpi.org/", mpich = "https://www.mpich.org/",
   libxsmm = "https://github.com/libxsmm/libxsmm", jansson = "https://github.com/akheron/jansson",
   utf8proc = "https://github.com/JuliaStrings/utf8proc", pcre2 = "https://github.com/PCRE2Project/pcre2",
   libpng = "http://www.libpng.org/pub/png/libpng.html", zlib = "https://zlib.net/",
@@ -79,7 +79,8 @@ local function links_of(facts, kind)
     list[#list + 1] = { name, how }
   end
   -- no macro has the name of another MPI
-  if facts.has_ranks then list[#list + 1] = { facts.versions.openmpi and "openmpi" or "mpi", how } end
+  local mpi = facts.versions.openmpi and "openmpi" or facts.versions.mpich and "mpich" or "mpi"
+  if facts.has_ranks then list[#list + 1] = { mpi, how } end
   list[#list + 1] = { facts.versions.glibc and "glibc" or "libc", how } -- no macro has the version of another C library
   return list
 end

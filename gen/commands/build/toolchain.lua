@@ -65,18 +65,25 @@ local function tool(name, prefixes)
   return name
 end
 
--- Returns a function (option) that asks pkg-config for MPI's flags; it asks once for each option.
-local function asks_for_mpi()
-  local known = {}
-  return function(option)
-    if not known[option] then
-      local path = process.find("pkg-config")
-      local child = path and process.run { words = { path, option, "mpi-c" }, gather = "all" }
-      if not child or child.code ~= 0 then
-        faults.raise("io", "ranks need MPI, but pkg-config knows no mpi-c: install libopenmpi-dev and pkg-config")
-      end
-      known[option] = split(child.output)
+-- The names by which pkg-config knows MPI in C: Debian's for the chosen one of several, and MPICH's own.
+local MPI_NAMES = { "mpi-c", "mpich" }
+
+-- Returns a function (option) that asks pkg-config for MPI's flags; it asks once for each option. given: the name that
+-- ATTN2C_MPI gives, or nil.
+local function asks_for_mpi(given)
+  local known, names = {}, given and { given } or MPI_NAMES
+  local function ask(option)
+    local path = process.find("pkg-config")
+    for _, name in ipairs(path and names or {}) do
+      local child = process.run { words = { path, option, "--", name }, gather = "all" }
+      if child.code == 0 then return split(child.output) end
     end
+    if given then faults.raise("io", ("ATTN2C_MPI: pkg-config knows no %s"):format(faults.quote(given))) end
+    return faults.raise("io", ("ranks need MPI, but pkg-config knows no %s: install pkg-config, and libopenmpi-dev or "
+      .. "libmpich-dev"):format(table.concat(names, " and no ")))
+  end
+  return function(option)
+    known[option] = known[option] or ask(option)
     return known[option]
   end
 end
@@ -88,8 +95,8 @@ function toolchain.own()
   return path or faults.raise("machine", "there is no compiler for this machine: cc, gcc or clang")
 end
 
---- Returns the toolchain that CC, ATTN2C_CFLAGS, ATTN2C_LDFLAGS and CROSS, a compiler's prefix (aarch64-linux-gnu-),
---- name. environment: replaces os.getenv in tests. Faults: io, if there is no such compiler.
+--- Returns the toolchain that CC, ATTN2C_CFLAGS, ATTN2C_LDFLAGS, ATTN2C_MPI and CROSS, a compiler's prefix
+--- (aarch64-linux-gnu-), name. environment: replaces os.getenv in tests. Faults: io, if there is no such compiler.
 ---
 ---   compiler, cflags, ldflags   lists of words
 ---   ar, objcopy                 words
@@ -136,7 +143,8 @@ function toolchain.new(environment)
   for folder in searched:gmatch("[^:]+") do folders[#folders + 1] = folder end
   function self.library(file) return library_file(folders, file) end
   function self.libraries(name) return library_text(folders, name) end
-  self.mpi = asks_for_mpi()
+  local mpi = environment("ATTN2C_MPI") or ""
+  self.mpi = asks_for_mpi(mpi ~= "" and mpi or nil)
   return self
 end
 

@@ -41,10 +41,28 @@ describe("a model that ranks divide", function()
     checked("written", "ranks=6 layers=1")
   end)
 
-  it("reads its parts of a GGUF file", function()
-    local said = helper.succeeds(QUICK .. " gen/attn2c check tests/hf/goldens/gguf_bert/gguf_bert.gguf ranks=2 "
-      .. "threads=1 kernels=c target=host")
-    assert.matches("\n%d+ passed, 0 failed\n$", said)
+  it("reads its parts of a GGUF file, as ranks and as stages", function()
+    for _, key in ipairs { "ranks=2", "stages=2" } do
+      local said = helper.succeeds(("%s gen/attn2c check tests/hf/goldens/gguf_bert/gguf_bert.gguf %s threads=1 "
+        .. "kernels=c target=host"):format(QUICK, key))
+      assert.matches("\n%d+ passed, 0 failed\n$", said)
+    end
+  end)
+
+  it("has positions by a convolution, as ranks and as stages", function()
+    for _, key in ipairs { "ranks=2", "stages=2" } do
+      local said = helper.succeeds(("%s gen/attn2c check tests/hf/goldens/hubert_model %s threads=1 kernels=c "
+        .. "target=host"):format(QUICK, key))
+      assert.matches("\n%d+ passed, 0 failed\n$", said)
+    end
+  end)
+
+  it("is built with MPICH and started by its launcher", function()
+    if os.execute("command -v mpiexec.mpich >/dev/null && pkg-config --exists mpich") ~= true then
+      return pending("needs MPICH, libmpich-dev")
+    end
+    checked("written", "ranks=2 layers=1", QUICK
+      .. " ATTN2C_MPI=mpich ATTN2C_MPIRUN=mpiexec.mpich")
   end)
 
   it("has them with 2 stages and memory that is watched, and with 2 stages of 2 ranks", function()

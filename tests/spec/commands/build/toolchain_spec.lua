@@ -1,5 +1,6 @@
 -- toolchain_spec: the compiler and flags of the environment, and what tells them from others.
 local helper = require("tests.spec.helper")
+local libuv = require("common.libuv")
 local toolchain = require("commands.build.toolchain")
 
 local function new(environment)
@@ -37,6 +38,32 @@ describe("the toolchain", function()
       assert.equal(4, fault.code)
       assert.same({ ("cannot compile: there is no compiler %s (CC)"):format(word) }, fault.lines)
     end
+  end)
+
+  it("asks pkg-config for MPI, by the name that ATTN2C_MPI gives", function()
+    local folder, about = helper.folder(), "Name: x\nDescription: x\nVersion: 1\nLibs: "
+    for name, libraries in pairs { ["mpi-c"] = "-lfirst", other = "-lother -lmore" } do
+      helper.write(("%s/%s.pc"):format(folder, name), about .. libraries .. "\n")
+    end
+    local before = { libuv.os_getenv("PKG_CONFIG_LIBDIR") }
+    libuv.os_setenv("PKG_CONFIG_LIBDIR", folder)
+    finally(function()
+      if before[1] then libuv.os_setenv("PKG_CONFIG_LIBDIR", before[1]) else libuv.os_unsetenv("PKG_CONFIG_LIBDIR") end
+    end)
+    assert.same({ "-lfirst" }, new({}).mpi("--libs"))
+    assert.same({ "-lother", "-lmore" }, new({ ATTN2C_MPI = "other" }).mpi("--libs"))
+    helper.write(folder .. "/mpich.pc", about .. "-lmpich\n")
+    os.remove(folder .. "/mpi-c.pc")
+    assert.same({ "-lmpich" }, new({}).mpi("--libs"))
+    os.remove(folder .. "/mpich.pc")
+    local function line(environment)
+      local fault = helper.fault(new(environment).mpi, "--libs")
+      assert.equal(4, fault.code)
+      return fault.lines[1]
+    end
+    assert.equal("ranks need MPI, but pkg-config knows no mpi-c and no mpich: install pkg-config, and libopenmpi-dev "
+      .. "or libmpich-dev", line {})
+    assert.equal('ATTN2C_MPI: pkg-config knows no "none"', line { ATTN2C_MPI = "none" })
   end)
 
   it("notices another file of a library", function()
