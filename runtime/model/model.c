@@ -151,12 +151,22 @@ static void *allocate_arena(const attn2c_model *model, size_t bytes) {
   return model->hooks ? model->hooks->allocate(model, bytes) : attn2c_allocate(bytes);
 }
 
+/* Returns the status that all ranks go on with: if one has no context, none has, because all make its calls.
+ */
+static int agreed(const attn2c_model *model, int status) {
+  return model->hooks && model->hooks->agree ? model->hooks->agree(model, status) : status;
+}
+
 int attn2c_context_create(const attn2c_model *model, attn2c_context **context) {
   if (!context) return ATTN2C_USAGE;
   *context = NULL;
   if (!model) return ATTN2C_USAGE;
   attn2c_context *created = calloc(1, sizeof *created);
-  if (!created) return ATTN2C_MEMORY;
+  int status = agreed(model, created ? ATTN2C_OK : ATTN2C_MEMORY);
+  if (status != ATTN2C_OK) {
+    free(created);
+    return status;
+  }
   created->model = model;
   if (model->descriptor->is_open) {
     const int64_t rows = attn2c_call_rows(model->descriptor);
@@ -164,10 +174,12 @@ int attn2c_context_create(const attn2c_model *model, attn2c_context **context) {
     created->whole = (attn2c_sequences){.rows = rows, .count = 1, .first = created->first_of_whole};
   }
   created->arena = allocate_arena(model, (size_t)model->descriptor->arena_floats * sizeof(float));
-  if (!created->arena || attn2c_state_create(created) != ATTN2C_OK ||
-      attn2c_model_team(model, &created->team) != ATTN2C_OK) {
+  const int is_made = created->arena && attn2c_state_create(created) == ATTN2C_OK &&
+                      attn2c_model_team(model, &created->team) == ATTN2C_OK;
+  status = agreed(model, is_made ? ATTN2C_OK : ATTN2C_MEMORY);
+  if (status != ATTN2C_OK) {
     attn2c_context_destroy(created);
-    return ATTN2C_MEMORY;
+    return status;
   }
   *context = created;
   return ATTN2C_OK;

@@ -37,6 +37,8 @@ typedef struct {
   void (*copy)(const struct attn2c_model *model, const float *state, const attn2c_copying *what);
   void (*drop)(const struct attn2c_model *model, const float *state); /* is freed */
   void (*close)(const struct attn2c_model *model);
+  /* Returns the first rank's status that is not ATTN2C_OK, for ranks that make the same calls. */
+  int (*agree)(const struct attn2c_model *model, int status);
 } attn2c_rank_hooks;
 
 typedef struct attn2c_model { /* immutable once open; shared by any number of threads */

@@ -116,6 +116,11 @@ static void settle(const attn2c_model *model) { attn2c_ranks_settle(model->ranks
 
 static void close_ranks(const attn2c_model *model) { attn2c_ranks_close(model->ranks); }
 
+static int agree(const attn2c_model *model, int status) {
+  attn2c_message message = attn2c_message_make(NULL, 0);
+  return attn2c_ranks_agree(model->ranks, status, &message);
+}
+
 /* Chooses the file, or weights that need none. */
 static int choose_path(const void *path, const attn2c_descriptor *model, attn2c_source **source,
                        attn2c_message *message) {
@@ -127,7 +132,7 @@ static int choose_path(const void *path, const attn2c_descriptor *model, attn2c_
 
 /* The hooks of a model whose ranks all make the same calls by themselves. */
 static const attn2c_rank_hooks hooks = {
-    .allocate = allocate, .free = free_arena, .settle = settle, .close = close_ranks};
+    .allocate = allocate, .free = free_arena, .settle = settle, .close = close_ranks, .agree = agree};
 
 int attn2c_model_open_part(const attn2c_descriptor *own, attn2c_source *source, attn2c_model **model,
                            attn2c_message *message) {

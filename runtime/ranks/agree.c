@@ -24,7 +24,7 @@ static void say_lines(attn2c_message *message, const char *before, const char *l
 }
 
 int attn2c_ranks_agree(attn2c_ranks *ranks, int status, attn2c_message *message) {
-  if (!ranks || ranks->count == 1) return status;
+  if (!ranks || ranks->count == 1 || ranks->counted) return status;
   int32_t own = status, all[ATTN2C_RANKS_MOST];
   MPI_Request request;
   wait_for(ranks, MPI_Iallgather(&own, 1, MPI_INT32_T, all, 1, MPI_INT32_T, ranks->all, &request), &request);

@@ -34,6 +34,43 @@ local function alone(words)
   return helper.succeeds(table.concat(list, " "))
 end
 
+-- Runs a command on two ranks, of which rank 1 is killed after two seconds.
+local function killed(words)
+  return mpirun(2, { "sh", "-c", '[ "$OMPI_COMM_WORLD_RANK" = 0 ] || { sleep 2; kill -9 $$; } & exec "$@"', "sh",
+    table.unpack(words) })
+end
+
+-- A script of a build's Python module: what it refuses, and whether both ranks have the same logits.
+local MODULE = [[
+import sys; sys.path.append(%q)
+from mpi4py import MPI
+import lama, numpy
+def failure(make):
+    try: make()
+    except Exception as error: return "%%s: %%s" %% (type(error).__name__, error)
+said = [failure(lambda: lama.Model("/nowhere")), failure(lambda: lama.Model(%q, 7)),
+        failure(lambda: lama.Model(%q, MPI.COMM_SELF))]
+with lama.Model(%q, MPI.COMM_WORLD) as model:
+    outputs, lengths = model.forward_text(["Hello there", "How are you"])
+all = MPI.COMM_WORLD.gather(outputs["logits"].tobytes())
+if MPI.COMM_WORLD.Get_rank() == 0:
+    print("\n".join(said), outputs["logits"].shape, all[0] == all[1], sep="\n")
+]]
+
+local function is_a_module(name)
+  local path = folder .. "/ranks.py"
+  helper.write(path, MODULE:format(folder .. "/" .. name, model, model, model))
+  local result = mpirun(2, { "/usr/bin/python3", path })
+  assert.same({ 0, "" }, { result.status, result.stderr })
+  assert.equal([[
+OSError: /nowhere: cannot be opened: No such file or directory
+TypeError: communicator: is int, but one of mpi4py is expected
+ValueError: the model lama is divided among 2 ranks, but 1 is started: mpirun -n 2
+(2, 64, 901)
+True
+]], (result.stdout:gsub("\r", "")))
+end
+
 setup(function()
   helper.succeeds("rm -rf " .. helper.shell(folder) .. " && mkdir -p " .. helper.shell(folder))
   build("", "one")
@@ -90,10 +127,8 @@ describe("a program of two ranks", function()
   end)
 
   it("ends when a rank is killed", function()
-    local killed = { "sh", "-c", '[ "$OMPI_COMM_WORLD_RANK" = 0 ] || { sleep 2; kill -9 $$; } & exec "$@"', "sh",
-      program, "perplexity", "--weights", model, "--text-file", "/dev/zero" }
     local started = os.time()
-    local result = mpirun(2, killed)
+    local result = killed { program, "perplexity", "--weights", model, "--text-file", "/dev/zero" }
     assert.truthy(result.status ~= 0)
     assert.truthy(os.time() - started < 20)
   end)
@@ -102,9 +137,8 @@ describe("a program of two ranks", function()
     local out = helper.folder()
     local line = "The meaning of these words is not much, but there are many of them, and each is read.\n"
     helper.write(folder .. "/long.txt", line:rep(40000))
-    local killed = { "sh", "-c", '[ "$OMPI_COMM_WORLD_RANK" = 0 ] || { sleep 2; kill -9 $$; } & exec "$@"', "sh",
-      program, "perplexity", "--weights", model, "--text-file", folder .. "/long.txt", "--logits", out .. "/logits" }
-    local result = mpirun(2, killed)
+    local result = killed { program, "perplexity", "--weights", model, "--text-file", folder .. "/long.txt", "--logits",
+      out .. "/logits" }
     assert.truthy(result.status ~= 0)
     assert.equal("", helper.succeeds("ls -A " .. helper.shell(out)))
   end)
@@ -139,33 +173,7 @@ describe("a program of two ranks", function()
     assert.truthy(result.stdout:find('"part": "all", "meetings": [{"kind": "sum"', 1, true), result.stdout)
   end)
 
-  it("is a Python module under mpi4py", function()
-    local path = folder .. "/ranks.py"
-    helper.write(path, ([[
-import sys; sys.path.append(%q)
-from mpi4py import MPI
-import lama, numpy
-def failure(make):
-    try: make()
-    except Exception as error: return "%%s: %%s" %% (type(error).__name__, error)
-said = [failure(lambda: lama.Model("/nowhere")), failure(lambda: lama.Model(%q, 7)),
-        failure(lambda: lama.Model(%q, MPI.COMM_SELF))]
-with lama.Model(%q, MPI.COMM_WORLD) as model:
-    outputs, lengths = model.forward_text(["Hello there", "How are you"])
-all = MPI.COMM_WORLD.gather(outputs["logits"].tobytes())
-if MPI.COMM_WORLD.Get_rank() == 0:
-    print("\n".join(said), outputs["logits"].shape, all[0] == all[1], sep="\n")
-]]):format(folder .. "/two", model, model, model))
-    local result = mpirun(2, { "/usr/bin/python3", path })
-    assert.same({ 0, "" }, { result.status, result.stderr })
-    assert.equal([[
-OSError: /nowhere: cannot be opened: No such file or directory
-TypeError: communicator: is int, but one of mpi4py is expected
-ValueError: the model lama is divided among 2 ranks, but 1 is started: mpirun -n 2
-(2, 64, 901)
-True
-]], (result.stdout:gsub("\r", "")))
-  end)
+  it("is a Python module under mpi4py", function() is_a_module("two") end)
 end)
 
 describe("a program of two stages", function()
@@ -224,9 +232,61 @@ describe("a program of two stages", function()
     assert.same({ 3, "lama: rank 1 has other weights than rank 0\n" }, { result.status, result.stderr })
   end)
 
+  it("ends when the rank of a stage is killed", function()
+    local started = os.time()
+    local result = killed { staged, "perplexity", "--weights", model, "--text-file", "/dev/zero" }
+    assert.truthy(result.status ~= 0)
+    assert.truthy(os.time() - started < 20)
+  end)
+
+  it("is a Python module under mpi4py", function() is_a_module("staged") end)
+
   it("refuses another number of ranks", function()
     local code, output, errors = helper.runner(folder)({ staged, "check" })
     assert.same({ 2, "", "lama: the model lama is divided among 2 ranks, but 1 is started: mpirun -n 2\n" },
       { code, output, errors })
+  end)
+end)
+
+describe("a rank without memory", function()
+  local large = folder .. "/large/large"
+  local SECONDS = 30 -- that a run may take; it takes two where nothing else runs
+
+  -- Keys and values of 1 GB on each rank, which nobody touches.
+  setup(function()
+    helper.write(folder .. "/large.lua", [[return { name = "large", input = tokens { vocab = 70 }, context = 65536,
+      chunk = 16, sequences = 32, d_model = 16, heads = 2, head_dim = 64, layers = 1, d_ff = 16, mask = "causal",
+      positions = "none", output = { vocabulary {} } }]])
+    helper.succeeds(("cd %s && gen/attn2c build %s ranks=2 threads=1 kernels=c -o %s/large"):format(helper.shell(root),
+      helper.shell(folder .. "/large.lua"), helper.shell(folder)))
+  end)
+
+  -- Runs a bench of which one rank has at most `kilobytes` of addresses. Returns the status, what is printed, the lines
+  -- of the program, and the seconds that it took.
+  local function limited(rank, kilobytes)
+    local started = os.time()
+    local result = mpirun(2, { "sh", "-c", ('[ "$OMPI_COMM_WORLD_RANK" != %d ] || ulimit -v %d; exec "$@"'):format(rank,
+      kilobytes), "sh", large, "bench", "-r", "1", "--length", "8" })
+    local own = {}
+    for line in result.stderr:gmatch("[^\n]+") do if line:find("^large: ") then own[#own + 1] = line end end
+    return result.status, result.stdout, own, os.time() - started
+  end
+
+  it("ends all with one line and the status of memory", function()
+    local said = { [0] = "large: bench: no memory for the arena",
+      "large: rank 1: no memory for a call; all ranks end" }
+    for rank = 0, 1 do
+      local status, output, said_lines, seconds = limited(rank, 900000)
+      assert.same({ 5, "", { said[rank] } }, { status, output, said_lines })
+      assert.is_true(seconds < SECONDS)
+    end
+  end)
+
+  it("ends all in seconds, wherever memory ends", function()
+    for _, kilobytes in ipairs { 50000, 200000, 400000 } do
+      local status, output, said_lines, seconds = limited(1, kilobytes)
+      assert.is_true(status ~= 0 and output == "" and #said_lines <= 1 and seconds < SECONDS,
+        ("%d kB: status %d, %d s, %s"):format(kilobytes, status, seconds, table.concat(said_lines, "; ")))
+    end
   end)
 end)
