@@ -1,80 +1,83 @@
--- ranks_table.lua: prints the table of large models on several ranks, from bytes and from rates that were measured.
--- lua5.4 tests/bench/ranks_table.lua. Weights, states and meetings are those of the compiled parts. Layers are equal,
--- so that one and two of them stand for all. Nothing is timed: `bench --scale` does that.
+-- ranks_table.lua: predicts large models with weights of 4 bits on several ranks, by `bench --scale` of some of their
+-- layers, and prints the table.
+-- lua5.4 tests/bench/ranks_table.lua measure MODEL RANKS   times the parts; leaves out/bench/scale/MODEL-RANKS.json
+-- lua5.4 tests/bench/ranks_table.lua                       prints the table of these files
 package.path = "gen/?.lua;" .. package.path
-local cost = require("commands.scale.cost")
-local ops = require("data.ops")
-local pipeline = require("pipeline")
+local json = require("common.json")
+local process = require("common.process")
 
 -- Vocabulary, width, heads, heads of keys, layers, inner width; heads have 128 numbers.
 local MODELS = { { "Llama-3.1-8B", 128256, 4096, 32, 8, 32, 14336 }, { "Qwen2.5-32B", 152064, 5120, 40, 8, 64, 27648 },
   { "Llama-3.1-70B", 128256, 8192, 64, 8, 80, 28672 } }
-local CONTEXT, CHUNK, PROMPT = 4096, 128, 512
-local BYTES = 18 / 32 -- of a weight of 4 bits, with its part of a scale
+local COUNTS = { 1, 2, 4, 8, 16 }
+local NETWORK = { "--latency", "2us", "--bandwidth", "12GB/s" }
+local CACHE = 60e6 -- bytes that the fewest layers of a rank have at least, so that no cache holds them
 
--- One core: GB/s at which a decoded token reads weights, 10^9 operations a second of products with weights of 4 bits.
--- A network: latency, bandwidth, and what each further message of a rank costs.
-local READS, PRODUCTS = 18, 340
-local NETWORK = { latency_us = 2, gigabytes = 12, message_us = 0.5, adds_per_us = 4000 }
+local FOLDER = "out/bench/scale"
 
--- Returns the parts of a model of a few layers: bytes of weights, of the table of tokens, of the state, and the columns
--- of sums and gathers; of the largest rank.
-local function parts_of(m, count, layers)
-  local text = ([[return { name = "large", input = tokens { vocab = %d }, context = %d, chunk = %d, d_model = %d,
-    heads = %d, kv_heads = %d, head_dim = 128, layers = %d, d_ff = %d, gated = true, activation = "silu",
-    norm = "pre", bias = false, norm_kind = "rms", final_norm = true, mask = "causal", positions = "rope",
-    weights = "int4", output = { vocabulary {} } }]]):format(m[2], CONTEXT, CHUNK, m[3], m[4], m[5], layers, m[7])
-  local path = os.tmpname() .. ".lua"
+-- Returns the description of a model.
+local function text_of(m)
+  return ([[return { name = "large", input = tokens { vocab = %d }, context = 4096, chunk = 128, d_model = %d,
+  heads = %d, kv_heads = %d, head_dim = 128, layers = %d, d_ff = %d, gated = true, activation = "silu", norm = "pre",
+  bias = false, norm_kind = "rms", final_norm = true, mask = "causal", positions = "rope", weights = "int4",
+  output = { vocabulary {} } }
+]]):format(table.unpack(m, 2))
+end
+
+-- Returns how many layers of a rank are timed at least.
+local function layers_of(m, count)
+  local _, _, width, heads, kv_heads, layers, inner = table.unpack(m)
+  local bytes = (2 * width * heads * 128 + 2 * width * kv_heads * 128 + 3 * width * inner) * 18 / 32 / count
+  return math.min(math.ceil(CACHE / bytes), layers // 2)
+end
+
+local function path_of(m, count) return ("%s/%s-%d.json"):format(FOLDER, m[1], count) end
+
+local function measure(m, count)
+  assert(os.execute("mkdir -p " .. FOLDER))
+  local path = ("%s/%s.lua"):format(FOLDER, m[1])
   local file = assert(io.open(path, "w"))
-  file:write(text)
+  file:write(text_of(m))
   file:close()
-  local state = pipeline.run(".", path, { "target=avx512", "threads=1", "ranks=" .. count }, "layout")
-  os.remove(path)
-  local most = { bytes = 0, tables = 0, state = 0, sums = {}, gathers = {} }
-  for _, build in ipairs(state.builds) do
-    local graph, tables = build.primary.graph, 0
-    for _, name in ipairs(graph.weights) do
-      local tensor = graph.tensors[name]
-      if name:find("^input") then tables = tables + tensor.shape[1] * (tensor.shape[2] or 1) end
-    end
-    local keys = graph.tensors["l0.attn.k"].shape[3]
-    most.bytes = math.max(most.bytes, build.primary.weights.bytes)
-    most.tables = math.max(most.tables, tables * BYTES)
-    most.state = math.max(most.state, layers * 2 * CONTEXT * keys * 4)
-    most.sums, most.gathers = {}, {}
-    for _, op in ipairs(graph.entry.ops) do
-      local shape = op.result.shape
-      if op.op == "sum_ranks" then table.insert(most.sums, shape[#shape]) end
-      if op.op == "gather_ranks" then table.insert(most.gathers, shape[#shape]) end
-      assert(not ops.class(op).meeting or op.op == "sum_ranks" or op.op == "gather_ranks", op.op)
-    end
-  end
-  return most
+  local list = { "gen/attn2c", "bench", path, "--scale", tostring(count), "--layers", tostring(layers_of(m, count)),
+    "--length", "512", "-r", "3", "-o", "json", table.unpack(NETWORK) }
+  local child = process.run { words = list, gather = "all" }
+  assert(child.code == 0 and child.signal == 0, child.errors)
+  file = assert(io.open(path_of(m, count), "w"))
+  file:write(child.output)
+  file:close()
 end
 
--- Returns the meetings of a call of some rows, of all layers.
-local function meetings_of(one, two, rows, layers, wanted)
-  if not one.sums[1] then return {} end
-  local times = #one.sums + (#two.sums - #one.sums) * (layers - 1)
-  local list = { { kind = "sum", floats = rows * one.sums[1], times = times } }
-  for _, columns in ipairs(wanted and one.gathers or {}) do
-    list[#list + 1] = { kind = "gather", floats = columns, times = 1 }
-  end
-  return list
+-- Returns the predictions of a model on some ranks by the name of their call; nil if it was not timed.
+local function predictions_of(m, count)
+  local file = io.open(path_of(m, count))
+  if not file then return nil end
+  local result, of = json.decode(file:read("a")), {}
+  file:close()
+  for _, each in ipairs(result.predictions) do of[each.call] = each end
+  return of, result
 end
 
-print("| model | ranks | GB a rank | GB of weights | tokens/s, decoding | of it in meetings | tokens/s, prompt |")
-print("|---|---|---|---|---|---|---|")
+local function find(name)
+  for _, m in ipairs(MODELS) do if m[1] == name then return m end end
+  return error("no such model: " .. tostring(name))
+end
+
+if arg[1] == "measure" then
+  measure(find(arg[2]), math.tointeger(tonumber(arg[3])))
+  return
+end
+print("| model | ranks | layers timed | GB a rank | GB of weights | tokens/s, decoding | of it in meetings | tokens/s, "
+  .. "prompt |")
+print("|---|---|---|---|---|---|---|---|")
 for _, m in ipairs(MODELS) do
-  for _, count in ipairs { 1, 2, 4, 8, 16 } do
-    local one, two = parts_of(m, count, 1), parts_of(m, count, 2)
-    local function all(key) return one[key] + (two[key] - one[key]) * (m[6] - 1) end
-    local bytes, layers = all("bytes"), (two.bytes - one.bytes) * m[6]
-    local met = cost.of_call(meetings_of(one, two, 1, m[6], true), count, NETWORK)
-    local decode = (bytes - one.tables) / READS / 1000 + met
-    local prompt = PROMPT * 2 * layers / BYTES / PRODUCTS / 1000
-      + PROMPT / CHUNK * cost.of_call(meetings_of(one, two, CHUNK, m[6], false), count, NETWORK)
-    print(("| %s | %d | %.2f | %.2f | %.2f | %.1f %% | %.1f |"):format(m[1], count, (bytes + all("state")) / 1e9,
-      bytes / 1e9, 1e6 / decode, 100 * met / decode, 1e6 * PROMPT / prompt))
+  for _, count in ipairs(COUNTS) do
+    local of, result = predictions_of(m, count)
+    if of then
+      local decode, prompt = of["decode (position 0)"], of["prefill (512 tokens)"]
+      print(("| %s | %d | %d | %.2f | %.2f | %.2f | %.1f %% | %.1f |"):format(m[1], count, result.timed[1].layers,
+        decode.memory_bytes / 1e9, decode.weight_bytes / 1e9, 1000 / decode.ms, 100 * decode.meetings_ms / decode.ms,
+        512 * 1000 / prompt.ms))
+    end
   end
 end

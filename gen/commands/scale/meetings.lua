@@ -9,6 +9,8 @@ local toolchain = require("commands.build.toolchain")
 
 local meetings = {}
 
+local SECONDS = 0.15 -- that the rounds of a size take
+
 -- Returns the sources of the program: its own, those of ranks, and what these stand on. They are paths.
 local function sources(root)
   local list, folder = {}, root .. "/runtime/ranks"
@@ -31,14 +33,17 @@ local function run(list, environment, what)
 end
 
 --- Measures meetings of `count` ranks of this machine. Returns { sums, gathers, messages = { { floats, microseconds } }
---- in order of floats, message_us = of each further message at a time, adds_per_us }. Faults: io, machine.
-function meetings.measure(root, count)
+--- in order of floats, message_us = of each further message at a time, adds_per_us }. options: { seconds = that each
+--- size takes, is_with_ways = true: also sums_of_other_memory, sums_by_messages, sums_by_mpi }. Faults: io, machine.
+function meetings.measure(root, count, options)
+  options = options or {}
   local work <close> = scratch.make(os.getenv("TMPDIR") or "/tmp", "attn2c-meetings")
   local mpi, program = toolchain.new().mpi, work.path .. "/meetings"
   local list = { toolchain.own(), "-std=c11", "-O2", "-iquote", root .. "/runtime", "-o", program }
   for _, of in ipairs { sources(root), mpi("--cflags"), mpi("--libs") } do table.move(of, 1, #of, #list + 1, list) end
   run(list, nil, "the program that measures meetings did not compile")
-  local line, environment = ranks.start(count, { program })
+  local line, environment = ranks.start(count, { program, tostring(options.seconds or SECONDS),
+    options.is_with_ways and "ways" or nil })
   local value = json.decode(run(line, environment, "meetings of ranks were not measured"))
   if type(value) ~= "table" or not value.adds_per_us then
     faults.raise("machine", "meetings of ranks were not measured: their program printed no times")

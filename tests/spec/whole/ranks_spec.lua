@@ -24,8 +24,18 @@ describe("the meetings of ranks", function()
   end
 
   it("are measured for predictions", function()
-    local measured = require("commands.scale.meetings").measure(helper.root, 2)
-    assert.is_true(#measured.messages > 1 and #measured.sums > 1 and #measured.gathers > 1 and measured.adds_per_us > 0)
+    local measure = require("commands.scale.meetings").measure
+    local measured = measure(helper.root, 2, { seconds = 0.002, is_with_ways = true })
+    for _, name in ipairs { "sums", "gathers", "messages", "sums_of_other_memory", "sums_by_messages",
+      "sums_by_mpi" } do
+      local last = 0
+      for _, each in ipairs(measured[name]) do
+        assert.is_true(each[1] > last and each[2] >= 0, name)
+        last = each[1]
+      end
+      assert.is_true(last >= 1 << 20, name)
+    end
+    assert.is_true(measured.adds_per_us > 0 and measured.message_us >= 0)
   end)
 
   it("pass rows from stage to stage, and outputs back, by shared memory, by messages and by both", function()
