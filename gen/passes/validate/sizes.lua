@@ -36,7 +36,9 @@ end
 
 -- Returns the size of the entry of a description with a context, or nil after a fault.
 local function context_size(say, description)
-  if description.seq ~= nil then return say("seq", "context takes its place; leave seq out") end
+  if description.seq ~= nil then
+    return say("seq", "context, which is for causal models, takes its place; leave seq out")
+  end
   local most = description.context
   most = math.type(most) == "float" and math.tointeger(most) or most
   return { batch = 1, any = true, context = math.type(most) == "integer" and most or nil } -- its key says what is wrong

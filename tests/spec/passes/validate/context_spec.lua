@@ -35,7 +35,7 @@ describe("a context", function()
   end)
 
   it("takes the place of seq", function()
-    assert.same({ "seq: context takes its place; leave seq out" }, refusals { seq = 8 })
+    assert.same({ "seq: context, which is for causal models, takes its place; leave seq out" }, refusals { seq = 8 })
     assert.same({ "sequences: goes with context", "chunk: goes with context" },
       helper.refusals(helper.description { sequences = 2, chunk = 3 }))
   end)
