@@ -62,10 +62,12 @@ describe("a folder with a SentencePiece model alone", function()
 
   it("of another class has none that is supported", function()
     local path = folder_of("T5Tokenizer")
-    for _, text in ipairs { '{"tokenizer_class":"PegasusTokenizer"}', '{"tokenizer_class":3}', '[]' } do
+    for _, text in ipairs { '{"tokenizer_class":3}', '[]', '{"tokenizer_class":"PegasusTokenizer"}' } do
       files.write_all(path, { { name = "tokenizer_config.json", text = text } })
       assert.is_nil(tokenizer.from_folder(path))
     end
+    files.write_all(path, { { name = "config.json", text = '{"model_type":"t5"}' } })
+    assert.is_nil(tokenizer.from_folder(path))
   end)
 
   it("needs the special tokens that the class puts around texts", function()
