@@ -1,16 +1,20 @@
 -- ranks_table.lua: predicts large models with weights of 4 bits on several ranks, by `bench --scale` of some of their
--- layers, and prints the table.
+-- layers, and prints the table. To make random weights of a whole vocabulary would take minutes. So a part of the
+-- vocabulary is timed, and the rest is counted at the rate at which all other weights are read.
 -- lua5.4 tests/bench/ranks_table.lua measure MODEL RANKS   times the parts; leaves out/bench/scale/MODEL-RANKS.json
 -- lua5.4 tests/bench/ranks_table.lua                       prints the table of these files
 package.path = "gen/?.lua;" .. package.path
+local cost = require("commands.scale.cost")
 local json = require("common.json")
 local process = require("common.process")
 
 -- Vocabulary, width, heads, heads of keys, layers, inner width; heads have 128 numbers.
 local MODELS = { { "Llama-3.1-8B", 128256, 4096, 32, 8, 32, 14336 }, { "Qwen2.5-32B", 152064, 5120, 40, 8, 64, 27648 },
   { "Llama-3.1-70B", 128256, 8192, 64, 8, 80, 28672 } }
+local TIMED_TOKENS, BYTES = 16384, 18 / 32 -- of the vocabulary; of a weight of 4 bits, with its part of a scale
 local COUNTS = { 1, 2, 4, 8, 16 }
 local NETWORK = { "--latency", "2us", "--bandwidth", "12GB/s" }
+local PROMPT = 128
 local CACHE = 60e6 -- bytes that the fewest layers of a rank have at least, so that no cache holds them
 
 local FOLDER = "out/bench/scale"
@@ -21,7 +25,7 @@ local function text_of(m)
   heads = %d, kv_heads = %d, head_dim = 128, layers = %d, d_ff = %d, gated = true, activation = "silu", norm = "pre",
   bias = false, norm_kind = "rms", final_norm = true, mask = "causal", positions = "rope", weights = "int4",
   output = { vocabulary {} } }
-]]):format(table.unpack(m, 2))
+]]):format(TIMED_TOKENS, table.unpack(m, 3))
 end
 
 -- Returns how many layers of a rank are timed at least.
@@ -40,7 +44,7 @@ local function measure(m, count)
   file:write(text_of(m))
   file:close()
   local list = { "gen/attn2c", "bench", path, "--scale", tostring(count), "--layers", tostring(layers_of(m, count)),
-    "--length", "512", "-r", "3", "-o", "json", table.unpack(NETWORK) }
+    "--length", tostring(PROMPT), "-r", "3", "-o", "json", table.unpack(NETWORK) }
   local child = process.run { words = list, gather = "all" }
   assert(child.code == 0 and child.signal == 0, child.errors)
   file = assert(io.open(path_of(m, count), "w"))
@@ -48,14 +52,25 @@ local function measure(m, count)
   file:close()
 end
 
--- Returns the predictions of a model on some ranks by the name of their call; nil if it was not timed.
-local function predictions_of(m, count)
+-- Returns the prediction of a model on some ranks: layers timed, bytes of memory and of weights, milliseconds of a
+-- token and of a prompt, and those of a token's meetings. nil: it was not timed.
+local function prediction_of(m, count)
   local file = io.open(path_of(m, count))
   if not file then return nil end
   local result, of = json.decode(file:read("a")), {}
   file:close()
   for _, each in ipairs(result.predictions) do of[each.call] = each end
-  return of, result
+  local token, prompt = of["decode (position 0)"], of[("prefill (%d tokens)"):format(PROMPT)]
+  local row = m[3] * BYTES / count -- of a table of tokens, on one rank
+  local rest = (m[2] - TIMED_TOKENS) * row
+  local parts = rest * token.parts_ms / (token.weight_bytes - TIMED_TOKENS * row)
+  local function gather(tokens)
+    return (cost.of_call({ { kind = "gather", floats = tokens, times = 1 } }, count, result.network)) / 1000
+  end
+  local meetings = gather(m[2]) - gather(TIMED_TOKENS)
+  return { layers = result.timed[1].layers, memory = token.memory_bytes + 2 * rest,
+    weights = token.weight_bytes + 2 * rest, token = token.ms + parts + meetings,
+    prompt = prompt.ms + parts + meetings, meetings = token.meetings_ms + meetings }
 end
 
 local function find(name)
@@ -72,12 +87,10 @@ print("| model | ranks | layers timed | GB a rank | GB of weights | tokens/s, de
 print("|---|---|---|---|---|---|---|---|")
 for _, m in ipairs(MODELS) do
   for _, count in ipairs(COUNTS) do
-    local of, result = predictions_of(m, count)
+    local of = prediction_of(m, count)
     if of then
-      local decode, prompt = of["decode (position 0)"], of["prefill (512 tokens)"]
-      print(("| %s | %d | %d | %.2f | %.2f | %.2f | %.1f %% | %.1f |"):format(m[1], count, result.timed[1].layers,
-        decode.memory_bytes / 1e9, decode.weight_bytes / 1e9, 1000 / decode.ms, 100 * decode.meetings_ms / decode.ms,
-        512 * 1000 / prompt.ms))
+      print(("| %s | %d | %d | %.2f | %.2f | %.2f | %.1f %% | %.1f |"):format(m[1], count, of.layers, of.memory / 1e9,
+        of.weights / 1e9, 1000 / of.token, 100 * of.meetings / of.token, PROMPT * 1000 / of.prompt))
     end
   end
 end
