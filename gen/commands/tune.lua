@@ -24,7 +24,8 @@ local ALONE_GAIN = 0.03     -- the same, of a product that was only timed alone
 local ALONE_PART = 0.45     -- part of the budget for products alone
 local UNKNOWN_NOISE = 0.05  -- assumed noise of a ratio before the third run of the rule
 local RUN_MS, LEAST_RUNS, MOST_RUNS = 400, 7, 2000
-local FINAL_PAIRS = 5
+local FINAL_PAIRS, LEAST_PAIRS = 5, 3 -- runs of the choice and of the rule in turn, at the end
+local ENDING = 0.02         -- part of the budget for ending
 local INTERRUPTED = 130     -- the exit code that shells expect
 
 -- Returns seconds since an arbitrary moment, in steps of hundredths.
@@ -273,7 +274,7 @@ end
 function Tuner:candidate_seconds() return self.build_seconds + 2 * self.run_seconds end
 
 -- Returns the seconds of the comparison at the end.
-function Tuner:final_seconds() return self.build_seconds + 2 * FINAL_PAIRS * self.run_seconds end
+function Tuner:final_seconds() return self.build_seconds + 2 * LEAST_PAIRS * self.run_seconds end
 
 function Tuner:has_time()
   return self:elapsed() + self:candidate_seconds() + self:final_seconds() + self.run_seconds < self.budget
@@ -364,6 +365,7 @@ function Tuner:compare(choices)
   local built = self:build(choices, "candidate")
   local runs, whole, found = {}, {}, {}
   for i = 1, FINAL_PAIRS do
+    if i > LEAST_PAIRS and self:elapsed() + 3 * self.run_seconds > (1 - ENDING) * self.budget then break end
     self:report(("the choice against the rule, %d of %d"):format(i, FINAL_PAIRS))
     local rule, choice = self:run_rule(), self:run(built)
     whole[i] = choice.ms / rule.ms
@@ -466,7 +468,7 @@ function tune.run(root, arguments)
   local start = clock()
   local self = new(root, arguments, start)
   if #self.order == 0 then faults.raise("usage", arguments.description .. ": has no product to tune") end
-  process.limit(self.budget - self:elapsed())
+  process.limit((1 - ENDING) * self.budget - self:elapsed())
   local choices, ratio
   local done, failure = xpcall(function() choices, ratio = search_all(self) end,
     function(value) return faults.is(value) and value or tostring(value) .. "" end)
