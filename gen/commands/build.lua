@@ -45,23 +45,36 @@ local function digest(list, texts)
   return table.concat(parts, "\n")
 end
 
--- Returns the runner's context for a finished pipeline.
+local known_runtimes = {} -- by folder: a command may build many variants
+
+-- Returns what builds need of the runtime in a folder: its sources, their texts by name, and what identifies the
+-- headers.
+local function runtime_of(folder)
+  if not known_runtimes[folder] then
+    local headers, texts = runtime_files(folder, ".h")
+    local runtime = { of_headers = digest(headers, texts) }
+    runtime.sources, runtime.texts = runtime_files(folder, ".c")
+    known_runtimes[folder] = runtime
+  end
+  return known_runtimes[folder]
+end
+
+-- Returns the runner's context for a finished pipeline, and the runtime's sources.
 local function context_of(state, folder, root, bar)
   local uv = require("common.libuv")
   uv.os_unsetenv("PWD") -- compilers would take the folder's name from it, which may contain links
   local folders = { model = uv.fs_realpath(folder), runtime = uv.fs_realpath(root .. "/runtime") }
-  local headers, header_texts = runtime_files(folders.runtime, ".h")
-  local sources, source_texts = runtime_files(folders.runtime, ".c")
+  local runtime = runtime_of(folders.runtime)
   local own, own_headers, included = {}, {}, {}
   for _, file in ipairs(state.files) do
     own[file.name] = file.text
     if file.name:match("%.h$") then own_headers[#own_headers + 1] = file.name end
     if file.name:match("%.h$") or file.is_data then included[#included + 1] = file.name end
   end
-  local of_runtime = digest(headers, header_texts)
   return { store = store.open(folder, say), toolchain = toolchain.new(), bar = bar, folders = folders,
-    links = included, sources = { model = own, runtime = source_texts },
-    headers = { model = of_runtime .. "\n" .. digest(own_headers, own), runtime = of_runtime } }, sources
+    links = included, sources = { model = own, runtime = runtime.texts },
+    headers = { model = runtime.of_headers .. "\n" .. digest(own_headers, own), runtime = runtime.of_headers } },
+    runtime.sources
 end
 
 -- Gives the runner's context the library of the model of texts, which was built before into the same folder.

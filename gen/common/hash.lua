@@ -1,6 +1,9 @@
 -- hash.lua: computes short hashes of texts, for names only, and SHA-256, to compare contents.
 local hash = {}
 
+local hexadecimal = {} -- the two digits of each byte
+for byte = 0, 255 do hexadecimal[string.char(byte)] = ("%02x"):format(byte) end
+
 --- Returns the 64-bit FNV-1a hash as 16 hexadecimal digits.
 function hash.text(text)
   local h = 0xcbf29ce484222325
@@ -11,7 +14,7 @@ end
 --- Returns the SHA-256 as 64 hexadecimal digits.
 function hash.content(text)
   local digest = require("openssl.digest").new("sha256"):final(text)
-  return (digest:gsub(".", function(byte) return ("%02x"):format(byte:byte()) end))
+  return (digest:gsub(".", hexadecimal))
 end
 
 --- Returns the SHA-256 of a list of texts. Lengths are hashed too: { "ab", "c" } differs from { "a", "bc" }.

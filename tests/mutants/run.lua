@@ -133,6 +133,7 @@ local function restore(copy, entry, text, times)
   local name = entry.suite:match("^c:(.*)$")
   if name then os.remove(("%s/%s/test_%s"):format(copy, BIN, name)) end
   if name or is_source(entry) then os.remove(("%s/%s"):format(copy, object_of(entry))) end
+  if entry.file:match("^runtime/") then os.remove(("%s/%s/runtime/libchecked.a"):format(copy, BIN)) end
 end
 
 -- "killed", "survived" or "equivalent", or nil and what is wrong with the entry. known: suites that were run before.

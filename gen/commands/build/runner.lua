@@ -1,6 +1,7 @@
 -- runner.lua: runs jobs in parallel, one per processor, and returns their results.
--- A job whose key is in the store is not run, unless it has to run each time. A key consists of everything that a
--- result depends on: the commands, the toolchain, and the contents (never the times) of the files that are read.
+-- A job whose key is in the store is not run, unless it has to run each time; nor is what only such jobs need looked
+-- at. A key consists of everything that a result depends on: the commands, the toolchain, the contents (never the
+-- times) of the files that are read, and the keys of the results that are taken.
 local emulator = require("common.emulator")
 local faults = require("common.faults")
 local hash = require("common.hash")
@@ -11,8 +12,10 @@ local uv = require("common.libuv")
 
 local runner = {}
 
-local FORMAT = "attn2c result 1"
+local FORMAT = "attn2c result 2"
 local LINK_WEIGHT, COMPILE_WEIGHT = 60000, 20000 -- time of a job, in bytes of C that take the same time to compile
+local AGAIN_MS = 20        -- between two looks for results that other processes make
+local PATIENCE_MS = 60000  -- after which such a result is made here, too: the other process may have been stopped
 
 -- Returns flags that keep the names of folders out of a result, mainly out of debugging information, so that the result
 -- is the same wherever it is made. A compiler cannot tell where a name with = ends: such a name stays, and is part of
@@ -45,7 +48,7 @@ end
 local function meanings(self, job, work)
   local inputs, tools = { job.source }, self.toolchain
   for i, name in ipairs(job.inputs or {}) do
-    inputs[i] = work and self.results[name].path or name .. " " .. self.results[name].sum
+    inputs[i] = work and self.results[name].path or name .. " " .. self.identities[name]
   end
   local function mpi(option) return function() return tools.mpi(option) end end
   return { mpi_flags = mpi("--cflags"), mpi_libraries = mpi("--libs"),
@@ -57,7 +60,23 @@ local function meanings(self, job, work)
     result = work and work .. "/" .. job.name or "<result>" }
 end
 
-local function key_of(self, job)
+-- Returns what identifies a job's result: its key, or, if it has none, its SHA-256. Returns nil if it depends on a job
+-- that has to run first.
+local key_of
+local function identify(self, name)
+  local job, known = self.jobs[name], self.identities[name]
+  if not known and job and not job.is_fresh then
+    known = key_of(self, job)
+  elseif not known and self.results[name] then
+    known = self.results[name].sum
+  end
+  self.identities[name] = known
+  return known
+end
+
+-- Returns a job's key, or nil.
+function key_of(self, job)
+  for _, name in ipairs(job.inputs or {}) do if not identify(self, name) then return nil end end
   local parts = { FORMAT, self.toolchain.identity, job.name }
   for _, command in ipairs(job.commands) do
     local words = recipe.words(command, meanings(self, job))
@@ -172,28 +191,47 @@ local function is_ready(self, job)
   return true
 end
 
--- Takes the waiting jobs whose inputs exist. A job's result is found in the store, or the job is added to those to run.
+-- Adds a job to those whose results are needed, once.
+local function want(self, name)
+  local job = self.jobs[name]
+  if not job or self.wanted[name] then return end
+  self.wanted[name] = true
+  local source = job.source and self.sources[job.from][job.source]
+  job.weight = source and COMPILE_WEIGHT + #source or LINK_WEIGHT
+  self.total, self.all = self.total + job.weight, self.all + 1
+  self.waiting[#self.waiting + 1] = { job = job, at = 0 }
+end
+
+-- Decides about a job whose result is needed. Returns true if the result is in the store, or the job can run, and then
+-- is ready. Otherwise its inputs are needed, too.
+local function decide(self, active)
+  local job = active.job
+  if not active.key and not job.is_fresh then
+    active.key = identify(self, job.name)
+    local result = active.key and self.store:find(active.key, job.name)
+    if result then
+      self.total = self.total - job.weight
+      finish(self, job, result, 0)
+      return true
+    end
+  end
+  for _, name in ipairs(job.inputs or {}) do want(self, name) end
+  if not is_ready(self, job) then return false end
+  self.ready[#self.ready + 1] = active
+  return true
+end
+
+-- Decides about all waiting jobs, and about those that they need.
 local function sort_waiting(self)
   local again
   repeat
     again = false
-    local still = {}
-    for _, job in ipairs(self.waiting) do
-      if is_ready(self, job) then
-        local key = not job.is_fresh and key_of(self, job)
-        local result = key and self.store:find(key, job.name)
-        if result then
-          self.total = self.total - job.weight
-          finish(self, job, result, 0)
-          again = true
-        else
-          self.ready[#self.ready + 1] = { job = job, key = key, at = 0 }
-        end
-      else
-        still[#still + 1] = job
-      end
+    local list = self.waiting
+    self.waiting = {}
+    for _, active in ipairs(list) do
+      if decide(self, active) then again = true else self.waiting[#self.waiting + 1] = active end
     end
-    self.waiting = still
+    again = again or #self.waiting > #list
   until not again
   table.sort(self.ready, function(a, b) return a.job.weight > b.job.weight end) -- the longest job begins first
 end
@@ -202,20 +240,48 @@ local function show(self)
   self.bar:show(self.done / math.max(1, self.total), ("compiling: %d of %d"):format(self.count, self.all))
 end
 
+-- Starts a ready job. Returns false if another process makes its result: then it stays ready.
+local function start(self, active)
+  local job = active.job
+  active.work = self.store:begin(self.waited < PATIENCE_MS and active.key or nil)
+  if not active.work then return false end
+  local result = active.key and self.store:find(active.key, job.name) -- another process may have just made it
+  if result then
+    self.store:drop(active.work)
+    finish(self, job, result, job.weight)
+    return true
+  end
+  link_sources(self, job, active.work)
+  self.active[#self.active + 1] = active
+  step(self, active)
+  return true
+end
+
+-- Starts ready jobs on the processors that are free. Returns true if some wait for other processes.
+local function start_ready(self, width)
+  local i, is_waiting = 1, false
+  while i <= #self.ready and #self.active < width do
+    if start(self, self.ready[i]) then
+      table.remove(self.ready, i)
+    else
+      i, is_waiting = i + 1, true
+    end
+  end
+  return is_waiting
+end
+
 local function run_all(self)
   local width = process.processors()
   sort_waiting(self)
   while #self.ready > 0 or #self.active > 0 do
-    while #self.ready > 0 and #self.active < width do
-      local active = table.remove(self.ready, 1)
-      active.work = self.store:begin()
-      link_sources(self, active.job, active.work)
-      self.active[#self.active + 1] = active
-      step(self, active)
+    if start_ready(self, width) and #self.active == 0 then
+      process.sleep(AGAIN_MS)
+      self.waited = self.waited + AGAIN_MS
+      show(self)
     end
     process.wait(function()
       for _, active in ipairs(self.active) do if active.child.over then return true end end
-      return false
+      return #self.active == 0
     end, function() show(self) end)
     for i = #self.active, 1, -1 do
       local active = self.active[i]
@@ -245,14 +311,16 @@ end
 ---   weights                the path of weights that are linked in
 function runner.run(context, jobs)
   local results = setmetatable({}, { __index = context.given })
-  local self = setmetatable({ results = results, waiting = {}, ready = {}, active = {}, passing = {}, count = 0,
-    done = 0, total = 0, all = #jobs }, { __index = context })
+  local self = setmetatable({ results = results, jobs = {}, identities = {}, wanted = {}, waiting = {}, ready = {},
+    active = {}, passing = {}, count = 0, waited = 0, done = 0, total = 0, all = 0 }, { __index = context })
   local _ <close> = setmetatable({}, { __close = function() abandon(self) end })
-  for i, job in ipairs(jobs) do
-    local source = job.source and self.sources[job.from][job.source]
-    job.weight = source and COMPILE_WEIGHT + #source or LINK_WEIGHT
-    self.total = self.total + job.weight
-    self.waiting[i] = job
+  local is_input = {}
+  for _, job in ipairs(jobs) do
+    self.jobs[job.name] = job
+    for _, name in ipairs(job.inputs or {}) do is_input[name] = true end
+  end
+  for _, job in ipairs(jobs) do
+    if job.is_output or job.is_read or not is_input[job.name] then want(self, job.name) end
   end
   run_all(self)
   return self.results

@@ -1,7 +1,8 @@
 -- store.lua: keeps the results of jobs on disk, by the hash of their inputs.
 -- An entry is a folder with this hash as its name, which contains the result and the result's SHA-256. It appears by
 -- one rename, and is used only if result and SHA-256 agree, so that no partial or foreign result is linked. The store
--- must belong to the user alone, which is checked when it is opened.
+-- must belong to the user alone, which is checked when it is opened. If several processes need a result, one makes it,
+-- and locks a file with the key in its name meanwhile.
 local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")
@@ -15,6 +16,7 @@ local SWEEP_EVERY = 3600      -- seconds between two sweeps
 local IN_USE = 3600           -- seconds after its last use during which an entry is not removed
 local PRIVATE = 448           -- mode 0700
 local LOCK = ".lock"          -- lock file of a folder in which a process works
+local CLAIM = "making-"       -- begins the name of the file that is locked while a result is made
 
 local Store = {}
 Store.__index = Store
@@ -64,7 +66,7 @@ function store.open(folder, say, environment)
   end
   path = uv.fs_realpath(path)
   uv.fs_mkdir(path .. "/results", PRIVATE)
-  return setmetatable({ path = path, locks = {} }, Store)
+  return setmetatable({ path = path, locks = {}, claims = {} }, Store)
 end
 
 --- Returns the result of a key under its name, { path, text, sum }, or nil if there is no complete one.
@@ -77,13 +79,40 @@ function Store:find(key, name)
   return { path = entry .. "/" .. name, text = text, sum = sum }
 end
 
---- Makes a folder for the work on one result. It is locked as long as this process works on it.
-function Store:begin()
+-- Locks the file of a key. Returns its handle, which is false if the file system has no locks; nil if another process
+-- has the lock.
+local function claim(path)
+  local handle = io.open(path, "a")
+  if not handle then return false end
+  local ok, why = lfs.lock(handle, "w")
+  if ok then return handle end
+  handle:close()
+  if why:find("temporarily unavailable") or why:find("Permission denied") then return nil end
+  return false
+end
+
+-- Ends a claim. The file is removed first: who has opened it before then locks a file that is gone, finds the result,
+-- or makes it once more.
+local function release(self, work)
+  local held = self.claims[work]
+  self.claims[work] = nil
+  if held and held.handle then
+    os.remove(held.path)
+    held.handle:close()
+  end
+end
+
+--- Makes a folder for the work on one result. It is locked as long as this process works on it. If a key is given, and
+--- another process works on its result, returns nil.
+function Store:begin(key)
+  local claimed = key and self.path .. "/" .. CLAIM .. key
+  local claim_handle = claimed and claim(claimed)
+  if claimed and claim_handle == nil then return nil end
   local path, message = uv.fs_mkdtemp(self.path .. "/new-XXXXXX")
   if not path then faults.raise("io", ("cannot make a folder in %s: %s"):format(self.path, message)) end
   local handle = io.open(path .. "/" .. LOCK, "w")
   if handle then lfs.lock(handle, "w") end
-  self.locks[path] = handle
+  self.locks[path], self.claims[path] = handle, claimed and { path = claimed, handle = claim_handle } or nil
   return path
 end
 
@@ -96,6 +125,7 @@ end
 --- Removes such a folder, or an entry.
 function Store:drop(work)
   unlock(self, work)
+  release(self, work)
   if lfs.attributes(work, "mode") then files.remove_folder(work) end
 end
 
@@ -126,7 +156,10 @@ function Store:keep(work, key, name)
   local sum, entry = hash.content(text), self.path .. "/results/" .. key
   files.write_all(work, { { name = "sha256", text = sum } })
   for _ = 1, 2 do
-    if os.rename(work, entry) then return { path = entry .. "/" .. name, text = text, sum = sum } end
+    if os.rename(work, entry) then
+      release(self, work)
+      return { path = entry .. "/" .. name, text = text, sum = sum }
+    end
     local there = self:find(key, name)
     if there then
       self:drop(work)
@@ -168,10 +201,9 @@ function Store:sweep(limits)
   lfs.touch(mark)
   for name in lfs.dir(self.path) do
     local path = self.path .. "/" .. name
-    if name:match("^new%-") and now - (lfs.symlinkattributes(path, "modification") or now) > limits.in_use
-        and not is_locked(self, path) then
-      self:drop(path)
-    end
+    local is_old = now - (lfs.symlinkattributes(path, "modification") or now) > limits.in_use
+    if is_old and name:match("^new%-") and not is_locked(self, path) then self:drop(path) end
+    if is_old and name:sub(1, #CLAIM) == CLAIM then os.remove(path) end
   end
   local list, total = entries_of(self.path .. "/results"), 0
   for _, entry in ipairs(list) do total = total + entry.bytes end

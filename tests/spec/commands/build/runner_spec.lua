@@ -53,6 +53,23 @@ describe("the runner", function()
     assert.same({}, at.leftovers())
   end)
 
+  it("takes what another process makes meanwhile, and makes the rest", function()
+    local at, whole, asked = new(), getmetatable(new().store).__index, 0
+    -- The other one is at work when the first result is asked for, and keeps it later.
+    function at.store:begin(key)
+      asked = asked + 1
+      if asked == 3 then
+        local work = whole.begin(self, key)
+        files.write_all(work, { { name = "a.o", text = "other's" } })
+        self:keep(work, key, "a.o")
+      end
+      if asked <= 3 then return nil end
+      return whole.begin(self, key)
+    end
+    assert.same({ "other'sB", 1 }, { at.run() })
+    assert.same({}, at.leftovers())
+  end)
+
   it("shows on a terminal how far it is, after two seconds", function()
     local at, shown, now = new(), {}, 0
     at.bar = progress.start { terminal = true, write = function(text) shown[#shown + 1] = text end,
@@ -110,14 +127,21 @@ describe("the runner", function()
     assert.same({ "AB", 0 }, { at.run() })
   end)
 
-  it("runs again what was planted or cut in the store", function()
+  it("runs again what was planted or cut in the store, and does not look at what it does not need", function()
     local at = new()
     at.run()
-    for key in lfs.dir(at.store.path .. "/results") do
-      local path = ("%s/results/%s/a.o"):format(at.store.path, key)
-      if files.read(path) then helper.write(path, "planted") end
+    local function plant(name)
+      for key in lfs.dir(at.store.path .. "/results") do
+        local path = ("%s/results/%s/%s"):format(at.store.path, key, name)
+        if files.read(path) then helper.write(path, "planted") end
+      end
     end
+    plant("a.o")
+    assert.same({ "AB", 0 }, { at.run() })
+    plant("whole")
     assert.same({ "AB", 1 }, { at.run() })
+    plant("whole")
+    assert.same({ "AB", 0 }, { at.run() })
   end)
 
   it("gives a compiler no header of another model in a folder below", function()

@@ -12,7 +12,7 @@ local function open(folder, environment, say)
 end
 
 local function keep(self, key, text)
-  local work = self:begin()
+  local work = self:begin(key)
   files.write_all(work, { { name = "a.o", text = text }, { name = "left.tmp", text = "x" } })
   return self:keep(work, key, "a.o"), work
 end
@@ -66,6 +66,25 @@ describe("a store", function()
     local kept, work = keep(self, "k", "second")
     assert.equal("first", kept.text)
     assert.is_nil(lfs.attributes(work, "mode"))
+  end)
+
+  it("lets one process at a time make a result", function()
+    local caches = helper.folder()
+    local self = open(helper.folder(), { XDG_CACHE_HOME = caches })
+    local other = process.start { gather = "all", environment = { XDG_CACHE_HOME = caches }, words = { "lua5.4", "-e",
+      ([[package.path = %q .. "/gen/?.lua;" .. package.path
+      local self = require("commands.build.store").open("/nowhere", error)
+      self:begin("k") io.open(%q, "w"):close() os.execute("sleep 60")]]):format(helper.root, caches .. "/begun") } }
+    process.wait(function() return other.over or lfs.attributes(caches .. "/begun", "mode") end)
+    assert.is_nil(self:begin("k"))
+    self:drop(assert(self:begin("other")))
+    self:drop(assert(self:begin())) -- of a result without a key
+    process.stop("sigkill") -- a process that ends has no locks
+    assert.equal("object", keep(self, "k", "object").text)
+    local left = {}
+    for name in lfs.dir(self.path) do left[#left + 1] = name:match("^making%-.*") end
+    self:drop(assert(self:begin("k")))
+    assert.same({}, left)
   end)
 
   it("is beside the output where the user has none", function()

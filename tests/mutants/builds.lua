@@ -1,0 +1,47 @@
+-- builds.lua: the part of list.lua that concerns gen/commands/build: jobs, the store of their results, and the runner.
+return function(of, spec)
+  of("gen/commands/build/recipe.lua", spec .. "commands/build/recipe_spec.lua") {
+    { name = "recipe_fast_math", old = "{ CC, \"-shared\", ", new = "{ CC, \"-shared\", \"-ffast-math\", ",
+      suite = spec .. "whole/guest_spec.lua", filter = "floating%-point environment",
+      wrong = "the library changes MXCSR when it is loaded" },
+    { name = "recipe_local", old = "\"--localize-hidden\", ", new = "",
+      wrong = "the runtime's names are the user's, too" },
+    { name = "recipe_provider", old = "or provider == providers.library or provider == providers.program",
+      new = "or true",
+      wrong = "both providers of kernels are linked" },
+  }
+
+  of("gen/commands/build/store.lua", spec .. "commands/build/store_spec.lua") {
+    { name = "store_claim", old = "if claimed and claim_handle == nil then", new = "if false then",
+      filter = "one process at a time", wrong = "builds that run at once compile the same sources" },
+    { name = "store_content", old = "if not text or hash.content(text) ~= sum then", new = "if not text then",
+      wrong = "half a result is linked" },
+    { name = "store_mode", old = "if found.mode & 63 ~= 0 then", new = "if found.mode & 7 ~= 0 then",
+      wrong = "a cache that a group may write is used" },
+    { name = "store_locked", old = "and not is_locked(self, path) then", new = "then",
+      filter = "sweeps", wrong = "the work of a running build is swept" },
+    { name = "store_folder", old = "if found.type ~= \"directory\" then", new = "if found.type == \"file\" then",
+      wrong = "a link to a folder is used" },
+    { name = "store_in_use", old = "if total <= limits.bytes or now - entry.used < limits.in_use then break end",
+      new = "if total <= limits.bytes then break end", wrong = "what another build uses is removed" },
+  }
+
+  of("gen/commands/build/runner.lua", spec .. "commands/build/runner_spec.lua") {
+    { name = "runner_headers", new = "",
+      old = "    parts[#parts + 1] = self.headers[job.is_common and \"runtime\" or job.from]\n",
+      wrong = "a changed header compiles nothing" },
+    { name = "runner_tools", old = "{ FORMAT, self.toolchain.identity, job.name }", new = "{ FORMAT, \"\", job.name }",
+      wrong = "another compiler's results are used" },
+    { name = "runner_inputs", old = "self.results[name].path or name .. \" \" .. self.identities[name]",
+      new = "self.results[name].path or name", wrong = "what is linked of changed objects is not linked anew" },
+    { name = "runner_looks", old = "if job.is_output or job.is_read or not is_input[job.name] then", new = "do",
+      filter = "does not look", wrong = "a build reads all objects of the runtime, though it links nothing" },
+    { name = "runner_maps", old = "if folder and not is_plain and not work then", new = "if false then",
+      filter = "keeps folders", wrong = "one folder's name is in another one's result" },
+  }
+
+  of("gen/commands/build/again.lua", spec .. "commands/build/again_spec.lua") {
+    { name = "again_target", old = "  add(\"target=\" .. target)\n", new = "",
+      wrong = "another machine repeats a build for itself" },
+  }
+end
