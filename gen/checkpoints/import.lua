@@ -1,5 +1,4 @@
 -- import.lua: turns a checkpoint folder into a description, as Lua text.
-local facts = require("checkpoints.facts")
 local faults = require("common.faults")
 local folder = require("checkpoints.folder")
 local generation = require("checkpoints.generation")
@@ -505,7 +504,7 @@ function import.text(path, from, form, tower, sides)
     form = form, tower = tower }
   local place = write.remark(path):gsub("(.)/+$", "%1") .. "/"
   local done, result = pcall(function()
-    self.facts, self.notes = facts.read(self.folder.config, tower)
+    self.facts, self.notes = require("checkpoints.facts").read(self.folder.config, tower) -- only folders need families
     table.move(self.folder.notes or {}, 1, #(self.folder.notes or {}), #self.notes + 1, self.notes)
     self.family = self.facts.family
     local f = self.facts
