@@ -1,4 +1,4 @@
--- cases.lua: builds many small models in parallel, one a core, and gives the commands that run them. Most are built
+-- cases.lua: builds many small models in parallel, on all cores, and gives the commands that run them. Most are built
 -- as a shared library alone, which a common program opens (c/run_library.c): a program for each would take a third of a
 -- case's time.
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
@@ -12,6 +12,7 @@ local version = require("common.version")
 local cases = {}
 
 local ARCHIVE = "libattn2c_c.a"
+local AT_ONCE = 4 -- builds of one process, which so starts, and looks for the runtime's objects, less often
 
 -- Returns the cases that are built as programs: each word of the descriptions (a key, an option) is in one of them.
 local function programs(list)
@@ -27,28 +28,35 @@ end
 
 local function file_of(name, is_program) return is_program and name or ("lib%s.so.%d"):format(name, version.abi) end
 
---- Builds cases in a folder, each into NAME/, with the output of the build in NAME.log. If a case does not build, its
---- folder is removed. list: { name, text: the description, path: its file }, at least one.
+-- Runs a shell command in a folder.
+local function run(folder, command) return os.execute(("cd %s && { %s; }"):format(shell(folder), command)) end
+
+--- Builds programs in a folder, each into NAME/, with the output of the build in NAME.log. If one does not build, its
+--- folder is removed. list: { name, path: of what is built, words: more words of tests/program.lua }
+function cases.programs(folder, list)
+  local builds = {}
+  for i, each in ipairs(list) do
+    builds[i] = table.concat({ each.path, each.name, table.unpack(each.words or {}) }, "\n")
+  end
+  files.write_all(folder, { { name = "cases.txt", text = table.concat(builds, "\0") } })
+  run(folder, ("ATTN2C_CFLAGS='-O0 -Werror' xargs -0 -P $(nproc) -n %d lua5.4 %s --each <cases.txt"):format(AT_ONCE,
+    shell(libuv.fs_realpath(here .. "/program.lua"))))
+end
+
+--- Builds cases in a folder, as cases.programs does; most are shared libraries.
+--- list: { name, text: the description, path: its file }, at least one.
 function cases.build(folder, list)
   folder = libuv.fs_realpath(folder)
-  local is_program, lines = programs(list), {}
+  local is_program, builds = programs(list), {}
   local root = libuv.fs_realpath(here .. "/..")
-  local function line_of(case, only)
-    local name = shell(case.name)
-    return ("rm -rf %s; ATTN2C_CFLAGS=-O0 lua5.4 %s %s %s --only=%s >%s.log 2>&1 || rm -rf %s"):format(name,
-      shell(root .. "/tests/program.lua"), shell(case.path), name, only, name, name)
-  end
-  local function run(command)
-    return os.execute(("cd %s && { %s; }"):format(shell(folder), command))
-  end
-  run(line_of(list[1], ARCHIVE .. " kernels=c")) -- the runtime, which all cases share
-  run(("cc -std=c11 -Wall -Wextra -Werror -O0 -iquote %s %s %s/%s -lpthread -lm -ldl -o run_library"):format(
-    shell(root .. "/runtime"), shell(root .. "/tests/c/run_library.c"), shell(list[1].name), ARCHIVE))
+  cases.programs(folder, { { name = "runtime", path = list[1].path, words = { "--only=" .. ARCHIVE, "kernels=c" } } })
+  run(folder, ("cc -std=c11 -Wall -Wextra -Werror -O0 -iquote %s %s runtime/%s -lpthread -lm -ldl -o run_library")
+    :format(shell(root .. "/runtime"), shell(root .. "/tests/c/run_library.c"), ARCHIVE))
   for i, case in ipairs(list) do
-    lines[i] = line_of(case, shell(file_of(case.name, is_program[case.name])))
+    builds[i] = { name = case.name, path = case.path,
+      words = { "--only=" .. file_of(case.name, is_program[case.name]) } }
   end
-  files.write_all(folder, { { name = "cases.txt", text = table.concat(lines, "\0") } })
-  run("xargs -0 -P $(nproc) -n 1 sh -c <cases.txt")
+  cases.programs(folder, builds)
 end
 
 --- Returns the shell command that runs a built case, from any folder. If the case was not built: nil, and the build's

@@ -1,29 +1,62 @@
 -- program.lua: builds the program of a description, as `check` does, without the libraries that `build` makes. With
 -- --only=NAME it builds another result in place of the program. With --exposed the inner tensors of the model are
--- outputs, too, as in `quality` and `calibrate`.
---   lua5.4 tests/program.lua DESCRIPTION FOLDER [--only=NAME] [--exposed] [KEY=VALUE ...]
+-- outputs, too, as in `quality` and `calibrate`; with --text a folder's program takes text. Its exit codes are those of
+-- attn2c.
+--   lua5.4 tests/program.lua DESCRIPTION FOLDER [--only=NAME] [--exposed] [--text] [KEY=VALUE ...]
+--   lua5.4 tests/program.lua --each BUILD ...      several, one after the other (tests/cases.lua)
+-- A BUILD is such words, a line each. What goes wrong is in FOLDER.log; then there is no FOLDER.
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
 package.path = here .. "/../gen/?.lua;" .. package.path
 
 local build = require("commands.build")
+local facts = require("commands.machine.facts")
 local faults = require("common.faults")
+local files = require("common.files")
+local lfs = require("lfs")
 local pipeline = require("pipeline")
 
 local root = here .. "/.."
 
-local done, value = xpcall(function()
-  local only, exposed, overrides = nil, nil, {}
-  for i = 3, #arg do
-    local name = arg[i]:match("^%-%-only=(.*)$")
-    only, exposed = name or only, exposed or arg[i] == "--exposed" or nil
-    if not name and arg[i] ~= "--exposed" then overrides[#overrides + 1] = arg[i] end
+-- Builds what words say. Returns nil, or a fault.
+local function make(words)
+  local options, overrides = {}, {}
+  for i = 3, #words do
+    local option, value = words[i]:match("^%-%-(%l+)=?(.*)$")
+    if option then options[option] = value else overrides[#overrides + 1] = words[i] end
   end
-  local state = pipeline.run(root, arg[1], overrides, nil, nil, nil, { exposed = exposed })
-  build.make(state, arg[2], root, { only = only or state.spec.name })
-end, function(value)
-  return faults.is(value) and table.concat(value.lines, "\n") or debug.traceback(tostring(value), 2)
-end)
-if not done then
-  io.stderr:write(value, "\n")
-  os.exit(1)
+  local done, value = xpcall(function()
+    local state = pipeline.run(root, words[1], overrides, nil, nil, nil, { rates = facts.source(root),
+      exposed = options.exposed and true or nil, with_text = options.text ~= nil })
+    build.make(state, words[2], root, { only = options.only or state.spec.name })
+  end, function(value)
+    return faults.is(value) and value or { code = 70, lines = { debug.traceback(tostring(value), 2) } }
+  end)
+  return not done and value or nil
+end
+
+local function clear(folder) if lfs.attributes(folder, "mode") then files.remove_folder(folder) end end
+
+-- Builds what a text says, with all that is said in FOLDER.log.
+local function make_one(text)
+  local words = {}
+  for word in text:gmatch("[^\n]+") do words[#words + 1] = word end
+  clear(words[2])
+  local log <close> = assert(io.open(words[2] .. ".log", "w"))
+  rawset(io, "stderr", log)
+  local fault = make(words)
+  if fault then
+    log:write(table.concat(fault.lines, "\n"), "\n")
+    clear(words[2])
+  end
+end
+
+collectgarbage("incremental", 400) -- as in gen/attn2c
+if arg[1] == "--each" then
+  for i = 2, #arg do make_one(arg[i]) end
+  os.exit(0, true)
+end
+local fault = make(arg)
+if fault then
+  io.stderr:write(table.concat(fault.lines, "\n"), "\n")
+  os.exit(fault.code)
 end

@@ -74,10 +74,10 @@ until_end() {
 }
 
 # The longest suites start first, so that no processor waits for the last: this list, the other suites of the whole,
-# then the C tests. Two suites that compile the same runtime for the first time are not neighbours: oracle and torch,
-# threads and faults.
-longest=$(printf 'tests/spec/%s_spec.lua\n' whole/{models,oracle,builds,torch,threads,machines} kernels/compiled \
-  whole/{precision,say,hf,forms,lengths,guest,faults,bindings,targets,bad_input,pictures})
+# then the C tests. Suites that need the same objects of the runtime at once share the work (gen/commands/build/store).
+longest=$(printf 'tests/spec/%s_spec.lua\n' whole/{models,builds,hf,say,machines,bindings,divided,guest} \
+  kernels/compiled whole/{any_goldens,bad_input,calibrate,precision,any_types,continued,targets,any_threads,any_same} \
+  whole/{report,torch,oracle,faults,lengths,threads,repeat,install,ranks})
 whole=$(find tests/spec/whole -name '*_spec.lua' | sort | grep -vxF "$longest")
 beside c_tests compile_c # other suites run, too, and fill the processors when few files are left
 for file in $longest; do

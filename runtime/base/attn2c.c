@@ -2,9 +2,6 @@
  * file or a command line may hold anything, so a message removes control characters and broken UTF-8. */
 #define _DEFAULT_SOURCE
 #include "base/attn2c.h"
-#ifdef ATTN2C_GUARD_PAGES
-#include "base/guard.h"
-#endif
 #include "base/utf8.h"
 
 #include <stdarg.h>
@@ -91,16 +88,6 @@ const char *attn2c_strerror(int status) {
   }
 }
 
-#ifdef ATTN2C_GUARD_PAGES
-
-void *attn2c_reserve(size_t bytes) { return attn2c_guard_allocate(bytes); }
-void *attn2c_reserve_sparse(size_t bytes) { return attn2c_guard_allocate(bytes); }
-void attn2c_make_dense(void *memory, size_t bytes) { (void)memory, (void)bytes; }
-void *attn2c_allocate(size_t bytes) { return attn2c_guard_allocate(bytes); }
-void attn2c_free(void *memory) { attn2c_guard_free(memory); }
-
-#else
-
 /* Returns memory for bytes that are rounded up to an alignment, which it has; NULL if there is none. A block
  * aligned to pages gets advice, which must come before its pages are touched. A kernel without huge
  * pages refuses it, which costs speed only. */
@@ -150,5 +137,3 @@ void *attn2c_allocate(size_t bytes) {
 }
 
 void attn2c_free(void *memory) { free(memory); }
-
-#endif

@@ -43,8 +43,7 @@ void attn2c_printable(char *text);
 const char *attn2c_strerror(int status);
 
 /* Returns `bytes` rounded up to the alignment, zeroed; NULL if there is no memory or the rounding overflows.
- * Compiled with -DATTN2C_GUARD_PAGES, it returns exactly `bytes`, ending at a page without access (guard.h),
- * for tests. */
+ * Tests link programs in which attn2c_guard_allocate (guard.h) takes its place. */
 void *attn2c_allocate(size_t bytes);
 /* Returns the same without zeroing it, for memory that is written whole before it is read. */
 void *attn2c_reserve(size_t bytes);

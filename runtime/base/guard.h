@@ -1,6 +1,6 @@
 /* guard.h - allocates memory between two pages without access, so that an access past either end crashes.
- * This also checks generated machine code, which sanitizers cannot. attn2c_allocate returns such memory if it
- * is compiled with -DATTN2C_GUARD_PAGES. */
+ * This also checks generated machine code, which sanitizers cannot. Tests link programs whose attn2c_allocate
+ * returns such memory (tests/guard.lua). */
 #ifndef ATTN2C_GUARD_H
 #define ATTN2C_GUARD_H
 

@@ -4,15 +4,14 @@ CC ?= gcc
 bin := out/test/bin
 warnings := -std=c11 -Wall -Wextra -Werror
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all
-checked  := $(warnings) -g1 $(sanitize) -fopenmp-simd -iquote runtime -iquote tests/c -iquote $(bin)/obj
+checked  := $(warnings) -g1 -O0 $(sanitize) -fopenmp-simd -iquote runtime -iquote tests/c -iquote $(bin)/obj
 loops    := $(warnings) -fno-math-errno -fno-trapping-math -ffp-contract=off -fopenmp-simd -iquote runtime -iquote tests/c
 
 wrapped := malloc calloc realloc aligned_alloc free pread write fsync close rename mmap munmap
 comma   := ,
 wraps   := $(foreach name,$(wrapped),-Wl$(comma)--wrap=$(name))
 
-runtime  := $(filter-out runtime/program/main.c runtime/tools/%.c runtime/model/kernels_%.c runtime/ranks/%.c \
-  runtime/model/ranks_%.c runtime/program/ranks_%.c,$(wildcard runtime/*/*.c))
+runtime  := $(wildcard runtime/*/*.c)
 headers  := $(wildcard runtime/*/*.h tests/c/*.h)
 vpath %.c $(sort $(dir $(runtime)))
 helpers  := faults scratch fake_model golden_text
@@ -37,32 +36,23 @@ element_programs := $(foreach test,$(element_tests),$(foreach variant,$(variants
 # What the spec of tokenizers runs.
 text_libraries := -lutf8proc -lpcre2-8
 text_programs  := $(bin)/text_cases $(bin)/text_fuzz
-text_objects   := $(patsubst runtime/text/%.c,$(bin)/obj/%.o,$(wildcard runtime/text/*.c)) $(bin)/obj/attn2c.o $(bin)/obj/utf8.o
-
-# What the spec of chat templates runs.
-chat_objects := $(patsubst runtime/chat/%.c,$(bin)/obj/%.o,$(wildcard runtime/chat/*.c)) \
-  $(addprefix $(bin)/obj/,unicode.o budget.o attn2c.o utf8.o)
 
 .PHONY: all
 all: $(addprefix $(bin)/test_,$(tests) $(jit_tests) guard) $(element_programs) $(text_programs) $(bin)/chat_cases
 
-# How far what is checked is optimised: as much as pays in the little time that it runs.
-level := -Og
-$(bin)/obj/c_%.o: level := -O0
-$(filter $(bin)/obj/%,$(text_objects) $(chat_objects)): level := -O1
-
+# kernels_*.c; and one source of the runtime alone.
 $(bin)/obj/%.o: %.c $(headers) | $(bin)/obj
-	$(CC) $(checked) $(level) -c $< -o $@
+	$(CC) $(checked) -c $< -o $@
 $(bin)/obj/c_%.o: tests/c/%.c $(headers) | $(bin)/obj
-	$(CC) $(checked) $(level) -c $< -o $@
+	$(CC) $(checked) -c $< -o $@
 $(bin)/obj:
 	mkdir -p $@
 
-# The runtime, of which a test links what it calls.
-archive := $(bin)/obj/libchecked.a
-$(archive): $(patsubst %.c,$(bin)/obj/%.o,$(notdir $(runtime)))
-	rm -f $@
-	$(AR) rcs $@ $^
+# The runtime, of which a test links what it calls. Its flags are those of specs (helper.with_addresses), which so share
+# its objects.
+archive := $(bin)/runtime/libchecked.a
+$(archive): $(runtime) $(headers) tests/runtime.lua $(wildcard gen/commands/build/*.lua)
+	ATTN2C_CFLAGS='-g1 -O0 -Werror $(sanitize)' lua5.4 tests/runtime.lua $@ && touch $@
 helper_objects := $(patsubst %,$(bin)/obj/c_%.o,$(helpers))
 picture_libraries := -lpng -ljpeg -lz
 libraries      := -lcriterion -ljansson $(text_libraries) $(picture_libraries) -lm -ldl -lpthread
@@ -70,7 +60,7 @@ libraries      := -lcriterion -ljansson $(text_libraries) $(picture_libraries) -
 $(addprefix $(bin)/test_,$(tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(helper_objects) $(bin)/obj/kernels_c.o $(archive)
 	$(CC) $(sanitize) -o $@ $^ $(wraps) $(libraries)
 
-$(text_programs): $(bin)/%: $(bin)/obj/c_%.o $(text_objects)
+$(text_programs): $(bin)/%: $(bin)/obj/c_%.o $(archive)
 	$(CC) $(sanitize) -o $@ $^ $(text_libraries)
 
 # Ranks, for which nothing else here needs MPI.
@@ -78,7 +68,7 @@ $(bin)/ranks_meetings: tests/c/ranks_meetings.c $(wildcard runtime/ranks/*.c) ru
   runtime/base/checksum.c runtime/base/utf8.c $(headers) | $(bin)/obj
 	$(CC) $(warnings) -g1 -O1 $(sanitize) -iquote runtime -o $@ $(filter %.c,$^) $$(pkg-config --cflags --libs mpi-c)
 
-$(bin)/chat_cases: $(bin)/obj/c_chat_cases.o $(chat_objects)
+$(bin)/chat_cases: $(bin)/obj/c_chat_cases.o $(archive)
 	$(CC) $(sanitize) -o $@ $^ -ljansson -lutf8proc -lm
 
 # With kernels that libxsmm makes.
@@ -95,7 +85,7 @@ $(bin)/obj/chat_templates.h: tests/c/chat_templates.lua templates/chat.c.in gen/
 $(bin)/obj/c_test_chat.o: $(bin)/obj/chat_templates.h
 
 $(bin)/test_guard: tests/c/test_guard.c runtime/base/guard.c $(headers) | $(bin)/obj
-	$(CC) $(warnings) -O1 -DATTN2C_GUARD_PAGES -iquote runtime -iquote tests/c -o $@ $(filter %.c,$^) -lcriterion
+	$(CC) $(warnings) -O1 -iquote runtime -iquote tests/c -o $@ $(filter %.c,$^) -lcriterion
 
 # Models are compiled with -O3, and so are the widest instructions here. The others, and quantise's functions for a
 # second time, take half the time with -O1.

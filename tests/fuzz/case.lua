@@ -4,7 +4,9 @@ local faults = require("common.faults")
 local facts = require("commands.machine.facts")
 local files = require("common.files")
 local pipeline = require("pipeline")
-local quote = dofile((debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or ".") .. "/../quote.lua")
+local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
+local guard = dofile(here .. "/../guard.lua")
+local quote = dofile(here .. "/../quote.lua")
 local ranks = require("draw_ranks")
 local text = require("text")
 
@@ -13,12 +15,13 @@ local case = {}
 local BUILD_SECONDS, CHECK_SECONDS = 600, 600 -- many times what is needed; a neighbour may take most of the machine
 local TAIL_LINES = 12 -- of what a failing command said
 
---- Compiler flags of a case's build: -O0 comes after the build's own and is quick; the bits are the same.
-case.QUICK = "-O0 -Werror -DATTN2C_GUARD_PAGES"
+--- Compiler flags of a case's build: -O0 comes after the build's own and is quick; the bits are the same. Specs build
+--- with these flags, too (helper.quick), and share the runtime's objects.
+case.QUICK = "-O0 -Werror"
 
---- Those of a numbered case: one in four, or in so many, is built as for a user, but for the guard pages.
+--- Those of a numbered case: one in four, or in so many, is built as for a user.
 function case.flags(number, in_so_many)
-  return number % (in_so_many or 4) == 0 and "-Werror -DATTN2C_GUARD_PAGES" or case.QUICK
+  return number % (in_so_many or 4) == 0 and "-Werror" or case.QUICK
 end
 
 local function tail(path)
@@ -57,10 +60,10 @@ function case.compile(path, exposed)
   return nil, "defect", result.defect
 end
 
--- What builds a description's program into a folder.
+-- What builds a description's program into a folder, with guard pages.
 local function builder(path, built, options)
-  if not options.exposed then return ("%s build %s -o %s"):format(quote(case.root .. "/gen/attn2c"), path, built) end
-  return ("lua5.4 %s %s %s --exposed"):format(quote(case.root .. "/tests/program.lua"), path, built)
+  return ("ATTN2C_CFLAGS=%s ATTN2C_LDFLAGS=%s lua5.4 %s %s %s%s"):format(quote(options.flags), guard,
+    quote(case.root .. "/tests/program.lua"), path, built, options.exposed and " --exposed" or "")
 end
 
 --- Puts a description to the test in `folder`. options: flags, seed, nan (whether NaN is planted too), exposed (whether
@@ -78,8 +81,8 @@ function case.run(description, folder, options)
   local state, kind, said = case.compile(path, options.exposed)
   if not state then return false, kind, said end
   local log = folder .. "/log"
-  kind, said = execute(("timeout %d env ATTN2C_CFLAGS=%s %s"):format(BUILD_SECONDS, quote(options.flags),
-    builder(quote(path), quote(built), options)), log, { [4] = "compile", [70] = "defect" })
+  kind, said = execute(("timeout %d env %s"):format(BUILD_SECONDS, builder(quote(path), quote(built), options)), log,
+    { [4] = "compile", [70] = "defect" })
   if kind then return false, kind, said end
   for _, file in ipairs(state.files) do
     if files.read(built .. "/" .. file.name) ~= file.text then
@@ -99,13 +102,8 @@ end
 
 --- The command that repeats a case whose description, of this name, is in a file.
 function case.command(path, name, options)
-  if options.exposed then
-    local built = quote(path .. "_built")
-    return ("ATTN2C_CFLAGS=%s %s && %s/%s check --seed %d"):format(quote(options.flags),
-      builder(quote(path), built, options), built, name, options.seed)
-  end
-  return ("ATTN2C_CFLAGS=%s gen/attn2c check %s --seed %d"):format(quote(options.flags), quote(path),
-    options.seed)
+  local built = quote(path .. "_built")
+  return ("%s && %s/%s check --seed %d"):format(builder(quote(path), built, options), built, name, options.seed)
 end
 
 return case

@@ -25,6 +25,7 @@ local MOST_LINES = 40         -- of a refusal
 local DOCUMENTED = words.set { 0, 2, 3, 4, 5 }
 -- As of helper.lua, so that a sanitized runtime is compiled once for all specs.
 local SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=all"
+local CFLAGS = "ATTN2C_CFLAGS=-g1 -O0 -Werror " .. SANITIZE -- those of specs (helper.with_addresses)
 local MODEL = root .. "/tests/hf/texts/sequence"
 local SENTENCES = root .. "/tests/hf/texts/sentence"
 local WRITER = root .. "/tests/hf/texts/next"
@@ -218,13 +219,13 @@ local function build(folder)
     if child.code ~= 0 then error(table.concat(list, " ") .. "\n" .. child.errors .. child.output) end
   end
   run { "make", "-s", "-C", root, "-f", "tests/c/build.mk", "out/test/bin/text_fuzz" }
-  run { "env", "ATTN2C_CFLAGS=-g1 -O0 " .. SANITIZE, root .. "/gen/attn2c", "build",
+  run { "env", CFLAGS, root .. "/gen/attn2c", "build",
     MODEL, "seq=40", "kernels=c", "-o", folder .. "/built" }
-  run { "env", "ATTN2C_CFLAGS=-g1 -O0 " .. SANITIZE, "lua5.4", root .. "/tests/program.lua",
+  run { "env", CFLAGS, "lua5.4", root .. "/tests/program.lua",
     root .. "/tests/hf/goldens/" .. quantised[1], folder .. "/coded", "seq=4", "batch=1", "kernels=c", "layers=1" }
-  run { "env", "ATTN2C_CFLAGS=-g1 -O0 " .. SANITIZE, root .. "/gen/attn2c", "build", SENTENCES, "seq=40", "kernels=c",
+  run { "env", CFLAGS, root .. "/gen/attn2c", "build", SENTENCES, "seq=40", "kernels=c",
     "-o", folder .. "/sentences" }
-  run { "env", "ATTN2C_CFLAGS=-g1 -O0 " .. SANITIZE, "lua5.4", root .. "/tests/program.lua", WRITER,
+  run { "env", CFLAGS, "lua5.4", root .. "/tests/program.lua", WRITER,
     folder .. "/writer", "--only=libnext.a", "tokenizer=false", "kernels=c" }
   local load_state, state, kept = folder .. "/load_state", folder .. "/state", folder .. "/kept.npy"
   local compile = { "cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-g1", "-I", folder .. "/writer" }

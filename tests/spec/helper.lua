@@ -16,8 +16,10 @@ local libuv = require("common.libuv")
 local pipeline = require("pipeline")
 local process = require("common.process")
 
--- By default specs build without optimisation, which is quick, and all of these builds share one runtime.
-libuv.os_setenv("ATTN2C_CFLAGS", "-O0")
+--- Compiler flags of most builds in specs, which the environment has: -O0 comes after the build's own flags and is
+--- quick; the bits are the same.
+helper.quick = "-O0 -Werror"
+libuv.os_setenv("ATTN2C_CFLAGS", helper.quick)
 
 --- True in `make test-long`, which runs every case; `make test` runs samples of the long lists.
 helper.is_long = (os.getenv("ATTN2C_TEST_LONG") or "") ~= ""
@@ -32,11 +34,9 @@ function helper.sample(list, step, kept)
   return some
 end
 
---- Shell words in front of a build that is optimised, as a user's builds are; of one that is optimised a little, for
---- checks that compute much; and the flags of emulated tiles of AMX. Specs share these, as each other set of flags
---- compiles the runtime once more.
-helper.optimised = "ATTN2C_CFLAGS="
-helper.optimised_a_little = "ATTN2C_CFLAGS='-g1 -O1 -Wall -Wextra -Werror'"
+--- Shell words in front of a build that is optimised, as a user's builds are; and the flags of emulated tiles of AMX.
+--- Specs share these, as each other set of flags compiles the runtime once more.
+helper.optimised = "ATTN2C_CFLAGS=-Werror"
 helper.emulated_tiles = "-O0 -Werror -DATTN2C_TILES_EMULATED"
 
 --- Returns a small valid description with a fixed target; `more` replaces or adds keys.
@@ -213,24 +213,53 @@ end
 --- Flags of sanitizers, and shell words in front of a build with them. They find the same faults without optimisation,
 --- which would take most of the time. The flags are the same everywhere, so that all specs share one compiled runtime.
 helper.addresses = "-fsanitize=address,undefined -fno-sanitize-recover=all"
-helper.with_addresses = "ATTN2C_CFLAGS='-g1 -O0 " .. helper.addresses .. "'"
+helper.with_addresses = "ATTN2C_CFLAGS='-g1 -O0 -Werror " .. helper.addresses .. "'"
 helper.races = "-fsanitize=thread"
-helper.with_races = "ATTN2C_CFLAGS='-g1 -O0 " .. helper.races .. "'"
+helper.with_races = "ATTN2C_CFLAGS='-g1 -O0 -Werror " .. helper.races .. "'"
 
---- Returns shell words in front of a build that changes emitted files before it compiles them. A sed script changes the
---- files with an ending; then they are compiled without optimisation, with guarded pages. All scripts use one compiler
---- and so share a runtime: only the models' names distinguish their results.
+--- Linker flags of a program whose memory lies between pages without access (runtime/base/guard.h): its calls of the
+--- runtime's allocation go there. Shell words that set them in front of a build of the program alone.
+helper.guard = require("tests.guard")
+helper.guarded = "ATTN2C_LDFLAGS=" .. helper.guard
+
+-- Returns shell words that run gen/attn2c or tests/program.lua, whose path comes next, with variables of
+-- tests/spoil.lua.
+local function spoil(variables)
+  return ("%s lua5.4 %s"):format(variables, helper.shell(helper.absolute_root() .. "/tests/spoil.lua"))
+end
+
+--- Shell words in front of gen/attn2c or tests/program.lua whose emitted files are optimised a little, for checks that
+--- compute much. The runtime is as in `helper.optimised`.
+helper.optimised_a_little = spoil(helper.optimised .. " SPOIL_LEVEL=-O1")
+
+--- Returns shell words in front of gen/attn2c or tests/program.lua that change emitted files before these are compiled:
+--- a sed script changes the files with an ending. The memory of the program is guarded.
 function helper.spoiling(ending, script)
-  local line = "PATH=%s:$PATH CC=spoil.sh ATTN2C_CFLAGS='-O0 -DATTN2C_GUARD_PAGES' SPOIL_ENDING=%s SPOIL_SCRIPT=%s"
-  return line:format(helper.shell(helper.absolute_root() .. "/tests/spec/bin"), -- CC is words: no path with a space
-    helper.shell(ending), helper.shell(script))
+  return spoil(("%s SPOIL_ENDING=%s SPOIL_SCRIPT=%s"):format(helper.guarded, helper.shell(ending),
+    helper.shell(script)))
 end
 
---- Returns shell words in front of a build whose emitted files are compiled by `compiler` at `level`. Everything else
---- is as in helper.spoiling.
-function helper.compiling(name, compiler, level)
-  return ("%s SPOIL_MODEL=%s SPOIL_COMPILER=%s SPOIL_LEVEL=%s"):format(helper.spoiling("", ""), name, compiler, level)
+--- Returns shell words in front of gen/attn2c or tests/program.lua that let `compiler` compile emitted files, with
+--- `level` after all other flags. The memory of the program is guarded.
+function helper.compiling(compiler, level)
+  return spoil(("%s SPOIL_COMPILER=%s SPOIL_LEVEL=%s"):format(helper.guarded, compiler, level))
 end
+
+--- Fills a cache, CACHE/attn2c, with the runtime's objects by `helper.quick`, its archives, and a small model's
+--- results. is_thin: with three quarters of the objects alone; a build has to make the others, and the archives.
+function helper.seed(cache, is_thin)
+  local folder = helper.folder()
+  helper.write(folder .. "/seed.lua", [[return { name = "seed", d_model = 16, heads = 2, seq = 4, layers = 1 }]])
+  for _, kernels in ipairs { "c", "libxsmm" } do
+    local root = helper.shell(helper.absolute_root())
+    helper.succeeds(("SEED_CACHE=%s %s lua5.4 %s/tests/seed.lua %s/gen/attn2c build seed.lua kernels=%s"):format(
+      helper.shell(cache), is_thin and "SEED_THIN=1" or "", root, root, kernels), folder)
+  end
+  files.remove_folder(folder)
+end
+
+--- Where mypy keeps what it knows of NumPy, which would take it some seconds in each spec.
+helper.mypy_cache = helper.absolute_root() .. "/out/test/mypy"
 
 --- Returns the CPU seconds of all commands that have ended.
 function helper.cpu_of_children()

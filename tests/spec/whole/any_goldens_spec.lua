@@ -157,22 +157,20 @@ local function length_of(case)
   return tonumber(helper.read(("%s/tests/hf/goldens/%s/words.txt"):format(root, case)):match("seq=(%d+)"))
 end
 
-local function hf_line(case, words)
+-- Returns what builds a case's program in a form, with more words in place of those of its sizes.
+local function hf_program(case, form, more)
   local golden = ("%s/tests/hf/goldens/%s"):format(root, case)
-  local list = {}
+  local words = {}
   for word in helper.read(golden .. "/words.txt"):gmatch("%S+") do
-    if not word:find("^seq=") and not word:find("^batch=") then list[#list + 1] = shell(word) end
+    if not word:find("^seq=") and not word:find("^batch=") then words[#words + 1] = word end
   end
-  local form = words[1]
-  return ("ATTN2C_CFLAGS=-O0 lua5.4 %s %s %s_%s %s %s >%s_%s.log 2>&1 || rm -rf %s_%s"):format(
-    shell(root .. "/tests/program.lua"), shell(golden), form, case, table.concat(list, " "),
-    table.concat(words, " ", 2), form, case, form, case)
+  return { name = form .. "_" .. case, path = golden, words = table.move(more, 1, #more, #words + 1, words) }
 end
 
 describe("a model of any length", function()
   setup(function()
     files.make_folder(folder)
-    local list, lines = {}, {}
+    local list, programs = {}, {}
     for i, name in ipairs(torch_sample) do
       list[i] = torch_by_name[name]
       files.write_all(folder, { { name = name .. ".lua", text = list[i].text } })
@@ -180,13 +178,12 @@ describe("a model of any length", function()
     built.build(folder, list)
     for _, case in ipairs(hf_sample) do
       local most = math.max(length_of(case), 15)
-      lines[#lines + 1] = hf_line(case, { "any", ("'seq=any(%d)'"):format(most) })
+      programs[#programs + 1] = hf_program(case, "any", { ("seq=any(%d)"):format(most) })
       if case ~= FEW_POSITIONS then
-        lines[#lines + 1] = hf_line(case, { "fixed", ("'seq={%d}' batch=2 kernels=c"):format(most + 1) })
+        programs[#programs + 1] = hf_program(case, "fixed", { ("seq={%d}"):format(most + 1), "batch=2", "kernels=c" })
       end
     end
-    files.write_all(folder, { { name = "hf.txt", text = table.concat(lines, "\0") } })
-    sh("xargs -0 -P $(nproc) -n 1 sh -c <hf.txt")
+    built.programs(folder, programs)
   end)
 
   it("is every model of tests/torch with a mask of padding, but for those that are refused", function()

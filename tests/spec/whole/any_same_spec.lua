@@ -25,7 +25,7 @@ local function sh(command) return helper.succeeds(command, folder) end
 
 -- Builds a model in a folder of its own, and returns its output as bytes. start: words before the program.
 local function answer(name, place, words, environment, start)
-  sh(("ATTN2C_CFLAGS=-O0 %s lua5.4 %s %s.lua %s %s"):format(environment, shell(root .. "/tests/program.lua"), name,
+  sh(("%s lua5.4 %s %s.lua %s %s"):format(environment, shell(root .. "/tests/program.lua"), name,
     place, words))
   sh(("%s %s/%s run --weights %s.st --input hidden=hidden.npy --input lengths=lengths.npy --output hidden=got.npy")
     :format(start, place, name, name))

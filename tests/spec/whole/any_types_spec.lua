@@ -41,13 +41,14 @@ describe("a model of any length", function()
 
   for i, model in ipairs(helper.sample(models, 3)) do
     local most, lengths, more, flags = table.unpack(model)
-    flags = flags or helper.optimised_a_little
+    local start = flags and flags .. " lua5.4" or helper.optimised_a_little
+    flags = flags or ""
     it("in " .. more .. " is right, and a sequence has the same bits alone and next to others", function()
       local name, root = "any" .. i, helper.absolute_root()
       helper.write(folder .. "/" .. name .. ".lua", ([[return { name = "%s", seq = any(%d), d_model = 48, heads = 4,
         layers = 1, %s, output = { hidden { name = "states" } } }]]):format(name, most, more))
       local out = folder .. "/" .. name
-      runs(("%s lua5.4 %s/gen/attn2c build %s.lua -o %s"):format(flags, root, out, out))
+      runs(("%s %s/gen/attn2c build %s.lua -o %s"):format(start, root, out, out))
       runs(("%s %s/%s check"):format(flags, out, name))
       runs(("%s %s/%s check --nan"):format(flags, out, name))
       helper.write(out .. ".safetensors", checkpoint.text(out .. ".lua", "F32"))
@@ -69,7 +70,7 @@ describe("a model that goes on, with weights in blocks", function()
     helper.write(folder .. "/rounds.lua", [[return { name = "rounds", input = tokens { vocab = 300 }, d_model = 64,
       heads = 2, d_ff = 64, layers = 2, norm_kind = "rms", mask = "causal", context = 256, weights = "int8",
       final_norm = true, output = { vocabulary() } }]])
-    runs(("%s lua5.4 %s/gen/attn2c build %s/rounds.lua -o %s/rounds"):format(helper.optimised_a_little, root, folder,
+    runs(("%s %s/gen/attn2c build %s/rounds.lua -o %s/rounds"):format(helper.optimised_a_little, root, folder,
       folder))
     for _, seed in ipairs { 1, 4 } do runs(("%s/rounds/rounds check --seed %d"):format(folder, seed)) end
   end)

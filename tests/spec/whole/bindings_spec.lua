@@ -210,7 +210,8 @@ describe("the Python module", function()
       runs { "lua5.4", root .. "/gen/attn2c", "gen", description, "-o", folder }
     end
     local function mypy(...)
-      return try { "env", "MYPYPATH=" .. here .. "/speaker", "mypy", "--strict", "--cache-dir", "mypy", ... }
+      return try { "env", "MYPYPATH=" .. here .. "/speaker", "mypy", "--strict", "--cache-dir", helper.mypy_cache,
+        ... }
     end
     local code, output = mypy("speaker/speaker.py", "odd/numpy_.py", "sequence/sequence.py",
       root .. "/tests/bindings/uses.py")

@@ -5,7 +5,7 @@ local files = require("common.files")
 local outliers = dofile(helper.root .. "/tests/outliers.lua")
 
 local folder = helper.absolute_root() .. "/out/spec/calibrate"
-local attn2c = "ATTN2C_CFLAGS=-O0 " .. helper.shell(helper.absolute_root() .. "/gen/attn2c")
+local attn2c = helper.shell(helper.absolute_root() .. "/gen/attn2c")
 local given = "precision=int8 --weights weights.safetensors --input hidden=hidden.npy"
 
 local function sh(format, ...) return helper.succeeds(format:format(...), folder) end

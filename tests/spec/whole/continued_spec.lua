@@ -42,7 +42,7 @@ describe("a model that continues", function()
       helper.write(("%s/writer%d.lua"):format(folder, i), ([[return { name = "writer", d_model = 48, heads = 4,
         input = tokens { vocab = 40 }, %s }]]):format(more))
       for threads = 1, 2 do
-        runs(("%s lua5.4 %s/tests/program.lua writer%d.lua out threads=%d"):format(FLAGS, helper.absolute_root(), i,
+        runs(("%s %s/tests/program.lua writer%d.lua out threads=%d"):format(FLAGS, helper.absolute_root(), i,
           threads))
         local said = runs("out/writer check")
         assert.truthy(said:find("in chunks", 1, true) and said:find("token by token", 1, true))
@@ -73,7 +73,7 @@ describe("a model that continues", function()
     end
     helper.write(folder .. "/writer.lua", ([[return { name = "writer", d_model = 48, heads = 4, layers = 2,
       input = tokens { vocab = 40 }, %s }]]):format(models[1]))
-    runs(("%s lua5.4 %s/tests/program.lua writer.lua out"):format(FLAGS, helper.absolute_root()))
+    runs(("%s %s/tests/program.lua writer.lua out"):format(FLAGS, helper.absolute_root()))
     rows_of("")
     for _, name in ipairs { "prefill (300 tokens)", "first token (16 tokens)", "decode (position 0)",
       "decode (position 150)", "decode (3 sequences, position 0)", "decode (3 sequences, position 150)" } do

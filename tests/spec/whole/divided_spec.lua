@@ -10,8 +10,6 @@ local writing = [[return { name = "written", input = tokens { vocab = 70 }, cont
 local encoder = [[return { name = "encoded", input = tokens { vocab = 70, types = 2, norm = true }, seq = 12, batch = 2,
   d_model = 48, heads = 4, layers = 1, mask = "padding", output = { pool "mean", linear { to = 5 } } }]]
 
-local QUICK = "ATTN2C_CFLAGS=-O0"
-
 describe("a model that ranks divide", function()
   local folder = helper.folder()
 
@@ -21,7 +19,7 @@ describe("a model that ranks divide", function()
   end)
 
   local function checked(description, words, environment)
-    local said = helper.succeeds(("%s gen/attn2c check %s kernels=c target=host %s"):format(environment or QUICK,
+    local said = helper.succeeds(("%s gen/attn2c check %s kernels=c target=host %s"):format(environment or "",
       helper.shell(folder .. "/" .. description .. ".lua"), words))
     local passed = said:match("(%d+) passed, 0 failed")
     assert.truthy(passed, said)
@@ -43,16 +41,16 @@ describe("a model that ranks divide", function()
 
   it("reads its parts of a GGUF file, as ranks and as stages", function()
     for _, key in ipairs { "ranks=2", "stages=2" } do
-      local said = helper.succeeds(("%s gen/attn2c check tests/hf/goldens/gguf_bert/gguf_bert.gguf %s threads=1 "
-        .. "kernels=c target=host"):format(QUICK, key))
+      local said = helper.succeeds(("gen/attn2c check tests/hf/goldens/gguf_bert/gguf_bert.gguf %s threads=1 "
+        .. "kernels=c target=host"):format(key))
       assert.matches("\n%d+ passed, 0 failed\n$", said)
     end
   end)
 
   it("has positions by a convolution, as ranks and as stages", function()
     for _, key in ipairs { "ranks=2", "stages=2" } do
-      local said = helper.succeeds(("%s gen/attn2c check tests/hf/goldens/hubert_model %s threads=1 kernels=c "
-        .. "target=host"):format(QUICK, key))
+      local said = helper.succeeds(("gen/attn2c check tests/hf/goldens/hubert_model %s threads=1 kernels=c "
+        .. "target=host"):format(key))
       assert.matches("\n%d+ passed, 0 failed\n$", said)
     end
   end)
@@ -61,8 +59,7 @@ describe("a model that ranks divide", function()
     if os.execute("command -v mpiexec.mpich >/dev/null && pkg-config --exists mpich") ~= true then
       return pending("needs MPICH, libmpich-dev")
     end
-    checked("written", "ranks=2 layers=1", QUICK
-      .. " ATTN2C_MPI=mpich ATTN2C_MPIRUN=mpiexec.mpich")
+    checked("written", "ranks=2 layers=1", "ATTN2C_MPI=mpich ATTN2C_MPIRUN=mpiexec.mpich")
   end)
 
   it("has them with 2 stages and memory that is watched, and with 2 stages of 2 ranks", function()
@@ -73,7 +70,7 @@ describe("a model that ranks divide", function()
 
   it("reads packed weights, a file for each rank, to the same answer", function()
     local out = helper.folder()
-    helper.succeeds(("%s gen/attn2c build models/language ranks=2 kernels=c -o %s"):format(QUICK, helper.shell(out)))
+    helper.succeeds(("gen/attn2c build models/language ranks=2 kernels=c -o %s"):format(helper.shell(out)))
     local program = out .. "/language"
     local function answer(weights)
       local result = mpirun(2, { program, "run", "--weights", weights, "--text", "Kde je nádraží?" })

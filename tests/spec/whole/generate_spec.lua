@@ -75,7 +75,7 @@ local builds = { next = "--chat-template " .. shell(places.llama .. "/chat_templ
 setup(function()
   files.make_folder(folder)
   for name, place in pairs(places) do
-    local build = "ATTN2C_CFLAGS=-O0 %s build %s sequences=3 chunk=16 kernels=c %s -o %s >log 2>&1 || cat log"
+    local build = "%s build %s sequences=3 chunk=16 kernels=c %s -o %s >log 2>&1 || cat log"
     assert.equal("", sh(build:format(shell(root .. "/gen/attn2c"), shell(place), builds[name], name)))
   end
 end)
@@ -276,7 +276,7 @@ describe("generate refuses", function()
   end)
 
   it("models whose description has no context", function()
-    sh(("ATTN2C_CFLAGS=-O0 %s build %s -o plain >plain.log 2>&1 || cat plain.log"):format(shell(root .. "/gen/attn2c"),
+    sh(("%s build %s -o plain >plain.log 2>&1 || cat plain.log"):format(shell(root .. "/gen/attn2c"),
       shell(root .. "/models/small.lua")))
     for _, command in ipairs { "generate", "chat", "perplexity" } do
       local code, said = refusal("plain/small " .. command)
@@ -368,7 +368,7 @@ describe("chat", function()
     local code, _, notes = run(("sleep 5 | timeout -s INT 0.5 %s"):format(line("llama", "chat")))
     assert.equal("llama: interrupted\n", notes)
     assert.is_true(code == 124 or code == 130, code)
-    sh(("ATTN2C_CFLAGS=-O0 %s build %s kernels=c --chat-template=none -o none >log 2>&1 || cat log"):format(
+    sh(("%s build %s kernels=c --chat-template=none -o none >log 2>&1 || cat log"):format(
       shell(root .. "/gen/attn2c"), shell(places.next)))
     local refused_with, said = refusal("none/next chat --weights " .. shell(places.next))
     assert.equal("chat: this model was built without a chat template\n", said)
@@ -403,7 +403,7 @@ describe("the library", function()
       shell(root .. "/tests/bindings"), shell(root .. "/tests/bindings/generate.py"), shell(places.llama),
       shell(root .. "/tests/generate/greedy.jsonl"))))
     if os.execute("command -v mypy >/dev/null") then
-      assert.matches("^Success", sh("mypy --strict --cache-dir mypy llama/llama.py"))
+      assert.matches("^Success", sh(("mypy --strict --cache-dir %s llama/llama.py"):format(shell(helper.mypy_cache))))
     end
   end)
 end)

@@ -11,6 +11,7 @@ local root = helper.absolute_root()
 local folder = root .. "/out/spec/hf"
 local goldens = root .. "/tests/hf/goldens"
 local shell = helper.shell
+local built = dofile(root .. "/tests/cases.lua")
 
 local HIDDEN, LOGITS = 1e-5, 1e-4 -- of values of about one, relative to larger ones
 
@@ -122,34 +123,30 @@ local function small_tokenizer()
     .. '"merges": []}}'):format(table.concat(vocabulary, ", "))
 end
 
--- Copies a case to a folder with a tokenizer, whose model keeps a context. Returns the line that builds its program.
-local function writer_line(case)
+-- Copies a case to a folder with a tokenizer, whose model keeps a context. Returns what builds its program.
+local function writer(case)
   local copy = "written_" .. case
   sh(("mkdir -p %s && cp %s/*.json %s/*.safetensors %s"):format(copy, shell(goldens .. "/" .. case),
     shell(goldens .. "/" .. case), copy))
   helper.write(("%s/%s/tokenizer.json"):format(folder, copy), small_tokenizer())
-  return ("ATTN2C_CFLAGS=-O0 lua5.4 %s %s writes_%s >writes_%s.log 2>&1 || rm -rf writes_%s"):format(
-    shell(root .. "/tests/program.lua"), copy, case, case, case)
+  return { name = "writes_" .. case, path = copy }
 end
 
-local function build_line(case)
+-- Returns what builds a case's program.
+local function program(case)
   -- transformers multiplies floats
   local words = { (case:find("^gguf") or case:find("^gptq") or case:find("^awq") or case:find("^compressed"))
     and "weights=none" or nil }
-  for word in helper.read(goldens .. "/" .. case .. "/words.txt"):gmatch("%S+") do words[#words + 1] = shell(word) end
-  return ("ATTN2C_CFLAGS=-O0 lua5.4 %s %s %s %s >%s.log 2>&1 || rm -rf %s"):format(shell(root .. "/tests/program.lua"),
-    shell(checkpoint(case)), case, table.concat(words, " "), case, case)
+  for word in helper.read(goldens .. "/" .. case .. "/words.txt"):gmatch("%S+") do words[#words + 1] = word end
+  return { name = case, path = checkpoint(case), words = words }
 end
 
 describe("a folder of transformers'", function()
   setup(function()
-    local lines = {}
-    for i, case in ipairs(cases) do
-      if i == 1 then sh(build_line(case)) else lines[#lines + 1] = build_line(case) end
-    end
-    for _, case in ipairs(writers) do lines[#lines + 1] = writer_line(case) end
-    files.write_all(folder, { { name = "cases.txt", text = table.concat(lines, "\n") .. "\n" } })
-    sh("tr '\\n' '\\0' <cases.txt | xargs -0 -P $(nproc) -I {} sh -c '{}'")
+    local list = {}
+    for i, case in ipairs(cases) do list[i] = program(case) end
+    for _, case in ipairs(writers) do list[#list + 1] = writer(case) end
+    built.programs(folder, list)
   end)
 
   for _, case in ipairs(cases) do
@@ -187,11 +184,11 @@ describe("a folder of transformers'", function()
   for _, case in ipairs(writers) do
     it(case .. " writes greedy tokens", function()
       local prompt, ids = read_greedy(helper.read(goldens .. "/" .. case .. "/greedy.txt"))
-      local program, place = ("writes_%s/written_%s"):format(case, case), folder .. "/written_" .. case
-      assert.is_truthy(files.read(folder .. "/" .. program), files.read(("%s/writes_%s.log"):format(folder, case)))
+      local path, place = ("writes_%s/written_%s"):format(case, case), folder .. "/written_" .. case
+      assert.is_truthy(files.read(folder .. "/" .. path), files.read(("%s/writes_%s.log"):format(folder, case)))
       helper.write(place .. "/prompt.npy", checkpoints.npy(("1, %d"):format(prompt), { table.unpack(ids, 1, prompt) }))
       local said = sh(("%s generate --weights written_%s --input ids=written_%s/prompt.npy --tokens %d --greedy "
-        .. "--format jsonl"):format(program, case, case, #ids - prompt))
+        .. "--format jsonl"):format(path, case, case, #ids - prompt))
       assert.equal(table.concat(ids, ",", prompt + 1), said:match('"ids":%[([%d,]*)%]'))
     end)
   end

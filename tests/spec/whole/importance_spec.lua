@@ -6,7 +6,7 @@ local files = require("common.files")
 local outliers = dofile(helper.root .. "/tests/outliers.lua")
 
 local folder = helper.absolute_root() .. "/out/spec/importance"
-local attn2c = "ATTN2C_CFLAGS=-O0 " .. helper.shell(helper.absolute_root() .. "/gen/attn2c")
+local attn2c = helper.shell(helper.absolute_root() .. "/gen/attn2c")
 local tales = helper.shell(helper.absolute_root() .. "/models/tales") .. " layers=2 context=64 "
 
 local tale = [[

@@ -30,8 +30,8 @@ end
 -- code and what was printed.
 local function as_another(line, home)
   local user = is_root and "setpriv --reuid 65534 --regid 65534 --clear-groups " or ""
-  return helper.run(("%senv -i PATH=/usr/bin:/bin HOME=%s ATTN2C_CFLAGS=-O0 sh -c %s"):format(user, shell(home),
-    shell(line)), home)
+  return helper.run(("%senv -i PATH=/usr/bin:/bin HOME=%s ATTN2C_CFLAGS=%s sh -c %s"):format(user, shell(home),
+    shell(helper.quick), shell(line)), home)
 end
 
 local function home_of_another(folder)
@@ -84,6 +84,8 @@ describe("make install", function()
 
   it("makes a command that works for another user without the checkout, and writes nothing there", function()
     local home = home_of_another(folder .. "/home")
+    helper.seed(home .. "/.cache", true)
+    if is_root then helper.succeeds("chown -R 65534:65534 .cache", home) end
     local attn2c, models = "\"../stage/opt/attn/bin/attn2c\"", "../stage/opt/attn/share/attn2c/models/"
     assert.same({ 0, "attn2c " .. version.generator .. "\n" }, { as_another(attn2c .. " --version", home) })
     local code, said = as_another(attn2c .. " check " .. models .. "worked_example.lua kernels=c", home)

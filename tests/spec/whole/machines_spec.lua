@@ -30,7 +30,7 @@ local small, speaker = quote(root .. "/models/small.lua"), quote(root .. "/model
 setup(function() os.execute(("rm -rf %s && mkdir -p %s"):format(quote(scratch), quote(scratch))) end)
 
 describe("for aarch64", function()
-  local by_gcc = (helper.is_long and helper.optimised or "ATTN2C_CFLAGS=-O0") .. " CROSS=aarch64-linux-gnu- "
+  local by_gcc = (helper.is_long and helper.optimised or "") .. " CROSS=aarch64-linux-gnu- "
 
   it("a static program by gcc passes its whole check under an emulator", function()
     succeeds(by_gcc .. attn2c("build " .. small .. MODEL .. "--static -o gcc"))

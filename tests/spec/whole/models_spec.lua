@@ -13,9 +13,8 @@ local shell = helper.shell
 
 local STRICT = "-std=c11 -Wall -Wextra -Werror"
 
--- Of builds by each compiler: gcc's are those of random models (fuzz/case.lua), which so share the runtime; clang's -O0
--- comes after the build's own -O3.
-local flags_of = { cc = "-Werror -DATTN2C_GUARD_PAGES", clang = "-Werror -O0" }
+-- Of builds by each compiler: gcc's are those of a user's builds, with guard pages, clang's are those that find races.
+local start_of = { cc = helper.optimised .. " " .. helper.guarded, clang = "CC=clang " .. helper.with_races }
 
 -- Built by gcc alone: each of their keys and options is in other descriptions, too.
 local is_plain = { ["small.lua"] = true, ["bert_base.lua"] = true }
@@ -95,12 +94,12 @@ end
 
 describe("every model of models/, in small", function()
   assert(#models >= 3)
-  for compiler, flags in pairs(flags_of) do
+  for compiler, start in pairs(start_of) do
     for _, file in ipairs(models) do
       if compiler == "cc" or is_by_clang[file] or helper.is_long and not is_plain[file] then
         it(("%s with %s"):format(file, compiler), function()
           local path = root .. "/models/" .. file
-          check(compiler, ("CC=%s ATTN2C_CFLAGS=%s"):format(compiler, shell(flags)), path, smaller(path))
+          check(compiler, start, path, smaller(path))
         end)
       end
     end

@@ -46,10 +46,12 @@ for name in lfs.dir(goldens) do if name:sub(1, 1) ~= "." then cases[#cases + 1] 
 table.sort(cases)
 assert(#cases > 0, "no goldens in " .. goldens)
 
-local function build_line(case)
-  local words = (files.read(("%s/%s/words.txt"):format(goldens, case)) or ""):gsub("\n", " ")
-  return ("ATTN2C_CFLAGS=-O0 lua5.4 %s %s %s batch=3 %s >%s.log 2>&1 || rm -rf %s"):format(
-    shell(root .. "/tests/program.lua"), shell(goldens .. "/" .. case), case, words, case, case)
+-- Returns what builds a case's program.
+local function program(case)
+  local words = { "batch=3" }
+  local more = files.read(("%s/%s/words.txt"):format(goldens, case)) or ""
+  for word in more:gmatch("%S+") do words[#words + 1] = word end
+  return { name = case, path = goldens .. "/" .. case, words = words }
 end
 
 -- The words that run a case's program on all pictures.
@@ -65,12 +67,10 @@ describe("a picture", function()
   setup(function()
     os.execute("rm -rf " .. shell(folder))
     files.make_folder(folder)
-    sh(build_line(cases[1]))
-    local lines = {}
-    for i = 2, #cases do lines[#lines + 1] = build_line(cases[i]) end
-    files.write_all(folder, { { name = "cases.txt", text = table.concat(lines, "\n") .. "\n" } })
-    sh("tr '\\n' '\\0' <cases.txt | xargs -0 -P $(nproc) -I {} sh -c '{}'")
-    built = sh(("cp -r %s . && ATTN2C_CFLAGS=-O0 lua5.4 %s build vit_labels -o whole 2>&1"):format(
+    local list = {}
+    for i, case in ipairs(cases) do list[i] = program(case) end
+    dofile(root .. "/tests/cases.lua").programs(folder, list)
+    built = sh(("cp -r %s . && lua5.4 %s build vit_labels -o whole 2>&1"):format(
       shell(goldens .. "/vit_labels"), shell(root .. "/gen/attn2c")))
   end)
 
@@ -234,7 +234,7 @@ int main(void) {
       assert.is_truthy(text:find('"name":"' .. name .. '"', 1, true) or text:find('"name": "' .. name .. '"', 1, true),
         name)
     end
-    sh(("ATTN2C_CFLAGS=-O0 lua5.4 %s build vit_labels kernels=c --static --embed=f32 -o static 2>&1"):format(
+    sh(("lua5.4 %s build vit_labels kernels=c --static --embed=f32 -o static 2>&1"):format(
       shell(root .. "/gen/attn2c")))
     assert.equal(sh("whole/vit_labels run --weights vit_labels --image " .. shell(pictures .. "/cmyk.jpg")),
       sh("static/vit_labels run --image " .. shell(pictures .. "/cmyk.jpg")))

@@ -79,7 +79,7 @@ return { name = "one", seq = 19, d_model = 40, heads = 2, layers = 1, d_ff = 70,
     it("passes the check in bf16 and int8: " .. target, function()
       local both = shell(("precision={ \"int8\", ff = \"bf16\", attention = \"%s\" }"):format(i % 2 == 1 and "int8"
         or "bf16"))
-      local said = sh(("ATTN2C_CFLAGS=-O0 %s check one.lua %s target=%s"):format(shell(root .. "/gen/attn2c"), both,
+      local said = sh(("%s check one.lua %s target=%s"):format(shell(root .. "/gen/attn2c"), both,
         target))
       assert.truthy(said:find("passed, 0 failed", 1, true), said)
     end)
@@ -153,7 +153,7 @@ describe("a model whose inner tensors are outputs, too,", function()
       files.write_all(folder, { { name = "inner.lua", text = [[
 return { name = "inner", seq = 16, d_model = 32, heads = 2, layers = 2, norm = "pre" }
 ]] } })
-      sh(("ATTN2C_CFLAGS=-O0 lua5.4 %s inner.lua inner --exposed precision=%s"):format(
+      sh(("lua5.4 %s inner.lua inner --exposed precision=%s"):format(
         shell(root .. "/tests/program.lua"), value))
       local said = sh("./inner/inner check")
       assert.truthy(said:find("passed, 0 failed", 1, true), said)
@@ -189,7 +189,7 @@ describe("a trained model is near to itself in f32, and knows as much but for ha
 
   it("speakers", function()
     local here = root .. "/models/speaker"
-    local line = ("ATTN2C_CFLAGS=-O0 %s quality %s --untimed precision=%%s --weights %s --input features=%s "
+    local line = ("%s quality %s --untimed precision=%%s --weights %s --input features=%s "
       .. "--labels %s"):format(
       shell(root .. "/gen/attn2c"), shell(root .. "/models/speaker.lua"), shell(here .. "/speaker.safetensors"),
       shell(here .. "/segments.npy"), shell(here .. "/labels.npy"))

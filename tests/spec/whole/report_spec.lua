@@ -14,7 +14,7 @@ files.make_folder(folder)
 local try, runs = helper.runner(folder)
 
 local function report(...)
-  return { "env", "XDG_CACHE_HOME=" .. cache, "ATTN2C_CFLAGS=-O0", "lua5.4", root .. "/gen/attn2c", "report", ... }
+  return { "env", "XDG_CACHE_HOME=" .. cache, "lua5.4", root .. "/gen/attn2c", "report", ... }
 end
 
 -- A name as a stranger may give it: markup, quotes, a mark that turns the reading order, a line break.
@@ -119,7 +119,7 @@ describe("a report", function()
       local list = {}
       for block in pages[name]:gmatch("<pre>(.-)</pre>") do
         for line in block:gsub("<[^>]*>", ""):gmatch("[^\n]+") do
-          assert.truthy(line:find("ATTN2C_CFLAGS=-O0 ", 1, true))
+          assert.truthy(line:find("ATTN2C_CFLAGS=&#39;-O0 -Werror&#39; ", 1, true))
           list[#list + 1] = line:match("attn2c (.*)$")
         end
       end
@@ -197,7 +197,7 @@ describe("a report", function()
     for _, figure in ipairs(found.evil[1280].figures) do titles[figure.title] = true end
     assert.is_true(titles["int8 against f32"])
     local words = report(EVIL, "seq=8", "precision=int8", "--text=" .. EVIL)
-    words[6] = "quality"
+    words[5] = "quality"
     local code, output, errors = try(words) -- which also says that it cuts the text
     assert.equal(0, code, errors)
     local row = output:match("\n(| [^\n:]+ | %d[^\n]*)\n")
@@ -360,8 +360,8 @@ describe("the command", function()
     helper.write(folder .. "/wrong.lua", (WINDOW:gsub('"window", seq = 512', '"wrong", target = "x86_64", seq = 16')))
     runs { "rm", "-f", "wrong.html" }
     local spoil = helper.spoiling("_ops.c", "s/attn2c_pool_mean(/attn2c_pool_max(/")
-    local code, printed_text = helper.run(("%s XDG_CACHE_HOME=%s %s report wrong.lua -o wrong.html"):format(spoil,
-      helper.shell(cache), helper.shell(root .. "/gen/attn2c")), folder)
+    local code, printed_text = helper.run(("XDG_CACHE_HOME=%s %s %s report wrong.lua -o wrong.html"):format(
+      helper.shell(cache), spoil, helper.shell(root .. "/gen/attn2c")), folder)
     assert.equal(1, code, printed_text)
     assert.matches("wrong%.html: differs from the reference: %d+ of %d+ comparisons fail; not timed\n", printed_text)
     local text = helper.read(folder .. "/wrong.html")

@@ -38,13 +38,14 @@ end
 
 -- What each case is built with beside its folder, and how its texts are given.
 local cases = {
-  sequence = {}, pairs = { build = "seq='{8,16,40}' batch='{1,4}'", pairs = true }, many = { build = "seq='{16,40}'" },
-  token = { build = "seq='{8,40}'" }, masked = {}, question = { build = "seq='{40}'", pairs = true },
-  windows = { build = "seq='{24,40}' batch='{1,4}'", pairs = true },
-  sentence = { build = "seq='{8,16,24,40}' batch='{1,8}'" }, prompt = { build = "seq=40" },
+  sequence = {}, pairs = { words = { "seq={8,16,40}", "batch={1,4}" }, pairs = true },
+  many = { words = { "seq={16,40}" } }, token = { words = { "seq={8,40}" } }, masked = {},
+  question = { words = { "seq={40}" }, pairs = true },
+  windows = { words = { "seq={24,40}", "batch={1,4}" }, pairs = true },
+  sentence = { words = { "seq={8,16,24,40}", "batch={1,8}" } }, prompt = { words = { "seq=40" } },
   entailment = { pairs = true },
-  modern = {}, modules = { build = "seq=40" }, reranker = { build = "seq='any(40)'", pairs = true },
-  states = { build = "mask=attention_mask" }, next = { build = "seq='any(40)'" },
+  modern = {}, modules = { words = { "seq=40" } }, reranker = { words = { "seq=any(40)" }, pairs = true },
+  states = { words = { "mask=attention_mask" } }, next = { words = { "seq=any(40)" } },
 }
 
 -- The answers of a pipeline: as the program is run without and with a stride.
@@ -67,14 +68,18 @@ end
 local function texts_of(name) return shell(goldens .. "/" .. name .. "/texts.txt") end
 
 setup(function()
-  local lines = {}
-  for i, name in ipairs(names) do
-    lines[i] = ("ATTN2C_CFLAGS=-O0 %s build %s %s -o %s >%s.log 2>&1 || rm -rf %s"):format(
-      shell(root .. "/gen/attn2c"), shell(goldens .. "/" .. name), cases[name].build or "", name, name, name)
+  local list = {}
+  files.make_folder(folder)
+  for _, name in ipairs(names) do
+    if name == "sequence" then -- whose libraries are used, too
+      sh(("rm -rf %s && %s build %s -o %s"):format(name, shell(root .. "/gen/attn2c"), shell(goldens .. "/" .. name),
+        name))
+    else
+      list[#list + 1] = { name = name, path = goldens .. "/" .. name, words = { "--text",
+        table.unpack(cases[name].words or {}) } }
+    end
   end
-  sh(lines[1])
-  files.write_all(folder, { { name = "cases.txt", text = table.concat(lines, "\n") .. "\n" } })
-  sh("tr '\\n' '\\0' <cases.txt | xargs -0 -P $(nproc) -I {} sh -c '{}'")
+  dofile(root .. "/tests/cases.lua").programs(folder, list)
 end)
 
 describe("texts", function()
@@ -332,7 +337,7 @@ describe("windows over the pair of a question", function()
   end)
 
   it("have the prompt before the question, which is in no place of an answer", function()
-    sh(("ATTN2C_CFLAGS=-O0 %s build %s seq='{24,40}' batch='{1,4}' prompt='the cat: ' -o prompted"):format(
+    sh(("%s build %s seq='{24,40}' batch='{1,4}' prompt='the cat: ' -o prompted"):format(
       shell(root .. "/gen/attn2c"), shell(goldens .. "/windows")))
     local pair = "\t" .. ("The cat sat on the mat - naive as it was, it slept. "):rep(9) .. "x dog!\n"
     helper.write(folder .. "/bare.txt", "who?" .. pair .. "who is it?\tthe dog\n")
@@ -479,7 +484,7 @@ describe("hostile text", function()
     sh(("rm -rf begins && cp -r %s begins"):format(shell(goldens .. "/next")))
     local text = helper.read(folder .. "/begins/config.json"):gsub('"bos_token_id": 50256', '"bos_token_id": 7')
     helper.write(folder .. "/begins/config.json", text)
-    sh(("ATTN2C_CFLAGS=-O0 %s build begins -o begun 2>&1"):format(shell(root .. "/gen/attn2c")))
+    sh(("%s build begins -o begun 2>&1"):format(shell(root .. "/gen/attn2c")))
     sh("begun/begins run --weights begins --format jsonl --text empty.txt --output logits=begun.npy "
       .. "--output input_ids=begun_ids.npy --output lengths=begun_lengths.npy >begun.txt")
     local ids, shape = npy(folder .. "/begun_ids.npy")
@@ -495,7 +500,7 @@ describe("building", function()
   local attn2c = shell(root .. "/gen/attn2c")
 
   it("without text leaves no trace of it", function()
-    sh(("ATTN2C_CFLAGS=-O0 %s build %s tokenizer=false -o silent 2>&1"):format(attn2c, shell(goldens .. "/sequence")))
+    sh(("%s build %s tokenizer=false -o silent 2>&1"):format(attn2c, shell(goldens .. "/sequence")))
     assert.is_nil(files.read(folder .. "/silent/sequence_text.c"))
     assert.is_nil(sh("ldd silent/sequence silent/libsequence.so"):find("pcre2"))
     assert.is_nil(sh("nm silent/libsequence.a silent/sequence"):find("attn2c_text_"))
@@ -511,7 +516,7 @@ describe("building", function()
     sh(("mkdir -p deep/er && %s import %s -o deep/er/other.lua"):format(attn2c, shell(goldens .. "/sequence")))
     local text = helper.read(folder .. "/deep/er/other.lua")
     assert.matches('tokenizer = "[./]+/tests/hf/texts/sequence"', text)
-    sh(("ATTN2C_CFLAGS=-O0 %s build deep/er/other.lua -o other"):format(attn2c))
+    sh(("%s build deep/er/other.lua -o other"):format(attn2c))
     assert.equal(output_of(run_line("sequence", "--text 'the dog'")),
       output_of(("other/sequence run --weights %s --text 'the dog'"):format(shell(goldens .. "/sequence"))))
   end)
@@ -522,7 +527,7 @@ describe("building", function()
     local text, count = helper.read(folder .. "/bad/" .. file):gsub(from, to)
     assert.is_true(count > 0)
     helper.write(folder .. "/bad/" .. file, text)
-    return run(("ATTN2C_CFLAGS=-O0 %s %s bad -o made"):format(attn2c, verb or "gen"))
+    return run(("%s %s bad -o made"):format(attn2c, verb or "gen"))
   end
 
   it("refuses by name a part of a tokenizer.json that is not supported", function()

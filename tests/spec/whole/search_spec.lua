@@ -12,7 +12,8 @@ local run, sh, output_of, lines_of, npy = say.run, say.sh, say.output_of, say.li
 
 local ALLOWED = { embedding = 1e-5, score = 1e-4 } -- differences of values of about one
 
-local builds = { modules = "seq=40", reranker = "seq='any(40)'", sentence = "seq='{8,16,24,40}' batch='{1,8}'" }
+local builds = { modules = { "--text", "seq=40" }, reranker = { "--text", "seq=any(40)" },
+  sentence = { "--text", "seq={8,16,24,40}", "batch={1,8}" } }
 
 local function texts_of(name) return shell(goldens .. "/" .. name .. "/texts.txt") end
 
@@ -21,10 +22,12 @@ local function run_line(name, more)
 end
 
 setup(function()
+  local list = {}
   for name, words in pairs(builds) do
-    sh(("ATTN2C_CFLAGS=-O0 %s build %s %s -o %s"):format(shell(root .. "/gen/attn2c"), shell(goldens .. "/" .. name),
-      words, name))
+    list[#list + 1] = { name = name, path = goldens .. "/" .. name, words = words }
   end
+  require("common.files").make_folder(folder)
+  dofile(root .. "/tests/cases.lua").programs(folder, list)
 end)
 
 -- Compares the array all.npy with a golden's.

@@ -50,7 +50,7 @@ describe("sequences of different lengths in one call", function()
 
   it("has hints that a checker of types takes", function()
     assert.equal("Success: no issues found in 1 source file\n",
-      runs { "mypy", "--strict", "--cache-dir", "mypy", "mixed/mixed.py" })
+      runs { "mypy", "--strict", "--cache-dir", helper.mypy_cache, "mixed/mixed.py" })
   end)
 
   it("is refused where the files do not agree", function()

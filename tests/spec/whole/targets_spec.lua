@@ -19,7 +19,7 @@ local MACHINES = { avx2 = "Haswell", x86_64 = "Nehalem" }
 local try, runs = helper.runner(here)
 
 local function attn2c(environment, ...)
-  return { "env", "ATTN2C_CFLAGS=-O0", environment, "lua5.4", root .. "/gen/attn2c", ... }
+  return { "env", environment, "lua5.4", root .. "/gen/attn2c", ... }
 end
 
 local function on(target, ...) return { "env", "ATTN2C_TARGET=" .. target, ... } end

@@ -88,7 +88,7 @@ describe("PyTorch's outputs", function()
 
   it("are the same where heads of factor 0 are left out of the model", function()
     local golden = goldens .. "/bert_head_pruned"
-    sh(("ATTN2C_CFLAGS=-O0 %s build %s/description.lua attention_output=none name=pruned -o pruned"):format(
+    sh(("%s build %s/description.lua attention_output=none name=pruned -o pruned"):format(
       shell(root .. "/gen/attn2c"), shell(golden)))
     assert.is_truthy(files.read(folder .. "/pruned/pruned.c"):find("2 heads of 17 x 17 x 10", 1, true))
     local words = { "pruned/pruned run --output hidden=pruned/hidden.npy", "--weights",

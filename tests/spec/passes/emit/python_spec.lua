@@ -22,9 +22,9 @@ describe("files of Python", function()
   end)
 
   it("satisfy a strict checker of types alone", function()
-    local cache = helper.shell(helper.folder())
     assert.matches("^Success: no issues found in [1-9]%d* source files\n$",
-      helper.succeeds("mypy --strict --cache-dir " .. cache .. " *.py", root .. "/runtime/python"))
+      helper.succeeds(("mypy --strict --cache-dir %s *.py"):format(helper.shell(helper.mypy_cache)),
+        root .. "/runtime/python"))
   end)
 
   it("become one text, with each import once and none of each other", function()
