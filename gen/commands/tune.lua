@@ -390,7 +390,10 @@ function Tuner:finish()
   local choices = self:taken(self.is_promising)
   local ratio
   while next(choices) do
-    if self:elapsed() + self:final_seconds() > self.budget then return self:end_early() end
+    if self:elapsed() + self:final_seconds() > self.budget then
+      if not ratio then return self:end_early() end
+      break -- those that are left have been timed, with others
+    end
     local found, dropped
     ratio, found = self:compare(choices)
     for key, each in pairs(found) do
