@@ -15,6 +15,7 @@ local TIMED_TOKENS, BYTES = 16384, 18 / 32 -- of the vocabulary; of a weight of 
 local COUNTS = { 1, 2, 4, 8, 16 }
 local NETWORK = { "--latency", "2us", "--bandwidth", "12GB/s" }
 local PROMPT = 128
+local MOST_RATE = 50e6 -- bytes that a core reads from memory in a millisecond: faster times were disturbed
 local CACHE = 60e6 -- bytes that the fewest layers of a rank have at least, so that no cache holds them
 
 local FOLDER = "out/bench/scale"
@@ -53,7 +54,8 @@ local function measure(m, count)
 end
 
 -- Returns the prediction of a model on some ranks: layers timed, bytes of memory and of weights, milliseconds of a
--- token and of a prompt, and those of a token's meetings. nil: it was not timed.
+-- token and of a prompt, and those of a token's meetings. nil: it was not timed, or
+-- other work disturbed the times of half of the layers more than those of all.
 local function prediction_of(m, count)
   local file = io.open(path_of(m, count))
   if not file then return nil end
@@ -63,7 +65,9 @@ local function prediction_of(m, count)
   local token, prompt = of["decode (position 0)"], of[("prefill (%d tokens)"):format(PROMPT)]
   local row = m[3] * BYTES / count -- of a table of tokens, on one rank
   local rest = (m[2] - TIMED_TOKENS) * row
-  local parts = rest * token.parts_ms / (token.weight_bytes - TIMED_TOKENS * row)
+  local read = token.weight_bytes - TIMED_TOKENS * row
+  if read / token.parts_ms > MOST_RATE then return nil end
+  local parts = rest * token.parts_ms / read
   local function gather(tokens)
     return (cost.of_call({ { kind = "gather", floats = tokens, times = 1 } }, count, result.network)) / 1000
   end
