@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs all suites, at any time one more than there are processors, and prints the tests that fail. The last line is
-# "N passed, N failed". Each suite writes its results in TAP form to out/test/; one that breaks off counts as a failure.
+# Runs all suites, at any time one more than there are processors and those that only wait, and prints the tests that
+# fail. The last line is "N passed, N failed". Each suite writes its results in TAP form to out/test/; one that breaks off counts as a failure.
 set -u
 cd "$(dirname "$0")/.."
 mkdir -p out/test
@@ -40,6 +40,14 @@ name_of() { local name=${1#tests/spec/}; name=${name%_spec.lua}; echo "${name//\
 
 width=$(($(nproc) + 1)) # while a suite waits for a clock or the disk, another one computes
 names=()
+waiting=" whole_ranks whole_ranks_program " # for ranks that end each other: they take no place of those that compute
+
+# Returns how many of the suites that run compute.
+computing() {
+  local name count=0
+  for name in "${names[@]}"; do [[ $waiting == *" $name "* ]] || count=$((count + 1)); done
+  echo "$count"
+}
 
 # Prints the results of the suites that have ended, and forgets these suites.
 settle() {
@@ -50,9 +58,9 @@ settle() {
   names=("${left[@]}")
 }
 
-# beside NAME COMMAND...: starts a suite in the background, once fewer than `width` run
+# beside NAME COMMAND...: starts a suite in the background, once fewer than `width` compute
 beside() {
-  while [ "${#names[@]}" -ge "$width" ]; do
+  while [ "$(computing)" -ge "$width" ]; do
     wait -n
     settle
   done
@@ -77,8 +85,9 @@ until_end() {
 # then the C tests. Suites that need the same objects of the runtime at once share the work (gen/commands/build/store).
 longest=$(printf 'tests/spec/%s_spec.lua\n' whole/{models,builds,hf,say,machines,bindings,divided,guest} \
   kernels/compiled whole/{any_goldens,bad_input,calibrate,precision,any_types,continued,targets,any_threads,any_same} \
-  whole/{report,torch,oracle,faults,lengths,threads,repeat,install,ranks})
+  whole/{report,torch,oracle,faults,lengths,threads,repeat,install})
 whole=$(find tests/spec/whole -name '*_spec.lua' | sort | grep -vxF "$longest")
+whole=$(grep ranks <<<"$whole"; grep -v ranks <<<"$whole")
 beside c_tests compile_c # other suites run, too, and fill the processors when few files are left
 for file in $longest; do
   beside "$(name_of "$file")" lua5.4 /usr/bin/busted -o TAP "$file"
