@@ -2,7 +2,8 @@
 # Times attn2c against ONNX Runtime, OpenVINO, PyTorch and sentence-transformers: makes the virtual environment
 # out/peers-venv once, with pinned packages from PyPI, then hands its arguments to race.py (run.sh --help lists them).
 # With --generate first, the same for llama.cpp in out/generate-venv and generate.py; llama.cpp is compiled for this
-# machine, which takes some 15 minutes on two cores. With --families first, whole models of transformers (families.py).
+# machine, which takes some 15 minutes on two cores. With --genai FILE.gguf, OpenVINO GenAI on that file, in
+# out/genai-venv (genai.py). With --families first, whole models of transformers (families.py).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
@@ -27,6 +28,11 @@ if [ "${1:-}" = --generate ]; then
   export CMAKE_ARGS="-DGGML_NATIVE=on"
   install "$root/out/generate-venv" "$here/requirements_generate.txt"
   exec "$root/out/generate-venv/bin/python" "$here/generate.py" "$@"
+fi
+if [ "${1:-}" = --genai ]; then
+  shift
+  install "$root/out/genai-venv" "$here/requirements_genai.txt"
+  exec "$root/out/genai-venv/bin/python" "$here/genai.py" "$@"
 fi
 install "$root/out/peers-venv" "$here/requirements.txt" torch==2.15.0
 program=race.py
