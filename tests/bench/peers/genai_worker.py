@@ -23,7 +23,8 @@ class GenAI:
                                                    INFERENCE_PRECISION_HINT=precision)
 
     def generate(self, prompt, tokens):
-        """The measurements of some tokens after a prompt. A prompt that begins like the last is not read again: they differ."""
+        """The measurements of some tokens after a prompt. All prompts differ, because what begins like the last one is
+        not read again."""
         settings = self.api.GenerationConfig(max_new_tokens=tokens, ignore_eos=True, do_sample=False)
         self.calls += 1
         ids = (np.arange(self.calls, self.calls + prompt, dtype=np.int64) * 7919 % VOCABULARY)[None]
