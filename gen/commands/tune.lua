@@ -55,6 +55,10 @@ local function aimed(root, arguments)
   end
   local rates = facts.source(root)
   local state = pipeline.run(root, arguments.description, arguments.overrides, "validate", nil, nil, { rates = rates })
+  if (state.spec.ranks or 1) > 1 or (state.spec.stages or 1) > 1 then
+    faults.raise("usage", ("%s: tune does not go with ranks or stages: tune with ranks=1 stages=1; builds with ranks "
+      .. "or stages use its file for products of the same sizes"):format(arguments.description))
+  end
   local asked = os.getenv("ATTN2C_TARGET")
   local is_list, runs = #state.target_names > 1, targets.runs_on(machine)
   local name = state.target_names[1]

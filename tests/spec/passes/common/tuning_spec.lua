@@ -567,6 +567,18 @@ describe("the command with a tuning file", function()
       other), 1, true), errors)
   end)
 
+  it("tune refuses ranks and stages, and says what to do", function()
+    for _, word in ipairs { "ranks=2", "stages=2" } do
+      local path = described()
+      local code, output, errors = helper.command { "tune", path, "layers=2", "target=x86_64", word, "--budget", "1" }
+      assert.equal(2, code)
+      assert.equal("", output)
+      assert.matches("^attn2c: [^\n]*/tiny%.lua: tune does not go with ranks or stages: tune with ranks=1 stages=1; "
+        .. "[^\n]*\n$", errors)
+      assert.is_nil(lfs.attributes(tuning.beside(path)))
+    end
+  end)
+
   it("tune refuses a budget that is none", function()
     local code, _, errors = helper.command { "tune", described(), "--budget=-3" }
     assert.equal(2, code)
