@@ -102,14 +102,29 @@ local function about_choice(argv, option, listed)
   return near and ("did you mean %s?"):format(near) or nil
 end
 
+-- Returns what an option says of a negative number after it, which argparse takes for options of one letter; nil if it
+-- says nothing.
+local function about_negative(command, argv)
+  for i, word in ipairs(argv) do
+    local number = (argv[i + 1] or ""):match("^%-[%d.]+$")
+    for _, option in ipairs(number and command and command._options or {}) do
+      if words.set(option._aliases)[word] and option._convert then
+        return (select(2, option._convert(number)))
+      end
+    end
+  end
+  return nil
+end
+
 --- Returns the first line of argparse's message about a command line, with advice in brackets.
 function advice.line(parser, argv, message)
   message = message:gsub("\n.*", "")
+  local command = command_of(parser, argv)
+  message = message:find("^unknown option '%-[%d.]'$") and about_negative(command, argv) or message
   local more
   local option = message:match("^unknown option '(.*)'$")
   local name = message:match("^unknown command '(.*)'$")
   local choice, listed = message:match("^argument for option '(%-[^']*)' must be one of (.*)$")
-  local command = command_of(parser, argv)
   if option then
     more = about_option(parser, argv, option)
   elseif name then

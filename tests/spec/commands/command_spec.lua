@@ -49,6 +49,11 @@ describe("the command", function()
       ["build " .. small .. " --embedd x"] = "unknown option '--embedd' (did you mean --embed?)",
       ["build " .. small .. " --out x"] = "unknown option '--out' (did you mean --output?)",
       ["gen " .. small .. " --layer 3"] = "unknown option '--layer' (did you mean layers=VALUE?)",
+      ["tune " .. small .. " --budget -1"] = '--budget: "-1", but 1 to 1000000 seconds are allowed (attn2c tune -h '
+        .. "tells more)",
+      ["tune " .. small .. " --budget -0.5"] = '--budget: "-0.5", but 1 to 1000000 seconds are allowed (attn2c tune -h '
+        .. "tells more)",
+      ["tune " .. small .. " -12"] = "unknown option '-1' (attn2c tune -h lists its options)",
       ["gen " .. small .. " sequence=64"] = small .. ": sequence: no such key (did you mean seq?)",
       ["gen " .. small .. " dtype=int8"] = small .. ": dtype: no such key (did you mean precision?)",
       ["gen " .. small .. " seq 64"] = '"seq": an override is one word, KEY=VALUE: seq=64',
