@@ -90,7 +90,7 @@ end
 -- T5's names of gaps, the last one first.
 local function gaps_of(config)
   local list = {}
-  for i = math.min(math.tointeger(config.extra_ids) or 100, 65536) - 1, 0, -1 do
+  for i = math.tointeger(config.extra_ids) - 1, 0, -1 do
     list[#list + 1] = ("<extra_id_%d>"):format(i)
   end
   return list
@@ -132,11 +132,12 @@ end
 local roberta = { bos_token = "<s>", eos_token = "</s>", unk_token = "<unk>", sep_token = "</s>", pad_token = "<pad>",
   cls_token = "<s>", mask_token = "<mask>" }
 
--- A class: `type`: the model_type of folders that name no class; `file`; `names`: special tokens that a folder does not
--- name; normalizer(model, config), cut(scheme, config), vocab(model, config, names); blank: the scheme with
+-- A class: `type`: the model_type of folders that name no class; `file`; `names`: special tokens that a folder does
+-- not name; normalizer(model, config), cut(scheme, config), vocab(model, config, names); blank: the scheme with
 -- add_prefix_space = false; single, pair: what is around a text and a pair, with types of tokens after a colon;
--- more(config, names): further special tokens; is_slow: the class is not one of tokenizers, so its special tokens take
--- the spaces around them, and texts contain no others; mask_strips: the mask takes the spaces before it.
+-- more(config, names): further special tokens; counts: settings that are counts, and what they are by default;
+-- is_slow: the class is not one of tokenizers, so its special tokens take the spaces around them, and texts contain no
+-- others; mask_strips: the mask takes the spaces before it.
 local classes = {
   SiglipTokenizer = { type = "siglip", file = "spiece.model", is_slow = true,
     names = { eos_token = "</s>", pad_token = "</s>", unk_token = "<unk>" },
@@ -144,7 +145,7 @@ local classes = {
     single = "A eos_token", pair = "A eos_token B eos_token" },
   T5Tokenizer = { type = "t5", file = "spiece.model",
     names = { eos_token = "</s>", unk_token = "<unk>", pad_token = "<pad>" },
-    normalizer = map_of, cut = words_alone, vocab = with_gaps, more = gaps_of,
+    normalizer = map_of, cut = words_alone, vocab = with_gaps, more = gaps_of, counts = { extra_ids = 100 },
     single = "A eos_token", pair = "A eos_token B eos_token" },
   AlbertTokenizer = { type = "albert", file = "spiece.model", names = bert("<unk>", "<pad>"),
     normalizer = normalizer_of_albert, cut = words_alone, vocab = as_it_is, blank = "never",
@@ -228,11 +229,54 @@ local function template_of(class, names, ids)
     special_tokens = tokens }
 end
 
+local MOST_COUNT = 65536
+
+local function refuse(folder, name, what, value, allowed)
+  faults.raise("format", ("%s/%s: %s%s, but %s is allowed"):format(folder, name, what, json.shown(value), allowed))
+end
+
+-- Checks what tokenizer_config.json says about the class.
+local function check_class(folder, config)
+  if config == nil then return end
+  if json.kind(config) ~= "object" then refuse(folder, "tokenizer_config.json", "is ", config, "an object") end
+  local stated = config.tokenizer_class
+  if stated ~= nil and stated ~= json.null and type(stated) ~= "string" then
+    refuse(folder, "tokenizer_config.json", "tokenizer_class: ", stated, "the name of a class, a string,")
+  end
+end
+
+-- Checks the counts of a class, and writes those that the config lacks.
+local function check_counts(folder, config, counts)
+  for key, default in pairs(counts) do
+    local value = config[key]
+    if value == nil or value == json.null then
+      config[key] = default
+    elseif type(value) ~= "number" or not math.tointeger(value) or value < 0 or value > MOST_COUNT then
+      refuse(folder, "tokenizer_config.json", key .. ": ", value, ("an integer from 0 to %d"):format(MOST_COUNT))
+    end
+  end
+end
+
+local function has_any(folder)
+  for _, class in pairs(classes) do
+    if lfs.symlinkattributes(folder .. "/" .. class.file, "mode") then return true end
+  end
+  return false
+end
+
 --- True if a folder has a SentencePiece model of a class that is known. config: tokenizer_config.json, or nil; model:
---- config.json, or nil.
+--- config.json, or nil. Faults: format, io: the model is no regular file.
 function pieces.is_in(folder, config, model)
+  if not has_any(folder) then return false end
+  check_class(folder, config)
   local class = class_of(config, model)
-  return class ~= nil and lfs.attributes(folder .. "/" .. class.file, "mode") == "file"
+  local path = class and folder .. "/" .. class.file
+  if not class or not lfs.symlinkattributes(path, "mode") then return false end
+  local mode = lfs.attributes(path, "mode")
+  if mode ~= "file" then
+    faults.raise("io", ("%s: is a %s, but a regular file is allowed"):format(path, mode or "link to nothing"))
+  end
+  return true
 end
 
 --- Returns the equivalent tokenizer.json of a folder with a SentencePiece model, the file's path, and the given
@@ -240,6 +284,7 @@ end
 function pieces.read(folder, config, model_config)
   local class = class_of(config, model_config)
   config = json.kind(config) == "object" and config or {}
+  check_counts(folder, config, class.counts or {})
   for key, content in pairs(class.names) do if config[key] == nil then config[key] = content end end
   local path = folder .. "/" .. class.file
   local said, text = kinds.said_of_file(path, "sentencepiece"), files.read(path)

@@ -62,12 +62,44 @@ describe("a folder with a SentencePiece model alone", function()
 
   it("of another class has none that is supported", function()
     local path = folder_of("T5Tokenizer")
-    for _, text in ipairs { '{"tokenizer_class":3}', '[]', '{"tokenizer_class":"PegasusTokenizer"}' } do
-      files.write_all(path, { { name = "tokenizer_config.json", text = text } })
-      assert.is_nil(tokenizer.from_folder(path))
-    end
+    files.write_all(path, { { name = "tokenizer_config.json", text = '{"tokenizer_class":"PegasusTokenizer"}' } })
+    assert.is_nil(tokenizer.from_folder(path))
     files.write_all(path, { { name = "config.json", text = '{"model_type":"t5"}' } })
     assert.is_nil(tokenizer.from_folder(path))
+  end)
+
+  it("has a tokenizer_config.json of the right kinds", function()
+    local path = folder_of("T5Tokenizer")
+    local file = path .. "/tokenizer_config.json: "
+    files.write_all(path, { { name = "config.json", text = '{"model_type":"t5"}' } })
+    local count = ", but an integer from 0 to 65536 is allowed"
+    for text, said in pairs {
+      ["[]"] = "is an array, but an object is allowed",
+      ['{"tokenizer_class":5}'] = "tokenizer_class: 5, but the name of a class, a string, is allowed",
+      ['{"extra_ids":-4}'] = "extra_ids: -4" .. count,
+      ['{"extra_ids":"x"}'] = 'extra_ids: "x"' .. count,
+      ['{"extra_ids":2.5}'] = "extra_ids: 2.5" .. count,
+      ['{"extra_ids":65537}'] = "extra_ids: 65537" .. count,
+    } do
+      files.write_all(path, { { name = "tokenizer_config.json", text = text } })
+      assert.same({ file .. said }, helper.fault(tokenizer.from_folder, path).lines)
+    end
+    for text, names in pairs { ['{"extra_ids":0}'] = 0, ['{"extra_ids":null}'] = 100 } do
+      files.write_all(path, { { name = "tokenizer_config.json", text = text } })
+      local root_of, found = pieces.read(path, json.decode(text), { model_type = "t5" }), 0
+      for _, entry in ipairs(root_of.model.vocab) do if entry[1]:find("^<extra_id_") then found = found + 1 end end
+      assert.equal(names, found)
+    end
+  end)
+
+  it("has a regular file as its model", function()
+    for target, said in pairs { ["."] = "directory", ["nowhere"] = "link to nothing", ["/dev/zero"] = "char device" } do
+      local path = helper.folder()
+      files.write_all(path, { { name = "config.json", text = '{"model_type":"t5"}' },
+        { name = "spiece.model", link = target } })
+      assert.same({ ("%s/spiece.model: is a %s, but a regular file is allowed"):format(path, said) },
+        helper.fault(tokenizer.from_folder, path).lines)
+    end
   end)
 
   it("needs the special tokens that the class puts around texts", function()
