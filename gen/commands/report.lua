@@ -284,11 +284,12 @@ local function add_subjects(all, root, arguments, tools, variant)
     family = family_of(state), notes = with(state.notes, { checked.note }), versions = variant.versions,
     commands = variant_commands(arguments, variant, state, checked, against_f32 ~= nil) }
   common.files, common.emitted_bytes, common.program_bytes = files_of(common.folder, state)
-  local middle = (#state.entries + 1) // 2
-  for i = #state.entries, 1, -1 do
-    local entry = state.entries[i]
+  local entries = state.spec.processes and state.builds[1].entries or state.entries -- of rank 0, as in a profile
+  local middle = (#entries + 1) // 2
+  for i = #entries, 1, -1 do
+    local entry = entries[i]
     local name, label = entry.name, variant.label
-    local title = #state.entries > 1 and title_of(name) or entry.spec.any and ("any length, %d tokens"):format(
+    local title = #entries > 1 and title_of(name) or entry.spec.any and ("any length, %d tokens"):format(
       entry.spec.seq)
     if title then label = (label ~= "" and label .. " " or "") .. title end
     local check = result.checks[name]
@@ -296,7 +297,7 @@ local function add_subjects(all, root, arguments, tools, variant)
       group = variant.number, choice = i,
       spec = entry.spec, state = entry, work = work.of(entry), entry_info = entry_of(result.info.entries, name),
       bench = result.benches[bench_name(entry)], check = check, worst = check and document.worst(check),
-      maps = entry == state.primary and looked or nil, quality = against_f32 })
+      maps = state.entries[i] == state.primary and looked or nil, quality = against_f32 })
   end
 end
 

@@ -14,19 +14,19 @@ static const char *const group_names[] = {"op", "section", "result"};
 static const char *const group_lists[] = {"ops", "sections", "results"};
 
 static double op_flops(const attn2c_bench_result *r, const attn2c_op *op) {
-  if (r->tokens == 0) return attn2c_op_work(r->model, op, r->length);
+  if (r->tokens == 0) return attn2c_op_work(r->profiled, op, r->length);
   const int64_t count = r->tokens / r->sequences;
-  return (double)r->sequences * attn2c_op_tokens_work(r->model, op, r->position, count);
+  return (double)r->sequences * attn2c_op_tokens_work(r->profiled, op, r->position, count);
 }
 
 int attn2c_profile_group(const attn2c_bench_result *result, attn2c_profile_by by, attn2c_profile_row *rows) {
-  const attn2c_op *ops = result->entry->ops;
+  const attn2c_op *ops = result->profiled_entry->ops;
   int count = 0;
-  for (int i = 0; i < result->entry->op_count; i++) {
+  for (int i = 0; i < result->profiled_entry->op_count; i++) {
     const char *name = by == ATTN2C_BY_SECTION ? ops[i].section : ops[i].op;
     int row = 0;
     if (by == ATTN2C_BY_RESULT) {
-      name = result->model->tensors[ops[i].result].name;
+      name = result->profiled->tensors[ops[i].result].name;
       row = count;
     }
     while (row < count && strcmp(rows[row].name, name) != 0) row++;
@@ -59,7 +59,7 @@ static int64_t bytes_of(int64_t floats) { return floats * (int64_t)sizeof(float)
 
 static double profiled_ms(const attn2c_bench_result *result) {
   double sum = 0.0;
-  for (int i = 0; i < result->entry->op_count; i++) sum += result->op_ms[i];
+  for (int i = 0; i < result->profiled_entry->op_count; i++) sum += result->op_ms[i];
   return sum;
 }
 
@@ -68,7 +68,7 @@ static int with_groups(const attn2c_bench_result *result, attn2c_profile_by last
                        int (*print)(const attn2c_bench_result *, attn2c_profile_by,
                                     const attn2c_profile_row *, int, void *),
                        void *where) {
-  const int op_count = result->entry->op_count;
+  const int op_count = result->profiled_entry->op_count;
   attn2c_profile_row *rows = calloc((size_t)op_count + 1, sizeof *rows);
   if (rows == NULL) return ATTN2C_MEMORY;
   int status = ATTN2C_OK;
@@ -187,8 +187,8 @@ static int report_md(const attn2c_bench_result *results, int count, FILE *out) {
     if (r->op_ms == NULL) continue;
     const int status = with_groups(r, ATTN2C_BY_SECTION, md_group, out);
     if (status != ATTN2C_OK) return status;
-    fprintf(out, "\n%s: %.4g ms with a mark before each op, %.4g ms without\n", attn2c_bench_label(r),
-            profiled_ms(r), r->ms.median);
+    fprintf(out, "\n%s%s: %.4g ms with a mark before each op, %.4g ms without\n", attn2c_bench_label(r),
+            r->profiled != r->model && r->model->divided ? ", rank 0" : "", profiled_ms(r), r->ms.median);
   }
   return ATTN2C_OK;
 }

@@ -28,11 +28,14 @@ typedef struct {
   int64_t open_peak_bytes; /* peak memory of the process until the model was open; 0: not available */
   double roof;             /* GFLOP/s of the roof; 0: not available */
   double peak;             /* GFLOP/s of the multipliers alone; 0: not available */
-  double *op_ms;           /* with --profile: median time of each graph op of the entry; else NULL */
-  double *op_least_ms;     /* with --profile: least time of each graph op; else NULL */
-  double bandwidth;        /* with --profile: GB/s that memory is read at; 0: not available */
-  attn2c_record *parts;    /* with --profile: times of the parts of the fastest profiled call; else NULL */
-  int64_t tokens;          /* of a call of a model that continues, for all its sequences; 0: another call */
+  /* With --profile, what is profiled: `model` and `entry`, or those of rank 0; else NULL. */
+  const attn2c_descriptor *profiled;
+  const attn2c_entry *profiled_entry;
+  double *op_ms;        /* with --profile: median time of each graph op of that entry; else NULL */
+  double *op_least_ms;  /* with --profile: least time of each graph op; else NULL */
+  double bandwidth;     /* with --profile: GB/s that memory is read at; 0: not available */
+  attn2c_record *parts; /* with --profile: times of the parts of the fastest profiled call; else NULL */
+  int64_t tokens;       /* of a call of a model that continues, for all its sequences; 0: another call */
   int64_t sequences, position;   /* sequences of such a call; tokens that each had before */
   double bytes;                  /* of weights, keys and values that it reads; 0: not counted */
   double memory;                 /* GB/s that memory was read at between the repetitions; 0: not available */
@@ -54,8 +57,8 @@ typedef struct {
   double ms, least_ms, flops; /* sums of medians and of least times, in milliseconds; sum of the work */
 } attn2c_profile_row;
 
-/* Adds up the entry's ops, in the order of their first appearance. `rows` has a capacity of op_count. Returns
- * the number of rows. */
+/* Adds up the profiled entry's ops, in the order of their first appearance. `rows` has a capacity of
+ * op_count. Returns the number of rows. */
 int attn2c_profile_group(const attn2c_bench_result *result, attn2c_profile_by by, attn2c_profile_row *rows);
 
 /* Returns the name of a row: its label, or the entry's name. */

@@ -90,10 +90,13 @@ static int measure(const attn2c_bench_call *s, const attn2c_arguments *arguments
 }
 
 /* Measures the median time of each graph op over some profiled calls, and keeps the parts of the fastest
- * call. */
+ * call. The ops are those of the model that this process has: a rank's part has others than the whole model.
+ */
 static int profile(const attn2c_bench_call *s, const attn2c_arguments *arguments, attn2c_bench_result *result,
                    attn2c_message *message) {
-  const int ops = s->entry->op_count;
+  result->profiled = s->model->descriptor;
+  result->profiled_entry = &result->profiled->entries[s->number];
+  const int ops = result->profiled_entry->op_count;
   const double wanted = PROFILE_NANOSECONDS / (result->ms.median * ATTN2C_NS_IN_MS);
   int calls = wanted < MOST_PROFILES ? (int)wanted : MOST_PROFILES;
   if (arguments->repetitions > 0 && calls > arguments->repetitions) calls = arguments->repetitions;

@@ -79,7 +79,7 @@ Test(bench, profile_groups_in_order) {
   memcpy(medians, op_ms, sizeof medians);
   memcpy(least, op_least_ms, sizeof least);
   const attn2c_bench_result result = {
-      .model = &model, .entry = &entry, .op_ms = medians, .op_least_ms = least};
+      .profiled = &model, .profiled_entry = &entry, .op_ms = medians, .op_least_ms = least};
   cr_assert_eq(attn2c_profile_group(&result, ATTN2C_BY_KIND, rows), 2);
   cr_expect_str_eq(rows[0].name, "linear");
   cr_expect_eq(rows[0].ms, 11.0);
@@ -111,6 +111,8 @@ static char *report(double roof, attn2c_report_format format) {
   memcpy(least, op_least_ms, sizeof least);
   const attn2c_bench_result result = {.model = &model,
                                       .entry = &entry,
+                                      .profiled = &model,
+                                      .profiled_entry = &entry,
                                       .provider = "c",
                                       .ms = {20.0, 19.0, 0.5, 21.0, 22.0},
                                       .percentiles = {19.0, 19.25},

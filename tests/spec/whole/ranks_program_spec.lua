@@ -167,6 +167,24 @@ describe("a program of two ranks", function()
       { code, output, errors })
   end)
 
+  it("profiles the operations of rank 0, which are more than the whole model's", function()
+    local result = mpirun(2, { program, "bench", "--profile", "-o", "json", "-r", "1", "--length", "8" })
+    assert.same({ 0, "" }, { result.status, result.stderr })
+    local row = json.decode(result.stdout:match("[^\n]+"))
+    local info, names = json.decode(helper.succeeds(helper.shell(program) .. " info --json")), {}
+    for _, each in ipairs(row.profile.ops) do names[each.name] = true end
+    assert.truthy(names.sum_ranks)
+    assert.equal(1, #info.entries)
+    assert.truthy(#row.profile.results > info.entries[1].ops)
+  end)
+
+  it("is in a report, with the operations of rank 0", function()
+    local said = helper.succeeds(("cd %s && gen/attn2c report models/small.lua layers=1 seq=8 d_model=32 heads=2 "
+      .. "d_ff=32 ranks=2 -r 1 -o %s/page.html 2>&1"):format(helper.shell(root), helper.shell(folder)))
+    assert.matches("checked: ", said, 1, true)
+    assert.truthy(helper.read(folder .. "/page.html"):find("sum of all ranks", 1, true))
+  end)
+
   it("times all parts at once", function()
     local result = mpirun(2, { program, "bench", "--part", "all", "-o", "json", "-r", "1", "--length", "8" })
     assert.same({ 0, "" }, { result.status, result.stderr })
