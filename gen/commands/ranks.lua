@@ -11,11 +11,26 @@ local ranks = {}
 local crowded = { OMPI_MCA_rmaps_base_oversubscribe = "1" }
 local as_root = { OMPI_ALLOW_RUN_AS_ROOT = "1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = "1" }
 
--- Returns the words of the command that starts ranks: ATTN2C_MPIRUN, or mpirun.
-local function launcher()
+-- Returns the words of ATTN2C_MPIRUN, or mpirun.
+local function given()
   local list = {}
   for word in (os.getenv("ATTN2C_MPIRUN") or ""):gmatch("%S+") do list[#list + 1] = word end
-  local name = list[1] or "mpirun"
+  return #list > 0 and list or { "mpirun" }
+end
+
+-- Returns a launcher's words before those of a program of `count` ranks.
+local function before(list, count, words)
+  table.move({ "-n", tostring(count) }, 1, 2, #list + 1, list)
+  return table.move(words, 1, #words, #list + 1, list)
+end
+
+--- Returns the words that a user types to start a program with `count` ranks.
+function ranks.typed(count, words) return before(given(), count, words) end
+
+-- Returns the words of the command that starts ranks, which is there. Faults: io.
+local function launcher()
+  local list = given()
+  local name = list[1]
   list[1] = name:find("/", 1, true) and name or process.find(name)
   if list[1] then return list end
   return faults.raise("io", name == "mpirun" and "ranks need mpirun: install openmpi-bin or mpich"
@@ -27,12 +42,11 @@ end
 function ranks.start(count, words, environment)
   if (count or 1) == 1 then return words, environment end
   local list, all = launcher(), {}
-  table.move({ "-n", tostring(count) }, 1, 2, #list + 1, list)
   local is_root = libuv.getuid() == 0
   for _, from in ipairs { crowded, is_root and as_root or {}, environment or {} } do
     for name, value in pairs(from) do all[name] = value end
   end
-  return table.move(words, 1, #words, #list + 1, list), all
+  return before(list, count, words), all
 end
 
 --- Refuses what is linked into one program. options: is_static, embed. Faults: usage.

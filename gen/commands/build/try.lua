@@ -2,6 +2,7 @@
 local emit_text = require("passes.emit.text")
 local lfs = require("lfs")
 local libuv = require("common.libuv")
+local ranks = require("commands.ranks")
 local targets = require("data.targets")
 local words = require("common.words")
 
@@ -78,6 +79,7 @@ function try.line(state, program, folder, is_embedded)
   else
     list[2] = "info"
   end
+  if example and state.spec.processes then list = ranks.typed(state.spec.processes, list) end -- `info` needs one
   for i, word in ipairs(list) do list[i] = words.shell(word) end
   return table.concat(list, " ")
 end

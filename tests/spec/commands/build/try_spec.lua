@@ -7,8 +7,8 @@ local try = require("commands.build.try")
 local texts = helper.root .. "/tests/hf/texts/"
 
 -- Returns the line for a folder of tests/hf/texts; folder: where the weights are, or nil.
-local function line_of(name, folder, is_embedded)
-  local state = pipeline.run(helper.root, texts .. name, { "kernels=c" }, nil, nil, nil, { with_text = true })
+local function line_of(name, folder, is_embedded, override)
+  local state = pipeline.run(helper.root, texts .. name, { "kernels=c", override }, nil, nil, nil, { with_text = true })
   return try.line(state, "out/x/x", folder, is_embedded)
 end
 
@@ -28,6 +28,13 @@ describe("the line to try", function()
     end
     assert.equal(("out/x/x generate --weights %s --prompt 'Once upon a time'"):format(texts .. "next"),
       line_of("next", texts .. "next"))
+  end)
+
+  it("starts the ranks of a model that is divided among them", function()
+    local function of(name, folder) return line_of(name, folder, false, "ranks=2") end
+    assert.equal(("mpirun -n 2 out/x/x generate --weights %s --prompt 'Once upon a time'"):format(texts .. "next"),
+      of("next", texts .. "next"))
+    assert.equal("out/x/x info", of("next", nil)) -- of one process
   end)
 
   it("names no weights that are linked in, and asks what is needed where none are known", function()
