@@ -186,6 +186,10 @@ function scale.run(root, arguments, tools)
   if (spec.stages or 1) > 1 then
     faults.raise("usage", ("%s: --scale does not go with stages"):format(arguments.description))
   end
+  if options.layers and options.layers > spec.layers then
+    faults.raise("usage", ("--layers: %d; 1 to %d, the model's layers, are allowed"):format(options.layers,
+      spec.layers))
+  end
   if options.layers and spec.each then
     faults.raise("usage", "--layers: the model's layers differ, so that some do not stand for all")
   end
