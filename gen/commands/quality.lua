@@ -204,7 +204,8 @@ local function measure_language(arguments, weights, programs, state, has_text)
     faults.raise("usage", "--text: a model that writes is compared on one text, as a whole: --text-file F")
   end
   local folder <close> = scratch.make(programs.other:match("^(.*)/[^/]*$"), "quality")
-  local made, code = language.measure(programs, weights, arguments, folder.path, has_text)
+  local made, code = language.measure(programs, weights, arguments, folder.path, has_text,
+    state.spec.processes)
   if not made then return nil, code end
   local graph = state.primary.graph
   local last = graph.tensors[graph.entry.outputs[#graph.entry.outputs]]

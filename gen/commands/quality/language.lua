@@ -6,6 +6,7 @@ local emulator = require("common.emulator")
 local faults = require("common.faults")
 local files = require("common.files")
 local process = require("common.process")
+local ranks = require("commands.ranks")
 
 local language = {}
 
@@ -21,18 +22,20 @@ local function wait(first, second)
   if not (first.over and second.over) then process.stop() end
 end
 
-local function start(words)
-  local child, message = process.start { words = emulator.words(words), gather = "output" }
+-- Starts a program. count: of its ranks, or nil.
+local function start(words, count)
+  local list, environment = ranks.start(count, emulator.words(words))
+  local child, message = process.start { words = list, environment = environment, gather = "output" }
   if not child then faults.raise("io", ("cannot start %s: %s"):format(words[1], message)) end
   return child
 end
 
 -- Writes a text of the model's own to a file. Returns nil and an exit code if the program fails.
-local function write_own_text(path, program, weights)
+local function write_own_text(path, program, weights, count)
   local words = { "./" .. program, "generate", "--weights", weights, "--temperature", "1", "--top-k", "0", "--tokens",
     tostring(TOKENS) }
   for _ = 1, TEXTS do words[#words + 1], words[#words + 2] = "--prompt", PROMPT end
-  local child = start(words)
+  local child = start(words, count)
   process.wait(function() return child.over end)
   if child.code ~= 0 then return nil, child.code end
   files.write(path, PROMPT .. child.output:gsub("\n(.)", "\n" .. PROMPT .. "%1"))
@@ -48,8 +51,9 @@ end
 --- Compares both programs on a text. Returns { tokens, predicted, perplexity, perplexity_f32, growth_error, kl_mean,
 --- kl_p99, equal_greedy, cosine, relative, is_own_text = true if the model wrote the text }, or nil and an exit code.
 --- growth_error: the standard error of perplexity / perplexity_f32, as if tokens were independent.
---- programs: { f32, other }; arguments.text_file, or arguments.input with one array of ids; folder: a scratch folder.
-function language.measure(programs, weights, arguments, folder, has_text)
+--- programs: { f32, other }; arguments.text_file, or arguments.input with one array of ids; folder: a scratch folder;
+--- count: of the ranks of each program, or nil.
+function language.measure(programs, weights, arguments, folder, has_text, count)
   local pipe, list = folder .. "/logits", { "perplexity", "--weights", weights, "--format", "json" }
   if #(arguments.input or {}) > 0 then
     for _, input in ipairs(arguments.input) do list[#list + 1], list[#list + 2] = "--input", input end
@@ -62,7 +66,7 @@ function language.measure(programs, weights, arguments, folder, has_text)
     end
     if not file then
       file = folder .. "/text.txt"
-      local written, code = write_own_text(file, programs.f32, weights)
+      local written, code = write_own_text(file, programs.f32, weights, count)
       if not written then return nil, code end
     end
     list[#list + 1], list[#list + 2] = "--text-file", file
@@ -73,8 +77,8 @@ function language.measure(programs, weights, arguments, folder, has_text)
     words[#words + 1], words[#words + 2] = option, pipe
     return words
   end
-  local writer = start(words_of("f32", "--logits"))
-  local reader = start(words_of("other", "--compare"))
+  local writer = start(words_of("f32", "--logits"), count)
+  local reader = start(words_of("other", "--compare"), count)
   wait(writer, reader)
   for _, child in ipairs { reader, writer } do
     if child.code ~= 0 then return nil, child.code end

@@ -185,6 +185,15 @@ describe("a program of two ranks", function()
     assert.truthy(helper.read(folder .. "/page.html"):find("sum of all ranks", 1, true))
   end)
 
+  it("is compared with itself in f32", function()
+    helper.write(folder .. "/short.txt", ("Hello there, how are you? "):rep(4))
+    local code, said = helper.runner(root) { "gen/attn2c", "quality", model, "name=lama", "threads=1", "ranks=2",
+      "precision=bf16", "--untimed", "--text-file", folder .. "/short.txt" }
+    assert.equal(0, code)
+    assert.matches("\nverdict: ", said, 1, true)
+    assert.matches("tokens of the text | bf16 | f32 |", said, 1, true)
+  end)
+
   it("times all parts at once", function()
     local result = mpirun(2, { program, "bench", "--part", "all", "-o", "json", "-r", "1", "--length", "8" })
     assert.same({ 0, "" }, { result.status, result.stderr })
