@@ -152,3 +152,10 @@ int attn2c_place_same(const attn2c_place *a, const attn2c_place *b) {
     return 1;
   return a->device == b->device && a->number == b->number && !a->character;
 }
+
+int attn2c_place_is_at(const attn2c_place *place, const char *path) {
+  attn2c_place other;
+  if (path == NULL) return 0;
+  attn2c_place_find(path, &other);
+  return attn2c_place_same(place, &other);
+}

@@ -33,5 +33,7 @@ void attn2c_place_descriptor(int descriptor, attn2c_place *place);
 /* True if both are one file, one stream, or one name that does not exist yet. Two names of one device do not
  * count, since writing to /dev/null twice overwrites nothing. */
 int attn2c_place_same(const attn2c_place *a, const attn2c_place *b);
+/* True if `path` leads to the place; NULL leads nowhere. */
+int attn2c_place_is_at(const attn2c_place *place, const char *path);
 
 #endif

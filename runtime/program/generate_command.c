@@ -59,6 +59,21 @@ typedef struct {
 
 static int asks_array(const job *job) { return job->path != NULL || job->format == ATTN2C_ANSWERS_NPY; }
 
+/* Returns the reason why the array must not be written to a file; NULL: none. */
+static const char *taken(const attn2c_arguments *arguments, const char *path) {
+  attn2c_place place;
+  if (strcmp(path, "-") == 0) return "a file is needed; --format npy prints the array";
+  attn2c_place_find(path, &place);
+  if (attn2c_place_has_weights(&place, arguments->weights)) return "this file belongs to the weights";
+  int is_read = 0;
+  for (int i = 0; i < arguments->text_count; i++)
+    is_read |= arguments->texts[i].kind != ATTN2C_TEXT_STRING &&
+               attn2c_place_is_at(&place, arguments->texts[i].word);
+  for (int i = 0; i < arguments->input_count; i++)
+    is_read |= attn2c_place_is_at(&place, attn2c_path_of(arguments->inputs[i]));
+  return is_read ? "prompts are read from it" : NULL;
+}
+
 /* Finds the path of --output [generated=]PATH. */
 static int read_output(job *job) {
   const attn2c_arguments *arguments = job->arguments;
@@ -75,10 +90,9 @@ static int read_output(job *job) {
     return ATTN2C_USAGE;
   }
   job->path = is_named ? word + sizeof name - 1 : word;
-  attn2c_place place;
-  attn2c_place_find(job->path, &place);
-  if (!attn2c_place_has_weights(&place, arguments->weights)) return ATTN2C_OK;
-  attn2c_say(job->message, "--output %s: this file belongs to the weights", job->path);
+  const char *why = taken(arguments, job->path);
+  if (!why) return ATTN2C_OK;
+  attn2c_say(job->message, "--output %s: %s", job->path, why);
   return ATTN2C_USAGE;
 }
 

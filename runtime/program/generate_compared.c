@@ -1,6 +1,6 @@
 /* generate_compared.c - writes logits as a stream, and compares a stream with a program's own logits. The
- * stream is the mark, the number of the text's tokens and of the vocabulary, and for each predicted token its
- * id and the logits. */
+ * stream is the mark, the numbers of the text's tokens, of a window's, of those that two windows share and of
+ * the vocabulary, and for each predicted token its id and the logits. */
 #include "program/generate_compared.h"
 
 #include <errno.h>
@@ -9,22 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char mark[16] = "attn2c logits 1\n";
+static const char mark[16] = "attn2c logits 2\n"; /* the last number is the version */
+enum { NAME = 14 };                               /* bytes of the mark before the version */
 
 struct attn2c_compared {
   FILE *in;
   const char *path;
-  int64_t tokens, count; /* of the text; compared so far */
-  int32_t vocabulary;
+  attn2c_logits_facts facts;
+  int64_t count;                                                                     /* compared so far */
   float *other;                                                                      /* [vocabulary] */
   double *divergence;                                                                /* [tokens] */
   double nats, other_nats, growth_square, product, square, other_square, difference; /* sums */
   int64_t equal;
 };
 
-int attn2c_logits_begin(FILE *out, int64_t tokens, int32_t vocabulary) {
-  return fwrite(mark, sizeof mark, 1, out) == 1 && fwrite(&tokens, sizeof tokens, 1, out) == 1 &&
-         fwrite(&vocabulary, sizeof vocabulary, 1, out) == 1;
+int attn2c_logits_begin(FILE *out, const attn2c_logits_facts *facts) {
+  return fwrite(mark, sizeof mark, 1, out) == 1 &&
+         fwrite(&facts->tokens, sizeof facts->tokens, 1, out) == 1 &&
+         fwrite(&facts->window, sizeof facts->window, 1, out) == 1 &&
+         fwrite(&facts->stride, sizeof facts->stride, 1, out) == 1 &&
+         fwrite(&facts->vocabulary, sizeof facts->vocabulary, 1, out) == 1;
 }
 
 int attn2c_logits_write(FILE *out, int32_t id, const float *x, int32_t vocabulary) {
@@ -33,31 +37,43 @@ int attn2c_logits_write(FILE *out, int32_t id, const float *x, int32_t vocabular
 }
 
 static int read_head(attn2c_compared *self, attn2c_message *message) {
+  const attn2c_logits_facts *own = &self->facts;
   char begin[sizeof mark];
-  int64_t tokens;
-  int32_t vocabulary;
-  if (fread(begin, sizeof begin, 1, self->in) != 1 || memcmp(begin, mark, sizeof mark) != 0 ||
-      fread(&tokens, sizeof tokens, 1, self->in) != 1 ||
-      fread(&vocabulary, sizeof vocabulary, 1, self->in) != 1) {
+  attn2c_logits_facts other;
+  if (fread(begin, sizeof begin, 1, self->in) != 1 || memcmp(begin, mark, NAME) != 0) {
     attn2c_say(message, "--compare: %s: is not a file of --logits", self->path);
-    return ATTN2C_FORMAT;
+  } else if (memcmp(begin, mark, sizeof mark) != 0) {
+    attn2c_say(message, "--compare: %s: is a file of --logits of another version: write it again",
+               self->path);
+  } else if (fread(&other.tokens, sizeof other.tokens, 1, self->in) != 1 ||
+             fread(&other.window, sizeof other.window, 1, self->in) != 1 ||
+             fread(&other.stride, sizeof other.stride, 1, self->in) != 1 ||
+             fread(&other.vocabulary, sizeof other.vocabulary, 1, self->in) != 1) {
+    attn2c_say(message, "--compare: %s: is not a file of --logits, or is cut off", self->path);
+  } else if (other.tokens != own->tokens || other.vocabulary != own->vocabulary) {
+    attn2c_say(message,
+               "--compare: %s: has logits of %" PRId64 " tokens for a vocabulary of %d, but %" PRId64
+               " and %d are expected",
+               self->path, other.tokens, other.vocabulary, own->tokens, own->vocabulary);
+  } else if (other.window != own->window || other.stride != own->stride) {
+    attn2c_say(message,
+               "--compare: %s: has logits of windows of %" PRId64 " tokens with --stride %" PRId64
+               ", but of %" PRId64 " with --stride %" PRId64 " are expected",
+               self->path, other.window, other.stride, own->window, own->stride);
+  } else {
+    return ATTN2C_OK;
   }
-  if (tokens == self->tokens && vocabulary == self->vocabulary) return ATTN2C_OK;
-  attn2c_say(message,
-             "--compare: %s: has logits of %" PRId64 " tokens for a vocabulary of %d, but %" PRId64
-             " and %d are expected",
-             self->path, tokens, vocabulary, self->tokens, self->vocabulary);
   return ATTN2C_FORMAT;
 }
 
-int attn2c_compared_open(const char *path, int64_t tokens, int32_t vocabulary, attn2c_compared **made,
+int attn2c_compared_open(const char *path, const attn2c_logits_facts *facts, attn2c_compared **made,
                          attn2c_message *message) {
   attn2c_compared *self = calloc(1, sizeof *self);
   *made = self;
   if (self) {
-    self->path = path, self->tokens = tokens, self->vocabulary = vocabulary;
-    self->other = malloc((size_t)vocabulary * sizeof *self->other);
-    self->divergence = malloc((size_t)tokens * sizeof *self->divergence);
+    self->path = path, self->facts = *facts;
+    self->other = malloc((size_t)facts->vocabulary * sizeof *self->other);
+    self->divergence = malloc((size_t)facts->tokens * sizeof *self->divergence);
   }
   if (!self || !self->other || !self->divergence) {
     attn2c_say(message, "--compare: out of memory");
@@ -89,10 +105,10 @@ static int32_t look_at(const float *x, int32_t count, double *log_sum) {
 }
 
 int attn2c_compared_add(attn2c_compared *self, int32_t id, const float *x, attn2c_message *message) {
-  const int32_t count = self->vocabulary;
+  const int32_t count = self->facts.vocabulary;
   const float *y = self->other;
   int32_t other_id;
-  if (self->count == self->tokens || fread(&other_id, sizeof other_id, 1, self->in) != 1 ||
+  if (self->count == self->facts.tokens || fread(&other_id, sizeof other_id, 1, self->in) != 1 ||
       fread(self->other, sizeof *y, (size_t)count, self->in) != (size_t)count) {
     attn2c_say(message, "--compare: %s: ends after %" PRId64 " tokens", self->path, self->count);
     return ATTN2C_FORMAT;
@@ -119,7 +135,9 @@ int attn2c_compared_add(attn2c_compared *self, int32_t id, const float *x, attn2
   self->nats += nats, self->other_nats += other_nats;
   self->growth_square += (nats - other_nats) * (nats - other_nats);
   self->divergence[self->count++] = divergence > 0 ? divergence : 0; /* below 0 it is rounding */
-  return ATTN2C_OK;
+  if (self->count < self->facts.tokens - 1 || fgetc(self->in) == EOF) return ATTN2C_OK;
+  attn2c_say(message, "--compare: %s: goes on after the last of %" PRId64 " tokens", self->path, self->count);
+  return ATTN2C_FORMAT;
 }
 
 static int by_size(const void *a, const void *b) {

@@ -18,17 +18,26 @@ typedef struct {
   double cosine, relative_error; /* of all logits */
 } attn2c_text_comparison;
 
+/* Two streams must have the same facts to be compared. A text that is not longer than the context is one
+ * window. */
+typedef struct {
+  int64_t tokens;         /* of the text */
+  int64_t window, stride; /* tokens of a window, and those that neighbours share; 0 with one window */
+  int32_t vocabulary;
+} attn2c_logits_facts;
+
 /* Writes a stream's beginning. Returns 0 if that fails. */
-int attn2c_logits_begin(FILE *out, int64_t tokens, int32_t vocabulary);
+int attn2c_logits_begin(FILE *out, const attn2c_logits_facts *facts);
 
 /* Writes the logits x[vocabulary] that predict token `id`. Returns 0 if that fails. */
 int attn2c_logits_write(FILE *out, int32_t id, const float *x, int32_t vocabulary);
 
-/* Opens a stream for a text of `tokens` tokens. Returns a status, with a message. */
-int attn2c_compared_open(const char *path, int64_t tokens, int32_t vocabulary, attn2c_compared **made,
+/* Opens a stream, which must have these facts. Returns a status, with a message. */
+int attn2c_compared_open(const char *path, const attn2c_logits_facts *facts, attn2c_compared **made,
                          attn2c_message *message);
 
-/* Compares x[vocabulary], the logits that predict token `id`, with the next of the stream. */
+/* Compares x[vocabulary], the logits that predict token `id`, with the next of the stream. The
+ * stream must end with the text. */
 int attn2c_compared_add(attn2c_compared *self, int32_t id, const float *x, attn2c_message *message);
 
 /* Returns the result for all tokens so far, at least one. */

@@ -9,12 +9,14 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "formats/new_file.h"
 #include "program/generate_command.h"
 #include "program/output.h"
 #include "program/generate_compared.h"
 #include "program/inputs.h"
+#include "program/weights_place.h"
 
 enum { PART = 64 }; /* tokens whose logits are kept at a time */
 
@@ -172,6 +174,22 @@ static int read_ids(job *job, const attn2c_descriptor *model, const attn2c_argum
   return status;
 }
 
+/* Returns the reason why --logits must not be written to its file; NULL: none. */
+static const char *taken(const attn2c_arguments *arguments) {
+  const char *path = arguments->generate.logits;
+  attn2c_place place, output;
+  if (!path) return NULL;
+  if (strcmp(path, "-") == 0) return "a file is needed, or a pipe";
+  attn2c_place_find(path, &place);
+  attn2c_place_descriptor(STDOUT_FILENO, &output);
+  if (attn2c_place_same(&place, &output)) return "the result is printed on the standard output";
+  if (attn2c_place_has_weights(&place, arguments->weights)) return "this file belongs to the weights";
+  int is_read = attn2c_place_is_at(&place, arguments->generate.perplexity_file);
+  for (int i = 0; i < arguments->input_count; i++)
+    is_read |= attn2c_place_is_at(&place, attn2c_path_of(arguments->inputs[i]));
+  return is_read ? "the text is read from it" : NULL;
+}
+
 static int check_usage(const attn2c_descriptor *model, const attn2c_arguments *arguments,
                        attn2c_message *message) {
   const int has_file = arguments->generate.perplexity_file != NULL;
@@ -188,16 +206,23 @@ static int check_usage(const attn2c_descriptor *model, const attn2c_arguments *a
                      : "perplexity: --input ids=X.npy is needed";
   if (arguments->generate.logits && arguments->compare) fault = "--logits: does not go with --compare";
   if (fault) attn2c_say(message, "%s", fault);
+  const char *why = taken(arguments);
+  if (why) attn2c_say(message, "--logits %s: %s", arguments->generate.logits, why);
   const int lacks = attn2c_lacks_weights(model, arguments->weights, "perplexity", message);
-  return fault || lacks ? ATTN2C_USAGE : ATTN2C_OK;
+  return fault || why || lacks ? ATTN2C_USAGE : ATTN2C_OK;
 }
 
 /* Opens the file of --logits or --compare. */
 static int open_logits(job *job, const attn2c_arguments *arguments) {
-  const int32_t vocabulary = job->calls->vocabulary;
+  const int64_t most = job->calls->tokens;
+  const int is_one = job->count <= most;
+  const attn2c_logits_facts facts = {.tokens = job->count,
+                                     .window = is_one ? job->count : most,
+                                     .stride = is_one ? 0 : job->shared,
+                                     .vocabulary = job->calls->vocabulary};
   const char *path = arguments->generate.logits;
   if (arguments->compare)
-    return attn2c_compared_open(arguments->compare, job->count, vocabulary, &job->compared, job->message);
+    return attn2c_compared_open(arguments->compare, &facts, &job->compared, job->message);
   if (!path) return ATTN2C_OK;
   int descriptor;
   int status = attn2c_new_file_begin(path, 0, &job->file, job->message);
@@ -208,7 +233,7 @@ static int open_logits(job *job, const attn2c_arguments *arguments) {
     status = attn2c_stream_open(path, &job->file.place, &descriptor, job->message);
   if (status != ATTN2C_OK) return status;
   job->written = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
-  if (job->written && attn2c_logits_begin(job->written, job->count, vocabulary)) return ATTN2C_OK;
+  if (job->written && attn2c_logits_begin(job->written, &facts)) return ATTN2C_OK;
   return attn2c_say_unwritten(path, errno, job->message);
 }
 

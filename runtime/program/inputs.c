@@ -130,6 +130,8 @@ static ptrdiff_t name_length(const char *word) {
   return equals - word;
 }
 
+const char *attn2c_path_of(const char *word) { return word + name_length(word) + 1; }
+
 int attn2c_bind(const attn2c_descriptor *model, const int *tensors, int count, const char *option,
                 const char *const *words, int word_count, const char **paths, attn2c_message *message) {
   char known[KNOWN_NAMES];

@@ -201,6 +201,10 @@ static int verify_arguments(const attn2c_descriptor *model, const attn2c_argumen
     attn2c_say(message, "pack: -o FILE is needed");
     status = ATTN2C_USAGE;
   }
+  if (arguments->packed != NULL && strcmp(arguments->packed, "-") == 0) {
+    attn2c_say(message, "-o -: a file is needed; /dev/stdout is the standard output");
+    status = ATTN2C_USAGE;
+  }
   if (status != ATTN2C_OK || arguments->weights == NULL) return status;
   attn2c_place to;
   attn2c_place_find(arguments->packed, &to);

@@ -107,15 +107,10 @@ static const char *taken(const job *job, int number, const attn2c_place *place) 
   if (job->prints && attn2c_place_same(place, &other))
     return "answers are printed on the standard output, so that no array may be written there";
   if (attn2c_place_has_weights(place, job->arguments->weights)) return "this file belongs to the weights";
-  for (int i = 0; i < job->source.count; i++) {
-    attn2c_place_find(job->source.paths[i], &other);
-    if (attn2c_place_same(place, &other)) return "a picture is read from it";
-  }
-  for (int i = 0; i < number; i++) {
-    if (!job->arrays[i].path) continue;
-    attn2c_place_find(job->arrays[i].path, &other);
-    if (attn2c_place_same(place, &other)) return "another array is written to it";
-  }
+  for (int i = 0; i < job->source.count; i++)
+    if (attn2c_place_is_at(place, job->source.paths[i])) return "a picture is read from it";
+  for (int i = 0; i < number; i++)
+    if (attn2c_place_is_at(place, job->arrays[i].path)) return "another array is written to it";
   return NULL;
 }
 

@@ -91,13 +91,6 @@ static void find_output(const char *path, attn2c_place *place) {
 
 static const char *lengths_path(const job *job) { return job->paths[job->entry->input_count]; }
 
-static int is_read_from(const attn2c_place *place, const char *path) {
-  attn2c_place other;
-  if (path == NULL) return 0;
-  attn2c_place_find(path, &other);
-  return attn2c_place_same(place, &other);
-}
-
 /* Reports outputs that would overwrite the weights, an input or another output, one line a fault. */
 static int verify_places(const job *job, const attn2c_arguments *arguments, const char *const *input_paths,
                          const char *const *output_paths, attn2c_message *message) {
@@ -111,8 +104,8 @@ static int verify_places(const job *job, const attn2c_arguments *arguments, cons
     if (attn2c_place_has_weights(&place, arguments->weights))
       what = "this file belongs to the weights", how = "";
     for (int j = 0; j < job->entry->input_count && what == NULL; j++)
-      if (is_read_from(&place, input_paths[j])) what = tensors[job->entry->inputs[j]].name;
-    if (what == NULL && is_read_from(&place, lengths_path(job))) what = "lengths";
+      if (attn2c_place_is_at(&place, input_paths[j])) what = tensors[job->entry->inputs[j]].name;
+    if (what == NULL && attn2c_place_is_at(&place, lengths_path(job))) what = "lengths";
     for (int j = 0; j < i && what == NULL; j++) {
       attn2c_place other;
       /* Several arrays may be printed on the standard output, one after the other. */

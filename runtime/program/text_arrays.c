@@ -76,13 +76,6 @@ static int find(const attn2c_arrays *arrays, const char *word, const char **path
   return -1;
 }
 
-static int is_at(const attn2c_place *place, const char *path) {
-  attn2c_place other;
-  if (path == NULL) return 0;
-  attn2c_place_find(path, &other);
-  return attn2c_place_same(place, &other);
-}
-
 /* Returns the reason why a file must not be written: it holds the weights, the texts, or another array. NULL:
  * none. */
 static const char *taken(const attn2c_arrays *arrays, const attn2c_arguments *arguments, int number,
@@ -94,12 +87,14 @@ static const char *taken(const attn2c_arrays *arrays, const attn2c_arguments *ar
     return "answers are printed on the standard output, so that no array may be written there";
   if (attn2c_place_has_weights(&place, arguments->weights)) return "this file belongs to the weights";
   for (int i = 0; i < arguments->text_count; i++)
-    if (arguments->texts[i].kind != ATTN2C_TEXT_STRING && is_at(&place, arguments->texts[i].word))
+    if (arguments->texts[i].kind != ATTN2C_TEXT_STRING &&
+        attn2c_place_is_at(&place, arguments->texts[i].word))
       return "texts are read from it";
   for (int i = 0; i < arguments->pair_count; i++)
-    if (is_at(&place, arguments->pairs[i].word)) return "texts are read from it";
+    if (attn2c_place_is_at(&place, arguments->pairs[i].word)) return "texts are read from it";
   for (int i = 0; i < arrays->item_count; i++)
-    if (i != number && is_at(&place, arrays->items[i].path)) return "another array is written to it";
+    if (i != number && attn2c_place_is_at(&place, arrays->items[i].path))
+      return "another array is written to it";
   return NULL;
 }
 

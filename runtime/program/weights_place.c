@@ -1,7 +1,8 @@
 /* weights_place.c - tells if an output file belongs to a checkpoint. */
-#define _POSIX_C_SOURCE 200809L /* stat */
+#define _POSIX_C_SOURCE 200809L /* fstatat */
 #include "program/weights_place.h"
 
+#include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -20,11 +21,17 @@ static int is_of_several(const char *path) {
          strncmp(path + length - 14, "-of-", 4) == 0;
 }
 
-/* Returns 1 if both are the same folder. */
-static int same_folder(const char *a, const char *b) {
-  struct stat of_a, of_b;
-  return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && S_ISDIR(of_a.st_mode) && of_a.st_dev == of_b.st_dev &&
-         of_a.st_ino == of_b.st_ino;
+/* Returns 1 if a folder has the file, under its own name or as a link to it. */
+static int folder_has(const char *folder, const attn2c_place *place) {
+  DIR *opened = opendir(folder);
+  int found = 0;
+  for (struct dirent *each; opened && !found && (each = readdir(opened));) {
+    struct stat about;
+    found = fstatat(dirfd(opened), each->d_name, &about, 0) == 0 && about.st_dev == place->device &&
+            about.st_ino == place->number;
+  }
+  if (opened) closedir(opened);
+  return found;
 }
 
 static void folder_of(const char *path, char *folder) {
@@ -36,15 +43,14 @@ static void folder_of(const char *path, char *folder) {
 
 int attn2c_place_has_weights(const attn2c_place *place, const char *weights) {
   attn2c_place of_weights;
-  char folder[ATTN2C_PATH_SIZE], own[ATTN2C_PATH_SIZE];
+  char own[ATTN2C_PATH_SIZE];
   if (weights == NULL) return 0;
   attn2c_place_find(weights, &of_weights);
   if (attn2c_place_same(place, &of_weights)) return 1;
   if (place->kind != ATTN2C_PLACE_FILE || strlen(weights) >= sizeof own) return 0;
-  folder_of(place->path, folder);
   if (is_of_several(weights))
     folder_of(weights, own);
   else
     strcpy(own, weights);
-  return same_folder(own, folder);
+  return folder_has(own, place);
 }

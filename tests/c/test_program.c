@@ -191,6 +191,7 @@ Test(program, refuses_wrong_usage) {
       {"pack", 2, 2, "pack: -o FILE is needed"},
       {"pack -o x", 2, 1, "pack: --weights F.safetensors is needed"},
       {"pack -o x -o y --weights w", 2, 1, "-o: given twice"},
+      {"pack --weights w -o -", 2, 1, "-o -: a file is needed; /dev/stdout is the standard output"},
       {"pack --weights w -o w", 2, 1, "-o w: this file belongs to the weights"},
       {"pack --verify w --weights w", 2, 1, "--verify FILE allows no other option"},
       {"pack --entry x", 2, 1, "pack: no option '--entry'; allowed are --weights, -o, --verify, --help"},

@@ -412,8 +412,8 @@ end)
 -- the standard error of their difference.
 local function halve(path, half)
   local stream = helper.read(path)
-  local head, rest = stream:sub(1, 28), stream:sub(29)
-  local vocabulary = string.unpack("<i4", head, 25)
+  local head, rest = stream:sub(1, 44), stream:sub(45)
+  local vocabulary = string.unpack("<i4", head, 41)
   local parts, sums, difference, square, count = { head }, { 0, 0 }, 0, 0, 0
   for at = 1, #rest, 4 + 4 * vocabulary do
     local nats = {}
@@ -469,8 +469,50 @@ describe("perplexity", function()
     assert.equal(3, code)
     assert.matches("^--compare: cut: ends after %d+ tokens\n$", said)
     assert.equal(2, (refusal(line("next", "perplexity", "--text-file text.txt --compare cut --logits cut"))))
+    code, said = refusal(line("next", "perplexity", "--text-file text.txt --compare logits --stride 3"))
+    assert.same({ 3, "--compare: logits: has logits of windows of 40 tokens with --stride 20, but of 40 with "
+      .. "--stride 3 are expected\n" }, { code, said })
+    sh("cp logits longer && printf x >>longer")
+    code, said = refusal(line("next", "perplexity", "--text-file text.txt --compare longer"))
+    assert.equal(3, code)
+    assert.matches("^%-%-compare: longer: goes on after the last of %d+ tokens\n$", said)
+    sh("sed '1s/2$/1/' logits >older")
+    code, said = refusal(line("next", "perplexity", "--text-file text.txt --compare older"))
+    assert.same({ 3, "--compare: older: is a file of --logits of another version: write it again\n" }, { code, said })
     code, said = refusal(line("next", "perplexity", "--input none.npy --text-file text.txt"))
     assert.equal(2, code)
     assert.equal("--input: does not go with --text-file\n", said)
+  end)
+
+  it("and generate do not write over the weights and what they read", function()
+    local short = "the quick brown fox\n"
+    write_ids("ids.npy", "2,", { 5, 6 })
+    files.write_all(folder, { { name = "text.txt", text = short } })
+    sh("rm -rf own && cp -r " .. shell(places.next) .. " own && cp ids.npy own/ids.npy && cp text.txt own/text.txt"
+      .. " && mkdir own/linked && cp own/*.json own/linked && mv own/model.safetensors own/elsewhere"
+      .. " && ln -s ../elsewhere own/linked/model.safetensors && ln -f own/elsewhere own/again"
+      .. " && ln -s text.txt own/link.txt")
+    local before = sh("cd own && sha256sum elsewhere ids.npy text.txt")
+    local weights = "this file belongs to the weights"
+    local function refuses(command, option, path, why)
+      local code, said = refusal(("next/next %s --weights own/linked %s%s"):format(command, option, path))
+      assert.same({ 2, ("%s %s: %s\n"):format((option:gsub(" $", "")), path, why) }, { code, said })
+      assert.equal(before, sh("cd own && sha256sum elsewhere ids.npy text.txt"))
+    end
+    for _, path in ipairs { "own/linked/model.safetensors", "own/elsewhere", "own/again", "own/linked/config.json" } do
+      refuses("perplexity --text-file own/text.txt", "--logits ", path, weights)
+      refuses("generate --prompt x --tokens 1", "--output ", path, weights)
+    end
+    for _, path in ipairs { "own/text.txt", "own/../own/text.txt", "own/link.txt" } do
+      refuses("perplexity --text-file own/text.txt", "--logits ", path, "the text is read from it")
+      refuses("generate --prompt-file own/text.txt --tokens 1", "--output ", path, "prompts are read from it")
+    end
+    refuses("perplexity --input ids=own/ids.npy", "--logits ", "own/ids.npy", "the text is read from it")
+    refuses("generate --input ids=own/ids.npy --tokens 1", "--output ", "own/ids.npy", "prompts are read from it")
+    refuses("perplexity --text-file own/text.txt", "--logits ", "-", "a file is needed, or a pipe")
+    refuses("perplexity --text-file own/text.txt", "--logits ", "/dev/stdout", "the result is printed on the standard "
+      .. "output")
+    refuses("generate --prompt x --tokens 1", "--output ", "-", "a file is needed; --format npy prints the array")
+    sh("test ! -e ./-")
   end)
 end)
