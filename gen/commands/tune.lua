@@ -82,6 +82,14 @@ local function aimed(root, arguments)
   return list
 end
 
+-- True if a choice has the parameters that are fixed.
+local function fits(choice, fixed)
+  for _, name in ipairs(tuning.names) do
+    if fixed[name] ~= nil and choice[name] ~= fixed[name] then return false end
+  end
+  return true
+end
+
 local function new(root, arguments, start)
   local list = {}
   for _, word in ipairs(aimed(root, arguments)) do if not word:match("^threads=") then list[#list + 1] = word end end
@@ -101,10 +109,16 @@ local function new(root, arguments, start)
     self.seen[key] = {}
     self.history[key] = {}
   end
-  self.others = {}
+  self.others, self.earlier = {}, {}
   local before = tuning.read(self.path)
   if before and before.target == self.spec.target then
-    for key, choice in pairs(before.choices) do if not products[key] then self.others[key] = choice end end
+    for key, choice in pairs(before.choices) do
+      if not products[key] then
+        self.others[key] = choice
+      elseif before.machine == tuning.machine() and fits(choice, products[key].fixed) then
+        self.earlier[key] = choice
+      end
+    end
   end
   return self
 end
@@ -201,10 +215,31 @@ function Tuner:taken(is_better)
   return choices
 end
 
-function Tuner:write(choices)
+-- Returns choices with those that the file had before this run, which win.
+function Tuner:with_earlier(choices)
   local all = {}
+  for _, from in ipairs { choices, self.earlier } do for key, choice in pairs(from) do all[key] = choice end end
+  return all
+end
+
+-- True if a choice makes the same calls as the product's earlier one.
+function Tuner:is_earlier(key, choice)
+  local earlier, product = self.earlier[key], self.products[key]
+  return earlier and search.signature(product, earlier) == search.signature(product, choice)
+end
+
+-- Forgets earlier choices that the comparison at the end has replaced: the same were timed again, or are slower.
+function Tuner:replace_earlier(choices)
+  for key, choice in pairs(choices) do
+    local earlier = self.earlier[key]
+    if earlier and (self:is_earlier(key, choice)
+      or choice.gflops * earlier.rule_gflops > earlier.gflops * choice.rule_gflops) then self.earlier[key] = nil end
+  end
+end
+
+function Tuner:write(choices)
+  local all = self:with_earlier(choices)
   for key, choice in pairs(self.others) do all[key] = choice end
-  for key, choice in pairs(choices) do all[key] = choice end
   local folder, name = self.path:match("^(.*)/([^/]*)$")
   files.write_all(folder or ".", { { name = name or self.path,
     text = tuning.text { target = self.spec.target, machine = tuning.machine(), choices = all } } })
@@ -403,6 +438,7 @@ function Tuner:finish()
     for key, each in pairs(found) do
       local best = self.best[key]
       best.ratio, best.times, best.rule_times = each.ratio, each.times, each.rule_times
+      if each.ratio >= 1 and self:is_earlier(key, best.choice) then self.earlier[key] = nil end
       if not each.is_better then
         choices[key] = nil
         self.best[key] = { choice = self.rule[key], ratio = 1 }
@@ -413,8 +449,9 @@ function Tuner:finish()
     if not dropped then break end
   end
   if next(choices) and ratio >= 1 then choices = {} end
+  self:replace_earlier(choices)
   self:write(choices)
-  return choices, ratio
+  return self:with_earlier(choices), next(choices) and ratio or nil
 end
 
 -- Returns a rate as text, or nothing where no time was measured.
@@ -423,20 +460,28 @@ local function rate_text(rate) return rate > 0 and ("%.1f"):format(rate) or "" e
 function Tuner:table(choices, ratio)
   local lines = { "| product | rule | choice | rule GFLOP/s | choice GFLOP/s | ratio |",
     "|:---|:---|:---|---:|---:|---:|" }
+  local is_new = false
   for _, product in ipairs(self.order) do
     local key = product.key
     local choice, rate = choices[key], self:rule_rate(product)
+    is_new = is_new or choice ~= self.earlier[key]
     if rate == 0 then rate = choice and choice.rule_gflops or 0 end -- no run of the model: the time was over before
     lines[#lines + 1] = ("| %s | %s | %s | %s | %s | %.3f |"):format(key, search.text(product, self.rule[key]),
       choice and search.text(product, choice) or "the rule", rate_text(rate),
-      rate_text(choice and choice.gflops or rate), choice and choice.gflops / choice.rule_gflops or 1)
+      rate_text(choice and choice.gflops or rate),
+      choice and choice.rule_gflops > 0 and choice.gflops / choice.rule_gflops or 1)
   end
   lines[#lines + 1] = ""
-  local said = not next(choices) and "the rule is kept" or ratio and ("a call takes %.3f of the rule's time"):format(
-    ratio) or "the time was over before the choices were compared in the model"
+  local said = {}
+  if ratio then
+    said[1] = ("a call takes %.3f of the rule's time"):format(ratio)
+  elseif is_new then
+    said[1] = "the time was over before the choices were compared in the model"
+  end
+  if next(self.earlier) then said[#said + 1] = "choices that the file had stay" end
   lines[#lines + 1] = ("%s: %s; %s. A tile is its panel and tokens. GFLOP/s are computed from the least "
     .. "times, which include the epilogue."):format(terminal.safe(self.path),
-    self:searched(), said)
+    self:searched(), #said > 0 and table.concat(said, "; ") or "the rule is kept")
   return table.concat(lines, "\n") .. "\n"
 end
 
@@ -445,7 +490,7 @@ end
 function Tuner:end_early()
   local choices = self:taken(self.is_clear)
   if self.alone_count then self:write(choices) end
-  return choices
+  return self:with_earlier(choices)
 end
 
 local function first_runs(self)

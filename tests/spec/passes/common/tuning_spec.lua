@@ -544,6 +544,32 @@ describe("the command with a tuning file", function()
     assert.is_true(uv.hrtime() - start < 15e9) -- of a busy machine
   end)
 
+  it("tune keeps the file's choices if it compares nothing, or finds nothing better", function()
+    local first = ("attn2c tuning 5 x86_64 %s\n"):format(tuning.machine())
+    local line = QKV .. ": kernels c panel 16 token_block 7 call_rows 5 fetch 0 stream 0; 90000.0 GFLOP/s, rule 10.0\n"
+    for _, budget in ipairs { "1", "8" } do
+      local path = described(first .. line)
+      local words = { "tune", path, "target=x86_64", "--budget", budget }
+      local code, output, errors = helper.command(words, helper.folder())
+      assert.equal(0, code, errors)
+      assert.truthy(files.read(tuning.beside(path)):find("\n" .. line, 1, true), output)
+      assert.truthy(output:find("| 90000.0 | 9000.000 |", 1, true), output)
+      assert.matches("; choices that the file had stay%. ", output)
+    end
+  end)
+
+  it("tune drops a choice of another processor, and one that the plan overrides", function()
+    local line = QKV .. ": kernels c panel 16 token_block 7 call_rows 5 fetch 0 stream 0; 90000.0 GFLOP/s, rule 10.0\n"
+    for _, each in ipairs { { "Old", "plan.panel=16" }, { tuning.machine(), "plan.panel=32" } } do
+      local path = described(("attn2c tuning 5 x86_64 %s\n"):format(each[1]) .. line)
+      local words = { "tune", path, "target=x86_64", each[2], "--budget", "1" }
+      local code, output, errors = helper.command(words, helper.folder())
+      assert.equal(0, code, errors)
+      assert.is_nil(files.read(tuning.beside(path)):find("90000", 1, true))
+      assert.is_nil(output:find("the file had", 1, true), output)
+    end
+  end)
+
   it("tune says how many candidates there are, and what all of them need", function()
     local path = described()
     local folder = helper.folder()
