@@ -137,7 +137,7 @@ describe("folders of any name", function()
       works("check", "tiny.lua", "kernels=c")
       if i == 1 then
         works("build", "tiny.lua", "target=amx", "precision=bf16") -- assembly in emitted files and in headers
-        assert.is_true(#helper.entries(copy .. "/attn2c/results") > before + 50)
+        assert.is_true(#helper.entries(copy .. "/attn2c/results") > before) -- how many depends on their hashes
       end
     end
     assert.is_nil(lfs.attributes(folder .. "/ran"))
