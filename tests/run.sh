@@ -84,7 +84,7 @@ until_end() {
 # The longest suites start first, so that no processor waits for the last: this list, the other suites of the whole,
 # then the C tests. Suites that need the same objects of the runtime at once share the work (gen/commands/build/store).
 longest=$(printf 'tests/spec/%s_spec.lua\n' whole/{models,builds,hf,say,machines,bindings,divided,guest} \
-  kernels/compiled whole/{any_goldens,bad_input,calibrate,precision,any_types,continued,targets,any_threads,any_same} \
+  kernels/compiled passes/common/tuning whole/{any_goldens,bad_input,calibrate,precision,any_types,continued,targets,any_threads,any_same} \
   whole/{report,torch,oracle,faults,lengths,threads,repeat,install})
 whole=$(find tests/spec/whole -name '*_spec.lua' | sort | grep -vxF "$longest")
 whole=$(grep ranks <<<"$whole"; grep -v ranks <<<"$whole")
