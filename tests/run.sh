@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs all suites, at any time one more than there are processors and those that only wait, and prints the tests that
-# fail. The last line is "N passed, N failed". Each suite writes its results in TAP form to out/test/; one that breaks off counts as a failure.
+# fail. The last line is "N passed, N failed". Each suite writes its results in TAP form to out/test/; one that breaks
+# off counts as a failure.
 set -u
 cd "$(dirname "$0")/.."
 mkdir -p out/test
@@ -84,8 +85,8 @@ until_end() {
 # The longest suites start first, so that no processor waits for the last: this list, the other suites of the whole,
 # then the C tests. Suites that need the same objects of the runtime at once share the work (gen/commands/build/store).
 longest=$(printf 'tests/spec/%s_spec.lua\n' whole/{models,builds,hf,say,machines,bindings,divided,guest} \
-  kernels/compiled passes/common/tuning whole/{any_goldens,bad_input,calibrate,precision,any_types,continued,targets,any_threads,any_same} \
-  whole/{report,torch,oracle,faults,lengths,threads,repeat,install})
+  kernels/compiled passes/common/tuning whole/{any_goldens,bad_input,calibrate,precision,any_types,continued} \
+  whole/{targets,any_threads,any_same,report,torch,oracle,faults,lengths,threads,repeat,install})
 whole=$(find tests/spec/whole -name '*_spec.lua' | sort | grep -vxF "$longest")
 whole=$(grep ranks <<<"$whole"; grep -v ranks <<<"$whole")
 beside c_tests compile_c # other suites run, too, and fill the processors when few files are left
