@@ -209,14 +209,22 @@ function Finder:compressed(base, is_bytes)
   return out, inputs, bits, groups
 end
 
--- True if a tensor's groups are one after the other.
-function Finder:is_in_order(base, inputs, groups)
+-- Returns true if a tensor's groups are one after the other, or the bytes of its order if groups of equal sizes are
+-- apart; false for others.
+function Finder:order_of(base, inputs, groups)
   local order = self:part(base, "order")
   if not order then return true end
-  local bytes, list = self.read_bytes(order, 4 * inputs), {}
+  local bytes, list, size = self.read_bytes(order, 4 * inputs), {}, inputs // groups
   if inputs % groups ~= 0 then return false end
-  for group = 0, groups - 1 do list[group + 1] = string.pack("<i4", group):rep(inputs // groups) end
-  return bytes == table.concat(list) or bytes == ("\xff"):rep(4 * inputs)
+  for group = 0, groups - 1 do list[group + 1] = string.pack("<i4", group):rep(size) end
+  if bytes == table.concat(list) or bytes == ("\xff"):rep(4 * inputs) then return true end
+  local count = {}
+  for at = 1, bytes and #bytes or 0, 4 do
+    local group = string.unpack("<i4", bytes, at)
+    count[group] = (count[group] or 0) + 1
+  end
+  for group = 0, groups - 1 do if count[group] ~= size then return false end end
+  return bytes or false
 end
 
 -- True if all zero points of a tensor are in the middle of its codes.
@@ -229,11 +237,10 @@ function Finder:is_centred(base, bits)
   return self.read_bytes(zeros, 4 * count) == word:rep(count)
 end
 
--- Returns the word of the type of weights in scale blocks that holds a tensor's numbers exactly, or nil: as
--- runtime/weights/coded.c makes the blocks.
+-- Returns the word of the type of weights in scale blocks that holds a tensor's numbers exactly once its groups are one
+-- after the other, or nil: as runtime/weights/coded.c makes the blocks.
 function Finder:weights_word(base, bits, inputs, groups)
-  local is_whole = inputs % groups == 0 and inputs // groups % types.SCALE_BLOCK == 0
-  if not is_whole or not self:is_in_order(base, inputs, groups) then return nil end
+  if inputs % groups ~= 0 or inputs // groups % types.SCALE_BLOCK ~= 0 then return nil end
   local has_halves = self:part(base, "scales").dtype == "F16"
   local is_plain = has_halves and (bits == 2 or self:is_centred(base, bits))
   for _, type in ipairs(types.scaled) do
@@ -262,10 +269,12 @@ function Finder:add(base, is_bytes)
     local scales, scales_name = self:part(base, "scales", true)
     self:expect(scales, scales_name, false, "groups of equal numbers of inputs")
   end
+  local in_order = self:order_of(base, inputs, groups)
   local name = base .. ".weight"
   if self.tensors[name] and not is_bytes then self:refuse(name, "is in the file as numbers and as codes") end
   self.made[name] = { dtype = ("int%d/%d"):format(bits, inputs // groups), shape = { out, inputs }, is_coded = true,
-    blocks = self:weights_word(base, bits, inputs, groups) }
+    blocks = in_order and self:weights_word(base, bits, inputs, groups) or nil,
+    order = type(in_order) == "string" and in_order or nil }
 end
 
 -- Returns quantization_config, or what older programs wrote in a file of its own.

@@ -392,10 +392,12 @@ local function name_table(self)
   return result
 end
 
--- Returns the types that hold the blocks of a GGUF file or quantised folder, or nil.
+-- Returns the types that hold the blocks of a GGUF file or quantised folder, and the order of inputs; or nil.
 local function blocks_of(self, output)
   if not self.folder.is_file and not self.folder.quantised then return nil end
-  return stored.weights(self.folder, self.facts, output, { scheme = scheme_of(self), own = self.names })
+  local naming = { scheme = scheme_of(self), own = self.names }
+  return stored.weights(self.folder, self.facts, output, naming),
+    stored.input_order(self.folder, self.facts, output, naming)
 end
 
 -- Decides the size of the image: the one that is asked for, or that of the processor in families whose models take any
@@ -437,6 +439,7 @@ local function entries_of(self, stages)
   local texts = texts_of(self)
   if texts then label_function = self.family.similarity end
   note_texts(self)
+  local weights, input_order = blocks_of(self, output)
   local prompt, prompts = prompts_of(self)
   return {
     { "name", import.identifier(self.folder.title .. (self.tower and "_" .. self.tower or "")) },
@@ -473,7 +476,7 @@ local function entries_of(self, stages)
     { "prompt", prompt }, { "prompts", prompts },
     { "dimensions", self.is_sentences and self.folder.tokenizer and sentence.dimensions(self.folder) or nil },
     { "generation", generation_of(self) },
-    { "weights", blocks_of(self, output) },
+    { "weights", weights }, { "input_order", input_order },
     { "names", name_table(self) },
   }
 end

@@ -1,6 +1,6 @@
--- stored.lua: finds the key `weights` of the description of a GGUF file or quantised folder: the type in scale blocks
--- that holds each tensor's numbers exactly. A tensor whose type has none, or that has no blocks, is left to
--- `precision`.
+-- stored.lua: finds the keys `weights` and `input_order` of the description of a GGUF file or quantised folder: the
+-- type in scale blocks that holds each tensor's numbers exactly, and whether its inputs are in an order of their own. A
+-- tensor whose type has none, or that has no blocks, is left to `precision`.
 local gguf_types = require("common.gguf_types")
 local names = require("checkpoints.names")
 local types = require("data.types")
@@ -79,6 +79,42 @@ function stored.weights(folder, f, output, naming)
     if not some then return nil end
   end
   if next(value) == nil then return all end
+  value[1] = all
+  return value
+end
+
+-- Layers that read the same numbers; with one norm for both parts, a layer's first products all do.
+local function reader_group(part, f)
+  if part:find("^attn%.[qkv]$") then return "attn" end
+  if part == "ff.gate" or part == "ff.up" then return (f.parallel == "one_norm") and "attn" or "ff" end
+  return part
+end
+
+-- Adds { path, word } for a weight in blocks. leaders: the order of the first in an order of each group of readers.
+local function add_order(folder, naming, path, group, leaders, list)
+  local tensor = tensor_of(folder, naming, path .. ".weight")
+  if not (tensor and tensor.blocks) then return end
+  if tensor.order then leaders[group] = leaders[group] or tensor.order end
+  list[#list + 1] = { path, not tensor.order and "none" or tensor.order == leaders[group] and "file" or "own" }
+end
+
+--- Returns the value of `input_order` as a description has it, or nil if all inputs are in their order. Arguments as
+--- for stored.weights.
+function stored.input_order(folder, f, output, naming)
+  local list, value = {}, {}
+  for i = 0, f.layers - 1 do
+    local leaders = {}
+    for _, part in ipairs(layers) do
+      add_order(folder, naming, ("l%d.%s"):format(i, part), reader_group(part, f), leaders, list)
+    end
+  end
+  for i, stage in ipairs(output) do
+    local path = ("output.%d.vocabulary"):format(i)
+    if stage.stage == "vocabulary" then add_order(folder, naming, path, path, {}, list) end
+  end
+  local all = most_common(list)
+  for _, each in ipairs(list) do if each[2] ~= all then value[each[1]] = each[2] end end
+  if next(value) == nil then return all ~= "none" and all or nil end
   value[1] = all
   return value
 end

@@ -256,6 +256,10 @@ keys.list = {
       .. scale_blocks.text() .. "; or a table by part: { \"int4\", output = \"int4m\", [\"layer 0\"] = \"none\", "
       .. "[\"l1.attn.v\"] = \"none\" }; parts: those of precision but attention, and paths of linear layers. The end m "
       .. "means a minimum a block; f, minima and scales of f32; h, a scale of f32 for 16" },
+  { key = "input_order", type = "input_order", default_text = "none",
+    meaning = "of linear layers in scale blocks: file: the inputs are in the order of the groups that the checkpoint "
+      .. "has (g_idx of GPTQ), one order for all layers that read the same numbers; own: the same, by itself; none; or "
+      .. "a table by part, as for weights" },
   { key = "threads", type = "integer", default = 1, min = 0, max = 64,
     meaning = "worker threads a call; 0: code for 1, 2, 4 and 8, chosen by the cores when a model is opened" },
   { key = "ranks", type = "integer", min = 1, max = 64, default_text = "1",

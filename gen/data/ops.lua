@@ -118,6 +118,13 @@ ops.table = {
       .. "factor a column; NaN where the guard has a number that is not finite",
     tolerance = "exact", arithmetic = 2, arithmetic_of = "x",
   },
+  gather_columns = {
+    class = { region = "rows" },
+    operands = { "x", "order" }, attributes = {},
+    shape = function(_, x, order) return with_last(x.shape, order.shape[1]) end,
+    equation = "column order[j] of x as column j",
+    tolerance = "exact", arithmetic = 0,
+  },
   quantise_blocks = {
     class = { region = "rows" },
     operands = { "x" }, attributes = {}, shape = same, type = types.coarse,

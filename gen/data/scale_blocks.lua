@@ -11,6 +11,9 @@ scale_blocks.words = {}
 for i, type in ipairs(types.scaled) do scale_blocks.words[i] = type.weights end
 scale_blocks.words[#scale_blocks.words + 1] = "none"
 
+--- The words of the key `input_order`.
+scale_blocks.order_words = { "none", "file", "own" }
+
 --- The words as a text.
 function scale_blocks.text() return (table.concat(scale_blocks.words, ", "):gsub(", (%w+)$", " or %1")) end
 
@@ -22,7 +25,7 @@ function scale_blocks.is_part(word)
   return precision.is_part(word) or word:match("^[%a][%w_]*%.[%w_.]+$") ~= nil
 end
 
---- Returns the word of the linear layer `path` of a section, or nil.
+--- Returns the word of the linear layer `path` of a section, or nil. given: a value of `weights` or `input_order`.
 function scale_blocks.of_linear(given, section, path)
   if not given then return nil end
   local of = given.by_part

@@ -401,6 +401,14 @@ steps.rows = {
     body = "attn2c_layer_norm_heads(y, x, gain, bias, ${rows}, ${heads}, ${head_dim}, ${ldx}, ${ldy}, ${eps})",
     equation = "y[i] = (x[i] - mean) / sqrt(variance + ${eps}) * gain + bias, each of ${heads} heads by itself",
   },
+  gather_columns = {
+    constants = { "rows", "cols", "inputs", "ldx", "ldy" },
+    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "inputs", "ldx") },
+      { "order", "r", vector("cols") } },
+    cost = each(8),
+    body = "attn2c_gather_columns(y, x, order, ${rows}, ${cols}, ${ldx}, ${ldy})",
+    equation = "y[i][j] = x[i][order[j]], from ${inputs} columns",
+  },
   copy = {
     constants = { "rows", "cols", "ldx", "ldy" },
     operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") } },

@@ -330,6 +330,7 @@ local function join_targets(builds)
     build.tensors_of = first_with(builds, "tensor_rows", build)
     build.weights_of = first_with(builds, "weight_rows", build)
     build.packings_of = first_with(builds, "packing_rows", build)
+    build.orders_of = first_with(builds, "order_rows", build)
     for number, entry in ipairs(build.entries) do
       assert(table.concat(entry.op_rows) == table.concat(first.entries[number].op_rows), "operations differ by target")
     end

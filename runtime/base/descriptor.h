@@ -100,7 +100,9 @@ typedef struct {
  * With ATTN2C_VIEW_TAPS the tensor is a convolution's, [out][in][taps], and the columns are tap by tap:
  * column t in + c is element c taps + t of a row. column_step is the number of taps. If row_step is 0, the
  * tensor has one number for each tap. UNIT: instead of the tensor's elements, the inverse of the length of
- * their tap, the root of the sum of its squares over all rows (weights/taps.h). */
+ * their tap, the root of the sum of its squares over all rows (weights/taps.h).
+ *
+ * With ATTN2C_VIEW_IN_GROUPS the tensor's columns are in the order of their groups (weights/coded.h). */
 enum {
   ATTN2C_VIEW_ADDED = 1,
   ATTN2C_VIEW_PLUS_ONE = 2,
@@ -108,7 +110,8 @@ enum {
   ATTN2C_VIEW_RESIZED = 8,
   ATTN2C_VIEW_SMOOTH = 16,
   ATTN2C_VIEW_TAPS = 32,
-  ATTN2C_VIEW_UNIT = 64
+  ATTN2C_VIEW_UNIT = 64,
+  ATTN2C_VIEW_IN_GROUPS = 128
 };
 typedef struct {
   int stored, flags;
@@ -144,6 +147,13 @@ typedef struct {
    * -1. */
   int scales;
 } attn2c_packing;
+
+/* Where a weight meets the order of another weight's inputs, in which these are grouped in a checkpoint
+ * (weights/coded.h). The numbers are indices into weights, or -1. */
+typedef struct {
+  int of;   /* the weight's rows are in the order of this weight's inputs; a constant has this order itself */
+  int like; /* the weight has its own inputs in the order of this one's, which must be the same */
+} attn2c_input_order;
 
 /* Powers of two that packing multiplies a weight with, after its views. The factors are: element (i, j) by
  * 2^(sign powers[j]), element i of a vector by 2^(sign powers[i]). A weight of int8 has one per column. Its
@@ -360,11 +370,12 @@ typedef struct attn2c_descriptor {
   double saved_by_two;
   int seq_first; /* 1: arrays are [seq][batch][width], and a call takes exactly one batch */
   int64_t batch; /* sequences per call; 0: the leading dimension of the first input that has a batch */
-  const attn2c_packing *packings; /* one per weight; NULL: all are ATTN2C_F32 */
-  const attn2c_factors *factors;  /* one per weight; NULL: none has any */
-  const char *smoothing;          /* one line that describes `factors`; NULL: none */
-  const char *precision;          /* number types of products: "bf16", "int8, output f32"; NULL: f32 */
-  const attn2c_lengths *lengths;  /* for a model whose N_forward takes any length; NULL: it takes one */
+  const attn2c_packing *packings;   /* one per weight; NULL: all are ATTN2C_F32 */
+  const attn2c_input_order *orders; /* one per weight; NULL: none meets any */
+  const attn2c_factors *factors;    /* one per weight; NULL: none has any */
+  const char *smoothing;            /* one line that describes `factors`; NULL: none */
+  const char *precision;            /* number types of products: "bf16", "int8, output f32"; NULL: f32 */
+  const attn2c_lengths *lengths;    /* for a model whose N_forward takes any length; NULL: it takes one */
   int is_open; /* 1: the one entry takes sequences of any length, up to lengths->sizes[0].seq */
   const struct attn2c_continued *continued; /* NULL: a call begins sequences anew */
   const attn2c_growth *growth;              /* one per tensor of a model of any length; NULL for others */

@@ -26,6 +26,7 @@
   X(dequantise, "IFFf", F32, dequantise, dequantise) \
   X(embed, "IFf", F32, embed, exact) \
   X(exponentials, "F", F32, exponentials, exponentials) \
+  X(gather_columns, "FF", F32, gather_columns, exact) \
   X(head_scale, "FF", F32, head_scale, rounded_once) \
   X(join, "Ff", F32, join, exact) \
   X(layer_norm, "Fff", F32, layer_norm, layer_norm) \

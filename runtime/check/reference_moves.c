@@ -1,8 +1,9 @@
-/* reference_moves.c - the reference of ops that only move values: patches, neighbours, join, split_heads
- * and swap. They cut an image into patches, put the rows around a row side by side, join rows along a
- * sequence, order rows of all heads by head, and swap two leading axes. */
+/* reference_moves.c - the reference of ops that only move values: patches, neighbours, join, split_heads,
+ * swap and gather_columns. They cut an image into patches, put the rows around a row side by side, join rows
+ * along a sequence, order rows of all heads by head, and swap two leading axes. */
 #include "check/reference_ops.h"
 
+#include <math.h>
 #include <string.h>
 
 /* y[b][py (X/P) + px][(c P + y) P + x] = x[b][c][py P + y][px P + x] */
@@ -28,6 +29,27 @@ int attn2c_reference_patches(const attn2c_reference_call *call) {
           for (int64_t y = 0; y < size; y++)
             for (int64_t x = 0; x < size; x++)
               *result++ = image[((b * channels + c) * height + py * size + y) * width + px * size + x];
+  return ATTN2C_OK;
+}
+
+/* y[r][j] = x[r][order[j]] */
+int attn2c_reference_gather_columns(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0),
+                      *order_shape = attn2c_reference_operand(call, 1);
+  const int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
+  if (order_shape->rank != 1 || order_shape->shape[0] != width ||
+      !attn2c_reference_same(x_shape, attn2c_reference_result(call), x_shape->rank))
+    return attn2c_reference_fault(call, "the order must have the operand's width, the result its shape");
+  const float *x = attn2c_reference_values(call, 0), *order = attn2c_reference_values(call, 1);
+  float *y = call->tensors[call->op->result];
+  for (int64_t j = 0; j < width; j++) {
+    if (!(order[j] >= 0) || !(order[j] < (float)width) || order[j] != floorf(order[j])) {
+      attn2c_say(call->message, "%s: element %lld is %g, but must be a column from 0 to %lld",
+                 order_shape->name, (long long)j, (double)order[j], (long long)width - 1);
+      return ATTN2C_FORMAT;
+    }
+    for (int64_t r = 0; r < rows; r++) y[r * width + j] = x[r * width + (int64_t)order[j]];
+  }
   return ATTN2C_OK;
 }
 

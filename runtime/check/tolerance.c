@@ -268,7 +268,7 @@ static int rounded_once(const op_result *result) {
 }
 
 /* The exact ops are exact for these reasons:
- * - embed, copy, swap, join, patches and bucket_table move; block_array moves or adds;
+ * - embed, copy, swap, join, patches, gather_columns and bucket_table move; block_array moves or adds;
  * - add, add_distance, add_array and add_length round one addition, correctly;
  * - multiply, scale, head_scale and weigh round one product. The product of two floats is exact in double, so
  * the reference also rounds once; relu takes the rounded number or 0;

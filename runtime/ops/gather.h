@@ -12,6 +12,17 @@ ATTN2C_INLINE void attn2c_copy(float *y, const float *x, int rows, int cols, int
     memcpy(y + (ptrdiff_t)i * ldy, x + (ptrdiff_t)i * ldx, (size_t)cols * sizeof *x);
 }
 
+/* y[i][j] = x[i][order[j]]. The order has each of the columns once, as a float; it is a constant of the
+ * model. */
+ATTN2C_INLINE void attn2c_gather_columns(float *y, const float *x, const float *order, int rows, int cols,
+                                         int ldx, int ldy) {
+  for (int i = 0; i < rows; i++) {
+    float *out = y + (ptrdiff_t)i * ldy;
+    const float *in = x + (ptrdiff_t)i * ldx;
+    for (int j = 0; j < cols; j++) out[j] = in[(int)order[j]];
+  }
+}
+
 /* y[rows][cols] = value. */
 ATTN2C_INLINE void attn2c_fill(float *y, int rows, int cols, int ldy, float value) {
   for (int i = 0; i < rows; i++) {

@@ -492,9 +492,29 @@ int attn2c_checkpoint_count(const attn2c_checkpoint *checkpoint) {
                            : checkpoint->count;
 }
 
+/* True if a number is that of a coded tensor in groups. These come after all tensors. */
+static int is_in_groups(const attn2c_checkpoint *checkpoint, int index) {
+  return checkpoint->coded && index >= attn2c_checkpoint_count(checkpoint);
+}
+
 /* Returns the number of a tensor among the coded ones, or -1. */
 static int coded_number(const attn2c_checkpoint *checkpoint, int index) {
-  return checkpoint->coded && index >= checkpoint->shown_count ? index - checkpoint->shown_count : -1;
+  if (!checkpoint->coded || index < checkpoint->shown_count) return -1;
+  return (index - checkpoint->shown_count) % attn2c_coded_count(checkpoint->coded);
+}
+
+int attn2c_checkpoint_in_groups(const attn2c_checkpoint *checkpoint, int index) {
+  const int coded = coded_number(checkpoint, index);
+  return coded < 0 ? index : attn2c_checkpoint_count(checkpoint) + coded;
+}
+
+int attn2c_checkpoint_order(const attn2c_checkpoint *checkpoint, int index, int64_t columns, int32_t *inputs,
+                            attn2c_message *message) {
+  const int coded = coded_number(checkpoint, index);
+  if (coded >= 0 && attn2c_coded_tensor(checkpoint->coded, coded)->shape[1] == columns)
+    return attn2c_coded_order(checkpoint->coded, checkpoint, coded, inputs, message);
+  for (int64_t i = 0; i < columns; i++) inputs[i] = (int32_t)i;
+  return ATTN2C_OK;
 }
 
 /* Returns the number of a tensor that is not coded among the files' tensors. */
@@ -518,7 +538,8 @@ int attn2c_checkpoint_find(const attn2c_checkpoint *checkpoint, const char *name
 int attn2c_checkpoint_read(const attn2c_checkpoint *checkpoint, int index, int64_t first, int64_t count,
                            float *values, attn2c_message *message) {
   const int coded = coded_number(checkpoint, index);
-  return coded >= 0 ? attn2c_coded_read(checkpoint->coded, checkpoint, coded, first, count, values, message)
+  return coded >= 0 ? attn2c_coded_read(checkpoint->coded, checkpoint, coded, is_in_groups(checkpoint, index),
+                                        first, count, values, message)
                     : attn2c_checkpoint_plain_read(checkpoint, plain_number(checkpoint, index), first, count,
                                                    values, message);
 }
@@ -527,7 +548,9 @@ int attn2c_checkpoint_has_blocks(const attn2c_checkpoint *checkpoint, int index,
                                  int64_t columns) {
   const attn2c_element_type *type = attn2c_checkpoint_tensor(checkpoint, index)->type;
   const int coded = coded_number(checkpoint, index);
-  if (coded >= 0) return attn2c_coded_has_blocks(checkpoint->coded, coded, first, step, columns);
+  if (coded >= 0)
+    return attn2c_coded_has_blocks(checkpoint->coded, coded, is_in_groups(checkpoint, index), first, step,
+                                   columns);
   return type->split && first % type->elements == 0 && step % type->elements == 0 &&
          columns % type->elements == 0;
 }
@@ -536,7 +559,8 @@ int attn2c_checkpoint_read_blocks(const attn2c_checkpoint *checkpoint, int index
                                   int64_t count, attn2c_scale_block *blocks, attn2c_message *message) {
   const int coded = coded_number(checkpoint, index);
   if (coded >= 0)
-    return attn2c_coded_read_blocks(checkpoint->coded, checkpoint, coded, first, count, blocks, message);
+    return attn2c_coded_read_blocks(checkpoint->coded, checkpoint, coded, is_in_groups(checkpoint, index),
+                                    first, count, blocks, message);
   const int plain = plain_number(checkpoint, index);
   const one_file *file = file_of(checkpoint, plain);
   return attn2c_gguf_read_blocks(file->gguf, plain - file->first, first, count, blocks, message);

@@ -30,6 +30,13 @@ int attn2c_checkpoint_find(const attn2c_checkpoint *checkpoint, const char *name
 int attn2c_checkpoint_read(const attn2c_checkpoint *checkpoint, int index, int64_t first, int64_t count,
                            float *values, attn2c_message *message);
 
+/* Returns the number of the same tensor with its inputs in the order of their groups (coded.h), for the
+ * functions that read; the tensor's own number if its inputs have no order. */
+int attn2c_checkpoint_in_groups(const attn2c_checkpoint *checkpoint, int index);
+/* Writes this order of the `columns` inputs of a tensor; 0, 1, 2 and so on if they have none. */
+int attn2c_checkpoint_order(const attn2c_checkpoint *checkpoint, int index, int64_t columns, int32_t *inputs,
+                            attn2c_message *message);
+
 /* The tensors as the files have them, for coded.h. */
 int attn2c_checkpoint_plain_count(const attn2c_checkpoint *checkpoint);
 const attn2c_file_tensor *attn2c_checkpoint_plain(const attn2c_checkpoint *checkpoint, int plain);

@@ -42,6 +42,7 @@ typedef struct {
   int64_t groups;
   int packed, scales, zeros, order; /* numbers of the parts in the file; -1: none */
   int is_ordered;                   /* 1: groups are not one after the other */
+  int is_equal;                     /* 1: all groups have the same number of inputs */
   int has_halves;                   /* 1: scales are f16 */
 } coded_tensor;
 
@@ -51,7 +52,8 @@ struct attn2c_coded {
   int count, capacity;
   char *is_part; /* one for each tensor of the file */
   pthread_mutex_t lock;
-  int held; /* the tensor whose codes are in memory; -1: none */
+  int held;      /* the tensor whose codes are in memory; -1: none */
+  int in_groups; /* 1: its columns are in the order of their groups */
   attn2c_codes codes;
   void *memory[4]; /* that the codes are in */
   int is_centred;  /* 1: scale blocks of these codes have no minimum */
@@ -217,16 +219,29 @@ static int check_groups(const finding *f) {
 static int read_order(const attn2c_checkpoint *file, const coded_tensor *of, int32_t *group_of, int *is_plain,
                       attn2c_message *message);
 
-/* Finds whether the groups of inputs are one after the other. */
+/* Counts the inputs of each group, in counts[groups]. Returns 1 if all have the same number of them. */
+static int count_inputs(const coded_tensor *of, const int32_t *group_of, int64_t *counts) {
+  const int64_t in = of->tensor.shape[1];
+  memset(counts, 0, (size_t)of->groups * sizeof *counts);
+  for (int64_t i = 0; i < in; i++) counts[group_of[i]]++;
+  int64_t equal = 0;
+  while (equal < of->groups && counts[equal] == counts[0]) equal++;
+  return equal == of->groups;
+}
+
+/* Finds whether the groups of inputs are one after the other, and whether they have equal sizes. */
 static int find_order(finding *f) {
-  if (f->made->order < 0) return ATTN2C_OK;
+  coded_tensor *made = f->made;
+  made->is_equal = 1;
+  if (made->order < 0) return ATTN2C_OK;
   int32_t *group_of = malloc((size_t)f->in * sizeof *group_of);
-  if (!group_of) return no_memory(f->message);
-  int is_plain;
-  f->made->tensor.shape[1] = f->in;
-  const int status = read_order(f->file, f->made, group_of, &is_plain, f->message);
-  f->made->is_ordered = !is_plain;
-  free(group_of);
+  int64_t *counts = malloc((size_t)made->groups * sizeof *counts);
+  int is_plain = 0, status = group_of && counts ? ATTN2C_OK : no_memory(f->message);
+  made->tensor.shape[1] = f->in;
+  if (!status) status = read_order(f->file, made, group_of, &is_plain, f->message);
+  made->is_ordered = !is_plain;
+  if (!status) made->is_equal = count_inputs(made, group_of, counts);
+  free(group_of), free(counts);
   return status;
 }
 
@@ -468,7 +483,10 @@ static int read_order(const attn2c_checkpoint *file, const coded_tensor *of, int
   if (status) return status;
   int unset = 0; /* compressed-tensors writes -1 for all inputs if their order is that of the groups */
   while (unset < in && group_of[unset] == -1) unset++;
-  if (unset == in && in % of->groups == 0) return ATTN2C_OK;
+  if (unset == in && in % of->groups == 0) {
+    for (int64_t i = 0; i < in; i++) group_of[i] = (int32_t)(i / size);
+    return ATTN2C_OK;
+  }
   for (int64_t i = 0; i < in; i++) {
     if (group_of[i] < 0 || group_of[i] >= of->groups) {
       attn2c_say(message, "%s: group %d of input %lld, but the tensor has %lld groups", name,
@@ -489,10 +507,60 @@ static int is_centred(const coded_tensor *of, const int16_t *zeros) {
   return is;
 }
 
-/* Reads all codes of a tensor, in place of those that were read before. */
-static int hold(attn2c_coded *coded, const attn2c_checkpoint *file, int index, attn2c_message *message) {
+/* Writes the inputs in the order of their groups. counts: of each group, which become the ends of groups. */
+static void sort_inputs(const coded_tensor *of, const int32_t *group_of, int64_t *counts, int32_t *inputs) {
+  int64_t begin = 0;
+  for (int64_t g = 0; g < of->groups; g++) {
+    const int64_t count = counts[g];
+    counts[g] = begin, begin += count;
+  }
+  for (int64_t i = 0; i < of->tensor.shape[1]; i++) inputs[counts[group_of[i]]++] = (int32_t)i;
+}
+
+int attn2c_coded_order(const attn2c_coded *coded, const attn2c_checkpoint *file, int index, int32_t *inputs,
+                       attn2c_message *message) {
   const coded_tensor *of = &coded->tensors[index];
-  if (coded->held == index) return ATTN2C_OK;
+  const int64_t in = of->tensor.shape[1];
+  for (int64_t i = 0; i < in; i++) inputs[i] = (int32_t)i;
+  if (!of->is_ordered) return ATTN2C_OK;
+  int32_t *group_of = malloc((size_t)in * sizeof *group_of);
+  int64_t *counts = malloc((size_t)of->groups * sizeof *counts);
+  int is_plain, status = group_of && counts ? ATTN2C_OK : no_memory(message);
+  if (!status) status = read_order(file, of, group_of, &is_plain, message);
+  if (!status) {
+    count_inputs(of, group_of, counts);
+    sort_inputs(of, group_of, counts, inputs);
+  }
+  free(group_of), free(counts);
+  return status;
+}
+
+/* Puts the columns of codes that were read, and the groups of inputs, into the order of the groups. */
+static int sort_columns(const attn2c_coded *coded, const attn2c_checkpoint *file, int index, uint8_t *codes,
+                        int32_t *group_of, attn2c_message *message) {
+  const coded_tensor *of = &coded->tensors[index];
+  const int64_t out = of->tensor.shape[0], in = of->tensor.shape[1];
+  int32_t *inputs = malloc((size_t)in * sizeof *inputs), *groups = malloc((size_t)in * sizeof *groups);
+  uint8_t *row = malloc((size_t)in);
+  int status = inputs && groups && row ? ATTN2C_OK : no_memory(message);
+  if (!status) status = attn2c_coded_order(coded, file, index, inputs, message);
+  if (!status) {
+    memcpy(groups, group_of, (size_t)in * sizeof *groups);
+    for (int64_t i = 0; i < in; i++) group_of[i] = groups[inputs[i]];
+    for (int64_t o = 0; o < out; o++) {
+      memcpy(row, codes + o * in, (size_t)in);
+      for (int64_t i = 0; i < in; i++) codes[o * in + i] = row[inputs[i]];
+    }
+  }
+  free(inputs), free(groups), free(row);
+  return status;
+}
+
+/* Reads all codes of a tensor, in place of those that were read before. */
+static int hold(attn2c_coded *coded, const attn2c_checkpoint *file, int index, int in_groups,
+                attn2c_message *message) {
+  const coded_tensor *of = &coded->tensors[index];
+  if (coded->held == index && coded->in_groups == in_groups) return ATTN2C_OK;
   drop_codes(coded);
   const int64_t out = of->tensor.shape[0], in = of->tensor.shape[1], groups = of->groups;
   uint8_t *codes = coded->memory[0] = malloc((size_t)(out * in));
@@ -504,9 +572,13 @@ static int hold(attn2c_coded *coded, const attn2c_checkpoint *file, int index, a
   if (!status) status = read_scales(file, of, scales, message);
   if (!status) status = read_zeros(file, of, coded->coding, zeros, message);
   if (!status) status = read_order(file, of, group_of, &is_plain, message);
+  if (!status && in_groups && !is_plain) {
+    status = sort_columns(coded, file, index, codes, group_of, message);
+    is_plain = of->is_equal;
+  }
   if (status) return status;
   coded->codes = (attn2c_codes){out, in, groups, of->bits, codes, scales, zeros, is_plain ? NULL : group_of};
-  coded->held = index;
+  coded->held = index, coded->in_groups = in_groups;
   coded->is_centred = is_centred(of, zeros);
   return ATTN2C_OK;
 }
@@ -528,8 +600,8 @@ static void read_row(const attn2c_codes *of, int64_t row, int64_t first, int64_t
   }
 }
 
-int attn2c_coded_read(attn2c_coded *coded, const attn2c_checkpoint *file, int index, int64_t first,
-                      int64_t count, float *values, attn2c_message *message) {
+int attn2c_coded_read(attn2c_coded *coded, const attn2c_checkpoint *file, int index, int in_groups,
+                      int64_t first, int64_t count, float *values, attn2c_message *message) {
   const attn2c_file_tensor *tensor = &coded->tensors[index].tensor;
   if (first < 0 || count < 0 || first > tensor->elements || count > tensor->elements - first) {
     attn2c_say(message, "\"%s\": %lld elements from element %lld are beyond its %lld", tensor->name,
@@ -537,7 +609,7 @@ int attn2c_coded_read(attn2c_coded *coded, const attn2c_checkpoint *file, int in
     return ATTN2C_FORMAT;
   }
   pthread_mutex_lock(&coded->lock);
-  const int status = hold(coded, file, index, message);
+  const int status = hold(coded, file, index, in_groups, message);
   while (count > 0 && !status) {
     const int64_t columns = tensor->shape[1], row = first / columns, at = first % columns;
     const int64_t some = count < columns - at ? count : columns - at;
@@ -548,12 +620,12 @@ int attn2c_coded_read(attn2c_coded *coded, const attn2c_checkpoint *file, int in
   return status;
 }
 
-int attn2c_coded_has_blocks(const attn2c_coded *coded, int index, int64_t first, int64_t step,
+int attn2c_coded_has_blocks(const attn2c_coded *coded, int index, int in_groups, int64_t first, int64_t step,
                             int64_t columns) {
   const coded_tensor *of = &coded->tensors[index];
-  return !of->is_ordered && of->tensor.shape[1] / of->groups % ATTN2C_BLOCK_NUMBERS == 0 &&
-         first % ATTN2C_BLOCK_NUMBERS == 0 && step % ATTN2C_BLOCK_NUMBERS == 0 &&
-         columns % ATTN2C_BLOCK_NUMBERS == 0;
+  return (in_groups ? of->is_equal : !of->is_ordered) &&
+         of->tensor.shape[1] / of->groups % ATTN2C_BLOCK_NUMBERS == 0 && first % ATTN2C_BLOCK_NUMBERS == 0 &&
+         step % ATTN2C_BLOCK_NUMBERS == 0 && columns % ATTN2C_BLOCK_NUMBERS == 0;
 }
 
 /* Writes the block of 32 codes that share a scale and a zero point. Products of the scale and a small integer
@@ -567,12 +639,13 @@ static void make_block(const attn2c_coded *coded, const uint8_t *codes, float sc
   for (int i = 0; i < ATTN2C_BLOCK_NUMBERS; i++) block->integers[i] = (int8_t)(codes[i] - from);
 }
 
-int attn2c_coded_read_blocks(attn2c_coded *coded, const attn2c_checkpoint *file, int index, int64_t first,
-                             int64_t count, attn2c_scale_block *blocks, attn2c_message *message) {
+int attn2c_coded_read_blocks(attn2c_coded *coded, const attn2c_checkpoint *file, int index, int in_groups,
+                             int64_t first, int64_t count, attn2c_scale_block *blocks,
+                             attn2c_message *message) {
   const coded_tensor *of = &coded->tensors[index];
   const int64_t columns = of->tensor.shape[1], size = columns / of->groups;
   pthread_mutex_lock(&coded->lock);
-  const int status = hold(coded, file, index, message);
+  const int status = hold(coded, file, index, in_groups, message);
   for (int64_t at = first; at < first + count && !status; at += ATTN2C_BLOCK_NUMBERS) {
     const int64_t group = at / columns * of->groups + at % columns / size;
     make_block(coded, coded->codes.codes + at, coded->codes.scales[group], coded->codes.zeros[group],

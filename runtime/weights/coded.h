@@ -23,6 +23,11 @@ int attn2c_coded_find(const attn2c_coded *coded, const char *name);
 /* True if tensor number `plain` of the file is a part of a coded tensor. */
 int attn2c_coded_has_part(const attn2c_coded *coded, int plain);
 
+/* Writes the inputs of a tensor in the order of their groups: first those of group 0, as they follow each
+ * other in the tensor. A tensor "in groups" has its columns in this order. */
+int attn2c_coded_order(const attn2c_coded *coded, const attn2c_checkpoint *file, int index, int32_t *inputs,
+                       attn2c_message *message);
+
 /* The codes of one tensor: value (i, j) is scales[i][g] times (codes[i][j] - zeros[i][g]), g the group of
  * column j. */
 typedef struct attn2c_codes {
@@ -34,17 +39,19 @@ typedef struct attn2c_codes {
   const int32_t *group_of; /* [columns]; NULL: groups of equal sizes, one after the other */
 } attn2c_codes;
 
-/* Does the same as attn2c_file_tensor_read. The codes of the tensor that was read last stay in memory. */
-int attn2c_coded_read(attn2c_coded *coded, const attn2c_checkpoint *file, int index, int64_t first,
-                      int64_t count, float *values, attn2c_message *message);
+/* Does the same as attn2c_file_tensor_read, of the tensor or, if in_groups is 1, of the tensor in groups. The
+ * codes of the tensor that was read last stay in memory. */
+int attn2c_coded_read(attn2c_coded *coded, const attn2c_checkpoint *file, int index, int in_groups,
+                      int64_t first, int64_t count, float *values, attn2c_message *message);
 
 /* True if a tensor's groups are whole scale blocks, one after the other, and so are rows of `columns`
  * elements from element `first` on, `step` elements apart. */
-int attn2c_coded_has_blocks(const attn2c_coded *coded, int index, int64_t first, int64_t step,
+int attn2c_coded_has_blocks(const attn2c_coded *coded, int index, int in_groups, int64_t first, int64_t step,
                             int64_t columns);
 /* Reads elements [first, first + count) of such a tensor as scale blocks with exactly its values. They
  * have no minimum if all scales of the tensor are f16 and all zero points in the middle of the codes. */
-int attn2c_coded_read_blocks(attn2c_coded *coded, const attn2c_checkpoint *file, int index, int64_t first,
-                             int64_t count, attn2c_scale_block *blocks, attn2c_message *message);
+int attn2c_coded_read_blocks(attn2c_coded *coded, const attn2c_checkpoint *file, int index, int in_groups,
+                             int64_t first, int64_t count, attn2c_scale_block *blocks,
+                             attn2c_message *message);
 
 #endif

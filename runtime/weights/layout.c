@@ -70,6 +70,10 @@ uint64_t attn2c_layout(const attn2c_descriptor *model) {
     add_number(&sum, model->packings[i].type);
     add_number(&sum, model->packings[i].scales);
   }
+  for (int i = 0; model->orders && i < model->weight_count; i++) {
+    add_number(&sum, model->orders[i].of);
+    add_number(&sum, model->orders[i].like);
+  }
   for (int i = 0; model->factors && i < model->weight_count; i++)
     add_factors(&sum, &model->factors[i], &model->tensors[model->weights[i].tensor]);
   return attn2c_checksum_end(&sum);

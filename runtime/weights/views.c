@@ -145,7 +145,8 @@ int attn2c_view_read_blocks(const attn2c_checkpoint *checkpoint, int tensor, con
                             int64_t *rows, attn2c_message *message) {
   const int64_t begin = first > view->row ? first : view->row;
   const int64_t end = least(first + count, view->row + view->rows), each = columns / ATTN2C_BLOCK_NUMBERS;
-  const int is_whole = view->column == 0 && view->columns == columns && !is_transposed(view) && !view->flags;
+  const int flags = view->flags & ~ATTN2C_VIEW_IN_GROUPS;
+  const int is_whole = view->column == 0 && view->columns == columns && !is_transposed(view) && !flags;
   *rows = 0;
   if (begin >= end || !is_whole || columns % ATTN2C_BLOCK_NUMBERS ||
       !attn2c_checkpoint_has_blocks(checkpoint, tensor, view->first, view->row_step, columns))

@@ -23,6 +23,7 @@ static const struct {
 } layers[] = {{"gptq", ATTN2C_CODED_GPTQ, ATTN2C_Q4},
               {"gptq_asymmetric", ATTN2C_CODED_GPTQ, ATTN2C_Q4F},
               {"gptq_order", ATTN2C_CODED_GPTQ, ATTN2C_F32},
+              {"gptq_order_32", ATTN2C_CODED_GPTQ, ATTN2C_F32},
               {"gptq_one_group", ATTN2C_CODED_GPTQ, ATTN2C_Q4F},
               {"gptq_8", ATTN2C_CODED_GPTQ, ATTN2C_Q8F},
               {"gptq_2", ATTN2C_CODED_GPTQ, ATTN2C_Q4F},
@@ -110,6 +111,100 @@ Test(coded, values_are_those_of_the_definition) {
   attn2c_safetensors_close(meant);
 }
 
+/* Reads a layer's values, and its order of inputs, which must have each input once. */
+static void read_order(attn2c_checkpoint *file, int number, float *as_stored, int32_t *inputs) {
+  attn2c_message message = quiet();
+  int has[IN] = {0};
+  cr_assert_eq(attn2c_checkpoint_read(file, number, 0, ALL, as_stored, &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(attn2c_checkpoint_order(file, number, IN, inputs, &message), ATTN2C_OK, "%s", text);
+  for (int i = 0; i < IN; i++) {
+    cr_assert(inputs[i] >= 0 && inputs[i] < IN && !has[inputs[i]], "input %d", inputs[i]);
+    has[inputs[i]] = 1;
+  }
+}
+
+Test(coded, columns_in_groups_have_the_same_values_in_their_order) {
+  attn2c_message message = quiet();
+  for (int l = 0; l < LAYERS; l++) {
+    static float as_stored[ALL];
+    int32_t inputs[IN];
+    attn2c_checkpoint *file;
+    cr_assert_eq(attn2c_checkpoint_open(path_of(layers[l].name), layers[l].coding, &file, &message),
+                 ATTN2C_OK, "%s", text);
+    const int has_order = strstr(layers[l].name, "order") != NULL;
+    const int in_groups = attn2c_checkpoint_in_groups(file, 0);
+    read_order(file, 0, as_stored, inputs);
+    int moved = 0;
+    for (int i = 0; i < IN; i++) moved += inputs[i] != i;
+    cr_assert_eq(moved > 0, has_order, "%s", layers[l].name);
+    cr_assert_eq(attn2c_checkpoint_tensor(file, in_groups)->elements, ALL);
+    cr_assert_eq(attn2c_checkpoint_read(file, in_groups, 0, ALL, values, &message), ATTN2C_OK, "%s", text);
+    for (int i = 0; i < ALL; i++)
+      cr_assert_eq(values[i], as_stored[i / IN * IN + inputs[i % IN]], "%s, %d", layers[l].name, i);
+    /* both are read again, as the codes in memory are those of one of them */
+    cr_assert_eq(attn2c_checkpoint_read(file, 0, 0, ALL, values, &message), ATTN2C_OK);
+    cr_assert_arr_eq(values, as_stored, sizeof values);
+    attn2c_checkpoint_close(file);
+  }
+}
+
+Test(coded, groups_of_whole_blocks_are_blocks_once_they_are_in_order) {
+  static float as_stored[ALL];
+  static attn2c_scale_block blocks[ALL / ATTN2C_BLOCK_NUMBERS];
+  attn2c_message message = quiet();
+  int32_t inputs[IN];
+  attn2c_checkpoint *file;
+  cr_assert_eq(attn2c_checkpoint_open(path_of("gptq_order_32"), ATTN2C_CODED_GPTQ, &file, &message),
+               ATTN2C_OK);
+  read_order(file, 0, as_stored, inputs);
+  const int in_groups = attn2c_checkpoint_in_groups(file, 0);
+  cr_assert_not(attn2c_checkpoint_has_blocks(file, 0, 0, IN, IN));
+  cr_assert(attn2c_checkpoint_has_blocks(file, in_groups, 0, IN, IN));
+  cr_assert_eq(attn2c_checkpoint_read_blocks(file, in_groups, 0, ALL, blocks, &message), ATTN2C_OK, "%s",
+               text);
+  for (int i = 0; i < ALL; i++) {
+    const attn2c_scale_block *block = &blocks[i / ATTN2C_BLOCK_NUMBERS];
+    cr_assert_eq(attn2c_block_number(block, i % ATTN2C_BLOCK_NUMBERS),
+                 as_stored[i / IN * IN + inputs[i % IN]], "%d", i);
+    cr_assert(attn2c_block_fits(attn2c_facts_of(ATTN2C_Q4F), block));
+  }
+  attn2c_checkpoint_close(file);
+  cr_assert_eq(attn2c_checkpoint_open(path_of("gptq_order"), ATTN2C_CODED_GPTQ, &file, &message), ATTN2C_OK);
+  cr_assert_not(attn2c_checkpoint_has_blocks(file, attn2c_checkpoint_in_groups(file, 0), 0, IN, IN),
+                "groups of 16");
+  attn2c_checkpoint_close(file);
+}
+
+/* Writes an integer over the first of a tensor's. */
+static void put_first(const char *name, attn2c_coding coding, const char *part, const void *value,
+                      size_t wide) {
+  attn2c_message message = quiet();
+  attn2c_checkpoint *file;
+  load(name);
+  cr_assert_eq(attn2c_checkpoint_open_memory(bytes, size, coding, &file, &message), ATTN2C_OK, "%s", text);
+  const attn2c_file_tensor *tensor = attn2c_checkpoint_plain(file, attn2c_checkpoint_find_plain(file, part));
+  uint64_t header;
+  memcpy(&header, bytes, sizeof header);
+  memcpy(bytes + sizeof header + header + tensor->begin, value, wide);
+  attn2c_checkpoint_close(file);
+}
+
+Test(coded, the_order_of_groups_of_other_sizes_has_each_input_once) {
+  static float as_stored[ALL];
+  attn2c_message message = quiet();
+  int32_t inputs[IN];
+  attn2c_checkpoint *file;
+  const int32_t group = 1; /* the file has group 0 for the first input */
+  put_first("gptq_order_32", ATTN2C_CODED_GPTQ, "layer.g_idx", &group, sizeof group);
+  cr_assert_eq(attn2c_checkpoint_open_memory(bytes, size, ATTN2C_CODED_GPTQ, &file, &message), ATTN2C_OK);
+  const int in_groups = attn2c_checkpoint_in_groups(file, 0);
+  cr_assert_not(attn2c_checkpoint_has_blocks(file, in_groups, 0, IN, IN));
+  read_order(file, 0, as_stored, inputs);
+  cr_assert_eq(attn2c_checkpoint_read(file, in_groups, 0, ALL, values, &message), ATTN2C_OK, "%s", text);
+  for (int i = 0; i < ALL; i++) cr_assert_eq(values[i], as_stored[i / IN * IN + inputs[i % IN]], "%d", i);
+  attn2c_checkpoint_close(file);
+}
+
 /* Replaces a text of the header by another of the same length. */
 static void replace(const char *from, const char *to) {
   cr_assert_eq(strlen(from), strlen(to));
@@ -146,20 +241,6 @@ Test(coded, parts_that_do_not_fit_are_named) {
   refuse("compressed", other, "[32,16]", "[16,32]", "layer.weight_packed: I32 [16, 32], but codes of");
   refuse("compressed", other, "layer.weight_shape", "layer.weight_shapz", "layer.weight_shape: missing");
   refuse("compressed_asymmetric", other, "[4,4]", "[2,8]", "[2, 8]");
-}
-
-/* Writes an integer over the first of a tensor's. */
-static void put_first(const char *name, attn2c_coding coding, const char *part, const void *value,
-                      size_t wide) {
-  attn2c_message message = quiet();
-  attn2c_checkpoint *file;
-  load(name);
-  cr_assert_eq(attn2c_checkpoint_open_memory(bytes, size, coding, &file, &message), ATTN2C_OK, "%s", text);
-  const attn2c_file_tensor *tensor = attn2c_checkpoint_plain(file, attn2c_checkpoint_find_plain(file, part));
-  uint64_t header;
-  memcpy(&header, bytes, sizeof header);
-  memcpy(bytes + sizeof header + header + tensor->begin, value, wide);
-  attn2c_checkpoint_close(file);
 }
 
 Test(coded, numbers_that_do_not_fit_are_named) {

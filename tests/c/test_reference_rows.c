@@ -246,6 +246,23 @@ Test(split_heads, heads_before_rows) {
   cr_assert_eq(run(NULL), ATTN2C_USAGE, "other rows");
 }
 
+Test(gather_columns, columns_in_another_order) {
+  float x[] = {1, 2, 3, 4, 5, NAN}, order[] = {2, 0, 1}, y[6];
+  start("gather_columns");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 1, 2, 3, 0);
+  op.operands[1] = tensor("order", ATTN2C_F32, order, 3, 0, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 1, 2, 3, 0);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){3, 1, 2, NAN, 4, 5}, 6, 0);
+  static const float wrong[] = {3, -1, 0.5f, NAN};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    order[1] = wrong[i];
+    cr_assert_eq(run(NULL), ATTN2C_FORMAT, "%g", (double)wrong[i]);
+  }
+  order[1] = 0, tensors[1].shape[0] = 2;
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "another width");
+}
+
 Test(swap, the_first_two_axes) {
   float x[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, NAN}, y[12];
   start("swap");

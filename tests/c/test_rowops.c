@@ -50,6 +50,9 @@ static const int paddings[] = {0, 3, 16};
   NOINLINE void copy_##cols(float *y, const float *x, int rows, int ldx, int ldy) {                          \
     attn2c_copy(y, x, rows, cols, ldx, ldy);                                                                 \
   }                                                                                                          \
+  NOINLINE void gather_##cols(float *y, const float *x, const float *order, int rows, int ldx, int ldy) {    \
+    attn2c_gather_columns(y, x, order, rows, cols, ldx, ldy);                                                \
+  }                                                                                                          \
   NOINLINE void embed_##cols(float *y, const float *table, const int32_t *ids, int rows, int ldy) {          \
     attn2c_embed(y, table, ids, rows, cols, ldy);                                                            \
   }                                                                                                          \
@@ -81,6 +84,7 @@ static const struct {
   void (*norm)(float *, const float *, const float *, const float *, int, int, int, float);
   void (*transpose)(float *, const float *, int, int, int);
   void (*copy)(float *, const float *, int, int, int);
+  void (*gather)(float *, const float *, const float *, int, int, int);
   void (*embed)(float *, const float *, const int32_t *, int, int);
   void (*embed_bf16)(float *, const uint16_t *, const int32_t *, int, int);
   void (*embed_i8)(float *, const int8_t *, const float *, const int32_t *, int, int);
@@ -90,10 +94,10 @@ static const struct {
   void (*argmax)(int32_t *, const float *, int, int);
 } sized[] = {
 #define ENTRY(cols)                                                                                          \
-  {cols,          softmax_##cols,    band_##cols,      length_##cols,                                        \
-   repair_##cols, norm_##cols,       transpose_##cols, copy_##cols,                                          \
-   embed_##cols,  embed_bf16_##cols, embed_i8_##cols,  mean_##cols,                                          \
-   max_##cols,    row_##cols,        argmax_##cols},
+  {cols,          softmax_##cols, band_##cols,       length_##cols,                                          \
+   repair_##cols, norm_##cols,    transpose_##cols,  copy_##cols,                                            \
+   gather_##cols, embed_##cols,   embed_bf16_##cols, embed_i8_##cols,                                        \
+   mean_##cols,   max_##cols,     row_##cols,        argmax_##cols},
     COLUMNS(ENTRY)};
 
 /* Runs the block that follows for each size `s` of sized[], each number of rows and each padding. */
@@ -472,6 +476,24 @@ Test(gather, copy) {
     cr_assert(guarded_padding_kept(y, rows, cols, ld + 1));
     guarded_matrix_free(a, rows, cols, ld);
     guarded_matrix_free(y, rows, cols, ld + 1);
+  }
+}
+
+Test(gather, columns) {
+  EACH_SHAPE {
+    SHAPE
+    float *a = guarded_matrix(rows, cols, ld, seed, 0.0f, 1.0f);
+    float *y = guarded_matrix(rows, cols, ld + 1, seed + 2, 0.0f, 1.0f);
+    float *order = guarded_allocate((size_t)cols * sizeof *order);
+    for (int j = 0; j < cols; j++) order[j] = (float)(cols - 1 - j);
+    a[cols / 2] = NAN;
+    sized[s].gather(y, a, order, rows, ld, ld + 1);
+    for (int i = 0; i < rows; i++)
+      for (int j = 0; j < cols; j++) cr_assert(same(y[i * (ld + 1) + j], a[i * ld + cols - 1 - j]));
+    cr_assert(guarded_padding_kept(y, rows, cols, ld + 1));
+    guarded_matrix_free(a, rows, cols, ld);
+    guarded_matrix_free(y, rows, cols, ld + 1);
+    guarded_free(order, (size_t)cols * sizeof *order);
   }
 }
 

@@ -115,7 +115,7 @@ local function as_gguf(text)
 end
 
 -- A quantised folder: to the compiler, or the first's file to a program that was built from it whole.
-local quantised = { "gptq_llama", "awq_qwen2", "compressed_phi3" }
+local quantised = { "gptq_llama", "awq_qwen2", "compressed_phi3", "gptq_order_llama" }
 
 function subjects.coded(folder, programs)
   local kind = math.random(3)

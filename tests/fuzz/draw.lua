@@ -369,6 +369,7 @@ end
 local function draw_weights(d)
   local types = { "int8", "int4", "int4m", "int4f", "int8f", "int8h" }
   d.weights = pick(types)
+  if chance(40) then d.input_order = pick { "file", "file", "own", { "file", out = "none", ff = "own" } } end
   if chance(50) then return end
   d.weights = { chance(70) and pick(types) or "none" }
   for _, part in ipairs { "input", "qkv", "out", "ff", "output", "embedding" } do

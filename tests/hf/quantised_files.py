@@ -10,6 +10,7 @@ description has them, and `read` takes them out again by another path: bit by bi
 transformers gets the values in f32.
 
     quantised_files.py            writes all
+    quantised_files.py CASE ...   writes some of the models
     quantised_files.py --peers    compares the files with compressed-tensors, gptqmodel and autoawq
 
 Run with Python 3.11, torch 2.15.0, transformers 5.23.0, safetensors 0.8.0. --peers: compressed-tensors 0.20.0,
@@ -44,8 +45,10 @@ class Layer:
             self.zeros = random.integers(0, 1 << bits, (out, groups))
         self.scales = torch.tensor(random.uniform(0.5, 1.5, (out, groups)) * spread / (1 << bits)).to(scale)
         self.group_of = np.arange(inputs) // (inputs // groups)
-        if order:
+        if order is True:
             self.group_of = random.permutation(self.group_of)
+        elif order:  # layers that read the same numbers have one order
+            self.group_of = np.random.default_rng(zlib.crc32(order.encode())).permutation(self.group_of)
 
     def values(self):
         scales = self.scales.float().numpy()
@@ -138,6 +141,7 @@ LAYERS = {
     "gptq": ("gptq", dict(group=32, bits=4), {}),
     "gptq_asymmetric": ("gptq", dict(group=32, bits=4, asymmetric=True), {}),
     "gptq_order": ("gptq", dict(group=16, bits=4, asymmetric=True, order=True), {}),
+    "gptq_order_32": ("gptq", dict(group=32, bits=4, asymmetric=True, order=True), {}),
     "gptq_one_group": ("gptq", dict(group=-1, bits=4, asymmetric=True), {}),
     "gptq_8": ("gptq", dict(group=64, bits=8, asymmetric=True), {}),
     "gptq_2": ("gptq", dict(group=32, bits=2, scale=torch.bfloat16), {}),
@@ -207,12 +211,21 @@ def compressed_config(bits, strategy, group, symmetric, form):
 CASES = {
     "gptq_llama": ("LlamaForCausalLM", SMALL, "gptq", dict(group=16, bits=4, asymmetric=True, order=True, spread=1.5), {},
              GPTQ, ["lm_head", "layers.1.mlp.down_proj"]),
+    "gptq_order_llama": ("LlamaForCausalLM", {**SMALL, "intermediate_size": 128}, "gptq",
+                         dict(group=32, bits=4, order="readers", spread=1.5), {},
+                         {**GPTQ, "group_size": 32, "sym": True}, ["lm_head"]),
     "awq_qwen2": ("Qwen2ForCausalLM", SMALL, "awq", dict(group=32, bits=4, asymmetric=True, spread=1.5), {}, AWQ,
             ["lm_head"]),
     "compressed_phi3": ("Phi3ForCausalLM", SMALL, "compressed-tensors",
                    dict(group=32, bits=4, asymmetric=True, spread=1.5), dict(asymmetric=True),
                    compressed_config(4, "group", 32, False, "pack-quantized"), ["lm_head"]),
 }
+
+
+def reader(module):
+    """A name that the modules which read the same numbers have in common."""
+    layer, name = module.rsplit(".", 2)[0], module.rsplit(".", 1)[1]
+    return layer + {"q_proj": "attn", "k_proj": "attn", "v_proj": "attn", "gate_proj": "mlp", "up_proj": "mlp"}.get(name, name)
 
 
 def write_case(name):
@@ -227,7 +240,10 @@ def write_case(name):
         value = torch.randn(parameter.shape) * 0.2 + (1 if parameter.ndim == 1 else 0)
         module = key.rsplit(".", 1)[0]
         if parameter.ndim == 2 and "embed" not in key and not any(module.endswith(end) for end in floats):
-            layer = Layer(random, *parameter.shape, **of_layers)
+            settings = dict(of_layers)
+            if settings.get("order") == "readers":
+                settings["order"] = reader(module)
+            layer = Layer(random, *parameter.shape, **settings)
             value = layer.values()
             for end, part in stored(kind, layer, options).items():
                 tensors[f"{module}.{end}"] = part
@@ -312,8 +328,9 @@ def main():
     if sys.argv[1:] == ["--peers"]:
         compare_with_peers()
         return
-    write_layers()
-    for name in CASES:
+    if not sys.argv[1:]:
+        write_layers()
+    for name in sys.argv[1:] or CASES:
         write_case(name)
         print(name)
 

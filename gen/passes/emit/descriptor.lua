@@ -148,10 +148,11 @@ local function stored_number(made, stored)
   return made.number_of[key]
 end
 
-local function view_row(view, number)
-  -- ATTN2C_VIEW_ADDED, _PLUS_ONE, _TIMES, _RESIZED, _SMOOTH, _TAPS, _UNIT
+local function view_row(view, number, in_groups)
+  -- ATTN2C_VIEW_ADDED, _PLUS_ONE, _TIMES, _RESIZED, _SMOOTH, _TAPS, _UNIT, _IN_GROUPS
   local flags = (view.added and 1 or 0) + (view.plus_one and 2 or 0) + (view.times and 4 or 0)
     + (view.resized and 8 or 0) + (view.smooth and 16 or 0) + (view.taps and 32 or 0) + (view.unit and 64 or 0)
+    + (in_groups and 128 or 0)
   return ("{ %d, %d, %d, %d, %d, %d, %d, %d, %d, %s },"):format(number, flags, view.row, view.rows,
     view.column, view.columns, view.first, view.row_step, view.column_step, c.double(view.factor + 0.0))
 end
@@ -164,7 +165,7 @@ local function weight_rows(weights, index_of, suffix)
     local layout = state.weights.layouts[path]
     local first, formula = #views, tensor.formula and c.string(tensor.formula) or "NULL"
     for _, view in ipairs(tensor.from and tensor.from.views or {}) do
-      views[#views + 1] = view_row(view, stored_number(stored, tensor.from.stored[view.stored]))
+      views[#views + 1] = view_row(view, stored_number(stored, tensor.from.stored[view.stored]), tensor.in_groups)
     end
     local panels = layout.format == "rows" and "0, 0, { 0, 0 }" or ("%d, %d, { %d, %d }"):format(layout.panel,
       layout.count, layout.tails[1] or 0, layout.tails[2] or 0)
@@ -240,6 +241,19 @@ local function packing_rows(weights)
   return plain and {} or rows
 end
 
+-- Returns the orders of inputs that each weight meets as rows; none if no weight meets any.
+local function order_rows(weights)
+  local rows, plain, number_of = {}, true, {}
+  for i, weight in ipairs(weights) do number_of[weight.name] = i - 1 end
+  for i, weight in ipairs(weights) do
+    local tensor = weight.state.graph.tensors[weight.name]
+    local of, like = tensor.order_of or tensor.row_order, tensor.order_like
+    plain = plain and not of and not like
+    rows[i] = ("{ %d, %d },"):format(of and number_of[of.name] or -1, like and number_of[like.name] or -1)
+  end
+  return plain and {} or rows
+end
+
 -- Returns the factors of each weight as rows, and the lists that they name; none if no weight has factors.
 local function factor_rows(weights)
   local rows, lists, number_of = {}, {}, {}
@@ -306,7 +320,7 @@ function emit_descriptor.values(state, suffix)
   local rows, views, stored = weight_rows(weights, index_of, suffix)
   local factors, powers = factor_rows(weights)
   return { of_entries = of_entries, tensor_rows = tensors, attribute_lists = lists, weight_rows = rows,
-    packing_rows = packing_rows(weights), factor_rows = factors, power_lists = powers,
+    packing_rows = packing_rows(weights), order_rows = order_rows(weights), factor_rows = factors, power_lists = powers,
     growth_rows = growth_rows(state.primary), stored_names = stored.names, stored_rows = stored.rows,
     view_rows = views, coding = coding_of(state.spec), has_unbatched = unbatched,
     continued = continued(state.primary, index_of[state.primary]), index_of = index_of,

@@ -71,7 +71,8 @@ end
 local function descriptor_of(values, build, suffix, name, tools)
   local described = tools.described(build, suffix)
   return tools.with(values, { build_suffix = suffix, tables = suffix, tensors_of = suffix, weights_of = suffix,
-    packings_of = suffix, has_tables = true, descriptor = name, described = described, is_whole = false,
+    packings_of = suffix, orders_of = suffix, has_tables = true, descriptor = name, described = described,
+    is_whole = false,
     parameters = tools.parameters(build), entries = entries_of(values, described, tools) }), described
 end
 

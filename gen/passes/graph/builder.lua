@@ -38,6 +38,7 @@ function Builder.new(spec, name, has_pairs)
     graph = { tensors = {}, order = {}, weights = {} },
     entry = { name = name, ops = {}, inputs = {}, outputs = {}, flops = 0 },
     section = "input", masks = {}, angles = {}, attention_outputs = {}, has_pairs = has_pairs, products = {},
+    ordered = {},
   }, Builder)
 end
 
@@ -48,7 +49,7 @@ function Builder:part(spec, prefix, input_prefix, stack_name)
     spec = spec, model = self.model, batch = self.batch, prefix = prefix, input_prefix = input_prefix,
     stack_name = stack_name, graph = self.graph, entry = self.entry, section = "input",
     masks = {}, angles = {}, attention_outputs = self.attention_outputs, layout = self.spec.layout,
-    has_pairs = self.has_pairs, products = self.products,
+    has_pairs = self.has_pairs, products = self.products, ordered = self.ordered,
   }, Builder)
 end
 
@@ -187,6 +188,24 @@ function Builder:quantise(x)
   return self:op_after(scale, "quantise", path, { x = x, scale = scale }), scale
 end
 
+-- Returns x with its columns in the order of the groups of a product's weight, which then has its inputs in this order.
+-- Products that read the same x share one order, unless the key `input_order` gives them their own.
+function Builder:in_order(path, weight, x)
+  local word = scale_blocks.of_linear(self.model.input_order, self.section, self:group_path(path))
+  if not word then return x end
+  weight.in_groups = true
+  local name = word == "file" and x.name .. ".ordered" or path .. ".ordered"
+  local leader = self.ordered[name]
+  if leader then
+    weight.order_like = leader
+    return self.graph.tensors[name]
+  end
+  self.ordered[name] = weight
+  local order = self:constant(weight.name .. ".order", { weight.shape[2] }, "order " .. weight.name)
+  order.order_of = weight
+  return self:op_after(x, "gather_columns", name, { x = x, order = order })
+end
+
 --- Returns x as integers in scale blocks; all readers share them. fine: whether the integers have 15 bits.
 function Builder:quantise_blocks(x, fine)
   local path = x.name .. (fine and ".fine_blocks" or ".blocks")
@@ -223,7 +242,8 @@ function Builder:product(path, operands)
   self.products[self:group_path(path)] = true
   if in_blocks then
     local is_fine = scale_blocks.has_fine_inputs(in_blocks, self.section, path)
-    weight.type, operands.x = types.of_scaled[in_blocks], self:quantise_blocks(operands.x, is_fine)
+    weight.type = types.of_scaled[in_blocks]
+    operands.x = self:quantise_blocks(self:in_order(path, weight, operands.x), is_fine)
     return self:op("linear", path, operands)
   end
   local word = precision.of_linear(self.model.precision, self.section, path)
@@ -330,19 +350,19 @@ function Builder:expose_later(tensor, member, axes)
   self.attention_outputs[#self.attention_outputs + 1] = tensor.name
 end
 
--- Checks that each path of the key `weights` is that of a linear layer. Faults: usage.
-local function check_paths(self)
+-- Checks that each path of a key by part is that of a linear layer. Faults: usage.
+local function check_paths(self, key)
   local lines, layers = {}, self.model.layers
-  for _, path in ipairs(scale_blocks.paths(self.model.weights)) do
+  for _, path in ipairs(scale_blocks.paths(self.model[key])) do
     local layer = tonumber(path:match("^l(%d+)%."))
     if layer and layer >= layers then
-      lines[#lines + 1] = ("weights: %s: %s"):format(path, layers == 0 and "there are no layers"
+      lines[#lines + 1] = ("%s: %s: %s"):format(key, path, layers == 0 and "there are no layers"
         or ("there are %d layers, numbered from 0"):format(layers))
     elseif self:group_path(path) ~= path then
-      lines[#lines + 1] = ("weights: %s: the layer has the weights of another one; name %s"):format(path,
-        self:group_path(path))
+      lines[#lines + 1] = ("%s: %s: the layer has the weights of another one; name %s"):format(key,
+        path, self:group_path(path))
     elseif not self.products[path] then
-      lines[#lines + 1] = ("weights: %s: the model has no such linear layer"):format(path)
+      lines[#lines + 1] = ("%s: %s: the model has no such linear layer"):format(key, path)
     end
   end
   if #lines > 0 then faults.raise("usage", lines) end
@@ -351,7 +371,8 @@ end
 --- Returns the graph. Faults: usage.
 function Builder:finish()
   names.check_used(self.model.names)
-  check_paths(self)
+  check_paths(self, "weights")
+  check_paths(self, "input_order")
   for _, name in ipairs(self.attention_outputs) do self.entry.outputs[#self.entry.outputs + 1] = name end
   self.graph.entry = self.entry
   return self.graph

@@ -10,6 +10,7 @@ return function(fusion, block, rows)
     text = ("%s · %s"):format(o.x.name, o.weight.name)
     if o.bias then text = text .. " + " .. o.bias.name end
   elseif op.op == "row_scale" then text = o.x.name
+  elseif op.op == "gather_columns" then text = ("%s[%s]"):format(o.x.name, o.order.name)
   elseif op.op == "own_ids" then text = ("own rows(%s)"):format(o.ids.name)
   elseif op.op:match("^take_") then text = op.op
   elseif op.op == "round" then text = ("bf16(%s)"):format(o.x.name)

@@ -158,6 +158,16 @@ function leading.copy(self, fusion, origin, block)
     { y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin) })
 end
 
+function leading.gather_columns(self, fusion, origin, block)
+  local op = fusion.leading
+  local x, order = op.operands.x, op.operands.order
+  local cols, y = order.shape[1], self:at(op.result, block.first, 0, origin)
+  self:row("gather_columns",
+    { rows = block.count, cols = cols, inputs = x.shape[#x.shape], ldx = self:ld(x), ldy = self:ld(op.result) },
+    { y = y, x = self:at(x, block.first, 0, origin), order = self:at(order, 0, 0, origin) })
+  self:trace_copy(op.result, y, self:ld(op.result), block.first, 0, block.count, cols, origin)
+end
+
 function leading.own_ids(self, fusion, origin, block)
   local op = fusion.leading
   self:row("own_ids", { rows = block.count, first = op.attributes.first },

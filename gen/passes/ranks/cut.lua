@@ -30,6 +30,8 @@ end
 
 function formulas.scales(tensor) return tensor.formula end
 
+function formulas.order(tensor) return tensor.formula end
+
 --- Returns elements [from, from + count) of an axis of a weight or constant, as a tensor of its own.
 function cut.tensor(tensor, axis, from, count)
   local own = {}
@@ -42,6 +44,7 @@ function cut.tensor(tensor, axis, from, count)
     own.values = tensor.values and table.move(tensor.values, from + 1, from + count, 1, {})
     return own
   end
+  if tensor.row_order and axis == 1 then return own end -- its rows are among all rows
   own.from = { stored = tensor.from.stored, views = {} }
   for _, view in ipairs(tensor.from.views) do
     table.insert(own.from.views, cut_box(view, fields[axis], from, count))

@@ -146,6 +146,15 @@ function rules.quantise_blocks(self, op)
 end
 rules.quantise_blocks_finely = rules.quantise_blocks
 
+-- Each rank takes its part of the new columns from all columns.
+function rules.gather_columns(self, op)
+  local width = op.result.shape[#op.result.shape]
+  if not by_columns(self, op.operands.x) or width // types.SCALE_BLOCK < self.ranks then return nil end
+  local first = divisions.even(width, self.ranks, types.SCALE_BLOCK)
+  self:cut(op, "order", 1, first)
+  return columns(op, first), {}
+end
+
 -- True if an addition alone reads two terms, so that one meeting sums both.
 local function are_terms(self, op, a, b)
   local names = { op.operands.a.name, op.operands.b.name }

@@ -141,6 +141,10 @@ function this.check(say, spec)
     check_layers(say, spec, spec.weights, "weights")
     check_parts(say, spec, spec.weights, "weights")
   end
+  if spec.input_order then
+    check_layers(say, spec, spec.input_order, "input_order")
+    if not spec.weights then say("input_order", "goes with weights in scale blocks (key weights)") end
+  end
   if not given then return end
   check_layers(say, spec, given, "precision")
   if precision.multiplies_f32(given) then return end

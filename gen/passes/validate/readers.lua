@@ -7,6 +7,7 @@ local hints = require("data.hints")
 local keys = require("data.keys")
 local masks = require("data.masks")
 local reserved = require("data.reserved")
+local scale_blocks = require("data.scale_blocks")
 local stages = require("data.stages")
 local targets = require("data.targets")
 local words = require("common.words")
@@ -484,7 +485,8 @@ end
 
 local tools = { show = show, one_of = one_of, suggestion = suggestion }
 read.precision = require("passes.validate.precision").reader(tools, read)
-read.weights = require("passes.validate.weights").reader(tools, read)
+read.weights = require("passes.validate.weights").reader(tools, read, scale_blocks.words)
+read.input_order = require("passes.validate.weights").reader(tools, read, scale_blocks.order_words)
 read.names = require("passes.validate.names")(tools)
 read.inputs = require("passes.validate.inputs")(tools, read)
 read.rope_scaling = require("passes.validate.rope")(tools, read)

@@ -1,19 +1,20 @@
--- weights.lua: reads the key `weights`: a type of weights in scale blocks for all linear layers and tables, or a table
--- by part.
+-- weights.lua: reads the keys `weights` and `input_order`: a type of weights in scale blocks, or the order of inputs,
+-- for all linear layers (`weights`: and tables), or a table by part.
 local precision = require("data.precision")
 local scale_blocks = require("data.scale_blocks")
 local words = require("common.words")
 
 local this = {}
 
---- Returns the reader of the key, which gives { all = a word, by_part = part -> word }; tools: of readers.lua.
-function this.reader(tools, read)
+--- Returns the reader of a key with some words, which gives { all = a word, by_part = part -> word }; tools: of
+--- readers.lua.
+function this.reader(tools, read, list)
   local parts = {}
   for _, part in ipairs(precision.parts) do
     if part.name ~= "attention" then parts[#parts + 1] = part.name end
   end
   for _, each in ipairs { '"layer N"', '"encoder layer N"', '"l0.attn.q"' } do parts[#parts + 1] = each end
-  local function word(say, key, value) return read.word(say, { key = key, words = scale_blocks.words }, value) end
+  local function word(say, key, value) return read.word(say, { key = key, words = list }, value) end
   return function(say, field, value)
     local result = { by_part = {} }
     if type(value) ~= "table" then

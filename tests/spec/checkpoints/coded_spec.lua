@@ -72,7 +72,7 @@ describe("a quantised folder", function()
     for _, name in pairs(coded.kinds) do assert.is_truthy(text:find(name, 1, true), name) end
   end)
 
-  it("has types in scale blocks for tensors whose groups are whole ones in their order", function()
+  it("has types in scale blocks for tensors whose groups are whole ones, in their order or apart", function()
     local ONES = 0x11111111
     local function in_order(inputs, group)
       local list = {}
@@ -84,12 +84,15 @@ describe("a quantised folder", function()
         ["layer.qzeros"] = { 2, 1, dtype = "I32", bytes = string.pack("<I4", zero * ONES):rep(2) },
         ["layer.g_idx"] = order }
       local found = folder.read(made.checkpoint(made.config { quantization_config = scheme("gptq") }, tensors))
-      return found.tensors["layer.weight"].blocks
+      return found.tensors["layer.weight"].blocks, found.tensors["layer.weight"].order
     end
     assert.equal("int4", of(7, in_order(64, 32)))
     assert.equal("int4", of(7))
     assert.equal("int4f", of(8, in_order(64, 32)))
     assert.is_nil(of(7, ints(64)), "all inputs are in one group of two")
+    local apart = { 64, dtype = "I32", bytes = string.pack("<i4i4", 1, 0):rep(32) }
+    assert.same({ "int4", apart.bytes }, { of(7, apart) })
+    assert.is_nil((of(7, { 64, dtype = "I32", bytes = string.pack("<i4i4i4i4", 1, 0, 0, 0):rep(16) })))
   end)
 
   it("may say so in a file of its own, as older programs did", function()

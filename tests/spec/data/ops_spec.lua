@@ -197,6 +197,7 @@ describe("ops.make", function()
       { "round_to_bytes", { weights = square }, {}, { 2, 4, 3, 6 }, "u8" },
       { "weight_scale", { weights = square, exact = square }, {}, { 2, 4, 3, 1 } },
       { "quantise", { x = x, scale = tensor(2, 3, 1) }, {}, { 2, 3, 5 }, "i8" },
+      { "gather_columns", { x = x, order = tensor(5) }, {}, { 2, 3, 5 } },
       { "quantise_blocks", { x = x }, {}, { 2, 3, 5 }, "x8" },
       { "quantise_blocks_finely", { x = x }, {}, { 2, 3, 5 }, "x15" },
       { "dequantise", { x = x, row_scale = tensor(2, 3, 1), scale = tensor(5) }, {}, { 2, 3, 5 } },

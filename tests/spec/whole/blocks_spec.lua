@@ -3,6 +3,7 @@
 local helper = require("tests.spec.helper")
 local checkpoint = require("tests.spec.checkpoint")
 local lfs = require("lfs")
+local mpirun = require("tests.spec.mpirun")
 
 local root = helper.absolute_root()
 local folder, goldens = root .. "/out/spec/blocks", root .. "/tests/hf/goldens"
@@ -66,6 +67,88 @@ for _, case in ipairs { "gguf_llama", "gguf_granite" } do
     end)
   end)
 end
+
+-- Changes the first integers of a tensor in the file of a folder's copy.
+local function change(copy, name, integers)
+  local place = folder .. "/" .. copy .. "/model.safetensors"
+  local text = helper.read(place)
+  local header = string.unpack("<I8", text)
+  local first = text:match('"' .. name:gsub("%p", "%%%0") .. '":{[^}]-"data_offsets":%[(%d+),')
+  local at, bytes = 8 + header + math.tointeger(tonumber(first)), {}
+  for i, integer in ipairs(integers) do bytes[i] = string.pack("<i4", integer) end
+  bytes = table.concat(bytes)
+  helper.write(place, text:sub(1, at) .. bytes .. text:sub(at + #bytes + 1))
+end
+
+-- Groups of inputs that are apart in the file (desc_act): layers that read the same numbers have one order.
+describe("a GPTQ folder whose inputs have an order", function()
+  local path = goldens .. "/gptq_order_llama"
+  local program = "ordered/ordered"
+  local run = ("%s run --input input_ids=%s/in_input_ids.npy --input lengths=%s/in_lengths.npy --output logits=y.npy "
+    .. "--weights "):format(program, shell(path), shell(path))
+
+  setup(function()
+    sh("mkdir -p " .. folder)
+    sh(("lua5.4 %s/tests/program.lua %s ordered batch=2 seq=7 name=ordered"):format(shell(root), shell(path)))
+  end)
+  teardown(function() os.execute("rm -rf " .. shell(folder)) end)
+
+  it("keeps its blocks, and the reference rounds like the program", function()
+    assert.matches("input_order = \"file\"", sh(("%s/gen/attn2c import %s"):format(shell(root), shell(path))))
+    assert.matches("\n%d+ passed, 0 failed\n$", sh(("%s check --weights %s"):format(program, shell(path))))
+    assert.matches("\n%d+ passed, 0 failed\n$", sh(program .. " check --seed 7"))
+    sh(("%s pack --weights %s -o ordered.packed"):format(program, shell(path)))
+    assert.matches("\n%d+ passed, 0 failed\n$", sh(program .. " check --weights ordered.packed"))
+    assert.is_true(lfs.attributes(folder .. "/ordered.packed", "size") < 72000, "weights are not of 4 bits")
+  end)
+
+  it("gives outputs near those of the same weights as floats, packed or not", function()
+    sh(run .. shell(path))
+    local found = floats(folder .. "/y.npy")
+    assert.is_true(cosine(floats(path .. "/out_logits.npy"), found) > 0.999, "cosine")
+    sh(run .. "ordered.packed")
+    assert.same(found, floats(folder .. "/y.npy"))
+  end)
+
+  it("gives the same on ranks, which divide the columns anew", function()
+    sh(("lua5.4 %s/tests/program.lua %s divided batch=2 seq=7 ranks=2 name=divided"):format(shell(root), shell(path)))
+    local result = mpirun(2, { folder .. "/divided/divided", "check", "--weights", path })
+    assert.equal(0, result.status, result.stderr)
+    assert.matches("\n%d+ passed, 0 failed\n$", result.stdout)
+  end)
+
+  it("is refused if packed weights have an input twice, or none", function()
+    local text = helper.read(folder .. "/ordered.packed")
+    local place = sh(("%s/gen/attn2c show %s batch=2 seq=7 --stage layout"):format(shell(root), shell(path)))
+      :match("(%d+) l0.attn.out.weight.order")
+    local at = 4096 + math.tointeger(tonumber(place))
+    for _, number in ipairs { 64, -1, 0 / 0, string.unpack("<f", text, at + 5) } do
+      helper.write(folder .. "/damaged.packed", text:sub(1, at) .. string.pack("<f", number) .. text:sub(at + 5))
+      local code, said = helper.run(run .. "damaged.packed", folder)
+      assert.equal(3, code, said)
+      assert.matches("l0.attn.out.weight.order: element [01] is not the number of an input, or is there twice\n$", said)
+    end
+  end)
+
+  it("is refused if layers that should share an order do not", function()
+    sh(("mkdir copy && cp %s/*.json %s/*.safetensors copy"):format(shell(path), shell(path)))
+    local groups = {}
+    for i = 1, 64 do groups[i] = (i - 1) // 32 end
+    change("copy", "model.layers.1.self_attn.k_proj.g_idx", groups)
+    local code, said = helper.run(run .. "copy", folder)
+    assert.equal(3, code, said)
+    assert.is_truthy(said:find("l1.attn.k.weight: its inputs are in other groups (g_idx) than those of l1.attn.q.",
+      1, true), said)
+    local text = sh(("%s/gen/attn2c import copy"):format(shell(root)))
+    assert.is_truthy(text:find('input_order = { "file", ["l1.attn.k"] = "none" }', 1, true), text)
+    sh(("lua5.4 %s/tests/program.lua copy other batch=2 seq=7 name=ordered"):format(shell(root)))
+    assert.matches("\n%d+ passed, 0 failed\n$", sh("other/ordered check --weights copy"))
+    sh("other/ordered pack --weights copy -o other.packed")
+    code, said = helper.run(run .. "other.packed", folder)
+    assert.equal(3, code, said)
+    assert.matches("packed weights: for another description of ordered", said)
+  end)
+end)
 
 -- Minima and products of scales are summed apart, and cancel where a block has one number that is much larger.
 describe("weights in blocks with minima", function()
