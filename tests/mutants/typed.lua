@@ -23,6 +23,23 @@ return function(of, spec)
       filter = "rounds in the map", wrong = "what is rounded is rounded where it is read first" },
   }
 
+  of("gen/passes/graph/orders.lua", spec .. "passes/graph/orders_spec.lua") {
+    { name = "order_rows", old = "op.operands.bias.row_order = order.order_of", new = "local _ = order",
+      filter = "rows of the products before", wrong = "a bias is not in the order of its weight's rows" },
+  }
+
+  of("runtime/weights/weights.c", spec .. "whole/blocks_spec.lua") {
+    { name = "order_shared", old = "if (status || is_same) return status;",
+      new = "if (status || like >= 0) return status;", filter = "should share", wrong = "layers with other groups of inputs are computed in one order" },
+    { name = "order_packed", old = "source->packed && is_order(model, i)", new = "0 && is_order(model, i)",
+      filter = "input twice", wrong = "a damaged order in packed weights reads outside a row" },
+  }
+
+  of("runtime/weights/coded.c", "c:coded") {
+    { name = "groups_equal", old = "return equal == of->groups;", new = "return 1;", filter = "coded/*other_sizes*",
+      wrong = "groups of other sizes are read as blocks" },
+  }
+
   of("gen/passes/graph/importance.lua", spec .. "passes/graph/importance_spec.lua") {
     { name = "importance_type", old = "block.bits == types.SEARCHED_BITS", new = "block.bits > 0",
       filter = "is one for all", wrong = "weights of 8 bits have an importance that packing does not use" },
