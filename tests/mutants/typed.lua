@@ -30,7 +30,8 @@ return function(of, spec)
 
   of("runtime/weights/weights.c", spec .. "whole/blocks_spec.lua") {
     { name = "order_shared", old = "if (status || is_same) return status;",
-      new = "if (status || like >= 0) return status;", filter = "should share", wrong = "layers with other groups of inputs are computed in one order" },
+      new = "if (status || is_same || like >= 0) return status;", filter = "should share",
+      wrong = "layers with other groups of inputs are computed in one order" },
     { name = "order_packed", old = "source->packed && is_order(model, i)", new = "0 && is_order(model, i)",
       filter = "input twice", wrong = "a damaged order in packed weights reads outside a row" },
   }
