@@ -9,10 +9,14 @@
 --   run      run(step, call, symbols, body): the same loop; sets the symbols of each iteration and calls body(). call:
 --            { rows, first = the first row of each sequence, then rows, past = the keys before each, nil: none;
 --            forgotten(past, keys, window): the keys before the first that a state has, nil: none }
--- Where workers divide a call, a phase's steps are for one block of rows, from row `block` on, and one `chunk` that a
+-- Where workers divide a call, a phase's steps are for one `block` of rows, { row, rows }, and one `chunk` that a
 -- worker claims. Then an entry that is a scope, not a loop, may have
 --   chunks   the number of chunks as C, of the block that is of.block
 --   count    count(step, call, symbols): the same number
+--
+-- Blocks of rows are equal, except that the last has the rest: a block of few rows would read all weights for little
+-- work. There are as few of at most `step` rows as there can be. Their size is a multiple of `multiple`, the rows
+-- of a row operation's chunk.
 local loops = {}
 
 local least, most = math.min, math.max
@@ -25,6 +29,19 @@ local function walk(from, stop, step, each, body)
     each(position, least(stop - position, step))
     body()
   end
+end
+
+-- Returns the rows of a loop's blocks but the last, of `all` rows: attn2c_even in runtime/ops/sequences.h.
+local function even(step, all)
+  local blocks = (all + step.step - 1) // step.step
+  return blocks < 2 and step.step or least(round_up((all + blocks - 1) // blocks, step.multiple), step.step)
+end
+
+-- Runs body() for each block of `all` rows.
+local function walk_blocks(step, all, symbols, body)
+  walk(0, all, even(step, all), function(row, rows)
+    symbols.row, symbols.rows, symbols.answer = row, rows, row
+  end, body)
 end
 
 -- Returns the keys that sequence i of a call has before the call's first row.
@@ -69,29 +86,21 @@ loops.forms = {
   },
   -- Blocks of the rows of a call, whatever sequences they are of.
   rows = {
-    head = "for (ptrdiff_t row = 0; row < n->rows; row += ${step}) {",
-    locals = { { "rows", "ATTN2C_LEAST(n->rows - row, ${step})" } },
-    run = function(step, call, symbols, body)
-      walk(0, call.rows, step.step, function(row, rows) symbols.row, symbols.rows = row, rows end, body)
-    end,
+    head = "for (ptrdiff_t row = 0${size}; row < n->rows; row += ${by}) {",
+    locals = { { "rows", "ATTN2C_LEAST(n->rows - row, ${by})" } },
+    run = function(step, call, symbols, body) walk_blocks(step, call.rows, symbols, body) end,
   },
   -- The same from the first row on whose outputs a call asks for; `answer` is the block's first row among these.
   wanted = {
-    head = "for (ptrdiff_t row = n->wanted; row < n->rows; row += ${step}) {",
-    locals = { { "rows", "ATTN2C_LEAST(n->rows - row, ${step})" }, { "answer", "row - n->wanted" } },
-    run = function(step, call, symbols, body)
-      walk(0, call.rows, step.step, function(row, rows)
-        symbols.row, symbols.rows, symbols.answer = row, rows, row
-      end, body)
-    end,
+    head = "for (ptrdiff_t row = n->wanted${size}; row < n->rows; row += ${by}) {",
+    locals = { { "rows", "ATTN2C_LEAST(n->rows - row, ${by})" }, { "answer", "row - n->wanted" } },
+    run = function(step, call, symbols, body) walk_blocks(step, call.rows, symbols, body) end,
   },
   -- Blocks of the sequences of a call, as rows of what has one row for each.
   pooled = {
-    head = "for (ptrdiff_t row = 0; row < n->count; row += ${step}) {",
-    locals = { { "rows", "ATTN2C_LEAST(n->count - row, ${step})" } },
-    run = function(step, call, symbols, body)
-      walk(0, #call.first - 1, step.step, function(row, rows) symbols.row, symbols.rows = row, rows end, body)
-    end,
+    head = "for (ptrdiff_t row = 0${size}; row < n->count; row += ${by}) {",
+    locals = { { "rows", "ATTN2C_LEAST(n->count - row, ${by})" } },
+    run = function(step, call, symbols, body) walk_blocks(step, #call.first - 1, symbols, body) end,
   },
   -- The rows of a block that are of one sequence: `piece` rows, `skip` rows into the block, whose first is row
   -- `position` of its sequence. The call has `length` rows of this.
@@ -245,34 +254,26 @@ loops.forms.share = {
   end,
 }
 
--- Returns the rows of a call that a loop over blocks counts: all, or one for each sequence.
-local function all_rows(step, call) return step.all == "rows" and call.rows or #call.first - 1 end
-
 -- A block of rows, in a chunk of some panels of a product.
 loops.forms.block = {
-  head = "{", locals = { { "row", "block" }, { "rows", "ATTN2C_LEAST(n->${all} - block, ${step})" },
-    { "answer", "block - n->wanted" } },
-  run = function(step, call, symbols, body)
-    symbols.row, symbols.rows = symbols.block, least(all_rows(step, call) - symbols.block, step.step)
-    symbols.answer = symbols.row
+  head = "{", locals = { { "row", "block.row" }, { "rows", "block.rows" }, { "answer", "block.row - n->wanted" } },
+  run = function(_, _, symbols, body)
+    symbols.row, symbols.rows, symbols.answer = symbols.block.row, symbols.block.rows, symbols.block.row
     body()
   end,
 }
 
 -- A chunk of the rows of a block: `piece` rows, `slice` rows into the block.
 loops.forms.slices = {
-  head = "{", locals = { { "slice", "(ptrdiff_t)chunk * ${piece}" }, { "row", "block + slice" },
-    { "rows", "ATTN2C_LEAST(ATTN2C_LEAST(n->${all} - block, ${step}) - slice, ${piece})" },
-    { "answer", "row - n->wanted" } },
-  chunks = "(size_t)(ATTN2C_LEAST(n->${all} - of.block, ${step}) + ${piece} - 1) / ${piece}",
-  count = function(step, call, symbols)
-    return (least(all_rows(step, call) - symbols.block, step.step) + step.piece - 1) // step.piece
-  end,
-  run = function(step, call, symbols, body)
+  head = "{", locals = { { "slice", "(ptrdiff_t)chunk * ${piece}" }, { "row", "block.row + slice" },
+    { "rows", "ATTN2C_LEAST(block.rows - slice, ${piece})" }, { "answer", "row - n->wanted" } },
+  chunks = "(size_t)(of.block.rows + ${piece} - 1) / ${piece}",
+  count = function(step, _, symbols) return (symbols.block.rows + step.piece - 1) // step.piece end,
+  run = function(step, _, symbols, body)
     symbols.slice = symbols.chunk * step.piece
-    symbols.row = symbols.block + symbols.slice
+    symbols.row = symbols.block.row + symbols.slice
     symbols.answer = symbols.row
-    symbols.rows = least(least(all_rows(step, call) - symbols.block, step.step) - symbols.slice, step.piece)
+    symbols.rows = least(symbols.block.rows - symbols.slice, step.piece)
     body()
   end,
 }
@@ -317,6 +318,18 @@ function texts.queries(step)
   step.seen = right >= 0 and ("ATTN2C_LEAST(%s, keys)"):format(plus(position .. " + queries", right)) or nil
   step.hi = right < 0 and "width" or plus(position .. (step.left < 0 and "" or " - from"), right + 1)
 end
+
+-- The size of blocks. A loop that runs once has one of constant size.
+local function add_blocks(all)
+  return function(step)
+    local is_one = step.count == 1
+    step.by = is_one and step.step or "step"
+    step.size = is_one and "" or (", step = attn2c_even(%s, %d, %d)"):format(all, step.step, step.multiple)
+  end
+end
+
+texts.rows, texts.pooled = add_blocks("n->rows"), add_blocks("n->count")
+texts.wanted = add_blocks("n->rows - n->wanted")
 
 -- The borders of the mask of a sequence's one query, which sees all keys or its last ones.
 local function add_query(step) set_left(step, "past", "keys", "0") end

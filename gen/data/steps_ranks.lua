@@ -27,20 +27,19 @@ of_ranks.sum_ranks = {
 }
 
 of_ranks.begin_sum = {
-  constants = { "rows", "cols", "ldx", "ldy", "step" }, meets = true,
-  operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") },
-    { "row", "value" } },
+  constants = { "rows", "cols", "ldx", "ldy" }, meets = true,
+  operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") } },
   cost = each(6),
-  body = "attn2c_begin_sum(ranks, y, x, row, ${rows}, ${cols}, ${ldx}, ${ldy}, ${step})",
-  equation = "y = the sum of x of all ranks, which begins here; blocks have ${step} rows",
+  body = "attn2c_begin_sum(ranks, y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
+  equation = "y = the sum of x of all ranks, which begins here",
 }
 
-of_ranks.end_sum = {
-  constants = { "rows", "cols", "ldy", "step" }, meets = true,
-  operands = { { "y", "rw", matrix("rows", "cols", "ldy") }, { "row", "value" } },
+of_ranks.end_sums = {
+  constants = { "rows", "cols", "ldy" }, meets = true,
+  operands = { { "y", "rw", matrix("rows", "cols", "ldy") } },
   cost = each_row(1),
-  body = "attn2c_end_sum(ranks, y, row, ${rows}, ${step})",
-  equation = "y = the sums of all blocks, which end here; blocks have ${step} rows (0: numbers)",
+  body = "attn2c_end_sums(ranks, y)",
+  equation = "y = the sums of all blocks, which end here",
 }
 
 of_ranks.sum_own_rows = {

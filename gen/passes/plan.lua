@@ -119,7 +119,8 @@ local function open_blocks(state, region, main)
   local count, is_of_rows = math.min(most, parameters.token_block), region.rows == state.spec.seq
   if region.is_meeting then count = most end
   assert(is_of_rows or region.rows == 1, "rows that are neither of tokens nor of sequences")
-  region.loop = { form = is_of_rows and "rows" or "pooled", step = count, count = (most + count - 1) // count }
+  region.loop = { form = is_of_rows and "rows" or "pooled", step = count, count = (most + count - 1) // count,
+    multiple = state.plan.parameters.row_block }
   region.blocks = { { first = 0, count = count, row_blocks = { { first = 0, count = count } } } }
 end
 
@@ -260,8 +261,13 @@ local calls_for = { rows = "has rows", wanted = "asks for", pooled = "has sequen
 -- Appends the lines of a region.
 local function region_text(region, lines)
   if region.kind == "rows" then
-    lines[#lines + 1] = ("      rows in blocks of %s%s"):format(blocks_text(region.blocks),
-      region.loop and (", as many as a call %s"):format(calls_for[region.loop.form]) or "")
+    local loop = region.loop
+    local sizes = ("in blocks of %s"):format(blocks_text(region.blocks))
+    if loop and loop.count > 1 then
+      sizes = ("in equal blocks, multiples of %d up to %d"):format(loop.multiple, loop.step)
+    end
+    lines[#lines + 1] = ("      rows %s%s"):format(sizes,
+      loop and (", as many as a call %s"):format(calls_for[loop.form]) or "")
     for _, fusion in ipairs(region.fusions) do
       lines[#lines + 1] = "        " .. fusion_text(fusion)
       products_text(region, fusion, lines)

@@ -30,24 +30,17 @@ static inline void attn2c_sum_ranks(attn2c_ranks *ranks, float *y, const float *
   attn2c_meet_rows(ranks, y, rows, cols, ldy);
 }
 
-/* Begins y = the sum of x of all ranks, for a block of rows; y may be x. row: of the block, the first row or,
- * with step 1, its number. A block's sum takes the place of that before the last ATTN2C_RANKS_SUMS, which it
- * ends. */
-static inline void attn2c_begin_sum(attn2c_ranks *ranks, float *y, const float *x, int row, size_t rows,
-                                    size_t cols, size_t ldx, size_t ldy, int step) {
-  const int place = row / step % ATTN2C_RANKS_SUMS;
+/* Begins y = the sum of x of all ranks, for a block of rows; y may be x. */
+static inline void attn2c_begin_sum(attn2c_ranks *ranks, float *y, const float *x, size_t rows, size_t cols,
+                                    size_t ldx, size_t ldy) {
   for (size_t i = 0; y != x && i < rows; i++) memcpy(y + i * ldy, x + i * ldx, cols * sizeof *y);
-  attn2c_ranks_sum_end(attn2c_ranks_team(ranks), place);
-  if (rows > 0) attn2c_ranks_sum_begin(attn2c_ranks_team(ranks), place, y, (rows - 1) * ldy + cols);
+  if (rows > 0) attn2c_ranks_sum_begin(attn2c_ranks_team(ranks), y, (rows - 1) * ldy + cols);
 }
 
-/* Ends the sums of blocks of `step` rows, of `rows` rows from `row` on, in the order in which they began.
- * step 0: blocks have numbers, and `row` is the last one's. */
-static inline void attn2c_end_sum(attn2c_ranks *ranks, const float *y, int row, size_t rows, int step) {
+/* Ends the sums of all blocks, of which y are the rows. */
+static inline void attn2c_end_sums(attn2c_ranks *ranks, const float *y) {
   (void)y; /* what the sums write */
-  const int last = step == 0 ? row : rows > 0 ? (row + ((int)rows - 1) / step * step) / step : 0;
-  for (int i = 1; i <= ATTN2C_RANKS_SUMS; i++)
-    attn2c_ranks_sum_end(attn2c_ranks_team(ranks), (last + i) % ATTN2C_RANKS_SUMS);
+  attn2c_ranks_sums_end(attn2c_ranks_team(ranks));
 }
 
 /* y[i] = x[i] of the rank that has row ids[i] of a table: the sum of it and of the zeros of others. */

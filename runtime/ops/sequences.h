@@ -1,5 +1,5 @@
-/* sequences.h - what emitted loops over sequences of any length use: borders, and the parts of a block of
- * rows that are of one sequence. */
+/* sequences.h - what emitted loops over sequences of any length use: borders, the sizes of blocks of rows,
+ * and the parts of a block that are of one sequence. */
 #ifndef ATTN2C_SEQUENCES_H
 #define ATTN2C_SEQUENCES_H
 
@@ -7,6 +7,19 @@
 
 #define ATTN2C_LEAST(a, b) ((a) < (b) ? (a) : (b))
 #define ATTN2C_MOST(a, b)  ((a) > (b) ? (a) : (b))
+
+/* A block of the rows of a call. */
+typedef struct {
+  ptrdiff_t row, rows;
+} attn2c_block;
+
+/* Returns the rows of each block but the last, if `all` rows are divided evenly into as few blocks of at most
+ * `most` rows as there can be: a multiple of `multiple`, but no more than `most`. */
+static inline ptrdiff_t attn2c_even(ptrdiff_t all, ptrdiff_t most, ptrdiff_t multiple) {
+  const ptrdiff_t blocks = (all + most - 1) / most;
+  if (blocks < 2) return most;
+  return ATTN2C_LEAST(((all + blocks - 1) / blocks + multiple - 1) / multiple * multiple, most);
+}
 
 /* `rows` rows of one sequence, `skip` rows into a block; the first is row `position` of its sequence. */
 typedef struct {

@@ -129,6 +129,7 @@ struct attn2c_ranks {
   uint64_t small, shared, staged;                 /* those that this rank has begun */
   attn2c_rank_block blocks[ATTN2C_RANKS_BLOCKS];
   attn2c_rank_sum sums[ATTN2C_RANKS_SUMS];
+  int next_sum;               /* of these, the place of the next sum */
   MPI_Request *requests;      /* [2 count], of meetings that begin and end at once */
   float *of_machine;          /* [ATTN2C_RANKS_SMALL], a small sum of one machine */
   attn2c_rank_count *counted; /* of a rank without others (alone.h): its meetings; else NULL */

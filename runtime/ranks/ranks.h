@@ -24,9 +24,9 @@ int attn2c_ranks_own(const attn2c_ranks *ranks);
 /* The most sums that are under way at a time. */
 #define ATTN2C_RANKS_SUMS 4
 
-/* Begins a sum over all ranks of values[0 .. count - 1], in place. `place`, from 0 to ATTN2C_RANKS_SUMS - 1,
- * names it until it ends. Until then the values may be neither read nor written; other work may be done.
- * Sums end in the order in which they began. count: 0 or more; no alignment is needed.
+/* Begins a sum over all ranks of values[0 .. count - 1], in place. Until it ends the values may be neither
+ * read nor written; other work may be done. Sums end in the order in which they began: if as many as may be
+ * are under way, the first of them ends now. count: 0 or more; no alignment is needed.
  *
  * The order of additions depends on the number of ranks alone: neighbours first, ((r0 + r1) + (r2 + r3)) +
  * ..., where a rank without a neighbour waits for the next level. So the bits are the same on one machine
@@ -34,10 +34,12 @@ int attn2c_ranks_own(const attn2c_ranks *ranks);
  *
  * Each rank sends (and receives) 2 count (N - 1) / N floats in two messages to each other rank; sums of at
  * most ATTN2C_RANKS_SMALL floats send count (N - 1) in one. */
-void attn2c_ranks_sum_begin(attn2c_ranks *ranks, int place, float *values, size_t count);
-void attn2c_ranks_sum_end(attn2c_ranks *ranks, int place);
+void attn2c_ranks_sum_begin(attn2c_ranks *ranks, float *values, size_t count);
 
-/* Begins a sum, and ends it. */
+/* Ends all sums. */
+void attn2c_ranks_sums_end(attn2c_ranks *ranks);
+
+/* Begins a sum, and ends it and those before it. */
 void attn2c_ranks_sum(attn2c_ranks *ranks, float *values, size_t count);
 
 /* The most ranks. */

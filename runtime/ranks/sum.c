@@ -124,13 +124,34 @@ static void end_staged(attn2c_ranks *ranks, attn2c_rank_sum *sum) {
   }
 }
 
-void attn2c_ranks_sum_begin(attn2c_ranks *ranks, int place, float *values, size_t count) {
+static void end(attn2c_ranks *ranks, attn2c_rank_sum *sum) {
+  if (sum->count == 0) return;
+  if (ranks->node_count == 1)
+    attn2c_across_end(ranks, sum, sum->values, sum->count);
+  else if (sum->kind == ATTN2C_SUM_SMALL)
+    end_small(ranks, sum);
+  else if (sum->kind == ATTN2C_SUM_SHARED)
+    end_shared(ranks, sum);
+  else
+    end_staged(ranks, sum);
+  sum->count = 0;
+}
+
+/* Returns the place of the first sum under way, which the next one takes, and moves on. */
+static attn2c_rank_sum *next_place(attn2c_ranks *ranks) {
+  attn2c_rank_sum *sum = &ranks->sums[ranks->next_sum];
+  ranks->next_sum = (ranks->next_sum + 1) % ATTN2C_RANKS_SUMS;
+  end(ranks, sum);
+  return sum;
+}
+
+void attn2c_ranks_sum_begin(attn2c_ranks *ranks, float *values, size_t count) {
   if (!ranks || ranks->count == 1 || count == 0) return;
   if (ranks->counted) {
     attn2c_ranks_count_meeting(ranks, ATTN2C_MEETING_SUM, count);
     return;
   }
-  attn2c_rank_sum *sum = &ranks->sums[place];
+  attn2c_rank_sum *sum = next_place(ranks);
   sum->values = values, sum->count = count;
   if (ranks->node_count == 1) {
     sum->kind = ATTN2C_SUM_NONE;
@@ -146,22 +167,12 @@ void attn2c_ranks_sum_begin(attn2c_ranks *ranks, int place, float *values, size_
   if (sum->kind == ATTN2C_SUM_SMALL) begin_small(ranks, sum);
 }
 
-void attn2c_ranks_sum_end(attn2c_ranks *ranks, int place) {
+void attn2c_ranks_sums_end(attn2c_ranks *ranks) {
   if (!ranks || ranks->count == 1) return;
-  attn2c_rank_sum *sum = &ranks->sums[place];
-  if (sum->count == 0) return;
-  if (ranks->node_count == 1)
-    attn2c_across_end(ranks, sum, sum->values, sum->count);
-  else if (sum->kind == ATTN2C_SUM_SMALL)
-    end_small(ranks, sum);
-  else if (sum->kind == ATTN2C_SUM_SHARED)
-    end_shared(ranks, sum);
-  else
-    end_staged(ranks, sum);
-  sum->count = 0;
+  for (int i = 0; i < ATTN2C_RANKS_SUMS; i++) next_place(ranks);
 }
 
 void attn2c_ranks_sum(attn2c_ranks *ranks, float *values, size_t count) {
-  attn2c_ranks_sum_begin(ranks, 0, values, count);
-  attn2c_ranks_sum_end(ranks, 0);
+  attn2c_ranks_sum_begin(ranks, values, count);
+  attn2c_ranks_sums_end(ranks);
 }

@@ -68,12 +68,12 @@ static void test_under_way(attn2c_ranks *ranks, float *shared, float *private) {
       const size_t n = round > 3 && sizes[number % 8] > 4000 ? 40 : sizes[number % 8];
       float *values = (number % 3 ? shared : private) + (size_t)place * 300000;
       fill(values, n, number);
-      attn2c_ranks_sum_begin(ranks, place, values, n);
+      attn2c_ranks_sum_begin(ranks, values, n);
     }
+    attn2c_ranks_sums_end(ranks);
     for (int place = 0; place < ATTN2C_RANKS_SUMS; place++) {
       const int number = round * ATTN2C_RANKS_SUMS + place;
       const size_t n = round > 3 && sizes[number % 8] > 4000 ? 40 : sizes[number % 8];
-      attn2c_ranks_sum_end(ranks, place);
       judge((number % 3 ? shared : private) + (size_t)place * 300000, n, number);
     }
   }

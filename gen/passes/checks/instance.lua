@@ -1,7 +1,8 @@
 -- instance.lua: turns a program with open sizes into the program of one call, in which all sizes are known.
 -- Loops over open sizes are unrolled, and symbols replaced by their values, so that the other checkers see what a call
 -- does. Places are sums of symbols with fixed factors. So if no operand leaves its buffer in the first and in the last
--- iteration of each loop of the longest and the shortest calls, none does in any iteration of any call.
+-- iteration of each loop of the longest and the shortest calls, none does in any iteration of any call. Blocks of rows
+-- are equal, so the longest call may have smaller ones than others: the longest calls of whole blocks are checked, too.
 local loops = require("data.loops")
 local operands = require("data.operands")
 local types = require("data.types")
@@ -9,15 +10,21 @@ local words = require("common.words")
 
 local instance = {}
 
--- Returns the largest step of a program's loops over rows, queries or keys.
-local function largest_step(program)
-  local largest = 1
+-- Returns the largest step of a program's loops over rows, queries or keys, and the sets of the steps of loops over
+-- blocks: of the rows of a call, of its sequences.
+local function steps_of(program)
+  local largest, of_rows, of_sequences = 1, {}, {}
   for _, segment in ipairs(program.segments) do
     for _, section in ipairs(segment.sections) do
-      for _, step in ipairs(section.steps) do largest = math.max(largest, step.form == "begin" and step.step or 1) end
+      for _, step in ipairs(section.steps) do
+        local loop = step.region and step.region.loop
+        if loop then largest = math.max(largest, loop.step) end
+        if loop then (loop.form == "pooled" and of_sequences or of_rows)[loop.step] = true end
+        if step.form == "begin" then largest = math.max(largest, step.step or 1) end
+      end
     end
   end
-  return largest
+  return largest, of_rows, of_sequences
 end
 
 --- Returns the calls for which a program is checked: { rows, first, past, flows }. `flows` is true for calls of which
@@ -48,13 +55,20 @@ function instance.calls(program, spec, windows)
       list[#list + 1] = { rows = rows, first = first, past = past, forgotten = forgotten, flows = flows }
     end
   end
-  local block = math.min(most, largest_step(program) + 1)
+  local largest, of_rows, of_sequences = steps_of(program)
+  local block = math.min(most, largest + 1)
   add({ math.min(most, 65), block - math.min(most, 65) }, true)
   add({ block }, true)
   add({ least, least }, true)
   add({ least }, true)
   add { most }
   add { most - least, least }
+  for _, step in ipairs(words.sorted_keys(of_rows)) do add { most // step * step } end
+  for _, step in ipairs(words.sorted_keys(of_sequences)) do
+    local lengths = {}
+    for i = 1, math.min(step, most // least) do lengths[i] = least end
+    add(lengths)
+  end
   if spec.context and program.variant == "ship" then -- a trace keeps the scores of new keys alone
     add({ 1, 1 }, true, { math.min(spec.context - 1, 70), 0 }, least_forgotten)
     for _, forgotten in ipairs { most_forgotten, least_forgotten } do
@@ -175,8 +189,7 @@ local function phases_of(segment, call, unrolled)
     local stretch, loop = segment.phases[first].stretch, segment.phases[first].loop
     local last = first
     while segment.phases[last + 1] and segment.phases[last + 1].stretch == stretch do last = last + 1 end
-    local stop = not loop and 1 or loop.form == "pooled" and #call.first - 1 or call.rows
-    for block = 0, stop - 1, loop and loop.step or 1 do
+    local function add(block)
       for i = first, last do
         local phase, chunks = segment.phases[i], {}
         local count = phase.claimed and loops.forms[phase.claimed.loop].count(phase.claimed, call, { block = block })
@@ -187,6 +200,12 @@ local function phases_of(segment, call, unrolled)
         end
         phases[#phases + 1] = { section = phase.section, chunks = chunks }
       end
+    end
+    local symbols = {}
+    if loop then
+      loops.forms[loop.form].run(loop, call, symbols, function() add { row = symbols.row, rows = symbols.rows } end)
+    else
+      add()
     end
     first = last + 1
   end

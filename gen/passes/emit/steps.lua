@@ -143,8 +143,7 @@ end
 writers.map, writers.row = write_call, write_call
 
 -- Order of a function's parameters: kernels, weights, arena, the worker's own part of it, the caller's state,
--- inputs, outputs, the first sequence, the sequences of a call of any length, the first row of a block of these, the
--- chunk.
+-- inputs, outputs, the first sequence, the sequences of a call of any length, a block of these, the chunk.
 local parameter_order = { "k", "ranks", "w", "a", "p", "kept", "in", "out", "s", "n", "block", "chunk" }
 
 -- Attribute of a worker's parameter that the work does not use.
@@ -156,7 +155,7 @@ local function declared_of(state, program)
     k = "const attn2c_kernel *k", ranks = "attn2c_ranks *ranks",
     w = "const float *w", a = "float *a", p = "float *p", kept = "float *kept",
     ["in"] = ("const %s_%s_in *in"):format(name, entry), out = ("const %s_%s_out *out"):format(name, entry),
-    s = "size_t s", n = "const attn2c_sequences *n", block = "ptrdiff_t block", chunk = "size_t chunk",
+    s = "size_t s", n = "const attn2c_sequences *n", block = "attn2c_block block", chunk = "size_t chunk",
   }
 end
 
@@ -169,10 +168,12 @@ local function used_by(program, list)
     if operand.class == "in" then used["in"] = true end
     if operand.class == "out" then used.out = true end
     if operand.terms and operand.terms.s then used.s = true end
+    if operand.terms and operand.terms.answer then used.n = true end
   end
   for _, step in ipairs(list) do
-    if step.form == "begin" and step.loop ~= "batch" then used.n = true end
-    if step.loop == "block" or step.loop == "slices" then used.block = true end
+    local of_block = step.loop == "block" or step.loop == "slices"
+    if step.form == "begin" and step.loop ~= "batch" and not of_block then used.n = true end
+    if of_block then used.block = true end
     if step.form == "begin" and loops.forms[step.loop].chunks then used.chunk = true end
     if calls.takes_kernels(step, program.joints[step]) then used.k = true end
     if calls.takes_ranks(step) then used.ranks = true end
@@ -357,8 +358,8 @@ function Writer:frame_of_stretch(stretch)
   stretch.work_formal = ("const void *of_call, size_t phase, size_t chunk, %ssize_t worker"):format(
     used.p and "" or UNUSED)
   if stretch.loop then
-    stretch.all = stretch.loop.form == "pooled" and "count" or "rows"
-    stretch.from = stretch.loop.form == "wanted" and "n->wanted" or "0"
+    local form, step = loops.forms[stretch.loop.form], loops.begin(stretch.loop.form, stretch.loop)
+    stretch.head, stretch.rows = steps.fill(form.head, step), steps.fill(form.locals[1][2], step)
   end
 end
 
@@ -479,7 +480,7 @@ function emit_steps.values(state, program, integers, shadowed)
   if shadowed then used.a, used.out = true, true end
   return { segments = segments, teamed = teamed,
     call_members = each_used(of_team, function(parameter) return writer.declared[parameter] end),
-    call_values = table.concat(each_used(of_team, function(name) return name == "block" and "0" or name end), ", "),
+    call_values = table.concat(each_used(of_team, function(name) return name == "block" and "{ 0 }" or name end), ", "),
     unpacked = writer:unpacked(used) }
 end
 

@@ -187,21 +187,17 @@ function leading.sum_ranks(self, fusion, origin, block)
   local is_begun = begins_sums(region)
   self:row(is_begun and "begin_sum" or ids and "sum_own_rows" or "sum_ranks",
     { rows = block.count, cols = x.shape[#x.shape], ldx = self:ld(x), ldy = self:ld(op.result),
-      first = op.attributes.first, step = is_begun and (region.loop and region.loop.step or 1) or nil },
+      first = op.attributes.first },
     { y = self:at(op.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin),
-      ids = ids and self:at(ids, block.first, 0, origin),
-      row = is_begun and (origin.over and self:open_value("row", self.state.spec.call_rows, 0, 0)
-        or self:integer(self.block_index - 1)) or nil })
+      ids = ids and self:at(ids, block.first, 0, origin) })
 end
 
--- Ends the sums of a region's blocks. count: its rows in all; step: the rows of a block, 0 where blocks are numbered.
-local function end_sum(self, region, origin, count, step)
+-- Ends the sums of a region's blocks. count: its rows in all.
+local function end_sums(self, region, origin, count)
   local op = region.sum
   self:unit()
-  self:row("end_sum",
-    { rows = count, cols = op.result.shape[#op.result.shape], ldy = self:ld(op.result), step = step },
-    { y = self:at(op.result, 0, 0, origin), row = origin.over
-      and self:open_value("row", self.state.spec.call_rows, 0, 0) or self:integer(#region.blocks - 1) })
+  self:row("end_sums", { rows = count, cols = op.result.shape[#op.result.shape], ldy = self:ld(op.result) },
+    { y = self:at(op.result, 0, 0, origin) })
 end
 
 function leading.gather_ranks(self, fusion, origin, block)
@@ -270,15 +266,13 @@ local function open_region(self, region)
     local most = self.state.spec.call_rows
     return self:loop(region.loop.form, { form = region.loop.form, step = most, count = 1 }, function()
       self.open = { rows = "rows" }
-      end_sum(self, region, origin(), most, region.loop.step)
+      end_sums(self, region, origin(), most)
       self.open = nil
     end)
   end
-  local all = region.loop.form == "pooled" and "count" or "rows"
   for number, fusion in ipairs(region.fusions) do
     self.task = number
-    local fields = { step = region.loop.step, all = all, piece = self.state.plan.parameters.row_block,
-      count = region.loop.count }
+    local fields = { piece = self.state.plan.parameters.row_block, count = region.loop.count }
     local of_fusion = origin()
     if not fusion.panels then of_fusion.within = { "slice" } end
     self:loop(fusion.panels and "block" or "slices", fields, function()
@@ -304,7 +298,7 @@ function rows:rows_region(region)
     end
   end
   self.block_index = nil
-  if begins_sums(region) then end_sum(self, region, rows_origin(region.blocks[1]), region.rows, 0) end
+  if begins_sums(region) then end_sums(self, region, rows_origin(region.blocks[1]), region.rows) end
 end
 
 return rows

@@ -182,12 +182,12 @@ describe("ranks", function()
     local function sums(more)
       local state, list = model(more, "lower"), {}
       for _, text in ipairs(helper.step_texts(state.builds[1].primary.programs[1])) do
-        list[#list + 1] = text:match("^begin_sum.* (rows=%d+)") or text:match("^end_sum") or text:match("^sum_ranks")
+        list[#list + 1] = text:match("^begin_sum.* (rows=%d+)") or text:match("^end_sums") or text:match("^sum_ranks")
       end
       return list
     end
     assert.same({ "sum_ranks", "sum_ranks" }, sums { ranks = 2 })
-    local of_blocks = { "rows=4", "rows=4", "end_sum" }
+    local of_blocks = { "rows=4", "rows=4", "end_sums" }
     table.move(of_blocks, 1, 3, 4, of_blocks)
     assert.same(of_blocks, sums { ranks = 2, plan = { token_block = 4 } })
   end)

@@ -46,8 +46,15 @@ describe("phases of a call of any length", function()
     for i, phase in ipairs(instance.of(program, { rows = 280, first = { 0, 280 } }).segments[1].phases) do
       counts[i] = #phase.chunks
     end
-    -- four blocks of 64 rows and one of 24: queries, keys and values; heads; two products and a norm, twice
-    assert.equal("2 2 2 2 2 3" .. (" 1 7 2 1 7"):rep(4) .. " 1 3 2 1 3", table.concat(counts, " "))
+    -- four blocks of 60 rows and one of 40: queries, keys and values; heads; two products and a norm, twice
+    assert.equal("2 2 2 2 2 3" .. (" 1 6 2 1 6"):rep(4) .. " 1 4 2 1 4", table.concat(counts, " "))
+  end)
+
+  it("are checked in the longest call of whole blocks, as those of the longest call are smaller", function()
+    local state = helper.state(any(), "memory")
+    local rows = {}
+    for _, call in ipairs(instance.calls(state.programs[1], state.spec)) do rows[call.rows] = true end
+    assert.is_true(rows[300] and rows[256])
   end)
 
   it("leave what a later block reads", function()

@@ -1,0 +1,46 @@
+-- loops_spec.lua: the blocks of rows that loops of any length have.
+require("tests.spec.helper")
+local loops = require("data.loops")
+
+-- Returns the blocks of so many rows as { row, rows }.
+local function blocks_of(rows, step, multiple)
+  local list, symbols = {}, {}
+  loops.forms.rows.run({ step = step, multiple = multiple }, { rows = rows }, symbols, function()
+    list[#list + 1] = { symbols.row, symbols.rows }
+  end)
+  return list
+end
+
+describe("blocks of rows", function()
+  it("are equal, but for the last, and as few as can be", function()
+    assert.same({ { 0, 80 }, { 80, 50 } }, blocks_of(130, 128, 16))
+    assert.same({ { 0, 128 } }, blocks_of(128, 128, 16))
+    assert.same({ { 0, 96 }, { 96, 96 }, { 192, 66 } }, blocks_of(258, 128, 16))
+    assert.same({ { 0, 5 }, { 5, 4 } }, blocks_of(9, 5, 16))
+    assert.same({}, blocks_of(0, 5, 16))
+  end)
+
+  it("have every row of a call once, for any number of rows", function()
+    for _, step in ipairs { 1, 5, 16, 48, 128, 208 } do
+      for rows = 1, 700 do
+        local list, next_row = blocks_of(rows, step, 16), 0
+        for i, block in ipairs(list) do
+          assert.equal(next_row, block[1])
+          assert.is_true(block[2] > 0 and block[2] <= step)
+          assert.is_true(i == #list or block[2] == list[1][2])
+          next_row = next_row + block[2]
+        end
+        assert.same({ rows, (rows + step - 1) // step }, { next_row, #list })
+      end
+    end
+  end)
+
+  it("are those of the emitted loop", function()
+    local step = loops.begin("rows", { step = 128, multiple = 16, count = 4 })
+    assert.same({ "step", ", step = attn2c_even(n->rows, 128, 16)" }, { step.by, step.size })
+    step = loops.begin("wanted", { step = 128, multiple = 16, count = 4 })
+    assert.same({ "step", ", step = attn2c_even(n->rows - n->wanted, 128, 16)" }, { step.by, step.size })
+    step = loops.begin("pooled", { step = 64, multiple = 16, count = 1 })
+    assert.same({ 64, "" }, { step.by, step.size })
+  end)
+end)
