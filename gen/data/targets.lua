@@ -23,6 +23,9 @@
 -- fetch           how many panels ahead products prefetch into the second-level cache, spread over their work; 0: none
 -- stream          bytes in the same weights that a product of one strip prefetches ahead; 0: none. Less than a page of
 --                 4 KB: the hardware's prefetching begins anew in each page, and finds the next one begun
+-- stream_rows     rows of a single strip, of a product whose rows only a call knows, from which on it prefetches its
+--                 stream. Fewer rows read at the rate of memory, where the requests may hinder the hardware's own
+-- near            bytes of keys or values ahead that a product of one query prefetches; 0: none
 -- group_tokens    sequences are taken together until they have at least this number of tokens
 -- query_block     query rows whose scores are held at a time
 -- tile_bytes      bytes of scores that are held at a time; fewer query rows are taken where their rows are long
@@ -83,7 +86,7 @@ targets.features = {
 -- Returns the rule of all targets with a target's own values, `more`.
 local function rule(more)
   local all = {
-    panel = 64, token_block = 64, call_rows = 4096, fetch = 0, stream = 3072,
+    panel = 64, token_block = 64, call_rows = 4096, fetch = 0, stream = 3072, stream_rows = 1, near = 4096,
     group_tokens = 128, query_block = 32, key_block = 64, window_block = 32, key_align = 16, tile_bytes = 262144,
     softmax_block = 512, piece_rows = 64,
     row_block = 16, pad = 1, odd_lines = 256, least_phase = 2000000, least_team = 2000000,
@@ -143,12 +146,14 @@ local avx2 = {
 
 local avx512bf16 = extended(avx512, { name = "avx512bf16", bf16 = "pairs", bf16_rows = "bf16", int8 = "quads",
   u8 = "quads", only_for = { "bf16", "int8" }, is_measured = true, cflags = "-mavx512vnni -mavx512bf16",
-  needs = { "avx512_vnni", "avx512_bf16" } })
+  needs = { "avx512_vnni", "avx512_bf16" },
+  -- A Zen 4 reads memory fastest if few rows ask for nothing. Xeons with these instructions have AMX, and ask.
+  rule = rule { pad = 16, stream_rows = 4, near = 0 } })
 
 -- Strips in AMX have two tiles of 16 outputs and two of 16 rows. So panels are one or two strips, and token blocks
 -- whole ones.
 local amx = extended(avx512bf16, {
-  name = "amx", has_tiles = true, cflags = "-mamx-tile -mamx-bf16 -mamx-int8",
+  name = "amx", has_tiles = true, rule = avx512.rule, cflags = "-mamx-tile -mamx-bf16 -mamx-int8",
   needs = { "amx_tile", "amx_bf16", "amx_int8" },
   deep = {
     { rows = 1, inputs = 2048, weights = "int8", open = true, use = { panel = 80, token_block = 256, fetch = 1 } },
@@ -225,6 +230,7 @@ end
 --- Tile parameters that `plan = { ... }` may override: name -> range or words.
 targets.parameters = {
   kernels = { words = { "c", "libxsmm" } }, stream = { min = 0, max = 1 << 20, multiple = 64 },
+  stream_rows = { min = 1, max = 4096 }, near = { min = 0, max = 1 << 20, multiple = 64 },
   panel = { min = 16, max = 256, multiple = 16 },
   token_block = { min = 1, max = 4096 }, call_rows = { min = 1, max = 4096 }, fetch = { min = 0, max = 8 },
   group_tokens = { min = 1, max = 1048576 }, query_block = { min = 1, max = 4096 },

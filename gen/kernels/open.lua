@@ -67,9 +67,12 @@ local function ahead_of(kernel)
   }
 end
 
--- Returns the call of a strip. group: { offset: C text of the outputs before it, size, lanes of its last vector };
--- number: C text of the strip's number among all.
-local function call_of(kernel, name, adds, a, b, group, number, after)
+--- True if strips of some rows prefetch.
+function open.prefetches(kernel, rows) return kernel.fetch and rows.size >= (kernel.fetch.least or 1) or false end
+
+-- Returns the call of a strip of some rows. group: { offset: C text of the outputs before it, size, lanes of its last
+-- vector }; number: C text of the strip's number among all.
+local function call_of(kernel, name, rows, adds, a, b, group, number, after)
   local k = operands.named(kernel)
   local inputs, more = types.group(kernel.types.a), after or {}
   local function at(pointer, terms)
@@ -79,11 +82,13 @@ local function call_of(kernel, name, adds, a, b, group, number, after)
   local of_a = group.offset == "0" and "0" or inputs == 1 and group.offset or ("%d * (%s)"):format(inputs, group.offset)
   local of_c = at(more.c or "c", { more.one_strip and "0" or ("row * %d"):format(kernel.ldc), group.offset })
   local size = k.k == "k" and "(int)k" or tostring(kernel.k)
-  local fetch = ""
-  if kernel.fetch and kernel.fetch.by_strips and streams(kernel) then
+  local fetch
+  if not open.prefetches(kernel, rows) then
+    fetch = ""
+  elseif kernel.fetch.by_strips and streams(kernel) then
     fetch = (", (const char *)(%s) + ahead.from + (%s) * (size_t)ahead.each, ahead.far, ahead.step, %d"):format(a,
       number, lines_of(kernel))
-  elseif kernel.fetch then
+  else
     fetch = kernel.fetch.near and (", %d"):format(kernel.fetch.near)
       or (", %s + ahead.from + (%s) * ahead.each, ahead.pace, ahead.lines%s"):format(a, number,
         kernel.types.a == "f32" and ", ahead.far" or "")
@@ -103,8 +108,8 @@ local function of_known_outputs(kernel, rows, groups, strip_name, ...)
   for _, group in ipairs(groups) do
     local wide = group.size * lanes
     local function call(offset, number)
-      return call_of(kernel, strip_name(rows, group), adds, a, b, { offset = offset, lanes = group.lanes }, number,
-        after)
+      return call_of(kernel, strip_name(rows, group), rows, adds, a, b, { offset = offset, lanes = group.lanes },
+        number, after)
     end
     local base = each_row == 1 and "i" or ("i * %d + %d"):format(each_row, done)
     if group.count == 1 then
@@ -123,7 +128,7 @@ end
 local function of_open_outputs(kernel, rows, strip_name, adds, a, b, lanes)
   local widest = kernel.strips.groups[1].size
   local function call(size, offset)
-    return call_of(kernel, strip_name(rows, { size = size }), adds, a, b, { offset = offset, lanes = lanes }, "0")
+    return call_of(kernel, strip_name(rows, { size = size }), rows, adds, a, b, { offset = offset, lanes = lanes }, "0")
   end
   local lines = { ("for (size_t j = 0; j < vectors / %d; j++) {"):format(widest) }
   append(lines, indented(call(widest, ("j * %d"):format(widest * lanes)), "  "))

@@ -40,15 +40,15 @@ local function shape_of(kernel, rows, group)
       form = kernel.strips.form, types = kernel.types, step = kernel.strips.step,
       rest = kernel.k % kernel.strips.step > 0, some = kernel.open ~= nil }
   end
+  local fetch = open.prefetches(kernel, rows) and kernel.fetch
   if forms.all[kernel.strips.form].in_blocks then
-    return { rows = rows.size, vectors = group.size, fetches = kernel.fetch and true or false,
+    return { rows = rows.size, vectors = group.size, fetches = fetch and true or false,
       form = kernel.strips.form, types = kernel.types }
   end
   local inputs, is_open = types.group(kernel.types.a), operands.named(kernel).k == "k"
-  local is_f32, fetch = inputs == 1, kernel.fetch or {}
-  local near = fetch.near ~= nil
-  local streams = fetch.by_strips ~= nil and not is_f32
-  local fetches = kernel.fetch and not near and not streams or false
+  local is_f32, near = inputs == 1, fetch and fetch.near ~= nil
+  local streams = fetch and fetch.by_strips ~= nil and not is_f32
+  local fetches = fetch and not near and not streams or false
   if fetches and is_f32 then inputs = strip.EVERY end
   local sums = rows.size * group.size
   local used = 1 + sums + (kernel.strips.rows_held and rows.size or group.size)

@@ -57,7 +57,7 @@ local function product_key(k)
   for _, list in ipairs { k.strips.groups, k.strips.strips } do
     for _, each in ipairs(list) do strips[#strips + 1] = each.count .. "x" .. each.size end
   end
-  local ahead = {}
+  local ahead = { k.fetch and k.fetch.least or nil }
   for _, fetch in ipairs(k.fetch and (k.fetch.by_strips or { k.fetch }) or {}) do
     ahead[#ahead + 1] = fetch and (fetch.near and "near " .. fetch.near or ("%d %d %d %d %d %d"):format(fetch.from,
       fetch.each, fetch.pace or fetch.every, fetch.lines, fetch.apart or 0, fetch.far or 0)) or "none"

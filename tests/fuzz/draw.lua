@@ -177,6 +177,7 @@ local plan_draws = {
   tile_bytes = function() return pick { 64, 1024, 16384, 1 << 30 } end,
   call_rows = function() return size(40) end,
   row_block = function() return size(100) end,
+  stream_rows = function() return size(10) end,
   least_phase = function() return pick { 0, 0, 1000, 1 << 40 } end,
   least_team = function() return pick { 0, 0, 1000, 1 << 40 } end,
 }

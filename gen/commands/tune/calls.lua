@@ -1,6 +1,6 @@
 -- calls.lua: says how a model calls a product with some tile parameters: its panels, its blocks of rows, their kernels.
 -- `tune` and the tables of measured products (tests/bench/products/) time these calls without a model.
-local ahead = require("passes.plan.ahead").of
+local ahead = require("passes.plan.ahead")
 local divide = require("passes.common.divide")
 local registers = require("passes.plan.registers")
 local types = require("data.types")
@@ -15,18 +15,12 @@ local function product_of(target, shape, width, m, rows, choice, ldb, ldc, is_op
     types = of, a_room = true, beta = 0, open = is_open and "n" or nil }
   if not is_open then
     p.strips = registers.strips(m, rows, p.k, target, choice.call_rows, false, of)
-    p.fetch = ahead(p, p.strips, choice, lanes) or nil
+    p.fetch = ahead.of(p, p.strips, choice, lanes) or nil
     return p
   end
   p.strips = registers.open_tiles(m, p.k, target, of)
     or registers.open_strips(m, p.k, target, choice.call_rows, false, of, false)
-  local most, list, lines = p.strips.usual or p.strips.strips[1].size, {}, 0
-  for i = 1, (choice.token_block + most - 1) // most do
-    list[i] = ahead(p, { groups = p.strips.groups, strips = { { count = i, size = most } },
-      step = p.strips.step }, choice, lanes)
-    lines = math.max(lines, list[i] and list[i].lines or 0)
-  end
-  p.fetch = lines > 0 and { by_strips = list, lines = lines } or nil
+  p.fetch = ahead.by_strips(p, choice, lanes, target.rule.stream_rows)
   return p
 end
 

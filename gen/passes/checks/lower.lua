@@ -179,6 +179,8 @@ local function check_product(k, target, name)
       expect(fetch.lines <= k.fetch.lines, "lower", "%s: a product prefetches too few lines", name)
     end
   end
+  local least = k.fetch and k.fetch.least
+  expect(not least or least <= k.strips.strips[1].size, "lower", "%s: no strip prefetches", name)
   if k.fetch and k.fetch.near then
     expect(k.fetch.near > 0, "lower", "%s: a product prefetches what it reads", name)
   elseif k.fetch and not k.fetch.by_strips then

@@ -34,7 +34,9 @@ local function ahead(fetch)
       parts[i] = each and (each.apart and ("%d at %d places %d apart"):format(each.from, each.lines, each.apart)
         or ("%d +%d every %d"):format(each.from, each.each, each.every)) or "none"
     end
-    return ("; each prefetches %d lines, by the number of strips: %s"):format(fetch.lines, table.concat(parts, ", "))
+    return ("; each%s prefetches %d lines, by the number of strips: %s"):format(
+      fetch.least and fetch.least > 1 and (" of %d rows or more"):format(fetch.least) or "", fetch.lines,
+      table.concat(parts, ", "))
   end
   if fetch.apart then
     return ("; each step prefetches %d at %d places %d bytes apart, %d bytes ahead"):format(fetch.run, fetch.lines,

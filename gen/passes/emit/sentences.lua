@@ -71,6 +71,7 @@ function sentences.product(step, calls)
     list[#list + 1] = ("prefetches A %d steps ahead"):format(k.fetch.near)
   elseif k.fetch and k.fetch.by_strips then
     list[#list + 1] = "prefetches by its number of strips"
+      .. (k.fetch.least and k.fetch.least > 1 and (", from %d rows on"):format(k.fetch.least) or "")
   elseif k.fetch and k.fetch.apart then
     list[#list + 1] = ("a step prefetches %d lines at each of %d places %d bytes apart, from %d bytes ahead"):format(
       k.fetch.run, k.fetch.lines, k.fetch.apart, k.fetch.from)

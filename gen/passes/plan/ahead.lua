@@ -13,9 +13,6 @@ local PLACES = 16
 -- Bytes of a page, at whose border the hardware's own prefetching ends.
 local PAGE = 4096
 
--- Bytes of keys or values from those in use to those that are prefetched.
-local NEAR = 4096
-
 -- Returns how the strips of a product in tiles prefetch, as below.
 local function in_tiles(shape, strips, calls, from)
   local panel = types.panel_bytes(shape.k, shape.lda, shape.types.a) // types.LINE
@@ -28,10 +25,11 @@ local function in_tiles(shape, strips, calls, from)
 end
 
 --- Returns how a product of one query prefetches keys or values, which are read once: { near: groups of inputs from
---- those in use to those prefetched }. product: { m, types }.
-function ahead.near(product)
+--- those in use to those prefetched }, or nil. product: { m, types }; bytes: from those in use to those prefetched.
+function ahead.near(product, bytes)
+  if bytes == 0 then return nil end
   local type = product.types.a
-  return { near = math.max(1, NEAR // types.bytes(product.m * types.group(type), type)) }
+  return { near = math.max(1, bytes // types.bytes(product.m * types.group(type), type)) }
 end
 
 -- Returns how strips of weights other than f32 prefetch: whole lines, as a step reads them, at the inputs where their
@@ -79,6 +77,22 @@ function ahead.of(shape, strips, parameters, lanes)
   local far = parameters.stream < PAGE and parameters.stream or nil
   if shape.types.a == "f32" then return in_steps(shape, from, share, calls == 1 and far or nil) end
   return in_lines(shape, widest, calls, from, share, lanes, far)
+end
+
+--- Returns how the strips of an open product prefetch, or nil: { by_strips: for each number of strips as a product of
+--- so many rows does; lines: at most; least: strips of fewer rows prefetch nothing }. product: { n: its most rows, the
+--- rest as for ahead.of }; stream_rows: `least`, except in tiles.
+function ahead.by_strips(product, parameters, lanes, stream_rows)
+  local strips = product.strips
+  local most, list, lines = strips.usual or strips.strips[1].size, {}, 0
+  local least = strips.step and 1 or stream_rows
+  local rows = math.min(product.n, strips.many_rows or product.n) -- from there on, one panel after the other
+  for i = 1, (rows + most - 1) // most do
+    list[i] = ahead.of(product, { groups = strips.groups, strips = { { count = i, size = most } }, step = strips.step },
+      parameters, lanes)
+    lines = math.max(lines, list[i] and list[i].lines or 0)
+  end
+  return lines > 0 and least <= most and { by_strips = list, lines = lines, least = least } or nil
 end
 
 return ahead

@@ -32,20 +32,6 @@ local function cut(state, product, p)
     p.call_rows, not product.a_room, product.types)
 end
 
--- Returns how strips of an open product prefetch: for each number of strips as a product of so many rows does.
-local function ahead_by_strips(state, fusion, product)
-  local target, most = target_of(state), product.strips.usual or product.strips.strips[1].size
-  local list, lines = {}, 0
-  local rows = math.min(product.n, product.strips.many_rows or product.n) -- from there on, one panel after the other
-  for i = 1, (rows + most - 1) // most do
-    local strips = { groups = product.strips.groups, strips = { { count = i, size = most } },
-      step = product.strips.step }
-    list[i] = ahead.of(product, strips, fusion.parameters, target.vector)
-    lines = math.max(lines, list[i] and list[i].lines or 0)
-  end
-  return lines > 0 and { by_strips = list, lines = lines } or nil
-end
-
 -- Returns a fusion's product for as many rows as a call has, at most `rows` at a time, and panel i.
 local function open_panel(state, fusion, rows, i)
   local p, target = fusion.parameters, target_of(state)
@@ -56,7 +42,8 @@ local function open_panel(state, fusion, rows, i)
       or registers.open_strips(product.m, product.k, target, p.call_rows, false, product.types, false)
   end
   product.strips = state.plan.memoise("open panel", strips, product.m, product.k, p.call_rows, product.types)
-  local function by_strips() return ahead_by_strips(state, fusion, product) or false end
+  local stream_rows = state.plan.parameters.stream_rows
+  local function by_strips() return ahead.by_strips(product, p, target.vector, stream_rows) or false end
   product.fetch = state.plan.memoise("open ahead", by_strips, product.m, rows, product.k, product.lda, p.fetch,
     p.stream, product.types) or nil
   return product
@@ -153,7 +140,7 @@ local function of_attention(state, region)
     region.products[#region.products + 1] = product
     if region.open then
       cut_open(state, product)
-      product.fetch = is_together and not forms.widened(region.keys) and ahead.near(product) or nil
+      product.fetch = is_together and not forms.widened(region.keys) and ahead.near(product, p.near) or nil
       return
     end
     cut(state, product, p)

@@ -111,6 +111,31 @@ describe("the body of a product", function()
     assert.truthy(body:find("const size_t strips = n <= 14 ? (n > 0) : (n + 12) / 13;", 1, true))
   end)
 
+  it("of open rows has strips that ask for nothing where their rows are fewer than the plan says", function()
+    for _, of in ipairs { types.f32_product, types.product("bf16"), types.product("q8", "x8") } do
+      local kernel = { m = 16, n = 8, k = 64, lda = 16, ldb = 64, ldc = 16, beta = 0, types = of, open = "n",
+        a_room = true, strips = registers.open_strips(16, 64, targets.by_name.avx512bf16, 4096, false, of, false),
+        fetch = { lines = 8, by_strips = { { from = 3072, each = 8192, every = 64, pace = 64, lines = 8 } } } }
+      local function asking(least)
+        local count, declared = 0, {}
+        kernel.fetch.least = least
+        product.each_strip(kernel, function(shape)
+          declared[shape.rows] = (shape.fetches or shape.streams) and true or false
+        end)
+        local body = table.concat(product.body(kernel, 16, "0", "a", "b"), "\n")
+        for rows, suffix, call in body:gmatch("strip_(%d+)x1([%w_]*)(%b());") do
+          local asks = call:find("ahead", 1, true) ~= nil
+          assert.equal(tonumber(rows) >= (least or 1), asks)
+          assert.equal(asks, suffix:find("_ahead", 1, true) ~= nil or suffix:find("_stream", 1, true) ~= nil)
+          assert.equal(asks, declared[tonumber(rows)])
+          count = count + (asks and 0 or 1)
+        end
+        return count
+      end
+      assert.same({ 0, 0, 1, 4 }, { asking(nil), asking(1), asking(2), asking(5) })
+    end
+  end)
+
   it("of open rows asks in each step, so that its strips leave out no line of the panel", function()
     for form, of in pairs { bf16_halves = "bf16" } do
       for _, k in ipairs { 5, 64, 577, 768 } do

@@ -6,10 +6,40 @@ local types = require("data.types")
 describe("what a product of one query asks for ahead", function()
   local near = require("passes.plan.ahead").near
 
-  it("is 4 KB of the keys or values that it reads next, of any type", function()
-    assert.same({ near = 16 }, near { m = 64, types = types.f32_product })
-    assert.same({ near = 16 }, near { m = 64, types = types.product("bf16") })
-    assert.same({ near = 1 }, near { m = 4096, types = types.f32_product })
+  it("is `near` bytes of the keys or values that it reads next, of any type", function()
+    assert.same({ near = 16 }, near({ m = 64, types = types.f32_product }, 4096))
+    assert.same({ near = 16 }, near({ m = 64, types = types.product("bf16") }, 4096))
+    assert.same({ near = 8 }, near({ m = 64, types = types.product("bf16") }, 2048))
+    assert.same({ near = 1 }, near({ m = 4096, types = types.f32_product }, 4096))
+  end)
+
+  it("is nothing where that is 0", function()
+    assert.is_nil(near({ m = 64, types = types.product("bf16") }, 0))
+  end)
+end)
+
+describe("what a product of open rows asks for ahead", function()
+  local function by_strips(parameters, stream_rows, more)
+    local product = { n = 64, k = 768, lda = 16, types = types.product("q8", "x8"),
+      strips = { groups = { { count = 1, size = 1 } }, strips = { { count = 1, size = 8 } } } }
+    for name, value in pairs(more or {}) do product.strips[name] = value end
+    return require("passes.plan.ahead").by_strips(product, parameters, 16, stream_rows)
+  end
+
+  it("depends on the number of strips, up to that of its most rows", function()
+    local all = by_strips({ fetch = 1, stream = 3072 }, 2)
+    assert.equal(8, #all.by_strips)
+    assert.equal(3072, all.by_strips[1].from)
+    assert.equal(768 // 64 * 1088, all.by_strips[2].from)
+    assert.equal(3, #by_strips({ fetch = 1, stream = 3072 }, 2, { many_rows = 17 }).by_strips)
+  end)
+
+  it("is for strips of `stream_rows` rows or more", function()
+    assert.equal(2, by_strips({ fetch = 1, stream = 3072 }, 2).least)
+    assert.equal(8, by_strips({ fetch = 1, stream = 3072 }, 8).least)
+    assert.equal(1, by_strips({ fetch = 1, stream = 3072 }, 1).least)
+    assert.is_nil(by_strips({ fetch = 1, stream = 3072 }, 9)) -- no strip has so many
+    assert.is_nil(by_strips({ fetch = 0, stream = 0 }, 1))
   end)
 end)
 
