@@ -375,9 +375,9 @@ function loops.begin(form, fields, continues)
   return step
 end
 
--- Adds the words of a C text to a set.
+-- Adds the words of a C text to a set, but not the members of structures: block.row is no use of `row`.
 local function add_words(set, text)
-  for word in text:gmatch("[%a_][%w_]*") do set[word] = true end
+  for word in text:gsub("%.[%a_][%w_]*", ""):gmatch("[%a_][%w_]*") do set[word] = true end
 end
 
 --- Returns the locals of a loop that its body needs, as { name, C expression }. used: a set of words of the body.

@@ -1,4 +1,4 @@
--- loops_spec.lua: the blocks of rows that loops of any length have.
+-- loops_spec.lua: the blocks of rows that loops of any length have, and the locals of loops.
 require("tests.spec.helper")
 local loops = require("data.loops")
 
@@ -42,5 +42,18 @@ describe("blocks of rows", function()
     assert.same({ "step", ", step = attn2c_even(n->rows - n->wanted, 128, 16)" }, { step.by, step.size })
     step = loops.begin("pooled", { step = 64, multiple = 16, count = 1 })
     assert.same({ 64, "" }, { step.by, step.size })
+  end)
+end)
+
+describe("the locals of a loop", function()
+  it("are those that its body and other locals name, not members of structures of the same names", function()
+    local function locals(form, used)
+      local names = {}
+      for i, each in ipairs(loops.locals({ loop = form }, used, function(text) return text end)) do names[i] = each[1] end
+      return names
+    end
+    assert.same({ "rows", "answer" }, locals("block", { rows = true, answer = true }))
+    assert.same({ "slice", "row", "answer" }, locals("slices", { answer = true }))
+    assert.same({ "sequence", "slot" }, locals("each", { slot = true }))
   end)
 end)
