@@ -38,7 +38,7 @@ of_ranks.end_sums = {
   constants = { "rows", "cols", "ldy" }, meets = true,
   operands = { { "y", "rw", matrix("rows", "cols", "ldy") } },
   cost = each_row(1),
-  body = "attn2c_end_sums(ranks, y)",
+  body = "attn2c_end_sums(ranks, y, ${rows})",
   equation = "y = the sums of all blocks, which end here",
 }
 

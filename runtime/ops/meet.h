@@ -37,9 +37,9 @@ static inline void attn2c_begin_sum(attn2c_ranks *ranks, float *y, const float *
   if (rows > 0) attn2c_ranks_sum_begin(attn2c_ranks_team(ranks), y, (rows - 1) * ldy + cols);
 }
 
-/* Ends the sums of all blocks, of which y are the rows. */
-static inline void attn2c_end_sums(attn2c_ranks *ranks, const float *y) {
-  (void)y; /* what the sums write */
+/* Ends the sums of all blocks of y[rows]. */
+static inline void attn2c_end_sums(attn2c_ranks *ranks, const float *y, size_t rows) {
+  (void)y, (void)rows; /* what the sums write */
   attn2c_ranks_sums_end(attn2c_ranks_team(ranks));
 }
 
