@@ -473,6 +473,7 @@ function emit_steps.values(state, program, integers, shadowed)
   for _, segment in ipairs(segments) do
     if segment.mode ~= "serial" then add_all(of_team, segment.used) end
     add_all(used, segment.used)
+    for _, stretch in ipairs(segment.stretches or {}) do used.n = used.n or stretch.loop ~= nil end
   end
   for _, set in ipairs { used, of_team } do set.a, set.p, set.s, set.chunk = set.a or set.p, nil, nil, nil end
   local teamed = next(of_team) ~= nil

@@ -142,6 +142,12 @@ describe("emitted C", function()
     assert.matches("attn2c_layer_norm(y, x, gain, NULL, ", text, 1, true)
   end)
 
+  it("takes the sequences of a call whose blocks workers divide, even if no function needs these", function()
+    local text = helper.emitted(helper.tiny { layers = 0, seq = { any = 8 }, threads = 2 }, "tiny.c")
+    assert.matches("for (ptrdiff_t row = 0; row < n->rows; ", text, 1, true)
+    assert.matches("const attn2c_sequences *n = call->sequences;", text, 1, true)
+  end)
+
   -- Models that together use most forms of steps and all ways of dividing work.
   local models = {
     plain = { layers = 2 },
