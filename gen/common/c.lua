@@ -26,8 +26,10 @@ end
 local bases = { weight = "w", arena = "a", state = "kept" }
 
 local function with_terms(text, operand, unit)
+  local terms = operand.terms
+  if not terms then return text end
   for _, symbol in ipairs(symbols) do
-    local stride = operand.terms and operand.terms[symbol]
+    local stride = terms[symbol]
     if stride then
       local sign, size = stride < 0 and "-" or "+", math.abs(stride)
       text = ("%s %s %s"):format(text, sign, size == unit and symbol or ("%s * %d"):format(symbol, size // unit))

@@ -2,7 +2,6 @@
 -- The passes that schedule, place, check and emit steps use it.
 local footprint = require("data.footprint")
 local steps = require("data.steps")
-local symbols = require("common.symbols")
 local types = require("data.types")
 
 local operands = {}
@@ -141,12 +140,15 @@ function operands.alike(tree, step)
   return find and find(tree, step)
 end
 
+local NONE = {}
+
 --- True if two operands are in the same buffer and move alike with all loops.
 function operands.same_buffer(x, y)
   if x.class ~= y.class or x.buffer ~= y.buffer then return false end
-  for _, symbol in ipairs(symbols) do
-    if (x.terms and x.terms[symbol] or 0) ~= (y.terms and y.terms[symbol] or 0) then return false end
-  end
+  local of_x, of_y = x.terms or NONE, y.terms or NONE
+  if of_x == of_y then return true end
+  for symbol, stride in pairs(of_x) do if stride ~= (of_y[symbol] or 0) then return false end end
+  for symbol, stride in pairs(of_y) do if stride ~= (of_x[symbol] or 0) then return false end end
   return true
 end
 

@@ -1,6 +1,7 @@
 -- candidates.lua: lists the tiles worth trying for a product, for `bench --bound` and `tune`.
 -- `bench --bound` tries them with libxsmm's kernels, as data that bound_product.c reads; `tune` with each provider. Two
 -- candidates with the same calls are one.
+local alike = require("common.alike")
 local divide = require("passes.common.divide")
 local libxsmm = require("kernels.libxsmm")
 local registers = require("passes.plan.registers")
@@ -11,6 +12,8 @@ local candidates = {}
 -- Panels; how many panels ahead are prefetched; bytes ahead in a stream.
 local PANELS, FETCHES, STREAMS, TOKEN_BLOCKS = { 48, 64, 32, 16, 80 }, { 1, 0 }, { 3072, 0, 8192, 16384 },
   { 128, 64, 256, 32 }
+
+local memoised = alike.memoiser() -- many candidates have panels and blocks of the same sizes
 
 local CALL_ROWS = 4096 -- strips have as many rows as the registers hold
 
@@ -91,7 +94,8 @@ function candidates.tiles(product, choice, target)
   local blocks = rows_of(divide.blocks(product.rows, choice.token_block))
   for _, block in ipairs(blocks) do
     block.strips, most = {}, 0
-    local strips = registers.strips(kernels[1], block.rows, product.inputs, target, choice.call_rows, false)
+    local strips = memoised("strips", registers.strips, kernels[1], block.rows, product.inputs, target,
+      choice.call_rows, false)
     for i, strip in ipairs(strips.strips) do
       block.strips[i], most = { count = strip.count, rows = strip.size }, most + strip.count
     end

@@ -6,7 +6,6 @@
 -- V + R and 9 multiply-adds. kernels/forms.lua has the differences by number types and instructions. If the target
 -- has tiles for sums, strips have up to two tiles of rows and two of outputs, as there are eight tiles
 -- (kernels/tiles.lua).
-local divide = require("passes.common.divide")
 local forms = require("kernels.forms")
 local scaled = require("kernels.scaled")
 local scaled_tiles = require("kernels.scaled_tiles")
@@ -55,18 +54,14 @@ local function cost(vectors, rows, rows_held, steps, form, usual)
   return step * steps + PER_SUM * sums + PER_STRIP
 end
 
--- Returns shares of n as equal as possible, as { count, size }, the larger first.
+-- Returns shares of n as equal as possible, as { count, size }, the larger first: the sizes of divide.blocks, of which
+-- this makes no list, because the search asks for thousands.
 local function shares(n, most)
-  local list = {}
-  for _, block in ipairs(divide.blocks(n, most)) do
-    local last = list[#list]
-    if last and last.size == block.count then
-      last.count = last.count + 1
-    else
-      list[#list + 1] = { count = 1, size = block.count }
-    end
-  end
-  return list
+  if n == 0 then return {} end
+  local number = (n + most - 1) // most
+  local size, larger = n // number, n % number
+  if larger == 0 then return { { count = number, size = size } } end
+  return { { count = larger, size = size + 1 }, { count = number - larger, size = size } }
 end
 
 -- Returns the strips of a product in tiles: as many rows and outputs as tiles hold, then the rest.
@@ -133,8 +128,9 @@ function registers.strips(m, n, k, target, most, is_cut, product_types)
   local half = target.has_halves and form.half and rest > 0 and rest <= target.vector // 2 or nil
   for vectors = 1, math.min(total, target.registers // 2) do
     local rows, rows_held = most_rows(vectors, free, form, steps)
+    local groups = shares(total, vectors)
     for r = 1, math.min(rows, n, most) do
-      local groups, strips, sum = shares(total, vectors), shares(n, r), 0
+      local strips, sum = shares(n, r), 0
       for _, vectors_of in ipairs(groups) do
         for _, rows_of in ipairs(strips) do
           sum = sum + vectors_of.count * rows_of.count
