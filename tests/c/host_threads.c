@@ -55,7 +55,7 @@ int main(int count, char **arguments) {
 
   const pid_t child = fork();
   if (child == 0) {
-    alarm(20);
+    alarm(300);
     _exit(differs());
   }
   int status = 0;

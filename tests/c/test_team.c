@@ -148,7 +148,7 @@ Test(team, survives_a_fork, .timeout = 600) {
   cr_assert_eq(atomic_load(&met), 3);
   const pid_t child = fork();
   if (child == 0) {
-    alarm(20);
+    alarm(300);
     int wrong = run_anew(team, &of_various);
     attn2c_team_end(team);
     attn2c_team *own = attn2c_team_make(3, 3);

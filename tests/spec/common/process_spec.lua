@@ -2,6 +2,9 @@
 local helper = require("tests.spec.helper")
 local process = require("common.process")
 
+-- True while a process runs; one that has ended, and that nobody has waited for, has no `exe`.
+local function is_alive(pid) return require("lfs").attributes(("/proc/%d/exe"):format(pid), "mode") ~= nil end
+
 describe("a process", function()
   after_each(helper.clean)
 
@@ -43,13 +46,18 @@ io.write(tostring((process.start { words = { "/nonexistent/cc" }, gather = "all"
 
   it("is ended with its own children", function()
     local folder = helper.folder()
-    local child = process.start { words = { "sh", "-c", "sleep 3 && touch late & wait" }, folder = folder,
-      gather = "all" }
-    process.sleep(200)
+    local child = process.start { words = { "sh", "-c", "sleep 600 & echo $! >new; mv new own; wait" },
+      folder = folder, gather = "all" }
+    process.wait(function() return child.over or require("lfs").attributes(folder .. "/own", "mode") end)
+    local own = tonumber(helper.read(folder .. "/own"))
     process.stop()
     assert.is_not.equal(0, child.signal)
-    process.sleep(3200)
-    assert.is_nil(require("lfs").attributes(folder .. "/late"))
+    for _ = 1, 6000 do -- it has its signal, but nobody waits for it
+      if not is_alive(own) then return end
+      process.sleep(10)
+    end
+    require("luv").kill(own, "sigkill")
+    error("a child's child is left")
   end)
 
   it("is ended, and the limit raised once, when the time that a command has given itself is over", function()

@@ -112,6 +112,6 @@ zpty -r shell said '*READY*']] }
     end
     lines[#lines + 1] = "zpty -d shell"
     helper.write(folder .. "/script", table.concat(lines, "\n") .. "\n")
-    assert.equal(("ok\n"):rep(#cases), helper.succeeds("TERM=dumb HOME=$PWD timeout 60 zsh -f script", folder))
+    assert.equal(("ok\n"):rep(#cases), helper.succeeds("TERM=dumb HOME=$PWD timeout 300 zsh -f script", folder))
   end)
 end)

@@ -356,7 +356,7 @@ describe("a build that is interrupted", function()
       for _, pid in ipairs(list) do if lfs.attributes(("/proc/%d/exe"):format(pid), "mode") then return true end end
       return false
     end
-    for _ = 1, 500 do if is_left() then process.sleep(10) end end
+    for _ = 1, 6000 do if is_left() then process.sleep(10) end end
     assert.is_false(is_left())
     for name in lfs.dir(folder .. "/attn2c") do assert.is_nil(name:match("^new"), name) end
   end)

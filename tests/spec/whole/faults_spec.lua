@@ -178,7 +178,8 @@ describe("the program's options:", function()
       end
     end
     -- A reader that went away: a message, not a signal's death.
-    shell("(sleep 0.3; " .. small .. "check 2>said; echo $? >code) | true")
+    shell("rm -f gone && mkfifo gone && (read -r _ <gone; " .. small
+      .. "check 2>said; echo $? >code) | (exec <&-; echo >gone)")
     assert.are.equal("4\n", get(scratch .. "/code"))
     assert.is_truthy(get(scratch .. "/said"):find("^small: [^\n]+\n$"))
     assert.are.equal(0, (shell(small .. "check 2>&-")))

@@ -31,6 +31,13 @@ local function attn2c(...)
   return { "lua5.4", root .. "/gen/attn2c", ... }
 end
 
+-- The seconds of a processor that a process has used.
+local function cpu_of(pid)
+  local stat = files.read(("/proc/%d/stat"):format(pid)) or ""
+  local user, system = stat:match("%) " .. ("%S+ "):rep(11) .. "(%d+) (%d+)")
+  return user and (user + system) / 100 or 0
+end
+
 local function read(name) return assert(files.read(here .. "/" .. name), name) end
 local function write(name, text) helper.write(here .. "/" .. name, text) end
 
@@ -129,7 +136,8 @@ describe("a packed file", function()
     write("busy.weights", read("tiny.weights"))
     local child = process.start { folder = here, gather = "all",
       words = { "tiny/tiny", "bench", "-r", "1000000", "--weights", "busy.weights" } }
-    process.sleep(1500)
+    -- Once it computes: opening takes some milliseconds of a processor.
+    process.wait(function() return child.over or cpu_of(child.pid) > 0.5 end)
     assert.is_false(child.over)
     write("busy.weights", "")
     process.wait(function() return child.over end)

@@ -127,10 +127,8 @@ describe("a program of two ranks", function()
   end)
 
   it("ends when a rank is killed", function()
-    local started = os.time()
     local result = killed { program, "perplexity", "--weights", model, "--text-file", "/dev/zero" }
-    assert.truthy(result.status ~= 0)
-    assert.truthy(os.time() - started < 20)
+    assert.truthy(result.status ~= 0 and not result.hangs)
   end)
 
   it("leaves no part of a file when a rank is killed while rank 0 writes", function()
@@ -139,7 +137,7 @@ describe("a program of two ranks", function()
     helper.write(folder .. "/long.txt", line:rep(40000))
     local result = killed { program, "perplexity", "--weights", model, "--text-file", folder .. "/long.txt", "--logits",
       out .. "/logits" }
-    assert.truthy(result.status ~= 0)
+    assert.truthy(result.status ~= 0 and not result.hangs)
     assert.equal("", helper.succeeds("ls -A " .. helper.shell(out)))
   end)
 
@@ -260,10 +258,8 @@ describe("a program of two stages", function()
   end)
 
   it("ends when the rank of a stage is killed", function()
-    local started = os.time()
     local result = killed { staged, "perplexity", "--weights", model, "--text-file", "/dev/zero" }
-    assert.truthy(result.status ~= 0)
-    assert.truthy(os.time() - started < 20)
+    assert.truthy(result.status ~= 0 and not result.hangs)
   end)
 
   it("is a Python module under mpi4py", function() is_a_module("staged") end)
@@ -277,7 +273,6 @@ end)
 
 describe("a rank without memory", function()
   local large = folder .. "/large/large"
-  local SECONDS = 30 -- that a run may take; it takes two where nothing else runs
 
   -- Keys and values of 1 GB on each rank, which nobody touches.
   setup(function()
@@ -288,33 +283,31 @@ describe("a rank without memory", function()
       helper.shell(folder .. "/large.lua"), helper.shell(folder)))
   end)
 
-  -- Runs a bench of which one rank has at most `kilobytes` of addresses. Returns the status, what is printed, the lines
-  -- of the program, and the seconds that it took.
+  -- Runs a bench of which one rank has at most `kilobytes` of addresses. Returns the status, what is printed, and the
+  -- lines of the program.
   local function limited(rank, kilobytes)
-    local started = os.time()
     local result = mpirun(2, { "sh", "-c", ('[ "$OMPI_COMM_WORLD_RANK" != %d ] || ulimit -v %d; exec "$@"'):format(rank,
       kilobytes), "sh", large, "bench", "-r", "1", "--length", "8" })
     local own = {}
     for line in result.stderr:gmatch("[^\n]+") do if line:find("^large: ") then own[#own + 1] = line end end
-    return result.status, result.stdout, own, os.time() - started
+    assert.falsy(result.hangs)
+    return result.status, result.stdout, own
   end
 
   it("ends all with one line and the status of memory", function()
     local said = { [0] = "large: bench: no memory for the arena",
       "large: rank 1: no memory for a call; all ranks end" }
     for rank = 0, 1 do
-      local status, output, said_lines, seconds = limited(rank, 900000)
-      assert.same({ 5, "", { said[rank] } }, { status, output, said_lines })
-      assert.is_true(seconds < SECONDS)
+      assert.same({ 5, "", { said[rank] } }, { limited(rank, 900000) })
     end
   end)
 
   -- Open MPI itself starts with 200 MB of addresses, and crashes with 50.
-  it("ends all in seconds, wherever memory ends", function()
+  it("ends all, wherever memory ends", function()
     for _, kilobytes in ipairs { 200000, 400000 } do
-      local status, output, said_lines, seconds = limited(1, kilobytes)
-      assert.is_true(status ~= 0 and output == "" and #said_lines <= 1 and seconds < SECONDS,
-        ("%d kB: status %d, %d s, %s"):format(kilobytes, status, seconds, table.concat(said_lines, "; ")))
+      local status, output, said_lines = limited(1, kilobytes)
+      assert.is_true(status ~= 0 and output == "" and #said_lines <= 1,
+        ("%d kB: status %d, %s"):format(kilobytes, status, table.concat(said_lines, "; ")))
     end
   end)
 end)

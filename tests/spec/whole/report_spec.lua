@@ -29,7 +29,7 @@ return { name = "window", seq = 512, d_model = 32, heads = 2, layers = 2, mask =
 ]]
 
 local function chromium(...)
-  return runs { "timeout", "120", "sh", "-c", 'exec chromium "$@" 2>chromium.log', "chromium", "--headless",
+  return runs { "timeout", "600", "sh", "-c", 'exec chromium "$@" 2>chromium.log', "chromium", "--headless",
     "--no-sandbox",
     "--disable-gpu", "--hide-scrollbars", "--user-data-dir=" .. folder .. "/browser", ... }
 end

@@ -77,7 +77,7 @@ describe(is_real and "in this processor's tiles," or "in emulated tiles,", funct
       shell(root .. "/tests/c/host_threads.c")))
     local bits
     for _, cores in ipairs { "", "taskset -c 0" } do -- as many threads as there are cores
-      sh(("%s timeout 100 ./host %s 2>bits"):format(cores, WEIGHTS))
+      sh(("%s timeout 600 ./host %s 2>bits"):format(cores, WEIGHTS))
       local now = files.read(folder .. "/bits")
       bits = bits or now
       assert.is_true(#now > 0 and now == bits)
