@@ -85,7 +85,7 @@ return function(of, spec)
       wrong = "strips with too few sums for the latency of one are taken" },
     { name = "registers_unrolled", old = "(steps < UNROLLED and 1 or 0)", new = "0", filter = "few sums only",
       wrong = "a loop that is unrolled has a register too few" },
-    { name = "registers_shares", old = "count = number - larger, size = size }", new = "count = number - larger, size = size + 1 }",
-      wrong = "all shares are as large as the first" },
+    { name = "registers_shares", old = "count = number - larger, size = size }",
+      new = "count = number - larger, size = size + 1 }", wrong = "all shares are as large as the first" },
   }
 end
