@@ -99,12 +99,14 @@ end
 ---   chat_template: a file in place of the folder's chat template, "none", or nil;
 ---   factors: the source of factors against outliers (factors.given), nil: none; exposed: true, or names of tensors
 ---   that become outputs too (passes/graph/exposed.lua); rates: a function that returns this machine's measured rates
----   (targets.host), nil: they are not known }
+---   (targets.host), nil: they are not known; mpi: a function that returns the words by which a build links MPI, or
+---   nil }
 function pipeline.run(root, file, overrides, last, measured, watch, wanted)
   wanted = wanted or {}
   local state = { root = root, file = file, overrides = overrides, tuning = measured, embeds = wanted.embeds,
     with_text = wanted.with_text, with_texts = wanted.with_texts, chat_template = wanted.chat_template,
-    factors = wanted.factors, exposed = wanted.exposed, rates = wanted.rates, notes = {} }
+    factors = wanted.factors, exposed = wanted.exposed, rates = wanted.rates, mpi = wanted.mpi,
+    notes = {} }
   for i, name in ipairs(pipeline.passes) do
     if watch then watch(i) end
     if gather[name] then gather[name](state) end

@@ -69,6 +69,14 @@ local function file_of(asked, description, beside)
   return asked ~= "none" and { file = asked or beside(description), asked = asked ~= nil } or nil
 end
 
+-- Returns the words by which a build links MPI, or nil: C is emitted on machines without MPI, too.
+local function mpi_libraries()
+  local ok, list = pcall(function() return require("commands.build.toolchain").new().mpi("--libs") end)
+  if ok then return list end
+  if not faults.is(list) then error(list, 0) end
+  return nil
+end
+
 -- Runs the passes up to `last`, with the tuning and the factors that were given or are next to the description. watch,
 -- exposed: those of pipeline.run. with_text: true; or
 -- "all": with the model of texts of a model of pictures; nil: without a tokenizer.
@@ -77,6 +85,7 @@ local function run_passes(root, arguments, list, last, with_text, watch, exposed
   return pipeline.run(root, arguments.description, list, last, from, watch,
     { embeds = arguments.embed ~= nil, with_text = with_text, with_texts = with_text == "all",
       chat_template = arguments.chat_template, exposed = exposed, rates = machine_facts().source(root),
+      mpi = mpi_libraries,
       factors = file_of(arguments.factors, arguments.description, factors.beside) })
 end
 

@@ -344,6 +344,13 @@ local function join_targets(builds)
   return first, most
 end
 
+-- Returns the names of MPI's libraries: those that a build links, or Open MPI's if they are not known.
+local function mpi_names(state)
+  local names = {}
+  for _, word in ipairs(state.mpi and state.mpi() or {}) do names[#names + 1] = word:match("^%-l(.+)") end
+  return #names > 0 and names or { "mpi" }
+end
+
 -- Returns the values of the files that all targets, or all ranks, share, over those of the first.
 local function model_values(state, builds)
   local first, most, of_ranks
@@ -376,8 +383,9 @@ local function model_values(state, builds)
     prompt = state.spec.prompt and c.comment(('"%s"'):format(state.spec.prompt)) or false,
     prompt_names = emit_text.prompt_names(state.spec), embedding = emit_text.embedding(state),
     cmake_libraries = (state.tokenizer and "pthread;m;utf8proc;pcre2-8" or "pthread;m")
-      .. (of_ranks.divided and ";mpi" or ""),
-    more_libraries = (state.tokenizer and " -lutf8proc -lpcre2-8" or "") .. (of_ranks.divided and " -lmpi" or "") })
+      .. (of_ranks.divided and ";" .. table.concat(mpi_names(state), ";") or ""),
+    more_libraries = (state.tokenizer and " -lutf8proc -lpcre2-8" or "")
+      .. (of_ranks.divided and " -l" .. table.concat(mpi_names(state), " -l") or "") })
 end
 
 local function add_operations(add, values)

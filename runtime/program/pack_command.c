@@ -164,6 +164,27 @@ static int pack_file(const attn2c_descriptor *model, const attn2c_arguments *arg
   return status;
 }
 
+/* Refuses a rank's file that exists and has no packed weights, as the user did not name it, and one that the
+ * weights are read from. */
+static int verify_part(const attn2c_arguments *arguments, const char *path, attn2c_message *message) {
+  unsigned char start[ATTN2C_PACKED_MAGIC];
+  attn2c_place place;
+  attn2c_place_find(path, &place);
+  if (attn2c_place_has_weights(&place, arguments->weights)) {
+    attn2c_say(message, "-o %s: %s belongs to the weights", arguments->packed, path);
+    return ATTN2C_USAGE;
+  }
+  FILE *file = place.kind == ATTN2C_PLACE_FILE ? fopen(path, "rb") : NULL;
+  if (!file) return ATTN2C_OK;
+  const size_t size = fread(start, 1, sizeof start, file);
+  fclose(file);
+  if (size == 0 || attn2c_packed_begins(start, size)) return ATTN2C_OK;
+  attn2c_say(message,
+             "-o %s: %s exists, and is not a file of packed weights; remove it, or name another file",
+             arguments->packed, path);
+  return ATTN2C_USAGE;
+}
+
 /* Packs the parts of all ranks of a model, each into a file of its own: FILE.rank0, FILE.rank1, ... */
 static int pack_ranks(const attn2c_divided *divided, const attn2c_arguments *arguments, FILE *out,
                       attn2c_message *message) {
@@ -177,8 +198,10 @@ static int pack_ranks(const attn2c_divided *divided, const attn2c_arguments *arg
   for (int rank = 0; rank < divided->count && status == ATTN2C_OK; rank++) {
     paths[rank] = text + (size_t)rank * size;
     attn2c_source_of_rank(arguments->packed, rank, paths[rank], size);
-    status = pack_file(divided->ranks[rank], arguments, paths[rank], out, message);
+    status = verify_part(arguments, paths[rank], message);
   }
+  for (int rank = 0; rank < divided->count && status == ATTN2C_OK; rank++)
+    status = pack_file(divided->ranks[rank], arguments, paths[rank], out, message);
   if (status == ATTN2C_OK && divided->stages > 1) status = attn2c_packed_join(paths, divided->count, message);
   free(paths);
   free(text);

@@ -3,6 +3,7 @@
 #include "program/weights_place.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -21,13 +22,15 @@ static int is_of_several(const char *path) {
          strncmp(path + length - 14, "-of-", 4) == 0;
 }
 
-/* Returns 1 if a folder has the file, under its own name or as a link to it. */
-static int folder_has(const char *folder, const attn2c_place *place) {
+/* Returns 1 if a folder has the file, under its own name or as a link to it. The name begins with `prefix`.
+ */
+static int folder_has(const char *folder, const char *prefix, const attn2c_place *place) {
   DIR *opened = opendir(folder);
   int found = 0;
   for (struct dirent *each; opened && !found && (each = readdir(opened));) {
     struct stat about;
-    found = fstatat(dirfd(opened), each->d_name, &about, 0) == 0 && about.st_dev == place->device &&
+    found = strncmp(each->d_name, prefix, strlen(prefix)) == 0 &&
+            fstatat(dirfd(opened), each->d_name, &about, 0) == 0 && about.st_dev == place->device &&
             about.st_ino == place->number;
   }
   if (opened) closedir(opened);
@@ -41,6 +44,17 @@ static void folder_of(const char *path, char *folder) {
   if (length == 0) strcpy(folder, ".");
 }
 
+/* Returns 1 if the file is the packed weights of a rank, WEIGHTS.rank0 and so on. */
+static int has_part(const char *weights, const attn2c_place *place) {
+  char folder[ATTN2C_PATH_SIZE], prefix[ATTN2C_PATH_SIZE + 8];
+  const size_t length = folder_length(weights);
+  const char *name = weights + length + (weights[length] == '/' ? 1 : 0);
+  if (*name == '\0') return 0;
+  folder_of(weights, folder);
+  snprintf(prefix, sizeof prefix, "%s.rank", name);
+  return folder_has(folder, prefix, place);
+}
+
 int attn2c_place_has_weights(const attn2c_place *place, const char *weights) {
   attn2c_place of_weights;
   char own[ATTN2C_PATH_SIZE];
@@ -48,9 +62,10 @@ int attn2c_place_has_weights(const attn2c_place *place, const char *weights) {
   attn2c_place_find(weights, &of_weights);
   if (attn2c_place_same(place, &of_weights)) return 1;
   if (place->kind != ATTN2C_PLACE_FILE || strlen(weights) >= sizeof own) return 0;
-  if (is_of_several(weights))
+  if (is_of_several(weights)) {
     folder_of(weights, own);
-  else
-    strcpy(own, weights);
-  return folder_has(own, place);
+    return folder_has(own, "", place);
+  }
+  strcpy(own, weights);
+  return folder_has(own, "", place) || has_part(weights, place);
 }

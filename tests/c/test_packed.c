@@ -252,6 +252,21 @@ Test(packed, says_what_differs) {
     }
 }
 
+/* The bytes are the same, and the target is not what decides that. */
+Test(packed, of_another_target_with_the_same_layout_is_taken) {
+  attn2c_source *source;
+  put_field(80, "avx2", 5);
+  for (way how = 0; how < WAYS; how++) {
+    cr_assert_eq(open_by(how, &model, FILE_BYTES, &source), ATTN2C_OK);
+    attn2c_source_close(source);
+  }
+  put_field(40, &(uint64_t){1}, 8);
+  for (way how = 0; how < WAYS; how++) {
+    cr_assert_eq(open_by(how, &model, FILE_BYTES, &source), ATTN2C_FORMAT);
+    assert_said("for another target, avx2; this build is for base");
+  }
+}
+
 /* Every part of a descriptor that decides the block decides the layout, and nothing else does. */
 Test(packed, the_layout_is_of_all_that_decides_the_block) {
   attn2c_tensor other_tensors[WEIGHTS];

@@ -172,6 +172,18 @@ describe("ranks", function()
     for rank = 0, 2 do assert.same(expected, meetings(graph_of(state, rank))) end
   end)
 
+  it("name the library of MPI that the build links", function()
+    local function names(mpi)
+      local state = helper.state(helper.description(with { ranks = 2 }), "emit", { mpi = mpi })
+      for _, file in ipairs(state.files) do
+        if file.name:find("%.pc$") then return file.text:match("Libs.private: (.-)\n") end
+      end
+      return nil
+    end
+    assert.equal("-lpthread -lm -lmpi", names(nil))
+    assert.equal("-lpthread -lm -lmpich", names(function() return { "-L/somewhere", "-lmpich" } end))
+  end)
+
   it("meet once in a layer whose attention and feed-forward are parallel", function()
     local state = model(with { ranks = 2, parallel = "one_norm" })
     assert.same({ "input.embedded = sum_ranks", "l0.ff.sum = sum_ranks", "output.1.vocabulary = gather_ranks" },

@@ -1,5 +1,6 @@
 -- divided_spec.lua: models that ranks divide, built and started by mpirun: check of every tensor, with memory watched,
 -- unequal parts, other types, and packed weights.
+local lfs = require("lfs")
 local helper = require("tests.spec.helper")
 local mpirun = require("tests.spec.mpirun")
 
@@ -88,5 +89,21 @@ describe("a model that ranks divide", function()
     local whole = mpirun(2, { program, "check", "--weights", out .. "/packed" })
     assert.equal(2, whole.status)
     assert.matches("packed weights of several ranks; the whole model's are expected", whole.stderr, 1, true)
+    -- Packing writes over its own files alone, and no output over a part of the weights.
+    helper.succeeds(("%s pack --weights models/language -o %s/packed"):format(program, out))
+    helper.write(out .. "/mine.rank1", "a user's file")
+    for _, words in ipairs {
+      { "pack --weights models/language -o %s/mine", "mine.rank1 exists, and is not a file of packed weights" },
+      { "pack --weights %s/packed -o %s/packed", "belongs to the weights" } } do
+      local code, said = helper.run(program .. " " .. words[1]:gsub("%%s", out))
+      assert.equal(2, code, said)
+      assert.is_truthy(said:find(words[2], 1, true), said)
+    end
+    local over = mpirun(2, { program, "run", "--weights", out .. "/packed", "--text", "x", "--output",
+      ("logits=%s/packed.rank1"):format(out) })
+    assert.equal(2, over.status, over.stderr)
+    assert.matches("this file belongs to the weights", over.stderr, 1, true)
+    assert.equal("a user's file", helper.read(out .. "/mine.rank1"))
+    assert.is_nil(lfs.attributes(out .. "/mine.rank0"))
   end)
 end)
