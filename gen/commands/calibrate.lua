@@ -52,7 +52,7 @@ local function groups_of(primary)
   end
   if #groups == 0 then
     faults.raise("usage", ("calibrate: no product is in %s, and others need no factors: add precision=%s, or weights "
-      .. "of 4 bits: weights=int4"):format(precision.with_factors, precision.with_factors))
+      .. "of 4 bits (weights=int4) without an order of inputs"):format(precision.with_factors, precision.with_factors))
   end
   return groups
 end

@@ -8,10 +8,11 @@ local importance = {}
 
 local function product_of(weight) return (weight.name:gsub("%.weight$", "")) end
 
--- True if the packer searches the scales of a weight's type.
+-- True if the packer searches the scales of a weight's type, and the order of its inputs is known here. Inputs in the
+-- order of a checkpoint's groups are known when a model is opened, and the checkpoint's own scales are kept.
 local function is_searched(weight)
   local block = types.all[weight.type].block
-  return block ~= nil and block.bits == types.SEARCHED_BITS
+  return block ~= nil and block.bits == types.SEARCHED_BITS and not weight.in_groups
 end
 
 --- Returns the inputs of such products, in order: { { x = tensor, weights, products = paths, width } }. A weight that

@@ -32,6 +32,16 @@ describe("the importance of inputs", function()
       names)
   end)
 
+  it("is not that of inputs whose order is known only when a model is opened", function()
+    local of_out = { ["l0.attn.out"] = powers(16) }
+    local entry = helper.tiny({ weights = "int4", input_order = { "file", out = "none" } }, "graph").graph.entry
+    local groups = importance.groups(entry)
+    assert.same({ 1, { "l0.attn.out" } }, { #groups, groups[1].products })
+    assert.truthy(graph_of({ weights = "int4" }, of_out).tensors["l0.attn.out.weight"].factors)
+    local ordered = graph_of({ weights = "int4", input_order = { "none", out = "file" } }, of_out)
+    assert.is_nil(ordered.tensors["l0.attn.out.weight"].factors)
+  end)
+
   it("belongs to weights, whose numbers it does not change, and to no other type", function()
     local graph = graph_of({ weights = { "int4", ["l0.attn.k"] = "int8" } },
       { ["l0.attn.q"] = powers(16), ["l0.attn.k"] = powers(16) })
