@@ -45,7 +45,7 @@ return function(self, wanted)
   if wanted ~= true then for _, name in ipairs(wanted) do named[name] = true end end
   local function take(tensor)
     local axes = axes_of(self, tensor, is_pooled, of_memory)
-    local is_wanted = named[tensor.name] or wanted == true and tensor.kind == "scratch"
+    local is_wanted = named[tensor.name] or wanted == true and tensor.kind == "scratch" and not tensor.is_ordered
     if axes and is_wanted then list[#list + 1] = { tensor = tensor, axes = axes } end
   end
   for _, name in ipairs(self.entry.inputs) do

@@ -44,9 +44,18 @@ local function makers_of(self, gathers)
   return list
 end
 
+-- Marks x, and what it is made of, as tensors whose columns have an order that no other build has.
+local function mark(self, x)
+  local op = self.made[x.name]
+  x.is_ordered = true
+  if op.op == "linear" then return end
+  for _, operand in pairs(op.operands) do mark(self, operand) end
+end
+
 -- Puts x in the place of a gather's result, which vanishes.
 local function leave_out(self, graph, gather)
   local result = gather.result
+  mark(self, gather.operands.x)
   for _, reader in ipairs(self.readers[result.name]) do
     for name, tensor in pairs(reader.operands) do
       if tensor == result then reader.operands[name] = gather.operands.x end

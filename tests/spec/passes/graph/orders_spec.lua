@@ -65,6 +65,13 @@ describe("an order of inputs", function()
     assert.same({ "l0.ff.up.weight by l0.ff.down.weight", "l0.ff.up.bias by l0.ff.down.weight" }, ordered(plain))
   end)
 
+  it("is not that of f32: tensors that have it are not compared with those of f32", function()
+    local list, state = {}, helper.state(helper.description(with()), "graph", { exposed = true })
+    for _, each in ipairs(state.graph.exposed) do list[each.name] = true end
+    assert.same({ true, true }, { list["l0.attn.q"], list["l0.norm1"] })
+    for _, name in ipairs { "gate", "up", "gated" } do assert.is_nil(list["l0.ff." .. name], name) end
+  end)
+
   it("is that of the rows of products of floats, too", function()
     assert.same(GATED, ordered(graph_of(with { weights = { "none", ["l0.ff.down"] = "int4" } })))
   end)
