@@ -49,7 +49,8 @@ describe("the locals of a loop", function()
   it("are those that its body and other locals name, not members of structures of the same names", function()
     local function locals(form, used)
       local names = {}
-      for i, each in ipairs(loops.locals({ loop = form }, used, function(text) return text end)) do names[i] = each[1] end
+      local list = loops.locals({ loop = form }, used, function(text) return text end)
+      for i, each in ipairs(list) do names[i] = each[1] end
       return names
     end
     assert.same({ "rows", "answer" }, locals("block", { rows = true, answer = true }))
