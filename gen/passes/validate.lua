@@ -382,7 +382,7 @@ local function resolve(say, spec, given)
       .. "(projections = false, or { k = false, v = false })")
   end
   spec.plan = spec.plan or {}
-  precision.check(say, spec)
+  precision.check(say, spec, given)
   local target = targets.by_name[spec.target] -- nil if it was refused
   if target and not target.has_libxsmm then
     local of_plan = spec.plan.kernels == "libxsmm"

@@ -135,7 +135,7 @@ local function check_parts(say, spec, given, key)
 end
 
 --- Checks for layers that do not exist, and for keys that do not go with a precision other than f32.
-function this.check(say, spec)
+function this.check(say, spec, description)
   local given = spec.precision
   if spec.weights then
     check_layers(say, spec, spec.weights, "weights")
@@ -143,7 +143,7 @@ function this.check(say, spec)
   end
   if spec.input_order then
     check_layers(say, spec, spec.input_order, "input_order")
-    if not spec.weights then say("input_order", "goes with weights in scale blocks (key weights)") end
+    if description.weights == nil then say("input_order", "goes with weights in scale blocks (key weights)") end
   end
   if not given then return end
   check_layers(say, spec, given, "precision")

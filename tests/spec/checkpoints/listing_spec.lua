@@ -15,10 +15,10 @@ describe("the list of tensors", function()
     local state = pipeline.run(helper.root, path, { "seq=8" }, "graph")
     local lines = listing.lines(state.primary.graph, state.checkpoint)
     assert.equal(#tensors, #lines)
-    assert.matches("^blk.0.attn_q.weight +Q4_0 +%[32, 32%] +%-> l0.attn.q.weight unpair, f32$", lines[4])
+    assert.matches("^blk.0.attn_q.weight +Q4_0 +%[32, 32%] +%-> l0.attn.q.weight unpair, int4$", lines[4])
     assert.matches("^other +IQ1_S +%[256%] +%-> not used$", lines[19])
     assert.matches("^rope_freqs.weight +F32 +%[4%] +%-> rope_scaling$", lines[21])
-    assert.matches("^token_embd.weight +Q8_0 +%[300, 32%] +%-> input.tokens.weight, output.2.vocabulary.weight, f32$",
+    assert.matches("^token_embd.weight +Q8_0 +%[300, 32%] +%-> input.tokens.weight, output.2.vocabulary.weight, int8$",
       lines[22])
   end)
 end)
