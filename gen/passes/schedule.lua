@@ -188,7 +188,8 @@ local function divide_units(phase, threads, parameters, cost_of)
 end
 
 -- Returns the phases of a segment whose sizes a call knows. A block of rows goes through the phases of its region
--- (their stretch) before the next. Scopes whose chunks a call counts are a phase each.
+-- (their stretch) before the next. Scopes whose chunks a call counts are a phase each, or go on with the chunks of the
+-- scope before.
 local function open_phases(segment, threads, parameters, cost_of)
   local phases, record = {}, nil
   for _, section in ipairs(segment.sections) do
@@ -197,7 +198,7 @@ local function open_phases(segment, threads, parameters, cost_of)
       local claimed = item.scope and loops.forms[item.scope.loop].chunks and item.scope or nil
       local before = record
       record = tasks.partition(item.first, threads)
-      if not last or last.stretch ~= region or last.claimed or claimed
+      if not last or last.stretch ~= region or (last.claimed or claimed) and record.meeting ~= "own"
         or record ~= before and record.meeting == "barrier" then
         last = { section = section, stretch = region, loop = region.loop, claimed = claimed, steps = {} }
         phases[#phases + 1] = last

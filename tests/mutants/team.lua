@@ -24,6 +24,8 @@ return function(of, spec)
       filter = "filled again", wrong = "a block overwrites what another worker still reads" },
     { name = "partition_read_after_write", old = "if written[name] and not task.writes[name] then return true end",
       new = "", filter = "reads what others write", wrong = "a worker reads what another has not written" },
+    { name = "partition_own", old = "if not task.goes_on then", new = "if false then",
+      filter = "go on with their rows", wrong = "a product begins while others still make its rows" },
   }
 
   of("gen/passes/checks/meetings.lua", spec .. "passes/checks/meetings_spec.lua") {

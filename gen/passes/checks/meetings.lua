@@ -46,7 +46,10 @@ local function check_section(planned, section, segment, program)
     for _, record in ipairs(region.partition[program.threads]) do
       local sets, name = sets_of[record] or {}, name_of[record] or "a task without steps"
       local needs = common(before, sets, segment.micro_batch, program)
-      if record.meeting == "barrier" then
+      if record.meeting == "own" then -- the chunks of the schedule are checked
+        expect(region.loop and record.axis == "rows", "schedule", "%s: workers go on with rows before %s", section.name,
+          name)
+      elseif record.meeting == "barrier" then
         expect(needs, "schedule", "%s: the plan names a barrier before %s, which nobody needs", section.name, name)
         before, number = {}, number + 1
       else

@@ -1,6 +1,7 @@
 -- partition.lua: decides the axis that workers divide, and the meetings that they need, for each number of workers.
 -- An axis is what is divided; a meeting is what workers do before they begin a task:
 --   none      nothing
+--   own       each goes on with the rows that it has done the task before for
 --   barrier   they wait for each other
 -- Processes that share no memory would have two more meetings: gather (each gets the others' results) and reduce
 -- (results are summed). Workers never divide K, so the bits of results do not depend on their number.
@@ -36,7 +37,10 @@ end
 
 -- A task: what it divides (axis), and by buffer: reads, writes, touches (either, by slot) and fills (a tile of one
 -- block that all workers share).
-local function new_task(axis) return { axis = axis, reads = {}, writes = {}, touches = {}, fills = {} } end
+-- goes_on: whether each row of it reads the same row of what the region's tasks before it make.
+local function new_task(axis, goes_on)
+  return { axis = axis, goes_on = goes_on, reads = {}, writes = {}, touches = {}, fills = {} }
+end
 
 -- Adds the rows of a tensor to a task, unless each worker has its own.
 local function add_rows(state, task, tensor, access)
@@ -87,7 +91,10 @@ function tasks.rows(state, region, threads)
   end
   local list, of_fusion = {}, {}
   for i, fusion in ipairs(region.fusions) do
-    of_fusion[i] = new_task(ops.class(fusion.leading).product and "panels" or "rows")
+    local is_product = ops.class(fusion.leading).product
+    local before = region.fusions[i - 1]
+    of_fusion[i] = new_task(is_product and "panels" or "rows",
+      region.loop and not is_product and before and not ops.class(before.leading).product or false)
     add_fusion(state, of_fusion[i], fusion)
   end
   for _ in ipairs(region.blocks) do table.move(of_fusion, 1, #of_fusion, #list + 1, list) end
@@ -165,16 +172,21 @@ local function clashes(task, written, touched)
 end
 
 -- Sets the partitions of a section's regions. Workers meet between sections, so the first task needs no meeting.
+-- written: by tasks since the last barrier; own: by those of them whose rows a worker may go on with.
 local function divide_section(state, section, threads)
-  local written, touched = {}, {}
+  local written, touched, own = {}, {}, {}
   for _, region in ipairs(section.regions) do
     local records = {}
     for i, task in ipairs(tasks[region.kind](state, region, threads)) do
+      if not task.goes_on then
+        for name in pairs(own) do written[name] = true end
+        own = {}
+      end
       local meets = clashes(task, written, touched)
-      if meets then written, touched = {}, {} end
-      for name in pairs(task.writes) do written[name] = true end
+      if meets then written, touched, own = {}, {}, {} end
+      for name in pairs(task.writes) do own[name] = true end
       for name in pairs(task.touches) do touched[name] = touched[name] or not task.fills[name] end
-      records[i] = { axis = task.axis, meeting = meets and "barrier" or "none" }
+      records[i] = { axis = task.axis, meeting = meets and "barrier" or task.goes_on and "own" or "none" }
     end
     region.partition[threads] = records
   end

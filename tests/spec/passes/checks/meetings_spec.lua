@@ -49,6 +49,26 @@ describe("the checker of meetings", function()
     end))
   end)
 
+  it("finds workers that go on with rows where they have none of their own", function()
+    assert.matches("workers go on with rows before l0.attn.scores",
+      finds(function(state) records(state, 2)[1].meeting = "own" end))
+  end)
+
+  it("lets them go on, chunk by chunk, where a call divides rows", function()
+    local words = { threads = 2, context = 32, mask = "causal", norm = "pre", positions = "rope", precision = "int8",
+      target = "avx2", input = { stage = "tokens", vocab = 9 } }
+    local state = helper.tiny(words, "schedule")
+    checks.schedule(state)
+    local most = 0
+    for _, phase in ipairs(state.programs[1].segments[1].phases) do
+      local tasks, count = {}, 0
+      for _, step in ipairs(phase.claimed and phase.steps or {}) do if step.task then tasks[step.task] = true end end
+      for _ in pairs(tasks) do count = count + 1 end
+      most = math.max(most, count)
+    end
+    assert.equal(2, most) -- rotations of queries and keys
+  end)
+
   it("finds a schedule that has not the plan's phases", function()
     local state = helper.tiny(divided, "schedule")
     local phases = state.programs[1].segments[1].phases

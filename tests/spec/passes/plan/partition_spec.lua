@@ -63,4 +63,16 @@ describe("the partition of a region", function()
     local state = planned { threads = 2, output = { { stage = "pool", over = "mean" } }, layers = 0 }
     assert.same({ "rows" }, regions(state, 2))
   end)
+
+  it("lets workers go on with their rows from one row operation to the next, where a call divides rows", function()
+    local words = { threads = 2, context = 32, sequences = 2, mask = "causal", positions = "rope", precision = "int8",
+      norm = "pre", target = "avx2", input = { stage = "tokens", vocab = 9 } }
+    local found = plan.dump(planned(words))
+    -- Rotations of queries and keys.
+    assert.truthy(found:find("2 workers: rows, barrier, panels x 3, barrier, rows, own, rows\n", 1, true))
+    assert.is_nil(found:find("panels, own", 1, true))
+    assert.is_nil(found:find("own, panels", 1, true))
+    words.context, words.sequences = nil, nil
+    assert.is_nil(plan.dump(planned(words)):find(", own", 1, true)) -- the compiler divides rows
+  end)
 end)
