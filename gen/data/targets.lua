@@ -20,7 +20,7 @@
 -- panel           outputs of a product's tile
 -- token_block     maximum rows of a product's tile
 -- call_rows       maximum rows of a strip
--- fetch           how many panels ahead products prefetch into the second-level cache, spread over their work; 0: none
+-- fetch           how many panels ahead products prefetch, spread over their work; 0: none
 -- stream          bytes in the same weights that a product of one strip prefetches ahead; 0: none. Less than a page of
 --                 4 KB: the hardware's prefetching begins anew in each page, and finds the next one begun
 -- stream_rows     rows of a single strip, of a product whose rows only a call knows, from which on it prefetches its
@@ -49,10 +49,11 @@
 -- deep: overrides of the rule for a product of at least `targets.deep` inputs and outputs, whose weights are rarely
 -- in a near cache. The first entry applies whose `rows` are no more, and whose `inputs`, if given, no fewer than the
 -- product's. From 25 rows on a panel has one strip's vectors, and the next panel is prefetched: 48 floats on AVX-512,
--- 16 on AVX2. A single strip prefetches its own stream: in f32 with panels of 32 up to 14 rows, and of 16 up to 24
--- rows. There two strips of 48 took 1.2 to 1.8 times as long on a Xeon, and 1.0 to 1.2 on a Zen 4: a second strip waits
--- for a panel that no near cache holds. Tiles of AMX take panels of 64 or 80, which are configured less often, if a
--- panel's inputs are few.
+-- 16 on AVX2. A single strip prefetches its own stream (plan/ahead.lua): in f32 with panels of 48 from 5 to 9 rows, of
+-- 32 up to 14, and of 16 up to 24 rows. There two strips of 48 took 1.2 to 1.8 times as long on a Xeon: a second strip
+-- waits for a panel that no near cache holds. From 5 to 7 rows panels of 32, which read a pair of lines in a step, take
+-- twice as long on a Zen 4. Tiles of AMX take panels of 64 or 80, which are configured less often, if a panel's inputs
+-- are few.
 --
 -- narrow          the entry is for weights of bf16 or int8 alone, whose strips have fewer rows, whose panels come from
 --                 memory faster, and whose rows that wait to be quantised take less memory
@@ -116,16 +117,18 @@ local avx512 = {
   needs = { "avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl" },
   rule = rule { pad = 16 },
   deep = {
-    { rows = 1, open = true, use = { panel = 32, token_block = 128, fetch = 1 } },
+    { rows = 1, open = true, narrow = true, use = { panel = 32, token_block = 128, fetch = 1 } },
+    { rows = 1, open = true, use = { panel = 48, token_block = 128, fetch = 1 } },
     { rows = 129, narrow = true, use = { panel = 48, token_block = 128, fetch = 1 } },
     { rows = 129, inputs = 512, use = { panel = 48, token_block = 256, fetch = 1 } },
     { rows = 129, use = { panel = 48, token_block = 208, fetch = 1 } },
     { rows = 34, narrow = true, use = { panel = 48, token_block = 128, fetch = 1 } },
     { rows = 9, narrow = true, use = { panel = 32, token_block = 128, fetch = 1 } },
-    { rows = 4, narrow = true, use = { panel = 48 } },
-    { rows = 1, narrow = true, use = { panel = 48, stream = 0 } },
+    { rows = 1, narrow = true, use = { panel = 48 } },
     { rows = 25, use = { panel = 48, token_block = 128, fetch = 1 } },
     { rows = 15, use = { panel = 16 } },
+    { rows = 10, use = { panel = 32 } },
+    { rows = 5, use = { panel = 48 } },
     { rows = 1, use = { panel = 32 } },
   },
 }
@@ -140,7 +143,11 @@ local avx2 = {
   deep = {
     { rows = 160, inputs = 512, use = { panel = 16, token_block = 256, fetch = 1 } },
     { rows = 160, use = { panel = 16, token_block = 208, fetch = 1 } },
-    { rows = 1, use = { panel = 16, token_block = 128, fetch = 1 } },
+    { rows = 5, use = { panel = 16, token_block = 128, fetch = 1 } },
+    { rows = 1, weights = "int8", use = { panel = 16, token_block = 128, fetch = 1, stream = 0 } },
+    { rows = 3, use = { panel = 16, token_block = 128, fetch = 1 } },
+    { rows = 1, narrow = true, use = { panel = 16, token_block = 128, fetch = 1 } },
+    { rows = 1, use = { panel = 32, token_block = 128, fetch = 1 } },
   },
 }
 

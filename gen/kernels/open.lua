@@ -36,17 +36,26 @@ local function lines_of(kernel)
   return (most + types.LINE - 1) // types.LINE
 end
 
+-- Returns a table of what strips prefetch, by number of strips, after the entry for few rows, if there is one; and the
+-- line that chooses from it. text(fetch): an entry.
+local function chosen(kernel, type, text)
+  local fetch, entries = kernel.fetch, {}
+  if fetch.few then entries[1] = text(fetch.few) end
+  for _, each in ipairs(fetch.by_strips) do entries[#entries + 1] = text(each) end
+  local last, few = #entries - 1, fetch.few and ("n <= %d ? 0 : "):format(fetch.few_rows) or ""
+  return {
+    ("static const %s by_strips[%d] = { %s };"):format(type, #entries, table.concat(entries, ", ")),
+    ("const %s ahead = by_strips[%sstrips < %d ? strips%s : %d];"):format(type, few, fetch.few and last or last + 1,
+      fetch.few and "" or " - 1", last),
+  }
+end
+
 -- Returns the table of what the steps of strips prefetch, by number of strips, and the lines that choose from it.
 local function stream_of(kernel)
-  local rows = {}
-  for i, fetch in ipairs(kernel.fetch.by_strips) do
-    rows[i] = fetch and ("{ %d, %d, %d, %d }"):format(fetch.from, fetch.each, step_of(kernel, fetch), fetch.far or 0)
-      or "{ 0, 0, 0, 0 }"
-  end
-  return {
-    ("static const attn2c_stream by_strips[%d] = { %s };"):format(#rows, table.concat(rows, ", ")),
-    ("const attn2c_stream ahead = by_strips[strips < %d ? strips - 1 : %d];"):format(#rows, #rows - 1),
-  }
+  return chosen(kernel, "attn2c_stream", function(fetch)
+    return fetch and ("{ %d, %d, %d, %d, %d }"):format(fetch.from, fetch.each, step_of(kernel, fetch), fetch.far or 0,
+      fetch.nth) or "{ 0, 0, 0, 0, 1 }"
+  end)
 end
 
 -- True if each step of a product's strips prefetches some: of types other than f32.
@@ -55,16 +64,13 @@ local function streams(kernel) return kernel.types.a ~= "f32" and not in_blocks(
 -- Returns the same for f32, and for weights in scale blocks, in elements and inputs.
 local function ahead_of(kernel)
   if streams(kernel) then return stream_of(kernel) end
-  local rows, type = {}, kernel.types.a
-  for i, fetch in ipairs(kernel.fetch.by_strips) do
-    rows[i] = fetch and ("{ %d, %d, %d, %d, %d }"):format(types.elements(fetch.from, type),
+  local type = kernel.types.a
+  return chosen(kernel, "attn2c_ahead", function(fetch)
+    return fetch and ("{ %d, %d, %d, %d, %d, %d }"):format(types.elements(fetch.from, type),
       types.elements(fetch.each, type), fetch.pace, fetch.lines,
-      type == "f32" and types.elements(fetch.far or 0, type) or 0) or ("{ 0, 0, %d, 1, 0 }"):format(kernel.k)
-  end
-  return {
-    ("static const attn2c_ahead by_strips[%d] = { %s };"):format(#rows, table.concat(rows, ", ")),
-    ("const attn2c_ahead ahead = by_strips[strips < %d ? strips - 1 : %d];"):format(#rows, #rows - 1),
-  }
+      type == "f32" and types.elements(fetch.far or 0, type) or 0, fetch.nth)
+      or ("{ 0, 0, %d, 1, 0, 1 }"):format(kernel.k)
+  end)
 end
 
 --- True if strips of some rows prefetch.
@@ -86,12 +92,12 @@ local function call_of(kernel, name, rows, adds, a, b, group, number, after)
   if not open.prefetches(kernel, rows) then
     fetch = ""
   elseif kernel.fetch.by_strips and streams(kernel) then
-    fetch = (", (const char *)(%s) + ahead.from + (%s) * (size_t)ahead.each, ahead.far, ahead.step, %d"):format(a,
-      number, lines_of(kernel))
+    fetch = (", (const char *)(%s) + ahead.from + (%s) * (size_t)ahead.each, ahead.far, ahead.step, %d, ahead.nth")
+      :format(a, number, lines_of(kernel))
   else
     fetch = kernel.fetch.near and (", %d"):format(kernel.fetch.near)
       or (", %s + ahead.from + (%s) * ahead.each, ahead.pace, ahead.lines%s"):format(a, number,
-        kernel.types.a == "f32" and ", ahead.far" or "")
+        kernel.types.a == "f32" and ", ahead.far, ahead.nth" or "")
   end
   return {
     ("%s(%s, %s, %s,"):format(name, at(a, { of_a }), at(b, { ("row * %d"):format(kernel.ldb) }), of_c),

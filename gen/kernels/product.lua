@@ -260,9 +260,15 @@ function product.body(kernel, lanes, adds, a, b, after_strip)
       if fetch then
         local i, j = loops_of(rows, group)
         local step = types.elements(fetch.each, kernel.types.a)
-        ahead = (", %s, %d, %d%s"):format(address(a, types.elements(fetch.from, kernel.types.a)
-          + (calls + done) * step, i(each_row * step), j(step)), fetch.pace, fetch.lines,
-          kernel.types.a == "f32" and (", %d"):format(types.elements(fetch.far or 0, "f32")) or "")
+        local from, far = address(a, types.elements(fetch.from, kernel.types.a) + (calls + done) * step,
+          i(each_row * step), j(step)), fetch.far or 0
+        local is_f32 = kernel.types.a == "f32"
+        if forms.all[kernel.strips.form].in_blocks then
+          ahead = (", %s, %d, %d"):format(from, fetch.pace, fetch.lines)
+        else
+          ahead = (is_f32 and ", %s, %d, %d, %d, %d" or ", (const char *)(%s), %d, %d, %d, %d"):format(from, fetch.pace,
+            fetch.lines, is_f32 and types.elements(far, "f32") or far, fetch.nth)
+        end
       end
       add_loop(of_rows, "j", group.count, call_of(name_of(kernel, rows, group), kernel, lanes, a, b, row,
         rows, group, ("%s, %s, %s%s"):format(adds, kernel.a_room and "ATTN2C_LANES" or group.lanes, group.lanes,

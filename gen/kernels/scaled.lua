@@ -166,7 +166,7 @@ function scaled.text(shape)
   if shape.fetches then
     self:add("for (int i = 0; i < k;) {")
     self:add("  const int stop = i + every < k ? i + every : k;")
-    self:add("  ahead = attn2c_ask_bytes(ahead, lines);")
+    self:add("  ahead = attn2c_ask_near(ahead, lines);")
     self:add("  for (; i < stop; %s) {", step)
   else
     self:add("for (int i = 0; i < k; %s) {", step)

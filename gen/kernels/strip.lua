@@ -153,6 +153,12 @@ function Writer:step(is_cut)
   end
 end
 
+-- Writes the prefetching of weights from `ahead` on.
+function Writer:ask()
+  self:add("attn2c_ask(ahead, lines, nth);")
+  self:add("if (far > 0) attn2c_ask(ahead + far, lines, nth);")
+end
+
 -- Writes a strip's loop over its inputs; each iteration takes a group.
 function Writer:loop()
   local shape, group = self.shape, self.group
@@ -166,8 +172,7 @@ function Writer:loop()
   if is_cut then self:add("const int whole = k - k %% %d;", group) end
   if shape.fetches and group == 1 then
     self:block("for (int i = 0; i + 4 <= k; i += 4)", function()
-      self:add("attn2c_ask(ahead, lines);")
-      self:add("if (far > 0) attn2c_ask_far(ahead + far, lines);")
+      self:ask()
       self:add("ahead += pace;")
       self:add(shape.copies and "ATTN2C_FOUR_COPIES" or "ATTN2C_NO_COPIES")
       self:block("for (int j = 0; j < 4; j++, a += lda, b++)", function() self:step(false) end)
@@ -178,17 +183,17 @@ function Writer:loop()
   elseif shape.fetches then
     self:add("for (int i = 0; i < %s;) {", limit)
     self:add("  const int stop = i + every < %s ? i + every : %s;", limit, limit)
-    self:add("  ahead = attn2c_ask_bytes(ahead, lines);")
     self.indent = "    "
+    self:ask()
+    self:add("ahead += 64 * lines;")
     self:block(head("", "stop"), function() self:step(false) end)
     self.indent = "  "
     self:add("}")
   else
     self:block(head("int i = 0", limit), function()
-      if shape.streams then self:add("attn2c_ask_stream(ahead, far, lines);") end
+      if shape.streams then self:ask() end
       if shape.near then
-        self:add("%s(a + near * %s, (%d * ATTN2C_LANES + 15) / 16);", group == 1 and "attn2c_ask" or "attn2c_ask_bytes",
-          times(group, "lda"), shape.vectors)
+        self:add("attn2c_ask_near(a + near * %s, (%d * ATTN2C_LANES + 15) / 16);", times(group, "lda"), shape.vectors)
       end
       self:step(false)
     end)
@@ -215,9 +220,9 @@ function strip.text(shape)
   self:add("ATTN2C_STRIP %s(const %s *a, const %s *b, %s *c, int k, ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc,",
     strip.name(shape), types.c(of.a), types.c(of.b), types.c(of.c))
   self:add("    int adds, int a_lanes, int c_lanes%s) {",
-    shape.streams and ", const char *ahead, ptrdiff_t far, ptrdiff_t step, int lines"
-      or shape.fetches and (group == 1 and ", const float *ahead, int pace, int lines, ptrdiff_t far"
-        or ", const void *ahead, int every, int lines")
+    shape.streams and ", const char *ahead, ptrdiff_t far, ptrdiff_t step, int lines, int nth"
+      or shape.fetches and (group == 1 and ", const float *ahead, int pace, int lines, ptrdiff_t far, int nth"
+        or ", const char *ahead, int every, int lines, ptrdiff_t far, int nth")
       or shape.near and ", int near" or "")
   self.indent = "  "
   for row = 0, shape.rows - 1 do

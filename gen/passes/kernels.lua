@@ -59,8 +59,8 @@ local function product_key(k)
   end
   local ahead = { k.fetch and k.fetch.least or nil }
   for _, fetch in ipairs(k.fetch and (k.fetch.by_strips or { k.fetch }) or {}) do
-    ahead[#ahead + 1] = fetch and (fetch.near and "near " .. fetch.near or ("%d %d %d %d %d %d"):format(fetch.from,
-      fetch.each, fetch.pace or fetch.every, fetch.lines, fetch.apart or 0, fetch.far or 0)) or "none"
+    ahead[#ahead + 1] = fetch and (fetch.near and "near " .. fetch.near or ("%d %d %d %d %d %d %d"):format(fetch.from,
+      fetch.each, fetch.pace or fetch.every, fetch.lines, fetch.apart or 0, fetch.far or 0, fetch.nth or 1)) or "none"
   end
   return ("%s %s %s %s %s"):format(shape_key(k), table.concat(strips, " "), k.strips.rows_held, k.a_room,
     table.concat(ahead, " "))

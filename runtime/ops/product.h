@@ -37,17 +37,16 @@
 
 /* How the strips of a product of any number of rows prefetch: elements after A where the first begins,
  * elements from strip to strip; in f32 the floats from request to request, else the inputs between two; the
- * cache lines of a request; and in f32 the floats from these to those that come into the second-level cache,
- * or 0. It is for products of f32, and of weights in scale blocks. */
+ * cache lines of a request; in f32 the floats from these to further ones, or 0; and nth: every nth line is
+ * prefetched. It is for products of f32, and of weights in scale blocks. */
 typedef struct {
-  int from, each, pace, lines, far;
+  int from, each, pace, lines, far, nth;
 } attn2c_ahead;
 
 /* The same for other weights, of which each step prefetches some: bytes after A where the first strip begins,
- * from strip to strip, and from step to step; and from these to those that come into the second-level cache.
- */
+ * from strip to strip, and from step to step; from these to further ones, or 0; and nth. */
 typedef struct {
-  int from, each, step, far;
+  int from, each, step, far, nth;
 } attn2c_stream;
 
 /* Before a loop of four steps: as four copies, or as a loop, where copies would take a register more. */
@@ -119,23 +118,16 @@ ATTN2C_INLINE void attn2c_store_first(float *y, attn2c_vector v, int count) {
 }
 #endif
 
-/* Prefetches `lines` cache lines, at least one, from x on and returns the address after them. It reads
- * nothing: x may be any address. */
-ATTN2C_INLINE const float *attn2c_ask(const float *x, int lines) {
-  __builtin_prefetch(x, 0, 3);
-  for (int i = 1; i < lines; i++) __builtin_prefetch(x + 16 * i, 0, 3);
-  return x + 16 * lines;
+/* Prefetches every nth of `lines` cache lines from x on into the second-level cache. It reads nothing: x may
+ * be any address. */
+ATTN2C_INLINE void attn2c_ask(const void *x, int lines, int nth) {
+  for (int i = 0; i < lines; i += nth) __builtin_prefetch((const char *)x + 64 * i, 0, 2);
 }
 
-/* Does the same into the second-level cache. */
-ATTN2C_INLINE void attn2c_ask_far(const float *x, int lines) {
-  for (int i = 0; i < lines; i++) __builtin_prefetch(x + 16 * i, 0, 2);
-}
-
-/* Prefetches `lines` cache lines from x on, and those `far` bytes after them into the second-level cache. */
-ATTN2C_INLINE void attn2c_ask_stream(const char *x, ptrdiff_t far, int lines) {
-  for (int i = 0; i < lines; i++) __builtin_prefetch(x + far + 64 * i, 0, 2);
-  for (int i = 0; i < lines; i++) __builtin_prefetch(x + 64 * i, 0, 3);
+/* Prefetches `lines` cache lines into the first-level cache, and returns the address after them. */
+ATTN2C_INLINE const void *attn2c_ask_near(const void *x, int lines) {
+  for (int i = 0; i < lines; i++) __builtin_prefetch((const char *)x + 64 * i, 0, 3);
+  return (const char *)x + 64 * lines;
 }
 
 #endif

@@ -57,11 +57,6 @@ ATTN2C_INLINE void attn2c_integers_store_first(int32_t *y, attn2c_integers v, in
  * registers. */
 #define ATTN2C_AGAIN(pointer) __asm__("" : "+r"(pointer))
 
-/* attn2c_ask (product.h) for weights of any type. */
-ATTN2C_INLINE const void *attn2c_ask_bytes(const void *x, int lines) {
-  return attn2c_ask((const float *)x, lines);
-}
-
 /* Prefetches x[rows][cols], rows ld floats apart, which a map reads after the current strip. */
 ATTN2C_INLINE void attn2c_ask_rows(const float *x, int rows, int cols, ptrdiff_t ld) {
   for (int i = 0; i < rows; i++)

@@ -168,7 +168,7 @@ of("gen/kernels/libxsmm.lua", spec .. "kernels/libxsmm_spec.lua") {
 of("gen/passes/plan/ahead.lua", spec .. "passes/plan/ahead_spec.lua") {
   { name = "ahead_share", old = "(panel // types.LINE + calls - 1) // calls", new = "panel // types.LINE // calls",
     wrong = "the last lines of a panel are left out" },
-  { name = "ahead_lines", old = "lines = (share + times - 1) // times,", new = "lines = share // times,",
+  { name = "ahead_lines", old = "(share + times - 1) // times, every * inputs", new = "share // times, every * inputs",
     wrong = "a strip asks for a part of its share" },
   { name = "ahead_distance", old = "parameters.fetch * panel or", new = "panel or",
     wrong = "the panel ahead is always the next" },

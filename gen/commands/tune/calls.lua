@@ -29,9 +29,11 @@ local function fetch_text(p, rows)
   local fetch = p.fetch
   if fetch and fetch.by_strips then
     local most = p.strips.usual or p.strips.strips[1].size
-    fetch = fetch.by_strips[(rows + most - 1) // most]
+    fetch = rows >= fetch.least and (rows <= (fetch.few_rows or 0) and fetch.few
+      or fetch.by_strips[(rows + most - 1) // most])
   end
-  return fetch and ("%d %d %d %d"):format(fetch.from, fetch.each, fetch.pace or fetch.every, fetch.lines) or ""
+  return fetch and ("%d %d %d %d %d %d"):format(fetch.from, fetch.each, fetch.pace or fetch.every, fetch.lines,
+    fetch.far or 0, fetch.nth or 1) or ""
 end
 
 --- Returns the calls of a product { outputs, inputs, rows, types } on a target (an entry of targets.list) with some

@@ -63,7 +63,7 @@ local function sum_of(shares)
 end
 
 -- Checks the weights that strips prefetch. They are after the weights in use: together a later panel, each line once;
--- or, if one strip reads the whole panel, any distance ahead of it.
+-- or, if one strip reads the whole panel, any distance ahead of it, and perhaps one line of each pair.
 local function check_ahead(k, name)
   local fetch, strips = k.fetch, 0
   for _, rows in ipairs(k.strips.strips) do
@@ -84,7 +84,7 @@ local function check_ahead(k, name)
     bytes, times = math.min(bytes, types.bytes(fetch.pace, "f32")), k.k // fetch.every
   end
   expect(fetch.every >= 1 and fetch.lines >= 1 and fetch.each % LINE == 0 and fetch.each * strips >= panel
-    and times * bytes >= fetch.each, "lower",
+    and times * bytes >= fetch.each and (fetch.nth == 1 or strips == 1 and fetch.nth == 2), "lower",
     "%s: a product of %d strips prefetches %d lines every %d inputs, %d bytes apart: not all of a panel", name, strips,
     fetch.lines, fetch.every, fetch.each)
 end
@@ -171,14 +171,14 @@ end
 local function check_product(k, target, name)
   check_strips(k, target, name)
   expect(k.a_room == true or k.m % target.vector > 0, "lower", "%s: whole vectors of A are cut", name)
-  for i, fetch in ipairs(k.fetch and k.fetch.by_strips or {}) do
-    if fetch then
-      local strips = { groups = k.strips.groups, strips = { { count = i, size = k.strips.strips[1].size } },
-        step = k.strips.step }
-      check_ahead(setmetatable({ fetch = fetch, strips = strips }, { __index = k }), name)
-      expect(fetch.lines <= k.fetch.lines, "lower", "%s: a product prefetches too few lines", name)
-    end
+  local function check_strips_ahead(count, fetch)
+    local strips = { groups = k.strips.groups, strips = { { count = count, size = k.strips.strips[1].size } },
+      step = k.strips.step }
+    check_ahead(setmetatable({ fetch = fetch, strips = strips }, { __index = k }), name)
+    expect(fetch.lines <= k.fetch.lines, "lower", "%s: a product prefetches too few lines", name)
   end
+  for i, fetch in ipairs(k.fetch and k.fetch.by_strips or {}) do if fetch then check_strips_ahead(i, fetch) end end
+  if k.fetch and k.fetch.few then check_strips_ahead(1, k.fetch.few) end
   local least = k.fetch and k.fetch.least
   expect(not least or least <= k.strips.strips[1].size, "lower", "%s: no strip prefetches", name)
   if k.fetch and k.fetch.near then

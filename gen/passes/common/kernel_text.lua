@@ -34,6 +34,10 @@ local function ahead(fetch)
       parts[i] = each and (each.apart and ("%d at %d places %d apart"):format(each.from, each.lines, each.apart)
         or ("%d +%d every %d"):format(each.from, each.each, each.every)) or "none"
     end
+    if fetch.few then
+      table.insert(parts, 1, ("up to %d rows half of them, %d every %d"):format(fetch.few_rows, fetch.few.from,
+        fetch.few.every))
+    end
     return ("; each%s prefetches %d lines, by the number of strips: %s"):format(
       fetch.least and fetch.least > 1 and (" of %d rows or more"):format(fetch.least) or "", fetch.lines,
       table.concat(parts, ", "))
@@ -42,8 +46,9 @@ local function ahead(fetch)
     return ("; each step prefetches %d at %d places %d bytes apart, %d bytes ahead"):format(fetch.run, fetch.lines,
       fetch.apart, fetch.from)
   end
-  return ("; each prefetches %d bytes, %d lines every %d inputs, %d bytes ahead"):format(fetch.each, fetch.lines,
-    fetch.every, fetch.from)
+  return ("; each prefetches %d bytes, %s%d lines every %d inputs, %d bytes ahead%s"):format(fetch.each,
+    fetch.nth > 1 and "half of " or "", fetch.lines, fetch.every, fetch.from,
+    fetch.far and (", and %d further"):format(fetch.far) or "")
 end
 
 -- Places of the sums of a product that is fused with the map after it.

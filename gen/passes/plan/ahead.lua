@@ -13,6 +13,15 @@ local PLACES = 16
 -- Bytes of a page, at whose border the hardware's own prefetching ends.
 local PAGE = 4096
 
+-- Bytes from the lines that a single strip prefetches to those further ahead: those come from memory, the near ones
+-- begin the next page.
+local FAR = 5120
+
+-- The most rows of a single strip that prefetches one line of each pair. Such a strip reads as fast as memory gives; a
+-- Zen 4 then takes 1.2 to 1.9 times as long if all lines are asked for, and processors of Intel read lines in pairs.
+-- Other types have no such strips.
+local FEW = { f32 = 7, bf16 = 7, i8 = 4 }
+
 -- Returns how the strips of a product in tiles prefetch, as below.
 local function in_tiles(shape, strips, calls, from)
   local panel = types.panel_bytes(shape.k, shape.lda, shape.types.a) // types.LINE
@@ -33,66 +42,82 @@ function ahead.near(product, bytes)
 end
 
 -- Returns how strips of weights other than f32 prefetch: whole lines, as a step reads them, at the inputs where their
--- share needs them.
-local function in_lines(shape, widest, calls, from, share, lanes, far)
+-- share needs them. of: the fields of all types.
+local function in_lines(shape, widest, calls, share, lanes, of)
   local type = shape.types.a
   local inputs = types.group(type)
   local steps = (shape.k + inputs - 1) // inputs
   local wide = types.bytes((calls == 1 and shape.lda or widest * lanes) * inputs, type)
   local lines = math.max(1, wide // types.LINE)
+  if lines % of.nth > 0 then lines = of.nth * lines end -- whole pairs of lines
   local every = math.max(1, math.min(steps, steps * lines // share))
   local times = (math.max(1, shape.k // inputs) + every - 1) // every -- a last step that is not whole prefetches none
-  return { from = from, each = share * types.LINE, every = every * inputs, lines = (share + times - 1) // times,
-    pace = every * inputs, far = far }
+  of.every, of.lines, of.pace = every * inputs, (share + times - 1) // times, every * inputs
+  return of
 end
 
--- Returns how strips of f32 prefetch: after every few steps, as many as the code has copies of, the next lines of their
--- share. In a loop of as many steps as whole lines need, the processor did not foresee each end, and took 1.05 times as
--- long. In int8, requests as often as this took 1.3 times as long. Lines may be asked for twice.
-local function in_steps(shape, from, share, far)
-  local each, asks = share * types.LINE, shape.k // strip.EVERY
+-- Returns how strips of f32 prefetch: after every few steps, as many as the code has copies of, the next lines of
+-- their share. In a loop of as many steps as whole lines need, the processor did not foresee each end, and took 1.05
+-- times as long. In int8, requests as often as this took 1.3 times as long. Lines may be asked for twice.
+local function in_steps(shape, of)
+  local asks = shape.k // strip.EVERY
   if asks == 0 then return false end
-  local pace = (each // types.bytes(1, "f32") + asks - 1) // asks
-  return { from = from, each = each, every = strip.EVERY, pace = pace, far = far,
-    lines = (types.bytes(pace, "f32") + types.LINE - 1) // types.LINE }
+  local pace = (of.each // types.bytes(1, "f32") + asks - 1) // asks
+  of.every, of.pace, of.lines = strip.EVERY, pace, (types.bytes(pace, "f32") + types.LINE - 1) // types.LINE
+  return of
 end
 
 --- Returns how a product prefetches weights while it works, or false: { from, each: bytes after A where the first
 --- strip begins to prefetch, and from strip to strip; every, lines: `lines` cache lines every `every` inputs; pace:
---- what the code is told: in f32 the floats from one request to the next, else `every`; far }. Its strips together
---- prefetch a panel, the `fetch`-th after this one. A single strip reads the weights once, and prefetches `stream`
---- bytes ahead of itself. If these are less than a page, single strips of f32, and strips of other types and open rows,
---- prefetch as far again into the second-level cache (far). In tiles, one strip prefetches as several do. A step
---- prefetches `run` lines at each of `lines` places that are `apart` bytes apart, and the next step those after them.
+--- what the code is told: in f32 the floats from one request to the next, else `every`; far: bytes from these lines to
+--- further ones, or nil; nth: every nth line is prefetched }. Its strips together prefetch a panel, the `fetch`-th
+--- after this one. A single strip reads the weights once, and prefetches `stream` bytes ahead of itself: of few rows,
+--- one line of each pair; of more, all lines, and, if `stream` is less than a page, those further ahead too. Weights
+--- go into the second-level cache: a panel is mostly larger than the first.
+--- In tiles, one strip prefetches as several do. A step prefetches `run` lines at each of `lines` places that are
+--- `apart` bytes apart, and the next step those after them.
 --- shape: lda, k, types; strips: of registers.strips; lanes: floats of a vector
 function ahead.of(shape, strips, parameters, lanes)
-  local calls, groups, widest = 0, 0, 0
+  local calls, groups, widest, rows = 0, 0, 0, 0
   for _, group in ipairs(strips.groups) do groups, widest = groups + group.count, math.max(widest, group.size) end
-  for _, rows in ipairs(strips.strips) do calls = calls + rows.count * groups end
-  local panel = types.panel_bytes(shape.k, shape.lda, shape.types.a)
+  for _, each in ipairs(strips.strips) do
+    calls, rows = calls + each.count * groups, rows + each.count * each.size
+  end
+  local type = shape.types.a
+  local panel = types.panel_bytes(shape.k, shape.lda, type)
   local from = (calls > 1 or strips.step) and parameters.fetch * panel or parameters.stream
   if from == 0 then return false end
   if strips.step then return in_tiles(shape, strips, calls, from) end
   local share = (panel // types.LINE + calls - 1) // calls
-  local far = parameters.stream < PAGE and parameters.stream or nil
-  if shape.types.a == "f32" then return in_steps(shape, from, share, calls == 1 and far or nil) end
-  return in_lines(shape, widest, calls, from, share, lanes, far)
+  local is_alone = calls == 1 and not types.all[type].block
+  local is_few = is_alone and rows <= (FEW[type] or 0) and types.bytes(shape.lda, "f32") > types.LINE
+  local of = { from = from, each = share * types.LINE, nth = is_few and 2 or 1,
+    far = is_alone and not is_few and from < PAGE and FAR or nil }
+  if type == "f32" then return in_steps(shape, of) end
+  return in_lines(shape, widest, calls, share, lanes, of)
 end
 
 --- Returns how the strips of an open product prefetch, or nil: { by_strips: for each number of strips as a product of
---- so many rows does; lines: at most; least: strips of fewer rows prefetch nothing }. product: { n: its most rows, the
---- rest as for ahead.of }; stream_rows: `least`, except in tiles.
+--- so many rows does; few: the same for a single strip of at most few_rows rows, or nil; lines: at most; least: strips
+--- of fewer rows prefetch nothing }. product: { n: its most rows, the rest as for ahead.of }; stream_rows: `least`,
+--- except in tiles.
 function ahead.by_strips(product, parameters, lanes, stream_rows)
   local strips = product.strips
   local most, list, lines = strips.usual or strips.strips[1].size, {}, 0
   local least = strips.step and 1 or stream_rows
   local rows = math.min(product.n, strips.many_rows or product.n) -- from there on, one panel after the other
-  for i = 1, (rows + most - 1) // most do
-    list[i] = ahead.of(product, { groups = strips.groups, strips = { { count = i, size = most } }, step = strips.step },
-      parameters, lanes)
-    lines = math.max(lines, list[i] and list[i].lines or 0)
+  local function of(count, size)
+    local each = ahead.of(product, { groups = strips.groups, strips = { { count = count, size = size } },
+      step = strips.step }, parameters, lanes)
+    lines = math.max(lines, each and each.lines or 0)
+    return each
   end
-  return lines > 0 and least <= most and { by_strips = list, lines = lines, least = least } or nil
+  for i = 1, (rows + most - 1) // most do list[i] = of(i, most) end
+  if lines == 0 or least > most then return nil end
+  local few_rows = math.min(most, FEW[product.types.a] or 0)
+  local few = few_rows > 0 and of(1, few_rows)
+  if few and few.nth == list[1].nth then few = nil end
+  return { by_strips = list, few = few or nil, few_rows = few and few_rows or nil, lines = lines, least = least }
 end
 
 return ahead

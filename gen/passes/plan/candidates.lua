@@ -17,8 +17,9 @@ local memoised = alike.memoiser() -- many candidates have panels and blocks of t
 
 local CALL_ROWS = 4096 -- strips have as many rows as the registers hold
 
--- Maximum rows of one strip; only a product of one strip prefetches its own stream, and only in C.
-local ONE_STRIP = 14
+-- Maximum rows of one strip of panels of one vector of AVX-512, and of others; only a product of one strip prefetches
+-- its own stream, and only in C.
+local ONE_STRIP_NARROW, NARROW, ONE_STRIP = 28, 16, 14
 
 local function choices(kernels)
   local list = {}
@@ -38,7 +39,8 @@ end
 --- Returns the bytes ahead in its own weights that a product prefetches; only a strip with all rows does so.
 function candidates.stream(product, choice)
   local rows = divide.blocks(product.rows, choice.token_block)[1].count
-  return choice.kernels == "c" and math.min(rows, choice.call_rows) <= ONE_STRIP and choice.stream or 0
+  local most = choice.panel <= NARROW and ONE_STRIP_NARROW or ONE_STRIP
+  return choice.kernels == "c" and math.min(rows, choice.call_rows) <= most and choice.stream or 0
 end
 
 --- Returns the calls that parameters lead to for a product { outputs, inputs, rows }, as text. Two candidates with

@@ -100,22 +100,30 @@ describe("the body of a product", function()
   end)
 
   it("of open rows in f32 gives a strip what its number of strips asks for", function()
-    local list = { { from = 3072, each = 8192, every = 4, pace = 128, lines = 8, far = 3072 }, false,
-      { from = 8192, each = 2752, every = 4, pace = 43, lines = 3 } }
+    local list = { { from = 3072, each = 8192, every = 4, pace = 128, lines = 8, far = 5120, nth = 1 }, false,
+      { from = 8192, each = 2752, every = 4, pace = 43, lines = 3, nth = 1 } }
     local kernel = { m = 32, n = 64, k = 64, lda = 32, ldb = 64, ldc = 32, beta = 0, types = types.f32_product,
       open = "n", a_room = true, fetch = { by_strips = list, lines = 8 },
       strips = registers.open_strips(32, 64, targets.by_name.avx512, 4096, false, types.f32_product, false) }
     local body = table.concat(product.body(kernel, 16, "0", "a", "b"), "\n")
-    assert.truthy(body:find("{ { 768, 2048, 128, 8, 768 }, { 0, 0, 64, 1, 0 }, { 2048, 688, 43, 3, 0 } }", 1, true))
-    assert.truthy(body:find("a + ahead.from + (i) * ahead.each, ahead.pace, ahead.lines, ahead.far);", 1, true))
-    assert.truthy(body:find("const size_t strips = n <= 14 ? (n > 0) : (n + 12) / 13;", 1, true))
+    local function has(text) assert.truthy(body:find(text, 1, true), text) end
+    has("{ { 768, 2048, 128, 8, 1280, 1 }, { 0, 0, 64, 1, 0, 1 }, { 2048, 688, 43, 3, 0, 1 } }")
+    has("a + ahead.from + (i) * ahead.each, ahead.pace, ahead.lines, ahead.far, ahead.nth);")
+    has("const size_t strips = n <= 14 ? (n > 0) : (n + 12) / 13;")
+    has("const attn2c_ahead ahead = by_strips[strips < 3 ? strips - 1 : 2];")
+    kernel.fetch.few_rows = 7
+    kernel.fetch.few = { from = 3072, each = 8192, every = 4, pace = 128, lines = 8, nth = 2 }
+    body = table.concat(product.body(kernel, 16, "0", "a", "b"), "\n")
+    has("by_strips[4] = { { 768, 2048, 128, 8, 0, 2 }, { 768, 2048, 128, 8, 1280, 1 }, ")
+    has("const attn2c_ahead ahead = by_strips[n <= 7 ? 0 : strips < 3 ? strips : 3];")
   end)
 
   it("of open rows has strips that ask for nothing where their rows are fewer than the plan says", function()
     for _, of in ipairs { types.f32_product, types.product("bf16"), types.product("q8", "x8") } do
       local kernel = { m = 16, n = 8, k = 64, lda = 16, ldb = 64, ldc = 16, beta = 0, types = of, open = "n",
         a_room = true, strips = registers.open_strips(16, 64, targets.by_name.avx512bf16, 4096, false, of, false),
-        fetch = { lines = 8, by_strips = { { from = 3072, each = 8192, every = 64, pace = 64, lines = 8 } } } }
+        fetch = { lines = 8, by_strips = { { from = 3072, each = 8192, every = 64, pace = 64, lines = 8,
+          nth = 1 } } } }
       local function asking(least)
         local count, declared = 0, {}
         kernel.fetch.least = least
@@ -142,15 +150,15 @@ describe("the body of a product", function()
         local list = {}
         for i = 1, 15 do
           local share = (k * 2 + i - 1) // i
-          list[i] = { from = 64 * 2 * k, each = 64 * share, every = 1, lines = 2 }
+          list[i] = { from = 64 * 2 * k, each = 64 * share, every = 1, lines = 2, nth = 1 }
         end
         local kernel = { m = 32, n = 64, k = k, lda = 32, ldb = k, ldc = 32, beta = 0, types = types.product(of),
           open = "n", a_room = true, fetch = { by_strips = list, lines = 2 },
           strips = { groups = { { count = 1, size = 2 } }, form = form, is_open = true, copied = 0,
             strips = { { count = 1, size = 2 }, { count = 1, size = 1 } } } }
         local body = table.concat(product.body(kernel, 16, "0", "a", "b"), "\n")
-        local lines, number = tonumber(body:match("ahead%.far, ahead%.step, (%d+)%);")), 0
-        for from, each, step in body:gmatch("{ (%d+), (%d+), (%d+), 0 }") do
+        local lines, number = tonumber(body:match("ahead%.far, ahead%.step, (%d+), ahead%.nth%);")), 0
+        for from, each, step in body:gmatch("{ (%d+), (%d+), (%d+), 0, 1 }") do
           number = number + 1
           local steps = math.max(1, k // types.group(of))
           step = tonumber(step)

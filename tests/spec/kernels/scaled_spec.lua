@@ -74,7 +74,7 @@ describe("a strip of scale blocks", function()
   end)
 
   it("prefetches if its product does", function()
-    assert.truthy(text_of("q4", 1, 1, true):find("ahead = attn2c_ask_bytes(ahead, lines);", 1, true))
+    assert.truthy(text_of("q4", 1, 1, true):find("ahead = attn2c_ask_near(ahead, lines);", 1, true))
     assert.falsy(text_of("q4", 1, 1):find("ahead", 1, true))
     assert.equal("strip_1x1_q4_ahead",
       scaled.name { rows = 1, vectors = 1, types = types.product("q4"), fetches = true })

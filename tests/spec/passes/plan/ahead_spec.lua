@@ -53,26 +53,61 @@ describe("what a product asks for ahead", function()
 
   it("is the panel that is `fetch` ahead, a share a strip", function()
     -- 768 rows of 3 lines, 16 strips: 144 lines each, in 192 requests: 12 floats after each other.
-    assert.same({ from = 768 * 48 * 4, each = 144 * 64, every = 4, lines = 1, pace = 12 },
+    assert.same({ from = 768 * 48 * 4, each = 144 * 64, every = 4, lines = 1, pace = 12, nth = 1 },
       ahead(768, 48, { { count = 1, size = 3 } }, { { count = 16, size = 8 } }))
     assert.equal(3 * 768 * 48 * 4,
       ahead(768, 48, { { count = 1, size = 3 } }, { { count = 16, size = 8 } }, { fetch = 3 }).from)
   end)
 
   it("is what lies `stream` bytes ahead in the same weights where one strip reads them once", function()
-    assert.same({ from = 8192, each = 768 * 3 * 64, every = 4, lines = 12, pace = 192 },
+    assert.same({ from = 8192, each = 768 * 3 * 64, every = 4, lines = 12, pace = 192, nth = 1 },
       ahead(768, 48, { { count = 1, size = 3 } }, { { count = 1, size = 8 } }))
     assert.equal(4096, ahead(768, 48, { { count = 1, size = 3 } }, { { count = 1, size = 8 } },
       { fetch = 0, stream = 4096 }).from)
   end)
 
-  it("is also what is as far again, for the second-level cache, if `stream` is less than a page", function()
+  it("is also what is 5 KB further, if `stream` is less than a page", function()
     local function far(stream, rows)
       return ahead(768, 48, { { count = 1, size = 3 } }, { { count = rows, size = 8 } }, { stream = stream }).far
     end
-    assert.equal(3072, far(3072, 1))
+    assert.equal(5120, far(3072, 1))
     assert.is_nil(far(3072, 9)) -- the next panel, which is asked for at once
     assert.is_nil(far(4096, 1))
+  end)
+
+  it("is one line of each pair where a single strip of two lines or more has few rows", function()
+    local function asked(type, lda, rows)
+      local found = ahead_of({ k = 768, lda = lda, types = types.product(type) },
+        { groups = { { count = 1, size = lda // 16 } }, strips = { { count = 1, size = rows } } },
+        { fetch = 1, stream = 3072 }, 16)
+      if found.nth == 2 then
+        assert.is_nil(found.far)
+        assert.equal(0, found.lines % 2)
+      end
+      return found.nth
+    end
+    for type, most in pairs { f32 = 7, bf16 = 7, i8 = 4 } do
+      assert.equal(2, asked(type, 48, 1))
+      assert.equal(2, asked(type, 48, most))
+      assert.equal(1, asked(type, 48, most + 1))
+      assert.equal(1, asked(type, 16, 1))
+    end
+    assert.equal(1, ahead(768, 48, { { count = 3, size = 1 } }, { { count = 1, size = 2 } }).nth)
+  end)
+
+  it("is, of an open product, chosen by its number of strips, and where its rows are few", function()
+    local shape = { n = 30, k = 768, lda = 48, types = types.f32_product,
+      strips = { groups = { { count = 1, size = 3 } }, strips = { { count = 1, size = 8 } } } }
+    local function found(stream)
+      return require("passes.plan.ahead").by_strips(shape, { fetch = 1, stream = stream }, 16, 1)
+    end
+    local list = found(3072)
+    assert.equal(4, #list.by_strips)
+    assert.same({ 7, 2, 3072, 5120, 768 * 48 * 4 },
+      { list.few_rows, list.few.nth, list.few.from, list.by_strips[1].far, list.by_strips[2].from })
+    list = found(0)
+    assert.is_nil(list.few)
+    assert.is_false(list.by_strips[1])
   end)
 
   it("is, in tiles, at several places of the panel that is `fetch` ahead, also of a single strip", function()
