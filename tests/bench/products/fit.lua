@@ -4,8 +4,8 @@
 --   lua5.4 tests/bench/products/fit.lua [-v] [TABLE ...]     -v: a line for each product
 --
 -- Open products: the parameters are those of the longest call. A choice that was not measured counts as the candidate
--- that makes the same calls; without one, the product is listed as unknown. Not judged: f32 of older strips
--- (shapes.STRIPS), and lines that their table calls in doubt.
+-- that makes the same calls; without one, the product is listed as unknown. Not judged: lines of older strips
+-- (shapes.is_older), and lines that their table calls in doubt.
 local script = arg[0]:match("^(.*)/tests/bench/[^/]*/[^/]*$") or "."
 package.path = ("%s/gen/?.lua;%s/tests/bench/products/?.lua;"):format(script, script) .. package.path
 local files = require("common.files")
@@ -30,7 +30,7 @@ end
 local function judged(measured)
   local list, older, doubtful = {}, 0, 0
   for _, line in ipairs(measured.lines) do
-    if line.type == "f32" and measured.strips ~= shapes.STRIPS then
+    if shapes.is_older(line, table_of.strips(measured, line)) then
       older = older + 1
     elseif measured.in_doubt[table_of.name(line)] then
       doubtful = doubtful + 1
@@ -38,7 +38,7 @@ local function judged(measured)
       list[#list + 1] = line
     end
   end
-  if older > 0 then print(("%d products of f32 are of older strips: not judged"):format(older)) end
+  if older > 0 then print(("%d products are of older strips: not judged"):format(older)) end
   if doubtful > 0 then print(("%d products are in doubt: not judged"):format(doubtful)) end
   return list
 end

@@ -9,10 +9,19 @@ local shapes = {}
 --- Rows of the longest call of an open product, which decide its parameters.
 shapes.LONGEST = 512
 
---- Version of f32's strips. It is raised when their loops change so much that older times say little; fit.lua then
---- leaves the rows of f32 in older tables out. 2: loops of four steps as copies, with a prefetch each. 3: strips of one
---- vector read inputs in the multiply-add.
-shapes.STRIPS = 3
+--- Version of the strips. It is raised when their loops change so much that older times say little; fit.lua then leaves
+--- such lines of older tables out. 2: loops of four steps of f32 as copies, with a prefetch each. 3: strips of one
+--- vector of f32 read inputs in the multiply-add. 4: strips prefetch into the second-level cache; single ones of few
+--- rows one line of each pair, those of more rows at two distances.
+shapes.STRIPS = 4
+
+--- True if a line of a table was measured with strips, of a version, that have changed since then. Of many rows, the
+--- fourth version is as fast as the third within 2%.
+function shapes.is_older(line, version)
+  if line.target == "amx" or version >= shapes.STRIPS then return false end
+  if line.type == "f32" then return version < 3 or line.rows <= 33 end
+  return line.rows <= 17
+end
 
 -- Outputs, inputs and rows. The widths are those of models from 256 to 1,024 with their feed-forward layers; the rows
 -- are numbers next to those at which strips and blocks change. Each weight has some of the rows, so that all come.

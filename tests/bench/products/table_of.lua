@@ -1,6 +1,7 @@
 -- table_of.lua: reads and writes the measured products of a machine. The first line has the machine, the day and the
--- version of f32's strips (shapes.STRIPS). `# in doubt: LINE; LINE` names lines that fit.lua does not judge, by their
--- first five words. Any other line is a product:
+-- version of the strips (shapes.STRIPS). `# strips N: TARGET TYPE FORM; ...` names lines that have another one.
+-- `# in doubt: LINE; LINE` names lines that fit.lua does not judge, by their first five words. Any other line is a
+-- product:
 --
 --   TARGET TYPE FORM OUTPUTSxINPUTS nROWS NANOSECONDS CANDIDATE RATIO CANDIDATE RATIO ...
 --
@@ -39,13 +40,21 @@ function table_of.name(line)
   return ("%s %s %s %dx%d n%d"):format(line.target, line.type, line.form, line.outputs, line.inputs, line.rows)
 end
 
---- Returns the table of a file: { machine, date, strips, in_doubt = a set of names, lines = { { target, type, form,
---- outputs, inputs, rows, ns, ratios = name -> ratio } } }.
+--- Returns the version of the strips that a line of a table was measured with.
+function table_of.strips(measured, line)
+  return measured.strips_of[("%s %s %s"):format(line.target, line.type, line.form)] or measured.strips
+end
+
+--- Returns the table of a file: { machine, date, strips, strips_of, in_doubt = a set of names, lines = { { target,
+--- type, form, outputs, inputs, rows, ns, ratios = name -> ratio } } }.
 function table_of.read(path)
   local text = assert(files.read(path), path)
-  local result = { lines = {}, in_doubt = {} }
+  local result = { lines = {}, in_doubt = {}, strips_of = {} }
   result.machine, result.date = text:match("^# ([^\n]-); (%d+%-%d+%-%d+)")
   result.strips = tonumber(text:match("^#[^\n]*; strips (%d+)\n")) or 1
+  for version, list in text:gmatch("\n# strips (%d+): ([^\n]+)") do
+    for name in list:gmatch("[^;%s][^;]*") do result.strips_of[name] = tonumber(version) end
+  end
   for list in text:gmatch("\n# in doubt: ([^\n]+)") do
     for name in list:gmatch("[^;%s][^;]*") do result.in_doubt[name] = true end
   end
