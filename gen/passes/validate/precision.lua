@@ -72,7 +72,10 @@ local function check_layers(say, spec, given, key)
   end
 end
 
--- Checks that layers of one group, which have the same weights, packed once, have the same precision.
+-- Names of what the keys decide that have a word for each layer.
+local DECIDES = { precision = "precision", weights = "type", input_order = "order of inputs" }
+
+-- Checks that layers of one group, which have the same weights, packed once, have the same word.
 local function check_groups(say, spec, given, prefix, key)
   local first = {}
   for i, group in ipairs(spec.layer_groups or {}) do
@@ -80,7 +83,7 @@ local function check_groups(say, spec, given, prefix, key)
     if first[group] == nil then first[group] = own end
     if first[group] ~= own then
       return say(key, ("%slayer %d has the weights of another layer, which has another %s"):format(prefix, i - 1,
-        key == "precision" and key or "type"))
+        DECIDES[key]))
     end
   end
 end
@@ -143,6 +146,7 @@ function this.check(say, spec, description)
   end
   if spec.input_order then
     check_layers(say, spec, spec.input_order, "input_order")
+    check_parts(say, spec, spec.input_order, "input_order")
     if description.weights == nil then say("input_order", "goes with weights in scale blocks (key weights)") end
   end
   if not given then return end

@@ -113,6 +113,8 @@ describe("an order of inputs", function()
         input_order = { "none", ["l0.ff.away"] = "own" } },
       ["input_order: l1.ff.up: there are 1 layers, numbered from 0"] = with {
         input_order = { "none", ["l1.ff.up"] = "own" } },
+      ["tiny.lua: input_order: layer 1 has the weights of another layer, which has another order of inputs"] = with {
+        layers = 2, layer_groups = { 0, 0 }, input_order = { "file", ["layer 1"] = "none" } },
       ["tiny.lua: input_order: layer 7, but there are 1, numbered from 0"] = with {
         input_order = { "none", ["layer 7"] = "own" } },
     } do
