@@ -14,11 +14,13 @@ local cases = {}
 local ARCHIVE = "libattn2c_c.a"
 local AT_ONCE = 4 -- builds of one process, which so starts, and looks for the runtime's objects, less often
 
--- Returns the cases that are built as programs: each word of the descriptions (a key, an option) is in one of them.
+-- Returns the cases that are built as programs: those that say so, and others so that each word of their descriptions
+-- (a key, an option) is in one of them.
 local function programs(list)
   local seen, chosen = {}, {}
   for _, case in ipairs(list) do
-    local text = case.text:gsub("%-%-[^\n]*", ""):gsub('name = "[^"]*"', "")
+    chosen[case.name] = case.is_program or nil
+    local text = (case.text or ""):gsub("%-%-[^\n]*", ""):gsub('name = "[^"]*"', "")
     for word in text:gmatch("[%a_][%w_]*") do
       if not seen[word] then seen[word], chosen[case.name] = true, true end
     end
@@ -44,7 +46,8 @@ function cases.programs(folder, list)
 end
 
 --- Builds cases in a folder, as cases.programs does; most are shared libraries.
---- list: { name, text: the description, path: its file }, at least one.
+--- list: { name, path: of what is built, text: the description, if it is one, words: more words of tests/program.lua,
+--- is_program: true for a program in any case }, at least one.
 function cases.build(folder, list)
   folder = libuv.fs_realpath(folder)
   local is_program, builds = programs(list), {}
@@ -54,7 +57,7 @@ function cases.build(folder, list)
     :format(shell(root .. "/runtime"), shell(root .. "/tests/c/run_library.c"), ARCHIVE))
   for i, case in ipairs(list) do
     builds[i] = { name = case.name, path = case.path,
-      words = { "--only=" .. file_of(case.name, is_program[case.name]) } }
+      words = { "--only=" .. file_of(case.name, is_program[case.name]), table.unpack(case.words or {}) } }
   end
   cases.programs(folder, builds)
 end

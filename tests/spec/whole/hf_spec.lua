@@ -106,8 +106,8 @@ local function check_greedy(case, text)
   local place = folder .. "/" .. case
   helper.write(place .. "/ids.npy", checkpoints.npy(("%d, %d"):format(#lengths, #ids - 1), rows))
   helper.write(place .. "/lengths.npy", checkpoints.npy(("%d,"):format(#lengths), lengths))
-  sh(("%s/%s run --weights %s --input input_ids=%s/ids.npy --input lengths=%s/lengths.npy --output logits=%s/next.npy")
-    :format(case, case, shell(checkpoint(case)), case, case, case))
+  sh(("%s --weights %s --input input_ids=%s/ids.npy --input lengths=%s/lengths.npy --output logits=%s/next.npy")
+    :format(built.command(folder, case), shell(checkpoint(case)), case, case, case))
   local logits = floats(place .. "/next.npy")
   local width = #logits // #lengths
   for i, count in ipairs(lengths) do
@@ -132,8 +132,8 @@ local function writer(case)
   return { name = "writes_" .. case, path = copy }
 end
 
--- Returns what builds a case's program.
-local function program(case)
+-- Returns what builds a case's model.
+local function model(case)
   -- transformers multiplies floats
   local words = { (case:find("^gguf") or case:find("^gptq") or case:find("^awq") or case:find("^compressed"))
     and "weights=none" or nil }
@@ -144,20 +144,24 @@ end
 describe("a folder of transformers'", function()
   setup(function()
     local list = {}
-    for i, case in ipairs(cases) do list[i] = program(case) end
-    for _, case in ipairs(writers) do list[#list + 1] = writer(case) end
+    for i, case in ipairs(cases) do
+      list[i] = model(case)
+      list[i].is_program = i % 8 == 1
+    end
+    built.build(folder, list)
+    list = {}
+    for i, case in ipairs(writers) do list[i] = writer(case) end
     built.programs(folder, list)
   end)
 
   for _, case in ipairs(cases) do
     it(case, function()
       local golden = goldens .. "/" .. case
-      local log = files.read(folder .. "/" .. case .. ".log") or ""
-      assert.is_truthy(files.read(("%s/%s/%s"):format(folder, case, case)), log)
-      local words = { ("%s/%s run --weights %s"):format(case, case, shell(checkpoint(case))) }
-      local taken = sh(("%s/%s info"):format(case, case))
+      local command, log = built.command(folder, case)
+      local words = { assert(command, log), "--weights", shell(checkpoint(case)) }
+      local header = helper.read(("%s/%s/%s.h"):format(folder, case, case))
       for _, input in ipairs(arrays(case, "in")) do
-        if taken:find(input, 1, true) then
+        if header:find("_IN_" .. input:upper(), 1, true) then
           words[#words + 1] = ("--input %s=%s/in_%s.npy"):format(input, shell(golden), input)
         end
       end
