@@ -117,7 +117,7 @@ Test(chat, a_refusal_is_one_line_that_a_terminal_shows) {
   attn2c_chat_release(made.work);
 }
 
-Test(chat, what_grows_meets_a_budget, .timeout = 60) {
+Test(chat, what_grows_meets_a_budget, .timeout = 600) {
   static const struct {
     const attn2c_chat_template *template;
     const char *part;

@@ -69,7 +69,7 @@ static int open_encode_decode(const tokenizer *t) {
   return status;
 }
 
-Test(text, every_allocation_may_fail, .timeout = 120) {
+Test(text, every_allocation_may_fail, .timeout = 600) {
   static const char *const names[] = {"added", "roberta", "llama_old", "xlmr", "albert", "split_previous"};
   for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
     tokenizer t;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(budget, .init = scratch_open, .fini = scratch_close, .timeout = 300);
+TestSuite(budget, .init = scratch_open, .fini = scratch_close, .timeout = 600);
 
 /* All goldens, one after another. */
 static void each_golden(void (*check)(const char *name, const tokenizer *t)) {
