@@ -76,15 +76,18 @@ function grouping.segments(spec, entry, p)
     { name = "pooled", micro_batch = spec.batch, rows = spec.batch, repeats = 1, sections = {} },
   }
   local at, by_name = segments[1], {}
+  local function go_on_pooled()
+    if at == segments[1] then at, by_name = segments[2], {} end
+  end
   for _, op in ipairs(entry.ops) do
-    if op.pooled and at == segments[1] then at, by_name = segments[2], {} end
+    if op.pooled then go_on_pooled() end
     local name = at == segments[1] and op.section or "pooled"
     if not by_name[name] then
       by_name[name] = { name = name, ops = {} }
       table.insert(at.sections, by_name[name])
     end
     table.insert(by_name[name].ops, op)
-    if ops.class(op).pools then at, by_name = segments[2], {} end
+    if ops.class(op).pools then go_on_pooled() end
   end
   if #segments[2].sections == 0 then segments[2] = nil end
   if #segments[1].sections == 0 then table.remove(segments, 1) end

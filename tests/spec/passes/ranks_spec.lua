@@ -1,6 +1,7 @@
 -- ranks_spec: how a model is divided among ranks: heads, widths and rows of tables, weights in slices, meetings.
 local helper = require("tests.spec.helper")
 local divisions = require("data.divisions")
+local grouping = require("passes.common.grouping")
 local ops = require("data.ops")
 local ranks = require("passes.ranks")
 
@@ -63,6 +64,15 @@ describe("a division", function()
 end)
 
 describe("stages", function()
+  it("have one section of what comes after a pool, also if the outputs pool twice", function()
+    local entry = graph_of(model { layers = { {}, {} }, batch = 2, stages = 2, seq = 5,
+      input = { stage = "image", channels = 1, height = 4, width = 4, patch = 2 },
+      output = { { stage = "attend" }, { stage = "similarity" } } }, 1).entry
+    local segments = grouping.segments({ batch = 2, seq = 5 }, entry, { group_tokens = 128 })
+    assert.equal("pooled", segments[2].name)
+    assert.equal(1, #segments[2].sections)
+  end)
+
   local function sizes_of(state)
     local of, sizes = state.whole.stages.layers, {}
     for _, layer in ipairs(of.layers) do sizes[of.of[layer] + 1] = (sizes[of.of[layer] + 1] or 0) + 1 end
