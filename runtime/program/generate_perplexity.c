@@ -91,7 +91,8 @@ static int read_text(job *job) {
 
 static int check_ids(const job *job, const char *place) {
   if (job->count < 2) {
-    attn2c_say(job->message, "%s: has %" PRId64 " tokens, but 2 or more are needed", place, job->count);
+    attn2c_say(job->message, "%s: has %s, but 2 or more tokens are needed", place,
+               job->count == 1 ? "1 token" : "no token");
     return ATTN2C_FORMAT;
   }
   for (int64_t i = 0; i < job->count; i++)
@@ -160,14 +161,14 @@ static int read_ids(job *job, const attn2c_descriptor *model, const attn2c_argum
   if (status != ATTN2C_OK) return status;
   const int is_one = attn2c_prompt_arrays_next(arrays, &text) == ATTN2C_PROMPT_READ &&
                      attn2c_prompt_arrays_next(arrays, &more) == ATTN2C_PROMPT_END;
-  snprintf(place, size, "%s", arguments->inputs[0]);
+  snprintf(place, size, "%s", attn2c_path_of(arguments->inputs[0]));
   job->count = text.count;
   job->ids = malloc(((size_t)text.count + 1) * sizeof *job->ids);
   if (!job->ids) status = ATTN2C_MEMORY;
   if (status == ATTN2C_OK && text.count > 0)
     memcpy(job->ids, text.ids, (size_t)text.count * sizeof *job->ids);
   if (!is_one) {
-    attn2c_say(job->message, "%s: one text is expected, [tokens]", arguments->inputs[0]);
+    attn2c_say(job->message, "%s: one text is expected, [tokens]", attn2c_path_of(arguments->inputs[0]));
     status = ATTN2C_FORMAT;
   }
   attn2c_prompt_arrays_close(arrays);

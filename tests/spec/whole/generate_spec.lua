@@ -242,6 +242,8 @@ describe("generate refuses", function()
     refused(2, "generate: --prompt TEXT, --prompt-file F, --prompt - or --input ids=X.npy is needed", "")
     refused(2, "--input: does not go with --prompt", "--prompt x --input one.npy")
     refused(2, "--output: no output 'logits'; allowed is generated", "--prompt x --output logits=x.npy")
+    write_ids("single.npy", "1,", { 1 })
+    refused(3, "single.npy: has 1 token, but 2 or more tokens are needed", "--input ids=single.npy", "perplexity")
     refused(2, "--stride: 40, but 1 to 39 is allowed: windows have the context's 40 tokens",
       "--text-file prompts.txt --stride 40", "perplexity")
     refused(2, "--temperature: 0, but a number from 1.18e-38 to 3.4e+38 (greedy is an option of its own) is allowed",
