@@ -18,6 +18,16 @@ return function(of, spec)
       wrong = "programs are checked for sequences that are refused" },
   }
 
+  of("gen/passes/checks/instance.lua", spec .. "passes/checks/schedule_spec.lua") {
+    { name = "instance_whole", old = "add { most // step * step }", new = "", filter = "longest call of whole blocks",
+      wrong = "no call with the largest blocks of rows is checked" },
+  }
+
+  of("gen/data/loops.lua", spec .. "data/loops_spec.lua") {
+    { name = "loops_blocks", old = "return blocks < 2 and step.step or", new = "return true and step.step or",
+      filter = "are equal", wrong = "the last block of a call may have one row" },
+  }
+
   of("runtime/ops/softmax.h", "c:rowops_base") {
     { name = "softmax_rest", old = "sums[p] += attn2c_load_some(last, rest, p);",
       new = "sums[p] += attn2c_load(last + p * ATTN2C_LANES);", filter = "softmax/*",
