@@ -137,8 +137,8 @@ function smoothing.apply(self, given)
   local groups, count, folded = smoothing.groups(entry), 0, 0
   if #groups + #importance.groups(entry) == 0 then
     if given.asked then
-      faults.raise("usage", ("%s: no product is of %s (key precision), nor of 4 bits (key weights), and others take no "
-        .. "factors"):format(given.file, precision.with_factors))
+      faults.raise("usage", ("%s: no product is of %s (key precision), nor of 4 bits (key weights) without an order of "
+        .. "inputs; others take no factors"):format(given.file, precision.with_factors))
     end
     return nil
   end
