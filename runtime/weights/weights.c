@@ -8,6 +8,7 @@
 #include "formats/place.h"
 #include "base/checksum.h"
 #include "ops/elementary.h"
+#include "weights/orders.h"
 #include "weights/pack.h"
 #include "weights/projected.h"
 #include "weights/random.h"
@@ -31,8 +32,7 @@ struct attn2c_source {
   attn2c_band band;          /* buffer for reading */
   float *table;              /* the table of distances with its norm, the last that was read; NULL: none */
   attn2c_projected table_of; /* its formula */
-  int32_t *inputs;           /* the order of a weight's inputs, the last that was read; NULL: none */
-  int inputs_of;             /* that weight */
+  attn2c_orders orders;
 };
 
 /* Constants. */
@@ -58,17 +58,6 @@ static const attn2c_tensor *tensor_of(const attn2c_source *source, int index) {
 
 static int is_constant(const attn2c_weight *weight) { return weight->view_count == 0; }
 
-/* Returns the weight whose order of inputs the rows of a weight, or the elements of a constant, are in; or
- * -1. */
-static int ordered_by(const attn2c_descriptor *model, int index) {
-  return model->orders ? model->orders[index].of : -1;
-}
-
-/* True if a weight is a constant that is the order of another one's inputs. */
-static int is_order(const attn2c_descriptor *model, int index) {
-  return is_constant(&model->weights[index]) && ordered_by(model, index) >= 0;
-}
-
 /* Returns the number in the file of the tensor that a view reads. */
 static int tensor_of_view(const attn2c_source *source, const attn2c_view *view) {
   const int found = source->found[view->stored];
@@ -93,7 +82,7 @@ static int check_constants(const attn2c_source *source, attn2c_message *message)
   int faults = 0;
   for (int i = 0; i < source->model->weight_count; i++) {
     const attn2c_weight *weight = &source->model->weights[i];
-    if (attn2c_scaled_by(source->model, i) >= 0 || is_order(source->model, i))
+    if (attn2c_scaled_by(source->model, i) >= 0 || attn2c_is_order(source->model, i))
       continue; /* packing makes them */
     if (is_constant(weight)) faults += fill_constant(source->model, weight, NULL, message) != ATTN2C_OK;
   }
@@ -178,81 +167,6 @@ static int no_memory(attn2c_message *message) {
   return ATTN2C_MEMORY;
 }
 
-/* Returns the number of a weight's inputs, of all ranks. */
-static int64_t inputs_of(const attn2c_source *source, int index) {
-  return source->model->slices ? source->model->slices[index].columns : tensor_of(source, index)->shape[1];
-}
-
-/* Reads the order of a weight's inputs in the file into source->inputs. */
-static int read_inputs(attn2c_source *source, int index, attn2c_message *message) {
-  if (source->inputs && source->inputs_of == index) return ATTN2C_OK;
-  const attn2c_view *view = &source->model->views[source->model->weights[index].first_view];
-  const int64_t count = inputs_of(source, index);
-  attn2c_free(source->inputs);
-  source->inputs = attn2c_reserve((size_t)count * sizeof *source->inputs);
-  source->inputs_of = index;
-  if (!source->inputs) return no_memory(message);
-  const int status =
-      attn2c_checkpoint_order(source->file, source->found[view->stored], count, source->inputs, message);
-  if (!status) return ATTN2C_OK;
-  attn2c_free(source->inputs);
-  source->inputs = NULL;
-  return status;
-}
-
-/* Checks that two weights have their inputs in the same order. */
-static int check_order(attn2c_source *source, int index, int like, attn2c_message *message) {
-  int status = read_inputs(source, index, message);
-  if (status) return status;
-  int32_t *own = source->inputs;
-  const int64_t count = inputs_of(source, index);
-  source->inputs = NULL;
-  status = read_inputs(source, like, message);
-  const int is_same = !status && inputs_of(source, like) == count &&
-                      memcmp(own, source->inputs, (size_t)count * sizeof *own) == 0;
-  attn2c_free(own);
-  if (status || is_same) return status;
-  attn2c_say(message,
-             "%s: its inputs are in other groups (g_idx) than those of %s, but the model was built for one "
-             "order of both; build with input_order own for this layer",
-             tensor_of(source, index)->name, tensor_of(source, like)->name);
-  return ATTN2C_FORMAT;
-}
-
-/* Checks that an order in packed weights has the numbers of inputs, none of them twice. */
-static int check_packed_order(const attn2c_source *source, int index, attn2c_message *message) {
-  const int64_t count = attn2c_elements(tensor_of(source, index));
-  const int64_t inputs = inputs_of(source, ordered_by(source->model, index));
-  float *order = attn2c_reserve((size_t)count * sizeof *order);
-  char *has = calloc((size_t)inputs, 1);
-  int64_t right = 0;
-  if (order && has) {
-    attn2c_unpack(attn2c_packed_model(source->packed), index, attn2c_packed_block(source->packed), 0, count,
-                  order);
-    while (right < count && order[right] >= 0 && order[right] < (float)inputs && !has[(int64_t)order[right]])
-      has[(int64_t)order[right++]] = 1;
-  }
-  const int status = !order || !has ? no_memory(message) : right < count ? ATTN2C_FORMAT : ATTN2C_OK;
-  if (status == ATTN2C_FORMAT)
-    attn2c_say(message, "%s: element %lld is not the number of an input, or is there twice",
-               tensor_of(source, index)->name, (long long)right);
-  attn2c_free(order);
-  free(has);
-  return status;
-}
-
-/* Checks the orders that the model has: in a file, that weights share one; in packed weights, each number. */
-static int check_orders(attn2c_source *source, attn2c_message *message) {
-  const attn2c_descriptor *model = source->model;
-  int status = ATTN2C_OK;
-  for (int i = 0; model->orders && i < model->weight_count && !status; i++) {
-    if (source->packed && is_order(model, i)) status = check_packed_order(source, i, message);
-    if (source->file && model->orders[i].like >= 0)
-      status = check_order(source, i, model->orders[i].like, message);
-  }
-  return status;
-}
-
 /* Lists the tensors of the file that no weight is read from; `used` has a zeroed byte for each. */
 static void list_unused(attn2c_source *source, char *used) {
   int count = source->file ? attn2c_checkpoint_count(source->file) : 0;
@@ -275,7 +189,10 @@ static int prepare(attn2c_source *source, attn2c_message *message) {
     status = check_constants(source, message);
     const int fits = check_stored(source, message);
     if (!status) status = fits;
-    if (!status) status = check_orders(source, message);
+    if (!status) {
+      source->orders = (attn2c_orders){source->model, source->file, source->found, source->seed, NULL, 0};
+      status = attn2c_orders_check(&source->orders, source->packed, message);
+    }
     if (!status) status = check_factors(source, message);
     list_unused(source, used);
   } else {
@@ -377,7 +294,7 @@ void attn2c_source_close(attn2c_source *source) {
   attn2c_packed_release(source->packed);
   attn2c_band_free(&source->band);
   attn2c_free(source->table);
-  attn2c_free(source->inputs);
+  attn2c_orders_end(&source->orders);
   free(source->found);
   free(source->unused);
   free(source);
@@ -508,35 +425,18 @@ static int64_t row_of_all(const attn2c_source *source, int index, int64_t row) {
   return (source->model->slices ? source->model->slices[index].row : 0) + row;
 }
 
-/* Draws an order of a weight's inputs into source->inputs. */
-static int draw_inputs(attn2c_source *source, int index, attn2c_message *message) {
-  const int64_t count = inputs_of(source, index);
-  attn2c_free(source->inputs);
-  source->inputs = attn2c_reserve((size_t)count * sizeof *source->inputs);
-  source->inputs_of = index;
-  if (!source->inputs) return no_memory(message);
-  int32_t *inputs = source->inputs;
-  attn2c_random_integers(source->seed, tensor_of(source, index)->name, inputs, count, 0, INT32_MAX);
-  for (int64_t i = 0; i < count; i++) { /* puts input i before a random one of those before it */
-    const int64_t place = inputs[i] % (i + 1);
-    inputs[i] = inputs[place], inputs[place] = (int32_t)i;
-  }
-  return ATTN2C_OK;
-}
-
-/* Writes an order of inputs. Random weights have a random one. */
+/* Writes an order of inputs. */
 static int read_order(attn2c_source *source, int index, float *values, attn2c_message *message) {
   const int64_t count = attn2c_elements(tensor_of(source, index)), first = row_of_all(source, index, 0);
-  const int status =
-      (source->file ? read_inputs : draw_inputs)(source, ordered_by(source->model, index), message);
-  for (int64_t i = 0; i < count && !status; i++) values[i] = (float)source->inputs[first + i];
+  const int status = attn2c_orders_read(&source->orders, attn2c_ordered_by(source->model, index), message);
+  for (int64_t i = 0; i < count && !status; i++) values[i] = (float)source->orders.inputs[first + i];
   return status;
 }
 
 /* Returns the row of the file that is row `row` of a weight in the order of another one's inputs, which
- * read_inputs has read. */
+ * attn2c_orders_read has read. */
 static int64_t ordered_row(const attn2c_source *source, int index, int64_t row) {
-  return source->inputs[row_of_all(source, index, row)];
+  return source->orders.inputs[row_of_all(source, index, row)];
 }
 
 /* Reads rows from the views of a weight. */
@@ -555,7 +455,7 @@ static int read_views(attn2c_source *source, int index, int64_t first, int64_t c
 /* Reads rows that are in the order of another weight's inputs. */
 static int read_ordered_rows(attn2c_source *source, int index, int64_t first, int64_t count, int64_t columns,
                              float *values, attn2c_message *message) {
-  int status = read_inputs(source, ordered_by(source->model, index), message);
+  int status = attn2c_orders_read(&source->orders, attn2c_ordered_by(source->model, index), message);
   for (int64_t r = 0; r < count && !status; r++)
     status = read_views(source, index, ordered_row(source, index, first + r), 1, columns,
                         values + r * columns, message);
@@ -571,8 +471,8 @@ static int read_plain(attn2c_source *source, int index, int64_t first, int64_t c
   if (attn2c_is_projected(weight)) return read_projected(source, index, first, count, values, message);
   if (is_constant(weight)) {
     if (first == 0 && count == tensor->shape[0])
-      return is_order(source->model, index) ? read_order(source, index, values, message)
-                                            : fill_constant(source->model, weight, values, message);
+      return attn2c_is_order(source->model, index) ? read_order(source, index, values, message)
+                                                   : fill_constant(source->model, weight, values, message);
     attn2c_say(message, "%s: a constant can only be read as a whole", tensor->name);
     return ATTN2C_USAGE;
   }
@@ -584,8 +484,8 @@ static int read_plain(attn2c_source *source, int index, int64_t first, int64_t c
     read_random(source, index, first, count, row, values);
     return ATTN2C_OK;
   }
-  return (ordered_by(source->model, index) >= 0 ? read_ordered_rows : read_views)(source, index, first, count,
-                                                                                  row, values, message);
+  return (attn2c_ordered_by(source->model, index) >= 0 ? read_ordered_rows : read_views)(
+      source, index, first, count, row, values, message);
 }
 
 /* Returns 2^power, -126 <= power <= 127. */
@@ -608,8 +508,8 @@ int attn2c_source_read_rows(attn2c_source *source, int index, int64_t first, int
                             attn2c_message *message) {
   const int scaled = attn2c_scaled_by(source->model, index);
   const attn2c_weight *weight = &source->model->weights[index];
-  const int is_made =
-      is_constant(weight) && !attn2c_is_projected(weight) && !is_order(source->model, index) && scaled < 0;
+  const int is_made = is_constant(weight) && !attn2c_is_projected(weight) &&
+                      !attn2c_is_order(source->model, index) && scaled < 0;
   if (source->packed && !is_made) {
     attn2c_unpack(attn2c_packed_model(source->packed), index, attn2c_packed_block(source->packed), first,
                   count, values);
@@ -650,9 +550,9 @@ int attn2c_source_stored_blocks(attn2c_source *source, int index, int64_t first,
     return ATTN2C_OK;
   }
   if (!source->file) return ATTN2C_OK;
-  const int of = ordered_by(source->model, index);
+  const int of = attn2c_ordered_by(source->model, index);
   if (of < 0) return read_view_blocks(source, index, first, count, columns, blocks, found, message);
-  int status = read_inputs(source, of, message);
+  int status = attn2c_orders_read(&source->orders, of, message);
   *found = 1;
   for (int64_t r = 0; r < count && *found && !status; r++)
     status = read_view_blocks(source, index, ordered_row(source, index, first + r), 1, columns,

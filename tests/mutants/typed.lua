@@ -28,11 +28,11 @@ return function(of, spec)
       filter = "rows of the products before", wrong = "a bias is not in the order of its weight's rows" },
   }
 
-  of("runtime/weights/weights.c", spec .. "whole/blocks_spec.lua") {
+  of("runtime/weights/orders.c", spec .. "whole/blocks_spec.lua") {
     { name = "order_shared", old = "if (status || is_same) return status;",
       new = "if (status || is_same || like >= 0) return status;", filter = "should share",
       wrong = "layers with other groups of inputs are computed in one order" },
-    { name = "order_packed", old = "source->packed && is_order(model, i)", new = "0 && is_order(model, i)",
+    { name = "order_packed", old = "packed && attn2c_is_order(model, i)", new = "0 && attn2c_is_order(model, i)",
       filter = "input twice", wrong = "a damaged order in packed weights reads outside a row" },
   }
 
