@@ -49,6 +49,7 @@ end
 --- list: { name, path: of what is built, text: the description, if it is one, words: more words of tests/program.lua,
 --- is_program: true for a program in any case }, at least one.
 function cases.build(folder, list)
+  files.make_folder(folder)
   folder = libuv.fs_realpath(folder)
   local is_program, builds = programs(list), {}
   local root = libuv.fs_realpath(here .. "/..")

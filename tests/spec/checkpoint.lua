@@ -33,6 +33,14 @@ function checkpoint.text(path, dtype)
   return string.pack("<I8", #text) .. text .. table.concat(data)
 end
 
+--- True if a folder of tests/hf has integers in groups, which a build keeps without `weights=none`.
+function checkpoint.is_quantised(name)
+  for _, method in ipairs { "gguf", "gptq", "awq", "compressed" } do
+    if name:sub(1, #method) == method then return true end
+  end
+  return false
+end
+
 --- Integers, or floats where `floats` is true, as .npy; shape as Python writes it: "3, 5".
 function checkpoint.npy(shape, values, floats)
   local header = ("{'descr': '<%s4', 'fortran_order': False, 'shape': (%s), }"):format(floats and "f" or "i", shape)

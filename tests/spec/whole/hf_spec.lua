@@ -134,9 +134,7 @@ end
 
 -- Returns what builds a case's model.
 local function model(case)
-  -- transformers multiplies floats
-  local words = { (case:find("^gguf") or case:find("^gptq") or case:find("^awq") or case:find("^compressed"))
-    and "weights=none" or nil }
+  local words = { checkpoints.is_quantised(case) and "weights=none" or nil } -- transformers multiplies floats
   for word in helper.read(goldens .. "/" .. case .. "/words.txt"):gmatch("%S+") do words[#words + 1] = word end
   return { name = case, path = checkpoint(case), words = words }
 end
