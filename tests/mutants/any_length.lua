@@ -21,6 +21,8 @@ return function(of, spec)
   of("gen/passes/checks/instance.lua", spec .. "passes/checks/schedule_spec.lua") {
     { name = "instance_whole", old = "add { most // step * step }", new = "", filter = "longest call of whole blocks",
       wrong = "no call with the largest blocks of rows is checked" },
+    { name = "instance_chunks", old = "local count = of_chunks[form] + 1", new = "local count = of_chunks[form]",
+      filter = "other calls have one", wrong = "no block of some sizes has two chunks in a check" },
   }
 
   of("gen/data/loops.lua", spec .. "data/loops_spec.lua") {

@@ -26,6 +26,9 @@ return function(of, spec)
       new = "", filter = "reads what others write", wrong = "a worker reads what another has not written" },
     { name = "partition_own", old = "if not task.goes_on then", new = "if false then",
       filter = "go on with their rows", wrong = "a product begins while others still make its rows" },
+    { name = "partition_own_product", old = "and before and not ops.class(before.leading).product or false)",
+      new = "and before and true or false)", filter = "go on with their rows",
+      wrong = "rows begin while others still make panels of them" },
   }
 
   of("gen/passes/checks/meetings.lua", spec .. "passes/checks/meetings_spec.lua") {

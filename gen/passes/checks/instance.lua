@@ -10,10 +10,10 @@ local words = require("common.words")
 
 local instance = {}
 
--- Returns the largest step of a program's loops over rows, queries or keys, and the sets of the steps of loops over
--- blocks: of the rows of a call, of its sequences.
+-- Returns the largest step of a program's loops over rows, queries or keys, the sets of the steps of loops over
+-- blocks: of the rows of a call, of its sequences; and the most rows of a chunk of a block, by the form of its loop.
 local function steps_of(program)
-  local largest, of_rows, of_sequences = 1, {}, {}
+  local largest, of_rows, of_sequences, of_chunks = 1, {}, {}, {}
   for _, segment in ipairs(program.segments) do
     for _, section in ipairs(segment.sections) do
       for _, step in ipairs(section.steps) do
@@ -21,15 +21,20 @@ local function steps_of(program)
         if loop then largest = math.max(largest, loop.step) end
         if loop then (loop.form == "pooled" and of_sequences or of_rows)[loop.step] = true end
         if step.form == "begin" then largest = math.max(largest, step.step or 1) end
+        if step.form == "begin" and step.loop == "slices" then
+          of_chunks[loop.form] = math.max(of_chunks[loop.form] or 0, step.piece)
+        end
       end
     end
   end
-  return largest, of_rows, of_sequences
+  return largest, of_rows, of_sequences, of_chunks
 end
 
---- Returns the calls for which a program is checked: { rows, first, past, flows }. `flows` is true for calls of which
---- all iterations are unrolled, two or three of each loop, to check the order of reads and writes. The others
---- are the longest calls, whose loops are unrolled for the first and the last iteration, to check bounds.
+--- Returns the calls for which a program is checked: { rows, first, past, flows, chunks }. `flows` is true for calls of
+--- which all iterations are unrolled, two or three of each loop, to check the order of reads and writes. `chunks` is
+--- the form of the loops whose blocks have two chunks of rows in this call. Nothing else is unrolled in it: it is to
+--- check that workers may do them at the same time, as blocks of other calls may have one. The others are the longest
+--- calls, whose loops are unrolled for the first and the last iteration, to check bounds.
 --- spec: of the program's entry. windows: of its state (plan.lua); nil: none.
 function instance.calls(program, spec, windows)
   local list, seen, least, most = {}, {}, spec.least, spec.call_rows
@@ -42,33 +47,39 @@ function instance.calls(program, spec, windows)
     local w = window and windows[window + 1]
     return w and words.round_up(math.max(0, keys - w.keys), w.page) or 0
   end
-  local function add(lengths, flows, past, forgotten)
+  local function add(lengths, flows, past, forgotten, chunks)
     local rows, first, shortest = 0, { 0 }, most
     for i, length in ipairs(lengths) do
       rows, shortest = rows + length, math.min(shortest, length)
       first[i + 1] = rows
     end
     local key = table.concat(lengths, " ") .. (past and " after " .. table.concat(past, " ") or "")
-      .. (forgotten == least_forgotten and " with room" or "")
+      .. (forgotten == least_forgotten and " with room" or "") .. (chunks or "")
     if rows <= most and shortest >= least and not seen[key] then
       seen[key] = true
-      list[#list + 1] = { rows = rows, first = first, past = past, forgotten = forgotten, flows = flows }
+      list[#list + 1] = { rows = rows, first = first, past = past, forgotten = forgotten, flows = flows,
+        chunks = chunks }
     end
   end
-  local largest, of_rows, of_sequences = steps_of(program)
+  local function sequences(count)
+    local lengths = {}
+    for i = 1, math.min(count, most // least) do lengths[i] = least end
+    return lengths
+  end
+  local largest, of_rows, of_sequences, of_chunks = steps_of(program)
   local block = math.min(most, largest + 1)
   add({ math.min(most, 65), block - math.min(most, 65) }, true)
   add({ block }, true)
   add({ least, least }, true)
   add({ least }, true)
+  for _, form in ipairs(words.sorted_keys(of_chunks)) do
+    local count = of_chunks[form] + 1
+    add(form == "pooled" and sequences(count) or { math.max(least, count) }, false, nil, nil, form)
+  end
   add { most }
   add { most - least, least }
   for _, step in ipairs(words.sorted_keys(of_rows)) do add { most // step * step } end
-  for _, step in ipairs(words.sorted_keys(of_sequences)) do
-    local lengths = {}
-    for i = 1, math.min(step, most // least) do lengths[i] = least end
-    add(lengths)
-  end
+  for _, step in ipairs(words.sorted_keys(of_sequences)) do add(sequences(step)) end
   if spec.context and program.variant == "ship" then -- a trace keeps the scores of new keys alone
     add({ 1, 1 }, true, { math.min(spec.context - 1, 70), 0 }, least_forgotten)
     for _, forgotten in ipairs { most_forgotten, least_forgotten } do
@@ -181,24 +192,28 @@ function instance.tensor_bytes(tensor, spec, call)
   return types.bytes(elements, tensor.type)
 end
 
--- Returns the phases of one call, in order: those of a stretch for each block of its rows. unrolled(list, symbols): the
--- steps of a list.
+-- Returns the phases of one call, in order: those of a stretch for each block of its rows. Of a call for its chunks
+-- (calls above) those alone whose chunks are rows of such blocks. unrolled(list, symbols): the steps of a list.
 local function phases_of(segment, call, unrolled)
   local phases, first = {}, 1
   while segment.phases[first] do
     local stretch, loop = segment.phases[first].stretch, segment.phases[first].loop
     local last = first
     while segment.phases[last + 1] and segment.phases[last + 1].stretch == stretch do last = last + 1 end
+    local function add_phase(phase, block)
+      local chunks = {}
+      local count = phase.claimed and loops.forms[phase.claimed.loop].count(phase.claimed, call, { block = block })
+        or #phase.chunks
+      for chunk = 1, count do
+        chunks[chunk] = unrolled(phase.claimed and phase.steps or phase.chunks[chunk],
+          { block = block, chunk = chunk - 1 })
+      end
+      phases[#phases + 1] = { section = phase.section, chunks = chunks }
+    end
     local function add(block)
       for i = first, last do
-        local phase, chunks = segment.phases[i], {}
-        local count = phase.claimed and loops.forms[phase.claimed.loop].count(phase.claimed, call, { block = block })
-          or #phase.chunks
-        for chunk = 1, count do
-          chunks[chunk] = unrolled(phase.claimed and phase.steps or phase.chunks[chunk],
-            { block = block, chunk = chunk - 1 })
-        end
-        phases[#phases + 1] = { section = phase.section, chunks = chunks }
+        local phase = segment.phases[i]
+        if not call.chunks or loop and loop.form == call.chunks and phase.claimed then add_phase(phase, block) end
       end
     end
     local symbols = {}

@@ -176,8 +176,8 @@ end
 local function check_calls(state, program, beside)
   for _, call in ipairs(instance.calls(program, state.spec, state.plan.state.windows)) do
     local known = instance.of(program, call)
-    check_bounds(state, known, call)
-    if call.flows then check_phases(known, beside) end
+    if not call.chunks then check_bounds(state, known, call) end
+    if call.flows or call.chunks then check_phases(known, beside) end
     if call.flows then flow(state, known, beside, "memory", known.unstored, call) end
   end
 end

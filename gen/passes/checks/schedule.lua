@@ -109,7 +109,7 @@ end
 -- Checks the chunks of a program with open sizes, as those of some calls.
 local function check_calls(program, spec, windows)
   for _, call in ipairs(instance.calls(program, spec, windows)) do
-    if call.flows then check_segments(instance.of(program, call), spec) end
+    if call.flows or call.chunks then check_segments(instance.of(program, call), spec) end
   end
 end
 

@@ -22,8 +22,10 @@ local function finds(spoil, more)
 end
 
 local function each_call(program, visit)
-  for _, section in ipairs(program.segments[1].sections) do
-    for _, step in ipairs(section.steps) do if operands.entry(step) then visit(step) end end
+  for _, segment in ipairs(program.segments) do
+    for _, section in ipairs(segment.sections) do
+      for _, step in ipairs(section.steps) do if operands.entry(step) then visit(step) end end
+    end
   end
 end
 
@@ -77,6 +79,27 @@ describe("phases of a call of any length", function()
         end
       end)
     end))
+  end)
+
+  it("find rows of sequences that are not those of the chunk", function()
+    assert.matches("two workers write the same elements of", finds(function(program)
+      each_call(program, function(step)
+        if step.fn ~= "normalise" then return end
+        for _, operand in pairs(step.arguments) do if operand and operand.terms then operand.terms.row = nil end end
+      end)
+    end, { output = { { stage = "pool", over = "mean" }, { stage = "normalise" } } }))
+  end)
+
+  it("are checked with two chunks of a block where other calls have one", function()
+    -- Blocks of 129 rows are 100 and 29 rows, those of 101 rows have two chunks.
+    assert.matches("two workers write the same elements of l0%.attn%.sum", finds(function(program)
+      each_call(program, function(step)
+        if step.fn ~= "layer_norm" then return end
+        for _, operand in pairs(step.arguments) do
+          if operand and operand.terms then operand.terms.slice, operand.terms.row = nil, nil end
+        end
+      end)
+    end, { plan = { row_block = 100, token_block = 128 } }))
   end)
 
   it("find a phase that reads what it writes", function()
