@@ -51,7 +51,9 @@ end
 --- Changes a description to one of any length.
 function draw_any.change(d)
   local most = type(d.seq) == "table" and d.seq[#d.seq] or d.seq
-  d.seq = { any = math.max(2, chance(15) and math.min(most, math.random(2, 20)) or most) }
+  local least = 2
+  for _, stage in ipairs(d.output or {}) do if stage.over == "second" then least = 3 end end
+  d.seq = { any = math.max(least, chance(15) and math.min(most, math.random(2, 20)) or most) }
   for _, key in ipairs(left_out) do d[key] = nil end
   if d.max_position then d.max_position = math.max(d.max_position, d.seq.any + (d.first_position or 0)) end
   if d.kernels == "libxsmm" then d.kernels = nil end

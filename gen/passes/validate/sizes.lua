@@ -210,6 +210,10 @@ function sizes.resolve(say, spec, listed)
   if spec.seq < least then
     say("output", ("pool \"second\" takes the second row, but seq is %d"):format(spec.seq))
   end
+  if spec.any and spec.seq == least then -- a tensor's growth is found by two lengths (graph/growth.lua)
+    say("seq", ("any(%d), but pool \"second\" takes sequences of %d tokens or more: write seq = %d, or any(N) with a "
+      .. "larger N"):format(spec.seq, least, least))
+  end
   if same_to and spec.seq + spec.past <= same_to then same_to = nil end
   if (listed or spec.any) and same_to then
     say("rope_scaling", ("the angles of %s depend on the length beyond %d positions, and then a list of lengths does "

@@ -28,6 +28,8 @@ describe("any length", function()
       refusal(any(1)))
     assert.are.equal("tiny.lua: seq: any(N) takes the most tokens of a sequence, an integer from 2 to 32768",
       refusal(any("8")))
+    assert.are.equal("tiny.lua: seq: any(2), but pool \"second\" takes sequences of 2 tokens or more: write seq = 2, "
+      .. "or any(N) with a larger N", refusal(any(2, { output = { { stage = "pool", over = "second" } } })))
     assert.are.equal("tiny.lua: batch: a model of any length takes any number of sequences in a call; leave batch out",
       refusal(any(8, { batch = 2 })))
     assert.are.equal("tiny.lua: past: past keys: not supported with seq = any(N)", refusal(any(8, { past = 2 })))
