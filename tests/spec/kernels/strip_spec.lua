@@ -17,7 +17,7 @@ local function count(text, pattern)
 end
 
 local SHAPES = {}
-for _, size in ipairs { { 1, 1 }, { 9, 3 }, { 6, 2 }, { 2, 7 }, { 1, 16 } } do
+for _, size in ipairs { { 1, 1 }, { 4, 1 }, { 9, 3 }, { 6, 2 }, { 2, 7 }, { 1, 16 } } do
   for held = 0, 1 do
     for fetches = 0, 1 do SHAPES[#SHAPES + 1] = shape(size[1], size[2], held == 1, fetches == 1) end
   end
