@@ -192,8 +192,8 @@ function instance.tensor_bytes(tensor, spec, call)
   return types.bytes(elements, tensor.type)
 end
 
--- Returns the phases of one call, in order: those of a stretch for each block of its rows. Of a call for its chunks
--- (calls above) those alone whose chunks are rows of such blocks. unrolled(list, symbols): the steps of a list.
+-- Returns the phases of one call, in order: those of a stretch for each block of its rows. A call for its chunks (calls
+-- above) has those alone whose chunks are rows of such blocks. unrolled(list, symbols): the steps of a list.
 local function phases_of(segment, call, unrolled)
   local phases, first = {}, 1
   while segment.phases[first] do
