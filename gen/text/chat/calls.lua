@@ -8,8 +8,13 @@ local calls = {}
 
 local MISSING = 3 -- the constant `missing`, as in numbers.lua
 
+-- Filters and tests that the compiler puts in the place of others, and that are not called by their names.
+local internal = words.set { "map_attribute", "truth" }
+
 local function supported(list)
-  return "supported: " .. table.concat(words.sorted_keys(list), ", ")
+  local names = {}
+  for _, name in ipairs(words.sorted_keys(list)) do if not internal[name] then names[#names + 1] = name end end
+  return "supported: " .. table.concat(names, ", ")
 end
 
 -- Compiles arguments in the order of parameters. what: the name in messages.
@@ -40,14 +45,11 @@ end
 -- Returns the record of a test. e: the node of its name, a text.
 local function test_of(c, name)
   local found = numbers.test[numbers.test_names[name] or name]
-  if not found or name == "truth" then
+  if not found or internal[name] then
     c.fail(c.line, ("the test %q is not supported; %s"):format(name, supported(numbers.test)))
   end
   return found
 end
-
--- The filters that the compiler replaces, and that are not called by their names.
-local internal = { map_attribute = true }
 
 local function filter_of(c, name)
   local found = numbers.filter[numbers.filter_names[name] or name]

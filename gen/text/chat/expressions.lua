@@ -134,7 +134,7 @@ function Expressions:primary()
   end
   if is(token, "operator", "[") then return node("list", line, { items = self:items("]") }) end
   if is(token, "operator", "{") then return self:dict(line) end
-  return self:fail("unexpected " .. described(token), token)
+  return self:fail(described(token) .. " is not expected", token)
 end
 
 -- Returns an index, or a slice.

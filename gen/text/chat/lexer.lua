@@ -96,7 +96,8 @@ local function read_inside(source, at, kind, add, fail)
     local found, past = lpeg.match(token, source, at)
     if not found then
       if at > #source then fail(at, "the template ends inside of a tag") end
-      fail(at, ("unexpected character %q"):format(source:match(utf8.charpattern, at)))
+      local character = source:match(utf8.charpattern, at)
+      fail(at, character:find("['\"]") and "a text has no end" or ("unexpected character %q"):format(character))
     end
     local word = found[2]
     if found[1] == "operator" then

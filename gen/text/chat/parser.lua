@@ -30,7 +30,7 @@ local function read_body(p, ends)
     local token = p:next()
     if token.kind == "over" then
       if not ends then break end
-      p:fail(("the template ends before %s"):format(ends[1]), token)
+      p:fail(("the template ends before %s"):format(ends[#ends]), token)
     elseif token.kind == "data" then
       body[#body + 1] = node("text", token.line, { value = token.value })
     elseif token.kind == "variable" then
@@ -114,7 +114,7 @@ statements["for"] = function(p, line)
   if p:is_word("recursive") then p:fail("recursive loops are not supported") end
   p:expect_end()
   p.loops = p.loops + 1
-  local body, word = read_body(p, { "endfor", "else" })
+  local body, word = read_body(p, { "else", "endfor" })
   p.loops = p.loops - 1
   local other = word == "else" and read_block(p, "endfor") or nil
   return node("for", line, { target = target, over = over, test = test, body = body, other = other })

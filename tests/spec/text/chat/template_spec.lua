@@ -36,15 +36,21 @@ describe("a chat template", function()
       { "{{ a | indent(depth=1) }}", "t: line 1: the filter \"indent\" has no parameter \"depth\"" },
     }
     for _, case in ipairs(cases) do assert.equal(case[2], refusal(case[1]):sub(1, #case[2])) end
+    for _, own in ipairs { "{{ a | map_attribute('b') }}", "{{ a is truth }}" } do -- the compiler's own
+      local said = refusal(own)
+      assert.matches(" is not supported; ", said)
+      assert.is_nil(said:match("supported: .*map_attribute") or said:match("supported: .*truth"))
+    end
   end)
 
   it("is refused if it is malformed", function()
     local cases = {
-      { "{% if a %}\n\n", "t: line 2: the template ends before elif" },
+      { "{% if a %}\n\n", "t: line 2: the template ends before endif" },
       { "{% endif %}", "t: line 1: unknown statement \"endif\"" },
       { "{% for a b %}", "t: line 1: \"b\"; \"in\" is expected" },
       { "{{ }}", "t: line 1: the end of the tag; an expression is expected" },
       { "{{ a b }}", "t: line 1: the end of the tag is expected" },
+      { "{{ 1 + }}", "t: line 1: the end of the tag is not expected" },
       { "{% set 1 = 2 %}", "t: line 1: \"1\"; a name is expected" },
       { "{% set loop = 2 %}", "t: line 1: loop cannot be set" },
       { "{% set none = 2 %}", "t: line 1: none cannot be set" },
