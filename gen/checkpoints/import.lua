@@ -211,10 +211,11 @@ local function limit_of(self, first)
 end
 
 -- Returns the stages of a head. If it scores the tokens that may come next, they have no pool of the last row: calls
--- that continue a sequence choose rows themselves.
+-- that continue a sequence choose rows themselves. A folder without a tokenizer has such calls if they are asked for.
 local function stages_of_writer(self, stages)
-  local list = {}
-  if self.form or not (stages.writes and self.facts.causal and self.folder.tokenizer) then return stages end
+  local list, is_asked = {}, self.form == "continued"
+  if self.form and not is_asked or not (stages.writes and self.facts.causal) then return stages end
+  if not (self.folder.tokenizer or is_asked) then return stages end
   for _, stage in ipairs(stages) do if stage[1] ~= "pool" then list[#list + 1] = stage end end
   self.is_writer = true
   return list
@@ -236,6 +237,7 @@ local function lengths_of(self, most)
     self.context = math.min(most, MOST_CONTEXT)
     return nil
   end
+  if self.form == "continued" then return nil end -- the context is no such model's; validate says why
   most = math.min(most, keys.LONGEST)
   if self.family.frames and self.form == "list" then
     return FRAME_LENGTHS, "frames; a call takes any number up to the last"
@@ -500,8 +502,8 @@ end
 --- a model that does not go with the any length of the text. Faults: io, format, usage.
 --- from: a file to whose folder the paths in the text are relative; without it they are relative to the checkpoint's.
 --- form: "list": the text has that list in place of any length; "forward": calls take whole sequences, also in a model
---- that writes; nil: the usual form. tower: "text", for the other of two towers. sides: { height, width } of the image
---- that is asked for; a missing one is the folder's.
+--- that writes; "continued": calls continue a sequence, also without a tokenizer; nil: the usual form. tower: "text",
+--- for the other of two towers. sides: { height, width } of the image that is asked for; a missing one is the folder's.
 function import.text(path, from, form, tower, sides)
   local self = { folder = folder.read(path), notes = {}, names = {}, place = from and place_of(path, from) or "",
     form = form, tower = tower }

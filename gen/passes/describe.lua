@@ -149,12 +149,15 @@ local function leave_out(weights, layers, left)
   end
 end
 
--- Returns the form of a folder's description. Overrides of lengths and outputs are those of whole sequences.
+-- Returns the form of a folder's description. Overrides of lengths and outputs are those of whole sequences; one of the
+-- context asks for calls that continue.
 local function form_of(overrides)
+  local form
   for _, argument in ipairs(overrides) do
     if argument:find("^seq=") or argument:find("^batch=") or argument:find("^output%.") then return "forward" end
+    if argument:find("^context=") then form = "continued" end
   end
-  return nil
+  return form
 end
 
 -- Returns the tower of a folder of two towers that is built, "text", or nil: the other one.

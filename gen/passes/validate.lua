@@ -126,7 +126,7 @@ local function resolve_input(say, spec, given)
   spec.input = spec.input or { stage = "hidden" }
   if spec.input.optional_types and spec.input.types == 0 then say("input.optional_types", "goes with types") end
   local rows = spec.input.stage == "image" and image_rows(say, spec.input)
-  if rows and spec.seq and spec.seq ~= rows then
+  if rows and spec.seq and spec.seq ~= rows and given.context == nil then
     say("seq", ("%d, but the image has %d rows: its patches%s"):format(spec.seq, rows,
       spec.input.distillation_token and " and two tokens" or spec.input.class_token and " and the class token" or ""))
   elseif rows and rows > 4096 then

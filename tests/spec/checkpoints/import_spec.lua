@@ -91,6 +91,15 @@ describe("a checkpoint's folder", function()
     end
   end)
 
+  it("has a context that is asked for, also without a tokenizer", function()
+    local goldens = helper.root .. "/tests/hf/goldens/"
+    assert.is_nil(spec_of(goldens .. "llama_logits").context)
+    local s = spec_of(goldens .. "llama_logits", { "context=12" })
+    assert.same({ 12, 8, "vocabulary" }, { s.context, s.sequences, s.output[1].stage })
+    local fault = helper.fault(spec_of, goldens .. "bert_masked", { "context=12" })
+    for _, line in ipairs(fault.lines) do assert.is_nil(line:find("seq", 1, true), line) end
+  end)
+
   it("has a list of lengths where its model does not go with any length", function()
     local tokenizer = { ["tokenizer.json"] = "{}" }
     local path = made.checkpoint(nil, nil, tokenizer)
