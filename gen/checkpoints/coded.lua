@@ -209,22 +209,48 @@ function Finder:compressed(base, is_bytes)
   return out, inputs, bits, groups
 end
 
+-- Returns how many inputs each group has, from 0; refuses a group that the tensor does not have.
+function Finder:count_groups(name, bytes, groups)
+  local count = {}
+  for group = 0, groups - 1 do count[group] = 0 end
+  for at = 1, #bytes, 4 do
+    local group = string.unpack("<i4", bytes, at)
+    if not count[group] then
+      self:refuse(name, ("group %d of input %d, but the tensor has %d groups"):format(group, at // 4, groups))
+    end
+    count[group] = count[group] + 1
+  end
+  return count
+end
+
 -- Returns true if a tensor's groups are one after the other, or the bytes of its order if groups of equal sizes are
 -- apart; false for others.
 function Finder:order_of(base, inputs, groups)
-  local order = self:part(base, "order")
+  local order, name = self:part(base, "order")
   if not order then return true end
   local bytes, list, size = self.read_bytes(order, 4 * inputs), {}, inputs // groups
-  if inputs % groups ~= 0 then return false end
-  for group = 0, groups - 1 do list[group + 1] = string.pack("<i4", group):rep(size) end
-  if bytes == table.concat(list) or bytes == ("\xff"):rep(4 * inputs) then return true end
-  local count = {}
-  for at = 1, bytes and #bytes or 0, 4 do
-    local group = string.unpack("<i4", bytes, at)
-    count[group] = (count[group] or 0) + 1
+  if not bytes then self:refuse(name, ("data of %d bytes are expected"):format(4 * inputs)) end
+  if inputs % groups == 0 then
+    for group = 0, groups - 1 do list[group + 1] = string.pack("<i4", group):rep(size) end
+    if bytes == table.concat(list) or bytes == ("\xff"):rep(4 * inputs) then return true end
   end
-  for group = 0, groups - 1 do if count[group] ~= size then return false end end
-  return bytes or false
+  local count = self:count_groups(name, bytes, groups)
+  for group = 0, groups - 1 do
+    if count[group] ~= size or inputs % groups ~= 0 then
+      self.uneven[#self.uneven + 1] = { name = name, group = group, count = count[group] }
+      return false
+    end
+  end
+  return bytes
+end
+
+-- Returns a note about tensors whose groups have different numbers of inputs, or nil.
+function Finder:note_uneven()
+  local first = self.uneven[1]
+  if not first then return nil end
+  local more = #self.uneven > 1 and (" (and %d more)"):format(#self.uneven - 1) or ""
+  return ("%s%s: groups have different numbers of inputs, group %d has %d: the weights become floats"):format(
+    faults.quote(first.name), more, first.group, first.count)
 end
 
 -- True if all zero points of a tensor are in the middle of its codes.
@@ -320,7 +346,7 @@ function coded.read(path, config, tensors, read_object, read_bytes)
   end
   local kind = methods[method](path, own, notes)
   local self = setmetatable({ path = path, tensors = tensors, kind = kind, parts = parts[kind], used = {}, made = {},
-    read_bytes = read_bytes }, Finder)
+    uneven = {}, read_bytes = read_bytes }, Finder)
   local marked = "%." .. self.parts.packed .. "$"
   for _, name in ipairs(words.sorted_keys(tensors)) do
     if name:find(marked) then self:add((name:gsub(marked, ""))) end
@@ -328,6 +354,7 @@ function coded.read(path, config, tensors, read_object, read_bytes)
       self:add((name:gsub("%.weight$", "")), true)
     end
   end
+  notes[#notes + 1] = self:note_uneven()
   for name, tensor in pairs(tensors) do
     if not self.used[name] and not self.made[name] then self.made[name] = tensor end
   end

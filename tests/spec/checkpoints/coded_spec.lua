@@ -84,15 +84,23 @@ describe("a quantised folder", function()
         ["layer.qzeros"] = { 2, 1, dtype = "I32", bytes = string.pack("<I4", zero * ONES):rep(2) },
         ["layer.g_idx"] = order }
       local found = folder.read(made.checkpoint(made.config { quantization_config = scheme("gptq") }, tensors))
-      return found.tensors["layer.weight"].blocks, found.tensors["layer.weight"].order
+      return found.tensors["layer.weight"].blocks, found.tensors["layer.weight"].order, found.notes
     end
     assert.equal("int4", of(7, in_order(64, 32)))
     assert.equal("int4", of(7))
     assert.equal("int4f", of(8, in_order(64, 32)))
     assert.is_nil(of(7, ints(64)), "all inputs are in one group of two")
     local apart = { 64, dtype = "I32", bytes = string.pack("<i4i4", 1, 0):rep(32) }
-    assert.same({ "int4", apart.bytes }, { of(7, apart) })
-    assert.is_nil((of(7, { 64, dtype = "I32", bytes = string.pack("<i4i4i4i4", 1, 0, 0, 0):rep(16) })))
+    assert.same({ "int4", apart.bytes, {} }, { of(7, apart) })
+    local uneven = { 64, dtype = "I32", bytes = string.pack("<i4i4i4i4", 1, 0, 0, 0):rep(16) }
+    local word, order, notes = of(7, uneven)
+    assert.is_nil(word or order)
+    assert.same({ '"layer.g_idx": groups have different numbers of inputs, group 0 has 48: the weights become floats' },
+      notes)
+    uneven.bytes = string.pack("<i4i4", 1, 2):rep(32)
+    local fault = helper.fault(of, 7, uneven)
+    assert.matches(': "layer.g_idx": group 2 of input 1, but the tensor has 2 groups$', fault.lines[1])
+    assert.equal(3, fault.code)
   end)
 
   it("may say so in a file of its own, as older programs did", function()
