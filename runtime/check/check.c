@@ -500,8 +500,10 @@ static int add_to_script(attn2c_check_job *job) {
  * repeated as a script. */
 static int check_rows(attn2c_check_job *job, attn2c_run trace) {
   const attn2c_entry *last = &job->descriptor->entries[job->descriptor->entry_count - 1];
+  int status = attn2c_check_orders(job);
+  if (status != ATTN2C_OK) return status;
   attn2c_check_trace_fill(&job->trace);
-  int status = attn2c_check_run(job, trace, job->trace.arena, job->traced, "trace");
+  status = attn2c_check_run(job, trace, job->trace.arena, job->traced, "trace");
   for (int number = 0; number < job->entry->op_count && status == ATTN2C_OK; number++)
     status = attn2c_check_op(job, &job->entry->ops[number]);
   if (status == ATTN2C_OK) status = attn2c_check_end_to_end(job);
@@ -613,6 +615,7 @@ int attn2c_check(const attn2c_program *program, const attn2c_model *model, attn2
   attn2c_check_job job = {.program = program,
                           .model = model,
                           .descriptor = descriptor,
+                          .source = source,
                           .seed = seed,
                           .nan = nan,
                           .message = message};

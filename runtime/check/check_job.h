@@ -18,6 +18,7 @@ typedef struct {
   const attn2c_model *model;
   const attn2c_descriptor *descriptor;
   const attn2c_entry *entry;
+  attn2c_source *source;     /* of the weights */
   const void *const *inputs; /* the entry's */
   void **weights;            /* unpacked, by tensor index */
   void **tensors;            /* by tensor index: the current operands and result */
@@ -67,6 +68,9 @@ int attn2c_check_outputs(attn2c_check_job *job, const char *what);
 /* Checks a call that does not fill the entry (check_lengths.c). With several entries, only the first and
  * last. */
 int attn2c_check_lengths(attn2c_check_job *job, attn2c_run trace);
+
+/* Adds rows for weights whose inputs the model has in another order than the file (check_orders.c). */
+int attn2c_check_orders(attn2c_check_job *job);
 
 /* Checks calls of several sequences of a model of any length (check_mixed.c). */
 int attn2c_check_mixed(attn2c_check_job *job, attn2c_run trace);

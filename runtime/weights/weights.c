@@ -33,6 +33,7 @@ struct attn2c_source {
   float *table;              /* the table of distances with its norm, the last that was read; NULL: none */
   attn2c_projected table_of; /* its formula */
   attn2c_orders orders;
+  int is_own; /* 1: rows and columns are read as the file has them */
 };
 
 /* Constants. */
@@ -61,7 +62,9 @@ static int is_constant(const attn2c_weight *weight) { return weight->view_count 
 /* Returns the number in the file of the tensor that a view reads. */
 static int tensor_of_view(const attn2c_source *source, const attn2c_view *view) {
   const int found = source->found[view->stored];
-  return view->flags & ATTN2C_VIEW_IN_GROUPS ? attn2c_checkpoint_in_groups(source->file, found) : found;
+  return view->flags & ATTN2C_VIEW_IN_GROUPS && !source->is_own
+             ? attn2c_checkpoint_in_groups(source->file, found)
+             : found;
 }
 
 static int is_fitting(const attn2c_source *source, int index) {
@@ -618,4 +621,24 @@ int attn2c_source_read_blocks(attn2c_source *source, int index, int64_t first, i
 int attn2c_source_read(attn2c_source *source, int index, float *values, attn2c_message *message) {
   const attn2c_tensor *tensor = &source->model->tensors[source->model->weights[index].tensor];
   return attn2c_source_read_rows(source, index, 0, tensor->shape[0], values, message);
+}
+
+int attn2c_source_is_file(const attn2c_source *source) { return source->file != NULL; }
+
+int attn2c_source_read_own(attn2c_source *source, int index, float *values, attn2c_message *message) {
+  const attn2c_tensor *tensor = tensor_of(source, index);
+  const int64_t rows = tensor->shape[0];
+  source->is_own = 1;
+  source->band.view = NULL; /* it may have been read in another order */
+  const int status = read_views(source, index, 0, rows, attn2c_elements(tensor) / rows, values, message);
+  source->band.view = NULL;
+  source->is_own = 0;
+  return status;
+}
+
+int attn2c_source_order(attn2c_source *source, int index, int32_t *inputs, attn2c_message *message) {
+  const int status = attn2c_orders_read(&source->orders, index, message);
+  if (!status)
+    memcpy(inputs, source->orders.inputs, (size_t)tensor_of(source, index)->shape[1] * sizeof *inputs);
+  return status;
 }

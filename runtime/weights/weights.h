@@ -32,6 +32,13 @@ int attn2c_source_read(attn2c_source *source, int index, float *values, attn2c_m
  * rows or none. */
 int attn2c_source_read_rows(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
                             attn2c_message *message);
+/* True if the source is a file, which may have the inputs of weights in an order of its own. */
+int attn2c_source_is_file(const attn2c_source *source);
+/* Does the same as attn2c_source_read, of a weight of a file, with rows and columns as the file has them:
+ * not in the order of any weight's inputs. */
+int attn2c_source_read_own(attn2c_source *source, int index, float *values, attn2c_message *message);
+/* Writes the inputs of a weight in the order in which the model has them (weights/orders.h). */
+int attn2c_source_order(attn2c_source *source, int index, int32_t *inputs, attn2c_message *message);
 /* Writes the same rows as scale blocks, [count][blocks of a row], if the source has the weight in blocks: a
  * file of a format that has them, or packed weights. Else *found is 0, and blocks may be overwritten. */
 int attn2c_source_stored_blocks(attn2c_source *source, int index, int64_t first, int64_t count,

@@ -36,6 +36,12 @@ return function(of, spec)
       filter = "input twice", wrong = "a damaged order in packed weights reads outside a row" },
   }
 
+  of("runtime/weights/weights.c", spec .. "whole/blocks_spec.lua") {
+    { name = "order_reversed", old = "values[i] = (float)source->orders.inputs[first + i];",
+      new = "values[i] = (float)source->orders.inputs[first + count - 1 - i];", filter = "reference rounds like",
+      wrong = "inputs are gathered in another order than the weights have, and the reference does the same" },
+  }
+
   of("runtime/weights/coded.c", "c:coded") {
     { name = "groups_equal", old = "return equal == of->groups;", new = "return 1;", filter = "coded/*other_sizes*",
       wrong = "groups of other sizes are read as blocks" },

@@ -96,7 +96,14 @@ describe("a GPTQ folder whose inputs have an order", function()
 
   it("keeps its blocks, and the reference rounds like the program", function()
     assert.matches("input_order = \"file\"", sh(("%s/gen/attn2c import %s"):format(shell(root), shell(path))))
-    assert.matches("\n%d+ passed, 0 failed\n$", sh(("%s check --weights %s"):format(program, shell(path))))
+    local said = sh(("%s check --weights %s"):format(program, shell(path)))
+    assert.matches("\n%d+ passed, 0 failed\n$", said)
+    local own = {}
+    for layer, name in said:gmatch("\nl(%d)%.(%S+)%.weight, as in the file +%d+x%d+ [^\n]+ok") do
+      own[#own + 1] = layer .. "." .. name
+    end
+    assert.same({ "0.attn.q", "0.attn.k", "0.attn.v", "0.attn.out", "0.ff.gate", "0.ff.up", "0.ff.down", "1.attn.q",
+      "1.attn.k", "1.attn.v", "1.attn.out", "1.ff.gate", "1.ff.up", "1.ff.down" }, own)
     assert.matches("\n%d+ passed, 0 failed\n$", sh(program .. " check --seed 7"))
     assert.matches("\n%d+ passed, 0 failed\n$", sh(program .. " check --weights ordered.packed"))
     assert.is_true(lfs.attributes(folder .. "/ordered.packed", "size") < 72000, "weights are not of 4 bits")
