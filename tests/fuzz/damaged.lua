@@ -114,19 +114,24 @@ local function as_gguf(text)
     { "words", "ARRAY STRING", { "a", "bc" } } }, list)
 end
 
--- A quantised folder: to the compiler, or the first's file to a program that was built from it whole.
+-- A quantised folder: to the compiler, or the last's file to a program that was built from it whole. If only groups of
+-- inputs are others, what the program takes must pass its check.
 local quantised = { "gptq_llama", "awq_qwen2", "compressed_phi3", "gptq_order_llama" }
+local ORDERED = quantised[#quantised]
 
 function subjects.coded(folder, programs)
-  local kind = math.random(3)
-  local whole = root .. "/tests/hf/goldens/" .. (kind == 3 and quantised[1] or pick(quantised))
+  local kind = math.random(4)
+  local whole = root .. "/tests/hf/goldens/" .. (kind >= 3 and ORDERED or pick(quantised))
   local config, tensors = files.read(whole .. "/config.json"), files.read(whole .. "/model.safetensors")
-  if kind == 1 then config = mutate.json(config) else tensors = mutate.checkpoint(tensors) end
+  if kind == 1 then config = mutate.json(config) end
+  if kind == 2 or kind == 3 then tensors = mutate.checkpoint(tensors) end
+  if kind == 4 then tensors = mutate.groups(tensors, "g_idx") end
   files.write_all(folder, { { name = "config.json", text = config }, { name = "model.safetensors", text = tensors } })
-  if kind == 3 then
-    return { { programs.coded, "pack", "--weights", folder, "-o", folder .. "/made.weights" } }
-  end
-  return { compiler("import", folder, "-o", folder .. "/made.lua"), compiler("show", folder, "--stage", "graph") }
+  local import = compiler("import", folder, "-o", folder .. "/made.lua")
+  local pack = { programs.coded, "pack", "--weights", folder, "-o", folder .. "/made.weights" }
+  if kind == 3 then return { pack } end
+  if kind == 4 then return { pack, { programs.coded, "check", "--weights", folder }, import } end
+  return { import, compiler("show", folder, "--stage", "graph") }
 end
 
 function subjects.gguf(folder, programs)
@@ -222,7 +227,7 @@ local function build(folder)
   run { "env", CFLAGS, root .. "/gen/attn2c", "build",
     MODEL, "seq=40", "kernels=c", "-o", folder .. "/built" }
   run { "env", CFLAGS, "lua5.4", root .. "/tests/program.lua",
-    root .. "/tests/hf/goldens/" .. quantised[1], folder .. "/coded", "seq=4", "batch=1", "kernels=c", "layers=1" }
+    root .. "/tests/hf/goldens/" .. ORDERED, folder .. "/coded", "seq=4", "batch=1", "kernels=c", "layers=1" }
   run { "env", CFLAGS, root .. "/gen/attn2c", "build", SENTENCES, "seq=40", "kernels=c",
     "-o", folder .. "/sentences" }
   run { "env", CFLAGS, "lua5.4", root .. "/tests/program.lua", WRITER,
@@ -240,7 +245,7 @@ local function build(folder)
     "--cache", kept }
   local model = folder .. "/built/sequence"
   run { model, "pack", "--weights", MODEL, "-o", folder .. "/whole.weights" }
-  return { text = root .. "/out/test/bin/text_fuzz", model = model, coded = folder .. "/coded/" .. quantised[1],
+  return { text = root .. "/out/test/bin/text_fuzz", model = model, coded = folder .. "/coded/" .. ORDERED,
     weights = folder .. "/whole.weights", load_state = load_state, state = files.read(state),
     sentences = sentences, kept = files.read(kept),
     packed = files.read(folder .. "/whole.weights"), checkpoint = files.read(MODEL .. "/model.safetensors"),

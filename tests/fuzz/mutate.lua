@@ -125,6 +125,39 @@ function mutate.checkpoint(text)
   return string.pack("<I8", random(9) == 1 and length or #header) .. header .. text:sub(9 + length)
 end
 
+-- Changes of a list of groups, of which an input each has one.
+local group_changes = {
+  function(list) -- the same numbers of inputs
+    local a, b = random(#list), random(#list)
+    list[a], list[b] = list[b], list[a]
+  end,
+  function(list) for i = #list, 2, -1 do local j = random(i) list[i], list[j] = list[j], list[i] end end,
+  function(list) table.sort(list) end,
+  function(list) list[random(#list)] = list[random(#list)] end,
+  function(list) list[random(#list)] = pick(words) end,
+  function(list) for i = 1, #list do list[i] = -1 end end,
+}
+
+--- A safetensors file whose tensors of groups of inputs, which are called `ending`, are others: one of them, or all
+--- alike.
+function mutate.groups(text, ending)
+  local length, list = string.unpack("<I8", text), {}
+  for from, to in text:sub(9, 8 + length):gmatch(ending .. '":{[^}]-"data_offsets":%[(%d+), ?(%d+)%]') do
+    list[#list + 1] = { 9 + length + math.tointeger(from), 8 + length + math.tointeger(to) }
+  end
+  local change, seed = pick(group_changes), random(0)
+  if random(2) == 1 then list = { pick(list) } end
+  for _, place in ipairs(list) do
+    local groups = {}
+    for at = place[1], place[2], 4 do groups[#groups + 1] = string.unpack("<i4", text, at) end
+    if #list > 1 then math.randomseed(seed) end
+    change(groups)
+    for i, group in ipairs(groups) do groups[i] = string.pack("<I4", group & 0xffffffff) end
+    text = text:sub(1, place[1] - 1) .. table.concat(groups) .. text:sub(place[2] + 1)
+  end
+  return text
+end
+
 local kinds = { "UINT8", "INT8", "UINT16", "INT32", "UINT32", "FLOAT32", "BOOL", "STRING", "UINT64", "INT64", "FLOAT64",
   "ARRAY STRING", "ARRAY INT32", "ARRAY FLOAT32", "ARRAY UINT8" }
 
