@@ -65,6 +65,23 @@ static int read_biases(const attn2c_generate_arguments *given, int32_t *ids, flo
   return status;
 }
 
+/* True if a token has a bias of -inf. */
+static int is_forbidden(const attn2c_sampling *sampling, int32_t token) {
+  for (int32_t i = 0; i < sampling->bias_count; i++)
+    if (sampling->bias_tokens[i] == token && sampling->biases[i] == -__builtin_inff()) return 1;
+  return 0;
+}
+
+/* Refuses options that together forbid each token that they allow. */
+static int check_allowed(const attn2c_sampling *sampling, attn2c_message *message) {
+  int32_t forbidden = 0;
+  for (int32_t i = 0; i < sampling->allowed_count; i++)
+    forbidden += is_forbidden(sampling, sampling->allowed[i]);
+  if (sampling->allowed_count == 0 || forbidden < sampling->allowed_count) return ATTN2C_OK;
+  attn2c_say(message, "--allow: allows only tokens that --logit-bias forbids with -inf");
+  return ATTN2C_USAGE;
+}
+
 static double number_or(const attn2c_real *given, double otherwise) {
   return given->is_given ? given->value : otherwise;
 }
@@ -142,7 +159,7 @@ int attn2c_generate_options_read(const attn2c_arguments *arguments, const attn2c
   attn2c_message faults = attn2c_message_make(lines, sizeof lines);
   status = attn2c_sampling_check(sampling, vocabulary, &faults);
   if (status != ATTN2C_OK) attn2c_generate_options_say(lines, message);
-  return status;
+  return status != ATTN2C_OK ? status : check_allowed(sampling, message);
 }
 
 void attn2c_generate_options_free(attn2c_generate_options *options) {

@@ -225,7 +225,8 @@ int attn2c_chat_command(const attn2c_descriptor *model, const attn2c_arguments *
   job job = {.model = model, .arguments = arguments, .out = out, .notes = notes, .message = message};
   int status = attn2c_lacks_weights(model, arguments->weights, "chat", message) ? ATTN2C_USAGE : ATTN2C_OK;
   if (!model->text->chat) {
-    attn2c_say(message, "chat: this model was built without a chat template");
+    attn2c_say(message,
+               "chat: this model was built without a chat template; build it with --chat-template FILE");
     status = ATTN2C_USAGE;
   }
   const int read = attn2c_generate_options_read(arguments, attn2c_stated_generation(model),

@@ -224,6 +224,8 @@ describe("generate refuses", function()
   end
 
   it("options that are wrong or contradict each other, one line each", function()
+    write_ids("one.npy", "3,", { 5, 6, 7 })
+    files.write_all(folder, { { name = "prompts.txt", text = "the dog\n" } })
     refused(2, "--temperature: 0, but a number from 1.18e-38 to 3.4e+38 (greedy is an option of its own) is allowed",
       "--prompt x --temperature 0")
     refused(2, "--temperature: 'inf', but a number is allowed", "--prompt x --temperature inf")
@@ -235,6 +237,8 @@ describe("generate refuses", function()
     refused(2, "--top-p: 2, but 0 to 1 is allowed", "--prompt x --top-p 2")
     refused(2, "--allow: token 800, but 0 to 799 is allowed", "--prompt x --allow 3,800")
     refused(2, "--allow: '3,,4', but a list of ids such as 3,5,7 is allowed", "--prompt x --allow 3,,4")
+    refused(2, "--allow: allows only tokens that --logit-bias forbids with -inf",
+      "--prompt x --allow 3,5 --logit-bias 5=-inf --logit-bias 3=-inf")
     refused(2, "--logit-bias: '5', but an id and a number such as 50256=-1.5, or -inf is allowed",
       "--prompt x --logit-bias 5")
     refused(2, "--tokens: '0', but a number of tokens from 1 is allowed", "--prompt x --tokens 0")
@@ -390,7 +394,7 @@ wait $!]]):format(line("llama", "chat")))
     sh(("%s build %s kernels=c --chat-template=none -o none >log 2>&1 || cat log"):format(
       shell(root .. "/gen/attn2c"), shell(places.next)))
     local refused_with, said = refusal("none/next chat --weights " .. shell(places.next))
-    assert.equal("chat: this model was built without a chat template\n", said)
+    assert.equal("chat: this model was built without a chat template; build it with --chat-template FILE\n", said)
     assert.equal(2, refused_with)
   end)
 end)
