@@ -74,6 +74,24 @@ class _Samplers(NamedTuple):
     vocabulary: int
 
 
+def _set_numbers(options: Any, values: Mapping[str, Optional[float]]) -> None:
+    """Sets those options that are not None."""
+    for name, value in values.items():
+        try:
+            if value is not None:
+                setattr(options, name, value)
+        except TypeError:
+            raise ValueError("%s: %r, but a number is expected" % (name, value)) from None
+
+
+def _seed(seed: Optional[int]) -> int:
+    """A seed as the library has it; None: 0."""
+    try:
+        return operator.index(0 if seed is None else seed) % 2**64
+    except TypeError:
+        raise ValueError("seed: %r, but an integer is expected" % (seed,)) from None
+
+
 class _Sampler:
     """Chooses the tokens of one sequence. Options that are None have the default of the model's folder."""
 
@@ -92,13 +110,10 @@ class _Sampler:
             options.greedy, options.temperature, options.top_k, options.top_p, options.min_p = 1, 1, 50, 1, 0
         else:
             options.greedy = 0
-            for name in drawing:
-                if drawing[name] is not None:
-                    setattr(options, name, drawing[name])
-        if repetition_penalty is not None:
-            options.repetition_penalty = repetition_penalty
-        options.presence_penalty, options.frequency_penalty = presence_penalty, frequency_penalty
-        self._seed = operator.index(seed or 0) % 2**64
+            _set_numbers(options, drawing)
+        _set_numbers(options, {"repetition_penalty": repetition_penalty, "presence_penalty": presence_penalty,
+                               "frequency_penalty": frequency_penalty})
+        self._seed = _seed(seed)
         options.seed = self._seed
         tokens = np.array(list(bias or {}), "int64").reshape(-1)
         numbers = np.array(list((bias or {}).values()), "float32").reshape(-1)
@@ -120,7 +135,7 @@ class _Sampler:
 
     def reset(self, seed: Optional[int] = None) -> None:
         """Forgets all tokens, and begins with the first random number of the seed, or of a new one."""
-        self._seed = self._seed if seed is None else operator.index(seed) % 2**64
+        self._seed = self._seed if seed is None else _seed(seed)
         self._of.writer.reset(self._made, self._seed)
 
     def feed(self, ids: ArrayLike, generated: bool = False) -> None:
@@ -151,7 +166,7 @@ class _State(_Owner):
     def __init__(self, model: Any, of: _Samplers, sequences: int, most: int) -> None:
         self._of, self._most, self.sequences = of, most, sequences
         self._held: Any = None
-        self._holder = model._caller()
+        self._holder = model._caller("state")
         self._held = self._holder.__enter__()
         for sequence in range(sequences):
             self.rewind(0, sequence)

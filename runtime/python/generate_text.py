@@ -22,6 +22,8 @@ class _GeneratingText(_Generating, _TextModel):
         it. options: those of sampler(). See generate()."""
         if isinstance(prompts, str):
             raise ValueError("prompts: a list of texts is expected, not one text")
+        if isinstance(stop, str):
+            raise ValueError("stop: a list of texts is expected, not one text")
         if "" in stop:
             raise ValueError("stop: an empty string, but strings of 1 character or more are expected")
         read = [self.encode(prompt) for prompt in prompts]

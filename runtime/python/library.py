@@ -78,14 +78,16 @@ class _Pool(_Single):
     def __init__(self, library: _Library, what: str, make: Callable[[], Any], free: Callable[[], Any]) -> None:
         self._library, self._what, self._make, self._end = library, what, make, free
         self._lock = threading.Lock()
-        self._running = 0
+        self._running: List[str] = []  # what each caller is: "call", or "state", which is open until it is closed
         self._free: List[Any] = []
         self._is_open = True
 
     def close(self) -> None:
         with self._lock:
-            if self._running:
+            if "call" in self._running:
                 raise RuntimeError("a call of the %s is running" % self._what)
+            if self._running:
+                raise RuntimeError("a %s of the %s is open" % (self._running[0], self._what))
             while self._free:
                 self._free.pop().destroy()
             if self._is_open:
@@ -96,12 +98,12 @@ class _Pool(_Single):
         self.close()
 
     @contextlib.contextmanager
-    def caller(self) -> Iterator[Any]:
-        """Memory of one call, for as long as it runs."""
+    def caller(self, word: str = "call") -> Iterator[Any]:
+        """Memory of one call, for as long as it runs, or of a state."""
         with self._lock:
             if not self._is_open:
                 raise ValueError("the %s is closed" % self._what)
-            self._running += 1
+            self._running.append(word)
             caller = self._free.pop() if self._free else None
         try:
             if caller is None:
@@ -109,7 +111,7 @@ class _Pool(_Single):
             yield caller
         finally:
             with self._lock:
-                self._running -= 1
+                self._running.remove(word)
                 if caller is not None:
                     self._free.append(caller)
 
@@ -120,17 +122,17 @@ class _Owner(_Single):
     _pool: Optional[_Pool] = None
 
     def close(self) -> None:
-        """Frees the memory. RuntimeError while a call runs; nothing, if it is closed already."""
+        """Frees the memory. RuntimeError while a call runs or a state is open; nothing, if it is closed already."""
         if self._pool is not None:
             self._pool.close()
 
     def __exit__(self, *_: Any) -> None:
         self.close()
 
-    def _caller(self) -> Any:
+    def _caller(self, word: str = "call") -> Any:
         if self._pool is None:
             raise ValueError("the %s is closed" % type(self).__name__.lower())
-        return self._pool.caller()
+        return self._pool.caller(word)
 
 
 class _Caller(_Single):

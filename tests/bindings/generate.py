@@ -76,5 +76,8 @@ refuses(ValueError, "logits: NaN for token 0", model.sampler().sample, np.full(m
 refuses(ValueError, "logits: is float64 [3], but float32 [901] is expected", model.sampler().sample, np.zeros(3))
 refuses(ValueError, "prompts[0]: has 0 tokens", model.generate, [[]])
 refuses(ValueError, "tokens: is 0, but 1 or more is expected", model.generate, [[1]], 0)
+refuses(ValueError, "temperature: 'hot', but a number", lambda: model.sampler(temperature="hot"))
+refuses(ValueError, "seed: 'x', but an integer", lambda: model.sampler(seed="x"))
+refuses(ValueError, "stop: a list of texts is expected", lambda: model.generate_text(["x"], stop="x"))
 refuses(ValueError, "stop: an empty string", lambda: model.generate_text(["x"], stop=[""]))
 model.close()

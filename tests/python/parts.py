@@ -108,6 +108,8 @@ with pool.caller() as first:
         assert first is not second
 with pool.caller() as again:
     assert again is first or again is second
+with pool.caller("state"):
+    refuses(RuntimeError, "a state of the model is open", pool.close)
 assert events == ["make", "make"]
 pool.close()
 pool.close()
