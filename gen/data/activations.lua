@@ -4,23 +4,31 @@
 local activations = {}
 
 --- cost: of an element, in the units of steps.lua. arithmetic: operations of an element, as ops.lua counts them.
---- relative: the error of a result relative to itself; 0 if the result is exact. times_x: true if the function is x
---- times a factor; where the factor is flushed to 0, the error is |x| times the smallest normal number.
+--- relative: the error of a result relative to itself; 0 if the result is exact. flushed: the function is x times a
+--- factor; where the factor is smaller than this, the error may be |x| times this. of: the function that this one is a
+--- short form of, for results that are only rounded to bf16 or int8; descriptions do not name it.
 activations.list = {
   { name = "relu", equation = "max(x, 0)", cost = 2, arithmetic = 1, relative = "0" },
   { name = "gelu", equation = "x/2 (1 + erf(x / sqrt 2))", cost = 44, arithmetic = 22, relative = "4e-6",
-    times_x = true },
+    flushed = "0x1p-126" },
+  -- bf16 rounds by up to 2^-9 of a number, int8 by up to 1/254 of the largest of its row: 10 and 20 times the tolerance
+  { name = "gelu_rounded", of = "gelu", equation = "x/2 (1 + erf(x / sqrt 2))", cost = 22, arithmetic = 14,
+    relative = "2e-4", flushed = "0x1p-25" },
   { name = "gelu_tanh", equation = "x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))", cost = 56, arithmetic = 24,
-    relative = "4e-5", times_x = true },
+    relative = "4e-5", flushed = "0x1p-126" },
   { name = "quick_gelu", equation = "x sigmoid(1.702 x)", cost = 44, arithmetic = 16, relative = "4e-6",
-    times_x = true },
-  { name = "silu", equation = "x sigmoid(x)", cost = 42, arithmetic = 16, relative = "4e-6", times_x = true },
+    flushed = "0x1p-126" },
+  { name = "silu", equation = "x sigmoid(x)", cost = 42, arithmetic = 16, relative = "4e-6",
+    flushed = "0x1p-126" },
   { name = "sigmoid", equation = "1 / (1 + exp(-x))", cost = 38, arithmetic = 15, relative = "4e-6" },
   { name = "tanh", equation = "tanh(x)", cost = 38, arithmetic = 16, relative = "4e-5" },
 }
 
---- The activations by name.
-activations.by_name = {}
-for _, each in ipairs(activations.list) do activations.by_name[each.name] = each end
+--- The activations by name; those of descriptions; the short forms by the name of the function.
+activations.by_name, activations.of_descriptions, activations.rounded = {}, {}, {}
+for _, each in ipairs(activations.list) do
+  activations.by_name[each.name] = each
+  if each.of then activations.rounded[each.of] = each else activations.of_descriptions[each.name] = each end
+end
 
 return activations

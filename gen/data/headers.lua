@@ -120,10 +120,12 @@ local function check_ops(path)
     rows)
   local functions, names = {}, {}
   for i, each in ipairs(activations.list) do
-    functions[i], names[i] = ("%s, %s, %d"):format(each.name, each.relative, each.times_x and 1 or 0), each.name
+    functions[i] = ("%s, %s, %s, %s"):format(each.name, each.of or each.name, each.relative, each.flushed or "0")
+    names[i] = each.name
   end
   body[#body + 1] = ""
-  add_rows(body, "ATTN2C_ACTIVATIONS", "name, relative error, 1: a factor of x may be flushed to 0", functions)
+  add_rows(body, "ATTN2C_ACTIVATIONS",
+    "name, function of the reference, relative error, least factor of x that is kept", functions)
   body[#body + 1] = ""
   body[#body + 1] = ('#define ATTN2C_ACTIVATION_NAMES "%s"'):format((table.concat(names, ", "):gsub(", (%w+)$",
     " or %1")))

@@ -166,7 +166,7 @@ stages.constructors = {
     },
   },
 }
-for name, activation in pairs(activations.by_name) do
+for name, activation in pairs(activations.of_descriptions) do
   stages.constructors[name] = { place = "output", meaning = activation.equation, fields = { name = name_field },
     activation = name }
 end

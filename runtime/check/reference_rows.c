@@ -258,7 +258,7 @@ static double gelu_tanh(double x) {
   return x * sigmoid(2 * sqrt_2_over_pi * (x + 0.044715 * x * x * x));
 }
 
-#define ROW(name, relative, times_x) {#name, name},
+#define ROW(name, function, relative, flushed) {#name, function},
 static const struct {
   const char *name;
   double (*function)(double);

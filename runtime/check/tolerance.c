@@ -129,14 +129,13 @@ static int norm_without_mean(const op_result *result) {
 }
 
 /* The rules are relative errors over the whole range. They hold for x/2 (1 + f(x)) with f near -1 too, as the
- * emitted functions are written so that nothing cancels. In x f(x), an f below the smallest normal number may
- * become zero; the error is then |x| times that number. */
+ * emitted functions are written so that nothing cancels. In x f(x), an f below the stated size may become zero;
+ * the error is then |x| times that size. */
 static int activate(const op_result *result) {
-#define RULE(name, relative, times_x) {#name, relative, times_x},
+#define RULE(name, function, relative, flushed) {#name, relative, flushed},
   static const struct {
     const char *name;
-    double relative;
-    int times_x;
+    double relative, flushed;
   } rules[] = {ATTN2C_ACTIVATIONS(RULE)};
   const float *x = attn2c_reference_values(result->call, 0);
   const char *name = attn2c_text(result->call->op, "function");
@@ -145,7 +144,7 @@ static int activate(const op_result *result) {
     if (rules[rule].relative == 0) return exact(result);
     for (int64_t i = 0; i < result->elements; i++) {
       double relative = rules[rule].relative * fabs((double)result->want[i]);
-      double flushed = ATTN2C_SMALLEST * (rules[rule].times_x ? fmax(1, fabs((double)x[i])) : 1);
+      double flushed = fmax(ATTN2C_SMALLEST, rules[rule].flushed * fabs((double)x[i]));
       result->allowed[i] = (float)(relative + flushed);
     }
     return ATTN2C_OK;

@@ -128,4 +128,6 @@ if __name__ == "__main__":
     last, shift = mpf(13.27), mpf(3.75)
     q = tail(shift)
     show("Q(w)", remez(q, lambda w: 1 / q(w), mpf(0), last / (last + shift), 6))
+    show("L(a) of gelu_rounded", remez(lambda a: log(erfc(a / sqrt(2)) / 2, 2), lambda a: log(2), mpf(0), mpf(5.5), 6))
+    show("2^r of gelu_rounded", remez(lambda r: mpf(2) ** r, lambda r: mpf(2) ** -r, mpf(-0.5), mpf(0.5), 3))
     show("G(a)", remez(decay, decay_weight, mpf(0), mpf(4), 7))

@@ -25,7 +25,7 @@ local function divisors(n, most)
   return list
 end
 
-local activations = words.sorted_keys(require("data.activations").by_name)
+local activations = words.sorted_keys(require("data.activations").of_descriptions)
 local pools = {}
 for _, pool in ipairs(words.sorted_keys(stages.pools)) do
   if pool ~= "patches" then pools[#pools + 1] = pool end -- draw_seldom has it

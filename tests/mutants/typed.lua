@@ -23,6 +23,13 @@ return function(of, spec)
       filter = "rounds in the map", wrong = "what is rounded is rounded where it is read first" },
   }
 
+  of("gen/passes/graph/rounded.lua", spec .. "passes/graph/rounded_spec.lua") {
+    { name = "rounded_readers", old = "or not rounds[op.op] end", new = "or false end", filter = "keep theirs",
+      wrong = "an activation whose result is multiplied as floats has the short form" },
+    { name = "rounded_outputs", old = 'and op.result.kind == "scratch" and', new = "and", filter = "keep theirs",
+      wrong = "an output has the short form" },
+  }
+
   of("gen/passes/graph/orders.lua", spec .. "passes/graph/orders_spec.lua") {
     { name = "order_rows", old = "op.operands.bias.row_order = order.order_of", new = "local _ = order",
       filter = "rows of the products before", wrong = "a bias is not in the order of its weight's rows" },

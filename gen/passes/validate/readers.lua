@@ -84,8 +84,8 @@ function read.name(say, field, value)
 end
 
 function read.activation(say, field, value)
-  local list = words.sorted_keys(activations.by_name)
-  if type(value) == "string" and activations.by_name[value] then return value end
+  local list = words.sorted_keys(activations.of_descriptions)
+  if type(value) == "string" and activations.of_descriptions[value] then return value end
   return say(field.key, ("%s, but %s is allowed%s"):format(show(value), one_of(list),
     suggestion(say, value, list, hints.activations)))
 end

@@ -375,7 +375,7 @@ describe("stages", function()
   end)
 
   it("know every activation", function()
-    for name in pairs(require("data.activations").by_name) do
+    for name in pairs(require("data.activations").of_descriptions) do
       assert.equal(name, spec({ output = { { stage = name } } }).output[1].activation)
       assert.equal(name, spec({ activation = name }).activation)
     end
