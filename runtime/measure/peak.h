@@ -9,11 +9,13 @@
 enum { ATTN2C_PEAK_ROUNDS = 2000 };
 
 /* A round uses twelve accumulators. They are enough for two units with a latency of four or five cycles, and
- * few enough for sixteen registers. x = x a + b keeps any x near b / (1 - a): no infinity, no subnormal. */
+ * few enough for sixteen registers. x = x a + b keeps any x near b / (1 - a): no infinity, no subnormal. It
+ * is not attn2c_multiply_add, which adds to a sum in its place: b would have to be copied for each x, and the
+ * copies do not fit sixteen registers. */
 #define ATTN2C_PEAK_EACH(each)                                                                               \
   each(0) each(1) each(2) each(3) each(4) each(5) each(6) each(7) each(8) each(9) each(10) each(11)
 #define ATTN2C_PEAK_DECLARE(i) attn2c_vector x##i = attn2c_splat(0.1f * (i));
-#define ATTN2C_PEAK_STEP(i)    x##i = attn2c_multiply_add(x##i, a, b);
+#define ATTN2C_PEAK_STEP(i)    x##i = (attn2c_vector)ATTN2C_FMADD(x##i, a, b);
 #define ATTN2C_PEAK_HOLD(i)    ATTN2C_HOLD(x##i);
 #define ATTN2C_PEAK_SEE(i)     seen[i] = x##i;
 

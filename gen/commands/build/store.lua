@@ -21,8 +21,8 @@ local CLAIM = "making-"       -- begins the name of the file that is locked whil
 local Store = {}
 Store.__index = Store
 
--- True if a path is a folder of this user that is closed to others. Otherwise also returns the reason.
-local function is_private(path)
+--- True if a path is a folder of this user that is closed to others. Otherwise also returns the reason.
+function store.is_private(path)
   local found = uv.fs_lstat(path)
   if not found then return false, "is not there" end
   if found.type ~= "directory" then return false, "is not a folder" end
@@ -37,7 +37,7 @@ function store.private_folder(path)
   local above = path:match("^(.*)/[^/]*$")
   if above and above ~= "" then pcall(files.make_folder, above) end
   uv.fs_mkdir(path, PRIVATE)
-  local ok, reason = is_private(path)
+  local ok, reason = store.is_private(path)
   if not ok then return nil, reason end
   if not uv.fs_access(path, "W") then return nil, "cannot be written" end
   return path

@@ -17,7 +17,7 @@ local terminal = require("common.terminal")
 
 local facts = {}
 
-facts.FORMAT = 1
+facts.FORMAT = 2
 
 local MOST_BYTES = 1 << 16
 local LARGEST = 1e15
@@ -87,7 +87,8 @@ function facts.text(key, processor, measured)
     (measured:gsub("\n$", "")))
 end
 
--- Returns what the source and the cache have in common: { processor, key, names, machine, folder or nil, reason }.
+-- Returns what the source and the cache have in common: { processor, key, machine, from: the folder whose facts may be
+-- believed, or nil; folder: the same if it can be written, or nil; reason }.
 local function place(environment)
   local machine = libuv.os_uname().machine
   local names = measure.names(machine)
@@ -96,13 +97,15 @@ local function place(environment)
   if location then folder, reason = store.private_folder(location) end
   if folder then folder, reason = store.private_folder(location .. "/machine") end
   if reason == "is not there" then reason = "cannot be made" end
-  return { processor = processor, key = key, machine = machine, folder = folder,
+  local from = location and location .. "/machine"
+  local is_own = from and store.is_private(location) and store.is_private(from)
+  return { processor = processor, key = key, machine = machine, folder = folder, from = is_own and from or nil,
     reason = reason and location and location .. " " .. reason or reason }
 end
 
 -- Returns the facts that the cache has, or nil.
 local function find(at)
-  local text = at.folder and files.read_some(("%s/%s.json"):format(at.folder, at.key), MOST_BYTES)
+  local text = at.from and files.read_some(("%s/%s.json"):format(at.from, at.key), MOST_BYTES)
   return text and facts.parse(text, at.key)
 end
 

@@ -252,6 +252,22 @@ void intrinsics(void *p, void *q, long s) {
     end)
   end
 
+  -- A copy in each step halved the rate that `machine` and `bench` print for AVX2.
+  for _, target in ipairs(runnable()[1] == "x86_64" and { "avx512", "avx2" } or {}) do
+    it("for " .. target .. " have a peak whose loop is multiply-adds alone", function()
+      helper.write(folder .. "/peak.c", '#include "measure/peak.h"\ndouble f(void) { return attn2c_peak_round(); }\n')
+      local _, runs = helper.runner(folder)
+      runs(compile_words("gcc", target, { "-O2", "-S" }, folder .. "/peak.c", folder .. "/peak.s"))
+      local loops = 0
+      each_loop(helper.read(folder .. "/peak.s"), function(_, body, stack)
+        loops = loops + 1
+        assert.is_falsy(stack or body:find("\tvmov"), body)
+        assert.equal(12, select(2, body:gsub("\tvfmadd", "")))
+      end)
+      assert.equal(1, loops)
+    end)
+  end
+
   for _, target in ipairs(runnable()[1] == "x86_64" and { "avx512bf16", "avx512" } or {}) do
     it("of bf16 and int8 for " .. target .. " keep all that a step needs in registers", function()
       local loops = 0

@@ -5,6 +5,7 @@ local facts = require("commands.machine.facts")
 local faults = require("common.faults")
 local files = require("common.files")
 local lfs = require("lfs")
+local store = require("commands.build.store")
 
 local MEASURED = [[{"targets": {"avx512bf16": {"f32": 178.0, "bf16": 89.0, "int8": 715.0},
   "avx512": {"f32": 178.0, "bf16": 178.0, "int8": 300}, "amx": {"missing": "AMX"}},
@@ -149,6 +150,16 @@ describe("the facts of this machine", function()
     assert.is_true(is_new and value.cores == 2)
     assert.same({ ("the facts of this machine are not kept: %s/attn2c is open to other users"):format(home) }, said)
     assert.is_nil(lfs.attributes(home .. "/attn2c/machine"))
+  end)
+
+  it("are read, and not measured each time, in a cache that cannot be written", function()
+    get()
+    local private_folder = store.private_folder
+    finally(function() store.private_folder = private_folder end)
+    function store.private_folder() return nil, "cannot be written" end
+    assert.equal(178.0, get().targets.avx512.f32)
+    assert.equal(1, runs)
+    assert.same({}, said)
   end)
 
   it("are refused if the program prints something else", function()
