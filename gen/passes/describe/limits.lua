@@ -12,6 +12,7 @@ limits.INSTRUCTIONS = 1000000
 limits.MEMORY = 16 << 10 -- KiB more than was in use before
 local PIECE = 1024 -- bytes that the parser gets at a time; 0.05 s where each name is looked up in all possible scopes
 local INTERVAL = 16 -- instructions between two checks of clock and memory
+local TOO_LONG = ("takes more than %g s"):format(limits.SECONDS) -- made here: strings have no methods in a run
 
 -- Returns the position after the short string that begins at `at`. The end of a line ends it too (an error of Lua
 -- itself), except after a backslash or \z.
@@ -65,19 +66,13 @@ end
 
 -- Raises { limit = message } if the budget's time or memory is spent.
 local function look(budget)
-  if os.clock() > budget.ends then error({ limit = ("takes more than %g s"):format(limits.SECONDS) }, 0) end
+  if os.clock() > budget.ends then error({ limit = TOO_LONG }, 0) end
   if collectgarbage("count") > budget.memory then
     collectgarbage()
     if collectgarbage("count") > budget.memory then
       error({ limit = "takes more than 16 MiB of memory" }, 0)
     end
   end
-end
-
-local function count(budget)
-  budget.steps = budget.steps + 1
-  if budget.steps > limits.INSTRUCTIONS then error({ limit = "does not end within 1,000,000 instructions" }, 0) end
-  if budget.steps % INTERVAL == 0 then look(budget) end
 end
 
 -- Returns the failure of a chunk or the parser: { limit }, or whatever else was raised as a table, or { message }.
@@ -113,7 +108,14 @@ end
 local function run(budget, chunk)
   local _ <close> = bare_strings()
   local routine = coroutine.create(chunk)
-  debug.sethook(routine, function() count(budget) end, "", 1)
+  debug.sethook(routine, function() -- called a million times: little is done in most calls
+    local steps = budget.steps + 1
+    budget.steps = steps
+    if steps % INTERVAL == 0 then
+      if steps > limits.INSTRUCTIONS then error({ limit = "does not end within 1,000,000 instructions" }, 0) end
+      look(budget)
+    end
+  end, "", 1)
   local ok, result = coroutine.resume(routine)
   debug.sethook(routine)
   if ok and coroutine.status(routine) ~= "dead" then return false, "yields" end

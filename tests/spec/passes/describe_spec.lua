@@ -166,6 +166,11 @@ describe("a description's limits", function()
       refusal("local function f() return f() end return f()"))
   end)
 
+  it("end what takes long", function()
+    clock_by(1 / 300)
+    assert.equal("tiny.lua: takes more than 1 s", refusal("while true do end"))
+  end)
+
   it("bound memory, and give it back", function()
     assert.equal("tiny.lua: takes more than 16 MiB of memory",
       refusal(("local t = {} local function f(...) for i = 1, 20000 do t[i] = { ... } end end f(0%s) return t"):format(
