@@ -8,12 +8,14 @@ local bytes_of = {}
 
 function bytes_of.rows(tensor, layout) return tensor.shape[1] * types.row_bytes(tensor.shape[2] or 1, layout.type) end
 
+-- Most panels of a weight have the same width. Their bytes are proportional to the outputs that they store.
 function bytes_of.panels(tensor, layout)
-  local sum = 0
+  local outputs, last, stored = 0, nil, nil
   for _, width in ipairs(layout.widths) do
-    sum = sum + types.panel_bytes(tensor.shape[2] or 1, types.whole_lines(width, "f32"), layout.type)
+    if width ~= last then last, stored = width, types.whole_lines(width, "f32") end
+    outputs = outputs + stored
   end
-  return sum
+  return types.panel_bytes(tensor.shape[2] or 1, outputs, layout.type)
 end
 
 --- Returns the bytes that a weight takes in the packed block.

@@ -2,6 +2,7 @@
 -- buffers live longer, and nothing is shared where that was asked for.
 local helper = require("tests.spec.helper")
 local operands = require("data.operands")
+local packed = require("passes.common.packed")
 local programs = require("passes.common.programs")
 local words = require("common.words")
 
@@ -80,6 +81,11 @@ describe("memory", function()
         end
       end
     end
+  end)
+
+  it("has the panels of a weight at their own widths, each of whole vectors", function()
+    local layout = { format = "panels", widths = { 48, 48, 32, 20 }, type = "f32" }
+    assert.equal(4 * 10 * (48 + 48 + 32 + 32), packed.bytes({ shape = { 148, 10 } }, layout))
   end)
 
   it("gives a place to every buffer of the arena that a step uses", function()
