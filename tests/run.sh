@@ -83,7 +83,8 @@ until_end() {
 }
 
 # The longest suites start first, so that no processor waits for the last: this list, the other suites of the whole,
-# then the C tests. Suites that need the same objects of the runtime at once share the work (gen/commands/build/store).
+# lint, then the C tests. Suites that need the same objects of the runtime at once share the work
+# (gen/commands/build/store).
 longest=$(printf 'tests/spec/%s_spec.lua\n' whole/{models,builds,hf,say,machines,bindings,divided,guest} \
   kernels/compiled passes/common/tuning whole/{any_goldens,bad_input,calibrate,precision,any_types,continued} \
   whole/{targets,any_threads,any_same,report,torch,oracle,faults,lengths,threads,repeat,install})
@@ -97,6 +98,7 @@ until_end c_tests # some of the next suites need these programs
 for file in $whole; do
   beside "$(name_of "$file")" lua5.4 /usr/bin/busted -o TAP "$file"
 done
+beside lint tests/lint.sh
 for program in out/test/bin/test_*; do
   case $program in *.d | *.o) continue ;; esac
   beside "c_$(basename "$program")" "$program" --tap --jobs 1 --color=never
@@ -104,7 +106,6 @@ done
 for file in $(find tests/spec -name '*_spec.lua' ! -path '*/whole/*' | sort | grep -vxF "$longest"); do
   beside "$(name_of "$file")" lua5.4 /usr/bin/busted -o TAP "$file"
 done
-beside lint tests/lint.sh
 while [ "${#names[@]}" -gt 0 ]; do
   wait -n
   settle
