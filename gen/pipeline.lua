@@ -43,25 +43,25 @@ local gather = {}
 
 function gather.validate(state)
   local machine = targets.machine(os.getenv)
-  local rates = machine == libuv.os_uname().machine and state.rates or nil -- they are this machine's
+  local rates = machine == libuv.os_uname().machine and state.wanted.rates or nil -- they are this machine's
   state.host = function(precisions) return targets.host(machine, precisions, rates) end
 end
 
 function gather.graph(state)
-  state.factors = factors.given(state.factors)
+  state.factors = factors.given(state.wanted.factors)
 end
 
 function gather.layout(state)
   state.machine = tuning.machine()
-  state.tuning = tuning.given(state.tuning)
+  state.tuning = tuning.given(state.wanted.tuning)
 end
 
 -- The model that embeds texts for the program of a model of pictures.
 function gather.emit(state)
   if not state.spec.texts or not state.with_texts then return end
   local path, overrides = texts.of(state)
-  state.texts = pipeline.run(state.root, path, overrides, nil, nil, nil,
-    { embeds = state.embeds, with_text = true, rates = state.rates })
+  state.texts = pipeline.run(state.root, path, overrides, nil,
+    { embeds = state.embeds, with_text = true, rates = state.wanted.rates })
   texts.check(state, state.texts)
   table.move(state.texts.notes, 1, #state.texts.notes, #state.notes + 1, state.notes)
 end
@@ -92,23 +92,24 @@ end
 --- Runs the passes up to `last` (default: all) and returns the state; state.notes has lines for the user. Raises
 --- faults (faults.lua) for mistakes that the user can correct.
 --- root: the folder that holds gen/ and templates/; file: the description; overrides: KEY=VALUE strings
---- measured: the source of measured tile parameters (tuning.given); nil: none
---- watch(i): called before the i-th pass
---- wanted: { embeds: whether weights will be linked in; with_text: whether a tokenizer's tables are made; with_texts:
----   whether the model of texts of a model of pictures is made, too: state.texts;
----   chat_template: a file in place of the folder's chat template, "none", or nil;
----   factors: the source of factors against outliers (factors.given), nil: none; exposed: true, or names of tensors
----   that become outputs too (passes/graph/exposed.lua); rates: a function that returns this machine's measured rates
----   (targets.host), nil: they are not known; mpi: a function that returns the words by which a build links MPI, or
----   nil }
-function pipeline.run(root, file, overrides, last, measured, watch, wanted)
+--- wanted, none of which must be given:
+---   tuning         the source of measured tile parameters (tuning.given)
+---   factors        the source of factors against outliers (factors.given)
+---   rates          a function that returns this machine's measured rates (targets.host)
+---   mpi            a function that returns the words by which a build links MPI, or nil
+---   embeds         true: weights will be linked in
+---   with_text      true: a tokenizer's tables are made
+---   with_texts     true: the model of texts of a model of pictures is made, too: state.texts
+---   chat_template  a file in place of the folder's chat template, or "none"
+---   exposed        true, or names of tensors that become outputs too (passes/graph/exposed.lua)
+---   watch          a function that is called before the i-th pass: watch(i)
+function pipeline.run(root, file, overrides, last, wanted)
   wanted = wanted or {}
-  local state = { root = root, file = file, overrides = overrides, tuning = measured, embeds = wanted.embeds,
-    with_text = wanted.with_text, with_texts = wanted.with_texts, chat_template = wanted.chat_template,
-    factors = wanted.factors, exposed = wanted.exposed, rates = wanted.rates, mpi = wanted.mpi,
-    notes = {} }
+  local state = { root = root, file = file, overrides = overrides, wanted = wanted, notes = {}, mpi = wanted.mpi,
+    embeds = wanted.embeds, with_text = wanted.with_text, with_texts = wanted.with_texts,
+    chat_template = wanted.chat_template, exposed = wanted.exposed }
   for i, name in ipairs(pipeline.passes) do
-    if watch then watch(i) end
+    if wanted.watch then wanted.watch(i) end
     if gather[name] then gather[name](state) end
     pipeline.step(state, name)
     if name == last then break end

@@ -25,7 +25,7 @@ local function make(words)
     if option then options[option] = value else overrides[#overrides + 1] = words[i] end
   end
   local done, value = xpcall(function()
-    local state = pipeline.run(root, words[1], overrides, nil, nil, nil, { rates = facts.source(root),
+    local state = pipeline.run(root, words[1], overrides, nil, { rates = facts.source(root),
       exposed = options.exposed and true or nil, with_text = options.text ~= nil })
     build.make(state, words[2], root, { only = options.only or state.spec.name })
   end, function(value)

@@ -5,10 +5,10 @@
 local coded = require("checkpoints.coded")
 local faults = require("common.faults")
 local gguf = require("common.gguf")
-local gguf_model = require("checkpoints.gguf")
 local json = require("common.json")
 local kinds = require("common.kinds")
 local lfs = require("lfs")
+local paths = require("checkpoints.paths")
 local pieces = require("text.pieces")
 
 local folder = {}
@@ -241,22 +241,6 @@ local function with_tokenizer_notes(notes, path, config)
   return notes
 end
 
---- True if a path is a folder, or a GGUF file.
-function folder.is(path) return lfs.attributes(path, "mode") == "directory" or gguf.is(path) end
-
---- True if a path is a GGUF file.
-folder.is_file = gguf.is
-
---- Returns the last part of a folder's path, which people call it by.
-function folder.title(path)
-  if gguf.is(path) then return gguf_model.title(path) end
-  local title = path:gsub("/+$", ""):match("[^/]*$")
-  if title == "" or title == "." or title == ".." then
-    title = (lfs.currentdir() .. "/" .. path):gsub("/%.$", ""):match("([^/]+)/?$") or "model"
-  end
-  return title
-end
-
 -- Refuses a folder without config.json. The message names an inner folder that has it, or a file of another format.
 local function refuse_folder(path)
   local places, files = { path, path .. "/snapshots" }, {}
@@ -283,7 +267,7 @@ end
 --- quantised tensors are stored (coded.lua), or nil; notes: for the user. tokenizer: the inner folder of its files, ""
 --- for the folder itself, or nil. Faults: io, format. A GGUF file's table has more fields (gguf.lua).
 function folder.read(path)
-  if gguf.is(path) then return gguf_model.read(path) end
+  if gguf.is(path) then return require("checkpoints.gguf").read(path) end -- loaded only then
   path = path:gsub("(.)/+$", "%1")
   local modules = read_modules(path)
   local main = path
@@ -304,7 +288,7 @@ function folder.read(path)
   local kind, found, notes = coded.read(main, config, tensors, read_settings, read_bytes)
   if kind then config.quantization_config = nil end
   return {
-    path = path, title = folder.title(path), config = config, tensors = found, modules = modules,
+    path = path, title = paths.title(path), config = config, tensors = found, modules = modules,
     quantised = kind, notes = with_tokenizer_notes(notes, main, config),
     settings = modules and read_object(path .. "/config_sentence_transformers.json", LARGEST.config),
     limits = modules and read_object(main .. "/sentence_bert_config.json", LARGEST.config),

@@ -545,8 +545,6 @@ function import.text(path, from, form, tower, sides)
   error(result, 0)
 end
 
-import.is_folder, import.is_file = folder.is, folder.is_file
-import.title = folder.title
 import.is_about_pictures = pictures.is_note
 import.null = json.null
 

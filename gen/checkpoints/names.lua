@@ -7,8 +7,6 @@
 -- captures. Families of Hugging Face and descriptions write rules without patterns:
 --   ["l*.attn.q"] = "encoder.layer.*.attention.self.query"       * is the layer; for .weight and .bias
 --   ["l*.attn.q"] = { "h.*.attn.c_attn", part = 1, parts = 3, transpose = true }
-local architectures = require("checkpoints.architectures")
-local families = require("checkpoints.families")
 local faults = require("common.faults")
 local torch = require("checkpoints.torch")
 
@@ -74,21 +72,36 @@ end
 
 local own_names = { { pattern = "^(.*)$", source = { names = { "%1" } } } }
 
---- name -> rules; further fields: adapt(found names, spec), prefixes.
-names.schemes = { attn2c = own_names, torch = torch.rules }
-local function add_scheme(name, tensors, prefixes)
-  local rules = { prefixes = prefixes }
-  for _, entry in ipairs(tensors) do rules[#rules + 1] = compiled(entry[1], entry[2]) end
-  rules[#rules + 1] = own_names[1] -- for weights that the family has no name for
-  names.schemes[name] = rules
+-- name -> rules; further fields: adapt(found names, spec), prefixes.
+local schemes = { attn2c = own_names, torch = torch.rules }
+
+-- Returns the records of families and of architectures of GGUF files by the names of their schemes. The files of all
+-- families are read only then: most descriptions need none.
+local records
+local function records_by_name()
+  if records then return records end
+  records = {}
+  for name, family in pairs(require("checkpoints.families").schemes) do records[name] = family end
+  for name, record in pairs(require("checkpoints.architectures")) do records["gguf-" .. name] = record end
+  return records
 end
-for name, family in pairs(families.schemes) do add_scheme(name, family.tensors, family.prefixes) end
-for name, record in pairs(architectures) do add_scheme("gguf-" .. name, record.tensors, nil) end
+
+--- Returns the rules of a scheme; nil if there is no scheme of this name.
+function names.scheme(name)
+  local record = not schemes[name] and records_by_name()[name]
+  if record then
+    local rules = { prefixes = record.prefixes }
+    for _, entry in ipairs(record.tensors) do rules[#rules + 1] = compiled(entry[1], entry[2]) end
+    rules[#rules + 1] = own_names[1] -- for weights that the family has no name for
+    schemes[name] = rules
+  end
+  return schemes[name]
+end
 
 --- Returns the schemes' names, sorted, without those of GGUF files, which descriptions of these files alone have.
 function names.list()
-  local list = {}
-  for name in pairs(names.schemes) do
+  local list = { "attn2c", "torch" }
+  for name in pairs(records_by_name()) do
     if not name:find("^gguf%-") then list[#list + 1] = name end
   end
   table.sort(list)
@@ -184,7 +197,7 @@ names.compile = compiled
 function names.find(scheme, path, spec)
   local of = as_table(scheme)
   spec = spec or {}
-  local rules = assert(names.schemes[of.scheme], of.scheme)
+  local rules = assert(names.scheme(of.scheme), of.scheme)
   local own = names.own(scheme, path, spec)
   if own then return own end
   local within = path:match("^encoder%.(.*)$")

@@ -4,17 +4,15 @@ local advice = require("commands.advice")
 local factors = require("passes.graph.factors")
 local faults = require("common.faults")
 local files = require("common.files")
-local import = require("checkpoints.import")
 local kinds = require("common.kinds")
 local linkage = require("data.linkage")
-local listing = require("checkpoints.listing")
 local modules = require("common.modules")
 local output = require("commands.output")
 local overrides = require("commands.overrides")
+local paths = require("checkpoints.paths")
 local pipeline = require("pipeline")
 local progress = require("common.progress")
 local ranks = require("commands.ranks")
-local reference = require("commands.reference")
 local reserved_python = require("data.reserved_python")
 local terminal = require("common.terminal")
 local texts = require("passes.common.texts")
@@ -23,11 +21,13 @@ local words = require("common.words")
 
 local command = {}
 
--- Loads the builder only if it is needed: some commands need only the passes.
+-- Loads a module only if a command needs it.
 local function builder() return require("commands.build") end
 local function child_process() return require("common.process") end
 local function emulator() return require("common.emulator") end
 local function machine_facts() return require("commands.machine.facts") end
+local function import() return require("checkpoints.import") end
+local function reference() return require("commands.reference") end
 
 -- The commands whose overrides may be lists of values.
 local takes_lists = words.set { "bench", "report" }
@@ -39,7 +39,7 @@ local function program_words(name, arguments)
     list[#list + 1] = option
     if value then list[#list + 1] = value end
   end
-  local folder = import.is_folder(arguments.description) and arguments.description or nil
+  local folder = paths.is_checkpoint(arguments.description) and arguments.description or nil
   if arguments.weights or folder then add("--weights", arguments.weights or folder) end
   for _, input in ipairs(arguments.input or {}) do add("--input", input) end
   if arguments.entry then add("--entry", arguments.entry) end
@@ -78,15 +78,14 @@ local function mpi_libraries()
 end
 
 -- Runs the passes up to `last`, with the tuning and the factors that were given or are next to the description. watch,
--- exposed: those of pipeline.run. with_text: true; or
--- "all": with the model of texts of a model of pictures; nil: without a tokenizer.
+-- exposed: those of pipeline.run. with_text: true; "all": with the model of texts of a model of pictures; nil: no
+-- tokenizer.
 local function run_passes(root, arguments, list, last, with_text, watch, exposed)
-  local from = file_of(arguments.tuning, arguments.description, tuning.beside)
-  return pipeline.run(root, arguments.description, list, last, from, watch,
-    { embeds = arguments.embed ~= nil, with_text = with_text, with_texts = with_text == "all",
-      chat_template = arguments.chat_template, exposed = exposed, rates = machine_facts().source(root),
-      mpi = mpi_libraries,
-      factors = file_of(arguments.factors, arguments.description, factors.beside) })
+  return pipeline.run(root, arguments.description, list, last, { embeds = arguments.embed ~= nil,
+    with_text = with_text, with_texts = with_text == "all", chat_template = arguments.chat_template, exposed = exposed,
+    rates = machine_facts().source(root), mpi = mpi_libraries, watch = watch,
+    tuning = file_of(arguments.tuning, arguments.description, tuning.beside),
+    factors = file_of(arguments.factors, arguments.description, factors.beside) })
 end
 
 -- Runs the passes as run_passes does, with a bar, and prints the notes.
@@ -169,7 +168,7 @@ local function made_list(state, arguments)
 end
 
 function run.build(root, arguments)
-  local own = import.is_folder(arguments.description) and arguments.description or nil
+  local own = paths.is_checkpoint(arguments.description) and arguments.description or nil
   local options = require("commands.build.embed").find(arguments.embed, arguments.weights, own)
   options.compile, options.is_static, options.arguments = true, arguments.static, arguments
   options.is_libraries = arguments.libraries
@@ -249,7 +248,7 @@ function run.report(root, arguments)
 end
 
 function run.quality(root, arguments)
-  local folder = import.is_folder(arguments.description) and arguments.description or nil
+  local folder = paths.is_checkpoint(arguments.description) and arguments.description or nil
   arguments.writes = require("commands.quality.language").writes(
     pipeline.run(root, arguments.description, arguments.overrides, "validate"))
   local text, code = require("commands.quality").run(arguments, arguments.weights or folder,
@@ -264,7 +263,7 @@ function run.quality(root, arguments)
 end
 
 function run.calibrate(root, arguments)
-  local folder = import.is_folder(arguments.description) and arguments.description or nil
+  local folder = paths.is_checkpoint(arguments.description) and arguments.description or nil
   local function with(file) return words.merged(arguments, { factors = file or "none" }) end
   arguments.writes = require("commands.quality.language").writes(
     pipeline.run(root, arguments.description, arguments.overrides, "validate"))
@@ -290,19 +289,19 @@ local function wants_list(root, folder, list)
 end
 
 function run.import(root, arguments)
-  if not import.is_folder(arguments.folder) then
+  if not paths.is_checkpoint(arguments.folder) then
     faults.raise("io", kinds.no_folder(arguments.folder))
   end
   local tower_words = { arguments.tower }
   local tower = arguments.tower == "tower=text" and "text" or nil
-  local text, notes = import.text(arguments.folder, arguments.output or "", nil, tower)
+  local text, notes = import().text(arguments.folder, arguments.output or "", nil, tower)
   if wants_list(root, arguments.folder, tower_words) then
-    text, notes = import.text(arguments.folder, arguments.output or "", "list", tower)
+    text, notes = import().text(arguments.folder, arguments.output or "", "list", tower)
   end
   for _, line in ipairs(notes) do io.stderr:write("attn2c: ", terminal.safe(line), "\n") end
   if arguments.verbose then
     local state = pipeline.run(root, arguments.folder, tower_words, "graph")
-    for _, line in ipairs(listing.lines(state.primary.graph, state.checkpoint)) do
+    for _, line in ipairs(require("checkpoints.listing").lines(state.primary.graph, state.checkpoint)) do
       text = text .. "-- " .. terminal.safe(line) .. "\n"
     end
   end
@@ -325,12 +324,12 @@ function run.machine(root, arguments)
 end
 
 function run.keys()
-  for _, row in ipairs(reference.keys()) do
+  for _, row in ipairs(reference().keys()) do
     output.print(("%-11s %-10s default %-32s %s\n"):format(row.name, row.type, row.default, row.range))
     output.print(("%-11s %s\n"):format("", row.meaning))
   end
   output.print("\nConstructors of input, output and memory, with their fields:\n")
-  for _, row in ipairs(reference.constructors()) do
+  for _, row in ipairs(reference().constructors()) do
     output.print(("  %-11s %s\n"):format(row.name, row.meaning))
     for _, field in ipairs(row.fields) do
       output.print(("  %-11s   %-12s %-14s %-18s %s\n"):format("", field.name .. (field.is_input and " (input)" or ""),

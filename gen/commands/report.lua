@@ -5,12 +5,12 @@ local comparison = require("report.comparison")
 local document = require("report.document")
 local faults = require("common.faults")
 local files = require("common.files")
-local import = require("checkpoints.import")
 local json = require("common.json")
 local lfs = require("lfs")
 local maps = require("commands.report.maps")
 local overrides = require("commands.overrides")
 local page = require("report.page")
+local paths = require("checkpoints.paths")
 local precision = require("data.precision")
 local quality = require("commands.quality")
 local ranks = require("report.ranks")
@@ -181,7 +181,7 @@ end
 -- Returns the words that all commands of a program share.
 local function common_words(arguments, path)
   local list = {}
-  local weights = arguments.weights or import.is_folder(path) and path or nil
+  local weights = arguments.weights or paths.is_checkpoint(path) and path or nil
   if weights then table.move({ "--weights", weights }, 1, 2, #list + 1, list) end
   return list
 end
@@ -242,7 +242,7 @@ end
 -- Compares the outputs of a variant with those in f32. Returns nil if the variant is in f32, or if its weights are
 -- random.
 local function quality_of(root, arguments, tools, variant, state)
-  local weights = arguments.weights or import.is_folder(variant.path) and variant.path or nil
+  local weights = arguments.weights or paths.is_checkpoint(variant.path) and variant.path or nil
   if not weights or precision.is_plain(state.spec.precision) then return nil end
   local asked = { overrides = variant.overrides, input = arguments.input or {}, text = { arguments.text },
     text_option = "--text-string" }
@@ -341,14 +341,14 @@ local function predictions_of(path)
 end
 
 local function variants_of(arguments)
-  local paths = { arguments.description, table.unpack(arguments.others) }
+  local given = { arguments.description, table.unpack(arguments.others) }
   local list, made_with = {}, nil
-  for _, path in ipairs(paths) do
+  for _, path in ipairs(given) do
     if not ends(path, ".json") then
       made_with = made_with or versions()
       for _, each in ipairs(overrides.combinations(arguments.overrides)) do
         list[#list + 1] = { path = path, overrides = each.overrides, versions = made_with,
-          label = label_of(path, each.varied, #paths > 1) }
+          label = label_of(path, each.varied, #given > 1) }
       end
     else
       list[#list + 1] = { path = path, is_bench = true }

@@ -54,7 +54,7 @@ local function aimed(root, arguments)
       .. "it on such a machine, and use its file with --tuning"):format(machine))
   end
   local rates = facts.source(root)
-  local state = pipeline.run(root, arguments.description, arguments.overrides, "validate", nil, nil, { rates = rates })
+  local state = pipeline.run(root, arguments.description, arguments.overrides, "validate", { rates = rates })
   if (state.spec.ranks or 1) > 1 or (state.spec.stages or 1) > 1 then
     faults.raise("usage", ("%s: tune does not go with ranks or stages: tune with ranks=1 stages=1; builds with ranks "
       .. "or stages use its file for products of the same sizes"):format(arguments.description))

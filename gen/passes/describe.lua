@@ -11,12 +11,12 @@
 local dump = require("common.dump")
 local faults = require("common.faults")
 local files = require("common.files")
-local import = require("checkpoints.import")
 local keys = require("data.keys")
 local kinds = require("common.kinds")
 local language = require("passes.describe.language")
 local lfs = require("lfs")
 local limits = require("passes.describe.limits")
+local paths = require("checkpoints.paths")
 local terminal = require("common.terminal")
 local texts = require("passes.common.texts")
 local words = require("common.words")
@@ -193,9 +193,10 @@ end
 function describe.run(state)
   local file = state.file
   state.folder = file:match("^(.*)/[^/]*$") or "."
-  if import.is_folder(file) then
+  if paths.is_checkpoint(file) then
+    local import = require("checkpoints.import") -- loaded only for checkpoints
     local notes
-    if not import.is_file(file) then state.folder = file end
+    if not paths.is_file(file) then state.folder = file end
     state.text, notes, state.checkpoint, state.lengths = import.text(file, nil, form_of(state.overrides),
       tower_of(state.overrides), sides_of(state.overrides))
     for _, note in ipairs(notes) do
@@ -212,7 +213,7 @@ function describe.run(state)
   local budget = limits.budget()
   local ok, result = evaluate(budget, state.text, "description")
   if not ok then
-    if not import.is_folder(file) then refuse_kind(file, state.text) end
+    if not paths.is_checkpoint(file) then refuse_kind(file, state.text) end
     faults.raise("usage", file .. reason(result, state.text))
   end
   if type(result) ~= "table" then
@@ -222,7 +223,7 @@ function describe.run(state)
   state.description = result
   local weights, layers = result.weights, result.layers
   for _, argument in ipairs(state.overrides) do
-    local is_other = argument:find("^tower=") and import.is_folder(file) or texts.owns(argument) and result.texts
+    local is_other = argument:find("^tower=") and paths.is_checkpoint(file) or texts.owns(argument) and result.texts
     if not is_other then override(budget, result, argument) end
     if argument:find("^seq=") then state.lengths = nil end
   end

@@ -20,8 +20,8 @@ local emit_steps = require("passes.emit.steps")
 local emit_generation = require("passes.emit.generation")
 local emit_text = require("passes.emit.text")
 local hash = require("common.hash")
-local import = require("checkpoints.import")
 local linkage = require("data.linkage")
+local paths = require("checkpoints.paths")
 local precision = require("data.precision")
 local scale_blocks = require("data.scale_blocks")
 local product = require("kernels.product")
@@ -193,7 +193,7 @@ local function values_of(state)
     runtime_version = version.runtime, abi = version.abi, target = spec.target,
     description = c.comment(file), description_literal = c.string(file),
     description_hash = description_hash(state),
-    checkpoint_literal = state.checkpoint and c.string(terminal.safe(import.title(state.file)))
+    checkpoint_literal = state.checkpoint and c.string(terminal.safe(paths.title(state.file)))
       or false,
     parameters = parameters_of(state), flops_text = table.concat(flops, ", "), lines = lines,
     arena_floats = types.elements(arena_bytes, "f32"), arena_bytes = arena_bytes,

@@ -53,8 +53,7 @@ end
 function case.compile(path, exposed)
   local ok, result = xpcall(pipeline.run, function(value)
     return faults.is(value) and value or { defect = debug.traceback(tostring(value), 2) }
-  end, case.root, path, {}, nil, nil, nil, { exposed = exposed,
-    rates = facts.source(case.root) })
+  end, case.root, path, {}, nil, { exposed = exposed, rates = facts.source(case.root) })
   if ok then return result end
   if faults.is(result) then return nil, "refused", table.concat(result.lines, "\n") end
   return nil, "defect", result.defect

@@ -51,7 +51,7 @@ describe("a run", function()
     assert.equal(targets.host(targets.machine(os.getenv)), pipeline.run(helper.root, path, {}, "validate").spec.target)
     files.write_all(path:match("^(.*)/"), { { name = "tiny.tune", text = TUNED:format(tuning.machine()) } })
     local tune = path:match("^(.*)%.lua") .. ".tune"
-    local state = pipeline.run(helper.root, path, { "target=avx2" }, "plan", { file = tune })
+    local state = pipeline.run(helper.root, path, { "target=avx2" }, "plan", { tuning = { file = tune } })
     assert.equal(tuning.machine(), state.machine)
     assert.same({}, state.notes)
     assert.equal(4, state.parameters.of("64x16 n 8 +bias_gelu", { shape = { 64, 16 }, type = "f32" }).token_block)
@@ -69,7 +69,8 @@ describe("a run", function()
 
   it("opens the tuning file for a description that is valid only", function()
     local path = helper.file((TEXT:format("avx2"):gsub("heads = 2", "heads = 0")))
-    local fault = helper.fault(pipeline.run, helper.root, path, {}, nil, { file = "/nowhere/x.tune", asked = true })
+    local fault = helper.fault(pipeline.run, helper.root, path, {}, nil,
+      { tuning = { file = "/nowhere/x.tune", asked = true } })
     assert.matches("heads: 0, but", fault.lines[1])
   end)
 end)

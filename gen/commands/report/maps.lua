@@ -3,8 +3,8 @@
 local arrays = require("commands.report.arrays")
 local faults = require("common.faults")
 local files = require("common.files")
-local import = require("checkpoints.import")
 local lfs = require("lfs")
+local paths = require("checkpoints.paths")
 local process = require("common.process")
 local scratch = require("common.scratch")
 local tokenizer = require("text.tokenizer")
@@ -36,7 +36,7 @@ end
 --- True if a variant can have the maps that a command line asks for. A run needs weights if the model has any. Inputs
 --- may be for the check only, but a text or a folder for pictures needs maps. Faults: usage.
 function maps.possible(arguments, variant, state)
-  if arguments.weights or import.is_folder(variant.path) or not has_weights(state.primary.graph) then
+  if arguments.weights or paths.is_checkpoint(variant.path) or not has_weights(state.primary.graph) then
     return true
   end
   if arguments.text or arguments.attention then
@@ -102,7 +102,7 @@ end
 local function words_of(arguments, variant, state, outputs, folder)
   local list = { "run" }
   local function add(...) table.move({ ... }, 1, select("#", ...), #list + 1, list) end
-  local weights = arguments.weights or import.is_folder(variant.path) and variant.path or nil
+  local weights = arguments.weights or paths.is_checkpoint(variant.path) and variant.path or nil
   if weights then add("--weights", weights) end
   if arguments.text then add("--text-string", arguments.text) end
   for _, each in ipairs(arguments.input or {}) do add("--input", each) end

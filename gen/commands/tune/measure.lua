@@ -83,7 +83,7 @@ end
 --- Emits and builds a model with these choices in a folder. Returns { state, folder, products }.
 function measure.build(root, arguments, overrides, choices, folder)
   local state = pipeline.run(root, arguments.description, overrides, nil,
-    { set = { choices = choices, hash = "candidate" } }, process.poll)
+    { tuning = { set = { choices = choices, hash = "candidate" } }, watch = process.poll })
   build.make(state, folder, root, { only = state.spec.name })
   local products = measure.products(state)
   return { state = state, folder = folder, products = products }

@@ -1,7 +1,7 @@
 -- texts.lua: finds the model that embeds texts for a model of pictures: the key `texts` of a description. It is a model
 -- of its own, with passes of its own; the program of the model of pictures links its library.
 local faults = require("common.faults")
-local import = require("checkpoints.import")
+local paths = require("checkpoints.paths")
 local words = require("common.words")
 
 local texts = {}
@@ -18,7 +18,7 @@ function texts.of(state)
   local path, list = state.spec.texts, {}
   if path:sub(1, 1) ~= "/" then path = state.folder .. "/" .. path end
   path = path:gsub("/%.$", "")
-  if import.is_folder(path) then list[1] = "tower=text" end
+  if paths.is_checkpoint(path) then list[1] = "tower=text" end
   for _, override in ipairs(state.overrides) do
     local own = override:match("^texts%.(.*)$")
     if own or shared[override:match("^[%w_]*")] then list[#list + 1] = own or override end

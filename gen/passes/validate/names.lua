@@ -113,7 +113,7 @@ return function(tools)
   end
 
   local function scheme_word(say, key, value)
-    if names.schemes[value] then return value end
+    if names.scheme(value) then return value end
     return say(key, ("%s, but %s is allowed%s"):format(show(value), tools.one_of(names.list()),
       suggestion(say, value, names.list())))
   end

@@ -114,6 +114,6 @@ describe("a GGUF file in place of a folder", function()
   end)
 
   it("of every architecture has a naming scheme of its own", function()
-    for name in pairs(architectures) do assert.is_table(names.schemes["gguf-" .. name], name) end
+    for name in pairs(architectures) do assert.is_table(names.scheme("gguf-" .. name), name) end
   end)
 end)

@@ -173,7 +173,7 @@ describe("a model of pictures and texts", function()
   it("is refused if the models do not go together", function()
     local pipeline = require("pipeline")
     local function fault(path, overrides)
-      local value = helper.fault(pipeline.run, helper.root, path, overrides, nil, nil, nil,
+      local value = helper.fault(pipeline.run, helper.root, path, overrides, nil,
         { with_text = true, with_texts = true })
       return value and value.lines[1] or "built"
     end
@@ -185,7 +185,7 @@ describe("a model of pictures and texts", function()
 
   it("leaves no trace in other models of pictures", function()
     local pipeline = require("pipeline")
-    local state = pipeline.run(helper.root, goldens .. "/clip", { "texts=false" }, nil, nil, nil,
+    local state = pipeline.run(helper.root, goldens .. "/clip", { "texts=false" }, nil,
       { with_text = true, with_texts = true })
     assert.is_nil(state.texts)
     for _, file in ipairs(state.files) do assert.is_nil(file.text:find("attn2c_the_texts", 1, true), file.name) end
