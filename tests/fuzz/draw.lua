@@ -1,6 +1,6 @@
--- draw.lua: random descriptions, valid ones only, from all keys together. Sizes lie where
--- tiles and vectors end (sizes.lua); their product is bounded, so that a case takes about a
--- second. draw_attention.lua draws what attentions can be told.
+-- draw.lua: draws random valid descriptions from all keys together. Sizes are near the ends of tiles and vectors
+-- (sizes.lua). Their product is bounded, so that a case takes about a second. draw_attention.lua draws the keys of
+-- attentions.
 local any = require("draw_any")
 local attention = require("draw_attention")
 local checkpoint = require("draw_checkpoint")
@@ -28,7 +28,7 @@ end
 local activations = words.sorted_keys(require("data.activations").of_descriptions)
 local pools = {}
 for _, pool in ipairs(words.sorted_keys(stages.pools)) do
-  if pool ~= "patches" then pools[#pools + 1] = pool end -- draw_seldom has it
+  if pool ~= "patches" then pools[#pools + 1] = pool end -- draw_seldom draws it
 end
 
 local function draw_heads(d)
@@ -58,14 +58,14 @@ local function draw_image(d)
   d.input = input
 end
 
--- Rows of a description's sequence, which an image sets.
+-- Returns the rows of a description's sequence. An image sets them.
 local function rows_of(d)
   local input = d.input
   if not input or input.stage ~= "image" then return d.seq end
   return input.height // input.patch * (input.width // input.patch) + (input.class_token == false and 0 or 1)
 end
 
--- What comes into a stack of layers.
+-- Draws the input of a stack of layers.
 local function draw_input(d)
   local way = random(6)
   if way == 1 then d.input = { stage = "hidden" }
@@ -88,16 +88,16 @@ local function draw_input(d)
   end
 end
 
--- Names that emitted C uses itself are among them, and names of inputs.
+-- Names of outputs. Some are names that emitted C uses itself, or names of inputs.
 local output_names = {
   "logits", "label", "hidden", "lengths", "ids", "features", "a", "b", "i", "k", "s", "w", "out", "all", "wanted", "to",
   "from", "x", "key", "query", "memory", "head_mask", "keys", "attention",
 }
 
--- The unit vector of a narrow row is as sensitive as its norm, and has no eps to help.
+-- Unit vectors of narrower rows are left out: they are as sensitive as a norm, without an eps.
 local NARROW_UNIT = 16
 
--- d: the description; pooled: whether rows were pooled before; width: of what comes in.
+-- d: the description; pooled: whether rows were pooled before; width: of the rows that the stage reads.
 local function draw_stage(d, pooled, width)
   local kinds = { "hidden", "norm", "linear", "linear", "linear", "argmax", "softmax", "log_softmax", "topk",
     pick(activations), pick(activations) }
@@ -128,7 +128,7 @@ local function draw_stage(d, pooled, width)
   return stage
 end
 
--- width: of the states. Of a row of NaN there is no largest.
+-- width: of the states. A row of NaN has no largest element.
 local function draw_output(d, width)
   if chance(35) or d.fully_masked == "nan" then return end
   local output, names, pooled = {}, {}, false
@@ -144,8 +144,8 @@ local function draw_output(d, width)
   d.output = output
 end
 
--- Adds stages that few models have: a pool by attention to images whose rows are the result, and numbers that make
--- scores after rows that were pooled.
+-- Adds stages that few models have: a pool by attention if the rows of an image are the result, and numbers that turn
+-- pooled rows into scores.
 local function draw_seldom(d)
   local shows = d.attention_output and d.attention_output ~= "none"
   local is_image = d.input and d.input.stage == "image"
@@ -164,7 +164,8 @@ local function draw_seldom(d)
   end
 end
 
--- Tile parameters whose whole range would seldom meet a small model; others are drawn from what they allow.
+-- Tile parameters with a smaller range here: most values of theirs do nothing in a small model. Others are drawn from
+-- all allowed values.
 local plan_draws = {
   panel = function() return 16 * random(8) end,
   token_block = function() return size(160) end,
@@ -182,7 +183,7 @@ local plan_draws = {
   least_team = function() return pick { 0, 0, 1000, 1 << 40 } end,
 }
 
--- Any value that a tile parameter's declaration allows.
+-- Returns any value that a tile parameter's declaration allows.
 local function draw_declared(parameter)
   if parameter.words then return pick(parameter.words) end
   local step = parameter.multiple or 1
@@ -202,17 +203,17 @@ local function draw_plan(d)
   d.plan = plan
 end
 
--- Multiply-adds of a sequence's layers, roughly. keys: rows that the attention's keys have.
+-- Returns the rough number of multiply-adds of a sequence's layers. keys: the number of the attention's keys.
 local function stack_cost(d, rows, keys)
   local width = d.heads * (d.head_dim or d.d_model // d.heads)
   local d_ff = d.d_ff or 4 * d.d_model
-  -- A tanh takes as long as twenty multiply-adds, and twice: in the model and in the reference.
+  -- A tanh takes as long as twenty multiply-adds, once in the model and once in the reference.
   local pair = d.scoring == "additive" and 40 or 2
   local layer = 4 * d.d_model * width + 3 * d.d_model * d_ff + pair * keys * width
   return rows * (d.layers * layer + 150 * (d.d_model + 150))
 end
 
--- Multiply-adds of a call, roughly.
+-- Returns the rough number of multiply-adds of a call.
 local function cost(d)
   return (d.batch or 1) * stack_cost(d, d.seq, d.seq)
 end
@@ -230,7 +231,7 @@ local function lower_rows(d)
   end
 end
 
--- Lowers what is largest until a check of it is quick.
+-- Lowers the largest size until a check of the model is quick.
 local function bound_cost(d)
   while cost(d) > MOST_COST do
     if (d.batch or 1) > 4 then d.batch = d.batch // 2
@@ -243,7 +244,7 @@ local function bound_cost(d)
   end
 end
 
--- Sizes of a stack, and what the cost depends on.
+-- Draws the sizes of a stack, and other keys that the cost depends on.
 local function draw_sizes(d)
   if chance(60) then d.batch = chance(80) and random(6) or size(40) end
   d.seq, d.d_model, d.layers = size(chance(85) and 100 or 300), size(chance(85) and 130 or 400),
@@ -255,7 +256,7 @@ end
 
 local norm_before = words.set { "pre", "sandwich" }
 
--- Parts side by side, and the factor of their results, where the keys drawn before go with them.
+-- Draws parallel parts, and the factor of their results, if they go with the keys drawn before.
 local function draw_parts(d)
   if chance(25) and (d.norm or "post") ~= "post" and not d.memory and not (d.input and d.input.stage == "qkv") then
     d.parallel = norm_before[d.norm] and pick { "two_norms", "one_norm" } or "two_norms"
@@ -272,7 +273,7 @@ end
 local function draw_norms(d)
   if chance(60) then d.norm = pick { "post", "pre", "pre_ff", "sandwich", "res_post", "none" } end
   if d.input and d.input.stage == "qkv" and norm_before[d.norm] then d.norm = "none" end
-  -- Without norms weights that are no softmax would grow from layer to layer.
+  -- Without norms, weights other than a softmax would grow from layer to layer.
   if (d.weighting or "softmax") ~= "softmax" and d.layers > 1 and d.norm == "none" then d.norm = "post" end
   if chance(40) then d.final_norm = d.norm ~= "none" and chance(70) end
   if chance(35) then d.norm_kind = pick { "layer", "rms" } end
@@ -280,7 +281,7 @@ local function draw_norms(d)
   elseif chance(30) then d.eps = pick { 1e-30, 1e-12, 1e-6, 1e-3, 1 } end
 end
 
--- Attention by itself, or a stack of layers, with what it reads beside its own states. Returns the states' width.
+-- Draws attention alone or a stack of layers, and what it reads in addition to its states. Returns the states' width.
 local function draw_model(d)
   local qkv = chance(15)
   if qkv then d.input = { stage = "qkv" } else draw_input(d) end
@@ -316,7 +317,7 @@ local function draw_model(d)
   return width
 end
 
--- What differs in a layer from the model.
+-- Draws the keys in which a layer differs from the model.
 local function draw_layer(d)
   local layer = {}
   if chance(30) then layer.d_ff = chance(75) and size(120) or 0 end
@@ -346,14 +347,14 @@ local function draw_layer(d)
   return layer
 end
 
--- Layers as a list, some of which differ.
+-- Draws a list of layers, some of which differ.
 local function draw_layers(d)
   local list = {}
   for i = 1, d.layers do list[i] = chance(30) and {} or draw_layer(d) end
   d.layers = list
 end
 
--- True if a description's attentions may be in int8.
+-- True if a description's attention may be in int8.
 local function may_attend_in_integers(d)
   local function is_fitting(stack)
     local positions, output = stack.positions, stack.attention_output
@@ -366,7 +367,7 @@ local function may_attend_in_integers(d)
   return is_fitting(d) and (not d.memory or is_fitting(d.memory))
 end
 
--- Weights in scale blocks.
+-- Draws weights in scale blocks.
 local function draw_weights(d)
   local types = { "int8", "int4", "int4m", "int4f", "int8f", "int8h" }
   d.weights = pick(types)
@@ -378,7 +379,7 @@ local function draw_weights(d)
   end
 end
 
--- Numbers of products, which kernels in C alone multiply.
+-- Draws number types of products that only kernels in C multiply.
 local function draw_precision(d)
   local types, parts = { "bf16", "bf16", "int8", "int8", "f32" }, { "input", "qkv", "out", "ff", "output", "embedding" }
   if chance(50) then
@@ -421,13 +422,13 @@ function draw.description(seed, number, wanted)
   if chance(40) then d.threads = pick { 0, 1, 2, 2, 3, 4, 8 } end
   if chance(25) then d.reuse = chance(30) end
   draw_plan(d)
-  if d.target == "generic" then -- has no kernels of libxsmm
+  if d.target == "generic" then -- libxsmm has no kernels for it
     d.kernels = nil
     if d.plan then d.plan.kernels = nil end
   end
   checkpoint.draw(d)
   if chance(20) and d.layers > 0 and not d.layer_groups then draw_layers(d) end
-  -- The angles of these go by the length.
+  -- The angles of these depend on the length.
   local by_length = d.rope_scaling and (d.rope_scaling.type == "dynamic" or d.rope_scaling.type == "longrope")
   if d.seq == 1 then
     for _, each in ipairs(d.output or {}) do if each.over == "second" then each.over = "first" end end

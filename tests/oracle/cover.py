@@ -1,4 +1,4 @@
-"""Choices of options: some in which every pair of options occurs, or any that hold."""
+"""Chooses options: choices in which every pair of options occurs, or random valid choices."""
 
 import random
 
@@ -6,7 +6,7 @@ from options import MANDATORY, OPTIONS, all_pairs, holds, pairs_of
 
 
 def complete(rng, chosen, gain):
-    """A choice with all options open in `chosen` set, each to the level of the largest gain; None where it fails."""
+    """Returns a choice in which each open option of `chosen` has the level of the largest gain; None if that fails."""
     chosen = dict(chosen)
     order = [option for option in OPTIONS if option not in chosen]
     rng.shuffle(order)
@@ -24,7 +24,7 @@ def complete(rng, chosen, gain):
 
 
 def attempt(rng, start, gain, tries=40):
-    """The first completion of a start that holds."""
+    """Returns the first valid completion of a start."""
     if not holds(start):
         return None
     for _ in range(tries):
@@ -35,7 +35,7 @@ def attempt(rng, start, gain, tries=40):
 
 
 def covering(seed, candidates=20):
-    """(choices in which every pair that may stand together occurs, pairs that may not)."""
+    """Returns (choices in which every pair that may occur together does, pairs that may not)."""
     rng = random.Random(seed)
     open_pairs, impossible, choices = dict.fromkeys(all_pairs()), [], []
 
@@ -61,7 +61,7 @@ def covering(seed, candidates=20):
 
 
 def any_of(seed, number):
-    """So many random choices that hold."""
+    """Returns `number` random valid choices."""
     rng = random.Random(seed)
     made = []
     while len(made) < number:

@@ -26,7 +26,7 @@ SWEEP_ROUNDS, MIXED_ROUNDS = 9, 5   # samples of each engine
 
 
 def words(allowed):
-    """An argument type: words separated by commas, each one of `allowed`."""
+    """Returns an argument type: words separated by commas, each one of `allowed`."""
     def parse(text):
         for word in text.split(","):
             if word not in allowed:
@@ -44,7 +44,7 @@ def number(least, most):
 
 
 def numbers(least, most):
-    """Whole numbers separated by commas."""
+    """Parses whole numbers separated by commas."""
     return lambda text: list(dict.fromkeys(map(number(least, most), text.split(","))))
 
 
@@ -103,14 +103,14 @@ def arguments(models, cores):
 
 
 def run_contest(name, threads, chosen):
-    """The result of one contest, or {"failed": ...}."""
+    """Returns the result of one contest, or {"failed": ...}."""
     return run_program("contest.py", report.named(chosen.precision, f"{name}_{threads}"), name, threads, "--engines",
                        ",".join(chosen.engines), "--rounds", chosen.rounds, "--seconds", chosen.seconds, "--precision",
                        chosen.precision)
 
 
 def run_program(program, log_name, *more):
-    """The result of a program of this folder, or {"failed": ...}. Its standard error goes to out/peers/logs."""
+    """Returns the result of a program of this folder, or {"failed": ...}. Its stderr goes to out/peers/logs."""
     log = OUT / "logs" / f"{log_name}.txt"
     log.parent.mkdir(parents=True, exist_ok=True)
     with open(log, "w") as errors:
@@ -122,7 +122,7 @@ def run_program(program, log_name, *more):
 
 
 def run_until_end(program, more, errors):
-    """The exit status and the standard output of a program of this folder; its standard error goes to `errors`."""
+    """Returns the exit status and standard output of a program of this folder. Its stderr goes to `errors`."""
     process = subprocess.Popen([sys.executable, str(HERE / program), *map(str, more)], cwd=ROOT,
                                stdout=subprocess.PIPE, stderr=errors, text=True)
     try:

@@ -1,4 +1,4 @@
--- alike_spec: what holds the same is one table.
+-- alike_spec: tables with the same contents become one table.
 require("tests.spec.helper")
 local alike = require("common.alike")
 

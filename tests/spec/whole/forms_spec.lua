@@ -1,6 +1,5 @@
--- forms_spec.lua: small models of each form that a description can give to attention and to
--- what stands around it, several forms in each, built with guard pages and checked; and each
--- combination that once failed.
+-- forms_spec.lua: small models of every form of attention, and of what is before and after it, several forms in each.
+-- They are built with guard pages and checked. So is each combination that once failed.
 local helper = require("tests.spec.helper")
 package.path = helper.root .. "/tests/fuzz/?.lua;" .. package.path
 local case = require("case")
@@ -14,7 +13,7 @@ local function tokens(more)
   return stage
 end
 
--- { what, keys beside those of `base` below }
+-- { what, keys in addition to those of `base` below }
 local forms = {
   { "grouped heads, rotary halves, a past, RMS norms and a gate", { kv_heads = 2, positions = "rope", rope_dim = 4,
     past = 5, norm_kind = "rms", gated = true, mask = { "causal", "key_padding" }, batch = 2 } },
@@ -78,7 +77,7 @@ local forms = {
     plan = { group_tokens = 26 }, output = { { stage = "hidden" }, { stage = "pool", over = "mean" } } } },
   { "a norm with a bias and one without, otherwise alike", { memory = { stage = "encoder", seq = 13,
     bias = { norm = false } } } },
-  -- what failed once
+  -- combinations that once failed
   { "two workers: a norm that is read again after a cross-attention, arrays of integers beside a private tile",
     { threads = 2, memory = { seq = 17, width = 5, mask = "key_padding" }, seq = 21,
       mask = { "key_padding", "additive" }, bias_kv = true,

@@ -1,10 +1,10 @@
--- answer_spec: what the answer to a text is, by the outputs of a model; and its lines in the dump.
+-- answer_spec: a model's outputs decide what its answer to a text is; the dump has its lines.
 local helper = require("tests.spec.helper")
 local answer = require("passes.graph.answer")
 
 local tokens = { stage = "tokens", vocab = 11 }
 
--- The answer of a model with these output stages. more: further keys; mask: whether there is a mask token.
+-- Returns the answer of a model with these output stages. more: further keys; mask: whether there is a mask token.
 local function of(output, more, mask)
   local description = { input = tokens, output = output, mask = "padding" }
   for key, value in pairs(more or {}) do description[key] = value end
