@@ -118,9 +118,9 @@ function manual.command(parser)
   for _, each in ipairs(parser._commands) do page:usage("attn2c " .. each._name, usage(each)) end
   page:usage("attn2c", "[" .. bold("-h") .. "] [" .. bold("--version") .. "]")
   page:section("DESCRIPTION")
-  page:paragraph(bold("attn2c") .. " " .. escape("reads a short description of a transformer, or a folder with a "
-    .. "checkpoint as Hugging Face publishes it, and writes C for exactly that model. The C is compiled into a library "
-    .. "and a program, and every tensor that it computes can be compared with a plain reference."))
+  page:paragraph(bold("attn2c") .. " " .. escape("reads a short description of a transformer, a checkpoint "
+    .. "folder as Hugging Face publishes it, or a GGUF file. It writes C for exactly that model. The C is compiled "
+    .. "into a library and a program. Every tensor that it computes can be compared with a plain reference."))
   page:paragraph(bold("attn2c") .. escape("(5) lists the keys of a description."))
   page:section("COMMANDS")
   for _, each in ipairs(parser._commands) do

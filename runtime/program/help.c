@@ -30,12 +30,12 @@ static const struct {
      "all pass.\n",
      ""},
     {"bench", "[OPTION...]",
-     "Verifies, then times the model on seeded random inputs; lengths are full. The roof is the\n"
-     "median rate of the best two of nine fixed kernel shapes (m 32, 48, 64, n 24, 32, 64, K 768\n"
-     "in blocks of 64) on operands in cache, on the same number of threads, measured between the\n"
-     "repetitions. For a short model, a repetition is the calls of 200 microseconds. A model with\n"
-     "a context reads prompts of 512 and 16 tokens, and decodes a token of one sequence and of all,\n"
-     "at position 0 and 1,000, beside the rate at which memory is read.\n",
+     "Verifies the model, then times it on seeded random inputs of full length. For a short model,\n"
+     "a repetition is the calls of 200 microseconds. The roof is the median rate of the best two of\n"
+     "nine kernel shapes (m 32, 48, 64, n 24, 32, 64, K 768 in blocks of 64). Their operands are in\n"
+     "the cache. They are timed between the repetitions, on the same number of threads. A model with\n"
+     "a context reads prompts of 512 and 16 tokens. It also decodes a token of one sequence and of\n"
+     "all, at positions 0 and 1,000. The rate at which memory is read is printed, too.\n",
      ""},
     {"pack", "--weights F.safetensors -o FILE\n--verify FILE",
      "Writes the weights in the layout that they have in memory. run, check, bench and the\n"
