@@ -18,7 +18,7 @@ return function(of, spec)
       wrong = "padding may be on the left" },
   }
   of("runtime/python/library.py", suite) {
-    { name = "python_running", old = "                self._running -= 1\n", new = "", filter = "do alone",
+    { name = "python_running", old = "                self._running.remove(word)\n", new = "", filter = "do alone",
       wrong = "a pool with a call that has ended cannot be closed" },
   }
 end
