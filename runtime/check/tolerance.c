@@ -129,8 +129,8 @@ static int norm_without_mean(const op_result *result) {
 }
 
 /* The rules are relative errors over the whole range. They hold for x/2 (1 + f(x)) with f near -1 too, as the
- * emitted functions are written so that nothing cancels. In x f(x), an f below the stated size may become zero;
- * the error is then |x| times that size. */
+ * emitted functions are written so that nothing cancels. In x f(x), an f below the stated size may become
+ * zero; the error is then |x| times that size. */
 static int activate(const op_result *result) {
 #define RULE(name, function, relative, flushed) {#name, relative, flushed},
   static const struct {

@@ -103,7 +103,9 @@ describe("a draw", function()
       if field.layer and not seldom[field.key] then expect("layer " .. field.key) end
       for _, word in ipairs(field.words or {}) do expect(field.key .. " " .. word) end
     end
-    for _, activation in ipairs(words.sorted_keys(activations.of_descriptions)) do expect("activation " .. activation) end
+    for _, activation in ipairs(words.sorted_keys(activations.of_descriptions)) do
+      expect("activation " .. activation)
+    end
     for _, name in ipairs(words.sorted_keys(stages.constructors)) do
       local place = stages.constructors[name].place
       for _, each in ipairs(place == "both" and { "input", "output" } or { place }) do expect(each .. " " .. name) end
