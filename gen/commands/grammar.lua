@@ -147,7 +147,7 @@ end)
 
 command("tune", with_description, "Measure which tile parameters are best on this machine.", function(sub)
   sub:option("--budget", "Seconds, with those of compilers. When they are over, the best choices so far are taken.")
-    :argname("SECONDS"):default("120")
+    :argname("SECONDS"):default("60")
     :convert(function(text)
       local n = tonumber(text)
       if n and n >= 1 and n <= 1e6 then return n end

@@ -1,7 +1,8 @@
 -- tune.lua: is the command `tune`, which measures tile parameters on this machine.
 -- Candidates of products in C are timed alone first. The best of them, and other candidates, are built into the model
 -- and timed between two runs of the rule's build, and judged by the ratio, so that a machine that changes meanwhile
--- changes both. The tuning file always has the best choice so far. The command ends with it when its time is over.
+-- changes both. The search begins with an earlier file's choices. The tuning file always has the best choice so far.
+-- The command ends with it when its time is over.
 local alone = require("commands.tune.alone")
 local facts = require("commands.machine.facts")
 local faults = require("common.faults")
@@ -21,7 +22,7 @@ local tune = {}
 
 local LEAST_GAIN = 0.01     -- least gain of a product over the rule that is worth a line
 local ALONE_GAIN = 0.03     -- the same, of a product that was only timed alone
-local ALONE_PART = 0.45     -- part of the budget for products alone
+local ALONE_PART = 0.5      -- part of the budget for products alone
 local UNKNOWN_NOISE = 0.05  -- assumed noise of a ratio before the third run of the rule
 local RUN_MS, LEAST_RUNS, MOST_RUNS = 400, 7, 2000
 local FINAL_PAIRS, LEAST_PAIRS = 5, 3 -- runs of the choice and of the rule in turn, at the end
@@ -166,14 +167,14 @@ function Tuner:noise(key)
 end
 
 -- Times a candidate between two runs of the rule. Returns key -> { own, region = ratios to the rule's time; times,
--- rule_times = lists of the product's own times in ms }.
+-- rule_times = lists of the product's times with all rows, in ms }.
 function Tuner:ratios(built)
   local before = self.last_rule
   local result = self:run(built)
   local after = self:run_rule()
   local ratios = {}
   for key, times in pairs(result.of) do
-    ratios[key] = { times = { times.own }, rule_times = { before.of[key].own, after.of[key].own } }
+    ratios[key] = { times = { times.ms }, rule_times = { before.of[key].ms, after.of[key].ms } }
     for _, what in ipairs { "own", "region" } do
       local rule = 0.5 * (before.of[key][what] + after.of[key][what])
       ratios[key][what] = rule > 0 and times[what] / rule or 1
@@ -194,7 +195,7 @@ function Tuner:is_promising(key) return self.best[key].ratio < 1 - LEAST_GAIN en
 -- Returns the rule's best rate for a product in all of its runs, in GFLOP/s.
 function Tuner:rule_rate(product)
   local times = {}
-  for i, each in ipairs(self.history[product.key]) do times[i] = each.own end
+  for i, each in ipairs(self.history[product.key]) do times[i] = each.ms end
   return search.rate(product.flops, times)
 end
 
@@ -264,10 +265,26 @@ function Tuner:time_alone()
         rule_times = { ms * best.rule_ns } }
     end
   end
+  self:begin_with_earlier()
   self:write(self:taken(self.is_clear))
 end
 
--- Times what was found alone in the model, as one candidate. Products that it does not speed up go back to the rule.
+-- Takes the file's earlier choices as the best so far, except where another one is faster alone than the earlier one
+-- was. So they are timed in the model first, and the search goes on from them.
+function Tuner:begin_with_earlier()
+  for key, earlier in pairs(self.earlier) do
+    local ratio = earlier.gflops > 0 and earlier.rule_gflops / earlier.gflops or 1
+    if ratio < self.best[key].ratio then
+      local choice, flops = {}, self.products[key].flops
+      for _, name in ipairs(tuning.names) do choice[name] = earlier[name] end
+      self.best[key] = { choice = choice, ratio = ratio, is_alone = true, times = { 1e-6 * flops / earlier.gflops },
+        rule_times = earlier.rule_gflops > 0 and { 1e-6 * flops / earlier.rule_gflops } or {} }
+    end
+  end
+end
+
+-- Times what was found alone, or by an earlier run, in the model, as one candidate. Products that it does not speed up
+-- go back to the rule.
 function Tuner:confirm()
   if not next(self:taken(self.is_promising)) then return end
   self.pending = {}
@@ -277,6 +294,8 @@ function Tuner:confirm()
     if best.is_alone and each.own < 1 then
       self.best[key] = { choice = best.choice, ratio = each.own, times = each.times, rule_times = each.rule_times }
     elseif best.is_alone then
+      local is_slower = each.own > 1 + math.max(LEAST_GAIN, 2 * self:noise(key))
+      if is_slower and self:is_earlier(key, best.choice) then self.earlier[key] = nil end
       self.best[key] = { choice = self.rule[key], ratio = 1 }
     end
   end
@@ -411,8 +430,8 @@ function Tuner:compare(choices)
     for key in pairs(choices) do
       runs[key] = runs[key] or { ratios = {}, times = {}, rule_times = {} }
       local list = runs[key]
-      list.times[i], list.rule_times[i] = choice.of[key].own, rule.of[key].own
-      list.ratios[i] = list.times[i] / list.rule_times[i]
+      list.times[i], list.rule_times[i] = choice.of[key].ms, rule.of[key].ms
+      list.ratios[i] = choice.of[key].own / rule.of[key].own
     end
   end
   for key, list in pairs(runs) do
@@ -497,7 +516,7 @@ local function first_runs(self)
   self.repetitions = LEAST_RUNS
   self:report("the rule")
   self.rule_built = self:build({}, "rule")
-  local ms = self:run(self.rule_built).ms
+  local ms = self:run(self.rule_built).all_ms
   self.repetitions = math.max(LEAST_RUNS, math.min(MOST_RUNS, math.ceil(RUN_MS / ms)))
   self:run_rule()
   for _, product in ipairs(self.order) do

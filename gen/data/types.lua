@@ -46,6 +46,8 @@ end
 --- few_rows: the most rows of a single strip that prefetches one line of each pair. Such a strip reads as fast as
 ---   memory gives. A Zen 4 then takes 1.2 to 1.9 times as long if all lines are asked for, and processors of Intel read
 ---   lines in pairs. nil: there are no such strips
+--- few_rows_of_pairs: the same for panels of which a step reads one pair of lines. With more rows, such strips of f32 take
+---   1.5 times as long on a Zen 4 if they ask for one of each pair. nil: as few_rows
 --- bit: in the field of a packed file that says which types the file contains; it never changes
 ---
 --- Weights of integers in scale blocks, 32 inputs of one output that share a scale (runtime/ops/product_scaled.h), have
@@ -57,10 +59,10 @@ end
 --- together: rows of the type have a multiple of this number of elements; apart: they may be longer by this number
 types.list = {
   { name = "f32", bits = 32, c = "float", word = "f32", also = { "fp32", "float32", "float" }, attention = true,
-    libxsmm = true, few_rows = 7, bit = 1 },
+    libxsmm = true, few_rows = 7, few_rows_of_pairs = 4, bit = 1 },
   { name = "i32", bits = 32, c = "int32_t" },
   { name = "bf16", bits = 16, c = "uint16_t", word = "bf16", also = { "bfloat16", "fp16", "float16", "f16", "half" },
-    rows = "round", attention = true, flushes = true, libxsmm = "pairs", few_rows = 7, bit = 2 },
+    rows = "round", attention = true, flushes = true, libxsmm = "pairs", few_rows = 5, bit = 2 },
   { name = "i8", bits = 8, c = "int8_t", word = "int8", also = { "i8", "q8" }, start = 2, scales = true,
     rows = "quantise", sum = "i32", attention = true, few_rows = 4, bit = 4 },
   -- The weights and the values of an attention in int8: weights from 0 to 255, values from -127 to 127.

@@ -358,7 +358,8 @@ static int report_csv(const attn2c_bench_result *results, int count, FILE *out) 
   }
   attn2c_bench_tokens_csv(results, count, out);
   if (profiled) fprintf(out, "\nentry,by,name,ms,flops,gflops,roof_fraction,share,ms_min\n");
-  for (int i = 0; i < count && profiled; i++) {
+  for (int i = 0; i < count; i++) {
+    if (results[i].op_ms == NULL) continue;
     const int status = with_groups(&results[i], ATTN2C_BY_RESULT, csv_group, out);
     if (status != ATTN2C_OK) return status;
   }

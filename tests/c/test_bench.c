@@ -169,6 +169,35 @@ Test(bench, profile_of_each_result_is_for_machines) {
   expect_part(200.0, ATTN2C_FORMAT_JSON, "\"results\": [{\"name\": \"t0\", \"ms\": 1.0, \"ms_min\": 0.5,");
 }
 
+/* Of the calls of a model that writes, not all are profiled. */
+Test(bench, calls_without_a_profile_have_none_in_any_form) {
+  static const attn2c_descriptor model = {
+      .name = "m", .target = "avx2", .tensors = tensors, .threads = 1, .arena_floats = 10};
+  static const attn2c_entry entry = {.name = "forward", .ops = ops, .op_count = 4, .flops = 2e9};
+  double times[4], least[4];
+  memcpy(times, op_ms, sizeof times);
+  memcpy(least, op_least_ms, sizeof least);
+  attn2c_bench_result results[2] = {{.model = &model, .entry = &entry, .provider = "c", .label = "prefill"},
+                                    {.model = &model, .entry = &entry, .provider = "c", .label = "decode"}};
+  for (int i = 0; i < 2; i++) results[i].repetitions = 1, results[i].calls = 1;
+  results[1].profiled = &model, results[1].profiled_entry = &entry;
+  results[1].op_ms = times, results[1].op_least_ms = least;
+  const attn2c_report_format formats[] = {ATTN2C_FORMAT_MD, ATTN2C_FORMAT_JSON, ATTN2C_FORMAT_CSV};
+  for (int i = 0; i < 3; i++) {
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    cr_assert_not_null(stream);
+    cr_assert_eq(attn2c_bench_report(results, 2, formats[i], stream), ATTN2C_OK);
+    cr_assert_eq(fclose(stream), 0);
+    if (formats[i] == ATTN2C_FORMAT_CSV) {
+      cr_expect_not_null(strstr(text, "\ndecode,result,t1,"), "%s", text);
+      cr_expect_null(strstr(text, "\nprefill,result,"), "%s", text);
+    }
+    free(text);
+  }
+}
+
 Test(bench, report_without_a_roof) {
   expect_part(0.0, ATTN2C_FORMAT_MD, "| n/a | n/a |");
   expect_part(0.0, ATTN2C_FORMAT_JSON, "\"roof_fraction\": null");

@@ -17,7 +17,7 @@ local words = require("common.words")
 
 local alone = {}
 
-local COMPILING = 0.6           -- part of the time that is for compilers
+local COMPILING = 0.7           -- part of the time that is for compilers
 local SLICE = 6                 -- most seconds of a product's candidates
 local POOL_BYTES = 160 << 20    -- most bytes of weights, more than caches hold
 local SAMPLE_MS, ROUNDS = 1, 15
@@ -25,8 +25,9 @@ local FLAGS = { "-std=gnu11", "-w" }
 local LOOPS = { "-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fopenmp-simd", "-fPIC",
   "-shared" }
 
--- Rows of calls of a product of any length, which has one choice for all of them; its longest call is added.
-local OPEN_ROWS = { 16, 128 }
+-- Rows of calls of a product of any length, which has one choice for all of them, and of a model that writes, whose
+-- tokens come one by one. The longest call is added.
+local OPEN_ROWS, CONTINUED_ROWS = { 16, 128 }, { 1, 8, 32 }
 
 -- Products of these types of weights are timed alone. Weights in scale blocks have one panel.
 local is_timed = words.set { "f32", "bf16", "i8" }
@@ -34,7 +35,7 @@ local is_timed = words.set { "f32", "bf16", "i8" }
 -- Returns the rows of the calls that a product's candidates are timed with.
 local function rows_of(product)
   local list = {}
-  for _, rows in ipairs(product.is_open and OPEN_ROWS or {}) do
+  for _, rows in ipairs(product.is_continued and CONTINUED_ROWS or product.is_open and OPEN_ROWS or {}) do
     if rows < product.rows then list[#list + 1] = rows end
   end
   list[#list + 1] = product.rows

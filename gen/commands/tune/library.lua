@@ -6,27 +6,58 @@ local words = require("common.words")
 
 local library = {}
 
--- Appends the functions of a candidate's products; returns the body that calls them, panel by panel, block by block.
--- names: text of a function -> its name, for functions that are there; count: their number.
+-- Appends the function of a product to `code`, unless one with the same text is there. Returns its name. names: text of
+-- a function -> its name, and product -> its name; count: their number.
+local function function_of(code, p, calls, lanes, names)
+  if names[p] then return names[p] end
+  local of = calls.types
+  local text = table.concat(product.body(p, lanes, p.beta, "a", "b"), "\n  ")
+  if not names[text] then
+    names.count = names.count + 1
+    names[text] = ("product_%d"):format(names.count)
+    -- noinline: the compiler must not specialise what a model calls
+    code[#code + 1] = ("static __attribute__((noinline)) void %s(const %s *a, const %s *b, %s *c%s) {\n  %s\n}")
+      :format(names[text], types.c(of.a), types.c(of.b), types.c(of.c), p.open and ", size_t n" or "", text)
+  end
+  names[p] = names[text]
+  return names[text]
+end
+
+-- Returns runs of items with equal keys: { first: the index of the first, count }.
+local function runs_of(list, key_of)
+  local runs = {}
+  for i, item in ipairs(list) do
+    local last = runs[#runs]
+    if last and key_of(list[last.first]) == key_of(item) then
+      last.count = last.count + 1
+    else
+      runs[#runs + 1] = { first = i, count = 1 }
+    end
+  end
+  return runs
+end
+
+-- Returns the body that calls a candidate's products, block by block, panel by panel. Equal ones are loops: thousands
+-- of lines take a compiler longer than the products do.
 local function body_of(code, calls, lanes, names)
   local lines, of, row = {}, calls.types, 0
   local is_open = calls.panels[1].product[0] ~= nil
-  for _, block in ipairs(calls.blocks) do
-    for _, panel in ipairs(calls.panels) do
-      local p = panel.product[is_open and 0 or block.count]
-      local text = table.concat(product.body(p, lanes, p.beta, "a", "b"), "\n  ")
-      if not names[text] then
-        names.count = names.count + 1
-        names[text] = ("product_%d"):format(names.count)
-        -- noinline: the compiler must not specialise what a model calls
-        code[#code + 1] = ("static __attribute__((noinline)) void %s(const %s *a, const %s *b, %s *c%s) {\n  %s\n}")
-          :format(names[text], types.c(of.a), types.c(of.b), types.c(of.c), is_open and ", size_t n" or "", text)
-      end
-      lines[#lines + 1] = ("  %s((const %s *)a + %d, (const %s *)b + %d, (%s *)c + %d%s);"):format(names[text],
-        types.c(of.a), panel.at, types.c(of.b), row * calls.ldb, types.c(of.c), row * calls.ldc + panel.column,
-        is_open and (", %d"):format(block.count) or "")
+  local panels = runs_of(calls.panels, function(panel) return panel.product end)
+  for _, blocks in ipairs(runs_of(calls.blocks, function(block) return block.count end)) do
+    local rows = calls.blocks[blocks.first].count
+    lines[#lines + 1] = ("  for (size_t row = %d; row < %d; row += %d) {"):format(row, row + blocks.count * rows, rows)
+    for _, run in ipairs(panels) do
+      local first, second = calls.panels[run.first], calls.panels[run.first + 1]
+      local name = function_of(code, first.product[is_open and 0 or rows], calls, lanes, names)
+      lines[#lines + 1] = ("    for (size_t i = 0; i < %d; i++)"):format(run.count)
+      local a_step = run.count > 1 and second.at - first.at or 0
+      local c_step = run.count > 1 and second.column - first.column or 0
+      lines[#lines + 1] = ("      %s((const %s *)a + %d + i * %d, (const %s *)b + row * %d,\n"
+        .. "        (%s *)c + row * %d + %d + i * %d%s);"):format(name, types.c(of.a), first.at, a_step, types.c(of.b),
+        calls.ldb, types.c(of.c), calls.ldc, first.column, c_step, is_open and (", %d"):format(rows) or "")
     end
-    row = row + block.count
+    lines[#lines + 1] = "  }"
+    row = row + blocks.count * rows
   end
   return table.concat(lines, "\n")
 end

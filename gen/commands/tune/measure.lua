@@ -12,6 +12,8 @@ local all_regions = require("passes.common.regions")
 
 local measure = {}
 
+local PROMPT = 64 -- tokens of a prompt of a model that continues, before which `bench` decodes
+
 -- Visits the regions of rows of all entries, the longest first: visit(region, segment, entry).
 local function each_region(state, visit)
   for i = #state.entries, 1, -1 do
@@ -46,7 +48,9 @@ end
 ---   main      the key of its region's main product
 ---   types     of its operands; nil if its panels are those of groups
 ---   is_open   whether only a call knows its rows
+---   is_continued  whether calls may have one row: the model writes
 ---   bytes     of all weights that it is multiplied by
+---   count     in how many places the model has it
 ---   decides   the ops of the regions whose token block is this product's
 ---   ops       its own ops with its epilogue, which some kernels compute in the same call and others in separate calls
 function measure.products(state)
@@ -61,14 +65,14 @@ function measure.products(state)
           local own, fixed = entry.parameters.of(fusion.key, weight), fixed_of(entry, weight)
           own.panel, own.kernels = fixed.panel or own.panel, entry.parameters.provider(fusion.key)
           product = { key = fusion.key, outputs = shape[1], inputs = shape[2], rows = segment.rows, flops = 0,
-            bytes = 0, types = not weight.groups and fusion.types or nil, is_open = region.loop ~= nil, decides = {},
-            ops = {}, main = main.key, least_panel = 2 * targets.by_name[state.spec.target].vector,
-            choice = own, fixed = fixed }
+            count = 0, bytes = 0, types = not weight.groups and fusion.types or nil, is_open = region.loop ~= nil,
+            is_continued = entry.spec.context ~= nil, decides = {}, ops = {}, main = main.key,
+            least_panel = 2 * targets.by_name[state.spec.target].vector, choice = own, fixed = fixed }
           own.token_block = main.parameters.token_block
           products[fusion.key] = product
           order[#order + 1] = product
         end
-        product.flops = product.flops + fusion.leading.flops
+        product.flops, product.count = product.flops + fusion.leading.flops, product.count + 1
         product.bytes = product.bytes + types.bytes(product.outputs * product.inputs, weight.type)
         add_ops(product.ops, fusion)
       end
@@ -89,48 +93,81 @@ function measure.build(root, arguments, overrides, choices, folder)
   return { state = state, folder = folder, products = products }
 end
 
--- Returns the fields of a line of csv whose names need no quotes.
+-- Returns the fields of a line of csv, of which only the first may be in quotes.
 local function fields_of(line)
   local list = {}
+  local quoted, rest = line:match('^"([^"]*)",(.*)$')
+  if quoted then list[1], line = quoted, rest end
   for field in (line .. ","):gmatch("([^,]*),") do list[#list + 1] = field end
   return list
 end
 
---- Runs a built model, of any length with its longest sequence. Returns { ms, of = key -> { own, region } }, least
---- times in ms: of a call, of each product, and of the regions whose token block the product decides. A call's time is
---- the sum of its ops' least times, which a busy machine disturbs less than whole calls.
+-- Reads what `bench --profile` printed. Returns the calls: { { tokens, times = of each op, in ms } }. A model that
+-- continues has a call for each of its numbers of tokens, any other one with the ops of all entries.
+local function calls_of(text, is_continued)
+  local calls, of_label, tokens = {}, {}, {}
+  for line in text:gmatch("[^\n]+") do
+    local fields = fields_of(line)
+    local label = is_continued and fields[1] or ""
+    if fields[2] == "result" then
+      if not of_label[label] then
+        of_label[label] = { times = {}, tokens = tokens[label] }
+        calls[#calls + 1] = of_label[label]
+      end
+      table.insert(of_label[label].times, tonumber(fields[9]))
+    elseif is_continued and #fields == 9 then
+      tokens[fields[1]] = tonumber(fields[2])
+    end
+  end
+  return calls
+end
+
+--- Runs a built model, of any length with its longest sequence. Returns { ms, all_ms, of = key -> { own, region,
+--- ms } }, least times in ms: of a call, of all calls, of each product, and of the regions whose token block the
+--- product decides; ms: of the product with all its rows. A call's time is the sum of its ops' least times, which a
+--- busy machine disturbs less than whole calls. A model that continues has calls of one token and of several: ms, own
+--- and region are their geometric means, as each is as important as the others.
 function measure.run(built, repetitions)
   local program = "./" .. built.folder .. "/" .. built.state.spec.name
   local spec = built.state.spec
   local command = { program, "bench", "--profile", "-o", "csv", "-r", ("%d"):format(repetitions) }
-  if spec.any then table.move({ "--length", ("%d"):format(spec.seq) }, 1, 2, #command + 1, command) end
+  local length = spec.context and math.min(spec.seq, PROMPT) or spec.seq
+  if spec.any then table.move({ "--length", ("%d"):format(length) }, 1, 2, #command + 1, command) end
   local child = process.run { gather = "output", words = command }
   if child.signal ~= 0 then faults.raise("machine", ("%s was ended by signal %d"):format(program, child.signal)) end
   for kind, number in pairs(faults.code) do
     if child.code == number then faults.raise(kind, program .. ": not timed: its message is above") end
   end
-  local result, time_of, row = { ms = 0, of = {} }, {}, 0
-  local ops = {}
+  local result, ops = { of = {} }, {}
   for _, entry in ipairs(built.state.entries) do
     local list = entry.graph.entry.ops
     table.move(list, 1, #list, #ops + 1, ops)
   end
-  for line in child.output:gmatch("[^\n]+") do
-    local fields = fields_of(line)
-    if fields[2] == "result" then
-      row = row + 1
-      time_of[ops[row]] = tonumber(fields[9])
-      result.ms = result.ms + tonumber(fields[9])
-    end
+  local calls, longest = calls_of(child.output, spec.context), nil
+  for _, call in ipairs(calls) do
+    assert(#call.times == #ops, "the profile has another form")
+    call.of = {}
+    for i, op in ipairs(ops) do call.of[op] = call.times[i] end
+    if not longest or (call.tokens or 0) > (longest.tokens or 0) then longest = call end
   end
-  assert(row == #ops, "the profile has another form")
-  local function sum(list)
+  assert(longest, "the profile has another form")
+  local function sum(call, list)
     local total = 0
-    for _, op in ipairs(list) do total = total + time_of[op] end
+    for _, op in ipairs(list) do total = total + call.of[op] end
     return total
   end
+  local function mean(list)
+    local logarithms = 0
+    for _, call in ipairs(calls) do logarithms = logarithms + math.log(sum(call, list)) end
+    return math.exp(logarithms / #calls)
+  end
+  result.ms, result.all_ms = mean(ops), 0
+  for _, call in ipairs(calls) do result.all_ms = result.all_ms + sum(call, ops) end
   for key, product in pairs(built.products) do
-    result.of[key] = { own = sum(product.ops), region = sum(product.decides) }
+    local rows = product.flops / (2 * product.outputs * product.inputs * product.count)
+    local ran = longest.tokens and math.min(longest.tokens, rows / spec.sequences) or rows -- logits have one row
+    result.of[key] = { own = mean(product.ops), region = mean(product.decides),
+      ms = rows / ran * sum(longest, product.ops) }
   end
   return result
 end

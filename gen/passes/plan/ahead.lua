@@ -17,6 +17,13 @@ local PAGE = 4096
 -- begin the next page.
 local FAR = 5120
 
+-- Returns the most rows of a single strip that prefetches one line of each pair; 0: there are none.
+local function few_rows(shape)
+  local type, width = types.all[shape.types.a], types.bytes(shape.lda, "f32")
+  if width <= types.LINE then return 0 end
+  return width == 2 * types.LINE and type.few_rows_of_pairs or type.few_rows or 0
+end
+
 -- Returns how the strips of a product in tiles prefetch, as below.
 local function in_tiles(shape, strips, calls, from)
   local panel = types.panel_bytes(shape.k, shape.lda, shape.types.a) // types.LINE
@@ -85,7 +92,7 @@ function ahead.of(shape, strips, parameters, lanes)
   if strips.step then return in_tiles(shape, strips, calls, from) end
   local share = (panel // types.LINE + calls - 1) // calls
   local is_alone = calls == 1 and not types.all[type].block
-  local is_few = is_alone and rows <= (types.all[type].few_rows or 0) and types.bytes(shape.lda, "f32") > types.LINE
+  local is_few = is_alone and rows <= few_rows(shape)
   local of = { from = from, each = share * types.LINE, nth = is_few and 2 or 1,
     far = is_alone and not is_few and from < PAGE and FAR or nil }
   if type == "f32" then return in_steps(shape, of) end
@@ -109,10 +116,10 @@ function ahead.by_strips(product, parameters, lanes, stream_rows)
   end
   for i = 1, (rows + most - 1) // most do list[i] = of(i, most) end
   if lines == 0 or least > most then return nil end
-  local few_rows = math.min(most, types.all[product.types.a].few_rows or 0)
-  local few = few_rows > 0 and of(1, few_rows)
+  local few_most = math.min(most, few_rows(product))
+  local few = few_most > 0 and of(1, few_most)
   if few and few.nth == list[1].nth then few = nil end
-  return { by_strips = list, few = few or nil, few_rows = few and few_rows or nil, lines = lines, least = least }
+  return { by_strips = list, few = few or nil, few_rows = few and few_most or nil, lines = lines, least = least }
 end
 
 return ahead

@@ -6,7 +6,8 @@
 -- TIMED_BY="taskset -c 1" starts the timer; POOL_MB=160 of weights; samples of MS=1; ROUNDS=15; KEEP=1 keeps the lines
 -- of the table and measures those that are not there; AGAIN=1.1 measures those again of which the rule loses more than
 -- that, and keeps the least time of each candidate; PREPARE=2 only compiles, two products at a time, so that the
--- machine need not be quiet for it. LIMIT=140 begins no product after that time and exits with 1 if products are left:
+-- machine need not be quiet for it. BETWEEN=1 takes the shapes between those of the list, for a table of their own.
+-- LIMIT=140 begins no product after that time and exits with 1 if products are left:
 -- with KEEP=1 the next run goes on with them.
 local script = arg[0]:match("^(.*)/tests/bench/[^/]*/[^/]*$") or "."
 package.path = ("%s/gen/?.lua;%s/tests/bench/products/?.lua;"):format(script, script) .. package.path
@@ -28,6 +29,7 @@ local prepares = tonumber(os.getenv("PREPARE") or "") -- compilers at a time
 local again = tonumber(os.getenv("AGAIN") or "")
 local ends = os.getenv("LIMIT") and os.time() + tonumber(os.getenv("LIMIT"))
 local timed_by = os.getenv("TIMED_BY") or ""
+local is_between = os.getenv("BETWEEN") ~= nil
 local pool, sample, rounds = tonumber(os.getenv("POOL_MB") or 160), os.getenv("MS") or "1", os.getenv("ROUNDS") or "15"
 
 local function run(format, ...)
@@ -90,7 +92,7 @@ end
 -- Returns the products to measure: those without a line, and with AGAIN those whose line is in doubt.
 local function wanting(lines, target, word, form)
   local list = {}
-  for _, shape in ipairs(shapes.list()) do
+  for _, shape in ipairs(shapes.list(is_between)) do
     local wanted, is_there = { target = target, type = word, form = form }, false
     for name, value in pairs(shape) do wanted[name] = value end
     for _, line in ipairs(lines) do
@@ -131,7 +133,8 @@ if #arg > 0 then wanted = arg end
 run("mkdir -p %s", OUT)
 run("cc -O2 -std=gnu11 -o %s/time %s/runtime/tools/products.c -ldl", OUT, script)
 local machine, date = here(), os.date("!%Y-%m-%d")
-local path = ("%s/tests/bench/products/tables/%s.txt"):format(script, table_of.file_name(machine, date))
+local path = ("%s/tests/bench/products/tables/%s%s.txt"):format(script, table_of.file_name(machine, date),
+  is_between and "-between" or "")
 local lines = (again or os.getenv("KEEP")) and files.read(path) and table_of.read(path).lines or {}
 for _, each in ipairs(wanted) do
   local target, word, form = each:match("^(%w+):(%w+):(%w+)$")

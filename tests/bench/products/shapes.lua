@@ -39,14 +39,28 @@ local LIST = {
   { 3072, 1024, { 4, 24, 128 } },
 }
 
+-- Products that are not in LIST: other widths, some no multiple of a vector, and rows between those of LIST. They show
+-- what the rule loses elsewhere.
+local BETWEEN = {
+  { 2048, 512, { 2, 5, 11, 23, 77, 300 } },
+  { 640, 2560, { 3, 7, 19, 41, 150 } },
+  { 1152, 288, { 2, 7, 11, 23, 41, 77 } },
+  { 4864, 896, { 3, 5, 19, 150 } },
+  { 896, 4864, { 2, 7, 23, 77 } },
+  { 1000, 384, { 3, 5, 11, 19, 41, 300 } },
+  { 512, 512, { 3, 6, 10, 14, 15, 19, 77 } },
+  { 1536, 384, { 5, 6, 7, 10, 11, 14, 15, 20 } },
+  { 768, 768, { 3, 5, 6, 7, 10, 11, 14, 15, 20 } },
+}
+
 -- Parameters of the candidates, all of kernels in C. The rule's choice comes in addition.
 local TOKEN_BLOCKS = { 64, 128, 256 }
 local PANELS, STREAMS = { 16, 32, 48, 64, 80 }, { 0, 3072, 8192, 16384 }
 
---- Returns the products: { outputs, inputs, rows }.
-function shapes.list()
+--- Returns the products: { outputs, inputs, rows }. is_between: those that the rule is not fitted to.
+function shapes.list(is_between)
   local list = {}
-  for _, weight in ipairs(LIST) do
+  for _, weight in ipairs(is_between and BETWEEN or LIST) do
     for _, rows in ipairs(weight[3]) do list[#list + 1] = { outputs = weight[1], inputs = weight[2], rows = rows } end
   end
   return list
