@@ -52,8 +52,8 @@
 -- 16 on AVX2. A single strip prefetches its own stream (plan/ahead.lua): in f32 with panels of 48 from 5 to 9 rows, of
 -- 32 up to 14, and of 16 up to 24 rows. There two strips of 48 took 1.2 to 1.8 times as long on a Xeon: a second strip
 -- waits for a panel that no near cache holds. Panels of 32 take up to 1.2 times as long from 5 to 7 rows on a Zen 4; up
--- to 4 rows they ask 8 KB ahead, which is faster for weights of more than 4 MB. Tiles of AMX take panels of 64 or 80, which are configured less often, if a panel's inputs
--- are few.
+-- to 4 rows they ask 8 KB ahead, which is faster for weights of more than 4 MB. Tiles of AMX take panels of 64 or 80,
+-- which are configured less often, if a panel's inputs are few.
 --
 -- narrow          the entry is for weights of bf16 or int8 alone, whose strips have fewer rows, whose panels come from
 --                 memory faster, and whose rows that wait to be quantised take less memory
@@ -147,7 +147,7 @@ local avx2 = {
     { rows = 4, weights = "bf16", use = { panel = 16, token_block = 128, fetch = 1 } },
     { rows = 5, narrow = true, use = { panel = 16, token_block = 128, fetch = 1 } },
     { rows = 1, weights = "int8", use = { panel = 16, token_block = 128, fetch = 1, stream = 0 } },
-    -- Of f32, rows that divide well into strips of 6 have panels of 16, others of 32, whose strips have 3 rows.
+    -- Rows of f32 that divide well into strips of 6 have panels of 16, others of 32, whose strips have 3 rows.
     { rows = 23, use = { panel = 16, token_block = 128, fetch = 1 } },
     { rows = 19, use = { panel = 32, token_block = 128, fetch = 1 } },
     { rows = 15, use = { panel = 16, token_block = 128, fetch = 1 } },

@@ -46,8 +46,8 @@ end
 --- few_rows: the most rows of a single strip that prefetches one line of each pair. Such a strip reads as fast as
 ---   memory gives. A Zen 4 then takes 1.2 to 1.9 times as long if all lines are asked for, and processors of Intel read
 ---   lines in pairs. nil: there are no such strips
---- few_rows_of_pairs: the same for panels of which a step reads one pair of lines. With more rows, such strips of f32 take
----   1.5 times as long on a Zen 4 if they ask for one of each pair. nil: as few_rows
+--- few_rows_of_pairs: the same for panels of which a step reads one pair of lines. With more rows, such strips of f32
+---   take 1.5 times as long on a Zen 4 if they ask for one of each pair. nil: as few_rows
 --- bit: in the field of a packed file that says which types the file contains; it never changes
 ---
 --- Weights of integers in scale blocks, 32 inputs of one output that share a scale (runtime/ops/product_scaled.h), have
