@@ -12,7 +12,8 @@ local all_regions = require("passes.common.regions")
 
 local measure = {}
 
-local PROMPT = 64 -- tokens of a prompt of a model that continues, before which `bench` decodes
+local TOKENS = 128 -- of the call of a model of any length
+local PROMPT = 64  -- tokens of a prompt of a model that continues, before which `bench` decodes
 
 -- Visits the regions of rows of all entries, the longest first: visit(region, segment, entry).
 local function each_region(state, visit)
@@ -103,9 +104,10 @@ local function fields_of(line)
 end
 
 -- Reads what `bench --profile` printed. Returns the calls: { { tokens, times = of each op, in ms } }. A model that
--- continues has a call for each of its numbers of tokens, any other one with the ops of all entries.
-local function calls_of(text, is_continued)
-  local calls, of_label, tokens = {}, {}, {}
+-- continues has a call for each of its numbers of tokens, any other one with the ops of all entries. length: the tokens
+-- of a model of any length, or nil.
+local function calls_of(text, is_continued, length)
+  local calls, of_label, tokens = {}, {}, { [""] = length }
   for line in text:gmatch("[^\n]+") do
     local fields = fields_of(line)
     local label = is_continued and fields[1] or ""
@@ -115,14 +117,14 @@ local function calls_of(text, is_continued)
         calls[#calls + 1] = of_label[label]
       end
       table.insert(of_label[label].times, tonumber(fields[9]))
-    elseif is_continued and #fields == 9 then
+    elseif is_continued and tonumber(fields[2]) then -- a line of the table of tokens
       tokens[fields[1]] = tonumber(fields[2])
     end
   end
   return calls
 end
 
---- Runs a built model, of any length with its longest sequence. Returns { ms, all_ms, of = key -> { own, region,
+--- Runs a built model, of any length with a sequence of 128 tokens. Returns { ms, all_ms, of = key -> { own, region,
 --- ms } }, least times in ms: of a call, of all calls, of each product, and of the regions whose token block the
 --- product decides; ms: of the product with all its rows. A call's time is the sum of its ops' least times, which a
 --- busy machine disturbs less than whole calls. A model that continues has calls of one token and of several: ms, own
@@ -131,8 +133,8 @@ function measure.run(built, repetitions)
   local program = "./" .. built.folder .. "/" .. built.state.spec.name
   local spec = built.state.spec
   local command = { program, "bench", "--profile", "-o", "csv", "-r", ("%d"):format(repetitions) }
-  local length = spec.context and math.min(spec.seq, PROMPT) or spec.seq
-  if spec.any then table.move({ "--length", ("%d"):format(length) }, 1, 2, #command + 1, command) end
+  local length = spec.any and math.min(spec.seq, math.max(spec.least, spec.context and PROMPT or TOKENS))
+  if length then table.move({ "--length", ("%d"):format(length) }, 1, 2, #command + 1, command) end
   local child = process.run { gather = "output", words = command }
   if child.signal ~= 0 then faults.raise("machine", ("%s was ended by signal %d"):format(program, child.signal)) end
   for kind, number in pairs(faults.code) do
@@ -143,7 +145,7 @@ function measure.run(built, repetitions)
     local list = entry.graph.entry.ops
     table.move(list, 1, #list, #ops + 1, ops)
   end
-  local calls, longest = calls_of(child.output, spec.context), nil
+  local calls, longest = calls_of(child.output, spec.context, length or nil), nil
   for _, call in ipairs(calls) do
     assert(#call.times == #ops, "the profile has another form")
     call.of = {}
@@ -165,7 +167,8 @@ function measure.run(built, repetitions)
   for _, call in ipairs(calls) do result.all_ms = result.all_ms + sum(call, ops) end
   for key, product in pairs(built.products) do
     local rows = product.flops / (2 * product.outputs * product.inputs * product.count)
-    local ran = longest.tokens and math.min(longest.tokens, rows / spec.sequences) or rows -- logits have one row
+    local each = rows / (spec.sequences or 1) -- of a sequence; a pooled row, or that of logits, is one
+    local ran = longest.tokens and each >= spec.seq and each * longest.tokens / spec.seq or each
     result.of[key] = { own = mean(product.ops), region = mean(product.decides),
       ms = rows / ran * sum(longest, product.ops) }
   end

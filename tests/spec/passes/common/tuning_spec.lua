@@ -516,6 +516,35 @@ describe("the command with a tuning file", function()
     assert.truthy(errors:find("the rule", 1, true))
   end)
 
+  it("times a model that writes by all calls alike, and its rates by the one of most tokens", function()
+    local folder = helper.folder()
+    helper.write(folder .. "/m", "#!/bin/sh\n[ \"$*\" = 'bench --profile -o csv -r 5 --length 64' ] || exit 2\n"
+      .. "cat <<'END'\n"
+      .. "model,entry\n\nentry,tokens\nprefill (64 tokens),64,1,0,1,,,,\nfirst token (16 tokens),16,1,0,1,,,,\n"
+      .. '"decode (2 sequences, position 0)",2,2,0,1,,,,\n\nentry,by,name,ms,flops\n'
+      .. "first token (16 tokens),section,x,9,9,,,9,9\nfirst token (16 tokens),result,x,9,9,,,9,8\n"
+      .. "first token (16 tokens),result,y,9,9,,,9,4\n"
+      .. '"decode (2 sequences, position 0)",result,x,9,9,,,9,2\n'
+      .. '"decode (2 sequences, position 0)",result,y,9,9,,,9,1\n'
+      .. "END\n")
+    assert(os.execute("chmod +x " .. helper.shell(folder .. "/m")))
+    local x, y = {}, {}
+    local function product(rows, op)
+      return { outputs = 4, inputs = 2, count = 3, flops = 2 * 4 * 2 * 3 * rows, ops = { op }, decides = {} }
+    end
+    local built = { folder = ("../"):rep(32) .. folder:sub(2),
+      state = { entries = { { graph = { entry = { ops = { x, y } } } } },
+        spec = { name = "m", any = true, context = 512, seq = 128, least = 1, sequences = 2 } },
+      products = { layer = product(256, x), logits = product(2, y) } }
+    local result = measure.run(built, 5)
+    assert.near(6, result.ms, 1e-9)       -- the geometric mean of 12 and 3
+    assert.near(15, result.all_ms, 1e-9)
+    assert.near(4, result.of.layer.own, 1e-9)
+    assert.near(8 * 256 / 16, result.of.layer.ms, 1e-9)
+    assert.near(4 * 2, result.of.logits.ms, 1e-9) -- one row of each sequence
+    assert.equal(0, result.of.layer.region)
+  end)
+
   it("tune, interrupted, leaves a whole file and says so", function()
     local path = described()
     local folder = helper.folder()
