@@ -473,8 +473,9 @@ function Tuner:finish()
   return self:with_earlier(choices), next(choices) and ratio or nil
 end
 
--- Returns a rate as text, or nothing where no time was measured.
-local function rate_text(rate) return rate > 0 and ("%.1f"):format(rate) or "" end
+-- Returns a rate as text, or nothing where no time was measured, and of a model that continues: its calls compute some
+-- products for the last tokens alone.
+local function rate_text(rate, spec) return rate > 0 and not spec.context and ("%.1f"):format(rate) or "" end
 
 function Tuner:table(choices, ratio)
   local lines = { "| product | rule | choice | rule GFLOP/s | choice GFLOP/s | ratio |",
@@ -486,8 +487,8 @@ function Tuner:table(choices, ratio)
     is_new = is_new or choice ~= self.earlier[key]
     if rate == 0 then rate = choice and choice.rule_gflops or 0 end -- no run of the model: the time was over before
     lines[#lines + 1] = ("| %s | %s | %s | %s | %s | %.3f |"):format(key, search.text(product, self.rule[key]),
-      choice and search.text(product, choice) or "the rule", rate_text(rate),
-      rate_text(choice and choice.gflops or rate),
+      choice and search.text(product, choice) or "the rule", rate_text(rate, self.spec),
+      rate_text(choice and choice.gflops or rate, self.spec),
       choice and choice.rule_gflops > 0 and choice.gflops / choice.rule_gflops or 1)
   end
   lines[#lines + 1] = ""
