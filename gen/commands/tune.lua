@@ -420,6 +420,12 @@ end
 -- Times the composed choice and the rule in turn. Returns the ratio of their calls, and each product's ratio with its
 -- spread. A product that does not beat the rule by more than its spread goes back to the rule.
 function Tuner:compare(choices)
+  for _, product in ipairs(self.arguments.verbose and self.order or {}) do
+    local choice = choices[product.key]
+    if choice then
+      io.stderr:write(("%10s%-34s %-24s compared\n"):format("", product.key, search.text(product, choice)))
+    end
+  end
   local built = self:build(choices, "candidate")
   local runs, whole, found = {}, {}, {}
   for i = 1, FINAL_PAIRS do

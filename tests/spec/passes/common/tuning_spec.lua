@@ -583,17 +583,13 @@ describe("the command with a tuning file", function()
     assert.matches("; choices that the file had stay%. ", output)
   end)
 
-  it("tune begins with the file's choices, and keeps no rate that it measured again", function()
+  it("tune begins with the file's choices: it times them in the model", function()
     local line = QKV .. ": kernels c panel 16 token_block 4 call_rows 5 fetch 0 stream 0; 90000.0 GFLOP/s, rule 10.0\n"
     local path = described(("attn2c tuning 5 x86_64 %s\n"):format(tuning.machine()) .. line)
     local words = { "tune", path, "target=x86_64", "--budget", "12", "-v" }
-    local code, output, errors = helper.command(words, helper.folder())
+    local code, _, errors = helper.command(words, helper.folder())
     assert.equal(0, code, errors)
-    local tried = errors:match("candidate 1: [^\n]*\n(.-)\n *[%d.]+ s ")
-    assert.matches(QKV:gsub("%+", "%%+") .. " +C: 16, 4 ", tried or errors)
-    local set = tuning.parse(files.read(tuning.beside(path)), path)
-    local kept = set.choices[QKV]
-    assert.is_true(not kept or kept.gflops < 90000 or output:find("choices that the file had stay", 1, true) ~= nil)
+    assert.matches(QKV:gsub("%+", "%%+") .. " +C: 16, 4 +[%dc]", errors)
   end)
 
   it("tune drops a choice of another processor, and one that the plan overrides", function()
