@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/checksum.h"
 #include "base/processor.h"
@@ -164,21 +165,36 @@ static int pack_file(const attn2c_descriptor *model, const attn2c_arguments *arg
   return status;
 }
 
+typedef enum { NOTHING /* it is empty, or cannot be read */, PACKED_WEIGHTS, SOMETHING_ELSE } content;
+
+static content content_of(const char *path) {
+  unsigned char start[ATTN2C_PACKED_MAGIC];
+  FILE *file = fopen(path, "rb");
+  if (!file) return NOTHING;
+  const size_t size = fread(start, 1, sizeof start, file);
+  fclose(file);
+  return size == 0 ? NOTHING : attn2c_packed_begins(start, size) ? PACKED_WEIGHTS : SOMETHING_ELSE;
+}
+
+/* True if a file must not be overwritten, as weights are read from it. A file that was packed into a
+ * checkpoint's folder is no part of the checkpoint. */
+static int has_weights(const attn2c_arguments *arguments, const char *path, const attn2c_place *place) {
+  struct stat about;
+  if (!attn2c_place_has_weights(place, arguments->weights)) return 0;
+  return stat(arguments->weights, &about) != 0 || !S_ISDIR(about.st_mode) ||
+         content_of(path) != PACKED_WEIGHTS;
+}
+
 /* Refuses a rank's file that exists and has no packed weights, as the user did not name it, and one that the
  * weights are read from. */
 static int verify_part(const attn2c_arguments *arguments, const char *path, attn2c_message *message) {
-  unsigned char start[ATTN2C_PACKED_MAGIC];
   attn2c_place place;
   attn2c_place_find(path, &place);
-  if (attn2c_place_has_weights(&place, arguments->weights)) {
+  if (has_weights(arguments, path, &place)) {
     attn2c_say(message, "-o %s: %s belongs to the weights", arguments->packed, path);
     return ATTN2C_USAGE;
   }
-  FILE *file = place.kind == ATTN2C_PLACE_FILE ? fopen(path, "rb") : NULL;
-  if (!file) return ATTN2C_OK;
-  const size_t size = fread(start, 1, sizeof start, file);
-  fclose(file);
-  if (size == 0 || attn2c_packed_begins(start, size)) return ATTN2C_OK;
+  if (place.kind != ATTN2C_PLACE_FILE || content_of(path) != SOMETHING_ELSE) return ATTN2C_OK;
   attn2c_say(message,
              "-o %s: %s exists, and is not a file of packed weights; remove it, or name another file",
              arguments->packed, path);
@@ -231,7 +247,7 @@ static int verify_arguments(const attn2c_descriptor *model, const attn2c_argumen
   if (status != ATTN2C_OK || arguments->weights == NULL) return status;
   attn2c_place to;
   attn2c_place_find(arguments->packed, &to);
-  if (!attn2c_place_has_weights(&to, arguments->weights)) return ATTN2C_OK;
+  if (!has_weights(arguments, arguments->packed, &to)) return ATTN2C_OK;
   attn2c_say(message, "-o %s: this file belongs to the weights", arguments->packed);
   return ATTN2C_USAGE;
 }

@@ -189,7 +189,7 @@ describe("pack", function()
         { "this file belongs to the weights" })
     end
     assert.equal(helper.read(here .. "/tiny.st"), helper.read(here .. "/checkpoint/model.safetensors"))
-    runs { "tiny/tiny", "pack", "--weights", "checkpoint", "-o", "checkpoint/tiny.weights" }
+    for _ = 1, 2 do runs { "tiny/tiny", "pack", "--weights", "checkpoint", "-o", "checkpoint/tiny.weights" } end
   end)
 
   it("replaces what is there, through links, keeping its permissions", function()
