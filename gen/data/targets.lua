@@ -42,6 +42,7 @@
 --                 quiet machine a barrier takes one to two microseconds, the start of a team about five
 -- chunks          chunks of a phase for each worker, at most; and
 -- least_chunk     work of a chunk below which a phase has one for each worker. A claim takes 0.02 to 0.2 microseconds
+-- stock           bytes of weights, at most, that a worker asks for while it waits for others
 -- pad             a last panel's outputs are rounded up to a multiple of this, a whole vector, if the result's rows
 --                 have capacity, so that strips store without masks. libxsmm's AVX2 kernels fall back to single
 --                 floats for the tail of a vector (m 50: 70 GFLOP/s of 131, padded to 56: 113; m 63: 60, padded: 129)
@@ -91,7 +92,7 @@ local function rule(more)
     group_tokens = 128, query_block = 32, key_block = 64, window_block = 32, key_align = 16, tile_bytes = 262144,
     softmax_block = 512, piece_rows = 64,
     row_block = 16, pad = 1, odd_lines = 256, least_phase = 2000000, least_team = 2000000,
-    chunks = 4, least_chunk = 1000000,
+    chunks = 4, least_chunk = 1000000, stock = 131072,
   }
   for name, value in pairs(more) do all[name] = value end
   return all
@@ -256,6 +257,7 @@ targets.parameters = {
   odd_lines = { min = 0, max = 1 << 30 }, row_block = { min = 1, max = 4096 }, tile_bytes = { min = 64, max = 1 << 30 },
   least_phase = { min = 0, max = 1 << 40 }, least_team = { min = 0, max = 1 << 40 },
   chunks = { min = 1, max = 64 }, least_chunk = { min = 1, max = 1 << 40 },
+  stock = { min = 0, max = 1 << 30, multiple = 64 },
 }
 
 --- Returns the processor that code is made for, in the form that begins a compiler's triple. It is that of CROSS

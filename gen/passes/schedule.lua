@@ -10,7 +10,8 @@
 --   segments    each with a mode: serial, micro_batches or phases
 --   phases      of a segment in phases: { section, chunks = list of lists of steps }, with a barrier after each phase.
 --               One of any length also has stretch, the region, whose phases are repeated for each block of its `loop`;
---               and claimed, the scope (data/loops.lua) by which a call counts the chunks, all of which are chunks[1]
+--               and claimed, the scope (data/loops.lua) by which a call counts the chunks, all of which are chunks[1];
+--               and stocks, the weights that each worker asks for while it waits behind the phase (schedule/stocks.lua)
 --   chunks      of a segment in micro-batches: how many runs of these are claimed
 --   lines       the number of its steps
 --   joints      products and the maps that they are fused with (schedule/join.lua)
@@ -20,6 +21,7 @@ local join = require("passes.schedule.join")
 local loops = require("data.loops")
 local programs = require("passes.common.programs")
 local step_text = require("data.step_text")
+local stocks = require("passes.schedule.stocks")
 local tasks = require("passes.common.tasks")
 
 local schedule = {}
@@ -286,7 +288,9 @@ function schedule.run(state)
       state.saved_by_two = saved_by_two(base, batch, parameters, cost_of)
     end
     for _, threads in ipairs(numbers) do
-      list[#list + 1] = schedule_program(base, threads, batch, parameters, cost_of)
+      local program = schedule_program(base, threads, batch, parameters, cost_of)
+      if base.divided and parameters.stock > 0 then stocks.add(program, state.weights.offsets, parameters.stock) end
+      list[#list + 1] = program
     end
   end
   state.programs = list
@@ -320,7 +324,13 @@ function schedule.dump(state)
       local before, number = nil, 0
       programs.each(program, function(step, section, segment, chunk, phase)
         local title = ("  segment %s (%s), section %s"):format(segment.name, segment.mode, section.name)
-        if segment.mode == "phases" then title = ("%s, phase %d, chunk %d"):format(title, phase, chunk) end
+        if segment.mode == "phases" then
+          title = ("%s, phase %d, chunk %d"):format(title, phase, chunk)
+          for worker, stock in ipairs(segment.phases[phase].stocks or {}) do
+            title = ("%s\n    behind it worker %d asks for %d bytes of weights from %d on"):format(title, worker - 1,
+              stock.bytes, stock.at)
+          end
+        end
         if title ~= before then
           lines[#lines + 1] = title
           before = title

@@ -53,8 +53,9 @@ typedef struct {
   attn2c_team *team;
   int number;
   pthread_t thread;
-  atomic_int works; /* 1: it may have a chunk */
-  atomic_int lent;  /* 1: it was moved to the caller's core */
+  const char *next, *stop; /* weights that it asks for while it waits */
+  atomic_int works;        /* 1: it may have a chunk */
+  atomic_int lent;         /* 1: it was moved to the caller's core */
   pthread_mutex_t lock;
   cpu_set_t allowed, kept; /* the cores that it was given, and those that it uses; under the lock */
 } member;
@@ -68,6 +69,9 @@ struct attn2c_team {
   attn2c_modes modes;
   /* Used by the caller only. */
   attn2c_balance balance;
+  attn2c_account account; /* of the current call */
+  int together;           /* 1: it shares its runs */
+  int64_t computed;       /* the time that the caller had computed before it */
   int workers, threads;
   pid_t owner;
   member *members; /* [threads]; the first is the caller */
@@ -91,12 +95,17 @@ static int64_t clock_of(clockid_t which) {
 
 static int64_t now(void) { return clock_of(CLOCK_MONOTONIC); }
 
-/* Returns when the bell has rung since `seen` was read, or sooner. nap: nanoseconds of sleep at most; 0: any.
- */
-static void await(bell *b, unsigned seen, int patience, long nap) {
+/* Returns when the bell has rung since `seen` was read, or sooner. Asks for the weights that a thread reads
+ * next meanwhile. nap: nanoseconds of sleep at most; 0: any. */
+static void await(member *me, bell *b, unsigned seen, int patience, long nap) {
   int64_t until = 0;
   for (int pauses = 0;; pauses++) {
     if (atomic_load_explicit(&b->count, memory_order_acquire) != seen) return;
+    if (me->next < me->stop) {
+      __builtin_prefetch(me->next, 0, 2);
+      me->next += LINE;
+      continue;
+    }
     attn2c_pause();
     if (pauses % PAUSES != 0) continue;
     const int64_t time = now();
@@ -142,6 +151,27 @@ static size_t claim(run *r, uint_fast64_t phase) {
   return 0;
 }
 
+/* Begins the next phase, or ends the call, when all chunks of `phase` are done. Phases of one chunk are done
+ * at once: what they read is in this thread's cache, and nobody else has to be told of them. */
+static void advance(attn2c_team *team, int number, uint_fast64_t phase, uint_fast64_t end) {
+  for (; phase < end && chunks_of(team, phase) == 1; phase++)
+    team->work(team->call, (size_t)(phase - team->first), 0, (size_t)number);
+  if (phase < end) begin(team, phase);
+  atomic_store(&team->phase, phase);
+  ring(&team->barriers);
+}
+
+/* Notes the weights that a thread reads after a phase. */
+static void look_ahead(attn2c_team *team, int number, uint_fast64_t phase) {
+  const attn2c_phases *of = &team->phases;
+  if (!of->stocks) return;
+  const attn2c_stock *stock =
+      &of->stocks[(size_t)(phase - team->first) % of->count * (size_t)team->workers + (size_t)number];
+  member *me = &team->members[number];
+  me->next = (const char *)of->weights + stock->at;
+  me->stop = me->next + stock->bytes;
+}
+
 /* Does chunks of the phase while some are free, one's own run first, and returns their number. A thread that
  * has claimed a chunk keeps its phase from ending, and so the call from changing. */
 static size_t work_off(attn2c_team *team, int number, uint_fast64_t phase) {
@@ -154,11 +184,10 @@ static size_t work_off(attn2c_team *team, int number, uint_fast64_t phase) {
       team->work(team->call, (size_t)(phase - team->first), chunk, (size_t)number);
     }
   }
-  if (mine > 0 && atomic_fetch_sub(&team->rest, mine) == mine) {
-    if (phase + 1 < atomic_load_explicit(&team->end, memory_order_relaxed)) begin(team, phase + 1);
-    atomic_store(&team->phase, phase + 1);
-    ring(&team->barriers);
-  }
+  if (mine == 0) return 0;
+  look_ahead(team, number, phase);
+  if (atomic_fetch_sub(&team->rest, mine) == mine)
+    advance(team, number, phase + 1, atomic_load_explicit(&team->end, memory_order_relaxed));
   return mine;
 }
 
@@ -218,13 +247,14 @@ static void await_others(attn2c_team *team, uint_fast64_t phase) {
     const unsigned seen = atomic_load(&team->barriers.count);
     if (atomic_load(&team->phase) > phase) return;
     if (looks == 0) {
-      await(&team->barriers, seen, atomic_load_explicit(&team->patience, memory_order_relaxed), 0);
+      await(&team->members[0], &team->barriers, seen,
+            atomic_load_explicit(&team->patience, memory_order_relaxed), 0);
       continue;
     }
     int64_t before[MOST_WATCHED];
     const int watched = team->threads < MOST_WATCHED ? team->threads : MOST_WATCHED;
     for (int i = 1; i < watched; i++) before[i] = computed_by(&team->members[i]);
-    await(&team->barriers, seen, LOOK, 0);
+    await(&team->members[0], &team->barriers, seen, LOOK, 0);
     if (atomic_load(&team->phase) > phase) return;
     int is_lent = 0;
     for (int i = 1; i < watched && !is_lent; i++) {
@@ -234,7 +264,7 @@ static void await_others(attn2c_team *team, uint_fast64_t phase) {
         is_lent = 1;
       }
     }
-    await(&team->barriers, seen, 0, is_lent ? NO_END : NAP);
+    await(&team->members[0], &team->barriers, seen, 0, is_lent ? NO_END : NAP);
   }
 }
 
@@ -247,14 +277,14 @@ static void *serve(void *of_member) {
     const uint_fast64_t phase = atomic_load(&team->phase);
     const int patience = atomic_load_explicit(&team->patience, memory_order_relaxed);
     if (!atomic_load(&team->open) || phase >= atomic_load(&team->end)) {
-      await(&team->calls, calls, patience, NO_END);
+      await(me, &team->calls, calls, patience, NO_END);
       continue;
     }
     keep_away(me);
     atomic_store(&me->works, 1);
     const size_t mine = work_off(team, me->number, phase);
     atomic_store(&me->works, 0);
-    if (mine == 0) await(&team->barriers, barriers, patience, NO_END);
+    if (mine == 0) await(me, &team->barriers, barriers, patience, NO_END);
   }
 }
 
@@ -324,8 +354,19 @@ static void run_alone(attn2c_work work, const void *call, attn2c_phases phases) 
     for (size_t chunk = 0; chunk < phases.chunks[phase % phases.count]; chunk++) work(call, phase, chunk, 0);
 }
 
+static int has_others(const attn2c_team *team) { return team && team->threads > 1; }
+
+void attn2c_team_begin(attn2c_team *team) {
+  if (!has_others(team)) return;
+  team->account = (attn2c_account){0};
+  team->together = attn2c_balance_shares(&team->balance, 0);
+  if (!team->together) atomic_store(&team->open, 0);
+  atomic_store_explicit(&team->core, sched_getcpu(), memory_order_relaxed);
+  team->computed = team->together ? clock_of(CLOCK_THREAD_CPUTIME_ID) : 0;
+}
+
 void attn2c_team_run(attn2c_team *team, attn2c_work work, const void *call, attn2c_phases phases) {
-  if (!team || team->threads == 1) {
+  if (!has_others(team)) {
     run_alone(work, call, phases);
     return;
   }
@@ -335,28 +376,29 @@ void attn2c_team_run(attn2c_team *team, attn2c_work work, const void *call, attn
   team->phases = phases;
   team->first = first;
   team->modes = attn2c_modes_now();
-  const int together = attn2c_balance_shares(&team->balance, 0);
-  if (!together) atomic_store(&team->open, 0);
-  atomic_store_explicit(&team->core, sched_getcpu(), memory_order_relaxed);
-  begin(team, first);
-  atomic_store(&team->end, end);
-  attn2c_account account = {0};
-  const int64_t core = together ? clock_of(CLOCK_THREAD_CPUTIME_ID) : 0;
   int64_t time = now();
-  for (uint_fast64_t phase = first; phase < end; phase = atomic_load(&team->phase)) {
-    const int open = together && attn2c_balance_shares(&team->balance, account.waited);
-    decide(team, open, phase == first);
+  advance(team, 0, first, end);
+  atomic_store(&team->end, end);
+  attn2c_account *account = &team->account;
+  int begins = 1;
+  for (uint_fast64_t phase; (phase = atomic_load(&team->phase)) < end; begins = 0) {
+    const int open = team->together && attn2c_balance_shares(&team->balance, account->waited);
+    decide(team, open, begins);
     const size_t chunks = chunks_of(team, phase), mine = work_off(team, 0, phase);
     const int64_t begun = time, worked = now();
     await_others(team, phase);
     time = now();
-    account.mine += (int64_t)mine;
-    account.others += (int64_t)(chunks - mine);
-    if (together) account.waited += time - worked;
-    if (!open) account.alone += worked - begun;
+    account->mine += (int64_t)mine;
+    account->others += (int64_t)(chunks - mine);
+    if (team->together) account->waited += time - worked;
+    if (!open) account->alone += worked - begun;
   }
-  if (together) account.computed = clock_of(CLOCK_THREAD_CPUTIME_ID) - core;
-  attn2c_balance_settle(&team->balance, &account);
+}
+
+void attn2c_team_settle(attn2c_team *team) {
+  if (!has_others(team)) return;
+  if (team->together) team->account.computed = clock_of(CLOCK_THREAD_CPUTIME_ID) - team->computed;
+  attn2c_balance_settle(&team->balance, &team->account);
   atomic_store_explicit(&team->patience, attn2c_balance_patience(&team->balance), memory_order_relaxed);
 }
 

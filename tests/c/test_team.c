@@ -70,15 +70,17 @@ static void note(const void *of_call, size_t phase, size_t chunk, size_t worker)
 static int run(attn2c_team *team, const attn2c_phases *phases, record *r) {
   r->phases = phases;
   r->caller = pthread_self();
+  attn2c_team_begin(team);
   attn2c_team_run(team, note, r, *phases);
+  attn2c_team_settle(team);
   for (size_t phase = 0; phase < phases->count * phases->repeats; phase++)
     if (atomic_load(&r->finished[phase]) != chunks_of(phases, phase)) return 3;
   return atomic_load(&r->wrong);
 }
 
 static const size_t two[] = {2}, three[] = {3}, various[] = {1, 7, 2, CHUNKS, 3, 1};
-static const attn2c_phases of_two = {PHASES, 1, two}, of_three = {PHASES, 1, three};
-static const attn2c_phases of_various = {PHASES / 6, 6, various};
+static const attn2c_phases of_two = {PHASES, 1, two, NULL, NULL}, of_three = {PHASES, 1, three, NULL, NULL};
+static const attn2c_phases of_various = {PHASES / 6, 6, various, NULL, NULL};
 
 static int run_anew(attn2c_team *team, const attn2c_phases *phases) {
   record *r = calloc(1, sizeof *r);
@@ -177,6 +179,41 @@ Test(team, serves_one_thread_after_another) {
   attn2c_team_end(team);
 }
 
+enum { ROUNDS = 40 };
+
+typedef struct {
+  pthread_t did[2 * ROUNDS][2]; /* each chunk of each phase */
+} doers;
+
+static void note_doer(const void *of_call, size_t phase, size_t chunk, size_t worker) {
+  doers *of = (doers *)of_call;
+  (void)worker;
+  spin(0.02);
+  of->did[phase][chunk] = pthread_self();
+}
+
+/* A call of several runs, whose threads ask for the weights of the next phase while they wait. A thread that
+ * does all chunks of a phase also does the one chunk of the next. */
+Test(team, goes_on_with_phases_of_one_chunk) {
+  static const size_t two_and_one[] = {2, 1};
+  static const char weights[4096];
+  static const attn2c_stock stocks[] = {{0, 128}, {2048, 2048}, {0, 0}, {4032, 64}};
+  const attn2c_phases phases = {ROUNDS, 2, two_and_one, weights, stocks};
+  attn2c_team *team = attn2c_team_make(2, 2);
+  static doers of;
+  for (int call = 0; call < 5; call++) {
+    attn2c_team_begin(team);
+    for (int part = 0; part < 3; part++) {
+      attn2c_team_run(team, note_doer, &of, phases);
+      for (int i = 0; i < 2 * ROUNDS; i += 2)
+        if (pthread_equal(of.did[i][0], of.did[i][1]))
+          cr_assert(pthread_equal(of.did[i][0], of.did[i + 1][0]));
+    }
+    attn2c_team_settle(team);
+  }
+  attn2c_team_end(team);
+}
+
 static sigset_t seen;
 
 static void *look(void *unused) {
@@ -234,6 +271,14 @@ static void half_millisecond(const void *of_call, size_t phase, size_t chunk, si
   if (is_other && is_on_alone(of->core)) atomic_fetch_add(&of->lent, 1);
 }
 
+/* A call of 50 phases of four chunks. */
+static void half_milliseconds(attn2c_team *team, const cores *of) {
+  static const size_t four[] = {4};
+  attn2c_team_begin(team);
+  attn2c_team_run(team, half_millisecond, of, (attn2c_phases){50, 1, four, NULL, NULL});
+  attn2c_team_settle(team);
+}
+
 /* A thread that has a chunk and no core gets the caller's, and gives it back. */
 Test(team, lends_its_core_to_a_thread_without_one, .timeout = 600) {
   cpu_set_t all, one;
@@ -243,16 +288,13 @@ Test(team, lends_its_core_to_a_thread_without_one, .timeout = 600) {
   CPU_ZERO(&one);
   CPU_SET(0, &one);
   cr_assert_eq(sched_setaffinity(0, sizeof one, &one), 0); /* of this thread alone */
-  const size_t four[] = {4};
   const pid_t competitor = take_core(1);
   cores of = {.caller = pthread_self()};
-  for (int call = 0; call < 300 && atomic_load(&of.lent) == 0; call++)
-    attn2c_team_run(team, half_millisecond, &of, (attn2c_phases){50, 1, four});
+  for (int call = 0; call < 300 && atomic_load(&of.lent) == 0; call++) half_milliseconds(team, &of);
   kill(competitor, SIGKILL);
   waitpid(competitor, NULL, 0);
   cr_expect_gt(atomic_load(&of.lent), 0);
-  for (int call = 0; call < 300 && atomic_load(&of.elsewhere) == 0; call++)
-    attn2c_team_run(team, half_millisecond, &of, (attn2c_phases){50, 1, four});
+  for (int call = 0; call < 300 && atomic_load(&of.elsewhere) == 0; call++) half_milliseconds(team, &of);
   cr_expect_gt(atomic_load(&of.elsewhere), 0);
   attn2c_team_end(team);
 }
@@ -262,12 +304,15 @@ static attn2c_record history;
 Test(team, records_who_did_which_chunk_when) {
   attn2c_team *team = attn2c_team_make(2, 2);
   static record r, again, third;
-  const attn2c_phases once = {3, 1, two}, twice = {2, 1, two}, last = {1, 1, two};
+  const attn2c_phases once = {3, 1, two, NULL, NULL}, twice = {2, 1, two, NULL, NULL},
+                      last = {1, 1, two, NULL, NULL};
   attn2c_record_calls(&history);
   r.phases = again.phases = third.phases = &once;
   r.caller = again.caller = third.caller = pthread_self();
+  attn2c_team_begin(team);
   attn2c_team_run_recorded(team, note, &r, once);
   attn2c_team_run_recorded(team, note, &again, twice);
+  attn2c_team_settle(team);
   attn2c_record_calls(NULL);
   cr_assert_eq(history.count, 10);
   int done[5][2] = {{0}};

@@ -323,7 +323,7 @@ function Writer:stretches(segment, of_segment)
       section_before = phase.section
       last = { region = phase.stretch, name = ("%s_%d"):format(section_function(phase.section.name), number),
         title = ("%s, part %d"):format(phase.section.name, number), functions = {}, phases = {}, counts = {},
-        last_ops = {}, used = {}, loop = phase.loop }
+        stocks = {}, last_ops = {}, used = {}, loop = phase.loop }
       table.insert(of_segment.stretches, last)
     end
     local calls_of, index = {}, #last.phases
@@ -341,6 +341,9 @@ function Writer:stretches(segment, of_segment)
       add_all(last.used, fn.used)
     end
     last.phases[index + 1] = { number = index, claimed = phase.claimed and calls_of[1], calls = calls_of }
+    for _, stock in ipairs(phase.stocks or {}) do
+      table.insert(last.stocks, ("{ %d, %d }"):format(stock.at, stock.bytes))
+    end
     last.counts[index + 1] = phase.claimed and steps.fill(loops.forms[phase.claimed.loop].chunks, phase.claimed)
       or tostring(#phase.chunks)
     of_segment.last_op = last.last_ops[index + 1]
@@ -352,6 +355,14 @@ end
 -- Computes the texts of a stretch's work function and of its run.
 function Writer:frame_of_stretch(stretch)
   local used = stretch.used
+  -- behind the program's last product there are none
+  local missing = #stretch.phases * self.program.threads - #stretch.stocks
+  if missing == #stretch.phases * self.program.threads then
+    stretch.stocks = nil
+  else
+    for _ = 1, missing do table.insert(stretch.stocks, "{ 0, 0 }") end
+    stretch.stocks = table.concat(stretch.stocks, ", ")
+  end
   stretch.chunks, stretch.last_op = table.concat(stretch.counts, ", "), stretch.last_ops[#stretch.last_ops]
   stretch.last_ops = table.concat(stretch.last_ops, ", ")
   stretch.locals = locals_of(self, used)

@@ -151,6 +151,41 @@ describe("the schedule", function()
     assert.is_true(count > 0)
   end)
 
+  it("has waiting workers ask for the first panels of their run in the next phase that reads weights", function()
+    local function program(stock)
+      local state = helper.state(helper.description { threads = 2, seq = { any = 300 }, heads = 4, d_model = 64,
+        d_ff = 320, plan = { stock = stock } }, "schedule")
+      return state.programs[1], state.weights.offsets
+    end
+    local divided, offsets = program(4096)
+    local phases = divided.segments[1].phases
+    local first_of = {} -- by phase and worker, the place of the first weights of its run
+    for i, phase in ipairs(phases) do
+      for worker = 0, 1 do
+        local list = #phase.chunks > 1 and phase.chunks[#phase.chunks * worker // 2 + 1] or {}
+        for _, step in ipairs(list) do
+          if step.form == "product" and step.arguments.a.class == "weight" then
+            local a = step.arguments.a
+            first_of[i] = first_of[i] or {}
+            first_of[i][worker + 1] = first_of[i][worker + 1] or offsets[a.buffer] + a.offset
+          end
+        end
+      end
+    end
+    local after, seen
+    for i = #phases, 1, -1 do
+      assert.equal(after ~= nil, phases[i].stocks ~= nil)
+      for worker, stock in ipairs(phases[i].stocks or {}) do
+        assert.equal(after[worker], stock.at)
+        assert.is_true(stock.bytes > 0 and stock.bytes <= 4096)
+        seen = true
+      end
+      after = first_of[i] and #first_of[i] == 2 and first_of[i] or after
+    end
+    assert.is_true(seen)
+    for _, phase in ipairs(program(0).segments[1].phases) do assert.is_nil(phase.stocks) end
+  end)
+
   it("keeps a trace for one worker", function()
     local state = helper.tiny(with { threads = 4 }, "schedule")
     local trace = state.programs[#state.programs]
