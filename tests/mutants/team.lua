@@ -46,13 +46,13 @@ return function(of, spec)
   }
 
   of("runtime/model/team.c", "c:team") {
-    { name = "team_phases", old = "work(team->call, (size_t)(phase - team->first)",
-      new = "work(team->call, (size_t)phase",
+    { name = "team_phases", old = "work(team->call, (size_t)(phase - team->first), chunk",
+      new = "work(team->call, (size_t)phase, chunk",
       filter = "team/does_every*", wrong = "the phases of a later call go on after those of the one before" },
     { name = "team_signals", old = "  pthread_sigmask(SIG_SETMASK, &all, &before);\n", new =
       "  pthread_sigmask(SIG_SETMASK, NULL, &before);\n", filter = "team/threads_take*",
       wrong = "a signal of the process is handled on a thread of ours" },
-    { name = "team_debt", old = "account.waited += time - worked", new = "account.waited += 0",
+    { name = "team_debt", old = "account->waited += time - worked", new = "account->waited += 0",
       filter = "team/works_alone*", wrong = "waiting costs nothing" },
     { name = "team_runs", old = "stop_of(team, worker, chunks_of", new = "stop_of(team, 0, chunks_of",
       filter = "team/does_every*", wrong = "all workers claim the chunks of the first" },

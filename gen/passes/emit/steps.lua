@@ -355,7 +355,7 @@ end
 -- Computes the texts of a stretch's work function and of its run.
 function Writer:frame_of_stretch(stretch)
   local used = stretch.used
-  -- behind the program's last product there are none
+  -- after the last product there are none
   local missing = #stretch.phases * self.program.threads - #stretch.stocks
   if missing == #stretch.phases * self.program.threads then
     stretch.stocks = nil

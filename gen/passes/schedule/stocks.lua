@@ -29,7 +29,7 @@ local function first_of_run(phase, worker, threads, offsets, most)
 end
 
 --- Sets the stocks of each phase of a program of any length: a list by worker, { at, bytes } in the packed weights.
---- They are of the next phase that reads weights; none behind the last.
+--- They are of the next phase that reads weights; none after the last.
 function stocks.add(program, offsets, most)
   local after
   for i = #program.segments, 1, -1 do
