@@ -32,20 +32,32 @@ ATTN2C_INLINE float attn2c_scale_rest(float scale) {
   return scale > ATTN2C_INT8_LARGE_SCALE ? 0x1p32f : 1.0f;
 }
 
-/* Returns max |x[j] factors[j]| / 127 over a row x[cols], at least ATTN2C_INT8_LEAST_SCALE; factors may be
- * NULL for ones. With a NaN in the row it is NaN, otherwise with an infinity it is infinite. *inverse is the
- * factor for the numbers, 1 / scale; 0 if the scale is not finite, as every product of such a row is NaN. */
-ATTN2C_INLINE float attn2c_row_scale(const float *x, const float *factors, int cols, float *inverse) {
-  int32_t largest = 0; /* magnitudes have the order of their bits, and NaN is the largest */
+/* Returns the bits of max |x[j] factors[j]| over a row x[cols]; factors may be NULL for ones. Magnitudes have
+ * the order of their bits, and NaN is the largest. */
+ATTN2C_INLINE int32_t attn2c_largest_bits(const float *x, const float *factors, int cols) {
+  int32_t largest = 0;
 #pragma omp simd reduction(max : largest)
   for (int j = 0; j < cols; j++) {
     const int32_t size = (int32_t)(attn2c_bits(factors ? x[j] * factors[j] : x[j]) & 0x7fffffffu);
     largest = size > largest ? size : largest;
   }
+  return largest;
+}
+
+/* Returns a row's scale, its largest magnitude / 127, at least ATTN2C_INT8_LEAST_SCALE, from that magnitude's
+ * bits. With a NaN in the row it is NaN, otherwise with an infinity it is infinite. *inverse is the factor
+ * for the numbers, 1 / scale; 0 if the scale is not finite, as every product of such a row is NaN. */
+ATTN2C_INLINE float attn2c_scale_of(int32_t largest, float *inverse) {
   const float wanted = attn2c_from_bits((uint32_t)largest) / 127.0f;
   const float scale = wanted < ATTN2C_INT8_LEAST_SCALE ? ATTN2C_INT8_LEAST_SCALE : wanted;
-  *inverse = scale <= FLT_MAX ? 1.0f / scale : 0.0f;
+  const float reciprocal = 1.0f / scale; /* before the choice: a loop of such scales has vectors then */
+  *inverse = scale <= FLT_MAX ? reciprocal : 0.0f;
   return scale;
+}
+
+/* Returns the scale of a row x[cols] times factors[cols], or times ones if they are NULL, and the inverse. */
+ATTN2C_INLINE float attn2c_row_scale(const float *x, const float *factors, int cols, float *inverse) {
+  return attn2c_scale_of(attn2c_largest_bits(x, factors, cols), inverse);
 }
 
 /* y[j] = x[j] factors[j] inverse as an integer, plus zero; factors and inverse are those of

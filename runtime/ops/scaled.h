@@ -43,16 +43,16 @@ typedef struct {
 #define ATTN2C_FINE_OFFSET ATTN2C_SCALED_OFFSET
 #endif
 
-/* Writes x[count] as a block, with zeros from `count` on. The scale is the largest magnitude / 127. It is NaN
- * or infinite, and all integers are 0, if the block has a NaN or an infinity. */
-ATTN2C_INLINE void attn2c_quantise_block(attn2c_x8 *y, const float *x, int count) {
-  float inverse, part[ATTN2C_SCALE_BLOCK];
-  if (count < ATTN2C_SCALE_BLOCK) { /* the loops below have constant counts */
-    memset(part, 0, sizeof part);
-    memcpy(part, x, (size_t)count * sizeof *x);
-    x = part;
-  }
-  const float scale = attn2c_row_scale(x, NULL, ATTN2C_SCALE_BLOCK, &inverse);
+/* Returns x[count], or a copy in part[32] with zeros from `count` on. */
+ATTN2C_INLINE const float *attn2c_whole_block(float *part, const float *x, int count) {
+  if (count == ATTN2C_SCALE_BLOCK) return x;
+  memset(part, 0, ATTN2C_SCALE_BLOCK * sizeof *part);
+  memcpy(part, x, (size_t)count * sizeof *x);
+  return part;
+}
+
+/* Writes x[32] as a block of this scale. */
+ATTN2C_INLINE void attn2c_round_block(attn2c_x8 *y, const float *x, float scale, float inverse) {
   int32_t number[ATTN2C_SCALE_BLOCK]; /* added as words: adding bytes waits for the store of the block */
   for (int i = 0; i < ATTN2C_SCALE_BLOCK; i++)
     number[i] = (int32_t)(attn2c_bits(x[i] * inverse + ATTN2C_INT8_ROUNDER) << 24) >> 24;
@@ -68,36 +68,65 @@ ATTN2C_INLINE void attn2c_quantise_block(attn2c_x8 *y, const float *x, int count
   y->zero8_half[1] = -ATTN2C_SCALED_OFFSET * high;
 }
 
+/* Writes x[count] as a block, with zeros from `count` on. The scale is the largest magnitude / 127. It is NaN
+ * or infinite, and all integers are 0, if the block has a NaN or an infinity. */
+ATTN2C_INLINE void attn2c_quantise_block(attn2c_x8 *y, const float *x, int count) {
+  float inverse, part[ATTN2C_SCALE_BLOCK];
+  x = attn2c_whole_block(part, x, count); /* the loops have constant counts */
+  const float scale = attn2c_row_scale(x, NULL, ATTN2C_SCALE_BLOCK, &inverse);
+  attn2c_round_block(y, x, scale, inverse);
+}
+
+/* The blocks whose scales are computed together. A block by itself would wait for its largest magnitude and
+ * for two divisions. */
+enum { ATTN2C_SCALES_TOGETHER = 16 };
+
+/* Writes the scales of the `blocks` whole blocks of x, and their inverses, as attn2c_row_scale returns them.
+ */
+ATTN2C_INLINE void attn2c_block_scales(float *scale, float *inverse, const float *x, int blocks) {
+  int32_t largest[ATTN2C_SCALES_TOGETHER] = {0};
+  for (int b = 0; b < blocks; b++)
+    largest[b] = attn2c_largest_bits(x + b * ATTN2C_SCALE_BLOCK, NULL, ATTN2C_SCALE_BLOCK);
+#pragma omp simd
+  for (int b = 0; b < ATTN2C_SCALES_TOGETHER; b++) scale[b] = attn2c_scale_of(largest[b], inverse + b);
+}
+
 /* Rows of blocks are arrays of uint16_t to their callers, two bytes an input. */
 ATTN2C_INLINE const attn2c_x8 *attn2c_blocks(const uint16_t *x) { return (const attn2c_x8 *)(const void *)x; }
 
+/* Goes over the blocks of a row x[cols] with pairs of blocks: some whole ones at a time, then those that are
+ * not whole. The two are written by `round` and by `quantise`. */
+#define ATTN2C_QUANTISE_ROW(out, in, cols, round, quantise)                                                  \
+  do {                                                                                                       \
+    const int blocks = ((cols) + ATTN2C_SCALE_PAIR - 1) / ATTN2C_SCALE_PAIR * 2;                             \
+    const int whole = (cols) / ATTN2C_SCALE_BLOCK;                                                           \
+    for (int j = 0; j < whole; j += ATTN2C_SCALES_TOGETHER) {                                                \
+      float scale[ATTN2C_SCALES_TOGETHER], inverse[ATTN2C_SCALES_TOGETHER];                                  \
+      const int count = whole - j < ATTN2C_SCALES_TOGETHER ? whole - j : ATTN2C_SCALES_TOGETHER;             \
+      attn2c_block_scales(scale, inverse, (in) + j * ATTN2C_SCALE_BLOCK, count);                             \
+      for (int b = 0; b < count; b++)                                                                        \
+        round((out) + j + b, (in) + (j + b) * ATTN2C_SCALE_BLOCK, scale[b], inverse[b]);                     \
+    }                                                                                                        \
+    for (int j = whole; j < blocks; j++) {                                                                   \
+      const int left = (cols)-j * ATTN2C_SCALE_BLOCK;                                                        \
+      quantise((out) + j, left > 0 ? (in) + j * ATTN2C_SCALE_BLOCK : (in), left > 0 ? left : 0);             \
+    }                                                                                                        \
+  } while (0)
+
 /* Writes x[rows][cols] as rows of pairs of blocks; rows of x are ldx floats apart, rows of y ldy inputs. */
 ATTN2C_INLINE void attn2c_quantise_blocks(uint16_t *y, const float *x, int rows, int cols, int ldx, int ldy) {
-  const int blocks = (cols + ATTN2C_SCALE_PAIR - 1) / ATTN2C_SCALE_PAIR * 2;
   for (int i = 0; i < rows; i++) {
     attn2c_x8 *out = (attn2c_x8 *)(void *)(y + (ptrdiff_t)i * ldy);
     const float *in = x + (ptrdiff_t)i * ldx;
-    for (int j = 0; j < blocks; j++) {
-      const int left = cols - j * ATTN2C_SCALE_BLOCK;
-      const int count = left > ATTN2C_SCALE_BLOCK ? ATTN2C_SCALE_BLOCK : left > 0 ? left : 0;
-      attn2c_quantise_block(out + j, count > 0 ? in + j * ATTN2C_SCALE_BLOCK : in, count);
-    }
+    ATTN2C_QUANTISE_ROW(out, in, cols, attn2c_round_block, attn2c_quantise_block);
   }
 }
 
 /* Returns the place of input i among the words of a fine block. */
 ATTN2C_INLINE int attn2c_fine_place(int i) { return (i & ~3) + 2 * (i & 1) + (i >> 1 & 1); }
 
-/* Writes x[count] as a fine block, with zeros from `count` on. The scale is the largest magnitude / 127 /
- * 128, at least ATTN2C_INT8_LEAST_SCALE. A NaN or an infinity does what it does in attn2c_quantise_block. */
-ATTN2C_INLINE void attn2c_quantise_fine_block(attn2c_x15 *y, const float *x, int count) {
-  float inverse, part[ATTN2C_SCALE_BLOCK];
-  if (count < ATTN2C_SCALE_BLOCK) { /* the loops below have constant counts */
-    memset(part, 0, sizeof part);
-    memcpy(part, x, (size_t)count * sizeof *x);
-    x = part;
-  }
-  float scale = attn2c_row_scale(x, NULL, ATTN2C_SCALE_BLOCK, &inverse);
+/* Writes x[32] as a fine block, from the scale that it would have with 8 bits. */
+ATTN2C_INLINE void attn2c_round_fine_block(attn2c_x15 *y, const float *x, float scale, float inverse) {
   const float least = ATTN2C_INT8_LEAST_SCALE * ATTN2C_FINE_PARTS;
   if (scale < least) scale = least, inverse = 1.0f / least;
   scale *= 1.0f / ATTN2C_FINE_PARTS, inverse *= ATTN2C_FINE_PARTS;
@@ -126,6 +155,15 @@ ATTN2C_INLINE void attn2c_quantise_fine_block(attn2c_x15 *y, const float *x, int
   y->zero8_half[1] = -ATTN2C_FINE_OFFSET * high;
 }
 
+/* Writes x[count] as a fine block, with zeros from `count` on. The scale is the largest magnitude / 127 /
+ * 128, at least ATTN2C_INT8_LEAST_SCALE. A NaN or an infinity does what it does in attn2c_quantise_block. */
+ATTN2C_INLINE void attn2c_quantise_fine_block(attn2c_x15 *y, const float *x, int count) {
+  float inverse, part[ATTN2C_SCALE_BLOCK];
+  x = attn2c_whole_block(part, x, count);
+  const float scale = attn2c_row_scale(x, NULL, ATTN2C_SCALE_BLOCK, &inverse);
+  attn2c_round_fine_block(y, x, scale, inverse);
+}
+
 /* Returns input i of a fine block, without its scale. */
 ATTN2C_INLINE int32_t attn2c_fine_at(const attn2c_x15 *x, int i) {
 #if ATTN2C_FINE_WORDS
@@ -145,15 +183,10 @@ ATTN2C_INLINE const attn2c_x15 *attn2c_fine_blocks(const uint32_t *x) {
 /* Does what attn2c_quantise_blocks does, with fine blocks. */
 ATTN2C_INLINE void attn2c_quantise_blocks_finely(uint32_t *y, const float *x, int rows, int cols, int ldx,
                                                  int ldy) {
-  const int blocks = (cols + ATTN2C_SCALE_PAIR - 1) / ATTN2C_SCALE_PAIR * 2;
   for (int i = 0; i < rows; i++) {
     attn2c_x15 *out = (attn2c_x15 *)(void *)(y + (ptrdiff_t)i * ldy);
     const float *in = x + (ptrdiff_t)i * ldx;
-    for (int j = 0; j < blocks; j++) {
-      const int left = cols - j * ATTN2C_SCALE_BLOCK;
-      const int count = left > ATTN2C_SCALE_BLOCK ? ATTN2C_SCALE_BLOCK : left > 0 ? left : 0;
-      attn2c_quantise_fine_block(out + j, count > 0 ? in + j * ATTN2C_SCALE_BLOCK : in, count);
-    }
+    ATTN2C_QUANTISE_ROW(out, in, cols, attn2c_round_fine_block, attn2c_quantise_fine_block);
   }
 }
 
