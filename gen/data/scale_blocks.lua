@@ -32,16 +32,16 @@ function scale_blocks.of_linear(given, section, path)
   return known(of[path] or of[section] or of[precision.part_of(section, path)] or given.all)
 end
 
--- The parts, and ends of paths, whose products have fine inputs, by the bits of their weights. With these four the
--- perplexity of a model is within 0.1% of that with floats as inputs (models/README.md). Weights of 4 bits lose much
--- more by themselves. A token's weights are read once for both bytes, and a prompt has one row of logits. attn.v and
--- attn.out have few of a layer's weights. ff.down has a quarter, so that a prompt takes longer.
-local FINE = { output = 8, ["attn.v"] = 8, ["attn.out"] = 8, ["ff.down"] = 8 }
+-- The parts, and ends of paths, whose products have fine inputs if the type of their weights may (`fine` in types.lua).
+-- With these the perplexity of a model is within 0.1% of that with floats as inputs: the divergence that is left is
+-- 0.0008 (models/README.md has what each gives). attn.out gives nothing, ff.gate and ff.up give least for their size. A
+-- token's weights are read once for both bytes, and a prompt has one row of logits.
+local FINE = { output = true, ["attn.q"] = true, ["attn.k"] = true, ["attn.v"] = true, ["ff.down"] = true }
 
 --- Returns whether the inputs of a product with weights of type `word` have 15 bits.
 function scale_blocks.has_fine_inputs(word, section, path)
-  local bits = FINE[precision.part_of(section, path)] or FINE[path:match("[^.]+%.[^.]+$") or ""]
-  return types.all[types.of_scaled[word]].block.bits == bits
+  local is_listed = FINE[precision.part_of(section, path)] or FINE[path:match("[^.]+%.[^.]+$") or ""]
+  return is_listed and types.all[types.of_scaled[word]].fine or false
 end
 
 --- Returns the word of the tables of token embeddings, or nil.

@@ -32,7 +32,7 @@ describe("the key weights", function()
       refusal { layers = 2, layer_groups = { 0, 0 }, weights = { ["l1.attn.k"] = "int8" } })
   end)
 
-  it("gives inputs of some products 15 bits if their weights have 8", function()
+  it("gives inputs of some products 15 bits if their weights are of int8", function()
     local function inputs(weights)
       local list = {}
       for _, op in ipairs(helper.tiny({ weights = weights, output = { { stage = "linear", to = 4 } } }, "graph")
@@ -41,9 +41,10 @@ describe("the key weights", function()
       end
       return table.concat(list, " ")
     end
-    assert.equal("x8 x8 x15 x15 x8 x15 x15", inputs("int8h"))
+    assert.equal("x15 x15 x15 x8 x8 x15 x15", inputs("int8"))
+    assert.equal("x8 x8 x8 x8 x8 x8 x8", inputs("int8h"))
     assert.equal("x8 x8 x8 x8 x8 x8 x8", inputs("int4m"))
-    assert.equal("f32 f32 f32 f32 x8 x15 x15", inputs { "none", ff = "int8", output = "int8f" })
+    assert.equal("f32 f32 f32 f32 x8 x15 x15", inputs { "none", ff = "int8", output = "int8" })
   end)
 
   it("is refused where a layer is beyond the last one", function()
