@@ -133,6 +133,18 @@ end
 
 local function archive_of(provider) return "libattn2c_" .. provider .. ".a" end
 
+-- The archive of what libraries may contain. So a build of libraries alone compiles no commands.
+local LIBRARY_ARCHIVE = "libattn2c_library.a"
+
+-- Returns the objects that are not only in the program.
+local function of_library(objects)
+  local list, of_commands = {}, room_flags(false)
+  for _, job in ipairs(objects) do
+    if not of_commands[job.source:match("^%w+")] then list[#list + 1] = job end
+  end
+  return list
+end
+
 -- Returns the job of the runtime's archive, with one of the providers of kernels.
 local function archive_job(provider, objects, name)
   local inputs = {}
@@ -299,10 +311,11 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
   local final = program_job(name, linked_in, licenses, archive, is_static and smaller or {})
   final.is_output = true
   local links = {
-    archive_job(providers.library, runtime),
+    archive_job(providers.library, of_library(runtime), LIBRARY_ARCHIVE),
+    archive_job(providers.program, runtime),
     -- One object with only the model's own interface, so that two models, or two versions of the runtime, fit in one
     -- program.
-    { name = whole, inputs = names_of(shipped, { { name = archive_of(providers.library) } }), commands = {
+    { name = whole, inputs = names_of(shipped, { { name = LIBRARY_ARCHIVE } }), commands = {
       { CC, "-r", "-nostdlib", "-o", "all.o", INPUTS, generator_of[providers.library] },
       { OBJCOPY, "--localize-hidden", "--wildcard", "--keep-global-symbol=" .. name .. "_*", "all.o", RESULT } } },
     { name = "lib" .. name .. ".a", is_output = true, inputs = names_of({ { name = whole } }, linked_in),
@@ -313,7 +326,6 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
           "-Wl,-z,noexecstack", of_text, libraries } } },
     final,
   }
-  if providers.program ~= providers.library then table.insert(links, 2, archive_job(providers.program, runtime)) end
   if is_static then
     local objects = table.move(runtime_of_static, 1, #runtime_of_static, 1, {})
     for _, job in ipairs(runtime) do
