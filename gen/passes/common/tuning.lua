@@ -7,6 +7,7 @@
 --   attn2c tuning 5 avx512 AMD-EPYC-9654
 --   3072x768 n 128 +bias_gelu: kernels libxsmm panel 64 token_block 128 call_rows 6 fetch 1 stream 0; 231.0 GFLOP/s,
 --     rule 215.2      (on the same line)
+local activations = require("data.activations")
 local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")
@@ -25,13 +26,17 @@ local MOST_BYTES = 1 << 20
 --- Parameters that may differ from product to product. The plan reads all but the first.
 tuning.names = { "kernels", "panel", "token_block", "call_rows", "fetch", "stream" }
 
---- Returns the key of a product with the ops of its epilogue, in a region of `rows` rows.
+--- Returns the key of a product with the ops of its epilogue, in a region of `rows` rows. Short forms of activations
+--- have the name of the function, so that files of builds without these forms are used.
 function tuning.key(leading, epilogue, rows)
   local weight = leading.operands.weight
   local parts = {}
   if leading.operands.bias then parts[1] = "bias" end
   for _, op in ipairs(epilogue) do
-    if not ops.class(op).ends_epilogue then parts[#parts + 1] = op.attributes["function"] or op.op end
+    local short = activations.by_name[op.attributes["function"]]
+    if not ops.class(op).ends_epilogue then
+      parts[#parts + 1] = short and short.of or op.attributes["function"] or op.op
+    end
   end
   if #parts == 0 then parts[1] = "none" end
   local type = weight.type ~= "f32" and types.word(weight.type) .. " " or ""

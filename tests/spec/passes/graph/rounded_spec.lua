@@ -1,5 +1,6 @@
 -- rounded_spec: which activations have the short form of data/activations.lua.
 local helper = require("tests.spec.helper")
+local measure = require("commands.tune.measure")
 
 -- The functions of a model's activations by name. exposed: as for the state.
 local function functions_of(more, exposed)
@@ -28,6 +29,15 @@ describe("activations whose results are rounded", function()
 
   it("are the same where outputs are added for a comparison", function()
     assert.equal("gelu_rounded", functions_of({ activation = "gelu", precision = "int8" }, true)["l0.ff.act"])
+  end)
+
+  it("have the name of the function in keys of tuning files, as builds without them", function()
+    for precision, key in pairs { bf16 = "64x16 bf16 n 8 +bias_gelu", int8 = "64x16 int8 n 8 +dequantise_gelu" } do
+      local planned = helper.tiny({ activation = "gelu", precision = precision }, "plan")
+      local products, functions = measure.products(planned), {}
+      for _, op in ipairs(assert(products[key], key).ops) do functions[op.attributes["function"] or ""] = true end
+      assert.is_true(functions.gelu_rounded)
+    end
   end)
 
   it("are not words of descriptions", function()
