@@ -134,7 +134,7 @@ function tuning.parse(text, place)
     else
       local key, parameters, gflops, rule = line:match(product_line)
       gflops, rule = tonumber(gflops), tonumber(rule)
-      if not gflops or not rule then
+      if not gflops or not rule or math.max(gflops, rule) == math.huge then -- tune could not write such a rate
         refuse(faults.quote(line) .. ", but \"OUTxIN n ROWS +EPILOGUE: PARAMETERS; N GFLOP/s, rule N\" is expected")
       end
       if set.choices[key] then refuse("a second line for " .. faults.quote(key)) end

@@ -109,8 +109,11 @@ describe("a tuning file", function()
     refused(FIRST .. "\n", "x.tune: line 2: \"\", but " .. form)
     refused(FIRST .. "48x16 n 8: panel 32\n", "x.tune: line 2: \"48x16 n 8: panel 32\", but " .. form)
     refused(FIRST .. LINE .. LINE, "x.tune: line 3: a second line for \"48x16 n 8 +bias\"")
-    refused(FIRST .. LINE:gsub("20.5", "2.0.5"), "x.tune: line 2: "
-      .. require("common.faults").quote((LINE:gsub("20.5", "2.0.5"):gsub("\n", ""))) .. ", but " .. form)
+    for _, rate in ipairs { "2.0.5", ("9"):rep(400) } do
+      local line = LINE:gsub("20.5", rate)
+      refused(FIRST .. line, "x.tune: line 2: " .. require("common.faults").quote((line:gsub("\n", ""))) .. ", but "
+        .. form)
+    end
     local function with(from, to) return FIRST .. LINE:gsub(from, to) end
     refused(with("panel 32", "panel 33"),
       "x.tune: line 2: panel \"33\", but a multiple of 16 from 16 to 256 is allowed")
