@@ -218,6 +218,8 @@ describe("the recipe", function()
     for _, job in ipairs(recipe.of_libraries(select(2, jobs()), { name = "tiny" })) do of_libraries[job.name] = job end
     for _, name in ipairs { "libtiny.a", "libtiny.so.2" } do assert.is_true(of_libraries[name].is_output) end
     assert.is_true(of_libraries["tiny.versions"].is_read)
-    for _, name in ipairs { "tiny", "tiny_trace.o", "program-main.o", "libattn2c_c.a" } do assert.is_nil(of_libraries[name]) end
+    for _, name in ipairs { "tiny", "tiny_trace.o", "program-main.o", "libattn2c_c.a" } do
+      assert.is_nil(of_libraries[name])
+    end
   end)
 end)
