@@ -231,10 +231,11 @@ int attn2c_reference_pool(const attn2c_reference_call *call) {
   for (int64_t b = 0; b < batch; b++)
     for (int64_t i = 0; i < count * width; i++) {
       const int64_t at = b * count * width + i;
-      const int64_t skipped = list[i / width] == POOL_PATCHES ? tokens : 0;
+      const int is_all = list[i / width] == POOL_PATCHES; /* whatever the lengths or the mask */
+      const int64_t skipped = is_all ? tokens : 0;
       const float *column = x + (b * sequence + skipped) * width + i % width;
-      y[at] = pooled(list[i / width], column, lengths ? lengths[b] : sequence - skipped, width,
-                     mask ? mask + b * (first + sequence) + first : NULL, keeps,
+      y[at] = pooled(list[i / width], column, lengths && !is_all ? lengths[b] : sequence - skipped, width,
+                     mask && !is_all ? mask + b * (first + sequence) + first : NULL, keeps,
                      call->magnitude ? call->magnitude + at : NULL);
     }
   return ATTN2C_OK;

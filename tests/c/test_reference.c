@@ -371,6 +371,24 @@ Test(pool, rows_that_a_mask_keeps) {
   cr_assert_eq(run(NULL), ATTN2C_USAGE, "a mask of more keys than rows");
 }
 
+/* Padded sequences, too, have all patches: whole images are cut. */
+Test(pool, patches_are_all_rows_after_the_tokens) {
+  float x[] = {1, 2, 3, NAN, 5, 6, 7, 6, 9, 0, 8, 0}, y[4], magnitude[4];
+  int32_t lengths[] = {2, 3}, mask[] = {1, 0, 1, 1, 1, 0};
+  for (int with = 0; with < 3; with++) {
+    start("pool");
+    op.operands[0] = tensor("x", ATTN2C_F32, x, 2, 3, 2, 0);
+    if (with == 1) op.operands[1] = tensor("lengths", ATTN2C_I32, lengths, 2, 0, 0, 0);
+    if (with == 2) op.operands[2] = tensor("mask", ATTN2C_I32, mask, 2, 3, 0, 0);
+    op.result = tensor("y", ATTN2C_F32, y, 2, 2, 0, 0);
+    attribute(0, "function", 0, "patches");
+    attribute(1, "tokens", 1, NULL);
+    attribute(2, "keeps", 1, NULL);
+    cr_assert_eq(run(magnitude), ATTN2C_OK, "%s", text);
+    assert_near(y, (double[]){4, NAN, 8.5, 0}, 4, 1e-6);
+  }
+}
+
 Test(argmax, first_largest_and_nan) {
   float x[] = {1, 3, 3, NAN, 9, NAN, -INFINITY, -INFINITY, -INFINITY, 5, INFINITY, NAN};
   int32_t y[4];
