@@ -33,6 +33,8 @@
 --   pools      true if its result has one row for each sequence
 --   windows    true if a row of its result reads the rows around it, so that ops before it are in regions of their own
 --   in_row_blocks  true if it reads a whole sequence, and writes one row block of its result at a time
+--   by_row     the operands of which row i, with numbers that all rows share, makes row i of the result: a choice of
+--              rows may be made before the op (graph/asked.lua)
 --   of_ranks   true if it exists only in the graph of a rank, which the reference never sees (passes/ranks.lua)
 --   meeting    true if ranks do it together: it is a region by itself
 --   sends      true if its result, which nobody reads, stands for what another stage takes
@@ -101,7 +103,7 @@ end
 
 ops.table = {
   linear = {
-    class = { region = "rows", product = true, takes_epilogue = true },
+    class = { region = "rows", product = true, takes_epilogue = true, by_row = { "x" } },
     operands = { "x", "weight", "bias" }, optional = { bias = true }, attributes = {},
     shape = function(_, x, weight) return with_last(x.shape, weight.shape[1]) end,
     flops = function(_, x, weight) return 2 * rows_of(x.shape) * weight.shape[1] * weight.shape[2] end,
@@ -109,7 +111,7 @@ ops.table = {
     tolerance = "linear",
   },
   round = {
-    class = { region = "rows", epilogue = true, ends_epilogue = true, in_place = true },
+    class = { region = "rows", epilogue = true, ends_epilogue = true, in_place = true, by_row = { "x" } },
     operands = { "x" }, attributes = {}, shape = same,
     equation = "x rounded to the nearest bf16, ties to even",
     tolerance = "exact", arithmetic = 2,
@@ -121,7 +123,7 @@ ops.table = {
     tolerance = "exact", reference = "round", arithmetic = 2,
   },
   row_scale = {
-    class = { region = "rows" },
+    class = { region = "rows", by_row = { "x", "guard" } },
     operands = { "x", "factors", "guard" }, optional = { factors = true, guard = true }, attributes = {},
     shape = function(a, x) return with_last(x.shape, a.heads or 1) end,
     equation = "max |x factors| / 127, over the last dimension (or over a head's part of it), and at least 2^-125; a "
@@ -129,28 +131,28 @@ ops.table = {
     tolerance = "exact", arithmetic = 2, arithmetic_of = "x",
   },
   gather_columns = {
-    class = { region = "rows" },
+    class = { region = "rows", by_row = { "x" } },
     operands = { "x", "order" }, attributes = {},
     shape = function(_, x, order) return with_last(x.shape, order.shape[1]) end,
     equation = "column order[j] of x as column j",
     tolerance = "exact", arithmetic = 0,
   },
   quantise_blocks = {
-    class = { region = "rows" },
+    class = { region = "rows", by_row = { "x" } },
     operands = { "x" }, attributes = {}, shape = same, type = types.coarse,
     equation = "x as scale times an integer from -127 to 127, rounded to the nearest, ties to even; 32 numbers of a "
       .. "row share a scale, the largest magnitude / 127",
     tolerance = "exact", arithmetic = 4,
   },
   quantise_blocks_finely = {
-    class = { region = "rows" },
+    class = { region = "rows", by_row = { "x" } },
     operands = { "x" }, attributes = {}, shape = same, type = types.fine,
     equation = "x as scale / 128 times an integer from -16256 to 16256, rounded to the nearest, ties to even; 32 "
       .. "numbers of a row share a scale, the largest magnitude / 127",
     tolerance = "exact", arithmetic = 4,
   },
   quantise = {
-    class = { region = "rows", in_place_of_floats = true },
+    class = { region = "rows", in_place_of_floats = true, by_row = { "x", "scale" } },
     operands = { "x", "scale", "factors" }, optional = { factors = true }, attributes = {}, shape = same,
     type = types.quantised,
     equation = "x factors (1 / scale of its row, or of a head's part of it) rounded to the nearest integer, ties to "
@@ -176,7 +178,7 @@ ops.table = {
     tolerance = "exact", integers = { lengths = true }, arithmetic = 2,
   },
   linear_integers = {
-    class = { region = "rows", product = true, takes_epilogue = true },
+    class = { region = "rows", product = true, takes_epilogue = true, by_row = { "x" } },
     operands = { "x", "weight" }, attributes = {}, type = "i32", wide = true,
     shape = function(_, x, weight) return with_last(x.shape, weight.shape[1]) end,
     flops = function(_, x, weight) return 2 * rows_of(x.shape) * weight.shape[1] * weight.shape[2] end,
@@ -184,7 +186,7 @@ ops.table = {
     tolerance = "exact",
   },
   dequantise = {
-    class = { region = "rows", takes_epilogue = true, epilogue = true },
+    class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "x", "row_scale" } },
     operands = { "x", "row_scale", "scale", "bias" }, optional = { bias = true }, attributes = {}, shape = same,
     equation = "x row_scale scale + bias: scales of the row and of the column",
     tolerance = "dequantise", integers = { x = true }, arithmetic = 3,
@@ -237,28 +239,28 @@ ops.table = {
     equation = "the output of this name of the last stage", arithmetic = 0,
   },
   add = {
-    class = { region = "rows", takes_epilogue = true, epilogue = true },
+    class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },
     operands = { "a", "b" }, attributes = {},
     shape = function(_, a) return a.shape end,
     equation = "a + b, b repeated over the leading dimensions it lacks",
     tolerance = "rounded_once",
   },
   copy = {
-    class = { region = "rows" },
+    class = { region = "rows", by_row = { "x" } },
     operands = { "x" }, attributes = {},
     shape = function(_, x) return x.shape end,
     equation = "x",
     tolerance = "exact", arithmetic = 0,
   },
   activate = {
-    class = { region = "rows", takes_epilogue = true, epilogue = true },
+    class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "x" } },
     operands = { "x" }, attributes = { "function" },
     shape = function(_, x) return x.shape end,
     equation = "function(x)",
     tolerance = "activate",
   },
   multiply = {
-    class = { region = "rows", takes_epilogue = true, epilogue = true },
+    class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },
     operands = { "a", "b" }, attributes = {}, shape = same,
     equation = "a b, element by element",
     tolerance = "rounded_once",
@@ -321,25 +323,25 @@ ops.table = {
     tolerance = "convolve", integers = { lengths = true },
   },
   rms_norm = {
-    class = { region = "rows", takes_epilogue = true, in_place = true },
+    class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x" } },
     operands = { "x", "gain" }, optional = { gain = true }, attributes = { "eps" }, shape = same,
     equation = "x / sqrt(mean(x^2) + eps) * gain, over the last dimension, or over each of its `heads` parts",
     tolerance = "norm_without_mean", arithmetic = 5,
   },
   normalise = {
-    class = { region = "rows", in_place = true },
+    class = { region = "rows", in_place = true, by_row = { "x" } },
     operands = { "x" }, attributes = { "eps" }, shape = same,
     equation = "x / max(|x|, eps), over the last dimension",
     tolerance = "norm_without_mean", arithmetic = 3,
   },
   softmax_rows = {
-    class = { region = "rows", in_place = true },
+    class = { region = "rows", in_place = true, by_row = { "x" } },
     operands = { "x" }, attributes = {}, shape = same,
     equation = "exp(x - max) / sum, over the last dimension",
     tolerance = "softmax", arithmetic = 15,
   },
   log_softmax = {
-    class = { region = "rows", in_place = true },
+    class = { region = "rows", in_place = true, by_row = { "x" } },
     operands = { "x" }, attributes = {}, shape = same,
     equation = "x - max - log(sum of exp(x - max)), over the last dimension",
     tolerance = "log_softmax", arithmetic = 15,
@@ -351,7 +353,7 @@ ops.table = {
     tolerance = "rotate", arithmetic = 3,
   },
   layer_norm = {
-    class = { region = "rows", takes_epilogue = true, in_place = true },
+    class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x" } },
     operands = { "x", "gain", "bias" }, optional = { gain = true, bias = true }, attributes = { "eps" },
     shape = function(_, x) return x.shape end,
     equation = "(x - mean) / sqrt(variance + eps) * gain + bias, over the last dimension, or over each of its `heads` "
@@ -405,7 +407,7 @@ ops.table = {
   },
   softcap = {
     class = { role = "scores_to_scores", region = "rows", takes_epilogue = true, epilogue = true,
-      heads_as_rows = true },
+      heads_as_rows = true, by_row = { "x" } },
     operands = { "x" }, attributes = { "cap" }, shape = same,
     equation = "cap tanh(x / cap)",
     tolerance = "softcap",

@@ -4,6 +4,7 @@
 -- Before: state.spec. After: state.graph = { tensors = name -> tensor, order = names, weights = names, entry = {
 -- name, ops, inputs, outputs, flops }, smoothing = the result of smoothing.apply }.
 local answer = require("passes.graph.answer")
+local asked = require("passes.graph.asked")
 local attention = require("passes.graph.attention")
 local Builder = require("passes.graph.builder")
 local expose = require("passes.graph.exposed")
@@ -392,7 +393,7 @@ local function built(state, spec)
   orders.fold(self.graph, self.entry)
   local smoothed = smoothing.apply(self, state.factors)
   shorten(self.entry)
-  if state.exposed then expose(self, state.exposed) end
+  if state.exposed then expose(self, state.exposed) else asked.apply(self) end
   local made = self:finish()
   made.smoothing = smoothed
   return made

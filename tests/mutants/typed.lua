@@ -30,6 +30,33 @@ return function(of, spec)
       wrong = "an output has the short form" },
   }
 
+  of("gen/passes/graph/asked.lua", spec .. "passes/graph/asked_spec.lua") {
+    { name = "asked_outputs", old = 'local is_asked = op.result.kind == "scratch" and', new = "local is_asked =",
+      filter = "stays where an output", wrong = "an output has one row of each sequence" },
+    { name = "asked_readers", old = "(set[reader] or choice_of(reader) == choice)", new = "true",
+      filter = "stays where an output", wrong = "a mean is taken of one row" },
+    { name = "asked_mask", old = 'or o.mask then return nil', new = "then return nil",
+      filter = "stays where an output", wrong = "a row that a mask may not keep is chosen before a bias is added" },
+    { name = "asked_positions", old = 'if names[name] and is_fixed(tensor) and #tensor.shape > 1 then return false end',
+      new = "", filter = "does not go over positions", wrong = "each chosen row gets the positions of all rows" },
+    { name = "asked_lengths", old = '{ x = tensor, lengths = lengths }', new = "{ x = tensor }",
+      filter = "is followed by the stages", wrong = "the last row of a padded sequence is padding" },
+    { name = "asked_again", old = 'and not (maker and maker.op == "row_scale")', new = "",
+      filter = "rounds these again", wrong = "scales of rows are pooled" },
+    { name = "asked_order", old = "ipairs { pools, again, after }", new = "ipairs { again, after, pools }",
+      filter = "after the last attention", wrong = "rows are read before they are chosen" },
+  }
+
+  of("gen/passes/common/grouping.lua", spec .. "passes/graph/asked_spec.lua") {
+    { name = "grouping_pools", old = "is_after_pool and not pools) then", new = "is_after_pool) then",
+      filter = "taken together", wrong = "the rows of all sequences are kept until all are computed" },
+  }
+
+  of("gen/passes/checks/graph.lua", spec .. "passes/checks_spec.lua") {
+    { name = "graph_rows", old = "    check_rows(op)\n", new = "", filter = "other rows than the result",
+      wrong = "a sum of rows of all and of one is no fault" },
+  }
+
   of("gen/passes/graph/orders.lua", spec .. "passes/graph/orders_spec.lua") {
     { name = "order_rows", old = "op.operands.bias.row_order = order.order_of", new = "local _ = order",
       filter = "rows of the products before", wrong = "a bias is not in the order of its weight's rows" },

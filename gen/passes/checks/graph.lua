@@ -9,8 +9,23 @@ local function same_shape(a, b)
   return true
 end
 
---- Checks that shapes agree with the op table, each tensor is written once and before it is read, and names are
---- unique.
+-- Checks that an operand with a row for each row of the result has as many.
+local function check_rows(op)
+  for _, name in ipairs(ops.class(op).by_row or {}) do
+    local tensor, result = op.operands[name], op.result
+    if tensor and tensor.kind ~= "weight" and tensor.kind ~= "constant" then
+      local is_of_rows = #tensor.shape == #result.shape
+      for axis = 1, is_of_rows and #result.shape - 1 or 0 do
+        is_of_rows = is_of_rows and tensor.shape[axis] == result.shape[axis]
+      end
+      expect(is_of_rows, "graph", "%s has the rows %s, its operand %s", result.name, words.shape(result.shape),
+        words.shape(tensor.shape))
+    end
+  end
+end
+
+--- Checks that shapes agree with the op table, and rows with those of operands, that each tensor is written once and
+--- before it is read, and that names are unique.
 return function(state)
   local g = state.graph
   local entry = g.entry
@@ -28,6 +43,7 @@ return function(state)
     expect(not written[op.result.name], "graph", "%s is written twice", op.result.name)
     expect(same_shape(op.result.shape, ops.table[op.op].shape(op.attributes, table.unpack(list))), "graph",
       "the shape of %s", op.result.name)
+    check_rows(op)
     if ops.class(op).product then
       local x, weight = op.operands.x, op.operands.weight
       expect(ops.inputs(op) == weight.shape[2], "graph", "%s: x is %s, the weight %s", op.result.name,

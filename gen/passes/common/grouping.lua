@@ -65,8 +65,8 @@ local function micro_batch_size(spec, entry, p)
   return math.max(1, math.min(spec.batch, p.group_tokens // spec.seq))
 end
 
---- Returns an entry's ops as segments: { name, micro_batch, rows, repeats, sections = { { name, ops } } }. Ops after a
---- pool are one section, on all sequences at once, as are those that take what is made there (op.pooled).
+--- Returns an entry's ops as segments: { name, micro_batch, rows, repeats, sections = { { name, ops } } }. Ops after
+--- pools are one section, on all sequences at once, as are those that take what is made there (op.pooled).
 --- p: the parameters of all products alike
 function grouping.segments(spec, entry, p)
   local micro_batch = micro_batch_size(spec, entry, p)
@@ -75,19 +75,17 @@ function grouping.segments(spec, entry, p)
       repeats = (spec.batch + micro_batch - 1) // micro_batch, sections = {} },
     { name = "pooled", micro_batch = spec.batch, rows = spec.batch, repeats = 1, sections = {} },
   }
-  local at, by_name = segments[1], {}
-  local function go_on_pooled()
-    if at == segments[1] then at, by_name = segments[2], {} end
-  end
+  local at, by_name, is_after_pool = segments[1], {}, false
   for _, op in ipairs(entry.ops) do
-    if op.pooled then go_on_pooled() end
+    local pools = ops.class(op).pools
+    if at == segments[1] and (op.pooled or is_after_pool and not pools) then at, by_name = segments[2], {} end
+    is_after_pool = is_after_pool or pools
     local name = at == segments[1] and op.section or "pooled"
     if not by_name[name] then
       by_name[name] = { name = name, ops = {} }
       table.insert(at.sections, by_name[name])
     end
     table.insert(by_name[name].ops, op)
-    if ops.class(op).pools then go_on_pooled() end
   end
   if #segments[2].sections == 0 then segments[2] = nil end
   if #segments[1].sections == 0 then table.remove(segments, 1) end

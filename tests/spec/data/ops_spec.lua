@@ -241,7 +241,7 @@ describe("classes", function()
   local fields = { region = true, product = true, packed = true, epilogue = true, takes_epilogue = true,
     in_place = true, role = true, own_keys = true, in_chunks = true, pools = true, in_row_blocks = true,
     windows = true, ends_epilogue = true, in_place_of_floats = true, dots = true, of_ranks = true, meeting = true,
-    sends = true, heads_as_rows = true }
+    sends = true, heads_as_rows = true, by_row = true }
 
   it("say no more than the table knows, of operands that are there", function()
     local roles = {}
@@ -252,6 +252,9 @@ describe("classes", function()
       if class.role then assert.is_true(roles[class.role], name) end
       if class.packed then
         assert.truthy((" " .. table.concat(op.operands, " ") .. " "):find(" " .. class.packed .. " ", 1, true), name)
+      end
+      for _, operand in ipairs(class.by_row or {}) do
+        assert.truthy((" " .. table.concat(op.operands, " ") .. " "):find(" " .. operand .. " ", 1, true), name)
       end
       if class.epilogue then
         assert.same({ "rows", true }, { class.region, class.takes_epilogue or class.ends_epilogue }, name)

@@ -46,6 +46,13 @@ describe("the checker after graph", function()
     end))
   end)
 
+  it("finds an operand with other rows than the result", function()
+    assert.matches("l0.attn.sum has the rows %[1, 8, 16%], its operand %[1, 7, 16%]", broken("graph", {},
+      function(state)
+        op(state, "l0.attn.sum").operands.b = { name = "in.hidden", kind = "input", shape = { 1, 7, 16 } }
+      end))
+  end)
+
   it("finds an output that nobody writes", function()
     assert.matches("output nothing is never written", broken("graph", {}, function(state)
       state.graph.entry.outputs[1] = "nothing"
@@ -485,10 +492,10 @@ describe("no operand leaves its buffer:", function()
       s.arguments.ids.most = 50
     end, tokens))
     local pooled = { mask = "padding", output = { { stage = "pool", over = "last" } } }
-    assert.matches("pool_row of .* leaves l0.norm2: bytes 0 to 575 of 512", left("pool_row", function(s)
+    assert.matches("pool_row of .* leaves l0.attn.context: bytes 0 to 575 of 512", left("pool_row", function(s)
       s.arguments.row.most = 8
     end, pooled))
-    assert.matches("pool_row of .* leaves l0.norm2: bytes %-64 to", left("pool_row", function(s)
+    assert.matches("pool_row of .* leaves l0.attn.context: bytes %-64 to", left("pool_row", function(s)
       s.arguments.row.least = -1
     end, pooled))
   end)

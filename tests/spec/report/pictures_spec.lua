@@ -147,7 +147,7 @@ describe("work of another number type", function()
 
   it("counts of a sequence of which one row is taken that row", function()
     local own = work.of(helper.tiny { layers = 1, seq = 32, output = { { stage = "pool", over = "first" } } })
-    local pool = find(own, "output.1.pool")
+    local pool = find(own, "l0.attn.context.first")
     assert.same({ 0, 2 * work.bytes(pool.op.result) }, { pool.arithmetic, pool.bytes })
   end)
 
