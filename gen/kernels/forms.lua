@@ -23,6 +23,8 @@
 --                 the sum c }; absent: f32's; for tiles { inputs of a step, a product of three tiles }
 -- proof           function of measure/proofs.h or ops/tiles_proof.h that compares the form's instructions with plain C.
 --                 Forms without one have instructions that every build relies on
+-- paced           true if a strip prefetches once every few steps, of which the code has copies, not in each step;
+--                 copied: the most sums of a strip with copies, of more of which gcc 12 keeps some in memory
 -- in_tiles        true if sums are tiles (kernels/tiles.lua), whose step has up to 64 bytes of a row; such a form has
 --                 only multiply_add, start (a boolean), peak and proof
 -- in_blocks       true if weights are in scale blocks (kernels/scaled.lua); such a form has only label and include.
@@ -34,7 +36,8 @@
 -- latency         sums that a step needs, so that none waits for the one before
 -- few             with fewer sums than this, a step takes one multiply-add longer
 -- held_work       of a step where the groups of B stay in registers instead of the vectors of A
--- registers       registers needed in addition to sums, vectors of A and groups of B; factors: those of a vector of A
+-- registers       registers needed in addition to sums, vectors of A and groups of B; few_registers: the same on
+--                 targets with 16, if a constant stays in memory there; factors: those of a vector of A
 local forms = {}
 
 local function form(more)
@@ -62,7 +65,7 @@ forms.all = {
   -- rows by 4 vectors 0.98.
   f32 = form { include = "ops/product.h", factor = "attn2c_vector", load = "attn2c_load", first = "attn2c_load_first",
     splat = "attn2c_splat", at = "attn2c_multiply_add_at", half = "attn2c_multiply_add_half", few = 12,
-    held_work = 0.2 },
+    held_work = 0.2, paced = true },
   -- This form uses vdpbf16ps, whose latency is six cycles.
   bf16_pairs = form { label = "_bf16", include = "ops/product_bf16.h", multiply_add = "attn2c_bf16_pairs", latency = 15,
     peak = { 2, "attn2c_bf16_pairs(a, b, c)" }, proof = "attn2c_proof_bf16" },
@@ -72,9 +75,10 @@ forms.all = {
     a_work = 0.25, b_work = 1, registers = 2 },
   -- Multiplies in the same way, with rows of B that were widened before.
   bf16_floats = form { label = "_bf16_floats", include = "ops/product_bf16.h", factor = "attn2c_vector",
-    parts = { { a = "attn2c_bf16_odd", splat = "attn2c_bf16_odd_input", splat_cut = "attn2c_bf16_odd_input_cut" },
+    parts = { { a = "attn2c_bf16_odd_weights", splat = "attn2c_bf16_odd_input",
+      splat_cut = "attn2c_bf16_odd_input_cut" },
       { a = "attn2c_bf16_even", splat = "attn2c_bf16_even_input", splat_cut = "attn2c_bf16_even_input_cut" } },
-    registers = 3 },
+    registers = 3, few_registers = 1, paced = true },
   -- This form uses vpdpbusd. int8_products adds four products of bytes in a few instructions.
   int8_quads = int8 { multiply_add = "attn2c_int8_quads", peak = { 4, "attn2c_int8_quads(a, b, c)" },
     proof = "attn2c_proof_int8" },
@@ -83,7 +87,7 @@ forms.all = {
   -- This form uses vpmaddubsw; a multiply-add of 16 bits adds its pairs.
   int8_signs = int8 { parts = { { a = "attn2c_int8_negative", beside = "attn2c_int8_sizes" } },
     multiply_add = "attn2c_int8_signs", peak = { 4, "attn2c_int8_signs(a, b, b, c)" }, work = 2,
-    a_work = 0.5, registers = 3, factors = 2 },
+    a_work = 0.5, registers = 3, factors = 2, paced = true, copied = 12 },
   -- These forms use tiles of AMX.
   bf16_tiles = { label = "_bf16_tiles", include = "ops/product_tiles.h", in_tiles = true,
     multiply_add = "attn2c_tile_bf16", peak = { 32, "attn2c_tile_bf16" },

@@ -58,17 +58,19 @@ local function stream_of(kernel)
   end)
 end
 
--- True if each step of a product's strips prefetches some: of types other than f32.
-local function streams(kernel) return kernel.types.a ~= "f32" and not in_blocks(kernel) end
+local function is_paced(kernel) return forms.all[kernel.strips.form].paced or false end
 
--- Returns the same for f32, and for weights in scale blocks, in elements and inputs.
+-- True if each step of a product's strips prefetches some.
+local function streams(kernel) return not is_paced(kernel) and not in_blocks(kernel) end
+
+-- Returns the same for paced forms, and for weights in scale blocks, in elements and inputs.
 local function ahead_of(kernel)
   if streams(kernel) then return stream_of(kernel) end
   local type = kernel.types.a
   return chosen(kernel, "attn2c_ahead", function(fetch)
     return fetch and ("{ %d, %d, %d, %d, %d, %d }"):format(types.elements(fetch.from, type),
       types.elements(fetch.each, type), fetch.pace, fetch.lines,
-      type == "f32" and types.elements(fetch.far or 0, type) or 0, fetch.nth)
+      is_paced(kernel) and types.elements(fetch.far or 0, type) or 0, fetch.nth)
       or ("{ 0, 0, %d, 1, 0, 1 }"):format(kernel.k)
   end)
 end
@@ -97,7 +99,7 @@ local function call_of(kernel, name, rows, adds, a, b, group, number, after)
   else
     fetch = kernel.fetch.near and (", %d"):format(kernel.fetch.near)
       or (", %s + ahead.from + (%s) * ahead.each, ahead.pace, ahead.lines%s"):format(a, number,
-        kernel.types.a == "f32" and ", ahead.far, ahead.nth" or "")
+        is_paced(kernel) and ", ahead.far, ahead.nth" or "")
   end
   return {
     ("%s(%s, %s, %s,"):format(name, at(a, { of_a }), at(b, { ("row * %d"):format(kernel.ldb) }), of_c),

@@ -46,17 +46,17 @@ local function shape_of(kernel, rows, group)
       form = kernel.strips.form, types = kernel.types }
   end
   local inputs, is_open = types.group(kernel.types.a), operands.named(kernel).k == "k"
-  local is_f32, near = inputs == 1, fetch and fetch.near ~= nil
-  local streams = fetch and fetch.by_strips ~= nil and not is_f32
+  local near, form = fetch and fetch.near ~= nil, forms.all[kernel.strips.form]
+  local streams = fetch and fetch.by_strips ~= nil and not form.paced
   local fetches = fetch and not near and not streams or false
-  if fetches and is_f32 then inputs = strip.EVERY end
   local sums = rows.size * group.size
   local used = 1 + sums + (kernel.strips.rows_held and rows.size or group.size)
   return { rows = rows.size, vectors = group.size, rows_held = kernel.strips.rows_held,
-    fetches = fetches, streams = streams, near = near, copies = used <= kernel.strips.copied,
-    form = kernel.strips.form, types = kernel.types,
+    fetches = fetches, streams = streams, near = near, form = kernel.strips.form, types = kernel.types,
+    copies = used <= kernel.strips.copied and sums <= (form.copied or sums),
     cut = is_open and inputs > 1 or not is_open and kernel.k % inputs > 0,
-    some = is_open and inputs > 1, half = group.half }
+    some = is_open and inputs > 1, half = group.half,
+    rest = fetches and form.paced and (is_open or kernel.k % (strip.EVERY * inputs) >= inputs) or nil }
 end
 
 -- Returns the module that writes the strips of a shape.
@@ -262,12 +262,12 @@ function product.body(kernel, lanes, adds, a, b, after_strip)
         local step = types.elements(fetch.each, kernel.types.a)
         local from, far = address(a, types.elements(fetch.from, kernel.types.a) + (calls + done) * step,
           i(each_row * step), j(step)), fetch.far or 0
-        local is_f32 = kernel.types.a == "f32"
+        local is_paced = forms.all[kernel.strips.form].paced
         if forms.all[kernel.strips.form].in_blocks then
           ahead = (", %s, %d, %d"):format(from, fetch.pace, fetch.lines)
         else
-          ahead = (is_f32 and ", %s, %d, %d, %d, %d" or ", (const char *)(%s), %d, %d, %d, %d"):format(from, fetch.pace,
-            fetch.lines, is_f32 and types.elements(far, "f32") or far, fetch.nth)
+          ahead = (is_paced and ", %s, %d, %d, %d, %d" or ", (const char *)(%s), %d, %d, %d, %d"):format(from,
+            fetch.pace, fetch.lines, is_paced and types.elements(far, kernel.types.a) or far, fetch.nth)
         end
       end
       add_loop(of_rows, "j", group.count, call_of(name_of(kernel, rows, group), kernel, lanes, a, b, row,

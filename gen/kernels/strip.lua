@@ -8,19 +8,20 @@ local strip = {}
 -- Maximum columns of a line of emitted C.
 local WIDTH = 116
 
--- Steps between two requests of a strip of f32 that prefetches.
+-- Steps between two requests of a paced strip (kernels/forms.lua) that prefetches.
 strip.EVERY = 4
 
 --- Returns the name of a strip's function. shape: { rows, vectors, rows_held: whether the rows' inputs stay in
 --- registers while the vectors come one after the other, fetches: whether the strip prefetches weights, streams:
---- whether it does so in each step (types other than f32), near: whether it prefetches the rows of A that it reads
---- soon, copies: whether a strip of f32 that prefetches has copies of its step, form: a name in kernels/forms.lua,
---- types: of its product, cut: whether its inputs may end within a group, or within four steps if it is of f32 and
---- prefetches; some: whether only a call knows if they do; half: whether half of its last vector is enough }.
+--- whether it does so in each step (forms that are not paced), near: whether it prefetches the rows of A that it
+--- reads soon, copies: whether a paced strip that prefetches has copies of its step, form: a name in
+--- kernels/forms.lua, types: of its product, cut: whether its inputs may end within a group; some: whether only a call
+--- knows if they do; rest: whether a paced strip that prefetches may have steps after the last four; half: whether
+--- half of its last vector is enough }.
 function strip.name(shape)
-  return ("strip_%dx%d%s%s%s%s%s"):format(shape.rows, shape.vectors, forms.all[shape.form].label,
+  return ("strip_%dx%d%s%s%s%s%s%s"):format(shape.rows, shape.vectors, forms.all[shape.form].label,
     shape.rows_held and "_held" or "", shape.half and "_half" or "",
-    shape.some and "_some" or shape.cut and "_cut" or "",
+    shape.some and "_some" or shape.cut and "_cut" or "", shape.rest and "_rest" or "",
     shape.streams and "_stream" or shape.fetches and "_ahead" or shape.near and "_near" or "")
 end
 
@@ -162,23 +163,26 @@ end
 -- Writes a strip's loop over its inputs; each iteration takes a group.
 function Writer:loop()
   local shape, group = self.shape, self.group
-  local is_cut = shape.cut and group > 1
+  local is_cut = shape.cut
   local limit = is_cut and "whole" or "k"
   local more = shape.streams and ", ahead += step" or ""
   local function head(first, stop)
     return group == 1 and ("for (%s; i < %s; i++, a += lda, b++%s)"):format(first, stop, more)
       or ("for (%s; i < %s; i += %d, a += %d * lda, b += %d%s)"):format(first, stop, group, group, group, more)
   end
-  if is_cut then self:add("const int whole = k - k %% %d;", group) end
-  if shape.fetches and group == 1 then
-    self:block("for (int i = 0; i + 4 <= k; i += 4)", function()
+  local is_paced = shape.fetches and self.form.paced
+  if is_cut and (shape.rest or shape.some or not is_paced) then self:add("const int whole = k - k %% %d;", group) end
+  if is_paced then
+    local inputs = strip.EVERY * group
+    local forward = group == 1 and "a += lda, b++" or ("a += %d * lda, b += %d"):format(group, group)
+    self:block(("for (int i = 0; i + %d <= k; i += %d)"):format(inputs, inputs), function()
       self:ask()
       self:add("ahead += pace;")
-      self:add(shape.copies and "ATTN2C_FOUR_COPIES" or "ATTN2C_NO_COPIES")
-      self:block("for (int j = 0; j < 4; j++, a += lda, b++)", function() self:step(false) end)
+      self:add("ATTN2C_%s_COPIES", shape.copies and (#self.form.parts > 1 and "TWO" or "FOUR") or "NO")
+      self:block(("for (int j = 0; j < %d; j++, %s)"):format(strip.EVERY, forward), function() self:step(false) end)
     end)
-    if shape.cut then
-      self:block("for (int i = k - k % 4; i < k; i++, a += lda, b++)", function() self:step(false) end)
+    if shape.rest then
+      self:block(head(("int i = k - k %% %d"):format(inputs), limit), function() self:step(false) end)
     end
   elseif shape.fetches then
     self:add("for (int i = 0; i < %s;) {", limit)
@@ -209,9 +213,8 @@ function strip.text(shape)
   self:add("/* %d rows by %d vectors of outputs%s%s%s%s. */", shape.rows, shape.vectors,
     shape.half and ", half of the last" or "",
     shape.rows_held and ", the rows in registers" or "",
-    shape.some and ", of any number of inputs" or shape.cut and (", of inputs that %d does not divide"):format(
-      group == 1 and 4 or group)
-      or "",
+    shape.some and ", of any number of inputs" or (shape.cut or shape.rest)
+      and (", of inputs that %d does not divide"):format(shape.cut and group or strip.EVERY * group) or "",
     shape.streams and ", prefetching `lines` cache lines in each step, from `ahead` on"
       or shape.fetches and group == 1
       and ", prefetching `lines` cache lines every four inputs, from `ahead` on, `pace` apart"
@@ -221,8 +224,8 @@ function strip.text(shape)
     strip.name(shape), types.c(of.a), types.c(of.b), types.c(of.c))
   self:add("    int adds, int a_lanes, int c_lanes%s) {",
     shape.streams and ", const char *ahead, ptrdiff_t far, ptrdiff_t step, int lines, int nth"
-      or shape.fetches and (group == 1 and ", const float *ahead, int pace, int lines, ptrdiff_t far, int nth"
-        or ", const char *ahead, int every, int lines, ptrdiff_t far, int nth")
+      or shape.fetches and (form.paced and (", const %s *ahead, int pace, int lines, ptrdiff_t far, int nth"):format(
+        types.c(of.a)) or ", const char *ahead, int every, int lines, ptrdiff_t far, int nth")
       or shape.near and ", int near" or "")
   self.indent = "  "
   for row = 0, shape.rows - 1 do

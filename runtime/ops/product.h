@@ -36,25 +36,28 @@
 #define ATTN2C_APART static __attribute__((noinline)) void
 
 /* How the strips of a product of any number of rows prefetch: elements after A where the first begins,
- * elements from strip to strip; in f32 the floats from request to request, else the inputs between two; the
- * cache lines of a request; in f32 the floats from these to further ones, or 0; and nth: every nth line is
- * prefetched. It is for products of f32, and of weights in scale blocks. */
+ * elements from strip to strip; the elements from request to request, or with scale blocks the inputs between
+ * two; the cache lines of a request; the elements from these to further ones, or 0; and nth: every nth line
+ * is prefetched. */
 typedef struct {
   int from, each, pace, lines, far, nth;
 } attn2c_ahead;
 
-/* The same for other weights, of which each step prefetches some: bytes after A where the first strip begins,
+/* The same for strips of which each step prefetches some: bytes after A where the first strip begins,
  * from strip to strip, and from step to step; from these to further ones, or 0; and nth. */
 typedef struct {
   int from, each, step, far, nth;
 } attn2c_stream;
 
-/* Before a loop of four steps: as four copies, or as a loop, where copies would take a register more. */
+/* Before a loop of four steps: as four copies, as two of steps in two parts, or as a loop, where copies would
+ * take a register more. */
 #ifdef __clang__
 #define ATTN2C_FOUR_COPIES _Pragma("clang loop unroll_count(4)")
+#define ATTN2C_TWO_COPIES  _Pragma("clang loop unroll_count(2)")
 #define ATTN2C_NO_COPIES   _Pragma("clang loop unroll(disable)")
 #else
 #define ATTN2C_FOUR_COPIES _Pragma("GCC unroll 4")
+#define ATTN2C_TWO_COPIES  _Pragma("GCC unroll 2")
 #define ATTN2C_NO_COPIES   _Pragma("GCC unroll 1")
 #endif
 

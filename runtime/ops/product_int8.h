@@ -59,17 +59,21 @@ ATTN2C_INLINE attn2c_integers attn2c_int8_quads(attn2c_words a, attn2c_words b, 
 #if ATTN2C_LANES == 16 && (defined(__clang__) || __GNUC__ > 12)
 #define ATTN2C_INT8_PAIRS(u, s) _mm512_maddubs_epi16((__m512i)(u), (__m512i)(s))
 #define ATTN2C_INT8_SUMS(a, b)  _mm512_madd_epi16((__m512i)(a), (__m512i)(b))
+#define ATTN2C_INT8_SIZES(a)    _mm512_abs_epi8((__m512i)(a))
 #elif ATTN2C_LANES == 16
 #define ATTN2C_INT8_PAIRS(u, s)                                                                              \
   __builtin_ia32_pmaddubsw512_mask((attn2c_chars)(u), (attn2c_chars)(s), (attn2c_shorts){0}, -1)
 #define ATTN2C_INT8_SUMS(a, b)                                                                               \
   __builtin_ia32_pmaddwd512_mask((attn2c_shorts)(a), (attn2c_shorts)(b), (attn2c_integers){0}, (short)-1)
+#define ATTN2C_INT8_SIZES(a) __builtin_ia32_pabsb512_mask((attn2c_chars)(a), (attn2c_chars){0}, -1)
 #elif defined(__clang__) || __GNUC__ > 12
 #define ATTN2C_INT8_PAIRS(u, s) _mm256_maddubs_epi16((__m256i)(u), (__m256i)(s))
 #define ATTN2C_INT8_SUMS(a, b)  _mm256_madd_epi16((__m256i)(a), (__m256i)(b))
+#define ATTN2C_INT8_SIZES(a)    _mm256_abs_epi8((__m256i)(a))
 #else
 #define ATTN2C_INT8_PAIRS(u, s) __builtin_ia32_pmaddubsw256((attn2c_chars)(u), (attn2c_chars)(s))
 #define ATTN2C_INT8_SUMS(a, b)  __builtin_ia32_pmaddwd256((attn2c_shorts)(a), (attn2c_shorts)(b))
+#define ATTN2C_INT8_SIZES(a)    __builtin_ia32_pabsb256((attn2c_chars)(a))
 #endif
 typedef char attn2c_chars __attribute__((vector_size(4 * ATTN2C_LANES)));
 
@@ -79,14 +83,13 @@ ATTN2C_INLINE attn2c_shorts attn2c_int8_ones(void) { return (attn2c_shorts){0} +
 ATTN2C_INLINE attn2c_words attn2c_int8_negative(attn2c_words a) {
   return (attn2c_words)((attn2c_bytes)a < (attn2c_bytes){0});
 }
-ATTN2C_INLINE attn2c_words attn2c_int8_sizes(attn2c_words a) {
-  const attn2c_bytes negative = (attn2c_bytes)attn2c_int8_negative(a);
-  return (attn2c_words)(((attn2c_bytes)a ^ negative) - negative);
-}
+ATTN2C_INLINE attn2c_words attn2c_int8_sizes(attn2c_words a) { return (attn2c_words)ATTN2C_INT8_SIZES(a); }
 
 ATTN2C_INLINE attn2c_integers attn2c_int8_signs(attn2c_words negative, attn2c_words sizes, attn2c_words b,
                                                 attn2c_integers c) {
-  return c + (attn2c_integers)ATTN2C_INT8_SUMS(ATTN2C_INT8_PAIRS(sizes, b ^ negative), attn2c_int8_ones());
+  c += (attn2c_integers)ATTN2C_INT8_SUMS(ATTN2C_INT8_PAIRS(sizes, b ^ negative), attn2c_int8_ones());
+  ATTN2C_HOLD(c); /* else gcc 12 adds several steps later, and keeps the numbers in memory */
+  return c;
 }
 
 #elif defined(__SSE2__)

@@ -111,7 +111,8 @@ end
 -- a product before it is added. rows_held: as in strip.lua.
 local function check_registers(k, target, name)
   local form = forms.all[k.strips.form]
-  local free = target.registers - math.max(form.registers, target.has_fma and 0 or 1)
+  local more = target.registers == 16 and form.few_registers or form.registers
+  local free = target.registers - math.max(more, target.has_fma and 0 or 1)
   if not k.a_room then free = free - target.cut_registers end
   each_strip(k, function(high, wide)
     local used = high * wide + (k.strips.rows_held and high + form.factors or 1 + wide * form.factors)

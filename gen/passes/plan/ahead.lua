@@ -2,8 +2,10 @@
 -- values of a sequence's state.
 -- Tiles multiply so fast that one stretch of weights after the other comes too slowly. Their strips read a panel at
 -- several places at a time: twice the bytes a second of one place, measured on a Xeon with AMX.
+local forms = require("kernels.forms")
 local strip = require("kernels.strip")
 local types = require("data.types")
+local words = require("common.words")
 
 local ahead = {}
 
@@ -43,8 +45,8 @@ function ahead.near(product, bytes)
   return { near = math.max(1, bytes // types.bytes(product.m * types.group(type), type)) }
 end
 
--- Returns how strips of weights other than f32 prefetch: whole lines, as a step reads them, at the inputs where their
--- share needs them. of: the fields of all types.
+-- Returns how strips prefetch that are not paced (kernels/forms.lua): whole lines, as a step reads them, at the inputs
+-- where their share needs them. of: the fields of all types.
 local function in_lines(shape, widest, calls, share, lanes, of)
   local type = shape.types.a
   local inputs = types.group(type)
@@ -58,24 +60,26 @@ local function in_lines(shape, widest, calls, share, lanes, of)
   return of
 end
 
--- Returns how strips of f32 prefetch: after every few steps, as many as the code has copies of, the next lines of
--- their share. In a loop of as many steps as whole lines need, the processor did not foresee each end, and took 1.05
--- times as long. In int8, requests as often as this took 1.3 times as long. Lines may be asked for twice.
+-- Returns how paced strips prefetch: after every few steps, as many as the code has copies of, the next lines of their
+-- share. In a loop of as many steps as whole lines need, the processor did not foresee each end, and took 1.05 times as
+-- long. With vpdpbusd, requests as often as this took 1.3 times as long. Lines may be asked for twice.
 local function in_steps(shape, of)
-  local asks = shape.k // strip.EVERY
+  local type = shape.types.a
+  local every = strip.EVERY * types.group(type)
+  local asks = shape.k // every
   if asks == 0 then return false end
-  local pace = (of.each // types.bytes(1, "f32") + asks - 1) // asks
-  of.every, of.pace, of.lines = strip.EVERY, pace, (types.bytes(pace, "f32") + types.LINE - 1) // types.LINE
+  local bytes = words.round_up((of.each + asks - 1) // asks, types.bytes(1, "f32"))
+  of.every, of.pace, of.lines = every, types.elements(bytes, type), (bytes + types.LINE - 1) // types.LINE
   return of
 end
 
 --- Returns how a product prefetches weights while it works, or false: { from, each: bytes after A where the first
 --- strip begins to prefetch, and from strip to strip; every, lines: `lines` cache lines every `every` inputs; pace:
---- what the code is told: in f32 the floats from one request to the next, else `every`; far: bytes from these lines to
---- further ones, or nil; nth: every nth line is prefetched }. Its strips together prefetch a panel, the `fetch`-th
---- after this one. A single strip reads the weights once, and prefetches `stream` bytes ahead of itself: of few rows,
---- one line of each pair; of more, all lines, and, if `stream` is less than a page, those further ahead too. Weights
---- go into the second-level cache: a panel is mostly larger than the first.
+--- what the code is told: in paced forms the elements from one request to the next, else `every`; far: bytes from
+--- these lines to further ones, or nil; nth: every nth line is prefetched }. Its strips together prefetch a panel, the
+--- `fetch`-th after this one. A single strip reads the weights once, and prefetches `stream` bytes ahead of itself: of
+--- few rows, one line of each pair; of more, all lines, and, if `stream` is less than a page, those further ahead too.
+--- Weights go into the second-level cache: a panel is mostly larger than the first.
 --- In tiles, one strip prefetches as several do. A step prefetches `run` lines at each of `lines` places that are
 --- `apart` bytes apart, and the next step those after them.
 --- shape: lda, k, types; strips: of registers.strips; lanes: floats of a vector
@@ -95,7 +99,7 @@ function ahead.of(shape, strips, parameters, lanes)
   local is_few = is_alone and rows <= few_rows(shape)
   local of = { from = from, each = share * types.LINE, nth = is_few and 2 or 1,
     far = is_alone and not is_few and from < PAGE and FAR or nil }
-  if type == "f32" then return in_steps(shape, of) end
+  if forms.all[strips.form].paced then return in_steps(shape, of) end
   return in_lines(shape, widest, calls, share, lanes, of)
 end
 
@@ -110,7 +114,7 @@ function ahead.by_strips(product, parameters, lanes, stream_rows)
   local rows = math.min(product.n, strips.many_rows or product.n) -- from there on, one panel after the other
   local function of(count, size)
     local each = ahead.of(product, { groups = strips.groups, strips = { { count = count, size = size } },
-      step = strips.step }, parameters, lanes)
+      form = strips.form, step = strips.step }, parameters, lanes)
     lines = math.max(lines, each and each.lines or 0)
     return each
   end

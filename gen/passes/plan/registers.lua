@@ -27,6 +27,9 @@ local FULL, PER_READ = 1.02, 0.2
 -- Loops of fewer steps may be unrolled; gcc 12 then takes a register more if the rows' floats stay in registers.
 local UNROLLED = 16
 
+-- The registers of a target on which constants stay in memory.
+local FEW = 16
+
 -- Returns the most rows of a strip of `vectors` vectors, and whether the rows' floats stay in registers. If they do,
 -- the vectors come one after the other; that needs fewer registers if there are more vectors than rows.
 local function most_rows(vectors, free, form, steps)
@@ -105,7 +108,8 @@ end
 --- added.
 function registers.free(target, is_cut, form)
   local product = target.has_fma and 0 or 1
-  return target.registers - math.max(product, form and form.registers or 0) - (is_cut and target.cut_registers or 0)
+  local more = form and (target.registers <= FEW and form.few_registers or form.registers) or 0
+  return target.registers - math.max(product, more) - (is_cut and target.cut_registers or 0)
 end
 
 --- Returns the strips of a product of m outputs, n rows and k inputs, at most `most` rows each: { groups = { { count,

@@ -117,8 +117,8 @@ describe("a strip", function()
       assert.equal(each.fetches and 1 or 0, count(copied, "ATTN2C_FOUR_COPIES"))
     end
     local rest = shape(3, 2, false, true)
-    rest.cut = true
-    assert.equal("strip_3x2_cut_ahead", strip.name(rest))
+    rest.rest = true
+    assert.equal("strip_3x2_rest_ahead", strip.name(rest))
     assert.equal(1, count(strip.text(rest), "for %(int i = k %- k %% 4; i < k; i%+%+, a %+= lda, b%+%+%) {"))
   end)
 
@@ -162,7 +162,7 @@ describe("a strip", function()
       for held = 0, name == "f32" and -1 or 1 do
         for cut = 0, 1 do
           local each = shape(3, 2, held == 1, cut == 1)
-          each.form, each.types, each.cut = name, of, cut == 1
+          each.form, each.types, each.cut, each.rest = name, of, cut == 1, cut == 1 and form.paced
           visit(each, form, strip.text(each))
         end
       end
@@ -174,7 +174,7 @@ describe("a strip", function()
     local names = {}
     each_typed(function(each, form, text)
       names[strip.name(each)] = true
-      local times = #form.parts * (each.cut and 2 or 1)
+      local times = #form.parts * (each.cut and (form.paced and 3 or 2) or 1)
       assert.equal(6 * times, count(text, "= " .. form.multiply_add .. "%("))
       local group = types.group(each.types.a)
       assert.equal(1, count(text, ("i %%+= %d, a %%+= %d %%* lda, b %%+= %d%%)"):format(group, group, group)))

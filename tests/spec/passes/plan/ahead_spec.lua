@@ -1,6 +1,8 @@
 -- ahead_spec: the strips of a product ask for all lines of a panel ahead.
 require("tests.spec.helper")
 local ahead_of = require("passes.plan.ahead").of
+local forms = require("kernels.forms")
+local targets = require("data.targets")
 local types = require("data.types")
 
 describe("what a product of one query asks for ahead", function()
@@ -21,7 +23,7 @@ end)
 describe("what a product of open rows asks for ahead", function()
   local function by_strips(parameters, stream_rows, more)
     local product = { n = 64, k = 768, lda = 16, types = types.product("q8", "x8"),
-      strips = { groups = { { count = 1, size = 1 } }, strips = { { count = 1, size = 8 } } } }
+      strips = { form = "scaled", groups = { { count = 1, size = 1 } }, strips = { { count = 1, size = 8 } } } }
     for name, value in pairs(more or {}) do product.strips[name] = value end
     return require("passes.plan.ahead").by_strips(product, parameters, 16, stream_rows)
   end
@@ -48,7 +50,8 @@ describe("what a product asks for ahead", function()
   local function ahead(k, lda, groups, rows, more)
     local p = { fetch = 1, stream = 8192 }
     for name, value in pairs(more or {}) do p[name] = value end
-    return ahead_of({ k = k, lda = lda, types = types.f32_product }, { groups = groups, strips = rows }, p, 16)
+    return ahead_of({ k = k, lda = lda, types = types.f32_product }, { form = "f32", groups = groups, strips = rows },
+      p, 16)
   end
 
   it("is the panel that is `fetch` ahead, a share a strip", function()
@@ -77,9 +80,10 @@ describe("what a product asks for ahead", function()
 
   it("is one line of each pair where a single strip of two lines or more has few rows", function()
     local function asked(type, lda, rows)
-      local found = ahead_of({ k = 768, lda = lda, types = types.product(type) },
-        { groups = { { count = 1, size = lda // 16 } }, strips = { { count = 1, size = rows } } },
-        { fetch = 1, stream = 3072 }, 16)
+      local of = types.product(type)
+      local found = ahead_of({ k = 768, lda = lda, types = of },
+        { form = forms.of(of, targets.by_name.avx512bf16).name, groups = { { count = 1, size = lda // 16 } },
+          strips = { { count = 1, size = rows } } }, { fetch = 1, stream = 3072 }, 16)
       if found.nth == 2 then
         assert.is_nil(found.far)
         assert.is_true(lda == 32 or found.lines % 2 == 0)
@@ -99,7 +103,7 @@ describe("what a product asks for ahead", function()
 
   it("is, of an open product, chosen by its number of strips, and where its rows are few", function()
     local shape = { n = 30, k = 768, lda = 48, types = types.f32_product,
-      strips = { groups = { { count = 1, size = 3 } }, strips = { { count = 1, size = 8 } } } }
+      strips = { form = "f32", groups = { { count = 1, size = 3 } }, strips = { { count = 1, size = 8 } } } }
     local function found(stream)
       return require("passes.plan.ahead").by_strips(shape, { fetch = 1, stream = stream }, 16, 1)
     end
@@ -161,13 +165,30 @@ describe("what a product asks for ahead", function()
     for _, of in ipairs { types.product("bf16"), types.product("i8") } do
       for _, k in ipairs { 5, 64, 767, 768 } do
         local shape = { k = k, lda = 48, types = of }
-        local found = ahead_of(shape, { groups = { { count = 1, size = 3 } }, strips = { { count = 16, size = 8 } } },
-          { fetch = 1, stream = 8192 }, 16)
+        local found = ahead_of(shape, { form = forms.of(of, targets.by_name.avx512bf16).name,
+          groups = { { count = 1, size = 3 } }, strips = { { count = 16, size = 8 } } }, { fetch = 1, stream = 8192 },
+          16)
         local panel, group = types.panel_bytes(k, 48, of.a), types.group(of.a)
         assert.equal(panel, found.from)
         assert.equal(0, found.every % group)
         local asks = math.max(1, (k // group * group + found.every - 1) // found.every)
         assert.is_true(16 * asks * found.lines * 64 >= panel)
+      end
+    end
+  end)
+
+  it("is, in paced forms of bf16 and int8, all lines of a panel, asked for before every four groups", function()
+    for form, of in pairs { bf16_floats = types.product("bf16", "f32"), int8_signs = types.product("i8") } do
+      for _, k in ipairs { 16, 64, 767, 768 } do
+        for _, strips in ipairs { 1, 2, 9 } do
+          local found = ahead_of({ k = k, lda = 16, types = of }, { form = form, groups = { { count = 1, size = 2 } },
+            strips = { { count = strips, size = 5 } } }, { fetch = 1, stream = 3072 }, 8)
+          local every, bytes = 4 * types.group(of.a), types.bytes(found.pace, of.a)
+          assert.equal(every, found.every)
+          assert.is_true(strips * found.each >= types.panel_bytes(k, 16, of.a))
+          assert.is_true(k // every * bytes >= found.each and 64 * found.lines >= bytes)
+          assert.is_true(64 * (found.lines - 1) < bytes)
+        end
       end
     end
   end)
