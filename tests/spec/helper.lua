@@ -228,9 +228,9 @@ local function spoil(variables)
   return ("%s lua5.4 %s"):format(variables, helper.shell(helper.absolute_root() .. "/tests/spoil.lua"))
 end
 
---- Shell words in front of gen/attn2c or tests/program.lua whose emitted files are optimised a little, for checks that
---- compute much. The runtime is as in `helper.optimised`.
-helper.optimised_a_little = spoil(helper.optimised .. " SPOIL_LEVEL=-O1")
+--- Shell words in front of gen/attn2c or tests/program.lua whose runtime is that of `helper.optimised`, so that the
+--- reference is fast, but whose emitted files are not optimised: that would take longer than it saves in small models.
+helper.optimised_runtime = spoil(helper.optimised .. " SPOIL_LEVEL=-O0")
 
 --- Returns shell words in front of gen/attn2c or tests/program.lua that change emitted files before these are compiled:
 --- a sed script changes the files with an ending. The memory of the program is guarded.

@@ -55,7 +55,7 @@ describe("several workers of a model of any length", function()
       helper.write(folder .. "/weights", checkpoint.text(("%s/many%d.lua"):format(folder, i), "F32"))
       local bits
       for _, threads in ipairs(model[4]) do
-        build(i, threads, helper.optimised_a_little)
+        build(i, threads, helper.optimised_runtime)
         local program = ("./many%d_%d/many"):format(i, threads)
         runs(program .. " check")
         if threads == 3 then runs(program .. " check --nan") end

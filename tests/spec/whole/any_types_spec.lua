@@ -41,7 +41,7 @@ describe("a model of any length", function()
 
   for i, model in ipairs(helper.sample(models, 3)) do
     local most, lengths, more, flags = table.unpack(model)
-    local start = flags and flags .. " lua5.4" or helper.optimised_a_little
+    local start = flags and flags .. " lua5.4" or helper.optimised_runtime
     flags = flags or ""
     it("in " .. more .. " is right, and a sequence has the same bits alone and next to others", function()
       local name, root = "any" .. i, helper.absolute_root()
@@ -70,7 +70,7 @@ describe("a model that goes on, with weights in blocks", function()
     helper.write(folder .. "/rounds.lua", [[return { name = "rounds", input = tokens { vocab = 300 }, d_model = 64,
       heads = 2, d_ff = 64, layers = 2, norm_kind = "rms", mask = "causal", context = 256, weights = "int8",
       final_norm = true, output = { vocabulary() } }]])
-    runs(("%s %s/gen/attn2c build %s/rounds.lua -o %s/rounds"):format(helper.optimised_a_little, root, folder,
+    runs(("%s %s/gen/attn2c build %s/rounds.lua -o %s/rounds"):format(helper.optimised_runtime, root, folder,
       folder))
     for _, seed in ipairs { 1, 4 } do runs(("%s/rounds/rounds check --seed %d"):format(folder, seed)) end
   end)

@@ -4,7 +4,7 @@ local checkpoint = require("tests.spec.checkpoint")
 local helper = require("tests.spec.helper")
 local json = require("common.json")
 
-local FLAGS = helper.optimised_a_little
+local FLAGS = helper.optimised_runtime
 
 -- What a description says in addition: pages of keys that are not full, more sequences than one, heads that share keys,
 -- one group of them (whose keys two workers share), every kind of position, windows that differ by layer and forget

@@ -213,7 +213,7 @@ describe("a trained model is near to itself in f32, and knows as much but for ha
     for value in pairs(bars) do
       local line = "%s %s quality %s --untimed seq=32 precision=%s --labels labels.txt --json --text %s 2>log"
       local texts = value == "bf16" and "- <lines.txt" or "lines.txt" -- two programs read the standard input
-      hold(sh(line:format(helper.optimised_a_little, shell(root .. "/gen/attn2c"), shell(here), value, texts)), value,
+      hold(sh(line:format(helper.optimised, shell(root .. "/gen/attn2c"), shell(here), value, texts)), value,
         0.97)
     end
   end
