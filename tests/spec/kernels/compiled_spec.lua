@@ -287,11 +287,16 @@ void intrinsics(void *p, void *q, long s) {
           precision = precision, target = "avx512bf16" }
         description.seq = { any = 300 }
         local state = helper.state(description)
-        for _, file in ipairs(state.files) do helper.write(folder .. "/" .. file.name, file.text) end
         local name, functions = state.spec.name, 0
+        for _, file in ipairs(state.files) do helper.write(folder .. "/" .. file.name, file.text) end
+        -- Without the other products, which take three quarters of the compiler's time.
+        local function without(product) return not product:find("_gelu", 1, true) and "" or nil end
+        local kernels = helper.emitted(state, name .. "_kernels.c")
+        helper.write(folder .. "/" .. name .. "_kernels.c",
+          (kernels:gsub("%f[%w]void (product_[%w_]+)%b() %b{}\n", without)))
         local _, runs = helper.runner(folder)
-        runs(compile_words("gcc", "avx512bf16", { "-O2", "-S", "-I" .. folder }, folder .. "/" .. name .. "_kernels.c",
-          folder .. "/fused.s"))
+        runs(compile_words("gcc", "avx512bf16", { "-O2", "-S", "-Wno-unused-function", "-I" .. folder },
+          folder .. "/" .. name .. "_kernels.c", folder .. "/fused.s"))
         local text = "\n" .. helper.read(folder .. "/fused.s")
         for body in text:gmatch("\nproduct_[%w_]+_gelu[%w_]*:\n(.-)\n%s+%.cfi_endproc") do
           local frame = body:find("movq%s+%%rsp, %%rbp") and "[sb]" or "s"
