@@ -5,13 +5,12 @@
 #define _DEFAULT_SOURCE
 #include "ops/rowops.h"
 #include "guarded.h"
+#include "shapes.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 
-#define NOINLINE    static __attribute__((noinline))
-#define COUNT_OF(a) (sizeof(a) / sizeof *(a))
-#define ROUNDOFF    0x1p-24
+#define ROUNDOFF 0x1p-24
 
 static const int row_counts[] = {1, 2, 3, 8, 9, 17};
 static const int paddings[] = {0, 3, 16};
@@ -58,17 +57,6 @@ static const struct {
 #define ENTRY(cols)                                                                                          \
   {cols, band_##cols, nan_##cols, zero_##cols, repair_##cols, additive_##cols, table_##cols},
     COLUMNS(ENTRY)};
-
-#define EACH_SHAPE                                                                                           \
-  for (size_t s = 0; s < COUNT_OF(sized); s++)                                                               \
-    for (size_t row_index = 0; row_index < COUNT_OF(row_counts); row_index++)                                \
-      for (size_t padding = 0; padding < COUNT_OF(paddings); padding++)
-
-#define SHAPE                                                                                                \
-  const int rows = row_counts[row_index], cols = sized[s].cols, ld = cols + paddings[padding];               \
-  const uint32_t seed = (uint32_t)(s * 100 + row_index * 10 + padding + 1);
-
-static int same(float a, float b) { return attn2c_bits(a) == attn2c_bits(b) || (isnan(a) && isnan(b)); }
 
 /* ---- rotations ---- */
 

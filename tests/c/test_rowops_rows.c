@@ -4,12 +4,10 @@
 #define _DEFAULT_SOURCE
 #include "ops/rowops.h"
 #include "guarded.h"
+#include "shapes.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
-
-#define NOINLINE    static __attribute__((noinline))
-#define COUNT_OF(a) (sizeof(a) / sizeof *(a))
 
 static const int row_counts[] = {1, 3, 8, 17};
 static const int paddings[] = {0, 3, 16};
@@ -46,17 +44,6 @@ static const struct {
 } sized[] = {
 #define ENTRY(cols) {cols, rms_##cols, normalise_##cols, fill_##cols, mean_##cols},
     COLUMNS(ENTRY)};
-
-#define EACH_SHAPE                                                                                           \
-  for (size_t s = 0; s < COUNT_OF(sized); s++)                                                               \
-    for (size_t row_index = 0; row_index < COUNT_OF(row_counts); row_index++)                                \
-      for (size_t padding = 0; padding < COUNT_OF(paddings); padding++)
-
-#define SHAPE                                                                                                \
-  const int rows = row_counts[row_index], cols = sized[s].cols, ld = cols + paddings[padding];               \
-  const uint32_t seed = (uint32_t)(s * 100 + row_index * 10 + padding + 1);
-
-static int same(float a, float b) { return attn2c_bits(a) == attn2c_bits(b) || (isnan(a) && isnan(b)); }
 
 /* y = x / divisor * gain, where every result has the same small relative error. */
 static void expect_divided(const float *y, const float *x, const float *gain, int cols, double divisor) {

@@ -3,13 +3,11 @@
 #define _DEFAULT_SOURCE
 #include "ops/rowops.h"
 #include "guarded.h"
+#include "shapes.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
-
-#define NOINLINE    static __attribute__((noinline))
-#define COUNT_OF(a) (sizeof(a) / sizeof *(a))
 
 /* One function a size, as the wrappers of emitted code: columns, and how many of them. */
 #define SIZES(each)                                                                                          \
