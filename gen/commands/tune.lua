@@ -21,8 +21,8 @@ local uv = require("common.libuv")
 local tune = {}
 
 local LEAST_GAIN = 0.01     -- least gain of a product over the rule that is worth a line
-local ALONE_GAIN = 0.03     -- the same, of a product that was only timed alone
 local ALONE_PART = 0.5      -- part of the budget for products alone
+local SMALL = 0.005         -- part of a call below which no candidate is built for a product alone
 local UNKNOWN_NOISE = 0.05  -- assumed noise of a ratio before the third run of the rule
 local RUN_MS, LEAST_RUNS, MOST_RUNS = 400, 7, 2000
 local FINAL_PAIRS, LEAST_PAIRS = 5, 3 -- runs of the choice and of the rule in turn, at the end
@@ -141,9 +141,10 @@ function Tuner:build(choices, name)
   return built
 end
 
-function Tuner:run(built)
+-- Times a build. is_verified: its calls are compared with its trace variant first.
+function Tuner:run(built, is_verified)
   local start = clock()
-  local result = measure.run(built, self.repetitions)
+  local result = measure.run(built, self.repetitions, is_verified)
   self.run_seconds = 0.5 * (clock() - start) + 0.5 * (self.run_seconds or clock() - start)
   return result
 end
@@ -183,10 +184,11 @@ function Tuner:ratios(built)
   return ratios
 end
 
--- True if a product's best choice, timed once or alone, beats the rule by more than the noise.
+-- True if a product's best choice, timed once in the model, beats the rule by more than the noise. Times of products
+-- alone are not enough: the model may be slower with what is 5% faster alone.
 function Tuner:is_clear(key)
   local best = self.best[key]
-  return best.ratio < 1 - (best.is_alone and ALONE_GAIN or math.max(LEAST_GAIN, 2 * self:noise(key)))
+  return not best.is_alone and best.ratio < 1 - math.max(LEAST_GAIN, 2 * self:noise(key))
 end
 
 -- True if a product's best choice is worth the comparison at the end, which times it again.
@@ -246,7 +248,7 @@ function Tuner:write(choices)
     text = tuning.text { target = self.spec.target, machine = tuning.machine(), choices = all } } })
 end
 
--- Times the candidates of products alone, takes the best, and writes them.
+-- Times the candidates of products alone, and takes the best.
 function Tuner:time_alone()
   local target = targets.by_name[self.spec.target]
   local function report(line) self:report(line) end
@@ -256,17 +258,18 @@ function Tuner:time_alone()
   for key, best in pairs(alone.best(self.order, found, LEAST_GAIN)) do
     local product = self.products[key]
     local ms = 1e-6 * product.flops / (2 * product.outputs * product.inputs * product.rows) -- of all layers
-    for _, each in ipairs(found[key]) do self.seen[key][search.signature(product, each.choice)] = true end
+    for _, each in ipairs(found[key]) do
+      for _, choice in ipairs(each.same) do self.seen[key][search.signature(product, choice)] = true end
+    end
     if self.arguments.verbose then
       io.stderr:write(("%10s%-34s %-24s %.3f alone\n"):format("", key, search.text(product, best.choice), best.ratio))
     end
-    if best.ratio < 1 - ALONE_GAIN then
+    if best.ratio < 1 - LEAST_GAIN then
       self.best[key] = { choice = best.choice, ratio = best.ratio, is_alone = true, times = { ms * best.ns },
         rule_times = { ms * best.rule_ns } }
     end
   end
   self:begin_with_earlier()
-  self:write(self:taken(self.is_clear))
 end
 
 -- Takes the file's earlier choices as the best so far, except where another one is faster alone than the earlier one
@@ -363,7 +366,7 @@ function Tuner:round(name)
   for _, product in ipairs(self.order) do
     lists[product.key] = search.moves(name, product, self.best[product.key].choice, product.fixed,
       self.seen[product.key])
-    most = math.max(most, #lists[product.key])
+    if not product.is_small then most = math.max(most, #lists[product.key]) end
   end
   if most == 0 then return end
   self.pending = {}
@@ -431,7 +434,7 @@ function Tuner:compare(choices)
   for i = 1, FINAL_PAIRS do
     if i > LEAST_PAIRS and self:elapsed() + 3 * self.run_seconds > (1 - ENDING) * self.budget then break end
     self:report(("the choice against the rule, %d of %d"):format(i, FINAL_PAIRS))
-    local rule, choice = self:run_rule(), self:run(built)
+    local rule, choice = self:run_rule(), self:run(built, i == 1)
     whole[i] = choice.ms / rule.ms
     for key in pairs(choices) do
       runs[key] = runs[key] or { ratios = {}, times = {}, rule_times = {} }
@@ -525,8 +528,9 @@ local function first_runs(self)
   self.rule_built = self:build({}, "rule")
   local ms = self:run(self.rule_built).all_ms
   self.repetitions = math.max(LEAST_RUNS, math.min(MOST_RUNS, math.ceil(RUN_MS / ms)))
-  self:run_rule()
+  local rule = self:run_rule()
   for _, product in ipairs(self.order) do
+    product.is_small = rule.of[product.key].own < SMALL * rule.ms
     self.seen[product.key][search.signature(product, self.rule[product.key])] = true
   end
   self:estimate()

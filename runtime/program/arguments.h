@@ -69,7 +69,7 @@ typedef struct {
   const char *path;  /* argv[0] unchanged */
   char program[256]; /* the last part of argv[0], escaped for printing */
   attn2c_command command;
-  int help, version, json, licenses, verbose, nan, profile, bound;
+  int help, version, json, licenses, verbose, nan, profile, bound, brief;
   const char *weights, *compare, *entry; /* NULL: not given */
   const char *text_weights;              /* of the model of texts; NULL: not given */
   const char *packed, *verify;           /* files of the command pack; NULL: not given */

@@ -33,7 +33,7 @@ int attn2c_bench_is_of_all(const attn2c_arguments *arguments) {
 /* Compares every tensor of every entry with the reference, and discards the table. */
 static int verify_in_full(const attn2c_program *program, const attn2c_model *model, attn2c_source *source,
                           void **in, const attn2c_arguments *arguments, attn2c_message *message) {
-  if (arguments->part) return ATTN2C_OK;
+  if (arguments->part || arguments->brief) return ATTN2C_OK;
   char *table = NULL;
   size_t size;
   FILE *stream = open_memstream(&table, &size);
@@ -52,10 +52,10 @@ static int verify_in_full(const attn2c_program *program, const attn2c_model *mod
   return status;
 }
 
-/* Verifies a call, or makes it once if it is that of a part. */
+/* Verifies a call, or makes it once if it is that of a part, or if --brief asks for that. */
 static int verify(const attn2c_bench_call *s, const attn2c_arguments *arguments, double *first_ms,
                   attn2c_message *message) {
-  if (!arguments->part) return attn2c_bench_call_verify(s, first_ms, message);
+  if (!arguments->part && !arguments->brief) return attn2c_bench_call_verify(s, first_ms, message);
   const double start = attn2c_now();
   const int status = attn2c_bench_call_make(s, s->out);
   *first_ms = (attn2c_now() - start) / ATTN2C_NS_IN_MS;
@@ -309,6 +309,10 @@ static int check_usage(const attn2c_descriptor *model, const attn2c_arguments *a
   int status = ATTN2C_OK;
   if (arguments->length > 0 && !model->is_open && (arguments->profile || arguments->bound)) {
     attn2c_say(message, "--length: does not go with --profile or --bound, which measure whole entries");
+    status = ATTN2C_USAGE;
+  }
+  if (arguments->brief && !arguments->profile) {
+    attn2c_say(message, "--brief: goes with --profile");
     status = ATTN2C_USAGE;
   }
   if (arguments->part && (arguments->profile || arguments->bound)) {

@@ -55,8 +55,9 @@ static int measure(const attn2c_bench_call *s, const attn2c_arguments *arguments
                    attn2c_bound *bound, attn2c_bench_result *result, attn2c_message *message) {
   const double each = estimate(s);
   const int calls = attn2c_bench_calls(each);
-  const int repetitions =
-      arguments->repetitions > 0 ? arguments->repetitions : attn2c_bench_repetitions(each);
+  const int repetitions = arguments->brief             ? 1
+                          : arguments->repetitions > 0 ? arguments->repetitions
+                                                       : attn2c_bench_repetitions(each);
   const double sample_nanoseconds = each * calls;
   const int roof_every = sample_nanoseconds < ROOF_EVERY ? (int)ceil(ROOF_EVERY / sample_nanoseconds) : 1;
   double *samples = malloc(sizeof *samples * (size_t)repetitions);

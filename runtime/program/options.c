@@ -207,6 +207,8 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "more than their spread; never a failure (with -o md)"},
     {"--profile", NULL, NULL, BENCH, FLAG, AT(profile), 0, 0, 0, NULL,
      "also prints the time of each kind of operation and of each section"},
+    {"--brief", NULL, NULL, BENCH, FLAG, AT(brief), 0, 0, 0, NULL,
+     "with --profile: times operations alone; calls are not compared before, and a whole call is timed once"},
     {"--bound", NULL, NULL, BENCH, FLAG, AT(bound), 0, 0, 0, NULL,
      "also prints, part by part, the time that the call would take with each product at the best rate that "
      "any tile reaches on the model's own weights, and each attention kernel and row operation on operands "

@@ -2,11 +2,14 @@
  * matrix after the other, as in a model; rows and results stay where they are. gen/commands/tune/library.lua
  * writes the library of a product:
  *
- *   products LIBRARY.so POOL_KB MS ROUNDS [SECONDS]
+ *   products LIBRARY.so POOL_KB MS ROUNDS [SECONDS [CALLS]]
  *
  * Prints for each candidate the nanoseconds of the whole product, the least of all rounds: other processes
  * only add to a time. Times are the thread's processor time, which does not count while others have the core.
- * A sample takes about MS milliseconds. No round begins SECONDS after the start, except the first one. */
+ * A sample takes about MS milliseconds. No round begins SECONDS after the start, except the first one.
+ *
+ * With CALLS, CALLS entries in a row are one choice, for several numbers of rows, and the first choice is the
+ * rule's. A choice that is clearly slower than the best one is not timed again. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -60,9 +63,33 @@ static double time_of(candidate *fn, size_t a_bytes, const void *b, void *c, int
   return 1e9 * (seconds(CLOCK_THREAD_CPUTIME_ID) - begin) / calls;
 }
 
+/* Choices that take longer than the best by this factor after a round, in the mean of their calls, are not
+ * timed in later rounds. Few samples say little. */
+static const double most_slower[] = {1.5, 1.25, 1.12, 1.08, 1.06, 1.05, 1.04, 1.03};
+enum { SLOWER = sizeof most_slower / sizeof *most_slower };
+
+/* Returns the product of the times of a choice's calls, as parts of the rule's. */
+static double score_of(const double *least, int choice, int calls) {
+  double score = 1.0;
+  for (int i = 0; i < calls; i++) score *= least[choice * calls + i] / least[i];
+  return score;
+}
+
+/* Marks the choices that are clearly slower than the best; never the rule's. */
+static void drop_slow(const double *least, char *dropped, int choices, int calls, int round) {
+  double best = 1.0, factor = 1.0;
+  for (int choice = 1; choice < choices; choice++) {
+    const double score = score_of(least, choice, calls);
+    if (score < best) best = score;
+  }
+  for (int i = 0; i < calls; i++) factor *= most_slower[round < SLOWER ? round : SLOWER - 1];
+  for (int choice = 1; choice < choices; choice++)
+    if (score_of(least, choice, calls) > factor * best) dropped[choice] = 1;
+}
+
 int main(int argc, char **argv) {
   enum { REQUEST_PERMISSION = 0x1023, TILES = 18 };
-  if (argc < 5 || argc > 6) return 2;
+  if (argc < 5 || argc > 7) return 2;
   const double end = argc > 5 ? seconds(CLOCK_MONOTONIC) + atof(argv[5]) : 1e30;
 #ifdef SYS_arch_prctl
   (void)syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILES); /* refused where there are no tiles */
@@ -76,25 +103,26 @@ int main(int argc, char **argv) {
   const int count = *(const int *)symbol(library, "candidate_count");
   const size_t *bytes = symbol(library, "operand_bytes"); /* of A, B and C; A in whole cache lines */
   pool_bytes = (size_t)atoi(argv[2]) << 10;
-  const double sample = 1e-3 * atof(argv[3]);
+  const double sample = 1e6 * atof(argv[3]); /* nanoseconds */
   const int rounds = atoi(argv[4]);
   pool = filled(pool_bytes + bytes[0]);
   const void *b = filled(bytes[1]);
   void *c = filled(bytes[2]);
+  const int calls_each =
+      argc > 6 ? atoi(argv[6]) : count; /* without CALLS: one choice, which is the rule's */
+  if (calls_each < 1 || count % calls_each != 0) return 2;
   double *least = calloc((size_t)count, sizeof *least);
-  if (!least) return 1;
-  double one = 1e30;
-  for (int i = 0; i < 3; i++) {
-    const double ns = time_of(fns[0], bytes[0], b, c, 1);
-    if (ns < one) one = ns;
-  }
-  const int calls = one > 1e9 * sample ? 1 : (int)(1e9 * sample / one) + 1;
+  char *dropped = calloc((size_t)(count / calls_each), 1);
+  if (!least || !dropped) return 1;
   for (int round = 0; round < rounds && (round == 0 || seconds(CLOCK_MONOTONIC) < end); round++) {
     for (int i = 0; i < count; i++) {
       const int k = (i + round * 7) % count; /* nobody always follows the same one */
-      const double ns = time_of(fns[k], bytes[0], b, c, calls);
-      if (round == 0 || ns < least[k]) least[k] = ns;
+      if (dropped[k / calls_each]) continue;
+      if (round == 0) least[k] = time_of(fns[k], bytes[0], b, c, 1);
+      const double ns = time_of(fns[k], bytes[0], b, c, least[k] < sample ? (int)(sample / least[k]) + 1 : 1);
+      if (ns < least[k]) least[k] = ns;
     }
+    drop_slow(least, dropped, count / calls_each, calls_each, round);
   }
   for (int i = 0; i < count; i++) printf("%.0f\n", least[i]);
   return 0;

@@ -20,7 +20,7 @@ local alone = {}
 local COMPILING = 0.7           -- part of the time that is for compilers
 local SLICE = 6                 -- most seconds of a product's candidates
 local POOL_BYTES = 160 << 20    -- most bytes of weights, more than caches hold
-local SAMPLE_MS, ROUNDS = 1, 15
+local SAMPLE_MS, ROUNDS = 1, 10
 local FLAGS = { "-std=gnu11", "-w" }
 local LOOPS = { "-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fopenmp-simd", "-fPIC",
   "-shared" }
@@ -42,8 +42,8 @@ local function rows_of(product)
   return list
 end
 
---- Returns the candidates of a product (measure.products) as { choice, calls }, and nil if it is not timed alone. Those
---- that make the same calls are one; the first is the rule's.
+--- Returns the candidates of a product (measure.products) as { choice, calls, same }, and nil if it is not timed alone.
+--- Those that make the same calls are one, and `same` has the choices of all. The first is the rule's.
 function alone.candidates(product, target)
   if not (product.types and is_timed[product.types.a]) or product.fixed.kernels == "libxsmm" then return nil end
   local list, seen = {}, {}
@@ -57,8 +57,11 @@ function alone.candidates(product, target)
       signature[i] = made[i].signature
     end
     local text = table.concat(signature, "\n")
-    if not seen[text] then list[#list + 1] = { choice = own, calls = made } end
-    seen[text] = true
+    if not seen[text] then
+      seen[text] = { choice = own, calls = made, same = {} }
+      list[#list + 1] = seen[text]
+    end
+    table.insert(seen[text].same, own)
   end
   add(product.choice)
   for _, choice in ipairs(candidates.of(product, "c")) do add(choice) end
@@ -136,27 +139,29 @@ local function compile_all(jobs, target, compile, is_gcc, moment)
   if #running > 0 then process.stop() end
 end
 
--- Times the candidates of a job. Returns { { choice, ratio: to the rule's time, ns: of the longest call, rule_ns } },
--- or nil if its timer failed.
+-- Times the candidates of a job. Returns { { choice, same, ratio: to the rule's time, ns: of the longest call,
+-- rule_ns } }, or nil if its timer failed.
 local function timed(job, program, pool_bytes, slice)
+  local each = #job.list[1].calls
   local child = process.run { words = { program, job.path .. ".so", ("%d"):format(pool_bytes // 1024),
-    tostring(SAMPLE_MS), tostring(ROUNDS), ("%.1f"):format(slice) }, gather = "all" }
+    tostring(SAMPLE_MS), tostring(ROUNDS), ("%.1f"):format(slice), ("%d"):format(each) }, gather = "all" }
   local times = {}
   for line in child.output:gmatch("[^\n]+") do times[#times + 1] = tonumber(line) end
-  local each = #job.list[1].calls
   if child.code ~= 0 or child.signal ~= 0 or #times ~= each * #job.list then return nil end
   local list = {}
   for i, candidate in ipairs(job.list) do
     local sum = 0
     for r = 1, each do sum = sum + math.log(times[(i - 1) * each + r] / times[r]) end
-    list[i] = { choice = candidate.choice, ratio = math.exp(sum / each), ns = times[i * each], rule_ns = times[each] }
+    list[i] = { choice = candidate.choice, same = candidate.same, ratio = math.exp(sum / each), ns = times[i * each],
+      rule_ns = times[each] }
   end
   return list
 end
 
 --- Times the candidates of products (measure.products) in a folder, within a number of seconds. Returns key ->
---- { { choice, ratio: to the rule's time, ns: of the longest call, rule_ns } }, the rule's first, for those products
---- for which the time was enough; and the number of candidates. report(line) takes lines for the user.
+--- { { choice, same: choices that make the same calls, ratio: to the rule's time, ns: of the longest call, rule_ns } },
+--- the rule's first, for those products for which the time was enough; and the number of candidates. report(line)
+--- takes lines for the user.
 function alone.run(root, folder, order, target, most, report)
   local began, found, bytes = seconds(), {}, 0
   local work <close> = scratch.make(folder, "alone")

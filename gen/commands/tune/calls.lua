@@ -7,6 +7,10 @@ local types = require("data.types")
 
 local calls = {}
 
+-- Most rows of an open product's function. What it prefetches depends on a call's rows alone, so that candidates whose
+-- token blocks have at most so many rows share a function.
+local MOST_ROWS = 256
+
 -- Returns how a block of rows is computed: the product of kernels/product.lua for a panel of `width`, with its
 -- prefetch. is_open: whether only a call knows the rows.
 local function product_of(target, shape, width, m, rows, choice, ldb, ldc, is_open)
@@ -55,7 +59,7 @@ function calls.of(target, shape, choice, is_open)
     for _, block in ipairs(blocks) do
       local key = is_open and 0 or block.count
       panel.product[key] = panel.product[key] or product_of(target, shape, width, outputs[i],
-        is_open and choice.token_block or block.count, choice, ldb, ldc, is_open)
+        is_open and math.max(choice.token_block, MOST_ROWS) or block.count, choice, ldb, ldc, is_open)
       parts[#parts + 1] = ("%d %d %s"):format(width, block.count, fetch_text(panel.product[key], block.count))
     end
     result.panels[i] = panel

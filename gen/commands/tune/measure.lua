@@ -128,11 +128,13 @@ end
 --- ms } }, least times in ms: of a call, of all calls, of each product, and of the regions whose token block the
 --- product decides; ms: of the product with all its rows. A call's time is the sum of its ops' least times, which a
 --- busy machine disturbs less than whole calls. A model that continues has calls of one token and of several: ms, own
---- and region are their geometric means, as each is as important as the others.
-function measure.run(built, repetitions)
+--- and region are their geometric means, as each is as important as the others. is_verified: whether calls are compared
+--- with the trace variant first.
+function measure.run(built, repetitions, is_verified)
   local program = "./" .. built.folder .. "/" .. built.state.spec.name
   local spec = built.state.spec
   local command = { program, "bench", "--profile", "-o", "csv", "-r", ("%d"):format(repetitions) }
+  if not is_verified then command[#command + 1] = "--brief" end
   local length = spec.any and math.min(spec.seq, math.max(spec.least, spec.context and PROMPT or TOKENS))
   if length then table.move({ "--length", ("%d"):format(length) }, 1, 2, #command + 1, command) end
   local child = process.run { gather = "output", words = command }

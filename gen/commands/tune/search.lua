@@ -77,13 +77,14 @@ function search.moves(round, product, best, fixed, seen)
 end
 
 --- Returns the number of candidates of all rounds, each counted once from these choices. A repeated round tries fewer.
+--- Products that take hardly any time of a call (is_small) vary with the others.
 function search.count(order, choices, seen)
   local sum, counted = 1, {} -- 1: a candidate that times the regions of the choices so far
   for _, name in ipairs(search.rounds) do
     local most = 0
     for _, product in ipairs(counted[name] and {} or order) do
       local list = search.moves(name, product, choices[product.key], product.fixed, seen[product.key])
-      most = math.max(most, #list)
+      if not product.is_small then most = math.max(most, #list) end
     end
     counted[name] = true
     sum = sum + most

@@ -6,6 +6,7 @@ local candidates = require("passes.plan.candidates")
 local files = require("common.files")
 local hash = require("common.hash")
 local lfs = require("lfs")
+local library = require("commands.tune.library")
 local measure = require("commands.tune.measure")
 local search = require("commands.tune.search")
 local targets = require("data.targets")
@@ -367,6 +368,7 @@ describe("a product alone", function()
         local text = each.calls[1].signature
         assert.is_nil(seen[text])
         seen[text] = true
+        assert.equal(each.choice, each.same[1])
       end
       assert.is_true(#list > 10)
       product.fixed = { panel = 32 }
@@ -384,11 +386,21 @@ describe("a product alone", function()
     for _, product in ipairs(order) do assert.is_nil(alone.candidates(product, target)) end
   end)
 
-  it("of any length has calls of few and many rows", function()
+  it("of any length has calls of few and many rows, and token blocks share its functions", function()
     local order, target = products { d_model = 192, d_ff = 256, seq = { any = 200 } }
-    local rows = {}
-    for i, each in ipairs(alone.candidates(order[1], target)[1].calls) do rows[i] = each.rows end
+    local rows, all, list = {}, {}, alone.candidates(order[1], target)
+    for i, each in ipairs(list[1].calls) do rows[i] = each.rows end
     assert.same({ 16, 128, 200 }, rows)
+    for _, each in ipairs(list) do table.move(each.calls, 1, #each.calls, #all + 1, all) end
+    local _, functions = library.text(all, target.vector):gsub("noinline", "")
+    local forms, blocks = {}, {}
+    for _, each in ipairs(list) do
+      forms[each.choice.panel .. " " .. each.choice.fetch], blocks[each.choice.token_block] = true, true
+    end
+    local count = 0
+    for _ in pairs(forms) do count = count + 1 end
+    assert.is_true(blocks[32] and blocks[128])
+    assert.is_true(functions <= count, functions .. " functions of " .. count .. " forms")
   end)
 
   it("takes the token block that suits the whole region", function()
@@ -446,7 +458,7 @@ describe("the command with a tuning file", function()
   after_each(helper.clean)
 
   -- Runs tune without a limit of time and interrupts it when its errors have a pattern of grep, within ten minutes.
-  -- Returns its exit code as a line, and its errors.
+  -- Returns its exit code as a line, its errors, and the folder where it ran.
   local function interrupted(path, options, pattern)
     local folder = helper.folder()
     local script = ("cd %s && { lua5.4 %s tune %s target=x86_64 --budget 500 %s 2>errors & p=$!; "
@@ -456,7 +468,7 @@ describe("the command with a tuning file", function()
     local handle = assert(io.popen(script))
     local output = handle:read("a")
     handle:close()
-    return output, files.read(folder .. "/errors")
+    return output, files.read(folder .. "/errors"), folder
   end
 
   it("uses the one beside the description, and names its hash", function()
@@ -535,7 +547,7 @@ describe("the command with a tuning file", function()
 
   it("times a model that writes by all calls alike, and its rates by the one of most tokens", function()
     local folder = helper.folder()
-    helper.write(folder .. "/m", "#!/bin/sh\n[ \"$*\" = 'bench --profile -o csv -r 5 --length 64' ] || exit 2\n"
+    helper.write(folder .. "/m", "#!/bin/sh\n[ \"$*\" = 'bench --profile -o csv -r 5 --brief --length 64' ] || exit 2\n"
       .. "cat <<'END'\n"
       .. "model,entry\n\nentry,tokens\nprefill (64 tokens),64,1,0,1,,,,\nfirst token (16 tokens),16,1,0,1,,,,\n"
       .. '"decode (2 sequences, position 0)",2,2,0,1,,,,\n\nentry,by,name,ms,flops\n'
@@ -562,22 +574,25 @@ describe("the command with a tuning file", function()
     assert.equal(0, result.of.layer.region)
   end)
 
-  it("tune, interrupted, leaves a whole file and says so", function()
-    local path = described()
-    local output, errors = interrupted(path, "", "candidate 2")
-    assert.equal("130\n", output)
-    local place = tuning.beside(path)
-    assert.equal("x86_64", tuning.parse(files.read(place), place).target)
-    assert.truthy(errors:match("attn2c: interrupted after %d candidates; "), errors)
-    assert.truthy(errors:find(place .. " has the choices found so far\n", 1, true), errors)
+  it("tune, interrupted, leaves the file as it was and no folder, and says so", function()
+    local before = ("attn2c tuning 5 x86_64 %s\n"):format(tuning.machine()) .. LINE
+    for text, said in pairs { [before] = " has the choices found so far\n", none = "; nothing was found\n" } do
+      local path = described(text ~= "none" and text or nil)
+      local output, errors, folder = interrupted(path, "", ": [0-9]* candidates$")
+      assert.equal("130\n", output)
+      assert.equal(text ~= "none" and text or nil, files.read(tuning.beside(path)))
+      assert.truthy(errors:find("attn2c: interrupted after 0 candidates; ", 1, true), errors)
+      assert.truthy(errors:find(said, 1, true), errors)
+      for name in lfs.dir(folder .. "/out/tiny.variants/tune") do assert.matches("^%.%.?$", name) end
+    end
   end)
 
-  it("tunes within a small budget, and says that nothing was built", function()
+  it("tunes within a small budget, and says how far it came", function()
     local path = described()
     local before = helper.cpu_of_children()
     local code, output, errors = helper.command({ "tune", path, "target=x86_64", "--budget", "1" }, helper.folder())
     assert.equal(0, code, errors)
-    assert.matches(": %d+ candidates alone, none in the model in %d+ s; ", output)
+    assert.matches(": %d+ candidates alone, %w+ [%w ]*in the model in %d+ s", output)
     assert.is_true(helper.cpu_of_children() - before < 15)
   end)
 
