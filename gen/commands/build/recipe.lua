@@ -30,12 +30,23 @@ local smaller = { "-static", "-s", "-Wl,--gc-sections" }
 -- come first. Other compilers look there anyway.
 local jansson_header = { "-idirafter", "/usr/include" }
 
--- Returns the flags of the runtime's folders that are only in the program. In a static program, code that nobody times
--- is small rather than fast: its check takes some 15% longer.
-local function room_flags(is_static)
-  local of_commands = { is_static and "-Os" or "-O2", of_program, jansson_header }
-  return { check = of_commands, program = of_commands, measure = of_commands }
+-- The runtime's folders that are only in the program.
+local of_commands = words.set { "check", "program", "measure" }
+
+-- Sources of these folders that compute much. With -O1 a check takes 1.2 times as long.
+local computes = { "^check/reference", "^check/compare%.c$", "^check/tolerance%.c$", "^measure/",
+  "^program/text_similar%.c$" }
+
+-- Returns the level of a source of these folders. Code that nobody times is compiled quickly: -O1 takes 0.7 of the time
+-- of -O2. In a static program all is small rather than fast: its check takes some 15% longer.
+local function level_of(source, is_static)
+  if is_static then return "-Os" end
+  for _, pattern in ipairs(computes) do if source:match(pattern) then return "-O2" end end
+  return "-O1"
 end
+
+-- Returns the folder of a source of the runtime.
+local function room_of(source) return source:match("^%w+") end
 
 -- Flags of element loops, which the compiler vectorises. None of them lets it change the effect of NaN, infinity or
 -- rounding.
@@ -105,10 +116,12 @@ end
 
 -- Returns the objects of the runtime. runtime_sources: FOLDER/FILE.c, in order.
 local function runtime_objects(providers, runtime_sources, options)
-  local list, flags = {}, room_flags(options.is_static)
+  local list = {}
   for _, source in ipairs(runtime_sources) do
     if is_wanted(source, providers, options) then
-      list[#list + 1] = object("runtime", source, { of_source[source] or flags[source:match("^%w+")] or "-O2",
+      local flags = of_commands[room_of(source)]
+        and { level_of(source, options.is_static), of_program, jansson_header }
+      list[#list + 1] = object("runtime", source, { of_source[source] or flags or "-O2",
         "-fopenmp-simd", defined_by(source, providers, options.is_static), is_of_ranks(source) and MPI_FLAGS or {} })
     end
   end
@@ -120,9 +133,9 @@ end
 local static_levels = { formats = "-Os", weights = "-Os" }
 
 local function static_objects(providers, runtime_sources, options)
-  local list, of_commands = {}, room_flags(true)
+  local list = {}
   for _, source in ipairs(runtime_sources) do
-    local room = source:match("^%w+")
+    local room = room_of(source)
     if not of_commands[room] and is_wanted(source, providers, options) then
       list[#list + 1] = object("runtime", source, { of_source[source] or static_levels[room] or "-O2",
         "-fopenmp-simd", of_program }, object_name(source, "-static"))
@@ -138,9 +151,9 @@ local LIBRARY_ARCHIVE = "libattn2c_library.a"
 
 -- Returns the objects that are not only in the program.
 local function of_library(objects)
-  local list, of_commands = {}, room_flags(false)
+  local list = {}
   for _, job in ipairs(objects) do
-    if not of_commands[job.source:match("^%w+")] then list[#list + 1] = job end
+    if not of_commands[room_of(job.source)] then list[#list + 1] = job end
   end
   return list
 end
@@ -233,7 +246,7 @@ local function opening_jobs(runtime)
   local opener = object("runtime", "tools/open_tables.c", { "-O2", "-fopenmp-simd" })
   local inputs = { opener.name }
   for _, job in ipairs(runtime) do
-    local room = job.source:match("^%w+")
+    local room = room_of(job.source)
     if room == "text" or room == "base" then inputs[#inputs + 1] = job.name end
   end
   return { opener, { name = OPENER, is_program = true, inputs = inputs,
@@ -329,7 +342,7 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
   if is_static then
     local objects = table.move(runtime_of_static, 1, #runtime_of_static, 1, {})
     for _, job in ipairs(runtime) do
-      if room_flags(true)[job.source:match("^%w+")] then objects[#objects + 1] = job end
+      if of_commands[room_of(job.source)] then objects[#objects + 1] = job end
     end
     table.insert(links, 2, archive_job(providers.program, objects, archive))
   end

@@ -43,7 +43,7 @@ local function rows_of(product)
 end
 
 --- Returns the candidates of a product (measure.products) as { choice, calls, same }, and nil if it is not timed alone.
---- Those that make the same calls are one, and `same` has the choices of all. The first is the rule's.
+--- There is one for all that make the same calls, and `same` has the choices of these. The first is the rule's.
 function alone.candidates(product, target)
   if not (product.types and is_timed[product.types.a]) or product.fixed.kernels == "libxsmm" then return nil end
   local list, seen = {}, {}

@@ -13,7 +13,7 @@ local function jobs(more, options, builds, entries)
   options.providers = options.providers or { library = "libxsmm", program = "libxsmm" }
   for key, value in pairs(more or {}) do spec[key] = value end
   builds = builds or { { target = "avx2", suffix = "", flags = { "-mavx2" } } }
-  local list, by_name = recipe.jobs(spec, builds, SOURCES, entries or FORWARD, options), {}
+  local list, by_name = recipe.jobs(spec, builds, options.sources or SOURCES, entries or FORWARD, options), {}
   for _, job in ipairs(list) do
     assert.is_nil(by_name[job.name])
     by_name[job.name] = job
@@ -29,7 +29,8 @@ local function line(job, i) return table.concat(recipe.words(job.commands[i or 1
 
 describe("the recipe", function()
   it("compiles calls, loops and the runtime each with their flags", function()
-    local by_name = jobs()
+    local by_name = jobs(nil, { sources = { "check/check.c", "check/compare.c", "check/reference_rows.c",
+      table.unpack(SOURCES) } })
     local plain = "cc -m64 -std=c11 -g0 -Wall -Wextra -fPIC -fvisibility=hidden "
       .. "-ffunction-sections -fdata-sections -iquote /r t "
     local tail = " -DX -c in -o /w/out"
@@ -38,8 +39,12 @@ describe("the recipe", function()
     assert.equal(plain .. "-O1" .. tail, line(by_name["tiny_model.o"]))
     assert.equal(plain .. "-O2 -fopenmp-simd" .. tail, line(by_name["base-attn2c.o"]))
     for _, name in ipairs { "program-main.o", "program-fortified.o" } do
-      assert.equal(plain .. "-O2 -fno-asynchronous-unwind-tables -idirafter /usr/include -fopenmp-simd" .. tail,
+      assert.equal(plain .. "-O1 -fno-asynchronous-unwind-tables -idirafter /usr/include -fopenmp-simd" .. tail,
         line(by_name[name]))
+    end
+    for name, level in pairs { ["check-check.o"] = "-O1", ["check-reference_rows.o"] = "-O2",
+      ["check-compare.o"] = "-O2" } do
+      assert.truthy(line(by_name[name]):find(plain .. level .. " ", 1, true), name)
     end
     for _, name in ipairs { "tiny_ops.o", "tiny_kernels.o" } do
       assert.equal(plain .. "-O3 -fno-math-errno -fno-trapping-math -ffp-contract=off -fopenmp-simd -mavx2" .. tail,
