@@ -150,16 +150,23 @@ local function loops_of(rows, group)
     function(step) return { symbol = "j", count = group.count, step = step } end
 end
 
+-- Returns the first row of strip `i` of those from `row` on, as C.
+local function first_row(rows, row)
+  local from = rows.count > 1 and ("(size_t)i * %d"):format(rows.size) or "0"
+  if row == 0 then return from end
+  return rows.count > 1 and ("%d + %s"):format(row, from) or tostring(row)
+end
+
 -- Returns the call of a strip from a row of B and C on, as lines. `more` holds the arguments after the sizes. The
 -- symbols of the call's loops are i and j. c_name: the name of C; one_strip: whether all strips of rows write the
--- same rows of C.
+-- same rows of C, or "group": all strips the same place.
 local function call_of(name, kernel, lanes, a, b, row, rows, group, more, c_name, one_strip)
   local i, j = loops_of(rows, group)
   local inputs, wide = types.group(kernel.types.a), group.size * lanes
   return {
     ("%s(%s, %s, %s,"):format(name, address(a, group.first * lanes * inputs, j(wide * inputs)),
       address(b, row * kernel.ldb, i(rows.size * kernel.ldb)),
-      one_strip and address(c_name, group.first * lanes, j(wide))
+      one_strip and (one_strip == "group" and c_name or address(c_name, group.first * lanes, j(wide)))
         or address(c_name or "c", row * kernel.ldc + group.first * lanes, i(rows.size * kernel.ldc), j(wide))),
     ("  %d, %d, %d, %d, %s);"):format(kernel.k, kernel.lda, kernel.ldb, kernel.ldc, more) }
 end
@@ -220,10 +227,9 @@ function product.over_rows(shares, after_strip, calls_of)
   for number, rows in ipairs(shares) do
     local of_rows = calls_of(rows, row, number)
     if after_strip.line then
-      local from = rows.count > 1 and ("(size_t)i * %d"):format(rows.size) or "0"
-      if row > 0 then from = rows.count > 1 and ("%d + %s"):format(row, from) or tostring(row) end
+      local from = first_row(rows, row)
       for at, text in ipairs(after_strip.before(from, rows.size)) do table.insert(of_rows, at, text) end
-      of_rows[#of_rows + 1] = after_strip.line(from, rows.size)
+      if not after_strip.by_group then of_rows[#of_rows + 1] = after_strip.line(from, rows.size) end
     end
     add_loop(lines, "i", rows.count, of_rows)
     row = row + rows.count * rows.size
@@ -238,7 +244,9 @@ end
 --- lanes: floats of a vector; adds: a C expression, whether the product is added to C; a, b: the names of A and B
 --- after_strip: nil, or what follows each strip (not with tiles): { c: the name of C; one_strip: whether C has the
 ---   rows of one strip alone; line: function(first, rows), which returns the line that works on the rows of C that a
----   strip has written (first: a C expression); before: the same, a list of lines before the strip }
+---   strip has written (first: a C expression); before: the same, a list of lines before the strip; by_group: whether
+---   C has the outputs of one strip alone, too: line(first, rows, from, cols) then works on these outputs, and
+---   from(pointer) returns the place of the first in rows of all }
 function product.body(kernel, lanes, adds, a, b, after_strip)
   if kernel.open then
     local function name(rows, group, is_whole) return name_of(kernel, rows, group, is_whole) end
@@ -270,9 +278,16 @@ function product.body(kernel, lanes, adds, a, b, after_strip)
             fetch.pace, fetch.lines, is_paced and types.elements(far, kernel.types.a) or far, fetch.nth)
         end
       end
-      add_loop(of_rows, "j", group.count, call_of(name_of(kernel, rows, group), kernel, lanes, a, b, row,
-        rows, group, ("%s, %s, %s%s"):format(adds, kernel.a_room and "ATTN2C_LANES" or group.lanes, group.lanes,
-          ahead), more.c, more.one_strip))
+      local lines = call_of(name_of(kernel, rows, group), kernel, lanes, a, b, row, rows, group,
+        ("%s, %s, %s%s"):format(adds, kernel.a_room and "ATTN2C_LANES" or group.lanes, group.lanes, ahead), more.c,
+        more.by_group and "group" or more.one_strip)
+      if more.by_group then
+        local _, j = loops_of(rows, group)
+        lines[#lines + 1] = more.line(first_row(rows, row), rows.size,
+          function(pointer) return address(pointer, group.first * lanes, j(group.size * lanes)) end,
+          (group.size - 1) * lanes + group.lanes)
+      end
+      add_loop(of_rows, "j", group.count, lines)
       done = done + group.count
     end
     calls = calls + rows.count * each_row

@@ -55,10 +55,12 @@ typedef struct {
 #define ATTN2C_FOUR_COPIES _Pragma("clang loop unroll_count(4)")
 #define ATTN2C_TWO_COPIES  _Pragma("clang loop unroll_count(2)")
 #define ATTN2C_NO_COPIES   _Pragma("clang loop unroll(disable)")
+#define ATTN2C_ALL_COPIES  _Pragma("clang loop unroll(full)")
 #else
 #define ATTN2C_FOUR_COPIES _Pragma("GCC unroll 4")
 #define ATTN2C_TWO_COPIES  _Pragma("GCC unroll 2")
 #define ATTN2C_NO_COPIES   _Pragma("GCC unroll 1")
+#define ATTN2C_ALL_COPIES  _Pragma("GCC unroll 32")
 #endif
 
 ATTN2C_INLINE attn2c_vector attn2c_zero(void) { return (attn2c_vector){0.0f}; }

@@ -187,18 +187,18 @@ ATTN2C_INLINE void attn2c_quads_of_values(int8_t *y, const int8_t *x, int rows, 
 /* The largest weight. */
 #define ATTN2C_WEIGHT_MOST 255.0f
 
-/* Returns the factor of a row whose rounded weights have a sum: 1 / sum, 1 for a row without a key. The sum
- * of up to 65,536 weights is exact in a float. */
+/* Returns the factor of a row whose rounded weights have a sum: 1 / sum, 1 for a row without a key, and NaN
+ * for NaN. The sum of up to 65,536 weights is exact in a float. */
 ATTN2C_INLINE float attn2c_scale_of_weights(float sum) { return 1.0f / (sum < 1.0f ? 1.0f : sum); }
 
 /* 2^x with a factor: a polynomial of the fraction, [constant, r, r^2, ...]. */
-enum { ATTN2C_WEIGHT_TERMS = 5 };
+enum { ATTN2C_WEIGHT_TERMS = 4 };
 
-/* term[i] = factor times the terms of 2^r, |r| <= 1/2, whose relative error is 3.1e-6: little beside half a
- * unit of 255. */
+/* term[i] = factor times the terms of 2^r, |r| <= 1/2, whose relative error is 7.5e-5: a 26th of half a unit
+ * of 255. */
 ATTN2C_INLINE void attn2c_weight_terms(float term[ATTN2C_WEIGHT_TERMS], float factor) {
-  static const float of_power[ATTN2C_WEIGHT_TERMS] = {1.0f, 0.693122745f, 0.240242377f, 0.0559145957f,
-                                                      0.00957890321f};
+  static const float of_power[ATTN2C_WEIGHT_TERMS] = {0.999928057f, 0.693260968f, 0.242611125f,
+                                                      0.0551716685f};
   for (int i = 0; i < ATTN2C_WEIGHT_TERMS; i++) term[i] = of_power[i] * factor;
 }
 
@@ -213,8 +213,7 @@ ATTN2C_INLINE attn2c_weight_factors attn2c_weight_of(float x, float c, float shi
   const float from = lowest > x ? lowest : x;
   const float rounded = ATTN2C_FMA(from, c, shift);
   const float r = ATTN2C_FMA_EXACT(from, c, -(rounded - shift));
-  float p = ATTN2C_FMA(term[4], r, term[3]);
-  p = ATTN2C_FMA(p, r, term[2]);
+  float p = ATTN2C_FMA(term[3], r, term[2]);
   p = ATTN2C_FMA(p, r, term[1]);
   return (attn2c_weight_factors){ATTN2C_FMA(p, r, term[0]), attn2c_power(rounded)};
 }
@@ -249,19 +248,20 @@ ATTN2C_INLINE attn2c_vector attn2c_vector_fma_exact(attn2c_vector a, attn2c_vect
 #endif
 }
 
-/* Rounds a row's exponentials to y[cols], and returns the factor of the row, NaN if there is a NaN. */
-ATTN2C_INLINE float attn2c_weigh_row(uint8_t *y, const float *row, int cols, float c, float shift,
-                                     float lowest, const float term[ATTN2C_WEIGHT_TERMS]) {
-  attn2c_vector sums[ATTN2C_PARTS] = {{0.0f}}; /* of integers, so exact; NaN where a lane had one */
+/* Rounds a row's exponentials to y[cols]. The lanes of sums add up to the sum of the integers, which is
+ * exact, or to NaN if there is a NaN. */
+ATTN2C_INLINE void attn2c_weigh_row(uint8_t *y, attn2c_vector sums[ATTN2C_PARTS], const float *row, int cols,
+                                    float c, float shift, float lowest,
+                                    const float term[ATTN2C_WEIGHT_TERMS]) {
   const attn2c_vector scale = attn2c_splat(c), shifts = attn2c_splat(shift), least = attn2c_splat(lowest);
+  for (int p = 0; p < ATTN2C_PARTS; p++) sums[p] = (attn2c_vector){0.0f};
   int j = 0;
   for (; j + ATTN2C_LANES <= cols; j += ATTN2C_LANES) { /* attn2c_weight_of, in vectors */
     typedef uint32_t words __attribute__((vector_size(4 * ATTN2C_LANES)));
     const attn2c_vector from = attn2c_larger(least, attn2c_load(row + j));
     const attn2c_vector exponent = attn2c_vector_fma(from, scale, shifts);
     const attn2c_vector r = attn2c_vector_fma_exact(from, scale, shifts - exponent);
-    attn2c_vector p = attn2c_vector_fma(attn2c_splat(term[4]), r, attn2c_splat(term[3]));
-    p = attn2c_vector_fma(p, r, attn2c_splat(term[2]));
+    attn2c_vector p = attn2c_vector_fma(attn2c_splat(term[3]), r, attn2c_splat(term[2]));
     p = attn2c_vector_fma(p, r, attn2c_splat(term[1]));
     p = attn2c_vector_fma(p, r, attn2c_splat(term[0]));
     const attn2c_vector rounded =
@@ -276,8 +276,7 @@ ATTN2C_INLINE float attn2c_weigh_row(uint8_t *y, const float *row, int cols, flo
     y[j] = (uint8_t)attn2c_bits(rounded);
     rest += rounded - ATTN2C_INT8_ROUNDER;
   }
-  const float sum = rest + attn2c_sum_of_parts(sums, row, 0);
-  return sum == sum ? attn2c_scale_of_weights(sum) : sum;
+  sums[0][0] += rest;
 }
 
 /* Computes exponentials, 255 e^(scale (s[j] - max)), of each row of s[rows][cols], as attn2c_softmax_with
@@ -299,13 +298,13 @@ ATTN2C_INLINE void attn2c_exponentials_with(float *s, int rows, int cols, int ld
       const attn2c_weight_factors of = attn2c_weight_of(max[i], c, shift[i], lowest[i], one);
       most[i] = ATTN2C_WEIGHT_MOST / (of.fraction * of.power);
     }
+    attn2c_vector part[ATTN2C_ROWS][ATTN2C_PARTS];
     for (int i = 0; i < count; i++) {
       float *row = block + (ptrdiff_t)i * ld, term[ATTN2C_WEIGHT_TERMS], sum = 0.0f;
       const float of_row = shift[i], from = lowest[i];
       attn2c_weight_terms(term, most[i]);
       if (y) {
-        factors[begin + i] =
-            attn2c_weigh_row(y + (ptrdiff_t)(begin + i) * ldy, row, cols, c, of_row, from, term);
+        attn2c_weigh_row(y + (ptrdiff_t)(begin + i) * ldy, part[i], row, cols, c, of_row, from, term);
         continue;
       }
 #pragma omp simd reduction(+ : sum)
@@ -315,6 +314,14 @@ ATTN2C_INLINE void attn2c_exponentials_with(float *s, int rows, int cols, int ld
         sum += row[j];
       }
       for (int j = 0; j < cols && sum != sum; j++) row[j] = NAN;
+    }
+    if (y && count == ATTN2C_ROWS) {
+      attn2c_fold(0, most, part);
+#pragma omp simd
+      for (int i = 0; i < ATTN2C_ROWS; i++) factors[begin + i] = attn2c_scale_of_weights(most[i]);
+    } else {
+      for (int i = 0; y && i < count; i++)
+        factors[begin + i] = attn2c_scale_of_weights(attn2c_sum_of_parts(part[i], NULL, 0));
     }
   }
 }

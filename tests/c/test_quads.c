@@ -171,7 +171,7 @@ static void check_weights(int rows, int cols, float scale, float most) {
       } else if (max == -INFINITY || s[i * cols + j] == -INFINITY) {
         cr_assert_eq(got, 0);
       } else {
-        cr_assert(fabs(got - want) <= (6.2e-6 + (10 + fabs(argument)) * 0x1p-23) * want + 255 * 0x1p-126,
+        cr_assert(fabs(got - want) <= (1.5e-4 + (10 + fabs(argument)) * 0x1p-23) * want + 255 * 0x1p-126,
                   "row %d column %d: %.9g, not %.9g", i, j, got, want);
       }
       cr_assert_eq(w[i * cols + j], is_nan ? 0 : (int)rintf(got));

@@ -16,16 +16,19 @@ local function code_of(snippet, operation, row)
 end
 
 -- Returns the loops of a map over its rows, as lines of C.
--- bounds: from the first row to the end; sums: whether the map loads from an array that begins with row `first`
+-- bounds: from the first row to the end; strip: nil, or for the map of a strip { sums: whether it loads from an array
+-- that begins with row `first`; cols: C text of its columns, if not all; copies: whether each row has its own copy of
+-- the code }
 -- Rows of bf16 are rounded as wholes; a map that only rounds reads them in place. Floats that other operations
 -- compute are rounded in a loop of their own, since one loop would have more constants than AVX2 has registers.
-local function loops_of(map, bounds, sums)
+local function loops_of(map, bounds, strip)
   local k, code, list, line = operands.named(map.constants), {}, map.elementwise, "line"
   local of_row = {}
   local first, rounds = list[1], steps.elementwise[list[#list].kind].rounds
   local loads = steps.elementwise[first.kind].loads
   local again = #list > (loads and 2 or 1) and steps.elementwise[list[#list].kind].in_place
-  local row = sums and "(i - first)" or "i"
+  strip = strip or {}
+  local row, cols = strip.sums and "(i - first)" or "i", strip.cols or k.cols
   if rounds and loads and #list == 2 then
     line = ("%s + %s * %d"):format(first.argument, row, first.ld)
   else
@@ -37,20 +40,22 @@ local function loops_of(map, bounds, sums)
     end
     code[#code + 1] = rounds and "line[j] = v;" or ("y[i * %d + j] = v;"):format(k.ld)
   end
-  local lines = { ("  for (size_t i = %s; i++) {"):format(bounds) }
+  local lines = {}
   local function add(text) lines[#lines + 1] = text end
+  if strip.copies then add("  ATTN2C_ALL_COPIES") end
+  add(("  for (size_t i = %s; i++) {"):format(bounds))
   if #code > 0 then
     if rounds then add(("    float line[%d];"):format(map.constants.cols)) end
     for _, text in ipairs(of_row) do add("    " .. text) end
     add("#pragma omp simd")
-    add(("    for (size_t j = 0; j < %s; j++) {"):format(k.cols))
+    add(("    for (size_t j = 0; j < %s; j++) {"):format(cols))
     for _, text in ipairs(code) do add("      " .. text) end
     add("    }")
   end
-  if rounds then add(("    attn2c_round_row(y + i * %d, %s, %s);"):format(k.ld, line, k.cols)) end
+  if rounds then add(("    attn2c_round_row(y + i * %d, %s, %s);"):format(k.ld, line, cols)) end
   add("  }")
   if again then
-    add(("  for (size_t i = %s; i++) %s"):format(bounds, again:format("y + i * " .. k.ld, tostring(k.cols))))
+    add(("  for (size_t i = %s; i++) %s"):format(bounds, again:format("y + i * " .. k.ld, tostring(cols))))
   end
   return lines
 end
@@ -91,27 +96,62 @@ local function body_of(fn, kernel, lanes, after_strip)
   return fn.calls and libxsmm.either(kernel, fn.calls, in_c, after_strip) or in_c
 end
 
+-- True if the map after a product may work on the outputs of one strip alone: its operations see no others, and rows
+-- are not rounded as wholes.
+local function takes_outputs(map)
+  for _, operation in ipairs(map.elementwise) do
+    local of = steps.elementwise[operation.kind]
+    if steps.has_columns(operation.kind) == nil or of.rounds or of.in_place then return false end
+  end
+  return true
+end
+
+-- Returns a map that loads sums with another leading dimension.
+local function with_ld_of_sums(map, ld)
+  local list = table.move(map.elementwise, 1, #map.elementwise, 1, {})
+  list[1] = setmetatable({ ld = ld }, { __index = list[1] })
+  return setmetatable({ elementwise = list }, { __index = map })
+end
+
 -- Returns the C function of a product fused with the map after it. A function for the map of some rows comes before
 -- it. A strip's sums are on the stack if only the map reads them, else in the map's tile. If a call knows the number of
--- rows, it is the product's n.
+-- rows, it is the product's n. Otherwise the map has a copy for each row of a strip. The compiler then finds that the
+-- map loads what the strip stores, and keeps the sums in registers. Storing a vector costs as much as 1.5 multiply-adds
+-- of bytes (Zen 4).
 local function joint_of(fn, lanes)
   local k, map = fn.step.kernel, fn.joint.map
   local formal = { ("const %s *a"):format(types.c(k.types.a)), ("const %s *b"):format(types.c(k.types.b)) }
   local of_rows, names = pointers_of(map, {}), {}
-  operands.each(map, function(_, _, _, name) names[#names + 1] = name end)
+  local has_outputs = {} -- whether an operand has the product's outputs; the strip's sums begin where they are
+  operands.each(map, function(_, _, _, name, operation)
+    names[#names + 1] = name
+    has_outputs[#names] = not operation or steps.has_columns(operation.kind)
+      and not steps.elementwise[operation.kind].loads
+  end)
   for i, text in ipairs(of_rows) do
     if not (fn.joint.is_local and i == 2) then formal[#formal + 1] = text end -- y, then what it loads
   end
   add_open(fn.step, formal)
-  local kernel, after_strip, code = k, { c = "y" }, {}
+  local kernel, after_strip, code, strip = k, { c = "y" }, {}, {}
   if fn.joint.is_local then
-    local most = 0
+    local most, widest, groups, in_outputs = 0, 0, 0, not k.open and not fn.calls and takes_outputs(map)
     for _, rows in ipairs(k.strips.strips) do most = math.max(most, rows.size) end
-    kernel, after_strip = setmetatable({ ldc = map.elementwise[1].ld }, { __index = k }), { c = "x", one_strip = true }
-    code[1] = ("%s x[%d] __attribute__((aligned(64)));"):format(types.c(k.types.c), most * kernel.ldc)
+    for _, group in ipairs(k.strips.groups) do
+      widest, groups = math.max(widest, group.size * lanes), groups + group.count
+    end
+    local ld = in_outputs and math.min(widest, k.m) or map.elementwise[1].ld
+    kernel, map = setmetatable({ ldc = ld }, { __index = k }), with_ld_of_sums(map, ld)
+    after_strip = { c = "x", one_strip = true, by_group = in_outputs }
+    strip = { sums = true, cols = in_outputs and groups > 1 and "cols", copies = in_outputs and k.m % lanes == 0 }
+    code[1] = ("%s x[%d] __attribute__((aligned(64)));"):format(types.c(k.types.c), most * ld)
   end
-  function after_strip.line(first, rows)
-    return ("rows_of_%s(%s, %s, %s);"):format(fn.name, table.concat(names, ", "), first, rows)
+  function after_strip.line(first, rows, from, cols)
+    local given = {}
+    for i, name in ipairs(names) do
+      given[i] = from and has_outputs[i] and from(name) or name
+    end
+    return ("rows_of_%s(%s, %s, %s%s);"):format(fn.name, table.concat(given, ", "), first, rows,
+      strip.cols and ", " .. cols or "")
   end
   function after_strip.before(first, rows)
     local lines = {}
@@ -127,8 +167,10 @@ local function joint_of(fn, lanes)
   return { name = fn.name, formal = formal_kernels(fn) .. table.concat(formal, ", "), is_product = true, code = code,
     sentence = ("%s\n * and of each strip's rows%s: %s"):format(sentences.product(fn.step, fn.calls),
       fn.joint.is_local and ", C being x" or "", sentences.map(map)),
-    rows_formal = table.concat(of_rows, ", "), rows_kind = k.open and "ATTN2C_APART" or "ATTN2C_STRIP",
-    rows_lines = loops_of(map, "first; i < first + rows", fn.joint.is_local) }
+    rows_formal = table.concat(of_rows, ", ") .. ", size_t first, size_t rows"
+      .. (strip.cols and ", size_t cols" or ""),
+    rows_kind = k.open and "ATTN2C_APART" or "ATTN2C_STRIP",
+    rows_lines = loops_of(map, "first; i < first + rows", strip) }
 end
 
 --- Returns a row operation or a product as a C function: comment, signature, body.
