@@ -665,16 +665,6 @@ steps.elementwise = {
     equation = "max(${factor} v, 0)" },
 }
 
-local has_columns = { [tile] = true, [row_of_tile] = true, [first_column] = false, [single] = false }
-
---- Returns true if an elementwise operation's operand has the tile's columns, false if it has none or there is no
---- operand; nil if it has columns of its own.
-function steps.has_columns(kind)
-  local operand = steps.elementwise[kind].operands[1]
-  if not operand then return false end
-  return has_columns[operand[3]]
-end
-
 --- Returns the values that an elementwise operation's code and equation may name. row: the row of the tile that a
 --- load reads, in C; used by the code alone.
 function steps.constants_of(operation, row)

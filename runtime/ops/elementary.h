@@ -245,14 +245,13 @@ ATTN2C_INLINE float attn2c_gelu(float x) {
 ATTN2C_INLINE float attn2c_gelu_rounded(float x) {
   const float rounder = 12582912.0f; /* 1.5 * 2^23 */
   float a = attn2c_magnitude(x, 5.5f);
-  /* in pairs: a short chain is worth the square */
-  float square = a * a;
-  float first = ATTN2C_FMA(-1.15058398f, a, -1.00003612f);
-  float second = ATTN2C_FMA(-0.0519704074f, a, -0.460329473f);
-  float third = ATTN2C_FMA(-0.000660981401f, a, 0.0074883108f);
-  float l = ATTN2C_FMA(2.61537625e-05f, square, third);
-  l = ATTN2C_FMA(l, square, second);
-  l = ATTN2C_FMA(l, square, first);
+  float l = 2.61537625e-05f;
+  l = ATTN2C_FMA(l, a, -0.000660981401f);
+  l = ATTN2C_FMA(l, a, 0.0074883108f);
+  l = ATTN2C_FMA(l, a, -0.0519704074f);
+  l = ATTN2C_FMA(l, a, -0.460329473f);
+  l = ATTN2C_FMA(l, a, -1.15058398f);
+  l = ATTN2C_FMA(l, a, -1.00003612f);
   float rounded = l + rounder;
   float r = l - (rounded - rounder);
   /* 2^r, relative error 7.5e-5 */

@@ -96,12 +96,22 @@ local function body_of(fn, kernel, lanes, after_strip)
   return fn.calls and libxsmm.either(kernel, fn.calls, in_c, after_strip) or in_c
 end
 
+-- Returns true if an elementwise operation's operand has the tile's columns, false if it has none or there is no
+-- operand; nil if its columns are in another order.
+local function has_columns(operation)
+  local declared = steps.elementwise[operation.kind].operands[1]
+  local footprint = declared and declared[3] { rows = 2, cols = 3, ld = 5 } or {}
+  local columns = footprint[#footprint] or { 1 }
+  if columns[1] == 1 then return false end
+  return columns[2] == 1 or nil
+end
+
 -- True if the map after a product may work on the outputs of one strip alone: its operations see no others, and rows
 -- are not rounded as wholes.
 local function takes_outputs(map)
   for _, operation in ipairs(map.elementwise) do
     local of = steps.elementwise[operation.kind]
-    if steps.has_columns(operation.kind) == nil or of.rounds or of.in_place then return false end
+    if has_columns(operation) == nil or of.rounds or of.in_place then return false end
   end
   return true
 end
@@ -125,7 +135,7 @@ local function joint_of(fn, lanes)
   local has_outputs = {} -- whether an operand has the product's outputs; the strip's sums begin where they are
   operands.each(map, function(_, _, _, name, operation)
     names[#names + 1] = name
-    has_outputs[#names] = not operation or steps.has_columns(operation.kind)
+    has_outputs[#names] = not operation or has_columns(operation)
       and not steps.elementwise[operation.kind].loads
   end)
   for i, text in ipairs(of_rows) do
