@@ -191,7 +191,7 @@ return function(of, spec)
   of("runtime/ops/quads.h", "c:quads_base") {
     { name = "quads_padding", old = "scale[first + j] = wanted < ATTN2C_INT8_LEAST_SCALE", new = "scale[first + j] = 0",
       filter = "quads/columns*", wrong = "a column of zeros has no scale" },
-    { name = "quads_nan", old = "return sum == sum ?", new = "return 1 ?",
+    { name = "quads_nan", old = "sum < 1.0f ? 1.0f : sum", new = "sum >= 1.0f ? sum : 1.0f",
       filter = "quads/weights*", wrong = "a row of scores with NaN has finite weights" },
     { name = "quads_guard", old = "own = NAN, inverse = 0.0f;", new = "inverse = 0.0f;", filter = "quads/rows*",
       wrong = "a key whose values are not finite is an ordinary one" },
