@@ -13,8 +13,8 @@
 -- splat           function that loads a group of B into every lane; splat_cut, load_cut: the same for the last group,
 --                 which is not whole
 -- parts           a step computes all its sums for the first part, then for the next: { a, b: functions applied to the
---                 groups before they are multiplied; beside: a second function applied to those of A; splat, splat_cut:
---                 the part's own }
+--                 groups before they are multiplied; mask: returns the second argument of a; beside: a second function
+--                 applied to those of A; splat, splat_cut: the part's own }
 -- multiply_add    function that adds a product to a sum; half: the same for the lower half of a vector alone; at: the
 --                 same with a group of B in memory, for strips of one vector, or nil
 -- c_load, c_first, c_store, c_store_first   functions for a vector of C, and for its first lanes
@@ -75,7 +75,7 @@ forms.all = {
     a_work = 0.25, b_work = 1, registers = 2 },
   -- Multiplies in the same way, with rows of B that were widened before.
   bf16_floats = form { label = "_bf16_floats", include = "ops/product_bf16.h", factor = "attn2c_vector",
-    parts = { { a = "attn2c_bf16_odd_weights", splat = "attn2c_bf16_odd_input",
+    parts = { { a = "attn2c_bf16_masked", mask = "attn2c_bf16_upper", splat = "attn2c_bf16_odd_input",
       splat_cut = "attn2c_bf16_odd_input_cut" },
       { a = "attn2c_bf16_even", splat = "attn2c_bf16_even_input", splat_cut = "attn2c_bf16_even_input_cut" } },
     registers = 3, few_registers = 1, paced = true },

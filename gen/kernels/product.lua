@@ -51,9 +51,11 @@ local function shape_of(kernel, rows, group)
   local fetches = fetch and not near and not streams or false
   local sums = rows.size * group.size
   local used = 1 + sums + (kernel.strips.rows_held and rows.size or group.size)
+  local is_full = form.few_registers and used + form.registers > kernel.strips.copied + 1
   return { rows = rows.size, vectors = group.size, rows_held = kernel.strips.rows_held,
     fetches = fetches, streams = streams, near = near, form = kernel.strips.form, types = kernel.types,
-    copies = used <= kernel.strips.copied and sums <= (form.copied or sums),
+    full = is_full, copies = used <= kernel.strips.copied and sums <= (form.copied or sums)
+      and (#form.parts == 1 or is_full),
     cut = is_open and inputs > 1 or not is_open and kernel.k % inputs > 0,
     some = is_open and inputs > 1, half = group.half,
     rest = fetches and form.paced and (is_open or kernel.k % (strip.EVERY * inputs) >= inputs) or nil }

@@ -15,9 +15,9 @@ strip.EVERY = 4
 --- registers while the vectors come one after the other, fetches: whether the strip prefetches weights, streams:
 --- whether it does so in each step (forms that are not paced), near: whether it prefetches the rows of A that it
 --- reads soon, copies: whether a paced strip that prefetches has copies of its step, form: a name in
---- kernels/forms.lua, types: of its product, cut: whether its inputs may end within a group; some: whether only a call
---- knows if they do; rest: whether a paced strip that prefetches may have steps after the last four; half: whether
---- half of its last vector is enough }.
+--- kernels/forms.lua, types: of its product, full: whether no register is left for a mask, cut: whether its inputs may
+--- end within a group; some: whether only a call knows if they do; rest: whether a paced strip that prefetches may have
+--- steps after the last four; half: whether half of its last vector is enough }.
 function strip.name(shape)
   return ("strip_%dx%d%s%s%s%s%s%s"):format(shape.rows, shape.vectors, forms.all[shape.form].label,
     shape.rows_held and "_held" or "", shape.half and "_half" or "",
@@ -98,6 +98,12 @@ end
 -- Returns `text` as the argument of fn, or unchanged if fn is nil.
 local function made(fn, text) return fn and ("%s(%s)"):format(fn, text) or text end
 
+-- Returns the factors of A in vector v. A strip has its mask in a register if one is left, else it reads it each time.
+function Writer:factor(part, v, is_cut)
+  if not part.mask then return made(part.a, self:weights(v, is_cut)) end
+  return ("%s(%s, %s)"):format(part.a, self:weights(v, is_cut), self.shape.full and part.mask .. "()" or "mask")
+end
+
 -- Writes one part of a step: for each row and vector, a multiply-add to its sum.
 function Writer:part(part, is_cut)
   local shape, form = self.shape, self.form
@@ -123,14 +129,14 @@ function Writer:part(part, is_cut)
   if shape.rows_held then
     for row = 0, shape.rows - 1 do hold("x" .. row, made(part.b, self:inputs(part, row, is_cut))) end
     for vector = 0, shape.vectors - 1 do
-      self:add("w = %s;", made(part.a, self:weights(vector, is_cut)))
+      self:add("w = %s;", self:factor(part, vector, is_cut))
       if part.beside then self:add("u = %s;", made(part.beside, self:weights(vector, is_cut))) end
       self:add("%s", each(shape.rows, " ", function(row) return multiply_adds(row, vector) end))
     end
     return
   end
   for vector = 0, shape.vectors - 1 do
-    hold("w" .. vector, made(part.a, self:weights(vector, is_cut)))
+    hold("w" .. vector, self:factor(part, vector, is_cut))
     if part.beside then hold("u" .. vector, made(part.beside, self:weights(vector, is_cut))) end
   end
   for row = 0, shape.rows - 1 do
@@ -250,6 +256,9 @@ function strip.text(shape)
       end))
     end
     self:add("a += %d * lda;", types.all[of.a].start * group)
+  end
+  for _, part in ipairs(form.parts) do
+    if part.mask and not shape.full then self:add("const attn2c_words mask = %s();", part.mask) end
   end
   self:loop()
   for row = 0, shape.rows - 1 do

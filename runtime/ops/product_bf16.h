@@ -33,17 +33,20 @@ ATTN2C_INLINE attn2c_vector attn2c_bf16_pairs(attn2c_words a, attn2c_words b, at
 ATTN2C_INLINE attn2c_vector attn2c_bf16_odd(attn2c_words x) { return (attn2c_vector)(x & 0xffff0000u); }
 ATTN2C_INLINE attn2c_vector attn2c_bf16_even(attn2c_words x) { return (attn2c_vector)(x << 16); }
 
-#define ATTN2C_UPPER 0xffff0000u, 0xffff0000u, 0xffff0000u, 0xffff0000u
-
-/* Returns the second of each pair of weights. Where there are 16 registers, the mask stays in memory:
- * volatile, as the compiler would keep it in a register, and a sum in memory. */
-ATTN2C_INLINE attn2c_vector attn2c_bf16_odd_weights(attn2c_words x) {
+/* Returns the mask of the second of each pair of weights. Where there are 16 registers, each call reads it
+ * from memory: the compiler would keep it for strips of all sizes, and then a sum of the largest in memory.
+ */
+ATTN2C_INLINE attn2c_words attn2c_bf16_upper(void) {
 #if defined(__SSE2__) && !defined(__AVX512F__)
-  static const uint32_t upper[] __attribute__((aligned(4 * ATTN2C_LANES))) = {ATTN2C_UPPER, ATTN2C_UPPER};
-  return (attn2c_vector)(x & *(const volatile attn2c_words *)upper);
+  static const uint32_t mask[] __attribute__((aligned(4 * ATTN2C_LANES))) = {
+      0xffff0000u, 0xffff0000u, 0xffff0000u, 0xffff0000u, 0xffff0000u, 0xffff0000u, 0xffff0000u, 0xffff0000u};
+  return *(const volatile attn2c_words *)mask;
 #else
-  return attn2c_bf16_odd(x);
+  return (attn2c_words){0} + 0xffff0000u;
 #endif
+}
+ATTN2C_INLINE attn2c_vector attn2c_bf16_masked(attn2c_words x, attn2c_words mask) {
+  return (attn2c_vector)(x & mask);
 }
 
 /* Return the same for inputs that are floats, whose lower halves are zero. */

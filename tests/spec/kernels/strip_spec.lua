@@ -190,6 +190,18 @@ describe("a strip", function()
     assert.is_true(names.strip_3x2_bf16 and names.strip_3x2_int8_held_cut_ahead and names.strip_3x2_bf16_floats)
   end)
 
+  it("of bf16 with rows of floats keeps its mask in a register, and reads it in each step if none is left", function()
+    local floats = shape(3, 2)
+    floats.form, floats.types = "bf16_floats", types.product("bf16", "f32")
+    local text = strip.text(floats)
+    assert.equal(1, count(text, "const attn2c_words mask = attn2c_bf16_upper%(%);"))
+    assert.equal(2, count(text, "attn2c_bf16_masked%([^;]*, mask%);"))
+    floats.full = true
+    text = strip.text(floats)
+    assert.equal(0, count(text, "mask = "))
+    assert.equal(2, count(text, "attn2c_bf16_masked%([^;]*, attn2c_bf16_upper%(%)%);"))
+  end)
+
   it("reads no further than the last input of a row", function()
     each_typed(function(each, form, text)
       local last = text:match("const int whole = k %- k %% %d;.*$")
