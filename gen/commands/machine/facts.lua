@@ -94,13 +94,17 @@ local function place(environment)
   local names = measure.names(machine)
   local processor, key = facts.identity(files.read_some("/proc/cpuinfo", MOST_BYTES) or "", names)
   local location, folder, reason = store.location(environment), nil, "XDG_CACHE_HOME and HOME are not set"
-  if location then folder, reason = store.private_folder(location) end
-  if folder then folder, reason = store.private_folder(location .. "/machine") end
-  if reason == "is not there" then reason = "cannot be made" end
+  for _, path in ipairs(location and { location, location .. "/machine" } or {}) do
+    folder, reason = store.private_folder(path)
+    if not folder then
+      reason = path .. " " .. (reason == "is not there" and "cannot be made" or reason)
+      break
+    end
+  end
   local from = location and location .. "/machine"
   local is_own = from and store.is_private(location) and store.is_private(from)
   return { processor = processor, key = key, machine = machine, folder = folder, from = is_own and from or nil,
-    reason = reason and location and location .. " " .. reason or reason }
+    reason = reason }
 end
 
 -- Returns the facts that the cache has, or nil.

@@ -189,6 +189,8 @@ function tuning.conclude(state)
     if not words.set(state.target_names)[set.target] then -- else it is used for that one
       note("made for %s, but the target is %s: ignored", set.target, state.spec.target)
     end
+  elseif not next(set.choices) then
+    return -- `tune` has kept the rule
   elseif not state.parameters.hash then
     note("no line is for a product of this model: ignored")
   elseif set.machine ~= state.machine then

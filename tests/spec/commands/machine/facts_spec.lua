@@ -150,6 +150,12 @@ describe("the facts of this machine", function()
     assert.is_true(is_new and value.cores == 2)
     assert.same({ ("the facts of this machine are not kept: %s/attn2c is open to other users"):format(home) }, said)
     assert.is_nil(lfs.attributes(home .. "/attn2c/machine"))
+    files.make_folder(home .. "/attn2c/machine")
+    assert(os.execute(("chmod 700 %s; chmod 755 %s"):format(helper.shell(home .. "/attn2c"),
+      helper.shell(home .. "/attn2c/machine"))))
+    get()
+    assert.equal(("the facts of this machine are not kept: %s/attn2c/machine is open to other users"):format(home),
+      said[2])
   end)
 
   it("are read, and not measured each time, in a cache that cannot be written", function()

@@ -501,6 +501,8 @@ describe("the command with a tuning file", function()
     assert.equal(output, (select(2, show("--tuning", "none"))))
     errors = select(3, helper.command { "show", path, "--stage", "plan", "seq={4,8}" }) -- one is of the longest
     assert.is_nil(errors:find("no line", 1, true))
+    files.write(path:gsub("%.lua$", ".tune"), GOOD:match("^[^\n]*\n")) -- of a `tune` that has kept the rule
+    assert.equal("", (select(3, show())))
   end)
 
   it("ignores one for another target, and says so", function()
