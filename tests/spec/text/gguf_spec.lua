@@ -5,6 +5,7 @@ local dkjson = require("dkjson")
 local faults = require("common.faults")
 local files = require("common.files")
 local gguf_file = require("tests.spec.gguf_file")
+local golden_cases = require("tests.spec.golden_cases")
 local tokenizer = require("text.tokenizer")
 
 local folder = helper.root .. "/out/test/text_gguf"
@@ -45,19 +46,6 @@ end
 local function compile(entries)
   files.write_all(folder, { { name = "t.gguf", text = gguf_file.bytes(entries, {}) } })
   return tokenizer.from_path(folder .. "/t.gguf")
-end
-
--- Returns the text that the runner of a golden's cases prints with other tables.
-local function passes(name, piece)
-  files.write_all(folder, { { name = "spec.tables", text = piece } })
-  assert(os.execute(("make -s -C %s -f tests/c/build.mk out/test/bin/text_cases"):format(helper.shell(helper.root))))
-  local words = { helper.root .. "/out/test/bin/text_cases", folder .. "/spec.tables", folder .. "/texts",
-    folder .. "/" .. name .. ".cases" }
-  for i, word in ipairs(words) do words[i] = helper.shell(word) end
-  local handle = assert(io.popen(table.concat(words, " ")))
-  local output = handle:read("a")
-  handle:close()
-  return output
 end
 
 local function merges_of(root)
@@ -110,7 +98,7 @@ describe("a tokenizer in GGUF's metadata", function()
       end
       local made, got = compile(entries)
       same(expected, got)
-      local said = passes(name, made)
+      local said = golden_cases(folder, name, made)
       assert.matches(", 0 failed", said)
     end)
   end
@@ -144,7 +132,7 @@ describe("a tokenizer in GGUF's metadata", function()
     local more = { { "cls_token_id", "UINT32", ids["[CLS]"] }, { "seperator_token_id", "UINT32", ids["[SEP]"] },
       { "unknown_token_id", "UINT32", ids["[UNK]"] } }
     local made, got = compile(entries_of("bert", tokens, kinds, more))
-    assert.matches(", 0 failed", passes("bert_uncased", made))
+    assert.matches(", 0 failed", golden_cases(folder, "bert_uncased", made))
     assert.same(components_of(expected, { [stage.normalize] = true, [stage.cut] = true, [stage.decode] = true }),
       components_of(got, { [stage.normalize] = true, [stage.cut] = true, [stage.decode] = true }))
     assert.same(expected.model.tokens, got.model.tokens)
@@ -205,7 +193,7 @@ describe("a tokenizer in GGUF's metadata", function()
       { "add_bos_token", "BOOL", 1 } }))
     assert.equal(text, got.components[1].a)
     -- The scores are f32, where the golden's have more digits: that decides few ties between ways to cut a word.
-    assert.is_true(tonumber(passes("xlmr", made):match("580 cases, (%d+) failed")) <= 3)
+    assert.is_true(tonumber(golden_cases(folder, "xlmr", made):match("580 cases, (%d+) failed")) <= 3)
     assert.equal(#tokens, got.model.count)
     assert.is_true(math.abs(expected.model.scores[40] - got.model.scores[40]) < 1e-6)
   end)

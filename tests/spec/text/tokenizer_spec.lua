@@ -4,6 +4,7 @@ local helper = require("tests.spec.helper")
 local dkjson = require("dkjson")
 local faults = require("common.faults")
 local files = require("common.files")
+local golden_cases = require("tests.spec.golden_cases")
 local tokenizer = require("text.tokenizer")
 
 local folder = helper.root .. "/out/test/text"
@@ -16,19 +17,6 @@ local function golden(name)
   if not unpacked[name] then assert(os.execute(("lua5.4 %s %s %s"):format(script, name, helper.shell(folder)))) end
   unpacked[name] = true
   return (dkjson.decode(helper.read(folder .. "/" .. name .. ".json")))
-end
-
--- Whether a golden's cases pass with tables.
-local function passes(name, piece)
-  files.write_all(folder, { { name = "spec.tables", text = piece } })
-  assert(os.execute(("make -s -C %s -f tests/c/build.mk out/test/bin/text_cases"):format(helper.shell(helper.root))))
-  local words = { helper.root .. "/out/test/bin/text_cases", folder .. "/spec.tables", folder .. "/texts",
-    folder .. "/" .. name .. ".cases" }
-  for i, word in ipairs(words) do words[i] = helper.shell(word) end
-  local handle = assert(io.popen(table.concat(words, " ")))
-  local output = handle:read("a")
-  handle:close()
-  return output
 end
 
 -- The lines of the fault of a changed golden.
@@ -104,7 +92,7 @@ describe("a tokenizer.json", function()
   it("of the library's first versions needs no type of its model", function()
     local root = golden("gpt2")
     root.model.type = nil
-    assert.matches(", 0 failed", passes("gpt2", (tokenizer.compile(root, "t.json"))))
+    assert.matches(", 0 failed", golden_cases(folder, "gpt2", (tokenizer.compile(root, "t.json"))))
   end)
 end)
 
@@ -133,7 +121,7 @@ describe("a folder", function()
     local lines, path = {}, helper.folder()
     for token, id in pairs(golden("bert_uncased").model.vocab) do lines[id + 1] = token end
     files.write_all(path, { { name = "vocab.txt", text = table.concat(lines, "\n") .. "\n" } })
-    assert.matches(", 0 failed", passes("bert_uncased", (tokenizer.from_folder(path))))
+    assert.matches(", 0 failed", golden_cases(folder, "bert_uncased", (tokenizer.from_folder(path))))
   end)
 
   it("with vocab.txt may have a line of blanks, which takes no time of its own", function()
@@ -151,7 +139,7 @@ describe("a folder", function()
       for _, token in ipairs(root.added_tokens) do root.model.vocab[token.content] = token.id end
       files.write_all(path, { { name = "vocab.json", text = dkjson.encode(root.model.vocab) },
         { name = "merges.txt", text = table.concat(merges, "\n") .. "\n" } })
-      assert.matches(", 0 failed", passes(name, (tokenizer.from_folder(path))))
+      assert.matches(", 0 failed", golden_cases(folder, name, (tokenizer.from_folder(path))))
     end
   end)
 
