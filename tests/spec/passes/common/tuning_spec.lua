@@ -631,7 +631,7 @@ describe("the command with a tuning file", function()
   it("tune says how many candidates there are, and what all of them need", function()
     local path = described()
     local folder = helper.folder()
-    local code, output, errors = helper.command({ "tune", path, "target=x86_64", "--budget", "25" }, folder)
+    local code, output, errors = helper.command({ "tune", path, "target=x86_64", "--budget", "15" }, folder)
     assert.equal(0, code, errors)
     local all, budget = errors:match(
       "about (%d+) candidates in the model of [%d.]+ s each; all of them need %-%-budget=(%d+)\n")
