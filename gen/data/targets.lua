@@ -23,8 +23,8 @@
 -- fetch           how many panels ahead products prefetch, spread over their work; 0: none
 -- stream          bytes in the same weights that a product of one strip prefetches ahead; 0: none. Less than a page of
 --                 4 KB: the hardware's prefetching begins anew in each page, and finds the next one begun
--- stream_rows     rows of a single strip, of a product whose rows only a call knows, from which on it prefetches its
---                 stream. Fewer rows read at the rate of memory, where the requests may hinder the hardware's own
+-- stream_rows     rows of a single strip from which on it prefetches its stream. Fewer rows read at the rate of memory,
+--                 where the requests may hinder the hardware's own
 -- near            bytes of keys or values ahead that a product of one query prefetches; 0: none
 -- group_tokens    sequences are taken together until they have at least this number of tokens
 -- query_block     query rows whose scores are held at a time
@@ -47,15 +47,21 @@
 --                 have capacity, so that strips store without masks. libxsmm's AVX2 kernels fall back to single
 --                 floats for the tail of a vector (m 50: 70 GFLOP/s of 131, padded to 56: 113; m 63: 60, padded: 129)
 --
--- deep: overrides of the rule for a product of at least `targets.deep` inputs and outputs, whose weights are rarely
--- in a near cache. The first entry applies whose `rows` are no more, and whose `inputs`, if given, no fewer than the
--- product's. From 25 rows on a panel has one strip's vectors, and the next panel is prefetched: 48 floats on AVX-512,
--- 16 on AVX2. A single strip prefetches its own stream (plan/ahead.lua): in f32 with panels of 48 from 5 to 9 rows, of
--- 32 up to 14, and of 16 up to 24 rows. There two strips of 48 took 1.2 to 1.8 times as long on a Xeon: a second strip
--- waits for a panel that no near cache holds. Panels of 32 take up to 1.2 times as long from 5 to 7 rows on a Zen 4; up
--- to 4 rows they ask 8 KB ahead, which is faster for weights of more than 4 MB. Tiles of AMX take panels of 64 or 80,
--- which are configured less often, if a panel's inputs are few.
+-- products: overrides of the rule for products. The first entry applies whose `rows` are no more, and whose `inputs`,
+-- if given, no fewer than the product's. Entries are for deep products, of at least `targets.deep` inputs and outputs,
+-- whose weights are rarely in a near cache. From 25 rows on a panel has one strip's vectors, and the next panel is
+-- prefetched: 48 floats on AVX-512, 16 on AVX2. A single strip prefetches its own stream (plan/ahead.lua): in f32 with
+-- panels of 48 from 5 to 9 rows, of 32 up to 14, and of 16 up to 24 rows, and from 6 rows on if the panels are short.
+-- There two strips of 48 took 1.2 to 1.8 times as long on a Xeon: a second strip waits for a panel that no near cache
+-- holds. Panels of 32 take up to 1.2 times as long from 5 to 7 rows on a Zen 4; up to 4 rows they ask 8 KB ahead, which
+-- is faster for weights of more than 4 MB. Tiles of AMX take panels of 64 or 80, which are configured less often, if a
+-- panel's inputs are few.
 --
+-- shallow         the entry is for the other products, whose weights are mostly in a near cache
+-- least           the entry is for at least this number of inputs and of outputs: fewer were not measured
+-- numbers         the entry is for weights of no more numbers. Single strips of small shallow products prefetch
+--                 nothing: in a cache they take up to 1.2 times as long on a Zen 4 if they do
+-- silent          the entry is for fewer rows than the target's `stream_rows`, which prefetch nothing
 -- narrow          the entry is for weights of bf16 or int8 alone, whose strips have fewer rows, whose panels come from
 --                 memory faster, and whose rows that wait to be quantised take less memory
 -- weights         the entry is for weights of this number type alone: panels of int8 are half as long as those of bf16
@@ -117,7 +123,7 @@ local avx512 = {
   cflags = "-mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512",
   needs = { "avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl" },
   rule = rule { pad = 16 },
-  deep = {
+  products = {
     { rows = 1, open = true, narrow = true, use = { panel = 32, token_block = 128, fetch = 1 } },
     { rows = 1, open = true, use = { panel = 48, token_block = 128, fetch = 1 } },
     { rows = 129, narrow = true, use = { panel = 48, token_block = 128, fetch = 1 } },
@@ -125,12 +131,16 @@ local avx512 = {
     { rows = 129, use = { panel = 48, token_block = 208, fetch = 1 } },
     { rows = 34, narrow = true, use = { panel = 48, token_block = 128, fetch = 1 } },
     { rows = 9, narrow = true, use = { panel = 32, token_block = 128, fetch = 1 } },
+    { rows = 1, narrow = true, silent = true, use = { panel = 32 } },
     { rows = 1, narrow = true, use = { panel = 48 } },
     { rows = 25, use = { panel = 48, token_block = 128, fetch = 1 } },
     { rows = 15, use = { panel = 16 } },
     { rows = 10, use = { panel = 32 } },
+    { rows = 6, inputs = 256, use = { panel = 16 } },
     { rows = 5, use = { panel = 48 } },
     { rows = 1, use = { panel = 32, stream = 8192 } },
+    { rows = 1, shallow = true, least = 48, numbers = 65536, use = { panel = 48, fetch = 1, stream = 0 } },
+    { rows = 1, shallow = true, least = 48, use = { panel = 48, fetch = 1 } },
   },
 }
 
@@ -142,10 +152,10 @@ local avx2 = {
   needs = { "avx2", "fma" },
   -- A Zen 4 reads memory fastest if one or two rows ask for nothing; four need it: 1.1 to 1.2 times as long without.
   rule = rule { pad = 8, stream_rows = 3 },
-  deep = {
+  products = {
     { rows = 160, inputs = 512, use = { panel = 16, token_block = 256, fetch = 1 } },
     { rows = 160, use = { panel = 16, token_block = 208, fetch = 1 } },
-    { rows = 4, weights = "bf16", use = { panel = 16, token_block = 128, fetch = 1 } },
+    { rows = 3, weights = "bf16", use = { panel = 16, token_block = 128, fetch = 1 } },
     { rows = 5, narrow = true, use = { panel = 16, token_block = 128, fetch = 1 } },
     { rows = 1, weights = "int8", use = { panel = 16, token_block = 128, fetch = 1, stream = 0 } },
     -- Rows of f32 that divide well into strips of 6 have panels of 16, others of 32, whose strips have 3 rows.
@@ -157,6 +167,10 @@ local avx2 = {
     { rows = 8, use = { panel = 32, token_block = 128, fetch = 1 } },
     { rows = 4, use = { panel = 16, token_block = 128, fetch = 1 } },
     { rows = 1, use = { panel = 32, token_block = 128, fetch = 1 } },
+    { rows = 1, shallow = true, least = 48, open = true, weights = "bf16", use = { panel = 32, fetch = 1 } },
+    { rows = 1, shallow = true, least = 48, open = true, use = { panel = 16, fetch = 1 } },
+    { rows = 1, shallow = true, least = 48, numbers = 65536, use = { panel = 32, fetch = 1, stream = 0 } },
+    { rows = 1, shallow = true, least = 48, use = { panel = 32, fetch = 1 } },
   },
 }
 
@@ -171,7 +185,7 @@ local avx512bf16 = extended(avx512, { name = "avx512bf16", bf16 = "pairs", bf16_
 local amx = extended(avx512bf16, {
   name = "amx", has_tiles = true, rule = avx512.rule, cflags = "-mamx-tile -mamx-bf16 -mamx-int8",
   needs = { "amx_tile", "amx_bf16", "amx_int8" },
-  deep = {
+  products = {
     { rows = 1, inputs = 2048, weights = "int8", open = true, use = { panel = 80, token_block = 256, fetch = 1 } },
     { rows = 1, weights = "int8", open = true, use = { panel = 48, token_block = 256, fetch = 1 } },
     { rows = 129, inputs = 256, use = { panel = 64, token_block = 256, fetch = 1 } },
@@ -180,7 +194,8 @@ local amx = extended(avx512bf16, {
     { rows = 129, inputs = 2048, use = { panel = 32, token_block = 192, fetch = 1 } },
     { rows = 129, weights = "int8", use = { panel = 32, token_block = 256, fetch = 1 } },
     { rows = 129, use = { panel = 32, token_block = 192, fetch = 1 } },
-    { rows = 34, inputs = 256, use = { panel = 64, token_block = 128, fetch = 1 } },
+    { rows = 65, inputs = 256, use = { panel = 64, token_block = 128, fetch = 1 } },
+    { rows = 34, inputs = 256, use = { panel = 80, token_block = 128, fetch = 1 } },
     { rows = 34, inputs = 768, weights = "int8", use = { panel = 80, token_block = 128, fetch = 1 } },
     { rows = 34, inputs = 512, use = { panel = 80, token_block = 128, fetch = 1 } },
     { rows = 34, inputs = 640, use = { panel = 64, token_block = 128, fetch = 1 } },

@@ -61,7 +61,7 @@ end
 --- together: rows of the type have a multiple of this number of elements; apart: they may be longer by this number
 types.list = {
   { name = "f32", bits = 32, c = "float", word = "f32", also = { "fp32", "float32", "float" }, attention = true,
-    libxsmm = true, few_rows = 7, few_rows_of_pairs = 4, bit = 1 },
+    libxsmm = true, few_rows = 6, few_rows_of_pairs = 4, bit = 1 },
   { name = "i32", bits = 32, c = "int32_t" },
   { name = "bf16", bits = 16, c = "uint16_t", word = "bf16", also = { "bfloat16", "fp16", "float16", "f16", "half" },
     rows = "round", attention = true, flushes = true, libxsmm = "pairs", few_rows = 5, bit = 2 },

@@ -4,12 +4,16 @@
  *
  *   products LIBRARY.so POOL_KB MS ROUNDS [SECONDS [CALLS]]
  *
- * Prints for each candidate the nanoseconds of the whole product, the least of all rounds: other processes
- * only add to a time. Times are the thread's processor time, which does not count while others have the core.
- * A sample takes about MS milliseconds. No round begins SECONDS after the start, except the first one.
+ * Prints for each candidate the nanoseconds of the whole product. A round times each candidate once, and
+ * takes its time divided by the median of the round's. The median of these ratios over all rounds is
+ * multiplied by the median of the fastest round. The rate of memory changes from round to round, up and down,
+ * so that the least time of a candidate that reads much would be that of its luckiest round. Times are the
+ * thread's processor time, which does not count while others have the core. A sample takes about MS
+ * milliseconds. No round begins SECONDS after the start, except the first one.
  *
  * With CALLS, CALLS entries in a row are one choice, for several numbers of rows, and the first choice is the
- * rule's. A choice that is clearly slower than the best one is not timed again. */
+ * rule's. A choice that is clearly slower than the best one is not timed again. What is printed is the least
+ * time of all rounds. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -63,6 +67,18 @@ static double time_of(candidate *fn, size_t a_bytes, const void *b, void *c, int
   return 1e9 * (seconds(CLOCK_THREAD_CPUTIME_ID) - begin) / calls;
 }
 
+static int by_size(const void *x, const void *y) {
+  const double a = *(const double *)x, b = *(const double *)y;
+  return (a > b) - (a < b);
+}
+
+/* The median of count numbers, which are `step` apart; work has room for them. */
+static double median(const double *of, int count, int step, double *work) {
+  for (int i = 0; i < count; i++) work[i] = of[(size_t)i * (size_t)step];
+  qsort(work, (size_t)count, sizeof *work, by_size);
+  return (work[count / 2] + work[(count - 1) / 2]) / 2;
+}
+
 /* Choices that take longer than the best by this factor after a round, in the mean of their calls, are not
  * timed in later rounds. Few samples say little. */
 static const double most_slower[] = {1.5, 1.25, 1.12, 1.08, 1.06, 1.05, 1.04, 1.03};
@@ -113,17 +129,26 @@ int main(int argc, char **argv) {
   if (calls_each < 1 || count % calls_each != 0) return 2;
   double *least = calloc((size_t)count, sizeof *least);
   char *dropped = calloc((size_t)(count / calls_each), 1);
-  if (!least || !dropped) return 1;
-  for (int round = 0; round < rounds && (round == 0 || seconds(CLOCK_MONOTONIC) < end); round++) {
+  double *ratios = calloc((size_t)count * (size_t)rounds, sizeof *ratios); /* of a round, then of the next */
+  double *work = calloc((size_t)(count > rounds ? count : rounds), sizeof *work), quietest = 1e30;
+  if (!least || !dropped || !ratios || !work) return 1;
+  int round = 0;
+  for (; round < rounds && (round == 0 || seconds(CLOCK_MONOTONIC) < end); round++) {
+    double *of = ratios + (size_t)round * (size_t)count;
     for (int i = 0; i < count; i++) {
       const int k = (i + round * 7) % count; /* nobody always follows the same one */
       if (dropped[k / calls_each]) continue;
       if (round == 0) least[k] = time_of(fns[k], bytes[0], b, c, 1);
       const double ns = time_of(fns[k], bytes[0], b, c, least[k] < sample ? (int)(sample / least[k]) + 1 : 1);
       if (ns < least[k]) least[k] = ns;
+      of[k] = ns;
     }
     drop_slow(least, dropped, count / calls_each, calls_each, round);
+    const double usual = median(of, count, 1, work);
+    for (int i = 0; i < count; i++) of[i] /= usual;
+    if (usual < quietest) quietest = usual;
   }
-  for (int i = 0; i < count; i++) printf("%.0f\n", least[i]);
+  for (int i = 0; i < count; i++)
+    printf("%.0f\n", argc > 6 ? least[i] : quietest * median(ratios + i, round, count, work));
   return 0;
 }

@@ -19,7 +19,7 @@ local function product_of(target, shape, width, m, rows, choice, ldb, ldc, is_op
     types = of, a_room = true, beta = 0, open = is_open and "n" or nil }
   if not is_open then
     p.strips = registers.strips(m, rows, p.k, target, choice.call_rows, false, of)
-    p.fetch = ahead.of(p, p.strips, choice, lanes) or nil
+    p.fetch = ahead.of(p, p.strips, choice, lanes, target.rule.stream_rows) or nil
     return p
   end
   p.strips = registers.open_tiles(m, p.k, target, of)

@@ -198,15 +198,19 @@ function tuning.conclude(state)
   end
 end
 
--- Returns the parameters that replace the rule for a deep product of this key and weight [out][in], else nil. is_open:
+-- Returns the parameters that replace the rule for a product of this key and weight [out][in], else nil. is_open:
 -- whether only a call knows the rows.
-local function deep_rule(target, key, weight, is_open)
+local function rule_of(target, key, weight, is_open)
   local rows = tonumber(key:match(" n (%d+) "))
   local outputs, inputs = weight.shape[1], weight.shape[2]
-  for _, deep in ipairs(target.deep or {}) do
-    local fits = rows >= deep.rows and inputs <= (deep.inputs or inputs) and (not deep.narrow or weight.type ~= "f32")
-      and (not deep.open or is_open) and (not deep.weights or deep.weights == types.word(weight.type))
-    if math.min(inputs, outputs) >= targets.deep and fits then return deep.use end
+  local lesser = math.min(inputs, outputs)
+  for _, entry in ipairs(target.products or {}) do
+    local fits = rows >= entry.rows and inputs <= (entry.inputs or inputs)
+      and (not entry.narrow or weight.type ~= "f32")
+      and (not entry.open or is_open) and (not entry.weights or entry.weights == types.word(weight.type))
+      and lesser >= (entry.least or 1) and outputs * inputs <= (entry.numbers or math.huge)
+      and (not entry.silent or rows < target.rule.stream_rows)
+    if fits and (lesser < targets.deep) == (entry.shallow or false) then return entry.use end
   end
   return nil
 end
@@ -234,7 +238,7 @@ function tuning.parameters(state)
   function result.of(key, weight)
     local choice = set and set.choices[key]
     if choice then result.hash = set.hash end
-    choice = choice or deep_rule(target, key, weight, state.spec.any) or common
+    choice = choice or rule_of(target, key, weight, state.spec.any) or common
     local own = {}
     for i = 2, #tuning.names do
       local name = tuning.names[i]

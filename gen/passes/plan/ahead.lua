@@ -82,8 +82,9 @@ end
 --- Weights go into the second-level cache: a panel is mostly larger than the first.
 --- In tiles, one strip prefetches as several do. A step prefetches `run` lines at each of `lines` places that are
 --- `apart` bytes apart, and the next step those after them.
---- shape: lda, k, types; strips: of registers.strips; lanes: floats of a vector
-function ahead.of(shape, strips, parameters, lanes)
+--- shape: lda, k, types; strips: of registers.strips; lanes: floats of a vector; stream_rows: the least rows of a
+--- single strip that prefetches, nil: 1
+function ahead.of(shape, strips, parameters, lanes, stream_rows)
   local calls, groups, widest, rows = 0, 0, 0, 0
   for _, group in ipairs(strips.groups) do groups, widest = groups + group.count, math.max(widest, group.size) end
   for _, each in ipairs(strips.strips) do
@@ -94,6 +95,7 @@ function ahead.of(shape, strips, parameters, lanes)
   local from = (calls > 1 or strips.step) and parameters.fetch * panel or parameters.stream
   if from == 0 then return false end
   if strips.step then return in_tiles(shape, strips, calls, from) end
+  if calls == 1 and rows < (stream_rows or 1) then return false end
   local share = (panel // types.LINE + calls - 1) // calls
   local is_alone = calls == 1 and not types.all[type].block
   local is_few = is_alone and rows <= few_rows(shape)

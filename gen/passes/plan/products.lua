@@ -56,8 +56,10 @@ local function of_panel(state, region, fusion, rows, i)
   local product = { m = fusion.outputs[i], n = rows, k = fusion.leading.operands.weight.shape[2],
     lda = types.whole_lines(fusion.panels.widths[i], "f32"), types = fusion.types, a_room = true }
   cut(state, product, p)
-  product.fetch = state.plan.memoise("ahead", function() return ahead.of(product, product.strips, p, target.vector) end,
-    product.m, rows, product.k, product.lda, p.call_rows, p.fetch, p.stream, product.types) or nil
+  local stream_rows = state.plan.parameters.stream_rows
+  local function of() return ahead.of(product, product.strips, p, target.vector, stream_rows) end
+  product.fetch = state.plan.memoise("ahead", of, product.m, rows, product.k, product.lda, p.call_rows, p.fetch,
+    p.stream, product.types) or nil
   return product
 end
 

@@ -5,8 +5,9 @@
 -- FORM is fixed (the rows are constants of the code) or open (only a call knows them). In the environment:
 -- TIMED_BY="taskset -c 1" starts the timer; POOL_MB=160 of weights; samples of MS=1; ROUNDS=15; KEEP=1 keeps the lines
 -- of the table and measures those that are not there; AGAIN=1.1 measures those again of which the rule loses more than
--- that, and keeps the least time of each candidate; PREPARE=2 only compiles, two products at a time, so that the
--- machine need not be quiet for it. BETWEEN=1 takes the shapes between those of the list, for a table of their own.
+-- that, and replaces their lines; ROWS=9 leaves products of more rows out; PREPARE=2 only compiles, two products at a
+-- time, so that the machine need not be quiet for it. BETWEEN=1 takes the shapes between those of the list, and
+-- DRAWN=SEED:COUNT so many random products of each type and form, for a table of their own.
 -- LIMIT=140 begins no product after that time and exits with 1 if products are left:
 -- with KEEP=1 the next run goes on with them.
 local script = arg[0]:match("^(.*)/tests/bench/[^/]*/[^/]*$") or "."
@@ -25,11 +26,14 @@ local FLAGS = "-std=c11 -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off
   .. "-iquote runtime -w"
 local ALL = { "amx:bf16", "amx:int8", "avx512:f32", "avx512:bf16", "avx512bf16:bf16", "avx512bf16:int8", "avx2:f32",
   "avx2:bf16", "avx2:int8" }
+local MATRICES = 72 -- of 12 layers
 local prepares = tonumber(os.getenv("PREPARE") or "") -- compilers at a time
 local again = tonumber(os.getenv("AGAIN") or "")
 local ends = os.getenv("LIMIT") and os.time() + tonumber(os.getenv("LIMIT"))
 local timed_by = os.getenv("TIMED_BY") or ""
 local is_between = os.getenv("BETWEEN") ~= nil
+local seed, drawn = (os.getenv("DRAWN") or ""):match("^(%d+):(%d+)$")
+local most_rows = tonumber(os.getenv("ROWS") or math.huge)
 local pool, sample, rounds = tonumber(os.getenv("POOL_MB") or 160), os.getenv("MS") or "1", os.getenv("ROUNDS") or "15"
 
 local function run(format, ...)
@@ -70,10 +74,19 @@ local function library_of(target, word, form, shape, is_later)
   return list, path
 end
 
+-- Returns the KB of weights of which a product reads one matrix after the other: more than caches hold. Small products
+-- are those of models that are in a cache.
+local function pool_of(shape, made)
+  local all = 1024 * pool
+  if math.min(shape.outputs, shape.inputs) >= targets.deep then return all end
+  return math.min(all, math.ceil(MATRICES * types.bytes(made.elements, made.types.a) / 1024))
+end
+
 -- Times the candidates of a product; returns a line of the table.
 local function measured(target, word, form, shape)
   local list, name = library_of(target, word, form, shape)
-  local pipe = assert(io.popen(("%s %s/time %s.so %s %s %s"):format(timed_by, OUT, name, 1024 * pool, sample, rounds)))
+  local pipe = assert(io.popen(("%s %s/time %s.so %d %s %s"):format(timed_by, OUT, name, pool_of(shape, list[1].calls),
+    sample, rounds)))
   local line, i = { target = target, type = word, form = form, outputs = shape.outputs, inputs = shape.inputs,
     rows = shape.rows, ratios = {} }, 0
   for text in pipe:lines() do
@@ -92,13 +105,14 @@ end
 -- Returns the products to measure: those without a line, and with AGAIN those whose line is in doubt.
 local function wanting(lines, target, word, form)
   local list = {}
-  for _, shape in ipairs(shapes.list(is_between)) do
-    local wanted, is_there = { target = target, type = word, form = form }, false
+  local group = ("%s:%s:%s"):format(target, word, form)
+  for _, shape in ipairs(seed and shapes.drawn(tonumber(seed), group, tonumber(drawn)) or shapes.list(is_between)) do
+    local wanted, is_there = { target = target, type = word, form = form }, shape.rows > most_rows
     for name, value in pairs(shape) do wanted[name] = value end
     for _, line in ipairs(lines) do
       if table_of.is_same(line, wanted) then
         local ratio = losses.ratio_of(line, shapes.rule(target, word, shape, form == "open"))
-        is_there = not again or ratio and ratio <= again
+        is_there = is_there or not again or ratio and ratio <= again
       end
     end
     if not is_there then list[#list + 1] = shape end
@@ -106,11 +120,10 @@ local function wanting(lines, target, word, form)
   return list
 end
 
--- Puts a line into the table. If it has one of the same product, each candidate keeps its least time.
+-- Puts a line into the table, in the place of one of the same product.
 local function put(lines, line)
   for i, other in ipairs(lines) do
     if table_of.is_same(other, line) then
-      table_of.merge(line, other)
       lines[i] = line
       return
     end
@@ -134,7 +147,7 @@ run("mkdir -p %s", OUT)
 run("cc -O2 -std=gnu11 -o %s/time %s/runtime/tools/products.c -ldl", OUT, script)
 local machine, date = here(), os.date("!%Y-%m-%d")
 local path = ("%s/tests/bench/products/tables/%s%s.txt"):format(script, table_of.file_name(machine, date),
-  is_between and "-between" or "")
+  is_between and "-between" or seed and "-drawn" or "")
 local lines = (again or os.getenv("KEEP")) and files.read(path) and table_of.read(path).lines or {}
 for _, each in ipairs(wanted) do
   local target, word, form = each:match("^(%w+):(%w+):(%w+)$")

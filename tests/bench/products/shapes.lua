@@ -66,6 +66,31 @@ function shapes.list(is_between)
   return list
 end
 
+-- Limits of drawn products.
+local LEAST_WIDTH, MOST_WIDTH, MOST_ROWS, EACH = 48, 3072, 512, 8
+
+-- Outputs by inputs of drawn products: projections, feed-forward layers with and without a gate, heads of keys.
+local FACTORS = { 1, 4, 1 / 4, 8 / 3, 3 / 8 }
+
+--- Returns drawn products of a group, "TARGET:TYPE:FORM": widths of 48 to 3,072 and up to 512 rows, all sizes as
+--- likely as others. The same seed and group give the same products.
+function shapes.drawn(seed, group, count)
+  local number, list = 0, {}
+  for i = 1, #group do number = (number * 31 + group:byte(i)) % (1 << 32) end
+  math.randomseed(seed, number)
+  local function between(least, most) return least * (most / least) ^ math.random() end
+  while #list < count do
+    local inputs = between(LEAST_WIDTH, MOST_WIDTH) // EACH * EACH
+    local outputs = inputs * FACTORS[math.random(#FACTORS)] // EACH * EACH
+    local rows = between(1, MOST_ROWS + 1) // 1
+    if outputs >= LEAST_WIDTH and outputs <= MOST_WIDTH then
+      list[#list + 1] = { outputs = math.tointeger(outputs), inputs = math.tointeger(inputs),
+        rows = math.tointeger(rows) }
+    end
+  end
+  return list
+end
+
 --- Returns the types of a product whose weights have a number type, named by its word, on a target.
 function shapes.types(target, word) return types.product(types.of_word[word], targets.rows(target, word)) end
 

@@ -24,17 +24,6 @@ function table_of.is_same(x, y)
   return true
 end
 
---- Gives each candidate of a line the lesser of its times in two lines of the same product.
-function table_of.merge(line, other)
-  local times, best = {}, math.huge
-  for _, each in ipairs { line, other } do
-    for name, ratio in pairs(each.ratios) do times[name] = math.min(times[name] or math.huge, ratio * each.ns) end
-  end
-  for _, ns in pairs(times) do best = math.min(best, ns) end
-  line.ns, line.ratios = best, {}
-  for name, ns in pairs(times) do line.ratios[name] = ns / best end
-end
-
 --- Returns the first five words of a line, which name its product.
 function table_of.name(line)
   return ("%s %s %s %dx%d n%d"):format(line.target, line.type, line.form, line.outputs, line.inputs, line.rows)

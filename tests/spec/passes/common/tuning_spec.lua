@@ -197,7 +197,8 @@ describe("the parameters of a product", function()
       end
     end
     for _, kernels in ipairs { "auto", "c", "libxsmm" } do
-      assert.same({ 64, 4096, 0, 2 }, rule(kernels, 128, 176)) -- not deep: two tiles of 64 rows
+      assert.same({ 64, 4096, 0, 2 }, rule(kernels, 128, 44)) -- not measured: two tiles of 64 rows
+      assert.same({ 48, 4096, 1, 2 }, rule(kernels, 128, 176)) -- not deep
       assert.same({ 32, 4096, 0, 1 }, rule(kernels, 1, 192)) -- one strip
       assert.same({ 32, 4096, 0, 1 }, rule(kernels, 14, 192))
       assert.same({ 16, 4096, 0, 1 }, rule(kernels, 15, 192)) -- one strip of narrower panels
@@ -207,6 +208,23 @@ describe("the parameters of a product", function()
       assert.same({ 48, 4096, 1, 2 }, rule(kernels, 512, 192))
       assert.same({ 48, 4096, 1, 3 }, rule(kernels, 512, 528))
     end
+  end)
+
+  it("are those of small weights, of few rows, or of rows that only a call knows", function()
+    local function of(target, word, outputs, inputs, rows, is_open)
+      local p = tuning.parameters { spec = { target = target, plan = {}, kernels = "c", any = is_open } }
+        .of((" n %d "):format(rows), { shape = { outputs, inputs }, type = types.of_word[word] })
+      return { p.panel, p.fetch, p.stream }
+    end
+    assert.same({ 48, 1, 0 }, of("avx512", "f32", 128, 512, 4)) -- 65,536 numbers
+    assert.same({ 48, 1, 3072 }, of("avx512", "f32", 128, 520, 4))
+    assert.same({ 64, 0, 3072 }, of("avx512", "f32", 40, 512, 4)) -- not measured
+    assert.same({ 32, 1, 0 }, of("avx2", "f32", 128, 512, 4))
+    assert.same({ 16, 1, 3072 }, of("avx2", "f32", 128, 512, 4, true))
+    assert.same({ 32, 1, 3072 }, of("avx2", "bf16", 128, 512, 4, true))
+    assert.same({ 32, 48, 48 }, { of("avx512bf16", "int8", 768, 768, 3)[1], of("avx512bf16", "int8", 768, 768, 4)[1],
+      of("avx512vnni", "int8", 768, 768, 3)[1] }) -- rows that prefetch nothing, and others
+    assert.same({ 16, 48 }, { of("avx512", "f32", 768, 256, 6)[1], of("avx512", "f32", 768, 257, 6)[1] })
   end)
 
   it("may be those of one number type of weights", function()
