@@ -12,13 +12,16 @@ shapes.LONGEST = 512
 --- Version of the strips. It is raised when their loops change so much that older times say little; fit.lua then leaves
 --- such lines of older tables out. 2: loops of four steps of f32 as copies, with a prefetch each. 3: strips of one
 --- vector of f32 read inputs in the multiply-add. 4: strips prefetch into the second-level cache; single ones of few
---- rows one line of each pair, those of more rows at two distances.
-shapes.STRIPS = 4
+--- rows one line of each pair, those of more rows at two distances. 5: bf16 and int8 without instructions of their own
+--- have loops like f32's; strips of six rows of bf16 on AVX2.
+shapes.STRIPS = 5
 
 --- True if a line of a table was measured with strips, of a version, that have changed since then. Of many rows, the
 --- fourth version is as fast as the third within 2%.
 function shapes.is_older(line, version)
   if line.target == "amx" or version >= shapes.STRIPS then return false end
+  if line.type ~= "f32" and line.target ~= "avx512bf16" then return true end
+  if version == 4 then return false end
   if line.type == "f32" then return version < 3 or line.rows <= 33 end
   return line.rows <= 17
 end
