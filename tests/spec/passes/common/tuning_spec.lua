@@ -11,7 +11,6 @@ local measure = require("commands.tune.measure")
 local search = require("commands.tune.search")
 local targets = require("data.targets")
 local tuning = require("passes.common.tuning")
-local types = require("data.types")
 
 local FIRST = "attn2c tuning 5 avx512 Some-CPU\n"
 local STRIPS = " call_rows 3 fetch 1 stream 128"
@@ -183,57 +182,6 @@ describe("the parameters of a product", function()
     assert.same({ 16, 16, 16, 16 }, up.panels.widths)
     assert.equal(3, up.parameters.call_rows)
     assert.equal(1, #region.blocks)
-  end)
-
-  it("are those of a deep product where its weights are many, by its rows", function()
-    local function rule(kernels, seq, d_model)
-      local state = helper.tiny({ seq = seq, d_model = d_model, heads = 4, d_ff = d_model, target = "avx512",
-        kernels = kernels }, "plan")
-      for _, region in ipairs(state.plan.segments[1].sections[1].regions) do
-        for _, each in ipairs(region.fusions) do
-          local p = each.parameters
-          if p then return { p.panel, p.call_rows, p.fetch, #region.blocks } end
-        end
-      end
-    end
-    for _, kernels in ipairs { "auto", "c", "libxsmm" } do
-      assert.same({ 64, 4096, 0, 2 }, rule(kernels, 128, 44)) -- not measured: two tiles of 64 rows
-      assert.same({ 48, 4096, 1, 2 }, rule(kernels, 128, 176)) -- not deep
-      assert.same({ 32, 4096, 0, 1 }, rule(kernels, 1, 192)) -- one strip
-      assert.same({ 32, 4096, 0, 1 }, rule(kernels, 14, 192))
-      assert.same({ 16, 4096, 0, 1 }, rule(kernels, 15, 192)) -- one strip of narrower panels
-      assert.same({ 16, 4096, 0, 1 }, rule(kernels, 24, 192))
-      assert.same({ 48, 4096, 1, 1 }, rule(kernels, 25, 192))
-      assert.same({ 48, 4096, 1, 1 }, rule(kernels, 128, 192))
-      assert.same({ 48, 4096, 1, 2 }, rule(kernels, 512, 192))
-      assert.same({ 48, 4096, 1, 3 }, rule(kernels, 512, 528))
-    end
-  end)
-
-  it("are those of small weights, of few rows, or of rows that only a call knows", function()
-    local function of(target, word, outputs, inputs, rows, is_open)
-      local p = tuning.parameters { spec = { target = target, plan = {}, kernels = "c", any = is_open } }
-        .of((" n %d "):format(rows), { shape = { outputs, inputs }, type = types.of_word[word] })
-      return { p.panel, p.fetch, p.stream }
-    end
-    assert.same({ 48, 1, 0 }, of("avx512", "f32", 128, 512, 4)) -- 65,536 numbers
-    assert.same({ 48, 1, 3072 }, of("avx512", "f32", 128, 520, 4))
-    assert.same({ 64, 0, 3072 }, of("avx512", "f32", 40, 512, 4)) -- not measured
-    assert.same({ 32, 1, 0 }, of("avx2", "f32", 128, 512, 4))
-    assert.same({ 16, 1, 3072 }, of("avx2", "f32", 128, 512, 4, true))
-    assert.same({ 32, 1, 3072 }, of("avx2", "bf16", 128, 512, 4, true))
-    assert.same({ 32, 48, 48 }, { of("avx512bf16", "int8", 768, 768, 3)[1], of("avx512bf16", "int8", 768, 768, 4)[1],
-      of("avx512vnni", "int8", 768, 768, 3)[1] }) -- rows that prefetch nothing, and others
-    assert.same({ 16, 48 }, { of("avx512", "f32", 768, 256, 6)[1], of("avx512", "f32", 768, 257, 6)[1] })
-  end)
-
-  it("may be those of one number type of weights", function()
-    local parameters = tuning.parameters { spec = { target = "amx", plan = {}, kernels = "c" } }
-    local function panel(word, rows)
-      return parameters.of((" n %d "):format(rows), { shape = { 768, 768 }, type = types.of_word[word] }).panel
-    end
-    assert.same({ 80, 80, 32 }, { panel("int8", 16), panel("int8", 64), panel("int8", 256) })
-    assert.same({ 64, 32, 32 }, { panel("bf16", 16), panel("bf16", 64), panel("bf16", 256) })
   end)
 
   it("are made by whom the description says, else the file, else the rule", function()

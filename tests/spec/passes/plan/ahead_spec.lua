@@ -81,7 +81,7 @@ describe("what a product asks for ahead", function()
   it("is nothing where a single strip has fewer rows than a target's `stream_rows`", function()
     local function asked(rows, count)
       return ahead_of({ k = 768, lda = 48, types = types.f32_product },
-        { groups = { { count = 1, size = 3 } }, strips = { { count = count, size = rows } } },
+        { form = "f32", groups = { { count = 1, size = 3 } }, strips = { { count = count, size = rows } } },
         { fetch = 1, stream = 3072 }, 16, 4)
     end
     assert.is_false(asked(3, 1))
