@@ -6,6 +6,7 @@ local gguf = require("common.gguf")
 local hash = require("common.hash")
 local lfs = require("lfs")
 local again = require("commands.build.again")
+local included = require("commands.build.included")
 local lock = require("common.lock")
 local opened = require("commands.build.opened")
 local progress = require("common.progress")
@@ -65,16 +66,16 @@ local function context_of(state, folder, root, bar)
   uv.os_unsetenv("PWD") -- compilers would take the folder's name from it, which may contain links
   local folders = { model = uv.fs_realpath(folder), runtime = uv.fs_realpath(root .. "/runtime") }
   local runtime = runtime_of(folders.runtime)
-  local own, own_headers, included = {}, {}, {}
+  local own, links = {}, {}
   for _, file in ipairs(state.files) do
     own[file.name] = file.text
-    if file.name:match("%.h$") then own_headers[#own_headers + 1] = file.name end
-    if file.name:match("%.h$") or file.is_data then included[#included + 1] = file.name end
+    if file.name:match("%.h$") or file.is_data then links[#links + 1] = file.name end
   end
   return { store = store.open(folder, say), toolchain = toolchain.new(), bar = bar, folders = folders,
-    links = included, sources = { model = own, runtime = runtime.texts },
-    headers = { model = runtime.of_headers .. "\n" .. digest(own_headers, own), runtime = runtime.of_headers } },
-    runtime.sources
+    links = links, sources = { model = own, runtime = runtime.texts },
+    headers = function(from, source)
+      return runtime.of_headers .. (from == "model" and "\n" .. digest(included.by(source, own), own) or "")
+    end }, runtime.sources
 end
 
 -- Gives the runner's context the library of the model of texts, which was built before into the same folder.
@@ -86,7 +87,7 @@ local function add_texts(context, texts, folder)
   for _, file in ipairs(texts.files) do
     if file.name == texts.spec.name .. ".h" then
       context.links[#context.links + 1] = file.name
-      context.headers.model = context.headers.model .. "\n" .. digest({ file.name }, { [file.name] = file.text })
+      context.sources.model[file.name] = file.text
     end
   end
 end

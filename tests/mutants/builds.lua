@@ -28,7 +28,7 @@ return function(of, spec)
 
   of("gen/commands/build/runner.lua", spec .. "commands/build/runner_spec.lua") {
     { name = "runner_headers", new = "",
-      old = "    parts[#parts + 1] = self.headers[job.is_common and \"runtime\" or job.from]\n",
+      old = "    parts[#parts + 1] = self.headers(job.from, job.source)\n",
       wrong = "a changed header compiles nothing" },
     { name = "runner_tools", old = "{ FORMAT, self.toolchain.identity, job.name }", new = "{ FORMAT, \"\", job.name }",
       wrong = "another compiler's results are used" },

@@ -198,7 +198,6 @@ local function model_objects(spec, builds, entries, options)
   for _, build in ipairs(builds) do
     program[#program + 1] = object("model", name .. build.suffix .. "_program.c", { "-O1", of_program })
     program[#program + 1] = object("model", linkage.roof(build.suffix) .. ".c", { loops, build.flags, of_program })
-    program[#program].is_common = true
   end
   return shipped, program
 end
@@ -281,7 +280,6 @@ function recipe.opener(results) return results[OPENER] end
 ---   is_read       true if the builder reads the result's text
 ---   is_object     true if the result is an object
 ---   environment   variables that its commands run with
----   is_common     true if its source includes none of the model's own headers
 ---
 --- options:
 ---   providers     { library, program }: the provider of kernels at run time in each, "libxsmm" or "c" (none)

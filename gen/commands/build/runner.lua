@@ -18,16 +18,15 @@ local AGAIN_MS = 20        -- between two looks for results that other processes
 local PATIENCE_MS = 60000  -- after which such a result is made here, too: the other process may have been stopped
 
 -- Returns flags that keep the names of folders out of a result, mainly out of debugging information, so that the result
--- is the same wherever it is made. A compiler cannot tell where a name with = ends: such a name stays, and is part of
--- the key.
-local function maps_of(self, job, work)
+-- is the same wherever it is made. A compiler cannot tell where a name with = ends: such a name of the runtime's folder
+-- stays, and is part of the key. A compiler never gets the name of the model's folder (link_sources).
+local function maps_of(self, work)
   local list = {}
   local function map(folder, name)
     local is_plain = folder and not folder:find("=", 1, true)
     if is_plain and work then list[#list + 1] = ("-ffile-prefix-map=%s=%s"):format(folder, name) end
     if folder and not is_plain and not work then list[#list + 1] = folder end
   end
-  if job.from == "model" then map(self.folders.model, ".") end
   map(self.folders.runtime, "attn2c/runtime")
   map(work, ".") -- work may be below another folder; the last map that fits counts
   return list
@@ -54,7 +53,7 @@ local function meanings(self, job, work)
   return { mpi_flags = mpi("--cflags"), mpi_libraries = mpi("--libs"),
     compiler = work and tools.compiler or "<compiler>", cflags = tools.cflags, ldflags = tools.ldflags,
     ar = work and tools.ar or "<ar>", objcopy = work and tools.objcopy or "<objcopy>",
-    maps = maps_of(self, job, work), runtime = work and self.folders.runtime or "<runtime>", inputs = inputs,
+    maps = maps_of(self, work), runtime = work and self.folders.runtime or "<runtime>", inputs = inputs,
     jansson = work and tools.library("libjansson.a") or "-l:libjansson.a", weights = self.weights,
     source = job.source,
     result = work and work .. "/" .. job.name or "<result>" }
@@ -87,7 +86,7 @@ function key_of(self, job)
   end
   if job.source then
     parts[#parts + 1] = self.sources[job.from][job.source]
-    parts[#parts + 1] = self.headers[job.is_common and "runtime" or job.from]
+    parts[#parts + 1] = self.headers(job.from, job.source)
   end
   return hash.list(parts)
 end
@@ -305,7 +304,7 @@ end
 ---   store, toolchain, bar
 ---   folders                { model, runtime }
 ---   sources                for each folder, name -> text
----   headers                for each folder, the text of all files that its sources include
+---   headers(FOLDER, NAME)  returns a text that changes with the headers that a source includes
 ---   links                  the names of the model's own headers, and of other files that its sources include
 ---   given                  results that exist already, by name, as they are returned; or nil
 ---   weights                the path of weights that are linked in

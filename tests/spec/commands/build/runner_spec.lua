@@ -29,7 +29,7 @@ local function new()
     local results = runner.run({ store = self.store, bar = self.bar or progress.start { terminal = false },
       folders = { model = self.model or folder .. "/in", runtime = self.runtime or "/nowhere" },
       sources = { model = self.sources },
-      headers = { model = self.headers }, links = self.links, weights = self.weights,
+      headers = function() return self.headers end, links = self.links, weights = self.weights,
       toolchain = { compiler = { "cc" }, cflags = self.cflags, ldflags = {},
         identity = self.identity, libraries = function() return "" end,
         library = function(name) return name end } }, self.jobs)
@@ -107,17 +107,18 @@ describe("the runner", function()
     local lines = {}
     for line in at.run():gmatch("[^\n]+") do lines[#lines + 1] = line:gsub("/new%-%w+=", "/new=") end
     local map = "-ffile-prefix-map="
-    assert.same({ map .. at.folder .. "/in=.", map .. "/nowhere=attn2c/runtime",
-      map .. at.store.path .. "/new=." }, lines)
-    local function moved(name)
-      at.model = at.folder .. "/" .. name
-      files.make_folder(at.model)
+    assert.same({ map .. "/nowhere=attn2c/runtime", map .. at.store.path .. "/new=." }, lines)
+    local function moved(what, name)
+      at[what] = at.folder .. "/" .. name
+      files.make_folder(at[what])
       return (select(2, at.run())) > 0
     end
-    assert.is_false(moved("other"))
-    assert.is_true(moved("a=b"))
+    assert.is_false(moved("model", "other"))
+    assert.is_false(moved("model", "m=n")) -- of which a compiler gets no name
+    assert.is_false(moved("runtime", "other"))
+    assert.is_true(moved("runtime", "a=b"))
     assert.is_nil(at.run():find("a=b", 1, true))
-    assert.is_true(moved("a=c"))
+    assert.is_true(moved("runtime", "a=c"))
   end)
 
   it("does not look at times", function()
