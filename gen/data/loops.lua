@@ -181,6 +181,16 @@ loops.forms = {
       end, body)
     end,
   },
+  -- The one query of a sequence that is asked for, which sees all of its keys; a scope.
+  asked = {
+    head = "{",
+    locals = { { "queries", "1" }, { "width", "keys" }, { "columns", "(width + ${lanes} - 1) / ${lanes} * ${lanes}" } },
+    run = function(step, _, symbols, body)
+      symbols.queries, symbols.from, symbols.seen, symbols.width = 1, 0, symbols.keys, symbols.keys
+      symbols.columns = round_up(symbols.keys, step.lanes)
+      body()
+    end,
+  },
   -- The one query of a sequence, which sees the keys [from, keys); a scope, not a loop. `heads` heads are rows of one
   -- product, and each sees its columns [lo, hi). If workers share them (turn), each takes the sequences whose number,
   -- modulo the heads, is its own; and none of a call of one row, whose keys they share (is_apart).

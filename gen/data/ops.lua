@@ -33,8 +33,9 @@
 --   pools      true if its result has one row for each sequence
 --   windows    true if a row of its result reads the rows around it, so that ops before it are in regions of their own
 --   in_row_blocks  true if it reads a whole sequence, and writes one row block of its result at a time
---   by_row     the operands of which row i, with numbers that all rows share, makes row i of the result: a choice of
---              rows may be made before the op (graph/asked.lua)
+--   by_row     the operands of which row i (of an attention: query i), with numbers that all rows share, makes row i
+--              of the result: a choice of rows may be made before the op (graph/asked.lua)
+--   alike      a function of the attributes that says whether all rows share the other operands; nil: they do
 --   of_ranks   true if it exists only in the graph of a rank, which the reference never sees (passes/ranks.lua)
 --   meeting    true if ranks do it together: it is a region by itself
 --   sends      true if its result, which nobody reads, stands for what another stage takes
@@ -92,6 +93,12 @@ end
 
 local mask_attributes = { "heads", "causal", "left", "right" }
 
+-- True if an array of scores has one row for all queries.
+local function has_one_row(a) return a.shape == 0 end
+
+-- True if a static mask lets all queries of an attention see the same keys.
+local function sees_alike(a) return not a.causal and a.left < 0 and a.right < 0 and not a.prefix end
+
 local function same(_, x) return x.shape end
 
 -- The shape that an attribute gives: numbers with commas between them.
@@ -117,7 +124,7 @@ ops.table = {
     tolerance = "exact", arithmetic = 2,
   },
   round_weights = {
-    class = { role = "weights_to_weights", heads_as_rows = true },
+    class = { role = "weights_to_weights", heads_as_rows = true, by_row = { "weights" } },
     operands = { "weights" }, attributes = {}, shape = same, type = "bf16",
     equation = "weights rounded to the nearest bf16, ties to even",
     tolerance = "exact", reference = "round", arithmetic = 2,
@@ -266,7 +273,7 @@ ops.table = {
     tolerance = "rounded_once",
   },
   scale = {
-    class = { role = "scores_to_scores", heads_as_rows = true },
+    class = { role = "scores_to_scores", heads_as_rows = true, by_row = { "x" } },
     operands = { "x" }, attributes = { "factor" }, shape = same,
     equation = "factor x",
     tolerance = "rounded_once",
@@ -361,7 +368,7 @@ ops.table = {
     tolerance = "layer_norm", arithmetic = 8,
   },
   scores = {
-    class = { region = "attention", role = "makes_scores", dots = true },
+    class = { region = "attention", role = "makes_scores", dots = true, by_row = { "q" }, alike = sees_alike },
     operands = { "q", "k", "lengths", "k_scale" }, optional = { lengths = true, k_scale = true },
     attributes = mask_attributes,
     shape = function(a, q, k) return { q.shape[1], a.heads, q.shape[2], k.shape[2] } end,
@@ -370,7 +377,8 @@ ops.table = {
     tolerance = "scores", integers = { lengths = true },
   },
   scores_of_integers = {
-    class = { region = "attention", role = "makes_scores", dots = true },
+    class = { region = "attention", role = "makes_scores", dots = true, by_row = { "q", "q_scale" },
+      alike = sees_alike },
     operands = { "q", "k", "q_scale", "k_scale", "lengths" }, optional = { lengths = true },
     attributes = mask_attributes,
     shape = function(a, q, k) return { q.shape[1], a.heads, q.shape[2], k.shape[2] } end,
@@ -379,7 +387,7 @@ ops.table = {
     tolerance = "dequantise", integers = { lengths = true },
   },
   additive_scores = {
-    class = { region = "attention", role = "makes_scores" },
+    class = { region = "attention", role = "makes_scores", by_row = { "q" }, alike = sees_alike },
     operands = { "q", "k", "score", "lengths" }, optional = { lengths = true }, attributes = mask_attributes,
     shape = function(a, q, k) return { q.shape[1], a.heads, q.shape[2], k.shape[2] } end,
     equation = "score · tanh(q + k) a head, -inf where masked",
@@ -419,19 +427,19 @@ ops.table = {
     tolerance = "rounded_once",
   },
   add_array = {
-    class = { role = "scores_to_scores", own_keys = true },
+    class = { role = "scores_to_scores", own_keys = true, by_row = { "scores" }, alike = has_one_row },
     operands = { "scores", "array" }, attributes = { "shape" }, shape = same,
     equation = "scores + array",
     tolerance = "rounded_once",
   },
   block_array = {
-    class = { role = "scores_to_scores", own_keys = true },
+    class = { role = "scores_to_scores", own_keys = true, by_row = { "scores" }, alike = has_one_row },
     operands = { "scores", "array" }, attributes = { "shape" }, shape = same,
     equation = "-inf (or scores + value) where the array is not 0, else scores",
     tolerance = "rounded_once", integers = { array = true },
   },
   add_length = {
-    class = { role = "scores_to_scores" },
+    class = { role = "scores_to_scores", by_row = { "scores" } },
     operands = { "scores", "lengths" }, attributes = { "value" }, shape = same,
     equation = "scores + value where the key is after its sequence's end, else scores",
     tolerance = "rounded_once", integers = { lengths = true },
@@ -443,13 +451,13 @@ ops.table = {
     tolerance = "exact",
   },
   weigh = {
-    class = { role = "scores_to_weights" },
+    class = { role = "scores_to_weights", by_row = { "scores" } },
     operands = { "scores" }, attributes = { "relu", "scale" }, shape = same,
     equation = "scale scores, or max(scale scores, 0); 0 where masked",
     tolerance = "rounded_once",
   },
   head_scale = {
-    class = { role = "weights_to_weights" },
+    class = { role = "weights_to_weights", by_row = { "weights" } },
     operands = { "weights", "factors" }, attributes = { "layer" }, shape = same,
     equation = "weights factors[layer][head]",
     tolerance = "rounded_once",
@@ -462,14 +470,14 @@ ops.table = {
     tolerance = "mean",
   },
   softmax = {
-    class = { role = "scores_to_weights", in_chunks = true, heads_as_rows = true },
+    class = { role = "scores_to_weights", in_chunks = true, heads_as_rows = true, by_row = { "scores" } },
     operands = { "scores" }, attributes = { "scale" },
     shape = function(_, scores) return scores.shape end,
     equation = "exp(scale (s - max)) / sum, by row; a row of -inf only gives 0",
     tolerance = "softmax", arithmetic = 15,
   },
   context = {
-    class = { role = "reads_weights" },
+    class = { role = "reads_weights", by_row = { "weights" }, alike = sees_alike },
     operands = { "weights", "v", "lengths", "v_scale" }, optional = { lengths = true, v_scale = true },
     attributes = mask_attributes,
     shape = function(a, weights, v)
@@ -483,25 +491,26 @@ ops.table = {
     tolerance = "context", integers = { lengths = true },
   },
   exponentials = {
-    class = { role = "scores_to_weights" },
+    class = { role = "scores_to_weights", by_row = { "scores" } },
     operands = { "scores" }, attributes = { "scale" }, shape = same,
     equation = "255 exp(scale (s - max)), by row; a row of -inf only gives 0",
     tolerance = "exponentials", arithmetic = 13,
   },
   round_to_bytes = {
-    class = { role = "weights_to_weights" },
+    class = { role = "weights_to_weights", by_row = { "weights" } },
     operands = { "weights" }, attributes = {}, shape = same, type = "u8",
     equation = "weights from 0 to 255 rounded to the nearest integer, ties to even; 0 for NaN",
     tolerance = "exact", arithmetic = 1,
   },
   weight_scale = {
+    class = { by_row = { "weights", "exact" } },
     operands = { "weights", "exact" }, attributes = {},
     shape = function(_, x) return with_last(x.shape, 1) end,
     equation = "1 / the sum of a row's weights, 1 if that is 0; NaN if one was NaN before it was rounded",
     tolerance = "exact", arithmetic = 1, arithmetic_of = "weights",
   },
   context_of_integers = {
-    class = { role = "reads_weights" },
+    class = { role = "reads_weights", by_row = { "weights", "weight_scale" }, alike = sees_alike },
     operands = { "weights", "v", "weight_scale", "v_scale" }, attributes = mask_attributes,
     shape = function(a, weights, v)
       return { weights.shape[1], weights.shape[3], v.shape[3] // (a.kv_heads or a.heads) * a.heads }
@@ -519,10 +528,12 @@ ops.table = {
     attributes = { "function" },
     shape = function(a, x)
       local _, more = a["function"]:gsub(" ", "")
-      return { x.shape[1], (more + 1) * x.shape[3] }
+      local width = (more + 1) * x.shape[3]
+      return a.row and { x.shape[1], 1, width } or { x.shape[1], width }
     end,
     equation = "mean, max, first, ... of a sequence's rows (patches: the mean from row `tokens` on), of the "
-      .. "first lengths of them, or of those that a mask keeps; several are concatenated",
+      .. "first lengths of them, or of those that a mask keeps; several are concatenated; with the attribute `row` "
+      .. "the result is a sequence of one row",
     tolerance = "pool", integers = { lengths = true, mask = true },
   },
   argmax = {

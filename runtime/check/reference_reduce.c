@@ -198,7 +198,8 @@ static float pooled(int pool, const float *column, int64_t length, int64_t width
  *   last: y[c] = the last x[s][c]       root: y[c] = sum of x[s][c] / sqrt(n)
  *   weighted: y[c] = sum of (s + 1) x[s][c] / sum of (s + 1)
  * and of all rows first: y[c] = x[0][c], second: y[c] = x[1][c], patches: the mean from row `tokens` on.
- * Without rows the result is 0. The results of several pools follow each other. */
+ * Without rows the result is 0. The results of several pools follow each other. With the attribute `row` the
+ * result is a sequence of one row. */
 int attn2c_reference_pool(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   const attn2c_tensor *lengths_shape = attn2c_reference_operand(call, 1);
@@ -208,10 +209,12 @@ int attn2c_reference_pool(const attn2c_reference_call *call) {
   if (count == 0)
     return attn2c_reference_fault(
         call, "function must be mean, max, first, second, last, root, weighted or patches");
-  if (x_shape->rank != 3 || y_shape->rank != 2 || x_shape->shape[0] != y_shape->shape[0] ||
-      count * x_shape->shape[2] != y_shape->shape[1])
-    return attn2c_reference_fault(call,
-                                  "the operand must be [batch][sequence][width], the result [batch][width]");
+  const int is_sequence = attn2c_reference_count(call, "row", 0) == 1;
+  if (x_shape->rank != 3 || y_shape->rank != 2 + is_sequence || x_shape->shape[0] != y_shape->shape[0] ||
+      (is_sequence && y_shape->shape[1] != 1) ||
+      count * x_shape->shape[2] != y_shape->shape[y_shape->rank - 1])
+    return attn2c_reference_fault(call, "the operand must be [batch][sequence][width], the result "
+                                        "[batch][width], or [batch][1][width]");
   int64_t batch = x_shape->shape[0], sequence = x_shape->shape[1], width = x_shape->shape[2];
   if (lengths_shape && (lengths_shape->rank != 1 || lengths_shape->shape[0] != batch))
     return attn2c_reference_fault(call, "the lengths must be [batch]");

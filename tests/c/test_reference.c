@@ -335,6 +335,24 @@ Test(pool, each_function) {
   cr_assert_eq(run(NULL), ATTN2C_USAGE);
 }
 
+Test(pool, a_sequence_of_one_row) {
+  float x[] = {1, 2, 3, NAN, 5, 6, 7, 6, 9, 0, 8, 0}, y[4];
+  int32_t lengths[] = {2, 1};
+  start("pool");
+  op.operands[0] = tensor("x", ATTN2C_F32, x, 2, 3, 2, 0);
+  op.operands[1] = tensor("lengths", ATTN2C_I32, lengths, 2, 0, 0, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 2, 1, 2, 0);
+  attribute(0, "function", 0, "last");
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "the result of a pool has no rows");
+  attribute(1, "row", 1, NULL);
+  cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){3, NAN, 7, 6}, 4, 0);
+  op.result = tensor("y", ATTN2C_F32, y, 2, 2, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE);
+  op.result = tensor("y", ATTN2C_F32, y, 2, 2, 1, 0);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE);
+}
+
 Test(pool, rows_that_a_mask_keeps) {
   static const struct {
     const char *name;

@@ -33,18 +33,44 @@ return function(of, spec)
   of("gen/passes/graph/asked.lua", spec .. "passes/graph/asked_spec.lua") {
     { name = "asked_outputs", old = 'local is_asked = op.result.kind == "scratch" and', new = "local is_asked =",
       filter = "stays where an output", wrong = "an output has one row of each sequence" },
-    { name = "asked_readers", old = "(set[reader] or choice_of(reader) == choice)", new = "true",
+    { name = "asked_readers", old = "(reads_by_row(set, reader, op.result) or choice_of(reader) == choice)",
+      new = "true",
       filter = "stays where an output", wrong = "a mean is taken of one row" },
     { name = "asked_mask", old = 'or o.mask then return nil', new = "then return nil",
       filter = "stays where an output", wrong = "a row that a mask may not keep is chosen before a bias is added" },
-    { name = "asked_positions", old = 'if names[name] and is_fixed(tensor) and #tensor.shape > 1 then return false end',
+    { name = "asked_positions", old = "if tensor and is_fixed(tensor) and #tensor.shape > 1 then return false end",
       new = "", filter = "does not go over positions", wrong = "each chosen row gets the positions of all rows" },
-    { name = "asked_lengths", old = '{ x = tensor, lengths = lengths }', new = "{ x = tensor }",
+    { name = "asked_lengths", old = 'first == "last" and not is_single and of.pool.operands.lengths', new = "nil",
       filter = "is followed by the stages", wrong = "the last row of a padded sequence is padding" },
     { name = "asked_again", old = 'and not (maker and maker.op == "row_scale")', new = "",
       filter = "rounds these again", wrong = "scales of rows are pooled" },
-    { name = "asked_order", old = "ipairs { pools, again, after }", new = "ipairs { again, after, pools }",
-      filter = "after the last attention", wrong = "rows are read before they are chosen" },
+    { name = "asked_order", old = "for _, are_pools in ipairs { true, false } do",
+      new = "for _, are_pools in ipairs { false, true } do",
+      filter = "rounds these again", wrong = "rows are read before they are chosen" },
+    { name = "asked_ends", old = "while list[last + 1] and ends[list[last + 1].op] and not set[list[last + 1]] do",
+      new = "while false do", filter = "rounds these again",
+      wrong = "scales of rows and their integers are apart" },
+    { name = "asked_keys", old = "if operand == tensor and not names[name] then return false end", new = "",
+      filter = "last attention's queries", wrong = "the query sees the key of its row alone" },
+    { name = "asked_alike", old = "(not class.alike or class.alike(op.attributes))", new = "true",
+      filter = "tells them apart", wrong = "a causal mask takes the last row for the first" },
+    { name = "asked_parts", old = "  leave_parts(entry, set, made)\n", new = "",
+      filter = "tells them apart", wrong = "rows are chosen between scores and weights" },
+    { name = "asked_section", old = "  self.section = op.section\n", new = "", filter = "last attention's queries",
+      wrong = "a query is chosen in a section after its attention" },
+    { name = "asked_early", old = "(of.early[maker] or false) == is_early", new = "true",
+      filter = "attention to a memory", wrong = "a row of each sequence is added to a sequence of one row" },
+  }
+
+  of("gen/passes/plan/attention.lua", spec .. "passes/graph/asked_spec.lua") {
+    { name = "asked_open", old = "local asked = scores.operands.q.growth[2] == 0", new = "local asked = false",
+      filter = "call of any length", wrong = "the one query of a sequence is computed again for each key" },
+  }
+
+  of("gen/passes/lower/address.lua", spec .. "passes/graph/asked_spec.lua") {
+    { name = "asked_trace", old = "local is_of_one_query = #tensor.shape == 4 and tensor.growth[3] == 0",
+      new = "local is_of_one_query = false",
+      filter = "call of any length", wrong = "the traced scores of a sequence's one query are where its rows begin" },
   }
 
   of("gen/passes/common/grouping.lua", spec .. "passes/graph/asked_spec.lua") {

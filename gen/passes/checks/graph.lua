@@ -9,9 +9,10 @@ local function same_shape(a, b)
   return true
 end
 
--- Checks that an operand with a row for each row of the result has as many.
+-- Checks that an operand with a row for each row of the result has as many. The shapes of an attention check theirs.
 local function check_rows(op)
-  for _, name in ipairs(ops.class(op).by_row or {}) do
+  local class = ops.class(op)
+  for _, name in ipairs(class.region == "rows" and class.by_row or {}) do
     local tensor, result = op.operands[name], op.result
     if tensor and tensor.kind ~= "weight" and tensor.kind ~= "constant" then
       local is_of_rows = #tensor.shape == #result.shape

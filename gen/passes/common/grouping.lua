@@ -77,7 +77,7 @@ function grouping.segments(spec, entry, p)
   }
   local at, by_name, is_after_pool = segments[1], {}, false
   for _, op in ipairs(entry.ops) do
-    local pools = ops.class(op).pools
+    local pools = ops.class(op).pools and #op.result.shape == 2
     if at == segments[1] and (op.pooled or is_after_pool and not pools) then at, by_name = segments[2], {} end
     is_after_pool = is_after_pool or pools
     local name = at == segments[1] and op.section or "pooled"

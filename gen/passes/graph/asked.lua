@@ -1,7 +1,8 @@
 -- asked.lua: leaves out rows of the last layers that no output asks for.
 -- A pool may take one row of each sequence: the first, the second or the last. Operations on single rows commute with
 -- this choice of rows (by_row in data/ops.lua). So the choice is made before them, and they compute the row that is
--- chosen alone: a classifier of the first token has one row for each sequence after its last attention.
+-- chosen alone. A classifier of the first token has one row for each sequence after its last attention; and before it,
+-- if all queries see the same keys, a sequence of one query. Ops for the queries are early: sequences are still apart.
 local ops = require("data.ops")
 local words = require("common.words")
 
@@ -21,73 +22,124 @@ local function is_fixed(tensor) return tensor.kind == "weight" or tensor.kind ==
 
 -- True if a row of an op's result is made of the same row of each operand, and of numbers that all rows share.
 local function is_by_row(op)
-  local names = words.set(ops.class(op).by_row or {})
-  for name, tensor in pairs(op.operands) do
-    if names[name] and is_fixed(tensor) and #tensor.shape > 1 then return false end -- a table of positions
-    if not names[name] and not is_fixed(tensor) then return false end
+  local class = ops.class(op)
+  for _, name in ipairs(class.by_row or {}) do
+    local tensor = op.operands[name]
+    if tensor and is_fixed(tensor) and #tensor.shape > 1 then return false end -- a table of positions
   end
-  return next(names) ~= nil
+  return class.by_row ~= nil and (not class.alike or class.alike(op.attributes))
 end
 
--- Returns the op that makes each tensor, the ops that read it, and the place of each op in the list.
+-- Returns the op that makes each tensor, and the ops that read it.
 local function look_at(entry)
-  local made, readers, place = {}, {}, {}
-  for i, op in ipairs(entry.ops) do
-    made[op.result], place[op] = op, i
+  local made, readers = {}, {}
+  for _, op in ipairs(entry.ops) do
+    made[op.result] = op
     for _, tensor in pairs(op.operands) do
       readers[tensor] = readers[tensor] or {}
       table.insert(readers[tensor], op)
     end
   end
-  return made, readers, place
+  return made, readers
+end
+
+-- True if an op reads what another op of its attention makes.
+local function of_attention(op)
+  local role = ops.class(op).role
+  return op.op == "weight_scale" or role ~= nil and role ~= "makes_scores" and #op.result.shape == 4
+    or role == "reads_weights"
+end
+
+-- True if an op of a set reads a tensor row by row.
+local function reads_by_row(set, op, tensor)
+  if not set[op] then return false end
+  local names = words.set(ops.class(op).by_row)
+  for name, operand in pairs(op.operands) do
+    if operand == tensor and not names[name] then return false end
+  end
+  return true
+end
+
+-- Takes the ops of an attention out of a set if those before them are not in it.
+local function leave_parts(entry, set, made)
+  for _, op in ipairs(entry.ops) do
+    local class = ops.class(op)
+    for _, name in ipairs(set[op] and of_attention(op) and class.by_row or {}) do
+      if not set[made[op.operands[name]]] then set[op] = nil end
+    end
+  end
 end
 
 -- Returns a set of the ops that need one row of each sequence alone: those by row whose results only a choice reads, or
 -- other ops of this set. A result of which there are two pools as outputs keeps its rows.
-local function ops_of_choice(entry, readers, choice)
+local function ops_of_choice(entry, made, readers, choice)
   local set = {}
   for i = #entry.ops, 1, -1 do
     local op, outputs = entry.ops[i], 0
     local is_asked = op.result.kind == "scratch" and readers[op.result] and is_by_row(op)
     for _, reader in ipairs(is_asked and readers[op.result] or {}) do
-      is_asked = is_asked and (set[reader] or choice_of(reader) == choice)
+      is_asked = is_asked and (reads_by_row(set, reader, op.result) or choice_of(reader) == choice)
       if reader.op == "pool" and reader.result.kind == "output" then outputs = outputs + 1 end
     end
     set[op] = is_asked and outputs < 2 or nil
   end
+  leave_parts(entry, set, made)
   return set
 end
 
--- Returns the chosen rows of a tensor that has other readers. Rows of other types than f32 are rounded again.
-local function chosen(self, of, tensor)
-  local known = of.chosen[tensor]
-  if known then return known end
-  local pool, path = of.pool, tensor.name .. "." .. of.pool.attributes["function"]
-  local maker = of.made[tensor]
+-- Returns a set of the ops of a choice that are early: those that make queries, up to the contexts.
+local function early_ops(entry, set, made)
+  local early = {}
+  for i = #entry.ops, 1, -1 do
+    local op = entry.ops[i]
+    if set[op] and (early[op] or ops.class(op).role == "reads_weights") then
+      early[op] = true
+      for _, name in ipairs(ops.class(op).by_row) do
+        local maker = made[op.operands[name]]
+        if maker and set[maker] then early[maker] = true end
+      end
+    end
+  end
+  return early
+end
+
+-- Returns the chosen rows of a tensor that has other readers, or of an early op's result: one row for each sequence; of
+-- an early op, a sequence of one row. Rows of other types than f32 are rounded again.
+local function chosen(self, of, tensor, is_early)
+  local known = is_early and of.queries or of.chosen
+  if known[tensor] then return known[tensor] end
+  local maker, first = of.made[tensor], of.pool.attributes["function"]
+  local is_single = of.early[maker] -- of one row, which is the first
+  local path = ("%s.%s%s"):format(tensor.name, first, is_early and "_query" or "")
+  local y
   if tensor.type == "f32" and not (maker and maker.op == "row_scale") then
-    local lengths = pool.attributes["function"] == "last" and pool.operands.lengths or nil
-    of.chosen[tensor] = self:op("pool", path, { x = tensor, lengths = lengths }, pool.attributes)
-    of.last = math.max(of.last, of.place[maker] or 0)
+    y = self:op("pool", path, { x = tensor,
+      lengths = first == "last" and not is_single and of.pool.operands.lengths or nil },
+      { ["function"] = is_single and "first" or first, row = is_early or nil })
   else
     local operands = {}
     for _, name in ipairs(ops.table[maker.op].operands) do
       local operand = maker.operands[name]
-      operands[name] = operand and (is_fixed(operand) and operand or chosen(self, of, operand)) or nil
+      operands[name] = operand and (is_fixed(operand) and operand or chosen(self, of, operand, is_early)) or nil
     end
-    of.chosen[tensor] = self:op(maker.op, path, operands, maker.attributes)
-    of.chosen[tensor].type = tensor.type
+    y = self:op(maker.op, path, operands, maker.attributes)
+    y.type = tensor.type
   end
-  of.added[self.entry.ops[#self.entry.ops]] = true
-  return of.chosen[tensor]
+  known[tensor] = y
+  table.insert(is_early and of.of_queries or of.of_rows, self.entry.ops[#self.entry.ops])
+  return y
 end
 
 -- Gives an op the chosen rows of its operands, and its result their shape.
 local function shrink(self, of, op)
-  local list = {}
+  local list, is_early = {}, of.early[op] or false
+  self.section = op.section
   for _, name in ipairs(ops.class(op).by_row) do
     local tensor = op.operands[name]
-    if tensor and not is_fixed(tensor) and not of.set[of.made[tensor]] then
-      op.operands[name] = chosen(self, of, tensor)
+    local maker = tensor and of.made[tensor]
+    local is_there = of.set[maker] and (of.early[maker] or false) == is_early
+    if tensor and not is_fixed(tensor) and not is_there then
+      op.operands[name] = chosen(self, of, tensor, is_early)
     end
   end
   for i, name in ipairs(ops.table[op.op].operands) do list[i] = op.operands[name] or false end
@@ -116,41 +168,63 @@ local function replace(self, of, pool, result)
   of.gone[pool], of.gone[old.name] = true, true
 end
 
--- Puts the added ops, pools first, after the last op that they read, and the ops of the choice after them.
-local function arrange(self, of)
-  local before, pools, again, after = {}, {}, {}, {}
-  for i, op in ipairs(self.entry.ops) do
-    local is_early = i <= of.last and not of.set[op]
-    if of.added[op] then
-      table.insert(op.op == "pool" and pools or again, op)
-    elseif not of.gone[op] then
-      table.insert(is_early and before or after, op)
-    end
+-- Ops that follow what they read, as its end (grouping.epilogue).
+local ends = words.set { "round", "row_scale", "quantise" }
+
+-- Returns a list of ops with the added ones, pools first, after the last op that makes what they read, and the ops of a
+-- set after them.
+local function inserted(list, added, set)
+  local is_added, is_read, last = words.set(added), {}, 0
+  for _, op in ipairs(added) do
+    for _, tensor in pairs(op.operands) do is_read[tensor] = true end
   end
-  for _, part in ipairs { pools, again, after } do table.move(part, 1, #part, #before + 1, before) end
-  self.entry.ops = before
-  local order = {}
-  for _, name in ipairs(self.graph.order) do if not of.gone[name] then order[#order + 1] = name end end
-  self.graph.order = order
+  for i, op in ipairs(list) do if is_read[op.result] and not is_added[op] then last = i end end
+  while list[last + 1] and ends[list[last + 1].op] and not set[list[last + 1]] do last = last + 1 end
+  local result, late = {}, {}
+  for i, op in ipairs(list) do
+    if not is_added[op] then table.insert((i > last or set[op]) and late or result, op) end
+  end
+  for _, are_pools in ipairs { true, false } do
+    for _, op in ipairs(added) do if (op.op == "pool") == are_pools then result[#result + 1] = op end end
+  end
+  return table.move(late, 1, #late, #result + 1, result)
+end
+
+-- Returns a list without its gone members.
+local function without(list, gone)
+  local rest = {}
+  for _, each in ipairs(list) do if not gone[each] then rest[#rest + 1] = each end end
+  return rest
+end
+
+-- Puts the added ops in their places, and leaves out the pools that are gone.
+local function arrange(self, of)
+  local late = {}
+  for op in pairs(of.set) do late[op] = not of.early[op] or nil end
+  local list = inserted(without(self.entry.ops, of.gone), of.of_queries, of.set)
+  self.entry.ops = inserted(list, of.of_rows, late)
+  self.graph.order = without(self.graph.order, of.gone)
 end
 
 -- Lets the ops of a choice take the rows alone that it chooses.
 local function apply(self, choice)
-  local made, readers, place = look_at(self.entry)
-  local of = { made = made, readers = readers, place = place, chosen = {}, added = {}, gone = {}, last = 0,
-    set = ops_of_choice(self.entry, readers, choice) }
+  local made, readers = look_at(self.entry)
+  local set = ops_of_choice(self.entry, made, readers, choice)
+  local of = { made = made, readers = readers, set = set, early = early_ops(self.entry, set, made),
+    chosen = {}, queries = {}, of_queries = {}, of_rows = {}, gone = {} }
   local pools = {}
   for _, op in ipairs(self.entry.ops) do
-    if choice_of(op) == choice and of.set[made[op.operands.x]] then pools[#pools + 1] = op end
+    if choice_of(op) == choice and set[made[op.operands.x]] then pools[#pools + 1] = op end
   end
   if #pools == 0 then return end
   of.pool = pools[1]
   local list = self.entry.ops
-  self.section = made[of.pool.operands.x].section
-  for i = 1, #list do
-    if of.set[list[i]] then shrink(self, of, list[i]) end
+  for i = 1, #list do if set[list[i]] then shrink(self, of, list[i]) end end
+  for _, pool in ipairs(pools) do
+    local x = pool.operands.x
+    self.section = made[x].section
+    replace(self, of, pool, of.early[made[x]] and chosen(self, of, x, false) or x)
   end
-  for _, pool in ipairs(pools) do replace(self, of, pool, pool.operands.x) end
   arrange(self, of)
 end
 

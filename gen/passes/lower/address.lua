@@ -30,6 +30,12 @@ function address.in_arena(_, buffer, elements, type)
   return { buffer = buffer, class = "arena", offset = types.bytes(elements, type) }
 end
 
+--- True if a tensor of a model of any length has equally many rows for each sequence: one, or one for each head.
+function address.has_fixed_rows(tensor, storage)
+  local is_of_one_query = #tensor.shape == 4 and tensor.growth[3] == 0
+  return not storage.unbatched and (storage.rows_per_sequence == 1 or is_of_one_query)
+end
+
 -- Adds a term for each symbol of origin.by_column: the symbol times so many columns.
 local function add_columns(operand, storage, place, origin)
   for symbol, columns in pairs(origin.by_column or {}) do
@@ -119,8 +125,11 @@ local function open_trace_at(self, tensor, row, column, origin)
   local storage, most = self.storage[tensor.name], self.state.spec.call_rows
   local type = forms.trace_type(storage)
   local pitch, terms = types.bytes(storage.width, type), {}
-  for _, symbol in ipairs(storage.rows_per_sequence == 1 and origin.pooled or origin.over) do terms[symbol] = pitch end
-  if storage.rows_per_sequence > most then
+  local is_fixed = address.has_fixed_rows(tensor, storage)
+  for _, symbol in ipairs(is_fixed and origin.pooled or origin.over) do
+    terms[symbol] = is_fixed and storage.rows_per_sequence * pitch or pitch
+  end
+  if not is_fixed and storage.rows_per_sequence > most then
     local head = row // most
     row = row % most
     terms.first = storage.rows_per_sequence // most * pitch

@@ -303,7 +303,8 @@ local scoring = { scores = dot_scores, scores_of_integers = integer_scores, addi
 
 -- In a trace, copies the tile into the copy of an op's result.
 local function trace_copy(self, at, op)
-  local row = at.head * (at.region.open and self.state.spec.call_rows or at.queries) + at.block.first
+  local open_rows = at.region.open and not at.region.open.asked and self.state.spec.call_rows
+  local row = at.head * (open_rows or at.queries) + at.block.first
   local tile, ld, origin = at.tile, at.tile_ld, at.origin
   if op == at.region.weight_scale then
     local open = self.open
@@ -434,7 +435,7 @@ local function open_heads(self, region, at, first, last)
   for h = first, last do
     self.op_index = self.index_of[region.scores]
     self:note(("head %d"):format(h))
-    self:loop("queries", open, function()
+    self:loop(open.asked and "asked" or "queries", open, function()
       self.open = { rows = "queries", cols = "width", columns = "columns" }
       local of_head = setmetatable({ block = block, head = h,
         origin = { block_first = 0, unit_first = 0, column = 0, over = { "first", "query" },

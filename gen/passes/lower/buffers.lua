@@ -17,7 +17,7 @@ end
 -- sequences of a call of any length, else nil.
 local function add_tensor(buffers, variant, tensor, storage, sequences, here, most)
   local rows = forms.rows(storage)
-  if most and storage.rows_per_sequence == 1 and not storage.unbatched then sequences = most end
+  if most and address.has_fixed_rows(tensor, storage) then sequences = most end
   if rows and rows.elements and (variant == "trace" or not rows.of_trace) then
     buffers[tensor.name .. rows.suffix] = buffer_of(storage.type, rows.elements(storage, sequences, tensor),
       rows.pitch(storage), { class = forms.class(tensor, storage), private = rows.private,

@@ -218,14 +218,15 @@ end
 --- right: the keys before and after a query that it sees, -1: all; step: the queries of a block; panel; lanes:
 --- its columns are a multiple of them; chunk_heads: the heads for which a worker packs keys and values once; continues:
 --- whether it sees keys of earlier calls; together: the heads whose one query is a row of the same product, nil: none;
---- shares: the chunks of a group's keys that workers share for one row, nil: they do not }. spec: has call_rows, the
---- most rows of a call, and workers, their numbers.
+--- shares: the chunks of a group's keys that workers share for one row, nil: they do not; asked: whether a sequence has
+--- one query, as no output asks for others }. spec: has call_rows, the most rows of a call, and workers, their numbers.
 function attention.open_blocks(region, p, spec)
   local scores, call_rows = region.scores, spec.call_rows
   local most = scores.result.shape[4]
   local left, right = attention.band(scores.attributes)
   local columns = words.round_up(most, LANES)
-  local rows = math.max(1, math.min(p.query_block, call_rows,
+  local asked = scores.operands.q.growth[2] == 0
+  local rows = asked and 1 or math.max(1, math.min(p.query_block, call_rows,
     math.max(LEAST_ROWS, p.tile_bytes // types.bytes(columns, "f32"))))
   local is_cut = left >= 0 or right >= 0
   local key_block = { panel = 0, first = 0, count = p.key_block, outputs = p.key_block }
@@ -240,14 +241,15 @@ function attention.open_blocks(region, p, spec)
   return { left = left, right = right, step = rows, panel = p.key_block, lanes = LANES,
     chunk_heads = kv_heads >= LEAST_CHUNKS and heads // kv_heads or 1,
     continues = scores.operands.k.kept ~= nil, together = together, shares = shares_of(region, together, spec.workers),
-    count = (call_rows + rows - 1) // rows }
+    asked = asked, count = asked and 1 or (call_rows + rows - 1) // rows }
 end
 
 --- Appends one line for each block.
 function attention.dump(region, lines)
   if region.open then
     local o = region.open
-    lines[#lines + 1] = ("        queries in blocks of %d, each with keys from %s to %s"):format(o.step,
+    local queries = o.asked and "one query of a sequence" or ("queries in blocks of %d, each"):format(o.step)
+    lines[#lines + 1] = ("        %s with keys from %s to %s"):format(queries,
       o.left < 0 and "the first" or ("%d before"):format(o.left), o.right < 0 and "the last" or
       ("%d after"):format(o.right))
     if o.together then

@@ -45,6 +45,15 @@ describe("blocks of rows", function()
   end)
 end)
 
+describe("the one query that is asked for", function()
+  it("sees all keys of its sequence", function()
+    local symbols, count = { keys = 21, fresh = 21, past = 0 }, 0
+    loops.forms.asked.run({ lanes = 16 }, nil, symbols, function() count = count + 1 end)
+    assert.same({ 1, 1, 0, 21, 21, 32 },
+      { count, symbols.queries, symbols.from, symbols.seen, symbols.width, symbols.columns })
+  end)
+end)
+
 describe("the locals of a loop", function()
   it("are those that its body and other locals name, not members of structures of the same names", function()
     local function locals(form, used)

@@ -492,10 +492,10 @@ describe("no operand leaves its buffer:", function()
       s.arguments.ids.most = 50
     end, tokens))
     local pooled = { mask = "padding", output = { { stage = "pool", over = "last" } } }
-    assert.matches("pool_row of .* leaves l0.attn.context: bytes 0 to 575 of 512", left("pool_row", function(s)
+    assert.matches("pool_row of .* leaves in.hidden: bytes 0 to 575 of 512", left("pool_row", function(s)
       s.arguments.row.most = 8
     end, pooled))
-    assert.matches("pool_row of .* leaves l0.attn.context: bytes %-64 to", left("pool_row", function(s)
+    assert.matches("pool_row of .* leaves in.hidden: bytes %-64 to", left("pool_row", function(s)
       s.arguments.row.least = -1
     end, pooled))
   end)

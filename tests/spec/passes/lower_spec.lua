@@ -115,10 +115,10 @@ describe("stages after the layers", function()
     assert.equal("pool_mean cols=16 ldx=16  rows=8  x=l0.norm2+0  y=output.1.pool+0", pool("mean"))
     assert.equal("pool_max cols=16 ldx=16  rows=[in.lengths+0]+0  x=l0.norm2+0  y=output.1.pool+0",
       pool("max", "padding"))
-    local first = "pool_row cols=16 ldx=16  row=0  x=l0.attn.context+0  y=l0.attn.context.first+0"
+    local first = "pool_row cols=16 ldx=16  row=0  x=in.hidden+0  y=in.hidden.first_query+0"
     assert.equal(first, pool("first"))
-    assert.equal("pool_row cols=16 ldx=16  row=7  x=l0.attn.context+0  y=l0.attn.context.last+0", pool("last"))
-    assert.equal("pool_row cols=16 ldx=16  row=[in.lengths+0]-1  x=l0.attn.context+0  y=l0.attn.context.last+0",
+    assert.equal("pool_row cols=16 ldx=16  row=7  x=in.hidden+0  y=in.hidden.last_query+0", pool("last"))
+    assert.equal("pool_row cols=16 ldx=16  row=[in.lengths+0]-1  x=in.hidden+0  y=in.hidden.last_query+0",
       pool("last", "padding"))
     for _, over in ipairs { "mean", "max", "last", "root", "weighted" } do
       assert.equal("pool_kept_" .. over .. " cols=16 keeps=1 ldx=16 rows=8  mask=in.attention_mask+0  x=l0.norm2+0  "

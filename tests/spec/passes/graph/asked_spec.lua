@@ -40,7 +40,79 @@ describe("a pool of one row", function()
     local output = state.graph.tensors["l1.norm2"]
     assert.same({ "output", "cls", "b." }, { output.kind, output.member, output.grows })
     assert.is_nil(state.graph.tensors["output.1.pool"])
-    assert.equal("[2, 8, 16]", shape(state, "l1.attn.context"))
+  end)
+
+  it("is made before the last attention's queries, too, if all of them see the same keys", function()
+    local state = state_of { mask = "padding", softcap = 3 }
+    assert.same({
+      "l0.norm2.first_query = pool(l0.norm2)",
+      "l1.attn.q = linear(l0.norm2.first_query, l1.attn.q.weight, l1.attn.q.bias)",
+      "l1.attn.k = linear(l0.norm2, l1.attn.k.weight, l1.attn.k.bias)",
+      "l1.attn.v = linear(l0.norm2, l1.attn.v.weight, l1.attn.v.bias)",
+      "l1.attn.scores = scores(l1.attn.q, l1.attn.k, in.lengths)",
+      "l1.attn.scaled = scale(l1.attn.scores)",
+      "l1.attn.capped = softcap(l1.attn.scaled)",
+      "l1.attn.weights = softmax(l1.attn.capped)",
+      "l1.attn.context = context(l1.attn.weights, l1.attn.v, in.lengths)",
+      "l1.attn.context.first = pool(l1.attn.context)",
+      "l0.norm2.first = pool(l0.norm2)",
+    }, table.move(helper.equations(state, "^l[01]%.[an][a-z0-9]+%.?"), 13, 23, 1, {}))
+    for name, expected in pairs { ["l0.norm2.first_query"] = "[2, 1, 16]", ["l1.attn.q"] = "[2, 1, 16]",
+      ["l1.attn.k"] = "[2, 8, 16]", ["l1.attn.weights"] = "[2, 2, 1, 8]", ["l1.attn.context"] = "[2, 1, 16]" } do
+      assert.equal(expected, shape(state, name))
+    end
+    assert.equal("layer 1", helper.op(state, "l0.norm2.first_query").section)
+    local masked = state_of { mask = { "attention_mask", "key_bias" } }
+    assert.equal("[2, 2, 1, 8]", shape(masked, "l1.attn.key_bias"))
+  end)
+
+  it("is one query of each sequence of a call of any length, and its scores a row for each head", function()
+    local state = helper.state(helper.description { seq = { any = 8 }, layers = 1,
+      output = { { stage = "pool", over = "first" } } }, "lower")
+    local found = {}
+    for i, program in ipairs(state.programs) do
+      for _, text in ipairs(helper.step_texts(program)) do
+        for _, part in ipairs { "for asked", "  l0.attn.q%+32%+sequence%*64", "@trace%+32%+sequence%*64 " } do
+          if text:find(part) then found[i .. " " .. part] = true end
+        end
+      end
+    end
+    assert.same({ ["1 for asked"] = true, ["2 for asked"] = true, ["1   l0.attn.q%+32%+sequence%*64"] = true,
+      ["2   l0.attn.q%+32%+sequence%*64"] = true, ["2 @trace%+32%+sequence%*64 "] = true }, found)
+  end)
+
+  it("leaves the queries of all rows to an attention that tells them apart", function()
+    for _, more in ipairs {
+      { mask = "causal" }, { mask = "window", window = { 1, 2 } }, { mask = "prefix", prefix = 3 },
+      { positions = "alibi" }, { positions = "t5" }, { positions = "relative_key", max_position = 8 },
+      { mask = "additive" }, { mask = { "causal", "padding" } } } do
+      local state = state_of(more)
+      for _, name in ipairs { "l1.attn.q", "l1.attn.context" } do assert.equal("[2, 8, 16]", shape(state, name)) end
+      assert.equal("[2, 16]", shape(state, "l1.attn.out"))
+    end
+    local shown = state_of { attention_output = "heads" }
+    assert.equal("[2, 2, 8, 8]", shape(shown, "l1.attn.weights"))
+    local rotated = state_of { positions = "rope" }
+    assert.equal("[2, 8, 16]", shape(rotated, "l1.attn.q_rotated"))
+    assert.equal("l1.attn.q_rotated.first_query", helper.op(rotated, "l1.attn.scores").operands.q.name)
+  end)
+
+  it("goes over an attention in int8, with its scales", function()
+    local state = state_of { precision = { "int8", attention = "int8" }, target = "avx512vnni" }
+    for name, expected in pairs { ["l1.attn.q"] = "[2, 1, 16]", ["l1.attn.weights.scale"] = "[2, 2, 1, 1]",
+      ["l1.attn.context"] = "[2, 1, 16]", ["l1.attn.k.centred"] = "[2, 8, 16]" } do
+      assert.equal(expected, shape(state, name))
+    end
+  end)
+
+  it("goes over the attention to a memory, up to the queries of the one before", function()
+    local state = state_of { memory = { seq = 5 }, norm = "pre" }
+    for name, expected in pairs { ["l1.attn.q"] = "[2, 1, 16]", ["l1.attn.sum"] = "[2, 1, 16]",
+      ["l1.cross.q"] = "[2, 1, 16]", ["l1.cross.k"] = "[2, 5, 16]", ["l1.cross.context"] = "[2, 1, 16]",
+      ["l1.cross.out"] = "[2, 16]", ["l1.cross.sum"] = "[2, 16]" } do
+      assert.equal(expected, shape(state, name), name)
+    end
+    assert.equal("l1.attn.sum.first", helper.op(state, "l1.cross.sum").operands.b.name)
   end)
 
   it("counts the multiply-adds that are left", function()
@@ -53,7 +125,8 @@ describe("a pool of one row", function()
   it("is followed by the stages after it", function()
     local state = state_of { output = { { stage = "pool", over = "last" }, { stage = "linear", to = 3 } },
       mask = "padding" }
-    assert.same({ "l1.attn.context.last = pool(l1.attn.context, in.lengths)",
+    assert.equal("l0.norm2.last_query = pool(l0.norm2, in.lengths)", helper.equations(state, "_query$")[1])
+    assert.same({ "l1.attn.context.last = pool(l1.attn.context)",
       "output.2.linear = linear(l1.norm2, output.2.linear.weight, output.2.linear.bias)" },
       { shrunk(state)[1], shrunk(state)[11] })
   end)
@@ -129,7 +202,7 @@ describe("a pool of one row", function()
         end
       end
     end
-    assert.same({ "1 l0.attn.context.first", "1 in.hidden.first" }, list)
+    assert.same({ "1 in.hidden.first_query", "1 l0.attn.context.first", "1 in.hidden.first" }, list)
     assert.equal("pooled", segments[2].name)
   end)
 end)
