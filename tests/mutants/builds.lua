@@ -26,6 +26,11 @@ return function(of, spec)
       new = "if total <= limits.bytes then break end", wrong = "what another build uses is removed" },
   }
 
+  of("gen/commands/build/included.lua", spec .. "commands/build/included_spec.lua") {
+    { name = "included_through", old = "        visit(header)\n", new = "",
+      wrong = "a changed header that another one includes compiles nothing" },
+  }
+
   of("gen/commands/build/runner.lua", spec .. "commands/build/runner_spec.lua") {
     { name = "runner_headers", new = "",
       old = "    parts[#parts + 1] = self.headers(job.from, job.source)\n",
