@@ -16,11 +16,16 @@ local ODD = [[return { name = "numpy", input = qkv(), inputs = { query = "lambda
 
 local try, runs = helper.runner(here)
 
-local function build(...)
-  return runs { "env", helper.optimised,
+local function build_with(environment, ...)
+  return runs { "env", environment,
     "XDG_CACHE_HOME=" .. (os.getenv("XDG_CACHE_HOME") or root .. "/out/spec/cache"),
     "lua5.4", root .. "/gen/attn2c", "build", ... }
 end
+
+local function build(...) return build_with("ATTN2C_CFLAGS=" .. helper.quick, ...) end
+
+-- Of the model that examples call with much.
+local function build_speaker(...) return build_with(helper.optimised, root .. "/models/speaker.lua", ...) end
 
 -- A script with the modules of these folders; any warning fails.
 local function python(folders, ...)
@@ -49,7 +54,7 @@ local expected
 setup(function()
   if lfs.attributes(here, "mode") then files.remove_folder(here) end
   files.make_folder(here)
-  build(root .. "/models/speaker.lua", "-o", "speaker")
+  build_speaker("-o", "speaker")
   runs { "speaker/speaker", "run", "--weights", weights, "--input",
     "features=" .. root .. "/models/speaker/segments.npy", "--output", "speaker=speaker.npy", "--output",
     "logits=logits.npy" }
@@ -173,7 +178,7 @@ describe("the Python module", function()
   end)
 
   it("opens weights that are linked in", function()
-    build(root .. "/models/speaker.lua", "-o", "whole", "--embed", weights)
+    build_speaker("-o", "whole", "--embed", weights)
     local text = python(here .. "/whole", "-c", "import numpy, speaker\n"
       .. "features = numpy.fromfile('segments', 'float32').reshape(32, 128, 40)\n"
       .. "for model in speaker.Model(), speaker.Model(None), speaker.Model('" .. weights .. "'):\n"
