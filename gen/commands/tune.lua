@@ -23,6 +23,7 @@ local tune = {}
 local LEAST_GAIN = 0.01     -- least gain of a product over the rule that is worth a line
 local ALONE_PART = 0.5      -- part of the budget for products alone
 local SMALL = 0.005         -- part of a call below which no candidate is built for a product alone
+local CALL_NOISE = 0.005    -- part of a call by which it may seem slower with products that are faster
 local UNKNOWN_NOISE = 0.05  -- assumed noise of a ratio before the third run of the rule
 local RUN_MS, LEAST_RUNS, MOST_RUNS = 400, 7, 2000
 local FINAL_PAIRS, LEAST_PAIRS = 5, 3 -- runs of the choice and of the rule in turn, at the end
@@ -420,8 +421,8 @@ function Tuner:write_with_pending()
   self.best = before
 end
 
--- Times the composed choice and the rule in turn. Returns the ratio of their calls, and each product's ratio with its
--- spread. A product that does not beat the rule by more than its spread goes back to the rule.
+-- Times the composed choice and the rule in turn. Returns the ratio of their calls, each product's ratio, and the
+-- spread of the first. A product that does not beat the rule by more than its spread goes back to the rule.
 function Tuner:compare(choices)
   for _, product in ipairs(self.arguments.verbose and self.order or {}) do
     local choice = choices[product.key]
@@ -448,21 +449,22 @@ function Tuner:compare(choices)
     found[key] = { ratio = ratio, is_better = ratio < 1 - math.max(LEAST_GAIN, spread), times = list.times,
       rule_times = list.rule_times }
   end
-  return search.spread(whole), found
+  local ratio, spread = search.spread(whole)
+  return ratio, found, spread
 end
 
 -- Compares the choices with the rule, drops those that are not better, and repeats until all are better. So the
 -- choices that are kept have been timed as a whole, if the time is enough. Returns the choices, and the ratio of calls.
 function Tuner:finish()
   local choices = self:taken(self.is_promising)
-  local ratio
+  local ratio, spread
   while next(choices) do
     if self:elapsed() + self:final_seconds() > self.budget then
       if not ratio then return self:end_early() end
       break -- those that are left have been timed, with others
     end
     local found, dropped
-    ratio, found = self:compare(choices)
+    ratio, found, spread = self:compare(choices)
     for key, each in pairs(found) do
       local best = self.best[key]
       best.ratio, best.times, best.rule_times = each.ratio, each.times, each.rule_times
@@ -476,7 +478,7 @@ function Tuner:finish()
     choices = self:taken(function(_, key) return choices[key] ~= nil end)
     if not dropped then break end
   end
-  if next(choices) and ratio >= 1 then choices = {} end
+  if next(choices) and ratio > 1 + math.min(CALL_NOISE, spread) then choices = {} end
   self:replace_earlier(choices)
   self:write(choices)
   return self:with_earlier(choices), next(choices) and ratio or nil
