@@ -9,8 +9,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Limit of c |s|: below it, rounding errors do not grow with the scores. */
+/* Limit of c |s|: below it, rounding errors do not grow with the scores. Without the instruction a product is
+ * rounded before it is rounded to an integer: a fraction may then be 2^-13 above 1/2, where a polynomial of
+ * few terms has not lost its digits yet. */
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #define ATTN2C_SOFTMAX_MOST 0x1p20f
+#else
+#define ATTN2C_SOFTMAX_MOST 0x1p12f
+#endif
 
 /* Returns 2^(c x - whole) for c x <= whole + 1/2 and shift = ATTN2C_ROUNDER - whole. It is 0 for x <= lowest,
  * where c lowest = whole - 127; NaN stays NaN. */

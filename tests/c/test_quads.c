@@ -142,13 +142,15 @@ Test(quads, values_are_packed_four_rows_at_a_time) {
   check_values(6, 64, 64);
 }
 
-/* A shipped step rounds and sums at once; a trace does the same in three steps. */
-static void check_weights(int rows, int cols, float scale, float most) {
+/* A shipped step rounds and sums at once; a trace does the same in three steps. The scores are within `most`
+ * of `from`. */
+static void check_weights_from(int rows, int cols, float scale, float most, float from) {
   const size_t count = (size_t)rows * (size_t)cols;
   float *s = numbers(count, most), *exact = guarded_allocate(count * sizeof *s);
   float *factors = guarded_allocate((size_t)rows * sizeof *factors);
   float *of_trace = guarded_allocate((size_t)rows * sizeof *factors);
   uint8_t *y = guarded_allocate(count), *w = guarded_allocate(count);
+  for (size_t i = 0; i < count; i++) s[i] += from;
   if (rows > 2) {
     for (int j = 0; j < cols; j++) s[cols + j] = -INFINITY;
     s[2 * cols + cols / 2] = NAN;
@@ -165,7 +167,7 @@ static void check_weights(int rows, int cols, float scale, float most) {
     for (int j = 0; j < cols; j++) max = fmax(max, s[i * cols + j]);
     for (int j = 0; j < cols; j++) {
       const float got = exact[i * cols + j];
-      const double argument = scale * (s[i * cols + j] - max), want = 255 * exp(argument);
+      const double argument = scale * ((double)s[i * cols + j] - max), want = 255 * exp(argument);
       if (is_nan) {
         cr_assert(isnan(got));
       } else if (max == -INFINITY || s[i * cols + j] == -INFINITY) {
@@ -190,6 +192,18 @@ static void check_weights(int rows, int cols, float scale, float most) {
   guarded_free(of_trace, (size_t)rows * sizeof *factors);
   guarded_free(y, count);
   guarded_free(w, count);
+}
+
+static void check_weights(int rows, int cols, float scale, float most) {
+  check_weights_from(rows, cols, scale, most, 0);
+}
+
+/* Without fused multiply-adds the products with c are rounded, the more the farther the scores are from 0. */
+Test(quads, weights_of_scores_far_from_zero_keep_their_digits) {
+  for (float from = 1000; from < 1e7f; from *= 1.7f) {
+    check_weights_from(16, 512, 1.0f, 40, from);
+    check_weights_from(16, 512, 0.05f, 400, -from);
+  }
 }
 
 Test(quads, weights_are_rounded_exponentials) {

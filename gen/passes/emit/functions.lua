@@ -6,6 +6,7 @@ local product = require("kernels.product")
 local sentences = require("passes.emit.sentences")
 local steps = require("data.steps")
 local types = require("data.types")
+local words = require("common.words")
 
 local functions = {}
 
@@ -144,15 +145,19 @@ local function joint_of(fn, lanes)
   add_open(fn.step, formal)
   local kernel, after_strip, code, strip = k, { c = "y" }, {}, {}
   if fn.joint.is_local then
-    local most, widest, groups, in_outputs = 0, 0, 0, not k.open and not fn.calls and takes_outputs(map)
+    local most, widest, groups = 0, 0, 0
     for _, rows in ipairs(k.strips.strips) do most = math.max(most, rows.size) end
     for _, group in ipairs(k.strips.groups) do
       widest, groups = math.max(widest, group.size * lanes), groups + group.count
     end
+    -- A product's outputs may be padded, and the map has no padding: strips of several groups leave it out.
+    local outputs = groups > 1 and math.min(k.m, map.constants.cols) or k.m
+    local in_outputs = not k.open and not fn.calls and takes_outputs(map) and k.m <= words.round_up(outputs, lanes)
     local ld = in_outputs and math.min(widest, k.m) or map.elementwise[1].ld
-    kernel, map = setmetatable({ ldc = ld }, { __index = k }), with_ld_of_sums(map, ld)
+    kernel = setmetatable({ m = in_outputs and outputs or k.m, ldc = ld }, { __index = k })
+    map = with_ld_of_sums(map, ld)
     after_strip = { c = "x", one_strip = true, by_group = in_outputs }
-    strip = { sums = true, cols = in_outputs and groups > 1 and "cols", copies = in_outputs and k.m % lanes == 0 }
+    strip = { sums = true, cols = in_outputs and groups > 1 and "cols", copies = in_outputs and outputs % lanes == 0 }
     code[1] = ("%s x[%d] __attribute__((aligned(64)));"):format(types.c(k.types.c), most * ld)
   end
   function after_strip.line(first, rows, from, cols)
