@@ -1,17 +1,19 @@
 -- asked.lua: leaves out rows of the last layers that no output asks for.
--- A pool may take one row of each sequence: the first, the second or the last. Operations on single rows commute with
--- this choice of rows (by_row in data/ops.lua). So the choice is made before them, and they compute the row that is
--- chosen alone. A classifier of the first token has one row for each sequence after its last attention; and before it,
--- if all queries see the same keys, a sequence of one query. Ops for the queries are early: sequences are still apart.
+-- A pool may choose one row of each sequence: the first, the second or the last. An operation that works row by row
+-- (by_row in data/ops.lua) gives the same result if the choice is made before it, and then computes one row alone.
+-- The choice moves up in two steps. After the last attention, tensors become [batch][width], as after any pool. If all
+-- queries of that attention see the same keys, the choice moves on to its queries. The ops up to the contexts are
+-- called early. Their tensors become [batch][1][width], as each sequence still has its own keys.
 local ops = require("data.ops")
 local words = require("common.words")
 
 local asked = {}
 
--- Pools that take one row, whatever is in it.
+-- The pools that choose one row.
 local chooses = words.set { "first", "second", "last" }
 
--- Returns what a pool chooses, as text; nil if it does not take one row. A mask may keep none.
+-- Returns the choice of a pool as text, equal for pools that choose the same rows. Returns nil for other pools, and for
+-- a pool with a mask, which may keep no row.
 local function choice_of(op)
   local a, o = op.attributes, op.operands
   if op.op ~= "pool" or not chooses[a["function"]] or o.mask then return nil end
@@ -20,7 +22,7 @@ end
 
 local function is_fixed(tensor) return tensor.kind == "weight" or tensor.kind == "constant" end
 
--- True if a row of an op's result is made of the same row of each operand, and of numbers that all rows share.
+-- True if row i of an op's result needs only row i of the operands in by_row, and numbers that all rows share.
 local function is_by_row(op)
   local class = ops.class(op)
   for _, name in ipairs(class.by_row or {}) do
@@ -30,7 +32,7 @@ local function is_by_row(op)
   return class.by_row ~= nil and (not class.alike or class.alike(op.attributes))
 end
 
--- Returns the op that makes each tensor, and the ops that read it.
+-- Returns two tables by tensor: the op that makes it, and a list of the ops that read it.
 local function look_at(entry)
   local made, readers = {}, {}
   for _, op in ipairs(entry.ops) do
@@ -43,14 +45,14 @@ local function look_at(entry)
   return made, readers
 end
 
--- True if an op reads what another op of its attention makes.
+-- True for an op inside an attention: one that reads the scores or weights of another op.
 local function of_attention(op)
   local role = ops.class(op).role
   return op.op == "weight_scale" or role ~= nil and role ~= "makes_scores" and #op.result.shape == 4
     or role == "reads_weights"
 end
 
--- True if an op of a set reads a tensor row by row.
+-- True if an op is in the set and reads a tensor in its by_row operands alone. Keys, say, are not read row by row.
 local function reads_by_row(set, op, tensor)
   if not set[op] then return false end
   local names = words.set(ops.class(op).by_row)
@@ -60,7 +62,7 @@ local function reads_by_row(set, op, tensor)
   return true
 end
 
--- Takes the ops of an attention out of a set if those before them are not in it.
+-- Removes the ops inside an attention whose scores stay whole: an attention has one query or all of them.
 local function leave_parts(entry, set, made)
   for _, op in ipairs(entry.ops) do
     local class = ops.class(op)
@@ -70,8 +72,9 @@ local function leave_parts(entry, set, made)
   end
 end
 
--- Returns a set of the ops that need one row of each sequence alone: those by row whose results only a choice reads, or
--- other ops of this set. A result of which there are two pools as outputs keeps its rows.
+-- Returns the set of ops that compute the chosen rows alone: they work row by row, and their results are read by pools
+-- of this choice and by other ops of the set, by nothing else. A tensor can be one output only, so it keeps its rows if
+-- two pools of it are outputs.
 local function ops_of_choice(entry, made, readers, choice)
   local set = {}
   for i = #entry.ops, 1, -1 do
@@ -87,7 +90,7 @@ local function ops_of_choice(entry, made, readers, choice)
   return set
 end
 
--- Returns a set of the ops of a choice that are early: those that make queries, up to the contexts.
+-- Returns the early ops of a set: those that make contexts, and those before them.
 local function early_ops(entry, set, made)
   local early = {}
   for i = #entry.ops, 1, -1 do
@@ -103,13 +106,15 @@ local function early_ops(entry, set, made)
   return early
 end
 
--- Returns the chosen rows of a tensor that has other readers, or of an early op's result: one row for each sequence; of
--- an early op, a sequence of one row. Rows of other types than f32 are rounded again.
+-- Returns the chosen rows of a tensor that keeps its rows, or that an early op makes: [batch][1][width] for an early
+-- reader, else [batch][width]. Each is made once. A pool takes rows of f32. The op that rounds a tensor is repeated for
+-- its chosen rows.
 local function chosen(self, of, tensor, is_early)
   local known = is_early and of.queries or of.chosen
   if known[tensor] then return known[tensor] end
+  if is_early and tensor.shape[2] == 1 and not self.spec.any then return tensor end -- it has this row alone
   local maker, first = of.made[tensor], of.pool.attributes["function"]
-  local is_single = of.early[maker] -- of one row, which is the first
+  local is_single = of.early[maker] -- the chosen row is the only one, and so the first
   local path = ("%s.%s%s"):format(tensor.name, first, is_early and "_query" or "")
   local y
   if tensor.type == "f32" and not (maker and maker.op == "row_scale") then
@@ -130,7 +135,7 @@ local function chosen(self, of, tensor, is_early)
   return y
 end
 
--- Gives an op the chosen rows of its operands, and its result their shape.
+-- Gives an op of the set the chosen rows of its operands, and computes its shape and flops again.
 local function shrink(self, of, op)
   local list, is_early = {}, of.early[op] or false
   self.section = op.section
@@ -150,7 +155,7 @@ local function shrink(self, of, op)
   op.result.shape = op.shape
 end
 
--- Puts the result of an op in the place of a pool of it.
+-- Puts a tensor of chosen rows in the place of a pool's result: for its readers, and as an output.
 local function replace(self, of, pool, result)
   local old = pool.result
   for _, reader in ipairs(of.readers[old] or {}) do
@@ -168,11 +173,11 @@ local function replace(self, of, pool, result)
   of.gone[pool], of.gone[old.name] = true, true
 end
 
--- Ops that follow what they read, as its end (grouping.epilogue).
+-- Ops that stay directly after the op that they read, as the end of its epilogue (grouping.epilogue).
 local ends = words.set { "round", "row_scale", "quantise" }
 
--- Returns a list of ops with the added ones, pools first, after the last op that makes what they read, and the ops of a
--- set after them.
+-- Returns a list of ops in a new order: the ops up to the last one that the added ops read, then the added ops, pools
+-- first, then the others. The ops of the set read added ones, so they are among the others wherever they were.
 local function inserted(list, added, set)
   local is_added, is_read, last = words.set(added), {}, 0
   for _, op in ipairs(added) do
@@ -206,7 +211,9 @@ local function arrange(self, of)
   self.graph.order = without(self.graph.order, of.gone)
 end
 
--- Lets the ops of a choice take the rows alone that it chooses.
+-- Makes one choice as early as it can be made. `of` has what the functions above share: made and readers, by tensor;
+-- set and early, sets of ops; pool, one of the choice; queries and chosen, the chosen rows for early and late readers;
+-- of_queries and of_rows, the ops added for them; gone, the replaced pools and the names of their results.
 local function apply(self, choice)
   local made, readers = look_at(self.entry)
   local set = ops_of_choice(self.entry, made, readers, choice)

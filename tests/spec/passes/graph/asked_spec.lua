@@ -115,6 +115,14 @@ describe("a pool of one row", function()
     assert.equal("l1.attn.sum.first", helper.op(state, "l1.cross.sum").operands.b.name)
   end)
 
+  it("takes the queries as they are where a sequence has one", function()
+    local state = state_of { input = { stage = "image", height = 8, width = 8, patch = 4, class_token = false },
+      seq = 4, output = { { stage = "attend" } } }
+    assert.equal("output.1.attend.query", helper.op(state, "output.1.attend.cross.q").operands.x.name)
+    assert.equal("[2, 16]", shape(state, "output.1.attend.sum"))
+    assert.equal("l0.norm2", helper.op(state_of { seq = 1 }, "l1.attn.q").operands.x.name)
+  end)
+
   it("counts the multiply-adds that are left", function()
     local state, sum = state_of(), 0
     for _, op in ipairs(state.graph.entry.ops) do sum = sum + op.flops end
