@@ -155,9 +155,15 @@ local avx2 = {
   products = {
     { rows = 160, inputs = 512, use = { panel = 16, token_block = 256, fetch = 1 } },
     { rows = 160, use = { panel = 16, token_block = 208, fetch = 1 } },
+    -- Strips of bf16 have 6 rows of 16 outputs, or 2 of 48: those are faster for rows that 6 divides badly.
+    { rows = 15, narrow = true, use = { panel = 16, token_block = 128, fetch = 1 } },
+    { rows = 13, weights = "bf16", use = { panel = 48, token_block = 128, fetch = 1 } },
+    { rows = 9, weights = "bf16", use = { panel = 16, token_block = 128, fetch = 1 } },
+    { rows = 7, weights = "bf16", use = { panel = 48, token_block = 128, fetch = 1 } },
     { rows = 3, weights = "bf16", use = { panel = 16, token_block = 128, fetch = 1 } },
-    { rows = 5, narrow = true, use = { panel = 16, token_block = 128, fetch = 1 } },
-    { rows = 1, weights = "int8", use = { panel = 16, token_block = 128, fetch = 1, stream = 0 } },
+    { rows = 5, weights = "int8", use = { panel = 16, token_block = 128, fetch = 1 } },
+    { rows = 3, weights = "int8", use = { panel = 16, token_block = 128, fetch = 1, stream = 16384 } },
+    { rows = 1, weights = "int8", use = { panel = 32, token_block = 128, fetch = 1, stream = 0 } },
     -- Rows of f32 that divide well into strips of 6 have panels of 16, others of 32, whose strips have 3 rows.
     { rows = 23, use = { panel = 16, token_block = 128, fetch = 1 } },
     { rows = 19, use = { panel = 32, token_block = 128, fetch = 1 } },
@@ -169,6 +175,9 @@ local avx2 = {
     { rows = 1, use = { panel = 32, token_block = 128, fetch = 1 } },
     { rows = 1, shallow = true, least = 48, open = true, weights = "bf16", use = { panel = 32, fetch = 1 } },
     { rows = 1, shallow = true, least = 48, open = true, use = { panel = 16, fetch = 1 } },
+    { rows = 1, shallow = true, least = 48, numbers = 65536, weights = "bf16",
+      use = { panel = 48, fetch = 1, stream = 0 } },
+    { rows = 1, shallow = true, least = 48, weights = "bf16", use = { panel = 48, fetch = 1 } },
     { rows = 1, shallow = true, least = 48, numbers = 65536, use = { panel = 32, fetch = 1, stream = 0 } },
     { rows = 1, shallow = true, least = 48, use = { panel = 32, fetch = 1 } },
   },
