@@ -70,8 +70,7 @@ return function(of, spec)
   }
 
   of("gen/passes/lower/address.lua", spec .. "passes/graph/asked_spec.lua") {
-    { name = "asked_trace", old = "local is_of_one_query = #tensor.shape == 4 and tensor.growth[3] == 0",
-      new = "local is_of_one_query = false",
+    { name = "asked_trace", old = " or grouping.is_of_one_query(tensor)", new = "",
       filter = "call of any length", wrong = "the traced scores of a sequence's one query are where its rows begin" },
   }
 

@@ -1,6 +1,7 @@
 -- address.lua: turns rows and columns of tensors into operands, and declares scratch buffers.
 -- These are methods of the lowering. An operand is { buffer, class, offset, terms }, as lower.lua says.
 local forms = require("data.storage")
+local grouping = require("passes.common.grouping")
 local types = require("data.types")
 
 local address = {}
@@ -32,8 +33,7 @@ end
 
 --- True if a tensor of a model of any length has equally many rows for each sequence: one, or one for each head.
 function address.has_fixed_rows(tensor, storage)
-  local is_of_one_query = #tensor.shape == 4 and tensor.growth[3] == 0
-  return not storage.unbatched and (storage.rows_per_sequence == 1 or is_of_one_query)
+  return not storage.unbatched and (storage.rows_per_sequence == 1 or grouping.is_of_one_query(tensor))
 end
 
 -- Adds a term for each symbol of origin.by_column: the symbol times so many columns.

@@ -295,3 +295,17 @@ describe("ranks", function()
     assert.matches("ranks: 2, but the 32 columns of l0.ff.up are 1 blocks of 32", fault.lines[1], 1, true)
   end)
 end)
+
+describe("the whole model of any length", function()
+  it("has room for the rows of as many sequences as a call can have", function()
+    local state = model({ layers = 1, seq = { any = 8 }, ranks = 2, output = { { stage = "pool", over = "first" } } },
+      "emit")
+    local offsets = {}
+    for _, file in ipairs(state.files) do -- the whole model comes before its ranks
+      for name, offset in file.text:gmatch('"(l0%.attn%.%l+)", ATTN2C_SCRATCH, ATTN2C_F32, 4, %b{}, 0, 0, (%d+)') do
+        offsets[name] = offsets[name] or math.tointeger(tonumber(offset))
+      end
+    end
+    assert.equal(2 * 8 * 8, offsets["l0.attn.weights"] - offsets["l0.attn.scores"])
+  end)
+end)
