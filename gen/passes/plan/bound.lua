@@ -18,10 +18,10 @@ local function tiles_of(product, target)
   return list
 end
 
-local function product_of(state, fusion, region, segment)
+local function product_of(state, fusion, region)
   local shape, parameters = fusion.leading.operands.weight.shape, state.plan.parameters
   local product = { name = fusion.key, fusion = fusion, region = region, calls = 0,
-    outputs = shape[1], inputs = shape[2], rows = segment.rows,
+    outputs = shape[1], inputs = shape[2], rows = region.rows,
     ldb = math.max(shape[2], state.plan.storage[fusion.leading.operands.x.name].leading_dimension),
     ldc = divide.leading_dimension(shape[1], parameters, "f32"), pad = parameters.pad }
   if fusion.types == types.f32_product and not ops.class(fusion.leading).windows then
@@ -41,7 +41,7 @@ function bound.of(state, segments)
     for _, fusion in ipairs(region.fusions) do
       local name = fusion.key
       if name and not by_name[name] then
-        by_name[name] = product_of(state, fusion, region, segment)
+        by_name[name] = product_of(state, fusion, region)
         list[#list + 1] = by_name[name]
       end
       if name then by_name[name].calls = by_name[name].calls + segment.repeats end

@@ -130,6 +130,15 @@ describe("a pool of one row", function()
     assert.equal(2 * 2 * 16 * 64, helper.op(state, "l1.ff.up").flops)
   end)
 
+  it("gives products the rows of their bound", function()
+    local rows = {}
+    for _, product in ipairs(helper.state(helper.description { seq = 8, batch = 2, layers = 1, d_ff = 0,
+      output = { { stage = "pool", over = "first" } } }, "plan").plan.bound) do
+      rows[#rows + 1] = product.name:match(" n (%d+)") .. " is " .. product.rows
+    end
+    assert.same({ "2 is 2", "16 is 16", "2 is 2" }, rows)
+  end)
+
   it("is followed by the stages after it", function()
     local state = state_of { output = { { stage = "pool", over = "last" }, { stage = "linear", to = 3 } },
       mask = "padding" }
