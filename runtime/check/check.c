@@ -306,7 +306,7 @@ static double block_unit(const float *x, int64_t i, int64_t width, grid grid) {
 }
 
 /* Replaces elements of a rounded tensor by the trace's elements if these may be right
- * (attn2c_tolerance_settled). */
+ * (attn2c_tolerance_settled). Weights that are integers have the error of their polynomial, too. */
 static int settle_rounded(void *of_job, const attn2c_op *op, void *const *tensors) {
   const attn2c_check_job *job = of_job;
   const grid grid = grid_of(op);
@@ -334,7 +334,8 @@ static int settle_rounded(void *of_job, const attn2c_op *op, void *const *tensor
                         : grid == BLOCK_GRID || grid == FINE_GRID ? block_unit(x, i, width, grid)
                                                                   : 1;
     const double meant = has_scales ? traced[i] * unit : traced[i];
-    if (fabs(meant - x[i]) <= attn2c_tolerance_settled(&tolerance, x[i], size, unit)) y[i] = traced[i];
+    const double own = grid == INTEGER_GRID ? ATTN2C_EXPONENTIAL_ERROR * fabs(x[i]) : 0;
+    if (fabs(meant - x[i]) <= attn2c_tolerance_settled(&tolerance, x[i], size, unit) + own) y[i] = traced[i];
   }
   attn2c_free(copy);
   return ATTN2C_OK;

@@ -209,9 +209,10 @@ static int exponentials(const op_result *result) {
   for (int64_t i = 0; i < result->elements; i++) {
     const double y = result->want[i], argument = y > 0 ? fabs(log(y / 255)) : 0;
     const float *s = attn2c_reference_values(result->call, 0);
-    result->allowed[i] =
-        s[i] == -INFINITY ? 0
-                          : (float)((1.5e-4 + (10 + argument) * ATTN2C_EPSILON) * y + 255 * ATTN2C_SMALLEST);
+    result->allowed[i] = s[i] == -INFINITY
+                             ? 0
+                             : (float)((ATTN2C_EXPONENTIAL_ERROR + (10 + argument) * ATTN2C_EPSILON) * y +
+                                       255 * ATTN2C_SMALLEST);
   }
   return ATTN2C_OK;
 }

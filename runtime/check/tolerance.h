@@ -25,6 +25,9 @@ double attn2c_tolerance_row_sum(int64_t width);
 /* Returns the tolerance of a model's outputs, end to end, by its number of layers. */
 attn2c_tolerance attn2c_tolerance_model(int layers);
 
+/* Relative error of exponentials that become integers: twice that of their polynomial. */
+#define ATTN2C_EXPONENTIAL_ERROR 1.5e-4
+
 /* Returns how far a rounded element may be from the number x that the reference rounds there. Within this
  * distance the reference continues with the element. model: from attn2c_tolerance_model; root_mean_square: of
  * the rounded numbers; unit: the grid's, at the element. */

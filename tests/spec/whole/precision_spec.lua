@@ -219,3 +219,16 @@ describe("a trained model is near to itself in f32, and knows as much but for ha
   end
   if helper.is_long then it("languages", languages) end
 end)
+
+describe("weights of an attention in int8", function()
+  it("are right when the error of their polynomial rounds one to the other integer", function()
+    local description = [[return { name = "w", batch = 4, d_model = 5, heads = 5, d_ff = 7, input = qkv {},
+      key_seq = 63, seq = 167, bias = { down = false, norm = false, out = true, qkv = true },
+      eps = 0.1, layers = 1, norm = "none",
+      final_norm = false, mask = { "causal" }, output = { norm { eps = 0.5 } }, target = "generic",
+      precision = { "int8", attention = "int8", ff = "f32", ["layer 0"] = "bf16" } }]]
+    files.write_all(folder, { { name = "turned.lua", text = description } })
+    sh(("lua5.4 %s turned.lua turned"):format(shell(root .. "/tests/program.lua")))
+    assert.matches("0 failed", sh("turned/w check --seed 993329"))
+  end)
+end)
