@@ -184,8 +184,9 @@ static int layer_norm(const op_result *result) {
 
 /* p = exp(t) / sum with t = scale (s - max) = ln(p / largest p). s - max and its product with scale round
  * once each, so t is off by up to 2 u |t| = eps |t|, and exp turns an absolute error of its argument into a
- * relative one of its result. 10 eps are for exp itself, the sum and the division. The weight of a masked key
- * must be exactly 0. */
+ * relative one of its result. 10 eps are for exp itself, the sum and the division. Powers below 2^-126 may
+ * become 0. The largest is 2^-1/2 at least (ops/softmax.h), or 2^-(1/2 + 2^-5) where its large exponent is
+ * rounded, so p is less than 1.446 2^-126 then. The weight of a masked key must be exactly 0. */
 static int softmax(const op_result *result) {
   for (int64_t r = 0; r < result->rows; r++) {
     const float *s = (const float *)attn2c_reference_values(result->call, 0) + r * result->width;
@@ -195,7 +196,7 @@ static int softmax(const op_result *result) {
     for (int64_t i = 0; i < result->width; i++) {
       double argument = p[i] > 0 ? fabs(log(p[i] / largest)) : 0;
       result->allowed[r * result->width + i] =
-          s[i] == -INFINITY ? 0 : (float)((10 + argument) * ATTN2C_EPSILON * p[i] + ATTN2C_SMALLEST);
+          s[i] == -INFINITY ? 0 : (float)((10 + argument) * ATTN2C_EPSILON * p[i] + 1.446 * ATTN2C_SMALLEST);
     }
   }
   return ATTN2C_OK;

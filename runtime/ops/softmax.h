@@ -120,7 +120,7 @@ ATTN2C_INLINE void attn2c_softmax_with(float *s, int rows, int cols, int ld, flo
 /* p[j] = e^(scale (s[j] - max)) / sum of these, in place, for each row of s[rows][cols], rows ld floats
  * apart. 1e-30 <= scale <= 1e30. A row that is -inf throughout gives zeros; a NaN anywhere, or +inf, makes
  * the whole row NaN. The relative error of each p is at most (5 + |ln(p / pmax)| / 2) 2^-23; a p below 2^-126
- * of the largest may be 0. */
+ * of the largest may be 0, and below 2^-125.5 of it where denormals count as zero. */
 ATTN2C_INLINE void attn2c_softmax(float *s, int rows, int cols, int ld, float scale) {
   attn2c_softmax_with(s, rows, cols, ld, scale, 1e-30f, NULL, 0);
 }

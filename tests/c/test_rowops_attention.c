@@ -3,6 +3,7 @@
  * to the compiler, with padded rows, NaN and infinity, and a page without access right after every buffer.
  */
 #define _DEFAULT_SOURCE
+#include "base/processor.h"
 #include "ops/rowops.h"
 #include "guarded.h"
 #include "shapes.h"
@@ -300,4 +301,31 @@ Test(mask, repair_where_weights_are_zero) {
         guarded_matrix_free(c, rows, width, ld);
         guarded_matrix_free(before, rows, width, ld);
       }
+}
+
+/* Where denormals count as zero, weights a little above 2^-126 may become 0; check/tolerance.c has the bound.
+ */
+Test(softmax, of_powers_that_become_zero) {
+  enum { COLS = 17, STEPS = 2000 };
+  double largest = 0;
+  for (int step = 0; step < STEPS; step++) {
+    float s[COLS];
+    const double max = 3 + 1.5 * step / STEPS;
+    s[0] = (float)max;
+    for (int j = 1; j < COLS; j++) s[j] = (float)(max - 86.9 - 0.05 * j);
+    double want[COLS];
+    for (int j = 0; j < COLS; j++) want[j] = exp((double)s[j] - (double)s[0]); /* the others add nothing */
+    const attn2c_flush modes = attn2c_flush_on();
+    zero_17(s, 1, COLS, 1.0f);
+    attn2c_flush_restore(modes);
+    for (int j = 1; j < COLS; j++) {
+      if (s[j] == 0.0f) largest = fmax(largest, want[j]);
+      cr_assert(s[j] == 0.0f || fabs(s[j] - want[j]) <= 100 * 0x1p-23 * want[j], "%d: %a, not %a", j,
+                (double)s[j], want[j]);
+    }
+  }
+  cr_assert_leq(largest, 1.446 * 0x1p-126);
+#if defined(__x86_64__)
+  cr_assert_geq(largest, 1.4 * 0x1p-126, "%a", largest); /* the bound is reached */
+#endif
 }
