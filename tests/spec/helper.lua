@@ -197,12 +197,13 @@ function helper.absolute_root()
   return path
 end
 
---- Runs gen/attn2c with words in a folder (default: the repository). Returns exit code, standard output, standard
---- error.
-function helper.command(list, folder)
+--- Runs gen/attn2c with words in a folder (default: the repository). environment: shell words that set variables, or
+--- nil. Returns exit code, standard output, standard error.
+function helper.command(list, folder, environment)
   local shell = helper.shell
   local errors = helper.file("", "stderr")
-  local parts = { "cd", shell(folder or helper.root), "&&", "lua5.4", shell(helper.absolute_root() .. "/gen/attn2c") }
+  local parts = { "cd", shell(folder or helper.root), "&&", environment or "", "lua5.4",
+    shell(helper.absolute_root() .. "/gen/attn2c") }
   for _, word in ipairs(list) do parts[#parts + 1] = shell(word) end
   local handle = assert(io.popen(table.concat(parts, " ") .. " 2>" .. shell(errors)))
   local output = handle:read("a")
