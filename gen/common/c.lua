@@ -39,7 +39,7 @@ local function with_terms(text, operand, unit)
 end
 
 --- Returns `pointer + elements`, or the pointer alone if `elements` is 0.
-function c.behind(pointer, elements)
+function c.plus(pointer, elements)
   return elements == 0 and pointer or ("%s + %d"):format(pointer, elements)
 end
 
@@ -64,12 +64,12 @@ function c.pointer(operand, addresses, cast)
   if cast then
     assert(offset % cast.bytes == 0, operand.buffer)
     local constant = operand.class == "weight" and "const " or ""
-    return with_terms(c.behind(("(%s%s *)%s"):format(constant, cast.type, base), offset // cast.bytes), operand,
+    return with_terms(c.plus(("(%s%s *)%s"):format(constant, cast.type, base), offset // cast.bytes), operand,
       cast.bytes)
   end
   local unit = addresses.unit(operand)
   assert(offset % unit == 0, operand.buffer)
-  return with_terms(c.behind(base, offset // unit), operand, unit)
+  return with_terms(c.plus(base, offset // unit), operand, unit)
 end
 
 --- Returns a symbol plus an integer: "keys - 1".

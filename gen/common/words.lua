@@ -56,6 +56,13 @@ function words.set(list)
   return set
 end
 
+--- Returns a list without the members that are in the set `gone`.
+function words.without(list, gone)
+  local rest = {}
+  for _, member in ipairs(list) do if not gone[member] then rest[#rest + 1] = member end end
+  return rest
+end
+
 --- Returns an integer with commas: 1234567 -> 1,234,567.
 function words.thousands(n)
   local text = tostring(n)

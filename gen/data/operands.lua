@@ -140,6 +140,12 @@ function operands.alike(tree, step)
   return find and find(tree, step)
 end
 
+--- Returns an operand `bytes` after another in the same buffer. terms: its own, if they are not the other's.
+function operands.moved(operand, bytes, terms)
+  return { buffer = operand.buffer, class = operand.class, offset = operand.offset + bytes,
+    terms = terms or operand.terms }
+end
+
 local NONE = {}
 
 --- True if two operands are in the same buffer and move alike with all loops.

@@ -123,7 +123,7 @@ end
 
 --- Returns `pointer + first`, plus the terms of loops: lists of { symbol, count, step }.
 function product.address(pointer, first, ...)
-  local text = c.behind(pointer, first)
+  local text = c.plus(pointer, first)
   for _, loop in ipairs { ... } do
     if loop.count > 1 then
       text = ("%s + %s"):format(text, loop.step == 1 and loop.symbol or loop.symbol .. " * " .. loop.step)

@@ -45,7 +45,7 @@ end
 local function shadow_of(bytes)
   if not bytes then return "none" end
   local offset = types.elements(bytes, "f32")
-  return offset == 0 and "a" or ("(%s)"):format(c.behind("a", offset))
+  return offset == 0 and "a" or ("(%s)"):format(c.plus("a", offset))
 end
 
 -- Returns the comment of a struct's member: shape, allowed values, and what NULL means. is_call: of a call of any size,

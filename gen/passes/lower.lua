@@ -100,6 +100,14 @@ function Lowering:unit()
   if not self.is_one_unit then self.unit_number = self.unit_number + 1 end
 end
 
+--- Emits the steps of body() with these open sizes, symbols by the names of constants. nil: all sizes are known.
+function Lowering:with_open(open, body)
+  local outer = self.open
+  self.open = open
+  body()
+  self.open = outer
+end
+
 --- Emits the steps of body() as one unit.
 function Lowering:one_unit(body)
   self:unit()
@@ -197,4 +205,3 @@ function lower.dump(state)
 end
 
 return lower
-

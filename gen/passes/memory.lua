@@ -71,23 +71,16 @@ end
 -- Returns items: buffers that overlap on purpose are one, { names, bytes, first, last }.
 local function items_of(program)
   local life = lifetimes(program)
-  local root = {}
-  local function root_of(name)
-    local over = program.buffers[name].over
-    if not over then return name end
-    root[name] = root[name] or root_of(over)
-    return root[name]
-  end
-  local items, by_root = {}, {}
+  local items, by_slot = {}, {}
   for _, name in ipairs(words.sorted_keys(program.buffers)) do
     local buffer = program.buffers[name]
     local l = life[name]
     if l and (buffer.class == "arena" or (buffer.class == "out" and buffer.shadow)) then
-      local key = root_of(name)
-      local item = by_root[key]
+      local slot = programs.slot(program.buffers, name)
+      local item = by_slot[slot]
       if not item then
         item = { names = {}, bytes = 0, first = l.first, last = l.last, own = l.own }
-        by_root[key] = item
+        by_slot[slot] = item
         items[#items + 1] = item
       end
       item.names[#item.names + 1] = name

@@ -301,7 +301,7 @@ of("gen/passes/plan/joints.lua", spec .. "passes/plan/joints_spec.lua") {
 }
 
 of("gen/passes/lower/products.lua", spec .. "passes/plan/joints_spec.lua") {
-  { name = "joint_trace", old = 'self.variant == "ship" and joint or nil', new = "joint",
+  { name = "joint_trace", old = 'self.variant == "ship" and step.joint or nil', new = "step.joint",
     wrong = "a trace fuses products and maps, too" },
 }
 

@@ -49,7 +49,7 @@ return function(of, spec)
   }
 
   of("gen/passes/emit/series.lua", spec .. "passes/kernels/series_spec.lua") {
-    { name = "series_first", old = "c.behind(parameter.name, types.elements(operand.offset, parameter.type))",
+    { name = "series_first", old = "c.plus(parameter.name, types.elements(operand.offset, parameter.type))",
       new = "parameter.name", filter = "makes the calls", wrong = "each operand is the first of its buffer" },
     { name = "series_panel", old = "panel < %d; panel++) {\"):format(each.count)",
       new = "panel < %d; panel++) {\"):format(each.count - 1)", filter = "makes the calls",

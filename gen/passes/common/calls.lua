@@ -29,6 +29,19 @@ function calls.takes_kernels(step, pair) return (pair or step).takes_kernels or 
 --- True if a call takes the ranks that compute the model together.
 function calls.takes_ranks(step) return step.form == "row" and steps.rows[step.fn].meets or false end
 
+--- Returns the distinct symbols of the open sizes of a list of calls { step }, in the order of their first use.
+function calls.symbols(list)
+  local symbols, is_known = {}, {}
+  for _, call in ipairs(list) do
+    operands.each_open(call.step, function(name)
+      local symbol = call.step.sizes[name]
+      if not is_known[symbol] then symbols[#symbols + 1] = symbol end
+      is_known[symbol] = true
+    end)
+  end
+  return symbols
+end
+
 --- Returns a call as C; list: its operands as C. Open sizes follow them.
 function calls.text(step, pair, list)
   operands.each_open(step, function(name) list[#list + 1] = step.sizes[name] end)

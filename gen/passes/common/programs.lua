@@ -25,10 +25,10 @@ function programs.each(program, visit)
   end)
 end
 
---- Returns the slot of a buffer: the buffer that it overlaps on purpose, or itself. A norm's result in place of its
---- input has two names.
-function programs.slot(buffers, name)
-  while buffers[name].over do name = buffers[name].over end
+--- Returns the slot of a buffer or stored tensor: the one that it overlaps on purpose, or itself. A norm's result in
+--- place of its input has two names. all: those, by name.
+function programs.slot(all, name)
+  while all[name].over do name = all[name].over end
   return name
 end
 

@@ -45,8 +45,8 @@ local function own_of(state, fusion, region)
     local function of(type, pointer) return type == "f32" and pointer or ("(%s *)%s"):format(types.c(type), pointer) end
     local w, x, y = of(k.types.a, "w"):gsub("^%(", "(const "), of(k.types.b, "x"):gsub("^%(", "(const "),
       of(k.types.c, "y")
-    calls[#calls + 1] = calls_of.text(step, nil, { c.behind(w, types.elements(a.offset - first, k.types.a)),
-      c.behind(x, row * k.ldb), c.behind(y, row * k.ldc + (columns and column or 0)) })
+    calls[#calls + 1] = calls_of.text(step, nil, { c.plus(w, types.elements(a.offset - first, k.types.a)),
+      c.plus(x, row * k.ldb), c.plus(y, row * k.ldc + (columns and column or 0)) })
     takes_kernels = takes_kernels or step.takes_kernels
     column = column + fusion.panels.widths[panel]
     shape = shape or k
@@ -103,7 +103,7 @@ local function row_of(step)
     local type = operands.type(step, declared)
     local dimensions = footprint.in_bytes(declared[3](operands.known(step, operation)), types.bytes(1, type))
     local low, high = footprint.reach(dimensions)
-    local pointer = c.behind("x", types.elements(at - low, "f32"))
+    local pointer = c.plus("x", types.elements(at - low, "f32"))
     list[#list + 1] = type ~= "f32" and ("(%s *)(%s)"):format(types.c(type), pointer) or pointer
     at = at + types.line_bytes(high - low + 1) + types.LINE -- so that not all are at the same offset in a page
   end)

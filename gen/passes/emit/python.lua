@@ -1,6 +1,7 @@
 -- python.lua: joins files of runtime/python, which stand alone for tests and checkers of types, into a part of one
 -- module. Their imports of each other are dropped; their other imports are written once.
 local files = require("common.files")
+local words = require("common.words")
 
 local emit_python = {}
 
@@ -9,16 +10,9 @@ local WIDTH = 120
 -- Modules that are not Python's own. Their imports follow those of Python's.
 local packages = { numpy = true }
 
-local function sorted_keys(set)
-  local list = {}
-  for name in pairs(set) do list[#list + 1] = name end
-  table.sort(list)
-  return list
-end
-
 -- Returns "from MODULE import NAMES", in lines that are not too wide.
 local function import_line(module, names)
-  local list = sorted_keys(names)
+  local list = words.sorted_keys(names)
   local line = ("from %s import %s"):format(module, table.concat(list, ", "))
   if #line <= WIDTH then return line end
   local lines = { ("from %s import ("):format(module), "   " }
@@ -59,8 +53,8 @@ local function import_lines(imports)
   end
   local lists = { [false] = {}, [true] = {} }
   local function add(module, line) table.insert(lists[packages[module:match("^[%w_]+")] or false], line) end
-  for _, module in ipairs(sorted_keys(plain)) do add(module, "import " .. module) end
-  for _, module in ipairs(sorted_keys(from)) do add(module, import_line(module, from[module])) end
+  for _, module in ipairs(words.sorted_keys(plain)) do add(module, "import " .. module) end
+  for _, module in ipairs(words.sorted_keys(from)) do add(module, import_line(module, from[module])) end
   return table.concat({ "from __future__ import annotations", table.concat(lists[false], "\n"),
     table.concat(lists[true], "\n") }, "\n\n")
 end

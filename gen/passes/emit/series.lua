@@ -1,7 +1,6 @@
 -- series.lua: writes the C function of a panel loop: a loop over a product's panels around the calls of one.
 local c = require("common.c")
 local calls = require("passes.common.calls")
-local operands = require("data.operands")
 local sentences = require("passes.emit.sentences")
 local types = require("data.types")
 
@@ -9,7 +8,7 @@ local emit_series = {}
 
 -- Returns an operand of the loop's current panel as C; offset and stride are in bytes.
 local function expression(operand, parameter)
-  local text = c.behind(parameter.name, types.elements(operand.offset, parameter.type))
+  local text = c.plus(parameter.name, types.elements(operand.offset, parameter.type))
   local stride = types.elements(operand.stride, parameter.type)
   if stride == 0 then return text end
   return text .. (stride == 1 and " + panel" or (" + panel * %d"):format(stride))
@@ -22,14 +21,7 @@ function emit_series.values(each)
     formal[#formal + 1] = ("%s%s *%s"):format(parameter.is_written and "" or "const ", types.c(parameter.type),
       parameter.name)
   end
-  local is_named = {}
-  for _, call in ipairs(each.calls) do
-    operands.each_open(call.step, function(name)
-      local symbol = call.step.sizes[name]
-      if not is_named[symbol] then formal[#formal + 1] = "ptrdiff_t " .. symbol end
-      is_named[symbol] = true
-    end)
-  end
+  for _, symbol in ipairs(calls.symbols(each.calls)) do formal[#formal + 1] = "ptrdiff_t " .. symbol end
   local lines = { ("  for (size_t panel = 0; panel < %d; panel++) {"):format(each.count) }
   for _, call in ipairs(each.calls) do
     local list = {}

@@ -4,7 +4,6 @@
 local c = require("common.c")
 local calls = require("passes.common.calls")
 local loops = require("data.loops")
-local operands = require("data.operands")
 local packed = require("passes.common.packed")
 local programs = require("passes.common.programs")
 local reserved = require("data.reserved")
@@ -123,14 +122,7 @@ local function write_series(each, addresses)
       remarks[#remarks + 1] = remark(call.step, each.steps[#each.steps - #each.calls + i], addresses)
     end
   end
-  local is_named = {}
-  for _, call in ipairs(each.calls) do
-    operands.each_open(call.step, function(name)
-      local symbol = call.step.sizes[name]
-      if not is_named[symbol] then list[#list + 1] = symbol end
-      is_named[symbol] = true
-    end)
-  end
+  for _, symbol in ipairs(calls.symbols(each.calls)) do list[#list + 1] = symbol end
   return ("%s(%s);"):format(each.name, table.concat(list, ", ")), table.concat(remarks)
 end
 
@@ -299,7 +291,7 @@ end
 
 -- Returns a worker's own part of the arena as C.
 local function own_part(self)
-  return ("%s + worker * %d"):format(c.behind("of->a", types.elements(self.program.common_bytes, "f32")),
+  return ("%s + worker * %d"):format(c.plus("of->a", types.elements(self.program.common_bytes, "f32")),
     types.elements(self.program.own_bytes, "f32"))
 end
 

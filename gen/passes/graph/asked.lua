@@ -195,20 +195,13 @@ local function inserted(list, added, set)
   return table.move(late, 1, #late, #result + 1, result)
 end
 
--- Returns a list without its gone members.
-local function without(list, gone)
-  local rest = {}
-  for _, each in ipairs(list) do if not gone[each] then rest[#rest + 1] = each end end
-  return rest
-end
-
 -- Puts the added ops in their places, and leaves out the pools that are gone.
 local function arrange(self, of)
   local late = {}
   for op in pairs(of.set) do late[op] = not of.early[op] or nil end
-  local list = inserted(without(self.entry.ops, of.gone), of.of_queries, of.set)
+  local list = inserted(words.without(self.entry.ops, of.gone), of.of_queries, of.set)
   self.entry.ops = inserted(list, of.of_rows, late)
-  self.graph.order = without(self.graph.order, of.gone)
+  self.graph.order = words.without(self.graph.order, of.gone)
 end
 
 -- Makes one choice as early as it can be made. `of` has what the functions above share: made and readers, by tensor;

@@ -6,7 +6,8 @@ local types = require("data.types")
 
 local importance = {}
 
-local function product_of(weight) return (weight.name:gsub("%.weight$", "")) end
+--- Returns the path of the product that a weight belongs to.
+function importance.product_of(weight) return (weight.name:gsub("%.weight$", "")) end
 
 -- True if the packer searches the scales of a weight's type, and the order of its inputs is known here. Inputs in the
 -- order of a checkpoint's groups are known when a model is opened, and the checkpoint's own scales are kept.
@@ -30,7 +31,7 @@ function importance.groups(entry)
     if group and is_searched(weight) and not known[weight] then
       known[weight] = true
       table.insert(group.weights, weight)
-      table.insert(group.products, product_of(weight))
+      table.insert(group.products, importance.product_of(weight))
     end
   end
   local list = {}
@@ -44,11 +45,11 @@ function importance.apply(entry, given)
   local count, all = 0, 0
   for _, group in ipairs(importance.groups(entry)) do
     for _, weight in ipairs(group.weights) do
-      local found = given.weighed[product_of(weight)]
+      local found = given.weighed[importance.product_of(weight)]
       all = all + 1
       if found and #found.powers ~= group.width then
         faults.raise("usage", ("%s: %s has %d inputs, but the importance of %d; calibrate again, or --factors=none")
-          :format(given.file, product_of(weight), group.width, #found.powers))
+          :format(given.file, importance.product_of(weight), group.width, #found.powers))
       end
       if found then
         count = count + 1

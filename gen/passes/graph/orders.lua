@@ -65,12 +65,6 @@ local function leave_out(self, graph, gather)
   self.gone[gather], self.gone[result.name] = true, true
 end
 
-local function without(list, gone)
-  local rest = {}
-  for _, each in ipairs(list) do if not gone[each] then rest[#rest + 1] = each end end
-  return rest
-end
-
 --- Leaves out the gathers of a graph that it can. A weight of a product before them then has row_order, the weight
 --- whose order of inputs its rows have.
 function orders.fold(graph, entry)
@@ -102,8 +96,8 @@ function orders.fold(graph, entry)
     end
   end
   if next(self.gone) == nil then return end
-  entry.ops, graph.order = without(entry.ops, self.gone), without(graph.order, self.gone)
-  graph.weights = without(graph.weights, self.gone)
+  entry.ops = words.without(entry.ops, self.gone)
+  graph.order, graph.weights = words.without(graph.order, self.gone), words.without(graph.weights, self.gone)
 end
 
 return orders

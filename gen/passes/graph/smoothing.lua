@@ -12,8 +12,7 @@ local smoothing = {}
 local norms = words.set { "layer_norm", "rms_norm" }
 local products = words.set { "linear", "linear_integers" }
 
--- Returns the path of the product that a weight belongs to.
-local function product_of(weight) return (weight.name:gsub("%.weight$", "")) end
+local product_of = importance.product_of
 
 -- Merges two groups. of_weight: weight -> its group.
 local function merge(group, other, of_weight)

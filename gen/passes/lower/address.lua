@@ -1,7 +1,9 @@
 -- address.lua: turns rows and columns of tensors into operands, and declares scratch buffers.
--- These are methods of the lowering. An operand is { buffer, class, offset, terms }, as lower.lua says.
+-- These are methods of the lowering. An operand is { buffer, class, offset, terms }, as lower.lua says. An area is a
+-- rectangle of a tensor, { row, rows, column, cols, origin }: its first row and column, its size, the origin of `at`.
 local forms = require("data.storage")
 local grouping = require("passes.common.grouping")
+local operands = require("data.operands")
 local types = require("data.types")
 
 local address = {}
@@ -100,8 +102,7 @@ end
 
 --- Returns an operand `elements` of a type before another.
 function address.before(_, operand, elements, type)
-  return { buffer = operand.buffer, class = operand.class, terms = operand.terms,
-    offset = operand.offset - types.bytes(elements, type) }
+  return operands.moved(operand, -types.bytes(elements, type))
 end
 
 -- Adds an operand's terms. is_whole: whether the buffer has all sequences of the batch, not a micro-batch's.
@@ -151,14 +152,14 @@ function address:trace_at(tensor, row, column, origin)
   return operand
 end
 
---- In a trace, copies rows x cols of a tile to the place that the check reads, if no buffer has the tensor whole. row,
---- column: the tile's place in it.
-function address:trace_copy(tensor, tile, ld, row, column, rows, cols, origin)
+--- In a trace, copies a tile to the place that the check reads, if no buffer has the tensor whole. ld: of the tile;
+--- area: of the tensor.
+function address:trace_copy(tensor, tile, ld, area)
   local storage = self.storage[tensor.name]
   if self.variant ~= "trace" or not forms.is_traced(storage) then return end
   self:row(forms.is_widened(storage) and "widen_" .. storage.type or "copy",
-    { rows = rows, cols = cols, ldx = ld, ldy = storage.width },
-    { y = self:trace_at(tensor, row, column, origin), x = tile })
+    { rows = area.rows, cols = area.cols, ldx = ld, ldy = storage.width },
+    { y = self:trace_at(tensor, area.row, area.column, area.origin), x = tile })
 end
 
 --- Returns the place of output `row` of a packed weight [out][in]: its panel's leading dimension, and the operand.

@@ -3,6 +3,7 @@
 -- context. The transposed keys and the values are A, the queries and the attention weights B, scores and context C.
 local forms = require("data.storage")
 local keys = require("passes.lower.keys")
+local operands = require("data.operands")
 local score_ops = require("passes.lower.scores")
 local step_forms = require("data.steps")
 local types = require("data.types")
@@ -11,14 +12,16 @@ local attention = {}
 
 local shifted = score_ops.shifted
 
+-- Returns the open sizes of a tile whose columns are not keys: its rows; nil if all sizes are known.
+local function open_rows(self) return self.open and { rows = self.open.rows } end
+
 -- Calls body(row, rows) for the rows of an open block whose masks move by a column from row to row: all, or one after
 -- the other if they are heads of one query.
 local function each_query(self, at, body)
   if not at.together then return body(0, at.block.count) end
-  local open = self.open
-  self.open = setmetatable({ rows = false }, { __index = open })
-  for row = 0, at.block.count - 1 do body(row, 1) end
-  self.open = open
+  self:with_open(setmetatable({ rows = false }, { __index = self.open }), function()
+    for row = 0, at.block.count - 1 do body(row, 1) end
+  end)
 end
 
 -- Masks an open block: what a static mask cuts, and the columns that fill the last vector.
@@ -72,11 +75,6 @@ local function suffix_of(region)
   return types.group(region.context.operands.v.type) > 1 and "_pairs" or ""
 end
 
--- Returns an operand some bytes after another.
-local function later(operand, bytes)
-  return { buffer = operand.buffer, class = operand.class, terms = operand.terms, offset = operand.offset + bytes }
-end
-
 -- Computes rows of the context of an open block again that a masked key's NaN or infinity reached.
 local function repair_open(self, at, v_column, head_dim, c, ldc)
   local range = at.block.ranges[1]
@@ -87,8 +85,8 @@ local function repair_open(self, at, v_column, head_dim, c, ldc)
       { rows = rows, cols = range.keys, head_dim = head_dim, ldc = ldc, ldp = at.weights_ld,
         ldv = not widened and values_ld(self, at.region) or nil, panel = widened and at.region.key_block or nil,
         lo = range.cut.lo, hi = range.cut.hi },
-      { c = later(c, types.bytes(row * ldc, "f32")),
-        p = later(at.weights, types.bytes(row * at.weights_ld, multiplied(at.region.values, v))),
+      { c = operands.moved(c, types.bytes(row * ldc, "f32")),
+        p = operands.moved(at.weights, types.bytes(row * at.weights_ld, multiplied(at.region.values, v))),
         v = values_at(self, at.region, 0, v_column, at.of_keys), valid = self:open_value("width", range.keys) },
       { lo = "lo", hi = "hi" })
   end)
@@ -149,10 +147,11 @@ local function integer_context(self, at, c, ldc)
   self:scratch(sums.buffer, region.most_rows, ld, "i32")
   self:product({ m = head_dim, n = at.block.count, k = range.keys, lda = values_ld(self, region), ldb = at.weights_ld,
     ldc = ld, beta = 0, types = types.product(o.v.type) },
-    values_at(self, region, range.first_key, v_column, at.of_keys or at.origin), at.weights, sums, nil, nil,
-    region.open and { n = "queries", k = "width" } or nil)
-  if self.open then self.open = { rows = self.open.rows } end -- columns are no longer keys
-  scale_sums(self, at, sums, ld, c, ldc, { at.factors, 1 }, self:at(o.v_scale, 0, v_column, at.origin), head_dim)
+    { a = values_at(self, region, range.first_key, v_column, at.of_keys or at.origin), b = at.weights, c = sums },
+    { sizes = region.open and { n = "queries", k = "width" } or nil })
+  self:with_open(open_rows(self), function()
+    scale_sums(self, at, sums, ld, c, ldc, { at.factors, 1 }, self:at(o.v_scale, 0, v_column, at.origin), head_dim)
+  end)
 end
 
 -- Calls body(tile, of_panel) in a loop over the panels of keys that an open block sees. tile: the place of their
@@ -161,9 +160,8 @@ local function each_open_panel(self, at, body, form)
   local open = at.region.open
   self:loop(form or "seen", { step = open.panel, lanes = open.lanes, left = open.left,
     right = at.together and -1 or open.right, count = at.block.keys // open.panel + 1 }, function()
-    local tile = shifted(at.tile, 0)
-    tile.terms = { key = types.bytes(1, "f32"), from = open.left >= 0 and -types.bytes(1, "f32") or nil,
-      group = at.tile.terms and at.tile.terms.group }
+    local tile = operands.moved(at.tile, 0, { key = types.bytes(1, "f32"),
+      from = open.left >= 0 and -types.bytes(1, "f32") or nil, group = at.tile.terms and at.tile.terms.group })
     body(tile, { over = at.of_keys.over, packed = "key", by_column = at.of_keys.by_column })
   end)
 end
@@ -173,26 +171,27 @@ end
 local function panel_of(self, at, storage, column, of_panel)
   local panel, widened = self:packed_at(storage, 0, column, of_panel), forms.widened(storage)
   if not widened then return panel end
-  local floats, open = self:in_arena(at.region.scores.result.name .. "@widened", 0, "f32"), self.open
+  local floats = self:in_arena(at.region.scores.result.name .. "@widened", 0, "f32")
   self:scratch(floats.buffer, storage.head_dim, storage.key_block)
-  self.open = { rows = "padded" }
-  self:row(widened, { rows = storage.key_block, cols = storage.head_dim, panel = storage.key_block },
-    { y = floats, x = panel })
-  self.open = open
+  self:with_open({ rows = "padded" }, function()
+    self:row(widened, { rows = storage.key_block, cols = storage.head_dim, panel = storage.key_block },
+      { y = floats, x = panel })
+  end)
   return floats
 end
 
 -- Emits weights · values, a product for each panel of values, which are widened first.
 local function widened_context(self, at, c, ldc)
-  local region, open = at.region, self.open
+  local region = at.region
   local head_dim, v_column = context_at(self, at)
-  self.open = { rows = open.rows } -- columns are not keys
-  self:row("fill", { rows = at.block.count, cols = head_dim, ldy = ldc, value = 0.0 }, { y = c })
-  self.open = open
+  self:with_open(open_rows(self), function()
+    self:row("fill", { rows = at.block.count, cols = head_dim, ldy = ldc, value = 0.0 }, { y = c })
+  end)
   each_open_panel(self, at, function(tile, of_panel)
     self:product({ m = head_dim, n = at.block.count, k = region.key_block, lda = head_dim, ldb = at.weights_ld,
-      ldc = ldc, beta = 1, types = types.f32_product }, panel_of(self, at, region.values, v_column, of_panel), tile,
-      c, nil, nil, { n = self.open.rows, k = "taken" })
+      ldc = ldc, beta = 1, types = types.f32_product },
+      { a = panel_of(self, at, region.values, v_column, of_panel), b = tile, c = c },
+      { sizes = { n = self.open.rows, k = "taken" } })
   end)
   repair(self, at, v_column, head_dim, c, ldc)
 end
@@ -208,9 +207,9 @@ local function context(self, at, c, ldc)
   for _, range in ipairs(block.ranges) do
     local shape = { m = head_dim, n = block.count, k = range.keys, lda = values_ld(self, region), ldb = at.weights_ld,
       ldc = ldc, beta = beta, types = types.product(v.type) }
-    self:product(shape, values_at(self, region, range.first_key, v_column, at.of_keys or origin),
-      shifted(at.weights, range.column, v.type), c, nil, nil,
-      region.open and { n = self.open.rows, k = "width" } or nil, region.joints[block])
+    self:product(shape, { a = values_at(self, region, range.first_key, v_column, at.of_keys or origin),
+      b = shifted(at.weights, range.column, v.type), c = c },
+      { sizes = region.open and { n = self.open.rows, k = "width" } or nil, joint = region.joints[block] })
     beta = 1
   end
   repair(self, at, v_column, head_dim, c, ldc)
@@ -223,8 +222,9 @@ local function open_scores(self, at, q, k, k_column)
     self:product({ m = open.panel, n = at.block.count, k = at.head_dim, lda = region.key_block,
       ldb = at.together and at.head_dim or self:ld(q), ldc = at.tile_ld, beta = 0,
       types = types.product(multiplied(region.keys, k)) },
-      panel_of(self, at, region.keys, k_column, of_panel), self:at(q, 0, at.head * at.head_dim, at.origin), tile,
-      nil, true, { n = self.open.rows, m = "padded" })
+      { a = panel_of(self, at, region.keys, k_column, of_panel), b = self:at(q, 0, at.head * at.head_dim, at.origin),
+        c = tile },
+      { a_room = true, sizes = { n = self.open.rows, m = "padded" } })
   end, at.shared and "share")
 end
 
@@ -239,9 +239,9 @@ local function dot_scores(self, at)
       local column = range.column + key_block.first - range.first_key
       self:product({ m = key_block.outputs, n = at.block.count, k = head_dim, lda = at.region.key_block,
         ldb = self:ld(q), ldc = at.tile_ld, beta = 0, types = types.product(k.type) },
-        self:packed_at(at.region.keys, key_block.first, k_column, at.origin),
-        self:at(q, at.block.first, at.head * head_dim, at.origin),
-        shifted(at.tile, column), key_block.count, key_block.first % at.region.key_block % types.per_line("f32") == 0)
+        { a = self:packed_at(at.region.keys, key_block.first, k_column, at.origin),
+          b = self:at(q, at.block.first, at.head * head_dim, at.origin), c = shifted(at.tile, column) },
+        { outputs = key_block.count, a_room = key_block.first % at.region.key_block % types.per_line("f32") == 0 })
     end
   end
 end
@@ -256,27 +256,27 @@ local function integer_scores(self, at)
   self:scratch(sums.buffer, region.most_rows, ld, "i32")
   local rows = { self:at(o.q_scale, at.block.first, at.head, at.origin), self:ld(o.q_scale) }
   local q = self:at(o.q, at.block.first, at.head * at.head_dim, at.origin)
-  local function one(groups, tile, m, outputs, is_aligned, sizes)
+  local function one(groups, tile, m, how)
     self:product({ m = m, n = at.block.count, k = at.head_dim, lda = ld, ldb = self:ld(o.q), ldc = ld, beta = 0,
-      types = types.product(o.k.type) }, self:before(groups, place.start(region.keys), o.k.type), q, sums, outputs,
-      is_aligned, sizes)
-    local cols = self.open and self.open.cols
-    if cols then self.open.cols = sizes.m end
-    scale_sums(self, at, sums, ld, tile, at.tile_ld, rows, self:before(groups, place.scales(region.keys), o.k.type),
-      outputs or m)
-    if cols then self.open.cols = cols end
+      types = types.product(o.k.type) },
+      { a = self:before(groups, place.start(region.keys), o.k.type), b = q, c = sums }, how)
+    local open = how.sizes and setmetatable({ cols = how.sizes.m }, { __index = self.open })
+    self:with_open(open or self.open, function()
+      scale_sums(self, at, sums, ld, tile, at.tile_ld, rows, self:before(groups, place.scales(region.keys), o.k.type),
+        how.outputs or m)
+    end)
   end
   if region.open then
     return each_open_panel(self, at, function(tile, of_panel)
-      one(self:packed_at(region.keys, 0, k_column, of_panel), tile, region.open.panel, nil, true,
-        { n = "queries", m = "padded" })
+      one(self:packed_at(region.keys, 0, k_column, of_panel), tile, region.open.panel,
+        { a_room = true, sizes = { n = "queries", m = "padded" } })
     end)
   end
   for _, range in ipairs(at.block.ranges) do
     for _, key_block in ipairs(range.key_blocks) do
       one(self:packed_at(region.keys, key_block.first, k_column, at.origin),
-        shifted(at.tile, range.column + key_block.first - range.first_key), key_block.outputs, key_block.count,
-        key_block.first % region.key_block % types.per_line("f32") == 0)
+        shifted(at.tile, range.column + key_block.first - range.first_key), key_block.outputs,
+        { outputs = key_block.count, a_room = key_block.first % region.key_block % types.per_line("f32") == 0 })
     end
   end
 end
@@ -303,23 +303,22 @@ local scoring = { scores = dot_scores, scores_of_integers = integer_scores, addi
 
 -- In a trace, copies the tile into the copy of an op's result.
 local function trace_copy(self, at, op)
-  local open_rows = at.region.open and not at.region.open.asked and self.state.spec.call_rows
-  local row = at.head * (open_rows or at.queries) + at.block.first
+  local call_rows = at.region.open and not at.region.open.asked and self.state.spec.call_rows
+  local row = at.head * (call_rows or at.queries) + at.block.first
   local tile, ld, origin = at.tile, at.tile_ld, at.origin
   if op == at.region.weight_scale then
-    local open = self.open
-    self.open = open and { rows = open.rows } -- one column
-    self:trace_copy(op.result, at.factors, 1, row, 0, at.block.count, 1, at.origin)
-    self.open = open
-    return
+    return self:with_open(open_rows(self), function()
+      self:trace_copy(op.result, at.factors, 1,
+        { row = row, rows = at.block.count, column = 0, cols = 1, origin = at.origin })
+    end)
   end
   if op == at.region.weights and op ~= at.region.exact then tile, ld = at.weights, at.weights_ld end
   if at.region.open and at.region.open.left >= 0 then
     origin = setmetatable({ columns = "from" }, { __index = origin })
   end
   for _, range in ipairs(at.block.ranges) do
-    self:trace_copy(op.result, shifted(tile, range.column, op.result.type), ld, row, range.first_key, at.block.count,
-      range.keys, origin)
+    self:trace_copy(op.result, shifted(tile, range.column, op.result.type), ld,
+      { row = row, rows = at.block.count, column = range.first_key, cols = range.keys, origin = origin })
   end
 end
 
@@ -405,12 +404,13 @@ end
 local function finish(self, at)
   local region, block = at.region, at.block
   local head_dim, _, c = context_at(self, at)
-  local result, column = region.context.result, at.head * head_dim
-  if self.open then self.open = { rows = self.open.rows } end -- columns are no longer keys
-  self:trace_copy(result, c, self:ld(result), block.first, column, block.count, head_dim, at.origin)
-  if region.round then
-    self:round(region.round, result, at.origin, block.first, block.count, column, head_dim)
-  end
+  local result = region.context.result
+  local area = { row = block.first, rows = block.count, column = at.head * head_dim, cols = head_dim,
+    origin = at.origin }
+  self:with_open(open_rows(self), function()
+    self:trace_copy(result, c, self:ld(result), area)
+    if region.round then self:round(region.round, result, area) end
+  end)
 end
 
 -- Emits one head's block of queries.
@@ -436,13 +436,13 @@ local function open_heads(self, region, at, first, last)
     self.op_index = self.index_of[region.scores]
     self:note(("head %d"):format(h))
     self:loop(open.asked and "asked" or "queries", open, function()
-      self.open = { rows = "queries", cols = "width", columns = "columns" }
       local of_head = setmetatable({ block = block, head = h,
         origin = { block_first = 0, unit_first = 0, column = 0, over = { "first", "query" },
           pooled = { "sequence" } },
         of_keys = { over = packed_from, packed = open.left >= 0 and "from" or nil } }, { __index = at })
-      block_steps(self, of_head)
-      self.open = nil
+      self:with_open({ rows = "queries", cols = "width", columns = "columns" }, function()
+        block_steps(self, of_head)
+      end)
     end)
   end
 end
@@ -467,15 +467,18 @@ local function single_query(self, region, at, first, count, turn)
     or ("heads %d to %d, one query"):format(first, first + count - 1))
   self:loop("single", { count = 1, heads = count, turn = turn, lanes = open.lanes, left = open.left,
     panel = open.panel, is_apart = self.divided and open.shares ~= nil }, function()
-    self.open = { rows = "heads", cols = "width", columns = "columns" }
     local together = of_one_query(region, at, count, { head = first,
       origin = { block_first = 0, unit_first = 0, column = first * head_dim, over = { "first" } },
       of_keys = { over = { "first" }, packed = open.left >= 0 and "from" or nil } })
     self:unit()
-    weights(self, together)
-    context(self, together, self:at(result, 0, first * width, together.origin), width)
-    self.open = nil
-    if region.round then self:round(region.round, result, together.origin, 0, 1, first * width, count * width) end
+    self:with_open({ rows = "heads", cols = "width", columns = "columns" }, function()
+      weights(self, together)
+      context(self, together, self:at(result, 0, first * width, together.origin), width)
+    end)
+    if region.round then
+      self:round(region.round, result,
+        { row = 0, rows = 1, column = first * width, cols = count * width, origin = together.origin })
+    end
   end)
 end
 
@@ -504,9 +507,7 @@ local function shared_task(self, region, fields, body)
   self.task = self.task + 1
   self:one_unit(function()
     self:loop("alone", fields, function()
-      self.open = { rows = not fields.is_of_head and "heads", cols = "width", columns = "columns" }
-      body()
-      self.open = nil
+      self:with_open({ rows = not fields.is_of_head and "heads", cols = "width", columns = "columns" }, body)
     end)
   end)
 end
@@ -529,8 +530,7 @@ local function shared_query(self, region, at)
   local type = is_rounded and region.weights.result.type or "f32"
   local of_weights = is_rounded and shared_tile(self, at.weights, at.heads, at.weights_ld, type) or tile
   local function with_group(operand, rows, ld, of)
-    return { buffer = operand.buffer, class = operand.class, offset = operand.offset,
-      terms = { group = types.bytes(rows * ld, of) } }
+    return operands.moved(operand, 0, { group = types.bytes(rows * ld, of) })
   end
   local function of_keys(by_column)
     return { over = {}, packed = open.left >= 0 and "from" or nil, by_column = by_column }
@@ -557,8 +557,11 @@ local function shared_query(self, region, at)
     local origin = { block_first = 0, unit_first = 0, column = 0, over = {}, by_column = { group = count * width } }
     context(self, at_of(count, { origin = origin, of_keys = of_keys { group = v.shape[3] // groups } }),
       self:at(result, 0, 0, origin), width)
-    self.open = {}
-    if region.round then self:round(region.round, result, origin, 0, 1, 0, count * width) end
+    if region.round then
+      self:with_open({}, function()
+        self:round(region.round, result, { row = 0, rows = 1, column = 0, cols = count * width, origin = origin })
+      end)
+    end
   end)
 end
 
@@ -640,11 +643,9 @@ function attention.lower(self, region)
   self.op_index = self.index_of[scores]
   self:note(("%s = %s · %s   %d heads of %d x %d x %d"):format(region.context.result.name,
     score_ops.describe(region), v.name, heads, queries, scores.result.shape[4], head_dim))
-  if region.open then
-    return lower_open(self, region, { region = region, heads = heads, head_dim = head_dim, queries = queries,
-      tile = tile, tile_ld = tile_ld, weights = weights_tile, weights_ld = weights_ld,
-      factors = factors })
-  end
+  local at = { region = region, heads = heads, head_dim = head_dim, queries = queries, tile = tile, tile_ld = tile_ld,
+    weights = weights_tile, weights_ld = weights_ld, factors = factors }
+  if region.open then return lower_open(self, region, at) end
   self:each_sequence(function(origin)
     self:pack_rows(scores.operands.k, region.keys, origin)
     self:pack_rows(v, region.values, origin)
@@ -652,9 +653,7 @@ function attention.lower(self, region)
       self.op_index = self.index_of[scores]
       self:note(("head %d"):format(h))
       for _, block in ipairs(region.blocks) do
-        block_steps(self, { region = region, block = block, head = h, head_dim = head_dim, queries = queries,
-          tile = tile, tile_ld = tile_ld, weights = weights_tile, weights_ld = weights_ld, factors = factors,
-          origin = origin })
+        block_steps(self, setmetatable({ block = block, head = h, origin = origin }, { __index = at }))
       end
     end
   end)

@@ -1,6 +1,7 @@
 -- disentangled.lua: lowers the terms of disentangled attention, query · K(distance) and key · Q(distance).
 -- Each is a product of rows by columns of the head's table, one for each distance. The score of query r and key j is on
 -- a diagonal of it: a row is read with a leading dimension that is smaller by one.
+local operands = require("data.operands")
 local shared = require("passes.common.disentangled")
 local types = require("data.types")
 
@@ -25,10 +26,6 @@ local function tile_of(self, at)
   return name, ld
 end
 
-local function shifted(tile, columns, terms)
-  return { buffer = tile.buffer, class = tile.class, offset = tile.offset + columns * float, terms = terms }
-end
-
 -- Adds query · K(distance) for some rows of a block. Column c of the product is for the distance of the last of them
 -- and the range's first key, less c.
 local function of_some_queries(self, at, op, piece)
@@ -39,12 +36,13 @@ local function of_some_queries(self, at, op, piece)
   local lda, table_ = table_at(self, at, op, op.attributes.reach - farthest, open and { query = -float,
     from = open.left >= 0 and float or nil })
   self:product({ m = shared.columns(count, range.keys), n = count, k = at.head_dim, lda = lda, ldb = self:ld(q),
-    ldc = ld, beta = 0 }, table_, self:at(q, first, at.head * at.head_dim, at.origin),
-    self:in_arena(tile, 0, "f32"), not open and count + range.keys - 1 or nil, nil,
-    open and { n = self.open.rows, m = "reached" } or nil)
+    ldc = ld, beta = 0 },
+    { a = table_, b = self:at(q, first, at.head * at.head_dim, at.origin), c = self:in_arena(tile, 0, "f32") },
+    { outputs = not open and count + range.keys - 1 or nil,
+      sizes = open and { n = self.open.rows, m = "reached" } or nil })
   self:emit { form = "map", constants = { rows = count, cols = range.keys, ld = at.tile_ld },
     elementwise = { { kind = "add", argument = "r", ld = ld - 1 } },
-    arguments = { y = shifted(at.tile, (first - at.block.first) * at.tile_ld + range.column),
+    arguments = { y = operands.moved(at.tile, ((first - at.block.first) * at.tile_ld + range.column) * float),
       r = self:in_arena(tile, count - 1, "f32") } }
 end
 
@@ -61,8 +59,8 @@ local function of_some_keys(self, at, op, first, count, places)
   local lda, table_ = table_at(self, at, op, op.attributes.reach + nearest, places.table)
   local column = at.head // (op.attributes.heads // (k.shape[3] // at.head_dim)) * at.head_dim
   self:product({ m = shared.columns(rows, count), n = count, k = at.head_dim, lda = lda, ldb = self:ld(k), ldc = ld,
-    beta = 0 }, table_, self:at(k, first, column, places.keys), self:in_arena(tile, 0, "f32"),
-    not places.sizes and rows + count - 1 or nil, nil, places.sizes)
+    beta = 0 }, { a = table_, b = self:at(k, first, column, places.keys), c = self:in_arena(tile, 0, "f32") },
+    { outputs = not places.sizes and rows + count - 1 or nil, sizes = places.sizes })
   self:row("add_transposed", { rows = count, cols = rows, ldx = ld - 1, ldy = at.tile_ld },
     { y = places.y, x = self:in_arena(tile, count - 1, "f32") },
     places.sizes and { rows = places.sizes.n, cols = self.open.rows })
@@ -73,7 +71,7 @@ local function of_keys(self, at, op)
   if not open then
     for _, piece in ipairs(shared.pieces(range)) do
       of_some_keys(self, at, op, piece.first, piece.count, { keys = at.origin,
-        y = shifted(at.tile, range.column + piece.first - range.first_key) })
+        y = operands.moved(at.tile, (range.column + piece.first - range.first_key) * float) })
     end
     return
   end
@@ -81,7 +79,7 @@ local function of_keys(self, at, op)
     count = range.keys // shared.KEYS + 1 }, function()
     of_some_keys(self, at, op, 0, shared.KEYS, { table = { query = float, key = -float },
       keys = { block_first = 0, column = 0, over = { "first", "key" } }, sizes = { n = "taken" },
-      y = shifted(at.tile, 0, { key = float, from = open.left >= 0 and -float or nil }) })
+      y = operands.moved(at.tile, 0, { key = float, from = open.left >= 0 and -float or nil }) })
   end)
 end
 

@@ -1,41 +1,50 @@
 -- equation.lua: writes the comment above the calls of a fusion: its equation.
 local types = require("data.types")
 
+-- How the result of an op is written, by its name: functions (operands, attributes, x); x: the text of its operand x or
+-- a. Ops that have no entry are written as op(x).
+local forms = {}
+
+function forms.row_scale(_, _, x) return x end
+function forms.round(_, _, x) return ("bf16(%s)"):format(x) end
+function forms.activate(_, a, x) return ("%s(%s)"):format(a["function"], x) end
+function forms.add(o, _, x) return ("%s + %s"):format(x, o.b.name) end
+function forms.multiply(o, _, x) return ("%s × %s"):format(x, o.b.name) end
+function forms.gather_columns(o, _, x) return ("%s[%s]"):format(x, o.order.name) end
+function forms.own_ids(o) return ("own rows(%s)"):format(o.ids.name) end
+function forms.take_on() return "take_on" end
+function forms.take_output() return "take_output" end
+
+function forms.embed(o)
+  local text = ("%s[%s]"):format(o.table.name, o.ids.name)
+  return o.scale and ("%s %s[%s]"):format(text, o.scale.name, o.ids.name) or text
+end
+
+function forms.product(o, _, x)
+  local text = ("%s · %s"):format(x, o.weight.name)
+  return o.bias and ("%s + %s"):format(text, o.bias.name) or text
+end
+
+forms.linear, forms.linear_integers, forms.convolve = forms.product, forms.product, forms.product
+
+function forms.dequantise(o, _, x)
+  local text = ("(%s) %s %s"):format(x, o.row_scale.name, o.scale.name)
+  return o.bias and ("%s + %s"):format(text, o.bias.name) or text
+end
+
+-- Returns an op of x as text. x: the text of its operand, or nil for that operand's name.
+local function text_of(op, x)
+  local operand = op.operands.x or op.operands.a
+  local form = forms[op.op]
+  x = x or operand and operand.name
+  return form and form(op.operands, op.attributes, x) or ("%s(%s)"):format(op.op, x)
+end
+
 --- Returns a fusion's equation with the names of the graph. rows: those of its region; nil: as many as a call has.
 return function(fusion, block, rows)
-  local op = fusion.leading
-  local o = op.operands
-  local text
-  if fusion.panels then
-    text = ("%s · %s"):format(o.x.name, o.weight.name)
-    if o.bias then text = text .. " + " .. o.bias.name end
-  elseif op.op == "row_scale" then text = o.x.name
-  elseif op.op == "gather_columns" then text = ("%s[%s]"):format(o.x.name, o.order.name)
-  elseif op.op == "own_ids" then text = ("own rows(%s)"):format(o.ids.name)
-  elseif op.op:match("^take_") then text = op.op
-  elseif op.op == "round" then text = ("bf16(%s)"):format(o.x.name)
-  elseif op.op == "embed" then
-    text = ("%s[%s]"):format(o.table.name, o.ids.name)
-    if o.scale then text = ("%s %s[%s]"):format(text, o.scale.name, o.ids.name) end
-  elseif op.op == "add" or op.op == "multiply" then
-    text = ("%s %s %s"):format(o.a.name, op.op == "add" and "+" or "×", o.b.name)
-  elseif op.op == "activate" then text = ("%s(%s)"):format(op.attributes["function"], o.x.name)
-  else text = ("%s(%s)"):format(op.op, o.x.name) end
-  for _, each in ipairs(fusion.epilogue) do
-    if each.op == "dequantise" then
-      text = ("(%s) %s %s"):format(text, each.operands.row_scale.name, each.operands.scale.name)
-      if each.operands.bias then text = text .. " + " .. each.operands.bias.name end
-    elseif each.op == "round" then
-      text = ("bf16(%s)"):format(text)
-    elseif each.op == "activate" then
-      text = ("%s(%s)"):format(each.attributes["function"], text)
-    elseif each.operands.x then
-      text = ("%s(%s)"):format(each.op, text)
-    else
-      text = ("%s %s %s"):format(text, each.op == "add" and "+" or "×", each.operands.b.name)
-    end
-  end
-  if fusion.round then text = ("bf16(%s)"):format(text) end
+  local text = text_of(fusion.leading)
+  for _, op in ipairs(fusion.epilogue) do text = text_of(op, text) end
+  if fusion.round then text = text_of(fusion.round, text) end
   if fusion.quantise then
     local factors = fusion.quantise.operands.factors
     text = ("%s(%s%s)"):format(types.all[fusion.quantise.result.type].word, text,
@@ -43,8 +52,7 @@ return function(fusion, block, rows)
   end
   local range = rows and block.count < rows and ("[%d:%d]"):format(block.first, block.first + block.count) or ""
   text = ("%s%s = %s"):format((fusion.round or fusion.quantise or fusion).result.name, range, text)
-  if fusion.panels then
-    text = ("%s   %d x %s x %d"):format(text, o.weight.shape[1], rows and block.count or "rows", o.weight.shape[2])
-  end
-  return text
+  if not fusion.panels then return text end
+  local shape = fusion.leading.operands.weight.shape
+  return ("%s   %d x %s x %d"):format(text, shape[1], rows and block.count or "rows", shape[2])
 end

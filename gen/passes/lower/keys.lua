@@ -59,16 +59,16 @@ function keys.pack_open_rows(self, x, storage, open)
   local place = forms.packed(storage)
   local width = math.min((place.run and place.run(storage)) or forms.rows(stored).run(stored), cols)
   self:loop("panels", { step = open.panel, count = x.shape[2] // open.panel + 1 }, function()
-    self.open = { rows = "panel" }
-    for column = first, first + cols - 1, width do
-      self:unit()
-      local origin = { over = { "first", "key" } }
-      pack_step(self, place.from_open_rows, { rows = open.panel, cols = width, ldx = self:ld(x),
-        ldy = place.ld(storage), lanes = place.is_filled and open.lanes or nil }, storage,
-      { y = self:packed_at(storage, 0, column, { over = {}, packed = "key" }), x = self:at(x, 0, column, origin) },
-        0, column, origin)
-    end
-    self.open = nil
+    self:with_open({ rows = "panel" }, function()
+      for column = first, first + cols - 1, width do
+        self:unit()
+        local origin = { over = { "first", "key" } }
+        pack_step(self, place.from_open_rows, { rows = open.panel, cols = width, ldx = self:ld(x),
+          ldy = place.ld(storage), lanes = place.is_filled and open.lanes or nil }, storage,
+          { y = self:packed_at(storage, 0, column, { over = {}, packed = "key" }), x = self:at(x, 0, column, origin) },
+          0, column, origin)
+      end
+    end)
   end)
 end
 
@@ -92,10 +92,10 @@ end
 function keys.add_rows(self, x, storage)
   local step = storage.key_block
   self:loop("pages", { step = step, count = self.state.spec.call_rows // step + 2 }, function()
-    self.open = { rows = "piece" }
-    self:unit()
-    for column = 0, storage.width - 1, storage.head_dim do add_head(self, x, storage, column) end
-    self.open = nil
+    self:with_open({ rows = "piece" }, function()
+      self:unit()
+      for column = 0, storage.width - 1, storage.head_dim do add_head(self, x, storage, column) end
+    end)
   end)
 end
 

@@ -67,12 +67,12 @@ function maps:each_piece(period, origin, first, count, body)
   if not period then return body(first, count, origin) end
   if origin.over then
     local within = { "skip", table.unpack(origin.within or {}) }
-    local rows, of_piece = self.open.rows, { block_first = origin.block_first, unit_first = origin.unit_first,
-      column = origin.column, over = { "row", "skip" }, within = within, position = "position" }
+    local of_piece = { block_first = origin.block_first, unit_first = origin.unit_first, column = origin.column,
+      over = { "row", "skip" }, within = within, position = "position" }
     return self:loop("pieces", { count = 1 }, function()
-      self.open.rows = "piece"
-      body(first, count, of_piece)
-      self.open.rows = rows
+      self:with_open(setmetatable({ rows = "piece" }, { __index = self.open }), function()
+        body(first, count, of_piece)
+      end)
     end)
   end
   local row = first
@@ -92,108 +92,119 @@ function maps:at_position(table_, row, column, origin)
   return operand
 end
 
-function maps:map(operations, tile_tensor, origin, first, count, column, cols, load)
+-- Returns a map's elementwise operation, and its operand for the tile from (row, column) on, or nil. name: the
+-- operand's; rounds_to: the type that a rounding operation stores, nil: floats.
+local function operation_at(self, operation, name, row, column, origin, rounds_to)
+  local tensor, operand, ld = operation.tensor, nil, nil
+  if tensor and by_column[operation.kind] then
+    operand = self:at(tensor, 0, column, origin)
+  elseif tensor and operation.kind == "scale_row" then
+    operand, ld = self:at(tensor, row, 0, origin), self:ld(tensor)
+  elseif tensor then
+    operand, ld = self:addend(tensor, row, column, origin)
+  end
+  return { kind = operation.kind == "round" and not rounds_to and "round_floats" or operation.kind, fn = operation.fn,
+    factor = operation.factor, argument = tensor and name or nil, ld = ld }, operand
+end
+
+-- Emits a map on the rows of an area that are of one sequence.
+local function map_piece(self, operations, tensor, area, load)
+  local row, column, origin = area.row, area.column, area.origin
+  local type = self.storage[tensor.name].type
+  local constants = { rows = area.rows, cols = area.cols, ld = self:ld(tensor), type = type ~= "f32" and type or nil }
+  local arguments, number, list = { y = self:at(tensor, row, column, origin) }, 1, {}
+  if load then
+    arguments.x, number = self:at(load, row, column, origin), 2
+    list[1] = { kind = self.storage[load.name].type == "i32" and "load_integers" or "load", argument = "x",
+      ld = self:ld(load) }
+  end
+  for _, operation in ipairs(operations) do
+    local name = operation.kind == "bias" and "bias" or "r" .. (number > 1 and number or "")
+    local entry, operand = operation_at(self, operation, name, row, column, origin, constants.type)
+    if operand then arguments[name], number = operand, number + 1 end
+    list[#list + 1] = entry
+  end
+  self:emit { form = "map", elementwise = list, constants = constants, arguments = arguments }
+end
+
+local function with(area, more) return setmetatable(more, { __index = area }) end
+
+-- Emits elementwise operations on an area of a tensor, which is loaded from the tensor `load` first, if that is given.
+function maps:map(operations, tensor, area, load)
   if #operations == 0 then return end
-  if #operations > 1 and operations[#operations].kind == "round" and cols > MOST_ROUNDED then
-    for at = 0, cols - 1, MOST_ROUNDED do
-      self:map(operations, tile_tensor, origin, first, count, column + at, math.min(MOST_ROUNDED, cols - at), load)
+  if #operations > 1 and operations[#operations].kind == "round" and area.cols > MOST_ROUNDED then
+    for at = 0, area.cols - 1, MOST_ROUNDED do
+      self:map(operations, tensor,
+        with(area, { column = area.column + at, cols = math.min(MOST_ROUNDED, area.cols - at) }), load)
     end
     return
   end
-  self:each_piece(period_of(operations), origin, first, count, function(row, rows, of_piece)
-    local arguments, number = { y = self:at(tile_tensor, row, column, of_piece) }, 1
-    local type = self.storage[tile_tensor.name].type
-    local constants = { rows = rows, cols = cols, ld = self:ld(tile_tensor) }
-    constants.type = type ~= "f32" and type or nil
-    local list = {}
-    if load then
-      arguments.x, number = self:at(load, row, column, of_piece), 2
-      list[1] = { kind = self.storage[load.name].type == "i32" and "load_integers" or "load", argument = "x",
-        ld = self:ld(load) }
-    end
-    for _, operation in ipairs(operations) do
-      local entry = { kind = operation.kind == "round" and not constants.type and "round_floats" or operation.kind,
-        fn = operation.fn, factor = operation.factor }
-      if operation.tensor then
-        local name = operation.kind == "bias" and "bias" or "r" .. (number > 1 and number or "")
-        local operand, ld
-        if by_column[operation.kind] then
-          operand = self:at(operation.tensor, 0, column, of_piece)
-        elseif operation.kind == "scale_row" then
-          operand, ld = self:at(operation.tensor, row, 0, of_piece), self:ld(operation.tensor)
-        else
-          operand, ld = self:addend(operation.tensor, row, column, of_piece)
-        end
-        arguments[name], number = operand, number + 1
-        entry.argument, entry.ld = name, ld
-      end
-      list[#list + 1] = entry
-    end
-    self:emit { form = "map", elementwise = list, constants = constants, arguments = arguments }
+  self:each_piece(period_of(operations), area.origin, area.row, area.rows, function(row, rows, of_piece)
+    map_piece(self, operations, tensor, with(area, { row = row, rows = rows, origin = of_piece }), load)
   end)
 end
 
--- Rounds a tile of x into the result of an op.
-function maps:round(op, x, origin, first, count, column, cols)
-  self:map({ ROUND }, op.result, origin, first, count, column, cols, x)
-  self:trace_copy(op.result, self:at(op.result, first, column, origin), self:ld(op.result), first, column, count, cols,
-    origin)
+-- Rounds an area of x into the result of an op.
+function maps:round(op, x, area)
+  self:map({ ROUND }, op.result, area, x)
+  self:trace_copy(op.result, self:at(op.result, area.row, area.column, area.origin), self:ld(op.result), area)
 end
 
--- Emits the operations of a fusion on a tile, which is loaded first if `load` is given. A result that only its
--- rounding op reads is rounded in the same map.
-function maps:pass(fusion, operations, origin, first, count, column, cols, load)
+-- Emits the ops that end a fusion's epilogue: they store its result in another type.
+local function ends(self, fusion, area)
+  if fusion.round then self:round(fusion.round, fusion.result, area) end
+  if fusion.quantise then self:quantise(fusion, fusion.result, area) end
+end
+
+-- Emits the operations of a fusion on an area of its result, which is loaded first if `load` is given. A result that
+-- only its rounding op reads is rounded in the same map.
+function maps:pass(fusion, operations, area, load)
   local round, x = fusion.round, fusion.result
-  if round and forms.packed(self.storage[round.result.name]) then
-    return self:map(operations, x, origin, first, count, column, cols, load)
-  end
+  if round and forms.packed(self.storage[round.result.name]) then return self:map(operations, x, area, load) end
   if round and forms.is_of_unit(self.storage[x.name]) then
     operations[#operations + 1] = ROUND
-    return self:map(operations, round.result, origin, first, count, column, cols, load or x)
+    return self:map(operations, round.result, area, load or x)
   end
-  self:map(operations, x, origin, first, count, column, cols, load)
-  if round then self:round(round, x, origin, first, count, column, cols) end
-  if fusion.quantise then self:quantise(fusion, x, origin, { first = first, count = count }) end
+  self:map(operations, x, area, load)
+  ends(self, fusion, area)
 end
 
--- Emits a fusion's elementwise operations on a tile of its result. A trace stops after each op and copies its result.
+-- Emits a fusion's elementwise operations on an area of its result. A trace stops after each op and copies its result.
 -- Sums of integers are in a tile of their own.
-function maps:epilogue(fusion, origin, first, count, column, cols)
+function maps:epilogue(fusion, area)
   local operations, sums = maps.operations_of(fusion), fusion.sums
-  local tile = function(tensor) return self:at(tensor, first, column, origin), self:ld(tensor) end
-  if self.variant ~= "trace" then return self:pass(fusion, operations, origin, first, count, column, cols, sums) end
+  if self.variant ~= "trace" then return self:pass(fusion, operations, area, sums) end
   local ops_in_order = { fusion.leading, table.unpack(fusion.epilogue) }
   for _, op in ipairs(ops_in_order) do
     local own = {}
     for _, operation in ipairs(operations) do if operation.op == op then own[#own + 1] = operation end end
-    self:map(own, fusion.result, origin, first, count, column, cols, sums and op == ops_in_order[2] and sums or nil)
-    local at, ld = tile(op.result == sums and sums or fusion.result)
-    self:trace_copy(op.result, at, ld, first, column, count, cols, origin)
+    self:map(own, fusion.result, area, sums and op == ops_in_order[2] and sums or nil)
+    local tensor = op.result == sums and sums or fusion.result
+    self:trace_copy(op.result, self:at(tensor, area.row, area.column, area.origin), self:ld(tensor), area)
   end
-  if fusion.round then self:round(fusion.round, fusion.result, origin, first, count, column, cols) end
-  if fusion.quantise then self:quantise(fusion, fusion.result, origin, { first = first, count = count }) end
+  ends(self, fusion, area)
 end
 
--- Emits the rows of x as integers, with the scale of each.
-function maps:quantise(fusion, x, origin, block)
-  local scale, op = fusion.quantise.operands.scale, fusion.quantise
+-- Emits rows of x as integers, with the scale of each. area: has the rows; all columns are taken.
+function maps:quantise(fusion, x, area)
+  local scale, op, origin = fusion.quantise.operands.scale, fusion.quantise, area.origin
   local cols = x.shape[#x.shape]
-  local y, of_row = self:at(op.result, block.first, 0, origin), self:at(scale, block.first, 0, origin)
+  local y, of_row = self:at(op.result, area.row, 0, origin), self:at(scale, area.row, 0, origin)
   local factors, heads = op.operands.factors, scale.shape[#scale.shape]
   local makes_scale = fusion.leading.op == "row_scale" and fusion.leading or fusion.ends[#fusion.ends - 1]
   local guard = makes_scale.operands.guard
-  local constants = { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(op.result),
+  local constants = { rows = area.rows, cols = cols, ldx = self:ld(x), ldy = self:ld(op.result),
     lds = self:ld(scale) }
-  local arguments = { y = y, scale = of_row, x = self:at(x, block.first, 0, origin),
-    factors = factors and self:at(factors, 0, 0, origin), guard = guard and self:at(guard, block.first, 0, origin) }
+  local arguments = { y = y, scale = of_row, x = self:at(x, area.row, 0, origin),
+    factors = factors and self:at(factors, 0, 0, origin), guard = guard and self:at(guard, area.row, 0, origin) }
   if guard or heads > 1 then
     constants.heads, constants.width, constants.ldg = heads, cols // heads, guard and self:ld(guard)
     self:row(guard and "quantise_guarded" or "quantise_heads", constants, arguments)
   else
     self:row(factors and "quantise_smoothed" or "quantise", constants, arguments)
   end
-  self:trace_copy(op.result, y, self:ld(op.result), block.first, 0, block.count, cols, origin)
-  self:trace_copy(scale, of_row, self:ld(scale), block.first, 0, block.count, heads, origin)
+  self:trace_copy(op.result, y, self:ld(op.result), with(area, { column = 0, cols = cols }))
+  self:trace_copy(scale, of_row, self:ld(scale), with(area, { column = 0, cols = heads }))
 end
 
 return maps

@@ -4,30 +4,38 @@ local types = require("data.types")
 
 local products = {}
 
--- Emits a product as planned. joint: of plan/joints.lua; a trace fuses nothing.
-local function emit(self, shape, planned, a, b, c, outputs, sizes, joint)
+-- Emits a product as planned. arguments: { a, b, c }; step: further fields of the step. A trace fuses nothing.
+local function emit(self, shape, planned, arguments, step)
   shape.a_room, shape.strips, shape.fetch, shape.open = planned.a_room, planned.strips, planned.fetch, planned.open
-  self:emit { form = "product", kernel = shape, outputs = outputs, arguments = { a = a, b = b, c = c }, sizes = sizes,
-    joint = self.variant == "ship" and joint or nil }
+  step.form, step.kernel, step.arguments = "product", shape, arguments
+  step.joint = self.variant == "ship" and step.joint or nil
+  self:emit(step)
 end
 
---- Emits C[n][m] (+)= B[n][k] A[k][m] for an attention; a method of the lowering. outputs: how many of the m are
---- wanted, if the kernel makes more; a_room: whether rows of A may be read up to a whole vector; sizes: the symbols of
---- open sizes; joint: of plan/joints.lua.
-function products.product(self, shape, a, b, c, outputs, a_room, sizes, joint)
-  shape.types, shape.a_room, shape.open = shape.types or types.f32_product, a_room or false, sizes
-    and operands.open_text(sizes)
+--- Emits C[n][m] (+)= B[n][k] A[k][m] for an attention; a method of the lowering.
+--- arguments: { a, b, c }
+--- how, if not all have their defaults:
+---   outputs   how many of the m are wanted, if the kernel makes more
+---   a_room    true: rows of A may be read up to a whole vector
+---   sizes     the symbols of open sizes
+---   joint     of plan/joints.lua
+function products.product(self, shape, arguments, how)
+  how = how or {}
+  shape.types, shape.a_room, shape.open = shape.types or types.f32_product, how.a_room or false, how.sizes
+    and operands.open_text(how.sizes)
   local planned = self.region.product_of(shape)
   assert(planned ~= shape, "a product that is not planned")
-  emit(self, shape, planned, a, b, c, outputs or shape.m, sizes, joint or planned.joint)
+  emit(self, shape, planned, arguments, { outputs = how.outputs or shape.m, sizes = how.sizes,
+    joint = how.joint or planned.joint })
 end
 
 --- Emits C[n][m] = B[n][k] A[k][m] for a fusion's product; a method of the lowering.
---- planned: of plan/products.lua; strides: { ldb, ldc }; outputs: as for a product
-function products.tile(self, planned, strides, a, b, c, outputs)
+--- planned: of plan/products.lua; strides: { ldb, ldc }; arguments, outputs: as for a product
+function products.tile(self, planned, strides, arguments, outputs)
   local shape = { m = planned.m, n = planned.n, k = planned.k, lda = planned.lda, ldb = strides.ldb, ldc = strides.ldc,
     beta = 0, types = planned.types }
-  emit(self, shape, planned, a, b, c, outputs, planned.open and { n = self.open.rows } or nil, planned.joint)
+  emit(self, shape, planned, arguments, { outputs = outputs, sizes = planned.open and { n = self.open.rows } or nil,
+    joint = planned.joint })
 end
 
 return products

@@ -12,6 +12,11 @@ local rows = {}
 -- and the panel's column. loop: whether a loop over b runs.
 local function rows_origin(block) return { block_first = block.first, unit_first = block.first, column = 0 } end
 
+-- Returns all columns of a block of rows as an area.
+local function whole_rows(block, cols, origin)
+  return { row = block.first, rows = block.count, column = 0, cols = cols, origin = origin }
+end
+
 -- Functions that lower a fusion, by its leading operation.
 local leading = {}
 
@@ -28,8 +33,9 @@ local function product(self, fusion, origin, block, rows_at, ldb)
     origin.column = column
     rows_at(column, function(inputs, first, count, at)
       self:tile(planned, { ldb = ldb, ldc = self:ld(sums) },
-        { buffer = weight.name, class = "weight", offset = panel_at }, inputs, self:at(sums, first, column, at), width)
-      self:epilogue(fusion, at, first, count, column, width)
+        { a = { buffer = weight.name, class = "weight", offset = panel_at }, b = inputs,
+          c = self:at(sums, first, column, at) }, width)
+      self:epilogue(fusion, { row = first, rows = count, column = column, cols = width, origin = at })
     end)
     local storage = self.storage[(fusion.round or fusion).result.name]
     if forms.packed(storage) then self:pack_tile(result, storage, origin, block, column, width) end
@@ -72,7 +78,8 @@ end
 leading.linear_integers = leading.linear
 
 function leading.row_scale(self, fusion, origin, block)
-  self:quantise(fusion, fusion.leading.operands.x, origin, block)
+  local x = fusion.leading.operands.x
+  self:quantise(fusion, x, whole_rows(block, x.shape[#x.shape], origin))
 end
 
 function leading.embed(self, fusion, origin, block)
@@ -84,7 +91,7 @@ function leading.embed(self, fusion, origin, block)
     { rows = block.count, cols = cols, ldt = ldt, ldy = self:ld(fusion.result) },
     { y = self:at(fusion.result, block.first, 0, origin), table = self:at(tbl, 0, 0, origin),
       ids = self:at(ids, block.first, 0, origin), scale = scale and self:at(scale, 0, 0, origin) })
-  self:epilogue(fusion, origin, block.first, block.count, 0, cols)
+  self:epilogue(fusion, whole_rows(block, cols, origin))
 end
 
 -- Lowers a norm: rows of x to rows of the result, with the op's gain and bias if it has them. heads: each of this many
@@ -100,7 +107,7 @@ local function norm(self, fusion, origin, block)
       y = self:at(fusion.result, block.first, 0, origin), x = self:at(x, block.first, 0, origin),
       gain = o.gain and self:at(o.gain, 0, 0, origin), bias = o.bias and self:at(o.bias, 0, 0, origin),
     })
-  self:epilogue(fusion, origin, block.first, block.count, 0, cols)
+  self:epilogue(fusion, whole_rows(block, cols, origin))
 end
 
 leading.layer_norm, leading.rms_norm, leading.normalise = norm, norm, norm
@@ -115,10 +122,10 @@ local function elementwise(self, fusion, origin, block)
   if self.variant ~= "trace" then
     local operations = maps.operations_of(fusion)
     table.insert(operations, 1, own)
-    return self:pass(fusion, operations, origin, block.first, block.count, 0, cols, x)
+    return self:pass(fusion, operations, whole_rows(block, cols, origin), x)
   end
-  self:map({ own }, fusion.result, origin, block.first, block.count, 0, cols, x)
-  self:epilogue(fusion, origin, block.first, block.count, 0, cols)
+  self:map({ own }, fusion.result, whole_rows(block, cols, origin), x)
+  self:epilogue(fusion, whole_rows(block, cols, origin))
 end
 
 leading.activate, leading.add, leading.multiply, leading.round = elementwise, elementwise, elementwise, elementwise
@@ -137,7 +144,7 @@ function leading.rotate(self, fusion, origin, block)
         cosines = self:at_position(cosines, row % period, 0, of_piece),
         sines = self:at_position(op.operands.sines, row % period, 0, of_piece) })
   end)
-  self:epilogue(fusion, origin, block.first, block.count, 0, x.shape[3])
+  self:epilogue(fusion, whole_rows(block, x.shape[3], origin))
 end
 
 local function quantise_blocks(self, fusion, origin, block)
@@ -146,7 +153,7 @@ local function quantise_blocks(self, fusion, origin, block)
   local y = self:at(op.result, block.first, 0, origin)
   self:row(op.op, { rows = block.count, cols = cols, ldx = self:ld(x), ldy = self:ld(op.result) },
     { y = y, x = self:at(x, block.first, 0, origin) })
-  self:trace_copy(op.result, y, self:ld(op.result), block.first, 0, block.count, cols, origin)
+  self:trace_copy(op.result, y, self:ld(op.result), whole_rows(block, cols, origin))
 end
 
 leading.quantise_blocks, leading.quantise_blocks_finely = quantise_blocks, quantise_blocks
@@ -165,7 +172,7 @@ function leading.gather_columns(self, fusion, origin, block)
   self:row("gather_columns",
     { rows = block.count, cols = cols, inputs = x.shape[#x.shape], ldx = self:ld(x), ldy = self:ld(op.result) },
     { y = y, x = self:at(x, block.first, 0, origin), order = self:at(order, 0, 0, origin) })
-  self:trace_copy(op.result, y, self:ld(op.result), block.first, 0, block.count, cols, origin)
+  self:trace_copy(op.result, y, self:ld(op.result), whole_rows(block, cols, origin))
 end
 
 function leading.own_ids(self, fusion, origin, block)
@@ -243,12 +250,11 @@ leading.topk_values, leading.topk_indices = topk, topk
 
 local function open_fusion(self, region, number, origin)
   local fusion, block = region.fusions[number], region.blocks[1]
-  self.op_index, self.task, self.open = self.index_of[fusion.leading], number, { rows = "rows" }
+  self.op_index, self.task = self.index_of[fusion.leading], number
   self:note(equation(fusion, block))
   self:unit()
   origin.column = 0
-  leading[fusion.leading.op](self, fusion, origin, block)
-  self.open = nil
+  self:with_open({ rows = "rows" }, function() leading[fusion.leading.op](self, fusion, origin, block) end)
 end
 
 -- Lowers a region of rows whose number a call knows: a loop over blocks of these. Where workers divide a call, that
@@ -265,9 +271,7 @@ local function open_region(self, region)
     if not begins_sums(region) then return end
     local most = self.state.spec.call_rows
     return self:loop(region.loop.form, { form = region.loop.form, step = most, count = 1 }, function()
-      self.open = { rows = "rows" }
-      end_sums(self, region, origin(), most)
-      self.open = nil
+      self:with_open({ rows = "rows" }, function() end_sums(self, region, origin(), most) end)
     end)
   end
   for number, fusion in ipairs(region.fusions) do

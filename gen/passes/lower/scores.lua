@@ -4,6 +4,7 @@
 local disentangled = require("passes.lower.disentangled")
 local distances = require("passes.common.distances")
 local op_table = require("data.ops")
+local operands = require("data.operands")
 local types = require("data.types")
 local words = require("common.words")
 
@@ -17,8 +18,7 @@ end
 
 --- Returns the operand `columns` columns to the right in a tile of a type, by default f32.
 function scores.shifted(tile, columns, type)
-  return { buffer = tile.buffer, class = tile.class, terms = tile.terms,
-    offset = tile.offset + types.bytes(columns, type or "f32") }
+  return operands.moved(tile, types.bytes(columns, type or "f32"))
 end
 
 local shifted = scores.shifted
@@ -148,8 +148,8 @@ local function relative_queries(self, at, op, key_block, column)
   for _, piece in ipairs(distances.pieces(op, self.layouts[table_.name], at.block, key_block)) do
     local lda, operand = self:panel_at(table_, piece.row)
     self:product({ m = piece.count, n = at.block.count, k = at.head_dim, lda = lda, ldb = self:ld(q), ldc = ld,
-      beta = 0 }, operand, self:at(q, at.block.first, at.head * at.head_dim, at.origin),
-      self:in_arena(tile, piece.before, "f32"))
+      beta = 0 }, { a = operand, b = self:at(q, at.block.first, at.head * at.head_dim, at.origin),
+      c = self:in_arena(tile, piece.before, "f32") })
   end
   self:emit { form = "map", constants = { rows = at.block.count, cols = key_block.count, ld = at.tile_ld },
     elementwise = { { kind = "add_reversed", argument = "r", ld = ld + 1 } },
@@ -167,8 +167,8 @@ local function relative_keys(self, at, op, key_block, column)
   for _, piece in ipairs(distances.pieces(op, self.layouts[table_.name], at.block, key_block)) do
     local lda, operand = self:panel_at(table_, piece.row)
     self:product({ m = piece.count, n = key_block.count, k = at.head_dim, lda = lda, ldb = self:ld(k), ldc = ld,
-      beta = 0 }, operand, self:at(k, key_block.first, scores.key_head(at, k) * at.head_dim, at.origin),
-      self:in_arena(tile, piece.before, "f32"))
+      beta = 0 }, { a = operand, b = self:at(k, key_block.first, scores.key_head(at, k) * at.head_dim, at.origin),
+      c = self:in_arena(tile, piece.before, "f32") })
   end
   self:row("transpose", { rows = key_block.count, cols = at.block.count, ldx = ld - 1, ldy = block },
     { y = self:in_arena(transposed, 0, "f32"), x = self:in_arena(tile, key_block.count - 1, "f32") })

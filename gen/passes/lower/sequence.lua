@@ -88,7 +88,8 @@ end
 local function trace_heads(self, op, origin)
   local y, width = op.result, self:ld(op.result)
   for column = 0, y.shape[3] - 1, width do
-    self:trace_copy(y, self:at(y, 0, column, origin), width, 0, column, y.shape[2], width, origin)
+    self:trace_copy(y, self:at(y, 0, column, origin), width,
+      { row = 0, rows = y.shape[2], column = column, cols = width, origin = origin })
   end
 end
 
@@ -154,12 +155,12 @@ local COLUMNS = 64
 -- Calls body(column, columns) for parts of the columns of x, each a unit. Where lengths are open, rows are those of a
 -- sequence.
 local function each_column(self, x, origin, body)
-  self.open = origin.over and { rows = "keys" } or nil
-  for column = 0, x.shape[3] - 1, COLUMNS do
-    self:unit()
-    body(column, math.min(COLUMNS, x.shape[3] - column))
-  end
-  self.open = nil
+  self:with_open(origin.over and { rows = "keys" } or nil, function()
+    for column = 0, x.shape[3] - 1, COLUMNS do
+      self:unit()
+      body(column, math.min(COLUMNS, x.shape[3] - column))
+    end
+  end)
 end
 
 -- Less the mean of a sequence's rows.
@@ -196,7 +197,8 @@ function ops.quantise_columns(self, op, origin)
     self:row("quantise_columns", { rows = x.shape[2], cols = cols, ldx = self:ld(x), ldy = self:ld(y) },
       { y = place, x = self:at(x, 0, column, origin), scale = self:at(op.operands.scale, 0, column, origin),
         valid = valid_rows(self, op, origin) })
-    self:trace_copy(y, place, self:ld(y), 0, column, x.shape[2], cols, origin)
+    self:trace_copy(y, place, self:ld(y),
+      { row = 0, rows = x.shape[2], column = column, cols = cols, origin = origin })
   end)
 end
 

@@ -3,8 +3,8 @@
 --   none      nothing
 --   own       each goes on with the rows that it has done the task before for
 --   barrier   they wait for each other
--- Processes that share no memory would have two more meetings: gather (each gets the others' results) and reduce
--- (results are summed). Workers never divide K, so the bits of results do not depend on their number.
+-- Workers never divide K, so the bits of results do not depend on their number. Ranks, which share no memory, meet by
+-- operations of the graph (passes/ranks.lua).
 --
 -- A segment's partition is, by number of workers, { axis, meeting }:
 --   sequences, none     workers take runs of micro-batches, and wait for the others at the segment's end
@@ -19,6 +19,7 @@
 local divide = require("passes.common.divide")
 local forms = require("data.storage")
 local ops = require("data.ops")
+local programs = require("passes.common.programs")
 
 local partition = {}
 
@@ -27,12 +28,6 @@ local partition = {}
 local function apart(segment, threads, batch)
   local last = segment.repeats - (threads - 1) * segment.repeats // threads -- micro-batches of the last worker
   return batch % segment.micro_batch == 0 or last >= 2
-end
-
--- Returns the tensor whose elements a tensor overwrites on purpose, or itself.
-local function slot(stored, name)
-  while stored[name].over do name = stored[name].over end
-  return name
 end
 
 -- A task: what it divides (axis), and by buffer: reads, writes, touches (either, by slot) and fills (a tile of one
@@ -50,7 +45,7 @@ local function add_rows(state, task, tensor, access)
   if not place or place.of_trace or place.private == "unit" then return end
   if place.private == "block" and task.axis == "tokens" then return end
   local name = (s.of or tensor).name
-  local first = slot(stored, name)
+  local first = programs.slot(stored, name)
   task[access][name], task.touches[first] = true, true
   if access == "writes" and first == name and place.private == "block" then task.fills[name] = true end
 end

@@ -22,6 +22,11 @@ describe("words", function()
     assert.is_nil(words.nearest(("x"):rep(1000000), { "seq" }))
   end)
 
+  it("leaves members out of a list", function()
+    assert.same({ "a", "c" }, words.without({ "a", "b", "c" }, { b = true, d = true }))
+    assert.same({}, words.without({ "b", "b" }, { b = true }))
+  end)
+
   it("sorts keys: numbers by value, then strings by text", function()
     assert.same({ "a", "b", "c" }, words.sorted_keys { c = 1, a = 2, b = 3 })
     assert.same({ 2, 9, 10 }, words.sorted_keys { [10] = 1, [9] = 1, [2] = 1 })
