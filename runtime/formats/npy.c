@@ -53,8 +53,6 @@ static const struct {
              [ATTN2C_NPY_UINT64] = {"uint64", "<u8", 8, uint64_at},
              [ATTN2C_NPY_BOOL] = {"bool", "|b1", 1, bool_at}};
 
-const char *attn2c_npy_type_name(attn2c_npy_type type) { return types[type].name; }
-
 static int find_type(const char *path, const char *descr, attn2c_npy_type *type, attn2c_message *message) {
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     /* '=' means this machine's order, which is '<'. For single bytes all orders are the same. */

@@ -57,7 +57,4 @@ int attn2c_npy_write_int64(const char *path, int rank, const int64_t *shape, con
 #define ATTN2C_NPY_HEADER 1024
 size_t attn2c_npy_begin(char header[ATTN2C_NPY_HEADER], attn2c_type type, int rank, const int64_t *shape);
 
-/* Returns NumPy's name of a type, such as "float32". */
-const char *attn2c_npy_type_name(attn2c_npy_type type);
-
 #endif

@@ -1,6 +1,5 @@
-/* safetensors.h - reads files of named tensors strictly, and writes the same bytes for the same tensors. A
- * header that claims more than the file holds, leaves a byte unclaimed or claims one twice is refused before
- * anything of its size is allocated. */
+/* safetensors.h - reads files of named tensors strictly. A header that claims more than the file holds,
+ * leaves a byte unclaimed or claims one twice is refused before anything of its size is allocated. */
 #ifndef ATTN2C_SAFETENSORS_H
 #define ATTN2C_SAFETENSORS_H
 
@@ -29,17 +28,5 @@ int attn2c_safetensors_read(const attn2c_safetensors *file, int index, int64_t f
 /* Reads bytes [offset, offset + bytes) of a tensor as they are; they must be within the tensor. */
 int attn2c_safetensors_bytes(const attn2c_safetensors *file, int index, int64_t offset, size_t bytes,
                              void *to, attn2c_message *message);
-
-/* Writes f32 tensors in the order of their names, atomically (file.h). Returns ATTN2C_OK, _IO, _MEMORY, or
- * _USAGE: a name that is given twice, reserved or not UTF-8, or a shape that is negative, too large or of too
- * many dimensions. */
-typedef struct attn2c_safetensors_item {
-  const char *name;
-  int rank;
-  const int64_t *shape;
-  const float *values;
-} attn2c_safetensors_item;
-int attn2c_safetensors_write(const char *path, const attn2c_safetensors_item *items, int count,
-                             attn2c_message *message);
 
 #endif

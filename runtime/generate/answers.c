@@ -124,13 +124,6 @@ int attn2c_answers_step(attn2c_answers *b, attn2c_message *message) {
   return ATTN2C_OK;
 }
 
-int32_t attn2c_answers_running(const attn2c_answers *b) {
-  int32_t count = 0;
-  for (int32_t i = 0; i < b->calls->sequences; i++)
-    count += b->answers[i].is_used && b->answers[i].end == ATTN2C_END_NONE;
-  return count;
-}
-
 const attn2c_answer_ids *attn2c_answers_at(const attn2c_answers *b, int32_t place) {
   return &b->answers[place];
 }

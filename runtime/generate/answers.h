@@ -49,9 +49,6 @@ int attn2c_answers_begin(attn2c_answers *batch, int32_t place, const int32_t *id
  * has changed. */
 int attn2c_answers_step(attn2c_answers *batch, attn2c_message *message);
 
-/* Returns the number of answers that go on. */
-int32_t attn2c_answers_running(const attn2c_answers *batch);
-
 const attn2c_answer_ids *attn2c_answers_at(const attn2c_answers *batch, int32_t place);
 
 /* Ends an answer that goes on. */

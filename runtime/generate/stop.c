@@ -149,8 +149,6 @@ int attn2c_stop_feed(attn2c_stop *s, const char *piece, size_t size) {
 
 void attn2c_stop_end(attn2c_stop *s) { s->is_ended = 1; }
 
-int attn2c_stop_found(const attn2c_stop *s) { return s->found; }
-
 uint64_t attn2c_stop_shown(const attn2c_stop *s) {
   if (s->found >= 0) return s->size - s->matched;
   uint64_t held = (uint64_t)s->pending;

@@ -24,15 +24,13 @@ void attn2c_stop_free(attn2c_stop *stop);
 /* Begins a new text. */
 void attn2c_stop_reset(attn2c_stop *stop);
 
-/* Takes the next piece of the text, and returns attn2c_stop_found. A text that has ended takes no more. */
+/* Takes the next piece of the text. Returns the number of the stop string that ended the text, or -1. A text
+ * that has ended takes no more. */
 int attn2c_stop_feed(attn2c_stop *stop, const char *piece, size_t size);
 
 /* Ends the text: a stop string that has only begun is text. A character that is not complete is never shown.
  */
 void attn2c_stop_end(attn2c_stop *stop);
-
-/* Returns the number of the stop string that ended the text, or -1. */
-int attn2c_stop_found(const attn2c_stop *stop);
 
 /* Returns how many bytes of the text, from its beginning, may be shown. It never becomes smaller. */
 uint64_t attn2c_stop_shown(const attn2c_stop *stop);

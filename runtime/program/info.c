@@ -37,7 +37,7 @@ static const char *answers(const attn2c_descriptor *model) {
 static void print_arrays(const attn2c_descriptor *model, const attn2c_entry *entry, int is_input, FILE *out) {
   const int *tensors = is_input ? entry->inputs : entry->outputs;
   for (int i = 0; i < (is_input ? entry->input_count : entry->output_count); i++) {
-    char text[ATTN2C_TENSOR_TEXT];
+    char text[ATTN2C_ARRAY_TEXT];
     attn2c_array_text(model, entry, is_input, i, text, sizeof text);
     const attn2c_kind kind = model->tensors[tensors[i]].kind;
     const int shared = kind == ATTN2C_SHARED_INPUT && !model->seq_first;

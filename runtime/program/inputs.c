@@ -22,10 +22,6 @@ static void tensor_text(const attn2c_tensor *tensor, const char *shape, char *te
   }
 }
 
-void attn2c_tensor_text(const attn2c_tensor *tensor, char *text, size_t size) {
-  tensor_text(tensor, attn2c_shape_write(attn2c_caller_rank(tensor), tensor->shape).text, text, size);
-}
-
 attn2c_call_shape attn2c_call_shape_of(const attn2c_descriptor *model, const attn2c_entry *entry,
                                        int is_input, int index) {
   const attn2c_tensor *tensor = &model->tensors[is_input ? entry->inputs[index] : entry->outputs[index]];
@@ -43,7 +39,7 @@ void attn2c_array_text(const attn2c_descriptor *model, const attn2c_entry *entry
                        char *text, size_t size) {
   const attn2c_call_shape shape = attn2c_call_shape_of(model, entry, is_input, index);
   const attn2c_shape_text rest = attn2c_shape_write(shape.rank, shape.sizes);
-  char whole[ATTN2C_TENSOR_TEXT];
+  char whole[ATTN2C_ARRAY_TEXT];
   if (shape.first)
     snprintf(whole, sizeof whole, "[%s%s%s", shape.first, shape.rank ? ", " : "]",
              shape.rank ? rest.text + 1 : "");

@@ -7,12 +7,6 @@
 #include "program/arguments.h"
 #include "weights/weights.h"
 
-/* Size of a buffer for any text of attn2c_tensor_text, in bytes. */
-#define ATTN2C_TENSOR_TEXT 320
-
-/* Writes "float32 [1][128][768]" or "int32 [32], 1 to 128". */
-void attn2c_tensor_text(const attn2c_tensor *tensor, char *text, size_t size);
-
 /* The shape of an array of a call. `first` is the name of the first size if the call sets it: "rows" or
  * "sequences" in a model of any length; else NULL. The other sizes follow. */
 typedef struct {
@@ -25,8 +19,11 @@ typedef struct {
 attn2c_call_shape attn2c_call_shape_of(const attn2c_descriptor *model, const attn2c_entry *entry,
                                        int is_input, int index);
 
-/* Writes the same for input (is_input) or output number `index` of an entry, as a call has it: with any
- * length "float32 [rows, 768]" or "float32 [sequences, 2]". */
+/* Size of a buffer for any text of attn2c_array_text, in bytes. */
+#define ATTN2C_ARRAY_TEXT 320
+
+/* Writes the type, shape and range of input (is_input) or output number `index` of an entry, as a call has
+ * it: "float32 [1][128][768]", "int32 [32], 1 to 128"; with any length "float32 [rows, 768]". */
 void attn2c_array_text(const attn2c_descriptor *model, const attn2c_entry *entry, int is_input, int index,
                        char *text, size_t size);
 

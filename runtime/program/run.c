@@ -138,7 +138,7 @@ static int bind_inputs(job *job, const attn2c_arguments *arguments, attn2c_messa
   for (int i = 0; i < entry->input_count; i++) {
     const attn2c_tensor *tensor = &job->model->tensors[entry->inputs[i]];
     if (job->paths[i] != NULL || attn2c_is_optional(tensor)) continue;
-    char text[ATTN2C_TENSOR_TEXT];
+    char text[ATTN2C_ARRAY_TEXT];
     attn2c_array_text(job->model, entry, 1, i, text, sizeof text);
     attn2c_say(message, "run: --input %s=X.npy is needed: %s%s", tensor->name, text,
                job->model->is_open ? ", with lengths=X.npy; or [sequences, rows of each]" : "");

@@ -14,7 +14,7 @@ wraps   := $(foreach name,$(wrapped),-Wl$(comma)--wrap=$(name))
 runtime  := $(wildcard runtime/*/*.c)
 headers  := $(wildcard runtime/*/*.h tests/c/*.h)
 vpath %.c $(sort $(dir $(runtime)))
-helpers  := faults scratch fake_model golden_text
+helpers  := faults scratch fake_model golden_text safetensors_write
 element_tests := elementary rowops rowops_rows rowops_attention online product quantise quads kept
 jit_tests     := bench bound
 tests := $(filter-out $(element_tests) $(jit_tests) guard,$(patsubst tests/c/test_%.c,%,$(wildcard tests/c/test_*.c)))

@@ -22,7 +22,7 @@ static int comparable(const attn2c_npy *a, const attn2c_npy *b) {
   const attn2c_npy *both[] = {a, b};
   for (int i = 0; i < 2; i++) {
     if (both[i]->type == ATTN2C_NPY_FLOAT32 || both[i]->type == ATTN2C_NPY_FLOAT64) continue;
-    fprintf(stderr, "%s: %s, but floats are compared\n", both[i]->path, attn2c_npy_type_name(both[i]->type));
+    fprintf(stderr, "%s: neither float32 nor float64\n", both[i]->path);
     return 0;
   }
   int same = a->rank == b->rank;

@@ -3,6 +3,7 @@
 #define _DEFAULT_SOURCE
 #include "faults.h"
 #include "formats/safetensors.h"
+#include "safetensors_write.h"
 #include "scratch.h"
 #include "weights/weights.h"
 
@@ -32,12 +33,12 @@ static void make_values(void) {
 /* Writes some of the tensors (a set of bits) as a file. */
 static void write_file(const char *path, int which) {
   static const int64_t shape[] = {200, 200};
-  attn2c_safetensors_item items[2];
+  safetensors_item items[2];
   int count = 0;
-  if (which & 1) items[count++] = (attn2c_safetensors_item){"first", 2, shape, values[0]};
-  if (which & 2) items[count++] = (attn2c_safetensors_item){"second", 2, shape, values[1]};
+  if (which & 1) items[count++] = (safetensors_item){"first", 2, shape, values[0]};
+  if (which & 2) items[count++] = (safetensors_item){"second", 2, shape, values[1]};
   attn2c_message message = attn2c_message_make(text, sizeof text);
-  cr_assert_eq(attn2c_safetensors_write(path, items, count, &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(safetensors_write(path, items, count, &message), ATTN2C_OK, "%s", text);
 }
 
 static char folder[4000];
@@ -345,10 +346,10 @@ Test(checkpoint, the_nth_allocation_or_read_fails) {
 
 static void write_names(const char *const *names, int count) {
   static const int64_t shape[] = {1};
-  attn2c_safetensors_item items[8];
-  for (int i = 0; i < count; i++) items[i] = (attn2c_safetensors_item){names[i], 1, shape, values[0]};
+  safetensors_item items[8];
+  for (int i = 0; i < count; i++) items[i] = (safetensors_item){names[i], 1, shape, values[0]};
   attn2c_message message = attn2c_message_make(text, sizeof text);
-  cr_assert_eq(attn2c_safetensors_write(in_folder("model.safetensors"), items, count, &message), ATTN2C_OK);
+  cr_assert_eq(safetensors_write(in_folder("model.safetensors"), items, count, &message), ATTN2C_OK);
 }
 
 Test(checkpoint, says_what_it_looks_like) {

@@ -5,6 +5,7 @@
 #include "faults.h"
 #include "model/load.h"
 #include "formats/safetensors.h"
+#include "safetensors_write.h"
 #include "scratch.h"
 #include "weights/pack.h"
 
@@ -127,16 +128,16 @@ static attn2c_source *random_source(void) {
 static attn2c_source *file_source(void) {
   attn2c_message message = attn2c_message_make(text, sizeof text);
   attn2c_source *source = random_source();
-  attn2c_safetensors_item items[TENSORS];
+  safetensors_item items[TENSORS];
   float *values[TENSORS];
   for (int w = 0; w < TENSORS; w++) {
     values[w] = malloc((size_t)attn2c_elements(&tensors[w]) * sizeof(float));
     cr_assert_eq(attn2c_source_read(source, w, values[w], &message), ATTN2C_OK);
-    items[w] = (attn2c_safetensors_item){names[w][0], tensors[w].rank, tensors[w].shape, values[w]};
+    items[w] = (safetensors_item){names[w][0], tensors[w].rank, tensors[w].shape, values[w]};
   }
   attn2c_source_close(source);
   const char *path = scratch_path("weights");
-  cr_assert_eq(attn2c_safetensors_write(path, items, TENSORS, &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(safetensors_write(path, items, TENSORS, &message), ATTN2C_OK, "%s", text);
   for (int w = 0; w < TENSORS; w++) free(values[w]);
   cr_assert_eq(attn2c_source_file(path, &model, &source, &message), ATTN2C_OK, "%s", text);
   return source;

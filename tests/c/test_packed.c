@@ -6,6 +6,7 @@
 #include "model/load.h"
 #include "model/model.h"
 #include "formats/safetensors.h"
+#include "safetensors_write.h"
 #include "scratch.h"
 #include "weights/layout.h"
 #include "weights/packed_header.h"
@@ -543,9 +544,9 @@ Test(packed, an_embedded_checkpoint_is_read_and_packed) {
   for (int w = 0; w < 2; w++) cr_assert_eq(attn2c_source_read(random, w, values[w], &message), ATTN2C_OK);
   attn2c_source_close(random);
   for (int i = 0; i < 42; i++) values[1][i] *= 2; /* the view's factor halves them */
-  const attn2c_safetensors_item items[] = {{"panels", 2, tensors[0].shape, values[0]},
-                                           {"rows", 2, tensors[1].shape, values[1]}};
-  cr_assert_eq(attn2c_safetensors_write(scratch_path("st"), items, 2, &message), ATTN2C_OK, "%s", text);
+  const safetensors_item items[] = {{"panels", 2, tensors[0].shape, values[0]},
+                                    {"rows", 2, tensors[1].shape, values[1]}};
+  cr_assert_eq(safetensors_write(scratch_path("st"), items, 2, &message), ATTN2C_OK, "%s", text);
   static _Alignas(64) unsigned char place[4000];
   const size_t size = scratch_get(scratch_path("st"), place, sizeof place);
   const attn2c_embedded embedded = {place, place + size};

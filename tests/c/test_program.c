@@ -16,6 +16,7 @@
 #include "faults.h"
 #include "formats/npy.h"
 #include "formats/safetensors.h"
+#include "safetensors_write.h"
 #include "program/options.h"
 #include "scratch.h"
 
@@ -111,11 +112,11 @@ static void put_lengths(int sequences, const int32_t *values) {
 
 static void put_weights(int with_bias, int with_more) {
   const int64_t matrix[] = {FAKE_OUT, FAKE_IN}, vector[] = {FAKE_OUT};
-  attn2c_safetensors_item items[3] = {{"fc.weight", 2, matrix, weight}};
+  safetensors_item items[3] = {{"fc.weight", 2, matrix, weight}};
   int count = 1;
-  if (with_bias) items[count++] = (attn2c_safetensors_item){"fc.bias", 1, vector, bias};
-  if (with_more) items[count++] = (attn2c_safetensors_item){"head.\x1b[31m", 1, vector, bias};
-  cr_assert_eq(attn2c_safetensors_write(weights_path, items, count, NULL), ATTN2C_OK);
+  if (with_bias) items[count++] = (safetensors_item){"fc.bias", 1, vector, bias};
+  if (with_more) items[count++] = (safetensors_item){"head.\x1b[31m", 1, vector, bias};
+  cr_assert_eq(safetensors_write(weights_path, items, count, NULL), ATTN2C_OK);
 }
 
 static void setup(void) {

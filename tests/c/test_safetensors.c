@@ -4,6 +4,7 @@
 #define _DEFAULT_SOURCE
 #include "faults.h"
 #include "formats/safetensors.h"
+#include "safetensors_write.h"
 #include "scratch.h"
 
 #include <criterion/criterion.h>
@@ -390,11 +391,10 @@ static const float six[6] = {1, 2, 3, 4, 5, 6};
 
 static const char *write_sample(void) {
   static const int64_t wide[] = {2, 3}, narrow[] = {5};
-  static const attn2c_safetensors_item items[] = {{"b \"quoted\"\n", 2, wide, six},
-                                                  {"a", 1, narrow, six + 1}};
+  static const safetensors_item items[] = {{"b \"quoted\"\n", 2, wide, six}, {"a", 1, narrow, six + 1}};
   attn2c_message message = attn2c_message_make(text, sizeof text);
   const char *path = scratch_path("sample.safetensors");
-  cr_assert_eq(attn2c_safetensors_write(path, items, 2, &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(safetensors_write(path, items, 2, &message), ATTN2C_OK, "%s", text);
   return path;
 }
 
@@ -436,7 +436,7 @@ Test(safetensors_file, written_and_read_back) {
 Test(safetensors_file, nothing_to_write_is_an_empty_file) {
   attn2c_safetensors *file;
   const char *path = scratch_path("empty");
-  cr_assert_eq(attn2c_safetensors_write(path, NULL, 0, NULL), ATTN2C_OK);
+  cr_assert_eq(safetensors_write(path, NULL, 0, NULL), ATTN2C_OK);
   cr_assert_eq(open_path(path, &file), ATTN2C_OK, "%s", text);
   cr_assert_eq(attn2c_safetensors_count(file), 0);
   attn2c_safetensors_close(file);
@@ -445,7 +445,7 @@ Test(safetensors_file, nothing_to_write_is_an_empty_file) {
 Test(safetensors_file, what_cannot_be_written_leaves_nothing) {
   static const int64_t one[17] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, negative[] = {-1},
                        large[] = {(int64_t)1 << 32, (int64_t)1 << 32};
-  static const attn2c_safetensors_item cases[][2] = {
+  static const safetensors_item cases[][2] = {
       {{"x", 1, one, six}, {"x", 1, one, six}},    {{"x", 1, one, six}, {"__metadata__", 1, one, six}},
       {{"x", 1, one, six}, {"\xff", 1, one, six}}, {{"x", 1, one, six}, {"y", 17, one, six}},
       {{"x", 1, one, six}, {"y", -1, one, six}},   {{"x", 1, one, six}, {"y", 1, negative, six}},
@@ -453,8 +453,7 @@ Test(safetensors_file, what_cannot_be_written_leaves_nothing) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     attn2c_message message = attn2c_message_make(text, sizeof text);
-    cr_assert_eq(attn2c_safetensors_write(scratch_path("x"), cases[i], 2, &message), ATTN2C_USAGE, "case %zu",
-                 i);
+    cr_assert_eq(safetensors_write(scratch_path("x"), cases[i], 2, &message), ATTN2C_USAGE, "case %zu", i);
     cr_assert_neq(text[0], '\0');
     cr_assert_eq(scratch_count(), 0);
   }
@@ -575,13 +574,13 @@ Test(safetensors_file, the_nth_allocation_fails) {
 
 Test(safetensors_file, the_nth_allocation_of_writing_fails) {
   static const int64_t shape[] = {6};
-  static const attn2c_safetensors_item item = {"x", 1, shape, six};
+  static const safetensors_item item = {"x", 1, shape, six};
   int nth = 1;
   for (;; nth++) {
     attn2c_message message = attn2c_message_make(text, sizeof text);
     faults_clear();
     faults_allocation(nth, 0);
-    int status = attn2c_safetensors_write(scratch_path("x"), &item, 1, &message);
+    int status = safetensors_write(scratch_path("x"), &item, 1, &message);
     cr_assert_eq(faults_live_blocks(), 0);
     if (faults_met() == 0) break;
     cr_assert_eq(status, ATTN2C_MEMORY);

@@ -3,6 +3,7 @@
 #define _DEFAULT_SOURCE
 #include "faults.h"
 #include "formats/safetensors.h"
+#include "safetensors_write.h"
 #include "scratch.h"
 #include "weights/weights.h"
 
@@ -49,11 +50,11 @@ TestSuite(taps, .init = scratch_open, .fini = scratch_close);
 static const char *write_file(int64_t gain) {
   static const int64_t shape[] = {OUT, IN, TAPS};
   const int64_t of_gain[] = {1, 1, gain};
-  const attn2c_safetensors_item items[] = {
+  const safetensors_item items[] = {
       {"weight", 3, shape, values}, {"weight_v", 3, shape, values}, {"weight_g", 3, of_gain, gains}};
   for (int i = 0; i < OUT * COLUMNS; i++) values[i] = (float)(i + 1);
   attn2c_message message = attn2c_message_make(text, sizeof text);
-  cr_assert_eq(attn2c_safetensors_write(scratch_path("file"), items, 3, &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(safetensors_write(scratch_path("file"), items, 3, &message), ATTN2C_OK, "%s", text);
   return scratch_path("file");
 }
 

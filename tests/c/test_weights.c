@@ -5,6 +5,7 @@
 #include "faults.h"
 #include "weights/random.h"
 #include "formats/safetensors.h"
+#include "safetensors_write.h"
 #include "scratch.h"
 #include "weights/weights.h"
 #include "base/checksum.h"
@@ -83,7 +84,7 @@ static int read_weight(attn2c_source *source, int index, float *values) {
 static const char *write_checkpoint(void) {
   static const int64_t qkv[] = {5, 3}, norm[] = {3}, patch[] = {2, 1, 2, 2}, token[] = {1, 1, 3};
   static float values[5][20];
-  const attn2c_safetensors_item items[] = {
+  const safetensors_item items[] = {
       {"attn.in_proj_weight", 2, qkv, values[0]}, {"layers.0.norm1.weight", 1, norm, values[1]},
       {"projection.weight", 4, patch, values[2]}, {"cls_token", 3, token, values[3]},
       {"pooler.weight", 1, norm, values[4]},      {"norm.gamma", 1, norm, values[4]}};
@@ -91,7 +92,7 @@ static const char *write_checkpoint(void) {
   for (int i = 0; i < 5; i++)
     for (int j = 0; j < 20; j++) values[i][j] = (float)(100 * i + j);
   attn2c_message message = attn2c_message_make(text, sizeof text);
-  cr_assert_eq(attn2c_safetensors_write(path, items, 6, &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(safetensors_write(path, items, 6, &message), ATTN2C_OK, "%s", text);
   return path;
 }
 
@@ -454,7 +455,7 @@ Test(weights, many_weights_are_verified_in_a_moment) {
   static attn2c_weight many[COUNT];
   static attn2c_stored many_stored[COUNT];
   static attn2c_view many_views[COUNT];
-  static attn2c_safetensors_item items[COUNT];
+  static safetensors_item items[COUNT];
   static const int64_t shape[] = {1};
   const attn2c_descriptor large = {.tensors = tensors,
                                    .weights = many,
@@ -470,9 +471,9 @@ Test(weights, many_weights_are_verified_in_a_moment) {
     many_stored[i] = (attn2c_stored){.names = name_lists[i], .rank = 1, .shape = {1}};
     many_views[i] = (attn2c_view)ROWS(i, 0, 1, 1);
     many[i] = (attn2c_weight){.tensor = 6, .first_view = i, .view_count = 1};
-    items[i] = (attn2c_safetensors_item){names[i], 1, shape, numbers};
+    items[i] = (safetensors_item){names[i], 1, shape, numbers};
   }
-  cr_assert_eq(attn2c_safetensors_write(scratch_path("large"), items, COUNT, NULL), ATTN2C_OK);
+  cr_assert_eq(safetensors_write(scratch_path("large"), items, COUNT, NULL), ATTN2C_OK);
   scratch_put(scratch_path("none"), "\2\0\0\0\0\0\0\0{}", 10);
   clock_t start = clock();
   cr_assert_eq(open_file(scratch_path("large"), &large, &source), ATTN2C_OK, "%s", text);

@@ -1,7 +1,9 @@
 /* safetensors_write.c - writes f32 tensors: sorted by name, no date, no metadata, data aligned to 8 bytes. So
  * the same tensors always make the same bytes. */
-#include "formats/safetensors.h"
+#include "safetensors_write.h"
+
 #include "formats/file.h"
+#include "formats/tensors.h"
 #include "base/shape.h"
 #include "base/utf8.h"
 
@@ -39,7 +41,7 @@ static void put_string(header_text *header, const char *text) {
   put(header, "\"", 1);
 }
 
-static void put_header(header_text *header, const attn2c_safetensors_item *items, int count) {
+static void put_header(header_text *header, const safetensors_item *items, int count) {
   int64_t begin = 0;
   put(header, "{", 1);
   for (int i = 0; i < count; i++) {
@@ -64,8 +66,7 @@ static void put_header(header_text *header, const attn2c_safetensors_item *items
 }
 
 static int compare_items(const void *left, const void *right) {
-  return strcmp(((const attn2c_safetensors_item *)left)->name,
-                ((const attn2c_safetensors_item *)right)->name);
+  return strcmp(((const safetensors_item *)left)->name, ((const safetensors_item *)right)->name);
 }
 
 static int is_utf8(const char *text) {
@@ -76,10 +77,10 @@ static int is_utf8(const char *text) {
 }
 
 /* Checks the names and shapes of sorted items. */
-static int check_items(const attn2c_safetensors_item *items, int count, attn2c_message *message) {
+static int check_items(const safetensors_item *items, int count, attn2c_message *message) {
   int64_t total = 0;
   for (int i = 0; i < count; i++) {
-    const attn2c_safetensors_item *item = &items[i];
+    const safetensors_item *item = &items[i];
     const char *fault = NULL;
     int64_t elements, bytes;
     if (!is_utf8(item->name))
@@ -103,8 +104,8 @@ static int check_items(const attn2c_safetensors_item *items, int count, attn2c_m
 }
 
 /* Writes sorted items. `parts` has count + 2 elements; the first two are the length and the header. */
-static int write_sorted(const char *path, const attn2c_safetensors_item *items, int count,
-                        attn2c_file_part *parts, attn2c_message *message) {
+static int write_sorted(const char *path, const safetensors_item *items, int count, attn2c_file_part *parts,
+                        attn2c_message *message) {
   header_text header = {NULL, 0};
   put_header(&header, items, count);
   if (header.used > 100000000) {
@@ -127,11 +128,10 @@ static int write_sorted(const char *path, const attn2c_safetensors_item *items, 
   return status;
 }
 
-int attn2c_safetensors_write(const char *path, const attn2c_safetensors_item *items, int count,
-                             attn2c_message *message) {
+int safetensors_write(const char *path, const safetensors_item *items, int count, attn2c_message *message) {
   size_t number = count > 0 ? (size_t)count : 0;
   int status = ATTN2C_MEMORY;
-  attn2c_safetensors_item *sorted = malloc((number + 1) * sizeof *sorted);
+  safetensors_item *sorted = malloc((number + 1) * sizeof *sorted);
   attn2c_file_part *parts = malloc((number + 2) * sizeof *parts);
   if (sorted && parts) {
     if (number) memcpy(sorted, items, number * sizeof *sorted);
