@@ -333,8 +333,11 @@ static int csv_group(const attn2c_bench_result *result, attn2c_profile_by by, co
 static int report_csv(const attn2c_bench_result *results, int count, FILE *out) {
   fprintf(out, "model,entry,threads,target,precision,ms_median,ms_min,ms_sd,ms_p95,ms_p99,reps,flops,gflops,"
                "roof_gflops,roof_fraction,peak_gflops,arena_bytes,weight_bytes,kernels,open_ms,first_ms,open_"
-               "peak_bytes\n");
-  int profiled = 0;
+               "peak_bytes");
+  int profiled = 0, has_tokens = 0;
+  for (int i = 0; i < count; i++) has_tokens |= results[i].tokens > 0;
+  if (has_tokens) attn2c_bench_tokens_csv_names(out);
+  putc('\n', out);
   for (int i = 0; i < count; i++) {
     const attn2c_bench_result *r = &results[i];
     const double gflops = attn2c_gflops(flops_of(r), r->ms.median);
@@ -353,10 +356,10 @@ static int report_csv(const attn2c_bench_result *results, int count, FILE *out) 
     fprintf(out, ",%" PRId64 ",%" PRId64 ",%d,%.6g,%.6g,", bytes_of(attn2c_entry_arena(r->model, r->entry)),
             bytes_of(r->model->weight_floats), kernels_of(r->model), r->open_ms, r->first_ms);
     if (r->open_peak_bytes > 0) fprintf(out, "%" PRId64, r->open_peak_bytes);
+    if (has_tokens) attn2c_bench_tokens_csv(r, out);
     putc('\n', out);
     profiled |= r->op_ms != NULL;
   }
-  attn2c_bench_tokens_csv(results, count, out);
   if (profiled) fprintf(out, "\nentry,by,name,ms,flops,gflops,roof_fraction,share,ms_min\n");
   for (int i = 0; i < count; i++) {
     if (results[i].op_ms == NULL) continue;

@@ -61,24 +61,19 @@ int attn2c_bench_tokens_json(const attn2c_bench_result *r, json_t *row) {
   return failed;
 }
 
-void attn2c_bench_tokens_csv(const attn2c_bench_result *results, int count, FILE *out) {
-  int any = 0;
-  for (int i = 0; i < count; i++) any |= results[i].tokens > 0;
-  if (!any) return;
-  fprintf(out, "\nentry,tokens,sequences,position,tokens_per_s,bytes_per_token,read_gb_per_s,memory_gb_per_s,"
-               "memory_fraction\n");
-  for (int i = 0; i < count; i++) {
-    const attn2c_bench_result *r = &results[i];
-    if (r->tokens == 0) continue;
-    const numbers n = numbers_of(r);
-    fprintf(out, "\"%s\",%" PRId64 ",%" PRId64 ",%" PRId64 ",%.6g,", attn2c_bench_label(r), r->tokens,
-            r->sequences, r->position, n.per_second);
-    if (r->bytes > 0.0) fprintf(out, "%.0f,%.6g", n.bytes, n.rate);
-    if (r->bytes <= 0.0) putc(',', out);
-    putc(',', out);
-    if (r->memory > 0.0) fprintf(out, "%.6g", r->memory);
-    putc(',', out);
-    if (n.fraction > 0.0) fprintf(out, "%.4g", n.fraction);
-    putc('\n', out);
-  }
+void attn2c_bench_tokens_csv_names(FILE *out) {
+  fprintf(out, ",tokens,sequences,position,tokens_per_s,bytes_per_token,read_gb_per_s,memory_gb_per_s,"
+               "memory_fraction");
+}
+
+void attn2c_bench_tokens_csv(const attn2c_bench_result *r, FILE *out) {
+  const numbers n = numbers_of(r);
+  fprintf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%.6g,", r->tokens, r->sequences, r->position,
+          n.per_second);
+  if (r->bytes > 0.0) fprintf(out, "%.0f,%.6g", n.bytes, n.rate);
+  if (r->bytes <= 0.0) putc(',', out);
+  putc(',', out);
+  if (r->memory > 0.0) fprintf(out, "%.6g", r->memory);
+  putc(',', out);
+  if (n.fraction > 0.0) fprintf(out, "%.4g", n.fraction);
 }

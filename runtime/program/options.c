@@ -192,7 +192,7 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--reps", "-r", "REPS", BENCH, INT, AT(repetitions), 0, 1, ATTN2C_MAX_REPETITIONS, NULL,
      "repetitions, 1 to 1000000 (default: those of about a second, 7 to 2000)"},
     {"--format", "-o", "FORMAT", BENCH, WORD, AT(format), 0, ATTN2C_FORMAT_MD, 0, "md, json or csv",
-     "md (default), json (one object an entry) or csv"},
+     "md (default), json (a line with an object for each entry) or csv"},
     {"--output", "-o", "FILE", PACK, ONCE, AT(packed), 0, 0, 0, NULL,
      "the file to write, such as NAME.weights"},
     {"--length", NULL, "N", BENCH, TOKENS, AT(length), 0, 1, INT32_MAX, NULL,

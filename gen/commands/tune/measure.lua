@@ -94,31 +94,47 @@ function measure.build(root, arguments, overrides, choices, folder)
   return { state = state, folder = folder, products = products }
 end
 
--- Returns the fields of a line of csv, of which only the first may be in quotes.
+-- Returns the fields of a line of csv, none of which has a quote in it.
 local function fields_of(line)
-  local list = {}
-  local quoted, rest = line:match('^"([^"]*)",(.*)$')
-  if quoted then list[1], line = quoted, rest end
-  for field in (line .. ","):gmatch("([^,]*),") do list[#list + 1] = field end
+  local list, rest = {}, line .. ","
+  while rest ~= "" do
+    local field, after = rest:match('^"([^"]*)",(.*)$')
+    if not field then field, after = rest:match("^([^,]*),(.*)$") end
+    list[#list + 1], rest = field, after
+  end
   return list
 end
 
--- Reads what `bench --profile` printed. Returns the calls: { { tokens, times = of each op, in ms } }. A model that
--- continues has a call for each of its numbers of tokens, any other one with the ops of all entries. length: the tokens
--- of a model of any length, or nil.
+-- Returns the lines of all tables of csv, { name of a column -> field }. Empty lines separate tables.
+local function rows_of(text)
+  local rows, names = {}, nil
+  for line in text:gmatch("([^\n]*)\n") do
+    local fields = fields_of(line)
+    if line ~= "" and names then
+      local row = {}
+      for i, name in ipairs(names) do row[name] = fields[i] end
+      rows[#rows + 1] = row
+    else
+      names = line ~= "" and fields or nil
+    end
+  end
+  return rows
+end
+
+-- Reads what `bench --profile -o csv` printed. Returns the calls: { { tokens, times = of each op, in ms } }. A model
+-- that continues has a call for each of its numbers of tokens, any other one with the ops of all entries. length: the
+-- tokens of a model of any length, or nil.
 local function calls_of(text, is_continued, length)
   local calls, of_label, tokens = {}, {}, { [""] = length }
-  for line in text:gmatch("[^\n]+") do
-    local fields = fields_of(line)
-    local label = is_continued and fields[1] or ""
-    if fields[2] == "result" then
+  for _, row in ipairs(rows_of(text)) do
+    local label = is_continued and row.entry or ""
+    if row.tokens then tokens[label] = tonumber(row.tokens) end
+    if row.by == "result" then
       if not of_label[label] then
         of_label[label] = { times = {}, tokens = tokens[label] }
         calls[#calls + 1] = of_label[label]
       end
-      table.insert(of_label[label].times, tonumber(fields[9]))
-    elseif is_continued and tonumber(fields[2]) then -- a line of the table of tokens
-      tokens[fields[1]] = tonumber(fields[2])
+      table.insert(of_label[label].times, tonumber(row.ms_min))
     end
   end
   return calls

@@ -12,6 +12,9 @@ local asked = {}
 -- The pools that choose one row.
 local chooses = words.set { "first", "second", "last" }
 
+-- The ops with results of f32 that are repeated for chosen rows.
+local is_repeated = words.set { "row_scale", "round" }
+
 -- Returns the choice of a pool as text, equal for pools that choose the same rows. Returns nil for other pools, and for
 -- a pool with a mask, which may keep no row.
 local function choice_of(op)
@@ -108,7 +111,7 @@ end
 
 -- Returns the chosen rows of a tensor that keeps its rows, or that an early op makes: [batch][1][width] for an early
 -- reader, else [batch][width]. Each is made once. A pool takes rows of f32. The op that rounds a tensor is repeated for
--- its chosen rows.
+-- its chosen rows, also where rounded numbers are stored as f32: the ops of all targets of a list are the same.
 local function chosen(self, of, tensor, is_early)
   local known = is_early and of.queries or of.chosen
   if known[tensor] then return known[tensor] end
@@ -117,7 +120,7 @@ local function chosen(self, of, tensor, is_early)
   local is_single = of.early[maker] -- the chosen row is the only one, and so the first
   local path = ("%s.%s%s"):format(tensor.name, first, is_early and "_query" or "")
   local y
-  if tensor.type == "f32" and not (maker and maker.op == "row_scale") then
+  if tensor.type == "f32" and not (maker and is_repeated[maker.op]) then
     y = self:op("pool", path, { x = tensor,
       lengths = first == "last" and not is_single and of.pool.operands.lengths or nil },
       { ["function"] = is_single and "first" or first, row = is_early or nil })

@@ -93,6 +93,14 @@ describe("a model that continues", function()
     for _, each in ipairs(long.profile.results) do sum = sum + each.flops end
     assert.equal(long.flops, sum)
     assert.truthy(names["decode (position 0)"].profile and names["first token (16 tokens)"].profile)
+    local table_of_calls = runs("out/writer bench -r 1 -o csv") -- one table, whose lines have a field for each column
+    local fields
+    for line in table_of_calls:gmatch("([^\n]*)\n") do
+      local _, commas = line:gsub('"[^"]*"', ""):gsub(",", "")
+      fields = fields or commas
+      assert.equal(fields, commas, table_of_calls)
+    end
+    assert.matches(",open_peak_bytes,tokens,sequences,position,tokens_per_s,", table_of_calls, 1, true)
     local code, errors, output = helper.script(("cd '%s' && out/writer bench --length 301"):format(folder), folder)
     assert.same({ 2, "", "writer: --length: 301, but 1 to 300 is allowed\n" }, { code, output, errors })
   end)

@@ -172,6 +172,22 @@ describe("a pool of one row", function()
     assert.matches("l1.ff.up = dequantise(l1.ff.up.sums, l1.norm1.scale.first,", list, 1, true)
   end)
 
+  it("is among the same operations on all targets of a list, so that one description is for all", function()
+    for target, suffix in pairs { avx512bf16 = "bf16", avx2 = "bf16_floats" } do
+      local list = shrunk(state_of { precision = { "bf16", attention = "f32" }, norm = "pre", parallel = "one_norm",
+        target = target })
+      assert.same({ "l1.norm1.first = pool(l1.norm1)", ("l1.norm1.%s.first = round(l1.norm1.first)"):format(suffix) },
+        table.move(list, 3, 4, 1, {}))
+    end
+    for _, target in ipairs { "avx512bf16, avx512, avx2", "avx512bf16, x86_64" } do
+      for _, more in ipairs { { precision = "bf16" }, { precision = { "bf16", attention = "f32" } },
+        { precision = { "int8", ff = "bf16" }, norm = "pre", parallel = "one_norm" } } do
+        more.target, more.kernels, more.output = target, "c", { { stage = "pool", over = "first", name = "cls" } }
+        assert.matches("tiny", helper.tiny(more, "emit").files[1].text)
+      end
+    end
+  end)
+
   it("stays where an output has all rows, or other rows are chosen", function()
     for _, output in ipairs {
       { { stage = "hidden" }, { stage = "pool", over = "first" } },
