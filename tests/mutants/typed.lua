@@ -124,8 +124,8 @@ return function(of, spec)
   }
 
   of("gen/passes/lower/maps.lua", spec .. "whole/precision_spec.lua") {
-    { name = "scale_of_row", old = "operand, ld = self:at(operation.tensor, row, 0, of_piece)",
-      new = "operand, ld = self:at(operation.tensor, 0, 0, of_piece)", filter = "padding, in int8",
+    { name = "scale_of_row", old = "operand, ld = self:at(tensor, row, 0, origin)",
+      new = "operand, ld = self:at(tensor, 0, 0, origin)", filter = "padding, in int8",
       wrong = "all rows have the scale of the first" },
   }
 
