@@ -4,7 +4,7 @@
 -- attn2c.
 --   lua5.4 tests/program.lua DESCRIPTION FOLDER [--only=NAME] [--exposed] [--text] [KEY=VALUE ...]
 --   lua5.4 tests/program.lua --each BUILD ...      several, one after the other (tests/cases.lua)
--- A BUILD is such words, a line each. What goes wrong is in FOLDER.log; then there is no FOLDER.
+-- A BUILD is such words, a line each. If a build fails, FOLDER.log says why, and there is no FOLDER.
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
 package.path = here .. "/../gen/?.lua;" .. package.path
 

@@ -129,7 +129,7 @@ OPERATION(pool_mean_256, 64, 256, 272, 272, attn2c_pool_mean(other, tile, 64, 25
 OPERATION(pool_max_256, 64, 256, 272, 272, attn2c_pool_max(other, tile, 64, 256, 272))
 OPERATION(argmax_256, 64, 256, 272, 272, attn2c_argmax(indices, tile, 64, 256, 272))
 
-/* What a line is held against: `most` times the larger of its copy and its exp, or once libmvec. */
+/* The limit of a line: `most` times the larger of its copy and its exp, or once libmvec. */
 enum { OURS, COPY, EXP, MVEC, CLOCK, CONTESTANTS };
 typedef struct {
   const char *name;
@@ -200,7 +200,7 @@ static int by_value(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-/* Of the rounds' a / b: the median; *spread: half of the distance between the quartiles, as a fraction. */
+/* Returns the median of the rounds' a / b. *spread: half of the quartiles' distance, as a fraction. */
 static double ratio(double times[][CONTESTANTS], int a, int b, double *spread) {
   double list[ROUNDS];
   for (int i = 0; i < ROUNDS; i++) list[i] = times[i][a] / times[i][b];

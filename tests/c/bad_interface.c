@@ -1,5 +1,5 @@
 /* bad_interface.c - the C interface of an emitted model named `plain` (token ids [2][4] below 11, lengths,
- * hidden [2][4][16]) under wrong use: bad_interface TEST WEIGHTS.safetensors. What is wrong is printed, and
+ * hidden [2][4][16]) under wrong use: bad_interface TEST WEIGHTS.safetensors. Faults are printed, and
  * then the exit code is 1. Built against the static library by tests/spec/whole/faults_spec.lua, with and
  * without sanitizers. */
 #define _DEFAULT_SOURCE

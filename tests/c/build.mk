@@ -26,14 +26,14 @@ flags_base   :=
 flags_avx2   := -mavx2 -mfma
 flags_avx512 := -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512
 
-# What stores numbers as instructions of bf16 and int8 want them, once more where this machine has those.
+# Functions that store numbers for instructions of bf16 and int8 are tested once more if this machine has these.
 quantise_variants := $(if $(and $(filter avx512,$(variants)),$(filter avx512_vnni,$(flags)),$(filter avx512_bf16,$(flags))),avx512bf16)
 flags_avx512bf16 := $(flags_avx512) -mavx512vnni -mavx512bf16
 
 element_programs := $(foreach test,$(element_tests),$(foreach variant,$(variants),$(bin)/test_$(test)_$(variant))) \
   $(foreach test,quantise quads kept,$(foreach variant,$(quantise_variants),$(bin)/test_$(test)_$(variant)))
 
-# What the spec of tokenizers runs.
+# Programs that the spec of tokenizers runs.
 text_libraries := -lutf8proc -lpcre2-8
 
 # gold links a program with sanitizers in half the time.
@@ -100,7 +100,7 @@ $(bin)/test_$(1)_$(2): tests/c/test_$(1).c $(headers) | $(bin)/obj
 	$(CC) $(loops) $(call element_level,$(1),$(2)) $(flags_$(2)) -DPRODUCTS='"products_$(2).h"' -iquote $(bin)/obj -o $$@ $$< -lcriterion -lm
 endef
 
-# What test_product.c includes, for each instruction set.
+# The products that test_product.c includes, for each instruction set.
 $(bin)/obj/products_%.h: tests/c/products.lua $(wildcard gen/kernels/*.lua gen/passes/plan/*.lua gen/data/*.lua) | $(bin)/obj
 	lua5.4 $< $* > $@
 $(foreach variant,$(variants),$(eval $(bin)/test_product_$(variant): $(bin)/obj/products_$(variant).h))

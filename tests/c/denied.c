@@ -2,7 +2,7 @@
  *   denied WHAT PROGRAM ARGUMENT...
  * WHAT: code - to make memory executable (mprotect, and mmap of anonymous memory); threads - clone and
  * clone3; writing - to open any file for writing or creating, to make, rename or remove one; tiles - to
- * use tiles of AMX. What is denied fails with EPERM (threads: EAGAIN); writing ends the process with SIGSYS.
+ * use tiles of AMX. A denied call fails with EPERM (threads: EAGAIN); writing ends the process with SIGSYS.
  * Exit 77 where filters are not possible, 127 where PROGRAM cannot be run. */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -68,7 +68,7 @@ long faults_live_blocks(void) { return live_blocks; }
 long faults_live_maps(void) { return live_maps; }
 unsigned long faults_largest_block(void) { return largest_block; }
 
-/* What this call has to do. */
+/* Returns the fault of this call. */
 static fault_kind next(plan *plan) {
   if (plan->calls_left == 0 || --plan->calls_left > 0) return FAULT_NONE;
   if (plan->persistent) plan->calls_left = 1;

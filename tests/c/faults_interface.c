@@ -1,5 +1,5 @@
 /* faults_interface.c - the C interface of an emitted model named `plain` (see bad_interface.c) while
- * allocations and reads fail, by faults.c: faults_interface WEIGHTS.safetensors. What is wrong is printed,
+ * allocations and reads fail, by faults.c: faults_interface WEIGHTS.safetensors. Faults are printed,
  * and then the exit code is 1. Statuses are those of the interface; blocks and opened files are counted. */
 #define _DEFAULT_SOURCE
 #include <dirent.h>

@@ -38,7 +38,7 @@ static inline float guarded_random(uint32_t *state) {
   return (float)(int32_t)*state / 2147483648.0f;
 }
 
-/* What padding holds. */
+/* The value of padding. */
 #define GUARDED_PADDING 12345.678f
 
 /* Random values of the given mean and scale, and padding between the rows. */

@@ -1,5 +1,5 @@
 /* scratch.h - a folder of its own for a test that needs files, and whole files as bytes.
- * What cannot be done here ends the test program: it would mean nothing for the code. */
+ * A failure of these functions ends the test program: it says nothing about the code. */
 #ifndef ATTN2C_TEST_SCRATCH_H
 #define ATTN2C_TEST_SCRATCH_H
 

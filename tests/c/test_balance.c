@@ -6,13 +6,13 @@
 
 enum { MICRO = 1000, MILLI = 1000000 };
 
-/* What a call takes: alone; shared between two in half of that, and waiting. */
+/* The time of a call: alone; shared between two it is half of that, and the waiting. */
 typedef struct {
   int64_t alone, waited;
 } times;
 
-/* Settles a call of two phases, the second of which is shared if the waiting of the first allows it. What it
- * took. */
+/* Settles a call of two phases, the second of which is shared if the waiting of the first allows it. Returns
+ * the time that it took. */
 static int64_t call(attn2c_balance *balance, times of) {
   attn2c_account account = {0};
   int64_t taken = of.alone;

@@ -169,7 +169,7 @@ Test(bench, profile_of_each_result_is_for_machines) {
   expect_part(200.0, ATTN2C_FORMAT_JSON, "\"results\": [{\"name\": \"t0\", \"ms\": 1.0, \"ms_min\": 0.5,");
 }
 
-/* Of the calls of a model that writes, not all are profiled. */
+/* A model that writes has calls without a profile. */
 Test(bench, calls_without_a_profile_have_none_in_any_form) {
   static const attn2c_descriptor model = {
       .name = "m", .target = "avx2", .tensors = tensors, .threads = 1, .arena_floats = 10};

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the comparison of an old median and deviation with a new one prints; free it. */
+/* Returns the text that the comparison of an old median and deviation with a new median prints; free it. */
 static char *compared(double old_ms, double old_deviation, double new_ms, double new_deviation) {
   char *text = NULL;
   size_t size = 0;

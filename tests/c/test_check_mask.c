@@ -51,7 +51,7 @@ static attn2c_op ops[OPS] = {
     {"context", "layer 0", C, {W, X, -1, -1, -1, -1}, context, 1, ATTN2C_READS_WEIGHTS},
 };
 
-/* Of row i only the columns j <= i are ever touched, but for outputs. */
+/* Only the columns j <= i of row i are touched, except in outputs. */
 static int compute(const attn2c_call *call) {
   const float *x = call->in[0], *bias = call->in[1], *head_mask = call->in[2];
   void *const *out = call->out;

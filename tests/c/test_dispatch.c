@@ -33,7 +33,7 @@ static const attn2c_axes output_axes[] = {
     {1, 0, -1, ATTN2C_FILL_LEAST}, {0, 1, 2, ATTN2C_FILL_LEAST}, {0, -1, -1, ATTN2C_FILL_LEAST}};
 static const attn2c_size sizes[] = {{1, 2}, {1, 4}, {3, 4}};
 
-/* What the last calls of entries were given. */
+/* The inputs of the last calls of entries. */
 static int calls, called[16];
 static int32_t ids[MOST_BATCH * MOST_SEQ], lengths[MOST_BATCH], keep[MOST_BATCH * (PAST + MOST_SEQ)],
     rows[MOST_BATCH];

@@ -165,7 +165,7 @@ Test(file, a_device_stays_one_and_its_close_is_checked) {
   cr_assert(stat("/dev/null", &about) == 0 && S_ISCHR(about.st_mode));
 }
 
-/* What a child does with its standard output in `captured`; its exit status. */
+/* Runs body in a child whose standard output goes to the file `captured`; returns its exit status. */
 static int captured(int (*body)(void)) {
   const char *path = scratch_path("captured");
   pid_t child = fork();

@@ -229,7 +229,7 @@ Test(npy, missing_or_no_file) {
 
 /* Writing. */
 
-/* What numpy.save makes of zeros((2, 17), 'f4'), zeros(3, 'i4') and zeros((), 'f4'). */
+/* The files that numpy.save writes of zeros((2, 17), 'f4'), zeros(3, 'i4') and zeros((), 'f4'). */
 Test(npy, what_is_written_is_what_numpy_writes) {
   static const struct {
     attn2c_type type;

@@ -162,7 +162,7 @@ static void expect_y(int sequences) {
   attn2c_npy_free(&array);
 }
 
-/* What must be refused: the exit code, the lines on stderr, and a part of them. */
+/* A command line that must be refused: the exit code, the lines on stderr, and a part of them. */
 typedef struct {
   const char *line;
   int status, lines;

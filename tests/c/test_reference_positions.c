@@ -63,7 +63,7 @@ static void fill_scores(float *s) {
   for (int i = 0; i < B * H * S * T; i += 5) s[i] = -INFINITY;
 }
 
-/* Of the queries with a head each, then of the keys with a head for two heads of queries. */
+/* First the queries, with a head each; then the keys, with a head for two heads of queries. */
 Test(add_relative, of_queries_and_of_keys) {
   static float s[B * H * S * T], x[B * T * H * D], table[(2 * M - 1) * D], y[B * H * S * T],
       magnitude[B * H * S * T];

@@ -296,7 +296,7 @@ Test(sample, stop_tokens) {
   attn2c_sampler_free(sampler);
 }
 
-/* What is said of logits, whose status has no token and uses no random number. */
+/* Refused logits give a status and a message, but no token, and use no random number. */
 Test(sample, refused_logits) {
   static const float bad[][3] = {{1, NAN, 2}, {-INFINITY, -INFINITY, -INFINITY}, {1, INFINITY, 2}};
   static const char *const said[] = {

@@ -131,7 +131,7 @@ Test(team, works_alone_where_waiting_costs_more_than_it_gains, .timeout = 600) {
     others += atomic_load(&r->by_others);
     free(r);
   }
-  /* Of some 300 chunks a call that the other could take, those few that were tries. */
+  /* The other could take some 300 chunks a call, and took only the few that were tries. */
   cr_assert_gt(others, 0);
   cr_assert_lt(others, 2 * calls);
   attn2c_team_end(team);

@@ -1,5 +1,5 @@
-/* test_text.c - the tokenizer's interface: statuses, memory that runs out, long and broken texts. What comes
- * out of texts is compared with the real library in tests/spec/whole/text_spec.lua. */
+/* test_text.c - the tokenizer's interface: statuses, memory that runs out, long and broken texts. Results
+ * are compared with the real library in tests/spec/whole/text_spec.lua. */
 #include "faults.h"
 #include "golden_text.h"
 #include "scratch.h"

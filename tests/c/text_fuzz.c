@@ -127,7 +127,7 @@ int main(int count, char **words) {
   state = 0x9e3779b97f4a7c15u ^ strtoull(words[2], NULL, 10) * 0x2545f4914f6cdd1du;
   long rounds = atol(words[3]), opened = 0;
   for (long round = 0; round < rounds; round++) {
-    /* Of exactly this size, so that a read after it is seen. */
+    /* Memory of exactly this size, so that a read after it is seen. */
     size_t kept = round % 7 == 3 ? draw((uint32_t)size) : size;
     uint8_t *bytes = malloc(kept ? kept : 1);
     if (!bytes) return 5;

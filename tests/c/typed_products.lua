@@ -15,8 +15,8 @@ local target = targets.by_name[arg[1]]
 local SHAPES = { { 1, 1, 1 }, { 16, 1, 64 }, { 64, 15, 40 }, { 17, 2, 3 }, { 40, 9, 17 }, { 63, 7, 16 }, { 15, 8, 2 },
   { 48, 24, 33 }, { 65, 3, 127 }, { 128, 1, 95 }, { 36, 64, 34 }, { 48, 13, 768 }, { 8, 5, 2051 } }
 
--- Of tiles also all numbers of rows up to one more than two tiles, outputs that end anywhere in a tile, and inputs that
--- end anywhere in a step and in a group, or come in equal steps or several K blocks.
+-- Tiles have all numbers of rows up to one more than two tiles, and outputs that end anywhere in a tile. Inputs end
+-- anywhere in a step and in a group, or come in equal steps or several K blocks.
 if target.has_tiles then
   for rows = 1, 33 do SHAPES[#SHAPES + 1] = { rows, rows, 64 + rows % 4 } end
   for outputs = 1, 33, 7 do SHAPES[#SHAPES + 1] = { outputs, 19, 70 } end

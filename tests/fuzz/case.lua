@@ -19,7 +19,7 @@ local TAIL_LINES = 12 -- of what a failing command said
 --- with these flags, too (helper.quick), and share the runtime's objects.
 case.QUICK = "-O0 -Werror"
 
---- Those of a numbered case: one in four, or in so many, is built as for a user.
+--- Returns the flags of a numbered case: one in four, or in in_so_many, is built as for a user.
 function case.flags(number, in_so_many)
   return number % (in_so_many or 4) == 0 and "-Werror" or case.QUICK
 end
@@ -63,7 +63,7 @@ function case.compile(path, exposed, overrides)
   return nil, "defect", result.defect
 end
 
--- What builds a description's program into a folder, with guard pages.
+-- Returns the command that builds a description's program into a folder, with guard pages.
 local function builder(path, built, options)
   return ("ATTN2C_CFLAGS=%s ATTN2C_LDFLAGS=%s lua5.4 %s %s %s%s"):format(quote(options.flags), guard,
     quote(case.root .. "/tests/program.lua"), path, built, options.exposed and " --exposed" or "")
@@ -72,8 +72,8 @@ end
 --- Puts a description to the test in `folder`. options: flags, seed, nan (whether NaN is planted too), exposed (whether
 --- inner tensors are outputs, too, each of which `check` also wants alone); compiler and library flags come from the
 --- environment. Returns true, or false, the kind of failure ("refused", "defect", "bytes", "compile", "mismatch",
---- "crash", "slow", "status N") and its words. The folders, `folder` and that with _built behind it, are left behind
---- only on a failure.
+--- "crash", "slow", "status N") and its words. The folders, `folder` and folder_built, are kept only on a
+--- failure.
 function case.run(description, folder, options)
   local built = folder .. "_built"
   local remove = ("rm -rf %s %s"):format(quote(folder), quote(built))

@@ -252,7 +252,7 @@ local function build(folder)
     gguf = as_gguf(files.read(MODEL .. "/model.safetensors")) }
 end
 
--- What is wrong with how a command ended; nil where nothing is.
+-- Returns the fault in how a command ended, or nil.
 local function wrong(child)
   local said = child.errors
   if child.signal ~= 0 then return "ended by signal " .. child.signal end

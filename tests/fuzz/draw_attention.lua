@@ -41,7 +41,7 @@ for _, array in ipairs(masks.arrays) do
   if not array.keeps then array_masks[#array_masks + 1] = array.word end
 end
 
---- A norm of queries and keys. That of a narrow row is as sensitive as a unit vector.
+--- Draws a norm of queries and keys. The norm of a narrow row is as sensitive as a unit vector.
 function attention.draw_qk_norm(d)
   if d.projections ~= nil and d.projections ~= true then return "none" end
   local narrow = head_dim_of(d) < sizes.NARROW
@@ -88,8 +88,8 @@ local function draw_mask_value(d)
   d.mask_value = mild and pick { 0, -0.5, -4 } or pick { -0.5, -4, -10000, -1e9 }
 end
 
--- Of few tokens without positions of their own most rows are the same, and so are the terms of the sums over keys: they
--- are all rounded the same way, and the errors of products, which are taken for as often up as down, add up.
+-- Few tokens without positions of their own give mostly equal rows, and so equal terms in the sums over keys. Equal
+-- terms are rounded the same way, so that their errors add up. Tolerances assume that half of them are rounded up.
 local FEW_TOKENS = 16
 
 local function is_qkv(d) return d.input and d.input.stage == "qkv" end
@@ -251,7 +251,7 @@ end
 function attention.draw_memory(d, draw_input)
   if chance(50) then
     d.memory = draw_encoder(d, draw_input)
-    -- What fits the model's heads and lengths need not fit the encoder's, which would inherit it.
+    -- The encoder would inherit positions that fit the model's heads and lengths, and may not fit its own.
     d.memory.positions = d.memory.positions or "none"
   else
     d.memory = { seq = size(80) }

@@ -1,8 +1,8 @@
 -- extremes.lua: each bound of each size by itself, in a model that is small elsewhere.
 local extremes = {}
 
--- Of rows of two values, some of thousands are nearly equal, and their norm would multiply any rounding by hundreds:
--- the outputs of such a model cannot agree with anything. A large eps keeps it well-conditioned.
+-- Among thousands of rows of two values some have nearly equal ones, and their norm would multiply any rounding by
+-- hundreds. The outputs of such a model cannot agree with anything. A large eps keeps it well-conditioned.
 local NARROW_EPS = 0.1
 
 local function with(changes)

@@ -73,8 +73,8 @@ local function value_end(text, at)
   return math.min(at, #text + 1)
 end
 
--- A member: where its key begins, its value begins, and what is behind it; half of them near the two ends, where what
--- decides most stands.
+-- Returns a member: where its key begins, its value begins, and its end. Half of the members are near the two ends of
+-- the text, where most decisions depend on them.
 local function member(text)
   local from = random(math.max(1, #text))
   if random(2) == 1 then from = random(math.min(#text, 1500)) end

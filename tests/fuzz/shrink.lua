@@ -1,6 +1,6 @@
 -- shrink.lua: a failing description made simpler for as long as it fails in the same way:
 -- keys, members of lists and of nested tables are dropped one at a time, then numbers are
--- lowered. What is not valid does not fail in the same way.
+-- lowered. A description that is not valid does not fail in the same way.
 local stages = require("data.stages")
 local words = require("common.words")
 
@@ -24,7 +24,7 @@ local function at(description, path)
   return value
 end
 
--- What goes by the number of layers and heads follows them.
+-- Adjusts the keys that depend on the numbers of layers and heads.
 local function adjust(d)
   local layers = type(d.layers) == "table" and #d.layers or d.layers
   if type(d.head_mask) == "table" then

@@ -1,7 +1,7 @@
--- plain.lua: models that use no option of attention: a hash of all that is emitted for each target, version aside, and
--- the names that it takes from the runtime, to be read. What others gain must leave no trace here. Run it from the top
--- of the repository to write plain.txt anew, where plain models are to change, and say why in the commit; what became
--- different shows in the files of `post`, which stand whole beside it, or by `gen/attn2c gen` before and after.
+-- plain.lua: models that use no option of attention: a hash of all that is emitted for each target, except the version,
+-- and the names of the runtime that it uses. Options of other models must leave no trace here. If plain models are to
+-- change, run it from the top of the repository, which writes plain.txt again; say why in the commit. The difference is
+-- in the files of `post`, which are next to it, or in the output of `gen/attn2c gen` before and after.
 local plain = {}
 
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
@@ -18,7 +18,7 @@ plain.models = {
   { "models/small.lua", "norm=pre", "final_norm=true", "bias=false", "output={ pool \"mean\", linear { to = 5 } }" },
 }
 
--- What emitted C takes from the runtime, sorted: a name of the runtime that is new here is an option that left a trace.
+-- Returns the names that emitted C takes from the runtime, sorted. A further name is an option that left a trace.
 local function runtime_names(text, taken)
   for name in text:gmatch("attn2c_[%w_]+") do taken[name] = true end
   for name in text:gmatch('#include "([%w_]+/[%w_]+%.h)"') do taken[name] = true end

@@ -113,7 +113,7 @@ OUTSIDE = {"gpt_neox.embed_in": "token_embd", "gpt_neox.final_layer_norm": "outp
            "embeddings.token_type_embeddings": "token_types", "embeddings.LayerNorm": "token_embd_norm"}
 LAYERS = {"model.layers.": DECODER, "transformer.h.": GPT2, "encoder.layer.": BERT, "gpt_neox.layers.": NEOX, "layers.": NOMIC}
 
-# What architectures call otherwise.
+# Tensors that some architectures name differently.
 AFTER = {"post_attention_layernorm": "post_attention_norm", "post_feedforward_layernorm": "post_ffw_norm",
          "pre_feedforward_layernorm": "ffn_norm", "self_attn.q_norm": "attn_q_norm", "self_attn.k_norm": "attn_k_norm"}
 OTHER = {"gemma2": AFTER, "gemma3": AFTER, "olmo2": AFTER, "qwen3": {key: AFTER[key] for key in list(AFTER)[3:]},

@@ -13,7 +13,7 @@ local process = require("common.process")
 local LIMIT = 300  -- seconds of a suite, with what it compiles; what takes longer has failed
 local BIN = "out/test/bin"
 
--- What suites need of the project, and of what its tests have compiled, so that one change compiles little.
+-- The parts of the project that suites need, with what its tests have compiled, so that one change compiles little.
 local PARTS = { "gen", "runtime", "templates", "models", "tests", "Makefile", "README.md", "LICENSE", ".luacheckrc",
   ".clang-format" }
 local COMPILED = { BIN, "out/test/cache" }

@@ -13,7 +13,7 @@ local cases = {}
 local built = dofile(here .. "/../cases.lua")
 local shell = dofile(here .. "/../quote.lua")
 
--- Of the largest value of an output, or of 1 where that is less.
+-- A part of the largest value of an output, or of 1 if that is less.
 local TOLERANCE = 1e-5
 
 local formats = { F32 = { "<f4", "<f" }, I32 = { "<i4", "<i4" }, BOOL = { "|b1", "B" } }
@@ -98,7 +98,7 @@ function cases.build(folder, out, names)
   built.build(out .. "/built", list)
 end
 
---- What is wrong with an output, or nil.
+--- Returns the fault of an output, or nil.
 function cases.difference(expected, got)
   local shape = expected.shape:gsub(" ", "")
   if shape ~= got.shape then return ("shape %s, but %s was expected"):format(got.shape, shape) end

@@ -32,7 +32,7 @@ ACTIVATIONS = {
     "tanh": np.tanh,
 }
 
-# What an encoder within a model does not take from the model.
+# Keys that an encoder within a model does not take from the model.
 OWN = {"mask", "window", "prefix", "mask_value", "input", "seq", "attention_output", "head_mask",
        "max_position"}
 OF_WIDTH = {"head_dim", "rope_dim", "d_ff", "scale"}    # taken only where the widths are the model's

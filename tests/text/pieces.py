@@ -23,7 +23,7 @@ import transformers as hf
 HERE = Path(__file__).resolve().parent / "pieces"
 CORPUS = ["the cat sat on the mat", "a naïve café in Zürich", "東京 and Ελλάδα", "don't panic, it's only a test!",
           "THE DOG and the fox", "one two three four five", "\u201cquoted\u201d and ``quoted\u00b4\u00b4"] * 6
-# What becomes of characters: a map of each model's own.
+# A map of characters for the models that have their own.
 MAP = [("Å", "A"), ("ﬁ", "fi"), ("\u00a0", " "), ("\t", " ")]
 BERT = {"pad_id": 0, "bos_piece": "[CLS]", "eos_piece": "[SEP]"}
 # class: settings of the trainer, and of a second tokenizer

@@ -23,7 +23,7 @@ from torch import nn
 from definition import empty_rows_to, join, scale_of, split
 from goldens import Table, hidden, linear, main, pool, qkv, tokens
 
-# What makes a layer of attn2c an attention and nothing else.
+# Keys by which a layer of attn2c is an attention and nothing else.
 ALONE = {"layers": 1, "d_ff": 0, "norm": "none", "residual": False}
 MULTIHEAD = {**ALONE, "input": qkv(), "names": "torch"}
 BARE = {**ALONE, "input": qkv(), "projections": False}

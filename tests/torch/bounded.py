@@ -14,7 +14,7 @@ FIRST_ORDER = 1e-2      # up to this relative perturbation a first order is take
 SECOND = 1.05
 INT8 = 127
 
-# Of activations: the function, the steepest slope, and what runtime/check/tolerance.c allows the emitted one.
+# Activations: the function, the steepest slope, and the tolerance of runtime/check/tolerance.c for the emitted one.
 ACTIVATIONS = {
     "relu": (F.relu, 1.0, 0.0),
     "gelu": (F.gelu, 1.13, 4e-6),

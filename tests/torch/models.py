@@ -221,7 +221,7 @@ CASES = {
             "activation": "gelu_tanh", "gated": True, "norm": "post", "norm_kind": "rms", "eps": 0.02,
         },
     },
-    # What comes after, and what is left out
+    # Stages after the layers, and parts that are left out
     "embedding_unit": {
         "about": "a sentence embedding: the mean of its rows, of length 1",
         "expect": "embedding", "lengths": [17, 1, 8],

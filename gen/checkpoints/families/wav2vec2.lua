@@ -1,4 +1,4 @@
--- wav2vec2.lua: describes wav2vec 2.0 (Baevski et al. 2020) behind its features, and the models that share its encoder:
+-- wav2vec2.lua: describes wav2vec 2.0 (Baevski et al. 2020) on its features, and the models that share its encoder:
 -- HuBERT, UniSpeech, UniSpeech-SAT. The features are what the convolutions over the waveform make.
 local faults = require("common.faults")
 local heads = require("checkpoints.heads")
@@ -37,7 +37,7 @@ end
 local bare = heads.model()
 
 return {
-  known = "wav2vec 2.0, XLS-R, HuBERT and UniSpeech, behind their features",
+  known = "wav2vec 2.0, XLS-R, HuBERT and UniSpeech, on their features",
   use = "speech",
   model_types = { wav2vec2 = "Wav2Vec2", hubert = "Hubert", unispeech = "UniSpeech",
     ["unispeech-sat"] = "UniSpeechSat" },

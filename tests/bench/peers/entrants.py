@@ -2,7 +2,7 @@
 that nobody wins by being wrong."""
 from dataclasses import replace
 
-# Of each engine, the groups of its variants: those of one group are tried in one process. A second model in the same
+# The groups of each engine's variants. Variants of one group are tried in one process. A second model in the same
 # process made OpenVINO slower. The peers of a number type, in the order of the report:
 PEERS = {
     "f32": {
@@ -40,11 +40,11 @@ TITLES = {"attn2c": "attn2c", "attn2c_f32": "attn2c f32", "openvino": "OpenVINO"
           "torch": "PyTorch eager", "sentence_transformers": "sentence-transformers",
           "compile": "torch.compile", "weights": "OpenVINO, weights"}
 
-# What opens an engine, where that is not the module engine_NAME.
+# The module that opens an engine, if that is not engine_NAME.
 MODULES = {"attn2c_f32": "attn2c", "compile": "torch", "weights": "openvino"}
 
-# Of f32, the largest difference allowed in any element, from a double precision result. Of the others, the least
-# cosine with it. Rounding an operand to bf16 changes it by 2^-9 at the most, 0.0011 as a standard deviation; both
+# The limits of f32 are the largest difference of any element from a result in doubles; those of the others are the
+# least cosine with it. Rounding an operand to bf16 changes it by 2^-9 at the most, 0.0011 as a standard deviation; both
 # operands of the 48 products along 12 layers then give a relative error of 0.011 if each adds its own in full, a
 # cosine of 0.99994; 0.999 is four times that error. Rounding a row of 768 normal numbers to int8 by its largest, of
 # 3.2 standard deviations: 3.2 / 127 / sqrt(12) = 0.0073, 0.07 along 12 layers, a cosine of 0.9975; 0.99 is twice that

@@ -35,7 +35,7 @@ CONTEXT, SEQUENCES = 1280, 8
 ROWS = {"prompt of 512": ("prefill 512", 512), "token at 0": ("decode 1 0 8", 1),
         "token at 1,000": ("decode 1 1000 8", 1), "8 sequences at 0": ("decode 8 0 4", 8)}
 ROW_WORDS = dict(zip(("prompt", "token", "late", "eight"), ROWS))
-# Of the logits' norm; llama.cpp's keys and values are f16. With blocks both round inputs to int8, in different ways.
+# The largest difference, as a part of the logits' norm. llama.cpp's keys and values are f16. With blocks both round inputs to int8, in different ways.
 LARGEST_DIFFERENCE = {"f32": 5e-3, "bf16": 5e-2, **dict.fromkeys(BLOCKS, 0.3)}
 EPSILON = 1e-5
 QUIET_SECONDS = 0.03     # threads of OpenMP wait by spinning for some 10 ms after a call

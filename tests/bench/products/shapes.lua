@@ -16,7 +16,7 @@ shapes.LONGEST = 512
 --- have loops like f32's; strips of six rows of bf16 on AVX2.
 shapes.STRIPS = 5
 
---- True if a line of a table was measured with strips, of a version, that have changed since then. Of many rows, the
+--- True if a line of a table was measured with strips of another version, which had other speeds. With many rows, the
 --- fourth version is as fast as the third within 2%.
 function shapes.is_older(line, version)
   if line.target == "amx" or version >= shapes.STRIPS then return false end

@@ -2,7 +2,7 @@
 local helper = require("tests.spec.helper")
 local modules = require("common.modules")
 
--- What a command says where Lua finds C modules in one folder alone, and others not at all with `none`.
+-- Returns the output of a command if Lua finds C modules in one folder alone and, with `none`, no others.
 local function said(words, folder, none)
   local code, text = helper.run(("LUA_CPATH_5_4=%s %s lua5.4 %s %s"):format(helper.shell(folder .. "/?.so"),
     none and "LUA_PATH_5_4=/nonexistent/?.lua" or "", helper.shell(helper.root .. "/gen/attn2c"), words))

@@ -2,7 +2,7 @@
 require("tests.spec.helper")
 local loops = require("data.loops")
 
--- Returns the blocks of so many rows as { row, rows }.
+-- Returns the blocks of `rows` rows as { row, rows }.
 local function blocks_of(rows, step, multiple)
   local list, symbols = {}, {}
   loops.forms.rows.run({ step = step, multiple = multiple }, { rows = rows }, symbols, function()

@@ -87,12 +87,12 @@ local function assembly(folder, source, script, compiler, target, level, flag)
   return path
 end
 
--- Of product_bits.c.
+-- Returns the assembly of product_bits.c.
 local function bits_assembly(folder, compiler, target, level)
   return assembly(folder, "product_bits", "products", compiler, target, level)
 end
 
--- Of typed_products.c.
+-- Returns the assembly of typed_products.c.
 local function typed_assembly(folder, compiler, target, level, flag)
   return assembly(folder, "typed_products", "typed_products", compiler, target, level, flag)
 end
@@ -160,7 +160,7 @@ describe("products in C", function()
     assert.same({ "f", "g stack", "h stack", "i" }, found)
   end)
 
-  -- The program of typed_products.c. What it writes is the sums; it fails where one is not what its own model says.
+  -- Returns the program of typed_products.c. It writes sums, and fails if one is not what its own model says.
   local function typed(build)
     local source = typed_assembly(folder, build.compiler, build.target, build.level, build.flag)
     local _, runs = helper.runner(folder)

@@ -163,7 +163,7 @@ describe("emitted C", function()
     norms = { norm = "pre", norm_kind = "rms", bias = false, final_norm = true },
   }
 
-  -- What stands above a function.
+  -- Returns the comment above a function.
   local function sentence_of(text, name)
     local at = assert(text:find(" */\nvoid " .. name .. "(", 1, true), name)
     return text:sub(1, at - 1):match(".*/%* (.*)$")

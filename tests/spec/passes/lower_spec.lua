@@ -4,7 +4,7 @@ local helper = require("tests.spec.helper")
 -- The texts of the shipped (1) or traced (2) steps, without notes.
 local function texts(more, index) return helper.step_texts(helper.tiny(more, "lower").programs[index or 1]) end
 
--- Those that contain a word.
+-- Returns the texts of a list that contain a word.
 local function having(list, word)
   local found = {}
   for _, text in ipairs(list) do if text:find(word, 1, true) then found[#found + 1] = text end end

@@ -33,7 +33,7 @@ local function both(draw) for _, width in ipairs { page.WIDE, page.NARROW } do a
 local entry = helper.tiny { layers = 3, seq = 32, d_model = 32, mask = "causal" }
 local list = work.of(entry)
 
--- What bench would say of it: each operation that is on no other's tile takes a millisecond.
+-- Returns results of bench: each operation that is on no other's tile takes a millisecond.
 local function bench_of(all)
   local results, sum = {}, 0
   for i, each in ipairs(all) do

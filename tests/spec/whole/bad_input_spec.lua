@@ -523,7 +523,7 @@ describe("the command's options:", function()
   end)
 end)
 
--- What must not be left behind: temporary files of any writer.
+-- Returns the temporary files of any writer, which must not be left.
 local function leftovers(folder)
   local pipe = assert(io.popen("find " .. quote(folder) ..
     " \\( -name '*.new' -o -name 'all.o' -o -name 'new-*' \\) 2>/dev/null"))

@@ -24,7 +24,7 @@ end
 
 local function build(...) return build_with("ATTN2C_CFLAGS=" .. helper.quick, ...) end
 
--- Of the model that examples call with much.
+-- Builds the model that examples call with many rows.
 local function build_speaker(...) return build_with(helper.optimised, root .. "/models/speaker.lua", ...) end
 
 -- A script with the modules of these folders; any warning fails.
@@ -39,7 +39,7 @@ local function values(name, form)
   return list
 end
 
--- What each example prints, made of the program's answers.
+-- Returns the lines that each example prints, from the program's answers.
 local function expected_lines()
   local speakers, logits, lines = values("speaker.npy", "<i4"), values("logits.npy", "<f"), {}
   local width = #logits // #speakers

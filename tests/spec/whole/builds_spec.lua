@@ -317,7 +317,7 @@ describe("builds that are killed", function()
       end
       process.wait(function() return child.over end)
       if child.code ~= 0 or child.signal ~= 0 then killed = killed + 1 end
-      -- What is there is whole.
+      -- A program that is there is whole.
       if lfs.attributes(folder .. "/out/tiny/tiny", "mode") then runs({ "out/tiny/tiny", "info" }, folder) end
     end
     assert.is_true(killed >= 12, killed .. " were killed")

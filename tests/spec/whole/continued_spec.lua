@@ -6,9 +6,9 @@ local json = require("common.json")
 
 local FLAGS = helper.optimised_runtime
 
--- What a description says in addition: pages of keys that are not full, more sequences than one, heads that share keys,
--- one group of them (whose keys two workers share), every kind of position, windows that differ by layer and forget
--- keys, types of products.
+-- Keys that a description has in addition. They give pages of keys that are not full, several sequences, heads that
+-- share keys, one group of these (whose keys two workers share), every kind of position, windows that differ by layer
+-- and forget keys, and types of products.
 local models = {
   [[layers = 2, context = 300, chunk = 40, sequences = 3, kv_heads = 2, positions = "rope", norm = "pre",
     norm_kind = "rms", gated = true, output = { vocabulary { tied = true } }, mask = "causal"]],
@@ -106,7 +106,7 @@ describe("a model that continues", function()
   end)
 end)
 
--- What the example of runtime/README.md needs.
+-- The beginning of the example of runtime/README.md.
 local EXAMPLE = [[#include "writer.h"
 #define END 3
 static int32_t largest(const float *logits) {

@@ -29,7 +29,7 @@ local function line(name, command, more)
   return ("%s/%s %s --weights %s %s"):format(name, name, command, shell(places[name]), more or "")
 end
 
--- What a command is refused with: its status and its lines, without the program's name.
+-- Returns the status and the lines with which a command is refused, without the program's name.
 local function refusal(command)
   local code, said, notes = run(command)
   assert.equal("", said)

@@ -100,7 +100,7 @@ describe("make install", function()
     code, said = as_another(attn2c .. " import " .. models .. "language", home)
     assert.equal(0, code, said)
     assert.truthy(said:find('name = "language"', 1, true))
-    -- What belongs beside the description is refused at once.
+    -- A file next to the installed description is refused at once.
     code, said = as_another(attn2c .. " tune " .. models .. "small.lua", home)
     assert.equal(4, code)
     assert.matches("^attn2c: cannot write [^\n]*/models/small.tune: the folder cannot be written; %-o FILE[^\n]*\n$",

@@ -13,7 +13,7 @@ local shell = helper.shell
 
 local STRICT = "-std=c11 -Wall -Wextra -Werror"
 
--- Of builds by each compiler: gcc's are those of a user's builds, with guard pages, clang's are those that find races.
+-- The flags of builds by each compiler: gcc's are a user's, with guard pages; clang's find races.
 local start_of = { cc = helper.optimised .. " " .. helper.guarded, clang = "CC=clang " .. helper.with_races }
 
 -- Built by gcc alone: each of their keys and options is in other descriptions, too.

@@ -8,7 +8,7 @@ package.path = helper.root .. "/tests/mutants/?.lua;" .. package.path
 local list = require("list")
 local mutants = require("run")
 
--- What a run of a list prints, and its counts.
+-- Returns the text that a run of a list prints, and its counts.
 local function run(entries)
   local said, write = {}, io.write
   io.write = function(...) said[#said + 1] = table.concat({ ... }) end -- luacheck: ignore

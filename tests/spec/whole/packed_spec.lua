@@ -43,7 +43,7 @@ local function write(name, text) helper.write(here .. "/" .. name, text) end
 
 local inputs = { "--input", "ids=ids.npy", "--input", "lengths=lengths.npy" }
 
--- What a program answers; weights: nil for its own.
+-- Returns the answer of a program. weights: nil for its own.
 local function answer(program, weights)
   local words = { program, "run", table.unpack(inputs) }
   if weights then table.move({ "--weights", weights }, 1, 2, #words + 1, words) end

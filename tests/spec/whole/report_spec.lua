@@ -83,7 +83,7 @@ local function open_all()
   end
 end
 
--- What a program printed for a variant.
+-- Returns the file that a program printed for a variant.
 local function printed(pattern, name)
   local path = runs({ "sh", "-c", "ls -d out/" .. pattern .. "/" .. name }):match("[^\n]+")
   return assert(json.decode(helper.read(folder .. "/" .. path)))

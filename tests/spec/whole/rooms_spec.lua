@@ -29,7 +29,7 @@ local function rank_of(list)
   return rank
 end
 
--- What files of a folder use against the order, a line each. uses: a pattern that captures the room.
+-- Returns the uses against the order in files of a folder, a line each. uses: a pattern that captures the room.
 local function against_order(folder, order, uses)
   local rank, found = rank_of(order), {}
   each_file(folder, function(path, text)

@@ -1,6 +1,6 @@
 -- same_spec: one model with products of bf16 and int8, the same bits of every output on all targets with fused
--- multiply-adds (an emulator runs aarch64), for any number of workers, and by both compilers at any level. What is
--- compiled is all that computes: emitted code, with the element loops that it includes.
+-- multiply-adds (an emulator runs aarch64), for any number of workers, and by both compilers at any level. All code
+-- that computes is compiled: emitted code, with the element loops that it includes.
 local helper = require("tests.spec.helper")
 local checkpoints = require("tests.spec.checkpoint")
 local files = require("common.files")
@@ -22,7 +22,7 @@ return { name = "same", target = %s, threads = %d, batch = 2, seq = 19, d_model 
 }
 ]]
 
--- Those of a list that this machine runs, or is made to run.
+-- Returns the targets of a list that this machine runs, or an emulator.
 local function runnable(names)
   local list, runs = {}, targets.runs_on(targets.machine(os.getenv))
   for _, name in ipairs(names) do if runs(name) then list[#list + 1] = name end end

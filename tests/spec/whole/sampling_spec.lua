@@ -7,7 +7,7 @@ for _, name in ipairs { "penalties", "sample", "sample_keep", "sample_logits", "
   SOURCES[#SOURCES + 1] = "runtime/generate/" .. name .. ".c"
 end
 
--- Compilers with their flags, and what runs the result. Those of the runtime come first.
+-- Compilers with their flags, and the command that runs the result. The flags of the runtime come first.
 local BUILDS = {
   { "gcc", "-O2 -fopenmp-simd" },
   { "gcc", "-O0 -fopenmp-simd" },

@@ -36,7 +36,7 @@ local function difference(want, got, allowed, where)
   return not same and ("%s: %s, not %s"):format(where, tostring(got), tostring(want)) or nil
 end
 
--- What each case is built with beside its folder, and how its texts are given.
+-- The words of each case's build after its folder, and how its texts are given.
 local cases = {
   sequence = {}, pairs = { words = { "seq={8,16,40}", "batch={1,4}" }, pairs = true },
   many = { words = { "seq={16,40}" } }, token = { words = { "seq={8,40}" } }, masked = {},
@@ -454,7 +454,7 @@ describe("hostile text", function()
     assert.equal(1, #lines_of(output_of("timeout 600 " .. run_line("sequence", "--text long.txt"))))
   end)
 
-  it("reaches no terminal raw", function()
+  it("escapes control characters before it prints them", function()
     files.write_all(folder, { { name = "evil.txt",
       text = "\27]0;x\7 \0nul \127 \194\155 \226\128\174 \xff\xfe \xc3 x\\ \\\n" } })
     for _, format in ipairs { "text", "jsonl" } do

@@ -24,7 +24,7 @@ end
 
 local function on(target, ...) return { "env", "ATTN2C_TARGET=" .. target, ... } end
 
--- Those that this machine can run, of the list.
+-- Returns the targets of the list that this machine can run.
 local function runnable()
   local list, best = {}, targets.host("x86_64")
   for i, name in ipairs(NAMES) do
@@ -109,7 +109,7 @@ describe("a library for several targets", function()
 
   teardown(function() files.remove_folder(here) end)
 
-  -- What a program answers; more: words of its command line.
+  -- Returns the answer of a program. more: words of its command line.
   local function answer(target, program, ...)
     runs(on(target, program, "run", "--input", "ids=ids.npy", "--input", "lengths=lengths.npy", "--output",
       "logits=y.npy", ...))

@@ -17,7 +17,7 @@ local built = dofile(root .. "/tests/cases.lua")
 -- int8 have what torch/precision.py proves: its cases are drawn until every correct result lies within STACK.
 local STACK, BLOCK = 1e-4, 1e-5
 
--- What is allowed of a description, by the layers of both stacks.
+-- Returns the tolerance of a description, by the layers of both stacks.
 local function allowed_of(description)
   local spec = pipeline.run(root, description, {}, "validate").spec
   local layers = spec.layers + (spec.memory and spec.memory.encoder and spec.memory.encoder.layers or 0)

@@ -8,7 +8,7 @@ local maps = require("commands.report.maps")
 local folder = helper.absolute_root() .. "/out/spec/report_maps"
 files.make_folder(folder)
 
--- Of two heads, the second with a number that is none.
+-- Two heads, the second with a NaN.
 local made = { queries = 2, keys = 2, layers = { { layer = "0", heads = { { rows = { { 1, 0 }, { 0.5, 0.5 } } },
   { rows = { { 0 / 0, 1 }, { 0, 1 } } } } } } }
 

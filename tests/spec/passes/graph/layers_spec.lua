@@ -12,7 +12,7 @@ local function operand_text(tensor, layer)
   return (tensor.kind == "constant" and tensor.formula or tensor.name) .. words.shape(tensor.shape)
 end
 
--- What a layer computes, a line an op.
+-- Returns the ops of a layer as text, a line each.
 local function layer_text(description, layer)
   local lines = {}
   for _, op in ipairs(helper.state(description, "graph").graph.entry.ops) do
@@ -31,7 +31,7 @@ local function layer_text(description, layer)
   return table.concat(lines, "\n")
 end
 
--- What a layer may give; each alone, and all inputs of its masks come from the model's other layers too.
+-- Keys that a layer may give. Each is tried alone; the inputs of its masks come from the model's other layers, too.
 local differences = {
   { d_ff = 7 }, { d_ff = 0 }, { gated = true }, { activation = "silu" }, { norm = "pre" }, { norm = "none" },
   { norm_kind = "rms" }, { eps = 0.25 }, { residual = false }, { bias = false }, { bias = { qkv = false } },

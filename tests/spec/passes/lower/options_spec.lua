@@ -11,7 +11,7 @@ local function with(list, word)
   return found
 end
 
--- What is done to the tiles of scores of the first head: the first word of each step's text.
+-- Returns the steps on the tiles of scores of the first head: the first word of each step's text.
 local function done_to_scores(list)
   local found, tile = {}, "l0.attn.scores@tile"
   for _, text in ipairs(list) do
