@@ -82,6 +82,9 @@ end
 --- to the text's length; the pattern [set]+$ takes quadratic time.
 function words.without_end(text, set) return text:match("^(.*[^" .. set .. "])") or "" end
 
+--- Returns a number with a noun: "1 line", "3 lines".
+function words.count(n, noun) return ("%d %s%s"):format(n, noun, n == 1 and "" or "s") end
+
 --- Returns the number of elements of a shape.
 function words.elements(shape)
   local n = 1

@@ -211,21 +211,31 @@ function Writer:loop()
   if is_cut then self:block(shape.some and "if (whole < k)" or "", function() self:step(true) end) end
 end
 
+-- Returns the lines of a strip's comment that say what it prefetches; none if it prefetches nothing.
+local function prefetching(shape, form, group)
+  if shape.near then return { " * It prefetches the rows of A that are `near` steps ahead." } end
+  if not (shape.streams or shape.fetches) then return {} end
+  local when, moves = "Every `every` inputs", "continues after these lines"
+  if shape.streams then when, moves = "In each step", "then moves by `step`" end
+  if shape.fetches and form.paced then
+    when, moves = ("Every %d inputs"):format(strip.EVERY * group), "then moves by `pace`"
+  end
+  return { (" * %s it prefetches each nth of `lines` cache lines from `ahead` on, and, if `far` is not 0, from"):format(
+    when), (" * `ahead + far` on. `ahead` %s."):format(moves) }
+end
+
 --- Returns a strip's function as C.
 function strip.text(shape)
   local form, of = forms.all[shape.form], shape.types
   local group = types.group(of.a)
   local self = setmetatable({ shape = shape, form = form, group = group, lines = {}, indent = "" }, Writer)
-  self:add("/* %d rows by %d vectors of outputs%s%s%s%s. */", shape.rows, shape.vectors,
+  local comment = { ("/* %d rows by %d vectors of outputs%s%s%s."):format(shape.rows, shape.vectors,
     shape.half and ", half of the last" or "",
     shape.rows_held and ", the rows in registers" or "",
     shape.some and ", of any number of inputs" or (shape.cut or shape.rest)
-      and (", of inputs that %d does not divide"):format(shape.cut and group or strip.EVERY * group) or "",
-    shape.streams and ", prefetching `lines` cache lines in each step, from `ahead` on"
-      or shape.fetches and group == 1
-      and ", prefetching `lines` cache lines every four inputs, from `ahead` on, `pace` apart"
-      or shape.fetches and ", prefetching `lines` cache lines from `ahead` every `every` inputs"
-      or shape.near and ", prefetching the rows of A that are `near` steps ahead" or "")
+      and (", of inputs that %d does not divide"):format(shape.cut and group or strip.EVERY * group) or ""),
+    table.unpack(prefetching(shape, form, group)) }
+  self:add("%s */", table.concat(comment, "\n"))
   self:add("ATTN2C_STRIP %s(const %s *a, const %s *b, %s *c, int k, ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc,",
     strip.name(shape), types.c(of.a), types.c(of.b), types.c(of.c))
   self:add("    int adds, int a_lanes, int c_lanes%s) {",

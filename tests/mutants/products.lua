@@ -59,7 +59,7 @@ return function(of, spec)
   of("gen/passes/emit/steps.lua", spec .. "passes/kernels/series_spec.lua") {
     { name = "series_remark", old = "names_between(addresses.in_order, from, upto, first.arguments.a.buffer)",
       new = "names_between(addresses.in_order, from, upto)", filter = "remark",
-      wrong = "a call says that it fetches the weight that it reads" },
+      wrong = "a call says that it prefetches the weight that it reads" },
   }
 
   of("gen/passes/checks/series.lua", spec .. "passes/checks_spec.lua") {

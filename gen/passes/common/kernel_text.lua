@@ -1,4 +1,6 @@
 -- kernel_text.lua: writes how a product is made as text, for the dumps of plan and kernels.
+local words = require("common.words")
+
 local kernel_text = {}
 
 -- Returns shares { count, size } as "3 x 8, 7".
@@ -46,8 +48,8 @@ local function ahead(fetch)
     return ("; each step prefetches %d at %d places %d bytes apart, %d bytes ahead"):format(fetch.run, fetch.lines,
       fetch.apart, fetch.from)
   end
-  return ("; each prefetches %d bytes, %s%d lines every %d inputs, %d bytes ahead%s"):format(fetch.each,
-    fetch.nth > 1 and "half of " or "", fetch.lines, fetch.every, fetch.from,
+  return ("; each prefetches %d bytes, %s%s every %d inputs, %d bytes ahead%s"):format(fetch.each,
+    fetch.nth > 1 and "half of " or "", words.count(fetch.lines, "line"), fetch.every, fetch.from,
     fetch.far and (", and %d further"):format(fetch.far) or "")
 end
 

@@ -4,6 +4,7 @@
 local libxsmm = require("kernels.libxsmm")
 local operands = require("data.operands")
 local steps = require("data.steps")
+local words = require("common.words")
 
 local sentences = {}
 
@@ -76,8 +77,9 @@ function sentences.product(step, calls)
     list[#list + 1] = ("a step prefetches %d lines at each of %d places %d bytes apart, from %d bytes ahead"):format(
       k.fetch.run, k.fetch.lines, k.fetch.apart, k.fetch.from)
   elseif k.fetch then
-    list[#list + 1] = ("each prefetches %s%d lines every %d inputs, from %d bytes ahead + %d a strip"):format(
-      k.fetch.nth > 1 and "half of " or "", k.fetch.lines, k.fetch.every, k.fetch.from, k.fetch.each)
+    list[#list + 1] = ("each prefetches %s%s every %d inputs, from %d bytes ahead + %d a strip"):format(
+      k.fetch.nth > 1 and "half of " or "", words.count(k.fetch.lines, "line"), k.fetch.every, k.fetch.from,
+      k.fetch.each)
   end
   return joined(("C[%s][%s] %s= B[%s][%s] A[%s][%s]; lda %d, ldb %d, ldc %d"):format(k.n, k.m,
     k.beta == 0 and "" or "+", k.n, k.k, k.k, k.m, k.lda, k.ldb, k.ldc):gsub("%] =", "] ="), list)

@@ -76,8 +76,8 @@ local function names_between(list, from, upto, but)
   return names
 end
 
--- Returns the stretch of the packed block that a product fetches; nil if it fetches nothing, or only its own panel.
-local function fetched_by(step, addresses)
+-- Returns the stretch of the packed block that a product prefetches; nil if it has none but its own panel.
+local function prefetched_by(step, addresses)
   local a, ahead = step.arguments.a, step.kernel.fetch
   local bytes = types.panel_bytes(step.kernel.k, step.kernel.lda, step.kernel.types.a)
   for _, each in ipairs(ahead and ahead.by_strips or {}) do
@@ -90,16 +90,16 @@ local function fetched_by(step, addresses)
   return nil
 end
 
--- Returns the remark after a call: the weights that it fetches, except the one that it reads. first, last: the
+-- Returns the remark after a call: the weights that it prefetches, except the one that it reads. first, last: the
 -- product of the call's first and of its last panel.
 local function remark(first, last, addresses)
-  local from = fetched_by(first, addresses)
+  local from = prefetched_by(first, addresses)
   if not from then return "" end
-  local from_last, upto = fetched_by(last, addresses)
+  local from_last, upto = prefetched_by(last, addresses)
   local names = names_between(addresses.in_order, from, upto, first.arguments.a.buffer)
-  if #names > 0 then return (" /* fetches %s */"):format(table.concat(names, ", ")) end
+  if #names > 0 then return (" /* prefetches %s */"):format(table.concat(names, ", ")) end
   local is_own = #names_between(addresses.in_order, from_last, upto) > 0
-  return is_own and "" or " /* fetches nothing: these are the last weights */"
+  return is_own and "" or " /* prefetches nothing: these are the last weights */"
 end
 
 -- Functions that write the line of a step and the remark after it, by the step's form.

@@ -27,6 +27,11 @@ describe("words", function()
     assert.same({}, words.without({ "b", "b" }, { b = true }))
   end)
 
+  it("counts", function()
+    assert.same({ "0 lines", "1 line", "12 lines" }, { words.count(0, "line"), words.count(1, "line"),
+      words.count(12, "line") })
+  end)
+
   it("sorts keys: numbers by value, then strings by text", function()
     assert.same({ "a", "b", "c" }, words.sorted_keys { c = 1, a = 2, b = 3 })
     assert.same({ 2, 9, 10 }, words.sorted_keys { [10] = 1, [9] = 1, [2] = 1 })

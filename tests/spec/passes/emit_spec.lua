@@ -206,7 +206,7 @@ describe("emitted C", function()
   end
 
   for _, kernels in ipairs { "c", "libxsmm" } do
-    it("says of a product by " .. kernels .. " how it is divided, and where it is called whose weights it fetches",
+    it("says of a product by " .. kernels .. " how it is divided, and where it is called whose weights it prefetches",
       function()
       local state, behind = helper.tiny(made_by(kernels, models.deep)), {}
       local text = helper.emitted(state, "tiny_kernels.c")
@@ -226,10 +226,10 @@ describe("emitted C", function()
       for line in helper.emitted(state, "tiny.c"):gmatch("[^\n]+") do
         local name = line:match("^%s*(p%l+_[%w_]+)%(")
         if name then
-          assert.is_true(behind[name] or not line:find("/* fetches ", 1, true), line)
-          local only = line:match("/%* fetches ([%w_.]+) %*/")
+          assert.is_true(behind[name] or not line:find("/* prefetches ", 1, true), line)
+          local only = line:match("/%* prefetches ([%w_.]+) %*/")
           assert.is_true(not only or only ~= read_by(state, line), line)
-          for what in (line:match("/%* fetches (l0.-) %*/") or ""):gmatch("[^, ]+") do
+          for what in (line:match("/%* prefetches (l0.-) %*/") or ""):gmatch("[^, ]+") do
             assert.truthy(state.weights.offsets[what], what)
             remarks = remarks + 1
           end

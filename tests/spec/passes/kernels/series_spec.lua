@@ -270,13 +270,13 @@ describe("the function of panels", function()
 end)
 
 describe("a remark after a call for panels", function()
-  it("names the weights after their own that they fetch", function()
+  it("names the weights after their own that they prefetch", function()
     local state = tiny({ seq = 40, d_model = 192 })
     local text = helper.emitted(state, "tiny.c")
-    assert.matches("\n  panels_40x192x192_bias%([^\n]*%); LAP%(0%); /%* fetches l0.attn.q.bias, l0.attn.k.weight %*/\n",
-      text)
-    assert.is_nil(text:match("/%* fetches [^\n]*l0.attn.q.weight"))
+    local remark = "LAP%(0%); /%* prefetches l0.attn.q.bias, l0.attn.k.weight %*/\n"
+    assert.matches("\n  panels_40x192x192_bias%([^\n]*%); " .. remark, text)
+    assert.is_nil(text:match("/%* prefetches [^\n]*l0.attn.q.weight"))
     local far = helper.emitted(tiny({ seq = 40, d_model = 192, plan = { panel = 16, fetch = 3 } }), "tiny.c")
-    assert.matches("LAP%(0%); /%* fetches l0.attn.q.bias, l0.attn.k.weight %*/\n", far)
+    assert.matches(remark, far)
   end)
 end)
