@@ -4,6 +4,7 @@
 -- files are not trusted: none may lead out of the folder.
 local coded = require("checkpoints.coded")
 local faults = require("common.faults")
+local files = require("common.files")
 local gguf = require("common.gguf")
 local json = require("common.json")
 local kinds = require("common.kinds")
@@ -243,22 +244,23 @@ end
 
 -- Refuses a folder without config.json. The message names an inner folder that has it, or a file of another format.
 local function refuse_folder(path)
-  local places, files = { path, path .. "/snapshots" }, {}
+  local places, graphs = { path, path .. "/snapshots" }, {}
   for _, place in ipairs(lfs.attributes(places[2], "mode") == "directory" and places or { path }) do
-    for name in lfs.dir(place) do
+    for _, name in ipairs(files.names(place)) do
       local inner = place .. "/" .. name
+      if name == "config.json" then refuse("io", inner, "cannot be read: " .. select(2, files.open(inner))) end
       if not name:find("^%.") and lfs.attributes(inner .. "/config.json", "mode") == "file" then
         refuse("io", path, ("has no config.json, but %s has one: give that folder"):format(shown(inner)))
       end
       if name:find("%.gguf$") then
         refuse("io", path, ("has no config.json, but %s: give that file"):format(shown(inner)))
       end
-      if name:find("%.onnx$") then files[#files + 1] = inner end
+      if name:find("%.onnx$") then graphs[#graphs + 1] = inner end
     end
   end
-  local said = files[1] and kinds.said(files[1], "", 0)
+  local said = graphs[1] and kinds.said(graphs[1], "", 0)
   refuse("io", path, "has no config.json: it is no checkpoint as Hugging Face publishes them"
-    .. (said and ("; %s %s"):format(files[1]:match("[^/]*$"), said) or ""))
+    .. (said and ("; %s %s"):format(graphs[1]:match("[^/]*$"), said) or ""))
 end
 
 --- Returns a folder's contents: { path, title, config, tensors = name -> { dtype, shape }, modules, settings, limits,

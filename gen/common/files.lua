@@ -42,6 +42,32 @@ function files.read(path)
   return text
 end
 
+--- Returns the whole text of a regular file, or nil if there is no such file. Faults: io, if it cannot be read.
+function files.read_if_there(path)
+  if not lfs.attributes(path, "mode") then return nil end
+  local handle, message = files.open(path)
+  local text
+  if handle then
+    text, message = handle:read("a")
+    handle:close()
+  end
+  if not text then faults.raise("io", ("%s: cannot be read: %s"):format(path, message)) end
+  return text
+end
+
+--- Returns the sorted names in a folder. Faults: io, if it cannot be read.
+function files.names(folder)
+  local names = {}
+  local ok, message = pcall(function()
+    for name in lfs.dir(folder) do if name ~= "." and name ~= ".." then names[#names + 1] = name end end
+  end)
+  if not ok then
+    faults.raise("io", ("cannot read the folder %s: %s"):format(folder, tostring(message):gsub("^.*: ", "")))
+  end
+  table.sort(names)
+  return names
+end
+
 --- Returns at most `most` bytes of a regular file. Returns nil if there is no such file, nil and a message if it cannot
 --- be read.
 function files.read_some(path, most)
@@ -166,18 +192,16 @@ end
 
 --- Removes the temporary files of a killed writer. The caller must hold the folder's lock.
 function files.sweep(folder)
-  for name in lfs.dir(folder) do
+  for _, name in ipairs(files.names(folder)) do
     if name:match("^%..*%.new$") then os.remove(folder .. "/" .. name) end
   end
 end
 
 --- Removes a folder with all its contents. Links are removed, not followed.
 function files.remove_folder(folder)
-  for name in lfs.dir(folder) do
-    if name ~= "." and name ~= ".." then
-      local path = folder .. "/" .. name
-      if lfs.symlinkattributes(path, "mode") == "directory" then files.remove_folder(path) else os.remove(path) end
-    end
+  for _, name in ipairs(files.names(folder)) do
+    local path = folder .. "/" .. name
+    if lfs.symlinkattributes(path, "mode") == "directory" then files.remove_folder(path) else os.remove(path) end
   end
   lfs.rmdir(folder)
 end

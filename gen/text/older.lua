@@ -95,7 +95,7 @@ end
 local function read_text(path)
   local said = kinds.said_of_file(path, "json")
   if said then faults.raise("format", ("%s: %s"):format(path, said)) end
-  return files.read(path)
+  return files.read_if_there(path)
 end
 
 --- Returns the equivalent tokenizer.json of a folder, and the file that it is made from, or nil if there is none.

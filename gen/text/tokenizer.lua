@@ -100,7 +100,7 @@ end
 -- Returns the value of a JSON file of the folder, and its path, or nil if there is no such file.
 local function read_json(folder, name)
   local path = folder .. "/" .. name
-  local text = files.read(path)
+  local text = files.read_if_there(path)
   if not text then return nil, nil end
   local root, problem = json.decode(text)
   if root == nil then
@@ -123,7 +123,7 @@ local function from_files(folder, name)
   local map = read_json(folder, "special_tokens_map.json")
   state.specials = specials.find(state, config, map, of_model)
   state.chat_tokens = template.tokens(config, map)
-  state.chat = template.find(folder, function(file) return files.read(folder .. "/" .. file) end, config)
+  state.chat = template.find(folder, function(file) return files.read_if_there(folder .. "/" .. file) end, config)
   for _, line in ipairs(agree.warnings(root, config, folder .. "/tokenizer_config.json")) do
     warnings[#warnings + 1] = line
   end

@@ -9,6 +9,7 @@
 #include "weights/coded.h"
 #include "weights/kinds.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -268,6 +269,10 @@ static int open_main(const char *folder, attn2c_checkpoint **checkpoint, attn2c_
   }
   if (join(folder, "pytorch_model.bin", &path) && access(path.text, F_OK) == 0)
     return say_pickle(path.text, message);
+  if (access(folder, X_OK) != 0) {
+    attn2c_say(message, "%s: cannot be opened: %s", folder, strerror(errno));
+    return ATTN2C_IO;
+  }
   attn2c_say(message, "%s: the folder has neither %s nor %s", folder, single, index);
   return ATTN2C_IO;
 }

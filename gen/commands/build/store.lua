@@ -40,6 +40,7 @@ function store.private_folder(path)
   local ok, reason = store.is_private(path)
   if not ok then return nil, reason end
   if not uv.fs_access(path, "W") then return nil, "cannot be written" end
+  if not uv.fs_access(path, "RX") then return nil, "cannot be read" end
   return path
 end
 

@@ -1,5 +1,6 @@
 -- try.lua: writes a command line to try a program that has just been built, for the end of `build`.
 local emit_text = require("passes.emit.text")
+local files = require("common.files")
 local lfs = require("lfs")
 local libuv = require("common.libuv")
 local ranks = require("commands.ranks")
@@ -53,7 +54,9 @@ end
 -- True if a folder has weights that its model reads.
 local function has_weights(folder)
   if lfs.attributes(folder, "mode") ~= "directory" then return true end -- a GGUF file
-  for name in lfs.dir(folder) do if name:match("%.safetensors$") then return true end end
+  local ok, names = pcall(files.names, folder)
+  if not ok then return true end -- its files can be read, but not listed
+  for _, name in ipairs(names) do if name:match("%.safetensors$") then return true end end
   return lfs.attributes(folder .. "/0_Transformer", "mode") == "directory"
 end
 

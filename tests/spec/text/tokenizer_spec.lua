@@ -117,6 +117,20 @@ describe("a folder", function()
     end
   end)
 
+  it("with a file that cannot be read is refused, and not taken for one without it", function()
+    for _, name in ipairs { "tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "vocab.txt" } do
+      local path = helper.folder()
+      if name ~= "tokenizer.json" and name ~= "vocab.txt" then
+        files.write_all(path, { { name = "tokenizer.json", text = dkjson.encode(golden("bert_cased")) } })
+      end
+      files.make_folder(path .. "/" .. name) -- a user who may not read it finds it in the same way
+      local fault = helper.fault(tokenizer.from_folder, path)
+      assert.same({ ("%s/%s: cannot be read: is a directory, and a regular file is expected"):format(path, name) },
+        fault.lines)
+      assert.equal(4, fault.code)
+    end
+  end)
+
   it("with vocab.txt alone is BERT's", function()
     local lines, path = {}, helper.folder()
     for token, id in pairs(golden("bert_uncased").model.vocab) do lines[id + 1] = token end

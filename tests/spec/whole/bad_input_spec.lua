@@ -399,11 +399,23 @@ describe("a description's file", function()
     end
     put(scratch .. "/secret.lua", "return {}")
     os.execute("chmod 711 " .. quote(scratch) .. " && chmod 600 " .. quote(scratch .. "/secret.lua"))
-    local code, stderr = shell("setpriv --reuid=65534 --clear-groups " .. command .. "gen " .. quote(scratch ..
-      "/secret.lua"))
+    local function other_user(words) return shell("setpriv --reuid=65534 --clear-groups " .. command .. words) end
+    local code, stderr = other_user("gen " .. quote(scratch .. "/secret.lua"))
     if stderr:find("cannot open", 1, true) then return pending("that user may not read the compiler itself") end
     assert_faults(stderr, { "secret.lua: Permission denied" }, "no permission")
     assert.are.equal(4, code)
+    -- A checkpoint's folder that may not be listed, or whose files may not be read; a folder to write to.
+    local folder, file = quote(scratch .. "/secret"), quote(put(scratch .. "/open.lua", "return { " .. base .. " }"))
+    os.execute("mkdir " .. folder)
+    put(scratch .. "/secret/config.json", "{}")
+    for mode, case in pairs { [600] = { "gen " .. folder, "secret/config.json: cannot be read: Permission denied" },
+      [0] = { "gen " .. folder, "cannot read the folder " .. scratch .. "/secret: Permission denied" },
+      [333] = { "gen " .. file .. " -o " .. folder, "cannot read the folder " .. scratch .. "/secret: Permission" } } do
+      os.execute(("chown 65534 %s; chmod %d %s"):format(folder, mode, folder))
+      code, stderr = other_user(case[1])
+      assert_faults(stderr, { case[2] }, mode)
+      assert.are.equal(4, code)
+    end
   end)
 end)
 

@@ -206,6 +206,9 @@ describe("weights", function()
     os.execute("chmod 755 " .. quote(scratch) .. "; chmod 600 " .. quote(scratch .. "/small.st"))
     fails("setpriv --reuid=65534 --clear-groups " .. small .. "check --weights small.st", 4,
       { "small.st: cannot be opened: Permission denied" })
+    os.execute("mkdir -m 700 " .. quote(scratch .. "/secret"))
+    fails("setpriv --reuid=65534 --clear-groups " .. small .. "check --weights secret", 4,
+      { "secret: cannot be opened: Permission denied" })
   end)
 
   it("cut off anywhere are malformed", function()
