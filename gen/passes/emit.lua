@@ -15,7 +15,7 @@ local emit_ranks = require("passes.emit.ranks")
 local emit_module = require("passes.emit.module")
 local emit_picture = require("passes.emit.picture")
 local emit_roof = require("passes.emit.roof")
-local emit_series = require("passes.emit.series")
+local emit_panel_loops = require("passes.emit.panel_loops")
 local emit_steps = require("passes.emit.steps")
 local emit_generation = require("passes.emit.generation")
 local emit_text = require("passes.emit.text")
@@ -276,12 +276,12 @@ local function build_of(build, add)
     values.functions[i] = functions.values(fn, lanes)
     table.insert(values.functions[i].is_product and values.products or values.rows, values.functions[i])
   end
-  for _, each in ipairs(build.series) do
-    local fn = emit_series.values(each)
+  for _, each in ipairs(build.panel_loops) do
+    local fn = emit_panel_loops.values(each)
     table.insert(values.functions, fn)
     table.insert(values.rows, fn)
   end
-  values.has_products, values.has_series = #values.products > 0, #build.series > 0
+  values.has_products, values.has_panel_loops = #values.products > 0, #build.panel_loops > 0
   local all = products_of(build)
   values.strips, values.includes = product.strips(all), product.includes(all)
   if #build.kernels > 0 then table.insert(values.includes, 1, "ops/fetch.h") end

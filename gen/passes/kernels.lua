@@ -3,13 +3,14 @@
 --
 -- Before: programs with joints and offsets; build_suffix: the end of functions' names if there are several targets.
 -- After:
---   state.kernels = list of the shapes of libxsmm's kernels
---   state.functions = list of { name, step, joint: of schedule/join.lua, if a product and a map are fused;
---     calls: of libxsmm (kernels/libxsmm.lua), if they make the product }; joints have names
---   state.series = list of the panel loops of kernels/series.lua, one for each function; program.series = first step
---     -> its panel loop, with its name; program.in_series = the other steps of these
---   each product, map and row step has function_name; products and joints have takes_kernels, if calls of libxsmm make
---     them
+--   state.kernels          the shapes of libxsmm's kernels
+--   state.functions        { name, step, joint: of schedule/join.lua, if a product and a map are fused; calls: of libxsmm
+--                          (kernels/libxsmm.lua), if they make the product }; joints have names
+--   state.panel_loops      those of kernels/panel_loops.lua, one for each function
+--   program.panel_loops    first step -> its panel loop, with its name
+--   program.in_panel_loop  a set of the other steps of these
+--   step.function_name     of each product, map and row step
+--   takes_kernels          of products and joints that calls of libxsmm make
 local calls = require("passes.common.calls")
 local all_regions = require("passes.common.regions")
 local kernel_text = require("passes.common.kernel_text")
@@ -17,7 +18,7 @@ local libxsmm = require("kernels.libxsmm")
 local operands = require("data.operands")
 local ops = require("data.ops")
 local programs = require("passes.common.programs")
-local series = require("passes.kernels.series")
+local panel_loops = require("passes.kernels.panel_loops")
 local steps = require("data.steps")
 local targets = require("data.targets")
 local words = require("common.words")
@@ -182,7 +183,7 @@ local function name_joints(program, state, seen)
 end
 
 -- Returns the name of a panel loop, panels_128x768x768_bias: all its outputs, and each panel's epilogue.
-local function series_name(each)
+local function loop_name(each)
   local k, parts = each.calls[1].step.kernel, {}
   local type = k.types.a == "f32" and "" or k.types.a .. "_"
   parts[1] = ("panels_%s%sx%dx%d"):format(type, operands.named(k).n, each.count * k.m, k.k)
@@ -195,21 +196,21 @@ local function series_name(each)
 end
 
 -- Finds the panel loops of a program and names their functions.
-local function find_series(program, state, seen)
-  program.series, program.in_series = {}, {}
+local function find_panel_loops(program, state, seen)
+  program.panel_loops, program.in_panel_loop = {}, {}
   programs.each_list(program, function(list)
-    for _, each in ipairs(series.of(program, list)) do
-      local name, new = seen.functions:name(series.key(each), series_name(each))
+    for _, each in ipairs(panel_loops.of(program, list)) do
+      local name, new = seen.functions:name(panel_loops.key(each), loop_name(each))
       each.name = name
-      if new then state.series[#state.series + 1] = each end
-      program.series[each.steps[1]] = each
-      for i = 2, #each.steps do program.in_series[each.steps[i]] = true end
+      if new then state.panel_loops[#state.panel_loops + 1] = each end
+      program.panel_loops[each.steps[1]] = each
+      for i = 2, #each.steps do program.in_panel_loop[each.steps[i]] = true end
     end
   end)
 end
 
 function kernels.run(state)
-  state.kernels, state.functions, state.series = {}, {}, {}
+  state.kernels, state.functions, state.panel_loops = {}, {}, {}
   local seen = { kernels = {}, products = { c = {}, libxsmm = {} }, steps = {},
     functions = namer(state.build_suffix or "") }
   for _, entry in ipairs(state.entries) do
@@ -220,7 +221,7 @@ function kernels.run(state)
         local visit = visitors[step.form]
         if visit then visit(step, state, seen) end
       end)
-      find_series(program, state, seen)
+      find_panel_loops(program, state, seen)
     end
   end
 end
@@ -235,7 +236,7 @@ local function function_text(fn)
 end
 
 -- Appends a panel loop: its calls, and the bytes from panel to panel of each operand.
-local function series_text(each, lines)
+local function loop_text(each, lines)
   lines[#lines + 1] = ("function %s: %d panels"):format(each.name, each.count)
   for _, call in ipairs(each.calls) do
     local strides = {}
@@ -252,7 +253,7 @@ function kernels.dump(state)
       i - 1, k.m, k.n, k.k, k.lda, k.ldb, k.ldc, k.beta, k.types.c, k.types.b, k.types.a, k.types.sum)
   end
   for _, fn in ipairs(state.functions) do lines[#lines + 1] = function_text(fn) end
-  for _, each in ipairs(state.series) do series_text(each, lines) end
+  for _, each in ipairs(state.panel_loops) do loop_text(each, lines) end
   return table.concat(lines, "\n") .. "\n"
 end
 

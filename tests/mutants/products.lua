@@ -39,34 +39,34 @@ return function(of, spec)
       filter = "every line of the panel", wrong = "strips of fewer rows ask for what the first ones asked for" },
   }
 
-  of("gen/passes/kernels/series.lua", spec .. "passes/kernels/series_spec.lua") {
-    { name = "series_written", old = 'of.is_written or operand.access ~= "r"', new = "of.is_written",
+  of("gen/passes/kernels/panel_loops.lua", spec .. "passes/kernels/panel_loops_spec.lua") {
+    { name = "panel_loop_written", old = 'of.is_written or operand.access ~= "r"', new = "of.is_written",
       wrong = "a function of panels takes what it writes as constant" },
-    { name = "series_buffer", old = " and operands.same_buffer(parameter.operand, operand.operand)", new = "",
+    { name = "panel_loop_buffer", old = " and operands.same_buffer(parameter.operand, operand.operand)", new = "",
       wrong = "operands of all buffers are reached by one pointer" },
-    { name = "series_attention", old = ' or first.region.kind == "attention"', new = "", filter = "in an attention",
+    { name = "panel_loop_attention", old = ' or first.region.kind == "attention"', new = "", filter = "in an attention",
       wrong = "products of an attention share a call as panels do" },
   }
 
-  of("gen/passes/emit/series.lua", spec .. "passes/kernels/series_spec.lua") {
-    { name = "series_first", old = "c.plus(parameter.name, types.elements(operand.offset, parameter.type))",
+  of("gen/passes/emit/panel_loops.lua", spec .. "passes/kernels/panel_loops_spec.lua") {
+    { name = "panel_loop_first", old = "c.plus(parameter.name, types.elements(operand.offset, parameter.type))",
       new = "parameter.name", filter = "makes the calls", wrong = "each operand is the first of its buffer" },
-    { name = "series_panel", old = "panel < %d; panel++) {\"):format(each.count)",
+    { name = "panel_loop_panel", old = "panel < %d; panel++) {\"):format(each.count)",
       new = "panel < %d; panel++) {\"):format(each.count - 1)", filter = "makes the calls",
       wrong = "the last panel is left out" },
   }
 
-  of("gen/passes/emit/steps.lua", spec .. "passes/kernels/series_spec.lua") {
-    { name = "series_remark", old = "names_between(addresses.in_order, from, upto, first.arguments.a.buffer)",
+  of("gen/passes/emit/steps.lua", spec .. "passes/kernels/panel_loops_spec.lua") {
+    { name = "panel_loop_remark", old = "names_between(addresses.in_order, from, upto, first.arguments.a.buffer)",
       new = "names_between(addresses.in_order, from, upto)", filter = "remark",
       wrong = "a call says that it prefetches the weight that it reads" },
   }
 
-  of("gen/passes/checks/series.lua", spec .. "passes/checks_spec.lua") {
-    { name = "check_series_place", old = "parameter.operand.offset + place.offset + panel * place.stride",
+  of("gen/passes/checks/panel_loops.lua", spec .. "passes/checks_spec.lua") {
+    { name = "check_panel_loop_place", old = "parameter.operand.offset + place.offset + panel * place.stride",
       new = "operand.offset + 0 * (place.offset + panel)",
       filter = "another operand", wrong = "the checker takes any stride" },
-    { name = "check_series_left", old = "expect(not program.in_series[lines[at]], \"kernels\",",
+    { name = "check_panel_loop_left", old = "expect(not program.in_panel_loop[lines[at]], \"kernels\",",
       new = "expect(true, \"kernels\",", filter = "left out", wrong = "steps without a call are not noticed" },
   }
 

@@ -1,6 +1,6 @@
 -- kernels.lua: checks the kernels and the functions that several steps share.
 local check_joints = require("passes.checks.joint")
-local check_series = require("passes.checks.series")
+local check_panel_loops = require("passes.checks.panel_loops")
 local expect = require("passes.checks.expect")
 local instance = require("passes.checks.instance")
 
@@ -19,7 +19,7 @@ return function(state)
         if call.flows then check_joints(instance.of(program, call)) end
       end
       if not state.spec.any then check_joints(program) end
-      check_series(program)
+      check_panel_loops(program)
     end
   end
 end

@@ -87,7 +87,7 @@ function sentences.product(step, calls)
 end
 
 --- Returns the comment of a panel loop.
-function sentences.series(each)
+function sentences.panel_loop(each)
   local k = operands.named(each.calls[1].step.kernel)
   local m = each.count * k.m
   return ("C[%s][%d] = B[%s][%d] A[%d][%d] in %d panels of %d outputs, each with its epilogue"):format(k.n, m,

@@ -39,7 +39,7 @@ local function addresses_of(state, program)
   return { offsets = program.offsets, own = program.own, weights = state.weights.offsets,
     state = state.plan.state.offsets, members = members,
     unit = unit, in_order = weights_in_order(state), joints = program.joints, joined = program.joined,
-    series = program.series, in_series = program.in_series }
+    panel_loops = program.panel_loops, in_panel_loop = program.in_panel_loop }
 end
 
 local writers = {}
@@ -112,7 +112,7 @@ local function write_call(step, addresses)
   return calls.text(step, pair, list), step.form == "product" and remark(step, step, addresses) or ""
 end
 
-local function write_series(each, addresses)
+local function write_panel_loop(each, addresses)
   local list, remarks = { each.takes_kernels and "k" or nil }, {}
   for _, parameter in ipairs(each.parameters) do
     list[#list + 1] = expression(parameter.operand, "r", parameter.type, addresses)
@@ -127,8 +127,8 @@ local function write_series(each, addresses)
 end
 
 function writers.product(step, addresses)
-  local each = addresses.series[step]
-  if each then return write_series(each, addresses) end
+  local each = addresses.panel_loops[step]
+  if each then return write_panel_loop(each, addresses) end
   return write_call(step, addresses)
 end
 
@@ -215,7 +215,7 @@ local function lines_of(list, addresses, profiled)
     op = nil
   end
   for _, step in ipairs(list) do
-    local is_inside = addresses.joined[step] or addresses.in_series[step]
+    local is_inside = addresses.joined[step] or addresses.in_panel_loop[step]
     local is_call = programs.is_call(step) and not is_inside
     if is_call and op ~= step.op then
       end_lap()

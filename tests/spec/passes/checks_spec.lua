@@ -586,7 +586,7 @@ describe("the checker after kernels, of panels that share a call,", function()
     return broken("kernels", { d_model = 64, plan = { panel = 16 } }, function(state)
       local program = state.programs[1]
       for _, each in ipairs(helper.steps(program)) do
-        if program.series[each] then return breaks(program.series[each], program, state) end
+        if program.panel_loops[each] then return breaks(program.panel_loops[each], program, state) end
       end
     end)
   end
@@ -615,11 +615,11 @@ describe("the checker after kernels, of panels that share a call,", function()
     assert.equal("the checker after kernels: layer 0: panels_8x64x64_bias does two operations", finds(function(each)
       each.steps[4].op = each.steps[4].op + 1
     end))
-    assert.equal("the checker after kernels: layer 0: a step is of no series and has no call", finds(function(each)
+    assert.equal("the checker after kernels: layer 0: a step is of no panel loop and has no call", finds(function(each)
       each.count = 3
     end))
     assert.equal("the checker after kernels: layer 0: a step of panels_8x64x64_bias is done again",
-      finds(function(each, program) program.in_series[each.steps[2]] = nil end))
+      finds(function(each, program) program.in_panel_loop[each.steps[2]] = nil end))
   end)
 end)
 

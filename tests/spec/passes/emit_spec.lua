@@ -202,7 +202,7 @@ describe("emitted C", function()
 
   -- Gives each function of panels what is known of its product, by name.
   local function as_products(state, known)
-    for _, each in ipairs(state.series) do known[each.name] = known[each.calls[1].step.function_name] end
+    for _, each in ipairs(state.panel_loops) do known[each.name] = known[each.calls[1].step.function_name] end
   end
 
   for _, kernels in ipairs { "c", "libxsmm" } do

@@ -1,11 +1,11 @@
--- series.lua: finds panel loops: consecutive panels of a product that become one call.
--- If panels make the same calls, with operands at equal distances, a function loops over them. The calls, their
--- addresses and their order do not change: steps, checks and bound have every panel.
+-- panel_loops.lua: finds panel loops: consecutive panels of a product that become one call.
+-- If panels make the same calls, with operands at equal distances, a function loops over them. That shortens the text and
+-- decides nothing: the calls, their addresses and their order do not change, and steps, checks and bound have every panel.
 local calls = require("passes.common.calls")
 local operands = require("data.operands")
 local programs = require("passes.common.programs")
 
-local series = {}
+local panel_loops = {}
 
 -- Returns the operands of a call: { operand, access, type, name }.
 local function operands_of(program, step)
@@ -92,7 +92,7 @@ local function parameters_of(first)
 end
 
 -- Returns the panel loop that begins at lines[at], or nil.
-local function series_at(program, lines, at)
+local function loop_at(program, lines, at)
   local length = calls_of_panel(program, lines, at)
   if not length then return nil end
   local first, count = {}, 1
@@ -119,13 +119,13 @@ end
 --- step, pair, operands = { parameter, offset, stride, .. } }, in bytes from the parameter and from panel to panel;
 --- parameters = { name, type, operand: the lowest of the first panel, is_written }; takes_kernels: whether it calls
 --- kernels of libxsmm; steps: of all panels }.
-function series.of(program, list)
+function panel_loops.of(program, list)
   local lines, found, at = {}, {}, 1
   for _, step in ipairs(list) do
     if not program.joined[step] then lines[#lines + 1] = step end
   end
   while at <= #lines do
-    local each = series_at(program, lines, at)
+    local each = loop_at(program, lines, at)
     found[#found + 1] = each
     at = at + (each and #each.steps or 1)
   end
@@ -133,7 +133,7 @@ function series.of(program, list)
 end
 
 --- Returns a key that distinguishes the functions of panel loops.
-function series.key(each)
+function panel_loops.key(each)
   local parts = { ("%d panels"):format(each.count) }
   for _, call in ipairs(each.calls) do
     parts[#parts + 1] = calls.callee(call.step, call.pair)
@@ -145,4 +145,4 @@ function series.key(each)
   return table.concat(parts, ", ")
 end
 
-return series
+return panel_loops

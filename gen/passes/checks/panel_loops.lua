@@ -1,4 +1,4 @@
--- series.lua: checks panel loops: each makes all the calls of its steps, in order, with the same operands.
+-- panel_loops.lua: checks panel loops: each makes all the calls of its steps, in order, with the same operands.
 -- The check runs the loop.
 local calls = require("passes.common.calls")
 local expect = require("passes.checks.expect")
@@ -26,13 +26,14 @@ local function check_call(program, each, call, panel, step, section)
 end
 
 -- Checks the panel loop that begins at lines[at]; returns the number of steps that it does.
-local function check_series(program, each, lines, at, section)
+local function check_panel_loops(program, each, lines, at, section)
   local done = 0
   for panel = 0, each.count - 1 do
     for _, call in ipairs(each.calls) do
       local step = lines[at + done]
       check_call(program, each, call, panel, step, section)
-      expect(done == 0 or program.in_series[step], "kernels", "%s: a step of %s is done again", section.name, each.name)
+      expect(done == 0 or program.in_panel_loop[step], "kernels", "%s: a step of %s is done again", section.name,
+        each.name)
       done = done + 1
     end
   end
@@ -47,9 +48,10 @@ return function(program)
       if not program.joined[step] then lines[#lines + 1] = step end
     end
     while at <= #lines do
-      local each = program.series[lines[at]]
-      expect(not program.in_series[lines[at]], "kernels", "%s: a step is of no series and has no call", section.name)
-      at = at + (each and check_series(program, each, lines, at, section) or 1)
+      local each = program.panel_loops[lines[at]]
+      expect(not program.in_panel_loop[lines[at]], "kernels", "%s: a step is of no panel loop and has no call",
+        section.name)
+      at = at + (each and check_panel_loops(program, each, lines, at, section) or 1)
     end
   end)
 end

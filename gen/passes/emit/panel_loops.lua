@@ -1,10 +1,10 @@
--- series.lua: writes the C function of a panel loop: a loop over a product's panels around the calls of one.
+-- panel_loops.lua: writes the C function of a panel loop: a loop over a product's panels around the calls of one.
 local c = require("common.c")
 local calls = require("passes.common.calls")
 local sentences = require("passes.emit.sentences")
 local types = require("data.types")
 
-local emit_series = {}
+local emit_panel_loops = {}
 
 -- Returns an operand of the loop's current panel as C; offset and stride are in bytes.
 local function expression(operand, parameter)
@@ -14,8 +14,8 @@ local function expression(operand, parameter)
   return text .. (stride == 1 and " + panel" or (" + panel * %d"):format(stride))
 end
 
---- Returns a panel loop (of kernels/series.lua) as a function for ops.c.in.
-function emit_series.values(each)
+--- Returns a panel loop (of kernels/panel_loops.lua) as a function for ops.c.in.
+function emit_panel_loops.values(each)
   local formal = { each.takes_kernels and "const attn2c_kernel *k" or nil }
   for _, parameter in ipairs(each.parameters) do
     formal[#formal + 1] = ("%s%s *%s"):format(parameter.is_written and "" or "const ", types.c(parameter.type),
@@ -29,7 +29,7 @@ function emit_series.values(each)
     lines[#lines + 1] = "    " .. calls.text(call.step, call.pair, list)
   end
   lines[#lines + 1] = "  }"
-  return { name = each.name, formal = table.concat(formal, ", "), sentence = sentences.series(each), lines = lines }
+  return { name = each.name, formal = table.concat(formal, ", "), sentence = sentences.panel_loop(each), lines = lines }
 end
 
-return emit_series
+return emit_panel_loops

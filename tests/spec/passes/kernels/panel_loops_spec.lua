@@ -1,5 +1,5 @@
--- series_spec: consecutive panels of a product are one call, and the emitted loop makes each call that the steps say,
--- with the same addresses and in their order.
+-- panel_loops_spec: consecutive panels of a product are one call, and the emitted loop makes each call of the steps, with
+-- the same addresses and in their order.
 local helper = require("tests.spec.helper")
 local programs = require("passes.common.programs")
 local types = require("data.types")
@@ -14,16 +14,16 @@ local function tiny(more, last)
   return helper.tiny(all, last)
 end
 
--- The series of a program in the order of their steps.
-local function series_of(program)
+-- The panel loops of a program in the order of their steps.
+local function loops_of(program)
   local list = {}
-  programs.each(program, function(step) list[#list + 1] = program.series[step] end)
+  programs.each(program, function(step) list[#list + 1] = program.panel_loops[step] end)
   return list
 end
 
 local function names_of(program)
   local names = {}
-  for i, each in ipairs(series_of(program)) do names[i] = each.name end
+  for i, each in ipairs(loops_of(program)) do names[i] = each.name end
   return names
 end
 
@@ -35,12 +35,12 @@ describe("panels of a product", function()
     assert.same({ "panels_8x96x96_bias", "panels_8x96x96_bias_transpose", "panels_8x96x96_bias",
       "panels_8x96x96_bias_add", "panels_8x96x96_bias_gelu", "panels_8x96x100_bias_add" },
       table.move(names, 1, 6, 1, {}))
-    for _, each in ipairs(series_of(program)) do
+    for _, each in ipairs(loops_of(program)) do
       assert.equal(6, each.count) -- of the 100 outputs of ff.up the last 4 are a call of their own
       assert.equal(6 * #each.calls, #each.steps)
       for i, step in ipairs(each.steps) do
         assert.equal(each.steps[1].op, step.op)
-        assert.equal(i > 1, program.in_series[step] == true)
+        assert.equal(i > 1, program.in_panel_loop[step] == true)
       end
     end
     assert.equal(12, #names)
@@ -48,9 +48,9 @@ describe("panels of a product", function()
 
   it("have one function for all that differ in their addresses only", function()
     local one, seven = tiny({ layers = 2 }, "kernels"), tiny({ layers = 7 }, "kernels")
-    assert.equal(#one.series, #seven.series)
+    assert.equal(#one.panel_loops, #seven.panel_loops)
     local seen = {}
-    for _, each in ipairs(seven.series) do
+    for _, each in ipairs(seven.panel_loops) do
       assert.is_nil(seen[each.name])
       seen[each.name] = true
     end
@@ -71,7 +71,7 @@ describe("panels of a product", function()
     local shares = {}
     programs.each_list(program, function(list, _, _, worker)
       for _, step in ipairs(list) do
-        local each = program.series[step]
+        local each = program.panel_loops[step]
         if each then shares[worker] = (shares[worker] or 0) + each.count end
       end
     end)
@@ -80,7 +80,7 @@ describe("panels of a product", function()
 end)
 
 describe("steps that make the same calls", function()
-  local series = require("passes.kernels.series")
+  local panel_loops = require("passes.kernels.panel_loops")
 
   local function operand(class, buffer, offset) return { class = class, buffer = buffer, offset = offset } end
 
@@ -106,7 +106,7 @@ describe("steps that make the same calls", function()
   end
 
   local function found(list, variant)
-    return series.of({ variant = variant or "ship", joints = {}, joined = {} }, list)
+    return panel_loops.of({ variant = variant or "ship", joints = {}, joined = {} }, list)
   end
 
   local function counts(list, variant)
@@ -115,7 +115,7 @@ describe("steps that make the same calls", function()
     return numbers
   end
 
-  it("are a series, whose parameters have names of their own and begin at the first panel", function()
+  it("are a panel loop, whose parameters have names of their own and begin at the first panel", function()
     local list = found(panels(3))
     assert.equal(1, #list)
     local each, names, begins, strides = list[1], {}, {}, {}
@@ -215,7 +215,7 @@ describe("the function of panels", function()
     for name, list in helper.emitted(state, file):gmatch("\n  (panels_[%w_]+)(%b());") do
       lines[#lines + 1] = { name = name, list = list:sub(2, -2) }
     end
-    local all = series_of(program)
+    local all = loops_of(program)
     assert.equal(#all, #lines)
     for number, each in ipairs(all) do
       local fn, arguments, done = read(ops, lines[number].name), {}, 0
