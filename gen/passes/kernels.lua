@@ -4,8 +4,8 @@
 -- Before: programs with joints and offsets; build_suffix: the end of functions' names if there are several targets.
 -- After:
 --   state.kernels          the shapes of libxsmm's kernels
---   state.functions        { name, step, joint: of schedule/join.lua, if a product and a map are fused; calls: of libxsmm
---                          (kernels/libxsmm.lua), if they make the product }; joints have names
+--   state.functions        { name, step, joint: of schedule/join.lua, if a product and a map are fused; calls: those of
+--                          kernels/libxsmm.lua, if libxsmm makes the product }; joints have names
 --   state.panel_loops      those of kernels/panel_loops.lua, one for each function
 --   program.panel_loops    first step -> its panel loop, with its name
 --   program.in_panel_loop  a set of the other steps of these

@@ -1,6 +1,6 @@
 -- panel_loops.lua: finds panel loops: consecutive panels of a product that become one call.
--- If panels make the same calls, with operands at equal distances, a function loops over them. That shortens the text and
--- decides nothing: the calls, their addresses and their order do not change, and steps, checks and bound have every panel.
+-- If panels make the same calls, with operands at equal distances, a function loops over them. That only shortens the
+-- text: the calls, their addresses and their order do not change, and steps, checks and bound have every panel.
 local calls = require("passes.common.calls")
 local operands = require("data.operands")
 local programs = require("passes.common.programs")

@@ -1,5 +1,5 @@
--- panel_loops_spec: consecutive panels of a product are one call, and the emitted loop makes each call of the steps, with
--- the same addresses and in their order.
+-- panel_loops_spec: consecutive panels of a product are one call, and the emitted loop makes each call of the steps,
+-- with the same addresses and in their order.
 local helper = require("tests.spec.helper")
 local programs = require("passes.common.programs")
 local types = require("data.types")
