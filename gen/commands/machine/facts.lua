@@ -93,7 +93,8 @@ local function place(environment)
   local machine = libuv.os_uname().machine
   local names = measure.names(machine)
   local processor, key = facts.identity(files.read_some("/proc/cpuinfo", MOST_BYTES) or "", names)
-  local location, folder, reason = store.location(environment), nil, "neither XDG_CACHE_HOME nor HOME is an absolute path"
+  local location = store.location(environment)
+  local folder, reason = nil, "neither XDG_CACHE_HOME nor HOME is an absolute path"
   for _, path in ipairs(location and { location, location .. "/machine" } or {}) do
     folder, reason = store.private_folder(path)
     if not folder then
