@@ -95,18 +95,28 @@ local function value_of(symbols, name)
   return assert(symbols[name], name)
 end
 
-local function with_values(operand, symbols)
-  local copy = {}
-  for key, value in pairs(operand) do copy[key] = value end
+local NO_TERMS = {}
+
+-- Returns a metatable that gives a copy the fields of a table, which has many copies.
+local function fields_of(of, made)
+  local fields = made[of]
+  if not fields then
+    fields = { __index = of }
+    made[of] = fields
+  end
+  return fields
+end
+
+-- Returns an operand with the values of a call's symbols; itself, if it has none.
+local function with_values(operand, symbols, made)
   if operand.symbol then
-    copy.value = value_of(symbols, operand.symbol) + operand.plus
-    copy.least, copy.most, copy.symbol = copy.value, copy.value, nil
+    local value = value_of(symbols, operand.symbol) + operand.plus
+    return setmetatable({ value = value, least = value, most = value, symbol = false }, fields_of(operand, made))
   end
-  for symbol, stride in pairs(operand.terms or {}) do
-    copy.offset = copy.offset + stride * value_of(symbols, symbol)
-  end
-  copy.terms = operand.terms and {}
-  return copy
+  if not operand.terms then return operand end
+  local offset = operand.offset
+  for symbol, stride in pairs(operand.terms) do offset = offset + stride * value_of(symbols, symbol) end
+  return setmetatable({ offset = offset, terms = NO_TERMS }, fields_of(operand, made))
 end
 
 -- Returns a table with the values of its open names; equal ones are one table, whose footprint is computed once.
@@ -129,16 +139,16 @@ end
 
 -- Returns a step with the values of a call's symbols.
 local function known_step(step, symbols, made)
-  local copy = {}
-  for key, value in pairs(step) do copy[key] = value end
-  copy.arguments = {}
-  for name, operand in pairs(step.arguments) do copy.arguments[name] = operand and with_values(operand, symbols) end
+  local arguments = {}
+  for name, operand in pairs(step.arguments) do
+    arguments[name] = operand and with_values(operand, symbols, made)
+  end
+  local copy = setmetatable({ arguments = arguments }, fields_of(step, made))
   if step.kernel then
     copy.kernel = sized(step.kernel, step.sizes, symbols, made)
     copy.outputs = math.min(step.outputs, copy.kernel.m)
   end
   if step.constants then copy.constants = sized(step.constants, step.sizes, symbols, made) end
-  copy.sizes = nil
   return copy
 end
 
