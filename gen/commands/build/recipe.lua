@@ -20,6 +20,10 @@ local MPI_FLAGS, MPI_LIBRARIES = { of = "mpi_flags" }, { of = "mpi_libraries" }
 local plain = { "-std=c11", "-g0", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden", "-ffunction-sections",
   "-fdata-sections", MAPS, "-iquote", RUNTIME }
 
+-- The level of code that does little in a call, or runs once. gcc takes half of the time of -O2 for it, and half of the
+-- time of -O1 for lists of calls. A library is 1% larger.
+local QUICK = "-Og"
+
 -- Flags of code that is only in the program: nobody unwinds its stack, and tables for that are a tenth of its size.
 local of_program = { "-fno-asynchronous-unwind-tables" }
 
@@ -33,20 +37,25 @@ local jansson_header = { "-idirafter", "/usr/include" }
 -- The runtime's folders that are only in the program.
 local of_commands = words.set { "check", "program", "measure" }
 
--- Sources of these folders that compute much. With -O1 a check takes 1.2 times as long.
-local computes = { "^check/reference", "^check/compare%.c$", "^check/tolerance%.c$", "^measure/",
-  "^program/text_similar%.c$" }
-
--- Returns the level of a source of these folders. Code that nobody times is compiled quickly: -O1 takes 0.7 of the time
--- of -O2. In a static program all is small rather than fast: its check takes some 15% longer.
-local function level_of(source, is_static)
-  if is_static then return "-Os" end
-  for _, pattern in ipairs(computes) do if source:match(pattern) then return "-O2" end end
-  return "-O1"
-end
-
 -- Returns the folder of a source of the runtime.
 local function room_of(source) return source:match("^%w+") end
+
+-- Sources of the runtime that work on each number or byte of a file, of weights, of a text or of an answer. With -O1 a
+-- check takes 1.2 times as long.
+local computes = { "^base/", "^ranks/", "^text/", "^picture/", "^generate/",
+  "^formats/gguf_blocks%.c$", "^formats/npy%.c$", "^formats/tensors%.c$",
+  "^weights/coded%.c$", "^weights/constants%.c$", "^weights/orders%.c$", "^weights/pack%.c$", "^weights/random%.c$",
+  "^weights/resized%.c$", "^weights/scale_", "^weights/taps%.c$", "^weights/views%.c$", "^weights/weights%.c$",
+  "^model/team%.c$", "^model/text_kept%.c$",
+  "^check/reference", "^check/compare%.c$", "^check/tolerance%.c$", "^measure/", "^program/text_similar%.c$" }
+
+-- Returns the level of a source of the runtime. In a static program, code of the commands is small rather than fast:
+-- its check takes some 15% longer.
+local function level_of(source, is_static)
+  if is_static and of_commands[room_of(source)] then return "-Os" end
+  for _, pattern in ipairs(computes) do if source:match(pattern) then return "-O2" end end
+  return QUICK
+end
 
 -- Flags of element loops, which the compiler vectorises. None of them lets it change the effect of NaN, infinity or
 -- rounding.
@@ -119,9 +128,8 @@ local function runtime_objects(providers, runtime_sources, options)
   local list = {}
   for _, source in ipairs(runtime_sources) do
     if is_wanted(source, providers, options) then
-      local flags = of_commands[room_of(source)]
-        and { level_of(source, options.is_static), of_program, jansson_header }
-      list[#list + 1] = object("runtime", source, { of_source[source] or flags or "-O2",
+      local more = of_commands[room_of(source)] and { of_program, jansson_header } or {}
+      list[#list + 1] = object("runtime", source, { of_source[source] or level_of(source, options.is_static), more,
         "-fopenmp-simd", defined_by(source, providers, options.is_static), is_of_ranks(source) and MPI_FLAGS or {} })
     end
   end
@@ -137,7 +145,7 @@ local function static_objects(providers, runtime_sources, options)
   for _, source in ipairs(runtime_sources) do
     local room = room_of(source)
     if not of_commands[room] and is_wanted(source, providers, options) then
-      list[#list + 1] = object("runtime", source, { of_source[source] or static_levels[room] or "-O2",
+      list[#list + 1] = object("runtime", source, { of_source[source] or static_levels[room] or level_of(source),
         "-fopenmp-simd", of_program }, object_name(source, "-static"))
     end
   end
@@ -171,7 +179,7 @@ end
 -- Appends the objects of one target's code: those of the library to `shipped`, those of only the program to `program`.
 local function add_build(shipped, program, spec, build, entries, is_static)
   local own, flags = spec.name .. build.suffix, build.flags
-  local steps = { "-O1", flags }
+  local steps = { QUICK, flags }
   -- The program's own lists of calls, with clock readings or traces between them, need not be fast. Without
   -- optimisation they compile in less than half the time, but take twice the space.
   local beside = { is_static and "-O1" or "-O0", flags, of_program }
@@ -191,12 +199,12 @@ end
 local function model_objects(spec, builds, entries, options)
   local name, shipped, program = spec.name, {}, {}
   for _, build in ipairs(builds) do add_build(shipped, program, spec, build, entries, options.is_static) end
-  shipped[#shipped + 1] = object("model", name .. "_model.c", { "-O1", options.has_ranks and MPI_FLAGS or {} })
-  if options.has_text then shipped[#shipped + 1] = object("model", name .. "_text.c", { "-O1" }) end
-  if options.has_pictures then shipped[#shipped + 1] = object("model", name .. "_picture.c", { "-O1" }) end
-  if options.has_chat then shipped[#shipped + 1] = object("model", name .. "_chat.c", { "-O1" }) end
+  shipped[#shipped + 1] = object("model", name .. "_model.c", { QUICK, options.has_ranks and MPI_FLAGS or {} })
+  if options.has_text then shipped[#shipped + 1] = object("model", name .. "_text.c", { QUICK }) end
+  if options.has_pictures then shipped[#shipped + 1] = object("model", name .. "_picture.c", { QUICK }) end
+  if options.has_chat then shipped[#shipped + 1] = object("model", name .. "_chat.c", { QUICK }) end
   for _, build in ipairs(builds) do
-    program[#program + 1] = object("model", name .. build.suffix .. "_program.c", { "-O1", of_program })
+    program[#program + 1] = object("model", name .. build.suffix .. "_program.c", { QUICK, of_program })
     program[#program + 1] = object("model", linkage.roof(build.suffix) .. ".c", { loops, build.flags, of_program })
   end
   return shipped, program
@@ -242,7 +250,7 @@ end
 local OPENER = "tables.opener"
 
 local function opening_jobs(runtime)
-  local opener = object("runtime", "tools/open_tables.c", { "-O2", "-fopenmp-simd" })
+  local opener = object("runtime", "tools/open_tables.c", { QUICK, "-fopenmp-simd" })
   local inputs = { opener.name }
   for _, job in ipairs(runtime) do
     local room = room_of(job.source)
@@ -384,6 +392,18 @@ function recipe.of_libraries(jobs, spec)
   local names = { "lib" .. spec.name .. ".a", recipe.soname(spec.name), spec.name .. ".versions" }
   for _, job in ipairs(jobs) do if job.name == OPENER then names[#names + 1] = OPENER end end
   return (needed(jobs, names))
+end
+
+--- Returns the objects of the runtime among jobs, without those that only some models need: of ranks, whose compiler
+--- flags may be missing here, and of a provider of kernels, which a late pass chooses.
+function recipe.of_runtime(jobs)
+  local list = {}
+  for _, job in ipairs(jobs) do
+    local is_common = job.is_object and job.from == "runtime"
+      and not is_of_ranks(job.source) and not job.source:match("^model/kernels_")
+    if is_common then list[#list + 1] = job end
+  end
+  return list
 end
 
 --- Returns the compiler flags that sources are compiled with: each different list as a text, in order.

@@ -30,20 +30,25 @@ local function line(job, i) return table.concat(recipe.words(job.commands[i or 1
 describe("the recipe", function()
   it("compiles calls, loops and the runtime each with their flags", function()
     local by_name = jobs(nil, { sources = { "check/check.c", "check/compare.c", "check/reference_rows.c",
+      "formats/json.c", "weights/pack.c", "weights/hints.c", "weights/projected.c", "model/team.c", "model/model.c",
       table.unpack(SOURCES) } })
     local plain = "cc -m64 -std=c11 -g0 -Wall -Wextra -fPIC -fvisibility=hidden "
       .. "-ffunction-sections -fdata-sections -iquote /r t "
     local tail = " -DX -c in -o /w/out"
-    assert.equal(plain .. "-O1 -mavx2" .. tail, line(by_name["tiny.o"]))
+    assert.equal(plain .. "-Og -mavx2" .. tail, line(by_name["tiny.o"]))
     assert.equal(plain .. "-O0 -mavx2 -fno-asynchronous-unwind-tables" .. tail, line(by_name["tiny_trace.o"]))
-    assert.equal(plain .. "-O1" .. tail, line(by_name["tiny_model.o"]))
+    assert.equal(plain .. "-Og" .. tail, line(by_name["tiny_model.o"]))
     assert.equal(plain .. "-O2 -fopenmp-simd" .. tail, line(by_name["base-attn2c.o"]))
     for _, name in ipairs { "program-main.o", "program-fortified.o" } do
-      assert.equal(plain .. "-O1 -fno-asynchronous-unwind-tables -idirafter /usr/include -fopenmp-simd" .. tail,
+      assert.equal(plain .. "-Og -fno-asynchronous-unwind-tables -idirafter /usr/include -fopenmp-simd" .. tail,
         line(by_name[name]))
     end
-    for name, level in pairs { ["check-check.o"] = "-O1", ["check-reference_rows.o"] = "-O2",
+    for name, level in pairs { ["check-check.o"] = "-Og", ["check-reference_rows.o"] = "-O2",
       ["check-compare.o"] = "-O2" } do
+      assert.truthy(line(by_name[name]):find(plain .. level .. " ", 1, true), name)
+    end
+    for name, level in pairs { ["formats-json.o"] = "-Og", ["weights-pack.o"] = "-O2", ["weights-hints.o"] = "-Og",
+      ["weights-projected.o"] = "-O3", ["model-team.o"] = "-O2", ["model-model.o"] = "-Og" } do
       assert.truthy(line(by_name[name]):find(plain .. level .. " ", 1, true), name)
     end
     for _, name in ipairs { "tiny_ops.o", "tiny_kernels.o" } do
@@ -52,12 +57,20 @@ describe("the recipe", function()
     end
   end)
 
+  it("knows the objects that are the same whatever later passes decide", function()
+    local _, list = jobs(nil, { has_ranks = true, sources = { "model/model.c", "model/ranks_open.c", "ranks/open.c",
+      table.unpack(SOURCES) } })
+    local names = {}
+    for i, job in ipairs(recipe.of_runtime(list)) do names[i] = job.name end
+    assert.same({ "model-model.o", "base-attn2c.o", "program-fortified.o", "program-main.o" }, names)
+  end)
+
   it("has the provider's file, and an object a number of workers", function()
     local by_name = jobs({ threads = 0, workers = { 1, 2, 4 } }, { providers = { library = "c", program = "c" } })
     assert.is_nil(by_name["model-kernels_libxsmm.o"])
     assert.truthy(by_name["model-kernels_c.o"])
     for _, name in ipairs { "tiny.o", "tiny_2.o", "tiny_4.o" } do
-      assert.truthy(line(by_name[name]):find("-O1 -mavx2 -DX", 1, true), name)
+      assert.truthy(line(by_name[name]):find("-Og -mavx2 -DX", 1, true), name)
     end
     assert.equal("cc -m64 -Wl,-z,now -DX -o /w/out in -l:libjansson.a -lpthread -lm", line(by_name.tiny))
   end)
@@ -198,7 +211,7 @@ describe("the recipe", function()
     local flags = recipe.flags(list, { "-DX" })
     local plain = "-std=c11 -g0 -Wall -Wextra -fPIC -fvisibility=hidden "
       .. "-ffunction-sections -fdata-sections -iquote runtime "
-    assert.equal(plain .. "-O1 -mavx2 -DX", flags[1])
+    assert.equal(plain .. "-Og -mavx2 -DX", flags[1])
     local count = {}
     for _, text in ipairs(flags) do count[text] = (count[text] or 0) + 1 end
     assert.equal(1, count[plain .. "-O2 -fopenmp-simd -DX"])
