@@ -102,14 +102,14 @@ end
 ---   with_texts     true: the model of texts of a model of pictures is made, too: state.texts
 ---   chat_template  a file in place of the folder's chat template, or "none"
 ---   exposed        true, or names of tensors that become outputs too (passes/graph/exposed.lua)
----   watch          a function that is called before the i-th pass: watch(i)
+---   watch          a function that is called before the i-th pass: watch(i, state)
 function pipeline.run(root, file, overrides, last, wanted)
   wanted = wanted or {}
   local state = { root = root, file = file, overrides = overrides, wanted = wanted, notes = {}, mpi = wanted.mpi,
     embeds = wanted.embeds, with_text = wanted.with_text, with_texts = wanted.with_texts,
     chat_template = wanted.chat_template, exposed = wanted.exposed }
   for i, name in ipairs(pipeline.passes) do
-    if wanted.watch then wanted.watch(i) end
+    if wanted.watch then wanted.watch(i, state) end
     if gather[name] then gather[name](state) end
     pipeline.step(state, name)
     if name == last then break end

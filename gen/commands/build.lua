@@ -1,5 +1,7 @@
 -- build.lua: compiles emitted C into libraries and a program.
--- It runs the jobs of recipe.lua with the compiler that the environment names, without a shell.
+-- It runs the jobs of recipe.lua with the compiler that the environment names, without a shell. It may begin before
+-- the passes have finished.
+local early = require("commands.build.early")
 local faults = require("common.faults")
 local files = require("common.files")
 local gguf = require("common.gguf")
@@ -9,10 +11,12 @@ local again = require("commands.build.again")
 local included = require("commands.build.included")
 local lock = require("common.lock")
 local opened = require("commands.build.opened")
+local process = require("common.process")
 local progress = require("common.progress")
 local recipe = require("commands.build.recipe")
 local runner = require("commands.build.runner")
 local sbom = require("commands.build.sbom")
+local sources = require("commands.build.sources")
 local store = require("commands.build.store")
 local targets = require("data.targets")
 local terminal = require("common.terminal")
@@ -23,59 +27,28 @@ local build = {}
 
 local function say(line) io.stderr:write("attn2c: ", terminal.safe(line), "\n") end
 
--- Returns the files in the runtime's folders whose names have this ending: a sorted list of FOLDER/FILE, and their
--- texts by name.
-local function runtime_files(folder, ending)
-  local list, texts = {}, {}
-  for room in lfs.dir(folder) do
-    if room:sub(1, 1) ~= "." and lfs.attributes(folder .. "/" .. room, "mode") == "directory" then
-      for name in lfs.dir(folder .. "/" .. room) do
-        if name:sub(-#ending) == ending and name:sub(1, 1) ~= "." then list[#list + 1] = room .. "/" .. name end
-      end
-    end
-  end
-  table.sort(list)
-  for _, name in ipairs(list) do texts[name] = files.read(folder .. "/" .. name) end
-  return list, texts
-end
-
--- Returns one text that identifies a list of files, by their names and contents.
-local function digest(list, texts)
-  local parts = {}
-  for i, name in ipairs(list) do parts[i] = name .. " " .. hash.content(texts[name]) end
-  return table.concat(parts, "\n")
-end
-
-local known_runtimes = {} -- by folder: a command may build many variants
-
--- Returns what builds need of the runtime in a folder: its sources, their texts by name, and what identifies the
--- headers.
-local function runtime_of(folder)
-  if not known_runtimes[folder] then
-    local headers, texts = runtime_files(folder, ".h")
-    local runtime = { of_headers = digest(headers, texts) }
-    runtime.sources, runtime.texts = runtime_files(folder, ".c")
-    known_runtimes[folder] = runtime
-  end
-  return known_runtimes[folder]
+-- Returns the path of the runtime, and its files (sources.lua).
+local function runtime_of(root)
+  local uv = require("common.libuv")
+  uv.os_unsetenv("PWD") -- compilers would take the folder's name from it, which may contain links
+  local path = uv.fs_realpath(root .. "/runtime")
+  return path, sources.of_runtime(path)
 end
 
 -- Returns the runner's context for a finished pipeline, and the runtime's sources.
-local function context_of(state, folder, root, bar)
-  local uv = require("common.libuv")
-  uv.os_unsetenv("PWD") -- compilers would take the folder's name from it, which may contain links
-  local folders = { model = uv.fs_realpath(folder), runtime = uv.fs_realpath(root .. "/runtime") }
-  local runtime = runtime_of(folders.runtime)
+local function context_of(state, folder, root, bar, tools)
+  local path, runtime = runtime_of(root)
+  local folders = { model = require("common.libuv").fs_realpath(folder), runtime = path }
   local own, links = {}, {}
   for _, file in ipairs(state.files) do
     own[file.name] = file.text
     if file.name:match("%.h$") or file.is_data then links[#links + 1] = file.name end
   end
-  return { store = store.open(folder, say), toolchain = toolchain.new(), bar = bar, folders = folders,
+  return { store = store.open(folder, say), toolchain = tools, bar = bar, folders = folders,
     links = links, sources = { model = own, runtime = runtime.texts },
     headers = function(from, source)
-      return runtime.of_headers .. (from == "model" and "\n" .. digest(included.by(source, own), own) or "")
-    end }, runtime.sources
+      return runtime.of_headers .. (from == "model" and "\n" .. sources.digest(included.by(source, own), own) or "")
+    end }, runtime.names
 end
 
 -- Gives the runner's context the library of the model of texts, which was built before into the same folder.
@@ -173,23 +146,32 @@ local function older_program(folder, name)
   return function() say(path .. ": is kept, because no older build made it; it does not belong to these libraries") end
 end
 
+-- Returns the jobs of a build (recipe.lua), and the options that they depend on. library: the provider of kernels in
+-- the library; texts: the finished pipeline of the model of texts that is linked in, or nil.
+local function jobs_of(state, tools, runtime_sources, options, library, texts)
+  local spec, only = state.spec, options.only
+  local made = { embed = options.embed, is_static = options.is_static, has_text = state.tokenizer ~= nil,
+    has_pictures = spec.pictures and true or false, texts = texts and texts.spec.name,
+    has_chat = state.chat ~= nil, has_generation = spec.context ~= nil,
+    has_ranks = spec.processes ~= nil, providers = { library = library,
+      program = spec.kernels == "c" and "c" or "libxsmm" } }
+  local jobs = recipe.jobs(spec, builds_of(state, tools), runtime_sources, state.entries, made)
+  if only then jobs = recipe.needed(jobs, only == true and spec.name or only) end
+  if options.is_libraries then jobs = recipe.of_libraries(jobs, spec) end
+  return jobs, made
+end
+
 -- Compiles in a folder that contains the C of a finished pipeline. options: those of build.make.
 local function compile(state, folder, root, options, bar)
   local spec, only = state.spec, options.only
-  local context, runtime_sources = context_of(state, folder, root, bar)
+  local tools = options.begun and options.begun.toolchain or toolchain.new()
+  local context, runtime_sources = context_of(state, folder, root, bar, tools)
   context.weights = options.weights
   local texts = not only and not options.is_libraries and state.texts or nil
   if texts then add_texts(context, texts, folder) end
   local kernel_count = 0
   for _, each in ipairs(state.builds) do kernel_count = kernel_count + #each.kernels end
-  local made = { embed = options.embed, is_static = options.is_static, has_text = state.tokenizer ~= nil,
-    has_pictures = spec.pictures and true or false, texts = texts and texts.spec.name,
-    has_chat = state.chat ~= nil, has_generation = spec.context ~= nil,
-    has_ranks = spec.processes ~= nil, providers = { library = kernel_count > 0 and "libxsmm" or "c",
-      program = spec.kernels == "c" and "c" or "libxsmm" } }
-  local jobs = recipe.jobs(spec, builds_of(state, context.toolchain), runtime_sources, state.entries, made)
-  if only then jobs = recipe.needed(jobs, only) end
-  if options.is_libraries then jobs = recipe.of_libraries(jobs, spec) end
+  local jobs, made = jobs_of(state, tools, runtime_sources, options, kernel_count > 0 and "libxsmm" or "c", texts)
   local results = runner.run(context, jobs)
   local opener = recipe.opener(results)
   if opener then opened.check(opener.path, ("%s/%s.tables"):format(folder, spec.name), state.tokenizer.made, say) end
@@ -206,14 +188,48 @@ local function compile(state, folder, root, options, bar)
   context.store:sweep()
 end
 
+local Begun = {}
+Begun.__index = Begun
+
+-- Starts to compile the runtime.
+local function start(self, state)
+  local own = store.of_user()
+  if not own then return end
+  self.toolchain = toolchain.new()
+  local path, runtime = runtime_of(self.root)
+  self.early = early.start({ store = own, toolchain = self.toolchain, folders = { runtime = path },
+    sources = { runtime = runtime.texts }, headers = function() return runtime.of_headers end },
+    recipe.of_runtime(jobs_of(state, self.toolchain, runtime.names, self.options, "c")))
+end
+
+--- Is called before each pass. Before `graph` it is known which files of the runtime the build takes. From then on
+--- signals are looked for between passes: Lua does not see them any more once a child has been started.
+function Begun:watch(pass, state)
+  if self.toolchain then process.poll() end
+  if pass ~= "graph" or not (self.options.compile or self.options.only) then return end
+  local done, fault = pcall(start, self, state)
+  if not done and not faults.is(fault) then error(fault, 0) end -- the build itself will raise a fault
+end
+
+function Begun:__close(fault)
+  if self.early then early.finish(self.early, fault) end
+end
+
+--- Returns a build that begins while its passes run, as `begun` of the options of build.make, which are the same. It
+--- ends with its scope.
+function build.begin(root, options)
+  return setmetatable({ root = root, options = options }, Begun)
+end
+
 --- Writes the C of a finished pipeline into a folder, and compiles it if options.compile. CC, ATTN2C_CFLAGS and
 --- ATTN2C_LDFLAGS choose compiler and flags. The folder is locked meanwhile; on a fault its files are restored. The
 --- model of texts of a model of pictures is made first, in the same folder.
 ---
----   only                        the one result to make, instead of libraries and program
+---   only                        the name of the one result to make, or true for the program, instead of all outputs
 ---   is_libraries                makes only the libraries
 ---   embed, weights, is_static   choose what is linked in (embed.lua, recipe.lua)
 ---   arguments                   the parsed command line, for the line that repeats the build (again.lua)
+---   begun                       of build.begin, if the build has begun
 function build.make(state, folder, root, options)
   if state.texts then build.make(state.texts, folder, root, options) end
   local bar <close> = progress.start()

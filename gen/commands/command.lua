@@ -55,10 +55,11 @@ local function program_words(name, arguments)
   return list
 end
 
--- Returns a watch over the passes that shows a bar.
-local function watch_of(bar)
+-- Returns a watch over the passes that shows a bar. begun: a build that begins meanwhile, or nil.
+local function watch_of(bar, begun)
   local part = 0
-  return function(i)
+  return function(i, state)
+    if begun then begun:watch(pipeline.passes[i], state) end
     bar:show(part, "generating: " .. pipeline.passes[i])
     part = part + pipeline.share[pipeline.passes[i]]
   end
@@ -88,10 +89,10 @@ local function run_passes(root, arguments, list, last, with_text, watch, exposed
     factors = file_of(arguments.factors, arguments.description, factors.beside) })
 end
 
--- Runs the passes as run_passes does, with a bar, and prints the notes.
-local function compile(root, arguments, list, last, with_text, exposed)
+-- Runs the passes as run_passes does, with a bar, and prints the notes. begun: the build that begins meanwhile, or nil.
+local function compile(root, arguments, list, last, with_text, exposed, begun)
   local bar <close> = progress.start()
-  local state = run_passes(root, arguments, list, last, with_text, watch_of(bar), exposed)
+  local state = run_passes(root, arguments, list, last, with_text, watch_of(bar, begun), exposed)
   bar:hide()
   for _, line in ipairs(state.notes) do io.stderr:write("attn2c: ", terminal.safe(line), "\n") end
   return state
@@ -100,7 +101,9 @@ end
 local function generate(root, arguments, options)
   local folder = arguments.output
   if folder == "" then faults.raise("usage", "-o: the name is empty; a folder is needed") end
-  local state = compile(root, arguments, arguments.overrides, nil, "all")
+  local begun <close> = builder().begin(root, options)
+  options.begun = begun
+  local state = compile(root, arguments, arguments.overrides, nil, "all", nil, begun)
   folder = (folder or "out/" .. state.spec.name):gsub("(.)/+$", "%1")
   ranks.check(state.spec.processes, options)
   builder().make(state, folder, root, options)
@@ -122,10 +125,13 @@ local ranks_of = {}
 -- Builds the program of a variant in its own folder. Returns its path and the finished pipeline. exposed: that of
 -- pipeline.run.
 local function build_variant(root, arguments, list, with_text, exposed)
-  local state = compile(root, arguments, list, nil, with_text, exposed)
+  local options = { only = true }
+  local begun <close> = builder().begin(root, options)
+  options.begun = begun
+  local state = compile(root, arguments, list, nil, with_text, exposed, begun)
   local folder = overrides.folder(state.spec.name, list, distinctions_of(state, exposed))
     .. (exposed and "-exposed" or "")
-  builder().make(state, folder, root, { only = state.spec.name })
+  builder().make(state, folder, root, options)
   local path = folder .. "/" .. state.spec.name
   ranks_of[path] = state.spec.processes
   return path, state

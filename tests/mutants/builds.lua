@@ -11,6 +11,13 @@ return function(of, spec)
       wrong = "both providers of kernels are linked" },
   }
 
+  of("gen/commands/build/early.lua", spec .. "commands/build/early_spec.lua") {
+    { name = "early_warm", old = "if not is_missing then return nil end", new = "",
+      wrong = "a build whose cache is full starts a process" },
+    { name = "early_left", old = "if fault then process.stop() end", new = "",
+      filter = "given up", wrong = "a build that has failed compiles on" },
+  }
+
   of("gen/commands/build/store.lua", spec .. "commands/build/store_spec.lua") {
     { name = "store_claim", old = "if claimed and claim_handle == nil then", new = "if false then",
       filter = "one process at a time", wrong = "builds that run at once compile the same sources" },

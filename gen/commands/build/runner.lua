@@ -270,7 +270,7 @@ local function start_ready(self, width)
 end
 
 local function run_all(self)
-  local width = process.processors()
+  local width = self.width or process.processors()
   sort_waiting(self)
   while #self.ready > 0 or #self.active > 0 do
     if start_ready(self, width) and #self.active == 0 then
@@ -297,6 +297,15 @@ local function abandon(self)
   for _, work in ipairs(self.passing) do self.store:drop(work) end
 end
 
+-- Returns a run of jobs that has not begun.
+local function new(context, jobs)
+  local results = setmetatable({}, { __index = context.given })
+  local self = setmetatable({ results = results, jobs = {}, identities = {}, wanted = {}, waiting = {}, ready = {},
+    active = {}, passing = {}, count = 0, waited = 0, done = 0, total = 0, all = 0 }, { __index = context })
+  for _, job in ipairs(jobs) do self.jobs[job.name] = job end
+  return self
+end
+
 --- Runs jobs (recipe.lua). Returns the results by name: { path, sum, text of an output or of a result that is read }.
 --- Faults: io, after the compiler's own output; or a job's message about the weights.
 ---
@@ -308,14 +317,12 @@ end
 ---   links                  the names of the model's own headers, and of other files that its sources include
 ---   given                  results that exist already, by name, as they are returned; or nil
 ---   weights                the path of weights that are linked in
+---   width                  the most jobs at a time; nil: one for each processor
 function runner.run(context, jobs)
-  local results = setmetatable({}, { __index = context.given })
-  local self = setmetatable({ results = results, jobs = {}, identities = {}, wanted = {}, waiting = {}, ready = {},
-    active = {}, passing = {}, count = 0, waited = 0, done = 0, total = 0, all = 0 }, { __index = context })
+  local self = new(context, jobs)
   local _ <close> = setmetatable({}, { __close = function() abandon(self) end })
   local is_input = {}
   for _, job in ipairs(jobs) do
-    self.jobs[job.name] = job
     for _, name in ipairs(job.inputs or {}) do is_input[name] = true end
   end
   for _, job in ipairs(jobs) do
@@ -323,6 +330,12 @@ function runner.run(context, jobs)
   end
   run_all(self)
   return self.results
+end
+
+--- True if the store has the result of a job without inputs.
+function runner.has(context, job)
+  local self = new(context, { job })
+  return self.store:has(identify(self, job.name), job.name)
 end
 
 return runner

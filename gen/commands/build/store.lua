@@ -52,22 +52,40 @@ function store.location(environment)
   return nil
 end
 
---- Opens the user's store, or, if that cannot be used, one in `folder`. say(line) is called if the user's store is not
---- safe. environment: replaces os.getenv in tests.
-function store.open(folder, say, environment)
-  local location = store.location(environment or os.getenv)
-  local path, reason
-  if location then path, reason = store.private_folder(location) end
-  if location and not path and reason ~= "is not there" then
-    say(("the cache %s %s: %s/.cache is used instead"):format(location, reason, folder))
-  end
-  if not path then
-    path, reason = store.private_folder(folder .. "/.cache")
-    if not path then faults.raise("io", ("cannot use %s/.cache, which %s"):format(folder, reason)) end
-  end
+-- Returns the store in a private folder.
+local function at(path)
   path = uv.fs_realpath(path)
   uv.fs_mkdir(path .. "/results", PRIVATE)
   return setmetatable({ path = path, locks = {}, claims = {} }, Store)
+end
+
+--- Opens the user's store. Returns nil, its location (nil: there is none) and the reason, if it cannot be used.
+--- environment: replaces os.getenv in tests.
+function store.of_user(environment)
+  local location = store.location(environment or os.getenv)
+  if not location then return nil end
+  local path, reason = store.private_folder(location)
+  if path then return at(path) end
+  return nil, location, reason
+end
+
+--- Opens the user's store, or, if that cannot be used, one in `folder`. say(line) is called if the user's store is not
+--- safe. environment: replaces os.getenv in tests.
+function store.open(folder, say, environment)
+  local own, location, reason = store.of_user(environment)
+  if own then return own end
+  if location and reason ~= "is not there" then
+    say(("the cache %s %s: %s/.cache is used instead"):format(location, reason, folder))
+  end
+  local path
+  path, reason = store.private_folder(folder .. "/.cache")
+  if not path then faults.raise("io", ("cannot use %s/.cache, which %s"):format(folder, reason)) end
+  return at(path)
+end
+
+--- True if there is a result of a key under its name. It may be damaged.
+function Store:has(key, name)
+  return lfs.attributes(("%s/results/%s/%s"):format(self.path, key, name), "mode") == "file"
 end
 
 --- Returns the result of a key under its name, { path, text, sum }, or nil if there is no complete one.

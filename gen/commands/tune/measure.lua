@@ -89,7 +89,7 @@ end
 function measure.build(root, arguments, overrides, choices, folder)
   local state = pipeline.run(root, arguments.description, overrides, nil,
     { tuning = { set = { choices = choices, hash = "candidate" } }, watch = process.poll })
-  build.make(state, folder, root, { only = state.spec.name })
+  build.make(state, folder, root, { only = true })
   local products = measure.products(state)
   return { state = state, folder = folder, products = products }
 end

@@ -1,0 +1,45 @@
+-- sources.lua: reads the runtime's files, once for all builds of a command.
+local files = require("common.files")
+local hash = require("common.hash")
+local lfs = require("lfs")
+
+local sources = {}
+
+-- Returns the files in the runtime's folders whose names have this ending: a sorted list of FOLDER/FILE, and their
+-- texts by name.
+local function files_of(folder, ending)
+  local list, texts = {}, {}
+  for room in lfs.dir(folder) do
+    if room:sub(1, 1) ~= "." and lfs.attributes(folder .. "/" .. room, "mode") == "directory" then
+      for name in lfs.dir(folder .. "/" .. room) do
+        if name:sub(-#ending) == ending and name:sub(1, 1) ~= "." then list[#list + 1] = room .. "/" .. name end
+      end
+    end
+  end
+  table.sort(list)
+  for _, name in ipairs(list) do texts[name] = files.read(folder .. "/" .. name) end
+  return list, texts
+end
+
+--- Returns one text that identifies a list of files, by their names and contents.
+function sources.digest(list, texts)
+  local parts = {}
+  for i, name in ipairs(list) do parts[i] = name .. " " .. hash.content(texts[name]) end
+  return table.concat(parts, "\n")
+end
+
+local known = {} -- by folder: a command may build many variants
+
+--- Returns the runtime in a folder: { names = its sources, texts = their texts by name, of_headers = a text that
+--- identifies all headers }.
+function sources.of_runtime(folder)
+  if not known[folder] then
+    local headers, texts = files_of(folder, ".h")
+    local runtime = { of_headers = sources.digest(headers, texts) }
+    runtime.names, runtime.texts = files_of(folder, ".c")
+    known[folder] = runtime
+  end
+  return known[folder]
+end
+
+return sources
