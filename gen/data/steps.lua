@@ -620,19 +620,22 @@ local function reversed(c) return { first = 0, { c.rows, c.ld }, { c.cols, -1 } 
 -- operand, which goes by the name that the map gives it.
 -- loads: true if it is the first of a map that reads another tile, whose row is ${row}
 -- of_row: a line of C before the loop over a row's elements
+-- before, after: its code instead, where a certain operation follows, or comes before
 -- reads_rows: true if its operand is a tile of floats from elsewhere, which may be far from the core
 steps.elementwise = {
   load = { loads = true, operands = { { "x", "r", tile } }, cost = each(4), code = "float v = %s[${row} * ${ld} + j];",
     equation = "%s" },
   load_integers = { loads = true, operands = { { "x", "r", tile, type = "i32" } }, cost = each(5),
     code = "float v = (float)%s[${row} * ${ld} + j];", equation = "%s" },
-  -- these two follow each other: the second multiplies with what the first leaves of a row's scale (ops/quantise.h)
+  -- these two follow each other: the second multiplies with what the first leaves of a row's scale (ops/quantise.h).
+  -- That product is exact, so that a multiply-add with the bias has the same bits.
   scale_row = { operands = { { "r", "r", first_column } }, cost = each(2),
     of_row = "const float scale = %s[i * ${ld}], head = attn2c_scale_head(scale), rest = attn2c_scale_rest(scale);",
     code = "v = v * head;", equation = "v * %s[i]" },
   scale_column = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v * %s[j] * rest;",
-    equation = "v * %s[j]" },
-  bias = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v + %s[j];", equation = "v + %s[j]" },
+    before = { bias = "v = v * %s[j];" }, equation = "v * %s[j]" },
+  bias = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v + %s[j];",
+    after = { scale_column = "v = ATTN2C_FMA(v, rest, %s[j]);" }, equation = "v + %s[j]" },
   add = { operands = { { "r", "r", tile } }, cost = each(8), code = "v = v + %s[i * ${ld} + j];", reads_rows = true,
     equation = "v + %s[i][j]" },
   multiply = { operands = { { "r", "r", tile } }, cost = each(8), code = "v = v * %s[i * ${ld} + j];",

@@ -8,6 +8,7 @@
 #include "ops/elementary.h"
 #include "ops/fetch.h"
 #include "ops/gather.h"
+#include "ops/gelu.h"
 #include "ops/kept.h"
 #include "ops/mask.h"
 #include "ops/norm.h"

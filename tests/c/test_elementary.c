@@ -1,8 +1,8 @@
-/* test_elementary.c - the functions of runtime/ops/elementary.h against libm in double: floats of
- * all exponents and signs in steps coprime to 2^32, the borders, special values, and that a
- * result is the same in a vector loop and by itself. */
+/* test_elementary.c - the functions of runtime/ops/elementary.h and ops/gelu.h against libm in double: floats
+ * of all exponents and signs in steps coprime to 2^32, the borders, special values, and that a result is the
+ * same in a vector loop and by itself. */
 #define _DEFAULT_SOURCE
-#include "ops/elementary.h"
+#include "ops/gelu.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
@@ -36,6 +36,9 @@ LOOP_AND_CALL(gelu_tanh)
 LOOP_AND_CALL(gelu)
 LOOP_AND_CALL(gelu_rounded)
 LOOP_AND_CALL(relu)
+static __attribute__((noinline)) void row_of_gelu_rounded(float *y, const float *x, int count) {
+  attn2c_gelu_rounded_row(y, x, count);
+}
 
 static const struct {
   const char *name;
@@ -60,6 +63,8 @@ static const struct {
     {"gelu_tanh", loop_gelu_tanh, call_gelu_tanh, reference_gelu_tanh, 2e-5, 1e9, 2, 0, 0},
     {"gelu", loop_gelu, call_gelu, reference_gelu, 2e-6, 1e9, 8388608, 0, 0},
     {"gelu_rounded", loop_gelu_rounded, call_gelu_rounded, reference_gelu, 1.1e-4, 1e9, 1, 0, 0x1p-25},
+    {"gelu_rounded of rows", row_of_gelu_rounded, call_gelu_rounded, reference_gelu, 1.1e-4, 1e9, 1, 0,
+     0x1p-25},
     {"relu", loop_relu, call_relu, reference_relu, 0, 0, 0, 0, 0},
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };

@@ -130,7 +130,7 @@ return function(of, spec)
   }
 
   of("gen/data/steps.lua", spec .. "whole/precision_spec.lua") {
-    { name = "scale_rest", old = 'code = "v = v * %s[j] * rest;"', new = 'code = "v = v * %s[j];"',
+    { name = "scale_rest", old = '"v = ATTN2C_FMA(v, rest, %s[j]);"', new = '"v = v + %s[j];"',
       filter = "do not overflow between", wrong = "what is left of a large scale is lost" },
   }
 

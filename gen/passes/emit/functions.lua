@@ -1,5 +1,6 @@
 -- functions.lua: writes the C function of a row operation, a map, a product, or a fused kernel.
 -- The values are those of one function of the templates ops.h.in, ops.c.in and kernels.c.in.
+local activations = require("data.activations")
 local libxsmm = require("kernels.libxsmm")
 local operands = require("data.operands")
 local product = require("kernels.product")
@@ -16,13 +17,21 @@ local function code_of(snippet, operation, row)
   return steps.fill(snippet, steps.constants_of(operation, row))
 end
 
+-- Returns the place of a map's last activation, if it is computed for whole rows with vectors of `lanes`; nothing but a
+-- rounding of rows comes after it.
+local function place_of_row_form(list, lanes)
+  local place = #list - (steps.elementwise[list[#list].kind].rounds and 1 or 0)
+  local last = list[place]
+  return last and last.kind == "activate" and activations.by_name[last.fn].row_lanes == lanes and place or nil
+end
+
 -- Returns the loops of a map over its rows, as lines of C.
 -- bounds: from the first row to the end; strip: nil, or for the map of a strip { sums: whether it loads from an array
 -- that begins with row `first`; cols: C text of its columns, if not all; copies: whether each row has its own copy of
 -- the code }
 -- Rows of bf16 are rounded as wholes; a map that only rounds reads them in place. Floats that other operations
 -- compute are rounded in a loop of their own, since one loop would have more constants than AVX2 has registers.
-local function loops_of(map, bounds, strip)
+local function loops_of(map, bounds, lanes, strip)
   local k, code, list, line = operands.named(map.constants), {}, map.elementwise, "line"
   local of_row = {}
   local first, rounds = list[1], steps.elementwise[list[#list].kind].rounds
@@ -30,33 +39,39 @@ local function loops_of(map, bounds, strip)
   local again = #list > (loads and 2 or 1) and steps.elementwise[list[#list].kind].in_place
   strip = strip or {}
   local row, cols = strip.sums and "(i - first)" or "i", strip.cols or k.cols
+  local by_row, tile_row = place_of_row_form(list, lanes), ("y + i * %d"):format(k.ld)
   if rounds and loads and #list == 2 then
     line = ("%s + %s * %d"):format(first.argument, row, first.ld)
   else
     if not loads then code[1] = "float v = y[i * " .. k.ld .. " + j];" end
-    for i = 1, (rounds or again) and #list - 1 or #list do
-      local operation = steps.elementwise[list[i].kind]
+    for i = 1, by_row and by_row - 1 or (rounds or again) and #list - 1 or #list do
+      local operation, following = steps.elementwise[list[i].kind], list[i + 1] and list[i + 1].kind
+      local before = list[i - 1] and list[i - 1].kind
       if operation.of_row then of_row[#of_row + 1] = code_of(operation.of_row, list[i], row) end
-      code[#code + 1] = code_of(operation.code, list[i], row)
+      code[#code + 1] = code_of(operation.before and operation.before[following]
+        or operation.after and operation.after[before] or operation.code, list[i], row)
     end
-    code[#code + 1] = rounds and "line[j] = v;" or ("y[i * %d + j] = v;"):format(k.ld)
+    code[#code + 1] = (rounds or by_row) and "line[j] = v;" or ("y[i * %d + j] = v;"):format(k.ld)
   end
   local lines = {}
   local function add(text) lines[#lines + 1] = text end
   if strip.copies then add("  ATTN2C_ALL_COPIES") end
   add(("  for (size_t i = %s; i++) {"):format(bounds))
   if #code > 0 then
-    if rounds then add(("    float line[%d];"):format(map.constants.cols)) end
+    if rounds or by_row then add(("    float line[%d];"):format(map.constants.cols)) end
     for _, text in ipairs(of_row) do add("    " .. text) end
     add("#pragma omp simd")
     add(("    for (size_t j = 0; j < %s; j++) {"):format(cols))
     for _, text in ipairs(code) do add("      " .. text) end
     add("    }")
   end
-  if rounds then add(("    attn2c_round_row(y + i * %d, %s, %s);"):format(k.ld, line, cols)) end
+  if by_row then
+    add(("    attn2c_%s_row(%s, line, %s);"):format(list[by_row].fn, rounds and "line" or tile_row, cols))
+  end
+  if rounds then add(("    attn2c_round_row(%s, %s, %s);"):format(tile_row, line, cols)) end
   add("  }")
   if again then
-    add(("  for (size_t i = %s; i++) %s"):format(bounds, again:format("y + i * " .. k.ld, tostring(cols))))
+    add(("  for (size_t i = %s; i++) %s"):format(bounds, again:format(tile_row, tostring(cols))))
   end
   return lines
 end
@@ -185,7 +200,7 @@ local function joint_of(fn, lanes)
     rows_formal = table.concat(of_rows, ", ") .. ", size_t first, size_t rows"
       .. (strip.cols and ", size_t cols" or ""),
     rows_kind = k.open and "ATTN2C_APART" or "ATTN2C_STRIP",
-    rows_lines = loops_of(map, "first; i < first + rows", strip) }
+    rows_lines = loops_of(map, "first; i < first + rows", lanes, strip) }
 end
 
 --- Returns a row operation or a product as a C function: comment, signature, body.
@@ -211,7 +226,7 @@ function functions.values(fn, lanes)
       simple = true, body = body .. ";" }
   end
   return { name = fn.name, formal = table.concat(formal, ", "), sentence = sentences.map(step), simple = false,
-    lines = loops_of(step, ("0; i < %s"):format(operands.named(step.constants).rows)) }
+    lines = loops_of(step, ("0; i < %s"):format(operands.named(step.constants).rows), lanes) }
 end
 
 return functions
