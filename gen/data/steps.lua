@@ -621,6 +621,7 @@ local function reversed(c) return { first = 0, { c.rows, c.ld }, { c.cols, -1 } 
 -- loads: true if it is the first of a map that reads another tile, whose row is ${row}
 -- of_row: a line of C before the loop over a row's elements
 -- before, after: its code instead, where a certain operation follows, or comes before
+-- at_end, then_row: its code instead at the end of a map, and what follows for each row: %s is the row, and its columns
 -- reads_rows: true if its operand is a tile of floats from elsewhere, which may be far from the core
 steps.elementwise = {
   load = { loads = true, operands = { { "x", "r", tile } }, cost = each(4), code = "float v = %s[${row} * ${ld} + j];",
@@ -633,7 +634,8 @@ steps.elementwise = {
     of_row = "const float scale = %s[i * ${ld}], head = attn2c_scale_head(scale), rest = attn2c_scale_rest(scale);",
     code = "v = v * head;", equation = "v * %s[i]" },
   scale_column = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v * %s[j] * rest;",
-    before = { bias = "v = v * %s[j];" }, equation = "v * %s[j]" },
+    before = { bias = "v = v * %s[j];" }, at_end = "v = v * %s[j];", then_row = "attn2c_times_rest(%s, rest, %s);",
+    equation = "v * %s[j]" },
   bias = { operands = { { "r", "r", row_of_tile } }, cost = each(6), code = "v = v + %s[j];",
     after = { scale_column = "v = ATTN2C_FMA(v, rest, %s[j]);" }, equation = "v + %s[j]" },
   add = { operands = { { "r", "r", tile } }, cost = each(8), code = "v = v + %s[i * ${ld} + j];", reads_rows = true,

@@ -32,6 +32,14 @@ ATTN2C_INLINE float attn2c_scale_rest(float scale) {
   return scale > ATTN2C_INT8_LARGE_SCALE ? 0x1p32f : 1.0f;
 }
 
+/* x[cols] *= rest, after the loop over a row: nearly every row has 1, and a loop with this multiplication
+ * takes longer. */
+ATTN2C_INLINE void attn2c_times_rest(float *x, float rest, size_t cols) {
+  if (__builtin_expect(rest != 1.0f, 0))
+#pragma omp simd
+    for (size_t j = 0; j < cols; j++) x[j] *= rest;
+}
+
 /* Returns the bits of max |x[j] factors[j]| over a row x[cols]; factors may be NULL for ones. Magnitudes have
  * the order of their bits, and NaN is the largest. */
 ATTN2C_INLINE int32_t attn2c_largest_bits(const float *x, const float *factors, int cols) {

@@ -33,7 +33,7 @@ end
 -- compute are rounded in a loop of their own, since one loop would have more constants than AVX2 has registers.
 local function loops_of(map, bounds, lanes, strip)
   local k, code, list, line = operands.named(map.constants), {}, map.elementwise, "line"
-  local of_row = {}
+  local of_row, then_row = {}, nil
   local first, rounds = list[1], steps.elementwise[list[#list].kind].rounds
   local loads = steps.elementwise[first.kind].loads
   local again = #list > (loads and 2 or 1) and steps.elementwise[list[#list].kind].in_place
@@ -48,8 +48,10 @@ local function loops_of(map, bounds, lanes, strip)
       local operation, following = steps.elementwise[list[i].kind], list[i + 1] and list[i + 1].kind
       local before = list[i - 1] and list[i - 1].kind
       if operation.of_row then of_row[#of_row + 1] = code_of(operation.of_row, list[i], row) end
+      if not following then then_row = operation.then_row end
       code[#code + 1] = code_of(operation.before and operation.before[following]
-        or operation.after and operation.after[before] or operation.code, list[i], row)
+        or operation.after and operation.after[before] or not following and operation.at_end or operation.code,
+        list[i], row)
     end
     code[#code + 1] = (rounds or by_row) and "line[j] = v;" or ("y[i * %d + j] = v;"):format(k.ld)
   end
@@ -68,6 +70,7 @@ local function loops_of(map, bounds, lanes, strip)
   if by_row then
     add(("    attn2c_%s_row(%s, line, %s);"):format(list[by_row].fn, rounds and "line" or tile_row, cols))
   end
+  if then_row then add("    " .. then_row:format(tile_row, cols)) end
   if rounds then add(("    attn2c_round_row(%s, %s, %s);"):format(tile_row, line, cols)) end
   add("  }")
   if again then

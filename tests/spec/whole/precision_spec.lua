@@ -105,7 +105,7 @@ describe("numbers near the largest", function()
     for i = 1, 4 * 24 do numbers[i] = (i * 37 % 19 - 9) / 9 * 3e37 end
     files.write_all(folder, { { name = "large.lua", text = [[
 return { name = "large", seq = 4, d_model = 16, heads = 1, layers = 0, precision = "int8",
-  input = { stage = "linear", from = 24 }, output = { { stage = "linear", to = 5 } } }
+  input = { stage = "linear", from = 24 }, output = { { stage = "linear", to = 5, bias = false } } }
 ]] }, { name = "large.npy", text = checkpoints.npy("1, 4, 24", numbers, true) } })
     sh(shell(root .. "/gen/attn2c") .. " build large.lua -o large")
     local said = sh("./large/large check --input large.npy")
