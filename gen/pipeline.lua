@@ -118,7 +118,7 @@ function pipeline.run(root, file, overrides, last, wanted)
 end
 
 --- Returns the result of the pass called `name` as stable text; texts of several targets and entries follow one
---- another.
+--- another. `validate` makes the entries, so its text has one part for each, as that of `graph`.
 function pipeline.dump(state, name)
   local parts = {}
   each(state, name == "validate" and "graph" or name, function(of)

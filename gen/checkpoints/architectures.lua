@@ -13,14 +13,21 @@ local architectures = {}
 local function key(own, theirs, kind) return { own, theirs, kind or "count" } end
 local function maybe(own, theirs, kind) return { own, theirs, kind or "count", optional = true } end
 
--- Returns the keys of decoders with rotary positions, and `more`. d: other names of keys in config.json.
-local function decoder_keys(d, more)
+-- Returns the keys of sizes, then `more`.
+local function with_sizes(more)
   local list = {
     key("embedding_length", "hidden_size"),
     key("feed_forward_length", "intermediate_size"),
     key("block_count", "num_hidden_layers"),
     key("attention.head_count", "num_attention_heads"),
     key("context_length", "max_position_embeddings"),
+  }
+  return table.move(more, 1, #more, #list + 1, list)
+end
+
+-- Returns the keys of decoders with rotary positions, and `more`. d: other names of keys in config.json.
+local function decoder_keys(d, more)
+  local list = with_sizes {
     key(d.eps and "attention.layer_norm_epsilon" or "attention.layer_norm_rms_epsilon", d.eps or "rms_norm_eps",
       "number"),
     maybe("rope.freq_base", d.theta or "rope_theta", "number"),
@@ -229,15 +236,7 @@ end
 
 -- Returns the keys of encoders, and `more`.
 local function encoder_keys(more)
-  local list = {
-    key("embedding_length", "hidden_size"),
-    key("feed_forward_length", "intermediate_size"),
-    key("block_count", "num_hidden_layers"),
-    key("attention.head_count", "num_attention_heads"),
-    key("context_length", "max_position_embeddings"),
-    key("attention.layer_norm_epsilon", "layer_norm_eps", "number"),
-  }
-  return table.move(more, 1, #more, #list + 1, list)
+  return with_sizes { key("attention.layer_norm_epsilon", "layer_norm_eps", "number"), table.unpack(more) }
 end
 
 -- Returns the naming scheme of encoders, with rules of their own first.

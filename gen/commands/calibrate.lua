@@ -1,6 +1,6 @@
 -- calibrate.lua: is the command `calibrate`, which writes factors that divide channels of outliers for int8, and the
--- importance of inputs for weights of 4 bits. It runs a variant of the model in f32 whose outputs are the activations
--- that such products read, and searches factors for each, or takes the mean squares of its channels.
+-- importance of inputs for weights of 4 bits. It runs a variant of the model in f32, whose outputs are the inputs of
+-- such products. For each input it searches factors, or takes the mean squares of the channels.
 local arrays = require("commands.quality.arrays")
 local factors = require("passes.graph.factors")
 local faults = require("common.faults")

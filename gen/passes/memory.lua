@@ -15,9 +15,22 @@ local memory = {}
 
 local BUCKET = 64 -- steps; adjacent times are looked up by bucket
 
--- Returns the first and last moment at which each arena buffer is used, and the segment that uses it. A buffer that
--- enters or leaves a loop lives through all of it; so does a buffer shared by workers that are at different steps of
--- the loop. `own`: each worker has the buffer for itself.
+-- Widens the lifetime of each buffer that enters or leaves a loop to all of the loop, and that of each buffer that
+-- workers share while they are at different steps of it.
+local function widen(life, loops)
+  for _, loop in ipairs(loops) do
+    for _, l in pairs(life) do
+      local inside = l.first >= loop.first and l.last <= loop.last
+      local apart = l.last < loop.first or l.first > loop.last
+      if not apart and (not inside or loop.shared and l.common) then
+        l.first, l.last = math.min(l.first, loop.first), math.max(l.last, loop.last)
+      end
+    end
+  end
+end
+
+-- Returns the first and last moment at which each arena buffer is used, and the segment that uses it. `own`: each
+-- worker has the buffer for itself.
 local function lifetimes(program)
   local life, loops, open = {}, {}, {}
   local start_of, last_of, stretches = {}, {}, {}
@@ -56,15 +69,7 @@ local function lifetimes(program)
         shared = segment.mode == "micro_batches" }
     end
   end
-  for _, loop in ipairs(loops) do
-    for _, l in pairs(life) do
-      local inside = l.first >= loop.first and l.last <= loop.last
-      local apart = l.last < loop.first or l.first > loop.last
-      if not apart and (not inside or loop.shared and l.common) then
-        l.first, l.last = math.min(l.first, loop.first), math.max(l.last, loop.last)
-      end
-    end
-  end
+  widen(life, loops)
   return life
 end
 

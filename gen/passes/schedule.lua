@@ -11,7 +11,7 @@
 --   phases      of a segment in phases: { section, chunks = list of lists of steps }, with a barrier after each phase.
 --               One of any length also has stretch, the region, whose phases are repeated for each block of its `loop`;
 --               and claimed, the scope (data/loops.lua) by which a call counts the chunks, all of which are chunks[1];
---               and stocks, the weights that each worker asks for while it waits after the phase (schedule/stocks.lua)
+--               and stocks, the weights that each worker prefetches while it waits after it (schedule/stocks.lua)
 --   chunks      of a segment in micro-batches: how many runs of these are claimed
 --   lines       the number of its steps
 --   joints      products and the maps that they are fused with (schedule/join.lua)
@@ -327,7 +327,7 @@ function schedule.dump(state)
         if segment.mode == "phases" then
           title = ("%s, phase %d, chunk %d"):format(title, phase, chunk)
           for worker, stock in ipairs(segment.phases[phase].stocks or {}) do
-            title = ("%s\n    after it worker %d asks for %d bytes of weights from %d on"):format(title, worker - 1,
+            title = ("%s\n    after it worker %d prefetches %d bytes of weights from %d on"):format(title, worker - 1,
               stock.bytes, stock.at)
           end
         end

@@ -1,10 +1,11 @@
 /* kernels_libxsmm.c - makes kernels at run time with libxsmm 1.17; the only file that names this library.
  * libxsmm is column-major: our C[n][m] += B[n][k] A[k][m] is its C(m x n) += A(m x k) B(k x n).
  *
- * Only the generator is used (libxsmmgen), which writes machine code into our memory; a model's kernels are
- * in one mapping of its own. libxsmm's dispatch could do that too. But it opens a file of predictable name in
- * /tmp, changes the environment, needs 145 KB of stack, maps memory that is writable and executable at once
- * and never frees it, and returns pointers that crash if memory may not become executable. */
+ * Only the generator is used (libxsmmgen), which writes machine code into our memory. A model's kernels are
+ * in one mapping of its own. libxsmm's dispatch could do the same, but
+ * - it opens a file of predictable name in /tmp, changes the environment, and needs 145 KB of stack;
+ * - it maps memory that is writable and executable at once, and never frees it;
+ * - it returns pointers that crash if memory may not become executable. */
 #define _DEFAULT_SOURCE
 #include "model/kernels.h"
 

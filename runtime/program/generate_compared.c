@@ -1,6 +1,6 @@
 /* generate_compared.c - writes logits as a stream, and compares a stream with a program's own logits. The
- * stream is the mark, the numbers of the text's tokens, of a window's, of those that two windows share and of
- * the vocabulary, and for each predicted token its id and the logits. */
+ * stream begins with the mark and four numbers: the tokens of the text, of a window, of those that two
+ * windows share, and of the vocabulary. Each predicted token follows: its id, then the logits. */
 #include "program/generate_compared.h"
 
 #include <errno.h>

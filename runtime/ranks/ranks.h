@@ -74,8 +74,8 @@ int attn2c_ranks_stage(const attn2c_ranks *ranks);
  * the same number within their stage, and come in the order in which they were given.
  *
  * `pass` gives rows to the next stage, and `take` takes those of the stage before. `pass` returns when the
- * rows are copied: it waits only where the rows of two calls (attn2c_ranks_wanted.passed_bytes) wait to be
- * taken, so that a stage computes a call while the next one computes the call before. */
+ * rows are copied, so that a stage computes a call while the next one computes the call before. It waits only
+ * if the rows of two calls (attn2c_ranks_wanted.passed_bytes) have not been taken. */
 void attn2c_ranks_pass(attn2c_ranks *ranks, const void *rows, size_t count, size_t width, size_t step);
 void attn2c_ranks_take(attn2c_ranks *ranks, void *rows, size_t count, size_t width, size_t step);
 

@@ -70,10 +70,14 @@ typedef struct attn2c_text_tokens {
 
 /* Encodes a text, or a pair. Encoding stops when the limit needs no more tokens: for one text, and for a pair
  * if LONGEST_FIRST removes tokens from the end. Then time and memory do not depend on the rest of the text.
- * Returns ATTN2C_USAGE if the call was stopped (below), and ATTN2C_FORMAT for a text of 1 GB or more, for an
- * unknown word if there is no unknown token, for a limit that leaves nothing of the text it cuts, for a
- * pattern that takes too many steps, and for a text beyond its budget. The budget is 2^27 steps and 1,024 for
- * each byte of the text, and 256 KiB and 32 times the text for the result of a stage. */
+ *
+ * Returns ATTN2C_USAGE if the call was stopped (below). Returns ATTN2C_FORMAT for
+ * - a text of 1 GB or more, or one beyond its budget;
+ * - an unknown word, if there is no unknown token;
+ * - a limit that leaves nothing of the text that it cuts;
+ * - a pattern that takes too many steps.
+ * The budget is 2^27 steps and 1,024 for each byte of the text. The result of a stage may have 256 KiB and 32
+ * times the bytes of the text. */
 int attn2c_text_encode(attn2c_text_work *work, const attn2c_text_input *input, attn2c_text_tokens *tokens);
 
 /* Returns the next window of a text that the limit cut, for the input of the last call. The strategy is

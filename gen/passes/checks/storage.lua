@@ -54,8 +54,8 @@ local function check_panels(region, s)
   end
 end
 
---- Checks that every input and result has a storage of its type in the right memory, that a tensor of which only some
---- rows are stored is read by the region that writes it, and that only the last reader of a tensor overwrites it.
+--- Checks that every input and result has a storage of its type in the right memory; that only the region that writes a
+--- tensor reads it, if only some rows are stored; and that only the last reader of a tensor overwrites it.
 return function(state)
   local storage, entry, readers, region_of = state.plan.storage, state.graph.entry, {}, regions_of_ops(state)
   for _, name in ipairs(entry.inputs) do check_form(state.graph.tensors[name], storage[name]) end

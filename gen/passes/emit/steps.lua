@@ -417,8 +417,8 @@ function Writer:frame(of_segment)
   end
 end
 
--- Returns a program's segments: { name, mode, repeats, micro_batch, functions, calls, used }; a segment in phases
--- also has the parts of its workers (number = phase x workers + worker).
+-- Returns a program's segments: { name, mode, repeats, micro_batch, functions, calls, used }; a segment in phases also
+-- has its chunks as parts { number, call }, where number = phase x the most chunks of a phase + chunk.
 function Writer:segments()
   local list = {}
   for i, segment in ipairs(self.program.segments) do

@@ -8,8 +8,8 @@ local types = require("data.types")
 
 local rows = {}
 
--- Returns the origin of a region's tiles: block_first rows into the micro-batch, unit_first for the rows of a unit,
--- and the panel's column. loop: whether a loop over b runs.
+-- Returns the origin of a region's tiles: block_first rows into the micro-batch, unit_first for the rows of a unit, and
+-- the panel's column.
 local function rows_origin(block) return { block_first = block.first, unit_first = block.first, column = 0 } end
 
 -- Returns all columns of a block of rows as an area.

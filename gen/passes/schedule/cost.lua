@@ -1,6 +1,6 @@
 -- cost.lua: estimates the cost of a step, and counts the bytes that it moves, both from steps.lua.
--- The unit is a floating-point operation of a product, which takes as long. The estimate is precise enough to divide
--- work evenly before anything runs.
+-- The unit is the time of one floating-point operation of a product. The estimate is precise enough to divide work
+-- evenly before anything runs.
 local operands = require("data.operands")
 local steps = require("data.steps")
 

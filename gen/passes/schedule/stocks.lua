@@ -1,5 +1,6 @@
--- stocks.lua: finds the weights that each worker reads first after a phase. It asks for them while it waits for others,
--- so that memory works on while one worker normalises a row, and where workers end at different times.
+-- stocks.lua: finds the weights that each worker reads first after a phase.
+-- It prefetches them while it waits for others. So memory works on while one worker normalises a row, or if workers end
+-- at different times.
 local programs = require("passes.common.programs")
 local types = require("data.types")
 
