@@ -522,7 +522,7 @@ describe("the command with a tuning file", function()
     helper.write(folder .. "/m", "#!/bin/sh\n[ \"$*\" = 'bench --profile -o csv -r 5 --brief --length 64' ] || exit 2\n"
       .. "cat <<'END'\n"
       .. "model,entry\n\nentry,tokens\nprefill (64 tokens),64,1,0,1,,,,\nfirst token (16 tokens),16,1,0,1,,,,\n"
-      .. '"decode (2 sequences, position 0)",2,2,0,1,,,,\n\nentry,by,name,ms,flops\n'
+      .. '"decode (2 sequences, position 0)",2,2,0,1,,,,\n\nentry,by,name,ms,flops,gflops,roof_fraction,share,ms_min\n'
       .. "first token (16 tokens),section,x,9,9,,,9,9\nfirst token (16 tokens),result,x,9,9,,,9,8\n"
       .. "first token (16 tokens),result,y,9,9,,,9,4\n"
       .. '"decode (2 sequences, position 0)",result,x,9,9,,,9,2\n'
