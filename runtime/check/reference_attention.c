@@ -14,8 +14,33 @@ typedef struct {
 
 /* True if query i of sequence b does not see key j. */
 static int is_masked(const sizes *size, int64_t b, int64_t i, int64_t j) {
-  return (size->lengths && j >= size->mask.offset + size->lengths[b] && j < size->keys - size->mask.extra) ||
-         attn2c_reference_masked(size->mask, size->keys, i, j);
+  return attn2c_reference_hides((attn2c_reference_hiding){size->mask, size->lengths}, size->keys, b, i, j);
+}
+
+/* Returns the op of the call's entry whose result is the call's first operand, or what that is made of by ops
+ * that turn scores into scores; NULL if none makes scores. */
+static const attn2c_op *maker_of_scores(const attn2c_reference_call *call) {
+  const attn2c_descriptor *model = call->model;
+  for (int e = 0; e < model->entry_count; e++) {
+    const attn2c_op *first = model->entries[e].ops, *op = call->op;
+    if (op < first || op >= first + model->entries[e].op_count) continue;
+    for (const attn2c_op *before = op; before-- > first && op->role == ATTN2C_SCORES_TO_SCORES;)
+      if (before->result == op->operands[0]) op = before;
+    return op->role == ATTN2C_MAKES_SCORES ? op : NULL;
+  }
+  return NULL;
+}
+
+int attn2c_reference_hiding_of(const attn2c_reference_call *call, attn2c_reference_hiding *by) {
+  const attn2c_op *scores = maker_of_scores(call);
+  if (!scores) return 0;
+  *by = (attn2c_reference_hiding){attn2c_reference_mask_of(scores), NULL};
+  for (int position = 0; position < ATTN2C_MAX_OPERANDS; position++) {
+    const int operand = scores->operands[position]; /* the lengths are the only integers */
+    if (operand >= 0 && call->model->tensors[operand].type == ATTN2C_I32)
+      by->lengths = call->tensors[operand];
+  }
+  return 1;
 }
 
 /* Returns the head of the keys and values for head h of the queries. */

@@ -114,16 +114,25 @@ int attn2c_reference_add_length(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y = cap tanh(s / cap); -inf, a masked score, stays. cap is the emitted code's constant, a float. */
+/* y = cap tanh(s / cap); the score of a key that the query does not see stays -inf. Another score of -inf
+ * becomes -cap. cap is the emitted code's constant, a float. */
 int attn2c_reference_softcap(const attn2c_reference_call *call) {
   if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
   double cap = (float)attn2c_number(call->op, "cap", NAN);
   if (!(cap > 0)) return attn2c_reference_fault(call, "cap must be positive");
   const float *s = attn2c_reference_values(call, 0);
   float *y = call->tensors[call->op->result];
-  int64_t count = attn2c_elements(attn2c_reference_result(call));
-  for (int64_t e = 0; e < count; e++)
-    y[e] = s[e] == -INFINITY ? s[e] : (float)(cap * tanh((double)s[e] / cap));
+  const attn2c_tensor *shape = attn2c_reference_result(call);
+  attn2c_reference_hiding by;
+  const int has_mask = shape->rank == 4 && attn2c_reference_hiding_of(call, &by);
+  const int64_t keys = attn2c_reference_width(shape), queries = has_mask ? shape->shape[2] : 1;
+  const int64_t rows_each = has_mask ? shape->shape[1] * queries : 1;
+  for (int64_t r = 0; r < attn2c_reference_rows(shape); r++)
+    for (int64_t j = 0; j < keys; j++) {
+      const int64_t e = r * keys + j;
+      const int is_hidden = has_mask && attn2c_reference_hides(by, keys, r / rows_each, r % queries, j);
+      y[e] = is_hidden ? s[e] : (float)(cap * tanh((double)s[e] / cap));
+    }
   return ATTN2C_OK;
 }
 

@@ -112,9 +112,32 @@ Test(softcap, bends_rows) {
   attribute(0, "cap", 2, NULL);
   cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
   const double one = 2 * tanh(1);
-  assert_near(y, (double[]){0, one, -one, 2, -INFINITY, NAN}, 6, 1e-6);
+  assert_near(y, (double[]){0, one, -one, 2, -2, NAN}, 6, 1e-6);
   op.result = tensor("z", ATTN2C_F32, y, 6, 0, 0, 0);
   cr_assert_eq(run(NULL), ATTN2C_USAGE, "another shape");
+}
+
+/* The second op of an entry whose first one makes scores. */
+Test(softcap, leaves_scores_that_a_mask_hides) {
+  float x[] = {1, -INFINITY, -INFINITY, 2}, y[4];
+  int32_t lengths[] = {1};
+  attn2c_attribute causal[] = {{"causal", 1, NULL}, {NULL, 0, NULL}};
+  start("softcap");
+  const int scores = tensor("scores", ATTN2C_F32, x, 1, 1, 2, 2),
+            result = tensor("y", ATTN2C_F32, y, 1, 1, 2, 2);
+  const int length = tensor("lengths", ATTN2C_I32, lengths, 1, 0, 0, 0);
+  attribute(0, "cap", 2, NULL);
+  attn2c_op ops[] = {op, op};
+  ops[0].op = "scores", ops[0].role = ATTN2C_MAKES_SCORES, ops[0].attributes = causal, ops[0].result = scores;
+  ops[1].role = ATTN2C_SCORES_TO_SCORES, ops[1].operands[0] = scores, ops[1].result = result;
+  const attn2c_entry entry = {.name = "forward", .ops = ops, .op_count = 2};
+  model.entries = &entry, model.entry_count = 1;
+  cr_assert_eq(attn2c_reference_op(&model, &ops[1], values, NULL, &message), ATTN2C_OK, "%s", text);
+  const double half = 2 * tanh(0.5), one = 2 * tanh(1);
+  assert_near(y, (double[]){half, -INFINITY, -2, one}, 4, 1e-6);
+  ops[0].attributes = &causal[1], ops[0].operands[2] = length;
+  cr_assert_eq(attn2c_reference_op(&model, &ops[1], values, NULL, &message), ATTN2C_OK, "%s", text);
+  assert_near(y, (double[]){half, -INFINITY, -2, 2}, 4, 1e-6);
 }
 
 Test(normalise, length_one_but_for_next_to_nothing) {
