@@ -35,6 +35,8 @@
 --   in_row_blocks  true if it reads a whole sequence, and writes one row block of its result at a time
 --   by_row     the operands of which row i (of an attention: query i), with numbers that all rows share, makes row i
 --              of the result: a choice of rows may be made before the op (graph/asked.lua)
+--   by_position  true if it also reads row i of tables. A choice of the same row of all sequences, the attribute `row`,
+--              may be made before it
 --   alike      a function of the attributes that says whether all rows share the other operands; nil: they do
 --   of_ranks   true if it exists only in the graph of a rank, which the reference never sees (passes/ranks.lua)
 --   meeting    true if ranks do it together: it is a region by itself
@@ -354,9 +356,9 @@ ops.table = {
     tolerance = "log_softmax", arithmetic = 15,
   },
   rotate = {
-    class = { region = "rows", in_place = true },
+    class = { region = "rows", in_place = true, by_row = { "x" }, by_position = true },
     operands = { "x", "cosines", "sines" }, attributes = { "heads", "pairs" }, shape = same,
-    equation = "pairs of a head's dimensions rotated by an angle of their position",
+    equation = "pairs of a head's dimensions rotated by an angle of their position, or of position `row`",
     tolerance = "rotate", arithmetic = 3,
   },
   layer_norm = {

@@ -40,7 +40,7 @@ local function state(from, to)
   return function(c) return { first = from * c.rows, { (to - from) * c.rows, 1 } } end
 end
 
-local function angles(c) return { first = 0, { c.rows * (c.dimension // 2), 1 } } end
+local function angles(c) return { first = 0, { c.rows, c.ldr }, { c.dimension // 2, 1 } } end
 
 local function image(c) return { first = 0, { c.channels * c.height * c.width, 1 } } end
 
@@ -262,12 +262,12 @@ steps.rows = {
     equation = "y[i][j] = x[i][j] - max - log(sum over j of exp(x[i][j] - max))",
   },
   rotate = {
-    constants = { "rows", "heads", "head_dim", "dimension", "pairs", "ldx", "ldy", "cols" },
+    constants = { "rows", "heads", "head_dim", "dimension", "pairs", "ldx", "ldy", "ldr", "cols" },
     operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") },
       { "cosines", "r", angles }, { "sines", "r", angles } },
     cost = each(16),
     body = "attn2c_rotate(y, x, cosines, sines, ${rows}, ${heads}, ${head_dim}, ${dimension}, ${pairs}, ${ldx}, "
-      .. "${ldy})",
+      .. "${ldy}, ${ldr})",
     equation = "y[i] = x[i] with its pairs of dimensions rotated by the angles of row i",
   },
   patches = {

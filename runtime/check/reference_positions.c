@@ -6,8 +6,9 @@
 #include <math.h>
 
 /* Rotates the first R of each head's dimensions by the row's angles. They are R/2 pairs (x1, x2), which
- * become (x1 cos - x2 sin, x2 cos + x1 sin); the others stay. pairs 0: d and d + R/2 are partners; 1: 2d and
- * 2d + 1. magnitude: |x1 cos| + |x2 sin|, |x2 cos| + |x1 sin|; 0 for the others */
+ * become (x1 cos - x2 sin, x2 cos + x1 sin); the others stay. `row`: that of the angles of all rows. pairs 0:
+ * d and d + R/2 are partners; 1: 2d and 2d + 1. magnitude: |x1 cos| + |x2 sin|, |x2 cos| + |x1 sin|; 0 for
+ * the others */
 int attn2c_reference_rotate(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   int64_t heads = attn2c_reference_count(call, "heads", 0);
@@ -17,10 +18,12 @@ int attn2c_reference_rotate(const attn2c_reference_call *call) {
     return attn2c_reference_fault(call,
                                   "operand and result must both be [batch][sequence][heads * head width]");
   int64_t sequence = x_shape->shape[1], width = x_shape->shape[2] / heads, half = 0;
+  const int64_t of_all = attn2c_reference_count(call, "row", -1);
   for (int position = 1; position <= 2; position++) {
     const attn2c_tensor *shape = attn2c_reference_operand(call, position);
     if (position == 1) half = attn2c_reference_width(shape);
-    if (shape->rank != 2 || shape->shape[0] != sequence || shape->shape[1] != half || 2 * half > width)
+    if (shape->rank != 2 || (of_all < 0 ? shape->shape[0] != sequence : shape->shape[0] <= of_all) ||
+        shape->shape[1] != half || 2 * half > width)
       return attn2c_reference_fault(call,
                                     "cosines and sines must be [sequence][half of at most the head width]");
   }
@@ -31,7 +34,7 @@ int attn2c_reference_rotate(const attn2c_reference_call *call) {
     const float *x = (const float *)attn2c_reference_values(call, 0) + block * width;
     float *y = (float *)call->tensors[call->op->result] + block * width;
     float *magnitude = call->magnitude ? call->magnitude + block * width : NULL;
-    int64_t row = block / heads % sequence;
+    int64_t row = of_all < 0 ? block / heads % sequence : of_all;
     for (int64_t d = 0; d < half; d++) {
       int64_t first = pairs ? 2 * d : d, second = pairs ? 2 * d + 1 : d + half;
       double x1 = x[first], x2 = x[second], c = cosines[row * half + d], s = sines[row * half + d];

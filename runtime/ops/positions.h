@@ -8,12 +8,13 @@
 /* Rotates x[rows][heads * head_dim] by its angles into y, rows ldx and ldy floats apart; y may be x. The
  * first `dimension` elements of each head are pairs (x1, x2): d and d + dimension / 2, or, with `pairs`, 2d
  * and 2d + 1. They become (x1 cos - x2 sin, x2 cos + x1 sin) with cosines[r][d] and sines[r][d], whose rows
- * are packed. The elements after them stay. */
+ * are ldr floats apart, 0 if all rows have the same angles. The elements after them stay. */
 ATTN2C_INLINE void attn2c_rotate(float *y, const float *x, const float *cosines, const float *sines, int rows,
-                                 int heads, int head_dim, int dimension, int pairs, int ldx, int ldy) {
+                                 int heads, int head_dim, int dimension, int pairs, int ldx, int ldy,
+                                 int ldr) {
   const int half = dimension / 2;
   for (int r = 0; r < rows; r++) {
-    const float *cosine = cosines + (ptrdiff_t)r * half, *sine = sines + (ptrdiff_t)r * half;
+    const float *cosine = cosines + (ptrdiff_t)r * ldr, *sine = sines + (ptrdiff_t)r * ldr;
     for (int h = 0; h < heads; h++) {
       const float *in = x + (ptrdiff_t)r * ldx + (ptrdiff_t)h * head_dim;
       float *out = y + (ptrdiff_t)r * ldy + (ptrdiff_t)h * head_dim;

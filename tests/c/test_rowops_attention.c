@@ -68,17 +68,17 @@ static const struct {
 #define ROTATED(heads, width, dimension)                                                                     \
   NOINLINE void rotate_##heads##_##width##_##dimension(float *y, const float *x, const float *cosines,       \
                                                        const float *sines, int rows, int pairs, int ldx,     \
-                                                       int ldy) {                                            \
+                                                       int ldy, int ldr) {                                   \
     if (pairs)                                                                                               \
-      attn2c_rotate(y, x, cosines, sines, rows, heads, width, dimension, 1, ldx, ldy);                       \
+      attn2c_rotate(y, x, cosines, sines, rows, heads, width, dimension, 1, ldx, ldy, ldr);                  \
     else                                                                                                     \
-      attn2c_rotate(y, x, cosines, sines, rows, heads, width, dimension, 0, ldx, ldy);                       \
+      attn2c_rotate(y, x, cosines, sines, rows, heads, width, dimension, 0, ldx, ldy, ldr);                  \
   }
 HEADS(ROTATED)
 
 static const struct {
   int heads, width, dimension;
-  void (*run)(float *, const float *, const float *, const float *, int, int, int, int);
+  void (*run)(float *, const float *, const float *, const float *, int, int, int, int, int);
 } rotations[] = {
 #define ROTATION(heads, width, dimension) {heads, width, dimension, rotate_##heads##_##width##_##dimension},
     HEADS(ROTATION)};
@@ -87,15 +87,16 @@ Test(rotate, against_double_and_in_place) {
   for (size_t s = 0; s < COUNT_OF(rotations); s++)
     for (size_t row_index = 0; row_index < COUNT_OF(row_counts); row_index++)
       for (size_t padding = 0; padding < COUNT_OF(paddings); padding++)
-        for (int pairs = 0; pairs < 2; pairs++) {
+        for (int form = 0; form < 4; form++) {
           const int heads = rotations[s].heads, width = rotations[s].width, half = rotations[s].dimension / 2;
+          const int pairs = form % 2, ldr = form < 2 ? half : 0; /* 0: all rows have the same angles */
           const int rows = row_counts[row_index], cols = heads * width, ld = cols + paddings[padding];
           float *x = guarded_matrix(rows, cols, ld, 5, 0.0f, 2.0f);
           float *y = guarded_matrix(rows, cols, ld + 1, 6, 0.0f, 1.0f);
-          float *cosines = guarded_matrix(rows, half, half, 7, 0.0f, 1.0f);
-          float *sines = guarded_matrix(rows, half, half, 8, 0.0f, 1.0f);
+          float *cosines = guarded_matrix(ldr ? rows : 1, half, half, 7, 0.0f, 1.0f);
+          float *sines = guarded_matrix(ldr ? rows : 1, half, half, 8, 0.0f, 1.0f);
           x[cols - 1] = NAN; /* of head heads - 1, row 0 */
-          rotations[s].run(y, x, cosines, sines, rows, pairs, ld, ld + 1);
+          rotations[s].run(y, x, cosines, sines, rows, pairs, ld, ld + 1, ldr);
           for (int r = 0; r < rows; r++)
             for (int h = 0; h < heads; h++)
               for (int e = 0; e < width; e++) {
@@ -107,7 +108,7 @@ Test(rotate, against_double_and_in_place) {
                 }
                 const int d = pairs ? e / 2 : e % half, second = pairs ? e % 2 : e >= half;
                 const double x1 = in[pairs ? 2 * d : d], x2 = in[pairs ? 2 * d + 1 : d + half];
-                const double c = cosines[r * half + d], n = sines[r * half + d];
+                const double c = cosines[r * ldr + d], n = sines[r * ldr + d];
                 const double expected = second ? x2 * c + x1 * n : x1 * c - x2 * n;
                 const double size = second ? fabs(x2 * c) + fabs(x1 * n) : fabs(x1 * c) + fabs(x2 * n);
                 if (isnan(expected))
@@ -118,14 +119,14 @@ Test(rotate, against_double_and_in_place) {
                             pairs, r, h, e, expected, got);
               }
           cr_assert(guarded_padding_kept(y, rows, cols, ld + 1));
-          rotations[s].run(x, x, cosines, sines, rows, pairs, ld, ld);
+          rotations[s].run(x, x, cosines, sines, rows, pairs, ld, ld, ldr);
           for (int r = 0; r < rows; r++)
             for (int e = 0; e < cols; e++) cr_assert(same(x[r * ld + e], y[r * (ld + 1) + e]), "in place");
           cr_assert(guarded_padding_kept(x, rows, cols, ld));
           guarded_matrix_free(x, rows, cols, ld);
           guarded_matrix_free(y, rows, cols, ld + 1);
-          guarded_matrix_free(cosines, rows, half, half);
-          guarded_matrix_free(sines, rows, half, half);
+          guarded_matrix_free(cosines, ldr ? rows : 1, half, half);
+          guarded_matrix_free(sines, ldr ? rows : 1, half, half);
         }
 }
 

@@ -42,6 +42,8 @@ return function(of, spec)
       new = "", filter = "does not go over positions", wrong = "each chosen row gets the positions of all rows" },
     { name = "asked_lengths", old = 'first == "last" and not is_single and of.pool.operands.lengths', new = "nil",
       filter = "is followed by the stages", wrong = "the last row of a padded sequence is padding" },
+    { name = "asked_angles", old = "if class.by_position and not ROW_OF[choice] then return false end", new = "",
+      filter = "tells them apart", wrong = "the last row is rotated by the angles of one row for all sequences" },
     { name = "asked_again", old = 'and not (maker and is_repeated[maker.op])', new = "",
       filter = "rounds these again", wrong = "scales of rows are pooled" },
     { name = "asked_order", old = "for _, are_pools in ipairs { true, false } do",

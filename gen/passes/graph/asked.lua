@@ -25,9 +25,14 @@ end
 
 local function is_fixed(tensor) return tensor.kind == "weight" or tensor.kind == "constant" end
 
--- True if row i of an op's result needs only row i of the operands in by_row, and numbers that all rows share.
-local function is_by_row(op)
+-- The row of a sequence that a choice takes, if it is the same for all sequences.
+local ROW_OF = { first = 0, second = 1 }
+
+-- True if row i of an op's result needs only row i of the operands in by_row, the row of tables of positions that a
+-- choice takes, and numbers that all rows share.
+local function is_by_row(op, choice)
   local class = ops.class(op)
+  if class.by_position and not ROW_OF[choice] then return false end
   for _, name in ipairs(class.by_row or {}) do
     local tensor = op.operands[name]
     if tensor and is_fixed(tensor) and #tensor.shape > 1 then return false end -- a table of positions
@@ -82,7 +87,7 @@ local function ops_of_choice(entry, made, readers, choice)
   local set = {}
   for i = #entry.ops, 1, -1 do
     local op, outputs = entry.ops[i], 0
-    local is_asked = op.result.kind == "scratch" and readers[op.result] and is_by_row(op)
+    local is_asked = op.result.kind == "scratch" and readers[op.result] and is_by_row(op, choice)
     for _, reader in ipairs(is_asked and readers[op.result] or {}) do
       is_asked = is_asked and (reads_by_row(set, reader, op.result) or choice_of(reader) == choice)
       if reader.op == "pool" and reader.result.kind == "output" then outputs = outputs + 1 end
@@ -150,6 +155,7 @@ local function shrink(self, of, op)
       op.operands[name] = chosen(self, of, tensor, is_early)
     end
   end
+  if ops.class(op).by_position then op.attributes.row = ROW_OF[of.pool.attributes["function"]] end
   for i, name in ipairs(ops.table[op.op].operands) do list[i] = op.operands[name] or false end
   local declared = ops.table[op.op]
   local flops = declared.flops and declared.flops(op.attributes, table.unpack(list)) or 0

@@ -131,18 +131,22 @@ end
 leading.activate, leading.add, leading.multiply, leading.round = elementwise, elementwise, elementwise, elementwise
 leading.softcap = elementwise
 
--- Lowers rotations; the tables of angles begin again with each sequence.
+-- Lowers rotations. The tables of angles begin again with each sequence, or one row of them is for all.
 function leading.rotate(self, fusion, origin, block)
   local op = fusion.leading
   local x, cosines = op.operands.x, op.operands.cosines
   local period, half = table.unpack(cosines.shape)
-  self:each_piece(period, origin, block.first, block.count, function(row, count, of_piece)
+  local of_all = op.attributes.row
+  local function angles(table_, row, of_piece)
+    if of_all then return self:at(table_, of_all, 0, origin) end
+    return self:at_position(table_, row % period, 0, of_piece)
+  end
+  self:each_piece(not of_all and period or nil, origin, block.first, block.count, function(row, count, of_piece)
     self:row("rotate", { rows = count, heads = op.attributes.heads, head_dim = x.shape[3] // op.attributes.heads,
       dimension = 2 * half, pairs = op.attributes.pairs and 1 or 0, ldx = self:ld(x), ldy = self:ld(fusion.result),
-      cols = x.shape[3] },
+      ldr = of_all and 0 or half, cols = x.shape[3] },
       { y = self:at(fusion.result, row, 0, of_piece), x = self:at(x, row, 0, of_piece),
-        cosines = self:at_position(cosines, row % period, 0, of_piece),
-        sines = self:at_position(op.operands.sines, row % period, 0, of_piece) })
+        cosines = angles(cosines, row, of_piece), sines = angles(op.operands.sines, row, of_piece) })
   end)
   self:epilogue(fusion, whole_rows(block, x.shape[3], origin))
 end

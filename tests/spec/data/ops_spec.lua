@@ -241,7 +241,7 @@ describe("classes", function()
   local fields = { region = true, product = true, packed = true, epilogue = true, takes_epilogue = true,
     in_place = true, role = true, own_keys = true, in_chunks = true, pools = true, in_row_blocks = true,
     windows = true, ends_epilogue = true, in_place_of_floats = true, dots = true, of_ranks = true, meeting = true,
-    sends = true, heads_as_rows = true, by_row = true, alike = true }
+    sends = true, heads_as_rows = true, by_row = true, by_position = true, alike = true }
 
   it("say no more than the table knows, of operands that are there", function()
     local roles = {}

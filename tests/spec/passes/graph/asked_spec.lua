@@ -92,9 +92,19 @@ describe("a pool of one row", function()
     end
     local shown = state_of { attention_output = "heads" }
     assert.equal("[2, 2, 8, 8]", shape(shown, "l1.attn.weights"))
-    local rotated = state_of { positions = "rope" }
-    assert.equal("[2, 8, 16]", shape(rotated, "l1.attn.q_rotated"))
-    assert.equal("l1.attn.q_rotated.first_query", helper.op(rotated, "l1.attn.scores").operands.q.name)
+    local last = state_of { positions = "rope", mask = "padding", output = { { stage = "pool", over = "last" } } }
+    assert.equal("[2, 8, 16]", shape(last, "l1.attn.q_rotated"))
+    assert.equal("l1.attn.q_rotated.last_query", helper.op(last, "l1.attn.scores").operands.q.name)
+  end)
+
+  it("goes over rotations of queries, if all sequences take the same position", function()
+    for over, position in pairs { first = 0, second = 1 } do
+      local state = state_of { positions = "rope", output = { { stage = "pool", over = over } } }
+      assert.equal("[2, 1, 16]", shape(state, "l1.attn.q_rotated"))
+      assert.equal(position, helper.op(state, "l1.attn.q_rotated").attributes.row)
+      assert.equal("[2, 8, 16]", shape(state, "l1.attn.k_rotated"))
+      assert.is_nil(helper.op(state, "l1.attn.k_rotated").attributes.row)
+    end
   end)
 
   it("goes over an attention in int8, with its scales", function()
