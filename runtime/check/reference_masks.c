@@ -114,7 +114,14 @@ int attn2c_reference_add_length(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* y = cap tanh(s / cap); the score of a key that the query does not see stays -inf. Another score of -inf
+/* True if element e of the call's scores is that of a key that its query does not see. */
+static int is_hidden(const attn2c_reference_hiding *by, const attn2c_reference_call *call, int64_t e) {
+  const int64_t *shape = attn2c_reference_result(call)->shape, queries = shape[2], keys = shape[3];
+  const int64_t row = e / keys;
+  return attn2c_reference_hides(*by, keys, row / (shape[1] * queries), row % queries, e % keys);
+}
+
+/* y = cap tanh(s / cap). The score of a key that the query does not see stays -inf; another score of -inf
  * becomes -cap. cap is the emitted code's constant, a float. */
 int attn2c_reference_softcap(const attn2c_reference_call *call) {
   if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
@@ -122,17 +129,11 @@ int attn2c_reference_softcap(const attn2c_reference_call *call) {
   if (!(cap > 0)) return attn2c_reference_fault(call, "cap must be positive");
   const float *s = attn2c_reference_values(call, 0);
   float *y = call->tensors[call->op->result];
-  const attn2c_tensor *shape = attn2c_reference_result(call);
   attn2c_reference_hiding by;
-  const int has_mask = shape->rank == 4 && attn2c_reference_hiding_of(call, &by);
-  const int64_t keys = attn2c_reference_width(shape), queries = has_mask ? shape->shape[2] : 1;
-  const int64_t rows_each = has_mask ? shape->shape[1] * queries : 1;
-  for (int64_t r = 0; r < attn2c_reference_rows(shape); r++)
-    for (int64_t j = 0; j < keys; j++) {
-      const int64_t e = r * keys + j;
-      const int is_hidden = has_mask && attn2c_reference_hides(by, keys, r / rows_each, r % queries, j);
-      y[e] = is_hidden ? s[e] : (float)(cap * tanh((double)s[e] / cap));
-    }
+  const int has_mask = attn2c_reference_hiding_of(call, &by);
+  int64_t count = attn2c_elements(attn2c_reference_result(call));
+  for (int64_t e = 0; e < count; e++)
+    y[e] = has_mask && is_hidden(&by, call, e) ? s[e] : (float)(cap * tanh((double)s[e] / cap));
   return ATTN2C_OK;
 }
 

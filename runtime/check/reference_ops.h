@@ -100,8 +100,8 @@ static inline int attn2c_reference_masked(attn2c_reference_mask mask, int64_t ke
          (mask.right >= 0 && j > position + mask.right);
 }
 
-/* What hides keys of an attention: the mask of the op that makes its scores, and the lengths of the keys from
- * mask.offset on, without the extra ones, or NULL. */
+/* Masks and lengths that hide keys of an attention: the mask of the op that makes its scores, and the lengths
+ * of the keys from mask.offset on, without the extra ones, or NULL. */
 typedef struct {
   attn2c_reference_mask mask;
   const int32_t *lengths;
@@ -114,8 +114,8 @@ static inline int attn2c_reference_hides(attn2c_reference_hiding by, int64_t key
          attn2c_reference_masked(by.mask, keys, i, j);
 }
 
-/* Finds what hides keys of the scores [batch][heads][queries][keys] that an op works on: that of the op that
- * made them, which may be some ops before it. Returns 0 if they are no scores. */
+/* Finds what hides keys of the scores [batch][heads][queries][keys] that an op works on. They may have been
+ * made some ops before it. Returns 0 if they are no scores. */
 int attn2c_reference_hiding_of(const attn2c_reference_call *call, attn2c_reference_hiding *by);
 
 #endif
