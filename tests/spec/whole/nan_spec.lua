@@ -33,7 +33,7 @@ describe("NaN and infinity, planted in a model with", function()
     all = { 'mask = "none", output = { pool "max" }', 3 },
     causal = { 'mask = "causal", attention_output = "heads"', 3 },
     window = { "mask = { window = { 3, 2 } }", 3 },
-    -- a key of the past that is infinite has a score of -inf, which becomes minus the cap; a key that is hidden keeps it
+    -- the score of an infinite key of the past is -inf, which becomes minus the cap; that of a hidden key stays
     causal_window = { "mask = { \"causal\", window = { 4, 0 } }, past = 3, softcap = 5, attention_output = "
       .. "{ scores = true }", 3 * 3 },
     arrays = { 'mask = { "causal", "key_padding", "additive", "blocked_heads" }, batch = 2', 3 * (1 + 3) + 3 },
