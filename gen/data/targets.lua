@@ -59,7 +59,7 @@
 --
 -- shallow         the entry is for the other products, whose weights are mostly in a near cache
 -- least           the entry is for at least this number of inputs and of outputs: fewer were not measured
--- numbers         the entry is for weights of no more numbers. Single strips of small shallow products prefetch
+-- bytes           the entry is for weights of no more bytes. Single strips of small shallow products prefetch
 --                 nothing: in a cache they take up to 1.2 times as long on a Zen 4 if they do
 -- silent          the entry is for fewer rows than the target's `stream_rows`, which prefetch nothing
 -- narrow          the entry is for weights of bf16 or int8 alone, whose strips have fewer rows, whose panels come from
@@ -139,7 +139,7 @@ local avx512 = {
     { rows = 6, inputs = 256, use = { panel = 16 } },
     { rows = 5, use = { panel = 48 } },
     { rows = 1, use = { panel = 32, stream = 8192 } },
-    { rows = 1, shallow = true, least = 48, numbers = 65536, use = { panel = 48, fetch = 1, stream = 0 } },
+    { rows = 1, shallow = true, least = 48, bytes = 262144, use = { panel = 48, fetch = 1, stream = 0 } },
     { rows = 1, shallow = true, least = 48, use = { panel = 48, fetch = 1 } },
   },
 }
@@ -175,10 +175,10 @@ local avx2 = {
     { rows = 1, use = { panel = 32, token_block = 128, fetch = 1 } },
     { rows = 1, shallow = true, least = 48, open = true, weights = "bf16", use = { panel = 32, fetch = 1 } },
     { rows = 1, shallow = true, least = 48, open = true, use = { panel = 16, fetch = 1 } },
-    { rows = 1, shallow = true, least = 48, numbers = 65536, weights = "bf16",
+    { rows = 1, shallow = true, least = 48, bytes = 262144, weights = "bf16",
       use = { panel = 48, fetch = 1, stream = 0 } },
     { rows = 1, shallow = true, least = 48, weights = "bf16", use = { panel = 48, fetch = 1 } },
-    { rows = 1, shallow = true, least = 48, numbers = 65536, use = { panel = 32, fetch = 1, stream = 0 } },
+    { rows = 1, shallow = true, least = 48, bytes = 262144, use = { panel = 32, fetch = 1, stream = 0 } },
     { rows = 1, shallow = true, least = 48, use = { panel = 32, fetch = 1 } },
   },
 }
@@ -209,9 +209,10 @@ local amx = extended(avx512bf16, {
     { rows = 34, inputs = 512, use = { panel = 80, token_block = 128, fetch = 1 } },
     { rows = 34, inputs = 640, use = { panel = 64, token_block = 128, fetch = 1 } },
     { rows = 34, use = { panel = 32, token_block = 128, fetch = 1 } },
+    { rows = 17, inputs = 2048, weights = "int8", use = { panel = 80, token_block = 128, fetch = 1 } },
+    { rows = 1, inputs = 256, use = { panel = 64, token_block = 128, fetch = 1 } },
     { rows = 1, inputs = 2048, weights = "int8", use = { panel = 80, token_block = 128, fetch = 1 } },
     { rows = 1, weights = "int8", use = { panel = 48, token_block = 128, fetch = 1 } },
-    { rows = 1, inputs = 256, use = { panel = 64, token_block = 128, fetch = 1 } },
     { rows = 1, inputs = 512, use = { panel = 80, token_block = 128, fetch = 1 } },
     { rows = 1, inputs = 2048, use = { panel = 64, token_block = 128, fetch = 1 } },
     { rows = 1, use = { panel = 32, token_block = 128, fetch = 1 } },

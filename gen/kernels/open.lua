@@ -219,9 +219,31 @@ function open.body_in_tiles(kernel, lanes, adds, a, b, strip_name, groups)
   return lines
 end
 
+-- Returns a kernel with the tall strips of another, and what they prefetch.
+local function of_tall_strips(kernel)
+  local fetch = kernel.fetch and kernel.fetch.tall
+  return setmetatable({ strips = kernel.strips.tall,
+    fetch = fetch and { by_strips = { fetch }, lines = fetch.lines, least = 1 } or false }, { __index = kernel })
+end
+
+--- Returns the kernels of the strips of a kernel: itself, and one with its tall strips if it has some.
+function open.kernels(kernel) return { kernel, kernel.strips.tall and of_tall_strips(kernel) } end
+
+--- Returns the lines of a product with tall strips, by the bodies of open.kernels.
+function open.either(kernel, body, of_tall)
+  local tall = kernel.strips.tall
+  local lines = { ("if (n > %d && n <= %d) {"):format(tall.above, tall.strips[1].size) }
+  append(lines, indented(of_tall, "  "))
+  lines[#lines + 1] = "} else {"
+  append(lines, indented(body, "  "))
+  lines[#lines + 1] = "}"
+  return lines
+end
+
 --- Returns the body as lines of C; parameters as for product.body, and strip_name(rows, group): the name of a strip's
---- function; groups: of the outputs, if they are known. The symbols of the body are strips, row, i and rows.
-function open.body(kernel, lanes, adds, a, b, after, strip_name, groups)
+--- function; groups: of the outputs, if they are known; after: product.body's after_strip. The symbols of the body are
+--- strips, row, i and rows.
+function open.body(kernel, lanes, adds, a, b, strip_name, groups, after)
   local k, most = operands.named(kernel), kernel.strips.strips[1].size
   local usual = kernel.strips.usual or most
   local lines = { ("const size_t strips = %s(n + %d) / %d;"):format(

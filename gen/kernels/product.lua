@@ -78,6 +78,10 @@ end
 --- Calls visit(shape) for each kind of strip (strip.lua, tiles.lua) that a product needs; a kind may come more than
 --- once.
 function product.each_strip(kernel, visit)
+  if kernel.strips.tall then
+    local both = open.kernels(kernel)
+    product.each_strip(both[2], visit)
+  end
   local many = kernel.strips.many or kernel.strips.form
   if forms.all[many].takes_tiles then visit { form = many, types = kernel.types } end
   for _, rows in ipairs(forms.all[kernel.strips.form].takes_tiles and {} or kernel.strips.strips) do
@@ -251,11 +255,14 @@ end
 ---   from(pointer) returns the place of the first in rows of all }
 function product.body(kernel, lanes, adds, a, b, after_strip)
   if kernel.open then
-    local function name(rows, group, is_whole) return name_of(kernel, rows, group, is_whole) end
-    local groups = groups_of(kernel, lanes)
-    if in_tiles(kernel) then return open.body_in_tiles(kernel, lanes, adds, a, b, name, groups) end
-    local few = open.body(kernel, lanes, adds, a, b, after_strip, name, groups)
-    return kernel.strips.many and scaled_tiles.either(kernel, few, adds, a, b) or few
+    local bodies = {}
+    for i, each in ipairs(open.kernels(kernel)) do
+      local function name(rows, group, is_whole) return name_of(each, rows, group, is_whole) end
+      local body = in_tiles(each) and open.body_in_tiles or open.body
+      bodies[i] = body(each, lanes, adds, a, b, name, groups_of(each, lanes), after_strip)
+    end
+    return kernel.strips.tall and open.either(kernel, bodies[1], bodies[2])
+      or kernel.strips.many and scaled_tiles.either(kernel, bodies[1], adds, a, b) or bodies[1]
   end
   if forms.all[kernel.strips.form].takes_tiles then
     return scaled_tiles.body(kernel, tostring(kernel.n), adds, a, b, kernel.fetch)

@@ -55,7 +55,8 @@ end
 -- Returns a key that distinguishes products.
 local function product_key(k)
   local strips = {}
-  for _, list in ipairs { k.strips.groups, k.strips.strips } do
+  local tall = k.strips.tall or { groups = {}, strips = {} }
+  for _, list in ipairs { k.strips.groups, k.strips.strips, tall.groups, tall.strips } do
     for _, each in ipairs(list) do strips[#strips + 1] = each.count .. "x" .. each.size end
   end
   local ahead = { k.fetch and k.fetch.least or nil }

@@ -85,6 +85,10 @@ return function(of, spec)
       wrong = "strips with too few sums for the latency of one are taken" },
     { name = "registers_unrolled", old = "(steps < UNROLLED and 1 or 0)", new = "0", filter = "few sums only",
       wrong = "a loop that is unrolled has a register too few" },
+    { name = "registers_tall", old = "math.min(most, 2 * strips.usual)", new = "2 * strips.usual",
+      filter = "panel of open rows", wrong = "tall strips have more rows than a strip may have" },
+    { name = "registers_tall_few", old = "or above < forms.all[strips.form].latency then", new = "then",
+      filter = "panel of open rows", wrong = "tall strips of few rows wait for their sums" },
     { name = "registers_shares", old = "count = number - larger, size = size }",
       new = "count = number - larger, size = size + 1 }", wrong = "all shares are as large as the first" },
   }

@@ -22,8 +22,7 @@ local function product_of(target, shape, width, m, rows, choice, ldb, ldc, is_op
     p.fetch = ahead.of(p, p.strips, choice, lanes, target.rule.stream_rows) or nil
     return p
   end
-  p.strips = registers.open_tiles(m, p.k, target, of)
-    or registers.open_strips(m, p.k, target, choice.call_rows, false, of, false)
+  p.strips = registers.open_panel(m, p.k, target, choice.call_rows, of)
   p.fetch = ahead.by_strips(p, choice, lanes, target.rule.stream_rows)
   return p
 end
@@ -31,11 +30,7 @@ end
 -- Returns what a product prefetches for a block of rows, as text.
 local function fetch_text(p, rows)
   local fetch = p.fetch
-  if fetch and fetch.by_strips then
-    local most = p.strips.usual or p.strips.strips[1].size
-    fetch = rows >= fetch.least and (rows <= (fetch.few_rows or 0) and fetch.few
-      or fetch.by_strips[(rows + most - 1) // most])
-  end
+  if p.open then fetch = fetch and ahead.of_rows(p, rows) end
   return fetch and ("%d %d %d %d %d %d"):format(fetch.from, fetch.each, fetch.pace or fetch.every, fetch.lines,
     fetch.far or 0, fetch.nth or 1) or ""
 end

@@ -142,10 +142,11 @@ local function check_blocks(k, target, name)
   end)
 end
 
--- Checks that there is a strip of each size from the largest to 1.
-local function check_each_size(shares, name)
+-- Checks that there is a strip of each size from the largest to `above` + 1, by default to 1.
+local function check_each_size(shares, name, above)
   for i, each in ipairs(shares) do
-    expect(each.count == 1 and each.size == #shares + 1 - i, "lower", "%s: an open product lacks strips", name)
+    expect(each.count == 1 and each.size == (above or 0) + #shares + 1 - i, "lower", "%s: an open product lacks strips",
+      name)
   end
 end
 
@@ -157,7 +158,7 @@ local function check_strips(k, target, name)
     expect(#rows == 2 and rows[1].size == 2 * kernel_tiles.SIDE and rows[2].size == kernel_tiles.SIDE,
       "lower", "%s: an open product in tiles lacks strips", name)
   elseif open.n == "n" then
-    check_each_size(rows, name)
+    check_each_size(rows, name, k.strips.above)
   end
   if open.m == "m" then check_each_size(groups, name) end
   expect((open.n == "n" or sum_of(rows) == k.n)
@@ -172,14 +173,21 @@ end
 local function check_product(k, target, name)
   check_strips(k, target, name)
   expect(k.a_room == true or k.m % target.vector > 0, "lower", "%s: whole vectors of A are cut", name)
-  local function check_strips_ahead(count, fetch)
-    local strips = { groups = k.strips.groups, strips = { { count = count, size = k.strips.strips[1].size } },
-      step = k.strips.step }
+  local tall = k.strips.tall
+  if tall then
+    check_strips(setmetatable({ strips = tall }, { __index = k }), target, name)
+    expect(tall.above == k.strips.strips[1].size, "lower", "%s: an open product lacks tall strips", name)
+  end
+  local function check_strips_ahead(count, fetch, of)
+    local strips = { groups = of.groups, strips = { { count = count, size = of.strips[1].size } }, step = of.step }
     check_ahead(setmetatable({ fetch = fetch, strips = strips }, { __index = k }), name)
     expect(fetch.lines <= k.fetch.lines, "lower", "%s: a product prefetches too few lines", name)
   end
-  for i, fetch in ipairs(k.fetch and k.fetch.by_strips or {}) do if fetch then check_strips_ahead(i, fetch) end end
-  if k.fetch and k.fetch.few then check_strips_ahead(1, k.fetch.few) end
+  for i, fetch in ipairs(k.fetch and k.fetch.by_strips or {}) do
+    if fetch then check_strips_ahead(i, fetch, k.strips) end
+  end
+  if k.fetch and k.fetch.few then check_strips_ahead(1, k.fetch.few, k.strips) end
+  if k.fetch and k.fetch.tall then check_strips_ahead(1, k.fetch.tall, tall) end
   local least = k.fetch and k.fetch.least
   expect(not least or least <= k.strips.strips[1].size, "lower", "%s: no strip prefetches", name)
   if k.fetch and k.fetch.near then

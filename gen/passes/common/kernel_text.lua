@@ -18,9 +18,11 @@ end
 --- Returns strips (plan/registers.lua) as text.
 function kernel_text.strips(strips)
   if strips.is_open then
-    return ("strips of at most %d rows by %s vectors, %s%s%s%s"):format(strips.strips[1].size, shares(strips.groups),
+    local tall = strips.tall
+    return ("strips of at most %d rows by %s vectors, %s%s%s%s%s"):format(strips.strips[1].size, shares(strips.groups),
       strips.form, strips.half and ", half of the last vector" or "", steps(strips),
-      strips.many and (", from %d rows on %s"):format(strips.many_rows, strips.many) or "")
+      tall and (", of %d to %d rows by %s vectors"):format(tall.above + 1, tall.strips[1].size, shares(tall.groups))
+        or "", strips.many and (", from %d rows on %s"):format(strips.many_rows, strips.many) or "")
   end
   return ("strips of %s rows by %s vectors, %s%s%s%s"):format(shares(strips.strips), shares(strips.groups), strips.form,
     strips.rows_held and ", rows in registers" or "", strips.half and ", half of the last vector" or "",
@@ -39,6 +41,9 @@ local function ahead(fetch)
     if fetch.few then
       table.insert(parts, 1, ("up to %d rows half of them, %d every %d"):format(fetch.few_rows, fetch.few.from,
         fetch.few.every))
+    end
+    if fetch.tall then
+      table.insert(parts, 1, ("tall ones %d +%d every %d"):format(fetch.tall.from, fetch.tall.each, fetch.tall.every))
     end
     return ("; each%s prefetches %d lines, by the number of strips: %s"):format(
       fetch.least and fetch.least > 1 and (" of %d rows or more"):format(fetch.least) or "", fetch.lines,

@@ -208,7 +208,7 @@ local function rule_of(target, key, weight, is_open)
     local fits = rows >= entry.rows and inputs <= (entry.inputs or inputs)
       and (not entry.narrow or weight.type ~= "f32")
       and (not entry.open or is_open) and (not entry.weights or entry.weights == types.word(weight.type))
-      and lesser >= (entry.least or 1) and outputs * inputs <= (entry.numbers or math.huge)
+      and lesser >= (entry.least or 1) and types.bytes(outputs * inputs, weight.type) <= (entry.bytes or math.huge)
       and (not entry.silent or rows < target.rule.stream_rows)
     if fits and (lesser < targets.deep) == (entry.shallow or false) then return entry.use end
   end

@@ -65,6 +65,10 @@ function sentences.product(step, calls)
     .. divided(k.strips.groups, "vectors") }
   if k.strips.step then list[#list + 1] = ("in tiles, %d inputs a step, %d a K block"):format(
     k.strips.step, k.strips.block) end
+  if k.strips.tall then
+    list[#list + 1] = ("%d to %d rows by %s"):format(k.strips.tall.above + 1, k.strips.tall.strips[1].size,
+      divided(k.strips.tall.groups, "vectors"))
+  end
   if k.strips.many then list[#list + 1] = ("from %d rows on in tiles"):format(k.strips.many_rows) end
   if k.strips.rows_held then list[#list + 1] = "rows stay in registers" end
   if not k.a_room then list[#list + 1] = ("only %s floats of a row of A are read"):format(k.m) end

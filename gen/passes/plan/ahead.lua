@@ -106,26 +106,37 @@ function ahead.of(shape, strips, parameters, lanes, stream_rows)
 end
 
 --- Returns how the strips of an open product prefetch, or nil: { by_strips: for each number of strips as a product of
---- so many rows does; few: the same for a single strip of at most few_rows rows, or nil; lines: at most; least: strips
---- of fewer rows prefetch nothing }. product: { n: its most rows, the rest as for ahead.of }; stream_rows: `least`,
---- except in tiles.
+--- so many rows does; few: the same for a single strip of at most few_rows rows, or nil; tall: the same for tall
+--- strips, or nil; lines: at most; least: strips of fewer rows prefetch nothing }. product: { n: its most rows, the
+--- rest as for ahead.of }; stream_rows: `least`, except in tiles.
 function ahead.by_strips(product, parameters, lanes, stream_rows)
   local strips = product.strips
   local most, list, lines = strips.usual or strips.strips[1].size, {}, 0
   local least = strips.step and 1 or stream_rows
   local rows = math.min(product.n, strips.many_rows or product.n) -- from there on, one panel after the other
-  local function of(count, size)
-    local each = ahead.of(product, { groups = strips.groups, strips = { { count = count, size = size } },
+  local function of(count, size, of_strips)
+    local each = ahead.of(product, { groups = of_strips.groups, strips = { { count = count, size = size } },
       form = strips.form, step = strips.step }, parameters, lanes)
     lines = math.max(lines, each and each.lines or 0)
     return each
   end
-  for i = 1, (rows + most - 1) // most do list[i] = of(i, most) end
+  for i = 1, (rows + most - 1) // most do list[i] = of(i, most, strips) end
   if lines == 0 or least > most then return nil end
+  local tall = strips.tall and of(1, strips.tall.strips[1].size, strips.tall)
   local few_most = math.min(most, few_rows(product))
-  local few = few_most > 0 and of(1, few_most)
+  local few = few_most > 0 and of(1, few_most, strips)
   if few and few.nth == list[1].nth then few = nil end
-  return { by_strips = list, few = few or nil, few_rows = few and few_most or nil, lines = lines, least = least }
+  return { by_strips = list, few = few or nil, few_rows = few and few_most or nil, tall = tall or nil, lines = lines,
+    least = least }
+end
+
+--- Returns what the strips of an open product prefetch in a call of some rows: one of the entries above, or false.
+function ahead.of_rows(product, rows)
+  local fetch, tall, most = product.fetch, product.strips.tall, product.strips.usual or product.strips.strips[1].size
+  if rows < fetch.least then return false end
+  if rows <= (fetch.few_rows or 0) then return fetch.few end
+  if tall and rows > tall.above and rows <= tall.strips[1].size then return fetch.tall or false end
+  return fetch.by_strips[rows <= product.strips.strips[1].size and 1 or (rows + most - 1) // most]
 end
 
 return ahead

@@ -37,11 +37,8 @@ local function open_panel(state, fusion, rows, i)
   local p, target = fusion.parameters, target_of(state)
   local product = { m = fusion.outputs[i], n = rows, k = fusion.leading.operands.weight.shape[2], open = "n",
     lda = types.whole_lines(fusion.panels.widths[i], "f32"), types = fusion.types, a_room = true }
-  local function strips()
-    return registers.open_tiles(product.m, product.k, target, product.types)
-      or registers.open_strips(product.m, product.k, target, p.call_rows, false, product.types, false)
-  end
-  product.strips = state.plan.memoise("open panel", strips, product.m, product.k, p.call_rows, product.types)
+  product.strips = state.plan.memoise("open panel", registers.open_panel, product.m, product.k, target, p.call_rows,
+    product.types)
   local stream_rows = state.plan.parameters.stream_rows
   local function by_strips() return ahead.by_strips(product, p, target.vector, stream_rows) or false end
   product.fetch = state.plan.memoise("open ahead", by_strips, product.m, rows, product.k, product.lda, p.fetch,

@@ -5,7 +5,8 @@
 --
 -- Open products: the parameters are those of the longest call. A choice that was not measured counts as the candidate
 -- that makes the same calls; without one, the product is listed as unknown. Not judged: lines of older strips
--- (shapes.is_older), and lines that their table calls in doubt.
+-- (shapes.is_older), and lines that their table calls in doubt. For each loss above the bound it prints the best that
+-- a rule of the same inputs could do.
 local script = arg[0]:match("^(.*)/tests/bench/[^/]*/[^/]*$") or "."
 package.path = ("%s/gen/?.lua;%s/tests/bench/products/?.lua;"):format(script, script) .. package.path
 local files = require("common.files")
@@ -43,11 +44,26 @@ local function judged(measured)
   return list
 end
 
-local is_good = true
+-- Prints the losses above the bound, and the least that any choice loses that the rule could make instead.
+local function print_possible(all, worse)
+  if #worse == 0 then return end
+  print(("\nAbove %.2f, and the best of all choices for the lines that have the same inputs, and rows if they are "
+    .. "known, on all machines:"):format(MOST_ROW))
+  print("| line | the rule loses | best choice | its worst loss | lines |")
+  print("|:--|--:|:--|--:|--:|")
+  for _, each in ipairs(worse) do
+    local best = losses.best_possible(all, each.line)
+    print(("| %s | %.3f | %s | %.3f | %d |"):format(table_of.name(each.line), each.ratio, best.name or "", best.worst,
+      best.count))
+  end
+end
+
+local is_good, all, worse = true, {}, {}
 for _, path in ipairs(paths) do
   local measured = table_of.read(path)
   print(("%s, %s"):format(measured.machine, measured.date))
   local lines = judged(measured)
+  table.move(lines, 1, #lines, #all + 1, all)
   print("| target | type | rows | products | mean | worst | above 1.10 | unknown |")
   print("|:--|:--|:--|--:|--:|:--|--:|--:|")
   for _, group in ipairs(losses.groups(lines)) do
@@ -56,8 +72,10 @@ for _, path in ipairs(paths) do
     print(("| %s | %s | %s | %d | %.3f | %s | %d | %d |"):format(group.target, group.type, group.form, #group.lines,
       found.mean, found.worst and losses.text(found.worst) or "", found.above, found.unknown))
     for _, each in ipairs(is_verbose and found.list or {}) do print("  " .. losses.text(each)) end
+    table.move(found.list, 1, found.above, #worse + 1, worse)
   end
 end
+print_possible(all, worse)
 local from_notes = files.read(script .. "/tests/bench/products/elsewhere.txt")
 if from_notes then losses.print_elsewhere(from_notes) end
 os.exit(is_good and 0 or 1)

@@ -78,6 +78,36 @@ function losses.of(group, most)
   return result
 end
 
+-- True if the rule cannot tell two lines apart: it knows a product's inputs, and its rows if they are constants.
+local function is_alike(a, b)
+  return a.target == b.target and a.type == b.type and a.form == b.form and a.inputs == b.inputs
+    and (a.form == "open" or a.rows == b.rows)
+end
+
+-- Returns the worst ratio of a choice in some lines, or nil if it was not measured in one of them.
+local function worst_of(lines, choice)
+  local worst = 0
+  for _, line in ipairs(lines) do
+    local ratio = losses.ratio_of(line, choice)
+    if not ratio then return nil end
+    worst = math.max(worst, ratio)
+  end
+  return worst
+end
+
+--- Returns the least that any choice loses in the worst of the lines, of all machines, that the rule cannot tell from
+--- one line: { worst, name: the choice's, count: number of lines }.
+function losses.best_possible(all, line)
+  local alike, best = {}, { worst = math.huge }
+  for _, other in ipairs(all) do if is_alike(line, other) then alike[#alike + 1] = other end end
+  for _, choice in ipairs(shapes.choices()) do
+    local worst = worst_of(alike, choice)
+    if worst and worst < best.worst then best = { worst = worst, name = shapes.name(choice) } end
+  end
+  best.count = #alike
+  return best
+end
+
 --- Returns a loss as text.
 function losses.text(each)
   return ("%.3f at %dx%d n %d (%s, best %s)"):format(each.ratio, each.line.outputs, each.line.inputs, each.line.rows,

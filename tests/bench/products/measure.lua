@@ -27,6 +27,7 @@ local FLAGS = "-std=c11 -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off
 local ALL = { "amx:bf16", "amx:int8", "avx512:f32", "avx512:bf16", "avx512bf16:bf16", "avx512bf16:int8", "avx2:f32",
   "avx2:bf16", "avx2:int8" }
 local MATRICES = 72 -- of 12 layers
+local MOST_SECONDS = 6 -- of a product, in which its rounds begin
 local prepares = tonumber(os.getenv("PREPARE") or "") -- compilers at a time
 local again = tonumber(os.getenv("AGAIN") or "")
 local ends = os.getenv("LIMIT") and os.time() + tonumber(os.getenv("LIMIT"))
@@ -85,8 +86,8 @@ end
 -- Times the candidates of a product; returns a line of the table.
 local function measured(target, word, form, shape)
   local list, name = library_of(target, word, form, shape)
-  local pipe = assert(io.popen(("%s %s/time %s.so %d %s %s"):format(timed_by, OUT, name, pool_of(shape, list[1].calls),
-    sample, rounds)))
+  local pipe = assert(io.popen(("%s %s/time %s.so %d %s %s %d"):format(timed_by, OUT, name,
+    pool_of(shape, list[1].calls), sample, rounds, MOST_SECONDS)))
   local line, i = { target = target, type = word, form = form, outputs = shape.outputs, inputs = shape.inputs,
     rows = shape.rows, ratios = {} }, 0
   for text in pipe:lines() do

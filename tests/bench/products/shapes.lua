@@ -58,7 +58,7 @@ local BETWEEN = {
 
 -- Parameters of the candidates, all of kernels in C. The rule's choice comes in addition.
 local TOKEN_BLOCKS = { 64, 128, 256 }
-local PANELS, STREAMS = { 16, 32, 48, 64, 80 }, { 0, 3072, 8192, 16384 }
+local PANELS, STREAMS, CALL_ROWS = { 16, 32, 48, 64, 80 }, { 0, 3072, 8192, 16384 }, 4096
 
 --- Returns the products: { outputs, inputs, rows }. is_between: those that the rule is not fitted to.
 function shapes.list(is_between)
@@ -69,26 +69,30 @@ function shapes.list(is_between)
   return list
 end
 
--- Limits of drawn products.
-local LEAST_WIDTH, MOST_WIDTH, MOST_ROWS, EACH = 48, 3072, 512, 8
+-- Limits of drawn products: of widths, rows, numbers of a weight, and multiply-adds.
+local LEAST_WIDTH, MOST_WIDTH, MOST_ROWS, MOST_NUMBERS, MOST_WORK = 16, 8192, 512, 1 << 24, 1 << 31
+
+-- Widths are multiples of one of these.
+local EACH = { 8, 8, 1 }
 
 -- Outputs by inputs of drawn products: projections, feed-forward layers with and without a gate, heads of keys.
 local FACTORS = { 1, 4, 1 / 4, 8 / 3, 3 / 8 }
 
---- Returns drawn products of a group, "TARGET:TYPE:FORM": widths of 48 to 3,072 and up to 512 rows, all sizes as
---- likely as others. The same seed and group give the same products.
+--- Returns drawn products of a group, "TARGET:TYPE:FORM": widths of 16 to 8,192, of which a third may be odd, and up to
+--- 512 rows, all sizes as likely as others. The same seed and group give the same products.
 function shapes.drawn(seed, group, count)
   local number, list = 0, {}
   for i = 1, #group do number = (number * 31 + group:byte(i)) % (1 << 32) end
   math.randomseed(seed, number)
   local function between(least, most) return least * (most / least) ^ math.random() end
   while #list < count do
-    local inputs = between(LEAST_WIDTH, MOST_WIDTH) // EACH * EACH
-    local outputs = inputs * FACTORS[math.random(#FACTORS)] // EACH * EACH
-    local rows = between(1, MOST_ROWS + 1) // 1
-    if outputs >= LEAST_WIDTH and outputs <= MOST_WIDTH then
-      list[#list + 1] = { outputs = math.tointeger(outputs), inputs = math.tointeger(inputs),
-        rows = math.tointeger(rows) }
+    local each = EACH[math.random(#EACH)]
+    local inputs = math.tointeger(between(LEAST_WIDTH, MOST_WIDTH) // each * each)
+    local outputs = math.tointeger(inputs * FACTORS[math.random(#FACTORS)] // each * each)
+    local rows = math.tointeger(between(1, MOST_ROWS + 1) // 1)
+    local numbers = outputs * inputs
+    if outputs >= LEAST_WIDTH and outputs <= MOST_WIDTH and numbers <= MOST_NUMBERS and numbers * rows <= MOST_WORK then
+      list[#list + 1] = { outputs = outputs, inputs = inputs, rows = rows }
     end
   end
   return list
@@ -117,6 +121,22 @@ function shapes.name(choice)
   return ("%df%ds%dt%d"):format(choice.panel, choice.fetch, choice.stream // 1024, choice.token_block)
 end
 
+--- Returns the choices that candidates are made of, without the rule's.
+function shapes.choices()
+  local list = {}
+  for _, panel in ipairs(PANELS) do
+    for _, token_block in ipairs(TOKEN_BLOCKS) do
+      for fetch = 0, 1 do
+        for _, stream in ipairs(STREAMS) do
+          list[#list + 1] = { panel = panel, fetch = fetch, stream = stream, token_block = token_block,
+            call_rows = CALL_ROWS }
+        end
+      end
+    end
+  end
+  return list
+end
+
 --- Returns the distinct candidates of a product: { name, choice, calls }; the first is the rule's.
 function shapes.candidates(target, word, shape, is_open)
   local rule = shapes.rule(target, word, shape, is_open)
@@ -128,16 +148,7 @@ function shapes.candidates(target, word, shape, is_open)
     list[#list + 1] = { name = shapes.name(choice), choice = choice, calls = made }
   end
   add(rule)
-  for _, panel in ipairs(PANELS) do
-    for _, token_block in ipairs(TOKEN_BLOCKS) do
-      for fetch = 0, 1 do
-        for _, stream in ipairs(STREAMS) do
-          add { panel = panel, fetch = fetch, stream = stream, token_block = token_block,
-            call_rows = rule.call_rows }
-        end
-      end
-    end
-  end
+  for _, choice in ipairs(shapes.choices()) do add(choice) end
   return list
 end
 

@@ -183,14 +183,18 @@ describe("a target's parameters of a product", function()
         .of((" n %d "):format(rows), { shape = { outputs, inputs }, type = types.of_word[word] })
       return { p.panel, p.fetch, p.stream }
     end
-    assert.same({ 48, 1, 0 }, of("avx512", "f32", 128, 512, 4)) -- 65,536 numbers
+    assert.same({ 48, 1, 0 }, of("avx512", "f32", 128, 512, 4)) -- 256 KB
     assert.same({ 48, 1, 3072 }, of("avx512", "f32", 128, 520, 4))
+    assert.same({ 48, 1, 0 }, of("avx512", "bf16", 128, 1024, 1, true))
+    assert.same({ 48, 1, 3072 }, of("avx512", "bf16", 128, 1032, 1, true))
     assert.same({ 64, 0, 3072 }, of("avx512", "f32", 40, 512, 4)) -- not measured
     assert.same({ 32, 1, 0 }, of("avx2", "f32", 128, 512, 4))
     assert.same({ 16, 1, 3072 }, of("avx2", "f32", 128, 512, 4, true))
     assert.same({ 32, 1, 3072 }, of("avx2", "bf16", 128, 512, 4, true))
     assert.same({ 32, 48, 48 }, { of("avx512bf16", "int8", 768, 768, 3)[1], of("avx512bf16", "int8", 768, 768, 4)[1],
       of("avx512vnni", "int8", 768, 768, 3)[1] }) -- rows that prefetch nothing, and others
+    assert.same({ 64, 64, 80, 80 }, { of("amx", "int8", 256, 256, 1)[1], of("amx", "int8", 256, 256, 16)[1],
+      of("amx", "int8", 256, 256, 17)[1], of("amx", "int8", 256, 384, 1)[1] }) -- one tile of rows
     assert.same({ 16, 48 }, { of("avx512", "f32", 768, 256, 6)[1], of("avx512", "f32", 768, 257, 6)[1] })
   end)
 end)

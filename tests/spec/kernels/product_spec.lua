@@ -118,6 +118,28 @@ describe("the body of a product", function()
     has("const attn2c_ahead ahead = by_strips[n <= 7 ? 0 : strips < 3 ? strips : 3];")
   end)
 
+  it("of open rows takes tall strips between usual ones", function()
+    local kernel = { m = 48, n = 64, k = 64, lda = 48, ldb = 64, ldc = 48, beta = 0, types = types.f32_product,
+      open = "n", a_room = true,
+      strips = registers.open_panel(48, 64, targets.by_name.avx512, 4096, types.f32_product) }
+    kernel.fetch = require("passes.plan.ahead").by_strips(kernel, { fetch = 1, stream = 3072 }, 16, 1)
+    local body = table.concat(product.body(kernel, 16, "0", "a", "b"), "\n")
+    local tall, usual = body:match("^if %(n > 9 && n <= 16%) {\n(.*)\n} else {\n(.*)\n}$")
+    assert.truthy(tall, body)
+    for rows = 1, 17 do
+      local is_tall = rows > 9 and rows < 17
+      assert.equal(is_tall, tall:find(("strip_%dx1_ahead("):format(rows), 1, true) ~= nil, rows)
+      assert.equal(rows < 10, usual:find(("strip_%dx3_ahead("):format(rows), 1, true) ~= nil, rows)
+    end
+    assert.truthy(tall:find("by_strips[1] = { { 3072, 1024, 64, 4, 0, 1 } };", 1, true), tall)
+    assert.truthy(tall:find("a + 0 + j * 16, b + row * 64, c + row * 48 + 0 + j * 16,", 1, true), tall)
+    local names = {}
+    product.each_strip(kernel, function(shape) names[strip.name(shape)] = true end)
+    for name in body:gmatch("(strip_[%w_]+)%(") do assert.is_true(names[name], name) end
+    kernel.fetch = nil
+    assert.truthy(table.concat(product.body(kernel, 16, "0", "a", "b"), "\n"):find("strip_16x1(", 1, true))
+  end)
+
   it("of open rows has strips that ask for nothing where their rows are fewer than the plan says", function()
     for _, of in ipairs { types.f32_product, types.product("bf16"), types.product("q8", "x8") } do
       local kernel = { m = 16, n = 8, k = 64, lda = 16, ldb = 64, ldc = 16, beta = 0, types = of, open = "n",

@@ -127,6 +127,26 @@ describe("what a product asks for ahead", function()
     assert.is_false(list.by_strips[1])
   end)
 
+  it("is, of a tall strip, a third of the next panel, and is known for each number of rows", function()
+    local plan, panel = require("passes.plan.ahead"), 768 * 48 * 4
+    local shape = { n = 64, k = 768, lda = 48, types = types.f32_product,
+      strips = require("passes.plan.registers").open_panel(48, 768, targets.by_name.avx512, 4096, types.f32_product) }
+    shape.fetch = plan.by_strips(shape, { fetch = 1, stream = 3072 }, 16, 2)
+    local function asked(rows)
+      local each = plan.of_rows(shape, rows)
+      return each and { each.from, panel / each.each, each.nth }
+    end
+    assert.is_false(asked(1))
+    assert.same({ 3072, 1, 2 }, asked(6))
+    assert.same({ 3072, 1, 1 }, asked(9))
+    assert.same({ panel, 3, 1 }, asked(10))
+    assert.same({ panel, 3, 1 }, asked(16))
+    assert.same({ panel, 3, 1 }, asked(17))
+    assert.same({ panel, 4, 1 }, asked(25))
+    shape.fetch = plan.by_strips(shape, { fetch = 0, stream = 3072 }, 16, 2)
+    assert.is_false(asked(10))
+  end)
+
   it("is, in tiles, at several places of the panel that is `fetch` ahead, also of a single strip", function()
     local function of_tiles(count)
       return ahead_of({ k = 768, lda = 32, types = types.product("bf16") },

@@ -203,3 +203,33 @@ describe("strips in tiles", function()
     end
   end)
 end)
+
+describe("the strips of a panel of open rows", function()
+  -- "rows by vectors, rows to rows by vectors" of a panel of f32.
+  local function panel(target, m, most, of)
+    local s = registers.open_panel(m, 768, targets.by_name[target], most or 4096, of or types.f32_product)
+    local tall = s.tall
+    return ("%d by %s%s"):format(s.strips[1].size, text_of(s.groups),
+      tall and (", %d to %d by %s"):format(tall.above + 1, tall.strips[1].size, text_of(tall.groups)) or "")
+  end
+
+  it("are tall where two usual strips would read a panel twice", function()
+    assert.equal("9 by 1 x 3, 10 to 16 by 3 x 1", panel("avx512", 48))
+    assert.equal("14 by 1 x 2, 15 to 26 by 2 x 1", panel("avx512", 32))
+    assert.equal("9 by 1 x 3, 10 to 12 by 3 x 1", panel("avx512", 40, 12))
+  end)
+
+  it("have one tall strip of each number of rows", function()
+    local tall = registers.open_panel(48, 768, targets.by_name.avx512, 4096, types.f32_product).tall
+    for i, each in ipairs(tall.strips) do assert.same({ count = 1, size = 17 - i }, each) end
+    assert.equal(7, #tall.strips)
+  end)
+
+  it("are not tall if they have one vector, few rows, or are no single strip, nor in other types", function()
+    for _, m in ipairs { 16, 64, 80 } do assert.is_nil(panel("avx512", m):find("to"), m) end
+    assert.is_nil(panel("avx512", 48, 9):find("to"))
+    assert.is_nil(panel("avx512", 48, nil, types.product("bf16", "f32")):find("to"))
+    assert.is_nil(panel("avx512bf16", 32, nil, types.product("bf16")):find("to"))
+    for _, m in ipairs { 8, 16, 24 } do assert.is_nil(panel("avx2", m):find("to"), m) end
+  end)
+end)
