@@ -58,7 +58,9 @@
 -- panel's inputs are few.
 --
 -- shallow         the entry is for the other products, whose weights are mostly in a near cache
--- least           the entry is for at least this number of inputs and of outputs: fewer were not measured
+-- least           the entry is for at least this number of inputs and of outputs
+-- outputs         the entry is for no more outputs. Panels of 48 divide 49 to 64 outputs into two panels of two vectors;
+--                 a strip of one row then has too few sums
 -- bytes           the entry is for weights of no more bytes. Single strips of small shallow products prefetch
 --                 nothing: in a cache they take up to 1.2 times as long on a Zen 4 if they do
 -- silent          the entry is for fewer rows than the target's `stream_rows`, which prefetch nothing
@@ -139,8 +141,11 @@ local avx512 = {
     { rows = 6, inputs = 256, use = { panel = 16 } },
     { rows = 5, use = { panel = 48 } },
     { rows = 1, use = { panel = 32, stream = 8192 } },
+    { rows = 1, shallow = true, outputs = 64, weights = "bf16", use = { panel = 64, fetch = 1, stream = 0 } },
+    { rows = 1, shallow = true, bytes = 262144, weights = "bf16", use = { panel = 48, fetch = 1, stream = 0 } },
     { rows = 1, shallow = true, least = 48, bytes = 262144, use = { panel = 48, fetch = 1, stream = 0 } },
     { rows = 1, shallow = true, least = 48, use = { panel = 48, fetch = 1 } },
+    { rows = 1, shallow = true, weights = "int8", use = { panel = 32, stream = 0 } },
   },
 }
 
@@ -173,13 +178,12 @@ local avx2 = {
     { rows = 8, use = { panel = 32, token_block = 128, fetch = 1 } },
     { rows = 4, use = { panel = 16, token_block = 128, fetch = 1 } },
     { rows = 1, use = { panel = 32, token_block = 128, fetch = 1 } },
-    { rows = 1, shallow = true, least = 48, open = true, weights = "bf16", use = { panel = 32, fetch = 1 } },
-    { rows = 1, shallow = true, least = 48, open = true, use = { panel = 16, fetch = 1 } },
-    { rows = 1, shallow = true, least = 48, bytes = 262144, weights = "bf16",
-      use = { panel = 48, fetch = 1, stream = 0 } },
-    { rows = 1, shallow = true, least = 48, weights = "bf16", use = { panel = 48, fetch = 1 } },
-    { rows = 1, shallow = true, least = 48, bytes = 262144, use = { panel = 32, fetch = 1, stream = 0 } },
-    { rows = 1, shallow = true, least = 48, use = { panel = 32, fetch = 1 } },
+    { rows = 1, shallow = true, open = true, weights = "bf16", use = { panel = 32, fetch = 1 } },
+    { rows = 1, shallow = true, open = true, use = { panel = 16, fetch = 1 } },
+    { rows = 1, shallow = true, bytes = 262144, weights = "bf16", use = { panel = 48, fetch = 1, stream = 0 } },
+    { rows = 1, shallow = true, weights = "bf16", use = { panel = 48, fetch = 1 } },
+    { rows = 1, shallow = true, bytes = 262144, use = { panel = 32, fetch = 1, stream = 0 } },
+    { rows = 1, shallow = true, use = { panel = 32, fetch = 1 } },
   },
 }
 

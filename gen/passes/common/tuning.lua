@@ -205,7 +205,7 @@ local function rule_of(target, key, weight, is_open)
   local outputs, inputs = weight.shape[1], weight.shape[2]
   local lesser = math.min(inputs, outputs)
   for _, entry in ipairs(target.products or {}) do
-    local fits = rows >= entry.rows and inputs <= (entry.inputs or inputs)
+    local fits = rows >= entry.rows and inputs <= (entry.inputs or inputs) and outputs <= (entry.outputs or outputs)
       and (not entry.narrow or weight.type ~= "f32")
       and (not entry.open or is_open) and (not entry.weights or entry.weights == types.word(weight.type))
       and lesser >= (entry.least or 1) and types.bytes(outputs * inputs, weight.type) <= (entry.bytes or math.huge)

@@ -20,9 +20,7 @@ function losses.ratio_of(line, choice)
   local is_open = line.form == "open"
   local signature = shapes.calls(line.target, line.type, line, choice, is_open).signature
   for _, name in ipairs(words.sorted_keys(line.ratios)) do
-    local other = choice_of(name)
-    if other.panel == choice.panel
-      and shapes.calls(line.target, line.type, line, other, is_open).signature == signature then
+    if shapes.calls(line.target, line.type, line, choice_of(name), is_open).signature == signature then
       return line.ratios[name]
     end
   end
