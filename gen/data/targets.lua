@@ -59,8 +59,8 @@
 --
 -- shallow         the entry is for the other products, whose weights are mostly in a near cache
 -- least           the entry is for at least this number of inputs and of outputs
--- outputs         the entry is for no more outputs. Panels of 48 divide 49 to 64 outputs into two panels of two vectors;
---                 a strip of one row then has too few sums
+-- outputs         the entry is for no more outputs. Panels of 48 divide 49 to 64 outputs into two panels of two
+--                 vectors, of which a strip of one row has too few sums
 -- bytes           the entry is for weights of no more bytes. Single strips of small shallow products prefetch
 --                 nothing: in a cache they take up to 1.2 times as long on a Zen 4 if they do
 -- silent          the entry is for fewer rows than the target's `stream_rows`, which prefetch nothing
