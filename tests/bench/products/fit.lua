@@ -61,7 +61,7 @@ end
 local is_good, all, worse = true, {}, {}
 for _, path in ipairs(paths) do
   local measured = table_of.read(path)
-  print(("%s, %s"):format(measured.machine, measured.date))
+  print(("%s: %s, %s"):format(path:match("([^/]*)%.txt$"), measured.machine, measured.date))
   local lines = judged(measured)
   table.move(lines, 1, #lines, #all + 1, all)
   print("| target | type | rows | products | mean | worst | above 1.10 | unknown |")

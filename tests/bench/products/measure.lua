@@ -148,7 +148,7 @@ run("mkdir -p %s", OUT)
 run("cc -O2 -std=gnu11 -o %s/time %s/runtime/tools/products.c -ldl", OUT, script)
 local machine, date = here(), os.date("!%Y-%m-%d")
 local path = ("%s/tests/bench/products/tables/%s%s.txt"):format(script, table_of.file_name(machine, date),
-  is_between and "-between" or seed and "-drawn" or "")
+  is_between and "-between" or seed and "-drawn-" .. seed or "")
 local lines = (again or os.getenv("KEEP")) and files.read(path) and table_of.read(path).lines or {}
 for _, each in ipairs(wanted) do
   local target, word, form = each:match("^(%w+):(%w+):(%w+)$")

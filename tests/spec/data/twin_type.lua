@@ -1,6 +1,6 @@
 -- twin_type.lua NAME WORD TARGET: prints all that the compiler makes of a model whose products and tables have the type
 -- WORD. Beside the types of data/types.lua there is "twin", with the record, the instructions and the strips of the
--- type NAME. No pass is told of it.
+-- type NAME, and entries of the rule of tiles. No pass is told of it.
 package.path = "gen/?.lua;./?.lua;" .. package.path
 local files = require("common.files")
 
@@ -14,7 +14,17 @@ assert(count == 1)
 package.preload["data.types"] = assert(load(source, "=types"))
 
 local word, forms, targets = require("data.types").all[name].word, require("kernels.forms").all, require("data.targets")
-for _, each in ipairs(targets.list) do each.twin, each.twin_rows = each[word], each[word .. "_rows"] end
+for _, each in ipairs(targets.list) do
+  each.twin, each.twin_rows = each[word], each[word .. "_rows"]
+  local products = {} -- the rule's entries for the type, and the same for its twin
+  for _, entry in ipairs(each.products or {}) do
+    products[#products + 1] = entry
+    if entry.weights == word then
+      products[#products + 1] = setmetatable({ weights = "twin" }, { __index = entry })
+    end
+  end
+  each.products = products
+end
 for _, form in ipairs(require("common.words").sorted_keys(forms)) do
   local way = form:match("^" .. word .. "(_.*)")
   if way then forms["twin" .. way] = forms[form] end

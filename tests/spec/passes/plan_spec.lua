@@ -130,7 +130,7 @@ describe("what lowering reads", function()
 
   it("is the outputs that a kernel makes, padded where the rows have room", function()
     local function outputs(more)
-      more.target, more.d_model, more.heads = "avx2", 36, 2
+      more.target, more.d_model, more.heads, more.plan = "avx2", 36, 2, { panel = 64 }
       local region = regions(more)[1]
       return region.fusions[#region.fusions].outputs, region.fusions[1].outputs
     end
