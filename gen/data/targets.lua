@@ -170,6 +170,8 @@ local avx2 = {
     { rows = 3, weights = "int8", use = { panel = 16, token_block = 128, fetch = 1, stream = 16384 } },
     { rows = 1, weights = "int8", use = { panel = 32, token_block = 128, fetch = 1, stream = 0 } },
     -- Rows of f32 that divide well into strips of 6 have panels of 16, others of 32, whose strips have 3 rows.
+    { rows = 28, use = { panel = 16, token_block = 128, fetch = 1 } },
+    { rows = 25, use = { panel = 32, token_block = 128, fetch = 1 } },
     { rows = 23, use = { panel = 16, token_block = 128, fetch = 1 } },
     { rows = 19, use = { panel = 32, token_block = 128, fetch = 1 } },
     { rows = 15, use = { panel = 16, token_block = 128, fetch = 1 } },
@@ -182,6 +184,9 @@ local avx2 = {
     { rows = 1, shallow = true, open = true, use = { panel = 16, fetch = 1 } },
     { rows = 1, shallow = true, bytes = 262144, weights = "bf16", use = { panel = 48, fetch = 1, stream = 0 } },
     { rows = 1, shallow = true, weights = "bf16", use = { panel = 48, fetch = 1 } },
+    { rows = 1, shallow = true, outputs = 48, use = { panel = 48, fetch = 1, stream = 0 } },
+    { rows = 2, shallow = true, bytes = 262144, use = { panel = 32, fetch = 1, stream = 0 } },
+    { rows = 1, shallow = true, bytes = 262144, weights = "f32", use = { panel = 48, fetch = 1, stream = 0 } },
     { rows = 1, shallow = true, bytes = 262144, use = { panel = 32, fetch = 1, stream = 0 } },
     { rows = 1, shallow = true, use = { panel = 32, fetch = 1 } },
   },
