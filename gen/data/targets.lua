@@ -66,6 +66,7 @@
 -- silent          the entry is for fewer rows than the target's `stream_rows`, which prefetch nothing
 -- narrow          the entry is for weights of bf16 or int8 alone, whose strips have fewer rows, whose panels come from
 --                 memory faster, and whose rows that wait to be quantised take less memory
+-- widened         the entry is for weights of bf16 that strips widen (bf16_rows). They take as many sums as f32's
 -- weights         the entry is for weights of this number type alone: panels of int8 are half as long as those of bf16
 -- open            the entry is for products whose rows only a call knows. Their panels suit few and many rows
 --
@@ -126,6 +127,7 @@ local avx512 = {
   needs = { "avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl" },
   rule = rule { pad = 16 },
   products = {
+    { rows = 1, open = true, widened = true, use = { panel = 48, token_block = 128, fetch = 1 } },
     { rows = 1, open = true, narrow = true, use = { panel = 32, token_block = 128, fetch = 1 } },
     { rows = 1, open = true, use = { panel = 48, token_block = 128, fetch = 1 } },
     { rows = 129, narrow = true, use = { panel = 48, token_block = 128, fetch = 1 } },
@@ -142,10 +144,13 @@ local avx512 = {
     { rows = 5, use = { panel = 48 } },
     { rows = 1, use = { panel = 32, stream = 8192 } },
     { rows = 1, shallow = true, outputs = 64, weights = "bf16", use = { panel = 64, fetch = 1, stream = 0 } },
+    { rows = 3, shallow = true, bytes = 262144, weights = "bf16", use = { panel = 48, fetch = 1, stream = 0 } },
+    { rows = 1, shallow = true, bytes = 262144, widened = true, use = { panel = 80, fetch = 1, stream = 0 } },
     { rows = 1, shallow = true, bytes = 262144, weights = "bf16", use = { panel = 48, fetch = 1, stream = 0 } },
     { rows = 1, shallow = true, least = 48, bytes = 262144, use = { panel = 48, fetch = 1, stream = 0 } },
     { rows = 1, shallow = true, least = 48, use = { panel = 48, fetch = 1 } },
     { rows = 1, shallow = true, weights = "int8", use = { panel = 32, stream = 0 } },
+    { rows = 1, shallow = true, bytes = 262144, use = { panel = 64, stream = 0 } },
   },
 }
 
@@ -182,7 +187,8 @@ local avx2 = {
     { rows = 1, use = { panel = 32, token_block = 128, fetch = 1 } },
     { rows = 1, shallow = true, open = true, weights = "bf16", use = { panel = 32, fetch = 1 } },
     { rows = 1, shallow = true, open = true, use = { panel = 16, fetch = 1 } },
-    { rows = 1, shallow = true, bytes = 262144, weights = "bf16", use = { panel = 48, fetch = 1, stream = 0 } },
+    { rows = 2, shallow = true, bytes = 262144, weights = "bf16", use = { panel = 48, fetch = 1, stream = 0 } },
+    { rows = 1, shallow = true, bytes = 262144, weights = "bf16", use = { panel = 64, fetch = 1, stream = 0 } },
     { rows = 1, shallow = true, weights = "bf16", use = { panel = 48, fetch = 1 } },
     { rows = 1, shallow = true, outputs = 48, use = { panel = 48, fetch = 1, stream = 0 } },
     { rows = 2, shallow = true, bytes = 262144, use = { panel = 32, fetch = 1, stream = 0 } },

@@ -207,6 +207,7 @@ local function rule_of(target, key, weight, is_open)
   for _, entry in ipairs(target.products or {}) do
     local fits = rows >= entry.rows and inputs <= (entry.inputs or inputs) and outputs <= (entry.outputs or outputs)
       and (not entry.narrow or weight.type ~= "f32")
+      and (not entry.widened or weight.type == "bf16" and target.bf16_rows == "f32")
       and (not entry.open or is_open) and (not entry.weights or entry.weights == types.word(weight.type))
       and lesser >= (entry.least or 1) and types.bytes(outputs * inputs, weight.type) <= (entry.bytes or math.huge)
       and (not entry.silent or rows < target.rule.stream_rows)

@@ -185,11 +185,15 @@ describe("a target's parameters of a product", function()
     end
     assert.same({ 48, 1, 0 }, of("avx512", "f32", 128, 512, 4)) -- 256 KB
     assert.same({ 48, 1, 3072 }, of("avx512", "f32", 128, 520, 4))
-    assert.same({ 48, 1, 0 }, of("avx512", "bf16", 128, 1024, 1, true))
-    assert.same({ 48, 1, 3072 }, of("avx512", "bf16", 128, 1032, 1, true))
-    assert.same({ 64, 0, 3072 }, of("avx512", "f32", 40, 512, 4)) -- fewer than 48 outputs
+    assert.same({ 48, 1, 0 }, of("avx512", "bf16", 128, 1024, 3))
+    assert.same({ 48, 1, 3072 }, of("avx512", "bf16", 128, 1032, 3))
+    -- bf16 that strips widen, and bf16 that an instruction multiplies
+    assert.same({ 48, 32, 80, 48 }, { of("avx512", "bf16", 768, 768, 512, true)[1],
+      of("avx512bf16", "bf16", 768, 768, 512, true)[1], of("avx512", "bf16", 140, 140, 1)[1],
+      of("avx512bf16", "bf16", 140, 140, 1)[1] })
+    assert.same({ 64, 0, 0 }, of("avx512", "f32", 40, 512, 4)) -- fewer than 48 outputs
     assert.same({ 32, 0, 0 }, of("avx512bf16", "int8", 64, 24, 15))
-    assert.same({ { 64, 1, 0 }, { 48, 1, 0 } }, { of("avx512", "bf16", 61, 61, 1), of("avx512", "bf16", 65, 61, 1) })
+    assert.same({ { 64, 1, 0 }, { 48, 1, 0 } }, { of("avx512", "bf16", 61, 61, 1), of("avx512", "bf16", 65, 61, 3) })
     assert.same({ { 16, 1, 3072 }, { 48, 1, 0 } }, { of("avx2", "f32", 40, 40, 1, true), of("avx2", "f32", 40, 40, 1) })
     assert.same({ { 32, 1, 0 }, { 48, 1, 0 } }, { of("avx2", "f32", 64, 512, 2), of("avx2", "f32", 64, 512, 1) })
     assert.same({ 16, 32, 32, 16 }, { of("avx2", "f32", 768, 768, 24)[1], of("avx2", "f32", 768, 768, 25)[1],
