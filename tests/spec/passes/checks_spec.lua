@@ -187,7 +187,7 @@ describe("the checker after lower, of products,", function()
   -- The message of a model with one product whose kernel was broken; n rows of 40 outputs of 19 inputs.
   local function product(breaks, n)
     local more = { layers = 0, seq = n or 40, d_model = 40, input = { stage = "linear", from = 19, bias = false },
-      plan = { fetch = 1 } }
+      plan = { fetch = 1, stream = 3072 } }
     return broken("lower", more, function(state)
       local each = step(state, "product")
       breaks(each.kernel, each)
