@@ -14,8 +14,6 @@ return function(of, spec)
   of("gen/commands/build/early.lua", spec .. "commands/build/early_spec.lua") {
     { name = "early_warm", old = "if not is_missing then return nil end", new = "",
       wrong = "a build whose cache is full starts a process" },
-    { name = "early_left", old = "if fault then process.stop() end", new = "",
-      filter = "given up", wrong = "a build that has failed compiles on" },
   }
 
   of("gen/commands/build/store.lua", spec .. "commands/build/store_spec.lua") {
