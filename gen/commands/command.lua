@@ -274,7 +274,8 @@ function run.calibrate(root, arguments)
   arguments.writes = require("commands.quality.language").writes(
     pipeline.run(root, arguments.description, arguments.overrides, "validate"))
   local text, code = require("commands.calibrate").run(arguments, arguments.weights or folder, {
-    graph = function() return run_passes(root, with(), arguments.overrides, "graph").primary end,
+    -- All rows of all tensors, as in the variant whose tensors are outputs.
+    graph = function() return run_passes(root, with(), arguments.overrides, "graph", nil, nil, {}).primary end,
     build = function(list, with_text, exposed, file)
       return build_variant(root, with(file), list, with_text, exposed)
     end,

@@ -17,10 +17,14 @@ end
 -- sequences of a call of any length, else nil.
 local function add_tensor(buffers, variant, tensor, storage, sequences, here, most)
   local rows = forms.rows(storage)
-  if most and address.has_fixed_rows(tensor, storage) then sequences = most end
+  local has_most = most and address.has_fixed_rows(tensor, storage)
+  if has_most then sequences = most end
   if rows and rows.elements and (variant == "trace" or not rows.of_trace) then
-    buffers[tensor.name .. rows.suffix] = buffer_of(storage.type, rows.elements(storage, sequences, tensor),
-      rows.pitch(storage), { class = forms.class(tensor, storage), private = rows.private,
+    local elements = rows.elements(storage, sequences, tensor)
+    -- An output's shape is that of one sequence. If the caller does not want it, the arena has it for all of a call.
+    if has_most and tensor.kind == "output" then elements = elements * most end
+    buffers[tensor.name .. rows.suffix] = buffer_of(storage.type, elements, rows.pitch(storage),
+      { class = forms.class(tensor, storage), private = rows.private,
         over = variant == "ship" and storage.over or nil })
   end
   if forms.packed(storage) then add_packed(buffers, storage, storage.whole_batch and sequences or here) end

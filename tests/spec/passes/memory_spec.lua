@@ -114,6 +114,18 @@ describe("memory", function()
     assert.equal(one.programs[1].arena_bytes, many.programs[1].arena_bytes)
   end)
 
+  it("has room for an output of each sequence of a call, where the caller does not want it", function()
+    local state = helper.tiny({ seq = { any = 8 }, output = { { stage = "pool", over = "first", name = "p" },
+      { stage = "linear", to = 24, name = "a" }, { stage = "tanh", name = "b" } } }, "memory")
+    local sizes = {}
+    for _, program in ipairs(state.programs) do
+      for _, name in ipairs(program.variant == "ship" and program.entry.outputs or {}) do
+        sizes[#sizes + 1] = program.buffers[name].bytes
+      end
+    end
+    assert.same({ 8 * 16 * 4, 8 * 24 * 4, 8 * 24 * 4 }, sizes) -- 8 rows may be 8 sequences
+  end)
+
   it("without reuse gives each its own place", function()
     local program = helper.tiny({ reuse = false, layers = 2 }, "memory").programs[1]
     local names = words.sorted_keys(program.offsets)

@@ -112,6 +112,14 @@ describe("factors against outliers", function()
     assert.truthy(said:find("passed, 0 failed", 1, true), said)
   end)
 
+  it("are found for all rows of a model that computes some of them for one row alone", function()
+    local names = 'names = { "attn2c", ["output.3.linear"] = "output.2.linear" }'
+    local first = outliers.text('norm = "pre", ' .. names):gsub("norm%(%), ", 'norm(), pool "first", ')
+    helper.write(folder .. "/first.lua", first)
+    local said = sh("%s calibrate first.lua %s -o first.factors", attn2c, given)
+    assert.truthy(said:find("outliers: factors for 7 of 9 inputs of int8, in first.factors\n", 1, true), said)
+  end)
+
   it("are of few rows with a warning", function()
     local text = helper.read(folder .. "/hidden.npy")
     files.write(folder .. "/one.npy", require("commands.quality.arrays").first(text, 1))
