@@ -83,10 +83,10 @@ local function each(state, name, visit)
   end
 end
 
---- Runs one pass and its checker.
-function pipeline.step(state, name)
+--- Runs one pass and its checker. unchecked: without the checker.
+function pipeline.step(state, name, unchecked)
   each(state, name, pipeline.pass(name).run)
-  if checks[name] then each(state, name, checks[name]) end
+  if checks[name] and not unchecked then each(state, name, checks[name]) end
 end
 
 --- Runs the passes up to `last` (default: all) and returns the state; state.notes has lines for the user. Raises
@@ -102,6 +102,7 @@ end
 ---   with_texts     true: the model of texts of a model of pictures is made, too: state.texts
 ---   chat_template  a file in place of the folder's chat template, or "none"
 ---   exposed        true, or names of tensors that become outputs too (passes/graph/exposed.lua)
+---   unchecked      true: no checker runs. For code that is timed and thrown away
 ---   watch          a function that is called before the i-th pass: watch(i, state)
 function pipeline.run(root, file, overrides, last, wanted)
   wanted = wanted or {}
@@ -111,7 +112,7 @@ function pipeline.run(root, file, overrides, last, wanted)
   for i, name in ipairs(pipeline.passes) do
     if wanted.watch then wanted.watch(i, state) end
     if gather[name] then gather[name](state) end
-    pipeline.step(state, name)
+    pipeline.step(state, name, wanted.unchecked)
     if name == last then break end
   end
   return state

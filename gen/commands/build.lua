@@ -154,7 +154,7 @@ local function jobs_of(state, tools, runtime_sources, options, library, texts)
     has_pictures = spec.pictures and true or false, texts = texts and texts.spec.name,
     has_chat = state.chat ~= nil, has_generation = spec.context ~= nil,
     has_ranks = spec.processes ~= nil, providers = { library = library,
-      program = spec.kernels == "c" and "c" or "libxsmm" } }
+      program = recipe.provider(spec) } }
   local jobs = recipe.jobs(spec, builds_of(state, tools), runtime_sources, state.entries, made)
   if only then jobs = recipe.needed(jobs, only == true and spec.name or only) end
   if options.is_libraries then jobs = recipe.of_libraries(jobs, spec) end

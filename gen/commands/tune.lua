@@ -1,8 +1,8 @@
 -- tune.lua: is the command `tune`, which measures tile parameters on this machine.
--- Candidates of products in C are timed alone first. The best of them, and other candidates, are built into the model
--- and timed between two runs of the rule's build, and judged by the ratio, so that a machine that changes meanwhile
--- changes both. The search begins with an earlier file's choices. The tuning file always has the best choice so far.
--- The command ends with it when its time is over.
+-- Candidates of products in C are timed alone first. The best of them, and other candidates, are built into a form of
+-- the model with as few layers as stand for all, and timed in turn with the rule's build (tune/subject.lua). The end is
+-- a comparison in the whole model, for which time is kept. The search begins with an earlier file's choices. The tuning
+-- file always has the best choice so far. The command ends with it when its time is over.
 local alone = require("commands.tune.alone")
 local facts = require("commands.machine.facts")
 local faults = require("common.faults")
@@ -13,20 +13,22 @@ local pipeline = require("pipeline")
 local process = require("common.process")
 local progress = require("common.progress")
 local search = require("commands.tune.search")
+local shorter = require("commands.tune.shorter")
+local subject = require("commands.tune.subject")
 local targets = require("data.targets")
 local terminal = require("common.terminal")
 local tuning = require("passes.common.tuning")
 local uv = require("common.libuv")
+local words = require("common.words")
 
 local tune = {}
 
 local LEAST_GAIN = 0.01     -- least gain of a product over the rule that is worth a line
-local ALONE_PART = 0.5      -- part of the budget for products alone
+local ALONE_PART = 0.5      -- part of the time before the comparison that is for products alone
 local SMALL = 0.005         -- part of a call below which no candidate is built for a product alone
 local CALL_NOISE = 0.005    -- part of a call by which it may seem slower with products that are faster
-local UNKNOWN_NOISE = 0.05  -- assumed noise of a ratio before the third run of the rule
-local RUN_MS, LEAST_RUNS, MOST_RUNS = 400, 7, 2000
 local FINAL_PAIRS, LEAST_PAIRS = 5, 3 -- runs of the choice and of the rule in turn, at the end
+local VERIFYING = 2         -- runs that take as long as the comparison with the trace variant
 local ENDING = 0.02         -- part of the budget for ending
 local INTERRUPTED = 130     -- the exit code that shells expect
 
@@ -99,7 +101,7 @@ local function new(root, arguments, start)
   local planned = pipeline.run(root, arguments.description, list, "plan")
   local products, order = measure.products(planned)
   local self = setmetatable({ root = root, arguments = arguments, overrides = list, spec = planned.spec,
-    products = products, order = order, rule = {}, best = {}, seen = {}, history = {}, count = 0, start = start,
+    products = products, order = order, rule = {}, best = {}, seen = {}, count = 0, start = start,
     bar = progress.start() }, Tuner)
   self.budget = arguments.budget
   self.path = arguments.output or tuning.beside(arguments.description)
@@ -109,8 +111,8 @@ local function new(root, arguments, start)
   for key, product in pairs(products) do
     self.rule[key], self.best[key] = product.choice, { choice = product.choice, ratio = 1 }
     self.seen[key] = {}
-    self.history[key] = {}
   end
+  self:choose_forms(planned)
   self.others, self.earlier = {}, {}
   local before = tuning.read(self.path)
   if before and before.target == self.spec.target then
@@ -125,6 +127,19 @@ local function new(root, arguments, start)
   return self
 end
 
+-- Chooses the forms of the model in which candidates are timed, and choices are compared.
+function Tuner:choose_forms(planned)
+  local overrides, layers, cold = shorter.of(self.root, self.arguments, self.overrides, planned, self.products,
+    self.order)
+  local function form(of, folder, more)
+    return subject.new(words.merged({ root = self.root, arguments = self.arguments, overrides = of, folder = folder,
+      products = self.products, is_draft = layers ~= nil }, more or {}))
+  end
+  self.whole, self.layers = form(self.overrides, self.folder), layers
+  self.few = layers and form(overrides, self.folder .. "/few", { cold_megabytes = math.ceil(cold / (1 << 20)) })
+    or self.whole
+end
+
 function Tuner:elapsed() return clock() - self.start end
 
 function Tuner:report(line)
@@ -135,61 +150,11 @@ function Tuner:report(line)
   end
 end
 
-function Tuner:build(choices, name)
-  local start = clock()
-  local built = measure.build(self.root, self.arguments, self.overrides, choices, self.folder .. "/" .. name)
-  self.build_seconds = clock() - start
-  return built
-end
-
--- Times a build. is_verified: its calls are compared with its trace variant first.
-function Tuner:run(built, is_verified)
-  local start = clock()
-  local result = measure.run(built, self.repetitions, is_verified)
-  self.run_seconds = 0.5 * (clock() - start) + 0.5 * (self.run_seconds or clock() - start)
-  return result
-end
-
-function Tuner:run_rule()
-  local result = self:run(self.rule_built)
-  self.last_rule = result
-  for key in pairs(self.rule) do table.insert(self.history[key], result.of[key]) end
-  return result
-end
-
--- Returns the noise of a product's ratio: the spread of the rule's ratio to the mean of its neighbours in time.
-function Tuner:noise(key)
-  local list, history = {}, self.history[key]
-  for i = 2, #history - 1 do
-    list[#list + 1] = history[i].own / (0.5 * (history[i - 1].own + history[i + 1].own))
-  end
-  if #list < 3 then return UNKNOWN_NOISE end
-  local _, spread = search.spread(list)
-  return spread
-end
-
--- Times a candidate between two runs of the rule. Returns key -> { own, region = ratios to the rule's time; times,
--- rule_times = lists of the product's times with all rows, in ms }.
-function Tuner:ratios(built)
-  local before = self.last_rule
-  local result = self:run(built)
-  local after = self:run_rule()
-  local ratios = {}
-  for key, times in pairs(result.of) do
-    ratios[key] = { times = { times.ms }, rule_times = { before.of[key].ms, after.of[key].ms } }
-    for _, what in ipairs { "own", "region" } do
-      local rule = 0.5 * (before.of[key][what] + after.of[key][what])
-      ratios[key][what] = rule > 0 and times[what] / rule or 1
-    end
-  end
-  return ratios
-end
-
 -- True if a product's best choice, timed once in the model, beats the rule by more than the noise. Times of products
 -- alone are not enough: the model may be slower with what is 5% faster alone.
 function Tuner:is_clear(key)
   local best = self.best[key]
-  return not best.is_alone and best.ratio < 1 - math.max(LEAST_GAIN, 2 * self:noise(key))
+  return not best.is_alone and best.ratio < 1 - math.max(LEAST_GAIN, 2 * self.few:noise(key))
 end
 
 -- True if a product's best choice is worth the comparison at the end, which times it again.
@@ -198,7 +163,9 @@ function Tuner:is_promising(key) return self.best[key].ratio < 1 - LEAST_GAIN en
 -- Returns the rule's best rate for a product in all of its runs, in GFLOP/s.
 function Tuner:rule_rate(product)
   local times = {}
-  for i, each in ipairs(self.history[product.key]) do times[i] = each.ms end
+  for _, form in ipairs { self.few, self.whole } do
+    for _, each in ipairs(form.history[product.key]) do times[#times + 1] = each.ms end
+  end
   return search.rate(product.flops, times)
 end
 
@@ -253,7 +220,7 @@ end
 function Tuner:time_alone()
   local target = targets.by_name[self.spec.target]
   local function report(line) self:report(line) end
-  local most = ALONE_PART * (self.budget - self:elapsed())
+  local most = math.max(0, ALONE_PART * (self.budget - self:elapsed() - self:reserved()))
   local found
   found, self.alone_count = alone.run(self.root, self.folder, self.order, target, most, report)
   for key, best in pairs(alone.best(self.order, found, LEAST_GAIN)) do
@@ -298,7 +265,7 @@ function Tuner:confirm()
     if best.is_alone and each.own < 1 then
       self.best[key] = { choice = best.choice, ratio = each.own, times = each.times, rule_times = each.rule_times }
     elseif best.is_alone then
-      local is_slower = each.own > 1 + math.max(LEAST_GAIN, 2 * self:noise(key))
+      local is_slower = each.own > 1 + math.max(LEAST_GAIN, 2 * self.few:noise(key))
       if is_slower and self:is_earlier(key, best.choice) then self.earlier[key] = nil end
       self.best[key] = { choice = self.rule[key], ratio = 1 }
     end
@@ -312,8 +279,8 @@ function Tuner:try(choice_of, by)
   for _, product in ipairs(self.order) do choices[product.key] = choice_of(product) end
   self.count = self.count + 1
   self:report(("candidate %d: %s"):format(self.count, search.text(self.order[1], choices[self.order[1].key])))
-  local built = self:build(choices, "candidate")
-  local ratios = self:ratios(built)
+  local built = self.few:build(choices, "candidate")
+  local ratios = self.few:ratios(built)
   for _, product in ipairs(self.order) do
     local key = product.key
     local ran, ratio = built.products[key].choice, ratios[key][by]
@@ -332,23 +299,23 @@ function Tuner:try(choice_of, by)
   return ratios
 end
 
--- Returns the seconds of one more candidate, which is timed with the rule.
-function Tuner:candidate_seconds() return self.build_seconds + 2 * self.run_seconds end
-
 -- Returns the seconds of the comparison at the end.
-function Tuner:final_seconds() return self.build_seconds + 2 * LEAST_PAIRS * self.run_seconds end
-
-function Tuner:has_time()
-  return self:elapsed() + self:candidate_seconds() + self:final_seconds() + self.run_seconds < self.budget
+function Tuner:final_seconds()
+  return self.whole.build_seconds + (2 * LEAST_PAIRS + VERIFYING) * self.whole.run_seconds
 end
+
+-- Returns the seconds of one more candidate and of the end.
+function Tuner:reserved() return self.few:candidate_seconds() + self:final_seconds() + self.few.run_seconds end
+
+function Tuner:has_time() return self:elapsed() + self:reserved() < self.budget end
 
 -- Estimates the number of candidates and the budget that all of them need, before the first one.
 function Tuner:estimate()
-  self.all = search.count(self.order, self.rule, self.seen)
-  local seconds = self:elapsed() + self.all * self:candidate_seconds() + 2 * self:final_seconds()
+  self.all = search.count(self.order, self.rule, self.seen) + (next(self:taken(self.is_promising)) and 1 or 0)
+  local seconds = self:elapsed() + self.all * self.few:candidate_seconds() + 2 * self:final_seconds()
   self.whole_budget = math.max(10, math.ceil(seconds / 10) * 10)
   self:report(("about %d candidates in the model of %.1f s each; all of them need --budget=%d"):format(self.all,
-    self:candidate_seconds(), self.whole_budget))
+    self.few:candidate_seconds(), self.whole_budget))
 end
 
 -- Returns the extent of the search, for the last line.
@@ -430,12 +397,14 @@ function Tuner:compare(choices)
       io.stderr:write(("%10s%-34s %-24s compared\n"):format("", product.key, search.text(product, choice)))
     end
   end
-  local built = self:build(choices, "candidate")
+  local model = self.whole
+  if self.few ~= model then self.few:check(choices) end -- its layers are the whole model's
+  local built = model:build(choices, "candidate")
   local runs, whole, found = {}, {}, {}
   for i = 1, FINAL_PAIRS do
-    if i > LEAST_PAIRS and self:elapsed() + 3 * self.run_seconds > (1 - ENDING) * self.budget then break end
+    if i > LEAST_PAIRS and self:elapsed() + 3 * model.run_seconds > (1 - ENDING) * self.budget then break end
     self:report(("the choice against the rule, %d of %d"):format(i, FINAL_PAIRS))
-    local rule, choice = self:run_rule(), self:run(built, i == 1)
+    local rule, choice = model:run_rule(), model:run(built, i == 1)
     whole[i] = choice.ms / rule.ms
     for key in pairs(choices) do
       runs[key] = runs[key] or { ratios = {}, times = {}, rule_times = {} }
@@ -524,24 +493,24 @@ function Tuner:end_early()
   return self:with_earlier(choices)
 end
 
+-- Builds and times the rule.
 local function first_runs(self)
-  self.repetitions = LEAST_RUNS
-  self:report("the rule")
-  self.rule_built = self:build({}, "rule")
-  local ms = self:run(self.rule_built).all_ms
-  self.repetitions = math.max(LEAST_RUNS, math.min(MOST_RUNS, math.ceil(RUN_MS / ms)))
-  local rule = self:run_rule()
+  self:report(self.layers and ("the rule: candidates have %d of %d layers"):format(self.layers, self.spec.layers)
+    or "the rule")
+  self.few:prepare()
+  if self.whole ~= self.few then self.whole:prepare() end
+  self.few:run_rule()
   for _, product in ipairs(self.order) do
-    product.is_small = rule.of[product.key].own < SMALL * rule.ms
+    product.is_small = self.few:part(product.key) < SMALL
     self.seen[product.key][search.signature(product, self.rule[product.key])] = true
   end
-  self:estimate()
 end
 
 -- Searches until the time is over. Returns the choices, and the ratio of calls with them if they were compared.
 local function search_all(self)
-  self:time_alone()
   first_runs(self)
+  self:time_alone()
+  self:estimate()
   if self:has_time() then self:confirm() end
   for _, name in ipairs(search.rounds) do self:round(name) end
   return self:finish()

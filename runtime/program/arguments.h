@@ -75,10 +75,11 @@ typedef struct {
   const char *packed, *verify;           /* files of the command pack; NULL: not given */
   const char **inputs, **outputs;        /* [NAME=]PATH, in the order given */
   int input_count, output_count;
-  uint64_t seed;    /* 1 if not given */
-  int repetitions;  /* 0: not given */
-  int64_t length;   /* tokens of a timed call; 0: not given */
-  const char *part; /* the rank whose part is timed, or "all"; NULL: not given */
+  uint64_t seed;      /* 1 if not given */
+  int repetitions;    /* 0: not given */
+  int cold_megabytes; /* read before each profiled call; 0: none */
+  int64_t length;     /* tokens of a timed call; 0: not given */
+  const char *part;   /* the rank whose part is timed, or "all"; NULL: not given */
   attn2c_report_format format;
   attn2c_text_word *texts, *pairs, *queries; /* in the order given */
   int text_count, pair_count, query_count;

@@ -315,6 +315,10 @@ static int check_usage(const attn2c_descriptor *model, const attn2c_arguments *a
     attn2c_say(message, "--brief: goes with --profile");
     status = ATTN2C_USAGE;
   }
+  if (arguments->cold_megabytes > 0 && !arguments->brief) {
+    attn2c_say(message, "--cold: goes with --brief");
+    status = ATTN2C_USAGE;
+  }
   if (arguments->part && (arguments->profile || arguments->bound)) {
     attn2c_say(message, "--part: does not go with --profile or --bound");
     status = ATTN2C_USAGE;

@@ -13,7 +13,7 @@
 #include "program/bench.h"
 #include "program/ranks_program.h"
 
-enum { LEAST_REPETITIONS = 7, MOST_REPETITIONS = 2000, MOST_PROFILES = 2000 };
+enum { LEAST_REPETITIONS = 7, MOST_REPETITIONS = 2000, LEAST_PROFILES = 3, MOST_PROFILES = 2000 };
 
 #define SAMPLE_NANOSECONDS  2e5
 #define TOTAL_NANOSECONDS   1e9
@@ -53,7 +53,7 @@ static double estimate(const attn2c_bench_call *s) {
 /* Times the calls of an entry. The bound is NULL if it was not asked for or is not available. */
 static int measure(const attn2c_bench_call *s, const attn2c_arguments *arguments, attn2c_roof *roof,
                    attn2c_bound *bound, attn2c_bench_result *result, attn2c_message *message) {
-  const double each = estimate(s);
+  const double each = arguments->brief ? result->first_ms * ATTN2C_NS_IN_MS : estimate(s);
   const int calls = attn2c_bench_calls(each);
   const int repetitions = arguments->brief             ? 1
                           : arguments->repetitions > 0 ? arguments->repetitions
@@ -90,6 +90,13 @@ static int measure(const attn2c_bench_call *s, const attn2c_arguments *arguments
   return ATTN2C_OK;
 }
 
+/* Reads memory, which then takes the place of the model's weights in all caches. */
+static void read_other(const unsigned char *memory, size_t bytes) {
+  enum { LINE = 64 };
+  volatile unsigned sum = 0;
+  for (size_t i = 0; i < bytes; i += LINE) sum += memory[i];
+}
+
 /* Measures the median time of each graph op over some profiled calls, and keeps the parts of the fastest
  * call. The ops are those of the model that this process has: a rank's part has others than the whole model.
  */
@@ -100,25 +107,29 @@ static int profile(const attn2c_bench_call *s, const attn2c_arguments *arguments
   const int ops = result->profiled_entry->op_count;
   const double wanted = PROFILE_NANOSECONDS / (result->ms.median * ATTN2C_NS_IN_MS);
   int calls = wanted < MOST_PROFILES ? (int)wanted : MOST_PROFILES;
+  const int least = arguments->repetitions > 0 ? LEAST_PROFILES : LEAST_REPETITIONS;
+  if (calls < least) calls = least;
   if (arguments->repetitions > 0 && calls > arguments->repetitions) calls = arguments->repetitions;
-  if (calls < LEAST_REPETITIONS && arguments->repetitions == 0) calls = LEAST_REPETITIONS;
-  if (calls < 1) calls = 1;
   double *marks = calloc((size_t)ops + 1, sizeof *marks);
   double *samples = calloc(((size_t)ops + 1) * (size_t)calls, sizeof *samples); /* [op][call] */
   result->op_ms = calloc((size_t)ops + 1, sizeof *result->op_ms);
   result->op_least_ms = calloc((size_t)ops + 1, sizeof *result->op_least_ms);
   result->parts = calloc(1, sizeof *result->parts);
   attn2c_record *parts = calloc(1, sizeof *parts);
+  const size_t other_bytes = (size_t)arguments->cold_megabytes << 20;
+  unsigned char *other = malloc(other_bytes + 1);
   attn2c_call profiled = attn2c_bench_call_whole(s, s->again);
   profiled.nanoseconds = marks;
   int status = ATTN2C_OK;
   if (marks == NULL || samples == NULL || result->op_ms == NULL || result->op_least_ms == NULL ||
-      result->parts == NULL || parts == NULL) {
+      result->parts == NULL || parts == NULL || other == NULL) {
     attn2c_say(message, "bench: no memory for the profile of %d ops", ops);
     status = ATTN2C_MEMORY;
   }
+  if (other != NULL) memset(other, 1, other_bytes); /* pages that nobody wrote are one page */
   for (int c = 0; c < calls && status == ATTN2C_OK; c++) {
     memset(marks, 0, sizeof *marks * (size_t)ops);
+    read_other(other, other_bytes);
     attn2c_record_calls(parts);
     parts->begin = attn2c_now();
     status = attn2c_model_run(s->model, s->program->profile[s->number], &profiled);
@@ -135,6 +146,7 @@ static int profile(const attn2c_bench_call *s, const attn2c_arguments *arguments
   }
   attn2c_record_calls(NULL);
   if (status == ATTN2C_OK) status = attn2c_bench_call_same(s, "the model and its profiled variant", message);
+  free(other);
   free(parts);
   free(marks);
   free(samples);

@@ -209,6 +209,9 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "also prints the time of each kind of operation and of each section"},
     {"--brief", NULL, NULL, BENCH, FLAG, AT(brief), 0, 0, 0, NULL,
      "with --profile: times operations alone; calls are not compared before, and a whole call is timed once"},
+    {"--cold", NULL, "MB", BENCH, INT, AT(cold_megabytes), 0, 1, 65536, NULL,
+     "with --brief: MB of other memory are read before each profiled call, so that weights come from memory "
+     "as they do in a model with more layers"},
     {"--bound", NULL, NULL, BENCH, FLAG, AT(bound), 0, 0, 0, NULL,
      "also prints, part by part, the time that the call would take with each product at the best rate that "
      "any tile reaches on the model's own weights, and each attention kernel and row operation on operands "

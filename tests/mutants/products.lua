@@ -25,6 +25,13 @@ return function(of, spec)
       wrong = "candidates that make the same calls are timed twice" },
   }
 
+  of("gen/commands/tune/shorter.lua", spec .. "commands/tune/shorter_spec.lua") {
+    { name = "shorter_alike", old = "whole.count * few ~= product.count * all", new = "false",
+      wrong = "layers that differ from each other stand for all" },
+    { name = "shorter_cache", old = "math.ceil(CACHES * cache * layers / bytes)", new = "1",
+      wrong = "the weights of few layers stay in the caches" },
+  }
+
   of("gen/kernels/product.lua", spec .. "kernels/product_spec.lua") {
     { name = "product_tail", old = "count = 1, lanes = rest,",
       new = "count = 1, lanes = lanes,", wrong = "the last vector of a row of C is stored whole" },

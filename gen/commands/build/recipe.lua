@@ -154,6 +154,12 @@ end
 
 local function archive_of(provider) return "libattn2c_" .. provider .. ".a" end
 
+--- Returns the provider of kernels at run time in a model's program, which also times the roof.
+function recipe.provider(spec) return spec.kernels == "c" and "c" or "libxsmm" end
+
+--- Returns the name of the archive of what all programs share, for recipe.needed.
+function recipe.runtime(spec) return archive_of(recipe.provider(spec)) end
+
 -- The archive of what libraries may contain. So a build of libraries alone compiles no commands.
 local LIBRARY_ARCHIVE = "libattn2c_library.a"
 

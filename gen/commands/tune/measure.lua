@@ -6,6 +6,7 @@ local faults = require("common.faults")
 local pipeline = require("pipeline")
 local plan = require("passes.plan")
 local process = require("common.process")
+local recipe = require("commands.build.recipe")
 local targets = require("data.targets")
 local types = require("data.types")
 local all_regions = require("passes.common.regions")
@@ -85,10 +86,19 @@ function measure.products(state)
   return products, order
 end
 
---- Emits and builds a model with these choices in a folder. Returns { state, folder, products }.
-function measure.build(root, arguments, overrides, choices, folder)
-  local state = pipeline.run(root, arguments.description, overrides, nil,
-    { tuning = { set = { choices = choices, hash = "candidate" } }, watch = process.poll })
+--- Emits a model with these choices. Returns the finished pipeline. is_draft: no checker runs.
+function measure.emit(root, arguments, overrides, choices, is_draft)
+  return pipeline.run(root, arguments.description, overrides, nil,
+    { tuning = { set = { choices = choices, hash = "candidate" } }, unchecked = is_draft, watch = process.poll })
+end
+
+--- Compiles what all models share, so that other builds only compile what is their own.
+function measure.prepare(root, state, folder) build.make(state, folder, root, { only = recipe.runtime(state.spec) }) end
+
+--- Emits and builds a model with these choices in a folder. Returns { state, folder, products }. is_draft: no checker
+--- runs.
+function measure.build(root, arguments, overrides, choices, folder, is_draft)
+  local state = measure.emit(root, arguments, overrides, choices, is_draft)
   build.make(state, folder, root, { only = true })
   local products = measure.products(state)
   return { state = state, folder = folder, products = products }
@@ -144,13 +154,18 @@ end
 --- ms } }, least times in ms: of a call, of all calls, of each product, and of the regions whose token block the
 --- product decides; ms: of the product with all its rows. A call's time is the sum of its ops' least times, which a
 --- busy machine disturbs less than whole calls. A model that continues has calls of one token and of several: ms, own
---- and region are their geometric means, as each is as important as the others. is_verified: whether calls are compared
---- with the trace variant first.
-function measure.run(built, repetitions, is_verified)
+--- and region are their geometric means, as each is as important as the others.
+--- options:
+---   repetitions
+---   is_verified      whether calls are compared with the trace variant first
+---   cold_megabytes   bytes that are read before each call, so that no cache has the weights; or nil
+function measure.run(built, options)
   local program = "./" .. built.folder .. "/" .. built.state.spec.name
   local spec = built.state.spec
-  local command = { program, "bench", "--profile", "-o", "csv", "-r", ("%d"):format(repetitions) }
-  if not is_verified then command[#command + 1] = "--brief" end
+  local command = { program, "bench", "--profile", "-o", "csv", "-r", ("%d"):format(options.repetitions) }
+  if not options.is_verified then command[#command + 1] = "--brief" end
+  local cold = options.cold_megabytes
+  if cold then table.move({ "--cold", ("%d"):format(cold) }, 1, 2, #command + 1, command) end
   local length = spec.any and math.min(spec.seq, math.max(spec.least, spec.context and PROMPT or TOKENS))
   if length then table.move({ "--length", ("%d"):format(length) }, 1, 2, #command + 1, command) end
   local child = process.run { gather = "output", words = command }

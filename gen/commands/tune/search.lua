@@ -77,9 +77,10 @@ function search.moves(round, product, best, fixed, seen)
 end
 
 --- Returns the number of candidates of all rounds, each counted once from these choices. A repeated round tries fewer.
---- Products that take hardly any time of a call (is_small) vary with the others.
+--- Products that take hardly any time of a call (is_small) vary with the others. Token blocks are compared with the
+--- regions of the choices so far, which are timed as one more candidate.
 function search.count(order, choices, seen)
-  local sum, counted = 1, {} -- 1: a candidate that times the regions of the choices so far
+  local sum, counted = 0, {}
   for _, name in ipairs(search.rounds) do
     local most = 0
     for _, product in ipairs(counted[name] and {} or order) do
@@ -87,7 +88,7 @@ function search.count(order, choices, seen)
       if not product.is_small then most = math.max(most, #list) end
     end
     counted[name] = true
-    sum = sum + most
+    sum = sum + most + (name == "token_blocks" and most > 0 and 1 or 0)
   end
   return sum
 end

@@ -1,14 +1,12 @@
 -- tuning_spec: tuning files: their form and what is refused, when one fits, what wins over
--- what, that the same file makes the same C; the moves of the search; and the command.
+-- what, that the same file makes the same C; products alone; and the command.
 local helper = require("tests.spec.helper")
 local alone = require("commands.tune.alone")
-local candidates = require("passes.plan.candidates")
 local files = require("common.files")
 local hash = require("common.hash")
 local lfs = require("lfs")
 local library = require("commands.tune.library")
 local measure = require("commands.tune.measure")
-local search = require("commands.tune.search")
 local targets = require("data.targets")
 local tuning = require("passes.common.tuning")
 
@@ -231,90 +229,6 @@ describe("the parameters of a product", function()
   end)
 end)
 
-describe("the search", function()
-  local product = { key = "p", main = "p", least_panel = 32, outputs = 64, inputs = 256, rows = 32 }
-  local rule = { kernels = "c", panel = 64, token_block = 128, call_rows = 4096, fetch = 0, stream = 0 }
-
-  it("proposes what comes to something new, once", function()
-    local seen = { [search.signature(product, rule)] = true }
-    local found = {}
-    for _, round in ipairs(search.rounds) do
-      for _, each in ipairs(search.moves(round, product, rule, {}, seen)) do
-        local signature = search.signature(product, each)
-        assert.is_nil(seen[signature])
-        found[signature] = (found[signature] or 0) + 1
-      end
-      for signature in pairs(found) do seen[signature] = true end
-    end
-    for _, count in pairs(found) do assert.equal(1, count) end
-    assert.truthy(next(found))
-  end)
-
-  it("leaves alone what the description decides", function()
-    for _, round in ipairs(search.rounds) do
-      for _, each in ipairs(search.moves(round, product, rule, { panel = 48, fetch = 1 }, {})) do
-        assert.equal(48, each.panel)
-        assert.equal(1, each.fetch)
-      end
-    end
-  end)
-
-  it("goes through the candidates that the bound is timed with", function()
-    local rows = { key = "p", main = "p", least_panel = 32, outputs = 256, inputs = 768, rows = 256 }
-    local names = { "kernels", "stream", "panel", "call_rows", "fetch" }
-    local function form(each)
-      local parts = {}
-      for i, name in ipairs(names) do parts[i] = tostring(each[name]) end
-      return table.concat(parts, " ")
-    end
-    local known, tried = {}, 0
-    for _, kernels in ipairs { "c", "libxsmm" } do
-      for _, each in ipairs(candidates.of(rows, kernels)) do known[form(each)] = true end
-    end
-    for _, round in ipairs(search.rounds) do
-      for _, each in ipairs(search.moves(round, rows, rule, {}, {})) do
-        assert.is_true(known[form(each)], form(each))
-        tried = tried + 1
-      end
-    end
-    assert.is_true(tried > 20)
-  end)
-
-  it("moves a token block only of the product that decides it", function()
-    local member = { key = "p", main = "q", least_panel = 32, outputs = 64, inputs = 256, rows = 256 }
-    assert.same({}, search.moves("token_blocks", member, rule, {}, {}))
-  end)
-
-  it("names each candidate as no other one", function()
-    for _, size in ipairs { { 256, 256, 128 }, { 384, 1536, 8 }, { 30, 77, 14 }, { 2, 384, 1 } } do
-      local shape, texts = { outputs = size[1], inputs = size[2], rows = size[3] }, {}
-      for _, list in ipairs { candidates.of(shape, "c"), candidates.of(shape, "libxsmm") } do
-        for _, each in ipairs(list) do
-          local text = search.text(shape, each)
-          assert.is_nil(texts[text], text)
-          texts[text] = true
-        end
-      end
-    end
-  end)
-
-  it("gives the rate of the times that were measured, and not of a ratio to faster ones", function()
-    assert.equal(2, search.rate(2e6, { 2, 1, 4 }))
-    assert.equal(0, search.rate(2e6, {}))
-    assert.equal(0, search.rate(2e6, { 0 }))
-  end)
-
-  it("judges by median and quartiles", function()
-    assert.is_nil(search.spread {})
-    local median, spread = search.spread { 1, 1, 1, 1, 100 }
-    assert.equal(1, median)
-    assert.equal(0, spread)
-    median, spread = search.spread { 4, 1, 3, 2 }
-    assert.equal(2.5, median)
-    assert.is_true(math.abs(spread - 1.5 / 1.349) < 1e-12)
-  end)
-end)
-
 describe("a product alone", function()
   local small = targets.runs_on(targets.machine(os.getenv))("x86_64") and "x86_64" or "generic"
   local function products(more, target)
@@ -398,6 +312,9 @@ describe("a product alone", function()
     found, count = alone.run(root, folder, order, target, 0, error)
     assert.same({}, found)
     assert.equal(0, count)
+    order[1].fixed = { panel = 16, stream = 0 }
+    local ok, line = pcall(alone.run, root, folder, { order[1] }, target, 600, function(text) error(text, 0) end)
+    assert.is_true(not ok and line:find(": %d candidates$") ~= nil, line)
     for name in lfs.dir(folder) do assert.matches("^%.+$", name) end
   end)
 end)
@@ -429,18 +346,21 @@ describe("the command with a tuning file", function()
     return files.read(folder .. "/errors")
   end
 
-  -- Runs tune with a budget in seconds, and with ten and a hundred times as much until is_enough(output): a slow
-  -- machine needs more for the same. Returns its code, output, errors, and the folder where it ran.
-  local function tuned_until(is_enough, budget, ...)
-    local code, output, errors, folder
-    for _, times in ipairs { 1, 10, 100 } do
-      folder = helper.folder()
-      local words = { "tune", ... }
-      table.move({ "target=x86_64", "--budget", ("%d"):format(budget * times) }, 1, 3, #words + 1, words)
-      code, output, errors = helper.command(words, folder)
-      if code ~= 0 or is_enough(output) then break end
-    end
+  -- Runs tune with more time than the slowest machine needs for the few candidates that are left if the description
+  -- decides the panel. Returns its code, output, errors, and the folder where it ran. before: shell words.
+  local function tuned_to_end(before, ...)
+    local folder, words = helper.folder(), { "tune", ... }
+    table.move({ "target=x86_64", "plan.stream=0", "--budget", "5000" }, 1, 4, #words + 1, words)
+    local code, output, errors = helper.command(words, folder, before)
     return code, output, errors, folder
+  end
+
+  -- Makes a compiler that says who it is, and then does this.
+  local function compiler(does)
+    local path = helper.folder() .. "/cc"
+    helper.write(path, "#!/bin/sh\nfor word; do case $word in -c) " .. does .. ";; esac; done\nexec cc \"$@\"\n")
+    assert(os.execute("chmod +x " .. helper.shell(path)))
+    return "CC=" .. helper.shell(path)
   end
 
   it("uses the one beside the description, and names its hash", function()
@@ -506,8 +426,7 @@ describe("the command with a tuning file", function()
 
   it("tunes: writes a file that is read back, and keeps lines of other products", function()
     local path = described("attn2c tuning 5 x86_64 Old\n" .. LINE)
-    local function is_written() return not files.read(tuning.beside(path)):find(" Old\n", 1, true) end
-    local code, output, errors = tuned_until(is_written, 4, path)
+    local code, output, errors = tuned_to_end(nil, path, "plan.panel=16")
     assert.equal(0, code, errors)
     local text = files.read(tuning.beside(path))
     local set = tuning.parse(text, "tiny.tune")
@@ -519,8 +438,8 @@ describe("the command with a tuning file", function()
 
   it("times a model that writes by all calls alike, and its rates by the one of most tokens", function()
     local folder = helper.folder()
-    helper.write(folder .. "/m", "#!/bin/sh\n[ \"$*\" = 'bench --profile -o csv -r 5 --brief --length 64' ] || exit 2\n"
-      .. "cat <<'END'\n"
+    helper.write(folder .. "/m", "#!/bin/sh\n"
+      .. "[ \"$*\" = 'bench --profile -o csv -r 5 --brief --cold 3 --length 64' ] || exit 2\ncat <<'END'\n"
       .. "model,entry\n\nentry,tokens\nprefill (64 tokens),64,1,0,1,,,,\nfirst token (16 tokens),16,1,0,1,,,,\n"
       .. '"decode (2 sequences, position 0)",2,2,0,1,,,,\n\nentry,by,name,ms,flops,gflops,roof_fraction,share,ms_min\n'
       .. "first token (16 tokens),section,x,9,9,,,9,9\nfirst token (16 tokens),result,x,9,9,,,9,8\n"
@@ -537,7 +456,7 @@ describe("the command with a tuning file", function()
       state = { entries = { { graph = { entry = { ops = { x, y } } } } },
         spec = { name = "m", any = true, context = 512, seq = 128, least = 1, sequences = 2 } },
       products = { layer = product(256, x), logits = product(2, y) } }
-    local result = measure.run(built, 5)
+    local result = measure.run(built, { repetitions = 5, cold_megabytes = 3 })
     assert.near(6, result.ms, 1e-9)       -- the geometric mean of 12 and 3
     assert.near(15, result.all_ms, 1e-9)
     assert.near(4, result.of.layer.own, 1e-9)
@@ -546,27 +465,15 @@ describe("the command with a tuning file", function()
     assert.equal(0, result.of.layer.region)
   end)
 
-  -- Makes a compiler that compiles as cc does, except that the timer of products alone becomes a program that
-  -- interrupts the command that runs it. So the signal comes at the same place on a machine of any speed.
-  local function interrupting_compiler()
-    local path = helper.folder() .. "/cc"
-    helper.write(path, "#!/bin/sh\nfor word; do case $word in */products)\n"
-      .. "printf '#!/bin/sh\\nkill -INT $PPID\\nexec sleep 60\\n' >\"$word\"; chmod +x \"$word\"; exit;;\n"
-      .. "esac; done\nexec cc \"$@\"\n")
-    assert(os.execute("chmod +x " .. helper.shell(path)))
-    return path
-  end
-
-  it("tune, interrupted, leaves the file as it was and no folder, and says so", function()
-    local compiler = interrupting_compiler()
+  it("tune, interrupted, leaves the file as it was, and says so", function()
+    local interrupts = compiler("kill -INT $PPID; exec sleep 60") -- at the same place on a machine of any speed
     for _, text in ipairs { ("attn2c tuning 5 x86_64 %s\n"):format(tuning.machine()) .. LINE, false } do
       local path, folder = described(text or nil), helper.folder()
       local code, _, errors = helper.command({ "tune", path, "target=x86_64", "--budget", "500" }, folder,
-        "CC=" .. helper.shell(compiler))
+        interrupts)
       assert.same({ 130, text or nil }, { code, files.read(tuning.beside(path)) })
       assert.truthy(errors:find("attn2c: interrupted after 0 candidates; ", 1, true), errors)
       assert.truthy(errors:find(text and " has the choices found so far\n" or "; nothing was found\n", 1, true), errors)
-      for name in lfs.dir(folder .. "/out/tiny.variants/tune") do assert.matches("^%.%.?$", name) end
     end
   end)
 
@@ -583,7 +490,8 @@ describe("the command with a tuning file", function()
     local first = ("attn2c tuning 5 x86_64 %s\n"):format(tuning.machine())
     local line = QKV .. ": kernels c panel 16 token_block 7 call_rows 5 fetch 0 stream 0; 90000.0 GFLOP/s, rule 10.0\n"
     local path = described(first .. line)
-    local code, output, errors = helper.command({ "tune", path, "target=x86_64", "--budget", "1" }, helper.folder())
+    local code, output, errors = helper.command({ "tune", path, "target=x86_64", "--budget", "1" }, helper.folder(),
+      compiler("exec sleep 60"))
     assert.equal(0, code, errors)
     assert.truthy(files.read(tuning.beside(path)):find("\n" .. line, 1, true), output)
     assert.truthy(output:find("| 90000.0 | 9000.000 |", 1, true), output)
@@ -601,8 +509,7 @@ describe("the command with a tuning file", function()
     local line = QKV .. ": kernels c panel 16 token_block 7 call_rows 5 fetch 0 stream 0; 90000.0 GFLOP/s, rule 10.0\n"
     for _, each in ipairs { { "Old", "plan.panel=16" }, { tuning.machine(), "plan.panel=32" } } do
       local path = described(("attn2c tuning 5 x86_64 %s\n"):format(each[1]) .. line)
-      local function is_dropped() return not files.read(tuning.beside(path)):find("90000", 1, true) end
-      local code, output, errors = tuned_until(is_dropped, 1, path, each[2])
+      local code, output, errors = tuned_to_end(nil, path, "kernels=c", each[2])
       assert.equal(0, code, errors)
       assert.is_nil(files.read(tuning.beside(path)):find("90000", 1, true))
       assert.is_nil(output:find("the file had", 1, true), output)
@@ -611,8 +518,7 @@ describe("the command with a tuning file", function()
 
   it("tune says how many candidates there are, and what all of them need", function()
     local said = ": [1-9]%d* candidates alone, %d+ [%w ]*in the model in %d+ s"
-    local function is_said(output) return output:find(said) ~= nil end
-    local code, output, errors, folder = tuned_until(is_said, 15, described())
+    local code, output, errors, folder = tuned_to_end(nil, described(), "plan.panel=16")
     assert.equal(0, code, errors)
     local all, budget = errors:match(
       "about (%d+) candidates in the model of [%d.]+ s each; all of them need %-%-budget=(%d+)\n")
@@ -620,6 +526,20 @@ describe("the command with a tuning file", function()
     assert.is_true(tonumber(all) >= 1 and tonumber(budget) >= 10)
     assert.matches(said, output)
     assert.is_nil(lfs.attributes(folder .. "/out/tiny.variants/tune/alone"))
+  end)
+
+  it("tune of a model with many layers tries candidates in few, and compares in all", function()
+    local root, path = helper.absolute_root(), helper.folder() .. "/cache.lua"
+    helper.write(path, ("package.preload['commands.tune.shorter'] = function() local made = dofile(%q); "
+      .. "made.cache = function() return 1 end; return made end"):format(root .. "/gen/commands/tune/shorter.lua"))
+    local code, output, errors, folder = tuned_to_end("LUA_INIT=@" .. helper.shell(path), described(), "layers=4",
+      "kernels=c", "plan.panel=16")
+    assert.equal(0, code, errors)
+    assert.truthy(errors:find("the rule: candidates have 2 of 4 layers\n", 1, true), errors)
+    assert.matches(": [1-9]%d* candidates alone, %d+ [%w ]*in the model in %d+ s", output)
+    for _, name in ipairs { "rule", "few/rule" } do
+      assert.equal("file", lfs.attributes(("%s/out/tiny.variants/tune/%s/tiny"):format(folder, name), "mode"))
+    end
   end)
 
   it("tune refuses a target that this machine cannot run, before it builds", function()
