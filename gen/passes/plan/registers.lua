@@ -210,7 +210,7 @@ end
 function registers.open_panel(m, k, target, most, product_types)
   local strips = open_tiles(m, k, target, product_types)
     or registers.open_strips(m, k, target, most, false, product_types, false)
-  strips.tall = not strips.step and not strips.many and tall_strips(strips, most) or nil
+  strips.tall = strips.usual and tall_strips(strips, most) or nil -- not in tiles, nor of weights in scale blocks
   return strips
 end
 

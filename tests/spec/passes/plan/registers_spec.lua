@@ -231,5 +231,9 @@ describe("the strips of a panel of open rows", function()
     assert.is_nil(panel("avx512", 48, nil, types.product("bf16", "f32")):find("to"))
     assert.is_nil(panel("avx512bf16", 32, nil, types.product("bf16")):find("to"))
     for _, m in ipairs { 8, 16, 24 } do assert.is_nil(panel("avx2", m):find("to"), m) end
+    for _, each in ipairs(targets.list) do
+      assert.is_nil(panel(each.name, 16, nil, types.product("q4", "x8")):find("to"), each.name)
+      assert.is_nil(panel(each.name, 16, nil, types.product("i8")):find("to"), each.name)
+    end
   end)
 end)
