@@ -217,6 +217,17 @@ local function measure_language(arguments, weights, programs, state, has_text)
       relative = made.relative, top = made.equal_greedy } } }
 end
 
+--- Returns the number of rows of the output that has the fewest: { shape, neighbours }. A number of an output with one
+--- for each sequence, such as a label, is a row.
+function quality.fewest_rows(outputs)
+  local rows = math.huge
+  for _, row in ipairs(outputs) do
+    local width = #row.shape > 1 and row.shape[#row.shape] or 1
+    rows = math.min(rows, row.neighbours and row.neighbours.rows or common_words.elements(row.shape) // width)
+  end
+  return rows
+end
+
 --- Builds and runs both models. Returns { name, precision, target, outputs = { { name, shape, cosine, relative, top,
 --- largest, accuracy, accuracy_f32 } }, within = { { name, relative } } }, with numbers as arrays.compare returns them,
 --- or nil and the exit code of a run whose code is not 0.
@@ -270,14 +281,9 @@ function quality.measure(arguments, weights, build, run)
     within, code = worst_within(programs, graphs, state.spec, arguments, weights, folder.path, run)
     if not within then return nil, code end
   end
-  local rows = math.huge
-  for _, row in ipairs(outputs) do
-    local count = common_words.elements(row.shape)
-    rows = math.min(rows, row.neighbours and row.neighbours.rows or count // (row.shape[#row.shape] or 1))
-  end
   return { name = state.spec.name, precision = scale_blocks.text_of(state.spec.precision, state.spec.weights),
-    target = state.spec.target, outputs = outputs, within = within, programs = programs, rows = rows,
-    can_calibrate = can_calibrate(state.spec, graphs.other) }
+    target = state.spec.target, outputs = outputs, within = within, programs = programs,
+    rows = quality.fewest_rows(outputs), can_calibrate = can_calibrate(state.spec, graphs.other) }
 end
 
 local function number(format, value) return value and format:format(value) or "-" end

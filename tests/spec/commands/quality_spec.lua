@@ -133,6 +133,11 @@ describe("a verdict", function()
       neighbours = { kept = 0.9, near = 10, correlation = 0.9999 } })
   end)
 
+  it("counts the rows of labels by their numbers", function()
+    assert.equal(64, quality.fewest_rows { { shape = { 64, 600 } }, { shape = { 64 } } })
+    assert.equal(3, quality.fewest_rows { { shape = { 64 } }, { shape = { 2, 8, 4 }, neighbours = { rows = 3 } } })
+  end)
+
   it("says what it costs, names calibrate where that may help, and says where rows are few", function()
     local cost = { ms = 1, ms_f32 = 4, weight_bytes = 10, weight_bytes_f32 = 40 }
     assert.equal("close to f32: cosine 1.0000; takes 0.25 of the time and 0.25 of the weights' bytes",
