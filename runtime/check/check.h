@@ -13,10 +13,11 @@
  *   under the op's tolerance, so that errors do not add up and the first wrong op is named;
  * - each output end to end: against the reference run freely from the inputs, under the model's tolerance;
  * - each output of the shipped variant: the same bits as the trace variant, in a second run the same as in
- * the first, and with several outputs the same if only that one is wanted;
+ * the first, and with several outputs the same if only that one is wanted, or if one of the others is not;
  * - for a model of any length: a call of several sequences of lengths that the seed draws. Each op and output
- * of each sequence is checked as above, of which the worst is a row. Each sequence must have the same bits by
- * itself, in another order, beside other sequences, and in later calls of other sizes on one context;
+ * of each sequence is checked as above, of which the worst is a row. Each sequence must have the same bits
+ * with some of the outputs, by itself, in another order, beside other sequences, and in later calls of other
+ * sizes on one context;
  * - for a model with a list of lengths, after the last entry: a script, which makes all calls of the entries
  * in order on one context: the longest, the others, the longest again. Each must repeat its bits.
  * Then it prints `N passed, N failed`, and the first failed row with index, expected, got, seed and

@@ -1,7 +1,7 @@
 /* check_continued.c - checks calls that continue sequences. A whole sequence, longer than a call, is compared
  * with the reference: its outputs, and the keys and values that the state keeps. Then scripts of calls must
- * give the bits of that sequence: chunks of every size, tokens one by one beside other sequences, after going
- * back, from a copy. A sequence at its end takes no token. */
+ * give the bits of that sequence: the same for some of the outputs, chunks of every size, tokens one by one
+ * beside other sequences, after going back, from a copy. A sequence at its end takes no token. */
 #include "check/check_job.h"
 #include "check/check_sequence.h"
 #include "model/continue.h"
@@ -251,17 +251,65 @@ static int run_whole(script *s) {
   return s->logits ? ATTN2C_OK : attn2c_check_no_memory(job, "logits");
 }
 
-static int allocate_outputs(script *s) {
+/* Returns an output's shape for the whole sequence. */
+static attn2c_tensor shape_of(const script *s, int output) {
+  return attn2c_check_sequence_tensor(s->job->descriptor, s->job->entry->outputs[output], s->count);
+}
+
+static int allocate_outputs(const script *s, void ***out) {
   attn2c_check_job *job = s->job;
-  s->out = calloc((size_t)job->entry->output_count + 1, sizeof *s->out);
-  if (!s->out) return attn2c_check_no_memory(job, "outputs");
+  *out = calloc((size_t)job->entry->output_count + 1, sizeof **out);
+  if (!*out) return attn2c_check_no_memory(job, "outputs");
   for (int i = 0; i < job->entry->output_count; i++) {
-    const attn2c_tensor shape =
-        attn2c_check_sequence_tensor(job->descriptor, job->entry->outputs[i], s->count);
-    s->out[i] = attn2c_reference_allocate(&shape);
-    if (!s->out[i]) return attn2c_check_no_memory(job, shape.name);
+    const attn2c_tensor shape = shape_of(s, i);
+    (*out)[i] = attn2c_reference_allocate(&shape);
+    if (!(*out)[i]) return attn2c_check_no_memory(job, shape.name);
   }
   return ATTN2C_OK;
+}
+
+static void free_outputs(const script *s, void **out) {
+  for (int i = 0; out && i < s->job->entry->output_count; i++) attn2c_free(out[i]);
+  free(out);
+}
+
+/* Runs the whole sequence for the outputs that are not NULL, whose bits must be those of all outputs. */
+static int compare_some(const script *s, void *const *some, const char *what) {
+  attn2c_check_job *job = s->job;
+  const int32_t lengths[] = {(int32_t)s->count};
+  int status = attn2c_sequences_run(s->context, 1, lengths, 0, job->inputs, some);
+  if (status != ATTN2C_OK) return failed(s, "forward", status);
+  for (int i = 0; i < job->entry->output_count && status == ATTN2C_OK; i++) {
+    const attn2c_tensor shape = shape_of(s, i);
+    attn2c_comparison comparison;
+    char name[128];
+    if (!some[i]) continue;
+    attn2c_compare_bits(&shape, s->out[i], some[i], &comparison);
+    snprintf(name, sizeof name, "output %s, %s in calls", shape.name, what);
+    status = attn2c_check_report_row(&job->report, name, &shape, &comparison);
+  }
+  return status;
+}
+
+/* The whole sequence for some of the outputs. */
+static int check_some(const script *s) {
+  attn2c_check_job *job = s->job;
+  const int count = job->entry->output_count;
+  void **again = NULL, **some = calloc((size_t)count + 1, sizeof *some);
+  int status = some ? allocate_outputs(s, &again) : attn2c_check_no_memory(job, "outputs");
+  for (int number = 0; status == ATTN2C_OK; number++) {
+    const char *what = attn2c_check_some_outputs(job, number, again, some);
+    if (!what) break;
+    if (number >= count) attn2c_check_report_collect(&job->report, number - count, count);
+    for (int i = 0; i < count; i++) {
+      const attn2c_tensor shape = shape_of(s, i);
+      attn2c_check_fill(again[i], attn2c_elements(&shape));
+    }
+    status = compare_some(s, some, what);
+  }
+  free_outputs(s, again);
+  free(some);
+  return status == ATTN2C_OK ? attn2c_check_report_release(&job->report) : status;
 }
 
 /* True if an entry rounds to bf16 or to integers. Its roundings are followed by a trace, which shows one
@@ -286,13 +334,14 @@ int attn2c_check_continued(attn2c_check_job *job) {
   const int64_t context = job->descriptor->lengths->sizes[0].seq;
   script s = {.job = job, .of = of, .ids = job->inputs[0], .count = tokens_of(of, context)};
   attn2c_random_integers(job->seed, "calls", s.drawn, MOST_CALLS, 0, 1 << 20);
-  int status = allocate_outputs(&s);
+  int status = allocate_outputs(&s, &s.out);
   if (status == ATTN2C_OK && attn2c_context_create(job->model, &s.context) != ATTN2C_OK)
     status = attn2c_check_no_memory(job, "context");
   /* Keys and values that no call has written are read by none. */
   if (status == ATTN2C_OK) attn2c_check_fill(s.context->state, of->sequences * of->state_floats);
   if (status == ATTN2C_OK) status = run_whole(&s);
   if (status == ATTN2C_OK && !rounds(job->entry)) status = check_whole(&s);
+  if (status == ATTN2C_OK) status = check_some(&s);
   if (status == ATTN2C_OK) status = check_chunks(&s);
   if (status == ATTN2C_OK) status = check_decode(&s);
   if (status == ATTN2C_OK) status = check_rewind(&s);
@@ -300,7 +349,6 @@ int attn2c_check_continued(attn2c_check_job *job) {
   if (status == ATTN2C_OK) status = check_end(&s);
   attn2c_context_destroy(s.context);
   attn2c_free(s.logits);
-  for (int i = 0; s.out && i < job->entry->output_count; i++) attn2c_free(s.out[i]);
-  free(s.out);
+  free_outputs(&s, s.out);
   return status;
 }

@@ -65,6 +65,10 @@ int attn2c_check_spread(const attn2c_check_job *job, const attn2c_reference_guid
 /* Adds rows for the outputs in job->traced against the reference's, which are in job->tensors. */
 int attn2c_check_outputs(attn2c_check_job *job, const char *what);
 
+/* Sets the pointers of the outputs that call number `number`, from 0, wants of `all`: each by itself, then
+ * all but one. The others are NULL. Returns the words of the call's rows; NULL: there is no such call. */
+const char *attn2c_check_some_outputs(const attn2c_check_job *job, int number, void *const *all, void **some);
+
 /* Checks a call that does not fill the entry (check_lengths.c). With several entries, only the first and
  * last. */
 int attn2c_check_lengths(attn2c_check_job *job, attn2c_run trace);

@@ -149,11 +149,10 @@ static int run_part(attn2c_context *context, attn2c_call_place at, int64_t count
   pasts[0] = (int32_t)past;
   attn2c_sequences n = {.rows = first[count], .count = count, .first = first, .past = pasts, .slot = slots};
   const int output_count = attn2c_primary_entry(context->model->descriptor)->output_count;
-  int wanted = 0;
-  for (int i = 0; i < output_count; i++) wanted = wanted || outputs[i];
-  if (!wanted) n.wanted = n.rows;
+  int is_any_wanted = 0; /* of all rows, or of none */
+  for (int i = 0; i < output_count; i++) is_any_wanted = is_any_wanted || outputs[i];
+  if (!is_any_wanted) n.wanted = n.rows;
   n.forgotten = attn2c_state_room(context, &n);
-  if (!outputs[continued_of(context)->logits]) n.wanted = n.rows;
   return attn2c_sequences_call(context, at, &n, inputs, outputs);
 }
 

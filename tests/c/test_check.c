@@ -3,6 +3,7 @@
  * wrong is the one that is named. */
 #define _POSIX_C_SOURCE 200809L
 #include "check/check.h"
+#include "check/check_job.h"
 #include "faults.h"
 
 #include <criterion/criterion.h>
@@ -290,6 +291,27 @@ Test(check, names_the_first_that_is_wrong) {
     if (!faulty[i].failed) continue;
     snprintf(wanted, sizeof wanted, "%d passed, %d failed", 14 - faulty[i].failed, faulty[i].failed);
     cr_assert_str_eq(line(wanted), wanted, "%s", printed);
+  }
+}
+
+Test(check, calls_for_some_outputs_want_each_alone_and_all_but_each) {
+  float values[9];
+  void *all[9], *some[9];
+  for (int i = 0; i < 9; i++) all[i] = &values[i];
+  for (int count = 1; count <= 9; count++) {
+    attn2c_entry of = entry;
+    of.output_count = count;
+    const attn2c_check_job job = {.entry = &of};
+    const int alone = count > 1 ? count : 0, left_out = count > 2 && count < 9 ? count : 0;
+    for (int number = 0; number <= alone + left_out; number++) {
+      const char *what = attn2c_check_some_outputs(&job, number, all, some);
+      cr_assert_eq(what != NULL, number < alone + left_out, "call %d for %d", number, count);
+      for (int i = 0; what && i < count; i++) {
+        const int is_wanted = number < count ? i == number : i != number - count;
+        cr_assert_eq(some[i], is_wanted ? all[i] : NULL, "call %d for %d, output %d", number, count, i);
+      }
+      if (what) cr_assert_str_eq(what, number < count ? "alone" : "all but one");
+    }
   }
 }
 

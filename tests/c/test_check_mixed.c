@@ -33,6 +33,7 @@ typedef enum {
   NEIGHBOUR_SEEN,      /* a NaN in the next sequence does */
   CALL_REMEMBERED,     /* what an earlier call left in the arena does */
   MANY_DIFFER,         /* a call of more than one sequence differs from the trace */
+  UNWANTED_OVERLAPS,   /* what the caller does not want lies over the other output's last sequence */
   POOLED_UNWRITTEN     /* of all sequences but the first */
 } fault;
 
@@ -115,6 +116,8 @@ static int run_shipped(const attn2c_call *call) {
   const int status = run_trace(call);
   float *y = call->out[0];
   if (present == MANY_DIFFER && call->sequences->count > 1 && y) y[1] = nextafterf(y[1], 10);
+  if (present == UNWANTED_OVERLAPS && call->sequences->count > 1 && y && !call->out[1])
+    y[(call->sequences->rows - 1) * WIDTH] = 1;
   call->arena[MARK] = 7;
   return status;
 }
@@ -224,8 +227,9 @@ Test(check_mixed, a_right_program_passes_with_any_lengths) {
   for (uint64_t seed = 1; seed <= 40; seed++) {
     cr_assert_eq(check(RIGHT, seed), ATTN2C_OK, "%s\n%s", text, printed);
     /* One sequence of the greatest length: 6 ops, 2 outputs 4 times and twice in the script. Several: the
-     * same ops, the outputs end to end and 7 times. */
-    cr_assert_not_null(strstr(printed, "\n40 passed, 0 failed"), "%s", printed);
+     * same ops, the outputs end to end and 8 times. */
+    cr_assert_not_null(strstr(printed, "\n42 passed, 0 failed"), "%s", printed);
+    cr_assert_not_null(strstr(printed, "\noutput pooled, alone, "), "%s", printed);
     cr_assert_not_null(strstr(printed, "\noutput y, beside others, "), "%s", printed);
     cr_assert_not_null(strstr(printed, "\noutput y, call 2 of 3, divided, "), "%s", printed);
   }
@@ -257,6 +261,7 @@ static const struct {
     {CALL_REMEMBERED, "first to diverge: output y, run again"},
     {MANY_DIFFER, "first to diverge: output y, shipped = trace, "},
     {POOLED_UNWRITTEN, "first to diverge: pooled, "},
+    {UNWANTED_OVERLAPS, "first to diverge: output y, alone, "},
 };
 
 Test(check_mixed, names_the_first_that_is_wrong) {

@@ -326,6 +326,16 @@ Test(carry_on, whole_sequences_whose_outputs_nobody_wants_ask_for_no_row, .init 
   cr_assert_eq(asked, 0);
 }
 
+Test(carry_on, whole_sequences_ask_for_rows_where_any_output_is_wanted, .init = open, .fini = close) {
+  static const int32_t each[] = {4};
+  int32_t best[4];
+  const void *in[] = {ids};
+  void *out[] = {best, NULL};
+  asked = -1;
+  cr_assert_eq(attn2c_sequences_run(context, 1, each, 0, in, out), ATTN2C_OK);
+  cr_assert_eq(asked, 4);
+}
+
 Test(carry_on, allocates_nothing, .init = open, .fini = close) {
   static const int32_t all[] = {0, 1, 2}, each[] = {CONTEXT};
   const void *in[] = {ids};

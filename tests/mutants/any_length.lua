@@ -13,6 +13,25 @@ return function(of, spec)
       filter = "head by head", wrong = "all heads but the first are at one place in the trace" },
   }
 
+  of("gen/passes/lower/buffers.lua", spec .. "passes/validate/any_length_spec.lua") {
+    { name = "buffers_outputs", old = "then elements = elements * most end", new = "then elements = elements * 1 end",
+      filter = "several outputs",
+      wrong = "the arena has an unwanted output of one sequence, as the checker after memory finds" },
+    { name = "buffers_sequences", old = "if has_most then sequences = most end",
+      new = "if has_most then sequences = most - 1 end", filter = "several outputs",
+      wrong = "rows of sequences have room for all sequences but one, as the checker after memory finds" },
+  }
+
+  of("gen/passes/checks/memory.lua", spec .. "passes/checks/memory_spec.lua") {
+    { name = "memory_unwanted", old = "math.min(of_caller, buffer.bytes) or of_caller", new = "of_caller or of_caller",
+      wrong = "the checker takes an unwanted output for as large as the caller's" },
+  }
+
+  of("gen/passes/checks/instance.lua", spec .. "passes/checks/memory_spec.lua") {
+    { name = "instance_sequences", old = "  add(sequences(spec.context and spec.sequences or most))\n", new = "",
+      wrong = "no call with the most sequences is checked" },
+  }
+
   of("gen/passes/checks/instance.lua", spec .. "passes/validate/any_length_spec.lua") {
     { name = "instance_shortest", old = "shortest >= least and", new = "true and", filter = "no fewer rows",
       wrong = "programs are checked for sequences that are refused" },
@@ -58,6 +77,8 @@ return function(of, spec)
   of("runtime/check/check_mixed.c", "c:check_mixed") {
     { name = "mixed_alone", old = "status = check_alone(&call, arena)", new = "(void)check_alone",
       filter = "check_mixed/names*", wrong = "no sequence is computed by itself" },
+    { name = "mixed_some", old = "status = check_some(&call, arena)", new = "(void)check_some",
+      filter = "check_mixed/names*", wrong = "calls of several sequences want all outputs" },
     { name = "mixed_spoiled", old = "if (i % 2 != odd) spoil(&other, i);", new = "(void)spoil;",
       filter = "check_mixed/names*", wrong = "other sequences are the same sequences" },
   }

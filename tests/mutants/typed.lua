@@ -195,8 +195,10 @@ return function(of, spec)
   }
 
   of("runtime/check/check.c", "c:check") {
-    { name = "check_alone", old = "if (count < 2) return ATTN2C_OK;", new = "if (count < 3) return ATTN2C_OK;",
+    { name = "check_alone", old = "if (count < 2 || number", new = "if (count < 3 || number",
       filter = "check/*", wrong = "no output of two is wanted alone" },
+    { name = "check_left_out", old = "count > 2 && count <= MOST_LEFT_OUT ? count : 0", new = "0 * MOST_LEFT_OUT",
+      filter = "check/*", wrong = "no output of several is the only one that is not wanted" },
   }
 
   of("runtime/ops/round.h", spec .. "whole/precision_spec.lua") {

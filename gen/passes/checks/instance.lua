@@ -2,7 +2,8 @@
 -- Loops over open sizes are unrolled, and symbols replaced by their values, so that the other checkers see what a call
 -- does. Places are sums of symbols with fixed factors. So if no operand leaves its buffer in the first and in the last
 -- iteration of each loop of the longest and the shortest calls, none does in any iteration of any call. Blocks of rows
--- are equal, so the longest call may have smaller ones than others: the longest calls of whole blocks are checked, too.
+-- are equal, so the longest call may have smaller ones than others: the longest calls of whole blocks are checked, too,
+-- and so is the call of the most sequences, for tensors that have a row for each.
 local loops = require("data.loops")
 local operands = require("data.operands")
 local types = require("data.types")
@@ -80,6 +81,7 @@ function instance.calls(program, spec, windows)
   add { most - least, least }
   for _, step in ipairs(words.sorted_keys(of_rows)) do add { most // step * step } end
   for _, step in ipairs(words.sorted_keys(of_sequences)) do add(sequences(step)) end
+  add(sequences(spec.context and spec.sequences or most))
   if spec.context and program.variant == "ship" then -- a trace keeps the scores of new keys alone
     add({ 1, 1 }, true, { math.min(spec.context - 1, 70), 0 }, least_forgotten)
     for _, forgotten in ipairs { most_forgotten, least_forgotten } do
@@ -163,6 +165,17 @@ local function finish_of(list, at)
   error("a loop without an end")
 end
 
+-- Runs body() for each iteration of a loop that a call is checked for: all of them, or the first and the last.
+local function each_iteration(step, call, symbols, body)
+  local form, last, number = loops.forms[step.loop or step.form], 0, 0
+  if call.flows then return form.run(step, call, symbols, body) end
+  form.run(step, call, symbols, function() last = last + 1 end)
+  form.run(step, call, symbols, function()
+    number = number + 1
+    if number == 1 or number == last then body() end
+  end)
+end
+
 -- Appends the steps list[first .. last] of one call.
 local function unroll(list, first, last, call, symbols, result, copy_of, made)
   local at = first
@@ -170,15 +183,8 @@ local function unroll(list, first, last, call, symbols, result, copy_of, made)
     local step = list[at]
     if step.form == "begin" then
       local stop = finish_of(list, at)
-      local last_one, number = 0, 0
-      if not call.flows then
-        loops.forms[step.loop].run(step, call, symbols, function() last_one = last_one + 1 end)
-      end
-      loops.forms[step.loop].run(step, call, symbols, function()
-        number = number + 1
-        if call.flows or number == 1 or number == last_one then
-          unroll(list, at + 1, stop - 1, call, symbols, result, copy_of, made)
-        end
+      each_iteration(step, call, symbols, function()
+        unroll(list, at + 1, stop - 1, call, symbols, result, copy_of, made)
       end)
       at = stop
     elseif operands.entry(step) then
@@ -214,9 +220,12 @@ local function phases_of(segment, call, unrolled)
       local chunks = {}
       local count = phase.claimed and loops.forms[phase.claimed.loop].count(phase.claimed, call, { block = block })
         or #phase.chunks
+      local has_ends = phase.claimed and phase.claimed.loop == "each" and not call.flows and not call.chunks
       for chunk = 1, count do
-        chunks[chunk] = unrolled(phase.claimed and phase.steps or phase.chunks[chunk],
-          { block = block, chunk = chunk - 1 })
+        if not has_ends or chunk == 1 or chunk == count then -- chunks of sequences are like iterations over them
+          chunks[#chunks + 1] = unrolled(phase.claimed and phase.steps or phase.chunks[chunk],
+            { block = block, chunk = chunk - 1 })
+        end
       end
       phases[#phases + 1] = { section = phase.section, chunks = chunks }
     end
@@ -228,7 +237,7 @@ local function phases_of(segment, call, unrolled)
     end
     local symbols = {}
     if loop then
-      loops.forms[loop.form].run(loop, call, symbols, function() add { row = symbols.row, rows = symbols.rows } end)
+      each_iteration(loop, call, symbols, function() add { row = symbols.row, rows = symbols.rows } end)
     else
       add()
     end

@@ -18,12 +18,14 @@ local function tensor_bytes(tensor)
   return types.bytes(words.elements(tensor.shape), tensor.type)
 end
 
--- Returns the bytes of a buffer: of a weight's packed form, or of an input's or output's shape.
+-- Returns the bytes of a buffer: of a weight's packed form, or of an input's or output's shape. An output may be in the
+-- caller's memory or in the arena, so that steps may touch what both have.
 local function capacity(state, program, operand, call)
-  local tensor = state.graph.tensors[operand.buffer]
+  local tensor, buffer = state.graph.tensors[operand.buffer], program.buffers[operand.buffer]
   if operand.class == "weight" then return packed.bytes(tensor, state.weights.layouts[operand.buffer]) end
-  if operand.class == "arena" or operand.class == "state" then return program.buffers[operand.buffer].bytes end
-  return call and instance.tensor_bytes(tensor, state.spec, call) or tensor_bytes(tensor)
+  if operand.class == "arena" or operand.class == "state" then return buffer.bytes end
+  local of_caller = call and instance.tensor_bytes(tensor, state.spec, call) or tensor_bytes(tensor)
+  return program.offsets[operand.buffer] and math.min(of_caller, buffer.bytes) or of_caller
 end
 
 -- Returns the bytes that a product in C reads of A if rows of A have capacity: whole vectors.

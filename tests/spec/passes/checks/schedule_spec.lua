@@ -45,7 +45,7 @@ describe("phases of a call of any length", function()
   it("are those of each block of rows, with as many chunks as the call needs", function()
     local program = helper.state(any { plan = { row_block = 10 } }, "memory").programs[1]
     local counts = {}
-    for i, phase in ipairs(instance.of(program, { rows = 280, first = { 0, 280 } }).segments[1].phases) do
+    for i, phase in ipairs(instance.of(program, { rows = 280, first = { 0, 280 }, flows = true }).segments[1].phases) do
       counts[i] = #phase.chunks
     end
     -- four blocks of 60 rows and one of 40: queries, keys and values; heads; two products and a norm, twice

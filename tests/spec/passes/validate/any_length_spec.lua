@@ -156,6 +156,13 @@ describe("any length", function()
     end)
   end)
 
+  it("is checked with several outputs, of which a caller may want some", function()
+    assert.has_no.errors(function()
+      helper.state(any(40, { output = { { stage = "hidden", name = "h" }, { stage = "pool", over = "mean" },
+        { stage = "linear", to = 24, name = "a" }, { stage = "tanh" } } }))
+    end)
+  end)
+
   it("may have pooled outputs of as many numbers as the longest sequence has rows", function()
     assert.has_no.errors(function()
       helper.state(any(10, { output = { { stage = "pool", over = "mean" }, { stage = "linear", to = 10 } } }))
