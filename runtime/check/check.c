@@ -21,7 +21,7 @@
 /* Size of row names: of the tensor, and what is compared. */
 #define NAME_SIZE 160
 
-/* Of at most so many outputs, each is also the only one that is not wanted. */
+/* Each of at most so many outputs is also the only one that is not wanted. */
 enum { MOST_LEFT_OUT = 8 };
 
 int attn2c_check_no_memory(const attn2c_check_job *job, const char *what) {
