@@ -9,25 +9,20 @@ local uv = require("common.libuv")
 local process = {}
 
 local TICK_MS = 100          -- milliseconds between two calls of a `tick`
-local PATIENCE_MS = 2000     -- milliseconds that children have to end after a signal, before they are killed
+local patience = 2000        -- milliseconds that children have to end after a signal, before they are killed
 local caught                 -- the signal that asked this process to end
-local watches = {}           -- the handles that watch signals
-local at_end                 -- closes the handles before the Lua state, and libuv's loop with it, is closed
+local is_watching = false    -- whether libuv handles signals
 local running = {}           -- children that have not ended
 local limit                  -- the time of uv.hrtime at which "late!" is raised, or nil
 
 -- Lets libuv handle signals from the first child on. Lua's own handler would raise an error within a callback.
 local function watch_signals()
-  if at_end then return end
-  at_end = setmetatable({}, { __gc = function()
-    for _, handle in ipairs(watches) do handle:close() end
-    uv.run("nowait")
-  end })
+  if is_watching then return end
+  is_watching = true
   for _, name in ipairs { "sigint", "sigterm", "sighup" } do
     local handle = uv.new_signal()
     handle:start(name, function() caught = caught or name end)
     handle:unref()
-    watches[#watches + 1] = handle
   end
 end
 
@@ -37,22 +32,27 @@ local function ask_to_end(child, signal)
   uv.kill(child.is_group and -child.pid or child.pid, signal)
 end
 
--- Closes a handle. Closing takes effect only after a round of the loop.
-local function finish(handle)
-  handle:close()
+-- Closes handles. Closing takes effect only after a round of the loop. A handle that is freed before that, when the Lua
+-- state is closed, ends the process with an abort.
+local function finish(...)
+  for _, handle in ipairs { ... } do handle:close() end
   uv.run("nowait")
 end
 
 --- Ends all children that still run.
 function process.stop(signal)
   for child in pairs(running) do ask_to_end(child, signal or "sigterm") end
-  local timer, patient = uv.new_timer(), true
-  timer:start(PATIENCE_MS, 0, function() patient = false end)
-  while patient and next(running) do uv.run("once") end
+  local timer, is_patient = uv.new_timer(), true
+  timer:start(patience, 0, function() is_patient = false end)
+  while is_patient and next(running) do uv.run("once") end
   finish(timer)
   for child in pairs(running) do ask_to_end(child, "sigkill") end
   while next(running) do uv.run("once") end
 end
+
+--- Gives children less time to end after a signal than this process has. So it can kill them before its own parent,
+--- which started it by process.start, kills it.
+function process.hurry() patience = patience // 4 end
 
 --- Gives this process a number of seconds from now on, after which waiting and polling raise "late!" once, and end the
 --- children. nil: no limit.
@@ -76,7 +76,7 @@ end
 --- Raises "interrupted!" or "terminated!" if a signal has asked for it since the first child was started; "late!" as
 --- above.
 function process.poll()
-  if at_end then uv.run("nowait") end
+  if is_watching then uv.run("nowait") end
   if is_asked_to_end() then raise_asked() end
 end
 
@@ -132,7 +132,9 @@ function process.start(job)
     handle:close()
   end)
   if not handle then
-    for _, each in ipairs(child.pipes) do finish(each.pipe) end
+    local pipes = {}
+    for i, each in ipairs(child.pipes) do pipes[i] = each.pipe end
+    finish(table.unpack(pipes)) -- without pipes, too: luv is closing the handle of the child
     return nil, (tostring(child.pid):gsub("^[A-Z0-9]+: ", ""))
   end
   running[child] = true

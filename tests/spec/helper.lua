@@ -10,6 +10,12 @@ helper.root = here .. "/../.."
 
 package.path = helper.root .. "/gen/?.lua;" .. package.path
 
+-- busted forgets a spec's modules at its end. luv's loop is freed with its module, but luv would still use it for the
+-- next spec of the same process.
+local registry = debug.getregistry()
+registry["attn2c luv"] = registry["attn2c luv"] or require("luv")
+package.loaded.luv = registry["attn2c luv"]
+
 local faults = require("common.faults")
 local files = require("common.files")
 local libuv = require("common.libuv")

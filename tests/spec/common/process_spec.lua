@@ -34,14 +34,32 @@ describe("a process", function()
     assert.equal(4, fault.code)
   end)
 
-  it("that cannot be started leaves nothing that fails at the end, where its output is gathered, too", function()
-    local script = helper.file(([[
+  it("that cannot be started leaves nothing that fails at the end, whether its output is gathered or not", function()
+    for _, gather in ipairs { "nil", '"output"', '"all"' } do
+      local script = helper.file(([[
 package.path = %q .. "/gen/?.lua;" .. package.path
 local process = require("common.process")
-io.write(tostring((process.start { words = { "/nonexistent/cc" }, gather = "all" })), "\n")
-]]):format(helper.absolute_root()), "start.lua")
-    local child = process.run { words = { "lua5.4", script }, gather = "all" }
-    assert.same({ 0, 0, "nil\n" }, { child.code, child.signal, child.output })
+io.write(tostring((process.start { words = { "/nonexistent/cc" }, gather = %s })), "\n")
+]]):format(helper.absolute_root(), gather), "start.lua")
+      local child = process.run { words = { "lua5.4", script }, gather = "all" }
+      assert.same({ 0, 0, "nil\n" }, { child.code, child.signal, child.output }, gather)
+    end
+  end)
+
+  it("can be started by the specs of several files that busted runs in one process", function()
+    local folder = helper.folder()
+    for _, name in ipairs { "a", "b", "c" } do
+      helper.write(("%s/%s_spec.lua"):format(folder, name), ([[
+local process = dofile(%q) and require("common.process")
+it("runs", function()
+  for _ = 1, 20 do process.run { words = { "true" }, gather = "all" } end
+  collectgarbage()
+end)
+]]):format(helper.absolute_root() .. "/tests/spec/helper.lua"))
+    end
+    local child = process.run { words = { "lua5.4", "/usr/bin/busted", "-o", "TAP", folder .. "/a_spec.lua",
+      folder .. "/b_spec.lua", folder .. "/c_spec.lua" }, gather = "all" }
+    assert.same({ 0, 0, "" }, { child.code, child.signal, child.errors })
   end)
 
   it("is ended with its own children", function()
