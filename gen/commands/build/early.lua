@@ -21,23 +21,22 @@ function early.start(context, jobs)
   local is_missing = false
   for i = 1, math.min(FEW, #jobs) do is_missing = is_missing or not runner.has(context, jobs[i]) end
   if not is_missing then return nil end
-  local work = context.store:begin()
-  files.write_all(work, { { name = REQUEST, text = dkjson.encode { runtime = context.folders.runtime,
-    jobs = jobs } } })
-  local child = process.start { words = { uv.exepath(), SCRIPT, work .. "/" .. REQUEST }, gather = "all" }
-  if not child then
-    context.store:drop(work)
-    return nil
-  end
-  return { child = child, work = work, store = context.store }
+  local program = uv.exepath() -- nil without /proc
+  if not program then return nil end
+  local work, child = context.store:begin(), nil
+  local _ <close> = setmetatable({}, { __close = function() if not child then context.store:drop(work) end end })
+  files.write_all(work, { { name = REQUEST, text = dkjson.encode { runtime = context.folders.runtime, jobs = jobs,
+    parent = uv.os_getpid() } } })
+  child = process.start { words = { program, SCRIPT, work .. "/" .. REQUEST }, gather = "all" }
+  return child and { child = child, work = work, store = context.store }
 end
 
 --- Waits for the process, after the build, or ends it if that has a fault. If it has made all objects, prints the
 --- compiler's warnings. write: replaces io.stderr:write in tests.
 function early.finish(self, fault, write)
+  local _ <close> = setmetatable({}, { __close = function() self.store:drop(self.work) end }) -- after a signal, too
   if fault then process.stop() end
   process.wait(function() return self.child.over end)
-  self.store:drop(self.work)
   write = write or function(text) io.stderr:write(text) end
   if self.child.code == 0 and not fault then write((self.child.errors:gsub("[^\n]+", terminal.safe))) end
 end

@@ -2,6 +2,7 @@
 local helper = require("tests.spec.helper")
 local early = require("commands.build.early")
 local lfs = require("lfs")
+local process = require("common.process")
 local runner = require("commands.build.runner")
 local sources = require("commands.build.sources")
 local store = require("commands.build.store")
@@ -82,5 +83,70 @@ describe("objects that are compiled early", function()
     early.finish(early.start(context, jobs), "a fault", error)
     assert.is_true(os.time() - begun < 300)
     assert.same({}, work_folders())
+  end)
+
+  it("are given up with a compiler that a signal does not end", function()
+    local context, jobs = begin()
+    local own = folder .. "/own"
+    jobs[1].commands = { { "sh", "-c", ("trap '' TERM; echo $$ >%s.new; mv %s.new %s; sleep 600"):format(own, own,
+      own) } }
+    local made = early.start(context, jobs)
+    process.wait(function() return made.child.over or lfs.attributes(own, "mode") end)
+    early.finish(made, "a fault", error)
+    assert.is_nil(lfs.attributes(("/proc/%d/exe"):format(helper.read(own)), "mode"))
+  end)
+
+  it("leave no folder where they cannot begin, or a signal comes while they are waited for", function()
+    local context, jobs = begin()
+    local usual = context.store.begin
+    function context.store:begin() -- a folder has the name of the file that is to be written
+      local work = usual(self)
+      lfs.mkdir(work .. "/jobs.json")
+      return work
+    end
+    assert.matches("jobs.json: is a folder", helper.fault(early.start, context, jobs).lines[1])
+    context.store.begin = nil
+    assert.same({}, work_folders())
+    jobs[1].commands = { { "sleep", "600" } }
+    local made = early.start(context, jobs)
+    process.limit(0)
+    assert.same({ false, "late!" }, { pcall(early.finish, made, nil, error) })
+    assert.same({}, work_folders())
+  end)
+
+  it("are not made any more when the build is killed, and nothing is left", function()
+    begin() -- for the environment
+    local own = folder .. "/own"
+    local script = helper.file(([[
+local helper = dofile(%q)
+local sources = require("commands.build.sources").of_runtime(%q)
+local made = require("commands.build.early").start({ store = require("commands.build.store").of_user(),
+  toolchain = require("commands.build.toolchain").new(), folders = { runtime = %q },
+  sources = { runtime = sources.texts }, headers = function() return sources.of_headers end }, { { name = "1.o", from = "runtime", source = "base/guard.c",
+  is_object = true, commands = { { "sh", "-c", "echo $$ >%s.new; mv %s.new %s; sleep 600" } } } })
+require("common.process").wait(function() return made.child.over end)
+]]):format(helper.absolute_root() .. "/tests/spec/helper.lua", uv.fs_realpath(helper.root .. "/runtime"),
+      uv.fs_realpath(helper.root .. "/runtime"), own, own, own), "build.lua")
+    local child = process.start { words = { "lua5.4", script } }
+    process.wait(function() return child.over or lfs.attributes(own, "mode") end)
+    assert.equal(2, #work_folders())
+    uv.kill(child.pid, "sigkill")
+    process.wait(function() return child.over end)
+    for _ = 1, 3000 do
+      if not lfs.attributes(("/proc/%d/exe"):format(helper.read(own)), "mode") and #work_folders() == 0 then return end
+      process.sleep(10)
+    end
+    error("a compiler or a folder is left")
+  end)
+
+  it("are made from a folder of any name", function()
+    begin()
+    local odd = folder .. "/a;b?c %s \"ü'"
+    assert(uv.fs_symlink(helper.absolute_root(), odd))
+    helper.write(folder .. "/jobs.json", ('{ "runtime": "%s/runtime", "jobs": [], "parent": %d }'):format(
+      helper.absolute_root(), uv.os_getpid()))
+    local child = process.run { words = { "lua5.4", odd .. "/gen/commands/build/early_process.lua",
+      folder .. "/jobs.json" }, gather = "all" }
+    assert.same({ 0, "" }, { child.code, child.errors })
   end)
 end)
