@@ -93,7 +93,7 @@ local function allowed(parameter)
 end
 
 local first_line = "^attn2c tuning (%d+) ([%w_]+) ([%w.-]+)$"
-local product_line = "^(%d+x%d+ [bfint168]* ?n %d+ %+[%w_]+): ([%w_ ]+); ([%d.]+) GFLOP/s, rule ([%d.]+)$"
+local product_line = "^(%d+x%d+ [%w_]* ?n %d+ %+[%w_]+): ([%w_ ]+); ([%d.]+) GFLOP/s, rule ([%d.]+)$"
 
 -- Returns the parameters of a product's line: each once, in order.
 local function parse_choice(text, refuse)
