@@ -122,7 +122,8 @@ local helper = dofile(%q)
 local sources = require("commands.build.sources").of_runtime(%q)
 local made = require("commands.build.early").start({ store = require("commands.build.store").of_user(),
   toolchain = require("commands.build.toolchain").new(), folders = { runtime = %q },
-  sources = { runtime = sources.texts }, headers = function() return sources.of_headers end }, { { name = "1.o", from = "runtime", source = "base/guard.c",
+  sources = { runtime = sources.texts }, headers = function() return sources.of_headers end }, {
+  { name = "1.o", from = "runtime", source = "base/guard.c",
   is_object = true, commands = { { "sh", "-c", "echo $$ >%s.new; mv %s.new %s; sleep 600" } } } })
 require("common.process").wait(function() return made.child.over end)
 ]]):format(helper.absolute_root() .. "/tests/spec/helper.lua", uv.fs_realpath(helper.root .. "/runtime"),
