@@ -31,11 +31,12 @@ local UNROLLED = 16
 local FEW = 16
 
 -- Returns the most rows of a strip of `vectors` vectors, and whether the rows' floats stay in registers. If they do,
--- the vectors come one after the other; that needs fewer registers if there are more vectors than rows.
-local function most_rows(vectors, free, form, steps)
+-- the vectors come one after the other; that needs fewer registers if there are more vectors than rows. The rows of a
+-- strip with open rows stay in memory.
+local function most_rows(vectors, free, form, steps, is_open)
   local rows = (free - 1 - vectors * form.factors) // vectors
   local held = (free - form.factors - (steps < UNROLLED and 1 or 0)) // (vectors + 1)
-  if held > rows and held < vectors then return held, true end
+  if not is_open and held > rows and held < vectors then return held, true end
   return rows, false
 end
 
@@ -47,8 +48,8 @@ local function usual_registers(target, form)
   return form.name == "f32" and target.spare and target.registers - target.spare or nil
 end
 
--- usual: as above.
-local function cost(vectors, rows, rows_held, steps, form, usual)
+-- Returns the cost of a strip. usual: as above.
+local function cost_of_one(vectors, rows, rows_held, steps, form, usual)
   local parts, sums = #form.parts, vectors * rows
   local work = form.work * sums + form.a_work * vectors + form.b_work * rows + (sums < form.few and 1 or 0)
     + (rows_held and form.held_work or 0)
@@ -67,13 +68,21 @@ local function shares(n, most)
   return { { count = larger, size = size + 1 }, { count = number - larger, size = size } }
 end
 
--- Returns the strips of a product in tiles: as many rows and outputs as tiles hold, then the rest.
-local function tile_strips(m, n, k, target, most, form, type)
-  local high, strips = math.min(2 * tiles.SIDE, most), {}
-  if n >= high then strips[1] = { count = n // high, size = high } end
-  if n % high > 0 then strips[#strips + 1] = { count = 1, size = n % high } end
+-- Returns the strips in tiles of a product, or nil if the target has no tiles for it or its inputs do not fit: as many
+-- rows and outputs as tiles hold, then the rest. n: nil if only a call knows the rows; strips are then of two tiles of
+-- rows, and of one for the rest, and the tiles are configured for the rows of a strip.
+local function tile_strips(m, n, k, target, most, product_types)
+  local form, type, strips = forms.in_tiles(product_types, target), product_types.a, {}
+  if not form or form.in_blocks or not tiles.fit(k, type) then return nil end
+  if n then
+    local high = math.min(2 * tiles.SIDE, most)
+    if n >= high then strips[1] = { count = n // high, size = high } end
+    if n % high > 0 then strips[#strips + 1] = { count = 1, size = n % high } end
+  else
+    strips = { { count = 1, size = 2 * tiles.SIDE }, { count = 1, size = tiles.SIDE } }
+  end
   return { groups = shares((m + target.vector - 1) // target.vector, 2), strips = strips, rows_held = false,
-    form = form.name, step = tiles.step(k, type), block = tiles.block(k, type) }
+    form = form.name, step = tiles.step(k, type), block = tiles.block(k, type), is_open = not n or nil }
 end
 
 -- Returns one share of each size from `most` to 1.
@@ -112,81 +121,68 @@ function registers.free(target, is_cut, form)
   return target.registers - math.max(product, more) - (is_cut and target.cut_registers or 0)
 end
 
---- Returns the strips of a product of m outputs, n rows and k inputs, at most `most` rows each: { groups = { { count,
---- size } } in vectors, strips = { { count, size } } in rows, rows_held, form: of kernels/forms.lua, half: whether
---- half of the last vector is enough, copied: the most registers of a strip with copies of its step, step: in tiles,
---- the inputs of a step }. They are tiles if the target has them and they fit, else the cheapest strips by the count
---- above. is_cut: as above; product_types: of data/types.lua, by default f32's.
-function registers.strips(m, n, k, target, most, is_cut, product_types)
-  local best, least
-  product_types = product_types or types.f32_product
-  local form, group = forms.of(product_types, target), types.group(product_types.a)
-  if form.in_blocks then return strips_of_blocks(m, n, target, most, product_types, false) end
-  local in_tiles = forms.in_tiles(product_types, target)
-  if in_tiles and tiles.fit(k, product_types.a) then
-    return tile_strips(m, n, k, target, most, in_tiles, product_types.a)
+-- Returns the cost of all strips, groups of vectors by strips of rows, for each of `shared` rows.
+local function cost_of_all(groups, strips, rows_held, steps, form, usual, shared)
+  local sum = 0
+  for _, vectors_of in ipairs(groups) do
+    for _, rows_of in ipairs(strips) do
+      sum = sum + vectors_of.count * rows_of.count
+        * cost_of_one(vectors_of.size, rows_of.size, rows_held, steps, form, usual) / shared
+    end
   end
+  return sum * (1 + PER_KIND * (#groups * #strips - 1))
+end
+
+-- Returns the strips that cost least, of a product without tiles and scale blocks. n: nil if only a call knows the
+-- rows; they are then chosen for many rows: strips of as many rows as registers hold, by the cost of a row.
+local function cheapest(m, n, k, target, most, is_cut, product_types)
+  local form, group = forms.of(product_types, target), types.group(product_types.a)
   local total, rest = (m + target.vector - 1) // target.vector, m % target.vector
   local free, steps = registers.free(target, is_cut, form), (k + group - 1) // group
   local usual = usual_registers(target, form)
-  local half = target.has_halves and form.half and rest > 0 and rest <= target.vector // 2 or nil
+  local best, least
   for vectors = 1, math.min(total, target.registers // 2) do
-    local rows, rows_held = most_rows(vectors, free, form, steps)
-    local groups = shares(total, vectors)
-    for r = 1, math.min(rows, n, most) do
-      local strips, sum = shares(n, r), 0
-      for _, vectors_of in ipairs(groups) do
-        for _, rows_of in ipairs(strips) do
-          sum = sum + vectors_of.count * rows_of.count
-            * cost(vectors_of.size, rows_of.size, rows_held, steps, form, r < n and usual or nil)
-        end
-      end
-      sum = sum * (1 + PER_KIND * (#groups * #strips - 1))
+    local above, rows_held = most_rows(vectors, free, form, steps, not n)
+    local groups, rows = shares(total, vectors), math.min(above, most, n or most)
+    for r = n and 1 or math.max(1, rows), rows do
+      local strips = shares(n or r, r)
+      local sum = cost_of_all(groups, strips, rows_held, steps, form, n and r < n and usual or nil, n and 1 or r)
       if not least or sum < least then
-        best, least = { groups = groups, strips = strips, rows_held = rows_held, form = form.name, half = half,
-          copied = copied_registers(target) }, sum
+        best, least = { groups = groups, strips = strips, rows_held = rows_held }, sum
       end
     end
   end
-  return best
+  best.form, best.copied = form.name, copied_registers(target)
+  best.half = target.has_halves and form.half and rest > 0 and rest <= target.vector // 2 or nil
+  return best, usual
 end
 
--- Returns the strips in tiles of a product whose rows only a call knows, or nil if the target has no tiles or the
--- inputs do not fit: of two tiles of rows, and of one for the rest. The tiles are configured for the rows of a strip.
-local function open_tiles(m, k, target, product_types)
-  local form, type = forms.in_tiles(product_types, target), product_types.a
-  if not form or form.in_blocks or not tiles.fit(k, type) then return nil end
-  return { groups = shares((m + target.vector - 1) // target.vector, 2), rows_held = false, form = form.name,
-    strips = { { count = 1, size = 2 * tiles.SIDE }, { count = 1, size = tiles.SIDE } }, step = tiles.step(k, type),
-    block = tiles.block(k, type), is_open = true }
+--- Returns the strips of a product of m outputs, n rows and k inputs, at most `most` rows each: { groups = { { count,
+--- size } } in vectors, strips = { { count, size } } in rows, rows_held, form: of kernels/forms.lua, half: whether
+--- half of the last vector is enough, copied: the most registers of a strip with copies of its step, step: in tiles,
+--- the inputs of a step }. They are tiles if the target has them and they fit, else the cheapest strips. is_cut: as
+--- above; product_types: of data/types.lua, by default f32's.
+function registers.strips(m, n, k, target, most, is_cut, product_types)
+  product_types = product_types or types.f32_product
+  if forms.of(product_types, target).in_blocks then
+    return strips_of_blocks(m, n, target, most, product_types, false)
+  end
+  return tile_strips(m, n, k, target, most, product_types) or (cheapest(m, n, k, target, most, is_cut, product_types))
 end
 
 --- Returns the strips of a product whose rows only a call knows, as above, with is_open: `strips` has one entry for
 --- each number of rows that a strip may have; usual: the most rows of one of several strips. open_outputs: the outputs
---- are open too, and at most m; `groups` then has one entry for each number of vectors. They are chosen for many rows.
+--- are open too, and at most m; `groups` then has one entry for each number of vectors. They are not tiles.
 function registers.open_strips(m, k, target, most, is_cut, product_types, open_outputs)
-  local form, group = forms.of(product_types, target), types.group(product_types.a)
-  if form.in_blocks then return strips_of_blocks(m, most, target, most, product_types, true) end
-  local total, rest = (m + target.vector - 1) // target.vector, m % target.vector
-  local free, steps = registers.free(target, is_cut, form), (k + group - 1) // group
-  local usual = usual_registers(target, form)
-  local half = not open_outputs and target.has_halves and form.half and rest > 0 and rest <= target.vector // 2 or nil
-  local best, least
-  for vectors = 1, math.min(total, target.registers // 2) do
-    local rows = math.min(most, (free - 1 - vectors * form.factors) // vectors)
-    if rows >= 1 then
-      local groups, sum = shares(total, vectors), 0
-      for _, of in ipairs(groups) do sum = sum + of.count * cost(of.size, rows, false, steps, form) / rows end
-      sum = sum * (1 + PER_KIND * (#groups - 1))
-      if not least or sum < least then
-        best, least = { groups = open_outputs and each_size(vectors) or groups, strips = each_size(rows),
-          usual = usual and math.max(1, math.min(rows, (usual - 1) // vectors - 1)) or rows,
-          rows_held = false, form = form.name, half = half, is_open = true,
-          copied = copied_registers(target) }, sum
-      end
-    end
+  if forms.of(product_types, target).in_blocks then
+    return strips_of_blocks(m, most, target, most, product_types, true)
   end
-  return best
+  local found, usual = cheapest(m, nil, k, target, most, is_cut, product_types)
+  local vectors, rows = found.groups[1].size, found.strips[1].size
+  found.strips, found.is_open = each_size(rows), true
+  found.usual = usual and math.max(1, math.min(rows, (usual - 1) // vectors - 1)) or rows
+  if open_outputs then found.groups, found.half = each_size(vectors), nil end
+  return found
 end
 
 -- Returns the strips of an open panel for calls that need two of its usual strips, or nil if it has none: strips of one
@@ -208,7 +204,7 @@ end
 --- Returns the strips of a panel of m outputs whose rows only a call knows: in tiles, or as above. tall: other strips
 --- of the same form for calls of more rows than `above`, and of no more than tall.strips[1].size; nil: there are none.
 function registers.open_panel(m, k, target, most, product_types)
-  local strips = open_tiles(m, k, target, product_types)
+  local strips = tile_strips(m, nil, k, target, most, product_types)
     or registers.open_strips(m, k, target, most, false, product_types, false)
   strips.tall = strips.usual and tall_strips(strips, most) or nil -- not in tiles, nor of weights in scale blocks
   return strips
