@@ -125,9 +125,9 @@ return function(of, spec)
       new = "key_align = p.key_align", filter = "a window in blocks", wrong = "a range of keys begins within a pair" },
   }
 
-  of("gen/passes/lower/maps.lua", spec .. "whole/precision_spec.lua") {
+  of("gen/passes/lower/maps.lua", spec .. "passes/lower_spec.lua") {
     { name = "scale_of_row", old = "operand, ld = self:at(tensor, row, 0, origin)",
-      new = "operand, ld = self:at(tensor, 0, 0, origin)", filter = "padding, in int8",
+      new = "operand, ld = self:at(tensor, 0, 0, origin)", filter = "the row's own scale",
       wrong = "all rows have the scale of the first" },
   }
 

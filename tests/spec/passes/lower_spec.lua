@@ -77,6 +77,15 @@ describe("elementwise ops", function()
     assert.equal("bias+add 8x16 ld16  l0.attn.sum+0  l0.attn.out.bias+0  in.hidden+0", having(list, "l0.attn.sum+0")[1])
   end)
 
+  it("multiply the integers of each row by the row's own scale", function()
+    local list = having(texts({ precision = "int8", input = { stage = "tokens", vocab = 9 },
+      plan = { token_block = 4 } }), "l0.attn.q.sums@unit")
+    local map = "load_integers+scale_row+scale_column+bias 4x16 ld16  l0.attn.q+%d  l0.attn.q.sums@unit+0  "
+      .. "input.states.scale+%d  l0.attn.q.weight.scales+0  l0.attn.q.bias+0"
+    -- A row of 16 floats, and a cache line for each scale.
+    assert.same({ map:format(0, 0), map:format(4 * 64, 4 * 64) }, having(list, "scale_row"))
+  end)
+
   it("split where a table of positions begins anew with the next sequence", function()
     local list = having(texts({ batch = 3, seq = 2, layers = 0, positions = "learned" }), "add")
     local rows = 0
