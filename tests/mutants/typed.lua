@@ -115,14 +115,14 @@ return function(of, spec)
       filter = "is one for all", wrong = "weights of 8 bits have an importance that packing does not use" },
   }
 
-  of("gen/passes/plan/storage.lua", spec .. "whole/precision_spec.lua") {
+  of("gen/passes/plan/storage.lua", spec .. "passes/precision_spec.lua") {
     { name = "pairs_split", old = "% rows_per_sequence % together > 0", new = "% rows_per_sequence % together > 1",
-      filter = "a window in blocks", wrong = "a pair of values may lie in two blocks" },
+      filter = "packs pairs of values", wrong = "a pair of values may lie in two blocks" },
   }
 
-  of("gen/passes/plan/attention.lua", spec .. "whole/precision_spec.lua") {
+  of("gen/passes/plan/attention.lua", spec .. "passes/precision_spec.lua") {
     { name = "pairs_align", old = 'key_align = words.round_up(p.key_align, group)',
-      new = "key_align = p.key_align", filter = "a window in blocks", wrong = "a range of keys begins within a pair" },
+      new = "key_align = p.key_align", filter = "begins each range", wrong = "a range of keys begins within a pair" },
   }
 
   of("gen/passes/lower/maps.lua", spec .. "passes/lower_spec.lua") {

@@ -55,6 +55,15 @@ describe("emitted C", function()
     end
   end)
 
+  it("moves the last micro-batch back to end with the batch", function()
+    local function first(batch)
+      local state = helper.tiny { batch = batch, plan = { group_tokens = 16 } }
+      return helper.emitted(state, "tiny.c"):match("const size_t s = ([^;]*);")
+    end
+    assert.equal("i * 2", first(4))
+    assert.equal("i * 2 < 3 ? i * 2 : 3", first(5))
+  end)
+
   it("cannot be broken out of by a description's file name", function()
     local text = 'return { name = "evil", seq = 4, d_model = 8, heads = 1, layers = 1, target = "avx2" }'
     local plain = pipeline.run(helper.root, helper.file(text, "plain.lua"), {})

@@ -224,6 +224,24 @@ describe("a model in bf16", function()
     assert.truthy(require("passes.plan").dump(both):find("l0.ff.act.bf16_floats = linear + activate + round", 1, true))
   end)
 
+  it("packs pairs of values in a product's tile where no block of rows ends within a pair", function()
+    for block, form in pairs { [4] = "bf16 value_pairs", [7] = "bf16 full" } do
+      assert.equal(form, storage(in_pairs({ seq = 40, plan = { token_block = block } }, "plan"), "l0.attn.v.bf16"))
+    end
+  end)
+
+  it("begins each range of keys with a pair", function()
+    local firsts = {}
+    local state = in_pairs({ seq = 40, mask = { window = { 5, 2 } }, plan = { query_block = 8, key_align = 3 } },
+      "plan")
+    for region in all_regions(state.plan.segments) do
+      for _, block in ipairs(region.kind == "attention" and region.blocks or {}) do
+        for _, range in ipairs(block.ranges) do firsts[#firsts + 1] = range.first_key end
+      end
+    end
+    assert.same({ 0, 0, 8, 16, 24 }, firsts)
+  end)
+
   it("keeps attention in f32 where pairs would stand alone", function()
     for _, more in ipairs { { bias_kv = true }, { scoring = "additive" }, { d_model = 6, heads = 2 } } do
       more.precision = BF16

@@ -86,6 +86,14 @@ describe("attention", function()
     }, list)
   end)
 
+  it("adds the context of keys that all queries see to that of the others", function()
+    local list = {}
+    for _, text in ipairs(texts { zero_attn = true }) do
+      if text:match("^product.*l0.attn.context%+0$") then list[#list + 1] = text:match("k%d+ .*beta%d") end
+    end
+    assert.same({ "k8 lda16 ldb16 ldc16 beta0", "k1 lda16 ldb16 ldc16 beta1" }, list)
+  end)
+
   it("in C reads whole vectors of transposed keys, but not of values, and asks for nothing ahead", function()
     local seen = {}
     local state = helper.tiny({ d_model = 24, plan = { pad = 1, fetch = 1 } }, "lower")
