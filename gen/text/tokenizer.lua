@@ -88,15 +88,6 @@ function tokenizer.told(made, said)
   return ("%s: %s: %s: %s"):format(made.file, record.path, faults.quote(record.source or record.text or ""), reason)
 end
 
---- Compiles the text of a tokenizer.json. The garbage collector becomes generational, because a vocabulary is up to a
---- million small objects that all stay, and only new ones need to be visited.
-function tokenizer.from_text(text, file)
-  collectgarbage("generational")
-  local root, problem = json.decode(text)
-  if root == nil then faults.raise("format", ("%s: %s"):format(file, problem)) end
-  return tokenizer.compile(root, file)
-end
-
 -- Returns the value of a JSON file of the folder, and its path, or nil if there is no such file.
 local function read_json(folder, name)
   local path = folder .. "/" .. name

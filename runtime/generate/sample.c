@@ -141,24 +141,6 @@ int attn2c_sampler_sample(attn2c_sampler *s, const float *logits, int32_t *token
   return ATTN2C_OK;
 }
 
-int attn2c_sampler_probabilities(attn2c_sampler *s, const float *logits, float *probabilities,
-                                 attn2c_message *message) {
-  const int status = attn2c_sampler_logits(s, logits, message);
-  if (status != ATTN2C_OK) return status;
-  memset(probabilities, 0, (size_t)s->vocabulary * sizeof *probabilities);
-  if (s->options.greedy) {
-    probabilities[largest_token(s)] = 1;
-    return ATTN2C_OK;
-  }
-  attn2c_sampler_keep(s);
-  const int32_t count = s->kept == ATTN2C_KEPT_ALL ? s->vocabulary : s->kept;
-  for (int32_t i = 0; i < count; i++) {
-    const int32_t token = s->kept == ATTN2C_KEPT_ALL ? i : s->index[i];
-    probabilities[token] = (float)((double)(int64_t)s->mass[token] / (double)(int64_t)s->total);
-  }
-  return ATTN2C_OK;
-}
-
 int attn2c_sampler_stops(const attn2c_sampler *s, int32_t token) {
   for (int32_t i = 0; i < s->options.stop_count; i++)
     if (s->options.stop_tokens[i] == token) return 1;

@@ -37,12 +37,6 @@ void attn2c_sampler_reset(attn2c_sampler *sampler, uint64_t seed);
 int attn2c_sampler_sample(attn2c_sampler *sampler, const float *logits, int32_t *token,
                           attn2c_message *message);
 
-/* Writes the probabilities[vocabulary] by which sample would choose: 0 and 1 if `greedy`. Tokens that are
- * less probable than 2^-42 times the largest have 0, as they are never drawn. Returns what sample would
- * return. */
-int attn2c_sampler_probabilities(attn2c_sampler *sampler, const float *logits, float *probabilities,
-                                 attn2c_message *message);
-
 /* True for a stop token. */
 int attn2c_sampler_stops(const attn2c_sampler *sampler, int32_t token);
 

@@ -56,9 +56,3 @@ int attn2c_ranks_compare(attn2c_ranks *ranks, uint64_t identity, const char *wha
   }
   return ATTN2C_OK;
 }
-
-void attn2c_ranks_wait(attn2c_ranks *ranks) {
-  MPI_Request request;
-  if (!ranks || ranks->count == 1) return;
-  wait_for(ranks, MPI_Ibarrier(ranks->all, &request), &request);
-}

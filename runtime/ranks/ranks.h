@@ -116,7 +116,4 @@ typedef struct {
 /* The most distinct meetings of a call that are counted. */
 #define ATTN2C_RANKS_COUNTED 64
 
-/* Returns after all ranks have called it. */
-void attn2c_ranks_wait(attn2c_ranks *ranks);
-
 #endif

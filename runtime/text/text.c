@@ -117,8 +117,6 @@ void attn2c_text_close(attn2c_tokenizer *text) {
   free(text);
 }
 
-size_t attn2c_text_vocabulary(const attn2c_tokenizer *text) { return text->tables.vocabulary; }
-
 const char *attn2c_text_token(const attn2c_tokenizer *text, int32_t id, size_t *length) {
   *length = 0;
   if (id < 0 || !(text_token_flags(&text->tables, (uint32_t)id) & TOKEN_PRESENT)) return NULL;
@@ -222,5 +220,3 @@ void attn2c_text_work_destroy(attn2c_text_work *work) {
 const char *attn2c_text_fault(const attn2c_text_work *work) { return work->fault; }
 
 void attn2c_text_stop_by(attn2c_text_work *work, int (*stops)(void)) { work->budget.stops = stops; }
-
-uint64_t attn2c_text_steps(const attn2c_text_work *work) { return work->budget.steps; }

@@ -19,8 +19,6 @@ typedef struct attn2c_text_work attn2c_text_work;
 int attn2c_text_open(const void *tables, size_t size, unsigned flags, attn2c_tokenizer **text,
                      attn2c_message *message);
 void attn2c_text_close(attn2c_tokenizer *text);
-/* Returns one more than the largest token id. */
-size_t attn2c_text_vocabulary(const attn2c_tokenizer *text);
 /* Returns the text of a token in the vocabulary; NULL if there is none. It is not terminated. */
 const char *attn2c_text_token(const attn2c_tokenizer *text, int32_t id, size_t *length);
 
@@ -95,9 +93,6 @@ int attn2c_text_decode(attn2c_text_work *work, const int32_t *ids, size_t count,
 /* Sets a function that is called every few milliseconds while a text is encoded or ids are decoded. If it
  * returns other than 0, the call ends with ATTN2C_USAGE. NULL: no call is stopped. */
 void attn2c_text_stop_by(attn2c_text_work *work, int (*stops)(void));
-
-/* Returns the steps of the last call. They are the same for the same text on every machine. */
-uint64_t attn2c_text_steps(const attn2c_text_work *work);
 
 /* Returns the reason why the last call failed. */
 const char *attn2c_text_fault(const attn2c_text_work *work);

@@ -49,6 +49,12 @@ static void judge(const float *values, size_t n, int number) {
   sums = attn2c_checksum(sums, values, n * sizeof *values);
 }
 
+/* Returns after all ranks have called it. */
+static void wait_for_all(attn2c_ranks *ranks) {
+  attn2c_message quiet = attn2c_message_make(NULL, 0);
+  expect(attn2c_ranks_agree(ranks, ATTN2C_OK, &quiet) == ATTN2C_OK, "agreement", 3);
+}
+
 /* Sums of all sizes, one after the other, in memory that ranks share or that is their own. */
 static void test_sums(attn2c_ranks *ranks, float *values) {
   static const size_t sizes[] = {0, 1, 15, 16, 17, 100, 2047, 2048, 2049, 5000, 262144, 262161, 1100003};
@@ -141,7 +147,7 @@ static void test_agreement(attn2c_ranks *ranks) {
   const int status = attn2c_ranks_compare(ranks, own == last ? 8 : 7, "weights", &message);
   snprintf(want, sizeof want, "rank %d has other weights than rank 0", last);
   expect(count == 1 || (status == ATTN2C_FORMAT && strcmp(text, want) == 0), "comparison", 1);
-  attn2c_ranks_wait(ranks);
+  wait_for_all(ranks);
 }
 
 /* Fills rows `step` apart with values of one round, or compares them. */
@@ -224,7 +230,7 @@ int main(int argc, char **argv) {
     test_sums(ranks, private);
     test_sums(ranks, shared);
     if (strcmp(how, "killed") == 0) signal(SIGTERM, SIG_IGN); /* by which mpirun ends the others */
-    attn2c_ranks_wait(ranks);
+    wait_for_all(ranks);
     if (is_last && strcmp(how, "killed") == 0) raise(SIGKILL);
     if (strcmp(how, "other") == 0) attn2c_ranks_sum(ranks, is_last ? private : shared, 4000);
     test_under_way(ranks, shared, private);

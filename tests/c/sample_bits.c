@@ -2,6 +2,7 @@
  * options of many kinds: compiled in any way, it must print the same. */
 #include "generate/sample.h"
 
+#include "probabilities.h"
 #include "sampled.h"
 
 #include <stdio.h>
@@ -37,7 +38,7 @@ static int one(uint64_t seed, int vocabulary) {
   printf("%d:", vocabulary);
   for (int i = 0; i < 6; i++) {
     int32_t token;
-    if (attn2c_sampler_probabilities(sampler, logits, probabilities, &message) != ATTN2C_OK) return 1;
+    if (probabilities_of(sampler, logits, probabilities, &message) != ATTN2C_OK) return 1;
     if (attn2c_sampler_sample(sampler, logits, &token, &message) != ATTN2C_OK) return 1;
     for (int j = 0; j < vocabulary; j++) {
       uint32_t bits;

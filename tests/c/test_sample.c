@@ -4,6 +4,7 @@
 
 #include "faults.h"
 #include "generate/mass.h"
+#include "probabilities.h"
 #include "sampled.h"
 
 #include <criterion/criterion.h>
@@ -106,7 +107,7 @@ Test(sample, transformers) {
     cr_assert_eq(attn2c_sampler_feed(sampler, g.generation, g.generated, ATTN2C_FED_GENERATED, &message),
                  ATTN2C_OK);
     sampled_logits(logits, g.kind, g.seed, g.vocabulary, g.scale);
-    const int status = attn2c_sampler_probabilities(sampler, logits, probabilities, &message);
+    const int status = probabilities_of(sampler, logits, probabilities, &message);
     cr_assert_eq(status, g.is_refused ? ATTN2C_FORMAT : ATTN2C_OK, "line %d: status %d: %s", line, status,
                  text);
     if (!g.is_refused) compare_golden(file, &g, line);
@@ -171,7 +172,7 @@ Test(sample, in_the_order_of_ids) {
       int32_t token;
       sampled_logits(logits, n % 2 ? SAMPLED_TIES : SAMPLED_PLAIN, n, 5000, 1);
       cr_assert_eq(attn2c_sampler_sample(sampler, logits, &token, &message), ATTN2C_OK);
-      cr_assert_eq(attn2c_sampler_probabilities(sampler, logits, probabilities, &message), ATTN2C_OK);
+      cr_assert_eq(probabilities_of(sampler, logits, probabilities, &message), ATTN2C_OK);
       for (int i = 0; i < token; i++) before += (double)probabilities[i];
       cr_assert(share > before - 1e-6 && share < before + (double)probabilities[token] + 1e-6,
                 "%zu: %g at %d", w, share, token);
@@ -201,7 +202,7 @@ Test(sample, drawn_by_probability) {
   options.seed = 3;
   sampled_logits(logits, SAMPLED_PLAIN, 5, TOKENS, 1);
   attn2c_sampler *sampler = create(&options, TOKENS);
-  cr_assert_eq(attn2c_sampler_probabilities(sampler, logits, probabilities, &message), ATTN2C_OK);
+  cr_assert_eq(probabilities_of(sampler, logits, probabilities, &message), ATTN2C_OK);
   for (int i = 0; i < DRAWS; i++) {
     int32_t token;
     attn2c_sampler_sample(sampler, logits, &token, &message);
@@ -236,11 +237,11 @@ Test(sample, tiny_temperatures) {
   attn2c_sampling options = drawn();
   options.temperature = 1.2e-38;
   attn2c_sampler *sampler = create(&options, 5);
-  cr_assert_eq(attn2c_sampler_probabilities(sampler, x, probabilities, &message), ATTN2C_OK);
+  cr_assert_eq(probabilities_of(sampler, x, probabilities, &message), ATTN2C_OK);
   cr_assert(probabilities[1] == 0.5f && probabilities[2] == 0.5f && probabilities[4] == 0);
   attn2c_sampler_free(sampler);
   sampler = create(&options, 3);
-  cr_assert_eq(attn2c_sampler_probabilities(sampler, low, probabilities, &message), ATTN2C_OK);
+  cr_assert_eq(probabilities_of(sampler, low, probabilities, &message), ATTN2C_OK);
   cr_assert(probabilities[0] == 0 && probabilities[1] == 1);
   attn2c_sampler_free(sampler);
 }
@@ -252,7 +253,7 @@ Test(sample, the_border_of_top_p) {
     attn2c_sampling options = drawn();
     options.top_p = more ? nextafter(0.25, 1) : 0.25;
     attn2c_sampler *sampler = create(&options, 4);
-    cr_assert_eq(attn2c_sampler_probabilities(sampler, x, probabilities, &message), ATTN2C_OK);
+    cr_assert_eq(probabilities_of(sampler, x, probabilities, &message), ATTN2C_OK);
     cr_assert_eq(probabilities[3], more ? 0.5f : 1);
     cr_assert_eq(probabilities[2], more ? 0.5f : 0);
     attn2c_sampler_free(sampler);
@@ -271,17 +272,17 @@ Test(sample, fed_tokens) {
     double sum = 0;
     attn2c_sampler_feed(sampler, prompt, 3, ATTN2C_FED_PROMPT, &message);
     attn2c_sampler_feed(sampler, generated, 2, ATTN2C_FED_GENERATED, &message);
-    attn2c_sampler_probabilities(sampler, x, probabilities, &message);
+    probabilities_of(sampler, x, probabilities, &message);
     for (int i = 0; i < 4; i++) sum += exp(expected[i]);
     for (int i = 0; i < 4; i++) cr_assert_float_eq(probabilities[i], exp(expected[i]) / sum, 1e-7, "%d", i);
     attn2c_sampler_reset(sampler, 0);
-    attn2c_sampler_probabilities(sampler, x, probabilities, &message);
+    probabilities_of(sampler, x, probabilities, &message);
     cr_assert_eq(probabilities[0], probabilities[3]);
   }
   const int32_t wrong[2] = {3, 4};
   cr_assert_eq(attn2c_sampler_feed(sampler, wrong, 2, ATTN2C_FED_PROMPT, &message), ATTN2C_FORMAT);
   cr_assert_str_eq(text, "token 4, but 0 to 3 is allowed");
-  attn2c_sampler_probabilities(sampler, x, probabilities, &message);
+  probabilities_of(sampler, x, probabilities, &message);
   cr_assert_eq(probabilities[3], probabilities[0], "a token was counted");
   attn2c_sampler_free(sampler);
 }
@@ -433,7 +434,7 @@ Test(sample, random_options) {
       int is_allowed = o.allowed_count == 0;
       for (int a = 0; a < o.allowed_count; a++) is_allowed |= tokens[a] == token;
       cr_assert(is_allowed);
-      cr_assert_eq(attn2c_sampler_probabilities(sampler, logits, probabilities, &message), ATTN2C_OK);
+      cr_assert_eq(probabilities_of(sampler, logits, probabilities, &message), ATTN2C_OK);
       cr_assert_gt(probabilities[token], 0);
       attn2c_sampler_feed(sampler, &token, 1, ATTN2C_FED_GENERATED, &message);
     }

@@ -3,6 +3,7 @@
 #include "faults.h"
 #include "golden_text.h"
 #include "scratch.h"
+#include "text/stages.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -304,7 +305,7 @@ Test(text, two_spaces_belong_to_no_word) {
 
 Test(text, ids_without_a_token_vanish) {
   tokenizer t = open_golden("bert_uncased");
-  int32_t ids[] = {-1, 2147483647, (int32_t)attn2c_text_vocabulary(t.text)};
+  int32_t ids[] = {-1, 2147483647, (int32_t)t.text->tables.vocabulary};
   const char *text;
   size_t length = 7;
   cr_assert_eq(attn2c_text_decode(t.work, ids, 3, 0, &text, &length), ATTN2C_OK);

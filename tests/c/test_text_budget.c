@@ -5,6 +5,7 @@
 #include "golden_text.h"
 #include "scratch.h"
 #include "text/budget.h"
+#include "text/stages.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -46,7 +47,7 @@ static uint64_t steps_of(const tokenizer *t, const char *text, size_t length) {
   attn2c_text_tokens tokens;
   attn2c_text_input input = input_of(text, length);
   cr_assert_eq(attn2c_text_encode(t->work, &input, &tokens), ATTN2C_OK, "%s", attn2c_text_fault(t->work));
-  return attn2c_text_steps(t->work);
+  return t->work->budget.steps;
 }
 
 /* Steps of a text of twice the length, of the same unit. */
@@ -97,7 +98,7 @@ static void assert_beginning(const char *name, const tokenizer *t, size_t from, 
   input.plain = 1;
   cr_assert_eq(attn2c_text_work_create(t->text, &work), ATTN2C_OK);
   const int expected = attn2c_text_encode(t->work, &input, &all);
-  const uint64_t steps = attn2c_text_steps(t->work);
+  const uint64_t steps = t->work->budget.steps;
   for (size_t l = 0; l < 4 && expected == ATTN2C_OK; l++) {
     size_t count = all.length < limits[l] ? all.length : limits[l];
     input.limit.tokens = limits[l];
@@ -108,7 +109,7 @@ static void assert_beginning(const char *name, const tokenizer *t, size_t from, 
       cr_assert(some.ids[i] == all.ids[i] && memcmp(&some.places[i], &all.places[i], sizeof *all.places) == 0,
                 "%s: token %zu of the text from %zu on is another one for a limit of %zu", name, i, from,
                 limits[l]);
-    cr_assert(attn2c_text_steps(work) <= 2 * steps, "%s: a limit makes more steps", name);
+    cr_assert(work->budget.steps <= 2 * steps, "%s: a limit makes more steps", name);
   }
   attn2c_text_work_destroy(work);
 }
@@ -154,8 +155,8 @@ Test(budget, the_rest_of_a_text_takes_no_steps) {
       cr_assert_eq(attn2c_text_encode(t.work, &input, &tokens), ATTN2C_OK);
       cr_assert_eq(tokens.length, 128);
       cr_assert(tokens.removed > 0);
-      cr_assert(attn2c_text_steps(t.work) < 200000, "%s: %llu steps", names[n],
-                (unsigned long long)attn2c_text_steps(t.work));
+      cr_assert(t.work->budget.steps < 200000, "%s: %llu steps", names[n],
+                (unsigned long long)t.work->budget.steps);
     }
     free(text);
     close_golden(&t);
@@ -216,8 +217,7 @@ Test(budget, a_token_of_20000_letters_takes_one_pass) {
   attn2c_text_input input = input_of(text, length);
   cr_assert_eq(attn2c_text_encode(t.work, &input, &tokens), ATTN2C_OK, "%s", attn2c_text_fault(t.work));
   cr_assert_eq(tokens.length, length);
-  cr_assert(attn2c_text_steps(t.work) < 100 * length, "%llu steps",
-            (unsigned long long)attn2c_text_steps(t.work));
+  cr_assert(t.work->budget.steps < 100 * length, "%llu steps", (unsigned long long)t.work->budget.steps);
   text[50000] = 'b';
   cr_assert_eq(attn2c_text_encode(t.work, &input, &tokens), ATTN2C_OK);
   cr_assert_eq(tokens.length, length - 20000);
@@ -319,7 +319,7 @@ Test(budget, a_caller_stops_a_text_in_its_midst) {
   cr_assert_eq(attn2c_text_encode(t.work, &input, &tokens), ATTN2C_USAGE);
   cr_assert_str_eq(attn2c_text_fault(t.work), "stopped");
   cr_assert_eq(asked, 3);
-  cr_assert(attn2c_text_steps(t.work) < 4000000, "%llu steps", (unsigned long long)attn2c_text_steps(t.work));
+  cr_assert(t.work->budget.steps < 4000000, "%llu steps", (unsigned long long)t.work->budget.steps);
   attn2c_text_stop_by(t.work, NULL);
   input.length = 40;
   cr_assert_eq(attn2c_text_encode(t.work, &input, &tokens), ATTN2C_OK);

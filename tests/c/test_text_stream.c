@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "faults.h"
 #include "generate/draw.h"
+#include "text/stages.h"
 #include "text/stream.h"
 
 #include <criterion/criterion.h>
@@ -67,7 +68,7 @@ static void check(const char *name) {
   static joined whole, made;
   tokenizer t = open_golden(name);
   attn2c_text_stream *stream;
-  const size_t vocabulary = attn2c_text_vocabulary(t.text);
+  const size_t vocabulary = t.text->tables.vocabulary;
   int32_t ids[MOST_IDS];
   for (uint64_t seed = 0; seed < 400; seed++) {
     uint64_t n = 1000;
@@ -113,7 +114,7 @@ Test(stream, fused) { check("partial_fused"); }
 
 /* The id of a token, by its text. */
 static int32_t id_of(const tokenizer *t, const char *token) {
-  for (size_t i = 0; i < attn2c_text_vocabulary(t->text); i++) {
+  for (size_t i = 0; i < t->text->tables.vocabulary; i++) {
     size_t length;
     const char *text = attn2c_text_token(t->text, (int32_t)i, &length);
     if (text && length == strlen(token) && memcmp(text, token, length) == 0) return (int32_t)i;

@@ -1,7 +1,7 @@
 /* text_fuzz.c - damaged tables and random texts: text_fuzz TABLES SEED ROUNDS. Nothing may crash, read
  * outside or run on; the sanitizers watch. Every third round leaves the tables whole, and then tokens must
  * come out with places inside of the text. */
-#include "text/text.h"
+#include "text/stages.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ static int use(const attn2c_tokenizer *text, int whole) {
     int result = attn2c_text_encode(work, &input, &tokens);
     if (whole && result == ATTN2C_OK)
       for (size_t t = 0; t < tokens.length; t++)
-        if (tokens.ids[t] < 0 || (size_t)tokens.ids[t] >= attn2c_text_vocabulary(text) ||
+        if (tokens.ids[t] < 0 || (size_t)tokens.ids[t] >= text->tables.vocabulary ||
             tokens.places[t].byte_begin > tokens.places[t].byte_end ||
             tokens.places[t].byte_end > sizeof first)
           return printf("a token or its place is out of range\n"), 1;
@@ -108,7 +108,7 @@ static int use(const attn2c_tokenizer *text, int whole) {
     int32_t ids[64];
     const char *bytes;
     size_t length, count = draw(64);
-    for (size_t t = 0; t < count; t++) ids[t] = (int32_t)draw((uint32_t)attn2c_text_vocabulary(text) + 5) - 2;
+    for (size_t t = 0; t < count; t++) ids[t] = (int32_t)draw((uint32_t)text->tables.vocabulary + 5) - 2;
     attn2c_text_decode(work, ids, count, (int)draw(2), &bytes, &length);
   }
   attn2c_text_work_destroy(work);

@@ -6,7 +6,7 @@ package.path = here .. "/../../gen/?.lua;" .. package.path
 local faults = require("common.faults")
 local files = require("common.files")
 local quote = dofile(here .. "/../quote.lua")
-local tokenizer = require("text.tokenizer")
+local from_text = dofile(here .. "/from_text.lua")
 
 local function unpacked(name)
   local handle = assert(io.popen("gzip -dc " .. quote(here .. "/goldens/" .. name .. ".gz")))
@@ -18,13 +18,13 @@ end
 local function golden(name)
   local text = unpacked(name .. ".json")
   return { { name = name .. ".json", text = text },
-    { name = name .. ".tables", text = (tokenizer.from_text(text, name .. ".json")) },
+    { name = name .. ".tables", text = (from_text(text, name .. ".json")) },
     { name = name .. ".cases", text = unpacked(name .. ".cases") }, { name = "texts", text = unpacked("texts") } }
 end
 
 local function own(path)
   local name = path:match("([^/]*)%.json$")
-  return { { name = name .. ".tables", text = (tokenizer.from_text(assert(files.read(path)), path)) } }
+  return { { name = name .. ".tables", text = (from_text(assert(files.read(path)), path)) } }
 end
 
 local name, folder = arg[1], arg[2]

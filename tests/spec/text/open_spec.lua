@@ -1,7 +1,7 @@
 -- open_spec.lua: tokenizers whose tables are only seen to be wrong, or to be right, when the runtime opens them.
 require("tests.spec.helper")
 local dkjson = require("dkjson")
-local tokenizer = require("text.tokenizer")
+local from_text = require("tests.text.from_text")
 local written = require("tests.spec.text.written")
 
 -- Tables of a small WordPiece that lowers its texts and leaves x out; more: keys of the file.
@@ -11,7 +11,7 @@ local function tables(more)
     normalizer = { type = "Sequence", normalizers = { { type = "Lowercase" },
       { type = "Replace", pattern = { String = "x" }, content = "" } } } }
   for key, value in pairs(more) do root[key] = value end
-  return (tokenizer.from_text(dkjson.encode(root), "t.json"))
+  return (from_text(dkjson.encode(root), "t.json"))
 end
 
 local function added(id, content)

@@ -2,6 +2,7 @@
 local helper = require("tests.spec.helper")
 local dkjson = require("dkjson")
 local faults = require("common.faults")
+local from_text = require("tests.text.from_text")
 local slots = require("text.slots")
 local tables = require("text.tables")
 local tokenizer = require("text.tokenizer")
@@ -71,7 +72,7 @@ describe("a tokenizer.json", function()
     end
     local text = ('{"model":{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##",'
       .. '"max_input_chars_per_word":100,"vocab":{%s}}}'):format(table.concat(vocabulary, ","))
-    assert.equal("256 cases, 0 failed\n", written.run((tokenizer.from_text(text, "t.json")), cases))
+    assert.equal("256 cases, 0 failed\n", written.run((from_text(text, "t.json")), cases))
   end)
 
   it("whose merges have equal hashes makes each of them", function()
@@ -89,7 +90,7 @@ describe("a tokenizer.json", function()
     assert.equal(256, #merges)
     for id = 0, #tokens do vocabulary[tokens[id]] = id end
     local text = dkjson.encode { model = { type = "BPE", vocab = vocabulary, merges = merges } }
-    assert.equal("256 cases, 0 failed\n", written.run((tokenizer.from_text(text, "t.json")), cases))
+    assert.equal("256 cases, 0 failed\n", written.run((from_text(text, "t.json")), cases))
   end)
 
   it("for which no seed is good is refused in one line", function()

@@ -4,6 +4,7 @@ local helper = require("tests.spec.helper")
 local dkjson = require("dkjson")
 local faults = require("common.faults")
 local files = require("common.files")
+local from_text = require("tests.text.from_text")
 local golden_cases = require("tests.spec.golden_cases")
 local tokenizer = require("text.tokenizer")
 
@@ -78,7 +79,7 @@ describe("a tokenizer.json", function()
   it("that is no JSON, cut or too deep is refused in one line", function()
     local texts = { "", "{", "[1]", "nonsense", '{"a":1} x', ("["):rep(300000), "\255\254", '{"model":{"type":"BPE"' }
     for _, text in ipairs(texts) do
-      local fault = helper.fault(tokenizer.from_text, text, "t.json")
+      local fault = helper.fault(from_text, text, "t.json")
       assert.is_not_nil(fault)
       assert.equal(1, #fault.lines)
     end
@@ -86,7 +87,7 @@ describe("a tokenizer.json", function()
 
   it("gives the same tables each time", function()
     local text = helper.read(folder .. "/bert_uncased.json")
-    assert.equal((tokenizer.from_text(text, "t")), (tokenizer.from_text(text, "t")))
+    assert.equal((from_text(text, "t")), (from_text(text, "t")))
   end)
 
   it("of the library's first versions needs no type of its model", function()
@@ -231,7 +232,7 @@ describe("a vocabulary of 150,000", function()
     local text = ('{"model":{"type":"BPE","vocab":{%s},"merges":[%s]}}'):format(table.concat(vocabulary, ","),
       table.concat(merges, ","))
     local began = os.clock()
-    tokenizer.from_text(text, "t.json")
+    from_text(text, "t.json")
     assert.is_true(os.clock() - began < 15, "it takes 2 s on an idle machine")
   end)
 end)

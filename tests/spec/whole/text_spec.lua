@@ -4,7 +4,7 @@ local helper = require("tests.spec.helper")
 local faults = require("common.faults")
 local files = require("common.files")
 local lfs = require("lfs")
-local tokenizer = require("text.tokenizer")
+local from_text = require("tests.text.from_text")
 
 local folder = helper.root .. "/out/test/text"
 local bin = helper.root .. "/out/test/bin/"
@@ -99,7 +99,7 @@ describe("a damaged tokenizer.json", function()
       local compiled, refused = 0, 0
       for round = 1, 40 do
         local changed = round % 10 == 0 and text:sub(1, math.random(#text)) or damaged(text)
-        local ok, value = pcall(tokenizer.from_text, changed, "t.json")
+        local ok, value = pcall(from_text, changed, "t.json")
         if ok then
           compiled = compiled + 1
           assert.equal("string", type(value))
