@@ -70,6 +70,10 @@ describe("make install", function()
       "share/bash-completion/completions/attn2c", "share/zsh/site-functions/_attn2c",
       "share/fish/vendor_completions.d/attn2c.fish", "share/attn2c/models/language/model.safetensors",
       "share/attn2c/models/examples/speaker.c" }
+    for page in helper.read(root .. "/README.md"):gmatch("%]%((%l[%l/]*/README%.md)[#)]") do
+      if page ~= "tests/README.md" then wanted[#wanted + 1] = "share/doc/attn2c/" .. page end
+    end
+    assert.is_true(#wanted > 18)
     for _, name in ipairs(wanted) do
       assert.equal("file", lfs.attributes(stage .. "/opt/attn/" .. name, "mode"), name)
     end
