@@ -393,14 +393,10 @@ function command.main(root, argv)
     io.stderr:write("attn2c: terminated\n")
     return 143
   end
-  local missing = modules.missing(defect)
-  if missing then
-    io.stderr:write("attn2c: ", missing, "\n")
-    return faults.code.machine
-  end
-  if defect:find("not enough memory", 1, true) then
-    io.stderr:write("attn2c: out of memory\n")
-    return faults.code.memory
+  local lack, code = modules.lack(defect)
+  if lack then
+    io.stderr:write("attn2c: ", lack, "\n")
+    return code
   end
   io.stderr:write("attn2c: a defect of the compiler: ", terminal.safe((defect:gsub("\n.*", ""))), "\n")
   if os.getenv("ATTN2C_DEBUG") then io.stderr:write(defect, "\n") end

@@ -1,15 +1,29 @@
--- modules.lua: names the packaged Lua modules that the compiler needs, and the advice if one is not installed.
+-- modules.lua: says in one line what this machine lacks if Lua stops: a packaged Lua module, memory, or open files.
+local faults = require("common.faults")
+
 local modules = {}
+
+-- Parts of Lua's and the dynamic linker's messages if there is no memory.
+local NO_MEMORY = { "not enough memory", "failed to map segment", "annot allocate memory", "zero-fill pages" }
 
 -- Debian's package of each module.
 local packages = { argparse = "lua-argparse", dkjson = "lua-dkjson", lfs = "lua-filesystem", lpeg = "lua-lpeg",
   luv = "lua-luv", ["openssl.digest"] = "lua-luaossl", _openssl = "lua-luaossl" }
 
---- Returns advice to print if `message` says that a packaged module is missing, else nil.
-function modules.missing(message)
+--- Returns the line and the exit code for an error's message that says what the machine lacks, else nil.
+function modules.lack(message)
   local name = message:match("module '([%w_.]+)' not found")
-  if not packages[name] then return nil end
-  return ("the Lua module %s is not installed: it is in Debian's package %s"):format(name, packages[name])
+  if packages[name] then
+    return ("the Lua module %s is not installed: it is in Debian's package %s"):format(name, packages[name]),
+      faults.code.machine
+  end
+  for _, part in ipairs(NO_MEMORY) do
+    if message:find(part, 1, true) then return "out of memory", faults.code.memory end
+  end
+  if message:find("Too many open files", 1, true) then return "too many open files", faults.code.io end
+  local broken, reason = message:match("^error loading module '([%w_.]+)' from file '[^']*':%s*([^\n]+)")
+  if not broken then return nil end
+  return ("the Lua module %s cannot be loaded: %s"):format(broken, reason), faults.code.machine
 end
 
 return modules

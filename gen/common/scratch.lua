@@ -40,6 +40,15 @@ local function sweep(folder, name)
   end
 end
 
+--- Returns the folder of temporary files: TMPDIR, or /tmp if that is not set. environment: os.getenv, or what replaces
+--- it. Faults: io, if TMPDIR is no folder.
+function scratch.top(environment)
+  local folder = environment("TMPDIR") or ""
+  if folder == "" then return "/tmp" end
+  if lfs.attributes(folder, "mode") == "directory" then return folder end
+  faults.raise("io", ("TMPDIR is %s, which is not a folder"):format(faults.quote(folder)))
+end
+
 --- Makes a folder `name`-XXXXXX for this process alone within a folder. Returns { path }, for a variable <close>, which
 --- removes it. Faults: io.
 function scratch.make(folder, name)

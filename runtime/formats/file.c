@@ -18,6 +18,10 @@ _Static_assert(sizeof(off_t) == 8, "files beyond 2 GiB need a 64-bit off_t");
 
 int attn2c_file_open(const char *path, attn2c_file *file, attn2c_message *message) {
   struct stat about;
+  if (*path == '\0') {
+    attn2c_say(message, "the path of a file to read is empty");
+    return ATTN2C_IO;
+  }
   /* Without O_NONBLOCK, opening a pipe would wait for its writer, only to be refused. */
   int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0 || fstat(descriptor, &about) != 0) {

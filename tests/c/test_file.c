@@ -157,6 +157,15 @@ Test(file, a_full_device_is_reported) {
   cr_assert_eq(write_to("/dev/null"), ATTN2C_OK, "%s", text);
 }
 
+Test(file, an_empty_path_is_called_empty) {
+  attn2c_file file;
+  attn2c_message message = attn2c_message_make(text, sizeof text);
+  cr_assert_eq(write_to(""), ATTN2C_IO);
+  cr_assert_str_eq(text, "the path of a file to write is empty");
+  cr_assert_eq(attn2c_file_open("", &file, &message), ATTN2C_IO);
+  cr_assert_str_eq(text, "the path of a file to read is empty");
+}
+
 Test(file, a_device_stays_one_and_its_close_is_checked) {
   struct stat about;
   faults_clear();

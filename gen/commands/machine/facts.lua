@@ -10,6 +10,7 @@ local libuv = require("common.libuv")
 local lfs = require("lfs")
 local lock = require("common.lock")
 local measure = require("commands.machine.measure")
+local scratch = require("common.scratch")
 local store = require("commands.build.store")
 local targets = require("data.targets")
 local types = require("data.types")
@@ -151,7 +152,7 @@ function facts.get(root, again, say, environment, run)
     return value, at.processor, is_new
   end
   say("the facts of this machine are not kept: " .. at.reason)
-  local temporary = ("%s/attn2c-%d"):format((environment or os.getenv)("TMPDIR") or "/tmp", libuv.getuid())
+  local temporary = ("%s/attn2c-%d"):format(scratch.top(environment or os.getenv), libuv.getuid())
   local folder, reason = store.private_folder(temporary)
   if not folder then faults.raise("io", ("cannot use %s, which %s"):format(temporary, reason)) end
   local value = measured(root, at, folder, run)

@@ -37,7 +37,7 @@ end
 --- size takes, is_with_ways = true: also sums_of_other_memory, sums_by_messages, sums_by_mpi }. Faults: io, machine.
 function meetings.measure(root, count, options)
   options = options or {}
-  local work <close> = scratch.make(os.getenv("TMPDIR") or "/tmp", "attn2c-meetings")
+  local work <close> = scratch.make(scratch.top(os.getenv), "attn2c-meetings")
   local mpi, program = toolchain.new().mpi, work.path .. "/meetings"
   local list = { toolchain.own(), "-std=c11", "-O2", "-iquote", root .. "/runtime", "-o", program }
   for _, of in ipairs { sources(root), mpi("--cflags"), mpi("--libs") } do table.move(of, 1, #of, #list + 1, list) end

@@ -1,4 +1,5 @@
--- modules_spec: a Lua module that is not installed is one line, with the package that has it.
+-- modules_spec: a Lua module that is not installed is one line, with the package that has it; so are one that cannot be
+-- loaded, and the end of memory or of open files.
 local helper = require("tests.spec.helper")
 local modules = require("common.modules")
 
@@ -15,9 +16,18 @@ describe("a module of another package", function()
 
   it("that is missing is named with its package, and no other one", function()
     assert.equal("the Lua module luv is not installed: it is in Debian's package lua-luv",
-      modules.missing("x.lua:3: module 'luv' not found:\n\tno field"))
-    assert.is_nil(modules.missing("module 'commands.nonsense' not found:"))
-    assert.is_nil(modules.missing("another error"))
+      (modules.lack("x.lua:3: module 'luv' not found:\n\tno field")))
+    assert.is_nil(modules.lack("module 'commands.nonsense' not found:"))
+    assert.is_nil(modules.lack("another error"))
+  end)
+
+  it("that cannot be loaded is named, or memory is", function()
+    local line = "error loading module 'luv' from file '/usr/lib/lua/5.4/luv.so':\n\tlibuv.so.1: "
+    assert.same({ "out of memory", 5 }, { modules.lack(line .. "failed to map segment from shared object\nstack") })
+    assert.same({ "the Lua module luv cannot be loaded: libuv.so.1: file too short", 6 },
+      { modules.lack(line .. "file too short\nstack") })
+    assert.same({ "out of memory", 5 }, { modules.lack("not enough memory") })
+    assert.same({ "too many open files", 4 }, { modules.lack("cannot open x.lua: Too many open files") })
   end)
 
   it("is one line of the command, whichever it is", function()

@@ -490,6 +490,20 @@ describe("a model over its budget", function()
   end)
 end)
 
+describe("a limit", function()
+  it("of the size of files or of open files ends with code 4 and one line, and no file", function()
+    put(scratch .. "/d.lua", "return { " .. base .. " }")
+    local line = command .. "gen " .. quote(scratch .. "/d.lua") .. " -o " .. quote(scratch .. "/few")
+    for limit, fragment in pairs { ["-f 4"] = "tiny.c: File too large", ["-n 6"] = "too many open files",
+      ["-n 10"] = "too many open files", ["-n 13"] = "too many open files" } do
+      local code, stderr = shell("ulimit " .. limit .. "; " .. line)
+      assert_faults(stderr, { fragment }, limit)
+      assert.are.equal(4, code, limit)
+    end
+    assert.same({ ".lock" }, helper.entries(scratch .. "/few"))
+  end)
+end)
+
 describe("the command's options:", function()
   it("what is missing, unknown or wrong is told in one line", function()
     local file = put(scratch .. "/d.lua", "return { " .. base .. " }")

@@ -168,6 +168,16 @@ describe("the facts of this machine", function()
     assert.same({}, said)
   end)
 
+  it("are measured in TMPDIR where there is no cache, which is named if it is no folder", function()
+    local missing = helper.folder() .. "/missing"
+    local fault = helper.fault(facts.get, "root", false, say, function(name) return name == "TMPDIR" and missing end,
+      run)
+    assert.same({ ('TMPDIR is "%s", which is not a folder'):format(missing) }, fault.lines)
+    assert.equal(faults.code.io, fault.code)
+    assert.is_nil(lfs.attributes(missing, "mode"))
+    assert.equal(0, runs)
+  end)
+
   it("are refused if the program prints something else", function()
     for _, text in ipairs { "", "{}", "Illegal instruction" } do
       local ok, fault = pcall(facts.get, "root", false, say, environment, function() return text end)
