@@ -51,12 +51,12 @@ end
 ---   types     of its operands; nil if its panels are those of groups
 ---   is_open   whether only a call knows its rows
 ---   is_continued  whether calls may have one row: the model writes
----   bytes     of all weights that it is multiplied by
+---   bytes     of all weights that it, and no product before it, is multiplied by
 ---   count     in how many places the model has it
 ---   decides   the ops of the regions whose token block is this product's
 ---   ops       its own ops with its epilogue, which some kernels compute in the same call and others in separate calls
 function measure.products(state)
-  local products, order = {}, {}
+  local products, order, is_counted = {}, {}, {}
   each_region(state, function(region, segment, entry)
     local main = plan.main_product(region)
     for _, fusion in ipairs(region.fusions) do
@@ -75,7 +75,10 @@ function measure.products(state)
           order[#order + 1] = product
         end
         product.flops, product.count = product.flops + fusion.leading.flops, product.count + 1
-        product.bytes = product.bytes + types.bytes(product.outputs * product.inputs, weight.type)
+        if not is_counted[weight.name] then
+          is_counted[weight.name] = true
+          product.bytes = product.bytes + types.bytes(product.outputs * product.inputs, weight.type)
+        end
         add_ops(product.ops, fusion)
       end
     end
