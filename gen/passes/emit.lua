@@ -285,8 +285,10 @@ local function build_of(build, add)
   local all = products_of(build)
   values.strips, values.includes = product.strips(all), product.includes(all)
   if #build.kernels > 0 then table.insert(values.includes, 1, "ops/fetch.h") end
-  values.has_joints = false
-  for _, fn in ipairs(build.functions) do values.has_joints = values.has_joints or fn.joint ~= nil end
+  values.has_fused_kernels = false
+  for _, fn in ipairs(build.functions) do
+    if fn.fused_kernel then values.has_fused_kernels = true end
+  end
   values.entries = {}
   for i, entry in ipairs(build.entries) do
     local of_entry = entry_values(values, entry)

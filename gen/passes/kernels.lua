@@ -1,16 +1,17 @@
 -- kernels.lua: names the distinct products, row operations and panel loops of all entries' programs, and gives each
 -- product its body: C, or kernels of libxsmm, which are numbered in order of first use.
 --
--- Before: programs with joints and offsets; build_suffix: the end of functions' names if there are several targets.
+-- Before: programs with fused_kernels and offsets; build_suffix: the end of functions' names if there are several
+-- targets.
 -- After:
 --   state.kernels          the shapes of libxsmm's kernels
---   state.functions        { name, step, joint: of schedule/join.lua, if a product and a map are fused; calls: those of
---                          kernels/libxsmm.lua, if libxsmm makes the product }; joints have names
+--   state.functions        { name, step, fused_kernel: of schedule/fused_kernels.lua, if it is one; calls: those of
+--                          kernels/libxsmm.lua, if libxsmm makes the product }; fused kernels have names
 --   state.panel_loops      those of kernels/panel_loops.lua, one for each function
 --   program.panel_loops    first step -> its panel loop, with its name
 --   program.in_panel_loop  a set of the other steps of these
 --   step.function_name     of each product, map and row step
---   takes_kernels          of products and joints that calls of libxsmm make
+--   takes_kernels          of products and fused kernels that calls of libxsmm make
 local calls = require("passes.common.calls")
 local all_regions = require("passes.common.regions")
 local kernel_text = require("passes.common.kernel_text")
@@ -152,7 +153,7 @@ local function visit_function(step, state, seen, pair)
   end
   local name, new = seen.functions:name(key, base)
   if new then
-    state.functions[#state.functions + 1] = { name = name, step = step, joint = pair,
+    state.functions[#state.functions + 1] = { name = name, step = step, fused_kernel = pair,
       calls = provider == "libxsmm" and calls_of(step, pair, state, seen) or nil }
   end
   return name
@@ -174,9 +175,9 @@ end
 visitors.map, visitors.row = visit_named, visit_named
 
 -- Names the functions that products share with the map after them.
-local function name_joints(program, state, seen)
+local function name_fused_kernels(program, state, seen)
   programs.each(program, function(step)
-    local pair = program.joints[step]
+    local pair = program.fused_kernels[step]
     if pair then
       pair.name, pair.takes_kernels = visit_function(step, state, seen, pair), seen.provider_of(step) == "libxsmm"
     end
@@ -217,7 +218,7 @@ function kernels.run(state)
   for _, entry in ipairs(state.entries) do
     seen.provider_of = provider_of(state, entry)
     for _, program in ipairs(entry.programs) do
-      name_joints(program, state, seen)
+      name_fused_kernels(program, state, seen)
       programs.each(program, function(step)
         local visit = visitors[step.form]
         if visit then visit(step, state, seen) end
@@ -233,7 +234,7 @@ local function function_text(fn)
   local kernel = fn.step.kernel
   return ("function %s%s%s%s"):format(fn.name, kernel and ": " .. kernel_text.of(kernel) or "",
     fn.calls and ", by " .. libxsmm.text(fn.calls) or "",
-    fn.joint and (fn.joint.is_local and ", sums on the stack" or ", sums in place") or "")
+    fn.fused_kernel and (fn.fused_kernel.is_local and ", sums on the stack" or ", sums in place") or "")
 end
 
 -- Appends a panel loop: its calls, and the bytes from panel to panel of each operand.

@@ -2,8 +2,8 @@
 -- Offsets are 64-byte aligned. Buffers that are never live together may share memory; without reuse (a trace, or
 -- reuse = false) each has its own offset.
 --
--- Before: scheduled programs with joints. After: each program has offsets = buffer -> bytes, own = buffers that each
--- worker has for itself (their offsets count from its part of the arena: common_bytes, then own_bytes per worker),
+-- Before: scheduled programs with fused_kernels. After: each program has offsets = buffer -> bytes, own = buffers that
+-- each worker has for itself (their offsets count from its part of the arena: common_bytes, then own_bytes per worker),
 -- arena_bytes, live_bytes (the largest sum of buffers live at one moment).
 local operands = require("data.operands")
 local programs = require("passes.common.programs")

@@ -14,10 +14,10 @@
 --               and stocks, the weights that each worker prefetches while it waits after it (schedule/stocks.lua)
 --   chunks      of a segment in micro-batches: how many runs of these are claimed
 --   lines       the number of its steps
---   joints      products and the maps that they are fused with (schedule/join.lua)
+--   fused_kernels  products and the maps that they are fused with (schedule/fused_kernels.lua)
 -- and state.saved_by_two, the part of the counted work that a second worker takes from the first.
 local cost = require("passes.schedule.cost")
-local join = require("passes.schedule.join")
+local find_fused_kernels = require("passes.schedule.fused_kernels")
 local loops = require("data.loops")
 local programs = require("passes.common.programs")
 local step_text = require("data.step_text")
@@ -241,7 +241,7 @@ local function schedule_program(base, threads, batch, parameters, cost_of)
     program.segments[i] = new
   end
   programs.each(program, function(step) if programs.is_call(step) then program.lines = program.lines + 1 end end)
-  join(program)
+  find_fused_kernels(program)
   return program
 end
 

@@ -290,17 +290,17 @@ of("gen/commands/overrides.lua", spec .. "commands/overrides_spec.lua") {
     wrong = "a key with two values is taken" },
 }
 
-of("gen/passes/plan/joints.lua", spec .. "passes/plan/joints_spec.lua") {
-  { name = "joint_place", old = 'return fusion.sums and "stack" or "place"', new = 'return "stack"',
+of("gen/passes/plan/fused_kernels.lua", spec .. "passes/plan/fused_kernels_spec.lua") {
+  { name = "fused_place", old = 'return fusion.sums and "stack" or "place"', new = 'return "stack"',
     wrong = "sums that a map works on where the result is are on the stack" },
-  { name = "joint_repair", old = "if range.cut or scores", new = "if scores",
+  { name = "fused_repair", old = "if range.cut or scores", new = "if scores",
     wrong = "a context is rounded before it is repaired" },
-  { name = "joint_f32", old = 'product.types.b ~= "f32" and ', new = "",
+  { name = "fused_f32", old = 'product.types.b ~= "f32" and ', new = "",
     wrong = "products of floats are fused with the map after them" },
 }
 
-of("gen/passes/lower/products.lua", spec .. "passes/plan/joints_spec.lua") {
-  { name = "joint_trace", old = 'self.variant == "ship" and step.joint or nil', new = "step.joint",
+of("gen/passes/lower/products.lua", spec .. "passes/plan/fused_kernels_spec.lua") {
+  { name = "fused_trace", old = 'self.variant == "ship" and step.fused_sums or nil', new = "step.fused_sums",
     wrong = "a trace fuses products and maps, too" },
 }
 

@@ -140,17 +140,17 @@ return function(of, spec)
   }
 
   of("gen/passes/common/programs.lua", spec .. "passes/kernels_spec.lua") {
-    { name = "joint_overlap", old = "is_begun = phase == 0 and program.joined[step]", new = "is_begun = false",
+    { name = "fused_overlap", old = "is_begun = phase == 0 and program.fused_maps[step]", new = "is_begun = false",
       filter = "do not write where", wrong = "a product's rows are overwritten by an output that nobody wants" },
   }
 
   of("gen/passes/memory.lua", spec .. "passes/kernels_spec.lua") {
-    { name = "joint_reserved", old = "if operand.buffer and operand ~= unstored then", new = "if operand.buffer then",
+    { name = "fused_reserved", old = "if operand.buffer and operand ~= unstored then", new = "if operand.buffer then",
       filter = "take no arena", wrong = "the arena has room for sums that are on the stack" },
   }
 
-  of("gen/passes/checks/joint.lua", spec .. "passes/checks_spec.lua") {
-    { name = "joint_rows", old = "apart(done, product.arguments.b, rows_of_b(product, row))", new = "",
+  of("gen/passes/checks/fused_kernels.lua", spec .. "passes/checks_spec.lua") {
+    { name = "fused_rows", old = "apart(done, product.arguments.b, rows_of_b(product, row))", new = "",
       filter = "what later strips read", wrong = "a map may write over the rows of later strips" },
   }
 
@@ -162,7 +162,7 @@ return function(of, spec)
   }
 
   of("gen/passes/checks/memory.lua", spec .. "passes/checks_spec.lua") {
-    { name = "joint_unseen", old = "unstored[product] = product.arguments.c", new = "",
+    { name = "fused_unseen", old = "unstored[product] = product.arguments.c", new = "",
       filter = "sums on the stack", wrong = "sums that are on the stack only may be read" },
     { name = "arena_unused", old = "expect(used[name], ", new = "expect(true, ", filter = "and room for them",
       wrong = "the arena may have room that no step touches" },

@@ -247,23 +247,24 @@ local function phases_of(segment, call, unrolled)
 end
 
 --- Returns a program of one call: its segments with unrolled sections, and the tables of the program by step
---- (joints, joined, unstored) for the new steps.
+--- (fused_kernels, fused_maps, unstored) for the new steps.
 function instance.of(program, call)
-  local known = setmetatable({ segments = {}, joints = {}, joined = {}, unstored = {} }, { __index = program })
+  local known = setmetatable({ segments = {}, fused_kernels = {}, fused_maps = {}, unstored = {} },
+    { __index = program })
   local made = {}
   local pair -- of the fused product before
   local function copy_of(step, new)
-    if not program.joints then return end -- before they are chosen
-    if program.joined[step] then
-      known.joined[new], pair.map = true, new
+    if not program.fused_kernels then return end -- before they are chosen
+    if program.fused_maps[step] then
+      known.fused_maps[new], pair.map = true, new
       if pair.is_local then
         known.unstored[pair.product] = pair.product.arguments.c
         known.unstored[new] = new.arguments[new.elementwise[1].argument]
       end
     end
-    if program.joints[step] then
-      pair = setmetatable({ product = new }, { __index = program.joints[step] })
-      known.joints[new] = pair
+    if program.fused_kernels[step] then
+      pair = setmetatable({ product = new }, { __index = program.fused_kernels[step] })
+      known.fused_kernels[new] = pair
     end
   end
   for i, segment in ipairs(program.segments) do

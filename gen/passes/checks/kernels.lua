@@ -1,5 +1,5 @@
 -- kernels.lua: checks the kernels and the functions that several steps share.
-local check_joints = require("passes.checks.joint")
+local check_fused_kernels = require("passes.checks.fused_kernels")
 local check_panel_loops = require("passes.checks.panel_loops")
 local expect = require("passes.checks.expect")
 local instance = require("passes.checks.instance")
@@ -16,9 +16,9 @@ return function(state)
   for _, entry in ipairs(state.entries) do
     for _, program in ipairs(entry.programs) do
       for _, call in ipairs(state.spec.any and instance.calls(program, state.spec, entry.plan.state.windows) or {}) do
-        if call.flows then check_joints(instance.of(program, call)) end
+        if call.flows then check_fused_kernels(instance.of(program, call)) end
       end
-      if not state.spec.any then check_joints(program) end
+      if not state.spec.any then check_fused_kernels(program) end
       check_panel_loops(program)
     end
   end

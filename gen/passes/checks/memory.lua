@@ -64,7 +64,7 @@ end
 -- Returns the operands that steps have on the stack, from the pairs alone: a product's sums, loaded by its map.
 local function unstored_of(program)
   local unstored = {}
-  for product, pair in pairs(program.joints) do
+  for product, pair in pairs(program.fused_kernels) do
     if pair.is_local then
       unstored[product] = product.arguments.c
       unstored[pair.map] = pair.map.arguments[pair.map.elementwise[1].argument]

@@ -7,13 +7,13 @@ local programs = require("passes.common.programs")
 
 -- Checks one call of the loop against the step in its place.
 local function check_call(program, each, call, panel, step, section)
-  expect(step and programs.is_call(step) and calls.callee(step, program.joints[step])
+  expect(step and programs.is_call(step) and calls.callee(step, program.fused_kernels[step])
     == calls.callee(call.step, call.pair), "kernels", "%s: panel %d of %s makes another call than its step",
     section.name, panel, each.name)
   expect(program.variant ~= "ship" or step.op == each.steps[1].op, "kernels", "%s: %s does two operations",
     section.name, each.name)
   local number = 0
-  calls.each_operand(step, program.joints[step], function(operand, access, type, name)
+  calls.each_operand(step, program.fused_kernels[step], function(operand, access, type, name)
     number = number + 1
     local place = call.operands[number]
     local parameter = each.parameters[place.parameter]
@@ -45,7 +45,7 @@ return function(program)
   programs.each_list(program, function(list, section)
     local lines, at = {}, 1
     for _, step in ipairs(list) do
-      if not program.joined[step] then lines[#lines + 1] = step end
+      if not program.fused_maps[step] then lines[#lines + 1] = step end
     end
     while at <= #lines do
       local each = program.panel_loops[lines[at]]

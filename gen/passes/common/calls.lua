@@ -6,7 +6,7 @@ local steps = require("data.steps")
 local calls = {}
 
 --- Calls visit(operand, access, type, name) for each operand of a call, in its order. The call is a step's or, with a
---- `pair` of schedule/join.lua, that of a product and its map, where sums on the stack are no operands.
+--- `pair` of schedule/fused_kernels.lua, that of a product and its map, where sums on the stack are no operands.
 function calls.each_operand(step, pair, visit)
   local function visit_some(of, is_wanted)
     local number = 0

@@ -37,7 +37,7 @@ end
 function programs.moments(program, visit)
   local moment, phase_of = 0, {}
   programs.each(program, function(step, _, segment, _, phase)
-    local is_begun = phase == 0 and program.joined[step]
+    local is_begun = phase == 0 and program.fused_maps[step]
     if not is_begun and phase == 0 or phase_of[segment] ~= phase then moment = moment + 1 end
     phase_of[segment] = phase
     visit(step, moment, segment, phase)

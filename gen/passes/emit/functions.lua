@@ -147,8 +147,8 @@ end
 -- rows, it is the product's n. Otherwise the map has a copy for each row of a strip. The compiler then finds that the
 -- map loads what the strip stores, and keeps the sums in registers. Storing a vector costs as much as 1.5 multiply-adds
 -- of bytes (Zen 4).
-local function joint_of(fn, lanes)
-  local k, map = fn.step.kernel, fn.joint.map
+local function fused_kernel_of(fn, lanes)
+  local k, map = fn.step.kernel, fn.fused_kernel.map
   local formal = { ("const %s *a"):format(types.c(k.types.a)), ("const %s *b"):format(types.c(k.types.b)) }
   local of_rows, names = pointers_of(map, {}), {}
   local has_outputs = {} -- whether an operand has the product's outputs; the strip's sums begin where they are
@@ -158,11 +158,11 @@ local function joint_of(fn, lanes)
       and not steps.elementwise[operation.kind].loads
   end)
   for i, text in ipairs(of_rows) do
-    if not (fn.joint.is_local and i == 2) then formal[#formal + 1] = text end -- y, then what it loads
+    if not (fn.fused_kernel.is_local and i == 2) then formal[#formal + 1] = text end -- y, then what it loads
   end
   add_open(fn.step, formal)
   local kernel, after_strip, code, strip = k, { c = "y" }, {}, {}
-  if fn.joint.is_local then
+  if fn.fused_kernel.is_local then
     local most, widest, groups = 0, 0, 0
     for _, rows in ipairs(k.strips.strips) do most = math.max(most, rows.size) end
     for _, group in ipairs(k.strips.groups) do
@@ -199,7 +199,7 @@ local function joint_of(fn, lanes)
   for _, line in ipairs(body_of(fn, kernel, lanes, after_strip)) do code[#code + 1] = line end
   return { name = fn.name, formal = formal_kernels(fn) .. table.concat(formal, ", "), is_product = true, code = code,
     sentence = ("%s\n * and of each strip's rows%s: %s"):format(sentences.product(fn.step, fn.calls),
-      fn.joint.is_local and ", C being x" or "", sentences.map(map)),
+      fn.fused_kernel.is_local and ", C being x" or "", sentences.map(map)),
     rows_formal = table.concat(of_rows, ", ") .. ", size_t first, size_t rows"
       .. (strip.cols and ", size_t cols" or ""),
     rows_kind = k.open and "ATTN2C_APART" or "ATTN2C_STRIP",
@@ -209,7 +209,7 @@ end
 --- Returns a row operation or a product as a C function: comment, signature, body.
 function functions.values(fn, lanes)
   local step = fn.step
-  if fn.joint then return joint_of(fn, lanes) end
+  if fn.fused_kernel then return fused_kernel_of(fn, lanes) end
   if step.form == "product" then
     local of = step.kernel.types
     local formal = { ("%sconst %s *a, const %s *b, %s *c"):format(formal_kernels(fn), types.c(of.a), types.c(of.b),

@@ -38,8 +38,8 @@ local function addresses_of(state, program)
   end
   return { offsets = program.offsets, own = program.own, weights = state.weights.offsets,
     state = state.plan.state.offsets, members = members,
-    unit = unit, in_order = weights_in_order(state), joints = program.joints, joined = program.joined,
-    panel_loops = program.panel_loops, in_panel_loop = program.in_panel_loop }
+    unit = unit, in_order = weights_in_order(state), fused_kernels = program.fused_kernels,
+    fused_maps = program.fused_maps, panel_loops = program.panel_loops, in_panel_loop = program.in_panel_loop }
 end
 
 local writers = {}
@@ -105,7 +105,7 @@ end
 -- Functions that write the line of a step and the remark after it, by the step's form.
 
 local function write_call(step, addresses)
-  local pair, list = addresses.joints[step], {}
+  local pair, list = addresses.fused_kernels[step], {}
   calls.each_operand(step, pair, function(operand, access, type)
     list[#list + 1] = expression(operand, access, type, addresses)
   end)
@@ -167,9 +167,9 @@ local function used_by(program, list)
     if step.form == "begin" and step.loop ~= "batch" and not of_block then used.n = true end
     if of_block then used.block = true end
     if step.form == "begin" and loops.forms[step.loop].chunks then used.chunk = true end
-    if calls.takes_kernels(step, program.joints[step]) then used.k = true end
+    if calls.takes_kernels(step, program.fused_kernels[step]) then used.k = true end
     if calls.takes_ranks(step) then used.ranks = true end
-    if not program.joined[step] then calls.each_operand(step, program.joints[step], add) end
+    if not program.fused_maps[step] then calls.each_operand(step, program.fused_kernels[step], add) end
   end
   return used
 end
@@ -215,7 +215,7 @@ local function lines_of(list, addresses, profiled)
     op = nil
   end
   for _, step in ipairs(list) do
-    local is_inside = addresses.joined[step] or addresses.in_panel_loop[step]
+    local is_inside = addresses.fused_maps[step] or addresses.in_panel_loop[step]
     local is_call = programs.is_call(step) and not is_inside
     if is_call and op ~= step.op then
       end_lap()

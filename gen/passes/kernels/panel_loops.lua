@@ -10,7 +10,7 @@ local panel_loops = {}
 -- Returns the operands of a call: { operand, access, type, name }.
 local function operands_of(program, step)
   local list = {}
-  calls.each_operand(step, program.joints[step], function(operand, access, type, name)
+  calls.each_operand(step, program.fused_kernels[step], function(operand, access, type, name)
     list[#list + 1] = { operand = operand, access = access, type = type, name = name }
   end)
   return list
@@ -34,7 +34,7 @@ end
 -- `number` strides further. The strides are those from panel 0 to panel 1.
 local function continues(program, first, step, number)
   if not programs.is_call(step)
-    or calls.callee(step, program.joints[step]) ~= calls.callee(first.step, first.pair) then
+    or calls.callee(step, program.fused_kernels[step]) ~= calls.callee(first.step, first.pair) then
     return false
   end
   for i, each in ipairs(operands_of(program, step)) do
@@ -98,7 +98,7 @@ local function loop_at(program, lines, at)
   local first, count = {}, 1
   for i = 1, length do
     local step = lines[at + i - 1]
-    first[i] = { step = step, pair = program.joints[step], operands = operands_of(program, step) }
+    first[i] = { step = step, pair = program.fused_kernels[step], operands = operands_of(program, step) }
   end
   local function is_panel(number)
     for i, call in ipairs(first) do
@@ -122,7 +122,7 @@ end
 function panel_loops.of(program, list)
   local lines, found, at = {}, {}, 1
   for _, step in ipairs(list) do
-    if not program.joined[step] then lines[#lines + 1] = step end
+    if not program.fused_maps[step] then lines[#lines + 1] = step end
   end
   while at <= #lines do
     local each = loop_at(program, lines, at)

@@ -209,7 +209,7 @@ local function context(self, at, c, ldc)
       ldc = ldc, beta = beta, types = types.product(v.type) }
     self:product(shape, { a = values_at(self, region, range.first_key, v_column, at.of_keys or origin),
       b = shifted(at.weights, range.column, v.type), c = c },
-      { sizes = region.open and { n = self.open.rows, k = "width" } or nil, joint = region.joints[block] })
+      { sizes = region.open and { n = self.open.rows, k = "width" } or nil, fused_sums = region.fused_contexts[block] })
     beta = 1
   end
   repair(self, at, v_column, head_dim, c, ldc)

@@ -8,17 +8,17 @@ local products = {}
 local function emit(self, shape, planned, arguments, step)
   shape.a_room, shape.strips, shape.fetch, shape.open = planned.a_room, planned.strips, planned.fetch, planned.open
   step.form, step.kernel, step.arguments = "product", shape, arguments
-  step.joint = self.variant == "ship" and step.joint or nil
+  step.fused_sums = self.variant == "ship" and step.fused_sums or nil
   self:emit(step)
 end
 
 --- Emits C[n][m] (+)= B[n][k] A[k][m] for an attention; a method of the lowering.
 --- arguments: { a, b, c }
 --- how, if not all have their defaults:
----   outputs   how many of the m are wanted, if the kernel makes more
----   a_room    true: rows of A may be read up to a whole vector
----   sizes     the symbols of open sizes
----   joint     of plan/joints.lua
+---   outputs     how many of the m are wanted, if the kernel makes more
+---   a_room      true: rows of A may be read up to a whole vector
+---   sizes       the symbols of open sizes
+---   fused_sums  of plan/fused_kernels.lua
 function products.product(self, shape, arguments, how)
   how = how or {}
   shape.types, shape.a_room, shape.open = shape.types or types.f32_product, how.a_room or false, how.sizes
@@ -26,7 +26,7 @@ function products.product(self, shape, arguments, how)
   local planned = self.region.product_of(shape)
   assert(planned ~= shape, "a product that is not planned")
   emit(self, shape, planned, arguments, { outputs = how.outputs or shape.m, sizes = how.sizes,
-    joint = how.joint or planned.joint })
+    fused_sums = how.fused_sums or planned.fused_sums })
 end
 
 --- Emits C[n][m] = B[n][k] A[k][m] for a fusion's product; a method of the lowering.
@@ -35,7 +35,7 @@ function products.tile(self, planned, strides, arguments, outputs)
   local shape = { m = planned.m, n = planned.n, k = planned.k, lda = planned.lda, ldb = strides.ldb, ldc = strides.ldc,
     beta = 0, types = planned.types }
   emit(self, shape, planned, arguments, { outputs = outputs, sizes = planned.open and { n = self.open.rows } or nil,
-    joint = planned.joint })
+    fused_sums = planned.fused_sums })
 end
 
 return products

@@ -273,7 +273,7 @@ function attention.dump(region, lines)
     end
     lines[#lines + 1] = ("        queries [%d:%d] keys %s%s"):format(block.first, block.first + block.count,
       table.concat(texts, " "), block.chunks and (" in %d chunks"):format(#block.chunks)
-        or region.joints[block] and ", context rounded strip by strip" or "")
+        or region.fused_contexts[block] and ", context rounded strip by strip" or "")
   end
 end
 

@@ -530,11 +530,11 @@ describe("the checker after kernels", function()
 end)
 
 describe("the checker after kernels, of a product and a map that share a function,", function()
-  -- The first joint whose sums lie on the stack: the program, the product and what they share.
-  local function joint_of(state)
+  -- The first fused kernel whose sums lie on the stack: the program, the product and what they share.
+  local function fused_kernel_of(state)
     local program, last, found = state.programs[1], nil, nil
     for _, each in ipairs(helper.steps(program)) do
-      local pair = last and program.joints[last]
+      local pair = last and program.fused_kernels[last]
       if pair and pair.is_local and not found then found = { product = last, map = pair.map, pair = pair } end
       last = each
     end
@@ -547,7 +547,7 @@ describe("the checker after kernels, of a product and a map that share a functio
 
   it("finds one that writes what later strips read", function()
     assert.matches("after kernels: layer 0: a map writes .* over what later strips read of", finds(function(state)
-      local program, product, map = joint_of(state)
+      local program, product, map = fused_kernel_of(state)
       program.offsets[map.arguments.y.buffer] = program.offsets[product.arguments.b.buffer] + 64
       program.own[map.arguments.y.buffer] = program.own[product.arguments.b.buffer]
     end))
@@ -562,20 +562,20 @@ describe("the checker after kernels, of a product and a map that share a functio
       return x
     end
     assert.matches("after memory: layer 0 reads .* before it is written", finds(function(state)
-      local program, _, map = joint_of(state)
+      local program, _, map = fused_kernel_of(state)
       local x = with_room(program, map)
       table.insert(map.elementwise, { kind = "add", argument = "again", ld = map.elementwise[1].ld })
       map.arguments.again = { buffer = x.buffer, class = x.class, offset = x.offset, terms = x.terms }
     end, "memory"))
     assert.matches("after memory: .*@unit has %d+ bytes of the arena that no step touches", finds(function(state)
-      local program, _, map = joint_of(state)
+      local program, _, map = fused_kernel_of(state)
       with_room(program, map)
     end, "memory"))
   end)
 
   it("finds a map of other sums", function()
     assert.matches("after kernels: layer 0: a map is fused with other sums than those in", finds(function(state)
-      local _, product = joint_of(state)
+      local _, product = fused_kernel_of(state)
       product.arguments.c.offset = product.arguments.c.offset + 64
     end))
   end)

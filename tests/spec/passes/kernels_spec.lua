@@ -57,12 +57,12 @@ describe("kernels of libxsmm", function()
   end)
 
   it("make products of bf16 too where the target multiplies pairs, and no product of int8", function()
-    local state, joined = of_libxsmm({ precision = "bf16", target = "avx512bf16" }), 0
+    local state, fused = of_libxsmm({ precision = "bf16", target = "avx512bf16" }), 0
     for _, fn in ipairs(state.functions) do
       if fn.step.form == "product" then assert.is_table(fn.calls, fn.name) end
-      joined = joined + (fn.joint and 1 or 0)
+      fused = fused + (fn.fused_kernel and 1 or 0)
     end
-    assert.is_true(joined > 0)
+    assert.is_true(fused > 0)
     for _, k in ipairs(state.kernels) do assert.equal("bf16", k.types.a) end
   end)
 
@@ -133,45 +133,45 @@ describe("products in C", function()
     for _, precision in ipairs { "bf16", "int8" } do
       local state = kernels({ precision = precision, target = "avx512bf16" })
       local ship, trace = state.programs[1], state.programs[2]
-      assert.is_nil(next(trace.joints))
-      local last, joined, on_stack = nil, 0, 0
+      assert.is_nil(next(trace.fused_kernels))
+      local last, fused, on_stack = nil, 0, 0
       programs.each(ship, function(step)
-        local pair = last and ship.joints[last]
-        assert.equal(pair and pair.map or nil, ship.joined[step] and step or nil)
+        local pair = last and ship.fused_kernels[last]
+        assert.equal(pair and pair.map or nil, ship.fused_maps[step] and step or nil)
         if pair then
-          joined, on_stack = joined + 1, on_stack + (pair.is_local and 1 or 0)
+          fused, on_stack = fused + 1, on_stack + (pair.is_local and 1 or 0)
           assert.truthy(pair.name:find(last.function_name, 1, true) == 1)
           local x = pair.is_local and step.arguments.x or step.arguments.y
           assert.same({ last.arguments.c.buffer, last.arguments.c.offset }, { x.buffer, x.offset })
         end
         last = step
       end)
-      assert.is_true(joined > on_stack and on_stack > 0 or precision == "int8" and joined == on_stack and joined > 0)
+      assert.is_true(fused > on_stack and on_stack > 0 or precision == "int8" and fused == on_stack and fused > 0)
     end
     -- nor are those of f32, and those of bf16 whose rows are floats
     for _, state in ipairs { kernels(), kernels({ precision = "bf16", target = "avx2" }) } do
-      for _, program in ipairs(state.programs) do assert.is_nil(next(program.joints)) end
+      for _, program in ipairs(state.programs) do assert.is_nil(next(program.fused_kernels)) end
     end
   end)
 
   it("of int8 do not write where their rows lie, also into outputs that a caller does not want", function()
     local state = helper.state(helper.description { precision = "int8", target = "avx512bf16", seq = 16, d_model = 32,
       layers = 2, norm = "pre" }, "kernels", { exposed = true })
-    local ship, joined = state.programs[1], 0
+    local ship, fused = state.programs[1], 0
     local function place(operand)
       local first = ship.offsets[operand.buffer]
       return first, first and first + ship.buffers[operand.buffer].bytes
     end
     programs.each(ship, function(step)
-      local pair = ship.joints[step]
+      local pair = ship.fused_kernels[step]
       if pair then
         local first, stop = place(step.arguments.b)
         local y_first, y_stop = place(pair.map.arguments.y)
         assert.is_true(y_first == nil or first >= y_stop or y_first >= stop)
-        joined = joined + (y_first and 1 or 0)
+        fused = fused + (y_first and 1 or 0)
       end
     end)
-    assert.is_true(joined > 0)
+    assert.is_true(fused > 0)
   end)
 
   it("of int8 with sums on the stack take no arena for them, with and without reuse", function()
@@ -213,7 +213,7 @@ describe("products in C", function()
       steps[i] = product(more)
     end
     state.spec = { target = "avx512" }
-    local program = { joints = {}, joined = {}, segments = { { sections = { { steps = steps } } } } }
+    local program = { fused_kernels = {}, fused_maps = {}, segments = { { sections = { { steps = steps } } } } }
     state.entries = { { programs = { program }, plan = { segments = {} }, graph = { entry = { ops = {} } } } }
     require("passes.kernels").run(state)
     assert.equal(11, #state.functions)

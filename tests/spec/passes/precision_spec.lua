@@ -271,7 +271,7 @@ describe("an attention in int8", function()
   it("has integers in all products, keys and values in groups of four, and weights of bytes", function()
     local state, found = helper.tiny({ precision = INTEGERS, target = "avx512bf16" }, "memory"), {}
     programs.each(state.programs[1], function(step)
-      if step.form == "product" then found[step.kernel.types.a .. " " .. step.kernel.types.b] = step.joint end
+      if step.form == "product" then found[step.kernel.types.a .. " " .. step.kernel.types.b] = step.fused_sums end
     end)
     assert.same({ ["i8 i8"] = "stack", ["s8 u8"] = "stack" }, found)
     assert.equal("i8 full", storage(state, "l0.attn.k.int8"))

@@ -106,7 +106,7 @@ describe("steps that make the same calls", function()
   end
 
   local function found(list, variant)
-    return panel_loops.of({ variant = variant or "ship", joints = {}, joined = {} }, list)
+    return panel_loops.of({ variant = variant or "ship", fused_kernels = {}, fused_maps = {} }, list)
   end
 
   local function counts(list, variant)
@@ -230,7 +230,7 @@ describe("the function of panels", function()
         for _, call in ipairs(fn.calls) do
           done = done + 1
           local step, at = each.steps[done], call[1] == "k" and 1 or 0
-          local pair = program.joints[step]
+          local pair = program.fused_kernels[step]
           assert.equal(pair and pair.name or step.function_name or ("k[%d]"):format(step.kernel_index), call.callee)
           require("passes.common.calls").each_operand(step, pair, function(operand)
             at = at + 1

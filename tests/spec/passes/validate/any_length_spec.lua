@@ -101,9 +101,9 @@ describe("any length", function()
       if step.form == "product" and step.kernel.open == "n k" then found.inputs = step.sizes.k end
     end
     assert.are.same({ "pairs_of_bf16_keys panel", "pairs_of_bf16_rows panel", inputs = "width" }, found)
-    local joints = 0
-    for _ in pairs(program.joints) do joints = joints + 1 end
-    assert.are.equal(6, joints)
+    local count = 0
+    for _ in pairs(program.fused_kernels) do count = count + 1 end
+    assert.are.equal(6, count)
   end)
 
   it("in int8 has quantised rows of a block, and sums of a strip on the stack", function()
@@ -116,13 +116,13 @@ describe("any length", function()
       end
     end
     assert.are.equal(4, quantised)
-    for _, pair in pairs(program.joints) do assert.is_true(pair.is_local) end
+    for _, pair in pairs(program.fused_kernels) do assert.is_true(pair.is_local) end
   end)
 
   it("has no fused map that writes what a later strip reads", function()
     local state = helper.state(any(300, { precision = "bf16", target = "avx512bf16" }), "kernels")
     local program = state.programs[1]
-    for product, pair in pairs(program.joints) do
+    for product, pair in pairs(program.fused_kernels) do
       if not pair.is_local then
         for name, value in pairs(pair.map.arguments.y) do product.arguments.b[name] = value end
         product.arguments.b.offset = product.arguments.b.offset - 64 -- a row before

@@ -1,4 +1,4 @@
--- joint.lua: checks a product and a map that are fused: strips of one do not disturb later strips of the other.
+-- fused_kernels.lua: checks a product and a map that are fused: strips of one do not disturb later strips of the other.
 -- The map writes the rows of a strip before the product reads those of the next. Both are computed from the steps'
 -- operands and offsets alone.
 local expect = require("passes.checks.expect")
@@ -84,10 +84,10 @@ end
 --- Checks that strips of a fused product and map disturb no later ones. program: one whose sizes are known, perhaps
 --- that of a call. checks/memory.lua checks that nobody else reads sums on the stack.
 return function(program)
-  if not next(program.joints) then return end
+  if not next(program.fused_kernels) then return end
   local last
   programs.each(program, function(step, section)
-    local pair = last and program.joints[last]
+    local pair = last and program.fused_kernels[last]
     if pair then
       expect(pair.map == step, "kernels", "%s: a product is fused with a map that does not follow it", section.name)
       check_place(last, step, pair.is_local, section)

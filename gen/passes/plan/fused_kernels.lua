@@ -1,4 +1,4 @@
--- joints.lua: decides which products of bf16 and int8 are fused with the map after them, strip by strip.
+-- fused_kernels.lua: decides which products of bf16 and int8 are fused with the map after them, strip by strip.
 -- The map reads a strip's sums while they are in the first-level cache. If the map alone reads them, they are only on
 -- the stack. Products are so fast that storing a tile in the second-level cache and loading it again takes 7% of the
 -- time in bf16, 15% in int8. A product of bf16 that reads rows of floats (bf16_floats) is not fused. It is as slow as
@@ -7,7 +7,7 @@ local all_regions = require("passes.common.regions")
 local forms = require("data.storage")
 local kernel_forms = require("kernels.forms")
 
-local joints = {}
+local fused_kernels = {}
 
 -- True if the first map after a product of a fusion works on all of its rows. A table of positions begins again with
 -- each sequence, so a map that adds one works on the rows of one.
@@ -56,28 +56,28 @@ end
 local function fuse_integers(region)
   for _, product in ipairs(region.products) do
     local is_open_score = region.open and product.what == "scores"
-    if product.types.sum == "i32" and may_fuse(product) and not is_open_score then product.joint = "stack" end
+    if product.types.sum == "i32" and may_fuse(product) and not is_open_score then product.fused_sums = "stack" end
   end
 end
 
---- Sets the field `joint` of the products of fusions that are fused: where the sums are, "stack" or "place". In an
---- attention of floats, joints says it of the context of each block.
-function joints.decide(state, segments)
+--- Sets the field `fused_sums` of the products of fusions that are fused: where the sums are, "stack" or "place". In an
+--- attention of floats, fused_contexts says it of the context of each block.
+function fused_kernels.decide(state, segments)
   for region in all_regions(segments) do
     if region.kind == "attention" then fuse_integers(region) end
     for _, block in ipairs(region.kind == "attention" and region.blocks or {}) do
-      region.joints = region.joints or {}
-      region.joints[block] = rounds_at_once(state, region, block) and "stack" or nil
+      region.fused_contexts = region.fused_contexts or {}
+      region.fused_contexts[block] = rounds_at_once(state, region, block) and "stack" or nil
     end
     for _, fusion in ipairs(region.fusions) do
-      local joint = fusion.products and takes_all_rows(fusion) and sums_of(state, fusion) or nil
-      for _, list in pairs(joint and fusion.products or {}) do
+      local place = fusion.products and takes_all_rows(fusion) and sums_of(state, fusion) or nil
+      for _, list in pairs(place and fusion.products or {}) do
         for _, product in ipairs(list) do
-          if may_fuse(product) then product.joint = joint end
+          if may_fuse(product) then product.fused_sums = place end
         end
       end
     end
   end
 end
 
-return joints
+return fused_kernels
