@@ -37,6 +37,7 @@ local function distances(self)
   local count = spec.seq + own_keys(spec) - 1
   local path = self.prefix .. "positions"
   if spec.distances == "alibi" then
+    if spec.layers == 0 then return nil end -- nobody reads it
     return self:constant(path .. ".alibi", { spec.heads, count }, "alibi " .. first)
   end
   local index = self:constant(path .. ".buckets", { count }, ("t5_buckets %d %d %d %d"):format(spec.t5_buckets,

@@ -231,6 +231,7 @@ describe("positions", function()
     local table_ = state.graph.tensors["positions.alibi"]
     assert.same({ "constant", "alibi -9", { 2, 17 } }, { table_.kind, table_.formula, table_.shape }) -- 8 + 10 - 1
     assert.equal("l0.attn.placed = add_distance(l0.attn.scaled, positions.alibi)", equations(state, "placed$")[1])
+    assert.is_nil(graph({ positions = "alibi", layers = 0 }).graph.tensors["positions.alibi"])
   end)
 
   it("that rotate turn queries and keys, not values", function()
