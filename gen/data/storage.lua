@@ -4,8 +4,8 @@
 -- A tensor's storage is a record that plan/storage.lua makes: { form, type (of its elements), width (of a row),
 -- leading_dimension, rows_per_sequence, whole_batch, unbatched } and, by form, tile_rows (the rows of a block or
 -- unit), key_block, head_dim (columns of a head), scale (the tensor of the keys' scales), buffer (the packed one's
--- name), of (the tensor that has the elements), over (the tensor that it overwrites). Functions below take the record
--- as `s`.
+-- name), of (the tensor that has the elements), over (the tensor that it overwrites), is_answer (a call makes the rows
+-- alone whose outputs it asks for). Functions below take the record as `s`.
 --
 -- Fields of a form:
 --   class        whose memory it is: "arena", "caller" (`in` or `out`, by kind of tensor), or "state", which lives from

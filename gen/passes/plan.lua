@@ -17,6 +17,7 @@ local alike = require("common.alike")
 local bound = require("passes.plan.bound")
 local budget = require("passes.common.budget")
 local divide = require("passes.common.divide")
+local each_op = require("passes.common.region_ops")
 local forms = require("data.storage")
 local grouping = require("passes.common.grouping")
 local fused_kernels = require("passes.plan.fused_kernels")
@@ -209,6 +210,15 @@ local function answer_wanted(state, segments)
   for _, region in ipairs(after) do region.loop.form = "wanted" end
 end
 
+-- Marks the storage of what such regions make: outputs among it have a call's first wanted row first.
+local function mark_answers(storages, segments)
+  for region in all_regions(segments) do
+    if region.loop and region.loop.form == "wanted" then
+      each_op(region, function(op) storages[op.result.name].is_answer = true end)
+    end
+  end
+end
+
 function plan.run(state)
   state.plan = { storage = {}, parameters = state.parameters.common, memoise = alike.memoiser(),
     state = { order = {}, offsets = {}, windows = {}, bytes = 0 } }
@@ -217,6 +227,7 @@ function plan.run(state)
   local segments = segments_of(state, entry, uses)
   answer_wanted(state, segments)
   storage.decide(state, entry, segments, uses)
+  mark_answers(state.plan.storage, segments)
   products.decide(state, segments)
   fused_kernels.decide(state, segments)
   state.plan.bound, state.plan.roof = state.spec.any and {} or bound.of(state, segments), roof.of(state.spec)

@@ -214,7 +214,7 @@ local function continued(state, index_of)
   local logits, output
   for i, name in ipairs(state.graph.entry.outputs) do
     local tensor = state.graph.tensors[name]
-    if tensor.type == "f32" then logits, output = i - 1, tensor end
+    if tensor.type == "f32" and not tensor.is_exposed then logits, output = i - 1, tensor end
   end
   local windows = {}
   for i, window in ipairs(state.plan.state.windows) do

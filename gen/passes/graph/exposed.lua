@@ -69,7 +69,7 @@ return function(self, wanted)
       member = tensor.member
     else
       if tensor.kind == "input" then tensor = copied(self, tensor, member) end
-      tensor.kind, tensor.member = "output", member
+      tensor.kind, tensor.member, tensor.is_exposed = "output", member, true
       self:grows(tensor, each.axes)
       table.insert(self.entry.outputs, tensor.name)
     end

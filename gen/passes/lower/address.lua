@@ -45,7 +45,8 @@ local function add_columns(operand, storage, place, origin)
   end
 end
 
--- Adds the terms of an operand whose first row depends on what a call knows. is_answer: whether it is an output.
+-- Adds the terms of an operand whose first row depends on what a call knows. is_answer: whether it is an output that
+-- begins with the first row that is wanted.
 local function add_open(operand, storage, place, origin, is_answer)
   operand.terms = {}
   if storage.unbatched then return end
@@ -59,9 +60,9 @@ end
 --- Returns the place of element (row, column) of a tensor. row counts from the micro-batch's first row; inside a loop
 --- over b, from the sequence's first. In loops over open sizes, origin has the symbols that are added to row: over;
 --- by_column, symbols with the columns that each adds, times itself, to column;
---- answer, for an output in place of over; pooled, for a tensor with one row for each sequence; within, in a buffer of
---- the rows of a block; packed, in packed keys and values; columns, the symbol that is added to the column of a
---- trace's copy.
+--- answer, in place of over for an output that begins with the first wanted row; pooled, for a tensor with one row for
+--- each sequence; within, in a buffer of the rows of a block; packed, in packed keys and values; columns, the symbol
+--- that is added to the column of a trace's copy.
 function address:at(tensor, row, column, origin)
   if tensor.kind == "weight" or tensor.kind == "constant" then
     return { buffer = tensor.name, class = "weight",
@@ -75,7 +76,7 @@ function address:at(tensor, row, column, origin)
     offset = types.bytes(place.where(storage, row - first_row, column - first_column), storage.type) }
   if tensor.type == "i32" and tensor.limit then operand.least, operand.most = tensor.minimum, tensor.limit - 1 end
   if origin.over then
-    add_open(operand, storage, place, origin, operand.class == "out")
+    add_open(operand, storage, place, origin, operand.class == "out" and self.storage[home.name].is_answer)
   elseif not place.private then
     self:symbols(operand, storage, types.bytes(place.sequence(storage), storage.type),
       self.whole or storage.whole_batch, origin)

@@ -1,5 +1,6 @@
 -- exposed_spec: which axes of tensors that are made outputs have the size of a call.
 local helper = require("tests.spec.helper")
+local operands = require("data.operands")
 
 -- The axes of a model's exposed tensors (Builder:grows), by the tensors' names.
 local function axes_of(more)
@@ -24,5 +25,30 @@ describe("exposed tensors", function()
         end
       end
     end
+  end)
+end)
+
+describe("exposed tensors of a model that continues", function()
+  local state = helper.state(helper.description { input = { stage = "tokens", vocab = 30 }, context = 40, layers = 2,
+    mask = "causal", output = { { stage = "linear", to = 20 } } }, "emit", { exposed = true })
+
+  it("have the same rows where they are written and read, whichever of them a call asks for", function()
+    local symbol, found = {}, { row = 0, answer = 0 }
+    for _, step in ipairs(helper.steps(state.programs[1])) do
+      operands.each(step, function(operand)
+        if operand.class ~= "out" then return end
+        for own in pairs(found) do
+          if operand.terms[own] then
+            assert.equal(symbol[operand.buffer] or own, own, operand.buffer)
+            symbol[operand.buffer], found[own] = own, found[own] + 1
+          end
+        end
+      end)
+    end
+    assert.is_true(found.row > 5 and found.answer > 5)
+  end)
+
+  it("are not its logits", function()
+    assert.equal("0", helper.emitted(state, "tiny_model.c"):match("%.logits = (%d+),"))
   end)
 end)
