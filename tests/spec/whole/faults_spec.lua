@@ -194,7 +194,7 @@ describe("weights", function()
         { ".: the folder has neither model.safetensors nor model.safetensors.index.json" })
       fails(small .. verb .. " --weights /dev/zero", 4, { "/dev/zero: is not a regular file" })
       fails(small .. verb .. " --weights small.st/x", 4, { "Not a directory" })
-      fails(small .. verb .. " --weights ''", 4, { "cannot be opened" })
+      fails(small .. verb .. " --weights ''", 4, { "the path of a file to read is empty" })
     end
     assert.is_nil(lfs.attributes(scratch .. "/never.npy", "mode"))
   end)
