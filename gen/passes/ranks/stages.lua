@@ -74,7 +74,8 @@ local function derived_of(entry)
   for _, op in ipairs(entry.ops) do
     local is_derived = not (ops.class(op).product or op.op == "embed") or op.result.unbatched
     for _, tensor in pairs(op.operands) do
-      is_derived = is_derived and (tensor.kind ~= "scratch" or derived[tensor.name])
+      local is_given = tensor.kind ~= "scratch" and tensor.kind ~= "output"
+      is_derived = is_derived and (is_given or derived[tensor.name])
     end
     derived[op.result.name] = is_derived and op.result.kind == "scratch" or nil
   end

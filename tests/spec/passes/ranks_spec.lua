@@ -112,6 +112,12 @@ describe("stages", function()
     for _, build in ipairs(windows.builds) do assert.equal(1, #build.primary.plan.state.windows) end
   end)
 
+  it("leave an operation on an output to the last one, also where nobody reads its result", function()
+    local state = model { layers = { {}, {} }, stages = 2, output = { { stage = "pool", over = "max", name = "ids" },
+      { stage = "gelu" }, { stage = "similarity" } } }
+    assert.equal(1, state.whole.stages.made.forward["output.2.gelu"])
+  end)
+
   it("are at most as many as layers, and in the dump", function()
     local function refusal(more)
       local lines = helper.refusals(helper.description(more))
