@@ -46,6 +46,14 @@ function footprint.in_bytes(dimensions, bytes)
   return result
 end
 
+--- Returns a list of dimensions `count` times, `stride` apart.
+function footprint.repeated(dimensions, count, stride)
+  if stride == 0 then return dimensions end
+  local result = table.move(dimensions, 1, #dimensions, 1, { first = dimensions.first })
+  result[#result + 1] = { count, stride }
+  return result
+end
+
 -- Returns the first element, and the dimensions with positive strides in ascending order, without those of one
 -- element.
 local function in_order(dimensions)
@@ -60,7 +68,7 @@ local function in_order(dimensions)
 end
 
 -- Returns `count` copies of rectangles, `stride` apart; copies that touch are merged.
-local function repeated(boxes, count, stride)
+local function copies_of(boxes, count, stride)
   local result = {}
   for _, box in ipairs(boxes) do
     if box.rows == 1 and stride <= box.cols then -- one after the other
@@ -103,7 +111,7 @@ function footprint.boxes(dimensions)
   if not boxes then
     local first, list = in_order(dimensions)
     boxes = { { first = first, rows = 1, cols = 1, ld = 0 } }
-    for _, dimension in ipairs(list) do boxes = repeated(boxes, dimension[1], dimension[2]) end
+    for _, dimension in ipairs(list) do boxes = copies_of(boxes, dimension[1], dimension[2]) end
   end
   dimensions.boxes = boxes
   return boxes

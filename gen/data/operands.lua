@@ -115,6 +115,15 @@ local function below(node, key)
   return value
 end
 
+-- Returns what an operand touches in all panels of a panel loop, `stride` bytes apart.
+local function of_all_panels(touch, count, stride)
+  local loops = below(touch, "loops")
+  local of_count = below(loops, count)
+  of_count[stride] = of_count[stride] or { access = touch.access, bytes = touch.bytes * count,
+    dimensions = footprint.repeated(touch.dimensions, count, stride) }
+  return of_count[stride]
+end
+
 -- Functions (tree, step) by form: each returns a step's node in a tree, which keeps values computed for steps.
 local node_of = {}
 
@@ -165,7 +174,7 @@ end
 function operands.walk(wanted)
   local tree = {}
   return function(step, visit, classes)
-    local node, arguments = operands.alike(tree, step), step.arguments
+    local node, arguments, panels = operands.alike(tree, step), step.arguments, step.panels
     if not node then return end
     local touches = node.touches
     if not touches then
@@ -176,6 +185,7 @@ function operands.walk(wanted)
       local touch = touches[i]
       local operand = arguments[touch.name]
       if operand.buffer and (not classes or classes[operand.class]) then
+        if panels then touch = of_all_panels(touch, panels.count, operand.terms and operand.terms.panel or 0) end
         visit(operand, touch.access, touch.dimensions, touch.bytes)
       end
     end

@@ -67,6 +67,8 @@ function formats.row(step)
 end
 
 --- Returns a step as one line of text.
-function step_text.of(step) return formats[step.form](step) end
+function step_text.of(step)
+  return (step.panels and ("%d panels: "):format(step.panels.count) or "") .. formats[step.form](step)
+end
 
 return step_text

@@ -10,7 +10,8 @@
 -- A step has its op, unit, block and region, and the number of its task in the region (plan/partition.lua).
 -- A step names its operands as { buffer, offset, terms }: bytes from the buffer's first on, plus for each term its
 -- stride, in bytes, times a symbol: `s` the first sequence of the micro-batch, `b` the sequence within it. Equal
--- steps of a program share their constants, kernel and elementwise operations, which nobody changes.
+-- steps of a program share their constants, kernel and elementwise operations, which nobody changes. Panels of a
+-- product that are alike are one panel loop (common/panel_loops.lua).
 local address = require("passes.lower.address")
 local alike = require("common.alike")
 local attention = require("passes.lower.attention")
@@ -20,6 +21,7 @@ local keys = require("passes.lower.keys")
 local maps = require("passes.lower.maps")
 local operands = require("data.operands")
 local loops = require("data.loops")
+local panel_loops = require("passes.lower.panel_loops")
 local products = require("passes.lower.products")
 local rows = require("passes.lower.rows")
 local sequence = require("passes.lower.sequence")
@@ -32,7 +34,7 @@ local lower = {}
 local Lowering = {}
 Lowering.__index = Lowering
 
-for _, methods in ipairs { address, keys, maps, products, rows } do
+for _, methods in ipairs { address, keys, maps, panel_loops, products, rows } do
   for name, method in pairs(methods) do Lowering[name] = method end
 end
 
@@ -77,10 +79,13 @@ function Lowering:emit(step)
   step.task = self.task
   self.steps[#self.steps + 1] = step
   self.share(step)
-  if calls[step.form] then
-    self.lines = self.lines + 1
-    if self.lines > self.budget then self:over_budget() end
-  end
+  if calls[step.form] then self:count_lines(1) end
+end
+
+--- Counts steps against the budget.
+function Lowering:count_lines(count)
+  self.lines = self.lines + count
+  if self.lines > self.budget then self:over_budget() end
 end
 
 -- Refuses a model over its budget. The number of its steps is estimated from the ops lowered so far, as layers are

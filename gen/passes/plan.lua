@@ -235,6 +235,16 @@ function plan.run(state)
   state.plan.segments = segments
 end
 
+-- Returns the panels of a fusion as text, "4 x 48, 32": 4 panels of 48 outputs are a panel loop.
+local function panels_text(fusion)
+  local parts, first = {}, 1
+  for i, count in ipairs(fusion.panel_loops) do
+    parts[i] = (count > 1 and count .. " x " or "") .. fusion.panels.widths[first]
+    first = first + count
+  end
+  return table.concat(parts, ", ")
+end
+
 local function fusion_text(fusion)
   local parts = { fusion.leading.op }
   for _, op in ipairs(fusion.epilogue) do parts[#parts + 1] = op.op end
@@ -243,7 +253,7 @@ local function fusion_text(fusion)
   if fusion.panels then
     local fetch = fusion.parameters.fetch
     if fusion.types ~= types.f32_product then text = ("%s of %s"):format(text, fusion.types.a) end
-    return ("%s   panels %s%s"):format(text, table.concat(fusion.panels.widths, " "),
+    return ("%s   panels %s%s"):format(text, panels_text(fusion),
       fetch > 0 and (", %d panel%s ahead"):format(fetch, fetch == 1 and "" or "s") or "")
   end
   return text

@@ -19,6 +19,7 @@
 local cost = require("passes.schedule.cost")
 local find_fused_kernels = require("passes.schedule.fused_kernels")
 local loops = require("data.loops")
+local panel_loops = require("passes.common.panel_loops")
 local programs = require("passes.common.programs")
 local step_text = require("data.step_text")
 local stocks = require("passes.schedule.stocks")
@@ -26,23 +27,27 @@ local tasks = require("passes.common.tasks")
 
 local schedule = {}
 
--- Returns the section's atoms in order: { cost, record }. An atom is the steps that must stay together: a
--- unit, or a whole block of rows if workers divide tokens. record: the plan's partition of its task.
-local function atoms_of(section, threads, cost_of)
+-- Returns the atoms of a list of steps in order: { cost, record }, and those of each step, one for each of its panels.
+-- An atom is the steps that must stay together: a unit, or a whole block of rows if workers divide tokens. record: the
+-- plan's partition of its task.
+local function atoms_of(list, threads, cost_of)
   local atoms, of_region, of_step = {}, {}, {}
-  for _, step in ipairs(section.steps) do
+  for _, step in ipairs(list) do
     if programs.is_call(step) then
       local region, record = step.region, tasks.partition(step, threads)
-      local key = record.axis == "tokens" and step.block or -step.unit
-      of_region[region] = of_region[region] or {}
-      local atom = of_region[region][key]
-      if not atom then
-        atom = { cost = 0, record = record }
-        of_region[region][key] = atom
-        atoms[#atoms + 1] = atom
+      local of_key = of_region[region] or {}
+      of_region[region], of_step[step] = of_key, {}
+      for panel = 1, panel_loops.count(step) do
+        local key = record.axis == "tokens" and step.block or 1 - step.unit - panel
+        local atom = of_key[key]
+        if not atom then
+          atom = { cost = 0, record = record }
+          of_key[key] = atom
+          atoms[#atoms + 1] = atom
+        end
+        of_step[step][panel] = atom
+        atom.cost = atom.cost + cost_of(step)
       end
-      of_step[step] = atom
-      atom.cost = atom.cost + cost_of(step)
     end
   end
   return atoms, of_step
@@ -80,10 +85,23 @@ local function divide(phase, threads, parameters)
   return count
 end
 
--- Returns the steps of each of `count` chunks, with the notes and loops around them. chunk_of(step): the number of the
--- step's chunk, or nil.
-local function chunks_of(steps, chunk_of, count)
-  local lists, state = {}, {}
+-- Calls visit(chunk, part) for each part of a step that is in one chunk: some panels of it. atoms: of its panels; phase:
+-- of those that count.
+local function each_part(step, atoms, phase, part, visit)
+  local first = 1
+  for panel = 1, #atoms do
+    local after = atoms[panel + 1]
+    if not after or after.chunk ~= atoms[panel].chunk or after.phase ~= atoms[panel].phase then
+      if atoms[panel].phase == phase then visit(atoms[panel].chunk, part(step, first - 1, panel - first + 1)) end
+      first = panel + 1
+    end
+  end
+end
+
+-- Returns the steps of each of `count` chunks, with the notes and loops around them. of_step: the atoms of each step;
+-- phase: the number of the phase that the chunks are of, or nil.
+local function chunks_of(steps, of_step, phase, count)
+  local lists, state, part = {}, {}, panel_loops.parts()
   for chunk = 1, count do lists[chunk], state[chunk] = {}, { open = {} } end
   local note, open = nil, {}
   for _, step in ipairs(steps) do
@@ -98,16 +116,15 @@ local function chunks_of(steps, chunk_of, count)
       end
       open[#open] = nil
     else
-      local chunk = chunk_of(step)
-      if chunk then
+      each_part(step, of_step[step], phase, part, function(chunk, own)
         local list, s = lists[chunk], state[chunk]
         for i = #s.open + 1, #open do list[#list + 1], s.open[i] = open[i], open[i] end
         if note ~= s.note then
           list[#list + 1] = note
           s.note = note
         end
-        list[#list + 1] = step
-      end
+        list[#list + 1] = own
+      end)
     end
   end
   return lists
@@ -123,7 +140,7 @@ local function list_cost(list, cost_of)
     elseif step.form == "finish" then
       times = times // table.remove(open)
     end
-    total = total + times * cost_of(step)
+    total = total + times * panel_loops.count(step) * cost_of(step)
   end
   return total
 end
@@ -138,11 +155,10 @@ end
 local function in_phases(segment, threads, parameters, cost_of)
   local phases, total = {}, 0
   for _, section in ipairs(segment.sections) do
-    local atoms, of_step = atoms_of(section, threads, cost_of)
+    local atoms, of_step = atoms_of(section.steps, threads, cost_of)
     for number, phase in ipairs(find_phases(atoms)) do
       local count = divide(phase, threads, parameters)
-      local function chunk_of(step) return of_step[step].phase == number and of_step[step].chunk or nil end
-      phases[#phases + 1] = { section = section, chunks = chunks_of(section.steps, chunk_of, count) }
+      phases[#phases + 1] = { section = section, chunks = chunks_of(section.steps, of_step, number, count) }
     end
     total = total + list_cost(section.steps, cost_of)
   end
@@ -177,16 +193,11 @@ local function divide_units(phase, threads, parameters, cost_of)
     phase.chunks = { phase.steps }
     return
   end
-  local atoms, of_unit, all = {}, {}, 0
-  for _, step in ipairs(phase.steps) do
-    if programs.is_call(step) then
-      local atom = of_unit[step.unit] or { cost = 0 }
-      if not of_unit[step.unit] then of_unit[step.unit], atoms[#atoms + 1] = atom, atom end
-      atom.cost, all = atom.cost + cost_of(step), all + cost_of(step)
-    end
-  end
+  local atoms, of_step = atoms_of(phase.steps, threads, cost_of)
+  local all = 0
+  for _, atom in ipairs(atoms) do all = all + atom.cost end
   local count = divide({ atoms = atoms, cost = all }, threads, parameters)
-  phase.chunks = chunks_of(phase.steps, function(step) return of_unit[step.unit].chunk end, count)
+  phase.chunks = chunks_of(phase.steps, of_step, nil, count)
 end
 
 -- Returns the phases of a segment whose sizes a call knows. A block of rows goes through the phases of its region
@@ -240,7 +251,9 @@ local function schedule_program(base, threads, batch, parameters, cost_of)
     end
     program.segments[i] = new
   end
-  programs.each(program, function(step) if programs.is_call(step) then program.lines = program.lines + 1 end end)
+  programs.each(program, function(step)
+    if programs.is_call(step) then program.lines = program.lines + panel_loops.count(step) end
+  end)
   find_fused_kernels(program)
   return program
 end
@@ -302,7 +315,7 @@ local function traffic(program, lines)
   local steps_of, bytes_of = {}, {}
   programs.each(program, function(step)
     if programs.is_call(step) then
-      steps_of[step.op] = (steps_of[step.op] or 0) + 1
+      steps_of[step.op] = (steps_of[step.op] or 0) + panel_loops.count(step)
       bytes_of[step.op] = (bytes_of[step.op] or 0) + cost.bytes(step)
     end
   end)
@@ -336,8 +349,8 @@ function schedule.dump(state)
           before = title
         end
         if programs.is_call(step) then
-          number = number + 1
-          lines[#lines + 1] = ("  %5d %s"):format(number, step_text.of(step))
+          lines[#lines + 1] = ("  %5d %s"):format(number + 1, step_text.of(step))
+          number = number + panel_loops.count(step)
         end
       end)
       traffic(program, lines)

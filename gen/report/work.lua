@@ -4,6 +4,7 @@
 local activations = require("data.activations")
 local all_regions = require("passes.common.regions")
 local ops = require("data.ops")
+local panel_loops = require("passes.common.panel_loops")
 local programs = require("passes.common.programs")
 local types = require("data.types")
 local words = require("common.words")
@@ -58,7 +59,9 @@ local function each_call(program, visit)
   programs.each(program, function(step, _, segment, worker)
     if step.form == "begin" then inside[worker] = step.count
     elseif step.form == "finish" then inside[worker] = nil
-    elseif programs.is_call(step) then visit(step, segment.repeats * (inside[worker] or 1)) end
+    elseif programs.is_call(step) then 
+      visit(step, segment.repeats * (inside[worker] or 1) * panel_loops.count(step))
+    end
   end)
 end
 

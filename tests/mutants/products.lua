@@ -51,8 +51,34 @@ return function(of, spec)
       wrong = "a function of panels takes what it writes as constant" },
     { name = "panel_loop_buffer", old = " and operands.same_buffer(parameter.operand, operand.operand)", new = "",
       wrong = "operands of all buffers are reached by one pointer" },
-    { name = "panel_loop_attention", old = ' or first.region.kind == "attention"', new = "", filter = "in an attention",
-      wrong = "products of an attention share a call as panels do" },
+  }
+
+  of("gen/passes/lower/panel_loops.lua", spec .. "passes/lower/panel_loops_spec.lua") {
+    { name = "panel_loop_distance", old = "distance == number * operand.each", new = "true",
+      filter = "a distance differs", wrong = "panels at unequal distances are a loop" },
+    { name = "panel_loop_value", old = "or operand.is_value ", new = "", filter = "known to the call",
+      wrong = "a loop moves an integer that only a call knows" },
+    { name = "panel_loop_kernel", old = " or step.kernel ~= other.kernel", new = "", filter = "a call, a buffer",
+      wrong = "products of two kernels are one loop" },
+    { name = "panel_loop_unit", old = "first[#first].unit + stop - number - 1", new = "first[#first].unit",
+      filter = "are one loop", wrong = "the panels of a loop are one unit" },
+  }
+
+  of("gen/passes/common/panel_loops.lua", spec .. "passes/common/panel_loops_spec.lua") {
+    { name = "panel_loop_part", old = "operand.offset + number * stride", new = "operand.offset",
+      wrong = "each part of a loop begins with its first panel" },
+    { name = "panel_loop_single", old = "if is_single then terms.panel = nil end", new = "",
+      filter = "ordinary step", wrong = "a part of one panel still moves" },
+  }
+
+  of("gen/passes/checks/flow.lua", spec .. "passes/checks_spec.lua") {
+    { name = "flow_first_panel", old = "{ { 0, 1 }, { 1, panels.count - 1 } }", new = "{ { 0, panels.count } }",
+      filter = "overwrites what the next one reads", wrong = "what a panel does to the next is not seen" },
+  }
+
+  of("gen/data/operands.lua", spec .. "passes/checks_spec.lua") {
+    { name = "panel_loop_walk", old = "if panels then touch", new = "if false then touch",
+      filter = "of a panel loop", wrong = "a walk sees the first panel of a loop" },
   }
 
   of("gen/passes/emit/panel_loops.lua", spec .. "passes/kernels/panel_loops_spec.lua") {
@@ -64,17 +90,9 @@ return function(of, spec)
   }
 
   of("gen/passes/emit/steps.lua", spec .. "passes/kernels/panel_loops_spec.lua") {
-    { name = "panel_loop_remark", old = "names_between(addresses.in_order, from, upto, first.arguments.a.buffer)",
+    { name = "panel_loop_remark", old = "names_between(addresses.in_order, from, upto, step.arguments.a.buffer)",
       new = "names_between(addresses.in_order, from, upto)", filter = "remark",
       wrong = "a call says that it prefetches the weight that it reads" },
-  }
-
-  of("gen/passes/checks/panel_loops.lua", spec .. "passes/checks_spec.lua") {
-    { name = "check_panel_loop_place", old = "parameter.operand.offset + place.offset + panel * place.stride",
-      new = "operand.offset + 0 * (place.offset + panel)",
-      filter = "another operand", wrong = "the checker takes any stride" },
-    { name = "check_panel_loop_left", old = "expect(not program.in_panel_loop[lines[at]], \"kernels\",",
-      new = "expect(true, \"kernels\",", filter = "left out", wrong = "steps without a call are not noticed" },
   }
 
   of("gen/passes/plan/registers.lua", spec .. "passes/plan/registers_spec.lua") {

@@ -11,6 +11,7 @@ local expect = require("passes.checks.expect")
 local footprint = require("data.footprint")
 local instance = require("passes.checks.instance")
 local operands = require("data.operands")
+local panel_loops = require("passes.common.panel_loops")
 local programs = require("passes.common.programs")
 local rectangles = require("passes.checks.rectangles")
 local types = require("data.types")
@@ -206,6 +207,28 @@ function Flow:touch(step, section)
   for i = 1, count, 2 do self:write(written[i], written[i + 1]) end
 end
 
+-- Returns a list of steps in which the first panel of each panel loop is apart from the others, which the steps that
+-- follow do one step after the other. So what a panel leaves to the next is seen.
+function Flow:first_panels_apart(list)
+  local result, part, at = {}, panel_loops.parts(), 1
+  while at <= #list do
+    local panels, stop = list[at].panels, at
+    while panels and list[stop + 1] and list[stop + 1].panels == panels do stop = stop + 1 end
+    for _, each in ipairs(panels and { { 0, 1 }, { 1, panels.count - 1 } } or { {} }) do
+      for i = at, stop do
+        local step = panels and part(list[i], each[1], each[2]) or list[i]
+        local unseen = self.unseen[list[i]]
+        for name, operand in pairs(unseen and list[i].arguments or {}) do
+          if operand == unseen then self.unseen[step] = step.arguments[name] end
+        end
+        result[#result + 1] = step
+      end
+    end
+    at = stop + 1
+  end
+  return result
+end
+
 function Flow:step(step, section)
   if step.form == "begin" then
     self.loop = { count = step.count, records = {}, body = {} }
@@ -222,7 +245,7 @@ end
 --- of outputs. unseen: nil, or step -> the operand that the step has elsewhere than in its buffer. call: of
 --- instance.calls, if the program is of one.
 return function(state, program, beside, pass, unseen, call)
-  local self = setmetatable({ pass = pass, unseen = unseen or {}, records = records(program, beside), moving = {},
+  local self = setmetatable({ pass = pass, unseen = setmetatable({}, { __index = unseen }), records = records(program, beside), moving = {},
     written = {}, walk = operands.walk(true) }, Flow)
   for _, segment in ipairs(program.segments) do
     self.segment = segment
@@ -230,7 +253,7 @@ return function(state, program, beside, pass, unseen, call)
       self.again = round > 1
       programs.each_list({ segments = { segment } }, function(list, section)
         if segment.mode == "phases" and program.own then begin_chunk(self.records, program.own) end
-        for _, step in ipairs(list) do self:step(step, section) end
+        for _, step in ipairs(self:first_panels_apart(list)) do self:step(step, section) end
       end)
     end
     self:end_segment(state.spec.batch)

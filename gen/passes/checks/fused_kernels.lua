@@ -4,6 +4,7 @@
 local expect = require("passes.checks.expect")
 local footprint = require("data.footprint")
 local operands = require("data.operands")
+local panel_loops = require("passes.common.panel_loops")
 local programs = require("passes.common.programs")
 local steps = require("data.steps")
 local types = require("data.types")
@@ -49,22 +50,28 @@ local function each_strip(k, visit)
   end
 end
 
+-- Returns what an operand of a product or map touches in all panels of its loop.
+local function of_panels(dimensions, step, operand)
+  return footprint.repeated(dimensions, panel_loops.count(step), panel_loops.stride(operand))
+end
+
 local function check_order(program, product, map, section)
   local k, size, y, row = product.kernel, map.constants, map.arguments.y, 0
   local y_bytes = types.bytes(1, size.type or "f32")
   local of_a = footprint.in_bytes(steps.product.operands[1][3](operands.known(product)), types.bytes(1, k.types.a))
-  local function apart(done, operand, dimensions)
-    expect(not operand.buffer or not touch(program, y, done, operand, dimensions), "kernels",
+  local done
+  local function apart(operand, dimensions)
+    expect(not operand.buffer or not touch(program, y, done, operand, of_panels(dimensions, product, operand)), "kernels",
       "%s: a map writes %s over what later strips read of %s", section.name, y.buffer, operand.buffer)
   end
   each_strip(k, function(rows)
     row = row + rows
     if row >= k.n then return end
-    local done = footprint.in_bytes({ first = 0, { row, size.ld }, { size.cols, 1 } }, y_bytes)
-    apart(done, product.arguments.a, of_a)
-    apart(done, product.arguments.b, rows_of_b(product, row))
+    done = of_panels(footprint.in_bytes({ first = 0, { row, size.ld }, { size.cols, 1 } }, y_bytes), product, y)
+    apart(product.arguments.a, of_a)
+    apart(product.arguments.b, rows_of_b(product, row))
     operands.each(map, function(operand, access, declared, _, operation)
-      if operation and access == "r" then apart(done, operand, rows_of(map, operation, declared, row)) end
+      if operation and access == "r" then apart(operand, rows_of(map, operation, declared, row)) end
     end)
   end)
 end

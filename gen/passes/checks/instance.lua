@@ -116,9 +116,11 @@ local function with_values(operand, symbols, made)
     return setmetatable({ value = value, least = value, most = value, symbol = false }, fields_of(operand, made))
   end
   if not operand.terms then return operand end
-  local offset = operand.offset
-  for symbol, stride in pairs(operand.terms) do offset = offset + stride * value_of(symbols, symbol) end
-  return setmetatable({ offset = offset, terms = NO_TERMS }, fields_of(operand, made))
+  local offset, panel = operand.offset, operand.terms.panel
+  for symbol, stride in pairs(operand.terms) do
+    if symbol ~= "panel" then offset = offset + stride * value_of(symbols, symbol) end
+  end
+  return setmetatable({ offset = offset, terms = panel and { panel = panel } or NO_TERMS }, fields_of(operand, made))
 end
 
 -- Returns a table with the values of its open names; equal ones are one table, whose footprint is computed once.

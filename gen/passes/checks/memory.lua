@@ -7,6 +7,7 @@ local footprint = require("data.footprint")
 local instance = require("passes.checks.instance")
 local operands = require("data.operands")
 local packed = require("passes.common.packed")
+local panel_loops = require("passes.common.panel_loops")
 local programs = require("passes.common.programs")
 local steps = require("data.steps")
 local targets = require("data.targets")
@@ -56,7 +57,8 @@ local function check_bounds(state, program, call)
     walk(step, visit)
     if step.form == "product" and step.kernel.a_room then
       vectors[step.kernel] = vectors[step.kernel] or vectors_of_a(step, target)
-      visit(step.arguments.a, "r", vectors[step.kernel])
+      local a = step.arguments.a
+      visit(a, "r", footprint.repeated(vectors[step.kernel], panel_loops.count(step), panel_loops.stride(a)))
     end
   end)
 end

@@ -4,6 +4,7 @@ local expect = require("passes.checks.expect")
 local instance = require("passes.checks.instance")
 local meetings = require("passes.checks.meetings")
 local operands = require("data.operands")
+local panel_loops = require("passes.common.panel_loops")
 local programs = require("passes.common.programs")
 local rectangles = require("passes.checks.rectangles")
 local tasks = require("passes.common.tasks")
@@ -126,11 +127,15 @@ return function(state)
     local calls = 0
     for _, segment in ipairs(program.segments) do
       for _, section in ipairs(segment.sections) do
-        for _, step in ipairs(section.steps) do calls = calls + (programs.is_call(step) and 1 or 0) end
+        for _, step in ipairs(section.steps) do
+          calls = calls + (programs.is_call(step) and panel_loops.count(step) or 0)
+        end
       end
     end
     local scheduled = 0
-    programs.each(program, function(step) scheduled = scheduled + (programs.is_call(step) and 1 or 0) end)
+    programs.each(program, function(step)
+      scheduled = scheduled + (programs.is_call(step) and panel_loops.count(step) or 0)
+    end)
     expect(scheduled == calls, "schedule", "%d of %d steps are scheduled", scheduled, calls)
   end
 end

@@ -1,4 +1,5 @@
 -- programs.lua: iterates over the steps of scheduled programs: by chunk, by phase, by moment of the arena.
+local panel_loops = require("passes.common.panel_loops")
 
 local programs = {}
 
@@ -32,12 +33,13 @@ function programs.slot(all, name)
   return name
 end
 
---- Calls visit(step, moment, segment, phase) for each step of a program. A moment is a step, a fused product and map,
---- or, where workers run at the same time, a phase.
+--- Calls visit(step, moment, segment, phase) for each step of a program. A moment is a step, a fused product and map, a
+--- panel loop, or, where workers run at the same time, a phase.
 function programs.moments(program, visit)
-  local moment, phase_of = 0, {}
+  local moment, phase_of, panels = 0, {}, nil
   programs.each(program, function(step, _, segment, _, phase)
-    local is_begun = phase == 0 and program.fused_maps[step]
+    local is_begun = phase == 0 and (program.fused_maps[step] or step.panels and step.panels == panels)
+    panels = step.panels
     if not is_begun and phase == 0 or phase_of[segment] ~= phase then moment = moment + 1 end
     phase_of[segment] = phase
     visit(step, moment, segment, phase)
@@ -50,8 +52,8 @@ function programs.steps_of(program)
   local first, last, count, moments = {}, {}, 0, 0
   programs.moments(program, function(step, moment)
     if programs.is_call(step) then
-      count = count + 1
-      first[moment] = first[moment] or count
+      first[moment] = first[moment] or count + 1
+      count = count + panel_loops.count(step)
       last[moment] = count
     end
     moments = moment

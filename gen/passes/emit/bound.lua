@@ -5,6 +5,7 @@ local c = require("common.c")
 local calls_of = require("passes.common.calls")
 local footprint = require("data.footprint")
 local operands = require("data.operands")
+local panel_loops = require("passes.common.panel_loops")
 local programs = require("passes.common.programs")
 local storage = require("data.storage")
 local types = require("data.types")
@@ -39,16 +40,19 @@ local function own_of(state, fusion, region)
     if step.form ~= "product" or step.op ~= op or step.region ~= region then return end
     local k, a = step.kernel, step.arguments.a
     if step.block ~= block then panel, column, block = 0, 0, step.block end
-    panel = panel + 1
     first = first or a.offset
     local row = region.blocks[step.block].first
     local function of(type, pointer) return type == "f32" and pointer or ("(%s *)%s"):format(types.c(type), pointer) end
     local w, x, y = of(k.types.a, "w"):gsub("^%(", "(const "), of(k.types.b, "x"):gsub("^%(", "(const "),
       of(k.types.c, "y")
-    calls[#calls + 1] = calls_of.text(step, nil, { c.plus(w, types.elements(a.offset - first, k.types.a)),
-      c.plus(x, row * k.ldb), c.plus(y, row * k.ldc + (columns and column or 0)) })
+    for number = 0, panel_loops.count(step) - 1 do
+      local at = a.offset - first + number * panel_loops.stride(a)
+      calls[#calls + 1] = calls_of.text(step, nil, { c.plus(w, types.elements(at, k.types.a)),
+        c.plus(x, row * k.ldb), c.plus(y, row * k.ldc + (columns and column or 0)) })
+      panel = panel + 1
+      column = column + fusion.panels.widths[panel]
+    end
     takes_kernels = takes_kernels or step.takes_kernels
-    column = column + fusion.panels.widths[panel]
     shape = shape or k
   end)
   local floats = 0
@@ -87,7 +91,9 @@ local function each_call(state, visit)
   programs.each(state.programs[1], function(step, _, segment)
     if step.form == "begin" then inside = step.count
     elseif step.form == "finish" then inside = 1
-    elseif programs.is_call(step) then visit(step, segment.repeats * inside) end
+    elseif programs.is_call(step) then 
+      visit(step, segment.repeats * inside * panel_loops.count(step))
+    end
   end)
 end
 

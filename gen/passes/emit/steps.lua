@@ -5,6 +5,7 @@ local c = require("common.c")
 local calls = require("passes.common.calls")
 local loops = require("data.loops")
 local packed = require("passes.common.packed")
+local panel_loops = require("passes.common.panel_loops")
 local programs = require("passes.common.programs")
 local reserved = require("data.reserved")
 local steps = require("data.steps")
@@ -76,27 +77,27 @@ local function names_between(list, from, upto, but)
   return names
 end
 
--- Returns the stretch of the packed block that a product prefetches; nil if it has none but its own panel.
-local function prefetched_by(step, addresses)
+-- Returns the stretch of the packed block that a product prefetches with panel `number` of its loop; nil if it has none
+-- but its own panel.
+local function prefetched_by(step, number, addresses)
   local a, ahead = step.arguments.a, step.kernel.fetch
   local bytes = types.panel_bytes(step.kernel.k, step.kernel.lda, step.kernel.types.a)
   for _, each in ipairs(ahead and ahead.by_strips or {}) do
     if each and each.each < bytes then ahead = each end
   end
   if ahead and ahead.from and ahead.each < bytes then -- several strips, each for its share of a later panel
-    local panel = addresses.weights[a.buffer] + a.offset + ahead.from
+    local panel = addresses.weights[a.buffer] + a.offset + number * panel_loops.stride(a) + ahead.from
     return panel, panel + bytes
   end
   return nil
 end
 
--- Returns the remark after a call: the weights that it prefetches, except the one that it reads. first, last: the
--- product of the call's first and of its last panel.
-local function remark(first, last, addresses)
-  local from = prefetched_by(first, addresses)
+-- Returns the remark after a call: the weights that it prefetches, except the one that it reads.
+local function remark(step, addresses)
+  local from = prefetched_by(step, 0, addresses)
   if not from then return "" end
-  local from_last, upto = prefetched_by(last, addresses)
-  local names = names_between(addresses.in_order, from, upto, first.arguments.a.buffer)
+  local from_last, upto = prefetched_by(step, panel_loops.count(step) - 1, addresses)
+  local names = names_between(addresses.in_order, from, upto, step.arguments.a.buffer)
   if #names > 0 then return (" /* prefetches %s */"):format(table.concat(names, ", ")) end
   local is_own = #names_between(addresses.in_order, from_last, upto) > 0
   return is_own and "" or " /* prefetches nothing: these are the last weights */"
@@ -109,7 +110,7 @@ local function write_call(step, addresses)
   calls.each_operand(step, pair, function(operand, access, type)
     list[#list + 1] = expression(operand, access, type, addresses)
   end)
-  return calls.text(step, pair, list), step.form == "product" and remark(step, step, addresses) or ""
+  return calls.text(step, pair, list), step.form == "product" and remark(step, addresses) or ""
 end
 
 local function write_panel_loop(each, addresses)
@@ -117,10 +118,8 @@ local function write_panel_loop(each, addresses)
   for _, parameter in ipairs(each.parameters) do
     list[#list + 1] = expression(parameter.operand, "r", parameter.type, addresses)
   end
-  for i, call in ipairs(each.calls) do
-    if call.step.form == "product" then
-      remarks[#remarks + 1] = remark(call.step, each.steps[#each.steps - #each.calls + i], addresses)
-    end
+  for _, call in ipairs(each.calls) do
+    if call.step.form == "product" then remarks[#remarks + 1] = remark(call.step, addresses) end
   end
   for _, symbol in ipairs(calls.symbols(each.calls)) do list[#list + 1] = symbol end
   return ("%s(%s);"):format(each.name, table.concat(list, ", ")), table.concat(remarks)
@@ -258,7 +257,9 @@ function Writer:function_of(name, title, list)
   local formal = each_used(used, function(parameter) return self.declared[parameter] end)
   local actual = each_used(used, function(parameter) return parameter end)
   local first = self.steps + 1
-  for _, step in ipairs(list) do if programs.is_call(step) then self.steps = self.steps + 1 end end
+  for _, step in ipairs(list) do
+    if programs.is_call(step) then self.steps = self.steps + panel_loops.count(step) end
+  end
   if self.steps == first then title = ("%s: step %d"):format(title, first) end
   if self.steps > first then title = ("%s: steps %d to %d"):format(title, first, self.steps) end
   return { name = name, title = title, formal = #formal > 0 and table.concat(formal, ", ") or "void", used = used,

@@ -25,22 +25,26 @@ local leading = {}
 -- of Y on; ldb: from a row of X to the next.
 local function product(self, fusion, origin, block, rows_at, ldb)
   local weight = fusion.leading.operands.weight
-  local column, panel_at = 0, 0
+  local first_column, first_at, first_panel = 0, 0, 1
   local result, sums = fusion.result, fusion.sums or fusion.result
-  for i, width in ipairs(fusion.panels.widths) do
-    self:unit()
-    local planned = fusion.products[block.count][i]
-    origin.column = column
-    rows_at(column, function(inputs, first, count, at)
-      self:tile(planned, { ldb = ldb, ldc = self:ld(sums) },
-        { a = { buffer = weight.name, class = "weight", offset = panel_at }, b = inputs,
-          c = self:at(sums, first, column, at) }, width)
-      self:epilogue(fusion, { row = first, rows = count, column = column, cols = width, origin = at })
+  local storage = self.storage[(fusion.round or fusion).result.name]
+  local is_even = not forms.packed(storage) and fusion.leading.op ~= "convolve"
+  for _, loop in ipairs(fusion.panel_loops) do
+    local planned, width = fusion.products[block.count][first_panel], fusion.panels.widths[first_panel]
+    local bytes = types.panel_bytes(planned.k, planned.lda, planned.types.a)
+    self:panels(loop, is_even, function(number)
+      local column = first_column + number * width
+      self:unit()
+      origin.column = column
+      rows_at(column, function(inputs, first, count, at)
+        self:tile(planned, { ldb = ldb, ldc = self:ld(sums) },
+          { a = { buffer = weight.name, class = "weight", offset = first_at + number * bytes }, b = inputs,
+            c = self:at(sums, first, column, at) }, width)
+        self:epilogue(fusion, { row = first, rows = count, column = column, cols = width, origin = at })
+      end)
+      if forms.packed(storage) then self:pack_tile(result, storage, origin, block, column, width) end
     end)
-    local storage = self.storage[(fusion.round or fusion).result.name]
-    if forms.packed(storage) then self:pack_tile(result, storage, origin, block, column, width) end
-    column, panel_at = column + width,
-      panel_at + types.panel_bytes(planned.k, planned.lda, planned.types.a)
+    first_column, first_at, first_panel = first_column + loop * width, first_at + loop * bytes, first_panel + loop
   end
 end
 

@@ -60,13 +60,25 @@ local function of_panel(state, region, fusion, rows, i)
   return product
 end
 
--- Sets fusion.products[rows][i], for the rows of a block and the number of a panel.
+-- True if a panel of a fusion is like the one before it.
+local function continues(fusion, i)
+  return i > 1 and fusion.panels.widths[i] == fusion.panels.widths[i - 1] and fusion.outputs[i] == fusion.outputs[i - 1]
+end
+
+-- Sets fusion.products[rows][i], for the rows of a block and the number of a panel, and fusion.panel_loops, the numbers
+-- of consecutive panels that are alike.
 local function of_fusion(state, region, fusion)
-  fusion.products = {}
+  fusion.products, fusion.panel_loops = {}, {}
+  for i = 1, #fusion.panels.widths do
+    local list = fusion.panel_loops
+    if continues(fusion, i) then list[#list] = list[#list] + 1 else list[#list + 1] = 1 end
+  end
   for _, block in ipairs(region.blocks) do
     if not fusion.products[block.count] then
       local list = {}
-      for i = 1, #fusion.panels.widths do list[i] = of_panel(state, region, fusion, block.count, i) end
+      for i = 1, #fusion.panels.widths do
+        list[i] = continues(fusion, i) and list[i - 1] or of_panel(state, region, fusion, block.count, i)
+      end
       fusion.products[block.count] = list
     end
   end

@@ -6,7 +6,7 @@ local steps = require("data.steps")
 
 local cost = {}
 
---- Returns the cost of a step; notes and loops cost nothing.
+--- Returns the cost of a step, for one panel; notes and loops cost nothing.
 function cost.of(step)
   local entry = operands.entry(step)
   if not entry then return 0 end

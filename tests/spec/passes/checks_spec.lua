@@ -581,45 +581,39 @@ describe("the checker after kernels, of a product and a map that share a functio
   end)
 end)
 
-describe("the checker after kernels, of panels that share a call,", function()
-  local function finds(breaks)
-    return broken("kernels", { d_model = 64, plan = { panel = 16 } }, function(state)
-      local program = state.programs[1]
-      for _, each in ipairs(helper.steps(program)) do
-        if program.panel_loops[each] then return breaks(program.panel_loops[each], program, state) end
+describe("the checkers, of a panel loop,", function()
+  local function finds(pass, breaks)
+    return broken(pass, { d_model = 64, plan = { panel = 16 } }, function(state)
+      for _, each in ipairs(helper.steps(state.programs[1])) do
+        if each.panels and each.form == "product" then return breaks(each, state.programs[1]) end
       end
     end)
   end
 
-  it("finds another call, or the calls in another order", function()
-    local other = "the checker after kernels: layer 0: panel 0 of panels_8x64x64_bias makes another call than its step"
-    assert.equal(other, finds(function(each) each.calls[1], each.calls[2] = each.calls[2], each.calls[1] end))
-    assert.equal("the checker after kernels: layer 0: panel 4 of panels_8x64x64_bias makes another call than its step",
-      finds(function(each) each.count = 5 end))
+  it("find a panel that leaves its buffer", function()
+    assert.matches("after memory: a product of layer 0 leaves l0.attn.q.weight", finds("memory", function(step)
+      step.panels.count = 5
+    end))
   end)
 
-  it("finds another operand", function()
-    assert.equal("the checker after kernels: layer 0: panel 1 of panels_8x64x64_bias has another a than its step",
-      finds(function(each) each.calls[1].operands[1].stride = 64 end))
-    assert.equal("the checker after kernels: layer 0: panel 0 of panels_8x64x64_bias has another bias than its step",
-      finds(function(each) each.calls[2].operands[2].offset = 64 end))
-    assert.equal("the checker after kernels: layer 0: panel 0 of panels_8x64x64_bias has another b than its step",
-      finds(function(each) each.calls[1].operands[2].parameter = 1 end))
-    assert.equal("the checker after kernels: layer 0: panel 0 of panels_8x64x64_bias has another c than its step",
-      finds(function(each) each.parameters[3].is_written = false end))
-    assert.equal("the checker after kernels: layer 0: panels_8x64x64_bias has operands that no step has",
-      finds(function(each) table.insert(each.calls[2].operands, each.calls[2].operands[1]) end))
+  it("find panels that are left out, or apart", function()
+    assert.matches("after memory: layer 0 reads l0.attn.q before it is written", finds("memory", function(step)
+      step.panels.count = 3
+    end))
+    assert.matches("reads l0.attn.q before it is written", finds("memory", function(step)
+      step.arguments.c.terms.panel = 32
+    end))
   end)
 
-  it("finds steps of another operation, left out, or done twice", function()
-    assert.equal("the checker after kernels: layer 0: panels_8x64x64_bias does two operations", finds(function(each)
-      each.steps[4].op = each.steps[4].op + 1
+  it("find a panel that overwrites what the next one reads", function()
+    assert.matches("layer 0 reads l0.attn.context, which l0.attn.sum has overwritten", finds("memory", function(_, program)
+      for _, each in ipairs(helper.steps(program)) do
+        if each.panels and each.form == "product" and each.arguments.b.class == "arena" then
+          program.offsets[each.arguments.c.buffer] = program.offsets[each.arguments.b.buffer]
+          return
+        end
+      end
     end))
-    assert.equal("the checker after kernels: layer 0: a step is of no panel loop and has no call", finds(function(each)
-      each.count = 3
-    end))
-    assert.equal("the checker after kernels: layer 0: a step of panels_8x64x64_bias is done again",
-      finds(function(each, program) program.in_panel_loop[each.steps[2]] = nil end))
   end)
 end)
 

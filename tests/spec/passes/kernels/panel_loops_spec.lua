@@ -1,6 +1,7 @@
--- panel_loops_spec: consecutive panels of a product are one call, and the emitted loop makes each call of the steps,
--- with the same addresses and in their order.
+-- panel_loops_spec: consecutive panels of a product are one call, and the emitted loop makes the calls of each panel,
+-- with its addresses and in order.
 local helper = require("tests.spec.helper")
+local common = require("passes.common.panel_loops")
 local programs = require("passes.common.programs")
 local types = require("data.types")
 
@@ -14,7 +15,7 @@ local function tiny(more, last)
   return helper.tiny(all, last)
 end
 
--- The panel loops of a program in the order of their steps.
+-- The panel loops of a program in order.
 local function loops_of(program)
   local list = {}
   programs.each(program, function(step) list[#list + 1] = program.panel_loops[step] end)
@@ -37,7 +38,7 @@ describe("panels of a product", function()
       table.move(names, 1, 6, 1, {}))
     for _, each in ipairs(loops_of(program)) do
       assert.equal(6, each.count) -- of the 100 outputs of ff.up the last 4 are a call of their own
-      assert.equal(6 * #each.calls, #each.steps)
+      assert.equal(#each.calls, #each.steps)
       for i, step in ipairs(each.steps) do
         assert.equal(each.steps[1].op, step.op)
         assert.equal(i > 1, program.in_panel_loop[step] == true)
@@ -76,89 +77,6 @@ describe("panels of a product", function()
       end
     end)
     assert.is_true(shares[1] > 0 and shares[2] > 0)
-  end)
-end)
-
-describe("steps that make the same calls", function()
-  local panel_loops = require("passes.kernels.panel_loops")
-
-  local function operand(class, buffer, offset) return { class = class, buffer = buffer, offset = offset } end
-
-  -- A list of steps, panel after panel: a product of the weight w, a map with two more operands and one with one; more:
-  -- a change of the steps of panel i.
-  local function panels(count, more)
-    local list = {}
-    for i = 0, count - 1 do
-      local function step(form, name, arguments, operations)
-        return { form = form, function_name = name, arguments = arguments, op = 1, region = { kind = "rows" },
-          elementwise = operations, constants = { rows = 8, cols = 16, ld = 64 },
-          kernel = form == "product" and { beta = 0, strips = {}, types = types.f32_product } or nil }
-      end
-      local y = operand("arena", "y", 64 * i)
-      local three = { step("product", "p", { a = operand("weight", "w", 4096 * i), b = operand("in", "x", 0), c = y }),
-        step("map", "m", { y = y, r = operand("arena", "q", 64 * i), r2 = operand("arena", "t", 512 + 64 * i) },
-          { { kind = "add", argument = "r" }, { kind = "add", argument = "r2" } }),
-        step("map", "n", { y = y, r = operand("arena", "z", 128 * i) }, { { kind = "add", argument = "r" } }) }
-      if more then more(three, i) end
-      table.move(three, 1, #three, #list + 1, list)
-    end
-    return list
-  end
-
-  local function found(list, variant)
-    return panel_loops.of({ variant = variant or "ship", fused_kernels = {}, fused_maps = {} }, list)
-  end
-
-  local function counts(list, variant)
-    local numbers = {}
-    for i, each in ipairs(found(list, variant)) do numbers[i] = each.count end
-    return numbers
-  end
-
-  it("are a panel loop, whose parameters have names of their own and begin at the first panel", function()
-    local list = found(panels(3))
-    assert.equal(1, #list)
-    local each, names, begins, strides = list[1], {}, {}, {}
-    for i, parameter in ipairs(each.parameters) do
-      names[i] = parameter.name
-      begins[i] = parameter.operand.offset
-    end
-    assert.same({ "a", "b", "c", "r", "r2", "r3" }, names)
-    assert.same({ 0, 0, 0, 0, 512, 0 }, begins)
-    for i, of in ipairs(each.calls[3].operands) do strides[i] = { of.parameter, of.offset, of.stride } end
-    assert.same({ { 3, 0, 64 }, { 6, 0, 128 } }, strides)
-    assert.equal(9, #each.steps)
-  end)
-
-  it("end where a distance differs, is less than nothing or, of weights, nothing", function()
-    local function at(panel, number, name, offset)
-      return function(steps, i) if i >= panel then steps[number].arguments[name].offset = offset(i) end end
-    end
-    assert.same({ 3, 3 }, counts(panels(6, at(3, 2, "r", function(i) return 4096 + 64 * i end))))
-    assert.same({ 2, 2 }, counts(panels(4, at(2, 1, "a", function(i) return 4096 * (i - 2) end)))) -- rows further on
-    assert.same({}, counts(panels(4, at(0, 3, "r", function(i) return 4096 - 64 * i end))))
-    assert.same({}, counts(panels(4, at(0, 1, "a", function() return 0 end))))
-    assert.same({}, counts(panels(1)))
-  end)
-
-  it("end where a call, a buffer, or the loop over sequences is another", function()
-    local function change(panel, change_)
-      return function(steps, i) if i >= panel then change_(steps) end end
-    end
-    assert.same({ 2, 2 }, counts(panels(4, change(2, function(steps) steps[2].function_name = "o" end))))
-    assert.same({ 2, 2 }, counts(panels(4, change(2, function(steps) steps[3].arguments.r.buffer = "other" end))))
-    assert.same({ 2, 2 }, counts(panels(4, change(2, function(steps) steps[1].arguments.b.terms = { s = 64 } end))))
-    assert.same({ 2 }, counts(panels(3, change(2, function(steps) steps[3] = { form = "note", text = "" } end))))
-  end)
-
-  it("are none where an integer is known to the call only, and in what ships of two operations", function()
-    local function add_length(steps)
-      steps[3] = { form = "row", fn = "add_length", function_name = "l", op = 1, constants = {},
-        arguments = { s = operand("arena", "y", steps[1].arguments.c.offset), valid = operand("in", "lengths", 0) } }
-    end
-    assert.same({}, counts(panels(3, add_length)))
-    local function two(steps) steps[3].op = 2 end
-    assert.same({ {}, { 3 } }, { counts(panels(3, two)), counts(panels(3, two), "trace") })
   end)
 end)
 
@@ -226,11 +144,13 @@ describe("the function of panels", function()
         size[parameter.name] = bytes[parameter.type] or 1
         if parameter.type ~= "attn2c_kernel" then base[parameter.name], first[parameter.name] = place(arguments[i]) end
       end
+      local part = common.parts()
       for panel = 0, fn.count - 1 do
-        for _, call in ipairs(fn.calls) do
+        for i, call in ipairs(fn.calls) do
           done = done + 1
-          local step, at = each.steps[done], call[1] == "k" and 1 or 0
-          local pair = program.fused_kernels[step]
+          local step, at = part(each.steps[i], panel, 1), call[1] == "k" and 1 or 0
+          local pair = program.fused_kernels[each.steps[i]]
+          pair = pair and setmetatable({ map = part(pair.map, panel, 1) }, { __index = pair })
           assert.equal(pair and pair.name or step.function_name or ("k[%d]"):format(step.kernel_index), call.callee)
           require("passes.common.calls").each_operand(step, pair, function(operand)
             at = at + 1
@@ -240,7 +160,7 @@ describe("the function of panels", function()
           end)
         end
       end
-      assert.equal(#each.steps, done)
+      assert.equal(each.count * #each.steps, done)
     end
     return #all
   end
