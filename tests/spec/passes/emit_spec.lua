@@ -3,6 +3,7 @@
 local helper = require("tests.spec.helper")
 local files = require("common.files")
 local pipeline = require("pipeline")
+local panel_loops = require("passes.common.panel_loops")
 local programs = require("passes.common.programs")
 
 -- C text without its comments and strings.
@@ -268,11 +269,13 @@ describe("emitted C", function()
         local number = 0
         programs.each(program, function(step)
           if not programs.is_call(step) then return end
-          number = number + 1
           operands.each(step, function(operand)
             local row = operand.buffer and rows[operand.buffer]
-            if row and (number < row.first or number > row.last) then error(operand.buffer .. " at step " .. number) end
+            if row and (number + 1 < row.first or number + panel_loops.count(step) > row.last) then
+              error(("%s from step %d on"):format(operand.buffer, number + 1))
+            end
           end)
+          number = number + panel_loops.count(step)
         end)
         assert.equal(program.lines, number)
         assert.matches(("[po] %d %%*/\n"):format(number), text) -- "step 9", or "steps 1 to 9"

@@ -1,5 +1,6 @@
 -- schedule_spec: the order of steps, for one worker and for several, and what is counted.
 local helper = require("tests.spec.helper")
+local panel_loops = require("passes.common.panel_loops")
 local programs = require("passes.common.programs")
 local step_text = require("data.step_text")
 local schedule = require("passes.schedule")
@@ -39,11 +40,13 @@ describe("the schedule", function()
 
   it("makes the same calls for any number of workers, each once", function()
     local function calls(threads)
-      local list, most = {}, 0
+      local list, most, part = {}, 0, panel_loops.parts()
       local state = helper.tiny(with { threads = threads }, "schedule")
       programs.each(state.programs[1], function(step, _, _, chunk)
         most = math.max(most, chunk)
-        if programs.is_call(step) then list[#list + 1] = step_text.of(step) end
+        for panel = 0, programs.is_call(step) and panel_loops.count(step) - 1 or -1 do
+          list[#list + 1] = step_text.of(part(step, panel, 1))
+        end
       end)
       table.sort(list)
       return list, most
