@@ -85,8 +85,8 @@ local function divide(phase, threads, parameters)
   return count
 end
 
--- Calls visit(chunk, part) for each part of a step that is in one chunk: some panels of it. atoms: of its panels; phase:
--- of those that count.
+-- Calls visit(chunk, part) for each part of a step that is in one chunk: some panels of it. atoms: of its panels;
+-- phase: of those that count.
 local function each_part(step, atoms, phase, part, visit)
   local first = 1
   for panel = 1, #atoms do
@@ -98,7 +98,7 @@ local function each_part(step, atoms, phase, part, visit)
   end
 end
 
--- Returns the steps of each of `count` chunks, with the notes and loops around them. of_step: the atoms of each step;
+-- Returns the steps of each of `count` chunks, with the notes and loops around them. of_step: each step's atoms;
 -- phase: the number of the phase that the chunks are of, or nil.
 local function chunks_of(steps, of_step, phase, count)
   local lists, state, part = {}, {}, panel_loops.parts()

@@ -59,7 +59,7 @@ local function each_call(program, visit)
   programs.each(program, function(step, _, segment, worker)
     if step.form == "begin" then inside[worker] = step.count
     elseif step.form == "finish" then inside[worker] = nil
-    elseif programs.is_call(step) then 
+    elseif programs.is_call(step) then
       visit(step, segment.repeats * (inside[worker] or 1) * panel_loops.count(step))
     end
   end)

@@ -245,8 +245,8 @@ end
 --- of outputs. unseen: nil, or step -> the operand that the step has elsewhere than in its buffer. call: of
 --- instance.calls, if the program is of one.
 return function(state, program, beside, pass, unseen, call)
-  local self = setmetatable({ pass = pass, unseen = setmetatable({}, { __index = unseen }), records = records(program, beside), moving = {},
-    written = {}, walk = operands.walk(true) }, Flow)
+  local self = setmetatable({ pass = pass, unseen = setmetatable({}, { __index = unseen }),
+    records = records(program, beside), moving = {}, written = {}, walk = operands.walk(true) }, Flow)
   for _, segment in ipairs(program.segments) do
     self.segment = segment
     for round = 1, segment.repeats > 1 and 2 or 1 do

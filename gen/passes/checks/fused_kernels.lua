@@ -61,7 +61,8 @@ local function check_order(program, product, map, section)
   local of_a = footprint.in_bytes(steps.product.operands[1][3](operands.known(product)), types.bytes(1, k.types.a))
   local done
   local function apart(operand, dimensions)
-    expect(not operand.buffer or not touch(program, y, done, operand, of_panels(dimensions, product, operand)), "kernels",
+    dimensions = of_panels(dimensions, product, operand)
+    expect(not operand.buffer or not touch(program, y, done, operand, dimensions), "kernels",
       "%s: a map writes %s over what later strips read of %s", section.name, y.buffer, operand.buffer)
   end
   each_strip(k, function(rows)

@@ -91,7 +91,7 @@ local function each_call(state, visit)
   programs.each(state.programs[1], function(step, _, segment)
     if step.form == "begin" then inside = step.count
     elseif step.form == "finish" then inside = 1
-    elseif programs.is_call(step) then 
+    elseif programs.is_call(step) then
       visit(step, segment.repeats * inside * panel_loops.count(step))
     end
   end)

@@ -24,7 +24,8 @@ local function each_pair(list, others, visit)
   for i, step in ipairs(list) do
     local other = others[i]
     if not programs.is_call(step) or step.form ~= other.form or step.fn ~= other.fn or step.kernel ~= other.kernel
-      or step.constants ~= other.constants or step.elementwise ~= other.elementwise or step.outputs ~= other.outputs then
+      or step.constants ~= other.constants or step.elementwise ~= other.elementwise
+      or step.outputs ~= other.outputs then
       return false
     end
     for name, operand in pairs(step.arguments) do

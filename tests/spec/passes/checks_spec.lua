@@ -591,25 +591,27 @@ describe("the checkers, of a panel loop,", function()
   end
 
   it("find a panel that leaves its buffer", function()
-    assert.matches("after memory: a product of layer 0 leaves l0.attn.q.weight", finds("memory", function(step)
-      step.panels.count = 5
+    assert.matches("after memory: a product of layer 0 leaves l0.attn.q.weight", finds("memory", function(first)
+      first.panels.count = 5
     end))
   end)
 
   it("find panels that are left out, or apart", function()
-    assert.matches("after memory: layer 0 reads l0.attn.q before it is written", finds("memory", function(step)
-      step.panels.count = 3
+    assert.matches("after memory: layer 0 reads l0.attn.q before it is written", finds("memory", function(first)
+      first.panels.count = 3
     end))
-    assert.matches("reads l0.attn.q before it is written", finds("memory", function(step)
-      step.arguments.c.terms.panel = 32
+    assert.matches("reads l0.attn.q before it is written", finds("memory", function(first)
+      first.arguments.c.terms.panel = 32
     end))
   end)
 
   it("find a panel that overwrites what the next one reads", function()
-    assert.matches("layer 0 reads l0.attn.context, which l0.attn.sum has overwritten", finds("memory", function(_, program)
+    local want = "layer 0 reads l0.attn.context, which l0.attn.sum has overwritten"
+    assert.matches(want, finds("memory", function(_, program)
       for _, each in ipairs(helper.steps(program)) do
-        if each.panels and each.form == "product" and each.arguments.b.class == "arena" then
-          program.offsets[each.arguments.c.buffer] = program.offsets[each.arguments.b.buffer]
+        local of = each.arguments
+        if each.panels and each.form == "product" and of.b.class == "arena" then
+          program.offsets[of.c.buffer] = program.offsets[of.b.buffer]
           return
         end
       end

@@ -6,11 +6,11 @@ local kernel, constants, add, two = {}, {}, { {} }, { {}, {} }
 
 local function operand(class, buffer, offset) return { class = class, buffer = buffer, offset = offset } end
 
--- Lowers `count` panels with three steps each: a product of the weight w, a map with two more operands and one with one.
+-- Lowers `count` panels of three steps: a product of the weight w, a map with two more operands and one with one.
 -- more: a change of the steps of panel i. Returns the program's steps, and how often a panel was lowered.
 local function lowered(count, more, is_even)
   local self = setmetatable({ steps = {}, lines = 0, unit_number = 0 }, { __index = panel_loops })
-  function self:count_lines(by) self.lines = self.lines + by end
+  function self.count_lines(of, by) of.lines = of.lines + by end
   local times = 0
   self:panels(count, is_even or false, function(i)
     times = times + 1
