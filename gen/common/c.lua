@@ -23,8 +23,6 @@ function c.double(value)
   return text
 end
 
-local bases = { weight = "w", arena = "a", state = "kept" }
-
 local function with_terms(text, operand, unit)
   local terms = operand.terms
   if not terms then return text end
@@ -43,31 +41,16 @@ function c.plus(pointer, elements)
   return elements == 0 and pointer or ("%s + %d"):format(pointer, elements)
 end
 
---- Returns the pointer expression of an operand.
---- addresses: { offsets = buffer -> offset in the arena in bytes, own = set of buffers in a worker's part of the arena,
---- weights = name -> offset in the packed block in bytes, state = buffer -> offset in a sequence's state, members =
---- tensor -> C member, unit = function(operand) that returns the bytes per element of the base pointer }. cast: {
---- type = C type, bytes = bytes per element } if the operand's elements have another type than the base pointer's,
---- else nil.
-function c.pointer(operand, addresses, cast)
-  local base, offset = bases[operand.class], operand.offset
-  if operand.class == "arena" then
-    offset = offset + addresses.offsets[operand.buffer]
-    if addresses.own[operand.buffer] then base = "p" end
-  elseif operand.class == "weight" then
-    offset = offset + addresses.weights[operand.buffer]
-  elseif operand.class == "state" then
-    offset = offset + addresses.state[operand.buffer]
-  else
-    base = operand.class .. "->" .. addresses.members[operand.buffer]
-  end
+--- Returns the pointer expression of an operand, `offset` bytes after the pointer `base`, apart from the operand's
+--- terms. unit: the bytes per element of the base pointer. cast: { type = C type, bytes = bytes per element } if the
+--- operand's elements have another type than the base pointer's, else nil.
+function c.pointer(operand, base, offset, unit, cast)
   if cast then
     assert(offset % cast.bytes == 0, operand.buffer)
     local constant = operand.class == "weight" and "const " or ""
     return with_terms(c.plus(("(%s%s *)%s"):format(constant, cast.type, base), offset // cast.bytes), operand,
       cast.bytes)
   end
-  local unit = addresses.unit(operand)
   assert(offset % unit == 0, operand.buffer)
   return with_terms(c.plus(base, offset // unit), operand, unit)
 end
@@ -78,13 +61,13 @@ function c.sized(symbol, plus)
   return ("%s %s %d"):format(symbol, plus < 0 and "-" or "+", math.abs(plus))
 end
 
---- Returns the integer expression of a value operand.
-function c.value(operand, addresses)
+--- Returns the integer expression of a value operand. base: the array of the caller that it may be in; unit: the bytes
+--- of its elements.
+function c.value(operand, base, unit)
   if operand.value then return tostring(operand.value) end
   if operand.symbol then return c.sized(operand.symbol, operand.plus) end
-  local unit = addresses.unit(operand)
   local index = with_terms(tostring(operand.offset // unit), operand, unit):gsub("^0 %+ ", "")
-  local text = ("%s->%s[%s]"):format(operand.class, addresses.members[operand.buffer], index)
+  local text = ("%s[%s]"):format(base, index)
   if operand.plus > 0 then text = text .. " + " .. operand.plus end
   if operand.plus < 0 then text = text .. " - " .. -operand.plus end
   return text

@@ -10,6 +10,7 @@
 --   state.panel_loops      those of kernels/panel_loops.lua, one for each function
 --   program.panel_loops    first step -> its panel loop, with its name
 --   program.in_panel_loop  a set of the other steps of these
+--   program.shared         list of steps -> the function of alike lists (kernels/shared.lua)
 --   step.function_name     of each product, map and row step
 --   takes_kernels          of products and fused kernels that calls of libxsmm make
 local calls = require("passes.common.calls")
@@ -20,6 +21,7 @@ local operands = require("data.operands")
 local ops = require("data.ops")
 local programs = require("passes.common.programs")
 local panel_loops = require("passes.kernels.panel_loops")
+local shared = require("passes.kernels.shared")
 local steps = require("data.steps")
 local targets = require("data.targets")
 local words = require("common.words")
@@ -224,6 +226,7 @@ function kernels.run(state)
         if visit then visit(step, state, seen) end
       end)
       find_panel_loops(program, state, seen)
+      shared.find(program, state.spec.unroll == "alike" and programs.places(entry, program))
     end
   end
 end

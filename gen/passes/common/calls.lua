@@ -1,6 +1,7 @@
 -- calls.lua: finds the function that a step calls, with its operands, and writes the call in C.
 -- A fused product calls the function that it shares with the map after it.
 local operands = require("data.operands")
+local programs = require("passes.common.programs")
 local steps = require("data.steps")
 
 local calls = {}
@@ -18,6 +19,28 @@ function calls.each_operand(step, pair, visit)
   if not pair then return visit_some(step, function() return true end) end
   visit_some(step, function(number) return number < 3 end) -- A and B
   visit_some(pair.map, function(number) return number ~= 2 or not pair.is_local end) -- y, then the loaded operand
+end
+
+--- Pointers of emitted functions by the class of an operand's place: the packed weights, the arena, a worker's part of
+--- it, the caller's state.
+calls.pointers = { weight = "w", arena = "a", private = "p", state = "kept" }
+
+--- True if a step has a call of its own. The map of a fused kernel has none, nor has a later step of a panel loop.
+function calls.is_shown(program, step)
+  return programs.is_call(step) and not program.fused_maps[step] and not program.in_panel_loop[step]
+end
+
+--- Returns the function of a step that has a call: its own, or that of its panel loop.
+function calls.name(program, step)
+  local loop = program.panel_loops[step]
+  return loop and loop.name or calls.callee(step, program.fused_kernels[step])
+end
+
+--- Calls visit(operand, access, type) for each operand of a step's call: its own, or those of its panel loop.
+function calls.each_shown(program, step, visit)
+  local loop = program.panel_loops[step]
+  if not loop then return calls.each_operand(step, program.fused_kernels[step], visit) end
+  for _, parameter in ipairs(loop.parameters) do visit(parameter.operand, "r", parameter.type) end
 end
 
 --- Returns the function that a step calls. Two steps have the same one if they differ only in their operands.

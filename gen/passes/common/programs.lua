@@ -6,6 +6,13 @@ local programs = {}
 --- True if a step is a call, not a note or a loop's bracket.
 function programs.is_call(step) return step.form == "product" or step.form == "map" or step.form == "row" end
 
+--- Returns place_of(operand): the bytes from the packed weights, the arena, a worker's part of it or the state to an
+--- operand there.
+function programs.places(state, program)
+  local first = { weight = state.weights.offsets, arena = program.offsets, state = state.plan.state.offsets }
+  return function(operand) return first[operand.class][operand.buffer] + operand.offset end
+end
+
 --- Calls visit(list, section, segment, chunk, phase) for each list of steps that one worker does without a barrier.
 function programs.each_list(program, visit)
   for _, segment in ipairs(program.segments) do

@@ -8,6 +8,7 @@ local packed = require("passes.common.packed")
 local panel_loops = require("passes.common.panel_loops")
 local programs = require("passes.common.programs")
 local reserved = require("data.reserved")
+local shared = require("passes.kernels.shared")
 local steps = require("data.steps")
 local types = require("data.types")
 
@@ -37,10 +38,22 @@ local function addresses_of(state, program)
     local is_external = operand.class == "in" or operand.class == "out"
     return types.bytes(1, is_external and state.graph.tensors[operand.buffer].type or "f32")
   end
-  return { offsets = program.offsets, own = program.own, weights = state.weights.offsets,
-    state = state.plan.state.offsets, members = members,
-    unit = unit, in_order = weights_in_order(state), fused_kernels = program.fused_kernels,
-    fused_maps = program.fused_maps, panel_loops = program.panel_loops, in_panel_loop = program.in_panel_loop }
+  return { program = program, weights = state.weights.offsets, members = members, unit = unit,
+    place_of = programs.places(state, program), in_order = weights_in_order(state) }
+end
+
+-- Returns the pointer from which an operand is reached, and its bytes from there. In a function of alike lists
+-- (addresses.shared), the pointer may be a base.
+local function place_of(operand, addresses)
+  local class = shared.class(addresses.program, operand)
+  if not class then
+    return operand.buffer and operand.class .. "->" .. addresses.members[operand.buffer], operand.offset
+  end
+  local of_class = addresses.shared and addresses.shared.base_of[class]
+  local base = of_class and of_class[operand.buffer]
+  local at = addresses.place_of(operand)
+  if base then return base.name, at - base.low end
+  return calls.pointers[class], at
 end
 
 local writers = {}
@@ -57,9 +70,11 @@ end
 
 -- Returns an operand as C; type: of its elements.
 local function expression(operand, access, type, addresses)
-  if access == "value" then return c.value(operand, addresses) end
-  local inside = operand.class == "arena" or operand.class == "weight" or operand.class == "state"
-  return c.pointer(operand, addresses, inside and casts[type] or nil)
+  local pointer, offset = place_of(operand, addresses)
+  local unit = operand.buffer and addresses.unit(operand)
+  if access == "value" then return c.value(operand, pointer, unit) end
+  local is_inside = operand.class ~= "in" and operand.class ~= "out"
+  return c.pointer(operand, pointer, offset, unit, is_inside and casts[type] or nil)
 end
 
 -- Returns the names of the weights in a stretch of the packed block, except one.
@@ -106,18 +121,16 @@ end
 -- Functions that write the line of a step and the remark after it, by the step's form.
 
 local function write_call(step, addresses)
-  local pair, list = addresses.fused_kernels[step], {}
-  calls.each_operand(step, pair, function(operand, access, type)
+  local list, program = {}, addresses.program
+  local each = program.panel_loops[step]
+  calls.each_shown(program, step, function(operand, access, type)
     list[#list + 1] = expression(operand, access, type, addresses)
   end)
-  return calls.text(step, pair, list), step.form == "product" and remark(step, addresses) or ""
-end
-
-local function write_panel_loop(each, addresses)
-  local list, remarks = { each.takes_kernels and "k" or nil }, {}
-  for _, parameter in ipairs(each.parameters) do
-    list[#list + 1] = expression(parameter.operand, "r", parameter.type, addresses)
+  if not each then
+    return calls.text(step, program.fused_kernels[step], list), step.form == "product" and remark(step, addresses) or ""
   end
+  if each.takes_kernels then table.insert(list, 1, "k") end
+  local remarks = {}
   for _, call in ipairs(each.calls) do
     if call.step.form == "product" then remarks[#remarks + 1] = remark(call.step, addresses) end
   end
@@ -125,13 +138,7 @@ local function write_panel_loop(each, addresses)
   return ("%s(%s);"):format(each.name, table.concat(list, ", ")), table.concat(remarks)
 end
 
-function writers.product(step, addresses)
-  local each = addresses.panel_loops[step]
-  if each then return write_panel_loop(each, addresses) end
-  return write_call(step, addresses)
-end
-
-writers.map, writers.row = write_call, write_call
+writers.product, writers.map, writers.row = write_call, write_call, write_call
 
 -- Order of a function's parameters: kernels, weights, arena, the worker's own part of it, the caller's state,
 -- inputs, outputs, the first sequence, the sequences of a call of any length, a block of these, the chunk.
@@ -168,16 +175,22 @@ local function used_by(program, list)
     if step.form == "begin" and loops.forms[step.loop].chunks then used.chunk = true end
     if calls.takes_kernels(step, program.fused_kernels[step]) then used.k = true end
     if calls.takes_ranks(step) then used.ranks = true end
-    if not program.fused_maps[step] then calls.each_operand(step, program.fused_kernels[step], add) end
+    if calls.is_shown(program, step) then calls.each_shown(program, step, add) end
   end
   return used
 end
 
--- Returns text(parameter) of each parameter in use.
-local function each_used(used, text)
+-- Returns text(parameter) of each parameter in use. of: the function of alike lists, or nil: each of its bases is a
+-- parameter, too, of which text(parameter, base) is in the list.
+local function each_used(used, text, of)
   local list = {}
   for _, parameter in ipairs(parameter_order) do
-    if used[parameter] then list[#list + 1] = text(parameter) end
+    local bases = {}
+    for _, base in ipairs(of and of.bases or {}) do
+      if calls.pointers[base.class] == parameter then bases[#bases + 1] = base end
+    end
+    if used[parameter] and (#bases == 0 or of.constant[bases[1].class]) then list[#list + 1] = text(parameter) end
+    for _, base in ipairs(bases) do list[#list + 1] = text(parameter, base) end
   end
   return list
 end
@@ -204,18 +217,18 @@ local function write_locals(lines, at)
   line.text = #list > 0 and ("%s%sconst ptrdiff_t %s;"):format(text or "", indent, table.concat(list, ", ")) or nil
 end
 
--- Returns the lines of a list of steps, and the last op. A profiled file has a lap after each run of steps of one op.
-local function lines_of(list, addresses, profiled)
-  local lines, indent = {}, "  "
+-- Returns the lines of a list of steps, and the last op. A profiled file has a lap after each run of steps of one op,
+-- which alike lists count from their first op, `from`.
+local function lines_of(list, addresses, profiled, from)
+  local lines, indent, lap = {}, "  ", from and " LAP_AFTER(%d);" or " LAP(%d);"
   local op, call, last = nil, nil, 1 -- the current op, the line of its last call
   local open = {} -- the lines with the locals of the loops around
   local function end_lap()
-    if op and profiled then lines[call].lap = (" LAP(%d);"):format(op - 1) end
+    if op and profiled then lines[call].lap = lap:format(op - (from or 1)) end
     op = nil
   end
   for _, step in ipairs(list) do
-    local is_inside = addresses.fused_maps[step] or addresses.in_panel_loop[step]
-    local is_call = programs.is_call(step) and not is_inside
+    local is_call = calls.is_shown(addresses.program, step)
     if is_call and op ~= step.op then
       end_lap()
       op, last = step.op, step.op
@@ -224,7 +237,7 @@ local function lines_of(list, addresses, profiled)
       indent = indent:sub(3)
       write_locals(lines, table.remove(open))
     end
-    if not is_inside then
+    if is_call or not programs.is_call(step) then
       local text, note = writers[step.form](step, addresses)
       lines[#lines + 1] = { text = indent .. text, lap = "", remark = note or "" }
     end
@@ -250,20 +263,53 @@ local function section_function(name) return (name:gsub(" ", "_")) end
 local Writer = {}
 Writer.__index = Writer
 
--- Returns a list of steps as a function: { name, title, formal, call, used, lines, last_op }.
+-- Returns the other lists that a function is for, as text.
+local function others_of(of)
+  local names, seen = {}, {}
+  for _, member in ipairs(of.members) do
+    if not seen[member.section] then names[#names + 1] = member.section end
+    seen[member.section] = true
+  end
+  if #names == 1 then return ("one of %d alike"):format(#of.members) end
+  return ("alike %s%s%s"):format(names[2], #names > 3 and " to " or #names > 2 and ", " or "", names[3] and names[#names]
+    or "")
+end
+
+-- Returns a list of steps as a function: { name, title, formal, call, used, lines, last_op }. The first of alike lists
+-- has the lines for all.
 function Writer:function_of(name, title, list)
-  local used = used_by(self.program, list)
-  local lines, last_op = lines_of(list, self.addresses, self.program.variant == "ship")
-  local formal = each_used(used, function(parameter) return self.declared[parameter] end)
-  local actual = each_used(used, function(parameter) return parameter end)
+  local alike, used = self.program.shared[list], used_by(self.program, list)
+  local of, number = alike and alike.of, alike and alike.number
+  local addresses = of and setmetatable({ shared = of }, { __index = self.addresses }) or self.addresses
+  local profiled = self.program.variant == "ship"
+  local lines, last_op
+  if number ~= 1 and of then
+    last_op = of.last_op + of.members[number].first_op - of.members[1].first_op
+  else
+    lines, last_op = lines_of(list, addresses, profiled, of and of.members[1].first_op)
+    if of then of.name, of.last_op = name, last_op end
+  end
+  local formal = each_used(used, function(parameter, base)
+    if not base then return self.declared[parameter] end
+    return ("%sfloat *%s"):format(base.class == "weight" and "const " or "", base.name)
+  end, of)
+  local actual = each_used(used, function(parameter, base)
+    return base and c.plus(parameter, types.elements(base.low + base.moves[number], "f32")) or parameter
+  end, of)
   local first = self.steps + 1
   for _, step in ipairs(list) do
     if programs.is_call(step) then self.steps = self.steps + panel_loops.count(step) end
   end
   if self.steps == first then title = ("%s: step %d"):format(title, first) end
   if self.steps > first then title = ("%s: steps %d to %d"):format(title, first, self.steps) end
+  local call = ("%s(%s);"):format(of and of.name or name, table.concat(actual, ", "))
+  if of then
+    title = ("%s; %s"):format(title, others_of(of))
+    call = (profiled and ("LAPS_FROM(%d); "):format(of.members[number].first_op - 1) or "") .. call
+      .. (number > 1 and (" /* %s */"):format(name:gsub("_", " ")) or "")
+  end
   return { name = name, title = title, formal = #formal > 0 and table.concat(formal, ", ") or "void", used = used,
-    call = ("%s(%s);"):format(name, table.concat(actual, ", ")), lines = lines, last_op = last_op }
+    call = call, lines = lines, last_op = last_op }
 end
 
 -- Writes the functions of a segment whose phases workers divide, and the table of the function of each chunk.

@@ -1,0 +1,136 @@
+-- shared.lua: finds the lists of steps that one function does, such as those of alike layers.
+-- Lists are alike if they make the same calls in the same loops, and differ in the places of their operands only. Their
+-- function takes a base for each set of places that move together from list to list; the others are constants in it. A
+-- call gives the bases as constants, so that no place is looked up at run time.
+local calls = require("passes.common.calls")
+local operands = require("data.operands")
+local programs = require("passes.common.programs")
+local types = require("data.types")
+local words = require("common.words")
+
+local shared = {}
+
+-- Names of bases by class, if the function also needs the pointer of the class.
+local names = { weight = "own", arena = "x", private = "q", state = "pages" }
+
+-- Fields of a step that say where it is from.
+local of_origin = words.set { "op", "unit", "block", "region", "task", "count" }
+
+-- Returns a loop as text.
+local function loop_text(step)
+  local parts = {}
+  for _, name in ipairs(words.sorted_keys(step)) do
+    if not of_origin[name] then parts[#parts + 1] = ("%s=%s"):format(name, step[name]) end
+  end
+  return table.concat(parts, " ")
+end
+
+local function terms_text(operand)
+  local parts = {}
+  for _, symbol in ipairs(words.sorted_keys(operand.terms or {})) do
+    parts[#parts + 1] = symbol .. operand.terms[symbol]
+  end
+  return table.concat(parts, " ")
+end
+
+--- Returns the class of an operand's place: weight, arena, private (a worker's part of the arena) or state; nil if it is
+--- in the caller's memory or an integer.
+function shared.class(program, operand)
+  if not operand.buffer or operand.class == "in" or operand.class == "out" then return nil end
+  return operand.class == "arena" and program.own[operand.buffer] and "private" or operand.class
+end
+
+-- Returns a list of steps as { list, section, key, first_op, places }; lists with one key are alike. places: of buffers
+-- in the order of their first use, { class, buffer, at: the first operand in bytes, low: the lowest one }.
+local function form_of(program, place_of, list, section)
+  local parts, places, number_of, first_op = {}, {}, {}, nil
+  local function add(operand, access, type)
+    local class = shared.class(program, operand)
+    if access == "value" or not class then
+      parts[#parts + 1] = ("%s %s %s %s %s %s %s"):format(operand.class, operand.buffer, operand.offset,
+        operand.symbol, operand.value, operand.plus, terms_text(operand))
+      return
+    end
+    local at, buffer = place_of(operand), class .. " " .. operand.buffer
+    if not number_of[buffer] then
+      places[#places + 1] = { class = class, buffer = operand.buffer, at = at, low = at }
+      number_of[buffer] = #places
+    end
+    local of = places[number_of[buffer]]
+    of.low = math.min(of.low, at)
+    parts[#parts + 1] = ("%s %s %d %d %s"):format(class, type, number_of[buffer], at - of.at, terms_text(operand))
+  end
+  for _, step in ipairs(list) do
+    if step.form == "begin" then
+      parts[#parts + 1] = loop_text(step)
+    elseif step.form == "finish" then
+      parts[#parts + 1] = "end"
+    elseif calls.is_shown(program, step) then
+      first_op = first_op or step.op
+      parts[#parts + 1] = ("%s %d"):format(calls.name(program, step), step.op - first_op)
+      operands.each_open(step, function(name) parts[#parts + 1] = step.sizes[name] end)
+      calls.each_shown(program, step, add)
+    end
+  end
+  for _, of in ipairs(places) do parts[#parts + 1] = of.at % types.LINE end
+  return { list = list, section = section.name, key = table.concat(parts, "\n"), places = places, first_op = first_op }
+end
+
+-- Sets the bases of alike lists: { class, name, low: the lowest place of the first list, moves: from there to the base
+-- of each list }; base_of[class][buffer of the first list]; and constant, the classes that also have places that do not
+-- move.
+local function set_bases(of)
+  local by_moves, count = {}, {}
+  of.bases, of.base_of, of.constant = {}, {}, {}
+  for i, place in ipairs(of.members[1].places) do
+    local moves, moved = {}, false
+    for m, member in ipairs(of.members) do
+      moves[m] = member.places[i].at - place.at
+      moved = moved or moves[m] ~= 0
+    end
+    local key = place.class .. table.concat(moves, " ")
+    if not moved then
+      of.constant[place.class] = true
+    else
+      local base = by_moves[key]
+      if not base then
+        count[place.class] = (count[place.class] or 0) + 1
+        base = { class = place.class, moves = moves, low = place.low, number = count[place.class] }
+        by_moves[key], of.bases[#of.bases + 1] = base, base
+      end
+      base.low = math.min(base.low, place.low)
+      of.base_of[place.class] = of.base_of[place.class] or {}
+      of.base_of[place.class][place.buffer] = base
+    end
+  end
+  for _, base in ipairs(of.bases) do
+    local is_only = count[base.class] == 1 and not of.constant[base.class]
+    base.name = is_only and calls.pointers[base.class]
+      or names[base.class] .. (base.number > 1 and "_" .. base.number or "")
+  end
+end
+
+--- Sets program.shared: list -> { of: the function of alike lists, { members, bases, base_of, constant }, number: the
+--- list's among them }. place_of(operand): its bytes from its pointer on; false: each list has a function of its own.
+function shared.find(program, place_of)
+  local by_key, found = {}, {}
+  program.shared = {}
+  if not place_of then return end
+  programs.each_list(program, function(list, section)
+    local form = form_of(program, place_of, list, section)
+    if not form.first_op then return end
+    if not by_key[form.key] then
+      by_key[form.key] = { members = {} }
+      found[#found + 1] = by_key[form.key]
+    end
+    table.insert(by_key[form.key].members, form)
+  end)
+  for _, of in ipairs(found) do
+    if #of.members > 1 then
+      set_bases(of)
+      for number, member in ipairs(of.members) do program.shared[member.list] = { of = of, number = number } end
+    end
+  end
+end
+
+return shared
