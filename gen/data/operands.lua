@@ -157,14 +157,18 @@ end
 
 local NONE = {}
 
---- True if two operands are in the same buffer and move alike with all loops.
-function operands.same_buffer(x, y)
-  if x.class ~= y.class or x.buffer ~= y.buffer then return false end
+--- True if two operands move alike with all loops.
+function operands.move_alike(x, y)
   local of_x, of_y = x.terms or NONE, y.terms or NONE
   if of_x == of_y then return true end
   for symbol, stride in pairs(of_x) do if stride ~= (of_y[symbol] or 0) then return false end end
   for symbol, stride in pairs(of_y) do if stride ~= (of_x[symbol] or 0) then return false end end
   return true
+end
+
+--- True if two operands are in the same buffer and move alike with all loops.
+function operands.same_buffer(x, y)
+  return x.class == y.class and x.buffer == y.buffer and operands.move_alike(x, y)
 end
 
 --- Returns walk(step, visit, classes), which calls visit(operand, access, dimensions, bytes) for each operand in a

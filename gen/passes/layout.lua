@@ -112,10 +112,29 @@ local function shared_offset(state, name, larger)
   return nil
 end
 
+-- Returns the names of an entry's weights in the order of their places: those that several sections read come first, so
+-- that alike layers have theirs at equal distances.
+local function in_order(state)
+  local section_of, common, list = {}, {}, {}
+  for _, op in ipairs(state.graph.entry.ops) do
+    for _, tensor in pairs(op.operands) do
+      local name = tensor.name
+      section_of[name] = section_of[name] or op.section
+      common[name] = common[name] or section_of[name] ~= op.section
+    end
+  end
+  for _, is_common in ipairs { true, false } do
+    for _, name in ipairs(state.graph.weights) do
+      if (common[name] or false) == is_common then list[#list + 1] = name end
+    end
+  end
+  return list
+end
+
 -- Places an entry's weights that no larger entry has from `bytes` on; returns the bytes of the block so far.
 local function place(state, larger, bytes)
   local own = state.weights
-  for _, name in ipairs(state.graph.weights) do
+  for _, name in ipairs(in_order(state)) do
     own.offsets[name] = shared_offset(state, name, larger)
     if not own.offsets[name] then
       own.offsets[name] = bytes

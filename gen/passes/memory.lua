@@ -1,6 +1,7 @@
 -- memory.lua: places all buffers of a program in one arena, by their lifetimes.
 -- Offsets are 64-byte aligned. Buffers that are never live together may share memory; without reuse (a trace, or
--- reuse = false) each has its own offset.
+-- reuse = false) each has its own offset. A buffer that one layer alone uses has the same offset as that of every other
+-- layer, so that alike layers differ in few places (kernels/shared.lua).
 --
 -- Before: scheduled programs with fused_kernels. After: each program has offsets = buffer -> bytes, own = buffers that
 -- each worker has for itself (their offsets count from its part of the arena: common_bytes, then own_bytes per worker),
@@ -34,7 +35,7 @@ end
 local function lifetimes(program)
   local life, loops, open = {}, {}, {}
   local start_of, last_of, stretches = {}, {}, {}
-  programs.moments(program, function(step, position, segment, phase)
+  programs.moments(program, function(step, position, segment, phase, section)
     start_of[segment] = start_of[segment] or position
     last_of[segment] = position
     local stretch = phase > 0 and segment.phases[phase].loop and segment.phases[phase].stretch
@@ -53,10 +54,11 @@ local function lifetimes(program)
       if operand.buffer and operand ~= unstored then
         local l = life[operand.buffer]
         if not l then
-          l = { first = position, segment = segment }
+          l = { first = position, segment = segment, section = section }
           life[operand.buffer] = l
         end
         l.last = position
+        if l.section ~= section then l.section = nil end
         if l.segment ~= segment or (operand.terms and operand.terms.s) then l.common = true end
         l.own = segment.mode == "micro_batches" and not l.common
           or segment.mode == "phases" and tasks.is_own(program.buffers[operand.buffer], step, program.threads)
@@ -73,8 +75,32 @@ local function lifetimes(program)
   return life
 end
 
--- Returns items: buffers that overlap on purpose are one, { names, bytes, first, last }.
-local function items_of(program)
+-- Returns one item for the items of several layers that have the same tensor, bytes and owner, and are used in their
+-- layer alone.
+local function merge_layers(items)
+  local merged, by_key = {}, {}
+  for _, item in ipairs(items) do
+    local stack, tensor = item.slot:match("^(%a+)%d+%.(.*)$")
+    local key = item.section and stack and ("%s %s %d %s"):format(stack, tensor, item.bytes, item.own)
+    local of = key and by_key[key]
+    if of then
+      table.move(item.spans, 1, #item.spans, #of.spans + 1, of.spans)
+    else
+      merged[#merged + 1] = item
+      if key then by_key[key] = item end
+    end
+  end
+  for _, item in ipairs(merged) do
+    table.sort(item.spans, function(x, y) return x.first < y.first end)
+    item.first, item.last, item.longest = item.spans[1].first, item.spans[#item.spans].last, 0
+    for _, span in ipairs(item.spans) do item.longest = math.max(item.longest, span.last - span.first) end
+  end
+  return merged
+end
+
+-- Returns items: buffers that have one offset, { slot, bytes, own, spans }. spans: those that overlap on purpose, when
+-- they are live, { names, first, last }, in order; those of each layer are one.
+local function items_of(program, reuse)
   local life = lifetimes(program)
   local items, by_slot = {}, {}
   for _, name in ipairs(words.sorted_keys(program.buffers)) do
@@ -84,24 +110,30 @@ local function items_of(program)
       local slot = programs.slot(program.buffers, name)
       local item = by_slot[slot]
       if not item then
-        item = { names = {}, bytes = 0, first = l.first, last = l.last, own = l.own }
+        item = { slot = slot, bytes = 0, own = l.own, section = l.section,
+          spans = { { names = {}, first = l.first, last = l.last } } }
         by_slot[slot] = item
         items[#items + 1] = item
       end
-      item.names[#item.names + 1] = name
+      local span = item.spans[1]
+      span.names[#span.names + 1] = name
       item.bytes = math.max(item.bytes, types.line_bytes(buffer.bytes))
-      item.first, item.last = math.min(item.first, l.first), math.max(item.last, l.last)
+      item.section = item.section == l.section and l.section or nil
+      span.first, span.last = math.min(span.first, l.first), math.max(span.last, l.last)
     end
   end
-  return items
+  if not reuse then for _, item in ipairs(items) do item.section = nil end end
+  return merge_layers(items)
 end
 
 -- Returns the largest sum of the bytes that are live at one step.
 local function most_live(items)
   local change = {}
   for _, item in ipairs(items) do
-    change[item.first] = (change[item.first] or 0) + item.bytes
-    change[item.last + 1] = (change[item.last + 1] or 0) - item.bytes
+    for _, span in ipairs(item.spans) do
+      change[span.first] = (change[span.first] or 0) + item.bytes
+      change[span.last + 1] = (change[span.last + 1] or 0) - item.bytes
+    end
   end
   local now, most = 0, 0
   for _, position in ipairs(words.sorted_keys(change)) do
@@ -111,23 +143,39 @@ local function most_live(items)
   return most
 end
 
+-- True if two items are live at the same time.
+local function meet(x, y)
+  local i, j = 1, 1
+  while x.spans[i] and y.spans[j] do
+    local a, b = x.spans[i], y.spans[j]
+    if a.first <= b.last and b.first <= a.last then return true end
+    if a.last < b.last then i = i + 1 else j = j + 1 end
+  end
+  return false
+end
+
+-- Calls visit(bucket) for each bucket of the times in which an item is live.
+local function each_bucket(item, visit)
+  for _, span in ipairs(item.spans) do
+    for bucket = span.first // BUCKET, span.last // BUCKET do visit(bucket) end
+  end
+end
+
 -- Gives items their offsets in the given order, each the lowest where it overlaps no item that is live with it.
 local function assign(items, order)
   table.sort(items, order)
   local buckets, size = {}, 0
   for _, item in ipairs(items) do
     local neighbours, seen = {}, {}
-    for bucket = item.first // BUCKET, item.last // BUCKET do
+    each_bucket(item, function(bucket)
       for _, other in ipairs(buckets[bucket] or {}) do
-        if not seen[other] and other.first <= item.last and item.first <= other.last then
-          seen[other] = true
-          neighbours[#neighbours + 1] = other
-        end
+        if not seen[other] and meet(item, other) then neighbours[#neighbours + 1] = other end
+        seen[other] = true
       end
-    end
+    end)
     table.sort(neighbours, function(x, y)
       if x.offset ~= y.offset then return x.offset < y.offset end
-      return x.names[1] < y.names[1]
+      return x.slot < y.slot
     end)
     local offset = 0
     for _, other in ipairs(neighbours) do
@@ -136,10 +184,10 @@ local function assign(items, order)
     end
     item.offset = offset
     size = math.max(size, offset + item.bytes)
-    for bucket = item.first // BUCKET, item.last // BUCKET do
+    each_bucket(item, function(bucket)
       buckets[bucket] = buckets[bucket] or {}
       table.insert(buckets[bucket], item)
-    end
+    end)
   end
   return size
 end
@@ -148,13 +196,12 @@ local orders = {
   function(x, y)
     if x.bytes ~= y.bytes then return x.bytes > y.bytes end
     if x.first ~= y.first then return x.first < y.first end
-    return x.names[1] < y.names[1]
+    return x.slot < y.slot
   end,
   function(x, y)
-    local long_x, long_y = x.last - x.first, y.last - y.first
-    if long_x ~= long_y then return long_x > long_y end
+    if x.longest ~= y.longest then return x.longest > y.longest end
     if x.bytes ~= y.bytes then return x.bytes > y.bytes end
-    return x.names[1] < y.names[1]
+    return x.slot < y.slot
   end,
 }
 
@@ -163,7 +210,9 @@ local function assign_offsets(program, items, reuse)
   local best
   local function keep()
     for _, item in ipairs(items) do
-      for _, name in ipairs(item.names) do program.offsets[name] = item.offset end
+      for _, span in ipairs(item.spans) do
+        for _, name in ipairs(span.names) do program.offsets[name] = item.offset end
+      end
     end
   end
   if not reuse then
@@ -190,13 +239,15 @@ local function lay_out_program(program, reuse)
   if program.variant == "ship" and #program.entry.outputs > 1 then
     for _, name in ipairs(program.entry.outputs) do program.buffers[name].shadow = true end
   end
-  local items = items_of(program)
+  local items = items_of(program, reuse)
   program.items, program.offsets, program.own = items, {}, {}
   local common, own = {}, {}
   for _, item in ipairs(items) do
     local list = item.own and own or common
     list[#list + 1] = item
-    for _, name in ipairs(item.names) do program.own[name] = item.own end
+    for _, span in ipairs(item.spans) do
+      for _, name in ipairs(span.names) do program.own[name] = item.own end
+    end
   end
   program.common_bytes = assign_offsets(program, common, reuse)
   program.own_bytes = types.line_bytes(assign_offsets(program, own, reuse))
@@ -217,13 +268,16 @@ function memory.dump(state)
     lines[#lines + 1] = ("%s %s for %d workers: arena %d bytes, largest sum of live buffers %d bytes"):format(
       program.entry.name,
       program.variant, program.threads, program.arena_bytes, program.live_bytes)
-    for _, name in ipairs(words.sorted_keys(program.offsets)) do
-      local item
-      for _, each in ipairs(program.items) do
-        for _, other in ipairs(each.names) do if other == name then item = each end end
+    local span_of = {}
+    for _, item in ipairs(program.items) do
+      for _, span in ipairs(item.spans) do
+        for _, name in ipairs(span.names) do span_of[name] = span end
       end
+    end
+    for _, name in ipairs(words.sorted_keys(program.offsets)) do
+      local span = span_of[name]
       lines[#lines + 1] = ("  %10d %10d bytes, moments %d to %d%s: %s"):format(program.offsets[name],
-        program.buffers[name].bytes, item.first, item.last, item.own and ", of each worker" or "", name)
+        program.buffers[name].bytes, span.first, span.last, program.own[name] and ", of each worker" or "", name)
     end
   end
   return table.concat(lines, "\n") .. "\n"

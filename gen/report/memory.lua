@@ -29,9 +29,12 @@ function memory.map(entry)
   local map = { items = {}, bytes = program.arena_bytes, steps = count, threads = program.threads,
     live_bytes = program.live_bytes }
   for _, item in ipairs(program.items) do
-    local offset = program.offsets[item.names[1]] + (item.own and program.common_bytes or 0)
-    map.items[#map.items + 1] = { name = table.concat(item.names, ", "), offset = offset, bytes = item.bytes,
-      first = first[item.first] or 1, last = last[item.last] or count, kind = kind_of(item.names[1]), own = item.own }
+    for _, span in ipairs(item.spans) do
+      local name = span.names[1]
+      map.items[#map.items + 1] = { name = table.concat(span.names, ", "), bytes = item.bytes,
+        offset = program.offsets[name] + (item.own and program.common_bytes or 0),
+        first = first[span.first] or 1, last = last[span.last] or count, kind = kind_of(name), own = item.own }
+    end
   end
   table.sort(map.items, function(a, b)
     if a.offset ~= b.offset then return a.offset < b.offset end

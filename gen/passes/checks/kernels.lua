@@ -1,9 +1,11 @@
 -- kernels.lua: checks the kernels and the functions that several steps share.
 local check_fused_kernels = require("passes.checks.fused_kernels")
+local check_shared = require("passes.checks.shared")
 local expect = require("passes.checks.expect")
 local instance = require("passes.checks.instance")
 
---- Checks that libxsmm 1.17 accepts each kernel. Fused products and maps must disturb nothing.
+--- Checks that libxsmm 1.17 accepts each kernel. Fused products and maps must disturb nothing, and functions of
+--- alike lists must do each list's own steps.
 return function(state)
   for i, k in ipairs(state.kernels) do
     expect(k.m >= 1 and k.n >= 1 and k.k >= 1 and k.lda >= k.m and k.ldb >= k.k and k.ldc >= k.m
@@ -17,6 +19,7 @@ return function(state)
         if call.flows then check_fused_kernels(instance.of(program, call)) end
       end
       if not state.spec.any then check_fused_kernels(program) end
+      check_shared(entry, program)
     end
   end
 end

@@ -40,16 +40,16 @@ function programs.slot(all, name)
   return name
 end
 
---- Calls visit(step, moment, segment, phase) for each step of a program. A moment is a step, a fused product and map, a
+--- Calls visit(step, moment, segment, phase, section) for each step of a program. A moment is a step, a fused product and map, a
 --- panel loop, or, where workers run at the same time, a phase.
 function programs.moments(program, visit)
   local moment, phase_of, panels = 0, {}, nil
-  programs.each(program, function(step, _, segment, _, phase)
+  programs.each(program, function(step, section, segment, _, phase)
     local is_begun = phase == 0 and (program.fused_maps[step] or step.panels and step.panels == panels)
     panels = step.panels
     if not is_begun and phase == 0 or phase_of[segment] ~= phase then moment = moment + 1 end
     phase_of[segment] = phase
-    visit(step, moment, segment, phase)
+    visit(step, moment, segment, phase, section)
   end)
 end
 

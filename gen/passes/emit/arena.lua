@@ -1,5 +1,6 @@
 -- arena.lua: writes the map of a program's arena as lines of a comment: place, length and lifetime of each tensor.
--- Lifetimes are counted in steps of the emitted text.
+-- Lifetimes are counted in steps of the emitted text. A tensor of several layers has one line, with the steps of the
+-- first layer.
 local c = require("common.c")
 local programs = require("passes.common.programs")
 local types = require("data.types")
@@ -12,9 +13,11 @@ function arena.map(program)
   local first, last = programs.steps_of(program)
   local rows = {}
   for _, item in ipairs(program.items) do
-    for _, name in ipairs(item.names) do
-      rows[#rows + 1] = { own = item.own and 1 or 0, offset = program.offsets[name], first = first[item.first],
-        last = last[item.last], name = name, bytes = program.buffers[name].bytes }
+    local span, final = item.spans[1], item.spans[#item.spans]
+    for i, name in ipairs(span.names) do
+      local others = #item.spans > 1 and " to " .. (final.names[i] or final.names[1]) or ""
+      rows[#rows + 1] = { own = item.own and 1 or 0, offset = program.offsets[name], first = first[span.first],
+        last = last[span.last], name = name .. others, bytes = program.buffers[name].bytes }
     end
   end
   table.sort(rows, function(x, y)

@@ -147,12 +147,12 @@ describe("memory", function()
     assert.equal(3, program.segments[1].repeats)
     local pooled, first, last
     for _, item in ipairs(program.items) do
-      if item.names[1] == "output.1.pool" then pooled = item end
+      if item.slot == "output.1.pool" then pooled = item end
       first, last = math.min(first or item.first, item.first), math.max(last or item.last, item.last)
     end
     assert.equal(4 * 40 * 16, program.buffers["output.1.pool"].bytes)
     for _, item in ipairs(program.items) do
-      if item ~= pooled then assert.is_true(pooled.first <= item.first and item.last <= pooled.last, item.names[1]) end
+      if item ~= pooled then assert.is_true(pooled.first <= item.first and item.last <= pooled.last, item.slot) end
     end
     assert.is_true(first == pooled.first and last == pooled.last)
   end)

@@ -1,0 +1,58 @@
+-- shared.lua: checks functions that alike lists of steps share: with its bases each list makes its own calls.
+local calls = require("passes.common.calls")
+local expect = require("passes.checks.expect")
+local operands = require("data.operands")
+local programs = require("passes.common.programs")
+local shared = require("passes.kernels.shared")
+
+-- Returns the loops and calls of a list: { step, name, operands = { operand, access, type } }.
+local function lines_of(program, list)
+  local lines = {}
+  for _, step in ipairs(list) do
+    if step.form == "begin" or step.form == "finish" then
+      lines[#lines + 1] = { step = step, name = step.form .. step.loop, operands = {} }
+    elseif calls.is_shown(program, step) then
+      local line = { step = step, name = calls.name(program, step), operands = {} }
+      operands.each_open(step, function(name) line.name = line.name .. " " .. step.sizes[name] end)
+      calls.each_shown(program, step, function(...) table.insert(line.operands, { ... }) end)
+      lines[#lines + 1] = line
+    end
+  end
+  return lines
+end
+
+-- True if a call that begins at the bases of list `number` has this operand, where the first list's is `model`.
+local function reaches(program, of, number, place_of, model, own)
+  local class = shared.class(program, model[1])
+  if model[2] ~= own[2] or model[3] ~= own[3] or class ~= shared.class(program, own[1])
+    or not operands.move_alike(model[1], own[1]) then
+    return false
+  end
+  if not class or model[2] == "value" then
+    return model[1].buffer == own[1].buffer and model[1].offset == own[1].offset and model[1].symbol == own[1].symbol
+      and model[1].value == own[1].value and model[1].plus == own[1].plus
+  end
+  local base = of.base_of[class] and of.base_of[class][model[1].buffer]
+  return place_of(model[1]) + (base and base.moves[number] or 0) == place_of(own[1])
+end
+
+--- Checks the shared functions of a program.
+return function(state, program)
+  local place_of = programs.places(state, program)
+  programs.each_list(program, function(list, section)
+    local alike = program.shared[list]
+    if not alike then return end
+    local of, first = alike.of, lines_of(program, alike.of.members[1].list)
+    local lines = lines_of(program, list)
+    expect(#lines == #first, "kernels", "%s: a function does other steps than its own", section.name)
+    for i, line in ipairs(lines) do
+      local model = first[i]
+      expect(line.name == model.name and #line.operands == #model.operands, "kernels", "%s: %s in the place of %s",
+        section.name, model.name, line.name)
+      for j, operand in ipairs(line.operands) do
+        expect(reaches(program, of, alike.number, place_of, model.operands[j], operand), "kernels",
+          "%s: %s has another operand %d than its own", section.name, line.name, j)
+      end
+    end
+  end)
+end
