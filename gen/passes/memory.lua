@@ -79,15 +79,21 @@ end
 -- layer alone.
 local function merge_layers(items)
   local merged, by_key = {}, {}
+  local function is_free(of, span)
+    for _, each in ipairs(of.spans) do
+      if each.first <= span.last and span.first <= each.last then return false end
+    end
+    return true
+  end
   for _, item in ipairs(items) do
     local stack, tensor = item.slot:match("^(%a+)%d+%.(.*)$")
     local key = item.section and stack and ("%s %s %d %s"):format(stack, tensor, item.bytes, item.own)
     local of = key and by_key[key]
-    if of then
-      table.move(item.spans, 1, #item.spans, #of.spans + 1, of.spans)
+    if of and is_free(of, item.spans[1]) then
+      of.spans[#of.spans + 1] = item.spans[1]
     else
       merged[#merged + 1] = item
-      if key then by_key[key] = item end
+      if key then by_key[key] = of or item end
     end
   end
   for _, item in ipairs(merged) do

@@ -53,6 +53,25 @@ return function(of, spec)
       wrong = "operands of all buffers are reached by one pointer" },
   }
 
+  of("gen/passes/kernels/shared.lua", spec .. "passes/kernels/shared_spec.lua") {
+    { name = "shared_low", old = "base.low = math.min(base.low, place.low)", new = "base.low = place.low",
+      filter = "do what each does", wrong = "places before the base's first one are reached from it" },
+    { name = "shared_moves", old = "local key = place.class .. table.concat(moves, \" \")",
+      new = "local key = place.class", filter = "do what each does", wrong = "all places of a class have one base" },
+    { name = "shared_terms", old = "math.min(of.low, at)", new = "of.low", filter = "do what each does",
+      wrong = "the base of a buffer is its first operand, not its lowest" },
+  }
+
+  of("gen/passes/checks/shared.lua", spec .. "passes/kernels/shared_spec.lua") {
+    { name = "check_shared_place", old = "(base and base.moves[number] or 0) == place_of(own[1])",
+      new = "(base and base.moves[number] or 0) >= 0", filter = "the checker", wrong = "any base is taken" },
+  }
+
+  of("gen/passes/memory.lua", spec .. "passes/checks_spec.lua") {
+    { name = "memory_layers_meet", old = "if of and is_free(of, item.spans[1]) then", new = "if of then",
+      filter = "workers are at different steps", wrong = "tensors of layers that are live together share memory" },
+  }
+
   of("gen/passes/lower/panel_loops.lua", spec .. "passes/lower/panel_loops_spec.lua") {
     { name = "panel_loop_distance", old = "distance == number * operand.each", new = "true",
       filter = "a distance differs", wrong = "panels at unequal distances are a loop" },

@@ -92,7 +92,6 @@ end
 --- Checks that strips of a fused product and map disturb no later ones. program: one whose sizes are known, perhaps
 --- that of a call. checks/memory.lua checks that nobody else reads sums on the stack.
 return function(program)
-  if not next(program.fused_kernels) then return end
   local last
   programs.each(program, function(step, section)
     local pair = last and program.fused_kernels[last]

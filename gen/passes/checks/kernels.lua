@@ -15,10 +15,12 @@ return function(state)
   end
   for _, entry in ipairs(state.entries) do
     for _, program in ipairs(entry.programs) do
-      for _, call in ipairs(state.spec.any and instance.calls(program, state.spec, entry.plan.state.windows) or {}) do
+      local has_fused = next(program.fused_kernels) ~= nil
+      for _, call in ipairs(has_fused and state.spec.any
+        and instance.calls(program, state.spec, entry.plan.state.windows) or {}) do
         if call.flows then check_fused_kernels(instance.of(program, call)) end
       end
-      if not state.spec.any then check_fused_kernels(program) end
+      if has_fused and not state.spec.any then check_fused_kernels(program) end
       check_shared(entry, program)
     end
   end

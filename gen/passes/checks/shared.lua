@@ -3,7 +3,6 @@ local calls = require("passes.common.calls")
 local expect = require("passes.checks.expect")
 local operands = require("data.operands")
 local programs = require("passes.common.programs")
-local shared = require("passes.kernels.shared")
 
 -- Returns the loops and calls of a list: { step, name, operands = { operand, access, type } }.
 local function lines_of(program, list)
@@ -23,8 +22,8 @@ end
 
 -- True if a call that begins at the bases of list `number` has this operand, where the first list's is `model`.
 local function reaches(program, of, number, place_of, model, own)
-  local class = shared.class(program, model[1])
-  if model[2] ~= own[2] or model[3] ~= own[3] or class ~= shared.class(program, own[1])
+  local class = calls.class(program, model[1])
+  if model[2] ~= own[2] or model[3] ~= own[3] or class ~= calls.class(program, own[1])
     or not operands.move_alike(model[1], own[1]) then
     return false
   end

@@ -25,6 +25,12 @@ end
 --- it, the caller's state.
 calls.pointers = { weight = "w", arena = "a", private = "p", state = "kept" }
 
+--- Returns the class of an operand's place, one of those above; nil if it is in the caller's memory or an integer.
+function calls.class(program, operand)
+  if not operand.buffer or operand.class == "in" or operand.class == "out" then return nil end
+  return operand.class == "arena" and program.own[operand.buffer] and "private" or operand.class
+end
+
 --- True if a step has a call of its own. The map of a fused kernel has none, nor has a later step of a panel loop.
 function calls.is_shown(program, step)
   return programs.is_call(step) and not program.fused_maps[step] and not program.in_panel_loop[step]

@@ -40,8 +40,8 @@ function programs.slot(all, name)
   return name
 end
 
---- Calls visit(step, moment, segment, phase, section) for each step of a program. A moment is a step, a fused product and map, a
---- panel loop, or, where workers run at the same time, a phase.
+--- Calls visit(step, moment, segment, phase, section) for each step of a program. A moment is a step, a fused product
+--- and map, a panel loop, or, where workers run at the same time, a phase.
 function programs.moments(program, visit)
   local moment, phase_of, panels = 0, {}, nil
   programs.each(program, function(step, section, segment, _, phase)

@@ -8,7 +8,6 @@ local packed = require("passes.common.packed")
 local panel_loops = require("passes.common.panel_loops")
 local programs = require("passes.common.programs")
 local reserved = require("data.reserved")
-local shared = require("passes.kernels.shared")
 local steps = require("data.steps")
 local types = require("data.types")
 
@@ -45,7 +44,7 @@ end
 -- Returns the pointer from which an operand is reached, and its bytes from there. In a function of alike lists
 -- (addresses.shared), the pointer may be a base.
 local function place_of(operand, addresses)
-  local class = shared.class(addresses.program, operand)
+  local class = calls.class(addresses.program, operand)
   if not class then
     return operand.buffer and operand.class .. "->" .. addresses.members[operand.buffer], operand.offset
   end
@@ -263,20 +262,19 @@ local function section_function(name) return (name:gsub(" ", "_")) end
 local Writer = {}
 Writer.__index = Writer
 
--- Returns the other lists that a function is for, as text.
+-- Returns the lists that a function is for in addition to the first, as text.
 local function others_of(of)
   local names, seen = {}, {}
   for _, member in ipairs(of.members) do
     if not seen[member.section] then names[#names + 1] = member.section end
     seen[member.section] = true
   end
-  if #names == 1 then return ("one of %d alike"):format(#of.members) end
-  return ("alike %s%s%s"):format(names[2], #names > 3 and " to " or #names > 2 and ", " or "", names[3] and names[#names]
-    or "")
+  if #names == 1 then return ("also %d others that are alike"):format(#of.members - 1) end
+  return ("also %s%s, alike"):format(names[2], names[3] and (#names > 3 and " to " or " and ") .. names[#names] or "")
 end
 
--- Returns a list of steps as a function: { name, title, formal, call, used, lines, last_op }. The first of alike lists
--- has the lines for all.
+-- Returns a list of steps as a function: { name, title, formal, call, used, lines, last_op }. The first of alike
+-- lists has the lines for all.
 function Writer:function_of(name, title, list)
   local alike, used = self.program.shared[list], used_by(self.program, list)
   local of, number = alike and alike.of, alike and alike.number

@@ -33,19 +33,12 @@ local function terms_text(operand)
   return table.concat(parts, " ")
 end
 
---- Returns the class of an operand's place: weight, arena, private (a worker's part of the arena) or state; nil if it is
---- in the caller's memory or an integer.
-function shared.class(program, operand)
-  if not operand.buffer or operand.class == "in" or operand.class == "out" then return nil end
-  return operand.class == "arena" and program.own[operand.buffer] and "private" or operand.class
-end
-
 -- Returns a list of steps as { list, section, key, first_op, places }; lists with one key are alike. places: of buffers
 -- in the order of their first use, { class, buffer, at: the first operand in bytes, low: the lowest one }.
 local function form_of(program, place_of, list, section)
   local parts, places, number_of, first_op = {}, {}, {}, nil
   local function add(operand, access, type)
-    local class = shared.class(program, operand)
+    local class = calls.class(program, operand)
     if access == "value" or not class then
       parts[#parts + 1] = ("%s %s %s %s %s %s %s"):format(operand.class, operand.buffer, operand.offset,
         operand.symbol, operand.value, operand.plus, terms_text(operand))

@@ -56,36 +56,32 @@ describe("c.double", function()
 end)
 
 describe("operands", function()
-  local addresses = { offsets = { t = 256 }, weights = { w1 = 4000 }, members = { ["in.ids"] = "ids", y = "hidden" },
-    own = {}, unit = function(operand) return operand.buffer == "half" and 2 or 4 end }
+  local function pointer(offset, unit, terms, cast)
+    return c.pointer({ buffer = "t", terms = terms }, "a", offset, unit or 4, cast)
+  end
 
-  it("are the base, then the buffer's addresses and the offset as one literal", function()
-    assert.equal("a + 69", c.pointer({ class = "arena", buffer = "t", offset = 20 }, addresses))
-    assert.equal("w + 1032", c.pointer({ class = "weight", buffer = "w1", offset = 128 }, addresses))
+  it("are the base, then the offset as one literal, in elements of the pointer", function()
+    assert.equal("a + 69", pointer(276))
+    assert.equal("a + 35", pointer(70, 2))
+    assert.equal("a", pointer(0))
+    assert.equal("(const int8_t *)w + 70", c.pointer({ class = "weight" }, "w", 70, 4, { type = "int8_t", bytes = 1 }))
   end)
 
-  it("count in elements of the pointer, and in whole ones", function()
-    addresses.offsets.half = 64
-    assert.equal("a + 35", c.pointer({ class = "arena", buffer = "half", offset = 6 }, addresses))
-    assert.has_error(function() c.pointer({ class = "arena", buffer = "t", offset = 6 }, addresses) end)
-  end)
-
-  it("of the caller are members; a zero offset is not written", function()
-    assert.equal("in->ids", c.pointer({ class = "in", buffer = "in.ids", offset = 0 }, addresses))
-    assert.equal("out->hidden + 7", c.pointer({ class = "out", buffer = "y", offset = 28 }, addresses))
+  it("are whole elements", function()
+    assert.has_error(function() pointer(6) end)
+    assert.has_error(function() pointer(5, 4, nil, { type = "uint16_t", bytes = 2 }) end)
   end)
 
   it("add a stride times each symbol, s before b, and no factor 1", function()
-    assert.equal("a + 64 + s * 128 + b * 32",
-      c.pointer({ class = "arena", buffer = "t", offset = 0, terms = { b = 128, s = 512 } }, addresses))
-    assert.equal("in->ids + s",
-      c.pointer({ class = "in", buffer = "in.ids", offset = 0, terms = { s = 4 } }, addresses))
+    assert.equal("a + 64 + s * 128 + b * 32", pointer(256, 4, { b = 128, s = 512 }))
+    assert.equal("a + s", pointer(0, 4, { s = 4 }))
   end)
 
   it("that are values are literals or elements, with what is added", function()
-    assert.equal("12", c.value({ value = 12 }, addresses))
+    assert.equal("12", c.value({ value = 12 }))
+    assert.equal("keys - 1", c.value({ symbol = "keys", plus = -1 }))
     local function at(offset, plus, terms)
-      return c.value({ class = "in", buffer = "in.ids", offset = offset, plus = plus, terms = terms }, addresses)
+      return c.value({ offset = offset, plus = plus, terms = terms }, "in->ids", 4)
     end
     assert.equal("in->ids[0]", at(0, 0))
     assert.equal("in->ids[3] - 16", at(12, -16))

@@ -34,7 +34,7 @@ describe("a spec", function()
       position_activation = "gelu", layout = "batch_first", kv_layout = "rows_first",
       input = { stage = "hidden" }, output = { { stage = "hidden" } }, names = "attn2c", target = "avx2",
       kernels = "auto", precision = { all = "f32", by_part = {} }, threads = 1, workers = { 1 },
-      reuse = true, max_lines = 400000, plan = {}, least = 1,
+      reuse = true, unroll = "alike", max_lines = 400000, plan = {}, least = 1,
       sees_padding = true, exact = "its tokens see all others, and it has neither lengths nor attention_mask",
     }, s)
   end)
