@@ -58,8 +58,6 @@ return function(of, spec)
       filter = "do what each does", wrong = "places before the base's first one are reached from it" },
     { name = "shared_moves", old = "local key = place.class .. table.concat(moves, \" \")",
       new = "local key = place.class", filter = "do what each does", wrong = "all places of a class have one base" },
-    { name = "shared_terms", old = "math.min(of.low, at)", new = "of.low", filter = "do what each does",
-      wrong = "the base of a buffer is its first operand, not its lowest" },
   }
 
   of("gen/passes/checks/shared.lua", spec .. "passes/kernels/shared_spec.lua") {
