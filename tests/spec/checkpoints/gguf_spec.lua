@@ -71,9 +71,9 @@ describe("a GGUF file in place of a folder", function()
       { ["general.architecture"] = { "STRING", "mamba" } })
     refused('general.architecture": is missing', "format", { ["general.architecture"] = false })
     refused('llama.block_count": is missing', "format", { ["llama.block_count"] = false })
-    refused('llama.block_count": 0, but a positive integer is expected', "format",
+    refused('llama.block_count": 0, but an integer from 1 to 1000 is expected', "format",
       { ["llama.block_count"] = { "UINT32", 0 } })
-    refused('llama.block_count": two, but a positive integer is expected', "format",
+    refused('llama.block_count": two, but an integer from 1 to 1000 is expected', "format",
       { ["llama.block_count"] = { "STRING", "two" } })
     refused('llama.attention.layer_norm_rms_epsilon": 0%.0, but a positive number is expected', "format",
       { ["llama.attention.layer_norm_rms_epsilon"] = { "FLOAT32", 0 } })
