@@ -97,7 +97,7 @@ local function try_metadata(number)
     return pipeline.run(root, path, {}, "graph", { with_text = true, watch = watch })
   end)
   local problem
-  if not ok then problem = faults.is(fault) and wrong(fault.lines) or not faults.is(fault) and tostring(fault) or nil end
+  if not ok and faults.is(fault) then problem = wrong(fault.lines) elseif not ok then problem = tostring(fault) end
   count("metadata", ok)
   if problem then
     os.rename(path, ("%s/%d.gguf"):format(folder, number))

@@ -147,6 +147,12 @@ describe("numbers that no loop should follow", function()
       assert.matches("/config.json: num_hidden_layers: 2147483648 is not supported; at most 1000 is$", line)
       assert.equal(faults.code.usage, code)
     end
+    local source, folder = root .. "/tests/hf/texts/sentence", helper.folder()
+    copy(source, folder)
+    local list = dkjson.decode(helper.read(source .. "/modules.json"))
+    for i = #list + 1, 101 do list[i] = list[2] end
+    helper.write(folder .. "/modules.json", dkjson.encode(list))
+    assert.matches("/modules.json: 101 modules, but at most 100 are supported$", select(2, wrong(folder)).lines[1])
     assert.matches("config.json: vocab_size: 9007199254740992 is not supported; at most 2147483647 is$",
       (said("bert_model", "vocab_size", "9007199254740992")))
     assert.matches("input.registers: 65536, but an integer from 0 to ",

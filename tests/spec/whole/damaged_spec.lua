@@ -1,5 +1,5 @@
--- damaged_spec.lua: bounded parts of the fuzzers of files from strangers (tests/fuzz/damaged.lua and many.lua), and that
--- what they draw is sometimes taken and sometimes refused.
+-- damaged_spec.lua: bounded parts of the fuzzers of files from strangers (tests/fuzz/damaged.lua and many.lua), and
+-- that what they draw is sometimes taken and sometimes refused.
 local helper = require("tests.spec.helper")
 package.path = helper.root .. "/tests/fuzz/?.lua;" .. package.path
 local mutate = require("mutate")
