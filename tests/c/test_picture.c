@@ -199,6 +199,7 @@ Test(picture, many_texts) {
   uint8_t *bytes = read_file(FOLDER "files/rgb8.png", &size);
   uLongf packed = sizeof body - sizeof begin;
   memcpy(body, begin, sizeof begin);
+  memset(plain, 'x', sizeof plain);
   cr_assert_eq(compress2(body + sizeof begin, &packed, plain, sizeof plain, 9), Z_OK);
   uint8_t *file = malloc(size + 1000 * sizeof body), *to = file + 33;
   memcpy(file, bytes, 33);
