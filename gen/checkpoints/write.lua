@@ -9,7 +9,7 @@ local function number_text(value)
   if math.type(value) == "integer" then return tostring(value) end
   for digits = 1, 17 do
     local text = ("%." .. digits .. "g"):format(value)
-    if tonumber(text) == value and math.abs(value) < math.huge then return text end
+    if tonumber(text) == value then return text end
   end
   return value > 0 and "1e999" or value < 0 and "-1e999" or "0 / 0" -- which the validator refuses by the key
 end
