@@ -95,10 +95,12 @@ function kinds.word(value, key, entry)
   return entry.words[value]
 end
 
--- Returns the greatest value of an entry that is a count: that of the description's key that it becomes. Other counts
--- are of rows and columns, which 31 bits hold.
+-- Returns the greatest value of an entry that is a count. Loops follow the number of layers before a description is
+-- validated. Other counts are of rows and columns, which 31 bits hold.
 local function most_of(entry)
-  for _, field in ipairs(keys.list) do if field.key == entry.to and field.max then return field.max end end
+  for _, field in ipairs(keys.list) do
+    if field.key == "layers" and entry.to == "layers" then return field.max end
+  end
   return (1 << 31) - 1
 end
 
@@ -127,7 +129,7 @@ local function read_entry(entry, config, default, known)
   end
   local meant, expected = kinds[entry.kind](value, key, entry)
   if meant == nil then refuse("format", key, ("%s, but %s is expected"):format(json.shown(value), expected)) end
-  if math.type(meant) == "integer" and entry.kind ~= "number" and meant > most_of(entry) then -- loops follow counts
+  if math.type(meant) == "integer" and entry.kind ~= "number" and meant > most_of(entry) then
     refuse("usage", key, ("%d is not supported; at most %d is"):format(meant, most_of(entry)))
   end
   return meant
