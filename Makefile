@@ -90,9 +90,10 @@ readme: ## write the tables of files and of contents in README.md files anew
 
 N    ?= 200
 SEED ?= 1
-fuzz: packages ## check N random descriptions, then 20 N damaged files (make fuzz N=1000 SEED=7)
+fuzz: packages ## check N random descriptions, then 20 N and 500 N damaged files (make fuzz N=1000 SEED=7)
 	$(LUA) tests/fuzz/fuzz.lua $(N) $(SEED)
 	$(LUA) tests/fuzz/damaged.lua $$((20 * $(N))) $(SEED)
+	$(LUA) tests/fuzz/many.lua $$((500 * $(N))) $(SEED)
 
 PYTHON ?= /usr/bin/python3
 oracle: ## check N random models against the plain definition (make oracle N=50 SEED=7)

@@ -6,6 +6,7 @@ local families = require("checkpoints.families")
 local faults = require("common.faults")
 local heads = require("checkpoints.heads")
 local json = require("common.json")
+local keys = require("data.keys")
 local words = require("common.words")
 
 local facts = {}
@@ -94,6 +95,23 @@ function kinds.word(value, key, entry)
   return entry.words[value]
 end
 
+-- Returns the greatest value of an entry that is a count. Loops follow the number of layers before a description is
+-- validated. Other counts are of rows and columns, which 31 bits hold.
+local function most_of(entry)
+  for _, field in ipairs(keys.list) do
+    if field.key == "layers" and entry.to == "layers" then return field.max end
+  end
+  return (1 << 31) - 1
+end
+
+--- Returns the greatest value that a key of config.json may have in the family of a model_type.
+function facts.most(model_type, key)
+  for _, entry in ipairs(families.by_type[model_type].config) do
+    for _, name in ipairs(entry) do if name == key then return most_of(entry) end end
+  end
+  return (1 << 31) - 1
+end
+
 -- Returns the value of an entry of a family's table.
 local function read_entry(entry, config, default, known)
   local value, key
@@ -111,6 +129,9 @@ local function read_entry(entry, config, default, known)
   end
   local meant, expected = kinds[entry.kind](value, key, entry)
   if meant == nil then refuse("format", key, ("%s, but %s is expected"):format(json.shown(value), expected)) end
+  if math.type(meant) == "integer" and entry.kind ~= "number" and meant > most_of(entry) then
+    refuse("usage", key, ("%d is not supported; at most %d is"):format(meant, most_of(entry)))
+  end
   return meant
 end
 

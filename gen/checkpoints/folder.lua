@@ -16,6 +16,8 @@ local folder = {}
 
 local LARGEST = { config = 4 << 20, header = 100 << 20 }
 
+local MOST_MODULES = 100 -- of a folder of sentence-transformers, each with a file of its own
+
 local LONGEST_NAME = 255 -- bytes of a file's name, the limit of file systems
 
 local types = { F64 = 8, F32 = 4, F16 = 2, BF16 = 2, I64 = 8, I32 = 4, I16 = 2, I8 = 1, U64 = 8, U32 = 4, U16 = 2,
@@ -197,6 +199,9 @@ local function read_modules(path)
   if list == nil then return nil end
   local modules = {}
   if type(list) ~= "table" then refuse("format", path .. "/modules.json", "a list is expected") end
+  if #list > MOST_MODULES then
+    refuse("usage", path .. "/modules.json", ("%d modules, but at most %d are supported"):format(#list, MOST_MODULES))
+  end
   for i, entry in ipairs(list) do
     local kind = type(entry) == "table" and type(entry.type) == "string" and entry.type:match("([%w_]+)$")
     local where = type(entry) == "table" and entry.path

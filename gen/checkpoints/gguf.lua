@@ -1,6 +1,7 @@
 -- gguf.lua: reads a GGUF file as folder.lua reads a folder: a configuration made from its metadata, and its tensors.
 -- architectures.lua has the meaning of the metadata. A key without a meaning there is refused or reported by name.
 local architectures = require("checkpoints.architectures")
+local facts = require("checkpoints.facts")
 local faults = require("common.faults")
 local from_gguf = require("text.gguf")
 local gguf = require("common.gguf")
@@ -27,15 +28,15 @@ function File:refuse_key(key, what)
 end
 
 local kinds = {}
-function kinds.count(value)
-  return math.type(value) == "integer" and value >= 1 and value < 1 << 31, "a positive integer"
+function kinds.count(value, most)
+  return math.type(value) == "integer" and value >= 1 and value <= most, ("an integer from 1 to %d"):format(most)
 end
 function kinds.number(value) return type(value) == "number" and value > 0 and value < math.huge, "a positive number" end
 
 -- Returns the one value of a key that may be a list with a value for each layer.
 local function single(self, key, value)
   if type(value) ~= "table" then return value end
-  local list = gguf.array(self, key, { "INT32", "UINT32", "FLOAT32" })
+  local list = gguf.array(self, key, { "INT32", "UINT32", "FLOAT32" }, facts.most("llama", "num_hidden_layers"))
   for _, each in ipairs(list) do
     if each ~= list[1] then self:refuse_key(key, "layers with different values are not supported") end
   end
@@ -52,7 +53,7 @@ local function config_of(self, name, record)
     if row.optional and value == 0 then value = nil end -- some files have 0 for none
     if value == nil and not row.optional then self:refuse_key(key, "is missing") end
     local fits, expected = true, nil
-    if value ~= nil then fits, expected = kinds[row[3]](value) end
+    if value ~= nil then fits, expected = kinds[row[3]](value, facts.most(record.model_type, row[2])) end
     if not fits then self:refuse_key(key, ("%s, but %s is expected"):format(tostring(value), expected)) end
     config[row[2]] = value
   end

@@ -328,7 +328,7 @@ local function labels_of_text(self, output)
   local last, config = output[#output], self.folder.config
   if not self.has_labels or not (self.folder.tokenizer or self.pictures) then return nil, nil end
   local by_number, list = config.id2label, {}
-  for i = 1, last.to do
+  for i = 1, math.min(last.to, MOST_LABELS + 1) do
     local word = type(by_number) == "table" and by_number[tostring(i - 1)]
     list[i] = type(word) == "string" and word or nil
   end

@@ -60,8 +60,8 @@ local function rotated(facts, partial)
   local width = facts.head_dim or facts.d_model // facts.heads
   local dim = math.floor(width * partial)
   if dim < 2 or dim % 2 ~= 0 or dim > width then
-    refuse("usage", ("partial_rotary_factor: it rotates %d of %d dimensions of a head, but an even number is expected")
-      :format(dim, width))
+    refuse("usage", ("partial_rotary_factor: it rotates %.0f of %d dimensions of a head, but an even number is "
+      .. "expected"):format(dim, width))
   end
   return dim ~= width and dim or nil
 end

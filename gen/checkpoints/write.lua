@@ -11,6 +11,7 @@ local function number_text(value)
     local text = ("%." .. digits .. "g"):format(value)
     if tonumber(text) == value then return text end
   end
+  return value > 0 and "1e999" or value < 0 and "-1e999" or "0 / 0" -- which the validator refuses by the key
 end
 
 local function quoted(text)
@@ -69,7 +70,7 @@ function write.description(head, entries)
     local key, value, remark = entry[1], entry[2], entry[3]
     if value ~= nil then
       local text = value_text(value)
-      if #text + #key > WIDTH or (type(value) == "table" and key == "output" and #value > 1) then
+      if type(value) == "table" and (#text + #key > WIDTH or key == "output" and #value > 1) then
         text = long_text(value)
       end
       lines[#lines + 1] = ("  %s = %s,%s"):format(key, text, remark and " -- " .. write.remark(remark) or "")

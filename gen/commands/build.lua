@@ -88,8 +88,8 @@ local function inputs_of(state, results, options)
   if weights then
     add("weights", name .. ".weights", weights.sum, true)
     local path = options.weights
-    local text = files.read(path) or files.read(path .. "/model.safetensors")
-    if text then add("checkpoint", path, hash.content(text)) end
+    local sum = hash.file(path) or hash.file(path .. "/model.safetensors")
+    if sum then add("checkpoint", path, sum) end
   end
   for _, file in ipairs(state.files) do
     if file.is_data then add("tokenizer", file.name, hash.content(file.text), true) end

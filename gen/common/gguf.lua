@@ -332,8 +332,8 @@ function gguf.read(path)
 end
 
 --- Returns the values of a metadata array as a list; nil if the file has no such key. allowed: the names of its
---- elements' types. Faults: format, if it is no array of such a type or has more than 2^24 values.
-function gguf.array(file, key, allowed)
+--- elements' types; most: its greatest length, 2^24 if it is not given. Faults: format, if it is no such array.
+function gguf.array(file, key, allowed, most)
   local array = file.metadata[key]
   if array == nil then return nil end
   local reader = open(file.path)
@@ -344,8 +344,9 @@ function gguf.array(file, key, allowed)
     reader:refuse("has type %s, but an array of %s is expected",
       type(array) == "table" and "array of " .. array.type or file.types[key], table.concat(allowed, " or "))
   end
-  if array.count > MOST.elements then
-    reader:refuse("has %d values, but at most %d are supported", array.count, MOST.elements)
+  most = most or MOST.elements
+  if array.count > most then
+    reader:refuse("has %d values, but at most %d are supported", array.count, most)
   end
   reader.at = array.at
   local list, format, bytes = {}, nil, nil

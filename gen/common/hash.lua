@@ -1,5 +1,9 @@
 -- hash.lua: computes short hashes of texts, for names only, and SHA-256, to compare contents.
+local files = require("common.files")
+
 local hash = {}
+
+local PIECE = 1 << 20 -- bytes of a file that are in memory at a time
 
 local hexadecimal = {} -- the two digits of each byte
 for byte = 0, 255 do hexadecimal[string.char(byte)] = ("%02x"):format(byte) end
@@ -15,6 +19,15 @@ end
 function hash.content(text)
   local digest = require("openssl.digest").new("sha256"):final(text)
   return (digest:gsub(".", hexadecimal))
+end
+
+--- Returns the SHA-256 of a regular file, which may be large; nil if it cannot be opened.
+function hash.file(path)
+  local handle <close> = files.open(path)
+  if not handle then return nil end
+  local digest = require("openssl.digest").new("sha256")
+  for piece in handle:lines(PIECE) do digest:update(piece) end
+  return (digest:final():gsub(".", hexadecimal))
 end
 
 --- Returns the SHA-256 of a list of texts. Lengths are hashed too: { "ab", "c" } differs from { "a", "bc" }.

@@ -19,7 +19,7 @@ local held = {}
 -- folder of this kind.
 local function take(path)
   if held[path] or lfs.symlinkattributes(path .. LOCK, "mode") ~= "file" then return nil end
-  local handle = io.open(path .. LOCK, "a")
+  local handle = io.open(path .. LOCK, "r+") -- "a" would make it again in a folder that its process just keeps
   if not handle then return nil end
   -- Another process that sweeps may have removed it in between.
   if lfs.lock(handle, "w") and lfs.symlinkattributes(path .. LOCK, "mode") == "file" then return handle end
@@ -50,7 +50,7 @@ function scratch.top(environment)
 end
 
 --- Makes a folder `name`-XXXXXX for this process alone within a folder. Returns { path }, for a variable <close>, which
---- removes it. Faults: io.
+--- removes it if it is still there. Faults: io.
 function scratch.make(folder, name)
   files.make_folder(folder)
   sweep(folder, name)
@@ -61,8 +61,8 @@ function scratch.make(folder, name)
   end
   local path = folder .. "/" .. begun:match("([^/]*)$"):sub(2)
   local handle = io.open(begun .. LOCK, "w")
-  local is_made = handle and lfs.lock(handle, "w") and lfs.symlinkattributes(path, "mode") == nil
-    and os.rename(begun, path)
+  if handle then lfs.lock(handle, "w") end -- a file system without locks does not let others take it, either
+  local is_made = handle and lfs.symlinkattributes(path, "mode") == nil and os.rename(begun, path)
   if not is_made then
     if handle then handle:close() end
     files.remove_folder(begun)
@@ -70,7 +70,7 @@ function scratch.make(folder, name)
   end
   held[path] = handle
   return setmetatable({ path = path }, { __close = function()
-    files.remove_folder(path)
+    if lfs.symlinkattributes(path, "mode") then files.remove_folder(path) end
     held[path] = nil
     handle:close()
   end })

@@ -103,7 +103,7 @@ local function is_relative(spec) return spec.positions == "relative_key" or spec
 
 -- Returns the number of rows of an image's sequence, or nil after a fault.
 local function image_rows(say, input)
-  if not (input.height and input.width and input.patch) then return nil end
+  if not (input.height and input.width and input.patch and input.registers) then return nil end
   if input.height % input.patch ~= 0 or input.width % input.patch ~= 0 then
     return say("input.patch", ("%d does not divide the image's height %d and width %d"):format(input.patch,
       input.height, input.width))

@@ -11,6 +11,7 @@ local from_gguf = {}
 
 local BLANK = "▁"
 local TYPE = { unknown = 2, control = 3, user = 4, byte = 6 }
+local MOST_READ = 1 << 28 -- bytes of tokens that are read to find merges: a vocabulary of 256,000 takes some 2^24
 local INTEGERS = { "INT32", "UINT32", "INT8", "UINT8", "INT16", "UINT16" }
 
 local function object(value) return setmetatable(value, { __jsontype = "object" }) end
@@ -140,18 +141,28 @@ end
 local by_order = { gemma = true, gemma2 = true, gemma3 = true }
 
 -- Returns the merges of a SentencePiece model. Every token that two others make is a merge of them. The highest score
--- comes first, and of one token's merges the one with the longest first half.
-local function merges_of(self, ids, architecture)
-  local list = {}
+-- comes first, and of one token's merges the one with the longest first half. Only halves of lengths that tokens have
+-- are looked up, because each look-up reads all bytes of the halves.
+local function merges_of(file, self, ids)
+  local list, has_length, read = {}, {}, 0
+  local architecture = file.metadata["general.architecture"]
+  for _, token in ipairs(self.tokens) do has_length[#token] = true end
   for i, token in ipairs(self.tokens) do
     local kind = self.kinds[i]
     if ids[token] == i - 1 and kind ~= TYPE.control and kind ~= TYPE.unknown and kind ~= TYPE.byte then
       local score = by_order[architecture] and -i or self.scores[i]
       for at in utf8.codes(token) do
-        local left, right = token:sub(1, at - 1), token:sub(at)
-        if at > 1 and ids[left] and ids[right] then
-          list[#list + 1] = { left, right, score = score, first = utf8.len(left), second = utf8.len(right) }
+        if has_length[at - 1] and has_length[#token - at + 1] then
+          local left, right = token:sub(1, at - 1), token:sub(at)
+          read = read + #token
+          if at > 1 and ids[left] and ids[right] then
+            list[#list + 1] = { left, right, score = score, first = utf8.len(left), second = utf8.len(right) }
+          end
         end
+      end
+      if read > MOST_READ then
+        refuse(file, "tokens", ("token %d of %d bytes: long tokens of so many lengths are not supported"):format(i - 1,
+          #token))
       end
     end
   end
@@ -198,7 +209,7 @@ function makers.llama(file, self)
     post_processor = usual_template(file, self, true, false),
     decoder = object { type = "Sequence", decoders = decoders },
     model = object { type = "BPE", vocab = object(ids),
-      merges = given and array(given) or merges_of(self, ids, file.metadata["general.architecture"]),
+      merges = given and array(given) or merges_of(file, self, ids),
       unk_token = unknown, fuse_unk = true, byte_fallback = true },
   }
 end

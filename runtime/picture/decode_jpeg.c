@@ -9,8 +9,10 @@
 
 #include "picture/decoders.h"
 
-/* A progressive file of more scans takes long to decode and is no picture that a program would write. */
-#define MOST_SCANS 500
+/* A progressive file of more scans, or of more pixels in all of them, takes long to decode and is no picture
+ * that a program would write. */
+#define MOST_SCANS   500
+#define MOST_SCANNED ((uint64_t)1 << 32)
 
 typedef struct {
   struct jpeg_error_mgr errors; /* the first member, which libjpeg knows */
@@ -53,10 +55,12 @@ static void skip(j_decompress_ptr jpeg, long count) {
 }
 
 static void limit_scans(j_common_ptr jpeg) {
-  job *j = job_of(jpeg);
-  if (!jpeg->is_decompressor || ((j_decompress_ptr)jpeg)->input_scan_number <= MOST_SCANS) return;
+  job *j = job_of(jpeg); /* a progress monitor is called after the header was read */
+  const uint64_t scans = (uint64_t)j->jpeg.input_scan_number;
+  const uint64_t most = MOST_SCANNED / ((uint64_t)j->jpeg.image_width * j->jpeg.image_height);
+  if (scans <= MOST_SCANS && scans <= most) return;
   attn2c_decoding_fail(j->of, ATTN2C_FORMAT, "has more than %d scans, which are the most allowed",
-                       MOST_SCANS);
+                       most < MOST_SCANS ? (int)most : MOST_SCANS);
   longjmp(j->failed, 1);
 }
 

@@ -7,6 +7,9 @@
 
 #include "picture/decoders.h"
 
+/* The most texts of a file that are read to find XMP. */
+#define MOST_TEXTS 32
+
 typedef struct {
   attn2c_decoding *of;
   png_structp png;
@@ -85,6 +88,10 @@ static void read_picture(job *j) {
   png_set_read_fn(j->png, j->of, read_bytes);
   png_set_crc_action(j->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
   png_set_user_limits(j->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX); /* attn2c_decoding_open has the limit */
+  /* A chunk of some KB may become 8 MB of memory, so only texts are read, and not many. */
+  static const png_byte unread[] = "zTXt\0iCCP\0sPLT";
+  png_set_keep_unknown_chunks(j->png, PNG_HANDLE_CHUNK_NEVER, unread, sizeof unread / 5);
+  png_set_chunk_cache_max(j->png, MOST_TEXTS);
   png_read_info(j->png, j->info);
   const int colour = png_get_color_type(j->png, j->info);
   j->depth = png_get_bit_depth(j->png, j->info);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "picture/decoders.h"
+#include "picture/prepare.h"
 
 int attn2c_decoding_fail(attn2c_decoding *of, int status, const char *format, ...) {
   va_list arguments;
@@ -22,11 +23,15 @@ int attn2c_decoding_open(attn2c_decoding *of, uint64_t width, uint64_t height) {
     return attn2c_decoding_fail(of, ATTN2C_FORMAT,
                                 "has %llu x %llu pixels, but 1 to %d pixels in all are allowed",
                                 (unsigned long long)width, (unsigned long long)height, ATTN2C_MOST_PIXELS);
+  const int64_t w = (int64_t)width, h = (int64_t)height;
+  if (of->facts && !attn2c_picture_fits(of->facts, w, h) && !attn2c_picture_fits(of->facts, h, w))
+    return attn2c_decoding_fail(of, ATTN2C_FORMAT, "%lld x %lld pixels cannot become the model's %d x %d",
+                                (long long)w, (long long)h, of->facts->width, of->facts->height);
   of->picture.pixels = malloc((size_t)(width * height * 3));
   if (!of->picture.pixels)
     return attn2c_decoding_fail(of, ATTN2C_MEMORY, "no memory for %llu x %llu pixels",
                                 (unsigned long long)width, (unsigned long long)height);
-  of->picture.width = (int64_t)width, of->picture.height = (int64_t)height;
+  of->picture.width = w, of->picture.height = h;
   return 1;
 }
 
@@ -86,10 +91,10 @@ static int turn_upright(attn2c_decoding *of) {
   return 1;
 }
 
-int attn2c_picture_decode(const uint8_t *bytes, size_t size, attn2c_picture *picture,
-                          char fault[ATTN2C_PICTURE_FAULT]) {
+int attn2c_picture_decode(const uint8_t *bytes, size_t size, const attn2c_picture_facts *facts,
+                          attn2c_picture *picture, char fault[ATTN2C_PICTURE_FAULT]) {
   static const uint8_t png[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-  attn2c_decoding of = {.bytes = bytes, .size = size, .orientation = 1, .fault = fault};
+  attn2c_decoding of = {.bytes = bytes, .size = size, .facts = facts, .orientation = 1, .fault = fault};
   int is_done;
   *fault = '\0';
   if (size >= sizeof png && memcmp(bytes, png, sizeof png) == 0)

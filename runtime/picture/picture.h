@@ -4,6 +4,7 @@
 #define ATTN2C_PICTURE_H
 
 #include "base/attn2c.h"
+#include "base/picture_facts.h"
 
 /* The most pixels of a picture: Pillow refuses larger ones as decompression bombs. */
 #define ATTN2C_MOST_PIXELS 178956970
@@ -16,9 +17,10 @@ typedef struct attn2c_picture {
 /* A buffer for the reason of a failure, in one line. */
 #define ATTN2C_PICTURE_FAULT 200
 
-/* Decodes the bytes of a file. Returns ATTN2C_OK; _FORMAT: not such a file, damaged, or cut; _MEMORY. */
-int attn2c_picture_decode(const uint8_t *bytes, size_t size, attn2c_picture *picture,
-                          char fault[ATTN2C_PICTURE_FAULT]);
+/* Decodes the bytes of a file. Returns ATTN2C_OK; _MEMORY; _FORMAT: not such a file, damaged, cut, or of a
+ * size that a model with these facts (NULL: any) does not take, which is found before its pixels are read. */
+int attn2c_picture_decode(const uint8_t *bytes, size_t size, const attn2c_picture_facts *facts,
+                          attn2c_picture *picture, char fault[ATTN2C_PICTURE_FAULT]);
 void attn2c_picture_free(attn2c_picture *picture);
 
 #endif

@@ -287,7 +287,7 @@ static int open_model(job *job, FILE *notes) {
 /* Reads a picture and writes its image into place number `at` of the call. */
 static int read_picture(job *job, int number, int64_t at) {
   attn2c_picture picture;
-  int status = attn2c_picture_source_read(&job->source, number, &picture, job->message);
+  int status = attn2c_picture_source_read(&job->source, number, job->facts, &picture, job->message);
   if (status != ATTN2C_OK) return status;
   const char *name = attn2c_picture_name(&job->source, number);
   status = attn2c_picture_prepare(job->facts, picture.pixels, picture.width, picture.height,

@@ -149,7 +149,8 @@ static int read_file(const char *path, uint8_t **bytes, size_t *size, attn2c_mes
   return status;
 }
 
-int attn2c_picture_source_read(const attn2c_picture_source *source, int number, attn2c_picture *picture,
+int attn2c_picture_source_read(const attn2c_picture_source *source, int number,
+                               const attn2c_picture_facts *facts, attn2c_picture *picture,
                                attn2c_message *message) {
   const char *path = source->paths[number];
   char fault[ATTN2C_PICTURE_FAULT];
@@ -159,7 +160,7 @@ int attn2c_picture_source_read(const attn2c_picture_source *source, int number, 
   int status =
       strcmp(path, "-") == 0 ? read_input(&bytes, &size, message) : read_file(path, &bytes, &size, message);
   if (status == ATTN2C_OK) {
-    status = attn2c_picture_decode(bytes, size, picture, fault);
+    status = attn2c_picture_decode(bytes, size, facts, picture, fault);
     if (status != ATTN2C_OK) attn2c_say(message, "%s: %s", attn2c_picture_name(source, number), fault);
   }
   free(bytes);

@@ -17,8 +17,9 @@ int attn2c_picture_source_open(const attn2c_arguments *arguments, attn2c_picture
                                attn2c_message *message);
 void attn2c_picture_source_close(attn2c_picture_source *source);
 
-/* Reads and decodes picture number `number`. Returns ATTN2C_OK, _FORMAT, _IO or _MEMORY. */
-int attn2c_picture_source_read(const attn2c_picture_source *source, int number, attn2c_picture *picture,
+/* Reads and decodes picture number `number` for a model. Returns ATTN2C_OK, _FORMAT, _IO or _MEMORY. */
+int attn2c_picture_source_read(const attn2c_picture_source *source, int number,
+                               const attn2c_picture_facts *facts, attn2c_picture *picture,
                                attn2c_message *message);
 
 /* Returns the name of a picture for messages and answers. */

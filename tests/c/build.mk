@@ -41,7 +41,7 @@ linker := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 text_programs  := $(bin)/text_cases $(bin)/text_fuzz
 
 .PHONY: all
-all: $(addprefix $(bin)/test_,$(tests) $(jit_tests) guard) $(element_programs) $(text_programs) $(bin)/chat_cases
+all: $(addprefix $(bin)/test_,$(tests) $(jit_tests) guard) $(element_programs) $(text_programs) $(bin)/chat_cases $(bin)/file_fuzz
 
 # kernels_*.c; and one source of the runtime alone.
 $(bin)/obj/%.o: %.c $(headers) | $(bin)/obj
@@ -73,6 +73,9 @@ $(bin)/ranks_meetings: tests/c/ranks_meetings.c $(wildcard runtime/ranks/*.c) ru
 
 $(bin)/chat_cases: $(bin)/obj/c_chat_cases.o $(archive)
 	$(CC) $(linker) $(sanitize) -o $@ $^ -ljansson -lutf8proc -lm
+
+$(bin)/file_fuzz: $(bin)/obj/c_file_fuzz.o $(archive)
+	$(CC) $(linker) $(sanitize) -o $@ $^ $(picture_libraries) -lm
 
 # With kernels that libxsmm makes.
 $(addprefix $(bin)/test_,$(jit_tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(bin)/obj/kernels_libxsmm.o $(archive)

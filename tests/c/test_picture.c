@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <zlib.h>
 
 #define FOLDER "tests/pictures/"
@@ -24,8 +25,10 @@ static uint8_t *read_file(const char *path, size_t *size) {
   return bytes;
 }
 
+static const attn2c_picture_facts *facts_of_model; /* NULL: any picture is taken */
+
 static int decode(const uint8_t *bytes, size_t size, attn2c_picture *picture, char *fault) {
-  const int status = attn2c_picture_decode(bytes, size, picture, fault);
+  const int status = attn2c_picture_decode(bytes, size, facts_of_model, picture, fault);
   if (status == ATTN2C_OK)
     cr_assert(picture->width > 0 && picture->height > 0 && picture->pixels != NULL);
   else
@@ -144,6 +147,74 @@ Test(picture, sizes) {
   free(bytes);
 }
 
+static uint8_t *add_chunk(uint8_t *to, const char *type, const uint8_t *body, size_t size) {
+  for (int b = 0; b < 4; b++) to[b] = (uint8_t)(size >> (24 - 8 * b));
+  memcpy(to + 4, type, 4);
+  memcpy(to + 8, body, size);
+  const uint32_t sum = (uint32_t)crc32(0, to + 4, (uInt)(size + 4));
+  for (int b = 0; b < 4; b++) to[8 + size + (size_t)b] = (uint8_t)(sum >> (24 - 8 * b));
+  return to + size + 12;
+}
+
+/* A picture of one column whose pixels are all there, but too many for any model; and one that a model
+ * without crop does not take, also turned. */
+Test(picture, sizes_of_models) {
+  attn2c_picture_facts facts = {
+      .width = 4, .height = 3, .resize = ATTN2C_RESIZE_SHORTEST, .resize_height = 3, .crops = 1};
+  char fault[ATTN2C_PICTURE_FAULT];
+  attn2c_picture picture;
+  size_t size;
+  uint8_t *bytes = read_file(FOLDER "files/rgb8.png", &size);
+  const uint32_t sides[2] = {1, ATTN2C_LONGEST_SIDE + 1};
+  for (int b = 0; b < 8; b++) bytes[16 + b] = (uint8_t)(sides[b / 4] >> (24 - 8 * (b % 4)));
+  const uint32_t sum = (uint32_t)crc32(0, bytes + 12, 17);
+  for (int b = 0; b < 4; b++) bytes[29 + b] = (uint8_t)(sum >> (24 - 8 * b));
+  facts_of_model = &facts;
+  faults_clear();
+  cr_assert_eq(decode(bytes, size, &picture, fault), ATTN2C_FORMAT);
+  cr_assert_str_eq(fault, "1 x 16777217 pixels cannot become the model's 4 x 3");
+  cr_assert_lt(faults_largest_block(), 1u << 20);
+  free(bytes);
+  bytes = read_file(FOLDER "files/exif6.jpg", &size);
+  cr_assert_eq(decode(bytes, size, &picture, fault), ATTN2C_OK);
+  const int64_t width = picture.width, height = picture.height;
+  attn2c_picture_free(&picture);
+  facts.crops = 0, facts.resize = ATTN2C_RESIZE_NONE;
+  facts.width = (int)width, facts.height = (int)height; /* the file has it turned */
+  cr_assert_eq(decode(bytes, size, &picture, fault), ATTN2C_OK, "%s", fault);
+  attn2c_picture_free(&picture);
+  facts.width++;
+  cr_assert_eq(decode(bytes, size, &picture, fault), ATTN2C_FORMAT);
+  free(bytes);
+}
+
+/* 1,000 texts of a megabyte each, in some KB: few are read, and the picture is the same. */
+Test(picture, many_texts) {
+  static const char begin[] =
+      "XML:com.adobe.xmp\0\1\0\0"; /* compressed; no language, no keyword in another */
+  static uint8_t plain[1 << 20], body[1 << 12];
+  char fault[ATTN2C_PICTURE_FAULT];
+  attn2c_picture picture;
+  size_t size;
+  uint8_t *bytes = read_file(FOLDER "files/rgb8.png", &size);
+  uLongf packed = sizeof body - sizeof begin;
+  memcpy(body, begin, sizeof begin);
+  memset(plain, 'x', sizeof plain);
+  cr_assert_eq(compress2(body + sizeof begin, &packed, plain, sizeof plain, 9), Z_OK);
+  uint8_t *file = malloc(size + 1000 * sizeof body), *to = file + 33;
+  memcpy(file, bytes, 33);
+  for (int i = 0; i < 1000; i++) to = add_chunk(to, "iTXt", body, sizeof begin + packed);
+  memcpy(to, bytes + 33, size - 33);
+  struct rusage before, after;
+  getrusage(RUSAGE_SELF, &before);
+  cr_assert_eq(decode(file, (size_t)(to - file) + size - 33, &picture, fault), ATTN2C_OK, "%s", fault);
+  getrusage(RUSAGE_SELF, &after);
+  cr_assert_lt(after.ru_maxrss - before.ru_maxrss, 600 << 10); /* KiB; a sanitizer keeps what is freed */
+  attn2c_picture_free(&picture);
+  free(file);
+  free(bytes);
+}
+
 Test(picture, other_files) {
   static const struct {
     const char *bytes, *said;
@@ -257,7 +328,7 @@ Test(picture, without_memory) {
     attn2c_picture picture;
     faults_clear(); /* counts blocks from here on */
     faults_allocation(n, 0);
-    const int status = attn2c_picture_decode(bytes, size, &picture, fault);
+    const int status = attn2c_picture_decode(bytes, size, NULL, &picture, fault);
     const long met = faults_met();
     attn2c_picture_free(&picture);
     cr_assert_eq(faults_live_blocks(), 0);

@@ -16,6 +16,11 @@ return function(of, spec)
       wrong = "a build whose cache is full starts a process" },
   }
 
+  of("gen/common/scratch.lua", spec .. "common/scratch_spec.lua") {
+    { name = "scratch_lock", old = 'if handle then lfs.lock(handle, "w") end', new = "",
+      filter = "stay while", wrong = "the work of a running process is removed" },
+  }
+
   of("gen/commands/build/store.lua", spec .. "commands/build/store_spec.lua") {
     { name = "store_claim", old = "if claimed and claim_handle == nil then", new = "if false then",
       filter = "one process at a time", wrong = "builds that run at once compile the same sources" },
@@ -23,8 +28,8 @@ return function(of, spec)
       wrong = "half a result is linked" },
     { name = "store_mode", old = "if found.mode & 63 ~= 0 then", new = "if found.mode & 7 ~= 0 then",
       wrong = "a cache that a group may write is used" },
-    { name = "store_locked", old = "and not is_locked(self, path) then", new = "then",
-      filter = "sweeps", wrong = "the work of a running build is swept" },
+    { name = "store_killed", old = 'scratch.make(self.path, "new")', new = 'scratch.make(self.path, "made")',
+      filter = "killed builds", wrong = "folders of killed builds stay" },
     { name = "store_folder", old = "if found.type ~= \"directory\" then", new = "if found.type == \"file\" then",
       wrong = "a link to a folder is used" },
     { name = "store_in_use", old = "if total <= limits.bytes or now - entry.used < limits.in_use then break end",

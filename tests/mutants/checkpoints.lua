@@ -190,6 +190,21 @@ return function(of, spec)
       wrong = "any file of the right name is a part" },
   }
 
+  of("gen/checkpoints/facts.lua", spec .. "whole/counts_spec.lua") {
+    { name = "facts_most", old = "meant > most_of(entry) then", new = "meant > 1 << 53 then", filter = "are named",
+      wrong = "a loop follows any number of layers" },
+  }
+
+  of("gen/checkpoints/gguf.lua", spec .. "checkpoints/gguf_spec.lua") {
+    { name = "gguf_count", old = "value >= 1 and value <= most", new = "value >= 1", filter = "is refused by the key",
+      wrong = "a loop follows any number of blocks" },
+  }
+
+  of("gen/checkpoints/write.lua", spec .. "whole/counts_spec.lua") {
+    { name = "write_infinite", old = '  return value > 0 and "1e999" or value < 0 and "-1e999" or "0 / 0"', new = "",
+      filter = "are named", wrong = "an infinite number has no text" },
+  }
+
   of("gen/checkpoints/architectures.lua", spec .. "checkpoints/gguf_spec.lua") {
     { name = "gguf_pairs", old = '{ "l*.attn.q", { "blk.*.attn_q", unpair = pairs } }',
       new = '{ "l*.attn.q", { "blk.*.attn_q" } }', filter = "is compiled as far",

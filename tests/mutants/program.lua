@@ -14,6 +14,18 @@ return function(of, spec)
     { name = "program_count", old = "tensor.limit -= shorter", new = "tensor.limit -= 0", filter = "sizes/a*",
       wrong = "a length beyond the call's is taken" },
   }
+  of("runtime/picture/picture.c", "c:picture") {
+    { name = "picture_sizes", old = "if (of->facts && !attn2c_picture_fits(of->facts, w, h)", new = "if (0",
+      filter = "picture/sizes_of_models", wrong = "a size that no model takes is decoded" },
+    { name = "picture_turned", old = " && !attn2c_picture_fits(of->facts, h, w)", new = "",
+      filter = "picture/sizes_of_models", wrong = "a picture that fits once it is turned is refused" },
+  }
+
+  of("runtime/picture/decode_png.c", "c:picture") {
+    { name = "picture_texts", old = "  png_set_chunk_cache_max(j->png, MOST_TEXTS);\n", new = "  (void)MOST_TEXTS;\n",
+      filter = "picture/many_texts", wrong = "each of 1,000 texts becomes a megabyte" },
+  }
+
   of("runtime/model/resize.c", "c:sizes") {
     { name = "program_keys", old = "of_call.shape[axes->keys] -= shorter", new = "of_call.shape[axes->keys] -= 0",
       filter = "sizes/a*", wrong = "a mask of a short call has the longest one's shape" },

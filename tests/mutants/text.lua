@@ -36,6 +36,13 @@ return function(of, spec)
       wrong = "without a decoder words have no space between" },
   }
 
+  of("gen/text/gguf.lua", spec .. "text/gguf_spec.lua") {
+    { name = "gguf_lengths", old = "if has_length[at - 1] and has_length[#token - at + 1] then", new = "do",
+      filter = "merges of long tokens", wrong = "each half of a long token is looked up" },
+    { name = "gguf_read", old = "if read > MOST_READ then", new = "if false then", filter = "merges of long tokens",
+      wrong = "tokens of many lengths take minutes" },
+  }
+
   of("gen/text/base64.lua", spec .. "text/components_spec.lua") {
     { name = "base64_padding", old = "#bytes - #padding", new = "#bytes", wrong = "padding of base64 is text" },
   }

@@ -40,6 +40,50 @@ function gguf_file.bytes(entries, tensors)
   return head .. ("\0"):rep(-#head % 32) .. table.concat(data)
 end
 
+-- The bytes of one number by the numbers of types.
+local sizes = {}
+for kind, value in pairs(values) do
+  if kind ~= "STRING" and kind ~= "ARRAY" then sizes[value[1]] = string.packsize(value[2]) end
+end
+
+-- Returns the position after a value.
+local function after(text, type, at)
+  if type == values.STRING[1] then return (select(2, string.unpack("<s8", text, at))) end
+  if type ~= values.ARRAY[1] then return at + sizes[type] end
+  local inner, count
+  inner, count, at = string.unpack("<I4I8", text, at)
+  for _ = 1, count do at = after(text, inner, at) end
+  return at
+end
+
+--- Returns the places of the metadata entries of a file's bytes: { key, from, to (both of its type and value), head
+--- (the position after the list of tensors) }.
+function gguf_file.places(text)
+  local list, tensors, entries, at = {}, string.unpack("<I8I8", text, 9)
+  for i = 1, entries do
+    local key, from, type
+    key, from = string.unpack("<s8", text, at)
+    type, at = string.unpack("<I4", text, from)
+    at = after(text, type, at)
+    list[i] = { key = key, from = from, to = at - 1 }
+  end
+  for _ = 1, tensors do
+    local rank
+    _, rank, at = string.unpack("<s8I4", text, at)
+    at = at + 8 * rank + 12
+  end
+  for _, place in ipairs(list) do place.head = at end
+  return list
+end
+
+--- Returns a file's bytes with another type and value at such a place.
+function gguf_file.with(text, place, kind, value)
+  local entry = string.pack("<I4", values[kind:match("^%w+")][1]) .. value_bytes(kind, value)
+  local head = text:sub(1, place.from - 1) .. entry .. text:sub(place.to + 1, place.head - 1)
+  local data = place.head - 1 + -(place.head - 1) % 32
+  return head .. ("\0"):rep(-#head % 32) .. text:sub(data + 1)
+end
+
 --- The metadata entries of a small Llama, and its tensors. change: key -> { kind, value }, or false to leave it out.
 function gguf_file.llama(change)
   local entries, tensors = {}, {}

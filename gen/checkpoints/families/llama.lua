@@ -18,7 +18,6 @@ return {
   derive = function(facts)
     local has = facts.attention_bias
     facts.bias = { qkv = has, out = has, ff = facts.mlp_bias }
-    facts.must_divide = true
   end,
   heads = heads.llama,
 }

@@ -2,11 +2,13 @@
 -- An entry is a folder with this hash as its name, which contains the result and the result's SHA-256. It appears by
 -- one rename, and is used only if result and SHA-256 agree, so that no partial or foreign result is linked. The store
 -- must belong to the user alone, which is checked when it is opened. If several processes need a result, one makes it,
--- and locks a file with the key in its name meanwhile.
+-- and locks a file with the key in its name meanwhile. Work is done in folders new-XXXXXX (scratch.lua): the next build
+-- removes those of killed ones.
 local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")
 local lfs = require("lfs")
+local scratch = require("common.scratch")
 local uv = require("common.libuv")
 
 local store = {}
@@ -15,7 +17,6 @@ local MOST_BYTES = 1 << 30    -- bytes that a store may have
 local SWEEP_EVERY = 3600      -- seconds between two sweeps
 local IN_USE = 3600           -- seconds after its last use during which an entry is not removed
 local PRIVATE = 448           -- mode 0700
-local LOCK = ".lock"          -- lock file of a folder in which a process works
 local CLAIM = "making-"       -- begins the name of the file that is locked while a result is made
 
 local Store = {}
@@ -56,7 +57,7 @@ end
 local function at(path)
   path = uv.fs_realpath(path)
   uv.fs_mkdir(path .. "/results", PRIVATE)
-  return setmetatable({ path = path, locks = {}, claims = {} }, Store)
+  return setmetatable({ path = path, works = {}, claims = {} }, Store)
 end
 
 --- Opens the user's store. Returns nil, its location (nil: there is none) and the reason, if it cannot be used.
@@ -127,32 +128,17 @@ function Store:begin(key)
   local claimed = key and self.path .. "/" .. CLAIM .. key
   local claim_handle = claimed and claim(claimed)
   if claimed and claim_handle == nil then return nil end
-  local path, message = uv.fs_mkdtemp(self.path .. "/new-XXXXXX")
-  if not path then faults.raise("io", ("cannot make a folder in %s: %s"):format(self.path, message)) end
-  local handle = io.open(path .. "/" .. LOCK, "w")
-  if handle then lfs.lock(handle, "w") end
-  self.locks[path], self.claims[path] = handle, claimed and { path = claimed, handle = claim_handle } or nil
-  return path
-end
-
--- Releases the lock of such a folder.
-local function unlock(self, work)
-  if self.locks[work] then self.locks[work]:close() end
-  self.locks[work] = nil
+  local made = scratch.make(self.path, "new")
+  self.works[made.path], self.claims[made.path] = made, claimed and { path = claimed, handle = claim_handle } or nil
+  return made.path
 end
 
 --- Removes such a folder, or an entry.
 function Store:drop(work)
-  unlock(self, work)
   release(self, work)
   if lfs.attributes(work, "mode") then files.remove_folder(work) end
-end
-
--- True if another process, or this one, works in such a folder.
-local function is_locked(self, work)
-  if self.locks[work] then return true end
-  local handle <close> = io.open(work .. "/" .. LOCK, "a")
-  return handle ~= nil and not lfs.lock(handle, "w")
+  local _ <close> = self.works[work]
+  self.works[work] = nil
 end
 
 --- Returns a result in such a folder that is not kept, in the form of Store:find.
@@ -168,7 +154,6 @@ end
 function Store:keep(work, key, name)
   local text = files.read(work .. "/" .. name)
   if not text then faults.raise("io", ("cannot read %s/%s"):format(work, name)) end
-  unlock(self, work)
   for other in lfs.dir(work) do -- other files that the commands left
     if other ~= "." and other ~= ".." and other ~= name then os.remove(work .. "/" .. other) end
   end
@@ -176,7 +161,7 @@ function Store:keep(work, key, name)
   files.write_all(work, { { name = "sha256", text = sum } })
   for _ = 1, 2 do
     if os.rename(work, entry) then
-      release(self, work)
+      self:drop(work)
       return { path = entry .. "/" .. name, text = text, sum = sum }
     end
     local there = self:find(key, name)
@@ -209,8 +194,8 @@ local function entries_of(path)
   return list
 end
 
---- Removes folders that killed builds left, and the longest unused entries of a store that is too large. It does so
---- every SWEEP_EVERY seconds. limits (for tests): bytes, every, in_use.
+--- Removes the longest unused entries of a store that is too large, and the claims of killed builds. It does so every
+--- SWEEP_EVERY seconds. limits (for tests): bytes, every, in_use.
 function Store:sweep(limits)
   limits = limits or { bytes = MOST_BYTES, every = SWEEP_EVERY, in_use = IN_USE }
   local now, mark = os.time(), self.path .. "/swept"
@@ -220,9 +205,8 @@ function Store:sweep(limits)
   lfs.touch(mark)
   for name in lfs.dir(self.path) do
     local path = self.path .. "/" .. name
-    local is_old = now - (lfs.symlinkattributes(path, "modification") or now) > limits.in_use
-    if is_old and name:match("^new%-") and not is_locked(self, path) then self:drop(path) end
-    if is_old and name:sub(1, #CLAIM) == CLAIM then os.remove(path) end
+    local age_of = now - (lfs.symlinkattributes(path, "modification") or now)
+    if age_of > limits.in_use and name:sub(1, #CLAIM) == CLAIM then os.remove(path) end
   end
   local list, total = entries_of(self.path .. "/results"), 0
   for _, entry in ipairs(list) do total = total + entry.bytes end

@@ -15,6 +15,8 @@ local tasks = require("passes.common.tasks")
 local types = require("data.types")
 local words = require("common.words")
 
+local LARGE = 128 << 10 -- KiB of memory that is in use, above which what a call leaves is freed at once
+
 local function tensor_bytes(tensor)
   return types.bytes(words.elements(tensor.shape), tensor.type)
 end
@@ -179,10 +181,13 @@ end
 -- Checks the operands of a program with open sizes, as those of some calls.
 local function check_calls(state, program, beside)
   for _, call in ipairs(instance.calls(program, state.spec, state.plan.state.windows)) do
-    local known = instance.of(program, call)
-    if not call.chunks then check_bounds(state, known, call) end
-    if call.flows or call.chunks then check_phases(known, beside) end
-    if call.flows then flow(state, known, beside, "memory", known.unstored, call) end
+    do -- the program's copy for this call may be larger than the program
+      local known = instance.of(program, call)
+      if not call.chunks then check_bounds(state, known, call) end
+      if call.flows or call.chunks then check_phases(known, beside) end
+      if call.flows then flow(state, known, beside, "memory", known.unstored, call) end
+    end
+    if collectgarbage("count") > LARGE then collectgarbage() end
   end
 end
 

@@ -71,9 +71,15 @@ describe("a GGUF file in place of a folder", function()
       { ["general.architecture"] = { "STRING", "mamba" } })
     refused('general.architecture": is missing', "format", { ["general.architecture"] = false })
     refused('llama.block_count": is missing', "format", { ["llama.block_count"] = false })
-    refused('llama.block_count": 0, but a positive integer is expected', "format",
+    refused('llama.block_count": 0, but an integer from 1 to 1000 is expected', "format",
       { ["llama.block_count"] = { "UINT32", 0 } })
-    refused('llama.block_count": two, but a positive integer is expected', "format",
+    refused('llama.block_count": 2147483648, but an integer from 1 to 1000 is expected', "format",
+      { ["llama.block_count"] = { "UINT32", 1 << 31 } })
+    local many = {}
+    for i = 1, 1001 do many[i] = 2 end
+    refused('llama.attention.head_count_kv": has 1001 values, but at most 1000 are supported', "format",
+      { ["llama.attention.head_count_kv"] = { "ARRAY INT32", many } })
+    refused('llama.block_count": two, but an integer from 1 to 1000 is expected', "format",
       { ["llama.block_count"] = { "STRING", "two" } })
     refused('llama.attention.layer_norm_rms_epsilon": 0%.0, but a positive number is expected', "format",
       { ["llama.attention.layer_norm_rms_epsilon"] = { "FLOAT32", 0 } })

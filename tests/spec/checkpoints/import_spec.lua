@@ -274,12 +274,13 @@ describe("a checkpoint's folder", function()
           { type = "sentence_transformers.models.Pooling", path = "1_Pooling" } },
         ["1_Pooling/config.json"] = made.json(pooling), ["config_sentence_transformers.json"] = made.json(settings) }))
     end
-    local prompts, none = { query = "query: ", none = "" }, require("common.json").null
+    local prompts, none = { query = "query: ", none = "", long = ("x"):rep(200) }, require("common.json").null
     local function has(text, prompt, mask)
       assert.equal(prompt, text:match('\n  prompt = "([^"]*)"'), text)
       assert.equal(mask, text:find("mask = true", 1, true) ~= nil, text)
     end
     has(stages_of({ prompts = prompts, default_prompt_name = "query" }, { pooling_mode = "mean" }), "query: ", false)
+    has(stages_of({ prompts = prompts, default_prompt_name = "long" }, { pooling_mode = "mean" }), prompts.long, false)
     has(stages_of({ prompts = prompts, default_prompt_name = "query" },
       { pooling_mode = "mean", include_prompt = false }), "query: ", true)
     has(stages_of({ prompts = prompts, default_prompt_name = "none" },

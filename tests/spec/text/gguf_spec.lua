@@ -161,6 +161,27 @@ describe("a tokenizer in GGUF's metadata", function()
     assert.equal(#got.components - 2, #without.components)
   end)
 
+  it("of SentencePiece's BPE has merges of long tokens soon, and of many lengths not at all", function()
+    local tokens = { "<unk>", "a", "b", ("ab"):rep(100000), "c" .. ("ab"):rep(100000), "c" }
+    local function made()
+      local kinds, scores = { UNKNOWN }, {}
+      for i = 1, #tokens do kinds[i], scores[i] = kinds[i] or NORMAL, -i end
+      return compile(entries_of("llama", tokens, kinds, { { "scores", "ARRAY FLOAT32", scores } }))
+    end
+    local begin = os.clock()
+    local _, got = made()
+    assert.is_true(os.clock() - begin < 3)
+    assert.same({ 1, { 5 }, { 3 }, { 4 } }, { got.model.merges.count, got.model.merges.left, got.model.merges.right,
+      got.model.merges.result })
+    for i = 1, 1200 do tokens[i + 1] = ("a"):rep(i) end
+    begin = os.clock()
+    local fault = helper.fault(made)
+    assert.is_true(os.clock() - begin < 10)
+    assert.equal(faults.code.format, fault.code)
+    assert.matches('"tokenizer.ggml.tokens": token %d+ of %d+ bytes: long tokens of so many lengths are not supported',
+      fault.lines[1])
+  end)
+
   it("of SentencePiece's BPE gives the ids of the real library", function()
     local root = golden("llama_old")
     local _, expected = tokenizer.compile(root, "l")

@@ -324,6 +324,7 @@ describe("builds that are killed", function()
     succeeds(folder, { "build", "tiny.lua" }, { "XDG_CACHE_HOME=" .. folder })
     runs({ "out/tiny/tiny", "check" }, folder)
     for name in lfs.dir(folder .. "/out/tiny") do assert.is_nil(name:match("%.new$"), name) end
+    for name in lfs.dir(folder .. "/attn2c") do assert.is_nil(name:match("^new%-"), name) end
     local hash, entries = require("common.hash"), 0
     for key in lfs.dir(folder .. "/attn2c/results") do
       for name in lfs.dir(("%s/attn2c/results/%s"):format(folder, key)) do

@@ -1,5 +1,5 @@
--- damaged_spec.lua: a bounded part of the fuzzer of files from strangers (tests/fuzz/damaged.lua), and that what it
--- draws is sometimes taken and sometimes refused.
+-- damaged_spec.lua: bounded parts of the fuzzers of files from strangers (tests/fuzz/damaged.lua and many.lua), and
+-- that what they draw is sometimes taken and sometimes refused.
 local helper = require("tests.spec.helper")
 package.path = helper.root .. "/tests/fuzz/?.lua;" .. package.path
 local mutate = require("mutate")
@@ -20,6 +20,19 @@ describe("damaged files", function()
     assert.equal(12, subjects)
   end
   if helper.is_long then it("are taken or refused in plain lines", taken_or_refused) end
+
+  it("in many files of GGUF, chat templates and pictures are taken or refused", function()
+    local many = helper.is_long and 100000 or 1000
+    local code, said = helper.run(("lua5.4 tests/fuzz/many.lua %d 12 --folder out/spec/many"):format(many))
+    assert.equal(0, code, said)
+    assert.matches(("%d passed, 0 failed, "):format(many), said)
+    local kinds = 0
+    for name, taken, refused in said:gmatch("(%l+) +(%d+) taken +(%d+) refused") do
+      kinds = kinds + 1
+      assert.is_true(tonumber(taken) > many // 100 and tonumber(refused) > many // 100, name)
+    end
+    assert.equal(4, kinds)
+  end)
 
   it("are the same for a seed", function()
     local text = helper.read(helper.root .. "/tests/hf/texts/sequence/config.json")

@@ -117,32 +117,19 @@ describe("a store", function()
     assert.equal(4, helper.fault(open, folder, {}).code)
   end)
 
-  it("sweeps what was not used for longest, and what killed builds left", function()
+  it("sweeps what was not used for longest", function()
     local self = open(helper.folder(), { XDG_CACHE_HOME = helper.folder() })
     local now = os.time()
     for i = 1, 4 do
       keep(self, "k" .. i, ("x"):rep(1000))
       lfs.touch(self.path .. "/results/k" .. i, now - 10000 + i)
     end
-    local dead, other, own, alive = self.path .. "/new-dead", self.path .. "/new-other", self:begin(), self:begin()
-    for _, folder in ipairs { dead, other } do
-      lfs.mkdir(folder)
-      helper.write(folder .. "/.lock", "")
-    end
-    local holds = process.start { gather = "all", words = { "lua5.4", "-e", ([[local handle = io.open(%q, "a")
-      require("lfs").lock(handle, "w") io.open(%q, "w"):close() os.execute("sleep 60")]]):format(
-      other .. "/.lock", other .. "/ready") } }
-    process.wait(function() return holds.over or lfs.attributes(other .. "/ready", "mode") end)
-    for _, folder in ipairs { dead, other, own } do lfs.touch(folder, now - 10000) end
     lfs.touch(self.path .. "/results/k1", now)
     local limits = { bytes = 2500, every = 100, in_use = 3600 }
     self:sweep(limits)
     local left = {}
     for i = 1, 4 do left[i] = self:find("k" .. i, "a.o") ~= nil end
     assert.same({ true, false, false, true }, left)
-    assert.is_nil(lfs.attributes(dead, "mode"))
-    for _, folder in ipairs { other, own, alive } do assert.equal("directory", lfs.attributes(folder, "mode")) end
-    process.stop()
     limits.bytes, limits.in_use = 0, -1
     self:sweep(limits) -- too early
     assert.truthy(self:find("k1", "a.o"))
@@ -153,5 +140,28 @@ describe("a store", function()
     lfs.touch(self.path .. "/swept", now + 1000) -- the clock was set back
     self:sweep(limits)
     assert.is_nil(self:find("k1", "a.o"))
+  end)
+
+  it("has no folders of killed builds once the next one works in it, but keeps those of builds that live", function()
+    local self = open(helper.folder(), { XDG_CACHE_HOME = helper.folder() })
+    local dead, other, own = self.path .. "/new-dead00", self.path .. "/new-other0", self:begin()
+    for _, folder in ipairs { dead, other } do
+      lfs.mkdir(folder)
+      helper.write(folder .. "/.lock", "")
+      lfs.touch(folder, os.time() - 10000)
+    end
+    local holds = process.start { gather = "all", words = { "lua5.4", "-e", ([[local handle = io.open(%q, "a")
+      require("lfs").lock(handle, "w") io.open(%q, "w"):close() os.execute("sleep 60")]]):format(
+      other .. "/.lock", other .. "/ready") } }
+    process.wait(function() return holds.over or lfs.attributes(other .. "/ready", "mode") end)
+    local kept, work = keep(self, "k", "x")
+    assert.equal("x", kept.text)
+    assert.is_nil(lfs.attributes(work, "mode"))
+    assert.is_nil(lfs.attributes(dead, "mode"))
+    for _, folder in ipairs { other, own } do assert.equal("directory", lfs.attributes(folder, "mode")) end
+    process.stop()
+    self:drop(self:begin())
+    self:drop(own)
+    assert.same({ "results" }, helper.entries(self.path))
   end)
 end)
