@@ -22,6 +22,20 @@ return function(of, spec)
       new = "local line, items = self:look().line, { self:power() }", wrong = "~ binds closer than *" },
   }
 
+  of("gen/text/chat/compile.lua", spec .. "text/chat/template_spec.lua") {
+    { name = "chat_reached", old = "if self.branches == 0 then self.fail", new = "if false then self.fail",
+      wrong = "a template whose fault is always reached is compiled" },
+    { name = "chat_branch", old = "if i == 1 then c:expression(branch.test) else c:perhaps(c.expression, branch.test) end",
+      new = "c:expression(branch.test)", wrong = "a template is refused for an elif that is perhaps not reached" },
+    { name = "chat_loop_end", old = "  c.branches = c.branches - 1\nend", new = "end",
+      wrong = "what follows a loop counts as perhaps not reached" },
+  }
+
+  of("runtime/chat/chat_filters.c", goldens) {
+    { name = "chat_none", old = 'chat_is_true(values) ? values[0] : chat_undefined("", 0)', new = "values[0]",
+      filter = "every filter", wrong = "none | select is refused" },
+  }
+
   of("runtime/chat/chat_operators.c", goldens) {
     { name = "chat_floor", old = "(a % b != 0 && (a % b < 0) != (b < 0))", new = "0", filter = "every part",
       wrong = "integers are divided towards zero" },
@@ -40,6 +54,13 @@ return function(of, spec)
     { name = "chat_reasoning", old = 'status = chat_dict_set_word(work, made, "reasoning_content", reasoning);',
       new = 'status = chat_dict_set_word(work, made, "thinking", reasoning);', filter = "families",
       wrong = "a message's reasoning has one name" },
+  }
+
+  of("runtime/chat/chat_run.c", goldens) {
+    { name = "chat_slots", old = "if (need >= work->slot_capacity) {", new = "if (need > work->slot_capacity) {",
+      filter = "every part", wrong = "a template without variables adds to a null pointer" },
+    { name = "chat_stack", old = "if (status == ATTN2C_OK) status = push(work, chat_none());", new = "",
+      filter = "every part", wrong = "a template that begins with [] takes from a null pointer" },
   }
 
   of("runtime/chat/chat_run.c", "c:chat") {

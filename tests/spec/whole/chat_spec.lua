@@ -105,6 +105,19 @@ describe("chat templates", function()
     assert.is_true(#made > 150 and refused < 5)
   end)
 
+  it("of every filter give transformers' texts for values of every type", function()
+    local made, texts, list = {}, {}, {}
+    for filter, row in pairs(goldens.filters) do
+      for i, value in ipairs(goldens.values) do
+        local text = ("{{ %s|%s }}"):format(value, filter)
+        made[#made + 1], texts[#texts + 1] = assert(template.compile(text, "t")), { text, row[i] }
+      end
+    end
+    for i, results in ipairs(render(made, 1)) do differences(texts[i][1], results, { texts[i][2] }, list) end
+    assert.same({}, list)
+    assert.is_true(#made > 500)
+  end)
+
   -- Compiles templates, which must succeed or be refused with a line, and renders chats with those that are compiled.
   -- Returns the numbers of compiled and refused ones, and of chats that became text.
   local function try(texts)
