@@ -390,7 +390,7 @@ describe("chat", function()
       end
     end
     local code, said = run(("printf '%%s\n' '%s' '%s' | %s"):format(message("user", "a"), message("assistant", "b"),
-      line("llama", "chat", "--tokens 4 --format jsonl --stop ''$'\\u0915'")))
+      line("llama", "chat", "--tokens 4 --format jsonl")))
     assert.equal(0, code)
     assert.equal(1, #lines_of(said))
   end)

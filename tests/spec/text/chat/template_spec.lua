@@ -124,6 +124,39 @@ describe("a chat template", function()
     assert.equal("resolve resolve load jump_false load refuse print stop", table.concat(names, " "))
   end)
 
+  it("takes time that grows as its length does", function()
+    -- Returns the instructions of Lua that a template of n parts takes.
+    local function cost(part, n, before, after)
+      local parts, count = {}, 0
+      for i = 1, n do parts[i] = part:gsub("#", i) end
+      local text = (before or "") .. table.concat(parts) .. (after or "")
+      debug.sethook(function() count = count + 1 end, "", 100)
+      template.compile(text, "t")
+      debug.sethook()
+      return count
+    end
+    for _, case in ipairs { { "{% set x# = # %}" }, { "{% if x %}{% set y# = 1 %}{% endif %}" }, { "\n{{ x# }}" },
+      { "{% elif x# %}{% set y# = 1 %}", "{% if x %}", "{% endif %}" }, { "{% for a in b %}{{ x# }}{% endfor %}" },
+      { "{% macro f#(a) %}{{ a }}{% endmacro %}" }, { "{% set x# %}a{% endset %}" }, { "a#=1,", "{{ f(", ") }}" },
+      { "a#,", "{% macro f(", "a) %}{% endmacro %}" }, { "'a',", "{{ [", "] }}" }, { "{{ a.b#() }}", "{% if x %}", "{% endif %}" },
+      { "{% if x %}{% else %}{% endif %}", ("{% set x = y %}"):rep(500) } } do
+      local once, twice = cost(case[1], 300, case[2], case[3]), cost(case[1], 600, case[2], case[3])
+      assert.is_true(twice < 2.6 * once, ("%s: %d, %d"):format(case[1], once, twice))
+    end
+  end)
+
+  it("finds the lines of tokens once", function()
+    local find, count = string.find, 0
+    string.find = function(text, what, ...) -- luacheck: ignore 122
+      count = count + (what == "\n" and 1 or 0)
+      return find(text, what, ...)
+    end
+    local made = template.compile(("{% set x = 1 %}"):rep(1000) .. "\n{{ x }}", "t")
+    string.find = find -- luacheck: ignore 122
+    assert.equal(2, made.steps[#made.steps].line)
+    assert.is_true(count <= 3, count)
+  end)
+
   it("is refused if it is malformed", function()
     local cases = {
       { "{% if a %}\n\n", "t: line 2: the template ends before endif" },
