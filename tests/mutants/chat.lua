@@ -10,9 +10,16 @@ return function(of, spec)
     { name = "chat_last", old = ':gsub("\\n$", "")', new = "", wrong = "the template's last newline stays" },
   }
 
+  of("gen/text/chat/lexer.lua", spec .. "text/chat/template_spec.lua") {
+    { name = "chat_lines", old = "or math.huge", new = "or place", filter = "lines of tokens",
+      wrong = "the end of the last line is searched for every token" },
+  }
+
   of("gen/text/chat/scopes.lua", spec .. "text/chat/compile_spec.lua") {
     { name = "chat_branches", old = "if count < #readers then", new = "if count < 0 then",
       wrong = "a variable that one branch sets forgets the caller's value" },
+    { name = "chat_before", old = "setmetatable({}, { __index = set })", new = "{}",
+      wrong = "a branch forgets the variables before it" },
     { name = "chat_outside", old = 'self:define(name, "copied", outer)\n  else', new =
       'self:define(name, "undefined")\n  else', wrong = "a variable that a loop sets begins undefined" },
   }
@@ -25,8 +32,9 @@ return function(of, spec)
   of("gen/text/chat/compile.lua", spec .. "text/chat/template_spec.lua") {
     { name = "chat_reached", old = "if self.branches == 0 then self.fail", new = "if false then self.fail",
       wrong = "a template whose fault is always reached is compiled" },
-    { name = "chat_branch", old = "if i == 1 then c:expression(branch.test) else c:perhaps(c.expression, branch.test) end",
-      new = "c:expression(branch.test)", wrong = "a template is refused for an elif that is perhaps not reached" },
+    { name = "chat_branch", new = "c:expression(branch.test)",
+      old = "if i == 1 then c:expression(branch.test) else c:perhaps(c.expression, branch.test) end",
+      wrong = "a template is refused for an elif that is perhaps not reached" },
     { name = "chat_loop_end", old = "  c.branches = c.branches - 1\nend", new = "end",
       wrong = "what follows a loop counts as perhaps not reached" },
   }

@@ -44,6 +44,7 @@ describe("patterns", function()
     assert.equal("[^ab\\x{5b}]+", plain("[^a[b\\[]]+"))
     assert.equal("(?>(?=[a-z])(?>[^ae]))", plain("[a-z&&[^ae]]"))
     assert.equal("(?>(?!(?=[a-z])(?=[b])(?>[c\\x{2d}]))(?s:.))", plain("[^a-z&&b&&c-]"))
+    assert.equal("(?>(?=[a\\x{2d}])(?>[a]))", plain("[a-&&a]"))
     assert.equal("(?>[a]|[^b])", plain("[a[^b]]"))
     assert.equal("(?>(?!(?>[a]|[^b]))(?s:.))*", plain("[^a[^b]]*"):gsub("^%(%?:(.*)%)%*$", "%1*"))
     assert.equal("(?>[0-9a-fA-Fx]|[^0-9a-fA-F])", plain("[\\hx\\H]"))
@@ -67,7 +68,9 @@ describe("patterns", function()
   it("that are not understood are refused by what they hold", function()
     for _, escape in ipairs { "\\X", "\\K", "\\G", "\\y", "\\1" } do assert.equal(escape, refused(escape .. "foo")) end
     assert.equal("\\p{Foo}", refused("\\p{Foo}"))
-    for _, text in ipairs { "[]", "[^]", "[a&&]", "[&&a]", "[a[]]" } do assert.equal("empty brackets", refused(text)) end
+    for _, text in ipairs { "[]", "[^]", "[a&&]", "[&&a]", "[a[]]" } do
+      assert.equal("empty brackets", refused(text))
+    end
     for _, text in ipairs { "[a", "[a[b]", "[a[b]&&" } do assert.equal("brackets without an end", refused(text)) end
     assert.equal("[:punct:]", refused("[[:punct:]]"))
     assert.equal("a malformed range", refused("[a-[b]]"))

@@ -400,11 +400,14 @@ describe("chat", function()
     for given, fault in pairs { ["x"] = "in JSON is expected", ["[1"] = "in JSON is expected", ["{}"] = field,
       ["[]"] = field, ['{"role":"user"}'] = field, ['{"role":"user","content":null}'] = field,
       ['{"role":"user","content":[{"type":"text","text":"a"}]}'] = field,
-      ['{"role":"user","content":"a","name":"b"}'] = field, ['{"role":"a","role":"b","content":"a"}'] = "in JSON is expected",
-      ['{"messages":[]}'] = '"messages" is a list of messages', ['{"messages":{}}'] = '"messages" is a list of messages',
+      ['{"role":"user","content":"a","name":"b"}'] = field,
+      ['{"role":"a","role":"b","content":"a"}'] = "in JSON is expected",
+      ['{"messages":[]}'] = '"messages" is a list of messages',
+      ['{"messages":{}}'] = '"messages" is a list of messages',
       ['{"messages":[3]}'] = field, ['{"messages":[{"role":"user","content":"a"}],"model":"m"}'] = field,
       ['{"role":"user","content":"\\u0000"}'] = "in JSON is expected" } do
-      files.write_all(folder, { { name = "lines.jsonl", text = message("user", "the cat") .. "\n\n" .. given .. "\n" } })
+      files.write_all(folder, { { name = "lines.jsonl",
+        text = ("%s\n\n%s\n"):format(message("user", "the cat"), given) } })
       local code, said, notes = run(line("llama", "chat", "--tokens 4 --format jsonl <lines.jsonl"))
       assert.equal(3, code)
       assert.equal(1, #lines_of(said))

@@ -82,7 +82,8 @@ describe("a chat template", function()
       ["{% call(u) f(1) %}{{ u }}{% endcall %}"] = "call: not supported",
       ["{% autoescape true %}{% endautoescape %}"] = "autoescape: not supported",
       ["{% for x in y recursive %}{{ loop(x) }}{% endfor %}"] = "recursive loops are not supported",
-      ["{% with %}{% macro f() %}{% endmacro %}{% endwith %}"] = "a macro within a loop, a macro or a block is not supported",
+      ["{% with %}{% macro f() %}{% endmacro %}{% endwith %}"] = "a macro within a loop, a macro or a block is not "
+        .. "supported",
       ["{{ f(*a, **b) }}"] = "arguments by * and ** are not supported",
       ["{{ 'a' | trim(*b) }}"] = "arguments by * and ** are not supported",
       ["{{ a[1, 2:3] }}"] = "an index of several values is not supported",
@@ -138,7 +139,8 @@ describe("a chat template", function()
     for _, case in ipairs { { "{% set x# = # %}" }, { "{% if x %}{% set y# = 1 %}{% endif %}" }, { "\n{{ x# }}" },
       { "{% elif x# %}{% set y# = 1 %}", "{% if x %}", "{% endif %}" }, { "{% for a in b %}{{ x# }}{% endfor %}" },
       { "{% macro f#(a) %}{{ a }}{% endmacro %}" }, { "{% set x# %}a{% endset %}" }, { "a#=1,", "{{ f(", ") }}" },
-      { "a#,", "{% macro f(", "a) %}{% endmacro %}" }, { "'a',", "{{ [", "] }}" }, { "{{ a.b#() }}", "{% if x %}", "{% endif %}" },
+      { "a#,", "{% macro f(", "a) %}{% endmacro %}" }, { "'a',", "{{ [", "] }}" },
+      { "{{ a.b#() }}", "{% if x %}", "{% endif %}" },
       { "{% if x %}{% else %}{% endif %}", ("{% set x = y %}"):rep(500) } } do
       local once, twice = cost(case[1], 300, case[2], case[3]), cost(case[1], 600, case[2], case[3])
       assert.is_true(twice < 2.6 * once, ("%s: %d, %d"):format(case[1], once, twice))
