@@ -19,17 +19,17 @@ local pass = {}
 local function compile_chat(state, own)
   local path = state.chat_template
   if path == "none" or not path and not own then return nil end
-  if path then
-    local text = files.read(path) or faults.raise("io", path .. ": cannot be read; a chat template is expected")
-    local made, problem = template.compile(text, path)
-    return made or faults.raise("format", problem), path
+  local text = path and files.read(path) or not path and own.text
+  if path and not text then faults.raise("io", path .. ": cannot be read; a chat template is expected") end
+  local file = path or own.file
+  local made, problem = nil, own and own.problem
+  if text then made, problem = template.compile(text, file) end
+  if not made and path then faults.raise("format", problem) end
+  for _, line in ipairs(made and template.refusals(made, file) or { problem
+    .. "; the model is built without a chat template; --chat-template=FILE gives another" }) do
+    table.insert(state.notes, line)
   end
-  local made, problem = nil, own.problem
-  if own.text then made, problem = template.compile(own.text, own.file) end
-  if made then return made, own.file end
-  table.insert(state.notes, problem
-    .. "; the model is built without a chat template; --chat-template=FILE gives another")
-  return nil
+  return made, file
 end
 
 function pass.run(state)

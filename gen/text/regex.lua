@@ -12,10 +12,16 @@ local scripts = "Han Hiragana Katakana Hangul Latin Cyrillic Greek Arabic Hebrew
 -- The members of each property, as written inside brackets.
 local members = {
   space = "\\p{White_Space}", digit = "\\p{Nd}", word = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}",
-  rust_word = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\x{200c}\\x{200d}",
+  rust_word = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\x{200c}\\x{200d}", hex = "0-9a-fA-F", ascii = "\\x{0}-\\x{7f}",
 }
 for name in general:gmatch("%S+") do members[name] = "\\p{" .. name .. "}" end
 for name in scripts:gmatch("%S+") do members[name] = "\\p{sc:" .. name .. "}" end
+
+-- Oniguruma's \w has \u{b2} and its like, but not inside of brackets.
+members.inner_word, differences.inner_word = members.word, { more = {}, less = differences.word.less }
+for _, pair in ipairs(differences.word.more) do
+  if pair[1] > 0xff then table.insert(differences.inner_word.more, pair) end
+end
 
 local function ranges(list)
   local parts = {}
@@ -39,7 +45,7 @@ end
 -- Returns the text of a property outside brackets, or, with `negated`, of everything else.
 local function outside(name, negated, plain)
   local less = differences[name] and not plain and differences[name].less or {}
-  if inside(name, plain) == members[name] and not members[name]:find("}.") then
+  if inside(name, plain) == members[name] and members[name]:find("^\\p{[^}]*}$") then
     return negated and members[name]:gsub("\\p", "\\P") or members[name]
   end
   local class = ("[%s%s]"):format(negated and "^" or "", inside(name, plain))
@@ -123,12 +129,12 @@ function Reader:escaped_character()
   return nil
 end
 
-local classes = { s = "space", d = "digit", w = "word" }
+local classes = { s = "space", d = "digit", w = "word", h = "hex" }
 
 -- Returns the name of a property that is written as an escape, and true if it is negated. Returns nil if the escape is
 -- not a property.
 function Reader:property()
-  local letter = self:take("\\[sSdDwW]")
+  local letter = self:take("\\[sSdDwWhH]")
   if letter then
     letter = letter:sub(2)
     return classes[letter:lower()], letter:find("%u") ~= nil
@@ -137,9 +143,7 @@ function Reader:property()
   if not whole then return nil end
   local kind, caret, name = whole:match("^\\([pP]){(%^?)(.*)}$")
   name = names[name:lower():gsub("[_ ]", "")]
-  if not name or name == "space" or name == "digit" or name == "word" or name == "rust_word" then
-    self:refuse(whole)
-  end
+  if not name or name:find("^%l") then self:refuse(whole) end
   return name, (kind == "P") ~= (caret == "^")
 end
 
@@ -148,49 +152,112 @@ local function next_character(reader)
   return character and utf8.codepoint(character)
 end
 
--- Returns the code point of one end of a range, or nil and the text of a property.
-function Reader:class_member()
+-- Brackets are operands, of which `&&` takes what all have. An operand has members, the inside of PCRE2's brackets, and
+-- more patterns of one character, which these brackets cannot hold.
+local function operand() return { members = "", more = {} } end
+
+-- Adds a property to an operand.
+function Reader:add_property(to, name, negated)
+  if name == "word" then name = "inner_word" end
+  self.used[name] = true
+  local text = outside(name, negated, self.plain)
+  local members_alone = text:match("^\\[pP]{[^}]*}$") or text:match("^%[([^^].*)%]$")
+  if members_alone then
+    to.members = to.members .. members_alone
+  else
+    to.more[#to.more + 1] = text
+  end
+end
+
+-- Returns the code point of one end of a range, or nil after a property was added to an operand.
+function Reader:class_member(to)
   if self:peek() ~= "\\" then return next_character(self) end
   local name, negated = self:property()
-  if name then
-    self.used[name] = true
-    if not negated then return nil, inside(name, self.plain) end
-    local difference = differences[name]
-    if difference and (#difference.more > 0 or #difference.less > 0) then
-      self:refuse("a negated property in brackets")
-    end
-    return nil, (members[name]:gsub("\\p", "\\P"))
-  end
-  if self:take("\\h") then return nil, "0-9a-fA-F" end
-  local code = self:escaped_character()
+  if name then return self:add_property(to, name, negated) end
+  local code = self:take("\\b") and 8 or self:escaped_character()
   if not code then self:refuse(self:peek(2)) end
   return code
 end
 
-function Reader:class()
-  local out = { "[", self:take("%^") or "" }
-  if self:peek() == "]" then self:refuse("empty brackets") end
-  while self:peek() ~= "]" do
-    if self:peek() == "" then self:refuse("brackets without an end") end
-    if self:peek() == "[" then self:refuse("brackets in brackets") end
-    if self:peek(2) == "&&" then self:refuse("&&") end
-    local first, property = self:class_member()
-    if property then
-      out[#out + 1] = property
-      if self:peek() == "-" and self:peek(2) ~= "-]" then self:refuse("a range from a property") end
-    elseif self:peek() == "-" and self:peek(2) ~= "-]" then
-      self.at = self.at + 1
-      local last = self:class_member()
-      if not last or last < first then self:refuse("a malformed range") end
-      out[#out + 1] = ("%s-%s"):format(literal(first), literal(last))
-    else
-      out[#out + 1] = literal(first)
-    end
-    if self.insensitive and first and first >= 0x80 then self:refuse("ignoring the case of non-ASCII letters") end
+-- Returns the pattern of brackets: of one character, which is never matched in a second way.
+local function pattern_of(operands, negated)
+  local parts = {}
+  if #operands == 1 and #operands[1].more == 0 then
+    return ("[%s%s]"):format(negated and "^" or "", operands[1].members)
   end
-  self.at = self.at + 1
-  out[#out + 1] = "]"
-  self:emit(table.concat(out))
+  for i, each in ipairs(operands) do
+    local list = { each.members ~= "" and "[" .. each.members .. "]" or nil }
+    table.move(each.more, 1, #each.more, #list + 1, list)
+    parts[i] = ("(?%s%s)"):format(i < #operands and "=" or ">", table.concat(list, "|"))
+  end
+  local text = table.concat(parts)
+  return negated and ("(?>(?!%s)(?s:.))"):format(text) or #parts > 1 and ("(?>%s)"):format(text) or text
+end
+
+-- POSIX's names of classes, as names of properties.
+local posix = { alpha = "Alphabetic", alnum = "Alphabetic Nd", digit = "digit", space = "space", word = "word",
+  xdigit = "hex", ascii = "ascii" }
+
+-- Adds brackets within brackets to an operand.
+function Reader:inner_class(to)
+  local name = self:take("%[:%^?%a+:%]")
+  local operands, negated = { operand() }, name and name:sub(3, 3) == "^"
+  if name then
+    for each in (posix[name:match("%a+")] or self:refuse(name)):gmatch("%S+") do
+      self:add_property(operands[1], each)
+    end
+  else
+    self.at = self.at + 1
+    operands, negated = self:class()
+  end
+  if self.insensitive and negated then self:refuse("ignoring the case of brackets in brackets") end
+  if negated or #operands > 1 then
+    to.more[#to.more + 1] = pattern_of(operands, negated)
+  else
+    to.members = to.members .. operands[1].members
+    table.move(operands[1].more, 1, #operands[1].more, #to.more + 1, to.more)
+  end
+end
+
+-- True if a hyphen that is next stands for a range.
+function Reader:has_range()
+  return self:peek() == "-" and self:peek(2) ~= "-]" and self:peek(3) ~= "-&&"
+end
+
+-- Reads brackets after their first character. Returns the operands, and true if they are negated.
+function Reader:class()
+  local negated, operands, to = self:take("%^") ~= nil, {}, operand()
+  local function finish()
+    if to.members == "" and #to.more == 0 then self:refuse("empty brackets") end
+    operands[#operands + 1], to = to, operand()
+  end
+  self:deeper(function()
+    while not self:take("%]") do
+      if self:peek() == "" then self:refuse("brackets without an end") end
+      if self:take("&&") then
+        if self.insensitive then self:refuse("ignoring the case of &&") end
+        finish()
+      else
+        local first
+        if self:peek() == "[" then self:inner_class(to) else first = self:class_member(to) end
+        if not first then
+          if self:has_range() then self:refuse("a range from a property") end
+        elseif self:has_range() then
+          self.at = self.at + 1
+          local last = self:peek() ~= "[" and self:class_member(operand())
+          if not last or last < first then self:refuse("a malformed range") end
+          to.members = ("%s%s-%s"):format(to.members, literal(first), literal(last))
+        else
+          to.members = to.members .. literal(first)
+        end
+        if self.insensitive and first and first >= 0x80 then
+          self:refuse("ignoring the case of non-ASCII letters")
+        end
+      end
+    end
+  end)
+  finish()
+  return operands, negated
 end
 
 -- Letters that fold with their neighbour into one. PCRE2 folds single characters only.
@@ -205,6 +272,14 @@ function Reader:literal(code)
   end
   self:emit(literal(code))
   self.last_literal, self.last_literal_at = character, #self.out
+end
+
+-- Calls read(self) one level deeper.
+function Reader:deeper(read)
+  self.depth = self.depth + 1
+  if self.depth > 50 then self:refuse("groups too deep in each other") end
+  read(self)
+  self.depth = self.depth - 1
 end
 
 local opening = { "%(%?:", "%(%?=", "%(%?!", "%(%?<=", "%(%?<!", "%(%?>" }
@@ -230,10 +305,7 @@ function Reader:group()
   self:emit(head)
   local start, outer = self.atom, self.insensitive
   self.insensitive = insensitive
-  self.depth = self.depth + 1
-  if self.depth > 50 then self:refuse("groups too deep in each other") end
-  self:alternatives()
-  self.depth = self.depth - 1
+  self:deeper(self.alternatives)
   self.insensitive = outer
   if not self:take("%)") then self:refuse("a group without an end") end
   self.out[#self.out + 1] = ")"
@@ -272,14 +344,24 @@ function Reader:quantifier()
   return true
 end
 
+-- The edges of words and their opposite. PCRE2's own words have no marks.
+local edges = { ["\\b"] = "(?:(?<=w)(?!w)|(?<!w)(?=w))", ["\\B"] = "(?:(?<=w)(?=w)|(?<!w)(?!w))" }
+local other_escapes = { ["\\R"] = "(?>\\x{d}\\x{a}|[\\x{a}-\\x{d}\\x{85}\\x{2028}\\x{2029}])",
+  ["\\N"] = "[^\\x{a}]", ["\\O"] = "(?s:.)" }
+
 function Reader:escape()
   local name, negated = self:property()
   if name then
     self.used[name] = true
     return self:emit(outside(name, negated, self.plain))
   end
-  if self:take("\\h") then return self:emit("[0-9a-fA-F]") end
+  for escape, pattern in pairs(other_escapes) do if self:take(escape) then return self:emit(pattern) end end
   local anchor = self:take("\\[AzZ]")
+  local edge = not anchor and edges[self:take("\\[bB]")]
+  if edge then
+    self.used.word = true
+    anchor = edge:gsub("w", function() return "[" .. inside("word", self.plain) .. "]" end)
+  end
   if anchor then
     self:emit(anchor)
     self.atom = nil
@@ -301,7 +383,7 @@ function Reader:alternatives()
       self.atom = nil
     elseif character == "[" then
       self.at = self.at + 1
-      self:class()
+      self:emit(pattern_of(self:class()))
     elseif character == "(" then
       self:group()
     elseif character == "\\" then

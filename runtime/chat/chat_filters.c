@@ -304,7 +304,8 @@ static int filter_each(attn2c_chat_work *work, int filter, int inner, const chat
   int rejects = filter == CHAT_FILTER_REJECT || filter == CHAT_FILTER_REJECTATTR;
   int count = chat_filter_arguments(filter, inner) - by_attribute;
   for (int i = 1; i <= count && i < 8; i++) arguments[i] = values[i + by_attribute];
-  int status = chat_iterate(work, values[0], &list);
+  /* Jinja looks at items only if the value is true. */
+  int status = chat_iterate(work, chat_is_true(values) ? values[0] : chat_undefined("", 0), &list);
   if (status == ATTN2C_OK) status = chat_list_make(work, CHAT_OF_LIST, 0, &kept);
   for (uint32_t i = 0; status == ATTN2C_OK && i < list->count; i++) {
     chat_value item = list->items[i];

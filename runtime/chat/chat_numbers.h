@@ -59,8 +59,9 @@ enum {
   CHAT_STEP_SET = 51, /* sets attribute word a of a namespace to the value under it */
   CHAT_STEP_APPEND = 52, /* adds the value to the list under it; both stay */
   CHAT_STEP_KEEP = 53, /* pops; if it is false, removes the last value of the list */
-  CHAT_STEP_STOP = 54, /* ends the template */
-  CHAT_STEPS = 55
+  CHAT_STEP_REFUSE = 54, /* refuses the chat for the reason word a */
+  CHAT_STEP_STOP = 55, /* ends the template */
+  CHAT_STEPS = 56
 };
 
 enum {

@@ -253,15 +253,23 @@ static int has_method(const chat_value *object, const chat_value *name) {
       "partition",  "removeprefix", "removesuffix", "replace", "rfind",      "rindex",      "rjust",
       "rpartition", "rsplit",       "rstrip",       "split",   "splitlines", "startswith",  "strip",
       "swapcase",   "title",        "translate",    "upper",   "zfill"};
-  const char *const *list = object->kind == CHAT_DICT   ? of_dicts
-                            : object->kind == CHAT_LIST ? of_lists
-                                                        : of_texts;
-  size_t count = object->kind == CHAT_DICT   ? sizeof of_dicts / sizeof of_dicts[0]
-                 : object->kind == CHAT_LIST ? sizeof of_lists / sizeof of_lists[0]
-                                             : sizeof of_texts / sizeof of_texts[0];
-  if (object->kind != CHAT_DICT && object->kind != CHAT_LIST && object->kind != CHAT_STRING) return 0;
-  for (size_t i = 0; i < count; i++)
-    if (chat_is_text(name, list[i])) return 1;
+  static const char *const of_numbers[] = {
+      "as_integer_ratio", "bit_count", "bit_length", "conjugate", "denominator",
+      "from_bytes",       "fromhex",   "hex",        "imag",      "is_integer",
+      "numerator",        "real",      "to_bytes"};
+#define NAMES(list) list, sizeof list / sizeof list[0]
+  static const struct {
+    const char *const *names;
+    size_t count;
+  } lists[] = {[CHAT_BOOLEAN] = {NAMES(of_numbers)},
+               [CHAT_INTEGER] = {NAMES(of_numbers)},
+               [CHAT_REAL] = {NAMES(of_numbers)},
+               [CHAT_STRING] = {NAMES(of_texts)},
+               [CHAT_LIST] = {NAMES(of_lists)},
+               [CHAT_DICT] = {NAMES(of_dicts)},
+               [CHAT_MISSING] = {NULL, 0}};
+  for (size_t i = 0; i < lists[object->kind].count; i++)
+    if (chat_is_text(name, lists[object->kind].names[i])) return 1;
   return 0;
 }
 
@@ -335,7 +343,7 @@ int chat_attribute(attn2c_chat_work *work, const chat_value *object, const chat_
     if (found) *made = *found;
     return ATTN2C_OK;
   }
-  if (object->kind == CHAT_MACRO || object->kind == CHAT_FUNCTION || chat_is_number(object))
+  if (object->kind == CHAT_MACRO || object->kind == CHAT_FUNCTION)
     return chat_refuse(work, "\"%.*s\" of %s is not supported", chat_name_length(name), name->as.text,
                        chat_type(object));
   return ATTN2C_OK;

@@ -38,10 +38,10 @@ static int push(attn2c_chat_work *work, chat_value value) {
 static int add_slots(attn2c_chat_work *work, size_t count) {
   size_t need = work->slot_count + count;
   if (need > (1u << 20)) return chat_refuse(work, "too many variables");
-  if (need > work->slot_capacity) {
-    chat_value *moved = realloc(work->slots, 2 * need * sizeof *moved);
+  if (need >= work->slot_capacity) { /* also without variables, so that there is an array */
+    chat_value *moved = realloc(work->slots, (2 * need + 1) * sizeof *moved);
     if (!moved) return ATTN2C_MEMORY;
-    work->slots = moved, work->slot_capacity = 2 * need;
+    work->slots = moved, work->slot_capacity = 2 * need + 1;
   }
   for (size_t i = work->slot_count; i < need; i++) work->slots[i] = (chat_value){.kind = CHAT_MISSING};
   work->slot_count = need;
@@ -473,6 +473,9 @@ static int run_step(attn2c_chat_work *work, const attn2c_chat_step *step, int32_
     if (work->capture_count == 0) return damaged(work);
     status = chat_take(work, work->captures[--work->capture_count], &text);
     return status == ATTN2C_OK ? push(work, text) : status;
+  case CHAT_STEP_REFUSE:
+    value = word_of(work, step->a);
+    return chat_refuse(work, "%.*s", (int)value.length, value.as.text);
   case CHAT_STEP_NEXT:
   case CHAT_STEP_ITSELF:
   case CHAT_STEP_ROUND:
@@ -488,6 +491,8 @@ static int run(attn2c_chat_work *work) {
   const attn2c_chat_template *template = work->template;
   int32_t at = 0;
   int status = add_slots(work, (size_t) template->slots);
+  if (status == ATTN2C_OK) status = push(work, chat_none()); /* so that there is an array */
+  work->depth = 0;
   while (status == ATTN2C_OK) {
     if (at < 0 || at >= template->step_count) return damaged(work);
     const attn2c_chat_step *step = &template->steps[at++];

@@ -177,8 +177,9 @@ int attn2c_dispatch_prepare(attn2c_context *context, const attn2c_lengths *lengt
   const size_t head = bytes;
   for (int i = 0; i < inputs; i++) bytes += buffer_bytes(model, lengths, 1, i);
   for (int i = 0; i < outputs; i++) bytes += buffer_bytes(model, lengths, 0, i);
-  unsigned char *block = attn2c_allocate(bytes), *at = block + head;
+  unsigned char *block = attn2c_allocate(bytes);
   if (!block) return ATTN2C_MEMORY;
+  unsigned char *at = block + head;
   buffers *r = (buffers *)(void *)block;
   *r = (buffers){.lengths = lengths, .weights_cost = cost_of_weights(model)};
   r->in = (uint32_t **)(void *)(r + 1), r->out = r->in + inputs;

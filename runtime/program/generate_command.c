@@ -99,7 +99,7 @@ static int read_output(job *job) {
 /* Reports options that do not go together, one line each. */
 static int check_usage(job *job) {
   const attn2c_arguments *arguments = job->arguments;
-  const char *faults[6];
+  const char *faults[7];
   int count = 0;
   if (arguments->text_count == 0 && arguments->input_count == 0)
     faults[count++] =
@@ -114,6 +114,11 @@ static int check_usage(job *job) {
         "gives token ids";
   if (arguments->generate.stop_count > 0 && !job->text)
     faults[count++] = "--stop: this model gives no text, as it was built without a tokenizer";
+  if (arguments->generate.system && (!job->text || !job->model->text->chat))
+    faults[count++] =
+        "--system: this model was built without a chat template; build it with --chat-template FILE";
+  else if (arguments->generate.system && arguments->input_count > 0)
+    faults[count++] = "--system: goes with --prompt, and not with --input";
   if (arguments->answers == ATTN2C_ANSWERS_NPY && isatty(STDOUT_FILENO))
     faults[count++] = "--format npy: the standard output is a terminal; give a file or a pipe";
   const int lacks = attn2c_lacks_weights(job->model, arguments->weights, "generate", job->message);
@@ -248,7 +253,7 @@ static int follow(job *job) {
   return ATTN2C_OK;
 }
 
-static const char *const ends[] = {"", "stop_token", "stop_string", "tokens", "context", ""};
+const char *const attn2c_end_names[] = {"", "stop_token", "stop_string", "tokens", "context", ""};
 
 static int write_json(job *job, const record *r) {
   json_t *ids = json_array(), *object = json_object();
@@ -260,7 +265,7 @@ static int write_json(job *job, const record *r) {
     failed |= json_object_set_new(object, "text", job->text->json_text(r->text, r->shown.length));
   failed |= json_object_set_new(object, "ids", ids);
   failed |= json_object_set_new(object, "prompt_tokens", json_integer(r->prompt_tokens));
-  failed |= json_object_set_new(object, "end", json_string(ends[r->end]));
+  failed |= json_object_set_new(object, "end", json_string(attn2c_end_names[r->end]));
   if (!failed && job->text)
     return job->text->json_line(object, job->out) == ATTN2C_OK ? ATTN2C_OK : no_memory(job);
   if (!failed) {

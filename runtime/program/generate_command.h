@@ -38,6 +38,9 @@ int64_t attn2c_continuing_vocabulary(const attn2c_descriptor *model);
 /* Returns what the model's folder says, or transformers' defaults. */
 const attn2c_generation *attn2c_stated_generation(const attn2c_descriptor *model);
 
+/* Words for attn2c_end: why an answer ended. */
+extern const char *const attn2c_end_names[];
+
 /* The text of an answer so far; see attn2c_writer. */
 typedef struct attn2c_shown {
   const char *text;

@@ -49,7 +49,7 @@ static const struct {
      "tokens, or where the model's context ends. Answers come in the order of their prompts, and none\n"
      "depends on the others. The options of drawing mean what they mean in Hugging Face's\n"
      "transformers, and have its defaults where the folder has none.\n"},
-    {"chat", "--weights F [--system TEXT] [OPTION...]",
+    {"chat", "--weights F [--system TEXT] [--format jsonl] [OPTION...]",
      "Answers turn by turn, each line of the standard input a turn, in the form of the model's chat\n"
      "template.\n",
      "Ctrl-C ends an answer, and at the prompt the line. An empty line is left out; the end of the input\n"

@@ -142,7 +142,10 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--input", NULL, "[ids=]X.npy", PERPLEXITY, PATH, AT(inputs), AT(input_count), 0, 0, NULL,
      "a text as token ids, [tokens], in place of a file"},
     {"--system", NULL, "TEXT", CHAT, ONCE, AT(generate.system), 0, 0, 0, NULL,
-     "the system message, before the first turn"},
+     "the system message, before the first turn; jsonl: of chats that have none"},
+    {"--system", NULL, "TEXT", GENERATE, ONCE, AT(generate.system), 0, 0, 0, NULL,
+     "puts each prompt into the model's chat template, as what a user says after this system message, and "
+     "writes the answer to that"},
     {"--tokens", NULL, "N", GENERATE | CHAT, TOKENS, AT(generate.tokens), 0, 1, INT32_MAX, NULL,
      "the most tokens of an answer (default: max_new_tokens of the folder's generation_config.json, or 256)"},
     {"--greedy", NULL, NULL, GENERATE | CHAT, FLAG, AT(generate.greedy), 0, 0, 0, NULL,
@@ -173,6 +176,12 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      NULL, "allows these tokens alone. May be repeated"},
     {"--stop", NULL, "TEXT", GENERATE | CHAT, PATH, AT(generate.stops), AT(generate.stop_count), 0, 0, NULL,
      "ends an answer before this text, also if it begins in one token and ends in another. May be repeated"},
+    {"--format", NULL, "FORMAT", CHAT, WORD, AT(answers), 0, ATTN2C_ANSWERS_TEXT, 0, "text or jsonl",
+     "text (default), or jsonl: each line is a message, {\"role\": \"user\", \"content\": TEXT}, which goes "
+     "on "
+     "with the chat, or {\"messages\": [...]}, a chat from its beginning. The answer to a last message that "
+     "is "
+     "not the system's or the assistant's is a line with a message and its \"end\", as of generate"},
     {"--format", NULL, "FORMAT", GENERATE, WORD, AT(answers), 0, ATTN2C_ANSWERS_TEXT, 0, "text, jsonl or npy",
      "text (default): the text of one --prompt as it is, while it comes; of several prompts one line each, "
      "with \\n for a line end. jsonl: one JSON object a line. npy: writes the array of --output to the "

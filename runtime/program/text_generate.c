@@ -12,6 +12,7 @@
 #include "program/text_generate.h"
 #include "program/text_json_line.h"
 #include "program/text_safe.h"
+#include "program/text_generate_turns.h"
 #include "program/text_signal.h"
 #include "program/text_source.h"
 
@@ -20,8 +21,10 @@ struct attn2c_text_side {
   attn2c_tokenizer *tokenizer;
   attn2c_text_work *reading, *writing; /* of prompts, of answers */
   attn2c_text_source *source;
+  attn2c_turns *turns;     /* the system message, if prompts are put into the chat template; else NULL */
   attn2c_writer **writers; /* [places] */
   int32_t places;
+  char fault[300]; /* of the template */
 };
 
 static void close_side(attn2c_text_side *side) {
@@ -29,6 +32,7 @@ static void close_side(attn2c_text_side *side) {
   for (int32_t i = 0; side->writers && i < side->places; i++) attn2c_writer_free(side->writers[i]);
   free(side->writers);
   attn2c_text_source_close(side->source);
+  attn2c_turns_free(side->turns);
   attn2c_text_work_destroy(side->reading);
   attn2c_text_work_destroy(side->writing);
   attn2c_text_close(side->tokenizer);
@@ -49,6 +53,11 @@ static int open_side(const attn2c_text_facts *facts, const attn2c_arguments *arg
   if (status == ATTN2C_OK) {
     made->writers = calloc((size_t)places, sizeof *made->writers);
     if (!made->writers) status = ATTN2C_MEMORY;
+  }
+  if (status == ATTN2C_OK && given->system) {
+    made->turns = attn2c_turns_create(facts);
+    if (!made->turns) status = ATTN2C_MEMORY;
+    if (made->turns) status = attn2c_turns_add(made->turns, "system", given->system, strlen(given->system));
   }
   char lines[2000];
   attn2c_message faults = attn2c_message_make(lines, sizeof lines);
@@ -89,6 +98,24 @@ int attn2c_encode_all(attn2c_text_work *work, const attn2c_text_facts *facts, co
   return ATTN2C_OK;
 }
 
+/* Encodes a prompt, or with a system message what the chat template makes of both. */
+static int encode_prompt(attn2c_text_side *side, const attn2c_line *line, attn2c_text_tokens *tokens,
+                         const char **why) {
+  const char *text = line->text;
+  size_t length = line->length;
+  if (side->turns) {
+    int status = attn2c_turns_add(side->turns, "user", text, length);
+    *why = side->fault;
+    snprintf(side->fault, sizeof side->fault, "%s", attn2c_strerror(ATTN2C_MEMORY));
+    if (status == ATTN2C_OK) {
+      status = attn2c_turns_render(side->turns, 0, &text, &length, side->fault, sizeof side->fault);
+      attn2c_turns_drop(side->turns);
+    }
+    if (status != ATTN2C_OK) return status;
+  }
+  return attn2c_encode_all(side->reading, side->facts, text, length, side->turns != NULL, tokens, why);
+}
+
 static attn2c_prompt_state next(attn2c_text_side *side, int may_wait, attn2c_prompt_ids *prompt, int *status,
                                 attn2c_message *message) {
   attn2c_line line;
@@ -101,7 +128,7 @@ static attn2c_prompt_state next(attn2c_text_side *side, int may_wait, attn2c_pro
   if (state == ATTN2C_LINE_FAULT) return ATTN2C_PROMPT_FAULT;
   *prompt = (attn2c_prompt_ids){.text = line.text, .length = line.length};
   attn2c_line_place(&line, prompt->place, sizeof prompt->place);
-  *status = attn2c_encode_all(side->reading, side->facts, line.text, line.length, 0, &tokens, &fault);
+  *status = encode_prompt(side, &line, &tokens, &fault);
   if (*status != ATTN2C_OK) {
     attn2c_say(message, "%s: %s", prompt->place, fault);
     return ATTN2C_PROMPT_FAULT;

@@ -30,7 +30,8 @@ typedef struct {
   attn2c_turns *turns;
   attn2c_line_reader *lines;
   uint64_t answers;
-  int64_t turns_read, left_out; /* turns of the user; those that have no answer */
+  int64_t lines_read, turns_read, left_out; /* turns_read: of the user; left_out: those without an answer */
+  int is_json;
 } job;
 
 static volatile sig_atomic_t interrupted;
@@ -50,12 +51,26 @@ static int no_memory(job *job) {
   return ATTN2C_MEMORY;
 }
 
-/* Writes what is new of the answer. */
+/* Writes what is new of the answer as text. */
 static int show(job *job, size_t *written) {
   const attn2c_writer *writer = job->writer;
+  if (job->is_json) return ATTN2C_OK;
   attn2c_the_generation_text->write(writer->text + *written, writer->shown - *written, 0, job->out);
   *written = writer->shown;
   return attn2c_output_flush(job->out, job->message);
+}
+
+/* Writes the whole answer as a message. */
+static int show_message(job *job, attn2c_end end) {
+  const attn2c_generation_text *text = attn2c_the_generation_text;
+  json_t *message = json_object();
+  int failed = json_object_set_new(message, "role", json_string("assistant"));
+  failed |= json_object_set_new(
+      message, "content", text->json_text(job->writer->length ? job->writer->text : "", job->writer->length));
+  failed |= json_object_set_new(message, "end", json_string(end ? attn2c_end_names[end] : "interrupted"));
+  if (!failed) return text->json_line(message, job->out);
+  json_decref(message);
+  return ATTN2C_MEMORY;
 }
 
 /* Writes the tokens of the answer as they come. */
@@ -81,7 +96,10 @@ static int write_answer(job *job) {
   }
   if (attn2c_writer_end(job->writer, job->writing) != ATTN2C_OK) return no_memory(job);
   status = show(job, &written);
-  fputc('\n', job->out);
+  if (!job->is_json)
+    fputc('\n', job->out);
+  else if (show_message(job, job->writer->stopped_by >= 0 ? ATTN2C_END_TEXT : answer->end) != ATTN2C_OK)
+    return no_memory(job);
   return status == ATTN2C_OK ? attn2c_output_flush(job->out, job->message) : status;
 }
 
@@ -131,11 +149,24 @@ static int encode_turns(job *job, attn2c_text_tokens *tokens, int *is_long) {
   return ATTN2C_OK;
 }
 
+/* Adds a line to the turns. *is_asked: 1 if it is to be answered. */
+static int read_line(job *job, const char *line, size_t length, int *is_asked) {
+  const char *fault = "";
+  *is_asked = 1;
+  if (!job->is_json) return attn2c_turns_add(job->turns, "user", line, length);
+  const int status =
+      attn2c_turns_read(job->turns, line, length, job->arguments->generate.system, is_asked, &fault);
+  if (status == ATTN2C_FORMAT)
+    attn2c_say(job->message, "standard input: line %" PRId64 ": %s", job->lines_read, fault);
+  return status;
+}
+
 /* Answers a line. */
 static int answer(job *job, const char *line, size_t length) {
   attn2c_text_tokens tokens;
-  int is_long = 0;
-  int status = attn2c_turns_add(job->turns, "user", line, length);
+  int is_long = 0, is_asked = 1;
+  int status = read_line(job, line, length, &is_asked);
+  if (!is_asked) return status;
   job->turns_read++;
   if (status == ATTN2C_OK) status = encode_turns(job, &tokens, &is_long);
   if (status != ATTN2C_OK)
@@ -148,7 +179,7 @@ static int answer(job *job, const char *line, size_t length) {
   status = attn2c_answers_begin(job->batch, 0, tokens.ids, (int64_t)tokens.length,
                                 job->options.sampling.seed + job->answers++, is_interrupted, job->message);
   if (status != ATTN2C_OK && interrupted) {
-    fputc('\n', job->out);
+    if (!job->is_json) fputc('\n', job->out);
     return attn2c_turns_add(job->turns, "assistant", "", 0) == ATTN2C_OK ? ATTN2C_OK : no_memory(job);
   }
   if (status == ATTN2C_OK &&
@@ -184,6 +215,7 @@ static int answer_lines(job *job) {
     }
     if (state == ATTN2C_CHAT_END) break;
     size_t blank = 0;
+    job->lines_read++;
     while (blank < length && strchr(" \t", line[blank])) blank++;
     if (blank < length) status = answer(job, line, length);
   }
@@ -223,6 +255,7 @@ static int open_job(job *job) {
 int attn2c_chat_command(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
                         FILE *notes, attn2c_message *message) {
   job job = {.model = model, .arguments = arguments, .out = out, .notes = notes, .message = message};
+  job.is_json = arguments->answers == ATTN2C_ANSWERS_JSONL;
   int status = attn2c_lacks_weights(model, arguments->weights, "chat", message) ? ATTN2C_USAGE : ATTN2C_OK;
   if (!model->text->chat) {
     attn2c_say(message,

@@ -1,6 +1,7 @@
 /* text_generate_turns.c - keeps the turns of a chat as messages for the template. */
 #include "program/text_generate_turns.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,11 +36,13 @@ int attn2c_turns_add(attn2c_turns *turns, const char *role, const char *text, si
     turns->messages = moved;
     turns->capacity = capacity;
   }
-  char *copy = malloc(length + 1);
+  const size_t role_length = strlen(role);
+  char *copy = malloc(length + role_length + 1); /* of the text, and of the role after it */
   if (!copy) return ATTN2C_MEMORY;
   if (length) memcpy(copy, text, length);
+  memcpy(copy + length, role, role_length + 1);
   turns->messages[turns->count++] = (attn2c_chat_message){
-      .role = role, .role_length = strlen(role), .content = copy, .content_length = length};
+      .role = copy + length, .role_length = role_length, .content = copy, .content_length = length};
   return ATTN2C_OK;
 }
 
@@ -52,13 +55,56 @@ void attn2c_turns_drop(attn2c_turns *turns) { free((void *)turns->messages[--tur
 
 int attn2c_turns_forget(attn2c_turns *turns) {
   const size_t first = has_system(turns);
-  if (turns->count < first + 3) return 0;
-  free((void *)turns->messages[first].content);
-  free((void *)turns->messages[first + 1].content);
-  turns->count -= 2;
-  memmove(turns->messages + first, turns->messages + first + 2,
-          (turns->count - first) * sizeof *turns->messages);
+  size_t next = first + 1;
+  while (next < turns->count && strcmp(turns->messages[next].role, "user") != 0) next++;
+  if (next >= turns->count) return 0;
+  for (size_t i = first; i < next; i++) free((void *)turns->messages[i].content);
+  memmove(turns->messages + first, turns->messages + next, (turns->count - next) * sizeof *turns->messages);
+  turns->count -= next - first;
   return 1;
+}
+
+/* Adds a message of JSON. */
+static int add_message(attn2c_turns *turns, const json_t *message, const char **fault) {
+  const json_t *content = json_object_get(message, "content");
+  const char *role = json_string_value(json_object_get(message, "role")), *text = json_string_value(content);
+  if (role && text && json_object_size(message) == 2)
+    return attn2c_turns_add(turns, role, text, json_string_length(content));
+  *fault = "a message is {\"role\": TEXT, \"content\": TEXT}; other fields and values are not supported";
+  return ATTN2C_FORMAT;
+}
+
+/* Begins anew with a list of messages. */
+static int begin_messages(attn2c_turns *turns, const json_t *list, const char *system, const char **fault) {
+  const char *role = json_string_value(json_object_get(json_array_get(list, 0), "role"));
+  int status = ATTN2C_OK;
+  while (turns->count) attn2c_turns_drop(turns);
+  if (json_array_size(list) == 0) *fault = "\"messages\" is a list of messages", status = ATTN2C_FORMAT;
+  if (status == ATTN2C_OK && system && (!role || strcmp(role, "system") != 0))
+    status = attn2c_turns_add(turns, "system", system, strlen(system));
+  for (size_t i = 0; i < json_array_size(list) && status == ATTN2C_OK; i++)
+    status = add_message(turns, json_array_get(list, i), fault);
+  return status;
+}
+
+int attn2c_turns_read(attn2c_turns *turns, const char *line, size_t length, const char *system, int *is_asked,
+                      const char **fault) {
+  json_error_t error;
+  json_t *given = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);
+  const json_t *list = json_object_get(given, "messages");
+  int status;
+  *fault = "a message or {\"messages\": [...]} in JSON is expected";
+  if (!given)
+    status = json_error_code(&error) == json_error_out_of_memory ? ATTN2C_MEMORY : ATTN2C_FORMAT;
+  else if (list && json_object_size(given) == 1)
+    status = begin_messages(turns, list, system, fault);
+  else
+    status = add_message(turns, given, fault);
+  json_decref(given);
+  if (status != ATTN2C_OK) return status;
+  const char *role = turns->messages[turns->count - 1].role;
+  *is_asked = strcmp(role, "system") != 0 && strcmp(role, "developer") != 0 && strcmp(role, "assistant") != 0;
+  return ATTN2C_OK;
 }
 
 int attn2c_turns_render(attn2c_turns *turns, int alone, const char **text, size_t *length, char *fault,

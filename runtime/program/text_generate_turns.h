@@ -10,10 +10,17 @@ typedef struct attn2c_turns attn2c_turns;
 attn2c_turns *attn2c_turns_create(const attn2c_text_facts *facts);
 void attn2c_turns_free(attn2c_turns *turns);
 
-/* Adds a turn; the text is copied, the role is not. Returns ATTN2C_OK or _MEMORY. */
+/* Adds a turn; text and role are copied. Returns ATTN2C_OK or _MEMORY. */
 int attn2c_turns_add(attn2c_turns *turns, const char *role, const char *text, size_t length);
 
-/* Removes the oldest turn of a user and the answer to it. Returns 0 if only the last turn is left. */
+/* Adds the message of a line of JSON, or begins with the messages of one. system: the text of a system
+ * message for those that have none, or NULL. *is_asked: 1 if the last message is to be answered. Returns
+ * ATTN2C_OK, _MEMORY, or _FORMAT, for which *fault says what is wrong. */
+int attn2c_turns_read(attn2c_turns *turns, const char *line, size_t length, const char *system, int *is_asked,
+                      const char **fault);
+
+/* Removes the oldest turn of a user and what follows before the next one. Returns 0 if only the last turn is
+ * left. */
 int attn2c_turns_forget(attn2c_turns *turns);
 
 /* Removes the last turn. */

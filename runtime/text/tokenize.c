@@ -48,8 +48,8 @@ int text_cache_find(attn2c_text_work *work, const uint8_t *bytes, size_t length,
 void text_cache_keep(attn2c_text_work *work, const uint8_t *bytes, size_t length, uint32_t slot,
                      size_t first) {
   size_t count = work->tokens.count - first, at = slot % CACHE_SLOTS, begin = 0;
-  const text_token *tokens = work->tokens.list + first;
   if (length > CACHE_BYTES || count > CACHE_TOKENS || length == 0) return;
+  const text_token *tokens = count ? work->tokens.list + first : NULL;
   for (size_t i = 0; i < count; i++) {
     if (tokens[i].begin != begin || tokens[i].end > length) return;
     begin = tokens[i].end;

@@ -1,6 +1,8 @@
 # build.mk - the C tests: out/test/bin/test_*. Most are built with AddressSanitizer and UndefinedBehaviorSanitizer
 # and with failing allocations and reads (faults.c); element loops once for each instruction set this machine has.
 CC ?= gcc
+# The compiler of programs with sanitizers. GCC's do not find arithmetic with a null pointer.
+checker := clang
 bin := out/test/bin
 warnings := -std=c11 -Wall -Wextra -Werror
 sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -36,8 +38,8 @@ element_programs := $(foreach test,$(element_tests),$(foreach variant,$(variants
 # Programs that the spec of tokenizers runs.
 text_libraries := -lutf8proc -lpcre2-8
 
-# gold links a program with sanitizers in half the time.
-linker := $(if $(shell command -v ld.gold),-fuse-ld=gold)
+# lld links a program with sanitizers in half the time.
+linker := $(if $(shell command -v ld.lld),-fuse-ld=lld)
 text_programs  := $(bin)/text_cases $(bin)/text_fuzz
 
 .PHONY: all
@@ -45,9 +47,9 @@ all: $(addprefix $(bin)/test_,$(tests) $(jit_tests) guard) $(element_programs) $
 
 # kernels_*.c; and one source of the runtime alone.
 $(bin)/obj/%.o: %.c $(headers) | $(bin)/obj
-	$(CC) $(checked) -c $< -o $@
+	$(checker) $(checked) -c $< -o $@
 $(bin)/obj/c_%.o: tests/c/%.c $(headers) | $(bin)/obj
-	$(CC) $(checked) -c $< -o $@
+	$(checker) $(checked) -c $< -o $@
 $(bin)/obj:
 	mkdir -p $@
 
@@ -55,16 +57,16 @@ $(bin)/obj:
 # its objects.
 archive := $(bin)/runtime/libchecked.a
 $(archive): $(runtime) $(headers) tests/runtime.lua $(wildcard gen/commands/build/*.lua)
-	ATTN2C_CFLAGS='-g1 -O0 -Werror $(sanitize)' lua5.4 tests/runtime.lua $@ && touch $@
+	CC=$(checker) ATTN2C_CFLAGS='-g1 -O0 -Werror $(sanitize)' lua5.4 tests/runtime.lua $@ && touch $@
 helper_objects := $(patsubst %,$(bin)/obj/c_%.o,$(helpers))
 picture_libraries := -lpng -ljpeg -lz
 libraries      := -lcriterion -ljansson $(text_libraries) $(picture_libraries) -lm -ldl -lpthread
 
 $(addprefix $(bin)/test_,$(tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(helper_objects) $(bin)/obj/kernels_c.o $(archive)
-	$(CC) $(linker) $(sanitize) -o $@ $^ $(wraps) $(libraries)
+	$(checker) $(linker) $(sanitize) -o $@ $^ $(wraps) $(libraries)
 
 $(text_programs): $(bin)/%: $(bin)/obj/c_%.o $(archive)
-	$(CC) $(linker) $(sanitize) -o $@ $^ $(text_libraries)
+	$(checker) $(linker) $(sanitize) -o $@ $^ $(text_libraries)
 
 # Ranks, for which nothing else here needs MPI.
 $(bin)/ranks_meetings: tests/c/ranks_meetings.c $(wildcard runtime/ranks/*.c) runtime/base/attn2c.c \
@@ -72,14 +74,14 @@ $(bin)/ranks_meetings: tests/c/ranks_meetings.c $(wildcard runtime/ranks/*.c) ru
 	$(CC) $(warnings) -g1 -O1 $(sanitize) -iquote runtime -o $@ $(filter %.c,$^) $$(pkg-config --cflags --libs mpi-c)
 
 $(bin)/chat_cases: $(bin)/obj/c_chat_cases.o $(archive)
-	$(CC) $(linker) $(sanitize) -o $@ $^ -ljansson -lutf8proc -lm
+	$(checker) $(linker) $(sanitize) -o $@ $^ -ljansson -lutf8proc -lm
 
 $(bin)/file_fuzz: $(bin)/obj/c_file_fuzz.o $(archive)
 	$(CC) $(linker) $(sanitize) -o $@ $^ $(picture_libraries) -lm
 
 # With kernels that libxsmm makes.
 $(addprefix $(bin)/test_,$(jit_tests)): $(bin)/test_%: $(bin)/obj/c_test_%.o $(bin)/obj/kernels_libxsmm.o $(archive)
-	$(CC) $(linker) $(sanitize) -o $@ $^ -lxsmmgen $(libraries)
+	$(checker) $(linker) $(sanitize) -o $@ $^ -lxsmmgen $(libraries)
 
 $(bin)/obj/bound_candidates.h: tests/c/bound_candidates.lua gen/passes/emit/bound.lua $(wildcard gen/passes/plan/*.lua) | $(bin)/obj
 	lua5.4 $< > $@

@@ -14,6 +14,8 @@ local parts = { "{{", "}}", "{%", "%}", "{#", "#}", "-%}", "{%-", "{% if x %}", 
   "|selectattr('role', 'eq', 'user')", "|sort", "|dictsort", "|unique", "|sum", "|min", "|indent(3)", "|trim",
   "|title", "|round(2)", "|int", "|float", "|replace('a', 'bb')", "|reverse", "|items", "|string", "|safe",
   "|default('d', true)", ".items()", ".split('a')", ".strip()", ".upper()", ".get('role')", ".rsplit(none, 1)",
+ "|batch(2)", "|map('x')", ".append(1)", ".pop()", "f(*x)",
+  "99999999999", "{% call f() %}", "{% endcall %}", "{% include x %}", "{% block x %}", "{% endblock %}", "recursive",
   ".splitlines()", ".title()", " is defined", " is string", " is mapping", " is divisibleby 3", "é", "😀", "\u{a0}",
   "\0", "\r\n" }
 

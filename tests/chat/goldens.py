@@ -2,7 +2,7 @@
 """goldens.py: what transformers' apply_chat_template makes of the templates here, for tests/spec/whole/chat_spec.lua.
 
 It writes goldens.json: for each template of templates/, and each snippet of snippets.py, the text of each chat of
-chats.json, or null where transformers raises an error; and the ids of some chats with the tokenizer of a folder. Needs transformers (5.23) and its tokenizers.
+chats.json, or null where transformers raises an error; what each filter makes of each of some values; and the ids of some chats with the tokenizer of a folder. Needs transformers (5.23) and its tokenizers.
 """
 
 import datetime
@@ -13,7 +13,7 @@ from tokenizers import Tokenizer, models
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 from transformers.utils import chat_template_utils
 
-from snippets import EXPRESSIONS, TEMPLATES
+from snippets import EXPRESSIONS, FILTERS, TEMPLATES, VALUES
 
 HERE = pathlib.Path(__file__).parent
 DATE = "2026-11-23T18:05:09"
@@ -68,9 +68,10 @@ def main():
     rows = [{"template": each, "texts": [text_of(made, each, chat) for chat in small]} for each in snippets]
     refused = [row["template"] for row in rows[:len(expressions)] if None in row["texts"]]
     assert not refused, refused
+    filters = {each: [text_of(made, "{{ %s|%s }}" % (value, each), chats[0]) for value in VALUES] for each in FILTERS}
     (HERE / "goldens.json").write_text(json.dumps({"date": DATE, "tokens": TOKENS, "families": families,
-                                                   "snippets": rows, "ids": ids_of(chats)}, ensure_ascii=False,
-                                                  indent=0) + "\n")
+                                                   "snippets": rows, "values": VALUES, "filters": filters,
+                                                   "ids": ids_of(chats)}, ensure_ascii=False, indent=0) + "\n")
 
 
 if __name__ == "__main__":

@@ -156,3 +156,39 @@ TEMPLATES = [
     "{{ '%s %s' % (1,) }}", "{{ '%s' % (1, 2) }}", "{{ '%d' % 'a' }}", "{{ -'a' }}", "{{ namespace|tojson }}", "{{ {[1]: 2} }}",
     "{{ 'x'|items|list }}", "{{ x|int }}", "{{ messages|map(attribute='a.b')|list }}", "{{ [1]|first|first }}", "{{ {}.x.y }}",
 ]
+
+# Each filter is asked for what it makes of each value.
+VALUES = """none false true 0 5 0.0 1.5 '' 'ab' [] {} () nothing""".split()
+FILTERS = """
+list join join(',') length count first last sort unique|list sum dictsort items|list max min reverse|list
+map('upper')|list map(attribute='x')|list map(attribute='x',default=1)|list select|list reject|list reject('none')|list
+select('string')|list selectattr('x')|list selectattr('x','equalto','y')|list rejectattr('x')|list rejectattr('x','none')|list
+map('upper')|first map('length')|sum select|first selectattr('x')|join tojson int float trim default('d') default('d',true)
+string replace('a','b') upper lower title capitalize indent round abs safe attr('x') list|length
+""".split()
+
+# Parts of templates that are refused, or not supported, where they are reached.
+STATEMENTS = [
+    "{% set _ = messages.append(1) %}", "{% set _ = messages.pop() %}", "{% set _ = messages[0].update({'a': 1}) %}",
+    "{% include 'x' %}", "{% import 'x' as x %}", "{% from 'x' import y with context %}", "{% autoescape true %}a{% endautoescape %}",
+    "{% call f() %}a{% endcall %}", "{% call(user) f(1) %}{{ user }}{% endcall %}", "{% for a in [[1]] recursive %}{{ loop(a) }}{% endfor %}",
+    "{% for a in [1] %}{% macro f() %}{% endmacro %}{% endfor %}", "{% set ns._x = 1 %}",
+]
+PARTS = [
+    "messages.insert(0, 1)", "messages.sort()", "messages.reverse()", "messages.extend([])", "{}.setdefault('a', 1)",
+    "{}.popitem()", "{}.clear()", "messages.remove(1)", "'a'.swapcase()", "'a'.encode()", "messages|groupby('role')",
+    "messages|batch(2)|list", "'a'|center", "'a' is escaped", "f(*messages)", "f(**x)", "'a'.join(*messages)", "'a'|trim(*messages)",
+    "99999999999999999999", "messages[1, 2]", "1e999", "messages|sum(attribute='x')",
+    "messages|map(role)|list", "messages|map('groupby', 'x')|list", "messages|select('nonsense')|list", "messages.__class__",
+    "strftime_now('%Q %c')", "[1]|sort(attribute='a,b')", "'a'|wordcount", "loop.changed(1)", "'a'|nosuchfilter",
+]
+REACHED = ["messages.append(1)", "messages.pop()", "{}.update({'a': 1})", "messages[0].clear()", "messages.insert(0, 1)"]
+TEMPLATES += ["{%% if nothing %%}%s{%% endif %%}ok" % part for part in STATEMENTS]
+TEMPLATES += ["{%% if true %%}ok{%% else %%}{%% for a in b %%}%s{%% endfor %%}{%% endif %%}" % part for part in STATEMENTS[:6]]
+TEMPLATES += ["{%% macro f() %%}%s{%% endmacro %%}{%% for a in [] %%}%s{%% else %%}ok{%% endfor %%}" % (part, part)
+              for part in STATEMENTS[:6]]
+TEMPLATES += ["{%% if nothing %%}{{ %s }}{%% endif %%}{{ 'ok' if true }}" % part for part in PARTS]
+TEMPLATES += ["{{ true or %s }}{{ 'o' if true else %s }}{{ 1 < 0 < %s }}{%% if true %%}k{%% elif %s %%}{%% endif %%}" % ((part,) * 4)
+              for part in REACHED]
+TEMPLATES += ["{%% if true %%}{{ %s }}{%% endif %%}" % part for part in REACHED]
+TEMPLATES += ["{% set loop = 2 %}{{ loop }}{% for i in [1] %}{{ loop.index }}{% endfor %}", "{{ messages[0]|attr('role') is defined }}"]

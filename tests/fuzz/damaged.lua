@@ -23,9 +23,10 @@ local SECONDS = 60            -- many times what a case takes
 local MEMORY = 8 << 30        -- of the compiler, in bytes
 local MOST_LINES = 40         -- of a refusal
 local DOCUMENTED = words.set { 0, 2, 3, 4, 5 }
--- As of helper.lua, so that a sanitized runtime is compiled once for all specs.
+-- As in helper.lua, so that a sanitized runtime is compiled once for all specs.
 local SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=all"
-local CFLAGS = "ATTN2C_CFLAGS=-g1 -O0 -Werror " .. SANITIZE -- those of specs (helper.with_addresses)
+-- Those of specs (helper.with_addresses).
+local CC, CFLAGS = "CC=clang", "ATTN2C_CFLAGS=-g1 -O0 -Werror " .. SANITIZE
 local MODEL = root .. "/tests/hf/texts/sequence"
 local SENTENCES = root .. "/tests/hf/texts/sentence"
 local WRITER = root .. "/tests/hf/texts/next"
@@ -224,16 +225,16 @@ local function build(folder)
     if child.code ~= 0 then error(table.concat(list, " ") .. "\n" .. child.errors .. child.output) end
   end
   run { "make", "-s", "-C", root, "-f", "tests/c/build.mk", "out/test/bin/text_fuzz" }
-  run { "env", CFLAGS, root .. "/gen/attn2c", "build",
+  run { "env", CC, CFLAGS, root .. "/gen/attn2c", "build",
     MODEL, "seq=40", "kernels=c", "-o", folder .. "/built" }
-  run { "env", CFLAGS, "lua5.4", root .. "/tests/program.lua",
+  run { "env", CC, CFLAGS, "lua5.4", root .. "/tests/program.lua",
     root .. "/tests/hf/goldens/" .. ORDERED, folder .. "/coded", "seq=4", "batch=1", "kernels=c", "layers=1" }
-  run { "env", CFLAGS, root .. "/gen/attn2c", "build", SENTENCES, "seq=40", "kernels=c",
+  run { "env", CC, CFLAGS, root .. "/gen/attn2c", "build", SENTENCES, "seq=40", "kernels=c",
     "-o", folder .. "/sentences" }
-  run { "env", CFLAGS, "lua5.4", root .. "/tests/program.lua", WRITER,
+  run { "env", CC, CFLAGS, "lua5.4", root .. "/tests/program.lua", WRITER,
     folder .. "/writer", "--only=libnext.a", "tokenizer=false", "kernels=c" }
   local load_state, state, kept = folder .. "/load_state", folder .. "/state", folder .. "/kept.npy"
-  local compile = { "cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-g1", "-I", folder .. "/writer" }
+  local compile = { "clang", "-std=c11", "-Wall", "-Wextra", "-Werror", "-g1", "-I", folder .. "/writer" }
   for word in SANITIZE:gmatch("%S+") do compile[#compile + 1] = word end
   for _, word in ipairs { root .. "/tests/fuzz/load_state.c", folder .. "/writer/libnext.a", "-lpthread", "-lm", "-o",
     load_state } do compile[#compile + 1] = word end

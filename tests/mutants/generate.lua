@@ -62,4 +62,11 @@ return function(of, spec)
     { name = "stop_pending", old = "uint64_t held = (uint64_t)s->pending;", new = "uint64_t held = 0;",
       filter = "stop/characters", wrong = "half of a character is shown" },
   }
+
+  of("runtime/program/text_generate_turns.c", spec .. "whole/generate_spec.lua") {
+    { name = "turns_anew", old = "while (turns->count) attn2c_turns_drop(turns);", new = "", filter = "lines of JSON",
+      wrong = "a whole chat goes on with the one before" },
+    { name = "turns_fields", old = "if (role && text && json_object_size(message) == 2)", new = "if (role && text)",
+      filter = "refuses lines", wrong = "fields of messages are passed over in silence" },
+  }
 end

@@ -112,7 +112,20 @@ return function(of, spec)
       wrong = "a normalizer in a sequence is not compared" },
   }
 
+  of("runtime/text/tokenize.c", "c:text_budget") {
+    { name = "text_no_tokens", old = "count ? work->tokens.list + first : NULL", new = "work->tokens.list + first",
+      wrong = "a text without tokens adds to a null pointer" },
+  }
+
   of("gen/text/regex.lua", spec .. "text/regex_spec.lua") {
+    { name = "regex_atomic", old = '"=" or ">"', new = '"=" or ":"',
+      wrong = "a character is matched in several ways, so that a match takes exponential time" },
+    { name = "regex_lines", old = '"(?>(?!%s)(?s:.))"', new = '"(?>(?!%s).)"', wrong = "[^a&&b] matches no newline" },
+    { name = "regex_inner_word", old = "if pair[1] > 0xff then", new = "if true then",
+      wrong = "superscripts are in [\\\\w]" },
+    { name = "regex_hyphen", old = ' and self:peek(3) ~= "-&&"', new = "", wrong = "[a-&&b] is a range" },
+    { name = "regex_inner_case", old = 'if self.insensitive and negated then', new = "if false then",
+      wrong = "(?i:[a[^b]]) is translated" },
     { name = "regex_literal", old = 'find("[%w ]")', new = 'find("[%g ]")',
       wrong = "a literal sign has a meaning in the pattern" },
     { name = "regex_surrogates", old = "(code >= 0xd800 and code < 0xe000)", new = "code == 0xd800",

@@ -14,6 +14,13 @@ GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|
 LLAMA3 = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
           r"|\s+(?!\S)|\s+")
 QWEN2 = LLAMA3.replace("{1,3}", "")
+BLOOM = " ?[^(\\s|[.,!?…。，、।۔،])]+"
+# Kimi K2's: capital and small letters that are not Chinese.
+CAPITAL, SMALL = [r"[\p{L%s}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]" % kind for kind in (r"u}\p{Lt", "l")]
+KIMI = "|".join([r"[\p{Han}]+"]
+                + [r"[^\r\n\p{L}\p{N}]?%s%s(?i:'s|'t|'re|'ve|'m|'ll|'d)?" % both
+                   for both in ((CAPITAL + "*", SMALL + "+"), (CAPITAL + "+", SMALL + "*"))]
+                + [r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"])
 BYTES = sorted(pre_tokenizers.ByteLevel.alphabet())
 
 
@@ -282,4 +289,8 @@ MAKERS = {
     "gemma": gemma,
     "neox": neox,
     "starcoder": starcoder,
+    "bloom": lambda: byte_level(BLOOM, trim=False),
+    "kimi": lambda: byte_level(KIMI, trim=False),
+    "sets": lambda: pieces(split(r"[\w&&[^\d_]]+|[^\s\w[.,;]]+|[[:digit:]\p{No}&&[^²³]]+|[\P{L}&&\S]|[^\S&&[^\n]]+", "isolated")),
+    "edges": lambda: pieces(split(r"\b[[:alpha:]]+\b|\B\p{M}+|\w\B|\R|\H\h{2}|\b\O", "isolated")),
 }

@@ -9,7 +9,7 @@ local emit_chat = {}
 local MOST_LINE = 65535
 
 -- The steps whose number a or b is a word.
-local of_a = { text = true, word = true, attribute = true, set = true }
+local of_a = { text = true, word = true, attribute = true, set = true, refuse = true }
 local of_b = { clear = true, resolve = true }
 
 -- Returns a note about a step's numbers.

@@ -18,6 +18,24 @@ function Compiler:add(name, a, b)
   return #steps - 1
 end
 
+-- Keeps a line for the user about what a chat may reach that is refused.
+function Compiler:note(what) self.refusals[#self.refusals + 1] = { line = self.line, what = what } end
+
+-- Refuses what is not supported: the template, or the chats that reach it if it is in a branch. advice: more for the
+-- message of a template.
+function Compiler:refuse(what, advice)
+  if self.branches == 0 then self.fail(self.line, what .. (advice or "")) end
+  self:note(what)
+  self:add("refuse", self:word(what))
+end
+
+-- Compiles with visit(c, node) what is perhaps not reached.
+function Compiler:perhaps(visit, node)
+  self.branches = self.branches + 1
+  visit(self, node)
+  self.branches = self.branches - 1
+end
+
 -- Makes a step that jumps go to the step that is added next.
 function Compiler:land(at) self.steps[at + 1].a = #self.steps end
 
@@ -56,7 +74,16 @@ expressions["float"] = function(c, e)
   c:add("real", #c.reals - 1)
 end
 
-function expressions.name(c, e) c:load(assert(c.scope:find(e.name), e.name)) end
+local special = { caller = true, varargs = true, kwargs = true }
+
+function expressions.refused(c, e) c:refuse(e.what) end
+
+function expressions.name(c, e)
+  if special[e.name] and c.own and not c.own[e.name] then
+    return c:refuse(("%q of a macro is not supported"):format(e.name))
+  end
+  c:load(assert(c.scope:find(e.name), e.name))
+end
 
 local function of_values(name, field)
   return function(c, e)
@@ -87,7 +114,7 @@ for _, name in ipairs { "and", "or" } do
   expressions[name] = function(c, e)
     c:expression(e.left)
     local jump = c:add(name)
-    c:expression(e.right)
+    c:perhaps(c.expression, e.right)
     c:land(jump)
   end
 end
@@ -104,7 +131,7 @@ function expressions.compare(c, e)
   local jumps = {}
   for i, each in ipairs(e.others) do
     local is_last = i == #e.others
-    c:expression(each.value)
+    if i == 1 then c:expression(each.value) else c:perhaps(c.expression, each.value) end
     c:add("compare", numbers.comparison[each.operator], is_last and 0 or 1)
     if not is_last then jumps[i] = c:add("and") end
   end
@@ -118,10 +145,10 @@ end
 function expressions.conditional(c, e)
   c:expression(e.test)
   local no = c:add("jump_false")
-  c:expression(e.value)
+  c:perhaps(c.expression, e.value)
   local past = c:add("jump")
   c:land(no)
-  if e.other then c:expression(e.other) else c:add("constant", CONSTANT.undefined) end
+  if e.other then c:perhaps(c.expression, e.other) else c:add("constant", CONSTANT.undefined) end
   c:land(past)
 end
 
@@ -141,7 +168,7 @@ end
 
 -- Refuses a name that begins with an underscore, as transformers' sandbox does.
 local function check_member(c, name)
-  if name:sub(1, 1) == "_" then c.fail(c.line, ("the attribute %q is not allowed"):format(name)) end
+  if name:sub(1, 1) == "_" then c:refuse(("the attribute %q is not allowed"):format(name)) end
 end
 
 function expressions.attribute(c, e)
@@ -202,6 +229,7 @@ function Compiler:store(target)
   end
 end
 
+function statements.refused(c, s) c:refuse(s.what) end
 function statements.text(c, s) c:add("text", c:word(s.value)) end
 
 function statements.print(c, s)
@@ -212,13 +240,13 @@ end
 statements["if"] = function(c, s)
   local ends = {}
   for i, branch in ipairs(s.branches) do
-    c:expression(branch.test)
+    if i == 1 then c:expression(branch.test) else c:perhaps(c.expression, branch.test) end
     local no = c:add("jump_false")
-    c:statements(branch.body)
+    c:perhaps(c.statements, branch.body)
     if i < #s.branches or s.other then ends[#ends + 1] = c:add("jump") end
     c:land(no)
   end
-  if s.other then c:statements(s.other) end
+  if s.other then c:perhaps(c.statements, s.other) end
   for _, jump in ipairs(ends) do c:land(jump) end
 end
 
@@ -280,7 +308,7 @@ local function check_condition(c, s)
   walk(s.body, function(n) if n.kind == "namespace" then changed[n.name] = true end end)
   walk(s.test, function(n)
     if n.kind == "name" and (changed[n.name] or n.name == "loop") then
-      c.fail(s.line, ("the loop's condition reads %q, which %s"):format(n.name,
+      c:refuse(("the loop's condition reads %q, which %s"):format(n.name,
         n.name == "loop" and "it cannot" or "the loop changes"))
     end
   end)
@@ -300,7 +328,7 @@ local function add_condition(c, s)
   c:add("append")
   c:enter(scope)
   c:store(s.target)
-  c:expression(s.test)
+  c:perhaps(c.expression, s.test)
   c:add("keep")
   c:add("jump", again)
   c:land(again)
@@ -312,6 +340,7 @@ statements["for"] = function(c, s)
   if s.test then add_condition(c, s) else c:expression(s.over) end
   c.line = s.line
   c:add("loop")
+  c.branches = c.branches + 1
   local outer_breaks, outer_again = c.breaks, c.again
   c.breaks, c.again = {}, c:add("next")
   local again, breaks = c.again, c.breaks
@@ -335,19 +364,18 @@ statements["for"] = function(c, s)
   else
     c:add("end_loop")
   end
+  c.branches = c.branches - 1
 end
 
 statements["break"] = function(c) c.breaks[#c.breaks + 1] = c:add("jump") end
 statements["continue"] = function(c) c:add("jump", c.again) end
 
 function statements.macro(c, s)
-  if c.scope ~= c.root then c.fail(s.line, "a macro within a loop, a macro or a block is not supported") end
+  if c.scope ~= c.root then return c:refuse("a macro within a loop, a macro or a block is not supported") end
   c.macros[#c.macros + 1] = s
   c:add("macro", #c.macros - 1)
   c:store { kind = "name", name = s.name }
 end
-
-local special = { caller = true, varargs = true, kwargs = true }
 
 -- Compiles the body of a macro. Its parameters have the first slots.
 local function macro_body(c, s)
@@ -362,15 +390,10 @@ local function macro_body(c, s)
     if parameter.default then scopes.read_expression(scope, parameter.default) end
   end
   scopes.read(scope, s.body)
-  walk(s.body, function(n)
-    if n.kind == "name" and special[n.name] and not own[n.name] then
-      c.fail(n.line or s.line, ("%q of a macro is not supported"):format(n.name))
-    end
-  end)
   local first = #c.parameters
   for _, parameter in ipairs(s.parameters) do c.parameters[#c.parameters + 1] = c:word(parameter.name) end
   local made = { name = c:word(s.name), entry = #c.steps, first = first, count = #s.parameters }
-  c.activation, c.line = activation, s.line
+  c.activation, c.line, c.own, c.branches = activation, s.line, own, 1
   c:enter(scope)
   for i, parameter in ipairs(s.parameters) do
     local given = c:add("given", 0, i - 1)
@@ -389,12 +412,13 @@ local function macro_body(c, s)
 end
 
 --- Compiles the statements of a template. Returns { steps = { { name, a, b, line } }, words, reals, parameters (words
---- of macros' parameters), macros = { { name, entry, first, count, slots } }, slots }. fail(line, what) is called for
---- what is not supported, and must not return.
+--- of macros' parameters), macros = { { name, entry, first, count, slots } }, slots, refusals = { { line, what } } of
+--- what a chat may reach }. fail(line, what) is called for what is always reached and is not supported, and must not
+--- return.
 local function compile(tree, fail)
   local root_slots = { count = 0 }
   local c = setmetatable({ fail = fail, steps = {}, words = {}, word_of = {}, reals = {}, macros = {}, parameters = {},
-    activation = root_slots, line = 1 }, Compiler)
+    activation = root_slots, line = 1, branches = 0, refusals = {} }, Compiler)
   c.root = scopes.new(nil, root_slots)
   scopes.read(c.root, tree)
   c:enter(c.root)
@@ -403,7 +427,7 @@ local function compile(tree, fail)
   local macros = {}
   for i, s in ipairs(c.macros) do macros[i] = macro_body(c, s) end
   return { steps = c.steps, words = c.words, reals = c.reals, parameters = c.parameters, macros = macros,
-    slots = root_slots.count }
+    slots = root_slots.count, refusals = c.refusals }
 end
 
 return { compile = compile }

@@ -63,6 +63,9 @@ local function node(kind, line, fields)
   return fields
 end
 
+-- Returns an expression that is not supported: it is refused where it is reached.
+local function refused(line, what) return node("refused", line, { what = what }) end
+
 local constants = { ["true"] = true, ["True"] = true, ["false"] = false, ["False"] = false }
 
 local LARGEST = 0x7fffffff
@@ -71,7 +74,7 @@ function Expressions:number(token)
   local plain = token.value:gsub("_", "")
   if token.kind == "float" then
     local real = tonumber(plain)
-    if real == math.huge then self:fail("a number that is too large", token) end
+    if real == math.huge then return refused(token.line, "a number that is too large") end
     return node("float", token.line, { value = real })
   end
   if plain:find("^0%d") and plain:find("[1-9]") then self:fail("a number with a leading 0", token) end
@@ -81,7 +84,7 @@ function Expressions:number(token)
   if digits and #digits < 60 then value = tonumber(digits, base) end
   value = value or plain:find("^%d+$") and #plain < 12 and math.tointeger(tonumber(plain))
   if not value or value < 0 or value > LARGEST then
-    self:fail(("the number %s; up to %d is supported"):format(token.value:sub(1, 40), LARGEST), token)
+    return refused(token.line, ("the number %s; up to %d is supported"):format(token.value:sub(1, 40), LARGEST))
   end
   return node("integer", token.line, { value = value })
 end
@@ -139,13 +142,13 @@ end
 
 -- Returns an index, or a slice.
 function Expressions:subscript(object, line)
-  local parts, count = {}, 1
+  local parts, count, several = {}, 1, false
   while not self:is_operator("]") do
     if self:take(":") then
       count = count + 1
       if count > 3 then self:fail("a slice has at most three parts") end
-    elseif self:is_operator(",") then
-      self:fail("an index of several values is not supported")
+    elseif self:take(",") then
+      several, parts, count = true, {}, 1
     elseif parts[count] then
       self:expect("]")
     else
@@ -153,27 +156,30 @@ function Expressions:subscript(object, line)
     end
   end
   self:expect("]")
+  if several then return refused(line, "an index of several values is not supported") end
   if count > 1 then return node("slice", line, { object = object, parts = parts }) end
   if not parts[1] then self:fail("an index is expected") end
   return node("item", line, { object = object, key = parts[1] })
 end
 
--- Returns the arguments of a call: a list, and a list of { name, value }.
+-- Returns the arguments of a call: a list, and a list of { name, value }, whose field `refused` says what is not
+-- supported.
 function Expressions:arguments()
-  local list, named = {}, {}
+  local list, named, seen = {}, {}, {}
   self:expect("(")
   while not self:take(")") do
-    if #list + #named > 0 then
+    if #list + #named > 0 or named.refused then
       self:expect(",")
       if self:take(")") then break end
     end
-    if self:is_operator("*") or self:is_operator("**") then
-      self:fail("arguments by * and ** are not supported")
+    if self:take("*") or self:take("**") then
+      named.refused = "arguments by * and ** are not supported"
+      self:expression()
     elseif self:look().kind == "name" and self:is_operator("=", 1) then
       local name = self:next().value
       self:next()
-      for _, each in ipairs(named) do if each.name == name then self:fail(("%q is given twice"):format(name)) end end
-      named[#named + 1] = { name = name, value = self:expression() }
+      if seen[name] then self:fail(("%q is given twice"):format(name)) end
+      seen[name], named[#named + 1] = true, { name = name, value = self:expression() }
     else
       if #named > 0 then self:fail("an argument without a name after one with a name") end
       list[#list + 1] = self:expression()
@@ -211,7 +217,7 @@ end
 function Expressions:filter(object)
   local line, name = self:look().line, self:expect_name()
   local list, named = {}, {}
-  if self:is_operator(".") then self:fail("names of filters with dots are not supported") end
+  while self:take(".") do name = name .. "." .. self:expect_name() end
   if self:is_operator("(") then list, named = self:arguments() end
   return node("filter", line, { object = object, name = name, list = list, named = named })
 end

@@ -27,6 +27,7 @@ local raw_end = upto(P("{%") * sign * white ^ 0 * "endraw" * white ^ 0 * block_e
 local closing = { block = block_end, variable = P("-}}") * white ^ 0 + P("}}") }
 local trailing = C((white ^ 0 * (1 - white)) ^ 0)
 local all_white = white ^ 1 * -1
+local spaces, letters = white ^ 0, R("az", "AZ", "09", "\128\255") + "_"
 
 local digits = R("09") * (P("_") ^ -1 * R("09")) ^ 0
 local exponent = S("eE") * S("+-") ^ -1 * digits
@@ -41,13 +42,12 @@ local pairs_of = { [")"] = "(", ["]"] = "[", ["}"] = "{" }
 
 -- Returns a function that gives the line of a place; places must not decrease.
 local function line_counter(source)
-  local line, at = 1, 1
+  local line, ending = 1, 0
   return function(place)
-    while true do
-      local found = source:find("\n", at, true)
-      if not found or found >= place then return line end
-      line, at = line + 1, found + 1
+    while ending < place do
+      line, ending = line + (ending > 0 and 1 or 0), source:find("\n", ending + 1, true) or math.huge
     end
+    return line
   end
 end
 
@@ -90,7 +90,7 @@ end
 local function read_inside(source, at, kind, add, fail)
   local open = {}
   while true do
-    at = lpeg.match(white ^ 0, source, at)
+    at = lpeg.match(spaces, source, at)
     local after = #open == 0 and lpeg.match(closing[kind], source, at)
     if after then return after end
     local found, past = lpeg.match(token, source, at)
@@ -107,7 +107,7 @@ local function read_inside(source, at, kind, add, fail)
       local text, problem = unescape(word)
       if not text then fail(at, problem) end
       word = text
-    elseif found[1] ~= "operator" and lpeg.match(R("az", "AZ", "09", "\128\255") + "_", source, past) then
+    elseif found[1] ~= "operator" and lpeg.match(letters, source, past) then
       fail(at, ("unexpected characters after %q"):format(word:sub(1, 40)))
     end
     add(found[1], word, at)

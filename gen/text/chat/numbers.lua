@@ -51,6 +51,7 @@ numbers.steps = {
   { "set", "sets attribute word a of a namespace to the value under it" },
   { "append", "adds the value to the list under it; both stay" },
   { "keep", "pops; if it is false, removes the last value of the list" },
+  { "refuse", "refuses the chat for the reason word a" },
   { "stop", "ends the template" },
 }
 
@@ -95,6 +96,9 @@ numbers.methods = {
   { "split", "sep", "maxsplit" }, { "splitlines", "keepends" }, { "startswith", "!prefix" }, { "strip", "chars" },
   { "title" }, { "upper" }, { "values" },
 }
+
+--- The conversions of strftime_now.
+numbers.dates = "YymdeHIMSjpBbhAawuFTRD%nt"
 
 -- Returns name -> { number = from 0, parameters = { { name, is_required } } }.
 local function by_name(list)

@@ -7,11 +7,8 @@ local parser = {}
 
 local DEEPEST = 50 -- statements within each other
 
--- Statements of Jinja that are refused, with the reason.
-local refused = { include = "there are no other templates", import = "there are no other templates",
-  from = "there are no other templates", extends = "there are no other templates", block = "not supported",
-  call = "not supported", autoescape = "not supported", ["do"] = "transformers does not have it",
-  trans = "transformers does not have it", debug = "transformers does not have it" }
+-- Statements that transformers does not know.
+local unknown = { ["do"] = true, trans = true, debug = true }
 
 local statements = {}
 
@@ -45,7 +42,7 @@ local function read_body(p, ends)
           return body, name
         end
       end
-      if refused[name] then p:fail(("%s: %s"):format(name, refused[name]), word) end
+      if unknown[name] then p:fail(name .. ": transformers does not have it", word) end
       if not statements[name] then
         p:fail(("unknown statement %q%s"):format(name:sub(1, 40), ends and ("; %s is expected"):format(ends[#ends])
           or ""), word)
@@ -75,7 +72,7 @@ local function read_target(p, with_attribute, last)
     if ({ ["true"] = 1, ["false"] = 1, none = 1, ["True"] = 1, ["False"] = 1, None = 1 })[name] then
       p:fail(("%s cannot be set"):format(name), token)
     end
-    if name == "loop" then p:fail("loop cannot be set", token) end
+    if name == "loop" and p.loops > 0 then p:fail("loop cannot be set", token) end
     list[#list + 1] = node("name", token.line, { name = name })
     if with_attribute and #list == 1 and p:take(".") then
       return node("namespace", token.line, { name = name, attribute = p:expect_name() })
@@ -111,12 +108,13 @@ statements["for"] = function(p, line)
   local over = p:tuple(false, true, "recursive")
   local test
   if p:take("if") then test = p:expression() end
-  if p:is_word("recursive") then p:fail("recursive loops are not supported") end
+  local is_recursive = p:take("recursive")
   p:expect_end()
   p.loops = p.loops + 1
   local body, word = read_body(p, { "else", "endfor" })
   p.loops = p.loops - 1
   local other = word == "else" and read_block(p, "endfor") or nil
+  if is_recursive then return node("refused", line, { what = "recursive loops are not supported" }) end
   return node("for", line, { target = target, over = over, test = test, body = body, other = other })
 end
 
@@ -135,6 +133,21 @@ local function apart(p, read, ...)
   p.loops = loops
   return result
 end
+
+-- Adds a statement that Jinja knows and that is not supported: it is refused where it is reached.
+local function add_refused(name, what, ending)
+  statements[name] = function(p, line)
+    while p:look().kind ~= "end" do p:next() end
+    if ending then apart(p, read_block, ending) end
+    if name == "block" and p:look().kind == "name" then p:next() end
+    return node("refused", line, { what = ("%s: %s"):format(name, what) })
+  end
+end
+
+for _, name in ipairs { "include", "import", "from", "extends" } do
+  add_refused(name, "there are no other templates")
+end
+for _, name in ipairs { "block", "call", "autoescape" } do add_refused(name, "not supported", "end" .. name) end
 
 function statements.set(p, line)
   local target = read_target(p, true)

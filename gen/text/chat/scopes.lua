@@ -58,20 +58,18 @@ function Scope:store(name)
   end
 end
 
-local function copy_of(seen)
-  local copy = {}
-  for key, set in pairs(seen) do
-    copy[key] = {}
-    for name, value in pairs(set) do copy[key][name] = value end
-  end
-  return copy
+-- Returns tables that have what others have, and of which a loop gives what is added.
+local function on_top_of(seen)
+  local top = {}
+  for key, set in pairs(seen) do top[key] = setmetatable({}, { __index = set }) end
+  return top
 end
 
 -- Calls each reader with the names seen so far. A name that not all of them store begins as if it were read first.
 function Scope:branches(readers)
   local before, after = self.seen, {}
   for i, read in ipairs(readers) do
-    self.seen = copy_of(before)
+    self.seen = on_top_of(before)
     read()
     after[i] = self.seen
   end

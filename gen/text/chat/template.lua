@@ -22,6 +22,25 @@ function template.compile(text, file)
   return error(made, 0)
 end
 
+local MOST_NOTES, MOST_PLACES = 10, 5
+
+--- Returns lines for the user about what a chat may reach that is refused then: one for each reason.
+function template.refusals(made, file)
+  local places, reasons = {}, {}
+  for _, each in ipairs(made.refusals) do
+    if not places[each.what] then places[each.what], reasons[#reasons + 1] = {}, each.what end
+    local list = places[each.what]
+    if list[#list] ~= each.line then list[#list + 1] = each.line end
+  end
+  local lines = {}
+  for i = 1, math.min(#reasons, MOST_NOTES) do
+    local list = places[reasons[i]]
+    lines[i] = ("%s: line %s%s: %s; chats that reach it are refused"):format(file,
+      table.concat(list, ", ", 1, math.min(#list, MOST_PLACES)), #list > MOST_PLACES and ", ..." or "", reasons[i])
+  end
+  return lines
+end
+
 -- Returns the template in a config: a string, or the one called "default" in a list of { name, template }. The second
 -- result says why there is none.
 local function of_config(value)

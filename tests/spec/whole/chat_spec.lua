@@ -105,6 +105,19 @@ describe("chat templates", function()
     assert.is_true(#made > 150 and refused < 5)
   end)
 
+  it("of every filter give transformers' texts for values of every type", function()
+    local made, texts, list = {}, {}, {}
+    for filter, row in pairs(goldens.filters) do
+      for i, value in ipairs(goldens.values) do
+        local text = ("{{ %s|%s }}"):format(value, filter)
+        made[#made + 1], texts[#texts + 1] = assert(template.compile(text, "t")), { text, row[i] }
+      end
+    end
+    for i, results in ipairs(render(made, 1)) do differences(texts[i][1], results, { texts[i][2] }, list) end
+    assert.same({}, list)
+    assert.is_true(#made > 500)
+  end)
+
   -- Compiles templates, which must succeed or be refused with a line, and renders chats with those that are compiled.
   -- Returns the numbers of compiled and refused ones, and of chats that became text.
   local function try(texts)
@@ -194,6 +207,15 @@ describe("a model with a chat template", function()
     assert.matches("chat_template.jinja: line 2: the filter \"batch\" is not supported; .*; the model is built without "
       .. "a chat template; %-%-chat%-template=FILE gives another\n", said)
     assert.is_nil(header:find("next_chat", 1, true))
+  end)
+
+  it("is built with one that is refused where it is reached, and a note says so", function()
+    make_folder("{% if messages[0].role == 'tool' %}\n{{ messages.append(1) }}{% endif %}{{ messages[0].content }}")
+    local code, said, header = emit()
+    assert.equal(0, code)
+    assert.matches("chat_template.jinja: line 2: the method \"append\" is not allowed in templates, which may not change "
+      .. "values; chats that reach it are refused\n", said)
+    assert.is_truthy(header:find("int next_chat(", 1, true))
   end)
 
   it("takes another one by --chat-template, which must be right", function()

@@ -569,13 +569,13 @@ describe("the C interface", function()
   it("withstands wrong use, failing allocations and failing reads without an invalid access or a leak", function()
     local flags = helper.addresses
     build("checked", "plain", interface .. " kernels=c", helper.with_addresses)
-    compile("interface_checked", { "bad_interface.c" }, "checked/plain", "gcc", flags)
+    compile("interface_checked", { "bad_interface.c" }, "checked/plain", "clang", flags)
     run_all("interface_checked")
     local wraps = {}
     for name in ("malloc calloc realloc aligned_alloc free pread write fsync close rename mmap munmap"):gmatch("%S+") do
       wraps[#wraps + 1] = "-Wl,--wrap=" .. name
     end
-    compile("faults_checked", { "faults_interface.c", "faults.c" }, "checked/plain", "gcc", flags .. " " ..
+    compile("faults_checked", { "faults_interface.c", "faults.c" }, "checked/plain", "clang", flags .. " " ..
       table.concat(wraps, " "))
     assert.are.equal("", succeeds("./faults_checked plain.st"))
   end)

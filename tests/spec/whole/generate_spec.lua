@@ -355,6 +355,87 @@ describe("chat", function()
     end
   end)
 
+  -- Returns a message as a line of JSON.
+  local function message(role, content)
+    return dkjson.encode({ role = role, content = content }, { keyorder = { "role", "content" } })
+  end
+
+  it("takes and gives messages as lines of JSON, one by one and whole chats", function()
+    for _, golden in ipairs(goldens("chat.jsonl")) do
+      local system = golden.system ~= dkjson.null and golden.system or nil
+      local word = system and "--system " .. shell(system) or ""
+      local turns, expected, list = {}, {}, { system and message("system", system) }
+      local chats = {}
+      for i, turn in ipairs(golden.turns) do
+        turns[i], expected[i] = message("user", turn[1]) .. "\n", turn[2]
+        list[#list + 1] = message("user", turn[1])
+        chats[i] = ('{"messages": [%s]}\n'):format(table.concat(list, ", "))
+        list[#list + 1] = message("assistant", turn[2])
+      end
+      local last = ('{"messages": [%s]}\n'):format(table.concat(list, ", ", system and 2 or 1, #list - 1))
+      for _, case in ipairs { { table.concat(turns, "\n"), word }, { table.concat(chats), "" },
+        { chats[#chats] .. chats[1], "" }, { last, word },
+        { (system and message("system", system) .. "\n" or "") .. table.concat(turns), "" } } do
+        files.write_all(folder, { { name = "lines.jsonl", text = case[1] } })
+        local said = sh(line("llama", "chat", "--tokens 4 --format jsonl " .. case[2] .. " <lines.jsonl"))
+        local texts = {}
+        for i, each in ipairs(lines_of(said)) do
+          local answer = dkjson.decode(each)
+          texts[i] = answer.content
+          assert.same({ role = "assistant", content = answer.content, ["end"] = "tokens" }, answer)
+        end
+        local wanted = case[1] == last and { expected[#expected] }
+          or case[1]:find(chats[#chats] .. chats[1], 1, true) == 1 and { expected[#expected], expected[1] } or expected
+        assert.same(wanted, texts)
+      end
+    end
+    local code, said = run(("printf '%%s\n' '%s' '%s' | %s"):format(message("user", "a"), message("assistant", "b"),
+      line("llama", "chat", "--tokens 4 --format jsonl")))
+    assert.equal(0, code)
+    assert.equal(1, #lines_of(said))
+  end)
+
+  it("refuses lines that are no messages, after the answers before them", function()
+    local field = '"role": TEXT, "content": TEXT}; other fields and values are not supported'
+    for given, fault in pairs { ["x"] = "in JSON is expected", ["[1"] = "in JSON is expected", ["{}"] = field,
+      ["[]"] = field, ['{"role":"user"}'] = field, ['{"role":"user","content":null}'] = field,
+      ['{"role":"user","content":[{"type":"text","text":"a"}]}'] = field,
+      ['{"role":"user","content":"a","name":"b"}'] = field,
+      ['{"role":"a","role":"b","content":"a"}'] = "in JSON is expected",
+      ['{"messages":[]}'] = '"messages" is a list of messages',
+      ['{"messages":{}}'] = '"messages" is a list of messages',
+      ['{"messages":[3]}'] = field, ['{"messages":[{"role":"user","content":"a"}],"model":"m"}'] = field,
+      ['{"role":"user","content":"\\u0000"}'] = "in JSON is expected" } do
+      files.write_all(folder, { { name = "lines.jsonl",
+        text = ("%s\n\n%s\n"):format(message("user", "the cat"), given) } })
+      local code, said, notes = run(line("llama", "chat", "--tokens 4 --format jsonl <lines.jsonl"))
+      assert.equal(3, code)
+      assert.equal(1, #lines_of(said))
+      assert.equal("llama: standard input: line 3: ", notes:sub(1, 31))
+      assert.equal(fault .. "\n", notes:sub(-#fault - 1))
+    end
+    local code, said = refusal(line("llama", "chat", "--format npy"))
+    assert.equal("--format: 'npy', but text or jsonl is allowed\n", said)
+    assert.equal(2, code)
+  end)
+
+  it("is what generate --system answers with", function()
+    for _, golden in ipairs(goldens("chat.jsonl")) do
+      local system = golden.system ~= dkjson.null and golden.system or "in a few words"
+      local answer = sh(("printf '%%s\n' %s | %s"):format(shell(golden.turns[1][1]),
+        line("llama", "chat", "--tokens 4 --system " .. shell(system))))
+      local words = "--tokens 4 --system " .. shell(system) .. " --prompt " .. shell(golden.turns[1][1])
+      assert.equal(answer, sh(line("llama", "generate", words)))
+      local list = lines_of(sh(line("llama", "generate", words .. " --prompt 'the cat' --format jsonl")))
+      assert.equal(answer, dkjson.decode(list[1]).text .. "\n")
+      assert.same({ golden.turns[1][1], "the cat" }, { dkjson.decode(list[1]).prompt, dkjson.decode(list[2]).prompt })
+    end
+    write_ids("one.npy", "1,", { 5 })
+    local code, said = refusal(line("llama", "generate", "--system x --input one.npy"))
+    assert.equal("--system: goes with --prompt, and not with --input\n", said)
+    assert.equal(2, code)
+  end)
+
   it("leaves the oldest turns out where the context is full", function()
     local code, said, notes = run("yes 'one two' | head -n 6 | " .. line("next", "chat", "--tokens 3"))
     assert.equal("next: chat: the context is full: the 1 oldest turns are left out\n", notes:match("^[^\n]*\n"))
@@ -395,6 +476,9 @@ wait $!]]):format(line("llama", "chat")))
       shell(root .. "/gen/attn2c"), shell(places.next)))
     local refused_with, said = refusal("none/next chat --weights " .. shell(places.next))
     assert.equal("chat: this model was built without a chat template; build it with --chat-template FILE\n", said)
+    assert.equal(2, refused_with)
+    refused_with, said = refusal("none/next generate --system x --prompt y --weights " .. shell(places.next))
+    assert.equal("--system: this model was built without a chat template; build it with --chat-template FILE\n", said)
     assert.equal(2, refused_with)
   end)
 end)

@@ -30,6 +30,7 @@ describe("a variable of a chat template", function()
     assert.same({ "resolve 0 a" }, only("{{ a }}{% set a = 1 %}", "resolve", "clear"))
     assert.same({ "clear 0 a" }, only("{% set a = 1 %}{{ a }}", "resolve", "clear"))
     assert.same({ "resolve 0 a" }, only("{% set a = a %}", "resolve", "clear"))
+    assert.same({ "clear 0 a", "resolve 1 b" }, only("{% set a = 1 %}{% if b %}{{ a }}{% endif %}", "resolve", "clear"))
   end)
 
   it("begins with the caller's value if only some branches set it", function()
