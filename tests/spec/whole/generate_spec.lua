@@ -282,15 +282,15 @@ describe("generate refuses", function()
   end)
 
   it("ends with the folder's max_length of prompt and answer, if nothing states the answer's own", function()
-    sh(("rm -rf short && cp -r %s short && chmod u+w short/*"):format(shell(places.llama)))
-    files.write_all(folder .. "/short", { { name = "generation_config.json", text =
+    sh(("rm -rf brief && cp -r %s brief && chmod u+w brief/*"):format(shell(places.llama)))
+    files.write_all(folder .. "/brief", { { name = "generation_config.json", text =
       '{"eos_token_id":[2,300],"max_length":12}' } })
-    sh(shell(root .. "/gen/attn2c") .. " build short context=64 sequences=1 chunk=16 kernels=c -o short >log 2>&1")
+    sh(shell(root .. "/gen/attn2c") .. " build brief context=64 sequences=1 chunk=16 kernels=c -o brief >log 2>&1")
     local golden
     for _, each in ipairs(goldens("greedy.jsonl")) do
       if each.folder == "llama" and not next(each.options) then golden = golden or each end
     end
-    local start = "short/short generate --weights short --format jsonl --prompt " .. shell(golden.prompt)
+    local start = "brief/brief generate --weights brief --format jsonl --prompt " .. shell(golden.prompt)
     local function check(more, count, ending)
       local made = assert(dkjson.decode(sh(start .. more)))
       local want = table.move(golden.ids, 1, count or 12 - made.prompt_tokens, 1, {})
@@ -299,14 +299,14 @@ describe("generate refuses", function()
     end
     local made = check("", nil, "tokens")
     check(" --tokens 15", 15, "tokens")
-    local code, said = refusal("short/short generate --weights short --prompt " .. shell(("word "):rep(12)))
+    local code, said = refusal("brief/brief generate --weights brief --prompt " .. shell(("word "):rep(12)))
     assert.matches("but 1 to 11 are allowed, by the folder's max_length of prompt and answer; %-%-tokens N takes its",
       said)
     assert.equal(3, code)
-    local python = [[import json, short; model = short.Model("short"); prompt = json.loads(%q)
-ids = model.encode(prompt).ids; short.np.testing.assert_equal(len(model.generate([ids])[0]), 12 - len(ids))
+    local python = [[import json, brief; model = brief.Model("brief"); prompt = json.loads(%q)
+ids = model.encode(prompt).ids; brief.np.testing.assert_equal(len(model.generate([ids])[0]), 12 - len(ids))
 assert len(model.generate([ids], 15)[0]) == 15; assert model.generate_text([prompt]) == [json.loads(%q)] ]]
-    assert.equal("", sh("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=short /usr/bin/python3 -W error -c " .. shell(python:format(
+    assert.equal("", sh("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=brief /usr/bin/python3 -W error -c " .. shell(python:format(
       dkjson.encode(golden.prompt), dkjson.encode(made.text)))))
   end)
 
