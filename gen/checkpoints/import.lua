@@ -119,6 +119,14 @@ local function fact_or(self, value)
   return value
 end
 
+-- Returns the id of padding, whose rows at the end a class head leaves out, or nil: config.json's, else the default of
+-- the family's configuration.
+local function pad_of(self)
+  local pad = self.folder.config.pad_token_id
+  if pad == nil then pad = self.family.pad end
+  return math.type(pad) == "integer" and pad >= 0 and pad < self.facts.vocab and pad or nil
+end
+
 -- Returns a stage of a head in the form of a description, or nil if the file lacks a tensor that the stage needs.
 local function output_stage(self, stage, number)
   if stage.needs and not has(self, stage.needs .. ".weight") then
@@ -127,7 +135,8 @@ local function output_stage(self, stage, number)
     return nil
   end
   local result = { stage = stage[1], over = fact_or(self, stage.over), of = stage.of, name = stage.name,
-    squeeze = stage.squeeze, mask = stage.mask, kind = stage.kind, eps = stage.eps }
+    squeeze = stage.squeeze, mask = stage.mask, kind = stage.kind, eps = stage.eps,
+    pad = stage.pad and pad_of(self) or nil }
   self.has_labels = self.has_labels or stage.to == "labels"
   self.has_similarity = self.has_similarity or stage[1] == "similarity"
   if stage.to == "labels" then result.to = labels_of(self, stage) else result.to = fact_or(self, stage.to) end

@@ -543,6 +543,14 @@ steps.rows = {
     body = "attn2c_pool_row(y, x + (size_t)row * ${ldx}, ${cols})",
     equation = "y[j] = x[row][j]",
   },
+  pool_last_but = {
+    constants = { "cols", "ldx", "pad" },
+    operands = { { "y", "w", vector("cols") }, { "x", "r", matrix("rows", "cols", "ldx") },
+      { "ids", "r", vector("rows"), type = "i32" }, { "rows", "value" } },
+    cost = function(c) return 2 * c.cols end,
+    body = "attn2c_pool_last_but(y, x, ids, rows, ${cols}, ${ldx}, ${pad})",
+    equation = "y[j] = x[i][j] of the largest i < rows with ids[i] != ${pad}, or of 0",
+  },
   argmax = {
     constants = { "rows", "cols", "ldx" },
     operands = { { "y", "w", vector("rows"), type = "i32" }, { "x", "r", matrix("rows", "cols", "ldx") } },

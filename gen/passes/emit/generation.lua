@@ -3,8 +3,8 @@ local c = require("common.c")
 
 local emit_generation = {}
 
---- Returns { is_drawn, members = list of { name, value }, stops = list of ids, stop_list = the same as text, limit = the
---- line of a Python module about an answer's tokens, or nil }; false if the description says nothing.
+--- Returns { is_drawn, members = list of { name, value }, stops = list of ids, stop_list = the same as text, limit =
+--- the line of a Python module about an answer's tokens, or nil }; false if the description says nothing.
 function emit_generation.values(spec)
   local stated = spec.context and spec.generation
   if not stated then return false end

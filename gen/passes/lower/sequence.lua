@@ -42,13 +42,16 @@ local function pool_kept(self, op, pool, y, origin)
 end
 
 function ops.pool(self, op, origin)
-  local x = op.operands.x
+  local x, ids = op.operands.x, op.operands.ids
   self:unit()
   local column = 0
   for pool in op.attributes["function"]:gmatch("%S+") do
     local y = self:at(op.result, 0, column, origin)
     if op.operands.mask and pools_of_kept[pool] then
       pool_kept(self, op, pool, y, origin)
+    elseif ids then
+      self:row("pool_last_but", { cols = x.shape[3], ldx = self:ld(x), pad = op.attributes.pad },
+        { y = y, x = self:at(x, 0, 0, origin), ids = self:at(ids, 0, 0, origin), rows = valid_rows(self, op, origin) })
     else
       local fn, name, value, first = pools[pool](self, op, origin)
       self:row(fn, { cols = x.shape[3], ldx = self:ld(x) },
