@@ -548,8 +548,16 @@ steps.rows = {
     operands = { { "y", "w", vector("cols") }, { "x", "r", matrix("rows", "cols", "ldx") },
       { "ids", "r", vector("rows"), type = "i32" }, { "rows", "value" } },
     cost = function(c) return 2 * c.cols end,
-    body = "attn2c_pool_last_but(y, x, ids, rows, ${cols}, ${ldx}, ${pad})",
+    body = "attn2c_pool_last_but(y, x, ids, NULL, rows, ${cols}, ${ldx}, ${pad}, 1)",
     equation = "y[j] = x[i][j] of the largest i < rows with ids[i] != ${pad}, or of 0",
+  },
+  pool_kept_last_but = {
+    constants = { "rows", "cols", "ldx", "pad", "keeps" },
+    operands = { { "y", "w", vector("cols") }, { "x", "r", matrix("rows", "cols", "ldx") },
+      { "ids", "r", vector("rows"), type = "i32" }, { "mask", "r", vector("rows"), type = "i32" } },
+    cost = function(c) return 2 * c.cols end,
+    body = "attn2c_pool_last_but(y, x, ids, mask, ${rows}, ${cols}, ${ldx}, ${pad}, ${keeps})",
+    equation = "y[j] = x[i][j] of the largest i with ids[i] != ${pad} and (mask[i] != 0) == ${keeps}, or of 0",
   },
   argmax = {
     constants = { "rows", "cols", "ldx" },

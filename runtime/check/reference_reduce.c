@@ -199,7 +199,7 @@ static float pooled(int pool, const float *column, int64_t length, int64_t width
  *   weighted: y[c] = sum of (s + 1) x[s][c] / sum of (s + 1)
  * and of all rows first: y[c] = x[0][c], second: y[c] = x[1][c], patches: the mean from row `tokens` on.
  * Without rows the result is 0. The results of several pools follow each other. With the attribute `row` the
- * result is a sequence of one row. With ids, n is less by the last of them that are `pad`, but not by all. */
+ * result is a sequence of one row. With ids, last is of the last kept row whose id is not `pad`, or x[0]. */
 int attn2c_reference_pool(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   const attn2c_tensor *lengths_shape = attn2c_reference_operand(call, 1);
@@ -238,15 +238,17 @@ int attn2c_reference_pool(const attn2c_reference_call *call) {
   float *y = call->tensors[call->op->result];
   for (int64_t b = 0; b < batch; b++) {
     int64_t length = lengths ? lengths[b] : sequence;
-    while (ids && length > 1 && ids[b * sequence + length - 1] == pad) length--;
+    const int32_t *own = mask ? mask + b * (first + sequence) + first : NULL;
+    while (ids && length > 1 && (ids[b * sequence + length - 1] == pad || !takes(own, keeps, length - 1)))
+      length--;
+    if (ids) own = NULL;
     for (int64_t i = 0; i < count * width; i++) {
       const int64_t at = b * count * width + i;
       const int is_all = list[i / width] == POOL_PATCHES; /* whatever the lengths or the mask */
       const int64_t skipped = is_all ? tokens : 0;
       const float *column = x + (b * sequence + skipped) * width + i % width;
       y[at] = pooled(list[i / width], column, is_all ? sequence - skipped : length, width,
-                     mask && !is_all ? mask + b * (first + sequence) + first : NULL, keeps,
-                     call->magnitude ? call->magnitude + at : NULL);
+                     is_all ? NULL : own, keeps, call->magnitude ? call->magnitude + at : NULL);
     }
   }
   return ATTN2C_OK;

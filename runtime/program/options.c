@@ -144,7 +144,8 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--system", NULL, "TEXT", CHAT, ONCE, AT(generate.system), 0, 0, 0, NULL,
      "the system message, before the first turn"},
     {"--tokens", NULL, "N", GENERATE | CHAT, TOKENS, AT(generate.tokens), 0, 1, INT32_MAX, NULL,
-     "the most tokens of an answer (default: max_new_tokens of the folder's generation_config.json, else what "
+     "the most tokens of an answer (default: max_new_tokens of the folder's generation_config.json, else "
+     "what "
      "its max_length leaves after the prompt, else 256)"},
     {"--greedy", NULL, NULL, GENERATE | CHAT, FLAG, AT(generate.greedy), 0, 0, 0, NULL,
      "takes the most probable token each time; the default, unless the folder's generation_config.json has "

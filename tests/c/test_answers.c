@@ -244,8 +244,9 @@ Test(answers, ends_of_a_stated_length) {
   cr_assert_eq(attn2c_answers_at(batch, 0)->count, 7);
   attn2c_answers_release(batch, 0);
   cr_assert_eq(attn2c_answers_begin(batch, 0, prompt, 12, 0, NULL, &message), ATTN2C_FORMAT);
-  cr_assert_str_eq(text, "the prompt has 12 tokens, but 1 to 11 are allowed, by the folder's max_length of prompt "
-                         "and answer; --tokens N takes its place");
+  cr_assert_str_eq(text,
+                   "the prompt has 12 tokens, but 1 to 11 are allowed, by the folder's max_length of prompt "
+                   "and answer; --tokens N takes its place");
   attn2c_answers_free(batch);
   calls.length = TOKENS + 1;
   cr_assert_eq(attn2c_calls_room(&calls), TOKENS);

@@ -36,9 +36,11 @@ local ops = {}
 
 -- Emits a pool of the rows that a mask keeps.
 local function pool_kept(self, op, pool, y, origin)
-  local x, a = op.operands.x, op.attributes
-  self:row("pool_kept_" .. pool, { rows = x.shape[2], cols = x.shape[3], ldx = self:ld(x), keeps = a.keeps and 1 or 0 },
-    { y = y, x = self:at(x, 0, 0, origin), mask = self:at(op.operands.mask, a.first or 0, 0, origin) })
+  local x, ids, a = op.operands.x, op.operands.ids, op.attributes
+  self:row("pool_kept_" .. pool .. (ids and "_but" or ""), { rows = x.shape[2], cols = x.shape[3], ldx = self:ld(x),
+    keeps = a.keeps and 1 or 0, pad = a.pad },
+    { y = y, x = self:at(x, 0, 0, origin), mask = self:at(op.operands.mask, a.first or 0, 0, origin),
+      ids = ids and self:at(ids, 0, 0, origin) })
 end
 
 function ops.pool(self, op, origin)
