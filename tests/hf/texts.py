@@ -86,6 +86,10 @@ CASES = {
         **bert(**labels("entailment", "neutral", "contradiction")), "relative_attention": True, "position_buckets": 8,
         "norm_rel_ebd": "layer_norm", "share_att_key": True, "pos_att_type": "p2c|c2p",
         "position_biased_input": False, "type_vocab_size": 0}, "deberta", TEXTS, PAIRS),
+    "ended": ("Qwen3ForSequenceClassification", {
+        "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8,
+        "intermediate_size": WIDTH, "max_position_embeddings": MOST, "pad_token_id": 0, **labels("no", "yes", "perhaps")},
+        "qwen2", TEXTS, None), # the tokenizer ends texts with the padding token
     "next": ("GPT2LMHeadModel", {"n_positions": MOST, "n_embd": WIDTH, "n_layer": 2, "n_head": 4, "n_inner": WIDTH},
              "gpt2", [text for text in TEXTS if text], None),
 }
@@ -98,6 +102,12 @@ STRIDES = {"question": [None], "windows": [None, 0, 5]} # None: the program's ow
 
 def tokenizer_of(folder, name, case):
     text = gzip.open(HERE.parent / f"text/goldens/{name}.json.gz", "rt", encoding="utf-8").read()
+    if case == "ended":
+        end = json.loads(text)["added_tokens"][0]
+        text = json.dumps({**json.loads(text), "post_processor": {
+            "type": "TemplateProcessing", "single": [{"Sequence": {"id": "A", "type_id": 0}}, {
+                "SpecialToken": {"id": end["content"], "type_id": 0}}], "pair": [],
+            "special_tokens": {end["content"]: {"id": end["content"], "ids": [end["id"]], "tokens": [end["content"]]}}}})
     (folder / "tokenizer.json").write_text(text, encoding="utf-8")
     more = {"mask_token": "<mask>"} if name == "roberta" else {}
     if case == "windows":
@@ -182,7 +192,7 @@ def of_embedding(model, row, *_):
     return {"embedding": row["sentence_embedding"].tolist()}
 
 
-ANSWERS = {"sequence": of_labels, "pairs": of_labels, "entailment": of_labels, "many": of_labels, "token": of_tokens, "masked": of_masks,
+ANSWERS = {"sequence": of_labels, "ended": of_labels, "pairs": of_labels, "entailment": of_labels, "many": of_labels, "token": of_tokens, "masked": of_masks,
            "question": of_span, "windows": of_span, "next": of_next, "sentence": of_embedding, "modern": of_embedding}
 
 
