@@ -105,7 +105,16 @@ return function(of, spec)
       wrong = "inputs are gathered in another order than the weights have, and the reference does the same" },
   }
 
+  of("gen/checkpoints/coded.lua", spec .. "checkpoints/coded_spec.lua") {
+    { name = "coded_ordered", old = "elseif self.is_ordered and groups > 1 then", new = "elseif false then",
+      filter = "without the order", wrong = "groups that are apart are taken as in order" },
+    { name = "coded_floats", old = "floats[scales.dtype]", new = "true", filter = "do not fit",
+      wrong = "scales may be integers" },
+  }
+
   of("runtime/weights/coded.c", "c:coded") {
+    { name = "coded_order_rank", old = "order->rank != 1 ||", new = "", filter = "coded/an_order*",
+      wrong = "an order may have two axes" },
     { name = "groups_equal", old = "return equal == of->groups;", new = "return 1;", filter = "coded/*other_sizes*",
       wrong = "groups of other sizes are read as blocks" },
   }
