@@ -219,13 +219,14 @@ local function read_preprocessor(path)
   return nil
 end
 
--- The names that sentence-transformers has given to one file. The first that says something counts.
-local LIMITS = { "bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet" }
-
--- Returns what sentence-transformers says about the model's calls, and the file's name; or nil.
+-- Returns what sentence-transformers says about the model's calls, and the file's name; or nil. Old folders have other
+-- names of models in the file's name. The first that says something counts.
 local function read_limits(path)
-  for _, name in ipairs(LIMITS) do
-    local file = ("sentence_%s_config.json"):format(name)
+  local list = { "sentence_bert_config.json" }
+  for _, name in ipairs(files.names(path)) do
+    if name:find("^sentence_[%a-]+_config%.json$") then list[#list + 1] = name end
+  end
+  for _, file in ipairs(list) do
     local limits = read_object(path .. "/" .. file, LARGEST.config)
     if limits and next(limits) ~= nil then return limits, file end
   end

@@ -40,7 +40,7 @@ return function(of, spec)
       filter = "stays where an output", wrong = "a row that a mask may not keep is chosen before a bias is added" },
     { name = "asked_positions", old = "if tensor and is_fixed(tensor) and #tensor.shape > 1 then return false end",
       new = "", filter = "does not go over positions", wrong = "each chosen row gets the positions of all rows" },
-    { name = "asked_lengths", old = 'first == "last" and not is_single and of.pool.operands.lengths', new = "nil",
+    { name = "asked_lengths", old = "lengths = is_last and o.lengths or nil", new = "lengths = nil",
       filter = "is followed by the stages", wrong = "the last row of a padded sequence is padding" },
     { name = "asked_angles", old = "if class.by_position and not ROW_OF[choice] then return false end", new = "",
       filter = "tells them apart", wrong = "the last row is rotated by the angles of one row for all sequences" },

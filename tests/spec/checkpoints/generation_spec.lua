@@ -21,7 +21,8 @@ describe("checkpoints.generation", function()
   end)
 
   it("takes the same keys of config.json without generation_config.json", function()
-    local found, notes = read(nil, { eos_token_id = 2, temperature = 0.5, max_length = 20, num_beams = 4, vocab_size = 3 })
+    local found, notes = read(nil, { eos_token_id = 2, temperature = 0.5, max_length = 20, num_beams = 4,
+      vocab_size = 3 })
     assert.same({ stop = { 2 }, temperature = 0.5, length = 20 }, found)
     assert.same({ "config.json: num_beams: not supported, and left out: generated texts differ from transformers'" },
       notes)

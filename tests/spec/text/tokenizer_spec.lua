@@ -142,7 +142,8 @@ describe("a folder", function()
       _, types, note = state_of(('{"tokenizer_class":"%s"}'):format(class))
       assert.same({ expected, expected == 0 }, { types, note ~= nil })
     end
-    assert.matches("the class %S+ gives no token_type_ids", select(3, state_of '{"tokenizer_class":"TokenizersBackend"}'))
+    assert.matches("the class %S+ gives no token_type_ids",
+      select(3, state_of '{"tokenizer_class":"TokenizersBackend"}'))
     for key, said in pairs { truncation_side = '"up" is not supported; supported: left, right',
       model_input_names = '"up"; an array is expected' } do
       local fault = helper.fault(state_of, ('{"%s":"up"}'):format(key))
