@@ -63,13 +63,9 @@ local function looked_up_scale(c) return { first = c.ids_least, { c.ids - c.ids_
 
 -- Declares a pool of the first rows: the end of its body's name, the cost of an element, its equation.
 local function pool(body, cost, equation)
-  return {
-    constants = { "cols", "ldx" },
+  return { constants = { "cols", "ldx" }, cost = each(cost), equation = "y[j] = " .. equation,
     operands = { { "y", "w", vector("cols") }, { "x", "r", matrix("rows", "cols", "ldx") }, { "rows", "value" } },
-    cost = each(cost),
-    body = "attn2c_pool_" .. body .. "(y, x, rows, ${cols}, ${ldx})",
-    equation = "y[j] = " .. equation,
-  }
+    body = "attn2c_pool_" .. body .. "(y, x, rows, ${cols}, ${ldx})" }
 end
 
 -- Declares a pool of the last row of a token that is not `pad`, among the rows that `among` names.
@@ -544,8 +540,9 @@ steps.rows = {
   },
   pool_last_but = pool_last({ "cols", "ldx", "pad" }, { "rows", "value" }, "NULL, rows, ${cols}, ${ldx}, ${pad}, 1",
     "i < rows"),
-  pool_kept_last_but = pool_last({ "rows", "cols", "ldx", "pad", "keeps" }, { "mask", "r", vector("rows"), type = "i32" },
-    "mask, ${rows}, ${cols}, ${ldx}, ${pad}, ${keeps}", "(mask[i] != 0) == ${keeps}"),
+  pool_kept_last_but = pool_last({ "rows", "cols", "ldx", "pad", "keeps" },
+    { "mask", "r", vector("rows"), type = "i32" }, "mask, ${rows}, ${cols}, ${ldx}, ${pad}, ${keeps}",
+    "(mask[i] != 0) == ${keeps}"),
   argmax = {
     constants = { "rows", "cols", "ldx" },
     operands = { { "y", "w", vector("rows"), type = "i32" }, { "x", "r", matrix("rows", "cols", "ldx") } },

@@ -306,8 +306,8 @@ describe("generate refuses", function()
     local python = [[import json, brief; model = brief.Model("brief"); prompt = json.loads(%q)
 ids = model.encode(prompt).ids; brief.np.testing.assert_equal(len(model.generate([ids])[0]), 12 - len(ids))
 assert len(model.generate([ids], 15)[0]) == 15; assert model.generate_text([prompt]) == [json.loads(%q)] ]]
-    assert.equal("", sh("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=brief /usr/bin/python3 -W error -c " .. shell(python:format(
-      dkjson.encode(golden.prompt), dkjson.encode(made.text)))))
+    python = python:format(dkjson.encode(golden.prompt), dkjson.encode(made.text))
+    assert.equal("", sh("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=brief /usr/bin/python3 -W error -c " .. shell(python)))
   end)
 
   it("models whose description has no context", function()
