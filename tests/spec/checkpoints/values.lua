@@ -180,7 +180,7 @@ local function rope_classes(scheme, mask)
   local padded = mask and { ["mask.2"] = "padding" } or { mask = "causal padding" }
   local logits = { "vocabulary", name = "logits", tied = false }
   local score = plus(output({ last, { "linear", to = 2, bias = false, name = "logits" } }, scheme,
-    { ["output.2.linear"] = "score", ["output.1.pad"] = pads[scheme] }), padded)
+    { ["output.2.linear"] = "score" }), plus(padded, { ["output.1.pad"] = pads[scheme] }))
   return {
     Model = model(scheme),
     ForCausalLM = { plus(output({ last, logits }, scheme, { ["output.2.vocabulary.weight"] = "lm_head.weight" }),
