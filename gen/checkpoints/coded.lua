@@ -17,6 +17,9 @@ local WORD = 32 -- bits
 
 local ADVICE = "give the folder of the model before it was quantised, or a GGUF file of it"
 
+-- Types of scales.
+local floats = words.set { "F64", "F32", "F16", "BF16" }
+
 local function is_given(value) return value ~= nil and value ~= json.null and value ~= false end
 
 -- Refuses a key of quantization_config.
@@ -39,7 +42,7 @@ local function check_bits(path, config, key, list)
   refuse(path, key, value, ("; supported is %s: %s"):format(table.concat(list, ", "), ADVICE))
 end
 
--- Each: returns the kind of a configuration that it supports.
+-- Each: returns the kind of a configuration that it supports, and true if it says that the inputs of a group are apart.
 local methods = {}
 
 function methods.gptq(path, config)
@@ -49,7 +52,7 @@ function methods.gptq(path, config)
   check_word(path, config, "pack_dtype", { "int32" })
   if is_given(config.is_marlin_format) then refuse(path, "is_marlin_format", true, ": " .. ADVICE) end
   local format = is_given(config.checkpoint_format) and config.checkpoint_format or config.format
-  return format == "gptq_v2" and "gptq_v2" or "gptq"
+  return format == "gptq_v2" and "gptq_v2" or "gptq", config.desc_act == true
 end
 
 function methods.awq(path, config)
@@ -68,7 +71,9 @@ methods["auto-round"] = function(path, config)
   refuse(path, "packing_format", format, "; supported is auto_round:auto_gptq, auto_round:auto_awq: " .. ADVICE)
 end
 
--- Checks the weights of one group of modules of compressed-tensors.
+local by_group = { [true] = true, group = true, dynamic = true } -- words for inputs that are apart
+
+-- Checks the weights of one group of modules of compressed-tensors. Returns true if its inputs are apart.
 local function check_group(path, name, group, notes)
   local weights = type(group) == "table" and group.weights
   local key = "config_groups." .. name:gsub("%c", "?")
@@ -84,6 +89,7 @@ local function check_group(path, name, group, notes)
     notes[#notes + 1] = ("config.json: quantization_config: %s: activations stay floats, which loses nothing")
       :format(key)
   end
+  return by_group[weights.actorder] or false
 end
 
 methods["compressed-tensors"] = function(path, config, notes)
@@ -103,8 +109,11 @@ methods["compressed-tensors"] = function(path, config, notes)
   if type(groups) ~= "table" or groups == json.null or next(groups) == nil then
     refuse(path, "config_groups", groups, "; a table of groups is expected")
   end
-  for _, name in ipairs(words.sorted_keys(groups)) do check_group(path, tostring(name), groups[name], notes) end
-  return "compressed-tensors"
+  local are_apart = true
+  for _, name in ipairs(words.sorted_keys(groups)) do
+    are_apart = check_group(path, tostring(name), groups[name], notes) and are_apart
+  end
+  return "compressed-tensors", are_apart
 end
 
 local function shape_text(tensor)
@@ -142,6 +151,10 @@ function Finder:expect(tensor, name, fits, expected)
   if not fits then self:refuse(name, ("%s, but %s is expected"):format(shape_text(tensor), expected)) end
 end
 
+local function is_matrix(tensor, dtype)
+  return tensor.dtype == dtype and #tensor.shape == 2 and tensor.shape[1] > 0 and tensor.shape[2] > 0
+end
+
 local function bits_of(count, inputs)
   for _, bits in ipairs { 2, 4, 8 } do
     if count * (WORD // bits) == inputs then return bits end
@@ -149,12 +162,19 @@ local function bits_of(count, inputs)
   return nil
 end
 
+-- Returns the scales of a tensor, which are floats, with their name.
+function Finder:scales_of(base)
+  local scales, name = self:part(base, "scales", true)
+  self:expect(scales, name, floats[scales.dtype], "a float type")
+  return scales, name
+end
+
 -- Returns outputs, inputs, bits and groups of a tensor of GPTQ or AWQ.
 function Finder:words(base)
   local packed, packed_name = self:part(base, "packed", true)
-  local scales, scales_name = self:part(base, "scales", true)
+  local scales, scales_name = self:scales_of(base)
   local zeros, zeros_name = self:part(base, "zeros", true)
-  self:expect(packed, packed_name, packed.dtype == "I32" and #packed.shape == 2, "I32 of two axes")
+  self:expect(packed, packed_name, is_matrix(packed, "I32"), "I32 of two axes")
   self:expect(scales, scales_name, #scales.shape == 2 and scales.shape[1] > 0 and scales.shape[2] > 0,
     "a shape of two axes, groups and outputs,")
   local groups, out = scales.shape[1], scales.shape[2]
@@ -174,7 +194,7 @@ function Finder:check_zeros(base, out, bits, groups, scales)
   local shape, count = zeros.shape, 1
   for _, size in ipairs(shape) do count = count * size end
   self:expect(zeros, zeros_name, zeros.dtype == "I8" and count == scales
-    or zeros.dtype == "I32" and #shape == 2 and shape[1] == (out * bits + WORD - 1) // WORD and shape[2] == groups,
+    or scales > 1 and is_matrix(zeros, "I32") and shape[1] == (out * bits + WORD - 1) // WORD and shape[2] == groups,
     "one zero point for each scale")
 end
 
@@ -182,9 +202,8 @@ end
 function Finder:compressed(base, is_bytes)
   local packed, packed_name = self:part(base, "packed")
   if is_bytes then packed, packed_name = self.tensors[base .. ".weight"], base .. ".weight" end
-  local scales, scales_name = self:part(base, "scales", true)
-  self:expect(packed, packed_name, #packed.shape == 2 and packed.dtype == (is_bytes and "I8" or "I32"),
-    "two axes of codes")
+  local scales, scales_name = self:scales_of(base)
+  self:expect(packed, packed_name, is_matrix(packed, is_bytes and "I8" or "I32"), "two axes of codes")
   local out, inputs, bits = packed.shape[1], packed.shape[2], 8
   if not is_bytes then
     local shape, shape_name = self:part(base, "shape", true)
@@ -203,7 +222,7 @@ function Finder:compressed(base, is_bytes)
   local count = 1
   for _, size in ipairs(scales.shape) do count = count * size end
   local groups = count == 1 and 1 or count // out
-  self:expect(scales, scales_name, count > 0 and (count == 1 or count % out == 0),
+  self:expect(scales, scales_name, #scales.shape <= 2 and (count == 1 or count > 0 and scales.shape[1] == out),
     "the same number of scales for each output")
   self:check_zeros(base, out, bits, groups, count)
   return out, inputs, bits, groups
@@ -291,6 +310,9 @@ function Finder:add(base, is_bytes)
   if order then
     self:expect(order, order_name, order.dtype == "I32" and #order.shape == 1 and order.shape[1] == inputs,
       "I32 with a group for each input")
+  elseif self.is_ordered and groups > 1 then
+    self:refuse(order_name, ("missing, but quantization_config has %s, so that the inputs of a group are apart"):format(
+      self.kind == "compressed-tensors" and "actorder" or "desc_act"))
   elseif inputs % groups ~= 0 then
     local scales, scales_name = self:part(base, "scales", true)
     self:expect(scales, scales_name, false, "groups of equal numbers of inputs")
@@ -344,9 +366,9 @@ function coded.read(path, config, tensors, read_object, read_bytes)
     refuse(path, "quant_method", method, ("; supported are %s of 4 and 8 bits: %s"):format(
       "gptq, awq and compressed-tensors", ADVICE))
   end
-  local kind = methods[method](path, own, notes)
+  local kind, is_ordered = methods[method](path, own, notes)
   local self = setmetatable({ path = path, tensors = tensors, kind = kind, parts = parts[kind], used = {}, made = {},
-    uneven = {}, read_bytes = read_bytes }, Finder)
+    uneven = {}, read_bytes = read_bytes, is_ordered = is_ordered }, Finder)
   local marked = "%." .. self.parts.packed .. "$"
   for _, name in ipairs(words.sorted_keys(tensors)) do
     if name:find(marked) then self:add((name:gsub(marked, ""))) end

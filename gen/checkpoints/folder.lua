@@ -224,20 +224,34 @@ local function read_preprocessor(path)
   return nil
 end
 
--- True if a folder has a tokenizer's files, also in the format of older folders. config: its config.json.
-local function has_tokenizer(path, config)
+-- Returns what sentence-transformers says about the model's calls, and the file's name; or nil. Old folders have other
+-- names of models in the file's name. The first that says something counts.
+local function read_limits(path)
+  local list = { "sentence_bert_config.json" }
+  for _, name in ipairs(files.names(path)) do
+    if name:find("^sentence_[%a-]+_config%.json$") then list[#list + 1] = name end
+  end
+  for _, file in ipairs(list) do
+    local limits = read_object(path .. "/" .. file, LARGEST.config)
+    if limits and next(limits) ~= nil then return limits, file end
+  end
+  return nil
+end
+
+-- True if a folder has a tokenizer's files, also in the format of older folders. stated: its tokenizer_config.json, or
+-- nil; config: its config.json.
+local function has_tokenizer(path, stated, config)
   local function is_there(name) return lfs.attributes(path .. "/" .. name, "mode") == "file" end
   return is_there("tokenizer.json") or is_there("vocab.txt") or (is_there("vocab.json") and is_there("merges.txt"))
-    or pieces.is_in(path, read_object(path .. "/tokenizer_config.json", LARGEST.config), config)
+    or pieces.is_in(path, stated, config)
 end
 
 local CONVERT_TOKENIZER = "python3 -c 'import transformers as t; t.AutoTokenizer.from_pretrained(\".\")"
   .. ".save_pretrained(\".\")'"
 
 -- Returns notes, or nil, with a line more if a tokenizer is there as a SentencePiece model alone that is not supported.
-local function with_tokenizer_notes(notes, path, config)
-  for _, name in ipairs(has_tokenizer(path, config) and {} or { "spm.model", "spiece.model", "sentencepiece.bpe.model",
-    "tokenizer.model" }) do
+local function with_tokenizer_notes(notes, path, has)
+  for _, name in ipairs(has and {} or { "spm.model", "spiece.model", "sentencepiece.bpe.model", "tokenizer.model" }) do
     if lfs.attributes(path .. "/" .. name, "mode") == "file" then
       notes = notes or {}
       notes[#notes + 1] = ("%s: a SentencePiece model of this class is not supported, so the model takes no text; "
@@ -269,8 +283,9 @@ local function refuse_folder(path)
 end
 
 --- Returns a folder's contents: { path, title, config, tensors = name -> { dtype, shape }, modules, settings, limits,
---- tokenizer, generation, preprocessor }. modules, settings and limits come from sentence-transformers. generation: the
---- object of generation_config.json, or nil. preprocessor: { file, config } about pictures, or nil. quantised: how
+--- limits_file, tokenizer, tokenizer_config, generation, preprocessor }. modules, settings and limits come from
+--- sentence-transformers. tokenizer_config, generation: the objects of tokenizer_config.json and
+--- generation_config.json, or nil. preprocessor: { file, config } about pictures, or nil. quantised: how
 --- quantised tensors are stored (coded.lua), or nil; notes: for the user. tokenizer: the inner folder of its files, ""
 --- for the folder itself, or nil. Faults: io, format. A GGUF file's table has more fields (gguf.lua).
 function folder.read(path)
@@ -294,14 +309,18 @@ function folder.read(path)
   local function read_settings(file) return read_object(file, LARGEST.config) end
   local kind, found, notes = coded.read(main, config, tensors, read_settings, read_bytes)
   if kind then config.quantization_config = nil end
+  local stated = read_settings(main .. "/tokenizer_config.json")
+  local has = has_tokenizer(main, stated, config)
+  local limits, limits_file = nil, nil
+  if modules then limits, limits_file = read_limits(main) end
   return {
     path = path, title = paths.title(path), config = config, tensors = found, modules = modules,
-    quantised = kind, notes = with_tokenizer_notes(notes, main, config),
+    quantised = kind, notes = with_tokenizer_notes(notes, main, has),
     settings = modules and read_object(path .. "/config_sentence_transformers.json", LARGEST.config),
-    limits = modules and read_object(main .. "/sentence_bert_config.json", LARGEST.config),
+    limits = limits, limits_file = limits_file, tokenizer_config = stated,
     generation = read_object(main .. "/generation_config.json", LARGEST.config),
     preprocessor = read_preprocessor(main),
-    tokenizer = has_tokenizer(main, config) and main:sub(#path + 2) or nil,
+    tokenizer = has and main:sub(#path + 2) or nil,
   }
 end
 

@@ -20,6 +20,7 @@ local keys = {
   min_p = { "min_p", from_0_to_1, 0 },
   repetition_penalty = { "repetition_penalty", positive, 1 },
   max_new_tokens = { "tokens", function(value) return count(value) and value > 0 end },
+  max_length = { "length", function(value) return count(value) and value > 1 end },
 }
 
 -- Keys that change which tokens come, and the values that switch them off.
@@ -53,7 +54,7 @@ end
 --- line for what is left out.
 function generation.of(stated, config, vocab, notes)
   local result, file = {}, stated and "generation_config.json" or "config.json"
-  local from = stated or { eos_token_id = config.eos_token_id }
+  local from = stated or config
   local function note(key, what) notes[#notes + 1] = ("%s: %s: %s"):format(file, key, what) end
   for _, key in ipairs(words.sorted_keys(from)) do
     local value, known = from[key], keys[key]
@@ -65,6 +66,7 @@ function generation.of(stated, config, vocab, notes)
       note(key, "not supported, and left out: generated texts differ from transformers'")
     end
   end
+  if result.tokens then result.length = nil end
   if from.eos_token_id ~= nil and from.eos_token_id ~= json.null then
     result.stop = stops_of(from.eos_token_id, vocab)
     if not result.stop then

@@ -100,7 +100,7 @@ function heads.causal_lm_named(...)
 end
 
 heads.last_token = {
-  { "pool", over = "last" },
+  { "pool", over = "last", pad = true },
   { "linear", to = "labels", bias = false, name = "logits", tensor = "score" },
 }
 

@@ -119,6 +119,14 @@ local function fact_or(self, value)
   return value
 end
 
+-- Returns the id of padding, whose rows at the end a class head leaves out, or nil: config.json's, else the default of
+-- the family's configuration.
+local function pad_of(self)
+  local pad = self.folder.config.pad_token_id
+  if pad == nil then pad = self.family.pad end
+  return math.type(pad) == "integer" and pad >= 0 and pad < self.facts.vocab and pad or nil
+end
+
 -- Returns a stage of a head in the form of a description, or nil if the file lacks a tensor that the stage needs.
 local function output_stage(self, stage, number)
   if stage.needs and not has(self, stage.needs .. ".weight") then
@@ -127,7 +135,8 @@ local function output_stage(self, stage, number)
     return nil
   end
   local result = { stage = stage[1], over = fact_or(self, stage.over), of = stage.of, name = stage.name,
-    squeeze = stage.squeeze, mask = stage.mask, kind = stage.kind, eps = stage.eps }
+    squeeze = stage.squeeze, mask = stage.mask, kind = stage.kind, eps = stage.eps,
+    pad = stage.pad and pad_of(self) or nil }
   self.has_labels = self.has_labels or stage.to == "labels"
   self.has_similarity = self.has_similarity or stage[1] == "similarity"
   if stage.to == "labels" then result.to = labels_of(self, stage) else result.to = fact_or(self, stage.to) end
@@ -203,17 +212,35 @@ local function frames_input(self)
   return { stage = "linear", from = f.features, features_norm = f.features_norm or nil, norm = f.input_norm }
 end
 
-local function limit_of(self, first)
-  local f, limits = self.facts, self.folder.limits or {}
+-- Returns the most tokens of a text that the folder's files state, with special tokens, or nil: what
+-- sentence-transformers gives the tokenizer, else the tokenizer's own. Numbers beyond all integers mean none.
+local function stated_limit(self)
+  local limits, file = self.folder.limits or {}, self.folder.limits_file
+  local own, config = limits.processor_kwargs or limits.tokenizer_args, self.folder.tokenizer_config or {}
+  for _, each in ipairs { { type(own) == "table" and own or {}, "model_max_length", file },
+    { limits, "max_seq_length", file }, { config, "model_max_length", "tokenizer_config.json" },
+    { config, "max_len", "tokenizer_config.json" } } do
+    local value = each[1][each[2]]
+    if type(value) == "number" and value >= 1 then return math.tointeger(value) end
+    if value ~= nil and value ~= json.null then
+      self.notes[#self.notes + 1] = ("%s: %s: %s is no number of tokens, and is left out"):format(each[3], each[2],
+        json.shown(value))
+    end
+  end
+  return nil
+end
+
+-- Returns the most tokens of a sequence. A tokenizer's limit does not end the sequences of a model that writes.
+local function limit_of(self, first, writes)
+  local f = self.facts
   local most = f.longest or (f.max_position and f.max_position - first) or 512
-  if math.type(limits.max_seq_length) == "integer" then most = math.min(most, limits.max_seq_length) end
-  return most
+  return writes and most or math.min(most, stated_limit(self) or most)
 end
 
 -- Returns the stages of a head. If it scores the tokens that may come next, they have no pool of the last row: calls
 -- that continue a sequence choose rows themselves. A folder without a tokenizer has such calls if they are asked for.
 local function stages_of_writer(self, stages)
-  local list, is_asked = {}, self.form == "continued"
+  local list, is_asked = { writes = true }, self.form == "continued"
   if self.form and not is_asked or not (stages.writes and self.facts.causal) then return stages end
   if not (self.folder.tokenizer or is_asked) then return stages end
   for _, stage in ipairs(stages) do if stage[1] ~= "pool" then list[#list + 1] = stage end end
@@ -305,9 +332,8 @@ end
 
 -- Adds a note on each step of sentence-transformers before tokenizing that models here do not take.
 local function note_texts(self)
-  local limits = self.folder.limits or {}
-  if limits.do_lower_case == true then
-    self.notes[#self.notes + 1] = "sentence_bert_config.json: do_lower_case: give texts in lower case"
+  if (self.folder.limits or {}).do_lower_case == true then
+    self.notes[#self.notes + 1] = self.folder.limits_file .. ": do_lower_case: give texts in lower case"
   end
 end
 
@@ -428,7 +454,7 @@ local function entries_of(self, stages)
     self.pictures = pictures.of(self.folder.preprocessor, f.sides or f.image, self.notes, f.resized_from)
   end
   local seq, lengths_remark
-  if not self.family.image then seq, lengths_remark = lengths_of(self, limit_of(self, first)) end
+  if not self.family.image then seq, lengths_remark = lengths_of(self, limit_of(self, first, stages.writes)) end
   local theta, scaling, rotated = f.rope_base, f.rope_scale, nil
   if self.family.rotary and not theta then
     theta, scaling, rotated = rotary.of(f)

@@ -526,7 +526,7 @@ ops.table = {
   },
   pool = {
     class = { pools = true },
-    operands = { "x", "lengths", "mask" }, optional = { lengths = true, mask = true },
+    operands = { "x", "lengths", "mask", "ids" }, optional = { lengths = true, mask = true, ids = true },
     attributes = { "function" },
     shape = function(a, x)
       local _, more = a["function"]:gsub(" ", "")
@@ -535,8 +535,8 @@ ops.table = {
     end,
     equation = "mean, max, first, ... of a sequence's rows (patches: the mean from row `tokens` on), of the "
       .. "first lengths of them, or of those that a mask keeps; several are concatenated; with the attribute `row` "
-      .. "the result is a sequence of one row",
-    tolerance = "pool", integers = { lengths = true, mask = true },
+      .. "the result is a sequence of one row; with ids the last row is that of the last id but `pad`, or row 0",
+    tolerance = "pool", integers = { lengths = true, mask = true, ids = true },
   },
   argmax = {
     class = { region = "rows" },

@@ -107,6 +107,9 @@ stages.constructors = {
     fields = { over = { type = "pool", required = true, meaning = "mean, max, first or last" },
       mask = { type = "boolean",
         meaning = "the input pool_mask [batch][seq] has 1 where a row is taken; texts fill it with 0 for the prompt" },
+      pad = { type = "integer", min = 0, max = 16777215,
+        meaning = "of last: a token id whose rows at the end are left out, as transformers' class heads do; the first "
+          .. "row stays" },
       of = of_field, name = name_field },
   },
   attend = {

@@ -61,6 +61,25 @@ local looked_up, one_row, looked_up_apart = chosen("ids", "cols"), chosen("row",
 -- Footprint of one element for each id that is possible.
 local function looked_up_scale(c) return { first = c.ids_least, { c.ids - c.ids_least + 1, 1 } } end
 
+-- Declares a pool of the first rows: the end of its body's name, the cost of an element, its equation.
+local function pool(body, cost, equation)
+  return { constants = { "cols", "ldx" }, cost = each(cost), equation = "y[j] = " .. equation,
+    operands = { { "y", "w", vector("cols") }, { "x", "r", matrix("rows", "cols", "ldx") }, { "rows", "value" } },
+    body = "attn2c_pool_" .. body .. "(y, x, rows, ${cols}, ${ldx})" }
+end
+
+-- Declares a pool of the last row of a token that is not `pad`, among the rows that `among` names.
+local function pool_last(constants, bound, arguments, among)
+  return {
+    constants = constants,
+    operands = { { "y", "w", vector("cols") }, { "x", "r", matrix("rows", "cols", "ldx") },
+      { "ids", "r", vector("rows"), type = "i32" }, bound },
+    cost = function(c) return 2 * c.cols end,
+    body = "attn2c_pool_last_but(y, x, ids, " .. arguments .. ")",
+    equation = "y[j] = x[i][j] of the largest i with ids[i] != ${pad} and " .. among .. ", or of 0",
+  }
+end
+
 -- Declares a pool of the rows that a mask keeps: the end of its body's name, arguments after `keeps`, its equation.
 local function pool_kept(body, more, equation)
   return {
@@ -503,34 +522,10 @@ steps.rows = {
     body = "attn2c_embed(y, table, ids, ${rows}, ${cols}, ${ldy})",
     equation = "y[i] = table[ids[i]]",
   },
-  pool_mean = {
-    constants = { "cols", "ldx" },
-    operands = { { "y", "w", vector("cols") }, { "x", "r", matrix("rows", "cols", "ldx") }, { "rows", "value" } },
-    cost = each(6),
-    body = "attn2c_pool_mean(y, x, rows, ${cols}, ${ldx})",
-    equation = "y[j] = mean of x[i][j] over i < rows",
-  },
-  pool_root = {
-    constants = { "cols", "ldx" },
-    operands = { { "y", "w", vector("cols") }, { "x", "r", matrix("rows", "cols", "ldx") }, { "rows", "value" } },
-    cost = each(6),
-    body = "attn2c_pool_root(y, x, rows, ${cols}, ${ldx})",
-    equation = "y[j] = (sum of x[i][j] over i < rows) / sqrt(rows)",
-  },
-  pool_weighted = {
-    constants = { "cols", "ldx" },
-    operands = { { "y", "w", vector("cols") }, { "x", "r", matrix("rows", "cols", "ldx") }, { "rows", "value" } },
-    cost = each(8),
-    body = "attn2c_pool_weighted(y, x, rows, ${cols}, ${ldx})",
-    equation = "y[j] = mean of x[i][j] over i < rows, with weights 1, 2, ...",
-  },
-  pool_max = {
-    constants = { "cols", "ldx" },
-    operands = { { "y", "w", vector("cols") }, { "x", "r", matrix("rows", "cols", "ldx") }, { "rows", "value" } },
-    cost = each(6),
-    body = "attn2c_pool_max(y, x, rows, ${cols}, ${ldx})",
-    equation = "y[j] = max of x[i][j] over i < rows",
-  },
+  pool_mean = pool("mean", 6, "mean of x[i][j] over i < rows"),
+  pool_root = pool("root", 6, "(sum of x[i][j] over i < rows) / sqrt(rows)"),
+  pool_weighted = pool("weighted", 8, "mean of x[i][j] over i < rows, with weights 1, 2, ..."),
+  pool_max = pool("max", 6, "max of x[i][j] over i < rows"),
   pool_kept_mean = pool_kept("sum", ", 0, 0", "mean of x[i][j]"),
   pool_kept_root = pool_kept("sum", ", 0, 1", "1 / sqrt(number of rows) times the sum of x[i][j]"),
   pool_kept_weighted = pool_kept("sum", ", 1, 0", "mean of x[i][j] with weights i + 1"),
@@ -543,6 +538,11 @@ steps.rows = {
     body = "attn2c_pool_row(y, x + (size_t)row * ${ldx}, ${cols})",
     equation = "y[j] = x[row][j]",
   },
+  pool_last_but = pool_last({ "cols", "ldx", "pad" }, { "rows", "value" }, "NULL, rows, ${cols}, ${ldx}, ${pad}, 1",
+    "i < rows"),
+  pool_kept_last_but = pool_last({ "rows", "cols", "ldx", "pad", "keeps" },
+    { "mask", "r", vector("rows"), type = "i32" }, "mask, ${rows}, ${cols}, ${ldx}, ${pad}, ${keeps}",
+    "(mask[i] != 0) == ${keeps}"),
   argmax = {
     constants = { "rows", "cols", "ldx" },
     operands = { { "y", "w", vector("rows"), type = "i32" }, { "x", "r", matrix("rows", "cols", "ldx") } },

@@ -104,6 +104,7 @@ end
 
 function input_stages.tokens(self, spec, stage)
   local ids = self:grows(self:input("ids", "i32", { self.batch, spec.seq }, 0, stage.vocab), "bs")
+  self.ids = ids
   local path = self.prefix .. "input"
   self.vocab_path = path .. ".tokens.weight"
   local scaled = stage.scale ~= 1.0 and { factor = stage.scale } or nil
@@ -248,8 +249,9 @@ function output_stages.pool(self, x, stage, path)
   if stage.over == "all" then return x end
   local list = type(stage.over) == "table" and stage.over or { stage.over }
   local mask, keeps, past = mask_of_pool(self, stage, list)
-  return self:op("pool", path .. ".pool", { x = x, lengths = not stage.mask and lengths or nil, mask = mask },
-    { ["function"] = table.concat(list, " "), keeps = mask and keeps or nil,
+  return self:op("pool", path .. ".pool",
+    { x = x, lengths = not stage.mask and lengths or nil, mask = mask, ids = stage.pad and self.ids },
+    { ["function"] = table.concat(list, " "), keeps = mask and keeps or nil, pad = stage.pad,
       first = mask and past > 0 and past or nil,
       tokens = words.set(list).patches and tokens_of_image(self.spec.input) or nil })
 end

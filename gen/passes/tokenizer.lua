@@ -44,6 +44,7 @@ function pass.run(state)
   state.tokenizer = { tables = tables, tokens = made.model.largest + 1,
     made = { file = made.file, components = made.components, added = made.added }, mask = made.specials.mask,
     bos = made.specials.bos, cls = made.specials.cls, pad = made.specials.pad }
+  if (state.spec.input.types or 0) > 0 then warnings[#warnings + 1] = made.untyped end
   for _, line in ipairs(warnings) do table.insert(state.notes, line) end
   local chat, file = compile_chat(state, made.chat)
   if chat then

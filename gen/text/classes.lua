@@ -1,5 +1,8 @@
--- classes.lua: adds the steps of a tokenizer that transformers has in its class and not in tokenizer.json.
+-- classes.lua: has what transformers does in a tokenizer's class and tokenizer.json does not say: steps, and how calls
+-- cut texts and give tokens their types.
 local json = require("common.json")
+local look = require("text.look")
+local words = require("common.words")
 
 local classes = {}
 
@@ -31,6 +34,30 @@ function classes.complete(root, config, model, file)
   if add then add(root) end
   return add and class ~= stated and ("%s: warning: tokenizer_class is %s in a folder of SigLIP 2: texts are put into "
     .. "small letters, as by %s; AutoTokenizer keeps capitals"):format(file, stated, class) or nil
+end
+
+local SIDE = { right = 0, left = 1 }
+
+-- Classes whose calls give no types of tokens unless model_input_names asks for them.
+local untyped = words.set { "PreTrainedTokenizer", "TokenizersBackend", "AlbertTokenizer", "DistilBertTokenizer",
+  "HerbertTokenizer", "MPNetTokenizer", "RobertaTokenizer", "XLMRobertaTokenizer" }
+
+--- Returns how the class calls the tokenizer: from_left, 1 if a text that is too long loses its first tokens, 0 if its
+--- last, nil if tokenizer_config.json does not say; without_types, true if all tokens have the first type; note, a line
+--- for the user if nobody has asked for that. config: tokenizer_config.json, or nil. file: its name in messages.
+function classes.calls(config, file)
+  if json.kind(config) ~= "object" then return nil end
+  local at, class = look.new(file), type(config.tokenizer_class) == "string" and config.tokenizer_class or ""
+  local names = config.model_input_names ~= nil and at:array(config, "tokenizer", "model_input_names")
+  local made = {
+    from_left = config.truncation_side ~= nil and at:choice(config, "tokenizer", "truncation_side", SIDE) or nil,
+    without_types = untyped[class:gsub("Fast$", "")] or false,
+    note = ("%s: warning: the class %s gives no token_type_ids, so all tokens of a pair have type 0, as in "
+      .. "transformers; if the model knows types, add token_type_ids to model_input_names"):format(file, class),
+  }
+  if names then made.without_types, made.note = not words.set(names).token_type_ids, nil end
+  at:settle()
+  return made
 end
 
 return classes

@@ -263,6 +263,15 @@ local function bytes_of(list)
   return table.concat(bytes)
 end
 
+-- True if the tokens have all 256 bytes. Characters outside the vocabulary then become their bytes.
+local function has_bytes(self, ids)
+  for byte = 0, 255 do
+    local id = ids[("<0x%02X>"):format(byte)]
+    if not id or self.kinds[id + 1] ~= TYPE.byte then return false end
+  end
+  return true
+end
+
 function makers.t5(file, self)
   self.scores = list_of(file, "scores", { "FLOAT32" }, #self.tokens)
   if not self.scores then refuse(file, "scores", "is missing") end
@@ -278,12 +287,16 @@ function makers.t5(file, self)
   end
   local scheme = value_of(file, "add_space_prefix", "boolean") == false and "never" or "always"
   local metaspace = object { type = "Metaspace", replacement = BLANK, prepend_scheme = scheme, split = true }
+  local ids = vocabulary(self.tokens)
+  local falls_back = has_bytes(self, ids)
   return {
-    added_tokens = added_of(self, vocabulary(self.tokens)),
+    added_tokens = added_of(self, ids),
     normalizer = #normalizers > 0 and object { type = "Sequence", normalizers = normalizers } or nil,
-    pre_tokenizer = metaspace, decoder = metaspace,
+    pre_tokenizer = metaspace,
+    decoder = falls_back and object { type = "Sequence",
+      decoders = array { object { type = "ByteFallback" }, metaspace } } or metaspace,
     post_processor = usual_template(file, self, false, true),
-    model = object { type = "Unigram", vocab = vocab, unk_id = self.unknown },
+    model = object { type = "Unigram", vocab = vocab, unk_id = self.unknown, byte_fallback = falls_back },
   }
 end
 

@@ -150,7 +150,7 @@ local function write_settings(state, pool, longest, root, seed)
     unknown = made.unknown or NONE, vocabulary = made.largest + 1, longest_word = made.longest_word, prefix = prefix,
     prefix_length = prefix_length, suffix = suffix, suffix_length = suffix_length, longest_token = longest,
     limit = limit and limit.tokens or NONE, strategy = limit and limit.strategy or 0,
-    from_left = limit and limit.from_left or 0, word = word, word_length = word_length, root = root,
+    from_left = state.from_left, word = word, word_length = word_length, root = root,
     unknown_low = low, unknown_high = high, seed = seed }))
 end
 
@@ -182,7 +182,8 @@ end
 
 local function pad(text) return text .. ("\0"):rep(-#text % 8) end
 
---- Returns the bytes of the tables, or nil and the reason. state: { model, added, components, templates, limit, word }.
+--- Returns the bytes of the tables, or nil and the reason. state: { model, added, components, templates, limit,
+--- from_left, word }.
 function tables.write(state)
   local made, pool = state.model, new_pool()
   local texts, nodes, root = texts_of(made), { count = 0 }, 0

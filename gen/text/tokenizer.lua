@@ -30,15 +30,16 @@ local known = { version = true, truncation = true, padding = true, added_tokens 
 local STRATEGY = { LongestFirst = 0, OnlyFirst = 1, OnlySecond = 2 }
 local DIRECTION = { Right = 0, Left = 1 }
 
--- Returns the limit that the file states, or nil. transformers replaces it in each call.
+-- Returns the limit that the file states, or nil, and 1 if it removes the first tokens. transformers replaces the limit
+-- in each call, but not the side.
 local function read_limit(at, root)
-  if root.truncation == nil then return nil end
+  if root.truncation == nil then return nil, 0 end
   local value = at:object(root, "tokenizer", "truncation")
-  if not value then return nil end
+  if not value then return nil, 0 end
   at:count(value, "truncation", "stride")
   return { tokens = at:count(value, "truncation", "max_length") or 0,
-    strategy = at:choice(value, "truncation", "strategy", STRATEGY) or 0,
-    from_left = at:choice(value, "truncation", "direction", DIRECTION, "Right") or 0 }
+    strategy = at:choice(value, "truncation", "strategy", STRATEGY) or 0 },
+    at:choice(value, "truncation", "direction", DIRECTION, "Right") or 0
 end
 
 local function check_top(at, root)
@@ -59,15 +60,26 @@ local function check_ids(at, state)
   if holes > 0 then at:warn(("%d ids below %d have no token"):format(holes, most)) end
 end
 
+-- Gives all tokens the first type. Returns true if some have another one.
+local function remove_types(templates)
+  local changes = false
+  for _, piece in ipairs(templates) do changes, piece.type = changes or piece.type ~= 0, 0 end
+  return changes
+end
+
 --- Compiles a parsed tokenizer.json. Returns the tables as a string of bytes, the state that they are made from, and
---- warnings.
-function tokenizer.compile(root, file)
+--- warnings. calls: how the folder's class calls the tokenizer (classes.calls), or nil. state.untyped: a line for users
+--- of a model with types of tokens, or nil.
+function tokenizer.compile(root, file, calls)
   local at = look.new(file)
   if json.kind(root) ~= "object" then at:fault("tokenizer", "an object is expected") end
   at:settle()
   check_top(at, root)
-  local state = { file = file, word = regex.word, limit = read_limit(at, root), components = components.read(at, root) }
+  local state = { file = file, word = regex.word, components = components.read(at, root) }
+  state.limit, state.from_left = read_limit(at, root)
+  state.from_left = calls and calls.from_left or state.from_left
   state.templates = process.read(at, root, state.components)
+  if calls and calls.without_types and remove_types(state.templates) then state.untyped = calls.note end
   state.model = model.read(at, root)
   state.model.added_ids = {}
   state.added = model.add(at, root, state.model)
@@ -109,13 +121,14 @@ local function from_files(folder, name)
     root, path, config = pieces.read(folder, config, of_model)
   end
   if not root then return nil end
-  local note = classes.complete(root, config, of_model, folder .. "/tokenizer_config.json")
-  local written, state, warnings = tokenizer.compile(root, path)
+  local config_file = folder .. "/tokenizer_config.json"
+  local note = classes.complete(root, config, of_model, config_file)
+  local written, state, warnings = tokenizer.compile(root, path, classes.calls(config, config_file))
   local map = read_json(folder, "special_tokens_map.json")
   state.specials = specials.find(state, config, map, of_model)
   state.chat_tokens = template.tokens(config, map)
   state.chat = template.find(folder, function(file) return files.read_if_there(folder .. "/" .. file) end, config)
-  for _, line in ipairs(agree.warnings(root, config, folder .. "/tokenizer_config.json")) do
+  for _, line in ipairs(agree.warnings(root, config, config_file)) do
     warnings[#warnings + 1] = line
   end
   warnings[#warnings + 1] = note

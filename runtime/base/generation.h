@@ -12,6 +12,7 @@ typedef struct attn2c_generation {
   int64_t top_k;
   double top_p, min_p, repetition_penalty;
   int64_t tokens;             /* the most of an answer; 0: not stated */
+  int32_t length;             /* without tokens: the most of a prompt and its answer; 0: not stated */
   const int32_t *stop_tokens; /* [stop_count] */
   int32_t stop_count;
 } attn2c_generation;

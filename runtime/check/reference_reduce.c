@@ -199,7 +199,7 @@ static float pooled(int pool, const float *column, int64_t length, int64_t width
  *   weighted: y[c] = sum of (s + 1) x[s][c] / sum of (s + 1)
  * and of all rows first: y[c] = x[0][c], second: y[c] = x[1][c], patches: the mean from row `tokens` on.
  * Without rows the result is 0. The results of several pools follow each other. With the attribute `row` the
- * result is a sequence of one row. */
+ * result is a sequence of one row. With ids, last is of the last kept row whose id is not `pad`, or x[0]. */
 int attn2c_reference_pool(const attn2c_reference_call *call) {
   const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   const attn2c_tensor *lengths_shape = attn2c_reference_operand(call, 1);
@@ -223,24 +223,34 @@ int attn2c_reference_pool(const attn2c_reference_call *call) {
   if (mask_shape && (mask_shape->rank != 2 || mask_shape->shape[0] != batch || first < 0 ||
                      mask_shape->shape[1] - first != sequence))
     return attn2c_reference_fault(call, "the mask must be [batch][first + sequence]");
+  const attn2c_tensor *ids_shape = attn2c_reference_operand(call, 3);
+  if (ids_shape && (ids_shape->rank != 2 || ids_shape->shape[0] != batch || ids_shape->shape[1] != sequence))
+    return attn2c_reference_fault(call, "the ids must be [batch][sequence]");
   for (int i = 0; i < count; i++)
     if (list[i] == POOL_SECOND && sequence < 2) return attn2c_reference_fault(call, "there is no second row");
   const int64_t tokens = attn2c_reference_count(call, "tokens", 0);
   if (tokens < 0 || tokens >= sequence) return attn2c_reference_fault(call, "there are no patches");
   if (!attn2c_reference_lengths(call, 1, batch, 1, sequence)) return ATTN2C_FORMAT;
   const float *x = attn2c_reference_values(call, 0);
-  const int32_t *lengths = attn2c_reference_values(call, 1), *mask = attn2c_reference_values(call, 2);
+  const int32_t *lengths = attn2c_reference_values(call, 1), *mask = attn2c_reference_values(call, 2),
+                *ids = attn2c_reference_values(call, 3);
+  const int64_t pad = attn2c_reference_count(call, "pad", -1);
   float *y = call->tensors[call->op->result];
-  for (int64_t b = 0; b < batch; b++)
+  for (int64_t b = 0; b < batch; b++) {
+    int64_t length = lengths ? lengths[b] : sequence;
+    const int32_t *own = mask ? mask + b * (first + sequence) + first : NULL;
+    while (ids && length > 1 && (ids[b * sequence + length - 1] == pad || !takes(own, keeps, length - 1)))
+      length--;
+    if (ids) own = NULL;
     for (int64_t i = 0; i < count * width; i++) {
       const int64_t at = b * count * width + i;
       const int is_all = list[i / width] == POOL_PATCHES; /* whatever the lengths or the mask */
       const int64_t skipped = is_all ? tokens : 0;
       const float *column = x + (b * sequence + skipped) * width + i % width;
-      y[at] = pooled(list[i / width], column, lengths && !is_all ? lengths[b] : sequence - skipped, width,
-                     mask && !is_all ? mask + b * (first + sequence) + first : NULL, keeps,
-                     call->magnitude ? call->magnitude + at : NULL);
+      y[at] = pooled(list[i / width], column, is_all ? sequence - skipped : length, width,
+                     is_all ? NULL : own, keeps, call->magnitude ? call->magnitude + at : NULL);
     }
+  }
   return ATTN2C_OK;
 }
 

@@ -24,7 +24,7 @@ int attn2c_answers_create(attn2c_answers **batch, const attn2c_calls *calls, con
   int status = b ? attn2c_kept_ids_create(calls, &b->kept) : ATTN2C_MEMORY;
   if (status == ATTN2C_OK) {
     b->calls = calls;
-    b->most = most < calls->tokens ? most : calls->tokens;
+    b->most = most < attn2c_calls_room(calls) ? most : attn2c_calls_room(calls);
     b->answers = attn2c_allocate(sequences * sizeof *b->answers);
     b->samplers = attn2c_allocate(sequences * sizeof *b->samplers);
     b->ids = attn2c_reserve(sequences * (size_t)b->most * sizeof *b->ids);
@@ -79,8 +79,8 @@ static void draw(attn2c_answers *b, int32_t place, const float *logits) {
   answer->count++;
   if (attn2c_sampler_stops(sampler, *token))
     answer->end = ATTN2C_END_TOKEN;
-  else if (attn2c_kept_ids_count(b->kept, place) == b->calls->tokens)
-    answer->end = ATTN2C_END_CONTEXT;
+  else if (attn2c_kept_ids_count(b->kept, place) == attn2c_calls_room(b->calls))
+    answer->end = attn2c_calls_are_shorter(b->calls) ? ATTN2C_END_COUNT : ATTN2C_END_CONTEXT;
   else if (answer->count == b->most)
     answer->end = ATTN2C_END_COUNT;
 }
@@ -88,9 +88,12 @@ static void draw(attn2c_answers *b, int32_t place, const float *logits) {
 int attn2c_answers_begin(attn2c_answers *b, int32_t place, const int32_t *ids, int64_t count, uint64_t seed,
                          int (*stops)(void), attn2c_message *message) {
   attn2c_answer_ids *answer = &b->answers[place];
-  if (count < 1 || count > b->calls->tokens) {
-    attn2c_say(message, "the prompt has %lld tokens, but 1 to %d are allowed, the model's context",
-               (long long)count, (int)b->calls->tokens);
+  if (count < 1 || count > attn2c_calls_room(b->calls)) {
+    attn2c_say(message, "the prompt has %lld tokens, but 1 to %d are allowed, %s", (long long)count,
+               (int)attn2c_calls_room(b->calls),
+               attn2c_calls_are_shorter(b->calls)
+                   ? "by the folder's max_length of prompt and answer; --tokens N takes its place"
+                   : "the model's context");
     return ATTN2C_FORMAT;
   }
   attn2c_sampler_reset(b->samplers[place], seed);

@@ -10,6 +10,7 @@ typedef struct attn2c_calls {
   void *context;
   int32_t vocabulary;
   int32_t tokens;    /* the most of a sequence */
+  int32_t length;    /* the most of a prompt and its answer together, from 2; 0: not stated */
   int32_t sequences; /* that are kept, from 0 */
   /* Reads tokens at the sequence's position; logits [vocabulary] of the last one, or NULL. */
   int (*prefill)(void *context, int32_t sequence, const int32_t *ids, int32_t count, float *logits);
@@ -24,5 +25,15 @@ typedef struct attn2c_calls {
   /* Copies what one sequence keeps to another. */
   int (*copy)(void *context, int32_t from, int32_t to);
 } attn2c_calls;
+
+/* True if the stated length ends an answer, and not the end of the model's context. */
+static inline int attn2c_calls_are_shorter(const attn2c_calls *calls) {
+  return calls->length > 0 && calls->length <= calls->tokens;
+}
+
+/* Returns the most tokens that a sequence keeps before the last one of an answer is drawn. */
+static inline int32_t attn2c_calls_room(const attn2c_calls *calls) {
+  return attn2c_calls_are_shorter(calls) ? calls->length - 1 : calls->tokens;
+}
 
 #endif

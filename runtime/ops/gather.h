@@ -245,6 +245,15 @@ ATTN2C_INLINE void attn2c_pool_kept_last(float *y, const float *x, const int32_t
   for (int j = 0; j < cols; j++) y[j] = 0.0f;
 }
 
+/* y[cols] = x[i][cols] of the largest i < rows with ids[i] != pad that the mask, unless it is NULL, keeps, or
+ * of i = 0; rows >= 1. */
+ATTN2C_INLINE void attn2c_pool_last_but(float *y, const float *x, const int32_t *ids, const int32_t *mask,
+                                        int rows, int cols, int ldx, int32_t pad, int keeps) {
+  int last = rows - 1;
+  while (last > 0 && (ids[last] == pad || (mask && (mask[last] != 0) != keeps))) last--;
+  memcpy(y, x + (ptrdiff_t)last * ldx, (size_t)cols * sizeof *x);
+}
+
 /* y[cols] = x[cols], one row. */
 ATTN2C_INLINE void attn2c_pool_row(float *y, const float *x, int cols) {
   memcpy(y, x, (size_t)cols * sizeof *x);

@@ -372,6 +372,7 @@ static int open_job(job *job, FILE *notes) {
     status = job->text->open_prompts(job->side, arguments, notes, job->message);
   if (status == ATTN2C_OK)
     status = attn2c_continuing_open(job->model, arguments, notes, &job->model_calls, job->message);
+  job->model_calls.calls.length = job->options.length;
   const int32_t most = job->options.tokens < INT32_MAX ? (int32_t)job->options.tokens : INT32_MAX;
   if (status == ATTN2C_OK)
     status = attn2c_answers_create(&job->batch, &job->model_calls.calls, &job->options.sampling, most,

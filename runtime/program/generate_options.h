@@ -10,6 +10,7 @@
 typedef struct attn2c_generate_options {
   attn2c_sampling sampling;
   int64_t tokens;     /* the most of an answer */
+  int32_t length;     /* the most of a prompt and its answer; 0: any */
   int32_t *tokens_of; /* memory of the lists of `sampling` */
   float *biases;
 } attn2c_generate_options;

@@ -147,7 +147,9 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "puts each prompt into the model's chat template, as what a user says after this system message, and "
      "writes the answer to that"},
     {"--tokens", NULL, "N", GENERATE | CHAT, TOKENS, AT(generate.tokens), 0, 1, INT32_MAX, NULL,
-     "the most tokens of an answer (default: max_new_tokens of the folder's generation_config.json, or 256)"},
+     "the most tokens of an answer (default: max_new_tokens of the folder's generation_config.json, else "
+     "what "
+     "its max_length leaves after the prompt, else 256)"},
     {"--greedy", NULL, NULL, GENERATE | CHAT, FLAG, AT(generate.greedy), 0, 0, 0, NULL,
      "takes the most probable token each time; the default, unless the folder's generation_config.json has "
      "do_sample. Each of the next five options draws tokens instead"},

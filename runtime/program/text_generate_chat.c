@@ -121,7 +121,7 @@ static int encode(job *job, int alone, attn2c_text_tokens *tokens) {
 /* Encodes the turns; the oldest are left out while they are more than the context. *is_long: 1 if the last
  * turn alone is more; then no turn is left out. */
 static int encode_turns(job *job, attn2c_text_tokens *tokens, int *is_long) {
-  const size_t most = (size_t)job->model_calls.calls.tokens;
+  const size_t most = (size_t)attn2c_calls_room(&job->model_calls.calls);
   int left_out = 0;
   int status = encode(job, 0, tokens);
   *is_long = 0;
@@ -245,6 +245,7 @@ static int open_job(job *job) {
     status = attn2c_continuing_open(job->model, job->arguments, job->notes, &job->model_calls, job->message);
   if (status != ATTN2C_OK) return status;
   job->model_calls.calls.sequences = 1; /* an answer at a time */
+  job->model_calls.calls.length = job->options.length;
   const int32_t most = job->options.tokens < INT32_MAX ? (int32_t)job->options.tokens : INT32_MAX;
   status =
       attn2c_answers_create(&job->batch, &job->model_calls.calls, &job->options.sampling, most, job->message);

@@ -256,6 +256,8 @@ class _Generating(_Model):
     _writer: _Writer
     _sequences: int
     _vocabulary: int
+    _tokens = 256  # the most of an answer
+    _length = 0  # the most of a prompt and its answer, in place of _tokens; 0: not stated
 
     def _samplers(self) -> _Samplers:
         return _Samplers(self._library, self._writer, self._vocabulary)
@@ -275,23 +277,29 @@ class _Generating(_Model):
         return _Sampler(self._samplers(), greedy, temperature, top_k, top_p, min_p, repetition_penalty,
                         presence_penalty, frequency_penalty, seed, bias, allowed, stop_tokens)
 
-    def generate(self, prompts: Sequence[ArrayLike], tokens: int = 256, **options: Any) -> List[NDArray[np.int32]]:
-        """The token ids that follow each prompt, int32 [count]; a stop token is the last. options: those of sampler().
+    def generate(self, prompts: Sequence[ArrayLike], tokens: Optional[int] = None,
+                 **options: Any) -> List[NDArray[np.int32]]:
+        """The token ids that follow each prompt, int32 [count]; a stop token is the last. tokens: the most of an answer;
+        None: max_new_tokens of the model's folder, or what its max_length leaves, or 256. options: those of sampler().
 
         As many prompts as the model has sequences are answered side by side. Prompt number i, from 0, has the seed
         `seed` + i, and its answer does not depend on the others.
         """
         return self._generate(prompts, tokens, options, lambda number, ids: False)
 
-    def _generate(self, prompts: Sequence[ArrayLike], tokens: int, options: Mapping[str, Any],
+    def _generate(self, prompts: Sequence[ArrayLike], tokens: Optional[int], options: Mapping[str, Any],
                   is_end: Callable[[int, List[int]], bool]) -> List[NDArray[np.int32]]:
         """The same; is_end(number of the prompt, ids of its answer so far) may end an answer."""
-        if operator.index(tokens) < 1:
-            raise ValueError("tokens: is %d, but 1 or more is expected" % tokens)
+        room = self._table.seq  # the tokens of a sequence before the last one of its answer
+        if tokens is None and self._length:
+            tokens = room = min(room, self._length - 1)
+        most = operator.index(self._tokens if tokens is None else tokens)
+        if most < 1:
+            raise ValueError("tokens: is %d, but 1 or more is expected" % most)
         read = [_ids("prompts[%d]" % i, each, self._vocabulary) for i, each in enumerate(prompts)]
         for i, each in enumerate(read):
-            if not 1 <= each.size <= self._table.seq:
-                raise ValueError("prompts[%d]: has %d tokens, but 1 to %d are allowed" % (i, each.size, self._table.seq))
+            if not 1 <= each.size <= room:
+                raise ValueError("prompts[%d]: has %d tokens, but 1 to %d are allowed" % (i, each.size, room))
         free = [(sequence, self.sampler(**options)) for sequence in range(min(self._sequences, len(read)))]
         seed = free[0][1]._seed if free else 0
         answers: List[List[int]] = [[] for _ in read]
@@ -315,7 +323,7 @@ class _Generating(_Model):
                 for place in list(running):
                     sequence, sampler, number = place
                     made = answers[number]
-                    if (len(made) >= tokens or sampler.stops(made[-1]) or state.position(sequence) >= self._table.seq
+                    if (len(made) >= most or sampler.stops(made[-1]) or state.position(sequence) >= room
                             or is_end(number, made)):
                         running.remove(place)
                         free.append((sequence, sampler))

@@ -1,7 +1,7 @@
 # generate_text.py: texts that follow texts, for models that take text and continue sequences.
 from __future__ import annotations
 
-from typing import Any, List, Sequence
+from typing import Any, List, Optional, Sequence
 
 from generate import _Generating
 from text import _TextModel
@@ -16,7 +16,7 @@ def _cut(text: str, stop: Sequence[str]) -> str:
 class _GeneratingText(_Generating, _TextModel):
     """The methods for text of a model that continues sequences."""
 
-    def generate_text(self, prompts: Sequence[str], tokens: int = 256, stop: Sequence[str] = (),
+    def generate_text(self, prompts: Sequence[str], tokens: Optional[int] = None, stop: Sequence[str] = (),
                       **options: Any) -> List[str]:
         """The texts that follow prompts, without special tokens. stop: strings that end an answer, which are not part of
         it. options: those of sampler(). See generate()."""

@@ -127,12 +127,12 @@ const char *attn2c_text_token(const attn2c_tokenizer *text, int32_t id, size_t *
 
 attn2c_text_limit attn2c_text_stated_limit(const attn2c_tokenizer *text) {
   const uint32_t *settings = text->tables.settings;
-  attn2c_text_limit limit = {ATTN2C_TEXT_ANY_LENGTH, ATTN2C_TEXT_LONGEST_FIRST, 0};
+  attn2c_text_limit limit = {ATTN2C_TEXT_ANY_LENGTH, ATTN2C_TEXT_LONGEST_FIRST,
+                             settings[SETTING_FROM_LEFT] != 0};
   if (settings[SETTING_LIMIT] == TEXT_NONE) return limit;
   limit.tokens = settings[SETTING_LIMIT];
   if (settings[SETTING_STRATEGY] <= ATTN2C_TEXT_ONLY_SECOND)
     limit.strategy = (attn2c_text_strategy)settings[SETTING_STRATEGY];
-  limit.from_left = settings[SETTING_FROM_LEFT] != 0;
   return limit;
 }
 

@@ -40,7 +40,7 @@ typedef struct attn2c_text_limit {
   int from_left; /* 1: the first tokens are removed, not the last */
 } attn2c_text_limit;
 
-/* Returns the limit of tokenizer.json. */
+/* Returns the limit of tokenizer.json, and the side that it or tokenizer_config.json states. */
 attn2c_text_limit attn2c_text_stated_limit(const attn2c_tokenizer *text);
 
 typedef struct attn2c_text_input {

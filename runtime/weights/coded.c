@@ -208,7 +208,7 @@ static int check_groups(const finding *f) {
   const coded_tensor *made = f->made;
   if (made->order >= 0) {
     const attn2c_file_tensor *order = part(f, made->order);
-    if (!is_type(order, "I32") || order->elements != f->in)
+    if (!is_type(order, "I32") || order->rank != 1 || order->elements != f->in)
       return refuse_part(f, made->order, "I32 with a group for each input");
   } else if (made->groups > f->in || f->in % made->groups) {
     return refuse_part(f, made->scales, "groups of equal numbers of inputs");

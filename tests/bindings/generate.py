@@ -27,6 +27,8 @@ for options in ({}, {"repetition_penalty": 1.3}):
     made = model.generate([model.encode(prompt).ids for prompt in prompts_of(rows)], 16, **options)
     assert [each.tolist() for each in made] == [row["ids"] for row in rows]
     assert model.generate_text(prompts_of(rows), 16, **options) == [row["text"] for row in rows]
+    # Nobody says how many tokens: the folder's max_new_tokens is 16.
+    assert model.generate_text(prompts_of(rows), **options) == [row["text"] for row in rows]
 stopped = [each for each in GOLDENS if "stop" in each["options"]]
 stops = stopped[0]["options"]["stop"]
 for row, text in zip(stopped, model.generate_text(prompts_of(stopped), 16, stop=stops)):

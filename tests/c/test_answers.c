@@ -229,6 +229,29 @@ Test(answers, greedy_by_definition) {
   attn2c_answers_free(batch);
 }
 
+/* A stated length counts prompt and answer; a prompt that leaves no token is refused. One that the context
+ * does not reach changes nothing. */
+Test(answers, ends_of_a_stated_length) {
+  const attn2c_sampling sampling = attn2c_sampling_defaults();
+  attn2c_calls calls = calls_of(1);
+  const int32_t prompt[12] = {0};
+  calls.length = 12;
+  attn2c_answers *batch = create(&calls, &sampling, 99);
+  cr_assert_eq(attn2c_answers_begin(batch, 0, prompt, 5, 0, NULL, &message), ATTN2C_OK);
+  while (attn2c_answers_at(batch, 0)->end == ATTN2C_END_NONE)
+    cr_assert_eq(attn2c_answers_step(batch, &message), ATTN2C_OK);
+  cr_assert_eq(attn2c_answers_at(batch, 0)->end, ATTN2C_END_COUNT);
+  cr_assert_eq(attn2c_answers_at(batch, 0)->count, 7);
+  attn2c_answers_release(batch, 0);
+  cr_assert_eq(attn2c_answers_begin(batch, 0, prompt, 12, 0, NULL, &message), ATTN2C_FORMAT);
+  cr_assert_str_eq(text,
+                   "the prompt has 12 tokens, but 1 to 11 are allowed, by the folder's max_length of prompt "
+                   "and answer; --tokens N takes its place");
+  attn2c_answers_free(batch);
+  calls.length = TOKENS + 1;
+  cr_assert_eq(attn2c_calls_room(&calls), TOKENS);
+}
+
 /* A prompt that fills the context gets one token; a longer one, an empty one and foreign ids are refused. */
 Test(answers, ends_of_the_context) {
   const attn2c_sampling sampling = attn2c_sampling_defaults();

@@ -243,6 +243,16 @@ Test(coded, parts_that_do_not_fit_are_named) {
   refuse("compressed_asymmetric", other, "[4,4]", "[2,8]", "[2, 8]");
 }
 
+Test(coded, an_order_of_two_axes_is_refused) {
+  load("gptq");
+  unsigned char *at = memmem(bytes, size, "[128]", 5), *end = memmem(bytes, size, "}} ", 3);
+  cr_assert(at && end);
+  memmove(at + 6, at + 5, (size_t)(end + 2 - (at + 5)));
+  memcpy(at, "[8,16]", 6);
+  cr_assert_eq(read_all(ATTN2C_CODED_GPTQ), ATTN2C_FORMAT);
+  cr_assert_str_eq(text, "layer.g_idx: I32 [8, 16], but I32 with a group for each input is expected");
+}
+
 Test(coded, numbers_that_do_not_fit_are_named) {
   const int32_t group = 8, below = -1;
   const int64_t stated = 31, negative = -32;

@@ -389,6 +389,34 @@ Test(pool, rows_that_a_mask_keeps) {
   cr_assert_eq(run(NULL), ATTN2C_USAGE, "a mask of more keys than rows");
 }
 
+/* The last row whose id is not `pad`; the first if all are, whatever its mask says. */
+Test(pool, the_last_row_but_padding) {
+  float x[] = {1, 2, 3, 4, 5, 6, 7, 6, 9, 0, 8, 0}, y[4];
+  int32_t ids[] = {0, 4, 0, 0, 0, 0}, lengths[] = {3, 2}, late[] = {4, 0, 4, 4, 4, 4},
+          mask[] = {1, 1, 0, 0, 1, 0};
+  const struct {
+    int32_t *ids, *lengths, *mask;
+    double want[4];
+  } cases[] = {{ids, NULL, NULL, {3, 4, 7, 6}},  {ids, lengths, NULL, {3, 4, 7, 6}},
+               {late, NULL, NULL, {5, 6, 8, 0}}, {late, lengths, NULL, {5, 6, 9, 0}},
+               {late, NULL, mask, {1, 2, 9, 0}}, {ids, NULL, mask, {3, 4, 7, 6}}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    start("pool");
+    op.operands[0] = tensor("x", ATTN2C_F32, x, 2, 3, 2, 0);
+    if (cases[i].lengths) op.operands[1] = tensor("lengths", ATTN2C_I32, lengths, 2, 0, 0, 0);
+    if (cases[i].mask) op.operands[2] = tensor("mask", ATTN2C_I32, mask, 2, 3, 0, 0);
+    op.operands[3] = tensor("ids", ATTN2C_I32, cases[i].ids, 2, 3, 0, 0);
+    op.result = tensor("y", ATTN2C_F32, y, 2, 2, 0, 0);
+    attribute(0, "function", 0, "last");
+    attribute(1, "keeps", 1, NULL);
+    attribute(2, "pad", 0, NULL);
+    cr_assert_eq(run(NULL), ATTN2C_OK, "%s", text);
+    assert_near(y, cases[i].want, 4, 0);
+  }
+  op.operands[3] = tensor("ids", ATTN2C_I32, ids, 2, 2, 0, 0);
+  cr_assert_eq(run(NULL), ATTN2C_USAGE, "fewer ids than rows");
+}
+
 /* Padded sequences, too, have all patches: whole images are cut. */
 Test(pool, patches_are_all_rows_after_the_tokens) {
   float x[] = {1, 2, 3, NAN, 5, 6, 7, 6, 9, 0, 8, 0}, y[4], magnitude[4];

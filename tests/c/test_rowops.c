@@ -615,6 +615,30 @@ Test(gather, pool_of_kept_rows) {
   }
 }
 
+/* The last row whose token is not 5 and that the mask, if there is one, keeps; else the first. */
+Test(gather, pool_of_the_last_row_but_padding) {
+  EACH_SHAPE for (int kind = 0; kind < 4; kind++) for (int keeps = 0; keeps < 2; keeps++) {
+    SHAPE
+    float *x = guarded_matrix(rows, cols, ld, seed, 1.0f, 2.0f),
+          *y = guarded_matrix(1, cols, cols, seed, 0.0f, 1.0f);
+    int32_t *ids = guarded_allocate((size_t)rows * sizeof *ids),
+            *mask = guarded_allocate((size_t)rows * sizeof *mask);
+    int last = 0;
+    for (int i = 0; i < rows; i++) {
+      ids[i] = kind == 1 || i > rows / 2 ? 5 : i % 4 + 3;
+      const int is_kept = kind < 2 || i % 2 == kind % 2;
+      mask[i] = is_kept == keeps;
+      if (ids[i] != 5 && is_kept) last = i;
+    }
+    attn2c_pool_last_but(y, x, ids, kind < 2 ? NULL : mask, rows, cols, ld, 5, keeps);
+    for (int j = 0; j < cols; j++) cr_assert(same(y[j], x[last * ld + j]), "row %d of %d", last, rows);
+    guarded_matrix_free(x, rows, cols, ld);
+    guarded_matrix_free(y, 1, cols, cols);
+    guarded_free(ids, (size_t)rows * sizeof *ids);
+    guarded_free(mask, (size_t)rows * sizeof *mask);
+  }
+}
+
 Test(gather, argmax) {
   /* what row i holds besides random values of [-1, 1): two values, the first at j, the second at 2j */
   const float negative_nan = attn2c_from_bits(0xffc00000u);

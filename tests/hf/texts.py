@@ -78,31 +78,47 @@ CASES = {
     "prompt": ("BertModel", bert(), "bert_uncased", [text for text in TEXTS if text], None),
     "modules": ("BertModel", bert(), "bert_uncased", [text for text in TEXTS if text], None),
     "reranker": ("BertForSequenceClassification", bert(num_labels=1), "bert_uncased", TEXTS, PAIRS),
+    "untyped": ("BertForSequenceClassification", bert(num_labels=1), "bert_uncased", TEXTS, PAIRS),
+    "limited": ("BertModel", bert(), "bert_uncased", [text for text in TEXTS if text], None),
     "states": ("MPNetModel", {**bert(), "max_position_embeddings": MOST + 2, "pad_token_id": 1}, "mpnet",
                [text for text in TEXTS if text.isascii()], None), # [UNK] is 1 there, which MPNet takes for padding
     "entailment": ("DebertaV2ForSequenceClassification", {
         **bert(**labels("entailment", "neutral", "contradiction")), "relative_attention": True, "position_buckets": 8,
         "norm_rel_ebd": "layer_norm", "share_att_key": True, "pos_att_type": "p2c|c2p",
         "position_biased_input": False, "type_vocab_size": 0}, "deberta", TEXTS, PAIRS),
+    "ended": ("Qwen3ForSequenceClassification", {
+        "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8,
+        "intermediate_size": WIDTH, "max_position_embeddings": MOST, "pad_token_id": 0, **labels("no", "yes", "perhaps")},
+        "qwen2", TEXTS, None), # the tokenizer ends texts with the padding token
     "next": ("GPT2LMHeadModel", {"n_positions": MOST, "n_embd": WIDTH, "n_layer": 2, "n_head": 4, "n_inner": WIDTH},
              "gpt2", [text for text in TEXTS if text], None),
 }
 
 
 SENTENCES = {"sentence", "modern"} # mean embeddings, scaled to unit vectors
+LIMITS = {"limited": 8, "untyped": 14} # tokens, which tokenizer_config.json alone states; the last ones stay
 STRIDES = {"question": [None], "windows": [None, 0, 5]} # None: the program's own
 
 
 def tokenizer_of(folder, name, case):
     text = gzip.open(HERE.parent / f"text/goldens/{name}.json.gz", "rt", encoding="utf-8").read()
+    if case == "ended":
+        end = json.loads(text)["added_tokens"][0]
+        text = json.dumps({**json.loads(text), "post_processor": {
+            "type": "TemplateProcessing", "single": [{"Sequence": {"id": "A", "type_id": 0}}, {
+                "SpecialToken": {"id": end["content"], "type_id": 0}}], "pair": [],
+            "special_tokens": {end["content"]: {"id": end["content"], "ids": [end["id"]], "tokens": [end["content"]]}}}})
     (folder / "tokenizer.json").write_text(text, encoding="utf-8")
     more = {"mask_token": "<mask>"} if name == "roberta" else {}
     if case == "windows":
         more["cls_token"] = "<s>"
-    if case in ("prompt", "modules", "reranker"):
+    if case in ("prompt", "modules", "reranker", *LIMITS):
         more.update(sep_token="[SEP]", pad_token="[PAD]")
-    if case == "reranker":
-        more["model_input_names"] = ["input_ids", "token_type_ids", "attention_mask"]
+    if case in ("pairs", "question", "reranker", "untyped"):
+        types = [] if case == "untyped" else ["token_type_ids"]
+        more["model_input_names"] = ["input_ids", *types, "attention_mask"]
+    if case in LIMITS:
+        more.update(model_max_length=LIMITS[case], truncation_side="left")
     (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", **more}))
     made = hf.PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"), **more)
     made.pad_token_id = 0
@@ -176,7 +192,7 @@ def of_embedding(model, row, *_):
     return {"embedding": row["sentence_embedding"].tolist()}
 
 
-ANSWERS = {"sequence": of_labels, "pairs": of_labels, "entailment": of_labels, "many": of_labels, "token": of_tokens, "masked": of_masks,
+ANSWERS = {"sequence": of_labels, "ended": of_labels, "pairs": of_labels, "entailment": of_labels, "many": of_labels, "token": of_tokens, "masked": of_masks,
            "question": of_span, "windows": of_span, "next": of_next, "sentence": of_embedding, "modern": of_embedding}
 
 
@@ -221,14 +237,28 @@ QUERIES, KEPT = 3, 8  # texts that are queries, too; numbers of an embedding tha
 
 def write_answers(folder, tokenizer, texts, pairs, answers):
     """Answers and lengths; the last ones of texts that are too long are cut."""
+    most = LIMITS.get(folder.name, MOST)
     wholes = [len(tokenizer(*each)["input_ids"]) for each in (zip(texts, pairs) if pairs else zip(texts))]
-    answers = [{**each, **({"truncated": True} if whole > MOST else {})} for each, whole in zip(answers, wholes)]
+    answers = [{**each, **({"truncated": True} if whole > most else {})} for each, whole in zip(answers, wholes)]
     (folder / "answers.jsonl").write_text("".join(json.dumps(each) + "\n" for each in answers))
-    np.save(folder / "lengths.npy", np.array([min(MOST, whole) for whole in wholes], np.int32))
+    np.save(folder / "lengths.npy", np.array([min(most, whole) for whole in wholes], np.int32))
     lines = [text + ("\t" + pairs[i] if pairs else "") for i, text in enumerate(texts)]
     (folder / "texts.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     for name in ("README.md", "generation_config.json"):
         (folder / name).unlink(missing_ok=True)
+
+
+def write_limited(folder, tokenizer, texts):
+    """A folder as sentence-transformers saves it, with a limit in tokenizer_config.json alone."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Transformer
+    from sentence_transformers.sentence_transformer.modules import Pooling
+    parts = [Transformer(str(folder), model_kwargs={"dtype": torch.float32}), Pooling(WIDTH, "mean")]
+    model = SentenceTransformer(modules=parts, device="cpu").eval()
+    model.save(str(folder), create_model_card=False)
+    rows = model.encode(texts, batch_size=1)
+    np.save(folder / "out_sentence_embedding.npy", rows)
+    write_answers(folder, tokenizer, texts, None, [{"embedding": row} for row in rows.tolist()])
 
 
 def write_modules(folder, tokenizer, texts, generator):
@@ -261,14 +291,16 @@ def write_modules(folder, tokenizer, texts, generator):
 def write_reranker(folder, tokenizer, texts, pairs):
     """A cross-encoder as sentence-transformers saves it, whose scores are logits."""
     from sentence_transformers import CrossEncoder
-    model = CrossEncoder(str(folder), device="cpu", activation_fn=torch.nn.Identity(), max_length=MOST,
+    most = None if folder.name in LIMITS else MOST
+    model = CrossEncoder(str(folder), device="cpu", activation_fn=torch.nn.Identity(), max_length=most,
                          model_kwargs={"dtype": torch.float32})
     model.save_pretrained(str(folder))
     scores = model.predict(list(zip(texts, pairs)), batch_size=1)
     np.save(folder / "out_logits.npy", scores)
     queries = [text for text in texts if text][:QUERIES]
-    np.save(folder / "ranked.npy", np.stack([model.predict([(query, pair) for pair in pairs], batch_size=1)
-                                             for query in queries]))
+    if most:
+        np.save(folder / "ranked.npy", np.stack([model.predict([(query, pair) for pair in pairs], batch_size=1)
+                                                 for query in queries]))
     names = model.model.config.id2label
     write_answers(folder, tokenizer, texts, pairs, [{"label": names[0], "score": float(score)} for score in scores])
 
@@ -336,7 +368,9 @@ def write(name):
         return write_prompt(folder, tokenizer, texts)
     if name == "modules":
         return write_modules(folder, tokenizer, texts, generator)
-    if name == "reranker":
+    if name == "limited":
+        return write_limited(folder, tokenizer, texts)
+    if name in ("reranker", "untyped"):
         return write_reranker(folder, tokenizer, texts, pairs)
     rows, numbers = [], []
     for stride in STRIDES.get(name, [None]):

@@ -53,8 +53,10 @@ return function(of, spec)
       filter = "bert gives the stages", wrong = "a decoder of its own is taken for the tokens' table" },
     { name = "import_bias", old = "f.bias or fixed.bias or", new = "fixed.bias or", filter = "qwen2 has",
       wrong = "biases that a family derives are ignored" },
-    { name = "import_sequence_length", old = "most = math.min(most, limits.max_seq_length)",
-      new = "most = limits.max_seq_length", filter = "bound the length", wrong = "a length beyond the positions" },
+    { name = "import_sequence_length", old = "math.min(most, stated_limit(self) or most)",
+      new = "stated_limit(self) or most", filter = "bound the length", wrong = "a length beyond the positions" },
+    { name = "import_tokenizer_limit", old = '{ config, "model_max_length", "tokenizer_config.json" },', new = "",
+      suite = spec .. "checkpoints/import_spec.lua", filter = "the limit that", wrong = "model_max_length is ignored" },
   }
 
   of("gen/checkpoints/heads.lua", values) {
@@ -214,6 +216,8 @@ return function(of, spec)
   of("gen/text/gguf.lua", spec .. "text/gguf_spec.lua") {
     { name = "gguf_wordpiece", old = 'list[i] = "##" .. token', new = "list[i] = token", filter = "WordPiece",
       wrong = "parts of words begin words" },
+    { name = "gguf_bytes", old = "self.kinds[id + 1] ~= TYPE.byte", new = "false", filter = "256 bytes",
+      wrong = "255 bytes are taken for all" },
     { name = "gguf_merges", old = "if a.score ~= b.score then return a.score > b.score end", new = "",
       filter = "merges from scores", wrong = "merges do not follow scores" },
   }

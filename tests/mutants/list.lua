@@ -499,6 +499,9 @@ of("runtime/ops/ranges.h", "c:rowops_attention_base") {
 of("runtime/ops/gather.h", "c:rowops_base") {
   { name = "pool_nan", old = "y[j] = v <= m || m != m ? m : v;", new = "y[j] = v > m ? v : m;", filter = "gather/pool",
     wrong = "the largest of NaN and a number is the number" },
+  { name = "pool_padding", old = "while (last > 0 && (ids[last] == pad ||",
+    new = "while (last > 1 && (ids[last] == pad ||", filter = "gather/pool_of_the_last*",
+    wrong = "the first row is never taken" },
   { name = "patches_columns", old = "left = (first + i) % across * patch", new = "left = i % across * patch",
     suite = "c:rowops_rows_base", filter = "gather/patches*", wrong = "patches from a later one on are shifted" },
 }
@@ -574,6 +577,16 @@ of("runtime/generate/answers.c", "c:answers") {
   { name = "answers_seed", old = "attn2c_sampler_reset(b->samplers[place], seed);",
     new = "attn2c_sampler_reset(b->samplers[place], seed + (uint64_t)place);",
     wrong = "the draws of a prompt depend on its place among others" },
+}
+
+of("runtime/generate/calls.h", "c:answers") {
+  { name = "calls_length", old = "calls->length - 1 : calls->tokens", new = "calls->length : calls->tokens",
+    filter = "answers/ends_of_a_stated*", wrong = "an answer is one token longer than max_length" },
+}
+
+of("gen/checkpoints/generation.lua", spec .. "checkpoints/generation_spec.lua") {
+  { name = "generation_length", old = "if result.tokens then result.length = nil end", new = "",
+    filter = "length of prompt", wrong = "max_length ends answers in spite of max_new_tokens" },
 }
 
 of("runtime/generate/kept_ids.c", "c:answers") {

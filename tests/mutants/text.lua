@@ -61,9 +61,16 @@ return function(of, spec)
       filter = "spiece", wrong = "a model that is cut off is read" },
   }
 
+  of("gen/text/tokenizer.lua", spec .. "text/tokenizer_spec.lua") {
+    { name = "tokenizer_side", old = "calls and calls.from_left or state.from_left", new = "state.from_left",
+      filter = "side and the types", wrong = "truncation_side is ignored" },
+  }
+
   of("gen/text/classes.lua", spec .. "text/tokenizer_spec.lua") {
     { name = "classes_other", old = "(other[model.model_type] or {})[stated] or stated", new = "stated",
       filter = "SigLIP 2", wrong = "SigLIP 2 keeps capitals" },
+    { name = "classes_names", old = "not words.set(names).token_type_ids", new = "false", filter = "side and the types",
+      wrong = "a folder that asks for no types gets them" },
   }
 
   of("gen/text/process.lua", spec .. "text/process_spec.lua") {

@@ -40,7 +40,7 @@ return function(of, spec)
       filter = "stays where an output", wrong = "a row that a mask may not keep is chosen before a bias is added" },
     { name = "asked_positions", old = "if tensor and is_fixed(tensor) and #tensor.shape > 1 then return false end",
       new = "", filter = "does not go over positions", wrong = "each chosen row gets the positions of all rows" },
-    { name = "asked_lengths", old = 'first == "last" and not is_single and of.pool.operands.lengths', new = "nil",
+    { name = "asked_lengths", old = "lengths = is_last and o.lengths or nil", new = "lengths = nil",
       filter = "is followed by the stages", wrong = "the last row of a padded sequence is padding" },
     { name = "asked_angles", old = "if class.by_position and not ROW_OF[choice] then return false end", new = "",
       filter = "tells them apart", wrong = "the last row is rotated by the angles of one row for all sequences" },
@@ -105,7 +105,16 @@ return function(of, spec)
       wrong = "inputs are gathered in another order than the weights have, and the reference does the same" },
   }
 
+  of("gen/checkpoints/coded.lua", spec .. "checkpoints/coded_spec.lua") {
+    { name = "coded_ordered", old = "elseif self.is_ordered and groups > 1 then", new = "elseif false then",
+      filter = "without the order", wrong = "groups that are apart are taken as in order" },
+    { name = "coded_floats", old = "floats[scales.dtype]", new = "true", filter = "do not fit",
+      wrong = "scales may be integers" },
+  }
+
   of("runtime/weights/coded.c", "c:coded") {
+    { name = "coded_order_rank", old = "order->rank != 1 ||", new = "", filter = "coded/an_order*",
+      wrong = "an order may have two axes" },
     { name = "groups_equal", old = "return equal == of->groups;", new = "return 1;", filter = "coded/*other_sizes*",
       wrong = "groups of other sizes are read as blocks" },
   }

@@ -214,7 +214,7 @@ class Stack:
             rows = self.norm(path + ".features_norm", rows) if stage.get("features_norm") else rows
             x = self.linear(path + ".linear", rows, width, stage.get("bias", True))
         elif kind == "tokens":
-            ids = self.given.integers(self.input_prefix + "ids", 0, stage["vocab"], self.batch, d["seq"])
+            ids = self.ids = self.given.integers(self.input_prefix + "ids", 0, stage["vocab"], self.batch, d["seq"])
             x = self.given.weight(path + ".tokens.weight", stage["vocab"], width)[ids]
         elif kind == "image":
             x = self.image_rows(stage)
@@ -569,9 +569,9 @@ class Stack:
 
     # After the layers.
 
-    def pool(self, x, over):
+    def pool(self, x, over, pad=None):
         """One row a sequence, of those that its length has, or else a mask keeps; both are of keys where there is qkv().
-        Of a list of pools their rows side by side."""
+        Of a list of pools their rows side by side. pad: the last row of another token, or the first row."""
         if isinstance(over, list):
             return np.concatenate([self.pool(x, each) for each in over], -1)
         kept = [slice(None)] * self.batch
@@ -581,6 +581,9 @@ class Stack:
             kept = self.masks["attention_mask"][:, self.past:] != 0
         elif "key_padding" in self.masks and self.key is None:
             kept = ~self.masks["key_padding"][:, self.past:].astype(bool)
+        if pad is not None:
+            rows = [np.arange(x.shape[1])[kept[b]] for b in range(self.batch)]
+            return np.stack([x[b, max(i[self.ids[b, i] != pad], default=0)] for b, i in enumerate(rows)])
         place = np.arange(1.0, x.shape[1] + 1)
         pick = {"mean": lambda y, p: y.mean(0), "max": lambda y, p: y.max(0), "last": lambda y, p: y[-1],
                 "root": lambda y, p: y.sum(0) / np.sqrt(len(y)), "weighted": lambda y, p: p @ y / p.sum()}
@@ -608,7 +611,7 @@ class Stack:
         if kind == "norm":
             return self.norm(path + ".norm", x, stage.get("eps"), stage.get("kind"))
         if kind == "pool":
-            return self.pool(x, stage["over"])
+            return self.pool(x, stage["over"], stage.get("pad"))
         if kind == "linear":
             y = self.linear(path + ".linear", x, stage["to"], stage.get("bias", True))
             return ACTIVATIONS[stage["activation"]](y) if "activation" in stage else y

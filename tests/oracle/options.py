@@ -247,6 +247,10 @@ FIXED = {
     "attend_gated": ({"input": "gray", "layers": "two"}, {"gated": True, "norm_kind": "rms", "output": [
         stage("attend", name="embedding"), stage("similarity")]}),
     "patches": ({"input": "image"}, {"output": [stage("pool", over=["first", "patches"]), stage("linear", to=4)]}),
+    "last_but_padding": ({"groups": "together"}, {"input": stage("tokens", vocab=2), "mask": ["causal", "padding"],
+                                                   "output": [stage("pool", over="last", pad=1), stage("linear", to=4)]}),
+    "last_but_padding_masked": ({"layers": "two"}, {"input": stage("tokens", vocab=2), "mask": ["attention_mask"],
+                                                     "output": [stage("pool", over="last", pad=0)]}),
     "patches_alone": ({"input": "gray"}, {"output": [stage("pool", over="patches")]}),
 }
 

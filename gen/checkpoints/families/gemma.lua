@@ -21,6 +21,7 @@ return {
   fixed = heads.llama_fixed,
   rotary = true,
   causal = true,
+  pad = 0,
   derive = function(facts)
     gemma.derive(facts)
     -- Early folders say gelu and mean its approximation, as transformers knows.

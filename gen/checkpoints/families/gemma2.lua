@@ -26,6 +26,7 @@ return {
   fixed = heads.llama_with { norm = "sandwich" },
   rotary = true,
   causal = true,
+  pad = 0,
   derive = function(facts)
     gemma.derive(facts)
     facts.score_scale = facts.scalar ^ -0.5

@@ -34,6 +34,7 @@ return {
   unused = { "attn_logit_softcapping", "hidden_act", "cache_implementation", "_sliding_window_pattern" },
   fixed = heads.llama_with { norm = "sandwich", qk_norm = "heads" },
   causal = true,
+  pad = 0,
   derive = function(facts)
     gemma.derive(facts)
     facts.score_scale = facts.scalar ^ -0.5

@@ -20,6 +20,7 @@ return {
   fixed = heads.llama_with { norm = "res_post", qk_norm = "all" },
   rotary = true,
   causal = true,
+  pad = 1,
   derive = function(facts)
     facts.bias = { qkv = facts.attention_bias, out = facts.attention_bias, ff = false }
   end,

@@ -46,6 +46,7 @@ return {
   fixed = heads.llama_fixed,
   rotary = true,
   causal = true,
+  pad = 32000,
   derive = function(facts)
     facts.bias = { qkv = false, out = false, ff = false }
     check_rope(facts)

@@ -40,6 +40,7 @@ return {
   fixed = heads.llama_fixed,
   rotary = true,
   causal = true,
+  pad = 128004,
   derive = function(facts)
     local has, list = facts.attention_bias, rotates(facts)
     facts.bias = { qkv = has, out = has, ff = facts.mlp_bias }

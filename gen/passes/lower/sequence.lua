@@ -36,19 +36,24 @@ local ops = {}
 
 -- Emits a pool of the rows that a mask keeps.
 local function pool_kept(self, op, pool, y, origin)
-  local x, a = op.operands.x, op.attributes
-  self:row("pool_kept_" .. pool, { rows = x.shape[2], cols = x.shape[3], ldx = self:ld(x), keeps = a.keeps and 1 or 0 },
-    { y = y, x = self:at(x, 0, 0, origin), mask = self:at(op.operands.mask, a.first or 0, 0, origin) })
+  local x, ids, a = op.operands.x, op.operands.ids, op.attributes
+  self:row("pool_kept_" .. pool .. (ids and "_but" or ""), { rows = x.shape[2], cols = x.shape[3], ldx = self:ld(x),
+    keeps = a.keeps and 1 or 0, pad = a.pad },
+    { y = y, x = self:at(x, 0, 0, origin), mask = self:at(op.operands.mask, a.first or 0, 0, origin),
+      ids = ids and self:at(ids, 0, 0, origin) })
 end
 
 function ops.pool(self, op, origin)
-  local x = op.operands.x
+  local x, ids = op.operands.x, op.operands.ids
   self:unit()
   local column = 0
   for pool in op.attributes["function"]:gmatch("%S+") do
     local y = self:at(op.result, 0, column, origin)
     if op.operands.mask and pools_of_kept[pool] then
       pool_kept(self, op, pool, y, origin)
+    elseif ids then
+      self:row("pool_last_but", { cols = x.shape[3], ldx = self:ld(x), pad = op.attributes.pad },
+        { y = y, x = self:at(x, 0, 0, origin), ids = self:at(ids, 0, 0, origin), rows = valid_rows(self, op, origin) })
     else
       local fn, name, value, first = pools[pool](self, op, origin)
       self:row(fn, { cols = x.shape[3], ldx = self:ld(x) },

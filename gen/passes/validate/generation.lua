@@ -14,6 +14,7 @@ local fields = {
   min_p = { "number", min = 0, max = 1 },
   repetition_penalty = { "number", min = LEAST, max = LARGEST },
   tokens = { "integer", min = 1, max = 2147483647 },
+  length = { "integer", min = 2, max = 2147483647 },
   stop = { "stop" },
 }
 

@@ -43,6 +43,10 @@ function checks.pool(say, key, stage, rows)
       say(key .. ".over", "patches goes with input = image { ... }")
     end
   end
+  local input = rows.spec.input
+  if stage.pad and (stage.over ~= "last" or input.stage ~= "tokens" or stage.pad >= input.vocab) then
+    say(key .. ".pad", "is an id of input = tokens { ... }, and goes with over = \"last\"")
+  end
   if rows.two_masks and sizes.asks_for_rows(stage) then
     say(key, "attention_mask and key_padding each say which rows it takes; give one of them, or \"padding\", whose "
       .. "lengths say it")

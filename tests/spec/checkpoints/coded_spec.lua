@@ -163,6 +163,9 @@ describe("a quantised folder", function()
       { "gptq", { qzeros = ints(2, 3) }, '.qzeros": I32 [2, 3]' },
       { "gptq", { qweight = ints(8, 1) }, '.qweight": I32 [8, 1], but a code for each input and output' },
       { "gptq", { g_idx = ints(7) }, '.g_idx": I32 [7], but I32 with a group for each input' },
+      { "gptq", { g_idx = ints(2, 4) }, '.g_idx": I32 [2, 4], but I32 with a group for each input' },
+      { "gptq", { scales = ints(2, 8) }, '.scales": I32 [2, 8], but a float type is expected' },
+      { "gptq", { qweight = ints(0, 8) }, '.qweight": I32 [0, 8], but I32 of two axes is expected' },
       { "gptq", { g_idx = false, scales = { 3, 8 }, qzeros = ints(3, 1) }, "but groups of equal numbers of inputs" },
       { "gptq", { weight = { 8, 8 } }, '.weight": is in the file as numbers and as codes' },
       { "awq", { qzeros = ints(2, 2) }, '.qzeros": I32 [2, 2]' },
@@ -171,9 +174,29 @@ describe("a quantised folder", function()
       { "compressed-tensors", { weight_shape = { 3, dtype = "I64" } }, '.weight_shape": I64 [3]' },
       { "compressed-tensors", { weight_packed = ints(8, 5) }, '.weight_packed": I32 [8, 5]' },
       { "compressed-tensors", { weight_scale = { 7 } }, '.weight_scale": F16 [7]' },
+      { "compressed-tensors", { weight_scale = { 2, 8 } }, '.weight_scale": F16 [2, 8]' },
+      { "compressed-tensors", { weight_scale = { 8, 2, 1 } }, '.weight_scale": F16 [8, 2, 1]' },
+      { "compressed-tensors", { weight_scale = ints(8, 2) }, '.weight_scale": I32 [8, 2], but a float type' },
+      { "compressed-tensors", { weight_scale = { 1 } }, '.weight_zero_point": I32 [1, 2]' },
       { "compressed-tensors", { weight_zero_point = ints(2, 1) }, '.weight_zero_point": I32 [2, 1]' },
     } do
       refused(checkpoint(case[1], scheme(case[1]), case[2]), case[3], 3)
+    end
+  end)
+
+  it("whose groups are apart is refused without the order of its inputs", function()
+    local said = LAYER .. '.g_idx": missing, but quantization_config has desc_act, so that the inputs of a group are'
+    refused(checkpoint("gptq", scheme("gptq", { desc_act = true }), { g_idx = false }), said, 3)
+    for _, case in ipairs { { { desc_act = true }, {} }, { { desc_act = false }, { g_idx = false } },
+      { { desc_act = true }, { g_idx = false, scales = { 1, 8 }, qzeros = ints(1, 1) } } } do
+      assert.is_truthy(folder.read(checkpoint("gptq", scheme("gptq", case[1]), case[2])).quantised)
+    end
+    for word, is_refused in pairs { group = true, dynamic = true, static = false, weight = false } do
+      local config = scheme("compressed-tensors")
+      config.config_groups.group_0.weights.actorder = word
+      local path = checkpoint("compressed-tensors", config)
+      if is_refused then refused(path, '.weight_g_idx": missing, but quantization_config has actorder', 3) end
+      assert.equal(is_refused, not pcall(folder.read, path))
     end
   end)
 

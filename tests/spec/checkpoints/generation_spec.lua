@@ -20,10 +20,25 @@ describe("checkpoints.generation", function()
     assert.is_nil((read({ do_sample = false, temperature = 1.0, top_k = 50, top_p = 1.0 })))
   end)
 
-  it("takes eos_token_id of config.json without generation_config.json", function()
-    assert.same({ stop = { 2 } }, (read(nil, { eos_token_id = 2, temperature = 0.5 })))
-    assert.is_nil((read({}, { eos_token_id = 2 })))
+  it("takes the same keys of config.json without generation_config.json", function()
+    local found, notes = read(nil, { eos_token_id = 2, temperature = 0.5, max_length = 20, num_beams = 4,
+      vocab_size = 3 })
+    assert.same({ stop = { 2 }, temperature = 0.5, length = 20 }, found)
+    assert.same({ "config.json: num_beams: not supported, and left out: generated texts differ from transformers'" },
+      notes)
+    assert.is_nil((read({}, { eos_token_id = 2, max_length = 20 })))
     assert.is_nil((read(nil, { eos_token_id = json.null })))
+  end)
+
+  it("has the length of prompt and answer together unless the answer's own is there", function()
+    assert.same({ length = 12 }, (read { max_length = 12 }))
+    assert.same({ tokens = 3 }, (read { max_length = 12, max_new_tokens = 3 }))
+    assert.same({ length = 12 }, (read { max_length = 12, max_new_tokens = json.null }))
+    for _, value in ipairs { 0, 1, 2.5, "12" } do
+      local found, notes = read { max_length = value }
+      assert.is_nil(found)
+      assert.matches("max_length: .* is not supported, and is left out", notes[1])
+    end
   end)
 
   it("notes what it leaves out", function()

@@ -267,6 +267,36 @@ describe("a checkpoint's folder", function()
     end
   end)
 
+  it("with a tokenizer has the limit that its files state, the first that is there", function()
+    local function limit(config, limits, more)
+      local files = { ["tokenizer.json"] = "{}", ["tokenizer_config.json"] = config }
+      if limits then
+        files["modules.json"] = made.json { { type = "sentence_transformers.models.Transformer", path = "" },
+          { type = "sentence_transformers.models.Pooling", path = "1_Pooling" } }
+        files["1_Pooling/config.json"] = made.json { pooling_mode = "mean" }
+        for name, text in pairs(limits) do files["sentence_" .. name .. "_config.json"] = text end
+      end
+      local text, notes = import.text(made.checkpoint(more and made.config(more), nil, files))
+      return math.tointeger(tonumber(text:match("seq = any%((%d+)%)"))), notes
+    end
+    local longest = limit("{}")
+    for _, each in ipairs { "5", "5.0" } do assert.equal(5, limit('{"model_max_length": ' .. each .. "}")) end
+    for _, each in ipairs { "1000000000000000019884624838656", "1e30", "99999", "null" } do
+      assert.equal(longest, limit('{"model_max_length": ' .. each .. "}"))
+    end
+    assert.equal(6, limit '{"max_len": 6}')
+    assert.equal(5, limit('{"model_max_length": 5}', { bert = '{"max_seq_length": null}' }))
+    assert.equal(9, limit('{"model_max_length": 5}', { bert = '{"max_seq_length": 9}' }))
+    assert.equal(7, limit('{"model_max_length": 5}', { bert = "{}", roberta = '{"max_seq_length": 7}' }))
+    assert.equal(4, limit("{}", { bert = '{"max_seq_length": 9, "tokenizer_args": {"model_max_length": 4}}' }))
+    for _, each in ipairs { "0", "-1", '"8"' } do
+      local found, notes = limit('{"model_max_length": ' .. each .. "}")
+      assert.equal(longest, found)
+      assert.equal("tokenizer_config.json: model_max_length: " .. each .. " is no number of tokens, and is left out",
+        notes[1])
+    end
+  end)
+
   it("of sentence-transformers has its default prompt, whose rows a pooling may leave out", function()
     local function stages_of(settings, pooling)
       return import.text(made.checkpoint(nil, nil, { ["tokenizer.json"] = "{}",

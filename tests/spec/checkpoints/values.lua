@@ -173,11 +173,14 @@ local function rope_cases(kv, of_40)
   }
 end
 
+-- Default of pad_token_id, by scheme.
+local pads = { gemma = 0, gemma2 = 0, gemma3 = 0, olmo2 = 1, phi3 = 32000, smollm3 = 128004 }
+
 local function rope_classes(scheme, mask)
   local padded = mask and { ["mask.2"] = "padding" } or { mask = "causal padding" }
   local logits = { "vocabulary", name = "logits", tied = false }
   local score = plus(output({ last, { "linear", to = 2, bias = false, name = "logits" } }, scheme,
-    { ["output.2.linear"] = "score" }), padded)
+    { ["output.2.linear"] = "score" }), plus(padded, { ["output.1.pad"] = pads[scheme] }))
   return {
     Model = model(scheme),
     ForCausalLM = { plus(output({ last, logits }, scheme, { ["output.2.vocabulary.weight"] = "lm_head.weight" }),

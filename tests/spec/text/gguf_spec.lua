@@ -219,6 +219,27 @@ describe("a tokenizer in GGUF's metadata", function()
     assert.is_true(math.abs(expected.model.scores[40] - got.model.scores[40]) < 1e-6)
   end)
 
+  it("of Unigram with all 256 bytes gives the bytes of characters that it does not know, and joins them", function()
+    local root = golden("unigram_bytes")
+    local _, expected = tokenizer.compile(root, "u")
+    local tokens, kinds, ids = tokens_of(root)
+    local scores = {}
+    for i, token in ipairs(tokens) do
+      scores[i] = root.model.vocab[i] and root.model.vocab[i][2] or 0
+      if token:find("^<0x%x%x>$") then kinds[i] = BYTE end -- the golden has them as special tokens
+    end
+    local function made()
+      local _, got = compile(entries_of("t5", tokens, kinds, { { "scores", "ARRAY FLOAT32", scores },
+        { "unknown_token_id", "UINT32", ids["<unk>"] }, { "eos_token_id", "UINT32", ids["</s>"] } }))
+      return got.model.options, components_of(got, { [stage.decode] = true })
+    end
+    local blanks = components_of(expected, { [stage.decode] = true })
+    assert.same({ expected.model.options, 2, blanks[1] }, { made(), #select(2, made()), select(2, made())[2] })
+    assert.equal(require("text.numbers").DECODE.byte_fallback, select(2, made())[1][2])
+    kinds[ids["<0x41>"] + 1] = NORMAL -- 255 bytes fall back to <unk>, as texts of others do
+    assert.same({ 0, blanks }, { made() })
+  end)
+
   it("that is not supported, or contradicts itself, is refused in one line", function()
     local function refused(entries, said)
       local fault = helper.fault(compile, entries)

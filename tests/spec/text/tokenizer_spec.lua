@@ -118,6 +118,39 @@ describe("a folder", function()
     end
   end)
 
+  it("has the side and the types of tokens that tokenizer_config.json states, or its class", function()
+    local path, root = helper.folder(), golden("bert_cased")
+    local function state_of(config, direction)
+      root.truncation = direction and { max_length = 9, strategy = "LongestFirst", stride = 0, direction = direction }
+      files.write_all(path, { { name = "tokenizer.json", text = dkjson.encode(root) },
+        { name = "tokenizer_config.json", text = config } })
+      local _, state = tokenizer.from_folder(path)
+      local types = 0
+      for _, piece in ipairs(state.templates) do types = math.max(types, piece.type) end
+      return state.from_left, types, state.untyped
+    end
+    for _, case in ipairs { { "{}", nil, 0 }, { '{"truncation_side":"left"}', nil, 1 }, { "{}", "Left", 1 },
+      { '{"truncation_side":"right"}', "Left", 0 }, { '{"truncation_side":"left"}', "Right", 1 } } do
+      assert.equal(case[3], (state_of(case[1], case[2])))
+    end
+    local _, types, note = state_of '{"model_input_names":["input_ids","attention_mask"]}'
+    assert.same({ 0, nil }, { types, note })
+    _, types = state_of '{"model_input_names":["input_ids","token_type_ids"],"tokenizer_class":"DistilBertTokenizer"}'
+    assert.equal(1, types)
+    for class, expected in pairs { BertTokenizer = 1, BertTokenizerFast = 1, PreTrainedTokenizerFast = 0,
+      TokenizersBackend = 0, DistilBertTokenizerFast = 0 } do
+      _, types, note = state_of(('{"tokenizer_class":"%s"}'):format(class))
+      assert.same({ expected, expected == 0 }, { types, note ~= nil })
+    end
+    assert.matches("the class %S+ gives no token_type_ids",
+      select(3, state_of '{"tokenizer_class":"TokenizersBackend"}'))
+    for key, said in pairs { truncation_side = '"up" is not supported; supported: left, right',
+      model_input_names = '"up"; an array is expected' } do
+      local fault = helper.fault(state_of, ('{"%s":"up"}'):format(key))
+      assert.same({ ("%s/tokenizer_config.json: tokenizer.%s: %s"):format(path, key, said) }, fault.lines)
+    end
+  end)
+
   it("with a file that cannot be read is refused, and not taken for one without it", function()
     for _, name in ipairs { "tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "vocab.txt" } do
       local path = helper.folder()

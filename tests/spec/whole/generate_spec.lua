@@ -281,6 +281,35 @@ describe("generate refuses", function()
     assert.is_true(code == 4 or code == 141, code)
   end)
 
+  it("ends with the folder's max_length of prompt and answer, if nothing states the answer's own", function()
+    sh(("rm -rf brief && cp -r %s brief && chmod u+w brief/*"):format(shell(places.llama)))
+    files.write_all(folder .. "/brief", { { name = "generation_config.json", text =
+      '{"eos_token_id":[2,300],"max_length":12}' } })
+    sh(shell(root .. "/gen/attn2c") .. " build brief context=64 sequences=1 chunk=16 kernels=c -o brief >log 2>&1")
+    local golden
+    for _, each in ipairs(goldens("greedy.jsonl")) do
+      if each.folder == "llama" and not next(each.options) then golden = golden or each end
+    end
+    local start = "brief/brief generate --weights brief --format jsonl --prompt " .. shell(golden.prompt)
+    local function check(more, count, ending)
+      local made = assert(dkjson.decode(sh(start .. more)))
+      local want = table.move(golden.ids, 1, count or 12 - made.prompt_tokens, 1, {})
+      assert.same({ want, ending }, { made.ids, made["end"] })
+      return made
+    end
+    local made = check("", nil, "tokens")
+    check(" --tokens 15", 15, "tokens")
+    local code, said = refusal("brief/brief generate --weights brief --prompt " .. shell(("word "):rep(12)))
+    assert.matches("but 1 to 11 are allowed, by the folder's max_length of prompt and answer; %-%-tokens N takes its",
+      said)
+    assert.equal(3, code)
+    local python = [[import json, brief; model = brief.Model("brief"); prompt = json.loads(%q)
+ids = model.encode(prompt).ids; brief.np.testing.assert_equal(len(model.generate([ids])[0]), 12 - len(ids))
+assert len(model.generate([ids], 15)[0]) == 15; assert model.generate_text([prompt]) == [json.loads(%q)] ]]
+    python = python:format(dkjson.encode(golden.prompt), dkjson.encode(made.text))
+    assert.equal("", sh("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=brief /usr/bin/python3 -W error -c " .. shell(python)))
+  end)
+
   it("models whose description has no context", function()
     sh(("%s build %s -o plain >plain.log 2>&1 || cat plain.log"):format(shell(root .. "/gen/attn2c"),
       shell(root .. "/models/small.lua")))
