@@ -57,9 +57,6 @@ function tuning.machine()
   return name == "" and "unknown" or name
 end
 
---- Returns the path of a description's tuning file, next to the description.
-function tuning.beside(description) return (description:gsub("%.lua$", "")) .. ".tune" end
-
 local function choice_text(choice)
   local parts = {}
   for _, name in ipairs(tuning.names) do parts[#parts + 1] = name .. " " .. choice[name] end
@@ -162,12 +159,12 @@ function tuning.read(path)
   return set
 end
 
---- Returns state.tuning, { set, file }, or nil. asked: { file = path, asked = whether the user named it }, { set = a
+--- Returns state.tuning, { set, file, asked }, or nil. asked: { file = path, asked = whether the user named it }, { set = a
 --- set }, or nil. Faults: as tuning.read; io if the user named a file that does not exist.
 function tuning.given(asked)
   if not asked or asked.set then return asked end
   local set = tuning.read(asked.file)
-  if set then return { set = set, file = asked.file } end
+  if set then return { set = set, file = asked.file, asked = asked.asked } end
   if asked.asked then faults.raise("io", ("cannot read %s"):format(asked.file)) end
   return nil
 end
@@ -195,6 +192,8 @@ function tuning.conclude(state)
     note("no line is for a product of this model: ignored")
   elseif set.machine ~= state.machine then
     note("measured on %s, but this is %s: used nevertheless", set.machine, state.machine)
+  elseif not given.asked then
+    note("is used, because it is next to the description; --tuning=none goes without it")
   end
 end
 
