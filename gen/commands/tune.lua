@@ -110,7 +110,7 @@ local function new(root, arguments, start)
     for key, choice in pairs(before.choices) do
       if not products[key] then
         self.others[key] = choice
-      elseif before.machine == tuning.machine() and fits(choice, products[key].fixed) then
+      elseif before.machine == tuning.machine() and not choice.is_disturbed and fits(choice, products[key].fixed) then
         self.earlier[key] = choice
       end
     end
@@ -199,7 +199,11 @@ function Tuner:replace_earlier(choices)
   end
 end
 
+-- Returns a sentence if other work has disturbed the times, else nil.
+function Tuner:disturbed() return self.few:disturbed() or self.whole:disturbed() end
+
 function Tuner:write(choices)
+  for _, choice in pairs(choices) do choice.is_disturbed = self:disturbed() ~= nil end
   local all = self:with_earlier(choices)
   for key, choice in pairs(self.others) do all[key] = choice end
   local folder, name = self.path:match("^(.*)/([^/]*)$")
@@ -473,6 +477,9 @@ function Tuner:table(choices, ratio)
   lines[#lines + 1] = ("%s: %s; %s. A tile is its panel and tokens. GFLOP/s are computed from the least "
     .. "times, which include the epilogue."):format(terminal.safe(self.path),
     self:searched(), #said > 0 and table.concat(said, "; ") or "the rule is kept")
+  if self:disturbed() then
+    lines[#lines + 1] = self:disturbed() .. " The next `tune` measures its choices again."
+  end
   lines[#lines + 1] = next(choices) and companion.next(self.arguments, "tuning", self.path)
   return table.concat(lines, "\n") .. "\n"
 end

@@ -135,7 +135,11 @@ describe("texts of a model of sentence-transformers", function()
     local place = 8 + string.unpack("<I8", weights) + 1 -- a number of the first tensor
     helper.write(folder .. "/moved/model.safetensors", weights:sub(1, place) .. string.char(weights:byte(place + 1) ~ 8)
       .. weights:sub(place + 2))
-    local function moved(text) return (text:gsub("%-%-weights %S+", "--weights moved")) end
+    local own = shell(goldens .. "/sentence")
+    local function moved(text)
+      local at = assert(text:find(own, 1, true))
+      return text:sub(1, at - 1) .. "moved" .. text:sub(at + #own)
+    end
     assert.equal(output_of(moved(line)), output_of(moved(cached)))
     assert.matches("it is of other weights; all embeddings", notes())
     assert.equal(expected, output_of(cached))
