@@ -1,6 +1,7 @@
 -- companion.lua: decides where the files are that `tune` and `calibrate` write for a model: NAME.tune, NAME.factors.
 -- They are next to a description in Lua, where later commands find them. A checkpoint's folder or GGUF file may be
--- anyone's, and so may a folder that cannot be written: their files are in the working folder, and an option names them.
+-- anyone's, and so may a folder that cannot be written: their files are in the working folder, and an option names
+-- them.
 local faults = require("common.faults")
 local files = require("common.files")
 local lfs = require("lfs")

@@ -9,7 +9,8 @@ local wanted = require("passes.validate.precision").wanted
 local machine = {}
 
 -- Keys of the JSON in order, after targets and number types.
-local KEYS = { "missing", "levels", "number", "bytes", "gigabytes", "nanoseconds", "all_cores", "lost", "disturbed", "seconds" }
+local KEYS = { "missing", "levels", "number", "bytes", "gigabytes", "nanoseconds", "all_cores", "lost", "disturbed",
+  "seconds" }
 
 -- Returns why `host` means a target: one clause.
 local function reason_of(type, name, rates)
@@ -81,8 +82,8 @@ function machine.text(processor, value, hosts)
   end
   local disturbed = facts.disturbed(value)
   if disturbed then
-    table.move({ "", disturbed .. ": rates may be higher", "the next `attn2c machine` measures again" }, 1, 3, #lines + 1,
-      lines)
+    table.move({ "", disturbed .. ": rates may be higher", "the next `attn2c machine` measures again" }, 1, 3,
+      #lines + 1, lines)
   end
   return table.concat(lines, "\n") .. "\n"
 end

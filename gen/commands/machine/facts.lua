@@ -157,8 +157,9 @@ local function measure_and_keep(root, at, again, say, run)
 end
 
 --- Returns the facts, the processor's name, and true if they were measured for the first time. again: true measures
---- even if they are known, "disturbed" soon after other work has disturbed them, else later. say(line): takes lines for the user. environment, run: replace os.getenv and measure.run in tests. Faults: machine,
---- if this machine cannot be measured; io.
+--- even if they are known, "disturbed" soon after other work has disturbed them, else later. say(line): takes lines for
+--- the user. environment, run: replace os.getenv and measure.run in tests. Faults: machine, if this machine cannot be
+--- measured; io.
 function facts.get(root, again, say, environment, run)
   local at = place(environment or os.getenv)
   local known, is_due = find(at, again)

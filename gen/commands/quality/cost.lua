@@ -16,9 +16,9 @@ local function bench_of(program, weights, run)
   return found
 end
 
---- Times both programs in turn, with the longest entry, and again where other work disturbs them. Returns { ms, ms_f32, weight_bytes, weight_bytes_f32,
---- arena_bytes, arena_bytes_f32, entry, disturbed = a sentence, or nil }, or nil if bench fails. programs: { f32, other }; run(program, words): returns
---- the exit code and the output.
+--- Times both programs in turn, with the longest entry, and again where other work disturbs them. Returns { ms, ms_f32,
+--- weight_bytes, weight_bytes_f32, arena_bytes, arena_bytes_f32, entry, disturbed = a sentence, or nil }, or nil if
+--- bench fails. programs: { f32, other }; run(program, words): returns the exit code and the output.
 function cost.measure(programs, weights, run)
   local least, last, quiet, why = {}, {}, 0, nil
   for _ = 1, MOST_TURNS do

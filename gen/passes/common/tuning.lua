@@ -164,8 +164,8 @@ function tuning.read(path)
   return set
 end
 
---- Returns state.tuning, { set, file, asked }, or nil. asked: { file = path, asked = whether the user named it }, { set = a
---- set }, or nil. Faults: as tuning.read; io if the user named a file that does not exist.
+--- Returns state.tuning, { set, file, asked }, or nil. asked: { file = path, asked = whether the user named it },
+--- { set = a set }, or nil. Faults: as tuning.read; io if the user named a file that does not exist.
 function tuning.given(asked)
   if not asked or asked.set then return asked end
   local set = tuning.read(asked.file)

@@ -60,7 +60,8 @@ describe("the file of facts", function()
     assert.is_table(with('"bf16": 89.0', '"bf16": "wrong"'))
     for _, each in ipairs { { '"bf16": 89.0', '"bf16": "right"' }, { '"bf16": 89.0', '"bf16": -1' },
       { '"bf16": 89.0', '"bf16": 1e300' }, { '"bf16": 89.0', '"bf16": null' }, { '"bf16": 89.0, ', "" },
-      { '"avx512":', '"sse":' }, { '"missing": "AMX"', '"missing": 1' }, { '"cores": 2', '"cores": "2"' }, { '"lost": 0.01, ', "" },
+      { '"avx512":', '"sse":' }, { '"missing": "AMX"', '"missing": 1' }, { '"cores": 2', '"cores": "2"' },
+      { '"lost": 0.01, ', "" },
       { '"levels": %[.-%]', '"levels": []' }, { '"levels": %[.-%]', '"levels": 1' }, { '"bytes"', '"b"' },
       { '"all_cores": 40.0, ', "" }, { '"targets": {.-}},\n"levels"', '"targets": {},\n"levels"' } } do
       assert.is_nil(with(each[1], each[2]), each[2])

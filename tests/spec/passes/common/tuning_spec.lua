@@ -92,6 +92,10 @@ describe("a tuning file", function()
     assert.equal(FIRST .. QKV .. ": kernels libxsmm panel 32" .. rest
       .. UP .. ": kernels libxsmm panel 64" .. rest, text)
     assert.same(set, tuning.parse(text, "x.tune"))
+    set.choices[QKV].is_disturbed = true -- by other work, while it was measured
+    assert.equal(FIRST .. QKV .. ": kernels libxsmm panel 32" .. rest:gsub("\n", ", disturbed\n"),
+      tuning.text(set):match("^.-\n.-\n"))
+    assert.same(set, tuning.parse(tuning.text(set), "x.tune"))
   end)
 
   it("may have no product", function()
@@ -514,6 +518,28 @@ describe("the command with a tuning file", function()
     assert.truthy(files.read(beside(path)):find("\n" .. line, 1, true), output)
     assert.truthy(output:find("| 90000.0 | 9000.000 |", 1, true), output)
     assert.matches("; choices that the file had stay%. ", output)
+  end)
+
+  it("tune measures choices again that were measured while other work disturbed it", function()
+    local line = QKV .. ": kernels c panel 16 token_block 7 call_rows 5 fetch 0 stream 0; 90000.0 GFLOP/s, rule 10.0"
+    local path = described(("attn2c tuning 5 x86_64 %s\n%s, disturbed\n"):format(tuning.machine(), line))
+    local code, output, errors = helper.command({ "tune", path, "target=x86_64", "--budget", "1" }, helper.folder(),
+      compiler("exec sleep 60"))
+    assert.equal(0, code, errors)
+    assert.is_nil(output:find("90000", 1, true), output)
+    assert.matches("; the rule is kept%. ", output)
+    assert.truthy(files.read(beside(path)):find(line, 1, true)) -- until another one is measured
+  end)
+
+  it("tune says that other work disturbs it where half of the rule's runs take far longer than the quickest", function()
+    local subject = require("commands.tune.subject")
+    local form = subject.new { products = {} }
+    for _, each in ipairs { { { 1, 1.1, 2 } }, { { 1, 1.2, 9, 1.1 } }, { { 1, 1.4, 1.3, 1.5 }, true } } do
+      form.calls = each[1]
+      local said = form:disturbed()
+      assert.equal(each[2], said and said:find("Other work disturbed the timing: half of the calls took 1.3", 1, true) == 1
+        or nil)
+    end
   end)
 
   it("tune begins with the file's choices: it times them in the model", function()
