@@ -12,6 +12,7 @@ local language = require("commands.quality.language")
 local neighbours = require("commands.quality.neighbours")
 local padding = require("commands.quality.padding")
 local precision = require("data.precision")
+local progress = require("common.progress")
 local samples = require("commands.quality.samples")
 local scale_blocks = require("data.scale_blocks")
 local scratch = require("common.scratch")
@@ -114,8 +115,10 @@ local function worst_within(programs, graphs, spec, arguments, weights, folder, 
   end, run)
   if not ok then return nil, code end
   local told = padding.of(words, spec)
+  local bar <close> = progress.start()
   for i, each in ipairs(list) do
     each.place = i
+    bar:show((i - 1) / #list, "comparing tensors")
     each.relative = arrays.relative(path_of(folder, "f32", "within_" .. i), path_of(folder, "other", "within_" .. i),
       function(shape) return padding.parts(told, graphs.f32.tensors[each.name], shape) end)
   end
