@@ -104,7 +104,7 @@ describe("make install", function()
     code, said = as_another(attn2c .. " import " .. models .. "language", home)
     assert.equal(0, code, said)
     assert.truthy(said:find('name = "language"', 1, true))
-    -- What would be next to the installed description is in the working folder; a named file is refused at once.
+    -- The file is not next to the installed description, unless that is named: then it is refused at once.
     code, said = as_another(attn2c .. " tune " .. models .. "small.lua seq=8 layers=1 --budget 1", home)
     assert.equal(0, code, said)
     assert.truthy(said:find("\nsmall.tune: ", 1, true), said)
