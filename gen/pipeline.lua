@@ -52,6 +52,7 @@ function gather.graph(state)
 end
 
 function gather.layout(state)
+  factors.conclude(state)
   state.machine = tuning.machine()
   state.tuning = tuning.given(state.wanted.tuning)
 end

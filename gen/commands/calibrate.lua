@@ -2,12 +2,12 @@
 -- importance of inputs for weights of 4 bits. It runs a variant of the model in f32, whose outputs are the inputs of
 -- such products. For each input it searches factors, or takes the mean squares of the channels.
 local arrays = require("commands.quality.arrays")
+local companion = require("commands.companion")
 local factors = require("passes.graph.factors")
 local faults = require("common.faults")
 local files = require("common.files")
 local gain = require("commands.calibrate.gain")
 local importance = require("passes.graph.importance")
-local lfs = require("lfs")
 local padding = require("commands.quality.padding")
 local pieces = require("commands.calibrate.pieces")
 local samples = require("commands.quality.samples")
@@ -15,9 +15,9 @@ local scratch = require("common.scratch")
 local search = require("commands.calibrate.search")
 local smoothing = require("passes.graph.smoothing")
 local precision = require("data.precision")
+local progress = require("common.progress")
 local targets = require("data.targets")
 local terminal = require("common.terminal")
-local uv = require("common.libuv")
 local weights_of = require("commands.calibrate.weights")
 
 local calibrate = {}
@@ -25,22 +25,6 @@ local calibrate = {}
 local MOST_ROWS = 256     -- rows whose largest numbers are compared for each strength
 local FEW_ROWS = 100      -- fewer rows say little about others
 local LEAST_GAIN = 0.03   -- least reduction of the expected error for which factors are used
-
--- Refuses, before anything is built, a path that cannot be written, and a file that is not a file of factors.
-local function verify_writable(path)
-  local mode = lfs.attributes(path, "mode")
-  if mode and mode ~= "file" then
-    faults.raise("io", ("cannot write %s: it is a %s, and a regular file is expected"):format(path, mode))
-  end
-  local begins = files.read_some(path, 64)
-  if begins and begins ~= "" and not factors.begins(begins) then
-    faults.raise("usage", ("%s: exists and is not a file of factors; it would be lost"):format(path))
-  end
-  local folder = path:match("^(.*)/[^/]*$") or "."
-  if not uv.fs_access(folder == "" and "/" or folder, "W") then
-    faults.raise("io", ("cannot write %s: the folder cannot be written; -o FILE names another file"):format(path))
-  end
-end
 
 -- Returns the groups of inputs that need factors, then those of weights of 4 bits, with `weighs`. Products that share
 -- weights must have the same factors in each entry.
@@ -87,9 +71,11 @@ local function look_at(path, x_tensor, told, into)
   end
 end
 
--- Adds the activations of a run, which has written them to a folder, to those of all groups.
-local function add_run(groups, member_of, folder, entry, told)
-  for _, group in ipairs(groups) do
+-- Adds the activations of a run, which has written them to a folder, to those of all groups. watch(part): is called
+-- with the part that is done.
+local function add_run(groups, member_of, folder, entry, told, watch)
+  for i, group in ipairs(groups) do
+    watch((i - 1) / #groups)
     for _, input in ipairs(group.inputs) do
       look_at(("%s/%s.npy"):format(folder, member_of[input.x.name]), entry.graph.tensors[input.x.name], told,
         group.activations)
@@ -224,7 +210,7 @@ local function result_of(group, text, entry)
   return { group = group, found = found, powers = found.strength and found.powers, checksums = checksums }
 end
 
-local function verify_arguments(arguments, weights, path)
+local function verify_arguments(arguments, weights)
   local count = #arguments.input + #arguments.text
   if arguments.text_file and count > 0 then
     faults.raise("usage", "--text-file: does not go with --input and --text")
@@ -236,18 +222,19 @@ local function verify_arguments(arguments, weights, path)
     faults.raise("usage", "calibrate: --input NAME=FILE.npy or --text is needed: factors come from activations")
   end
   if not weights then faults.raise("usage", "calibrate: --weights is needed") end
-  if path == "" then faults.raise("usage", "-o: the name is empty; a file is needed") end
+  if arguments.output == "" then faults.raise("usage", "-o: the name is empty; a file is needed") end
   if arguments.text_file then pieces.read(arguments.text_file) end
 end
 
--- Runs the variant on all inputs. Returns the packed weights, or nil and an exit code.
+-- Runs the variant on all inputs. Returns the packed weights, or nil and an exit code. add(told, i): takes the i-th
+-- run's activations.
 local function measure(groups, runs, outputs, told_of, program, weights, folder, add, run)
   local packed = folder .. "/packed.weights"
   local code = run(program, { "pack", "--weights", weights, "-o", packed })
   begin(groups)
-  for _, words in ipairs(code == 0 and runs or {}) do
+  for i, words in ipairs(code == 0 and runs or {}) do
     if code == 0 then code = run(program, samples.with_outputs(words, outputs)) end
-    if code == 0 then add(told_of(words)) end
+    if code == 0 then add(told_of(words), i) end
   end
   if code ~= 0 then return nil, code end
   return weights_of.open(packed)
@@ -267,9 +254,8 @@ end
 --- checkpoint; tools: { graph() -> the entries after the pass graph; build(overrides, with_text, exposed, factors) ->
 --- program, state; run(program, words) -> code; gather(program, words) -> code, output }.
 function calibrate.run(arguments, weights, tools)
-  local path = arguments.output or factors.beside(arguments.description)
-  verify_arguments(arguments, weights, path)
-  verify_writable(path)
+  verify_arguments(arguments, weights)
+  local path = companion.place(arguments.output, arguments.description, arguments.name, "factors")
   local groups, names, known = groups_of(tools.graph()), {}, {}
   for _, group in ipairs(groups) do
     for _, input in ipairs(group.inputs) do
@@ -280,6 +266,8 @@ function calibrate.run(arguments, weights, tools)
   local with_text = #arguments.text > 0 or arguments.text_file ~= nil
   local program, state = tools.build(samples.in_f32(arguments.overrides, true), with_text, names)
   local folder <close> = scratch.make(program:match("^(.*)/[^/]*$"), "calibrate")
+  arguments = samples.from_file(arguments, folder.path)
+  local bar <close> = progress.start()
   local entry, member_of, outputs = entry_in_use(state), {}, {}
   for _, each in ipairs(entry.graph.exposed) do
     member_of[each.name] = each.member
@@ -288,10 +276,17 @@ function calibrate.run(arguments, weights, tools)
   local runs, measured, is_own = runs_of(arguments, groups, { graph = entry.graph, tokens = state.spec.seq },
     folder.path, weights)
   local text, code = measure(groups, runs, outputs, function(words) return padding.of(words, state.spec) end, program,
-    weights, folder.path, function(told) add_run(groups, member_of, folder.path, entry, told) end, tools.run)
+    weights, folder.path, function(told, i)
+      add_run(groups, member_of, folder.path, entry, told, function(part)
+        bar:show((i - 1 + part) / #runs, ("reading activations: run %d of %d"):format(i, #runs))
+      end)
+      bar:hide() -- the next run has its own
+    end, tools.run)
   if not text then return nil, code end
+  bar:restart()
   local most_rows, results, list = finish(groups), {}, {}
   for i, group in ipairs(groups) do
+    bar:show((i - 1) / #groups, "searching factors: " .. group.products[1])
     local each = result_of(group, text, entry)
     results[i] = each
     if each.powers then
@@ -299,20 +294,25 @@ function calibrate.run(arguments, weights, tools)
         weighs = group.weighs }
     end
   end
-  files.write(path, factors.text(list))
+  bar:hide()
+  local draft = folder.path .. "/draft.factors"
+  files.write(draft, factors.text(list))
   if most_rows < FEW_ROWS then
     io.stderr:write(("attn2c: calibrate: %d rows of activations are few, and the factors fit only these: give a few "
       .. "hundred\n"):format(most_rows))
   end
   local lines = tables_of(results, path, state.spec.name)
+  local better
   if measured then
     local programs = { without = tools.build(arguments.overrides, true, nil, "none"),
-      with = tools.build(arguments.overrides, true, nil, path) }
-    local line
-    line, code = gain.line(measured, is_own, programs, weights, folder.path, tools.gather)
-    if not line then return nil, code end
-    lines[#lines + 1], lines[#lines + 2] = "", line
+      with = tools.build(arguments.overrides, true, nil, draft) }
+    better, code = gain.line(measured, is_own, programs, weights, folder.path, tools.gather)
+  else
+    better, code = gain.outputs(arguments, draft, weights, tools)
   end
+  if not better then return nil, code end
+  files.write(path, factors.text(list))
+  table.move({ "", better, "", companion.next(arguments, "factors", path) }, 1, 4, #lines + 1, lines)
   return table.concat(lines, "\n") .. "\n"
 end
 

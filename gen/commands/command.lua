@@ -1,7 +1,7 @@
 -- command.lua: runs the command: the function of each word of its command line.
 local grammar = require("commands.grammar") -- the first: what is missing is named in the order of need
 local advice = require("commands.advice")
-local factors = require("passes.graph.factors")
+local companion = require("commands.companion")
 local faults = require("common.faults")
 local files = require("common.files")
 local kinds = require("common.kinds")
@@ -16,7 +16,6 @@ local ranks = require("commands.ranks")
 local reserved_python = require("data.reserved_python")
 local terminal = require("common.terminal")
 local texts = require("passes.common.texts")
-local tuning = require("passes.common.tuning")
 local words = require("common.words")
 
 local command = {}
@@ -65,11 +64,6 @@ local function watch_of(bar, begun)
   end
 end
 
--- Returns the file of an option: the given one, or the one next to the description, or nil for "none".
-local function file_of(asked, description, beside)
-  return asked ~= "none" and { file = asked or beside(description), asked = asked ~= nil } or nil
-end
-
 -- Returns the words by which a build links MPI, or nil: C is emitted on machines without MPI, too.
 local function mpi_libraries()
   local ok, list = pcall(function() return require("commands.build.toolchain").new().mpi("--libs") end)
@@ -78,15 +72,15 @@ local function mpi_libraries()
   return nil
 end
 
--- Runs the passes up to `last`, with the tuning and the factors that were given or are next to the description. watch,
+-- Runs the passes up to `last`, with the tuning and the factors that were given or found (companion.lua). watch,
 -- exposed: those of pipeline.run. with_text: true; "all": with the model of texts of a model of pictures; nil: no
 -- tokenizer.
 local function run_passes(root, arguments, list, last, with_text, watch, exposed)
   return pipeline.run(root, arguments.description, list, last, { embeds = arguments.embed ~= nil,
     with_text = with_text, with_texts = with_text == "all", chat_template = arguments.chat_template, exposed = exposed,
     rates = machine_facts().source(root), mpi = mpi_libraries, watch = watch,
-    tuning = file_of(arguments.tuning, arguments.description, tuning.beside),
-    factors = file_of(arguments.factors, arguments.description, factors.beside) })
+    tuning = companion.find(arguments.tuning, arguments.description, "tune"),
+    factors = companion.find(arguments.factors, arguments.description, "factors") })
 end
 
 -- Runs the passes as run_passes does, with a bar, and prints the notes. begun: the build that begins meanwhile, or nil.
@@ -271,8 +265,8 @@ end
 function run.calibrate(root, arguments)
   local folder = paths.is_checkpoint(arguments.description) and arguments.description or nil
   local function with(file) return words.merged(arguments, { factors = file or "none" }) end
-  arguments.writes = require("commands.quality.language").writes(
-    pipeline.run(root, arguments.description, arguments.overrides, "validate"))
+  local state = pipeline.run(root, arguments.description, arguments.overrides, "validate")
+  arguments.writes, arguments.name = require("commands.quality.language").writes(state), state.spec.name
   local text, code = require("commands.calibrate").run(arguments, arguments.weights or folder, {
     -- All rows of all tensors, as in the variant whose tensors are outputs.
     graph = function() return run_passes(root, with(), arguments.overrides, "graph", nil, nil, {}).primary end,

@@ -37,11 +37,11 @@ local function with_description(sub)
 end
 
 local function with_tuning(sub)
-  sub:option("--tuning", "Measured tile parameters (default: NAME.tune next to the description, if it exists). "
+  sub:option("--tuning", "Measured tile parameters (default: NAME.tune next to a description in Lua, if it exists). "
     .. "none: use the rule's."):argname("FILE")
   sub:option("--factors", "Factors against outliers in " .. precision.with_factors
     .. ", and the importance of inputs, from `calibrate` (default: "
-    .. "NAME.factors next to the description, if it exists). none: use none."):argname("FILE")
+    .. "NAME.factors next to a description in Lua, if it exists). none: use none."):argname("FILE")
   return with_description(sub)
 end
 
@@ -122,15 +122,16 @@ command("quality", with_tuning,
   sub:flag("--json", "Print JSON.")
 end)
 
-command("calibrate", with_description, "Measure activations, and write factors against outliers, which "
-  .. precision.with_factors .. " uses from then on, and the importance of inputs, which weights of 4 bits use.",
+command("calibrate", with_description, "Measure activations, and write factors against outliers for "
+  .. precision.with_factors .. ", and the importance of inputs for weights of 4 bits.",
   function(sub)
     sub:option("--weights", OWN_WEIGHTS_HELP):argname("FILE")
     sub:option("--input", "An input as NAME=FILE.npy."):argname("NAME=FILE"):count("*")
     sub:option("--text", TEXT_HELP):argname("TEXT"):count("*")
     sub:option("--text-file", "A text, for models that write. Four parts in five are read, and the rest measures "
       .. "the perplexity with and without the file."):argname("FILE")
-    sub:option("-o --output", "The file to write (default: NAME.factors next to the description)."):argname("FILE")
+    sub:option("-o --output", "The file to write (default: NAME.factors, next to a description in Lua, else in the "
+      .. "working folder)."):argname("FILE")
   end)
 
 command("import", with_help, "Write the description of a checkpoint folder's model.", function(sub)
@@ -153,7 +154,8 @@ command("tune", with_description, "Measure which tile parameters are best on thi
       if n and n >= 1 and n <= 1e6 then return n end
       return nil, "--budget: " .. faults.quote(text) .. ", but 1 to 1000000 seconds are allowed"
     end)
-  sub:option("-o --output", "The file to write (default: NAME.tune next to the description)."):argname("FILE")
+  sub:option("-o --output", "The file to write (default: NAME.tune, next to a description in Lua, else in the working "
+    .. "folder)."):argname("FILE")
   sub:flag("-v --verbose", "Print each candidate's time relative to the rule's, by product, and its region's.")
 end)
 

@@ -9,7 +9,8 @@ local wanted = require("passes.validate.precision").wanted
 local machine = {}
 
 -- Keys of the JSON in order, after targets and number types.
-local KEYS = { "missing", "levels", "number", "bytes", "gigabytes", "nanoseconds", "all_cores", "seconds" }
+local KEYS = { "missing", "levels", "number", "bytes", "gigabytes", "nanoseconds", "all_cores", "lost", "disturbed",
+  "seconds" }
 
 -- Returns why `host` means a target: one clause.
 local function reason_of(type, name, rates)
@@ -79,12 +80,17 @@ function machine.text(processor, value, hosts)
   for _, each in ipairs(hosts) do
     lines[#lines + 1] = ("  %-10s %-12s %s"):format(each.precision, each.target, each.reason)
   end
+  local disturbed = facts.disturbed(value)
+  if disturbed then
+    table.move({ "", disturbed .. ": rates may be higher", "the next `attn2c machine` measures again" }, 1, 3,
+      #lines + 1, lines)
+  end
   return table.concat(lines, "\n") .. "\n"
 end
 
 --- Runs the command. Returns what it prints. say(line): takes lines for the user.
 function machine.run(root, arguments, say)
-  local value, processor = facts.get(root, arguments.measure, say)
+  local value, processor = facts.get(root, arguments.measure or "disturbed", say)
   local hosts = machine.hosts(value.targets, libuv.os_uname().machine)
   if not arguments.json then return machine.text(processor, value, hosts) end
   local of_host, order = {}, { "processor", "cores", "host", "targets" }
@@ -93,7 +99,8 @@ function machine.run(root, arguments, say)
   for _, type in ipairs(types.of_weights) do order[#order + 1] = type.word end
   table.move(KEYS, 1, #KEYS, #order + 1, order)
   return json.encode({ processor = processor, targets = value.targets, levels = value.levels, cores = value.cores,
-    all_cores = value.all_cores, seconds = value.seconds, host = of_host },
+    all_cores = value.all_cores, lost = value.lost, disturbed = facts.disturbed(value) ~= nil,
+    seconds = value.seconds, host = of_host },
     { indent = true, keyorder = order }) .. "\n"
 end
 

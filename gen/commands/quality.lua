@@ -12,6 +12,7 @@ local language = require("commands.quality.language")
 local neighbours = require("commands.quality.neighbours")
 local padding = require("commands.quality.padding")
 local precision = require("data.precision")
+local progress = require("common.progress")
 local samples = require("commands.quality.samples")
 local scale_blocks = require("data.scale_blocks")
 local scratch = require("common.scratch")
@@ -114,8 +115,10 @@ local function worst_within(programs, graphs, spec, arguments, weights, folder, 
   end, run)
   if not ok then return nil, code end
   local told = padding.of(words, spec)
+  local bar <close> = progress.start()
   for i, each in ipairs(list) do
     each.place = i
+    bar:show((i - 1) / #list, "comparing tensors")
     each.relative = arrays.relative(path_of(folder, "f32", "within_" .. i), path_of(folder, "other", "within_" .. i),
       function(shape) return padding.parts(told, graphs.f32.tensors[each.name], shape) end)
   end
@@ -348,6 +351,7 @@ local function tables_of(measured)
     add("| milliseconds, least of several | %.3f | %.3f |", c.ms, c.ms_f32)
     add("| packed weights, MB | %.2f | %.2f |", c.weight_bytes / 1e6, c.weight_bytes_f32 / 1e6)
     add("| arena, MB | %.2f | %.2f |", c.arena_bytes / 1e6, c.arena_bytes_f32 / 1e6)
+    if c.disturbed then add("\n%s", c.disturbed) end
   end
   if #(measured.within or {}) > 0 then
     add("")

@@ -4,10 +4,10 @@
 -- a comparison in the whole model, for which time is kept. The search begins with an earlier file's choices. The tuning
 -- file always has the best choice so far. The command ends with it when its time is over.
 local alone = require("commands.tune.alone")
+local companion = require("commands.companion")
 local facts = require("commands.machine.facts")
 local faults = require("common.faults")
 local files = require("common.files")
-local lfs = require("lfs")
 local measure = require("commands.tune.measure")
 local pipeline = require("pipeline")
 local process = require("common.process")
@@ -40,14 +40,6 @@ end
 
 local Tuner = {}
 Tuner.__index = Tuner
-
--- Refuses, before anything is measured, a file in a folder that cannot be written, such as that of installed models.
-local function verify_writable(path)
-  local folder = (path:match("^(.*/)[^/]*$") or "."):gsub("(.)/$", "%1")
-  if lfs.attributes(folder, "mode") and not uv.fs_access(folder, "W") then
-    faults.raise("io", ("cannot write %s: the folder cannot be written; -o FILE names another file"):format(path))
-  end
-end
 
 -- Returns the arguments with the one target in use here. Only that target is built and measured, because a tuning file
 -- is for one target.
@@ -104,8 +96,7 @@ local function new(root, arguments, start)
     products = products, order = order, rule = {}, best = {}, seen = {}, count = 0, start = start,
     bar = progress.start() }, Tuner)
   self.budget = arguments.budget
-  self.path = arguments.output or tuning.beside(arguments.description)
-  verify_writable(self.path)
+  self.path = companion.place(arguments.output, arguments.description, planned.spec.name, "tune")
   self.folder = ("out/%s.variants/tune"):format(planned.spec.name)
   self.is_terminal = uv.guess_handle(2) == "tty"
   for key, product in pairs(products) do
@@ -119,7 +110,7 @@ local function new(root, arguments, start)
     for key, choice in pairs(before.choices) do
       if not products[key] then
         self.others[key] = choice
-      elseif before.machine == tuning.machine() and fits(choice, products[key].fixed) then
+      elseif before.machine == tuning.machine() and not choice.is_disturbed and fits(choice, products[key].fixed) then
         self.earlier[key] = choice
       end
     end
@@ -208,7 +199,11 @@ function Tuner:replace_earlier(choices)
   end
 end
 
+-- Returns a sentence if other work has disturbed the times, else nil.
+function Tuner:disturbed() return self.few:disturbed() or self.whole:disturbed() end
+
 function Tuner:write(choices)
+  for _, choice in pairs(choices) do choice.is_disturbed = self:disturbed() ~= nil end
   local all = self:with_earlier(choices)
   for key, choice in pairs(self.others) do all[key] = choice end
   local folder, name = self.path:match("^(.*)/([^/]*)$")
@@ -482,6 +477,10 @@ function Tuner:table(choices, ratio)
   lines[#lines + 1] = ("%s: %s; %s. A tile is its panel and tokens. GFLOP/s are computed from the least "
     .. "times, which include the epilogue."):format(terminal.safe(self.path),
     self:searched(), #said > 0 and table.concat(said, "; ") or "the rule is kept")
+  if self:disturbed() then
+    lines[#lines + 1] = self:disturbed() .. " The next `tune` measures its choices again."
+  end
+  lines[#lines + 1] = next(choices) and companion.next(self.arguments, "tuning", self.path)
   return table.concat(lines, "\n") .. "\n"
 end
 

@@ -125,6 +125,7 @@ int attn2c_dispatch_through(attn2c_context *context, int number, int64_t batch, 
     const attn2c_size size = r->lengths->sizes[chosen];
     const attn2c_entry_call part = {size, batch, seq, first, rest < size.batch ? rest : size.batch};
     const call c = {r, model, &model->entries[chosen], part};
+    if (context->watch) context->watch(first, batch);
     status = call_entry(context, &c, inputs, outputs);
     first += part.count;
   }

@@ -86,6 +86,8 @@ typedef struct attn2c_context { /* one caller's state */
   int32_t *positions; /* the number of tokens that each of them has */
   int is_dense;       /* 1: the state has huge pages */
   int32_t *forgotten; /* by window of the state, the first keys that each has forgotten (state.h) */
+  void (*watch)(int64_t done,
+                int64_t all); /* is called with the sequences of a call of any size; NULL: none */
 } attn2c_context;
 
 /* Opens a model from a source. It checks that the machine can run the target, dispatches the kernels, and

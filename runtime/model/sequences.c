@@ -81,6 +81,7 @@ static int run_all(attn2c_context *context, int64_t count, const int32_t *each, 
       n.rows += rows, n.count++;
       open->first[n.count] = (int32_t)n.rows;
     }
+    if (context->watch) context->watch(at.sequences, count);
     const int status = attn2c_sequences_call(context, at, &n, inputs, outputs);
     if (status != ATTN2C_OK) return status;
     at.rows += n.rows, at.sequences += n.count;

@@ -14,6 +14,7 @@
 #include "formats/new_file.h"
 #include "program/generate_command.h"
 #include "program/output.h"
+#include "program/progress.h"
 #include "program/generate_compared.h"
 #include "program/inputs.h"
 #include "program/weights_place.h"
@@ -74,6 +75,8 @@ static int read_window(job *job, int64_t begin, int64_t end, int64_t first) {
     for (int64_t i = 0; i < part && is_scored && status == ATTN2C_OK; i++)
       status = score(job, job->logits + i * calls->vocabulary, at + i + 1);
     at += part;
+    /* A stream is read by a program that has the same progress. */
+    if (!job->written || job->is_file) attn2c_progress("tokens predicted", job->predicted, job->count - 1);
   }
   return status;
 }
@@ -81,11 +84,13 @@ static int read_window(job *job, int64_t begin, int64_t end, int64_t first) {
 static int read_text(job *job) {
   const int64_t most = job->calls->tokens;
   int status = ATTN2C_OK;
+  attn2c_progress("tokens predicted", 0, job->count - 1);
   for (int64_t begin = 0, first = 1; first < job->count && status == ATTN2C_OK; begin += most - job->shared) {
     const int64_t end = job->count < begin + most ? job->count : begin + most;
     status = read_window(job, begin, end, first);
     first = end;
   }
+  attn2c_progress_hide();
   return status;
 }
 

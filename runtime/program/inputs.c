@@ -1,6 +1,7 @@
 /* inputs.c - binds names to files, and reads, checks or makes the arrays of one entry. It also chooses the
  * source of the weights. */
 #include "program/inputs.h"
+#include "program/progress.h"
 #include "program/ranks_program.h"
 
 #include <inttypes.h>
@@ -279,13 +280,20 @@ void attn2c_input_random(const attn2c_tensor *tensor, uint64_t seed, int full, v
 
 int attn2c_model_choose(const attn2c_arguments *arguments, const attn2c_descriptor *model,
                         attn2c_source *source, attn2c_model **opened, attn2c_message *message) {
-  if (&attn2c_the_ranks) return attn2c_the_ranks->open_model(arguments, opened, message);
-  return attn2c_model_open(model, source, opened, message);
+  const int status = &attn2c_the_ranks ? attn2c_the_ranks->open_model(arguments, opened, message)
+                                       : attn2c_model_open(model, source, opened, message);
+  attn2c_progress_hide();
+  return status;
 }
+
+static void show_reading(int64_t done, int64_t all) { attn2c_progress("reading weights", done, all); }
 
 int attn2c_source_choose(const attn2c_arguments *arguments, const attn2c_descriptor *model,
                          attn2c_source **source, attn2c_message *message) {
-  if (arguments->weights != NULL) return attn2c_source_file(arguments->weights, model, source, message);
-  if (attn2c_is_embedded(model)) return attn2c_source_embedded(model, source, message);
-  return attn2c_source_random(arguments->seed, model, source, message);
+  const int status = arguments->weights ? attn2c_source_file(arguments->weights, model, source, message)
+                     : attn2c_is_embedded(model)
+                         ? attn2c_source_embedded(model, source, message)
+                         : attn2c_source_random(arguments->seed, model, source, message);
+  if (status == ATTN2C_OK) attn2c_source_watch(*source, show_reading);
+  return status;
 }

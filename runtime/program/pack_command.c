@@ -15,6 +15,7 @@
 #include "model/load.h"
 #include "model/team.h"
 #include "program/inputs.h"
+#include "program/progress.h"
 #include "program/weights_place.h"
 #include "weights/packed_header.h"
 
@@ -158,6 +159,7 @@ static int pack_file(const attn2c_descriptor *model, const attn2c_arguments *arg
   const attn2c_modes modes = attn2c_modes_hold();
   status = pack_source(model, source, path, message);
   attn2c_modes_set(modes);
+  attn2c_progress_hide();
   attn2c_source_close(source);
   if (status == ATTN2C_OK && model->variants)
     fprintf(out, "packed for %s; on its other targets %s packs the weights again when it opens them\n",

@@ -16,6 +16,7 @@
 #include "program/picture_answer.h"
 #include "program/picture_source.h"
 #include "program/picture_texts.h"
+#include "program/progress.h"
 #include "program/run.h"
 #include "program/text_similar.h"
 #include "program/weights_place.h"
@@ -406,7 +407,10 @@ static int compute(job *job, int64_t count) {
                            job->outputs);
   if (status != ATTN2C_OK) attn2c_say(job->message, "run: %s", attn2c_strerror(status));
   if (status == ATTN2C_OK && scores_texts(job)) status = score_all(job, count);
-  if (status == ATTN2C_OK && job->prints) status = write_answers(job, count);
+  if (status == ATTN2C_OK && job->prints) {
+    attn2c_progress_hide();
+    status = write_answers(job, count);
+  }
   if (status == ATTN2C_OK) status = keep(job, count);
   job->done += count;
   return status;
@@ -418,6 +422,7 @@ static int answer_all(job *job) {
   for (int number = 0; number < job->source.count && status == ATTN2C_OK;) {
     int64_t count = 0;
     int fault = ATTN2C_OK;
+    attn2c_progress("pictures", number, job->source.count);
     while (count < job->batch && number < job->source.count && fault == ATTN2C_OK) {
       fault = read_picture(job, number, count);
       if (fault == ATTN2C_OK) count++, number++;
@@ -425,6 +430,7 @@ static int answer_all(job *job) {
     status = compute(job, count);
     if (status == ATTN2C_OK) status = fault;
   }
+  attn2c_progress_hide();
   return status;
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "program/inputs.h"
+#include "program/progress.h"
 #include "program/sizes.h"
 #include "program/weights_place.h"
 #include "model/dispatch.h"
@@ -219,6 +220,8 @@ static int job_prepare(job *job, attn2c_message *message) {
   return ATTN2C_OK;
 }
 
+static void show_computing(int64_t done, int64_t all) { attn2c_progress("sequences", done, all); }
+
 static int job_compute(job *job, const attn2c_model *model, attn2c_message *message) {
   attn2c_context *context;
   int status = attn2c_dispatch_create(model, job->sizes.lengths, &context);
@@ -226,6 +229,7 @@ static int job_compute(job *job, const attn2c_model *model, attn2c_message *mess
     attn2c_say(message, "run: no memory for the arena");
     return status;
   }
+  context->watch = show_computing;
   for (int i = 0; i < job->entry->input_count; i++) job->in[i] = job->inputs[i].values;
   for (int i = 0; i < job->entry->output_count; i++) job->out[i] = job->outputs[i].values;
   if (job->sizes.each != NULL)
@@ -233,6 +237,7 @@ static int job_compute(job *job, const attn2c_model *model, attn2c_message *mess
   else
     status = attn2c_dispatch_through(context, job->sizes.number, job->sizes.batch, job->sizes.seq, job->in,
                                      job->out);
+  attn2c_progress_hide();
   if (status != ATTN2C_OK) attn2c_say(message, "run: %s", attn2c_strerror(status));
   attn2c_context_destroy(context);
   return status;
@@ -297,7 +302,7 @@ int attn2c_run_open(const attn2c_descriptor *model, const attn2c_arguments *argu
   int status = attn2c_source_choose(arguments, model, &source, message);
   if (status != ATTN2C_OK) return status;
   note_unused(source, arguments, notes);
-  status = attn2c_model_open(model, source, opened, message);
+  status = attn2c_model_choose(arguments, model, source, opened, message);
   attn2c_source_close(source);
   return status;
 }

@@ -11,10 +11,15 @@
 #include "formats/fields.h"
 #include "formats/file.h"
 #include "formats/npy.h"
+#include "measure/timing.h"
 #include "model/identity.h"
 #include "weights/layout.h"
 
 enum { FOOTER = 512, MAGIC = 24, VERSION = 1 };
+
+/* Least nanoseconds between two writes of a run that goes on, and how many times as long as a write it is. */
+#define WRITE_EVERY 5e9
+#define WRITE_SHARE 20
 
 /* Offsets of the footer's fields; all other bytes are zero. The fields [AT_IDENTITY, AT_TEXTS) decide an
  * embedding. */
@@ -51,11 +56,14 @@ struct attn2c_cache {
   key *keys;
   size_t count, next; /* next: the text that is expected, in the order of the file */
   uint32_t *table;    /* places of keys, plus 1, by their hash; 0: empty */
+  char *is_found;     /* 1 for each text that was found */
   size_t slots;       /* a power of two */
   /* The texts that were added. */
   key *made;
   float *made_values;
   size_t made_count, made_capacity;
+  size_t new_count, unwritten; /* those that the file did not have; those that no file has yet */
+  double next_write;           /* time from which they are written though the run goes on; 0: not known */
 };
 
 /* FNV-1a. It has nothing in common with the checksum, so both are equal for different texts in one case of
@@ -122,7 +130,8 @@ static int index_keys(attn2c_cache *cache) {
   cache->slots = 64;
   while (cache->slots < 2 * cache->count) cache->slots *= 2;
   cache->table = calloc(cache->slots, sizeof *cache->table);
-  if (!cache->table) return 0;
+  cache->is_found = calloc(cache->count + 1, 1);
+  if (!cache->table || !cache->is_found) return 0;
   for (size_t i = 0; i < cache->count; i++) {
     size_t slot = cache->keys[i].first & (cache->slots - 1);
     while (cache->table[slot]) slot = (slot + 1) & (cache->slots - 1);
@@ -159,7 +168,8 @@ static void forget_file(attn2c_cache *cache) {
   free(cache->bytes);
   free(cache->keys);
   free(cache->table);
-  cache->bytes = NULL, cache->keys = NULL, cache->table = NULL, cache->count = 0;
+  free(cache->is_found);
+  cache->bytes = NULL, cache->keys = NULL, cache->table = NULL, cache->is_found = NULL, cache->count = 0;
 }
 
 /* Reads all bytes of an open file. Returns ATTN2C_OK; _FORMAT: this program did not make it. */
@@ -223,6 +233,7 @@ const float *attn2c_cache_find(attn2c_cache *cache, const char *text, size_t len
     at = cache->table[slot] - 1;
   }
   cache->next = at + 1;
+  cache->is_found[at] = 1;
   return cache->values + at * (size_t)cache->width;
 }
 
@@ -238,6 +249,9 @@ int attn2c_cache_add(attn2c_cache *cache, const char *text, size_t length, const
     cache->made_capacity = capacity;
   }
   const size_t at = cache->made_count++;
+  const int is_old =
+      values && cache->count > 0 && values >= cache->values && values < cache->values + cache->count * width;
+  cache->new_count += !is_old, cache->unwritten += !is_old;
   cache->made[at] = key_of(text, length);
   cache->made[at].is_kept = values != NULL;
   if (values)
@@ -247,20 +261,64 @@ int attn2c_cache_add(attn2c_cache *cache, const char *text, size_t length, const
   return ATTN2C_OK;
 }
 
-int attn2c_cache_write(const attn2c_cache *cache, attn2c_message *message) {
-  const size_t bytes = cache->made_count * sizeof(key);
-  if (cache->count == cache->made_count && cache->count > 0 && memcmp(cache->keys, cache->made, bytes) == 0)
-    return ATTN2C_OK;
+/* Copies the texts of the file that were not found after those that were added. Returns their number; -1:
+ * there is no memory. */
+static int64_t add_rest(attn2c_cache *cache) {
+  const size_t width = (size_t)cache->width, before = cache->made_count;
+  int64_t rest = 0;
+  for (size_t i = 0; i < cache->count; i++) {
+    if (cache->is_found[i] || !cache->keys[i].is_kept) continue;
+    if (attn2c_cache_add(cache, "", 0, cache->values + i * width) != ATTN2C_OK) rest = INT64_MIN;
+    if (rest < 0) break;
+    cache->made[before + (size_t)rest++] = cache->keys[i];
+  }
+  cache->made_count = before;
+  return rest < 0 ? -1 : rest;
+}
+
+static int write_all(const attn2c_cache *cache, size_t count, attn2c_message *message) {
+  const size_t bytes = count * sizeof(key), floats = count * (size_t)cache->width * sizeof(float);
   unsigned char footer[FOOTER];
   char header[ATTN2C_NPY_HEADER];
-  const int64_t shape[2] = {(int64_t)cache->made_count, cache->width};
+  const int64_t shape[2] = {(int64_t)count, cache->width};
   const size_t start = attn2c_npy_begin(header, ATTN2C_F32, 2, shape);
-  const size_t floats = cache->made_count * (size_t)cache->width * sizeof(float);
   memcpy(footer, cache->footer, FOOTER);
-  attn2c_put_number(footer, AT_TEXTS, (uint64_t)cache->made_count);
+  attn2c_put_number(footer, AT_TEXTS, (uint64_t)count);
   const attn2c_file_part parts[] = {
       {header, start}, {cache->made_values, floats}, {cache->made, bytes}, {footer, FOOTER}};
   attn2c_put_number(footer, AT_DATA, sum_of(parts));
   attn2c_put_number(footer, AT_FOOTER, attn2c_checksum(0, footer, AT_FOOTER));
   return attn2c_file_write(cache->path, parts, 4, message);
+}
+
+/* Writes what there is if the run may end before its last text. */
+static int write_part(attn2c_cache *cache, attn2c_message *message) {
+  if (cache->unwritten == 0) return ATTN2C_OK;
+  const int64_t rest = add_rest(cache);
+  const int status = rest < 0 ? ATTN2C_MEMORY : write_all(cache, cache->made_count + (size_t)rest, message);
+  if (status == ATTN2C_OK) cache->unwritten = 0;
+  return status;
+}
+
+int attn2c_cache_write(attn2c_cache *cache, int is_all, attn2c_message *message) {
+  const size_t bytes = cache->made_count * sizeof(key);
+  if (!is_all) {
+    const int status = write_part(cache, message);
+    if (status == ATTN2C_OK && cache->new_count > 0)
+      attn2c_say(message, "--cache %s: %zu new embeddings are kept, and the next run goes on with them",
+                 cache->path, cache->new_count);
+    return status;
+  }
+  const int is_same_file = cache->unwritten == cache->new_count && cache->count > 0 &&
+                           cache->count == cache->made_count && memcmp(cache->keys, cache->made, bytes) == 0;
+  return is_same_file ? ATTN2C_OK : write_all(cache, cache->made_count, message);
+}
+
+int attn2c_cache_keep(attn2c_cache *cache, attn2c_message *message) {
+  const double start = attn2c_now();
+  if (cache->next_write > 0 && start < cache->next_write) return ATTN2C_OK;
+  const int status = cache->next_write > 0 ? write_part(cache, message) : ATTN2C_OK;
+  const double end = attn2c_now(), pause = WRITE_SHARE * (end - start);
+  cache->next_write = end + (pause > WRITE_EVERY ? pause : WRITE_EVERY);
+  return status;
 }

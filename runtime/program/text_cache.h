@@ -1,7 +1,7 @@
 /* text_cache.h - `run --query --cache F.npy`: keeps the embeddings of texts in a file, so that later runs
- * compute only new ones. NumPy reads the file as an array [texts][numbers] of float32. After the array come a
- * key of each text and a footer, which says of which model, weights, prompt and size the embeddings are, and
- * has a checksum of all bytes. */
+ * compute only new ones, also if this run is ended before its last text. NumPy reads the file as an array
+ * [texts][numbers] of float32. After the array come a key of each text and a footer, which says of which
+ * model, weights, prompt and size the embeddings are, and has a checksum of all bytes. */
 #ifndef ATTN2C_TEXT_CACHE_H
 #define ATTN2C_TEXT_CACHE_H
 
@@ -27,8 +27,12 @@ const float *attn2c_cache_find(attn2c_cache *cache, const char *text, size_t len
  * none; zeros are written, and are never found. Returns ATTN2C_OK or _MEMORY. */
 int attn2c_cache_add(attn2c_cache *cache, const char *text, size_t length, const float *values);
 
-/* Writes the texts that were added, atomically, unless the file has just them. Returns ATTN2C_OK, _IO or
- * _MEMORY. */
-int attn2c_cache_write(const attn2c_cache *cache, attn2c_message *message);
+/* Writes the texts that were added, atomically, unless the file has just them. is_all: 0 if more texts would
+ * have come; then the texts of the file that were not found are written, too, and a line says how many new
+ * ones are kept. Returns ATTN2C_OK, _IO or _MEMORY. */
+int attn2c_cache_write(attn2c_cache *cache, int is_all, attn2c_message *message);
+
+/* Does so for a run that goes on, now and then: writing takes a small part of the time. Says nothing. */
+int attn2c_cache_keep(attn2c_cache *cache, attn2c_message *message);
 
 #endif

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include "program/inputs.h"
+#include "measure/timing.h"
 #include "program/output.h"
+#include "program/progress.h"
 #include "program/run.h"
 #include "program/text_arrays.h"
 #include "program/text_cache.h"
@@ -22,6 +24,11 @@
 #define MOST_LINES  1024
 #define LINE_BYTES  ((size_t)16 << 20)
 #define VALUE_BYTES ((int64_t)64 << 20)
+
+/* Lines that are computed together at first, and the time that they may take later: progress is shown, and
+ * embeddings are kept, after each time. */
+#define FIRST_LINES   8
+#define LINES_SECONDS 5.0
 
 #define TOP_TOKENS 5
 #define TOP_TEXTS  10
@@ -43,6 +50,7 @@ typedef struct {
   int is_open;                           /* 1: `line` has more windows */
   attn2c_found found;                    /* the best answer in the windows of `line` so far */
   int count, output_count;
+  int together;        /* most lines that are computed together */
   int prints;          /* 1: at least one line is printed for each text */
   int gathers;         /* 1: the array of answers of all texts is needed */
   attn2c_rank *rank;   /* ranks of texts for queries; NULL: no queries */
@@ -284,7 +292,7 @@ static attn2c_line_state next_line(job *job, int may_wait, int *status) {
 
 /* Waits for one line, and then takes the lines that have come already. */
 static attn2c_line_state read_lines(job *job, int *status) {
-  const int most = most_lines(job);
+  const int fit = most_lines(job), most = fit < job->together ? fit : job->together;
   size_t bytes = 0;
   attn2c_line_state state = ATTN2C_LINE_NONE;
   while (job->count < most && bytes < LINE_BYTES) {
@@ -376,7 +384,10 @@ static int answer_lines(job *job) {
     status = attn2c_reader_run(job->reader, job->context, rows, job->outputs);
     if (status != ATTN2C_OK && !attn2c_signal()) attn2c_say(job->message, "run: %s", job->reader->fault);
   }
-  if (status == ATTN2C_OK && job->prints) status = write_answers(job, rows);
+  if (status == ATTN2C_OK && job->prints) {
+    if (!job->rank) attn2c_progress_hide();
+    status = write_answers(job, rows);
+  }
   if (status == ATTN2C_OK)
     status = attn2c_arrays_keep(job->arrays, job->reader, rows, job->outputs, job->message);
   for (int o = 0; o < job->output_count; o++) {
@@ -386,13 +397,27 @@ static int answer_lines(job *job) {
   return status;
 }
 
+/* Chooses how many lines are computed together from now on, by the time that some have taken. */
+static void choose_together(job *job, double seconds) {
+  const double fit = (double)job->reader->count * LINES_SECONDS / seconds;
+  const int most = job->together > MOST_LINES / 8 ? MOST_LINES : 8 * job->together;
+  if (job->reader->count > 0) job->together = fit < 1 ? 1 : fit < most ? (int)fit : most;
+}
+
 static int answer_all(job *job) {
+  const int is_counted = job->source && attn2c_progress_is_seen();
+  const int64_t all = is_counted ? attn2c_text_source_count(job->source) : 0;
   int status = ATTN2C_OK;
   attn2c_line_state state = ATTN2C_LINE_READ;
+  job->together = FIRST_LINES;
   while (status == ATTN2C_OK && state != ATTN2C_LINE_END && state != ATTN2C_LINE_FAULT) {
     int fault = ATTN2C_OK;
+    attn2c_progress("texts", job->texts, all);
     state = read_lines(job, &fault);
+    const double start = attn2c_now();
     status = answer_lines(job); /* the lines before a wrong one are answered, too */
+    choose_together(job, (attn2c_now() - start) / 1e9);
+    if (status == ATTN2C_OK && job->cache) status = attn2c_cache_keep(job->cache, job->message);
     if (status == ATTN2C_OK) status = fault;
     if (attn2c_signal()) {
       attn2c_say(job->message, "interrupted");
@@ -400,6 +425,7 @@ static int answer_all(job *job) {
     }
     forget_lines(job);
   }
+  attn2c_progress_hide();
   return status;
 }
 
@@ -480,7 +506,10 @@ static int run_job(job *job, FILE *notes) {
   job->reader->stops = attn2c_signal;
   attn2c_text_stop_by(job->reader->work, attn2c_signal);
   status = answer_all(job);
-  if (status == ATTN2C_OK && job->cache) status = attn2c_cache_write(job->cache, job->message);
+  if (job->cache) {
+    const int kept = attn2c_cache_write(job->cache, status == ATTN2C_OK, job->message);
+    if (status == ATTN2C_OK) status = kept;
+  }
   if (status == ATTN2C_OK && ranks)
     status = attn2c_rank_write(job->rank, arguments, job->out, job->message);
   else if (status == ATTN2C_OK && arguments->similar)

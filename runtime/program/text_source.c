@@ -98,6 +98,11 @@ static int64_t count_lines(const stream *s) {
   return lines;
 }
 
+int64_t attn2c_text_source_count(const attn2c_text_source *source) {
+  const int64_t lines = count_lines(&source->texts);
+  return lines < 0 ? 0 : lines;
+}
+
 int attn2c_text_source_open(const attn2c_arguments *arguments, FILE *notes, attn2c_text_source **source,
                             attn2c_message *message) {
   attn2c_text_source *made = calloc(1, sizeof *made);

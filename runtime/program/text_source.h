@@ -27,6 +27,9 @@ int attn2c_text_source_open(const attn2c_arguments *arguments, FILE *notes, attn
                             attn2c_message *message);
 void attn2c_text_source_close(attn2c_text_source *source);
 
+/* Returns the number of queries and texts; 0 if it is not known before they are read. */
+int64_t attn2c_text_source_count(const attn2c_text_source *source);
+
 typedef enum {
   ATTN2C_LINE_END,  /* there are no more lines, or a signal came */
   ATTN2C_LINE_NONE, /* no line has come yet, and may_wait is 0 */

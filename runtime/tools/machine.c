@@ -2,8 +2,10 @@
  * compiles it with the loops of each target (templates/rates.c.in) and runs it once. It is not a part of any
  * model. */
 #define _DEFAULT_SOURCE
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/processor.h"
@@ -13,9 +15,10 @@
 #include "measure/timing.h"
 #include "model/team.h"
 
-enum { MOST_TARGETS = 16, ROUNDS = 12 };
+enum { MOST_TARGETS = 16, ROUNDS = 12, MOST_CORES = 256 };
 
 #define SAMPLE_NANOSECONDS 2e5
+#define SPIN_NANOSECONDS   3e7
 
 /* The loops, ended by NULL; the command writes them. */
 extern const attn2c_rates *const attn2c_all_rates[];
@@ -98,10 +101,40 @@ static void print_levels(attn2c_level_reader read, int cores) {
   attn2c_free(block);
 }
 
+/* Returns the nanoseconds for which this thread has had a processor. */
+static double own_time(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
+}
+
+/* Uses a processor for some time. Sets the share of it that the thread did not have one. */
+static void *spin(void *lost) {
+  const double start = attn2c_now(), begun = own_time();
+  while (attn2c_now() - start < SPIN_NANOSECONDS) continue;
+  *(double *)lost = 1 - (own_time() - begun) / (attn2c_now() - start);
+  return NULL;
+}
+
+/* Returns the largest share of time that one of as many threads as there are cores has no processor. */
+static double lost_by_all(int cores) {
+  double lost[MOST_CORES] = {0}, most = 0;
+  pthread_t threads[MOST_CORES];
+  int made = 0;
+  while (made < cores && made < MOST_CORES && attn2c_thread_start(&threads[made], spin, &lost[made]) == 0)
+    made++;
+  for (int i = 0; i < made; i++) {
+    pthread_join(threads[i], NULL);
+    if (lost[i] > most) most = lost[i];
+  }
+  return most;
+}
+
 int main(void) {
   timed list[MOST_TARGETS];
-  const double start = attn2c_now();
+  const double start = attn2c_now(), begun = own_time();
   const int count = time_rates(list);
+  const double lost = 1 - (own_time() - begun) / (attn2c_now() - start);
   attn2c_level_reader read = NULL;
   for (int j = 0; j < count && !read; j++)
     if (!list[j].missing) read = list[j].of->read;
@@ -109,6 +142,8 @@ int main(void) {
   printf("{");
   print_rates(list, count);
   print_levels(read, attn2c_processors());
+  const double lost_later = lost_by_all(attn2c_processors());
+  printf("\"lost\": %.3f,\n", lost > lost_later ? lost : lost_later);
   printf("\"seconds\": %.2f}\n", (attn2c_now() - start) / 1e9);
   return fflush(stdout) == 0 ? ATTN2C_OK : ATTN2C_IO;
 }

@@ -34,7 +34,17 @@ struct attn2c_source {
   attn2c_projected table_of; /* its formula */
   attn2c_orders orders;
   int is_own; /* 1: rows and columns are read as the file has them */
+  void (*watch)(int64_t done, int64_t all);
 };
+
+void attn2c_source_watch(attn2c_source *source, void (*watch)(int64_t done, int64_t all)) {
+  source->watch = watch;
+}
+
+/* Tells the watch which weight is read next. */
+static void tell(const attn2c_source *source, int index) {
+  if (source->watch) source->watch(source->model->weights[index].offset, source->model->weight_floats);
+}
 
 /* Constants. */
 
@@ -513,6 +523,7 @@ int attn2c_source_read_rows(attn2c_source *source, int index, int64_t first, int
   const attn2c_weight *weight = &source->model->weights[index];
   const int is_made = is_constant(weight) && !attn2c_is_projected(weight) &&
                       !attn2c_is_order(source->model, index) && scaled < 0;
+  tell(source, index);
   if (source->packed && !is_made) {
     attn2c_unpack(attn2c_packed_model(source->packed), index, attn2c_packed_block(source->packed), first,
                   count, values);
@@ -609,6 +620,7 @@ int attn2c_source_read_blocks(attn2c_source *source, int index, int64_t first, i
   const attn2c_tensor *tensor = &source->model->tensors[source->model->weights[index].tensor];
   const int64_t columns = attn2c_elements(tensor) / tensor->shape[0];
   int found;
+  tell(source, index);
   const int status = attn2c_source_stored_blocks(source, index, first, count, blocks, &found, message);
   if (status) return status;
   if (!found) return round_rows(source, index, first, count, columns, blocks, message);

@@ -53,6 +53,9 @@ attn2c_packed *attn2c_source_packed(const attn2c_source *source);
 /* Return the number, and (index < number) the names, of the file's tensors that the model does not use. */
 int attn2c_source_unused(const attn2c_source *source);
 const char *attn2c_source_unused_name(const attn2c_source *source, int index);
+/* Sets a function that is called before each read, with the place of the weight and the end of all, in
+ * floats of the packed block. */
+void attn2c_source_watch(attn2c_source *source, void (*watch)(int64_t done, int64_t all));
 void attn2c_source_close(attn2c_source *source);
 
 #endif

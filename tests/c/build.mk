@@ -92,6 +92,10 @@ $(bin)/obj/chat_templates.h: tests/c/chat_templates.lua templates/chat.c.in gen/
 	lua5.4 $< > $@
 $(bin)/obj/c_test_chat.o: $(bin)/obj/chat_templates.h
 
+# These tests include a source.
+$(bin)/obj/c_test_progress.o: runtime/program/progress.c
+$(bin)/obj/c_test_program.o: runtime/program/main.c
+
 $(bin)/test_guard: tests/c/test_guard.c runtime/base/guard.c $(headers) | $(bin)/obj
 	$(CC) $(warnings) -O1 -iquote runtime -iquote tests/c -o $@ $(filter %.c,$^) -lcriterion
 

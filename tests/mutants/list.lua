@@ -665,8 +665,8 @@ of("gen/passes/emit/lengths.lua", spec .. "passes/emit/lengths_spec.lua") {
     wrong = "the header states the shape without past keys" },
 }
 
-for _, part in ipairs { "any_length", "builds", "chat", "checkpoints", "continued", "generate", "machine", "products",
-  "program", "python", "team", "text", "typed" } do
+for _, part in ipairs { "any_length", "builds", "chat", "checkpoints", "continued", "generate", "kept", "machine",
+  "products", "program", "python", "team", "text", "typed" } do
   require(part)(of, spec)
 end
 

@@ -1,7 +1,9 @@
--- gain.lua: measures by how much a file of factors changes the perplexity of a text.
+-- gain.lua: measures by how much a file of factors brings a model closer to f32, or changes the perplexity of a text.
 local dkjson = require("dkjson")
 local faults = require("common.faults")
 local files = require("common.files")
+local quality = require("commands.quality")
+local terminal = require("common.terminal")
 
 local gain = {}
 
@@ -25,6 +27,32 @@ function gain.line(measured, is_own, programs, weights, folder, gather)
   if not after then return nil, tokens end
   return ("perplexity of %d tokens %s: %.4f, without the file %.4f (%+.2f%%)"):format(tokens,
     is_own and "that were read" or "that were not read", after, before, 100 * (after / before - 1))
+end
+
+--- Returns a table of the outputs' errors without and with the file `path`, or nil and an exit code. arguments, tools:
+--- those of calibrate.run.
+function gain.outputs(arguments, path, weights, tools)
+  local plain, measured = {}, {}
+  local of_arrays = { overrides = arguments.overrides, input = arguments.input, text = arguments.text }
+  for i, file in ipairs { "none", path } do
+    local code
+    measured[i], code = quality.measure(of_arrays, weights, function(list, with_text, _, is_plain)
+      if not is_plain then return tools.build(list, with_text, nil, file) end
+      if not plain[1] then plain = { tools.build(list, with_text) } end
+      return table.unpack(plain)
+    end, tools.run)
+    if not measured[i] then return nil, code end
+  end
+  local lines = { "| output | relative error to f32, without the file | with it | cosine, without the file | with it |",
+    "|:--|--:|--:|--:|--:|" }
+  for i, before in ipairs(measured[1].outputs) do
+    local after = measured[2].outputs[i]
+    if before.relative and after.relative then
+      lines[#lines + 1] = ("| %s | %.2e | %.2e | %.6f | %.6f |"):format(terminal.safe(before.name), before.relative,
+        after.relative, before.cosine, after.cosine)
+    end
+  end
+  return table.concat(lines, "\n")
 end
 
 return gain

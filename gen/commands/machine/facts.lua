@@ -18,9 +18,13 @@ local terminal = require("common.terminal")
 
 local facts = {}
 
-facts.FORMAT = 2
+facts.FORMAT = 3
 
 local MOST_BYTES = 1 << 16
+local MOST_LOST = 0.1 -- share of a processor's time that other work may take
+
+-- Seconds after which what other work has disturbed is measured again, by a build and by the command `machine`.
+local OF_BUILD, OF_COMMAND = 60, 2
 local LARGEST = 1e15
 
 -- Fields of /proc/cpuinfo that identify a processor: of x86-64, and of aarch64.
@@ -61,10 +65,11 @@ end
 
 --- Returns the measured values of a text that measure.run gives: { targets = name -> { f32, bf16, int8: 10^9 operations
 --- a second, or "wrong" } or { missing = text }; levels = { { number (0: memory), bytes, gigabytes, nanoseconds } };
---- cores; all_cores: GB/s that all read from memory; seconds: the time that measuring took }. Returns nil if a part is
+--- cores; all_cores: GB/s that all read from memory; lost: the share of a processor's time that other work took;
+--- seconds: the time that measuring took }. Returns nil if a part is
 --- missing or out of range.
 function facts.checked(value)
-  if not has_numbers(value, "cores", "all_cores", "seconds") then return nil end
+  if not has_numbers(value, "cores", "all_cores", "lost", "seconds") then return nil end
   if type(value.targets) ~= "table" or type(value.levels) ~= "table" then return nil end
   for name, each in pairs(value.targets) do
     if not targets.by_name[name] or not is_target(each) then return nil end
@@ -73,6 +78,12 @@ function facts.checked(value)
     if not has_numbers(level, "number", "bytes", "gigabytes", "nanoseconds") then return nil end
   end
   return next(value.targets) and #value.levels > 0 and value or nil
+end
+
+--- Returns a clause if other work has disturbed the facts, else nil.
+function facts.disturbed(value)
+  return value.lost > MOST_LOST and ("disturbed by other work, which took %.0f%% of a processor's time"):format(
+    100 * value.lost) or nil
 end
 
 --- Returns the facts of a file's text, or nil if it is damaged or of another machine.
@@ -109,10 +120,15 @@ local function place(environment)
     reason = reason }
 end
 
--- Returns the facts that the cache has, or nil.
-local function find(at)
-  local text = at.from and files.read_some(("%s/%s.json"):format(at.from, at.key), MOST_BYTES)
-  return text and facts.parse(text, at.key)
+-- Returns the facts that the cache has, or nil; and true if they are to be measured again: `again`, or other work has
+-- disturbed them some time ago.
+local function find(at, again)
+  local path = at.from and ("%s/%s.json"):format(at.from, at.key)
+  local text = path and files.read_some(path, MOST_BYTES)
+  local known = text and facts.parse(text, at.key) or nil
+  local is_due = known and facts.disturbed(known) and os.time() - (lfs.attributes(path, "modification") or 0)
+    >= (again == "disturbed" and OF_COMMAND or OF_BUILD)
+  return known, again == true or is_due
 end
 
 -- Measures. Returns the facts and the text of their file.
@@ -125,27 +141,29 @@ end
 
 -- Measures, and keeps the facts unless another process has done so meanwhile.
 local function measure_and_keep(root, at, again, say, run)
-  local function wait() say("another process measures this machine: waiting for its end") end
+  local before = find(at)
+  local function wait() if not before then say("another process measures this machine: waiting for its end") end end
   return lock.hold(at.folder, wait, function()
-    local known = not again and find(at)
-    if known then return known, false end
+    local known, is_due = find(at, again)
+    if known and not is_due then return known, false end
     local value, text = measured(root, at, at.folder, run)
     local ok, fault = pcall(files.write_all, at.folder, { { name = at.key .. ".json", text = text } })
     if not ok then
       if not faults.is(fault) then error(fault, 0) end
       say("the facts of this machine are not kept: " .. fault.lines[1])
     end
-    return value, true
+    return value, not before
   end)
 end
 
---- Returns the facts, the processor's name, and true if they were measured now. again: measures even if they are known.
---- say(line): takes lines for the user. environment, run: replace os.getenv and measure.run in tests. Faults: machine,
---- if this machine cannot be measured; io.
+--- Returns the facts, the processor's name, and true if they were measured for the first time. again: true measures
+--- even if they are known, "disturbed" soon after other work has disturbed them, else later. say(line): takes lines for
+--- the user. environment, run: replace os.getenv and measure.run in tests. Faults: machine, if this machine cannot be
+--- measured; io.
 function facts.get(root, again, say, environment, run)
   local at = place(environment or os.getenv)
-  local known = not again and find(at)
-  if known then return known, at.processor, false end
+  local known, is_due = find(at, again)
+  if known and not is_due then return known, at.processor, false end
   run = run or measure.run
   if at.folder then
     local value, is_new = measure_and_keep(root, at, again, say, run)
@@ -172,7 +190,9 @@ function facts.source(root, environment, run, say)
     if ok then
       result = value.targets
       if is_new then
-        say(("measured this machine in %.1f s; `attn2c machine` prints the facts"):format(value.seconds))
+        local disturbed = facts.disturbed(value)
+        say(("measured this machine in %.1f s%s; `attn2c machine` prints the facts"):format(value.seconds,
+          disturbed and ", " .. disturbed or ""))
       end
     elseif faults.is(value) then
       say("this machine was not measured: " .. value.lines[1])

@@ -1,5 +1,6 @@
 -- subject.lua: builds and times candidates in one form of a model, in turn with the rule's build.
 -- `tune` searches in a form with few layers where these stand for all, and compares its choices in the whole model.
+local document = require("report.document")
 local measure = require("commands.tune.measure")
 local search = require("commands.tune.search")
 local uv = require("common.libuv")
@@ -7,6 +8,7 @@ local uv = require("common.libuv")
 local subject = {}
 
 local UNKNOWN_NOISE = 0.05  -- assumed noise of a ratio before the third run of the rule
+local LEAST_CALLS = 4       -- runs of the rule that show whether other work disturbs them
 local RUN_MS, LEAST_RUNS, MOST_RUNS = 400, 3, 2000
 
 local Subject = {}
@@ -21,7 +23,7 @@ local function clock() return uv.hrtime() / 1e9 end
 ---   is_draft         whether its builds are not checked
 ---   cold_megabytes   of measure.run
 function subject.new(options)
-  local self = setmetatable({ history = {}, repetitions = LEAST_RUNS }, Subject)
+  local self = setmetatable({ history = {}, calls = {}, repetitions = LEAST_RUNS }, Subject)
   for name, value in pairs(options) do self[name] = value end
   for key in pairs(self.products) do self.history[key] = {} end
   return self
@@ -64,8 +66,17 @@ end
 function Subject:run_rule()
   local result = self:run(self.rule_built)
   self.last_rule = result
+  table.insert(self.calls, result.ms)
   for key, each in pairs(result.of) do table.insert(self.history[key], each) end
   return result
+end
+
+--- Returns a sentence if other work has disturbed the calls of the rule's build, else nil.
+function Subject:disturbed()
+  local sorted = table.move(self.calls, 1, #self.calls, 1, {})
+  table.sort(sorted)
+  return #sorted >= LEAST_CALLS and document.disturbed { bench = { ms_min = sorted[1],
+    ms_median = sorted[(#sorted + 1) // 2] } } or nil
 end
 
 --- Returns the noise of a product's ratio: the spread of the rule's ratio to the mean of its neighbours in time.

@@ -57,8 +57,7 @@ function tuning.machine()
   return name == "" and "unknown" or name
 end
 
---- Returns the path of a description's tuning file, next to the description.
-function tuning.beside(description) return (description:gsub("%.lua$", "")) .. ".tune" end
+local DISTURBED = ", disturbed" -- ends a line whose times were disturbed by other work
 
 local function choice_text(choice)
   local parts = {}
@@ -68,13 +67,14 @@ end
 
 tuning.choice_text = choice_text
 
---- Returns the text of a file. set: { target, machine, choices = key -> parameters, with gflops and rule_gflops }.
+--- Returns the text of a file. set: { target, machine, choices = key -> parameters, with gflops,
+--- rule_gflops and is_disturbed }.
 function tuning.text(set)
   local lines = { ("attn2c tuning %d %s %s"):format(tuning.FORMAT, set.target, set.machine) }
   for _, key in ipairs(words.sorted_keys(set.choices)) do
     local choice = set.choices[key]
-    lines[#lines + 1] = ("%s: %s; %.1f GFLOP/s, rule %.1f"):format(key, choice_text(choice), choice.gflops,
-      choice.rule_gflops)
+    lines[#lines + 1] = ("%s: %s; %.1f GFLOP/s, rule %.1f%s"):format(key, choice_text(choice), choice.gflops,
+      choice.rule_gflops, choice.is_disturbed and DISTURBED or "")
   end
   return table.concat(lines, "\n") .. "\n"
 end
@@ -93,7 +93,7 @@ local function allowed(parameter)
 end
 
 local first_line = "^attn2c tuning (%d+) ([%w_]+) ([%w.-]+)$"
-local product_line = "^(%d+x%d+ [%w_]* ?n %d+ %+[%w_]+): ([%w_ ]+); ([%d.]+) GFLOP/s, rule ([%d.]+)$"
+local product_line = "^(%d+x%d+ [%w_]* ?n %d+ %+[%w_]+): ([%w_ ]+); ([%d.]+) GFLOP/s, rule ([%d.]+)(.*)$"
 
 -- Returns the parameters of a product's line: each once, in order.
 local function parse_choice(text, refuse)
@@ -132,9 +132,10 @@ function tuning.parse(text, place)
       if not targets.by_name[target] then refuse("no target " .. faults.quote(target)) end
       set.target, set.machine = target, machine
     else
-      local key, parameters, gflops, rule = line:match(product_line)
+      local key, parameters, gflops, rule, mark = line:match(product_line)
       gflops, rule = tonumber(gflops), tonumber(rule)
-      if not gflops or not rule or math.max(gflops, rule) == math.huge then -- tune could not write such a rate
+      local is_wrong = not gflops or not rule or math.max(gflops, rule) == math.huge
+      if is_wrong or mark ~= "" and mark ~= DISTURBED then -- tune could not write such a rate
         refuse(faults.quote(line) .. ", but \"OUTxIN n ROWS +EPILOGUE: PARAMETERS; N GFLOP/s, rule N\" is expected")
       end
       if set.choices[key] then refuse("a second line for " .. faults.quote(key)) end
@@ -144,6 +145,7 @@ function tuning.parse(text, place)
           set.target))
       end
       set.choices[key].gflops, set.choices[key].rule_gflops = gflops, rule
+      set.choices[key].is_disturbed = mark == DISTURBED or nil
     end
   end
   return set
@@ -162,12 +164,12 @@ function tuning.read(path)
   return set
 end
 
---- Returns state.tuning, { set, file }, or nil. asked: { file = path, asked = whether the user named it }, { set = a
---- set }, or nil. Faults: as tuning.read; io if the user named a file that does not exist.
+--- Returns state.tuning, { set, file, asked }, or nil. asked: { file = path, asked = whether the user named it },
+--- { set = a set }, or nil. Faults: as tuning.read; io if the user named a file that does not exist.
 function tuning.given(asked)
   if not asked or asked.set then return asked end
   local set = tuning.read(asked.file)
-  if set then return { set = set, file = asked.file } end
+  if set then return { set = set, file = asked.file, asked = asked.asked } end
   if asked.asked then faults.raise("io", ("cannot read %s"):format(asked.file)) end
   return nil
 end
@@ -195,6 +197,8 @@ function tuning.conclude(state)
     note("no line is for a product of this model: ignored")
   elseif set.machine ~= state.machine then
     note("measured on %s, but this is %s: used nevertheless", set.machine, state.machine)
+  elseif not given.asked then
+    note("is used, because it is next to the description; --tuning=none goes without it")
   end
 end
 

@@ -1,5 +1,5 @@
 -- factors.lua: reads and writes the file of smoothing factors and of the importance of inputs, which `calibrate` finds.
--- A set has a power of two for each channel of an input of products. The file is next to the description.
+-- A set has a power of two for each channel of an input of products.
 --
 -- The first line is the format. A line follows for each set of products that read the same numbers: the products'
 -- paths in the graph, each with a checksum of the weights that it had (attn2c_factors in runtime/base/descriptor.h),
@@ -18,12 +18,6 @@ factors.FORMAT, factors.MOST = 2, 24
 
 local MOST_BYTES = 64 << 20
 local CHECKSUM_DIGITS = 16
-
---- Returns the path of a description's factors, next to the description.
-function factors.beside(description) return (description:gsub("%.lua$", "")) .. ".factors" end
-
---- True if a text begins like a file of factors.
-function factors.begins(text) return text:find("^attn2c factors %d") ~= nil end
 
 --- Returns the text of a file. list: { { products = paths, checksums = one per product, powers = integers, weighs =
 --- true if these are the importance of inputs } }.
@@ -108,6 +102,14 @@ function factors.given(asked)
   local of, checksums, weighed = factors.parse(text, asked.file)
   return { of = of, checksums = checksums, weighed = weighed, file = asked.file, asked = asked.asked,
     hash = hash.text(text) }
+end
+
+--- Adds a note if a file is used that no option names. The graph has been made.
+function factors.conclude(state)
+  if state.primary.graph.smoothing and not state.factors.asked then
+    state.notes[#state.notes + 1] = state.factors.file
+      .. ": is used, because it is next to the description; --factors=none goes without it"
+  end
 end
 
 return factors

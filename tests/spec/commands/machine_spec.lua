@@ -119,6 +119,8 @@ describe("a list of targets", function()
 end)
 
 describe("a program for a list of targets", function()
+  after_each(helper.clean)
+
   -- Takes the place of the loop of pairs when the program is linked, as if they were slow on this machine.
   local SLOW = "double __wrap_slow_avx512bf16_own_round(void);\ndouble __wrap_slow_avx512bf16_own_round(void) {\n"
     .. "  for (volatile int i = 0; i < 100000; i++) continue;\n  return 1.0;\n}\n"
@@ -131,9 +133,10 @@ describe("a program for a list of targets", function()
     helper.write(folder .. "/slow.c", SLOW)
     helper.write(folder .. "/slow.lua", [[return { name = "slow", target = "avx512bf16, avx512", precision = "bf16",
       d_model = 64, heads = 2, seq = 8, layers = 1 }]])
-    helper.succeeds("cc -O0 -c slow.c -o slow.o", folder)
+    local object = helper.folder() .. "/slow.o" -- flags are divided at blanks, which the project's folder may have
+    helper.succeeds("cc -O0 -c slow.c -o " .. object, folder)
     helper.succeeds(("ATTN2C_LDFLAGS=%s lua5.4 %s slow.lua slow"):format(
-      shell("-Wl,--wrap=slow_avx512bf16_own_round " .. folder .. "/slow.o"), shell(root .. "/tests/program.lua")),
+      shell("-Wl,--wrap=slow_avx512bf16_own_round " .. object), shell(root .. "/tests/program.lua")),
       folder)
     local function info(environment) return helper.succeeds(environment .. " slow/slow info", folder) end
     assert.truthy(info(""):find("in use       avx512;", 1, true), info(""))
@@ -202,8 +205,19 @@ describe("the command machine", function()
     if require("lfs").attributes(folder .. "/cache") then files.remove_folder(folder .. "/cache") end
   end)
 
+  -- Changes the file of facts. Other suites run meanwhile, so that this machine would be measured again.
+  local function change(edit)
+    local path = folder .. "/" .. sh("ls cache/attn2c/machine/*.json"):match("[^\n]+")
+    local text, count = edit(files.read(path)):gsub('"lost": [%d.]+', '"lost": 0.000')
+    assert.equal(1, count)
+    helper.write(path, text)
+  end
+
   it("measures this machine, prints the facts, and prints the same again", function()
+    sh(line .. " machine")
+    change(function(text) return text end)
     local text = sh(line .. " machine")
+    assert.falsy(text:find("disturbed", 1, true))
     local value = json.decode(sh(line .. " machine --json"))
     assert.is_true(value.cores >= 1 and #value.levels >= 1)
     for _, name in ipairs(measure.names(targets.machine(os.getenv))) do
@@ -226,17 +240,27 @@ describe("the command machine", function()
   -- Writes the facts of another machine in place of this one's.
   local function pretend(rates)
     local value = json.decode(sh(line .. " machine --json"))
-    local path = sh("ls cache/attn2c/machine/*.json"):match("[^\n]+")
-    local text = files.read(folder .. "/" .. path)
-    for name, each in pairs(rates) do
-      if value.targets[name] and not value.targets[name].missing then
-        local new = ('"%s": {"f32": %.1f, "bf16": %.1f, "int8": %.1f}'):format(name, each.f32, each.bf16, each.int8)
-        text = text:gsub(('"%s": {[^}]*}'):format(name), new)
+    change(function(text)
+      for name, each in pairs(rates) do
+        if value.targets[name] and not value.targets[name].missing then
+          local new = ('"%s": {"f32": %.1f, "bf16": %.1f, "int8": %.1f}'):format(name, each.f32, each.bf16, each.int8)
+          text = text:gsub(('"%s": {[^}]*}'):format(name), new)
+        end
       end
-    end
-    text = text:gsub('"amx": {[^}]*}', '"amx": {"missing": "AMX\'s tiles"}')
-    helper.write(folder .. "/" .. path, text)
+      return (text:gsub('"amx": {[^}]*}', '"amx": {"missing": "AMX\'s tiles"}'))
+    end)
   end
+
+  it("says that other work has disturbed the facts, and measures again the next time", function()
+    local busy = "for i in $(seq $((3 * $(nproc)))); do timeout 60 sh -c 'while :; do :; done' >&- 2>&- & "
+      .. "all=\"$all $!\"; done; %s machine --measure%s; kill $all"
+    assert.matches("\ndisturbed by other work, which took %d+%% of a processor's time: rates may be higher\nthe next "
+      .. "`attn2c machine` measures again\n$", sh(busy:format(line, "")))
+    local first = json.decode(sh(busy:format(line, " --json")))
+    assert.is_true(first.disturbed and first.lost > 0.1)
+    sh("touch -d '3 seconds ago' cache/attn2c/machine/*.json")
+    assert.not_same(first, json.decode(sh(line .. " machine --json")))
+  end)
 
   it("decides what host means for a build, and nothing else of it", function()
     local runs = targets.runs_on(targets.machine(os.getenv))
@@ -268,7 +292,8 @@ describe("the command machine", function()
     end
     assert.equal("", errors_of("f32 precision=f32"))
     assert.equal("", errors_of("named target=avx512bf16"))
-    assert.matches("^attn2c: measured this machine in [%d.]+ s; `attn2c machine` prints the facts\n$", errors_of("one"))
+    assert.matches("^attn2c: measured this machine in [%d.]+ s[^\n]*; `attn2c machine` prints the facts\n$",
+      errors_of("one"))
     assert.equal("", errors_of("two"))
   end)
 

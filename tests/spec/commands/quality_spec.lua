@@ -1,6 +1,7 @@
 -- quality_spec: arrays as programs write them, and what tells two apart.
 local helper = require("tests.spec.helper")
 local arrays = require("commands.quality.arrays")
+local dkjson = require("dkjson")
 local files = require("common.files")
 local neighbours = require("commands.quality.neighbours")
 local padding = require("commands.quality.padding")
@@ -359,5 +360,33 @@ describe("the first sequences", function()
     local found = arrays.relative(path, helper.file(y, "c.npy"))
     assert.is_true(math.abs(found - 1 / math.sqrt(squares)) < 1e-6)
     assert.equal(math.huge, arrays.relative(path, helper.file(a:sub(1, -5) .. ("<f"):pack(0 / 0), "d.npy")))
+  end)
+end)
+
+describe("the cost of two variants", function()
+  local cost = require("commands.quality.cost")
+
+  -- Returns the cost, and how often each variant was timed, if the first `busy` turns are disturbed.
+  local function measured(busy)
+    local turns = 0
+    local found = cost.measure({ f32 = "plain", other = "quick" }, "w", function(program)
+      turns = turns + (program == "plain" and 1 or 0)
+      local ms = program == "plain" and 4 or 1
+      return 0, dkjson.encode { entry = "e", ms_min = turns > busy and ms or 2 * ms, ms_median = turns > busy and ms
+        or 3 * ms, weight_bytes = 1, arena_bytes = 1 }
+    end)
+    return found, turns
+  end
+
+  it("is timed twice, and again where other work disturbs that, which is said at last", function()
+    for busy, wanted in pairs { [0] = 2, 3, 4, 5 } do
+      local found, turns = measured(busy)
+      assert.same({ wanted, 1, 4 }, { turns, found.ms, found.ms_f32 })
+      assert.is_nil(found.disturbed)
+    end
+    local found, turns = measured(9)
+    assert.same({ 5, 2 }, { turns, found.ms })
+    assert.matches("^Other work disturbed the timing: half of the calls took ", found.disturbed)
+    assert.truthy(measured(4).disturbed)
   end)
 end)

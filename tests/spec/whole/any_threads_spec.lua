@@ -32,7 +32,7 @@ end
 
 local function build(i, threads, environment)
   return runs(("%s %s/gen/attn2c build many%d.lua threads=%d -o many%d_%d"):format(environment,
-    helper.absolute_root(), i, threads, i, threads))
+    helper.shell(helper.absolute_root()), i, threads, i, threads))
 end
 
 describe("several workers of a model of any length", function()

@@ -44,7 +44,7 @@ describe("a model of any length", function()
     local start = flags and flags .. " lua5.4" or helper.optimised_runtime
     flags = flags or ""
     it("in " .. more .. " is right, and a sequence has the same bits alone and next to others", function()
-      local name, root = "any" .. i, helper.absolute_root()
+      local name, root = "any" .. i, helper.shell(helper.absolute_root())
       helper.write(folder .. "/" .. name .. ".lua", ([[return { name = "%s", seq = any(%d), d_model = 48, heads = 4,
         layers = 1, %s, output = { hidden { name = "states" } } }]]):format(name, most, more))
       local out = folder .. "/" .. name
@@ -66,7 +66,7 @@ describe("a model that goes on, with weights in blocks", function()
   teardown(helper.clean)
 
   it("is compared with a reference that follows its roundings", function()
-    local root = helper.absolute_root()
+    local root = helper.shell(helper.absolute_root())
     helper.write(folder .. "/rounds.lua", [[return { name = "rounds", input = tokens { vocab = 300 }, d_model = 64,
       heads = 2, d_ff = 64, layers = 2, norm_kind = "rms", mask = "causal", context = 256, weights = "int8",
       final_norm = true, output = { vocabulary() } }]])

@@ -2,6 +2,7 @@
 -- with packed weights too, and the outputs are near transformers', which multiplies floats.
 local helper = require("tests.spec.helper")
 local checkpoint = require("tests.spec.checkpoint")
+local files = require("common.files")
 local lfs = require("lfs")
 local mpirun = require("tests.spec.mpirun")
 
@@ -30,11 +31,11 @@ end
 -- All types of blocks; a table of embeddings and residuals with factors.
 for _, case in ipairs { "gguf_llama", "gguf_granite" } do
   describe("the GGUF file of " .. case, function()
-    local path, program = goldens .. "/" .. case, folder .. "/" .. case .. "/" .. case
+    local path, program = goldens .. "/" .. case, ("%s/%s"):format(case, case)
     local weights = ("%s/%s.gguf"):format(path, case)
 
     setup(function()
-      sh("mkdir -p " .. folder)
+      files.make_folder(folder)
       local words = {}
       for word in helper.read(path .. "/words.txt"):gmatch("%S+") do words[#words + 1] = shell(word) end
       sh(("lua5.4 %s/tests/program.lua %s %s %s"):format(shell(root), shell(weights), case,
@@ -88,7 +89,7 @@ describe("a GPTQ folder whose inputs have an order", function()
     .. "--weights "):format(program, shell(path), shell(path))
 
   setup(function()
-    sh("mkdir -p " .. folder)
+    files.make_folder(folder)
     sh(("lua5.4 %s/tests/program.lua %s ordered batch=2 seq=7 name=ordered"):format(shell(root), shell(path)))
     sh(("%s pack --weights %s -o ordered.packed"):format(program, shell(path)))
   end)
@@ -162,7 +163,7 @@ describe("weights in blocks with minima", function()
   teardown(function() os.execute("rm -rf " .. shell(folder)) end)
 
   it("are judged by the terms that are added, also if single weights are large", function()
-    sh("mkdir -p " .. folder)
+    files.make_folder(folder)
     helper.write(folder .. "/large.lua", [[return { name = "large", d_model = 64, heads = 2, layers = 2, seq = 12,
       weights = "int8f" }]])
     local header, floats_of = checkpoint.text(folder .. "/large.lua", "F32"):match("^(.-}})(.*)$")

@@ -5,6 +5,7 @@ local helper = require("tests.spec.helper")
 local json = require("common.json")
 
 local FLAGS = helper.optimised_runtime
+local root = helper.shell(helper.absolute_root())
 
 -- Keys that a description has in addition. They give pages of keys that are not full, several sequences, heads that
 -- share keys, one group of these (whose keys two workers share), every kind of position, windows that differ by layer
@@ -42,7 +43,7 @@ describe("a model that continues", function()
       helper.write(("%s/writer%d.lua"):format(folder, i), ([[return { name = "writer", d_model = 48, heads = 4,
         input = tokens { vocab = 40 }, %s }]]):format(more))
       for threads = 1, 2 do
-        runs(("%s %s/tests/program.lua writer%d.lua out threads=%d"):format(FLAGS, helper.absolute_root(), i,
+        runs(("%s %s/tests/program.lua writer%d.lua out threads=%d"):format(FLAGS, root, i,
           threads))
         local said = runs("out/writer check")
         assert.truthy(said:find("in chunks", 1, true) and said:find("token by token", 1, true))
@@ -74,7 +75,7 @@ describe("a model that continues", function()
     end
     helper.write(folder .. "/writer.lua", ([[return { name = "writer", d_model = 48, heads = 4, layers = 2,
       input = tokens { vocab = 40 }, %s }]]):format(models[1]))
-    runs(("%s %s/tests/program.lua writer.lua out"):format(FLAGS, helper.absolute_root()))
+    runs(("%s %s/tests/program.lua writer.lua out"):format(FLAGS, root))
     rows_of("")
     for _, name in ipairs { "prefill (300 tokens)", "first token (16 tokens)", "decode (position 0)",
       "decode (position 150)", "decode (3 sequences, position 0)", "decode (3 sequences, position 150)" } do
@@ -133,7 +134,7 @@ describe("its interface", function()
     local text = checkpoint.text(folder .. "/writer.lua", "F32")
     helper.write(folder .. "/weights", text)
     helper.write(folder .. "/others", text:sub(1, -5) .. string.pack("<f", 0.375))
-    runs(("lua5.4 %s/gen/attn2c build writer.lua -o writer"):format(helper.absolute_root()))
+    runs(("lua5.4 %s/gen/attn2c build writer.lua -o writer"):format(root))
     runs("writer/writer pack --weights weights -o packed")
   end)
   teardown(helper.clean)
@@ -141,7 +142,7 @@ describe("its interface", function()
   for _, form in ipairs { { "C", "gcc -std=c99" }, { "C++", "g++ -std=c++11 -x c++" } } do
     it("keeps sequences, saves and loads them, from " .. form[1], function()
       runs(("%s -Wall -Wextra -Wpedantic -Werror -Iwriter %s/tests/c/host_continued.c -o host -Lwriter -lwriter "
-        .. "-Wl,-rpath,$PWD/writer"):format(form[2], helper.absolute_root()))
+        .. "-Wl,-rpath,$PWD/writer"):format(form[2], root))
       helper.write(folder .. "/example.c", EXAMPLE:format(helper.read(helper.absolute_root() .. "/runtime/README.md")
         :match("\n```c\n(float logits%b[];\n.-)\n```")))
       runs(("%s -Wall -Wextra -Werror -Iwriter -c example.c -o example.o"):format(form[2]))

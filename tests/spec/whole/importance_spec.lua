@@ -56,7 +56,8 @@ describe("the importance of inputs", function()
   end)
 
   it("is for the weights that it was measured with, and comes of finite numbers", function()
-    refused(3, "calibrated with other weights", "check outliers.lua weights=int4 --weights others.safetensors")
+    refused(3, "calibrated with other weights", "check outliers.lua weights=int4 --weights others.safetensors "
+      .. "--factors outliers.factors")
     refused(3, "NaN or infinity", "calibrate outliers.lua weights=int4 --weights weights.safetensors "
       .. "--input hidden=nan.npy -o nan.factors")
     assert.is_nil(files.read(folder .. "/nan.factors"))
@@ -74,7 +75,8 @@ describe("the importance of inputs", function()
     local said = sh("%s calibrate %s weights=int4 --text-file text.txt -o tales.factors", attn2c, tales)
     assert.matches("\n| output.1.vocabulary | 192 | %d+ | 2^%d+ |\n", said)
     assert.matches("\nperplexity of %d+ tokens that were not read: [%d.]+, without the file [%d.]+ "
-      .. "%([+-][%d.]+%%%)\n$", said)
+      .. "%([+-][%d.]+%%%)\n\nnext: %S+/gen/attn2c build %S+/models/tales layers=2 context=64 weights=int4 "
+      .. "%-%-factors=tales.factors\n$", said)
     local with, without = said:match("read: ([%d.]+), without the file ([%d.]+)")
     assert.not_equal(with, without)
     local compared = sh("%s quality %s weights=int4 --text-file text.txt --factors tales.factors --untimed", attn2c,

@@ -104,8 +104,11 @@ describe("make install", function()
     code, said = as_another(attn2c .. " import " .. models .. "language", home)
     assert.equal(0, code, said)
     assert.truthy(said:find('name = "language"', 1, true))
-    -- A file next to the installed description is refused at once.
-    code, said = as_another(attn2c .. " tune " .. models .. "small.lua", home)
+    -- The file is not next to the installed description, unless that is named: then it is refused at once.
+    code, said = as_another(attn2c .. " tune " .. models .. "small.lua seq=8 layers=1 --budget 1", home)
+    assert.equal(0, code, said)
+    assert.truthy(said:find("\nsmall.tune: ", 1, true), said)
+    code, said = as_another(attn2c .. " tune " .. models .. "small.lua -o " .. models .. "small.tune", home)
     assert.equal(4, code)
     assert.matches("^attn2c: cannot write [^\n]*/models/small.tune: the folder cannot be written; %-o FILE[^\n]*\n$",
       said)

@@ -29,7 +29,7 @@ end
 
 -- Runs the program of one process; returns what it prints.
 local function alone(words)
-  local list = { folder .. "/one/lama" }
+  local list = { helper.shell(folder .. "/one/lama") }
   for i, word in ipairs(words) do list[i + 1] = helper.shell(word) end
   return helper.succeeds(table.concat(list, " "))
 end

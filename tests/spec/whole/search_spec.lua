@@ -135,7 +135,11 @@ describe("texts of a model of sentence-transformers", function()
     local place = 8 + string.unpack("<I8", weights) + 1 -- a number of the first tensor
     helper.write(folder .. "/moved/model.safetensors", weights:sub(1, place) .. string.char(weights:byte(place + 1) ~ 8)
       .. weights:sub(place + 2))
-    local function moved(text) return (text:gsub("%-%-weights %S+", "--weights moved")) end
+    local own = shell(goldens .. "/sentence")
+    local function moved(text)
+      local at = assert(text:find(own, 1, true))
+      return text:sub(1, at - 1) .. "moved" .. text:sub(at + #own)
+    end
     assert.equal(output_of(moved(line)), output_of(moved(cached)))
     assert.matches("it is of other weights; all embeddings", notes())
     assert.equal(expected, output_of(cached))
@@ -164,4 +168,41 @@ describe("texts of a model of sentence-transformers", function()
     assert.equal(4, (run(line .. "--cache .")))
   end)
 
+  it("are kept by a run that is ended before its last text, and the next run goes on with them", function()
+    local texts = "the dog\nx\nthe fox\na fox\n"
+    local function line(more) return run_line("sentence", "--query 'the dog' --cache ended.npy " .. more) end
+    local function shape() return (select(2, npy(folder .. "/ended.npy"))) end
+    -- Runs with texts that come one by one, and ends in the way of `signal`.
+    local function ended(count, signal, seconds)
+      return run(("set -m; mkfifo pipe; %s --text-file - <pipe 2>&1 & p=$!; exec 3>pipe; rm pipe; "
+        .. "for i in $(seq %d); do sleep %s; printf '%%s\\n' the\\ dog x the\\ fox a\\ fox | sed -n $i\"p\" >&3; done; "
+        .. "sleep 0.5; kill -%s $p; wait $p"):format(line(""), count, seconds, signal))
+    end
+    os.remove(folder .. "/ended.npy")
+    for i, signal in ipairs { "INT", "TERM" } do
+      local code, said = ended(1 + i, signal, 0)
+      assert.equal(128 + (signal == "INT" and 2 or 15), code, said)
+      assert.equal(("sentence: interrupted\nsentence: --cache ended.npy: %d new embeddings are kept, and the next run "
+        .. "goes on with them\n"):format(i == 1 and 2 or 1), said)
+      assert.equal(1 + i .. ", 24", shape())
+    end
+    local text = helper.read(folder .. "/ended.npy")
+    local _, said = ended(1, "INT", 0) -- nothing new: those that were not reached stay
+    assert.equal("sentence: interrupted\n", said)
+    assert.equal(text, helper.read(folder .. "/ended.npy"))
+    helper.write(folder .. "/few", "y\nx\n") -- a text that is new, and one that the file has
+    local code
+    code, said = run(line("--text-file few --text-file /dev/null/none"))
+    assert.equal(4, code, said)
+    assert.matches("%-%-cache ended.npy: 1 new embeddings are kept", said)
+    assert.equal("4, 24", shape())
+    helper.write(folder .. "/corpus", texts)
+    assert.equal(output_of(run_line("sentence", "--query 'the dog' --text-file corpus")),
+      output_of(line("--text-file corpus")))
+    assert.equal("4, 24", shape())
+    -- Now and then even where nothing can be done at the end.
+    os.remove(folder .. "/ended.npy")
+    ended(2, "KILL", 5.2)
+    assert.equal("2, 24", shape())
+  end)
 end)

@@ -10,7 +10,7 @@ local store = require("commands.build.store")
 local MEASURED = [[{"targets": {"avx512bf16": {"f32": 178.0, "bf16": 89.0, "int8": 715.0},
   "avx512": {"f32": 178.0, "bf16": 178.0, "int8": 300}, "amx": {"missing": "AMX"}},
 "levels": [{"number": 1, "bytes": 49152, "gigabytes": 350.0, "nanoseconds": 1.1}],
-"cores": 2, "all_cores": 40.0, "seconds": 0.5}
+"cores": 2, "all_cores": 40.0, "lost": 0.01, "seconds": 0.5}
 ]]
 local INFO = "processor\t: 0\nvendor_id\t: A\nmodel name\t: A \"CPU\" <1>\nmicrocode\t: 0x1\nflags\t\t: fma avx2\n"
   .. "cpu MHz\t\t: 2000\n\nprocessor\t: 1\nmodel name\t: B\n"
@@ -61,6 +61,7 @@ describe("the file of facts", function()
     for _, each in ipairs { { '"bf16": 89.0', '"bf16": "right"' }, { '"bf16": 89.0', '"bf16": -1' },
       { '"bf16": 89.0', '"bf16": 1e300' }, { '"bf16": 89.0', '"bf16": null' }, { '"bf16": 89.0, ', "" },
       { '"avx512":', '"sse":' }, { '"missing": "AMX"', '"missing": 1' }, { '"cores": 2', '"cores": "2"' },
+      { '"lost": 0.01, ', "" },
       { '"levels": %[.-%]', '"levels": []' }, { '"levels": %[.-%]', '"levels": 1' }, { '"bytes"', '"b"' },
       { '"all_cores": 40.0, ', "" }, { '"targets": {.-}},\n"levels"', '"targets": {},\n"levels"' } } do
       assert.is_nil(with(each[1], each[2]), each[2])
@@ -117,6 +118,34 @@ describe("the facts of this machine", function()
     assert.equal(2, runs)
     get()
     assert.equal(2, runs)
+  end)
+
+  it("are measured anew where other work has disturbed them: by the command at once, by builds later", function()
+    local busy = MEASURED:gsub('"lost": 0.01', '"lost": 0.25')
+    local function run_busy(_, ...) return run(_, ...) and busy end
+    local value, _, is_new = facts.get("root", nil, say, environment, run_busy)
+    assert.is_true(is_new)
+    assert.equal("disturbed by other work, which took 25% of a processor's time", facts.disturbed(value))
+    assert.equal(0.25, get().lost) -- a build, at once
+    assert.equal(1, runs)
+    lfs.touch(kept(), os.time() - 61, os.time() - 61)
+    value, _, is_new = get()
+    assert.same({ 0.01, false, 2 }, { value.lost, is_new, runs })
+    lfs.touch(kept(), os.time() - 61, os.time() - 61)
+    assert.is_nil(facts.disturbed(get()))
+    assert.equal(2, runs)
+    facts.get("root", true, say, environment, run_busy)
+    assert.equal(0.25, get("disturbed").lost) -- another process may just have measured
+    lfs.touch(kept(), os.time() - 3, os.time() - 3)
+    assert.equal(0.25, get().lost)
+    assert.equal(0.01, get("disturbed").lost)
+    get("disturbed")
+    assert.equal(4, runs)
+    assert.same({}, said)
+    os.remove(kept())
+    facts.source("root", environment, run_busy, say)()
+    assert.same({ "measured this machine in 0.5 s, disturbed by other work, which took 25% of a processor's time; "
+      .. "`attn2c machine` prints the facts" }, said)
   end)
 
   it("are measured anew where the file is damaged, foreign or no file", function()

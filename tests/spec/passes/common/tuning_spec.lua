@@ -2,6 +2,7 @@
 -- what, that the same file makes the same C; products alone; and the command.
 local helper = require("tests.spec.helper")
 local alone = require("commands.tune.alone")
+local companion = require("commands.companion")
 local files = require("common.files")
 local hash = require("common.hash")
 local lfs = require("lfs")
@@ -9,6 +10,8 @@ local library = require("commands.tune.library")
 local measure = require("commands.tune.measure")
 local targets = require("data.targets")
 local tuning = require("passes.common.tuning")
+
+local function beside(description) return companion.beside(description, "tune") end
 
 local FIRST = "attn2c tuning 5 avx512 Some-CPU\n"
 local STRIPS = " call_rows 3 fetch 1 stream 128"
@@ -89,6 +92,10 @@ describe("a tuning file", function()
     assert.equal(FIRST .. QKV .. ": kernels libxsmm panel 32" .. rest
       .. UP .. ": kernels libxsmm panel 64" .. rest, text)
     assert.same(set, tuning.parse(text, "x.tune"))
+    set.choices[QKV].is_disturbed = true -- by other work, while it was measured
+    assert.equal(FIRST .. QKV .. ": kernels libxsmm panel 32" .. rest:gsub("\n", ", disturbed\n"),
+      tuning.text(set):match("^.-\n.-\n"))
+    assert.same(set, tuning.parse(tuning.text(set), "x.tune"))
   end)
 
   it("may have no product", function()
@@ -156,8 +163,8 @@ describe("a tuning file", function()
   end)
 
   it("lies beside the description", function()
-    assert.equal("models/a.tune", tuning.beside("models/a.lua"))
-    assert.equal("models/a.tune", tuning.beside("models/a"))
+    assert.equal("models/a.tune", beside("models/a.lua"))
+    assert.equal("models/a.tune", beside("models/a"))
   end)
 
   it("names the processor in one word", function() assert.truthy(tuning.machine():match("^[%w.-]+$")) end)
@@ -380,7 +387,9 @@ describe("the command with a tuning file", function()
     local path = described(GOOD)
     local folder = path:match("^(.*)/") .. "/out"
     local code, _, errors = helper.command { "gen", path, "-o", folder }
-    assert.same({ 0, "" }, { code, errors })
+    assert.equal(0, code)
+    assert.matches("^attn2c: [^\n]*/tiny%.tune: is used, because it is next to the description; %-%-tuning=none goes "
+      .. "without it\n$", errors)
     assert.truthy(files.read(folder .. "/tiny.c"):find(hash.text(GOOD), 1, true))
     assert.equal(0, (helper.command { "gen", path, "-o", folder, "--tuning", "none" }))
     assert.is_nil(files.read(folder .. "/tiny.c"):find("tuning", 1, true))
@@ -390,8 +399,8 @@ describe("the command with a tuning file", function()
     local path = described(GOOD, "other.tune")
     local other = path:match("^(.*)/") .. "/other.tune"
     local _, plain = helper.command { "show", path, "--stage", "plan" }
-    local code, output = helper.command { "show", path, "--stage", "plan", "--tuning", other }
-    assert.is_true(code == 0 and plain ~= output)
+    local code, output, errors = helper.command { "show", path, "--stage", "plan", "--tuning", other }
+    assert.is_true(code == 0 and plain ~= output and errors == "")
     assert.truthy(output:find("rows in blocks of 4 4", 1, true))
   end)
 
@@ -441,7 +450,7 @@ describe("the command with a tuning file", function()
     local path = described("attn2c tuning 5 x86_64 Old\n" .. LINE)
     local code, output, errors = tuned_to_end(nil, path, "plan.panel=16")
     assert.equal(0, code, errors)
-    local text = files.read(tuning.beside(path))
+    local text = files.read(beside(path))
     local set = tuning.parse(text, "tiny.tune")
     assert.same({ "x86_64", tuning.machine() }, { set.target, set.machine })
     assert.same(choice(), set.choices["48x16 n 8 +bias"])
@@ -484,7 +493,7 @@ describe("the command with a tuning file", function()
       local path, folder = described(text or nil), helper.folder()
       local code, _, errors = helper.command({ "tune", path, "target=x86_64", "--budget", "500" }, folder,
         interrupts)
-      assert.same({ 130, text or nil }, { code, files.read(tuning.beside(path)) })
+      assert.same({ 130, text or nil }, { code, files.read(beside(path)) })
       assert.truthy(errors:find("attn2c: interrupted after 0 candidates; ", 1, true), errors)
       assert.truthy(errors:find(text and " has the choices found so far\n" or "; nothing was found\n", 1, true), errors)
     end
@@ -506,9 +515,31 @@ describe("the command with a tuning file", function()
     local code, output, errors = helper.command({ "tune", path, "target=x86_64", "--budget", "1" }, helper.folder(),
       compiler("exec sleep 60"))
     assert.equal(0, code, errors)
-    assert.truthy(files.read(tuning.beside(path)):find("\n" .. line, 1, true), output)
+    assert.truthy(files.read(beside(path)):find("\n" .. line, 1, true), output)
     assert.truthy(output:find("| 90000.0 | 9000.000 |", 1, true), output)
     assert.matches("; choices that the file had stay%. ", output)
+  end)
+
+  it("tune measures choices again that were measured while other work disturbed it", function()
+    local line = QKV .. ": kernels c panel 16 token_block 7 call_rows 5 fetch 0 stream 0; 90000.0 GFLOP/s, rule 10.0"
+    local path = described(("attn2c tuning 5 x86_64 %s\n%s, disturbed\n"):format(tuning.machine(), line))
+    local code, output, errors = helper.command({ "tune", path, "target=x86_64", "--budget", "1" }, helper.folder(),
+      compiler("exec sleep 60"))
+    assert.equal(0, code, errors)
+    assert.is_nil(output:find("90000", 1, true), output)
+    assert.matches("; the rule is kept%. ", output)
+    assert.truthy(files.read(beside(path)):find(line, 1, true)) -- until another one is measured
+  end)
+
+  it("tune says that other work disturbs it where half of the rule's runs take far longer than the quickest", function()
+    local subject = require("commands.tune.subject")
+    local form = subject.new { products = {} }
+    for _, each in ipairs { { { 1, 1.1, 2 } }, { { 1, 1.2, 9, 1.1 } }, { { 1, 1.4, 1.3, 1.5 }, true } } do
+      form.calls = each[1]
+      local said = form:disturbed()
+      assert.equal(each[2], said and said:find("^Other work disturbed the timing: half of the calls took 1%.3") == 1
+        or nil)
+    end
   end)
 
   it("tune begins with the file's choices: it times them in the model", function()
@@ -524,7 +555,7 @@ describe("the command with a tuning file", function()
       local path = described(("attn2c tuning 5 x86_64 %s\n"):format(each[1]) .. line)
       local code, output, errors = tuned_to_end(nil, path, "kernels=c", each[2])
       assert.equal(0, code, errors)
-      assert.is_nil(files.read(tuning.beside(path)):find("90000", 1, true))
+      assert.is_nil(files.read(beside(path)):find("90000", 1, true))
       assert.is_nil(output:find("the file had", 1, true), output)
     end
   end)
@@ -573,7 +604,7 @@ describe("the command with a tuning file", function()
       assert.equal("", output)
       assert.matches("^attn2c: [^\n]*/tiny%.lua: tune does not go with ranks or stages: tune with ranks=1 stages=1; "
         .. "[^\n]*\n$", errors)
-      assert.is_nil(lfs.attributes(tuning.beside(path)))
+      assert.is_nil(lfs.attributes(beside(path)))
     end
   end)
 
