@@ -3,12 +3,15 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import os
 import threading
 from typing import Any, Callable, Iterator, List, NoReturn, Optional, Sequence, Tuple, Type, TypeVar
 
-from calls import Out, Outputs, Path, _address, _Call, _Output, _Table
+from calls import Out, Outputs, _address, _Call, _Output, _Table
+from values import Path, _path
 
+_Kept = TypeVar("_Kept", bound="_Owner")
 _Made = TypeVar("_Made", bound="_Model")
 
 _pointer, _size = ctypes.c_void_p, ctypes.c_size_t
@@ -61,47 +64,64 @@ def _addresses(of: Sequence[_Output], made: Outputs) -> Any:
     return (ctypes.c_void_p * len(of))(*(_address(made.get(row.name)) for row in of))
 
 
-class _Single:
-    """The owner of memory of the library. It cannot be copied, or two objects would free the same memory."""
+class _Owner:
+    """The owner of memory of the library, which is freed once: at the end of a `with`, by close(), or with the last
+    reference. It cannot be copied, or two objects would free the same memory."""
 
     _library: _Library
+    _end: Optional[Callable[[], Any]] = None  # frees the memory; None: it is closed
+
+    def close(self) -> None:
+        """Frees the memory; nothing, if it is closed already."""
+        end = self.__dict__.pop("_end", None)
+        if end is not None:
+            end()
+
+    def _check_open(self) -> None:
+        if self._end is None:
+            raise ValueError("the %s is closed" % type(self).__name__.strip("_").lower())
+
+    def __enter__(self: _Kept) -> _Kept:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         raise TypeError("a %s cannot be copied or pickled, as it owns memory of %s: share it, or open another one"
                         % (type(self).__name__.strip("_"), self._library.file))
 
 
-class _Pool(_Single):
-    """The memory of an open object of the library, for as many calls as ran at a time. It is freed once: by close(), or
-    with the last reference to the pool."""
+class _Pool(_Owner):
+    """The memory of an open object of the library, for as many calls as ran at a time."""
 
-    def __init__(self, library: _Library, what: str, make: Callable[[], Any], free: Callable[[], Any]) -> None:
-        self._library, self._what, self._make, self._end = library, what, make, free
+    def __init__(self, library: _Library, what: str, make: Callable[[], Any], end: Callable[[], Any]) -> None:
+        self._library, self._what, self._make = library, what, make
         self._lock = threading.Lock()
         self._running: List[str] = []  # what each caller is: "call", or "state", which is open until it is closed
         self._free: List[Any] = []
-        self._is_open = True
+        self._end = end
 
     def close(self) -> None:
+        if self._end is None:
+            return
         with self._lock:
             if "call" in self._running:
                 raise RuntimeError("a call of the %s is running" % self._what)
             if self._running:
                 raise RuntimeError("a %s of the %s is open" % (self._running[0], self._what))
             while self._free:
-                self._free.pop().destroy()
-            if self._is_open:
-                self._is_open = False
-                self._end()
-
-    def __del__(self) -> None:
-        self.close()
+                self._free.pop().close()
+            super().close()
 
     @contextlib.contextmanager
     def caller(self, word: str = "call") -> Iterator[Any]:
         """Memory of one call, for as long as it runs, or of a state."""
         with self._lock:
-            if not self._is_open:
+            if self._end is None:
                 raise ValueError("the %s is closed" % self._what)
             self._running.append(word)
             caller = self._free.pop() if self._free else None
@@ -116,8 +136,8 @@ class _Pool(_Single):
                     self._free.append(caller)
 
 
-class _Owner(_Single):
-    """An object with a pool, which is closed at the end of a `with`, by close(), or with its last reference."""
+class _Pooled(_Owner):
+    """An object whose memory a pool owns: it is freed when neither the object nor a state has the pool any more."""
 
     _pool: Optional[_Pool] = None
 
@@ -126,8 +146,8 @@ class _Owner(_Single):
         if self._pool is not None:
             self._pool.close()
 
-    def __exit__(self, *_: Any) -> None:
-        self.close()
+    def __del__(self) -> None:
+        pass
 
     def _caller(self, word: str = "call") -> Any:
         if self._pool is None:
@@ -135,28 +155,23 @@ class _Owner(_Single):
         return self._pool.caller(word)
 
 
-class _Caller(_Single):
+class _Caller(_Owner):
     """The memory of one call at a time."""
 
     def __init__(self, library: _Library, model: Any) -> None:
         self._library, self.context = library, ctypes.c_void_p()
         library.check(library.create(model, ctypes.byref(self.context)))
-
-    def destroy(self) -> None:
-        self._library.destroy(self.context)
+        self._end = functools.partial(library.destroy, self.context)
 
 
-class _Model(_Owner):
+class _Model(_Pooled):
     """The methods of a model that do not depend on its inputs."""
 
     _table: _Table
     _in: Type[ctypes.Structure]
 
     def _open(self, weights: Optional[Path]) -> None:
-        path = None if weights is None else os.fsencode(weights)
-        if path is not None and b"\0" in path:
-            raise ValueError("weights: a path has no NUL")
-        self._start(self._library.open, path)
+        self._start(self._library.open, None if weights is None else _path("weights", weights))
 
     @classmethod
     def from_memory(cls: Type[_Made], weights: bytes) -> _Made:
@@ -176,9 +191,6 @@ class _Model(_Owner):
         """A function that makes the memory of a call."""
         library = self._library
         return lambda: _Caller(library, model)
-
-    def __enter__(self: _Made) -> _Made:
-        return self
 
     def _run(self, call: _Call, out: Optional[Out]) -> Outputs:
         made = self._table.made(out, call)

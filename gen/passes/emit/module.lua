@@ -64,11 +64,11 @@ local function masked_of(inputs, graph, spec)
 end
 
 -- The names that templates/module.py.in itself imports.
-local IMPORTS = "import os\nfrom typing import Any, Dict, Optional\nfrom numpy.typing import ArrayLike\n"
+local IMPORTS = "from typing import Any, Dict, Optional\nfrom numpy.typing import ArrayLike\n"
 
 -- Returns the files of runtime/python that a module has. A file about something that the model has not is left out.
 local function parts_of(masked, any, tokenizer, chat, continues, pictures, ranks)
-  local names = { "calls" }
+  local names = { "values", "calls" }
   if masked or any then names[#names + 1] = "masks" end
   names[#names + 1] = "library"
   if any then names[#names + 1] = "sequences" end

@@ -425,6 +425,8 @@ describe("the library", function()
     assert.equal("", sh(("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=llama:%s /usr/bin/python3 -W error %s %s %s"):format(
       shell(root .. "/tests/bindings"), shell(root .. "/tests/bindings/generate.py"), shell(places.llama),
       shell(root .. "/tests/generate/greedy.jsonl"))))
+    assert.equal("", sh(("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=llama:%s /usr/bin/python3 -W error %s llama %s"):format(
+      shell(root .. "/tests/bindings"), shell(root .. "/tests/bindings/owners.py"), shell(places.llama))))
     if os.execute("command -v mypy >/dev/null") then
       assert.matches("^Success", sh(("mypy --strict --cache-dir %s llama/llama.py"):format(shell(helper.mypy_cache))))
     end
