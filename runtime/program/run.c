@@ -297,7 +297,7 @@ int attn2c_run_open(const attn2c_descriptor *model, const attn2c_arguments *argu
   int status = attn2c_source_choose(arguments, model, &source, message);
   if (status != ATTN2C_OK) return status;
   note_unused(source, arguments, notes);
-  status = attn2c_model_open(model, source, opened, message);
+  status = attn2c_model_choose(arguments, model, source, opened, message);
   attn2c_source_close(source);
   return status;
 }

@@ -37,11 +37,18 @@ class _Library:
         self.close = self.function("close", None, _pointer)
         self.strerror = self.function("strerror", ctypes.c_char_p, ctypes.c_int)
         self.version = self.function("version", ctypes.c_char_p)
+        # None: the model is for one thread.
+        self.set_threads = self.optional("set_threads", ctypes.c_int, _pointer, ctypes.c_int)
 
     def function(self, name: str, result: Any, *arguments: Any) -> Any:
         function = getattr(self._library, "%s_%s" % (self.name, name))
         function.restype, function.argtypes = result, arguments
         return function
+
+    def optional(self, name: str, result: Any, *arguments: Any) -> Any:
+        """The function, or None if the model does not have it."""
+        there = hasattr(self._library, "%s_%s" % (self.name, name))
+        return self.function(name, result, *arguments) if there else None
 
     def check(self, status: int, text: bytes = b"") -> None:
         """Raises the error of a status, with the library's own text if there is one."""
@@ -169,6 +176,7 @@ class _Model(_Pooled):
 
     _table: _Table
     _in: Type[ctypes.Structure]
+    _threads: Optional[int] = None  # that share a call; None: those of the library
 
     def _open(self, weights: Optional[Path]) -> None:
         self._start(self._library.open, None if weights is None else _path("weights", weights))
@@ -176,16 +184,20 @@ class _Model(_Pooled):
     @classmethod
     def from_memory(cls: Type[_Made], weights: bytes) -> _Made:
         """A model from the bytes of such a file, which are not needed afterwards."""
+        return cls.__new__(cls)._open_memory(weights)
+
+    def _open_memory(self: _Made, weights: bytes) -> _Made:
         if not isinstance(weights, bytes):
             raise TypeError("weights: is %s, but bytes are expected" % type(weights).__name__)
-        model = cls.__new__(cls)
-        model._start(cls._library.open_memory, weights, len(weights))
-        return model
+        return self._start(self._library.open_memory, weights, len(weights))
 
-    def _start(self, function: Any, *weights: Any) -> None:
+    def _start(self: _Made, function: Any, *weights: Any) -> _Made:
         library, model, message = self._library, ctypes.c_void_p(), ctypes.create_string_buffer(4096)
         library.check(function(*weights, ctypes.byref(model), message, len(message)), message.value)
+        if self._threads is not None:
+            library.check(library.set_threads(model, self._threads))
         self._pool = _Pool(library, "model", self._maker(model), lambda: library.close(model))
+        return self
 
     def _maker(self, model: Any) -> Callable[[], Any]:
         """A function that makes the memory of a call."""

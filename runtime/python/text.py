@@ -61,11 +61,6 @@ class _TextLibrary(_Library):
         self.text_prompt = self.optional("text_prompt", status, _pointer, ctypes.c_char_p)
         self.text_dimensions = self.optional("text_dimensions", status, _pointer, _size)
 
-    def optional(self, name: str, result: Any, *arguments: Any) -> Any:
-        """The function, or None if the model does not have it."""
-        there = hasattr(self._library, "%s_%s" % (self.name, name))
-        return self.function(name, result, *arguments) if there else None
-
     def check_text(self, status: int, text: Any) -> None:
         """Raises the error of a status, with the tokenizer's own words."""
         self.check(status, self.text_fault(text) if status else b"")

@@ -96,6 +96,10 @@ function emit_module.values(state)
   made.plain_class = primary.spec.context and "_Generating" or "_Model"
   made.ranks = state.spec.processes or false
   made.first_input = made.inputs[1].name
+  made.most_threads = primary.spec.workers[#primary.spec.workers]
+  made.threads_parameter = made.most_threads > 1 and ", threads: Optional[int] = None" or ""
+  made.threads_text = made.most_threads > 1 and ("\n        threads: that share a call, at most, 1 to %d; None: %d, or "
+    .. "as many as there are cores."):format(made.most_threads, made.most_threads) or ""
   local parts = parts_of(made.masked, primary.spec.any, state.tokenizer, state.chat, primary.spec.context,
     primary.spec.pictures, made.ranks)
   made.imports, made.parts = emit_python.join(state.root, parts, IMPORTS)
