@@ -14,6 +14,7 @@
 #include "formats/new_file.h"
 #include "program/generate_command.h"
 #include "program/output.h"
+#include "program/signals.h"
 #include "program/generate_compared.h"
 #include "program/inputs.h"
 #include "program/weights_place.h"
@@ -74,6 +75,7 @@ static int read_window(job *job, int64_t begin, int64_t end, int64_t first) {
     for (int64_t i = 0; i < part && is_scored && status == ATTN2C_OK; i++)
       status = score(job, job->logits + i * calls->vocabulary, at + i + 1);
     at += part;
+    if (status == ATTN2C_OK) status = attn2c_signals_status(job->message);
   }
   return status;
 }
@@ -269,6 +271,7 @@ static int run_job(job *job, const attn2c_descriptor *model, const attn2c_argume
     return ATTN2C_MEMORY;
   }
   status = open_logits(job, arguments);
+  attn2c_signals_note();
   if (status == ATTN2C_OK) status = read_text(job);
   return status == ATTN2C_OK ? write_result(job, arguments, out) : status;
 }

@@ -17,6 +17,7 @@
 #include "program/picture_source.h"
 #include "program/picture_texts.h"
 #include "program/run.h"
+#include "program/signals.h"
 #include "program/text_similar.h"
 #include "program/weights_place.h"
 
@@ -406,7 +407,10 @@ static int compute(job *job, int64_t count) {
                            job->outputs);
   if (status != ATTN2C_OK) attn2c_say(job->message, "run: %s", attn2c_strerror(status));
   if (status == ATTN2C_OK && scores_texts(job)) status = score_all(job, count);
-  if (status == ATTN2C_OK && job->prints) status = write_answers(job, count);
+  if (status == ATTN2C_OK && job->prints) {
+    attn2c_signals_note();
+    status = write_answers(job, count);
+  }
   if (status == ATTN2C_OK) status = keep(job, count);
   job->done += count;
   return status;
@@ -424,6 +428,7 @@ static int answer_all(job *job) {
     }
     status = compute(job, count);
     if (status == ATTN2C_OK) status = fault;
+    if (status == ATTN2C_OK) status = attn2c_signals_status(job->message);
   }
   return status;
 }

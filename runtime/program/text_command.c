@@ -9,11 +9,11 @@
 #include "program/inputs.h"
 #include "program/output.h"
 #include "program/run.h"
+#include "program/signals.h"
 #include "program/text_arrays.h"
 #include "program/text_cache.h"
 #include "program/text_pairing.h"
 #include "program/text_rank.h"
-#include "program/text_signal.h"
 #include "program/text_similar.h"
 #include "program/text_view.h"
 
@@ -394,10 +394,7 @@ static int answer_all(job *job) {
     state = read_lines(job, &fault);
     status = answer_lines(job); /* the lines before a wrong one are answered, too */
     if (status == ATTN2C_OK) status = fault;
-    if (attn2c_signal()) {
-      attn2c_say(job->message, "interrupted");
-      status = 128 + attn2c_signal();
-    }
+    if (attn2c_signal()) status = attn2c_signals_status(job->message);
     forget_lines(job);
   }
   return status;
