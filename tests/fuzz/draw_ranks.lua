@@ -8,8 +8,8 @@ local draw_ranks = {}
 -- The passes that refuse a division.
 local refusing = { "validate", "tokenizer", "graph", "ranks" }
 
--- True if ranks add their terms of two outputs before they meet. The check compares that sum with the outputs', which are
--- rounded: it allows for another order only where it has the terms.
+-- True if ranks add their terms of two outputs before they meet. The check compares that sum with the sum of the
+-- outputs, which are rounded: it allows for another order only where it has the terms.
 local function adds_outputs(state)
   for _, entry in ipairs(state.whole and state.whole.entries or {}) do
     local made = state.whole.divisions[entry.name] or {}

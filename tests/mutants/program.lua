@@ -78,6 +78,27 @@ return function(of, spec)
       wrong = "a thousandth of the speed is printed" },
   }
 
+  local signals = spec .. "whole/generate_spec.lua"
+  of("runtime/program/generate_command.c", signals) {
+    { name = "signal_line", old = "== 0) return;\n  fputc('\\n', job->out);\n", new = "== 0) return;\n",
+      filter = "a signal ends a line",
+      wrong = "Ctrl-C leaves a half line" },
+    { name = "signal_noted", old = "  attn2c_signals_note();\n", new = "", filter = "a signal ends a line",
+      wrong = "a signal ends generate in the middle of a line" },
+  }
+  of("runtime/program/text_generate_chat.c", signals) {
+    { name = "signal_chat", old = "if (status == ATTN2C_OK && terminated) return", new = "if (0) return",
+      filter = "a signal ends a chat", wrong = "a chat goes on after SIGTERM" },
+  }
+  of("runtime/program/run.c", signals) {
+    { name = "signal_rows", old = "      attn2c_signals_note();\n", new = "", filter = "a signal ends other",
+      wrong = "a signal ends a printed array in the middle of a line" },
+  }
+  of("runtime/program/generate_perplexity.c", signals) {
+    { name = "signal_perplexity", old = "    if (status == ATTN2C_OK) status = attn2c_signals_status(job->message);\n",
+      new = "", filter = "a signal ends other", wrong = "perplexity goes on after a signal" },
+  }
+
   of("runtime/program/text_answer.c", "c:text_program") {
     { name = "answer_nan", old = "a > b || (isnan(b) && !isnan(a))", new = "a > b", filter = "text_program/the_best*",
       wrong = "a score that is no number comes before others" },
