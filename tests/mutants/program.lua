@@ -63,7 +63,7 @@ return function(of, spec)
       wrong = "old by new" },
     { name = "compare_last", old = "int i = old->count - 1; i >= 0; i--", new = "int i = 0; i < old->count; i++",
       filter = "bench_compare/of_two*", wrong = "of two rows of a kind the first counts" },
-    { name = "compare_threads", old = "row->threads == result->model->threads", new = "row->threads > 0",
+    { name = "compare_threads", old = "row->threads == result->threads", new = "row->threads > 0",
       filter = "bench_compare/of_two*", wrong = "times with other threads are compared" },
     { name = "compare_duplicates", old = "JSON_REJECT_DUPLICATES | JSON_DISABLE", new = "JSON_DISABLE",
       suite = "c:program", filter = "program/refuses_what*", wrong = "a key may be there twice" },

@@ -400,7 +400,7 @@ wait $!]]):format(line("llama", "chat")))
 end)
 
 describe("a signal", function()
-  -- Sends a signal to a command once it has written something (or, silent, has a handler). Returns its exit code, output
+  -- Sends a signal to a command once it has written (silent: once it has a handler). Returns its exit code, output
   -- and notes. feed: a command whose output it reads.
   local function interrupted(signal, feed, command, silent)
     local begun = silent and "grep -q 'SigCgt:.*[2367abef]$' /proc/$(cat pid)/status" or "test -s out"

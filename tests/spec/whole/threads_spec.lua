@@ -69,8 +69,8 @@ describe("threads", function()
     for _, each in ipairs { { 4, { 1, 2, 3, 4 } }, { 0, { 1, 3, 8 } } } do
       build("threads=" .. each[1])
       local most = each[2][#each[2]]
-      local line = "PROCESSORS=16 LD_PRELOAD=%s/processors.so %s/crew/crew run --threads %d --weights %s/model.safetensors "
-        .. "--input hidden=%s/hidden.npy --output hidden=%s/y.npy"
+      local line = "PROCESSORS=16 LD_PRELOAD=%s/processors.so %s/crew/crew run --threads %d --weights "
+        .. "%s/model.safetensors --input hidden=%s/hidden.npy --output hidden=%s/y.npy"
       for _, threads in ipairs(each[2]) do
         local said = succeeds(line:format(scratch, scratch, threads, golden, golden, scratch))
         assert.equal(threads - 1, tonumber(said:match("(%d+) threads were made")), said)
