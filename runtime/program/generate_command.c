@@ -392,7 +392,7 @@ static int run_job(job *job, FILE *notes) {
   if (status != ATTN2C_OK) return status;
   attn2c_signals_note();
   status = answer_all(job);
-  if (status != ATTN2C_OK) end_line(job);
+  if (status != ATTN2C_OK && status != ATTN2C_IO) end_line(job);
   return status == ATTN2C_OK && asks_array(job) ? write_arrays(job) : status;
 }
 
