@@ -203,8 +203,8 @@ local function values_of(state)
     own_kernel_count = select(2, products_of(state)), kernel_count = #state.kernels, kernels = state.kernels,
     kernel_types = kernel_types(state.kernels),
     layers = spec.layers + (spec.memory and spec.memory.encoder and spec.memory.encoder.layers or 0),
-    any = spec.any or false, continues = spec.context ~= nil, threads = spec.threads, batch = spec.batch,
-    seq = spec.seq, d_model = spec.d_model,
+    any = spec.any or false, continues = spec.context ~= nil, batch = spec.batch,
+    threads = spec.threads, most_threads = spec.workers[#spec.workers], seq = spec.seq, d_model = spec.d_model,
     saved_by_two = ("%.3f"):format(primary.saved_by_two),
     tuned = (state.parameters.hash and " with tuning " .. state.parameters.hash or "")
       .. (primary.graph.smoothing and " with factors " .. state.factors.hash or ""),

@@ -57,8 +57,9 @@ extern const attn2c_texts_reader attn2c_picture_texts_program;
 /* The model of texts that is linked into the program of a model of pictures. Only such a program has
  * attn2c_the_texts. */
 typedef struct attn2c_texts {
-  int (*embed)(const char *weights, const char *const *texts, const size_t *lengths, size_t count,
-               attn2c_text_vectors *result, char *message, size_t size);
+  /* threads: of attn2c_arguments */
+  int (*embed)(const char *weights, int threads, const char *const *texts, const size_t *lengths,
+               size_t count, attn2c_text_vectors *result, char *message, size_t size);
   const attn2c_texts_reader *reader;
   const char *name;
   int64_t width;  /* numbers of an embedding */

@@ -260,7 +260,7 @@ double attn2c_bound_result(attn2c_bound *bound, attn2c_bound_part *parts) {
     }
     to->tile = p->of_product.texts[best];
   }
-  return sum / (bound->model->workers < 1 ? 1 : bound->model->workers);
+  return sum / (bound->model->threads < 1 ? 1 : bound->model->threads);
 }
 
 void attn2c_bound_close(attn2c_bound *bound) {

@@ -28,20 +28,28 @@ static int take_weights(attn2c_model *model, attn2c_source *source, attn2c_messa
     return ATTN2C_OK;
   }
   model->weights = model->own = attn2c_reserve((size_t)descriptor->weight_floats * sizeof(float));
-  if (model->own) return attn2c_load_weights(descriptor, source, model->own, model->workers, message);
+  if (model->own) return attn2c_load_weights(descriptor, source, model->own, model->threads, message);
   attn2c_say(message, "no memory for %lld bytes of packed weights",
              (long long)descriptor->weight_floats * (long long)sizeof(float));
   return ATTN2C_MEMORY;
 }
 
-static int open_model(const attn2c_descriptor *descriptor, attn2c_source *source, attn2c_model **model,
-                      attn2c_message *message) {
+int attn2c_model_set_threads(attn2c_model *model, int threads) {
+  if (!model || threads < 1 || threads > attn2c_most_threads(model->descriptor)) return ATTN2C_USAGE;
+  model->workers = attn2c_most_threads(model->descriptor);
+  while (model->descriptor->threads == 0 && model->workers / 2 >= threads) model->workers /= 2;
+  model->threads = threads;
+  return ATTN2C_OK;
+}
+
+static int open_model(const attn2c_descriptor *descriptor, attn2c_source *source, int threads,
+                      attn2c_model **model, attn2c_message *message) {
   *model = NULL;
   if (!attn2c_machine_runs(descriptor, message)) return ATTN2C_MACHINE;
   attn2c_model *opened = calloc(1, sizeof *opened);
   if (opened) {
     opened->descriptor = descriptor;
-    opened->workers = workers_for(descriptor->threads);
+    attn2c_model_set_threads(opened, threads > 0 ? threads : workers_for(descriptor->threads));
     opened->kernels = calloc((size_t)descriptor->kernel_count + 1, sizeof *opened->kernels);
     opened->checksum = calloc(1, sizeof *opened->checksum);
   }
@@ -63,17 +71,17 @@ static int open_model(const attn2c_descriptor *descriptor, attn2c_source *source
   return ATTN2C_OK;
 }
 
-int attn2c_model_open(const attn2c_descriptor *descriptor, attn2c_source *source, attn2c_model **model,
-                      attn2c_message *message) {
+int attn2c_model_open(const attn2c_descriptor *descriptor, attn2c_source *source, int threads,
+                      attn2c_model **model, attn2c_message *message) {
   const attn2c_modes modes = attn2c_modes_hold();
-  const int status = open_model(descriptor, source, model, message);
+  const int status = open_model(descriptor, source, threads, model, message);
   attn2c_modes_set(modes);
   return status;
 }
 
 static int open_from(const attn2c_descriptor *descriptor, int status, attn2c_source *source,
                      attn2c_model **model, attn2c_message *message) {
-  if (status == ATTN2C_OK) status = attn2c_model_open(descriptor, source, model, message);
+  if (status == ATTN2C_OK) status = attn2c_model_open(descriptor, source, 0, model, message);
   attn2c_source_close(source);
   return status;
 }
@@ -143,7 +151,8 @@ int attn2c_model_team(const attn2c_model *model, attn2c_team **team) {
   *team = NULL;
   if (model->workers < 2) return ATTN2C_OK;
   /* More threads than cores would only wait for each other. */
-  *team = attn2c_team_make(model->workers, attn2c_processors());
+  const int processors = attn2c_processors();
+  *team = attn2c_team_make(model->workers, model->threads < processors ? model->threads : processors);
   return *team ? ATTN2C_OK : ATTN2C_MEMORY;
 }
 

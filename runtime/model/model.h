@@ -49,7 +49,8 @@ typedef struct attn2c_model { /* immutable once open; shared by any number of th
   attn2c_packed *packed;          /* owner of the block; NULL: `own` */
   const char *provider;           /* "libxsmm", "c" or "libxsmm and c" */
   attn2c_code *code;              /* the kernels' machine code */
-  int workers;                    /* number of workers that share a call */
+  int workers;                    /* of the code that runs */
+  int threads;                    /* that share a call, at most */
   attn2c_ranks *ranks;            /* that compute it together; NULL: one process does */
   const attn2c_rank_hooks *hooks; /* of such a model; else NULL */
   void *leader;                   /* of the hooks */
@@ -92,9 +93,10 @@ typedef struct attn2c_context { /* one caller's state */
 
 /* Opens a model from a source. It checks that the machine can run the target, dispatches the kernels, and
  * reads and packs every weight, or uses the source's packed block as it is. Returns ATTN2C_MACHINE, _MEMORY,
- * or the source's status; on failure *model is NULL and everything is freed. */
-int attn2c_model_open(const attn2c_descriptor *descriptor, attn2c_source *source, attn2c_model **model,
-                      attn2c_message *message);
+ * or the source's status; on failure *model is NULL and everything is freed. threads: that pack the weights
+ * and share a call, at most, as attn2c_model_set_threads takes them; 0: as many as the code is for. */
+int attn2c_model_open(const attn2c_descriptor *descriptor, attn2c_source *source, int threads,
+                      attn2c_model **model, attn2c_message *message);
 /* Do the same for the target that is used here (attn2c_machine_choose), with their own source. The source is
  * a checkpoint or packed weights, as a file or in memory. path NULL: the weights that are linked in, or none
  * if the model has none. `text` receives the message. */
@@ -103,6 +105,14 @@ int attn2c_model_open_file(const attn2c_descriptor *descriptor, const char *path
 int attn2c_model_open_memory(const attn2c_descriptor *descriptor, const void *bytes, size_t count,
                              attn2c_model **model, char *text, size_t size);
 void attn2c_model_close(attn2c_model *model);
+
+/* Returns the most threads that a model's code is for. */
+static inline int attn2c_most_threads(const attn2c_descriptor *descriptor) {
+  return descriptor->threads > 0 ? descriptor->threads : 8;
+}
+/* Sets the number of threads that share a call of contexts that are made from now on, at most. Bits do not
+ * depend on it. Returns ATTN2C_USAGE, and changes nothing, if the code is not for so many. */
+int attn2c_model_set_threads(attn2c_model *model, int threads);
 
 /* Makes the team that shares calls of the model; NULL if the model is for one worker. It has at most one
  * thread per core, and fewer if they cannot be made. Returns ATTN2C_OK or _MEMORY. */

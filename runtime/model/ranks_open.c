@@ -65,7 +65,7 @@ static int open_own(const attn2c_descriptor *own, attn2c_choose_source choose, c
   attn2c_source *source;
   int status = choose(context, own, &source, message);
   if (status != ATTN2C_OK) return status;
-  status = attn2c_model_open(own, source, model, message);
+  status = attn2c_model_open(own, source, 0, model, message);
   if (status == ATTN2C_OK) status = identify(*model, source, choose, context, identity, message);
   attn2c_source_close(source);
   return status;
@@ -136,7 +136,7 @@ static const attn2c_rank_hooks hooks = {
 
 int attn2c_model_open_part(const attn2c_descriptor *own, attn2c_source *source, attn2c_model **model,
                            attn2c_message *message) {
-  int status = attn2c_model_open(own, source, model, message);
+  int status = attn2c_model_open(own, source, 0, model, message);
   if (status != ATTN2C_OK) return status;
   (*model)->ranks = attn2c_ranks_alone(own->divided->count, own->rank);
   if ((*model)->ranks) {

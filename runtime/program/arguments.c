@@ -2,6 +2,7 @@
  * not say what is allowed. Every fault is collected, so that one run shows them all. */
 #define _GNU_SOURCE
 #include "base/generation.h"
+#include "model/model.h"
 #include "program/arguments.h"
 #include "program/nearest.h"
 #include "program/options.h"
@@ -21,12 +22,13 @@ typedef int option_reader(const option_row *row, const char *value, attn2c_argum
                           attn2c_message *message);
 
 static option_reader read_flag, read_once, read_path, read_text, read_word, read_int, read_tokens, read_seed,
-    read_real;
+    read_real, read_threads;
 
 static option_reader *const readers[] = {
-    [ATTN2C_OPTION_FLAG] = read_flag,     [ATTN2C_OPTION_ONCE] = read_once, [ATTN2C_OPTION_PATH] = read_path,
-    [ATTN2C_OPTION_TEXT] = read_text,     [ATTN2C_OPTION_WORD] = read_word, [ATTN2C_OPTION_INT] = read_int,
-    [ATTN2C_OPTION_TOKENS] = read_tokens, [ATTN2C_OPTION_SEED] = read_seed, [ATTN2C_OPTION_REAL] = read_real};
+    [ATTN2C_OPTION_FLAG] = read_flag,      [ATTN2C_OPTION_ONCE] = read_once, [ATTN2C_OPTION_PATH] = read_path,
+    [ATTN2C_OPTION_TEXT] = read_text,      [ATTN2C_OPTION_WORD] = read_word, [ATTN2C_OPTION_INT] = read_int,
+    [ATTN2C_OPTION_TOKENS] = read_tokens,  [ATTN2C_OPTION_SEED] = read_seed, [ATTN2C_OPTION_REAL] = read_real,
+    [ATTN2C_OPTION_THREADS] = read_threads};
 
 static const char *const commands[] = {"",     "info",     "run",  "check",     "bench",
                                        "pack", "generate", "chat", "perplexity"};
@@ -34,8 +36,12 @@ static const char *const commands[] = {"",     "info",     "run",  "check",     
 /* True if the model continues its sequences, and has the commands for that. */
 static int continues(void) { return &attn2c_the_generation != NULL; }
 
+int attn2c_option_is_offered(const option_row *row) {
+  return row->kind != ATTN2C_OPTION_THREADS || attn2c_most_threads(attn2c_the_program.model) > 1;
+}
+
 static int is_option_of(const option_row *row, attn2c_command command) {
-  return row->commands >> command & 1;
+  return row->commands >> command & 1 && attn2c_option_is_offered(row);
 }
 
 const char *attn2c_program_name(const char *path) {
@@ -133,6 +139,13 @@ static int read_int(const option_row *row, const char *value, attn2c_arguments *
   const int status = read_number(row, value, &number, message);
   if (status == ATTN2C_OK) *(int *)at(arguments, row->place) = (int)number;
   return status;
+}
+
+static int read_threads(const option_row *row, const char *value, attn2c_arguments *arguments,
+                        attn2c_message *message) {
+  option_row own = *row;
+  own.most = (uint64_t)attn2c_most_threads(attn2c_the_program.model);
+  return read_int(&own, value, arguments, message);
 }
 
 static int read_tokens(const option_row *row, const char *value, attn2c_arguments *arguments,

@@ -75,6 +75,7 @@ typedef struct {
   const char *packed, *verify;           /* files of the command pack; NULL: not given */
   const char **inputs, **outputs;        /* [NAME=]PATH, in the order given */
   int input_count, output_count;
+  int threads;        /* 0: not given */
   uint64_t seed;      /* 1 if not given */
   int repetitions;    /* 0: not given */
   int cold_megabytes; /* read before each profiled call; 0: none */
@@ -95,6 +96,9 @@ typedef struct {
   int64_t stride;             /* tokens that neighbouring windows share; -1: not given */
   attn2c_generate_arguments generate;
 } attn2c_arguments;
+
+/* The program of the model, or of the first target of several. */
+extern const attn2c_program attn2c_the_program;
 
 /* Reads argv into *arguments, which points into argv. Returns ATTN2C_OK, _USAGE or _MEMORY; the caller frees
  * *arguments in every case. */

@@ -268,7 +268,7 @@ static int bench_continued(const attn2c_program *program, attn2c_context *contex
   const int count = attn2c_bench_tokens_list(model, arguments->length, in[0], list);
   attn2c_reads *reads = NULL;
   int status = attn2c_sequences_prepare(context);
-  if (status == ATTN2C_OK) status = attn2c_reads_open(context->model->workers, &reads);
+  if (status == ATTN2C_OK) status = attn2c_reads_open(context->model->threads, &reads);
   if (status != ATTN2C_OK) attn2c_say(message, "bench: no memory");
   for (int i = 0; i < count && status == ATTN2C_OK; i++) {
     attn2c_bench_call *s = &subjects[i];
@@ -406,7 +406,10 @@ int attn2c_bench_command(const attn2c_program *program, const attn2c_arguments *
     status = attn2c_arrays_allocate(descriptor, tensors, inputs, in, message);
   }
   if (status == ATTN2C_OK) {
-    for (int e = 0; e < rows; e++) results[e].open_ms = open_ms, results[e].open_peak_bytes = open_peak;
+    for (int e = 0; e < rows; e++) {
+      results[e].open_ms = open_ms, results[e].open_peak_bytes = open_peak;
+      results[e].threads = arguments->threads > 0 ? arguments->threads : descriptor->threads;
+    }
     void **last = in + inputs - descriptor->entries[entries - 1].input_count;
     status = descriptor->continued
                  ? bench_continued(program, context, source, in, results, arguments, message)
@@ -416,7 +419,7 @@ int attn2c_bench_command(const attn2c_program *program, const attn2c_arguments *
                  : bench_entries(program, context, source, in, subjects, results, arguments, message);
   }
   if (status == ATTN2C_OK && arguments->profile && arguments->format != ATTN2C_FORMAT_CSV) {
-    const double bandwidth = attn2c_bandwidth(descriptor->threads); /* csv has no column for it */
+    const double bandwidth = attn2c_bandwidth(model->threads); /* csv has no column for it */
     for (int e = 0; e < rows; e++) results[e].bandwidth = bandwidth;
   }
   if (status == ATTN2C_OK) {

@@ -120,7 +120,7 @@ static const attn2c_old_row *find(const attn2c_old_rows *old, const attn2c_bench
   for (int i = old->count - 1; i >= 0; i--) {
     const attn2c_old_row *row = &old->rows[i];
     if (strcmp(row->model, result->model->name) == 0 && strcmp(row->entry, attn2c_bench_label(result)) == 0 &&
-        row->threads == result->model->threads)
+        row->threads == result->threads)
       return row;
   }
   return NULL;
@@ -133,7 +133,7 @@ void attn2c_bench_compare(const attn2c_old_rows *old, const attn2c_bench_result 
   for (int i = 0; i < count; i++) {
     const attn2c_bench_result *r = &results[i];
     const attn2c_old_row *row = find(old, r);
-    fprintf(out, "| %s | %s | %d |", r->model->name, attn2c_bench_label(r), r->model->threads);
+    fprintf(out, "| %s | %s | %d |", r->model->name, attn2c_bench_label(r), r->threads);
     if (row == NULL) {
       fprintf(out, " - | %.4g | - | no such row |\n", r->ms.median);
       continue;

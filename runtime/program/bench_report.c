@@ -158,8 +158,8 @@ static int report_md(const attn2c_bench_result *results, int count, FILE *out) {
     const attn2c_bench_result *r = &results[i];
     const double gflops = attn2c_gflops(flops_of(r), r->ms.median);
     fprintf(out, "| %s | %s | %d | %s | %.4g ± %.2g | %.4g | %.4g | %.1f |", r->model->name,
-            attn2c_bench_label(r), r->model->threads, r->model->target, r->ms.median, r->ms.deviation,
-            r->ms.p95, r->ms.p99, gflops);
+            attn2c_bench_label(r), r->threads, r->model->target, r->ms.median, r->ms.deviation, r->ms.p95,
+            r->ms.p99, gflops);
     if (r->roof > 0.0) {
       fprintf(out, " %.1f | %.1f%% |\n", r->roof, 100.0 * fraction(gflops, r->roof));
     } else {
@@ -262,12 +262,12 @@ static int json_row(const attn2c_bench_result *r, json_t **row) {
   const double gflops = attn2c_gflops(flops_of(r), r->ms.median);
   *row = json_pack("{s:s, s:s, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:i, s:o, s:f, s:f, s:o, s:o, s:I, "
                    "s:I, s:i, s:f, s:f, s:o}",
-                   "model", r->model->name, "entry", attn2c_bench_label(r), "threads", r->model->threads,
-                   "target", r->model->target, "precision", attn2c_precision(r->model), "ms_median",
-                   r->ms.median, "ms_min", r->ms.minimum, "ms_sd", r->ms.deviation, "ms_p95", r->ms.p95,
-                   "ms_p99", r->ms.p99, "reps", r->repetitions, "flops", json_whole(flops_of(r)), "gflops",
-                   gflops, "roof_gflops", r->roof, "roof_fraction", json_fraction(gflops, r->roof),
-                   "peak_gflops", r->peak > 0.0 ? json_real(r->peak) : json_null(), "arena_bytes",
+                   "model", r->model->name, "entry", attn2c_bench_label(r), "threads", r->threads, "target",
+                   r->model->target, "precision", attn2c_precision(r->model), "ms_median", r->ms.median,
+                   "ms_min", r->ms.minimum, "ms_sd", r->ms.deviation, "ms_p95", r->ms.p95, "ms_p99",
+                   r->ms.p99, "reps", r->repetitions, "flops", json_whole(flops_of(r)), "gflops", gflops,
+                   "roof_gflops", r->roof, "roof_fraction", json_fraction(gflops, r->roof), "peak_gflops",
+                   r->peak > 0.0 ? json_real(r->peak) : json_null(), "arena_bytes",
                    (json_int_t)bytes_of(attn2c_entry_arena(r->model, r->entry)), "weight_bytes",
                    (json_int_t)bytes_of(r->model->weight_floats), "kernels", kernels_of(r->model), "open_ms",
                    r->open_ms, "first_ms", r->first_ms, "open_peak_bytes",
@@ -344,7 +344,7 @@ static int report_csv(const attn2c_bench_result *results, int count, FILE *out) 
     csv_text(r->model->name, out);
     putc(',', out);
     csv_text(attn2c_bench_label(r), out);
-    fprintf(out, ",%d,", r->model->threads);
+    fprintf(out, ",%d,", r->threads);
     csv_text(r->model->target, out);
     putc(',', out);
     csv_text(attn2c_precision(r->model), out);

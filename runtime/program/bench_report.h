@@ -19,6 +19,7 @@ typedef struct {
   const attn2c_entry *entry;
   char label[80];       /* the entry's name and the tokens of a call that does not fill it; else empty */
   int64_t length;       /* rows of the sequence, in a model of any length; 0: the entry's own size */
+  int threads;          /* of --threads, or that the model was built for; 0: those of the cores */
   const char *provider; /* the name of the kernels' provider */
   attn2c_spread ms;     /* milliseconds of a call */
   double percentiles[ATTN2C_BENCH_PERCENTILES]; /* milliseconds of a call */

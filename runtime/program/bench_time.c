@@ -181,7 +181,7 @@ int attn2c_bench_time(attn2c_bench_call *s, const attn2c_arguments *arguments, a
   attn2c_roof *roof;
   const attn2c_descriptor *model = s->program->model;
   const int is_f32 = strncmp(attn2c_precision(model), "f32", 3) == 0; /* the shapes of libxsmm are f32 only */
-  int status = attn2c_roof_open(is_f32 ? model->target : NULL, s->program->roofs, model->threads, &roof);
+  int status = attn2c_roof_open(is_f32 ? model->target : NULL, s->program->roofs, s->model->threads, &roof);
   if (status != ATTN2C_OK) {
     attn2c_say(message, "bench: no memory for the roof");
     return status;

@@ -12,6 +12,7 @@
 #include "program/generate_options.h"
 #include "program/inputs.h"
 #include "program/output.h"
+#include "program/signals.h"
 #include "program/weights_place.h"
 
 /* An answer that is not written yet. */
@@ -152,8 +153,6 @@ static void end_prompts(job *job, int status, const char *place, const char *fau
   snprintf(job->fault, sizeof job->fault, "%s%s%s", place, *place ? ": " : "", fault);
 }
 
-static int stopped_by_signal(const job *job) { return job->text ? job->text->signal() : 0; }
-
 /* Begins the answer to a prompt. */
 static int begin(job *job, const attn2c_prompt_ids *prompt) {
   char text[1000] = "";
@@ -162,12 +161,10 @@ static int begin(job *job, const attn2c_prompt_ids *prompt) {
   record *r = calloc(1, sizeof *r);
   if (!r) return no_memory(job);
   int status = attn2c_answers_begin(job->batch, place, prompt->ids, prompt->count,
-                                    job->options.sampling.seed + job->prompts++,
-                                    job->text ? job->text->signal : NULL, &said);
+                                    job->options.sampling.seed + job->prompts++, attn2c_signal, &said);
   if (status != ATTN2C_OK) {
     free_record(r);
-    if (!stopped_by_signal(job))
-      end_prompts(job, status, prompt->place, said.used ? text : attn2c_strerror(status));
+    if (!attn2c_signal()) end_prompts(job, status, prompt->place, said.used ? text : attn2c_strerror(status));
     return ATTN2C_OK;
   }
   r->place = place;
@@ -330,7 +327,7 @@ static int write_answers(job *job) {
 
 static int answer_all(job *job) {
   int status = ATTN2C_OK;
-  while (status == ATTN2C_OK && !stopped_by_signal(job)) {
+  while (status == ATTN2C_OK && !attn2c_signal()) {
     status = fill(job);
     if (status == ATTN2C_OK) status = follow(job);
     if (status == ATTN2C_OK) status = write_answers(job);
@@ -340,12 +337,16 @@ static int answer_all(job *job) {
     if (status == ATTN2C_OK) status = write_answers(job);
   }
   if (status != ATTN2C_OK) return status;
-  if (stopped_by_signal(job)) {
-    attn2c_say(job->message, "interrupted");
-    return 128 + stopped_by_signal(job);
-  }
+  if (attn2c_signal()) return attn2c_signals_status(job->message);
   if (job->status != ATTN2C_OK) attn2c_say(job->message, "%s", job->fault);
   return job->status;
+}
+
+/* Ends the line of an answer that was written in part. */
+static void end_line(job *job) {
+  if (!job->first || job->first->written == 0) return;
+  fputc('\n', job->out);
+  attn2c_say(job->message, "%s: the answer is not whole", job->first->at);
 }
 
 static int write_arrays(job *job) {
@@ -395,8 +396,9 @@ static int run_job(job *job, FILE *notes) {
   if (status == ATTN2C_OK) status = read;
   if (status == ATTN2C_OK) status = open_job(job, notes);
   if (status != ATTN2C_OK) return status;
-  if (job->text) job->text->note_signals();
+  attn2c_signals_note();
   status = answer_all(job);
+  if (status != ATTN2C_OK && status != ATTN2C_IO) end_line(job);
   return status == ATTN2C_OK && asks_array(job) ? write_arrays(job) : status;
 }
 

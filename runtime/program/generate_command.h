@@ -68,9 +68,6 @@ struct attn2c_generation_text {
   void (*write)(const char *text, size_t length, int is_line, FILE *out);
   json_t *(*json_text)(const char *text, size_t length);
   int (*json_line)(json_t *object, FILE *out);
-  /* Notes signals from now on; returns the one that came, or 0 (text_signal.h). */
-  void (*note_signals)(void);
-  int (*signal)(void);
   int (*chat)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
               attn2c_message *message);
   /* Returns the ids of a whole file, which the caller frees. */

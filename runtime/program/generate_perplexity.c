@@ -15,6 +15,7 @@
 #include "program/generate_command.h"
 #include "program/output.h"
 #include "program/progress.h"
+#include "program/signals.h"
 #include "program/generate_compared.h"
 #include "program/inputs.h"
 #include "program/weights_place.h"
@@ -77,6 +78,7 @@ static int read_window(job *job, int64_t begin, int64_t end, int64_t first) {
     at += part;
     /* A stream is read by a program that has the same progress. */
     if (!job->written || job->is_file) attn2c_progress("tokens predicted", job->predicted, job->count - 1);
+    if (status == ATTN2C_OK) status = attn2c_signals_status(job->message);
   }
   return status;
 }
@@ -274,6 +276,7 @@ static int run_job(job *job, const attn2c_descriptor *model, const attn2c_argume
     return ATTN2C_MEMORY;
   }
   status = open_logits(job, arguments);
+  attn2c_signals_note();
   if (status == ATTN2C_OK) status = read_text(job);
   return status == ATTN2C_OK ? write_result(job, arguments, out) : status;
 }

@@ -132,7 +132,7 @@ static const struct {
 /* True if the help of a row is on a page: that of a command, or the part about texts. */
 static int is_on_page(const attn2c_option *row, unsigned page) {
   const unsigned parts = ATTN2C_HELP_OF_TEXTS | ATTN2C_HELP_OF_PICTURES;
-  return row->help &&
+  return row->help && attn2c_option_is_offered(row) &&
          (page & parts ? row->commands & page : (row->commands & page) && !(row->commands & parts));
 }
 

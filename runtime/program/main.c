@@ -21,8 +21,6 @@
 #include "program/run.h"
 #include "program/text_command.h"
 
-extern const attn2c_program attn2c_the_program;
-
 /* The programs of a model for several targets, one each, ended by NULL. Other models do not define it. */
 extern const attn2c_program *const *const attn2c_the_programs __attribute__((weak));
 

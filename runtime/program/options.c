@@ -17,15 +17,16 @@ enum {
   PICTURES = ATTN2C_HELP_OF_PICTURES
 };
 
-#define FLAG   ATTN2C_OPTION_FLAG
-#define ONCE   ATTN2C_OPTION_ONCE
-#define PATH   ATTN2C_OPTION_PATH
-#define TEXT   ATTN2C_OPTION_TEXT
-#define WORD   ATTN2C_OPTION_WORD
-#define INT    ATTN2C_OPTION_INT
-#define TOKENS ATTN2C_OPTION_TOKENS
-#define SEED   ATTN2C_OPTION_SEED
-#define REAL   ATTN2C_OPTION_REAL
+#define FLAG    ATTN2C_OPTION_FLAG
+#define ONCE    ATTN2C_OPTION_ONCE
+#define PATH    ATTN2C_OPTION_PATH
+#define TEXT    ATTN2C_OPTION_TEXT
+#define WORD    ATTN2C_OPTION_WORD
+#define INT     ATTN2C_OPTION_INT
+#define TOKENS  ATTN2C_OPTION_TOKENS
+#define SEED    ATTN2C_OPTION_SEED
+#define REAL    ATTN2C_OPTION_REAL
+#define THREADS ATTN2C_OPTION_THREADS
 
 #define AT(member) offsetof(attn2c_arguments, member)
 
@@ -40,6 +41,10 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "a safetensors checkpoint, or a file that pack wrote (default: the weights linked in, or seeded random "
      "weights)"},
     {"--weights", NULL, "F", PACK, ONCE, AT(weights), 0, 0, 0, NULL, "a safetensors checkpoint"},
+    {"--threads", NULL, "N", RUN | CHECK | BENCH | GENERATE | CHAT | PERPLEXITY, THREADS, AT(threads), 0, 1,
+     0, NULL,
+     "threads that share a call, at most (default: as many as the model was built for, or as there are "
+     "cores); results have the same bits for any number"},
     {"--input", NULL, "[NAME=]X.npy", RUN, PATH, AT(inputs), AT(input_count), 0, 0, NULL,
      "an input, each given once; NAME= may be left out if there is only one"},
     {"--input", NULL, "[NAME=]X.npy", CHECK, PATH, AT(inputs), AT(input_count), 0, 0, NULL,

@@ -15,7 +15,8 @@ typedef enum {
   ATTN2C_OPTION_INT,    /* a number, into an int */
   ATTN2C_OPTION_TOKENS, /* a number of tokens, into an int64_t */
   ATTN2C_OPTION_SEED,   /* a number, into a uint64_t; `count`: of a flag that it sets, or 0 */
-  ATTN2C_OPTION_REAL    /* any number, into an attn2c_real */
+  ATTN2C_OPTION_REAL,   /* any number, into an attn2c_real */
+  ATTN2C_OPTION_THREADS /* a number of threads that the model is for, into an int */
 } attn2c_option_kind;
 
 typedef struct {
@@ -38,7 +39,10 @@ typedef struct {
 
 /* The rows. Messages and help list the options of a command in their order. Rows after the last are empty,
  * and belong to no command. */
-enum { ATTN2C_OPTIONS = 82 };
+enum { ATTN2C_OPTIONS = 90 };
 extern const attn2c_option attn2c_options[ATTN2C_OPTIONS];
+
+/* True if the program's model can have the option. */
+int attn2c_option_is_offered(const attn2c_option *row);
 
 #endif

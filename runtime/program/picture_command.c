@@ -18,6 +18,7 @@
 #include "program/picture_texts.h"
 #include "program/progress.h"
 #include "program/run.h"
+#include "program/signals.h"
 #include "program/text_similar.h"
 #include "program/weights_place.h"
 
@@ -409,6 +410,7 @@ static int compute(job *job, int64_t count) {
   if (status == ATTN2C_OK && scores_texts(job)) status = score_all(job, count);
   if (status == ATTN2C_OK && job->prints) {
     attn2c_progress_hide();
+    attn2c_signals_note();
     status = write_answers(job, count);
   }
   if (status == ATTN2C_OK) status = keep(job, count);
@@ -429,6 +431,7 @@ static int answer_all(job *job) {
     }
     status = compute(job, count);
     if (status == ATTN2C_OK) status = fault;
+    if (status == ATTN2C_OK) status = attn2c_signals_status(job->message);
   }
   attn2c_progress_hide();
   return status;

@@ -66,8 +66,8 @@ static int embed(const attn2c_arguments *arguments, FILE *notes, attn2c_picture_
     attn2c_say(message, "run: no memory for the embeddings of %zu texts", texts->count);
     return ATTN2C_MEMORY;
   }
-  const int status = model->embed(weights, (const char *const *)texts->texts, texts->lengths, texts->count,
-                                  &texts->embedded, why, sizeof why);
+  const int status = model->embed(weights, arguments->threads, (const char *const *)texts->texts,
+                                  texts->lengths, texts->count, &texts->embedded, why, sizeof why);
   if (status != ATTN2C_OK) say_fault(texts, arguments, why, message);
   if (status == ATTN2C_OK && texts->embedded.cut > 0)
     fprintf(notes, "%s: %zu of %zu texts were cut to %lld tokens\n", arguments->program, texts->embedded.cut,

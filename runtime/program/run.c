@@ -13,6 +13,7 @@
 
 #include "program/inputs.h"
 #include "program/progress.h"
+#include "program/signals.h"
 #include "program/sizes.h"
 #include "program/weights_place.h"
 #include "model/dispatch.h"
@@ -243,7 +244,7 @@ static int job_compute(job *job, const attn2c_model *model, attn2c_message *mess
   return status;
 }
 
-/* Prints an array; main reports errors of the standard output. */
+/* Prints an array, or its rows before a signal; main reports errors of the standard output. */
 static void print_array(const stream *output) {
   const attn2c_tensor *tensor = &output->tensor;
   const int rank = attn2c_caller_rank(tensor);
@@ -251,7 +252,7 @@ static void print_array(const stream *output) {
   int64_t rows = 1;
   for (int axis = 0; axis + 1 < rank; axis++) rows *= tensor->shape[axis];
   printf("%s %s\n", tensor->name, attn2c_shape_write(rank, tensor->shape).text);
-  for (int64_t r = 0; r < rows; r++) {
+  for (int64_t r = 0; r < rows && !attn2c_signal(); r++) {
     for (int64_t i = r * width; i < (r + 1) * width; i++) {
       const char *space = i > r * width ? " " : "";
       if (tensor->type == ATTN2C_F32)
@@ -269,7 +270,9 @@ static int job_write(const job *job, attn2c_message *message) {
     const stream *output = &job->outputs[i];
     if (output->path == NULL) continue;
     if (is_text(output->path)) {
+      attn2c_signals_note();
       print_array(output);
+      status = attn2c_signals_status(message);
       continue;
     }
     fflush(stdout); /* main checks it for errors */

@@ -11,11 +11,11 @@
 #include "program/output.h"
 #include "program/progress.h"
 #include "program/run.h"
+#include "program/signals.h"
 #include "program/text_arrays.h"
 #include "program/text_cache.h"
 #include "program/text_pairing.h"
 #include "program/text_rank.h"
-#include "program/text_signal.h"
 #include "program/text_similar.h"
 #include "program/text_view.h"
 
@@ -419,10 +419,7 @@ static int answer_all(job *job) {
     choose_together(job, (attn2c_now() - start) / 1e9);
     if (status == ATTN2C_OK && job->cache) status = attn2c_cache_keep(job->cache, job->message);
     if (status == ATTN2C_OK) status = fault;
-    if (attn2c_signal()) {
-      attn2c_say(job->message, "interrupted");
-      status = 128 + attn2c_signal();
-    }
+    if (attn2c_signal()) status = attn2c_signals_status(job->message);
     forget_lines(job);
   }
   attn2c_progress_hide();

@@ -13,7 +13,6 @@
 #include "program/text_json_line.h"
 #include "program/text_safe.h"
 #include "program/text_generate_turns.h"
-#include "program/text_signal.h"
 #include "program/text_source.h"
 
 struct attn2c_text_side {
@@ -228,7 +227,5 @@ const attn2c_generation_text attn2c_generation_text_program = {.open = open_side
                                                                .write = write_piece,
                                                                .json_text = attn2c_json_text,
                                                                .json_line = attn2c_json_line,
-                                                               .note_signals = attn2c_signals_note,
-                                                               .signal = attn2c_signal,
                                                                .chat = attn2c_chat_command,
                                                                .read_file = read_file};

@@ -34,16 +34,29 @@ typedef struct {
   int is_json;
 } job;
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, terminated;
 
-static void note_interrupt(int number) { interrupted = number; }
+static void note_interrupt(int number) {
+  interrupted = number;
+  if (number == SIGTERM) terminated = 1;
+}
 static int is_interrupted(void) { return interrupted; }
 
-/* Ctrl-C ends what is going on: an answer, or a line that is typed. Reading is not restarted after it. */
+/* Ctrl-C ends what is going on: an answer, or a line that is typed. SIGTERM ends the chat after it, and a
+ * second one at once. Reading is not restarted. */
 static void catch_interrupts(void) {
-  struct sigaction old, action = {.sa_handler = note_interrupt};
-  if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler == SIG_IGN) return;
-  sigaction(SIGINT, &action, NULL);
+  static const int numbers[] = {SIGINT, SIGTERM};
+  for (int i = 0; i < 2; i++) {
+    struct sigaction old, action = {.sa_handler = note_interrupt, .sa_flags = i ? SA_RESETHAND : 0};
+    if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue;
+    sigaction(numbers[i], &action, NULL);
+  }
+}
+
+/* Returns the status of a chat that a signal ends. */
+static int end_by_signal(job *job) {
+  attn2c_say(job->message, "interrupted");
+  return 128 + (terminated ? SIGTERM : SIGINT);
 }
 
 static int no_memory(job *job) {
@@ -201,14 +214,11 @@ static int answer_lines(job *job) {
     size_t length;
     interrupted = 0;
     const attn2c_chat_state state = attn2c_line_reader_next(job->lines, "> ", &line, &length);
-    if (state == ATTN2C_CHAT_INTERRUPTED && is_terminal) {
+    if (state == ATTN2C_CHAT_INTERRUPTED && is_terminal && !terminated) {
       fputc('\n', job->out);
       continue;
     }
-    if (state == ATTN2C_CHAT_INTERRUPTED) {
-      attn2c_say(job->message, "interrupted");
-      return 128 + SIGINT;
-    }
+    if (state == ATTN2C_CHAT_INTERRUPTED) return end_by_signal(job);
     if (state == ATTN2C_CHAT_FAULT) {
       attn2c_say(job->message, "standard input: %s", strerror(errno));
       return ATTN2C_IO;
@@ -218,6 +228,7 @@ static int answer_lines(job *job) {
     job->lines_read++;
     while (blank < length && strchr(" \t", line[blank])) blank++;
     if (blank < length) status = answer(job, line, length);
+    if (status == ATTN2C_OK && terminated) return end_by_signal(job);
   }
   if (is_terminal) fputc('\n', job->out);
   if (status != ATTN2C_OK || job->left_out == 0) return status;

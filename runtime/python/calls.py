@@ -2,13 +2,11 @@
 # A size in a table is a number, or "batch", "seq" or "seq + N", which the call decides.
 from __future__ import annotations
 
-import os
 from typing import Any, Dict, List, Mapping, NamedTuple, NoReturn, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
-Path = Union[str, bytes, "os.PathLike[str]"]
 Outputs = Dict[str, NDArray[Any]]
 Out = Mapping[str, Optional[NDArray[Any]]]
 

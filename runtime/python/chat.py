@@ -6,6 +6,7 @@ from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
 
 from library import _pointer, _size
 from text import Tokens, _Encoder, _TextLibrary, _Tokens, _tokens
+from values import _integer, _list, _refuse_value, _utf8
 
 Flag = Union[str, bool, int]
 
@@ -50,39 +51,32 @@ class _ChatLibrary(_TextLibrary):
         self.chat_tokens = self.function("chat_tokens", status, *chat)
 
 
-def _chat_bytes(value: str) -> bytes:
-    return value.encode("utf-8", "surrogatepass")
-
-
 def _chat_values(where: str, values: Mapping[str, Any]) -> Tuple[Any, int]:
     """Values by name as the library takes them. None is left out, as transformers does."""
     made: List[_ChatValue] = []
     for name, value in values.items():
         if value is None:
             continue
+        key, place = _utf8("%s: a name" % where, name, may_end=False), "%s: %s" % (where, name)
         if isinstance(value, str):
-            text = _chat_bytes(value)
-            made.append(_ChatValue(_chat_bytes(name), 0, text, len(text), 0))
-        elif isinstance(value, (bool, int)) and -(2**63) <= value < 2**63:
-            made.append(_ChatValue(_chat_bytes(name), 1 if isinstance(value, bool) else 2, None, 0, int(value)))
+            text = _utf8(place, value)
+            made.append(_ChatValue(key, 0, text, len(text), 0))
+        elif isinstance(value, int):
+            made.append(_ChatValue(key, 1 if isinstance(value, bool) else 2, None, 0,
+                                   _integer(place, value, -(2**63), 2**63 - 1)))
         else:
-            raise ValueError("%s: %s is a %s, but a str, bool or int is expected" % (where, name, type(value).__name__))
+            _refuse_value(place, value, "a str, bool or int")
     return (_ChatValue * len(made))(*made), len(made)
 
 
 def _message(index: int, message: Mapping[str, Any]) -> _Message:
     where = "messages[%d]" % index
     if not isinstance(message, Mapping):
-        raise ValueError("%s: a dict with role and content is expected, not %s" % (where, type(message).__name__))
-    texts: List[Optional[bytes]] = []
-    for name in ("role", "content"):
-        value = message.get(name)
-        if value is not None and not isinstance(value, str):
-            raise ValueError("%s: %s is a %s, but a str is expected" % (where, name, type(value).__name__))
-        texts.append(None if value is None else _chat_bytes(value))
+        _refuse_value(where, message, "a dict with role and content")
+    role, content = (None if message.get(name) is None else _utf8("%s: %s" % (where, name), message[name])
+                     for name in ("role", "content"))
     more = {name: value for name, value in message.items() if name not in ("role", "content")}
     values, count = _chat_values(where, more)
-    role, content = texts
     return _Message(role, len(role or b""), content, len(content or b""), values, count)
 
 
@@ -91,10 +85,10 @@ class _ChatCall:
 
     def __init__(self, messages: Sequence[Mapping[str, Any]], prompt: bool, date: Optional[str],
                  flags: Mapping[str, Any]) -> None:
-        self.messages = (_Message * len(messages))(*(_message(i, each) for i, each in enumerate(messages)))
-        self.count = len(messages)
+        read = [_message(i, each) for i, each in enumerate(_list("messages", messages))]
+        self.messages, self.count = (_Message * len(read))(*read), len(read)
         values, count = _chat_values("flags", flags)
-        self.options = _ChatOptions(bool(prompt), None if date is None else _chat_bytes(date), values, count)
+        self.options = _ChatOptions(bool(prompt), None if date is None else _utf8("date", date, may_end=False), values, count)
 
 
 class _Chat(_Encoder):

@@ -2,29 +2,29 @@
 from __future__ import annotations
 
 import ctypes
-import operator
-import os
-from typing import Any, Callable, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+import functools
+from typing import Any, Callable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calls import _address, _array, _check_range, _refuse
 from library import _Library, _Model, _Owner, _pointer, _size
+from values import Path, _integer, _list, _number, _path, _refuse_value
 
-_number = ctypes.c_double
+_double = ctypes.c_double
 
 
 class _Sampling(ctypes.Structure):
     _fields_ = [
         ("greedy", ctypes.c_int),
-        ("temperature", _number),
+        ("temperature", _double),
         ("top_k", ctypes.c_int64),
-        ("top_p", _number),
-        ("min_p", _number),
-        ("repetition_penalty", _number),
-        ("presence_penalty", _number),
-        ("frequency_penalty", _number),
+        ("top_p", _double),
+        ("min_p", _double),
+        ("repetition_penalty", _double),
+        ("presence_penalty", _double),
+        ("frequency_penalty", _double),
         ("seed", ctypes.c_uint64),
         ("bias_count", ctypes.c_int32),
         ("bias_tokens", ctypes.c_void_p),
@@ -77,22 +77,16 @@ class _Samplers(NamedTuple):
 def _set_numbers(options: Any, values: Mapping[str, Optional[float]]) -> None:
     """Sets those options that are not None."""
     for name, value in values.items():
-        try:
-            if value is not None:
-                setattr(options, name, value)
-        except TypeError:
-            raise ValueError("%s: %r, but a number is expected" % (name, value)) from None
+        if value is not None:
+            setattr(options, name, _integer(name, value, 0, 2**63 - 1) if name == "top_k" else _number(name, value))
 
 
 def _seed(seed: Optional[int]) -> int:
     """A seed as the library has it; None: 0."""
-    try:
-        return operator.index(0 if seed is None else seed) % 2**64
-    except TypeError:
-        raise ValueError("seed: %r, but an integer is expected" % (seed,)) from None
+    return 0 if seed is None else _integer("seed", seed, 0, 2**64 - 1)
 
 
-class _Sampler:
+class _Sampler(_Owner):
     """Chooses the tokens of one sequence. Options that are None have the default of the model's folder."""
 
     def __init__(self, of: _Samplers, greedy: Optional[bool], temperature: Optional[float], top_k: Optional[int],
@@ -100,7 +94,7 @@ class _Sampler:
                  presence_penalty: float, frequency_penalty: float, seed: Optional[int],
                  bias: Optional[Mapping[int, float]], allowed: Optional[Sequence[int]],
                  stop_tokens: Optional[Sequence[int]]) -> None:
-        self._of, self._made = of, ctypes.c_void_p()
+        self._of, self._library, self._made = of, of.library, ctypes.c_void_p()
         options = of.writer.defaults()
         drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
         asked = [name for name, value in drawing.items() if value is not None] + ["seed"] * (seed is not None)
@@ -115,33 +109,39 @@ class _Sampler:
                                "frequency_penalty": frequency_penalty})
         self._seed = _seed(seed)
         options.seed = self._seed
-        tokens = np.array(list(bias or {}), "int64").reshape(-1)
-        numbers = np.array(list((bias or {}).values()), "float32").reshape(-1)
-        lists = [_ids("bias", tokens, of.vocabulary), _ids("allowed", list(allowed or []), of.vocabulary)]
+        biases = {} if bias is None else bias
+        if not isinstance(biases, Mapping):
+            _refuse_value("bias", bias, "a dict of numbers by token")
+        tokens = [_integer("bias", token, 0, of.vocabulary - 1) for token in biases]
+        numbers = np.array([_number("bias", value) for value in biases.values()], "float64")
+        with np.errstate(over="ignore"):
+            numbers = numbers.astype("float32")
+        lists = [_ids("bias", tokens, of.vocabulary),
+                 _ids("allowed", [] if allowed is None else _list("allowed", allowed), of.vocabulary)]
         options.bias_count, options.bias_tokens = len(lists[0]), _address(lists[0])
         options.biases = _address(numbers)
         options.allowed_count, options.allowed = len(lists[1]), _address(lists[1])
         if stop_tokens is not None:
-            lists.append(_ids("stop_tokens", list(stop_tokens), of.vocabulary))
+            lists.append(_ids("stop_tokens", _list("stop_tokens", stop_tokens), of.vocabulary))
             options.stop_count, options.stop_tokens = len(lists[2]), _address(lists[2])
         message = ctypes.create_string_buffer(4096)
         of.library.check(of.writer.create(ctypes.byref(self._made), ctypes.byref(options), message, len(message)),
                          message.value)
+        self._end = functools.partial(of.writer.destroy, self._made)
 
-    def __del__(self) -> None:
-        if self._made:
-            self._of.writer.destroy(self._made)
-            self._made = ctypes.c_void_p()
+    def _open_handle(self) -> Any:
+        self._check_open()
+        return self._made
 
     def reset(self, seed: Optional[int] = None) -> None:
         """Forgets all tokens, and begins with the first random number of the seed, or of a new one."""
         self._seed = self._seed if seed is None else _seed(seed)
-        self._of.writer.reset(self._made, self._seed)
+        self._of.writer.reset(self._open_handle(), self._seed)
 
     def feed(self, ids: ArrayLike, generated: bool = False) -> None:
         """Counts tokens for the penalties: of the prompt, or generated ones."""
         array = _ids("ids", ids, self._of.vocabulary)
-        self._of.library.check(self._of.writer.feed(self._made, _address(array), array.size, bool(generated)))
+        self._of.library.check(self._of.writer.feed(self._open_handle(), _address(array), array.size, bool(generated)))
 
     def sample(self, logits: ArrayLike) -> int:
         """The next token, by the logits [vocabulary]. It is not fed."""
@@ -150,13 +150,14 @@ class _Sampler:
             _refuse("logits", array, "float32", (self._of.vocabulary,))
         array, found = np.require(array, "float32", ["C", "A"]), ctypes.c_int32()
         message = ctypes.create_string_buffer(1024)
-        self._of.library.check(self._of.writer.sample(self._made, _address(array), ctypes.byref(found), message,
-                                                      len(message)), message.value)
+        self._of.library.check(self._of.writer.sample(self._open_handle(), _address(array), ctypes.byref(found),
+                                                      message, len(message)), message.value)
         return found.value
 
     def stops(self, token: int) -> bool:
         """True for a stop token."""
-        return bool(self._of.writer.stops(self._made, operator.index(token)))
+        number = _integer("token", token, 0, self._of.vocabulary - 1)
+        return bool(self._of.writer.stops(self._open_handle(), number))
 
 
 class _State(_Owner):
@@ -164,35 +165,19 @@ class _State(_Owner):
     closed at the end of a `with`, by close(), or with its last reference."""
 
     def __init__(self, model: Any, of: _Samplers, sequences: int, most: int) -> None:
-        self._of, self._most, self.sequences = of, most, sequences
-        self._held: Any = None
-        self._holder = model._caller("state")
-        self._held = self._holder.__enter__()
+        self._of, self._library, self._most, self.sequences = of, of.library, most, sequences
+        holder = model._caller("state")
+        self._held = holder.__enter__()
+        self._end = lambda: holder.__exit__(None, None, None)
         for sequence in range(sequences):
             self.rewind(0, sequence)
 
-    def close(self) -> None:
-        """Frees the memory for other calls of the model."""
-        if self._held is not None:
-            self._held = None
-            self._holder.__exit__(None, None, None)
-
-    def __del__(self) -> None:
-        if getattr(self, "_held", None) is not None:
-            self.close()
-
-    def __enter__(self) -> "_State":
-        return self
-
     def _context(self) -> Any:
-        if self._held is None:
-            raise ValueError("the state is closed")
+        self._check_open()
         return self._held.context
 
-    def _sequence(self, sequence: int) -> int:
-        if not 0 <= operator.index(sequence) < self.sequences:
-            raise ValueError("sequence: is %d, but 0 to %d is allowed" % (sequence, self.sequences - 1))
-        return operator.index(sequence)
+    def _sequence(self, sequence: int, name: str = "sequence") -> int:
+        return _integer(name, sequence, 0, self.sequences - 1)
 
     def prefill(self, ids: ArrayLike, sequence: int = 0, all: bool = False) -> NDArray[np.float32]:
         """Adds tokens to a sequence. Returns the logits [vocabulary] of the last one, or of all, [count][vocabulary]."""
@@ -227,25 +212,24 @@ class _State(_Owner):
 
     def rewind(self, position: int, sequence: int = 0) -> None:
         """Forgets the tokens of a sequence from `position` on."""
-        most = self.position(sequence)
-        if not 0 <= operator.index(position) <= most:
-            raise ValueError("position: is %d, but 0 to %d is allowed" % (position, most))
-        self._of.library.check(self._of.writer.rewind(self._context(), self._sequence(sequence), position))
+        place = _integer("position", position, 0, self.position(sequence))
+        self._of.library.check(self._of.writer.rewind(self._context(), self._sequence(sequence), place))
 
     def copy(self, source: int, target: int) -> None:
         """Makes sequence `target` a copy of `source`."""
-        self._of.library.check(self._of.writer.copy(self._context(), self._sequence(source), self._sequence(target)))
+        self._of.library.check(self._of.writer.copy(self._context(), self._sequence(source, "source"),
+                                                    self._sequence(target, "target")))
 
-    def _file(self, function: Any, path: Union[str, "os.PathLike[str]"], sequence: int) -> None:
+    def _file(self, function: Any, path: Path, sequence: int) -> None:
         text = ctypes.create_string_buffer(1000)
-        status = function(self._context(), self._sequence(sequence), os.fsencode(path), text, len(text))
+        status = function(self._context(), self._sequence(sequence), _path("path", path), text, len(text))
         self._of.library.check(status, text.value)
 
-    def save(self, path: Union[str, "os.PathLike[str]"], sequence: int = 0) -> None:
+    def save(self, path: Path, sequence: int = 0) -> None:
         """Writes a sequence to a file for the same build and weights. It has no token ids."""
         self._file(self._of.writer.save, path, sequence)
 
-    def load(self, path: Union[str, "os.PathLike[str]"], sequence: int = 0) -> None:
+    def load(self, path: Path, sequence: int = 0) -> None:
         """Reads such a file in place of a sequence, which is unchanged if the file is refused."""
         self._file(self._of.writer.load, path, sequence)
 
@@ -293,10 +277,8 @@ class _Generating(_Model):
         room = self._table.seq  # the tokens of a sequence before the last one of its answer
         if tokens is None and self._length:
             tokens = room = min(room, self._length - 1)
-        most = operator.index(self._tokens if tokens is None else tokens)
-        if most < 1:
-            raise ValueError("tokens: is %d, but 1 or more is expected" % most)
-        read = [_ids("prompts[%d]" % i, each, self._vocabulary) for i, each in enumerate(prompts)]
+        most = _integer("tokens", self._tokens if tokens is None else tokens, 1, None)
+        read = [_ids("prompts[%d]" % i, each, self._vocabulary) for i, each in enumerate(_list("prompts", prompts))]
         for i, each in enumerate(read):
             if not 1 <= each.size <= room:
                 raise ValueError("prompts[%d]: has %d tokens, but 1 to %d are allowed" % (i, each.size, room))
@@ -315,7 +297,7 @@ class _Generating(_Model):
                 while free and begun < len(read):
                     sequence, sampler = free.pop()
                     state.rewind(0, sequence)
-                    sampler.reset(seed + begun)
+                    sampler.reset((seed + begun) % 2**64)
                     sampler.feed(read[begun])
                     take(sampler, begun, state.prefill(read[begun], sequence))
                     running.append((sequence, sampler, begun))

@@ -5,6 +5,7 @@ from typing import Any, List, Optional, Sequence
 
 from generate import _Generating
 from text import _TextModel
+from values import _list, _utf8
 
 
 def _cut(text: str, stop: Sequence[str]) -> str:
@@ -20,13 +21,10 @@ class _GeneratingText(_Generating, _TextModel):
                       **options: Any) -> List[str]:
         """The texts that follow prompts, without special tokens. stop: strings that end an answer, which are not part of
         it. options: those of sampler(). See generate()."""
-        if isinstance(prompts, str):
-            raise ValueError("prompts: a list of texts is expected, not one text")
-        if isinstance(stop, str):
-            raise ValueError("stop: a list of texts is expected, not one text")
-        if "" in stop:
+        stop = _list("stop", stop)
+        if b"" in [_utf8("stop[%d]" % i, each) for i, each in enumerate(stop)]:
             raise ValueError("stop: an empty string, but strings of 1 character or more are expected")
-        read = [self.encode(prompt) for prompt in prompts]
+        read = [self.encode(_utf8("prompts[%d]" % i, each)) for i, each in enumerate(_list("prompts", prompts))]
         for i, each in enumerate(read):
             if each.removed:
                 raise ValueError("prompts[%d]: has more than %d tokens, the most of a sequence" % (i, self._table.seq))

@@ -3,12 +3,15 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import os
 import threading
 from typing import Any, Callable, Iterator, List, NoReturn, Optional, Sequence, Tuple, Type, TypeVar
 
-from calls import Out, Outputs, Path, _address, _Call, _Output, _Table
+from calls import Out, Outputs, _address, _Call, _Output, _Table
+from values import Path, _path
 
+_Kept = TypeVar("_Kept", bound="_Owner")
 _Made = TypeVar("_Made", bound="_Model")
 
 _pointer, _size = ctypes.c_void_p, ctypes.c_size_t
@@ -34,11 +37,18 @@ class _Library:
         self.close = self.function("close", None, _pointer)
         self.strerror = self.function("strerror", ctypes.c_char_p, ctypes.c_int)
         self.version = self.function("version", ctypes.c_char_p)
+        # None: the model is for one thread.
+        self.set_threads = self.optional("set_threads", ctypes.c_int, _pointer, ctypes.c_int)
 
     def function(self, name: str, result: Any, *arguments: Any) -> Any:
         function = getattr(self._library, "%s_%s" % (self.name, name))
         function.restype, function.argtypes = result, arguments
         return function
+
+    def optional(self, name: str, result: Any, *arguments: Any) -> Any:
+        """The function, or None if the model does not have it."""
+        there = hasattr(self._library, "%s_%s" % (self.name, name))
+        return self.function(name, result, *arguments) if there else None
 
     def check(self, status: int, text: bytes = b"") -> None:
         """Raises the error of a status, with the library's own text if there is one."""
@@ -61,47 +71,64 @@ def _addresses(of: Sequence[_Output], made: Outputs) -> Any:
     return (ctypes.c_void_p * len(of))(*(_address(made.get(row.name)) for row in of))
 
 
-class _Single:
-    """The owner of memory of the library. It cannot be copied, or two objects would free the same memory."""
+class _Owner:
+    """The owner of memory of the library, which is freed once: at the end of a `with`, by close(), or with the last
+    reference. It cannot be copied, or two objects would free the same memory."""
 
     _library: _Library
+    _end: Optional[Callable[[], Any]] = None  # frees the memory; None: it is closed
+
+    def close(self) -> None:
+        """Frees the memory; nothing, if it is closed already."""
+        end = self.__dict__.pop("_end", None)
+        if end is not None:
+            end()
+
+    def _check_open(self) -> None:
+        if self._end is None:
+            raise ValueError("the %s is closed" % type(self).__name__.strip("_").lower())
+
+    def __enter__(self: _Kept) -> _Kept:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         raise TypeError("a %s cannot be copied or pickled, as it owns memory of %s: share it, or open another one"
                         % (type(self).__name__.strip("_"), self._library.file))
 
 
-class _Pool(_Single):
-    """The memory of an open object of the library, for as many calls as ran at a time. It is freed once: by close(), or
-    with the last reference to the pool."""
+class _Pool(_Owner):
+    """The memory of an open object of the library, for as many calls as ran at a time."""
 
-    def __init__(self, library: _Library, what: str, make: Callable[[], Any], free: Callable[[], Any]) -> None:
-        self._library, self._what, self._make, self._end = library, what, make, free
+    def __init__(self, library: _Library, what: str, make: Callable[[], Any], end: Callable[[], Any]) -> None:
+        self._library, self._what, self._make = library, what, make
         self._lock = threading.Lock()
         self._running: List[str] = []  # what each caller is: "call", or "state", which is open until it is closed
         self._free: List[Any] = []
-        self._is_open = True
+        self._end = end
 
     def close(self) -> None:
+        if self._end is None:
+            return
         with self._lock:
             if "call" in self._running:
                 raise RuntimeError("a call of the %s is running" % self._what)
             if self._running:
                 raise RuntimeError("a %s of the %s is open" % (self._running[0], self._what))
             while self._free:
-                self._free.pop().destroy()
-            if self._is_open:
-                self._is_open = False
-                self._end()
-
-    def __del__(self) -> None:
-        self.close()
+                self._free.pop().close()
+            super().close()
 
     @contextlib.contextmanager
     def caller(self, word: str = "call") -> Iterator[Any]:
         """Memory of one call, for as long as it runs, or of a state."""
         with self._lock:
-            if not self._is_open:
+            if self._end is None:
                 raise ValueError("the %s is closed" % self._what)
             self._running.append(word)
             caller = self._free.pop() if self._free else None
@@ -116,8 +143,8 @@ class _Pool(_Single):
                     self._free.append(caller)
 
 
-class _Owner(_Single):
-    """An object with a pool, which is closed at the end of a `with`, by close(), or with its last reference."""
+class _Pooled(_Owner):
+    """An object whose memory a pool owns: it is freed when neither the object nor a state has the pool any more."""
 
     _pool: Optional[_Pool] = None
 
@@ -126,8 +153,8 @@ class _Owner(_Single):
         if self._pool is not None:
             self._pool.close()
 
-    def __exit__(self, *_: Any) -> None:
-        self.close()
+    def __del__(self) -> None:
+        pass
 
     def _caller(self, word: str = "call") -> Any:
         if self._pool is None:
@@ -135,50 +162,47 @@ class _Owner(_Single):
         return self._pool.caller(word)
 
 
-class _Caller(_Single):
+class _Caller(_Owner):
     """The memory of one call at a time."""
 
     def __init__(self, library: _Library, model: Any) -> None:
         self._library, self.context = library, ctypes.c_void_p()
         library.check(library.create(model, ctypes.byref(self.context)))
-
-    def destroy(self) -> None:
-        self._library.destroy(self.context)
+        self._end = functools.partial(library.destroy, self.context)
 
 
-class _Model(_Owner):
+class _Model(_Pooled):
     """The methods of a model that do not depend on its inputs."""
 
     _table: _Table
     _in: Type[ctypes.Structure]
+    _threads: Optional[int] = None  # that share a call; None: those of the library
 
     def _open(self, weights: Optional[Path]) -> None:
-        path = None if weights is None else os.fsencode(weights)
-        if path is not None and b"\0" in path:
-            raise ValueError("weights: a path has no NUL")
-        self._start(self._library.open, path)
+        self._start(self._library.open, None if weights is None else _path("weights", weights))
 
     @classmethod
     def from_memory(cls: Type[_Made], weights: bytes) -> _Made:
         """A model from the bytes of such a file, which are not needed afterwards."""
+        return cls.__new__(cls)._open_memory(weights)
+
+    def _open_memory(self: _Made, weights: bytes) -> _Made:
         if not isinstance(weights, bytes):
             raise TypeError("weights: is %s, but bytes are expected" % type(weights).__name__)
-        model = cls.__new__(cls)
-        model._start(cls._library.open_memory, weights, len(weights))
-        return model
+        return self._start(self._library.open_memory, weights, len(weights))
 
-    def _start(self, function: Any, *weights: Any) -> None:
+    def _start(self: _Made, function: Any, *weights: Any) -> _Made:
         library, model, message = self._library, ctypes.c_void_p(), ctypes.create_string_buffer(4096)
         library.check(function(*weights, ctypes.byref(model), message, len(message)), message.value)
+        if self._threads is not None:
+            library.check(library.set_threads(model, self._threads))
         self._pool = _Pool(library, "model", self._maker(model), lambda: library.close(model))
+        return self
 
     def _maker(self, model: Any) -> Callable[[], Any]:
         """A function that makes the memory of a call."""
         library = self._library
         return lambda: _Caller(library, model)
-
-    def __enter__(self: _Made) -> _Made:
-        return self
 
     def _run(self, call: _Call, out: Optional[Out]) -> Outputs:
         made = self._table.made(out, call)

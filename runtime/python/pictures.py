@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calls import _address
 from library import _Library
+from values import _list
 
 
 class _Pictures:
@@ -20,8 +21,9 @@ class _Pictures:
                                          ctypes.c_void_p)
 
     def images(self, pictures: Sequence[ArrayLike]) -> NDArray[np.float32]:
-        made = np.zeros((len(pictures),) + self._shape, "float32")
-        for i, picture in enumerate(pictures):
+        listed = _list("pictures", pictures)
+        made = np.zeros((len(listed),) + self._shape, "float32")
+        for i, picture in enumerate(listed):
             pixels = np.asarray(picture)
             if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 3 or 0 in pixels.shape:
                 raise ValueError("picture %d: is %s %s, but uint8 [height, width, 3] is expected"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from calls import Out, Outputs, _address, _array, _check_range, _Input, _Output, _outputs, _refuse, _resolved, _Table
 from library import _addresses, _Model
 from masks import _counted
+from values import _list
 
 
 class _Rows(NamedTuple):
@@ -52,7 +53,7 @@ def _others(table: _Table, given: Mapping[str, Any]) -> Dict[str, Optional[NDArr
 def _listed(table: _Table, row: _Input, value: Any) -> List[NDArray[Any]]:
     """The arrays of a list, one a sequence."""
     made: List[NDArray[Any]] = []
-    for i, part in enumerate(value):
+    for i, part in enumerate(_list(row.name, value)):
         name, sizes = "%s[%d]" % (row.name, i), row.sizes[1:]
         array = _array(name, part, row.kind, sizes)
         if array.shape[1:] != sizes[1:] or not (table.least_seq or 1) <= len(array) <= table.seq:

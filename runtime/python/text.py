@@ -2,18 +2,17 @@
 from __future__ import annotations
 
 import ctypes
-import operator
-from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union
+import functools
+from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calls import Out, Outputs, _address, _array, _check_range, _Output, _outputs
-from library import _addresses, _Caller, _Library, _Model, _Owner, _pointer, _Pool, _Single, _size
+from library import _addresses, _Caller, _Library, _Model, _Owner, _pointer, _Pool, _Pooled, _size
+from values import _integer, _list, _refuse_value
 
 Text = Union[str, bytes, Tuple[Union[str, bytes], Union[str, bytes]]]
-
-_Kept = TypeVar("_Kept", bound="_Tokenizer")
 
 
 class _TextIn(ctypes.Structure):
@@ -62,23 +61,18 @@ class _TextLibrary(_Library):
         self.text_prompt = self.optional("text_prompt", status, _pointer, ctypes.c_char_p)
         self.text_dimensions = self.optional("text_dimensions", status, _pointer, _size)
 
-    def optional(self, name: str, result: Any, *arguments: Any) -> Any:
-        """The function, or None if the model does not have it."""
-        there = hasattr(self._library, "%s_%s" % (self.name, name))
-        return self.function(name, result, *arguments) if there else None
-
     def check_text(self, status: int, text: Any) -> None:
         """Raises the error of a status, with the tokenizer's own words."""
         self.check(status, self.text_fault(text) if status else b"")
 
 
-def _text(value: Any) -> _TextIn:
+def _text(name: str, value: Any) -> _TextIn:
     def utf8(part: Any) -> bytes:
         if isinstance(part, str):
             return part.encode("utf-8", "surrogatepass")
         if isinstance(part, bytes):
             return part
-        raise ValueError("a text is a str, bytes or a tuple of two, not %s" % type(part).__name__)
+        _refuse_value(name, value, "a str, bytes or a tuple of two")
 
     if isinstance(value, tuple) and len(value) == 2:
         text, pair = utf8(value[0]), utf8(value[1])
@@ -100,16 +94,14 @@ def _tokens(of: _Tokens) -> Tokens:
                   _copy(of.sources, (n,), "uint8"), of.removed)
 
 
-class _TextCaller(_Single):
+class _TextCaller(_Owner):
     """A tokenizer with the memory of one call at a time."""
 
     def __init__(self, library: _TextLibrary) -> None:
         self._library: _TextLibrary = library
         self.text, message = ctypes.c_void_p(), ctypes.create_string_buffer(1024)
         library.check(library.text_open(ctypes.byref(self.text), message, len(message)), message.value)
-
-    def destroy(self) -> None:
-        self._library.text_destroy(self.text)
+        self._end = functools.partial(library.text_destroy, self.text)
 
 
 class _ModelCaller(_TextCaller):
@@ -117,19 +109,17 @@ class _ModelCaller(_TextCaller):
 
     def __init__(self, library: _TextLibrary, model: Any) -> None:
         super().__init__(library)
-        try:
-            self._caller = _Caller(library, model)
-        except BaseException:
-            super().destroy()
-            raise
-        self.context = self._caller.context
+        caller, text = _Caller(library, model), self.text
+        self.context = caller.context
 
-    def destroy(self) -> None:
-        super().destroy()
-        self._caller.destroy()
+        def end() -> None:
+            caller.close()
+            library.text_destroy(text)
+
+        self._end = end
 
 
-class _Encoder(_Owner):
+class _Encoder(_Pooled):
     """The methods that need a tokenizer and no weights."""
 
     _library: _TextLibrary
@@ -147,9 +137,7 @@ class _Encoder(_Owner):
     def encode(self, text: Text, most: int = 0, prompt: Optional[str] = None) -> Tokens:
         """The tokens of a text, or of a tuple of two; cut to `most` (0: to SEQ). prompt: the name of the model's
         prompt that is put before it (None: the usual one)."""
-        into, tokens, most = _text(text), _Tokens(), operator.index(most)
-        if not 0 <= most < 2**31:
-            raise ValueError("most: is %d, but 0 to %d is expected" % (most, 2**31 - 1))
+        into, tokens, most = _text("text", text), _Tokens(), _integer("most", most, 0, 2**31 - 1)
         with self._caller() as caller:
             self._choose_prompt(caller, prompt)
             status = self._library.encode(caller.text, ctypes.byref(into), most, ctypes.byref(tokens))
@@ -177,9 +165,6 @@ class _Tokenizer(_Encoder):
         library = self._library
         self._pool = _Pool(library, "tokenizer", lambda: _TextCaller(library), lambda: None)
 
-    def __enter__(self: _Kept) -> _Kept:
-        return self
-
 
 class _TextModel(_Encoder, _Model):
     """A model that takes text."""
@@ -195,19 +180,16 @@ class _TextModel(_Encoder, _Model):
     def _kept(self, dimensions: Optional[int]) -> Tuple[Tuple[_Output, ...], int]:
         """The outputs of a call that keeps the first `dimensions` numbers of embeddings, and that number."""
         name, width, usual = self._embedding
-        count = usual if dimensions is None else operator.index(dimensions)
-        if dimensions is not None and not 1 <= count <= width:
-            raise ValueError("dimensions: is %d, but 1 to %d is expected" % (count, width))
+        count = usual if dimensions is None else _integer("dimensions", dimensions, 1, width)
         return tuple(_Output(each.name, each.kind, (*each.sizes[:-1], count) if each.name == name else each.sizes)
                      for each in self._text_outputs), count
 
     def _run_text(self, texts: Sequence[Text], out: Optional[Out], prompt: Optional[str] = None,
                   dimensions: Optional[int] = None) -> Tuple[Outputs, NDArray[np.int32]]:
-        if isinstance(texts, (str, bytes)):
-            raise ValueError("texts: a list of texts is expected, not one text")
         of, kept = self._kept(dimensions)
-        count, choose = len(texts), self._library.text_dimensions
-        into = (_TextIn * count)(*map(_text, texts))
+        read = [_text("texts[%d]" % i, each) for i, each in enumerate(_list("texts", texts))]
+        count, choose = len(read), self._library.text_dimensions
+        into = (_TextIn * count)(*read)
         made = _outputs(out, of, count, self._table.seq, [])
         lengths = np.zeros(count, "int32")
         onto = _addresses(of, made)

@@ -97,7 +97,7 @@ refuses(ValueError, "memory", speaker.Model.from_memory, b"not a checkpoint")
 refuses(TypeError, "weights: is bytearray, but bytes are expected", speaker.Model.from_memory, bytearray(8))
 refuses(OSError, "No such file", speaker.Model, "/nowhere/at all")
 refuses(ValueError, "NUL", speaker.Model, "a\0b")
-refuses(TypeError, "", speaker.Model, None)
+refuses(ValueError, "weights: None, but a path is expected", speaker.Model, None)
 
 # A model has one owner: no copy of it frees, or uses, what another one has.
 model = speaker.Model(weights)

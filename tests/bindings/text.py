@@ -50,13 +50,13 @@ with sequence.Model(weights) as model:
     none, lengths = model.forward_text([])
     assert none["logits"].shape == (0, 3) and lengths.shape == (0,)
 
-    refuses(ValueError, "texts: a list of texts is expected", model.forward_text, "the dog")
-    refuses(ValueError, "a text is a str, bytes or a tuple of two, not int", model.forward_text, [1])
+    refuses(ValueError, "texts: 'the dog', but a list is expected", model.forward_text, "the dog")
+    refuses(ValueError, "texts[0]: 1, but a str, bytes or a tuple of two is expected", model.forward_text, [1])
     refuses(ValueError, "ids: is float64 [1], but int32 [count] is expected", model.decode, [1.0])
     refuses(ValueError, "ids[1]: is 2147483648,", model.decode, [0, 2**31])
     for most in -1, 2**31, 2**64 + 5, -2**64:
-        refuses(ValueError, "most: is %d, but 0 to 2147483647 is expected" % most, model.encode, "a", most=most)
-    refuses(TypeError, "", model.encode, "a", most=1.5)
+        refuses(ValueError, "most: is %d, but 0 to 2147483647 is allowed" % most, model.encode, "a", most=most)
+    refuses(ValueError, "most: 1.5, but an integer is expected", model.encode, "a", most=1.5)
     assert np.array_equal(model.encode(texts[2], most=np.int64(4)).ids, cut.ids)
     assert len(model.encode(texts[2], most=2**31 - 1).ids) > 4
 

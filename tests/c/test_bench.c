@@ -110,6 +110,7 @@ static char *report(double roof, attn2c_report_format format) {
   memcpy(times, op_ms, sizeof times);
   memcpy(least, op_least_ms, sizeof least);
   const attn2c_bench_result result = {.model = &model,
+                                      .threads = 2,
                                       .entry = &entry,
                                       .profiled = &model,
                                       .profiled_entry = &entry,
@@ -179,7 +180,7 @@ Test(bench, calls_without_a_profile_have_none_in_any_form) {
   memcpy(least, op_least_ms, sizeof least);
   attn2c_bench_result results[2] = {{.model = &model, .entry = &entry, .provider = "c", .label = "prefill"},
                                     {.model = &model, .entry = &entry, .provider = "c", .label = "decode"}};
-  for (int i = 0; i < 2; i++) results[i].repetitions = 1, results[i].calls = 1;
+  for (int i = 0; i < 2; i++) results[i].repetitions = results[i].calls = results[i].threads = 1;
   results[1].profiled = &model, results[1].profiled_entry = &entry;
   results[1].op_ms = times, results[1].op_least_ms = least;
   const attn2c_report_format formats[] = {ATTN2C_FORMAT_MD, ATTN2C_FORMAT_JSON, ATTN2C_FORMAT_CSV};

@@ -19,7 +19,7 @@ static char *compared(double old_ms, double old_deviation, double new_ms, double
   const attn2c_descriptor model = {.name = "m", .threads = 2};
   const attn2c_entry entry = {.name = "forward"};
   const attn2c_bench_result result = {
-      .model = &model, .entry = &entry, .ms = {.median = new_ms, .deviation = new_deviation}};
+      .model = &model, .entry = &entry, .threads = 2, .ms = {.median = new_ms, .deviation = new_deviation}};
   attn2c_bench_compare(&old, &result, 1, out);
   fclose(out);
   return text;
@@ -59,7 +59,7 @@ Test(bench_compare, of_two_rows_takes_the_last_of_its_kind) {
   const attn2c_descriptor model = {.name = "m", .threads = 2};
   const attn2c_entry entry = {.name = "forward"};
   const attn2c_bench_result result = {
-      .model = &model, .entry = &entry, .ms = {.median = 50.0, .deviation = 1.0}};
+      .model = &model, .entry = &entry, .threads = 2, .ms = {.median = 50.0, .deviation = 1.0}};
   attn2c_bench_compare(&old, &result, 1, out);
   fclose(out);
   cr_expect_not_null(strstr(text, "| 50 ± 1 | 50 ± 1 | 1.000 | within the spread |"), "%s", text);

@@ -141,7 +141,7 @@ Test(packed, a_model_takes_the_block_as_it_is_and_keeps_it) {
     attn2c_message message = fresh();
     faults_clear();
     cr_assert_eq(open_by(how, &model, FILE_BYTES, &source), ATTN2C_OK);
-    cr_assert_eq(attn2c_model_open(&model, source, &opened, &message), ATTN2C_OK, "%s", text);
+    cr_assert_eq(attn2c_model_open(&model, source, 0, &opened, &message), ATTN2C_OK, "%s", text);
     cr_assert_eq(opened->weights, attn2c_packed_block(attn2c_source_packed(source)));
     attn2c_source_close(source);
     cr_assert_eq(memcmp(opened->weights, block, sizeof block), 0);
@@ -441,7 +441,7 @@ Test(packed, whatever_fails_is_one_line_and_leaves_nothing) {
       int status = open_by(how, &model, FILE_BYTES, &source);
       message = fresh();
       opened = NULL;
-      if (status == ATTN2C_OK) status = attn2c_model_open(&model, source, &opened, &message);
+      if (status == ATTN2C_OK) status = attn2c_model_open(&model, source, 0, &opened, &message);
       attn2c_source_close(source);
       attn2c_model_close(opened);
       const long met = faults_met();

@@ -197,6 +197,7 @@ Test(program, refuses_wrong_usage) {
       {"pack --verify w --weights w", 2, 1, "--verify FILE allows no other option"},
       {"pack --entry x", 2, 1, "pack: no option '--entry'; allowed are --weights, -o, --verify, --help"},
       {"info -x", 2, 1, "info: no option '-x'"},
+      {"check --threads 1", 2, 1, "check: no option '--threads'; allowed are --weights"},
       {"info --json=yes", 2, 1, "'--json=yes' has a value, but none is allowed"},
       {"info more", 2, 1, "'more' is not an option"},
       {"bench --length 0", 2, 1, "--length: '0', but a number of tokens from 1 is allowed"},
@@ -245,7 +246,7 @@ Test(program, helps_with_each_option) {
       const attn2c_option *row = &attn2c_options[i];
       char label[80];
       if (!row->help || row->commands & (ATTN2C_HELP_OF_TEXTS | ATTN2C_HELP_OF_PICTURES) ||
-          !(row->commands >> (command + 1) & 1))
+          !(row->commands >> (command + 1) & 1) || !attn2c_option_is_offered(row))
         continue;
       snprintf(label, sizeof label, "\n  %s%s%s%s%s ", row->letter ? row->letter : "",
                row->letter ? ", " : "", row->name, row->value ? " " : "", row->value ? row->value : "");

@@ -33,12 +33,26 @@ def main():
             ids = " ".join(map(str, tokenizer.chat_tokens(chat["messages"], prompt).ids))
             if ids != goldens["ids"][i]:
                 print("chat %d: ids %s, not %s" % (i, ids, goldens["ids"][i]))
-    for wrong in ([{"role": "user", "content": 3}], ["text"], [{"role": "user", "content": "a", "x": 1.5}], []):
-        try:
-            tokenizer.apply_chat_template(wrong)
-            print("%r is taken" % (wrong,))
-        except ValueError:
-            pass
+    one = {"role": "user", "content": "a"}
+    for said, messages, more in (
+            ("messages[0]: content: 3, but a str", [{"role": "user", "content": 3}], {}),
+            ("messages[1]: 'text', but a dict", [one, "text"], {}),
+            ("messages[0]: x: 1.5, but a str, bool or int", [{**one, "x": 1.5}], {}),
+            ("messages[0]: x: is 9223372036854775808, but -9", [{**one, "x": 2**63}], {}),
+            ("messages[0]: a name: 'x\\x00y', but a str without NUL", [{**one, "x\0y": 1}], {}),
+            ("messages[0]: a name: 5, but a str", [{**one, 5: 1}], {}),
+            ("messages: 5, but a list", 5, {}),
+            ("date: '2026-11-23\\x00', but a str without NUL", [one], {"date": "2026-11-23\0"}),
+            ("date: 5, but a str", [one], {"date": 5}),
+            ("flags: x: is -9223372036854775809", [one], {"x": -(2**63) - 1}),
+            ("", [], {})):
+        for function in tokenizer.apply_chat_template, tokenizer.chat_tokens:
+            try:
+                function(messages, **more)
+                print("%r is taken" % (messages,))
+            except ValueError as error:
+                if not str(error).startswith(said):
+                    print("%r: %s" % (messages, error))
     print("%d texts" % count)
 
 

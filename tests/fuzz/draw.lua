@@ -403,7 +403,7 @@ end
 --- A description as a plain table; the same for the same seed and number, on every machine. wanted (or nil): typed:
 --- every description has products of bf16 or int8, and not one in four; any: every one that may is of any length, and
 --- not one in six; context: every one that may has a context, and not one in three of those of any length; ranks: every
---- one that may is divided among ranks.
+--- one that may is divided among ranks; exposed: its inner tensors are outputs, too.
 function draw.description(seed, number, wanted)
   wanted = wanted or {}
   math.randomseed(seed, number)
@@ -444,7 +444,7 @@ function draw.description(seed, number, wanted)
   if (chance(17) or wanted.any or wanted.context) and any.may(d) then any.change(d) end
   if context.may(d) and (chance(33) or wanted.context) then context.change(d) end
   draw_seldom(d)
-  if chance(12) or wanted.ranks then ranks.change(d) end
+  if chance(12) or wanted.ranks then ranks.change(d, wanted.exposed) end
   return d
 end
 

@@ -471,6 +471,10 @@ of("runtime/model/model.c", spec .. "whole/threads_spec.lua") {
   { name = "workers_bound", old = "workers < 8 && 2 * workers <= processors",
     new = "2 * workers <= processors", filter = "one, two, four or eight",
     wrong = "more workers than code was emitted for" },
+  { name = "threads_most", old = "threads > attn2c_most_threads(model->descriptor)", new = "threads > 64",
+    filter = "a caller asks", wrong = "a library takes more threads than its code is for" },
+  { name = "threads_kept", old = "model->threads < processors ? model->threads : processors", new = "processors",
+    filter = "a caller asks", wrong = "a call has more threads than its caller asked for" },
 }
 
 of("runtime/ops/fold.h", "c:rowops_base") {
@@ -550,6 +554,11 @@ of("gen/data/reserved_python.lua", spec .. "data/reserved_python_spec.lua") {
 of("runtime/program/arguments.c", "c:program") {
   { name = "arguments_twice", old = "if (*place != NULL) {", new = "if (*place == value) {",
     filter = "program/refuses_wrong*", wrong = "--weights is taken twice" },
+  { name = "arguments_threads", old = "(uint64_t)attn2c_most_threads(attn2c_the_program.model)", new = "64",
+    suite = spec .. "whole/threads_spec.lua", filter = "a caller asks",
+    wrong = "--threads takes more threads than the code is for" },
+  { name = "arguments_one_thread", old = "row->kind != ATTN2C_OPTION_THREADS ||", new = "row->name ||",
+    filter = "program/refuses_wrong*", wrong = "a model for one thread has --threads" },
   { name = "arguments_decimal", old = "*end != '\\0' || number > most", new = "number > most",
     filter = "program/refuses_wrong*", wrong = "7x is a number" },
 }

@@ -75,7 +75,7 @@ return function(of, spec)
       wrong = "old by new" },
     { name = "compare_last", old = "int i = old->count - 1; i >= 0; i--", new = "int i = 0; i < old->count; i++",
       filter = "bench_compare/of_two*", wrong = "of two rows of a kind the first counts" },
-    { name = "compare_threads", old = "row->threads == result->model->threads", new = "row->threads > 0",
+    { name = "compare_threads", old = "row->threads == result->threads", new = "row->threads > 0",
       filter = "bench_compare/of_two*", wrong = "times with other threads are compared" },
     { name = "compare_duplicates", old = "JSON_REJECT_DUPLICATES | JSON_DISABLE", new = "JSON_DISABLE",
       suite = "c:program", filter = "program/refuses_what*", wrong = "a key may be there twice" },
@@ -88,6 +88,27 @@ return function(of, spec)
       filter = "program/profiles*", wrong = "of ops of a kind the last one's work counts" },
     { name = "report_gflops", old = "flops / (1e6 * ms)", new = "flops / (1e9 * ms)", filter = "program/benches*",
       wrong = "a thousandth of the speed is printed" },
+  }
+
+  local signals = spec .. "whole/generate_spec.lua"
+  of("runtime/program/generate_command.c", signals) {
+    { name = "signal_line", old = "== 0) return;\n  fputc('\\n', job->out);\n", new = "== 0) return;\n",
+      filter = "a signal ends a line",
+      wrong = "Ctrl-C leaves a half line" },
+    { name = "signal_noted", old = "  attn2c_signals_note();\n", new = "", filter = "a signal ends a line",
+      wrong = "a signal ends generate in the middle of a line" },
+  }
+  of("runtime/program/text_generate_chat.c", signals) {
+    { name = "signal_chat", old = "if (status == ATTN2C_OK && terminated) return", new = "if (0) return",
+      filter = "a signal ends a chat", wrong = "a chat goes on after SIGTERM" },
+  }
+  of("runtime/program/run.c", signals) {
+    { name = "signal_rows", old = "      attn2c_signals_note();\n", new = "", filter = "a signal ends other",
+      wrong = "a signal ends a printed array in the middle of a line" },
+  }
+  of("runtime/program/generate_perplexity.c", signals) {
+    { name = "signal_perplexity", old = "    if (status == ATTN2C_OK) status = attn2c_signals_status(job->message);\n",
+      new = "", filter = "a signal ends other", wrong = "perplexity goes on after a signal" },
   }
 
   of("runtime/program/text_answer.c", "c:text_program") {

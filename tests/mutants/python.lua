@@ -13,11 +13,27 @@ return function(of, spec)
     { name = "python_overlap", old = "for other in [*inputs, *made.values()]:", new = "for other in made.values():",
       filter = "do alone", wrong = "an output may overlap an input" },
   }
+  of("runtime/python/values.py", suite) {
+    { name = "python_modulo", old = "(most is not None and number > most)", new = "False", filter = "do alone",
+      wrong = "C takes a large integer modulo a power of two" },
+    { name = "python_cut_path", old = 'if b"\\0" in path:', new = "if not path:", filter = "do alone",
+      wrong = "C takes a path up to its NUL" },
+    { name = "python_cut_name", old = '(not may_end and "\\0" in value)', new = "False", filter = "do alone",
+      wrong = "C takes a name up to its NUL" },
+    { name = "python_letters", old = "if isinstance(values, (str, bytes)):", new = "if values is None:",
+      filter = "do alone", wrong = "a text is taken for the list of its letters" },
+  }
   of("runtime/python/masks.py", suite) {
     { name = "python_late", old = "np.diff(mask, axis=1) > 0", new = "np.diff(mask, axis=1) > 1", filter = "do alone",
       wrong = "padding may be on the left" },
   }
   of("runtime/python/library.py", suite) {
+    { name = "python_freed_once", old = 'self.__dict__.pop("_end", None)', new = "self._end", filter = "do alone",
+      wrong = "memory is freed at every close" },
+    { name = "python_left", old = "    def __del__(self) -> None:\n        self.close()\n", new = "",
+      filter = "do alone", wrong = "an owner that nobody closes keeps its memory" },
+    { name = "python_copied", old = "def __reduce_ex__(self", new = "def reduce_ex(self", filter = "do alone",
+      wrong = "two owners free the same memory" },
     { name = "python_running", old = "                self._running.remove(word)\n", new = "", filter = "do alone",
       wrong = "a pool with a call that has ended cannot be closed" },
   }

@@ -1,6 +1,8 @@
 # parts.py - the files of runtime/python alone, without a library: sizes, refusals, masks, the pool, errors of statuses.
 # Usage: PYTHONPATH=runtime/python:tests/bindings parts.py
+import copy
 import ctypes
+import pathlib
 import types
 
 import numpy as np
@@ -10,6 +12,7 @@ import calls
 import library
 import masks
 import text
+import values
 
 FLOATS = calls._Input("x", "float32", ("batch", "seq", 2), None, None, False)
 IDS = calls._Input("ids", "int32", ("batch", "seq"), 0, 6, False)
@@ -25,6 +28,30 @@ fixed = calls._Table((calls._Input("ids", "int32", (2, 5), 0, 6, False), COUNTS)
 def grown(batch, seq, **more):
     return grows.call({"x": np.ones((batch, seq, 2)), "counts": None, "past": None, **more})
 
+
+# Values that C would take cut, or modulo a power of two.
+for number in 0, 9, np.int64(9), True:
+    assert values._integer("n", number, 0, 9) == number
+assert values._integer("n", 2**70, 1, None) == 2**70
+refuses(ValueError, "n: is -1, but 0 to 9 is allowed", values._integer, "n", -1, 0, 9)
+refuses(ValueError, "n: is 10, but 0 to 9 is allowed", values._integer, "n", 10, 0, 9)
+refuses(ValueError, "n: is 0, but 1 or more is allowed", values._integer, "n", 0, 1, None)
+refuses(ValueError, "n: 1.5, but an integer is expected", values._integer, "n", 1.5, 0, 9)
+refuses(ValueError, "n: array([ 1, 2, 3,", values._integer, "n", np.arange(1, 99), 0, 9)
+assert [values._number("x", number) for number in (1, np.float32(0.5), -np.inf)] == [1.0, 0.5, -np.inf]
+refuses(ValueError, "x: '1', but a number is expected", values._number, "x", "1")
+refuses(ValueError, "x: 1000", values._number, "x", 10**400)
+assert values._utf8("t", "a\0\udcff") == b"a\0\xed\xb3\xbf"
+refuses(ValueError, "t: 'a\\x00', but a str without NUL is expected", values._utf8, "t", "a\0", may_end=False)
+refuses(ValueError, "t: b'a', but a str is expected", values._utf8, "t", b"a")
+assert values._path("p", pathlib.Path("a/b")) == values._path("p", b"a/b") == b"a/b"
+for path in "a\0", b"\0":
+    refuses(ValueError, "but a path without NUL is expected", values._path, "p", path)
+for path in None, 5, "\ud800":
+    refuses(ValueError, "but a path is expected", values._path, "p", path)
+assert values._list("l", (1, 2)) == values._list("l", iter([1, 2])) == [1, 2]
+for wrong in "ab", b"ab", 5, None:
+    refuses(ValueError, "but a list is expected", values._list, "l", wrong)
 
 # Sizes: a call's first array decides them.
 assert calls._resolved("seq + 3", 2, 5) == 8 and calls._resolved("batch", 2, 5) == 2 and calls._resolved(7, 2, 5) == 7
@@ -92,7 +119,7 @@ events = []
 
 
 class Caller:
-    def destroy(self):
+    def close(self):
         events.append("destroy")
 
 
@@ -117,6 +144,22 @@ assert events == ["make", "make", "destroy", "destroy", "end"]
 refuses(ValueError, "the model is closed", pool.caller().__enter__)
 refuses(TypeError, "a Pool cannot be copied or pickled, as it owns memory of libmade.so", pool.__reduce_ex__, 2)
 
+# An owner frees its memory once, whoever closes it and however often.
+owner = library._Owner()
+owner._library, owner._end = types.SimpleNamespace(file="libmade.so"), lambda: events.append("freed")
+owner._check_open()
+refuses(TypeError, "a Owner cannot be copied or pickled", copy.copy, owner)
+with owner:
+    pass
+owner.close()
+refuses(ValueError, "the owner is closed", owner._check_open)
+del owner
+assert events[5:] == ["freed"]
+owner = library._Owner()
+owner._end = lambda: events.append("left")
+del owner
+assert events[6:] == ["left"]
+
 
 def fail():
     raise MemoryError("none")
@@ -137,10 +180,11 @@ refuses(MemoryError, "status 5", opened.check, 5)
 refuses(RuntimeError, "status 6", opened.check, 6)
 
 # Texts are UTF-8 with their lengths, so that they may have a NUL.
-pair = text._text(("a\0ä", b"b"))
+pair = text._text("text", ("a\0ä", b"b"))
 assert (pair.length, pair.pair_length, pair.pair) == (4, 1, b"b")
-assert text._text("\udcff").length == 3 and text._text("").pair is None
-refuses(ValueError, "a text is a str, bytes or a tuple of two, not tuple", text._text, ("a", "b", "c"))
+assert text._text("text", "\udcff").length == 3 and text._text("text", "").pair is None
+refuses(ValueError, "texts[1]: ('a', 'b', 'c'), but a str, bytes or a tuple of two is expected", text._text, "texts[1]",
+        ("a", "b", "c"))
 source = np.arange(4, dtype="uint32")
 copied = text._copy(source.ctypes.data, (2, 2), "uint32")
 assert copied.tolist() == [[0, 1], [2, 3]] and not np.shares_memory(copied, source)

@@ -95,7 +95,7 @@ local of_answers = words.set { "program/text_answer.c", "program/text_json_line.
 local function is_of_ranks(source) return source:match("^ranks/") or source:match("^%w+/ranks_") end
 
 -- Sources of the program of a model of pictures that has a model of texts linked in.
-local of_texts = words.set { "program/picture_texts.c", "program/text_signal.c", "program/text_source.c" }
+local of_texts = words.set { "program/picture_texts.c", "program/text_source.c" }
 
 -- True if a source is part of a model. Decoders of pictures and FOLDER/picture_*.c are only for models that take
 -- pictures. Tokenizers and the program's functions on text (FOLDER/text_*.c) are only for

@@ -64,11 +64,11 @@ local function masked_of(inputs, graph, spec)
 end
 
 -- The names that templates/module.py.in itself imports.
-local IMPORTS = "import os\nfrom typing import Any, Dict, Optional\nfrom numpy.typing import ArrayLike\n"
+local IMPORTS = "from typing import Any, Dict, Optional\nfrom numpy.typing import ArrayLike\n"
 
 -- Returns the files of runtime/python that a module has. A file about something that the model has not is left out.
 local function parts_of(masked, any, tokenizer, chat, continues, pictures, ranks)
-  local names = { "calls" }
+  local names = { "values", "calls" }
   if masked or any then names[#names + 1] = "masks" end
   names[#names + 1] = "library"
   if any then names[#names + 1] = "sequences" end
@@ -96,6 +96,10 @@ function emit_module.values(state)
   made.plain_class = primary.spec.context and "_Generating" or "_Model"
   made.ranks = state.spec.processes or false
   made.first_input = made.inputs[1].name
+  made.most_threads = primary.spec.workers[#primary.spec.workers]
+  made.threads_parameter = made.most_threads > 1 and ", threads: Optional[int] = None" or ""
+  made.threads_text = made.most_threads > 1 and ("\n        threads: that share a call, at most, 1 to %d; None: %d, or "
+    .. "as many as there are cores."):format(made.most_threads, made.most_threads) or ""
   local parts = parts_of(made.masked, primary.spec.any, state.tokenizer, state.chat, primary.spec.context,
     primary.spec.pictures, made.ranks)
   made.imports, made.parts = emit_python.join(state.root, parts, IMPORTS)

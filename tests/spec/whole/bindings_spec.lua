@@ -196,6 +196,12 @@ describe("the Python module", function()
     assert.is_nil(helper.read(here .. "/speaker/speaker.py"):find("forward_text", 1, true))
   end)
 
+  it("checks what goes to the library, and owns its memory once", function()
+    build(root .. "/tests/hf/texts/sequence", "-o", "sequence")
+    python(here .. "/speaker", root .. "/tests/bindings/owners.py", "speaker", weights)
+    python(here .. "/sequence", root .. "/tests/bindings/owners.py", "sequence", root .. "/tests/hf/texts/sequence")
+  end)
+
   it("has hints that mean something, of each public function", function()
     helper.write(here .. "/odd.lua", ODD)
     build("odd.lua", "-o", "odd")

@@ -64,6 +64,19 @@ describe("a draw", function()
     assert.is_true(count > 60, count)
   end)
 
+  it("with exposed tensors is divided in ways that give them", function()
+    local count = 0
+    for number = 1, 200 do
+      local description = draw.description(1, number, { ranks = true, exposed = true })
+      if description.ranks or description.stages then
+        count = count + 1
+        local fault = helper.fault(helper.state, description, "ranks", { exposed = true })
+        assert.is_nil(fault and table.concat(fault.lines, "\n"), text.description(description))
+      end
+    end
+    assert.is_true(count > 10, count)
+  end)
+
   it("leaves out no key, stage, mask, word or tile parameter", function()
     local seen = {}
     local function see(kind, value) seen[kind .. " " .. tostring(value)] = true end

@@ -512,6 +512,64 @@ wait $!]]):format(line("llama", "chat")))
   end)
 end)
 
+describe("a signal", function()
+  -- Sends a signal to a command once it has written (silent: once it has a handler). Returns its exit code, output
+  -- and notes. feed: a command whose output it reads.
+  local function interrupted(signal, feed, command, silent)
+    local begun = silent and "grep -q 'SigCgt:.*[2367abef]$' /proc/$(cat pid)/status" or "test -s out"
+    local code, _, said = run(([[rm -f out pid; set -m
+%s | sh -c 'echo $$ >pid; exec "$@"' sh %s >out 2>notes &
+for i in $(seq 600); do { test -s pid && %s; } 2>said.txt && break; sleep 0.05; done
+kill -%s $(cat pid); wait $!; code=$?; cat notes >&2; exit $code]]):format(feed, command, begun, signal))
+    return code, helper.read(folder .. "/out"), said
+  end
+
+  local codes = { INT = 130, TERM = 143 }
+  local long = "--logit-bias 2=-inf --logit-bias 300=-inf --tokens 15000 " -- no answer stops
+
+  it("ends a line that was written in part", function()
+    sh(("%s build %s kernels=c context=20000 tokenizer=false -o plain >log 2>&1 || cat log"):format(
+      shell(root .. "/gen/attn2c"), shell(places.llama)))
+    write_ids("ids.npy", "1, 2", { 5, 6 })
+    files.write_all(folder, { { name = "prompts.txt", text = "a cat\nthe dog\n" } })
+    for place, each in pairs {
+      ["%-%-prompt"] = { "INT", line("llama", "generate", long .. "--prompt 'a cat'") },
+      ["prompts%.txt: line 1"] = { "TERM", line("llama", "generate", long .. "--prompt-file prompts.txt") },
+      ["ids%.npy: prompt 1"] = { "INT", "plain/llama generate --weights " .. shell(places.llama) .. " " .. long
+        .. "--input ids=ids.npy" },
+    } do
+      local code, output, notes = interrupted(each[1], ":", each[2])
+      assert.same({ codes[each[1]], "\n" }, { code, output:sub(-1) }, each[2] .. notes)
+      assert.matches(("^llama: interrupted\nllama: %s[^\n]*: the answer is not whole\n$"):format(place), notes)
+    end
+  end)
+
+  it("ends a chat after the line of an answer", function()
+    local code, output, notes = interrupted("TERM", "yes hi", line("llama", "chat", long))
+    assert.same({ 143, "llama: interrupted\n", "\n" }, { code, notes, output:sub(-1) })
+    code, output, notes = interrupted("INT", "echo hi", line("llama", "chat", long)) -- ends the answer
+    assert.same({ 0, "", "\n" }, { code, notes, output:sub(-1) })
+  end)
+
+  it("ends other streams between two lines", function()
+    local ids = {}
+    for i = 1, 2000 do ids[i] = 5 + i % 800 end
+    write_ids("many.npy", "1, 2000", ids)
+    sh("yes 'the quick brown fox' | head -n 100000 >long.txt")
+    for _, each in ipairs {
+      { "INT", "yes x", line("llama", "generate", "--prompt - --tokens 5 --format jsonl"), "llama", "}\n" },
+      { "TERM", "yes the cat", line("next", "run", "--text -"), "next", "%d\n" },
+      { "INT", "yes the cat", line("next", "run", "--text - --format jsonl"), "next", "}\n" },
+      { "TERM", ":", line("llama", "run", "--input input_ids=many.npy --output logits=-"), "llama", "%d\n" },
+      { "INT", ":", line("next", "perplexity", "--text-file long.txt"), "next", "^" },
+    } do
+      local code, output, notes = interrupted(each[1], each[2], each[3], each[5] == "^")
+      assert.same({ codes[each[1]], each[4] .. ": interrupted\n" }, { code, notes }, each[3])
+      assert.matches(each[5] .. "$", output:sub(-20))
+    end
+  end)
+end)
+
 describe("the library", function()
   it("samples from C and C++ what transformers generates", function()
     for i, compiler in ipairs { "cc -std=c99 -Wall -Wextra -Werror", "c++ -x c++ -std=c++11 -Wall -Wextra -Werror" } do
@@ -538,6 +596,8 @@ describe("the library", function()
     assert.equal("", sh(("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=llama:%s /usr/bin/python3 -W error %s %s %s"):format(
       shell(root .. "/tests/bindings"), shell(root .. "/tests/bindings/generate.py"), shell(places.llama),
       shell(root .. "/tests/generate/greedy.jsonl"))))
+    assert.equal("", sh(("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=llama:%s /usr/bin/python3 -W error %s llama %s"):format(
+      shell(root .. "/tests/bindings"), shell(root .. "/tests/bindings/owners.py"), shell(places.llama))))
     if os.execute("command -v mypy >/dev/null") then
       assert.matches("^Success", sh(("mypy --strict --cache-dir %s llama/llama.py"):format(shell(helper.mypy_cache))))
     end

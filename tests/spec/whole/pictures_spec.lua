@@ -125,6 +125,21 @@ describe("a picture", function()
     assert.matches('"labels":%[{"label":', sh(run .. shell(pictures .. "/rgb420.jpg") .. " --format jsonl --top 2"))
   end)
 
+  it("is the last that is answered after Ctrl-C, in a whole line", function()
+    sh(("rm -rf many && mkdir many && for i in $(seq 5000); do ln -s %s many/$i.png; done"):format(
+      shell(pictures .. "/rgba8.png")))
+    for signal, code in pairs { INT = 130, TERM = 143 } do
+      local script = [[rm -f out; set -m
+vit_labels/vit_labels run --weights %s --image many >out 2>notes &
+for i in $(seq 600); do test -s out && break; sleep 0.05; done
+kill -%s $!; wait $!; echo code=$?]]
+      local said = sh("bash -c " .. shell(script:format(shell(goldens .. "/vit_labels"), signal)))
+      assert.equal(code, tonumber(said:match("code=(%d+)\n")), said)
+      assert.equal("vit_labels: interrupted\n", helper.read(folder .. "/notes"))
+      assert.matches("\n[^\n]+%.png\t[^\n\t]+\t[%d.]+\n$", helper.read(folder .. "/out"))
+    end
+  end)
+
   it("is answered with labels that are true or false each", function()
     local said = sh("vit_plain/vit_plain run --weights " .. shell(goldens .. "/vit_plain") .. " --format jsonl --image "
       .. shell(pictures .. "/rgb420.jpg"))

@@ -62,6 +62,42 @@ describe("threads", function()
     end
   end)
 
+  it("are as many as a caller asks for, in the program, the library and Python", function()
+    local compile = "cc -std=c11 -Wall -Wextra -Werror -shared -fPIC -o %s/processors.so tests/c/host_processors.c -ldl"
+    succeeds(compile:format(scratch))
+    local bits
+    for _, each in ipairs { { 4, { 1, 2, 3, 4 } }, { 0, { 1, 3, 8 } } } do
+      build("threads=" .. each[1])
+      local most = each[2][#each[2]]
+      local line = "PROCESSORS=16 LD_PRELOAD=%s/processors.so %s/crew/crew run --threads %d --weights "
+        .. "%s/model.safetensors --input hidden=%s/hidden.npy --output hidden=%s/y.npy"
+      for _, threads in ipairs(each[2]) do
+        local said = succeeds(line:format(scratch, scratch, threads, golden, golden, scratch))
+        assert.equal(threads - 1, tonumber(said:match("(%d+) threads were made")), said)
+        local now = helper.read(scratch .. "/y.npy")
+        bits = bits or now
+        assert.is_true(now == bits, threads .. " threads")
+      end
+      for _, wrong in ipairs { "0", most + 1, "two" } do
+        local code, said = helper.run(("%s/crew/crew check --threads %s"):format(scratch, wrong))
+        assert.same({ 2, ("crew: --threads: '%s', but 1 to %d is allowed\n"):format(wrong, most) }, { code, said })
+      end
+      for _, command in ipairs { "check", "bench -r 1" } do
+        succeeds(("%s/crew/crew %s --threads 2"):format(scratch, command))
+      end
+      succeeds(("PROCESSORS=16 LD_PRELOAD=%s/processors.so PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=%s/crew:tests/bindings "
+        .. "/usr/bin/python3 -W error tests/bindings/threads.py %s %d"):format(scratch, scratch, golden, most))
+    end
+    build("threads=1")
+    local code, said = helper.run(scratch .. "/crew/crew check --threads 1")
+    assert.equal(2, code)
+    assert.matches("^crew: check: no option '%-%-threads'; allowed are [^\n]*\n$", said)
+    assert.is_nil(succeeds(scratch .. "/crew/crew run --help"):find("--threads", 1, true))
+    for _, name in ipairs { "crew.h", "crew_model.c" } do
+      assert.is_nil(helper.read(scratch .. "/crew/" .. name):find("set_threads", 1, true), name)
+    end
+  end)
+
   it("need no library of threads but libc", function()
     build("threads=2")
     for line in succeeds("ldd " .. scratch .. "/crew/libcrew.so"):gmatch("[^\n]+") do

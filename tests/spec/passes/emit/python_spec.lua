@@ -57,9 +57,9 @@ describe("files of Python", function()
       end
       return table.concat(list, " ")
     end
-    assert.equal("calls library", parts_of {})
-    assert.equal("calls library", parts_of(tokens))
+    assert.equal("values calls library", parts_of {})
+    assert.equal("values calls library", parts_of(tokens))
     tokens.mask = "padding"
-    assert.equal("calls masks library", parts_of(tokens))
+    assert.equal("values calls masks library", parts_of(tokens))
   end)
 end)

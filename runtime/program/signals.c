@@ -1,7 +1,7 @@
-/* text_signal.c - signals wake a wait through a pipe, so that no signal is lost between a check and the
+/* signals.c - signals wake a wait through a pipe, so that no signal is lost between a check and the
  * wait. */
 #define _GNU_SOURCE
-#include "program/text_signal.h"
+#include "program/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +23,7 @@ static void note(int number) {
 
 void attn2c_signals_note(void) {
   static const int numbers[] = {SIGINT, SIGTERM};
+  if (ends[0] >= 0) return;
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
   for (int i = 0; i < 2; i++) {
     struct sigaction old, action = {.sa_handler = note, .sa_flags = SA_RESTART | SA_RESETHAND};
@@ -33,6 +34,12 @@ void attn2c_signals_note(void) {
 }
 
 int attn2c_signal(void) { return noted; }
+
+int attn2c_signals_status(attn2c_message *message) {
+  if (!noted) return ATTN2C_OK;
+  attn2c_say(message, "interrupted");
+  return 128 + noted;
+}
 
 int attn2c_signals_wait(int descriptor, int may_wait) {
   struct pollfd watched[2] = {{.fd = descriptor, .events = POLLIN}, {.fd = ends[0], .events = POLLIN}};
