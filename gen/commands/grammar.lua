@@ -71,6 +71,10 @@ end)
 command("check", with_tuning, "Build, then compare every tensor with the reference.", function(sub)
   sub:option("--weights", WEIGHTS_HELP):argname("FILE")
   sub:option("--input", "An input as NAME=FILE.npy (default: seeded random)."):argname("NAME=FILE"):count("*")
+  sub:option("--expect", "An output as another program computed it from the inputs: compare it with this model's, in "
+    .. "place of the reference. The inputs have any size that run takes."):argname("NAME=FILE"):count("*")
+  sub:option("--tolerance", "With --expect: a float may differ by X times the sum of its size and the root mean square "
+    .. "of its array (default: 0.0001, up to 0.001 for models of 24 layers and more)."):argname("X")
   sub:option("--entry", "The entry that --input is for, if there are several (default: the longest)."):argname("NAME")
   sub:option("--seed", SEED_HELP):argname("K")
   sub:flag("--nan", "Plant NaN and infinity instead, and see which outputs they reach.")
