@@ -88,6 +88,24 @@ describe("check --expect", function()
     end
   end)
 
+  it("holds for the module of models/examples, as it was written and as PyTorch here writes it", function()
+    local description = root .. "/models/examples/classifier.lua"
+    local sources = { root .. "/tests/torch/module" }
+    if try { "python3", "-c", "import torch, safetensors" } == 0 then
+      files.make_folder(folder .. "/module")
+      assert.equal(0, (try { "python3", root .. "/models/examples/export_module.py", folder .. "/module" }))
+      sources[2] = folder .. "/module"
+    end
+    for activation, wanted in pairs { gelu = 0, relu = 1, gelu_tanh = 1 } do
+      local program = build(description, "classifier_" .. activation, "activation=" .. activation)
+      for _, from in ipairs(sources) do
+        local code, said, errors = try { program, "check", "--weights", from .. "/classifier.safetensors", "--input",
+          "ids=" .. from .. "/ids.npy", "--expect", "logits=" .. from .. "/logits.npy" }
+        assert.equal(wanted, code, activation .. said .. errors)
+      end
+    end
+  end)
+
   it("takes the tolerance that is given", function()
     local far = changed(golden .. "expected_pooled.npy", 3, "<f", 0.5)
     assert.equal(1, (check(bert, "--expect", "pooled=" .. far)))
