@@ -174,15 +174,21 @@ command("machine", with_help,
 
 command("keys", with_help, "Print every key of a description: type, default, range, meaning.")
 
+-- Returns an option's label in the help: "-o, --output DIR". argparse gives each name a line, aligned on the right.
+local function label_lines(option)
+  return { table.concat({ table.concat(option._public_aliases, ", "), table.unpack(option:_get_argument_list()) }, " ") }
+end
+
 --- Returns the command line's grammar as an argparse parser.
 function grammar.parser()
   local parser = argparse("attn2c", "Compiles a description of a transformer to C made for exactly that model.")
-  with_help(parser):command_target("command")
+  with_help(parser):command_target("command"):help_max_width(100)
   parser:flag("--version", "Print the version.")
     :action(function() output.print_and_leave("attn2c " .. version.generator) end)
   for _, each in ipairs(commands) do
     local sub = each.with(parser:command(each.name, each.meaning))
     if each.add then each.add(sub) end
+    for _, option in ipairs(sub._options) do option._get_label_lines = label_lines end
   end
   return parser
 end

@@ -24,6 +24,11 @@ describe("the command", function()
       local each, text = helper.command { name, "-h" }
       assert.equal(0, each)
       assert.matches("Usage: attn2c " .. name, text, 1, true)
+      for spaces, words in text:gmatch("\n( +)([^\n]*)") do -- usage, labels, meanings
+        assert.is_truthy(#spaces == 7 or #spaces == 3 or (#spaces == 25 and #words <= 75), words)
+        assert.is_truthy(#spaces ~= 3 or not words:find("  ", 1, true) or words:match("^" .. ("."):rep(21) .. " %S"),
+          words)
+      end
     end
     code, output = helper.command { "--version" }
     assert.same({ 0, "attn2c " .. require("common.version").generator .. "\n" }, { code, output })
