@@ -45,7 +45,7 @@ return function(of, spec)
   }
 
   of("runtime/program/help.c", "c:program") {
-    { name = "help_column", old = "if (length > column - 3) fprintf", new = "if (0) fprintf",
+    { name = "help_next_line", old = "if (length > column - 3) fprintf", new = "if (0) fprintf",
       filter = "program/helps_with*", wrong = "the meaning of a long option begins elsewhere" },
   }
 
