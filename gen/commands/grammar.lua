@@ -176,7 +176,8 @@ command("keys", with_help, "Print every key of a description: type, default, ran
 
 -- Returns an option's label in the help: "-o, --output DIR". argparse gives each name a line, aligned on the right.
 local function label_lines(option)
-  return { table.concat({ table.concat(option._public_aliases, ", "), table.unpack(option:_get_argument_list()) }, " ") }
+  local names = table.concat(option._public_aliases, ", ")
+  return { table.concat({ names, table.unpack(option:_get_argument_list()) }, " ") }
 end
 
 --- Returns the command line's grammar as an argparse parser.

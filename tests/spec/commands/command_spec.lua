@@ -44,6 +44,10 @@ describe("the command", function()
     local small = "models/small.lua"
     for line, said in pairs {
       ["biuld"] = "unknown command 'biuld' (did you mean build?)",
+      ["chat " .. small] = "unknown command 'chat' (`chat` is a command of the program that build makes: "
+        .. "out/NAME/NAME chat)",
+      ["build " .. small .. " --text x"] = "unknown option '--text' (an option of the program that build makes: "
+        .. "out/NAME/NAME run --text)",
       ["run " .. small] = "unknown command 'run' (`run` is a command of the program that build makes: "
         .. "out/NAME/NAME run)",
       [small] = "unknown command 'models/small.lua' (did you mean attn2c build models/small.lua?)",
