@@ -13,11 +13,12 @@ local elsewhere = {
   run = "`run` is a command of the program that build makes: out/NAME/NAME run",
   info = "`info` is a command of the program that build makes: out/NAME/NAME info",
   pack = "`pack` is a command of the program that build makes: out/NAME/NAME pack",
+  generate = "did you mean gen, or the command of the program that build makes: out/NAME/NAME generate?",
   chat = "`chat` is a command of the program that build makes: out/NAME/NAME chat",
   perplexity = "`perplexity` is a command of the program that build makes: out/NAME/NAME perplexity",
   help = "attn2c -h lists the commands, attn2c COMMAND -h explains a command",
   version = "attn2c --version prints it",
-  compile = "did you mean build?", generate = "did you mean gen, or the command of the program that build makes: out/NAME/NAME generate?", convert = "did you mean import or build?",
+  compile = "did you mean build?", convert = "did you mean import or build?",
   test = "did you mean check?", benchmark = "did you mean bench?", make = "did you mean build?",
 }
 

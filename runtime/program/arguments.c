@@ -320,8 +320,9 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
     if (near)
       attn2c_say(message, "no command '%s'; did you mean %s?", argv[1], near);
     else
-      attn2c_say(message, "no command '%s'; allowed are info, run, check, bench%s (--help explains them)",
-                 argv[1], continues() ? ", pack, generate, chat and perplexity" : " and pack");
+      attn2c_say(message, "%s '%s'; allowed are info, run, check, bench%s (--help explains them)",
+                 argv[1][0] == '-' ? "a command comes before" : "no command", argv[1],
+                 continues() ? ", pack, generate, chat and perplexity" : " and pack");
     return ATTN2C_USAGE;
   }
   void **lists[] = {(void **)&arguments->inputs,          (void **)&arguments->outputs,

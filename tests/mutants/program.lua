@@ -35,8 +35,8 @@ return function(of, spec)
       wrong = "padding is compared in place of the rest" },
     { name = "expect_exact", old = "factor > 0 ? LEAST : 0", new = "LEAST", filter = "option of the command",
       wrong = "a tolerance of 0 allows differences" },
-    { name = "expect_integers", old = "const int is_float = tensor->type == ATTN2C_F32;", new = "const int is_float = 1;",
-      filter = "integers exactly", wrong = "integers are compared as floats" },
+    { name = "expect_integers", old = "const int is_float = tensor->type == ATTN2C_F32;",
+      new = "const int is_float = 1;", filter = "integers exactly", wrong = "integers are compared as floats" },
   }
 
   of("runtime/program/arguments.c", "c:program") {

@@ -142,8 +142,8 @@ describe("the package file of CMake", function()
     local code, output, errors = try { "spoken/language_c", "nowhere", "x" }
     assert.equal(4, code)
     assert.equal("nowhere: cannot be opened: No such file or directory\n", output .. errors)
-    code, _, errors = try { "cmake", "-S", examples, "-B", "none", "-DCMAKE_PREFIX_PATH=" .. here .. "/none" }
-    assert.equal(1, code)
+    code, output, errors = try { "cmake", "-S", examples, "-B", "none", "-DCMAKE_PREFIX_PATH=" .. here .. "/none" }
+    assert.equal(1, code, output)
     assert.is_truthy(errors:find("no model: -DCMAKE_PREFIX_PATH=FOLDER", 1, true), errors)
   end)
 
