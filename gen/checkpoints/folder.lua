@@ -11,6 +11,7 @@ local kinds = require("common.kinds")
 local lfs = require("lfs")
 local paths = require("checkpoints.paths")
 local pieces = require("text.pieces")
+local words = require("common.words")
 
 local folder = {}
 
@@ -163,8 +164,23 @@ local function read_shards(path, index_path, tensors)
   end
 end
 
+-- Kinds of files (common/kinds.lua) that hold weights in another format.
+local others = words.set { "adapter", "gguf", "hdf5", "onnx", "pickle" }
+
 local CONVERT = "python3 -c 'import torch, safetensors.torch as s; s.save_file({k: v.clone().contiguous() for k, v in "
   .. "torch.load(\"pytorch_model.bin\", map_location=\"cpu\", weights_only=True).items()}, \"model.safetensors\")'"
+
+-- Returns what to do with a file of another format in a folder, or in its inner folder of graphs; "" without one.
+local function said_of_others(path)
+  for _, place in ipairs { path, path .. "/onnx" } do
+    local listed, names = pcall(files.names, place) -- a folder may be read, but not listed
+    for _, name in ipairs(listed and names or {}) do
+      local said = others[(kinds.of(name, "", 0) or {}).name] and kinds.said(name, "", 0)
+      if said then return ("; %s %s"):format(shown(place:sub(#path + 2) .. "/" .. name):gsub("^/", ""), said) end
+    end
+  end
+  return ""
+end
 
 local function read_tensors(path)
   local tensors = {}
@@ -177,7 +193,7 @@ local function read_tensors(path)
     refuse("format", path, "has its tensors in PyTorch's pickle, which is not supported; to convert them, run in the "
       .. "folder: " .. CONVERT)
   else
-    refuse("io", path, "has neither model.safetensors nor model.safetensors.index.json")
+    refuse("io", path, "has neither model.safetensors nor model.safetensors.index.json" .. said_of_others(path))
   end
   return tensors
 end
@@ -263,7 +279,7 @@ end
 
 -- Refuses a folder without config.json. The message names an inner folder that has it, or a file of another format.
 local function refuse_folder(path)
-  local places, graphs = { path, path .. "/snapshots" }, {}
+  local places = { path, path .. "/snapshots" }
   for _, place in ipairs(lfs.attributes(places[2], "mode") == "directory" and places or { path }) do
     for _, name in ipairs(files.names(place)) do
       local inner = place .. "/" .. name
@@ -274,12 +290,9 @@ local function refuse_folder(path)
       if name:find("%.gguf$") then
         refuse("io", path, ("has no config.json, but %s: give that file"):format(shown(inner)))
       end
-      if name:find("%.onnx$") then graphs[#graphs + 1] = inner end
     end
   end
-  local said = graphs[1] and kinds.said(graphs[1], "", 0)
-  refuse("io", path, "has no config.json: it is no checkpoint as Hugging Face publishes them"
-    .. (said and ("; %s %s"):format(graphs[1]:match("[^/]*$"), said) or ""))
+  refuse("io", path, "has no config.json: it is no checkpoint as Hugging Face publishes them" .. said_of_others(path))
 end
 
 --- Returns a folder's contents: { path, title, config, tensors = name -> { dtype, shape }, modules, settings, limits,
@@ -287,8 +300,9 @@ end
 --- sentence-transformers. tokenizer_config, generation: the objects of tokenizer_config.json and
 --- generation_config.json, or nil. preprocessor: { file, config } about pictures, or nil. quantised: how
 --- quantised tensors are stored (coded.lua), or nil; notes: for the user. tokenizer: the inner folder of its files, ""
---- for the folder itself, or nil. Faults: io, format. A GGUF file's table has more fields (gguf.lua).
-function folder.read(path)
+--- for the folder itself, or nil. look: a function of config.json that may refuse it before
+--- its tensors are looked for, or nil. Faults: io, format. A GGUF file's table has more fields (gguf.lua).
+function folder.read(path, look)
   if gguf.is(path) then return require("checkpoints.gguf").read(path) end -- loaded only then
   path = path:gsub("(.)/+$", "%1")
   local modules = read_modules(path)
@@ -296,6 +310,7 @@ function folder.read(path)
   if modules and modules[1] and modules[1].path ~= "" then main = path .. "/" .. modules[1].path end
   local config = read_object(main .. "/config.json", LARGEST.config)
   if not config then refuse_folder(path) end
+  if look then look(config) end
   local tensors = read_tensors(main)
   for _, module in ipairs(modules or {}) do
     if module.kind == "Dense" or module.kind == "LayerNorm" then

@@ -531,11 +531,13 @@ end
 --- that writes; "continued": calls continue a sequence, also without a tokenizer; nil: the usual form. tower: "text",
 --- for the other of two towers. sides: { height, width } of the image that is asked for; a missing one is the folder's.
 function import.text(path, from, form, tower, sides)
-  local self = { folder = folder.read(path), notes = {}, names = {}, place = from and place_of(path, from) or "",
+  local facts = require("checkpoints.facts") -- only folders need families
+  local self = { notes = {}, names = {}, place = from and place_of(path, from) or "",
     form = form, tower = tower }
   local place = write.remark(path):gsub("(.)/+$", "%1") .. "/"
   local done, result = pcall(function()
-    self.facts, self.notes = require("checkpoints.facts").read(self.folder.config, tower) -- only folders need families
+    self.folder = folder.read(path, function(config) facts.family(config, tower) end)
+    self.facts, self.notes = facts.read(self.folder.config, tower)
     table.move(self.folder.notes or {}, 1, #(self.folder.notes or {}), #self.notes + 1, self.notes)
     self.family = self.facts.family
     local f = self.facts

@@ -9,6 +9,7 @@
 --   ["l*.attn.q"] = { "h.*.attn.c_attn", part = 1, parts = 3, transpose = true }
 local faults = require("common.faults")
 local torch = require("checkpoints.torch")
+local words = require("common.words")
 
 local names = {}
 
@@ -181,11 +182,27 @@ function names.own(scheme, path, spec)
   return rule and filled(rule.source, path, rule.pattern, with_old_names)
 end
 
---- Checks that each rule of a description's own table was used for a weight. Faults: usage.
-function names.check_used(scheme)
+-- Returns the path of a weight, or of the module of one, that resembles a path which is no weight's; nil: none does.
+local function similar(path, weights)
+  local modules = {}
+  for i, weight in ipairs(weights) do
+    modules[i] = path:find("*", 1, true) and weight:gsub("%d+", "*", 1) or weight
+    if not parameters[path:match("[^.]*$")] then modules[i] = modules[i]:gsub("%.[^.]*$", "") end
+    if modules[i]:sub(1, #path + 1) == path .. "." then return modules[i] end
+  end
+  return words.nearest(path, modules)
+end
+
+--- Checks that each rule of a description's own table was used for a weight. weights: the model's, by their paths.
+--- Faults: usage.
+function names.check_used(scheme, weights)
   local lines = {}
   for _, rule in ipairs(as_table(scheme).rules) do
-    if not rule.used then lines[#lines + 1] = ("names: %s: the model has no such weight"):format(rule.path) end
+    local near = not rule.used and similar(rule.path, weights)
+    if not rule.used then
+      lines[#lines + 1] = ("names: %s: the model has no such weight%s"):format(rule.path,
+        near and ("; did you mean %s?"):format(near) or "")
+    end
   end
   if #lines > 0 then faults.raise("usage", lines) end
 end

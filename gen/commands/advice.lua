@@ -13,11 +13,18 @@ local elsewhere = {
   run = "`run` is a command of the program that build makes: out/NAME/NAME run",
   info = "`info` is a command of the program that build makes: out/NAME/NAME info",
   pack = "`pack` is a command of the program that build makes: out/NAME/NAME pack",
+  generate = "did you mean gen, or the command of the program that build makes: out/NAME/NAME generate?",
+  chat = "`chat` is a command of the program that build makes: out/NAME/NAME chat",
+  perplexity = "`perplexity` is a command of the program that build makes: out/NAME/NAME perplexity",
   help = "attn2c -h lists the commands, attn2c COMMAND -h explains a command",
   version = "attn2c --version prints it",
-  compile = "did you mean build?", generate = "did you mean gen?", convert = "did you mean import or build?",
+  compile = "did you mean build?", convert = "did you mean import or build?",
   test = "did you mean check?", benchmark = "did you mean bench?", make = "did you mean build?",
 }
+
+-- Options of a built program, and the command that they go with.
+local of_program = { text = "run", image = "run", query = "run", similar = "run", rank = "run", prompt = "generate",
+  greedy = "generate", temperature = "generate", system = "chat" }
 
 local known_keys = {}
 for _, field in ipairs(keys.list) do known_keys[#known_keys + 1] = field.key end
@@ -72,6 +79,9 @@ local function about_option(parser, argv, name)
       local value = value_after(argv, name)
       return ("%s is a key, not an option: %s=%s"):format(is_key[word] and word or hint, is_key[word] and word or hint,
         value ~= "" and value or "VALUE")
+    end
+    if of_program[word] then
+      return ("an option of the program that build makes: out/NAME/NAME %s %s"):format(of_program[word], name)
     end
     local near = longer(name, options_of(command)) or words.nearest(name, options_of(command))
     if near then return ("did you mean %s?"):format(near) end

@@ -40,7 +40,10 @@ local function program_words(name, arguments)
   end
   local folder = paths.is_checkpoint(arguments.description) and arguments.description or nil
   if arguments.weights or folder then add("--weights", arguments.weights or folder) end
-  for _, input in ipairs(arguments.input or {}) do add("--input", input) end
+  for _, option in ipairs { "input", "expect" } do
+    for _, word in ipairs(arguments[option] or {}) do add("--" .. option, word) end
+  end
+  if arguments.tolerance then add("--tolerance", arguments.tolerance) end
   if arguments.entry then add("--entry", arguments.entry) end
   if arguments.seed then add("--seed", arguments.seed) end
   if arguments.repetitions then add("-r", arguments.repetitions) end

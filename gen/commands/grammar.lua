@@ -71,6 +71,10 @@ end)
 command("check", with_tuning, "Build, then compare every tensor with the reference.", function(sub)
   sub:option("--weights", WEIGHTS_HELP):argname("FILE")
   sub:option("--input", "An input as NAME=FILE.npy (default: seeded random)."):argname("NAME=FILE"):count("*")
+  sub:option("--expect", "An output as another program computed it from the inputs: compare it with this model's, in "
+    .. "place of the reference. The inputs have any size that run takes."):argname("NAME=FILE"):count("*")
+  sub:option("--tolerance", "With --expect: a float may differ by X times the sum of its size and the root mean square "
+    .. "of its array (default: 0.0001, up to 0.001 for models of 24 layers and more)."):argname("X")
   sub:option("--entry", "The entry that --input is for, if there are several (default: the longest)."):argname("NAME")
   sub:option("--seed", SEED_HELP):argname("K")
   sub:flag("--nan", "Plant NaN and infinity instead, and see which outputs they reach.")
@@ -172,15 +176,22 @@ command("machine", with_help,
 
 command("keys", with_help, "Print every key of a description: type, default, range, meaning.")
 
+-- Returns an option's label in the help: "-o, --output DIR". argparse gives each name a line, aligned on the right.
+local function label_lines(option)
+  local names = table.concat(option._public_aliases, ", ")
+  return { table.concat({ names, table.unpack(option:_get_argument_list()) }, " ") }
+end
+
 --- Returns the command line's grammar as an argparse parser.
 function grammar.parser()
   local parser = argparse("attn2c", "Compiles a description of a transformer to C made for exactly that model.")
-  with_help(parser):command_target("command")
+  with_help(parser):command_target("command"):help_max_width(100)
   parser:flag("--version", "Print the version.")
     :action(function() output.print_and_leave("attn2c " .. version.generator) end)
   for _, each in ipairs(commands) do
     local sub = each.with(parser:command(each.name, each.meaning))
     if each.add then each.add(sub) end
+    for _, option in ipairs(sub._options) do option._get_label_lines = label_lines end
   end
   return parser
 end

@@ -22,6 +22,9 @@ end
 local list = {
   { name = "git-lfs", what = "a Git LFS pointer, not the file itself", starts = { "^version https://git%-lfs" },
     advice = "run `git lfs pull` in its folder, or download it again" },
+  { name = "adapter", what = "a LoRA adapter without its model, which is not supported",
+    ends = { "adapter_model%.safetensors$" }, advice = "merge it into its model (merge_and_unload of peft), save that, "
+      .. "and " .. FOLDER },
   { name = "safetensors", what = "a file of weights (safetensors)", fits = is_safetensors, ends = { "%.safetensors$" },
     advice = FOLDER .. ", or a description, and these weights with --weights" },
   { name = "gguf", what = "a GGUF model", starts = { "^GGUF" }, ends = { "%.gguf$" },
@@ -96,9 +99,10 @@ end
 function kinds.advice_on_missing(path)
   local found = near(path)
   if found then return (" (did you mean %s?)"):format(found) end
-  local id = path:gsub("^https://huggingface%.co/([^/]+/[^/]+).*$", "%1")
+  local id = path:gsub("^https://huggingface%.co/([^/]+/?[^/]*).*$", "%1")
   local organisation, name = id:match("^([%w][%w._-]*)/([%w][%w._-]*)$")
-  if organisation and not name:find("%.lua$") and not lfs.attributes(organisation, "mode") then
+  name = name or id:match("^[%w][%w_-][%w._-]*$")
+  if name and not name:find("%.%l+$") and not (organisation and lfs.attributes(organisation, "mode")) then
     return (" (a model of the Hugging Face hub is downloaded first: hf download %s --local-dir %s)"):format(id, name)
   end
   return ""

@@ -206,6 +206,7 @@ keys.list = {
     meaning = "names of inputs: { ids = \"input_ids\", token_types = \"token_type_ids\" }" },
   { key = "names", type = "names", default = "attn2c",
     meaning = "naming scheme of the checkpoint's tensors: attn2c, torch, timm, a family (bert, gpt2, ...), or a table: "
+      .. "{ \"torch\", [\"output.2.linear\"] = \"head\" } or "
       .. "{ \"bert\", prefix = \"model.\", modules = { encoder = \"trunk\" }, [\"l*.attn.q\"] = { \"c_attn\", "
       .. "part = 1, parts = 3, transpose = true } }; quantised = \"gptq\", \"gptq_v2\", \"awq\" or "
       .. "\"compressed-tensors\": how the file has quantised tensors. torch counts the members of output from 0: "

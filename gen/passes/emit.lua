@@ -193,8 +193,8 @@ local function values_of(state)
     runtime_version = version.runtime, abi = version.abi, target = spec.target,
     description = c.comment(file), description_literal = c.string(file),
     description_hash = description_hash(state),
-    checkpoint_literal = state.checkpoint and c.string(terminal.safe(paths.title(state.file)))
-      or false,
+    checkpoint_literal = state.checkpoint and c.string(terminal.safe(paths.is_file(state.file)
+      and state.file:match("[^/]*$") or paths.title(state.file))) or false,
     parameters = parameters_of(state), flops_text = table.concat(flops, ", "), lines = lines,
     arena_floats = types.elements(arena_bytes, "f32"), arena_bytes = arena_bytes,
     trace_floats = types.elements(trace_bytes, "f32"),

@@ -346,7 +346,7 @@ typedef struct {
 
 typedef struct attn2c_descriptor {
   const char *name, *generator, *description, *description_hash, *target;
-  const char *checkpoint; /* name of the checkpoint folder that the model was built from, or NULL */
+  const char *checkpoint; /* name of the folder or GGUF file that the model was built from, or NULL */
   int abi;                /* version of the model's C interface */
   const attn2c_entry *entries;
   const attn2c_tensor *tensors;

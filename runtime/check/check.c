@@ -610,12 +610,11 @@ static int check_entry(attn2c_check_job *job, attn2c_run trace) {
   return status;
 }
 
-static int report_entry(attn2c_check_job *job, int number, uint64_t seed, FILE *out, int json,
-                        const char *repeat_command) {
+static int report_entry(attn2c_check_job *job, int number, FILE *out, int json, const char *repeat_command) {
   int status =
-      attn2c_check_report_begin(&job->report, out, json, job->descriptor->name, job->entry->name, seed);
+      attn2c_check_report_begin(&job->report, out, json, job->descriptor->name, job->entry->name, &job->seed);
   if (status == ATTN2C_OK) status = check_entry(job, job->program->trace[number]);
-  int end = attn2c_check_report_end(&job->report, seed, repeat_command, status == ATTN2C_OK);
+  int end = attn2c_check_report_end(&job->report, repeat_command, status == ATTN2C_OK);
   if (end == ATTN2C_IO) attn2c_say(job->message, "the check's report could not be written");
   if ((status == ATTN2C_MEMORY || end == ATTN2C_MEMORY) && job->message && job->message->used == 0)
     (void)attn2c_check_no_memory(job, "report");
@@ -643,7 +642,7 @@ int attn2c_check(const attn2c_program *program, const attn2c_model *model, attn2
     job.entry = &descriptor->entries[number];
     job.inputs = inputs;
     inputs += job.entry->input_count;
-    status = report_entry(&job, number, seed, out, json, repeat_command);
+    status = report_entry(&job, number, out, json, repeat_command);
     /* A wrong entry does not stop the check of the next one. */
     if (status == ATTN2C_MISMATCH) mismatch = 1, status = ATTN2C_OK;
   }

@@ -34,11 +34,12 @@ static json_t *json_number(double value) {
   return json_real(value);
 }
 
-/* Returns a seed; one that a signed 64-bit integer cannot hold is a string. */
-static json_t *json_seed(uint64_t seed) {
+/* Returns a seed, or null without one. One that a signed 64-bit integer cannot hold is a string. */
+static json_t *json_seed(const uint64_t *seed) {
   char text[24];
-  if (seed <= (uint64_t)INT64_MAX) return json_integer((json_int_t)seed);
-  snprintf(text, sizeof text, "%" PRIu64, seed);
+  if (!seed) return json_null();
+  if (*seed <= (uint64_t)INT64_MAX) return json_integer((json_int_t)*seed);
+  snprintf(text, sizeof text, "%" PRIu64, *seed);
   return json_string(text);
 }
 
@@ -93,10 +94,12 @@ static int json_row(const attn2c_check_report *report, const char *name, const c
 }
 
 int attn2c_check_report_begin(attn2c_check_report *report, FILE *out, int json, const char *model,
-                              const char *entry, uint64_t seed) {
-  *report = (attn2c_check_report){.out = out};
+                              const char *entry, const uint64_t *seed) {
+  *report = (attn2c_check_report){.out = out, .seed = seed};
   if (!json) {
-    fprintf(out, "%s, %s, seed %" PRIu64 "\n", model, entry, seed);
+    fprintf(out, "%s, %s, ", model, entry);
+    if (seed) fprintf(out, "seed %" PRIu64 "\n", *seed);
+    if (!seed) fputs("outputs against arrays\n", out);
     fprintf(out, "%-37s %-15s %9s %9s %9s %-18s %s\n", "tensor", "shape", "max abs", "max rel", "rel L2",
             "worst at", "verdict");
     return ATTN2C_OK;
@@ -254,7 +257,7 @@ static int print_json(attn2c_check_report *report, const char *repeat_command) {
   return ATTN2C_OK;
 }
 
-static void print_tally(const attn2c_check_report *report, uint64_t seed, const char *repeat_command) {
+static void print_tally(const attn2c_check_report *report, const char *repeat_command) {
   print_kinds(report);
   if (report->overflow)
     fprintf(report->out,
@@ -265,19 +268,20 @@ static void print_tally(const attn2c_check_report *report, uint64_t seed, const 
   if (!report->failed) return;
   char index[160];
   describe_index(&report->first, index, sizeof index);
-  fprintf(report->out,
-          "first to diverge: %s%s%s: expected %.9g, got %.9g, allowed %.3g (%s); seed %" PRIu64
-          "; repeat: %s\n",
+  fprintf(report->out, "first to diverge: %s%s%s: expected %.9g, got %.9g, allowed %.3g (%s)",
           report->first_name, index[0] ? " at " : "", index, report->first.expected, report->first.got,
-          report->first.allowed, report->first.why, seed, repeat_command ? repeat_command : "-");
+          report->first.allowed, report->first.why);
+  if (report->seed)
+    fprintf(report->out, "; seed %" PRIu64 "; repeat: %s", *report->seed,
+            repeat_command ? repeat_command : "-");
+  fputc('\n', report->out);
 }
 
-int attn2c_check_report_end(attn2c_check_report *report, uint64_t seed, const char *repeat_command,
-                            int print) {
+int attn2c_check_report_end(attn2c_check_report *report, const char *repeat_command, int print) {
   int status = ATTN2C_OK;
   forget(report);
   if (print && report->root) status = print_json(report, repeat_command);
-  if (print && !report->root) print_tally(report, seed, repeat_command);
+  if (print && !report->root) print_tally(report, repeat_command);
   json_decref(report->tensors);
   json_decref(report->root);
   report->tensors = report->root = NULL;

@@ -31,6 +31,7 @@ typedef struct {
 
 typedef struct {
   FILE *out;
+  const uint64_t *seed;   /* of random weights and inputs; NULL: outputs are compared with arrays */
   json_t *root, *tensors; /* for the JSON form, else NULL */
   int passed, failed;
   char first_name[160]; /* name of the first comparison that failed */
@@ -43,10 +44,10 @@ typedef struct {
   int worst_count;
 } attn2c_check_report;
 
-/* Starts the report of one entry. Returns ATTN2C_OK or ATTN2C_MEMORY. End it with attn2c_check_report_end in
- * every case. */
+/* Starts the report of one entry. seed: kept until the end; NULL: as above. Returns ATTN2C_OK or
+ * ATTN2C_MEMORY. End it with attn2c_check_report_end in every case. */
 int attn2c_check_report_begin(attn2c_check_report *report, FILE *out, int json, const char *model,
-                              const char *entry, uint64_t seed);
+                              const char *entry, const uint64_t *seed);
 
 /* Adds one comparison of a tensor, under a name of the caller's. Returns ATTN2C_OK or ATTN2C_MEMORY. */
 int attn2c_check_report_row(attn2c_check_report *report, const char *name, const attn2c_tensor *tensor,
@@ -65,7 +66,6 @@ int attn2c_check_report_release(attn2c_check_report *report);
 /* Prints a row per kind of operation, the counts and the first failure, and frees the report. The failure has
  * the command that repeats it. Returns ATTN2C_OK: all passed; _MISMATCH; _MEMORY; _IO: `out` could not be
  * written. With print 0 it only frees. */
-int attn2c_check_report_end(attn2c_check_report *report, uint64_t seed, const char *repeat_command,
-                            int print);
+int attn2c_check_report_end(attn2c_check_report *report, const char *repeat_command, int print);
 
 #endif

@@ -57,7 +57,7 @@ static void count(const attn2c_tensor *tensor, double want, double got, double e
     state->want_squares += want * want;
   }
   if (got == 0 && fabs(want) >= FLT_MIN) state->zeros++;
-  if (!passes) comparison->violations++;
+  if (!passes && comparison->violations++ == 0) comparison->first = state->element;
   if (badness > state->worst) {
     state->worst = badness;
     locate(tensor, state->element, comparison->where);

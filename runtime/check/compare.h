@@ -19,6 +19,7 @@ typedef struct {
   double relative_l2; /* sqrt(sum of (got - want)^2 / sum of want^2), over the elements that are finite in
                          both */
   int64_t violations; /* elements that do not pass */
+  int64_t first;      /* number of the first of them */
   /* The element that exceeds its tolerance most (or, if all pass, is closest to it). */
   int rank;
   int64_t where[ATTN2C_MAX_RANK];

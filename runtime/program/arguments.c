@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "base/generation.h"
 #include "model/model.h"
+#include "base/picture_facts.h"
+#include "base/text_facts.h"
 #include "program/arguments.h"
 #include "program/nearest.h"
 #include "program/options.h"
@@ -204,32 +206,41 @@ static const option_row *row_of(int option, attn2c_command command) {
   return row;
 }
 
+/* True if messages offer an option of a command: not a second name, nor one for pictures or texts if the
+ * model takes none. */
+static int is_offered(const option_row *row, attn2c_command command) {
+  const int pictures = &attn2c_the_pictures != NULL, texts = pictures || &attn2c_the_text != NULL;
+  return is_option_of(row, command) && (!row->words || *row->words) &&
+         (pictures || !(row->commands & ATTN2C_HELP_OF_PICTURES)) &&
+         (texts || !(row->commands & ATTN2C_HELP_OF_TEXTS));
+}
+
 /* Writes the names of a command's options. */
 static const char *allowed(attn2c_command command, char text[ALLOWED_BYTES]) {
   size_t length = 0;
   for (int i = 0; i < ATTN2C_OPTIONS; i++) {
-    if (!is_option_of(&attn2c_options[i], command) || (attn2c_options[i].words && !*attn2c_options[i].words))
-      continue;
+    if (!is_offered(&attn2c_options[i], command)) continue;
     length += (size_t)snprintf(text + length, ALLOWED_BYTES - length, "%s%s", length ? ", " : "",
                                shown(&attn2c_options[i]));
   }
   return text;
 }
 
-static const char *option_name(const void *list, int i) { return ((const struct option *)list)[i].name; }
+static const char *option_name(const void *list, int i) { return ((const char *const *)list)[i]; }
 static const char *command_name(const void *list, int i) {
   (void)list;
   return commands[ATTN2C_COMMAND_INFO + i];
 }
 
 /* Reports an unknown option of a command, with the option that resembles it, or with all options. */
-static void refuse_option(const char *word, const option_list *options, attn2c_command command,
-                          attn2c_message *message) {
+static void refuse_option(const char *word, attn2c_command command, attn2c_message *message) {
   char name[64], text[ALLOWED_BYTES];
+  const char *names[ATTN2C_OPTIONS];
+  int count = 0;
+  for (int i = 0; i < ATTN2C_OPTIONS; i++)
+    if (is_offered(&attn2c_options[i], command)) names[count++] = attn2c_options[i].name + 2;
   snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
-  const char *near = strncmp(name, "--", 2) == 0
-                         ? attn2c_nearest(name + 2, options->count, option_name, options->list)
-                         : NULL;
+  const char *near = strncmp(name, "--", 2) == 0 ? attn2c_nearest(name + 2, count, option_name, names) : NULL;
   if (near)
     attn2c_say(message, "%s: no option '%s'; did you mean --%s?", commands[command], word, near);
   else
@@ -238,14 +249,13 @@ static void refuse_option(const char *word, const option_list *options, attn2c_c
 }
 
 /* Reports an option that getopt_long refused: argv[optind - 1] has the word, or optopt the letter. */
-static void refuse(int option, char **argv, const option_list *options, attn2c_command command,
-                   attn2c_message *message) {
+static void refuse(int option, char **argv, attn2c_command command, attn2c_message *message) {
   char text[ALLOWED_BYTES];
   const char *word = argv[optind - 1];
   if (option == ':') {
     attn2c_say(message, "%s: %s needs a value", commands[command], word);
   } else if (optopt == 0) {
-    refuse_option(word, options, command, message);
+    refuse_option(word, command, message);
   } else if (optopt >= FIRST_OPTION || strncmp(word, "--", 2) == 0) {
     attn2c_say(message, "%s: '%s' has a value, but none is allowed", commands[command], word);
   } else {
@@ -264,7 +274,7 @@ static int parse_options(int argc, char **argv, attn2c_arguments *arguments, att
     const int is_unknown = option == '?' || option == ':';
     int taken = ATTN2C_USAGE;
     if (is_unknown) {
-      refuse(option, argv, &options, command, message);
+      refuse(option, argv, command, message);
       is_refused = 1;
     } else {
       const option_row *row = row_of(option, command);
@@ -323,8 +333,9 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
     if (near)
       attn2c_say(message, "no command '%s'; did you mean %s?", argv[1], near);
     else
-      attn2c_say(message, "no command '%s'; allowed are info, run, check, bench%s (--help explains them)",
-                 argv[1], continues() ? ", pack, generate, chat and perplexity" : " and pack");
+      attn2c_say(message, "%s '%s'; allowed are info, run, check, bench%s (--help explains them)",
+                 argv[1][0] == '-' ? "a command comes before" : "no command", argv[1],
+                 continues() ? ", pack, generate, chat and perplexity" : " and pack");
     return ATTN2C_USAGE;
   }
   void **lists[] = {(void **)&arguments->inputs,          (void **)&arguments->outputs,

@@ -73,8 +73,9 @@ typedef struct {
   const char *weights, *compare, *entry; /* NULL: not given */
   const char *text_weights;              /* of the model of texts; NULL: not given */
   const char *packed, *verify;           /* files of the command pack; NULL: not given */
-  const char **inputs, **outputs;        /* [NAME=]PATH, in the order given */
+  const char **inputs, **outputs;        /* [NAME=]PATH, in the order given; outputs of check: expected */
   int input_count, output_count;
+  attn2c_real tolerance;
   int threads;        /* 0: not given */
   uint64_t seed;      /* 1 if not given */
   int repetitions;    /* 0: not given */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "check/check.h"
+#include "program/expect.h"
 #include "program/inputs.h"
 #include "model/model.h"
 
@@ -148,6 +149,11 @@ static int check_with(const attn2c_program *program, const attn2c_arguments *arg
 
 int attn2c_check_command(const attn2c_program *program, const attn2c_arguments *arguments, FILE *out,
                          attn2c_message *message) {
+  if (arguments->output_count > 0) return attn2c_expect_command(program, arguments, out, stderr, message);
+  if (arguments->tolerance.is_given) {
+    attn2c_say(message, "--tolerance: goes with --expect");
+    return ATTN2C_USAGE;
+  }
   all_inputs all = {0};
   int status = allocate_inputs(program->model, arguments, &all, message);
   if (status == ATTN2C_OK) status = fill_inputs(program->model, arguments, &all, message);

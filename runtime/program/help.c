@@ -74,11 +74,11 @@ static const char commands_of_generation[] = "  generate    continue prompts\n"
                                              "  perplexity  measure how well the model predicts a text\n";
 
 static const char commands_text[] =
-    "  info   inputs, outputs, shapes, weights, operations, memory, kernels, licences\n"
-    "  run    compute outputs from inputs and weights\n"
-    "  check  compare every tensor with a plain reference\n"
-    "  bench  time it and this machine's own limit\n"
-    "  pack   write the weights in their layout in memory: a file that opens in milliseconds\n";
+    "  info        inputs, outputs, shapes, weights, operations, memory, kernels, licences\n"
+    "  run         compute outputs from inputs and weights\n"
+    "  check       compare every tensor with a plain reference\n"
+    "  bench       time it and this machine's own limit\n"
+    "  pack        write the weights in their layout in memory: a file that opens in milliseconds\n";
 
 static const char after_commands[] =
     "\n"
@@ -159,7 +159,7 @@ static int is_shown(const attn2c_option *row, unsigned page, const attn2c_descri
          (!(page & ATTN2C_HELP_OF_TEXTS) || !model->text || goes_with(row, model->text));
 }
 
-/* Prints the options of a page. All meanings begin in the same column, after two blanks where there is room.
+/* Prints the options of a page. All meanings begin in the same column, after a long option on the next line.
  */
 static void print_options(unsigned page, const attn2c_descriptor *model, FILE *out) {
   char label[64];
@@ -172,9 +172,10 @@ static void print_options(unsigned page, const attn2c_descriptor *model, FILE *o
   if (column > COLUMN) column = COLUMN;
   for (int i = 0; i < ATTN2C_OPTIONS; i++) {
     if (!is_shown(&attn2c_options[i], page, model)) continue;
-    label_of(&attn2c_options[i], label);
-    const int at = fprintf(out, "  %-*s ", column - 3, label);
-    print_wrapped(attn2c_options[i].help, at, column, out);
+    const int length = label_of(&attn2c_options[i], label);
+    fprintf(out, "  %-*s", column - 2, label);
+    if (length > column - 3) fprintf(out, "\n%*s", column, "");
+    print_wrapped(attn2c_options[i].help, column, column, out);
   }
 }
 

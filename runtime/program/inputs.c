@@ -65,10 +65,8 @@ int attn2c_lacks_weights(const attn2c_descriptor *model, const char *weights, co
                          attn2c_message *message) {
   if (weights != NULL || !attn2c_needs_checkpoint(model)) return 0;
   if (model->checkpoint != NULL)
-    attn2c_say(message,
-               "%s: --weights F is needed; this model was built from the checkpoint folder %s: "
-               "--weights PATH/%s",
-               command, model->checkpoint, model->checkpoint);
+    attn2c_say(message, "%s: --weights F is needed; this model was built from %s: --weights PATH/%s", command,
+               model->checkpoint, model->checkpoint);
   else
     attn2c_say(message, "%s: --weights F.safetensors is needed", command);
   return 1;

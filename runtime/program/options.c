@@ -49,6 +49,15 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "an input, each given once; NAME= may be left out if there is only one"},
     {"--input", NULL, "[NAME=]X.npy", CHECK, PATH, AT(inputs), AT(input_count), 0, 0, NULL,
      "an input of exactly the model's batch; inputs not given are random"},
+    {"--expect", NULL, "[NAME=]Y.npy", CHECK, PATH, AT(outputs), AT(output_count), 0, 0, NULL,
+     "an output as another program computed it from the inputs, in place of the reference: it is compared "
+     "with this model's, whose inputs have any size that run takes. Integers must be equal, rows that "
+     "lengths "
+     "or a mask leave out are not compared. May be repeated"},
+    {"--tolerance", NULL, "X", CHECK, REAL, AT(tolerance), 0, 0, 0, NULL,
+     "with --expect: a float may differ by X times the sum of its size and the root mean square of its "
+     "array, "
+     "0 to 1 (default: 0.0001, up to 0.001 for models of 24 layers and more)"},
     {"--output", NULL, "[NAME=]Y.npy", RUN, PATH, AT(outputs), AT(output_count), 0, 0, NULL,
      "an output to write; NAME= may be left out if there is only one; NAME=- prints it"},
     {"--entry", NULL, "NAME", RUN, ONCE, AT(entry), 0, 0, 0, NULL,

@@ -14,7 +14,6 @@
 #include "program/inputs.h"
 #include "program/progress.h"
 #include "program/signals.h"
-#include "program/sizes.h"
 #include "program/weights_place.h"
 #include "model/dispatch.h"
 #include "model/sequences.h"
@@ -22,22 +21,8 @@
 #include "formats/place.h"
 #include "base/shape.h"
 
-/* One input or output array of the model. */
-typedef struct {
-  attn2c_tensor tensor; /* with the caller's size */
-  const char *path;     /* NULL: not given or not wanted */
-  void *values;
-} stream;
-
-typedef struct {
-  const attn2c_descriptor *model;
-  const attn2c_entry *entry;
-  attn2c_sizes sizes;
-  const char **paths; /* of inputs, then of `lengths`, then of outputs */
-  stream *inputs, *outputs;
-  const void **in;
-  void **out;
-} job;
+typedef attn2c_run_array stream;
+typedef attn2c_run_job job;
 
 static int job_allocate(job *job, attn2c_message *message) {
   const size_t inputs = (size_t)job->entry->input_count, outputs = (size_t)job->entry->output_count;
@@ -51,7 +36,7 @@ static int job_allocate(job *job, attn2c_message *message) {
       job->out != NULL) {
     return ATTN2C_OK;
   }
-  attn2c_say(message, "run: no memory");
+  attn2c_say(message, "%s: no memory", job->command);
   return ATTN2C_MEMORY;
 }
 
@@ -128,7 +113,7 @@ static int bind_inputs(job *job, const attn2c_arguments *arguments, attn2c_messa
   const attn2c_entry *entry = job->entry;
   int *tensors = calloc((size_t)entry->input_count + 1, sizeof *tensors);
   if (tensors == NULL) {
-    attn2c_say(message, "run: no memory");
+    attn2c_say(message, "%s: no memory", job->command);
     return ATTN2C_MEMORY;
   }
   memcpy(tensors, entry->inputs, (size_t)entry->input_count * sizeof *tensors);
@@ -142,7 +127,7 @@ static int bind_inputs(job *job, const attn2c_arguments *arguments, attn2c_messa
     if (job->paths[i] != NULL || attn2c_is_optional(tensor)) continue;
     char text[ATTN2C_ARRAY_TEXT];
     attn2c_array_text(job->model, entry, 1, i, text, sizeof text);
-    attn2c_say(message, "run: --input %s=X.npy is needed: %s%s", tensor->name, text,
+    attn2c_say(message, "%s: --input %s=X.npy is needed: %s%s", job->command, tensor->name, text,
                job->model->is_open ? ", with lengths=X.npy; or [sequences, rows of each]" : "");
     status = ATTN2C_USAGE;
   }
@@ -154,7 +139,7 @@ static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message 
   const attn2c_entry *entry = job->entry;
   const char **input_paths = job->paths, **output_paths = job->paths + entry->input_count + 1;
   int status = ATTN2C_OK;
-  if (attn2c_lacks_weights(job->model, arguments->weights, "run", message)) status = ATTN2C_USAGE;
+  if (attn2c_lacks_weights(job->model, arguments->weights, job->command, message)) status = ATTN2C_USAGE;
   if (&attn2c_the_pictures && arguments->input_count == 0 && arguments->output_count == 0) {
     attn2c_say(message, "run: nothing to compute: give --image with a picture, a folder or -; or arrays with "
                         "--input and --output");
@@ -168,7 +153,7 @@ static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message 
   }
   const int bound = bind_inputs(job, arguments, message);
   if (bound != ATTN2C_OK) status = bound;
-  if (attn2c_bind(job->model, entry->outputs, entry->output_count, "--output", arguments->outputs,
+  if (attn2c_bind(job->model, entry->outputs, entry->output_count, job->option, arguments->outputs,
                   arguments->output_count, output_paths, message) != ATTN2C_OK) {
     status = ATTN2C_USAGE;
   }
@@ -176,7 +161,9 @@ static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message 
     attn2c_say(message, "run: nothing to write: give --output [NAME=]Y.npy");
     status = ATTN2C_USAGE;
   }
-  if (verify_places(job, arguments, input_paths, output_paths, message) != ATTN2C_OK) status = ATTN2C_USAGE;
+  if (arguments->command == ATTN2C_COMMAND_RUN &&
+      verify_places(job, arguments, input_paths, output_paths, message) != ATTN2C_OK)
+    status = ATTN2C_USAGE;
   streams_describe(job, job->inputs, 1, entry->input_count, input_paths);
   streams_describe(job, job->outputs, 0, entry->output_count, output_paths);
   return status;
@@ -205,9 +192,8 @@ static int job_prepare(job *job, attn2c_message *message) {
     const int64_t batch = attn2c_batch(job->model, job->entry);
     output->tensor = attn2c_sizes_tensor(&job->sizes, 0, i);
     if (job->sizes.lengths->outputs[i].batch < 0 && job->sizes.batch != batch) {
-      attn2c_say(message,
-                 "--output %s: has no leading batch, so that exactly %" PRId64 " sequences are allowed",
-                 output->tensor.name, batch);
+      attn2c_say(message, "%s %s: has no leading batch, so that exactly %" PRId64 " sequences are allowed",
+                 job->option, output->tensor.name, batch);
       return ATTN2C_USAGE;
     }
     const size_t bytes =
@@ -227,7 +213,7 @@ static int job_compute(job *job, const attn2c_model *model, attn2c_message *mess
   attn2c_context *context;
   int status = attn2c_dispatch_create(model, job->sizes.lengths, &context);
   if (status != ATTN2C_OK) {
-    attn2c_say(message, "run: no memory for the arena");
+    attn2c_say(message, "%s: no memory for the arena", job->command);
     return status;
   }
   context->watch = show_computing;
@@ -239,7 +225,7 @@ static int job_compute(job *job, const attn2c_model *model, attn2c_message *mess
     status = attn2c_dispatch_through(context, job->sizes.number, job->sizes.batch, job->sizes.seq, job->in,
                                      job->out);
   attn2c_progress_hide();
-  if (status != ATTN2C_OK) attn2c_say(message, "run: %s", attn2c_strerror(status));
+  if (status != ATTN2C_OK) attn2c_say(message, "%s: %s", job->command, attn2c_strerror(status));
   attn2c_context_destroy(context);
   return status;
 }
@@ -264,7 +250,8 @@ static void print_array(const stream *output) {
   }
 }
 
-static int job_write(const job *job, attn2c_message *message) {
+static int job_write(const job *job, const attn2c_arguments *arguments, FILE *out, attn2c_message *message) {
+  (void)arguments, (void)out;
   int status = ATTN2C_OK;
   for (int i = 0; i < job->entry->output_count && status == ATTN2C_OK; i++) {
     const stream *output = &job->outputs[i];
@@ -310,7 +297,8 @@ int attn2c_run_open(const attn2c_descriptor *model, const attn2c_arguments *argu
   return status;
 }
 
-static int run_job(job *job, const attn2c_arguments *arguments, FILE *notes, attn2c_message *message) {
+static int run_job(job *job, const attn2c_arguments *arguments, attn2c_run_taker *take, FILE *out,
+                   FILE *notes, attn2c_message *message) {
   attn2c_model *model;
   int status = job_allocate(job, message);
   if (status == ATTN2C_OK) status = job_bind(job, arguments, message);
@@ -320,19 +308,25 @@ static int run_job(job *job, const attn2c_arguments *arguments, FILE *notes, att
   if (status != ATTN2C_OK) return status;
   status = job_compute(job, model, message);
   attn2c_model_close(model);
-  return status == ATTN2C_OK ? job_write(job, message) : status;
+  return status == ATTN2C_OK ? take(job, arguments, out, message) : status;
 }
 
-int attn2c_run_command(const attn2c_program *program, const attn2c_arguments *arguments, FILE *notes,
-                       attn2c_message *message) {
+int attn2c_run_arrays(const attn2c_program *program, const attn2c_arguments *arguments,
+                      attn2c_run_taker *take, FILE *out, FILE *notes, attn2c_message *message) {
   const attn2c_descriptor *model = program->model;
   int number = attn2c_entry_find(model, arguments->entry, message);
   if (number < 0) return ATTN2C_USAGE;
   if (arguments->entry == NULL) number = -1;
-  job job = {.model = model};
+  const int writes = arguments->command == ATTN2C_COMMAND_RUN;
+  job job = {.model = model, .command = writes ? "run" : "check", .option = writes ? "--output" : "--expect"};
   int status = attn2c_sizes_open(program, number, &job.sizes, message);
   job.entry = attn2c_sizes_entry(&job.sizes);
-  if (status == ATTN2C_OK) status = run_job(&job, arguments, notes, message);
+  if (status == ATTN2C_OK) status = run_job(&job, arguments, take, out, notes, message);
   job_free(&job);
   return status;
+}
+
+int attn2c_run_command(const attn2c_program *program, const attn2c_arguments *arguments, FILE *notes,
+                       attn2c_message *message) {
+  return attn2c_run_arrays(program, arguments, job_write, stdout, notes, message);
 }

@@ -52,7 +52,7 @@ class _TextLibrary(_Library):
         super().__init__(module, name, abi)
         status, two = ctypes.c_int, (_pointer, _pointer)
         self.text_open = self.function("text_open", status, _pointer, ctypes.c_char_p, _size)
-        self.text_destroy = self.function("text_destroy", None, _pointer)
+        self.text_close = self.function("text_close", None, _pointer)
         self.text_fault = self.function("text_fault", ctypes.c_char_p, _pointer)
         self.encode = self.function("encode", status, *two, _size, _pointer)
         self.decode = self.function("detokenize", status, *two, _size, ctypes.c_int, *two)
@@ -101,7 +101,7 @@ class _TextCaller(_Owner):
         self._library: _TextLibrary = library
         self.text, message = ctypes.c_void_p(), ctypes.create_string_buffer(1024)
         library.check(library.text_open(ctypes.byref(self.text), message, len(message)), message.value)
-        self._end = functools.partial(library.text_destroy, self.text)
+        self._end = functools.partial(library.text_close, self.text)
 
 
 class _ModelCaller(_TextCaller):

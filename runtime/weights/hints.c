@@ -62,6 +62,19 @@ static const char *find_end(const attn2c_checkpoint *file, const char *end) {
   return NULL;
 }
 
+/* True if the model looks for tensors of this end itself: its description has their scheme already. */
+static int is_wanted(const attn2c_hints *hints, const char *end) {
+  for (int i = 0; i < hints->model->stored_count; i++)
+    for (const char *const *name = hints->model->stored[i].names; *name; name++)
+      if (ends_with(*name, end)) return 1;
+  return 0;
+}
+
+/* True if the file has tensors of this end, and the model looks for none. */
+static int has_other(const attn2c_hints *hints, const char *end) {
+  return find_end(hints->file, end) && !is_wanted(hints, end);
+}
+
 /* Names a model of BERT's form, by the name of the whole. */
 static void say_bert(const attn2c_hints *hints, const char *name) {
   static const char *const others[][3] = {{"roberta.", "RobertaModel", "roberta"},
@@ -99,6 +112,7 @@ void attn2c_hints_say(const attn2c_hints *hints) {
   for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
     const char *name = find_end(hints->file, looks[i].ends[0]);
     if (!name || !find_end(hints->file, looks[i].ends[1])) continue;
+    if (is_wanted(hints, looks[i].ends[0])) return;
     if (strcmp(looks[i].names, "bert") == 0)
       say_bert(hints, name);
     else
@@ -106,15 +120,15 @@ void attn2c_hints_say(const attn2c_hints *hints) {
                  looks[i].names);
     return;
   }
-  if (find_end(hints->file, "token_embd.weight"))
+  if (has_other(hints, "token_embd.weight"))
     attn2c_say(hints->message,
                "tensors of a GGUF file: names = \"gguf-llama\" and the like, as import writes it");
-  else if (find_end(hints->file, "self_attn.in_proj_weight"))
+  else if (has_other(hints, "self_attn.in_proj_weight"))
     attn2c_say(hints->message,
                "tensors of torch.nn.TransformerEncoder or TransformerDecoder: names = \"torch\"");
-  else if (find_end(hints->file, "attn.qkv.weight") && find_end(hints->file, "patch_embed.proj.weight"))
+  else if (has_other(hints, "attn.qkv.weight") && find_end(hints->file, "patch_embed.proj.weight"))
     attn2c_say(hints->message, "tensors of timm's VisionTransformer: names = \"timm\"");
-  else if (find_end(hints->file, "l0.attn.q.weight"))
+  else if (has_other(hints, "l0.attn.q.weight"))
     attn2c_say(hints->message, "tensors by attn2c's own names: names = \"attn2c\"");
 }
 

@@ -59,11 +59,11 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 6; i++) printf("logit %.9g\n", (double)logits[i]);
   if (lengths[1] >= lengths[0] || lengths[1] < 3 || lengths[0] > SEQUENCE_SEQ) return 5;
 
-  if (sequence_encode(NULL, texts, 0, &tokens) != 2 || sequence_text_create(NULL) != 2 ||
+  if (sequence_encode(NULL, texts, 0, &tokens) != 2 || sequence_text_open(NULL, NULL, 0) != 2 ||
       sequence_text_open(NULL, message, sizeof message) != 2)
     return 6;
-  sequence_text_destroy(text);
-  sequence_text_destroy(NULL);
+  sequence_text_close(text);
+  sequence_text_close(NULL);
   sequence_destroy(ctx);
   sequence_close(model);
   return 0;

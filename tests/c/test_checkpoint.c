@@ -18,7 +18,7 @@ enum { ROWS = 90, COLUMNS = 70 };
 
 static const attn2c_tensor tensors[] = {
     {.name = "w", .kind = ATTN2C_WEIGHT, .rank = 2, .shape = {ROWS, COLUMNS}}};
-static const char *const first_names[] = {"first", NULL}, *const second_names[] = {"second", NULL};
+static const char *first_names[] = {"first", NULL}, *const second_names[] = {"second", NULL};
 static const attn2c_stored stored[] = {{.names = first_names, .rank = 2, .shape = {200, 200}},
                                        {.names = second_names, .rank = 2, .shape = {-1, 200}}};
 
@@ -380,6 +380,16 @@ Test(checkpoint, says_what_it_looks_like) {
     refuse(folder, ATTN2C_FORMAT, cases[i].said);
     cr_assert_not_null(strstr(text, "first: missing"), "%s", text);
   }
+  /* A model that looks for such tensors itself has this scheme. */
+  first_names[0] = "layers.9.self_attn.in_proj_weight";
+  write_names(cases[7].names, 2);
+  refuse(folder, ATTN2C_FORMAT, "in_proj_weight: missing");
+  cr_assert_null(strstr(text, "names = \"torch\""), "%s", text);
+  first_names[0] = "h.9.attn.c_attn.weight";
+  write_names(cases[2].names, 2);
+  refuse(folder, ATTN2C_FORMAT, "c_attn.weight: missing");
+  cr_assert_null(strstr(text, "names = \"gpt2\""), "%s", text);
+  first_names[0] = "first";
   const char *near[] = {"model.first", "b"};
   write_names(near, 2);
   refuse(folder, ATTN2C_FORMAT, "first: missing; the file has model.first");

@@ -186,7 +186,8 @@ Test(program, refuses_wrong_usage) {
       {"walk", 2, 1, "no command 'walk'; allowed are info, run, check, bench and pack"},
       {"chek", 2, 1, "no command 'chek'; did you mean check?"},
       {"check --weigths x", 2, 1, "check: no option '--weigths'; did you mean --weights?"},
-      {"run --sed=3 --txt x", 2, 2, "run: no option '--txt'; did you mean --text?"},
+      {"run --sed=3 --txt x", 2, 2, "allowed are --weights, --input, --output, --entry, --verbose, --help"},
+      {"--text x", 2, 1, "a command comes before '--text'; allowed are info, run, check, bench and pack"},
       {"run words", 2, 1, "run: 'words' is not an option; a value follows its option: --text WORD"},
       {"info --jso --fast", 2, 1, "info: no option '--fast'; allowed are --json, --licenses, --help"},
       {"pack", 2, 2, "pack: -o FILE is needed"},
@@ -195,7 +196,6 @@ Test(program, refuses_wrong_usage) {
       {"pack --weights w -o -", 2, 1, "-o -: a file is needed; /dev/stdout is the standard output"},
       {"pack --weights w -o w", 2, 1, "-o w: this file belongs to the weights"},
       {"pack --verify w --weights w", 2, 1, "--verify FILE allows no other option"},
-      {"pack --entry x", 2, 1, "pack: no option '--entry'; allowed are --weights, -o, --verify, --help"},
       {"info -x", 2, 1, "info: no option '-x'"},
       {"check --threads 1", 2, 1, "check: no option '--threads'; allowed are --weights"},
       {"info --json=yes", 2, 1, "'--json=yes' has a value, but none is allowed"},
@@ -244,17 +244,23 @@ Test(program, helps_with_each_option) {
     cr_assert_eq(programf("%s --help", names[command]), 0, "%s", err);
     for (int i = 0; i < ATTN2C_OPTIONS; i++) {
       const attn2c_option *row = &attn2c_options[i];
+      const unsigned parts = ATTN2C_HELP_OF_TEXTS | ATTN2C_HELP_OF_PICTURES;
       char label[80];
-      if (!row->help || row->commands & (ATTN2C_HELP_OF_TEXTS | ATTN2C_HELP_OF_PICTURES) ||
-          !(row->commands >> (command + 1) & 1) || !attn2c_option_is_offered(row))
+      if (!row->help || row->commands & parts || !(row->commands >> (command + 1) & 1) ||
+          !attn2c_option_is_offered(row))
         continue;
-      snprintf(label, sizeof label, "\n  %s%s%s%s%s ", row->letter ? row->letter : "",
-               row->letter ? ", " : "", row->name, row->value ? " " : "", row->value ? row->value : "");
+      snprintf(label, sizeof label, "\n  %s%s%s%s%s", row->letter ? row->letter : "", row->letter ? ", " : "",
+               row->name, row->value ? " " : "", row->value ? row->value : "");
       cr_expect_not_null(strstr(out, label), "%s --help without%s: %s", names[command], label, out);
       count++;
     }
-    for (const char *line = out; *line; line += strcspn(line, "\n") + 1)
-      cr_expect(strncmp(line, "  ", 2) != 0 || strcspn(line, "\n") <= 100, "%s", line);
+    const char *meaning = strstr(strstr(out, "\n  -"), "\n    "); /* a line that only goes on */
+    const int column = meaning ? (int)strspn(meaning + 1, " ") : 0;
+    for (const char *line = out; *line; line += strcspn(line, "\n") + 1) {
+      const int width = (int)strcspn(line, "\n"), is_option = strncmp(line, "  -", 3) == 0;
+      const int begins = !column || width <= column || (line[column - 1] == ' ' && line[column] != ' ');
+      cr_expect(strncmp(line, "  ", 2) != 0 || (width <= 100 && (!is_option || begins)), "%s", line);
+    }
   }
   cr_expect_geq(count, 26);
 }

@@ -213,6 +213,28 @@ return function(of, spec)
       wrong = "Llama's queries keep the order of pairs" },
   }
 
+  of("gen/checkpoints/names.lua", spec .. "checkpoints/sources_spec.lua") {
+    { name = "names_meant", old = 'if modules[i]:sub(1, #path + 1) == path .. "." then return modules[i] end', new = "",
+      filter = "path that was meant", wrong = "of a stage that is named the parameters are not" },
+  }
+
+  of("gen/checkpoints/folder.lua", spec .. "checkpoints/import_spec.lua") {
+    { name = "folder_family", old = "if look then look(config) end", new = "", filter = "before it lacks weights",
+      wrong = "an unsupported family is refused for its missing weights" },
+    { name = "folder_graphs", old = 'ipairs { path, path .. "/onnx" }', new = "ipairs { path }",
+      filter = "another format", wrong = "graphs in the inner folder are not named" },
+  }
+
+  of("gen/common/kinds.lua", spec .. "passes/describe_spec.lua") {
+    { name = "kinds_hub", old = 'name = name or id:match("^[%w][%w_-][%w._-]*$")', new = "",
+      filter = "a folder: a fault of input", wrong = "a hub's name without an organisation is no advice" },
+  }
+
+  of("runtime/weights/hints.c", "c:checkpoint") {
+    { name = "hints_wanted", old = "if (ends_with(*name, end)) return 1;", new = "(void)end;",
+      filter = "checkpoint/says_what*", wrong = "a model is advised to have the naming scheme that it has" },
+  }
+
   of("gen/text/gguf.lua", spec .. "text/gguf_spec.lua") {
     { name = "gguf_wordpiece", old = 'list[i] = "##" .. token', new = "list[i] = token", filter = "WordPiece",
       wrong = "parts of words begin words" },

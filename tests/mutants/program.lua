@@ -35,6 +35,32 @@ return function(of, spec)
       filter = "check/a_script*", wrong = "the longest call is not made again after the others" },
   }
 
+  of("runtime/program/expect.c", spec .. "whole/expect_spec.lua") {
+    { name = "expect_first", old = "int64_t rest = comparison->first;", new = "int64_t rest = 0;",
+      filter = "first element", wrong = "another element is named as the first that differs" },
+    { name = "expect_size", old = "tolerance.relative = factor;", new = "tolerance.relative = 1;",
+      filter = "another activation", wrong = "another activation passes" },
+    { name = "expect_padding", old = "return row >= values[b];", new = "return 0;", filter = "leaves padding",
+      wrong = "padding is compared" },
+    { name = "expect_kept", old = "(value != 0) == (axes->filling == ATTN2C_FILL_MASKED)",
+      new = "(value != 0) == (axes->filling == ATTN2C_FILL_KEPT)", filter = "leaves padding",
+      wrong = "padding is compared in place of the rest" },
+    { name = "expect_exact", old = "factor > 0 ? LEAST : 0", new = "LEAST", filter = "option of the command",
+      wrong = "a tolerance of 0 allows differences" },
+    { name = "expect_integers", old = "const int is_float = tensor->type == ATTN2C_F32;",
+      new = "const int is_float = 1;", filter = "integers exactly", wrong = "integers are compared as floats" },
+  }
+
+  of("runtime/program/arguments.c", "c:program") {
+    { name = "arguments_offered", old = "(pictures || !(row->commands & ATTN2C_HELP_OF_PICTURES))", new = "1",
+      filter = "program/refuses_wrong*", wrong = "a model without pictures offers --image" },
+  }
+
+  of("runtime/program/help.c", "c:program") {
+    { name = "help_next_line", old = "if (length > column - 3) fprintf", new = "if (0) fprintf",
+      filter = "program/helps_with*", wrong = "the meaning of a long option begins elsewhere" },
+  }
+
   of("runtime/program/inputs.c", "c:program") {
     { name = "inputs_range", old = "values[e] < tensor->limit) continue", new = "values[e] <= tensor->limit) continue",
       filter = "program/names_a*", wrong = "a number one beyond the last is taken" },

@@ -370,7 +370,7 @@ end
 
 --- Returns the graph. Faults: usage.
 function Builder:finish()
-  names.check_used(self.model.names)
+  names.check_used(self.model.names, self.graph.weights)
   check_paths(self, "weights")
   check_paths(self, "input_order")
   for _, name in ipairs(self.attention_outputs) do self.entry.outputs[#self.entry.outputs + 1] = name end

@@ -187,6 +187,25 @@ describe("a checkpoint's folder", function()
     refused(other, "has no config.json, but " .. other .. "/x.gguf: give that file", 4)
   end)
 
+  it("has weights in another format, which the message names", function()
+    local function said_of(name, text)
+      local folder = made.folder({ ["config.json"] = made.json(made.config()) })
+      if name:find("/", 1, true) then lfs.mkdir(folder .. "/" .. name:match("^(.*)/")) end
+      helper.write(folder .. "/" .. name, "")
+      return refused(folder, ("index.json; %s is %s: "):format(name, text), 4)
+    end
+    said_of("model.onnx", "an ONNX model, which is not supported")
+    said_of("onnx/model.onnx", "an ONNX model, which is not supported")
+    said_of("tf_model.h5", "a file of Keras or TensorFlow (HDF5), which is not supported")
+    said_of("adapter_model.safetensors", "a LoRA adapter without its model, which is not supported")
+    said_of("model.Q4_K_M.gguf", "a GGUF model")
+  end)
+
+  it("is of a family that is not supported, before it lacks weights", function()
+    local folder = made.folder({ ["config.json"] = made.json({ model_type = "mixtral" }) })
+    refused(folder, folder .. '/config.json: model_type: "mixtral" is not supported; supported are ALBERT', 2)
+  end)
+
   it("has shards whose names a file system takes", function()
     local line = refused(made.checkpoint(nil, {}, { ["model.safetensors"] = false, ["model.safetensors.index.json"] =
       made.json({ weight_map = { embeddings = ("a"):rep(100000) } }) }),

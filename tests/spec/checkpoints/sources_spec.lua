@@ -210,6 +210,17 @@ describe("names as a table", function()
 
   it("are refused where the model has no such weight", function()
     local fault = helper.fault(weight, "x", { ["l*.attn.kyu"] = "y" })
-    assert.same({ "names: l*.attn.kyu: the model has no such weight" }, fault.lines)
+    assert.same({ "names: l*.attn.kyu: the model has no such weight; did you mean l*.attn.k?" }, fault.lines)
+  end)
+
+  it("are refused with the path that was meant", function()
+    local output = { { stage = "pool", over = "mean" }, { stage = "linear", to = 4 } }
+    for path, meant in pairs { ["output.2"] = "output.2.linear", ["l*.attn"] = "l*.attn.q", ["l0.ff"] = "l0.ff.up",
+      ["output.linear.weight"] = "output.2.linear.weight" } do
+      local fault = helper.fault(weight, "x", { "torch", [path] = "head" }, { output = output })
+      assert.same({ ("names: %s: the model has no such weight; did you mean %s?"):format(path, meant) }, fault.lines)
+    end
+    assert.same({ "head.weight" }, weight("output.2.linear.weight", { "torch", ["output.2.linear"] = "head" },
+      { output = output }).rule.names)
   end)
 end)

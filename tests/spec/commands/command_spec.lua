@@ -24,6 +24,11 @@ describe("the command", function()
       local each, text = helper.command { name, "-h" }
       assert.equal(0, each)
       assert.matches("Usage: attn2c " .. name, text, 1, true)
+      for spaces, words in text:gmatch("\n( +)([^\n]*)") do -- usage, labels, meanings
+        assert.is_truthy(#spaces == 7 or #spaces == 3 or (#spaces == 25 and #words <= 75), words)
+        assert.is_truthy(#spaces ~= 3 or not words:find("  ", 1, true) or words:match("^" .. ("."):rep(21) .. " %S"),
+          words)
+      end
     end
     code, output = helper.command { "--version" }
     assert.same({ 0, "attn2c " .. require("common.version").generator .. "\n" }, { code, output })
@@ -39,6 +44,10 @@ describe("the command", function()
     local small = "models/small.lua"
     for line, said in pairs {
       ["biuld"] = "unknown command 'biuld' (did you mean build?)",
+      ["chat " .. small] = "unknown command 'chat' (`chat` is a command of the program that build makes: "
+        .. "out/NAME/NAME chat)",
+      ["build " .. small .. " --text x"] = "unknown option '--text' (an option of the program that build makes: "
+        .. "out/NAME/NAME run --text)",
       ["run " .. small] = "unknown command 'run' (`run` is a command of the program that build makes: "
         .. "out/NAME/NAME run)",
       [small] = "unknown command 'models/small.lua' (did you mean attn2c build models/small.lua?)",

@@ -410,6 +410,14 @@ describe("a description that is none", function()
       assert.equal(("cannot read %s: No such file or directory (a model of the Hugging Face hub is downloaded first: "
         .. "hf download no-one/a-model --local-dir a-model)"):format(id), helper.fault(run, id).lines[1])
     end
+    for _, id in ipairs { "gpt2", "Qwen3-0.6B", "https://huggingface.co/gpt2" } do
+      assert.equal(("cannot read %s: No such file or directory (a model of the Hugging Face hub is downloaded first: "
+        .. "hf download %s --local-dir %s)"):format(id, id:match("[^/]*$"), id:match("[^/]*$")),
+        helper.fault(run, id).lines[1])
+    end
+    for _, name in ipairs { "nothing.lua", "nothing.gguf", "model.safetensors" } do
+      assert.equal(("cannot read %s: No such file or directory"):format(name), helper.fault(run, name).lines[1])
+    end
     assert.equal("the description's name is empty", helper.fault(run, "").lines[1])
     local directory = helper.fault(run, folder)
     assert.equal(faults.code.io, directory.code)

@@ -129,6 +129,24 @@ describe("the package file of CMake", function()
     assert.is_nil(runs({ "ldd", "made/speaker_static" }):find("libspeaker.so", 1, true))
   end)
 
+  it("makes a program that answers texts as the model's own does", function()
+    build(root .. "/models/language", "-o", "language")
+    runs { "cmake", "-S", examples, "-B", "spoken", "-DCMAKE_PREFIX_PATH=" .. here .. "/language", "-DCMAKE_C_FLAGS="
+      .. table.concat(warnings, " ") }
+    runs { "cmake", "--build", "spoken" }
+    local texts = { "Kde je n\u{E1}dra\u{17E}\u{ED}?", "Wo ist der Bahnhof?", "" }
+    local folder, list = root .. "/models/language", { "language/language", "run", "--weights",
+      root .. "/models/language" }
+    for _, text in ipairs(texts) do list[#list + 1], list[#list + 2] = "--text-string", text end
+    assert.equal(runs(list), runs { "spoken/language_c", folder, table.unpack(texts) })
+    local code, output, errors = try { "spoken/language_c", "nowhere", "x" }
+    assert.equal(4, code)
+    assert.equal("nowhere: cannot be opened: No such file or directory\n", output .. errors)
+    code, output, errors = try { "cmake", "-S", examples, "-B", "none", "-DCMAKE_PREFIX_PATH=" .. here .. "/none" }
+    assert.equal(1, code, output)
+    assert.is_truthy(errors:find("no model: -DCMAKE_PREFIX_PATH=FOLDER", 1, true), errors)
+  end)
+
   it("knows its version", function()
     local version = require("common.version").generator
     local series = version:match("^%d+%.%d+")
@@ -149,7 +167,7 @@ describe("the package file of CMake", function()
     helper.write(here .. "/text/CMakeLists.txt", "cmake_minimum_required(VERSION 3.13)\nproject(text C)\n"
       .. "find_package(sequence REQUIRED)\nadd_executable(a a.c)\ntarget_link_libraries(a sequence::sequence_static)\n")
     helper.write(here .. "/text/a.c", '#include <sequence.h>\nint main(void) { sequence_text *text;\n'
-      .. "  int status = sequence_text_create(&text);\n  sequence_text_destroy(text);\n  return status; }\n")
+      .. "  int status = sequence_text_open(&text, NULL, 0);\n  sequence_text_close(text);\n  return status; }\n")
     runs { "cmake", "-S", "text", "-B", "text/made", "-DCMAKE_PREFIX_PATH=" .. here .. "/sequence" }
     runs { "cmake", "--build", "text/made" }
     runs { "text/made/a" }

@@ -49,6 +49,13 @@ for _, case in ipairs { "gguf_llama", "gguf_granite" } do
       assert.matches("\n%d+ passed, 0 failed\n$", sh(("%s check --weights %s.packed"):format(program, case)))
     end)
 
+    it("is named as it is by a program that lacks it", function()
+      local code, _, errors = helper.runner(folder)({ program, "run", "--input", "x", "--output", "y" })
+      assert.equal(2, code)
+      assert.is_truthy(errors:find(("run: --weights F is needed; this model was built from %s.gguf: --weights "
+        .. "PATH/%s.gguf\n"):format(case, case), 1, true), errors)
+    end)
+
     it("gives outputs near those of the same weights as floats", function()
       local inputs, outputs = {}, {}
       for file in lfs.dir(path) do

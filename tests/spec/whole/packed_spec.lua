@@ -284,12 +284,12 @@ describe("build --embed", function()
   end)
 
   it("has them read-only, at a page, and used in place", function()
-    local sections = runs { "readelf", "-SW", "linked/libtiny.so.2" }
+    local sections = runs { "readelf", "-SW", "linked/libtiny.so.3" }
     assert.is_nil(sections:match("%.data%.[^\n]*weights"))
     local at = tonumber(runs({ "nm", "linked/tiny" }):match("(%x+) [rR] tiny_weights_begin"), 16)
     assert.equal(0, at % 4096)
     -- Nothing but the model's interface is visible.
-    for symbol in runs({ "nm", "-D", "--defined-only", "linked/libtiny.so.2" }):gmatch("%x+ %u (%S+)") do
+    for symbol in runs({ "nm", "-D", "--defined-only", "linked/libtiny.so.3" }):gmatch("%x+ %u (%S+)") do
       assert.is_nil(symbol:find("weights"), symbol)
       assert.matches("^tiny_", symbol)
     end
@@ -422,7 +422,7 @@ describe("build --static", function()
     assert.truthy(runs({ "static/tiny", "info", "--licenses" }):find("GNU C Library", 1, true))
     assert.is_nil(runs({ "tiny/tiny", "info", "--licenses" }):find("GNU C Library", 1, true))
     -- The library beside it is as ever.
-    assert.truthy(runs({ "readelf", "-d", "static/libtiny.so.2" }):find("NEEDED", 1, true))
+    assert.truthy(runs({ "readelf", "-d", "static/libtiny.so.3" }):find("NEEDED", 1, true))
   end)
 
   it("answers where nothing else is", function()

@@ -129,7 +129,7 @@ describe("README files", function()
     local commands = read("gen/commands/README.md"):match("\n## All commands\n(.-)\n## ")
     local help = helper.succeeds("gen/attn2c --help", helper.root)
     local count = 0
-    for name in help:match("\nCommands:\n(.*)$"):gmatch("\n?   (%l+) ") do
+    for name in help:match("\nCommands:(\n.*)$"):gmatch("\n   (%l+) ") do
       if not commands:find("\n| `" .. name .. "` |", 1, true) then lost[#lost + 1] = name end
       count = count + 1
     end

@@ -68,7 +68,7 @@ describe("a build", function()
     local first, second = contents(one .. "/out/speaker"), contents(other)
     second["speaker.lua"] = nil
     assert_same_files(first, second)
-    assert.truthy(first.speaker and first["libspeaker.a"] and first["libspeaker.so.2"] and first["speaker.c"])
+    assert.truthy(first.speaker and first["libspeaker.a"] and first["libspeaker.so.3"] and first["speaker.c"])
     for name, bytes in pairs(first) do assert.is_nil(bytes:find(here, 1, true), name .. " names its folder") end
   end)
 end)
@@ -103,7 +103,7 @@ describe("NAME.spdx.json", function()
       assert.truthy(by_id[to], to)
       links[("%s %s %s"):format(from, each.relationshipType, to)] = true
     end
-    for id, name in pairs { program = "classify", archive = "libclassify.a", shared = "libclassify.so.2" } do
+    for id, name in pairs { program = "classify", archive = "libclassify.a", shared = "libclassify.so.3" } do
       assert.equal(hash.content(built[name]), by_id[id].checksums[1].checksumValue)
       assert.equal(name, by_id[id].packageFileName)
       for _, link in ipairs { "GENERATED_FROM description", "GENERATED_FROM checkpoint", "CONTAINS weights",

@@ -297,7 +297,7 @@ describe("words of the command line", function()
     assert.is_nil(files.read(folder .. "/none.npy"))
     local code, said = run("sequence/sequence run --text a")
     assert.equal(2, code)
-    assert.matches("run: %-%-weights F is needed; this model was built from the checkpoint folder sequence: "
+    assert.matches("run: %-%-weights F is needed; this model was built from sequence: "
       .. "%-%-weights PATH/sequence\n", said)
   end)
 

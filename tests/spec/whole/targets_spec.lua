@@ -186,13 +186,13 @@ except Exception as error:
 
   it("has no wide instruction outside of the code for its target", function()
     local file_of, file = {}, nil -- address of a function -> the source it is from, where its name does not say it
-    for line in runs { "objdump", "-t", "tiny/libtiny.so.2" }:gmatch("[^\n]+") do
+    for line in runs { "objdump", "-t", "tiny/libtiny.so.3" }:gmatch("[^\n]+") do
       local address, flags, rest = line:match("^(%x+) (.......) (.*)$")
       if flags and flags:find("f", 1, true) then file = rest:match("(%S*)$") end
       if flags and flags:find("F", 1, true) and file then file_of[tonumber(address, 16)] = file end
     end
     local at, name, seen = nil, nil, { ymm = 0, zmm = 0 }
-    for line in runs { "objdump", "-d", "--no-show-raw-insn", "tiny/libtiny.so.2" }:gmatch("[^\n]+") do
+    for line in runs { "objdump", "-d", "--no-show-raw-insn", "tiny/libtiny.so.3" }:gmatch("[^\n]+") do
       local address, symbol = line:match("^(%x+) <(.*)>:$")
       if address then at, name = tonumber(address, 16), symbol end
       for register in line:gmatch("%%([yz]mm)") do

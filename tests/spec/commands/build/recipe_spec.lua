@@ -91,7 +91,7 @@ describe("the recipe", function()
       assert.truthy(line(profile):find("-O0 -mavx2 -fno-asynchronous-unwind-tables -DATTN2C_PROFILE -DX", 1, true))
       assert.is_nil(line(ship):find("ATTN2C_PROFILE", 1, true))
     end
-    for _, job in ipairs(recipe.needed(list, "libtiny.so.2")) do
+    for _, job in ipairs(recipe.needed(list, "libtiny.so.3")) do
       assert.is_nil(line(job):find("ATTN2C_PROFILE", 1, true))
     end
   end)
@@ -101,10 +101,10 @@ describe("the recipe", function()
     assert.equal("cc -m64 -r -nostdlib -o all.o in -lxsmmgen", line(by_name["libtiny.o"]))
     assert.equal("objcopy --localize-hidden --wildcard --keep-global-symbol=tiny_* all.o /w/out",
       line(by_name["libtiny.o"], 2))
-    assert.equal("libtiny.so.2", recipe.soname("tiny"))
-    assert.equal("cc -m64 -shared -Wl,-soname,libtiny.so.2 -Wl,-z,now -DX -o /w/out in "
-      .. "-Wl,-z,noexecstack -lpthread -lm", line(by_name["libtiny.so.2"]))
-    assert.same({ { name = "libtiny.so", link = "libtiny.so.2" } }, recipe.links { name = "tiny" })
+    assert.equal("libtiny.so.3", recipe.soname("tiny"))
+    assert.equal("cc -m64 -shared -Wl,-soname,libtiny.so.3 -Wl,-z,now -DX -o /w/out in "
+      .. "-Wl,-z,noexecstack -lpthread -lm", line(by_name["libtiny.so.3"]))
+    assert.same({ { name = "libtiny.so", link = "libtiny.so.3" } }, recipe.links { name = "tiny" })
   end)
 
   it("makes a static program small, and nothing else otherwise", function()
@@ -142,7 +142,7 @@ describe("the recipe", function()
     for _, job in ipairs(list) do
       local has = {}
       for _, input in ipairs(job.inputs or {}) do has[input] = true end
-      local is_final = job.name == "tiny" or job.name == "libtiny.a" or job.name == "libtiny.so.2"
+      local is_final = job.name == "tiny" or job.name == "libtiny.a" or job.name == "libtiny.so.3"
       assert.equal(is_final, has["tiny_weights.o"] or false, job.name)
       assert.equal(job.name == "tiny.packer", has["tiny_none.o"] or false, job.name)
       assert.is_nil(has["tiny_weights.o"] and has["tiny_none.o"])
@@ -231,10 +231,10 @@ describe("the recipe", function()
     for _, name in ipairs { "tiny", "program-main.o", "tiny_trace.o", "libattn2c_libxsmm.a", "base-attn2c.o" } do
       assert.is_true(needed[name], name)
     end
-    for _, name in ipairs { "libtiny.a", "libtiny.o", "libtiny.so.2" } do assert.is_nil(needed[name]) end
+    for _, name in ipairs { "libtiny.a", "libtiny.o", "libtiny.so.3" } do assert.is_nil(needed[name]) end
     local of_libraries = {}
     for _, job in ipairs(recipe.of_libraries(select(2, jobs()), { name = "tiny" })) do of_libraries[job.name] = job end
-    for _, name in ipairs { "libtiny.a", "libtiny.so.2" } do assert.is_true(of_libraries[name].is_output) end
+    for _, name in ipairs { "libtiny.a", "libtiny.so.3" } do assert.is_true(of_libraries[name].is_output) end
     assert.is_true(of_libraries["tiny.versions"].is_read)
     for _, name in ipairs { "tiny", "tiny_trace.o", "program-main.o", "libattn2c_c.a" } do
       assert.is_nil(of_libraries[name])
