@@ -295,7 +295,7 @@ describe("the files beside config.json", function()
       { { pooling, { "LSTM", {} } }, "LSTM is not supported: it is recurrent" },
       { { pooling, { "Own", {} } }, "Own is not supported; supported after Transformer are Pooling, Dense, LayerNorm" },
       { { { "Normalize", {} }, { "Dense", { out_features = 5, use_residual = true } } },
-        "use_residual is not supported" },
+        "2_Dense/config.json: use_residual: true is not supported" },
       { { pooling, { "Dense", { out_features = 5, module_input_name = "token_embeddings" } } },
         'Dense: from "token_embeddings" to "token_embeddings" is not supported here; supported is sentence_embedding' },
       { { { "LayerNorm", {} }, pooling }, 'LayerNorm: from "sentence_embedding" to "sentence_embedding" is not' },
