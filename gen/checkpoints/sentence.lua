@@ -85,7 +85,7 @@ function kinds.LayerNorm(module, stages)
 end
 
 function kinds.Normalize(module, stages)
-  if module.config then check_place(module, stages) end
+  check_place({ kind = module.kind, config = module.config or {} }, stages)
   stages[#stages + 1] = { "normalise" }
 end
 
@@ -138,7 +138,7 @@ function sentence.check(folder, notes)
   check_modality(limits.modality_config)
   for _, module in ipairs(folder.modules) do
     look(module.entry, "modules.json")
-    if kinds[module.kind] then
+    if kinds[module.kind] and module.path then -- a GGUF file's modules have none
       look(module.config, module.path .. "/config.json", "config.json of module " .. module.kind)
     end
   end

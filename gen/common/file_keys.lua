@@ -31,7 +31,7 @@ local NO, OFF = { false }, { 0, false }
 local sections = {}
 
 sections["config.json"] = {
-  read = [[architectures bos_token_id eos_token_id id2label model_type num_labels pad_token_id problem_type
+  read = [[architectures bos_token_id eos_token_id id2label model_type pad_token_id problem_type
     quantization_config sbert_ce_default_activation_function sentence_transformers]],
   some = [[activation activation_function attention_bias attention_head_size attention_multiplier
     attn_logit_softcapping classifier_activation classifier_bias classifier_pooling classifier_proj_size conv_act
@@ -76,6 +76,7 @@ sections["config.json"] = {
       mtp_per_layer_config num_mtp_layers summary_activation summary_proj_to_labels summary_type summary_use_proj
       unpadded_vocab_size]],
     ["of special tokens, which the tokenizer's files name"] = [[cls_token_id mask_token_id sep_token_id unk_token_id]],
+    [TENSORS] = "num_labels",
   },
   refused = {
     ["adapters are not supported"] = { adapters = NO },
@@ -177,7 +178,7 @@ sections["config.json with parts"] = {
 }
 
 sections["config.json: rope_parameters"] = {
-  read = [[attention_factor beta_fast beta_slow factor high_freq_factor long_factor low_freq_factor mscale
+  read = [[attention_factor beta_fast beta_slow factor high_freq_factor long_factor low_freq_factor mixed_b mscale
     mscale_all_dim original_max_position_embeddings partial_rotary_factor rope_theta rope_type short_factor truncate
     type]],
 }
@@ -225,8 +226,9 @@ sections["generation_config.json"] = {
     bad_words_ids = {}, begin_suppress_tokens = {}, cache_implementation = { "dynamic", "dynamic_full", "hybrid",
       "hybrid_chunked", "offloaded", "offloaded_hybrid", "offloaded_static", "sliding_window", "static" },
     constraints = {}, dola_layers = {}, encoder_no_repeat_ngram_size = { 0 }, encoder_repetition_penalty = { 1 },
-    epsilon_cutoff = { 0 }, eta_cutoff = { 0 }, exponential_decay_length_penalty = {}, force_words_ids = {},
-    forced_bos_token_id = {}, forced_eos_token_id = {}, guidance_scale = { 1 }, max_time = {}, min_length = { 0 },
+    epsilon_cutoff = { 0 }, eta_cutoff = { 0 }, exponential_decay_length_penalty = {},
+    force_bos_token_to_be_generated = NO, force_words_ids = {}, forced_bos_token_id = {},
+    forced_eos_token_id = {}, guidance_scale = { 1 }, max_time = {}, min_length = { 0 },
     min_new_tokens = { 0 }, no_repeat_ngram_size = { 0 }, num_beam_groups = { 1 }, num_beams = { 1 },
     penalty_alpha = { 0 }, sequence_bias = {}, stop_strings = {}, suppress_tokens = {}, token_healing = NO, top_h = {},
     typical_p = { 1 }, watermarking_config = {} } },
@@ -264,6 +266,7 @@ sections["tokenizer_config.json"] = {
     ["tokenizer.json has the steps"] = [[do_basic_tokenize legacy merges never_split normalization post_processor
       remove_space tokenizer_padding tokenizer_truncation trim_offsets unk_id use_regex vocab vocab_type]],
     ["tokenizer.json has the tokens"] = "*_token model_specific_special_tokens",
+    ["of wav2vec 2.0, which takes no texts"] = "replace_word_delimiter_char target_lang",
     ["of how a chat's texts are shown or read back"] = "chat_control_tokens response_schema response_template",
     [OLDER] = "errors use_default_system_prompt",
   },

@@ -1,7 +1,9 @@
 -- agree.lua: warns if tokenizer_config.json disagrees with tokenizer.json.
 -- For the common families, AutoTokenizer of transformers rebuilds the normalizer and the pre-tokenizer from
 -- tokenizer_config.json, and may then give other ids. attn2c follows tokenizer.json.
+local faults = require("common.faults")
 local json = require("common.json")
+local words = require("common.words")
 
 local agree = {}
 
@@ -46,6 +48,28 @@ function agree.warnings(root, config, file)
     end
   end
   return lines
+end
+
+local function content(value)
+  if json.kind(value) == "object" then value = value.content end
+  return type(value) == "string" and value ~= "" and value or nil
+end
+
+--- Returns a line, or nil, about tokens that the config names and the tokenizer lacks: transformers adds them.
+--- has(text): true if the tokenizer has a token. file: the config's name in the line.
+function agree.tokens(config, has, file)
+  local first, count = nil, 0
+  if json.kind(config) ~= "object" then return nil end
+  for _, key in ipairs(words.sorted_keys(config)) do
+    local is_list = key == "additional_special_tokens" or key == "extra_special_tokens" or key == "added_tokens_decoder"
+    for _, value in pairs(is_list and type(config[key]) == "table" and config[key]
+      or key:find("_token$") and { config[key] } or {}) do
+      local text = content(value)
+      if text and not has(text) then first, count = (not first or text < first) and text or first, count + 1 end
+    end
+  end
+  return first and ("%s: warning: names %s%s, which the tokenizer does not have; transformers adds tokens for them")
+    :format(file, faults.quote(first), count > 1 and (" and %d more"):format(count - 1) or "")
 end
 
 return agree

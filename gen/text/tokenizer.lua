@@ -142,6 +142,9 @@ local function from_files(folder, name)
   for _, line in ipairs(agree.warnings(root, config, folder .. "/tokenizer_config.json")) do
     warnings[#warnings + 1] = line
   end
+  warnings[#warnings + 1] = agree.tokens(config, function(text)
+    return state.model.ids[text] ~= nil or state.model.added_ids[text] ~= nil
+  end, folder .. "/tokenizer_config.json")
   warnings[#warnings + 1] = note
   return written, state, warnings
 end

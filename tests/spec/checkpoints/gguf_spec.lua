@@ -114,6 +114,36 @@ describe("a GGUF file in place of a folder", function()
     assert.truthy(import.text(golden):find("rope_dim = 4", 1, true))
   end)
 
+  it("says how tokens are drawn", function()
+    local words = { ["tokenizer.ggml.model"] = { "STRING", "gpt2" } }
+    local function generation(more)
+      for key, value in pairs(more) do words["general.sampling." .. key] = value end
+      return (text(words):match("generation = (%b{})"))
+    end
+    assert.equal("{ draw = true, temperature = 0.5, top_k = 7, top_p = 0.25 }", generation { temp = { "FLOAT32", 0.5 },
+      top_k = { "INT32", 7 }, top_p = { "FLOAT32", 0.25 } })
+    assert.equal("{ draw = true, min_p = 0.125, repetition_penalty = 1.5, temperature = 0.5, top_k = 7, top_p = 0.25 }",
+      generation { min_p = { "FLOAT32", 0.125 }, penalty_repeat = { "FLOAT32", 1.5 } })
+    words["general.sampling.mirostat"] = { "INT32", 2 }
+    local _, notes = import.text(file(words))
+    assert.same({ "My-Model.Q4.gguf: metadata: general.sampling.mirostat: not supported, and left out: generated texts "
+      .. "differ from llama.cpp's" }, notes)
+    words = { ["tokenizer.ggml.model"] = { "STRING", "gpt2" } }
+    assert.equal("{ top_k = 7 }", generation { temp = { "FLOAT32", 0 }, top_k = { "INT32", 7 } })
+  end)
+
+  it("of a decoder may see both sides, and pool what it computes", function()
+    local both = text { ["llama.attention.causal"] = { "BOOL", 0 } }
+    assert.truthy(both:find('mask = "padding"', 1, true), both)
+    assert.truthy(text { ["llama.attention.causal"] = { "BOOL", 1 } }:find('mask = { "causal"', 1, true))
+    local pooled = text { ["llama.pooling_type"] = { "UINT32", 3 } }
+    assert.truthy(pooled:find('pool { over = "last" },\n    normalise { name = "sentence_embedding" }', 1, true),
+      pooled)
+    refused('llama.pooling_type": 4 is not supported', "format", { ["llama.pooling_type"] = { "UINT32", 4 } })
+    refused('llama.rope.scaling.attn_factor": is supported with factors of frequencies alone', "format",
+      { ["llama.rope.scaling.attn_factor"] = { "FLOAT32", 1.5 } })
+  end)
+
   it("of every architecture has a naming scheme of its own", function()
     for name in pairs(architectures) do assert.is_table(names.scheme("gguf-" .. name), name) end
   end)

@@ -36,6 +36,17 @@ describe("tokenizer_config.json", function()
       "{}"))
   end)
 
+  it("may name tokens that the tokenizer lacks, which transformers adds", function()
+    local function said(config)
+      return agree.tokens(json.decode(config), function(text) return text == "[PAD]" end, "c.json")
+    end
+    assert.is_nil(said('{"pad_token":"[PAD]","mask_token":null,"extra_special_tokens":["[PAD]"],"name":"x"}'))
+    assert.equal('c.json: warning: names "<x>", which the tokenizer does not have; transformers adds tokens for them',
+      said('{"image_token":{"content":"<x>"}}'))
+    assert.matches('names "<a>" and 2 more, which', said(
+      '{"additional_special_tokens":["<b>","<a>"],"added_tokens_decoder":{"5":{"content":"<c>"}}}'), 1, true)
+  end)
+
   it("is not followed by classes that read any tokenizer.json", function()
     for _, class in ipairs { "PreTrainedTokenizerFast", "TokenizersBackend" } do
       assert.equal("", warnings(bert, ('{"do_lower_case":false,"tokenizer_class":"%s"}'):format(class)))
