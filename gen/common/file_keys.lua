@@ -252,7 +252,7 @@ local special_tokens = "bos_token cls_token eos_token mask_token pad_token sep_t
 
 sections["tokenizer_config.json"] = {
   read = special_tokens .. [[ add_bos_token add_eos_token add_prefix_space added_tokens_decoder
-    additional_special_tokens chat_template do_lower_case extra_ids extra_special_tokens keep_accents max_len
+    additional_special_tokens chat_template do_lower_case extra_ids extra_special_tokens keep_accents legacy max_len
     model_input_names model_max_length split_by_punct strip_accents tokenize_chinese_chars tokenizer_class
     truncation_side]],
   without = {
@@ -263,7 +263,7 @@ sections["tokenizer_config.json"] = {
     ["a call says how texts are cut"] = "stride truncation truncation_strategy",
     ["of texts made of WordPiece's tokens, which no model here writes"] =
       "clean_up_tokenization_spaces spaces_between_special_tokens wordpieces_prefix",
-    ["tokenizer.json has the steps"] = [[do_basic_tokenize legacy merges never_split normalization post_processor
+    ["tokenizer.json has the steps"] = [[do_basic_tokenize merges never_split normalization post_processor
       remove_space tokenizer_padding tokenizer_truncation trim_offsets unk_id use_regex vocab vocab_type]],
     ["tokenizer.json has the tokens"] = "*_token model_specific_special_tokens",
     ["of wav2vec 2.0, which takes no texts"] = "replace_word_delimiter_char target_lang",

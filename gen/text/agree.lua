@@ -32,20 +32,34 @@ local compared = {
   { "add_prefix_space", "pre_tokenizer", "ByteLevel", "add_prefix_space", false },
 }
 
+-- Returns true if tokenizer.json puts a blank before each piece of a text (legacy), false if before the first alone,
+-- nil if it puts none.
+local function legacy_of(root)
+  local cut = find(root.pre_tokenizer, "Metaspace")
+  if find(root.normalizer, "Prepend") then return true end
+  return cut and ({ always = true, first = false })[cut.prepend_scheme]
+end
+
 --- Returns a line for each difference. file: the config's name in messages.
 function agree.warnings(root, config, file)
   local lines = {}
   if json.kind(config) ~= "object" or json.kind(root) ~= "object" then return lines end
   if follows[config.tokenizer_class] then return lines end
+  local function compare(key, here, there)
+    if here == there then return end
+    lines[#lines + 1] = ("%s: warning: %s is %s here and %s in tokenizer.json, which is followed; AutoTokenizer "
+      .. "follows this file"):format(file, key, tostring(here), tostring(there))
+  end
+  local class, legacy = config.tokenizer_class, legacy_of(root)
+  if legacy ~= nil and (class == "LlamaTokenizer" or class == "LlamaTokenizerFast") then
+    compare("legacy", config.legacy == true, legacy)
+  end
   for _, row in ipairs(compared) do
     local key, stage, kind, own, default = table.unpack(row, 1, 5)
     local component = find(root[stage], kind)
     local wanted = config[key]
     if wanted == nil then wanted = default end
-    if component and component[own] ~= wanted then
-      lines[#lines + 1] = ("%s: warning: %s is %s here and %s in tokenizer.json, which is followed; AutoTokenizer "
-        .. "follows this file"):format(file, key, tostring(wanted), tostring(component[own]))
-    end
+    if component then compare(key, wanted, component[own]) end
   end
   return lines
 end

@@ -36,6 +36,20 @@ describe("tokenizer_config.json", function()
       "{}"))
   end)
 
+  it("disagrees where LlamaTokenizer puts a blank before the first piece alone", function()
+    local old = '{"normalizer":{"type":"Sequence","normalizers":[{"type":"Prepend","prepend":"x"}]}}'
+    local new = '{"pre_tokenizer":{"type":"Metaspace","replacement":"x","prepend_scheme":"first","split":false}}'
+    for _, class in ipairs { "LlamaTokenizer", "LlamaTokenizerFast" } do
+      local function config(more) return ('{"tokenizer_class":"%s"%s}'):format(class, more) end
+      assert.equal("legacy false true", warnings(old, config ""))
+      assert.equal("", warnings(old, config ',"legacy":true'))
+      assert.equal("legacy true false", warnings(new, config ',"legacy":true'))
+      assert.equal("", warnings(new, config ',"legacy":false'))
+    end
+    assert.equal("", warnings(old, '{"tokenizer_class":"GemmaTokenizer"}'))
+    assert.equal("", warnings(bytes, '{"tokenizer_class":"LlamaTokenizer"}'))
+  end)
+
   it("may name tokens that the tokenizer lacks, which transformers adds", function()
     local function said(config)
       return agree.tokens(json.decode(config), function(text) return text == "[PAD]" end, "c.json")
