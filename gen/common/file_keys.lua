@@ -92,7 +92,7 @@ sections["config.json"] = {
   },
 }
 
--- What a family has in addition: these come first. Keys that the family's file lists are read, whatever is here.
+-- Each family has keys in addition, which come first. Keys that the family's file lists are read, whatever is here.
 local families = {
   albert = { refused = { ["groups of several layers are not supported"] = { inner_group_num = { 1 } } } },
   bert = { without = { [AGREES] = "embedding_size" } },

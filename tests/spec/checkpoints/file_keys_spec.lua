@@ -260,13 +260,14 @@ describe("the table of a checkpoint's keys", function()
   it("gives a line to a key that it lacks, in each file", function()
     local odd = { odd = 1, ["odd\27[1m"] = 2 }
     local rope = { rope_type = "default", rope_theta = 1e4, odd = 1 }
-    local config = { model_type = "llama", odd = 1, rope_parameters = rope }
+    local config = { model_type = "llama", odd = 1, pack_qkv = true, rope_parameters = rope } -- GTE has pack_qkv
     local function lines(files)
       local folder = made.checkpoint(made.json(files[1]), {}, files[2])
       local _, notes = import.text(folder)
       return unknown_of(notes)
     end
     assert.same({ 'config.json: "odd": not known: results may differ from transformers\'',
+      'config.json: "pack_qkv": not known: results may differ from transformers\'',
       'config.json: rope_parameters: "odd": not known: results may differ from transformers\'' },
       lines { config })
     local quantised = { quant_method = "gptq", bits = 4, odd = 1 }
