@@ -31,8 +31,8 @@ local NO, OFF = { false }, { 0, false }
 local sections = {}
 
 sections["config.json"] = {
-  read = [[architectures bos_token_id eos_token_id id2label model_type pad_token_id problem_type
-    quantization_config sbert_ce_default_activation_function sentence_transformers]],
+  read = [[architectures bos_token_id eos_token_id id2label model_type pad_token_id problem_type quantization_config
+    sbert_ce_default_activation_function sentence_transformers]],
   some = [[activation activation_function attention_bias attention_head_size attention_multiplier
     attn_logit_softcapping classifier_activation classifier_bias classifier_pooling classifier_proj_size conv_act
     conv_dim conv_groups conv_kernel_size d_ff d_kv d_model decoder_bias dim do_stable_layer_norm embedding_multiplier
@@ -45,15 +45,15 @@ sections["config.json"] = {
     num_attention_heads num_channels num_conv_pos_embedding_groups num_conv_pos_embeddings num_heads num_hidden_groups
     num_hidden_layers num_key_value_heads num_layers num_register_tokens original_max_position_embeddings pack_qkv
     pad_vocab_size_multiple partial_rotary_factor patch_size pooler_act pooler_hidden_act pooler_hidden_size
-    pooler_output_size pos_att_type position_biased_input position_buckets projection_dim projection_size
-    qk_layernorm qkv_bias qkv_proj_bias query_pre_attn_scalar relative_attention relative_attention_max_distance
+    pooler_output_size pos_att_type position_biased_input position_buckets projection_dim projection_size qk_layernorm
+    qkv_bias qkv_proj_bias query_pre_attn_scalar relative_attention relative_attention_max_distance
     relative_attention_num_buckets residual_multiplier rms_norm_eps rope_local_base_freq rope_parameters rope_scaling
     rope_theta rotary_emb_base rotary_pct rotary_scaling_factor scale_attn_by_inverse_layer_idx share_att_key
     sliding_window sliding_window_pattern tie_word_embeddings type_vocab_size use_bias use_bidirectional_attention
     use_parallel_residual use_sliding_window use_swiglu_ffn vocab_size]],
   without = {
     [ORIGIN] = [[_commit_hash _name_or_path dtype finetuning_task label2id language name name_or_path tokenizer_class
-      torch_dtype transformers_version]],
+      torch_dtype transformers.js_config transformers_version unsloth_*]],
     [TRAINING] = [[attention_dropout attention_probs_dropout_prob attn_pdrop classifier_dropout
       classifier_dropout_prob dropout dropout_rate embd_pdrop embedding_dropout gradient_checkpointing hidden_dropout
       hidden_dropout_prob initializer_factor initializer_range initializer_std layerdrop qa_dropout resid_pdrop
@@ -68,14 +68,16 @@ sections["config.json"] = {
       forced_eos_token_id length_penalty max_length min_length no_repeat_ngram_size num_beam_groups num_beams
       num_return_sequences prefix remove_invalid_values repetition_penalty suppress_tokens task_specific_params
       temperature top_k top_p typical_p]],
-    [OLDER] = [[directionality down_scale_factor embedding_type gap_size inner_group_num_ n_ctx net_structure_type
-      num_memory_blocks output_past pooler_fc_size pooler_num_attention_heads pooler_num_fc_layers
-      pooler_size_per_head pooler_type tf_legacy_loss tie_encoder_decoder tie_weights_]],
+    [OLDER] = [[_num_labels cross_attention_hidden_size directionality down_scale_factor embedding_type gap_size
+      inner_group_num_ layers_to_keep max_sequence_length n_ctx net_structure_type num_memory_blocks output_past
+      pooler_fc_size pooler_num_attention_heads pooler_num_fc_layers pooler_size_per_head pooler_type tf_legacy_loss
+      tie_encoder_decoder tie_weights_]],
     [OTHER_HEADS] = [[attention_chunk_size chain_hidden_post_norm encoder_stride first_k_dense_replace
       logits_mup_width_multiplier mlp_layer_types mtp_hidden_states_first mtp_layer_types mtp_mlp_layer_types
       mtp_per_layer_config num_mtp_layers summary_activation summary_proj_to_labels summary_type summary_use_proj
-      unpadded_vocab_size]],
-    ["of special tokens, which the tokenizer's files name"] = [[cls_token_id mask_token_id sep_token_id unk_token_id]],
+      tie_word_embeddings unpadded_vocab_size]],
+    ["of special tokens, which the tokenizer's files name"] = [[cls_token_id mask_token_id sep_token_id
+      unk_token_id]],
     [TENSORS] = "num_labels",
   },
   refused = {
@@ -83,6 +85,7 @@ sections["config.json"] = {
     ["causal models of this family are not supported"] = { is_decoder = NO },
     ["cross-attention is not supported"] = { add_cross_attention = NO },
     [PYTHON] = { auto_map = NO },
+    ["weights that MLX quantised are not supported"] = { quantization = NO },
     ["keys for single layers are not supported"] = { per_layer_config = NO },
     ["pruned heads are not supported"] = { pruned_heads = NO },
     ["rotary positions for only a part of a head are not supported"] = { partial_rotary_factor = { 1 } },
@@ -98,7 +101,7 @@ local families = {
   bert = { without = { [AGREES] = "embedding_size" } },
   deberta_v2 = { without = { [TRAINING] = "cls_dropout pooler_dropout", [OLDER] = "z_steps" } },
   dinov2 = { without = { [TRAINING] = "drop_path_rate layerscale_value use_mask_token", [OTHER_HEADS] =
-    [[_out_features _out_indices apply_layernorm out_features out_indices reshape_hidden_states stage_names]],
+    "_out_features _out_indices apply_layernorm out_features out_indices reshape_hidden_states stage_names",
     ["mlp_ratio says it"] = "intermediate_size" } },
   gemma = { without = { ["transformers reads hidden_act alone"] = "hidden_activation" },
     refused = { [BOTH_SIDES] = { use_bidirectional_attention = NO } } },
@@ -117,9 +120,10 @@ local families = {
     ["the tokenizer's files say it"] = "model_max_length" }, refused = {
     ["JinaBERT with other positions is not supported"] = { position_embedding_type = { "alibi" } },
     ["distances that are scaled are not supported"] = { alibi_scaling = { 1 } } } },
-  modernbert = { without = { [TRAINING] = [[initializer_cutoff_factor mlp_dropout sparse_prediction
-    sparse_pred_ignore_index]], [LOADING] = "deterministic_flash_attn reference_compile repad_logits_with_grad",
+  modernbert = { without = { [TRAINING] = [[initializer_cutoff_factor mlp_dropout sparse_pred_ignore_index
+    sparse_prediction]], [LOADING] = "deterministic_flash_attn reference_compile repad_logits_with_grad",
     [AGREES] = "head_dim", [OLDER] = "layer_norm_eps position_embedding_type" } },
+  llama = { without = { [ORIGIN] = "is_llama_config", ["transformers computes without it"] = "rope_interleaved" } },
   mpnet = { without = { [AGREES] = "embedding_size" }, refused = {
     ["transformers always uses 32"] = { relative_attention_num_buckets = { 32 } } } },
   nomic_bert = { without = { ["the class is supported here"] = "auto_map",
@@ -141,6 +145,7 @@ local families = {
   phi = { without = { ["transformers has the class"] = "auto_map" } },
   phi3 = { without = { ["transformers has the class"] = "auto_map", ["transformers computes without it"] =
     "attention_bias full_attn_mod interpolate_factor lm_head_bias mlp_bias" } },
+  qwen2 = { without = { ["transformers computes without it"] = "use_mrope" } },
   roberta = { without = { [AGREES] = "embedding_size" } },
   siglip_vision = { without = { [OTHER_HEADS] = "num_image_tokens projection_dim" },
     refused = { ["an image tower without its head"] = { vision_use_head = { true } } } },
@@ -152,14 +157,14 @@ local families = {
   wav2vec2 = { without = { ["of the convolutions over the waveform"] =
     "conv_bias conv_kernel conv_stride feat_extract_norm num_feat_extract_layers", [TRAINING] =
     [[activation_dropout apply_spec_augment contrastive_logits_temperature ctc_loss_reduction ctc_zero_infinity
-    diversity_loss_weight feat_extract_dropout feat_proj_dropout feat_quantizer_dropout final_dropout
-    freeze_feat_extract_train mask_channel_length mask_channel_min_space mask_channel_other mask_channel_prob
-    mask_channel_selection mask_feature_length mask_feature_min_masks mask_feature_prob mask_time_length
-    mask_time_min_masks mask_time_min_space mask_time_other mask_time_prob mask_time_selection
-    no_mask_channel_overlap no_mask_time_overlap num_negatives replace_prob]], [OTHER_HEADS] =
+      diversity_loss_weight feat_extract_dropout feat_proj_dropout feat_quantizer_dropout final_dropout
+      freeze_feat_extract_train mask_channel_length mask_channel_min_space mask_channel_other mask_channel_prob
+      mask_channel_selection mask_feature_length mask_feature_min_masks mask_feature_prob mask_time_length
+      mask_time_min_masks mask_time_min_space mask_time_other mask_time_prob mask_time_selection
+      no_mask_channel_overlap no_mask_time_overlap num_negatives replace_prob]], [OTHER_HEADS] =
     [[adapter_kernel_size adapter_stride codevector_dim num_adapter_layers num_clusters num_codevector_groups
-    num_codevectors_per_group num_ctc_classes output_hidden_size proj_codevector_dim tdnn_dilation tdnn_dim
-    tdnn_kernel xvector_output_dim]] }, refused = {
+      num_codevectors_per_group num_ctc_classes output_hidden_size proj_codevector_dim tdnn_dilation tdnn_dim
+      tdnn_kernel xvector_output_dim]] }, refused = {
     ["a weighted sum of all layers' states is not supported"] = { use_weighted_layer_sum = NO },
     ["an adapter of convolutions after the layers is not supported"] = { add_adapter = NO },
     ["adapters of languages in each layer (MMS) are not supported"] = { adapter_attn_dim = {} },
@@ -208,7 +213,7 @@ sections["config.json: quantization_config: config_groups: weights"] = { by = "c
   refused = { ["scales that go by the input are not supported"] = { dynamic = NO } } }
 
 sections["generation_config.json"] = {
-  read = [[do_sample eos_token_id max_length max_new_tokens min_p repetition_penalty temperature top_k top_p]],
+  read = "do_sample eos_token_id max_length max_new_tokens min_p repetition_penalty temperature top_k top_p",
   without = {
     [ORIGIN] = "_commit_hash _from_model_config transformers_version",
     [OUTPUT] = [[num_return_sequences output_attentions output_hidden_states output_logits output_scores
@@ -236,8 +241,7 @@ sections["generation_config.json"] = {
 
 sections["preprocessor_config.json"] = {
   read = [[crop_size default_to_square do_center_crop do_normalize do_rescale do_resize feature_extractor_type
-    image_mean
-    image_processor_type image_std resample rescale_factor size]],
+    image_mean image_processor_type image_std resample rescale_factor size]],
   without = {
     [ORIGIN] = [[_backend _processor_class _valid_kwargs_names _valid_processor_keys auto_map model_input_names
       processor_class processor_type]],
@@ -286,24 +290,21 @@ sections["special_tokens_map.json"] = {
 -- Members of components have the component's type in front.
 sections["tokenizer.json"] = {
   by = "tokenizers",
-  read = [[added_tokens decoder model normalizer post_processor pre_tokenizer truncation version
-    added_tokens.content added_tokens.id added_tokens.lstrip added_tokens.normalized added_tokens.rstrip
-    added_tokens.single_word added_tokens.special
-    truncation.direction truncation.max_length truncation.strategy truncation.stride
-    BPE.byte_fallback BPE.continuing_subword_prefix BPE.end_of_word_suffix BPE.fuse_unk BPE.ignore_merges BPE.merges
-    BPE.unk_token BPE.vocab
-    BPEDecoder.suffix BertNormalizer.clean_text BertNormalizer.handle_chinese_chars BertNormalizer.lowercase
-    BertNormalizer.strip_accents BertProcessing.cls BertProcessing.sep
+  read = [[BPE.byte_fallback BPE.continuing_subword_prefix BPE.end_of_word_suffix BPE.fuse_unk BPE.ignore_merges
+    BPE.merges BPE.unk_token BPE.vocab BPEDecoder.suffix BertNormalizer.clean_text BertNormalizer.handle_chinese_chars
+    BertNormalizer.lowercase BertNormalizer.strip_accents BertProcessing.cls BertProcessing.sep
     ByteLevel.add_prefix_space ByteLevel.trim_offsets ByteLevel.use_regex Digits.individual_digits
     Metaspace.add_prefix_space Metaspace.prepend_scheme Metaspace.replacement Metaspace.split
     Precompiled.precompiled_charsmap Prepend.prepend Punctuation.behavior Replace.content Replace.pattern
     RobertaProcessing.add_prefix_space RobertaProcessing.cls RobertaProcessing.sep RobertaProcessing.trim_offsets
-    Sequence.decoders Sequence.normalizers Sequence.pretokenizers Sequence.processors
-    Split.behavior Split.invert Split.pattern Strip.content Strip.start Strip.stop Strip.strip_left Strip.strip_right
-    TemplateProcessing.pair TemplateProcessing.single TemplateProcessing.special_tokens
-    Unigram.byte_fallback Unigram.unk_id Unigram.vocab
+    Sequence.decoders Sequence.normalizers Sequence.pretokenizers Sequence.processors Split.behavior Split.invert
+    Split.pattern Strip.content Strip.start Strip.stop Strip.strip_left Strip.strip_right TemplateProcessing.pair
+    TemplateProcessing.single TemplateProcessing.special_tokens Unigram.byte_fallback Unigram.unk_id Unigram.vocab
     WordPiece.cleanup WordPiece.continuing_subword_prefix WordPiece.max_input_chars_per_word WordPiece.prefix
-    WordPiece.unk_token WordPiece.vocab]],
+    WordPiece.unk_token WordPiece.vocab added_tokens added_tokens.content added_tokens.id added_tokens.lstrip
+    added_tokens.normalized added_tokens.rstrip added_tokens.single_word added_tokens.special decoder model normalizer
+    post_processor pre_tokenizer truncation truncation.direction truncation.max_length truncation.strategy
+    truncation.stride version]],
   without = { [PADDING] = "padding", [OLDER] = "Metaspace.str_rep" },
   refused = { ["only null and 0 are supported"] = { ["BPE.dropout"] = { 0 } } },
 }
@@ -338,8 +339,9 @@ sections["config_sentence_transformers.json"] = {
 
 local module_names = "module_input_name module_output_name"
 for kind, section in pairs {
-  Pooling = { read = [[include_prompt pooling_mode pooling_mode_cls_token pooling_mode_lasttoken pooling_mode_max_tokens
-    pooling_mode_mean_sqrt_len_tokens pooling_mode_mean_tokens pooling_mode_weightedmean_tokens]],
+  Pooling = { read = [[include_prompt pooling_mode pooling_mode_cls_token pooling_mode_lasttoken
+    pooling_mode_max_tokens pooling_mode_mean_sqrt_len_tokens pooling_mode_mean_tokens
+    pooling_mode_weightedmean_tokens]],
     without = { [TENSORS] = "embedding_dimension word_embedding_dimension" } },
   Dense = { read = module_names .. " activation_function bias out_features", without = { [TENSORS] = "in_features" },
     refused = { ["residuals are not supported"] = { use_residual = NO } } },
@@ -353,18 +355,17 @@ end
 
 sections.GGUF = {
   by = "llama.cpp",
-  read = [[{arch}.attention.causal {arch}.pooling_type {arch}.rope.dimension_count {arch}.rope.scale_linear
-    {arch}.rope.scaling.attn_factor {arch}.rope.scaling.factor {arch}.rope.scaling.original_context_length
-    {arch}.rope.scaling.type general.alignment general.architecture general.sampling.min_p
-    general.sampling.penalty_repeat general.sampling.temp general.sampling.top_k general.sampling.top_p split.count
-    split.no
-    split.tensors.count tokenizer.chat_template tokenizer.ggml.add_bos_token tokenizer.ggml.add_eos_token
-    tokenizer.ggml.add_space_prefix tokenizer.ggml.bos_token_id tokenizer.ggml.cls_token_id tokenizer.ggml.eom_token_id
-    tokenizer.ggml.eos_token_id tokenizer.ggml.eot_token_id tokenizer.ggml.mask_token_id tokenizer.ggml.merges
-    tokenizer.ggml.model tokenizer.ggml.normalizer.lowercase tokenizer.ggml.normalizer.strip_accents
-    tokenizer.ggml.padding_token_id tokenizer.ggml.pre tokenizer.ggml.precompiled_charsmap
-    tokenizer.ggml.remove_extra_whitespaces tokenizer.ggml.scores tokenizer.ggml.separator_token_id
-    tokenizer.ggml.seperator_token_id tokenizer.ggml.token_type tokenizer.ggml.tokens tokenizer.ggml.unknown_token_id]],
+  read = [[general.alignment general.architecture general.sampling.min_p general.sampling.penalty_repeat
+    general.sampling.temp general.sampling.top_k general.sampling.top_p split.count split.no split.tensors.count
+    tokenizer.chat_template tokenizer.ggml.add_bos_token tokenizer.ggml.add_eos_token tokenizer.ggml.add_space_prefix
+    tokenizer.ggml.bos_token_id tokenizer.ggml.cls_token_id tokenizer.ggml.eom_token_id tokenizer.ggml.eos_token_id
+    tokenizer.ggml.eot_token_id tokenizer.ggml.mask_token_id tokenizer.ggml.merges tokenizer.ggml.model
+    tokenizer.ggml.normalizer.lowercase tokenizer.ggml.normalizer.strip_accents tokenizer.ggml.padding_token_id
+    tokenizer.ggml.pre tokenizer.ggml.precompiled_charsmap tokenizer.ggml.remove_extra_whitespaces
+    tokenizer.ggml.scores tokenizer.ggml.separator_token_id tokenizer.ggml.seperator_token_id
+    tokenizer.ggml.token_type tokenizer.ggml.tokens tokenizer.ggml.unknown_token_id {arch}.attention.causal
+    {arch}.pooling_type {arch}.rope.dimension_count {arch}.rope.scale_linear {arch}.rope.scaling.attn_factor
+    {arch}.rope.scaling.factor {arch}.rope.scaling.original_context_length {arch}.rope.scaling.type]],
   some = [[{arch}.attention.head_count {arch}.attention.head_count_kv {arch}.attention.key_length
     {arch}.attention.layer_norm_epsilon {arch}.attention.layer_norm_rms_epsilon {arch}.attention.scale
     {arch}.attention.sliding_window {arch}.attention.sliding_window_pattern {arch}.attn_logit_softcapping
@@ -372,16 +373,15 @@ sections.GGUF = {
     {arch}.final_logit_softcapping {arch}.logit_scale {arch}.residual_scale {arch}.rope.freq_base
     {arch}.rope.freq_base_swa {arch}.rope.scaling.original_context_length]],
   without = {
-    [ORIGIN] = [[general.author general.base_model.* general.basename general.datasets general.dataset.*
-    general.description
-      general.doi general.file_type general.finetune general.languages general.license general.license.* general.name
-      general.organization general.quantization_version general.quantized_by general.repo_url general.size_label
-      general.source.* general.tags general.type general.url general.uuid general.version imatrix.*
-      quantize.imatrix.*]],
-    [TENSORS] = [[{arch}.attention.head_count_kv {arch}.attention.key_length {arch}.attention.layer_norm_epsilon
-      {arch}.attention.layer_norm_rms_epsilon {arch}.attention.value_length {arch}.classifier.output_labels
-      {arch}.embedding_length_out {arch}.tensor_data_layout {arch}.use_parallel_residual {arch}.vocab_size
-      tokenizer.ggml.token_type_count]],
+    [ORIGIN] = [[general.author general.base_model.* general.basename general.dataset.* general.datasets
+      general.description general.doi general.file_type general.finetune general.languages general.license
+      general.license.* general.name general.organization general.parameter_count general.quantization_version
+      general.quantized_by general.repo_url general.size_label general.source.* general.tags general.type general.url
+      general.uuid general.version imatrix.* mradermacher.* quantize.imatrix.*]],
+    [TENSORS] = [[tokenizer.ggml.token_type_count {arch}.attention.head_count_kv {arch}.attention.key_length
+      {arch}.attention.layer_norm_epsilon {arch}.attention.layer_norm_rms_epsilon {arch}.attention.value_length
+      {arch}.classifier.output_labels {arch}.embedding_length_out {arch}.tensor_data_layout
+      {arch}.use_parallel_residual {arch}.vocab_size]],
     ["of experts, which expert_count refuses"] = [[{arch}.expert_chunk_feed_forward_length
       {arch}.expert_feed_forward_length {arch}.expert_gating_func {arch}.expert_group_count {arch}.expert_group_scale
       {arch}.expert_group_used_count {arch}.expert_shared_feed_forward_length {arch}.expert_weights_norm
@@ -393,10 +393,10 @@ sections.GGUF = {
       {arch}.attention.indexer.* {arch}.attention.output_scale {arch}.attention.relative_buckets_count
       {arch}.attention.shared_kv_layers {arch}.attention.temperature_* {arch}.convnext.* {arch}.decoder_block_count
       {arch}.decoder_start_token_id {arch}.embedding_length_per_layer_input {arch}.features_length
-      {arch}.full_attention_interval {arch}.kda.* {arch}.n_deepstack_layers {arch}.nextn_predict_layers {arch}.posnet.*
-      {arch}.rescale_every_n_layers {arch}.rope.scaling.alpha {arch}.rope.scaling.yarn_* {arch}.shortconv.* {arch}.ssm.*
-      {arch}.swiglu_clamp_* {arch}.swin_norm {arch}.time_decay_extra_dim {arch}.time_mix_extra_dim
-      {arch}.token_shift_count {arch}.wkv.*]],
+      {arch}.full_attention_interval {arch}.kda.* {arch}.n_deepstack_layers {arch}.nextn_predict_layers
+      {arch}.posnet.* {arch}.rescale_every_n_layers {arch}.rope.scaling.alpha {arch}.rope.scaling.yarn_*
+      {arch}.shortconv.* {arch}.ssm.* {arch}.swiglu_clamp_* {arch}.swin_norm {arch}.time_decay_extra_dim
+      {arch}.time_mix_extra_dim {arch}.token_shift_count {arch}.wkv.*]],
     ["of training"] = "{arch}.rope.scaling.finetuned",
     ["tokens and scores say the same"] = "tokenizer.huggingface.json",
     ["of programs that fill in code or rank"] = [[tokenizer.ggml.add_sep_token tokenizer.ggml.fim_*

@@ -66,7 +66,7 @@ end
 --- refuse: called with a line for a value that is refused. Faults: usage, without `refuse`.
 function known.check(object, place, sections, notes, listed, refuse)
   local unknown = {}
-  for _, key in ipairs(words.sorted_keys(object)) do
+  for _, key in ipairs(json.kind(object) == "object" and words.sorted_keys(object) or {}) do
     local value, entry = object[key], known.entry(listed and listed(key) or key, sections)
     if not entry then
       unknown[#unknown + 1] = key

@@ -142,9 +142,11 @@ local function from_files(folder, name)
   for _, line in ipairs(agree.warnings(root, config, folder .. "/tokenizer_config.json")) do
     warnings[#warnings + 1] = line
   end
-  warnings[#warnings + 1] = agree.tokens(config, function(text)
-    return state.model.ids[text] ~= nil or state.model.added_ids[text] ~= nil
-  end, folder .. "/tokenizer_config.json")
+  local function has(text) return state.model.ids[text] ~= nil or state.model.added_ids[text] ~= nil end
+  local older_tokens = read_json(folder, "added_tokens.json")
+  older_tokens = json.kind(older_tokens) == "object" and words.sorted_keys(older_tokens) or nil
+  warnings[#warnings + 1] = agree.tokens(config, has, folder .. "/tokenizer_config.json")
+  warnings[#warnings + 1] = agree.tokens({ extra_special_tokens = older_tokens }, has, folder .. "/added_tokens.json")
   warnings[#warnings + 1] = note
   return written, state, warnings
 end

@@ -137,9 +137,9 @@ describe("the table of a checkpoint's keys", function()
       for _, list in pairs(words.merged(section.without or {}, { section.read })) do
         for key in list:gmatch("%S+") do add(key) end
       end
-      if section.some then
+      for _, list in pairs(words.merged(section.without or {}, { section.some })) do
         local last = ""
-        for key in section.some:gmatch("%S+") do
+        for key in list:gmatch("%S+") do
           assert.is_true(last < key, ("%s: %s is after %s"):format(name, key, last))
           last = key
         end
@@ -289,9 +289,18 @@ describe("the table of a checkpoint's keys", function()
     assert.same({ folder .. '/tokenizer_config.json: "odd": not known: results may differ from transformers\'',
       folder .. '/special_tokens_map.json: "odd": not known: results may differ from transformers\'' },
       unknown_of(warnings))
+    helper.write(folder .. "/tokenizer_config.json", '{"extra_special_tokens":["<x>"]}')
+    helper.write(folder .. "/added_tokens.json", '{"[PAD]":0,"<y>":9}')
+    local _, _, lacking = tokenizer.from_path(folder)
+    local adds = ", which the tokenizer does not have; transformers adds tokens for them"
+    assert.same({ folder .. '/tokenizer_config.json: warning: names "<x>"' .. adds,
+      folder .. '/added_tokens.json: warning: names "<y>"' .. adds }, { table.unpack(lacking, #lacking - 1) })
     local notes = {}
     generation.of({ odd = 1 }, {}, 9, notes)
     assert.same({ 'generation_config.json: "odd": not known: results may differ from transformers\'' }, notes)
+    notes = {}
+    known.check({ 1, 2 }, "f.json", { "GGUF" }, notes) -- a list, which its reader refuses
+    assert.same({}, notes)
     -- A name that would reach the terminal is escaped.
     notes = {}
     known.check(odd, "f.json", { "modules.json" }, notes)
