@@ -110,7 +110,8 @@ local families = {
   gemma3 = { without = { ["transformers computes without it"] = "attn_logit_softcapping",
     ["transformers reads hidden_activation alone"] = "hidden_act", [LOADING] = "cache_implementation",
     ["sliding_window_pattern says it"] = "_sliding_window_pattern" } },
-  gpt_neox = { without = { ["the family is causal"] = "is_decoder", [AGREES] = "head_dim" } },
+  gpt_neox = { without = { ["the family is causal"] = "is_decoder" }, refused = {
+    ["rotary positions for heads of another width are not supported"] = { head_dim = {} } } },
   gte = { without = { ["the class is in transformers"] = "auto_map", [LOADING] =
     "unpad_inputs use_memory_efficient_attention" }, refused = {
     ["GTE without rotary positions is not supported"] = { position_embedding_type = { "rope" } },
