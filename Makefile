@@ -16,7 +16,7 @@ rank_packages  := libopenmpi-dev openmpi-bin python3-mpi4py
 machine_packages := gcc-aarch64-linux-gnu libc6-dev-arm64-cross libjansson-dev:arm64 qemu-user gcc-riscv64-linux-gnu \
   libc6-dev-riscv64-cross musl-tools
 test_packages  := $(build_packages) g++ clang libclang-rt-14-dev lld lua-busted lua-check clang-format \
-  libcriterion-dev cmake python3 python3-numpy mypy python3-typeshed rustc groff-base mandoc zsh fish \
+  libcriterion-dev cmake python3 python3-numpy python3-pip mypy python3-typeshed rustc groff-base mandoc zsh fish \
   chromium fonts-dejavu-core \
   $(rank_packages) $(machine_packages)
 

@@ -51,6 +51,9 @@ local function decoder(d, more)
     if not d.same_heads then config.num_key_value_heads = config.num_key_value_heads or config.num_attention_heads end
     config[theta] = config[theta] or 10000
     file.set_rotary(config, d.partial)
+    if file.metadata[file.metadata["general.architecture"] .. ".attention.causal"] == false then
+      config.is_causal = false
+    end
     if more then more(config, file) end
   end
 end
@@ -222,18 +225,6 @@ architectures.gpt2 = {
   },
 }
 
--- pooling_type -> the mode of a sentence-transformers module.
-local poolings = { "mean", "cls", "lasttoken" }
-
--- Returns the modules that a file's pooling type stands for, or nil for none. place: the key of its metadata.
-local function modules_of(file, place)
-  local kind = file.metadata[place] or 0
-  if kind == 0 then return nil end
-  if not poolings[kind] then file.refuse(place, tostring(kind) .. " is not supported") end
-  return { { kind = "Transformer" }, { kind = "Pooling", config = { pooling_mode = poolings[kind] } },
-    { kind = "Normalize" } }
-end
-
 -- Returns the keys of encoders, and `more`.
 local function encoder_keys(more)
   return with_sizes { key("attention.layer_norm_epsilon", "layer_norm_eps", "number"), table.unpack(more) }
@@ -260,7 +251,6 @@ architectures.bert = {
   derive = function(config, file)
     config.vocab_size, config.type_vocab_size = file.rows("token_embd.weight"), file.rows("token_types.weight")
     config.max_position_embeddings = file.rows("position_embd.weight")
-    return modules_of(file, "bert.pooling_type")
   end,
   tensors = encoder_tensors {
     { "input.positions.weight", { "position_embd.weight", plus = { "token_types.weight", row = 0 },
@@ -285,7 +275,6 @@ architectures["nomic-bert"] = {
     config.qkv_proj_bias = has(file, "blk.0.attn_qkv.bias")
     config.mlp_fc1_bias, config.mlp_fc2_bias = has(file, "blk.0.ffn_up.bias"), has(file, "blk.0.ffn_down.bias")
     file.set_rotary(config)
-    return modules_of(file, "nomic-bert.pooling_type")
   end,
   tensors = encoder_tensors {
     { "input.tokens.weight", { "token_embd.weight", plus = { "token_types.weight", row = 0 },

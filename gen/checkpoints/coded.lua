@@ -4,6 +4,7 @@
 -- family gives it. config.json says who wrote them; what it says and this file does not know is refused by name.
 local faults = require("common.faults")
 local json = require("common.json")
+local known = require("common.known")
 local types = require("data.types")
 local words = require("common.words")
 
@@ -85,6 +86,9 @@ local function check_group(path, name, group, notes)
   check_bits(path, { [key .. ".weights.num_bits"] = weights.num_bits }, key .. ".weights.num_bits", { 2, 4, 8 })
   check_word(path, { [key .. ".weights.strategy"] = weights.strategy }, key .. ".weights.strategy",
     { "group", "channel", "tensor" })
+  local place = "config.json: quantization_config: config_groups"
+  known.check(group, place, { place }, notes)
+  known.check(weights, place .. ": weights", { place .. ": weights" }, notes)
   if is_given(group.input_activations) or is_given(group.output_activations) then
     notes[#notes + 1] = ("config.json: quantization_config: %s: activations stay floats, which loses nothing")
       :format(key)
@@ -366,6 +370,7 @@ function coded.read(path, config, tensors, read_object, read_bytes)
     refuse(path, "quant_method", method, ("; supported are %s of 4 and 8 bits: %s"):format(
       "gptq, awq and compressed-tensors", ADVICE))
   end
+  known.check(own, "config.json: quantization_config", { "config.json: quantization_config" }, notes)
   local kind, is_ordered = methods[method](path, own, notes)
   local self = setmetatable({ path = path, tensors = tensors, kind = kind, parts = parts[kind], used = {}, made = {},
     uneven = {}, read_bytes = read_bytes, is_ordered = is_ordered }, Finder)

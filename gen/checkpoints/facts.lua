@@ -1,12 +1,11 @@
 -- facts.lua: reads config.json by its family's table.
--- Every key is mapped, known to have no effect, or refused by name. A key that transformers does not know either gets a
--- note.
-local effects = require("checkpoints.effects")
+-- Every key is mapped, known to have no effect, or refused by name (file_keys.lua). An unknown key gets a note.
 local families = require("checkpoints.families")
 local faults = require("common.faults")
 local heads = require("checkpoints.heads")
 local json = require("common.json")
 local keys = require("data.keys")
+local known_keys = require("common.known")
 local words = require("common.words")
 
 local facts = {}
@@ -135,22 +134,6 @@ local function read_entry(entry, config, default, known)
   return meant
 end
 
-local function is_empty(value)
-  return value == nil or value == json.null or value == false or (type(value) == "table" and next(value) == nil)
-end
-
--- Faults: usage, if a key that is not known yet has a value other than those that supported models have.
-local function check_only(config, only, known)
-  for _, key in ipairs(words.sorted_keys(only)) do
-    local value, found = not known[key] and config[key], known[key]
-    for _, allowed in ipairs(only[key][1]) do found = found or value == allowed end
-    if not found and value ~= nil and value ~= json.null then
-      refuse("usage", key, ("%s is not supported: %s"):format(json.shown(value), only[key][2]))
-    end
-    known[key] = true
-  end
-end
-
 --- Returns the family of a configuration, and its model_type. Faults: format, usage.
 function facts.family(config, tower)
   local word = config.model_type
@@ -167,14 +150,31 @@ function facts.family(config, tower)
   return family, word
 end
 
--- Returns the configuration of the part of a model that a family describes.
-local function part_of(config, family, word)
+-- Returns the configuration of the part of a model that a family describes. CLIP's older folders have a second one,
+-- which transformers takes in place of the first.
+local function part_of(config, family, word, notes)
   local inside = family.inside and family.inside[word]
   if not inside then return config end
-  local part = config[inside]
+  known_keys.check(config, "config.json", { "config.json with parts", "config.json" }, notes)
+  local part, other = config[inside], config.model_type == "clip" and config[inside .. "_dict"]
+  if type(other) == "table" and other ~= json.null then part = other end
   if part == nil or part == json.null then return {} end
   if type(part) ~= "table" then refuse("format", inside, json.shown(part) .. ", but an object is expected") end
   return part
+end
+
+-- Looks at the keys of rotary positions, of all layers or of each type of layers.
+local function check_rope(value, key, notes)
+  if not key or type(value) ~= "table" then return end
+  local plain = {}
+  for name, each in pairs(value) do
+    if type(each) == "table" and each ~= json.null and each[1] == nil then
+      check_rope(each, ("%s: %s"):format(key, name), notes)
+    else
+      plain[name] = each
+    end
+  end
+  known_keys.check(plain, "config.json: " .. key, { "config.json: rope_parameters" }, notes)
 end
 
 --- Returns the facts of a configuration, and notes on unknown keys. tower: "text" for that tower of a model of two.
@@ -183,8 +183,8 @@ function facts.read(config, tower)
   if tower == "text" and not word:find(":text", 1, true) then
     faults.raise("usage", "tower: goes with a folder that has a tower for texts and one for images")
   end
-  config = part_of(config, family, word)
   local result, known, notes = { family = family, model_type = word }, {}, {}
+  config = part_of(config, family, word, notes)
   local defaults = family.defaults and family.defaults[word] or {}
   for _, entry in ipairs(family.config) do
     local default = defaults[entry.to]
@@ -196,19 +196,8 @@ function facts.read(config, tower)
     result.causal = read_entry({ "is_causal", default = true, kind = "flag" }, config, true, known)
     if not result.causal and result.window then result.window = result.window + 1 end
   end
-  for _, key in ipairs(family.unused or {}) do known[key] = true end
-  check_only(config, family.only or {}, known)
-  check_only(config, effects.only, known)
-  for key, why in pairs(effects.empty) do
-    if not known[key] and not is_empty(config[key]) then refuse("usage", key, why) end
-    known[key] = true
-  end
-  for _, key in ipairs(words.sorted_keys(config)) do
-    if not known[key] and not effects.none[key] then
-      notes[#notes + 1] = ("config.json: %s: not a key of this family, nor in transformers; it has no effect"):format(
-        faults.quote(key))
-    end
-  end
+  known_keys.check(config, "config.json", { known, "config.json of " .. family.name, "config.json" }, notes)
+  for _, key in ipairs { "rope_scaling", "rope_parameters" } do check_rope(config[key], known[key] and key, notes) end
   return result, notes
 end
 

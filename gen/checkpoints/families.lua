@@ -7,9 +7,8 @@
 --   tensors       { path of the graph, name or rule } (names.lua); the first that fits is taken
 --   config        { key, aliases .., to = description key or fact, default =, kind = } : kind count, number, flag,
 --                 activation, or word with words = { theirs = meaning }; without a default the key is required
+--                 (file_keys.lua has the keys that are refused or without effect)
 --   fixed         keys of the description that the family always has
---   only          config key -> { allowed values, reason }: other values change the result and are not supported
---   unused        config keys without effect, in addition to those of all families (effects.lua)
 --   other         a function of config.json: the model_type of another family that a folder with this one is of, or nil
 --   similarity    in a family of two towers: the function that makes probabilities of the scores of texts for a picture
 --   padded        true: texts are filled up to one length, and the model sees the padding

@@ -225,7 +225,7 @@ local function read_modules(path)
       refuse("format", path .. "/modules.json", ("module %d: a type and a path in the folder are expected"):format(i))
     end
     local config = where ~= "" and read_object(("%s/%s/config.json"):format(path, where), LARGEST.config) or nil
-    modules[i] = { kind = kind, path = where, config = config }
+    modules[i] = { kind = kind, path = where, config = config, entry = entry }
   end
   return modules
 end

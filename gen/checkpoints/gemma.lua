@@ -25,11 +25,6 @@ function gemma.tensors(norms)
   return list
 end
 
---- Keys with one supported value.
-gemma.only = {
-  use_bidirectional_attention = { { false }, "attention to later tokens is not supported" },
-}
-
 --- Sets the facts that follow from others.
 function gemma.derive(facts)
   facts.bias = { qkv = facts.attention_bias, out = facts.attention_bias, ff = false }

@@ -1,6 +1,7 @@
 -- generation.lua: reads what a folder says about generating text: generation_config.json, else config.json.
 -- A value that is out of range, or a key that is not supported and not off, gets a note and is left out.
 local json = require("common.json")
+local known_keys = require("common.known")
 local words = require("common.words")
 
 local generation = {}
@@ -23,16 +24,6 @@ local keys = {
   max_length = { "length", function(value) return count(value) and value > 1 end },
 }
 
--- Keys that change which tokens come, and the values that switch them off.
-local others = {
-  num_beams = { 1 }, num_beam_groups = { 1 }, penalty_alpha = {}, typical_p = { 1 }, epsilon_cutoff = { 0 },
-  eta_cutoff = { 0 }, no_repeat_ngram_size = { 0 }, encoder_no_repeat_ngram_size = { 0 },
-  encoder_repetition_penalty = { 1 }, bad_words_ids = {}, suppress_tokens = {}, begin_suppress_tokens = {},
-  sequence_bias = {}, forced_bos_token_id = {}, forced_eos_token_id = {}, min_length = { 0 }, min_new_tokens = { 0 },
-  exponential_decay_length_penalty = {}, guidance_scale = { 1 }, dola_layers = {}, watermarking_config = {},
-  top_h = {}, stop_strings = {},
-}
-
 -- Returns the ids of eos_token_id, an integer or a list, or nil. vocab: the number of the model's tokens.
 local function stops_of(value, vocab)
   local list = {}
@@ -43,18 +34,22 @@ local function stops_of(value, vocab)
   return #list > 0 and list or nil
 end
 
-local function is_off(value, off)
-  if value == nil or value == json.null or (type(value) == "table" and next(value) == nil) then return true end
-  for _, each in ipairs(off) do if value == each then return true end end
-  return false
+local SECTIONS = { "generation_config.json" }
+
+-- Returns the keys of config.json that generation_config.json may have: transformers reads them if that is missing.
+local function of_generation(config)
+  local result = setmetatable({}, getmetatable(config))
+  for key, value in pairs(config) do if known_keys.entry(key, SECTIONS) then result[key] = value end end
+  return result
 end
 
 --- Returns the description's `generation`, or nil if the folder says nothing that is not usual. stated: the object of
 --- generation_config.json, or nil; config: that of config.json. vocab: the number of the model's tokens. notes: gets a
---- line for what is left out.
-function generation.of(stated, config, vocab, notes)
-  local result, file = {}, stated and "generation_config.json" or "config.json"
-  local from = stated or config
+--- line for what is left out; file: the name in it of what is stated.
+function generation.of(stated, config, vocab, notes, file)
+  local result = {}
+  file = stated and (file or "generation_config.json") or "config.json"
+  local from = stated or of_generation(config)
   local function note(key, what) notes[#notes + 1] = ("%s: %s: %s"):format(file, key, what) end
   for _, key in ipairs(words.sorted_keys(from)) do
     local value, known = from[key], keys[key]
@@ -62,11 +57,10 @@ function generation.of(stated, config, vocab, notes)
       note(key, json.shown(value) .. " is not supported, and is left out")
     elseif known and value ~= json.null and value ~= known[3] then
       result[known[1]] = value
-    elseif others[key] and not is_off(value, others[key]) then
-      note(key, "not supported, and left out: generated texts differ from transformers'")
     end
   end
   if result.tokens then result.length = nil end
+  known_keys.check(from, file, SECTIONS, notes)
   if from.eos_token_id ~= nil and from.eos_token_id ~= json.null then
     result.stop = stops_of(from.eos_token_id, vocab)
     if not result.stop then

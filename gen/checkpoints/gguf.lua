@@ -5,19 +5,10 @@ local facts = require("checkpoints.facts")
 local faults = require("common.faults")
 local from_gguf = require("text.gguf")
 local gguf = require("common.gguf")
+local known_keys = require("common.known")
 local words = require("common.words")
 
 local gguf_model = {}
-
--- Keys after the architecture's name that say what the tensors' shapes say, or how the file was made.
-local without_effect = words.set { "vocab_size", "rope.dimension_count", "rope.scaling.finetuned", "tensor_data_layout",
-  "attention.value_length", "attention.causal", "pooling_type", "attention.layer_norm_rms_epsilon",
-  "attention.layer_norm_epsilon", "attention.head_count_kv", "attention.key_length", "use_parallel_residual" }
-
--- Keys that change the result unless they are 0 or false, for architectures that do not name them.
-local not_supported = words.set { "expert_count", "expert_used_count", "expert_shared_count",
-  "attention.sliding_window", "attention.clamp_kqv", "attention.max_alibi_bias", "logit_scale", "residual_scale",
-  "embedding_scale", "attention.scale", "attn_logit_softcapping", "final_logit_softcapping" }
 
 local File = {}
 File.__index = File
@@ -49,7 +40,7 @@ local function config_of(self, name, record)
   for _, row in ipairs(record.keys) do
     local key = name .. "." .. row[1]
     local value = single(self, key, self.metadata[key])
-    known[row[1]] = true
+    known["{arch}." .. row[1]] = true
     if row.optional and value == 0 then value = nil end -- some files have 0 for none
     if value == nil and not row.optional then self:refuse_key(key, "is missing") end
     local fits, expected = true, nil
@@ -60,19 +51,25 @@ local function config_of(self, name, record)
   return config, known
 end
 
--- Refuses or reports the keys of the architecture that nothing has read.
+-- Refuses or reports keys that nothing reads. known: the keys that have been read.
 local function check_keys(self, name, known, notes)
-  for _, key in ipairs(words.sorted_keys(self.metadata)) do
-    local own = key:sub(1, #name + 1) == name .. "." and key:sub(#name + 2)
-    if own and not known[own] and not own:find("^rope%.") and not without_effect[own] then
-      local value = self.metadata[key]
-      if not_supported[own] and value ~= 0 and value ~= false then self:refuse_key(key, "is not supported") end
-      if not not_supported[own] then
-        notes[#notes + 1] = ("metadata %s: is not known for this architecture; it has no effect"):format(
-          faults.quote(key))
-      end
-    end
-  end
+  local place, file = self.path:match("^(.-)([^/]*)$")
+  local function listed(key) return key:sub(1, #name + 1) == name .. "." and "{arch}" .. key:sub(#name + 1) or nil end
+  known_keys.check(self.metadata, file .. ": metadata", { known, "GGUF of " .. name, "GGUF" }, notes, listed,
+    function(line) faults.raise("format", place .. line) end)
+end
+
+-- pooling_type -> the mode of a sentence-transformers module.
+local poolings = { "mean", "cls", "lasttoken" }
+
+-- Returns the modules that a file's pooling type stands for, or nil for none.
+local function modules_of(self, name)
+  local key = name .. ".pooling_type"
+  local kind = self.metadata[key] or 0
+  if kind == 0 then return nil end
+  if not poolings[kind] then self:refuse_key(key, tostring(kind) .. " is not supported") end
+  return { { kind = "Transformer" }, { kind = "Pooling", config = { pooling_mode = poolings[kind] } },
+    { kind = "Normalize" } }
 end
 
 -- Returns the function that sets a configuration's rotary positions from the metadata of the architecture `name`.
@@ -105,6 +102,7 @@ local function rotary_of(self, name)
       self:refuse_key(name .. ".rope.scaling.type", ("%s is not supported; supported are none, linear, yarn and "
         .. "longrope"):format(faults.quote(kind)))
     end
+    local attention = number("rope.scaling.attn_factor", 1)
     local function factors(tensor)
       if not self.tensors[tensor] then return nil end
       return gguf.floats(self, tensor, rotated // 2)
@@ -115,7 +113,9 @@ local function rotary_of(self, name)
     if short and long then
       config.rope_scaling = { rope_type = "longrope", short_factor = short, long_factor = long, factor = 1,
         original_max_position_embeddings = original,
-        attention_factor = number("rope.scaling.attn_factor", 1) }
+        attention_factor = attention }
+    elseif attention ~= 1 then
+      self:refuse_key(name .. ".rope.scaling.attn_factor", "is supported with factors of frequencies alone")
     end
   end
 end
@@ -130,6 +130,18 @@ local function stops_of(self)
     end
   end
   return list[2] and list or list[1]
+end
+
+-- Returns what the file says about drawing tokens, as generation_config.json has it, or nil.
+local function generation_of(self, stops)
+  local made = { eos_token_id = stops }
+  for key, own in pairs { temperature = "temp", top_k = "top_k", top_p = "top_p", min_p = "min_p",
+    repetition_penalty = "penalty_repeat" } do
+    made[key] = self.metadata["general.sampling." .. own]
+    made.do_sample = made.do_sample or made[key] ~= nil
+  end
+  if made.temperature == 0 then made.temperature, made.do_sample = nil, false end
+  return made.do_sample ~= nil and made or nil
 end
 
 -- Returns a model's title: the file's name without its end and the number of its part.
@@ -162,9 +174,10 @@ function gguf_model.read(path)
   end
   function self.refuse(key, what) self:refuse_key(key, what) end
   self.set_rotary = rotary_of(self, name)
-  local modules = record.derive(config, self)
+  record.derive(config, self)
   config.eos_token_id = stops_of(self)
-  return { path = path, title = gguf_model.title(path), config = config, tensors = self.tensors, modules = modules,
+  return { path = path, title = gguf_model.title(path), config = config, tensors = self.tensors,
+    modules = modules_of(self, name), generation = generation_of(self, config.eos_token_id),
     tokenizer = from_gguf.has(self) and path:match("[^/]*$") or nil, scheme = "gguf-" .. name,
     renamed = record.output or {}, is_file = true, notes = notes }
 end

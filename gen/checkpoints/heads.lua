@@ -198,6 +198,7 @@ function heads.vit_config()
     { "patch_size", to = "patch", default = 16, kind = "sides" },
     { "num_channels", to = "channels", default = 3, kind = "count" },
     { "qkv_bias", to = "qkv_bias", default = true, kind = "flag" },
+    { "head_dim", to = "head_dim", default = false, kind = "count" },
     { "pooler_output_size", to = "pooler_width", default = false, kind = "count" },
     { "pooler_act", to = "pooler_activation", default = "tanh", kind = "activation" },
   }

@@ -380,7 +380,8 @@ end
 -- Returns what the folder says about generating text, for a model that writes; nil for others.
 local function generation_of(self)
   if not self.context then return nil end
-  return generation.of(self.folder.generation, self.folder.config, self.facts.vocab, self.notes)
+  return generation.of(self.folder.generation, self.folder.config, self.facts.vocab, self.notes,
+    self.folder.is_file and "metadata general.sampling" or nil)
 end
 
 -- Returns the comment lines that a description begins with.
@@ -539,6 +540,7 @@ function import.text(path, from, form, tower, sides)
     self.folder = folder.read(path, function(config) facts.family(config, tower) end)
     self.facts, self.notes = facts.read(self.folder.config, tower)
     table.move(self.folder.notes or {}, 1, #(self.folder.notes or {}), #self.notes + 1, self.notes)
+    if self.folder.modules then sentence.check(self.folder, self.notes) end
     self.family = self.facts.family
     local f = self.facts
     if f.d_ff == false then f.d_ff = nil end

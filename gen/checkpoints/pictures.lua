@@ -4,6 +4,7 @@
 -- says why: its arrays are right all the same.
 local faults = require("common.faults")
 local json = require("common.json")
+local known = require("common.known")
 local words = require("common.words")
 
 local pictures = {}
@@ -22,12 +23,6 @@ local processors = {
 
 local filters = { [2] = "bilinear", [3] = "bicubic" }
 
--- Keys that do not change pixels of red, green and blue.
-local unused = words.set { "image_processor_type", "feature_extractor_type", "processor_class", "do_convert_rgb",
-  "data_format", "input_data_format", "return_tensors", "device", "disable_grouping", "_processor_class", "auto_map",
-  "default_to_square", "do_pad", "pad_size", "image_seq_length", "processor_type", "_valid_processor_keys",
-  "_valid_kwargs_names", "_backend", "model_input_names" }
-
 local function is_count(value) return math.type(value) == "integer" and value >= 1 end
 
 -- Returns the class's stem, and its defaults.
@@ -44,15 +39,15 @@ local function size_of(value, edge)
   if is_count(value) then return edge and { shortest_edge = value } or { height = value, width = value } end
   if type(value) ~= "table" then return nil end
   if is_count(value[1]) and is_count(value[2]) and #value == 2 then return { height = value[1], width = value[2] } end
-  local known, names = {}, words.set { "height", "width", "shortest_edge" }
+  local sides, names = {}, words.set { "height", "width", "shortest_edge" }
   for name, each in pairs(value) do
     if each ~= json.null then
       if not names[name] or not is_count(each) then return nil end
-      known[name] = each
+      sides[name] = each
     end
   end
-  local is_edge, is_exact = known.shortest_edge ~= nil, known.height ~= nil and known.width ~= nil
-  return is_edge ~= (known.height ~= nil or known.width ~= nil) and (is_edge or is_exact) and known or nil
+  local is_edge, is_exact = sides.shortest_edge ~= nil, sides.height ~= nil and sides.width ~= nil
+  return is_edge ~= (sides.height ~= nil or sides.width ~= nil) and (is_edge or is_exact) and sides or nil
 end
 
 -- Returns three numbers, or nil.
@@ -81,7 +76,6 @@ local function steps_of(config, sides, from)
     if value == nil or value == json.null then return default end
     return value
   end
-  if given("do_pad", false) ~= false then return nil, "do_pad is not supported" end
   local result = {}
   local edge = given("default_to_square", not defaults.edge) == false
   if given("do_resize", true) then
@@ -139,9 +133,6 @@ function pictures.sides(preprocessor)
   return size and size.height and { size.height, size.width } or nil
 end
 
-local known = words.set { "do_resize", "size", "resample", "do_center_crop", "crop_size", "do_rescale",
-  "rescale_factor", "do_normalize", "image_mean", "image_std" }
-
 local NO_PICTURES = ": the model takes arrays, and no pictures"
 
 --- True if a note says that the folder gives no pictures.
@@ -155,17 +146,16 @@ function pictures.of(preprocessor, sides, notes, from)
     notes[#notes + 1] = "preprocessor_config.json: missing" .. NO_PICTURES
     return nil
   end
+  local said, refused = {}, nil
+  known.check(preprocessor.config, preprocessor.file, { "preprocessor_config.json" }, said, nil,
+    function(line) refused = refused or line end)
   local result, problem = steps_of(preprocessor.config, sides, from)
-  if problem then
-    notes[#notes + 1] = ("%s: %s%s"):format(preprocessor.file, problem, NO_PICTURES)
+  refused = problem and ("%s: %s"):format(preprocessor.file, problem) or refused
+  if refused then
+    notes[#notes + 1] = refused .. NO_PICTURES
     return nil
   end
-  for _, key in ipairs(words.sorted_keys(preprocessor.config)) do
-    if not known[key] and not unused[key] then
-      notes[#notes + 1] = ("%s: %s: not a key of transformers' image processors; it has no effect"):format(
-        preprocessor.file, faults.quote(key))
-    end
-  end
+  table.move(said, 1, #said, #notes + 1, notes)
   return result
 end
 

@@ -7,10 +7,6 @@ local words = require("common.words")
 
 local rotary = {}
 
-local known = words.set { "type", "rope_type", "rope_theta", "factor", "low_freq_factor", "high_freq_factor",
-  "original_max_position_embeddings", "beta_fast", "beta_slow", "attention_factor", "mscale", "mscale_all_dim",
-  "truncate", "short_factor", "long_factor", "partial_rotary_factor" }
-
 local function refuse(kind, what) faults.raise(kind, "config.json: rope: " .. what) end
 
 -- type -> a function that returns the description's rope_scaling. Its arguments: a getter of numbers, the original
@@ -71,9 +67,6 @@ end
 function rotary.of(facts)
   local dictionary = facts.rope_scaling and next(facts.rope_scaling) and facts.rope_scaling
     or facts.rope_parameters or {}
-  for _, key in ipairs(words.sorted_keys(dictionary)) do
-    if not known[key] then refuse("usage", faults.quote(key) .. " is an unknown key") end
-  end
   local function number(key, default)
     local value = dictionary[key]
     if value == nil or value == json.null then value = default end

@@ -2,6 +2,7 @@
 -- The modules are pooling, dense layers, layer norms, and scaling to a unit vector. A cross-encoder has none of them.
 local faults = require("common.faults")
 local json = require("common.json")
+local known = require("common.known")
 
 local sentence = {}
 
@@ -72,7 +73,6 @@ end
 function kinds.Dense(module, stages)
   local config = module.config or refuse("Dense: has no config.json")
   check_place(module, stages)
-  if config.use_residual == true then refuse("Dense: use_residual is not supported") end
   if math.type(config.out_features) ~= "integer" then refuse("Dense: out_features is missing") end
   stages[#stages + 1] = { "linear", to = config.out_features, activation = activation_of(config.activation_function),
     bias = config.bias ~= false, tensor = module.path .. "/linear" }
@@ -84,7 +84,10 @@ function kinds.LayerNorm(module, stages)
   stages[#stages + 1] = { "norm", kind = "layer", eps = 1e-5, tensor = module.path .. "/norm" }
 end
 
-function kinds.Normalize(_, stages) stages[#stages + 1] = { "normalise" } end
+function kinds.Normalize(module, stages)
+  check_place({ kind = module.kind, config = module.config or {} }, stages)
+  stages[#stages + 1] = { "normalise" }
+end
 
 function kinds.Dropout() end
 
@@ -107,6 +110,38 @@ end
 local function prompts_of(folder)
   local prompts = (folder.settings or {}).prompts
   return type(prompts) == "table" and prompts ~= json.null and prompts or {}
+end
+
+-- Refuses a folder whose model gives something else than the states of all tokens, or scores.
+local function check_modality(config)
+  local text = type(config) == "table" and config.text
+  if type(text) ~= "table" then return end
+  local name = text.method_output_name
+  if text.method ~= "forward" or name ~= "last_hidden_state" and name ~= "logits" then
+    faults.raise("usage", ("sentence_bert_config.json: modality_config: text: method %s with %s is not supported; "
+      .. "supported is forward with last_hidden_state or logits"):format(json.shown(text.method), json.shown(name)))
+  end
+end
+
+--- Looks at the keys of a folder's files of sentence-transformers. notes: a list that lines for the user are added to.
+--- Faults: usage.
+function sentence.check(folder, notes)
+  local limits = folder.limits or {}
+  local function look(object, file, section)
+    if type(object) == "table" and object ~= json.null then known.check(object, file, { section or file }, notes) end
+  end
+  look(folder.settings, "config_sentence_transformers.json")
+  look(limits, "sentence_bert_config.json")
+  for _, key in ipairs { "processor_kwargs", "tokenizer_args" } do
+    look(limits[key], "sentence_bert_config.json: " .. key, "sentence_bert_config.json: processor_kwargs")
+  end
+  check_modality(limits.modality_config)
+  for _, module in ipairs(folder.modules) do
+    look(module.entry, "modules.json")
+    if kinds[module.kind] and module.path then -- a GGUF file's modules have none
+      look(module.config, module.path .. "/config.json", "config.json of module " .. module.kind)
+    end
+  end
 end
 
 --- Returns the text that encode() puts in front of each text unless its caller says otherwise, or nil.

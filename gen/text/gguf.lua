@@ -244,10 +244,12 @@ function makers.bert(file, self)
     refuse(file, "tokens", "a model of WordPiece needs the tokens [CLS], [SEP] and [UNK]")
   end
   self.cls = cls
+  local lower = value_of(file, "normalizer.lowercase", "boolean")
+  if lower == nil then lower = not is_cased end
   return {
     added_tokens = added_of(self, ids),
-    normalizer = object { type = "BertNormalizer", clean_text = true, lowercase = not is_cased,
-      handle_chinese_chars = true },
+    normalizer = object { type = "BertNormalizer", clean_text = true, lowercase = lower,
+      handle_chinese_chars = true, strip_accents = value_of(file, "normalizer.strip_accents", "boolean") },
     pre_tokenizer = object { type = "BertPreTokenizer" },
     post_processor = template(self, cls, sep, nil, 1),
     decoder = object { type = "WordPiece", prefix = "##", cleanup = true },

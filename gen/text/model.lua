@@ -101,9 +101,6 @@ end
 
 local function read_bpe(look, object, made)
   read_vocabulary(look, object, made)
-  if object.dropout ~= nil and object.dropout ~= 0 then
-    look:fault("model.dropout", "is not supported; supported are null and 0")
-  end
   made.prefix = look:maybe_text(object, "model", "continuing_subword_prefix") or ""
   made.suffix = look:maybe_text(object, "model", "end_of_word_suffix") or ""
   if #made.suffix > 60 then look:fault("model.end_of_word_suffix", "more than 60 bytes are not supported") end

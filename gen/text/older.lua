@@ -78,6 +78,11 @@ local function from_vocab_json(ids, merges, config)
   for _, token in ipairs(list) do
     if is_roberta and token.content == mask then token.lstrip = true end
   end
+  for _, key in ipairs { "add_bos_token", "add_eos_token" } do
+    if config[key] == true and not is_roberta then
+      faults.raise("usage", ("tokenizer_config.json: %s: true is not supported without tokenizer.json"):format(key))
+    end
+  end
   local prefix = choose(config.add_prefix_space, false)
   local bytes = object { type = "ByteLevel", add_prefix_space = prefix, trim_offsets = true, use_regex = true }
   local roberta = is_roberta and ids[cls] and ids[sep] and object { type = "RobertaProcessing",

@@ -11,6 +11,7 @@ local from_gguf = require("text.gguf")
 local gguf = require("common.gguf")
 local json = require("common.json")
 local kinds = require("common.kinds")
+local known = require("common.known")
 local lfs = require("lfs")
 local look = require("text.look")
 local model = require("text.model")
@@ -22,11 +23,10 @@ local regex = require("text.regex")
 local specials = require("text.specials")
 local tables = require("text.tables")
 local template = require("text.chat.template")
+local words = require("common.words")
 
 local tokenizer = {}
 
-local known = { version = true, truncation = true, padding = true, added_tokens = true, normalizer = true,
-  pre_tokenizer = true, post_processor = true, decoder = true, model = true }
 local STRATEGY = { LongestFirst = 0, OnlyFirst = 1, OnlySecond = 2 }
 local DIRECTION = { Right = 0, Left = 1 }
 
@@ -42,9 +42,29 @@ local function read_limit(at, root)
     at:choice(value, "truncation", "direction", DIRECTION, "Right") or 0
 end
 
+-- Looks at the keys of a component, and of those in it. name: what the table has in front of them.
+local function check_keys(at, value, path, name)
+  if json.kind(value) == "array" then
+    for i, each in ipairs(value) do check_keys(at, each, ("%s[%d]"):format(path, i - 1), name) end
+  elseif json.kind(value) == "object" and (name or type(value.type) == "string") then
+    local copy = words.merged(value, {})
+    copy.type = nil
+    known.check(copy, path, { "tokenizer.json" }, at.warnings,
+      function(key) return ("%s.%s"):format(name or value.type, key) end,
+      function(line) at.lines[#at.lines + 1] = line end)
+    for _, key in ipairs { "normalizers", "pretokenizers", "processors", "decoders" } do
+      check_keys(at, value[key], path .. "." .. key)
+    end
+  end
+end
+
 local function check_top(at, root)
-  for key in pairs(root) do
-    if not known[key] then at:fault(faults.quote(key), "is not a key of tokenizer.json, version 1.0") end
+  known.check(root, at.file, { "tokenizer.json" }, at.warnings)
+  for _, key in ipairs { "normalizer", "pre_tokenizer", "post_processor", "decoder", "model" } do
+    check_keys(at, root[key], ("%s: %s"):format(at.file, key))
+  end
+  for _, key in ipairs { "truncation", "added_tokens" } do
+    check_keys(at, root[key], ("%s: %s"):format(at.file, key), key)
   end
   if root.version ~= nil and root.version ~= "1.0" then at:fault("version", "is not 1.0") end
 end
@@ -125,12 +145,21 @@ local function from_files(folder, name)
   local note = classes.complete(root, config, of_model, config_file)
   local written, state, warnings = tokenizer.compile(root, path, classes.calls(config, config_file))
   local map = read_json(folder, "special_tokens_map.json")
+  for _, each in ipairs { { "tokenizer_config.json", config }, { "special_tokens_map.json", map } } do
+    local file, object = each[1], each[2]
+    if json.kind(object) == "object" then known.check(object, ("%s/%s"):format(folder, file), { file }, warnings) end
+  end
   state.specials = specials.find(state, config, map, of_model)
   state.chat_tokens = template.tokens(config, map)
   state.chat = template.find(folder, function(file) return files.read_if_there(folder .. "/" .. file) end, config)
   for _, line in ipairs(agree.warnings(root, config, config_file)) do
     warnings[#warnings + 1] = line
   end
+  local function has(text) return state.model.ids[text] ~= nil or state.model.added_ids[text] ~= nil end
+  local older_tokens = read_json(folder, "added_tokens.json")
+  older_tokens = json.kind(older_tokens) == "object" and words.sorted_keys(older_tokens) or nil
+  warnings[#warnings + 1] = agree.tokens(config, has, folder .. "/tokenizer_config.json")
+  warnings[#warnings + 1] = agree.tokens({ extra_special_tokens = older_tokens }, has, folder .. "/added_tokens.json")
   warnings[#warnings + 1] = note
   return written, state, warnings
 end

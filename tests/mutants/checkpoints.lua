@@ -25,10 +25,45 @@ return function(of, spec)
       filter = "mistral gives each", wrong = "a window that is null is the default's" },
     { name = "facts_defaults", old = "local default = defaults[entry.to]", new = "local default",
       filter = "xlm%-roberta has", wrong = "defaults are those of the first model of a family" },
-    { name = "facts_only", old = "check_only(config, family.only or {}, known)", new = "", filter = "another value",
+    { name = "facts_only", old = "{ known, \"config.json of \" .. family.name, \"config.json\" }",
+      new = "{ known, \"config.json\" }", filter = "another value",
       wrong = "a value that this family does not support passes" },
     { name = "facts_sides", old = "return { value, value }", new = "return { value, 16 }", filter = "vit gives each",
       wrong = "images that are squares are not" },
+  }
+
+  of("gen/checkpoints/facts.lua", spec .. "checkpoints/file_keys_spec.lua") {
+    { name = "facts_rope_keys", old = "check_rope(config[key], known[key] and key, notes)", new = "local _ = key",
+      filter = "it lacks", wrong = "unknown keys of rotary positions get no line" },
+  }
+
+  of("gen/common/known.lua", spec .. "checkpoints/file_keys_spec.lua") {
+    { name = "known_unknown", old = "unknown[#unknown + 1] = key", new = "unknown[1] = nil", filter = "it lacks",
+      wrong = "unknown keys get no line" },
+    { name = "known_allowed", old = "if each == value then return true end", new = "return true",
+      filter = "refused: config", wrong = "values that are refused pass" },
+    { name = "known_first", old = "if entry and entry.state ~= \"some\" then return entry end",
+      new = "if entry then return entry end", filter = "it lacks",
+      wrong = "a key of one family is known in all" },
+    { name = "known_most", old = "math.min(#unknown, MOST_LINES)", new = "#unknown", filter = "it lacks",
+      wrong = "an object may have thousands of lines" },
+  }
+
+  of("gen/checkpoints/gguf.lua", spec .. "checkpoints/gguf_spec.lua") {
+    { name = "gguf_sampling", old = "if made.temperature == 0 then", new = "if false then", filter = "drawn",
+      wrong = "a temperature of 0 draws tokens" },
+    { name = "gguf_pooling", old = "if kind == 0 then return nil end", new = "do return nil end", filter = "both sides",
+      wrong = "what a decoder computes is not pooled" },
+  }
+
+  of("gen/checkpoints/architectures.lua", spec .. "checkpoints/gguf_spec.lua") {
+    { name = "gguf_causal", old = "      config.is_causal = false\n", new = "", filter = "both sides",
+      wrong = "a decoder that sees both sides is causal" },
+  }
+
+  of("gen/checkpoints/sentence.lua", values) {
+    { name = "sentence_normalise", old = "check_place({ kind = module.kind, config = module.config or {} }, stages)",
+      new = "local _ = module", filter = "something else", wrong = "rows of tokens that are to be scaled are not" },
   }
 
   of("gen/checkpoints/import.lua", values) {

@@ -26,7 +26,6 @@ return {
     { "l*.norm2", layer .. "full_layer_layer_norm" },
   },
   config = config,
-  only = { inner_group_num = { { 1 }, "groups of several layers are not supported" } },
   fixed = { norm = "post" },
   always_projects = true,
   --- Sets the group of each layer: layer i is in group int(i / (layers / groups)).

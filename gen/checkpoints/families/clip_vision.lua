@@ -4,7 +4,7 @@ local heads = require("checkpoints.heads")
 
 local config = { { "projection_dim", to = "projection", default = 512, kind = "count" } }
 local other_defaults = { eps = 1e-5, patch = 32, activation = heads.of_clip }
-local others = { qkv_bias = true, pooler_width = true, pooler_activation = true }
+local others = { qkv_bias = true, head_dim = true, pooler_width = true, pooler_activation = true }
 for _, entry in ipairs(heads.vit_config()) do
   entry.default = other_defaults[entry.to] or entry.default
   if not others[entry.to] then config[#config + 1] = entry end

@@ -112,7 +112,6 @@ return {
     { "pooler_hidden_act", to = "pooler_activation", default = "gelu", kind = "activation" },
     { "legacy", to = "legacy", default = true, kind = "flag" },
   },
-  unused = { "pooler_dropout", "cls_dropout", "z_steps" },
   fixed = { norm = "post" },
   derive = derive,
   heads = {

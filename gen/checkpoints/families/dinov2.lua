@@ -47,8 +47,6 @@ return {
   },
   config = config,
   defaults = { dinov2_with_registers = { registers = 4 } },
-  unused = { "layerscale_value", "drop_path_rate", "use_mask_token", "apply_layernorm", "reshape_hidden_states",
-    "out_features", "out_indices", "stage_names", "intermediate_size" },
   fixed = { norm = "pre", final_norm = true },
   image = { any_size = true, positions = "embeddings.position_embeddings",
     smooth = { dinov2_with_registers = true } }, -- with registers, transformers uses antialiasing

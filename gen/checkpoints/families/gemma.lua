@@ -16,8 +16,6 @@ return {
     head_dim = 256, activation = "gelu_pytorch_tanh", positions = 8192, tied = true }, {
     { "attention_bias", to = "attention_bias", default = false, kind = "flag" },
   }),
-  only = gemma.only,
-  unused = { "hidden_activation" }, -- transformers reads hidden_act alone
   fixed = heads.llama_fixed,
   rotary = true,
   causal = true,

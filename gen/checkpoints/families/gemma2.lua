@@ -21,8 +21,6 @@ return {
     { "final_logit_softcapping", to = "logit_softcap", default = 30.0, kind = "number", null = false },
     { "attn_logit_softcapping", to = "softcap", default = 50.0, kind = "number", null = false },
   }),
-  only = gemma.only,
-  unused = { "hidden_act", "cache_implementation" },
   fixed = heads.llama_with { norm = "sandwich" },
   rotary = true,
   causal = true,

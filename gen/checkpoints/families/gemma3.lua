@@ -30,18 +30,18 @@ return {
     { "use_bidirectional_attention", to = "both_sides", default = false, kind = "flag", null = false },
     { "final_logit_softcapping", to = "logit_softcap", default = false, kind = "number", null = false },
   }),
-  -- transformers reads attn_logit_softcapping, and computes without it.
-  unused = { "attn_logit_softcapping", "hidden_act", "cache_implementation", "_sliding_window_pattern" },
   fixed = heads.llama_with { norm = "sandwich", qk_norm = "heads" },
   causal = true,
   pad = 0,
-  derive = function(facts)
+  derive = function(facts, config)
     gemma.derive(facts)
     facts.score_scale = facts.scalar ^ -0.5
     if facts.both_sides then -- EmbeddingGemma: each token sees all others, or half of the window to each side
       facts.causal, facts.window = false, facts.window and facts.window // 2 + 1
     end
-    if facts.model_type == "gemma3" then facts.logit_softcap = false end -- the class of text and images has no cap
+    if facts.model_type == "gemma3" then -- the class of text and images has no cap, and ties by its own key
+      facts.logit_softcap, facts.tied = false, config.tie_word_embeddings ~= false
+    end
     local sliding = layers.sliding(facts, function(i) return (i + 1) % facts.pattern ~= 0 end)
     layers.set_angles(facts, sliding, {
       full_attention = { rope_theta = facts.rope_theta or GLOBAL, rope_scaling = facts.rope_scaling },

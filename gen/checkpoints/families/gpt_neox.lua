@@ -30,7 +30,6 @@ return {
     { "attention_bias", to = "attention_bias", default = true, kind = "flag" },
     { "use_parallel_residual", to = "is_parallel", default = true, kind = "flag" },
   }),
-  unused = { "is_decoder" },
   fixed = { norm = "pre", final_norm = true, positions = "rope" },
   rotary = true,
   causal = true,

@@ -63,17 +63,11 @@ return {
     { "rope_theta", to = "rope_theta", default = 160000.0, kind = "number" },
     { "rope_scaling", to = "rope_scaling", default = false, kind = "object", null = false },
     { "rope_parameters", to = "rope_parameters", default = false, kind = "object", null = false },
+    { "head_dim", to = "head_dim", default = false, kind = "count" },
     { "pack_qkv", to = "is_packed", default = true, kind = "flag" },
     { "tie_word_embeddings", to = "tied", default = true, kind = "flag" },
   },
   defaults = { new = { vocab = 30528, longest = 2048, rope_theta = 10000.0 } },
-  only = {
-    position_embedding_type = { { "rope" }, "GTE without rotary positions is not supported" },
-    layer_norm_type = { { "layer_norm" }, "other norms are not supported" },
-    logn_attention_scale = { { false }, "scores that go by the length are not supported" },
-    logn_attention_clip1 = { { false }, "scores that go by the length are not supported" },
-  },
-  unused = { "auto_map", "unpad_inputs", "use_memory_efficient_attention" },
   fixed = { norm = "post", positions = "rope", gated = true, bias = { up = false } },
   derive = function(facts, _, names)
     if facts.model_type == "new" then

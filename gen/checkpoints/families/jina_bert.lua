@@ -41,11 +41,6 @@ return {
     { "l*.norm2", { layer .. "mlp.layernorm", layer .. "layer_norm_2", layer .. "output.LayerNorm" } },
   },
   config = config,
-  only = {
-    position_embedding_type = { { "alibi" }, "JinaBERT with other positions is not supported" },
-    alibi_scaling = { { 1 }, "distances that are scaled are not supported" },
-  },
-  unused = { "auto_map", "emb_pooler", "model_max_length", "embedding_model" },
   fixed = { norm = "post", positions = "alibi" },
   derive = function(facts, _, _, has)
     local activation, is_gated = table.unpack(facts.ff, 1, 2)

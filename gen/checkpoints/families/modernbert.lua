@@ -46,6 +46,7 @@ return {
     { "attention_bias", to = "attention_bias", default = false, kind = "flag" },
     { "mlp_bias", to = "mlp_bias", default = false, kind = "flag" },
     { "local_attention", to = "local_attention", default = 128, kind = "count" },
+    { "sliding_window", to = "half", default = false, kind = "count" }, -- transformers sets local_attention to twice it
     { "global_attn_every_n_layers", to = "interval", default = 3, kind = "count" },
     { "layer_types", to = "layer_types", default = false, kind = "list" },
     { "global_rope_theta", to = "global_theta", default = GLOBAL, kind = "number" },
@@ -59,14 +60,11 @@ return {
     { "decoder_bias", to = "decoder_bias", default = true, kind = "flag" },
     { "tie_word_embeddings", to = "tied", default = true, kind = "flag" },
   },
-  unused = { "initializer_cutoff_factor", "mlp_dropout", "deterministic_flash_attn", "sparse_prediction",
-    "sparse_pred_ignore_index", "reference_compile", "repad_logits_with_grad", "layer_norm_eps",
-    "position_embedding_type" },
   fixed = { norm = "pre", input_norm = true, final_norm = true, gated = true, positions = "rope" },
   derive = function(facts)
     facts.bias = { qkv = facts.attention_bias, out = facts.attention_bias, ff = facts.mlp_bias,
       norm = facts.norm_bias }
-    facts.window = facts.local_attention // 2 + 1
+    facts.window = (facts.half or facts.local_attention // 2) + 1
     local sliding = layers.sliding(facts, function(i) return i % facts.interval ~= 0 end)
     layers.set_angles(facts, sliding, {
       full_attention = { rope_theta = facts.global_theta, rope_scaling = facts.rope_scaling },

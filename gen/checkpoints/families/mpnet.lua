@@ -22,7 +22,6 @@ return {
     { "l*.norm2", "encoder.layer.*.output.LayerNorm" },
   },
   config = heads.bert_config { vocab = 30527, width = 768, layers = 12, heads = 12, d_ff = 3072 },
-  only = { relative_attention_num_buckets = { { 32 }, "transformers always uses 32" } },
   fixed = { norm = "post", positions = { "learned", "t5" }, first_position = 2, t5_buckets = 32, t5_distance = 128 },
   heads = heads.roberta,
 }

@@ -25,7 +25,6 @@ return {
     positions = 2048, eps_key = "layer_norm_eps", eps = 1e-5, partial = 0.5 }, {
     { "qk_layernorm", to = "qk_layernorm", default = false, kind = "flag" },
   }),
-  unused = { "auto_map" }, -- early folders name code of their own, in whose place transformers has this class
   fixed = { norm = "pre", final_norm = true, parallel = "one_norm", positions = "rope" },
   rotary = true,
   causal = true,

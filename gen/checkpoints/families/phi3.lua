@@ -41,8 +41,6 @@ return {
     partial = 1 }, {
     { "sliding_window", to = "window", default = false, kind = "count", null = false },
   }),
-  -- Written by Microsoft for code of its own, and without effect in transformers.
-  unused = { "attention_bias", "auto_map", "full_attn_mod", "interpolate_factor", "lm_head_bias", "mlp_bias" },
   fixed = heads.llama_fixed,
   rotary = true,
   causal = true,

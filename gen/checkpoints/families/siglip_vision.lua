@@ -4,7 +4,7 @@ local heads = require("checkpoints.heads")
 
 local config = {}
 local other_defaults = { eps = 1e-6, activation = "gelu_pytorch_tanh" }
-local others = { qkv_bias = true, pooler_width = true, pooler_activation = true }
+local others = { qkv_bias = true, head_dim = true, pooler_width = true, pooler_activation = true }
 for _, entry in ipairs(heads.vit_config()) do
   entry.default = other_defaults[entry.to] or entry.default
   if not others[entry.to] then config[#config + 1] = entry end
@@ -40,8 +40,6 @@ return {
     { "final_norm", "post_layernorm" },
   },
   config = config,
-  only = { vision_use_head = { { true }, "an image tower without its head" } },
-  unused = { "num_image_tokens", "projection_dim" },
   fixed = { norm = "pre", final_norm = true },
   image = { class_token = false, positions = "embeddings.position_embedding.weight", position_tokens = 0 },
   heads = {

@@ -36,7 +36,6 @@ return {
     { "no_rope_layers", to = "no_rope_layers", default = false, kind = "list" },
     { "no_rope_layer_interval", to = "interval", default = 4, kind = "count" },
   }),
-  unused = { "max_window_layers" },
   fixed = heads.llama_fixed,
   rotary = true,
   causal = true,

@@ -18,7 +18,6 @@ return {
     { "use_bias", to = "use_bias", default = true, kind = "flag" },
     { "sliding_window", to = "window", default = false, kind = "count", null = false },
   }),
-  unused = { "mlp_type", "norm_type", "layer_norm_epsilon", "activation_function" }, -- of early folders, same in all
   fixed = { norm = "pre", final_norm = true, positions = "rope" },
   rotary = true,
   causal = true,

@@ -45,8 +45,6 @@ return {
     { "layer_norm_epsilon", to = "eps", default = 1e-6, kind = "number" },
     { "feed_forward_proj", to = "ff_word", default = "relu", kind = "text" },
   },
-  unused = { "num_decoder_layers", "n_positions", "tie_word_embeddings", "dense_act_fn", "is_gated_act",
-    "scale_decoder_outputs" },
   fixed = { norm = "pre", norm_kind = "rms", final_norm = true, positions = "t5", scale = false,
     bias = { qkv = false, out = false, ff = false } },
   derive = function(facts)

@@ -60,6 +60,7 @@ return function(values)
       { { attention_bias = true }, { ["bias.qkv"] = true, ["bias.out"] = true } },
       { { mlp_bias = true }, { ["bias.ff"] = true } },
       { { local_attention = 9 }, modern(22, 3, 4) },
+      { { local_attention = 9, sliding_window = 6 }, modern(22, 3, 6) },
       { { global_attn_every_n_layers = 2 }, modern(22, 2, 64) },
       { { num_hidden_layers = 2, layer_types = { "sliding_attention", "full_attention" } },
         plus(listed(2, function(i)
@@ -186,6 +187,7 @@ return function(values)
       { { type_vocab_size = 0 }, { names = NONE, ["names.1"] = "gte",
         ["names.input.tokens.weight"] = table_names(nil, gte_prefixes) } },
       { { rope_theta = 500.0 }, { rope_theta = 500.0 } },
+      { { head_dim = 32 }, { head_dim = 32 } },
       { { pack_qkv = false }, unpacked },
     }, more)
   end

@@ -3,6 +3,7 @@
 local helper = require("tests.spec.helper")
 local families = require("checkpoints.families")
 local heads = require("checkpoints.heads")
+local json = require("common.json")
 local made = require("tests.spec.checkpoints.made")
 local pipeline = require("pipeline")
 local values = require("tests.spec.checkpoints.values")
@@ -122,11 +123,25 @@ describe("config.json", function()
     expect(base, {}, described { model_type = "albert", inner_group_num = 1, is_decoder = false })
   end)
 
+  it("of older folders of CLIP has a second object for a part, which counts alone", function()
+    local config = { model_type = "clip", text_config_dict = { hidden_size = 32 },
+      text_config = { hidden_act = "gelu", hidden_size = 64, num_hidden_layers = 3 },
+      vision_config = { hidden_act = "gelu" }, vision_config_dict = json.null }
+    local function of(tower)
+      return pipeline.run(helper.root, made.checkpoint(made.json(config), {}), { tower }, "describe").description
+    end
+    assert.same({ "quick_gelu", 32, 12 }, { of("tower=text").activation, of("tower=text").d_model,
+      of("tower=text").layers })
+    assert.equal("gelu", of(nil).activation)
+  end)
+
   it("of a model of text and images gives the text part", function()
     local text = { model_type = "gemma3_text", num_hidden_layers = 2, sliding_window = 5 }
     local whole = { model_type = "gemma3", architectures = { "Gemma3ForConditionalGeneration" }, text_config = text,
       vision_config = { model_type = "siglip_vision_model" } }
     expect(described(with(text, { architectures = { "Gemma3ForCausalLM" } })), {}, described(whole))
+    assert.is_nil(described(with(whole, { architectures = { "Gemma3ForConditionalGeneration" } }))["output.2.tied"])
+    assert.is_false(described(with(whole, { tie_word_embeddings = false }))["output.2.tied"])
     assert.equal(26, #pipeline.run(helper.root, made.checkpoint(made.json { model_type = "gemma3" }, {}), {},
       "describe").description.layers)
     local line = helper.fault(described, { model_type = "gemma3", text_config = 5 }).lines[1]
@@ -295,9 +310,12 @@ describe("the files beside config.json", function()
       { { pooling, { "LSTM", {} } }, "LSTM is not supported: it is recurrent" },
       { { pooling, { "Own", {} } }, "Own is not supported; supported after Transformer are Pooling, Dense, LayerNorm" },
       { { { "Normalize", {} }, { "Dense", { out_features = 5, use_residual = true } } },
-        "use_residual is not supported" },
+        "2_Dense/config.json: use_residual: true is not supported" },
       { { pooling, { "Dense", { out_features = 5, module_input_name = "token_embeddings" } } },
         'Dense: from "token_embeddings" to "token_embeddings" is not supported here; supported is sentence_embedding' },
+      { { pooling, { "Normalize", { module_input_name = "token_embeddings" } } },
+        'Normalize: from "token_embeddings" to "token_embeddings" is not supported here' },
+      { { { "Normalize", {} }, pooling }, 'Normalize: from "sentence_embedding" to "sentence_embedding" is not' },
       { { { "LayerNorm", {} }, pooling }, 'LayerNorm: from "sentence_embedding" to "sentence_embedding" is not' },
       { { pooling, { "Dense", { out_features = 5, activation_function = "torch.nn.modules.activation.Mish" } } },
         'activation_function "torch.nn.modules.activation.Mish" is not supported; supported are GELU, Identity' },

@@ -36,6 +36,31 @@ describe("tokenizer_config.json", function()
       "{}"))
   end)
 
+  it("disagrees where LlamaTokenizer puts a blank before the first piece alone", function()
+    local old = '{"normalizer":{"type":"Sequence","normalizers":[{"type":"Prepend","prepend":"x"}]}}'
+    local new = '{"pre_tokenizer":{"type":"Metaspace","replacement":"x","prepend_scheme":"first","split":false}}'
+    for _, class in ipairs { "LlamaTokenizer", "LlamaTokenizerFast" } do
+      local function config(more) return ('{"tokenizer_class":"%s"%s}'):format(class, more) end
+      assert.equal("legacy false true", warnings(old, config ""))
+      assert.equal("", warnings(old, config ',"legacy":true'))
+      assert.equal("legacy true false", warnings(new, config ',"legacy":true'))
+      assert.equal("", warnings(new, config ',"legacy":false'))
+    end
+    assert.equal("", warnings(old, '{"tokenizer_class":"GemmaTokenizer"}'))
+    assert.equal("", warnings(bytes, '{"tokenizer_class":"LlamaTokenizer"}'))
+  end)
+
+  it("may name tokens that the tokenizer lacks, which transformers adds", function()
+    local function said(config)
+      return agree.tokens(json.decode(config), function(text) return text == "[PAD]" end, "c.json")
+    end
+    assert.is_nil(said('{"pad_token":"[PAD]","mask_token":null,"extra_special_tokens":["[PAD]"],"name":"x"}'))
+    assert.equal('c.json: warning: names "<x>", which the tokenizer does not have; transformers adds tokens for them',
+      said('{"image_token":{"content":"<x>"}}'))
+    assert.matches('names "<a>" and 2 more, which', said(
+      '{"additional_special_tokens":["<b>","<a>"],"added_tokens_decoder":{"5":{"content":"<c>"}}}'), 1, true)
+  end)
+
   it("is not followed by classes that read any tokenizer.json", function()
     for _, class in ipairs { "PreTrainedTokenizerFast", "TokenizersBackend" } do
       assert.equal("", warnings(bert, ('{"do_lower_case":false,"tokenizer_class":"%s"}'):format(class)))

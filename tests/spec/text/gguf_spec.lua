@@ -67,7 +67,8 @@ local function components_of(state, stages)
   return list
 end
 
-local stage = require("text.numbers").STAGE
+local numbers = require("text.numbers")
+local stage = numbers.STAGE
 
 -- Asserts that two compiled tokenizers have the same stages, ids and merges.
 local function same(expected, got, also)
@@ -140,6 +141,16 @@ describe("a tokenizer in GGUF's metadata", function()
     tokens[#tokens + 1], kinds[#kinds + 1] = "▁Word", NORMAL
     local _, cased = compile(entries_of("bert", tokens, kinds, more))
     assert.not_same(got.components[1].flags, cased.components[1].flags)
+    for _, each in ipairs { { { lowercase = true }, got.components[1].flags },
+      { { lowercase = false }, cased.components[1].flags },
+      { { lowercase = true, strip_accents = false }, got.components[1].flags & ~numbers.BERT.strip } } do
+      local stated = table.move(more, 1, #more, 1, {})
+      for key, value in pairs(each[1]) do
+        stated[#stated + 1] = { "normalizer." .. key, "BOOL", value and 1 or 0 }
+      end
+      local _, made_so = compile(entries_of("bert", tokens, kinds, stated))
+      assert.equal(each[2], made_so.components[1].flags)
+    end
   end)
 
   it("of SentencePiece's BPE gets merges from scores", function()

@@ -114,6 +114,16 @@ describe("vocab.json with merges.txt", function()
       post.sep[1], post.sep[2], post.trim_offsets, post.add_prefix_space })
   end)
 
+  it("is refused where GPT-2's class puts tokens around texts", function()
+    for _, key in ipairs { "add_bos_token", "add_eos_token" } do
+      local fault = helper.fault(read, merges, { [key] = true }, gpt2())
+      assert.same({ 2, { ("tokenizer_config.json: %s: true is not supported without tokenizer.json"):format(key) } },
+        { fault.code, fault.lines })
+      assert.is_table(read(merges, { [key] = false }, gpt2()))
+      assert.is_table(read(merges, { [key] = true }, roberta()))
+    end
+  end)
+
   it("follows add_prefix_space and the names of tokens", function()
     for _, ids in ipairs { roberta(), gpt2() } do
       local root = read(merges, { add_prefix_space = true }, ids)

@@ -1,0 +1,434 @@
+-- file_keys.lua: lists the keys of a checkpoint's files, and what is done about each. known.lua looks a file's keys up.
+-- A section is a file, an object in a file, or what one family or architecture has in addition to others. Its fields:
+--
+--   by        the library that the keys are of, if it is not transformers
+--   read      keys that the compiler reads
+--   some      keys that are read for the families whose file lists them (checkpoints/families/)
+--   without   reason -> keys without effect here
+--   refused   reason -> key -> values that are allowed; others are refused in one line
+--   told      reason -> key -> values without effect; others get one line
+--
+-- null and what is empty is always allowed. Keys are words of a text; * stands for any characters. A test compares the
+-- table with the libraries' sources (tests/spec/whole/reference_keys_spec.lua).
+local TRAINING, OUTPUT = "of training", "of what a call returns"
+local ORIGIN = "says how the folder was made"
+local OLDER = "of older versions, which transformers no longer reads"
+local LOADING = "of how a program loads or runs the model"
+local OTHER_HEADS = "of heads and parts that are not built"
+local GENERATION = "of generation, which generation_config.json has"
+local TENSORS = "the tensors say the same"
+local AGREES = "must agree with other keys"
+local PADDING = "texts are not padded"
+local OTHER_MODELS = "of architectures that are not supported"
+local PYTHON = "models with Python code of their own are not supported; if transformers itself has the class in "
+  .. "architectures, remove auto_map from config.json"
+local LEFT_OUT = "not supported, and left out: generated texts differ from transformers'"
+local BOTH_SIDES = "attention to later tokens is not supported"
+local PARALLEL = "parallel parts are not supported"
+local BY_LENGTH = "scores that go by the length are not supported"
+local NO, OFF = { false }, { 0, false }
+
+local sections = {}
+
+sections["config.json"] = {
+  read = [[architectures bos_token_id eos_token_id id2label model_type pad_token_id problem_type quantization_config
+    sbert_ce_default_activation_function sentence_transformers]],
+  some = [[activation activation_function attention_bias attention_head_size attention_multiplier
+    attn_logit_softcapping classifier_activation classifier_bias classifier_pooling classifier_proj_size conv_act
+    conv_dim conv_groups conv_kernel_size d_ff d_kv d_model decoder_bias dim do_stable_layer_norm embedding_multiplier
+    embedding_size feat_extract_activation feat_proj_layer_norm feed_forward_proj feed_forward_type
+    final_logit_softcapping global_attn_every_n_layers global_rope_theta head_dim hidden_act hidden_activation
+    hidden_dim hidden_size image_size intermediate_size is_causal layer_norm_eps layer_norm_epsilon layer_types legacy
+    local_attention local_rope_theta logits_scaling max_position_embeddings max_relative_positions
+    max_trained_positions max_window_layers mlp_bias mlp_fc1_bias mlp_fc2_bias mlp_ratio n_embd n_head n_heads n_inner
+    n_layer n_layers n_positions no_rope_layer_interval no_rope_layers norm_bias norm_eps norm_epsilon norm_rel_ebd
+    num_attention_heads num_channels num_conv_pos_embedding_groups num_conv_pos_embeddings num_heads num_hidden_groups
+    num_hidden_layers num_key_value_heads num_layers num_register_tokens original_max_position_embeddings pack_qkv
+    pad_vocab_size_multiple partial_rotary_factor patch_size pooler_act pooler_hidden_act pooler_hidden_size
+    pooler_output_size pos_att_type position_biased_input position_buckets projection_dim projection_size qk_layernorm
+    qkv_bias qkv_proj_bias query_pre_attn_scalar relative_attention relative_attention_max_distance
+    relative_attention_num_buckets residual_multiplier rms_norm_eps rope_local_base_freq rope_parameters rope_scaling
+    rope_theta rotary_emb_base rotary_pct rotary_scaling_factor scale_attn_by_inverse_layer_idx share_att_key
+    sliding_window sliding_window_pattern tie_word_embeddings type_vocab_size use_bias use_bidirectional_attention
+    use_parallel_residual use_sliding_window use_swiglu_ffn vocab_size]],
+  without = {
+    [ORIGIN] = [[_commit_hash _name_or_path dtype finetuning_task label2id language name name_or_path tokenizer_class
+      torch_dtype transformers.js_config transformers_version unsloth_*]],
+    [TRAINING] = [[attention_dropout attention_probs_dropout_prob attn_pdrop classifier_dropout
+      classifier_dropout_prob dropout dropout_rate embd_pdrop embedding_dropout gradient_checkpointing hidden_dropout
+      hidden_dropout_prob initializer_factor initializer_range initializer_std layerdrop qa_dropout resid_pdrop
+      residual_dropout seq_classif_dropout sinusoidal_pos_embds summary_first_dropout summary_last_dropout]],
+    [OUTPUT] = [[output_attentions output_hidden_states output_scores return_dict return_dict_in_generate
+      tie_last_hidden_states]],
+    [LOADING] = [[_attn_implementation _attn_implementation_autoset _attn_implementation_internal
+      _experts_implementation_internal attn_implementation chunk_size_feed_forward experts_implementation
+      is_encoder_decoder pretraining_tp reorder_and_upcast_attn torchscript use_bfloat16 use_cache]],
+    [GENERATION] = [[bad_words_ids begin_suppress_tokens decoder_start_token_id diversity_penalty do_sample
+      early_stopping encoder_no_repeat_ngram_size exponential_decay_length_penalty forced_bos_token_id
+      forced_eos_token_id length_penalty max_length min_length no_repeat_ngram_size num_beam_groups num_beams
+      num_return_sequences prefix remove_invalid_values repetition_penalty suppress_tokens task_specific_params
+      temperature top_k top_p typical_p]],
+    [OLDER] = [[_num_labels cross_attention_hidden_size directionality down_scale_factor embedding_type gap_size
+      inner_group_num_ layers_to_keep max_sequence_length n_ctx net_structure_type num_memory_blocks output_past
+      pooler_fc_size pooler_num_attention_heads pooler_num_fc_layers pooler_size_per_head pooler_type tf_legacy_loss
+      tie_encoder_decoder tie_weights_]],
+    [OTHER_HEADS] = [[attention_chunk_size chain_hidden_post_norm encoder_stride first_k_dense_replace
+      logits_mup_width_multiplier mlp_layer_types mtp_hidden_states_first mtp_layer_types mtp_mlp_layer_types
+      mtp_per_layer_config num_mtp_layers summary_activation summary_proj_to_labels summary_type summary_use_proj
+      tie_word_embeddings unpadded_vocab_size]],
+    ["of special tokens, which the tokenizer's files name"] = [[cls_token_id mask_token_id sep_token_id
+      unk_token_id]],
+    [TENSORS] = "num_labels",
+  },
+  refused = {
+    ["adapters are not supported"] = { adapters = NO },
+    ["causal models of this family are not supported"] = { is_decoder = NO },
+    ["cross-attention is not supported"] = { add_cross_attention = NO },
+    [PYTHON] = { auto_map = NO },
+    ["weights that MLX quantised are not supported"] = { quantization = NO },
+    ["keys for single layers are not supported"] = { per_layer_config = NO },
+    ["pruned heads are not supported"] = { pruned_heads = NO },
+    ["rotary positions for only a part of a head are not supported"] = { partial_rotary_factor = { 1 } },
+    ["scores without a scale are not supported"] = { scale_attn_weights = { true } },
+    ["transformers itself no longer supports others"] = { position_embedding_type = { "absolute" } },
+    ["heads of tokens without a bias are not supported"] = { token_classification_bias = { true } },
+  },
+}
+
+-- Each family has keys in addition, which come first. Keys that the family's file lists are read, whatever is here.
+local families = {
+  albert = { refused = { ["groups of several layers are not supported"] = { inner_group_num = { 1 } } } },
+  bert = { without = { [AGREES] = "embedding_size" } },
+  deberta_v2 = { without = { [TRAINING] = "cls_dropout pooler_dropout", [OLDER] = "z_steps" } },
+  dinov2 = { without = { [TRAINING] = "drop_path_rate layerscale_value use_mask_token", [OTHER_HEADS] =
+    "_out_features _out_indices apply_layernorm out_features out_indices reshape_hidden_states stage_names",
+    ["mlp_ratio says it"] = "intermediate_size" } },
+  gemma = { without = { ["transformers reads hidden_act alone"] = "hidden_activation" },
+    refused = { [BOTH_SIDES] = { use_bidirectional_attention = NO } } },
+  gemma2 = { without = { ["transformers reads hidden_activation alone"] = "hidden_act", [LOADING] =
+    "cache_implementation" }, refused = { [BOTH_SIDES] = { use_bidirectional_attention = NO } } },
+  gemma3 = { without = { ["transformers computes without it"] = "attn_logit_softcapping",
+    ["transformers reads hidden_activation alone"] = "hidden_act", [LOADING] = "cache_implementation",
+    ["sliding_window_pattern says it"] = "_sliding_window_pattern" } },
+  gpt_neox = { without = { ["the family is causal"] = "is_decoder" }, refused = {
+    ["rotary positions for heads of another width are not supported"] = { head_dim = {} } } },
+  gte = { without = { ["the class is in transformers"] = "auto_map", [LOADING] =
+    "unpad_inputs use_memory_efficient_attention" }, refused = {
+    ["GTE without rotary positions is not supported"] = { position_embedding_type = { "rope" } },
+    ["other norms are not supported"] = { layer_norm_type = { "layer_norm" } },
+    [BY_LENGTH] = { logn_attention_clip1 = NO, logn_attention_scale = NO } } },
+  jina_bert = { without = { ["the class is supported here"] = "auto_map", [ORIGIN] = "emb_pooler embedding_model",
+    ["the tokenizer's files say it"] = "model_max_length" }, refused = {
+    ["JinaBERT with other positions is not supported"] = { position_embedding_type = { "alibi" } },
+    ["distances that are scaled are not supported"] = { alibi_scaling = { 1 } } } },
+  modernbert = { without = { [TRAINING] = [[initializer_cutoff_factor mlp_dropout sparse_pred_ignore_index
+    sparse_prediction]], [LOADING] = "deterministic_flash_attn reference_compile repad_logits_with_grad",
+    [AGREES] = "head_dim", [OLDER] = "layer_norm_eps position_embedding_type" } },
+  llama = { without = { [ORIGIN] = "is_llama_config", ["transformers computes without it"] = "rope_interleaved" } },
+  mpnet = { without = { [AGREES] = "embedding_size" }, refused = {
+    ["transformers always uses 32"] = { relative_attention_num_buckets = { 32 } } } },
+  nomic_bert = { without = { ["the class is supported here"] = "auto_map",
+    [LOADING] = "fused_bias_fc fused_dropout_add_ln use_flash_attn use_xentropy",
+    [OTHER_HEADS] = "add_pooling_layer dense_seq_output",
+    ["of experts, which moe_every_n_layers refuses"] = [[expert_choice_router ffn_div moe_impl
+      moe_normalize_expert_weights moe_resid_pdrop moe_top_k num_experts num_shared_experts router_aux_loss_coef]],
+    ["the published code computes without it"] = "scale_attn_by_inverse_layer_idx" }, refused = {
+    ["rotary positions for only a part of a head are not supported"] = { rotary_emb_fraction = { 1 } },
+    ["pairs of neighbours are not supported"] = { rotary_emb_interleaved = NO },
+    ["scores that fade with the distance are not supported"] = { rotary_emb_scale_base = {} },
+    ["norms before the parts are not supported"] = { prenorm = NO },
+    [PARALLEL] = { parallel_block = NO, parallel_block_tied_norm = NO },
+    ["RMS norms are not supported"] = { use_rms_norm = NO },
+    ["causal models of this family are not supported"] = { causal = NO },
+    ["shared keys and values are not supported"] = { num_heads_kv = {} },
+    ["positions by heads are not supported"] = { rotary_head_dim = NO },
+    ["mixtures of experts are not supported"] = { moe_every_n_layers = { 0 } } } },
+  phi = { without = { ["transformers has the class"] = "auto_map" } },
+  phi3 = { without = { ["transformers has the class"] = "auto_map", ["transformers computes without it"] =
+    "attention_bias full_attn_mod interpolate_factor lm_head_bias mlp_bias" } },
+  qwen2 = { without = { ["transformers computes without it"] = "use_mrope" } },
+  roberta = { without = { [AGREES] = "embedding_size" } },
+  siglip_vision = { without = { [OTHER_HEADS] = "num_image_tokens projection_dim" },
+    refused = { ["an image tower without its head"] = { vision_use_head = { true } } } },
+  smollm3 = { without = { ["transformers computes without it"] = "max_window_layers" } },
+  starcoder2 = { without = { ["the same in all folders"] =
+    "activation_function layer_norm_epsilon mlp_type norm_type" } },
+  t5 = { without = { [OTHER_HEADS] = "num_decoder_layers scale_decoder_outputs tie_word_embeddings", [OLDER] =
+    "n_positions", ["feed_forward_proj says it"] = "dense_act_fn is_gated_act" } },
+  wav2vec2 = { without = { ["of the convolutions over the waveform"] =
+    "conv_bias conv_kernel conv_stride feat_extract_norm num_feat_extract_layers", [TRAINING] =
+    [[activation_dropout apply_spec_augment contrastive_logits_temperature ctc_loss_reduction ctc_zero_infinity
+      diversity_loss_weight feat_extract_dropout feat_proj_dropout feat_quantizer_dropout final_dropout
+      freeze_feat_extract_train mask_channel_length mask_channel_min_space mask_channel_other mask_channel_prob
+      mask_channel_selection mask_feature_length mask_feature_min_masks mask_feature_prob mask_time_length
+      mask_time_min_masks mask_time_min_space mask_time_other mask_time_prob mask_time_selection
+      no_mask_channel_overlap no_mask_time_overlap num_negatives replace_prob]], [OTHER_HEADS] =
+    [[adapter_kernel_size adapter_stride codevector_dim num_adapter_layers num_clusters num_codevector_groups
+      num_codevectors_per_group num_ctc_classes output_hidden_size proj_codevector_dim tdnn_dilation tdnn_dim
+      tdnn_kernel xvector_output_dim]] }, refused = {
+    ["a weighted sum of all layers' states is not supported"] = { use_weighted_layer_sum = NO },
+    ["an adapter of convolutions after the layers is not supported"] = { add_adapter = NO },
+    ["adapters of languages in each layer (MMS) are not supported"] = { adapter_attn_dim = {} },
+    ["a batch norm of the positions is not supported"] = { conv_pos_batch_norm = NO } } },
+}
+for name, section in pairs(families) do sections["config.json of " .. name] = section end
+
+-- config.json of a model with an object for each part, by its model_type.
+sections["config.json with parts"] = {
+  read = "projection_dim text_config text_config_dict tie_word_embeddings vision_config vision_config_dict",
+  without = {
+    [TRAINING] = "logit_scale_init_value",
+    [OTHER_HEADS] = [[boi_token_id boi_token_index eoi_token_id eoi_token_index image_token_id image_token_index
+      mm_tokens_per_image]],
+  },
+}
+
+sections["config.json: rope_parameters"] = {
+  read = [[attention_factor beta_fast beta_slow factor high_freq_factor long_factor low_freq_factor mixed_b mscale
+    mscale_all_dim original_max_position_embeddings partial_rotary_factor rope_theta rope_type short_factor truncate
+    type]],
+}
+
+sections["config.json: quantization_config"] = {
+  read = [[bits checkpoint_format config_groups desc_act format is_marlin_format kv_cache_scheme pack_dtype
+    packing_format quant_method sparsity_config transform_config version w_bit]],
+  without = {
+    [TENSORS] = [[dynamic extra_config group_size ignore layer_config lm_head modules_to_not_convert q_group_size
+      quant_lm_head sym zero_point]],
+    ["says how the folder was quantised"] = [[act_group_aware amp autoround_version batch_size block_list
+      block_name_to_quantize cache_block_outputs damp_auto_increment damp_percent data_type dataset
+      enable_minmax_tuning enable_norm_bias_tuning enable_quanted_input global_compression_ratio
+      gradient_accumulate_steps iters low_cpu_mem_usage low_gpu_mem_usage lr max_input_length meta minmax_lr
+      model_file_base_name model_name_or_path model_seqlen module_name_preceding_first_block
+      modules_in_block_to_quantize nsamples pad_token_id quant_block_list quantization_status quantizer scale_dtype
+      seqlen static_groups to_quant_block_names tokenizer true_sequential]],
+    [LOADING] = [[backend dequantize disable_exllama do_fuse exllama_config fuse_max_seq_len inference_mode
+      modules_to_fuse run_compressed use_cuda_fp16 use_exllama use_optimized_inference]],
+  },
+}
+sections["config.json: quantization_config: config_groups"] = { by = "compressed-tensors",
+  read = "format input_activations output_activations weights", without = { [TENSORS] = "targets" } }
+sections["config.json: quantization_config: config_groups: weights"] = { by = "compressed-tensors",
+  read = "num_bits strategy type", without = { [TENSORS] = [[actorder block_structure group_size scale_dtype symmetric
+    zp_dtype]], ["says how the folder was quantised"] = "observer observer_kwargs" },
+  refused = { ["scales that go by the input are not supported"] = { dynamic = NO } } }
+
+sections["generation_config.json"] = {
+  read = "do_sample eos_token_id max_length max_new_tokens min_p repetition_penalty temperature top_k top_p",
+  without = {
+    [ORIGIN] = "_commit_hash _from_model_config transformers_version",
+    [OUTPUT] = [[num_return_sequences output_attentions output_hidden_states output_logits output_scores
+      return_dict_in_generate]],
+    [LOADING] = [[cache_config compile_config continuous_batching_config disable_compile low_memory max_cache_len
+      prefill_chunk_size use_cache use_mtp]],
+    ["of drafts, which change no token"] = [[assistant_confidence_threshold assistant_early_exit
+      assistant_ensemble_weight assistant_lookbehind is_assistant max_matching_ngram_size num_assistant_tokens
+      num_assistant_tokens_schedule prompt_lookup_num_tokens speculation_type target_lookbehind]],
+    ["of beams, which num_beams tells of"] = "diversity_penalty early_stopping length_penalty",
+    ["the order of tokens stays"] = "remove_invalid_values renormalize_logits",
+    ["of special tokens, which the tokenizer's files name"] = "bos_token_id decoder_start_token_id pad_token_id",
+  },
+  told = { [LEFT_OUT] = {
+    bad_words_ids = {}, begin_suppress_tokens = {}, cache_implementation = { "dynamic", "dynamic_full", "hybrid",
+      "hybrid_chunked", "offloaded", "offloaded_hybrid", "offloaded_static", "sliding_window", "static" },
+    constraints = {}, dola_layers = {}, encoder_no_repeat_ngram_size = { 0 }, encoder_repetition_penalty = { 1 },
+    epsilon_cutoff = { 0 }, eta_cutoff = { 0 }, exponential_decay_length_penalty = {},
+    force_bos_token_to_be_generated = NO, force_words_ids = {}, forced_bos_token_id = {},
+    forced_eos_token_id = {}, guidance_scale = { 1 }, max_time = {}, min_length = { 0 },
+    min_new_tokens = { 0 }, no_repeat_ngram_size = { 0 }, num_beam_groups = { 1 }, num_beams = { 1 },
+    penalty_alpha = { 0 }, sequence_bias = {}, stop_strings = {}, suppress_tokens = {}, token_healing = NO, top_h = {},
+    typical_p = { 1 }, watermarking_config = {} } },
+}
+
+sections["preprocessor_config.json"] = {
+  read = [[crop_size default_to_square do_center_crop do_normalize do_rescale do_resize feature_extractor_type
+    image_mean image_processor_type image_std resample rescale_factor size]],
+  without = {
+    [ORIGIN] = [[_backend _processor_class _valid_kwargs_names _valid_processor_keys auto_map model_input_names
+      processor_class processor_type]],
+    [LOADING] = "data_format device disable_grouping input_data_format return_tensors",
+    ["pictures have three colours"] = "do_convert_rgb",
+    [AGREES] = "image_seq_length pad_size",
+  },
+  refused = { [""] = { do_pad = NO }, ["size says it"] = { use_square_size = NO } },
+}
+
+local special_tokens = "bos_token cls_token eos_token mask_token pad_token sep_token unk_token"
+
+sections["tokenizer_config.json"] = {
+  read = special_tokens .. [[ add_bos_token add_eos_token add_prefix_space added_tokens_decoder
+    additional_special_tokens chat_template do_lower_case extra_ids extra_special_tokens keep_accents legacy max_len
+    model_input_names model_max_length split_by_punct strip_accents tokenize_chinese_chars tokenizer_class
+    truncation_side]],
+  without = {
+    [ORIGIN] = [[_commit_hash auto_map backend device_map fast_tokenizer_files files_loaded from_slow gguf_file
+      init_inputs is_fast is_local local_files_only merges_file name_or_path processor_class slow_tokenizer_class
+      special_tokens_map_file tokenizer_file use_fast verbose vocab_file]],
+    [PADDING] = "max_length pad_to_multiple_of pad_token_type_id padding padding_side",
+    ["a call says how texts are cut"] = "stride truncation truncation_strategy",
+    ["of texts made of WordPiece's tokens, which no model here writes"] =
+      "clean_up_tokenization_spaces spaces_between_special_tokens wordpieces_prefix",
+    ["tokenizer.json has the steps"] = [[do_basic_tokenize merges never_split normalization post_processor
+      remove_space tokenizer_padding tokenizer_truncation trim_offsets unk_id use_regex vocab vocab_type]],
+    ["tokenizer.json has the tokens"] = "*_token model_specific_special_tokens",
+    ["of wav2vec 2.0, which takes no texts"] = "replace_word_delimiter_char target_lang",
+    ["of how a chat's texts are shown or read back"] = "chat_control_tokens response_schema response_template",
+    [OLDER] = "errors use_default_system_prompt",
+  },
+  told = {
+    ["not supported: texts' tokens may differ from transformers'"] = { fix_mistral_regex = NO,
+      sp_model_kwargs = {}, split_special_tokens = NO },
+    ["not supported: texts that are written differ from transformers'"] = {
+      clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output = NO },
+  },
+}
+
+sections["special_tokens_map.json"] = {
+  read = special_tokens,
+  without = { ["tokenizer.json has the tokens"] = "*_token additional_special_tokens extra_special_tokens" },
+}
+
+-- Members of components have the component's type in front.
+sections["tokenizer.json"] = {
+  by = "tokenizers",
+  read = [[BPE.byte_fallback BPE.continuing_subword_prefix BPE.end_of_word_suffix BPE.fuse_unk BPE.ignore_merges
+    BPE.merges BPE.unk_token BPE.vocab BPEDecoder.suffix BertNormalizer.clean_text BertNormalizer.handle_chinese_chars
+    BertNormalizer.lowercase BertNormalizer.strip_accents BertProcessing.cls BertProcessing.sep
+    ByteLevel.add_prefix_space ByteLevel.trim_offsets ByteLevel.use_regex Digits.individual_digits
+    Metaspace.add_prefix_space Metaspace.prepend_scheme Metaspace.replacement Metaspace.split
+    Precompiled.precompiled_charsmap Prepend.prepend Punctuation.behavior Replace.content Replace.pattern
+    RobertaProcessing.add_prefix_space RobertaProcessing.cls RobertaProcessing.sep RobertaProcessing.trim_offsets
+    Sequence.decoders Sequence.normalizers Sequence.pretokenizers Sequence.processors Split.behavior Split.invert
+    Split.pattern Strip.content Strip.start Strip.stop Strip.strip_left Strip.strip_right TemplateProcessing.pair
+    TemplateProcessing.single TemplateProcessing.special_tokens Unigram.byte_fallback Unigram.unk_id Unigram.vocab
+    WordPiece.cleanup WordPiece.continuing_subword_prefix WordPiece.max_input_chars_per_word WordPiece.prefix
+    WordPiece.unk_token WordPiece.vocab added_tokens added_tokens.content added_tokens.id added_tokens.lstrip
+    added_tokens.normalized added_tokens.rstrip added_tokens.single_word added_tokens.special decoder model normalizer
+    post_processor pre_tokenizer truncation truncation.direction truncation.max_length truncation.strategy
+    truncation.stride version]],
+  without = { [PADDING] = "padding", [OLDER] = "Metaspace.str_rep" },
+  refused = { ["only null and 0 are supported"] = { ["BPE.dropout"] = { 0 } } },
+}
+
+sections["modules.json"] = { by = "sentence-transformers", read = "path type",
+  without = { [ORIGIN] = "idx name", ["of a call"] = "kwargs" } }
+
+sections["sentence_bert_config.json"] = {
+  by = "sentence-transformers",
+  read = "do_lower_case max_seq_length modality_config processor_kwargs tokenizer_args",
+  without = { [LOADING] = "model_args model_kwargs unpad_inputs" },
+  refused = {
+    ["other tasks than embeddings and scores of pairs are not supported"] = {
+      transformer_task = { "feature-extraction", "sequence-classification" } },
+    ["only token_embeddings and scores are supported"] = { module_output_name = { "token_embeddings", "scores" } },
+  },
+  told = { ["not supported, and left out: results may differ from sentence-transformers'"] = { config_args = {},
+    config_kwargs = {}, document_length = {}, processing_kwargs = {}, query_expansion = {}, query_length = {},
+    tokenizer_name_or_path = {} } },
+}
+sections["sentence_bert_config.json: processor_kwargs"] = { by = "sentence-transformers", read = "model_max_length",
+  without = { [PADDING] = "padding_side", [LOADING] = "trust_remote_code use_fast" } }
+
+sections["config_sentence_transformers.json"] = {
+  by = "sentence-transformers",
+  read = "activation_fn default_prompt_name prompts truncate_dim",
+  without = { [ORIGIN] = "__version__ requirements", [LOADING] = "keep_in_fp32_modules",
+    ["of comparisons of embeddings"] = "similarity_fn_name" },
+  refused = { ["supported are SentenceTransformer and CrossEncoder"] = {
+    model_type = { "SentenceTransformer", "CrossEncoder" } } },
+}
+
+local module_names = "module_input_name module_output_name"
+for kind, section in pairs {
+  Pooling = { read = [[include_prompt pooling_mode pooling_mode_cls_token pooling_mode_lasttoken
+    pooling_mode_max_tokens pooling_mode_mean_sqrt_len_tokens pooling_mode_mean_tokens
+    pooling_mode_weightedmean_tokens]],
+    without = { [TENSORS] = "embedding_dimension word_embedding_dimension" } },
+  Dense = { read = module_names .. " activation_function bias out_features", without = { [TENSORS] = "in_features" },
+    refused = { ["residuals are not supported"] = { use_residual = NO } } },
+  LayerNorm = { read = module_names, without = { [TENSORS] = "dimension" } },
+  Normalize = { read = module_names },
+  Dropout = { without = { [TRAINING] = "dropout" } },
+} do
+  section.by = "sentence-transformers"
+  sections["config.json of module " .. kind] = section
+end
+
+sections.GGUF = {
+  by = "llama.cpp",
+  read = [[general.alignment general.architecture general.sampling.min_p general.sampling.penalty_repeat
+    general.sampling.temp general.sampling.top_k general.sampling.top_p split.count split.no split.tensors.count
+    tokenizer.chat_template tokenizer.ggml.add_bos_token tokenizer.ggml.add_eos_token tokenizer.ggml.add_space_prefix
+    tokenizer.ggml.bos_token_id tokenizer.ggml.cls_token_id tokenizer.ggml.eom_token_id tokenizer.ggml.eos_token_id
+    tokenizer.ggml.eot_token_id tokenizer.ggml.mask_token_id tokenizer.ggml.merges tokenizer.ggml.model
+    tokenizer.ggml.normalizer.lowercase tokenizer.ggml.normalizer.strip_accents tokenizer.ggml.padding_token_id
+    tokenizer.ggml.pre tokenizer.ggml.precompiled_charsmap tokenizer.ggml.remove_extra_whitespaces
+    tokenizer.ggml.scores tokenizer.ggml.separator_token_id tokenizer.ggml.seperator_token_id
+    tokenizer.ggml.token_type tokenizer.ggml.tokens tokenizer.ggml.unknown_token_id {arch}.attention.causal
+    {arch}.pooling_type {arch}.rope.dimension_count {arch}.rope.scale_linear {arch}.rope.scaling.attn_factor
+    {arch}.rope.scaling.factor {arch}.rope.scaling.original_context_length {arch}.rope.scaling.type]],
+  some = [[{arch}.attention.head_count {arch}.attention.head_count_kv {arch}.attention.key_length
+    {arch}.attention.layer_norm_epsilon {arch}.attention.layer_norm_rms_epsilon {arch}.attention.scale
+    {arch}.attention.sliding_window {arch}.attention.sliding_window_pattern {arch}.attn_logit_softcapping
+    {arch}.block_count {arch}.context_length {arch}.embedding_length {arch}.embedding_scale {arch}.feed_forward_length
+    {arch}.final_logit_softcapping {arch}.logit_scale {arch}.residual_scale {arch}.rope.freq_base
+    {arch}.rope.freq_base_swa {arch}.rope.scaling.original_context_length]],
+  without = {
+    [ORIGIN] = [[general.author general.base_model.* general.basename general.dataset.* general.datasets
+      general.description general.doi general.file_type general.finetune general.languages general.license
+      general.license.* general.name general.organization general.parameter_count general.quantization_version
+      general.quantized_by general.repo_url general.size_label general.source.* general.tags general.type general.url
+      general.uuid general.version imatrix.* mradermacher.* quantize.imatrix.*]],
+    [TENSORS] = [[tokenizer.ggml.token_type_count {arch}.attention.head_count_kv {arch}.attention.key_length
+      {arch}.attention.layer_norm_epsilon {arch}.attention.layer_norm_rms_epsilon {arch}.attention.value_length
+      {arch}.classifier.output_labels {arch}.embedding_length_out {arch}.tensor_data_layout
+      {arch}.use_parallel_residual {arch}.vocab_size]],
+    ["of experts, which expert_count refuses"] = [[{arch}.expert_chunk_feed_forward_length
+      {arch}.expert_feed_forward_length {arch}.expert_gating_func {arch}.expert_group_count {arch}.expert_group_scale
+      {arch}.expert_group_used_count {arch}.expert_shared_feed_forward_length {arch}.expert_weights_norm
+      {arch}.expert_weights_scale {arch}.experts_per_group {arch}.interleave_moe_layer_step
+      {arch}.leading_dense_block_count {arch}.moe_every_n_layers {arch}.moe_latent_size
+      {arch}.router_logit_softcapping]],
+    [OTHER_MODELS] = [[adapter.* clip.* diffusion.* tokenizer.rwkv.world xielu.* {arch}.activation_sparsity_scale
+      {arch}.altup.* {arch}.attention.*_lora_rank {arch}.attention.*_mla {arch}.attention.group_norm_*
+      {arch}.attention.indexer.* {arch}.attention.output_scale {arch}.attention.relative_buckets_count
+      {arch}.attention.shared_kv_layers {arch}.attention.temperature_* {arch}.convnext.* {arch}.decoder_block_count
+      {arch}.decoder_start_token_id {arch}.embedding_length_per_layer_input {arch}.features_length
+      {arch}.full_attention_interval {arch}.kda.* {arch}.n_deepstack_layers {arch}.nextn_predict_layers
+      {arch}.posnet.* {arch}.rescale_every_n_layers {arch}.rope.scaling.alpha {arch}.rope.scaling.yarn_*
+      {arch}.shortconv.* {arch}.ssm.* {arch}.swiglu_clamp_* {arch}.swin_norm {arch}.time_decay_extra_dim
+      {arch}.time_mix_extra_dim {arch}.token_shift_count {arch}.wkv.*]],
+    ["of training"] = "{arch}.rope.scaling.finetuned",
+    ["tokens and scores say the same"] = "tokenizer.huggingface.json",
+    ["of programs that fill in code or rank"] = [[tokenizer.ggml.add_sep_token tokenizer.ggml.fim_*
+      tokenizer.ggml.middle_token_id tokenizer.ggml.prefix_token_id tokenizer.ggml.suffix_token_id]],
+    ["the template that has no name is taken"] = "tokenizer.chat_template.* tokenizer.chat_templates",
+  },
+  refused = { [""] = {
+    ["{arch}.attention.clamp_kqv"] = OFF, ["{arch}.attention.key_length_swa"] = OFF,
+    ["{arch}.attention.max_alibi_bias"] = OFF, ["{arch}.attention.scale"] = OFF,
+    ["{arch}.attention.sliding_window"] = OFF, ["{arch}.attention.sliding_window_pattern"] = OFF,
+    ["{arch}.attention.value_length_swa"] = OFF, ["{arch}.attn_logit_softcapping"] = OFF,
+    ["{arch}.embedding_scale"] = OFF, ["{arch}.expert_count"] = OFF, ["{arch}.expert_shared_count"] = OFF,
+    ["{arch}.expert_used_count"] = OFF, ["{arch}.final_logit_softcapping"] = OFF, ["{arch}.logit_scale"] = OFF,
+    ["{arch}.residual_scale"] = OFF, ["{arch}.rope.dimension_count_swa"] = OFF,
+    ["{arch}.rope.dimension_sections"] = OFF, ["{arch}.rope.freq_base_swa"] = OFF,
+    ["{arch}.*_feat_in"] = OFF, ["{arch}.*_feat_out"] = OFF } },
+  told = { ["not supported, and left out: generated texts differ from llama.cpp's"] = {
+    ["general.sampling.mirostat"] = OFF, ["general.sampling.mirostat_eta"] = {}, ["general.sampling.mirostat_tau"] = {},
+    ["general.sampling.penalty_last_n"] = {}, ["general.sampling.sequence"] = {},
+    ["general.sampling.xtc_probability"] = OFF, ["general.sampling.xtc_threshold"] = {},
+    ["tokenizer.ggml.suppress_tokens"] = {} } },
+}
+sections["GGUF of granite"] = { by = "llama.cpp", refused = {
+  ["Granite without rotary positions is not supported"] = { ["{arch}.rope.scaling.finetuned"] = { true } } } }
+for _, name in ipairs { "bert", "nomic-bert" } do
+  sections["GGUF of " .. name] = { by = "llama.cpp", refused = {
+    ["causal models of this family are not supported"] = { ["{arch}.attention.causal"] = NO } } }
+end
+sections["GGUF of gpt2"] = { by = "llama.cpp", refused = {
+  [BOTH_SIDES] = { ["{arch}.attention.causal"] = { true } } } }
+sections["GGUF of gptneox"] = { by = "llama.cpp", read = "{arch}.use_parallel_residual" }
+sections["GGUF of gemma2"] = { by = "llama.cpp", refused = {
+  ["windows in other layers are not supported"] = { ["{arch}.attention.sliding_window_pattern"] = { 2 } } } }
+return sections
