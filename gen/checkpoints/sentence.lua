@@ -113,13 +113,13 @@ local function prompts_of(folder)
 end
 
 -- Refuses a folder whose model gives something else than the states of all tokens, or scores.
-local function check_modality(config)
+local function check_modality(config, file)
   local text = type(config) == "table" and config.text
   if type(text) ~= "table" then return end
   local name = text.method_output_name
   if text.method ~= "forward" or name ~= "last_hidden_state" and name ~= "logits" then
-    faults.raise("usage", ("sentence_bert_config.json: modality_config: text: method %s with %s is not supported; "
-      .. "supported is forward with last_hidden_state or logits"):format(json.shown(text.method), json.shown(name)))
+    faults.raise("usage", ("%s: modality_config: text: method %s with %s is not supported; supported is forward with "
+      .. "last_hidden_state or logits"):format(file, json.shown(text.method), json.shown(name)))
   end
 end
 
@@ -131,11 +131,12 @@ function sentence.check(folder, notes)
     if type(object) == "table" and object ~= json.null then known.check(object, file, { section or file }, notes) end
   end
   look(folder.settings, "config_sentence_transformers.json")
-  look(limits, "sentence_bert_config.json")
+  local file = folder.limits_file or "sentence_bert_config.json"
+  look(limits, file, "sentence_bert_config.json")
   for _, key in ipairs { "processor_kwargs", "tokenizer_args" } do
-    look(limits[key], "sentence_bert_config.json: " .. key, "sentence_bert_config.json: processor_kwargs")
+    look(limits[key], ("%s: %s"):format(file, key), "sentence_bert_config.json: processor_kwargs")
   end
-  check_modality(limits.modality_config)
+  check_modality(limits.modality_config, file)
   for _, module in ipairs(folder.modules) do
     look(module.entry, "modules.json")
     if kinds[module.kind] and module.path then -- a GGUF file's modules have none

@@ -20,7 +20,6 @@ local accesses = {
   { "config.json", "", { ["checkpoints/import.lua"] = { "%f[%w]config%.([%l%d_]+)" },
     ["checkpoints/facts.lua"] = { "%f[%w]config%.([%l_]+)" },
     ["checkpoints/folder.lua"] = { "%f[%w]config%.([%l_]+) = nil" },
-    ["checkpoints/generation.lua"] = { "%f[%w]config%.([%l_]+)" },
     ["checkpoints/sentence.lua"] = { "folder%.config%.([%l_]+)" },
     ["text/specials.lua"] = { "%f[%w_]model%.(bos_[%l_]+)" },
     ["text/classes.lua"] = { "model%.(model_type)" }, ["text/pieces.lua"] = { "model%.(model_type)" } } },
@@ -56,14 +55,14 @@ local accesses = {
 
 -- Keys that are read by other means than a pattern finds: a name that is put together, a loop over names.
 local by_hand = {
-  ["config.json"] = "pad_token_id",
+  ["config.json"] = "eos_token_id pad_token_id",
   ["config.json: rope_parameters"] = "rope_theta",
   ["config.json: quantization_config"] = "bits checkpoint_format format pack_dtype version desc_act",
   ["generation_config.json"] = "max_length",
   ["tokenizer_config.json"] = [[add_bos_token add_eos_token additional_special_tokens extra_ids extra_special_tokens
     eos_token max_len model_input_names model_max_length sep_token strip_accents truncation_side unk_token]],
   ["special_tokens_map.json"] = "eos_token sep_token unk_token",
-  ["sentence_bert_config.json"] = "processor_kwargs tokenizer_args",
+  ["sentence_bert_config.json"] = "do_lower_case max_seq_length",
   GGUF = [[general.alignment split.count split.no split.tensors.count tokenizer.ggml.eom_token_id
     tokenizer.ggml.eos_token_id tokenizer.ggml.eot_token_id]],
 }

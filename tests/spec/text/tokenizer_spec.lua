@@ -48,8 +48,8 @@ describe("a tokenizer.json", function()
       refusal("gpt2", function(r) r.model.dropout = 0.1 end))
     assert.matches('^t%.json: normalizer%.type: "Magic" is not supported; supported: BertNormalizer, ByteLevel, ',
       refusal("bert_uncased", function(r) r.normalizer.type = "Magic" end))
-    assert.matches('^t%.json: pre_tokenizer%.pretokenizers%[0%]%.pattern%.Regex: \\b is not supported in patterns$',
-      refusal("llama3", function(r) r.pre_tokenizer.pretokenizers[1].pattern.Regex = "\\bx" end))
+    assert.matches('^t%.json: pre_tokenizer%.pretokenizers%[0%]%.pattern%.Regex: \\X is not supported in patterns$',
+      refusal("llama3", function(r) r.pre_tokenizer.pretokenizers[1].pattern.Regex = "\\X" end))
     assert.matches('^t%.json: model%.type: "WordLevel" is not supported; supported: BPE, Unigram, WordPiece$',
       refusal("bert_uncased", function(r) r.model.type = "WordLevel" end))
   end)
