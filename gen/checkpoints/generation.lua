@@ -30,6 +30,7 @@ local others = {
   sequence_bias = {}, forced_bos_token_id = {}, forced_eos_token_id = {}, min_length = { 0 }, min_new_tokens = { 0 },
   exponential_decay_length_penalty = {}, guidance_scale = { 1 }, dola_layers = {}, watermarking_config = {},
   top_h = {}, stop_strings = {},
+  xtc_probability = { 0 }, mirostat = { 0 }, penalty_last_n = { -1 }, -- of a GGUF file
 }
 
 -- Returns the ids of eos_token_id, an integer or a list, or nil. vocab: the number of the model's tokens.
@@ -48,19 +49,22 @@ local function is_off(value, off)
   return false
 end
 
---- Returns the description's `generation`, or nil if the folder says nothing that is not usual. stated: the object of
---- generation_config.json, or nil; config: that of config.json. vocab: the number of the model's tokens. notes: gets a
---- line for what is left out.
-function generation.of(stated, config, vocab, notes)
-  local result, file = {}, stated and "generation_config.json" or "config.json"
+--- Returns the description's `generation`, or nil if the folder says nothing. `draw` is there if the folder says
+--- anything about choosing a token; otherwise a model has defaults of its own (passes/emit/generation.lua).
+--- stated: the object of generation_config.json, or nil; config: that of config.json. vocab: the number of the model's
+--- tokens. notes: gets a line for what is left out. file: the name of what is stated in it; nil: as above.
+function generation.of(stated, config, vocab, notes, file)
+  local result = {}
+  file = file or stated and "generation_config.json" or "config.json"
   local from = stated or { eos_token_id = config.eos_token_id }
   local function note(key, what) notes[#notes + 1] = ("%s: %s: %s"):format(file, key, what) end
   for _, key in ipairs(words.sorted_keys(from)) do
     local value, known = from[key], keys[key]
     if known and value ~= json.null and not known[2](value) then
       note(key, json.shown(value) .. " is not supported, and is left out")
-    elseif known and value ~= json.null and value ~= known[3] then
-      result[known[1]] = value
+    elseif known and value ~= json.null then
+      if value ~= known[3] then result[known[1]] = value end
+      if known[3] ~= nil then result.draw = result.draw or false end
     elseif others[key] and not is_off(value, others[key]) then
       note(key, "not supported, and left out: generated texts differ from transformers'")
     end

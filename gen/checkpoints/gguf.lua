@@ -131,6 +131,24 @@ local function stops_of(self)
   return list[2] and list or list[1]
 end
 
+-- The keys after "general.sampling." -> generation_config.json's, where they differ.
+local sampling_keys = { temp = "temperature", penalty_repeat = "repetition_penalty" }
+
+-- Returns what the file says about choosing a token, as generation_config.json has it, or nil. A temperature of 0 means
+-- the most probable one. config: with eos_token_id.
+local function sampling_of(self, config)
+  local found
+  for key, value in pairs(self.metadata) do
+    local name = key:match("^general%.sampling%.(.+)$")
+    if name then
+      found = found or { do_sample = true, eos_token_id = config.eos_token_id }
+      found[sampling_keys[name] or name] = value
+    end
+  end
+  if found and found.temperature == 0 then found.do_sample, found.temperature = false, nil end
+  return found
+end
+
 -- Returns a model's title: the file's name without its end and the number of its part.
 function gguf_model.title(path)
   return (path:match("[^/]*$"):gsub("%.[gG][gG][uU][fF]$", ""):gsub("%-00001%-of%-%d%d%d%d%d$", ""))
@@ -165,7 +183,7 @@ function gguf_model.read(path)
   config.eos_token_id = stops_of(self)
   return { path = path, title = gguf_model.title(path), config = config, tensors = self.tensors, modules = modules,
     tokenizer = from_gguf.has(self) and path:match("[^/]*$") or nil, scheme = "gguf-" .. name,
-    renamed = record.output or {}, is_file = true, notes = notes }
+    renamed = record.output or {}, is_file = true, notes = notes, generation = sampling_of(self, config) }
 end
 
 return gguf_model

@@ -354,7 +354,8 @@ end
 -- Returns what the folder says about generating text, for a model that writes; nil for others.
 local function generation_of(self)
   if not self.context then return nil end
-  return generation.of(self.folder.generation, self.folder.config, self.facts.vocab, self.notes)
+  return generation.of(self.folder.generation, self.folder.config, self.facts.vocab, self.notes,
+    self.folder.is_file and "metadata general.sampling")
 end
 
 -- Returns the comment lines that a description begins with.

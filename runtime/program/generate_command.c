@@ -383,12 +383,13 @@ static int run_job(job *job, FILE *notes) {
                  arguments->texts[0].kind != ATTN2C_TEXT_STRING;
   int status = check_usage(job);
   if (read_output(job) != ATTN2C_OK) status = ATTN2C_USAGE;
-  const int read =
-      attn2c_generate_options_read(arguments, attn2c_stated_generation(job->model),
-                                   attn2c_continuing_vocabulary(job->model), &job->options, job->message);
+  const attn2c_generation *stated = job->model->continued->generation;
+  const int read = attn2c_generate_options_read(
+      arguments, stated, attn2c_continuing_vocabulary(job->model), &job->options, job->message);
   if (status == ATTN2C_OK) status = read;
   if (status == ATTN2C_OK) status = open_job(job, notes);
   if (status != ATTN2C_OK) return status;
+  attn2c_generate_options_note(&job->options, arguments, stated, notes);
   if (job->text) job->text->note_signals();
   status = answer_all(job);
   return status == ATTN2C_OK && asks_array(job) ? write_arrays(job) : status;

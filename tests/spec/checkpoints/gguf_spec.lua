@@ -113,6 +113,19 @@ describe("a GGUF file in place of a folder", function()
     assert.truthy(import.text(golden):find("rope_dim = 4", 1, true))
   end)
 
+  it("says how tokens are chosen", function()
+    local made, notes = import.text(file { ["general.sampling.temp"] = { "FLOAT32", 0.5 },
+      ["general.sampling.top_k"] = { "INT32", 20 }, ["general.sampling.penalty_repeat"] = { "FLOAT32", 1.25 },
+      ["general.sampling.mirostat"] = { "INT32", 2 }, ["tokenizer.ggml.eos_token_id"] = { "UINT32", 7 },
+      ["tokenizer.ggml.model"] = { "STRING", "gpt2" } })
+    assert.truthy(made:find("generation = { draw = true, repetition_penalty = 1.25, stop = { 7 }, temperature = 0.5, "
+      .. "top_k = 20 }", 1, true), made)
+    assert.same({ "metadata general.sampling: mirostat: not supported, and left out: generated texts differ from "
+      .. "transformers'" }, notes)
+    made = text { ["general.sampling.temp"] = { "FLOAT32", 0 }, ["tokenizer.ggml.model"] = { "STRING", "gpt2" } }
+    assert.truthy(made:find("generation = { draw = false }", 1, true), made)
+  end)
+
   it("of every architecture has a naming scheme of its own", function()
     for name in pairs(architectures) do assert.is_table(names.scheme("gguf-" .. name), name) end
   end)
