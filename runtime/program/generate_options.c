@@ -111,8 +111,8 @@ static void set_numbers(const attn2c_generate_arguments *given, const attn2c_gen
                         attn2c_sampling *sampling) {
   const int is_drawn = asks_to_draw(given) || (stated->is_drawn && !given->greedy);
   sampling->greedy = !is_drawn;
-  sampling->repetition_penalty = number_or(
-      &given->repetition_penalty, is_drawn || !stated->is_usual ? stated->repetition_penalty : 1);
+  sampling->repetition_penalty =
+      number_or(&given->repetition_penalty, is_drawn || !stated->is_usual ? stated->repetition_penalty : 1);
   sampling->presence_penalty = number_or(&given->presence_penalty, 0);
   sampling->frequency_penalty = number_or(&given->frequency_penalty, 0);
   if (!is_drawn) return;

@@ -147,7 +147,8 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "the most tokens of an answer (default: max_new_tokens of the folder's generation_config.json, or 256)"},
     {"--greedy", NULL, NULL, GENERATE | CHAT, FLAG, AT(generate.greedy), 0, 0, 0, NULL,
      "takes the most probable token each time; the default if the folder's generation_config.json says so. "
-     "Each of the next five options draws tokens instead. If the folder says nothing, tokens are drawn, and a "
+     "Each of the next five options draws tokens instead. If the folder says nothing, tokens are drawn, and "
+     "a "
      "line says with which numbers"},
     {"--temperature", NULL, "T", GENERATE | CHAT, REAL, AT(generate.temperature), 0, 0, 0, NULL,
      "divides the logits (default 1)"},

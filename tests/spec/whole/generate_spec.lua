@@ -159,7 +159,7 @@ describe("generate", function()
   it("draws the same tokens for a prompt, whatever its neighbours are", function()
     local prompts = { "the dog", "a cat sat on", "x", "one two three", "the dog", "seven" }
     files.write_all(folder, { { name = "drawn.txt", text = table.concat(prompts, "\n") } })
-    local drawn = "--temperature 1.2 --top-k 0 --repetition-penalty 1.1 --tokens 12 "
+    local drawn = "--temperature 1.2 --top-k 0 --top-p 1 --repetition-penalty 1.1 --tokens 12 "
     local together = lines_of(sh(line("llama", "generate", drawn .. "--seed 40 --prompt-file drawn.txt")))
     assert.equal(#prompts, #together)
     for i, prompt in ipairs(prompts) do
