@@ -74,13 +74,13 @@ return function(of, spec)
   }
 
   of("gen/checkpoints/gguf.lua", spec .. "checkpoints/gguf_spec.lua") {
-    { name = "gguf_temperature", old = "found.do_sample, found.temperature = false, nil", new = "found.temperature = nil",
-      wrong = "a temperature of 0 draws" },
+    { name = "gguf_temperature", old = "found.do_sample, found.temperature = false, nil",
+      new = "found.temperature = nil", wrong = "a temperature of 0 draws" },
   }
 
   of("runtime/program/generate_options.c", spec .. "whole/generate_spec.lua") {
-    { name = "options_penalty", old = "is_drawn || !stated->is_usual ?", new = "1 ?", filter = "greedy tokens and texts",
-      wrong = "--greedy has a penalty that nobody stated" },
+    { name = "options_penalty", old = "is_drawn || !stated->is_usual ?", new = "1 ?",
+      filter = "greedy tokens and texts", wrong = "--greedy has a penalty that nobody stated" },
     { name = "options_note", old = "!stated->is_usual || sampling->greedy ||", new = "1 ||",
       filter = "numbers of its own", wrong = "defaults of attn2c's own are not said" },
   }

@@ -1,5 +1,5 @@
--- try.lua: writes the last lines of `build`: what the keys and values of a model that writes take, and a command line to
--- try the program that has just been built.
+-- try.lua: writes the last lines of `build`: what the keys and values of a model that writes take, and a command line
+-- to try the program that has just been built.
 local emit_text = require("passes.emit.text")
 local files = require("common.files")
 local lfs = require("lfs")

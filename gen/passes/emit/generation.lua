@@ -3,16 +3,16 @@ local c = require("common.c")
 
 local emit_generation = {}
 
---- What a model draws with if its description says nothing about choosing a token. Greedy answers of small models repeat
---- themselves (runtime/generate/README.md has what was measured).
+--- What a model draws with if its description says nothing about choosing a token. Greedy answers of small models
+--- repeat themselves (runtime/generate/README.md has what was measured).
 emit_generation.usual = { draw = true, temperature = 0.3, top_p = 0.9, repetition_penalty = 1.1 }
 
 --- The same as a text.
 emit_generation.usual_text = ("temperature %g, top_p %g and repetition_penalty %g"):format(
   emit_generation.usual.temperature, emit_generation.usual.top_p, emit_generation.usual.repetition_penalty)
 
---- Returns { is_drawn, is_usual, usual = a text, members = list of { name, value }, stops = list of ids, stop_list = the
---- same as text }; false if the model continues no sequences.
+--- Returns { is_drawn, is_usual, usual = a text, members = list of { name, value }, stops = list of ids, stop_list =
+--- the same as text }; false if the model continues no sequences.
 function emit_generation.values(spec)
   if not spec.context then return false end
   local said = spec.generation or {}

@@ -51,7 +51,8 @@ describe("the line to try", function()
         { with_text = true }))
     end
     local said = of("sequences=2", "context=32")
-    assert.matches("^keys and values: up to [%d.]+ MB for 2 sequences of 32 tokens; cache=bf16 about halves this$", said)
+    assert.matches("^keys and values: up to [%d.]+ MB for 2 sequences of 32 tokens; cache=bf16 about halves this$",
+      said)
     local whole, half = tonumber(said:match("([%d.]+) MB")), of("sequences=2", "context=32", "cache=bf16")
     assert.matches("tokens$", half)
     assert.is_true(tonumber(half:match("([%d.]+) MB")) < whole)
