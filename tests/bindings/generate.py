@@ -35,7 +35,7 @@ for row, text in zip(stopped, model.generate_text(prompts_of(stopped), 16, stop=
 # The folder states no defaults.
 usual = model.generate_text(["the dog", "x"], 12)
 assert usual == model.generate_text(["the dog", "x"], 12, greedy=False)
-assert usual == model.generate_text(["the dog", "x"], 12, temperature=0.3, top_p=0.9, repetition_penalty=1.1, seed=0)
+assert usual == model.generate_text(["the dog", "x"], 12, temperature=0.2, top_p=0.9, repetition_penalty=1.1, seed=0)
 
 # A prompt's draws depend on its own seed alone.
 drawn = model.generate_text(["a cat", "x", "a cat", "the dog", "x y"], 8, temperature=1.3, top_k=0, seed=5)

@@ -5,7 +5,7 @@ local emit_generation = {}
 
 --- What a model draws with if its description says nothing about choosing a token. Greedy answers of small models
 --- repeat themselves (runtime/generate/README.md has what was measured).
-emit_generation.usual = { draw = true, temperature = 0.3, top_p = 0.9, repetition_penalty = 1.1 }
+emit_generation.usual = { draw = true, temperature = 0.2, top_p = 0.9, repetition_penalty = 1.1 }
 
 --- The same as a text.
 emit_generation.usual_text = ("temperature %g, top_p %g and repetition_penalty %g"):format(

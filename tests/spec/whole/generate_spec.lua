@@ -175,10 +175,10 @@ describe("generate", function()
     local prompts = "--tokens 12 --prompt 'the dog' --prompt x "
     local code, said, notes = run(line("llama", "generate", prompts))
     assert.equal(0, code)
-    assert.equal("llama: the model states no defaults: tokens are drawn with --temperature 0.3 --top-p 0.9 "
+    assert.equal("llama: the model states no defaults: tokens are drawn with --temperature 0.2 --top-p 0.9 "
       .. "--repetition-penalty 1.1; --greedy takes the most probable one\n", notes)
     local again, asked, quiet = select(2, run(line("llama", "generate", prompts))),
-      select(2, run(line("llama", "generate", prompts .. "--temperature 0.3 --top-k 50 --top-p 0.9 --seed 0 "
+      select(2, run(line("llama", "generate", prompts .. "--temperature 0.2 --top-k 50 --top-p 0.9 --seed 0 "
         .. "--repetition-penalty 1.1")))
     assert.equal("", quiet)
     assert.same({ said, said }, { again, asked })

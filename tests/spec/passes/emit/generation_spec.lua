@@ -12,14 +12,14 @@ describe("passes.emit.generation", function()
   it("draws with numbers of its own where nothing is said about choosing a token", function()
     for _, said in ipairs { {}, { stop = { 2 }, tokens = 5 } } do
       local found, made = values(said)
-      assert.same({ is_drawn = 1, is_usual = 1, temperature = "0.29999999999999999", top_k = 50,
+      assert.same({ is_drawn = 1, is_usual = 1, temperature = "0.20000000000000001", top_k = 50,
         top_p = "0.90000000000000002", min_p = "0.0", repetition_penalty = "1.1000000000000001",
         tokens = said.tokens or 0 }, found)
       assert.is_true(made.is_drawn and made.is_usual)
       assert.same(said.stop or {}, made.stops)
     end
     assert.equal(1, (values(nil)).is_usual)
-    assert.equal("temperature 0.3, top_p 0.9 and repetition_penalty 1.1", emit_generation.usual_text)
+    assert.equal("temperature 0.2, top_p 0.9 and repetition_penalty 1.1", emit_generation.usual_text)
   end)
 
   it("keeps to what is said", function()
