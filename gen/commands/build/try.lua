@@ -88,8 +88,8 @@ function try.line(state, program, folder, is_embedded)
   return table.concat(list, " ")
 end
 
---- Returns a line about the keys and values that a caller's context keeps, or nil for a model that keeps none. Those of
---- ranks are in `info`. The line names a smaller type if nobody has chosen the one of 32 bits.
+--- Returns a line about the keys and values that a context keeps. Returns nil for a model that keeps none, and for
+--- ranks, whose `info` has them. The line names a smaller type if nobody has chosen the one of 32 bits.
 function try.kept(state)
   local spec, most = state.spec, 0
   if not spec.context or spec.processes then return nil end

@@ -3,8 +3,8 @@ local c = require("common.c")
 
 local emit_generation = {}
 
---- What a model draws with if its description says nothing about choosing a token. Greedy answers of small models
---- repeat themselves (runtime/generate/README.md has what was measured).
+--- The numbers that a model draws with if its description says nothing about choosing a token. Greedy answers of small
+--- models repeat themselves (runtime/generate/README.md has what was measured).
 emit_generation.usual = { draw = true, temperature = 0.2, top_p = 0.9, repetition_penalty = 1.1 }
 
 --- The same as a text.
