@@ -81,7 +81,7 @@ return function(of, spec)
   of("runtime/program/generate_options.c", spec .. "whole/generate_spec.lua") {
     { name = "options_penalty", old = "is_drawn || !stated->is_usual ?", new = "1 ?",
       filter = "greedy tokens and texts", wrong = "--greedy has a penalty that nobody stated" },
-    { name = "options_note", old = "!stated->is_usual || sampling->greedy ||", new = "1 ||",
+    { name = "options_note", old = "if (!stated->is_usual || sampling", new = "if (stated->is_usual || sampling",
       filter = "numbers of its own", wrong = "defaults of attn2c's own are not said" },
   }
 
