@@ -43,9 +43,10 @@ local function of_generation(config)
   return result
 end
 
---- Returns the description's `generation`, or nil if the folder says nothing that is not usual. stated: the object of
---- generation_config.json, or nil; config: that of config.json. vocab: the number of the model's tokens. notes: gets a
---- line for what is left out; file: the name in it of what is stated.
+--- Returns the description's `generation`, or nil if the folder says nothing. `draw` is there if the folder says
+--- anything about choosing a token; otherwise a model has defaults of its own (passes/emit/generation.lua).
+--- stated: the object of generation_config.json, or nil; config: that of config.json. vocab: the number of the model's
+--- tokens. notes: gets a line for what is left out. file: the name in it of what is stated; nil: as above.
 function generation.of(stated, config, vocab, notes, file)
   local result = {}
   file = stated and (file or "generation_config.json") or "config.json"
@@ -55,8 +56,9 @@ function generation.of(stated, config, vocab, notes, file)
     local value, known = from[key], keys[key]
     if known and value ~= json.null and not known[2](value) then
       note(key, json.shown(value) .. " is not supported, and is left out")
-    elseif known and value ~= json.null and value ~= known[3] then
-      result[known[1]] = value
+    elseif known and value ~= json.null then
+      if value ~= known[3] then result[known[1]] = value end
+      if known[3] ~= nil then result.draw = result.draw or false end
     end
   end
   if result.tokens then result.length = nil end

@@ -179,8 +179,10 @@ function run.build(root, arguments)
   local name = state.spec.name
   if state.texts then output.print(("%s/%s\n"):format(terminal.safe(folder), made_list(state.texts, arguments))) end
   output.print(("%s/%s\n"):format(terminal.safe(folder), made_list(state, arguments)))
-  local path = folder .. "/" .. name
-  local line = not arguments.libraries and require("commands.build.try").line(state, path, own, options.embed ~= nil)
+  local path, try = folder .. "/" .. name, require("commands.build.try")
+  local kept = try.kept(state)
+  if kept then output.print(kept .. "\n") end
+  local line = not arguments.libraries and try.line(state, path, own, options.embed ~= nil)
   if line then output.print(("try: %s\n"):format(line)) end
   return 0
 end

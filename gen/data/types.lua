@@ -56,8 +56,6 @@ end
 --- block: { bits: of an integer; scale_bytes: of a scale, 2 for f16 or 4 for f32; scales: of a block, 1 or 2, each for
 ---   an equal part of the inputs; minimum: true if each scale has a minimum: a number is scale * integer + minimum }
 --- with_factor: the type that holds such numbers times any factor, if it is not the type itself
---- fine: true if rows that some of its products read have 15 bits (data/scale_blocks.lua). The other types are for
----   weights of 4 to 6 bits, which lose more by themselves than rows of 8 bits do
 --- together: rows of the type have a multiple of this number of elements; apart: they may be longer by this number
 types.list = {
   { name = "f32", bits = 32, c = "float", word = "f32", also = { "fp32", "float32", "float" }, attention = true,
@@ -74,8 +72,7 @@ types.list = {
   -- input, and attn2c_x15, four bytes an input.
   { name = "x8", bits = 16, c = "uint16_t", is_of_rows = true, together = 64, apart = 32 },
   { name = "x15", bits = 32, c = "uint32_t", is_of_rows = true, together = 64, apart = 32 },
-  scaled { name = "q8", weights = "int8", block = { bits = 8, scale_bytes = 2 }, bit = 8, with_factor = "q8f",
-    fine = true },
+  scaled { name = "q8", weights = "int8", block = { bits = 8, scale_bytes = 2 }, bit = 8, with_factor = "q8f" },
   scaled { name = "q4", weights = "int4", block = { bits = 4, scale_bytes = 2 }, bit = 16, with_factor = "q8f" },
   scaled { name = "q4m", weights = "int4m", block = { bits = 4, scale_bytes = 2, minimum = true }, bit = 32,
     with_factor = "q4f" },

@@ -301,7 +301,7 @@ typedef struct attn2c_continued {
   /* runs whole sequences (model/continue.h) */
   int (*run_anew)(struct attn2c_context *context, int64_t count, const int32_t *each, int64_t seq,
                   const void *const *inputs, void *const *outputs);
-  const struct attn2c_generation *generation; /* generation.h: the defaults that are stated; NULL: none */
+  const struct attn2c_generation *generation; /* generation.h: the defaults */
 } attn2c_continued;
 
 /* Weights that are linked in: the output of `pack`, or the bytes of a checkpoint, at a multiple of 4096. */

@@ -5,9 +5,10 @@
 
 #include "base/descriptor.h"
 
-/* The defaults of generation, as generation_config.json states them, or transformers' own. */
+/* The defaults of generation, as the model's folder or description states them. */
 typedef struct attn2c_generation {
   int is_drawn; /* 1: tokens are drawn; 0: the most probable one is taken */
+  int is_usual; /* 1: the numbers are attn2c's, as nobody states any; a greedy choice has no penalty then */
   double temperature;
   int64_t top_k;
   double top_p, min_p, repetition_penalty;

@@ -58,8 +58,3 @@ void attn2c_continuing_close(attn2c_continuing *made) {
   attn2c_context_destroy(made->context);
   attn2c_model_close(made->opened);
 }
-
-const attn2c_generation *attn2c_stated_generation(const attn2c_descriptor *model) {
-  static const attn2c_generation usual = {.temperature = 1, .top_k = 50, .top_p = 1, .repetition_penalty = 1};
-  return model->continued->generation ? model->continued->generation : &usual;
-}

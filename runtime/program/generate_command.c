@@ -37,7 +37,7 @@ typedef struct record {
 typedef struct {
   const attn2c_descriptor *model;
   const attn2c_arguments *arguments;
-  FILE *out;
+  FILE *out, *notes;
   attn2c_message *message;
   attn2c_generate_options options;
   attn2c_continuing model_calls;
@@ -162,6 +162,9 @@ static int begin(job *job, const attn2c_prompt_ids *prompt) {
   if (!r) return no_memory(job);
   int status = attn2c_answers_begin(job->batch, place, prompt->ids, prompt->count,
                                     job->options.sampling.seed + job->prompts++, attn2c_signal, &said);
+  if (status == ATTN2C_OK && job->prompts == 1)
+    attn2c_generate_options_note(&job->options, job->arguments, job->model->continued->generation,
+                                 job->notes);
   if (status != ATTN2C_OK) {
     free_record(r);
     if (!attn2c_signal()) end_prompts(job, status, prompt->place, said.used ? text : attn2c_strerror(status));
@@ -391,7 +394,7 @@ static int run_job(job *job, FILE *notes) {
   int status = check_usage(job);
   if (read_output(job) != ATTN2C_OK) status = ATTN2C_USAGE;
   const int read =
-      attn2c_generate_options_read(arguments, attn2c_stated_generation(job->model),
+      attn2c_generate_options_read(arguments, job->model->continued->generation,
                                    attn2c_continuing_vocabulary(job->model), &job->options, job->message);
   if (status == ATTN2C_OK) status = read;
   if (status == ATTN2C_OK) status = open_job(job, notes);
@@ -407,6 +410,7 @@ static int generate(const attn2c_descriptor *model, const attn2c_arguments *argu
   job *job = calloc(1, sizeof *job);
   if (!job) return ATTN2C_MEMORY;
   job->model = model, job->arguments = arguments, job->out = out, job->message = message;
+  job->notes = notes;
   job->text = model->text && &attn2c_the_generation_text ? attn2c_the_generation_text : NULL;
   const int status = run_job(job, notes);
   while (job->first) {

@@ -35,8 +35,6 @@ int attn2c_continuing_open(const attn2c_descriptor *model, const attn2c_argument
 void attn2c_continuing_close(attn2c_continuing *made);
 /* Returns the number of the model's tokens, or 0 for a model without logits. */
 int64_t attn2c_continuing_vocabulary(const attn2c_descriptor *model);
-/* Returns what the model's folder says, or transformers' defaults. */
-const attn2c_generation *attn2c_stated_generation(const attn2c_descriptor *model);
 
 /* Words for attn2c_end: why an answer ended. */
 extern const char *const attn2c_end_names[];

@@ -111,7 +111,8 @@ static void set_numbers(const attn2c_generate_arguments *given, const attn2c_gen
                         attn2c_sampling *sampling) {
   const int is_drawn = asks_to_draw(given) || (stated->is_drawn && !given->greedy);
   sampling->greedy = !is_drawn;
-  sampling->repetition_penalty = number_or(&given->repetition_penalty, stated->repetition_penalty);
+  sampling->repetition_penalty =
+      number_or(&given->repetition_penalty, is_drawn || !stated->is_usual ? stated->repetition_penalty : 1);
   sampling->presence_penalty = number_or(&given->presence_penalty, 0);
   sampling->frequency_penalty = number_or(&given->frequency_penalty, 0);
   if (!is_drawn) return;
@@ -164,6 +165,16 @@ int attn2c_generate_options_read(const attn2c_arguments *arguments, const attn2c
   status = attn2c_sampling_check(sampling, vocabulary, &faults);
   if (status != ATTN2C_OK) attn2c_generate_options_say(lines, message);
   return status != ATTN2C_OK ? status : check_allowed(sampling, message);
+}
+
+void attn2c_generate_options_note(const attn2c_generate_options *options, const attn2c_arguments *arguments,
+                                  const attn2c_generation *stated, FILE *notes) {
+  const attn2c_sampling *sampling = &options->sampling;
+  if (!stated->is_usual || sampling->greedy || asks_to_draw(&arguments->generate)) return;
+  fprintf(notes,
+          "%s: the model states no defaults: tokens are drawn with --temperature %g --top-p %g "
+          "--repetition-penalty %g; --greedy takes the most probable one\n",
+          arguments->program, sampling->temperature, sampling->top_p, sampling->repetition_penalty);
 }
 
 void attn2c_generate_options_free(attn2c_generate_options *options) {

@@ -20,6 +20,9 @@ typedef struct attn2c_generate_options {
 int attn2c_generate_options_read(const attn2c_arguments *arguments, const attn2c_generation *stated,
                                  int64_t vocabulary, attn2c_generate_options *options,
                                  attn2c_message *message);
+/* Writes a line with the numbers that tokens are drawn with, if neither the user nor the model says any. */
+void attn2c_generate_options_note(const attn2c_generate_options *options, const attn2c_arguments *arguments,
+                                  const attn2c_generation *stated, FILE *notes);
 /* Says the faults that runtime/generate found, a line each, by the names of options: "top_k: ..." becomes
  * "--top-k: ...". It changes `lines`. */
 void attn2c_generate_options_say(char *lines, attn2c_message *message);

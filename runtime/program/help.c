@@ -48,7 +48,7 @@ static const struct {
      "An answer ends before a --stop text, after a stop token of the model's folder, after --tokens\n"
      "tokens, or where the model's context ends. Answers come in the order of their prompts, and none\n"
      "depends on the others. The options of drawing mean what they mean in Hugging Face's\n"
-     "transformers, and have its defaults where the folder has none.\n"},
+     "transformers. Their defaults are the folder's, and transformers' for those that it leaves out.\n"},
     {"chat", "--weights F [--system TEXT] [--format jsonl] [OPTION...]",
      "Answers turn by turn, each line of the standard input a turn, in the form of the model's chat\n"
      "template.\n",

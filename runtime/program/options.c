@@ -165,8 +165,10 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "what "
      "its max_length leaves after the prompt, else 256)"},
     {"--greedy", NULL, NULL, GENERATE | CHAT, FLAG, AT(generate.greedy), 0, 0, 0, NULL,
-     "takes the most probable token each time; the default, unless the folder's generation_config.json has "
-     "do_sample. Each of the next five options draws tokens instead"},
+     "takes the most probable token each time; the default if the folder's generation_config.json says so. "
+     "Each of the next five options draws tokens instead. If the folder says nothing, tokens are drawn, and "
+     "a "
+     "line says with which numbers"},
     {"--temperature", NULL, "T", GENERATE | CHAT, REAL, AT(generate.temperature), 0, 0, 0, NULL,
      "divides the logits (default 1)"},
     {"--top-k", NULL, "K", GENERATE | CHAT, TOKENS, AT(generate.top_k), 0, 0, INT32_MAX, NULL,

@@ -274,11 +274,12 @@ int attn2c_chat_command(const attn2c_descriptor *model, const attn2c_arguments *
                "chat: this model was built without a chat template; build it with --chat-template FILE");
     status = ATTN2C_USAGE;
   }
-  const int read = attn2c_generate_options_read(arguments, attn2c_stated_generation(model),
+  const int read = attn2c_generate_options_read(arguments, model->continued->generation,
                                                 attn2c_continuing_vocabulary(model), &job.options, message);
   if (status == ATTN2C_OK) status = read;
   if (status == ATTN2C_OK) status = open_job(&job);
   if (status == ATTN2C_OK) {
+    attn2c_generate_options_note(&job.options, arguments, model->continued->generation, notes);
     catch_interrupts();
     status = answer_lines(&job);
   }

@@ -50,7 +50,8 @@ class _Writer:
         self.copy = library.function("copy", status, one, number, number)
         self.save = library.function("save", status, one, number, ctypes.c_char_p, *message)
         self.load = library.function("load", status, one, number, ctypes.c_char_p, *message)
-        self.defaults = library.function("sampling_defaults", _Sampling)
+        self.defaults, self.drawn, self.greedy = (library.function("sampling_" + each, _Sampling)
+                                                  for each in ("defaults", "drawn", "greedy"))
         self.create = library.function("sampler_create", status, _pointer, _pointer, *message)
         self.destroy = library.function("sampler_destroy", None, _pointer)
         self.reset = library.function("sampler_reset", None, _pointer, ctypes.c_uint64)
@@ -95,17 +96,13 @@ class _Sampler(_Owner):
                  bias: Optional[Mapping[int, float]], allowed: Optional[Sequence[int]],
                  stop_tokens: Optional[Sequence[int]]) -> None:
         self._of, self._library, self._made = of, of.library, ctypes.c_void_p()
-        options = of.writer.defaults()
         drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
         asked = [name for name, value in drawing.items() if value is not None] + ["seed"] * (seed is not None)
         if greedy and asked:
             raise ValueError("greedy: does not go with %s" % ", ".join(asked))
-        if greedy or (greedy is None and not asked and options.greedy):
-            options.greedy, options.temperature, options.top_k, options.top_p, options.min_p = 1, 1, 50, 1, 0
-        else:
-            options.greedy = 0
-            _set_numbers(options, drawing)
-        _set_numbers(options, {"repetition_penalty": repetition_penalty, "presence_penalty": presence_penalty,
+        is_open = greedy is None and not asked
+        options = of.writer.defaults() if is_open else of.writer.greedy() if greedy else of.writer.drawn()
+        _set_numbers(options, {**drawing, "repetition_penalty": repetition_penalty, "presence_penalty": presence_penalty,
                                "frequency_penalty": frequency_penalty})
         self._seed = _seed(seed)
         options.seed = self._seed

@@ -21,18 +21,23 @@ def prompts_of(rows):
 
 
 # Greedy tokens and texts, several side by side.
-for options in ({}, {"repetition_penalty": 1.3}):
+for options in ({}, {"repetition_penalty": 1.3}):  # a penalty that the folder does not state is none
     rows = [each for each in GOLDENS if each["options"] == options]
     assert len(rows) == 6
-    made = model.generate([model.encode(prompt).ids for prompt in prompts_of(rows)], 16, **options)
+    made = model.generate([model.encode(prompt).ids for prompt in prompts_of(rows)], 16, greedy=True, **options)
     assert [each.tolist() for each in made] == [row["ids"] for row in rows]
-    assert model.generate_text(prompts_of(rows), 16, **options) == [row["text"] for row in rows]
+    assert model.generate_text(prompts_of(rows), 16, greedy=True, **options) == [row["text"] for row in rows]
     # Nobody says how many tokens: the folder's max_new_tokens is 16.
-    assert model.generate_text(prompts_of(rows), **options) == [row["text"] for row in rows]
+    assert model.generate_text(prompts_of(rows), greedy=True, **options) == [row["text"] for row in rows]
 stopped = [each for each in GOLDENS if "stop" in each["options"]]
 stops = stopped[0]["options"]["stop"]
-for row, text in zip(stopped, model.generate_text(prompts_of(stopped), 16, stop=stops)):
+for row, text in zip(stopped, model.generate_text(prompts_of(stopped), 16, stop=stops, greedy=True)):
     assert text == row["text"][:min([row["text"].index(stop) for stop in stops if stop in row["text"]], default=None)]
+
+# The folder states no defaults.
+usual = model.generate_text(["the dog", "x"], 12)
+assert usual == model.generate_text(["the dog", "x"], 12, greedy=False)
+assert usual == model.generate_text(["the dog", "x"], 12, temperature=0.2, top_p=0.9, repetition_penalty=1.1, seed=0)
 
 # A prompt's draws depend on its own seed alone.
 drawn = model.generate_text(["a cat", "x", "a cat", "the dog", "x y"], 8, temperature=1.3, top_k=0, seed=5)

@@ -24,6 +24,8 @@ int main(int argc, char **argv) {
   int32_t prompt[64], next[2], sequences[2] = {2, 0}, id = -5;
   const int count = atoi(argv[2]), given = argc - 3;
   llama_sampling options = llama_sampling_defaults();
+  if (options.greedy || options.repetition_penalty != 1.1 || options.stop_count != 2) return 1;
+  options = llama_sampling_greedy();
   for (int i = 0; i < given; i++) prompt[i] = atoi(argv[3 + i]);
   check(llama_open(argv[1], &model, message, sizeof message), 0, "open");
   check(llama_create(model, &ctx), 0, "create");

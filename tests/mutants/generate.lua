@@ -69,4 +69,36 @@ return function(of, spec)
     { name = "turns_fields", old = "if (role && text && json_object_size(message) == 2)", new = "if (role && text)",
       filter = "refuses lines", wrong = "fields of messages are passed over in silence" },
   }
+
+  of("gen/passes/emit/generation.lua", spec .. "passes/emit/generation_spec.lua") {
+    { name = "generation_usual", old = "is_usual = is_usual and said[name] == nil", new = "is_usual = true",
+      wrong = "what a folder states is lost" },
+  }
+
+  of("gen/checkpoints/generation.lua", spec .. "checkpoints/generation_spec.lua") {
+    { name = "generation_stated", old = "if known[3] ~= nil then result.draw = result.draw or false end", new = "",
+      wrong = "a folder that states do_sample = false draws" },
+  }
+
+  of("gen/checkpoints/gguf.lua", spec .. "checkpoints/gguf_spec.lua") {
+    { name = "gguf_temperature", old = "made.temperature, made.do_sample = nil, false",
+      new = "made.temperature = nil", filter = "are drawn", wrong = "a temperature of 0 draws" },
+  }
+
+  of("runtime/program/generate_options.c", spec .. "whole/generate_spec.lua") {
+    { name = "options_penalty", old = "is_drawn || !stated->is_usual ?", new = "1 ?",
+      filter = "greedy tokens and texts", wrong = "--greedy has a penalty that nobody stated" },
+    { name = "options_note", old = "if (!stated->is_usual || sampling", new = "if (stated->is_usual || sampling",
+      filter = "numbers of its own", wrong = "defaults of attn2c's own are not said" },
+  }
+
+  of("gen/data/scale_blocks.lua", spec .. "data/scale_blocks_spec.lua") {
+    { name = "fine_last", old = 'or section == "layer " .. layers - 1', new = "or false",
+      wrong = "the last layer reads inputs of 8 bits" },
+  }
+
+  of("gen/commands/build/try.lua", spec .. "commands/build/try_spec.lua") {
+    { name = "kept_type", old = '(not tensor.kept or tensor.type == "f32")', new = "true",
+      filter = "keys and values", wrong = "a smaller type is advised where there is one" },
+  }
 end

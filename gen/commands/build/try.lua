@@ -1,4 +1,5 @@
--- try.lua: writes a command line to try a program that has just been built, for the end of `build`.
+-- try.lua: writes the last lines of `build`: what the keys and values of a model that writes take, and a command line
+-- to try the program that has just been built.
 local emit_text = require("passes.emit.text")
 local files = require("common.files")
 local lfs = require("lfs")
@@ -85,6 +86,22 @@ function try.line(state, program, folder, is_embedded)
   if example and state.spec.processes then list = ranks.typed(state.spec.processes, list) end -- `info` needs one
   for i, word in ipairs(list) do list[i] = words.shell(word) end
   return table.concat(list, " ")
+end
+
+--- Returns a line about the keys and values that a context keeps. Returns nil for a model that keeps none, and for
+--- ranks, whose `info` has them. The line names a smaller type if nobody has chosen the one of 32 bits.
+function try.kept(state)
+  local spec, most = state.spec, 0
+  if not spec.context or spec.processes then return nil end
+  local is_open = not spec.cache and not spec.precision.by_part.attention
+  for _, each in ipairs(state.builds) do
+    most = math.max(most, each.primary.plan.state.bytes)
+    for _, tensor in pairs(each.primary.graph.tensors) do
+      is_open = is_open and (not tensor.kept or tensor.type == "f32")
+    end
+  end
+  return ("keys and values: up to %.4g MB for %d sequence%s of %d tokens%s"):format(most * spec.sequences / 1e6,
+    spec.sequences, spec.sequences == 1 and "" or "s", spec.context, is_open and "; cache=bf16 about halves this" or "")
 end
 
 return try

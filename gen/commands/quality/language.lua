@@ -32,8 +32,8 @@ end
 
 -- Writes a text of the model's own to a file. Returns nil and an exit code if the program fails.
 local function write_own_text(path, program, weights, count)
-  local words = { "./" .. program, "generate", "--weights", weights, "--temperature", "1", "--top-k", "0", "--tokens",
-    tostring(TOKENS) }
+  local words = { "./" .. program, "generate", "--weights", weights, "--temperature", "1", "--top-k", "0",
+    "--top-p", "1", "--min-p", "0", "--repetition-penalty", "1", "--tokens", tostring(TOKENS) }
   for _ = 1, TEXTS do words[#words + 1], words[#words + 2] = "--prompt", PROMPT end
   local child = start(words, count)
   process.wait(function() return child.over end)

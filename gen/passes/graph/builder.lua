@@ -241,7 +241,7 @@ function Builder:product(path, operands)
   local in_blocks = scale_blocks.of_linear(self.model.weights, self.section, self:group_path(path))
   self.products[self:group_path(path)] = true
   if in_blocks then
-    local is_fine = scale_blocks.has_fine_inputs(in_blocks, self.section, path)
+    local is_fine = scale_blocks.has_fine_inputs(self.section, path, self.model.layers)
     weight.type = types.of_scaled[in_blocks]
     operands.x = self:quantise_blocks(self:in_order(path, weight, operands.x), is_fine)
     return self:op("linear", path, operands)

@@ -17,7 +17,14 @@ describe("checkpoints.generation", function()
     assert.same({ draw = true, temperature = 0.7, top_k = 20, top_p = 0.8, repetition_penalty = 1.05, tokens = 64,
       stop = { 7, 2 } }, found)
     assert.same({}, notes)
-    assert.is_nil((read({ do_sample = false, temperature = 1.0, top_k = 50, top_p = 1.0 })))
+  end)
+
+  it("says that tokens are not drawn if the folder states anything about choosing them", function()
+    for _, stated in ipairs { { do_sample = false }, { temperature = 1.0 }, { top_k = 50, top_p = 1.0 } } do
+      assert.same({ draw = false }, (read(stated)))
+    end
+    assert.same({ draw = false, repetition_penalty = 1.2 }, (read({ repetition_penalty = 1.2 })))
+    assert.same({ tokens = 9 }, (read({ max_new_tokens = 9, do_sample = json.null, temperature = 0.0 })))
   end)
 
   it("takes the same keys of config.json without generation_config.json", function()

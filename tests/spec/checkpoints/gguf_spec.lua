@@ -135,7 +135,7 @@ describe("a GGUF file in place of a folder", function()
     assert.same({ "My-Model.Q4.gguf: metadata: general.sampling.mirostat: not supported, and left out: generated texts "
       .. "differ from llama.cpp's" }, notes)
     words = { ["tokenizer.ggml.model"] = { "STRING", "gpt2" } }
-    assert.equal("{ top_k = 7 }", generation { temp = { "FLOAT32", 0 }, top_k = { "INT32", 7 } })
+    assert.equal("{ draw = false, top_k = 7 }", generation { temp = { "FLOAT32", 0 }, top_k = { "INT32", 7 } })
   end)
 
   it("of a decoder may see both sides, and pool what it computes", function()

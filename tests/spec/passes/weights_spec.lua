@@ -32,21 +32,6 @@ describe("the key weights", function()
       refusal { layers = 2, layer_groups = { 0, 0 }, weights = { ["l1.attn.k"] = "int8" } })
   end)
 
-  it("gives inputs of some products 15 bits if their weights are of int8", function()
-    local function inputs(weights)
-      local list = {}
-      for _, op in ipairs(helper.tiny({ weights = weights, output = { { stage = "linear", to = 4 } } }, "graph")
-        .graph.entry.ops) do
-        if op.op == "linear" then list[#list + 1] = op.operands.x.type end
-      end
-      return table.concat(list, " ")
-    end
-    assert.equal("x15 x15 x15 x8 x8 x15 x15", inputs("int8"))
-    assert.equal("x8 x8 x8 x8 x8 x8 x8", inputs("int8h"))
-    assert.equal("x8 x8 x8 x8 x8 x8 x8", inputs("int4m"))
-    assert.equal("f32 f32 f32 f32 x8 x15 x15", inputs { "none", ff = "int8", output = "int8" })
-  end)
-
   it("is refused where a layer is beyond the last one", function()
     local weights = { "int4", ["l5.attn.v"] = "int8" }
     local function said(layers) return refusal { layers = layers, weights = weights } end

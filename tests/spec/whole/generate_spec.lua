@@ -91,7 +91,7 @@ local function cut(text, stops)
 end
 
 local function option_words(options)
-  local words = {}
+  local words = { "--greedy" }
   for _, stop in ipairs(options.stop or {}) do words[#words + 1] = "--stop " .. shell(stop) end
   if options.repetition_penalty then words[#words + 1] = "--repetition-penalty " .. options.repetition_penalty end
   return table.concat(words, " ")
@@ -144,7 +144,7 @@ describe("generate", function()
       for j = 1, 20 do want[#want + 1] = golden.ids[j] or j <= 16 and -1 or -2 end
     end
     local said = sh(line("llama", "generate", table.concat(words, " ") .. " --stop e --stop '\u{0bcd}' --tokens 20 "
-      .. "--output generated=made.npy"))
+      .. "--greedy --output generated=made.npy"))
     assert.equal("", said)
     local got, shape = read_int64("made.npy")
     assert.equal(#list .. ", 20", shape)
@@ -152,14 +152,14 @@ describe("generate", function()
       if value ~= -2 then assert.equal(value, got[i], "number " .. i) end
     end
     sh(line("llama", "generate", table.concat(words, " ") .. " --stop e --stop '\u{0bcd}' --tokens 20 --format npy "
-      .. ">again.npy"))
+      .. "--greedy >again.npy"))
     assert.equal(helper.read(folder .. "/made.npy"), helper.read(folder .. "/again.npy"))
   end)
 
   it("draws the same tokens for a prompt, whatever its neighbours are", function()
     local prompts = { "the dog", "a cat sat on", "x", "one two three", "the dog", "seven" }
     files.write_all(folder, { { name = "drawn.txt", text = table.concat(prompts, "\n") } })
-    local drawn = "--temperature 1.2 --top-k 0 --repetition-penalty 1.1 --tokens 12 "
+    local drawn = "--temperature 1.2 --top-k 0 --top-p 1 --repetition-penalty 1.1 --tokens 12 "
     local together = lines_of(sh(line("llama", "generate", drawn .. "--seed 40 --prompt-file drawn.txt")))
     assert.equal(#prompts, #together)
     for i, prompt in ipairs(prompts) do
@@ -169,6 +169,22 @@ describe("generate", function()
       assert.equal(together[i], (text:gsub("\\", "\\\\"):gsub("\n", "\\n"):gsub("\t", "\\t")))
     end
     assert.not_equal(together[1], together[5])
+  end)
+
+  it("draws with numbers of its own, and says them, if the folder states none", function()
+    local prompts = "--tokens 12 --prompt 'the dog' --prompt x "
+    local code, said, notes = run(line("llama", "generate", prompts))
+    assert.equal(0, code)
+    assert.equal("llama: the model states no defaults: tokens are drawn with --temperature 0.2 --top-p 0.9 "
+      .. "--repetition-penalty 1.1; --greedy takes the most probable one\n", notes)
+    local again, asked, quiet = select(2, run(line("llama", "generate", prompts))),
+      select(2, run(line("llama", "generate", prompts .. "--temperature 0.2 --top-k 50 --top-p 0.9 --seed 0 "
+        .. "--repetition-penalty 1.1")))
+    assert.equal("", quiet)
+    assert.same({ said, said }, { again, asked })
+    local chat_code, _, chat_notes = run("echo the dog | " .. line("llama", "chat", "--tokens 3"))
+    assert.equal(0, chat_code)
+    assert.matches("^llama: the model states no defaults: [^\n]+\n$", chat_notes)
   end)
 
   it("answers the lines of standard input as they come", function()
@@ -200,7 +216,7 @@ describe("generate", function()
     -- script(1) gives the program a terminal.
     local vocabulary = assert(dkjson.decode(helper.read(places.next .. "/tokenizer.json"))).model.vocab
     local id = vocabulary["\u{11B}"] -- GPT-2's letter of the byte 1B
-    local command = line("next", "generate", ("--prompt x --tokens 2 --allow %d"):format(id))
+    local command = line("next", "generate", ("--prompt x --tokens 2 --greedy --allow %d"):format(id))
     assert.equal("\27\27\n", sh(command))
     local shown = sh(("script -qec %s /dev/null"):format(shell(command)))
     assert.equal("\\u{1B}\\u{1B}\r\n", shown)
@@ -264,7 +280,7 @@ describe("generate refuses", function()
     refused(3, "bad.npy: prompt 1: token 800, but 0 to 799 is allowed", "--input bad.npy")
     refused(4, "--prompt-file missing.txt: No such file or directory", "--prompt-file missing.txt")
     files.write_all(folder, { { name = "some.txt", text = "the dog\n" .. ("word "):rep(60) .. "\nx\n" } })
-    local code, said, notes = run(line("next", "generate", "--tokens 3 --prompt-file some.txt"))
+    local code, said, notes = run(line("next", "generate", "--tokens 3 --greedy --prompt-file some.txt"))
     assert.equal(3, code)
     assert.equal(1, #lines_of(said))
     assert.matches("^next: some%.txt: line 2: the prompt has %d+ tokens, but 1 to 40 are allowed, the model's "
@@ -272,10 +288,10 @@ describe("generate refuses", function()
   end)
 
   it("full disks and closed pipes, in one line", function()
-    local code, _, notes = run(line("next", "generate", "--prompt x --tokens 3 >/dev/full"))
+    local code, _, notes = run(line("next", "generate", "--prompt x --tokens 3 --greedy >/dev/full"))
     assert.equal("next: standard output: No space left on device\n", notes)
     assert.equal(4, code)
-    code, _, notes = run("set -o pipefail; yes x | " .. line("next", "generate", "--tokens 30 -")
+    code, _, notes = run("set -o pipefail; yes x | " .. line("next", "generate", "--tokens 30 --greedy -")
       .. " | head -n 1 >/dev/null")
     assert.equal("next: standard output: Broken pipe\n", notes)
     assert.is_true(code == 4 or code == 141, code)
@@ -380,7 +396,7 @@ describe("chat", function()
       for i, turn in ipairs(golden.turns) do lines[i], answers[i] = turn[1] .. "\n\n", turn[2] .. "\n" end
       files.write_all(folder, { { name = "lines.txt", text = table.concat(lines) } })
       local system = golden.system ~= dkjson.null and golden.system and "--system " .. shell(golden.system) or ""
-      assert.equal(table.concat(answers), sh(line("llama", "chat", "--tokens 4 " .. system .. " <lines.txt")))
+      assert.equal(table.concat(answers), sh(line("llama", "chat", "--greedy --tokens 4 " .. system .. " <lines.txt")))
     end
   end)
 
@@ -466,14 +482,14 @@ describe("chat", function()
   end)
 
   it("leaves the oldest turns out where the context is full", function()
-    local code, said, notes = run("yes 'one two' | head -n 6 | " .. line("next", "chat", "--tokens 3"))
+    local code, said, notes = run("yes 'one two' | head -n 6 | " .. line("next", "chat", "--greedy --tokens 3"))
     assert.equal("next: chat: the context is full: the 1 oldest turns are left out\n", notes:match("^[^\n]*\n"))
     assert.equal(0, code)
     assert.equal(6, #lines_of(said))
   end)
 
   it("leaves out a turn that is longer than the context, and goes on with what was said before", function()
-    local chat = line("next", "chat", "--tokens 3")
+    local chat = line("next", "chat", "--greedy --tokens 3")
     local _, expected = run(("printf 'one\ntwo\n' | %s"):format(chat))
     local code, said, notes = run(("printf '%%s\n' one '%s' two | %s"):format(("word "):rep(40), chat))
     assert.equal(3, code)
@@ -485,7 +501,7 @@ describe("chat", function()
   end)
 
   it("has a line editor on a terminal, where Ctrl-C ends a line or an answer, and Ctrl-D the chat", function()
-    local long = line("llama", "chat", "--tokens 20000 --logit-bias 2=-inf --logit-bias 300=-inf")
+    local long = line("llama", "chat", "--greedy --tokens 20000 --logit-bias 2=-inf --logit-bias 300=-inf")
     local code, shown = typed(long, { { "> ", "abc" }, { "abc", "\3" }, { "> ", "x y\1z \n" }, { "z x y", "" },
       { "\n", "\3" }, { "> ", "\4" } })
     assert.equal(0, code, shown)
@@ -498,7 +514,7 @@ describe("chat", function()
 exec 3>in
 while kill -0 $! && ! grep -q 'SigCgt:.*[2367abef]$' /proc/$!/status; do sleep 0.05; done
 while kill -INT $! 2>said.txt; do sleep 0.1; done
-wait $!]]):format(line("llama", "chat")))
+wait $!]]):format(line("llama", "chat", "--greedy")))
     assert.equal("llama: interrupted\n", notes)
     assert.equal(130, code)
     sh(("%s build %s kernels=c --chat-template=none -o none >log 2>&1 || cat log"):format(
@@ -580,7 +596,7 @@ describe("the library", function()
     for _, each in ipairs(goldens("greedy.jsonl")) do
       if each.folder == "llama" and #each.options == 0 and not next(each.options) then golden = each end
     end
-    local made = assert(dkjson.decode(sh(line("llama", "generate", "--tokens 16 --format jsonl --prompt "
+    local made = assert(dkjson.decode(sh(line("llama", "generate", "--greedy --tokens 16 --format jsonl --prompt "
       .. shell(golden.prompt)))))
     assert.same(golden.ids, made.ids)
     -- The logits are not wanted.

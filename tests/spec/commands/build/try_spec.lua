@@ -45,6 +45,23 @@ describe("the line to try", function()
     assert.equal("out/x/x info", try.line(helper.tiny({ target = "x86_64", kernels = "c" }, "validate"), "out/x/x"))
   end)
 
+  it("says what keys and values take, and what halves it if nobody has chosen their type", function()
+    local function of(...)
+      return try.kept(pipeline.run(helper.root, texts .. "next", { "kernels=c", "target=avx512bf16", ... }, nil,
+        { with_text = true }))
+    end
+    local said = of("sequences=2", "context=32")
+    assert.matches("^keys and values: up to [%d.]+ MB for 2 sequences of 32 tokens; cache=bf16 about halves this$",
+      said)
+    local whole, half = tonumber(said:match("([%d.]+) MB")), of("sequences=2", "context=32", "cache=bf16")
+    assert.matches("tokens$", half)
+    assert.is_true(tonumber(half:match("([%d.]+) MB")) < whole)
+    assert.matches("for 1 sequence of 32 tokens$", of("sequences=1", "context=32", "cache=f32"))
+    assert.matches("for 1 sequence of 32 tokens$", of("sequences=1", "context=32", "precision=bf16"))
+    assert.is_nil(of("ranks=2"))
+    assert.is_nil(try.kept(helper.tiny({ target = "x86_64", kernels = "c" }, "validate")))
+  end)
+
   it("quotes for a shell, and says nothing of a program that does not run here", function()
     local state = helper.tiny({ target = "x86_64", kernels = "c" }, "validate")
     if libuv.os_uname().machine ~= "x86_64" then return assert.is_nil(try.line(state, "x/x")) end
