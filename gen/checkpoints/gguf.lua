@@ -138,7 +138,7 @@ local function generation_of(self, stops)
   for key, own in pairs { temperature = "temp", top_k = "top_k", top_p = "top_p", min_p = "min_p",
     repetition_penalty = "penalty_repeat" } do
     made[key] = self.metadata["general.sampling." .. own]
-    made.do_sample = made.do_sample or made[key] ~= nil
+    if made[key] ~= nil then made.do_sample = true end
   end
   if made.temperature == 0 then made.temperature, made.do_sample = nil, false end
   return made.do_sample ~= nil and made or nil

@@ -248,12 +248,12 @@ of("gen/passes/memory.lua", spec .. "passes/memory_spec.lua") {
   { name = "memory_loops",
     old = "if segment.repeats > 1 then\n      loops", new = "if false then\n      loops",
     wrong = "what is pooled is overwritten by the next micro-batch" },
-  { name = "memory_names", old = "item.first, item.last = math.min(item.first, l.first), math.max(item.last, l.last)",
-    new = "item.first, item.last = l.first, l.last", wrong = "what has two names lives as long as its last one" },
+  { name = "memory_names", old = "span.first, span.last = math.min(span.first, l.first), math.max(span.last, l.last)",
+    new = "span.first, span.last = l.first, l.last", wrong = "what has two names lives as long as its last one" },
   { name = "memory_side_by_side", old = "program.common_bytes + program.threads * program.own_bytes",
     new = "program.common_bytes + program.own_bytes", wrong = "all workers have one part of the arena" },
-  { name = "memory_touch", old = "other.first <= item.last and item.first <= other.last then",
-    new = "other.first < item.last and item.first < other.last then", wrong = "a step's result lies over its operand" },
+  { name = "memory_touch", old = "if a.first <= b.last and b.first <= a.last then",
+    new = "if a.first < b.last and b.first < a.last then", wrong = "a step's result lies over its operand" },
 }
 
 of("gen/passes/kernels.lua", spec .. "passes/kernels_spec.lua") {

@@ -30,7 +30,7 @@ describe("checkpoints.generation", function()
   it("takes the same keys of config.json without generation_config.json", function()
     local found, notes = read(nil, { eos_token_id = 2, temperature = 0.5, max_length = 20, num_beams = 4,
       vocab_size = 3 })
-    assert.same({ stop = { 2 }, temperature = 0.5, length = 20 }, found)
+    assert.same({ draw = false, stop = { 2 }, temperature = 0.5, length = 20 }, found)
     assert.same({ "config.json: num_beams: not supported, and left out: generated texts differ from transformers'" },
       notes)
     assert.is_nil((read({}, { eos_token_id = 2, max_length = 20 })))
