@@ -288,7 +288,8 @@ def main():
     model.float()
     PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, model_max_length=POSITIONS, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]",
-        sep_token="[SEP]", mask_token="[MASK]").save_pretrained(options.out)
+        sep_token="[SEP]", mask_token="[MASK]",
+        model_input_names=["input_ids", "token_type_ids", "attention_mask"]).save_pretrained(options.out)
     # This name of the class is from transformers 4; version 5 knows it, too.
     path = options.out / "tokenizer_config.json"
     path.write_text(path.read_text().replace('"TokenizersBackend"', '"PreTrainedTokenizerFast"'))

@@ -7,6 +7,10 @@
 #include "program/arguments.h"
 #include "program/run.h"
 
+/* The options of a program go by its model; the library's is known later, and takes no option of its own. */
+static const attn2c_descriptor no_model = {.threads = 1};
+const attn2c_program attn2c_the_program = {.model = &no_model};
+
 int main(int argc, char **argv) {
   static char text[1 << 16];
   char symbol[256];

@@ -350,10 +350,10 @@ local function draw_layer(d)
   return layer
 end
 
--- Draws a list of layers, some of which differ.
+-- Draws a list of layers, some of which differ, or which are of two or three kinds in any order.
 local function draw_layers(d)
-  local list = {}
-  for i = 1, d.layers do list[i] = chance(30) and {} or draw_layer(d) end
+  local list, kinds = {}, chance(40) and { {}, draw_layer(d), chance(50) and draw_layer(d) or nil }
+  for i = 1, d.layers do list[i] = kinds and pick(kinds) or chance(30) and {} or draw_layer(d) end
   d.layers = list
 end
 
@@ -445,6 +445,7 @@ function draw.description(seed, number, wanted)
   if context.may(d) and (chance(33) or wanted.context) then context.change(d) end
   draw_seldom(d)
   if chance(12) or wanted.ranks then ranks.change(d, wanted.exposed) end
+  if chance(15) then d.unroll = pick { "all", "alike" } end
   return d
 end
 

@@ -114,7 +114,7 @@ def tokenizer_of(folder, name, case):
         more["cls_token"] = "<s>"
     if case in ("prompt", "modules", "reranker", *LIMITS):
         more.update(sep_token="[SEP]", pad_token="[PAD]")
-    if case in ("pairs", "question", "reranker", "untyped"):
+    if case in ("sequence", "pairs", "question", "reranker", "untyped"):
         types = [] if case == "untyped" else ["token_type_ids"]
         more["model_input_names"] = ["input_ids", *types, "attention_mask"]
     if case in LIMITS:

@@ -149,7 +149,7 @@ return function(of, spec)
   }
 
   of("gen/passes/common/programs.lua", spec .. "passes/kernels_spec.lua") {
-    { name = "fused_overlap", old = "is_begun = phase == 0 and program.fused_maps[step]", new = "is_begun = false",
+    { name = "fused_overlap", old = "is_begun = phase == 0 and (program.fused_maps[step] or", new = "is_begun = phase == 0 and (false or",
       filter = "do not write where", wrong = "a product's rows are overwritten by an output that nobody wants" },
   }
 
@@ -159,7 +159,7 @@ return function(of, spec)
   }
 
   of("gen/passes/checks/fused_kernels.lua", spec .. "passes/checks_spec.lua") {
-    { name = "fused_rows", old = "apart(done, product.arguments.b, rows_of_b(product, row))", new = "",
+    { name = "fused_rows", old = "apart(product.arguments.b, rows_of_b(product, row))", new = "",
       filter = "what later strips read", wrong = "a map may write over the rows of later strips" },
   }
 
