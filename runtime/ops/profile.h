@@ -20,7 +20,7 @@ static _Thread_local attn2c_laps *attn2c_running;
 
 /* The number of the operation that the steps of alike layers begin with, in the call that follows. */
 static _Thread_local int attn2c_first_op __attribute__((unused));
-#define LAPS_FROM(OP) attn2c_first_op = (OP)
+#define LAPS_FROM(OP)    attn2c_first_op = (OP)
 #define LAP_AFTER(COUNT) attn2c_lap(attn2c_running, attn2c_first_op + (COUNT))
 
 /* The profile records who does which part of a call (measure/parts.h). team.h, which is included later,
@@ -34,7 +34,7 @@ static _Thread_local int attn2c_first_op __attribute__((unused));
 #define LAP(OP)                                                                                              \
   do {                                                                                                       \
   } while (0)
-#define LAPS_FROM(OP) LAP(OP)
+#define LAPS_FROM(OP)    LAP(OP)
 #define LAP_AFTER(COUNT) LAP(COUNT)
 
 #endif

@@ -278,8 +278,9 @@ void attn2c_input_random(const attn2c_tensor *tensor, uint64_t seed, int full, v
 
 int attn2c_model_choose(const attn2c_arguments *arguments, const attn2c_descriptor *model,
                         attn2c_source *source, attn2c_model **opened, attn2c_message *message) {
-  const int status = &attn2c_the_ranks ? attn2c_the_ranks->open_model(arguments, opened, message)
-                                       : attn2c_model_open(model, source, arguments->threads, opened, message);
+  const int status = &attn2c_the_ranks
+                         ? attn2c_the_ranks->open_model(arguments, opened, message)
+                         : attn2c_model_open(model, source, arguments->threads, opened, message);
   attn2c_progress_hide();
   return status;
 }

@@ -114,7 +114,7 @@ class _ModelCaller(_TextCaller):
 
         def end() -> None:
             caller.close()
-            library.text_destroy(text)
+            library.text_close(text)
 
         self._end = end
 

@@ -21,6 +21,7 @@
 #include "scratch.h"
 
 enum { MOST_WORDS = 24, LEAK = 99, Y_SLICE = FAKE_ROWS * FAKE_OUT, X_SLICE = FAKE_ROWS * FAKE_IN };
+enum { PARTS = ATTN2C_HELP_OF_TEXTS | ATTN2C_HELP_OF_PICTURES }; /* of the help */
 
 static char out[1 << 16], err[1 << 16];
 static const char *stdout_path; /* NULL: into `out`; "-": closed */
@@ -46,9 +47,8 @@ static int program(const char *line) {
   char *argv[MOST_WORDS + 2] = {(char *)"out/fake/fake"}, out_path[200], err_path[200];
   int argc = 1, status;
   snprintf(words, sizeof words, "%s", line);
-  for (char *word = strtok(words, " "); word != NULL && argc <= MOST_WORDS; word = strtok(NULL, " ")) {
+  for (char *word = strtok(words, " "); word != NULL && argc <= MOST_WORDS; word = strtok(NULL, " "))
     argv[argc++] = word;
-  }
   snprintf(out_path, sizeof out_path, "%s", scratch_path("stdout"));
   snprintf(err_path, sizeof err_path, "%s", scratch_path("stderr"));
   fflush(NULL);
@@ -244,11 +244,9 @@ Test(program, helps_with_each_option) {
     cr_assert_eq(programf("%s --help", names[command]), 0, "%s", err);
     for (int i = 0; i < ATTN2C_OPTIONS; i++) {
       const attn2c_option *row = &attn2c_options[i];
-      const unsigned parts = ATTN2C_HELP_OF_TEXTS | ATTN2C_HELP_OF_PICTURES;
+      const unsigned own = row->help ? row->commands : 0;
       char label[80];
-      if (!row->help || row->commands & parts || !(row->commands >> (command + 1) & 1) ||
-          !attn2c_option_is_offered(row))
-        continue;
+      if (own & PARTS || !(own >> (command + 1) & 1) || !attn2c_option_is_offered(row)) continue;
       snprintf(label, sizeof label, "\n  %s%s%s%s%s", row->letter ? row->letter : "", row->letter ? ", " : "",
                row->name, row->value ? " " : "", row->value ? row->value : "");
       cr_expect_not_null(strstr(out, label), "%s --help without%s: %s", names[command], label, out);

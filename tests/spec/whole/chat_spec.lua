@@ -213,8 +213,8 @@ describe("a model with a chat template", function()
     make_folder("{% if messages[0].role == 'tool' %}\n{{ messages.append(1) }}{% endif %}{{ messages[0].content }}")
     local code, said, header = emit()
     assert.equal(0, code)
-    assert.matches("chat_template.jinja: line 2: the method \"append\" is not allowed in templates, which may not change "
-      .. "values; chats that reach it are refused\n", said)
+    assert.matches("chat_template.jinja: line 2: the method \"append\" is not allowed in templates, which may not "
+      .. "change values; chats that reach it are refused\n", said)
     assert.is_truthy(header:find("int next_chat(", 1, true))
   end)
 

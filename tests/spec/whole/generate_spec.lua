@@ -4,81 +4,21 @@ local helper = require("tests.spec.helper")
 local dkjson = require("dkjson")
 local files = require("common.files")
 
-local root = helper.absolute_root()
-local folder = root .. "/out/spec/generate"
 local shell = helper.shell
-local places = { next = root .. "/tests/hf/texts/next", llama = root .. "/tests/generate/llama" }
+local of = require("tests.spec.generating").new("generate", { "next", "llama" })
+local folder = of.folder
+local goldens = of.goldens
+local line = of.line
+local lines_of = of.lines_of
+local places = of.places
+local read_int64 = of.read_int64
+local refusal = of.refusal
+local root = of.root
+local run = of.run
+local sh = of.sh
+local write_ids = of.write_ids
 
-local function run(command)
-  files.make_folder(folder)
-  files.write_all(folder, { { name = "command.sh", text = command .. "\n" } })
-  local handle = assert(io.popen(("cd %s && bash command.sh 2>notes.txt"):format(shell(folder))))
-  local said = handle:read("a")
-  local _, how, code = handle:close()
-  return how == "signal" and 128 + code or code, said, helper.read(folder .. "/notes.txt")
-end
-
-local function sh(command)
-  local code, said, notes = run(command)
-  if code ~= 0 then error(("%s\nexit %d:\n%s%s"):format(command, code, said:sub(-2000), notes:sub(-2000)), 2) end
-  return said
-end
-
--- The command line of a model's program.
-local function line(name, command, more)
-  return ("%s/%s %s --weights %s %s"):format(name, name, command, shell(places[name]), more or "")
-end
-
--- Returns the status and the lines with which a command is refused, without the program's name.
-local function refusal(command)
-  local code, said, notes = run(command)
-  assert.equal("", said)
-  return code, (notes:gsub("%f[%g]%l+: ", "", 1))
-end
-
-local function lines_of(text)
-  local list = {}
-  for each in text:gmatch("([^\n]*)\n") do list[#list + 1] = each end
-  return list
-end
-
-local function goldens(name)
-  local list = {}
-  for i, each in ipairs(lines_of(helper.read(root .. "/tests/generate/" .. name))) do
-    list[i] = assert(dkjson.decode(each))
-  end
-  return list
-end
-
--- Writes an .npy file of int32 of a shape.
-local function write_ids(name, shape, ids)
-  local head = ("{'descr': '<i4', 'fortran_order': False, 'shape': (%s), }"):format(shape)
-  head = head .. (" "):rep(-(10 + #head + 1) % 64) .. "\n"
-  local text = "\x93NUMPY\1\0" .. string.pack("<I2", #head) .. head
-  for _, id in ipairs(ids) do text = text .. string.pack("<i4", id) end
-  files.write_all(folder, { { name = name, text = text } })
-end
-
--- The numbers of an .npy file of int64, and its shape as text.
-local function read_int64(name)
-  local text = helper.read(folder .. "/" .. name)
-  local at = 11 + string.unpack("<I2", text, 9)
-  assert.truthy(text:sub(1, at):find("<i8", 1, true))
-  local list = {}
-  for i = at, #text - 7, 8 do list[#list + 1] = string.unpack("<i8", text, i) end
-  return list, text:match("'shape': %(([^)]*)%)")
-end
-
--- The llama's context is long enough for an answer that Ctrl-C can end.
-local builds = { next = "--chat-template " .. shell(places.llama .. "/chat_template.jinja"), llama = "context=20000" }
-
-setup(function()
-  files.make_folder(folder)
-  for name, place in pairs(places) do
-    local build = "%s build %s sequences=3 chunk=16 kernels=c %s -o %s >log 2>&1 || cat log"
-    assert.equal("", sh(build:format(shell(root .. "/gen/attn2c"), shell(place), builds[name], name)))
-  end
-end)
+setup(of.build)
 
 -- The text up to the first of some strings.
 local function cut(text, stops)
@@ -617,114 +557,5 @@ describe("the library", function()
     if os.execute("command -v mypy >/dev/null") then
       assert.matches("^Success", sh(("mypy --strict --cache-dir %s llama/llama.py"):format(shell(helper.mypy_cache))))
     end
-  end)
-end)
-
--- Writes a file of --logits with half of the logits of `path`. Returns the mean negative log-likelihoods of both, and
--- the standard error of their difference.
-local function halve(path, half)
-  local stream = helper.read(path)
-  local head, rest = stream:sub(1, 44), stream:sub(45)
-  local vocabulary = string.unpack("<i4", head, 41)
-  local parts, sums, difference, square, count = { head }, { 0, 0 }, 0, 0, 0
-  for at = 1, #rest, 4 + 4 * vocabulary do
-    local nats = {}
-    local logits = { string.unpack("<i4" .. ("f"):rep(vocabulary), rest, at) }
-    local id = table.remove(logits, 1)
-    logits[#logits] = nil -- the place after them
-    for i, factor in ipairs { 1, 0.5 } do
-      local sum = 0
-      for _, x in ipairs(logits) do sum = sum + math.exp(factor * x) end
-      nats[i] = math.log(sum) - factor * logits[id + 1]
-      sums[i] = sums[i] + nats[i]
-    end
-    for i, x in ipairs(logits) do logits[i] = x / 2 end
-    parts[#parts + 1] = string.pack("<i4" .. ("f"):rep(vocabulary), id, table.unpack(logits))
-    local growth = nats[1] - nats[2]
-    difference, square, count = difference + growth, square + growth ^ 2, count + 1
-  end
-  files.write(half, table.concat(parts))
-  return sums[1] / count, sums[2] / count, math.sqrt((square - difference ^ 2 / count) / (count - 1) / count)
-end
-
-describe("perplexity", function()
-  it("is that of transformers' logits, in windows of the context", function()
-    for _, golden in ipairs(goldens("perplexity.jsonl")) do
-      if golden.folder == "next" then
-        files.write_all(folder, { { name = "text.txt", text = golden.text } })
-        local made = assert(dkjson.decode(sh(line("next", "perplexity",
-          ("--text-file text.txt --stride %d -o json"):format(golden.shared)))))
-        assert.equal(golden.tokens, made.tokens)
-        assert.equal(golden.tokens - 1, made.predicted)
-        assert.is_true(math.abs(made.perplexity / golden.perplexity - 1) < 1e-5,
-          made.perplexity .. " " .. golden.perplexity)
-        local text = sh(line("next", "perplexity", "--text-file text.txt --stride " .. golden.shared))
-        assert.matches("^perplexity [%d.]+: [%d.]+ nats a token, %d+ of %d+ tokens predicted\n$", text)
-      end
-    end
-    sh(line("next", "perplexity", "--text-file text.txt --logits logits"))
-    local made = assert(dkjson.decode(sh(line("next", "perplexity", "--text-file text.txt --compare logits -o json"))))
-    assert.same({ 1, 0, 0, made.perplexity }, { made.compared.equal_greedy, made.compared.kl_mean,
-      made.compared.relative_error, made.compared.perplexity })
-    local nats, other_nats, error = halve(folder .. "/logits", folder .. "/half")
-    made = assert(dkjson.decode(sh(line("next", "perplexity", "--text-file text.txt --compare half -o json"))))
-    local function close(a, b) assert.is_true(math.abs(a - b) < 1e-9, a .. " " .. b) end
-    close(nats, made.nats)
-    close(other_nats, made.compared.nats)
-    close(error, made.compared.nats_error)
-    local shown = sh(line("next", "perplexity", "--text-file text.txt --compare half"))
-    assert.matches("\ncompared with perplexity [%d.]+: [+-][%d.]+%%, standard error [%d.]+%%; KL divergence ", shown)
-    local code, said = refusal(line("next", "perplexity", "--text-file text.txt --compare text.txt"))
-    assert.same({ 3, "--compare: text.txt: is not a file of --logits\n" }, { code, said })
-    sh("head -c 4000 logits >cut")
-    code, said = refusal(line("next", "perplexity", "--text-file text.txt --compare cut"))
-    assert.equal(3, code)
-    assert.matches("^--compare: cut: ends after %d+ tokens\n$", said)
-    assert.equal(2, (refusal(line("next", "perplexity", "--text-file text.txt --compare cut --logits cut"))))
-    code, said = refusal(line("next", "perplexity", "--text-file text.txt --compare logits --stride 3"))
-    assert.same({ 3, "--compare: logits: has logits of windows of 40 tokens with --stride 20, but of 40 with "
-      .. "--stride 3 are expected\n" }, { code, said })
-    sh("cp logits longer && printf x >>longer")
-    code, said = refusal(line("next", "perplexity", "--text-file text.txt --compare longer"))
-    assert.equal(3, code)
-    assert.matches("^%-%-compare: longer: goes on after the last of %d+ tokens\n$", said)
-    sh("sed '1s/2$/1/' logits >older")
-    code, said = refusal(line("next", "perplexity", "--text-file text.txt --compare older"))
-    assert.same({ 3, "--compare: older: is a file of --logits of another version: write it again\n" }, { code, said })
-    code, said = refusal(line("next", "perplexity", "--input none.npy --text-file text.txt"))
-    assert.equal(2, code)
-    assert.equal("--input: does not go with --text-file\n", said)
-  end)
-
-  it("and generate do not write over the weights and what they read", function()
-    local short = "the quick brown fox\n"
-    write_ids("ids.npy", "2,", { 5, 6 })
-    files.write_all(folder, { { name = "text.txt", text = short } })
-    sh("rm -rf own && cp -r " .. shell(places.next) .. " own && cp ids.npy own/ids.npy && cp text.txt own/text.txt"
-      .. " && mkdir own/linked && cp own/*.json own/linked && mv own/model.safetensors own/elsewhere"
-      .. " && ln -s ../elsewhere own/linked/model.safetensors && ln -f own/elsewhere own/again"
-      .. " && ln -s text.txt own/link.txt")
-    local before = sh("cd own && sha256sum elsewhere ids.npy text.txt")
-    local weights = "this file belongs to the weights"
-    local function refuses(command, option, path, why)
-      local code, said = refusal(("next/next %s --weights own/linked %s%s"):format(command, option, path))
-      assert.same({ 2, ("%s %s: %s\n"):format((option:gsub(" $", "")), path, why) }, { code, said })
-      assert.equal(before, sh("cd own && sha256sum elsewhere ids.npy text.txt"))
-    end
-    for _, path in ipairs { "own/linked/model.safetensors", "own/elsewhere", "own/again", "own/linked/config.json" } do
-      refuses("perplexity --text-file own/text.txt", "--logits ", path, weights)
-      refuses("generate --prompt x --tokens 1", "--output ", path, weights)
-    end
-    for _, path in ipairs { "own/text.txt", "own/../own/text.txt", "own/link.txt" } do
-      refuses("perplexity --text-file own/text.txt", "--logits ", path, "the text is read from it")
-      refuses("generate --prompt-file own/text.txt --tokens 1", "--output ", path, "prompts are read from it")
-    end
-    refuses("perplexity --input ids=own/ids.npy", "--logits ", "own/ids.npy", "the text is read from it")
-    refuses("generate --input ids=own/ids.npy --tokens 1", "--output ", "own/ids.npy", "prompts are read from it")
-    refuses("perplexity --text-file own/text.txt", "--logits ", "-", "a file is needed, or a pipe")
-    refuses("perplexity --text-file own/text.txt", "--logits ", "/dev/stdout", "the result is printed on the standard "
-      .. "output")
-    refuses("generate --prompt x --tokens 1", "--output ", "-", "a file is needed; --format npy prints the array")
-    sh("test ! -e ./-")
   end)
 end)

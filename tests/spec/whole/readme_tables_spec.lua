@@ -166,7 +166,7 @@ describe("README files", function()
         lines = lines + 1
       end
     end
-    assert.equal(4, lines)
+    assert.equal(5, lines)
     helper.clean()
   end)
 end)

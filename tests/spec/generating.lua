@@ -1,0 +1,94 @@
+-- generating.lua: for specs of models that write: builds two of them in a folder, runs their programs there, and reads
+-- and writes what these take.
+local helper = require("tests.spec.helper")
+local dkjson = require("dkjson")
+local files = require("common.files")
+
+local generating = {}
+
+local root = helper.absolute_root()
+local shell = helper.shell
+local places = { next = root .. "/tests/hf/texts/next", llama = root .. "/tests/generate/llama" }
+
+-- The llama's context is long enough for an answer that Ctrl-C can end.
+local builds = { next = "--chat-template " .. shell(places.llama .. "/chat_template.jinja"), llama = "context=20000" }
+
+--- Returns the functions of a spec that works in a folder of out/spec. build() builds the `wanted` names of `places`
+--- there.
+function generating.new(own, wanted)
+  local folder = root .. "/out/spec/" .. own
+
+  local function run(command)
+    files.make_folder(folder)
+    files.write_all(folder, { { name = "command.sh", text = command .. "\n" } })
+    local handle = assert(io.popen(("cd %s && bash command.sh 2>notes.txt"):format(shell(folder))))
+    local said = handle:read("a")
+    local _, how, code = handle:close()
+    return how == "signal" and 128 + code or code, said, helper.read(folder .. "/notes.txt")
+  end
+
+  local function sh(command)
+    local code, said, notes = run(command)
+    if code ~= 0 then error(("%s\nexit %d:\n%s%s"):format(command, code, said:sub(-2000), notes:sub(-2000)), 2) end
+    return said
+  end
+
+  -- The command line of a model's program.
+  local function line(name, command, more)
+    return ("%s/%s %s --weights %s %s"):format(name, name, command, shell(places[name]), more or "")
+  end
+
+  -- Returns the status and the lines with which a command is refused, without the program's name.
+  local function refusal(command)
+    local code, said, notes = run(command)
+    if said ~= "" then error(said) end
+    return code, (notes:gsub("%f[%g]%l+: ", "", 1))
+  end
+
+  local function lines_of(text)
+    local list = {}
+    for each in text:gmatch("([^\n]*)\n") do list[#list + 1] = each end
+    return list
+  end
+
+  local function goldens(name)
+    local list = {}
+    for i, each in ipairs(lines_of(helper.read(root .. "/tests/generate/" .. name))) do
+      list[i] = assert(dkjson.decode(each))
+    end
+    return list
+  end
+
+  -- Writes an .npy file of int32 of a shape.
+  local function write_ids(name, shape, ids)
+    local head = ("{'descr': '<i4', 'fortran_order': False, 'shape': (%s), }"):format(shape)
+    head = head .. (" "):rep(-(10 + #head + 1) % 64) .. "\n"
+    local text = "\x93NUMPY\1\0" .. string.pack("<I2", #head) .. head
+    for _, id in ipairs(ids) do text = text .. string.pack("<i4", id) end
+    files.write_all(folder, { { name = name, text = text } })
+  end
+
+  -- The numbers of an .npy file of int64, and its shape as text.
+  local function read_int64(name)
+    local text = helper.read(folder .. "/" .. name)
+    local at = 11 + string.unpack("<I2", text, 9)
+    assert(text:sub(1, at):find("<i8", 1, true))
+    local list = {}
+    for i = at, #text - 7, 8 do list[#list + 1] = string.unpack("<i8", text, i) end
+    return list, text:match("'shape': %(([^)]*)%)")
+  end
+
+  local function build()
+    files.make_folder(folder)
+    for _, each in ipairs(wanted) do
+      local command = "%s build %s sequences=3 chunk=16 kernels=c %s -o %s >log 2>&1 || cat log"
+      local said = sh(command:format(shell(root .. "/gen/attn2c"), shell(places[each]), builds[each], each))
+      if said ~= "" then error(said) end
+    end
+  end
+
+  return { root = root, folder = folder, places = places, run = run, sh = sh, line = line, refusal = refusal,
+    lines_of = lines_of, goldens = goldens, write_ids = write_ids, read_int64 = read_int64, build = build }
+end
+
+return generating
