@@ -246,7 +246,7 @@ describe("generate refuses", function()
     for _, each in ipairs(goldens("greedy.jsonl")) do
       if each.folder == "llama" and not next(each.options) then golden = golden or each end
     end
-    local start = "brief/brief generate --weights brief --format jsonl --prompt " .. shell(golden.prompt)
+    local start = "brief/brief generate --greedy --weights brief --format jsonl --prompt " .. shell(golden.prompt)
     local function check(more, count, ending)
       local made = assert(dkjson.decode(sh(start .. more)))
       local want = table.move(golden.ids, 1, count or 12 - made.prompt_tokens, 1, {})
@@ -260,8 +260,9 @@ describe("generate refuses", function()
       said)
     assert.equal(3, code)
     local python = [[import json, brief; model = brief.Model("brief"); prompt = json.loads(%q)
-ids = model.encode(prompt).ids; brief.np.testing.assert_equal(len(model.generate([ids])[0]), 12 - len(ids))
-assert len(model.generate([ids], 15)[0]) == 15; assert model.generate_text([prompt]) == [json.loads(%q)] ]]
+ids = model.encode(prompt).ids; brief.np.testing.assert_equal(len(model.generate([ids], greedy=True)[0]), 12 - len(ids))
+assert len(model.generate([ids], 15, greedy=True)[0]) == 15
+assert model.generate_text([prompt], greedy=True) == [json.loads(%q)] ]]
     python = python:format(dkjson.encode(golden.prompt), dkjson.encode(made.text))
     assert.equal("", sh("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=brief /usr/bin/python3 -W error -c " .. shell(python)))
   end)
@@ -362,7 +363,7 @@ describe("chat", function()
         { chats[#chats] .. chats[1], "" }, { last, word },
         { (system and message("system", system) .. "\n" or "") .. table.concat(turns), "" } } do
         files.write_all(folder, { { name = "lines.jsonl", text = case[1] } })
-        local said = sh(line("llama", "chat", "--tokens 4 --format jsonl " .. case[2] .. " <lines.jsonl"))
+        local said = sh(line("llama", "chat", "--greedy --tokens 4 --format jsonl " .. case[2] .. " <lines.jsonl"))
         local texts = {}
         for i, each in ipairs(lines_of(said)) do
           local answer = dkjson.decode(each)
@@ -375,7 +376,7 @@ describe("chat", function()
       end
     end
     local code, said = run(("printf '%%s\n' '%s' '%s' | %s"):format(message("user", "a"), message("assistant", "b"),
-      line("llama", "chat", "--tokens 4 --format jsonl")))
+      line("llama", "chat", "--greedy --tokens 4 --format jsonl")))
     assert.equal(0, code)
     assert.equal(1, #lines_of(said))
   end)
@@ -393,7 +394,7 @@ describe("chat", function()
       ['{"role":"user","content":"\\u0000"}'] = "in JSON is expected" } do
       files.write_all(folder, { { name = "lines.jsonl",
         text = ("%s\n\n%s\n"):format(message("user", "the cat"), given) } })
-      local code, said, notes = run(line("llama", "chat", "--tokens 4 --format jsonl <lines.jsonl"))
+      local code, said, notes = run(line("llama", "chat", "--greedy --tokens 4 --format jsonl <lines.jsonl"))
       assert.equal(3, code)
       assert.equal(1, #lines_of(said))
       assert.equal("llama: standard input: line 3: ", notes:sub(1, 31))
@@ -481,7 +482,7 @@ kill -%s $(cat pid); wait $!; code=$?; cat notes >&2; exit $code]]):format(feed,
   end
 
   local codes = { INT = 130, TERM = 143 }
-  local long = "--logit-bias 2=-inf --logit-bias 300=-inf --tokens 15000 " -- no answer stops
+  local long = "--greedy --logit-bias 2=-inf --logit-bias 300=-inf --tokens 15000 " -- no answer stops
 
   it("ends a line that was written in part", function()
     sh(("%s build %s kernels=c context=20000 tokenizer=false -o plain >log 2>&1 || cat log"):format(
@@ -513,7 +514,7 @@ kill -%s $(cat pid); wait $!; code=$?; cat notes >&2; exit $code]]):format(feed,
     write_ids("many.npy", "1, 2000", ids)
     sh("yes 'the quick brown fox' | head -n 100000 >long.txt")
     for _, each in ipairs {
-      { "INT", "yes x", line("llama", "generate", "--prompt - --tokens 5 --format jsonl"), "llama", "}\n" },
+      { "INT", "yes x", line("llama", "generate", "--greedy --prompt - --tokens 5 --format jsonl"), "llama", "}\n" },
       { "TERM", "yes the cat", line("next", "run", "--text -"), "next", "%d\n" },
       { "INT", "yes the cat", line("next", "run", "--text - --format jsonl"), "next", "}\n" },
       { "TERM", ":", line("llama", "run", "--input input_ids=many.npy --output logits=-"), "llama", "%d\n" },
