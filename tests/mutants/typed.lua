@@ -149,7 +149,7 @@ return function(of, spec)
   }
 
   of("gen/passes/common/programs.lua", spec .. "passes/kernels_spec.lua") {
-    { name = "fused_overlap", old = "is_begun = phase == 0 and (program.fused_maps[step] or", new = "is_begun = phase == 0 and (false or",
+    { name = "fused_overlap", old = "phase == 0 and (program.fused_maps[step] or", new = "phase == 0 and (false or",
       filter = "do not write where", wrong = "a product's rows are overwritten by an output that nobody wants" },
   }
 

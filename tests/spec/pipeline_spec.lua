@@ -53,7 +53,8 @@ describe("a run", function()
     local tune = path:match("^(.*)%.lua") .. ".tune"
     local state = pipeline.run(helper.root, path, { "target=avx2" }, "plan", { tuning = { file = tune } })
     assert.equal(tuning.machine(), state.machine)
-    assert.same({}, state.notes)
+    assert.equal(1, #state.notes)
+    assert.matches("tiny.tune: is used, because it is next to the description", state.notes[1], 1, true)
     assert.equal(4, state.parameters.of("64x16 n 8 +bias_gelu", { shape = { 64, 16 }, type = "f32" }).token_block)
   end)
 
