@@ -1,5 +1,5 @@
-/* test_program.c - drives the emitted program's main, linked with the hand-written model: options, exit codes,
- * messages, arrays of any size, full disks, a lack of memory. Each call runs in a child, as from a shell. */
+/* test_program.c - drives the emitted program's main, linked with the hand-written model: options, arrays,
+ * exit codes, messages, full disks, a lack of memory. Each call runs in a child, as from a shell. */
 #define main attn2c_program_main
 #include "program/main.c"
 #undef main
