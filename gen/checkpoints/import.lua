@@ -221,7 +221,8 @@ local function stated_limit(self)
     { limits, "max_seq_length", file }, { config, "model_max_length", "tokenizer_config.json" },
     { config, "max_len", "tokenizer_config.json" } } do
     local value = each[1][each[2]]
-    if type(value) == "number" and value >= 1 then return math.tointeger(value) end
+    local count = type(value) == "number" and value >= 1 and math.tointeger(value)
+    if count or type(value) == "number" and value >= 2 ^ 63 then return count or nil end
     if value ~= nil and value ~= json.null then
       self.notes[#self.notes + 1] = ("%s: %s: %s is no number of tokens, and is left out"):format(each[3], each[2],
         json.shown(value))

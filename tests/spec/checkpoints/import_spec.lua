@@ -308,7 +308,7 @@ describe("a checkpoint's folder", function()
     assert.equal(9, limit('{"model_max_length": 5}', { bert = '{"max_seq_length": 9}' }))
     assert.equal(7, limit('{"model_max_length": 5}', { bert = "{}", roberta = '{"max_seq_length": 7}' }))
     assert.equal(4, limit("{}", { bert = '{"max_seq_length": 9, "tokenizer_args": {"model_max_length": 4}}' }))
-    for _, each in ipairs { "0", "-1", '"8"' } do
+    for _, each in ipairs { "0", "-1", "5.5", '"8"' } do
       local found, notes = limit('{"model_max_length": ' .. each .. "}")
       assert.equal(longest, found)
       assert.equal("tokenizer_config.json: model_max_length: " .. each .. " is no number of tokens, and is left out",
