@@ -1,6 +1,6 @@
 -- memory.lua: places all buffers of a program in one arena, by their lifetimes.
 -- Offsets are 64-byte aligned. Buffers that are never live together may share memory; without reuse (a trace, or
--- reuse = false) each has its own offset. A buffer that one layer alone uses has the same offset as that of every other
+-- reuse = false) each has its own offset. A buffer that only one layer uses has the same offset as that of every other
 -- layer, so that alike layers differ in few places (kernels/shared.lua).
 --
 -- Before: scheduled programs with fused_kernels. After: each program has offsets = buffer -> bytes, own = buffers that

@@ -1,5 +1,5 @@
 -- panel_loops.lua: lowers consecutive panels of a product as one panel loop, whose steps are those of the first panel.
--- These are methods of the lowering. The plan says which panels are alike. A loop needs calls alone, whose operands are
+-- These are methods of the lowering. The plan says which panels are alike. A loop has only calls, whose operands are
 -- equal distances apart; where keys or values are packed by heads, they are so for some panels only.
 local operands = require("data.operands")
 local panel_loops_of = require("passes.common.panel_loops")
@@ -7,7 +7,7 @@ local programs = require("passes.common.programs")
 
 local panel_loops = {}
 
--- Returns the steps that body(number) emits, apart from those of the program.
+-- Returns the steps that body(number) emits. They are not added to the program.
 local function steps_of(self, body, number)
   local outer, lines, unit = self.steps, self.lines, self.unit_number
   self.steps = {}
