@@ -27,6 +27,14 @@ local function take(path)
   return nil
 end
 
+--- Gives a folder a name that begins with a dot, and returns its path. No process takes it up under this name, not even
+--- a compiler that still writes into it; if it is not removed, a later process does that.
+function scratch.hide(path)
+  local hidden = path:gsub("[^/]*$", ".%0")
+  os.rename(path, hidden)
+  return hidden
+end
+
 -- Removes the folders of killed processes. name: that of scratch.make.
 local function sweep(folder, name)
   local pattern = "^(%.?)" .. name:gsub("%W", "%%%0") .. "%-" .. ("%w"):rep(#RANDOM) .. "$"
@@ -35,7 +43,11 @@ local function sweep(folder, name)
     local about = hidden and lfs.symlinkattributes(path)
     if about and about.mode == "directory" then
       local handle <close> = hidden == "" and take(path) or nil
-      if handle or hidden ~= "" and os.time() - about.modification > BEGUN then files.remove_folder(path) end
+      if handle then
+        files.remove_folder(scratch.hide(path))
+      elseif hidden ~= "" and os.time() - about.modification > BEGUN then
+        files.remove_folder(path)
+      end
     end
   end
 end
@@ -70,7 +82,8 @@ function scratch.make(folder, name)
   end
   held[path] = handle
   return setmetatable({ path = path }, { __close = function()
-    if lfs.symlinkattributes(path, "mode") then files.remove_folder(path) end
+    local hidden = scratch.hide(path)
+    if lfs.symlinkattributes(hidden, "mode") then files.remove_folder(hidden) end
     held[path] = nil
     handle:close()
   end })

@@ -136,8 +136,8 @@ end
 --- Removes such a folder, or an entry.
 function Store:drop(work)
   release(self, work)
-  if lfs.attributes(work, "mode") then files.remove_folder(work) end
-  local _ <close> = self.works[work]
+  local made <close> = self.works[work]
+  if not made and lfs.attributes(work, "mode") then files.remove_folder(work) end
   self.works[work] = nil
 end
 
@@ -154,13 +154,14 @@ end
 function Store:keep(work, key, name)
   local text = files.read(work .. "/" .. name)
   if not text then faults.raise("io", ("cannot read %s/%s"):format(work, name)) end
-  for other in lfs.dir(work) do -- other files that the commands left
-    if other ~= "." and other ~= ".." and other ~= name then os.remove(work .. "/" .. other) end
+  local hidden = scratch.hide(work) -- without its lock it is no folder that a later build would remove
+  for other in lfs.dir(hidden) do -- other files that the commands left
+    if other ~= "." and other ~= ".." and other ~= name then os.remove(hidden .. "/" .. other) end
   end
   local sum, entry = hash.content(text), self.path .. "/results/" .. key
-  files.write_all(work, { { name = "sha256", text = sum } })
+  files.write_all(hidden, { { name = "sha256", text = sum } })
   for _ = 1, 2 do
-    if os.rename(work, entry) then
+    if os.rename(hidden, entry) then
       self:drop(work)
       return { path = entry .. "/" .. name, text = text, sum = sum }
     end

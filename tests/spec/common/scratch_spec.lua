@@ -51,6 +51,20 @@ require("common.process").sleep(60000)
     assert.same({ mine.path:match("[^/]*$") }, entries(folder))
   end)
 
+  it("keep their name no longer once their removal has begun", function()
+    local folder = helper.folder()
+    files.write_all(folder .. "/work-abcdef", { { name = ".lock", text = "" }, { name = "array", text = "x" } })
+    local rmdir, written = lfs.rmdir, nil
+    lfs.rmdir = function(path) -- a compiler outlives its command, and still writes
+      written = io.open(folder .. "/work-abcdef/late", "w")
+      return rmdir(path)
+    end
+    local made <close> = scratch.make(folder, "work")
+    lfs.rmdir = rmdir
+    assert.is_falsy(written)
+    assert.same({ made.path:match("[^/]*$") }, entries(folder))
+  end)
+
   it("are removed by none where they are no such folders", function()
     local folder = helper.folder()
     files.write_all(folder .. "/work-abcdef", { { name = "kept", text = "mine" } })
