@@ -79,12 +79,12 @@ function Lowering:emit(step)
   step.task = self.task
   self.steps[#self.steps + 1] = step
   self.share(step)
-  if calls[step.form] then self:count_lines(1) end
+  if calls[step.form] then self:count_step() end
 end
 
---- Counts steps against the budget.
-function Lowering:count_lines(count)
-  self.lines = self.lines + count
+--- Counts a step against the budget.
+function Lowering:count_step()
+  self.lines = self.lines + 1
   if self.lines > self.budget then self:over_budget() end
 end
 

@@ -19,12 +19,26 @@ local BUCKET = 64 -- steps; adjacent times are looked up by bucket
 -- Widens the lifetime of each buffer that enters or leaves a loop to all of the loop, and that of each buffer that
 -- workers share while they are at different steps of it.
 local function widen(life, loops)
+  local at = {} -- moment -> the lifetimes that begin or end there
+  local function mark(l, moment)
+    at[moment] = at[moment] or {}
+    table.insert(at[moment], l)
+  end
+  for _, l in pairs(life) do
+    mark(l, l.first)
+    mark(l, l.last)
+  end
   for _, loop in ipairs(loops) do
-    for _, l in pairs(life) do
-      local inside = l.first >= loop.first and l.last <= loop.last
-      local apart = l.last < loop.first or l.first > loop.last
-      if not apart and (not inside or loop.shared and l.common) then
-        l.first, l.last = math.min(l.first, loop.first), math.max(l.last, loop.last)
+    for moment = loop.first, loop.last do
+      for _, l in ipairs(at[moment] or {}) do
+        local inside = l.first >= loop.first and l.last <= loop.last
+        local apart = l.last < loop.first or l.first > loop.last
+        local is_whole = l.first <= loop.first and l.last >= loop.last
+        if not apart and not is_whole and (not inside or loop.shared and l.common) then
+          l.first, l.last = math.min(l.first, loop.first), math.max(l.last, loop.last)
+          mark(l, l.first)
+          mark(l, l.last)
+        end
       end
     end
   end

@@ -60,6 +60,18 @@ return function(of, spec)
       new = "local key = place.class", filter = "do what each does", wrong = "all places of a class have one base" },
   }
 
+  of("gen/passes/checks/repeated.lua", spec .. "passes/checks/repeated_spec.lua") {
+    { name = "repeated_place", old = "local place = beside and (#beside == 0 and \"apart\" or program.offsets[name])",
+      new = "local place = \"apart\"", filter = "are checked", wrong = "layers with other places in memory are alike" },
+    { name = "repeated_offset", old = "step) .. \" \" .. operand.offset .. of_terms", new = "step) .. of_terms",
+      filter = "are checked", wrong = "layers with other places in a buffer are alike" },
+    { name = "repeated_bytes", old = "(\"%s %s %s %s\"):format(buffer.bytes, buffer.pitch",
+      new = "(\"%s %s %s %s\"):format(\"\", buffer.pitch", filter = "are checked",
+      wrong = "layers with buffers of other sizes are alike" },
+    { name = "repeated_one", old = "(stop - from - 2 * group) // group * group", new = "0", filter = "are left out",
+      wrong = "no layer is left out" },
+  }
+
   of("gen/passes/checks/shared.lua", spec .. "passes/kernels/shared_spec.lua") {
     { name = "check_shared_place", old = "(base and base.moves[number] or 0) == place_of(own[1])",
       new = "(base and base.moves[number] or 0) >= 0", filter = "the checker", wrong = "any base is taken" },

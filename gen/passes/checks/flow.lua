@@ -25,19 +25,22 @@ Flow.__index = Flow
 -- Returns the records of buffers: { pitch, values (a set), inner (values that move with the open loop), loop,
 -- sequence: the strides of its symbols, under: buffers at the same offset on purpose, beside: buffers there because
 -- they never have values at the same time, alone: whether none of these has a value at this step; past: the values of
--- an output that have ended in the arena, as the output may be in the caller's memory instead }.
-local function records(program, beside)
+-- an output that have ended in the arena, as the output may be in the caller's memory instead }. A buffer that another
+-- one stands for has that one's.
+local function records(program, beside, stands_for)
   local all, root = {}, {}
   local function root_of(name)
     while program.buffers[name].over do name = program.buffers[name].over end
     return name
   end
   for name, buffer in pairs(program.buffers) do
+    if stands_for[name] then goto continue end
     all[name] = { name = name, pitch = buffer.pitch, values = {}, inner = {}, under = {}, beside = {},
       past = buffer.class == "out" and {} or nil }
     local key = root_of(name)
     root[key] = root[key] or {}
     table.insert(root[key], all[name])
+    ::continue::
   end
   for _, list in pairs(root) do
     for _, record in ipairs(list) do
@@ -49,6 +52,7 @@ local function records(program, beside)
   for name, record in pairs(all) do
     for _, other in ipairs(beside[name] or {}) do record.beside[#record.beside + 1] = all[other] end
   end
+  for name, other in pairs(stands_for) do all[name] = all[other] end
   return all
 end
 
@@ -242,11 +246,11 @@ end
 
 --- Walks a program. Checks that every element of the arena and of an output is read as it was written last, and that
 --- every output is written whole. beside: buffer -> the others that overlap it. state: gives the batch and the shapes
---- of outputs. unseen: nil, or step -> the operand that the step has elsewhere than in its buffer. call: of
---- instance.calls, if the program is of one.
-return function(state, program, beside, pass, unseen, call)
+--- of outputs. unseen: nil, or step -> the operand that the step has elsewhere than in its buffer. stands_for: of
+--- repeated.left_out, if the program is its result. call: of instance.calls, if the program is of one.
+return function(state, program, beside, pass, unseen, stands_for, call)
   local self = setmetatable({ pass = pass, unseen = setmetatable({}, { __index = unseen }),
-    records = records(program, beside), moving = {}, written = {}, walk = operands.walk(true) }, Flow)
+    records = records(program, beside, stands_for or {}), moving = {}, written = {}, walk = operands.walk(true) }, Flow)
   for _, segment in ipairs(program.segments) do
     self.segment = segment
     for round = 1, segment.repeats > 1 and 2 or 1 do

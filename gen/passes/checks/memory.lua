@@ -9,13 +9,12 @@ local operands = require("data.operands")
 local packed = require("passes.common.packed")
 local panel_loops = require("passes.common.panel_loops")
 local programs = require("passes.common.programs")
+local repeated = require("passes.checks.repeated")
 local steps = require("data.steps")
 local targets = require("data.targets")
 local tasks = require("passes.common.tasks")
 local types = require("data.types")
 local words = require("common.words")
-
-local LARGE = 128 << 10 -- KiB of memory that is in use, above which what a call leaves is freed at once
 
 local function tensor_bytes(tensor)
   return types.bytes(words.elements(tensor.shape), tensor.type)
@@ -179,15 +178,12 @@ local function check_micro_batches(program, beside)
 end
 
 -- Checks the operands of a program with open sizes, as those of some calls.
-local function check_calls(state, program, beside)
+local function check_calls(state, program, beside, stands_for)
   for _, call in ipairs(instance.calls(program, state.spec, state.plan.state.windows)) do
-    do -- the program's copy for this call may be larger than the program
-      local known = instance.of(program, call)
-      if not call.chunks then check_bounds(state, known, call) end
-      if call.flows or call.chunks then check_phases(known, beside) end
-      if call.flows then flow(state, known, beside, "memory", known.unstored, call) end
-    end
-    if collectgarbage("count") > LARGE then collectgarbage() end
+    local known = instance.of(program, call)
+    if not call.chunks then check_bounds(state, known, call) end
+    if call.flows or call.chunks then check_phases(known, beside) end
+    if call.flows then flow(state, known, beside, "memory", known.unstored, stands_for, call) end
   end
 end
 
@@ -197,13 +193,14 @@ return function(state)
   for _, program in ipairs(state.programs) do
     local unstored = unstored_of(program)
     local beside = beside_of(program, check_offsets(state, program, unstored))
+    local some, stands_for = repeated.left_out(state, program, beside)
     if state.spec.any then
-      check_calls(state, program, beside)
+      check_calls(state, some, beside, stands_for)
     else
-      check_bounds(state, program)
-      check_phases(program, beside)
+      check_bounds(state, some)
+      check_phases(some, beside)
       check_micro_batches(program, beside)
-      flow(state, program, beside, "memory", unstored)
+      flow(state, some, beside, "memory", unstored, stands_for)
     end
   end
 end

@@ -7,6 +7,7 @@ local operands = require("data.operands")
 local panel_loops = require("passes.common.panel_loops")
 local programs = require("passes.common.programs")
 local rectangles = require("passes.checks.rectangles")
+local repeated = require("passes.checks.repeated")
 local tasks = require("passes.common.tasks")
 local touched = require("passes.checks.touched")
 
@@ -100,9 +101,8 @@ local function check_micro_batches(segment, program, batch)
   end
 end
 
-local function check_segments(program, spec)
+local function check_phases(program)
   for _, segment in ipairs(program.segments) do
-    if segment.mode == "micro_batches" then check_micro_batches(segment, program, spec.batch) end
     for _, phase in ipairs(segment.phases or {}) do check_phase(phase, segment, program) end
   end
 end
@@ -110,7 +110,7 @@ end
 -- Checks the chunks of a program with open sizes, as those of some calls.
 local function check_calls(program, spec, windows)
   for _, call in ipairs(instance.calls(program, spec, windows)) do
-    if call.flows or call.chunks then check_segments(instance.of(program, call), spec) end
+    if call.flows or call.chunks then check_phases(instance.of(program, call)) end
   end
 end
 
@@ -119,10 +119,13 @@ end
 return function(state)
   for _, program in ipairs(state.programs) do
     if program.divided then
-      check_calls(program, state.spec, state.plan.state.windows)
+      check_calls(repeated.left_out(state, program), state.spec, state.plan.state.windows)
     else
       meetings(state, program)
-      check_segments(program, state.spec)
+      check_phases(repeated.left_out(state, program))
+      for _, segment in ipairs(program.segments) do
+        if segment.mode == "micro_batches" then check_micro_batches(segment, program, state.spec.batch) end
+      end
     end
     local calls = 0
     for _, segment in ipairs(program.segments) do

@@ -5,12 +5,15 @@ local words = require("common.words")
 
 local budget = {}
 
---- Returns the number of products of a section's regions, which are most of its steps.
+--- Returns the number of products of a section's regions, which are most of its steps. Panels of one width are one.
 function budget.calls(regions)
   local n = 0
   for _, region in ipairs(regions) do
     for _, fusion in ipairs(region.fusions) do
-      if fusion.panels then n = n + #region.blocks * #fusion.panels.widths end
+      local last
+      for _, width in ipairs(fusion.panels and fusion.panels.widths or {}) do
+        n, last = n + (width ~= last and #region.blocks or 0), width
+      end
     end
     if region.kind == "attention" then n = n + 2 * #region.blocks * region.scores.attributes.heads end
   end

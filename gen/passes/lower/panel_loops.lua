@@ -2,7 +2,6 @@
 -- These are methods of the lowering. The plan says which panels are alike. A loop has only calls, whose operands are
 -- equal distances apart; where keys or values are packed by heads, they are so for some panels only.
 local operands = require("data.operands")
-local panel_loops_of = require("passes.common.panel_loops")
 local programs = require("passes.common.programs")
 
 local panel_loops = {}
@@ -74,7 +73,7 @@ function panel_loops:panels(count, is_even, body)
     if stop - number > 1 then begin_loop(first, stop - number) end
     for _, step in ipairs(first) do
       self.steps[#self.steps + 1] = step
-      if programs.is_call(step) then self:count_lines(panel_loops_of.count(step)) end
+      if programs.is_call(step) then self:count_step() end
     end
     self.unit_number = first[#first].unit + stop - number - 1
     number = stop
