@@ -11,7 +11,7 @@
 --            forgotten(past, keys, window): the keys before the first that a state has, nil: none }
 -- Where workers divide a call, a phase's steps are for one `block` of rows, { row, rows }, and one `chunk` that a
 -- worker claims. Then an entry that is a scope, not a loop, may have
---   chunks   the number of chunks as C, of the block that is of.block
+--   chunks   the number of chunks as C, of the block that is of->block
 --   count    count(step, call, symbols): the same number
 --
 -- Blocks of rows are equal, except that the last has the rest: a block of few rows would read all weights for little
@@ -277,7 +277,7 @@ loops.forms.block = {
 loops.forms.slices = {
   head = "{", locals = { { "slice", "(ptrdiff_t)chunk * ${piece}" }, { "row", "block.row + slice" },
     { "rows", "ATTN2C_LEAST(block.rows - slice, ${piece})" }, { "answer", "row - n->wanted" } },
-  chunks = "(size_t)(of.block.rows + ${piece} - 1) / ${piece}",
+  chunks = "(size_t)(of->block.rows + ${piece} - 1) / ${piece}",
   count = function(step, _, symbols) return (symbols.block.rows + step.piece - 1) // step.piece end,
   run = function(step, _, symbols, body)
     symbols.slice = symbols.chunk * step.piece

@@ -60,6 +60,11 @@ return function(of, spec)
       new = "local key = place.class", filter = "do what each does", wrong = "all places of a class have one base" },
   }
 
+  of("gen/passes/kernels/stretches.lua", spec .. "passes/kernels/shared_spec.lua") {
+    { name = "stretches_stocks", old = "if first and first ~= base then return false end", new = "first = base",
+      filter = "stretches of layers", wrong = "weights to prefetch that move otherwise are counted from one base" },
+  }
+
   of("gen/passes/checks/repeated.lua", spec .. "passes/checks/repeated_spec.lua") {
     { name = "repeated_place", old = "local place = beside and (#beside == 0 and \"apart\" or program.offsets[name])",
       new = "local place = \"apart\"", filter = "are checked", wrong = "layers with other places in memory are alike" },

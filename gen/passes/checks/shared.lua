@@ -3,6 +3,7 @@ local calls = require("passes.common.calls")
 local expect = require("passes.checks.expect")
 local operands = require("data.operands")
 local programs = require("passes.common.programs")
+local words = require("common.words")
 
 -- Returns the loops and calls of a list: { step, name, operands = { operand, access, type } }.
 local function lines_of(program, list)
@@ -35,8 +36,61 @@ local function reaches(program, of, number, place_of, model, own)
   return place_of(model[1]) + (base and base.moves[number] or 0) == place_of(own[1])
 end
 
+-- Returns what the function of a stretch does, as text and places { class, at, of_base }: its loops, its chunks, the
+-- weights that workers prefetch, and the bases of the functions of its lists.
+local function stretch_of(program, stretch)
+  local parts, places = {}, {}
+  local function loop(of)
+    for _, name in ipairs(words.sorted_keys(of or {})) do
+      if type(of[name]) ~= "table" then parts[#parts + 1] = ("%s=%s"):format(name, of[name]) end
+    end
+  end
+  loop(stretch.phases[1].loop)
+  for _, phase in ipairs(stretch.phases) do
+    parts[#parts + 1] = ("%d chunks, %d stocks"):format(#phase.chunks, #(phase.stocks or {}))
+    for _, name in ipairs { "form", "loop", "step", "piece", "multiple" } do
+      parts[#parts + 1] = ("%s"):format(phase.claimed and phase.claimed[name])
+    end
+    for _, list in ipairs(phase.chunks) do
+      local alike = program.shared[list]
+      parts[#parts + 1] = tostring(alike and alike.of or list)
+      for _, base in ipairs(alike and alike.of.bases or {}) do
+        places[#places + 1] = { class = base.class, at = base.low + base.moves[alike.number] }
+      end
+    end
+    for _, stock in ipairs(phase.stocks or {}) do
+      parts[#parts + 1], places[#places + 1] = stock.bytes, { class = "weight", at = stock.at }
+    end
+  end
+  return table.concat(parts, "\n"), places
+end
+
+-- Checks the functions of alike stretches: each stretch has the loops, chunks and functions of the first, and with its
+-- bases their places.
+local function check_stretches(program)
+  local of_region = {}
+  for _, stretch in ipairs(programs.stretches(program)) do of_region[stretch.region] = stretch end
+  for region, alike in pairs(program.shared_stretches) do
+    local of, number = alike.of, alike.number
+    local text, places = stretch_of(program, of_region[region])
+    local first_text, first = stretch_of(program, of_region[of.members[1].region])
+    local section = of_region[region].section
+    expect(text == first_text, "kernels", "%s: a stretch does other phases than its own", section)
+    local index = 0
+    for i, place in ipairs(first) do
+      local is_private, moved = place.class == "private", 0
+      index = index + (is_private and 0 or 1)
+      local base = not is_private and of.base_of[place.class] and of.base_of[place.class][index]
+      if base then moved = base.moves[number] end
+      expect(place.at + moved == places[i].at and place.class == places[i].class, "kernels",
+        "%s: a stretch has another base than its own", section)
+    end
+  end
+end
+
 --- Checks the shared functions of a program.
 return function(state, program)
+  if program.divided then check_stretches(program) end
   local place_of = programs.places(state, program)
   programs.each_list(program, function(list, section)
     local alike = program.shared[list]

@@ -26,6 +26,22 @@ function programs.each_list(program, visit)
   end
 end
 
+--- Returns the stretches of a program whose workers divide calls: { section's name, region, phases }, in order.
+function programs.stretches(program)
+  local list = {}
+  for _, segment in ipairs(program.segments) do
+    for _, phase in ipairs(segment.phases) do
+      local last = list[#list]
+      if not last or last.region ~= phase.stretch then
+        last = { region = phase.stretch, section = phase.section.name, phases = {} }
+        list[#list + 1] = last
+      end
+      table.insert(last.phases, phase)
+    end
+  end
+  return list
+end
+
 --- Calls visit(step, section, segment, chunk, phase) for each step of a program; the steps of a chunk come in order.
 function programs.each(program, visit)
   programs.each_list(program, function(list, ...)

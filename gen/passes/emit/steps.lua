@@ -273,9 +273,11 @@ local function others_of(of)
   return ("also %s%s, alike"):format(names[2], names[3] and (#names > 3 and " to " or " and ") .. names[#names] or "")
 end
 
--- Returns a list of steps as a function: { name, title, formal, call, used, lines, last_op }. The first of alike
--- lists has the lines for all.
-function Writer:function_of(name, title, list)
+-- Returns a list of steps as a function: { name, title, formal, call, used, plain, lines, last_op }. The first of alike
+-- lists has the lines for all. within: nil, or { base_of, first_op } of a function of alike stretches that calls it,
+-- where base_of(list, base) is the base of its own from which it computes a list's. plain: the parameters that the call
+-- has as they are, or from which it computes bases.
+function Writer:function_of(name, title, list, within)
   local alike, used = self.program.shared[list], used_by(self.program, list)
   local of, number = alike and alike.of, alike and alike.number
   local addresses = of and setmetatable({ shared = of }, { __index = self.addresses }) or self.addresses
@@ -291,8 +293,13 @@ function Writer:function_of(name, title, list)
     if not base then return self.declared[parameter] end
     return ("%sfloat *%s"):format(base.class == "weight" and "const " or "", base.name)
   end, of)
+  local plain = {}
   local actual = each_used(used, function(parameter, base)
-    return base and c.plus(parameter, types.elements(base.low + base.moves[number], "f32")) or parameter
+    local own = base and within and within.base_of(list, base)
+    if not own then plain[parameter] = true end
+    if not base then return parameter end
+    return c.plus(own and own.name or parameter, types.elements(base.low + base.moves[number] - (own and own.low or 0),
+      "f32"))
   end, of)
   local first = self.steps + 1
   for _, step in ipairs(list) do
@@ -303,11 +310,13 @@ function Writer:function_of(name, title, list)
   local call = ("%s(%s);"):format(of and of.name or name, table.concat(actual, ", "))
   if of then
     title = ("%s; %s"):format(title, others_of(of))
-    call = (profiled and ("LAPS_FROM(%d); "):format(of.members[number].first_op - 1) or "") .. call
+    local op = of.members[number].first_op - (within and within.first_op or 1)
+    local from = within and c.plus("of->op", op) or op
+    call = (profiled and ("LAPS_FROM(%s); "):format(from) or "") .. call
       .. (number > 1 and (" /* %s */"):format(name:gsub("_", " ")) or "")
   end
   return { name = name, title = title, formal = #formal > 0 and table.concat(formal, ", ") or "void", used = used,
-    call = call, lines = lines, last_op = last_op }
+    plain = plain, call = call, lines = lines, last_op = last_op }
 end
 
 -- Writes the functions of a segment whose phases workers divide, and the table of the function of each chunk.
@@ -349,64 +358,124 @@ local function locals_of(self, used)
   return list
 end
 
+-- Returns what calls in the function of alike stretches are written with (function_of); nil: it has no bases.
+local function within_of(alike)
+  if not alike then return nil end
+  local found, of = {}, alike.of
+  for i, place in ipairs(of.members[1].places) do
+    if place.list then
+      found[place.list] = found[place.list] or {}
+      found[place.list][place.base] = of.base_of[place.class] and of.base_of[place.class][i]
+    end
+  end
+  return { first_op = of.members[1].first_op, base_of = function(list, base)
+    return found[list] and found[list][base]
+  end }
+end
+
+-- Returns the call of a stretch's function. Alike stretches give it their bases and the number of their first op.
+local function call_of_stretch(name, alike, profiled)
+  local list = { "call->team", "&of" }
+  for _, base in ipairs(alike and alike.of.bases or {}) do
+    list[#list + 1] = c.plus(calls.pointers[base.class], types.elements(base.low + base.moves[alike.number], "f32"))
+  end
+  if alike and profiled then list[#list + 1] = alike.of.members[alike.number].first_op - 1 end
+  return ("%s(%s);"):format(alike and alike.of.name or name, table.concat(list, ", "))
+end
+
 -- Writes the functions of the phases of a call of any length: a list of stretches, one for each region. A stretch is
--- { name, functions, phases: { claimed: call, or calls: of each chunk }, chunks: their numbers as C, loop, locals }.
+-- { name, title, functions, phases: { claimed: call, or calls: of each chunk }, chunks: their numbers as C, loop,
+-- locals, bases, call }. Only the first of alike ones is written; the others are calls.
 function Writer:stretches(segment, of_segment)
   of_segment.mode, of_segment.stretches = "stretches", {}
-  local last, number, section_before
-  for _, phase in ipairs(segment.phases) do
-    if not last or last.region ~= phase.stretch then
-      number = phase.section == section_before and number + 1 or 1
-      section_before = phase.section
-      last = { region = phase.stretch, name = ("%s_%d"):format(section_function(phase.section.name), number),
-        title = ("%s, part %d"):format(phase.section.name, number), functions = {}, phases = {}, counts = {},
-        stocks = {}, last_ops = {}, used = {}, loop = phase.loop }
-      table.insert(of_segment.stretches, last)
-    end
-    local calls_of, index = {}, #last.phases
-    for chunk, list in ipairs(phase.chunks) do
-      local name = ("%s_%d"):format(last.name, index)
-      local title = ("%s, phase %d"):format(last.title, index)
-      if not phase.claimed then
-        name, title = ("%s_chunk_%d"):format(name, chunk - 1), ("%s, chunk %d of %d"):format(title, chunk - 1,
-          #phase.chunks)
+  local profiled, number, section_before = self.program.variant == "ship", nil, nil
+  for _, each in ipairs(programs.stretches { segments = { segment } }) do
+    local alike = self.program.shared_stretches[each.region]
+    number = each.section == section_before and number + 1 or 1
+    section_before = each.section
+    local stretch = { name = ("%s_%d"):format(section_function(each.section), number), functions = {}, phases = {},
+      title = ("%s, part %d"):format(each.section, number), is_written = not alike or alike.number == 1, last_ops = {} }
+    local within = stretch.is_written and within_of(alike) or nil
+    for index, phase in ipairs(each.phases) do
+      local calls_of = {}
+      for chunk, list in ipairs(phase.chunks) do
+        local name = ("%s_%d"):format(stretch.name, index - 1)
+        local title = ("%s, phase %d"):format(stretch.title, index - 1)
+        if not phase.claimed then
+          name, title = ("%s_chunk_%d"):format(name, chunk - 1), ("%s, chunk %d of %d"):format(title, chunk - 1,
+            #phase.chunks)
+        end
+        local fn = self:function_of(name, title, list, within)
+        table.insert(of_segment.functions, fn)
+        table.insert(stretch.functions, fn)
+        calls_of[chunk], stretch.last_ops[index] = fn.call, fn.last_op
       end
-      local fn = self:function_of(name, title, list)
-      table.insert(of_segment.functions, fn)
-      table.insert(last.functions, fn)
-      calls_of[chunk], last.last_ops[index + 1] = fn.call, fn.last_op
-      add_all(last.used, fn.used)
+      stretch.phases[index] = { number = index - 1, claimed = phase.claimed and calls_of[1], calls = calls_of }
     end
-    last.phases[index + 1] = { number = index, claimed = phase.claimed and calls_of[1], calls = calls_of }
-    for _, stock in ipairs(phase.stocks or {}) do
-      table.insert(last.stocks, ("{ %d, %d }"):format(stock.at, stock.bytes))
-    end
-    last.counts[index + 1] = phase.claimed and steps.fill(loops.forms[phase.claimed.loop].chunks, phase.claimed)
-      or tostring(#phase.chunks)
-    of_segment.last_op = last.last_ops[index + 1]
+    of_segment.last_op = stretch.last_ops[#stretch.last_ops]
+    if stretch.is_written then self:frame_of_stretch(stretch, each, alike) end
+    if alike then stretch.title = ("%s; %s"):format(stretch.title, others_of(alike.of)) end
+    stretch.call = call_of_stretch(stretch.name, alike, profiled)
+    table.insert(of_segment.stretches, stretch)
   end
-  for _, stretch in ipairs(of_segment.stretches) do self:frame_of_stretch(stretch) end
   of_segment.phase_total = 1
 end
 
--- Computes the texts of a stretch's work function and of its run.
-function Writer:frame_of_stretch(stretch)
-  local used = stretch.used
-  -- after the last product there are none
-  local missing = #stretch.phases * self.program.threads - #stretch.stocks
-  if missing == #stretch.phases * self.program.threads then
-    stretch.stocks = nil
-  else
-    for _ = 1, missing do table.insert(stretch.stocks, "{ 0, 0 }") end
-    stretch.stocks = table.concat(stretch.stocks, ", ")
+-- Returns the weights that workers read first after each phase, as C, and the base that they count from.
+function Writer:stocks_of(each, alike)
+  local list, stock_base, low = {}, "w", 0
+  for i, place in ipairs(alike and alike.of.members[1].places or {}) do
+    local base = not place.list and alike.of.base_of.weight and alike.of.base_of.weight[i]
+    if base then stock_base, low = base.name, base.low end
   end
-  stretch.chunks, stretch.last_op = table.concat(stretch.counts, ", "), stretch.last_ops[#stretch.last_ops]
-  stretch.last_ops = table.concat(stretch.last_ops, ", ")
-  stretch.locals = locals_of(self, used)
+  for _, phase in ipairs(each.phases) do
+    for _, stock in ipairs(phase.stocks or {}) do
+      list[#list + 1] = ("{ %d, %d }"):format(stock.at - low, stock.bytes)
+    end
+  end
+  if #list == 0 then return nil end
+  -- after the last product there are none
+  for _ = #list + 1, #each.phases * self.program.threads do list[#list + 1] = "{ 0, 0 }" end
+  return table.concat(list, ", "), stock_base
+end
+
+-- Computes the texts of a stretch's functions: the one that runs it, and the one that does its chunks.
+function Writer:frame_of_stretch(stretch, each, alike)
+  local used, plain, counts, of = {}, {}, {}, alike and alike.of
+  for _, fn in ipairs(stretch.functions) do
+    add_all(used, fn.used)
+    add_all(plain, fn.plain)
+  end
+  for i, phase in ipairs(each.phases) do
+    counts[i] = phase.claimed and steps.fill(loops.forms[phase.claimed.loop].chunks, phase.claimed)
+      or tostring(#phase.chunks)
+  end
+  stretch.stocks, stretch.stock_base = self:stocks_of(each, alike)
+  stretch.chunks, stretch.last_op = table.concat(counts, ", "), stretch.last_ops[#stretch.last_ops]
+  stretch.locals, stretch.bases, stretch.formal = locals_of(self, plain), {}, { "attn2c_team *team", "shared *of" }
+  for i, base in ipairs(of and of.bases or {}) do
+    local declared = ("%sfloat *%s"):format(base.class == "weight" and "const " or "", base.name)
+    stretch.bases[i], stretch.formal[i + 2] = base.name, declared
+    table.insert(stretch.locals, ("%s = of->%s;"):format(declared, base.name))
+    if not self.bases[base.name] then self.bases[base.name], self.bases[#self.bases + 1] = true, declared end
+  end
+  stretch.op = ""
+  if of then
+    of.name, stretch.op = stretch.name, "of->op + "
+    for i, op in ipairs(stretch.last_ops) do stretch.last_ops[i] = op - of.members[1].first_op + 1 end
+    stretch.last_op = stretch.last_ops[#stretch.last_ops]
+    if self.program.variant == "ship" then
+      table.insert(stretch.bases, "op")
+      table.insert(stretch.formal, "int op")
+      self.has_ops = true
+    end
+  end
+  stretch.last_ops, stretch.formal = table.concat(stretch.last_ops, ", "), table.concat(stretch.formal, ", ")
   stretch.work_formal = ("const void *of_call, size_t phase, size_t chunk, %ssize_t worker"):format(
     used.p and "" or UNUSED)
-  if stretch.loop then
-    local form, step = loops.forms[stretch.loop.form], loops.begin(stretch.loop.form, stretch.loop)
+  local loop = each.phases[1].loop
+  if loop then
+    local form, step = loops.forms[loop.form], loops.begin(loop.form, loop)
     stretch.head, stretch.rows = steps.fill(form.head, step), steps.fill(form.locals[1][2], step)
   end
 end
@@ -515,21 +584,25 @@ end
 function emit_steps.values(state, program, integers, shadowed)
   local writer = setmetatable({ program = program, addresses = addresses_of(state, program), steps = 0,
     declared = declared_of(state, program), batch = state.spec.batch, any = state.spec.any, name = state.spec.name,
-    entry = state.graph.entry }, Writer)
+    entry = state.graph.entry, bases = {} }, Writer)
   local segments = writer:segments()
   local used, of_team = {}, {} -- by all segments; by segments of a team
   for _, segment in ipairs(segments) do
     if segment.mode ~= "serial" then add_all(of_team, segment.used) end
     add_all(used, segment.used)
-    for _, stretch in ipairs(segment.stretches or {}) do used.n = used.n or stretch.loop ~= nil end
+    for _, stretch in ipairs(segment.stretches or {}) do
+      if stretch.head then used.n, of_team.n = true, true end
+    end
   end
   for _, set in ipairs { used, of_team } do set.a, set.p, set.s, set.chunk = set.a or set.p, nil, nil, nil end
   local teamed = next(of_team) ~= nil
   if integers then used["in"], used.n = true, used.n or state.spec.any end
   if shadowed then used.a, used.out = true, true end
-  return { segments = segments, teamed = teamed,
-    call_members = each_used(of_team, function(parameter) return writer.declared[parameter] end),
-    call_values = table.concat(each_used(of_team, function(name) return name == "block" and "{ 0 }" or name end), ", "),
+  local members = each_used(of_team, function(parameter) return writer.declared[parameter] end)
+  local call = each_used(of_team, function(name) return name == "block" and "{ 0 }" or name end)
+  for _, declared in ipairs(writer.bases) do members[#members + 1], call[#call + 1] = declared, "NULL" end
+  if writer.has_ops then members[#members + 1], call[#call + 1] = "int op", "0" end
+  return { segments = segments, teamed = teamed, call_members = members, call_values = table.concat(call, ", "),
     unpacked = writer:unpacked(used) }
 end
 

@@ -5,6 +5,7 @@
 local calls = require("passes.common.calls")
 local operands = require("data.operands")
 local programs = require("passes.common.programs")
+local stretches = require("passes.kernels.stretches")
 local types = require("data.types")
 local words = require("common.words")
 
@@ -16,8 +17,8 @@ local names = { weight = "own", arena = "x", private = "q", state = "pages" }
 -- Fields of a step that say where it is from.
 local of_origin = words.set { "op", "unit", "block", "region", "task", "count" }
 
--- Returns a loop as text.
-local function loop_text(step)
+--- Returns a loop as text.
+function shared.loop_text(step)
   local parts = {}
   for _, name in ipairs(words.sorted_keys(step)) do
     if not of_origin[name] then parts[#parts + 1] = ("%s=%s"):format(name, step[name]) end
@@ -55,7 +56,7 @@ local function form_of(program, place_of, list, section)
   end
   for _, step in ipairs(list) do
     if step.form == "begin" then
-      parts[#parts + 1] = loop_text(step)
+      parts[#parts + 1] = shared.loop_text(step)
     elseif step.form == "finish" then
       parts[#parts + 1] = "end"
     elseif calls.is_shown(program, step) then
@@ -69,10 +70,10 @@ local function form_of(program, place_of, list, section)
   return { list = list, section = section.name, key = table.concat(parts, "\n"), places = places, first_op = first_op }
 end
 
--- Sets the bases of alike lists: { class, name, low: the lowest place of the first list, moves: from there to the base
--- of each list }; base_of[class][buffer of the first list]; and constant, the classes that also have places that do not
--- move.
-local function set_bases(of)
+--- Sets the bases of alike lists: { class, name, low: the lowest place of the first list, moves: from there to the base
+--- of each list }; base_of[class][buffer of the first list]; and constant, the classes that also have places that do
+--- not move. A base that replaces its class's pointer has the pointer's name, unless is_added.
+function shared.set_bases(of, is_added)
   local by_moves, count = {}, {}
   of.bases, of.base_of, of.constant = {}, {}, {}
   for i, place in ipairs(of.members[1].places) do
@@ -97,7 +98,7 @@ local function set_bases(of)
     end
   end
   for _, base in ipairs(of.bases) do
-    local is_only = count[base.class] == 1 and not of.constant[base.class]
+    local is_only = not is_added and count[base.class] == 1 and not of.constant[base.class]
     base.name = is_only and calls.pointers[base.class]
       or names[base.class] .. (base.number > 1 and "_" .. base.number or "")
   end
@@ -107,7 +108,7 @@ end
 --- list's among them }. place_of(operand): its bytes from its pointer on; false: each list has a function of its own.
 function shared.find(program, place_of)
   local by_key, found = {}, {}
-  program.shared = {}
+  program.shared, program.shared_stretches = {}, {}
   if not place_of then return end
   programs.each_list(program, function(list, section)
     local form = form_of(program, place_of, list, section)
@@ -120,10 +121,11 @@ function shared.find(program, place_of)
   end)
   for _, of in ipairs(found) do
     if #of.members > 1 then
-      set_bases(of)
+      shared.set_bases(of)
       for number, member in ipairs(of.members) do program.shared[member.list] = { of = of, number = number } end
     end
   end
+  if program.divided then stretches.find(program, shared) end
 end
 
 return shared

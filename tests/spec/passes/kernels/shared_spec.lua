@@ -43,7 +43,7 @@ local function done_by(fn, call)
     i = i + 1
     of[fn.formal[i]] = argument:match("^%s*(.-)%s*$")
   end
-  local body = fn.body:gsub("/%*.-%*/", ""):gsub("LAP_AFTER%((%d+)%)", function(count)
+  local body = fn.body:gsub(" */%*.-%*/", ""):gsub("LAP_AFTER%((%d+)%)", function(count)
     return ("LAP(%d)"):format(count + call.from)
   end)
   for formal, actual in pairs(of) do
@@ -120,6 +120,99 @@ describe("alike layers", function()
     local formal = table.concat(shared.layer_1.formal, " ")
     assert.matches("^w own a", formal)
     assert.is_nil(formal:find("own_2", 1, true))
+  end)
+end)
+
+-- Returns a pointer as C with the actual pointers of bases in the place of their names.
+local function with_bases(text, actual)
+  local base, more = text:match("^([%w_]+) %+ (%d+)$")
+  local of, at = (actual[base or text] or ""):match("^([%w_]+) ?%+? ?(%d*)$")
+  return of and place(nil, of, (tonumber(at) or 0) + (tonumber(more) or 0)) or text
+end
+
+-- Returns what the chunks of the stretches that a file runs do, in order, and the number of stretches' functions.
+local function stretches_of(text)
+  local functions, result, count = read(text), {}, {}
+  for name, arguments in text:gmatch("\n  ([%w_]+)%(call%->team, &of(.-)%);") do
+    local actual, i = {}, 2
+    for argument in arguments:gmatch(", ([^,]+)") do
+      i = i + 1
+      actual[functions[name].formal[i]] = argument
+    end
+    count[name] = true
+    for line in functions[name .. "_work"].body:gmatch("[^\n]+") do
+      for called, given in line:gmatch("([%w_]+)(%b());") do
+        local list = {}
+        for argument in given:sub(2, -2):gmatch("[^,]+") do
+          list[#list + 1] = with_bases(argument:match("^%s*(.-)%s*$"), actual)
+        end
+        local from = line:match("LAPS_FROM%(([^)]*)%)")
+        from = from and (tonumber(from:match("%d+$") or 0) + (from:find("of->op", 1, true) and actual.op or 0))
+        if functions[called] then
+          result[#result + 1] = done_by(functions[called], { arguments = "(" .. table.concat(list, ", ") .. ")",
+            from = from })
+        end
+      end
+    end
+    for from, bytes_ahead in (text:match(name .. "_stocks%[%] = { (.-) };") or ""):gmatch("{ (%d+), (%d+) }") do
+      local base = tonumber(bytes_ahead) > 0 and (actual.own or "0"):match("%d+$") or 0
+      result[#result + 1] = ("ahead %d %s"):format(from + base * 4, bytes_ahead)
+    end
+  end
+  return result, size(count)
+end
+
+describe("alike stretches of layers whose calls workers divide", function()
+  local many = { layers = 9, threads = 2, d_model = 64, d_ff = 256 }
+  for name, more in pairs {
+    any = { seq = { any = 40 } }, bf16 = { seq = { any = 40 }, precision = "bf16", target = "avx512bf16" },
+    kinds = { seq = { any = 40 }, layers = { {}, { mask = "causal" }, {}, { mask = "causal" }, {}, { mask = "causal" },
+      {}, { mask = "causal" } } },
+    context = { context = 64, sequences = 2, mask = "causal", positions = "rope",
+      input = { stage = "tokens", vocab = 50 }, output = { { stage = "vocabulary" } } },
+  } do
+    it("do what each does by itself: " .. name, function()
+      local all = words.merged(many, more)
+      local shared, count = stretches_of(helper.emitted(tiny(all), "tiny.c"))
+      local want, all_count = stretches_of(helper.emitted(tiny(all, "all"), "tiny.c"))
+      assert.is_true(count < all_count - 8, ("%d of %d"):format(count, all_count))
+      assert.equal(#want, #shared)
+      for i, text in ipairs(want) do helper.same_text(text, shared[i], tostring(i)) end
+    end)
+  end
+
+  it("are none where the weights that workers prefetch have several bases", function()
+    local pass, programs = require("passes.kernels"), require("passes.common.programs")
+    local function shared_of(change)
+      local state = helper.tiny(words.merged(many, { seq = { any = 40 } }), "memory")
+      for _, stretch in ipairs(programs.stretches(state.programs[1])) do
+        for _, stock in ipairs(stretch.phases[1].stocks or {}) do change(stock) end
+      end
+      pass.run(state)
+      return size(state.programs[1].shared_stretches)
+    end
+    assert.is_true(shared_of(function(stock) stock.at = 0 end) < shared_of(function() end))
+  end)
+
+  it("are checked for the places of their bases, their chunks and their loops", function()
+    local checks = require("passes.checks")
+    local function finds(breaks)
+      local state = helper.tiny(words.merged(many, { seq = { any = 40 } }), "kernels")
+      local program = state.programs[1]
+      for _, alike in pairs(program.shared_stretches) do
+        if alike.number == 3 then
+          breaks(alike.of, program)
+          break
+        end
+      end
+      return helper.defect(checks.kernels, state)
+    end
+    assert.matches("has another base than its own", finds(function(of) of.bases[1].moves[3] = 64 end))
+    assert.matches("does other phases than its own", finds(function(of, program)
+      for _, stretch in ipairs(require("passes.common.programs").stretches(program)) do
+        if stretch.region == of.members[3].region then table.remove(stretch.phases[1].chunks) end
+      end
+    end))
   end)
 end)
 
