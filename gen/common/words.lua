@@ -51,6 +51,15 @@ function words.sorted_keys(t)
   return keys
 end
 
+--- Returns the members of a table that are no tables as text, by name, but for those in the set `but`.
+function words.plain_members(t, but)
+  local parts = {}
+  for _, name in ipairs(words.sorted_keys(t)) do
+    if type(t[name]) ~= "table" and not (but and but[name]) then parts[#parts + 1] = ("%s=%s"):format(name, t[name]) end
+  end
+  return table.concat(parts, " ")
+end
+
 --- Returns a set of the list's members.
 function words.set(list)
   local set = {}

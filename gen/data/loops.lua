@@ -209,6 +209,17 @@ loops.forms = {
     head = "if (fresh > 1) {", locals = {},
     run = function(_, _, symbols, body) if symbols.fresh > 1 then body() end end,
   },
+  -- The heads of a sequence, or groups of heads that are rows of one product; `group` of them share keys and values.
+  heads = {
+    head = "for (ptrdiff_t head = 0; head < ${count}; head++) {",
+    locals = { { "kv_head", "head / ${group}" } },
+    run = function(step, _, symbols, body)
+      for head = 0, step.count - 1 do
+        symbols.head, symbols.kv_head = head, head // step.group
+        body()
+      end
+    end,
+  },
   -- Panels of the keys that a block of queries sees; `taken` is the number of a panel's keys, `padded` the same in
   -- whole vectors.
   seen = {

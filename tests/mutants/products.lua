@@ -60,6 +60,14 @@ return function(of, spec)
       new = "local key = place.class", filter = "do what each does", wrong = "all places of a class have one base" },
   }
 
+  of("gen/passes/lower/head_loops.lua", spec .. "passes/lower/head_loops_spec.lua") {
+    { name = "head_loops_group", old = "offset_of(0) + i * of_head + i // group * of_group", new = "offset_of(i)",
+      filter = "is none", wrong = "places that are not equal distances apart are" },
+    { name = "head_loops_constants", old = "step.kernel ~= other.kernel or step.constants ~= other.constants or",
+      new = "step.kernel ~= other.kernel or", filter = "is none",
+      wrong = "heads with other constants are alike" },
+  }
+
   of("gen/passes/kernels/stretches.lua", spec .. "passes/kernels/shared_spec.lua") {
     { name = "stretches_stocks", old = "if first and first ~= base then return false end", new = "first = base",
       filter = "stretches of layers", wrong = "weights to prefetch that move otherwise are counted from one base" },

@@ -12,19 +12,9 @@ local words = require("common.words")
 
 local repeated = {}
 
+local of_origin = words.set { "op", "unit", "block", "task" } -- members that say where a step is from
 local LONGEST = 16 -- most layers of a group
 local NO_TERMS = {}
-
--- Returns the fields of a table that are text, numbers or booleans, as text, but for where a step is from.
-local function plain_fields(of)
-  local parts = {}
-  for _, name in ipairs(words.sorted_keys(of)) do
-    if type(of[name]) ~= "table" and name ~= "op" and name ~= "unit" then
-      parts[#parts + 1] = ("%s=%s"):format(name, of[name])
-    end
-  end
-  return table.concat(parts, " ")
-end
 
 -- Returns a value as text, tables with all that is in them.
 local function whole_text(value)
@@ -48,7 +38,7 @@ local function layers_of(segment)
     end
     layer.last = i
     layer.text = ("%s phase %d %s %s %s"):format(layer.text, #phase.chunks, before and before.stretch == phase.stretch,
-      phase.loop and plain_fields(phase.loop), phase.claimed and plain_fields(phase.claimed))
+      phase.loop and words.plain_members(phase.loop), phase.claimed and words.plain_members(phase.claimed, of_origin))
     for _, list in ipairs(phase.claimed and { phase.steps } or phase.chunks) do table.insert(layer.lists, list) end
   end
   return layers
@@ -102,7 +92,7 @@ end
 -- Returns a step as text.
 function Reader:step(step)
   local node = operands.alike(self.tree, step)
-  if not node then return plain_fields(step) end
+  if not node then return words.plain_members(step, of_origin) end
   node.text = node.text or ("%s %s %s %s %s"):format(step.form, step.fn, step.outputs,
     whole_text(step.kernel or step.constants), whole_text(step.elementwise))
   local program = self.program

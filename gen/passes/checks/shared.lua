@@ -39,13 +39,7 @@ end
 -- Returns what the function of a stretch does, as text and places { class, at, of_base }: its loops, its chunks, the
 -- weights that workers prefetch, and the bases of the functions of its lists.
 local function stretch_of(program, stretch)
-  local parts, places = {}, {}
-  local function loop(of)
-    for _, name in ipairs(words.sorted_keys(of or {})) do
-      if type(of[name]) ~= "table" then parts[#parts + 1] = ("%s=%s"):format(name, of[name]) end
-    end
-  end
-  loop(stretch.phases[1].loop)
+  local parts, places = { words.plain_members(stretch.phases[1].loop or {}) }, {}
   for _, phase in ipairs(stretch.phases) do
     parts[#parts + 1] = ("%d chunks, %d stocks"):format(#phase.chunks, #(phase.stocks or {}))
     for _, name in ipairs { "form", "loop", "step", "piece", "multiple" } do

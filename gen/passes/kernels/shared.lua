@@ -15,16 +15,10 @@ local shared = {}
 local names = { weight = "own", arena = "x", private = "q", state = "pages" }
 
 -- Fields of a step that say where it is from.
-local of_origin = words.set { "op", "unit", "block", "region", "task", "count" }
+local of_origin = words.set { "op", "unit", "block", "task" }
 
 --- Returns a loop as text.
-function shared.loop_text(step)
-  local parts = {}
-  for _, name in ipairs(words.sorted_keys(step)) do
-    if not of_origin[name] then parts[#parts + 1] = ("%s=%s"):format(name, step[name]) end
-  end
-  return table.concat(parts, " ")
-end
+function shared.loop_text(step) return words.plain_members(step, of_origin) end
 
 local function terms_text(operand)
   local parts = {}

@@ -432,7 +432,10 @@ end
 local function open_heads(self, region, at, first, last)
   local open, block = region.open, region.blocks[1]
   local packed_from = open.left >= 0 and { "first", "from" } or { "first" }
-  for h = first, last do
+  self.op_index = self.index_of[region.scores]
+  local group = at.heads // (region.context.attributes.kv_heads or at.heads)
+  self:heads(last - first + 1, first % group == 0 and group or 1, ("heads %d to %d"):format(first, last), function(i)
+    local h = first + i
     self.op_index = self.index_of[region.scores]
     self:note(("head %d"):format(h))
     self:loop(open.asked and "asked" or "queries", open, function()
@@ -444,7 +447,7 @@ local function open_heads(self, region, at, first, last)
         block_steps(self, of_head)
       end)
     end)
-  end
+  end)
 end
 
 -- Returns the parameters of one query, of which `count` heads are rows of a product: at, with a block that the query's
@@ -487,13 +490,13 @@ end
 local function all_heads(self, region, at, first, last, is_divided)
   local together = self.variant ~= "trace" and region.open.together
   if not together then return open_heads(self, region, at, first, last) end
-  for h = first, last do
-    local turn = h % together
-    if is_divided and together > 1 then
-      single_query(self, region, at, h - turn, together, turn)
-    elseif turn == 0 then
-      single_query(self, region, at, h, together)
-    end
+  if is_divided and together > 1 then
+    for h = first, last do single_query(self, region, at, h - h % together, together, h % together) end
+  else
+    self.op_index = self.index_of[region.scores]
+    self:heads((last - first + together) // together, 1, ("heads %d to %d, one query"):format(first, last), function(i)
+      single_query(self, region, at, first + i * together, together)
+    end)
   end
   self:loop("several", { count = 1 }, function() open_heads(self, region, at, first, last) end)
 end

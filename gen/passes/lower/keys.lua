@@ -60,14 +60,15 @@ function keys.pack_open_rows(self, x, storage, open)
   local width = math.min((place.run and place.run(storage)) or forms.rows(stored).run(stored), cols)
   self:loop("panels", { step = open.panel, count = x.shape[2] // open.panel + 1 }, function()
     self:with_open({ rows = "panel" }, function()
-      for column = first, first + cols - 1, width do
+      self:heads((cols + width - 1) // width, 1, nil, function(i)
+        local column = first + i * width
         self:unit()
         local origin = { over = { "first", "key" } }
         pack_step(self, place.from_open_rows, { rows = open.panel, cols = width, ldx = self:ld(x),
           ldy = place.ld(storage), lanes = place.is_filled and open.lanes or nil }, storage,
           { y = self:packed_at(storage, 0, column, { over = {}, packed = "key" }), x = self:at(x, 0, column, origin) },
           0, column, origin)
-      end
+      end)
     end)
   end)
 end
@@ -94,7 +95,9 @@ function keys.add_rows(self, x, storage)
   self:loop("pages", { step = step, count = self.state.spec.call_rows // step + 2 }, function()
     self:with_open({ rows = "piece" }, function()
       self:unit()
-      for column = 0, storage.width - 1, storage.head_dim do add_head(self, x, storage, column) end
+      self:heads(storage.width // storage.head_dim, 1, nil, function(i)
+        add_head(self, x, storage, i * storage.head_dim)
+      end)
     end)
   end)
 end

@@ -6,13 +6,29 @@ local programs = require("passes.common.programs")
 
 local panel_loops = {}
 
--- Returns the steps that body(number) emits. They are not added to the program.
-local function steps_of(self, body, number)
-  local outer, lines, unit = self.steps, self.lines, self.unit_number
+--- Returns the steps that body() emits. They are not added to the program.
+function panel_loops:steps_of(body)
+  local outer, lines = self.steps, self.lines
   self.steps = {}
-  body(number)
+  body()
   local list = self.steps
-  self.steps, self.lines, self.unit_number = outer, lines, unit
+  self.steps, self.lines = outer, lines
+  return list
+end
+
+--- Adds such steps to the program.
+function panel_loops:add_steps(list)
+  for _, step in ipairs(list) do
+    self.steps[#self.steps + 1] = step
+    if programs.is_call(step) then self:count_step() end
+  end
+end
+
+-- Returns the steps that body(number) emits, as those of the current unit. They are not added to the program.
+local function steps_of(self, body, number)
+  local unit = self.unit_number
+  local list = self:steps_of(function() body(number) end)
+  self.unit_number = unit
   return list
 end
 
@@ -71,10 +87,7 @@ function panel_loops:panels(count, is_even, body)
     end
     while stop < count and continues(stop) do stop = is_even and count or stop + 1 end
     if stop - number > 1 then begin_loop(first, stop - number) end
-    for _, step in ipairs(first) do
-      self.steps[#self.steps + 1] = step
-      if programs.is_call(step) then self:count_step() end
-    end
+    self:add_steps(first)
     self.unit_number = first[#first].unit + stop - number - 1
     number = stop
   end

@@ -1,0 +1,90 @@
+-- head_loops.lua: lowers the heads of a sequence as one loop, whose steps are those of the first head.
+-- This is a method of the lowering. Heads are alike if they have the same steps, and their operands are equal distances
+-- apart: from head to head, and from each group of heads that share keys and values to the next. Others are written
+-- out, such as those with a slope of their own.
+local words = require("common.words")
+
+local head_loops = {}
+
+-- Members of a step that may differ from head to head.
+local of_origin = words.set { "op", "unit", "block", "task", "text" }
+
+-- True if two steps differ in the places of their operands only.
+local function is_like(step, other)
+  if step.kernel ~= other.kernel or step.constants ~= other.constants or step.elementwise ~= other.elementwise
+    or words.plain_members(step, of_origin) ~= words.plain_members(other, of_origin) then return false end
+  for name, operand in pairs(step.arguments or {}) do
+    local theirs = other.arguments[name]
+    if not operand ~= not theirs or operand and words.plain_members(operand, { offset = true })
+      ~= words.plain_members(theirs, { offset = true })
+      or operand and words.plain_members(operand.terms or {}) ~= words.plain_members(theirs.terms or {}) then
+      return false
+    end
+  end
+  return words.plain_members(step.sizes or {}) == words.plain_members(other.sizes or {})
+end
+
+-- Returns the strides of an operand from head to head and from group to group, or nil if its places have none.
+-- offset_of(i): its bytes in head i, from 0 on.
+local function strides_of(offset_of, count, group)
+  local of_head = offset_of(1) - offset_of(0)
+  local of_group = 0
+  if group == 1 then of_head, of_group = 0, of_head
+  elseif count > group then of_group = offset_of(group) - offset_of(0) - group * of_head end
+  if of_head < 0 or of_group < 0 then return nil end
+  for i = 0, count - 1 do
+    if offset_of(i) ~= offset_of(0) + i * of_head + i // group * of_group then return nil end
+  end
+  if group == 1 then of_head, of_group = of_group, 0 end
+  return of_head, of_group
+end
+
+-- Returns an operand with terms for the heads after the first; nil if their places are no equal distances apart.
+-- offset_of: as above.
+local function for_all(operand, offset_of, count, group)
+  if not operand or not operand.buffer then return operand end
+  local of_head, of_group = strides_of(offset_of, count, group)
+  if not of_head or operand.is_value and of_head + of_group > 0 then return nil end
+  if of_head + of_group == 0 then return operand end
+  local terms = { head = of_head > 0 and of_head or nil, kv_head = of_group > 0 and of_group or nil }
+  for symbol, stride in pairs(operand.terms or {}) do terms[symbol] = stride end
+  return words.merged(operand, { terms = terms })
+end
+
+-- Returns the arguments of each step of the first of several heads, with terms for the others; nil if these are not
+-- like the first.
+local function arguments_of_all(lists, group)
+  local result = {}
+  for at, step in ipairs(lists[1]) do
+    for i = 2, #lists do
+      if #lists[i] ~= #lists[1] or not is_like(step, lists[i][at]) then return nil end
+    end
+    result[at] = step.arguments and {}
+    for name, operand in pairs(step.arguments or {}) do
+      result[at][name] = for_all(operand, function(i) return lists[i + 1][at].arguments[name].offset end, #lists, group)
+      if result[at][name] == nil then return nil end
+    end
+  end
+  return result
+end
+
+--- Emits the steps of body(i) for `count` heads, or groups of heads, numbered from 0; `group` of them share keys and
+--- values. title: what a note calls them if they are one loop; nil: nothing.
+function head_loops:heads(count, group, title, body)
+  local lists = {}
+  for i = 1, count do lists[i] = self:steps_of(function() body(i - 1) end) end
+  local all = count > 1 and arguments_of_all(lists, group)
+  if not all then
+    for _, list in ipairs(lists) do self:add_steps(list) end
+    return
+  end
+  local steps = {}
+  for at, step in ipairs(lists[1]) do
+    step.arguments = all[at]
+    if step.form ~= "note" then steps[#steps + 1] = step end
+  end
+  if title then self:note(title) end
+  self:loop("heads", { count = count, group = group }, function() self:add_steps(steps) end)
+end
+
+return head_loops
