@@ -364,9 +364,11 @@ sections.GGUF = {
     tokenizer.ggml.normalizer.lowercase tokenizer.ggml.normalizer.strip_accents tokenizer.ggml.padding_token_id
     tokenizer.ggml.pre tokenizer.ggml.precompiled_charsmap tokenizer.ggml.remove_extra_whitespaces
     tokenizer.ggml.scores tokenizer.ggml.separator_token_id tokenizer.ggml.seperator_token_id
-    tokenizer.ggml.token_type tokenizer.ggml.tokens tokenizer.ggml.unknown_token_id {arch}.attention.causal
+    tokenizer.ggml.token_type tokenizer.ggml.token_type_count tokenizer.ggml.tokens tokenizer.ggml.unknown_token_id
+    {arch}.attention.causal
     {arch}.pooling_type {arch}.rope.dimension_count {arch}.rope.scale_linear {arch}.rope.scaling.attn_factor
-    {arch}.rope.scaling.factor {arch}.rope.scaling.original_context_length {arch}.rope.scaling.type]],
+    {arch}.rope.scaling.factor {arch}.rope.scaling.original_context_length {arch}.rope.scaling.type
+    {arch}.vocab_size]],
   some = [[{arch}.attention.head_count {arch}.attention.head_count_kv {arch}.attention.key_length
     {arch}.attention.layer_norm_epsilon {arch}.attention.layer_norm_rms_epsilon {arch}.attention.scale
     {arch}.attention.sliding_window {arch}.attention.sliding_window_pattern {arch}.attn_logit_softcapping
@@ -379,10 +381,10 @@ sections.GGUF = {
       general.license.* general.name general.organization general.parameter_count general.quantization_version
       general.quantized_by general.repo_url general.size_label general.source.* general.tags general.type general.url
       general.uuid general.version imatrix.* mradermacher.* quantize.imatrix.*]],
-    [TENSORS] = [[tokenizer.ggml.token_type_count {arch}.attention.head_count_kv {arch}.attention.key_length
+    [TENSORS] = [[{arch}.attention.head_count_kv {arch}.attention.key_length
       {arch}.attention.layer_norm_epsilon {arch}.attention.layer_norm_rms_epsilon {arch}.attention.value_length
       {arch}.classifier.output_labels {arch}.embedding_length_out {arch}.tensor_data_layout
-      {arch}.use_parallel_residual {arch}.vocab_size]],
+      {arch}.use_parallel_residual]],
     ["of experts, which expert_count refuses"] = [[{arch}.expert_chunk_feed_forward_length
       {arch}.expert_feed_forward_length {arch}.expert_gating_func {arch}.expert_group_count {arch}.expert_group_scale
       {arch}.expert_group_used_count {arch}.expert_shared_feed_forward_length {arch}.expert_weights_norm

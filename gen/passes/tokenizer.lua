@@ -55,6 +55,10 @@ function pass.run(state)
     faults.raise("format", path .. ": names no pad_token, with which texts are filled up; tokenizer=false builds the "
       .. "model without text")
   end
+  if made.around >= state.spec.seq then
+    faults.raise("format", ("%s: a text has %d special tokens around it, so none fits into sequences of at most %d; "
+      .. "tokenizer=false builds the model without text"):format(path, made.around, state.spec.seq))
+  end
   local rows = state.spec.input.vocab
   if state.tokenizer.tokens > rows then
     faults.raise("format", ("%s: the tokenizer has %d tokens, but the model knows %d; tokenizer=false builds it "

@@ -48,7 +48,7 @@ local untyped = words.set { "PreTrainedTokenizer", "TokenizersBackend", "AlbertT
 function classes.calls(config, file)
   if json.kind(config) ~= "object" then return nil end
   local at, class = look.new(file), type(config.tokenizer_class) == "string" and config.tokenizer_class or ""
-  local names = config.model_input_names ~= nil and at:array(config, "tokenizer", "model_input_names")
+  local names = config.model_input_names ~= nil and at:texts(config, "tokenizer", "model_input_names")
   local made = {
     from_left = config.truncation_side ~= nil and at:choice(config, "tokenizer", "truncation_side", SIDE) or nil,
     without_types = untyped[class:gsub("Fast$", "")] or false,

@@ -18,7 +18,8 @@ describe("checkpoints.pictures", function()
       return table.concat(pipeline.run(helper.root, helper.root .. "/tests/hf/goldens/vit_model", overrides,
         "validate").notes, "\n")
     end
-    assert.equal("preprocessor_config.json: missing: the model takes arrays, and no pictures", notes {})
+    assert.equal(helper.root .. "/tests/hf/goldens/vit_model/preprocessor_config.json: missing: the model takes "
+      .. "arrays, and no pictures", notes {})
     assert.equal("", notes { "pictures=false" })
     assert.equal("", notes { "pictures={height=8,width=8}" })
   end)

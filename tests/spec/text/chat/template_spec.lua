@@ -105,7 +105,9 @@ describe("a chat template", function()
     assert.equal("", (noted("{% macro f(varargs) %}{{ varargs }}{% endmacro %}{{ varargs }}")))
     assert.equal("line 1: strftime_now: the conversion %Q of its format is not supported|"
       .. "line 1: strftime_now: the conversion %E of its format is not supported",
-      (noted("{{ strftime_now('%d %%Q %Q') }}{{ strftime_now(format='%-d%-E') }}")))
+      (noted("{% if a %}{{ strftime_now('%d %%Q %Q') }}{{ strftime_now(format='%-d%-E') }}{% endif %}")))
+    assert.equal("t: line 1: strftime_now: the conversion %Q of its format is not supported",
+      refusal("{{ strftime_now('%Q') }}"))
   end)
 
   it("has one line for each reason, with the first places", function()
