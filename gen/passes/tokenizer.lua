@@ -19,8 +19,7 @@ local pass = {}
 local function compile_chat(state, own)
   local path = state.chat_template
   if path == "none" or not path and not own then return nil end
-  local text = path and files.read(path) or not path and own.text
-  if path and not text then faults.raise("io", path .. ": cannot be read; a chat template is expected") end
+  local text = path and files.read_asked(path, "--chat-template: ") or not path and own.text
   local file = path or own.file
   local made, problem = nil, own and own.problem
   if text then made, problem = template.compile(text, file) end
