@@ -570,7 +570,8 @@ describe("building", function()
     for _, limit in ipairs { 1, 2 } do
       local code, said = changed("sequence", "tokenizer_config.json", "^{", ('{"model_max_length":%d,'):format(limit))
       assert.same({ 3, 1 }, { code, select(2, said:gsub("\n", "")) })
-      assert.matches("bad: a text has 2 special tokens around it, so none fits into sequences of at most " .. limit, said)
+      assert.matches("bad: a text has 2 special tokens around it, so none fits into sequences of at most " .. limit,
+        said)
     end
     assert.equal(0, (changed("sequence", "tokenizer_config.json", "^{", '{"model_max_length":3,')))
   end)
