@@ -253,14 +253,15 @@ local function read_modules(path)
   return modules
 end
 
--- Returns what a folder says about pictures, { file, config }, or nil.
+-- Returns what a folder says about pictures, { file, config }, or nil. As in transformers, the object in
+-- processor_config.json comes first.
 local function read_preprocessor(path)
+  local whole = read_object(path .. "/processor_config.json", LARGEST.config) or {}
+  if json.kind(whole.image_processor) == "object" and whole.image_processor ~= json.null then
+    return { file = "processor_config.json", config = whole.image_processor }
+  end
   local config = read_object(path .. "/preprocessor_config.json", LARGEST.config)
-  if config then return { file = "preprocessor_config.json", config = config } end
-  config = read_object(path .. "/processor_config.json", LARGEST.config)
-  local inner = config and config.image_processor
-  if type(inner) == "table" and inner ~= json.null then return { file = "processor_config.json", config = inner } end
-  return nil
+  return config and { file = "preprocessor_config.json", config = config }
 end
 
 -- Returns what sentence-transformers says about the model's calls, and the file's name; or nil. Old folders have other

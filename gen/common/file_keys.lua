@@ -258,13 +258,13 @@ local special_tokens = "bos_token cls_token eos_token mask_token pad_token sep_t
 sections["tokenizer_config.json"] = {
   read = special_tokens .. [[ add_bos_token add_eos_token add_prefix_space added_tokens_decoder
     additional_special_tokens chat_template do_lower_case extra_ids extra_special_tokens keep_accents legacy max_len
-    model_input_names model_max_length split_by_punct strip_accents tokenize_chinese_chars tokenizer_class
+    model_input_names model_max_length padding_side split_by_punct strip_accents tokenize_chinese_chars tokenizer_class
     truncation_side]],
   without = {
     [ORIGIN] = [[_commit_hash auto_map backend device_map fast_tokenizer_files files_loaded from_slow gguf_file
       init_inputs is_fast is_local local_files_only merges_file name_or_path processor_class slow_tokenizer_class
       special_tokens_map_file tokenizer_file use_fast verbose vocab_file]],
-    [PADDING] = "max_length pad_to_multiple_of pad_token_type_id padding padding_side",
+    [PADDING] = "max_length pad_to_multiple_of pad_token_type_id padding",
     ["a call says how texts are cut"] = "stride truncation truncation_strategy",
     ["of texts made of WordPiece's tokens, which no model here writes"] =
       "clean_up_tokenization_spaces spaces_between_special_tokens wordpieces_prefix",

@@ -89,7 +89,8 @@ function try.line(state, program, folder, is_embedded)
 end
 
 --- Returns a line about the keys and values that a context keeps. Returns nil for a model that keeps less than a
---- megabyte, and for ranks, whose `info` has them. The line names a smaller type if nobody has chosen the one of 32 bits.
+--- megabyte, and for ranks, whose `info` has them. The line names a smaller type if nobody has chosen the one of 32
+--- bits.
 function try.kept(state)
   local spec, most = state.spec, 0
   if not spec.context or spec.processes then return nil end

@@ -24,6 +24,17 @@ describe("checkpoints.pictures", function()
     assert.equal("", notes { "pictures={height=8,width=8}" })
   end)
 
+  it("are prepared as processor_config.json says, else preprocessor_config.json", function()
+    local folder, made = require("checkpoints.folder"), require("tests.spec.checkpoints.made")
+    local one, other = '{"size":1}', '{"image_processor":{"size":2}}'
+    for _, case in ipairs { { one, nil, 1 }, { nil, other, 2 }, { one, other, 2 }, { one, '{"processor_class":"x"}', 1 },
+      { one, '{"image_processor":null}', 1 }, { nil, "{}", nil } } do
+      local found = folder.read(made.checkpoint(nil, nil, { ["preprocessor_config.json"] = case[1],
+        ["processor_config.json"] = case[2] })).preprocessor
+      assert.equal(case[3], found and found.config.size)
+    end
+  end)
+
   it("takes no wrong number for a step", function()
     for _, wrong in ipairs { { image_std = { 0.5, 0, 0.5 } }, { image_std = 0 / 0 }, { image_mean = { 1e300, 0, 0 } },
       { image_mean = {} }, { rescale_factor = 0 / 0 }, { rescale_factor = "1" }, { resample = {} }, { size = "big" },
