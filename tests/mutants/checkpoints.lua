@@ -114,7 +114,8 @@ return function(of, spec)
   }
 
   of("gen/passes/graph/factors.lua", spec .. "passes/graph/smoothing_spec.lua") {
-    { name = "factors_cut", old = "count ~= tostring(number - 1) or", new = "", wrong = "a file of factors may be cut" },
+    { name = "factors_cut", old = "count ~= tostring(number - 1) or", new = "",
+      wrong = "a file of factors may be cut" },
   }
 
   of("gen/passes/ranks/divide.lua", spec .. "passes/ranks_spec.lua") {

@@ -79,7 +79,7 @@ describe("a run of mutants", function()
     assert.same({ killed = 0, survived = 0, equivalent = 0, wrong = 5 }, counts)
   end)
 
-  it("leaves no program behind that computes for ever", function()
+  it("ends programs that compute for ever", function()
     local number = helper.folder() .. "/number"
     local line = 'local words = require("common.words")'
     local limit = mutants.limit
