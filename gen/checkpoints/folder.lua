@@ -101,7 +101,27 @@ local function read_object(path, most)
   return value
 end
 
--- Adds the tensors of one safetensors file: name -> { dtype, shape }.
+local MOST_DIMENSIONS = 16 -- of a tensor in a file, as in runtime/formats/safetensors.c
+
+-- Returns the first byte of a tensor's data and the byte after its last. refuse_entry(what): refuses a wrong entry.
+local function range_of(entry, refuse_entry)
+  local offsets, shape = type(entry) == "table" and entry.data_offsets, type(entry) == "table" and entry.shape
+  local bytes = type(offsets) == "table" and type(shape) == "table" and types[entry.dtype]
+  if not bytes or #offsets ~= 2 or math.type(offsets[1]) ~= "integer" or math.type(offsets[2]) ~= "integer" then
+    refuse_entry("a tensor without dtype, shape or data_offsets")
+  end
+  for _, n in ipairs(shape) do
+    if math.type(n) ~= "integer" or n < 0 or #shape > MOST_DIMENSIONS then refuse_entry("a malformed shape") end
+    bytes = bytes * (n + 0.0) -- a float, which cannot wrap around
+  end
+  if bytes ~= offsets[2] - offsets[1] then
+    refuse_entry(("%s %s is %.0f bytes, but data_offsets [%d, %d] hold %d"):format(entry.dtype,
+      table.concat(shape, "x"), bytes, offsets[1], offsets[2], offsets[2] - offsets[1]))
+  end
+  return offsets[1], offsets[2]
+end
+
+-- Adds the tensors of one safetensors file: name -> { dtype, shape }. Each byte of its data belongs to one tensor.
 local function read_header(path, tensors, prefix)
   local handle, size = open(path)
   if not handle then refuse("io", path, "is missing") end
@@ -114,22 +134,25 @@ local function read_header(path, tensors, prefix)
   handle:close()
   local header, message = json.decode(text, json.null)
   if type(header) ~= "table" then refuse("format", path, "header: " .. (message or "an object is expected")) end
-  local last = 0
+  local ranges, last = {}, 0
   for name, entry in pairs(header) do
     if name ~= "__metadata__" then
-      local offsets = type(entry) == "table" and entry.data_offsets
-      if type(entry) ~= "table" or not types[entry.dtype] or type(entry.shape) ~= "table" or type(offsets) ~= "table"
-        or math.type(offsets[2]) ~= "integer" then
-        refuse("format", path, "header: a tensor without dtype, shape or data_offsets")
-      end
-      for _, n in ipairs(entry.shape) do
-        if math.type(n) ~= "integer" or n < 0 then refuse("format", path, "header: a malformed shape") end
-      end
-      last = math.max(last, offsets[2])
+      local first, after = range_of(entry, function(what)
+        refuse("format", path, ("header: %s: %s"):format(faults.quote(name), what))
+      end)
+      ranges[#ranges + 1] = { first, after, name }
       if tensors[prefix .. name] then refuse("format", path, faults.quote(name) .. " is in another file, too") end
       tensors[prefix .. name] = { dtype = entry.dtype, shape = entry.shape, file = path,
-        place = { 8 + length + (math.tointeger(offsets[1]) or 0), 8 + length + offsets[2] } }
+        place = { 8 + length + first, 8 + length + after } }
     end
+  end
+  table.sort(ranges, function(a, b) return a[1] < b[1] or a[1] == b[1] and a[2] < b[2] end)
+  for _, range in ipairs(ranges) do
+    if range[1] ~= last then
+      refuse("format", path, ("header: %s: begins at byte %d of the data, but the tensor before it ends at byte %d")
+        :format(faults.quote(range[3]), range[1], last))
+    end
+    last = range[2]
   end
   if last ~= size - 8 - length then
     refuse("format", path, ("%d bytes of tensors, but its header says %d: it was cut"):format(size - 8 - length, last))
@@ -230,14 +253,15 @@ local function read_modules(path)
   return modules
 end
 
--- Returns what a folder says about pictures, { file, config }, or nil.
+-- Returns what a folder says about pictures, { file, config }, or nil. As in transformers, the object in
+-- processor_config.json comes first.
 local function read_preprocessor(path)
+  local whole = read_object(path .. "/processor_config.json", LARGEST.config) or {}
+  if json.kind(whole.image_processor) == "object" and whole.image_processor ~= json.null then
+    return { file = "processor_config.json", config = whole.image_processor }
+  end
   local config = read_object(path .. "/preprocessor_config.json", LARGEST.config)
-  if config then return { file = "preprocessor_config.json", config = config } end
-  config = read_object(path .. "/processor_config.json", LARGEST.config)
-  local inner = config and config.image_processor
-  if type(inner) == "table" and inner ~= json.null then return { file = "processor_config.json", config = inner } end
-  return nil
+  return config and { file = "preprocessor_config.json", config = config }
 end
 
 -- Returns what sentence-transformers says about the model's calls, and the file's name; or nil. Old folders have other

@@ -59,6 +59,19 @@ local function check_keys(self, name, known, notes)
     function(line) faults.raise("format", place .. line) end)
 end
 
+-- Adds a line for a number of tokens or of their types that is not that of the tensor's rows, which counts.
+local function compare_rows(self, name, notes)
+  for key, tensor in pairs { [name .. ".vocab_size"] = "token_embd.weight",
+    ["tokenizer.ggml.token_type_count"] = "token_types.weight" } do
+    local stated = self.metadata[key]
+    if stated ~= nil and type(stated) ~= "number" then self:refuse_key(key, "a number is expected") end
+    if stated and self.tensors[tensor] and stated ~= self.rows(tensor) then
+      notes[#notes + 1] = ("%s: metadata: %s: %s, but %s has %d rows, which count"):format(self.path:match("[^/]*$"),
+        key, tostring(stated), tensor, self.rows(tensor))
+    end
+  end
+end
+
 -- pooling_type -> the mode of a sentence-transformers module.
 local poolings = { "mean", "cls", "lasttoken" }
 
@@ -172,6 +185,7 @@ function gguf_model.read(path)
     end
     return self.tensors[tensor].shape[1]
   end
+  compare_rows(self, name, notes)
   function self.refuse(key, what) self:refuse_key(key, what) end
   self.set_rotary = rotary_of(self, name)
   record.derive(config, self)

@@ -49,9 +49,14 @@ end
 
 -- Returns the task head of a configuration: the end of the class's name, after the family's name.
 local function head_of(self, config)
-  local class = type(config.architectures) == "table" and config.architectures[1] or nil
-  local begin = self.family.model_types[self.facts.model_type]
-  if type(class) ~= "string" then return "Model" end
+  local classes, begin = config.architectures, self.family.model_types[self.facts.model_type]
+  if classes == nil or classes == json.null then return "Model" end
+  if not json.is_texts(classes) then
+    faults.raise("format", ("config.json: architectures: %s, but an array of strings is expected"):format(
+      json.shown(classes)))
+  end
+  local class = classes[1]
+  if not class then return "Model" end
   local suffix = class:sub(1, #begin) == begin and class:sub(#begin + 1) or nil
   -- Old checkpoints of one family may have the class of another family that it is derived from.
   if not suffix or not self.family.heads[suffix] then
@@ -567,12 +572,11 @@ function import.text(path, from, form, tower, sides)
       .. (self.is_sentences and "Model, of sentence-transformers" or head)
     return write.description(head_lines(self, class), entries)
   end)
-  if done then return result, self.notes, self.folder.tensors, self.lengths end
-  if faults.is(result) then
-    for i, line in ipairs(result.lines) do
-      if line:find("^[%w_]+%.json: ") then result.lines[i] = place .. line end
-    end
+  local lines = done and self.notes or faults.is(result) and result.lines or {}
+  for i, line in ipairs(lines) do
+    if line:find("^[%w_/]+%.json: ") then lines[i] = place .. line end
   end
+  if done then return result, lines, self.folder.tensors, self.lengths end
   error(result, 0)
 end
 

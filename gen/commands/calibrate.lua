@@ -137,12 +137,12 @@ local function largest_power(powers)
   return most
 end
 
--- Adds the table of factors against outliers to lines.
-local function add_factors(results, path, name, lines)
+-- Adds the table of factors against outliers to lines. where: says which file has them.
+local function add_factors(results, where, name, lines)
   local count = 0
   for _, each in ipairs(results) do if each.found.strength then count = count + 1 end end
-  table.move({ ("%s: factors for %d of %d inputs of %s, in %s"):format(name, count, #results, precision.with_factors,
-    path), "", "| read by | channels | strength | largest factor | expected error, relative to none |",
+  table.move({ ("%s: factors for %d of %d inputs of %s, %s"):format(name, count, #results, precision.with_factors,
+    where), "", "| read by | channels | strength | largest factor | expected error, relative to none |",
     "|:--|--:|--:|--:|--:|" }, 1, 4, #lines + 1, lines)
   for _, each in ipairs(results) do
     local found = each.found
@@ -153,11 +153,11 @@ local function add_factors(results, path, name, lines)
 end
 
 -- Adds the table of the importance of inputs to lines.
-local function add_importance(results, path, name, lines)
+local function add_importance(results, where, name, lines)
   local count = 0
   for _, each in ipairs(results) do count = count + #each.group.products end
   if #lines > 0 then lines[#lines + 1] = "" end
-  table.move({ ("%s: importance of the inputs of %d weights of 4 bits, in %s"):format(name, count, path), "",
+  table.move({ ("%s: importance of the inputs of %d weights of 4 bits, %s"):format(name, count, where), "",
     "| read by | channels | rows | largest mean square, relative to the median |", "|:--|--:|--:|--:|" }, 1, 4,
     #lines + 1, lines)
   for _, each in ipairs(results) do
@@ -240,19 +240,20 @@ local function measure(groups, runs, outputs, told_of, program, weights, folder,
   return weights_of.open(packed)
 end
 
--- Returns the results, in tables.
-local function tables_of(results, path, name)
+-- Returns the results, in tables. where: says which file has them.
+local function tables_of(results, where, name)
   local of_factors, of_importance, lines = {}, {}, {}
   for _, each in ipairs(results) do table.insert(each.group.weighs and of_importance or of_factors, each) end
-  if #of_factors > 0 then add_factors(of_factors, terminal.safe(path), name, lines) end
-  if #of_importance > 0 then add_importance(of_importance, terminal.safe(path), name, lines) end
+  if #of_factors > 0 then add_factors(of_factors, where, name, lines) end
+  if #of_importance > 0 then add_importance(of_importance, where, name, lines) end
   return lines
 end
 
---- Runs the variant, searches factors and writes them. Returns a table as text, or nil and a run's exit code other than
---- 0. arguments: overrides, input, text, text_file, writes as in quality.measure, output, description; weights: a
---- checkpoint; tools: { graph() -> the entries after the pass graph; build(overrides, with_text, exposed, factors) ->
---- program, state; run(program, words) -> code; gather(program, words) -> code, output }.
+--- Runs the variant, searches factors, and writes them unless the model is farther from f32 with them. Returns a table
+--- as text, or nil, and an exit code. arguments: overrides, input, text, text_file, writes as in quality.measure,
+--- output, description; weights: a checkpoint; tools: { graph() -> the entries after the pass graph; build(overrides,
+--- with_text, exposed, factors) -> program, state; run(program, words) -> code; gather(program, words) -> code,
+--- output }.
 function calibrate.run(arguments, weights, tools)
   verify_arguments(arguments, weights)
   local path = companion.place(arguments.output, arguments.description, arguments.name, "factors")
@@ -301,19 +302,20 @@ function calibrate.run(arguments, weights, tools)
     io.stderr:write(("attn2c: calibrate: %d rows of activations are few, and the factors fit only these: give a few "
       .. "hundred\n"):format(most_rows))
   end
-  local lines = tables_of(results, path, state.spec.name)
-  local better
+  local said, worse
   if measured then
     local programs = { without = tools.build(arguments.overrides, true, nil, "none"),
       with = tools.build(arguments.overrides, true, nil, draft) }
-    better, code = gain.line(measured, is_own, programs, weights, folder.path, tools.gather)
+    said, worse = gain.line(measured, is_own, programs, weights, folder.path, tools.gather)
   else
-    better, code = gain.outputs(arguments, draft, weights, tools)
+    said, worse = gain.outputs(arguments, draft, weights, tools)
   end
-  if not better then return nil, code end
-  files.write(path, factors.text(list))
-  table.move({ "", better, "", companion.next(arguments, "factors", path) }, 1, 4, #lines + 1, lines)
-  return table.concat(lines, "\n") .. "\n"
+  if not said then return nil, worse end
+  if not worse then files.write(path, factors.text(list)) end
+  local lines = tables_of(results, worse and "which no file has" or "in " .. terminal.safe(path), state.spec.name)
+  table.move({ "", said, "", worse and ("not written: %s, because the model is worse with it"):format(
+    terminal.safe(path)) or companion.next(arguments, "factors", path) }, 1, 4, #lines + 1, lines)
+  return table.concat(lines, "\n") .. "\n", worse and faults.code.mismatch or 0
 end
 
 return calibrate

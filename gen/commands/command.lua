@@ -281,7 +281,7 @@ function run.calibrate(root, arguments)
     run = function(path, list) return (run_program(path, list, "output")) end,
     gather = function(path, list) return run_program(path, list, "output") end })
   if text then output.print(text) end
-  return code or 0
+  return code
 end
 
 function run.tune(root, arguments) return require("commands.tune").run(root, arguments) end

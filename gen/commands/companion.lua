@@ -42,10 +42,7 @@ function companion.place(asked, description, name, ending)
     faults.raise("usage", ("%s: exists and does not begin with %s; it would be lost"):format(path,
       faults.quote(wanted)))
   end
-  local folder = folder_of(path)
-  if lfs.attributes(folder, "mode") and not uv.fs_access(folder, "W") then
-    faults.raise("io", ("cannot write %s: the folder cannot be written; -o FILE names another file"):format(path))
-  end
+  files.check_place(path)
   return path
 end
 

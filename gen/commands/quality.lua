@@ -50,8 +50,7 @@ end
 --- Returns the labels of a file: integers of an .npy file or one per line, or words of the description's labels.
 --- Faults: io, format.
 function quality.labels(path, names)
-  local text = files.read(path)
-  if not text then faults.raise("io", ("--labels: %s: cannot be read"):format(path)) end
+  local text = files.read_asked(path, "--labels: ")
   local list, wrong
   if text:sub(1, 6) == "\x93NUMPY" then
     local array

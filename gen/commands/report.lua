@@ -303,8 +303,7 @@ end
 
 -- Adds subjects that have only the numbers of a file of bench -o json.
 local function add_benches(all, path)
-  local text = files.read(path)
-  if not text then faults.raise("io", ("%s: cannot be read"):format(path)) end
+  local text = files.read_asked(path)
   local whole = json.decode(text, json.null)
   local list = whole and (json.kind(whole) == "array" and whole or { whole }) or nil
   if not list then
@@ -334,9 +333,7 @@ end
 
 -- Returns the predictions of a file of bench --scale -o json.
 local function predictions_of(path)
-  local text = files.read(path)
-  if not text then faults.raise("io", ("%s: cannot be read"):format(path)) end
-  return ranks.read(json.decode(text)) or faults.raise("format",
+  return ranks.read(json.decode(files.read_asked(path))) or faults.raise("format",
     ("%s: is not from bench --scale -o json: scale and predictions are expected"):format(path))
 end
 

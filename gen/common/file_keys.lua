@@ -258,13 +258,13 @@ local special_tokens = "bos_token cls_token eos_token mask_token pad_token sep_t
 sections["tokenizer_config.json"] = {
   read = special_tokens .. [[ add_bos_token add_eos_token add_prefix_space added_tokens_decoder
     additional_special_tokens chat_template do_lower_case extra_ids extra_special_tokens keep_accents legacy max_len
-    model_input_names model_max_length split_by_punct strip_accents tokenize_chinese_chars tokenizer_class
+    model_input_names model_max_length padding_side split_by_punct strip_accents tokenize_chinese_chars tokenizer_class
     truncation_side]],
   without = {
     [ORIGIN] = [[_commit_hash auto_map backend device_map fast_tokenizer_files files_loaded from_slow gguf_file
       init_inputs is_fast is_local local_files_only merges_file name_or_path processor_class slow_tokenizer_class
       special_tokens_map_file tokenizer_file use_fast verbose vocab_file]],
-    [PADDING] = "max_length pad_to_multiple_of pad_token_type_id padding padding_side",
+    [PADDING] = "max_length pad_to_multiple_of pad_token_type_id padding",
     ["a call says how texts are cut"] = "stride truncation truncation_strategy",
     ["of texts made of WordPiece's tokens, which no model here writes"] =
       "clean_up_tokenization_spaces spaces_between_special_tokens wordpieces_prefix",
@@ -364,9 +364,11 @@ sections.GGUF = {
     tokenizer.ggml.normalizer.lowercase tokenizer.ggml.normalizer.strip_accents tokenizer.ggml.padding_token_id
     tokenizer.ggml.pre tokenizer.ggml.precompiled_charsmap tokenizer.ggml.remove_extra_whitespaces
     tokenizer.ggml.scores tokenizer.ggml.separator_token_id tokenizer.ggml.seperator_token_id
-    tokenizer.ggml.token_type tokenizer.ggml.tokens tokenizer.ggml.unknown_token_id {arch}.attention.causal
+    tokenizer.ggml.token_type tokenizer.ggml.token_type_count tokenizer.ggml.tokens tokenizer.ggml.unknown_token_id
+    {arch}.attention.causal
     {arch}.pooling_type {arch}.rope.dimension_count {arch}.rope.scale_linear {arch}.rope.scaling.attn_factor
-    {arch}.rope.scaling.factor {arch}.rope.scaling.original_context_length {arch}.rope.scaling.type]],
+    {arch}.rope.scaling.factor {arch}.rope.scaling.original_context_length {arch}.rope.scaling.type
+    {arch}.vocab_size]],
   some = [[{arch}.attention.head_count {arch}.attention.head_count_kv {arch}.attention.key_length
     {arch}.attention.layer_norm_epsilon {arch}.attention.layer_norm_rms_epsilon {arch}.attention.scale
     {arch}.attention.sliding_window {arch}.attention.sliding_window_pattern {arch}.attn_logit_softcapping
@@ -379,10 +381,10 @@ sections.GGUF = {
       general.license.* general.name general.organization general.parameter_count general.quantization_version
       general.quantized_by general.repo_url general.size_label general.source.* general.tags general.type general.url
       general.uuid general.version imatrix.* mradermacher.* quantize.imatrix.*]],
-    [TENSORS] = [[tokenizer.ggml.token_type_count {arch}.attention.head_count_kv {arch}.attention.key_length
+    [TENSORS] = [[{arch}.attention.head_count_kv {arch}.attention.key_length
       {arch}.attention.layer_norm_epsilon {arch}.attention.layer_norm_rms_epsilon {arch}.attention.value_length
       {arch}.classifier.output_labels {arch}.embedding_length_out {arch}.tensor_data_layout
-      {arch}.use_parallel_residual {arch}.vocab_size]],
+      {arch}.use_parallel_residual]],
     ["of experts, which expert_count refuses"] = [[{arch}.expert_chunk_feed_forward_length
       {arch}.expert_feed_forward_length {arch}.expert_gating_func {arch}.expert_group_count {arch}.expert_group_scale
       {arch}.expert_group_used_count {arch}.expert_shared_feed_forward_length {arch}.expert_weights_norm

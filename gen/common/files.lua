@@ -42,18 +42,21 @@ function files.read(path)
   return text
 end
 
---- Returns the whole text of a regular file, or nil if there is no such file. Faults: io, if it cannot be read.
-function files.read_if_there(path)
-  if not lfs.attributes(path, "mode") then return nil end
+--- Returns the whole text of a regular file. Faults: io, with the reason. option: the command line's words before the
+--- path, such as "--labels: ", or nil.
+function files.read_asked(path, option)
   local handle, message = files.open(path)
   local text
   if handle then
     text, message = handle:read("a")
     handle:close()
   end
-  if not text then faults.raise("io", ("%s: cannot be read: %s"):format(path, message)) end
+  if not text then faults.raise("io", ("%s%s: cannot be read: %s"):format(option or "", path, message)) end
   return text
 end
+
+--- Returns the whole text of a regular file, or nil if there is no such file. Faults: io, if it cannot be read.
+function files.read_if_there(path) return lfs.attributes(path, "mode") and files.read_asked(path) or nil end
 
 --- Returns the sorted names in a folder. Faults: io, if it cannot be read.
 function files.names(folder)
@@ -188,6 +191,16 @@ function files.write(path, text)
   if not folder then folder, name = ".", path end
   if name == "" then faults.raise("usage", path .. ": the name of a file is needed") end
   files.write_all(folder == "" and "/" or folder, { { name = name, text = text } })
+end
+
+--- Refuses a file that the user has named if its folder, or the nearest one that exists, takes no new file.
+function files.check_place(path)
+  local folder = path:match("^(.*)/[^/]*$") or "."
+  while folder ~= "" and not lfs.attributes(folder, "mode") do folder = folder:match("^(.*)/[^/]*$") or "." end
+  local beside = temporary_name(folder, "probe")
+  local failure = write_new(beside, "", PLAIN)
+  if failure then faults.raise("io", ("cannot write %s: %s; -o FILE names another file"):format(path, failure)) end
+  os.remove(beside)
 end
 
 --- Removes the temporary files of a killed writer. The caller must hold the folder's lock.

@@ -135,7 +135,12 @@ function Reader:look_through()
         self.at = self.at + 1
         levels[#levels + 1] = { closing = c == "{" and "}" or "]", members = 0, keys = {} }
       else
+        local at = self.at
         self:plain()
+        if not self.null and level and level.closing == "]" and self.text:sub(at, at) == "n" then
+          self.at = at
+          self:refuse("null in an array, which is not supported")
+        end
       end
     end
   until #levels == 0
@@ -144,12 +149,12 @@ function Reader:look_through()
 end
 
 --- Returns the value of a text, or nil and a message. The value consists of tables, strings, numbers and booleans.
---- null becomes the given value, or nil without one.
+--- null becomes the given value; without one, it is left out of objects, and an array may not have it.
 function json.decode(text, null)
   if #text > MOST_BYTES then return nil, ("has more than %d MiB"):format(MOST_BYTES >> 20) end
   if not utf8.len(text) then return nil, "is not UTF-8" end
   local ok, value = pcall(function()
-    setmetatable({ text = text, at = 1 }, Reader):look_through()
+    setmetatable({ text = text, at = 1, null = null }, Reader):look_through()
     return (decode(text, 1, null))
   end)
   if ok and value == nil then return nil, "null, where a value is expected" end
@@ -163,6 +168,13 @@ function json.kind(value)
   if type(value) ~= "table" then return type(value) end
   local meta = getmetatable(value)
   return meta and meta.__jsontype or (#value > 0 and "array" or "object")
+end
+
+--- True for an array of strings, also an empty one.
+function json.is_texts(value)
+  if json.kind(value) ~= "array" then return false end
+  for _, each in ipairs(value) do if type(each) ~= "string" then return false end end
+  return true
 end
 
 --- Returns a value as a message names it: a string in quotes, "an array", "an object".

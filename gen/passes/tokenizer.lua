@@ -3,8 +3,9 @@
 --
 -- Before: state.spec, state.with_text, state.chat_template (a file in place of the folder's chat template, "none", or
 -- nil). After: state.tokenizer = { tables (bytes), tokens (one more than the largest number), made (what names the
--- file's places in faults), mask, bos, cls, pad (numbers of special tokens, or nil) }, or nil; state.chat = { the
--- tables of the chat template (text/chat/compile.lua), tokens = { { name, text } }, file }, or nil.
+-- file's places in faults), mask, bos, cls, pad (numbers of special tokens, or nil), pads_left (the file that says that
+-- padding is before texts, or nil) }, or nil; state.chat = { the tables of the chat template (text/chat/compile.lua),
+-- tokens = { { name, text } }, file }, or nil.
 local dump = require("common.dump")
 local faults = require("common.faults")
 local files = require("common.files")
@@ -19,8 +20,7 @@ local pass = {}
 local function compile_chat(state, own)
   local path = state.chat_template
   if path == "none" or not path and not own then return nil end
-  local text = path and files.read(path) or not path and own.text
-  if path and not text then faults.raise("io", path .. ": cannot be read; a chat template is expected") end
+  local text = path and files.read_asked(path, "--chat-template: ") or not path and own.text
   local file = path or own.file
   local made, problem = nil, own and own.problem
   if text then made, problem = template.compile(text, file) end
@@ -39,11 +39,12 @@ function pass.run(state)
   end
   if not path then return end
   if path:sub(1, 1) ~= "/" then path = state.folder .. "/" .. path end
-  local tables, made, warnings = tokenizer.from_path((path:gsub("/%.$", "")))
+  path = path:gsub("/%.$", "")
+  local tables, made, warnings = tokenizer.from_path(path)
   -- The vocabulary, which may be large, is not kept.
   state.tokenizer = { tables = tables, tokens = made.model.largest + 1,
     made = { file = made.file, components = made.components, added = made.added }, mask = made.specials.mask,
-    bos = made.specials.bos, cls = made.specials.cls, pad = made.specials.pad }
+    bos = made.specials.bos, cls = made.specials.cls, pad = made.specials.pad, pads_left = made.pads_left }
   if (state.spec.input.types or 0) > 0 then warnings[#warnings + 1] = made.untyped end
   for _, line in ipairs(warnings) do table.insert(state.notes, line) end
   local chat, file = compile_chat(state, made.chat)
@@ -54,6 +55,10 @@ function pass.run(state)
   if state.spec.input.padded and not state.tokenizer.pad then
     faults.raise("format", path .. ": names no pad_token, with which texts are filled up; tokenizer=false builds the "
       .. "model without text")
+  end
+  if made.around >= state.spec.seq then
+    faults.raise("format", ("%s: a text has %d special tokens around it, so none fits into sequences of at most %d; "
+      .. "tokenizer=false builds the model without text"):format(path, made.around, state.spec.seq))
   end
   local rows = state.spec.input.vocab
   if state.tokenizer.tokens > rows then

@@ -43,14 +43,16 @@ local untyped = words.set { "PreTrainedTokenizer", "TokenizersBackend", "AlbertT
   "HerbertTokenizer", "MPNetTokenizer", "RobertaTokenizer", "XLMRobertaTokenizer" }
 
 --- Returns how the class calls the tokenizer: from_left, 1 if a text that is too long loses its first tokens, 0 if its
---- last, nil if tokenizer_config.json does not say; without_types, true if all tokens have the first type; note, a line
---- for the user if nobody has asked for that. config: tokenizer_config.json, or nil. file: its name in messages.
+--- last, nil if tokenizer_config.json does not say; pads_left, the file if it says that padding is before texts;
+--- without_types, true if all tokens have the first type; note, a line for the user if nobody has asked for that.
+--- config: tokenizer_config.json, or nil. file: its name in messages.
 function classes.calls(config, file)
   if json.kind(config) ~= "object" then return nil end
   local at, class = look.new(file), type(config.tokenizer_class) == "string" and config.tokenizer_class or ""
-  local names = config.model_input_names ~= nil and at:array(config, "tokenizer", "model_input_names")
+  local names = config.model_input_names ~= nil and at:texts(config, "tokenizer", "model_input_names")
   local made = {
     from_left = config.truncation_side ~= nil and at:choice(config, "tokenizer", "truncation_side", SIDE) or nil,
+    pads_left = at:choice(config, "tokenizer", "padding_side", SIDE, "right") == 1 and file or nil,
     without_types = untyped[class:gsub("Fast$", "")] or false,
     note = ("%s: warning: the class %s gives no token_type_ids, so all tokens of a pair have type 0, as in "
       .. "transformers; if the model knows types, add token_type_ids to model_input_names"):format(file, class),

@@ -47,6 +47,7 @@ end)
 expect("array", "an array", function(value)
   return json.kind(value) == "array" or type(value) == "table" and not next(value)
 end)
+expect("texts", "an array of strings", json.is_texts)
 expect("object", "an object", function(value) return json.kind(value) == "object" end)
 
 --- Returns a string, or nil for null.

@@ -287,10 +287,9 @@ function pieces.read(folder, config, model_config)
   check_counts(folder, config, class.counts or {})
   for key, content in pairs(class.names) do if config[key] == nil then config[key] = content end end
   local path = folder .. "/" .. class.file
-  local said, text = kinds.said_of_file(path, "sentencepiece"), files.read(path)
+  local said = kinds.said_of_file(path, "sentencepiece")
   if said then faults.raise("format", ("%s: %s"):format(path, said)) end
-  if not text then faults.raise("io", path .. ": cannot be read") end
-  local model, names, ids = sentencepiece.read(text, path), {}, {}
+  local model, names, ids = sentencepiece.read(files.read_asked(path), path), {}, {}
   for key in pairs(class.names) do
     names[key] = named(config, key)
     if type(names[key]) ~= "string" then

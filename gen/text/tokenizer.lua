@@ -80,6 +80,15 @@ local function check_ids(at, state)
   if holes > 0 then at:warn(("%d ids below %d have no token"):format(holes, most)) end
 end
 
+-- Returns the number of special tokens around a text alone.
+local function around_of(templates)
+  local count = 0
+  for _, piece in ipairs(templates) do
+    if piece.kind == numbers.TEMPLATE.token and piece.pair == 0 then count = count + 1 end
+  end
+  return count
+end
+
 -- Gives all tokens the first type. Returns true if some have another one.
 local function remove_types(templates)
   local changes = false
@@ -89,7 +98,8 @@ end
 
 --- Compiles a parsed tokenizer.json. Returns the tables as a string of bytes, the state that they are made from, and
 --- warnings. calls: how the folder's class calls the tokenizer (classes.calls), or nil. state.untyped: a line for users
---- of a model with types of tokens, or nil.
+--- of a model with types of tokens, or nil. state.around: the number of special tokens around a text. state.pads_left:
+--- the file that says that padding is before texts, or nil.
 function tokenizer.compile(root, file, calls)
   local at = look.new(file)
   if json.kind(root) ~= "object" then at:fault("tokenizer", "an object is expected") end
@@ -98,8 +108,10 @@ function tokenizer.compile(root, file, calls)
   local state = { file = file, word = regex.word, components = components.read(at, root) }
   state.limit, state.from_left = read_limit(at, root)
   state.from_left = calls and calls.from_left or state.from_left
+  state.pads_left = calls and calls.pads_left
   state.templates = process.read(at, root, state.components)
   if calls and calls.without_types and remove_types(state.templates) then state.untyped = calls.note end
+  state.around = around_of(state.templates)
   state.model = model.read(at, root)
   state.model.added_ids = {}
   state.added = model.add(at, root, state.model)

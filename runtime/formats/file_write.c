@@ -43,3 +43,11 @@ int attn2c_file_write(const char *path, const attn2c_file_part *parts, int count
     status = attn2c_new_file_put(&file, offset, parts[i].bytes, parts[i].size, message);
   return attn2c_new_file_end(&file, status, message);
 }
+
+int attn2c_file_check(const char *path, attn2c_message *message) {
+  attn2c_new_file file;
+  const int status = attn2c_new_file_begin(path, 0, &file, message);
+  if (status == ATTN2C_USAGE) return ATTN2C_OK; /* a stream: writing it shows */
+  if (status == ATTN2C_OK) (void)attn2c_new_file_end(&file, ATTN2C_USAGE, message); /* drops it */
+  return status;
+}

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/file.h"
 #include "formats/npy.h"
 #include "formats/place.h"
 #include "program/generate_options.h"
@@ -92,7 +93,7 @@ static int read_output(job *job) {
   }
   job->path = is_named ? word + sizeof name - 1 : word;
   const char *why = taken(arguments, job->path);
-  if (!why) return ATTN2C_OK;
+  if (!why) return attn2c_file_check(job->path, job->message);
   attn2c_say(job->message, "--output %s: %s", job->path, why);
   return ATTN2C_USAGE;
 }
@@ -392,7 +393,8 @@ static int run_job(job *job, FILE *notes) {
   job->is_line = arguments->input_count > 0 || arguments->text_count != 1 ||
                  arguments->texts[0].kind != ATTN2C_TEXT_STRING;
   int status = check_usage(job);
-  if (read_output(job) != ATTN2C_OK) status = ATTN2C_USAGE;
+  const int writable = read_output(job);
+  if (writable != ATTN2C_OK) status = writable;
   const int read =
       attn2c_generate_options_read(arguments, job->model->continued->generation,
                                    attn2c_continuing_vocabulary(job->model), &job->options, job->message);

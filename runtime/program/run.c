@@ -17,6 +17,7 @@
 #include "program/weights_place.h"
 #include "model/dispatch.h"
 #include "model/sequences.h"
+#include "formats/file.h"
 #include "formats/npy.h"
 #include "formats/place.h"
 #include "base/shape.h"
@@ -101,6 +102,7 @@ static int verify_places(const job *job, const attn2c_arguments *arguments, cons
       if (!attn2c_place_same(&place, &other)) continue;
       what = tensors[job->entry->outputs[j]].name, how = "is already written to it";
     }
+    if (what == NULL && status == ATTN2C_OK && !is_text(path)) status = attn2c_file_check(path, message);
     if (what == NULL) continue;
     attn2c_say(message, "--output %s: %s%s%s", path, what, *how ? " " : "", how);
     status = ATTN2C_USAGE;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/file.h"
 #include "formats/npy.h"
 #include "formats/place.h"
 
@@ -126,6 +127,7 @@ static int bind(attn2c_arrays *arrays, const attn2c_arguments *arguments, attn2c
       continue;
     }
     arrays->items[number].path = path;
+    if (status == ATTN2C_OK) status = attn2c_file_check(path, message);
   }
   return status;
 }

@@ -204,7 +204,8 @@ int attn2c_cache_open(const char *path, const attn2c_model *model, const attn2c_
   if (!*cache) return ATTN2C_MEMORY;
   (*cache)->path = path, (*cache)->width = width;
   make_footer(*cache, model, reader);
-  if (stat(path, &found) != 0) return ATTN2C_OK; /* the first run, or writing will say what is wrong */
+  status = attn2c_file_check(path, message);
+  if (status != ATTN2C_OK || stat(path, &found) != 0) return status;
   status = attn2c_file_open(path, &file, message);
   if (status != ATTN2C_OK) return status;
   status = read_file(*cache, &file, message);

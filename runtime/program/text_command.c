@@ -404,6 +404,15 @@ static void choose_together(job *job, double seconds) {
   if (job->reader->count > 0) job->together = fit < 1 ? 1 : fit < most ? (int)fit : most;
 }
 
+/* Writes the embeddings that there are, now and then. A file that cannot be written is not tried again. */
+static int keep(job *job) {
+  const int status = attn2c_cache_keep(job->cache, job->message);
+  if (status == ATTN2C_OK) return status;
+  attn2c_cache_close(job->cache);
+  job->cache = NULL;
+  return status;
+}
+
 static int answer_all(job *job) {
   const int is_counted = job->source && attn2c_progress_is_seen();
   const int64_t all = is_counted ? attn2c_text_source_count(job->source) : 0;
@@ -417,7 +426,7 @@ static int answer_all(job *job) {
     const double start = attn2c_now();
     status = answer_lines(job); /* the lines before a wrong one are answered, too */
     choose_together(job, (attn2c_now() - start) / 1e9);
-    if (status == ATTN2C_OK && job->cache) status = attn2c_cache_keep(job->cache, job->message);
+    if (status == ATTN2C_OK && job->cache) status = keep(job);
     if (status == ATTN2C_OK) status = fault;
     if (attn2c_signal()) status = attn2c_signals_status(job->message);
     forget_lines(job);

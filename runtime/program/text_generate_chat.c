@@ -31,7 +31,7 @@ typedef struct {
   attn2c_line_reader *lines;
   uint64_t answers;
   int64_t lines_read, turns_read, left_out; /* turns_read: of the user; left_out: those without an answer */
-  int is_json;
+  int is_json, is_unanswered;               /* is_unanswered: the last message is not one that is answered */
 } job;
 
 static volatile sig_atomic_t interrupted, terminated;
@@ -179,6 +179,7 @@ static int answer(job *job, const char *line, size_t length) {
   attn2c_text_tokens tokens;
   int is_long = 0, is_asked = 1;
   int status = read_line(job, line, length, &is_asked);
+  job->is_unanswered = !is_asked;
   if (!is_asked) return status;
   job->turns_read++;
   if (status == ATTN2C_OK) status = encode_turns(job, &tokens, &is_long);
@@ -231,6 +232,13 @@ static int answer_lines(job *job) {
     if (status == ATTN2C_OK && terminated) return end_by_signal(job);
   }
   if (is_terminal) fputc('\n', job->out);
+  if (status == ATTN2C_OK && job->is_unanswered) {
+    attn2c_say(job->message,
+               "standard input: line %" PRId64 ": the last message has no answer: only those of the "
+               "user and of tools are answered",
+               job->lines_read);
+    return ATTN2C_FORMAT;
+  }
   if (status != ATTN2C_OK || job->left_out == 0) return status;
   attn2c_say(job->message, "chat: %" PRId64 " of %" PRId64 " turns have no answer", job->left_out,
              job->turns_read);

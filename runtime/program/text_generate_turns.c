@@ -94,6 +94,8 @@ int attn2c_turns_read(attn2c_turns *turns, const char *line, size_t length, cons
   const json_t *list = json_object_get(given, "messages");
   int status;
   *fault = "a message or {\"messages\": [...]} in JSON is expected";
+  if (!given && json_error_code(&error) == json_error_null_character)
+    *fault = "\\u0000 in a text is not supported";
   if (!given)
     status = json_error_code(&error) == json_error_out_of_memory ? ATTN2C_MEMORY : ATTN2C_FORMAT;
   else if (list && json_object_size(given) == 1)

@@ -6,7 +6,7 @@ from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
 
 from library import _pointer, _size
 from text import Tokens, _Encoder, _TextLibrary, _Tokens, _tokens
-from values import _integer, _list, _refuse_value, _utf8
+from values import _flag, _integer, _list, _refuse_value, _utf8
 
 Flag = Union[str, bool, int]
 
@@ -88,7 +88,8 @@ class _ChatCall:
         read = [_message(i, each) for i, each in enumerate(_list("messages", messages))]
         self.messages, self.count = (_Message * len(read))(*read), len(read)
         values, count = _chat_values("flags", flags)
-        self.options = _ChatOptions(bool(prompt), None if date is None else _utf8("date", date, may_end=False), values, count)
+        self.options = _ChatOptions(_flag("add_generation_prompt", prompt),
+                                    None if date is None else _utf8("date", date, may_end=False), values, count)
 
 
 class _Chat(_Encoder):

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calls import _address, _array, _check_range, _refuse
 from library import _Library, _Model, _Owner, _pointer, _size
-from values import Path, _integer, _list, _number, _path, _refuse_value
+from values import Path, _flag, _integer, _list, _number, _path, _refuse_value
 
 _double = ctypes.c_double
 
@@ -98,7 +98,7 @@ class _Sampler(_Owner):
         self._of, self._library, self._made = of, of.library, ctypes.c_void_p()
         drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
         asked = [name for name, value in drawing.items() if value is not None] + ["seed"] * (seed is not None)
-        if greedy and asked:
+        if greedy is not None and _flag("greedy", greedy) and asked:
             raise ValueError("greedy: does not go with %s" % ", ".join(asked))
         is_open = greedy is None and not asked
         options = of.writer.defaults() if is_open else of.writer.greedy() if greedy else of.writer.drawn()
@@ -138,7 +138,7 @@ class _Sampler(_Owner):
     def feed(self, ids: ArrayLike, generated: bool = False) -> None:
         """Counts tokens for the penalties: of the prompt, or generated ones."""
         array = _ids("ids", ids, self._of.vocabulary)
-        self._of.library.check(self._of.writer.feed(self._open_handle(), _address(array), array.size, bool(generated)))
+        self._of.library.check(self._of.writer.feed(self._open_handle(), _address(array), array.size, _flag("generated", generated)))
 
     def sample(self, logits: ArrayLike) -> int:
         """The next token, by the logits [vocabulary]. It is not fed."""
@@ -183,7 +183,7 @@ class _State(_Owner):
         if not 1 <= array.size <= room:
             raise ValueError("ids: are %d tokens, but 1 to %d are allowed: a sequence has at most %d"
                              % (array.size, room, self._most))
-        logits = np.empty((array.size, of.vocabulary) if all else (of.vocabulary,), "float32")
+        logits = np.empty((array.size, of.vocabulary) if _flag("all", all) else (of.vocabulary,), "float32")
         of.library.check((of.writer.prefill_all if all else of.writer.prefill)(
             self._context(), self._sequence(sequence), _address(array), array.size, _address(logits)))
         return logits

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calls import Out, Outputs, _address, _array, _check_range, _Output, _outputs
 from library import _addresses, _Caller, _Library, _Model, _Owner, _pointer, _Pool, _Pooled, _size
-from values import _integer, _list, _refuse_value
+from values import _flag, _integer, _list, _refuse_value, _utf8
 
 Text = Union[str, bytes, Tuple[Union[str, bytes], Union[str, bytes]]]
 
@@ -69,7 +69,7 @@ class _TextLibrary(_Library):
 def _text(name: str, value: Any) -> _TextIn:
     def utf8(part: Any) -> bytes:
         if isinstance(part, str):
-            return part.encode("utf-8", "surrogatepass")
+            return _utf8(name, part)
         if isinstance(part, bytes):
             return part
         _refuse_value(name, value, "a str, bytes or a tuple of two")
@@ -145,13 +145,13 @@ class _Encoder(_Pooled):
             return _tokens(tokens)
 
     def decode(self, ids: ArrayLike, skip_special: bool = True) -> str:
-        """The text of ids, int32 [count]; ids without a token vanish."""
+        """The text of ids from 0 on, int32 [count]; ids without a token vanish."""
         array = _array("ids", ids, "int32", ("count",)) if np.size(ids) else np.zeros(0, "int32")
-        _check_range("ids", array, -(2**31), 2**31 - 1)
+        _check_range("ids", array, 0, 2**31 - 1)
         array = np.require(array, "int32", ["C", "A"])
         text, length = ctypes.c_void_p(), ctypes.c_size_t()
         with self._caller() as caller:
-            status = self._library.decode(caller.text, _address(array), array.size, bool(skip_special),
+            status = self._library.decode(caller.text, _address(array), array.size, _flag("skip_special", skip_special),
                                           ctypes.byref(text), ctypes.byref(length))
             self._library.check_text(status, caller.text)
             found = ctypes.string_at(text, length.value) if length.value else b""

@@ -7,6 +7,8 @@ import operator
 import os
 from typing import Any, List, NoReturn, Optional, Union
 
+import numpy as np
+
 Path = Union[str, bytes, "os.PathLike[str]"]
 
 
@@ -26,6 +28,13 @@ def _integer(name: str, value: Any, least: int, most: Optional[int]) -> int:
     return number
 
 
+def _flag(name: str, value: Any) -> bool:
+    """True or False, also NumPy's."""
+    if not isinstance(value, (bool, np.bool_)):
+        _refuse_value(name, value, "True or False")
+    return bool(value)
+
+
 def _number(name: str, value: Any) -> float:
     """A number; the library says which are allowed."""
     try:
@@ -38,7 +47,10 @@ def _utf8(name: str, value: Any, may_end: bool = True) -> bytes:
     """A text as UTF-8; may_end: NUL is allowed, as the library gets the length."""
     if not isinstance(value, str) or (not may_end and "\0" in value):
         _refuse_value(name, value, "a str" if may_end else "a str without NUL")
-    return value.encode("utf-8", "surrogatepass")
+    try:
+        return value.encode("utf-8")
+    except UnicodeEncodeError:
+        _refuse_value(name, value, "a str without lone surrogates")
 
 
 def _path(name: str, value: Any) -> bytes:

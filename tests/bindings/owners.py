@@ -45,11 +45,11 @@ def methods(owner):
 # Values that parameters with these hints do not take.
 WRONG = {
     "Path": ["a\0b", b"a\0b", 5, "a\ud800"],
-    "bool": [],
+    "bool": ["x", 1, np.int64(0), [True]],
     "float": ["1", 10**400, [1]],
     "int": [2**64, 2**64 + 1, -(2**63) - 1, -1, 1.5, "1"],
-    "str": ["a\0b", 5],
-    "Text": [5, ("a",), ("a", 5)],
+    "str": ["a\0b", 5, "a\ud800"],
+    "Text": [5, ("a",), ("a", 5), "a\udcff", ("a", "\ud800")],
     "Mapping[int, float]": [5, {2**64: 1.0}, {1.5: 1.0}, {1: "1"}],
     "ArrayLike": [5, "a", [2**70], {1: 1}],
     "Sequence": [5, "", b"a", [5.5]],

@@ -54,6 +54,20 @@ Test(file, a_replaced_file_keeps_its_permissions) {
   cr_assert_eq(scratch_count(), 1);
 }
 
+Test(file, a_place_is_checked_before_it_is_written) {
+  attn2c_message message = attn2c_message_make(text, sizeof text);
+  cr_assert_eq(attn2c_file_check(scratch_path("new"), &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(scratch_count(), 0);
+  scratch_put(scratch_path("old"), "before", 6);
+  cr_assert_eq(attn2c_file_check(scratch_path("old"), &message), ATTN2C_OK, "%s", text);
+  cr_assert(holds(scratch_path("old"), "before"));
+  cr_assert_eq(attn2c_file_check("/dev/null", &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(attn2c_file_check(scratch_path("old/new"), &message), ATTN2C_IO);
+  cr_assert_str_eq(strrchr(text, ':'), ": Not a directory");
+  cr_assert_eq(attn2c_file_check(scratch_path("none/new"), &message), ATTN2C_IO);
+  cr_assert_eq(scratch_count(), 1);
+}
+
 Test(file, a_name_in_the_working_folder) {
   cr_assert_eq(chdir(scratch_path(".")), 0);
   cr_assert_eq(write_to("bare"), ATTN2C_OK, "%s", text);

@@ -54,6 +54,8 @@ return function(of, spec)
       wrong = "a temperature of 0 draws tokens" },
     { name = "gguf_pooling", old = "if kind == 0 then return nil end", new = "do return nil end", filter = "both sides",
       wrong = "what a decoder computes is not pooled" },
+    { name = "gguf_vocabulary", old = "stated ~= self.rows(tensor) then", new = "stated > self.rows(tensor) then",
+      filter = "as many tokens", wrong = "a number of tokens that is too small is taken" },
   }
 
   of("gen/checkpoints/architectures.lua", spec .. "checkpoints/gguf_spec.lua") {
@@ -92,6 +94,38 @@ return function(of, spec)
       new = "stated_limit(self) or most", filter = "bound the length", wrong = "a length beyond the positions" },
     { name = "import_tokenizer_limit", old = '{ config, "model_max_length", "tokenizer_config.json" },', new = "",
       suite = spec .. "checkpoints/import_spec.lua", filter = "the limit that", wrong = "model_max_length is ignored" },
+    { name = "import_classes", old = "if not json.is_texts(classes) then", new = 'if type(classes) ~= "table" then',
+      suite = spec .. "checkpoints/import_spec.lua", filter = "list of strings",
+      wrong = "a list of numbers names the class" },
+  }
+
+  of("gen/checkpoints/folder.lua", spec .. "checkpoints/import_spec.lua") {
+    { name = "folder_bytes", old = "if bytes ~= offsets[2] - offsets[1] then", new = "if bytes < 0 then",
+      filter = "file's cut", wrong = "a shape and its bytes need not agree" },
+    { name = "folder_hole", old = "if range[1] ~= last then", new = "if range[1] < last then", filter = "file's cut",
+      wrong = "bytes may belong to no tensor" },
+    { name = "folder_processor", old = "and whole.image_processor ~= json.null then", new = "and false then",
+      suite = spec .. "checkpoints/pictures_spec.lua", wrong = "processor_config.json has no pictures" },
+  }
+
+  of("gen/text/chat/template.lua", spec .. "text/chat/template_spec.lua") {
+    { name = "template_processor", old = '"chat_template.json", "processor_config.json"', new = '"chat_template.json"',
+      wrong = "a processor's template is passed over" },
+  }
+
+  of("gen/passes/graph/factors.lua", spec .. "passes/graph/smoothing_spec.lua") {
+    { name = "factors_cut", old = "count ~= tostring(number - 1) or", new = "",
+      wrong = "a file of factors may be cut" },
+  }
+
+  of("gen/passes/ranks/divide.lua", spec .. "passes/ranks_spec.lua") {
+    { name = "divide_outputs", old = 'op.operands.b.kind == "output" then return false end',
+      new = "false then return 0 end", wrong = "ranks add their terms of outputs before they meet" },
+  }
+
+  of("gen/commands/companion.lua", spec .. "commands/companion_spec.lua") {
+    { name = "companion_place", old = "  files.check_place(path)\n", new = "",
+      wrong = "a file that cannot be written is found at the end" },
   }
 
   of("gen/checkpoints/heads.lua", values) {

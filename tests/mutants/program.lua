@@ -209,6 +209,12 @@ return function(of, spec)
       filter = "file/parts*", wrong = "a file is longer than it was to be" },
   }
 
+  of("runtime/formats/file_write.c", "c:file") {
+    { name = "file_check", old = "(void)attn2c_new_file_end(&file, ATTN2C_USAGE, message);",
+      new = "(void)attn2c_new_file_end(&file, ATTN2C_OK, message);", filter = "file/a_place*",
+      wrong = "a file that is only checked is written" },
+  }
+
   of("runtime/program/weights_place.c", "c:program") {
     { name = "place_same", old = "if (attn2c_place_same(place, &of_weights)) return 1;", new = "",
       filter = "program/refuses_wrong*", wrong = "packed weights are written over those that are read" },

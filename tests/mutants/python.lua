@@ -20,6 +20,8 @@ return function(of, spec)
       wrong = "C takes a path up to its NUL" },
     { name = "python_cut_name", old = '(not may_end and "\\0" in value)', new = "False", filter = "do alone",
       wrong = "C takes a name up to its NUL" },
+    { name = "python_flag", old = "isinstance(value, (bool, np.bool_))", new = "isinstance(value, (int, str))",
+      filter = "do alone", wrong = "any text is taken for True" },
     { name = "python_letters", old = "if isinstance(values, (str, bytes)):", new = "if values is None:",
       filter = "do alone", wrong = "a text is taken for the list of its letters" },
   }

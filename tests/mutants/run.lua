@@ -10,7 +10,6 @@ local files = require("common.files")
 local lfs = require("lfs")
 local process = require("common.process")
 
-local LIMIT = 300  -- seconds of a suite, with what it compiles; what takes longer has failed
 local BIN = "out/test/bin"
 
 -- The parts of the project that suites need, with what its tests have compiled, so that one change compiles little.
@@ -19,6 +18,10 @@ local PARTS = { "gen", "runtime", "templates", "models", "tests", "Makefile", "R
 local COMPILED = { BIN, "out/test/cache" }
 
 local mutants = {}
+
+--- Seconds of a suite, with what it compiles; what takes longer has failed. A program that a suite leaves behind ends
+--- after as many seconds of a processor.
+mutants.limit = 300
 
 --- How often a text occurs in another.
 function mutants.occurrences(text, part)
@@ -53,8 +56,9 @@ end
 
 -- Runs words in the copy, for so long; returns the exit status and what was said.
 local function run(copy, words)
-  local child = process.run { words = { "env", "XDG_CACHE_HOME=" .. copy .. "/out/test/cache", "timeout", "-k", "5",
-    tostring(LIMIT), table.unpack(words) }, folder = copy, gather = "all" }
+  local child = process.run { words = { "env", "XDG_CACHE_HOME=" .. copy .. "/out/test/cache",
+    "prlimit", "--cpu=" .. mutants.limit, "timeout", "-k", "5", tostring(mutants.limit), table.unpack(words) },
+    folder = copy, gather = "all" }
   return child.signal == 0 and child.code or 128 + child.signal, child.output .. child.errors
 end
 

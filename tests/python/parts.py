@@ -41,7 +41,12 @@ refuses(ValueError, "n: array([ 1, 2, 3,", values._integer, "n", np.arange(1, 99
 assert [values._number("x", number) for number in (1, np.float32(0.5), -np.inf)] == [1.0, 0.5, -np.inf]
 refuses(ValueError, "x: '1', but a number is expected", values._number, "x", "1")
 refuses(ValueError, "x: 1000", values._number, "x", 10**400)
-assert values._utf8("t", "a\0\udcff") == b"a\0\xed\xb3\xbf"
+assert values._utf8("t", "a\0\U0001f600") == b"a\0\xf0\x9f\x98\x80"
+refuses(ValueError, "t: 'a\\ud800', but a str without lone surrogates is expected", values._utf8, "t", "a\ud800")
+for flag in True, False, np.True_, np.False_:
+    assert values._flag("f", flag) is bool(flag)
+for wrong in "x", 1, 0, None, np.int64(1):
+    refuses(ValueError, "but True or False is expected", values._flag, "f", wrong)
 refuses(ValueError, "t: 'a\\x00', but a str without NUL is expected", values._utf8, "t", "a\0", may_end=False)
 refuses(ValueError, "t: b'a', but a str is expected", values._utf8, "t", b"a")
 assert values._path("p", pathlib.Path("a/b")) == values._path("p", b"a/b") == b"a/b"
@@ -182,7 +187,7 @@ refuses(RuntimeError, "status 6", opened.check, 6)
 # Texts are UTF-8 with their lengths, so that they may have a NUL.
 pair = text._text("text", ("a\0ä", b"b"))
 assert (pair.length, pair.pair_length, pair.pair) == (4, 1, b"b")
-assert text._text("text", "\udcff").length == 3 and text._text("text", "").pair is None
+assert text._text("text", "\uffff").length == 3 and text._text("text", "").pair is None
 refuses(ValueError, "texts[1]: ('a', 'b', 'c'), but a str, bytes or a tuple of two is expected", text._text, "texts[1]",
         ("a", "b", "c"))
 source = np.arange(4, dtype="uint32")

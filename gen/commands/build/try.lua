@@ -88,8 +88,9 @@ function try.line(state, program, folder, is_embedded)
   return table.concat(list, " ")
 end
 
---- Returns a line about the keys and values that a context keeps. Returns nil for a model that keeps none, and for
---- ranks, whose `info` has them. The line names a smaller type if nobody has chosen the one of 32 bits.
+--- Returns a line about the keys and values that a context keeps. Returns nil for a model that keeps less than a
+--- megabyte, and for ranks, whose `info` has them. The line names a smaller type if nobody has chosen the one of 32
+--- bits.
 function try.kept(state)
   local spec, most = state.spec, 0
   if not spec.context or spec.processes then return nil end
@@ -100,6 +101,7 @@ function try.kept(state)
       is_open = is_open and (not tensor.kept or tensor.type == "f32")
     end
   end
+  if most * spec.sequences < 1e6 then return nil end
   return ("keys and values: up to %.4g MB for %d sequence%s of %d tokens%s"):format(most * spec.sequences / 1e6,
     spec.sequences, spec.sequences == 1 and "" or "s", spec.context, is_open and "; cache=bf16 about halves this" or "")
 end

@@ -16,8 +16,8 @@ local function perplexity_of(program, weights, path, gather)
   return made.perplexity, made.predicted
 end
 
---- Returns a line about the perplexity without and with the file, or nil and an exit code. measured: the pieces of the
---- text; programs: { without, with }; gather(program, words): the exit code and the output.
+--- Returns a line about the perplexity without and with the file, and whether it is worse; or nil and an exit code.
+--- measured: the pieces of the text; programs: { without, with }; gather(program, words): the exit code and the output.
 function gain.line(measured, is_own, programs, weights, folder, gather)
   local path = folder .. "/measured.txt"
   files.write(path, table.concat(measured))
@@ -26,11 +26,11 @@ function gain.line(measured, is_own, programs, weights, folder, gather)
   local after, tokens = perplexity_of(programs.with, weights, path, gather)
   if not after then return nil, tokens end
   return ("perplexity of %d tokens %s: %.4f, without the file %.4f (%+.2f%%)"):format(tokens,
-    is_own and "that were read" or "that were not read", after, before, 100 * (after / before - 1))
+    is_own and "that were read" or "that were not read", after, before, 100 * (after / before - 1)), after > before
 end
 
---- Returns a table of the outputs' errors without and with the file `path`, or nil and an exit code. arguments, tools:
---- those of calibrate.run.
+--- Returns a table of the outputs' errors without and with the file `path`, and whether each is worse; or nil and an
+--- exit code. arguments, tools: those of calibrate.run.
 function gain.outputs(arguments, path, weights, tools)
   local plain, measured = {}, {}
   local of_arrays = { overrides = arguments.overrides, input = arguments.input, text = arguments.text }
@@ -45,14 +45,16 @@ function gain.outputs(arguments, path, weights, tools)
   end
   local lines = { "| output | relative error to f32, without the file | with it | cosine, without the file | with it |",
     "|:--|--:|--:|--:|--:|" }
+  local worse, others = 0, 0
   for i, before in ipairs(measured[1].outputs) do
     local after = measured[2].outputs[i]
     if before.relative and after.relative then
+      if after.relative > before.relative then worse = worse + 1 else others = others + 1 end
       lines[#lines + 1] = ("| %s | %.2e | %.2e | %.6f | %.6f |"):format(terminal.safe(before.name), before.relative,
         after.relative, before.cosine, after.cosine)
     end
   end
-  return table.concat(lines, "\n")
+  return table.concat(lines, "\n"), worse > 0 and others == 0
 end
 
 return gain

@@ -25,8 +25,7 @@ end
 
 --- Returns the text of a file. Faults: io, format.
 function pieces.read(path)
-  local text = files.read(path)
-  if not text then faults.raise("io", ("--text-file: %s: cannot be read"):format(path)) end
+  local text = files.read_asked(path, "--text-file: ")
   if not text:find("%S") then faults.raise("format", ("--text-file: %s: has no text"):format(path)) end
   local zero = text:find("\0", 1, true)
   if zero then

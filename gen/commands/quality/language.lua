@@ -61,9 +61,7 @@ function language.measure(programs, weights, arguments, folder, has_text, count)
     faults.raise("usage", "quality: this model has no tokenizer: --input ids=X.npy is needed, token ids of a text")
   else
     local file = arguments.text_file
-    if file and not files.read_some(file, 1) then
-      faults.raise("io", ("--text-file: %s: cannot be read"):format(file))
-    end
+    if file then files.read_asked(file, "--text-file: ") end
     if not file then
       file = folder .. "/text.txt"
       local written, code = write_own_text(file, programs.f32, weights, count)

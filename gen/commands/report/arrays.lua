@@ -9,8 +9,7 @@ local formats = { ["<f4"] = "<f", ["<i4"] = "<i4" }
 --- Returns the numbers of a file as { shape, values }, flat. Faults: io if it is missing, format if it is of another
 --- kind.
 function arrays.read(path)
-  local text = files.read(path)
-  if not text then faults.raise("io", ("%s: cannot be read"):format(path)) end
+  local text = files.read_asked(path)
   local function refuse()
     faults.raise("format", ("%s: is not an array of float32 or int32 in C order"):format(path))
   end

@@ -28,6 +28,15 @@ local function check_dimensions(spec, kind, width)
   end
 end
 
+-- Refuses padding before texts where transformers' results depend on it: texts that are filled up, and questions, which
+-- transformers then puts after their texts.
+local function check_padding(spec, kind, tokenizer)
+  local file = tokenizer and tokenizer.pads_left
+  if not file or not spec.input.padded and kind ~= "SPAN" then return end
+  faults.raise("usage", ("%s: padding_side: left is not supported %s; tokenizer=false builds the model without text")
+    :format(file, kind == "SPAN" and "for answers to questions" or "where all texts are filled up to one length"))
+end
+
 -- Returns the number, from 0, of each input of a list of attn2c's own names; -1: the entry has none.
 local function inputs_of(spec, graph, list)
   local renamed, number, result = spec.inputs or {}, {}, {}
@@ -100,6 +109,7 @@ function answer.of(spec, graph, tokenizer)
   local kind, output, second = kind_of(spec, graph, tokenizer and tokenizer.mask ~= nil)
   local shape = graph.tensors[graph.entry.outputs[output + 1]].shape
   check_dimensions(spec, kind, shape[#shape])
+  check_padding(spec, kind, tokenizer)
   return { inputs = inputs_of(spec, graph, tokenizer and answer.inputs or of_pictures), kind = kind,
     output = output, second = second, label_function = function_of(spec, shape[#shape]),
     is_unit = kind == "EMBEDDING" and last_stage(spec) == "normalise",

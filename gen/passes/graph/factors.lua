@@ -1,10 +1,11 @@
 -- factors.lua: reads and writes the file of smoothing factors and of the importance of inputs, which `calibrate` finds.
 -- A set has a power of two for each channel of an input of products.
 --
--- The first line is the format. A line follows for each set of products that read the same numbers: the products'
--- paths in the graph, each with a checksum of the weights that it had (attn2c_factors in runtime/base/descriptor.h),
--- and the powers, a whole number per channel. Activations are divided by 2^power, weights multiplied:
---   attn2c factors 2
+-- The first line has the format and the number of lines that follow, which tells if the file was cut. A line follows
+-- for each set of products that read the same numbers: the products' paths in the graph, each with a checksum of the
+-- weights that it had (attn2c_factors in runtime/base/descriptor.h), and the powers, a whole number per channel.
+-- Activations are divided by 2^power, weights multiplied:
+--   attn2c factors 2 2
 --   l0.attn.q=1f2e3d4c5b6a7988 l0.attn.k=0123456789abcdef l0.attn.v=fedcba9876543210: 0 0 4 -1
 -- A line that begins with "weigh" has the importance of inputs of products in scale blocks (importance.lua):
 --   weigh l0.attn.q=1f2e3d4c5b6a7988 l0.attn.k=0123456789abcdef: 0 3 -7 1
@@ -22,7 +23,7 @@ local CHECKSUM_DIGITS = 16
 --- Returns the text of a file. list: { { products = paths, checksums = one per product, powers = integers, weighs =
 --- true if these are the importance of inputs } }.
 function factors.text(list)
-  local lines = { ("attn2c factors %d"):format(factors.FORMAT) }
+  local lines = { ("attn2c factors %d %d"):format(factors.FORMAT, #list) }
   for _, each in ipairs(list) do
     local products = {}
     for i, product in ipairs(each.products) do products[i] = ("%s=%016x"):format(product, each.checksums[i]) end
@@ -60,13 +61,14 @@ end
 --- Reads a text that factors.text wrote. Returns product -> powers, product -> checksum, and product -> { powers,
 --- checksum } of the importance of inputs. `place` names it in faults: format, one line.
 function factors.parse(text, place)
-  local number, of, checksums, weighed = 0, {}, {}, {}
+  local number, count, of, checksums, weighed = 0, "", {}, {}, {}
   local function refuse(message) faults.raise("format", ("%s: line %d: %s"):format(place, number, message)) end
   for line in (text:gsub("\n$", "") .. "\n"):gmatch("([^\n]*)\n") do
     number = number + 1
     local shown = faults.quote(line:sub(1, 60))
     if number == 1 then
-      local format = line:match("^attn2c factors (%d+)$")
+      local format
+      format, count = line:match("^attn2c factors (%d+) ?(%d*)$") -- older files have no count
       if not format then refuse(shown .. ", but \"attn2c factors FORMAT\" is expected") end
       if format ~= tostring(factors.FORMAT) then
         refuse(("format %s, but %d is allowed: calibrate again"):format(format:sub(1, 20), factors.FORMAT))
@@ -82,6 +84,9 @@ function factors.parse(text, place)
         if not weighs then checksums[product] = checksum end
       end)
     end
+  end
+  if count ~= "" and (count ~= tostring(number - 1) or text:sub(-1) ~= "\n") then
+    refuse(("is the last, but line 1 says that %s follow it: the file was cut"):format(count:sub(1, 20)))
   end
   return of, checksums, weighed
 end

@@ -155,9 +155,11 @@ function rules.gather_columns(self, op)
   return columns(op, first), {}
 end
 
--- True if an addition alone reads two terms, so that one meeting sums both.
+-- True if an addition alone reads two terms, so that one meeting sums both. An output is whole, and the check adds
+-- what it has: with it, the order of the sum is that of the outputs.
 local function are_terms(self, op, a, b)
   local names = { op.operands.a.name, op.operands.b.name }
+  if op.operands.a.kind == "output" or op.operands.b.kind == "output" then return false end
   return op.op == "add" and a.sum and b.sum and not (a.ids or b.ids) and names[1] ~= names[2]
     and self.uses[names[1]] == 1 and self.uses[names[2]] == 1
 end

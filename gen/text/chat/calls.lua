@@ -134,7 +134,7 @@ local function method(c, e)
   c:add("method", row.number)
 end
 
--- Notes the conversions of a constant format that are not supported.
+-- Refuses the conversions of a constant format that are not supported. The runtime refuses them in chats.
 local function check_dates(c, format)
   for letter in format:gsub("%%%%", ""):gmatch("%%%-?(.?)") do
     if not numbers.dates:find(letter, 1, true) or letter == "" then

@@ -18,14 +18,16 @@ function Compiler:add(name, a, b)
   return #steps - 1
 end
 
--- Keeps a line for the user about what a chat may reach that is refused.
-function Compiler:note(what) self.refusals[#self.refusals + 1] = { line = self.line, what = what } end
-
--- Refuses what is not supported: the template, or the chats that reach it if it is in a branch. advice: more for the
--- message of a template.
-function Compiler:refuse(what, advice)
+-- Refuses a template that always reaches what is not supported. In a branch, keeps a line for the user. advice: more
+-- for the message of a template.
+function Compiler:note(what, advice)
   if self.branches == 0 then self.fail(self.line, what .. (advice or "")) end
-  self:note(what)
+  self.refusals[#self.refusals + 1] = { line = self.line, what = what }
+end
+
+-- Refuses what is not supported, also in the chats that reach it.
+function Compiler:refuse(what, advice)
+  self:note(what, advice)
   self:add("refuse", self:word(what))
 end
 

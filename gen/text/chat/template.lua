@@ -1,6 +1,7 @@
 -- template.lua: compiles a chat template to tables for runtime/chat/, and finds that of a folder.
 -- Templates are Jinja, as transformers has it. A part of Jinja that is not supported is refused with its line.
 local faults = require("common.faults")
+local json = require("common.json")
 
 local template = {}
 
@@ -58,15 +59,21 @@ local function of_config(value)
     or "a string or a list is expected"
 end
 
---- Returns a folder's template, { text, file }; { problem }, a line, if it has one that cannot be used; or nil.
---- read(name): a file's text or nil. config: tokenizer_config.json, or nil.
+--- Returns a folder's template, { text, file }; { problem }, a line, if it has one that cannot be used; or nil. Folders
+--- of models of pictures and texts may have it in their processor's files. read(name): a file's text or nil. config:
+--- tokenizer_config.json, or nil.
 function template.find(folder, read, config)
   local text = read("chat_template.jinja")
   if text then return { text = text, file = folder .. "/chat_template.jinja" } end
-  local place = folder .. "/tokenizer_config.json: chat_template"
-  local found, problem = of_config(type(config) == "table" and config.chat_template or nil)
-  if found then return { text = found, file = place } end
-  return problem and { problem = ("%s: %s"):format(place, problem) } or nil
+  for _, name in ipairs { "tokenizer_config.json", "chat_template.json", "processor_config.json" } do
+    local file, object, problem = ("%s/%s"):format(folder, name), config, nil
+    if name ~= "tokenizer_config.json" then object, problem = json.decode(read(name) or "{}") end
+    if problem then return { problem = ("%s: %s"):format(file, problem) } end
+    text, problem = of_config(type(object) == "table" and object.chat_template or nil)
+    if text then return { text = text, file = file .. ": chat_template" } end
+    if problem then return { problem = ("%s: chat_template: %s"):format(file, problem) } end
+  end
+  return nil
 end
 
 -- The special tokens that transformers gives to templates by their names.

@@ -66,6 +66,16 @@ describe("a GGUF file in place of a folder", function()
       { ["llama.rope.dimension_count"] = { "UINT32", 4 } })
   end)
 
+  it("has as many tokens as its table has rows, whatever its metadata says", function()
+    for _, count in ipairs { 0, 299, 0xffffffff, 300 } do
+      local made, notes = import.text(file { ["llama.vocab_size"] = { "UINT32", count } })
+      assert.truthy(made:find("vocab = 300", 1, true))
+      assert.equal(count ~= 300 and ("My-Model.Q4.gguf: metadata: llama.vocab_size: %d, but token_embd.weight has 300 "
+        .. "rows, which count"):format(count) or nil, notes[1])
+    end
+    refused('llama.vocab_size": a number is expected', "format", { ["llama.vocab_size"] = { "STRING", "300" } })
+  end)
+
   it("is refused by the key that is missing, wrong or not supported", function()
     refused('general.architecture": "mamba" is not supported; supported are bert, ', "usage",
       { ["general.architecture"] = { "STRING", "mamba" } })

@@ -1,6 +1,7 @@
 -- import_spec: folders as descriptions: what is mapped, noted, refused; hostile files; the command.
 local helper = require("tests.spec.helper")
 local import = require("checkpoints.import")
+local json = require("common.json")
 local lfs = require("lfs")
 local made = require("tests.spec.checkpoints.made")
 local pipeline = require("pipeline")
@@ -219,6 +220,19 @@ describe("a checkpoint's folder", function()
       refused(made.checkpoint(nil, nil, { ["model.safetensors"] = whole:sub(1, cut) }), "model.safetensors: ", 3)
     end
     refused(made.checkpoint(nil, nil, { ["model.safetensors"] = whole .. "\0" }), "model.safetensors: ", 3)
+    for header, said in pairs {
+      ['"a":{"dtype":"F32","shape":[2,3],"data_offsets":[0,16]}'] =
+        'header: "a": F32 2x3 is 24 bytes, but data_offsets [0, 16] hold 16',
+      ['"a":{"dtype":"U8","shape":[4294967296,4294967296],"data_offsets":[0,16]}'] = "is 18446744073709551616 bytes",
+      ['"a":{"dtype":"U8","shape":[16],"data_offsets":["0",16]}'] = "a tensor without dtype, shape or data_offsets",
+      ['"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"b":{"dtype":"U8","shape":[8],"data_offsets":[8,16]}'] =
+        'header: "b": begins at byte 8 of the data, but the tensor before it ends at byte 4',
+      ['"a":{"dtype":"U8","shape":[9],"data_offsets":[0,9]},"b":{"dtype":"U8","shape":[8],"data_offsets":[8,16]}'] =
+        'header: "b": begins at byte 8 of the data, but the tensor before it ends at byte 9',
+    } do
+      refused(made.checkpoint(nil, nil, { ["model.safetensors"] = ("<s8"):pack("{" .. header .. "}")
+        .. ("\0"):rep(16) }), said, 3)
+    end
     refused(made.folder({ ["config.json"] = made.json(made.config()) }), "has neither model.safetensors nor", 4)
     refused(made.folder({ ["model.safetensors"] = whole }), "has no config.json", 4)
     refused(made.folder({ ["config.json"] = made.json(made.config()), ["pytorch_model.bin"] = "PK" }),
@@ -311,9 +325,25 @@ describe("a checkpoint's folder", function()
     for _, each in ipairs { "0", "-1", "5.5", '"8"' } do
       local found, notes = limit('{"model_max_length": ' .. each .. "}")
       assert.equal(longest, found)
-      assert.equal("tokenizer_config.json: model_max_length: " .. each .. " is no number of tokens, and is left out",
-        notes[1])
+      assert.matches("^/.+/tokenizer_config.json: model_max_length: " .. each:gsub("%p", "%%%0")
+        .. " is no number of tokens, and is left out$", notes[1])
     end
+  end)
+
+  it("names the folder in notes about its files", function()
+    local _, notes = import.text(made.checkpoint(made.config { unheard_of = 1 }))
+    assert.matches('^/.+/config.json: "unheard_of": not known: ', notes[1])
+  end)
+
+  it("has a list of strings as its architectures, or none", function()
+    for value, shown in pairs { ["5"] = "5", ["{}"] = "an object", ["[5]"] = "an array", ["[null]"] = "an array",
+      ['{"a":"b"}'] = "an object", ["true"] = "true" } do
+      local config = made.json(made.config { architectures = 0 }):gsub('"architectures":0', '"architectures":' .. value)
+      refused(made.checkpoint(nil, nil, { ["config.json"] = config }), "config.json: architectures: " .. shown
+        .. ", but an array of strings is expected", 3)
+    end
+    for _, value in ipairs { json.null, {} } do assert.truthy(spec_of(made.checkpoint(made.config { architectures =
+      value }))) end
   end)
 
   it("of sentence-transformers has its default prompt, whose rows a pooling may leave out", function()
@@ -357,8 +387,9 @@ describe("a checkpoint's folder", function()
   it("of a whole T5 says that only the encoder is built", function()
     local config = { model_type = "t5", architectures = { "T5ForConditionalGeneration" }, vocab_size = 11, d_model = 8,
       d_kv = 4, d_ff = 8, num_layers = 1, num_heads = 2 }
-    local _, notes = import.text(made.checkpoint(made.json(config), {}))
-    assert.same({ "config.json: T5ForConditionalGeneration: only the encoder is built; T5's decoder is not "
+    local folder = made.checkpoint(made.json(config), {})
+    local _, notes = import.text(folder)
+    assert.same({ folder .. "/config.json: T5ForConditionalGeneration: only the encoder is built; T5's decoder is not "
       .. "supported" }, notes)
     config.architectures = { "T5EncoderModel" }
     _, notes = import.text(made.checkpoint(made.json(config), {}))

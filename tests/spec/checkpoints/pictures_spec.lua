@@ -18,9 +18,21 @@ describe("checkpoints.pictures", function()
       return table.concat(pipeline.run(helper.root, helper.root .. "/tests/hf/goldens/vit_model", overrides,
         "validate").notes, "\n")
     end
-    assert.equal("preprocessor_config.json: missing: the model takes arrays, and no pictures", notes {})
+    assert.equal(helper.root .. "/tests/hf/goldens/vit_model/preprocessor_config.json: missing: the model takes "
+      .. "arrays, and no pictures", notes {})
     assert.equal("", notes { "pictures=false" })
     assert.equal("", notes { "pictures={height=8,width=8}" })
+  end)
+
+  it("are prepared as processor_config.json says, else preprocessor_config.json", function()
+    local folder, made = require("checkpoints.folder"), require("tests.spec.checkpoints.made")
+    local one, other = '{"size":1}', '{"image_processor":{"size":2}}'
+    for _, case in ipairs { { one, nil, 1 }, { nil, other, 2 }, { one, other, 2 }, { nil, "{}", nil },
+      { one, '{"processor_class":"x"}', 1 }, { one, '{"image_processor":null}', 1 } } do
+      local found = folder.read(made.checkpoint(nil, nil, { ["preprocessor_config.json"] = case[1],
+        ["processor_config.json"] = case[2] })).preprocessor
+      assert.equal(case[3], found and found.config.size)
+    end
   end)
 
   it("takes no wrong number for a step", function()

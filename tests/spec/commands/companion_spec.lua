@@ -42,9 +42,14 @@ describe("the files of a model", function()
     finally(function() uv.fs_access = access end)
     uv.fs_access = function(at) return at == "." end -- root may write everywhere
     assert.equal("other.tune", companion.place(nil, path, "other", "tune"))
-    local fault = helper.fault(companion.place, path:gsub("lua$", "tune"), path, "other", "tune")
-    assert.equal(4, fault.code)
-    assert.matches("model.tune: the folder cannot be written; %-o FILE names another file$", fault.lines[1])
+    for place, reason in pairs { [path .. "/x"] = "Not a directory", ["/proc/none/x"] = "No such file or directory" } do
+      local fault = helper.fault(companion.place, place, path, "other", "tune")
+      assert.same({ 4, ("cannot write %s: %s; -o FILE names another file"):format(place, reason) },
+        { fault.code, fault.lines[1] })
+    end
+    local new = folder .. "/new/er/x"
+    assert.equal(new, companion.place(new, path, "other", "tune"))
+    assert.is_nil(require("lfs").attributes(folder .. "/new"))
   end)
 
   it("take the place of their kind alone", function()

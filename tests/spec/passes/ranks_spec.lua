@@ -206,6 +206,14 @@ describe("ranks", function()
       meetings(graph_of(state, 1)))
   end)
 
+  it("meet for each part of a sum that is an output, so that the sum is of what the outputs have", function()
+    local more = helper.description { ranks = 2, norm = "pre", parallel = "one_norm" }
+    local list = meetings(graph_of(getmetatable(helper.state(more, "ranks", { exposed = true })).__index, 1))
+    local said = table.concat(list, ", ")
+    assert.matches("l0.attn.out = sum_ranks, .*l0.ff.down = sum_ranks$", said)
+    assert.is_nil(said:find("l0.ff.sum", 1, true))
+  end)
+
   it("begin the sum of a block of rows before others are made", function()
     local function sums(more)
       local state, list = model(more, "lower"), {}

@@ -153,9 +153,15 @@ describe("a folder", function()
     assert.matches("the class %S+ gives no token_type_ids",
       select(3, state_of '{"tokenizer_class":"TokenizersBackend"}'))
     for key, said in pairs { truncation_side = '"up" is not supported; supported: left, right',
-      model_input_names = '"up"; an array is expected' } do
+      model_input_names = '"up"; an array of strings is expected' } do
       local fault = helper.fault(state_of, ('{"%s":"up"}'):format(key))
       assert.same({ ("%s/tokenizer_config.json: tokenizer.%s: %s"):format(path, key, said) }, fault.lines)
+    end
+    for value, said in pairs { ["{}"] = "tokenizer.model_input_names: an object; an array of strings is expected",
+      ["[5]"] = "tokenizer.model_input_names: an array; an array of strings is expected",
+      ["[null]"] = "byte 23: null in an array, which is not supported" } do
+      local fault = helper.fault(state_of, ('{"model_input_names":%s}'):format(value))
+      assert.same({ 3, ("%s/tokenizer_config.json: %s"):format(path, said) }, { fault.code, fault.lines[1] })
     end
   end)
 

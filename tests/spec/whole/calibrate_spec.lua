@@ -94,9 +94,20 @@ describe("factors against outliers", function()
     sh("./one/outliers check") -- with random weights
   end)
 
+  it("are not written if the model is farther from f32 with them", function()
+    local measured = 'package.path = "%s/gen/?.lua;" .. package.path require("commands.calibrate.gain").outputs = '
+      .. 'function() return "TABLE", true end os.exit(require("commands.command").main("%s", arg))'
+    local code, said = helper.run(("lua5.4 -e %s - calibrate outliers.lua %s -o worse.factors"):format(helper.shell(
+      measured:gsub("%%s", helper.absolute_root())), given), folder)
+    assert.equal(1, code, said)
+    assert.matches("^outliers: factors for 7 of 9 inputs of int8, which no file has\n.*\nTABLE\n\nnot written: "
+      .. "worse.factors, because the model is worse with it\n$", said)
+    assert.is_nil(files.read(folder .. "/worse.factors"))
+  end)
+
   it("make a variant of its own of each file", function()
     local text = helper.read(folder .. "/outliers.factors")
-    files.write(folder .. "/fewer.factors", text:match("^[^\n]*\n[^\n]*\n"))
+    files.write(folder .. "/fewer.factors", (text:gsub("^(attn2c factors 2) %d+(\n[^\n]*\n).*$", "%1 1%2")))
     local function variant_of(more)
       helper.succeeds("rm -rf out/outliers.variants", folder)
       sh("%s check outliers.lua precision=int8 --weights weights.safetensors %s", attn2c, more)
@@ -193,6 +204,7 @@ describe("factors against outliers", function()
       assert.equal(1, select(2, said:gsub("\n", "")))
     end
     local calibrate = "calibrate outliers.lua --weights weights.safetensors "
+    files.write(folder .. "/cut.factors", helper.read(folder .. "/outliers.factors"):match("^[^\n]*\n[^\n]*\n"))
     refused(2, "the model has no product l1.attn.k; calibrate again",
       "show outliers.lua precision=int8 layers=1 --stage graph")
     refused(2, "no product is of int8", "show outliers.lua --factors outliers.factors --stage graph")
@@ -203,6 +215,10 @@ describe("factors against outliers", function()
     refused(2, "does not begin with \"attn2c factors \"; it would be lost", calibrate
       .. "precision=int8 --input hidden=hidden.npy -o hidden.npy")
     refused(4, "cannot write .: it is a directory", calibrate .. "precision=int8 --input hidden=hidden.npy -o .")
+    refused(4, "cannot write hidden.npy/x: Not a directory; -o FILE names another file", calibrate
+      .. "precision=int8 --input hidden=hidden.npy -o hidden.npy/x")
+    refused(3, "cut.factors: line 2: is the last, but line 1 says that 7 follow it: the file was cut",
+      "show outliers.lua precision=int8 --factors cut.factors --stage graph")
     refused(2, "--weights: the name is empty", "calibrate outliers.lua precision=int8 --weights '' --input x=x.npy")
     refused(2, "--factors: the name is empty", "show outliers.lua precision=int8 --factors= --stage graph")
     refused(3, "NaN or infinity", calibrate .. "precision=int8 --input hidden=nan.npy -o nan.factors")

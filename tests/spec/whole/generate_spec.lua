@@ -375,10 +375,13 @@ describe("chat", function()
         assert.same(wanted, texts)
       end
     end
-    local code, said = run(("printf '%%s\n' '%s' '%s' | %s"):format(message("user", "a"), message("assistant", "b"),
-      line("llama", "chat", "--greedy --tokens 4 --format jsonl")))
-    assert.equal(0, code)
-    assert.equal(1, #lines_of(said))
+    for _, role in ipairs { "assistant", "system", "developer" } do
+      local code, said, notes = run(("printf '%%s\n' '%s' '%s' | %s"):format(message("user", "a"), message(role, "b"),
+        line("llama", "chat", "--greedy --tokens 4 --format jsonl")))
+      assert.same({ 3, 1 }, { code, #lines_of(said) })
+      assert.equal("llama: standard input: line 2: the last message has no answer: only those of the user and of tools "
+        .. "are answered\n", notes)
+    end
   end)
 
   it("refuses lines that are no messages, after the answers before them", function()
@@ -391,7 +394,7 @@ describe("chat", function()
       ['{"messages":[]}'] = '"messages" is a list of messages',
       ['{"messages":{}}'] = '"messages" is a list of messages',
       ['{"messages":[3]}'] = field, ['{"messages":[{"role":"user","content":"a"}],"model":"m"}'] = field,
-      ['{"role":"user","content":"\\u0000"}'] = "in JSON is expected" } do
+      ['{"role":"user","content":"\\u0000"}'] = "\\u0000 in a text is not supported" } do
       files.write_all(folder, { { name = "lines.jsonl",
         text = ("%s\n\n%s\n"):format(message("user", "the cat"), given) } })
       local code, said, notes = run(line("llama", "chat", "--greedy --tokens 4 --format jsonl <lines.jsonl"))

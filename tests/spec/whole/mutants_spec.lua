@@ -7,6 +7,7 @@ local lfs = require("lfs")
 package.path = helper.root .. "/tests/mutants/?.lua;" .. package.path
 local list = require("list")
 local mutants = require("run")
+local process = require("common.process")
 
 -- Returns the text that a run of a list prints, and its counts.
 local function run(entries)
@@ -52,6 +53,8 @@ describe("the list of mutants", function()
 end)
 
 describe("a run of mutants", function()
+  teardown(helper.clean)
+
   local suite = "tests/spec/passes/common/divide_spec.lua"
   local file = "gen/passes/common/divide.lua"
   local function entry(more)
@@ -74,5 +77,18 @@ describe("a run of mutants", function()
     local counts = run { entry { old = "no such text" }, entry { old = "local" }, entry { new = "= = 0" },
       entry { filter = "no such test" }, entry { equivalent = "it is not" } }
     assert.same({ killed = 0, survived = 0, equivalent = 0, wrong = 5 }, counts)
+  end)
+
+  it("ends programs that compute for ever", function()
+    local number = helper.folder() .. "/number"
+    local line = 'local words = require("common.words")'
+    local limit = mutants.limit
+    finally(function() mutants.limit = limit end)
+    mutants.limit = 2
+    local looping = "%s os.execute([[setsid sh -c 'echo $$ >%s; while :; do :; done' >/dev/null 2>&1 &]])"
+    run { entry { old = line, new = looping:format(line, number) } }
+    local place = "/proc/" .. tonumber(helper.read(number))
+    for _ = 1, 80 do if lfs.attributes(place, "mode") then process.sleep(100) end end
+    assert.is_nil(lfs.attributes(place, "mode"))
   end)
 end)

@@ -566,6 +566,27 @@ describe("building", function()
     assert.equal(0, (run(("%s gen bad tokenizer=false -o made"):format(attn2c))))
   end)
 
+  it("refuses a limit of tokens that special tokens alone fill", function()
+    for _, limit in ipairs { 1, 2 } do
+      local code, said = changed("sequence", "tokenizer_config.json", "^{", ('{"model_max_length":%d,'):format(limit))
+      assert.same({ 3, 1 }, { code, select(2, said:gsub("\n", "")) })
+      assert.matches("bad: a text has 2 special tokens around it, so none fits into sequences of at most " .. limit,
+        said)
+    end
+    assert.equal(0, (changed("sequence", "tokenizer_config.json", "^{", '{"model_max_length":3,')))
+  end)
+
+  it("refuses padding before texts where results depend on it", function()
+    local side = '{"padding_side":"left",'
+    for name, said in pairs { question = "for answers to questions",
+      ["../towers/siglip"] = "where all texts are filled" } do
+      local code, line = changed(name, "tokenizer_config.json", "^{", side)
+      assert.equal(2, code, line)
+      assert.matches("bad/tokenizer_config.json: padding_side: left is not supported " .. said, line)
+    end
+    assert.equal(0, (changed("sequence", "tokenizer_config.json", "^{", side)))
+  end)
+
   it("says where tokenizer_config.json says otherwise", function()
     local code, said = changed("sequence", "tokenizer_config.json", ".*",
       '{"tokenizer_class": "BertTokenizer", "do_lower_case": false}')

@@ -162,9 +162,12 @@ describe("texts of a model of sentence-transformers", function()
       assert.equal(first:sub(1, size), kept()) -- a file of another kind is not written over
     end
     assert.equal(3, (run(line .. "--cache corpus")))
-    local code, said = run(line .. "--cache missing/kept.npy")
-    assert.equal(4, code)
-    assert.matches("missing/kept%.npy: cannot be written", said)
+    helper.write(folder .. "/no text", "\xff\n") -- no line is read before the file is known to be writable
+    for _, words in ipairs { "--query a --cache missing/kept.npy", "--output sentence_embedding=missing/kept.npy" } do
+      local code, said = run(run_line("sentence", "--text-file 'no text' " .. words))
+      assert.equal(4, code)
+      assert.equal("sentence: missing/kept.npy: cannot be written: No such file or directory\n", said)
+    end
     assert.equal(4, (run(line .. "--cache .")))
   end)
 

@@ -5,6 +5,7 @@ local pipeline = require("pipeline")
 local try = require("commands.build.try")
 
 local texts = helper.root .. "/tests/hf/texts/"
+local generating = helper.root .. "/tests/generate/llama"
 
 -- Returns the line for a folder of tests/hf/texts; folder: where the weights are, or nil.
 local function line_of(name, folder, is_embedded, override)
@@ -47,17 +48,18 @@ describe("the line to try", function()
 
   it("says what keys and values take, and what halves it if nobody has chosen their type", function()
     local function of(...)
-      return try.kept(pipeline.run(helper.root, texts .. "next", { "kernels=c", "target=avx512bf16", ... }, nil,
+      return try.kept(pipeline.run(helper.root, generating, { "kernels=c", "target=avx512bf16", ... }, nil,
         { with_text = true }))
     end
-    local said = of("sequences=2", "context=32")
-    assert.matches("^keys and values: up to [%d.]+ MB for 2 sequences of 32 tokens; cache=bf16 about halves this$",
+    local said = of("sequences=32", "context=2048")
+    assert.matches("^keys and values: up to [%d.]+ MB for 32 sequences of 2048 tokens; cache=bf16 about halves this$",
       said)
-    local whole, half = tonumber(said:match("([%d.]+) MB")), of("sequences=2", "context=32", "cache=bf16")
+    local whole, half = tonumber(said:match("([%d.]+) MB")), of("sequences=32", "context=2048", "cache=bf16")
     assert.matches("tokens$", half)
     assert.is_true(tonumber(half:match("([%d.]+) MB")) < whole)
-    assert.matches("for 1 sequence of 32 tokens$", of("sequences=1", "context=32", "cache=f32"))
-    assert.matches("for 1 sequence of 32 tokens$", of("sequences=1", "context=32", "precision=bf16"))
+    assert.matches("for 32 sequences of 2048 tokens$", of("sequences=32", "context=2048", "cache=f32"))
+    assert.matches("for 32 sequences of 2048 tokens$", of("sequences=32", "context=2048", "precision=bf16"))
+    assert.is_nil(of("sequences=2", "context=32")) -- a few kilobytes
     assert.is_nil(of("ranks=2"))
     assert.is_nil(try.kept(helper.tiny({ target = "x86_64", kernels = "c" }, "validate")))
   end)

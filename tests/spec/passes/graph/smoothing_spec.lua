@@ -108,13 +108,18 @@ describe("factors", function()
     local text = factors.text { { products = { "a.q", "a.k" }, checksums = { 7, -1 }, powers = { 0, -3, 12 } },
       { products = { "b" }, checksums = { math.mininteger }, powers = { 1 } },
       { products = { "b" }, checksums = { 9 }, powers = { 5 }, weighs = true } }
-    assert.equal("attn2c factors 2\na.q=0000000000000007 a.k=ffffffffffffffff: 0 -3 12\nb=8000000000000000: 1\n"
+    assert.equal("attn2c factors 2 3\na.q=0000000000000007 a.k=ffffffffffffffff: 0 -3 12\nb=8000000000000000: 1\n"
       .. "weigh b=0000000000000009: 5\n", text)
     local of, checksums, weighed = factors.parse(text, "f")
     assert.same({ b = { powers = { 5 }, checksum = 9 } }, weighed)
     assert.same({ ["a.q"] = { 0, -3, 12 }, ["a.k"] = { 0, -3, 12 }, b = { 1 } }, of)
     assert.same({ ["a.q"] = 7, ["a.k"] = -1, b = math.mininteger }, checksums)
     assert.same({}, factors.parse(factors.text {}, "f"))
+    assert.same(of, factors.parse(text:gsub(" 3\n", "\n", 1), "f")) -- older files do not say how many lines they have
+    for cut = #"attn2c factors 2 3", #text - 1 do
+      local fault = helper.fault(factors.parse, text:sub(1, cut), "f")
+      assert.same({ 3, 1 }, { fault and fault.code, fault and #fault.lines }, text:sub(1, cut))
+    end
   end)
 
   it("that are malformed are refused with the line", function()
@@ -129,6 +134,9 @@ describe("factors", function()
       ["attn2c factors 2\n" .. a .. ": 25\n"] = 'power "25"',
       [("attn2c factors 2\n%s: 1\n%s: 1\n"):format(a, a)] = 'a second line for "a"',
       [("attn2c factors 2\nweigh %s: 1\nweigh %s: 1\n"):format(a, a)] = 'line 3: a second line for "a"',
+      ["attn2c factors 2 2\n" .. a .. ": 1\n"] = "line 2: is the last, but line 1 says that 2 follow it: the file was "
+        .. "cut",
+      ["attn2c factors 2 99999999999999999999\n"] = "99999999999999999999 follow",
       ["attn2c factors 2\nweigh " .. a] = "line 2:", ["attn2c factors 2\nweigh: 1\n"] = '"weigh", but PRODUCT=CHECKSUM',
       ["attn2c factors 2\nweigh " .. a .. ": nan\n"] = 'power "nan"',
     } do

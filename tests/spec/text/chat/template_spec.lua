@@ -105,7 +105,9 @@ describe("a chat template", function()
     assert.equal("", (noted("{% macro f(varargs) %}{{ varargs }}{% endmacro %}{{ varargs }}")))
     assert.equal("line 1: strftime_now: the conversion %Q of its format is not supported|"
       .. "line 1: strftime_now: the conversion %E of its format is not supported",
-      (noted("{{ strftime_now('%d %%Q %Q') }}{{ strftime_now(format='%-d%-E') }}")))
+      (noted("{% if a %}{{ strftime_now('%d %%Q %Q') }}{{ strftime_now(format='%-d%-E') }}{% endif %}")))
+    assert.equal("t: line 1: strftime_now: the conversion %Q of its format is not supported",
+      refusal("{{ strftime_now('%Q') }}"))
   end)
 
   it("has one line for each reason, with the first places", function()
@@ -194,7 +196,21 @@ describe("a chat template", function()
   end)
 
   it("comes from chat_template.jinja, or from tokenizer_config.json", function()
-    local function find(file, config) return template.find("f", function() return file end, config) end
+    local function find(file, config, more)
+      return template.find("f", function(name)
+        if name == "chat_template.jinja" then return file end
+        return more and more[name]
+      end, config)
+    end
+    for _, name in ipairs { "chat_template.json", "processor_config.json" } do
+      local files = { [name] = '{"chat_template":"z"}' }
+      assert.same({ text = "z", file = ("f/%s: chat_template"):format(name) }, find(nil, {}, files))
+      assert.equal("y", find(nil, { chat_template = "y" }, files).text)
+      for text, said in pairs { ['{"chat_template":1}'] = "chat_template: a string or a list is expected",
+        ["{"] = "byte 2: a string is expected" } do
+        assert.equal(("f/%s: %s"):format(name, said), find(nil, nil, { [name] = text }).problem)
+      end
+    end
     assert.same({ text = "x", file = "f/chat_template.jinja" }, find("x", { chat_template = "y" }))
     local place = "f/tokenizer_config.json: chat_template"
     assert.same({ text = "y", file = place }, find(nil, { chat_template = "y" }))
