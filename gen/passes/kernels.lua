@@ -226,7 +226,7 @@ function kernels.run(state)
         if visit then visit(step, state, seen) end
       end)
       find_panel_loops(program, state, seen)
-      shared.find(program, state.spec.unroll == "alike" and programs.places(entry, program))
+      shared.find(program, programs.places(entry, program))
     end
   end
 end

@@ -22,6 +22,7 @@ local forms = require("data.storage")
 local grouping = require("passes.common.grouping")
 local fused_kernels = require("passes.plan.fused_kernels")
 local kernel_text = require("passes.common.kernel_text")
+local kinds = require("passes.plan.kinds")
 local ops = require("data.ops")
 local partition = require("passes.plan.partition")
 local products = require("passes.plan.products")
@@ -219,22 +220,6 @@ local function mark_answers(storages, segments)
   end
 end
 
-function plan.run(state)
-  state.plan = { storage = {}, parameters = state.parameters.common, memoise = alike.memoiser(),
-    state = { order = {}, offsets = {}, windows = {}, bytes = 0 } }
-  local entry = state.graph.entry
-  local uses = grouping.readers(entry)
-  local segments = segments_of(state, entry, uses)
-  answer_wanted(state, segments)
-  storage.decide(state, entry, segments, uses)
-  mark_answers(state.plan.storage, segments)
-  products.decide(state, segments)
-  fused_kernels.decide(state, segments)
-  state.plan.bound, state.plan.roof = state.spec.any and {} or bound.of(state, segments), roof.of(state.spec)
-  partition.decide(state, segments)
-  state.plan.segments = segments
-end
-
 -- Returns the panels of a fusion as text, "4 x 48, 32": 4 panels of 48 outputs are a panel loop.
 local function panels_text(fusion)
   local parts, first = {}, 1
@@ -279,6 +264,11 @@ end
 
 local calls_for = { rows = "has rows", wanted = "asks for", pooled = "has sequences" }
 
+-- Returns how many rows a region's loop has, as text; "": it has none.
+local function rows_text(loop)
+  return loop and (", as many as a call %s"):format(calls_for[loop.form]) or ""
+end
+
 -- Appends the lines of a region.
 local function region_text(region, lines)
   if region.kind == "rows" then
@@ -287,8 +277,7 @@ local function region_text(region, lines)
     if loop and loop.count > 1 then
       sizes = ("in equal blocks, multiples of %d up to %d"):format(loop.multiple, loop.step)
     end
-    lines[#lines + 1] = ("      rows %s%s"):format(sizes,
-      loop and (", as many as a call %s"):format(calls_for[loop.form]) or "")
+    lines[#lines + 1] = ("      rows %s%s"):format(sizes, rows_text(loop))
     for _, fusion in ipairs(region.fusions) do
       lines[#lines + 1] = "        " .. fusion_text(fusion)
       products_text(region, fusion, lines)
@@ -301,6 +290,27 @@ local function region_text(region, lines)
     lines[#lines + 1] = ("      sequence %s = %s"):format(region.op.result.name, region.op.op)
   end
   partition.dump(region, "        ", lines)
+end
+
+function plan.run(state)
+  state.plan = { storage = {}, parameters = state.parameters.common, memoise = alike.memoiser(),
+    state = { order = {}, offsets = {}, windows = {}, bytes = 0 } }
+  local entry = state.graph.entry
+  local uses = grouping.readers(entry)
+  local segments = segments_of(state, entry, uses)
+  answer_wanted(state, segments)
+  storage.decide(state, entry, segments, uses)
+  mark_answers(state.plan.storage, segments)
+  products.decide(state, segments)
+  fused_kernels.decide(state, segments)
+  state.plan.bound, state.plan.roof = state.spec.any and {} or bound.of(state, segments), roof.of(state.spec)
+  partition.decide(state, segments)
+  kinds.decide(state, segments, function(region)
+    local lines = {}
+    region_text(setmetatable({ loop = false }, { __index = region }), lines)
+    return table.concat(lines, "\n")
+  end)
+  state.plan.segments = segments
 end
 
 --- Returns parameters, storage, then segments, sections, regions and fusions with their products as text; last,
@@ -334,8 +344,15 @@ function plan.dump(state)
     lines[#lines + 1] = ("  segment %s: %d x %d sequences"):format(segment.name, segment.repeats, segment.micro_batch)
     partition.dump(segment, "    ", lines)
     for _, section in ipairs(segment.sections) do
-      lines[#lines + 1] = "    section " .. section.name
-      for _, region in ipairs(section.regions) do region_text(region, lines) end
+      lines[#lines + 1] = ("    section %s%s"):format(section.name, section.like and ": like " .. section.like or "")
+      for i, region in ipairs(section.like and {} or section.regions) do
+        local like = region.like
+        if like and (like.section ~= section.name or like.region ~= i) then
+          lines[#lines + 1] = ("      like region %d of %s%s"):format(like.region, like.section, rows_text(region.loop))
+        else
+          region_text(region, lines)
+        end
+      end
     end
   end
   for _, product in ipairs(p.roof) do lines[#lines + 1] = kernel_text.of(product) end

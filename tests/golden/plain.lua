@@ -15,6 +15,7 @@ plain.models = {
   { "models/small.lua" }, { "models/bert_base.lua" }, { "models/speaker.lua" }, { "tests/golden/post.lua" },
   { "tests/golden/causal.lua" }, { "tests/golden/window.lua" },
   { "models/small.lua", "threads=2", "seq=60", "mask=padding", "batch=3" },
+  { "models/small.lua", "layers=4", "unroll=all" },
   { "models/small.lua", "norm=pre", "final_norm=true", "bias=false", "output={ pool \"mean\", linear { to = 5 } }" },
 }
 

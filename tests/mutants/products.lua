@@ -68,6 +68,11 @@ return function(of, spec)
       wrong = "heads with other constants are alike" },
   }
 
+  of("gen/passes/plan/kinds.lua", spec .. "passes/kernels/shared_spec.lua") {
+    { name = "kinds_all", old = "if not first[key] then", new = "if true then",
+      filter = "do what each does by itself: many", wrong = "no region is like another one" },
+  }
+
   of("gen/passes/kernels/stretches.lua", spec .. "passes/kernels/shared_spec.lua") {
     { name = "stretches_stocks", old = "if first and first ~= base then return false end", new = "first = base",
       filter = "stretches of layers", wrong = "weights to prefetch that move otherwise are counted from one base" },

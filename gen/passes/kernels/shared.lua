@@ -31,7 +31,7 @@ end
 -- Returns a list of steps as { list, section, key, first_op, places }; lists with one key are alike. places: of buffers
 -- in the order of their first use, { class, buffer, at: the first operand in bytes, low: the lowest one }.
 local function form_of(program, place_of, list, section)
-  local parts, places, number_of, first_op = {}, {}, {}, nil
+  local parts, places, number_of, first_op, region = {}, {}, {}, nil, nil
   local function add(operand, access, type)
     local class = calls.class(program, operand)
     if access == "value" or not class then
@@ -49,6 +49,11 @@ local function form_of(program, place_of, list, section)
     parts[#parts + 1] = ("%s %s %d %d %s"):format(class, type, number_of[buffer], at - of.at, terms_text(operand))
   end
   for _, step in ipairs(list) do
+    if step.region ~= region then
+      region = step.region
+      if not region.like then return {} end
+      parts[#parts + 1] = region.like.number
+    end
     if step.form == "begin" then
       parts[#parts + 1] = shared.loop_text(step)
     elseif step.form == "finish" then
@@ -99,11 +104,11 @@ function shared.set_bases(of, is_added)
 end
 
 --- Sets program.shared: list -> { of: the function of alike lists, { members, bases, base_of, constant }, number: the
---- list's among them }. place_of(operand): its bytes from its pointer on; false: each list has a function of its own.
+--- list's among them }. Their regions are of one kind (plan/kinds.lua). place_of(operand): its bytes from its
+--- pointer on.
 function shared.find(program, place_of)
   local by_key, found = {}, {}
   program.shared, program.shared_stretches = {}, {}
-  if not place_of then return end
   programs.each_list(program, function(list, section)
     local form = form_of(program, place_of, list, section)
     if not form.first_op then return end
