@@ -252,6 +252,7 @@ local function draw_sizes(d)
   if chance(60) then d.batch = chance(80) and random(6) or size(40) end
   d.seq, d.d_model, d.layers = size(chance(85) and 100 or 300), size(chance(85) and 130 or 400),
     pick { 0, 1, 1, 1, 2, 2, 3 }
+  if chance(12) then d.seq, d.d_model, d.layers = size(40), size(60), random(4, 12) end -- some are alike
   draw_heads(d)
   if chance(70) then d.d_ff = chance(85) and size(250) or 0 end
   if chance(25) then d.gated = chance(80) end
@@ -430,7 +431,7 @@ function draw.description(seed, number, wanted)
     if d.plan then d.plan.kernels = nil end
   end
   checkpoint.draw(d)
-  if chance(20) and d.layers > 0 and not d.layer_groups then draw_layers(d) end
+  if chance(d.layers > 3 and 60 or 20) and d.layers > 0 and not d.layer_groups then draw_layers(d) end
   -- The angles of these depend on the length.
   local by_length = d.rope_scaling and (d.rope_scaling.type == "dynamic" or d.rope_scaling.type == "longrope")
   if d.seq == 1 then
