@@ -17,7 +17,7 @@ function scaled.most_rows(target, rows)
 end
 
 --- Returns the name of a function of strips, which differ in their rows alone. shape: { rows: the most, least: the
---- fewest, vectors, types, fetches: whether it prefetches weights }.
+--- fewest, nil: as many, vectors, types, fetches: whether it prefetches weights }.
 function scaled.name(shape)
   return ("strip_x%d_%s%s%s"):format(shape.vectors, shape.types.a, shape.types.b == types.fine and "_fine" or "",
     shape.fetches and "_ahead" or "")
@@ -57,7 +57,7 @@ end
 
 -- Adds the products of four inputs of each row to the sums. number: of these four in the block.
 function Strip:products(half, number, vector)
-  local block, place = self.block, self.places
+  local block, place = self.weights, self.places
   if block.bits == 8 then
     self:add("w = attn2c_words_load(%s);", at(place.words(half) + number * 4 * PANEL, vector, 4))
   elseif number % 2 == 0 then
@@ -66,7 +66,7 @@ function Strip:products(half, number, vector)
   else
     self:add("w = attn2c_high_fours(both);")
   end
-  if self.shape.rows > 1 then self:add("%sATTN2C_HOLD(w);", self.shape.least > 1 and "" or "if (rows > 1) ") end
+  if self.shape.rows > 1 then self:add("%sATTN2C_HOLD(w);", self.least > 1 and "" or "if (rows > 1) ") end
   self:each_row(function(row)
     if self.is_fine then
       return { ("attn2c_fine%d_add(w, b%d[%d].x, %d, &s%d, &t%d);"):format(block.bits, row, half, number, row, row) }
@@ -78,22 +78,22 @@ end
 
 -- Returns the start of a row's integers, as C.
 function Strip:start(row, half, part)
-  local zero, bits = zero_of(self.block, row, half, part), self.block.bits
+  local zero, bits = zero_of(self.weights, row, half, part), self.weights.bits
   if self.is_fine then return ("t%d = attn2c_integers_splat(%s);"):format(row, zero) end
   return ("s%d = attn2c_scaled%d_begin(%s);"):format(row, bits, zero)
 end
 
 -- Returns the integers of a row's part of a block, as C.
 function Strip:ended(row, half, part)
-  local bits = self.block.bits
+  local bits = self.weights.bits
   if self.is_fine then return ("attn2c_fine_end(s%d, t%d)"):format(row, row) end
   return ("attn2c_scaled%d_end(s%d%s)"):format(bits, row,
-    bits == 4 and ", " .. zero_of(self.block, row, half, part) or "")
+    bits == 4 and ", " .. zero_of(self.weights, row, half, part) or "")
 end
 
 -- Adds the part of a block that shares a scale to the sums of one vector.
 function Strip:part(half, part, vector)
-  local block, place = self.block, self.places
+  local block, place = self.weights, self.places
   local load = block.scale_bytes == 2 and "attn2c_halves_load" or "attn2c_floats_load"
   -- gcc would keep the inputs of all rows in memory, from one vector to the next.
   if self.vectors > 1 then
@@ -122,7 +122,7 @@ end
 function Strip:pair()
   for row = 1, self.shape.rows - 1 do self:add("const attn2c_%s *b%d = b0 + %d * ld;", self.of_rows, row, row) end
   for half = 0, 1 do
-    for part = 0, self.block.scales - 1 do
+    for part = 0, self.weights.scales - 1 do
       for vector = 0, self.vectors - 1 do
         self:block("", function() self:part(half, part, vector) end)
       end
@@ -133,7 +133,7 @@ end
 --- Returns the function of strips as C.
 function scaled.text(shape)
   local block = types.all[shape.types.a].block
-  local self = setmetatable({ block = block, places = places(block), vectors = shape.vectors,
+  local self = setmetatable({ weights = block, places = places(block), vectors = shape.vectors,
     of_rows = shape.types.b, is_fine = shape.types.b == types.fine }, Strip):begin(shape)
   self:add("/* %s rows%s by %d vectors of outputs, weights of %s in scale blocks%s. */", self:rows_text(),
     self.is_fine and " of 15 bits" or "", shape.vectors, types.all[shape.types.a].weights,

@@ -10,7 +10,7 @@ local strip = {}
 strip.EVERY = 4
 
 --- Returns the name of a function of strips, which differ in their rows alone. shape: { rows: the most; least: the
---- fewest; vectors; rows_held: whether the rows' inputs stay in registers while the vectors come one after the other;
+--- fewest, nil: as many; vectors; rows_held: whether the rows' inputs stay in registers while the vectors come one after the other;
 --- fetches: whether the strip prefetches weights; streams: whether it does so in each step (forms that are not paced);
 --- near: whether it prefetches the rows of A that it reads soon; copies: whether a paced strip that prefetches has
 --- copies of its step; form: a name in kernels/forms.lua; types: of its product; full: whether no register is left for
@@ -95,8 +95,8 @@ end
 
 -- Writes a statement for each row, which statement(row) returns; those that all strips have are next to each other.
 function Strip:each_in_line(statement)
-  self:add("%s", each(self.shape.least, " ", statement))
-  self:each_row(function(row) return row >= self.shape.least and { statement(row) } or {} end)
+  self:add("%s", each(self.least, " ", statement))
+  self:each_row(function(row) return row >= self.least and { statement(row) } or {} end)
 end
 
 -- Writes one part of a step: for each row and vector, a multiply-add to its sum.

@@ -7,9 +7,9 @@ Writer.__index = Writer
 -- Maximum columns of a line of emitted C.
 local WIDTH = 116
 
---- Gives a writer its shape { rows: the most, least: the fewest rows }, and no lines; returns it.
+--- Gives a writer its shape { rows: the most, least: the fewest rows, nil: the same }, and no lines; returns it.
 function Writer:begin(shape)
-  self.shape, self.lines, self.indent = shape, {}, ""
+  self.shape, self.least, self.lines, self.indent = shape, shape.least or shape.rows, {}, ""
   return self
 end
 
@@ -42,7 +42,7 @@ function Writer:each_row(lines_of)
   local function add_all(lines) for _, line in ipairs(lines) do self:add("%s", line) end end
   for row = 0, self.shape.rows - 1 do
     local lines = lines_of(row)
-    if row < self.shape.least then
+    if row < self.least then
       add_all(lines)
     elseif #lines == 1 and not lines[1]:find("; ", 1, true) then
       self:add("if (rows > %d) %s", row, lines[1])
@@ -54,8 +54,8 @@ end
 
 --- Returns the rows of the strips as text.
 function Writer:rows_text()
-  local least, most = self.shape.least, self.shape.rows
-  return least == most and tostring(most) or ("%d to %d"):format(least, most)
+  local most = self.shape.rows
+  return self.least == most and tostring(most) or ("%d to %d"):format(self.least, most)
 end
 
 --- Returns parameters { type, name } as text; they come after others.
@@ -66,6 +66,6 @@ function Writer.asks_text(asks)
 end
 
 --- Writes the line that uses the parameter `rows`, if no other does.
-function Writer:use_rows() if self.shape.least == self.shape.rows then self:add("(void)rows;") end end
+function Writer:use_rows() if self.least == self.shape.rows then self:add("(void)rows;") end end
 
 return Writer
