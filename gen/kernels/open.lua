@@ -119,7 +119,8 @@ local function of_known_outputs(kernel, groups, choice, adds, a, b, lanes, after
     end
     local first = group.first == 0 and "" or group.first * lanes .. " + "
     if group.count == 1 then
-      append(lines, call(tostring(group.first * lanes), each_row == 1 and "i" or ("(i * %d + %d)"):format(each_row, done)))
+      append(lines, call(tostring(group.first * lanes),
+        each_row == 1 and "i" or ("(i * %d + %d)"):format(each_row, done)))
     else
       lines[#lines + 1] = ("for (size_t j = 0; j < %d; j++) {"):format(group.count)
       append(lines, indented(call(("%sj * %d"):format(first, group.size * lanes),
@@ -237,14 +238,17 @@ function open.either(kernel, body, of_tall)
 end
 
 --- Returns the body as lines of C; parameters as for product.body, and choice(group): the name of the function of a
---- group's strips; groups: of the outputs, if they are known; after: product.body's after_strip. The symbols of the body
---- are strips, row, i, j and rows.
+--- group's strips; groups: of the outputs, if they are known; after: product.body's after_strip. The body's symbols
+--- are strips, row, i, j and rows; vectors and rest, if outputs are open.
 function open.body(kernel, lanes, adds, a, b, choice, groups, after)
   local k, most = operands.named(kernel), kernel.strips.strips[1].size
   local usual = kernel.strips.usual or most
   local lines = { ("const size_t strips = %s(n + %d) / %d;"):format(
     usual < most and ("n <= %d ? (n > 0) : "):format(most) or "", usual - 1, usual) }
-  if k.m == "m" then lines[#lines + 1] = ("const size_t vectors = m / %d, rest = vectors %% %d;"):format(lanes, kernel.strips.groups[1].size) end
+  if k.m == "m" then
+    lines[#lines + 1] = ("const size_t vectors = m / %d, rest = vectors %% %d;"):format(lanes,
+      kernel.strips.groups[1].size)
+  end
   if kernel.fetch and kernel.fetch.by_strips then append(lines, ahead_of(kernel)) end
   local more = after or {}
   append(lines, { "for (size_t i = 0, row = 0, rows; i < strips; i++, row += rows) {",

@@ -2,6 +2,7 @@
 -- A strip has some rows by all vectors of a panel. It goes over pairs of blocks, 64 inputs. For each block it adds
 -- exact integers, and multiplies their sum by the scales of the block and of the row's block
 -- (runtime/ops/product_scaled.h).
+local forms = require("kernels.forms")
 local types = require("data.types")
 local Writer = require("kernels.writer")
 
@@ -17,7 +18,7 @@ function scaled.most_rows(target, rows)
 end
 
 --- Returns the name of a function of strips, which differ in their rows alone. shape: { rows: the most, least: the
---- fewest, nil: as many, vectors, types, fetches: whether it prefetches weights }.
+--- fewest, nil: the same, vectors, types, fetches: whether it prefetches weights }.
 function scaled.name(shape)
   return ("strip_x%d_%s%s%s"):format(shape.vectors, shape.types.a, shape.types.b == types.fine and "_fine" or "",
     shape.fetches and "_ahead" or "")
@@ -138,33 +139,10 @@ function scaled.text(shape)
   self:add("/* %s rows%s by %d vectors of outputs, weights of %s in scale blocks%s. */", self:rows_text(),
     self.is_fine and " of 15 bits" or "", shape.vectors, types.all[shape.types.a].weights,
     shape.fetches and ", prefetching `lines` cache lines from `ahead` every `every` inputs" or "")
-  self:add("ATTN2C_STRIP %s(int rows, const %s *a, const %s *b, float *c, int k, ptrdiff_t lda, ptrdiff_t ldb,",
-    scaled.name(shape), types.c(shape.types.a), types.c(shape.types.b))
-  self:add("    ptrdiff_t ldc, int adds, int a_lanes, int c_lanes%s) {", self.asks_text(scaled.asks(shape)))
-  self.indent = "  "
-  self:use_rows()
+  self:head(scaled.name(shape), shape.types, scaled.asks(shape), forms.all.f32)
   self:add("const ptrdiff_t ld = ldb / ATTN2C_SCALE_BLOCK;")
   self:add("const attn2c_%s *b0 = attn2c_%s(b);", self.of_rows, self.is_fine and "fine_blocks" or "blocks")
   self:add("(void)lda, (void)a_lanes, (void)ld;")
-  -- Calls visit(sum, place, is_last) for each sum of a row; returns the lines that it returns.
-  local function each_of(row, visit)
-    local lines = {}
-    for vector = 0, self.vectors - 1 do
-      lines[#lines + 1] = visit(("c%d_%d"):format(row, vector), ("c + %d * ldc + %d * ATTN2C_LANES"):format(row, vector),
-        vector == self.vectors - 1)
-    end
-    return lines
-  end
-  for row = 0, shape.rows - 1 do
-    each_of(row, function(sum) self:add("attn2c_vector %s = attn2c_zero();", sum) end)
-  end
-  self:block("if (adds)", function()
-    self:each_row(function(row)
-      return each_of(row, function(sum, place, is_last)
-        return ("%s = attn2c_load%s(%s%s);"):format(sum, is_last and "_first" or "", place, is_last and ", c_lanes" or "")
-      end)
-    end)
-  end)
   local head = ("i < %s; i += %d, a += %d, b0 += 2)"):format(shape.fetches and "stop" or "k", PAIR, self.places.pair)
   if shape.fetches then
     self:block("for (int i = 0; i < k;)", function()
@@ -175,14 +153,7 @@ function scaled.text(shape)
   else
     self:block("for (int i = 0; " .. head, function() self:pair() end)
   end
-  self:each_row(function(row)
-    return each_of(row, function(sum, place, is_last)
-      return ("attn2c_store%s(%s, %s%s);"):format(is_last and "_first" or "", place, sum, is_last and ", c_lanes" or "")
-    end)
-  end)
-  self.indent = ""
-  self:add("}")
-  return table.concat(self.lines, "\n")
+  return self:finish(forms.all.f32)
 end
 
 return scaled

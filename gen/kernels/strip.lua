@@ -6,16 +6,19 @@ local Writer = require("kernels.writer")
 
 local strip = {}
 
+local each, sum, times, vector_at = Writer.join, Writer.sum, Writer.times, Writer.vector_at
+
 -- Steps between two requests of a paced strip (kernels/forms.lua) that prefetches.
 strip.EVERY = 4
 
 --- Returns the name of a function of strips, which differ in their rows alone. shape: { rows: the most; least: the
---- fewest, nil: as many; vectors; rows_held: whether the rows' inputs stay in registers while the vectors come one after the other;
---- fetches: whether the strip prefetches weights; streams: whether it does so in each step (forms that are not paced);
---- near: whether it prefetches the rows of A that it reads soon; copies: whether a paced strip that prefetches has
---- copies of its step; form: a name in kernels/forms.lua; types: of its product; full: whether no register is left for
---- a mask; cut: whether its inputs may end within a group; some: whether only a call knows if they do; rest: whether a
---- paced strip that prefetches may have steps after the last four; half: whether half of its last vector is enough }.
+--- fewest, nil: the same; vectors; rows_held: whether the rows' inputs stay in registers while the vectors come one
+--- after the other; fetches: whether the strip prefetches weights; streams: whether it does so in each step (forms that
+--- are not paced); near: whether it prefetches the rows of A that it reads soon; copies: whether a paced strip that
+--- prefetches has copies of its step; form: a name in kernels/forms.lua; types: of its product; full: whether no
+--- register is left for a mask; cut: whether its inputs may end within a group; some: whether only a call knows if they
+--- do; rest: whether a paced strip that prefetches may have steps after the last four; half: whether half of its last
+--- vector is enough }.
 function strip.name(shape)
   local form = forms.all[shape.form]
   local is_masked = shape.full and form.parts[1].mask
@@ -38,40 +41,15 @@ function strip.asks(shape)
   return shape.near and { { "int ", "near" } } or {}
 end
 
--- Returns `count` texts, made by make(0), make(1), ..., with separators between them.
-local function each(count, separator, make)
-  local list = {}
-  for i = 0, count - 1 do list[#list + 1] = make(i) end
-  return table.concat(list, separator)
-end
-
--- Returns `factor * pointer`, or `pointer` if the factor is 1.
-local function times(factor, pointer) return factor == 1 and pointer or ("%d * %s"):format(factor, pointer) end
-
--- Returns the address of vector v of a row at `pointer`; a lane has `elements` elements.
-local function vector_at(pointer, v, elements)
-  return v == 0 and pointer or ("%s + %s"):format(pointer, times(v * elements, "ATTN2C_LANES"))
-end
-
--- Returns the address of a row of C. Row 0 names ldc too, so that a strip of one row uses all its parameters.
-local function row_of_c(row) return ("c + %d * ldc"):format(row) end
-
--- Returns the load of vector v of a row at `at`: `load`, or `first` for the last vector, which may be cut to its
--- first lanes.
-local function read(shape, load, first, at, v, lanes)
-  if v < shape.vectors - 1 then return ("%s(%s)"):format(load, at) end
-  return ("%s(%s, %s)"):format(first, at, lanes)
-end
-
-local function sum(row, vector) return ("c%d_%d"):format(row, vector) end
-
 local Strip = setmetatable({}, Writer)
 Strip.__index = Strip
 
--- Returns the load of the groups of A in vector v; is_cut: of the last group, which is not whole.
+-- Returns the load of the groups of A in vector v; the last vector may be cut to its first lanes. is_cut: of the last
+-- group, which is not whole.
 function Strip:weights(v, is_cut)
-  local form = self.form
-  local text = read(self.shape, form.load, form.first, vector_at("a", v, self.group), v, "a_lanes")
+  local form, at = self.form, vector_at("a", v, self.group)
+  local text = v == self.shape.vectors - 1 and ("%s(%s, a_lanes)"):format(form.first, at)
+    or ("%s(%s)"):format(form.load, at)
   return is_cut and ("%s(%s, k %% %d * (int)sizeof *a)"):format(form.load_cut, text, self.group) or text
 end
 
@@ -124,7 +102,9 @@ function Strip:part(part, is_cut)
   if shape.rows_held then
     self:add("%s %s;", form.factor, each(shape.rows, ", ", function(row) return "x" .. row end))
     self:each_row(function(row)
-      return { ("x%d = %s;"):format(row, made(part.b, self:inputs(part, row, is_cut))), ("ATTN2C_HOLD(x%d);"):format(row) }
+      local name = "x" .. row
+      return { ("%s = %s;"):format(name, made(part.b, self:inputs(part, row, is_cut))),
+        ("ATTN2C_HOLD(%s);"):format(name) }
     end)
     for vector = 0, shape.vectors - 1 do
       self:add("w = %s;", self:factor(part, vector, is_cut))
@@ -234,24 +214,7 @@ function strip.text(shape)
       and (", of inputs that %d does not divide"):format(shape.cut and group or strip.EVERY * group) or ""),
     table.unpack(prefetching(shape, form, group)) }
   self:add("%s */", table.concat(comment, "\n"))
-  self:add("ATTN2C_STRIP %s(int rows, const %s *a, const %s *b, %s *c, int k, ptrdiff_t lda, ptrdiff_t ldb,",
-    strip.name(shape), types.c(of.a), types.c(of.b), types.c(of.c))
-  self:add("    ptrdiff_t ldc, int adds, int a_lanes, int c_lanes%s) {", self.asks_text(strip.asks(shape)))
-  self.indent = "  "
-  self:use_rows()
-  for row = 0, shape.rows - 1 do
-    self:add("%s %s;", form.sum, each(shape.vectors, ", ", function(vector)
-      return ("%s = %s"):format(sum(row, vector), form.zero)
-    end))
-  end
-  self:block("if (adds)", function()
-    self:each_row(function(row)
-      return { each(shape.vectors, " ", function(vector)
-        return ("%s = %s;"):format(sum(row, vector),
-          read(shape, form.c_load, form.c_first, vector_at(row_of_c(row), vector, 1), vector, "c_lanes"))
-      end) }
-    end)
-  end)
+  self:head(strip.name(shape), of, strip.asks(shape), form)
   if form.start then
     for vector = 0, shape.vectors - 1 do
       self:add("const %s start%d = %s(%s, lda, %s);", form.sum, vector, form.start, vector_at("a", vector, group),
@@ -264,16 +227,7 @@ function strip.text(shape)
     if part.mask and not shape.full then self:add("const attn2c_words mask = %s();", part.mask) end
   end
   self:loop()
-  self:each_row(function(row)
-    return { each(shape.vectors, " ", function(vector)
-      local at, value = vector_at(row_of_c(row), vector, 1), sum(row, vector)
-      if vector < shape.vectors - 1 then return ("%s(%s, %s);"):format(form.c_store, at, value) end
-      return ("%s(%s, %s, c_lanes);"):format(form.c_store_first, at, value)
-    end) }
-  end)
-  self.indent = ""
-  self:add("}")
-  return table.concat(self.lines, "\n")
+  return self:finish(form)
 end
 
 return strip

@@ -1,6 +1,8 @@
 -- writer.lua: writes the C function of strips that differ in their number of rows alone.
 -- The function has the code of the most rows. Its parameter `rows` is a constant of each call, into which the compiler
 -- puts the function, so a strip of fewer rows has no code of the others.
+local types = require("data.types")
+
 local Writer = {}
 Writer.__index = Writer
 
@@ -65,7 +67,62 @@ function Writer.asks_text(asks)
   return table.concat(parts)
 end
 
---- Writes the line that uses the parameter `rows`, if no other does.
-function Writer:use_rows() if self.least == self.shape.rows then self:add("(void)rows;") end end
+--- Returns `count` texts, made by make(0), make(1), ..., with separators between them.
+function Writer.join(count, separator, make)
+  local list = {}
+  for i = 0, count - 1 do list[#list + 1] = make(i) end
+  return table.concat(list, separator)
+end
+
+--- Returns the name of the sum of a row and a vector.
+function Writer.sum(row, vector) return ("c%d_%d"):format(row, vector) end
+
+--- Returns `factor * pointer`, or `pointer` if the factor is 1.
+function Writer.times(factor, pointer) return factor == 1 and pointer or ("%d * %s"):format(factor, pointer) end
+
+--- Returns the address of vector v of a row at `pointer`; a lane has `elements` elements.
+function Writer.vector_at(pointer, v, elements)
+  return v == 0 and pointer or ("%s + %s"):format(pointer, Writer.times(v * elements, "ATTN2C_LANES"))
+end
+
+-- Writes a statement for each sum, those of a row on a line: whole(sum, address in C), and of a row's last vector
+-- last(sum, address in C). Row 0 names ldc too, so that a strip of one row uses all its parameters.
+function Writer:each_sum(whole, last)
+  local vectors = self.shape.vectors
+  self:each_row(function(row)
+    return { self.join(vectors, " ", function(vector)
+      return (vector < vectors - 1 and whole or last)(self.sum(row, vector),
+        self.vector_at(("c + %d * ldc"):format(row), vector, 1))
+    end) }
+  end)
+end
+
+--- Writes the beginning of the function: its parameters, and its sums, which are zero or begin with those in C. of: the
+--- product's types; asks: parameters { type, name } for prefetching; form: of kernels/forms.lua.
+function Writer:head(name, of, asks, form)
+  self:add("ATTN2C_STRIP %s(int rows, const %s *a, const %s *b, %s *c, int k, ptrdiff_t lda, ptrdiff_t ldb,",
+    name, types.c(of.a), types.c(of.b), types.c(of.c))
+  self:add("    ptrdiff_t ldc, int adds, int a_lanes, int c_lanes%s) {", self.asks_text(asks))
+  self.indent = "  "
+  if self.least == self.shape.rows then self:add("(void)rows;") end
+  for row = 0, self.shape.rows - 1 do
+    self:add("%s %s;", form.sum, self.join(self.shape.vectors, ", ", function(vector)
+      return ("%s = %s"):format(self.sum(row, vector), form.zero)
+    end))
+  end
+  self:block("if (adds)", function()
+    self:each_sum(function(sum, at) return ("%s = %s(%s);"):format(sum, form.c_load, at) end,
+      function(sum, at) return ("%s = %s(%s, c_lanes);"):format(sum, form.c_first, at) end)
+  end)
+end
+
+--- Writes the end of the function, which stores its sums; returns all of it.
+function Writer:finish(form)
+  self:each_sum(function(sum, at) return ("%s(%s, %s);"):format(form.c_store, at, sum) end,
+    function(sum, at) return ("%s(%s, %s, c_lanes);"):format(form.c_store_first, at, sum) end)
+  self.indent = ""
+  self:add("}")
+  return table.concat(self.lines, "\n")
+end
 
 return Writer

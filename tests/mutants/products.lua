@@ -4,10 +4,8 @@ return function(of, spec)
   of("gen/kernels/strip.lua", spec .. "kernels/strip_spec.lua") {
     { name = "strip_name", old = 'shape.rows_held and "_held" or ""', new = '""',
       wrong = "another product decides which of two strips of one name a product has" },
-    { name = "strip_load_cut", old = 'if v < shape.vectors - 1 then return ("%s(%s)")',
-      new = 'if v < shape.vectors then return ("%s(%s)")', wrong = "the last vector of a row is read whole" },
-    { name = "strip_store_cut", old = '"%s(%s, %s, c_lanes);"', new = '"%s(%s, %s, a_lanes);"',
-      wrong = "outputs are stored as far as A may be read" },
+    { name = "strip_load_cut", old = "v == self.shape.vectors - 1 and", new = "v == self.shape.vectors and",
+      wrong = "the last vector of a row is read whole" },
     { name = "strip_row", old = '{ ("x = %s;"):format(made(part.b, self:inputs(part, row, is_cut)))',
       new = '{ ("x = %s;"):format(made(part.b, self:inputs(part, 0, is_cut)))', wrong = "all rows are the first" },
     { name = "strip_at", old = "form.at, row, sum(row, 0))", new = "form.at, 0, sum(row, 0))",
@@ -19,6 +17,8 @@ return function(of, spec)
   of("gen/kernels/writer.lua", spec .. "kernels/strip_spec.lua") {
     { name = "writer_least", old = "if row < self.least then", new = "if row <= self.least then",
       wrong = "a strip of few rows reads and stores one more" },
+    { name = "writer_store_cut", old = '"%s(%s, %s, c_lanes);"', new = '"%s(%s, %s, a_lanes);"',
+      wrong = "outputs are stored as far as A may be read" },
     { name = "writer_rows", old = '("if (rows > %d)"):format(row)', new = '("if (rows > %d)"):format(row + 1)',
       wrong = "the last row of a strip is left out" },
   }
