@@ -14,16 +14,13 @@
 --   step.function_name     of each product, map and row step
 --   takes_kernels          of products and fused kernels that calls of libxsmm make
 local calls = require("passes.common.calls")
-local all_regions = require("passes.common.regions")
 local kernel_text = require("passes.common.kernel_text")
 local libxsmm = require("kernels.libxsmm")
 local operands = require("data.operands")
-local ops = require("data.ops")
 local programs = require("passes.common.programs")
 local panel_loops = require("passes.kernels.panel_loops")
 local shared = require("passes.kernels.shared")
 local steps = require("data.steps")
-local targets = require("data.targets")
 local words = require("common.words")
 
 local kernels = {}
@@ -67,8 +64,8 @@ local function product_key(k)
     ahead[#ahead + 1] = fetch and (fetch.near and "near " .. fetch.near or ("%d %d %d %d %d %d %d"):format(fetch.from,
       fetch.each, fetch.pace or fetch.every, fetch.lines, fetch.apart or 0, fetch.far or 0, fetch.nth or 1)) or "none"
   end
-  return ("%s %s %s %s %s"):format(shape_key(k), table.concat(strips, " "), k.strips.rows_held, k.a_room,
-    table.concat(ahead, " "))
+  return ("%s %s %s %s %s %s"):format(shape_key(k), table.concat(strips, " "), k.strips.rows_held, k.a_room,
+    k.by_libxsmm, table.concat(ahead, " "))
 end
 
 local function function_key(step)
@@ -110,25 +107,6 @@ end
 
 local visitors = {}
 
--- Returns who makes the bodies of an entry's products: function(step) -> "c" or "libxsmm".
-local function provider_of(state, entry)
-  local by_op = {}
-  for region in all_regions(entry.plan.segments) do
-    for _, fusion in ipairs(region.fusions) do
-      if fusion.key then
-        -- libxsmm takes no rows that overlap, as those of a convolution do.
-        local is_apart = not ops.class(fusion.leading).windows
-        by_op[fusion.leading] = is_apart and state.parameters.provider(fusion.key) or "c"
-      end
-    end
-  end
-  local other, target, list = state.parameters.provider(), targets.by_name[state.spec.target], entry.graph.entry.ops
-  return function(step)
-    local provider = by_op[list[step.op]] or other
-    return provider == "libxsmm" and libxsmm.fits(step.kernel, target) and "libxsmm" or "c"
-  end
-end
-
 -- Returns the calls of libxsmm that make a product, each shape with its index in the list of kernels.
 local function calls_of(step, pair, state, seen)
   local made = libxsmm.calls(step.kernel, step.region.kind ~= "attention", pair ~= nil)
@@ -148,24 +126,22 @@ end
 
 -- Adds the function of a step, or of a product with the map after it, if it is new; returns its name.
 local function visit_function(step, state, seen, pair)
-  local provider = step.form == "product" and seen.provider_of(step)
-  local key, base = function_key(step) .. (provider or ""), base_name(step)
+  local key, base = function_key(step), base_name(step)
   if pair then
     key, base = ("%s; %s; %s"):format(key, function_key(pair.map), pair.is_local), base .. "_" .. doing(pair.map)
   end
   local name, new = seen.functions:name(key, base)
   if new then
     state.functions[#state.functions + 1] = { name = name, step = step, fused_kernel = pair,
-      calls = provider == "libxsmm" and calls_of(step, pair, state, seen) or nil }
+      calls = step.form == "product" and step.kernel.by_libxsmm and calls_of(step, pair, state, seen) or nil }
   end
   return name
 end
 
 function visitors.product(step, state, seen)
-  local provider = seen.provider_of(step)
-  local names = seen.products[provider]
+  local names = seen.products
   names[step.kernel] = names[step.kernel] or visit_function(step, state, seen)
-  step.function_name, step.takes_kernels = names[step.kernel], provider == "libxsmm"
+  step.function_name, step.takes_kernels = names[step.kernel], step.kernel.by_libxsmm
 end
 
 local function visit_named(step, state, seen)
@@ -181,7 +157,7 @@ local function name_fused_kernels(program, state, seen)
   programs.each(program, function(step)
     local pair = program.fused_kernels[step]
     if pair then
-      pair.name, pair.takes_kernels = visit_function(step, state, seen, pair), seen.provider_of(step) == "libxsmm"
+      pair.name, pair.takes_kernels = visit_function(step, state, seen, pair), step.kernel.by_libxsmm
     end
   end)
 end
@@ -215,10 +191,9 @@ end
 
 function kernels.run(state)
   state.kernels, state.functions, state.panel_loops = {}, {}, {}
-  local seen = { kernels = {}, products = { c = {}, libxsmm = {} }, steps = {},
+  local seen = { kernels = {}, products = {}, steps = {},
     functions = namer(state.build_suffix or "") }
   for _, entry in ipairs(state.entries) do
-    seen.provider_of = provider_of(state, entry)
     for _, program in ipairs(entry.programs) do
       name_fused_kernels(program, state, seen)
       programs.each(program, function(step)
