@@ -29,6 +29,18 @@ return function(of, spec)
       filter = "open outputs", wrong = "the last vectors are those after the last" },
   }
 
+  of("gen/common/c.lua", spec .. "common/c_spec.lua") {
+    { name = "c_same_stride", old = "if size == 1 and stride > 0 then", new = "if size == 1 then",
+      wrong = "the second of two symbols is added, not subtracted" },
+  }
+
+  of("gen/passes/kernels/names.lua", spec .. "passes/kernels_spec.lua") {
+    { name = "names_different", old = "set[label] or values[label] ~= fact[2]", new = "set[label] or true",
+      wrong = "names say what is the same in all functions" },
+    { name = "names_numbers", old = "local number = (self.taken[name] or 0) + 1", new = "local number = 1",
+      wrong = "two functions have one name" },
+  }
+
   of("gen/commands/tune/alone.lua", spec .. "passes/common/tuning_spec.lua") {
     { name = "alone_block", old = "if block_of(product, each.choice) == block and (", new = "if (",
       filter = "a product alone", wrong = "products of a region get different token blocks" },
