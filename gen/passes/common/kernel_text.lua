@@ -70,7 +70,8 @@ function kernel_text.of(product)
   end
   return ("%s%s rows x %s outputs of %s inputs: %s%s"):format(product.what and product.what .. " " or "", sizes[1],
     sizes[2], sizes[3], kernel_text.strips(product.strips), product.fetch and ahead(product.fetch) or "")
-    .. (product.by_libxsmm and "; by libxsmm" or "") .. (product.fused_sums and "; with its map, sums " .. places[product.fused_sums] or "")
+    .. (product.by_libxsmm and "; by libxsmm" or "")
+    .. (product.fused_sums and "; with its map, sums " .. places[product.fused_sums] or "")
 end
 
 return kernel_text

@@ -6,7 +6,7 @@ local strip = require("kernels.strip")
 local types = require("data.types")
 
 local function shape(rows, vectors, rows_held, fetches)
-  return { rows = rows, least = rows, vectors = vectors, rows_held = rows_held or false, fetches = fetches or false, form = "f32",
+  return { rows = rows, vectors = vectors, rows_held = rows_held or false, fetches = fetches or false, form = "f32",
     types = types.f32_product, cut = false }
 end
 

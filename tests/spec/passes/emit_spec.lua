@@ -119,6 +119,9 @@ describe("emitted C", function()
     -- flops
     assert.matches("1 layers, 3,280 parameters, 53,248 flops a call, 21 steps, 5 kernels,", text_of("libxsmm"), 1, true)
     assert.matches("1 layers, 3,280 parameters, 53,248 flops a call, 21 steps, 5 kernels,", text_of("c"), 1, true)
+    local open = helper.emitted(helper.tiny({ seq = { any = 24 } }), "tiny.c")
+    assert.matches(" flops a call of 24 rows, ", open, 1, true)
+    assert.matches(", flops a call of 24 rows ", helper.emitted(helper.tiny({ seq = { any = 24 } }), "tiny.h"), 1, true)
     assert.matches("k[] are kernels of libxsmm", text_of("libxsmm"), 1, true)
     assert.matches("product_NxMxK(A, B, C) is", text_of("libxsmm"), 1, true)
     assert.matches("product_NxMxK(A, B, C) is", text_of("c"), 1, true)
@@ -239,8 +242,10 @@ describe("emitted C", function()
           assert.is_true(behind[name] or not line:find("/* prefetches ", 1, true), line)
           local only = line:match("/%* prefetches ([%w_.]+) %*/")
           assert.is_true(not only or only ~= read_by(state, line), line)
-          for what in (line:match("/%* prefetches (l0.-) %*/") or ""):gmatch("[^, ]+") do
+          local what = line:match("/%* prefetches u?p? ?t?o? ?(l0.-) %*/")
+          if what then
             assert.truthy(state.weights.offsets[what], what)
+            assert.is_true(#line < 2 * #line:match("^.-;"), line) -- the remark is no longer than the call
             remarks = remarks + 1
           end
         end
@@ -258,11 +263,10 @@ describe("emitted C", function()
         local text = helper.emitted(state, program.variant == "trace" and "tiny_trace.c" or "tiny.c")
         for base, offset, bytes, first, last, buffer in
           text:gmatch("\n %*   ([ap]) %+ (%d+) +(%d+) +(%d+) to (%d+) +([^\n]+)") do
-          local one, all = buffer:match("^(%S+) to ") or buffer, { buffer }
-          for _, item in ipairs(buffer ~= one and program.items or {}) do -- a line for several layers
-            for i, own in ipairs(item.spans[1].names) do
-              if own == one then for j, span in ipairs(item.spans) do all[j] = span.names[i] end end
-            end
+          local before, from, after, final = buffer:match("^(%S*l)(%d+)(%.%S+) to %S*l(%d+)%.%S+")
+          local all = { not from and buffer or nil }
+          for layer = tonumber(from or 1), tonumber(final or 0), tonumber(buffer:match(", every (%d+) layers$") or 1) do
+            all[#all + 1] = before .. layer .. after
           end
           for i, own in ipairs(all) do
             assert.is_nil(rows[own], own)
