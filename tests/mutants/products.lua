@@ -190,6 +190,8 @@ return function(of, spec)
       filter = "open outputs", wrong = "some numbers of vectors are no sum of groups" },
     { name = "registers_tall", old = "math.min(most, 2 * strips.usual)", new = "2 * strips.usual",
       filter = "panel of open rows", wrong = "tall strips have more rows than a strip may have" },
+    { name = "registers_tall_narrow", old = "or group.size < 3 or", new = "or group.size < 2 or",
+      filter = "panel of open rows", wrong = "panels of two vectors have tall strips, which gain nothing" },
     { name = "registers_tall_few", old = "or above < forms.all[strips.form].latency then", new = "then",
       filter = "panel of open rows", wrong = "tall strips of few rows wait for their sums" },
     { name = "registers_shares", old = "count = number - larger, size = size }",

@@ -198,11 +198,12 @@ end
 -- Returns the strips of an open panel for calls that need two of its usual strips, or nil if it has none: strips of one
 -- vector and of all rows, which are at least as many as a step's latency needs. Two usual strips read the panel twice,
 -- the second time from the second-level cache at nearly its rate. On a Zen 4, two strips of three vectors take 1.03 to
--- 1.15 times as long with 10 or 11 rows, and 1.01 to 1.02 times with 16.
+-- 1.15 times as long with 10 or 11 rows, and 1.01 to 1.02 times with 16. Two strips of two vectors take 1.005 times as
+-- long with 15 to 26 rows, which is not worth the code of twelve tall ones.
 local function tall_strips(strips, most)
   local group, above, list = strips.groups[1], strips.strips[1].size, {}
   local upto = strips.usual < above and math.min(most, 2 * strips.usual) or 0
-  if #strips.groups > 1 or group.count > 1 or group.size == 1 or upto <= above
+  if #strips.groups > 1 or group.count > 1 or group.size < 3 or upto <= above
     or above < forms.all[strips.form].latency then
     return nil
   end
