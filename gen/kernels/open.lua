@@ -246,8 +246,9 @@ function open.body(kernel, lanes, adds, a, b, choice, groups, after)
   local lines = { ("const size_t strips = %s(n + %d) / %d;"):format(
     usual < most and ("n <= %d ? (n > 0) : "):format(most) or "", usual - 1, usual) }
   if k.m == "m" then
-    lines[#lines + 1] = ("const size_t vectors = m / %d, rest = vectors %% %d;"):format(lanes,
-      kernel.strips.groups[1].size)
+    local widest = kernel.strips.groups[1].size
+    lines[#lines + 1] = ("const size_t vectors = m / %d%s;"):format(lanes,
+      widest > 1 and ", rest = vectors % " .. widest or "")
   end
   if kernel.fetch and kernel.fetch.by_strips then append(lines, ahead_of(kernel)) end
   local more = after or {}
