@@ -9,7 +9,7 @@ local words = require("common.words")
 local arena = {}
 
 -- Returns a program's buffers as rows, one for those that differ only in the number of their layer: { own, offset,
--- bytes, first, last, name, final: the name in the last layer, count: of layers, distance: from the first to the last }.
+-- bytes, first, last, name; final: the name in the last layer; count: of layers; distance: between first and last }.
 local function rows_of(program)
   local first, last = programs.steps_of(program)
   local rows, by_key = {}, {}

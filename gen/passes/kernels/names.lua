@@ -1,6 +1,7 @@
 -- names.lua: names functions by what they do, and those that do the same by what differs among them.
 -- The facts of a function are { label, value, text }. Functions with equal facts are one function. After a base name of
 -- several functions come the texts of those facts that are not the same in all of them.
+local kernel_text = require("passes.common.kernel_text")
 local operands = require("data.operands")
 local steps = require("data.steps")
 local words = require("common.words")
@@ -22,22 +23,14 @@ end
 
 -- Returns what tells products of one base name apart.
 local function facts_of_product(kernel)
-  local of, strips, ahead = kernel.types, {}, { kernel.fetch and kernel.fetch.least or nil }
-  local tall = kernel.strips.tall or { groups = {}, strips = {} }
-  for _, list in ipairs { kernel.strips.groups, kernel.strips.strips, tall.groups, tall.strips } do
-    for _, each in ipairs(list) do strips[#strips + 1] = each.count .. "x" .. each.size end
-  end
-  for _, fetch in ipairs(kernel.fetch and (kernel.fetch.by_strips or { kernel.fetch }) or {}) do
-    ahead[#ahead + 1] = fetch and (fetch.near and "near " .. fetch.near or ("%d %d %d %d %d %d %d"):format(fetch.from,
-      fetch.each, fetch.pace or fetch.every, fetch.lines, fetch.apart or 0, fetch.far or 0, fetch.nth or 1)) or "none"
-  end
+  local of, strips, fetch = kernel.types, kernel.strips, kernel.fetch
   return {
     { "types", ("%s %s %s %s"):format(of.a, of.b, of.sum, of.c), of.b }, { "lda", kernel.lda }, { "ldb", kernel.ldb },
     { "ldc", kernel.ldc }, { "beta", kernel.beta, kernel.beta == 0 and "" or "added" },
-    { "rows", table.concat(strips, " "), "rows" .. kernel.strips.strips[1].size },
-    { "held", tostring(kernel.strips.rows_held), kernel.strips.rows_held and "held" or "" },
+    { "rows", kernel_text.strips(strips), "rows" .. strips.strips[1].size },
+    { "held", tostring(strips.rows_held), strips.rows_held and "held" or "" },
     { "room", tostring(kernel.a_room), kernel.a_room and "" or "cut" },
-    { "ahead", table.concat(ahead, " "), ahead_text(kernel.fetch) },
+    { "ahead", fetch and kernel_text.ahead(fetch) or "", ahead_text(fetch) },
     { "by", tostring(kernel.by_libxsmm), kernel.by_libxsmm and "libxsmm" or "" },
   }
 end

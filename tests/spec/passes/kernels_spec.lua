@@ -197,7 +197,7 @@ describe("products in C", function()
       local kernel = { m = 20, n = 8, k = 16, lda = 32, ldb = 16, ldc = 32, beta = 0, a_room = true,
         types = require("data.types").f32_product,
         strips = { groups = { { count = 1, size = 2 } }, strips = { { count = 1, size = 8 } }, rows_held = false },
-        fetch = { from = 64, each = 64, every = 1, lines = 1 } }
+        fetch = { from = 64, each = 64, every = 1, lines = 1, nth = 1 } }
       for name, value in pairs(more) do kernel[name] = value end
       return { form = "product", kernel = kernel, arguments = {}, outputs = 20 }
     end
@@ -206,10 +206,10 @@ describe("products in C", function()
     end
     local steps = {}
     for i, more in ipairs { {}, { lda = 48 }, { beta = 1 }, { a_room = false },
-      { fetch = { from = 128, each = 64, every = 1, lines = 1 } },
-      { fetch = { from = 64, each = 128, every = 1, lines = 1 } },
-      { fetch = { from = 64, each = 64, every = 2, lines = 1 } },
-      { fetch = { from = 64, each = 64, every = 1, lines = 2 } },
+      { fetch = { from = 128, each = 64, every = 1, lines = 1, nth = 1 } },
+      { fetch = { from = 64, each = 128, every = 1, lines = 1, nth = 1 } },
+      { fetch = { from = 64, each = 64, every = 2, lines = 1, nth = 1 } },
+      { fetch = { from = 64, each = 64, every = 1, lines = 2, nth = 1 } },
       strips({ count = 2, size = 1 }, { count = 1, size = 8 }, false),
       strips({ count = 1, size = 2 }, { count = 2, size = 4 }, false),
       strips({ count = 1, size = 2 }, { count = 1, size = 8 }, true), {} } do
