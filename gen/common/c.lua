@@ -23,15 +23,19 @@ function c.double(value)
   return text
 end
 
+-- Returns `text` plus the terms of an operand; symbols with the same stride are multiplied by it together.
 local function with_terms(text, operand, unit)
-  local terms = operand.terms
-  if not terms then return text end
-  for _, symbol in ipairs(symbols) do
-    local stride = terms[symbol]
-    if stride then
-      local sign, size = stride < 0 and "-" or "+", math.abs(stride)
-      text = ("%s %s %s"):format(text, sign, size == unit and symbol or ("%s * %d"):format(symbol, size // unit))
-    end
+  local strides, alike = {}, {}
+  for _, symbol in ipairs(operand.terms and symbols or {}) do
+    local stride = operand.terms[symbol]
+    if stride and not alike[stride] then strides[#strides + 1], alike[stride] = stride, {} end
+    if stride then table.insert(alike[stride], symbol) end
+  end
+  for _, stride in ipairs(strides) do
+    local sign, size, list = stride < 0 and "-" or "+", math.abs(stride) // unit, alike[stride]
+    local sum = #list == 1 and list[1] or "(" .. table.concat(list, " + ") .. ")"
+    if size == 1 and stride > 0 then sum = table.concat(list, " + ") end
+    text = ("%s %s %s%s"):format(text, sign, sum, size == 1 and "" or " * " .. size)
   end
   return text
 end

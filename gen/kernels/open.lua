@@ -1,7 +1,7 @@
 -- open.lua: writes the body of a product C[n][m] = B[n][k] A[k][m] of which a call knows n, and perhaps m or k.
 -- The rows are divided evenly into strips of at most as many rows as registers hold, so no strip has only a few rows of
--- many. There is one piece of code for each number of rows. Open outputs are whole vectors, divided alike; the
--- last group has code for each number of vectors.
+-- many. A function chooses the code for a strip's number of rows. Open outputs are whole vectors: groups of the most,
+-- then at most one of each further size.
 local forms = require("kernels.forms")
 local operands = require("data.operands")
 local tiles = require("kernels.tiles")
@@ -78,10 +78,10 @@ end
 --- True if strips of some rows prefetch.
 function open.prefetches(kernel, rows) return kernel.fetch and rows.size >= (kernel.fetch.least or 1) or false end
 
--- Returns the call of a strip of some rows. group: { offset: C text of the outputs before it, size, lanes of its last
--- vector }; number: C text of the strip's number among all.
-local function call_of(kernel, name, rows, adds, a, b, group, number, after)
-  local k = operands.named(kernel)
+-- Returns the call of a strip, or of a choice among strips, by its name. group: { offset: C text of the outputs before
+-- it, lanes of its last vector }; number: C text of the strip's number among all.
+local function call_of(kernel, name, adds, a, b, group, number, after)
+  local k, list = operands.named(kernel), kernel.strips.strips
   local inputs, more = types.group(kernel.types.a), after or {}
   local function at(pointer, terms)
     for _, term in ipairs(terms) do if term ~= "0" then pointer = pointer .. " + " .. term end end
@@ -91,40 +91,40 @@ local function call_of(kernel, name, rows, adds, a, b, group, number, after)
   local of_c = at(more.c or "c", { more.one_strip and "0" or ("row * %d"):format(kernel.ldc), group.offset })
   local size = k.k == "k" and "(int)k" or tostring(kernel.k)
   local fetch
-  if not open.prefetches(kernel, rows) then
+  if not open.prefetches(kernel, list[1]) then
     fetch = ""
   elseif kernel.fetch.by_strips and streams(kernel) then
-    fetch = (", (const char *)(%s) + ahead.from + (%s) * (size_t)ahead.each, ahead.far, ahead.step, %d, ahead.nth")
+    fetch = (", (const char *)(%s) + ahead.from + %s * (size_t)ahead.each, ahead.far, ahead.step, %d, ahead.nth")
       :format(a, number, lines_of(kernel))
   else
     fetch = kernel.fetch.near and (", %d"):format(kernel.fetch.near)
-      or (", %s + ahead.from + (%s) * ahead.each, ahead.pace, ahead.lines%s"):format(a, number,
+      or (", %s + ahead.from + %s * ahead.each, ahead.pace, ahead.lines%s"):format(a, number,
         is_paced(kernel) and ", ahead.far, ahead.nth" or "")
   end
   return {
-    ("%s(%s, %s, %s,"):format(name, at(a, { of_a }), at(b, { ("row * %d"):format(kernel.ldb) }), of_c),
+    ("%s(%s, %s, %s, %s,"):format(name, #list > 1 and "rows" or list[1].size, at(a, { of_a }),
+      at(b, { ("row * %d"):format(kernel.ldb) }), of_c),
     ("  %s, %d, %d, %d, %s, %s, %d%s);"):format(size, kernel.lda, kernel.ldb, kernel.ldc, adds,
       kernel.a_room and "ATTN2C_LANES" or group.lanes, group.lanes, fetch),
   }
 end
 
--- Returns the calls of the strips of some rows whose outputs are known.
-local function of_known_outputs(kernel, rows, groups, strip_name, ...)
-  local adds, a, b, lanes, after = ...
+-- Returns the calls of the strips of a strip's rows whose outputs are known.
+local function of_known_outputs(kernel, groups, choice, adds, a, b, lanes, after)
   local lines, done, each_row = {}, 0, 0
   for _, group in ipairs(groups) do each_row = each_row + group.count end
   for _, group in ipairs(groups) do
-    local wide = group.size * lanes
     local function call(offset, number)
-      return call_of(kernel, strip_name(rows, group), rows, adds, a, b, { offset = offset, lanes = group.lanes },
-        number, after)
+      return call_of(kernel, choice(group), adds, a, b, { offset = offset, lanes = group.lanes }, number, after)
     end
-    local base = each_row == 1 and "i" or ("i * %d + %d"):format(each_row, done)
+    local first = group.first == 0 and "" or group.first * lanes .. " + "
     if group.count == 1 then
-      append(lines, call(tostring(group.first * lanes), base))
+      append(lines, call(tostring(group.first * lanes),
+        each_row == 1 and "i" or ("(i * %d + %d)"):format(each_row, done)))
     else
       lines[#lines + 1] = ("for (size_t j = 0; j < %d; j++) {"):format(group.count)
-      append(lines, indented(call(("%d + j * %d"):format(group.first * lanes, wide), base .. " + j"), "  "))
+      append(lines, indented(call(("%sj * %d"):format(first, group.size * lanes),
+        ("(i * %d + %sj)"):format(each_row, done == 0 and "" or done .. " + ")), "  "))
       lines[#lines + 1] = "}"
     end
     done = done + group.count
@@ -132,24 +132,21 @@ local function of_known_outputs(kernel, rows, groups, strip_name, ...)
   return lines
 end
 
--- Returns the calls of the strips of some rows whose outputs, whole vectors, are open.
-local function of_open_outputs(kernel, rows, strip_name, adds, a, b, lanes)
+-- Returns the calls of the strips of a strip's rows whose outputs, whole vectors, are open.
+local function of_open_outputs(kernel, choice, adds, a, b, lanes)
   local widest = kernel.strips.groups[1].size
   local function call(size, offset)
-    return call_of(kernel, strip_name(rows, { size = size }), rows, adds, a, b, { offset = offset, lanes = lanes }, "0")
+    return indented(call_of(kernel, choice { size = size }, adds, a, b, { offset = offset, lanes = lanes }, "0"), "  ")
   end
   local lines = { ("for (size_t j = 0; j < vectors / %d; j++) {"):format(widest) }
-  append(lines, indented(call(widest, ("j * %d"):format(widest * lanes)), "  "))
+  append(lines, call(widest, ("j * %d"):format(widest * lanes)))
   lines[#lines + 1] = "}"
-  if widest == 1 then return lines end
-  lines[#lines + 1] = ("switch (vectors %% %d) {"):format(widest)
-  for size = widest - 1, 1, -1 do
-    lines[#lines + 1] = ("case %d:"):format(size)
-    append(lines, indented(call(size, ("vectors / %d * %d"):format(widest, widest * lanes)), "  "))
-    lines[#lines + 1] = "  break;"
+  for i = 2, #kernel.strips.groups do
+    local size = kernel.strips.groups[i].size
+    lines[#lines + 1] = ("if (rest & %d) {"):format(size)
+    append(lines, call(size, ("(vectors - rest %% %d) * %d"):format(2 * size, lanes)))
+    lines[#lines + 1] = "}"
   end
-  lines[#lines + 1] = "default: break;"
-  lines[#lines + 1] = "}"
   return lines
 end
 
@@ -240,28 +237,26 @@ function open.either(kernel, body, of_tall)
   return lines
 end
 
---- Returns the body as lines of C; parameters as for product.body, and strip_name(rows, group): the name of a strip's
---- function; groups: of the outputs, if they are known; after: product.body's after_strip. The symbols of the body are
---- strips, row, i and rows.
-function open.body(kernel, lanes, adds, a, b, strip_name, groups, after)
+--- Returns the body as lines of C; parameters as for product.body, and choice(group): the name of the function of a
+--- group's strips; groups: of the outputs, if they are known; after: product.body's after_strip. The body's symbols
+--- are strips, row, i, j and rows; vectors and rest, if outputs are open.
+function open.body(kernel, lanes, adds, a, b, choice, groups, after)
   local k, most = operands.named(kernel), kernel.strips.strips[1].size
   local usual = kernel.strips.usual or most
   local lines = { ("const size_t strips = %s(n + %d) / %d;"):format(
     usual < most and ("n <= %d ? (n > 0) : "):format(most) or "", usual - 1, usual) }
-  if k.m == "m" then lines[#lines + 1] = ("const size_t vectors = m / %d;"):format(lanes) end
+  if k.m == "m" then
+    local widest = kernel.strips.groups[1].size
+    lines[#lines + 1] = ("const size_t vectors = m / %d%s;"):format(lanes,
+      widest > 1 and ", rest = vectors % " .. widest or "")
+  end
   if kernel.fetch and kernel.fetch.by_strips then append(lines, ahead_of(kernel)) end
   local more = after or {}
   append(lines, { "for (size_t i = 0, row = 0, rows; i < strips; i++, row += rows) {",
     "  rows = n / strips + (i < n % strips);" })
   if more.line then append(lines, indented(more.before("row", "rows"), "  ")) end
-  lines[#lines + 1] = "  switch (rows) {"
-  for _, rows in ipairs(kernel.strips.strips) do
-    lines[#lines + 1] = ("  case %d:"):format(rows.size)
-    append(lines, indented(k.m == "m" and of_open_outputs(kernel, rows, strip_name, adds, a, b, lanes)
-      or of_known_outputs(kernel, rows, groups, strip_name, adds, a, b, lanes, after), "    "))
-    lines[#lines + 1] = "    break;"
-  end
-  append(lines, { "  default: break;", "  }" })
+  append(lines, indented(k.m == "m" and of_open_outputs(kernel, choice, adds, a, b, lanes)
+    or of_known_outputs(kernel, groups, choice, adds, a, b, lanes, after), "  "))
   if more.line then lines[#lines + 1] = "  " .. more.line("row", "rows") end
   lines[#lines + 1] = "}"
   return lines

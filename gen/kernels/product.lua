@@ -11,6 +11,7 @@ local scaled_tiles = require("kernels.scaled_tiles")
 local strip = require("kernels.strip")
 local tiles = require("kernels.tiles")
 local types = require("data.types")
+local Writer = require("kernels.writer")
 
 local product = {}
 
@@ -75,6 +76,17 @@ local function name_of(kernel, rows, group, is_whole)
   return maker(shape).name(shape)
 end
 
+-- Returns the kinds of groups of a kernel's vectors, { size, half }: half of the last vector may be enough.
+local function kinds_of_groups(kernel)
+  local list, groups = {}, kernel.strips.groups
+  for i, group in ipairs(groups) do
+    local half = kernel.strips.half and i == #groups
+    if not half or group.count > 1 then list[#list + 1] = { size = group.size } end
+    if half then list[#list + 1] = { size = group.size, half = true } end
+  end
+  return list
+end
+
 --- Calls visit(shape) for each kind of strip (strip.lua, tiles.lua) that a product needs; a kind may come more than
 --- once.
 function product.each_strip(kernel, visit)
@@ -85,30 +97,72 @@ function product.each_strip(kernel, visit)
   local many = kernel.strips.many or kernel.strips.form
   if forms.all[many].takes_tiles then visit { form = many, types = kernel.types } end
   for _, rows in ipairs(forms.all[kernel.strips.form].takes_tiles and {} or kernel.strips.strips) do
-    for i, group in ipairs(kernel.strips.groups) do
-      local half = kernel.strips.half and i == #kernel.strips.groups
-      if not half or group.count > 1 then visit(shape_of(kernel, rows, group)) end
+    for _, group in ipairs(kinds_of_groups(kernel)) do
+      visit(shape_of(kernel, rows, group))
       if in_tiles(kernel) and kernel.strips.block < kernel.k then -- K blocks before the last have whole steps
         local shape = shape_of(kernel, rows, group)
         shape.rest = false
         visit(shape)
       end
-      if half then visit(shape_of(kernel, rows, { size = group.size, half = true })) end
     end
   end
 end
 
---- Returns the C functions of the strips that products need, each once, as texts. kernels: a list, as for
---- product.body.
-function product.strips(kernels)
-  local list, seen = {}, {}
-  local function add(shape)
-    local name = maker(shape).name(shape)
-    if not seen[name] then list[#list + 1] = maker(shape).text(shape) end
-    seen[name] = true
+-- Returns the name of the function that calls one of the strips of an open product's group of vectors by their rows;
+-- and its text, nil if there are strips of one number of rows alone.
+local function choice_of(kernel, group)
+  local list, cases = kernel.strips.strips, {}
+  local widest = shape_of(kernel, list[1], group)
+  if #list == 1 then return maker(widest).name(widest) end
+  for i, rows in ipairs(list) do
+    local shape = shape_of(kernel, rows, group)
+    local asks = {}
+    for at, ask in ipairs(maker(shape).asks(shape)) do asks[at] = ", " .. ask[2] end
+    cases[i] = ("  case %d: %s(%d, a, b, c, k, lda, ldb, ldc, adds, a_lanes, c_lanes%s); break;"):format(rows.size,
+      maker(shape).name(shape), rows.size, table.concat(asks))
   end
-  for _, kernel in ipairs(kernels) do product.each_strip(kernel, add) end
-  return list
+  local of, least = kernel.types, list[#list].size
+  local kind = setmetatable({ copies = true, full = false }, { __index = widest })
+  local name = ("strips_%d_to_%d%s"):format(least, list[1].size, maker(kind).name(kind):match("^strip(.*)$"))
+  return name, ([[
+/* A strip of %d to %d rows. */
+ATTN2C_STRIP %s(size_t rows, const %s *a, const %s *b, %s *c, int k, ptrdiff_t lda,
+    ptrdiff_t ldb, ptrdiff_t ldc, int adds, int a_lanes, int c_lanes%s) {
+  switch (rows) {
+%s
+  default: break;
+  }
+}]]):format(least, list[1].size, name, types.c(of.a), types.c(of.b), types.c(of.c),
+    Writer.asks_text(maker(widest).asks(widest)), table.concat(cases, "\n"))
+end
+
+--- Returns the C functions of the strips that products need, each once, and of the choices among strips, as texts.
+--- kernels: a list, as for product.body.
+function product.strips(kernels)
+  local shapes, by_name, texts, chosen = {}, {}, {}, {}
+  for _, kernel in ipairs(kernels) do
+    product.each_strip(kernel, function(shape)
+      local name = maker(shape).name(shape)
+      local known = by_name[name]
+      if not known then
+        shapes[#shapes + 1], by_name[name] = shape, shape
+        shape.least = shape.rows
+      elseif shape.rows then
+        known.rows, known.least = math.max(known.rows, shape.rows), math.min(known.least, shape.rows)
+      end
+    end)
+  end
+  for i, shape in ipairs(shapes) do texts[i] = maker(shape).text(shape) end
+  for _, kernel in ipairs(kernels) do
+    for _, each in ipairs(kernel.open and not in_tiles(kernel) and open.kernels(kernel) or {}) do
+      for _, group in ipairs(kinds_of_groups(each)) do
+        local name, text = choice_of(each, group)
+        if text and not chosen[name] then texts[#texts + 1] = text end
+        chosen[name] = true
+      end
+    end
+  end
+  return texts
 end
 
 --- Returns the runtime's files that the strips of products include, sorted.
@@ -170,7 +224,7 @@ local function call_of(name, kernel, lanes, a, b, row, rows, group, more, c_name
   local i, j = loops_of(rows, group)
   local inputs, wide = types.group(kernel.types.a), group.size * lanes
   return {
-    ("%s(%s, %s, %s,"):format(name, address(a, group.first * lanes * inputs, j(wide * inputs)),
+    ("%s(%d, %s, %s, %s,"):format(name, rows.size, address(a, group.first * lanes * inputs, j(wide * inputs)),
       address(b, row * kernel.ldb, i(rows.size * kernel.ldb)),
       one_strip and (one_strip == "group" and c_name or address(c_name, group.first * lanes, j(wide)))
         or address(c_name or "c", row * kernel.ldc + group.first * lanes, i(rows.size * kernel.ldc), j(wide))),
@@ -258,8 +312,10 @@ function product.body(kernel, lanes, adds, a, b, after_strip)
     local bodies = {}
     for i, each in ipairs(open.kernels(kernel)) do
       local function name(rows, group, is_whole) return name_of(each, rows, group, is_whole) end
-      local body = in_tiles(each) and open.body_in_tiles or open.body
-      bodies[i] = body(each, lanes, adds, a, b, name, groups_of(each, lanes), after_strip)
+      local function choice(group) return (choice_of(each, group)) end
+      local groups = groups_of(each, lanes)
+      bodies[i] = in_tiles(each) and open.body_in_tiles(each, lanes, adds, a, b, name, groups)
+        or open.body(each, lanes, adds, a, b, choice, groups, after_strip)
     end
     return kernel.strips.tall and open.either(kernel, bodies[1], bodies[2])
       or kernel.strips.many and scaled_tiles.either(kernel, bodies[1], adds, a, b) or bodies[1]

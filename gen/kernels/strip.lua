@@ -1,93 +1,60 @@
--- strip.lua: writes the C function of a strip: some rows of a product by some vectors of its outputs.
+-- strip.lua: writes the C function of strips: some rows of a product by some vectors of its outputs.
 -- Each sum of a strip is a variable of its own, so that it stays in a register over the loop of k.
 local forms = require("kernels.forms")
 local types = require("data.types")
+local Writer = require("kernels.writer")
 
 local strip = {}
 
--- Maximum columns of a line of emitted C.
-local WIDTH = 116
+local each, sum, times, vector_at = Writer.join, Writer.sum, Writer.times, Writer.vector_at
 
 -- Steps between two requests of a paced strip (kernels/forms.lua) that prefetches.
 strip.EVERY = 4
 
---- Returns the name of a strip's function. shape: { rows, vectors, rows_held: whether the rows' inputs stay in
---- registers while the vectors come one after the other, fetches: whether the strip prefetches weights, streams:
---- whether it does so in each step (forms that are not paced), near: whether it prefetches the rows of A that it
---- reads soon, copies: whether a paced strip that prefetches has copies of its step, form: a name in
---- kernels/forms.lua, types: of its product, full: whether no register is left for a mask, cut: whether its inputs may
---- end within a group; some: whether only a call knows if they do; rest: whether a paced strip that prefetches may have
---- steps after the last four; half: whether half of its last vector is enough }.
+--- Returns the name of a function of strips, which differ in their rows alone. shape: { rows: the most; least: the
+--- fewest, nil: the same; vectors; rows_held: whether the rows' inputs stay in registers while the vectors come one
+--- after the other; fetches: whether the strip prefetches weights; streams: whether it does so in each step (forms that
+--- are not paced); near: whether it prefetches the rows of A that it reads soon; copies: whether a paced strip that
+--- prefetches has copies of its step; form: a name in kernels/forms.lua; types: of its product; full: whether no
+--- register is left for a mask; cut: whether its inputs may end within a group; some: whether only a call knows if they
+--- do; rest: whether a paced strip that prefetches may have steps after the last four; half: whether half of its last
+--- vector is enough }.
 function strip.name(shape)
-  return ("strip_%dx%d%s%s%s%s%s%s"):format(shape.rows, shape.vectors, forms.all[shape.form].label,
-    shape.rows_held and "_held" or "", shape.half and "_half" or "",
-    shape.some and "_some" or shape.cut and "_cut" or "", shape.rest and "_rest" or "",
-    shape.streams and "_stream" or shape.fetches and "_ahead" or shape.near and "_near" or "")
+  local form = forms.all[shape.form]
+  local is_masked = shape.full and form.parts[1].mask
+  local ahead = shape.streams and "_stream" or shape.fetches and "_ahead" or shape.near and "_near" or ""
+  return ("strip_x%d%s%s%s%s%s%s%s%s"):format(shape.vectors, form.label, shape.rows_held and "_held" or "",
+    shape.half and "_half" or "", shape.some and "_some" or shape.cut and "_cut" or "", shape.rest and "_rest" or "",
+    ahead, shape.fetches and form.paced and not shape.copies and "_loop" or "", is_masked and "_full" or "")
 end
 
--- Returns `count` texts, made by make(0), make(1), ..., with separators between them.
-local function each(count, separator, make)
-  local list = {}
-  for i = 0, count - 1 do list[#list + 1] = make(i) end
-  return table.concat(list, separator)
-end
-
--- Returns `factor * pointer`, or `pointer` if the factor is 1.
-local function times(factor, pointer) return factor == 1 and pointer or ("%d * %s"):format(factor, pointer) end
-
--- Returns the address of vector v of a row at `pointer`; a lane has `elements` elements.
-local function vector_at(pointer, v, elements)
-  return v == 0 and pointer or ("%s + %s"):format(pointer, times(v * elements, "ATTN2C_LANES"))
-end
-
--- Returns the address of a row of C. Row 0 names ldc too, so that a strip of one row uses all its parameters.
-local function row_of_c(row) return ("c + %d * ldc"):format(row) end
-
--- Returns the load of vector v of a row at `at`: `load`, or `first` for the last vector, which may be cut to its
--- first lanes.
-local function read(shape, load, first, at, v, lanes)
-  if v < shape.vectors - 1 then return ("%s(%s)"):format(load, at) end
-  return ("%s(%s, %s)"):format(first, at, lanes)
-end
-
-local function sum(row, vector) return ("c%d_%d"):format(row, vector) end
-
-local Writer = {}
-Writer.__index = Writer
-
--- Appends a line. A line of several statements that is too long becomes several lines.
-function Writer:add(format, ...)
-  local line = self.indent .. format:format(...)
-  local indent = line:match("^ *")
-  while #line > WIDTH do
-    local cut
-    for at in line:gmatch("(); ") do if at <= WIDTH then cut = at end end
-    if not cut then break end
-    self.lines[#self.lines + 1] = line:sub(1, cut)
-    line = indent .. line:sub(cut + 2)
+--- Returns the parameters of such a function that say how it prefetches: { type, name }.
+function strip.asks(shape)
+  if shape.streams then
+    return { { "const char *", "ahead" }, { "ptrdiff_t ", "far" }, { "ptrdiff_t ", "step" }, { "int ", "lines" },
+      { "int ", "nth" } }
+  elseif shape.fetches then
+    local is_paced = forms.all[shape.form].paced
+    return { { ("const %s *"):format(is_paced and types.c(shape.types.a) or "char"), "ahead" },
+      { "int ", is_paced and "pace" or "every" }, { "int ", "lines" }, { "ptrdiff_t ", "far" }, { "int ", "nth" } }
   end
-  self.lines[#self.lines + 1] = line
+  return shape.near and { { "int ", "near" } } or {}
 end
 
--- Calls body() between a line that opens a block and the brace that closes it.
-function Writer:block(opening, body)
-  self:add("%s{", opening == "" and "" or opening .. " ")
-  local indent = self.indent
-  self.indent = indent .. "  "
-  body()
-  self.indent = indent
-  self:add("}")
-end
+local Strip = setmetatable({}, Writer)
+Strip.__index = Strip
 
--- Returns the load of the groups of A in vector v; is_cut: of the last group, which is not whole.
-function Writer:weights(v, is_cut)
-  local form = self.form
-  local text = read(self.shape, form.load, form.first, vector_at("a", v, self.group), v, "a_lanes")
+-- Returns the load of the groups of A in vector v; the last vector may be cut to its first lanes. is_cut: of the last
+-- group, which is not whole.
+function Strip:weights(v, is_cut)
+  local form, at = self.form, vector_at("a", v, self.group)
+  local text = v == self.shape.vectors - 1 and ("%s(%s, a_lanes)"):format(form.first, at)
+    or ("%s(%s)"):format(form.load, at)
   return is_cut and ("%s(%s, k %% %d * (int)sizeof *a)"):format(form.load_cut, text, self.group) or text
 end
 
 -- Returns the load of the group of B of a row into every lane.
-function Writer:inputs(part, row, is_cut)
+function Strip:inputs(part, row, is_cut)
   local form, cut = self.form, ""
   if self.group == 1 then return ("%s(b[%d * ldb])"):format(form.splat, row) end
   local splat = is_cut and (part.splat_cut or form.splat_cut) or part.splat or form.splat
@@ -99,13 +66,19 @@ end
 local function made(fn, text) return fn and ("%s(%s)"):format(fn, text) or text end
 
 -- Returns the factors of A in vector v. A strip has its mask in a register if one is left, else it reads it each time.
-function Writer:factor(part, v, is_cut)
+function Strip:factor(part, v, is_cut)
   if not part.mask then return made(part.a, self:weights(v, is_cut)) end
   return ("%s(%s, %s)"):format(part.a, self:weights(v, is_cut), self.shape.full and part.mask .. "()" or "mask")
 end
 
+-- Writes a statement for each row, which statement(row) returns; those that all strips have are next to each other.
+function Strip:each_in_line(statement)
+  self:add("%s", each(self.least, " ", statement))
+  self:each_row(function(row) return row >= self.least and { statement(row) } or {} end)
+end
+
 -- Writes one part of a step: for each row and vector, a multiply-add to its sum.
-function Writer:part(part, is_cut)
+function Strip:part(part, is_cut)
   local shape, form = self.shape, self.form
   local function multiply_adds(row, vector)
     local of_vector = shape.rows_held and "" or vector
@@ -120,18 +93,23 @@ function Writer:part(part, is_cut)
   end
   if shape.vectors == 1 and form.at and not (shape.rows_held or shape.half or is_cut) then
     hold("w0", self:weights(0, false))
-    self:add("%s", each(shape.rows, " ", function(row)
+    self:each_in_line(function(row)
       return ("%s = %s(w0, b + %d * ldb, %s);"):format(sum(row, 0), form.at, row, sum(row, 0))
-    end))
+    end)
     return
   end
   self:add("%s %s;", form.factor, shape.rows_held and (part.beside and "w, u" or "w") or "x")
   if shape.rows_held then
-    for row = 0, shape.rows - 1 do hold("x" .. row, made(part.b, self:inputs(part, row, is_cut))) end
+    self:add("%s %s;", form.factor, each(shape.rows, ", ", function(row) return "x" .. row end))
+    self:each_row(function(row)
+      local name = "x" .. row
+      return { ("%s = %s;"):format(name, made(part.b, self:inputs(part, row, is_cut))),
+        ("ATTN2C_HOLD(%s);"):format(name) }
+    end)
     for vector = 0, shape.vectors - 1 do
       self:add("w = %s;", self:factor(part, vector, is_cut))
       if part.beside then self:add("u = %s;", made(part.beside, self:weights(vector, is_cut))) end
-      self:add("%s", each(shape.rows, " ", function(row) return multiply_adds(row, vector) end))
+      self:each_in_line(function(row) return multiply_adds(row, vector) end)
     end
     return
   end
@@ -139,14 +117,14 @@ function Writer:part(part, is_cut)
     hold("w" .. vector, self:factor(part, vector, is_cut))
     if part.beside then hold("u" .. vector, made(part.beside, self:weights(vector, is_cut))) end
   end
-  for row = 0, shape.rows - 1 do
-    self:add("x = %s;", made(part.b, self:inputs(part, row, is_cut)))
-    self:add("%s", each(shape.vectors, " ", function(vector) return multiply_adds(row, vector) end))
-  end
+  self:each_row(function(row)
+    return { ("x = %s;"):format(made(part.b, self:inputs(part, row, is_cut))),
+      each(shape.vectors, " ", function(vector) return multiply_adds(row, vector) end) }
+  end)
 end
 
 -- Writes a step of all rows and vectors. is_cut: the step takes the last inputs, fewer than a group.
-function Writer:step(is_cut)
+function Strip:step(is_cut)
   local parts = self.form.parts
   if #parts == 1 then return self:part(parts[1], is_cut) end
   for i, part in ipairs(parts) do
@@ -161,13 +139,13 @@ function Writer:step(is_cut)
 end
 
 -- Writes the prefetching of weights from `ahead` on.
-function Writer:ask()
+function Strip:ask()
   self:add("attn2c_ask(ahead, lines, nth);")
   self:add("if (far > 0) attn2c_ask(ahead + far, lines, nth);")
 end
 
 -- Writes a strip's loop over its inputs; each iteration takes a group.
-function Writer:loop()
+function Strip:loop()
   local shape, group = self.shape, self.group
   local is_cut = shape.cut
   local limit = is_cut and "whole" or "k"
@@ -224,46 +202,24 @@ local function prefetching(shape, form, group)
     when), (" * `ahead + far` on. `ahead` %s."):format(moves) }
 end
 
---- Returns a strip's function as C.
+--- Returns the function of strips as C.
 function strip.text(shape)
   local form, of = forms.all[shape.form], shape.types
   local group = types.group(of.a)
-  local self = setmetatable({ shape = shape, form = form, group = group, lines = {}, indent = "" }, Writer)
-  local comment = { ("/* %d rows by %d vectors of outputs%s%s%s."):format(shape.rows, shape.vectors,
+  local self = setmetatable({ form = form, group = group }, Strip):begin(shape)
+  local comment = { ("/* %s rows by %d vectors of outputs%s%s%s."):format(self:rows_text(), shape.vectors,
     shape.half and ", half of the last" or "",
     shape.rows_held and ", the rows in registers" or "",
     shape.some and ", of any number of inputs" or (shape.cut or shape.rest)
       and (", of inputs that %d does not divide"):format(shape.cut and group or strip.EVERY * group) or ""),
     table.unpack(prefetching(shape, form, group)) }
   self:add("%s */", table.concat(comment, "\n"))
-  self:add("ATTN2C_STRIP %s(const %s *a, const %s *b, %s *c, int k, ptrdiff_t lda, ptrdiff_t ldb, ptrdiff_t ldc,",
-    strip.name(shape), types.c(of.a), types.c(of.b), types.c(of.c))
-  self:add("    int adds, int a_lanes, int c_lanes%s) {",
-    shape.streams and ", const char *ahead, ptrdiff_t far, ptrdiff_t step, int lines, int nth"
-      or shape.fetches and (form.paced and (", const %s *ahead, int pace, int lines, ptrdiff_t far, int nth"):format(
-        types.c(of.a)) or ", const char *ahead, int every, int lines, ptrdiff_t far, int nth")
-      or shape.near and ", int near" or "")
-  self.indent = "  "
-  for row = 0, shape.rows - 1 do
-    self:add("%s %s;", form.sum, each(shape.vectors, ", ", function(vector)
-      return ("%s = %s"):format(sum(row, vector), form.zero)
-    end))
-  end
-  self:block("if (adds)", function()
-    for row = 0, shape.rows - 1 do
-      self:add("%s", each(shape.vectors, " ", function(vector)
-        return ("%s = %s;"):format(sum(row, vector),
-          read(shape, form.c_load, form.c_first, vector_at(row_of_c(row), vector, 1), vector, "c_lanes"))
-      end))
-    end
-  end)
+  self:head(strip.name(shape), of, strip.asks(shape), form)
   if form.start then
     for vector = 0, shape.vectors - 1 do
       self:add("const %s start%d = %s(%s, lda, %s);", form.sum, vector, form.start, vector_at("a", vector, group),
         vector < shape.vectors - 1 and "ATTN2C_LANES" or "a_lanes")
-      self:add("%s", each(shape.rows, " ", function(row)
-        return ("%s += start%d;"):format(sum(row, vector), vector)
-      end))
+      self:each_in_line(function(row) return ("%s += start%d;"):format(sum(row, vector), vector) end)
     end
     self:add("a += %d * lda;", types.all[of.a].start * group)
   end
@@ -271,16 +227,7 @@ function strip.text(shape)
     if part.mask and not shape.full then self:add("const attn2c_words mask = %s();", part.mask) end
   end
   self:loop()
-  for row = 0, shape.rows - 1 do
-    self:add("%s", each(shape.vectors, " ", function(vector)
-      local at, value = vector_at(row_of_c(row), vector, 1), sum(row, vector)
-      if vector < shape.vectors - 1 then return ("%s(%s, %s);"):format(form.c_store, at, value) end
-      return ("%s(%s, %s, c_lanes);"):format(form.c_store_first, at, value)
-    end))
-  end
-  self.indent = ""
-  self:add("}")
-  return table.concat(self.lines, "\n")
+  return self:finish(form)
 end
 
 return strip

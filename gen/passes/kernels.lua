@@ -14,19 +14,19 @@
 --   step.function_name     of each product, map and row step
 --   takes_kernels          of products and fused kernels that calls of libxsmm make
 local calls = require("passes.common.calls")
-local all_regions = require("passes.common.regions")
 local kernel_text = require("passes.common.kernel_text")
 local libxsmm = require("kernels.libxsmm")
+local names = require("passes.kernels.names")
 local operands = require("data.operands")
-local ops = require("data.ops")
 local programs = require("passes.common.programs")
 local panel_loops = require("passes.kernels.panel_loops")
 local shared = require("passes.kernels.shared")
 local steps = require("data.steps")
-local targets = require("data.targets")
-local words = require("common.words")
 
 local kernels = {}
+
+-- Forms of steps that call a function of their own.
+local is_named = { product = true, map = true, row = true }
 
 local function shape_key(kernel)
   local k, of = operands.named(kernel), kernel.types
@@ -55,80 +55,6 @@ local function base_name(step)
   return (step.form == "map" and doing(step) or step.fn) .. "_" .. table.concat(size, "x")
 end
 
--- Returns a key that distinguishes products.
-local function product_key(k)
-  local strips = {}
-  local tall = k.strips.tall or { groups = {}, strips = {} }
-  for _, list in ipairs { k.strips.groups, k.strips.strips, tall.groups, tall.strips } do
-    for _, each in ipairs(list) do strips[#strips + 1] = each.count .. "x" .. each.size end
-  end
-  local ahead = { k.fetch and k.fetch.least or nil }
-  for _, fetch in ipairs(k.fetch and (k.fetch.by_strips or { k.fetch }) or {}) do
-    ahead[#ahead + 1] = fetch and (fetch.near and "near " .. fetch.near or ("%d %d %d %d %d %d %d"):format(fetch.from,
-      fetch.each, fetch.pace or fetch.every, fetch.lines, fetch.apart or 0, fetch.far or 0, fetch.nth or 1)) or "none"
-  end
-  return ("%s %s %s %s %s"):format(shape_key(k), table.concat(strips, " "), k.strips.rows_held, k.a_room,
-    table.concat(ahead, " "))
-end
-
-local function function_key(step)
-  if step.form == "product" then return product_key(step.kernel) end
-  local parts, named = { step.form }, operands.named(step.constants)
-  for _, name in ipairs(words.sorted_keys(step.constants)) do
-    parts[#parts + 1] = name .. "=" .. steps.constant(named[name])
-  end
-  if step.form == "map" then
-    for _, operation in ipairs(step.elementwise) do
-      parts[#parts + 1] = ("%s %s %s %s %s"):format(operation.kind, operation.fn or "", operation.argument or "",
-        operation.ld or "", steps.constant(operation.factor or operation.value or ""))
-    end
-  else
-    parts[#parts + 1] = step.fn
-    for _, declared in ipairs(steps.rows[step.fn].operands) do
-      parts[#parts + 1] = step.arguments[declared[1]] and "1" or "0"
-    end
-  end
-  return table.concat(parts, ",")
-end
-
-local Namer = {}
-Namer.__index = Namer
-
--- Returns a namer. suffix: the end of each name.
-local function namer(suffix) return setmetatable({ by_key = {}, taken = {}, suffix = suffix }, Namer) end
-
--- Returns the name for a key. The first key of a base has the base as its name, the others have a number after it.
-function Namer:name(key, base)
-  local name = self.by_key[key]
-  if name then return name, false end
-  local number = (self.taken[base] or 0) + 1
-  self.taken[base] = number
-  name = (number == 1 and base or base .. "_" .. number) .. self.suffix
-  self.by_key[key] = name
-  return name, true
-end
-
-local visitors = {}
-
--- Returns who makes the bodies of an entry's products: function(step) -> "c" or "libxsmm".
-local function provider_of(state, entry)
-  local by_op = {}
-  for region in all_regions(entry.plan.segments) do
-    for _, fusion in ipairs(region.fusions) do
-      if fusion.key then
-        -- libxsmm takes no rows that overlap, as those of a convolution do.
-        local is_apart = not ops.class(fusion.leading).windows
-        by_op[fusion.leading] = is_apart and state.parameters.provider(fusion.key) or "c"
-      end
-    end
-  end
-  local other, target, list = state.parameters.provider(), targets.by_name[state.spec.target], entry.graph.entry.ops
-  return function(step)
-    local provider = by_op[list[step.op]] or other
-    return provider == "libxsmm" and libxsmm.fits(step.kernel, target) and "libxsmm" or "c"
-  end
-end
-
 -- Returns the calls of libxsmm that make a product, each shape with its index in the list of kernels.
 local function calls_of(step, pair, state, seen)
   local made = libxsmm.calls(step.kernel, step.region.kind ~= "attention", pair ~= nil)
@@ -146,43 +72,32 @@ local function calls_of(step, pair, state, seen)
   return made
 end
 
--- Adds the function of a step, or of a product with the map after it, if it is new; returns its name.
-local function visit_function(step, state, seen, pair)
-  local provider = step.form == "product" and seen.provider_of(step)
-  local key, base = function_key(step) .. (provider or ""), base_name(step)
-  if pair then
-    key, base = ("%s; %s; %s"):format(key, function_key(pair.map), pair.is_local), base .. "_" .. doing(pair.map)
-  end
-  local name, new = seen.functions:name(key, base)
-  if new then
-    state.functions[#state.functions + 1] = { name = name, step = step, fused_kernel = pair,
-      calls = provider == "libxsmm" and calls_of(step, pair, state, seen) or nil }
-  end
-  return name
+-- Returns the function of a step, or of a product with the map after it.
+local function function_of(step, state, seen, pair)
+  local base = base_name(step) .. (pair and "_" .. doing(pair.map) or "")
+  return seen.namer:find(base, names.facts(step, pair), function()
+    local fn = { step = step, fused_kernel = pair,
+      calls = step.form == "product" and step.kernel.by_libxsmm and calls_of(step, pair, state, seen) or nil }
+    state.functions[#state.functions + 1] = fn
+    return fn
+  end)
 end
 
-function visitors.product(step, state, seen)
-  local provider = seen.provider_of(step)
-  local names = seen.products[provider]
-  names[step.kernel] = names[step.kernel] or visit_function(step, state, seen)
-  step.function_name, step.takes_kernels = names[step.kernel], provider == "libxsmm"
-end
-
-local function visit_named(step, state, seen)
-  local alike = operands.alike(seen.steps, step)
-  alike.name = alike.name or visit_function(step, state, seen)
-  step.function_name = alike.name
-end
-
-visitors.map, visitors.row = visit_named, visit_named
-
--- Names the functions that products share with the map after them.
-local function name_fused_kernels(program, state, seen)
+-- Finds the functions of a program's products, maps and row operations, and of products fused with the map after them.
+local function find_functions(program, state, seen)
   programs.each(program, function(step)
     local pair = program.fused_kernels[step]
     if pair then
-      pair.name, pair.takes_kernels = visit_function(step, state, seen, pair), seen.provider_of(step) == "libxsmm"
+      pair.takes_kernels = step.kernel.by_libxsmm
+      seen.found[pair] = function_of(step, state, seen, pair)
     end
+  end)
+  programs.each(program, function(step)
+    if not is_named[step.form] then return end
+    local alike = step.kernel or operands.alike(seen.steps, step)
+    seen.alike[alike] = seen.alike[alike] or function_of(step, state, seen)
+    seen.found[step] = seen.alike[alike]
+    if step.form == "product" then step.takes_kernels = step.kernel.by_libxsmm end
   end)
 end
 
@@ -199,36 +114,46 @@ local function loop_name(each)
   return table.concat(parts, "_")
 end
 
--- Finds the panel loops of a program and names their functions.
+-- Finds the panel loops of a program. Functions that are called tell alike loops apart, or the places in panels.
 local function find_panel_loops(program, state, seen)
   program.panel_loops, program.in_panel_loop = {}, {}
   programs.each_list(program, function(list)
     for _, each in ipairs(panel_loops.of(program, list)) do
-      local name, new = seen.functions:name(panel_loops.key(each), loop_name(each))
-      each.name = name
-      if new then state.panel_loops[#state.panel_loops + 1] = each end
+      local facts = { { "panels", panel_loops.key(each), "" } }
+      for i, call in ipairs(each.calls) do
+        local fn = seen.found[call.pair or call.step]
+        facts[i + 1] = { "call " .. i, fn.name, fn.ending:sub(2) }
+      end
+      seen.loops[each] = seen.namer:find(loop_name(each), facts, function()
+        state.panel_loops[#state.panel_loops + 1] = each
+        return each
+      end)
       program.panel_loops[each.steps[1]] = each
       for i = 2, #each.steps do program.in_panel_loop[each.steps[i]] = true end
     end
   end)
 end
 
+-- Calls visit(program, entry) for each program of all entries.
+local function each_program(state, visit)
+  for _, entry in ipairs(state.entries) do
+    for _, program in ipairs(entry.programs) do visit(program, entry) end
+  end
+end
+
 function kernels.run(state)
   state.kernels, state.functions, state.panel_loops = {}, {}, {}
-  local seen = { kernels = {}, products = { c = {}, libxsmm = {} }, steps = {},
-    functions = namer(state.build_suffix or "") }
-  for _, entry in ipairs(state.entries) do
-    seen.provider_of = provider_of(state, entry)
-    for _, program in ipairs(entry.programs) do
-      name_fused_kernels(program, state, seen)
-      programs.each(program, function(step)
-        local visit = visitors[step.form]
-        if visit then visit(step, state, seen) end
-      end)
-      find_panel_loops(program, state, seen)
-      shared.find(program, programs.places(entry, program))
-    end
-  end
+  local seen = { kernels = {}, steps = {}, alike = {}, found = {}, loops = {},
+    namer = names.namer(state.build_suffix or "") }
+  each_program(state, function(program) find_functions(program, state, seen) end)
+  seen.namer:name_all()
+  for of, fn in pairs(seen.found) do of[of.form and "function_name" or "name"] = fn.name end
+  each_program(state, function(program) find_panel_loops(program, state, seen) end)
+  seen.namer:name_all()
+  for each, fn in pairs(seen.loops) do each.name = fn.name end
+  each_program(state, function(program, entry)
+    shared.find(program, programs.places(entry, program))
+  end)
 end
 
 -- Returns a function as text: the strips of a product, its kernels of libxsmm, and where its sums are if it is fused

@@ -4,16 +4,41 @@ return function(of, spec)
   of("gen/kernels/strip.lua", spec .. "kernels/strip_spec.lua") {
     { name = "strip_name", old = 'shape.rows_held and "_held" or ""', new = '""',
       wrong = "another product decides which of two strips of one name a product has" },
-    { name = "strip_load_cut", old = 'if v < shape.vectors - 1 then return ("%s(%s)")',
-      new = 'if v < shape.vectors then return ("%s(%s)")', wrong = "the last vector of a row is read whole" },
-    { name = "strip_store_cut", old = '"%s(%s, %s, c_lanes);"', new = '"%s(%s, %s, a_lanes);"',
-      wrong = "outputs are stored as far as A may be read" },
-    { name = "strip_row", old = 'self:add("x = %s;", made(part.b, self:inputs(part, row, is_cut)))',
-      new = 'self:add("x = %s;", made(part.b, self:inputs(part, 0, is_cut)))', wrong = "all rows are the first" },
+    { name = "strip_load_cut", old = "v == self.shape.vectors - 1 and", new = "v == self.shape.vectors and",
+      wrong = "the last vector of a row is read whole" },
+    { name = "strip_row", old = '{ ("x = %s;"):format(made(part.b, self:inputs(part, row, is_cut)))',
+      new = '{ ("x = %s;"):format(made(part.b, self:inputs(part, 0, is_cut)))', wrong = "all rows are the first" },
     { name = "strip_at", old = "form.at, row, sum(row, 0))", new = "form.at, 0, sum(row, 0))",
       wrong = "all rows of one vector are the first" },
     { name = "strip_half", old = "shape.half and vector == shape.vectors - 1", new = "shape.half",
       wrong = "half of a vector that is wanted whole is multiplied" },
+  }
+
+  of("gen/kernels/writer.lua", spec .. "kernels/strip_spec.lua") {
+    { name = "writer_least", old = "if row < self.least then", new = "if row <= self.least then",
+      wrong = "a strip of few rows reads and stores one more" },
+    { name = "writer_store_cut", old = '"%s(%s, %s, c_lanes);"', new = '"%s(%s, %s, a_lanes);"',
+      wrong = "outputs are stored as far as A may be read" },
+    { name = "writer_rows", old = '("if (rows > %d)"):format(row)', new = '("if (rows > %d)"):format(row + 1)',
+      wrong = "the last row of a strip is left out" },
+  }
+
+  of("gen/kernels/open.lua", spec .. "kernels/product_spec.lua") {
+    { name = "open_rest", old = "lines, call(size, (\"(vectors - rest %% %d) * %d\"):format(2 * size, lanes))",
+      new = "lines, call(size, (\"(vectors - rest %% %d) * %d\"):format(size, lanes))",
+      filter = "open outputs", wrong = "the last vectors are those after the last" },
+  }
+
+  of("gen/common/c.lua", spec .. "common/c_spec.lua") {
+    { name = "c_same_stride", old = "if size == 1 and stride > 0 then", new = "if size == 1 then",
+      wrong = "the second of two symbols is added, not subtracted" },
+  }
+
+  of("gen/passes/kernels/names.lua", spec .. "passes/kernels_spec.lua") {
+    { name = "names_different", old = "set[label] or values[label] ~= fact[2]", new = "set[label] or true",
+      wrong = "names say what is the same in all functions" },
+    { name = "names_numbers", old = "local number = (self.taken[name] or 0) + 1", new = "local number = 1",
+      wrong = "two functions have one name" },
   }
 
   of("gen/commands/tune/alone.lua", spec .. "passes/common/tuning_spec.lua") {
@@ -40,6 +65,10 @@ return function(of, spec)
       wrong = "the second strip begins in another row of B" },
     { name = "product_room", old = 'kernel.a_room and "ATTN2C_LANES" or group.lanes', new = '"ATTN2C_LANES"',
       wrong = "rows of A without room are read past their end" },
+    { name = "product_merged", old = "math.min(known.least, shape.rows)", new = "known.least",
+      filter = "takes tall strips", wrong = "strips of fewer rows have the code of the most" },
+    { name = "product_choice", old = 'cases[i] = ("  case %d: %s(%d, a', new = 'cases[i] = ("  case %d: %s(%d + 1, a',
+      filter = "takes tall strips", wrong = "a strip computes a row too many" },
     { name = "product_ahead_strips", old = "i(each_row * step)", new = "i(step)",
       filter = "every line of the panel", wrong = "strips of several groups ask for the same lines" },
     { name = "product_ahead_kinds", old = "+ (calls + done) * step", new = "+ done * step",
@@ -157,8 +186,12 @@ return function(of, spec)
       wrong = "strips with too few sums for the latency of one are taken" },
     { name = "registers_unrolled", old = "(steps < UNROLLED and 1 or 0)", new = "0", filter = "few sums only",
       wrong = "a loop that is unrolled has a register too few" },
+    { name = "registers_powers", old = "while size < most do", new = "while size < most // 2 do",
+      filter = "open outputs", wrong = "some numbers of vectors are no sum of groups" },
     { name = "registers_tall", old = "math.min(most, 2 * strips.usual)", new = "2 * strips.usual",
       filter = "panel of open rows", wrong = "tall strips have more rows than a strip may have" },
+    { name = "registers_tall_narrow", old = "or group.size < 3 or", new = "or group.size < 2 or",
+      filter = "panel of open rows", wrong = "panels of two vectors have tall strips, which gain nothing" },
     { name = "registers_tall_few", old = "or above < forms.all[strips.form].latency then", new = "then",
       filter = "panel of open rows", wrong = "tall strips of few rows wait for their sums" },
     { name = "registers_shares", old = "count = number - larger, size = size }",

@@ -150,6 +150,14 @@ local function check_each_size(shares, name, above)
   end
 end
 
+-- Checks that a group of each power of two comes after the widest: any number of vectors is a sum of them.
+local function check_powers(groups, name)
+  local powers = #groups - 1
+  local is_all = groups[1].size <= 2 ^ powers and (powers == 0 or groups[1].size > 2 ^ (powers - 1))
+  for i = 2, #groups do is_all = is_all and groups[i].size == 2 ^ (powers + 1 - i) end
+  expect(is_all, "lower", "%s: an open product lacks vectors", name)
+end
+
 -- Checks that the strips of a kernel cover all rows and outputs and fit.
 local function check_strips(k, target, name)
   local groups, rows = k.strips.groups, k.strips.strips
@@ -160,7 +168,7 @@ local function check_strips(k, target, name)
   elseif open.n == "n" then
     check_each_size(rows, name, k.strips.above)
   end
-  if open.m == "m" then check_each_size(groups, name) end
+  if open.m == "m" then check_powers(groups, name) end
   expect((open.n == "n" or sum_of(rows) == k.n)
     and (open.m == "m" or sum_of(groups) == (k.m + target.vector - 1) // target.vector), "lower",
     "%s: the strips of a product make %d rows of %d vectors", name, sum_of(rows), sum_of(groups))

@@ -1,4 +1,4 @@
--- kernel_text.lua: writes how a product is made as text, for the dumps of plan and kernels.
+-- kernel_text.lua: writes how a product is made as text, for the dumps of plan and kernels, and for comments in C.
 local words = require("common.words")
 
 local kernel_text = {}
@@ -29,9 +29,9 @@ function kernel_text.strips(strips)
     steps(strips))
 end
 
--- Returns what a product prefetches (plan/ahead.lua) as text.
-local function ahead(fetch)
-  if fetch.near then return ("; each prefetches A %d steps ahead"):format(fetch.near) end
+--- Returns what a product prefetches (plan/ahead.lua) as text.
+function kernel_text.ahead(fetch)
+  if fetch.near then return ("each prefetches A %d steps ahead"):format(fetch.near) end
   if fetch.by_strips then
     local parts = {}
     for i, each in ipairs(fetch.by_strips) do
@@ -45,15 +45,15 @@ local function ahead(fetch)
     if fetch.tall then
       table.insert(parts, 1, ("tall ones %d +%d every %d"):format(fetch.tall.from, fetch.tall.each, fetch.tall.every))
     end
-    return ("; each%s prefetches %d lines, by the number of strips: %s"):format(
+    return ("each%s prefetches %d lines, by the number of strips: %s"):format(
       fetch.least and fetch.least > 1 and (" of %d rows or more"):format(fetch.least) or "", fetch.lines,
       table.concat(parts, ", "))
   end
   if fetch.apart then
-    return ("; each step prefetches %d at %d places %d bytes apart, %d bytes ahead"):format(fetch.run, fetch.lines,
+    return ("each step prefetches %d at %d places %d bytes apart, %d bytes ahead"):format(fetch.run, fetch.lines,
       fetch.apart, fetch.from)
   end
-  return ("; each prefetches %d bytes, %s%s every %d inputs, %d bytes ahead%s"):format(fetch.each,
+  return ("each prefetches %d bytes, %s%s every %d inputs, %d bytes ahead%s"):format(fetch.each,
     fetch.nth > 1 and "half of " or "", words.count(fetch.lines, "line"), fetch.every, fetch.from,
     fetch.far and (", and %d further"):format(fetch.far) or "")
 end
@@ -69,7 +69,9 @@ function kernel_text.of(product)
     sizes[i] = (is_open and "up to " or "") .. product[name]
   end
   return ("%s%s rows x %s outputs of %s inputs: %s%s"):format(product.what and product.what .. " " or "", sizes[1],
-    sizes[2], sizes[3], kernel_text.strips(product.strips), product.fetch and ahead(product.fetch) or "")
+    sizes[2], sizes[3], kernel_text.strips(product.strips),
+    product.fetch and "; " .. kernel_text.ahead(product.fetch) or "")
+    .. (product.by_libxsmm and "; by libxsmm" or "")
     .. (product.fused_sums and "; with its map, sums " .. places[product.fused_sums] or "")
 end
 

@@ -1,10 +1,10 @@
 -- sentences.lua: writes the comment above each function of N_ops.c: its equation and its constants.
 -- Every constant that the equation does not name is in the comment, so functions that differ have different comments.
 -- Panel loops are the exception: their code says what they call.
+local kernel_text = require("passes.common.kernel_text")
 local libxsmm = require("kernels.libxsmm")
 local operands = require("data.operands")
 local steps = require("data.steps")
-local words = require("common.words")
 
 local sentences = {}
 
@@ -49,41 +49,14 @@ function sentences.map(step)
   return joined("y[i][j] = " .. equation, list)
 end
 
--- Returns "2 x 9 and 1 x 8 rows" for shares { count, size }.
-local function divided(shares, what)
-  local list = {}
-  for i, share in ipairs(shares) do list[i] = ("%d x %d"):format(share.count, share.size) end
-  return table.concat(list, " and ") .. " " .. what
-end
-
---- Returns the comment of a product: its equation, how its rows and outputs are divided, exceptions of its strips, the
---- weights that it prefetches, and the calls of libxsmm that make it, if any.
+--- Returns the comment of a product: its equation, its strips, the weights that it prefetches, and the calls of libxsmm
+--- that make it, if any.
 function sentences.product(step, calls)
   local k = operands.named(step.kernel)
-  local list = { k.strips.is_open and ("at most %d rows by %s"):format(k.strips.strips[1].size,
-    divided(k.strips.groups, "vectors")) or divided(k.strips.strips, "rows") .. " by "
-    .. divided(k.strips.groups, "vectors") }
-  if k.strips.step then list[#list + 1] = ("in tiles, %d inputs a step, %d a K block"):format(
-    k.strips.step, k.strips.block) end
-  if k.strips.tall then
-    list[#list + 1] = ("%d to %d rows by %s"):format(k.strips.tall.above + 1, k.strips.tall.strips[1].size,
-      divided(k.strips.tall.groups, "vectors"))
-  end
-  if k.strips.many then list[#list + 1] = ("from %d rows on in tiles"):format(k.strips.many_rows) end
-  if k.strips.rows_held then list[#list + 1] = "rows stay in registers" end
+  local list = { kernel_text.strips(k.strips) }
   if not k.a_room then list[#list + 1] = ("only %s floats of a row of A are read"):format(k.m) end
-  if k.fetch and k.fetch.near then
-    list[#list + 1] = ("prefetches A %d steps ahead"):format(k.fetch.near)
-  elseif k.fetch and k.fetch.by_strips then
-    list[#list + 1] = "prefetches by its number of strips"
-      .. (k.fetch.least and k.fetch.least > 1 and (", from %d rows on"):format(k.fetch.least) or "")
-  elseif k.fetch and k.fetch.apart then
-    list[#list + 1] = ("a step prefetches %d lines at each of %d places %d bytes apart, from %d bytes ahead"):format(
-      k.fetch.run, k.fetch.lines, k.fetch.apart, k.fetch.from)
-  elseif k.fetch then
-    list[#list + 1] = ("each prefetches %s%s every %d inputs, from %d bytes ahead + %d a strip"):format(
-      k.fetch.nth > 1 and "half of " or "", words.count(k.fetch.lines, "line"), k.fetch.every, k.fetch.from,
-      k.fetch.each)
+  if k.fetch then
+    list[#list + 1] = k.fetch.by_strips and "each prefetches by the number of strips" or kernel_text.ahead(k.fetch)
   end
   return joined(("C[%s][%s] %s= B[%s][%s] A[%s][%s]; lda %d, ldb %d, ldc %d"):format(k.n, k.m,
     k.beta == 0 and "" or "+", k.n, k.k, k.k, k.m, k.lda, k.ldb, k.ldc):gsub("%] =", "] ="), list)

@@ -106,13 +106,13 @@ local function prefetched_by(step, number, addresses)
   return nil
 end
 
--- Returns the remark after a call: the weights that it prefetches, except the one that it reads.
+-- Returns the remark after a call: the last of the weights that it prefetches, except the one that it reads.
 local function remark(step, addresses)
   local from = prefetched_by(step, 0, addresses)
   if not from then return "" end
   local from_last, upto = prefetched_by(step, panel_loops.count(step) - 1, addresses)
   local names = names_between(addresses.in_order, from, upto, step.arguments.a.buffer)
-  if #names > 0 then return (" /* prefetches %s */"):format(table.concat(names, ", ")) end
+  if #names > 0 then return (" /* prefetches %s%s */"):format(#names > 1 and "up to " or "", names[#names]) end
   local is_own = #names_between(addresses.in_order, from_last, upto) > 0
   return is_own and "" or " /* prefetches nothing: these are the last weights */"
 end

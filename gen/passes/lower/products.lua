@@ -7,6 +7,7 @@ local products = {}
 -- Emits a product as planned. arguments: { a, b, c }; step: further fields of the step. A trace fuses nothing.
 local function emit(self, shape, planned, arguments, step)
   shape.a_room, shape.strips, shape.fetch, shape.open = planned.a_room, planned.strips, planned.fetch, planned.open
+  shape.by_libxsmm = planned.by_libxsmm
   step.form, step.kernel, step.arguments = "product", shape, arguments
   step.fused_sums = self.variant == "ship" and step.fused_sums or nil
   self:emit(step)

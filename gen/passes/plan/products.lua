@@ -3,12 +3,14 @@
 -- positions. Lowering finds a product of a fusion by its rows and panel, any other by its shape.
 --
 -- A product is { what, m: outputs, n: rows, k: inputs, types, a_room: whether a row of A has room for a whole vector,
--- strips (registers.lua), fetch (ahead.lua), which is nil if it prefetches nothing }.
+-- strips (registers.lua), fetch (ahead.lua), which is nil if it prefetches nothing, by_libxsmm: whether libxsmm makes
+-- it, at run time }.
 local ahead = require("passes.plan.ahead")
 local alike = require("common.alike")
 local all_regions = require("passes.common.regions")
 local disentangled = require("passes.common.disentangled")
 local forms = require("data.storage")
+local libxsmm = require("kernels.libxsmm")
 local distances = require("passes.common.distances")
 local ops = require("data.ops")
 local registers = require("passes.plan.registers")
@@ -30,6 +32,11 @@ local function cut(state, product, p)
   product.a_room = product.a_room or product.m % target.vector == 0
   product.strips = state.plan.memoise("strips", registers.strips, product.m, product.n, product.k, target,
     p.call_rows, not product.a_room, product.types)
+end
+
+-- True if libxsmm makes a product. key: that of its fusion, nil: it has none.
+local function is_by_libxsmm(state, product, key)
+  return state.parameters.provider(key) == "libxsmm" and libxsmm.fits(product, target_of(state))
 end
 
 -- Returns a fusion's product for as many rows as a call has, at most `rows` at a time, and panel i.
@@ -78,6 +85,8 @@ local function of_fusion(state, region, fusion)
       local list = {}
       for i = 1, #fusion.panels.widths do
         list[i] = continues(fusion, i) and list[i - 1] or of_panel(state, region, fusion, block.count, i)
+        -- libxsmm takes no rows that overlap, as those of a convolution do.
+        list[i].by_libxsmm = not ops.class(fusion.leading).windows and is_by_libxsmm(state, list[i], fusion.key)
       end
       fusion.products[block.count] = list
     end
@@ -149,6 +158,7 @@ local function of_attention(state, region)
       open = region.open and (open or open_of[what]) or nil }
     if region.product_of(product) ~= product then return end
     region.products[#region.products + 1] = product
+    product.by_libxsmm = is_by_libxsmm(state, product)
     if region.open then
       cut_open(state, product)
       product.fetch = is_together and not forms.widened(region.keys) and ahead.near(product, p.near) or nil

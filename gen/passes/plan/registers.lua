@@ -92,6 +92,16 @@ local function each_size(most)
   return list
 end
 
+-- Returns one share of `most`, and of each power of two below it: their sums are all numbers up to `most`.
+local function powers_below(most)
+  local list, size = { { count = 1, size = most } }, 1
+  while size < most do
+    table.insert(list, 2, { count = 1, size = size })
+    size = 2 * size
+  end
+  return list
+end
+
 -- Returns the strips of a product whose weights are in scale blocks. In tiles, they have the rows of a tile; a product
 -- of fewer rows has none. many: in an open product, the form of the strips from `many_rows` rows on.
 local function strips_of_blocks(m, n, target, most, product_types, is_open)
@@ -172,7 +182,7 @@ end
 
 --- Returns the strips of a product whose rows only a call knows, as above, with is_open: `strips` has one entry for
 --- each number of rows that a strip may have; usual: the most rows of one of several strips. open_outputs: the outputs
---- are open too, and at most m; `groups` then has one entry for each number of vectors. They are not tiles.
+--- are open too, and at most m; `groups` then has the most vectors and the powers of two below. They are not tiles.
 function registers.open_strips(m, k, target, most, is_cut, product_types, open_outputs)
   if forms.of(product_types, target).in_blocks then
     return strips_of_blocks(m, most, target, most, product_types, true)
@@ -181,18 +191,19 @@ function registers.open_strips(m, k, target, most, is_cut, product_types, open_o
   local vectors, rows = found.groups[1].size, found.strips[1].size
   found.strips, found.is_open = each_size(rows), true
   found.usual = usual and math.max(1, math.min(rows, (usual - 1) // vectors - 1)) or rows
-  if open_outputs then found.groups, found.half = each_size(vectors), nil end
+  if open_outputs then found.groups, found.half = powers_below(vectors), nil end
   return found
 end
 
 -- Returns the strips of an open panel for calls that need two of its usual strips, or nil if it has none: strips of one
 -- vector and of all rows, which are at least as many as a step's latency needs. Two usual strips read the panel twice,
 -- the second time from the second-level cache at nearly its rate. On a Zen 4, two strips of three vectors take 1.03 to
--- 1.15 times as long with 10 or 11 rows, and 1.01 to 1.02 times with 16.
+-- 1.15 times as long with 10 or 11 rows, and 1.01 to 1.02 times with 16. Two strips of two vectors take 1.005 times as
+-- long with 15 to 26 rows, which is not worth the code of twelve tall ones.
 local function tall_strips(strips, most)
   local group, above, list = strips.groups[1], strips.strips[1].size, {}
   local upto = strips.usual < above and math.min(most, 2 * strips.usual) or 0
-  if #strips.groups > 1 or group.count > 1 or group.size == 1 or upto <= above
+  if #strips.groups > 1 or group.count > 1 or group.size < 3 or upto <= above
     or above < forms.all[strips.form].latency then
     return nil
   end

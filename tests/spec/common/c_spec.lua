@@ -77,6 +77,13 @@ describe("operands", function()
     assert.equal("a + s", pointer(0, 4, { s = 4 }))
   end)
 
+  it("multiply the sum of symbols with the same stride, where the first of them comes", function()
+    assert.equal("a + (first + query) * 48 + keys * 2", pointer(0, 4, { first = 192, keys = 8, query = 192 }))
+    assert.equal("a - (first + query) * 48 + keys * 48", pointer(0, 4, { first = -192, keys = 192, query = -192 }))
+    assert.equal("a + first + query", pointer(0, 4, { first = 4, query = 4 }))
+    assert.equal("a - (first + query)", pointer(0, 4, { first = -4, query = -4 }))
+  end)
+
   it("that are values are literals or elements, with what is added", function()
     assert.equal("12", c.value({ value = 12 }))
     assert.equal("keys - 1", c.value({ symbol = "keys", plus = -1 }))

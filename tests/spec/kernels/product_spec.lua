@@ -27,10 +27,10 @@ local function calls_of(kernel, lanes)
     "for %(int (%a) = 0; %a < (%d+); %a%+%+%) {", "for %1 = 0, %2 - 1 do"):gsub("}", "end"):gsub(";", "")
   local list = {}
   local env = setmetatable({ a = 0, b = 0, c = 0, ATTN2C_LANES = lanes }, { __index = function(_, name)
-    local rows, vectors, suffix = name:match("^strip_(%d+)x(%d+)(.*)$")
-    assert(rows, name)
-    return function(a, b, c, k, lda, ldb, ldc, adds, a_lanes, c_lanes, ahead, every, lines)
-      list[#list + 1] = { rows = tonumber(rows), vectors = tonumber(vectors), suffix = suffix, a = a, b = b, c = c,
+    local vectors, suffix = name:match("^strip_x(%d+)(.*)$")
+    assert(vectors, name)
+    return function(rows, a, b, c, k, lda, ldb, ldc, adds, a_lanes, c_lanes, ahead, every, lines)
+      list[#list + 1] = { rows = rows, vectors = tonumber(vectors), suffix = suffix, a = a, b = b, c = c,
         k = k, lda = lda, ldb = ldb, ldc = ldc, adds = adds, a_lanes = a_lanes, c_lanes = c_lanes, ahead = ahead,
         every = every, lines = lines }
     end
@@ -90,9 +90,9 @@ describe("the body of a product", function()
     for _, fetch in ipairs { false, { fetch = 1, stream = 4096 } } do
       each_product({ fetch = fetch }, function(kernel, target)
         local declared = {}
-        product.each_strip(kernel, function(shape) declared[strip.name(shape)] = true end)
+        product.each_strip(kernel, function(shape) declared[strip.name(shape) .. shape.rows] = true end)
         for _, call in ipairs(calls_of(kernel, target.vector)) do
-          assert.is_true(declared[("strip_%dx%d%s"):format(call.rows, call.vectors, call.suffix)])
+          assert.is_true(declared[("strip_x%d%s%d"):format(call.vectors, call.suffix, call.rows)])
           assert.equal(kernel.fetch ~= nil, call.suffix:find("_ahead", 1, true) ~= nil)
         end
       end)
@@ -108,7 +108,7 @@ describe("the body of a product", function()
     local body = table.concat(product.body(kernel, 16, "0", "a", "b"), "\n")
     local function has(text) assert.truthy(body:find(text, 1, true), text) end
     has("{ { 768, 2048, 128, 8, 1280, 1 }, { 0, 0, 64, 1, 0, 1 }, { 2048, 688, 43, 3, 0, 1 } }")
-    has("a + ahead.from + (i) * ahead.each, ahead.pace, ahead.lines, ahead.far, ahead.nth);")
+    has("a + ahead.from + i * ahead.each, ahead.pace, ahead.lines, ahead.far, ahead.nth);")
     has("const size_t strips = n <= 14 ? (n > 0) : (n + 12) / 13;")
     has("const attn2c_ahead ahead = by_strips[strips < 3 ? strips - 1 : 2];")
     kernel.fetch.few_rows = 7
@@ -126,18 +126,59 @@ describe("the body of a product", function()
     local body = table.concat(product.body(kernel, 16, "0", "a", "b"), "\n")
     local tall, usual = body:match("^if %(n > 9 && n <= 16%) {\n(.*)\n} else {\n(.*)\n}$")
     assert.truthy(tall, body)
-    for rows = 1, 17 do
-      local is_tall = rows > 9 and rows < 17
-      assert.equal(is_tall, tall:find(("strip_%dx1_ahead("):format(rows), 1, true) ~= nil, rows)
-      assert.equal(rows < 10, usual:find(("strip_%dx3_ahead("):format(rows), 1, true) ~= nil, rows)
+    local strips = table.concat(product.strips { kernel }, "\n")
+    for _, each in ipairs { "/* 10 to 16 rows by 1 ", "/* 9 rows by 3 ", "/* 1 to 8 rows by 3 " } do
+      assert.truthy(strips:find(each, 1, true), each)
+    end
+    for name, part in pairs { strips_10_to_16_x1_ahead = tall, strips_1_to_9_x3_ahead = usual } do
+      local least, most, vectors = name:match("_(%d+)_to_(%d+)_x(%d)")
+      assert.truthy(part:find(name .. "(rows, a", 1, true), part)
+      local choice, cases = strips:match("ATTN2C_STRIP " .. name .. "(%b() %b{})"), 0
+      for rows, called, given in choice:gmatch("case (%d+): strip_x(%d)[%w_]*%((%d+), a, b, c, k, [%w_, ]+%);") do
+        assert.same({ vectors, rows }, { called, given })
+        assert.is_true(tonumber(rows) >= tonumber(least) and tonumber(rows) <= tonumber(most))
+        cases = cases + 1
+      end
+      assert.equal(most - least + 1, cases)
     end
     assert.truthy(tall:find("by_strips[1] = { { 3072, 1024, 64, 4, 0, 1 } };", 1, true), tall)
-    assert.truthy(tall:find("a + 0 + j * 16, b + row * 64, c + row * 48 + 0 + j * 16,", 1, true), tall)
-    local names = {}
-    product.each_strip(kernel, function(shape) names[strip.name(shape)] = true end)
-    for name in body:gmatch("(strip_[%w_]+)%(") do assert.is_true(names[name], name) end
+    assert.truthy(tall:find("a + j * 16, b + row * 64, c + row * 48 + j * 16,", 1, true), tall)
+    for name in (body .. strips):gmatch("(strips?_[%w_]+)%(") do
+      assert.truthy(strips:find("ATTN2C_STRIP " .. name .. "(", 1, true), name)
+    end
     kernel.fetch = nil
-    assert.truthy(table.concat(product.body(kernel, 16, "0", "a", "b"), "\n"):find("strip_16x1(", 1, true))
+    assert.truthy(table.concat(product.body(kernel, 16, "0", "a", "b"), "\n"):find("strips_10_to_16_x1(", 1, true))
+  end)
+
+  it("of open outputs makes each vector once, whatever their number", function()
+    for _, target in ipairs { targets.by_name.avx512, targets.by_name.avx2 } do
+      for widest = 1, 8 do
+        local strips = registers.open_strips(widest * target.vector, 16, target, 1, false, types.f32_product, true)
+        local kernel = { m = 128, n = 1, k = 16, lda = 128, ldb = 16, ldc = 128, beta = 0, types = types.f32_product,
+          open = "n m", a_room = true, strips = strips }
+        local text = table.concat(product.body(kernel, target.vector, "0", "a", "b"), "\n")
+        assert.equal(widest > 1, text:find("rest", 1, true) ~= nil)
+        text = text:gsub("const size_t vectors = (.-), rest = (.-);", "local vectors = %1 local rest = %2")
+          :gsub("const size_t", "local"):gsub("for %(size_t i = 0.-{", "for i = 0, strips - 1 do local row = 0")
+          :gsub("rows = n.-;", ""):gsub("for %(size_t j = 0; j < ([^;]+); j%+%+%) {", "for j = 0, %1 - 1 do")
+          :gsub("if %(rest & (%d)%) {", "if rest & %1 ~= 0 then"):gsub("}", "end"):gsub("/", "//")
+        for vectors = 1, 17 do
+          local made = {}
+          local env = setmetatable({ a = 0, b = 0, c = 0, n = 1, m = vectors * target.vector,
+            ATTN2C_LANES = target.vector }, { __index = function(_, name)
+              local size = tonumber(name:match("^strip_x(%d)$"))
+              return function(rows, a, _, c)
+                assert.equal(1, rows)
+                assert.equal(a, c)
+                for i = a // target.vector, a // target.vector + size - 1 do made[i] = (made[i] or 0) + 1 end
+              end
+            end })
+          assert(load(text, "=body", "t", env), text)()
+          for i = 0, vectors - 1 do assert.equal(1, made[i], text) end
+          assert.is_nil(made[vectors])
+        end
+      end
+    end
   end)
 
   it("of open rows has strips that ask for nothing where their rows are fewer than the plan says", function()
@@ -152,8 +193,8 @@ describe("the body of a product", function()
         product.each_strip(kernel, function(shape)
           declared[shape.rows] = (shape.fetches or shape.streams) and true or false
         end)
-        local body = table.concat(product.body(kernel, 16, "0", "a", "b"), "\n")
-        for rows, suffix, call in body:gmatch("strip_(%d+)x1([%w_]*)(%b());") do
+        local choice = table.concat(product.strips { kernel }, "\n"):match("\nATTN2C_STRIP strips_[^\n]+\n[^}]*}")
+        for rows, suffix, call in choice:gmatch("case (%d+): strip_x1([%w_]*)(%b());") do
           local asks = call:find("ahead", 1, true) ~= nil
           assert.equal(tonumber(rows) >= (least or 1), asks)
           assert.equal(asks, suffix:find("_ahead", 1, true) ~= nil or suffix:find("_stream", 1, true) ~= nil)
@@ -216,35 +257,33 @@ describe("the body of a product", function()
     local target = targets.by_name.avx512
     local strips = { groups = { { count = 1, size = 3 } }, strips = { { count = 1, size = 8 } }, rows_held = false,
       form = "f32", copied = 0 }
-    assert.same({ "strip_8x3(a, b, c,", "  64, 48, 64, 96, 0, ATTN2C_LANES, 16);" }, product.body(
+    assert.same({ "strip_x3(8, a, b, c,", "  64, 48, 64, 96, 0, ATTN2C_LANES, 16);" }, product.body(
       kernel_of(target, 48, 8, 64, { ldb = 64, ldc = 96, strips = strips }), 16, 0, "a", "b"))
     strips = { groups = { { count = 2, size = 2 } }, strips = { { count = 2, size = 5 }, { count = 1, size = 4 } },
       rows_held = false, form = "f32", copied = 0 }
     assert.same({
       "for (int i = 0; i < 2; i++) {",
-      "  strip_5x2(x, y + i * 320, c + i * 480,", "    64, 64, 64, 96, adds, 16, 16);",
-      "  strip_5x2(x + 32, y + i * 320, c + 32 + i * 480,", "    64, 64, 64, 96, adds, 3, 3);",
+      "  strip_x2(5, x, y + i * 320, c + i * 480,", "    64, 64, 64, 96, adds, 16, 16);",
+      "  strip_x2(5, x + 32, y + i * 320, c + 32 + i * 480,", "    64, 64, 64, 96, adds, 3, 3);",
       "}",
-      "strip_4x2(x, y + 640, c + 960,", "  64, 64, 64, 96, adds, 16, 16);",
-      "strip_4x2(x + 32, y + 640, c + 992,", "  64, 64, 64, 96, adds, 3, 3);",
+      "strip_x2(4, x, y + 640, c + 960,", "  64, 64, 64, 96, adds, 16, 16);",
+      "strip_x2(4, x + 32, y + 640, c + 992,", "  64, 64, 64, 96, adds, 3, 3);",
     }, product.body(kernel_of(target, 51, 14, 64, { ldb = 64, ldc = 96, strips = strips }), 16, "adds", "x", "y"))
   end)
 
   it("is C that both compilers take without a word", function()
-    local text = { '#include "ops/product.h"' }
-    local seen = {}
+    local text, kernels = {}, {}
     for _, fetch in ipairs { false, { fetch = 1, stream = 4096 } } do
       each_product({ fetch = fetch }, function(kernel, target)
         if target.name ~= "avx2" then return end
-        product.each_strip(kernel, function(shape)
-          if not seen[strip.name(shape)] then text[#text + 1] = strip.text(shape) end
-          seen[strip.name(shape)] = true
-        end)
+        kernels[#kernels + 1] = kernel
         text[#text + 1] = ("void product_%d(const float *a, const float *b, float *c);\n"):format(#text)
           .. ("void product_%d(const float *a, const float *b, float *c) {\n  %s\n}"):format(#text,
             table.concat(product.body(kernel, 8, 0, "a", "b"), "\n  "))
       end)
     end
+    text = table.move(text, 1, #text, 2, { table.concat(product.strips(kernels), "\n") })
+    table.insert(text, 1, '#include "ops/product.h"')
     local path = helper.file(table.concat(text, "\n") .. "\n", "products.c")
     for _, compiler in ipairs { "gcc", "clang" } do
       assert.equal("", helper.succeeds(("%s -std=c11 -Wall -Wextra -Werror -Wmissing-prototypes -fopenmp-simd -mavx2 "

@@ -27,11 +27,22 @@ describe("a strip of scale blocks", function()
     end
   end)
 
+  it("has the code of the rows that its constant says", function()
+    for _, type in ipairs(types.scaled) do
+      local block, lines = type.block, {}
+      local text = scaled.text { rows = 4, least = 2, vectors = 2, types = types.product(type.name) }
+      for row in text:gmatch("if %(rows > (%d)%)") do lines[row] = (lines[row] or 0) + 1 end
+      -- Sums that C has; for each part of a block and vector: the row read again, a start, its fours, scales; stores.
+      local of_row = 2 + 2 * 2 * (block.scales * 3 + 8)
+      assert.same({ ["2"] = of_row, ["3"] = of_row }, lines, type.name)
+    end
+  end)
+
   it("adds every four fine inputs to two integers of each row, from the same words of weights", function()
     for _, type in ipairs(types.scaled) do
       local shape = { rows = 3, vectors = 2, types = types.product(type.name, types.fine) }
       local text, block = scaled.text(shape), type.block
-      assert.equal("strip_3x2_" .. type.name .. "_fine", scaled.name(shape))
+      assert.equal("strip_x2_" .. type.name .. "_fine", scaled.name(shape))
       for number = 0, 7 do
         assert.equal(2 * 3 * 2, count(text, ("attn2c_fine%d_add%%(w, b%%d%%[%%d%%].x, %d, &s%%d, &t%%d%%);"):format(
           block.bits, number)), type.name)
@@ -76,7 +87,7 @@ describe("a strip of scale blocks", function()
   it("prefetches if its product does", function()
     assert.truthy(text_of("q4", 1, 1, true):find("ahead = attn2c_ask_near(ahead, lines);", 1, true))
     assert.falsy(text_of("q4", 1, 1):find("ahead", 1, true))
-    assert.equal("strip_1x1_q4_ahead",
+    assert.equal("strip_x1_q4_ahead",
       scaled.name { rows = 1, vectors = 1, types = types.product("q4"), fetches = true })
   end)
 

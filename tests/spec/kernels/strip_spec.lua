@@ -19,7 +19,13 @@ end
 local SHAPES = {}
 for _, size in ipairs { { 1, 1 }, { 4, 1 }, { 9, 3 }, { 6, 2 }, { 2, 7 }, { 1, 16 } } do
   for held = 0, 1 do
-    for fetches = 0, 1 do SHAPES[#SHAPES + 1] = shape(size[1], size[2], held == 1, fetches == 1) end
+    for fetches = 0, 1 do
+      for _, least in ipairs { 1, size[1] } do
+        local each = shape(size[1], size[2], held == 1, fetches == 1)
+        each.least = least
+        SHAPES[#SHAPES + 1] = each
+      end
+    end
   end
 end
 
@@ -28,13 +34,35 @@ describe("a strip", function()
     local texts = {}
     for _, each in ipairs(SHAPES) do
       local name, text = strip.name(each), strip.text(each)
-      assert.is_nil(texts[name], name)
+      name = ("%s %d %d"):format(name, each.rows, each.least)
+      assert.is_true(texts[name] == nil or each.rows == 1, name)
       texts[name] = text
+      name = strip.name(each)
       assert.equal(1, count(text, "ATTN2C_STRIP " .. name .. "%("))
     end
-    assert.equal("strip_9x3", strip.name(shape(9, 3)))
-    assert.equal("strip_9x3_ahead", strip.name(shape(9, 3, false, true)))
-    assert.equal("strip_1x16_held_ahead", strip.name(shape(1, 16, true, true)))
+    assert.equal("strip_x3", strip.name(shape(9, 3)))
+    assert.equal("strip_x3_ahead_loop", strip.name(shape(9, 3, false, true)))
+    local copied = shape(1, 16, true, true)
+    copied.copies = true
+    assert.equal("strip_x16_held_ahead", strip.name(copied))
+  end)
+
+  it("has the code of the fewest rows always, and of each further row where the constant says so", function()
+    for _, held in ipairs { false, true } do
+      for _, vectors in ipairs { 1, 3 } do
+        local each = shape(5, vectors, held)
+        each.least = 2
+        local guards, text = {}, strip.text(each)
+        for row in text:gmatch("if %(rows > (%d)%)") do guards[row] = (guards[row] or 0) + 1 end
+        -- Sums that C has, a step (the row's inputs if they are held, and each vector's sum), stores.
+        local of_row = 2 + (held and 1 + vectors or 1)
+        assert.same({ ["2"] = of_row, ["3"] = of_row, ["4"] = of_row }, guards)
+        assert.equal(0, count(text, "%(void%)rows;"))
+        each.least = 5
+        assert.equal(0, count(strip.text(each), "rows >"))
+        assert.equal(1, count(strip.text(each), "%(void%)rows;"))
+      end
+    end
   end)
 
   -- Where vector `vector` of a row begins in A, or of row `row` in C.
@@ -83,7 +111,7 @@ describe("a strip", function()
     local half = shape(2, 3)
     half.half = true
     local text = strip.text(half)
-    assert.equal("strip_2x3_half", strip.name(half))
+    assert.equal("strip_x3_half", strip.name(half))
     assert.equal(2, count(text, "attn2c_multiply_add_half"))
     for row = 0, 1 do
       assert.equal(1, count(text, ("c%d_2 = attn2c_multiply_add_half%%(w2, x, c%d_2%%);"):format(row, row)))
@@ -118,7 +146,7 @@ describe("a strip", function()
     end
     local rest = shape(3, 2, false, true)
     rest.rest = true
-    assert.equal("strip_3x2_rest_ahead", strip.name(rest))
+    assert.equal("strip_x2_rest_ahead_loop", strip.name(rest))
     assert.equal(1, count(strip.text(rest), "for %(int i = k %- k %% 4; i < k; i%+%+, a %+= lda, b%+%+%) {"))
   end)
 
@@ -137,7 +165,7 @@ describe("a strip", function()
       local streams = setmetatable({ streams = true, form = form, types = types.product(of) },
         { __index = shape(3, 4) })
       local text = strip.text(streams)
-      assert.truthy(strip.name(streams):find("^strip_3x4.*_stream$"))
+      assert.truthy(strip.name(streams):find("^strip_x4.*_stream$"))
       assert.equal(1, count(text, "attn2c_ask%(ahead, lines, nth%);"))
       assert.equal(1, count(text, ", ahead %+= step%) {"))
       assert.equal(1, count(text, "const char %*ahead, ptrdiff_t far, ptrdiff_t step, int lines, int nth%) {"))
@@ -147,7 +175,7 @@ describe("a strip", function()
   it("prefetches the rows that it reads soon, where it is told to", function()
     local near = setmetatable({ near = true }, { __index = shape(3, 4) })
     local text = strip.text(near)
-    assert.equal("strip_3x4_near", strip.name(near))
+    assert.equal("strip_x4_near", strip.name(near))
     assert.equal(1, count(text, "attn2c_ask_near%(a %+ near %* lda, %(4 %* ATTN2C_LANES %+ 15%) / 16%);"))
     assert.equal(1, count(text, "int a_lanes, int c_lanes, int near%) {"))
     assert.equal(0, count(strip.text(shape(3, 4)), "near"))
@@ -187,7 +215,7 @@ describe("a strip", function()
         end
       end
     end)
-    assert.is_true(names.strip_3x2_bf16 and names.strip_3x2_int8_held_cut_ahead and names.strip_3x2_bf16_floats)
+    assert.is_true(names.strip_x2_bf16 and names.strip_x2_int8_held_cut_ahead and names.strip_x2_bf16_floats)
   end)
 
   it("of bf16 with rows of floats keeps its mask in a register, and reads it in each step if none is left", function()

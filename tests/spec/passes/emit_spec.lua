@@ -119,6 +119,9 @@ describe("emitted C", function()
     -- flops
     assert.matches("1 layers, 3,280 parameters, 53,248 flops a call, 21 steps, 5 kernels,", text_of("libxsmm"), 1, true)
     assert.matches("1 layers, 3,280 parameters, 53,248 flops a call, 21 steps, 5 kernels,", text_of("c"), 1, true)
+    local open = helper.emitted(helper.tiny({ seq = { any = 24 } }), "tiny.c")
+    assert.matches(" flops a call of 24 rows, ", open, 1, true)
+    assert.matches(", flops a call of 24 rows ", helper.emitted(helper.tiny({ seq = { any = 24 } }), "tiny.h"), 1, true)
     assert.matches("k[] are kernels of libxsmm", text_of("libxsmm"), 1, true)
     assert.matches("product_NxMxK(A, B, C) is", text_of("libxsmm"), 1, true)
     assert.matches("product_NxMxK(A, B, C) is", text_of("c"), 1, true)
@@ -225,7 +228,8 @@ describe("emitted C", function()
           local k, comment = fn.step.kernel, sentence_of(text, fn.name)
           assert.matches(("lda %d, ldb %d, ldc %d"):format(k.lda, k.ldb, k.ldc), comment, 1, true)
           for _, rows in ipairs(k.strips.strips) do
-            assert.matches(("%d x %d "):format(rows.count, rows.size), comment, 1, true)
+            local share = (rows.count > 1 and "%d x " or " "):format(rows.count) .. rows.size
+            assert.matches(share, comment, 1, true)
           end
           assert.equal(k.fetch ~= nil, comment:find("prefetches ", 1, true) ~= nil)
           behind[fn.name] = k.fetch and k.fetch.each < 4 * k.k * k.lda
@@ -239,8 +243,10 @@ describe("emitted C", function()
           assert.is_true(behind[name] or not line:find("/* prefetches ", 1, true), line)
           local only = line:match("/%* prefetches ([%w_.]+) %*/")
           assert.is_true(not only or only ~= read_by(state, line), line)
-          for what in (line:match("/%* prefetches (l0.-) %*/") or ""):gmatch("[^, ]+") do
+          local what = line:match("/%* prefetches u?p? ?t?o? ?(l0.-) %*/")
+          if what then
             assert.truthy(state.weights.offsets[what], what)
+            assert.is_true(#line < 2 * #line:match("^.-;"), line) -- the remark is no longer than the call
             remarks = remarks + 1
           end
         end
@@ -258,11 +264,12 @@ describe("emitted C", function()
         local text = helper.emitted(state, program.variant == "trace" and "tiny_trace.c" or "tiny.c")
         for base, offset, bytes, first, last, buffer in
           text:gmatch("\n %*   ([ap]) %+ (%d+) +(%d+) +(%d+) to (%d+) +([^\n]+)") do
-          local one, all = buffer:match("^(%S+) to ") or buffer, { buffer }
-          for _, item in ipairs(buffer ~= one and program.items or {}) do -- a line for several layers
-            for i, own in ipairs(item.spans[1].names) do
-              if own == one then for j, span in ipairs(item.spans) do all[j] = span.names[i] end end
-            end
+          local before, from, after, final = buffer:match("^(%S*l)(%d+)(%.%S+) to %S*l(%d+)%.%S+")
+          local all = { not from and buffer or nil }
+          local layers = tonumber(buffer:match(", (%d+) layers$"))
+          local distance = layers and (final - from) // (layers - 1) or 1
+          for layer = tonumber(from or 1), tonumber(final or 0), distance do
+            all[#all + 1] = before .. layer .. after
           end
           for i, own in ipairs(all) do
             assert.is_nil(rows[own], own)

@@ -193,7 +193,7 @@ describe("a remark after a call for panels", function()
   it("names the weights after their own that they prefetch", function()
     local state = tiny({ seq = 40, d_model = 192 })
     local text = helper.emitted(state, "tiny.c")
-    local remark = "LAP%(0%); /%* prefetches l0.attn.q.bias, l0.attn.k.weight %*/\n"
+    local remark = "LAP%(0%); /%* prefetches up to l0.attn.k.weight %*/\n"
     assert.matches("\n  panels_40x192x192_bias%([^\n]*%); " .. remark, text)
     assert.is_nil(text:match("/%* prefetches [^\n]*l0.attn.q.weight"))
     local far = helper.emitted(tiny({ seq = 40, d_model = 192, plan = { panel = 16, fetch = 3 } }), "tiny.c")
