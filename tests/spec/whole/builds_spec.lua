@@ -88,7 +88,7 @@ end)
 describe("folders of any name", function()
   it("hold what is built, and nothing of them is run", function()
     local folder = fresh("names")
-    for _, name in ipairs(helper.sample(HOSTILE, 2)) do
+    for _, name in ipairs(helper.sample(HOSTILE, 3)) do
       local output, errors = succeeds(folder, { "build", "tiny.lua", "--output=" .. name })
       assert.equal("", errors)
       assert.is_nil(output:find("[\27\xFF]"), "a raw name on the terminal")
@@ -105,7 +105,7 @@ describe("folders of any name", function()
 
   it("hold descriptions and weights, and are worked in", function()
     local folder = fresh("inputs")
-    for _, name in ipairs(helper.sample(HOSTILE, 2)) do
+    for _, name in ipairs(helper.sample(HOSTILE, 5)) do
       files.make_folder(folder .. "/" .. name)
       helper.write(("%s/%s/tiny.lua"):format(folder, name), TINY)
       local output = succeeds(folder, { "check", "./" .. name .. "/tiny.lua" })
@@ -295,8 +295,8 @@ describe("builds that are killed", function()
     helper.seed(folder, true)
     local environment = { "env", "XDG_CACHE_HOME=" .. folder }
     math.randomseed(20261122)
-    local killed = 0
-    for round = 1, 24 do
+    local killed, rounds = 0, helper.is_long and 24 or 12
+    for round = 1, rounds do
       local words = { table.unpack(environment) }
       for _, word in ipairs { "lua5.4", root .. "/gen/attn2c", "build", "tiny.lua", "seq=" .. round } do
         words[#words + 1] = word
@@ -320,7 +320,7 @@ describe("builds that are killed", function()
       -- A program that is there is whole.
       if lfs.attributes(folder .. "/out/tiny/tiny", "mode") then runs({ "out/tiny/tiny", "info" }, folder) end
     end
-    assert.is_true(killed >= 12, killed .. " were killed")
+    assert.is_true(killed >= rounds // 2, killed .. " were killed")
     succeeds(folder, { "build", "tiny.lua" }, { "XDG_CACHE_HOME=" .. folder })
     runs({ "out/tiny/tiny", "check" }, folder)
     for name in lfs.dir(folder .. "/out/tiny") do assert.is_nil(name:match("%.new$"), name) end
@@ -386,7 +386,7 @@ exec objcopy "$@"
     local function wait_for(condition, child)
       process.wait(function() return condition() or child.over end)
     end
-    for round = 1, 3 do
+    for round = 1, helper.is_long and 3 or 1 do
       for _, name in ipairs { "go", "begun", "said" } do os.remove(folder .. "/" .. name) end
       local children = { start(4 + round) }
       wait_for(function() return files.read(folder .. "/begun") end, children[1])
