@@ -10,9 +10,14 @@ local words = require("common.words")
 
 local coded = {}
 
---- How tensors are stored: the word of a description, and the runtime's name for it.
-coded.kinds = { gptq = "ATTN2C_CODED_GPTQ", gptq_v2 = "ATTN2C_CODED_GPTQ_V2", awq = "ATTN2C_CODED_AWQ",
-  ["compressed-tensors"] = "ATTN2C_CODED_COMPRESSED" }
+--- How tensors are stored: the word of a description; the runtime's name for it, and its number in the layout of packed
+--- weights, which never changes.
+coded.kinds = {
+  gptq = { reader = "&attn2c_gptq", number = 1 },
+  gptq_v2 = { reader = "&attn2c_gptq_v2", number = 2 },
+  awq = { reader = "&attn2c_awq", number = 3 },
+  ["compressed-tensors"] = { reader = "&attn2c_compressed_tensors", number = 4 },
+}
 
 local WORD = 32 -- bits
 

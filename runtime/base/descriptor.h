@@ -69,15 +69,6 @@ typedef struct {
   attn2c_role role;
 } attn2c_op;
 
-/* How a checkpoint has the tensors that its author quantised (weights/coded.h). */
-typedef enum {
-  ATTN2C_CODED_NOT,
-  ATTN2C_CODED_GPTQ,
-  ATTN2C_CODED_GPTQ_V2,
-  ATTN2C_CODED_AWQ,
-  ATTN2C_CODED_COMPRESSED
-} attn2c_coding;
-
 /* A tensor of a checkpoint that weights are read from. */
 typedef struct {
   const char *const *names; /* tried in order, ended by NULL */
@@ -356,7 +347,8 @@ typedef struct attn2c_descriptor {
   const attn2c_stored *stored;
   const attn2c_view *views;
   int stored_count;
-  attn2c_coding coding; /* of the checkpoint's quantised tensors */
+  const struct attn2c_readers *readers; /* readers.h */
+  int coding; /* the number of the readers' coding, which is a part of the layout; 0: none */
   int entry_count, tensor_count, weight_count, kernel_count;
   int own_kernel_count;        /* products that call none of `kernels` */
   int layers, threads;         /* threads 0: code for 1, 2, 4 and 8 workers */
@@ -472,6 +464,13 @@ int attn2c_ranks_trace(const attn2c_call *call, const attn2c_program *const *pro
 const char *attn2c_precision(const attn2c_descriptor *model);
 /* Returns the index of the weight whose scales (attn2c_packing) `weight` holds, or -1. */
 int attn2c_scaled_by(const attn2c_descriptor *model, int weight);
+/* Returns the weight whose order of inputs the rows of a weight, or the elements of a constant, are in; or
+ * -1. */
+int attn2c_ordered_by(const attn2c_descriptor *model, int weight);
+/* Returns the number of a weight's inputs, of all ranks. */
+int64_t attn2c_inputs_of_all(const attn2c_descriptor *model, int weight);
+/* True if a weight is a constant that is the order of another one's inputs. */
+int attn2c_is_order(const attn2c_descriptor *model, int weight);
 /* True if weights are linked in. */
 int attn2c_is_embedded(const attn2c_descriptor *model);
 /* True if a checkpoint is needed: some weight is not a constant, and none are linked in. */

@@ -10,6 +10,18 @@
 
 typedef struct attn2c_source attn2c_source;
 
+/* What a model's weights are given as: packed weights, the path of a checkpoint, or bytes of one. All are NULL
+ * for a model whose weights are all constants. */
+typedef struct {
+  attn2c_packed *packed;
+  const char *path;
+  const void *bytes;
+  size_t size;
+} attn2c_given;
+
+/* Opens a source of what was given, and takes the packed weights. Statuses as below. */
+int attn2c_source_open(const attn2c_given *given, const attn2c_descriptor *model, attn2c_source **source,
+                       attn2c_message *message);
 /* Opens a source for `model` and verifies all of its weights at once. Every missing, misshapen and mistyped
  * tensor is a line of message. Returns ATTN2C_OK, _FORMAT, _IO or _MEMORY; on failure *source is NULL. */
 int attn2c_source_file(const char *path, const attn2c_descriptor *model, attn2c_source **source,

@@ -1,0 +1,50 @@
+-- readers.lua: finds the parts of the runtime that read a model's weights (runtime/base/readers.h). A library links
+-- those that its model can need.
+local types = require("data.types")
+
+local emit_readers = {}
+
+-- The formats of checkpoints by the word of the key `opens`, in the order in which a file's first bytes are compared.
+local formats = {
+  gguf = { "&attn2c_gguf_format" }, safetensors = { "&attn2c_safetensors_format" },
+  any = { "&attn2c_gguf_format", "&attn2c_safetensors_format" },
+}
+formats.packed = formats.any -- of the program, which packs them
+
+-- Marks what the weights of an entry need.
+local function add_needs(entry, needs)
+  for name, tensor in pairs(entry.graph.tensors) do
+    for _, view in ipairs(tensor.from and tensor.from.views or {}) do
+      needs.resized, needs.taps = needs.resized or view.resized, needs.taps or view.taps
+    end
+    needs.projector = needs.projector or (tensor.formula or ""):find("^projected ")
+    needs.orders = needs.orders or tensor.order_of or tensor.row_order or tensor.order_like
+    local layout = entry.weights.layouts[name]
+    needs.blocks = needs.blocks or layout and types.all[layout.type].block
+  end
+end
+
+--- Returns { formats, rows, packed_rows }: the list of formats, and the members of the table of readers in C, of the
+--- program and of a library that opens packed weights alone. states: of all targets or ranks; coding: the runtime's name
+--- of how quantised tensors are stored, or false.
+function emit_readers.values(states, coding)
+  local needs, rows, spec = {}, {}, states[1].spec
+  for _, state in ipairs(states) do
+    for _, entry in ipairs(state.entries) do add_needs(entry, needs) end
+  end
+  local function add(is_needed, member, name) if is_needed then rows[#rows + 1] = (".%s = %s,"):format(member, name) end end
+  add(needs.orders, "check_packed", "attn2c_packed_orders_check")
+  local packed_rows = { rows[1] }
+  add(true, "loader", "&attn2c_checkpoint_loader")
+  add(true, "formats", "formats")
+  add(coding, "coding", coding)
+  add(needs.resized, "resized", "&attn2c_resized_reader")
+  add(needs.taps, "taps", "&attn2c_taps_reader")
+  add(needs.projector, "projector", "&attn2c_distance_projector")
+  add(needs.orders, "orders", "&attn2c_group_order_reader")
+  add(needs.blocks, "blocks", "&attn2c_scale_block_reader")
+  return { formats = table.concat(formats[spec.opens], ", "), rows = rows,
+    packed_rows = spec.opens == "packed" and packed_rows or false }
+end
+
+return emit_readers
