@@ -83,5 +83,6 @@ int attn2c_is_order(const attn2c_descriptor *model, int weight) {
 }
 
 int64_t attn2c_inputs_of_all(const attn2c_descriptor *model, int weight) {
-  return model->slices ? model->slices[weight].columns : model->tensors[model->weights[weight].tensor].shape[1];
+  return model->slices ? model->slices[weight].columns
+                       : model->tensors[model->weights[weight].tensor].shape[1];
 }

@@ -1,6 +1,6 @@
-/* readers.h - names the parts of the runtime that read a model's weights. The compiler writes a table for each
- * model, which has those that the model can need. So a library contains no others: nothing else refers to
- * them. */
+/* readers.h - names the parts of the runtime that read a model's weights. The compiler writes a table for
+ * each model, which has those that the model can need. So a library contains no others: nothing else refers
+ * to them. */
 #ifndef ATTN2C_READERS_H
 #define ATTN2C_READERS_H
 
@@ -21,8 +21,8 @@ typedef struct attn2c_readers {
   int (*check_packed)(const attn2c_descriptor *model, const float *block, attn2c_message *message);
 } attn2c_readers;
 
-extern const struct attn2c_loader attn2c_checkpoint_loader;                       /* model/load.h */
-extern const struct attn2c_format attn2c_safetensors_format, attn2c_gguf_format;  /* formats/tensors.h */
+extern const struct attn2c_loader attn2c_checkpoint_loader;                      /* model/load.h */
+extern const struct attn2c_format attn2c_safetensors_format, attn2c_gguf_format; /* formats/tensors.h */
 extern const struct attn2c_coding attn2c_gptq, attn2c_gptq_v2, attn2c_awq, attn2c_compressed_tensors;
 extern const struct attn2c_view_reader attn2c_resized_reader, attn2c_taps_reader; /* weights/views.h */
 extern const struct attn2c_projector attn2c_distance_projector;                   /* weights/source.h */

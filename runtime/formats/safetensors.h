@@ -1,5 +1,5 @@
-/* safetensors.h - reads files of safetensors strictly. A header that claims more than the file holds, leaves a
- * byte unclaimed or claims one twice is refused before anything of its size is allocated. */
+/* safetensors.h - reads files of safetensors strictly. A header that claims more than the file holds, leaves
+ * a byte unclaimed or claims one twice is refused before anything of its size is allocated. */
 #ifndef ATTN2C_SAFETENSORS_H
 #define ATTN2C_SAFETENSORS_H
 

@@ -190,7 +190,7 @@ int attn2c_tensor_file_read_blocks(const attn2c_tensor_file *file, int index, in
   return ATTN2C_OK;
 }
 
-int attn2c_tensor_file_bytes(const attn2c_tensor_file *file, int index, int64_t offset, size_t bytes, void *to,
-                             attn2c_message *message) {
+int attn2c_tensor_file_bytes(const attn2c_tensor_file *file, int index, int64_t offset, size_t bytes,
+                             void *to, attn2c_message *message) {
   return attn2c_file_read(&file->file, file->start + file->tensors[index].begin + offset, to, bytes, message);
 }

@@ -93,7 +93,7 @@ int attn2c_tensor_file_read(const attn2c_tensor_file *file, int index, int64_t f
 int attn2c_tensor_file_read_blocks(const attn2c_tensor_file *file, int index, int64_t first, int64_t count,
                                    attn2c_scale_block *blocks, attn2c_message *message);
 /* Reads bytes [offset, offset + bytes) of a tensor as they are; they must be within the tensor. */
-int attn2c_tensor_file_bytes(const attn2c_tensor_file *file, int index, int64_t offset, size_t bytes, void *to,
-                             attn2c_message *message);
+int attn2c_tensor_file_bytes(const attn2c_tensor_file *file, int index, int64_t offset, size_t bytes,
+                             void *to, attn2c_message *message);
 
 #endif

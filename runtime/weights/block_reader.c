@@ -28,7 +28,8 @@ static void pack_blocks(const attn2c_piece *piece, const attn2c_scale_block *blo
     const attn2c_block_place place = place_of(piece, packed, j);
     for (int64_t i = 0; i < each; i++) attn2c_block_put(facts, &place, i, &blocks[j * each + i]);
   }
-  if (!piece->leading && piece->is_last) attn2c_fill_line(packed + piece->offset, piece->count * row, piece->offset);
+  if (!piece->leading && piece->is_last)
+    attn2c_fill_line(packed + piece->offset, piece->count * row, piece->offset);
 }
 
 /* Reads rows [begin, end) of the weight, which are in a piece of scale blocks, as blocks. */
@@ -80,8 +81,8 @@ static int read_view_blocks(const attn2c_source *source, int index, int64_t firs
   for (int v = 0; v < weight->view_count; v++) {
     const attn2c_view *view = &source->model->views[weight->first_view + v];
     int64_t rows;
-    const int status = attn2c_view_read_blocks(source->file, attn2c_source_of_view(source, view), view, first, count,
-                                               columns, blocks, &rows, message);
+    const int status = attn2c_view_read_blocks(source->file, attn2c_source_of_view(source, view), view, first,
+                                               count, columns, blocks, &rows, message);
     if (status) return status;
     covered += rows;
   }
@@ -149,7 +150,7 @@ static int round_rows(attn2c_source *source, int index, int64_t first, int64_t c
 }
 
 static int read_blocks(attn2c_source *source, int index, int64_t first, int64_t count,
-                              attn2c_scale_block *blocks, attn2c_message *message) {
+                       attn2c_scale_block *blocks, attn2c_message *message) {
   const attn2c_tensor *tensor = &source->model->tensors[source->model->weights[index].tensor];
   const int64_t columns = attn2c_elements(tensor) / tensor->shape[0];
   int found;

@@ -529,8 +529,9 @@ int attn2c_checkpoint_find(const attn2c_checkpoint *checkpoint, const char *name
 int attn2c_checkpoint_read(const attn2c_checkpoint *checkpoint, int index, int64_t first, int64_t count,
                            float *values, attn2c_message *message) {
   const int coded = coded_number(checkpoint, index);
-  return coded >= 0 ? reader_of(checkpoint)->read(checkpoint->coded, checkpoint, coded, is_in_groups(checkpoint, index),
-                                        first, count, values, message)
+  return coded >= 0 ? reader_of(checkpoint)
+                          ->read(checkpoint->coded, checkpoint, coded, is_in_groups(checkpoint, index), first,
+                                 count, values, message)
                     : attn2c_checkpoint_plain_read(checkpoint, plain_number(checkpoint, index), first, count,
                                                    values, message);
 }
@@ -540,8 +541,8 @@ int attn2c_checkpoint_has_blocks(const attn2c_checkpoint *checkpoint, int index,
   const attn2c_element_type *type = attn2c_checkpoint_tensor(checkpoint, index)->type;
   const int coded = coded_number(checkpoint, index);
   if (coded >= 0)
-    return reader_of(checkpoint)->has_blocks(checkpoint->coded, coded, is_in_groups(checkpoint, index), first, step,
-                                   columns);
+    return reader_of(checkpoint)
+        ->has_blocks(checkpoint->coded, coded, is_in_groups(checkpoint, index), first, step, columns);
   return type->split && first % type->elements == 0 && step % type->elements == 0 &&
          columns % type->elements == 0;
 }
@@ -550,8 +551,9 @@ int attn2c_checkpoint_read_blocks(const attn2c_checkpoint *checkpoint, int index
                                   int64_t count, attn2c_scale_block *blocks, attn2c_message *message) {
   const int coded = coded_number(checkpoint, index);
   if (coded >= 0)
-    return reader_of(checkpoint)->read_blocks(checkpoint->coded, checkpoint, coded, is_in_groups(checkpoint, index),
-                                    first, count, blocks, message);
+    return reader_of(checkpoint)
+        ->read_blocks(checkpoint->coded, checkpoint, coded, is_in_groups(checkpoint, index), first, count,
+                      blocks, message);
   const int plain = plain_number(checkpoint, index);
   const one_file *of = file_of(checkpoint, plain);
   return attn2c_tensor_file_read_blocks(of->file, plain - of->first, first, count, blocks, message);

@@ -1,5 +1,5 @@
-/* checkpoint.h - opens a checkpoint as one list of tensors: a file, bytes in memory, or several files. Several
- * files are given as their folder or index, or as the first part of a GGUF model. */
+/* checkpoint.h - opens a checkpoint as one list of tensors: a file, bytes in memory, or several files.
+ * Several files are given as their folder or index, or as the first part of a GGUF model. */
 #ifndef ATTN2C_CHECKPOINT_H
 #define ATTN2C_CHECKPOINT_H
 
@@ -10,9 +10,9 @@
 typedef struct attn2c_checkpoint attn2c_checkpoint;
 
 /* Opens a checkpoint, in one of the readers' formats and with quantised tensors in their coding. `path` is a
- * file, whose first bytes tell its format; an index (a name that ends in .json) next to its files; or a folder
- * with model.safetensors or model.safetensors.index.json. Returns ATTN2C_OK, _FORMAT, _IO or _MEMORY; on
- * failure *checkpoint is NULL and one line says why. */
+ * file, whose first bytes tell its format; an index (a name that ends in .json) next to its files; or a
+ * folder with model.safetensors or model.safetensors.index.json. Returns ATTN2C_OK, _FORMAT, _IO or _MEMORY;
+ * on failure *checkpoint is NULL and one line says why. */
 int attn2c_checkpoint_open(const char *path, const attn2c_readers *readers, attn2c_checkpoint **checkpoint,
                            attn2c_message *message);
 /* Opens bytes in memory, which must stay valid until the checkpoint is closed. */

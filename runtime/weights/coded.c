@@ -124,12 +124,10 @@ static int measure_words(finding *f) {
     return refuse_part(f, made->scales, "a shape of two axes, groups and outputs,");
   f->out = scales->shape[1], made->groups = scales->shape[0];
   made->bits = bits_of(zeros->shape[1], f->out);
-  if (!made->bits || zeros->shape[0] != made->groups ||
-      (f->coded->coding == &attn2c_awq && made->bits != 4))
+  if (!made->bits || zeros->shape[0] != made->groups || (f->coded->coding == &attn2c_awq && made->bits != 4))
     return refuse_part(f, made->zeros,
-                       f->coded->coding == &attn2c_awq
-                           ? "one zero point of 4 bits for each scale"
-                           : "one zero point of 2, 4 or 8 bits for each scale");
+                       f->coded->coding == &attn2c_awq ? "one zero point of 4 bits for each scale"
+                                                       : "one zero point of 2, 4 or 8 bits for each scale");
   const int n = WORD / made->bits, by_outputs = f->coded->coding == &attn2c_awq;
   made->packing = by_outputs ? BY_OUTPUTS : BY_INPUTS;
   f->in = by_outputs ? packed->shape[0] : packed->shape[0] * n;
@@ -583,7 +581,7 @@ static void read_row(const attn2c_codes *of, int64_t row, int64_t first, int64_t
 }
 
 static int read_values(attn2c_coded *coded, const attn2c_checkpoint *file, int index, int in_groups,
-                      int64_t first, int64_t count, float *values, attn2c_message *message) {
+                       int64_t first, int64_t count, float *values, attn2c_message *message) {
   const attn2c_file_tensor *tensor = &coded->tensors[index].tensor;
   if (first < 0 || count < 0 || first > tensor->elements || count > tensor->elements - first) {
     attn2c_say(message, "\"%s\": %lld elements from element %lld are beyond its %lld", tensor->name,
@@ -603,7 +601,7 @@ static int read_values(attn2c_coded *coded, const attn2c_checkpoint *file, int i
 }
 
 static int has_blocks(const attn2c_coded *coded, int index, int in_groups, int64_t first, int64_t step,
-                            int64_t columns) {
+                      int64_t columns) {
   const coded_tensor *of = &coded->tensors[index];
   return (in_groups ? of->is_equal : !of->is_ordered) &&
          of->tensor.shape[1] / of->groups % ATTN2C_BLOCK_NUMBERS == 0 && first % ATTN2C_BLOCK_NUMBERS == 0 &&
@@ -622,8 +620,7 @@ static void make_block(const attn2c_coded *coded, const uint8_t *codes, float sc
 }
 
 static int read_blocks(attn2c_coded *coded, const attn2c_checkpoint *file, int index, int in_groups,
-                             int64_t first, int64_t count, attn2c_scale_block *blocks,
-                             attn2c_message *message) {
+                       int64_t first, int64_t count, attn2c_scale_block *blocks, attn2c_message *message) {
   const coded_tensor *of = &coded->tensors[index];
   const int64_t columns = of->tensor.shape[1], size = columns / of->groups;
   pthread_mutex_lock(&coded->lock);
@@ -637,14 +634,14 @@ static int read_blocks(attn2c_coded *coded, const attn2c_checkpoint *file, int i
   return status;
 }
 
-static const attn2c_coded_reader reader = {find_all,    close_coded, count_tensors, tensor_at,  find_tensor,
-                                           has_part,    read_inputs, read_values,   has_blocks, read_blocks};
+static const attn2c_coded_reader reader = {find_all, close_coded, count_tensors, tensor_at,  find_tensor,
+                                           has_part, read_inputs, read_values,   has_blocks, read_blocks};
 
 /* The first version of GPTQ's files has one less in each place of a word. */
 #define GPTQ(zero_offset)                                                                                    \
   { &reader, "GPTQ", ".qweight", NULL, ".scales", ".qzeros", ".g_idx", NULL, zero_offset }
 const attn2c_coding attn2c_gptq = GPTQ(1), attn2c_gptq_v2 = GPTQ(0);
 const attn2c_coding attn2c_awq = {&reader, "AWQ", ".qweight", NULL, ".scales", ".qzeros", NULL, NULL, 0};
-const attn2c_coding attn2c_compressed_tensors = {
-    &reader,         "compressed-tensors", ".weight_packed",     ".weight",
-    ".weight_scale", ".weight_zero_point", ".weight_g_idx", ".weight_shape", 0};
+const attn2c_coding attn2c_compressed_tensors = {&reader,         "compressed-tensors", ".weight_packed",
+                                                 ".weight",       ".weight_scale",      ".weight_zero_point",
+                                                 ".weight_g_idx", ".weight_shape",      0};

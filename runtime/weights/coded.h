@@ -20,11 +20,11 @@ typedef struct attn2c_codes {
   const int32_t *group_of; /* [columns]; NULL: groups of equal sizes, one after the other */
 } attn2c_codes;
 
-/* The functions that read coded tensors. `index`: the number of one, in the order of their names. Statuses are
- * ATTN2C_OK, _FORMAT, _IO and _MEMORY; on failure one line says why. */
+/* The functions that read coded tensors. `index`: the number of one, in the order of their names. Statuses
+ * are ATTN2C_OK, _FORMAT, _IO and _MEMORY; on failure one line says why. */
 typedef struct attn2c_coded_reader {
-  /* Finds the coded tensors of an open checkpoint, and checks that their parts fit together. *coded is NULL if
-   * there are none. */
+  /* Finds the coded tensors of an open checkpoint, and checks that their parts fit together. *coded is NULL
+   * if there are none. */
   int (*open)(const attn2c_checkpoint *file, const attn2c_coding *coding, attn2c_coded **coded,
               attn2c_message *message);
   void (*close)(attn2c_coded *coded);

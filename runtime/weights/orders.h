@@ -1,5 +1,5 @@
-/* orders.h - the orders of inputs of weights in groups that are apart (act-order): what they are in a file, and
- * whether those that the model has as one are one. */
+/* orders.h - the orders of inputs of weights in groups that are apart (act-order): what they are in a file,
+ * and whether those that the model has as one are one. */
 #ifndef ATTN2C_ORDERS_H
 #define ATTN2C_ORDERS_H
 

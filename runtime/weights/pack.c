@@ -209,7 +209,8 @@ void attn2c_pack(const attn2c_piece *piece, float *values, float *packed) {
     pack_rows(piece, values, to);
     return;
   }
-  for (int64_t i = 0; i < rows_before(piece->type); i++) attn2c_fill_line(to + i * piece->leading, piece->count, 0);
+  for (int64_t i = 0; i < rows_before(piece->type); i++)
+    attn2c_fill_line(to + i * piece->leading, piece->count, 0);
   to += rows_before(piece->type) * piece->leading;
   for (int64_t i = 0; i < columns; i += LINE)
     for (int64_t j = 0; j < whole; j += LINE)

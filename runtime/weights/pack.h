@@ -77,8 +77,8 @@ struct attn2c_source; /* weights.h */
 typedef struct attn2c_block_reader {
   /* Writes rows of a weight whose packed type has scale blocks as blocks of that type. Stored blocks that fit
    * the type stay as they are; other numbers are rounded to it. */
-  int (*read)(struct attn2c_source *source, int index, int64_t first, int64_t count, attn2c_scale_block *blocks,
-              attn2c_message *message);
+  int (*read)(struct attn2c_source *source, int index, int64_t first, int64_t count,
+              attn2c_scale_block *blocks, attn2c_message *message);
   /* Packs a piece in scale blocks, from the blocks of its rows, [count][blocks of a row], which must fit the
    * type (scale_blocks.h). */
   void (*pack)(const attn2c_piece *piece, const attn2c_scale_block *blocks, float *packed);

@@ -138,7 +138,7 @@ static int open_file(const attn2c_file *file, const attn2c_descriptor *model, at
   if (!made) return no_memory(file->name, message);
   status = attn2c_file_map(file, &made->mapping, message);
   made->mapped = file->size;
-  made->block = (const void *)((const char *)made->mapping + ATTN2C_PACKED_HEADER);
+  if (!status) made->block = (const void *)((const char *)made->mapping + ATTN2C_PACKED_HEADER);
   return finish(made, status, packed, message);
 }
 

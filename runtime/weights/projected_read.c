@@ -4,7 +4,8 @@
 /* Reads a whole weight without factors; index -1 reads nothing. */
 static int read_whole(attn2c_source *source, int index, float *values, attn2c_message *message) {
   if (index < 0) return ATTN2C_OK;
-  return attn2c_source_read_plain(source, index, 0, attn2c_source_tensor(source, index)->shape[0], values, message);
+  return attn2c_source_read_plain(source, index, 0, attn2c_source_tensor(source, index)->shape[0], values,
+                                  message);
 }
 
 /* Returns the number of floats that a weight has; 0 for index -1. */

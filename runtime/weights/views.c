@@ -42,9 +42,7 @@ int attn2c_band_make(const attn2c_descriptor *model, attn2c_band *band) {
       const attn2c_view *view = &model->views[weight->first_view + v];
       all += view->rows * view->columns;
       const int64_t whole = view->columns * ((view->rows - 1) * view->row_step + 1);
-      const int64_t needed = is_transposed(view)              ? whole
-                             : is_added(view) || is_own(view) ? view->columns
-                                                              : 0;
+      const int64_t needed = is_transposed(view) ? whole : is_added(view) || is_own(view) ? view->columns : 0;
       if (needed > capacity) capacity = needed;
     }
   }
@@ -132,8 +130,8 @@ int attn2c_view_read(const attn2c_checkpoint *checkpoint, int tensor, const attn
   float *to = values + (begin - first) * columns + view->column;
   return (is_own(view)          ? own_reader(attn2c_checkpoint_readers(checkpoint), view)->read
           : is_transposed(view) ? read_columns
-                                : read_rows)(checkpoint, tensor, view, begin - view->row, end - begin, columns,
-                                             to, band, message);
+                                : read_rows)(checkpoint, tensor, view, begin - view->row, end - begin,
+                                             columns, to, band, message);
 }
 
 int attn2c_view_read_blocks(const attn2c_checkpoint *checkpoint, int tensor, const attn2c_view *view,

@@ -295,8 +295,10 @@ static int read_scales(attn2c_source *source, int scaled, int64_t first, int64_t
 
 /* Writes an order of inputs. */
 static int read_order(attn2c_source *source, int index, float *values, attn2c_message *message) {
-  const int64_t count = attn2c_elements(attn2c_source_tensor(source, index)), first = attn2c_source_row_of_all(source, index, 0);
-  const int status = source->model->readers->orders->read(&source->orders, attn2c_ordered_by(source->model, index), message);
+  const int64_t count = attn2c_elements(attn2c_source_tensor(source, index)),
+                first = attn2c_source_row_of_all(source, index, 0);
+  const int status =
+      source->model->readers->orders->read(&source->orders, attn2c_ordered_by(source->model, index), message);
   for (int64_t i = 0; i < count && !status; i++) values[i] = (float)source->orders.inputs[first + i];
   return status;
 }
@@ -317,7 +319,8 @@ static int read_views(attn2c_source *source, int index, int64_t first, int64_t c
 /* Reads rows that are in the order of another weight's inputs. */
 static int read_ordered_rows(attn2c_source *source, int index, int64_t first, int64_t count, int64_t columns,
                              float *values, attn2c_message *message) {
-  int status = source->model->readers->orders->read(&source->orders, attn2c_ordered_by(source->model, index), message);
+  int status =
+      source->model->readers->orders->read(&source->orders, attn2c_ordered_by(source->model, index), message);
   for (int64_t r = 0; r < count && !status; r++)
     status = read_views(source, index, attn2c_source_ordered_row(source, index, first + r), 1, columns,
                         values + r * columns, message);
@@ -326,7 +329,7 @@ static int read_ordered_rows(attn2c_source *source, int index, int64_t first, in
 
 /* Reads rows of a weight as they are stored, in a file or by a formula. */
 int attn2c_source_read_plain(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
-                      attn2c_message *message) {
+                             attn2c_message *message) {
   const attn2c_weight *weight = &source->model->weights[index];
   const attn2c_tensor *tensor = &source->model->tensors[weight->tensor];
   const int64_t row = attn2c_elements(tensor) / tensor->shape[0];
@@ -406,6 +409,7 @@ int attn2c_source_read_own(attn2c_source *source, int index, float *values, attn
 int attn2c_source_order(attn2c_source *source, int index, int32_t *inputs, attn2c_message *message) {
   const int status = source->model->readers->orders->read(&source->orders, index, message);
   if (!status)
-    memcpy(inputs, source->orders.inputs, (size_t)attn2c_source_tensor(source, index)->shape[1] * sizeof *inputs);
+    memcpy(inputs, source->orders.inputs,
+           (size_t)attn2c_source_tensor(source, index)->shape[1] * sizeof *inputs);
   return status;
 }

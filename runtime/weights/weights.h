@@ -10,8 +10,8 @@
 
 typedef struct attn2c_source attn2c_source;
 
-/* What a model's weights are given as: packed weights, the path of a checkpoint, or bytes of one. All are NULL
- * for a model whose weights are all constants. */
+/* What a model's weights are given as: packed weights, the path of a checkpoint, or bytes of one. All are
+ * NULL for a model whose weights are all constants. */
 typedef struct {
   attn2c_packed *packed;
   const char *path;
