@@ -32,7 +32,7 @@ describe("a spec", function()
       position_terms = "both", position_buckets = 256, position_distance = 512, position_norm = false,
       position_projections = "shared", position_kernel = 128, position_groups = 16,
       position_activation = "gelu", layout = "batch_first", kv_layout = "rows_first",
-      input = { stage = "hidden" }, output = { { stage = "hidden" } }, names = "attn2c", target = "avx2",
+      input = { stage = "hidden" }, output = { { stage = "hidden" } }, names = "attn2c", opens = "safetensors", target = "avx2",
       kernels = "auto", precision = { all = "f32", by_part = {} }, threads = 1, workers = { 1 },
       reuse = true, unroll = "alike", max_lines = 400000, plan = {}, least = 1,
       sees_padding = true, exact = "its tokens see all others, and it has neither lengths nor attention_mask",
