@@ -359,6 +359,36 @@ static int load(attn2c_tensor_file *file, attn2c_message *message) {
   return r.status;
 }
 
+/* Reads a value's type and place, and moves after it. */
+static void take_entry(reader *r, attn2c_gguf_entry *entry) {
+  uint32_t type = take_u32(r);
+  entry->of = NULL, entry->count = 1;
+  entry->type = type < VALUE_TYPES ? value_types[type].name : "?";
+  if (type == ARRAY) {
+    type = take_u32(r);
+    entry->of = type < VALUE_TYPES ? value_types[type].name : "?";
+    entry->count = (int64_t)take_u64(r);
+  }
+  entry->at = r->at;
+  skip_values(r, type, (uint64_t)entry->count, 1);
+  entry->bytes = r->at - entry->at;
+}
+
+int attn2c_gguf_entries(const attn2c_file *file, int (*visit)(void *context, const attn2c_gguf_entry *entry),
+                        void *context, attn2c_message *message) {
+  reader r = {.file = file, .message = message, .at = 4 + 4 + 8};
+  const uint64_t count = take_u64(&r);
+  int status = r.status;
+  for (uint64_t i = 0; i < count && !status; i++) {
+    attn2c_gguf_entry entry;
+    const key_place key = take_key(&r, i);
+    entry.key = key.at, entry.key_bytes = key.bytes;
+    take_entry(&r, &entry);
+    status = r.status ? r.status : visit(context, &entry);
+  }
+  return status;
+}
+
 /* The parts of a model have names that end in -00001-of-00003.gguf. */
 static int part_path(const char *first, int number, int count, char *path, size_t size) {
   char end[40];

@@ -444,6 +444,13 @@ static const one_file *file_of(const attn2c_checkpoint *checkpoint, int index) {
   return &checkpoint->files[file];
 }
 
+const attn2c_tensor_file *attn2c_checkpoint_place(const attn2c_checkpoint *checkpoint, int plain, int *index,
+                                                  const char **prefix) {
+  const one_file *of = file_of(checkpoint, plain);
+  *index = plain - of->first, *prefix = of->prefix;
+  return of->file;
+}
+
 const attn2c_file_tensor *attn2c_checkpoint_plain(const attn2c_checkpoint *checkpoint, int index) {
   const one_file *of = file_of(checkpoint, index);
   return &of->file->tensors[index - of->first];
@@ -508,9 +515,19 @@ int attn2c_checkpoint_order(const attn2c_checkpoint *checkpoint, int index, int6
   return ATTN2C_OK;
 }
 
+int attn2c_checkpoint_coded(const attn2c_checkpoint *checkpoint, int coded, attn2c_coded_facts *facts,
+                            attn2c_message *message) {
+  return reader_of(checkpoint)->facts(checkpoint->coded, checkpoint, coded, facts, message);
+}
+
 /* Returns the number of a tensor that is not coded among the files' tensors. */
 static int plain_number(const attn2c_checkpoint *checkpoint, int index) {
   return checkpoint->coded ? checkpoint->shown[index] : index;
+}
+
+int attn2c_checkpoint_plain_number(const attn2c_checkpoint *checkpoint, int index, int *coded) {
+  *coded = coded_number(checkpoint, index);
+  return *coded >= 0 ? -1 : plain_number(checkpoint, index);
 }
 
 const attn2c_file_tensor *attn2c_checkpoint_tensor(const attn2c_checkpoint *checkpoint, int index) {

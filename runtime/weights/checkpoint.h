@@ -8,6 +8,7 @@
 #include "formats/tensors.h"
 
 typedef struct attn2c_checkpoint attn2c_checkpoint;
+struct attn2c_coded_facts; /* coded.h */
 
 /* Opens a checkpoint, in one of the readers' formats and with quantised tensors in their coding. `path` is a
  * file, whose first bytes tell its format; an index (a name that ends in .json) next to its files; or a
@@ -42,6 +43,15 @@ int attn2c_checkpoint_order(const attn2c_checkpoint *checkpoint, int index, int6
 /* The tensors as the files have them, for coded.h. */
 int attn2c_checkpoint_plain_count(const attn2c_checkpoint *checkpoint);
 const attn2c_file_tensor *attn2c_checkpoint_plain(const attn2c_checkpoint *checkpoint, int plain);
+/* Returns the file that such a tensor is in, and sets its number there and what its name begins with besides.
+ */
+const attn2c_tensor_file *attn2c_checkpoint_place(const attn2c_checkpoint *checkpoint, int plain, int *index,
+                                                  const char **prefix);
+/* Returns the number of a tensor among these, or -1 for a coded one, whose number among its like is set. */
+int attn2c_checkpoint_plain_number(const attn2c_checkpoint *checkpoint, int index, int *coded);
+/* Finds how a coded tensor is stored (coded.h). */
+int attn2c_checkpoint_coded(const attn2c_checkpoint *checkpoint, int coded, struct attn2c_coded_facts *facts,
+                            attn2c_message *message);
 int attn2c_checkpoint_find_plain(const attn2c_checkpoint *checkpoint, const char *name);
 int attn2c_checkpoint_plain_read(const attn2c_checkpoint *checkpoint, int plain, int64_t first, int64_t count,
                                  float *values, attn2c_message *message);

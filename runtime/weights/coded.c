@@ -2,6 +2,7 @@
  * file has its packed words in another order than rows are read, so that a tensor is unpacked as a whole. */
 #define _DEFAULT_SOURCE
 #include "weights/coded.h"
+#include "base/checksum.h"
 #include "base/shape.h"
 
 #include <pthread.h>
@@ -515,6 +516,48 @@ static int read_inputs(const attn2c_coded *coded, const attn2c_checkpoint *file,
   return status;
 }
 
+/* Finds whether zero points need a minimum. */
+static int find_centre(const attn2c_coded *coded, const attn2c_checkpoint *file, const coded_tensor *of,
+                       int *is, attn2c_message *message) {
+  int16_t *zeros = malloc((size_t)(of->tensor.shape[0] * of->groups) * sizeof *zeros);
+  if (!zeros) return no_memory(message);
+  const int status = read_zeros(file, of, coded->coding, zeros, message);
+  if (!status) *is = is_centred(of, zeros);
+  free(zeros);
+  return status;
+}
+
+/* Finds the checksum of a tensor's order of inputs, and a group of another size. */
+static int sum_order(const attn2c_coded *coded, const attn2c_checkpoint *file, int index,
+                     attn2c_coded_facts *facts, attn2c_message *message) {
+  const coded_tensor *of = &coded->tensors[index];
+  const size_t in = (size_t)of->tensor.shape[1];
+  int32_t *inputs = malloc(in * sizeof *inputs);
+  int64_t *counts = malloc((size_t)of->groups * sizeof *counts);
+  int is_plain, status = inputs && counts ? ATTN2C_OK : no_memory(message);
+  if (!status) status = read_order(file, of, inputs, &is_plain, message);
+  if (!status) count_inputs(of, inputs, counts);
+  for (int64_t g = of->groups - 1; g >= 0 && !status; g--)
+    if (counts[g] * of->groups != (int64_t)in) facts->uneven = g, facts->inputs = counts[g];
+  if (!status) facts->sum = attn2c_checksum(0, inputs, in * sizeof *inputs);
+  free(inputs), free(counts);
+  return status;
+}
+
+static int find_facts(const attn2c_coded *coded, const attn2c_checkpoint *file, int index,
+                      attn2c_coded_facts *facts, attn2c_message *message) {
+  const coded_tensor *of = &coded->tensors[index];
+  *facts =
+      (attn2c_coded_facts){.bits = of->bits,
+                           .groups = of->groups,
+                           .has_halves = of->has_halves,
+                           .order = of->order < 0 ? NULL : attn2c_checkpoint_plain(file, of->order)->name,
+                           .is_ordered = of->is_ordered,
+                           .uneven = -1};
+  const int status = find_centre(coded, file, of, &facts->is_centred, message);
+  return status || !of->is_ordered ? status : sum_order(coded, file, index, facts, message);
+}
+
 /* Puts the columns of codes that were read, and the groups of inputs, into the order of the groups. */
 static int sort_columns(const attn2c_coded *coded, const attn2c_checkpoint *file, int index, uint8_t *codes,
                         int32_t *group_of, attn2c_message *message) {
@@ -634,8 +677,9 @@ static int read_blocks(attn2c_coded *coded, const attn2c_checkpoint *file, int i
   return status;
 }
 
-static const attn2c_coded_reader reader = {find_all, close_coded, count_tensors, tensor_at,  find_tensor,
-                                           has_part, read_inputs, read_values,   has_blocks, read_blocks};
+static const attn2c_coded_reader reader = {find_all,    close_coded, count_tensors, tensor_at,
+                                           find_tensor, has_part,    read_inputs,   read_values,
+                                           find_facts,  has_blocks,  read_blocks};
 
 /* The first version of GPTQ's files has one less in each place of a word. */
 #define GPTQ(zero_offset)                                                                                    \

@@ -20,6 +20,18 @@ typedef struct attn2c_codes {
   const int32_t *group_of; /* [columns]; NULL: groups of equal sizes, one after the other */
 } attn2c_codes;
 
+/* How a tensor is stored, for the compiler, which chooses a type of weights that holds it. */
+typedef struct attn2c_coded_facts {
+  int bits;
+  int64_t groups;
+  int has_halves;    /* 1: scales are f16 */
+  int is_centred;    /* 1: scale blocks of its codes have no minimum */
+  const char *order; /* the name of the part with the group of each input; NULL: none */
+  int is_ordered;    /* 1: groups are not one after the other, but in the order with this checksum */
+  uint64_t sum;
+  int64_t uneven, inputs; /* a group with another number of inputs than others, and this number; -1: none */
+} attn2c_coded_facts;
+
 /* The functions that read coded tensors. `index`: the number of one, in the order of their names. Statuses
  * are ATTN2C_OK, _FORMAT, _IO and _MEMORY; on failure one line says why. */
 typedef struct attn2c_coded_reader {
@@ -41,6 +53,8 @@ typedef struct attn2c_coded_reader {
    * The codes of the tensor that was read last stay in memory. */
   int (*read)(attn2c_coded *coded, const attn2c_checkpoint *file, int index, int in_groups, int64_t first,
               int64_t count, float *values, attn2c_message *message);
+  int (*facts)(const attn2c_coded *coded, const attn2c_checkpoint *file, int index, attn2c_coded_facts *facts,
+               attn2c_message *message);
   /* True if a tensor's groups are whole scale blocks, one after the other, and so are rows of `columns`
    * elements from element `first` on, `step` elements apart. */
   int (*has_blocks)(const attn2c_coded *coded, int index, int in_groups, int64_t first, int64_t step,

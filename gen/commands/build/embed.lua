@@ -3,14 +3,13 @@
 local faults = require("common.faults")
 local files = require("common.files")
 local gguf = require("common.gguf")
-local json = require("common.json")
+local headers = require("common.headers")
 local lfs = require("lfs")
 
 local embed = {}
 
-local LARGEST_HEADER = 100 << 20
 local FORMS = { f32 = "packed", f16 = "stored" }
-local NARROW = { F16 = true, BF16 = true }
+local WIDE = { F32 = true, F64 = true }
 
 local function refuse(path, what) faults.raise("format", ("%s: %s"):format(path, what)) end
 
@@ -34,27 +33,15 @@ local function single_file(path)
   return path -- the reader of checkpoints says what is missing
 end
 
--- Refuses a file without a tensor in f16 or bf16. The reader of checkpoints refuses a file that cannot be read.
+-- Refuses a file whose tensors take no fewer bytes than packed ones.
 local function verify_narrow(path)
-  local start = files.read_some(path, 16)
-  if start and start:sub(1, 4) == "GGUF" then
-    for _, tensor in pairs(gguf.read(path).tensors) do
-      if tensor.dtype ~= "F32" and tensor.dtype ~= "F64" then return end
-    end
-    refuse(path, "has only tensors of type F32 or F64: use --embed=f32")
-  end
-  if start and start == "attn2c weights\n\0" then
+  if files.read_some(path, 16) == "attn2c weights\n\0" then
     refuse(path, "is a packed file in f32: use --embed FILE")
   end
-  local length = start and #start >= 8 and string.unpack("<I8", start) or nil
-  if not length or length < 2 or length > LARGEST_HEADER then return end
-  local text = (files.read_some(path, 8 + length) or ""):sub(9)
-  local header = json.decode(text, json.null)
-  if type(header) ~= "table" then return end
-  for name, tensor in pairs(header) do
-    if name ~= "__metadata__" and type(tensor) == "table" and NARROW[tensor.dtype] then return end
+  for _, tensor in pairs(headers.read(path).tensors) do
+    if not WIDE[tensor.dtype] and not tensor.expected then return end
   end
-  refuse(path, "has no tensor of type F16 or BF16: use --embed=f32")
+  refuse(path, "has only tensors of type F32 or F64: use --embed=f32")
 end
 
 -- Returns an absolute path, because jobs run in other folders.

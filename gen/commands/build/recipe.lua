@@ -44,9 +44,9 @@ local function room_of(source) return source:match("^%w+") end
 -- check takes 1.2 times as long.
 local computes = { "^base/", "^ranks/", "^text/", "^picture/", "^generate/",
   "^formats/gguf_blocks%.c$", "^formats/npy%.c$", "^formats/tensors%.c$",
-  "^weights/block_reader%.c$", "^weights/coded%.c$", "^weights/constants%.c$", "^weights/orders%.c$", "^weights/pack%.c$",
-  "^weights/random%.c$", "^weights/resized%.c$", "^weights/scale_", "^weights/taps%.c$", "^weights/views%.c$",
-  "^weights/weights%.c$",
+  "^weights/block_reader%.c$", "^weights/coded%.c$", "^weights/constants%.c$", "^weights/orders%.c$",
+  "^weights/pack%.c$", "^weights/random%.c$", "^weights/resized%.c$", "^weights/scale_", "^weights/taps%.c$",
+  "^weights/views%.c$", "^weights/weights%.c$",
   "^model/team%.c$", "^model/text_kept%.c$",
   "^check/reference", "^check/compare%.c$", "^check/tolerance%.c$", "^measure/", "^program/text_similar%.c$" }
 

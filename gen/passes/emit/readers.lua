@@ -25,14 +25,16 @@ local function add_needs(entry, needs)
 end
 
 --- Returns { formats, rows, packed_rows }: the list of formats, and the members of the table of readers in C, of the
---- program and of a library that opens packed weights alone. states: of all targets or ranks; coding: the runtime's name
---- of how quantised tensors are stored, or false.
+--- program and of a library that opens only packed weights (else false). states: of all targets or ranks; coding: the
+--- runtime's name of how quantised tensors are stored, or false.
 function emit_readers.values(states, coding)
   local needs, rows, spec = {}, {}, states[1].spec
   for _, state in ipairs(states) do
     for _, entry in ipairs(state.entries) do add_needs(entry, needs) end
   end
-  local function add(is_needed, member, name) if is_needed then rows[#rows + 1] = (".%s = %s,"):format(member, name) end end
+  local function add(is_needed, member, name)
+    if is_needed then rows[#rows + 1] = (".%s = %s,"):format(member, name) end
+  end
   add(needs.orders, "check_packed", "attn2c_packed_orders_check")
   local packed_rows = { rows[1] }
   add(true, "loader", "&attn2c_checkpoint_loader")
