@@ -195,6 +195,7 @@ function coded.check(path, kind, is_ordered, tensors, notes)
           kind == "compressed-tensors" and "actorder" or "desc_act"))
       end
       tensor.is_coded, tensor.dtype = true, ("int%d/%d"):format(of.bits, tensor.shape[2] // of.groups)
+      tensor.coded = nil
       if of.uneven then
         first, more = first or of, more and more + 1 or 0
       else

@@ -1,6 +1,8 @@
 -- gguf.lua: gives the metadata of GGUF files, and small lists of numbers and texts in them.
 local faults = require("common.faults")
+local files = require("common.files")
 local headers = require("common.headers")
+local kinds = require("common.kinds")
 local lfs = require("lfs")
 
 local gguf = {}
@@ -27,6 +29,9 @@ end
 --- gguf.array reads the values; types: key -> the type's name in the format; tensors: as headers.read returns them, of
 --- all parts. Faults: those of headers.read.
 function gguf.read(path)
+  if files.read_some(path, 4) ~= "GGUF" then
+    refuse(path, "%s", kinds.said_of_file(path, "gguf") or "is not a GGUF file: it does not begin with GGUF")
+  end
   local read = headers.read(path)
   local file = { path = path, metadata = {}, types = {}, tensors = read.tensors }
   for key, entry in pairs(read.metadata) do

@@ -82,7 +82,9 @@ function headers.read(path, coding)
   end
   for _, kind in ipairs { "format", "io", "memory" } do
     if child.code == faults.code[kind] and child.signal == 0 then
-      faults.raise(kind, (child.errors:gsub("\n$", "")))
+      local line = child.errors:match("[^\n]*")
+      if line:sub(1, #path) ~= path then line = path .. ": " .. line end -- a tensor's name
+      faults.raise(kind, (line:gsub("%c", "?")))
     end
   end
   return faults.raise("machine", ("the reader of checkpoints ended with status %d"):format(child.code))

@@ -170,7 +170,8 @@ describe("a checkpoint's folder", function()
   it("may be cloned without its large files, or be a folder too high", function()
     local pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 437955512\n"
     local said = ": is a Git LFS pointer, not the file itself: run `git lfs pull`"
-    refused(made.checkpoint(nil, nil, { ["model.safetensors"] = pointer }), "model.safetensors" .. said, 3)
+    refused(made.checkpoint(nil, nil, { ["model.safetensors"] = pointer }),
+      "model.safetensors: is a Git LFS pointer, not the weights themselves: run `git lfs pull`", 3)
     refused(made.checkpoint(pointer), "config.json" .. said, 3)
     local folder = made.folder({ ["tokenizer.json"] = pointer })
     local fault = helper.fault(require("text.tokenizer").from_folder, folder)
@@ -245,10 +246,10 @@ describe("a checkpoint's folder", function()
     for _, name in ipairs { "../model.safetensors", "/etc/passwd", "..", "", "a/b" } do
       refused(made.folder({ ["config.json"] = config,
         ["model.safetensors.index.json"] = made.json({ weight_map = { x = name } }) }),
-        "but a file beside the index is expected", 3)
+        "but a file next to the index is expected", 3)
     end
     refused(made.folder({ ["config.json"] = config,
-      ["model.safetensors.index.json"] = made.json({ weight_map = { x = "m.safetensors" } }) }), "is missing", 4)
+      ["model.safetensors.index.json"] = made.json({ weight_map = { x = "m.safetensors" } }) }), "m.safetensors: cannot be opened", 4)
     local outside = made.folder({ ["m.safetensors"] = made.safetensors(made.bert()) })
     local folder = made.folder({ ["config.json"] = config })
     assert(lfs.link(outside .. "/m.safetensors", folder .. "/model.safetensors", true))
