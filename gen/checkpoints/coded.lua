@@ -27,28 +27,25 @@ local function refuse(path, key, value, what)
     (path:gsub("%c", "?")), key, json.shown(value), what))
 end
 
--- Refuses a value that is none of the words.
-local function check_word(path, config, key, list)
-  local value = config[key]
-  if not is_given(value) then return end
-  for _, word in ipairs(list) do if value == word then return end end
+-- Refuses a value that is none of a list's.
+local function check_value(path, key, value, list)
+  for _, each in ipairs(list) do if value == each then return end end
   refuse(path, key, value, ("; supported is %s: %s"):format(table.concat(list, ", "), ADVICE))
 end
 
-local function check_bits(path, config, key, list)
-  local value = config[key]
-  for _, bits in ipairs(list) do if value == bits then return end end
-  refuse(path, key, value, ("; supported is %s: %s"):format(table.concat(list, ", "), ADVICE))
+-- Does the same, unless a value is missing.
+local function check_word(path, key, value, list)
+  if is_given(value) then check_value(path, key, value, list) end
 end
 
 -- Each: returns the kind of a configuration that it supports, and true if it says that the inputs of a group are apart.
 local methods = {}
 
 function methods.gptq(path, config)
-  check_bits(path, config, "bits", { 2, 4, 8 })
-  check_word(path, config, "checkpoint_format", { "gptq", "gptq_v2" })
-  check_word(path, config, "format", { "gptq", "gptq_v2" })
-  check_word(path, config, "pack_dtype", { "int32" })
+  check_value(path, "bits", config.bits, { 2, 4, 8 })
+  check_word(path, "checkpoint_format", config.checkpoint_format, { "gptq", "gptq_v2" })
+  check_word(path, "format", config.format, { "gptq", "gptq_v2" })
+  check_word(path, "pack_dtype", config.pack_dtype, { "int32" })
   if is_given(config.is_marlin_format) then refuse(path, "is_marlin_format", true, ": " .. ADVICE) end
   local format = is_given(config.checkpoint_format) and config.checkpoint_format or config.format
   return format == "gptq_v2" and "gptq_v2" or "gptq", config.desc_act == true
@@ -56,9 +53,9 @@ end
 
 function methods.awq(path, config)
   local bits = config.bits or config.w_bit
-  check_bits(path, { bits = bits }, "bits", { 4 })
+  check_value(path, "bits", bits, { 4 })
   for _, key in ipairs { "version", "format", "checkpoint_format" } do
-    check_word(path, { [key] = type(config[key]) == "string" and config[key]:lower() or config[key] }, key, { "gemm" })
+    check_word(path, key, type(config[key]) == "string" and config[key]:lower() or config[key], { "gemm" })
   end
   return "awq"
 end
@@ -79,10 +76,10 @@ local function check_group(path, name, group, notes)
   if type(weights) ~= "table" or weights == json.null then
     refuse(path, key .. ".weights", weights, "; weights of 4 or 8 bits are expected")
   end
-  check_word(path, { [key .. ".format"] = group.format }, key .. ".format", { "pack-quantized", "int-quantized" })
-  check_word(path, { [key .. ".weights.type"] = weights.type }, key .. ".weights.type", { "int" })
-  check_bits(path, { [key .. ".weights.num_bits"] = weights.num_bits }, key .. ".weights.num_bits", { 2, 4, 8 })
-  check_word(path, { [key .. ".weights.strategy"] = weights.strategy }, key .. ".weights.strategy",
+  check_word(path, key .. ".format", group.format, { "pack-quantized", "int-quantized" })
+  check_word(path, key .. ".weights.type", weights.type, { "int" })
+  check_value(path, key .. ".weights.num_bits", weights.num_bits, { 2, 4, 8 })
+  check_word(path, key .. ".weights.strategy", weights.strategy,
     { "group", "channel", "tensor" })
   local place = "config.json: quantization_config: config_groups"
   known.check(group, place, { place }, notes)
@@ -95,10 +92,10 @@ local function check_group(path, name, group, notes)
 end
 
 methods["compressed-tensors"] = function(path, config, notes)
-  check_word(path, config, "format", { "pack-quantized", "int-quantized", "mixed-precision" })
+  check_word(path, "format", config.format, { "pack-quantized", "int-quantized", "mixed-precision" })
   local sparse = config.sparsity_config
   if type(sparse) == "table" and sparse ~= json.null and next(sparse) ~= nil then
-    check_word(path, { ["sparsity_config.format"] = sparse.format }, "sparsity_config.format", { "dense" })
+    check_word(path, "sparsity_config.format", sparse.format, { "dense" })
   end
   local transform = config.transform_config
   if type(transform) == "table" and transform ~= json.null and next(transform) ~= nil then

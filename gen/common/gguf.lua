@@ -35,8 +35,8 @@ function gguf.read(path)
   local read = headers.read(path)
   local file = { path = path, metadata = {}, types = {}, tensors = read.tensors }
   for key, entry in pairs(read.metadata) do
-    file.types[key] = entry.of and "ARRAY" or entry.type
-    if entry.of then file.metadata[key] = entry else file.metadata[key] = entry.value end
+    file.types[key] = entry.count and "ARRAY" or entry.type
+    if entry.count then file.metadata[key] = entry else file.metadata[key] = entry.value end
   end
   return file
 end

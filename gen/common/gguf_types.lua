@@ -48,11 +48,11 @@ gguf_types.list = {
   { id = 41, name = "Q1_0", elements = 128, bytes = 18 },
 }
 
---- The records by id and by name.
-gguf_types.by_id, gguf_types.by_name = {}, {}
+--- The records by name.
+gguf_types.by_name = {}
 local readable = {}
 for _, each in ipairs(gguf_types.list) do
-  gguf_types.by_id[each.id], gguf_types.by_name[each.name] = each, each
+  gguf_types.by_name[each.name] = each
   if each.widen or each.split then readable[#readable + 1] = each.name end
 end
 

@@ -2,7 +2,8 @@
  * bytes of little-endian length, that many bytes of JSON, the data. The checks follow the format's own list;
  * each refusal is one line that names the tensor and its offsets. */
 #define _DEFAULT_SOURCE
-#include "formats/safetensors.h"
+#include "base/readers.h"
+#include "formats/tensors.h"
 #include "base/floats.h"
 #include "formats/json.h"
 #include "base/shape.h"

@@ -3,7 +3,7 @@
  * models open, and refuses the rest in the same words.
  *
  *   {"metadata": {KEY: {"type": "UINT32", "value": 5},
- *                 KEY: {"type": "STRING", "of": true, "count": 9, "at": byte, "bytes": 99}},
+ *                 KEY: {"type": "STRING", "count": 9, "at": byte, "bytes": 99}},
  *    "tensors": {NAME: {"dtype": "F32", "shape": [2, 3], "path": FILE, "at": byte, "bytes": 24}}}
  *
  * Metadata is that of GGUF; an array is only described. A tensor whose values cannot be read has "expected",
@@ -42,13 +42,11 @@ static void print_escaped(const char *text, size_t size) {
   }
 }
 
-static void print_text(const char *text, size_t size) {
+static void print_word(const char *word) {
   putchar('"');
-  print_escaped(text, size);
+  print_escaped(word, strlen(word));
   putchar('"');
 }
-
-static void print_word(const char *word) { print_text(word, strlen(word)); }
 
 /* Prints a number that is read back as it is; null: it is none. Of an f32, the shortest that is nearest to
  * it. */
@@ -71,31 +69,28 @@ typedef struct {
   int count;
 } printing;
 
-/* Returns bytes of the file as a text, or NULL. */
-static char *read_text(printing *p, int64_t at, int64_t bytes, int *status) {
-  char *text = NULL;
+/* Prints bytes of the file as a string. */
+static int print_bytes(printing *p, int64_t at, int64_t bytes) {
+  char piece[4096];
+  int status = ATTN2C_OK;
   p->texts += bytes;
-  *status = bytes > LONGEST_TEXT || p->texts > MOST_TEXT ? ATTN2C_FORMAT : ATTN2C_OK;
-  if (*status) {
-    attn2c_say(
-        p->message,
-        "%s: metadata at byte %lld: texts of more than %d bytes, %d of all together, are not supported",
-        p->file->name, (long long)at, LONGEST_TEXT, MOST_TEXT);
-    return NULL;
+  if (bytes > LONGEST_TEXT || p->texts > MOST_TEXT) {
+    attn2c_say(p->message, "%s: the text at byte %lld: more than %d bytes, or %d in all, are not supported",
+               p->file->name, (long long)at, LONGEST_TEXT, MOST_TEXT);
+    return ATTN2C_FORMAT;
   }
-  text = malloc((size_t)bytes + 1);
-  if (!text) {
-    attn2c_say(p->message, "%s: out of memory", p->file->name);
-    *status = ATTN2C_MEMORY;
-    return NULL;
+  putchar('"');
+  for (int64_t done = 0; done < bytes && !status; done += (int64_t)sizeof piece) {
+    const size_t some = bytes - done < (int64_t)sizeof piece ? (size_t)(bytes - done) : sizeof piece;
+    status = attn2c_file_read(p->file, at + done, piece, some, p->message);
+    if (!status) print_escaped(piece, some);
   }
-  *status = attn2c_file_read(p->file, at, text, (size_t)bytes, p->message);
-  text[bytes] = '\0';
-  return text;
+  putchar('"');
+  return status;
 }
 
 /* Prints a number or a truth value. */
-static int print_number(const printing *p, const attn2c_gguf_entry *entry, const char *key) {
+static int print_number(const printing *p, const attn2c_gguf_entry *entry) {
   uint64_t value = 0;
   float narrow;
   double wide;
@@ -103,6 +98,9 @@ static int print_number(const printing *p, const attn2c_gguf_entry *entry, const
   if (status) return status;
   const int is_bool = strcmp(entry->type, "BOOL") == 0, is_wide = strcmp(entry->type, "UINT64") == 0;
   if ((is_bool && value > 1) || (is_wide && value > INT64_MAX)) {
+    char key[65] = "";
+    (void)attn2c_file_read(p->file, entry->key, key, entry->key_bytes < 64 ? (size_t)entry->key_bytes : 64,
+                           NULL);
     attn2c_say(p->message, "%s: metadata \"%s\": is %" PRIu64 "%s", p->file->name, key, value,
                is_bool ? ", but a boolean is 0 or 1" : ", which is too large");
     return ATTN2C_FORMAT;
@@ -124,27 +122,19 @@ static int print_number(const printing *p, const attn2c_gguf_entry *entry, const
 
 static int print_entry(void *context, const attn2c_gguf_entry *entry) {
   printing *p = context;
-  int status;
-  char *key = read_text(p, entry->key, entry->key_bytes, &status), *text = NULL;
-  if (!status) {
-    printf("%s\n", p->count++ ? "," : "");
-    print_word(key);
-    printf(": {\"type\": \"%s\", ", entry->of ? entry->of : entry->type);
-    if (entry->of) {
-      printf("\"of\": true, \"count\": %" PRId64 ", \"at\": %" PRId64 ", \"bytes\": %" PRId64, entry->count,
-             entry->at, entry->bytes);
-    } else {
-      printf("\"value\": ");
-      if (strcmp(entry->type, "STRING") == 0) {
-        text = read_text(p, entry->at + 8, entry->bytes - 8, &status);
-        if (!status) print_text(text, (size_t)entry->bytes - 8);
-      } else {
-        status = print_number(p, entry, key);
-      }
-    }
-    putchar('}');
+  printf("%s\n", p->count++ ? "," : "");
+  int status = print_bytes(p, entry->key, entry->key_bytes);
+  printf(": {\"type\": \"%s\", ", entry->of ? entry->of : entry->type);
+  if (entry->of) {
+    printf("\"count\": %" PRId64 ", \"at\": %" PRId64 ", \"bytes\": %" PRId64, entry->count, entry->at,
+           entry->bytes);
+  } else {
+    printf("\"value\": ");
+    if (!status)
+      status = strcmp(entry->type, "STRING") == 0 ? print_bytes(p, entry->at + 8, entry->bytes - 8)
+                                                  : print_number(p, entry);
   }
-  free(key), free(text);
+  putchar('}');
   return status;
 }
 

@@ -3,7 +3,6 @@
 #define _DEFAULT_SOURCE
 #include "readers.h"
 #include "faults.h"
-#include "formats/safetensors.h"
 #include "safetensors_write.h"
 #include "scratch.h"
 #include "weights/weights.h"

@@ -4,7 +4,6 @@
 #define _GNU_SOURCE
 #include "readers.h"
 #include "faults.h"
-#include "formats/safetensors.h"
 #include "scratch.h"
 #include "weights/checkpoint.h"
 #include "weights/scale_blocks.h"

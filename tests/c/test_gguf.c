@@ -5,7 +5,6 @@
 #include "readers.h"
 #include "faults.h"
 #include "formats/gguf.h"
-#include "formats/safetensors.h"
 #include "scratch.h"
 #include "weights/checkpoint.h"
 

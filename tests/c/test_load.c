@@ -5,7 +5,6 @@
 #include "readers.h"
 #include "faults.h"
 #include "model/load.h"
-#include "formats/safetensors.h"
 #include "safetensors_write.h"
 #include "scratch.h"
 #include "weights/pack.h"

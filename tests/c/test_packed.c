@@ -6,7 +6,6 @@
 #include "base/checksum.h"
 #include "model/load.h"
 #include "model/model.h"
-#include "formats/safetensors.h"
 #include "safetensors_write.h"
 #include "scratch.h"
 #include "weights/layout.h"

@@ -3,7 +3,8 @@
  * and whatever the machine does, there is a status and nothing leaks. */
 #define _DEFAULT_SOURCE
 #include "faults.h"
-#include "formats/safetensors.h"
+#include "base/readers.h"
+#include "formats/tensors.h"
 #include "safetensors_write.h"
 #include "scratch.h"
 

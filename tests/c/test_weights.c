@@ -5,7 +5,6 @@
 #include "weights/constants.h"
 #include "faults.h"
 #include "weights/random.h"
-#include "formats/safetensors.h"
 #include "safetensors_write.h"
 #include "scratch.h"
 #include "weights/weights.h"

@@ -2,7 +2,6 @@
 -- The form is packed, or as a checkpoint stores them.
 local faults = require("common.faults")
 local files = require("common.files")
-local gguf = require("common.gguf")
 local headers = require("common.headers")
 local lfs = require("lfs")
 
@@ -13,35 +12,20 @@ local WIDE = { F32 = true, F64 = true }
 
 local function refuse(path, what) faults.raise("format", ("%s: %s"):format(path, what)) end
 
-local function is_there(path) return lfs.attributes(path, "mode") ~= nil end
-
--- Returns the one file of a checkpoint. Refuses a checkpoint of several files, and names the file that shows it.
-local function single_file(path)
-  local function several(what)
-    refuse(path, what .. ": --embed=f16 takes a checkpoint of one file; --embed=f32 takes any")
-  end
-  if path:match("%.json$") then several("is an index of several files") end
-  if gguf.is(path) and (gguf.read(path).metadata["split.count"] or 1) ~= 1 then several("is one of several parts") end
-  if lfs.attributes(path, "mode") ~= "directory" then return path end
-  for i = 1, 9 do
-    if is_there(("%s/%d_Dense/model.safetensors"):format(path, i)) then several(("%d_Dense has a file"):format(i)) end
-  end
-  local main = is_there(path .. "/0_Transformer") and path .. "/0_Transformer" or path
-  local file = main .. "/model.safetensors"
-  if is_there(file) then return file end
-  if is_there(file .. ".index.json") then several("has model.safetensors.index.json, an index of several files") end
-  return path -- the reader of checkpoints says what is missing
-end
-
--- Refuses a file whose tensors take no fewer bytes than packed ones.
-local function verify_narrow(path)
+-- Returns the one file of a checkpoint, whose tensors take fewer bytes than packed ones.
+local function narrow_file(path)
   if files.read_some(path, 16) == "attn2c weights\n\0" then
     refuse(path, "is a packed file in f32: use --embed FILE")
   end
+  local file, is_narrow
   for _, tensor in pairs(headers.read(path).tensors) do
-    if not WIDE[tensor.dtype] and not tensor.expected then return end
+    if file and tensor.path ~= file then
+      refuse(path, "has several files: --embed=f16 takes a checkpoint of one file; --embed=f32 takes any")
+    end
+    file, is_narrow = tensor.path, is_narrow or not WIDE[tensor.dtype] and not tensor.expected
   end
-  refuse(path, "has only tensors of type F32 or F64: use --embed=f32")
+  if not is_narrow then refuse(path, "has only tensors of type F32 or F64: use --embed=f32") end
+  return file
 end
 
 -- Returns an absolute path, because jobs run in other folders.
@@ -65,10 +49,7 @@ function embed.find(asked, given, own)
   if not path or path == "" then
     faults.raise("usage", ("--embed=%s: --weights FILE is needed, too"):format(asked))
   end
-  if form == "stored" then
-    path = single_file(path)
-    verify_narrow(path)
-  end
+  if form == "stored" then path = narrow_file(path) end
   return { embed = form, weights = absolute(path) }
 end
 

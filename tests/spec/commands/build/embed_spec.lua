@@ -47,7 +47,7 @@ describe("embed", function()
     assert.matches("m.gguf: has only tensors of type F32 or F64: use %-%-embed=f32$",
       refusal("f16", gguf({}, "F32")))
     local goldens = helper.root .. "/tests/hf/goldens/gguf_qwen2/gguf_qwen2-00001-of-00003.gguf"
-    assert.matches("is one of several parts: %-%-embed=f16 takes a checkpoint of one file", refusal("f16", goldens))
+    assert.matches("has several files: %-%-embed=f16 takes a checkpoint of one file", refusal("f16", goldens))
   end)
 
   it("is refused where the words do not fit together", function()
