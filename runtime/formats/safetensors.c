@@ -18,10 +18,10 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "data is little-endian
 
 #define PLAIN(name, bytes, widen)                                                                            \
   { name, 1, bytes, widen, "F32, F64, F16 or BF16", 0, NULL }
-static const attn2c_element_type types[] = {PLAIN("F64", 8, attn2c_from_f64),
-                                            PLAIN("F32", 4, attn2c_from_f32),
-                                            PLAIN("F16", 2, attn2c_from_f16),
-                                            PLAIN("BF16", 2, attn2c_from_bf16),
+static const attn2c_element_type types[] = {PLAIN("F64", 8, attn2c_floats_from_f64),
+                                            PLAIN("F32", 4, attn2c_floats_from_f32),
+                                            PLAIN("F16", 2, attn2c_floats_from_f16),
+                                            PLAIN("BF16", 2, attn2c_floats_from_bf16),
                                             PLAIN("I64", 8, NULL),
                                             PLAIN("I32", 4, NULL),
                                             PLAIN("I16", 2, NULL),

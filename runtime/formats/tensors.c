@@ -119,7 +119,7 @@ static int read_part(const attn2c_file *file, const attn2c_element_type *type, i
 /* Reads whole blocks of `count` elements altogether at byte `offset`. */
 static int read_blocks(const attn2c_file *file, const attn2c_element_type *type, int64_t offset,
                        int64_t count, float *values, attn2c_message *message) {
-  if (type->widen == attn2c_from_f32)
+  if (type->widen == attn2c_floats_from_f32)
     return attn2c_file_read(file, offset, values, (size_t)count * sizeof *values, message);
   unsigned char piece[PIECE];
   const int64_t most = PIECE / type->bytes * type->elements;

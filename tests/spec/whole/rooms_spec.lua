@@ -105,6 +105,25 @@ describe("rooms", function()
     assert.same({}, twice)
   end)
 
+  it("give a function one meaning: no two headers of the runtime have the same name", function()
+    local places, twice = {}, {}
+    each_file(helper.root .. "/runtime", function(path, text)
+      -- one of each of these is compiled
+      if not path:match("%.h$") or path:match("^ops/product") or path:match("^base/processor_") then return end
+      local own = {} -- a header may declare a function and define it
+      for line in text:gmatch("\n(%a[^\n]*)") do
+        local name = not line:find("^typedef") and line:match("^[%w_ %*]-%f[%w_](attn2c_[%w_]+)%(")
+        if name and not own[name] then
+          if places[name] then twice[#twice + 1] = ("%s: %s and %s"):format(name, places[name], path) end
+          places[name], own[name] = path, true
+        end
+      end
+    end)
+    assert.truthy(places.attn2c_sequence_load and places.attn2c_load)
+    table.sort(twice)
+    assert.same({}, twice)
+  end)
+
   it("that emitted code includes are few", function()
     local allowed, others = rank_of(emitted), {}
     each_file(helper.root .. "/templates", function(path, text)
