@@ -1,5 +1,5 @@
 -- coded.lua: reads how the author of a folder quantised its tensors. config.json says it; what it says and this file
--- does not know is refused by name. runtime/weights/coded.c finds the tensors.
+-- does not know is refused by name. runtime/reading/coded.c finds the tensors.
 local faults = require("common.faults")
 local json = require("common.json")
 local known = require("common.known")
@@ -116,7 +116,7 @@ methods["compressed-tensors"] = function(path, config, notes)
 end
 
 -- Returns the word of the type of weights in scale blocks that holds a tensor's numbers exactly once its groups are
--- one after the other, or nil: as runtime/weights/coded.c makes the blocks.
+-- one after the other, or nil: as runtime/reading/coded.c makes the blocks.
 local function weights_word(of)
   if of.group == 0 or of.group % types.SCALE_BLOCK ~= 0 then return nil end
   local is_plain = of.halves and (of.bits == 2 or of.centred)

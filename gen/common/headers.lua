@@ -18,8 +18,8 @@ local NAME = "tensors.reader"
 -- Sources of the runtime that the program consists of, and the folders of their headers.
 local SOURCES = { "tools/tensors.c", "base/attn2c.c", "base/checksum.c", "base/floats.c", "base/shape.c", "base/utf8.c",
   "formats/file.c", "formats/gguf.c", "formats/gguf_blocks.c", "formats/json.c", "formats/safetensors.c",
-  "formats/safetensors_index.c", "formats/tensors.c", "weights/checkpoint.c", "weights/coded.c", "weights/kinds.c" }
-local FOLDERS = { "base", "formats", "weights" }
+  "formats/safetensors_index.c", "formats/tensors.c", "reading/checkpoint.c", "reading/coded.c", "reading/kinds.c" }
+local FOLDERS = { "base", "formats", "reading" }
 
 -- Returns the hash of all that the program depends on.
 local function key_of(compiler)

@@ -84,16 +84,16 @@ typedef struct {
  * slice, a transposition, a permutation, a scaled table and a sum of two are all boxes.
  *
  * With ATTN2C_VIEW_RESIZED the rows are the patches of an image, row by row, whose values are interpolated
- * between those of another grid (weights/resized.h), which begins at element first. row_step is then that
+ * between those of another grid (reading/resized.h), which begins at element first. row_step is then that
  * grid's rows times 2^16 plus its columns, and column_step the image's columns of patches. SMOOTH: with
  * antialiasing.
  *
  * With ATTN2C_VIEW_TAPS the tensor is a convolution's, [out][in][taps], and the columns are tap by tap:
  * column t in + c is element c taps + t of a row. column_step is the number of taps. If row_step is 0, the
  * tensor has one number for each tap. UNIT: instead of the tensor's elements, the inverse of the length of
- * their tap, the root of the sum of its squares over all rows (weights/taps.h).
+ * their tap, the root of the sum of its squares over all rows (reading/taps.h).
  *
- * With ATTN2C_VIEW_IN_GROUPS the tensor's columns are in the order of their groups (weights/coded.h). */
+ * With ATTN2C_VIEW_IN_GROUPS the tensor's columns are in the order of their groups (reading/coded.h). */
 enum {
   ATTN2C_VIEW_ADDED = 1,
   ATTN2C_VIEW_PLUS_ONE = 2,
@@ -140,7 +140,7 @@ typedef struct {
 } attn2c_packing;
 
 /* Where a weight meets the order of another weight's inputs, in which these are grouped in a checkpoint
- * (weights/coded.h). The numbers are indices into weights, or -1. */
+ * (reading/coded.h). The numbers are indices into weights, or -1. */
 typedef struct {
   int of;   /* the weight's rows are in the order of this weight's inputs; a constant has this order itself */
   int like; /* the weight has its own inputs in the order of this one's, which must be the same */
@@ -150,7 +150,7 @@ typedef struct {
  * 2^(sign powers[j]), element i of a vector by 2^(sign powers[i]). A weight of int8 has one per column. Its
  * inputs are divided by them: in the norm before, whose gain and bias have sign -1, or by `quantise`, with a
  * constant of sign -1. With sign 0 no number is multiplied: the powers are the importance of a weight's
- * inputs, by which packing weighs the errors of rounding (weights/scale_search.h). The powers fit the weights
+ * inputs, by which packing weighs the errors of rounding (packing/scale_search.h). The powers fit the weights
  * of one checkpoint. `checksum` identifies it: the checksum of the weight's first rows before multiplication,
  * row by row, each begun with the checksum before (base/checksum.h), the first with 0. */
 enum { ATTN2C_FACTORS_ROWS = 16 };

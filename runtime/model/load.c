@@ -6,7 +6,7 @@
 #include "model/load.h"
 #include "model/model.h"
 #include "model/team.h"
-#include "weights/pack.h"
+#include "packing/pack.h"
 
 #include <pthread.h>
 #include <string.h>

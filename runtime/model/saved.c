@@ -6,7 +6,7 @@
 #include "formats/file.h"
 #include "model/continue.h"
 #include "model/identity.h"
-#include "weights/layout.h"
+#include "packing/layout.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

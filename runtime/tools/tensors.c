@@ -16,7 +16,7 @@
 
 #include "base/readers.h"
 #include "formats/gguf.h"
-#include "weights/coded.h"
+#include "reading/coded.h"
 
 enum { LONGEST_TEXT = 16 << 20, MOST_TEXT = 64 << 20 /* of all texts together */ };
 

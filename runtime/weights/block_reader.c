@@ -1,6 +1,6 @@
 /* block_reader.c - reads weights in scale blocks from a source, packs them and unpacks them. Blocks that are
  * stored stay as they are if they fit the type; other numbers are rounded to it. */
-#include "weights/scale_blocks.h"
+#include "packing/scale_blocks.h"
 #include "weights/source.h"
 
 #include <string.h>

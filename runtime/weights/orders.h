@@ -4,7 +4,7 @@
 #define ATTN2C_ORDERS_H
 
 #include "base/descriptor.h"
-#include "weights/checkpoint.h"
+#include "reading/checkpoint.h"
 
 /* Reads orders of a model from a file, or draws them if there is none. The owner sets all but the last two to
  * what they are, and the last two to zero. */

@@ -3,11 +3,11 @@
 #ifndef ATTN2C_SOURCE_H
 #define ATTN2C_SOURCE_H
 
-#include "weights/checkpoint.h"
+#include "reading/checkpoint.h"
 #include "weights/orders.h"
-#include "weights/pack.h"
+#include "packing/pack.h"
 #include "weights/projected.h"
-#include "weights/views.h"
+#include "reading/views.h"
 #include "weights/weights.h"
 
 struct attn2c_source {

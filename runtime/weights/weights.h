@@ -6,7 +6,7 @@
 
 #include "base/descriptor.h"
 #include "formats/scale_block.h"
-#include "weights/packed.h"
+#include "packing/packed.h"
 
 typedef struct attn2c_source attn2c_source;
 

@@ -5,8 +5,8 @@
 #include "readers.h"
 #include "faults.h"
 #include "scratch.h"
-#include "weights/checkpoint.h"
-#include "weights/scale_blocks.h"
+#include "reading/checkpoint.h"
+#include "packing/scale_blocks.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

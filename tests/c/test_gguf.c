@@ -6,7 +6,7 @@
 #include "faults.h"
 #include "formats/gguf.h"
 #include "scratch.h"
-#include "weights/checkpoint.h"
+#include "reading/checkpoint.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "model/load.h"
 #include "safetensors_write.h"
 #include "scratch.h"
-#include "weights/pack.h"
+#include "packing/pack.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #include "faults.h"
 #include "model/load.h"
 #include "ops/round.h"
-#include "weights/layout.h"
-#include "weights/pack.h"
+#include "packing/layout.h"
+#include "packing/pack.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

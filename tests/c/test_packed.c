@@ -8,8 +8,8 @@
 #include "model/model.h"
 #include "safetensors_write.h"
 #include "scratch.h"
-#include "weights/layout.h"
-#include "weights/packed_header.h"
+#include "packing/layout.h"
+#include "packing/packed_header.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

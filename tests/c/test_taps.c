@@ -1,5 +1,5 @@
 /* test_taps.c - the weight of a convolution, [out][in][taps], as rows that have the inputs tap by tap: by
- * itself, and as a value and a gain for each tap (weights/taps.c); whole, by rows, and where memory fails. */
+ * itself, and as a value and a gain for each tap (reading/taps.c); whole, by rows, and where memory fails. */
 #define _DEFAULT_SOURCE
 #include "readers.h"
 #include "faults.h"

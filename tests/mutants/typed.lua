@@ -112,7 +112,7 @@ return function(of, spec)
       wrong = "scales may be integers" },
   }
 
-  of("runtime/weights/coded.c", "c:coded") {
+  of("runtime/reading/coded.c", "c:coded") {
     { name = "coded_order_rank", old = "order->rank != 1 ||", new = "", filter = "coded/an_order*",
       wrong = "an order may have two axes" },
     { name = "groups_equal", old = "return equal == of->groups;", new = "return 1;", filter = "coded/*other_sizes*",

@@ -44,9 +44,9 @@ local function room_of(source) return source:match("^%w+") end
 -- check takes 1.2 times as long.
 local computes = { "^base/", "^ranks/", "^text/", "^picture/", "^generate/",
   "^formats/gguf_blocks%.c$", "^formats/npy%.c$", "^formats/tensors%.c$",
-  "^weights/block_reader%.c$", "^weights/coded%.c$", "^weights/constants%.c$", "^weights/orders%.c$",
-  "^weights/pack%.c$", "^weights/random%.c$", "^weights/resized%.c$", "^weights/scale_", "^weights/taps%.c$",
-  "^weights/views%.c$", "^weights/weights%.c$",
+  "^weights/block_reader%.c$", "^reading/coded%.c$", "^weights/constants%.c$", "^weights/orders%.c$",
+  "^packing/pack%.c$", "^weights/random%.c$", "^reading/resized%.c$", "^packing/scale_", "^reading/taps%.c$",
+  "^reading/views%.c$", "^weights/weights%.c$",
   "^model/team%.c$", "^model/text_kept%.c$",
   "^check/reference", "^check/compare%.c$", "^check/tolerance%.c$", "^measure/", "^program/text_similar%.c$" }
 
@@ -65,7 +65,7 @@ local loops = { "-O3", exact }
 
 -- Flags of files of the runtime that are element loops. Their results are part of the weights, so they have the same
 -- bits on every machine.
-local of_source = { ["weights/projected.c"] = loops, ["weights/scale_search.c"] = { "-O2", exact } }
+local of_source = { ["weights/projected.c"] = loops, ["packing/scale_search.c"] = { "-O2", exact } }
 
 -- The generator of kernels for when a model is opened. libxsmm's is linked into the library, so that its user needs
 -- nothing but libc and libm. None is needed if all kernels are in C.
@@ -139,7 +139,7 @@ end
 
 -- Optimisation levels of a static program's own objects, by folder. It has them in place of the library's objects: they
 -- have no unwinding tables, and code that reads files is small.
-local static_levels = { formats = "-Os", weights = "-Os" }
+local static_levels = { formats = "-Os", packing = "-Os", reading = "-Os", weights = "-Os" }
 
 local function static_objects(providers, runtime_sources, options)
   local list = {}

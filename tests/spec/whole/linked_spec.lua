@@ -36,14 +36,14 @@ end
 local optional = {
   gguf = { "formats/gguf.c", "formats/gguf_blocks.c" },
   safetensors = { "formats/safetensors.c" },
-  checkpoints = { "weights/checkpoint.c", "weights/weights.c", "formats/tensors.c", "model/load.c" },
-  coded = { "weights/coded.c" },
+  checkpoints = { "reading/checkpoint.c", "weights/weights.c", "formats/tensors.c", "model/load.c" },
+  coded = { "reading/coded.c" },
   projected = { "weights/projected.c", "weights/projected_read.c" },
-  taps = { "weights/taps.c" },
-  resized = { "weights/resized.c" },
-  orders = { "weights/orders.c", "weights/packed_orders.c" },
-  blocks = { "weights/block_reader.c", "weights/scale_blocks.c", "weights/scale_search.c" },
-  writes = { "formats/file_write.c", "formats/new_file.c", "weights/packed_write.c" },
+  taps = { "reading/taps.c" },
+  resized = { "reading/resized.c" },
+  orders = { "weights/orders.c", "packing/packed_orders.c" },
+  blocks = { "weights/block_reader.c", "packing/scale_blocks.c", "packing/scale_search.c" },
+  writes = { "formats/file_write.c", "formats/new_file.c", "packing/packed_write.c" },
   random = { "weights/random.c", "weights/random_source.c" },
 }
 

@@ -3,8 +3,8 @@
 local helper = require("tests.spec.helper")
 local lfs = require("lfs")
 
-local runtime = { "base", "ranks", "text", "chat", "picture", "ops", "formats", "generate", "weights", "model",
-  "check", "measure", "program", "tools", "python" }
+local runtime = { "base", "ranks", "text", "chat", "picture", "ops", "formats", "generate", "packing",
+  "reading", "weights", "model", "check", "measure", "program", "tools", "python" }
 local gen = { "common", "text", "data", "kernels", "checkpoints", "passes", "pipeline", "report", "commands",
   "deploy" }
 local emitted = { "base", "ranks", "picture", "ops", "generate", "model", "measure" }

@@ -1,11 +1,11 @@
 /* checkpoint.c - finds and opens a checkpoint's files, and makes one list of their tensors. No file may be
  * outside the checkpoint's folder. */
 #define _DEFAULT_SOURCE
-#include "weights/checkpoint.h"
+#include "reading/checkpoint.h"
 #include "formats/file.h"
 #include "formats/safetensors_index.h"
-#include "weights/coded.h"
-#include "weights/kinds.h"
+#include "reading/coded.h"
+#include "reading/kinds.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -4,7 +4,7 @@
 #ifndef ATTN2C_CODED_H
 #define ATTN2C_CODED_H
 
-#include "weights/checkpoint.h"
+#include "reading/checkpoint.h"
 
 typedef struct attn2c_coding attn2c_coding;
 typedef struct attn2c_coded attn2c_coded;

@@ -1,9 +1,9 @@
 /* packed.c - implements packed weights, whose bytes are mapped, copied or linked in. */
-#include "weights/packed.h"
+#include "packing/packed.h"
 #include "base/checksum.h"
 #include "base/readers.h"
 #include "formats/file.h"
-#include "weights/packed_header.h"
+#include "packing/packed_header.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* pack.c - finds the place of rows in the packed block, and transposes them into panels and back.
  * attn2c_weight in descriptor.h describes the layout. */
-#include "weights/pack.h"
+#include "packing/pack.h"
 #include "ops/quantise.h"
 #include "ops/round.h"
 #include "ops/transpose.h"
-#include "weights/scale_blocks.h"
+#include "packing/scale_blocks.h"
 
 #include <string.h>
 

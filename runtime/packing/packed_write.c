@@ -1,8 +1,8 @@
 /* packed_write.c - writes files of packed weights. */
 #include "base/checksum.h"
 #include "formats/file.h"
-#include "weights/packed.h"
-#include "weights/packed_header.h"
+#include "packing/packed.h"
+#include "packing/packed_header.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* taps.c - reads the weight of a convolution, [out][in][taps], as rows that have the inputs tap by tap: a row
  * at a time, and the lengths of taps once. */
-#include "weights/views.h"
+#include "reading/views.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* views.c - reads boxes: adjacent rows at once, other rows one by one, columns by bands. */
-#include "weights/views.h"
+#include "reading/views.h"
 
 #include <stdlib.h>
 

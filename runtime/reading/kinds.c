@@ -1,5 +1,5 @@
 /* kinds.c - tells files of other kinds by their first bytes. */
-#include "weights/kinds.h"
+#include "reading/kinds.h"
 
 #include "base/attn2c.h"
 #include "formats/file.h"

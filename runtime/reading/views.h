@@ -5,7 +5,7 @@
 #define ATTN2C_VIEWS_H
 
 #include "base/descriptor.h"
-#include "weights/checkpoint.h"
+#include "reading/checkpoint.h"
 
 /* A band of a transposed view that has been read: `length` elements of each of its columns. Begins as
  * zeros. */
