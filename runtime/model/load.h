@@ -5,7 +5,7 @@
 #include "base/descriptor.h"
 #include "weights/weights.h"
 
-/* What a library loads such weights with. */
+/* A function with which a library loads such weights. */
 typedef struct attn2c_loader {
   /* Opens what was given, and packs its weights into `packed`. Statuses are those of attn2c_source_open and
    * attn2c_load_weights. */

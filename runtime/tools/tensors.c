@@ -48,8 +48,7 @@ static void print_word(const char *word) {
   putchar('"');
 }
 
-/* Prints a number that is read back as it is; null: it is none. Of an f32, the shortest that is nearest to
- * it. */
+/* Prints a number that is read back as it is; null: it is none. An f32 gets the fewest digits that do. */
 static void print_float(double value, int is_f32) {
   char text[40] = "null";
   for (int digits = is_f32 ? 1 : 17; isfinite(value) && digits <= 17; digits++) {

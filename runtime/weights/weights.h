@@ -10,7 +10,7 @@
 
 typedef struct attn2c_source attn2c_source;
 
-/* What a model's weights are given as: packed weights, the path of a checkpoint, or bytes of one. All are
+/* The form in which a model's weights are given: packed, the path of a checkpoint, or bytes of one. All are
  * NULL for a model whose weights are all constants. */
 typedef struct {
   attn2c_packed *packed;

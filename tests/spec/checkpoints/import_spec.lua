@@ -249,7 +249,8 @@ describe("a checkpoint's folder", function()
         "but a file next to the index is expected", 3)
     end
     refused(made.folder({ ["config.json"] = config,
-      ["model.safetensors.index.json"] = made.json({ weight_map = { x = "m.safetensors" } }) }), "m.safetensors: cannot be opened", 4)
+      ["model.safetensors.index.json"] = made.json({ weight_map = { x = "m.safetensors" } }) }),
+      "m.safetensors: cannot be opened", 4)
     local outside = made.folder({ ["m.safetensors"] = made.safetensors(made.bert()) })
     local folder = made.folder({ ["config.json"] = config })
     assert(lfs.link(outside .. "/m.safetensors", folder .. "/model.safetensors", true))

@@ -47,7 +47,8 @@ describe("a GGUF file", function()
 
   it("that contradicts itself is refused by the place", function()
     local function with(entry) return gguf_file.bytes({ entry }, tensors) end
-    assert.matches('^metadata: the key at byte %d+ is at byte %d+, too$', refusal(gguf_file.bytes({ entries[1], entries[1] }, {})))
+    assert.matches('^metadata: the key at byte %d+ is at byte %d+, too$',
+      refusal(gguf_file.bytes({ entries[1], entries[1] }, {})))
     assert.equal('metadata "general.alignment": has type STRING, but UINT32 is expected',
       refusal(with { "general.alignment", "STRING", "32" }))
     assert.equal('metadata "general.alignment": is 3, but a power of two is expected',
@@ -87,7 +88,8 @@ describe("a GGUF file", function()
     end
     part(1, "a")
     local first = folder .. "/m-00001-of-00002.gguf"
-    assert.matches("m%-00002%-of%-00002%.gguf: cannot be opened: No such file or directory", helper.fault(gguf.read, first).lines[1])
+    assert.matches("m%-00002%-of%-00002%.gguf: cannot be opened: No such file or directory",
+      helper.fault(gguf.read, first).lines[1])
     part(2, "a")
     assert.matches('"a" is in two of its parts', helper.fault(gguf.read, first).lines[1])
     helper.write(folder .. "/m-00002-of-00002.gguf", helper.read(first))

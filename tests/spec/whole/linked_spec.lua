@@ -21,7 +21,8 @@ local function sources_of(archive)
     -- Two sources are called machine.c; the other one is a tool.
     if not path:find("^runtime/tools/") then places[path:match("[^/]+$")] = path end
   end
-  for name in helper.succeeds("readelf -sW " .. helper.shell(archive)):gmatch(" FILE +LOCAL +DEFAULT +ABS ([%w_]+%.c)") do
+  local symbols = helper.succeeds("readelf -sW " .. helper.shell(archive))
+  for name in symbols:gmatch(" FILE +LOCAL +DEFAULT +ABS ([%w_]+%.c)") do
     local path = places[name]
     if path and not found[path:sub(9)] then
       found[path:sub(9)] = true
@@ -88,7 +89,8 @@ describe("a library", function()
 
   describe("that opens packed weights alone", function()
     local folder, found, lines
-    local description = helper.read("models/speaker.lua"):gsub('name = "speaker"', 'name = "sealed", opens = "packed"', 1)
+    local description = helper.read("models/speaker.lua"):gsub('name = "speaker"',
+      'name = "sealed", opens = "packed"', 1)
 
     setup(function()
       folder = built("sealed", description, true)
@@ -100,8 +102,8 @@ describe("a library", function()
       assert.is_true(lines <= 2500, lines .. " lines")
       local bytes, objects = 0, {}
       for path in pairs(found) do
-        objects[#objects + 1] = ("gcc -std=c11 -Og -g0 -fPIC -fopenmp-simd -ffunction-sections -iquote runtime -c runtime/%s "
-          .. "-o %s/one.o && size %s/one.o | tail -n 1"):format(path, here, here)
+        objects[#objects + 1] = ("gcc -std=c11 -Og -g0 -fPIC -fopenmp-simd -ffunction-sections -iquote runtime "
+          .. "-c runtime/%s -o %s/one.o && size %s/one.o | tail -n 1"):format(path, here, here)
       end
       for text, data in helper.succeeds(table.concat(objects, "\n")):gmatch("(%d+)%s+(%d+)[^\n]*\n") do
         bytes = bytes + tonumber(text) + tonumber(data)
@@ -112,8 +114,8 @@ describe("a library", function()
     it("opens what its program packs, with the same results; it refuses a checkpoint in one line", function()
       local program = helper.shell(folder .. "/sealed")
       local input, weights = "models/speaker/segments.npy", "models/speaker/speaker.safetensors"
-      helper.succeeds(("%s pack --weights %s -o %s/s.weights && %s run --weights %s --input %s --output logits=%s/a.npy")
-        :format(program, weights, here, program, weights, input, here))
+      helper.succeeds(("%s pack --weights %s -o %s/s.weights"):format(program, weights, here))
+      helper.succeeds(("%s run --weights %s --input %s --output logits=%s/a.npy"):format(program, weights, input, here))
       local script = ([[
 import sys, numpy; sys.path.append("%s/sealed"); import sealed
 for path in sys.argv[1:]:
@@ -122,7 +124,8 @@ for path in sys.argv[1:]:
       made = model.forward(features=numpy.load("models/speaker/segments.npy")[:32])
       print((made["logits"] == numpy.load("%s/a.npy")[:32]).all())
   except Exception as fault: print(type(fault).__name__, fault)]]):format(scratch, scratch)
-      local said = helper.succeeds(("/usr/bin/python3 -c %s %s/s.weights %s /nowhere"):format(helper.shell(script), here, weights))
+      local said = helper.succeeds(("/usr/bin/python3 -c %s %s/s.weights %s /nowhere"):format(helper.shell(script), here,
+        weights))
       assert.are.equal("True\nValueError " .. weights .. ": is not weights that are packed for avx2, and this library "
         .. "opens no others: sealed pack --weights CHECKPOINT -o FILE makes them\n"
         .. "OSError /nowhere: cannot be opened: No such file or directory\n", said)
