@@ -115,7 +115,8 @@ describe("a library", function()
       local program = helper.shell(folder .. "/sealed")
       local input, weights = "models/speaker/segments.npy", "models/speaker/speaker.safetensors"
       helper.succeeds(("%s pack --weights %s -o %s/s.weights"):format(program, weights, here))
-      helper.succeeds(("%s run --weights %s --input %s --output logits=%s/a.npy"):format(program, weights, input, here))
+      helper.succeeds(("%s run --weights %s --input %s --output logits=%s/a.npy"):format(program, weights, input,
+        here))
       local script = ([[
 import sys, numpy; sys.path.append("%s/sealed"); import sealed
 for path in sys.argv[1:]:
