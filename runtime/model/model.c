@@ -100,18 +100,6 @@ static int fill_given(const void *given, attn2c_model *model, attn2c_message *me
                                                   message);
 }
 
-/* Opens what was given for the target that is used here, after `status`, that of finding packed weights. */
-static int open_given(const attn2c_descriptor *descriptor, int status, const attn2c_given *given,
-                      attn2c_model **model, attn2c_message *message) {
-  const int is_taken = given->packed && attn2c_packed_fits(given->packed, descriptor);
-  if (status == ATTN2C_OK && !is_taken && !descriptor->readers->loader)
-    status = refuse(descriptor, given->path, message);
-  if (status == ATTN2C_OK)
-    status = attn2c_model_make(descriptor, given->packed, fill_given, given, 0, model, message);
-  attn2c_packed_release(given->packed);
-  return status;
-}
-
 /* True, with a message, for a model that several ranks open together. */
 static int is_whole_of_ranks(const attn2c_descriptor *descriptor, attn2c_message *message) {
   const attn2c_divided *divided = descriptor->divided;
@@ -119,6 +107,21 @@ static int is_whole_of_ranks(const attn2c_descriptor *descriptor, attn2c_message
   attn2c_say(message, "%s is divided among %d ranks, which open it together by %s_open_ranks",
              descriptor->name, divided->count, descriptor->name);
   return 1;
+}
+
+/* Opens what was given for the target that is used here. */
+static int open_given(const attn2c_descriptor *descriptor, attn2c_given given, attn2c_model **model,
+                      attn2c_message *message) {
+  if (is_whole_of_ranks(descriptor, message)) return ATTN2C_USAGE;
+  int status = attn2c_machine_choose(descriptor, &descriptor, message);
+  if (status == ATTN2C_OK) status = attn2c_packed_find(&given, descriptor, message);
+  const int is_taken = given.packed && attn2c_packed_fits(given.packed, descriptor);
+  if (status == ATTN2C_OK && !is_taken && !descriptor->readers->loader)
+    status = refuse(descriptor, given.path, message);
+  if (status == ATTN2C_OK)
+    status = attn2c_model_make(descriptor, given.packed, fill_given, &given, 0, model, message);
+  attn2c_packed_release(given.packed);
+  return status;
 }
 
 int attn2c_model_open_file(const attn2c_descriptor *descriptor, const char *path, attn2c_model **model,
@@ -130,18 +133,10 @@ int attn2c_model_open_file(const attn2c_descriptor *descriptor, const char *path
     attn2c_say(&message, "no path of a weights file was given");
     return ATTN2C_USAGE;
   }
-  if (is_whole_of_ranks(descriptor, &message)) return ATTN2C_USAGE;
-  int status = attn2c_machine_choose(descriptor, &descriptor, &message);
-  if (status != ATTN2C_OK) return status;
-  attn2c_given given = {.path = path};
-  if (path) {
-    status = attn2c_packed_open(path, descriptor, &given.packed, &message);
-  } else if (attn2c_is_embedded(descriptor)) {
-    const attn2c_embedded *of = descriptor->embedded;
-    given.bytes = of->begin, given.size = (size_t)(of->end - of->begin);
-    status = attn2c_packed_open_place(given.bytes, given.size, descriptor, &given.packed, &message);
-  } /* else all weights are constants */
-  return open_given(descriptor, status, &given, model, &message);
+  /* without a path and embedded weights all weights are constants */
+  const attn2c_given given = !path && attn2c_is_embedded(descriptor) ? attn2c_packed_embedded(descriptor)
+                                                                     : (attn2c_given){.path = path};
+  return open_given(descriptor, given, model, &message);
 }
 
 int attn2c_model_open_memory(const attn2c_descriptor *descriptor, const void *bytes, size_t count,
@@ -153,12 +148,7 @@ int attn2c_model_open_memory(const attn2c_descriptor *descriptor, const void *by
     attn2c_say(&message, "no bytes of a weights file were given");
     return ATTN2C_USAGE;
   }
-  if (is_whole_of_ranks(descriptor, &message)) return ATTN2C_USAGE;
-  int status = attn2c_machine_choose(descriptor, &descriptor, &message);
-  if (status != ATTN2C_OK) return status;
-  attn2c_given given = {.bytes = bytes, .size = count};
-  status = attn2c_packed_open_memory(bytes, count, descriptor, &given.packed, &message);
-  return open_given(descriptor, status, &given, model, &message);
+  return open_given(descriptor, (attn2c_given){.bytes = bytes, .size = count}, model, &message);
 }
 
 void attn2c_model_close(attn2c_model *model) {

@@ -154,6 +154,18 @@ int attn2c_packed_open(const char *path, const attn2c_descriptor *model, attn2c_
   return status;
 }
 
+int attn2c_packed_find(attn2c_given *given, const attn2c_descriptor *model, attn2c_message *message) {
+  if (given->path) return attn2c_packed_open(given->path, model, &given->packed, message);
+  if (!given->bytes) return ATTN2C_OK;
+  return (given->stay ? attn2c_packed_open_place : attn2c_packed_open_memory)(given->bytes, given->size,
+                                                                              model, &given->packed, message);
+}
+
+attn2c_given attn2c_packed_embedded(const attn2c_descriptor *model) {
+  const attn2c_embedded *of = model->embedded;
+  return (attn2c_given){.bytes = of->begin, .size = (size_t)(of->end - of->begin), .stay = 1};
+}
+
 uint64_t attn2c_packed_checksum(const attn2c_packed *packed) { return packed->checksum; }
 
 int attn2c_packed_verify(const attn2c_packed *packed, attn2c_message *message) {

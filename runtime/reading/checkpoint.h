@@ -10,6 +10,12 @@
 typedef struct attn2c_checkpoint attn2c_checkpoint;
 struct attn2c_coded_facts; /* coded.h */
 
+/* Says that there is no memory; returns ATTN2C_MEMORY. */
+static inline int attn2c_say_no_memory(attn2c_message *message) {
+  attn2c_say(message, "no memory for reading the weights");
+  return ATTN2C_MEMORY;
+}
+
 /* Opens a checkpoint, in one of the readers' formats and with quantised tensors in their coding. `path` is a
  * file, whose first bytes tell its format; an index (a name that ends in .json) next to its files; or a
  * folder with model.safetensors or model.safetensors.index.json. Returns ATTN2C_OK, _FORMAT, _IO or _MEMORY;

@@ -47,11 +47,6 @@ struct attn2c_coded {
   int is_centred;  /* 1: scale blocks of these codes have no minimum */
 };
 
-static int no_memory(attn2c_message *message) {
-  attn2c_say(message, "weights: out of memory");
-  return ATTN2C_MEMORY;
-}
-
 /* Finding. */
 
 /* Returns the length of a name before its end, or -1 if it ends otherwise. */
@@ -221,7 +216,7 @@ static int find_order(finding *f) {
   if (made->order < 0) return ATTN2C_OK;
   int32_t *group_of = malloc((size_t)f->in * sizeof *group_of);
   int64_t *counts = malloc((size_t)made->groups * sizeof *counts);
-  int is_plain = 0, status = group_of && counts ? ATTN2C_OK : no_memory(f->message);
+  int is_plain = 0, status = group_of && counts ? ATTN2C_OK : attn2c_say_no_memory(f->message);
   made->tensor.shape[1] = f->in;
   if (!status) status = read_order(f->file, made, group_of, &is_plain, f->message);
   made->is_ordered = !is_plain;
@@ -277,14 +272,14 @@ static coded_tensor *add_tensor(attn2c_coded *coded) {
 static int find_one(attn2c_coded *coded, const attn2c_checkpoint *file, int plain, int length, int is_bytes,
                     attn2c_message *message) {
   coded_tensor *made = add_tensor(coded);
-  if (!made) return no_memory(message);
+  if (!made) return attn2c_say_no_memory(message);
   made->packed = plain;
   coded->is_part[plain] = 1;
   finding f = {file, coded, attn2c_checkpoint_plain(file, plain)->name, length, made, 0, 0, message};
   const int status = measure(&f, is_bytes);
   if (status) return status;
   char *name = malloc((size_t)length + sizeof ".weight");
-  if (!name) return no_memory(message);
+  if (!name) return attn2c_say_no_memory(message);
   memcpy(name, f.base, (size_t)length);
   strcpy(name + length, ".weight");
   made->tensor = (attn2c_file_tensor){
@@ -308,7 +303,7 @@ static int find_all(const attn2c_checkpoint *file, const attn2c_coding *coding, 
   char *is_part = calloc((size_t)count + 1, 1);
   if (!made || !is_part) {
     free(made), free(is_part);
-    return no_memory(message);
+    return attn2c_say_no_memory(message);
   }
   pthread_mutex_init(&made->lock, NULL);
   made->coding = coding, made->held = -1, made->is_part = is_part;
@@ -387,7 +382,7 @@ static int read_codes(const attn2c_checkpoint *file, const coded_tensor *of, uin
   const int64_t width = packed->shape[1], all = packed->shape[0];
   const int64_t band = of->packing == BY_INPUTS ? BAND * of->bits / WORD : BAND;
   uint32_t *words = malloc((size_t)(band * width) * sizeof *words);
-  if (!words) return no_memory(message);
+  if (!words) return attn2c_say_no_memory(message);
   int status = ATTN2C_OK;
   for (int64_t first = 0; first < all && !status; first += band) {
     const int64_t count = all - first < band ? all - first : band;
@@ -406,7 +401,7 @@ static int read_scales(const attn2c_checkpoint *file, const coded_tensor *of, fl
   const int is_by_rows = of->packing == BY_ROWS || of->packing == BYTES;
   const int64_t count = attn2c_checkpoint_plain(file, of->scales)->elements;
   float *read = is_by_rows ? scales : malloc((size_t)count * sizeof *read);
-  if (!read) return no_memory(message);
+  if (!read) return attn2c_say_no_memory(message);
   const int status = attn2c_checkpoint_plain_read(file, of->scales, 0, count, read, message);
   if (is_by_rows) {
     for (int64_t i = 1; count == 1 && i < out; i++) scales[i] = scales[0];
@@ -441,7 +436,7 @@ static int read_zeros(const attn2c_checkpoint *file, const coded_tensor *of, con
   const int is_bytes = is_type(stored, "I8");
   const size_t size = (size_t)stored->elements * (is_bytes ? 1 : sizeof(uint32_t));
   void *read = malloc(size);
-  if (!read) return no_memory(message);
+  if (!read) return attn2c_say_no_memory(message);
   const int status = attn2c_checkpoint_bytes(file, of->zeros, 0, size, read, message);
   for (int64_t o = 0; o < out && !status; o++)
     for (int64_t g = 0; g < groups; g++)
@@ -506,7 +501,7 @@ static int read_inputs(const attn2c_coded *coded, const attn2c_checkpoint *file,
   if (!of->is_ordered) return ATTN2C_OK;
   int32_t *group_of = malloc((size_t)in * sizeof *group_of);
   int64_t *counts = malloc((size_t)of->groups * sizeof *counts);
-  int is_plain, status = group_of && counts ? ATTN2C_OK : no_memory(message);
+  int is_plain, status = group_of && counts ? ATTN2C_OK : attn2c_say_no_memory(message);
   if (!status) status = read_order(file, of, group_of, &is_plain, message);
   if (!status) {
     count_inputs(of, group_of, counts);
@@ -520,7 +515,7 @@ static int read_inputs(const attn2c_coded *coded, const attn2c_checkpoint *file,
 static int find_centre(const attn2c_coded *coded, const attn2c_checkpoint *file, const coded_tensor *of,
                        int *is, attn2c_message *message) {
   int16_t *zeros = malloc((size_t)(of->tensor.shape[0] * of->groups) * sizeof *zeros);
-  if (!zeros) return no_memory(message);
+  if (!zeros) return attn2c_say_no_memory(message);
   const int status = read_zeros(file, of, coded->coding, zeros, message);
   if (!status) *is = is_centred(of, zeros);
   free(zeros);
@@ -534,7 +529,7 @@ static int sum_order(const attn2c_coded *coded, const attn2c_checkpoint *file, i
   const size_t in = (size_t)of->tensor.shape[1];
   int32_t *inputs = malloc(in * sizeof *inputs);
   int64_t *counts = malloc((size_t)of->groups * sizeof *counts);
-  int is_plain, status = inputs && counts ? ATTN2C_OK : no_memory(message);
+  int is_plain, status = inputs && counts ? ATTN2C_OK : attn2c_say_no_memory(message);
   if (!status) status = read_order(file, of, inputs, &is_plain, message);
   if (!status) count_inputs(of, inputs, counts);
   for (int64_t g = of->groups - 1; g >= 0 && !status; g--)
@@ -565,7 +560,7 @@ static int sort_columns(const attn2c_coded *coded, const attn2c_checkpoint *file
   const int64_t out = of->tensor.shape[0], in = of->tensor.shape[1];
   int32_t *inputs = malloc((size_t)in * sizeof *inputs), *groups = malloc((size_t)in * sizeof *groups);
   uint8_t *row = malloc((size_t)in);
-  int status = inputs && groups && row ? ATTN2C_OK : no_memory(message);
+  int status = inputs && groups && row ? ATTN2C_OK : attn2c_say_no_memory(message);
   if (!status) status = read_inputs(coded, file, index, inputs, message);
   if (!status) {
     memcpy(groups, group_of, (size_t)in * sizeof *groups);
@@ -590,7 +585,7 @@ static int hold(attn2c_coded *coded, const attn2c_checkpoint *file, int index, i
   float *scales = coded->memory[1] = malloc((size_t)(out * groups) * sizeof *scales);
   int16_t *zeros = coded->memory[2] = malloc((size_t)(out * groups) * sizeof *zeros);
   int32_t *group_of = coded->memory[3] = malloc((size_t)in * sizeof *group_of);
-  if (!codes || !scales || !zeros || !group_of) return no_memory(message);
+  if (!codes || !scales || !zeros || !group_of) return attn2c_say_no_memory(message);
   int is_plain, status = read_codes(file, of, codes, message);
   if (!status) status = read_scales(file, of, scales, message);
   if (!status) status = read_zeros(file, of, coded->coding, zeros, message);

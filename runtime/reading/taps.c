@@ -21,10 +21,7 @@ static int measure(const attn2c_checkpoint *checkpoint, int tensor, const attn2c
   free(band->taps);
   band->of_taps = NULL;
   band->taps = calloc((size_t)taps, sizeof *band->taps);
-  if (!band->taps) {
-    attn2c_say(message, "weights: out of memory");
-    return ATTN2C_MEMORY;
-  }
+  if (!band->taps) return attn2c_say_no_memory(message);
   for (int64_t i = 0; i < view->rows; i++) {
     const int status = read_row(checkpoint, tensor, view, i, band, message);
     if (status) return status;

@@ -137,7 +137,7 @@ static int round_rows(attn2c_source *source, int index, int64_t first, int64_t c
   const signed char *powers = importance_of(source->model, index);
   const int64_t each = attn2c_blocks_of(columns);
   float *values = attn2c_reserve((size_t)(count * columns) * sizeof *values);
-  if (!values) return attn2c_source_no_memory(message);
+  if (!values) return attn2c_say_no_memory(message);
   const int status = attn2c_source_read_rows(source, index, first, count, values, message);
   for (int64_t r = 0; r < count && status == ATTN2C_OK; r++)
     for (int64_t i = 0; i < each; i++) {

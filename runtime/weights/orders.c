@@ -11,11 +11,6 @@ static const attn2c_tensor *tensor_of(const attn2c_descriptor *model, int weight
   return &model->tensors[model->weights[weight].tensor];
 }
 
-static int no_memory(attn2c_message *message) {
-  attn2c_say(message, "no memory for reading the weights");
-  return ATTN2C_MEMORY;
-}
-
 /* Draws an order. */
 static void draw(const attn2c_orders *orders, int64_t count, int32_t *inputs) {
   attn2c_random_integers(orders->seed, tensor_of(orders->model, orders->weight)->name, inputs, count, 0,
@@ -33,7 +28,7 @@ static int read_order(attn2c_orders *orders, int weight, attn2c_message *message
   attn2c_orders_end(orders);
   orders->inputs = attn2c_reserve((size_t)count * sizeof *orders->inputs);
   orders->weight = weight;
-  if (!orders->inputs) return no_memory(message);
+  if (!orders->inputs) return attn2c_say_no_memory(message);
   if (!orders->file) {
     draw(orders, count, orders->inputs);
     return ATTN2C_OK;

@@ -22,7 +22,7 @@ static int read_table(attn2c_source *source, const attn2c_projected *of, attn2c_
   const size_t floats = floats_of(source, of->table), gains = floats_of(source, of->gain);
   attn2c_free(source->table);
   source->table = attn2c_reserve((floats + gains + floats_of(source, of->norm_bias)) * sizeof(float));
-  if (!source->table) return attn2c_source_no_memory(message);
+  if (!source->table) return attn2c_say_no_memory(message);
   float *gain = source->table + floats, *bias = gain + gains;
   int status = read_whole(source, of->table, source->table, message);
   if (!status) status = read_whole(source, of->gain, gain, message);
@@ -67,7 +67,7 @@ static int read_projected(attn2c_source *source, int index, int64_t first, int64
   if (status) return status;
   float *bias =
       attn2c_reserve((biases + (size_t)((2 * inputs + attn2c_projected_rows(&of)) * width)) * sizeof *bias);
-  if (!bias) return attn2c_source_no_memory(message);
+  if (!bias) return attn2c_say_no_memory(message);
   status = read_whole(source, of.bias, bias, message);
   for (int64_t done = 0; done < count && !status; done += rows) {
     const int64_t some = count - done < rows ? count - done : rows;

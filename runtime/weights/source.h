@@ -36,11 +36,6 @@ static inline const attn2c_tensor *attn2c_source_tensor(const attn2c_source *sou
   return &source->model->tensors[source->model->weights[index].tensor];
 }
 
-static inline int attn2c_source_no_memory(attn2c_message *message) {
-  attn2c_say(message, "no memory for reading the weights");
-  return ATTN2C_MEMORY;
-}
-
 /* Returns the number in the file of the tensor that a view reads. */
 int attn2c_source_of_view(const attn2c_source *source, const attn2c_view *view);
 /* Reads rows of a weight as they are stored, in a file or by a formula. */

@@ -113,10 +113,7 @@ static int sum_rows(attn2c_source *source, int index, uint64_t *sum, attn2c_mess
   const int64_t rows = tensor->shape[0] < ATTN2C_FACTORS_ROWS ? tensor->shape[0] : ATTN2C_FACTORS_ROWS;
   const size_t columns = (size_t)(attn2c_elements(tensor) / tensor->shape[0]);
   float *values = attn2c_reserve((size_t)rows * columns * sizeof *values);
-  if (!values) {
-    attn2c_say(message, "weights: out of memory");
-    return ATTN2C_MEMORY;
-  }
+  if (!values) return attn2c_say_no_memory(message);
   const int status = attn2c_source_read_plain(source, index, 0, rows, values, message);
   *sum = 0;
   for (int64_t r = 0; r < rows && status == ATTN2C_OK; r++)
@@ -210,6 +207,14 @@ int attn2c_source_open(const attn2c_given *given, const attn2c_descriptor *model
                             message);
 }
 
+/* Opens what was given, packed or not. */
+static int open_given(attn2c_given given, const attn2c_descriptor *model, attn2c_source **source,
+                      attn2c_message *message) {
+  *source = NULL;
+  const int status = attn2c_packed_find(&given, model, message);
+  return status ? status : attn2c_source_open(&given, model, source, message);
+}
+
 void attn2c_source_of_rank(const char *path, int rank, char *own, size_t size) {
   snprintf(own, size, "%s.rank%d", path, rank);
 }
@@ -230,25 +235,16 @@ int attn2c_source_file(const char *path, const attn2c_descriptor *model, attn2c_
       return ATTN2C_USAGE;
     }
   }
-  attn2c_given given = {.path = path};
-  const int status = attn2c_packed_open(path, model, &given.packed, message);
-  return status ? status : attn2c_source_open(&given, model, source, message);
+  return open_given((attn2c_given){.path = path}, model, source, message);
 }
 
 int attn2c_source_memory(const void *bytes, size_t size, const attn2c_descriptor *model,
                          attn2c_source **source, attn2c_message *message) {
-  attn2c_given given = {.bytes = bytes, .size = size};
-  *source = NULL;
-  const int status = attn2c_packed_open_memory(bytes, size, model, &given.packed, message);
-  return status ? status : attn2c_source_open(&given, model, source, message);
+  return open_given((attn2c_given){.bytes = bytes, .size = size}, model, source, message);
 }
 
 int attn2c_source_embedded(const attn2c_descriptor *model, attn2c_source **source, attn2c_message *message) {
-  const attn2c_embedded *of = model->embedded;
-  attn2c_given given = {.bytes = of->begin, .size = (size_t)(of->end - of->begin)};
-  *source = NULL;
-  const int status = attn2c_packed_open_place(given.bytes, given.size, model, &given.packed, message);
-  return status ? status : attn2c_source_open(&given, model, source, message);
+  return open_given(attn2c_packed_embedded(model), model, source, message);
 }
 
 void attn2c_source_close(attn2c_source *source) {
@@ -279,10 +275,7 @@ static int read_scales(attn2c_source *source, int scaled, int64_t first, int64_t
   const attn2c_tensor *tensor = &source->model->tensors[source->model->weights[scaled].tensor];
   const int64_t columns = attn2c_elements(tensor) / tensor->shape[0];
   float *row = attn2c_reserve((size_t)columns * sizeof *row);
-  if (!row) {
-    attn2c_say(message, "no memory for reading the weights");
-    return ATTN2C_MEMORY;
-  }
+  if (!row) return attn2c_say_no_memory(message);
   int status = ATTN2C_OK;
   for (int64_t i = 0; i < count && status == ATTN2C_OK; i++) {
     status = attn2c_source_read_rows(source, scaled, first + i, 1, row, message);

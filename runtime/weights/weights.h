@@ -10,15 +10,6 @@
 
 typedef struct attn2c_source attn2c_source;
 
-/* The form in which a model's weights are given: packed, the path of a checkpoint, or bytes of one. All are
- * NULL for a model whose weights are all constants. */
-typedef struct {
-  attn2c_packed *packed;
-  const char *path;
-  const void *bytes;
-  size_t size;
-} attn2c_given;
-
 /* Opens a source of what was given, and takes the packed weights. Statuses as below. */
 int attn2c_source_open(const attn2c_given *given, const attn2c_descriptor *model, attn2c_source **source,
                        attn2c_message *message);

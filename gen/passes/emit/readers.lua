@@ -11,6 +11,15 @@ local formats = {
 }
 formats.packed = formats.any -- of the program, which packs them
 
+-- The members of the table of readers, each with what needs it.
+local members = {
+  { "orders", "check_packed", "attn2c_packed_orders_check" },
+  { false, "loader", "&attn2c_checkpoint_loader" }, { false, "formats", "formats" }, { "coding", "coding" },
+  { "resized", "resized", "&attn2c_resized_reader" }, { "taps", "taps", "&attn2c_taps_reader" },
+  { "projector", "projector", "&attn2c_distance_projector" }, { "orders", "orders", "&attn2c_group_order_reader" },
+  { "blocks", "blocks", "&attn2c_scale_block_reader" },
+}
+
 -- Marks what the weights of an entry need.
 local function add_needs(entry, needs)
   for name, tensor in pairs(entry.graph.tensors) do
@@ -28,23 +37,15 @@ end
 --- program and of a library that opens only packed weights (else false). states: of all targets or ranks; coding: the
 --- runtime's name of how quantised tensors are stored, or false.
 function emit_readers.values(states, coding)
-  local needs, rows, spec = {}, {}, states[1].spec
+  local needs, rows, spec = { coding = coding }, {}, states[1].spec
   for _, state in ipairs(states) do
     for _, entry in ipairs(state.entries) do add_needs(entry, needs) end
   end
-  local function add(is_needed, member, name)
-    if is_needed then rows[#rows + 1] = (".%s = %s,"):format(member, name) end
+  for _, row in ipairs(members) do
+    local need, member, name = table.unpack(row)
+    if not need or needs[need] then rows[#rows + 1] = (".%s = %s,"):format(member, name or coding) end
   end
-  add(needs.orders, "check_packed", "attn2c_packed_orders_check")
-  local packed_rows = { rows[1] }
-  add(true, "loader", "&attn2c_checkpoint_loader")
-  add(true, "formats", "formats")
-  add(coding, "coding", coding)
-  add(needs.resized, "resized", "&attn2c_resized_reader")
-  add(needs.taps, "taps", "&attn2c_taps_reader")
-  add(needs.projector, "projector", "&attn2c_distance_projector")
-  add(needs.orders, "orders", "&attn2c_group_order_reader")
-  add(needs.blocks, "blocks", "&attn2c_scale_block_reader")
+  local packed_rows = needs.orders and { rows[1] } or {}
   return { formats = table.concat(formats[spec.opens], ", "), rows = rows,
     packed_rows = spec.opens == "packed" and packed_rows or false }
 end

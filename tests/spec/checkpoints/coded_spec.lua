@@ -43,6 +43,7 @@ local function refused(path, what, code)
   assert.is_truthy(fault, "nothing was refused: " .. what)
   assert.equal(1, #fault.lines)
   assert.is_truthy(fault.lines[1]:find(what, 1, true), fault.lines[1])
+  assert.equal(1, fault.lines[1]:find(path, 1, true), fault.lines[1])
   assert.equal(code, fault.code)
 end
 

@@ -13,7 +13,7 @@ local function refusal(bytes, code)
   return (fault.lines[1]:gsub("^.*/m%.gguf: ", ""))
 end
 
-local entries = { { "a", "STRING", "text" }, { "b", "BOOL", 1 }, { "c", "FLOAT32", 1e-5 }, { "d", "INT64", -7 },
+local entries = { { "a", "STRING", "text" }, { "b", "BOOL", 1 }, { "c", "FLOAT32", 1e-5 }, { "d", "INT64", -7 }, { "e", "INT8", -8 },
   { "words", "ARRAY STRING", { "x", "", "yz" } }, { "numbers", "ARRAY INT32", { 1, -2 } } }
 local tensors = { { "t", "F32", { 2, 3 } }, { "u", "Q4_K", { 4, 512 } } }
 
@@ -22,7 +22,8 @@ describe("a GGUF file", function()
 
   it("has metadata, and tensors of row-major shapes", function()
     local file = read(gguf_file.bytes(entries, tensors))
-    assert.same({ "text", true, 1e-5, -7 }, { file.metadata.a, file.metadata.b, file.metadata.c, file.metadata.d })
+    local of = file.metadata
+    assert.same({ "text", true, 1e-5, -7, -8 }, { of.a, of.b, of.c, of.d, of.e })
     assert.same({ "x", "", "yz" }, gguf.array(file, "words", { "STRING" }))
     assert.same({ 1, -2 }, gguf.array(file, "numbers", { "INT32", "UINT32" }))
     assert.is_nil(gguf.array(file, "none", { "STRING" }))

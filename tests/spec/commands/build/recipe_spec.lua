@@ -47,7 +47,7 @@ describe("the recipe", function()
       ["check-compare.o"] = "-O2" } do
       assert.truthy(line(by_name[name]):find(plain .. level .. " ", 1, true), name)
     end
-    for name, level in pairs { ["formats-json.o"] = "-Og", ["weights-pack.o"] = "-O2", ["weights-hints.o"] = "-Og",
+    for name, level in pairs { ["formats-json.o"] = "-Og", ["packing-pack.o"] = "-O2", ["weights-hints.o"] = "-Og",
       ["weights-projected.o"] = "-O3", ["model-team.o"] = "-O2", ["model-model.o"] = "-Og" } do
       assert.truthy(line(by_name[name]):find(plain .. level .. " ", 1, true), name)
     end
