@@ -12,6 +12,7 @@ local kinds = require("common.kinds")
 local lfs = require("lfs")
 local paths = require("checkpoints.paths")
 local pieces = require("text.pieces")
+local uv = require("common.libuv")
 local words = require("common.words")
 
 local folder = {}
@@ -24,73 +25,36 @@ local function shown(path) return (path:gsub("%c", "?")) end
 
 local function refuse(kind, path, what) faults.raise(kind, ("%s: %s"):format(shown(path), what)) end
 
--- Returns a path such as "a/b/../c" without its dots, or nil if it leads above its beginning.
-local function plain_path(path)
-  local parts = {}
-  for part in path:gmatch("[^/]+") do
-    if part == ".." then
-      if #parts == 0 then return nil end
-      parts[#parts] = nil
-    elseif part ~= "." then
-      parts[#parts + 1] = part
-    end
-  end
-  return table.concat(parts, "/")
-end
-
--- True if a link stays in its folder, or leads to the store of Hugging Face's cache next to the folder. True for a file
--- that is not a link.
+-- True if a file is in its folder when all links are followed, or in the store of Hugging Face's cache that the folder,
+-- or the one above it, belongs to.
 local function is_within(path)
-  local target = lfs.symlinkattributes(path, "target")
-  if not target then return true end
-  if target:sub(1, 1) == "/" then return false end
-  return plain_path(target) ~= nil or target:match("^%.%./%.%./blobs/[%w._-]+$") ~= nil
-    or target:match("^%.%./%.%./%.%./blobs/[%w._-]+$") ~= nil
-end
-
--- Opens a file of a checkpoint. Returns its handle and size, or nil if there is none.
-local function open(path)
-  local mode = lfs.attributes(path, "mode")
-  if not mode then
-    if lfs.symlinkattributes(path, "mode") then refuse("io", path, "is a link to nothing") end
-    return nil
+  local file, above = uv.fs_realpath(path), path:match("^.*/")
+  for _, place in ipairs { ".", "../../blobs", "../../../blobs" } do
+    local root = uv.fs_realpath(above .. place)
+    if root and file:sub(1, #root + 1) == root .. "/" then return true end
   end
-  if mode ~= "file" then refuse("io", path, "is not a regular file") end
-  if not is_within(path) then refuse("format", path, "is a link that leads out of its folder") end
-  local handle, message = io.open(path, "rb")
-  if not handle then refuse("io", path, "cannot be opened: " .. message:gsub("^.*: ", "")) end
-  return handle, lfs.attributes(path, "size")
-end
-
--- Refuses a file's contents. The message says which kind of file it is, if its first bytes tell.
-local function refuse_contents(path, message, wanted)
-  refuse("format", path, kinds.said_of_file(path, wanted) or message)
-end
-
-local function read_all(path, handle, bytes)
-  local text, message = handle:read(bytes)
-  if message then refuse("io", path, "cannot be read: " .. message) end
-  if #(text or "") < bytes then refuse("format", path, "ends before it should") end
-  return text or ""
+  return false
 end
 
 -- Returns the value of a JSON file, or nil if there is no such file.
-local function read_json(path, most)
-  local handle, size = open(path)
-  if not handle then return nil end
-  if size > most then
-    handle:close()
-    refuse("format", path, ("%d bytes, but at most %d are allowed"):format(size, most))
+local function read_json(path)
+  local mode = lfs.symlinkattributes(path, "mode")
+  if not mode then return nil end
+  if mode == "link" and not lfs.attributes(path, "mode") then refuse("io", path, "is a link to nothing") end
+  if lfs.attributes(path, "mode") ~= "file" then refuse("io", path, "is not a regular file") end
+  if not is_within(path) then refuse("format", path, "is a link that leads out of its folder") end
+  local text, message = files.read_some(path, LARGEST + 1)
+  if not text then refuse("io", path, "cannot be opened: " .. message) end
+  if #text > LARGEST then
+    refuse("format", path, ("%d bytes, but at most %d are allowed"):format(lfs.attributes(path, "size"), LARGEST))
   end
-  local text = size > 0 and read_all(path, handle, size) or ""
-  handle:close()
-  local value, message = json.decode(text, json.null)
-  if message then refuse_contents(path, message, "json") end
+  local value, what = json.decode(text, json.null)
+  if what then refuse("format", path, kinds.said_of_file(path, "json") or what) end
   return value
 end
 
-local function read_object(path, most)
-  local value = read_json(path, most)
+local function read_object(path)
+  local value = read_json(path)
   if value ~= nil and (type(value) ~= "table" or value == json.null or #value > 0) then
     refuse("format", path, "an object is expected")
   end
@@ -128,7 +92,7 @@ end
 
 -- Returns the modules of sentence-transformers, { { kind, path, config } }, or nil without modules.json.
 local function read_modules(path)
-  local list = read_json(path .. "/modules.json", LARGEST)
+  local list = read_json(path .. "/modules.json")
   if list == nil then return nil end
   local modules = {}
   if type(list) ~= "table" then refuse("format", path .. "/modules.json", "a list is expected") end
@@ -141,7 +105,7 @@ local function read_modules(path)
     if not kind or type(where) ~= "string" or where:find("[/\\%c]") or where:sub(1, 1) == "." then
       refuse("format", path .. "/modules.json", ("module %d: a type and a path in the folder are expected"):format(i))
     end
-    local config = where ~= "" and read_object(("%s/%s/config.json"):format(path, where), LARGEST) or nil
+    local config = where ~= "" and read_object(("%s/%s/config.json"):format(path, where)) or nil
     modules[i] = { kind = kind, path = where, config = config, entry = entry }
   end
   return modules
@@ -150,11 +114,11 @@ end
 -- Returns what a folder says about pictures, { file, config }, or nil. As in transformers, the object in
 -- processor_config.json comes first.
 local function read_preprocessor(path)
-  local whole = read_object(path .. "/processor_config.json", LARGEST) or {}
+  local whole = read_object(path .. "/processor_config.json") or {}
   if json.kind(whole.image_processor) == "object" and whole.image_processor ~= json.null then
     return { file = "processor_config.json", config = whole.image_processor }
   end
-  local config = read_object(path .. "/preprocessor_config.json", LARGEST)
+  local config = read_object(path .. "/preprocessor_config.json")
   return config and { file = "preprocessor_config.json", config = config }
 end
 
@@ -166,7 +130,7 @@ local function read_limits(path)
     if name:find("^sentence_[%a-]+_config%.json$") then list[#list + 1] = name end
   end
   for _, file in ipairs(list) do
-    local limits = read_object(path .. "/" .. file, LARGEST)
+    local limits = read_object(path .. "/" .. file)
     if limits and next(limits) ~= nil then return limits, file end
   end
   return nil
@@ -226,7 +190,7 @@ function folder.read(path, look)
   local modules = read_modules(path)
   local main = path
   if modules and modules[1] and modules[1].path ~= "" then main = path .. "/" .. modules[1].path end
-  local config = read_object(main .. "/config.json", LARGEST)
+  local config = read_object(main .. "/config.json")
   if not config then refuse_folder(path) end
   if look then look(config) end
   check_there(main)
@@ -238,21 +202,20 @@ function folder.read(path, look)
       end
     end
   end
-  local function read_settings(file) return read_object(file, LARGEST) end
-  local kind, is_ordered, notes = coded.kind(main, config, read_settings)
+  local kind, is_ordered, notes = coded.kind(main, config, read_object)
   local tensors = headers.read(path, kind).tensors
   coded.check(main, kind, is_ordered, tensors, notes)
   if kind then config.quantization_config = nil end
-  local stated = read_settings(main .. "/tokenizer_config.json")
+  local stated = read_object(main .. "/tokenizer_config.json")
   local has = has_tokenizer(main, stated, config)
   local limits, limits_file = nil, nil
   if modules then limits, limits_file = read_limits(main) end
   return {
     path = path, title = paths.title(path), config = config, tensors = tensors, modules = modules,
     quantised = kind, notes = with_tokenizer_notes(notes, main, has),
-    settings = modules and read_object(path .. "/config_sentence_transformers.json", LARGEST),
+    settings = modules and read_object(path .. "/config_sentence_transformers.json"),
     limits = limits, limits_file = limits_file, tokenizer_config = stated,
-    generation = read_object(main .. "/generation_config.json", LARGEST),
+    generation = read_object(main .. "/generation_config.json"),
     preprocessor = read_preprocessor(main),
     tokenizer = has and main:sub(#path + 2) or nil,
   }
