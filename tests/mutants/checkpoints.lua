@@ -100,10 +100,6 @@ return function(of, spec)
   }
 
   of("gen/checkpoints/folder.lua", spec .. "checkpoints/import_spec.lua") {
-    { name = "folder_bytes", old = "if bytes ~= offsets[2] - offsets[1] then", new = "if bytes < 0 then",
-      filter = "file's cut", wrong = "a shape and its bytes need not agree" },
-    { name = "folder_hole", old = "if range[1] ~= last then", new = "if range[1] < last then", filter = "file's cut",
-      wrong = "bytes may belong to no tensor" },
     { name = "folder_processor", old = "and whole.image_processor ~= json.null then", new = "and false then",
       suite = spec .. "checkpoints/pictures_spec.lua", wrong = "processor_config.json has no pictures" },
   }

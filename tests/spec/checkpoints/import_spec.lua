@@ -223,13 +223,13 @@ describe("a checkpoint's folder", function()
     refused(made.checkpoint(nil, nil, { ["model.safetensors"] = whole .. "\0" }), "model.safetensors: ", 3)
     for header, said in pairs {
       ['"a":{"dtype":"F32","shape":[2,3],"data_offsets":[0,16]}'] =
-        'header: "a": F32 2x3 is 24 bytes, but data_offsets [0, 16] hold 16',
-      ['"a":{"dtype":"U8","shape":[4294967296,4294967296],"data_offsets":[0,16]}'] = "is 18446744073709551616 bytes",
-      ['"a":{"dtype":"U8","shape":[16],"data_offsets":["0",16]}'] = "a tensor without dtype, shape or data_offsets",
+        'model.safetensors: "a": F32 [2, 3] is 24 bytes, but data_offsets [0, 16] hold 16',
+      ['"a":{"dtype":"U8","shape":[4294967296,4294967296],"data_offsets":[0,16]}'] = "shape [4294967296, 4294967296] is too large",
+      ['"a":{"dtype":"U8","shape":[16],"data_offsets":["0",16]}'] = 'model.safetensors: "a": ',
       ['"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"b":{"dtype":"U8","shape":[8],"data_offsets":[8,16]}'] =
-        'header: "b": begins at byte 8 of the data, but the tensor before it ends at byte 4',
+        '"b": data_offsets [8, 16] leave a hole after byte 4, where the tensor before it ends',
       ['"a":{"dtype":"U8","shape":[9],"data_offsets":[0,9]},"b":{"dtype":"U8","shape":[8],"data_offsets":[8,16]}'] =
-        'header: "b": begins at byte 8 of the data, but the tensor before it ends at byte 9',
+        '"b": data_offsets [8, 16] overlap byte 9, where the tensor before it ends',
     } do
       refused(made.checkpoint(nil, nil, { ["model.safetensors"] = ("<s8"):pack("{" .. header .. "}")
         .. ("\0"):rep(16) }), said, 3)
