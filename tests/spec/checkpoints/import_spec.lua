@@ -224,7 +224,8 @@ describe("a checkpoint's folder", function()
     for header, said in pairs {
       ['"a":{"dtype":"F32","shape":[2,3],"data_offsets":[0,16]}'] =
         'model.safetensors: "a": F32 [2, 3] is 24 bytes, but data_offsets [0, 16] hold 16',
-      ['"a":{"dtype":"U8","shape":[4294967296,4294967296],"data_offsets":[0,16]}'] = "shape [4294967296, 4294967296] is too large",
+      ['"a":{"dtype":"U8","shape":[4294967296,4294967296],"data_offsets":[0,16]}'] =
+        "shape [4294967296, 4294967296] is too large",
       ['"a":{"dtype":"U8","shape":[16],"data_offsets":["0",16]}'] = 'model.safetensors: "a": ',
       ['"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"b":{"dtype":"U8","shape":[8],"data_offsets":[8,16]}'] =
         '"b": data_offsets [8, 16] leave a hole after byte 4, where the tensor before it ends',

@@ -13,7 +13,8 @@ local function refusal(bytes, code)
   return (fault.lines[1]:gsub("^.*/m%.gguf: ", ""))
 end
 
-local entries = { { "a", "STRING", "text" }, { "b", "BOOL", 1 }, { "c", "FLOAT32", 1e-5 }, { "d", "INT64", -7 }, { "e", "INT8", -8 },
+local entries = { { "a", "STRING", "text" }, { "b", "BOOL", 1 }, { "c", "FLOAT32", 1e-5 }, { "d", "INT64", -7 },
+  { "e", "INT8", -8 },
   { "words", "ARRAY STRING", { "x", "", "yz" } }, { "numbers", "ARRAY INT32", { 1, -2 } } }
 local tensors = { { "t", "F32", { 2, 3 } }, { "u", "Q4_K", { 4, 512 } } }
 
