@@ -8,6 +8,7 @@
 #include "model/team.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Returns the number of workers. For threads 0 it is the largest emitted number (1, 2, 4, 8) that the cores
  * allow. */
@@ -85,9 +86,8 @@ int attn2c_model_make(const attn2c_descriptor *descriptor, attn2c_packed *packed
 static int refuse(const attn2c_descriptor *descriptor, const char *path, attn2c_message *message) {
   const char *name = path ? path : "weights in memory";
   attn2c_file file;
-  const int status = path ? attn2c_file_open(path, &file, message) : ATTN2C_OK;
-  if (status != ATTN2C_OK) return status;
-  if (path) attn2c_file_close(&file);
+  if (path && access(path, R_OK) != 0 && attn2c_file_open(path, &file, message) != ATTN2C_OK)
+    return ATTN2C_IO;
   attn2c_say(message,
              "%s: is not weights that are packed for %s, and this library opens no others: %s pack --weights "
              "CHECKPOINT -o FILE makes them",
