@@ -7,7 +7,7 @@ package.path = here .. "/../gen/?.lua;" .. package.path
 
 local files = require("common.files")
 local recipe = require("commands.build.recipe")
-local store = require("commands.build.store")
+local store = require("common.store")
 
 local is_thin = os.getenv("SEED_THIN") ~= nil
 local is_of_runtime = {}

@@ -1,25 +1,13 @@
 -- fits.lua: checks that a folder has the tensors that its configuration and the user's overrides require.
 -- The check comes before C is emitted, so that no build ends in a model that cannot be opened.
 local faults = require("common.faults")
-local gguf_types = require("common.gguf_types")
+local paths = require("checkpoints.paths")
 local words = require("common.words")
 
 local fits = {}
 
 local MOST_LINES = 8
 local MOST_UNUSED = 5
-
-local readable = words.set { "F64", "F32", "F16", "BF16" }
-
--- Returns nil if the values of a tensor's type can be read, else the types that can be.
-local function other_types(tensor)
-  if tensor.is_coded then return nil end
-  if tensor.is_gguf then
-    local type = gguf_types.by_name[tensor.dtype]
-    return not (type.widen or type.split) and gguf_types.readable or nil
-  end
-  return not readable[tensor.dtype] and "F32, F64, F16 or BF16" or nil
-end
 
 local function without_ones(shape)
   local list = {}
@@ -49,15 +37,14 @@ end
 
 local function shape_text(shape) return ("[%s]"):format(table.concat(shape, ", ")) end
 
-local function fault_of(stored, tensors)
+local function fault_of(stored, tensors, file)
   for _, name in ipairs(stored.names) do
     local tensor = tensors[name]
-    local others = tensor and other_types(tensor)
-    if others then
-      return ("%s: type %s, but %s is expected"):format(name, tensor.dtype, others)
+    if tensor and tensor.expected then
+      return ("%s: type %s, but %s is expected"):format(name, tensor.dtype, tensor.expected)
     elseif tensor and not fits.shape(tensor.shape, stored.shape) then
       return ("%s: shape %s, but %s and the command line ask for %s"):format(name, shape_text(tensor.shape),
-        tensor.is_gguf and "the metadata" or "config.json", shape_text(stored.shape))
+        paths.is_file(file) and "the metadata" or "config.json", shape_text(stored.shape))
     elseif tensor then
       return nil
     end
@@ -94,7 +81,7 @@ function fits.check(graph, tensors, file)
     for _, stored in ipairs(from and from.stored or {}) do
       local key = stored.names[1] .. shape_text(stored.shape)
       local fault, is_missing
-      if not seen[key] then fault, is_missing = fault_of(stored, tensors) end
+      if not seen[key] then fault, is_missing = fault_of(stored, tensors, file) end
       seen[key] = true
       has_missing = has_missing or is_missing
       if fault then

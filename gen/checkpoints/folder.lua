@@ -6,185 +6,59 @@ local coded = require("checkpoints.coded")
 local faults = require("common.faults")
 local files = require("common.files")
 local gguf = require("common.gguf")
+local headers = require("common.headers")
 local json = require("common.json")
 local kinds = require("common.kinds")
 local lfs = require("lfs")
 local paths = require("checkpoints.paths")
 local pieces = require("text.pieces")
+local uv = require("common.libuv")
 local words = require("common.words")
 
 local folder = {}
 
-local LARGEST = { config = 4 << 20, header = 100 << 20 }
+local LARGEST = 4 << 20 -- bytes of a file of configuration
 
 local MOST_MODULES = 100 -- of a folder of sentence-transformers, each with a file of its own
-
-local LONGEST_NAME = 255 -- bytes of a file's name, the limit of file systems
-
-local types = { F64 = 8, F32 = 4, F16 = 2, BF16 = 2, I64 = 8, I32 = 4, I16 = 2, I8 = 1, U64 = 8, U32 = 4, U16 = 2,
-  U8 = 1, BOOL = 1, F8_E4M3 = 1, F8_E5M2 = 1 }
 
 local function shown(path) return (path:gsub("%c", "?")) end
 
 local function refuse(kind, path, what) faults.raise(kind, ("%s: %s"):format(shown(path), what)) end
 
--- Returns a path such as "a/b/../c" without its dots, or nil if it leads above its beginning.
-local function plain_path(path)
-  local parts = {}
-  for part in path:gmatch("[^/]+") do
-    if part == ".." then
-      if #parts == 0 then return nil end
-      parts[#parts] = nil
-    elseif part ~= "." then
-      parts[#parts + 1] = part
-    end
-  end
-  return table.concat(parts, "/")
-end
-
--- True if a link stays in its folder, or leads to the store of Hugging Face's cache next to the folder. True for a file
--- that is not a link.
+-- True if a file is in its folder when all links are followed, or in the store of Hugging Face's cache that the folder,
+-- or the one above it, belongs to.
 local function is_within(path)
-  local target = lfs.symlinkattributes(path, "target")
-  if not target then return true end
-  if target:sub(1, 1) == "/" then return false end
-  return plain_path(target) ~= nil or target:match("^%.%./%.%./blobs/[%w._-]+$") ~= nil
-    or target:match("^%.%./%.%./%.%./blobs/[%w._-]+$") ~= nil
-end
-
--- Opens a file of a checkpoint. Returns its handle and size, or nil if there is none.
-local function open(path)
-  local mode = lfs.attributes(path, "mode")
-  if not mode then
-    if lfs.symlinkattributes(path, "mode") then refuse("io", path, "is a link to nothing") end
-    return nil
+  local file, above = uv.fs_realpath(path), path:match("^.*/")
+  for _, place in ipairs { ".", "../../blobs", "../../../blobs" } do
+    local root = uv.fs_realpath(above .. place)
+    if root and file:sub(1, #root + 1) == root .. "/" then return true end
   end
-  if mode ~= "file" then refuse("io", path, "is not a regular file") end
-  if not is_within(path) then refuse("format", path, "is a link that leads out of its folder") end
-  local handle, message = io.open(path, "rb")
-  if not handle then refuse("io", path, "cannot be opened: " .. message:gsub("^.*: ", "")) end
-  return handle, lfs.attributes(path, "size")
-end
-
--- Refuses a file's contents. The message says which kind of file it is, if its first bytes tell.
-local function refuse_contents(path, message, wanted)
-  refuse("format", path, kinds.said_of_file(path, wanted) or message)
-end
-
-local function read_all(path, handle, bytes)
-  local text, message = handle:read(bytes)
-  if message then refuse("io", path, "cannot be read: " .. message) end
-  if #(text or "") < bytes then refuse("format", path, "ends before it should") end
-  return text or ""
+  return false
 end
 
 -- Returns the value of a JSON file, or nil if there is no such file.
-local function read_json(path, most)
-  local handle, size = open(path)
-  if not handle then return nil end
-  if size > most then
-    handle:close()
-    refuse("format", path, ("%d bytes, but at most %d are allowed"):format(size, most))
+local function read_json(path)
+  local mode = lfs.symlinkattributes(path, "mode")
+  if not mode then return nil end
+  if mode == "link" and not lfs.attributes(path, "mode") then refuse("io", path, "is a link to nothing") end
+  if lfs.attributes(path, "mode") ~= "file" then refuse("io", path, "is not a regular file") end
+  if not is_within(path) then refuse("format", path, "is a link that leads out of its folder") end
+  local text, message = files.read_some(path, LARGEST + 1)
+  if not text then refuse("io", path, "cannot be opened: " .. message) end
+  if #text > LARGEST then
+    refuse("format", path, ("%d bytes, but at most %d are allowed"):format(lfs.attributes(path, "size"), LARGEST))
   end
-  local text = size > 0 and read_all(path, handle, size) or ""
-  handle:close()
-  local value, message = json.decode(text, json.null)
-  if message then refuse_contents(path, message, "json") end
+  local value, what = json.decode(text, json.null)
+  if what then refuse("format", path, kinds.said_of_file(path, "json") or what) end
   return value
 end
 
-local function read_object(path, most)
-  local value = read_json(path, most)
+local function read_object(path)
+  local value = read_json(path)
   if value ~= nil and (type(value) ~= "table" or value == json.null or #value > 0) then
     refuse("format", path, "an object is expected")
   end
   return value
-end
-
-local MOST_DIMENSIONS = 16 -- of a tensor in a file, as in runtime/formats/safetensors.c
-
--- Returns the first byte of a tensor's data and the byte after its last. refuse_entry(what): refuses a wrong entry.
-local function range_of(entry, refuse_entry)
-  local offsets, shape = type(entry) == "table" and entry.data_offsets, type(entry) == "table" and entry.shape
-  local bytes = type(offsets) == "table" and type(shape) == "table" and types[entry.dtype]
-  if not bytes or #offsets ~= 2 or math.type(offsets[1]) ~= "integer" or math.type(offsets[2]) ~= "integer" then
-    refuse_entry("a tensor without dtype, shape or data_offsets")
-  end
-  for _, n in ipairs(shape) do
-    if math.type(n) ~= "integer" or n < 0 or #shape > MOST_DIMENSIONS then refuse_entry("a malformed shape") end
-    bytes = bytes * (n + 0.0) -- a float, which cannot wrap around
-  end
-  if bytes ~= offsets[2] - offsets[1] then
-    refuse_entry(("%s %s is %.0f bytes, but data_offsets [%d, %d] hold %d"):format(entry.dtype,
-      table.concat(shape, "x"), bytes, offsets[1], offsets[2], offsets[2] - offsets[1]))
-  end
-  return offsets[1], offsets[2]
-end
-
--- Adds the tensors of one safetensors file: name -> { dtype, shape }. Each byte of its data belongs to one tensor.
-local function read_header(path, tensors, prefix)
-  local handle, size = open(path)
-  if not handle then refuse("io", path, "is missing") end
-  local length = size >= 8 and string.unpack("<I8", read_all(path, handle, 8)) or nil
-  if not length or length < 0 or length > LARGEST.header or length > size - 8 then
-    handle:close()
-    refuse_contents(path, "is not a safetensors file, or was cut off", "safetensors")
-  end
-  local text = read_all(path, handle, length)
-  handle:close()
-  local header, message = json.decode(text, json.null)
-  if type(header) ~= "table" then refuse("format", path, "header: " .. (message or "an object is expected")) end
-  local ranges, last = {}, 0
-  for name, entry in pairs(header) do
-    if name ~= "__metadata__" then
-      local first, after = range_of(entry, function(what)
-        refuse("format", path, ("header: %s: %s"):format(faults.quote(name), what))
-      end)
-      ranges[#ranges + 1] = { first, after, name }
-      if tensors[prefix .. name] then refuse("format", path, faults.quote(name) .. " is in another file, too") end
-      tensors[prefix .. name] = { dtype = entry.dtype, shape = entry.shape, file = path,
-        place = { 8 + length + first, 8 + length + after } }
-    end
-  end
-  table.sort(ranges, function(a, b) return a[1] < b[1] or a[1] == b[1] and a[2] < b[2] end)
-  for _, range in ipairs(ranges) do
-    if range[1] ~= last then
-      refuse("format", path, ("header: %s: begins at byte %d of the data, but the tensor before it ends at byte %d")
-        :format(faults.quote(range[3]), range[1], last))
-    end
-    last = range[2]
-  end
-  if last ~= size - 8 - length then
-    refuse("format", path, ("%d bytes of tensors, but its header says %d: it was cut"):format(size - 8 - length, last))
-  end
-end
-
-local function read_shards(path, index_path, tensors)
-  local index = read_object(index_path, LARGEST.header)
-  local map = index.weight_map
-  if type(map) ~= "table" or next(map) == nil then refuse("format", index_path, "no weight_map, or an empty one") end
-  local list, seen = {}, {}
-  for name, file in pairs(map) do
-    if type(name) ~= "string" or type(file) ~= "string" or file:find("[/\\%c]") or file:find("^%.") or file == "" then
-      refuse("format", index_path, ("%s is in %s, but a file beside the index is expected"):format(faults.quote(name),
-        faults.quote(file)))
-    end
-    if #file > LONGEST_NAME then
-      refuse("format", index_path, ("%s is in %s, a name of %d bytes, but at most %d are allowed"):format(
-        faults.quote(name), faults.quote(file), #file, LONGEST_NAME))
-    end
-    if not seen[file] then
-      seen[file] = true
-      list[#list + 1] = file
-    end
-  end
-  table.sort(list)
-  for _, file in ipairs(list) do read_header(path .. "/" .. file, tensors, "") end
-  for name, file in pairs(map) do
-    if not tensors[name] then
-      refuse("format", index_path, ("%s is not in %s"):format(faults.quote(name), faults.quote(file)))
-    end
-  end
 end
 
 -- Kinds of files (common/kinds.lua) that hold weights in another format.
@@ -205,36 +79,20 @@ local function said_of_others(path)
   return ""
 end
 
-local function read_tensors(path)
-  local tensors = {}
+-- Refuses a folder without tensors that are supported.
+local function check_there(path)
   local function is_there(name) return lfs.symlinkattributes(path .. "/" .. name, "mode") ~= nil end
-  if is_there("model.safetensors") then
-    read_header(path .. "/model.safetensors", tensors, "")
-  elseif is_there("model.safetensors.index.json") then
-    read_shards(path, path .. "/model.safetensors.index.json", tensors)
-  elseif is_there("pytorch_model.bin") or is_there("pytorch_model.bin.index.json") then
+  if is_there("model.safetensors") or is_there("model.safetensors.index.json") then return end
+  if is_there("pytorch_model.bin") or is_there("pytorch_model.bin.index.json") then
     refuse("format", path, "has its tensors in PyTorch's pickle, which is not supported; to convert them, run in the "
       .. "folder: " .. CONVERT)
-  else
-    refuse("io", path, "has neither model.safetensors nor model.safetensors.index.json" .. said_of_others(path))
   end
-  return tensors
-end
-
--- Returns the bytes of a tensor, or nil if there are not `count`.
-local function read_bytes(tensor, count)
-  local from, to = tensor.place[1], tensor.place[2]
-  if to - from ~= count or from < 8 then return nil end
-  local handle = open(tensor.file)
-  handle:seek("set", from)
-  local text = read_all(tensor.file, handle, count)
-  handle:close()
-  return text
+  refuse("io", path, "has neither model.safetensors nor model.safetensors.index.json" .. said_of_others(path))
 end
 
 -- Returns the modules of sentence-transformers, { { kind, path, config } }, or nil without modules.json.
 local function read_modules(path)
-  local list = read_json(path .. "/modules.json", LARGEST.config)
+  local list = read_json(path .. "/modules.json")
   if list == nil then return nil end
   local modules = {}
   if type(list) ~= "table" then refuse("format", path .. "/modules.json", "a list is expected") end
@@ -247,7 +105,7 @@ local function read_modules(path)
     if not kind or type(where) ~= "string" or where:find("[/\\%c]") or where:sub(1, 1) == "." then
       refuse("format", path .. "/modules.json", ("module %d: a type and a path in the folder are expected"):format(i))
     end
-    local config = where ~= "" and read_object(("%s/%s/config.json"):format(path, where), LARGEST.config) or nil
+    local config = where ~= "" and read_object(("%s/%s/config.json"):format(path, where)) or nil
     modules[i] = { kind = kind, path = where, config = config, entry = entry }
   end
   return modules
@@ -256,11 +114,11 @@ end
 -- Returns what a folder says about pictures, { file, config }, or nil. As in transformers, the object in
 -- processor_config.json comes first.
 local function read_preprocessor(path)
-  local whole = read_object(path .. "/processor_config.json", LARGEST.config) or {}
+  local whole = read_object(path .. "/processor_config.json") or {}
   if json.kind(whole.image_processor) == "object" and whole.image_processor ~= json.null then
     return { file = "processor_config.json", config = whole.image_processor }
   end
-  local config = read_object(path .. "/preprocessor_config.json", LARGEST.config)
+  local config = read_object(path .. "/preprocessor_config.json")
   return config and { file = "preprocessor_config.json", config = config }
 end
 
@@ -272,7 +130,7 @@ local function read_limits(path)
     if name:find("^sentence_[%a-]+_config%.json$") then list[#list + 1] = name end
   end
   for _, file in ipairs(list) do
-    local limits = read_object(path .. "/" .. file, LARGEST.config)
+    local limits = read_object(path .. "/" .. file)
     if limits and next(limits) ~= nil then return limits, file end
   end
   return nil
@@ -332,32 +190,32 @@ function folder.read(path, look)
   local modules = read_modules(path)
   local main = path
   if modules and modules[1] and modules[1].path ~= "" then main = path .. "/" .. modules[1].path end
-  local config = read_object(main .. "/config.json", LARGEST.config)
+  local config = read_object(main .. "/config.json")
   if not config then refuse_folder(path) end
   if look then look(config) end
-  local tensors = read_tensors(main)
+  check_there(main)
   for _, module in ipairs(modules or {}) do
     if module.kind == "Dense" or module.kind == "LayerNorm" then
       if module.path:match("^[1-9]%d?_(%a+)$") ~= module.kind then
         refuse("usage", path .. "/modules.json", ("path %s is not supported: NUMBER_%s is expected"):format(
           faults.quote(module.path), module.kind))
       end
-      read_header(("%s/%s/model.safetensors"):format(path, module.path), tensors, module.path .. "/")
     end
   end
-  local function read_settings(file) return read_object(file, LARGEST.config) end
-  local kind, found, notes = coded.read(main, config, tensors, read_settings, read_bytes)
+  local kind, is_ordered, notes = coded.kind(main, config, read_object)
+  local tensors = headers.read(path, kind).tensors
+  coded.check(main, kind, is_ordered, tensors, notes)
   if kind then config.quantization_config = nil end
-  local stated = read_settings(main .. "/tokenizer_config.json")
+  local stated = read_object(main .. "/tokenizer_config.json")
   local has = has_tokenizer(main, stated, config)
   local limits, limits_file = nil, nil
   if modules then limits, limits_file = read_limits(main) end
   return {
-    path = path, title = paths.title(path), config = config, tensors = found, modules = modules,
+    path = path, title = paths.title(path), config = config, tensors = tensors, modules = modules,
     quantised = kind, notes = with_tokenizer_notes(notes, main, has),
-    settings = modules and read_object(path .. "/config_sentence_transformers.json", LARGEST.config),
+    settings = modules and read_object(path .. "/config_sentence_transformers.json"),
     limits = limits, limits_file = limits_file, tokenizer_config = stated,
-    generation = read_object(main .. "/generation_config.json", LARGEST.config),
+    generation = read_object(main .. "/generation_config.json"),
     preprocessor = read_preprocessor(main),
     tokenizer = has and main:sub(#path + 2) or nil,
   }

@@ -103,6 +103,9 @@ local function generate(root, arguments, options)
   local state = compile(root, arguments, arguments.overrides, nil, "all", nil, begun)
   folder = (folder or "out/" .. state.spec.name):gsub("(.)/+$", "%1")
   ranks.check(state.spec.processes, options)
+  if options.embed == "stored" and state.spec.opens == "packed" then
+    faults.raise("usage", '--embed=f16: does not go with opens = "packed"; --embed=f32 does')
+  end
   builder().make(state, folder, root, options)
   return state, folder
 end

@@ -12,8 +12,8 @@
 local gguf_types = {}
 
 gguf_types.list = {
-  { id = 0, name = "F32", elements = 1, bytes = 4, widen = "attn2c_from_f32" },
-  { id = 1, name = "F16", elements = 1, bytes = 2, widen = "attn2c_from_f16" },
+  { id = 0, name = "F32", elements = 1, bytes = 4, widen = "attn2c_floats_from_f32" },
+  { id = 1, name = "F16", elements = 1, bytes = 2, widen = "attn2c_floats_from_f16" },
   { id = 2, name = "Q4_0", elements = 32, bytes = 18, split = "attn2c_split_q4_0", type = "q4" },
   { id = 3, name = "Q4_1", elements = 32, bytes = 20, split = "attn2c_split_q4_1", type = "q4m" },
   { id = 6, name = "Q5_0", elements = 32, bytes = 22, split = "attn2c_split_q5_0", type = "q8" },
@@ -38,9 +38,9 @@ gguf_types.list = {
   { id = 25, name = "I16", elements = 1, bytes = 2 },
   { id = 26, name = "I32", elements = 1, bytes = 4 },
   { id = 27, name = "I64", elements = 1, bytes = 8 },
-  { id = 28, name = "F64", elements = 1, bytes = 8, widen = "attn2c_from_f64" },
+  { id = 28, name = "F64", elements = 1, bytes = 8, widen = "attn2c_floats_from_f64" },
   { id = 29, name = "IQ1_M", elements = 256, bytes = 56 },
-  { id = 30, name = "BF16", elements = 1, bytes = 2, widen = "attn2c_from_bf16" },
+  { id = 30, name = "BF16", elements = 1, bytes = 2, widen = "attn2c_floats_from_bf16" },
   { id = 34, name = "TQ1_0", elements = 256, bytes = 54 },
   { id = 35, name = "TQ2_0", elements = 256, bytes = 66 },
   { id = 39, name = "MXFP4", elements = 32, bytes = 17 },
@@ -48,11 +48,11 @@ gguf_types.list = {
   { id = 41, name = "Q1_0", elements = 128, bytes = 18 },
 }
 
---- The records by id and by name.
-gguf_types.by_id, gguf_types.by_name = {}, {}
+--- The records by name.
+gguf_types.by_name = {}
 local readable = {}
 for _, each in ipairs(gguf_types.list) do
-  gguf_types.by_id[each.id], gguf_types.by_name[each.name] = each, each
+  gguf_types.by_name[each.name] = each
   if each.widen or each.split then readable[#readable + 1] = each.name end
 end
 

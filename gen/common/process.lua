@@ -184,4 +184,11 @@ end
 --- Returns the number of jobs that can run at a time.
 function process.processors() return math.max(1, uv.available_parallelism()) end
 
+--- Returns the path of this machine's own compiler, for programs that run during a command. CC, CROSS and flags are for
+--- models, which may be for another processor or C library. Faults: machine, if there is none.
+function process.compiler()
+  local path = process.find("cc") or process.find("gcc") or process.find("clang")
+  return path or faults.raise("machine", "there is no compiler for this machine: cc, gcc or clang")
+end
+
 return process

@@ -211,6 +211,10 @@ keys.list = {
       .. "part = 1, parts = 3, transpose = true } }; quantised = \"gptq\", \"gptq_v2\", \"awq\" or "
       .. "\"compressed-tensors\": how the file has quantised tensors. torch counts the members of output from 0: "
       .. "output.0.weight in the file is that of the first stage" },
+  { key = "opens", type = "word", words = { "safetensors", "gguf", "any", "packed" },
+    default_text = "gguf for names of a GGUF file, else safetensors",
+    meaning = "checkpoints that the library opens, next to packed weights; packed: no others, so that the library is "
+      .. "smaller. The program packs checkpoints all the same" },
   { key = "tokenizer", type = "path", default_text = "none",
     meaning = "a tokenizer.json, or a folder with one (or with vocab.txt, or vocab.json and merges.txt), its path "
       .. "relative to the description's: the model takes text; false: it does not" },

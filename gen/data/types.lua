@@ -15,7 +15,7 @@ types.SCALE_BLOCK, types.SCALE_PAIR, types.SCALE_PANEL = 32, 64, 16
 --- The types of rows that products with weights in scale blocks read: integers of 8 bits, and of 15.
 types.coarse, types.fine = "x8", "x15"
 
---- Bits of an integer of the types in scale blocks whose scales packing searches (runtime/weights/scale_search.h).
+--- Bits of an integer of the types in scale blocks whose scales packing searches (runtime/packing/scale_search.h).
 types.SEARCHED_BITS = 4
 
 -- Completes the record of a type in scale blocks.

@@ -12,6 +12,7 @@ local forms = require("kernels.forms")
 local functions = require("passes.emit.functions")
 local emit_lengths = require("passes.emit.lengths")
 local emit_ranks = require("passes.emit.ranks")
+local emit_readers = require("passes.emit.readers")
 local emit_module = require("passes.emit.module")
 local emit_picture = require("passes.emit.picture")
 local emit_roof = require("passes.emit.roof")
@@ -375,6 +376,7 @@ local function model_values(state, builds)
     call_rows = state.spec.call_rows or false,
     vocab = state.spec.input.vocab, sequences = state.spec.sequences or false,
     generation = emit_generation.values(state.spec),
+    readers = emit_readers.values(state.builds, first.described.coding and first.described.coding.reader),
     state_bytes = types.bytes(state_floats, "f32"),
     logits_name = logits and reserved.member(logits.member) or false,
     logits_width = logits and logits.shape[#logits.shape] or false, target = table.concat(state.target_names, ", "),

@@ -357,8 +357,20 @@ local function resolve_memory(say, spec, description)
   projections.check_memory(say, spec)
 end
 
+-- Resolves the checkpoints that the library opens.
+local function resolve_opens(say, spec, given)
+  local scheme = type(spec.names) == "table" and spec.names.scheme or spec.names
+  if not spec.opens and given.opens == nil then
+    spec.opens = type(scheme) == "string" and scheme:find("^gguf%-") and "gguf" or "safetensors"
+  end
+  if spec.opens == "packed" and (spec.ranks or 1) * (spec.stages or 1) > 1 then
+    say("opens", "packed does not go with ranks and stages, whose weights are packed for each of them")
+  end
+end
+
 local function resolve(say, spec, given)
   spec.input = spec.input or { stage = "hidden" }
+  resolve_opens(say, spec, given)
   check_qkv(say, spec, given)
   resolve_layers(say, spec, given)
   projections.check_widths(say, spec)

@@ -73,3 +73,16 @@ int attn2c_needs_checkpoint(const attn2c_descriptor *model) {
     if (model->weights[i].view_count > 0) return 1;
   return 0;
 }
+
+int attn2c_ordered_by(const attn2c_descriptor *model, int weight) {
+  return model->orders ? model->orders[weight].of : -1;
+}
+
+int attn2c_is_order(const attn2c_descriptor *model, int weight) {
+  return model->weights[weight].view_count == 0 && attn2c_ordered_by(model, weight) >= 0;
+}
+
+int64_t attn2c_inputs_of_all(const attn2c_descriptor *model, int weight) {
+  return model->slices ? model->slices[weight].columns
+                       : model->tensors[model->weights[weight].tensor].shape[1];
+}

@@ -69,15 +69,6 @@ typedef struct {
   attn2c_role role;
 } attn2c_op;
 
-/* How a checkpoint has the tensors that its author quantised (weights/coded.h). */
-typedef enum {
-  ATTN2C_CODED_NOT,
-  ATTN2C_CODED_GPTQ,
-  ATTN2C_CODED_GPTQ_V2,
-  ATTN2C_CODED_AWQ,
-  ATTN2C_CODED_COMPRESSED
-} attn2c_coding;
-
 /* A tensor of a checkpoint that weights are read from. */
 typedef struct {
   const char *const *names; /* tried in order, ended by NULL */
@@ -93,16 +84,16 @@ typedef struct {
  * slice, a transposition, a permutation, a scaled table and a sum of two are all boxes.
  *
  * With ATTN2C_VIEW_RESIZED the rows are the patches of an image, row by row, whose values are interpolated
- * between those of another grid (weights/resized.h), which begins at element first. row_step is then that
+ * between those of another grid (reading/resized.h), which begins at element first. row_step is then that
  * grid's rows times 2^16 plus its columns, and column_step the image's columns of patches. SMOOTH: with
  * antialiasing.
  *
  * With ATTN2C_VIEW_TAPS the tensor is a convolution's, [out][in][taps], and the columns are tap by tap:
  * column t in + c is element c taps + t of a row. column_step is the number of taps. If row_step is 0, the
  * tensor has one number for each tap. UNIT: instead of the tensor's elements, the inverse of the length of
- * their tap, the root of the sum of its squares over all rows (weights/taps.h).
+ * their tap, the root of the sum of its squares over all rows (reading/taps.h).
  *
- * With ATTN2C_VIEW_IN_GROUPS the tensor's columns are in the order of their groups (weights/coded.h). */
+ * With ATTN2C_VIEW_IN_GROUPS the tensor's columns are in the order of their groups (reading/coded.h). */
 enum {
   ATTN2C_VIEW_ADDED = 1,
   ATTN2C_VIEW_PLUS_ONE = 2,
@@ -149,7 +140,7 @@ typedef struct {
 } attn2c_packing;
 
 /* Where a weight meets the order of another weight's inputs, in which these are grouped in a checkpoint
- * (weights/coded.h). The numbers are indices into weights, or -1. */
+ * (reading/coded.h). The numbers are indices into weights, or -1. */
 typedef struct {
   int of;   /* the weight's rows are in the order of this weight's inputs; a constant has this order itself */
   int like; /* the weight has its own inputs in the order of this one's, which must be the same */
@@ -159,7 +150,7 @@ typedef struct {
  * 2^(sign powers[j]), element i of a vector by 2^(sign powers[i]). A weight of int8 has one per column. Its
  * inputs are divided by them: in the norm before, whose gain and bias have sign -1, or by `quantise`, with a
  * constant of sign -1. With sign 0 no number is multiplied: the powers are the importance of a weight's
- * inputs, by which packing weighs the errors of rounding (weights/scale_search.h). The powers fit the weights
+ * inputs, by which packing weighs the errors of rounding (packing/scale_search.h). The powers fit the weights
  * of one checkpoint. `checksum` identifies it: the checksum of the weight's first rows before multiplication,
  * row by row, each begun with the checksum before (base/checksum.h), the first with 0. */
 enum { ATTN2C_FACTORS_ROWS = 16 };
@@ -356,7 +347,8 @@ typedef struct attn2c_descriptor {
   const attn2c_stored *stored;
   const attn2c_view *views;
   int stored_count;
-  attn2c_coding coding; /* of the checkpoint's quantised tensors */
+  const struct attn2c_readers *readers; /* readers.h */
+  int coding; /* the number of the readers' coding, which is a part of the layout; 0: none */
   int entry_count, tensor_count, weight_count, kernel_count;
   int own_kernel_count;        /* products that call none of `kernels` */
   int layers, threads;         /* threads 0: code for 1, 2, 4 and 8 workers */
@@ -472,6 +464,13 @@ int attn2c_ranks_trace(const attn2c_call *call, const attn2c_program *const *pro
 const char *attn2c_precision(const attn2c_descriptor *model);
 /* Returns the index of the weight whose scales (attn2c_packing) `weight` holds, or -1. */
 int attn2c_scaled_by(const attn2c_descriptor *model, int weight);
+/* Returns the weight whose order of inputs the rows of a weight, or the elements of a constant, are in; or
+ * -1. */
+int attn2c_ordered_by(const attn2c_descriptor *model, int weight);
+/* Returns the number of a weight's inputs, of all ranks. */
+int64_t attn2c_inputs_of_all(const attn2c_descriptor *model, int weight);
+/* True if a weight is a constant that is the order of another one's inputs. */
+int attn2c_is_order(const attn2c_descriptor *model, int weight);
 /* True if weights are linked in. */
 int attn2c_is_embedded(const attn2c_descriptor *model);
 /* True if a checkpoint is needed: some weight is not a constant, and none are linked in. */

@@ -5,11 +5,11 @@
 #include <stdint.h>
 #include <string.h>
 
-void attn2c_from_f32(const void *bytes, float *values, size_t count) {
+void attn2c_floats_from_f32(const void *bytes, float *values, size_t count) {
   memcpy(values, bytes, count * sizeof *values);
 }
 
-void attn2c_from_f64(const void *bytes, float *values, size_t count) {
+void attn2c_floats_from_f64(const void *bytes, float *values, size_t count) {
   for (size_t i = 0; i < count; i++) {
     double value;
     memcpy(&value, (const char *)bytes + i * sizeof value, sizeof value);
@@ -17,7 +17,7 @@ void attn2c_from_f64(const void *bytes, float *values, size_t count) {
   }
 }
 
-void attn2c_from_bf16(const void *bytes, float *values, size_t count) {
+void attn2c_floats_from_bf16(const void *bytes, float *values, size_t count) {
   for (size_t i = 0; i < count; i++) {
     uint16_t half;
     memcpy(&half, (const char *)bytes + i * sizeof half, sizeof half);
@@ -37,7 +37,7 @@ static uint32_t widen(uint16_t half) {
   return sign | (113 - shift) << 23 | (fraction << shift & 0x3ff) << 13;
 }
 
-void attn2c_from_f16(const void *bytes, float *values, size_t count) {
+void attn2c_floats_from_f16(const void *bytes, float *values, size_t count) {
   for (size_t i = 0; i < count; i++) {
     uint16_t half;
     memcpy(&half, (const char *)bytes + i * sizeof half, sizeof half);

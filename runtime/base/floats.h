@@ -7,9 +7,9 @@
 
 /* Convert `count` little-endian values. f32 is copied. f16 and bf16 are exact, subnormals included. f64 is
  * rounded to nearest, and to infinity beyond f32's range. NaN stays NaN. */
-void attn2c_from_f32(const void *bytes, float *values, size_t count);
-void attn2c_from_f64(const void *bytes, float *values, size_t count);
-void attn2c_from_f16(const void *bytes, float *values, size_t count);
-void attn2c_from_bf16(const void *bytes, float *values, size_t count);
+void attn2c_floats_from_f32(const void *bytes, float *values, size_t count);
+void attn2c_floats_from_f64(const void *bytes, float *values, size_t count);
+void attn2c_floats_from_f16(const void *bytes, float *values, size_t count);
+void attn2c_floats_from_bf16(const void *bytes, float *values, size_t count);
 
 #endif

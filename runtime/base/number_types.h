@@ -16,7 +16,7 @@ typedef struct {
   int has_scales;   /* 1: each output has a scale, in a weight of its own */
   unsigned bit;     /* in the header of a packed file; 0: no weights have this type */
   /* of a scale block: bits of an integer (0: the type has no blocks), bytes of a scale, scales, whether each has
-     a minimum, bytes in all (weights/scale_blocks.h) */
+     a minimum, bytes in all (packing/scale_blocks.h) */
   int bits, scale_bytes, scales, has_minimum, block_bytes;
 } attn2c_type_facts;
 

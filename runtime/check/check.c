@@ -9,7 +9,7 @@
 #include "check/reference.h"
 #include "check/reference_ops.h"
 #include "check/reference_types.h"
-#include "weights/scale_blocks.h"
+#include "packing/scale_blocks.h"
 #include "check/tolerance.h"
 #include "model/team.h"
 

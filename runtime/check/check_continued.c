@@ -144,7 +144,7 @@ static int check_copy(script *s) {
   if (last == 0) return ATTN2C_OK;
   int status = attn2c_rewind(s->context, 0, 0);
   if (status == ATTN2C_OK) status = prefill(s, 0, 0, from);
-  if (status == ATTN2C_OK) status = attn2c_copy(s->context, 0, last);
+  if (status == ATTN2C_OK) status = attn2c_sequence_copy(s->context, 0, last);
   if (status == ATTN2C_OK) status = prefill(s, 0, from, s->count);
   if (status == ATTN2C_OK) status = prefill(s, last, from, s->count);
   if (status != ATTN2C_OK) return failed(s, "copy", status);

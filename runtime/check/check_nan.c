@@ -6,7 +6,7 @@
 #include "check/check_mask.h"
 #include "check/reference.h"
 #include "check/reference_ops.h"
-#include "weights/pack.h"
+#include "packing/pack.h"
 
 #include <inttypes.h>
 #include <math.h>

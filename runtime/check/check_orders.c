@@ -6,7 +6,7 @@
 #include "check/check_mask.h"
 #include "check/reference_ops.h"
 #include "weights/orders.h"
-#include "weights/scale_blocks.h"
+#include "packing/scale_blocks.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * judged. */
 #include "check/reference_ops.h"
 #include "check/reference_types.h"
-#include "weights/scale_blocks.h"
-#include "weights/scale_search.h"
+#include "packing/scale_blocks.h"
+#include "packing/scale_search.h"
 
 #include <math.h>
 #include <string.h>
@@ -86,7 +86,7 @@ static void judge_start(search *of, double scale, double minimum) {
   }
 }
 
-/* Improves a plain scale and minimum as weights/scale_search.h says. widest: the range, or the number of the
+/* Improves a plain scale and minimum as packing/scale_search.h says. widest: the range, or the number of the
  * largest magnitude. powers: NULL: all errors have the same weight. */
 static void improve(const attn2c_type_facts *facts, const float *x, const signed char *powers, int count,
                     double low, double widest, double *scale, double *minimum) {

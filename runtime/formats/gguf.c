@@ -36,17 +36,6 @@ static const struct {
                               {"INT32", 4},  {"FLOAT32", 4}, {"BOOL", 1},   {"STRING", 0}, {"ARRAY", 0},
                               {"UINT64", 8}, {"INT64", 8},   {"FLOAT64", 8}};
 
-struct attn2c_gguf {
-  attn2c_file file;
-  int64_t data_start; /* byte offset in the file */
-  int64_t alignment;  /* bytes */
-  attn2c_gguf_split split;
-  attn2c_file_tensor *tensors;
-  char (*names)[LONGEST_NAME + 1];
-  int count;
-  char name[]; /* name of the file, for messages */
-};
-
 #define TYPE(id, name, elements, bytes, widen, split)                                                        \
   [id] = {#name, elements, bytes, widen, ATTN2C_GGUF_READABLE, 0, split},
 static const attn2c_element_type types[] = {ATTN2C_GGUF_TYPES(TYPE)};
@@ -62,6 +51,7 @@ typedef struct {
   int64_t at, begin; /* offsets of the next byte, and of the first byte of the buffer */
   size_t filled;     /* bytes in the buffer */
   int status;        /* the first failure's; reading then does nothing */
+  int64_t alignment; /* bytes, of tensors in the data */
   char where[140];   /* what is being read, for messages */
   unsigned char buffer[8192];
 } reader;
@@ -201,14 +191,14 @@ static int is_key(const reader *r, const char *key) {
          r->where[10 + length] == '"' && r->where[11 + length] == '\0';
 }
 
-static void read_entry(attn2c_gguf *file, reader *r) {
+static void read_entry(attn2c_tensor_file *file, reader *r) {
   const uint32_t type = take_u32(r);
   if (is_key(r, "general.alignment")) {
     if (!r->status && type != U32)
       refuse(r, "has type %s, but UINT32 is expected", type < VALUE_TYPES ? value_types[type].name : "?");
-    file->alignment = take_u32(r);
-    if (!r->status && (file->alignment < 1 || file->alignment & (file->alignment - 1)))
-      refuse(r, "is %lld, but a power of two is expected", (long long)file->alignment);
+    r->alignment = take_u32(r);
+    if (!r->status && (r->alignment < 1 || r->alignment & (r->alignment - 1)))
+      refuse(r, "is %lld, but a power of two is expected", (long long)r->alignment);
   } else if (is_key(r, "split.no")) {
     file->split.number = take_integer(r, type);
   } else if (is_key(r, "split.count")) {
@@ -220,7 +210,7 @@ static void read_entry(attn2c_gguf *file, reader *r) {
   }
 }
 
-static int read_metadata(attn2c_gguf *file, reader *r, uint64_t count) {
+static int read_metadata(attn2c_tensor_file *file, reader *r, uint64_t count) {
   if (count > MOST_ENTRIES || count > (uint64_t)bytes_left(r) / LEAST_ENTRY) {
     refuse(r, "%llu metadata entries, but %lld bytes follow and at most %d are supported",
            (unsigned long long)count, (long long)bytes_left(r), MOST_ENTRIES);
@@ -286,37 +276,37 @@ static void take_type(reader *r, attn2c_file_tensor *tensor) {
            attn2c_shape_write(tensor->rank, tensor->shape).text, tensor->type->name, tensor->type->elements);
 }
 
-static void take_place(const attn2c_gguf *file, reader *r, attn2c_file_tensor *tensor) {
+static void take_place(reader *r, attn2c_file_tensor *tensor) {
   const uint64_t offset = take_u64(r);
   int64_t bytes = 0;
   if (r->status) return;
   if (__builtin_mul_overflow(tensor->elements / tensor->type->elements, (int64_t)tensor->type->bytes, &bytes))
     refuse(r, "shape %s is too large", attn2c_shape_write(tensor->rank, tensor->shape).text);
-  else if (offset % (uint64_t)file->alignment)
+  else if (offset % (uint64_t)r->alignment)
     refuse(r, "offset %llu is not a multiple of the alignment, %lld", (unsigned long long)offset,
-           (long long)file->alignment);
+           (long long)r->alignment);
   else if (offset > INT64_MAX || __builtin_add_overflow((int64_t)offset, bytes, &tensor->end))
     refuse(r, "offset %llu is too large", (unsigned long long)offset);
   else
     tensor->begin = (int64_t)offset;
 }
 
-static int read_list(attn2c_gguf *file, reader *r, uint64_t count) {
+static int read_list(attn2c_tensor_file *file, reader *r, uint64_t count) {
   if (count > MOST_TENSORS || count > (uint64_t)bytes_left(r) / LEAST_TENSOR) {
     refuse(r, "%llu tensors, but %lld bytes follow and at most %d are supported", (unsigned long long)count,
            (long long)bytes_left(r), MOST_TENSORS);
     return r->status;
   }
   file->tensors = calloc((size_t)count + 1, sizeof *file->tensors);
-  file->names = calloc((size_t)count + 1, sizeof *file->names);
-  if (!file->tensors || !file->names) return ATTN2C_MEMORY;
+  char(*names)[LONGEST_NAME + 1] = file->names = calloc((size_t)count + 1, sizeof *names);
+  if (!file->tensors || !names) return ATTN2C_MEMORY;
   for (int i = 0; i < (int)count && !r->status; i++) {
     attn2c_file_tensor *tensor = &file->tensors[i];
-    take_name(r, file->names[i], i);
-    tensor->name = file->names[i];
+    take_name(r, names[i], i);
+    tensor->name = names[i];
     take_shape(r, tensor);
     take_type(r, tensor);
-    take_place(file, r, tensor);
+    take_place(r, tensor);
   }
   *r->where = '\0';
   file->count = (int)count;
@@ -328,13 +318,9 @@ static int compare_ranges(const void *left, const void *right) {
   return (a->begin > b->begin) - (a->begin < b->begin);
 }
 
-static int compare_names(const void *left, const void *right) {
-  return strcmp(((const attn2c_file_tensor *)left)->name, ((const attn2c_file_tensor *)right)->name);
-}
-
 /* Sorts the tensors by name. No name may occur twice, and no tensors may share a byte. */
-static void check_tensors(attn2c_gguf *file, reader *r) {
-  const int64_t size = file->file.size > file->data_start ? file->file.size - file->data_start : 0;
+static void check_tensors(attn2c_tensor_file *file, reader *r) {
+  const int64_t size = file->file.size > file->start ? file->file.size - file->start : 0;
   qsort(file->tensors, (size_t)file->count, sizeof *file->tensors, compare_ranges);
   for (int i = 0; i < file->count && !r->status; i++) {
     const attn2c_file_tensor *tensor = &file->tensors[i], *before = i ? tensor - 1 : NULL;
@@ -345,16 +331,14 @@ static void check_tensors(attn2c_gguf *file, reader *r) {
       refuse(r, "\"%s\": its bytes from %lld on overlap those of \"%s\", which end at %lld", tensor->name,
              (long long)tensor->begin, before->name, (long long)before->end);
   }
-  qsort(file->tensors, (size_t)file->count, sizeof *file->tensors, compare_names);
-  for (int i = 1; i < file->count && !r->status; i++)
-    if (strcmp(file->tensors[i - 1].name, file->tensors[i].name) == 0)
-      refuse(r, "\"%s\": occurs twice", file->tensors[i].name);
+  const attn2c_file_tensor *twice = attn2c_tensor_file_sort(file);
+  if (twice) refuse(r, "\"%s\": occurs twice", twice->name);
 }
 
 static void read_version(reader *r) {
   const uint32_t magic = take_u32(r), version = take_u32(r);
   if (r->status) return;
-  if (!attn2c_gguf_begins(&magic, sizeof magic))
+  if (memcmp(&magic, attn2c_gguf_format.magic, sizeof magic) != 0)
     refuse(r, "is not a GGUF file");
   else if (version && (version & 0xffff) == 0)
     refuse(r, "is a GGUF file in big-endian numbers, which is not supported");
@@ -362,96 +346,57 @@ static void read_version(reader *r) {
     refuse(r, "version %u of GGUF is not supported; 2 and 3 are", (unsigned)version);
 }
 
-static int load(attn2c_gguf *file, attn2c_message *message) {
-  reader r = {.file = &file->file, .message = message};
-  file->alignment = USUAL_ALIGNMENT;
-  file->split = (attn2c_gguf_split){0, 1, -1};
+static int load(attn2c_tensor_file *file, attn2c_message *message) {
+  reader r = {.file = &file->file, .message = message, .alignment = USUAL_ALIGNMENT};
   read_version(&r);
   const uint64_t tensors = take_u64(&r), entries = take_u64(&r);
   if (r.status) return r.status;
   int status = read_metadata(file, &r, entries);
   if (!status) status = read_list(file, &r, tensors);
   if (status) return status;
-  file->data_start = (r.at + file->alignment - 1) / file->alignment * file->alignment;
+  file->start = (r.at + r.alignment - 1) / r.alignment * r.alignment;
   check_tensors(file, &r);
   return r.status;
 }
 
-int attn2c_gguf_begins(const void *bytes, size_t size) { return size >= 4 && memcmp(bytes, "GGUF", 4) == 0; }
-
-/* Returns a file that has only its name; NULL if there is no memory. */
-static attn2c_gguf *make(const char *name) {
-  const size_t length = strlen(name) + 1;
-  attn2c_gguf *file = calloc(1, sizeof *file + length);
-  if (!file) return NULL;
-  memcpy(file->name, name, length);
-  file->file.descriptor = -1;
-  return file;
+/* Reads a value's type and place, and moves after it. */
+static void take_entry(reader *r, attn2c_gguf_entry *entry) {
+  uint32_t type = take_u32(r);
+  entry->of = NULL, entry->count = 1;
+  entry->type = type < VALUE_TYPES ? value_types[type].name : "?";
+  if (type == ARRAY) {
+    type = take_u32(r);
+    entry->of = type < VALUE_TYPES ? value_types[type].name : "?";
+    entry->count = (int64_t)take_u64(r);
+  }
+  entry->at = r->at;
+  skip_values(r, type, (uint64_t)entry->count, 1);
+  entry->bytes = r->at - entry->at;
 }
 
-static int finish(attn2c_gguf *made, int status, attn2c_gguf **file, attn2c_message *message) {
-  if (!status) status = load(made, message);
-  if (status == ATTN2C_MEMORY) attn2c_say(message, "%s: out of memory", made->name);
-  if (status)
-    attn2c_gguf_close(made);
-  else
-    *file = made;
+int attn2c_gguf_entries(const attn2c_file *file, int (*visit)(void *context, const attn2c_gguf_entry *entry),
+                        void *context, attn2c_message *message) {
+  reader r = {.file = file, .message = message, .at = 4 + 4 + 8};
+  const uint64_t count = take_u64(&r);
+  int status = r.status;
+  for (uint64_t i = 0; i < count && !status; i++) {
+    attn2c_gguf_entry entry;
+    const key_place key = take_key(&r, i);
+    entry.key = key.at, entry.key_bytes = key.bytes;
+    take_entry(&r, &entry);
+    status = r.status ? r.status : visit(context, &entry);
+  }
   return status;
 }
 
-int attn2c_gguf_open(const char *path, attn2c_gguf **file, attn2c_message *message) {
-  *file = NULL;
-  attn2c_gguf *made = make(path);
-  if (!made) {
-    attn2c_say(message, "%s: out of memory", path);
-    return ATTN2C_MEMORY;
-  }
-  return finish(made, attn2c_file_open(made->name, &made->file, message), file, message);
+/* The parts of a model have names that end in -00001-of-00003.gguf. */
+static int part_path(const char *first, int number, int count, char *path, size_t size) {
+  char end[40];
+  const size_t length = strlen(first);
+  const size_t rest = (size_t)snprintf(end, sizeof end, "-%05d-of-%05d.gguf", 1, count);
+  if (length < rest || length >= size || strcmp(first + length - rest, end) != 0) return 0;
+  snprintf(path, size, "%.*s-%05d-of-%05d.gguf", (int)(length - rest), first, number + 1, count);
+  return 1;
 }
 
-int attn2c_gguf_open_memory(const void *bytes, size_t size, attn2c_gguf **file, attn2c_message *message) {
-  *file = NULL;
-  attn2c_gguf *made = make("weights in memory");
-  if (!made) {
-    attn2c_say(message, "weights in memory: out of memory");
-    return ATTN2C_MEMORY;
-  }
-  made->file = attn2c_file_memory(bytes, size, made->name);
-  return finish(made, ATTN2C_OK, file, message);
-}
-
-void attn2c_gguf_close(attn2c_gguf *file) {
-  if (!file) return;
-  attn2c_file_close(&file->file);
-  free(file->tensors);
-  free(file->names);
-  free(file);
-}
-
-int attn2c_gguf_count(const attn2c_gguf *file) { return file->count; }
-
-const attn2c_file_tensor *attn2c_gguf_tensor(const attn2c_gguf *file, int index) {
-  return &file->tensors[index];
-}
-
-int attn2c_gguf_find(const attn2c_gguf *file, const char *name) {
-  const attn2c_file_tensor wanted = {.name = name};
-  if (file->count == 0) return -1;
-  const attn2c_file_tensor *found =
-      bsearch(&wanted, file->tensors, (size_t)file->count, sizeof *file->tensors, compare_names);
-  return found ? (int)(found - file->tensors) : -1;
-}
-
-int attn2c_gguf_read(const attn2c_gguf *file, int index, int64_t first, int64_t count, float *values,
-                     attn2c_message *message) {
-  return attn2c_file_tensor_read(&file->file, file->data_start, &file->tensors[index], first, count, values,
-                                 message);
-}
-
-int attn2c_gguf_read_blocks(const attn2c_gguf *file, int index, int64_t first, int64_t count,
-                            attn2c_scale_block *blocks, attn2c_message *message) {
-  return attn2c_file_tensor_read_blocks(&file->file, file->data_start, &file->tensors[index], first, count,
-                                        blocks, message);
-}
-
-attn2c_gguf_split attn2c_gguf_split_of(const attn2c_gguf *file) { return file->split; }
+const attn2c_format attn2c_gguf_format = {"a GGUF file", "GGUF", load, part_path};

@@ -11,7 +11,7 @@ enum { SMALL = 32, LARGE = 256 };
 
 static float half_at(const uint8_t *bytes) {
   float value;
-  attn2c_from_f16(bytes, &value, 1);
+  attn2c_floats_from_f16(bytes, &value, 1);
   return value;
 }
 

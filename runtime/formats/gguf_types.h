@@ -6,8 +6,8 @@
 
 /* X(number, name, elements of a block, bytes of a block, function to f32, function to scale blocks) */
 #define ATTN2C_GGUF_TYPES(X) \
-  X(0, F32, 1, 4, attn2c_from_f32, NULL) \
-  X(1, F16, 1, 2, attn2c_from_f16, NULL) \
+  X(0, F32, 1, 4, attn2c_floats_from_f32, NULL) \
+  X(1, F16, 1, 2, attn2c_floats_from_f16, NULL) \
   X(2, Q4_0, 32, 18, NULL, attn2c_split_q4_0) \
   X(3, Q4_1, 32, 20, NULL, attn2c_split_q4_1) \
   X(6, Q5_0, 32, 22, NULL, attn2c_split_q5_0) \
@@ -32,9 +32,9 @@
   X(25, I16, 1, 2, NULL, NULL) \
   X(26, I32, 1, 4, NULL, NULL) \
   X(27, I64, 1, 8, NULL, NULL) \
-  X(28, F64, 1, 8, attn2c_from_f64, NULL) \
+  X(28, F64, 1, 8, attn2c_floats_from_f64, NULL) \
   X(29, IQ1_M, 256, 56, NULL, NULL) \
-  X(30, BF16, 1, 2, attn2c_from_bf16, NULL) \
+  X(30, BF16, 1, 2, attn2c_floats_from_bf16, NULL) \
   X(34, TQ1_0, 256, 54, NULL, NULL) \
   X(35, TQ2_0, 256, 66, NULL, NULL) \
   X(39, MXFP4, 32, 17, NULL, NULL) \

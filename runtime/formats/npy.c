@@ -237,9 +237,9 @@ int attn2c_npy_as(const attn2c_npy *array, attn2c_type type, int rank, const int
   }
   const size_t elements = (size_t)array->elements;
   if (array->type == ATTN2C_NPY_FLOAT16) {
-    attn2c_from_f16(array->data, out, elements);
+    attn2c_floats_from_f16(array->data, out, elements);
   } else if (array->type == ATTN2C_NPY_FLOAT64) {
-    attn2c_from_f64(array->data, out, elements);
+    attn2c_floats_from_f64(array->data, out, elements);
   } else if (is_float) {
     memcpy(out, array->data, elements * sizeof(float));
   } else {

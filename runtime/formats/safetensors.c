@@ -2,8 +2,8 @@
  * bytes of little-endian length, that many bytes of JSON, the data. The checks follow the format's own list;
  * each refusal is one line that names the tensor and its offsets. */
 #define _DEFAULT_SOURCE
-#include "formats/safetensors.h"
-#include "formats/file.h"
+#include "base/readers.h"
+#include "formats/tensors.h"
 #include "base/floats.h"
 #include "formats/json.h"
 #include "base/shape.h"
@@ -16,21 +16,12 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "data is little-endian
 #define PREFIX_BYTES   8
 #define LONGEST_HEADER 100000000
 
-struct attn2c_safetensors {
-  attn2c_file file;
-  char *header;       /* names point into it */
-  int64_t data_start; /* byte offset in the file */
-  attn2c_file_tensor *tensors;
-  int count, capacity;
-  char name[]; /* name of the file, for messages */
-};
-
 #define PLAIN(name, bytes, widen)                                                                            \
   { name, 1, bytes, widen, "F32, F64, F16 or BF16", 0, NULL }
-static const attn2c_element_type types[] = {PLAIN("F64", 8, attn2c_from_f64),
-                                            PLAIN("F32", 4, attn2c_from_f32),
-                                            PLAIN("F16", 2, attn2c_from_f16),
-                                            PLAIN("BF16", 2, attn2c_from_bf16),
+static const attn2c_element_type types[] = {PLAIN("F64", 8, attn2c_floats_from_f64),
+                                            PLAIN("F32", 4, attn2c_floats_from_f32),
+                                            PLAIN("F16", 2, attn2c_floats_from_f16),
+                                            PLAIN("BF16", 2, attn2c_floats_from_bf16),
                                             PLAIN("I64", 8, NULL),
                                             PLAIN("I32", 4, NULL),
                                             PLAIN("I16", 2, NULL),
@@ -50,7 +41,7 @@ static const attn2c_element_type *find_type(const char *name) {
   return NULL;
 }
 
-static int say_fault(const attn2c_safetensors *file, const attn2c_json *json, attn2c_message *message) {
+static int say_fault(const attn2c_tensor_file *file, const attn2c_json *json, attn2c_message *message) {
   attn2c_say(message, "%s: header: %s, at byte %zu of the file", file->name, json->fault,
              PREFIX_BYTES + json->at);
   return ATTN2C_FORMAT;
@@ -61,7 +52,7 @@ static int compare_texts(const void *left, const void *right) {
 }
 
 /* Checks an object of strings, and drops it. No key may occur twice. */
-static int read_metadata(const attn2c_safetensors *file, attn2c_json *json, attn2c_message *message) {
+static int read_metadata(const attn2c_tensor_file *file, attn2c_json *json, attn2c_message *message) {
   const char **keys = NULL, *key, *value;
   int64_t members = 0, capacity = 0;
   int status = ATTN2C_OK;
@@ -120,7 +111,7 @@ static int read_offsets(attn2c_json *json, attn2c_file_tensor *tensor) {
 }
 
 /* Checks that a tensor's type, shape and byte range agree. */
-static int check_tensor(const attn2c_safetensors *file, attn2c_file_tensor *tensor, attn2c_message *message) {
+static int check_tensor(const attn2c_tensor_file *file, attn2c_file_tensor *tensor, attn2c_message *message) {
   const char *path = file->name;
   attn2c_shape_text shape = attn2c_shape_write(tensor->rank, tensor->shape);
   long long begin = tensor->begin, end = tensor->end;
@@ -140,7 +131,7 @@ static int check_tensor(const attn2c_safetensors *file, attn2c_file_tensor *tens
   return ATTN2C_FORMAT;
 }
 
-static int read_tensor(const attn2c_safetensors *file, attn2c_json *json, attn2c_file_tensor *tensor,
+static int read_tensor(const attn2c_tensor_file *file, attn2c_json *json, attn2c_file_tensor *tensor,
                        attn2c_message *message) {
   static const char *const keys[] = {"dtype", "shape", "data_offsets"};
   const char *key, *type = NULL, *path = file->name;
@@ -183,26 +174,27 @@ static int read_tensor(const attn2c_safetensors *file, attn2c_json *json, attn2c
   return check_tensor(file, tensor, message);
 }
 
-/* Returns a new element of the list, or NULL if there is no memory. */
-static attn2c_file_tensor *add_tensor(attn2c_safetensors *file) {
-  if (file->count == file->capacity) {
+/* Returns a new element of the list, which has room for `capacity`, or NULL if there is no memory. */
+static attn2c_file_tensor *add_tensor(attn2c_tensor_file *file, int *capacity) {
+  if (file->count == *capacity) {
     /* A header has at most LONGEST_HEADER / 40 tensors, so neither count nor size can overflow. */
-    int capacity = file->capacity ? 2 * file->capacity : 64;
-    attn2c_file_tensor *tensors = realloc(file->tensors, (size_t)capacity * sizeof *tensors);
+    const int wanted = *capacity ? 2 * *capacity : 64;
+    attn2c_file_tensor *tensors = realloc(file->tensors, (size_t)wanted * sizeof *tensors);
     if (!tensors) return NULL;
-    file->tensors = tensors, file->capacity = capacity;
+    file->tensors = tensors, *capacity = wanted;
   }
   attn2c_file_tensor *tensor = &file->tensors[file->count++];
   memset(tensor, 0, sizeof *tensor);
   return tensor;
 }
 
-static int read_header(attn2c_safetensors *file, size_t size, attn2c_message *message) {
-  attn2c_json json = attn2c_json_make(file->header, size);
+static int read_header(attn2c_tensor_file *file, size_t size, attn2c_message *message) {
+  char *header = file->names;
+  attn2c_json json = attn2c_json_make(header, size);
   const char *name;
   int64_t members = 0;
-  int status = ATTN2C_OK, has_metadata = 0;
-  if (file->header[0] != '{') {
+  int status = ATTN2C_OK, has_metadata = 0, capacity = 0;
+  if (header[0] != '{') {
     attn2c_say(message, "%s: is not a safetensors file: its header does not start with '{'", file->name);
     return ATTN2C_FORMAT;
   }
@@ -217,7 +209,7 @@ static int read_header(attn2c_safetensors *file, size_t size, attn2c_message *me
       status = read_metadata(file, &json, message);
       continue;
     }
-    attn2c_file_tensor *tensor = add_tensor(file);
+    attn2c_file_tensor *tensor = add_tensor(file, &capacity);
     if (!tensor) return ATTN2C_MEMORY;
     tensor->name = name;
     status = read_tensor(file, &json, tensor, message);
@@ -225,7 +217,7 @@ static int read_header(attn2c_safetensors *file, size_t size, attn2c_message *me
   if (status) return status;
   if (json.fault) return say_fault(file, &json, message);
   for (; json.at < size; json.at++)
-    if (file->header[json.at] != ' ') {
+    if (header[json.at] != ' ') {
       json.fault = "only spaces may follow the object";
       return say_fault(file, &json, message);
     }
@@ -238,15 +230,11 @@ static int compare_ranges(const void *left, const void *right) {
   return (a->end > b->end) - (a->end < b->end);
 }
 
-static int compare_names(const void *left, const void *right) {
-  return strcmp(((const attn2c_file_tensor *)left)->name, ((const attn2c_file_tensor *)right)->name);
-}
-
 /* Checks that every byte of the data belongs to exactly one tensor. The tensors must be sorted by their
  * ranges. */
-static int check_ranges(const attn2c_safetensors *file, attn2c_message *message) {
+static int check_ranges(const attn2c_tensor_file *file, attn2c_message *message) {
   const char *path = file->name;
-  int64_t size = file->file.size - file->data_start, claimed = 0;
+  int64_t size = file->file.size - file->start, claimed = 0;
   for (int i = 0; i < file->count; i++) {
     const attn2c_file_tensor *tensor = &file->tensors[i];
     long long begin = tensor->begin, end = tensor->end;
@@ -272,20 +260,7 @@ static int check_ranges(const attn2c_safetensors *file, attn2c_message *message)
   return ATTN2C_OK;
 }
 
-static void sort_tensors(attn2c_safetensors *file, int (*compare)(const void *, const void *)) {
-  if (file->count) qsort(file->tensors, (size_t)file->count, sizeof *file->tensors, compare);
-}
-
-static int check_names(const attn2c_safetensors *file, attn2c_message *message) {
-  for (int i = 1; i < file->count; i++)
-    if (strcmp(file->tensors[i - 1].name, file->tensors[i].name) == 0) {
-      attn2c_say(message, "%s: \"%s\": occurs twice", file->name, file->tensors[i].name);
-      return ATTN2C_FORMAT;
-    }
-  return ATTN2C_OK;
-}
-
-static int load(attn2c_safetensors *file, attn2c_message *message) {
+static int load(attn2c_tensor_file *file, attn2c_message *message) {
   uint64_t length;
   int64_t size = file->file.size;
   if (size < PREFIX_BYTES) {
@@ -305,94 +280,22 @@ static int load(attn2c_safetensors *file, attn2c_message *message) {
                (unsigned long long)length, (long long)(size - PREFIX_BYTES));
     return ATTN2C_FORMAT;
   }
-  file->data_start = PREFIX_BYTES + (int64_t)length;
-  file->header = malloc(length);
-  if (!file->header) return ATTN2C_MEMORY;
-  status = attn2c_file_read(&file->file, PREFIX_BYTES, file->header, length, message);
+  file->start = PREFIX_BYTES + (int64_t)length;
+  char *header = file->names = malloc(length);
+  if (!header) return ATTN2C_MEMORY;
+  status = attn2c_file_read(&file->file, PREFIX_BYTES, header, length, message);
   if (!status) status = read_header(file, length, message);
   if (status) return status;
   /* Names come first: a tensor that occurs twice also overlaps itself, and that message would say less. */
-  sort_tensors(file, compare_names);
-  status = check_names(file, message);
-  if (status) return status;
-  sort_tensors(file, compare_ranges);
+  const attn2c_file_tensor *twice = attn2c_tensor_file_sort(file);
+  if (twice) {
+    attn2c_say(message, "%s: \"%s\": occurs twice", file->name, twice->name);
+    return ATTN2C_FORMAT;
+  }
+  if (file->count) qsort(file->tensors, (size_t)file->count, sizeof *file->tensors, compare_ranges);
   status = check_ranges(file, message);
-  sort_tensors(file, compare_names);
+  attn2c_tensor_file_sort(file);
   return status;
 }
 
-/* Returns a file that has only its name; NULL if there is no memory. */
-static attn2c_safetensors *make(const char *name) {
-  size_t length = strlen(name) + 1;
-  attn2c_safetensors *file = calloc(1, sizeof *file + length);
-  if (!file) return NULL;
-  memcpy(file->name, name, length);
-  file->file.descriptor = -1;
-  return file;
-}
-
-static int finish(attn2c_safetensors *made, int status, attn2c_safetensors **file, attn2c_message *message) {
-  if (!status) status = load(made, message);
-  if (status == ATTN2C_MEMORY) attn2c_say(message, "%s: out of memory", made->name);
-  if (status)
-    attn2c_safetensors_close(made);
-  else
-    *file = made;
-  return status;
-}
-
-int attn2c_safetensors_open(const char *path, attn2c_safetensors **file, attn2c_message *message) {
-  *file = NULL;
-  attn2c_safetensors *made = make(path);
-  if (!made) {
-    attn2c_say(message, "%s: out of memory", path);
-    return ATTN2C_MEMORY;
-  }
-  return finish(made, attn2c_file_open(made->name, &made->file, message), file, message);
-}
-
-int attn2c_safetensors_open_memory(const void *bytes, size_t size, attn2c_safetensors **file,
-                                   attn2c_message *message) {
-  *file = NULL;
-  attn2c_safetensors *made = make("weights in memory");
-  if (!made) {
-    attn2c_say(message, "weights in memory: out of memory");
-    return ATTN2C_MEMORY;
-  }
-  made->file = attn2c_file_memory(bytes, size, made->name);
-  return finish(made, ATTN2C_OK, file, message);
-}
-
-void attn2c_safetensors_close(attn2c_safetensors *file) {
-  if (!file) return;
-  attn2c_file_close(&file->file);
-  free(file->header);
-  free(file->tensors);
-  free(file);
-}
-
-int attn2c_safetensors_count(const attn2c_safetensors *file) { return file->count; }
-
-const attn2c_file_tensor *attn2c_safetensors_tensor(const attn2c_safetensors *file, int index) {
-  return &file->tensors[index];
-}
-
-int attn2c_safetensors_find(const attn2c_safetensors *file, const char *name) {
-  attn2c_file_tensor wanted = {.name = name};
-  if (file->count == 0) return -1;
-  const attn2c_file_tensor *found =
-      bsearch(&wanted, file->tensors, (size_t)file->count, sizeof *file->tensors, compare_names);
-  return found ? (int)(found - file->tensors) : -1;
-}
-
-int attn2c_safetensors_bytes(const attn2c_safetensors *file, int index, int64_t offset, size_t bytes,
-                             void *to, attn2c_message *message) {
-  const attn2c_file_tensor *tensor = &file->tensors[index];
-  return attn2c_file_read(&file->file, file->data_start + tensor->begin + offset, to, bytes, message);
-}
-
-int attn2c_safetensors_read(const attn2c_safetensors *file, int index, int64_t first, int64_t count,
-                            float *values, attn2c_message *message) {
-  return attn2c_file_tensor_read(&file->file, file->data_start, &file->tensors[index], first, count, values,
-                                 message);
-}
+const attn2c_format attn2c_safetensors_format = {"a safetensors file", NULL, load, NULL};

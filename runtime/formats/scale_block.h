@@ -1,6 +1,6 @@
 /* scale_block.h - a block of 32 numbers that are integers of at most 8 bits, times a scale, plus a minimum.
  * Readers of checkpoints make such blocks of the formats that have them, and packing writes them
- * (weights/scale_blocks.h). */
+ * (packing/scale_blocks.h). */
 #ifndef ATTN2C_SCALE_BLOCK_H
 #define ATTN2C_SCALE_BLOCK_H
 

@@ -1,4 +1,5 @@
-/* tensors.h - declares the tensors of a checkpoint's file, in any format, and reads their values as f32. */
+/* tensors.h - opens a file of named tensors, in any format, and reads their values as f32. A format only says
+ * how the list of tensors is read. */
 #ifndef ATTN2C_TENSORS_H
 #define ATTN2C_TENSORS_H
 
@@ -19,7 +20,7 @@ typedef struct attn2c_element_type {
    * `split` is not supported. */
   void (*widen)(const void *elements, float *values, size_t count);
   const char *readable; /* the format's supported types, for messages */
-  int is_coded;         /* 1: the tensor is made of several of the file (weights/coded.h) */
+  int is_coded;         /* 1: the tensor is made of several of the file (reading/coded.h) */
   /* Converts blocks of `count` elements altogether to scale blocks. */
   void (*split)(const void *blocks, attn2c_scale_block *scale_blocks, size_t count);
 } attn2c_element_type;
@@ -38,15 +39,61 @@ typedef struct attn2c_file_tensor {
   int64_t begin, end; /* byte range, from the start of the data */
 } attn2c_file_tensor;
 
-/* Reads elements [first, first + count) of a tensor, row-major, as f32. NaN and infinity stay. `start`: byte
- * offset of the data in the file. Returns ATTN2C_OK, _FORMAT (type, range, or a file that was cut since it
- * was opened) or _IO. Any number of threads may read at once. */
-int attn2c_file_tensor_read(const attn2c_file *file, int64_t start, const attn2c_file_tensor *tensor,
-                            int64_t first, int64_t count, float *values, attn2c_message *message);
+/* How a model is divided into files: this one's number, from 0; the number of files; and the number of
+ * tensors of all files, or -1 if the file does not say it. A file that is not divided is number 0 of 1. */
+typedef struct attn2c_split {
+  int64_t number, count, tensors;
+} attn2c_split;
 
+/* An open file of tensors. */
+typedef struct attn2c_tensor_file {
+  attn2c_file file;
+  int64_t start;               /* byte offset of the data */
+  attn2c_file_tensor *tensors; /* in the order of their names */
+  int count;
+  void *names; /* memory of the tensors' names */
+  attn2c_split split;
+  char name[]; /* the file's, for messages */
+} attn2c_tensor_file;
+
+/* A format. `load` reads and verifies all but the tensors' values: it sets start, tensors, count and names.
+ * It returns ATTN2C_OK, _FORMAT, _IO or _MEMORY; on failure one line says why, unless there is no memory. */
+typedef struct attn2c_format {
+  const char *said;  /* "a GGUF file" */
+  const char *magic; /* the first four bytes; NULL: they may be any */
+  int (*load)(attn2c_tensor_file *file, attn2c_message *message);
+  /* Writes the path of part `number`, from 0, of a model of `count` files, from that of the first part.
+   * Returns 0 if that path does not end as the format requires, or is too long. NULL: a model is one file. */
+  int (*part)(const char *first, int number, int count, char *path, size_t size);
+} attn2c_format;
+
+/* Returns the first of several formats, ended by NULL, that a file may have which begins with these bytes;
+ * NULL: it has none of them. */
+const attn2c_format *attn2c_format_of(const attn2c_format *const *formats, const void *bytes, size_t size);
+
+/* Opens a file of a format. Statuses are those of `load`; on failure *file is NULL and one line says why. */
+int attn2c_tensor_file_open(const attn2c_format *format, const char *path, attn2c_tensor_file **file,
+                            attn2c_message *message);
+/* Opens bytes in memory, which must stay valid until the file is closed. */
+int attn2c_tensor_file_open_memory(const attn2c_format *format, const void *bytes, size_t size,
+                                   attn2c_tensor_file **file, attn2c_message *message);
+void attn2c_tensor_file_close(attn2c_tensor_file *file);
+
+/* Sorts the tensors by name. Returns one whose name occurs twice, or NULL. */
+const attn2c_file_tensor *attn2c_tensor_file_sort(attn2c_tensor_file *file);
+/* Returns the index of a tensor, by binary search, or -1. */
+int attn2c_tensor_file_find(const attn2c_tensor_file *file, const char *name);
+
+/* Reads elements [first, first + count) of a tensor, row-major, as f32. NaN and infinity stay, F16 and BF16
+ * are exact, F64 is rounded. Returns ATTN2C_OK, _FORMAT (type, range, or a file that was cut since it was
+ * opened) or _IO. Any number of threads may read at once. */
+int attn2c_tensor_file_read(const attn2c_tensor_file *file, int index, int64_t first, int64_t count,
+                            float *values, attn2c_message *message);
 /* Reads the same elements, whole blocks of a type with `split`, as scale blocks. */
-int attn2c_file_tensor_read_blocks(const attn2c_file *file, int64_t start, const attn2c_file_tensor *tensor,
-                                   int64_t first, int64_t count, attn2c_scale_block *blocks,
-                                   attn2c_message *message);
+int attn2c_tensor_file_read_blocks(const attn2c_tensor_file *file, int index, int64_t first, int64_t count,
+                                   attn2c_scale_block *blocks, attn2c_message *message);
+/* Reads bytes [offset, offset + bytes) of a tensor as they are; they must be within the tensor. */
+int attn2c_tensor_file_bytes(const attn2c_tensor_file *file, int index, int64_t offset, size_t bytes,
+                             void *to, attn2c_message *message);
 
 #endif

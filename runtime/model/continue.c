@@ -134,7 +134,7 @@ int attn2c_rewind(attn2c_context *context, int64_t sequence, int64_t position) {
   return ATTN2C_OK;
 }
 
-int attn2c_copy(attn2c_context *context, int64_t from, int64_t to) {
+int attn2c_sequence_copy(attn2c_context *context, int64_t from, int64_t to) {
   if (!has_sequence(context, from) || !has_sequence(context, to)) return ATTN2C_USAGE;
   attn2c_state_copy(context, from, to, context->positions[from]);
   context->positions[to] = context->positions[from];

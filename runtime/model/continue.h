@@ -30,7 +30,7 @@ int64_t attn2c_position(const attn2c_context *context, int64_t sequence);
 int attn2c_rewind(attn2c_context *context, int64_t sequence, int64_t position);
 
 /* Makes sequence `to` a copy of `from`. Returns ATTN2C_USAGE if there is no such sequence. */
-int attn2c_copy(attn2c_context *context, int64_t from, int64_t to);
+int attn2c_sequence_copy(attn2c_context *context, int64_t from, int64_t to);
 
 /* Runs whole sequences, from their first token on, through the context's own, which are forgotten. Arguments
  * and statuses are those of attn2c_sequences_run. */

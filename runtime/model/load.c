@@ -2,9 +2,11 @@
  * reads the next piece into its own buffer, and packs it after it has released the lock. The helper threads
  * end before the load returns. */
 #define _DEFAULT_SOURCE
+#include "base/readers.h"
 #include "model/load.h"
-#include "weights/pack.h"
+#include "model/model.h"
 #include "model/team.h"
+#include "packing/pack.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -38,6 +40,8 @@ static int read_in_place(loading *l, const attn2c_piece *piece) {
   return attn2c_source_read_rows(l->source, piece->weight, piece->first, piece->count, to, l->message);
 }
 
+static const attn2c_block_reader *blocks_of(const loading *l) { return l->descriptor->readers->blocks; }
+
 /* Reads the next piece, while holding the lock; returns 1 if it was read into the buffer. */
 static int next(loading *l, attn2c_piece *piece, float *buffer) {
   while (l->status == ATTN2C_OK && l->pieces.weight < l->end && attn2c_pieces_next(&l->pieces, piece)) {
@@ -45,8 +49,8 @@ static int next(loading *l, attn2c_piece *piece, float *buffer) {
     piece->offset -= l->weights_from, piece->scales -= l->scales_from;
     if (attn2c_piece_is_packed(piece)) {
       l->status = attn2c_piece_has_blocks(piece)
-                      ? attn2c_source_read_blocks(l->source, piece->weight, piece->first, piece->count,
-                                                  (attn2c_scale_block *)buffer, l->message)
+                      ? blocks_of(l)->read(l->source, piece->weight, piece->first, piece->count,
+                                           (attn2c_scale_block *)buffer, l->message)
                       : attn2c_source_read_rows(l->source, piece->weight, piece->first, piece->count, buffer,
                                                 l->message);
       return l->status == ATTN2C_OK;
@@ -65,7 +69,7 @@ static void *work(void *of_all) {
   while (next(l, &piece, buffer)) {
     pthread_mutex_unlock(&l->lock);
     if (attn2c_piece_has_blocks(&piece))
-      attn2c_pack_blocks(&piece, (const attn2c_scale_block *)buffer, l->packed);
+      blocks_of(l)->pack(&piece, (const attn2c_scale_block *)buffer, l->packed);
     else
       attn2c_pack(&piece, buffer, l->packed);
     pthread_mutex_lock(&l->lock);
@@ -182,4 +186,28 @@ int attn2c_load_each(const attn2c_descriptor *descriptor, attn2c_source *source,
   attn2c_free(buffers);
   pthread_mutex_destroy(&l.lock);
   return status;
+}
+
+/* Opening. */
+
+static int load_given(const attn2c_given *given, const attn2c_descriptor *descriptor, float *packed,
+                      int workers, attn2c_message *message) {
+  attn2c_source *source;
+  attn2c_packed_hold(given->packed); /* the source takes it */
+  int status = attn2c_source_open(given, descriptor, &source, message);
+  if (status == ATTN2C_OK) status = attn2c_load_weights(descriptor, source, packed, workers, message);
+  attn2c_source_close(source);
+  return status;
+}
+
+const attn2c_loader attn2c_checkpoint_loader = {load_given};
+
+static int fill(const void *source, attn2c_model *model, attn2c_message *message) {
+  return attn2c_load_weights(model->descriptor, (attn2c_source *)(uintptr_t)source, model->own,
+                             model->threads, message);
+}
+
+int attn2c_model_open(const attn2c_descriptor *descriptor, attn2c_source *source, int threads,
+                      attn2c_model **model, attn2c_message *message) {
+  return attn2c_model_make(descriptor, attn2c_source_packed(source), fill, source, threads, model, message);
 }

@@ -1,9 +1,17 @@
-/* load.h - loads a source's weights into the packed block. */
+/* load.h - loads weights that are not packed, or packed for another target, into the packed block. */
 #ifndef ATTN2C_LOAD_H
 #define ATTN2C_LOAD_H
 
 #include "base/descriptor.h"
 #include "weights/weights.h"
+
+/* A function with which a library loads such weights. */
+typedef struct attn2c_loader {
+  /* Opens what was given, and packs its weights into `packed`. Statuses are those of attn2c_source_open and
+   * attn2c_load_weights. */
+  int (*load)(const attn2c_given *given, const attn2c_descriptor *descriptor, float *packed, int workers,
+              attn2c_message *message);
+} attn2c_loader;
 
 /* Reads every weight of the source and packs it into packed[descriptor->weight_floats]. Every float is
  * written, so the block need not be zeroed. Reads are made one after the other, in order; up to `workers`

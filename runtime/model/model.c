@@ -1,11 +1,14 @@
 /* model.c - opens and closes models and callers' contexts, for any descriptor. */
 #include "base/processor.h"
+#include "base/readers.h"
+#include "formats/file.h"
 #include "model/model.h"
 #include "model/load.h"
 #include "model/state.h"
 #include "model/team.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Returns the number of workers. For threads 0 it is the largest emitted number (1, 2, 4, 8) that the cores
  * allow. */
@@ -17,10 +20,10 @@ static int workers_for(int threads) {
   return workers;
 }
 
-/* Takes the source's packed block if it is for this target, or packs its weights into a new one. */
-static int take_weights(attn2c_model *model, attn2c_source *source, attn2c_message *message) {
+/* Takes the packed block if it is for this target, or lets `fill` pack the weights into a new one. */
+static int take_weights(attn2c_model *model, attn2c_packed *packed, attn2c_fill_weights fill,
+                        const void *context, attn2c_message *message) {
   const attn2c_descriptor *descriptor = model->descriptor;
-  attn2c_packed *packed = attn2c_source_packed(source);
   if (packed && attn2c_packed_fits(packed, descriptor)) {
     model->packed = attn2c_packed_hold(packed);
     model->weights = attn2c_packed_block(model->packed);
@@ -28,7 +31,7 @@ static int take_weights(attn2c_model *model, attn2c_source *source, attn2c_messa
     return ATTN2C_OK;
   }
   model->weights = model->own = attn2c_reserve((size_t)descriptor->weight_floats * sizeof(float));
-  if (model->own) return attn2c_load_weights(descriptor, source, model->own, model->threads, message);
+  if (model->own) return fill(context, model, message);
   attn2c_say(message, "no memory for %lld bytes of packed weights",
              (long long)descriptor->weight_floats * (long long)sizeof(float));
   return ATTN2C_MEMORY;
@@ -42,8 +45,8 @@ int attn2c_model_set_threads(attn2c_model *model, int threads) {
   return ATTN2C_OK;
 }
 
-static int open_model(const attn2c_descriptor *descriptor, attn2c_source *source, int threads,
-                      attn2c_model **model, attn2c_message *message) {
+static int make_model(const attn2c_descriptor *descriptor, attn2c_packed *packed, attn2c_fill_weights fill,
+                      const void *context, int threads, attn2c_model **model, attn2c_message *message) {
   *model = NULL;
   if (!attn2c_machine_runs(descriptor, message)) return ATTN2C_MACHINE;
   attn2c_model *opened = calloc(1, sizeof *opened);
@@ -62,7 +65,7 @@ static int open_model(const attn2c_descriptor *descriptor, attn2c_source *source
       attn2c_kernels_dispatch(descriptor->kernels, descriptor->kernel_types, descriptor->kernel_count,
                               descriptor->target, opened->kernels, &opened->code);
   if (descriptor->own_kernel_count > 0 && opened->code) opened->provider = "libxsmm and c";
-  const int status = take_weights(opened, source, message);
+  const int status = take_weights(opened, packed, fill, context, message);
   if (status != ATTN2C_OK) {
     attn2c_model_close(opened);
     return status;
@@ -71,19 +74,30 @@ static int open_model(const attn2c_descriptor *descriptor, attn2c_source *source
   return ATTN2C_OK;
 }
 
-int attn2c_model_open(const attn2c_descriptor *descriptor, attn2c_source *source, int threads,
-                      attn2c_model **model, attn2c_message *message) {
+int attn2c_model_make(const attn2c_descriptor *descriptor, attn2c_packed *packed, attn2c_fill_weights fill,
+                      const void *context, int threads, attn2c_model **model, attn2c_message *message) {
   const attn2c_modes modes = attn2c_modes_hold();
-  const int status = open_model(descriptor, source, threads, model, message);
+  const int status = make_model(descriptor, packed, fill, context, threads, model, message);
   attn2c_modes_set(modes);
   return status;
 }
 
-static int open_from(const attn2c_descriptor *descriptor, int status, attn2c_source *source,
-                     attn2c_model **model, attn2c_message *message) {
-  if (status == ATTN2C_OK) status = attn2c_model_open(descriptor, source, 0, model, message);
-  attn2c_source_close(source);
-  return status;
+/* Refuses what is not packed weights for a target of the model, for a library that opens nothing else. */
+static int refuse(const attn2c_descriptor *descriptor, const char *path, attn2c_message *message) {
+  const char *name = path ? path : "weights in memory";
+  attn2c_file file;
+  if (path && access(path, R_OK) != 0 && attn2c_file_open(path, &file, message) != ATTN2C_OK)
+    return ATTN2C_IO;
+  attn2c_say(message,
+             "%s: is not weights that are packed for %s, and this library opens no others: %s pack --weights "
+             "CHECKPOINT -o FILE makes them",
+             name, descriptor->target, descriptor->name);
+  return ATTN2C_FORMAT;
+}
+
+static int fill_given(const void *given, attn2c_model *model, attn2c_message *message) {
+  return model->descriptor->readers->loader->load(given, model->descriptor, model->own, model->threads,
+                                                  message);
 }
 
 /* True, with a message, for a model that several ranks open together. */
@@ -95,6 +109,21 @@ static int is_whole_of_ranks(const attn2c_descriptor *descriptor, attn2c_message
   return 1;
 }
 
+/* Opens what was given for the target that is used here. */
+static int open_given(const attn2c_descriptor *descriptor, attn2c_given given, attn2c_model **model,
+                      attn2c_message *message) {
+  if (is_whole_of_ranks(descriptor, message)) return ATTN2C_USAGE;
+  int status = attn2c_machine_choose(descriptor, &descriptor, message);
+  if (status == ATTN2C_OK) status = attn2c_packed_find(&given, descriptor, message);
+  const int is_taken = given.packed && attn2c_packed_fits(given.packed, descriptor);
+  if (status == ATTN2C_OK && !is_taken && !descriptor->readers->loader)
+    status = refuse(descriptor, given.path, message);
+  if (status == ATTN2C_OK)
+    status = attn2c_model_make(descriptor, given.packed, fill_given, &given, 0, model, message);
+  attn2c_packed_release(given.packed);
+  return status;
+}
+
 int attn2c_model_open_file(const attn2c_descriptor *descriptor, const char *path, attn2c_model **model,
                            char *text, size_t size) {
   attn2c_message message = attn2c_message_make(text, size);
@@ -104,17 +133,10 @@ int attn2c_model_open_file(const attn2c_descriptor *descriptor, const char *path
     attn2c_say(&message, "no path of a weights file was given");
     return ATTN2C_USAGE;
   }
-  if (is_whole_of_ranks(descriptor, &message)) return ATTN2C_USAGE;
-  attn2c_source *source = NULL;
-  int status = attn2c_machine_choose(descriptor, &descriptor, &message);
-  if (status != ATTN2C_OK) return status;
-  if (path)
-    status = attn2c_source_file(path, descriptor, &source, &message);
-  else if (attn2c_is_embedded(descriptor))
-    status = attn2c_source_embedded(descriptor, &source, &message);
-  else /* all weights are constants, none is random */
-    status = attn2c_source_random(0, descriptor, &source, &message);
-  return open_from(descriptor, status, source, model, &message);
+  /* without a path and embedded weights all weights are constants */
+  const attn2c_given given = !path && attn2c_is_embedded(descriptor) ? attn2c_packed_embedded(descriptor)
+                                                                     : (attn2c_given){.path = path};
+  return open_given(descriptor, given, model, &message);
 }
 
 int attn2c_model_open_memory(const attn2c_descriptor *descriptor, const void *bytes, size_t count,
@@ -126,12 +148,7 @@ int attn2c_model_open_memory(const attn2c_descriptor *descriptor, const void *by
     attn2c_say(&message, "no bytes of a weights file were given");
     return ATTN2C_USAGE;
   }
-  if (is_whole_of_ranks(descriptor, &message)) return ATTN2C_USAGE;
-  attn2c_source *source = NULL;
-  int status = attn2c_machine_choose(descriptor, &descriptor, &message);
-  if (status != ATTN2C_OK) return status;
-  status = attn2c_source_memory(bytes, count, descriptor, &source, &message);
-  return open_from(descriptor, status, source, model, &message);
+  return open_given(descriptor, (attn2c_given){.bytes = bytes, .size = count}, model, &message);
 }
 
 void attn2c_model_close(attn2c_model *model) {

@@ -97,8 +97,13 @@ typedef struct attn2c_context { /* one caller's state */
  * and share a call, at most, as attn2c_model_set_threads takes them; 0: as many as the code is for. */
 int attn2c_model_open(const attn2c_descriptor *descriptor, attn2c_source *source, int threads,
                       attn2c_model **model, attn2c_message *message);
-/* Do the same for the target that is used here (attn2c_machine_choose), with their own source. The source is
- * a checkpoint or packed weights, as a file or in memory. path NULL: the weights that are linked in, or none
+/* Packs a model's weights into model->own. */
+typedef int (*attn2c_fill_weights)(const void *context, attn2c_model *model, attn2c_message *message);
+/* Does the same with packed weights, or, if they are NULL or for another target, with `fill`. */
+int attn2c_model_make(const attn2c_descriptor *descriptor, attn2c_packed *packed, attn2c_fill_weights fill,
+                      const void *context, int threads, attn2c_model **model, attn2c_message *message);
+/* Do the same for the target that is used here (attn2c_machine_choose), with a checkpoint or packed weights,
+ * as a file or in memory. path NULL: the weights that are linked in, or none
  * if the model has none. `text` receives the message. */
 int attn2c_model_open_file(const attn2c_descriptor *descriptor, const char *path, attn2c_model **model,
                            char *text, size_t size);

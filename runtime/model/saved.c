@@ -6,7 +6,7 @@
 #include "formats/file.h"
 #include "model/continue.h"
 #include "model/identity.h"
-#include "weights/layout.h"
+#include "packing/layout.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -199,7 +199,8 @@ static int is_divided(const attn2c_context *context, attn2c_message *message) {
   return 1;
 }
 
-int attn2c_save(const attn2c_context *context, int64_t sequence, const char *path, attn2c_message *message) {
+int attn2c_sequence_save(const attn2c_context *context, int64_t sequence, const char *path,
+                         attn2c_message *message) {
   if (is_divided(context, message)) return ATTN2C_USAGE;
   if (check_call(context, sequence, path, message) != ATTN2C_OK) return ATTN2C_USAGE;
   const attn2c_continued *of = context->model->descriptor->continued;
@@ -328,7 +329,8 @@ static int load_file(attn2c_context *context, int64_t sequence, const attn2c_fil
   return status;
 }
 
-int attn2c_load(attn2c_context *context, int64_t sequence, const char *path, attn2c_message *message) {
+int attn2c_sequence_load(attn2c_context *context, int64_t sequence, const char *path,
+                         attn2c_message *message) {
   if (is_divided(context, message)) return ATTN2C_USAGE;
   attn2c_file file;
   int status = check_call(context, sequence, path, message);

@@ -9,11 +9,13 @@
 /* Writes a sequence of a context as the file `path`, atomically (file.h). The first save or load with a model
  * whose weights were packed when it was opened reads them all, for their checksum. Returns ATTN2C_USAGE for a
  * model that does not continue, a sequence that the context does not have, or no path; _MEMORY; _IO. */
-int attn2c_save(const attn2c_context *context, int64_t sequence, const char *path, attn2c_message *message);
+int attn2c_sequence_save(const attn2c_context *context, int64_t sequence, const char *path,
+                         attn2c_message *message);
 
-/* Reads such a file into a sequence, in place of its tokens. Statuses are those of attn2c_save, and
+/* Reads such a file into a sequence, in place of its tokens. Statuses are those of attn2c_sequence_save, and
  * ATTN2C_FORMAT with one line if the file is of another build or other weights, damaged or cut. The sequence
  * is unchanged on a failure. */
-int attn2c_load(attn2c_context *context, int64_t sequence, const char *path, attn2c_message *message);
+int attn2c_sequence_load(attn2c_context *context, int64_t sequence, const char *path,
+                         attn2c_message *message);
 
 #endif

@@ -44,7 +44,8 @@ int attn2c_bench_tokens_prepare(attn2c_context *context, const attn2c_bench_toke
   if (have > of->position) status = attn2c_rewind(context, 0, have = of->position);
   if (status == ATTN2C_OK && have < of->position)
     status = attn2c_prefill(context, 0, of->ids + have, of->position - have, ATTN2C_LOGITS_LAST, NULL);
-  for (int64_t i = 1; i < of->sequences && status == ATTN2C_OK; i++) status = attn2c_copy(context, 0, i);
+  for (int64_t i = 1; i < of->sequences && status == ATTN2C_OK; i++)
+    status = attn2c_sequence_copy(context, 0, i);
   return status;
 }
 

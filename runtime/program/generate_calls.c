@@ -27,7 +27,7 @@ static int rewind_to(void *context, int32_t sequence, int32_t at) {
   return attn2c_rewind(context, sequence, at);
 }
 
-static int copy(void *context, int32_t from, int32_t to) { return attn2c_copy(context, from, to); }
+static int copy(void *context, int32_t from, int32_t to) { return attn2c_sequence_copy(context, from, to); }
 
 int64_t attn2c_continuing_vocabulary(const attn2c_descriptor *model) { return attn2c_logits_width(model); }
 

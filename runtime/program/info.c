@@ -10,7 +10,7 @@
 #include "model/dispatch.h"
 #include "model/kernels.h"
 #include "program/inputs.h"
-#include "weights/packed_header.h"
+#include "packing/packed_header.h"
 
 static int64_t bytes_of(int64_t floats) { return floats * (int64_t)sizeof(float); }
 

@@ -17,7 +17,7 @@
 #include "program/inputs.h"
 #include "program/progress.h"
 #include "program/weights_place.h"
-#include "weights/packed_header.h"
+#include "packing/packed_header.h"
 
 static int verify_file(const attn2c_descriptor *model, const char *path, FILE *out, attn2c_message *message) {
   attn2c_packed *packed;

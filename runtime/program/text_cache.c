@@ -13,7 +13,7 @@
 #include "formats/npy.h"
 #include "measure/timing.h"
 #include "model/identity.h"
-#include "weights/layout.h"
+#include "packing/layout.h"
 
 enum { FOOTER = 512, MAGIC = 24, VERSION = 1 };
 

@@ -104,7 +104,7 @@ int attn2c_hints_shape_fits(const attn2c_file_tensor *tensor, const attn2c_store
 void attn2c_hints_say(const attn2c_hints *hints) {
   int missing = 0;
   for (int i = 0; i < hints->model->stored_count; i++) missing += hints->found[i] < 0;
-  if (missing > 0 && hints->model->coding == ATTN2C_CODED_NOT &&
+  if (missing > 0 && !hints->model->readers->coding &&
       (find_end(hints->file, "qweight") || find_end(hints->file, "weight_packed")))
     attn2c_say(hints->message, "the file has quantised tensors: build the model from its folder, whose "
                                "config.json says how they are stored");

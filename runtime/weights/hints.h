@@ -4,7 +4,7 @@
 #define ATTN2C_HINTS_H
 
 #include "base/descriptor.h"
-#include "weights/checkpoint.h"
+#include "reading/checkpoint.h"
 
 typedef struct {
   const attn2c_descriptor *model;

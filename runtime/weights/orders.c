@@ -2,7 +2,6 @@
  * model has in one order have it. */
 #include "weights/orders.h"
 #include "base/shape.h"
-#include "weights/pack.h"
 #include "weights/random.h"
 
 #include <stdlib.h>
@@ -10,24 +9,6 @@
 
 static const attn2c_tensor *tensor_of(const attn2c_descriptor *model, int weight) {
   return &model->tensors[model->weights[weight].tensor];
-}
-
-/* Returns the number of a weight's inputs, of all ranks. */
-static int64_t inputs_of(const attn2c_descriptor *model, int weight) {
-  return model->slices ? model->slices[weight].columns : tensor_of(model, weight)->shape[1];
-}
-
-static int no_memory(attn2c_message *message) {
-  attn2c_say(message, "no memory for reading the weights");
-  return ATTN2C_MEMORY;
-}
-
-int attn2c_ordered_by(const attn2c_descriptor *model, int weight) {
-  return model->orders ? model->orders[weight].of : -1;
-}
-
-int attn2c_is_order(const attn2c_descriptor *model, int weight) {
-  return model->weights[weight].view_count == 0 && attn2c_ordered_by(model, weight) >= 0;
 }
 
 /* Draws an order. */
@@ -40,14 +21,14 @@ static void draw(const attn2c_orders *orders, int64_t count, int32_t *inputs) {
   }
 }
 
-int attn2c_orders_read(attn2c_orders *orders, int weight, attn2c_message *message) {
+static int read_order(attn2c_orders *orders, int weight, attn2c_message *message) {
   if (orders->inputs && orders->weight == weight) return ATTN2C_OK;
   const attn2c_descriptor *model = orders->model;
-  const int64_t count = inputs_of(model, weight);
+  const int64_t count = attn2c_inputs_of_all(model, weight);
   attn2c_orders_end(orders);
   orders->inputs = attn2c_reserve((size_t)count * sizeof *orders->inputs);
   orders->weight = weight;
-  if (!orders->inputs) return no_memory(message);
+  if (!orders->inputs) return attn2c_say_no_memory(message);
   if (!orders->file) {
     draw(orders, count, orders->inputs);
     return ATTN2C_OK;
@@ -62,13 +43,13 @@ int attn2c_orders_read(attn2c_orders *orders, int weight, attn2c_message *messag
 /* Checks that two weights have their inputs in the same order. */
 static int check_order(attn2c_orders *orders, int weight, int like, attn2c_message *message) {
   const attn2c_descriptor *model = orders->model;
-  int status = attn2c_orders_read(orders, weight, message);
+  int status = read_order(orders, weight, message);
   if (status) return status;
   int32_t *own = orders->inputs;
-  const int64_t count = inputs_of(model, weight);
+  const int64_t count = attn2c_inputs_of_all(model, weight);
   orders->inputs = NULL;
-  status = attn2c_orders_read(orders, like, message);
-  const int is_same = !status && inputs_of(model, like) == count &&
+  status = read_order(orders, like, message);
+  const int is_same = !status && attn2c_inputs_of_all(model, like) == count &&
                       memcmp(own, orders->inputs, (size_t)count * sizeof *own) == 0;
   attn2c_free(own);
   if (status || is_same) return status;
@@ -79,40 +60,13 @@ static int check_order(attn2c_orders *orders, int weight, int like, attn2c_messa
   return ATTN2C_FORMAT;
 }
 
-/* Checks that an order in packed weights has the numbers of inputs, none of them twice. */
-static int check_packed_order(const attn2c_descriptor *model, const attn2c_packed *packed, int constant,
-                              attn2c_message *message) {
-  const int64_t count = attn2c_elements(tensor_of(model, constant));
-  const int64_t inputs = inputs_of(model, attn2c_ordered_by(model, constant));
-  float *order = attn2c_reserve((size_t)count * sizeof *order);
-  char *has = calloc((size_t)inputs, 1);
-  int64_t right = 0;
-  if (order && has) {
-    attn2c_unpack(attn2c_packed_model(packed), constant, attn2c_packed_block(packed), 0, count, order);
-    while (right < count && order[right] >= 0 && order[right] < (float)inputs && !has[(int64_t)order[right]])
-      has[(int64_t)order[right++]] = 1;
-  }
-  const int status = !order || !has ? no_memory(message) : right < count ? ATTN2C_FORMAT : ATTN2C_OK;
-  if (status == ATTN2C_FORMAT)
-    attn2c_say(message, "%s: element %lld is not the number of an input, or is there twice",
-               tensor_of(model, constant)->name, (long long)right);
-  attn2c_free(order);
-  free(has);
-  return status;
-}
-
-int attn2c_orders_check(attn2c_orders *orders, const attn2c_packed *packed, attn2c_message *message) {
+static int check(attn2c_orders *orders, attn2c_message *message) {
   const attn2c_descriptor *model = orders->model;
   int status = ATTN2C_OK;
-  for (int i = 0; model->orders && i < model->weight_count && !status; i++) {
-    if (packed && attn2c_is_order(model, i)) status = check_packed_order(model, packed, i, message);
+  for (int i = 0; model->orders && i < model->weight_count && !status; i++)
     if (orders->file && model->orders[i].like >= 0)
       status = check_order(orders, i, model->orders[i].like, message);
-  }
   return status;
 }
 
-void attn2c_orders_end(attn2c_orders *orders) {
-  attn2c_free(orders->inputs);
-  orders->inputs = NULL;
-}
+const attn2c_order_reader attn2c_group_order_reader = {read_order, check};

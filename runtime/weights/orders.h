@@ -1,11 +1,10 @@
-/* orders.h - the orders of inputs of weights in groups that are apart (act-order): what they are in a file or
- * in packed weights, and whether those that the model has as one are one. */
+/* orders.h - the orders of inputs of weights in groups that are apart (act-order): what they are in a file,
+ * and whether those that the model has as one are one. */
 #ifndef ATTN2C_ORDERS_H
 #define ATTN2C_ORDERS_H
 
 #include "base/descriptor.h"
-#include "weights/checkpoint.h"
-#include "weights/packed.h"
+#include "reading/checkpoint.h"
 
 /* Reads orders of a model from a file, or draws them if there is none. The owner sets all but the last two to
  * what they are, and the last two to zero. */
@@ -18,22 +17,18 @@ typedef struct {
   int weight;              /* whose it is */
 } attn2c_orders;
 
-/* Returns the weight whose order of inputs the rows of a weight, or the elements of a constant, are in; or
- * -1. */
-int attn2c_ordered_by(const attn2c_descriptor *model, int weight);
-
-/* True if a weight is a constant that is the order of another one's inputs. */
-int attn2c_is_order(const attn2c_descriptor *model, int weight);
-
-/* Reads the order of a weight's inputs, those of all ranks, into `inputs`. Returns a status; says a line on
- * failure. */
-int attn2c_orders_read(attn2c_orders *orders, int weight, attn2c_message *message);
-
-/* Checks that weights that the model has in one order have it in the file, or, with `packed`, that each order
- * has the numbers of inputs, none of them twice. Returns a status; says a line on failure. */
-int attn2c_orders_check(attn2c_orders *orders, const attn2c_packed *packed, attn2c_message *message);
+typedef struct attn2c_order_reader {
+  /* Reads the order of a weight's inputs, those of all ranks, into `inputs`. Returns a status; says a line on
+   * failure. */
+  int (*read)(attn2c_orders *orders, int weight, attn2c_message *message);
+  /* Checks that weights that the model has in one order have it in the file. Does the same. */
+  int (*check)(attn2c_orders *orders, attn2c_message *message);
+} attn2c_order_reader;
 
 /* Frees what was read. */
-void attn2c_orders_end(attn2c_orders *orders);
+static inline void attn2c_orders_end(attn2c_orders *orders) {
+  attn2c_free(orders->inputs);
+  orders->inputs = NULL;
+}
 
 #endif

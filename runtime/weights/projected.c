@@ -8,12 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char kind[] = "projected ";
-
-int attn2c_is_projected(const attn2c_weight *weight) {
-  return weight->formula && strncmp(weight->formula, kind, sizeof kind - 1) == 0;
-}
-
 /* Reads the next word, which ends at a space or at the end of the formula; returns its length. */
 static size_t next_word(const char **rest, const char **word) {
   *rest += strspn(*rest, " ");
@@ -58,7 +52,7 @@ static const attn2c_tensor *tensor_of(const attn2c_descriptor *model, int weight
 int attn2c_projected_parse(const attn2c_descriptor *model, const attn2c_weight *weight, attn2c_projected *p) {
   const attn2c_tensor *own = &model->tensors[weight->tensor];
   const int64_t most = INT64_C(1) << 24;
-  const char *rest = weight->formula + sizeof kind - 1;
+  const char *rest = weight->formula + sizeof ATTN2C_PROJECTED - 1;
   if (!next_integer(&rest, 1, most, &p->heads) || !next_integer(&rest, 0, most, &p->reach) ||
       !next_integer(&rest, -1, 1, &p->direction) || p->direction == 0 ||
       !next_integer(&rest, 0, most, &p->buckets) || !next_integer(&rest, 1, most, &p->distance) ||

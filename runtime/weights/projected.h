@@ -5,6 +5,10 @@
 
 #include "base/descriptor.h"
 
+#include <string.h>
+
+#define ATTN2C_PROJECTED "projected "
+
 /* The formula of such a constant:
  *
  *   projected HEADS REACH DIRECTION BUCKETS DISTANCE EPS TABLE WEIGHT BIAS GAIN NORM_BIAS
@@ -26,7 +30,9 @@ typedef struct {
 } attn2c_projected;
 
 /* True if the formula is of this kind; it may still be wrong. */
-int attn2c_is_projected(const attn2c_weight *weight);
+static inline int attn2c_is_projected(const attn2c_weight *weight) {
+  return weight->formula && strncmp(weight->formula, ATTN2C_PROJECTED, sizeof ATTN2C_PROJECTED - 1) == 0;
+}
 
 /* Reads the formula of a weight. Returns 1, or 0 if it does not parse, names no weight of the model, or does
  * not fit the shapes. */

@@ -2,47 +2,24 @@
  * the source is opened. So a checkpoint that does not fit is refused with all of its faults, and reading
  * meets only faults of the machine. */
 #define _DEFAULT_SOURCE
-#include "weights/weights.h"
+#include "base/checksum.h"
+#include "base/shape.h"
+#include "formats/place.h"
+#include "ops/elementary.h"
 #include "weights/constants.h"
 #include "weights/hints.h"
-#include "formats/place.h"
-#include "base/checksum.h"
-#include "ops/elementary.h"
-#include "weights/orders.h"
-#include "weights/pack.h"
-#include "weights/projected.h"
-#include "weights/random.h"
-#include "weights/scale_blocks.h"
-#include "weights/views.h"
-#include "base/shape.h"
+#include "weights/source.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-struct attn2c_source {
-  const attn2c_descriptor *model;
-  attn2c_checkpoint *file; /* NULL: packed or random */
-  attn2c_packed *packed;   /* NULL: a file or random */
-  uint64_t seed;
-  int *found;  /* for each stored tensor its number in the file, or -1 */
-  int *unused; /* tensors of the file that no weight is read from */
-  int unused_count;
-  attn2c_band band;          /* buffer for reading */
-  float *table;              /* the table of distances with its norm, the last that was read; NULL: none */
-  attn2c_projected table_of; /* its formula */
-  attn2c_orders orders;
-  int is_own; /* 1: rows and columns are read as the file has them */
-  void (*watch)(int64_t done, int64_t all);
-};
-
 void attn2c_source_watch(attn2c_source *source, void (*watch)(int64_t done, int64_t all)) {
   source->watch = watch;
 }
 
-/* Tells the watch which weight is read next. */
-static void tell(const attn2c_source *source, int index) {
+void attn2c_source_tell(const attn2c_source *source, int index) {
   if (source->watch) source->watch(source->model->weights[index].offset, source->model->weight_floats);
 }
 
@@ -53,8 +30,7 @@ static int fill_constant(const attn2c_descriptor *model, const attn2c_weight *we
                          attn2c_message *message) {
   const attn2c_tensor *tensor = &model->tensors[weight->tensor];
   const char *formula = weight->formula ? weight->formula : "none";
-  attn2c_projected projected;
-  if (attn2c_is_projected(weight) && attn2c_projected_parse(model, weight, &projected)) return ATTN2C_OK;
+  if (attn2c_is_projected(weight) && model->readers->projector->fits(model, weight)) return ATTN2C_OK;
   if (attn2c_constant_fill(formula, tensor, values)) return ATTN2C_OK;
   attn2c_say(message, "%s: formula %.100s, but %s, with the numbers of its shape, is expected", tensor->name,
              formula, attn2c_constant_names);
@@ -63,14 +39,9 @@ static int fill_constant(const attn2c_descriptor *model, const attn2c_weight *we
 
 /* Verifying. */
 
-static const attn2c_tensor *tensor_of(const attn2c_source *source, int index) {
-  return &source->model->tensors[source->model->weights[index].tensor];
-}
-
 static int is_constant(const attn2c_weight *weight) { return weight->view_count == 0; }
 
-/* Returns the number in the file of the tensor that a view reads. */
-static int tensor_of_view(const attn2c_source *source, const attn2c_view *view) {
+int attn2c_source_of_view(const attn2c_source *source, const attn2c_view *view) {
   const int found = source->found[view->stored];
   return view->flags & ATTN2C_VIEW_IN_GROUPS && !source->is_own
              ? attn2c_checkpoint_in_groups(source->file, found)
@@ -109,7 +80,7 @@ static int check_views(const attn2c_source *source, attn2c_message *message) {
     for (int v = 0; v < model->weights[i].view_count; v++) {
       const attn2c_view *view = &model->views[model->weights[i].first_view + v];
       const attn2c_file_tensor *tensor = attn2c_checkpoint_tensor(source->file, source->found[view->stored]);
-      const int64_t last = attn2c_view_last(view);
+      const int64_t last = attn2c_view_last(model->readers, view);
       if (last < tensor->elements) continue;
       attn2c_say(message, "%s: shape %s, but element %lld is expected", tensor->name,
                  attn2c_shape_write(tensor->rank, tensor->shape).text, (long long)last);
@@ -136,20 +107,14 @@ static int check_stored(attn2c_source *source, attn2c_message *message) {
   return ATTN2C_FORMAT;
 }
 
-static int read_plain(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
-                      attn2c_message *message);
-
 /* Computes the checksum of a weight's first rows, for attn2c_factors. */
 static int sum_rows(attn2c_source *source, int index, uint64_t *sum, attn2c_message *message) {
   const attn2c_tensor *tensor = &source->model->tensors[source->model->weights[index].tensor];
   const int64_t rows = tensor->shape[0] < ATTN2C_FACTORS_ROWS ? tensor->shape[0] : ATTN2C_FACTORS_ROWS;
   const size_t columns = (size_t)(attn2c_elements(tensor) / tensor->shape[0]);
   float *values = attn2c_reserve((size_t)rows * columns * sizeof *values);
-  if (!values) {
-    attn2c_say(message, "weights: out of memory");
-    return ATTN2C_MEMORY;
-  }
-  const int status = read_plain(source, index, 0, rows, values, message);
+  if (!values) return attn2c_say_no_memory(message);
+  const int status = attn2c_source_read_plain(source, index, 0, rows, values, message);
   *sum = 0;
   for (int64_t r = 0; r < rows && status == ATTN2C_OK; r++)
     *sum = attn2c_checksum(*sum, values + (size_t)r * columns, columns * sizeof *values);
@@ -175,11 +140,6 @@ static int check_factors(attn2c_source *source, attn2c_message *message) {
   return ATTN2C_OK;
 }
 
-static int no_memory(attn2c_message *message) {
-  attn2c_say(message, "no memory for reading the weights");
-  return ATTN2C_MEMORY;
-}
-
 /* Lists the tensors of the file that no weight is read from; `used` has a zeroed byte for each. */
 static void list_unused(attn2c_source *source, char *used) {
   int count = source->file ? attn2c_checkpoint_count(source->file) : 0;
@@ -202,10 +162,9 @@ static int prepare(attn2c_source *source, attn2c_message *message) {
     status = check_constants(source, message);
     const int fits = check_stored(source, message);
     if (!status) status = fits;
-    if (!status) {
-      source->orders = (attn2c_orders){source->model, source->file, source->found, source->seed, NULL, 0};
-      status = attn2c_orders_check(&source->orders, source->packed, message);
-    }
+    source->orders = (attn2c_orders){source->model, source->file, source->found, source->seed, NULL, 0};
+    if (!status && source->model->orders)
+      status = source->model->readers->orders->check(&source->orders, message);
     if (!status) status = check_factors(source, message);
     list_unused(source, used);
   } else {
@@ -217,26 +176,43 @@ static int prepare(attn2c_source *source, attn2c_message *message) {
 
 /* Opening. */
 
-/* Makes a source that owns the file or the packed weights, which may be NULL. */
-static int make_source(const attn2c_descriptor *model, attn2c_checkpoint *file, attn2c_packed *packed,
-                       uint64_t seed, attn2c_source **source, attn2c_message *message) {
+int attn2c_source_make(const attn2c_source *given, attn2c_source **source, attn2c_message *message) {
   attn2c_source *made = calloc(1, sizeof *made);
   if (!made) {
     attn2c_say(message, "weights: out of memory");
-    attn2c_checkpoint_close(file);
-    attn2c_packed_release(packed);
+    attn2c_checkpoint_close(given->file);
+    attn2c_packed_release(given->packed);
     return ATTN2C_MEMORY;
   }
-  made->model = model;
-  made->file = file;
-  made->packed = packed;
-  made->seed = seed;
-  int status = prepare(made, message);
+  *made = *given;
+  const int status = prepare(made, message);
   if (status)
     attn2c_source_close(made);
   else
     *source = made;
   return status;
+}
+
+int attn2c_source_open(const attn2c_given *given, const attn2c_descriptor *model, attn2c_source **source,
+                       attn2c_message *message) {
+  attn2c_checkpoint *file = NULL;
+  int status = ATTN2C_OK;
+  *source = NULL;
+  if (!given->packed && given->path)
+    status = attn2c_checkpoint_open(given->path, model->readers, &file, message);
+  else if (!given->packed && given->bytes)
+    status = attn2c_checkpoint_open_memory(given->bytes, given->size, model->readers, &file, message);
+  if (status) return status;
+  return attn2c_source_make(&(attn2c_source){.model = model, .file = file, .packed = given->packed}, source,
+                            message);
+}
+
+/* Opens what was given, packed or not. */
+static int open_given(attn2c_given given, const attn2c_descriptor *model, attn2c_source **source,
+                      attn2c_message *message) {
+  *source = NULL;
+  const int status = attn2c_packed_find(&given, model, message);
+  return status ? status : attn2c_source_open(&given, model, source, message);
 }
 
 void attn2c_source_of_rank(const char *path, int rank, char *own, size_t size) {
@@ -245,8 +221,6 @@ void attn2c_source_of_rank(const char *path, int rank, char *own, size_t size) {
 
 int attn2c_source_file(const char *path, const attn2c_descriptor *model, attn2c_source **source,
                        attn2c_message *message) {
-  attn2c_checkpoint *file;
-  attn2c_packed *packed;
   char own[ATTN2C_PATH_SIZE];
   *source = NULL;
   if (model->slices && strlen(path) < sizeof own - 16) {
@@ -261,44 +235,16 @@ int attn2c_source_file(const char *path, const attn2c_descriptor *model, attn2c_
       return ATTN2C_USAGE;
     }
   }
-  int status = attn2c_packed_open(path, model, &packed, message);
-  if (status) return status;
-  if (packed) return make_source(model, NULL, packed, 0, source, message);
-  status = attn2c_checkpoint_open(path, model->coding, &file, message);
-  return status ? status : make_source(model, file, NULL, 0, source, message);
-}
-
-/* A function that opens packed weights in memory. */
-typedef int (*open_packed)(const void *, size_t, const attn2c_descriptor *, attn2c_packed **,
-                           attn2c_message *);
-
-static int open_bytes(const void *bytes, size_t size, open_packed open, const attn2c_descriptor *model,
-                      attn2c_source **source, attn2c_message *message) {
-  attn2c_checkpoint *file;
-  attn2c_packed *packed;
-  *source = NULL;
-  int status = open(bytes, size, model, &packed, message);
-  if (status) return status;
-  if (packed) return make_source(model, NULL, packed, 0, source, message);
-  status = attn2c_checkpoint_open_memory(bytes, size, model->coding, &file, message);
-  return status ? status : make_source(model, file, NULL, 0, source, message);
+  return open_given((attn2c_given){.path = path}, model, source, message);
 }
 
 int attn2c_source_memory(const void *bytes, size_t size, const attn2c_descriptor *model,
                          attn2c_source **source, attn2c_message *message) {
-  return open_bytes(bytes, size, attn2c_packed_open_memory, model, source, message);
+  return open_given((attn2c_given){.bytes = bytes, .size = size}, model, source, message);
 }
 
 int attn2c_source_embedded(const attn2c_descriptor *model, attn2c_source **source, attn2c_message *message) {
-  const attn2c_embedded *embedded = model->embedded;
-  return open_bytes(embedded->begin, (size_t)(embedded->end - embedded->begin), attn2c_packed_open_place,
-                    model, source, message);
-}
-
-int attn2c_source_random(uint64_t seed, const attn2c_descriptor *model, attn2c_source **source,
-                         attn2c_message *message) {
-  *source = NULL;
-  return make_source(model, NULL, NULL, seed, source, message);
+  return open_given(attn2c_packed_embedded(model), model, source, message);
 }
 
 void attn2c_source_close(attn2c_source *source) {
@@ -329,10 +275,7 @@ static int read_scales(attn2c_source *source, int scaled, int64_t first, int64_t
   const attn2c_tensor *tensor = &source->model->tensors[source->model->weights[scaled].tensor];
   const int64_t columns = attn2c_elements(tensor) / tensor->shape[0];
   float *row = attn2c_reserve((size_t)columns * sizeof *row);
-  if (!row) {
-    attn2c_say(message, "no memory for reading the weights");
-    return ATTN2C_MEMORY;
-  }
+  if (!row) return attn2c_say_no_memory(message);
   int status = ATTN2C_OK;
   for (int64_t i = 0; i < count && status == ATTN2C_OK; i++) {
     status = attn2c_source_read_rows(source, scaled, first + i, 1, row, message);
@@ -343,113 +286,14 @@ static int read_scales(attn2c_source *source, int scaled, int64_t first, int64_t
   return status;
 }
 
-/* Reads a whole weight without factors; index -1 reads nothing. */
-static int read_whole(attn2c_source *source, int index, float *values, attn2c_message *message) {
-  if (index < 0) return ATTN2C_OK;
-  return read_plain(source, index, 0, tensor_of(source, index)->shape[0], values, message);
-}
-
-/* Returns the number of floats that a weight has; 0 for index -1. */
-static size_t floats_of(const attn2c_source *source, int index) {
-  return index < 0 ? 0 : (size_t)attn2c_elements(tensor_of(source, index));
-}
-
-/* Reads the table of distances, with its norm, into source->table. All layers have the same table. */
-static int read_table(attn2c_source *source, const attn2c_projected *of, attn2c_message *message) {
-  const attn2c_projected *known = &source->table_of;
-  if (source->table && known->table == of->table && known->gain == of->gain &&
-      known->norm_bias == of->norm_bias)
-    return ATTN2C_OK;
-  const size_t floats = floats_of(source, of->table), gains = floats_of(source, of->gain);
-  attn2c_free(source->table);
-  source->table = attn2c_reserve((floats + gains + floats_of(source, of->norm_bias)) * sizeof(float));
-  if (!source->table) return no_memory(message);
-  float *gain = source->table + floats, *bias = gain + gains;
-  int status = read_whole(source, of->table, source->table, message);
-  if (!status) status = read_whole(source, of->gain, gain, message);
-  if (!status) status = read_whole(source, of->norm_bias, bias, message);
-  if (!status && of->gain >= 0)
-    attn2c_projected_norm(source->table, attn2c_projected_rows(of), (int64_t)gains, of->eps, gain,
-                          of->norm_bias < 0 ? NULL : bias);
-  source->table_of = *of;
-  if (!status) return ATTN2C_OK;
-  attn2c_free(source->table);
-  source->table = NULL;
-  return status;
-}
-
-/* Computes rows of one head of a table of projected distances, from its first row on. buffer: of the head's
- * rows of the weight, then the scratch of attn2c_projected_head. */
-static int read_head(attn2c_source *source, const attn2c_projected *of, int64_t head, int64_t width,
-                     int64_t count, const float *bias, float *buffer, float *values,
-                     attn2c_message *message) {
-  const int64_t inputs = tensor_of(source, of->weight)->shape[1];
-  const int status = read_plain(source, of->weight, head * width, width, buffer, message);
-  if (status) return status;
-  attn2c_projected_head(of, source->table, inputs, buffer, of->bias < 0 ? NULL : bias + head * width, width,
-                        count, buffer + width * inputs, values);
-  return ATTN2C_OK;
-}
-
-/* Computes rows of a table of projected distances; `first` is the first row of a head. */
-static int read_projected(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
-                          attn2c_message *message) {
-  attn2c_projected of;
-  const attn2c_tensor *tensor = tensor_of(source, index);
-  if (!attn2c_projected_parse(source->model, &source->model->weights[index], &of)) return ATTN2C_FORMAT;
-  const int64_t width = tensor->shape[1], rows = tensor->shape[0] / of.heads;
-  const int64_t inputs = tensor_of(source, of.weight)->shape[1];
-  const size_t biases = floats_of(source, of.bias);
-  if (first % rows != 0) {
-    attn2c_say(message, "%s: a constant can only be read as a whole, or by heads", tensor->name);
-    return ATTN2C_USAGE;
-  }
-  int status = read_table(source, &of, message);
-  if (status) return status;
-  float *bias =
-      attn2c_reserve((biases + (size_t)((2 * inputs + attn2c_projected_rows(&of)) * width)) * sizeof *bias);
-  if (!bias) return no_memory(message);
-  status = read_whole(source, of.bias, bias, message);
-  for (int64_t done = 0; done < count && !status; done += rows) {
-    const int64_t some = count - done < rows ? count - done : rows;
-    status = read_head(source, &of, (first + done) / rows, width, some, bias, bias + biases,
-                       values + done * width, message);
-  }
-  attn2c_free(bias);
-  return status;
-}
-
-/* Makes rows of a random weight: those of the whole model's weight, of which a rank has a part. */
-static void read_random(const attn2c_source *source, int index, int64_t first, int64_t count, int64_t columns,
-                        float *values) {
-  const attn2c_weight *weight = &source->model->weights[index];
-  const char *name = source->model->tensors[weight->tensor].name;
-  const attn2c_slice whole = {0, 0, columns, 0};
-  const attn2c_slice *of = source->model->slices ? &source->model->slices[index] : &whole;
-  const int64_t together = of->columns == columns ? count : 1; /* rows that follow each other */
-  for (int64_t row = 0; row < count; row += together)
-    attn2c_random_part(source->seed, name, (of->row + first + row) * of->columns + of->column,
-                       values + row * columns, together * columns, weight->random_mean,
-                       weight->random_deviation);
-}
-
-/* Returns the row of the whole model's weight that is row `row` of a rank's. */
-static int64_t row_of_all(const attn2c_source *source, int index, int64_t row) {
-  return (source->model->slices ? source->model->slices[index].row : 0) + row;
-}
-
 /* Writes an order of inputs. */
 static int read_order(attn2c_source *source, int index, float *values, attn2c_message *message) {
-  const int64_t count = attn2c_elements(tensor_of(source, index)), first = row_of_all(source, index, 0);
-  const int status = attn2c_orders_read(&source->orders, attn2c_ordered_by(source->model, index), message);
+  const int64_t count = attn2c_elements(attn2c_source_tensor(source, index)),
+                first = attn2c_source_row_of_all(source, index, 0);
+  const int status =
+      source->model->readers->orders->read(&source->orders, attn2c_ordered_by(source->model, index), message);
   for (int64_t i = 0; i < count && !status; i++) values[i] = (float)source->orders.inputs[first + i];
   return status;
-}
-
-/* Returns the row of the file that is row `row` of a weight in the order of another one's inputs, which
- * attn2c_orders_read has read. */
-static int64_t ordered_row(const attn2c_source *source, int index, int64_t row) {
-  return source->orders.inputs[row_of_all(source, index, row)];
 }
 
 /* Reads rows from the views of a weight. */
@@ -458,7 +302,7 @@ static int read_views(attn2c_source *source, int index, int64_t first, int64_t c
   const attn2c_weight *weight = &source->model->weights[index];
   for (int v = 0; v < weight->view_count; v++) {
     const attn2c_view *view = &source->model->views[weight->first_view + v];
-    const int status = attn2c_view_read(source->file, tensor_of_view(source, view), view, first, count,
+    const int status = attn2c_view_read(source->file, attn2c_source_of_view(source, view), view, first, count,
                                         columns, values, &source->band, message);
     if (status) return status;
   }
@@ -468,20 +312,22 @@ static int read_views(attn2c_source *source, int index, int64_t first, int64_t c
 /* Reads rows that are in the order of another weight's inputs. */
 static int read_ordered_rows(attn2c_source *source, int index, int64_t first, int64_t count, int64_t columns,
                              float *values, attn2c_message *message) {
-  int status = attn2c_orders_read(&source->orders, attn2c_ordered_by(source->model, index), message);
+  int status =
+      source->model->readers->orders->read(&source->orders, attn2c_ordered_by(source->model, index), message);
   for (int64_t r = 0; r < count && !status; r++)
-    status = read_views(source, index, ordered_row(source, index, first + r), 1, columns,
+    status = read_views(source, index, attn2c_source_ordered_row(source, index, first + r), 1, columns,
                         values + r * columns, message);
   return status;
 }
 
 /* Reads rows of a weight as they are stored, in a file or by a formula. */
-static int read_plain(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
-                      attn2c_message *message) {
+int attn2c_source_read_plain(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
+                             attn2c_message *message) {
   const attn2c_weight *weight = &source->model->weights[index];
   const attn2c_tensor *tensor = &source->model->tensors[weight->tensor];
   const int64_t row = attn2c_elements(tensor) / tensor->shape[0];
-  if (attn2c_is_projected(weight)) return read_projected(source, index, first, count, values, message);
+  if (attn2c_is_projected(weight))
+    return source->model->readers->projector->read(source, index, first, count, values, message);
   if (is_constant(weight)) {
     if (first == 0 && count == tensor->shape[0])
       return attn2c_is_order(source->model, index) ? read_order(source, index, values, message)
@@ -494,7 +340,7 @@ static int read_plain(attn2c_source *source, int index, int64_t first, int64_t c
     return ATTN2C_OK;
   }
   if (!source->file) {
-    read_random(source, index, first, count, row, values);
+    source->draw(source, index, first, count, row, values);
     return ATTN2C_OK;
   }
   return (attn2c_ordered_by(source->model, index) >= 0 ? read_ordered_rows : read_views)(
@@ -523,111 +369,16 @@ int attn2c_source_read_rows(attn2c_source *source, int index, int64_t first, int
   const attn2c_weight *weight = &source->model->weights[index];
   const int is_made = is_constant(weight) && !attn2c_is_projected(weight) &&
                       !attn2c_is_order(source->model, index) && scaled < 0;
-  tell(source, index);
+  attn2c_source_tell(source, index);
   if (source->packed && !is_made) {
     attn2c_unpack(attn2c_packed_model(source->packed), index, attn2c_packed_block(source->packed), first,
                   count, values);
     return ATTN2C_OK;
   }
   if (scaled >= 0) return read_scales(source, scaled, first, count, values, message);
-  const int status = read_plain(source, index, first, count, values, message);
+  const int status = attn2c_source_read_plain(source, index, first, count, values, message);
   if (status == ATTN2C_OK) smooth(source->model, index, first, count, values);
   return status;
-}
-
-/* Reads rows from the views of a weight as blocks; *found is 0 if one of the views has none. */
-static int read_view_blocks(const attn2c_source *source, int index, int64_t first, int64_t count,
-                            int64_t columns, attn2c_scale_block *blocks, int *found,
-                            attn2c_message *message) {
-  const attn2c_weight *weight = &source->model->weights[index];
-  int64_t covered = 0;
-  for (int v = 0; v < weight->view_count; v++) {
-    const attn2c_view *view = &source->model->views[weight->first_view + v];
-    int64_t rows;
-    const int status = attn2c_view_read_blocks(source->file, tensor_of_view(source, view), view, first, count,
-                                               columns, blocks, &rows, message);
-    if (status) return status;
-    covered += rows;
-  }
-  *found = covered == count;
-  return ATTN2C_OK;
-}
-
-int attn2c_source_stored_blocks(attn2c_source *source, int index, int64_t first, int64_t count,
-                                attn2c_scale_block *blocks, int *found, attn2c_message *message) {
-  const attn2c_tensor *tensor = tensor_of(source, index);
-  const int64_t columns = attn2c_elements(tensor) / tensor->shape[0];
-  *found = 0;
-  if (source->packed) {
-    *found = attn2c_unpack_blocks(attn2c_packed_model(source->packed), index,
-                                  attn2c_packed_block(source->packed), first, count, blocks);
-    return ATTN2C_OK;
-  }
-  if (!source->file) return ATTN2C_OK;
-  const int of = attn2c_ordered_by(source->model, index);
-  if (of < 0) return read_view_blocks(source, index, first, count, columns, blocks, found, message);
-  int status = attn2c_orders_read(&source->orders, of, message);
-  *found = 1;
-  for (int64_t r = 0; r < count && *found && !status; r++)
-    status = read_view_blocks(source, index, ordered_row(source, index, first + r), 1, columns,
-                              blocks + r * attn2c_blocks_of(columns), found, message);
-  return status;
-}
-
-/* Returns the powers that weigh the errors of a weight's inputs; NULL: all alike. */
-static const signed char *importance_of(const attn2c_descriptor *model, int index) {
-  const attn2c_factors *factors = model->factors ? &model->factors[index] : NULL;
-  return factors && factors->sign == 0 ? factors->powers : NULL;
-}
-
-/* Rounds those of a row's blocks that do not fit the type. */
-static void fit_blocks(const attn2c_type_facts *facts, const signed char *powers, int64_t columns,
-                       attn2c_scale_block *blocks) {
-  for (int64_t i = 0; i < attn2c_blocks_of(columns); i++) {
-    float numbers[ATTN2C_BLOCK_NUMBERS];
-    if (attn2c_block_fits(facts, &blocks[i])) continue;
-    for (int j = 0; j < ATTN2C_BLOCK_NUMBERS; j++) numbers[j] = attn2c_block_number(&blocks[i], j);
-    const int64_t at = i * ATTN2C_BLOCK_NUMBERS, left = columns - at;
-    attn2c_block_round(facts, numbers, powers ? powers + at : NULL,
-                       (int)(left < ATTN2C_BLOCK_NUMBERS ? left : ATTN2C_BLOCK_NUMBERS), &blocks[i]);
-  }
-}
-
-/* Reads rows as floats and rounds them to blocks. */
-static int round_rows(attn2c_source *source, int index, int64_t first, int64_t count, int64_t columns,
-                      attn2c_scale_block *blocks, attn2c_message *message) {
-  const attn2c_type_facts *facts = attn2c_facts_of(source->model->packings[index].type);
-  const signed char *powers = importance_of(source->model, index);
-  const int64_t each = attn2c_blocks_of(columns);
-  float *values = attn2c_reserve((size_t)(count * columns) * sizeof *values);
-  if (!values) {
-    attn2c_say(message, "no memory for reading the weights");
-    return ATTN2C_MEMORY;
-  }
-  const int status = attn2c_source_read_rows(source, index, first, count, values, message);
-  for (int64_t r = 0; r < count && status == ATTN2C_OK; r++)
-    for (int64_t i = 0; i < each; i++) {
-      const int64_t at = i * ATTN2C_BLOCK_NUMBERS;
-      attn2c_block_round(facts, values + r * columns + at, powers ? powers + at : NULL,
-                         (int)(columns - at < 32 ? columns - at : 32), &blocks[r * each + i]);
-    }
-  attn2c_free(values);
-  return status;
-}
-
-int attn2c_source_read_blocks(attn2c_source *source, int index, int64_t first, int64_t count,
-                              attn2c_scale_block *blocks, attn2c_message *message) {
-  const attn2c_tensor *tensor = &source->model->tensors[source->model->weights[index].tensor];
-  const int64_t columns = attn2c_elements(tensor) / tensor->shape[0];
-  int found;
-  tell(source, index);
-  const int status = attn2c_source_stored_blocks(source, index, first, count, blocks, &found, message);
-  if (status) return status;
-  if (!found) return round_rows(source, index, first, count, columns, blocks, message);
-  for (int64_t r = 0; r < count; r++)
-    fit_blocks(attn2c_facts_of(source->model->packings[index].type), importance_of(source->model, index),
-               columns, blocks + r * attn2c_blocks_of(columns));
-  return ATTN2C_OK;
 }
 
 int attn2c_source_read(attn2c_source *source, int index, float *values, attn2c_message *message) {
@@ -638,7 +389,7 @@ int attn2c_source_read(attn2c_source *source, int index, float *values, attn2c_m
 int attn2c_source_is_file(const attn2c_source *source) { return source->file != NULL; }
 
 int attn2c_source_read_own(attn2c_source *source, int index, float *values, attn2c_message *message) {
-  const attn2c_tensor *tensor = tensor_of(source, index);
+  const attn2c_tensor *tensor = attn2c_source_tensor(source, index);
   const int64_t rows = tensor->shape[0];
   source->is_own = 1;
   source->band.view = NULL; /* it may have been read in another order */
@@ -649,8 +400,9 @@ int attn2c_source_read_own(attn2c_source *source, int index, float *values, attn
 }
 
 int attn2c_source_order(attn2c_source *source, int index, int32_t *inputs, attn2c_message *message) {
-  const int status = attn2c_orders_read(&source->orders, index, message);
+  const int status = source->model->readers->orders->read(&source->orders, index, message);
   if (!status)
-    memcpy(inputs, source->orders.inputs, (size_t)tensor_of(source, index)->shape[1] * sizeof *inputs);
+    memcpy(inputs, source->orders.inputs,
+           (size_t)attn2c_source_tensor(source, index)->shape[1] * sizeof *inputs);
   return status;
 }

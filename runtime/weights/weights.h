@@ -6,10 +6,13 @@
 
 #include "base/descriptor.h"
 #include "formats/scale_block.h"
-#include "weights/packed.h"
+#include "packing/packed.h"
 
 typedef struct attn2c_source attn2c_source;
 
+/* Opens a source of what was given, and takes the packed weights. Statuses as below. */
+int attn2c_source_open(const attn2c_given *given, const attn2c_descriptor *model, attn2c_source **source,
+                       attn2c_message *message);
 /* Opens a source for `model` and verifies all of its weights at once. Every missing, misshapen and mistyped
  * tensor is a line of message. Returns ATTN2C_OK, _FORMAT, _IO or _MEMORY; on failure *source is NULL. */
 int attn2c_source_file(const char *path, const attn2c_descriptor *model, attn2c_source **source,

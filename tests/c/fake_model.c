@@ -1,6 +1,7 @@
 /* fake_model.c - the hand-written model: its descriptor, its three variants in plain C
  * with one kernel call, and its faulty forms. */
 #define _POSIX_C_SOURCE 200809L
+#include "readers.h"
 #include "fake_model.h"
 
 #include <math.h>
@@ -167,6 +168,7 @@ static const attn2c_entry with_pair = {"forward", ops, 2, pair_and_x, y_and_pool
 static const attn2c_entry whole = {"forward", ops, 2, whole_x, y_and_pooled, 1, 1, LINEAR_FLOPS, run};
 
 static attn2c_descriptor model = {
+    .readers = &all_readers,
     .name = "fake",
     .generator = "by hand",
     .description = "fake.lua",

@@ -75,16 +75,16 @@ static void mend_png(uint8_t *bytes, size_t size) {
 
 static int read_gguf(const uint8_t *bytes, size_t size, attn2c_message *message) {
   static float values[MOST_READ];
-  attn2c_gguf *file;
-  const int status = attn2c_gguf_open_memory(bytes, size, &file, message);
-  for (int i = 0; status == ATTN2C_OK && i < attn2c_gguf_count(file); i++) {
-    const attn2c_file_tensor *tensor = attn2c_gguf_tensor(file, i);
+  attn2c_tensor_file *file;
+  const int status = attn2c_tensor_file_open_memory(&attn2c_gguf_format, bytes, size, &file, message);
+  for (int i = 0; status == ATTN2C_OK && i < file->count; i++) {
+    const attn2c_file_tensor *tensor = &file->tensors[i];
     const int64_t most = tensor->elements < MOST_READ ? tensor->elements : MOST_READ;
-    if (attn2c_gguf_find(file, tensor->name) != i) fail("a tensor is not found");
-    attn2c_gguf_read(file, i, tensor->elements - most, most, values, message);
-    attn2c_gguf_read(file, i, (int64_t)draw((uint64_t)tensor->elements), 1, values, message);
+    if (attn2c_tensor_file_find(file, tensor->name) != i) fail("a tensor is not found");
+    attn2c_tensor_file_read(file, i, tensor->elements - most, most, values, message);
+    attn2c_tensor_file_read(file, i, (int64_t)draw((uint64_t)tensor->elements), 1, values, message);
   }
-  attn2c_gguf_close(file);
+  attn2c_tensor_file_close(file);
   return status;
 }
 

@@ -3,6 +3,7 @@
 #ifndef ATTN2C_TESTS_ONE_OP_H
 #define ATTN2C_TESTS_ONE_OP_H
 
+#include "readers.h"
 #include "check/reference.h"
 
 #include <criterion/criterion.h>
@@ -24,7 +25,7 @@ static inline void start(const char *name) {
   memset(tensors, 0, sizeof tensors);
   memset(attributes, 0, sizeof attributes);
   op = (attn2c_op){.op = name, .operands = {-1, -1, -1, -1, -1, -1}, .attributes = attributes};
-  model = (attn2c_descriptor){.name = "one", .tensors = tensors, .tensor_count = 0};
+  model = (attn2c_descriptor){.readers = &all_readers, .name = "one", .tensors = tensors, .tensor_count = 0};
   message = attn2c_message_make(text, sizeof text);
 }
 

@@ -2,6 +2,7 @@
  * residual and an argmax. Right, it passes; each way of being wrong makes it fail, and the first op that is
  * wrong is the one that is named. */
 #define _POSIX_C_SOURCE 200809L
+#include "readers.h"
 #include "check/check.h"
 #include "check/check_job.h"
 #include "faults.h"
@@ -157,7 +158,7 @@ static const attn2c_entry entry = {"forward", ops, 6, inputs, outputs, 2, 2, 288
   .tensor_count = TENSORS, .weight_count = 2, .layers = 1, .threads = 1, .parameters = 20,                   \
   .weight_floats = 20, .arena_floats = 256
 static const attn2c_descriptor descriptor = {
-    .name = "fake", .entries = &entry, .entry_count = 1, SHARED_FIELDS};
+    .readers = &all_readers, .name = "fake", .entries = &entry, .entry_count = 1, SHARED_FIELDS};
 static const attn2c_run traces[] = {run_trace, run_trace};
 static const attn2c_program program = {&descriptor, traces, 256, NULL, NULL, NULL, NULL};
 
@@ -168,7 +169,8 @@ static const attn2c_entry listed_entries[] = {
 static const attn2c_axes axes[] = {{-1, -1, -1, ATTN2C_FILL_LEAST}, {-1, -1, -1, ATTN2C_FILL_LEAST}};
 static const attn2c_size sizes[] = {{1, N}, {1, N}};
 static const attn2c_lengths list_of_lengths = {axes, axes, sizes, 0, N, "its tokens are counted"};
-static const attn2c_descriptor listed_descriptor = {.name = "listed",
+static const attn2c_descriptor listed_descriptor = {.readers = &all_readers,
+                                                    .name = "listed",
                                                     .entries = listed_entries,
                                                     .entry_count = 2,
                                                     .lengths = &list_of_lengths,

@@ -1,6 +1,7 @@
 /* test_check_mask.c - the check of a program that leaves out what a static mask removes, through a chain of
  * scores and weights: what it may leave out, what NaN makes of it, and what must not pass. */
 #define _POSIX_C_SOURCE 200809L
+#include "readers.h"
 #include "check/check.h"
 #include "check/check_mask.h"
 #include "check/check_trace.h"
@@ -88,7 +89,8 @@ static int compute(const attn2c_call *call) {
 
 static const int inputs[] = {X, BIAS, HEAD_MASK}, outputs[] = {MEAN, C};
 static const attn2c_entry entry = {"forward", ops, OPS, inputs, outputs, 3, 2, 2, compute};
-static const attn2c_descriptor descriptor = {.name = "chain",
+static const attn2c_descriptor descriptor = {.readers = &all_readers,
+                                             .name = "chain",
                                              .entries = &entry,
                                              .tensors = tensors,
                                              .entry_count = 1,

@@ -2,6 +2,7 @@
  * attention of two heads with a table of positions, one of distances, and a pool. Right, it passes; each way
  * in which a sequence could depend on its call is found. */
 #define _POSIX_C_SOURCE 200809L
+#include "readers.h"
 #include "check/check.h"
 #include "faults.h"
 
@@ -164,7 +165,8 @@ static const attn2c_axes in_axes[] = {{0, 1, -1, ATTN2C_FILL_LEAST}};
 static const attn2c_axes out_axes[] = {{0, 1, -1, ATTN2C_FILL_LEAST}, {0, -1, -1, ATTN2C_FILL_LEAST}};
 static const attn2c_size sizes[] = {{1, MOST}};
 static const attn2c_lengths any = {in_axes, out_axes, sizes, 0, 1, NULL};
-static const attn2c_descriptor descriptor = {.name = "any",
+static const attn2c_descriptor descriptor = {.readers = &all_readers,
+                                             .name = "any",
                                              .entries = &entry,
                                              .entry_count = 1,
                                              .tensors = tensors,

@@ -1,8 +1,8 @@
 /* test_checkpoint.c - where a checkpoint's files are found and where not, and boxes of its tensors
  * as rows of weights, against the same boxes element by element. */
 #define _DEFAULT_SOURCE
+#include "readers.h"
 #include "faults.h"
-#include "formats/safetensors.h"
 #include "safetensors_write.h"
 #include "scratch.h"
 #include "weights/weights.h"
@@ -71,7 +71,8 @@ static int open_model(const char *path, const attn2c_view *views, int count, att
   static attn2c_weight weight;
   static attn2c_descriptor model;
   weight = (attn2c_weight){.view_count = count, .random_deviation = 1};
-  model = (attn2c_descriptor){.tensors = tensors,
+  model = (attn2c_descriptor){.readers = &all_readers,
+                              .tensors = tensors,
                               .weights = &weight,
                               .stored = stored,
                               .views = views,
@@ -292,7 +293,8 @@ Test(checkpoint, a_dense_module_has_its_own_file) {
   static const char *const dense_names[] = {"2_Dense/first", NULL};
   static const attn2c_stored dense[] = {{.names = dense_names, .rank = 2, .shape = {200, 200}}};
   const attn2c_weight weight = {.view_count = 1};
-  const attn2c_descriptor model = {.tensors = tensors,
+  const attn2c_descriptor model = {.readers = &all_readers,
+                                   .tensors = tensors,
                                    .weights = &weight,
                                    .stored = dense,
                                    .views = plain,

@@ -2,11 +2,11 @@
  * their definition (tests/hf/quantised_files.py); parts that are missing, of another shape or damaged are
  * refused in one line that names them. */
 #define _GNU_SOURCE
+#include "readers.h"
 #include "faults.h"
-#include "formats/safetensors.h"
 #include "scratch.h"
-#include "weights/checkpoint.h"
-#include "weights/scale_blocks.h"
+#include "reading/checkpoint.h"
+#include "packing/scale_blocks.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -18,24 +18,24 @@ enum { OUT = 32, IN = 128, ALL = OUT * IN };
 /* The type in scale blocks that holds a layer's numbers; f32: it has no such blocks. */
 static const struct {
   const char *name;
-  attn2c_coding coding;
+  const struct attn2c_coding *coding;
   attn2c_type blocks;
-} layers[] = {{"gptq", ATTN2C_CODED_GPTQ, ATTN2C_Q4},
-              {"gptq_asymmetric", ATTN2C_CODED_GPTQ, ATTN2C_Q4F},
-              {"gptq_order", ATTN2C_CODED_GPTQ, ATTN2C_F32},
-              {"gptq_order_32", ATTN2C_CODED_GPTQ, ATTN2C_F32},
-              {"gptq_one_group", ATTN2C_CODED_GPTQ, ATTN2C_Q4F},
-              {"gptq_8", ATTN2C_CODED_GPTQ, ATTN2C_Q8F},
-              {"gptq_2", ATTN2C_CODED_GPTQ, ATTN2C_Q4F},
-              {"gptq_v2", ATTN2C_CODED_GPTQ_V2, ATTN2C_Q4F},
-              {"awq", ATTN2C_CODED_AWQ, ATTN2C_Q4F},
-              {"awq_one_group", ATTN2C_CODED_AWQ, ATTN2C_Q4F},
-              {"compressed", ATTN2C_CODED_COMPRESSED, ATTN2C_Q4F},
-              {"compressed_asymmetric", ATTN2C_CODED_COMPRESSED, ATTN2C_Q4F},
-              {"compressed_order", ATTN2C_CODED_COMPRESSED, ATTN2C_F32},
-              {"compressed_8", ATTN2C_CODED_COMPRESSED, ATTN2C_Q8F},
-              {"compressed_bytes", ATTN2C_CODED_COMPRESSED, ATTN2C_Q8F},
-              {"compressed_tensor", ATTN2C_CODED_COMPRESSED, ATTN2C_Q8}};
+} layers[] = {{"gptq", &attn2c_gptq, ATTN2C_Q4},
+              {"gptq_asymmetric", &attn2c_gptq, ATTN2C_Q4F},
+              {"gptq_order", &attn2c_gptq, ATTN2C_F32},
+              {"gptq_order_32", &attn2c_gptq, ATTN2C_F32},
+              {"gptq_one_group", &attn2c_gptq, ATTN2C_Q4F},
+              {"gptq_8", &attn2c_gptq, ATTN2C_Q8F},
+              {"gptq_2", &attn2c_gptq, ATTN2C_Q4F},
+              {"gptq_v2", &attn2c_gptq_v2, ATTN2C_Q4F},
+              {"awq", &attn2c_awq, ATTN2C_Q4F},
+              {"awq_one_group", &attn2c_awq, ATTN2C_Q4F},
+              {"compressed", &attn2c_compressed_tensors, ATTN2C_Q4F},
+              {"compressed_asymmetric", &attn2c_compressed_tensors, ATTN2C_Q4F},
+              {"compressed_order", &attn2c_compressed_tensors, ATTN2C_F32},
+              {"compressed_8", &attn2c_compressed_tensors, ATTN2C_Q8F},
+              {"compressed_bytes", &attn2c_compressed_tensors, ATTN2C_Q8F},
+              {"compressed_tensor", &attn2c_compressed_tensors, ATTN2C_Q8}};
 enum { LAYERS = sizeof layers / sizeof *layers };
 
 static char text[2048];
@@ -54,10 +54,10 @@ static const char *path_of(const char *name) {
 static void load(const char *name) { size = scratch_get(path_of(name), bytes, sizeof bytes); }
 
 /* Opens `bytes` and reads all values; the status of the first that fails. */
-static int read_all(attn2c_coding coding) {
+static int read_all(const struct attn2c_coding *coding) {
   attn2c_message message = quiet();
   attn2c_checkpoint *file;
-  int status = attn2c_checkpoint_open_memory(bytes, size, coding, &file, &message);
+  int status = attn2c_checkpoint_open_memory(bytes, size, readers_with(coding), &file, &message);
   if (status) return status;
   const int found = attn2c_checkpoint_find(file, "layer.weight");
   const attn2c_file_tensor *tensor = found >= 0 ? attn2c_checkpoint_tensor(file, found) : NULL;
@@ -70,16 +70,18 @@ static int read_all(attn2c_coding coding) {
 Test(coded, values_are_those_of_the_definition) {
   static const int64_t parts[][2] = {{0, ALL}, {0, 1}, {ALL - 1, 1}, {31, 2}, {100, 700}, {IN, IN}, {ALL, 0}};
   attn2c_message message = quiet();
-  attn2c_safetensors *meant;
-  cr_assert_eq(attn2c_safetensors_open(path_of("meant"), &meant, &message), ATTN2C_OK, "%s", text);
-  cr_assert_eq(attn2c_safetensors_count(meant), LAYERS);
+  attn2c_tensor_file *meant;
+  cr_assert_eq(attn2c_tensor_file_open(&attn2c_safetensors_format, path_of("meant"), &meant, &message),
+               ATTN2C_OK, "%s", text);
+  cr_assert_eq(meant->count, LAYERS);
   for (int l = 0; l < LAYERS; l++) {
     static float expected[ALL];
     attn2c_checkpoint *file;
-    const int number = attn2c_safetensors_find(meant, layers[l].name);
-    cr_assert_eq(attn2c_safetensors_read(meant, number, 0, ALL, expected, &message), ATTN2C_OK);
-    cr_assert_eq(attn2c_checkpoint_open(path_of(layers[l].name), layers[l].coding, &file, &message),
-                 ATTN2C_OK, "%s", text);
+    const int number = attn2c_tensor_file_find(meant, layers[l].name);
+    cr_assert_eq(attn2c_tensor_file_read(meant, number, 0, ALL, expected, &message), ATTN2C_OK);
+    cr_assert_eq(
+        attn2c_checkpoint_open(path_of(layers[l].name), readers_with(layers[l].coding), &file, &message),
+        ATTN2C_OK, "%s", text);
     cr_assert_eq(attn2c_checkpoint_count(file), 1, "%s", layers[l].name);
     cr_assert_eq(attn2c_checkpoint_find(file, "layer.weight"), 0);
     cr_assert_eq(attn2c_checkpoint_find(file, "layer.qweight"), -1);
@@ -108,7 +110,7 @@ Test(coded, values_are_those_of_the_definition) {
     }
     attn2c_checkpoint_close(file);
   }
-  attn2c_safetensors_close(meant);
+  attn2c_tensor_file_close(meant);
 }
 
 /* Reads a layer's values, and its order of inputs, which must have each input once. */
@@ -129,8 +131,9 @@ Test(coded, columns_in_groups_have_the_same_values_in_their_order) {
     static float as_stored[ALL];
     int32_t inputs[IN];
     attn2c_checkpoint *file;
-    cr_assert_eq(attn2c_checkpoint_open(path_of(layers[l].name), layers[l].coding, &file, &message),
-                 ATTN2C_OK, "%s", text);
+    cr_assert_eq(
+        attn2c_checkpoint_open(path_of(layers[l].name), readers_with(layers[l].coding), &file, &message),
+        ATTN2C_OK, "%s", text);
     const int has_order = strstr(layers[l].name, "order") != NULL;
     const int in_groups = attn2c_checkpoint_in_groups(file, 0);
     read_order(file, 0, as_stored, inputs);
@@ -154,7 +157,7 @@ Test(coded, groups_of_whole_blocks_are_blocks_once_they_are_in_order) {
   attn2c_message message = quiet();
   int32_t inputs[IN];
   attn2c_checkpoint *file;
-  cr_assert_eq(attn2c_checkpoint_open(path_of("gptq_order_32"), ATTN2C_CODED_GPTQ, &file, &message),
+  cr_assert_eq(attn2c_checkpoint_open(path_of("gptq_order_32"), readers_with(&attn2c_gptq), &file, &message),
                ATTN2C_OK);
   read_order(file, 0, as_stored, inputs);
   const int in_groups = attn2c_checkpoint_in_groups(file, 0);
@@ -169,19 +172,21 @@ Test(coded, groups_of_whole_blocks_are_blocks_once_they_are_in_order) {
     cr_assert(attn2c_block_fits(attn2c_facts_of(ATTN2C_Q4F), block));
   }
   attn2c_checkpoint_close(file);
-  cr_assert_eq(attn2c_checkpoint_open(path_of("gptq_order"), ATTN2C_CODED_GPTQ, &file, &message), ATTN2C_OK);
+  cr_assert_eq(attn2c_checkpoint_open(path_of("gptq_order"), readers_with(&attn2c_gptq), &file, &message),
+               ATTN2C_OK);
   cr_assert_not(attn2c_checkpoint_has_blocks(file, attn2c_checkpoint_in_groups(file, 0), 0, IN, IN),
                 "groups of 16");
   attn2c_checkpoint_close(file);
 }
 
 /* Writes an integer over the first of a tensor's. */
-static void put_first(const char *name, attn2c_coding coding, const char *part, const void *value,
-                      size_t wide) {
+static void put_first(const char *name, const struct attn2c_coding *coding, const char *part,
+                      const void *value, size_t wide) {
   attn2c_message message = quiet();
   attn2c_checkpoint *file;
   load(name);
-  cr_assert_eq(attn2c_checkpoint_open_memory(bytes, size, coding, &file, &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(attn2c_checkpoint_open_memory(bytes, size, readers_with(coding), &file, &message), ATTN2C_OK,
+               "%s", text);
   const attn2c_file_tensor *tensor = attn2c_checkpoint_plain(file, attn2c_checkpoint_find_plain(file, part));
   uint64_t header;
   memcpy(&header, bytes, sizeof header);
@@ -195,8 +200,9 @@ Test(coded, the_order_of_groups_of_other_sizes_has_each_input_once) {
   int32_t inputs[IN];
   attn2c_checkpoint *file;
   const int32_t group = 1; /* the file has group 0 for the first input */
-  put_first("gptq_order_32", ATTN2C_CODED_GPTQ, "layer.g_idx", &group, sizeof group);
-  cr_assert_eq(attn2c_checkpoint_open_memory(bytes, size, ATTN2C_CODED_GPTQ, &file, &message), ATTN2C_OK);
+  put_first("gptq_order_32", &attn2c_gptq, "layer.g_idx", &group, sizeof group);
+  cr_assert_eq(attn2c_checkpoint_open_memory(bytes, size, readers_with(&attn2c_gptq), &file, &message),
+               ATTN2C_OK);
   const int in_groups = attn2c_checkpoint_in_groups(file, 0);
   cr_assert_not(attn2c_checkpoint_has_blocks(file, in_groups, 0, IN, IN));
   read_order(file, 0, as_stored, inputs);
@@ -213,7 +219,7 @@ static void replace(const char *from, const char *to) {
   memcpy(at, to, strlen(to));
 }
 
-static void refuse(const char *name, attn2c_coding coding, const char *from, const char *to,
+static void refuse(const char *name, const struct attn2c_coding *coding, const char *from, const char *to,
                    const char *line) {
   load(name);
   replace(from, to);
@@ -225,7 +231,8 @@ static void refuse(const char *name, attn2c_coding coding, const char *from, con
 }
 
 Test(coded, parts_that_do_not_fit_are_named) {
-  const attn2c_coding gptq = ATTN2C_CODED_GPTQ, awq = ATTN2C_CODED_AWQ, other = ATTN2C_CODED_COMPRESSED;
+  const struct attn2c_coding *const gptq = &attn2c_gptq, *const awq = &attn2c_awq,
+                                    *const other = &attn2c_compressed_tensors;
   refuse("gptq", gptq, "layer.scales", "layer.scalez",
          "layer.scales: missing, but the tensor is one of GPTQ");
   refuse("gptq", gptq, "layer.qzeros", "layer.qzeroz",
@@ -249,24 +256,24 @@ Test(coded, an_order_of_two_axes_is_refused) {
   cr_assert(at && end);
   memmove(at + 6, at + 5, (size_t)(end + 2 - (at + 5)));
   memcpy(at, "[8,16]", 6);
-  cr_assert_eq(read_all(ATTN2C_CODED_GPTQ), ATTN2C_FORMAT);
+  cr_assert_eq(read_all(&attn2c_gptq), ATTN2C_FORMAT);
   cr_assert_str_eq(text, "layer.g_idx: I32 [8, 16], but I32 with a group for each input is expected");
 }
 
 Test(coded, numbers_that_do_not_fit_are_named) {
   const int32_t group = 8, below = -1;
   const int64_t stated = 31, negative = -32;
-  put_first("gptq_order", ATTN2C_CODED_GPTQ, "layer.g_idx", &group, sizeof group);
-  cr_assert_eq(read_all(ATTN2C_CODED_GPTQ), ATTN2C_FORMAT);
+  put_first("gptq_order", &attn2c_gptq, "layer.g_idx", &group, sizeof group);
+  cr_assert_eq(read_all(&attn2c_gptq), ATTN2C_FORMAT);
   cr_assert_str_eq(text, "layer.g_idx: group 8 of input 0, but the tensor has 8 groups");
-  put_first("compressed_order", ATTN2C_CODED_COMPRESSED, "layer.weight_g_idx", &below, sizeof below);
-  cr_assert_eq(read_all(ATTN2C_CODED_COMPRESSED), ATTN2C_FORMAT);
+  put_first("compressed_order", &attn2c_compressed_tensors, "layer.weight_g_idx", &below, sizeof below);
+  cr_assert_eq(read_all(&attn2c_compressed_tensors), ATTN2C_FORMAT);
   cr_assert_str_eq(text, "layer.weight_g_idx: group -1 of input 0, but the tensor has 8 groups");
-  put_first("compressed", ATTN2C_CODED_COMPRESSED, "layer.weight_shape", &stated, sizeof stated);
-  cr_assert_eq(read_all(ATTN2C_CODED_COMPRESSED), ATTN2C_FORMAT);
+  put_first("compressed", &attn2c_compressed_tensors, "layer.weight_shape", &stated, sizeof stated);
+  cr_assert_eq(read_all(&attn2c_compressed_tensors), ATTN2C_FORMAT);
   cr_assert_not_null(strstr(text, "layer.weight_packed: I32 [32, 16], but codes of"), "%s", text);
-  put_first("compressed", ATTN2C_CODED_COMPRESSED, "layer.weight_shape", &negative, sizeof negative);
-  cr_assert_eq(read_all(ATTN2C_CODED_COMPRESSED), ATTN2C_FORMAT);
+  put_first("compressed", &attn2c_compressed_tensors, "layer.weight_shape", &negative, sizeof negative);
+  cr_assert_eq(read_all(&attn2c_compressed_tensors), ATTN2C_FORMAT);
   cr_assert_not_null(strstr(text, "layer.weight_shape: says -32 and 128"), "%s", text);
 }
 
@@ -292,7 +299,7 @@ Test(coded, whatever_fails_has_a_status_and_leaves_nothing) {
   for (long nth = 1;; nth++) {
     faults_clear();
     faults_allocation(nth, 1);
-    const int status = read_all(ATTN2C_CODED_GPTQ);
+    const int status = read_all(&attn2c_gptq);
     const long met = faults_met();
     cr_assert_eq(faults_live_blocks(), 0, "allocation %ld", nth);
     if (met == 0) break;

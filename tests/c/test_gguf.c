@@ -2,11 +2,11 @@
  * (tests/hf/gguf_files.py); what is hostile, cut or contradictory is refused in one line and without
  * allocating its claim. */
 #define _DEFAULT_SOURCE
+#include "readers.h"
 #include "faults.h"
 #include "formats/gguf.h"
-#include "formats/safetensors.h"
 #include "scratch.h"
-#include "weights/checkpoint.h"
+#include "reading/checkpoint.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -125,51 +125,53 @@ static image make_file(const file_facts *f) {
 static int open_bytes(const unsigned char *bytes, size_t size) {
   attn2c_message message = quiet();
   unsigned char *exact = malloc(size + 1);
-  attn2c_gguf *file;
+  attn2c_tensor_file *file;
   if (size) memcpy(exact + 1, bytes, size);
-  const int status = attn2c_gguf_open_memory(exact + 1, size, &file, &message);
+  const int status = attn2c_tensor_file_open_memory(&attn2c_gguf_format, exact + 1, size, &file, &message);
   if (status == ATTN2C_OK) {
     float values[64];
-    for (int i = 0; i < attn2c_gguf_count(file); i++) {
-      const attn2c_file_tensor *tensor = attn2c_gguf_tensor(file, i);
-      cr_assert_eq(attn2c_gguf_find(file, tensor->name), i);
+    for (int i = 0; i < file->count; i++) {
+      const attn2c_file_tensor *tensor = &file->tensors[i];
+      cr_assert_eq(attn2c_tensor_file_find(file, tensor->name), i);
       const int64_t count = tensor->elements < 64 ? tensor->elements : 64;
-      const int read = attn2c_gguf_read(file, i, tensor->elements - count, count, values, &message);
+      const int read = attn2c_tensor_file_read(file, i, tensor->elements - count, count, values, &message);
       cr_assert_eq(read, attn2c_is_readable(tensor->type) ? ATTN2C_OK : ATTN2C_FORMAT, "%s", text);
     }
   }
-  attn2c_gguf_close(file);
+  attn2c_tensor_file_close(file);
   free(exact);
   return status;
 }
 
 Test(gguf, types_have_the_values_of_their_definition) {
   attn2c_message message = quiet();
-  attn2c_gguf *file;
-  attn2c_safetensors *meant;
-  cr_assert_eq(attn2c_gguf_open("tests/hf/gguf/types.gguf", &file, &message), ATTN2C_OK, "%s", text);
-  cr_assert_eq(attn2c_safetensors_open("tests/hf/gguf/types.safetensors", &meant, &message), ATTN2C_OK, "%s",
-               text);
-  cr_assert_eq(attn2c_gguf_count(file), 15);
-  for (int i = 0; i < attn2c_gguf_count(file); i++) {
+  attn2c_tensor_file *file;
+  attn2c_tensor_file *meant;
+  cr_assert_eq(attn2c_tensor_file_open(&attn2c_gguf_format, "tests/hf/gguf/types.gguf", &file, &message),
+               ATTN2C_OK, "%s", text);
+  cr_assert_eq(attn2c_tensor_file_open(&attn2c_safetensors_format, "tests/hf/gguf/types.safetensors", &meant,
+                                       &message),
+               ATTN2C_OK, "%s", text);
+  cr_assert_eq(file->count, 15);
+  for (int i = 0; i < file->count; i++) {
     static const int64_t parts[][2] = {{0, 512},  {0, 1},     {511, 1},   {31, 2},
                                        {17, 300}, {256, 256}, {250, 262}, {512, 0}};
     float values[512], expected[512];
-    const attn2c_file_tensor *tensor = attn2c_gguf_tensor(file, i);
-    const int other = attn2c_safetensors_find(meant, tensor->name);
+    const attn2c_file_tensor *tensor = &file->tensors[i];
+    const int other = attn2c_tensor_file_find(meant, tensor->name);
     cr_assert_geq(other, 0, "%s", tensor->name);
     cr_assert_str_eq(tensor->type->name, tensor->name);
-    cr_assert_eq(attn2c_safetensors_read(meant, other, 0, 512, expected, &message), ATTN2C_OK);
+    cr_assert_eq(attn2c_tensor_file_read(meant, other, 0, 512, expected, &message), ATTN2C_OK);
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
       const int64_t first = parts[p][0], count = parts[p][1];
-      cr_assert_eq(attn2c_gguf_read(file, i, first, count, values, &message), ATTN2C_OK, "%s", text);
+      cr_assert_eq(attn2c_tensor_file_read(file, i, first, count, values, &message), ATTN2C_OK, "%s", text);
       cr_assert_arr_eq(values, expected + first, (size_t)count * sizeof *values,
                        "%s, %lld elements from %lld", tensor->name, (long long)count, (long long)first);
     }
-    cr_assert_eq(attn2c_gguf_read(file, i, 500, 13, values, &message), ATTN2C_FORMAT);
+    cr_assert_eq(attn2c_tensor_file_read(file, i, 500, 13, values, &message), ATTN2C_FORMAT);
   }
-  attn2c_gguf_close(file);
-  attn2c_safetensors_close(meant);
+  attn2c_tensor_file_close(file);
+  attn2c_tensor_file_close(meant);
 }
 
 Test(gguf, well_formed_files_are_read) {
@@ -282,12 +284,12 @@ Test(gguf_files, whatever_fails_has_a_status_and_leaves_nothing) {
   scratch_put(path, made.bytes, made.size);
   for (long nth = 1;; nth++) {
     attn2c_message message = quiet();
-    attn2c_gguf *file;
+    attn2c_tensor_file *file;
     faults_clear();
     faults_allocation(nth, 1);
-    const int status = attn2c_gguf_open(path, &file, &message);
+    const int status = attn2c_tensor_file_open(&attn2c_gguf_format, path, &file, &message);
     const long met = faults_met();
-    attn2c_gguf_close(file);
+    attn2c_tensor_file_close(file);
     cr_assert_eq(faults_live_blocks(), 0);
     if (met == 0) break;
     cr_assert_eq(status, ATTN2C_MEMORY);
@@ -297,11 +299,12 @@ Test(gguf_files, whatever_fails_has_a_status_and_leaves_nothing) {
   static const int wanted[] = {ATTN2C_IO, ATTN2C_OK, ATTN2C_OK, ATTN2C_FORMAT};
   for (int k = 0; k < 4; k++) {
     attn2c_message message = quiet();
-    attn2c_gguf *file;
+    attn2c_tensor_file *file;
     faults_clear();
     faults_read(1, kinds[k], 0);
-    cr_assert_eq(attn2c_gguf_open(path, &file, &message), wanted[k], "%d: %s", k, text);
-    attn2c_gguf_close(file);
+    cr_assert_eq(attn2c_tensor_file_open(&attn2c_gguf_format, path, &file, &message), wanted[k], "%d: %s", k,
+                 text);
+    attn2c_tensor_file_close(file);
     faults_clear();
   }
 }
@@ -314,7 +317,7 @@ static void copy(const char *from, const char *to) {
 static void refuse(const char *path, int wanted, const char *line) {
   attn2c_message message = quiet();
   attn2c_checkpoint *checkpoint;
-  cr_assert_eq(attn2c_checkpoint_open(path, ATTN2C_CODED_NOT, &checkpoint, &message), wanted, "%s", text);
+  cr_assert_eq(attn2c_checkpoint_open(path, readers_with(NULL), &checkpoint, &message), wanted, "%s", text);
   cr_assert_null(checkpoint);
   cr_assert_not_null(strstr(text, line), "%s", text);
   cr_assert_null(strchr(text, '\n'), "%s", text);
@@ -325,7 +328,7 @@ static void refuse(const char *path, int wanted, const char *line) {
 Test(gguf_files, parts_of_a_model_are_one_checkpoint) {
   attn2c_message message = quiet();
   attn2c_checkpoint *checkpoint;
-  cr_assert_eq(attn2c_checkpoint_open(PARTS "1-of-00003.gguf", ATTN2C_CODED_NOT, &checkpoint, &message),
+  cr_assert_eq(attn2c_checkpoint_open(PARTS "1-of-00003.gguf", readers_with(NULL), &checkpoint, &message),
                ATTN2C_OK, "%s", text);
   cr_assert_eq(attn2c_checkpoint_count(checkpoint), 27);
   const int found = attn2c_checkpoint_find(checkpoint, "blk.1.ffn_norm.weight");

@@ -2,12 +2,12 @@
  * against the layout as descriptor.h states it, element by element; and what a failing source
  * or allocation gives. */
 #define _DEFAULT_SOURCE
+#include "readers.h"
 #include "faults.h"
 #include "model/load.h"
-#include "formats/safetensors.h"
 #include "safetensors_write.h"
 #include "scratch.h"
-#include "weights/pack.h"
+#include "packing/pack.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -63,7 +63,8 @@ static const attn2c_stored stored[TENSORS] = {STORED(0, 2, 150, 37), STORED(1, 2
   { .stored = number, .rows = height, .columns = width, .row_step = width, .column_step = 1, .factor = 1 }
 static const attn2c_view views[TENSORS] = {VIEW(0, 150, 37),  VIEW(1, 1100, 2050), VIEW(2, 21, 1),
                                            VIEW(3, 700, 301), VIEW(4, 5, 1),       VIEW(5, 40, 9001)};
-static const attn2c_descriptor model = {.tensors = tensors,
+static const attn2c_descriptor model = {.readers = &all_readers,
+                                        .tensors = tensors,
                                         .weights = weights,
                                         .stored = stored,
                                         .views = views,

@@ -1,10 +1,11 @@
 /* test_pack_types.c - weights packed as bf16 and int8: the layout as descriptor.h states it, element by
  * element, the scales that packing makes, and what unpacking gives. */
+#include "readers.h"
 #include "faults.h"
 #include "model/load.h"
 #include "ops/round.h"
-#include "weights/layout.h"
-#include "weights/pack.h"
+#include "packing/layout.h"
+#include "packing/pack.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -80,7 +81,8 @@ static const attn2c_packing packings[TENSORS] = {
 static const char *const names[] = {"x", NULL};
 static const attn2c_stored stored[] = {{.names = names, .rank = 2, .shape = {150, 37}}};
 static const attn2c_view views[] = {{.stored = 0}};
-static const attn2c_descriptor model = {.tensors = tensors,
+static const attn2c_descriptor model = {.readers = &all_readers,
+                                        .tensors = tensors,
                                         .weights = weights,
                                         .packings = packings,
                                         .stored = stored,
@@ -329,7 +331,8 @@ Test(pack_types, weights_in_scale_blocks_one_after_the_other_too) {
       {.tensor = 0, .view_count = 1, .random_deviation = 1, .panel = 16, .panel_count = 2, .tail = {8, 0}},
       {.tensor = 1, .view_count = 1, .random_deviation = 1},
       {.tensor = 2, .view_count = 1, .random_deviation = 1}};
-  attn2c_descriptor blocks = {.tensors = each,
+  attn2c_descriptor blocks = {.readers = &all_readers,
+                              .tensors = each,
                               .weights = kept,
                               .views = &view,
                               .packings = of_blocks,

@@ -1,15 +1,15 @@
 /* test_packed.c - files of packed weights: written, mapped, copied and used in place; cut, spoiled and of
  * another model, each refused with one line; and what failing reads, mappings and allocations leave. */
 #define _DEFAULT_SOURCE
+#include "readers.h"
 #include "faults.h"
 #include "base/checksum.h"
 #include "model/load.h"
 #include "model/model.h"
-#include "formats/safetensors.h"
 #include "safetensors_write.h"
 #include "scratch.h"
-#include "weights/layout.h"
-#include "weights/packed_header.h"
+#include "packing/layout.h"
+#include "packing/packed_header.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -40,7 +40,8 @@ static const attn2c_weight weights[] = {
     {.tensor = 2, .formula = "list 1 2 3", .offset = AT_LIST},
 };
 static const attn2c_kernel_shape no_kernels[1];
-static const attn2c_descriptor model = {.name = "tiny",
+static const attn2c_descriptor model = {.readers = &all_readers,
+                                        .name = "tiny",
                                         .description_hash = "0123456789abcdef",
                                         .target = "base",
                                         .tensors = tensors,

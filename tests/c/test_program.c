@@ -14,7 +14,7 @@
 #include "fake_model.h"
 #include "faults.h"
 #include "formats/npy.h"
-#include "formats/safetensors.h"
+#include "base/readers.h"
 #include "safetensors_write.h"
 #include "program/options.h"
 #include "scratch.h"

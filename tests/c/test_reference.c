@@ -1,5 +1,6 @@
 /* test_reference.c - the generic reference, op by op, against numbers worked out by hand: values, masks, what
  * becomes of NaN and infinities, and the refusal of what does not fit. */
+#include "readers.h"
 #include "one_op.h"
 
 Test(linear, product_and_bias) {
@@ -501,8 +502,12 @@ Test(reference, runs_an_entry_and_frees_what_is_used_up) {
                         .outputs = outputs,
                         .input_count = 1,
                         .output_count = 1};
-  attn2c_descriptor chain = {
-      .name = "chain", .tensors = list, .tensor_count = 4, .entries = &entry, .entry_count = 1};
+  attn2c_descriptor chain = {.readers = &all_readers,
+                             .name = "chain",
+                             .tensors = list,
+                             .tensor_count = 4,
+                             .entries = &entry,
+                             .entry_count = 1};
   void *all[] = {x, NULL, NULL, NULL};
   message = attn2c_message_make(text, sizeof text);
   cr_assert_eq(attn2c_reference_run(&chain, &entry, all, NULL, &message), ATTN2C_OK, "%s", text);

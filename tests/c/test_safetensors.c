@@ -3,7 +3,8 @@
  * and whatever the machine does, there is a status and nothing leaks. */
 #define _DEFAULT_SOURCE
 #include "faults.h"
-#include "formats/safetensors.h"
+#include "base/readers.h"
+#include "formats/tensors.h"
 #include "safetensors_write.h"
 #include "scratch.h"
 
@@ -35,10 +36,11 @@ static image make_image(const char *header, size_t header_size, size_t data_size
 static char text[512];
 
 /* Opens a header with so many bytes of data; the line is in `text`. */
-static int open_header(const char *header, size_t header_size, size_t data_size, attn2c_safetensors **file) {
+static int open_header(const char *header, size_t header_size, size_t data_size, attn2c_tensor_file **file) {
   attn2c_message message = attn2c_message_make(text, sizeof text);
   image made = make_image(header, header_size, data_size);
-  int status = attn2c_safetensors_open_memory(made.bytes, made.size, file, &message);
+  int status =
+      attn2c_tensor_file_open_memory(&attn2c_safetensors_format, made.bytes, made.size, file, &message);
   free(made.bytes); /* only values are read later on */
   return status;
 }
@@ -132,7 +134,7 @@ Test(safetensors, what_is_malformed_is_refused_with_one_line) {
       {"{\"e\\u001b[31m\":{}}", 0, "\"e?[31m\": dtype is missing"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    attn2c_safetensors *file = (attn2c_safetensors *)text;
+    attn2c_tensor_file *file = (attn2c_tensor_file *)text;
     faults_clear();
     int status = open_header(cases[i].header, strlen(cases[i].header), cases[i].data, &file);
     cr_assert_eq(status, ATTN2C_FORMAT, "case %zu, %s: status %d", i, cases[i].header, status);
@@ -145,7 +147,7 @@ Test(safetensors, what_is_malformed_is_refused_with_one_line) {
 
 Test(safetensors, a_raw_nul_in_a_name_is_refused) {
   static const char header[] = "{\"a\0b\":" ONE "}";
-  attn2c_safetensors *file;
+  attn2c_tensor_file *file;
   cr_assert_eq(open_header(header, sizeof header - 1, 4, &file), ATTN2C_FORMAT);
   cr_assert_not_null(strstr(text, "a control character in a string"), "%s", text);
 }
@@ -185,17 +187,17 @@ Test(safetensors, what_is_well_formed_is_read) {
       {T("U64", "[3]", "[0,24]"), 24, 1, "x"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    attn2c_safetensors *file;
+    attn2c_tensor_file *file;
     int status = open_header(cases[i].header, strlen(cases[i].header), cases[i].data, &file);
     cr_assert_eq(status, ATTN2C_OK, "case %zu, %s: %s", i, cases[i].header, text);
-    cr_assert_eq(attn2c_safetensors_count(file), cases[i].count, "case %zu", i);
-    cr_assert_eq(attn2c_safetensors_find(file, "no such name"), -1);
+    cr_assert_eq(file->count, cases[i].count, "case %zu", i);
+    cr_assert_eq(attn2c_tensor_file_find(file, "no such name"), -1);
     if (cases[i].name) {
-      int found = attn2c_safetensors_find(file, cases[i].name);
+      int found = attn2c_tensor_file_find(file, cases[i].name);
       cr_assert(found >= 0, "case %zu", i);
-      cr_assert_str_eq(attn2c_safetensors_tensor(file, found)->name, cases[i].name);
+      cr_assert_str_eq(file->tensors[found].name, cases[i].name);
     }
-    attn2c_safetensors_close(file);
+    attn2c_tensor_file_close(file);
   }
 }
 
@@ -217,11 +219,12 @@ Test(safetensors, hostile_header_lengths_allocate_nothing) {
   memcpy(bytes + 8, "{}", 2);
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
     attn2c_message message = attn2c_message_make(text, sizeof text);
-    attn2c_safetensors *file;
+    attn2c_tensor_file *file;
     memcpy(bytes, &lengths[i], 8);
     faults_clear();
-    cr_assert_eq(attn2c_safetensors_open_memory(bytes, sizeof bytes, &file, &message), ATTN2C_FORMAT,
-                 "length %" PRIu64, lengths[i]);
+    cr_assert_eq(
+        attn2c_tensor_file_open_memory(&attn2c_safetensors_format, bytes, sizeof bytes, &file, &message),
+        ATTN2C_FORMAT, "length %" PRIu64, lengths[i]);
     cr_assert(faults_largest_block() < 1024, "length %" PRIu64 " allocates %lu", lengths[i],
               faults_largest_block());
     cr_assert_eq(faults_live_blocks(), 0);
@@ -242,7 +245,7 @@ Test(safetensors, nesting_of_any_depth_is_refused_at_once) {
     for (size_t l = 0; l < 2; l++) {
       size_t used = (size_t)sprintf(header, "%s", starts[s]);
       for (size_t i = 0; i < depth; i++) used += (size_t)sprintf(header + used, "%s", levels[l]);
-      attn2c_safetensors *file;
+      attn2c_tensor_file *file;
       clock_t start = clock();
       cr_assert_eq(open_header(header, used, 0, &file), ATTN2C_FORMAT);
       cr_assert_lt((double)(clock() - start) / CLOCKS_PER_SEC, 1.0);
@@ -261,18 +264,18 @@ Test(safetensors, a_hundred_thousand_tensors_in_a_second) {
         "%s\"encoder.layer.%d.weight\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[%d,%d]}",
         i ? "," : "", i, i, i + 1);
   header[used++] = '}';
-  attn2c_safetensors *file;
+  attn2c_tensor_file *file;
   clock_t start = clock();
   cr_assert_eq(open_header(header, used, COUNT, &file), ATTN2C_OK, "%s", text);
   for (int i = 0; i < COUNT; i++) {
     sprintf(name, "encoder.layer.%d.weight", i);
-    int found = attn2c_safetensors_find(file, name);
-    cr_assert(found >= 0 && attn2c_safetensors_tensor(file, found)->begin == i);
+    int found = attn2c_tensor_file_find(file, name);
+    cr_assert(found >= 0 && file->tensors[found].begin == i);
   }
   double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
   /* It takes 0.2 s without sanitizers; a search through all names would take minutes. */
   cr_assert_lt(seconds, 10.0, "%g s", seconds);
-  attn2c_safetensors_close(file);
+  attn2c_tensor_file_close(file);
   free(header);
 }
 
@@ -283,45 +286,46 @@ static const char typed[] = "{\"d\":{\"dtype\":\"F64\",\"shape\":[6],\"data_offs
                             "\"b\":{\"dtype\":\"BF16\",\"shape\":[4],\"data_offsets\":[72,80]},"
                             "\"i\":{\"dtype\":\"I32\",\"shape\":[1],\"data_offsets\":[80,84]}}";
 
-static attn2c_safetensors *open_typed(image *made) {
+static attn2c_tensor_file *open_typed(image *made) {
   static const double doubles[6] = {1.0, -0.1, 1e300, -1e-300, NAN, -INFINITY};
   static const float floats[6] = {1, 2, 3, NAN, INFINITY, 0x1p-149f};
   static const uint16_t brains[4] = {0x3f80, 0xc049, 0x7fc0, 0x0001};
   attn2c_message message = attn2c_message_make(text, sizeof text);
-  attn2c_safetensors *file;
+  attn2c_tensor_file *file;
   *made = make_image(typed, sizeof typed - 1, 84);
   memcpy(made->bytes + 8 + sizeof typed - 1, doubles, 48);
   memcpy(made->bytes + 8 + sizeof typed - 1 + 48, floats, 24);
   memcpy(made->bytes + 8 + sizeof typed - 1 + 72, brains, 8);
-  cr_assert_eq(attn2c_safetensors_open_memory(made->bytes, made->size, &file, &message), ATTN2C_OK, "%s",
-               text);
+  cr_assert_eq(
+      attn2c_tensor_file_open_memory(&attn2c_safetensors_format, made->bytes, made->size, &file, &message),
+      ATTN2C_OK, "%s", text);
   return file;
 }
 
 Test(safetensors, values_of_every_readable_type) {
   image made;
-  attn2c_safetensors *file = open_typed(&made);
+  attn2c_tensor_file *file = open_typed(&made);
   attn2c_message message = attn2c_message_make(text, sizeof text);
   float values[6];
-  cr_assert_eq(attn2c_safetensors_read(file, attn2c_safetensors_find(file, "d"), 0, 6, values, &message),
+  cr_assert_eq(attn2c_tensor_file_read(file, attn2c_tensor_file_find(file, "d"), 0, 6, values, &message),
                ATTN2C_OK);
   cr_assert(values[0] == 1 && values[1] == -0.1f && values[2] == INFINITY && values[3] == 0 &&
             signbit(values[3]) && isnan(values[4]) && values[5] == -INFINITY);
-  cr_assert_eq(attn2c_safetensors_read(file, attn2c_safetensors_find(file, "f"), 0, 6, values, &message),
+  cr_assert_eq(attn2c_tensor_file_read(file, attn2c_tensor_file_find(file, "f"), 0, 6, values, &message),
                ATTN2C_OK);
   cr_assert(values[0] == 1 && values[2] == 3 && isnan(values[3]) && values[4] == INFINITY &&
             values[5] == 0x1p-149f);
-  cr_assert_eq(attn2c_safetensors_read(file, attn2c_safetensors_find(file, "b"), 0, 4, values, &message),
+  cr_assert_eq(attn2c_tensor_file_read(file, attn2c_tensor_file_find(file, "b"), 0, 4, values, &message),
                ATTN2C_OK);
   cr_assert(values[0] == 1 && values[1] == -3.140625f && isnan(values[2]) && values[3] == 0x1p-133f);
   /* A range of rows. */
   values[2] = 99;
-  cr_assert_eq(attn2c_safetensors_read(file, attn2c_safetensors_find(file, "f"), 1, 2, values, &message),
+  cr_assert_eq(attn2c_tensor_file_read(file, attn2c_tensor_file_find(file, "f"), 1, 2, values, &message),
                ATTN2C_OK);
   cr_assert(values[0] == 2 && values[1] == 3 && values[2] == 99);
-  cr_assert_eq(attn2c_safetensors_read(file, attn2c_safetensors_find(file, "f"), 6, 0, values, &message),
+  cr_assert_eq(attn2c_tensor_file_read(file, attn2c_tensor_file_find(file, "f"), 6, 0, values, &message),
                ATTN2C_OK);
-  attn2c_safetensors_close(file);
+  attn2c_tensor_file_close(file);
   free(made.bytes);
 }
 
@@ -341,17 +345,17 @@ Test(safetensors, ranges_and_types_that_cannot_be_read) {
       {"f", INT64_MAX, INT64_MAX, "beyond its 6"},
   };
   image made;
-  attn2c_safetensors *file = open_typed(&made);
+  attn2c_tensor_file *file = open_typed(&made);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     attn2c_message message = attn2c_message_make(text, sizeof text);
     float value = 99;
-    int found = attn2c_safetensors_find(file, cases[i].name);
-    cr_assert_eq(attn2c_safetensors_read(file, found, cases[i].first, cases[i].count, &value, &message),
+    int found = attn2c_tensor_file_find(file, cases[i].name);
+    cr_assert_eq(attn2c_tensor_file_read(file, found, cases[i].first, cases[i].count, &value, &message),
                  ATTN2C_FORMAT, "case %zu", i);
     cr_assert_not_null(strstr(text, cases[i].line), "case %zu: %s", i, text);
     cr_assert_eq(value, 99);
   }
-  attn2c_safetensors_close(file);
+  attn2c_tensor_file_close(file);
   free(made.bytes);
 }
 
@@ -361,11 +365,13 @@ Test(safetensors, every_half_precision_number) {
   image made = make_image(header, sizeof header - 1, 131072);
   static float values[65536];
   attn2c_message message = attn2c_message_make(text, sizeof text);
-  attn2c_safetensors *file;
+  attn2c_tensor_file *file;
   for (size_t i = 0; i < 65536; i++)
     memcpy(made.bytes + 8 + sizeof header - 1 + 2 * i, &(uint16_t){(uint16_t)i}, 2);
-  cr_assert_eq(attn2c_safetensors_open_memory(made.bytes, made.size, &file, &message), ATTN2C_OK, "%s", text);
-  cr_assert_eq(attn2c_safetensors_read(file, 0, 0, 65536, values, &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(
+      attn2c_tensor_file_open_memory(&attn2c_safetensors_format, made.bytes, made.size, &file, &message),
+      ATTN2C_OK, "%s", text);
+  cr_assert_eq(attn2c_tensor_file_read(file, 0, 0, 65536, values, &message), ATTN2C_OK, "%s", text);
   for (int i = 0; i < 65536; i++) {
     int exponent = i >> 10 & 31, fraction = i & 1023;
     double sign = i >> 15 ? -1 : 1, expected;
@@ -379,7 +385,7 @@ Test(safetensors, every_half_precision_number) {
         isnan(expected) ? isnan(values[i]) : values[i] == expected && !signbit(values[i]) == (sign > 0);
     cr_assert(equal, "%04x is read as %a, but %a is expected", i, values[i], expected);
   }
-  attn2c_safetensors_close(file);
+  attn2c_tensor_file_close(file);
   free(made.bytes);
 }
 
@@ -398,9 +404,9 @@ static const char *write_sample(void) {
   return path;
 }
 
-static int open_path(const char *path, attn2c_safetensors **file) {
+static int open_path(const char *path, attn2c_tensor_file **file) {
   attn2c_message message = attn2c_message_make(text, sizeof text);
-  return attn2c_safetensors_open(path, file, &message);
+  return attn2c_tensor_file_open(&attn2c_safetensors_format, path, file, &message);
 }
 
 Test(safetensors_file, what_is_written_is_these_bytes) {
@@ -421,25 +427,25 @@ Test(safetensors_file, what_is_written_is_these_bytes) {
 }
 
 Test(safetensors_file, written_and_read_back) {
-  attn2c_safetensors *file;
+  attn2c_tensor_file *file;
   attn2c_message message = attn2c_message_make(text, sizeof text);
   float values[6] = {0};
   cr_assert_eq(open_path(write_sample(), &file), ATTN2C_OK, "%s", text);
-  cr_assert_eq(attn2c_safetensors_count(file), 2);
-  int found = attn2c_safetensors_find(file, "b \"quoted\"\n");
-  cr_assert_eq(attn2c_safetensors_tensor(file, found)->rank, 2);
-  cr_assert_eq(attn2c_safetensors_read(file, found, 0, 6, values, &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(file->count, 2);
+  int found = attn2c_tensor_file_find(file, "b \"quoted\"\n");
+  cr_assert_eq(file->tensors[found].rank, 2);
+  cr_assert_eq(attn2c_tensor_file_read(file, found, 0, 6, values, &message), ATTN2C_OK, "%s", text);
   cr_assert_arr_eq(values, six, sizeof six);
-  attn2c_safetensors_close(file);
+  attn2c_tensor_file_close(file);
 }
 
 Test(safetensors_file, nothing_to_write_is_an_empty_file) {
-  attn2c_safetensors *file;
+  attn2c_tensor_file *file;
   const char *path = scratch_path("empty");
   cr_assert_eq(safetensors_write(path, NULL, 0, NULL), ATTN2C_OK);
   cr_assert_eq(open_path(path, &file), ATTN2C_OK, "%s", text);
-  cr_assert_eq(attn2c_safetensors_count(file), 0);
-  attn2c_safetensors_close(file);
+  cr_assert_eq(file->count, 0);
+  attn2c_tensor_file_close(file);
 }
 
 Test(safetensors_file, what_cannot_be_written_leaves_nothing) {
@@ -464,20 +470,20 @@ Test(safetensors_file, cut_at_every_byte_or_one_longer) {
   size_t size = scratch_get(write_sample(), bytes, sizeof bytes);
   const char *path = scratch_path("cut");
   for (size_t cut = 0; cut <= size + 1; cut++) {
-    attn2c_safetensors *file;
+    attn2c_tensor_file *file;
     bytes[size] = 0;
     scratch_put(path, bytes, cut);
     faults_clear();
     int status = open_path(path, &file);
     cr_assert_eq(status, cut == size ? ATTN2C_OK : ATTN2C_FORMAT, "%zu bytes: %d, %s", cut, status, text);
     if (cut != size) cr_assert(text[0] && !strchr(text, '\n'), "%zu bytes: %s", cut, text);
-    attn2c_safetensors_close(file);
+    attn2c_tensor_file_close(file);
     cr_assert_eq(faults_live_blocks(), 0, "%zu bytes leak", cut);
   }
 }
 
 Test(safetensors_file, missing_or_no_file) {
-  attn2c_safetensors *file;
+  attn2c_tensor_file *file;
   cr_assert_eq(open_path(scratch_path("missing"), &file), ATTN2C_IO);
   cr_assert_not_null(strstr(text, "missing: cannot be opened: No such file"), "%s", text);
   cr_assert_null(file);
@@ -487,34 +493,34 @@ Test(safetensors_file, missing_or_no_file) {
 }
 
 Test(safetensors_file, cut_after_it_was_opened) {
-  attn2c_safetensors *file;
+  attn2c_tensor_file *file;
   float values[6];
   const char *path = write_sample();
   cr_assert_eq(open_path(path, &file), ATTN2C_OK, "%s", text);
   for (off_t size = 187; size >= 0; size -= 17) {
     attn2c_message message = attn2c_message_make(text, sizeof text);
     cr_assert_eq(truncate(path, size), 0);
-    cr_assert_eq(attn2c_safetensors_read(file, 1, 0, 6, values, &message), ATTN2C_FORMAT, "%ld bytes",
+    cr_assert_eq(attn2c_tensor_file_read(file, 1, 0, 6, values, &message), ATTN2C_FORMAT, "%ld bytes",
                  (long)size);
     cr_assert_not_null(strstr(text, "when it was opened"), "%s", text);
     if (size == 0) break;
   }
-  attn2c_safetensors_close(file);
+  attn2c_tensor_file_close(file);
 }
 
 /* Opens the sample and reads a tensor. */
 static int open_and_read(const char *path) {
-  attn2c_safetensors *file;
+  attn2c_tensor_file *file;
   attn2c_message message = attn2c_message_make(text, sizeof text);
   float values[6];
-  int status = attn2c_safetensors_open(path, &file, &message);
+  int status = attn2c_tensor_file_open(&attn2c_safetensors_format, path, &file, &message);
   if (status) {
     cr_assert_null(file);
     return status;
   }
-  status = attn2c_safetensors_read(file, 1, 0, 6, values, &message);
+  status = attn2c_tensor_file_read(file, 1, 0, 6, values, &message);
   if (!status) cr_assert_arr_eq(values, six, sizeof six);
-  attn2c_safetensors_close(file);
+  attn2c_tensor_file_close(file);
   return status;
 }
 
@@ -551,15 +557,15 @@ Test(safetensors_file, the_nth_allocation_fails) {
   for (int persistent = 0; persistent < 2; persistent++) {
     int nth = 1;
     for (;; nth++) {
-      attn2c_safetensors *file;
+      attn2c_tensor_file *file;
       const char *path = scratch_path("metadata");
       faults_clear();
       faults_allocation(nth, persistent);
       int status = open_path(path, &file);
       if (faults_met() == 0) {
         cr_assert_eq(status, ATTN2C_OK);
-        cr_assert_eq(attn2c_safetensors_find(file, "a name of more than sixteen characters"), 0);
-        attn2c_safetensors_close(file);
+        cr_assert_eq(attn2c_tensor_file_find(file, "a name of more than sixteen characters"), 0);
+        attn2c_tensor_file_close(file);
         break;
       }
       cr_assert_eq(status, ATTN2C_MEMORY, "allocation %d: %d, %s", nth, status, text);

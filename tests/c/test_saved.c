@@ -88,13 +88,13 @@ static void fill(int sequence, int tokens, uint32_t seed) {
 static int save(int sequence, const char *path) {
   attn2c_message message = attn2c_message_make(text, sizeof text);
   text[0] = '\0';
-  return attn2c_save(context, sequence, path, &message);
+  return attn2c_sequence_save(context, sequence, path, &message);
 }
 
 static int load(int sequence, const char *path) {
   attn2c_message message = attn2c_message_make(text, sizeof text);
   text[0] = '\0';
-  return attn2c_load(context, sequence, path, &message);
+  return attn2c_sequence_load(context, sequence, path, &message);
 }
 
 /* Compares a half of a word of a part, of a key and a column, in two states. Pairs are of columns or keys. */
@@ -247,8 +247,8 @@ Test(saved, wrong_calls_are_refused, .init = open, .fini = close) {
   }
   cr_assert_eq(save(0, NULL), ATTN2C_USAGE);
   refused(NULL, ATTN2C_USAGE, "no path");
-  cr_assert_eq(attn2c_save(NULL, 0, path, &quiet), ATTN2C_USAGE);
-  cr_assert_eq(attn2c_load(NULL, 0, path, &quiet), ATTN2C_USAGE);
+  cr_assert_eq(attn2c_sequence_save(NULL, 0, path, &quiet), ATTN2C_USAGE);
+  cr_assert_eq(attn2c_sequence_load(NULL, 0, path, &quiet), ATTN2C_USAGE);
   descriptor.continued = NULL;
   cr_assert_eq(load(0, path), ATTN2C_USAGE);
   cr_assert(strstr(text, "there is no context with sequences"), "%s", text);

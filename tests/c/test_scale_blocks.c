@@ -3,8 +3,8 @@
 #include "base/floats.h"
 #include "check/reference_types.h"
 #include "ops/scaled.h"
-#include "weights/pack.h"
-#include "weights/scale_blocks.h"
+#include "packing/pack.h"
+#include "packing/scale_blocks.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -30,7 +30,7 @@ Test(scale_blocks, every_half_is_read_as_a_checkpoint_reads_it) {
   for (uint32_t bits = 0; bits < 0x10000; bits++) {
     const uint16_t half = (uint16_t)bits;
     float wanted;
-    attn2c_from_f16(&half, &wanted, 1);
+    attn2c_floats_from_f16(&half, &wanted, 1);
     const float got = attn2c_from_half(half);
     cr_assert(isnan(wanted) ? isnan(got) : attn2c_bits(wanted) == attn2c_bits(got), "%04x", bits);
   }

@@ -1,8 +1,8 @@
 /* test_taps.c - the weight of a convolution, [out][in][taps], as rows that have the inputs tap by tap: by
- * itself, and as a value and a gain for each tap (weights/taps.h); whole, by rows, and where memory fails. */
+ * itself, and as a value and a gain for each tap (reading/taps.c); whole, by rows, and where memory fails. */
 #define _DEFAULT_SOURCE
+#include "readers.h"
 #include "faults.h"
-#include "formats/safetensors.h"
 #include "safetensors_write.h"
 #include "scratch.h"
 #include "weights/weights.h"
@@ -34,7 +34,8 @@ static const attn2c_view views[] = {BOX(0, 0, COLUMNS, 0.5), BOX(1, 0, COLUMNS, 
                                     BOX(2, ATTN2C_VIEW_TIMES, 0, 1)};
 static const attn2c_weight weights[] = {{.tensor = 0, .first_view = 0, .view_count = 1},
                                         {.tensor = 1, .first_view = 1, .view_count = 3}};
-static const attn2c_descriptor model = {.tensors = tensors,
+static const attn2c_descriptor model = {.readers = &all_readers,
+                                        .tensors = tensors,
                                         .weights = weights,
                                         .stored = stored,
                                         .views = views,

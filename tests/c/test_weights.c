@@ -1,10 +1,10 @@
 /* test_weights.c - the sources of weights: taken from a file by any of their names, whole
  * or by rows, everything that is wrong listed at once; constants by formula; random ones. */
 #define _DEFAULT_SOURCE
+#include "readers.h"
 #include "weights/constants.h"
 #include "faults.h"
 #include "weights/random.h"
-#include "formats/safetensors.h"
 #include "safetensors_write.h"
 #include "scratch.h"
 #include "weights/weights.h"
@@ -57,7 +57,8 @@ static const attn2c_weight weights[] = {
     {.tensor = 6, .first_view = 5, .view_count = 1, .random_deviation = 1},
 };
 enum { WEIGHTS = 7 };
-static const attn2c_descriptor model = {.tensors = tensors,
+static const attn2c_descriptor model = {.readers = &all_readers,
+                                        .tensors = tensors,
                                         .weights = weights,
                                         .stored = stored,
                                         .views = views,
@@ -235,7 +236,7 @@ Test(weights, missing_ones_come_with_those_that_are_not_used) {
   static const attn2c_stored outputs[] = {{.names = first, .rank = 2, .shape = {2, 3}},
                                           {.names = second, .rank = 1, .shape = {9}},
                                           {.names = other, .rank = 1, .shape = {8}}};
-  const attn2c_descriptor torch = {.stored = outputs, .stored_count = 3};
+  const attn2c_descriptor torch = {.readers = &all_readers, .stored = outputs, .stored_count = 3};
   attn2c_source *source;
   cr_assert_eq(open_header("{\"other\":{\"dtype\":\"F32\",\"shape\":[5,3],\"data_offsets\":[0,60]},"
                            "\"b\":{\"dtype\":\"U8\",\"shape\":[7],\"data_offsets\":[60,67]}}",
@@ -267,8 +268,11 @@ Test(weights, missing_ones_come_with_those_that_are_not_used) {
 }
 
 Test(weights, a_tensor_of_an_unreadable_type_may_be_unused) {
-  static const attn2c_descriptor small = {
-      .tensors = tensors, .weights = weights + 5, .tensor_count = 7, .weight_count = 1};
+  static const attn2c_descriptor small = {.readers = &all_readers,
+                                          .tensors = tensors,
+                                          .weights = weights + 5,
+                                          .tensor_count = 7,
+                                          .weight_count = 1};
   static const char header[] = "{\"position_ids\":{\"dtype\":\"I64\",\"shape\":[1],\"data_offsets\":[0,8]}}";
   unsigned char bytes[8 + sizeof header - 1 + 8] = {sizeof header - 1};
   attn2c_source *source;
@@ -307,8 +311,11 @@ static void check_sinusoidal(attn2c_source *source, int index, int rows, int wid
 Test(weights, the_sinusoidal_formula) {
   static const attn2c_tensor even_tensor[] = {{.name = "positions", .rank = 3, .shape = {1, 6, 8}}};
   static const attn2c_weight even_weight[] = {{.tensor = 0, .formula = "sinusoidal"}};
-  const attn2c_descriptor even = {
-      .tensors = even_tensor, .weights = even_weight, .tensor_count = 1, .weight_count = 1};
+  const attn2c_descriptor even = {.readers = &all_readers,
+                                  .tensors = even_tensor,
+                                  .weights = even_weight,
+                                  .tensor_count = 1,
+                                  .weight_count = 1};
   attn2c_source *source;
   cr_assert_eq(attn2c_source_random(1, &model, &source, NULL), ATTN2C_OK);
   check_sinusoidal(source, 5, 4, 5);
@@ -335,7 +342,7 @@ Test(weights, the_sinusoidal_formula_behind_a_past) {
 Test(weights, an_unknown_formula) {
   static const attn2c_weight unknown[] = {{.tensor = 5, .formula = "cosinusoidal"}, {.tensor = 6}};
   const attn2c_descriptor odd = {
-      .tensors = tensors, .weights = unknown, .tensor_count = 7, .weight_count = 2};
+      .readers = &all_readers, .tensors = tensors, .weights = unknown, .tensor_count = 7, .weight_count = 2};
   attn2c_source *source;
   attn2c_message message = attn2c_message_make(text, sizeof text);
   cr_assert_eq(attn2c_source_random(1, &odd, &source, &message), ATTN2C_FORMAT);
@@ -457,7 +464,8 @@ Test(weights, many_weights_are_verified_in_a_moment) {
   static attn2c_view many_views[COUNT];
   static safetensors_item items[COUNT];
   static const int64_t shape[] = {1};
-  const attn2c_descriptor large = {.tensors = tensors,
+  const attn2c_descriptor large = {.readers = &all_readers,
+                                   .tensors = tensors,
                                    .weights = many,
                                    .stored = many_stored,
                                    .views = many_views,

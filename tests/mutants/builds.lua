@@ -21,7 +21,7 @@ return function(of, spec)
       filter = "stay while", wrong = "the work of a running process is removed" },
   }
 
-  of("gen/commands/build/store.lua", spec .. "commands/build/store_spec.lua") {
+  of("gen/common/store.lua", spec .. "common/store_spec.lua") {
     { name = "store_claim", old = "if claimed and claim_handle == nil then", new = "if false then",
       filter = "one process at a time", wrong = "builds that run at once compile the same sources" },
     { name = "store_content", old = "if not text or hash.content(text) ~= sum then", new = "if not text then",

@@ -100,10 +100,6 @@ return function(of, spec)
   }
 
   of("gen/checkpoints/folder.lua", spec .. "checkpoints/import_spec.lua") {
-    { name = "folder_bytes", old = "if bytes ~= offsets[2] - offsets[1] then", new = "if bytes < 0 then",
-      filter = "file's cut", wrong = "a shape and its bytes need not agree" },
-    { name = "folder_hole", old = "if range[1] ~= last then", new = "if range[1] < last then", filter = "file's cut",
-      wrong = "bytes may belong to no tensor" },
     { name = "folder_processor", old = "and whole.image_processor ~= json.null then", new = "and false then",
       suite = spec .. "checkpoints/pictures_spec.lua", wrong = "processor_config.json has no pictures" },
   }
@@ -239,26 +235,37 @@ return function(of, spec)
   }
 
   of("gen/checkpoints/folder.lua", spec .. "checkpoints/import_spec.lua") {
-    { name = "folder_cut", old = "if last ~= size - 8 - length then", new = "if last > size - 8 - length then",
-      filter = "file's cut", wrong = "bytes after the last tensor are taken" },
-    { name = "folder_shard", old = 'or file:find("^%.") or', new = "or", filter = "index, link",
-      wrong = "an index names a file outside of the folder" },
+    { name = "folder_pickle", old = 'is_there("pytorch_model.bin") or', new = "false and", filter = "a pickle",
+      wrong = "a pickle is no advice" },
   }
 
   of("gen/checkpoints/fits.lua", spec .. "checkpoints/fits_spec.lua") {
-    { name = "fits_type", old = "return not readable[tensor.dtype] and", new = "return false and",
+    { name = "fits_type", old = "if tensor and tensor.expected then", new = "if false then",
       wrong = "a tensor of integers is read as floats" },
     { name = "fits_rows", old = "have[1] ~= want[1] then return false", new = "false then return false",
       wrong = "a tensor with as many columns fits, whatever its rows" },
   }
 
   of("gen/common/gguf.lua", spec .. "common/gguf_spec.lua") {
-    { name = "gguf_overlap", old = "tensor.begin < before.begin + before.bytes", new = "tensor.begin < before.begin",
-      filter = "contradicts", wrong = "tensors may share bytes" },
-    { name = "gguf_twice", old = 'if types[key] then reader:refuse("occurs twice") end', new = "",
-      filter = "contradicts", wrong = "a metadata key may occur twice" },
-    { name = "gguf_part", old = 'part_number(part, "split.no", 0) ~= i - 1 or', new = "", filter = "several parts",
+    { name = "gguf_begins", old = 'if files.read_some(path, 4) ~= "GGUF" then', new = "if false then",
+      filter = "cut anywhere", wrong = "a file that is no GGUF is refused as another format" },
+  }
+
+  of("gen/common/headers.lua", spec .. "checkpoints/coded_spec.lua") {
+    { name = "headers_path", old = "if line:sub(1, #path) ~= path then", new = "if false then", filter = "do not fit",
+      wrong = "a fault does not name the file" },
+  }
+
+  of("runtime/reading/checkpoint.c", spec .. "common/gguf_spec.lua") {
+    { name = "gguf_part", old = "split.number == number && split.count", new = "split.count", filter = "several parts",
       wrong = "any file of the right name is a part" },
+  }
+
+  of("runtime/tools/tensors.c", spec .. "common/gguf_spec.lua") {
+    { name = "tool_sign", old = "(int64_t)(value << (64 - 8 * entry->bytes)) >> (64 - 8 * entry->bytes)",
+      new = "(int64_t)value", filter = "metadata", wrong = "negative numbers are read as large ones" },
+    { name = "tool_bool", old = "(is_bool && value > 1) ||", new = "", filter = "contradicts",
+      wrong = "a boolean may be 2" },
   }
 
   of("gen/checkpoints/facts.lua", spec .. "whole/counts_spec.lua") {

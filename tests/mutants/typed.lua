@@ -95,8 +95,18 @@ return function(of, spec)
     { name = "order_shared", old = "if (status || is_same) return status;",
       new = "if (status || is_same || like >= 0) return status;", filter = "should share",
       wrong = "layers with other groups of inputs are computed in one order" },
-    { name = "order_packed", old = "packed && attn2c_is_order(model, i)", new = "0 && attn2c_is_order(model, i)",
+  }
+
+  of("runtime/packing/packed_orders.c", spec .. "whole/blocks_spec.lua") {
+    { name = "order_packed", old = "if (right == count) continue;", new = "continue;",
       filter = "input twice", wrong = "a damaged order in packed weights reads outside a row" },
+  }
+
+  of("gen/passes/emit/readers.lua", spec .. "whole/linked_spec.lua") {
+    { name = "readers_blocks", old = "needs.blocks or layout and types.all[layout.type].block", new = "true",
+      filter = "speech model", wrong = "every library has the reader of scale blocks" },
+    { name = "readers_packed", old = 'spec.opens == "packed" and packed_rows', new = "false",
+      filter = "at most 2,500", wrong = "a library of packed weights reads checkpoints" },
   }
 
   of("runtime/weights/weights.c", spec .. "whole/blocks_spec.lua") {
@@ -106,13 +116,18 @@ return function(of, spec)
   }
 
   of("gen/checkpoints/coded.lua", spec .. "checkpoints/coded_spec.lua") {
-    { name = "coded_ordered", old = "elseif self.is_ordered and groups > 1 then", new = "elseif false then",
+    { name = "coded_ordered", old = "if is_ordered and not of.by and of.groups > 1 then", new = "if false then",
       filter = "without the order", wrong = "groups that are apart are taken as in order" },
-    { name = "coded_floats", old = "floats[scales.dtype]", new = "true", filter = "do not fit",
-      wrong = "scales may be integers" },
   }
 
-  of("runtime/weights/coded.c", "c:coded") {
+  of("runtime/reading/coded.c", spec .. "checkpoints/coded_spec.lua") {
+    { name = "coded_floats", old = "if (!scales->type->widen)", new = "if (0)", filter = "do not fit",
+      wrong = "scales may be integers" },
+    { name = "coded_centre", old = "is = zeros[i] == 1 << (of->bits - 1);", new = "is = 1;", filter = "whole ones",
+      wrong = "codes with a minimum are taken for centred ones" },
+  }
+
+  of("runtime/reading/coded.c", "c:coded") {
     { name = "coded_order_rank", old = "order->rank != 1 ||", new = "", filter = "coded/an_order*",
       wrong = "an order may have two axes" },
     { name = "groups_equal", old = "return equal == of->groups;", new = "return 1;", filter = "coded/*other_sizes*",

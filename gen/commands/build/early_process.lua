@@ -12,7 +12,7 @@ local files = require("common.files")
 local process = require("common.process")
 local runner = require("commands.build.runner")
 local sources = require("commands.build.sources")
-local store = require("commands.build.store")
+local store = require("common.store")
 local toolchain = require("commands.build.toolchain")
 local uv = require("common.libuv")
 

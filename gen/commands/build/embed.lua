@@ -2,59 +2,30 @@
 -- The form is packed, or as a checkpoint stores them.
 local faults = require("common.faults")
 local files = require("common.files")
-local gguf = require("common.gguf")
-local json = require("common.json")
+local headers = require("common.headers")
 local lfs = require("lfs")
 
 local embed = {}
 
-local LARGEST_HEADER = 100 << 20
 local FORMS = { f32 = "packed", f16 = "stored" }
-local NARROW = { F16 = true, BF16 = true }
+local WIDE = { F32 = true, F64 = true }
 
 local function refuse(path, what) faults.raise("format", ("%s: %s"):format(path, what)) end
 
-local function is_there(path) return lfs.attributes(path, "mode") ~= nil end
-
--- Returns the one file of a checkpoint. Refuses a checkpoint of several files, and names the file that shows it.
-local function single_file(path)
-  local function several(what)
-    refuse(path, what .. ": --embed=f16 takes a checkpoint of one file; --embed=f32 takes any")
-  end
-  if path:match("%.json$") then several("is an index of several files") end
-  if gguf.is(path) and (gguf.read(path).metadata["split.count"] or 1) ~= 1 then several("is one of several parts") end
-  if lfs.attributes(path, "mode") ~= "directory" then return path end
-  for i = 1, 9 do
-    if is_there(("%s/%d_Dense/model.safetensors"):format(path, i)) then several(("%d_Dense has a file"):format(i)) end
-  end
-  local main = is_there(path .. "/0_Transformer") and path .. "/0_Transformer" or path
-  local file = main .. "/model.safetensors"
-  if is_there(file) then return file end
-  if is_there(file .. ".index.json") then several("has model.safetensors.index.json, an index of several files") end
-  return path -- the reader of checkpoints says what is missing
-end
-
--- Refuses a file without a tensor in f16 or bf16. The reader of checkpoints refuses a file that cannot be read.
-local function verify_narrow(path)
-  local start = files.read_some(path, 16)
-  if start and start:sub(1, 4) == "GGUF" then
-    for _, tensor in pairs(gguf.read(path).tensors) do
-      if tensor.dtype ~= "F32" and tensor.dtype ~= "F64" then return end
-    end
-    refuse(path, "has only tensors of type F32 or F64: use --embed=f32")
-  end
-  if start and start == "attn2c weights\n\0" then
+-- Returns the one file of a checkpoint, whose tensors take fewer bytes than packed ones.
+local function narrow_file(path)
+  if files.read_some(path, 16) == "attn2c weights\n\0" then
     refuse(path, "is a packed file in f32: use --embed FILE")
   end
-  local length = start and #start >= 8 and string.unpack("<I8", start) or nil
-  if not length or length < 2 or length > LARGEST_HEADER then return end
-  local text = (files.read_some(path, 8 + length) or ""):sub(9)
-  local header = json.decode(text, json.null)
-  if type(header) ~= "table" then return end
-  for name, tensor in pairs(header) do
-    if name ~= "__metadata__" and type(tensor) == "table" and NARROW[tensor.dtype] then return end
+  local file, is_narrow
+  for _, tensor in pairs(headers.read(path).tensors) do
+    if file and tensor.path ~= file then
+      refuse(path, "has several files: --embed=f16 takes a checkpoint of one file; --embed=f32 takes any")
+    end
+    file, is_narrow = tensor.path, is_narrow or not WIDE[tensor.dtype] and not tensor.expected
   end
-  refuse(path, "has no tensor of type F16 or BF16: use --embed=f32")
+  if not is_narrow then refuse(path, "has only tensors of type F32 or F64: use --embed=f32") end
+  return file
 end
 
 -- Returns an absolute path, because jobs run in other folders.
@@ -78,10 +49,7 @@ function embed.find(asked, given, own)
   if not path or path == "" then
     faults.raise("usage", ("--embed=%s: --weights FILE is needed, too"):format(asked))
   end
-  if form == "stored" then
-    path = single_file(path)
-    verify_narrow(path)
-  end
+  if form == "stored" then path = narrow_file(path) end
   return { embed = form, weights = absolute(path) }
 end
 

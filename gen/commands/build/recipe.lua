@@ -44,8 +44,9 @@ local function room_of(source) return source:match("^%w+") end
 -- check takes 1.2 times as long.
 local computes = { "^base/", "^ranks/", "^text/", "^picture/", "^generate/",
   "^formats/gguf_blocks%.c$", "^formats/npy%.c$", "^formats/tensors%.c$",
-  "^weights/coded%.c$", "^weights/constants%.c$", "^weights/orders%.c$", "^weights/pack%.c$", "^weights/random%.c$",
-  "^weights/resized%.c$", "^weights/scale_", "^weights/taps%.c$", "^weights/views%.c$", "^weights/weights%.c$",
+  "^weights/block_reader%.c$", "^reading/coded%.c$", "^weights/constants%.c$", "^weights/orders%.c$",
+  "^packing/pack%.c$", "^weights/random%.c$", "^reading/resized%.c$", "^packing/scale_", "^reading/taps%.c$",
+  "^reading/views%.c$", "^weights/weights%.c$",
   "^model/team%.c$", "^model/text_kept%.c$",
   "^check/reference", "^check/compare%.c$", "^check/tolerance%.c$", "^measure/", "^program/text_similar%.c$" }
 
@@ -64,7 +65,7 @@ local loops = { "-O3", exact }
 
 -- Flags of files of the runtime that are element loops. Their results are part of the weights, so they have the same
 -- bits on every machine.
-local of_source = { ["weights/projected.c"] = loops, ["weights/scale_search.c"] = { "-O2", exact } }
+local of_source = { ["weights/projected.c"] = loops, ["packing/scale_search.c"] = { "-O2", exact } }
 
 -- The generator of kernels for when a model is opened. libxsmm's is linked into the library, so that its user needs
 -- nothing but libc and libm. None is needed if all kernels are in C.
@@ -138,7 +139,7 @@ end
 
 -- Optimisation levels of a static program's own objects, by folder. It has them in place of the library's objects: they
 -- have no unwinding tables, and code that reads files is small.
-local static_levels = { formats = "-Os", weights = "-Os" }
+local static_levels = { formats = "-Os", packing = "-Os", reading = "-Os", weights = "-Os" }
 
 local function static_objects(providers, runtime_sources, options)
   local list = {}
@@ -201,11 +202,17 @@ local function add_build(shipped, program, spec, build, entries, is_static)
   shipped[#shipped + 1] = object("model", own .. "_kernels.c", { loops, flags })
 end
 
--- Returns the objects of the model's library, and those that only its program has.
+-- Returns the objects of the model that library and program share, and those that only one of them has. A library that
+-- opens packed weights alone has a table of readers of its own.
 local function model_objects(spec, builds, entries, options)
-  local name, shipped, program = spec.name, {}, {}
+  local name, shipped, program, own = spec.name, {}, {}, {}
   for _, build in ipairs(builds) do add_build(shipped, program, spec, build, entries, options.is_static) end
-  shipped[#shipped + 1] = object("model", name .. "_model.c", { QUICK, options.has_ranks and MPI_FLAGS or {} })
+  local binding = { QUICK, options.has_ranks and MPI_FLAGS or {} }
+  local is_packed = spec.opens == "packed"
+  if is_packed then
+    program[#program + 1] = object("model", name .. "_model.c", { binding, "-DATTN2C_PROGRAM" }, name .. "_reads.o")
+  end
+  table.insert(is_packed and own or shipped, object("model", name .. "_model.c", binding))
   if options.has_text then shipped[#shipped + 1] = object("model", name .. "_text.c", { QUICK }) end
   if options.has_pictures then shipped[#shipped + 1] = object("model", name .. "_picture.c", { QUICK }) end
   if options.has_chat then shipped[#shipped + 1] = object("model", name .. "_chat.c", { QUICK }) end
@@ -213,7 +220,7 @@ local function model_objects(spec, builds, entries, options)
     program[#program + 1] = object("model", name .. build.suffix .. "_program.c", { QUICK, of_program })
     program[#program + 1] = object("model", linkage.roof(build.suffix) .. ".c", { loops, build.flags, of_program })
   end
-  return shipped, program
+  return shipped, program, own
 end
 
 -- Commands for weights that are linked in. A program without weights packs them, or checks that they fit. It runs each
@@ -311,7 +318,7 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
   local name, embed = spec.name, options.embed
   local providers = options.providers or { library = "c", program = "c" }
   local runtime = runtime_objects(providers, runtime_sources, options)
-  local shipped, program = model_objects(spec, builds, entries, options)
+  local shipped, program, own = model_objects(spec, builds, entries, options)
   local of_ranks = options.has_ranks and MPI_LIBRARIES or {}
   local of_text = { options.has_text and text_libraries or {}, of_ranks }
   local of_program_text = { (options.has_text or options.texts) and text_libraries or {}, of_ranks }
@@ -340,7 +347,7 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
     archive_job(providers.program, runtime),
     -- One object with only the model's own interface, so that two models, or two versions of the runtime, fit in one
     -- program.
-    { name = whole, inputs = names_of(shipped, { { name = LIBRARY_ARCHIVE } }), commands = {
+    { name = whole, inputs = names_of(shipped, own, { { name = LIBRARY_ARCHIVE } }), commands = {
       { CC, "-r", "-nostdlib", "-o", "all.o", INPUTS, generator_of[providers.library] },
       { OBJCOPY, "--localize-hidden", "--wildcard", "--keep-global-symbol=" .. name .. "_*", "all.o", RESULT } } },
     { name = "lib" .. name .. ".a", is_output = true, inputs = names_of({ { name = whole } }, linked_in),
@@ -361,7 +368,7 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
   local packer = program_job(name .. ".packer", { { name = name .. "_none.o" } }, {}, archive_of(providers.program), {})
   local packing = embed and weight_jobs(name, embed, packer, builds[1].target)
   local all = {}
-  for _, jobs in ipairs { shipped, program, runtime, runtime_of_static, licenses, packing or {}, links,
+  for _, jobs in ipairs { shipped, own, program, runtime, runtime_of_static, licenses, packing or {}, links,
     { versions_job(spec, providers.program, options) },
     options.has_text and opening_jobs(runtime) or {} } do
     table.move(jobs, 1, #jobs, #all + 1, all)

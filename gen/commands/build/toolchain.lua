@@ -88,13 +88,6 @@ local function asks_for_mpi(given)
   end
 end
 
---- Returns the path of this machine's own compiler, for programs that run during a command. CC, CROSS and flags are for
---- models, which may be for another processor or C library. Faults: machine, if there is none.
-function toolchain.own()
-  local path = process.find("cc") or process.find("gcc") or process.find("clang")
-  return path or faults.raise("machine", "there is no compiler for this machine: cc, gcc or clang")
-end
-
 --- Returns the toolchain that CC, ATTN2C_CFLAGS, ATTN2C_LDFLAGS, ATTN2C_MPI and CROSS, a compiler's prefix
 --- (aarch64-linux-gnu-), name. environment: replaces os.getenv in tests. Faults: io, if there is no such compiler.
 ---

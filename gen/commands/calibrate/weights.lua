@@ -7,7 +7,7 @@ local types = require("data.types")
 
 local weights = {}
 
-local HEADER = 4096 -- bytes before the packed block (runtime/weights/packed_header.h)
+local HEADER = 4096 -- bytes before the packed block (runtime/packing/packed_header.h)
 local FIRST_ROWS = 16 -- ATTN2C_FACTORS_ROWS
 local NUMBER = 4 -- bytes
 local WINDOW = 1 << 20 -- bytes that are read at a time

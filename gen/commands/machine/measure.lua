@@ -7,7 +7,6 @@ local process = require("common.process")
 local scratch = require("common.scratch")
 local targets = require("data.targets")
 local template = require("common.template")
-local toolchain = require("commands.build.toolchain")
 local types = require("data.types")
 
 local measure = {}
@@ -67,7 +66,7 @@ end
 
 -- Writes and compiles the program in a folder. Returns its path.
 local function compile(root, folder, machine)
-  local compiler, names = toolchain.own(), measure.names(machine)
+  local compiler, names = process.compiler(), measure.names(machine)
   local is_gcc = not compiler:find("clang", 1, true)
   local fill, main = template.open(root, "rates.c.in"), folder .. "/machine"
   local children, link = {}, { "-o", main }

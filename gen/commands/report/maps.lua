@@ -8,7 +8,6 @@ local paths = require("checkpoints.paths")
 local process = require("common.process")
 local scratch = require("common.scratch")
 local tokenizer = require("text.tokenizer")
-local toolchain = require("commands.build.toolchain")
 
 local maps = {}
 
@@ -175,8 +174,8 @@ end
 -- program's path.
 local function compile_tool(root, folder)
   local path = folder .. "/pictures"
-  local child = process.run { words = { toolchain.own(), "-std=c11", "-O1", root .. "/runtime/tools/pictures.c", "-o",
-    path, "-lpng" }, gather = "all" }
+  local child = process.run { words = { process.compiler(), "-std=c11", "-O1", root .. "/runtime/tools/pictures.c",
+    "-o", path, "-lpng" }, gather = "all" }
   if child.code ~= 0 then
     faults.raise("machine", "--attention: PNG files need libpng (libpng-dev), with which pictures.c did not compile: "
       .. (child.errors:match("[^\n]+") or ""))

@@ -39,7 +39,7 @@ function meetings.measure(root, count, options)
   options = options or {}
   local work <close> = scratch.make(scratch.top(os.getenv), "attn2c-meetings")
   local mpi, program = toolchain.new().mpi, work.path .. "/meetings"
-  local list = { toolchain.own(), "-std=c11", "-O2", "-iquote", root .. "/runtime", "-o", program }
+  local list = { process.compiler(), "-std=c11", "-O2", "-iquote", root .. "/runtime", "-o", program }
   for _, of in ipairs { sources(root), mpi("--cflags"), mpi("--libs") } do table.move(of, 1, #of, #list + 1, list) end
   run(list, nil, "the program that measures meetings did not compile")
   local line, environment = ranks.start(count, { program, tostring(options.seconds or SECONDS),

@@ -279,7 +279,7 @@ local function has_unbatched(state)
   return false
 end
 
--- Returns the runtime's name for how a checkpoint's quantised tensors are stored, or false.
+-- Returns how a checkpoint's quantised tensors are stored, as checkpoints/coded.lua has it, or false.
 local function coding_of(spec)
   local quantised = type(spec.names) == "table" and spec.names.quantised
   return quantised and coded.kinds[quantised] or false

@@ -1,6 +1,6 @@
 -- importance.lua: gives products in scale blocks of 4 bits the importance of their inputs, so that rounding loses less.
 -- An input's importance is the mean square of its activations, which `calibrate` measures, as a power of two. Packing
--- weighs the squared errors of a weight's inputs by it (runtime/weights/scale_search.h). Weights keep their values.
+-- weighs the squared errors of a weight's inputs by it (runtime/packing/scale_search.h). Weights keep their values.
 local faults = require("common.faults")
 local types = require("data.types")
 

@@ -43,6 +43,7 @@ local function refused(path, what, code)
   assert.is_truthy(fault, "nothing was refused: " .. what)
   assert.equal(1, #fault.lines)
   assert.is_truthy(fault.lines[1]:find(what, 1, true), fault.lines[1])
+  assert.equal(1, fault.lines[1]:find(path, 1, true), fault.lines[1])
   assert.equal(code, fault.code)
 end
 
@@ -68,8 +69,12 @@ describe("a quantised folder", function()
     assert.equal("gptq", folder.read(checkpoint("gptq", scheme("auto-round",
       { packing_format = "auto_round:auto_gptq" }))).quantised)
     assert.equal("awq", folder.read(checkpoint("awq", scheme("awq", { version = "GEMM" }))).quantised)
-    local text = helper.read(helper.root .. "/runtime/base/descriptor.h")
-    for _, name in pairs(coded.kinds) do assert.is_truthy(text:find(name, 1, true), name) end
+    local text, numbers = helper.read(helper.root .. "/runtime/base/readers.h"), {}
+    for _, kind in pairs(coded.kinds) do
+      assert.is_truthy(text:find("%f[%w_]" .. kind.reader:sub(2) .. "[,;]"), kind.reader)
+      numbers[kind.number] = true
+    end
+    assert.same({ true, true, true, true }, numbers)
   end)
 
   it("has types in scale blocks for tensors whose groups are whole ones, in their order or apart", function()
@@ -91,15 +96,20 @@ describe("a quantised folder", function()
     assert.equal("int4f", of(8, in_order(64, 32)))
     assert.is_nil(of(7, ints(64)), "all inputs are in one group of two")
     local apart = { 64, dtype = "I32", bytes = string.pack("<i4i4", 1, 0):rep(32) }
-    assert.same({ "int4", apart.bytes, {} }, { of(7, apart) })
+    local word, order, notes = of(7, apart)
+    assert.same({ "int4", {} }, { word, notes })
+    assert.matches("^%x+$", order)
+    assert.equal(order, select(2, of(7, apart)))
+    apart.bytes = string.pack("<i4i4i4i4", 1, 0, 0, 1):rep(16)
+    assert.not_equal(order, select(2, of(7, apart)))
     local uneven = { 64, dtype = "I32", bytes = string.pack("<i4i4i4i4", 1, 0, 0, 0):rep(16) }
-    local word, order, notes = of(7, uneven)
+    word, order, notes = of(7, uneven)
     assert.is_nil(word or order)
     assert.same({ '"layer.g_idx": groups have different numbers of inputs, group 0 has 48: the weights become floats' },
       notes)
     uneven.bytes = string.pack("<i4i4", 1, 2):rep(32)
     local fault = helper.fault(of, 7, uneven)
-    assert.matches(': "layer.g_idx": group 2 of input 1, but the tensor has 2 groups$', fault.lines[1])
+    assert.matches(': layer.g_idx: group 2 of input 1, but the tensor has 2 groups$', fault.lines[1])
     assert.equal(3, fault.code)
   end)
 
@@ -154,38 +164,38 @@ describe("a quantised folder", function()
 
   it("whose parts do not fit is refused by the part's name", function()
     for _, case in ipairs {
-      { "gptq", { scales = false }, LAYER .. '.scales": missing, but the tensor is one of gptq' },
-      { "gptq", { qzeros = false }, '.qzeros": missing' },
-      { "gptq", { qweight = { 1, 8 } }, '.qweight": F16 [1, 8], but I32 of two axes is expected' },
-      { "gptq", { scales = { 16 } }, '.scales": F16 [16], but a shape of two axes' },
-      { "gptq", { scales = { 0, 8 } }, '.scales": F16 [0, 8]' },
-      { "gptq", { qzeros = ints(1, 1) }, '.qzeros": I32 [1, 1], but one zero point for each scale' },
-      { "gptq", { qzeros = ints(2, 3) }, '.qzeros": I32 [2, 3]' },
-      { "gptq", { qweight = ints(8, 1) }, '.qweight": I32 [8, 1], but a code for each input and output' },
-      { "gptq", { g_idx = ints(7) }, '.g_idx": I32 [7], but I32 with a group for each input' },
-      { "gptq", { g_idx = ints(2, 4) }, '.g_idx": I32 [2, 4], but I32 with a group for each input' },
-      { "gptq", { scales = ints(2, 8) }, '.scales": I32 [2, 8], but a float type is expected' },
-      { "gptq", { qweight = ints(0, 8) }, '.qweight": I32 [0, 8], but I32 of two axes is expected' },
+      { "gptq", { scales = false }, LAYER .. '.scales: missing, but the tensor is one of GPTQ' },
+      { "gptq", { qzeros = false }, '.qzeros: missing' },
+      { "gptq", { qweight = { 1, 8 } }, '.qweight: F16 [1, 8], but I32 of two axes is expected' },
+      { "gptq", { scales = { 16 } }, '.scales: F16 [16], but a shape of two axes' },
+      { "gptq", { scales = { 0, 8 } }, '.scales: F16 [0, 8]' },
+      { "gptq", { qzeros = ints(1, 1) }, '.qzeros: I32 [1, 1], but one zero point of 2, 4 or 8 bits' },
+      { "gptq", { qzeros = ints(2, 3) }, '.qzeros: I32 [2, 3]' },
+      { "gptq", { qweight = ints(8, 1) }, '.qweight: I32 [8, 1], but a code for each input and output' },
+      { "gptq", { g_idx = ints(7) }, '.g_idx: I32 [7], but I32 with a group for each input' },
+      { "gptq", { g_idx = ints(2, 4) }, '.g_idx: I32 [2, 4], but I32 with a group for each input' },
+      { "gptq", { scales = ints(2, 8) }, '.scales: I32 [2, 8], but F32, F64, F16 or BF16 is expected' },
+      { "gptq", { qweight = ints(0, 8) }, '.qweight: I32 [0, 8], but I32 of two axes is expected' },
       { "gptq", { g_idx = false, scales = { 3, 8 }, qzeros = ints(3, 1) }, "but groups of equal numbers of inputs" },
-      { "gptq", { weight = { 8, 8 } }, '.weight": is in the file as numbers and as codes' },
-      { "awq", { qzeros = ints(2, 2) }, '.qzeros": I32 [2, 2]' },
-      { "awq", { qweight = ints(1, 8) }, '.qweight": I32 [1, 8]' },
-      { "compressed-tensors", { weight_shape = false }, '.weight_shape": missing' },
-      { "compressed-tensors", { weight_shape = { 3, dtype = "I64" } }, '.weight_shape": I64 [3]' },
-      { "compressed-tensors", { weight_packed = ints(8, 5) }, '.weight_packed": I32 [8, 5]' },
-      { "compressed-tensors", { weight_scale = { 7 } }, '.weight_scale": F16 [7]' },
-      { "compressed-tensors", { weight_scale = { 2, 8 } }, '.weight_scale": F16 [2, 8]' },
-      { "compressed-tensors", { weight_scale = { 8, 2, 1 } }, '.weight_scale": F16 [8, 2, 1]' },
-      { "compressed-tensors", { weight_scale = ints(8, 2) }, '.weight_scale": I32 [8, 2], but a float type' },
-      { "compressed-tensors", { weight_scale = { 1 } }, '.weight_zero_point": I32 [1, 2]' },
-      { "compressed-tensors", { weight_zero_point = ints(2, 1) }, '.weight_zero_point": I32 [2, 1]' },
+      { "gptq", { weight = { 8, 8 } }, '.weight: is in the file as numbers and as codes' },
+      { "awq", { qzeros = ints(2, 2) }, '.qzeros: I32 [2, 2]' },
+      { "awq", { qweight = ints(1, 8) }, '.qweight: I32 [1, 8]' },
+      { "compressed-tensors", { weight_shape = false }, '.weight_shape: missing' },
+      { "compressed-tensors", { weight_shape = { 3, dtype = "I64" } }, '.weight_shape: I64 [3]' },
+      { "compressed-tensors", { weight_packed = ints(8, 5) }, '.weight_packed: I32 [8, 5]' },
+      { "compressed-tensors", { weight_scale = { 7 } }, '.weight_scale: F16 [7]' },
+      { "compressed-tensors", { weight_scale = { 2, 8 } }, '.weight_scale: F16 [2, 8]' },
+      { "compressed-tensors", { weight_scale = { 8, 2, 1 } }, '.weight_scale: F16 [8, 2, 1]' },
+      { "compressed-tensors", { weight_scale = ints(8, 2) }, '.weight_scale: I32 [8, 2], but F32' },
+      { "compressed-tensors", { weight_scale = { 1 } }, '.weight_zero_point: I32 [1, 2]' },
+      { "compressed-tensors", { weight_zero_point = ints(2, 1) }, '.weight_zero_point: I32 [2, 1]' },
     } do
       refused(checkpoint(case[1], scheme(case[1]), case[2]), case[3], 3)
     end
   end)
 
   it("whose groups are apart is refused without the order of its inputs", function()
-    local said = LAYER .. '.g_idx": missing, but quantization_config has desc_act, so that the inputs of a group are'
+    local said = LAYER .. '.weight": has no groups of inputs, but quantization_config has desc_act, so that'
     refused(checkpoint("gptq", scheme("gptq", { desc_act = true }), { g_idx = false }), said, 3)
     for _, case in ipairs { { { desc_act = true }, {} }, { { desc_act = false }, { g_idx = false } },
       { { desc_act = true }, { g_idx = false, scales = { 1, 8 }, qzeros = ints(1, 1) } } } do
@@ -195,7 +205,7 @@ describe("a quantised folder", function()
       local config = scheme("compressed-tensors")
       config.config_groups.group_0.weights.actorder = word
       local path = checkpoint("compressed-tensors", config)
-      if is_refused then refused(path, '.weight_g_idx": missing, but quantization_config has actorder', 3) end
+      if is_refused then refused(path, '.weight": has no groups of inputs, but quantization_config has actorder', 3) end
       assert.equal(is_refused, not pcall(folder.read, path))
     end
   end)
@@ -208,7 +218,7 @@ describe("a quantised folder", function()
     local state = pipeline.run(helper.root, helper.file(text, "x.lua"), {}, "emit")
     local emitted = {}
     for i, file in ipairs(state.files) do emitted[i] = file.text end
-    assert.is_truthy(table.concat(emitted):find(".coding = ATTN2C_CODED_AWQ", 1, true))
+    assert.is_truthy(table.concat(emitted):find(".coding = &attn2c_awq,", 1, true))
     local fault = helper.fault(pipeline.run, helper.root, helper.file((text:gsub('"awq"', '"exl2"')), "y.lua"), {},
       "graph")
     assert.is_truthy(fault.lines[1]:find('names.quantised: "exl2", but ' .. table.concat(

@@ -27,7 +27,7 @@ local accesses = {
     ["checkpoints/families/gte.lua"] = { "given%.([%l_]+)" }, ["checkpoints/families/phi3.lua"] =
     { "dictionary%.([%l_]+)" } } },
   { "config.json: quantization_config", "", { ["checkpoints/coded.lua"] = { "[( ]config%.([%l_]+)",
-    "own%.([%l_]+_?method)", "own%.(config_groups)", '%(path, config, "([%l_]+)"' } } },
+    "own%.([%l_]+_?method)", "own%.(config_groups)", '%(path, "([%l_]+)", config' } } },
   { "generation_config.json", "", { ["checkpoints/generation.lua"] = { "\n  ([%l_]+) = { \"", "from%.([%l_]+)" } } },
   { "preprocessor_config.json", "", { ["checkpoints/pictures.lua"] = { 'given%("([%l_]+)"', "%f[%w]config%.([%l_]+)",
     'planes_of%(given%("([%l_]+)"' } } },

@@ -170,7 +170,8 @@ describe("a checkpoint's folder", function()
   it("may be cloned without its large files, or be a folder too high", function()
     local pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 437955512\n"
     local said = ": is a Git LFS pointer, not the file itself: run `git lfs pull`"
-    refused(made.checkpoint(nil, nil, { ["model.safetensors"] = pointer }), "model.safetensors" .. said, 3)
+    refused(made.checkpoint(nil, nil, { ["model.safetensors"] = pointer }),
+      "model.safetensors: is a Git LFS pointer, not the weights themselves: run `git lfs pull`", 3)
     refused(made.checkpoint(pointer), "config.json" .. said, 3)
     local folder = made.folder({ ["tokenizer.json"] = pointer })
     local fault = helper.fault(require("text.tokenizer").from_folder, folder)
@@ -222,13 +223,14 @@ describe("a checkpoint's folder", function()
     refused(made.checkpoint(nil, nil, { ["model.safetensors"] = whole .. "\0" }), "model.safetensors: ", 3)
     for header, said in pairs {
       ['"a":{"dtype":"F32","shape":[2,3],"data_offsets":[0,16]}'] =
-        'header: "a": F32 2x3 is 24 bytes, but data_offsets [0, 16] hold 16',
-      ['"a":{"dtype":"U8","shape":[4294967296,4294967296],"data_offsets":[0,16]}'] = "is 18446744073709551616 bytes",
-      ['"a":{"dtype":"U8","shape":[16],"data_offsets":["0",16]}'] = "a tensor without dtype, shape or data_offsets",
+        'model.safetensors: "a": F32 [2, 3] is 24 bytes, but data_offsets [0, 16] hold 16',
+      ['"a":{"dtype":"U8","shape":[4294967296,4294967296],"data_offsets":[0,16]}'] =
+        "shape [4294967296, 4294967296] is too large",
+      ['"a":{"dtype":"U8","shape":[16],"data_offsets":["0",16]}'] = 'model.safetensors: "a": ',
       ['"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"b":{"dtype":"U8","shape":[8],"data_offsets":[8,16]}'] =
-        'header: "b": begins at byte 8 of the data, but the tensor before it ends at byte 4',
+        '"b": data_offsets [8, 16] leave a hole after byte 4, where the tensor before it ends',
       ['"a":{"dtype":"U8","shape":[9],"data_offsets":[0,9]},"b":{"dtype":"U8","shape":[8],"data_offsets":[8,16]}'] =
-        'header: "b": begins at byte 8 of the data, but the tensor before it ends at byte 9',
+        '"b": data_offsets [8, 16] overlap byte 9, where the tensor before it ends',
     } do
       refused(made.checkpoint(nil, nil, { ["model.safetensors"] = ("<s8"):pack("{" .. header .. "}")
         .. ("\0"):rep(16) }), said, 3)
@@ -245,10 +247,11 @@ describe("a checkpoint's folder", function()
     for _, name in ipairs { "../model.safetensors", "/etc/passwd", "..", "", "a/b" } do
       refused(made.folder({ ["config.json"] = config,
         ["model.safetensors.index.json"] = made.json({ weight_map = { x = name } }) }),
-        "but a file beside the index is expected", 3)
+        "but a file next to the index is expected", 3)
     end
     refused(made.folder({ ["config.json"] = config,
-      ["model.safetensors.index.json"] = made.json({ weight_map = { x = "m.safetensors" } }) }), "is missing", 4)
+      ["model.safetensors.index.json"] = made.json({ weight_map = { x = "m.safetensors" } }) }),
+      "m.safetensors: cannot be opened", 4)
     local outside = made.folder({ ["m.safetensors"] = made.safetensors(made.bert()) })
     local folder = made.folder({ ["config.json"] = config })
     assert(lfs.link(outside .. "/m.safetensors", folder .. "/model.safetensors", true))

@@ -77,8 +77,8 @@ describe("the manual", function()
 
   it("has every variable of the environment that builds read", function()
     local text = shown("attn2c.1"):match("ENVIRONMENT( .* )FILES")
-    for _, name in ipairs { "toolchain", "store" } do
-      local source = helper.read(("%s/gen/commands/build/%s.lua"):format(helper.root, name))
+    for _, name in ipairs { "commands/build/toolchain", "common/store" } do
+      local source = helper.read(("%s/gen/%s.lua"):format(helper.root, name))
       for variable in source:gmatch('environment%("([%w_]+)"%)') do
         assert.truthy(variable == "HOME" or text:find(" " .. variable .. " ", 1, true), variable)
       end

@@ -384,16 +384,23 @@ describe("build --embed=f16", function()
     local function refused(weights, fragment, code)
       fails(attn2c("build", "tiny.lua", "-o", "never", "--embed=f16", "--weights", weights), code or 3, { fragment })
     end
-    refused("tiny.st", "tiny.st: has no tensor of type F16 or BF16: use --embed=f32")
+    refused("tiny.st", "tiny.st: has only tensors of type F32 or F64: use --embed=f32")
     refused("tiny.weights", "tiny.weights: is a packed file in f32")
-    refused("x.safetensors.index.json", "is an index of several files: --embed=f16 takes a checkpoint of one file")
     files.make_folder(here .. "/shards")
-    write("shards/model.safetensors.index.json", "{}")
-    refused("shards", "shards: has model.safetensors.index.json, an index of several files")
+    local map = {}
+    for i, name in ipairs { "a", "b" } do
+      local header = ('{"%s":{"dtype":"F16","shape":[1],"data_offsets":[0,2]}}'):format(name)
+      write(("shards/%s.safetensors"):format(name), string.pack("<I8", #header) .. header .. "\0\0")
+      map[i] = ('"%s":"%s.safetensors"'):format(name, name)
+    end
+    write("shards/model.safetensors.index.json", ('{"weight_map":{%s}}'):format(table.concat(map, ",")))
+    for _, path in ipairs { "shards", "shards/model.safetensors.index.json" } do
+      refused(path, path .. ": has several files: --embed=f16 takes a checkpoint of one file; --embed=f32 takes any")
+    end
     files.make_folder(here .. "/dense/2_Dense")
     write("dense/model.safetensors", read("narrow.st"))
     write("dense/2_Dense/model.safetensors", read("narrow.st"))
-    refused("dense", "dense: 2_Dense has a file")
+    refused("dense", "dense: has several files")
     refused("none.st", "none.st: cannot be opened", 4)
     files.make_folder(here .. "/empty")
     refused("empty", "the folder has neither", 4)

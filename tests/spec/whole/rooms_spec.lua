@@ -3,8 +3,8 @@
 local helper = require("tests.spec.helper")
 local lfs = require("lfs")
 
-local runtime = { "base", "ranks", "text", "chat", "picture", "ops", "formats", "generate", "weights", "model",
-  "check", "measure", "program", "tools", "python" }
+local runtime = { "base", "ranks", "text", "chat", "picture", "ops", "formats", "generate", "packing",
+  "reading", "weights", "model", "check", "measure", "program", "tools", "python" }
 local gen = { "common", "text", "data", "kernels", "checkpoints", "passes", "pipeline", "report", "commands",
   "deploy" }
 local emitted = { "base", "ranks", "picture", "ops", "generate", "model", "measure" }
@@ -102,6 +102,25 @@ describe("rooms", function()
       end
     end)
     assert.truthy(places.attn2c_message and places.attn2c_resize)
+    assert.same({}, twice)
+  end)
+
+  it("give a function one meaning: no two headers of the runtime have the same name", function()
+    local places, twice = {}, {}
+    each_file(helper.root .. "/runtime", function(path, text)
+      -- one of each of these is compiled
+      if not path:match("%.h$") or path:match("^ops/product") or path:match("^base/processor_") then return end
+      local own = {} -- a header may declare a function and define it
+      for line in text:gmatch("\n(%a[^\n]*)") do
+        local name = not line:find("^typedef") and line:match("^[%w_ %*]-%f[%w_](attn2c_[%w_]+)%(")
+        if name and not own[name] then
+          if places[name] then twice[#twice + 1] = ("%s: %s and %s"):format(name, places[name], path) end
+          places[name], own[name] = path, true
+        end
+      end
+    end)
+    assert.truthy(places.attn2c_sequence_load and places.attn2c_load)
+    table.sort(twice)
     assert.same({}, twice)
   end)
 

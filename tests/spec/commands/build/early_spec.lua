@@ -5,7 +5,7 @@ local lfs = require("lfs")
 local process = require("common.process")
 local runner = require("commands.build.runner")
 local sources = require("commands.build.sources")
-local store = require("commands.build.store")
+local store = require("common.store")
 local toolchain = require("commands.build.toolchain")
 local uv = require("common.libuv")
 
@@ -120,7 +120,7 @@ describe("objects that are compiled early", function()
     local script = helper.file(([[
 local helper = dofile(%q)
 local sources = require("commands.build.sources").of_runtime(%q)
-local made = require("commands.build.early").start({ store = require("commands.build.store").of_user(),
+local made = require("commands.build.early").start({ store = require("common.store").of_user(),
   toolchain = require("commands.build.toolchain").new(), folders = { runtime = %q },
   sources = { runtime = sources.texts }, headers = function() return sources.of_headers end }, {
   { name = "1.o", from = "runtime", source = "base/guard.c",

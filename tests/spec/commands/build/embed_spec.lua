@@ -5,7 +5,8 @@ local files = require("common.files")
 local gguf_file = require("tests.spec.gguf_file")
 local lfs = require("lfs")
 
-local function header(text) return string.pack("<I8", #text) .. text end
+-- A file of safetensors, with some bytes of data.
+local function header(text, bytes) return string.pack("<I8", #text) .. text .. ("\0"):rep(bytes or 0) end
 
 -- The one line and the exit code of a refusal.
 local function refusal(...)
@@ -28,7 +29,8 @@ describe("embed", function()
     assert.same({ embed = "packed", weights = "/own" }, embed.find("f32", nil, "/own"))
     assert.same({ embed = "packed", weights = "/given" }, embed.find("f32", "/given", "/own"))
     local folder = helper.folder()
-    local narrow = header '{"a":{"dtype":"F32"},"b":{"dtype":"BF16"}}'
+    local narrow = header('{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},'
+      .. '"b":{"dtype":"BF16","shape":[1],"data_offsets":[4,6]}}', 6)
     helper.write(folder .. "/model.safetensors", narrow)
     assert.same({ embed = "stored", weights = folder .. "/model.safetensors" }, embed.find("f16", nil, folder))
     files.make_folder(folder .. "/0_Transformer")
@@ -46,7 +48,7 @@ describe("embed", function()
     assert.matches("m.gguf: has only tensors of type F32 or F64: use %-%-embed=f32$",
       refusal("f16", gguf({}, "F32")))
     local goldens = helper.root .. "/tests/hf/goldens/gguf_qwen2/gguf_qwen2-00001-of-00003.gguf"
-    assert.matches("is one of several parts: %-%-embed=f16 takes a checkpoint of one file", refusal("f16", goldens))
+    assert.matches("has several files: %-%-embed=f16 takes a checkpoint of one file", refusal("f16", goldens))
   end)
 
   it("is refused where the words do not fit together", function()
@@ -58,9 +60,10 @@ describe("embed", function()
   end)
 
   it("keeps only narrow checkpoints as they are", function()
-    local path = helper.file(header '{"a":{"dtype":"F32"},"__metadata__":{"dtype":"F16"}}', "wide")
+    local path = helper.file(header('{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},'
+      .. '"i":{"dtype":"I64","shape":[0],"data_offsets":[4,4]},"__metadata__":{"dtype":"F16"}}', 4), "wide")
     local line, code = refusal("f16", path)
-    assert.same({ path .. ": has no tensor of type F16 or BF16: use --embed=f32", 3 }, { line, code })
+    assert.same({ path .. ": has only tensors of type F32 or F64: use --embed=f32", 3 }, { line, code })
     assert.matches("is a packed file in f32", refusal("f16", helper.file("attn2c weights\n\0more", "packed")))
     -- What cannot be read is refused by the program that reads it.
     for _, text in ipairs { "", "1234567", header "[]", header "{", string.pack("<I8", 1 << 40), ("\255"):rep(99) } do

@@ -30,7 +30,7 @@ local function line(job, i) return table.concat(recipe.words(job.commands[i or 1
 describe("the recipe", function()
   it("compiles calls, loops and the runtime each with their flags", function()
     local by_name = jobs(nil, { sources = { "check/check.c", "check/compare.c", "check/reference_rows.c",
-      "formats/json.c", "weights/pack.c", "weights/hints.c", "weights/projected.c", "model/team.c", "model/model.c",
+      "formats/json.c", "packing/pack.c", "weights/hints.c", "weights/projected.c", "model/team.c", "model/model.c",
       table.unpack(SOURCES) } })
     local plain = "cc -m64 -std=c11 -g0 -Wall -Wextra -fPIC -fvisibility=hidden "
       .. "-ffunction-sections -fdata-sections -iquote /r t "
@@ -47,7 +47,7 @@ describe("the recipe", function()
       ["check-compare.o"] = "-O2" } do
       assert.truthy(line(by_name[name]):find(plain .. level .. " ", 1, true), name)
     end
-    for name, level in pairs { ["formats-json.o"] = "-Og", ["weights-pack.o"] = "-O2", ["weights-hints.o"] = "-Og",
+    for name, level in pairs { ["formats-json.o"] = "-Og", ["packing-pack.o"] = "-O2", ["weights-hints.o"] = "-Og",
       ["weights-projected.o"] = "-O3", ["model-team.o"] = "-O2", ["model-model.o"] = "-Og" } do
       assert.truthy(line(by_name[name]):find(plain .. level .. " ", 1, true), name)
     end

@@ -4,7 +4,7 @@ local files = require("common.files")
 local lfs = require("lfs")
 local progress = require("common.progress")
 local runner = require("commands.build.runner")
-local store = require("commands.build.store")
+local store = require("common.store")
 
 local INPUTS, RESULT, CFLAGS = { of = "inputs" }, { of = "result" }, { of = "cflags" }
 

@@ -5,7 +5,7 @@ local facts = require("commands.machine.facts")
 local faults = require("common.faults")
 local files = require("common.files")
 local lfs = require("lfs")
-local store = require("commands.build.store")
+local store = require("common.store")
 
 local MEASURED = [[{"targets": {"avx512bf16": {"f32": 178.0, "bf16": 89.0, "int8": 715.0},
   "avx512": {"f32": 178.0, "bf16": 178.0, "int8": 300}, "amx": {"missing": "AMX"}},

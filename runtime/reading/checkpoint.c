@@ -1,13 +1,11 @@
-/* checkpoint.c - finds and opens a checkpoint's files, safetensors or GGUF, and makes one list of their
- * tensors. No file may be outside the checkpoint's folder. */
+/* checkpoint.c - finds and opens a checkpoint's files, and makes one list of their tensors. No file may be
+ * outside the checkpoint's folder. */
 #define _DEFAULT_SOURCE
-#include "weights/checkpoint.h"
+#include "reading/checkpoint.h"
 #include "formats/file.h"
-#include "formats/gguf.h"
-#include "formats/safetensors.h"
 #include "formats/safetensors_index.h"
-#include "weights/coded.h"
-#include "weights/kinds.h"
+#include "reading/coded.h"
+#include "reading/kinds.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -19,15 +17,15 @@
 
 enum { MOST_MODULES = 9 };
 
-/* A file of either format; the other pointer is NULL. */
 typedef struct {
-  attn2c_safetensors *safetensors;
-  attn2c_gguf *gguf;
+  attn2c_tensor_file *file;
+  const attn2c_format *format;
   int first;       /* the number of its first tensor */
   char prefix[24]; /* "2_Dense/": prefix of the tensor names of a sentence-transformers module */
 } one_file;
 
 struct attn2c_checkpoint {
+  const attn2c_readers *readers;
   int file_count, count; /* files; tensors of all files */
   attn2c_coded *coded;   /* NULL: none */
   int shown_count;       /* tensors of the files that are no parts of coded ones */
@@ -35,14 +33,6 @@ struct attn2c_checkpoint {
   int *number;           /* and for each tensor of the files its number among them, or -1 */
   one_file files[];
 };
-
-static int count_of(const one_file *file) {
-  return file->gguf ? attn2c_gguf_count(file->gguf) : attn2c_safetensors_count(file->safetensors);
-}
-
-static int find_in(const one_file *file, const char *name) {
-  return file->gguf ? attn2c_gguf_find(file->gguf, name) : attn2c_safetensors_find(file->safetensors, name);
-}
 
 /* A path of at most PATH_MAX bytes. */
 typedef struct {
@@ -53,9 +43,9 @@ static int join(const char *folder, const char *name, path_text *path) {
   return snprintf(path->text, sizeof path->text, "%s/%s", folder, name) < (int)sizeof path->text;
 }
 
-static attn2c_checkpoint *make(int files) {
+static attn2c_checkpoint *make(const attn2c_readers *readers, int files) {
   attn2c_checkpoint *made = calloc(1, sizeof *made + (size_t)files * sizeof made->files[0]);
-  if (made) made->file_count = files;
+  if (made) made->readers = readers, made->file_count = files;
   return made;
 }
 
@@ -103,30 +93,38 @@ static int say_kind(const char *path, size_t said, attn2c_message *message) {
   return ATTN2C_FORMAT;
 }
 
-/* Sets *with_gguf if the file begins like GGUF. */
-static int probe(const char *path, int *with_gguf, attn2c_message *message) {
+/* Finds the format of a file by its first bytes; *format is NULL if the model opens no such files. */
+static int probe(const attn2c_checkpoint *checkpoint, const char *path, const attn2c_format **format,
+                 attn2c_message *message) {
   attn2c_file file;
   char start[4] = {0};
   int status = attn2c_file_open(path, &file, message);
   if (status) return status;
   if (file.size >= (int64_t)sizeof start) status = attn2c_file_read(&file, 0, start, sizeof start, message);
   attn2c_file_close(&file);
-  *with_gguf = attn2c_gguf_begins(start, sizeof start);
+  *format = attn2c_format_of(checkpoint->readers->formats, start, sizeof start);
   return status;
+}
+
+/* Refuses a file, or bytes, of a format that the model does not open. */
+static int say_format(const attn2c_checkpoint *checkpoint, const char *path, attn2c_message *message) {
+  attn2c_say(message, "%s: is not %s, and the model opens no other checkpoints", path,
+             checkpoint->readers->formats[0]->said);
+  return ATTN2C_FORMAT;
 }
 
 /* Opens one file as number `number`; its tensors are numbered after those of the earlier files. */
 static int open_one(attn2c_checkpoint *checkpoint, int number, const char *path, attn2c_message *message) {
   const size_t said = message ? message->used : 0;
-  one_file *file = &checkpoint->files[number];
-  int with_gguf = 0, status = probe(path, &with_gguf, message);
+  one_file *one = &checkpoint->files[number];
+  int status = probe(checkpoint, path, &one->format, message);
   if (status) return status;
-  status = with_gguf ? attn2c_gguf_open(path, &file->gguf, message)
-                     : attn2c_safetensors_open(path, &file->safetensors, message);
-  if (status == ATTN2C_FORMAT && !with_gguf) return say_kind(path, said, message);
+  status = one->format ? attn2c_tensor_file_open(one->format, path, &one->file, message)
+                       : say_format(checkpoint, path, message);
+  if (status == ATTN2C_FORMAT && !(one->format && one->format->magic)) return say_kind(path, said, message);
   if (status) return status;
-  file->first = checkpoint->count;
-  const int64_t count = (int64_t)checkpoint->count + count_of(file);
+  one->first = checkpoint->count;
+  const int64_t count = (int64_t)checkpoint->count + one->file->count;
   if (count > INT_MAX) {
     attn2c_say(message, "%s: too many tensors", path);
     return ATTN2C_FORMAT;
@@ -154,7 +152,7 @@ static int check_index(const char *path, const attn2c_safetensors_index *index,
                        const attn2c_checkpoint *checkpoint, attn2c_message *message) {
   for (int i = 0; i < index->entry_count; i++) {
     const attn2c_index_entry *entry = &index->entries[i];
-    if (find_in(&checkpoint->files[entry->file], entry->tensor) < 0) {
+    if (attn2c_tensor_file_find(checkpoint->files[entry->file].file, entry->tensor) < 0) {
       attn2c_say(message, "%s: \"%.100s\" is not in %s", path, entry->tensor, index->files[entry->file]);
       return ATTN2C_FORMAT;
     }
@@ -169,9 +167,10 @@ static int check_index(const char *path, const attn2c_safetensors_index *index,
   return ATTN2C_OK;
 }
 
-static int open_files(const char *folder, const char *path, const attn2c_safetensors_index *index,
-                      attn2c_checkpoint **checkpoint, attn2c_message *message) {
-  attn2c_checkpoint *made = make(index->file_count);
+static int open_files(const attn2c_readers *readers, const char *folder, const char *path,
+                      const attn2c_safetensors_index *index, attn2c_checkpoint **checkpoint,
+                      attn2c_message *message) {
+  attn2c_checkpoint *made = make(readers, index->file_count);
   if (!made) return out_of_memory(path, message);
   int status = ATTN2C_OK;
   for (int i = 0; i < index->file_count && !status; i++)
@@ -184,7 +183,8 @@ static int open_files(const char *folder, const char *path, const attn2c_safeten
   return status;
 }
 
-static int open_index(const char *path, attn2c_checkpoint **checkpoint, attn2c_message *message) {
+static int open_index(const attn2c_readers *readers, const char *path, attn2c_checkpoint **checkpoint,
+                      attn2c_message *message) {
   attn2c_safetensors_index index;
   path_text folder;
   const char *slash = strrchr(path, '/');
@@ -200,15 +200,15 @@ static int open_index(const char *path, attn2c_checkpoint **checkpoint, attn2c_m
   } else {
     if (!slash) strcpy(folder.text, ".");
     if (slash == path) strcpy(folder.text, "/");
-    status = open_files(folder.text, path, &index, checkpoint, message);
+    status = open_files(readers, folder.text, path, &index, checkpoint, message);
   }
   attn2c_safetensors_index_free(&index);
   return status;
 }
 
-static int open_single(const char *folder, const char *name, attn2c_checkpoint **checkpoint,
-                       attn2c_message *message) {
-  attn2c_checkpoint *made = make(1);
+static int open_single(const attn2c_readers *readers, const char *folder, const char *name,
+                       attn2c_checkpoint **checkpoint, attn2c_message *message) {
+  attn2c_checkpoint *made = make(readers, 1);
   if (!made) return out_of_memory(name, message);
   const int status =
       folder ? open_in_folder(made, 0, folder, name, message) : open_one(made, 0, name, message);
@@ -257,13 +257,14 @@ static int open_modules(const char *folder, attn2c_checkpoint **checkpoint, attn
   return ATTN2C_OK;
 }
 
-static int open_main(const char *folder, attn2c_checkpoint **checkpoint, attn2c_message *message) {
+static int open_main(const attn2c_readers *readers, const char *folder, attn2c_checkpoint **checkpoint,
+                     attn2c_message *message) {
   static const char single[] = "model.safetensors", index[] = "model.safetensors.index.json";
   path_text path;
   if (join(folder, single, &path) && access(path.text, F_OK) == 0)
-    return open_single(folder, single, checkpoint, message);
+    return open_single(readers, folder, single, checkpoint, message);
   if (join(folder, index, &path) && access(path.text, F_OK) == 0) {
-    if (is_within(folder, path.text)) return open_index(path.text, checkpoint, message);
+    if (is_within(folder, path.text)) return open_index(readers, path.text, checkpoint, message);
     attn2c_say(message, "%s: is a link that leads out of its folder", path.text);
     return ATTN2C_FORMAT;
   }
@@ -277,11 +278,12 @@ static int open_main(const char *folder, attn2c_checkpoint **checkpoint, attn2c_
   return ATTN2C_IO;
 }
 
-static int open_folder(const char *folder, attn2c_checkpoint **checkpoint, attn2c_message *message) {
+static int open_folder(const attn2c_readers *readers, const char *folder, attn2c_checkpoint **checkpoint,
+                       attn2c_message *message) {
   path_text main;
   /* a folder of sentence-transformers may hold the model in this folder */
   const int within = join(folder, "0_Transformer", &main) && access(main.text, F_OK) == 0;
-  int status = open_main(within ? main.text : folder, checkpoint, message);
+  int status = open_main(readers, within ? main.text : folder, checkpoint, message);
   if (!status) status = open_modules(folder, checkpoint, message);
   if (status) {
     attn2c_checkpoint_close(*checkpoint);
@@ -290,36 +292,20 @@ static int open_folder(const char *folder, attn2c_checkpoint **checkpoint, attn2
   return status;
 }
 
-/* The parts of a GGUF model have names that end in -00001-of-00003.gguf. */
-enum { PART_END = 20, MOST_PARTS = 99999 };
-
-/* Writes the name of part `number`, from 0, of `count`. Returns 0 if the first part's path does not end as
- * the format requires, or is too long. */
-static int part_path(const char *first, int number, int count, path_text *path) {
-  char end[PART_END + 1];
-  const size_t length = strlen(first);
-  if (length < PART_END || length >= sizeof path->text) return 0;
-  snprintf(end, sizeof end, "-%05d-of-%05d.gguf", 1, count);
-  if (strcmp(first + length - PART_END, end) != 0) return 0;
-  snprintf(path->text, sizeof path->text, "%.*s-%05d-of-%05d.gguf", (int)(length - PART_END), first,
-           number + 1, count);
-  return 1;
-}
+enum { MOST_PARTS = 99999 };
 
 /* Opens part `number` of a model, and checks that it is that part. */
 static int open_part(attn2c_checkpoint *checkpoint, int number, int count, const char *first,
                      attn2c_message *message) {
   path_text path;
-  if (!part_path(first, number, count, &path)) {
+  if (!checkpoint->files[0].format->part(first, number, count, path.text, sizeof path.text)) {
     attn2c_say(message, "%s: is part 1 of %d, but its name does not end in -00001-of-%05d.gguf", first, count,
                count);
     return ATTN2C_FORMAT;
   }
   const int status = open_one(checkpoint, number, path.text, message);
   if (status) return status;
-  const one_file *file = &checkpoint->files[number];
-  const attn2c_gguf_split split =
-      file->gguf ? attn2c_gguf_split_of(file->gguf) : (attn2c_gguf_split){-1, 0, -1};
+  const attn2c_split split = checkpoint->files[number].file->split;
   if (split.number == number && split.count == count) return ATTN2C_OK;
   attn2c_say(message, "%s: is not part %d of %d of %s", path.text, number + 1, count, first);
   return ATTN2C_FORMAT;
@@ -343,11 +329,9 @@ static int check_parts(const char *path, const attn2c_checkpoint *checkpoint, in
   return ATTN2C_OK;
 }
 
-/* Opens the other parts of a GGUF model, if the file at `path` is the first of several. */
+/* Opens the other parts of a model, if the file at `path` is the first of several. */
 static int open_parts(const char *path, attn2c_checkpoint **checkpoint, attn2c_message *message) {
-  const one_file *first = &(*checkpoint)->files[0];
-  const attn2c_gguf_split split =
-      first->gguf ? attn2c_gguf_split_of(first->gguf) : (attn2c_gguf_split){0, 1, -1};
+  const attn2c_split split = (*checkpoint)->files[0].file->split;
   int status = ATTN2C_OK;
   if (split.number == 0 && split.count <= 1) return ATTN2C_OK;
   if (split.number != 0 || split.count > MOST_PARTS) {
@@ -375,15 +359,16 @@ static int open_parts(const char *path, attn2c_checkpoint **checkpoint, attn2c_m
 
 /* Finds the coded tensors of an open checkpoint, and numbers the others. On failure the checkpoint is
  * closed. */
-static int open_coded(attn2c_coding coding, attn2c_checkpoint **checkpoint, attn2c_message *message) {
+static int open_coded(attn2c_checkpoint **checkpoint, attn2c_message *message) {
   attn2c_checkpoint *made = *checkpoint;
-  int status = attn2c_coded_open(made, coding, &made->coded, message);
+  const attn2c_coding *coding = made->readers->coding;
+  int status = coding ? coding->reader->open(made, coding, &made->coded, message) : ATTN2C_OK;
   if (!status && made->coded) {
     made->shown = malloc(((size_t)made->count + 1) * sizeof *made->shown);
     made->number = malloc(((size_t)made->count + 1) * sizeof *made->number);
     if (!made->shown || !made->number) status = out_of_memory("weights", message);
     for (int i = 0; i < made->count && !status; i++) {
-      made->number[i] = attn2c_coded_has_part(made->coded, i) ? -1 : made->shown_count;
+      made->number[i] = coding->reader->has_part(made->coded, i) ? -1 : made->shown_count;
       if (made->number[i] >= 0) made->shown[made->shown_count++] = i;
     }
   }
@@ -393,54 +378,59 @@ static int open_coded(attn2c_coding coding, attn2c_checkpoint **checkpoint, attn
   return status;
 }
 
-static int open_path(const char *path, attn2c_checkpoint **checkpoint, attn2c_message *message) {
+static int open_path(const attn2c_readers *readers, const char *path, attn2c_checkpoint **checkpoint,
+                     attn2c_message *message) {
   struct stat about;
   const size_t length = strlen(path);
-  if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) return open_folder(path, checkpoint, message);
-  if (length > 5 && strcmp(path + length - 5, ".json") == 0) return open_index(path, checkpoint, message);
-  const int status = open_single(NULL, path, checkpoint, message);
+  if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+    return open_folder(readers, path, checkpoint, message);
+  if (length > 5 && strcmp(path + length - 5, ".json") == 0)
+    return open_index(readers, path, checkpoint, message);
+  const int status = open_single(readers, NULL, path, checkpoint, message);
   return status ? status : open_parts(path, checkpoint, message);
 }
 
-int attn2c_checkpoint_open(const char *path, attn2c_coding coding, attn2c_checkpoint **checkpoint,
+int attn2c_checkpoint_open(const char *path, const attn2c_readers *readers, attn2c_checkpoint **checkpoint,
                            attn2c_message *message) {
   *checkpoint = NULL;
-  const int status = open_path(path, checkpoint, message);
-  return status ? status : open_coded(coding, checkpoint, message);
+  const int status = open_path(readers, path, checkpoint, message);
+  return status ? status : open_coded(checkpoint, message);
 }
 
-int attn2c_checkpoint_open_memory(const void *bytes, size_t size, attn2c_coding coding,
+int attn2c_checkpoint_open_memory(const void *bytes, size_t size, const attn2c_readers *readers,
                                   attn2c_checkpoint **checkpoint, attn2c_message *message) {
+  static const char name[] = "weights in memory";
   *checkpoint = NULL;
-  attn2c_checkpoint *made = make(1);
-  if (!made) return out_of_memory("weights in memory", message);
-  one_file *file = &made->files[0];
-  int status = attn2c_gguf_begins(bytes, size)
-                   ? attn2c_gguf_open_memory(bytes, size, &file->gguf, message)
-                   : attn2c_safetensors_open_memory(bytes, size, &file->safetensors, message);
-  if (!status && file->gguf && attn2c_gguf_split_of(file->gguf).count > 1) {
-    attn2c_say(message, "weights in memory: are one part of several of a model, which is not supported");
+  attn2c_checkpoint *made = make(readers, 1);
+  if (!made) return out_of_memory(name, message);
+  one_file *one = &made->files[0];
+  one->format = attn2c_format_of(readers->formats, bytes, size);
+  int status = one->format ? attn2c_tensor_file_open_memory(one->format, bytes, size, &one->file, message)
+                           : say_format(made, name, message);
+  if (!status && one->file->split.count > 1) {
+    attn2c_say(message, "%s: are one part of several of a model, which is not supported", name);
     status = ATTN2C_FORMAT;
   }
   if (status) {
     attn2c_checkpoint_close(made);
     return status;
   }
-  made->count = count_of(file);
+  made->count = one->file->count;
   *checkpoint = made;
-  return open_coded(coding, checkpoint, message);
+  return open_coded(checkpoint, message);
 }
 
 void attn2c_checkpoint_close(attn2c_checkpoint *checkpoint) {
   if (!checkpoint) return;
-  attn2c_coded_close(checkpoint->coded);
+  if (checkpoint->coded) checkpoint->readers->coding->reader->close(checkpoint->coded);
   free(checkpoint->shown);
   free(checkpoint->number);
-  for (int i = 0; i < checkpoint->file_count; i++) {
-    attn2c_safetensors_close(checkpoint->files[i].safetensors);
-    attn2c_gguf_close(checkpoint->files[i].gguf);
-  }
+  for (int i = 0; i < checkpoint->file_count; i++) attn2c_tensor_file_close(checkpoint->files[i].file);
   free(checkpoint);
+}
+
+const attn2c_readers *attn2c_checkpoint_readers(const attn2c_checkpoint *checkpoint) {
+  return checkpoint->readers;
 }
 
 /* Tensors as the files have them. */
@@ -454,10 +444,16 @@ static const one_file *file_of(const attn2c_checkpoint *checkpoint, int index) {
   return &checkpoint->files[file];
 }
 
+const attn2c_tensor_file *attn2c_checkpoint_place(const attn2c_checkpoint *checkpoint, int plain, int *index,
+                                                  const char **prefix) {
+  const one_file *of = file_of(checkpoint, plain);
+  *index = plain - of->first, *prefix = of->prefix;
+  return of->file;
+}
+
 const attn2c_file_tensor *attn2c_checkpoint_plain(const attn2c_checkpoint *checkpoint, int index) {
-  const one_file *file = file_of(checkpoint, index);
-  return file->gguf ? attn2c_gguf_tensor(file->gguf, index - file->first)
-                    : attn2c_safetensors_tensor(file->safetensors, index - file->first);
+  const one_file *of = file_of(checkpoint, index);
+  return &of->file->tensors[index - of->first];
 }
 
 int attn2c_checkpoint_find_plain(const attn2c_checkpoint *checkpoint, const char *name) {
@@ -465,7 +461,7 @@ int attn2c_checkpoint_find_plain(const attn2c_checkpoint *checkpoint, const char
     const one_file *file = &checkpoint->files[i];
     const size_t length = strlen(file->prefix);
     if (strncmp(name, file->prefix, length) != 0) continue;
-    const int found = find_in(file, name + length);
+    const int found = attn2c_tensor_file_find(file->file, name + length);
     if (found >= 0) return file->first + found;
   }
   return -1;
@@ -473,27 +469,24 @@ int attn2c_checkpoint_find_plain(const attn2c_checkpoint *checkpoint, const char
 
 int attn2c_checkpoint_plain_read(const attn2c_checkpoint *checkpoint, int index, int64_t first, int64_t count,
                                  float *values, attn2c_message *message) {
-  const one_file *file = file_of(checkpoint, index);
-  return file->gguf
-             ? attn2c_gguf_read(file->gguf, index - file->first, first, count, values, message)
-             : attn2c_safetensors_read(file->safetensors, index - file->first, first, count, values, message);
+  const one_file *of = file_of(checkpoint, index);
+  return attn2c_tensor_file_read(of->file, index - of->first, first, count, values, message);
 }
 
 int attn2c_checkpoint_bytes(const attn2c_checkpoint *checkpoint, int plain, int64_t offset, size_t bytes,
                             void *to, attn2c_message *message) {
-  const one_file *file = file_of(checkpoint, plain);
-  if (!file->safetensors) {
-    attn2c_say(message, "%s: GGUF has no tensors of this kind",
-               attn2c_checkpoint_plain(checkpoint, plain)->name);
-    return ATTN2C_FORMAT;
-  }
-  return attn2c_safetensors_bytes(file->safetensors, plain - file->first, offset, bytes, to, message);
+  const one_file *of = file_of(checkpoint, plain);
+  return attn2c_tensor_file_bytes(of->file, plain - of->first, offset, bytes, to, message);
 }
 
 /* Tensors as a model sees them. */
 
+static const attn2c_coded_reader *reader_of(const attn2c_checkpoint *checkpoint) {
+  return checkpoint->readers->coding->reader;
+}
+
 int attn2c_checkpoint_count(const attn2c_checkpoint *checkpoint) {
-  return checkpoint->coded ? checkpoint->shown_count + attn2c_coded_count(checkpoint->coded)
+  return checkpoint->coded ? checkpoint->shown_count + reader_of(checkpoint)->count(checkpoint->coded)
                            : checkpoint->count;
 }
 
@@ -505,7 +498,7 @@ static int is_in_groups(const attn2c_checkpoint *checkpoint, int index) {
 /* Returns the number of a tensor among the coded ones, or -1. */
 static int coded_number(const attn2c_checkpoint *checkpoint, int index) {
   if (!checkpoint->coded || index < checkpoint->shown_count) return -1;
-  return (index - checkpoint->shown_count) % attn2c_coded_count(checkpoint->coded);
+  return (index - checkpoint->shown_count) % reader_of(checkpoint)->count(checkpoint->coded);
 }
 
 int attn2c_checkpoint_in_groups(const attn2c_checkpoint *checkpoint, int index) {
@@ -516,10 +509,15 @@ int attn2c_checkpoint_in_groups(const attn2c_checkpoint *checkpoint, int index) 
 int attn2c_checkpoint_order(const attn2c_checkpoint *checkpoint, int index, int64_t columns, int32_t *inputs,
                             attn2c_message *message) {
   const int coded = coded_number(checkpoint, index);
-  if (coded >= 0 && attn2c_coded_tensor(checkpoint->coded, coded)->shape[1] == columns)
-    return attn2c_coded_order(checkpoint->coded, checkpoint, coded, inputs, message);
+  if (coded >= 0 && reader_of(checkpoint)->tensor(checkpoint->coded, coded)->shape[1] == columns)
+    return reader_of(checkpoint)->order(checkpoint->coded, checkpoint, coded, inputs, message);
   for (int64_t i = 0; i < columns; i++) inputs[i] = (int32_t)i;
   return ATTN2C_OK;
+}
+
+int attn2c_checkpoint_coded(const attn2c_checkpoint *checkpoint, int coded, attn2c_coded_facts *facts,
+                            attn2c_message *message) {
+  return reader_of(checkpoint)->facts(checkpoint->coded, checkpoint, coded, facts, message);
 }
 
 /* Returns the number of a tensor that is not coded among the files' tensors. */
@@ -527,14 +525,19 @@ static int plain_number(const attn2c_checkpoint *checkpoint, int index) {
   return checkpoint->coded ? checkpoint->shown[index] : index;
 }
 
+int attn2c_checkpoint_plain_number(const attn2c_checkpoint *checkpoint, int index, int *coded) {
+  *coded = coded_number(checkpoint, index);
+  return *coded >= 0 ? -1 : plain_number(checkpoint, index);
+}
+
 const attn2c_file_tensor *attn2c_checkpoint_tensor(const attn2c_checkpoint *checkpoint, int index) {
   const int coded = coded_number(checkpoint, index);
-  return coded >= 0 ? attn2c_coded_tensor(checkpoint->coded, coded)
+  return coded >= 0 ? reader_of(checkpoint)->tensor(checkpoint->coded, coded)
                     : attn2c_checkpoint_plain(checkpoint, plain_number(checkpoint, index));
 }
 
 int attn2c_checkpoint_find(const attn2c_checkpoint *checkpoint, const char *name) {
-  const int coded = checkpoint->coded ? attn2c_coded_find(checkpoint->coded, name) : -1;
+  const int coded = checkpoint->coded ? reader_of(checkpoint)->find(checkpoint->coded, name) : -1;
   if (coded >= 0) return checkpoint->shown_count + coded;
   const int plain = attn2c_checkpoint_find_plain(checkpoint, name);
   return checkpoint->coded && plain >= 0 ? checkpoint->number[plain] : plain;
@@ -543,8 +546,9 @@ int attn2c_checkpoint_find(const attn2c_checkpoint *checkpoint, const char *name
 int attn2c_checkpoint_read(const attn2c_checkpoint *checkpoint, int index, int64_t first, int64_t count,
                            float *values, attn2c_message *message) {
   const int coded = coded_number(checkpoint, index);
-  return coded >= 0 ? attn2c_coded_read(checkpoint->coded, checkpoint, coded, is_in_groups(checkpoint, index),
-                                        first, count, values, message)
+  return coded >= 0 ? reader_of(checkpoint)
+                          ->read(checkpoint->coded, checkpoint, coded, is_in_groups(checkpoint, index), first,
+                                 count, values, message)
                     : attn2c_checkpoint_plain_read(checkpoint, plain_number(checkpoint, index), first, count,
                                                    values, message);
 }
@@ -554,8 +558,8 @@ int attn2c_checkpoint_has_blocks(const attn2c_checkpoint *checkpoint, int index,
   const attn2c_element_type *type = attn2c_checkpoint_tensor(checkpoint, index)->type;
   const int coded = coded_number(checkpoint, index);
   if (coded >= 0)
-    return attn2c_coded_has_blocks(checkpoint->coded, coded, is_in_groups(checkpoint, index), first, step,
-                                   columns);
+    return reader_of(checkpoint)
+        ->has_blocks(checkpoint->coded, coded, is_in_groups(checkpoint, index), first, step, columns);
   return type->split && first % type->elements == 0 && step % type->elements == 0 &&
          columns % type->elements == 0;
 }
@@ -564,9 +568,10 @@ int attn2c_checkpoint_read_blocks(const attn2c_checkpoint *checkpoint, int index
                                   int64_t count, attn2c_scale_block *blocks, attn2c_message *message) {
   const int coded = coded_number(checkpoint, index);
   if (coded >= 0)
-    return attn2c_coded_read_blocks(checkpoint->coded, checkpoint, coded, is_in_groups(checkpoint, index),
-                                    first, count, blocks, message);
+    return reader_of(checkpoint)
+        ->read_blocks(checkpoint->coded, checkpoint, coded, is_in_groups(checkpoint, index), first, count,
+                      blocks, message);
   const int plain = plain_number(checkpoint, index);
-  const one_file *file = file_of(checkpoint, plain);
-  return attn2c_gguf_read_blocks(file->gguf, plain - file->first, first, count, blocks, message);
+  const one_file *of = file_of(checkpoint, plain);
+  return attn2c_tensor_file_read_blocks(of->file, plain - of->first, first, count, blocks, message);
 }

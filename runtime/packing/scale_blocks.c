@@ -1,7 +1,7 @@
 /* scale_blocks.c - rounds floats to scale blocks, and moves blocks to and from packed weights. */
-#include "weights/scale_blocks.h"
+#include "packing/scale_blocks.h"
 #include "ops/scaled.h"
-#include "weights/scale_search.h"
+#include "packing/scale_search.h"
 
 #include <math.h>
 #include <string.h>

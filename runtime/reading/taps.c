@@ -1,6 +1,6 @@
-/* taps.c - reads the weight of a convolution: a row at a time, in the order of its taps, and the lengths of
- * taps once. */
-#include "weights/taps.h"
+/* taps.c - reads the weight of a convolution, [out][in][taps], as rows that have the inputs tap by tap: a row
+ * at a time, and the lengths of taps once. */
+#include "reading/views.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,10 +21,7 @@ static int measure(const attn2c_checkpoint *checkpoint, int tensor, const attn2c
   free(band->taps);
   band->of_taps = NULL;
   band->taps = calloc((size_t)taps, sizeof *band->taps);
-  if (!band->taps) {
-    attn2c_say(message, "weights: out of memory");
-    return ATTN2C_MEMORY;
-  }
+  if (!band->taps) return attn2c_say_no_memory(message);
   for (int64_t i = 0; i < view->rows; i++) {
     const int status = read_row(checkpoint, tensor, view, i, band, message);
     if (status) return status;
@@ -53,7 +50,7 @@ static void reorder(const attn2c_view *view, const attn2c_band *band, float *to)
     for (int64_t c = 0; c < in; c++) to[t * in + c] = (float)view->factor * band->values[c * taps + t];
 }
 
-int attn2c_taps_read(const attn2c_checkpoint *checkpoint, int tensor, const attn2c_view *view, int64_t row,
+static int read_taps(const attn2c_checkpoint *checkpoint, int tensor, const attn2c_view *view, int64_t row,
                      int64_t count, int64_t columns, float *values, attn2c_band *band,
                      attn2c_message *message) {
   const int multiplies = (view->flags & ATTN2C_VIEW_TIMES) != 0;
@@ -75,3 +72,9 @@ int attn2c_taps_read(const attn2c_checkpoint *checkpoint, int tensor, const attn
   }
   return status;
 }
+
+static int64_t elements_of(const attn2c_view *view) {
+  return (view->rows - 1) * view->row_step + (view->row_step ? view->columns : view->column_step);
+}
+
+const attn2c_view_reader attn2c_taps_reader = {elements_of, read_taps};

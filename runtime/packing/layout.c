@@ -1,6 +1,6 @@
 /* layout.c - computes the checksum of everything that decides a packed block, field by field. It contains no
  * padding of a struct and no pointer. */
-#include "weights/layout.h"
+#include "packing/layout.h"
 #include "base/checksum.h"
 
 #include <string.h>

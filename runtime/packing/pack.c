@@ -1,10 +1,10 @@
 /* pack.c - finds the place of rows in the packed block, and transposes them into panels and back.
  * attn2c_weight in descriptor.h describes the layout. */
-#include "weights/pack.h"
+#include "packing/pack.h"
 #include "ops/quantise.h"
 #include "ops/round.h"
 #include "ops/transpose.h"
-#include "weights/scale_blocks.h"
+#include "packing/scale_blocks.h"
 
 #include <string.h>
 
@@ -20,8 +20,7 @@ int64_t attn2c_row_floats(attn2c_type type, int64_t columns) {
 /* Returns the number of rows before the groups of a panel. */
 static int64_t rows_before(attn2c_type type) { return attn2c_facts_of(type)->start; }
 
-/* Returns the floats of a panel of `leading` outputs. */
-static int64_t panel_floats(attn2c_type type, int64_t columns, int64_t leading) {
+int64_t attn2c_panel_floats(attn2c_type type, int64_t columns, int64_t leading) {
   const attn2c_type_facts *facts = attn2c_facts_of(type);
   if (facts->bits) return (attn2c_blocks_of(columns) + 1) / 2 * 2 * facts->block_bytes * leading / 4;
   return (rows_before(type) + attn2c_row_floats(type, columns)) * leading;
@@ -67,7 +66,7 @@ int attn2c_pieces_next(attn2c_pieces *pieces, attn2c_piece *piece) {
   pieces->row += piece->count;
   if (pieces->row == end) {
     pieces->panel++, pieces->begin = end;
-    pieces->offset += panel_floats(piece->type, columns, piece->leading);
+    pieces->offset += attn2c_panel_floats(piece->type, columns, piece->leading);
   }
   piece->is_last = pieces->row == rows;
   if (piece->is_last)
@@ -83,9 +82,9 @@ int64_t attn2c_packed_floats(const attn2c_descriptor *descriptor, int weight) {
   const attn2c_type type = descriptor->packings ? descriptor->packings[weight].type : ATTN2C_F32;
   const int64_t columns = attn2c_elements(tensor) / tensor->shape[0];
   if (of->panel == 0) return whole_lines(tensor->shape[0] * attn2c_row_floats(type, columns));
-  return of->panel_count * panel_floats(type, columns, whole_lines(of->panel)) +
-         panel_floats(type, columns, whole_lines(of->tail[0])) +
-         panel_floats(type, columns, whole_lines(of->tail[1]));
+  return of->panel_count * attn2c_panel_floats(type, columns, whole_lines(of->panel)) +
+         attn2c_panel_floats(type, columns, whole_lines(of->tail[0])) +
+         attn2c_panel_floats(type, columns, whole_lines(of->tail[1]));
 }
 
 int64_t attn2c_pieces_largest(const attn2c_descriptor *descriptor) {
@@ -185,9 +184,7 @@ float attn2c_pack_scale(attn2c_type type, const float *row, int64_t columns) {
   return packers[type].scale(row, columns);
 }
 
-/* Writes zeros from x + count to the end of its cache line. x is `offset` floats after the start of a
- * line. */
-static void fill_line(float *x, int64_t count, int64_t offset) {
+void attn2c_fill_line(float *x, int64_t count, int64_t offset) {
   const int64_t over = (offset + count) % LINE;
   if (over) memset(x + count, 0, (size_t)(LINE - over) * sizeof *x);
 }
@@ -196,31 +193,7 @@ static void fill_line(float *x, int64_t count, int64_t offset) {
 static void pack_rows(const attn2c_piece *piece, const float *values, float *to) {
   const int64_t floats = piece->count * attn2c_row_floats(piece->type, piece->columns);
   memcpy(to, values, (size_t)floats * sizeof *to);
-  if (piece->is_last) fill_line(to, floats, piece->offset);
-}
-
-/* Returns the place of row `row` of a piece in scale blocks. */
-static attn2c_block_place place_of(const attn2c_piece *piece, float *packed, int64_t row) {
-  float *begin = packed + piece->offset;
-  if (piece->leading)
-    return (attn2c_block_place){(unsigned char *)begin, piece->leading, piece->column + row};
-  begin += row * attn2c_row_floats(piece->type, piece->columns);
-  return (attn2c_block_place){(unsigned char *)begin, 1, 0};
-}
-
-void attn2c_pack_blocks(const attn2c_piece *piece, const attn2c_scale_block *blocks, float *packed) {
-  const attn2c_type_facts *facts = attn2c_facts_of(piece->type);
-  const int64_t each = attn2c_blocks_of(piece->columns), row = attn2c_row_floats(piece->type, piece->columns);
-  if (piece->leading && piece->column == 0)
-    memset(packed + piece->offset, 0,
-           (size_t)panel_floats(piece->type, piece->columns, piece->leading) * sizeof *packed);
-  if (!piece->leading) /* the bytes after a row's last block */
-    for (int64_t j = 0; j < piece->count; j++) packed[piece->offset + (j + 1) * row - 1] = 0;
-  for (int64_t j = 0; j < piece->count; j++) {
-    const attn2c_block_place place = place_of(piece, packed, j);
-    for (int64_t i = 0; i < each; i++) attn2c_block_put(facts, &place, i, &blocks[j * each + i]);
-  }
-  if (!piece->leading && piece->is_last) fill_line(packed + piece->offset, piece->count * row, piece->offset);
+  if (piece->is_last) attn2c_fill_line(to, floats, piece->offset);
 }
 
 void attn2c_pack(const attn2c_piece *piece, float *values, float *packed) {
@@ -231,12 +204,13 @@ void attn2c_pack(const attn2c_piece *piece, float *values, float *packed) {
     packers[piece->type].row(values + j * piece->columns, piece->columns, values + j * columns,
                              packed + piece->scales + j, piece->leading ? to + j : NULL, piece->leading);
   if (attn2c_facts_of(piece->type)->has_scales && piece->is_last)
-    fill_line(packed + piece->scales, piece->count, piece->scales);
+    attn2c_fill_line(packed + piece->scales, piece->count, piece->scales);
   if (piece->leading == 0) {
     pack_rows(piece, values, to);
     return;
   }
-  for (int64_t i = 0; i < rows_before(piece->type); i++) fill_line(to + i * piece->leading, piece->count, 0);
+  for (int64_t i = 0; i < rows_before(piece->type); i++)
+    attn2c_fill_line(to + i * piece->leading, piece->count, 0);
   to += rows_before(piece->type) * piece->leading;
   for (int64_t i = 0; i < columns; i += LINE)
     for (int64_t j = 0; j < whole; j += LINE)
@@ -275,46 +249,6 @@ static void unpack_rows(const attn2c_piece *piece, const float *packed, int64_t 
     }
 }
 
-/* Reads rows [begin, end) of the weight, which are in a piece of scale blocks, as blocks. */
-static void get_blocks(const attn2c_piece *piece, const float *packed, int64_t begin, int64_t end,
-                       attn2c_scale_block *blocks) {
-  const int64_t each = attn2c_blocks_of(piece->columns);
-  for (int64_t row = begin; row < end; row++) {
-    const attn2c_block_place place = place_of(piece, (float *)packed, row - piece->first);
-    for (int64_t i = 0; i < each; i++)
-      attn2c_block_get(attn2c_facts_of(piece->type), &place, i, blocks + (row - begin) * each + i);
-  }
-}
-
-/* Does the same as floats. */
-static void unpack_blocks(const attn2c_piece *piece, const float *packed, int64_t begin, int64_t end,
-                          float *values) {
-  attn2c_scale_block block;
-  for (int64_t row = begin; row < end; row++) {
-    const attn2c_block_place place = place_of(piece, (float *)packed, row - piece->first);
-    for (int64_t j = 0; j < piece->columns; j++) {
-      const int within = (int)(j % ATTN2C_BLOCK_NUMBERS);
-      if (within == 0)
-        attn2c_block_get(attn2c_facts_of(piece->type), &place, j / ATTN2C_BLOCK_NUMBERS, &block);
-      values[(row - begin) * piece->columns + j] = attn2c_block_number(&block, within);
-    }
-  }
-}
-
-int attn2c_unpack_blocks(const attn2c_descriptor *descriptor, int weight, const float *packed, int64_t first,
-                         int64_t count, attn2c_scale_block *blocks) {
-  attn2c_pieces pieces = {.descriptor = descriptor, .weight = weight};
-  attn2c_piece piece;
-  while (attn2c_pieces_next(&pieces, &piece) && piece.weight == weight) {
-    if (!attn2c_piece_has_blocks(&piece)) return 0;
-    const int64_t begin = first > piece.first ? first : piece.first;
-    const int64_t end = least(first + count, piece.first + piece.count);
-    if (begin < end)
-      get_blocks(&piece, packed, begin, end, blocks + (begin - first) * attn2c_blocks_of(piece.columns));
-  }
-  return 1;
-}
-
 void attn2c_unpack(const attn2c_descriptor *descriptor, int weight, const float *packed, int64_t first,
                    int64_t count, float *values) {
   attn2c_pieces pieces = {.descriptor = descriptor, .weight = weight};
@@ -323,7 +257,7 @@ void attn2c_unpack(const attn2c_descriptor *descriptor, int weight, const float 
     const int64_t begin = first > piece.first ? first : piece.first;
     const int64_t end = least(first + count, piece.first + piece.count);
     if (begin < end)
-      (attn2c_piece_has_blocks(&piece) ? unpack_blocks : unpack_rows)(
+      (attn2c_piece_has_blocks(&piece) ? descriptor->readers->blocks->unpack : unpack_rows)(
           &piece, packed, begin, end, values + (begin - first) * piece.columns);
   }
 }

@@ -3,7 +3,7 @@ local helper = require("tests.spec.helper")
 local files = require("common.files")
 local lfs = require("lfs")
 local process = require("common.process")
-local store = require("commands.build.store")
+local store = require("common.store")
 
 local function silent(line) error("said: " .. line) end
 
@@ -73,7 +73,7 @@ describe("a store", function()
     local self = open(helper.folder(), { XDG_CACHE_HOME = caches })
     local other = process.start { gather = "all", environment = { XDG_CACHE_HOME = caches }, words = { "lua5.4", "-e",
       ([[package.path = %q .. "/gen/?.lua;" .. package.path
-      local self = require("commands.build.store").open("/nowhere", error)
+      local self = require("common.store").open("/nowhere", error)
       self:begin("k") io.open(%q, "w"):close() os.execute("sleep 60")]]):format(helper.root, caches .. "/begun") } }
     process.wait(function() return other.over or lfs.attributes(caches .. "/begun", "mode") end)
     assert.is_nil(self:begin("k"))

@@ -22,6 +22,21 @@ int attn2c_packed_open_memory(const void *bytes, size_t size, const attn2c_descr
 int attn2c_packed_open_place(const void *bytes, size_t size, const attn2c_descriptor *model,
                              attn2c_packed **packed, attn2c_message *message);
 
+/* The form in which a model's weights are given: packed, the path of a checkpoint, or bytes of one. All are
+ * NULL for a model whose weights are all constants. */
+typedef struct {
+  attn2c_packed *packed;
+  const char *path;
+  const void *bytes; /* valid until the weights are loaded */
+  size_t size;
+  int stay; /* 1: the bytes are valid for ever, at a multiple of ATTN2C_ALIGNMENT */
+} attn2c_given;
+
+/* Opens what was given, if it is packed: sets given->packed. Statuses are those above. */
+int attn2c_packed_find(attn2c_given *given, const attn2c_descriptor *model, attn2c_message *message);
+/* Returns the weights that are linked into a model. */
+attn2c_given attn2c_packed_embedded(const attn2c_descriptor *model);
+
 /* Returns the variant of the model whose layout the block has. */
 const attn2c_descriptor *attn2c_packed_model(const attn2c_packed *packed);
 /* True if that is this model's own layout, so that its block can be used as it is. */

@@ -1,12 +1,10 @@
 /* packed.c - implements packed weights, whose bytes are mapped, copied or linked in. */
-#include "weights/packed.h"
+#include "packing/packed.h"
 #include "base/checksum.h"
+#include "base/readers.h"
 #include "formats/file.h"
-#include "formats/new_file.h"
-#include "weights/packed_header.h"
+#include "packing/packed_header.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +59,17 @@ void attn2c_packed_release(attn2c_packed *packed) {
   free(packed);
 }
 
+/* Checks what can be wrong in a block; sets *packed, or drops it. */
+static int finish(attn2c_packed *made, int status, attn2c_packed **packed, attn2c_message *message) {
+  const attn2c_readers *readers = made->model->readers;
+  if (!status && readers->check_packed) status = readers->check_packed(made->model, made->block, message);
+  if (status)
+    attn2c_packed_release(made);
+  else
+    *packed = made;
+  return status;
+}
+
 const attn2c_descriptor *attn2c_packed_model(const attn2c_packed *packed) { return packed->model; }
 
 int attn2c_packed_fits(const attn2c_packed *packed, const attn2c_descriptor *model) {
@@ -92,8 +101,7 @@ int attn2c_packed_open_place(const void *bytes, size_t size, const attn2c_descri
   attn2c_packed *made = make(model, header, name);
   if (!made) return no_memory(name, message);
   made->block = (const void *)(header + ATTN2C_PACKED_HEADER);
-  *packed = made;
-  return ATTN2C_OK;
+  return finish(made, ATTN2C_OK, packed, message);
 }
 
 int attn2c_packed_open_memory(const void *bytes, size_t size, const attn2c_descriptor *model,
@@ -129,14 +137,9 @@ static int open_file(const attn2c_file *file, const attn2c_descriptor *model, at
   attn2c_packed *made = make(model, header, file->name);
   if (!made) return no_memory(file->name, message);
   status = attn2c_file_map(file, &made->mapping, message);
-  if (status) {
-    attn2c_packed_release(made);
-    return status;
-  }
   made->mapped = file->size;
-  made->block = (const void *)((const char *)made->mapping + ATTN2C_PACKED_HEADER);
-  *packed = made;
-  return ATTN2C_OK;
+  if (!status) made->block = (const void *)((const char *)made->mapping + ATTN2C_PACKED_HEADER);
+  return finish(made, status, packed, message);
 }
 
 int attn2c_packed_open(const char *path, const attn2c_descriptor *model, attn2c_packed **packed,
@@ -151,6 +154,18 @@ int attn2c_packed_open(const char *path, const attn2c_descriptor *model, attn2c_
   return status;
 }
 
+int attn2c_packed_find(attn2c_given *given, const attn2c_descriptor *model, attn2c_message *message) {
+  if (given->path) return attn2c_packed_open(given->path, model, &given->packed, message);
+  if (!given->bytes) return ATTN2C_OK;
+  return (given->stay ? attn2c_packed_open_place : attn2c_packed_open_memory)(given->bytes, given->size,
+                                                                              model, &given->packed, message);
+}
+
+attn2c_given attn2c_packed_embedded(const attn2c_descriptor *model) {
+  const attn2c_embedded *of = model->embedded;
+  return (attn2c_given){.bytes = of->begin, .size = (size_t)(of->end - of->begin), .stay = 1};
+}
+
 uint64_t attn2c_packed_checksum(const attn2c_packed *packed) { return packed->checksum; }
 
 int attn2c_packed_verify(const attn2c_packed *packed, attn2c_message *message) {
@@ -158,78 +173,4 @@ int attn2c_packed_verify(const attn2c_packed *packed, attn2c_message *message) {
   return attn2c_packed_refuse(packed->model, packed->name, "damaged: their checksum is wrong", message);
 }
 
-int attn2c_packed_write(const char *path, const attn2c_descriptor *model, const float *block,
-                        attn2c_message *message) {
-  unsigned char header[ATTN2C_PACKED_HEADER];
-  attn2c_packed_header_make(model, attn2c_checksum(0, block, block_size(model)), header);
-  const attn2c_file_part parts[] = {{header, sizeof header}, {block, block_size(model)}};
-  return attn2c_file_write(path, parts, 2, message);
-}
-
-int attn2c_packed_begin(const char *path, const attn2c_descriptor *model, attn2c_new_file *file,
-                        attn2c_message *message) {
-  return attn2c_new_file_begin(path, (int64_t)(ATTN2C_PACKED_HEADER + block_size(model)), file, message);
-}
-
-int attn2c_packed_put(void *file, int64_t offset, const float *floats, int64_t count,
-                      attn2c_message *message) {
-  return attn2c_new_file_put(file, (int64_t)ATTN2C_PACKED_HEADER + offset * (int64_t)sizeof *floats, floats,
-                             (size_t)count * sizeof *floats, message);
-}
-
-/* Computes the checksum of the block as it was written. */
-static int sum_block(const attn2c_new_file *file, uint64_t *sum, attn2c_message *message) {
-  enum { PIECE = 1 << 20 };
-  unsigned char *piece = malloc(PIECE);
-  if (!piece) return no_memory(file->file.name, message);
-  attn2c_checksum_parts parts = attn2c_checksum_begin(0);
-  int status = ATTN2C_OK;
-  for (int64_t at = ATTN2C_PACKED_HEADER; at < file->file.size && !status; at += PIECE) {
-    const int64_t left = file->file.size - at;
-    const size_t some = left < PIECE ? (size_t)left : PIECE;
-    status = attn2c_file_read(&file->file, at, piece, some, message);
-    if (!status) attn2c_checksum_add(&parts, piece, some);
-  }
-  free(piece);
-  *sum = attn2c_checksum_end(&parts);
-  return status;
-}
-
-int attn2c_packed_end(const attn2c_descriptor *model, attn2c_new_file *file, int status,
-                      attn2c_message *message) {
-  unsigned char header[ATTN2C_PACKED_HEADER];
-  uint64_t sum = 0;
-  if (!status) status = sum_block(file, &sum, message);
-  if (!status) {
-    attn2c_packed_header_make(model, sum, header);
-    status = attn2c_new_file_put(file, 0, header, sizeof header, message);
-  }
-  return attn2c_new_file_end(file, status, message);
-}
-
 uint64_t attn2c_packed_set(const attn2c_packed *packed) { return packed->set; }
-
-/* Adds the checksum of a file's block to a number, or writes the number into its header. */
-static int join(const char *path, uint64_t *set, int is_written, attn2c_message *message) {
-  unsigned char header[ATTN2C_PACKED_HEADER];
-  FILE *file = fopen(path, is_written ? "r+b" : "rb");
-  int is_right = file && fread(header, sizeof header, 1, file) == 1;
-  if (is_right && is_written) {
-    attn2c_packed_header_join(header, *set);
-    is_right = fseek(file, 0, SEEK_SET) == 0 && fwrite(header, sizeof header, 1, file) == 1;
-  } else if (is_right) {
-    const uint64_t sum = attn2c_packed_header_checksum(header);
-    *set = attn2c_checksum(*set, &sum, sizeof sum);
-  }
-  const int error = errno;
-  if (file && fclose(file) != 0) is_right = 0;
-  return is_right ? ATTN2C_OK : attn2c_say_unwritten(path, error, message);
-}
-
-int attn2c_packed_join(char *const *paths, int count, attn2c_message *message) {
-  uint64_t set = 0;
-  int status = ATTN2C_OK;
-  for (int pass = 0; pass < 2; pass++)
-    for (int i = 0; i < count && status == ATTN2C_OK; i++) status = join(paths[i], &set, pass, message);
-  return status;
-}

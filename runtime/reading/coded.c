@@ -1,7 +1,8 @@
 /* coded.c - finds coded tensors by the ends of their parts' names, and unpacks the codes of one at a time. A
  * file has its packed words in another order than rows are read, so that a tensor is unpacked as a whole. */
 #define _DEFAULT_SOURCE
-#include "weights/coded.h"
+#include "reading/coded.h"
+#include "base/checksum.h"
 #include "base/shape.h"
 
 #include <pthread.h>
@@ -10,19 +11,6 @@
 #include <string.h>
 
 enum { WORD = 32 /* bits */, BAND = 64 /* columns that are unpacked together: a cache line of codes */ };
-
-/* The ends of the names of a tensor's parts. A tensor begins with one that ends in one of the first two. */
-typedef struct {
-  const char *word, *packed, *bytes, *scales, *zeros, *order, *shape;
-} part_names;
-
-static const part_names parts_of[] = {
-    [ATTN2C_CODED_GPTQ] = {"GPTQ", ".qweight", NULL, ".scales", ".qzeros", ".g_idx", NULL},
-    [ATTN2C_CODED_GPTQ_V2] = {"GPTQ", ".qweight", NULL, ".scales", ".qzeros", ".g_idx", NULL},
-    [ATTN2C_CODED_AWQ] = {"AWQ", ".qweight", NULL, ".scales", ".qzeros", NULL, NULL},
-    [ATTN2C_CODED_COMPRESSED] = {"compressed-tensors", ".weight_packed", ".weight", ".weight_scale",
-                                 ".weight_zero_point", ".weight_g_idx", ".weight_shape"},
-};
 
 /* A tensor of one coding has no values that the file's type alone could give. */
 static const attn2c_element_type of_codes = {"codes", 1, 1, NULL, "codes", 1, NULL};
@@ -47,7 +35,7 @@ typedef struct {
 } coded_tensor;
 
 struct attn2c_coded {
-  attn2c_coding coding;
+  const attn2c_coding *coding;
   coded_tensor *tensors;
   int count, capacity;
   char *is_part; /* one for each tensor of the file */
@@ -58,11 +46,6 @@ struct attn2c_coded {
   void *memory[4]; /* that the codes are in */
   int is_centred;  /* 1: scale blocks of these codes have no minimum */
 };
-
-static int no_memory(attn2c_message *message) {
-  attn2c_say(message, "weights: out of memory");
-  return ATTN2C_MEMORY;
-}
 
 /* Finding. */
 
@@ -81,7 +64,6 @@ static int is_type(const attn2c_file_tensor *tensor, const char *name) {
 typedef struct {
   const attn2c_checkpoint *file;
   attn2c_coded *coded;
-  const part_names *parts;
   const char *base; /* of the names, `length` bytes */
   int length;
   coded_tensor *made;
@@ -97,7 +79,7 @@ static int find_part(const finding *f, const char *end, int is_needed) {
   const int found = length < (int)sizeof name ? attn2c_checkpoint_find_plain(f->file, name) : -1;
   if (found < 0 && is_needed)
     attn2c_say(f->message, "%.*s%s: missing, but the tensor is one of %s", f->length, f->base, end,
-               f->parts->word);
+               f->coded->coding->word);
   if (found >= 0) f->coded->is_part[found] = 1;
   return found;
 }
@@ -138,13 +120,11 @@ static int measure_words(finding *f) {
     return refuse_part(f, made->scales, "a shape of two axes, groups and outputs,");
   f->out = scales->shape[1], made->groups = scales->shape[0];
   made->bits = bits_of(zeros->shape[1], f->out);
-  if (!made->bits || zeros->shape[0] != made->groups ||
-      (f->coded->coding == ATTN2C_CODED_AWQ && made->bits != 4))
+  if (!made->bits || zeros->shape[0] != made->groups || (f->coded->coding == &attn2c_awq && made->bits != 4))
     return refuse_part(f, made->zeros,
-                       f->coded->coding == ATTN2C_CODED_AWQ
-                           ? "one zero point of 4 bits for each scale"
-                           : "one zero point of 2, 4 or 8 bits for each scale");
-  const int n = WORD / made->bits, by_outputs = f->coded->coding == ATTN2C_CODED_AWQ;
+                       f->coded->coding == &attn2c_awq ? "one zero point of 4 bits for each scale"
+                                                       : "one zero point of 2, 4 or 8 bits for each scale");
+  const int n = WORD / made->bits, by_outputs = f->coded->coding == &attn2c_awq;
   made->packing = by_outputs ? BY_OUTPUTS : BY_INPUTS;
   f->in = by_outputs ? packed->shape[0] : packed->shape[0] * n;
   if (packed->shape[1] * (by_outputs ? n : 1) != f->out)
@@ -179,7 +159,7 @@ static int measure_compressed(finding *f, int is_bytes) {
   made->packing = is_bytes ? BYTES : BY_ROWS, made->bits = 8;
   f->out = packed->shape[0], f->in = packed->shape[1];
   if (!is_bytes) {
-    const int shape = find_part(f, f->parts->shape, 1);
+    const int shape = find_part(f, f->coded->coding->shape, 1);
     const int status = shape < 0 ? ATTN2C_FORMAT : read_stated(f, shape);
     if (status) return status;
     made->bits = 0;
@@ -236,7 +216,7 @@ static int find_order(finding *f) {
   if (made->order < 0) return ATTN2C_OK;
   int32_t *group_of = malloc((size_t)f->in * sizeof *group_of);
   int64_t *counts = malloc((size_t)made->groups * sizeof *counts);
-  int is_plain = 0, status = group_of && counts ? ATTN2C_OK : no_memory(f->message);
+  int is_plain = 0, status = group_of && counts ? ATTN2C_OK : attn2c_say_no_memory(f->message);
   made->tensor.shape[1] = f->in;
   if (!status) status = read_order(f->file, made, group_of, &is_plain, f->message);
   made->is_ordered = !is_plain;
@@ -246,10 +226,10 @@ static int find_order(finding *f) {
 }
 
 static int measure(finding *f, int is_bytes) {
-  const int with_words = f->coded->coding != ATTN2C_CODED_COMPRESSED;
-  f->made->scales = find_part(f, f->parts->scales, 1);
-  f->made->zeros = find_part(f, f->parts->zeros, with_words);
-  f->made->order = find_part(f, f->parts->order, 0);
+  const int with_words = f->coded->coding != &attn2c_compressed_tensors;
+  f->made->scales = find_part(f, f->coded->coding->scales, 1);
+  f->made->zeros = find_part(f, f->coded->coding->zeros, with_words);
+  f->made->order = find_part(f, f->coded->coding->order, 0);
   if (f->made->scales < 0 || (with_words && f->made->zeros < 0)) return ATTN2C_FORMAT;
   const attn2c_file_tensor *scales = part(f, f->made->scales);
   if (!scales->type->widen) return refuse_part(f, f->made->scales, scales->type->readable);
@@ -258,6 +238,21 @@ static int measure(finding *f, int is_bytes) {
   if (!status) status = find_order(f);
   f->made->has_halves = is_type(scales, "F16");
   return status;
+}
+
+static void drop_codes(attn2c_coded *coded) {
+  for (int i = 0; i < 4; i++) free(coded->memory[i]), coded->memory[i] = NULL;
+  coded->held = -1;
+}
+
+static void close_coded(attn2c_coded *coded) {
+  if (!coded) return;
+  drop_codes(coded);
+  for (int i = 0; i < coded->count; i++) free((char *)(uintptr_t)coded->tensors[i].tensor.name);
+  pthread_mutex_destroy(&coded->lock);
+  free(coded->tensors);
+  free(coded->is_part);
+  free(coded);
 }
 
 static coded_tensor *add_tensor(attn2c_coded *coded) {
@@ -277,16 +272,14 @@ static coded_tensor *add_tensor(attn2c_coded *coded) {
 static int find_one(attn2c_coded *coded, const attn2c_checkpoint *file, int plain, int length, int is_bytes,
                     attn2c_message *message) {
   coded_tensor *made = add_tensor(coded);
-  if (!made) return no_memory(message);
+  if (!made) return attn2c_say_no_memory(message);
   made->packed = plain;
   coded->is_part[plain] = 1;
-  finding f = {
-      file, coded,  &parts_of[coded->coding], attn2c_checkpoint_plain(file, plain)->name, length, made, 0,
-      0,    message};
+  finding f = {file, coded, attn2c_checkpoint_plain(file, plain)->name, length, made, 0, 0, message};
   const int status = measure(&f, is_bytes);
   if (status) return status;
   char *name = malloc((size_t)length + sizeof ".weight");
-  if (!name) return no_memory(message);
+  if (!name) return attn2c_say_no_memory(message);
   memcpy(name, f.base, (size_t)length);
   strcpy(name + length, ".weight");
   made->tensor = (attn2c_file_tensor){
@@ -302,29 +295,28 @@ static int compare_names(const void *left, const void *right) {
   return strcmp(((const coded_tensor *)left)->tensor.name, ((const coded_tensor *)right)->tensor.name);
 }
 
-int attn2c_coded_open(const attn2c_checkpoint *file, attn2c_coding coding, attn2c_coded **coded,
-                      attn2c_message *message) {
+static int find_all(const attn2c_checkpoint *file, const attn2c_coding *coding, attn2c_coded **coded,
+                    attn2c_message *message) {
   *coded = NULL;
-  if (coding == ATTN2C_CODED_NOT) return ATTN2C_OK;
   const int count = attn2c_checkpoint_plain_count(file);
   attn2c_coded *made = calloc(1, sizeof *made);
   char *is_part = calloc((size_t)count + 1, 1);
   if (!made || !is_part) {
     free(made), free(is_part);
-    return no_memory(message);
+    return attn2c_say_no_memory(message);
   }
   pthread_mutex_init(&made->lock, NULL);
   made->coding = coding, made->held = -1, made->is_part = is_part;
   int status = ATTN2C_OK;
   for (int i = 0; i < count && !status; i++) {
     const attn2c_file_tensor *tensor = attn2c_checkpoint_plain(file, i);
-    const int packed = base_length(tensor->name, parts_of[coding].packed);
-    const int bytes = is_type(tensor, "I8") ? base_length(tensor->name, parts_of[coding].bytes) : -1;
+    const int packed = base_length(tensor->name, coding->packed);
+    const int bytes = is_type(tensor, "I8") ? base_length(tensor->name, coding->bytes) : -1;
     if (packed > 0 || bytes > 0)
       status = find_one(made, file, i, packed > 0 ? packed : bytes, packed <= 0, message);
   }
   if (status || made->count == 0) {
-    attn2c_coded_close(made);
+    close_coded(made);
     return status;
   }
   qsort(made->tensors, (size_t)made->count, sizeof *made->tensors, compare_names);
@@ -332,35 +324,20 @@ int attn2c_coded_open(const attn2c_checkpoint *file, attn2c_coding coding, attn2
   return ATTN2C_OK;
 }
 
-static void drop_codes(attn2c_coded *coded) {
-  for (int i = 0; i < 4; i++) free(coded->memory[i]), coded->memory[i] = NULL;
-  coded->held = -1;
-}
+static int count_tensors(const attn2c_coded *coded) { return coded->count; }
 
-void attn2c_coded_close(attn2c_coded *coded) {
-  if (!coded) return;
-  drop_codes(coded);
-  for (int i = 0; i < coded->count; i++) free((char *)(uintptr_t)coded->tensors[i].tensor.name);
-  pthread_mutex_destroy(&coded->lock);
-  free(coded->tensors);
-  free(coded->is_part);
-  free(coded);
-}
-
-int attn2c_coded_count(const attn2c_coded *coded) { return coded->count; }
-
-const attn2c_file_tensor *attn2c_coded_tensor(const attn2c_coded *coded, int index) {
+static const attn2c_file_tensor *tensor_at(const attn2c_coded *coded, int index) {
   return &coded->tensors[index].tensor;
 }
 
-int attn2c_coded_find(const attn2c_coded *coded, const char *name) {
+static int find_tensor(const attn2c_coded *coded, const char *name) {
   const coded_tensor wanted = {.tensor = {.name = name}};
   const coded_tensor *found =
       bsearch(&wanted, coded->tensors, (size_t)coded->count, sizeof *coded->tensors, compare_names);
   return found ? (int)(found - coded->tensors) : -1;
 }
 
-int attn2c_coded_has_part(const attn2c_coded *coded, int plain) { return coded->is_part[plain]; }
+static int has_part(const attn2c_coded *coded, int plain) { return coded->is_part[plain]; }
 
 /* Reading. */
 
@@ -405,7 +382,7 @@ static int read_codes(const attn2c_checkpoint *file, const coded_tensor *of, uin
   const int64_t width = packed->shape[1], all = packed->shape[0];
   const int64_t band = of->packing == BY_INPUTS ? BAND * of->bits / WORD : BAND;
   uint32_t *words = malloc((size_t)(band * width) * sizeof *words);
-  if (!words) return no_memory(message);
+  if (!words) return attn2c_say_no_memory(message);
   int status = ATTN2C_OK;
   for (int64_t first = 0; first < all && !status; first += band) {
     const int64_t count = all - first < band ? all - first : band;
@@ -424,7 +401,7 @@ static int read_scales(const attn2c_checkpoint *file, const coded_tensor *of, fl
   const int is_by_rows = of->packing == BY_ROWS || of->packing == BYTES;
   const int64_t count = attn2c_checkpoint_plain(file, of->scales)->elements;
   float *read = is_by_rows ? scales : malloc((size_t)count * sizeof *read);
-  if (!read) return no_memory(message);
+  if (!read) return attn2c_say_no_memory(message);
   const int status = attn2c_checkpoint_plain_read(file, of->scales, 0, count, read, message);
   if (is_by_rows) {
     for (int64_t i = 1; count == 1 && i < out; i++) scales[i] = scales[0];
@@ -437,18 +414,17 @@ static int read_scales(const attn2c_checkpoint *file, const coded_tensor *of, fl
 }
 
 /* Returns the zero point of an output and a group, from the file's words. */
-static int16_t zero_of(const coded_tensor *of, attn2c_coding coding, const uint32_t *words, int64_t o,
+static int16_t zero_of(const coded_tensor *of, const attn2c_coding *coding, const uint32_t *words, int64_t o,
                        int64_t g) {
   const int bits = of->bits, n = WORD / bits;
-  if (coding == ATTN2C_CODED_COMPRESSED) return code_of(words[o / n * of->groups + g], bits, (int)(o % n));
+  if (coding == &attn2c_compressed_tensors) return code_of(words[o / n * of->groups + g], bits, (int)(o % n));
   const uint32_t word = words[g * (of->tensor.shape[0] / n) + o / n];
-  if (coding == ATTN2C_CODED_AWQ) return code_of(word, bits, awq_place[o % n]);
-  /* the first version of GPTQ's files has one less in each place of a word */
-  const uint32_t one = coding == ATTN2C_CODED_GPTQ ? UINT32_MAX / ((1u << bits) - 1) : 0;
-  return code_of(word + one, bits, (int)(o % n));
+  if (coding == &attn2c_awq) return code_of(word, bits, awq_place[o % n]);
+  const uint32_t ones = UINT32_MAX / ((1u << bits) - 1);
+  return code_of(word + ones * (uint32_t)coding->zero_offset, bits, (int)(o % n));
 }
 
-static int read_zeros(const attn2c_checkpoint *file, const coded_tensor *of, attn2c_coding coding,
+static int read_zeros(const attn2c_checkpoint *file, const coded_tensor *of, const attn2c_coding *coding,
                       int16_t *zeros, attn2c_message *message) {
   const int64_t out = of->tensor.shape[0], groups = of->groups;
   const int16_t middle = (int16_t)(1 << (of->bits - 1));
@@ -460,7 +436,7 @@ static int read_zeros(const attn2c_checkpoint *file, const coded_tensor *of, att
   const int is_bytes = is_type(stored, "I8");
   const size_t size = (size_t)stored->elements * (is_bytes ? 1 : sizeof(uint32_t));
   void *read = malloc(size);
-  if (!read) return no_memory(message);
+  if (!read) return attn2c_say_no_memory(message);
   const int status = attn2c_checkpoint_bytes(file, of->zeros, 0, size, read, message);
   for (int64_t o = 0; o < out && !status; o++)
     for (int64_t g = 0; g < groups; g++)
@@ -517,7 +493,7 @@ static void sort_inputs(const coded_tensor *of, const int32_t *group_of, int64_t
   for (int64_t i = 0; i < of->tensor.shape[1]; i++) inputs[counts[group_of[i]]++] = (int32_t)i;
 }
 
-int attn2c_coded_order(const attn2c_coded *coded, const attn2c_checkpoint *file, int index, int32_t *inputs,
+static int read_inputs(const attn2c_coded *coded, const attn2c_checkpoint *file, int index, int32_t *inputs,
                        attn2c_message *message) {
   const coded_tensor *of = &coded->tensors[index];
   const int64_t in = of->tensor.shape[1];
@@ -525,7 +501,7 @@ int attn2c_coded_order(const attn2c_coded *coded, const attn2c_checkpoint *file,
   if (!of->is_ordered) return ATTN2C_OK;
   int32_t *group_of = malloc((size_t)in * sizeof *group_of);
   int64_t *counts = malloc((size_t)of->groups * sizeof *counts);
-  int is_plain, status = group_of && counts ? ATTN2C_OK : no_memory(message);
+  int is_plain, status = group_of && counts ? ATTN2C_OK : attn2c_say_no_memory(message);
   if (!status) status = read_order(file, of, group_of, &is_plain, message);
   if (!status) {
     count_inputs(of, group_of, counts);
@@ -535,6 +511,48 @@ int attn2c_coded_order(const attn2c_coded *coded, const attn2c_checkpoint *file,
   return status;
 }
 
+/* Finds whether zero points need a minimum. */
+static int find_centre(const attn2c_coded *coded, const attn2c_checkpoint *file, const coded_tensor *of,
+                       int *is, attn2c_message *message) {
+  int16_t *zeros = malloc((size_t)(of->tensor.shape[0] * of->groups) * sizeof *zeros);
+  if (!zeros) return attn2c_say_no_memory(message);
+  const int status = read_zeros(file, of, coded->coding, zeros, message);
+  if (!status) *is = is_centred(of, zeros);
+  free(zeros);
+  return status;
+}
+
+/* Finds the checksum of a tensor's order of inputs, and a group of another size. */
+static int sum_order(const attn2c_coded *coded, const attn2c_checkpoint *file, int index,
+                     attn2c_coded_facts *facts, attn2c_message *message) {
+  const coded_tensor *of = &coded->tensors[index];
+  const size_t in = (size_t)of->tensor.shape[1];
+  int32_t *inputs = malloc(in * sizeof *inputs);
+  int64_t *counts = malloc((size_t)of->groups * sizeof *counts);
+  int is_plain, status = inputs && counts ? ATTN2C_OK : attn2c_say_no_memory(message);
+  if (!status) status = read_order(file, of, inputs, &is_plain, message);
+  if (!status) count_inputs(of, inputs, counts);
+  for (int64_t g = of->groups - 1; g >= 0 && !status; g--)
+    if (counts[g] * of->groups != (int64_t)in) facts->uneven = g, facts->inputs = counts[g];
+  if (!status) facts->sum = attn2c_checksum(0, inputs, in * sizeof *inputs);
+  free(inputs), free(counts);
+  return status;
+}
+
+static int find_facts(const attn2c_coded *coded, const attn2c_checkpoint *file, int index,
+                      attn2c_coded_facts *facts, attn2c_message *message) {
+  const coded_tensor *of = &coded->tensors[index];
+  *facts =
+      (attn2c_coded_facts){.bits = of->bits,
+                           .groups = of->groups,
+                           .has_halves = of->has_halves,
+                           .order = of->order < 0 ? NULL : attn2c_checkpoint_plain(file, of->order)->name,
+                           .is_ordered = of->is_ordered,
+                           .uneven = -1};
+  const int status = find_centre(coded, file, of, &facts->is_centred, message);
+  return status || !of->is_ordered ? status : sum_order(coded, file, index, facts, message);
+}
+
 /* Puts the columns of codes that were read, and the groups of inputs, into the order of the groups. */
 static int sort_columns(const attn2c_coded *coded, const attn2c_checkpoint *file, int index, uint8_t *codes,
                         int32_t *group_of, attn2c_message *message) {
@@ -542,8 +560,8 @@ static int sort_columns(const attn2c_coded *coded, const attn2c_checkpoint *file
   const int64_t out = of->tensor.shape[0], in = of->tensor.shape[1];
   int32_t *inputs = malloc((size_t)in * sizeof *inputs), *groups = malloc((size_t)in * sizeof *groups);
   uint8_t *row = malloc((size_t)in);
-  int status = inputs && groups && row ? ATTN2C_OK : no_memory(message);
-  if (!status) status = attn2c_coded_order(coded, file, index, inputs, message);
+  int status = inputs && groups && row ? ATTN2C_OK : attn2c_say_no_memory(message);
+  if (!status) status = read_inputs(coded, file, index, inputs, message);
   if (!status) {
     memcpy(groups, group_of, (size_t)in * sizeof *groups);
     for (int64_t i = 0; i < in; i++) group_of[i] = groups[inputs[i]];
@@ -567,7 +585,7 @@ static int hold(attn2c_coded *coded, const attn2c_checkpoint *file, int index, i
   float *scales = coded->memory[1] = malloc((size_t)(out * groups) * sizeof *scales);
   int16_t *zeros = coded->memory[2] = malloc((size_t)(out * groups) * sizeof *zeros);
   int32_t *group_of = coded->memory[3] = malloc((size_t)in * sizeof *group_of);
-  if (!codes || !scales || !zeros || !group_of) return no_memory(message);
+  if (!codes || !scales || !zeros || !group_of) return attn2c_say_no_memory(message);
   int is_plain, status = read_codes(file, of, codes, message);
   if (!status) status = read_scales(file, of, scales, message);
   if (!status) status = read_zeros(file, of, coded->coding, zeros, message);
@@ -600,8 +618,8 @@ static void read_row(const attn2c_codes *of, int64_t row, int64_t first, int64_t
   }
 }
 
-int attn2c_coded_read(attn2c_coded *coded, const attn2c_checkpoint *file, int index, int in_groups,
-                      int64_t first, int64_t count, float *values, attn2c_message *message) {
+static int read_values(attn2c_coded *coded, const attn2c_checkpoint *file, int index, int in_groups,
+                       int64_t first, int64_t count, float *values, attn2c_message *message) {
   const attn2c_file_tensor *tensor = &coded->tensors[index].tensor;
   if (first < 0 || count < 0 || first > tensor->elements || count > tensor->elements - first) {
     attn2c_say(message, "\"%s\": %lld elements from element %lld are beyond its %lld", tensor->name,
@@ -620,8 +638,8 @@ int attn2c_coded_read(attn2c_coded *coded, const attn2c_checkpoint *file, int in
   return status;
 }
 
-int attn2c_coded_has_blocks(const attn2c_coded *coded, int index, int in_groups, int64_t first, int64_t step,
-                            int64_t columns) {
+static int has_blocks(const attn2c_coded *coded, int index, int in_groups, int64_t first, int64_t step,
+                      int64_t columns) {
   const coded_tensor *of = &coded->tensors[index];
   return (in_groups ? of->is_equal : !of->is_ordered) &&
          of->tensor.shape[1] / of->groups % ATTN2C_BLOCK_NUMBERS == 0 && first % ATTN2C_BLOCK_NUMBERS == 0 &&
@@ -639,9 +657,8 @@ static void make_block(const attn2c_coded *coded, const uint8_t *codes, float sc
   for (int i = 0; i < ATTN2C_BLOCK_NUMBERS; i++) block->integers[i] = (int8_t)(codes[i] - from);
 }
 
-int attn2c_coded_read_blocks(attn2c_coded *coded, const attn2c_checkpoint *file, int index, int in_groups,
-                             int64_t first, int64_t count, attn2c_scale_block *blocks,
-                             attn2c_message *message) {
+static int read_blocks(attn2c_coded *coded, const attn2c_checkpoint *file, int index, int in_groups,
+                       int64_t first, int64_t count, attn2c_scale_block *blocks, attn2c_message *message) {
   const coded_tensor *of = &coded->tensors[index];
   const int64_t columns = of->tensor.shape[1], size = columns / of->groups;
   pthread_mutex_lock(&coded->lock);
@@ -654,3 +671,16 @@ int attn2c_coded_read_blocks(attn2c_coded *coded, const attn2c_checkpoint *file,
   pthread_mutex_unlock(&coded->lock);
   return status;
 }
+
+static const attn2c_coded_reader reader = {find_all,    close_coded, count_tensors, tensor_at,
+                                           find_tensor, has_part,    read_inputs,   read_values,
+                                           find_facts,  has_blocks,  read_blocks};
+
+/* The first version of GPTQ's files has one less in each place of a word. */
+#define GPTQ(zero_offset)                                                                                    \
+  { &reader, "GPTQ", ".qweight", NULL, ".scales", ".qzeros", ".g_idx", NULL, zero_offset }
+const attn2c_coding attn2c_gptq = GPTQ(1), attn2c_gptq_v2 = GPTQ(0);
+const attn2c_coding attn2c_awq = {&reader, "AWQ", ".qweight", NULL, ".scales", ".qzeros", NULL, NULL, 0};
+const attn2c_coding attn2c_compressed_tensors = {&reader,         "compressed-tensors", ".weight_packed",
+                                                 ".weight",       ".weight_scale",      ".weight_zero_point",
+                                                 ".weight_g_idx", ".weight_shape",      0};

@@ -4,6 +4,7 @@
 #define ATTN2C_PACK_H
 
 #include "base/descriptor.h"
+#include "base/readers.h"
 #include "formats/scale_block.h"
 
 /* Some rows of one weight, all within one panel if the weight has panels. */
@@ -48,14 +49,15 @@ int attn2c_pieces_next(attn2c_pieces *pieces, attn2c_piece *piece);
 /* Returns the floats of the largest piece that must be packed, as rows or as scale blocks. */
 int64_t attn2c_pieces_largest(const attn2c_descriptor *descriptor);
 
+/* Returns the floats of a panel of `leading` outputs. */
+int64_t attn2c_panel_floats(attn2c_type type, int64_t columns, int64_t leading);
+/* Writes zeros from x + count to the end of its cache line. x is `offset` floats after the start of a
+ * line. */
+void attn2c_fill_line(float *x, int64_t count, int64_t offset);
 /* Packs a piece from its rows, [count][columns] row-major, into the packed block. It also writes the scales
  * if there are any; values may be overwritten. Once all pieces of a weight are written, so are the zeros
  * between a panel's width and its leading dimension, and after the scales. */
 void attn2c_pack(const attn2c_piece *piece, float *values, float *packed);
-
-/* Does the same for a piece in scale blocks, from the blocks of its rows, [count][blocks of a row], which
- * must fit the type (weights/scale_blocks.h). */
-void attn2c_pack_blocks(const attn2c_piece *piece, const attn2c_scale_block *blocks, float *packed);
 
 /* Returns the scale of a row of a weight, for a type with scales. */
 float attn2c_pack_scale(attn2c_type type, const float *row, int64_t columns);
@@ -68,5 +70,20 @@ void attn2c_unpack(const attn2c_descriptor *descriptor, int weight, const float 
 /* Reads the same rows as scale blocks, [count][blocks of a row]. Returns 0 if the weight is not in blocks. */
 int attn2c_unpack_blocks(const attn2c_descriptor *descriptor, int weight, const float *packed, int64_t first,
                          int64_t count, attn2c_scale_block *blocks);
+
+struct attn2c_source; /* weights.h */
+
+/* Reads and packs weights in scale blocks. */
+typedef struct attn2c_block_reader {
+  /* Writes rows of a weight whose packed type has scale blocks as blocks of that type. Stored blocks that fit
+   * the type stay as they are; other numbers are rounded to it. */
+  int (*read)(struct attn2c_source *source, int index, int64_t first, int64_t count,
+              attn2c_scale_block *blocks, attn2c_message *message);
+  /* Packs a piece in scale blocks, from the blocks of its rows, [count][blocks of a row], which must fit the
+   * type (scale_blocks.h). */
+  void (*pack)(const attn2c_piece *piece, const attn2c_scale_block *blocks, float *packed);
+  /* Reads rows [begin, end) of the weight, which are in the piece. */
+  void (*unpack)(const attn2c_piece *piece, const float *packed, int64_t begin, int64_t end, float *values);
+} attn2c_block_reader;
 
 #endif

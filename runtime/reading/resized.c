@@ -1,6 +1,7 @@
-/* resized.c - bicubic interpolation of a grid of positions: first down a column of the grid, a row of patches
- * at a time, then along that row. */
-#include "weights/resized.h"
+/* resized.c - reads the positions of an image's patches from those of another grid of patches, by bicubic
+ * interpolation as torch.nn.functional.interpolate has it, align_corners false: first down a column of the
+ * grid, a row of patches at a time, then along that row. */
+#include "reading/views.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ static grids grids_of(const attn2c_view *view) {
   return (grids){view->row_step >> 16, view->row_step & 0xffff, view->rows / columns, columns};
 }
 
-int64_t attn2c_resized_elements(const attn2c_view *view) {
+static int64_t elements_of(const attn2c_view *view) {
   const grids of = grids_of(view);
   return of.from_rows * of.from_columns * view->columns;
 }
@@ -101,8 +102,10 @@ static void add_columns(const attn2c_view *view, int64_t at, memory *memory, flo
   }
 }
 
-int attn2c_resized_read(const attn2c_checkpoint *checkpoint, int tensor, const attn2c_view *view, int64_t row,
-                        int64_t count, int64_t columns, float *values, attn2c_message *message) {
+static int read_resized(const attn2c_checkpoint *checkpoint, int tensor, const attn2c_view *view, int64_t row,
+                        int64_t count, int64_t columns, float *values, attn2c_band *band,
+                        attn2c_message *message) {
+  (void)band;
   const grids of = grids_of(view);
   const int64_t places = of.from_rows > of.from_columns ? of.from_rows : of.from_columns;
   const size_t length = (size_t)(of.from_columns * view->columns);
@@ -122,3 +125,5 @@ int attn2c_resized_read(const attn2c_checkpoint *checkpoint, int tensor, const a
   free(memory.source);
   return status;
 }
+
+const attn2c_view_reader attn2c_resized_reader = {elements_of, read_resized};

@@ -1,7 +1,5 @@
 /* views.c - reads boxes: adjacent rows at once, other rows one by one, columns by bands. */
-#include "weights/views.h"
-#include "weights/resized.h"
-#include "weights/taps.h"
+#include "reading/views.h"
 
 #include <stdlib.h>
 
@@ -16,20 +14,22 @@ static int is_added(const attn2c_view *view) {
   return (view->flags & (ATTN2C_VIEW_ADDED | ATTN2C_VIEW_TIMES)) != 0;
 }
 
-static int is_resized(const attn2c_view *view) { return (view->flags & ATTN2C_VIEW_RESIZED) != 0; }
+/* True if a reader of its own reads a view. */
+static int is_own(const attn2c_view *view) {
+  return (view->flags & (ATTN2C_VIEW_RESIZED | ATTN2C_VIEW_TAPS)) != 0;
+}
 
-static int has_taps(const attn2c_view *view) { return (view->flags & ATTN2C_VIEW_TAPS) != 0; }
+static const attn2c_view_reader *own_reader(const attn2c_readers *readers, const attn2c_view *view) {
+  return view->flags & ATTN2C_VIEW_RESIZED ? readers->resized : readers->taps;
+}
 
 /* True if a row's elements are not adjacent: the tensor is [in][out]. */
 static int is_transposed(const attn2c_view *view) {
-  return view->column_step != 1 && view->columns > 1 && !is_resized(view) && !has_taps(view);
+  return view->column_step != 1 && view->columns > 1 && !is_own(view);
 }
 
-int64_t attn2c_view_last(const attn2c_view *view) {
-  if (is_resized(view)) return view->first + attn2c_resized_elements(view) - 1;
-  if (has_taps(view))
-    return view->first + (view->rows - 1) * view->row_step +
-           (view->row_step ? view->columns : view->column_step) - 1;
+int64_t attn2c_view_last(const attn2c_readers *readers, const attn2c_view *view) {
+  if (is_own(view)) return view->first + own_reader(readers, view)->elements(view) - 1;
   return view->first + (view->rows - 1) * view->row_step + (view->columns - 1) * view->column_step;
 }
 
@@ -42,9 +42,7 @@ int attn2c_band_make(const attn2c_descriptor *model, attn2c_band *band) {
       const attn2c_view *view = &model->views[weight->first_view + v];
       all += view->rows * view->columns;
       const int64_t whole = view->columns * ((view->rows - 1) * view->row_step + 1);
-      const int64_t needed = is_transposed(view)                ? whole
-                             : is_added(view) || has_taps(view) ? view->columns
-                                                                : 0;
+      const int64_t needed = is_transposed(view) ? whole : is_added(view) || is_own(view) ? view->columns : 0;
       if (needed > capacity) capacity = needed;
     }
   }
@@ -130,14 +128,10 @@ int attn2c_view_read(const attn2c_checkpoint *checkpoint, int tensor, const attn
   const int64_t end = least(first + count, view->row + view->rows);
   if (begin >= end) return ATTN2C_OK;
   float *to = values + (begin - first) * columns + view->column;
-  if (is_resized(view))
-    return attn2c_resized_read(checkpoint, tensor, view, begin - view->row, end - begin, columns, to,
-                               message);
-  if (has_taps(view))
-    return attn2c_taps_read(checkpoint, tensor, view, begin - view->row, end - begin, columns, to, band,
-                            message);
-  return (is_transposed(view) ? read_columns : read_rows)(checkpoint, tensor, view, begin - view->row,
-                                                          end - begin, columns, to, band, message);
+  return (is_own(view)          ? own_reader(attn2c_checkpoint_readers(checkpoint), view)->read
+          : is_transposed(view) ? read_columns
+                                : read_rows)(checkpoint, tensor, view, begin - view->row, end - begin,
+                                             columns, to, band, message);
 }
 
 int attn2c_view_read_blocks(const attn2c_checkpoint *checkpoint, int tensor, const attn2c_view *view,

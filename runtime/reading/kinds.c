@@ -1,5 +1,5 @@
 /* kinds.c - tells files of other kinds by their first bytes. */
-#include "weights/kinds.h"
+#include "reading/kinds.h"
 
 #include "base/attn2c.h"
 #include "formats/file.h"
@@ -18,6 +18,8 @@ static const struct {
 } kinds[] = {
     {"version https://git-lfs", "is a Git LFS pointer, not the weights themselves: run `git lfs pull` in its "
                                 "folder, or download it again"},
+    {"GGUF", "is a GGUF file, which this model does not open: build it from the GGUF file, or with opens = "
+             "\"any\""},
     {"\x93NUMPY",
      "is an array of NumPy: weights are a safetensors checkpoint or its folder; arrays are given with "
      "--input"},

@@ -1,9 +1,9 @@
 /* packed_header.c - writes and compares the header's fields, little-endian. Differences are reported in the
  * order in which a user can act on them. */
-#include "weights/packed_header.h"
+#include "packing/packed_header.h"
 #include "base/checksum.h"
 #include "formats/fields.h"
-#include "weights/layout.h"
+#include "packing/layout.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #define ATTN2C_VIEWS_H
 
 #include "base/descriptor.h"
-#include "weights/checkpoint.h"
+#include "reading/checkpoint.h"
 
 /* A band of a transposed view that has been read: `length` elements of each of its columns. Begins as
  * zeros. */
@@ -15,9 +15,17 @@ typedef struct {
   int64_t length;             /* elements of a column: the rows and the gaps between them */
   float *values;              /* [columns][length] */
   int64_t capacity;           /* floats that values can hold */
-  const attn2c_view *of_taps; /* the view whose taps have been measured (taps.h); NULL: none */
+  const attn2c_view *of_taps; /* the view whose taps have been measured (taps.c); NULL: none */
   double *taps;               /* their inverse lengths */
 } attn2c_band;
+
+/* Reads views of a kind of their own, ATTN2C_VIEW_RESIZED or _TAPS. */
+typedef struct attn2c_view_reader {
+  int64_t (*elements)(const attn2c_view *view); /* of the tensor, from view->first on */
+  /* Reads rows [row, row + count) of the view to values[count][columns]. */
+  int (*read)(const attn2c_checkpoint *checkpoint, int tensor, const attn2c_view *view, int64_t row,
+              int64_t count, int64_t columns, float *values, attn2c_band *band, attn2c_message *message);
+} attn2c_view_reader;
 
 /* Allocates and frees the buffer for the views of a model; values is NULL if no view needs one. Returns
  * ATTN2C_OK or _MEMORY. */
@@ -25,10 +33,10 @@ int attn2c_band_make(const attn2c_descriptor *model, attn2c_band *band);
 void attn2c_band_free(attn2c_band *band);
 
 /* Returns the number of the last element of the tensor that a view reads. */
-int64_t attn2c_view_last(const attn2c_view *view);
+int64_t attn2c_view_last(const attn2c_readers *readers, const attn2c_view *view);
 
 /* Reads the view's part of rows [first, first + count) of the weight to values[count][columns]. `tensor` is
- * the tensor's number in the checkpoint. Returns the same statuses as attn2c_file_tensor_read. */
+ * the tensor's number in the checkpoint. Returns the same statuses as attn2c_tensor_file_read. */
 int attn2c_view_read(const attn2c_checkpoint *checkpoint, int tensor, const attn2c_view *view, int64_t first,
                      int64_t count, int64_t columns, float *values, attn2c_band *band,
                      attn2c_message *message);

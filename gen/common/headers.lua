@@ -1,0 +1,93 @@
+-- headers.lua: asks the runtime what a checkpoint contains, without its values. A program, runtime/tools/tensors.c, is
+-- compiled for this machine when it is first needed, and then kept in the store. So a checkpoint that no model opens is
+-- refused before a model is built, in the same words.
+local faults = require("common.faults")
+local files = require("common.files")
+local hash = require("common.hash")
+local json = require("common.json")
+local lfs = require("lfs")
+local process = require("common.process")
+local scratch = require("common.scratch")
+local store = require("common.store")
+
+local headers = {}
+
+local RUNTIME = (debug.getinfo(1, "S").source:match("^@(.*)/[^/]*/[^/]*$") or "..") .. "/../runtime"
+local NAME = "tensors.reader"
+
+-- Sources of the runtime that the program consists of, and the folders of their headers.
+local SOURCES = { "tools/tensors.c", "base/attn2c.c", "base/checksum.c", "base/floats.c", "base/shape.c", "base/utf8.c",
+  "formats/file.c", "formats/gguf.c", "formats/gguf_blocks.c", "formats/json.c", "formats/safetensors.c",
+  "formats/safetensors_index.c", "formats/tensors.c", "reading/checkpoint.c", "reading/coded.c", "reading/kinds.c" }
+local FOLDERS = { "base", "formats", "reading" }
+
+-- Returns the hash of all that the program depends on.
+local function key_of(compiler)
+  local about = lfs.attributes(compiler)
+  local parts = { compiler, about.size, about.modification }
+  local function add(name) parts[#parts + 1] = name .. files.read(RUNTIME .. "/" .. name) end
+  for _, name in ipairs(SOURCES) do add(name) end
+  for _, folder in ipairs(FOLDERS) do
+    for _, name in ipairs(files.names(RUNTIME .. "/" .. folder)) do
+      if name:find("%.h$") then add(folder .. "/" .. name) end
+    end
+  end
+  for i, part in ipairs(parts) do parts[i] = tostring(part) end
+  return hash.list(parts)
+end
+
+-- Compiles the program in a folder.
+local function compile(compiler, folder)
+  local words = { compiler, "-std=c11", "-O1", "-w", "-iquote", RUNTIME, "-o", folder .. "/" .. NAME }
+  for _, name in ipairs(SOURCES) do words[#words + 1] = RUNTIME .. "/" .. name end
+  for _, word in ipairs { "-lm", "-lpthread" } do words[#words + 1] = word end
+  local child = process.run { words = words, gather = "all" }
+  if child.code == 0 and child.signal == 0 then return end
+  faults.raise("machine", "the reader of checkpoints did not compile: " .. (child.errors:match("[^\n]*error[^\n]*")
+    or child.errors:match("[^\n]+") or "no message"))
+end
+
+local program -- its path, once it is known
+
+-- Returns the path of the program and, without a store, the folder that it is in, which the caller closes.
+local function find()
+  if program then return program end
+  local compiler, own = process.compiler(), store.of_user()
+  if not own then
+    local work = scratch.make(scratch.top(os.getenv), "attn2c")
+    compile(compiler, work.path)
+    return work.path .. "/" .. NAME, work
+  end
+  local key = key_of(compiler)
+  local result = own:find(key, NAME)
+  if not result then
+    local work = own:begin()
+    local _ <close> = setmetatable({}, { __close = function() own:drop(work) end })
+    compile(compiler, work)
+    result = own:keep(work, key, NAME)
+  end
+  program = result.path
+  return program
+end
+
+--- Returns { metadata, tensors } of a checkpoint, a file or folder, as runtime/tools/tensors.c prints them. coding: how
+--- its quantised tensors are stored, or nil. Faults: format, io, memory, in one line; machine, if there is no compiler.
+function headers.read(path, coding)
+  local reader, work = find()
+  local _ <close> = work
+  local child = process.run { words = { reader, path, coding }, gather = "all" }
+  if child.code == 0 and child.signal == 0 then
+    local read, message = json.decode(child.output, json.null)
+    return read or faults.raise("format", ("%s: %s"):format(path:gsub("%c", "?"), message))
+  end
+  for _, kind in ipairs { "format", "io", "memory" } do
+    if child.code == faults.code[kind] and child.signal == 0 then
+      local line = child.errors:match("[^\n]*")
+      if line:sub(1, #path) ~= path then line = path .. ": " .. line end -- a tensor's name
+      faults.raise(kind, (line:gsub("%c", "?")))
+    end
+  end
+  return faults.raise("machine", ("the reader of checkpoints ended with status %d"):format(child.code))
+end
+
+return headers
