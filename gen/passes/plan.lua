@@ -293,8 +293,7 @@ local function region_text(region, lines)
 end
 
 function plan.run(state)
-  state.plan = { storage = {}, parameters = state.parameters.common, memoise = alike.memoiser(),
-    state = { order = {}, offsets = {}, windows = {}, bytes = 0 } }
+  state.plan = { storage = {}, parameters = state.parameters.common, memoise = alike.memoiser() }
   local entry = state.graph.entry
   local uses = grouping.readers(entry)
   local segments = segments_of(state, entry, uses)
@@ -331,14 +330,6 @@ function plan.dump(state)
         s.over and " over " .. s.over or "")
     end
   end
-  for _, name in ipairs(p.state.order) do
-    lines[#lines + 1] = ("state %s: from byte %d on"):format(name, p.state.offsets[name])
-  end
-  for _, window in ipairs(p.state.windows) do
-    lines[#lines + 1] = ("state of a window of %d keys before a query: the last %d keys"):format(window.left,
-      window.keys)
-  end
-  if p.state.bytes > 0 then lines[#lines + 1] = ("state of a sequence: %d bytes"):format(p.state.bytes) end
   lines[#lines + 1] = "entry " .. state.graph.entry.name
   for _, segment in ipairs(p.segments) do
     lines[#lines + 1] = ("  segment %s: %d x %d sequences"):format(segment.name, segment.repeats, segment.micro_batch)

@@ -266,8 +266,18 @@ typedef struct {
 #define ATTN2C_MOST_SEQUENCES 32
 /* The most different windows of layers. */
 #define ATTN2C_MOST_WINDOWS 16
+/* The most symbols that parts of a state grow with. */
+#define ATTN2C_MOST_SYMBOLS 4
 
 struct attn2c_context; /* model/model.h */
+
+/* A number of keys of a sequence. The first symbol of a state is the sequence's tokens, which each call adds
+ * to. The keys of others, such as those of a source, are written whole, and stay when tokens are forgotten.
+ */
+typedef struct {
+  const char *name;
+  int64_t most;
+} attn2c_state_symbol;
 
 /* Keys or values of a head in the state of a sequence, `page_floats` for each page of keys. */
 typedef struct {
@@ -279,6 +289,7 @@ typedef struct {
   /* of its numbers; those of bf16 are in pairs: of columns if the page is transposed, else of keys; a page of
    * integers begins with a scale in f32 for each key */
   attn2c_type type;
+  int grows_with; /* the number of the symbol that says how many keys there are; 0 for those with a window */
 } attn2c_state_part;
 
 /* Keys and values of layers whose queries see `left` keys before themselves. The state keeps the last ones
@@ -295,6 +306,8 @@ typedef struct attn2c_continued {
   int64_t page;         /* keys of a page */
   const attn2c_state_part *kept;
   int kept_count;
+  const attn2c_state_symbol *symbols;
+  int symbol_count;
   const attn2c_state_window *windows;
   int window_count;
   int logits; /* number of the output that calls give for tokens; the one input has their ids */

@@ -11,11 +11,6 @@ static const attn2c_continued *continued_of(const attn2c_context *context) {
   return context ? context->model->descriptor->continued : NULL;
 }
 
-/* Returns the most tokens of a sequence. */
-static int64_t most_tokens(const attn2c_context *context) {
-  return context->model->descriptor->lengths->sizes[0].seq;
-}
-
 static int has_sequence(const attn2c_context *context, int64_t sequence) {
   const attn2c_continued *of = continued_of(context);
   return of && sequence >= 0 && sequence < of->sequences;
@@ -86,7 +81,7 @@ int attn2c_prefill(attn2c_context *context, int64_t sequence, const int32_t *ids
   const attn2c_continued *of = prepared(context);
   if (!of || !has_sequence(context, sequence) || !ids || count < 1) return ATTN2C_USAGE;
   const int64_t before = context->positions[sequence];
-  if (count > most_tokens(context) - before || check_ids(context, ids, count) != ATTN2C_OK)
+  if (count > of->symbols[0].most - before || check_ids(context, ids, count) != ATTN2C_OK)
     return ATTN2C_FORMAT;
   const int status = call_chunks(context, sequence, ids, count, which, logits);
   attn2c_model_settle(context->model);
@@ -106,7 +101,7 @@ int attn2c_decode(attn2c_context *context, int64_t count, const int32_t *sequenc
     if (!has_sequence(context, sequences[i]) || seen >> sequences[i] & 1) return ATTN2C_USAGE;
     seen |= (uint32_t)1 << sequences[i];
     first[i + 1] = (int32_t)(i + 1), slot[i] = sequences[i], past[i] = context->positions[sequences[i]];
-    if (past[i] >= most_tokens(context)) return ATTN2C_FORMAT;
+    if (past[i] >= of->symbols[0].most) return ATTN2C_FORMAT;
   }
   if (check_ids(context, ids, count) != ATTN2C_OK) return ATTN2C_FORMAT;
   attn2c_sequences n = {.rows = count,
@@ -136,8 +131,7 @@ int attn2c_rewind(attn2c_context *context, int64_t sequence, int64_t position) {
 
 int attn2c_copy(attn2c_context *context, int64_t from, int64_t to) {
   if (!has_sequence(context, from) || !has_sequence(context, to)) return ATTN2C_USAGE;
-  attn2c_state_copy(context, from, to, context->positions[from]);
-  context->positions[to] = context->positions[from];
+  attn2c_state_copy(context, from, to);
   return ATTN2C_OK;
 }
 

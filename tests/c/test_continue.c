@@ -7,6 +7,7 @@
 #include "model/continue.h"
 #include "model/dispatch.h"
 #include "model/sequences.h"
+#include "model/state.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -65,14 +66,17 @@ static int run(const attn2c_call *call) {
 
 static const int inputs[] = {0}, outputs[] = {1, 2};
 static const attn2c_entry entry = {"forward", NULL, 0, inputs, outputs, 1, 2, 1, run};
-static const attn2c_state_part kept[] = {{0, 0, 0, PAGE *KEYS, 1, -1, ATTN2C_F32},
-                                         {0, 0, PLACE_OF_VALUES, PAGE, 0, -1, ATTN2C_F32}};
+static const attn2c_state_part kept[] = {{0, 0, 0, PAGE *KEYS, 1, -1, ATTN2C_F32, 0},
+                                         {0, 0, PLACE_OF_VALUES, PAGE, 0, -1, ATTN2C_F32, 0}};
+static const attn2c_state_symbol symbols[] = {{"tokens", CONTEXT}, {"source", 2 * PAGE}};
 static const attn2c_continued continued = {.call_rows = CALL_ROWS,
                                            .sequences = SEQUENCES,
                                            .state_floats = STATE,
                                            .page = PAGE,
                                            .kept = kept,
                                            .kept_count = 2,
+                                           .symbols = symbols,
+                                           .symbol_count = 1,
                                            .logits = 1,
                                            .run_anew = attn2c_run_anew};
 static const attn2c_descriptor descriptor = {.entries = &entry,
@@ -401,5 +405,45 @@ Test(carry_on, copies_a_sequence_that_began_anew) {
   cr_assert_eq(attn2c_rewind(context, 0, 0), ATTN2C_OK);
   cr_assert_eq(attn2c_copy(context, 0, 1), ATTN2C_OK);
   cr_assert_eq(attn2c_position(context, 1), 0);
+  attn2c_context_destroy(context);
+}
+
+/* The second part has the keys of a source, which a call has written whole: they follow the source's length
+ * in a copy, and stay when tokens are added, taken back or forgotten. */
+Test(carry_on, keeps_the_keys_of_a_source) {
+  enum { SOURCE = PAGE + 2, LEFT = 3 };
+  static const attn2c_state_window windows[] = {{LEFT, 3 * PAGE}};
+  attn2c_state_part parts[] = {kept[0], kept[1]};
+  attn2c_continued of = continued;
+  attn2c_descriptor own = descriptor;
+  const attn2c_model model_of_source = {.descriptor = &own, .workers = 1};
+  parts[0].window = 0, parts[1].grows_with = 1;
+  of.kept = parts, of.symbol_count = 2, of.windows = windows, of.window_count = 1, own.continued = &of;
+  cr_assert_eq(attn2c_dispatch_create(&model_of_source, &lengths, &context), ATTN2C_OK);
+  float *state = context->state;
+  int32_t *sources = context->positions + SEQUENCES;
+  for (int i = 0; i < STATE; i++) state[i] = (float)i, state[STATE + i] = -1.0f;
+  sources[0] = SOURCE, context->positions[0] = 1;
+  cr_assert_eq(attn2c_copy(context, 0, 1), ATTN2C_OK);
+  cr_assert(sources[1] == SOURCE && attn2c_position(context, 1) == 1);
+  cr_assert_arr_eq(state + STATE, state, PAGE * KEYS * sizeof *state, "a page of tokens");
+  cr_assert_eq(state[STATE + PAGE * KEYS], -1.0f, "no more of them");
+  const float *copy = state + STATE + PLACE_OF_VALUES;
+  cr_assert_arr_eq(copy, state + PLACE_OF_VALUES, 2 * PAGE * sizeof *state, "two pages of the source");
+  cr_assert_eq(copy[2 * PAGE], -1.0f, "no more of it");
+  cr_assert_eq(attn2c_rewind(context, 0, 0), ATTN2C_OK);
+  cr_assert(sources[0] == SOURCE && attn2c_position(context, 0) == 0);
+  context->positions[1] = 2 * PAGE + 3; /* the next call makes room in the window */
+  const int32_t first[] = {0, 3}, past[] = {context->positions[1]}, slot[] = {1};
+  const attn2c_sequences n = {.rows = 3, .count = 1, .first = first, .past = past, .slot = slot};
+  attn2c_state_room(context, &n);
+  cr_assert_eq(context->forgotten[1], 0, "there is room");
+  of.call_rows = 1, context->positions[1] = 3 * PAGE;
+  const int32_t later[] = {3 * PAGE};
+  const attn2c_sequences next = {.rows = 3, .count = 1, .first = first, .past = later, .slot = slot};
+  attn2c_state_room(context, &next);
+  cr_assert_eq(context->forgotten[1], 2 * PAGE);
+  cr_assert_arr_eq(copy, state + PLACE_OF_VALUES, 2 * PAGE * sizeof *state,
+                   "no window moves the source's keys");
   attn2c_context_destroy(context);
 }

@@ -31,7 +31,16 @@ return function(of, spec)
       wrong = "a copy of an empty sequence has a number of pages below 0" },
   }
 
+  of("runtime/model/state.c", "c:continue") {
+    { name = "state_symbol", old = "what->grown[part->grows_with] - forgotten", new = "what->grown[0] - forgotten",
+      filter = "carry_on/keeps*", wrong = "a copy has as many keys of a source as tokens" },
+  }
+
   of("runtime/model/saved.c", "c:saved") {
+    { name = "saved_symbol", old = "has->grown[kept->grows_with] - (", new = "has->grown[0] - (",
+      filter = "saved/the_keys*", wrong = "a file has as many keys of a source as tokens" },
+    { name = "saved_symbol_most", old = "if (has->grown[i] > of->symbols[i].most) return 0;", new = "",
+      filter = "saved/the_keys*", wrong = "more keys of a source are loaded than a state has room for" },
     { name = "saved_weights", old = "attn2c_put_number(header, AT_WEIGHTS, attn2c_weights_checksum(model));",
       new = "", filter = "saved/one_of_other*", wrong = "a state goes with any weights" },
     { name = "saved_data", old = "sum_of(of, &has, data) != attn2c_number_at(header, AT_DATA)",
@@ -39,8 +48,16 @@ return function(of, spec)
     { name = "saved_others", old = "    memcpy(to + i, from + i, sizeof(float) / 2);",
       new = "    memcpy(to + i, from + i, sizeof(float));", filter = "saved/a_sequence*",
       wrong = "a file has a value of a token that was taken back" },
-    { name = "saved_forgotten", old = "has->tokens - forgotten > of->windows[i].keys", new = "0",
+    { name = "saved_forgotten", old = "has->grown[0] - forgotten > of->windows[i].keys", new = "0",
       filter = "saved/what_a*", wrong = "a window's keys are loaded beyond its room" },
+  }
+
+  of("gen/passes/layout/state_parts.lua", spec .. "passes/layout/state_parts_spec.lua") {
+    { name = "parts_symbol", old = "grows_with = of.grows_with,", new = 'grows_with = "tokens",',
+      wrong = "the keys of a source grow with tokens" },
+    { name = "parts_writer", old = "if part then part.writer = state.name end",
+      new = "if part then part.writer = part.writer or build.entries[#build.entries].name end",
+      wrong = "the entry that reads a part is taken for the one that writes it" },
   }
 
   of("gen/passes/validate/context.lua", spec .. "passes/validate/context_spec.lua") {

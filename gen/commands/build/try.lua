@@ -96,7 +96,7 @@ function try.kept(state)
   if not spec.context or spec.processes then return nil end
   local is_open = not spec.cache and not spec.precision.by_part.attention
   for _, each in ipairs(state.builds) do
-    most = math.max(most, each.primary.plan.state.bytes)
+    most = math.max(most, each.primary.kept.bytes)
     for _, tensor in pairs(each.primary.graph.tensors) do
       is_open = is_open and (not tensor.kept or tensor.type == "f32")
     end

@@ -17,7 +17,7 @@ return function(state)
     for _, program in ipairs(entry.programs) do
       local has_fused = next(program.fused_kernels) ~= nil
       for _, call in ipairs(has_fused and state.spec.any
-        and instance.calls(program, state.spec, entry.plan.state.windows) or {}) do
+        and instance.calls(program, state.spec, entry.kept.windows) or {}) do
         if call.flows then check_fused_kernels(instance.of(program, call)) end
       end
       if has_fused and not state.spec.any then check_fused_kernels(program) end

@@ -1,6 +1,5 @@
 -- descriptor.lua: writes the model's description of itself as rows of C initialisers: tensors, ops, weights.
 -- The structures are those of runtime/base/descriptor.h.
-local all_regions = require("passes.common.regions")
 local c = require("common.c")
 local coded = require("checkpoints.coded")
 local grouping = require("passes.common.grouping")
@@ -186,44 +185,36 @@ local function entry_of(state, index_of, lists, list_of, suffix)
     output_list = table.concat(outputs, ", "), flops_literal = c.double(entry.flops) }
 end
 
--- Appends a row for each head of the keys or values that a state keeps.
-local function add_kept(rows, state, tensor, kept, index)
-  local place = storage.packed(kept)
-  local first, of_head = state.plan.state.offsets[kept.buffer], types.bytes(place.of_head(kept), kept.type)
-  for column = 0, kept.width - 1, kept.head_dim do
-    rows[#rows + 1] = ("{ %d, %d, %d, %d, %d, %d, %s },"):format(index, column,
-      types.elements(first + column // kept.head_dim * of_head, "f32"),
-      types.elements(types.bytes(kept.key_block * place.each_key(kept), kept.type), "f32"),
-      tensor.kept == "keys" and 1 or 0, kept.window or -1, type_name(kept.type))
+-- Adds a row for each head of a part of the state; index: of its tensor.
+local function add_part(rows, kept, part, index)
+  local place, first = storage.packed(part), kept.offsets[part.buffer]
+  for column = 0, part.width - 1, part.head_dim do
+    rows[#rows + 1] = ("{ %d, %d, %d, %d, %d, %d, %s, %d },"):format(index, column,
+      types.elements(first + column // part.head_dim * types.bytes(place.of_head(part), part.type), "f32"),
+      types.elements(types.bytes(kept.page * place.each_key(part), part.type), "f32"),
+      part.role == "keys" and 1 or 0, part.window or -1, type_name(part.type), part.symbol)
   end
 end
 
 -- Returns how a model continues: the keys and values that a sequence's state keeps, as rows, and the sizes of its
 -- calls; false for others. index_of: the index of each tensor.
 local function continued(state, index_of)
-  local spec, rows, page = state.spec, {}, nil
+  local spec, kept, rows, symbols = state.spec, state.kept, {}, {}
   if not spec.context then return false end
-  for region in all_regions(state.plan.segments) do
-    for _, each in ipairs(region.kind == "attention" and { { region.scores.operands.k, region.keys },
-      { region.context.operands.v, region.values } } or {}) do
-      local tensor, kept = table.unpack(each)
-      page = kept.key_block
-      add_kept(rows, state, tensor, kept, index_of[tensor.name])
-    end
-  end
+  for _, part in ipairs(kept.parts) do add_part(rows, kept, part, index_of[part.name]) end
+  for i, symbol in ipairs(kept.symbols) do symbols[i] = ('{ "%s", %d },'):format(symbol.name, symbol.most) end
   local logits, output
   for i, name in ipairs(state.graph.entry.outputs) do
     local tensor = state.graph.tensors[name]
     if tensor.type == "f32" and not tensor.is_exposed then logits, output = i - 1, tensor end
   end
   local windows = {}
-  for i, window in ipairs(state.plan.state.windows) do
+  for i, window in ipairs(kept.windows) do
     windows[i] = ("{ %d, %d },"):format(window.left, window.keys)
   end
-  return { rows = rows, windows = windows, page = page, call_rows = spec.call_rows, sequences = spec.sequences,
-    logits = logits,
-    output = output,
-    state_floats = types.elements(state.plan.state.bytes, "f32") }
+  return { rows = rows, windows = windows, symbols = symbols, page = kept.page, call_rows = spec.call_rows,
+    sequences = spec.sequences, logits = logits, output = output,
+    state_floats = types.elements(kept.bytes, "f32") }
 end
 
 -- Returns the packing of each weight as rows; none if all are f32.

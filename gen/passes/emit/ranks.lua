@@ -43,7 +43,7 @@ local function whole_entry(entry, own, offsets)
     end
   end
   return setmetatable({ weights = { layouts = layouts, offsets = of_entry }, gathered = gathered,
-    gathered_floats = floats, plan = own.plan, programs = own.programs }, { __index = entry })
+    gathered_floats = floats, plan = own.plan, kept = own.kept, programs = own.programs }, { __index = entry })
 end
 
 -- Returns the whole model as a build.

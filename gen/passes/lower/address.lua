@@ -92,7 +92,7 @@ function address:packed_at(storage, row, column, origin)
     offset = types.bytes(place.where(storage, row, column - (storage.first_column or 0)), storage.type) }
   if origin.over then
     operand.terms = origin.packed and { [origin.packed] = types.bytes(place.each_key(storage), storage.type) } or {}
-    if operand.class == "state" then operand.terms.slot = self.state.plan.state.bytes end
+    if operand.class == "state" then operand.terms.slot = self.state.kept.bytes end
     if storage.window then operand.terms.forgotten = -types.bytes(place.each_key(storage), storage.type) end
     add_columns(operand, storage, place, origin)
     return operand
