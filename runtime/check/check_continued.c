@@ -1,7 +1,8 @@
 /* check_continued.c - checks calls that continue sequences. A whole sequence, longer than a call, is compared
  * with the reference: its outputs, and the keys and values that the state keeps. Then scripts of calls must
  * give the bits of that sequence: the same for some of the outputs, chunks of every size, tokens one by one
- * beside other sequences, after going back, from a copy. A sequence at its end takes no token. */
+ * beside other sequences, mixtures of prompts, guesses and single tokens, after going back, from a copy. A
+ * sequence at its end takes no token. */
 #include "check/check_job.h"
 #include "check/check_sequence.h"
 #include "model/continue.h"
@@ -116,6 +117,45 @@ static int check_decode(script *s) {
       compare(s, attn2c_position(s->context, order[i]) - 1, s->logits + i * s->width);
   }
   return status == ATTN2C_OK ? report(s, "token by token") : status;
+}
+
+/* Every sequence gets a part of its own in a call that all share: a prompt, a few tokens as a guess has them,
+ * or one token. Half of the calls give the logits of all tokens. */
+static int check_mixture(script *s) {
+  const int64_t sequences = s->of->sequences;
+  int32_t order[ATTN2C_MOST_SEQUENCES], counts[ATTN2C_MOST_SEQUENCES];
+  int status = ATTN2C_OK;
+  int32_t *ids = calloc((size_t)(sequences * s->of->call_rows), sizeof *ids);
+  float *logits = attn2c_allocate((size_t)(sequences * s->of->call_rows * s->width) * sizeof *logits);
+  if (!ids || !logits) status = attn2c_check_no_memory(s->job, "logits");
+  for (int64_t i = 0; i < sequences && status == ATTN2C_OK; i++) status = attn2c_rewind(s->context, i, 0);
+  for (int step = 0; step < 8 && status == ATTN2C_OK; step++) {
+    const attn2c_which_logits which = step % 2 == 0 ? ATTN2C_LOGITS_LAST : ATTN2C_LOGITS_ALL;
+    int64_t count = 0, tokens = 0;
+    for (int64_t i = 0; i < sequences; i++) {
+      const int64_t at = attn2c_position(s->context, i), of_kind[] = {1, 4, s->of->call_rows};
+      int64_t rows = 1 + s->drawn[(step * 7 + i) % MOST_CALLS] % of_kind[(step + i) % 3];
+      if (rows > s->count - at) rows = s->count - at;
+      if (rows == 0) continue;
+      order[count] = (int32_t)i, counts[count++] = (int32_t)rows;
+      memcpy(ids + tokens, s->ids + at, (size_t)rows * sizeof *ids);
+      tokens += rows;
+    }
+    if (count == 0) break;
+    attn2c_check_fill(logits, tokens * s->width);
+    status = attn2c_extend(s->context, count, order, counts, ids, which, logits);
+    if (status != ATTN2C_OK) break;
+    const float *row = logits;
+    for (int64_t i = 0; i < count; i++) {
+      const int64_t end = attn2c_position(s->context, order[i]);
+      for (int64_t at = which == ATTN2C_LOGITS_ALL ? end - counts[i] : end - 1; at < end;
+           at++, row += s->width)
+        compare(s, at, row);
+    }
+  }
+  attn2c_free(logits);
+  free(ids);
+  return status == ATTN2C_OK ? report(s, "in mixed calls") : failed(s, "extend", status);
 }
 
 /* Other tokens in the place of a part, and back again. */
@@ -344,6 +384,7 @@ int attn2c_check_continued(attn2c_check_job *job) {
   if (status == ATTN2C_OK) status = check_some(&s);
   if (status == ATTN2C_OK) status = check_chunks(&s);
   if (status == ATTN2C_OK) status = check_decode(&s);
+  if (status == ATTN2C_OK) status = check_mixture(&s);
   if (status == ATTN2C_OK) status = check_rewind(&s);
   if (status == ATTN2C_OK) status = check_copy(&s);
   if (status == ATTN2C_OK) status = check_end(&s);

@@ -7,7 +7,7 @@ struct attn2c_open {
   int64_t most;    /* rows of a call */
   const void **in; /* the arguments of a call of the entry */
   void **out;
-  int32_t *first; /* [most + 1] */
+  int32_t *first; /* [most + 1]; of a model that continues, the ids of a call */
   int32_t *zeros; /* [most], for an input that is left out */
 };
 
@@ -31,6 +31,8 @@ int attn2c_sequences_prepare(attn2c_context *context) {
 }
 
 void **attn2c_sequences_outputs(const attn2c_context *context) { return context->open->out; }
+
+int32_t *attn2c_sequences_ids(const attn2c_context *context) { return context->open->first; }
 
 /* Returns the elements of an input or output before a call's. */
 static int64_t elements_before(const attn2c_descriptor *model, const attn2c_axes *axes, int tensor,

@@ -27,7 +27,9 @@ int attn2c_sequences_run(attn2c_context *context, int64_t count, const int32_t *
 int attn2c_sequences_call(attn2c_context *context, attn2c_call_place at, const attn2c_sequences *n,
                           const void *const *inputs, void *const *outputs);
 
-/* Returns room in a prepared context for the pointers to the entry's outputs. */
+/* Return room in a prepared context for the pointers to the entry's outputs, and for the ids of a call that
+ * continues sequences. */
 void **attn2c_sequences_outputs(const attn2c_context *context);
+int32_t *attn2c_sequences_ids(const attn2c_context *context);
 
 #endif

@@ -186,6 +186,77 @@ Test(carry_on, adds_a_token_to_each_of_several_sequences, .init = open, .fini = 
             attn2c_position(context, 2) == 21);
 }
 
+/* Adds tokens to the sequences of `order`, each from a place of its own, and compares the logits of all
+ * tokens or of each last one. Arrays end where memory does. */
+static void extend(const int32_t *order, const int32_t *counts, const int32_t *from, int64_t count,
+                   attn2c_which_logits which) {
+  int64_t tokens = 0, rows = 0;
+  for (int64_t i = 0; i < count; i++) tokens += counts[i];
+  const size_t of_ids = (size_t)tokens * sizeof *ids;
+  const size_t of_logits = (size_t)(which == ATTN2C_LOGITS_ALL ? tokens : count) * sizeof want[0];
+  int32_t *own = guarded_allocate(of_ids);
+  float *logits = guarded_allocate(of_logits), *row = logits;
+  for (int64_t i = 0; i < count; rows += counts[i++])
+    memcpy(own + rows, ids + from[i], (size_t)counts[i] * sizeof *ids);
+  calls = 0;
+  cr_assert_eq(attn2c_extend(context, count, order, counts, own, which, logits), ATTN2C_OK);
+  cr_assert_leq(calls, (tokens + CALL_ROWS - 1) / CALL_ROWS + 1);
+  for (int64_t i = 0; i < count; i++) {
+    const int first = which == ATTN2C_LOGITS_ALL ? 0 : counts[i] - 1;
+    for (int token = first; token < counts[i]; token++, row += WIDTH)
+      cr_assert_arr_eq(row, want[from[i] + token], sizeof want[0], "sequence %d, token %d", order[i], token);
+    cr_assert_eq(attn2c_position(context, order[i]), from[i] + counts[i]);
+  }
+  guarded_free(own, of_ids), guarded_free(logits, of_logits);
+}
+
+/* Every mixture of prompts, guesses and single tokens: some are one call, others need several. */
+Test(carry_on, several_tokens_of_several_sequences_share_calls, .init = open, .fini = close) {
+  static const int32_t order[] = {2, 0, 1}, sizes_of[] = {1, 2, 5, 7, 13};
+  for (int number = 0; number < 2 * 125; number++) {
+    const attn2c_which_logits which = number % 2 == 0 ? ATTN2C_LOGITS_LAST : ATTN2C_LOGITS_ALL;
+    const int of = number / 2;
+    const int32_t counts[] = {sizes_of[of % 5], sizes_of[of / 5 % 5], sizes_of[of / 25]};
+    const int32_t from[] = {of % 4, of % 7, of % 9};
+    for (int i = 0; i < SEQUENCES; i++) {
+      cr_assert_eq(attn2c_rewind(context, order[i], 0), ATTN2C_OK);
+      if (from[i] > 0) expect(order[i], 0, from[i]);
+    }
+    extend(order, counts, from, 1 + of % SEQUENCES, which);
+  }
+}
+
+Test(carry_on, a_prompt_shares_its_last_call_with_single_tokens, .init = open, .fini = close) {
+  static const int32_t order[] = {1, 2, 0}, counts[] = {1, 2 * CALL_ROWS + 2, 1}, from[] = {3, 0, 2};
+  static const int32_t guesses[] = {2, 3, 1};
+  expect(1, 0, 3), expect(0, 0, 2);
+  extend(order, counts, from, 3, ATTN2C_LOGITS_LAST);
+  cr_assert(calls == 3 && rows_of[0] == CALL_ROWS && rows_of[1] == CALL_ROWS && rows_of[2] == 4);
+  cr_assert_eq(asked, 3);
+  const int32_t then[] = {4, 2 * CALL_ROWS + 2, 3};
+  extend(order, guesses, then, 3, ATTN2C_LOGITS_ALL);
+  cr_assert(calls == 1 && asked == 6, "guesses of all sequences are one call");
+}
+
+Test(carry_on, refuses_a_mixture_of_which_one_sequence_is_wrong, .init = open, .fini = close) {
+  static const int32_t order[] = {0, 2}, twice[] = {0, 0}, zero[] = {2, 0}, many[] = {2, CONTEXT + 1};
+  static const int32_t counts[] = {2, 3};
+  expect(0, 0, 7);
+  const int so_far = calls;
+  const attn2c_which_logits last = ATTN2C_LOGITS_LAST;
+  cr_assert_eq(attn2c_extend(context, 2, order, zero, ids + 7, last, got), ATTN2C_USAGE);
+  cr_assert_eq(attn2c_extend(context, 2, order, many, ids + 7, last, got), ATTN2C_FORMAT);
+  cr_assert_eq(attn2c_extend(context, 2, twice, counts, ids + 7, last, got), ATTN2C_USAGE);
+  ids[11] = IDS;
+  cr_assert_eq(attn2c_extend(context, 2, order, counts, ids + 7, last, got), ATTN2C_FORMAT);
+  ids[11] = FIRST_ID;
+  cr_assert(calls == so_far && attn2c_position(context, 2) == 0);
+  failing = calls + 1;
+  cr_assert_eq(attn2c_extend(context, 2, order, counts, ids + 7, last, got), ATTN2C_FORMAT);
+  cr_assert_eq(attn2c_position(context, 2), 0);
+  expect_unchanged(7);
+}
+
 Test(carry_on, goes_back_and_on_with_other_tokens, .init = open, .fini = close) {
   expect(0, 0, 11);
   cr_assert_eq(attn2c_rewind(context, 0, 11), ATTN2C_OK);
@@ -271,14 +342,15 @@ Test(carry_on, refuses_ids_out_of_range, .init = open, .fini = close) {
 }
 
 Test(carry_on, refuses_tokens_beyond_the_end, .init = open, .fini = close) {
-  static const int32_t two[] = {1, 0};
+  static const int32_t two[] = {1, 0, 1};
   cr_assert_eq(add(0, 0, CONTEXT + 1), ATTN2C_FORMAT);
   expect(0, 0, CONTEXT - 1);
   cr_assert_eq(add(0, CONTEXT - 1, 2), ATTN2C_FORMAT);
-  cr_assert_eq(attn2c_prefill(context, 0, ids, INT64_MAX, ATTN2C_LOGITS_LAST, got), ATTN2C_FORMAT);
+  cr_assert_eq(attn2c_prefill(context, 0, ids, INT32_MAX, ATTN2C_LOGITS_LAST, got), ATTN2C_FORMAT);
   expect_unchanged(CONTEXT - 1);
   cr_assert_eq(add(0, 0, 1), ATTN2C_FORMAT);
   cr_assert_eq(attn2c_decode(context, 2, two, ids, got), ATTN2C_FORMAT);
+  cr_assert_eq(attn2c_decode(context, 2, two + 1, ids, got), ATTN2C_FORMAT);
   cr_assert_eq(attn2c_position(context, 1), 0, "the sequence beside it takes no token either");
   cr_assert_eq(attn2c_rewind(context, 0, CONTEXT - 1), ATTN2C_OK);
   expect_unchanged(CONTEXT - 1);
