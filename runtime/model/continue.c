@@ -37,12 +37,23 @@ typedef struct {
   attn2c_context *context;
   int64_t count; /* sequences */
   const int32_t *sequences, *ids;
-  attn2c_which_logits which;
+  void *const *outputs; /* of the entry; NULL: `logits` is the only one that may be wanted */
   float *logits;
+  int is_of_all;   /* 1: outputs are those of all tokens, 0: of the last one of each sequence */
+  int64_t written; /* rows of outputs that calls have written */
   /* By sequence: its first token in ids, and one more; the tokens that calls have added; those that only the
    * last call takes. */
   int64_t first[ATTN2C_MOST_SEQUENCES + 1], done[ATTN2C_MOST_SEQUENCES], last[ATTN2C_MOST_SEQUENCES];
 } extension;
+
+/* Returns where a call writes an output of the entry, or NULL. */
+static void *output_of(const extension *e, int i) {
+  const attn2c_continued *of = continued_of(e->context);
+  const attn2c_descriptor *model = e->context->model->descriptor;
+  const int64_t elements = attn2c_elements(&model->tensors[attn2c_primary_entry(model)->outputs[i]]);
+  float *begin = e->outputs ? e->outputs[i] : i == of->logits ? e->logits : NULL;
+  return begin ? begin + e->written * (elements / of->symbols[0].most) : NULL;
+}
 
 /* Checks the sequences and their tokens, and numbers the tokens. */
 static int begin(extension *e, const int32_t *counts) {
@@ -61,11 +72,10 @@ static int begin(extension *e, const int32_t *counts) {
 }
 
 /* Makes one call, of the next rows[i] tokens of each sequence i; none are left out. The sequence `head` comes
- * first. The logits of rows from `wanted` on are written. */
-static int call_entry(extension *e, const int64_t *rows, int64_t head, int64_t wanted, float *logits) {
+ * first. The outputs of rows from `wanted` on are written. */
+static int call_entry(extension *e, const int64_t *rows, int64_t head, int64_t wanted) {
   attn2c_context *context = e->context;
   const attn2c_entry *entry = attn2c_primary_entry(context->model->descriptor);
-  const attn2c_continued *of = continued_of(context);
   int32_t first[ATTN2C_MOST_SEQUENCES + 1] = {0}, past[ATTN2C_MOST_SEQUENCES], slot[ATTN2C_MOST_SEQUENCES];
   int32_t *ids = attn2c_sequences_ids(context);
   attn2c_sequences n = {.first = first, .past = past, .slot = slot, .wanted = wanted};
@@ -81,7 +91,8 @@ static int call_entry(extension *e, const int64_t *rows, int64_t head, int64_t w
   }
   const void *const in[] = {ids};
   void **out = attn2c_sequences_outputs(context);
-  for (int i = 0; i < entry->output_count; i++) out[i] = i == of->logits ? logits : NULL;
+  for (int i = 0; i < entry->output_count; i++) out[i] = output_of(e, i);
+  e->written += n.rows - wanted;
   n.forgotten = attn2c_state_room(context, &n);
   attn2c_call call = attn2c_context_call(context, in, out);
   call.sequences = &n;
@@ -91,9 +102,9 @@ static int call_entry(extension *e, const int64_t *rows, int64_t head, int64_t w
 /* Makes the calls of all tokens but those of the last call, in their order. */
 static int call_first(extension *e) {
   const attn2c_continued *of = continued_of(e->context);
-  const int64_t width = attn2c_logits_width(e->context->model->descriptor);
-  const int is_wanted = e->logits && e->which == ATTN2C_LOGITS_ALL;
-  float *logits = is_wanted ? e->logits : NULL;
+  const attn2c_entry *entry = attn2c_primary_entry(e->context->model->descriptor);
+  int is_wanted = 0; /* of all rows, or of none */
+  for (int i = 0; i < entry->output_count && e->is_of_all; i++) is_wanted = is_wanted || output_of(e, i);
   for (;;) {
     int64_t rows[ATTN2C_MOST_SEQUENCES], all = 0;
     for (int64_t i = 0; i < e->count; i++) {
@@ -103,9 +114,8 @@ static int call_first(extension *e) {
       all += rows[i];
     }
     if (all == 0) return ATTN2C_OK;
-    const int status = call_entry(e, rows, 0, is_wanted ? 0 : all, logits);
+    const int status = call_entry(e, rows, 0, is_wanted ? 0 : all);
     if (status != ATTN2C_OK) return status;
-    if (is_wanted) logits += all * width;
   }
 }
 
@@ -134,10 +144,10 @@ static void move_row(float *logits, int64_t after, int64_t width) {
 }
 
 static int call_all(extension *e) {
-  if (!e->logits || e->which == ATTN2C_LOGITS_ALL) return call_first(e);
+  if (!e->logits || e->is_of_all) return call_first(e);
   const int64_t head = plan_last(e);
   int status = call_first(e);
-  if (status == ATTN2C_OK) status = call_entry(e, e->last, head, e->last[head] - 1, e->logits);
+  if (status == ATTN2C_OK) status = call_entry(e, e->last, head, e->last[head] - 1);
   if (status == ATTN2C_OK && head > 0) {
     attn2c_model_settle(e->context->model);
     move_row(e->logits, head, attn2c_logits_width(e->context->model->descriptor));
@@ -153,8 +163,8 @@ int attn2c_extend(attn2c_context *context, int64_t count, const int32_t *sequenc
                  .count = count,
                  .sequences = sequences,
                  .ids = ids,
-                 .which = which,
-                 .logits = logits};
+                 .logits = logits,
+                 .is_of_all = which == ATTN2C_LOGITS_ALL};
   int status = begin(&e, counts);
   if (status != ATTN2C_OK) return status;
   status = call_all(&e);
@@ -182,49 +192,27 @@ int attn2c_copy(attn2c_context *context, int64_t from, int64_t to) {
   return ATTN2C_OK;
 }
 
-/* Runs the rows [done, done + rows) of one sequence, or several whole sequences of which each is new. */
-static int run_part(attn2c_context *context, attn2c_call_place at, int64_t count, const int32_t *first,
-                    int64_t past, const void *const *inputs, void *const *outputs) {
-  int32_t pasts[ATTN2C_MOST_SEQUENCES] = {0}, slots[ATTN2C_MOST_SEQUENCES];
-  for (int i = 0; i < count; i++) slots[i] = i;
-  pasts[0] = (int32_t)past;
-  attn2c_sequences n = {.rows = first[count], .count = count, .first = first, .past = pasts, .slot = slots};
-  const int output_count = attn2c_primary_entry(context->model->descriptor)->output_count;
-  int is_any_wanted = 0; /* of all rows, or of none */
-  for (int i = 0; i < output_count; i++) is_any_wanted = is_any_wanted || outputs[i];
-  if (!is_any_wanted) n.wanted = n.rows;
-  n.forgotten = attn2c_state_room(context, &n);
-  return attn2c_sequences_call(context, at, &n, inputs, outputs);
-}
-
 int attn2c_run_anew(attn2c_context *context, int64_t count, const int32_t *each, int64_t seq,
                     const void *const *inputs, void *const *outputs) {
   const attn2c_continued *of = continued_of(context);
-  attn2c_call_place at = {0, 0};
+  const int32_t *ids = inputs[0];
+  int32_t slots[ATTN2C_MOST_SEQUENCES], counts[ATTN2C_MOST_SEQUENCES];
+  int64_t written = 0;
   memset(context->positions, 0, (size_t)of->sequences * sizeof *context->positions);
-  while (at.sequences < count) {
-    int32_t first[ATTN2C_MOST_SEQUENCES + 1] = {0};
-    int64_t together = 0;
-    while (together < of->sequences && at.sequences + together < count) {
-      const int64_t rows = each ? each[at.sequences + together] : seq;
-      if (first[together] + rows > of->call_rows) break;
-      first[together + 1] = (int32_t)(first[together] + rows);
-      together++;
-    }
-    int status = ATTN2C_OK;
-    if (together > 0) {
-      status = run_part(context, at, together, first, 0, inputs, outputs);
-      at.rows += first[together], at.sequences += together;
-    }
-    const int64_t longer = together > 0 ? 0 : each ? each[at.sequences] : seq;
-    for (int64_t done = 0; done < longer && status == ATTN2C_OK;) {
-      const int64_t rows = longer - done < of->call_rows ? longer - done : of->call_rows;
-      first[1] = (int32_t)rows;
-      status = run_part(context, at, 1, first, done, inputs, outputs);
-      at.rows += rows, done += rows;
-    }
-    at.sequences += longer > 0;
+  for (int64_t done = 0, together; done < count; done += together) {
+    together = count - done < of->sequences ? count - done : of->sequences;
+    for (int i = 0; i < together; i++) slots[i] = i, counts[i] = each ? each[done + i] : (int32_t)seq;
+    extension e = {.context = context,
+                   .count = together,
+                   .sequences = slots,
+                   .ids = ids,
+                   .outputs = outputs,
+                   .is_of_all = 1,
+                   .written = written};
+    int status = begin(&e, counts);
+    if (status == ATTN2C_OK) status = call_first(&e);
     if (status != ATTN2C_OK) return status;
+    ids += e.first[together], written += e.first[together];
   }
   return ATTN2C_OK;
 }
