@@ -49,11 +49,10 @@ describe("the parts of a state", function()
     assert.same({ ["attn.k@state"] = 0, ["attn.v@state"] = 192 * 32, ["cross.k@state"] = 2 * 192 * 32,
       ["cross.v@state"] = (2 * 192 + 128) * 32 }, build.kept.offsets)
     assert.equal(2 * (192 + 128) * 32, build.kept.bytes)
-    local lines = {}
+    local lines, of_tokens = {}, "grows with tokens, at most 192, window 0; written by decode, read by decode"
     state_parts.dump(build, lines)
     assert.same({ "state of a sequence: 20480 bytes, pages of 64 keys",
-      "           0 attn.k as state_keys, grows with tokens, at most 192, window 0; written by decode, read by decode",
-      "        6144 attn.v as state_values, grows with tokens, at most 192, window 0; written by decode, read by decode",
+      "           0 attn.k as state_keys, " .. of_tokens, "        6144 attn.v as state_values, " .. of_tokens,
       "       12288 cross.k as state_keys, grows with source, at most 100; written by encode, read by decode",
       "       16384 cross.v as state_values, grows with source, at most 100; written by encode, read by decode",
       "  window 0: a query sees 9 keys before it; the last 192 keys are kept" }, lines)
