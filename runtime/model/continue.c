@@ -134,7 +134,7 @@ static int64_t plan_last(extension *e) {
   return head;
 }
 
-/* Moves the first row of logits behind the `after` rows that follow it. */
+/* Moves the first row of logits after the `after` rows that follow it. */
 static void move_row(float *logits, int64_t after, int64_t width) {
   for (int64_t i = 0; i < after * width; i++) {
     const float value = logits[i];
