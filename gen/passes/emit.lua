@@ -240,7 +240,8 @@ end
 -- Returns the values of one entry, over those of the model.
 local function entry_values(values, state)
   local entry, suffix = state.graph.entry, state.suffix
-  return with(values, { entry = entry.name, batch = state.spec.batch, seq = state.spec.seq, suffix = suffix,
+  return with(values, { entry = entry.name, any = state.spec.any or false, batch = state.spec.batch,
+    seq = state.spec.seq, suffix = suffix,
     flops = entry.flops, op_count = #entry.ops, arena_floats = types.elements(arena_of(state, "ship"), "f32"),
     prefix = suffix == "" and values.upper or values.upper .. "_" .. entry.name:upper(),
     inputs = members_of(state, entry.inputs, state.programs[1]),
@@ -297,6 +298,11 @@ local function build_of(build, add)
     of_entry.linkage = of_entry.ships[1].linkage
     values.entries[i] = with(with(of_entry, emit_bound.values(entry)), described.of_entries[i])
     if entry == build.primary then values.primary = values.entries[i] end
+  end
+  values.other_entries = {} -- those that callers name
+  for _, entry in ipairs(values.entries) do
+    local is_only_one = entry == values.primary and (values.any or not values.is_listed)
+    if not is_only_one then table.insert(values.other_entries, entry) end
   end
   values.is_teamed = #build.spec.workers > 1
   local function one_an_entry(text)

@@ -252,8 +252,8 @@ typedef struct {
   signed char is_shared; /* 1: all sequences of a call have one, as weights */
 } attn2c_growth;
 
-/* How calls of any size use a model's entries (model/dispatch.h). All entries have the same inputs and
- * outputs in the same order. */
+/* How calls of any size use a model's entries (model/dispatch.h). The entries of a list of lengths have the
+ * same inputs and outputs in the same order. An open model may have other entries, with their own. */
 typedef struct {
   const attn2c_axes *inputs, *outputs; /* one per input or output */
   const attn2c_size *sizes;            /* one per entry; the last is the largest in both */
@@ -389,7 +389,7 @@ typedef struct attn2c_descriptor {
   const char *smoothing;            /* one line that describes `factors`; NULL: none */
   const char *precision;            /* number types of products: "bf16", "int8, output f32"; NULL: f32 */
   const attn2c_lengths *lengths;    /* for a model whose N_forward takes any length; NULL: it takes one */
-  int is_open; /* 1: the one entry takes sequences of any length, up to lengths->sizes[0].seq */
+  int is_open; /* 1: the primary entry takes sequences of any length, up to lengths->sizes[0].seq */
   const struct attn2c_continued *continued; /* NULL: a call begins sequences anew */
   const attn2c_growth *growth;              /* one per tensor of a model of any length; NULL for others */
   const attn2c_embedded *embedded;          /* NULL: weights are only in files */
@@ -501,6 +501,10 @@ int64_t attn2c_call_rows(const attn2c_descriptor *model);
 int64_t attn2c_logits_width(const attn2c_descriptor *model);
 /* Returns the primary entry itself. */
 const attn2c_entry *attn2c_primary_entry(const attn2c_descriptor *model);
+/* True if an entry takes sequences of any length: the primary one, of a model that is open. */
+int attn2c_is_open(const attn2c_descriptor *model, const attn2c_entry *entry);
+/* Returns the size of the largest call of an entry that takes calls of any size. */
+const attn2c_size *attn2c_size_of(const attn2c_descriptor *model, const attn2c_entry *entry);
 
 /* True for an input that callers need not give. */
 int attn2c_is_optional(const attn2c_tensor *tensor);

@@ -16,11 +16,12 @@ enum { CONTEXT = 21, PAGE = 4, PAGES = 6, CALL_ROWS = 6, SEQUENCES = 3, FIRST_ID
 enum { KEYS = 2, PLACE_OF_VALUES = PAGES * PAGE * KEYS, STATE = PLACE_OF_VALUES + PAGES * PAGE + 8 };
 
 #define NO_ARENA -1, 0
-static const attn2c_tensor tensors[] = {
-    {"ids", ATTN2C_INPUT, ATTN2C_I32, 2, {1, CONTEXT}, FIRST_ID, IDS, NO_ARENA},
-    {"best", ATTN2C_OUTPUT, ATTN2C_I32, 2, {1, CONTEXT}, 0, 0, NO_ARENA},
-    {"logits", ATTN2C_OUTPUT, ATTN2C_F32, 3, {1, CONTEXT, WIDTH}, 0, 0, NO_ARENA},
-};
+#define OF_IDS                                                                                               \
+  {"ids", ATTN2C_INPUT, ATTN2C_I32, 2, {1, CONTEXT}, FIRST_ID, IDS, NO_ARENA},                               \
+      {"best", ATTN2C_OUTPUT, ATTN2C_I32, 2, {1, CONTEXT}, 0, 0, NO_ARENA}, {                                \
+    "logits", ATTN2C_OUTPUT, ATTN2C_F32, 3, {1, CONTEXT, WIDTH}, 0, 0, NO_ARENA                              \
+  }
+static const attn2c_tensor tensors[] = {OF_IDS};
 static const attn2c_axes input_axes[] = {{0, 1, -1, ATTN2C_FILL_LEAST}};
 static const attn2c_axes output_axes[] = {{0, 1, -1, ATTN2C_FILL_LEAST}, {0, 1, -1, ATTN2C_FILL_LEAST}};
 static const attn2c_size sizes[] = {{1, CONTEXT}};
@@ -518,4 +519,44 @@ Test(carry_on, keeps_the_keys_of_a_source) {
   cr_assert_arr_eq(copy, state + PLACE_OF_VALUES, 2 * PAGE * sizeof *state,
                    "no window moves the source's keys");
   attn2c_context_destroy(context);
+}
+
+static int add_up(const attn2c_call *call) {
+  const float *x = call->in[0], *y = call->in[1];
+  for (int i = 0; i < WIDTH; i++) ((float *)call->out[0])[i] = x[i] + y[i];
+  return ATTN2C_OK;
+}
+
+/* An entry of fixed size, which has other inputs and outputs, comes before the one that continues. */
+Test(carry_on, goes_with_an_entry_that_has_other_inputs_and_outputs) {
+  static const attn2c_tensor own_tensors[] = {
+      OF_IDS,
+      {"x", ATTN2C_INPUT, ATTN2C_F32, 2, {1, WIDTH}, 0, 0, NO_ARENA},
+      {"y", ATTN2C_INPUT, ATTN2C_F32, 2, {1, WIDTH}, 0, 0, NO_ARENA},
+      {"sum", ATTN2C_OUTPUT, ATTN2C_F32, 2, {1, WIDTH}, 0, 0, NO_ARENA}};
+  static const int of_sum[] = {3, 4}, sum[] = {5};
+  static const attn2c_entry entries[] = {{"add", NULL, 0, of_sum, sum, 2, 1, 1, add_up},
+                                         {"forward", NULL, 0, inputs, outputs, 1, 2, 1, run}};
+  attn2c_descriptor own = descriptor;
+  own.entries = entries, own.entry_count = 2, own.tensors = own_tensors, own.tensor_count = 6;
+  const attn2c_model both = {.descriptor = &own, .workers = 1};
+  open();
+  close();
+  cr_assert_eq(attn2c_dispatch_create(&both, &lengths, &context), ATTN2C_OK);
+  cr_assert(attn2c_is_open(&own, &entries[1]) && !attn2c_is_open(&own, &entries[0]));
+  cr_assert(attn2c_size_of(&own, &entries[1]) == sizes && attn2c_longest(&own, &lengths) == CONTEXT);
+  cr_assert_eq(attn2c_dispatch_entry(context, 1, 5), 1);
+  const float x[] = {1, 2, 3}, y[] = {10, 20, 30}, both_of[] = {11, 22, 33};
+  float added[WIDTH];
+  const void *const in[] = {x, y};
+  void *const out[] = {added};
+  expect(0, 0, 9);
+  cr_assert_eq(attn2c_context_run(context, &entries[0], in, out), ATTN2C_OK);
+  cr_assert_arr_eq(added, both_of, sizeof added);
+  expect(0, 9, 5); /* its state is untouched */
+  const void *const whole_in[] = {ids};
+  void *const whole_out[] = {NULL, got};
+  cr_assert_eq(attn2c_dispatch(context, 1, CONTEXT, whole_in, whole_out), ATTN2C_OK);
+  cr_assert_arr_eq(got, want, sizeof want);
+  close();
 }

@@ -88,14 +88,16 @@ local function add_tensors(state, index_of, larger, rows, weights)
   end
 end
 
--- Returns how the tensors of a model of any length grow, as rows in the order of the tensors; none for others.
-local function growth_rows(state)
+-- Returns how the tensors of a model of any length grow, as rows in the order of the tensors, of which there are
+-- `count`; none for others. Tensors of other entries than the primary one come after its own, and do not grow.
+local function growth_rows(state, count)
   local rows = {}
   for i, name in ipairs(state.spec.any and state.graph.order or {}) do
     local tensor = state.graph.tensors[name]
     local is_shared = tensor.unbatched or tensor.kind == "weight" or tensor.kind == "constant"
     rows[i] = ("{ %s, %d },"):format(braces(tensor.growth), is_shared and 1 or 0)
   end
+  for i = #rows + 1, state.spec.any and count or 0 do rows[i] = "{ { 0 }, 0 }," end
   return rows
 end
 
@@ -312,7 +314,7 @@ function emit_descriptor.values(state, suffix)
   local factors, powers = factor_rows(weights)
   return { of_entries = of_entries, tensor_rows = tensors, attribute_lists = lists, weight_rows = rows,
     packing_rows = packing_rows(weights), order_rows = order_rows(weights), factor_rows = factors, power_lists = powers,
-    growth_rows = growth_rows(state.primary), stored_names = stored.names, stored_rows = stored.rows,
+    growth_rows = growth_rows(state.primary, #tensors), stored_names = stored.names, stored_rows = stored.rows,
     view_rows = views, coding = coding_of(state.spec), has_unbatched = unbatched,
     continued = continued(state.primary, index_of[state.primary]), index_of = index_of,
     slice_rows = slice_rows(weights),

@@ -102,7 +102,7 @@ function state_parts.decide(build)
   end
   for _, state in ipairs(build.entries) do
     for _, op in ipairs(state.graph.entry.ops) do
-      local part = kept.of[op.result.name]
+      local part = op.result.kept and kept.of[op.result.name]
       if part then part.writer = state.name end
     end
   end

@@ -166,7 +166,7 @@ end
 -- alone reads a product's result, the product's tile is packed while it is in the cache, and never stored as rows;
 -- else (separate) stored rows are packed before the scores.
 local function packed_for(state, region, role, tensor, made, head_dim)
-  local part = state.kept.of[tensor.name]
+  local part = tensor.kept and state.kept.of[tensor.name]
   if part then
     region.open.window = part.window
     return part
