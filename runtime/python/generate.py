@@ -177,6 +177,7 @@ class _State(_Owner):
     def _extend(self, arrays: Sequence[NDArray[np.int32]], sequences: Optional[ArrayLike],
                 all: bool) -> NDArray[np.float32]:
         """Adds ids as _ids gives them to sequences. Returns the rows of logits, one after the other."""
+        all = _flag("all", all)
         numbers = _ids("sequences", np.arange(len(arrays)) if sequences is None else sequences, self.sequences)
         if numbers.size != len(arrays) or len(set(numbers.tolist())) != numbers.size or not arrays:
             raise ValueError("sequences: a different sequence for each of 1 or more lists of ids is expected")
@@ -188,7 +189,7 @@ class _State(_Owner):
             if not room:
                 raise ValueError("sequence %d: has %d tokens, the most that a sequence has" % (number, self._most))
         of, counts, joined = self._of, np.array([each.size for each in arrays], "int32"), np.concatenate(arrays)
-        logits = np.empty((joined.size if _flag("all", all) else counts.size, of.vocabulary), "float32")
+        logits = np.empty((joined.size if all else counts.size, of.vocabulary), "float32")
         of.library.check(of.writer.extend(self._context(), counts.size, _address(numbers), _address(counts),
                                           _address(joined), all, _address(logits)))
         return logits
