@@ -72,6 +72,11 @@ return function(of, spec)
       wrong = "the tensors of another entry have no row in the table of growth" },
   }
 
+  of("gen/passes/validate/symbols.lua", spec .. "passes/validate/symbols_spec.lua") {
+    { name = "symbols_past", old = "spec.context and spec.seq - 1 or 0", new = "0", filter = "continues",
+      wrong = "a call of a model that continues comes before all others" },
+  }
+
   of("gen/passes/layout/state_parts.lua", spec .. "passes/layout/state_parts_spec.lua") {
     { name = "parts_symbol", old = "grows_with = of.grows_with,", new = 'grows_with = "tokens",',
       wrong = "the keys of a source grow with tokens" },

@@ -194,7 +194,7 @@ return function(state)
     local unstored = unstored_of(program)
     local beside = beside_of(program, check_offsets(state, program, unstored))
     local some, stands_for = repeated.left_out(state, program, beside)
-    if state.spec.any then
+    if state.spec.symbols.rows.is_open then
       check_calls(state, some, beside, stands_for)
     else
       check_bounds(state, some)

@@ -58,6 +58,13 @@ function grouping.band(attributes)
   return left, right
 end
 
+--- Returns a tensor's shape in the largest call, which may have fewer rows than the longest sequence.
+function grouping.shape_of_call(tensor, spec)
+  local shape, growth = {}, spec.call_rows and tensor.growth or {}
+  for axis, size in ipairs(tensor.shape) do shape[axis] = growth[axis] == 1 and spec.call_rows or size end
+  return shape
+end
+
 --- Returns the rows of a row-wise op's region: those of all sequences that its segment takes together.
 function grouping.rows(op, segment)
   local _, each = grouping.row_shape(op.result)

@@ -54,7 +54,7 @@ end
 -- the first elements of tensors that all ranks have parts of.
 local function place_in_trace(state, trace, name, tensor)
   if state.gathered then
-    local is_fewer = state.spec.context and tensor.growth[#tensor.growth] == 1
+    local is_fewer = state.spec.symbols.past.is_open and tensor.growth[#tensor.growth] == 1
     return state.gathered[name], is_fewer and state.spec.call_rows or (grouping.row_shape(tensor))
   end
   local stored = state.plan.storage[name]
@@ -92,12 +92,12 @@ end
 -- `count`; none for others. Tensors of other entries than the primary one come after its own, and do not grow.
 local function growth_rows(state, count)
   local rows = {}
-  for i, name in ipairs(state.spec.any and state.graph.order or {}) do
+  for i, name in ipairs(state.spec.symbols.rows.is_open and state.graph.order or {}) do
     local tensor = state.graph.tensors[name]
     local is_shared = tensor.unbatched or tensor.kind == "weight" or tensor.kind == "constant"
     rows[i] = ("{ %s, %d },"):format(braces(tensor.growth), is_shared and 1 or 0)
   end
-  for i = #rows + 1, state.spec.any and count or 0 do rows[i] = "{ { 0 }, 0 }," end
+  for i = #rows + 1, state.spec.symbols.rows.is_open and count or 0 do rows[i] = "{ { 0 }, 0 }," end
   return rows
 end
 
@@ -202,7 +202,7 @@ end
 -- calls; false for others. index_of: the index of each tensor.
 local function continued(state, index_of)
   local spec, kept, rows, symbols = state.spec, state.kept, {}, {}
-  if not spec.context then return false end
+  if not spec.symbols.past.is_open then return false end
   for _, part in ipairs(kept.parts) do add_part(rows, kept, part, index_of[part.name]) end
   for i, symbol in ipairs(kept.symbols) do symbols[i] = ('{ "%s", %d },'):format(symbol.name, symbol.most) end
   local logits, output

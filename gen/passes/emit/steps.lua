@@ -583,8 +583,8 @@ end
 --- outputs that a caller does not want are in the arena.
 function emit_steps.values(state, program, integers, shadowed)
   local writer = setmetatable({ program = program, addresses = addresses_of(state, program), steps = 0,
-    declared = declared_of(state, program), batch = state.spec.batch, any = state.spec.any, name = state.spec.name,
-    entry = state.graph.entry, bases = {} }, Writer)
+    declared = declared_of(state, program), batch = state.spec.batch, any = state.spec.symbols.rows.is_open,
+    name = state.spec.name, entry = state.graph.entry, bases = {} }, Writer)
   local segments = writer:segments()
   local used, of_team = {}, {} -- by all segments; by segments of a team
   for _, segment in ipairs(segments) do
@@ -596,7 +596,7 @@ function emit_steps.values(state, program, integers, shadowed)
   end
   for _, set in ipairs { used, of_team } do set.a, set.p, set.s, set.chunk = set.a or set.p, nil, nil, nil end
   local teamed = next(of_team) ~= nil
-  if integers then used["in"], used.n = true, used.n or state.spec.any end
+  if integers then used["in"], used.n = true, used.n or state.spec.symbols.rows.is_open end
   if shadowed then used.a, used.out = true, true end
   local members = each_used(of_team, function(parameter) return writer.declared[parameter] end)
   local call = each_used(of_team, function(name) return name == "block" and "{ 0 }" or name end)

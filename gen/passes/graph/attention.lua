@@ -245,7 +245,7 @@ local function attend(self, a)
     v, v_scale = self:quantise_heads(a.path .. ".v", v, a.kv_heads)
   end
   if in_pairs then q, k, v = self:round(q, "bf16"), self:round(k, "bf16"), self:round(v, "bf16") end
-  if spec.context then
+  if spec.symbols.past.is_open then
     k.kept = { role = "keys", head_dim = k.shape[3] // a.kv_heads, grows_with = "tokens" }
     v.kept = { role = "values", head_dim = v.shape[3] // a.kv_heads, grows_with = "tokens" }
   end

@@ -20,11 +20,11 @@ local MOST_WINDOWS = 16
 local function room_for(kept, spec, left)
   local page, windows = kept.page, kept.windows
   local keys = words.round_up(left + spec.call_rows, page) + page + words.round_up(spec.call_rows, page)
-  if left < 0 or keys >= spec.context then return spec.context, nil end
+  if left < 0 or keys >= spec.seq then return spec.seq, nil end
   for i, window in ipairs(windows) do
     if window.left == left then return keys, i - 1 end
   end
-  if #windows == MOST_WINDOWS then return spec.context, nil end
+  if #windows == MOST_WINDOWS then return spec.seq, nil end
   windows[#windows + 1] = { left = left, keys = keys, page = page }
   return keys, #windows - 1
 end
@@ -88,9 +88,10 @@ end
 --- from 0, and the fields of a storage }, of = the parts by name, offsets = bytes from the beginning of a sequence by
 --- buffer, symbols = { name, most rows }, tokens first, windows = { left, keys, page }, bytes, page = keys of a page.
 function state_parts.decide(build)
-  build.kept = { parts = {}, of = {}, offsets = {}, windows = {}, bytes = 0, page = build.parameters.common.key_block,
-    symbols = build.spec.context and { { name = "tokens", most = build.spec.context } } or {} }
-  local kept = build.kept
+  local kept = { parts = {}, of = {}, offsets = {}, windows = {}, symbols = {}, bytes = 0,
+    page = build.parameters.common.key_block }
+  build.kept = kept
+  if build.spec.symbols.past.is_open then symbol_of(kept, "tokens", build.spec.symbols.tokens.most) end
   number_windows(build)
   for i = #build.entries, 1, -1 do
     local state = build.entries[i]

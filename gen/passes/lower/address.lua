@@ -135,7 +135,7 @@ local function open_trace_at(self, tensor, row, column, origin)
     local head = row // most
     row = row % most
     terms.first = storage.rows_per_sequence // most * pitch
-    if head > 0 then terms[self.state.spec.context and "fresh" or "keys"] = head * pitch end
+    if head > 0 then terms[self.state.spec.symbols.past.is_open and "fresh" or "keys"] = head * pitch end
   end
   if origin.columns then terms[origin.columns] = types.bytes(1, type) end
   local operand = self:in_arena(forms.trace_name(tensor.name), row * storage.width + column, type)

@@ -30,10 +30,7 @@ end
 -- Returns the width of a tensor's rows and their number, of a sequence of one call. A tensor of a model that continues
 -- has an axis of its own for the rows of a call, which are fewer than those of a sequence.
 local function rows_of_call(state, tensor)
-  local spec, shape = state.spec, {}
-  if not spec.context then return grouping.row_shape(tensor) end
-  for axis, size in ipairs(tensor.shape) do shape[axis] = tensor.growth[axis] == 1 and spec.call_rows or size end
-  return grouping.row_shape(setmetatable({ shape = shape }, { __index = tensor }))
+  return grouping.row_shape(setmetatable({ shape = grouping.shape_of_call(tensor, state.spec) }, { __index = tensor }))
 end
 
 -- Returns the storage of a tensor that only its rounding op reads: the rows that one unit of work produces.

@@ -27,7 +27,8 @@ local function encoder_beside_decoder()
   local decode = { op("linear", own_k, {}), op("linear", own_v, {}) }
   table.move(attention(own_k, own_v, 9), 1, 2, 3, decode)
   table.move(attention(source_k, source_v, -1), 1, 2, 5, decode)
-  return { spec = { context = 300, call_rows = 20 }, parameters = { common = { key_block = 64 } },
+  return { spec = { seq = 300, call_rows = 20, symbols = { past = { is_open = true }, tokens = { most = 300 } } },
+    parameters = { common = { key_block = 64 } },
     entries = { { name = "encode", graph = { entry = { ops = encode } } },
       { name = "decode", graph = { entry = { ops = decode } } } } }
 end
