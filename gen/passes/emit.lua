@@ -197,7 +197,7 @@ local function values_of(state)
     checkpoint_literal = state.checkpoint and c.string(terminal.safe(paths.is_file(state.file)
       and state.file:match("[^/]*$") or paths.title(state.file))) or false,
     parameters = parameters_of(state), flops_text = table.concat(flops, ", "),
-    of_rows = spec.any and (" of %d rows"):format(spec.seq) or "", lines = lines,
+    of_rows = spec.symbols.tokens.is_open and (" of %d rows"):format(spec.seq) or "", lines = lines,
     arena_floats = types.elements(arena_bytes, "f32"), arena_bytes = arena_bytes,
     trace_floats = types.elements(trace_bytes, "f32"),
     weight_floats = types.elements(primary.weights.bytes, "f32"),

@@ -456,7 +456,11 @@ function Writer:frame_of_stretch(stretch, each, alike)
   for i, base in ipairs(of and of.bases or {}) do
     local declared = ("%sfloat *%s"):format(base.class == "weight" and "const " or "", base.name)
     stretch.bases[i], stretch.formal[i + 2] = base.name, declared
-    table.insert(stretch.locals, ("%s = of->%s;"):format(declared, base.name))
+    local is_read = false -- the stocks' base may be for the one that runs the stretch alone
+    for _, fn in ipairs(stretch.functions) do
+      is_read = is_read or fn.call:find("%f[%w_]" .. base.name .. "%f[^%w_]") ~= nil
+    end
+    if is_read then table.insert(stretch.locals, ("%s = of->%s;"):format(declared, base.name)) end
     if not self.bases[base.name] then self.bases[base.name], self.bases[#self.bases + 1] = true, declared end
   end
   stretch.op = ""
@@ -591,7 +595,8 @@ function emit_steps.values(state, program, integers, shadowed)
     if segment.mode ~= "serial" then add_all(of_team, segment.used) end
     add_all(used, segment.used)
     for _, stretch in ipairs(segment.stretches or {}) do
-      if stretch.head then used.n, of_team.n = true, true end
+      stretch.reads_n = stretch.head or stretch.chunks and stretch.chunks:find("n->", 1, true) ~= nil
+      if stretch.reads_n then used.n, of_team.n = true, true end
     end
   end
   for _, set in ipairs { used, of_team } do set.a, set.p, set.s, set.chunk = set.a or set.p, nil, nil, nil end
