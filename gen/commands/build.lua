@@ -152,7 +152,7 @@ local function jobs_of(state, tools, runtime_sources, options, library, texts)
   local spec, only = state.spec, options.only
   local made = { embed = options.embed, is_static = options.is_static, has_text = state.tokenizer ~= nil,
     has_pictures = spec.pictures and true or false, texts = texts and texts.spec.name,
-    has_chat = state.chat ~= nil, has_generation = spec.context ~= nil,
+    has_chat = state.chat ~= nil, has_generation = spec.symbols.past.is_open,
     has_ranks = spec.processes ~= nil, providers = { library = library,
       program = recipe.provider(spec) } }
   local jobs = recipe.jobs(spec, builds_of(state, tools), runtime_sources, state.entries, made)

@@ -294,7 +294,7 @@ function run.tune(root, arguments) return require("commands.tune").run(root, arg
 local function wants_list(root, folder, list)
   local done, state = pcall(pipeline.run, root, folder, list, "validate")
   if not done and not faults.is(state) then error(state, 0) end
-  return done and state.lengths ~= nil and not state.spec.any
+  return done and state.lengths ~= nil and not state.spec.symbols.rows.is_open
 end
 
 function run.import(root, arguments)

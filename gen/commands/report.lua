@@ -156,12 +156,13 @@ end
 -- its products have no bound.
 local function bench_options(state)
   local spec = state.spec
-  return spec.any and { "--profile", "--length", ("%d"):format(spec.seq) } or { "--profile", "--bound" }
+  local tokens = spec.symbols.tokens
+  return tokens.is_open and { "--profile", "--length", ("%d"):format(tokens.most) } or { "--profile", "--bound" }
 end
 
 -- Returns the name of an entry in bench's output.
 local function bench_name(entry)
-  return entry.spec.any and ("%s (%d tokens)"):format(entry.name, entry.spec.seq) or entry.name
+  return entry.spec.symbols.rows.is_open and ("%s (%d tokens)"):format(entry.name, entry.spec.seq) or entry.name
 end
 
 -- Returns the commands that print the numbers of a variant. checked: the inputs of its check (batches.of).
@@ -289,8 +290,8 @@ local function add_subjects(all, root, arguments, tools, variant)
   for i = #entries, 1, -1 do
     local entry = entries[i]
     local name, label = entry.name, variant.label
-    local title = #entries > 1 and title_of(name) or entry.spec.any and ("any length, %d tokens"):format(
-      entry.spec.seq)
+    local tokens = entry.spec.symbols.tokens
+    local title = #entries > 1 and title_of(name) or tokens.is_open and ("any length, %d tokens"):format(tokens.most)
     if title then label = (label ~= "" and label .. " " or "") .. title end
     local check = result.checks[name]
     all[#all + 1] = words.merged(common, { label = label ~= "" and label or common.name, is_main = i == middle,

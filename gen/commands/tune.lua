@@ -450,7 +450,9 @@ end
 
 -- Returns a rate as text, or nothing where no time was measured, and of a model that continues: its calls compute some
 -- products for the last tokens alone.
-local function rate_text(rate, spec) return rate > 0 and not spec.context and ("%.1f"):format(rate) or "" end
+local function rate_text(rate, spec)
+  return rate > 0 and not spec.symbols.past.is_open and ("%.1f"):format(rate) or ""
+end
 
 function Tuner:table(choices, ratio)
   local lines = { "| product | rule | choice | rule GFLOP/s | choice GFLOP/s | ratio |",

@@ -65,19 +65,20 @@ end
 -- Returns the comment of the macro with the elements of an input or output: of a call, or of its parts if the call
 -- decides how many it has.
 local function macro_comment_of(tensor, spec)
-  if not spec.any then return ("%s %s"):format(types.c(tensor.type), c_shape(tensor, spec)) end
+  if not spec.symbols.rows.is_open then return ("%s %s"):format(types.c(tensor.type), c_shape(tensor, spec)) end
   local _, what = emit_lengths.each(tensor, spec)
   return ("%s a %s"):format(types.c(tensor.type), what)
 end
 
 local function members_of(state, names, program)
-  local list, is_listed = {}, state.family.is_listed or state.spec.any
+  local list, is_listed = {}, state.family.is_listed or state.spec.symbols.rows.is_open
   for _, name in ipairs(names) do
     local tensor = state.graph.tensors[name]
     local member = reserved.member(tensor.member)
     local note = member ~= tensor.member and (" of the array \"%s\""):format(tensor.member) or ""
     local shape = c_shape(tensor, state.spec)
-    local count = state.spec.any and emit_lengths.each(tensor, state.spec) or words.elements(tensor.shape)
+    local is_open = state.spec.symbols.rows.is_open
+    local count = is_open and emit_lengths.each(tensor, state.spec) or words.elements(tensor.shape)
     list[#list + 1] = { name = member, type = types.c(tensor.type), shape = shape, count = count,
       comment = comment_of(tensor, shape, false, note),
       call_comment = comment_of(tensor, is_listed and emit_lengths.shape(tensor, state.spec, true) or shape, is_listed,
@@ -197,7 +198,7 @@ local function values_of(state)
     checkpoint_literal = state.checkpoint and c.string(terminal.safe(paths.is_file(state.file)
       and state.file:match("[^/]*$") or paths.title(state.file))) or false,
     parameters = parameters_of(state), flops_text = table.concat(flops, ", "),
-    of_rows = spec.any and (" of %d rows"):format(spec.seq) or "", lines = lines,
+    of_rows = spec.symbols.tokens.is_open and (" of %d rows"):format(spec.seq) or "", lines = lines,
     arena_floats = types.elements(arena_bytes, "f32"), arena_bytes = arena_bytes,
     trace_floats = types.elements(trace_bytes, "f32"),
     weight_floats = types.elements(primary.weights.bytes, "f32"),
@@ -205,7 +206,7 @@ local function values_of(state)
     own_kernel_count = select(2, products_of(state)), kernel_count = #state.kernels, kernels = state.kernels,
     kernel_types = kernel_types(state.kernels),
     layers = spec.layers + (spec.memory and spec.memory.encoder and spec.memory.encoder.layers or 0),
-    any = spec.any or false, continues = spec.context ~= nil, batch = spec.batch,
+    any = spec.symbols.rows.is_open, continues = spec.symbols.past.is_open, batch = spec.batch,
     threads = spec.threads, most_threads = spec.workers[#spec.workers], seq = spec.seq, d_model = spec.d_model,
     saved_by_two = ("%.3f"):format(primary.saved_by_two),
     tuned = (state.parameters.hash and " with tuning " .. state.parameters.hash or "")
@@ -241,7 +242,8 @@ end
 -- Returns the values of one entry, over those of the model.
 local function entry_values(values, state)
   local entry, suffix = state.graph.entry, state.suffix
-  return with(values, { entry = entry.name, batch = state.spec.batch, seq = state.spec.seq, suffix = suffix,
+  return with(values, { entry = entry.name, any = state.spec.symbols.rows.is_open, batch = state.spec.batch,
+    seq = state.spec.seq, suffix = suffix,
     flops = entry.flops, op_count = #entry.ops, arena_floats = types.elements(arena_of(state, "ship"), "f32"),
     prefix = suffix == "" and values.upper or values.upper .. "_" .. entry.name:upper(),
     inputs = members_of(state, entry.inputs, state.programs[1]),
@@ -298,6 +300,11 @@ local function build_of(build, add)
     of_entry.linkage = of_entry.ships[1].linkage
     values.entries[i] = with(with(of_entry, emit_bound.values(entry)), described.of_entries[i])
     if entry == build.primary then values.primary = values.entries[i] end
+  end
+  values.other_entries = {} -- those that callers name
+  for _, entry in ipairs(values.entries) do
+    local is_only_one = entry == values.primary and (values.any or not values.is_listed)
+    if not is_only_one then table.insert(values.other_entries, entry) end
   end
   values.is_teamed = #build.spec.workers > 1
   local function one_an_entry(text)

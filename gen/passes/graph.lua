@@ -404,7 +404,7 @@ end
 function graph.run(state)
   local spec = state.spec
   state.graph = built(state, spec)
-  if spec.any then
+  if spec.symbols.rows.is_open then
     growth.set(state.graph, built(state, growth.shortened(spec, spec.least)), spec.seq - spec.least)
   end
   if state.tokenizer or state.spec.pictures then

@@ -1,4 +1,5 @@
--- layout.lua: decides the packed format of each weight and its place in the packed block, once for all entries.
+-- layout.lua: decides what all entries of a build share: the packed format of each weight and its place in the packed
+-- block, and the state that a caller's context keeps of a sequence (layout/state_parts.lua).
 -- Entries share one packed copy. The largest entry that reads a weight decides how wide its panels are. Each weight is
 -- placed after those of larger entries, unless one of these entries has the same weight.
 --
@@ -8,11 +9,13 @@
 --   chosen_by  weight -> the name of the entry whose product decided its panels
 --   offsets    weight -> bytes from the beginning of the packed block
 --   bytes      the bytes of the packed block
+-- and build.kept = the parts of the state
 local divide = require("passes.common.divide")
 local dump = require("common.dump")
 local grouping = require("passes.common.grouping")
 local ops = require("data.ops")
 local packed = require("passes.common.packed")
+local state_parts = require("passes.layout.state_parts")
 local tuning = require("passes.common.tuning")
 local types = require("data.types")
 local words = require("common.words")
@@ -157,10 +160,12 @@ function layout.run(build)
     larger[#larger + 1] = state
   end
   for _, state in ipairs(larger) do state.weights.bytes = bytes end
+  state_parts.decide(build)
   tuning.conclude(build)
 end
 
---- Returns the bytes of the packed block; then, for each entry, the place and the format of each weight.
+--- Returns the bytes of the packed block; then, for each entry, the place and the format of each weight; last, the
+--- parts of the state.
 function layout.dump(build)
   local lines = { ("packed weights: %d bytes"):format(build.primary.weights.bytes) }
   for _, state in ipairs(build.entries) do
@@ -175,6 +180,7 @@ function layout.dump(build)
         words.shape(state.graph.tensors[name].shape), text)
     end
   end
+  state_parts.dump(build, lines)
   return table.concat(lines, "\n") .. "\n"
 end
 

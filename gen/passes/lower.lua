@@ -132,7 +132,7 @@ end
 
 -- Emits a loop over the sequences of a micro-batch if there is more than one.
 function Lowering:each_sequence(body)
-  if self.state.spec.any then
+  if self.state.spec.symbols.rows.is_open then
     return self:loop(self.divided and "each" or "sequences", { count = 1 }, function()
       body({ block_first = 0, column = 0, over = { "first" }, pooled = { "sequence" } })
     end)
@@ -144,7 +144,7 @@ end
 
 --- Emits a loop of data/loops.lua around the steps that body() emits. count: how often it runs at most.
 function Lowering:loop(form, fields, body)
-  self:emit(loops.begin(form, fields, self.state.spec.context ~= nil))
+  self:emit(loops.begin(form, fields, self.state.spec.symbols.past.is_open))
   body()
   self:emit { form = "finish", loop = form }
 end
@@ -189,8 +189,8 @@ function lower.run(state)
   state.programs = {}
   local share = sharing()
   local function add(variant, divided) table.insert(state.programs, lower_as(state, variant, divided, share)) end
-  if not state.spec.any or state.spec.workers[1] == 1 then add("ship", false) end
-  if state.spec.any and state.spec.workers[#state.spec.workers] > 1 then add("ship", true) end
+  if not state.spec.symbols.rows.is_open or state.spec.workers[1] == 1 then add("ship", false) end
+  if state.spec.symbols.rows.is_open and state.spec.workers[#state.spec.workers] > 1 then add("ship", true) end
   add("trace", false)
   state.plan.lines = state.programs[1].lines
 end

@@ -97,8 +97,8 @@ local function attention_region(state, region, list, at, uses)
   if next_op and ops.class(next_op).ends_epilogue and next_op.operands.x == region.context.result then
     i, region.round = i + 1, next_op
   end
-  local p = attention.parameters(region, state.plan.parameters, state.spec.any)
-  if state.spec.any then
+  local p = attention.parameters(region, state.plan.parameters, state.spec.symbols.rows.is_open)
+  if state.spec.symbols.rows.is_open then
     region.open = attention.open_blocks(region, p, state.spec)
     attention.set_positions_ld(region, p)
     return i
@@ -164,14 +164,14 @@ local function regions_of(state, list, uses, segment)
     else
       local r = region("sequence")
       r.op, r.ops = op, { op }
-      r.row_blocks = not state.spec.any and ops.class(op).in_row_blocks
+      r.row_blocks = not state.spec.symbols.rows.is_open and ops.class(op).in_row_blocks
         and divide.row_blocks(0, op.result.shape[2], state.plan.parameters.row_block)
       i = i + 1
     end
   end
   for _, r in ipairs(regions) do
     local main = r.kind == "rows" and plan.main_product(r)
-    if r.kind == "rows" and state.spec.any then
+    if r.kind == "rows" and state.spec.symbols.rows.is_open then
       open_blocks(state, r, main)
     elseif r.kind == "rows" then
       local most = main and main.parameters.token_block or state.plan.parameters.token_block
@@ -201,7 +201,7 @@ end
 -- Lets the regions of rows after the last attention of a model that continues take the rows alone whose outputs a call
 -- asks for. A stage before the last passes all rows on.
 local function answer_wanted(state, segments)
-  if not state.spec.context then return end
+  if not state.spec.symbols.past.is_open then return end
   local after = {}
   for region in all_regions(segments) do
     local first = region.fusions[1]
@@ -293,8 +293,7 @@ local function region_text(region, lines)
 end
 
 function plan.run(state)
-  state.plan = { storage = {}, parameters = state.parameters.common, memoise = alike.memoiser(),
-    state = { order = {}, offsets = {}, windows = {}, bytes = 0 } }
+  state.plan = { storage = {}, parameters = state.parameters.common, memoise = alike.memoiser() }
   local entry = state.graph.entry
   local uses = grouping.readers(entry)
   local segments = segments_of(state, entry, uses)
@@ -303,7 +302,8 @@ function plan.run(state)
   mark_answers(state.plan.storage, segments)
   products.decide(state, segments)
   fused_kernels.decide(state, segments)
-  state.plan.bound, state.plan.roof = state.spec.any and {} or bound.of(state, segments), roof.of(state.spec)
+  state.plan.bound = state.spec.symbols.rows.is_open and {} or bound.of(state, segments)
+  state.plan.roof = roof.of(state.spec)
   partition.decide(state, segments)
   kinds.decide(state, segments, function(region)
     local lines = {}
@@ -331,14 +331,6 @@ function plan.dump(state)
         s.over and " over " .. s.over or "")
     end
   end
-  for _, name in ipairs(p.state.order) do
-    lines[#lines + 1] = ("state %s: from byte %d on"):format(name, p.state.offsets[name])
-  end
-  for _, window in ipairs(p.state.windows) do
-    lines[#lines + 1] = ("state of a window of %d keys before a query: the last %d keys"):format(window.left,
-      window.keys)
-  end
-  if p.state.bytes > 0 then lines[#lines + 1] = ("state of a sequence: %d bytes"):format(p.state.bytes) end
   lines[#lines + 1] = "entry " .. state.graph.entry.name
   for _, segment in ipairs(p.segments) do
     lines[#lines + 1] = ("  segment %s: %d x %d sequences"):format(segment.name, segment.repeats, segment.micro_batch)

@@ -287,7 +287,7 @@ end
 local function workers_of(base, spec)
   local list = {}
   for _, threads in ipairs(spec.workers) do
-    if not spec.any or base.divided == (threads > 1) then list[#list + 1] = threads end
+    if not spec.symbols.rows.is_open or base.divided == (threads > 1) then list[#list + 1] = threads end
   end
   return list
 end

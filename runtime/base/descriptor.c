@@ -14,6 +14,14 @@ const attn2c_entry *attn2c_primary_entry(const attn2c_descriptor *model) {
   return &model->entries[attn2c_primary(model)];
 }
 
+int attn2c_is_open(const attn2c_descriptor *model, const attn2c_entry *entry) {
+  return model->is_open && entry == attn2c_primary_entry(model);
+}
+
+const attn2c_size *attn2c_size_of(const attn2c_descriptor *model, const attn2c_entry *entry) {
+  return &model->lengths->sizes[model->is_open ? 0 : entry - model->entries];
+}
+
 int64_t attn2c_call_rows(const attn2c_descriptor *model) {
   return model->continued ? model->continued->call_rows : model->lengths->sizes[0].seq;
 }

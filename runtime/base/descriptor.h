@@ -243,8 +243,8 @@ typedef struct {
   signed char is_shared; /* 1: all sequences of a call have one, as weights */
 } attn2c_growth;
 
-/* How calls of any size use a model's entries (model/dispatch.h). All entries have the same inputs and
- * outputs in the same order. */
+/* How calls of any size use a model's entries (model/dispatch.h). The entries of a list of lengths have the
+ * same inputs and outputs in the same order. An open model may have other entries, with their own. */
 typedef struct {
   const attn2c_axes *inputs, *outputs; /* one per input or output */
   const attn2c_size *sizes;            /* one per entry; the last is the largest in both */
@@ -257,8 +257,18 @@ typedef struct {
 #define ATTN2C_MOST_SEQUENCES 32
 /* The most different windows of layers. */
 #define ATTN2C_MOST_WINDOWS 16
+/* The most symbols that parts of a state grow with. */
+#define ATTN2C_MOST_SYMBOLS 4
 
 struct attn2c_context; /* model/model.h */
+
+/* A number of keys of a sequence. The first symbol of a state is the sequence's tokens, which each call adds
+ * to. The keys of others, such as those of a source, are written whole, and stay when tokens are forgotten.
+ */
+typedef struct {
+  const char *name;
+  int64_t most;
+} attn2c_state_symbol;
 
 /* Keys or values of a head in the state of a sequence, `page_floats` for each page of keys. */
 typedef struct {
@@ -270,6 +280,7 @@ typedef struct {
   /* of its numbers; those of bf16 are in pairs: of columns if the page is transposed, else of keys; a page of
    * integers begins with a scale in f32 for each key */
   attn2c_type type;
+  int grows_with; /* the number of the symbol that says how many keys there are; 0 for those with a window */
 } attn2c_state_part;
 
 /* Keys and values of layers whose queries see `left` keys before themselves. The state keeps the last ones
@@ -286,6 +297,8 @@ typedef struct attn2c_continued {
   int64_t page;         /* keys of a page */
   const attn2c_state_part *kept;
   int kept_count;
+  const attn2c_state_symbol *symbols;
+  int symbol_count;
   const attn2c_state_window *windows;
   int window_count;
   int logits; /* number of the output that calls give for tokens; the one input has their ids */
@@ -368,7 +381,7 @@ typedef struct attn2c_descriptor {
   const char *smoothing;            /* one line that describes `factors`; NULL: none */
   const char *precision;            /* number types of products: "bf16", "int8, output f32"; NULL: f32 */
   const attn2c_lengths *lengths;    /* for a model whose N_forward takes any length; NULL: it takes one */
-  int is_open; /* 1: the one entry takes sequences of any length, up to lengths->sizes[0].seq */
+  int is_open; /* 1: the primary entry takes sequences of any length, up to lengths->sizes[0].seq */
   const struct attn2c_continued *continued; /* NULL: a call begins sequences anew */
   const attn2c_growth *growth;              /* one per tensor of a model of any length; NULL for others */
   const attn2c_embedded *embedded;          /* NULL: weights are only in files */
@@ -487,6 +500,10 @@ int64_t attn2c_call_rows(const attn2c_descriptor *model);
 int64_t attn2c_logits_width(const attn2c_descriptor *model);
 /* Returns the primary entry itself. */
 const attn2c_entry *attn2c_primary_entry(const attn2c_descriptor *model);
+/* True if an entry takes sequences of any length: the primary one, of a model that is open. */
+int attn2c_is_open(const attn2c_descriptor *model, const attn2c_entry *entry);
+/* Returns the size of the largest call of an entry that takes calls of any size. */
+const attn2c_size *attn2c_size_of(const attn2c_descriptor *model, const attn2c_entry *entry);
 
 /* True for an input that callers need not give. */
 int attn2c_is_optional(const attn2c_tensor *tensor);

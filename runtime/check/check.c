@@ -108,7 +108,8 @@ static int verify_ops(const attn2c_check_job *job) {
 
 int attn2c_check_run(const attn2c_check_job *job, attn2c_run run, float *arena, void *const *outputs,
                      const char *variant) {
-  const int64_t longest = job->descriptor->is_open ? job->descriptor->lengths->sizes[0].seq : 0;
+  const int is_open = attn2c_is_open(job->descriptor, job->entry);
+  const int64_t longest = is_open ? job->descriptor->lengths->sizes[0].seq : 0;
   const int32_t first[] = {0, (int32_t)longest};
   static const int32_t zeros[ATTN2C_MOST_WINDOWS];
   const attn2c_sequences whole = {
@@ -121,9 +122,9 @@ int attn2c_check_run(const attn2c_check_job *job, attn2c_run run, float *arena, 
                             .out = outputs,
                             .team = job->team,
                             .ranks = job->model->ranks,
-                            .sequences = job->sequences             ? job->sequences
-                                         : job->descriptor->is_open ? &whole
-                                                                    : NULL};
+                            .sequences = job->sequences ? job->sequences
+                                         : is_open      ? &whole
+                                                        : NULL};
   int status = attn2c_model_run(job->model, run, &call);
   if (status != ATTN2C_OK)
     attn2c_say(job->message, "entry %s, the %s variant: %s", job->entry->name, variant,
@@ -503,7 +504,7 @@ static void end_trace(attn2c_check_job *job) {
 
 /* Gives the entry's full call to the script. */
 static int add_to_script(attn2c_check_job *job) {
-  const attn2c_size *size = &job->descriptor->lengths->sizes[job->entry - job->descriptor->entries];
+  const attn2c_size *size = attn2c_size_of(job->descriptor, job->entry);
   const attn2c_check_call call = {
       job->entry, size->batch, size->seq, (void **)(uintptr_t)job->inputs, job->shipped, 0};
   job->shipped = NULL;
@@ -515,6 +516,8 @@ static int add_to_script(attn2c_check_job *job) {
  * repeated as a script. */
 static int check_rows(attn2c_check_job *job, attn2c_run trace) {
   const attn2c_entry *last = &job->descriptor->entries[job->descriptor->entry_count - 1];
+  const int is_open = attn2c_is_open(job->descriptor, job->entry);
+  const int is_of_any_size = job->descriptor->lengths && is_open == job->descriptor->is_open;
   int status = attn2c_check_orders(job);
   if (status != ATTN2C_OK) return status;
   attn2c_check_trace_fill(&job->trace);
@@ -522,11 +525,11 @@ static int check_rows(attn2c_check_job *job, attn2c_run trace) {
   for (int number = 0; number < job->entry->op_count && status == ATTN2C_OK; number++)
     status = attn2c_check_op(job, &job->entry->ops[number]);
   if (status == ATTN2C_OK) status = attn2c_check_end_to_end(job);
-  if (!job->descriptor->packings && !job->descriptor->is_open) end_trace(job);
+  if (!job->descriptor->packings && !is_open) end_trace(job);
   if (status == ATTN2C_OK) status = check_shipped(job);
   if (status == ATTN2C_OK) status = attn2c_check_lengths(job, trace);
-  if (status == ATTN2C_OK && job->descriptor->is_open) status = attn2c_check_mixed(job, trace);
-  if (status == ATTN2C_OK && job->descriptor->lengths) status = add_to_script(job);
+  if (status == ATTN2C_OK && is_open) status = attn2c_check_mixed(job, trace);
+  if (status == ATTN2C_OK && is_of_any_size) status = add_to_script(job);
   if (status == ATTN2C_OK && job->entry == last) status = attn2c_check_run_script(job);
   return status;
 }
@@ -577,8 +580,9 @@ static int no_trace(const attn2c_check_job *job, int64_t floats) {
 static int check_entry(attn2c_check_job *job, attn2c_run trace) {
   attn2c_check_sequence calls;
   calls.job = NULL;
+  const int continues = job->descriptor->continued && attn2c_is_open(job->descriptor, job->entry);
   int status = verify_inputs(job);
-  if (status == ATTN2C_OK && job->descriptor->continued) status = begin_calls(&calls, job);
+  if (status == ATTN2C_OK && continues) status = begin_calls(&calls, job);
   if (status == ATTN2C_OK) status = verify_ops(job);
   if (status == ATTN2C_OK) status = allocate_outputs(job, &job->traced);
   if (status == ATTN2C_OK) status = allocate_outputs(job, &job->shipped);
@@ -606,7 +610,7 @@ static int check_entry(attn2c_check_job *job, attn2c_run trace) {
   job->trace.arena = NULL;
   job->traced = job->shipped = job->again = NULL;
   if (calls.job) end_calls(&calls);
-  if (status == ATTN2C_OK && job->descriptor->continued && !job->nan) status = attn2c_check_continued(job);
+  if (status == ATTN2C_OK && continues && !job->nan) status = attn2c_check_continued(job);
   return status;
 }
 

@@ -1,7 +1,8 @@
 /* check_continued.c - checks calls that continue sequences. A whole sequence, longer than a call, is compared
  * with the reference: its outputs, and the keys and values that the state keeps. Then scripts of calls must
  * give the bits of that sequence: the same for some of the outputs, chunks of every size, tokens one by one
- * beside other sequences, after going back, from a copy. A sequence at its end takes no token. */
+ * beside other sequences, mixtures of prompts, guesses and single tokens, after going back, from a copy. A
+ * sequence at its end takes no token. */
 #include "check/check_job.h"
 #include "check/check_sequence.h"
 #include "model/continue.h"
@@ -12,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Calls of a script. */
-enum { MOST_CALLS = 64 };
+/* Calls of a script; tokens of a sequence whose logits are all compared. */
+enum { MOST_CALLS = 64, GUESS = 4 };
 
 /* A context, the tokens of one sequence, and the logits that each must give. */
 typedef struct {
@@ -23,7 +24,7 @@ typedef struct {
   const int32_t *ids;
   int64_t count, width; /* tokens; floats of a token's logits */
   void **out;           /* outputs of the whole sequence; the logits are out[of->logits] */
-  float *logits;        /* [MOST_SEQUENCES][width], of a call */
+  float *logits;        /* [sequences][GUESS][width], of a call */
   int32_t drawn[MOST_CALLS];
   attn2c_comparison worst; /* of a script's calls */
   int calls;
@@ -77,45 +78,72 @@ static int go_back(script *s, int64_t sequence, int64_t position) {
   return attn2c_prefill(s->context, sequence, s->ids, position, ATTN2C_LOGITS_LAST, NULL);
 }
 
-/* Chunks of drawn sizes: one token, up to a page, up to more than a call takes. */
-static int check_chunks(script *s) {
-  int status = attn2c_rewind(s->context, 0, 0);
-  int64_t done = 0;
-  for (int i = 0; done < s->count && status == ATTN2C_OK; i++) {
-    const int64_t most = i % 3 == 0 ? 3 : i % 3 == 1 ? s->of->page + 3 : s->of->call_rows + 3;
-    int64_t rows = 1 + s->drawn[i % MOST_CALLS] % most;
-    if (rows > s->count - done) rows = s->count - done;
-    status = prefill(s, 0, done, done + rows);
-    done += rows;
+/* How sequences are divided among calls that all of them share. */
+typedef struct {
+  const char *what;
+  int64_t sequences;
+  int is_anywhere; /* 1: the first call gives each sequence a beginning of its own */
+  int64_t most[3]; /* tokens of a sequence in a call, in turn */
+} division;
+
+/* Chooses the tokens of a call, [count] of each sequence of `order`. Returns how many sequences there are. */
+static int64_t choose(const script *s, const division *d, int step, int32_t *order, int32_t *counts) {
+  int64_t count = 0;
+  for (int64_t i = d->sequences; i-- > 0;) {
+    const int64_t rest = s->count - attn2c_position(s->context, i), most = d->most[(step + i) % 3];
+    int64_t rows =
+        1 + s->drawn[(step * 7 + i) % MOST_CALLS] % (d->is_anywhere && step == 0 ? rest - 1 : most);
+    if (rows > rest) rows = rest;
+    if (rows > 0) order[count] = (int32_t)i, counts[count++] = (int32_t)rows;
   }
-  return status == ATTN2C_OK ? report(s, "in chunks") : status;
+  return count;
 }
 
-/* Every sequence goes on from a place of its own, all in one call. */
-static int check_decode(script *s) {
-  const int64_t sequences = s->of->sequences;
-  int32_t order[ATTN2C_MOST_SEQUENCES], ids[ATTN2C_MOST_SEQUENCES];
-  int status = ATTN2C_OK;
-  for (int64_t i = 0; i < sequences && status == ATTN2C_OK; i++) {
-    const int64_t from = 1 + s->drawn[i] % (s->count - 1);
-    order[sequences - 1 - i] = (int32_t)i;
-    status = attn2c_rewind(s->context, i, 0);
-    if (status == ATTN2C_OK) status = prefill(s, i, 0, from);
+/* Makes one of the calls, and compares the logits of all its tokens if they are few, or of each last one. */
+static int call_together(script *s, int32_t *ids, int64_t count, const int32_t *order,
+                         const int32_t *counts) {
+  int64_t tokens = 0;
+  for (int64_t i = 0; i < count; tokens += counts[i++])
+    memcpy(ids + tokens, s->ids + attn2c_position(s->context, order[i]), (size_t)counts[i] * sizeof *ids);
+  const int is_of_all = tokens <= s->of->sequences * GUESS;
+  const float *row = s->logits;
+  attn2c_check_fill(s->logits, (is_of_all ? tokens : count) * s->width);
+  const int status = attn2c_extend(s->context, count, order, counts, ids,
+                                   is_of_all ? ATTN2C_LOGITS_ALL : ATTN2C_LOGITS_LAST, s->logits);
+  for (int64_t i = 0; i < count && status == ATTN2C_OK; i++) {
+    const int64_t end = attn2c_position(s->context, order[i]);
+    for (int64_t at = is_of_all ? end - counts[i] : end - 1; at < end; at++, row += s->width)
+      compare(s, at, row);
   }
-  for (int step = 0; step < 9 && status == ATTN2C_OK; step++) {
-    int64_t count = 0;
-    for (int64_t i = 0; i < sequences; i++) {
-      const int64_t position = attn2c_position(s->context, i);
-      if (position < s->count) order[count] = (int32_t)i, ids[count++] = s->ids[position];
-    }
+  return status;
+}
+
+/* Sequences from their first token on, in calls of a division. */
+static int check_division(script *s, const division *d) {
+  int32_t order[ATTN2C_MOST_SEQUENCES], counts[ATTN2C_MOST_SEQUENCES];
+  int32_t *ids = calloc((size_t)(d->sequences * s->count), sizeof *ids);
+  int status = ids ? ATTN2C_OK : attn2c_check_no_memory(s->job, "tokens");
+  for (int64_t i = 0; i < d->sequences && status == ATTN2C_OK; i++) status = attn2c_rewind(s->context, i, 0);
+  for (int step = 0; (d->sequences == 1 || step < 10) && status == ATTN2C_OK; step++) {
+    const int64_t count = choose(s, d, step, order, counts);
     if (count == 0) break;
-    attn2c_check_fill(s->logits, count * s->width);
-    status = attn2c_decode(s->context, count, order, ids, s->logits);
-    if (status != ATTN2C_OK) return failed(s, "decode", status);
-    for (int64_t i = 0; i < count; i++)
-      compare(s, attn2c_position(s->context, order[i]) - 1, s->logits + i * s->width);
+    status = call_together(s, ids, count, order, counts);
   }
-  return status == ATTN2C_OK ? report(s, "token by token") : status;
+  free(ids);
+  return status == ATTN2C_OK ? report(s, d->what) : failed(s, d->what, status);
+}
+
+/* Chunks of drawn sizes: one token, up to a page, up to more than a call takes. Then every sequence goes on
+ * from a place of its own, token by token; then prompts, guesses and single tokens are mixed. */
+static int check_divisions(script *s) {
+  const int64_t all = s->of->sequences, rows = s->of->call_rows;
+  const division list[] = {{"in chunks", 1, 0, {3, s->of->page + 3, rows + 3}},
+                           {"token by token", all, 1, {1, 1, 1}},
+                           {"in mixed calls", all, 0, {1, GUESS, rows}}};
+  int status = ATTN2C_OK;
+  for (size_t i = 0; i < sizeof list / sizeof *list && status == ATTN2C_OK; i++)
+    status = check_division(s, &list[i]);
+  return status;
 }
 
 /* Other tokens in the place of a part, and back again. */
@@ -247,7 +275,7 @@ static int run_whole(script *s) {
   status = attn2c_sequences_run(s->context, 1, lengths, 0, job->inputs, s->out);
   if (status != ATTN2C_OK) return failed(s, "forward", status);
   s->width = attn2c_logits_width(job->model->descriptor);
-  s->logits = attn2c_allocate((size_t)(ATTN2C_MOST_SEQUENCES * s->width) * sizeof(float));
+  s->logits = attn2c_allocate((size_t)(s->of->sequences * GUESS * s->width) * sizeof(float));
   return s->logits ? ATTN2C_OK : attn2c_check_no_memory(job, "logits");
 }
 
@@ -342,8 +370,7 @@ int attn2c_check_continued(attn2c_check_job *job) {
   if (status == ATTN2C_OK) status = run_whole(&s);
   if (status == ATTN2C_OK && !rounds(job->entry)) status = check_whole(&s);
   if (status == ATTN2C_OK) status = check_some(&s);
-  if (status == ATTN2C_OK) status = check_chunks(&s);
-  if (status == ATTN2C_OK) status = check_decode(&s);
+  if (status == ATTN2C_OK) status = check_divisions(&s);
   if (status == ATTN2C_OK) status = check_rewind(&s);
   if (status == ATTN2C_OK) status = check_copy(&s);
   if (status == ATTN2C_OK) status = check_end(&s);

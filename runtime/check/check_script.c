@@ -39,7 +39,7 @@ void attn2c_check_script_free(attn2c_check_script *script) {
 /* Returns an output's shape in a call. */
 static attn2c_tensor shape_of(const attn2c_check_job *job, const attn2c_check_call *call, int output) {
   const attn2c_lengths *lengths = job->descriptor->lengths;
-  const int64_t seq = lengths->sizes[call->entry - job->descriptor->entries].seq;
+  const int64_t seq = attn2c_size_of(job->descriptor, call->entry)->seq;
   return attn2c_resize_tensor(&job->descriptor->tensors[call->entry->outputs[output]],
                               &lengths->outputs[output], call->batch, seq - call->seq);
 }

@@ -12,12 +12,11 @@ typedef struct attn2c_calls {
   int32_t tokens;    /* the most of a sequence */
   int32_t length;    /* the most of a prompt and its answer together, from 2; 0: not stated */
   int32_t sequences; /* that are kept, from 0 */
-  /* Reads tokens at the sequence's position; logits [vocabulary] of the last one, or NULL. */
-  int (*prefill)(void *context, int32_t sequence, const int32_t *ids, int32_t count, float *logits);
-  /* The same, with the logits [count][vocabulary] of all. */
-  int (*prefill_all)(void *context, int32_t sequence, const int32_t *ids, int32_t count, float *logits);
-  /* Reads one token of each of `count` different sequences; logits [count][vocabulary]. */
-  int (*decode)(void *context, int32_t count, const int32_t *sequences, const int32_t *ids, float *logits);
+  /* Reads counts[i] tokens, or one if counts is NULL, of each of `count` different sequences, at its
+   * position. logits: [vocabulary] for each sequence, of its last token; for each token if all; NULL: none
+   * are wanted. */
+  int (*extend)(void *context, int32_t count, const int32_t *sequences, const int32_t *counts,
+                const int32_t *ids, int all, float *logits);
   /* Returns the tokens that a sequence keeps. */
   int32_t (*position)(const void *context, int32_t sequence);
   /* Forgets the tokens from `position` on. */

@@ -79,7 +79,7 @@ int attn2c_kept_ids_read(attn2c_kept_ids *kept, int32_t sequence, const int32_t 
   while (status == ATTN2C_OK && kept->counts[sequence] < count) {
     const int32_t at = kept->counts[sequence], rest = count - at, part = rest < PART ? rest : PART;
     if (stops && stops()) return ATTN2C_USAGE;
-    status = calls->prefill(calls->context, sequence, ids + at, part, part == rest ? logits : NULL);
+    status = calls->extend(calls->context, 1, &sequence, &part, ids + at, 0, part == rest ? logits : NULL);
     if (status != ATTN2C_OK) return status;
     memcpy(ids_of(kept, sequence) + at, ids + at, (size_t)part * sizeof *ids);
     kept->counts[sequence] += part;
@@ -90,7 +90,7 @@ int attn2c_kept_ids_read(attn2c_kept_ids *kept, int32_t sequence, const int32_t 
 int attn2c_kept_ids_decode(attn2c_kept_ids *kept, int32_t count, const int32_t *sequences, const int32_t *ids,
                            float *logits) {
   const attn2c_calls *calls = kept->calls;
-  const int status = calls->decode(calls->context, count, sequences, ids, logits);
+  const int status = calls->extend(calls->context, count, sequences, NULL, ids, 0, logits);
   for (int32_t i = 0; i < count && status == ATTN2C_OK; i++)
     ids_of(kept, sequences[i])[kept->counts[sequences[i]]++] = ids[i];
   return status;

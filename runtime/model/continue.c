@@ -11,11 +11,6 @@ static const attn2c_continued *continued_of(const attn2c_context *context) {
   return context ? context->model->descriptor->continued : NULL;
 }
 
-/* Returns the most tokens of a sequence. */
-static int64_t most_tokens(const attn2c_context *context) {
-  return context->model->descriptor->lengths->sizes[0].seq;
-}
-
 static int has_sequence(const attn2c_context *context, int64_t sequence) {
   const attn2c_continued *of = continued_of(context);
   return of && sequence >= 0 && sequence < of->sequences;
@@ -37,88 +32,145 @@ static int check_ids(const attn2c_context *context, const int32_t *ids, int64_t 
   return ATTN2C_OK;
 }
 
-/* Returns the first of a call's rows whose logits are wanted; `rows` if none are. */
-static int64_t first_wanted(attn2c_which_logits which, const float *logits, int64_t rows, int is_last_call) {
-  if (!logits) return rows;
-  if (which == ATTN2C_LOGITS_ALL) return 0;
-  return is_last_call ? rows - 1 : rows;
+/* Tokens that are added to several sequences. */
+typedef struct {
+  attn2c_context *context;
+  int64_t count; /* sequences */
+  const int32_t *sequences, *ids;
+  void *const *outputs; /* of the entry; NULL: `logits` is the only one that may be wanted */
+  float *logits;
+  int is_of_all;   /* 1: outputs are those of all tokens, 0: of the last one of each sequence */
+  int64_t written; /* rows of outputs that calls have written */
+  /* By sequence: its first token in ids, and one more; the tokens that calls have added; those that only the
+   * last call takes. */
+  int64_t first[ATTN2C_MOST_SEQUENCES + 1], done[ATTN2C_MOST_SEQUENCES], last[ATTN2C_MOST_SEQUENCES];
+} extension;
+
+/* Returns where a call writes an output of the entry, or NULL. */
+static void *output_of(const extension *e, int i) {
+  const attn2c_continued *of = continued_of(e->context);
+  const attn2c_descriptor *model = e->context->model->descriptor;
+  const int64_t elements = attn2c_elements(&model->tensors[attn2c_primary_entry(model)->outputs[i]]);
+  float *begin = e->outputs ? e->outputs[i] : i == of->logits ? e->logits : NULL;
+  return begin ? begin + e->written * (elements / of->symbols[0].most) : NULL;
 }
 
-/* Begins one call of the entry, for the logits of the rows from n->wanted on. */
-static int call_entry(attn2c_context *context, const attn2c_sequences *n, const int32_t *ids, float *logits) {
+/* Checks the sequences and their tokens, and numbers the tokens. */
+static int begin(extension *e, const int32_t *counts) {
+  const attn2c_continued *of = continued_of(e->context);
+  uint32_t seen = 0;
+  int is_full = 0;
+  for (int64_t i = 0; i < e->count; i++) {
+    const int32_t sequence = e->sequences[i];
+    const int64_t tokens = counts ? counts[i] : 1;
+    if (!has_sequence(e->context, sequence) || seen >> sequence & 1 || tokens < 1) return ATTN2C_USAGE;
+    seen |= (uint32_t)1 << sequence;
+    e->first[i + 1] = e->first[i] + tokens;
+    is_full = is_full || tokens > of->symbols[0].most - e->context->positions[sequence];
+  }
+  return is_full ? ATTN2C_FORMAT : check_ids(e->context, e->ids, e->first[e->count]);
+}
+
+/* Makes one call, of the next rows[i] tokens of each sequence i; none are left out. The sequence `head` comes
+ * first. The outputs of rows from `wanted` on are written. */
+static int call_entry(extension *e, const int64_t *rows, int64_t head, int64_t wanted) {
+  attn2c_context *context = e->context;
   const attn2c_entry *entry = attn2c_primary_entry(context->model->descriptor);
-  const attn2c_continued *of = continued_of(context);
+  int32_t first[ATTN2C_MOST_SEQUENCES + 1] = {0}, past[ATTN2C_MOST_SEQUENCES], slot[ATTN2C_MOST_SEQUENCES];
+  int32_t *ids = attn2c_sequences_ids(context);
+  attn2c_sequences n = {.first = first, .past = past, .slot = slot, .wanted = wanted};
+  for (int64_t at = 0; at < e->count; at++) {
+    const int64_t i = at == 0 ? head : at - (at <= head);
+    if (rows[i] == 0) continue;
+    memcpy(ids + n.rows, e->ids + e->first[i] + e->done[i], (size_t)rows[i] * sizeof *ids);
+    slot[n.count] = e->sequences[i];
+    past[n.count] = (int32_t)(context->positions[slot[n.count]] + e->done[i]);
+    n.rows += rows[i], n.count++;
+    first[n.count] = (int32_t)n.rows;
+    e->done[i] += rows[i];
+  }
   const void *const in[] = {ids};
   void **out = attn2c_sequences_outputs(context);
-  for (int i = 0; i < entry->output_count; i++) out[i] = i == of->logits ? logits : NULL;
+  for (int i = 0; i < entry->output_count; i++) out[i] = output_of(e, i);
+  e->written += n.rows - wanted;
+  n.forgotten = attn2c_state_room(context, &n);
   attn2c_call call = attn2c_context_call(context, in, out);
-  call.sequences = n;
+  call.sequences = &n;
   return attn2c_model_begin(context->model, entry, entry->run, &call);
 }
 
-/* Makes the calls of some tokens of a sequence. */
-static int call_chunks(attn2c_context *context, int64_t sequence, const int32_t *ids, int64_t count,
-                       attn2c_which_logits which, float *logits) {
-  const attn2c_continued *of = continued_of(context);
-  const int64_t width = attn2c_logits_width(context->model->descriptor);
-  const int64_t before = context->positions[sequence];
-  const int32_t slot[] = {(int32_t)sequence};
-  for (int64_t done = 0; done < count;) {
-    const int64_t rows = count - done < of->call_rows ? count - done : of->call_rows;
-    const int32_t first[] = {0, (int32_t)rows}, past[] = {(int32_t)(before + done)};
-    attn2c_sequences n = {.rows = rows,
-                          .count = 1,
-                          .first = first,
-                          .past = past,
-                          .slot = slot,
-                          .wanted = first_wanted(which, logits, rows, done + rows == count)};
-    n.forgotten = attn2c_state_room(context, &n);
-    float *to = logits && which == ATTN2C_LOGITS_ALL ? logits + done * width : logits;
-    const int status = call_entry(context, &n, ids + done, to);
+/* Makes the calls of all tokens but those of the last call, in their order. */
+static int call_first(extension *e) {
+  const attn2c_continued *of = continued_of(e->context);
+  const attn2c_entry *entry = attn2c_primary_entry(e->context->model->descriptor);
+  int is_wanted = 0; /* of all rows, or of none */
+  for (int i = 0; i < entry->output_count && e->is_of_all; i++) is_wanted = is_wanted || output_of(e, i);
+  for (;;) {
+    int64_t rows[ATTN2C_MOST_SEQUENCES], all = 0;
+    for (int64_t i = 0; i < e->count; i++) {
+      const int64_t left = e->first[i + 1] - e->first[i] - e->done[i] - e->last[i],
+                    free = of->call_rows - all;
+      rows[i] = left < free ? left : free;
+      all += rows[i];
+    }
+    if (all == 0) return ATTN2C_OK;
+    const int status = call_entry(e, rows, 0, is_wanted ? 0 : all);
     if (status != ATTN2C_OK) return status;
-    done += rows;
   }
-  return ATTN2C_OK;
 }
 
-int attn2c_prefill(attn2c_context *context, int64_t sequence, const int32_t *ids, int64_t count,
-                   attn2c_which_logits which, float *logits) {
-  const attn2c_continued *of = prepared(context);
-  if (!of || !has_sequence(context, sequence) || !ids || count < 1) return ATTN2C_USAGE;
-  const int64_t before = context->positions[sequence];
-  if (count > most_tokens(context) - before || check_ids(context, ids, count) != ATTN2C_OK)
-    return ATTN2C_FORMAT;
-  const int status = call_chunks(context, sequence, ids, count, which, logits);
-  attn2c_model_settle(context->model);
-  if (status != ATTN2C_OK) return status;
-  context->positions[sequence] = (int32_t)(before + count);
-  return ATTN2C_OK;
+/* Plans the last call, which gives the logits of each sequence's last token. A call gives those of its last
+ * rows. So it has one row of each sequence after the rows of a `head`, as many as fill calls evenly. */
+static int64_t plan_last(extension *e) {
+  const int64_t call_rows = continued_of(e->context)->call_rows;
+  int64_t head = 0, most = 0, rows = (e->first[e->count] - 1) % call_rows + 1;
+  for (int64_t i = 0; i < e->count; i++) {
+    const int64_t tokens = e->first[i + 1] - e->first[i];
+    if (tokens > most) head = i, most = tokens;
+    e->last[i] = 1;
+  }
+  if (rows > e->count - 1 + most) rows = e->count - 1 + most;
+  if (rows > e->count) e->last[head] = rows - (e->count - 1);
+  return head;
 }
 
-int attn2c_decode(attn2c_context *context, int64_t count, const int32_t *sequences, const int32_t *ids,
-                  float *logits) {
+/* Moves the first row of logits after the `after` rows that follow it. */
+static void move_row(float *logits, int64_t after, int64_t width) {
+  for (int64_t i = 0; i < after * width; i++) {
+    const float value = logits[i];
+    logits[i] = logits[i + width];
+    logits[i + width] = value;
+  }
+}
+
+static int call_all(extension *e) {
+  if (!e->logits || e->is_of_all) return call_first(e);
+  const int64_t head = plan_last(e);
+  int status = call_first(e);
+  if (status == ATTN2C_OK) status = call_entry(e, e->last, head, e->last[head] - 1);
+  if (status == ATTN2C_OK && head > 0) {
+    attn2c_model_settle(e->context->model);
+    move_row(e->logits, head, attn2c_logits_width(e->context->model->descriptor));
+  }
+  return status;
+}
+
+int attn2c_extend(attn2c_context *context, int64_t count, const int32_t *sequences, const int32_t *counts,
+                  const int32_t *ids, attn2c_which_logits which, float *logits) {
   const attn2c_continued *of = prepared(context);
   if (!of || !sequences || !ids || count < 1 || count > of->sequences) return ATTN2C_USAGE;
-  int32_t first[ATTN2C_MOST_SEQUENCES + 1], past[ATTN2C_MOST_SEQUENCES], slot[ATTN2C_MOST_SEQUENCES];
-  uint32_t seen = 0;
-  first[0] = 0;
-  for (int64_t i = 0; i < count; i++) {
-    if (!has_sequence(context, sequences[i]) || seen >> sequences[i] & 1) return ATTN2C_USAGE;
-    seen |= (uint32_t)1 << sequences[i];
-    first[i + 1] = (int32_t)(i + 1), slot[i] = sequences[i], past[i] = context->positions[sequences[i]];
-    if (past[i] >= most_tokens(context)) return ATTN2C_FORMAT;
-  }
-  if (check_ids(context, ids, count) != ATTN2C_OK) return ATTN2C_FORMAT;
-  attn2c_sequences n = {.rows = count,
-                        .count = count,
-                        .first = first,
-                        .past = past,
-                        .slot = slot,
-                        .wanted = logits ? 0 : count};
-  n.forgotten = attn2c_state_room(context, &n);
-  const int status = call_entry(context, &n, ids, logits);
+  extension e = {.context = context,
+                 .count = count,
+                 .sequences = sequences,
+                 .ids = ids,
+                 .logits = logits,
+                 .is_of_all = which == ATTN2C_LOGITS_ALL};
+  int status = begin(&e, counts);
+  if (status != ATTN2C_OK) return status;
+  status = call_all(&e);
   attn2c_model_settle(context->model);
-  for (int64_t i = 0; i < count && status == ATTN2C_OK; i++) context->positions[sequences[i]]++;
+  for (int64_t i = 0; i < count && status == ATTN2C_OK; i++)
+    context->positions[sequences[i]] += (int32_t)e.done[i];
   return status;
 }
 
@@ -136,54 +188,31 @@ int attn2c_rewind(attn2c_context *context, int64_t sequence, int64_t position) {
 
 int attn2c_sequence_copy(attn2c_context *context, int64_t from, int64_t to) {
   if (!has_sequence(context, from) || !has_sequence(context, to)) return ATTN2C_USAGE;
-  attn2c_state_copy(context, from, to, context->positions[from]);
-  context->positions[to] = context->positions[from];
+  attn2c_state_copy(context, from, to);
   return ATTN2C_OK;
-}
-
-/* Runs the rows [done, done + rows) of one sequence, or several whole sequences of which each is new. */
-static int run_part(attn2c_context *context, attn2c_call_place at, int64_t count, const int32_t *first,
-                    int64_t past, const void *const *inputs, void *const *outputs) {
-  int32_t pasts[ATTN2C_MOST_SEQUENCES] = {0}, slots[ATTN2C_MOST_SEQUENCES];
-  for (int i = 0; i < count; i++) slots[i] = i;
-  pasts[0] = (int32_t)past;
-  attn2c_sequences n = {.rows = first[count], .count = count, .first = first, .past = pasts, .slot = slots};
-  const int output_count = attn2c_primary_entry(context->model->descriptor)->output_count;
-  int is_any_wanted = 0; /* of all rows, or of none */
-  for (int i = 0; i < output_count; i++) is_any_wanted = is_any_wanted || outputs[i];
-  if (!is_any_wanted) n.wanted = n.rows;
-  n.forgotten = attn2c_state_room(context, &n);
-  return attn2c_sequences_call(context, at, &n, inputs, outputs);
 }
 
 int attn2c_run_anew(attn2c_context *context, int64_t count, const int32_t *each, int64_t seq,
                     const void *const *inputs, void *const *outputs) {
   const attn2c_continued *of = continued_of(context);
-  attn2c_call_place at = {0, 0};
+  const int32_t *ids = inputs[0];
+  int32_t slots[ATTN2C_MOST_SEQUENCES], counts[ATTN2C_MOST_SEQUENCES];
+  int64_t written = 0;
   memset(context->positions, 0, (size_t)of->sequences * sizeof *context->positions);
-  while (at.sequences < count) {
-    int32_t first[ATTN2C_MOST_SEQUENCES + 1] = {0};
-    int64_t together = 0;
-    while (together < of->sequences && at.sequences + together < count) {
-      const int64_t rows = each ? each[at.sequences + together] : seq;
-      if (first[together] + rows > of->call_rows) break;
-      first[together + 1] = (int32_t)(first[together] + rows);
-      together++;
-    }
-    int status = ATTN2C_OK;
-    if (together > 0) {
-      status = run_part(context, at, together, first, 0, inputs, outputs);
-      at.rows += first[together], at.sequences += together;
-    }
-    const int64_t longer = together > 0 ? 0 : each ? each[at.sequences] : seq;
-    for (int64_t done = 0; done < longer && status == ATTN2C_OK;) {
-      const int64_t rows = longer - done < of->call_rows ? longer - done : of->call_rows;
-      first[1] = (int32_t)rows;
-      status = run_part(context, at, 1, first, done, inputs, outputs);
-      at.rows += rows, done += rows;
-    }
-    at.sequences += longer > 0;
+  for (int64_t done = 0, together; done < count; done += together) {
+    together = count - done < of->sequences ? count - done : of->sequences;
+    for (int i = 0; i < together; i++) slots[i] = i, counts[i] = each ? each[done + i] : (int32_t)seq;
+    extension e = {.context = context,
+                   .count = together,
+                   .sequences = slots,
+                   .ids = ids,
+                   .outputs = outputs,
+                   .is_of_all = 1,
+                   .written = written};
+    int status = begin(&e, counts);
+    if (status == ATTN2C_OK) status = call_first(&e);
     if (status != ATTN2C_OK) return status;
+    ids += e.first[together], written += e.first[together];
   }
   return ATTN2C_OK;
 }

@@ -6,21 +6,29 @@
 
 #include "model/model.h"
 
-/* The logits that a call of attn2c_prefill writes. */
+/* The logits that a call writes: [count][vocabulary], of the last token of each sequence; or
+ * [tokens][vocabulary], of all tokens. */
 typedef enum { ATTN2C_LOGITS_LAST, ATTN2C_LOGITS_ALL } attn2c_which_logits;
 
-/* Adds `count` tokens, 1 or more, to a sequence. logits: NULL: none are wanted; [vocabulary] of the last
- * token, or [count][vocabulary]. Returns ATTN2C_USAGE for a model that does not continue, a context that
- * is not prepared (sequences.h), a sequence that the context does not have, or no token; ATTN2C_FORMAT for a
- * token id out of range, or more tokens than the sequence has room for. Nothing changes then. */
-int attn2c_prefill(attn2c_context *context, int64_t sequence, const int32_t *ids, int64_t count,
-                   attn2c_which_logits which, float *logits);
+/* Adds counts[i] tokens, 1 or more, to sequence sequences[i], for each i < count; counts NULL: one token
+ * each. ids: those of all sequences, one after the other. logits NULL: none are wanted. Returns ATTN2C_USAGE
+ * for a model that does not continue, a context that is not prepared (sequences.h), a sequence that the
+ * context does not have or that is there twice, or no token; ATTN2C_FORMAT for a token id out of range, or
+ * more tokens than a sequence has room for. Nothing changes then. */
+int attn2c_extend(attn2c_context *context, int64_t count, const int32_t *sequences, const int32_t *counts,
+                  const int32_t *ids, attn2c_which_logits which, float *logits);
 
-/* Adds the token ids[i] to sequence sequences[i], for each i < count. logits:
- * [count][vocabulary], or NULL. Statuses are those of attn2c_prefill; ATTN2C_USAGE also if a sequence is
- * there twice. */
-int attn2c_decode(attn2c_context *context, int64_t count, const int32_t *sequences, const int32_t *ids,
-                  float *logits);
+/* Adds tokens to one sequence. */
+static inline int attn2c_prefill(attn2c_context *context, int32_t sequence, const int32_t *ids, int32_t count,
+                                 attn2c_which_logits which, float *logits) {
+  return attn2c_extend(context, 1, &sequence, &count, ids, which, logits);
+}
+
+/* Adds one token to each of several sequences. */
+static inline int attn2c_decode(attn2c_context *context, int64_t count, const int32_t *sequences,
+                                const int32_t *ids, float *logits) {
+  return attn2c_extend(context, count, sequences, NULL, ids, ATTN2C_LOGITS_LAST, logits);
+}
 
 /* Returns the number of tokens that a sequence has; -1 if there is no such sequence. */
 int64_t attn2c_position(const attn2c_context *context, int64_t sequence);

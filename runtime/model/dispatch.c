@@ -138,7 +138,7 @@ int attn2c_dispatch(attn2c_context *context, int64_t batch, int64_t seq, const v
 }
 
 int attn2c_dispatch_entry(const attn2c_context *context, int64_t batch, int64_t seq) {
-  if (context->model->descriptor->is_open) return 0;
+  if (context->model->descriptor->is_open) return attn2c_primary(context->model->descriptor);
   if (!context->buffers || batch < 1) return -1;
   return choose(context->model->descriptor, context->buffers, batch, seq);
 }
@@ -208,7 +208,7 @@ int attn2c_dispatch_create(const attn2c_model *model, const attn2c_lengths *leng
 }
 
 int64_t attn2c_longest(const attn2c_descriptor *model, const attn2c_lengths *lengths) {
-  return lengths->sizes[attn2c_primary(model)].seq;
+  return lengths->sizes[model->is_open ? 0 : attn2c_primary(model)].seq;
 }
 
 int64_t attn2c_shortest(const attn2c_lengths *lengths) {

@@ -17,9 +17,10 @@ typedef struct {
   int64_t sequence, moved, pages; /* pages before them, and their number */
 } attn2c_forgetting;
 
-/* Tokens of a sequence that are copied to another one. */
+/* A sequence that is copied to another one. */
 typedef struct {
-  int64_t from, to, position;
+  int64_t from, to;
+  int32_t grown[ATTN2C_MOST_SYMBOLS];     /* by symbol of the state, the keys that `from` has */
   int32_t forgotten[ATTN2C_MOST_WINDOWS]; /* by window, the first keys that `from` has forgotten */
 } attn2c_copying;
 
@@ -84,7 +85,7 @@ typedef struct attn2c_context { /* one caller's state */
   attn2c_sequences whole; /* one new sequence of the most rows of a call, for calls that name no other */
   int32_t first_of_whole[2];
   float *state; /* keys and values of the sequences of a model that continues (continue.h); NULL: another */
-  int32_t *positions; /* the number of tokens that each of them has */
+  int32_t *positions; /* by symbol of the state, the keys that each of them has: first its tokens */
   int is_dense;       /* 1: the state has huge pages */
   int32_t *forgotten; /* by window of the state, the first keys that each has forgotten (state.h) */
   void (*watch)(int64_t done,

@@ -6,6 +6,7 @@
 #include "formats/file.h"
 #include "model/continue.h"
 #include "model/identity.h"
+#include "model/state.h"
 #include "packing/layout.h"
 
 #include <inttypes.h>
@@ -24,6 +25,7 @@ enum {
   AT_TARGET = 80,
   AT_NAME = 112,
   AT_FORGOTTEN = 368,
+  AT_GROWN = 432, /* the keys of the state's symbols after the tokens */
   AT_HEADER = HEADER - 8
 };
 
@@ -41,7 +43,7 @@ static uint64_t layout_of(const attn2c_descriptor *model) {
   for (int i = 0; i < of->kept_count; i++) {
     const attn2c_state_part *kept = &of->kept[i];
     const int64_t numbers[] = {kept->tensor,        kept->column, kept->offset, kept->page_floats,
-                               kept->is_transposed, kept->window, kept->type};
+                               kept->is_transposed, kept->window, kept->type,   kept->grows_with};
     for (size_t j = 0; j < sizeof numbers / sizeof *numbers; j++) sum = add_number(sum, numbers[j]);
   }
   for (int i = 0; i < of->window_count; i++)
@@ -49,16 +51,17 @@ static uint64_t layout_of(const attn2c_descriptor *model) {
   return sum;
 }
 
-/* Says how much of a sequence there is: its tokens, and the first ones whose keys each window has forgotten,
- * which are whole pages. */
+/* Says how much of a sequence there is: the keys of each symbol, and the first tokens whose keys each window
+ * has forgotten, which are whole pages. */
 typedef struct {
-  int64_t tokens, forgotten[ATTN2C_MOST_WINDOWS];
+  int64_t grown[ATTN2C_MOST_SYMBOLS], forgotten[ATTN2C_MOST_WINDOWS];
 } contents;
 
 static contents contents_of(const attn2c_context *context, int64_t sequence) {
   const attn2c_continued *of = context->model->descriptor->continued;
-  contents has = {.tokens = context->positions[sequence]};
-  for (int i = 0; i < of->window_count && has.tokens > 0; i++)
+  contents has = {.grown = {0}};
+  for (int i = 0; i < of->symbol_count; i++) has.grown[i] = *attn2c_state_grown(context, i, sequence);
+  for (int i = 0; i < of->window_count && has.grown[0] > 0; i++)
     has.forgotten[i] = context->forgotten[i * of->sequences + sequence];
   return has;
 }
@@ -69,7 +72,7 @@ static void make_header(const attn2c_model *model, const contents *has, unsigned
   memset(header, 0, HEADER);
   memcpy(header, magic, sizeof magic);
   attn2c_put_word(header, AT_VERSION, VERSION);
-  attn2c_put_word(header, AT_TOKENS, (uint32_t)has->tokens);
+  attn2c_put_word(header, AT_TOKENS, (uint32_t)has->grown[0]);
   attn2c_put_number(header, AT_LAYOUT, layout_of(of));
   attn2c_put_number(header, AT_WEIGHTS, attn2c_weights_checksum(model));
   attn2c_put_text(header, AT_DESCRIPTION, AT_TARGET, of->description_hash);
@@ -77,24 +80,31 @@ static void make_header(const attn2c_model *model, const contents *has, unsigned
   attn2c_put_text(header, AT_NAME, AT_FORGOTTEN, of->name);
   for (int i = 0; i < ATTN2C_MOST_WINDOWS; i++)
     attn2c_put_word(header, AT_FORGOTTEN + 4 * i, (uint32_t)has->forgotten[i]);
+  for (int i = 1; i < ATTN2C_MOST_SYMBOLS; i++)
+    attn2c_put_word(header, AT_GROWN + 4 * (i - 1), (uint32_t)has->grown[i]);
 }
 
 /* Reads what a header of this model says; returns 0 if no state can be so. */
 static int read_contents(const attn2c_descriptor *model, const unsigned char *header, contents *has) {
   const attn2c_continued *of = model->continued;
-  *has = (contents){.tokens = attn2c_word_at(header, AT_TOKENS)};
+  *has = (contents){.grown = {attn2c_word_at(header, AT_TOKENS)}};
+  for (int i = 0; i < of->symbol_count; i++) {
+    if (i > 0) has->grown[i] = attn2c_word_at(header, AT_GROWN + 4 * (i - 1));
+    if (has->grown[i] > of->symbols[i].most) return 0;
+  }
   for (int i = 0; i < of->window_count; i++) {
     const int64_t forgotten = attn2c_word_at(header, AT_FORGOTTEN + 4 * i);
-    if (forgotten > has->tokens || forgotten % of->page != 0 || has->tokens - forgotten > of->windows[i].keys)
+    if (forgotten > has->grown[0] || forgotten % of->page != 0 ||
+        has->grown[0] - forgotten > of->windows[i].keys)
       return 0;
     has->forgotten[i] = forgotten;
   }
-  return has->tokens <= model->lengths->sizes[0].seq;
+  return 1;
 }
 
 /* Returns the keys of a part that a sequence has. */
 static int64_t keys_of(const attn2c_state_part *kept, const contents *has) {
-  return has->tokens - (kept->window < 0 ? 0 : has->forgotten[kept->window]);
+  return has->grown[kept->grows_with] - (kept->window < 0 ? 0 : has->forgotten[kept->window]);
 }
 
 /* The floats of a part: those of full pages, and of a page that is not full, which has `rest` keys. */
@@ -204,7 +214,8 @@ int attn2c_sequence_save(const attn2c_context *context, int64_t sequence, const 
   if (is_divided(context, message)) return ATTN2C_USAGE;
   if (check_call(context, sequence, path, message) != ATTN2C_OK) return ATTN2C_USAGE;
   const attn2c_continued *of = context->model->descriptor->continued;
-  const contents a_page = {.tokens = of->page};
+  contents a_page = {.grown = {0}};
+  for (int i = 0; i < of->symbol_count; i++) a_page.grown[i] = of->page;
   const size_t count = 1 + 2 * (size_t)of->kept_count;
   unsigned char *header = malloc(HEADER);
   float *last = calloc((size_t)floats_of(of, &a_page) + 1, sizeof *last);
@@ -228,7 +239,7 @@ static int differs(const attn2c_model *model, const unsigned char *header, char 
   const attn2c_descriptor *of = model->descriptor;
   const char *theirs = (const char *)header, *ours = (const char *)own;
   const uint32_t tokens = attn2c_word_at(header, AT_TOKENS);
-  contents has = {.tokens = 0};
+  contents has = {.grown = {0}};
   make_header(model, &has, own);
   if (memcmp(theirs + AT_NAME, ours + AT_NAME, AT_FORGOTTEN - AT_NAME) != 0)
     snprintf(what, size, "of another model, %.100s; this is %.100s", theirs + AT_NAME, of->name);
@@ -241,9 +252,9 @@ static int differs(const attn2c_model *model, const unsigned char *header, char 
     snprintf(what, size, "of a build with other tile parameters or factors, or by another version of attn2c");
   else if (attn2c_number_at(header, AT_WEIGHTS) != attn2c_number_at(own, AT_WEIGHTS))
     snprintf(what, size, "of other weights");
-  else if (tokens > (uint64_t)of->lengths->sizes[0].seq)
+  else if (tokens > (uint64_t)of->continued->symbols[0].most)
     snprintf(what, size, "it has %" PRIu32 " tokens, but a sequence has at most %" PRId64, tokens,
-             of->lengths->sizes[0].seq);
+             of->continued->symbols[0].most);
   else if (!read_contents(of, header, &has))
     snprintf(what, size, "the header is damaged");
   else
@@ -302,7 +313,8 @@ static void take(attn2c_context *context, int64_t sequence, const contents *has,
   }
   for (int i = 0; i < of->window_count; i++)
     context->forgotten[i * of->sequences + sequence] = (int32_t)has->forgotten[i];
-  context->positions[sequence] = (int32_t)has->tokens;
+  for (int i = 0; i < of->symbol_count; i++)
+    *attn2c_state_grown(context, i, sequence) = (int32_t)has->grown[i];
 }
 
 /* Reads an opened file. All of its data are read and compared before the sequence changes. */

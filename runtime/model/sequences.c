@@ -3,11 +3,16 @@
 
 #include <stdlib.h>
 
+/* The place of a call among all sequences: the rows and sequences before it. */
+typedef struct {
+  int64_t rows, sequences;
+} call_place;
+
 struct attn2c_open {
   int64_t most;    /* rows of a call */
   const void **in; /* the arguments of a call of the entry */
   void **out;
-  int32_t *first; /* [most + 1] */
+  int32_t *first; /* [most + 1]; of a model that continues, the ids of a call */
   int32_t *zeros; /* [most], for an input that is left out */
 };
 
@@ -32,16 +37,19 @@ int attn2c_sequences_prepare(attn2c_context *context) {
 
 void **attn2c_sequences_outputs(const attn2c_context *context) { return context->open->out; }
 
+int32_t *attn2c_sequences_ids(const attn2c_context *context) { return context->open->first; }
+
 /* Returns the elements of an input or output before a call's. */
 static int64_t elements_before(const attn2c_descriptor *model, const attn2c_axes *axes, int tensor,
-                               attn2c_call_place at) {
+                               call_place at) {
   if (axes->batch < 0) return 0;
   const int64_t elements = attn2c_elements(&model->tensors[tensor]);
   return axes->rows < 0 ? at.sequences * elements : at.rows * (elements / model->lengths->sizes[0].seq);
 }
 
-int attn2c_sequences_call(attn2c_context *context, attn2c_call_place at, const attn2c_sequences *n,
-                          const void *const *inputs, void *const *outputs) {
+/* Makes one call of the entry, of the sequences n, for the inputs and outputs of all sequences. */
+static int call_entry(const attn2c_context *context, call_place at, const attn2c_sequences *n,
+                      const void *const *inputs, void *const *outputs) {
   const attn2c_descriptor *model = context->model->descriptor;
   const attn2c_entry *entry = attn2c_primary_entry(model);
   struct attn2c_open *open = context->open;
@@ -71,7 +79,7 @@ static int run_all(attn2c_context *context, int64_t count, const int32_t *each, 
     if (rows < model->lengths->least || rows > open->most) return each ? ATTN2C_FORMAT : ATTN2C_USAGE;
   }
   if (model->continued) return model->continued->run_anew(context, count, each, seq, inputs, outputs);
-  attn2c_call_place at = {0, 0};
+  call_place at = {0, 0};
   while (at.sequences < count) {
     attn2c_sequences n = {.first = open->first};
     open->first[0] = 0;
@@ -82,7 +90,7 @@ static int run_all(attn2c_context *context, int64_t count, const int32_t *each, 
       open->first[n.count] = (int32_t)n.rows;
     }
     if (context->watch) context->watch(at.sequences, count);
-    const int status = attn2c_sequences_call(context, at, &n, inputs, outputs);
+    const int status = call_entry(context, at, &n, inputs, outputs);
     if (status != ATTN2C_OK) return status;
     at.rows += n.rows, at.sequences += n.count;
   }

@@ -5,11 +5,6 @@
 
 #include "model/model.h"
 
-/* The place of a call among all sequences: the rows and sequences before it. */
-typedef struct {
-  int64_t rows, sequences;
-} attn2c_call_place;
-
 /* Allocates what such calls need in a context of a model of any length, once; attn2c_context_destroy frees
  * it. Returns ATTN2C_OK or _MEMORY. */
 int attn2c_sequences_prepare(attn2c_context *context);
@@ -23,11 +18,9 @@ int attn2c_sequences_prepare(attn2c_context *context);
 int attn2c_sequences_run(attn2c_context *context, int64_t count, const int32_t *each, int64_t seq,
                          const void *const *inputs, void *const *outputs);
 
-/* Makes one call of the entry, of the sequences n, for inputs and outputs as above. */
-int attn2c_sequences_call(attn2c_context *context, attn2c_call_place at, const attn2c_sequences *n,
-                          const void *const *inputs, void *const *outputs);
-
-/* Returns room in a prepared context for the pointers to the entry's outputs. */
+/* Return room in a prepared context for the pointers to the entry's outputs, and for the ids of a call that
+ * continues sequences. */
 void **attn2c_sequences_outputs(const attn2c_context *context);
+int32_t *attn2c_sequences_ids(const attn2c_context *context);
 
 #endif

@@ -13,10 +13,11 @@ int attn2c_state_create(attn2c_context *context) {
   const attn2c_continued *of = continued_of(context);
   if (!of) return ATTN2C_OK;
   const size_t sequences = (size_t)of->sequences, windows = (size_t)of->window_count;
+  const size_t symbols = (size_t)of->symbol_count;
   context->state = attn2c_reserve_sparse(sequences * (size_t)of->state_floats * sizeof(float));
-  context->positions = calloc(sequences * (1 + 2 * windows), sizeof *context->positions);
+  context->positions = calloc(sequences * (symbols + 2 * windows), sizeof *context->positions);
   if (!context->state || !context->positions) return ATTN2C_MEMORY;
-  context->forgotten = context->positions + sequences;
+  context->forgotten = context->positions + sequences * symbols;
   context->whole.past = context->whole.slot = context->whole.forgotten = zeros;
   return ATTN2C_OK;
 }
@@ -63,7 +64,8 @@ void attn2c_state_copy_part(const attn2c_continued *of, float *state, const attn
     const attn2c_state_part *part = &of->kept[i];
     const int64_t forgotten = part->window < 0 ? 0 : what->forgotten[part->window];
     memcpy(part_of(of, state, what->to, part), part_of(of, state, what->from, part),
-           (size_t)(pages_of(of, what->position - forgotten) * part->page_floats) * sizeof(float));
+           (size_t)(pages_of(of, what->grown[part->grows_with] - forgotten) * part->page_floats) *
+               sizeof(float));
   }
 }
 
@@ -115,14 +117,18 @@ int attn2c_state_has(const attn2c_context *context, int64_t sequence, int64_t po
   return 1;
 }
 
-void attn2c_state_copy(attn2c_context *context, int64_t from, int64_t to, int64_t position) {
+void attn2c_state_copy(attn2c_context *context, int64_t from, int64_t to) {
   const attn2c_continued *of = continued_of(context);
-  attn2c_copying what = {.from = from, .to = to, .position = position};
+  attn2c_copying what = {.from = from, .to = to};
+  for (int symbol = 0; symbol < of->symbol_count; symbol++)
+    what.grown[symbol] = *attn2c_state_grown(context, symbol, from);
   for (int window = 0; window < of->window_count; window++)
     what.forgotten[window] = *forgotten_of(context, window, from);
   const attn2c_rank_hooks *hooks = context->model->hooks;
   if (hooks && hooks->copy) hooks->copy(context->model, context->state, &what);
   attn2c_state_copy_part(of, context->state, &what);
+  for (int symbol = 0; symbol < of->symbol_count; symbol++)
+    *attn2c_state_grown(context, symbol, to) = what.grown[symbol];
   for (int window = 0; window < of->window_count; window++)
-    *forgotten_of(context, window, to) = *forgotten_of(context, window, from);
+    *forgotten_of(context, window, to) = what.forgotten[window];
 }

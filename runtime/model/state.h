@@ -17,8 +17,13 @@ const int32_t *attn2c_state_room(attn2c_context *context, const attn2c_sequences
 /* True if the keys are there that tokens from `position` on of a sequence see. */
 int attn2c_state_has(const attn2c_context *context, int64_t sequence, int64_t position);
 
-/* Copies the first `position` tokens of a sequence to another. */
-void attn2c_state_copy(attn2c_context *context, int64_t from, int64_t to, int64_t position);
+/* Returns the place of the number of keys that a sequence has of a symbol of the state. */
+static inline int32_t *attn2c_state_grown(const attn2c_context *context, int symbol, int64_t sequence) {
+  return &context->positions[symbol * context->model->descriptor->continued->sequences + sequence];
+}
+
+/* Makes a sequence a copy of another, with all that its state has. */
+void attn2c_state_copy(attn2c_context *context, int64_t from, int64_t to);
 
 /* Do the two parts of this that move memory, in the state of this process. */
 void attn2c_state_forget(const attn2c_continued *of, float *state, const attn2c_forgetting *what);

@@ -275,10 +275,10 @@ static int is_sound(attn2c_reader *reader) {
              reader->model->tensors[primary->inputs[i]].name);
     return 0;
   }
-  const attn2c_size *largest = &facts->calls->sizes[attn2c_primary(reader->model)];
+  const int64_t longest = attn2c_longest(reader->model, facts->calls);
   for (int i = 0; i < primary->output_count; i++) {
     const int keys = facts->calls->outputs[i].keys;
-    if (keys < 0 || output_tensor(reader, i)->shape[keys] == largest->seq) continue;
+    if (keys < 0 || output_tensor(reader, i)->shape[keys] == longest) continue;
     snprintf(reader->fault, sizeof reader->fault,
              "an output has attention keys that do not belong to a token");
     return 0;

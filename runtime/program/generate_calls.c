@@ -7,16 +7,10 @@
 #include "program/inputs.h"
 #include "program/run.h"
 
-static int prefill(void *context, int32_t sequence, const int32_t *ids, int32_t count, float *logits) {
-  return attn2c_prefill(context, sequence, ids, count, ATTN2C_LOGITS_LAST, logits);
-}
-
-static int prefill_all(void *context, int32_t sequence, const int32_t *ids, int32_t count, float *logits) {
-  return attn2c_prefill(context, sequence, ids, count, ATTN2C_LOGITS_ALL, logits);
-}
-
-static int decode(void *context, int32_t count, const int32_t *sequences, const int32_t *ids, float *logits) {
-  return attn2c_decode(context, count, sequences, ids, logits);
+static int extend(void *context, int32_t count, const int32_t *sequences, const int32_t *counts,
+                  const int32_t *ids, int all, float *logits) {
+  return attn2c_extend(context, count, sequences, counts, ids, all ? ATTN2C_LOGITS_ALL : ATTN2C_LOGITS_LAST,
+                       logits);
 }
 
 static int32_t position(const void *context, int32_t sequence) {
@@ -45,9 +39,7 @@ int attn2c_continuing_open(const attn2c_descriptor *model, const attn2c_argument
                                .vocabulary = (int32_t)attn2c_logits_width(model),
                                .tokens = (int32_t)model->lengths->sizes[0].seq,
                                .sequences = (int32_t)model->continued->sequences,
-                               .prefill = prefill,
-                               .prefill_all = prefill_all,
-                               .decode = decode,
+                               .extend = extend,
                                .position = position,
                                .rewind = rewind_to,
                                .copy = copy};

@@ -70,9 +70,9 @@ static int read_window(job *job, int64_t begin, int64_t end, int64_t first) {
     /* The logits of token `at` are about token at + 1. */
     const int is_scored = at + 1 >= first;
     const int64_t last = is_scored ? end - 1 : first - 1;
-    const int64_t part = last - at < PART ? last - at : PART;
-    status = is_scored ? calls->prefill_all(calls->context, 0, job->ids + at, (int32_t)part, job->logits)
-                       : calls->prefill(calls->context, 0, job->ids + at, (int32_t)part, NULL);
+    const int32_t sequence = 0, part = (int32_t)(last - at < PART ? last - at : PART);
+    status =
+        calls->extend(calls->context, 1, &sequence, &part, job->ids + at, 1, is_scored ? job->logits : NULL);
     for (int64_t i = 0; i < part && is_scored && status == ATTN2C_OK; i++)
       status = score(job, job->logits + i * calls->vocabulary, at + i + 1);
     at += part;

@@ -42,9 +42,7 @@ class _Writer:
     def __init__(self, library: _Library) -> None:
         status, one, number = ctypes.c_int, ctypes.c_void_p, ctypes.c_int32
         message = ctypes.c_char_p, _size
-        self.prefill = library.function("prefill", status, one, number, one, number, one)
-        self.prefill_all = library.function("prefill_all", status, one, number, one, number, one)
-        self.decode = library.function("decode", status, one, number, one, one, one)
+        self.extend = library.function("extend", status, one, number, one, one, one, status, one)
         self.position = library.function("position", number, one, number)
         self.rewind = library.function("rewind", status, one, number, number)
         self.copy = library.function("copy", status, one, number, number)
@@ -176,32 +174,45 @@ class _State(_Owner):
     def _sequence(self, sequence: int, name: str = "sequence") -> int:
         return _integer(name, sequence, 0, self.sequences - 1)
 
+    def _extend(self, arrays: Sequence[NDArray[np.int32]], sequences: Optional[ArrayLike],
+                all: bool) -> NDArray[np.float32]:
+        """Adds ids as _ids gives them to sequences. Returns the rows of logits, one after the other."""
+        all = _flag("all", all)
+        numbers = _ids("sequences", np.arange(len(arrays)) if sequences is None else sequences, self.sequences)
+        if numbers.size != len(arrays) or len(set(numbers.tolist())) != numbers.size or not arrays:
+            raise ValueError("sequences: a different sequence for each of 1 or more lists of ids is expected")
+        for number, array in zip(numbers.tolist(), arrays):
+            room = self._most - self.position(number)
+            if not 1 <= array.size <= max(room, 1):
+                raise ValueError("ids: are %d tokens, but 1 to %d are allowed: a sequence has at most %d"
+                                 % (array.size, room, self._most))
+            if not room:
+                raise ValueError("sequence %d: has %d tokens, the most that a sequence has" % (number, self._most))
+        of, counts, joined = self._of, np.array([each.size for each in arrays], "int32"), np.concatenate(arrays)
+        logits = np.empty((joined.size if all else counts.size, of.vocabulary), "float32")
+        of.library.check(of.writer.extend(self._context(), counts.size, _address(numbers), _address(counts),
+                                          _address(joined), all, _address(logits)))
+        return logits
+
+    def extend(self, ids: Sequence[ArrayLike], sequences: Optional[ArrayLike] = None,
+               all: bool = False) -> List[NDArray[np.float32]]:
+        """Adds the tokens ids[i] to each of different sequences, by default to the first ones: prompts, single tokens and
+        several tokens that were guessed are computed together. Returns for each sequence the logits [vocabulary] of its
+        last token, or of all its tokens, [count][vocabulary]."""
+        arrays = [_ids("ids[%d]" % i, each, self._of.vocabulary) for i, each in enumerate(_list("ids", ids))]
+        logits = self._extend(arrays, sequences, all)
+        return np.split(logits, np.cumsum([each.size for each in arrays])[:-1]) if all else list(logits)
+
     def prefill(self, ids: ArrayLike, sequence: int = 0, all: bool = False) -> NDArray[np.float32]:
         """Adds tokens to a sequence. Returns the logits [vocabulary] of the last one, or of all, [count][vocabulary]."""
-        array, of = _ids("ids", ids, self._of.vocabulary), self._of
-        room = self._most - self.position(sequence)
-        if not 1 <= array.size <= room:
-            raise ValueError("ids: are %d tokens, but 1 to %d are allowed: a sequence has at most %d"
-                             % (array.size, room, self._most))
-        logits = np.empty((array.size, of.vocabulary) if _flag("all", all) else (of.vocabulary,), "float32")
-        of.library.check((of.writer.prefill_all if all else of.writer.prefill)(
-            self._context(), self._sequence(sequence), _address(array), array.size, _address(logits)))
-        return logits
+        logits = self._extend([_ids("ids", ids, self._of.vocabulary)], [self._sequence(sequence)], all)
+        return logits if all else logits.reshape(-1)
 
     def decode(self, ids: ArrayLike, sequences: Optional[ArrayLike] = None) -> NDArray[np.float32]:
         """Adds one token to each of different sequences, by default to the first ones. Returns their logits
         [count][vocabulary]."""
-        array, of = _ids("ids", ids, self._of.vocabulary), self._of
-        numbers = _ids("sequences", np.arange(array.size) if sequences is None else sequences, self.sequences)
-        if numbers.size != array.size or len(set(numbers.tolist())) != numbers.size or not numbers.size:
-            raise ValueError("sequences: one different sequence for each of 1 or more ids is expected")
-        for number in numbers.tolist():
-            if self.position(number) >= self._most:
-                raise ValueError("sequence %d: has %d tokens, the most that a sequence has" % (number, self._most))
-        logits = np.empty((array.size, of.vocabulary), "float32")
-        of.library.check(of.writer.decode(self._context(), array.size, _address(numbers), _address(array),
-                                          _address(logits)))
-        return logits
+        array = _ids("ids", ids, self._of.vocabulary)
+        return self._extend([array[i:i + 1] for i in range(array.size)], sequences, False)
 
     def position(self, sequence: int = 0) -> int:
         """The number of tokens that a sequence has."""

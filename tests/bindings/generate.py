@@ -54,6 +54,18 @@ with model.state() as state:
     assert (state.decode([7, 9], [1, 2])[0] == whole[3]).all()
     state.rewind(3, 2)
     assert (state.decode([7], [2]) == whole[3]).all() and state.position(2) == 4
+    state.rewind(2, 1)
+    state.rewind(0, 2)
+    state.rewind(0)
+    rows = state.extend([[1, 5, 6], [1, 5, 6, 7, 8]], [2, 0])
+    assert (rows[0] == whole[2]).all() and (rows[1] == whole[4]).all()
+    of_all = state.extend([[6, 7], [7]], [1, 2], all=True)
+    assert [each.shape for each in of_all] == [(2, model._vocabulary), (1, model._vocabulary)]
+    assert (of_all[0] == whole[2:4]).all() and (of_all[1][0] == whole[3]).all() and state.position(1) == 4
+    refuses(ValueError, "ids[1]: is float64 [1], but int32 [count] is expected", state.extend, [[1], [1.0]])
+    refuses(ValueError, "ids[1][0]: is 901, but 0 to 900 is allowed", state.extend, [[1], [901]])
+    refuses(ValueError, "sequences: a different sequence for each", state.extend, [[1], [2]], [1])
+    refuses(ValueError, "ids: are 0 tokens, but 1 to", state.extend, [[1], []])
     with tempfile.TemporaryDirectory() as folder:
         state.save(folder + "/state")
         state.load(folder + "/state", 1)
@@ -61,7 +73,7 @@ with model.state() as state:
         refuses(OSError, "cannot be opened", state.load, folder + "/none")
     refuses(ValueError, "ids: are 0 tokens, but 1 to", state.prefill, [])
     refuses(ValueError, "ids[1]: is 901, but 0 to 900 is allowed", state.prefill, [1, 901])
-    refuses(ValueError, "sequences: one different sequence for each", state.decode, [1, 2], [0, 0])
+    refuses(ValueError, "sequences: a different sequence for each", state.decode, [1, 2], [0, 0])
     refuses(ValueError, "sequence: is 3, but 0 to 2 is allowed", state.position, 3)
     refuses(ValueError, "position: is 6, but 0 to 5 is allowed", state.rewind, 6)
 refuses(ValueError, "the state is closed", state.position)

@@ -37,6 +37,8 @@ def methods(owner):
             named = inspect.signature(method).parameters.values()
             needed = {each.name for each in named if each.default is each.empty and each.kind != each.VAR_KEYWORD}
             given = {key: GOOD.get(key, [[0]]) for key in needed - {"prompts"}}
+            if name == "extend":
+                given["ids"] = [[1]]
             if "prompts" in needed:
                 given["prompts"] = ["a"] if name == "generate_text" else [[1]]
             yield name, method, given

@@ -45,6 +45,15 @@ static void write_tokens(writer_ctx *ctx) {
   expect(memcmp(got[0], want[PREFIX], BYTES) == 0 && memcmp(got[1], want[PREFIX], BYTES) == 0,
          "sequences with one prefix differ");
   go_on(ctx, 2, PREFIX + 1, "token by token");
+  const int32_t mixed[3] = {1, 2, 0}, counts[3] = {PREFIX, 3, 1};
+  int32_t tokens[PREFIX + 4];
+  memcpy(tokens, ids, (PREFIX + 3) * sizeof *ids);
+  tokens[PREFIX + 3] = ids[PREFIX + 1];
+  expect(writer_rewind(ctx, 2, PREFIX) == 0 && writer_rewind(ctx, 1, 0) == 0, "back again");
+  expect(writer_extend(ctx, 3, mixed, counts, tokens, 0, got[0]) == 0, "a mixture");
+  expect(memcmp(got[0], want[PREFIX - 1], BYTES) == 0 && memcmp(got[1], want[PREFIX + 2], BYTES) == 0 &&
+             memcmp(got[2], want[PREFIX + 1], BYTES) == 0,
+         "a prompt, a guess and a token have other logits together");
 }
 
 static void keep(writer_ctx *ctx, writer_ctx *other, writer_ctx *foreign, const char *path) {

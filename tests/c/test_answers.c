@@ -60,6 +60,13 @@ static int decode(void *context, int32_t count, const int32_t *sequences, const 
   return ATTN2C_OK;
 }
 
+static int extend(void *context, int32_t count, const int32_t *sequences, const int32_t *counts,
+                  const int32_t *ids, int all, float *logits) {
+  cr_assert(!all && (!counts || count == 1));
+  return counts ? prefill(context, *sequences, ids, *counts, logits)
+                : decode(context, count, sequences, ids, logits);
+}
+
 static int32_t position(const void *context, int32_t sequence) {
   return ((const fake *)context)->counts[sequence];
 }
@@ -88,8 +95,7 @@ static attn2c_calls calls_of(int32_t sequences) {
                         .vocabulary = VOCABULARY,
                         .tokens = TOKENS,
                         .sequences = sequences,
-                        .prefill = prefill,
-                        .decode = decode,
+                        .extend = extend,
                         .position = position,
                         .rewind = rewind_to,
                         .copy = copy};

@@ -7,6 +7,7 @@
 #include "model/continue.h"
 #include "model/dispatch.h"
 #include "model/sequences.h"
+#include "model/state.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -15,11 +16,12 @@ enum { CONTEXT = 21, PAGE = 4, PAGES = 6, CALL_ROWS = 6, SEQUENCES = 3, FIRST_ID
 enum { KEYS = 2, PLACE_OF_VALUES = PAGES * PAGE * KEYS, STATE = PLACE_OF_VALUES + PAGES * PAGE + 8 };
 
 #define NO_ARENA -1, 0
-static const attn2c_tensor tensors[] = {
-    {"ids", ATTN2C_INPUT, ATTN2C_I32, 2, {1, CONTEXT}, FIRST_ID, IDS, NO_ARENA},
-    {"best", ATTN2C_OUTPUT, ATTN2C_I32, 2, {1, CONTEXT}, 0, 0, NO_ARENA},
-    {"logits", ATTN2C_OUTPUT, ATTN2C_F32, 3, {1, CONTEXT, WIDTH}, 0, 0, NO_ARENA},
-};
+#define OF_IDS                                                                                               \
+  {"ids", ATTN2C_INPUT, ATTN2C_I32, 2, {1, CONTEXT}, FIRST_ID, IDS, NO_ARENA},                               \
+      {"best", ATTN2C_OUTPUT, ATTN2C_I32, 2, {1, CONTEXT}, 0, 0, NO_ARENA}, {                                \
+    "logits", ATTN2C_OUTPUT, ATTN2C_F32, 3, {1, CONTEXT, WIDTH}, 0, 0, NO_ARENA                              \
+  }
+static const attn2c_tensor tensors[] = {OF_IDS};
 static const attn2c_axes input_axes[] = {{0, 1, -1, ATTN2C_FILL_LEAST}};
 static const attn2c_axes output_axes[] = {{0, 1, -1, ATTN2C_FILL_LEAST}, {0, 1, -1, ATTN2C_FILL_LEAST}};
 static const attn2c_size sizes[] = {{1, CONTEXT}};
@@ -65,14 +67,17 @@ static int run(const attn2c_call *call) {
 
 static const int inputs[] = {0}, outputs[] = {1, 2};
 static const attn2c_entry entry = {"forward", NULL, 0, inputs, outputs, 1, 2, 1, run};
-static const attn2c_state_part kept[] = {{0, 0, 0, PAGE *KEYS, 1, -1, ATTN2C_F32},
-                                         {0, 0, PLACE_OF_VALUES, PAGE, 0, -1, ATTN2C_F32}};
+static const attn2c_state_part kept[] = {{0, 0, 0, PAGE *KEYS, 1, -1, ATTN2C_F32, 0},
+                                         {0, 0, PLACE_OF_VALUES, PAGE, 0, -1, ATTN2C_F32, 0}};
+static const attn2c_state_symbol symbols[] = {{"tokens", CONTEXT}, {"source", 2 * PAGE}};
 static const attn2c_continued continued = {.call_rows = CALL_ROWS,
                                            .sequences = SEQUENCES,
                                            .state_floats = STATE,
                                            .page = PAGE,
                                            .kept = kept,
                                            .kept_count = 2,
+                                           .symbols = symbols,
+                                           .symbol_count = 1,
                                            .logits = 1,
                                            .run_anew = attn2c_run_anew};
 static const attn2c_descriptor descriptor = {.entries = &entry,
@@ -182,6 +187,77 @@ Test(carry_on, adds_a_token_to_each_of_several_sequences, .init = open, .fini = 
             attn2c_position(context, 2) == 21);
 }
 
+/* Adds tokens to the sequences of `order`, each from a place of its own, and compares the logits of all
+ * tokens or of each last one. Arrays end where memory does. */
+static void extend(const int32_t *order, const int32_t *counts, const int32_t *from, int64_t count,
+                   attn2c_which_logits which) {
+  int64_t tokens = 0, rows = 0;
+  for (int64_t i = 0; i < count; i++) tokens += counts[i];
+  const size_t of_ids = (size_t)tokens * sizeof *ids;
+  const size_t of_logits = (size_t)(which == ATTN2C_LOGITS_ALL ? tokens : count) * sizeof want[0];
+  int32_t *own = guarded_allocate(of_ids);
+  float *logits = guarded_allocate(of_logits), *row = logits;
+  for (int64_t i = 0; i < count; rows += counts[i++])
+    memcpy(own + rows, ids + from[i], (size_t)counts[i] * sizeof *ids);
+  calls = 0;
+  cr_assert_eq(attn2c_extend(context, count, order, counts, own, which, logits), ATTN2C_OK);
+  cr_assert_leq(calls, (tokens + CALL_ROWS - 1) / CALL_ROWS + 1);
+  for (int64_t i = 0; i < count; i++) {
+    const int first = which == ATTN2C_LOGITS_ALL ? 0 : counts[i] - 1;
+    for (int token = first; token < counts[i]; token++, row += WIDTH)
+      cr_assert_arr_eq(row, want[from[i] + token], sizeof want[0], "sequence %d, token %d", order[i], token);
+    cr_assert_eq(attn2c_position(context, order[i]), from[i] + counts[i]);
+  }
+  guarded_free(own, of_ids), guarded_free(logits, of_logits);
+}
+
+/* Every mixture of prompts, guesses and single tokens: some are one call, others need several. */
+Test(carry_on, several_tokens_of_several_sequences_share_calls, .init = open, .fini = close) {
+  static const int32_t order[] = {2, 0, 1}, sizes_of[] = {1, 2, 5, 7, 13};
+  for (int number = 0; number < 2 * 125; number++) {
+    const attn2c_which_logits which = number % 2 == 0 ? ATTN2C_LOGITS_LAST : ATTN2C_LOGITS_ALL;
+    const int of = number / 2;
+    const int32_t counts[] = {sizes_of[of % 5], sizes_of[of / 5 % 5], sizes_of[of / 25]};
+    const int32_t from[] = {of % 4, of % 7, of % 9};
+    for (int i = 0; i < SEQUENCES; i++) {
+      cr_assert_eq(attn2c_rewind(context, order[i], 0), ATTN2C_OK);
+      if (from[i] > 0) expect(order[i], 0, from[i]);
+    }
+    extend(order, counts, from, 1 + of % SEQUENCES, which);
+  }
+}
+
+Test(carry_on, a_prompt_shares_its_last_call_with_single_tokens, .init = open, .fini = close) {
+  static const int32_t order[] = {1, 2, 0}, counts[] = {1, 2 * CALL_ROWS + 2, 1}, from[] = {3, 0, 2};
+  static const int32_t guesses[] = {2, 3, 1};
+  expect(1, 0, 3), expect(0, 0, 2);
+  extend(order, counts, from, 3, ATTN2C_LOGITS_LAST);
+  cr_assert(calls == 3 && rows_of[0] == CALL_ROWS && rows_of[1] == CALL_ROWS && rows_of[2] == 4);
+  cr_assert_eq(asked, 3);
+  const int32_t then[] = {4, 2 * CALL_ROWS + 2, 3};
+  extend(order, guesses, then, 3, ATTN2C_LOGITS_ALL);
+  cr_assert(calls == 1 && asked == 6, "guesses of all sequences are one call");
+}
+
+Test(carry_on, refuses_a_mixture_of_which_one_sequence_is_wrong, .init = open, .fini = close) {
+  static const int32_t order[] = {0, 2}, twice[] = {0, 0}, zero[] = {2, 0}, many[] = {2, CONTEXT + 1};
+  static const int32_t counts[] = {2, 3};
+  expect(0, 0, 7);
+  const int so_far = calls;
+  const attn2c_which_logits last = ATTN2C_LOGITS_LAST;
+  cr_assert_eq(attn2c_extend(context, 2, order, zero, ids + 7, last, got), ATTN2C_USAGE);
+  cr_assert_eq(attn2c_extend(context, 2, order, many, ids + 7, last, got), ATTN2C_FORMAT);
+  cr_assert_eq(attn2c_extend(context, 2, twice, counts, ids + 7, last, got), ATTN2C_USAGE);
+  ids[11] = IDS;
+  cr_assert_eq(attn2c_extend(context, 2, order, counts, ids + 7, last, got), ATTN2C_FORMAT);
+  ids[11] = FIRST_ID;
+  cr_assert(calls == so_far && attn2c_position(context, 2) == 0);
+  failing = calls + 1;
+  cr_assert_eq(attn2c_extend(context, 2, order, counts, ids + 7, last, got), ATTN2C_FORMAT);
+  cr_assert_eq(attn2c_position(context, 2), 0);
+  expect_unchanged(7);
+}
+
 Test(carry_on, goes_back_and_on_with_other_tokens, .init = open, .fini = close) {
   expect(0, 0, 11);
   cr_assert_eq(attn2c_rewind(context, 0, 11), ATTN2C_OK);
@@ -267,14 +343,15 @@ Test(carry_on, refuses_ids_out_of_range, .init = open, .fini = close) {
 }
 
 Test(carry_on, refuses_tokens_beyond_the_end, .init = open, .fini = close) {
-  static const int32_t two[] = {1, 0};
+  static const int32_t two[] = {1, 0, 1};
   cr_assert_eq(add(0, 0, CONTEXT + 1), ATTN2C_FORMAT);
   expect(0, 0, CONTEXT - 1);
   cr_assert_eq(add(0, CONTEXT - 1, 2), ATTN2C_FORMAT);
-  cr_assert_eq(attn2c_prefill(context, 0, ids, INT64_MAX, ATTN2C_LOGITS_LAST, got), ATTN2C_FORMAT);
+  cr_assert_eq(attn2c_prefill(context, 0, ids, INT32_MAX, ATTN2C_LOGITS_LAST, got), ATTN2C_FORMAT);
   expect_unchanged(CONTEXT - 1);
   cr_assert_eq(add(0, 0, 1), ATTN2C_FORMAT);
   cr_assert_eq(attn2c_decode(context, 2, two, ids, got), ATTN2C_FORMAT);
+  cr_assert_eq(attn2c_decode(context, 2, two + 1, ids, got), ATTN2C_FORMAT);
   cr_assert_eq(attn2c_position(context, 1), 0, "the sequence beside it takes no token either");
   cr_assert_eq(attn2c_rewind(context, 0, CONTEXT - 1), ATTN2C_OK);
   expect_unchanged(CONTEXT - 1);
@@ -313,7 +390,7 @@ Test(carry_on, whole_sequences_take_the_place_of_those_that_it_has, .init = open
   cr_assert_eq(attn2c_sequences_run(context, COUNT, each, 0, in, out), ATTN2C_OK);
   for (int i = 0, at = 0; i < COUNT; at += each[i++])
     cr_assert_arr_eq(logits[at], want, (size_t)each[i] * sizeof want[0]);
-  cr_assert_eq(calls, 2 + 2 + 4 + 2, "as many sequences and rows a call as it takes");
+  cr_assert_eq(calls, 2 + 1 + 5 + 1, "calls are full where they can be");
   for (int i = 0; i < SEQUENCES; i++) cr_assert_eq(attn2c_position(context, i), 0);
 }
 
@@ -402,4 +479,84 @@ Test(carry_on, copies_a_sequence_that_began_anew) {
   cr_assert_eq(attn2c_sequence_copy(context, 0, 1), ATTN2C_OK);
   cr_assert_eq(attn2c_position(context, 1), 0);
   attn2c_context_destroy(context);
+}
+
+/* The second part has the keys of a source, which a call has written whole: they follow the source's length
+ * in a copy, and stay when tokens are added, taken back or forgotten. */
+Test(carry_on, keeps_the_keys_of_a_source) {
+  enum { SOURCE = PAGE + 2, LEFT = 3 };
+  static const attn2c_state_window windows[] = {{LEFT, 3 * PAGE}};
+  attn2c_state_part parts[] = {kept[0], kept[1]};
+  attn2c_continued of = continued;
+  attn2c_descriptor own = descriptor;
+  const attn2c_model model_of_source = {.descriptor = &own, .workers = 1};
+  parts[0].window = 0, parts[1].grows_with = 1;
+  of.kept = parts, of.symbol_count = 2, of.windows = windows, of.window_count = 1, own.continued = &of;
+  cr_assert_eq(attn2c_dispatch_create(&model_of_source, &lengths, &context), ATTN2C_OK);
+  float *state = context->state;
+  int32_t *sources = context->positions + SEQUENCES;
+  for (int i = 0; i < STATE; i++) state[i] = (float)i, state[STATE + i] = -1.0f;
+  sources[0] = SOURCE, context->positions[0] = 1;
+  cr_assert_eq(attn2c_copy(context, 0, 1), ATTN2C_OK);
+  cr_assert(sources[1] == SOURCE && attn2c_position(context, 1) == 1);
+  cr_assert_arr_eq(state + STATE, state, PAGE * KEYS * sizeof *state, "a page of tokens");
+  cr_assert_eq(state[STATE + PAGE * KEYS], -1.0f, "no more of them");
+  const float *copy = state + STATE + PLACE_OF_VALUES;
+  cr_assert_arr_eq(copy, state + PLACE_OF_VALUES, 2 * PAGE * sizeof *state, "two pages of the source");
+  cr_assert_eq(copy[2 * PAGE], -1.0f, "no more of it");
+  cr_assert_eq(attn2c_rewind(context, 0, 0), ATTN2C_OK);
+  cr_assert(sources[0] == SOURCE && attn2c_position(context, 0) == 0);
+  context->positions[1] = 2 * PAGE + 3; /* the next call makes room in the window */
+  const int32_t first[] = {0, 3}, past[] = {context->positions[1]}, slot[] = {1};
+  const attn2c_sequences n = {.rows = 3, .count = 1, .first = first, .past = past, .slot = slot};
+  attn2c_state_room(context, &n);
+  cr_assert_eq(context->forgotten[1], 0, "there is room");
+  of.call_rows = 1, context->positions[1] = 3 * PAGE;
+  const int32_t later[] = {3 * PAGE};
+  const attn2c_sequences next = {.rows = 3, .count = 1, .first = first, .past = later, .slot = slot};
+  attn2c_state_room(context, &next);
+  cr_assert_eq(context->forgotten[1], 2 * PAGE);
+  cr_assert_arr_eq(copy, state + PLACE_OF_VALUES, 2 * PAGE * sizeof *state,
+                   "no window moves the source's keys");
+  attn2c_context_destroy(context);
+}
+
+static int add_up(const attn2c_call *call) {
+  const float *x = call->in[0], *y = call->in[1];
+  for (int i = 0; i < WIDTH; i++) ((float *)call->out[0])[i] = x[i] + y[i];
+  return ATTN2C_OK;
+}
+
+/* An entry of fixed size, which has other inputs and outputs, comes before the one that continues. */
+Test(carry_on, goes_with_an_entry_that_has_other_inputs_and_outputs) {
+  static const attn2c_tensor own_tensors[] = {
+      OF_IDS,
+      {"x", ATTN2C_INPUT, ATTN2C_F32, 2, {1, WIDTH}, 0, 0, NO_ARENA},
+      {"y", ATTN2C_INPUT, ATTN2C_F32, 2, {1, WIDTH}, 0, 0, NO_ARENA},
+      {"sum", ATTN2C_OUTPUT, ATTN2C_F32, 2, {1, WIDTH}, 0, 0, NO_ARENA}};
+  static const int of_sum[] = {3, 4}, sum[] = {5};
+  static const attn2c_entry entries[] = {{"add", NULL, 0, of_sum, sum, 2, 1, 1, add_up},
+                                         {"forward", NULL, 0, inputs, outputs, 1, 2, 1, run}};
+  attn2c_descriptor own = descriptor;
+  own.entries = entries, own.entry_count = 2, own.tensors = own_tensors, own.tensor_count = 6;
+  const attn2c_model both = {.descriptor = &own, .workers = 1};
+  open();
+  close();
+  cr_assert_eq(attn2c_dispatch_create(&both, &lengths, &context), ATTN2C_OK);
+  cr_assert(attn2c_is_open(&own, &entries[1]) && !attn2c_is_open(&own, &entries[0]));
+  cr_assert(attn2c_size_of(&own, &entries[1]) == sizes && attn2c_longest(&own, &lengths) == CONTEXT);
+  cr_assert_eq(attn2c_dispatch_entry(context, 1, 5), 1);
+  const float x[] = {1, 2, 3}, y[] = {10, 20, 30}, both_of[] = {11, 22, 33};
+  float added[WIDTH];
+  const void *const in[] = {x, y};
+  void *const out[] = {added};
+  expect(0, 0, 9);
+  cr_assert_eq(attn2c_context_run(context, &entries[0], in, out), ATTN2C_OK);
+  cr_assert_arr_eq(added, both_of, sizeof added);
+  expect(0, 9, 5); /* its state is untouched */
+  const void *const whole_in[] = {ids};
+  void *const whole_out[] = {NULL, got};
+  cr_assert_eq(attn2c_dispatch(context, 1, CONTEXT, whole_in, whole_out), ATTN2C_OK);
+  cr_assert_arr_eq(got, want, sizeof want);
+  close();
 }

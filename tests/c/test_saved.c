@@ -26,13 +26,14 @@ static const attn2c_lengths lengths = {axes, axes, sizes, 0, 1, NULL};
 static const int inputs[] = {0}, outputs[] = {1};
 static const attn2c_entry entry = {"forward", NULL, 0, inputs, outputs, 1, 1, 1, NULL};
 static const attn2c_state_part kept[PARTS] = {
-    {1, 0, 0, KEYS, 1, -1, ATTN2C_F32},
-    {1, 0, PAGES *KEYS, VALUES, 0, -1, ATTN2C_F32},
-    {2, 0, PAGES *(KEYS + VALUES), PAIRS_OF_KEYS, 1, -1, ATTN2C_BF16},
-    {2, 0, PAGES *(KEYS + VALUES + PAIRS_OF_KEYS), PAIRS_OF_VALUES, 0, -1, ATTN2C_BF16}};
+    {1, 0, 0, KEYS, 1, -1, ATTN2C_F32, 0},
+    {1, 0, PAGES *KEYS, VALUES, 0, -1, ATTN2C_F32, 0},
+    {2, 0, PAGES *(KEYS + VALUES), PAIRS_OF_KEYS, 1, -1, ATTN2C_BF16, 0},
+    {2, 0, PAGES *(KEYS + VALUES + PAIRS_OF_KEYS), PAIRS_OF_VALUES, 0, -1, ATTN2C_BF16, 0}};
 
 /* A model that tests may change. */
 static attn2c_state_part own_kept[PARTS];
+static attn2c_state_symbol symbols[2];
 static attn2c_continued continued;
 static attn2c_descriptor descriptor;
 static float weights[WEIGHTS];
@@ -45,12 +46,16 @@ static void open(void) {
   scratch_open();
   faults_clear();
   memcpy(own_kept, kept, sizeof kept);
+  symbols[0] = (attn2c_state_symbol){"tokens", CONTEXT};
+  symbols[1] = (attn2c_state_symbol){"source", 2 * PAGE + 1};
   continued = (attn2c_continued){.call_rows = 8,
                                  .sequences = SEQUENCES,
                                  .state_floats = STATE,
                                  .page = PAGE,
                                  .kept = own_kept,
-                                 .kept_count = PARTS};
+                                 .kept_count = PARTS,
+                                 .symbols = symbols,
+                                 .symbol_count = 1};
   descriptor = (attn2c_descriptor){.name = "tiny",
                                    .generator = "0.1.0",
                                    .description_hash = "0123456789abcdef",
@@ -188,8 +193,6 @@ static const char *saved(int tokens) {
 }
 
 Test(saved, one_of_another_build_is_refused, .init = open, .fini = close) {
-  static attn2c_size fewer[] = {{1, 9}};
-  static const attn2c_lengths shorter = {axes, axes, fewer, 0, 1, NULL};
   const char *path = saved(10);
   descriptor.name = "other";
   refused(path, 3, "saved state: of another model, tiny; this is other");
@@ -203,9 +206,11 @@ Test(saved, one_of_another_build_is_refused, .init = open, .fini = close) {
   refused(path, 3, "of a build with other tile parameters");
   own_kept[2].tensor = 2, continued.page = 2;
   refused(path, 3, "of a build with other tile parameters");
-  continued.page = PAGE, descriptor.lengths = &shorter;
+  continued.page = PAGE, own_kept[2].grows_with = 1;
+  refused(path, 3, "of a build with other tile parameters");
+  own_kept[2].grows_with = 0, symbols[0].most = 9;
   refused(path, 3, "saved state: it has 10 tokens, but a sequence has at most 9");
-  descriptor.lengths = &lengths;
+  symbols[0].most = CONTEXT;
   cr_assert_eq(load(0, path), ATTN2C_OK);
 }
 
@@ -347,4 +352,40 @@ Test(saved, what_a_window_has_forgotten_is_not_in_it, .init = open, .fini = clos
     for (int key = 0; key < (part % 2 == 1 ? 7 : 15); key++)
       for (int i = 0; i < 2 * columns_of(part); i++)
         cr_assert_eq(half(state_of(0), part, key, i / 2, i % 2), half(before, part, key, i / 2, i % 2));
+}
+
+/* Two parts have the keys of a source, which a call has written whole. */
+Test(saved, the_keys_of_a_source_come_back_whatever_the_tokens, .init = open, .fini = close) {
+  static unsigned char bytes[HEADER + STATE * 4];
+  float before[STATE];
+  continued.symbol_count = 2;
+  own_kept[1].grows_with = own_kept[2].grows_with = 1;
+  attn2c_context_destroy(context);
+  cr_assert_eq(attn2c_dispatch_create(&model, &lengths, &context), ATTN2C_OK);
+  for (int tokens = 0; tokens <= CONTEXT; tokens += 7)
+    for (int source = 0; source <= symbols[1].most; source += 3) {
+      int32_t *sources = context->positions + SEQUENCES;
+      const int rows[PARTS] = {tokens, source, source, tokens};
+      const char *path = scratch_path("state"), *spoiled = scratch_path("spoiled");
+      fill(1, tokens, 7), fill(0, 5, 8);
+      sources[1] = source, sources[0] = 2;
+      memcpy(before, state_of(1), sizeof before);
+      cr_assert_eq(save(1, path), ATTN2C_OK, "%s", text);
+      const int64_t pages = (tokens + PAGE - 1) / PAGE, of_source = (source + PAGE - 1) / PAGE;
+      const size_t size = scratch_get(path, bytes, sizeof bytes);
+      cr_assert_eq((int64_t)size,
+                   HEADER + 4 * (pages * (KEYS + PAIRS_OF_VALUES) + of_source * (VALUES + PAIRS_OF_KEYS)));
+      const uint32_t more = (uint32_t)symbols[1].most + 1;
+      memcpy(bytes + 432, &more, 4);
+      const uint64_t sum = attn2c_checksum(0, bytes, HEADER - 8);
+      memcpy(bytes + HEADER - 8, &sum, 8);
+      scratch_put(spoiled, bytes, size);
+      refused(spoiled, 3, "the header is damaged");
+      cr_assert_eq(load(0, path), ATTN2C_OK, "%s", text);
+      cr_assert(context->positions[0] == tokens && sources[0] == source);
+      for (int part = 0; part < PARTS; part++)
+        for (int key = 0; key < rows[part]; key++)
+          for (int i = 0; i < 2 * columns_of(part); i++)
+            cr_assert_eq(half(state_of(0), part, key, i / 2, i % 2), half(before, part, key, i / 2, i % 2));
+    }
 }

@@ -1,23 +1,31 @@
 -- continued.lua: the part of list.lua that concerns calls that go on from those before. of and spec: those of list.lua.
 return function(of, spec)
   of("runtime/model/continue.c", "c:continue") {
-    { name = "continue_twice", old = " || seen >> sequences[i] & 1", new = "", filter = "carry_on/refuses_two*",
+    { name = "continue_twice", old = "seen >> sequence & 1", new = "seen >> sequence & 0",
+      filter = "carry_on/refuses_two*",
       wrong = "a sequence takes two tokens in one place" },
-    { name = "continue_end", old = "count > most_tokens(context) - before ||", new = "count > most_tokens(context) ||",
-      filter = "carry_on/refuses_tokens*", wrong = "tokens are written after the end of a state" },
-    { name = "continue_end_of_one", old = "past[i] >= most_tokens(context)", new = "past[i] > most_tokens(context)",
-      filter = "carry_on/refuses_tokens*", wrong = "a sequence that is full takes one more token" },
-    { name = "continue_ids", old = "if (check_ids(context, ids, count) != ATTN2C_OK) return ATTN2C_FORMAT;",
-      new = "(void)check_ids;", filter = "carry_on/refuses_ids*", wrong = "a token may be none of the vocabulary" },
-    { name = "continue_position", old = "context->positions[sequence] = (int32_t)(before + count);",
-      new = "context->positions[sequence] = (int32_t)count;", filter = "carry_on/logits_do*",
+    { name = "continue_end", old = "tokens > of->symbols[0].most - e->context->positions[sequence]",
+      new = "tokens > of->symbols[0].most", filter = "carry_on/refuses_tokens*",
+      wrong = "tokens are written after the end of a state" },
+    { name = "continue_full", old = "is_full = is_full || tokens >", new = "is_full = tokens >",
+      filter = "carry_on/refuses_tokens*", wrong = "only the last sequence of a call is asked for room" },
+    { name = "continue_ids", old = ": check_ids(e->context, e->ids, e->first[e->count]);",
+      new = ": ((void)check_ids, ATTN2C_OK);", filter = "carry_on/refuses_ids*",
+      wrong = "a token may be none of the vocabulary" },
+    { name = "continue_position", old = "context->positions[sequences[i]] += (int32_t)e.done[i];",
+      new = "context->positions[sequences[i]] = (int32_t)e.done[i];", filter = "carry_on/logits_do*",
       wrong = "a second chunk takes the place of the first" },
-    { name = "continue_wanted", old = "return is_last_call ? rows - 1 : rows;", new = "return is_last_call ? 0 : rows;",
+    { name = "continue_wanted", old = "head, e->last[head] - 1);", new = "head, 0);",
       filter = "carry_on/stays*", wrong = "all logits of a call are written where one token's have room" },
-    { name = "continue_some", old = "is_any_wanted = is_any_wanted || outputs[i];",
-      new = "is_any_wanted = outputs[i] != NULL;", filter = "carry_on/whole*",
+    { name = "continue_head", old = "if (status == ATTN2C_OK && head > 0) {", new = "if (0) {",
+      filter = "carry_on/several*", wrong = "the logits of a prompt beside tokens are those of another sequence" },
+    { name = "continue_evenly", old = "(e->first[e->count] - 1) % call_rows + 1", new = "call_rows",
+      filter = "carry_on/a_prompt_shares*", wrong = "a first call is not full, and a mixture takes a call more" },
+    { name = "continue_some", old = "is_wanted = is_wanted || output_of(e, i);",
+      new = "is_wanted = output_of(e, i) != NULL;", filter = "carry_on/whole*",
       wrong = "no output is computed if the last is not wanted" },
-    { name = "continue_anew", old = "while (together < of->sequences && at", new = "while (at",
+    { name = "continue_anew", old = "count - done < of->sequences ? count - done : of->sequences",
+      new = "count - done",
       filter = "carry_on/whole*", wrong = "a call has more sequences than a state" },
     { name = "continue_prepared", old = "return of && context->open ? of : NULL;", new = "return of;",
       filter = "carry_on/refuses_a_context*", wrong = "a context without room for a call's outputs is used" },
@@ -31,7 +39,16 @@ return function(of, spec)
       wrong = "a copy of an empty sequence has a number of pages below 0" },
   }
 
+  of("runtime/model/state.c", "c:continue") {
+    { name = "state_symbol", old = "what->grown[part->grows_with] - forgotten", new = "what->grown[0] - forgotten",
+      filter = "carry_on/keeps*", wrong = "a copy has as many keys of a source as tokens" },
+  }
+
   of("runtime/model/saved.c", "c:saved") {
+    { name = "saved_symbol", old = "has->grown[kept->grows_with] - (", new = "has->grown[0] - (",
+      filter = "saved/the_keys*", wrong = "a file has as many keys of a source as tokens" },
+    { name = "saved_symbol_most", old = "if (has->grown[i] > of->symbols[i].most) return 0;", new = "",
+      filter = "saved/the_keys*", wrong = "more keys of a source are loaded than a state has room for" },
     { name = "saved_weights", old = "attn2c_put_number(header, AT_WEIGHTS, attn2c_weights_checksum(model));",
       new = "", filter = "saved/one_of_other*", wrong = "a state goes with any weights" },
     { name = "saved_data", old = "sum_of(of, &has, data) != attn2c_number_at(header, AT_DATA)",
@@ -39,8 +56,33 @@ return function(of, spec)
     { name = "saved_others", old = "    memcpy(to + i, from + i, sizeof(float) / 2);",
       new = "    memcpy(to + i, from + i, sizeof(float));", filter = "saved/a_sequence*",
       wrong = "a file has a value of a token that was taken back" },
-    { name = "saved_forgotten", old = "has->tokens - forgotten > of->windows[i].keys", new = "0",
+    { name = "saved_forgotten", old = "has->grown[0] - forgotten > of->windows[i].keys", new = "0",
       filter = "saved/what_a*", wrong = "a window's keys are loaded beyond its room" },
+  }
+
+  of("runtime/model/dispatch.c", "c:continue") {
+    { name = "longest_of_open", old = "sizes[model->is_open ? 0 : attn2c_primary(model)].seq",
+      new = "sizes[0 * attn2c_primary(model)].seq + attn2c_primary(model)", filter = "carry_on/goes_with*",
+      wrong = "the most tokens of a model depend on its other entries" },
+  }
+
+  of("gen/passes/emit/descriptor.lua", spec .. "whole/two_entries_spec.lua") {
+    { name = "growth_of_others", old = "for i = #rows + 1, state.spec.any and count or 0 do",
+      new = "for i = #rows + 1, 0 do", filter = "any",
+      wrong = "the tensors of another entry have no row in the table of growth" },
+  }
+
+  of("gen/passes/validate/symbols.lua", spec .. "passes/validate/symbols_spec.lua") {
+    { name = "symbols_past", old = "spec.context and spec.seq - 1 or 0", new = "0", filter = "continues",
+      wrong = "a call of a model that continues comes before all others" },
+  }
+
+  of("gen/passes/layout/state_parts.lua", spec .. "passes/layout/state_parts_spec.lua") {
+    { name = "parts_symbol", old = "grows_with = of.grows_with,", new = 'grows_with = "tokens",',
+      wrong = "the keys of a source grow with tokens" },
+    { name = "parts_writer", old = "if part then part.writer = state.name end",
+      new = "if part then part.writer = part.writer or build.entries[#build.entries].name end",
+      wrong = "the entry that reads a part is taken for the one that writes it" },
   }
 
   of("gen/passes/validate/context.lua", spec .. "passes/validate/context_spec.lua") {

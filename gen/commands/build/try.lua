@@ -42,7 +42,7 @@ end
 local function example_of(state)
   if state.spec.pictures then return state.spec.texts and PICTURE_AND_TEXTS or PICTURE end
   if not state.tokenizer then return nil end
-  if state.spec.context then return GENERATED end
+  if state.spec.symbols.past.is_open then return GENERATED end
   if scores_pairs(state) then return PAIRS end
   local list, mask = {}, mask_text(state.tokenizer)
   for i, word in ipairs(examples[emit_text.values(state).answer] or EXAMPLE) do
@@ -77,7 +77,7 @@ function try.line(state, program, folder, is_embedded)
   local list = { program:match("^[%a_][%w_]*=") and "./" .. program or program } -- a shell would set a variable
   local example = (is_embedded or folder and has_weights(folder)) and example_of(state)
   if example then
-    list[2] = state.spec.context and "generate" or "run"
+    list[2] = state.spec.symbols.past.is_open and "generate" or "run"
     if not is_embedded then list[3], list[4] = "--weights", folder end
     for _, word in ipairs(example) do list[#list + 1] = word end
   else
@@ -93,17 +93,17 @@ end
 --- bits.
 function try.kept(state)
   local spec, most = state.spec, 0
-  if not spec.context or spec.processes then return nil end
+  if not spec.symbols.past.is_open or spec.processes then return nil end
   local is_open = not spec.cache and not spec.precision.by_part.attention
   for _, each in ipairs(state.builds) do
-    most = math.max(most, each.primary.plan.state.bytes)
+    most = math.max(most, each.primary.kept.bytes)
     for _, tensor in pairs(each.primary.graph.tensors) do
       is_open = is_open and (not tensor.kept or tensor.type == "f32")
     end
   end
   if most * spec.sequences < 1e6 then return nil end
   return ("keys and values: up to %.4g MB for %d sequence%s of %d tokens%s"):format(most * spec.sequences / 1e6,
-    spec.sequences, spec.sequences == 1 and "" or "s", spec.context, is_open and "; cache=bf16 about halves this" or "")
+    spec.sequences, spec.sequences == 1 and "" or "s", spec.seq, is_open and "; cache=bf16 about halves this" or "")
 end
 
 return try

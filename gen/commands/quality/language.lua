@@ -45,7 +45,7 @@ end
 --- True if a model writes: its calls continue, and it has logits of its vocabulary.
 function language.writes(state)
   local last = state.spec.output[#state.spec.output]
-  return state.spec.context ~= nil and last ~= nil and last.stage == "vocabulary"
+  return state.spec.symbols.past.is_open and last ~= nil and last.stage == "vocabulary"
 end
 
 --- Compares both programs on a text. Returns { tokens, predicted, perplexity, perplexity_f32, growth_error, kl_mean,

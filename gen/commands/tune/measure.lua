@@ -68,7 +68,7 @@ function measure.products(state)
           own.panel, own.kernels = fixed.panel or own.panel, entry.parameters.provider(fusion.key)
           product = { key = fusion.key, outputs = shape[1], inputs = shape[2], rows = segment.rows, flops = 0,
             count = 0, bytes = 0, types = not weight.groups and fusion.types or nil, is_open = region.loop ~= nil,
-            is_continued = entry.spec.context ~= nil, decides = {}, ops = {}, main = main.key,
+            is_continued = entry.spec.symbols.past.is_open, decides = {}, ops = {}, main = main.key,
             least_panel = 2 * targets.by_name[state.spec.target].vector, choice = own, fixed = fixed }
           own.token_block = main.parameters.token_block
           products[fusion.key] = product
@@ -169,7 +169,8 @@ function measure.run(built, options)
   if not options.is_verified then command[#command + 1] = "--brief" end
   local cold = options.cold_megabytes
   if cold then table.move({ "--cold", ("%d"):format(cold) }, 1, 2, #command + 1, command) end
-  local length = spec.any and math.min(spec.seq, math.max(spec.least, spec.context and PROMPT or TOKENS))
+  local tokens, usual = spec.symbols.tokens, spec.symbols.past.is_open and PROMPT or TOKENS
+  local length = tokens.is_open and math.min(tokens.most, math.max(spec.least, usual))
   if length then table.move({ "--length", ("%d"):format(length) }, 1, 2, #command + 1, command) end
   local child = process.run { gather = "output", words = command }
   if child.signal ~= 0 then faults.raise("machine", ("%s was ended by signal %d"):format(program, child.signal)) end
@@ -181,7 +182,7 @@ function measure.run(built, options)
     local list = entry.graph.entry.ops
     table.move(list, 1, #list, #ops + 1, ops)
   end
-  local calls, longest = calls_of(child.output, spec.context, length or nil), nil
+  local calls, longest = calls_of(child.output, spec.symbols.past.is_open, length or nil), nil
   for _, call in ipairs(calls) do
     assert(#call.times == #ops, "the profile has another form")
     call.of = {}

@@ -81,12 +81,12 @@ function instance.calls(program, spec, windows)
   add { most - least, least }
   for _, step in ipairs(words.sorted_keys(of_rows)) do add { most // step * step } end
   for _, step in ipairs(words.sorted_keys(of_sequences)) do add(sequences(step)) end
-  add(sequences(spec.context and spec.sequences or most))
-  if spec.context and program.variant == "ship" then -- a trace keeps the scores of new keys alone
-    add({ 1, 1 }, true, { math.min(spec.context - 1, 70), 0 }, least_forgotten)
+  add(sequences(spec.symbols.past.is_open and spec.sequences or most))
+  if spec.symbols.past.is_open and program.variant == "ship" then -- a trace keeps the scores of new keys alone
+    add({ 1, 1 }, true, { math.min(spec.seq - 1, 70), 0 }, least_forgotten)
     for _, forgotten in ipairs { most_forgotten, least_forgotten } do
-      add({ most }, false, { spec.context - most }, forgotten)
-      add({ 1 }, false, { spec.context - 1 }, forgotten)
+      add({ most }, false, { spec.seq - most }, forgotten)
+      add({ 1 }, false, { spec.seq - 1 }, forgotten)
     end
   end
   return list

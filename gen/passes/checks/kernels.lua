@@ -16,11 +16,11 @@ return function(state)
   for _, entry in ipairs(state.entries) do
     for _, program in ipairs(entry.programs) do
       local has_fused = next(program.fused_kernels) ~= nil
-      for _, call in ipairs(has_fused and state.spec.any
-        and instance.calls(program, state.spec, entry.plan.state.windows) or {}) do
+      for _, call in ipairs(has_fused and state.spec.symbols.rows.is_open
+        and instance.calls(program, state.spec, entry.kept.windows) or {}) do
         if call.flows then check_fused_kernels(instance.of(program, call)) end
       end
-      if has_fused and not state.spec.any then check_fused_kernels(program) end
+      if has_fused and not state.spec.symbols.rows.is_open then check_fused_kernels(program) end
       check_shared(entry, program)
     end
   end

@@ -1,6 +1,7 @@
 -- layout.lua: checks the layouts and places of packed weights.
 local expect = require("passes.checks.expect")
 local packed = require("passes.common.packed")
+local storage = require("data.storage")
 local types = require("data.types")
 local words = require("common.words")
 
@@ -58,7 +59,24 @@ local function check_places(state, places)
   expect(stop <= state.weights.bytes, "layout", "the weights leave their %d bytes", state.weights.bytes)
 end
 
---- Checks that every weight of a build has a layout and a place, that no two overlap, and that entries agree.
+-- Checks that the parts of a sequence's state follow each other on whole lines, that each has an entry that writes it,
+-- and that it has the rows of its symbol or of its window.
+local function check_parts(kept)
+  local stop = 0
+  for _, part in ipairs(kept.parts) do
+    local first, window = kept.offsets[part.buffer], part.window and kept.windows[part.window + 1]
+    expect(first % types.LINE == 0 and first >= stop, "layout", "the offset of %s in the state", part.name)
+    expect(part.writer and #part.readers > 0, "layout", "no entry writes %s, which the state keeps", part.name)
+    expect(not window or kept.symbols[part.symbol + 1].name == "tokens", "layout", "the window of %s", part.name)
+    expect(part.rows_per_sequence >= (window and window.left or kept.symbols[part.symbol + 1].most), "layout",
+      "the state has %d rows of %s", part.rows_per_sequence, part.name)
+    stop = first + types.bytes(storage.packed(part).sequence(part), part.type)
+  end
+  expect(stop <= kept.bytes, "layout", "the state leaves its %d bytes", kept.bytes)
+end
+
+--- Checks that every weight of a build has a layout and a place, that no two overlap, and that entries agree; then
+--- the same of the state.
 return function(build)
   local larger = {}
   for i = #build.entries, 1, -1 do
@@ -69,4 +87,5 @@ return function(build)
     for _, each in ipairs(larger) do check_shared(state, places, each.state, each.places) end
     larger[#larger + 1] = { state = state, places = places }
   end
+  check_parts(build.kept)
 end

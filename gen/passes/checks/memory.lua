@@ -179,7 +179,7 @@ end
 
 -- Checks the operands of a program with open sizes, as those of some calls.
 local function check_calls(state, program, beside, stands_for)
-  for _, call in ipairs(instance.calls(program, state.spec, state.plan.state.windows)) do
+  for _, call in ipairs(instance.calls(program, state.spec, state.kept.windows)) do
     local known = instance.of(program, call)
     if not call.chunks then check_bounds(state, known, call) end
     if call.flows or call.chunks then check_phases(known, beside) end
@@ -194,7 +194,7 @@ return function(state)
     local unstored = unstored_of(program)
     local beside = beside_of(program, check_offsets(state, program, unstored))
     local some, stands_for = repeated.left_out(state, program, beside)
-    if state.spec.any then
+    if state.spec.symbols.rows.is_open then
       check_calls(state, some, beside, stands_for)
     else
       check_bounds(state, some)

@@ -119,7 +119,7 @@ end
 return function(state)
   for _, program in ipairs(state.programs) do
     if program.divided then
-      check_calls(repeated.left_out(state, program), state.spec, state.plan.state.windows)
+      check_calls(repeated.left_out(state, program), state.spec, state.kept.windows)
     else
       meetings(state, program)
       check_phases(repeated.left_out(state, program))

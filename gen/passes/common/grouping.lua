@@ -51,6 +51,20 @@ function grouping.row_shape(tensor)
   return width, (#tensor.shape > 1 or tensor.unbatched) and rows // width or 1
 end
 
+--- Returns the keys before and after its own that a query sees under a static mask; -1: all.
+function grouping.band(attributes)
+  local left, right = attributes.left, attributes.right
+  if attributes.causal then right = 0 end
+  return left, right
+end
+
+--- Returns a tensor's shape in the largest call, which may have fewer rows than the longest sequence.
+function grouping.shape_of_call(tensor, spec)
+  local shape, growth = {}, spec.call_rows and tensor.growth or {}
+  for axis, size in ipairs(tensor.shape) do shape[axis] = growth[axis] == 1 and spec.call_rows or size end
+  return shape
+end
+
 --- Returns the rows of a row-wise op's region: those of all sequences that its segment takes together.
 function grouping.rows(op, segment)
   local _, each = grouping.row_shape(op.result)

@@ -9,7 +9,7 @@ function programs.is_call(step) return step.form == "product" or step.form == "m
 --- Returns place_of(operand): the bytes from the packed weights, the arena, a worker's part of it or the state to an
 --- operand there.
 function programs.places(state, program)
-  local first = { weight = state.weights.offsets, arena = program.offsets, state = state.plan.state.offsets }
+  local first = { weight = state.weights.offsets, arena = program.offsets, state = state.kept.offsets }
   return function(operand) return first[operand.class][operand.buffer] + operand.offset end
 end
 

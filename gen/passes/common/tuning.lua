@@ -243,7 +243,7 @@ function tuning.parameters(state)
   function result.of(key, weight)
     local choice = set and set.choices[key]
     if choice then result.hash = set.hash end
-    choice = choice or rule_of(target, key, weight, state.spec.any) or common
+    choice = choice or rule_of(target, key, weight, state.spec.symbols.rows.is_open) or common
     local own = {}
     for i = 2, #tuning.names do
       local name = tuning.names[i]

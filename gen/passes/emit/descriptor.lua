@@ -1,6 +1,5 @@
 -- descriptor.lua: writes the model's description of itself as rows of C initialisers: tensors, ops, weights.
 -- The structures are those of runtime/base/descriptor.h.
-local all_regions = require("passes.common.regions")
 local c = require("common.c")
 local coded = require("checkpoints.coded")
 local grouping = require("passes.common.grouping")
@@ -55,7 +54,7 @@ end
 -- the first elements of tensors that all ranks have parts of.
 local function place_in_trace(state, trace, name, tensor)
   if state.gathered then
-    local is_fewer = state.spec.context and tensor.growth[#tensor.growth] == 1
+    local is_fewer = state.spec.symbols.past.is_open and tensor.growth[#tensor.growth] == 1
     return state.gathered[name], is_fewer and state.spec.call_rows or (grouping.row_shape(tensor))
   end
   local stored = state.plan.storage[name]
@@ -89,14 +88,16 @@ local function add_tensors(state, index_of, larger, rows, weights)
   end
 end
 
--- Returns how the tensors of a model of any length grow, as rows in the order of the tensors; none for others.
-local function growth_rows(state)
+-- Returns how the tensors of a model of any length grow, as rows in the order of the tensors, of which there are
+-- `count`; none for others. Tensors of other entries than the primary one come after its own, and do not grow.
+local function growth_rows(state, count)
   local rows = {}
-  for i, name in ipairs(state.spec.any and state.graph.order or {}) do
+  for i, name in ipairs(state.spec.symbols.rows.is_open and state.graph.order or {}) do
     local tensor = state.graph.tensors[name]
     local is_shared = tensor.unbatched or tensor.kind == "weight" or tensor.kind == "constant"
     rows[i] = ("{ %s, %d },"):format(braces(tensor.growth), is_shared and 1 or 0)
   end
+  for i = #rows + 1, state.spec.symbols.rows.is_open and count or 0 do rows[i] = "{ { 0 }, 0 }," end
   return rows
 end
 
@@ -186,44 +187,36 @@ local function entry_of(state, index_of, lists, list_of, suffix)
     output_list = table.concat(outputs, ", "), flops_literal = c.double(entry.flops) }
 end
 
--- Appends a row for each head of the keys or values that a state keeps.
-local function add_kept(rows, state, tensor, kept, index)
-  local place = storage.packed(kept)
-  local first, of_head = state.plan.state.offsets[kept.buffer], types.bytes(place.of_head(kept), kept.type)
-  for column = 0, kept.width - 1, kept.head_dim do
-    rows[#rows + 1] = ("{ %d, %d, %d, %d, %d, %d, %s },"):format(index, column,
-      types.elements(first + column // kept.head_dim * of_head, "f32"),
-      types.elements(types.bytes(kept.key_block * place.each_key(kept), kept.type), "f32"),
-      tensor.kept == "keys" and 1 or 0, kept.window or -1, type_name(kept.type))
+-- Adds a row for each head of a part of the state; index: of its tensor.
+local function add_part(rows, kept, part, index)
+  local place, first = storage.packed(part), kept.offsets[part.buffer]
+  for column = 0, part.width - 1, part.head_dim do
+    rows[#rows + 1] = ("{ %d, %d, %d, %d, %d, %d, %s, %d },"):format(index, column,
+      types.elements(first + column // part.head_dim * types.bytes(place.of_head(part), part.type), "f32"),
+      types.elements(types.bytes(kept.page * place.each_key(part), part.type), "f32"),
+      part.role == "keys" and 1 or 0, part.window or -1, type_name(part.type), part.symbol)
   end
 end
 
 -- Returns how a model continues: the keys and values that a sequence's state keeps, as rows, and the sizes of its
 -- calls; false for others. index_of: the index of each tensor.
 local function continued(state, index_of)
-  local spec, rows, page = state.spec, {}, nil
-  if not spec.context then return false end
-  for region in all_regions(state.plan.segments) do
-    for _, each in ipairs(region.kind == "attention" and { { region.scores.operands.k, region.keys },
-      { region.context.operands.v, region.values } } or {}) do
-      local tensor, kept = table.unpack(each)
-      page = kept.key_block
-      add_kept(rows, state, tensor, kept, index_of[tensor.name])
-    end
-  end
+  local spec, kept, rows, symbols = state.spec, state.kept, {}, {}
+  if not spec.symbols.past.is_open then return false end
+  for _, part in ipairs(kept.parts) do add_part(rows, kept, part, index_of[part.name]) end
+  for i, symbol in ipairs(kept.symbols) do symbols[i] = ('{ "%s", %d },'):format(symbol.name, symbol.most) end
   local logits, output
   for i, name in ipairs(state.graph.entry.outputs) do
     local tensor = state.graph.tensors[name]
     if tensor.type == "f32" and not tensor.is_exposed then logits, output = i - 1, tensor end
   end
   local windows = {}
-  for i, window in ipairs(state.plan.state.windows) do
+  for i, window in ipairs(kept.windows) do
     windows[i] = ("{ %d, %d },"):format(window.left, window.keys)
   end
-  return { rows = rows, windows = windows, page = page, call_rows = spec.call_rows, sequences = spec.sequences,
-    logits = logits,
-    output = output,
-    state_floats = types.elements(state.plan.state.bytes, "f32") }
+  return { rows = rows, windows = windows, symbols = symbols, page = kept.page, call_rows = spec.call_rows,
+    sequences = spec.sequences, logits = logits, output = output,
+    state_floats = types.elements(kept.bytes, "f32") }
 end
 
 -- Returns the packing of each weight as rows; none if all are f32.
@@ -321,7 +314,7 @@ function emit_descriptor.values(state, suffix)
   local factors, powers = factor_rows(weights)
   return { of_entries = of_entries, tensor_rows = tensors, attribute_lists = lists, weight_rows = rows,
     packing_rows = packing_rows(weights), order_rows = order_rows(weights), factor_rows = factors, power_lists = powers,
-    growth_rows = growth_rows(state.primary), stored_names = stored.names, stored_rows = stored.rows,
+    growth_rows = growth_rows(state.primary, #tensors), stored_names = stored.names, stored_rows = stored.rows,
     view_rows = views, coding = coding_of(state.spec), has_unbatched = unbatched,
     continued = continued(state.primary, index_of[state.primary]), index_of = index_of,
     slice_rows = slice_rows(weights),

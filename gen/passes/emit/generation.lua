@@ -15,7 +15,7 @@ emit_generation.usual_text = ("temperature %g, top_p %g and repetition_penalty %
 --- the same as text, limit = the line of a Python module about an answer's tokens, or nil }; false if the model
 --- continues no sequences.
 function emit_generation.values(spec)
-  if not spec.context then return false end
+  if not spec.symbols.past.is_open then return false end
   local said = spec.generation or {}
   local is_usual, usual = true, emit_generation.usual
   for _, name in ipairs { "draw", "temperature", "top_k", "top_p", "min_p", "repetition_penalty" } do

@@ -50,7 +50,7 @@ end
 
 --- Returns the number of elements of an input or output in a call of any length, as C on its sequences n.
 function emit_lengths.count(tensor, spec)
-  if not spec.any then return nil end
+  if not spec.symbols.rows.is_open then return nil end
   local each, what = emit_lengths.each(tensor, spec)
   if what == "call" then return tostring(each) end
   local text = what == "row" and "n->rows" or "n->count"
@@ -61,7 +61,7 @@ end
 function emit_lengths.shape(tensor, spec, is_growing)
   local parts = {}
   for i, size in ipairs(emit_lengths.sizes(tensor, spec, is_growing)) do parts[i] = ("[%s]"):format(size) end
-  if not spec.any or parts[1] ~= "[batch]" then return table.concat(parts) end
+  if not spec.symbols.rows.is_open or parts[1] ~= "[batch]" then return table.concat(parts) end
   parts[1] = "[sequences]"
   if has_rows(tensor) then table.remove(parts, 1) parts[1] = "[rows]" end
   return table.concat(parts)
@@ -72,8 +72,9 @@ function emit_lengths.values(state)
   local primary, sizes = state.primary, {}
   local family, entry, exact = primary.family, primary.graph.entry, primary.spec.exact
   for i, each in ipairs(family.entries) do sizes[i] = ("{ %d, %d }"):format(each.sizes.batch, each.sizes.seq) end
-  if primary.spec.any then sizes = { ("{ 1, %d }"):format(primary.spec.seq) } end
-  return { is_listed = family.is_listed or primary.spec.any or false, any = primary.spec.any or false,
+  if primary.spec.symbols.rows.is_open then sizes = { ("{ 1, %d }"):format(primary.spec.seq) } end
+  local is_open = primary.spec.symbols.rows.is_open
+  return { is_listed = family.is_listed or is_open, any = is_open,
     input_axes = axes_list(primary.graph, entry.inputs),
     output_axes = axes_list(primary.graph, entry.outputs), sizes = table.concat(sizes, ", "), past = primary.spec.past,
     least = primary.spec.least, least_seq = exact and family.entries[1].sizes.seq or primary.spec.least,

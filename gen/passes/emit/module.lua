@@ -30,7 +30,7 @@ local function bounds_of(tensor, is_listed)
 end
 
 -- True if a call decides the sizes of arrays.
-local function are_growing(entry) return entry.family.is_listed or entry.spec.any or false end
+local function are_growing(entry) return entry.family.is_listed or entry.spec.symbols.rows.is_open end
 
 local function input_of(tensor, entry)
   local spec, is_listed = entry.spec, are_growing(entry)
@@ -92,15 +92,16 @@ function emit_module.values(state)
   for _, each in ipairs(made.inputs) do
     each.optional = (each.is_optional or each.name == made.masked) and "True" or "False"
   end
-  made.text_class = primary.spec.context and "_GeneratingText" or "_TextModel"
-  made.plain_class = primary.spec.context and "_Generating" or "_Model"
+  made.text_class = primary.spec.symbols.past.is_open and "_GeneratingText" or "_TextModel"
+  made.plain_class = primary.spec.symbols.past.is_open and "_Generating" or "_Model"
   made.ranks = state.spec.processes or false
   made.first_input = made.inputs[1].name
   made.most_threads = primary.spec.workers[#primary.spec.workers]
   made.threads_parameter = made.most_threads > 1 and ", threads: Optional[int] = None" or ""
   made.threads_text = made.most_threads > 1 and ("\n        threads: that share a call, at most, 1 to %d; None: %d, or "
     .. "as many as there are cores."):format(made.most_threads, made.most_threads) or ""
-  local parts = parts_of(made.masked, primary.spec.any, state.tokenizer, state.chat, primary.spec.context,
+  local symbols = primary.spec.symbols
+  local parts = parts_of(made.masked, symbols.rows.is_open, state.tokenizer, state.chat, symbols.past.is_open,
     primary.spec.pictures, made.ranks)
   made.imports, made.parts = emit_python.join(state.root, parts, IMPORTS)
   return made

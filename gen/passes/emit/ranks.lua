@@ -12,13 +12,10 @@ local emit_ranks = {}
 -- Returns the elements of a tensor in one call. A model that continues has calls of fewer rows than its sequences. A
 -- tensor with one row for each sequence, or one for each head, has those of as many sequences as a call can have.
 local function elements_of_call(spec, tensor)
-  local shape, _, rows = {}, grouping.row_shape(tensor)
-  for axis, size in ipairs(tensor.shape) do
-    shape[axis] = spec.context and tensor.growth[axis] == 1 and spec.call_rows or size
-  end
-  local elements = words.elements(shape)
-  local is_fixed = spec.any and not tensor.unbatched and (rows == 1 or grouping.is_of_one_query(tensor))
-  return is_fixed and elements * spec.call_rows or elements
+  local _, rows = grouping.row_shape(tensor)
+  local elements = words.elements(grouping.shape_of_call(tensor, spec))
+  local is_each = not tensor.unbatched and (rows == 1 or grouping.is_of_one_query(tensor))
+  return spec.symbols.rows.is_open and is_each and elements * spec.call_rows or elements
 end
 
 -- Returns an entry of the whole model as emit_descriptor takes it: weights as rows, one after the other, and all
@@ -43,7 +40,7 @@ local function whole_entry(entry, own, offsets)
     end
   end
   return setmetatable({ weights = { layouts = layouts, offsets = of_entry }, gathered = gathered,
-    gathered_floats = floats, plan = own.plan, programs = own.programs }, { __index = entry })
+    gathered_floats = floats, plan = own.plan, kept = own.kept, programs = own.programs }, { __index = entry })
 end
 
 -- Returns the whole model as a build.

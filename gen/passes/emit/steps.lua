@@ -456,7 +456,11 @@ function Writer:frame_of_stretch(stretch, each, alike)
   for i, base in ipairs(of and of.bases or {}) do
     local declared = ("%sfloat *%s"):format(base.class == "weight" and "const " or "", base.name)
     stretch.bases[i], stretch.formal[i + 2] = base.name, declared
-    table.insert(stretch.locals, ("%s = of->%s;"):format(declared, base.name))
+    local is_read = false -- the stocks' base may be for the one that runs the stretch alone
+    for _, fn in ipairs(stretch.functions) do
+      is_read = is_read or fn.call:find("%f[%w_]" .. base.name .. "%f[^%w_]") ~= nil
+    end
+    if is_read then table.insert(stretch.locals, ("%s = of->%s;"):format(declared, base.name)) end
     if not self.bases[base.name] then self.bases[base.name], self.bases[#self.bases + 1] = true, declared end
   end
   stretch.op = ""
@@ -583,20 +587,21 @@ end
 --- outputs that a caller does not want are in the arena.
 function emit_steps.values(state, program, integers, shadowed)
   local writer = setmetatable({ program = program, addresses = addresses_of(state, program), steps = 0,
-    declared = declared_of(state, program), batch = state.spec.batch, any = state.spec.any, name = state.spec.name,
-    entry = state.graph.entry, bases = {} }, Writer)
+    declared = declared_of(state, program), batch = state.spec.batch, any = state.spec.symbols.rows.is_open,
+    name = state.spec.name, entry = state.graph.entry, bases = {} }, Writer)
   local segments = writer:segments()
   local used, of_team = {}, {} -- by all segments; by segments of a team
   for _, segment in ipairs(segments) do
     if segment.mode ~= "serial" then add_all(of_team, segment.used) end
     add_all(used, segment.used)
     for _, stretch in ipairs(segment.stretches or {}) do
-      if stretch.head then used.n, of_team.n = true, true end
+      stretch.reads_n = stretch.head or stretch.chunks and stretch.chunks:find("n->", 1, true) ~= nil
+      if stretch.reads_n then used.n, of_team.n = true, true end
     end
   end
   for _, set in ipairs { used, of_team } do set.a, set.p, set.s, set.chunk = set.a or set.p, nil, nil, nil end
   local teamed = next(of_team) ~= nil
-  if integers then used["in"], used.n = true, used.n or state.spec.any end
+  if integers then used["in"], used.n = true, used.n or state.spec.symbols.rows.is_open end
   if shadowed then used.a, used.out = true, true end
   local members = each_used(of_team, function(parameter) return writer.declared[parameter] end)
   local call = each_used(of_team, function(name) return name == "block" and "{ 0 }" or name end)

@@ -121,7 +121,8 @@ end
 local function chosen(self, of, tensor, is_early)
   local known = is_early and of.queries or of.chosen
   if known[tensor] then return known[tensor] end
-  if is_early and tensor.shape[2] == 1 and not self.spec.any then return tensor end -- it has this row alone
+  local has_one = not self.spec.symbols.rows.is_open and tensor.shape[2] == 1
+  if is_early and has_one then return tensor end -- it has this row alone
   local maker, first, o = of.made[tensor], of.pool.attributes["function"], of.pool.operands
   local is_single = of.early[maker] -- the chosen row is the only one, and so the first
   local is_last = first == "last" and not is_single

@@ -245,7 +245,10 @@ local function attend(self, a)
     v, v_scale = self:quantise_heads(a.path .. ".v", v, a.kv_heads)
   end
   if in_pairs then q, k, v = self:round(q, "bf16"), self:round(k, "bf16"), self:round(v, "bf16") end
-  if spec.context then k.kept, v.kept = "keys", "values" end
+  if spec.symbols.past.is_open then
+    k.kept = { role = "keys", head_dim = k.shape[3] // a.kv_heads, grows_with = "tokens" }
+    v.kept = { role = "values", head_dim = v.shape[3] // a.kv_heads, grows_with = "tokens" }
+  end
   if spec.scoring == "additive" then
     local score = self:weight(a.path .. ".score.weight", { a.heads, spec.head_dim }, 0, 1 / math.sqrt(spec.head_dim))
     scores = self:op("additive_scores", a.path .. ".scores", { q = a.q, k = a.k, score = score, lengths = lengths },

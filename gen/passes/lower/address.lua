@@ -92,7 +92,7 @@ function address:packed_at(storage, row, column, origin)
     offset = types.bytes(place.where(storage, row, column - (storage.first_column or 0)), storage.type) }
   if origin.over then
     operand.terms = origin.packed and { [origin.packed] = types.bytes(place.each_key(storage), storage.type) } or {}
-    if operand.class == "state" then operand.terms.slot = self.state.plan.state.bytes end
+    if operand.class == "state" then operand.terms.slot = self.state.kept.bytes end
     if storage.window then operand.terms.forgotten = -types.bytes(place.each_key(storage), storage.type) end
     add_columns(operand, storage, place, origin)
     return operand
@@ -135,7 +135,7 @@ local function open_trace_at(self, tensor, row, column, origin)
     local head = row // most
     row = row % most
     terms.first = storage.rows_per_sequence // most * pitch
-    if head > 0 then terms[self.state.spec.context and "fresh" or "keys"] = head * pitch end
+    if head > 0 then terms[self.state.spec.symbols.past.is_open and "fresh" or "keys"] = head * pitch end
   end
   if origin.columns then terms[origin.columns] = types.bytes(1, type) end
   local operand = self:in_arena(forms.trace_name(tensor.name), row * storage.width + column, type)

@@ -3,6 +3,7 @@
 -- nothing is emitted for them.
 local disentangled = require("passes.common.disentangled")
 local divide = require("passes.common.divide")
+local grouping = require("passes.common.grouping")
 local ops = require("data.ops")
 local types = require("data.types")
 local words = require("common.words")
@@ -14,13 +15,6 @@ local LEAST_ROWS = 16
 
 -- Open columns are a multiple of these, whole vectors of every target.
 local LANES = 16
-
---- Returns the keys that query i sees under a static mask: first, and last + 1. -1 bounds nothing.
-function attention.band(attributes)
-  local left, right = attributes.left, attributes.right
-  if attributes.causal then right = 0 end
-  return left, right
-end
 
 -- Returns keys [first, last) as key blocks, each within one transposed panel: { panel, first, count }.
 local function key_blocks(first, last, key_block)
@@ -57,7 +51,7 @@ end
 -- Returns the keys that a static mask leaves to the rows [first, first + count), among the queries' own.
 local function band_range(scores, p, first, count, own)
   local a = scores.attributes
-  local left, right = attention.band(a)
+  local left, right = grouping.band(a)
   local queries, prefix = scores.result.shape[3], math.min(a.prefix or 0, own)
   local position = first + (a.offset or 0)
   local first_key = left >= 0 and math.min(own - 1, math.max(0, position - left)) // p.key_align * p.key_align or 0
@@ -145,7 +139,7 @@ function attention.blocks(scores, p, in_chunks)
     p = setmetatable({ key_align = words.round_up(p.key_align, group) }, { __index = p })
   end
   local extra = scores.attributes.extra or 0
-  local left, right = attention.band(scores.attributes)
+  local left, right = grouping.band(scores.attributes)
   local own = keys - extra
   local narrow = left >= 0 and right >= 0 and left + right + 1 < own // 2
   local most = narrow and math.min(p.window_block, p.query_block) or p.query_block
@@ -223,7 +217,7 @@ end
 function attention.open_blocks(region, p, spec)
   local scores, call_rows = region.scores, spec.call_rows
   local most = scores.result.shape[4]
-  local left, right = attention.band(scores.attributes)
+  local left, right = grouping.band(scores.attributes)
   local columns = words.round_up(most, LANES)
   local asked = scores.operands.q.growth[2] == 0
   local rows = asked and 1 or math.max(1, math.min(p.query_block, call_rows,

@@ -1,6 +1,5 @@
 -- storage.lua: decides how each tensor is stored: its form, row length, and whether it is written over another.
 local all_regions = require("passes.common.regions")
-local attention = require("passes.plan.attention")
 local divide = require("passes.common.divide")
 local each_op = require("passes.common.region_ops")
 local forms = require("data.storage")
@@ -10,9 +9,6 @@ local types = require("data.types")
 local words = require("common.words")
 
 local storage = {}
-
--- The most windows whose first keys a state forgets: ATTN2C_MOST_WINDOWS of runtime/base/descriptor.h.
-local MOST_WINDOWS = 16
 
 -- Returns the region that writes each tensor, and the regions that read it, in order.
 local function region_uses(segments)
@@ -34,10 +30,7 @@ end
 -- Returns the width of a tensor's rows and their number, of a sequence of one call. A tensor of a model that continues
 -- has an axis of its own for the rows of a call, which are fewer than those of a sequence.
 local function rows_of_call(state, tensor)
-  local spec, shape = state.spec, {}
-  if not spec.context then return grouping.row_shape(tensor) end
-  for axis, size in ipairs(tensor.shape) do shape[axis] = tensor.growth[axis] == 1 and spec.call_rows or size end
-  return grouping.row_shape(setmetatable({ shape = shape }, { __index = tensor }))
+  return grouping.row_shape(setmetatable({ shape = grouping.shape_of_call(tensor, state.spec) }, { __index = tensor }))
 end
 
 -- Returns the storage of a tensor that only its rounding op reads: the rows that one unit of work produces.
@@ -166,52 +159,15 @@ local function keeps_together(region, rows_per_sequence, together)
   return true
 end
 
--- Returns the most keys that a state keeps of a sequence where queries see `left` keys before them, and the number of
--- the window, from 0, whose first keys it forgets; nil: it forgets none. There is room for the keys that the window
--- shows of a sequence that went back by a call's tokens, and for a call's new ones. When it is full, the runtime moves
--- the keys that are still wanted to its beginning.
-local function room_for(state, left)
-  local page, spec, windows = state.plan.parameters.key_block, state.spec, state.plan.state.windows
-  local keys = words.round_up(left + spec.call_rows, page) + page + words.round_up(spec.call_rows, page)
-  if left < 0 or keys >= spec.context then return spec.context, nil end
-  for i, window in ipairs(windows) do
-    if window.left == left then return keys, i - 1 end
-  end
-  if #windows == MOST_WINDOWS then return spec.context, nil end
-  windows[#windows + 1] = { left = left, keys = keys, page = page }
-  return keys, #windows - 1
-end
-
--- Numbers the windows of all layers, so that all stages number them alike.
-local function number_windows(state)
-  local whole = state.whole and state.whole.stages and state.whole.primary.graph.entry
-  for _, op in ipairs(whole and whole.ops or {}) do
-    if op.operands.k and op.operands.k.kept then room_for(state, (attention.band(op.attributes))) end
-  end
-end
-
--- Returns the keys or values that a caller's context keeps, and gives them their place in its state.
-local function kept_for(state, region, role, tensor, head_dim)
-  local form = forms.kept_as[role][tensor.type]
-  local place = forms.forms[form].packed
-  local keys, window = room_for(state, region.open.left)
-  region.open.window = window
-  local operands = role == "keys" and region.scores.operands or region.context.operands
-  local kept = { form = form, type = tensor.type, width = tensor.shape[#tensor.shape], window = window,
-    rows_per_sequence = keys, key_block = state.plan.parameters.key_block, head_dim = head_dim,
-    scale = operands.k_scale or operands.v_scale,
-    buffer = tensor.name .. place.suffix, separate = true, whole_batch = false }
-  local of_plan = state.plan.state
-  of_plan.order[#of_plan.order + 1], of_plan.offsets[kept.buffer] = kept.buffer, of_plan.bytes
-  of_plan.bytes = of_plan.bytes + types.line_bytes(types.bytes(place.sequence(kept), kept.type))
-  return kept
-end
-
 -- Returns the keys or values, in the form that the scores or the context of a region read; nil: as rows. If the region
 -- alone reads a product's result, the product's tile is packed while it is in the cache, and never stored as rows;
 -- else (separate) stored rows are packed before the scores.
 local function packed_for(state, region, role, tensor, made, head_dim)
-  if tensor.kept then return kept_for(state, region, role, tensor, head_dim) end
+  local part = tensor.kept and state.kept.of[tensor.name]
+  if part then
+    region.open.window = part.window
+    return part
+  end
   local form, s = forms.read_as[role][tensor.type], state.plan.storage[tensor.name]
   if not form then return nil end
   local place = forms.forms[form].packed
@@ -293,7 +249,6 @@ end
 --- Fills state.plan.storage, and the packed keys and values of attentions and the outputs of products with it.
 --- uses: of grouping.readers
 function storage.decide(state, entry, segments, uses)
-  number_windows(state)
   store(state, entry, segments, uses)
   read_by_head(state, entry)
   pack_keys(state, segments, uses)

@@ -46,7 +46,8 @@ describe("a model that continues", function()
         runs(("%s %s/tests/program.lua writer%d.lua out threads=%d"):format(FLAGS, root, i,
           threads))
         local said = runs("out/writer check")
-        assert.truthy(said:find("in chunks", 1, true) and said:find("token by token", 1, true))
+        assert.truthy(said:find("in chunks", 1, true) and said:find("token by token", 1, true)
+          and said:find("in mixed calls", 1, true))
         assert.equal(more:find("hidden") ~= nil, said:find("output states, alone in calls ", 1, true) ~= nil)
         if threads == 1 then runs("out/writer check --nan") end
         if threads == 1 and i == 1 then

@@ -476,7 +476,8 @@ describe("the command with a tuning file", function()
     end
     local built = { folder = ("../"):rep(32) .. folder:sub(2),
       state = { entries = { { graph = { entry = { ops = { x, y } } } } },
-        spec = { name = "m", any = true, context = 512, seq = 128, least = 1, sequences = 2 } },
+        spec = { name = "m", least = 1, sequences = 2,
+          symbols = { tokens = { most = 128, is_open = true }, past = { is_open = true } } } },
       products = { layer = product(256, x), logits = product(2, y) } }
     local result = measure.run(built, { repetitions = 5, cold_megabytes = 3 })
     assert.near(6, result.ms, 1e-9)       -- the geometric mean of 12 and 3

@@ -171,7 +171,7 @@ describe("any length", function()
 
   it("is checked as calls of no fewer rows than a pool takes", function()
     assert.has_no.errors(function() helper.state(any(5, { output = { { stage = "pool", over = "second" } } })) end)
-    local calls = instance.calls({ segments = {} }, { least = 2, call_rows = 5 })
+    local calls = instance.calls({ segments = {} }, { least = 2, call_rows = 5, symbols = { past = {} } })
     assert.is_true(#calls > 2)
     for _, call in ipairs(calls) do
       for i = 2, #call.first do assert.is_true(call.first[i] - call.first[i - 1] >= 2) end
