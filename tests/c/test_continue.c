@@ -497,7 +497,7 @@ Test(carry_on, keeps_the_keys_of_a_source) {
   int32_t *sources = context->positions + SEQUENCES;
   for (int i = 0; i < STATE; i++) state[i] = (float)i, state[STATE + i] = -1.0f;
   sources[0] = SOURCE, context->positions[0] = 1;
-  cr_assert_eq(attn2c_copy(context, 0, 1), ATTN2C_OK);
+  cr_assert_eq(attn2c_sequence_copy(context, 0, 1), ATTN2C_OK);
   cr_assert(sources[1] == SOURCE && attn2c_position(context, 1) == 1);
   cr_assert_arr_eq(state + STATE, state, PAGE * KEYS * sizeof *state, "a page of tokens");
   cr_assert_eq(state[STATE + PAGE * KEYS], -1.0f, "no more of them");
