@@ -205,7 +205,7 @@ function measure.run(built, options)
   for key, product in pairs(built.products) do
     local rows = product.flops / (2 * product.outputs * product.inputs * product.count)
     local each = rows / (spec.sequences or 1) -- of a sequence; a pooled row, or that of logits, is one
-    local ran = longest.tokens and each >= spec.seq and each * longest.tokens / spec.seq or each
+    local ran = longest.tokens and each >= tokens.most and each * longest.tokens / tokens.most or each
     result.of[key] = { own = mean(product.ops), region = mean(product.decides),
       ms = rows / ran * sum(longest, product.ops) }
   end
