@@ -216,7 +216,7 @@ describe("products in C", function()
       steps[i] = product(more)
     end
     local program = { fused_kernels = {}, fused_maps = {}, segments = { { sections = { { steps = steps } } } } }
-    state.entries = { { programs = { program }, plan = { state = {} }, weights = {} } }
+    state.entries = { { programs = { program }, kept = {}, weights = {} } }
     require("passes.kernels").run(state)
     assert.equal(11, #state.functions)
     local names = {}
