@@ -78,9 +78,10 @@ end
 --- True if strips of some rows prefetch.
 function open.prefetches(kernel, rows) return kernel.fetch and rows.size >= (kernel.fetch.least or 1) or false end
 
--- Returns the call of a strip, or of a choice among strips, by its name. group: { offset: C text of the outputs before
--- it, lanes of its last vector }; number: C text of the strip's number among all.
-local function call_of(kernel, name, adds, a, b, group, number, after)
+-- Returns the call of a strip, or of a choice among strips. choice: { name, asks: its parameters for prefetching };
+-- group: { offset: C text of the outputs before it, lanes of its last vector }; number: C text of the strip's number
+-- among all.
+local function call_of(kernel, choice, adds, a, b, group, number, after)
   local k, list = operands.named(kernel), kernel.strips.strips
   local inputs, more = types.group(kernel.types.a), after or {}
   local function at(pointer, terms)
@@ -90,19 +91,14 @@ local function call_of(kernel, name, adds, a, b, group, number, after)
   local of_a = group.offset == "0" and "0" or inputs == 1 and group.offset or ("%d * (%s)"):format(inputs, group.offset)
   local of_c = at(more.c or "c", { more.one_strip and "0" or ("row * %d"):format(kernel.ldc), group.offset })
   local size = k.k == "k" and "(int)k" or tostring(kernel.k)
-  local fetch
-  if not open.prefetches(kernel, list[1]) then
-    fetch = ""
-  elseif kernel.fetch.by_strips and streams(kernel) then
-    fetch = (", (const char *)(%s) + ahead.from + %s * (size_t)ahead.each, ahead.far, ahead.step, %d, ahead.nth")
-      :format(a, number, lines_of(kernel))
-  else
-    fetch = kernel.fetch.near and (", %d"):format(kernel.fetch.near)
-      or (", %s + ahead.from + %s * ahead.each, ahead.pace, ahead.lines%s"):format(a, number,
-        is_paced(kernel) and ", ahead.far, ahead.nth" or "")
-  end
+  local of_bytes, fetch = streams(kernel), ""
+  local values = { near = kernel.fetch and kernel.fetch.near, every = "ahead.pace", lines = of_bytes
+    and kernel.fetch and kernel.fetch.by_strips and lines_of(kernel) or nil, ahead = (of_bytes
+    and "(const char *)(%s) + ahead.from + %s * (size_t)ahead.each" or "%s + ahead.from + %s * ahead.each"):format(a,
+      number) }
+  for _, ask in ipairs(choice.asks) do fetch = fetch .. ", " .. (values[ask[2]] or "ahead." .. ask[2]) end
   return {
-    ("%s(%s, %s, %s, %s,"):format(name, #list > 1 and "rows" or list[1].size, at(a, { of_a }),
+    ("%s(%s, %s, %s, %s,"):format(choice.name, #list > 1 and "rows" or list[1].size, at(a, { of_a }),
       at(b, { ("row * %d"):format(kernel.ldb) }), of_c),
     ("  %s, %d, %d, %d, %s, %s, %d%s);"):format(size, kernel.lda, kernel.ldb, kernel.ldc, adds,
       kernel.a_room and "ATTN2C_LANES" or group.lanes, group.lanes, fetch),
@@ -152,14 +148,9 @@ end
 
 -- Returns the same table for strips in tiles, in bytes.
 local function tiles_ahead_of(kernel)
-  local rows = {}
-  for i, fetch in ipairs(kernel.fetch.by_strips) do
-    rows[i] = fetch and ("{ %d, %d, %d, %d }"):format(fetch.from, fetch.apart, fetch.lines, fetch.run) or "{ 0 }"
-  end
-  return {
-    ("static const attn2c_tiles_ahead by_strips[%d] = { %s };"):format(#rows, table.concat(rows, ", ")),
-    ("const attn2c_tiles_ahead ahead = by_strips[strips < %d ? strips - 1 : %d];"):format(#rows, #rows - 1),
-  }
+  return chosen(kernel, "attn2c_tiles_ahead", function(fetch)
+    return fetch and ("{ %d, %d, %d, %d }"):format(fetch.from, fetch.apart, fetch.lines, fetch.run) or "{ 0 }"
+  end)
 end
 
 -- Returns the call of strips of a K block, in tiles, from strip `i`, K block `block` and group j of its kind on. strip:
@@ -237,8 +228,8 @@ function open.either(kernel, body, of_tall)
   return lines
 end
 
---- Returns the body as lines of C; parameters as for product.body, and choice(group): the name of the function of a
---- group's strips; groups: of the outputs, if they are known; after: product.body's after_strip. The body's symbols
+--- Returns the body as lines of C; parameters as for product.body, and choice(group): the function of a group's strips,
+--- { name, asks }; groups: of the outputs, if they are known; after: product.body's after_strip. The body's symbols
 --- are strips, row, i, j and rows; vectors and rest, if outputs are open.
 function open.body(kernel, lanes, adds, a, b, choice, groups, after)
   local k, most = operands.named(kernel), kernel.strips.strips[1].size

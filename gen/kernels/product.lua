@@ -108,12 +108,13 @@ function product.each_strip(kernel, visit)
   end
 end
 
--- Returns the name of the function that calls one of the strips of an open product's group of vectors by their rows;
--- and its text, nil if there are strips of one number of rows alone.
+-- Returns the function that calls one of the strips of an open product's group of vectors by their rows: { name, asks:
+-- its parameters for prefetching, text: nil if there are strips of one number of rows alone }.
 local function choice_of(kernel, group)
   local list, cases = kernel.strips.strips, {}
   local widest = shape_of(kernel, list[1], group)
-  if #list == 1 then return maker(widest).name(widest) end
+  local asked = maker(widest).asks(widest)
+  if #list == 1 then return { name = maker(widest).name(widest), asks = asked } end
   for i, rows in ipairs(list) do
     local shape = shape_of(kernel, rows, group)
     local asks = {}
@@ -124,7 +125,7 @@ local function choice_of(kernel, group)
   local of, least = kernel.types, list[#list].size
   local kind = setmetatable({ copies = true, full = false }, { __index = widest })
   local name = ("strips_%d_to_%d%s"):format(least, list[1].size, maker(kind).name(kind):match("^strip(.*)$"))
-  return name, ([[
+  return { name = name, asks = asked, text = ([[
 /* A strip of %d to %d rows. */
 ATTN2C_STRIP %s(size_t rows, const %s *a, const %s *b, %s *c, int k, ptrdiff_t lda,
     ptrdiff_t ldb, ptrdiff_t ldc, int adds, int a_lanes, int c_lanes%s) {
@@ -133,7 +134,7 @@ ATTN2C_STRIP %s(size_t rows, const %s *a, const %s *b, %s *c, int k, ptrdiff_t l
   default: break;
   }
 }]]):format(least, list[1].size, name, types.c(of.a), types.c(of.b), types.c(of.c),
-    Writer.asks_text(maker(widest).asks(widest)), table.concat(cases, "\n"))
+    Writer.asks_text(asked), table.concat(cases, "\n")) }
 end
 
 --- Returns the C functions of the strips that products need, each once, and of the choices among strips, as texts.
@@ -156,9 +157,9 @@ function product.strips(kernels)
   for _, kernel in ipairs(kernels) do
     for _, each in ipairs(kernel.open and not in_tiles(kernel) and open.kernels(kernel) or {}) do
       for _, group in ipairs(kinds_of_groups(each)) do
-        local name, text = choice_of(each, group)
-        if text and not chosen[name] then texts[#texts + 1] = text end
-        chosen[name] = true
+        local choice = choice_of(each, group)
+        if not chosen[choice.name] then texts[#texts + 1] = choice.text end
+        chosen[choice.name] = true
       end
     end
   end
@@ -312,7 +313,7 @@ function product.body(kernel, lanes, adds, a, b, after_strip)
     local bodies = {}
     for i, each in ipairs(open.kernels(kernel)) do
       local function name(rows, group, is_whole) return name_of(each, rows, group, is_whole) end
-      local function choice(group) return (choice_of(each, group)) end
+      local function choice(group) return choice_of(each, group) end
       local groups = groups_of(each, lanes)
       bodies[i] = in_tiles(each) and open.body_in_tiles(each, lanes, adds, a, b, name, groups)
         or open.body(each, lanes, adds, a, b, choice, groups, after_strip)

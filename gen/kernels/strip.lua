@@ -169,14 +169,12 @@ function Strip:loop()
       self:block(head(("int i = k - k %% %d"):format(inputs), limit), function() self:step(false) end)
     end
   elseif shape.fetches then
-    self:add("for (int i = 0; i < %s;) {", limit)
-    self:add("  const int stop = i + every < %s ? i + every : %s;", limit, limit)
-    self.indent = "    "
-    self:ask()
-    self:add("ahead += 64 * lines;")
-    self:block(head("", "stop"), function() self:step(false) end)
-    self.indent = "  "
-    self:add("}")
+    self:block(("for (int i = 0; i < %s;)"):format(limit), function()
+      self:add("const int stop = i + every < %s ? i + every : %s;", limit, limit)
+      self:ask()
+      self:add("ahead += 64 * lines;")
+      self:block(head("", "stop"), function() self:step(false) end)
+    end)
   else
     self:block(head("int i = 0", limit), function()
       if shape.streams then self:ask() end

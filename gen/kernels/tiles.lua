@@ -4,6 +4,7 @@
 -- copied and padded with zeros.
 local forms = require("kernels.forms")
 local types = require("data.types")
+local Writer = require("kernels.writer")
 
 local tiles = {}
 
@@ -63,26 +64,13 @@ function tiles.name(shape)
     shape.fetches and "_ahead" or "")
 end
 
--- The text of a strip: lines, and how far the next is indented. high, wide: tiles of rows and of outputs.
-local Strip = {}
+-- high, wide: tiles of rows and of outputs.
+local Strip = setmetatable({}, Writer)
 Strip.__index = Strip
 
 local function new_strip(shape)
-  return setmetatable({ shape = shape, of = shape.types, form = forms.all[shape.form], lines = {}, depth = 1,
-    group = types.group(shape.types.a), high = shape.rows > tiles.SIDE and 2 or 1, wide = shape.vectors }, Strip)
-end
-
-function Strip:add(format, ...)
-  self.lines[#self.lines + 1] = ("  "):rep(self.depth) .. format:format(...)
-end
-
--- Adds what body() adds, indented, between two lines.
-function Strip:block(first, body, last)
-  self:add("%s", first)
-  self.depth = self.depth + 1
-  body()
-  self.depth = self.depth - 1
-  if last then self:add("%s", last) end
+  return setmetatable({ of = shape.types, form = forms.all[shape.form], group = types.group(shape.types.a),
+    high = shape.rows > tiles.SIDE and 2 or 1, wide = shape.vectors }, Strip):begin(shape)
 end
 
 -- Returns the rows of the i-th tile of rows, and the outputs of the j-th tile of outputs, as C.
@@ -112,6 +100,7 @@ function Strip:signature()
   list[3] = ("    int adds, int c_lanes%s%s) {"):format(
     shape.fetches and ", const char *ahead, ptrdiff_t apart, int lines, int run" or "",
     shape.some and ", int rows" or "")
+  self.indent = "  "
   self:add("const ptrdiff_t a_stride = 4 * lda, b_stride = ldb * (ptrdiff_t)sizeof *b, c_stride = 4 * ldc;")
   self:add(shape.some and "(void)c_lanes, (void)rows;" or "(void)c_lanes;")
 end
@@ -124,21 +113,19 @@ function Strip:load_sums()
     end)
   end
   if not self.form.start then return load() end
-  self:block("if (adds == 2) {", load)
-  self:block("} else {", function()
+  self:block("if (adds == 2)", load, function()
     self:add("attn2c_tile_copy sums;")
     self:each_sum(function(number, i, j)
       self:add("attn2c_tile_sums(&sums, %s, %s, ldc, %s, %s);", self:a_at(j), c_at(i, j), self:rows_of(i),
         self:lanes_of(j))
       self:add("attn2c_tile_load(%d, &sums, 64);", number)
     end)
-  end, "}")
+  end)
 end
 
 -- Begins the sums, with C or without.
-function Strip:begin()
-  self:block("if (adds) {", function() self:load_sums() end)
-  self:block("} else {", function()
+function Strip:begin_sums()
+  self:block("if (adds)", function() self:load_sums() end, function()
     self:each_sum(function(number, _, j)
       if self.form.start then
         self:add("attn2c_tile_load(%d, %s, 0);", number, self:a_at(j)) -- a stride of 0 loads one row as all
@@ -146,7 +133,7 @@ function Strip:begin()
         self:add("attn2c_tile_zero(%d);", number)
       end
     end)
-  end, "}")
+  end)
   if self.form.start then self:add("a += %d * lda;", types.all[self.of.a].start * self.group) end
 end
 
@@ -169,16 +156,16 @@ end
 -- Writes the loop over whole steps.
 function Strip:whole_steps()
   local step = self.shape.step
-  local head = ("for (int i = 0; i + %d <= k; i += %d, a += %d * lda, b += %d) {"):format(step, step, step, step)
+  local head = ("for (int i = 0; i + %d <= k; i += %d, a += %d * lda, b += %d)"):format(step, step, step, step)
   self:block(head, function()
     self:step(function(i) self:add("attn2c_tile_load(%d, %s, b_stride);", 4 + i, b_at(i)) end,
       function(j) self:add("attn2c_tile_load(%d, %s, a_stride);", 6 + j, self:a_at(j)) end, self.shape.fetches)
-  end, "}")
+  end)
 end
 
 -- Writes the step of the last inputs, which are copied.
 function Strip:rest()
-  self:block("{", function()
+  self:block("", function()
     self:add("const int bytes = k %% %d * (int)sizeof *b;", self.shape.step)
     self:add("attn2c_tile_copy copy;")
     self:step(function(i)
@@ -188,7 +175,7 @@ function Strip:rest()
       self:add("attn2c_tile_weights(&copy, %s, a_stride, %s, bytes);", self:a_at(j), self:lanes_of(j))
       self:add("attn2c_tile_load(%d, &copy, 64);", 6 + j)
     end)
-  end, "}")
+  end)
 end
 
 --- Returns a strip's function as C. Parameters of that: c_lanes: the outputs of the last vector; adds: 0, 1 if sums
@@ -196,7 +183,7 @@ end
 function tiles.text(shape)
   local strip = new_strip(shape)
   strip:signature()
-  strip:begin()
+  strip:begin_sums()
   strip:whole_steps()
   if shape.rest then strip:rest() end
   strip:each_sum(function(number, i, j)

@@ -1,5 +1,5 @@
--- writer.lua: writes the C function of strips that differ in their number of rows alone.
--- The function has the code of the most rows. Its parameter `rows` is a constant of each call, into which the compiler
+-- writer.lua: writes the C function of a strip, or of strips that differ in their number of rows alone.
+-- The latter has the code of the most rows. Its parameter `rows` is a constant of each call, into which the compiler
 -- puts the function, so a strip of fewer rows has no code of the others.
 local types = require("data.types")
 
@@ -29,13 +29,15 @@ function Writer:add(format, ...)
   self.lines[#self.lines + 1] = line
 end
 
---- Calls body() between a line that opens a block and the brace that closes it.
-function Writer:block(opening, body)
+--- Calls body() between a line that opens a block and the brace that closes it; then otherwise(), if it is given, in
+--- the block of an else.
+function Writer:block(opening, body, otherwise)
   self:add("%s{", opening == "" and "" or opening .. " ")
   local indent = self.indent
   self.indent = indent .. "  "
   body()
   self.indent = indent
+  if otherwise then return self:block("} else", otherwise) end
   self:add("}")
 end
 

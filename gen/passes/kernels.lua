@@ -74,13 +74,19 @@ end
 
 -- Returns the function of a step, or of a product with the map after it.
 local function function_of(step, state, seen, pair)
-  local base = base_name(step) .. (pair and "_" .. doing(pair.map) or "")
-  return seen.namer:find(base, names.facts(step, pair), function()
-    local fn = { step = step, fused_kernel = pair,
-      calls = step.form == "product" and step.kernel.by_libxsmm and calls_of(step, pair, state, seen) or nil }
-    state.functions[#state.functions + 1] = fn
-    return fn
-  end)
+  local node = operands.alike(seen.steps, step)
+  if pair then node = operands.alike(node, pair.map) end
+  local place = pair and pair.is_local and "sums on the stack" or "sums in place"
+  if not node[place] then
+    local base = base_name(step) .. (pair and "_" .. doing(pair.map) or "")
+    node[place] = seen.namer:find(base, names.facts(step, pair), function()
+      local fn = { step = step, fused_kernel = pair,
+        calls = step.form == "product" and step.kernel.by_libxsmm and calls_of(step, pair, state, seen) or nil }
+      state.functions[#state.functions + 1] = fn
+      return fn
+    end)
+  end
+  return node[place]
 end
 
 -- Finds the functions of a program's products, maps and row operations, and of products fused with the map after them.
@@ -94,9 +100,7 @@ local function find_functions(program, state, seen)
   end)
   programs.each(program, function(step)
     if not is_named[step.form] then return end
-    local alike = step.kernel or operands.alike(seen.steps, step)
-    seen.alike[alike] = seen.alike[alike] or function_of(step, state, seen)
-    seen.found[step] = seen.alike[alike]
+    seen.found[step] = function_of(step, state, seen)
     if step.form == "product" then step.takes_kernels = step.kernel.by_libxsmm end
   end)
 end
@@ -143,7 +147,7 @@ end
 
 function kernels.run(state)
   state.kernels, state.functions, state.panel_loops = {}, {}, {}
-  local seen = { kernels = {}, steps = {}, alike = {}, found = {}, loops = {},
+  local seen = { kernels = {}, steps = {}, found = {}, loops = {},
     namer = names.namer(state.build_suffix or "") }
   each_program(state, function(program) find_functions(program, state, seen) end)
   seen.namer:name_all()

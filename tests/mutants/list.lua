@@ -257,13 +257,19 @@ of("gen/passes/memory.lua", spec .. "passes/memory_spec.lua") {
 }
 
 of("gen/passes/kernels.lua", spec .. "passes/kernels_spec.lua") {
-  { name = "kernels_optional", old = "step.arguments[declared[1]] and \"1\" or \"0\"", new = "\"1\"",
-    wrong = "a norm with a bias and one without are one function" },
   { name = "kernels_beta", old = "k.lda, k.ldb, k.ldc, k.beta, of.a", new = "k.lda, k.ldb, k.ldc, 0, of.a",
     wrong = "kernels that add and that begin are one" },
-  { name = "kernels_provider", old = "state.parameters.provider(fusion.key)", new = "state.parameters.provider()",
+}
+
+of("gen/passes/plan/products.lua", spec .. "passes/kernels_spec.lua") {
+  { name = "kernels_provider", old = "state.parameters.provider(key)", new = "state.parameters.provider()",
     filter = "tuning file", wrong = "a tuning file chooses nobody's body" },
-  { name = "kernels_room", old = "k.strips.rows_held, k.a_room,", new = "k.strips.rows_held, true,",
+}
+
+of("gen/passes/kernels/names.lua", spec .. "passes/kernels_spec.lua") {
+  { name = "kernels_optional", old = "step.arguments[name] and 1 or 0", new = "1",
+    wrong = "a norm with a bias and one without are one function" },
+  { name = "kernels_room", old = "tostring(kernel.a_room)", new = "\"true\"",
     filter = "of their own", wrong = "a product whose rows are cut has the function of one whose rows have room" },
 }
 

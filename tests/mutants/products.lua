@@ -29,6 +29,11 @@ return function(of, spec)
       filter = "open outputs", wrong = "the last vectors are those after the last" },
   }
 
+  of("gen/passes/checks/lower.lua", spec .. "passes/checks_spec.lua") {
+    { name = "check_powers", old = "is_all and groups[i].size == 2 ^ (powers + 1 - i)", new = "is_all",
+      filter = "open vectors", wrong = "groups whose sums are not all numbers of vectors pass" },
+  }
+
   of("gen/common/c.lua", spec .. "common/c_spec.lua") {
     { name = "c_same_stride", old = "if size == 1 and stride > 0 then", new = "if size == 1 then",
       wrong = "the second of two symbols is added, not subtracted" },

@@ -215,6 +215,30 @@ describe("the checker after lower, of products,", function()
     end))
   end)
 
+  it("finds groups of open vectors whose sums are not all numbers, and strips of open rows that lack some", function()
+    local function open(breaks)
+      return broken("lower", { seq = { any = 40 }, target = "avx512" }, function(state)
+        for _, each in ipairs(helper.steps(state.programs[1])) do
+          local k = each.kernel
+          if k and k.open == "n m" then
+            k.strips = setmetatable({}, { __index = k.strips })
+            breaks(k.strips)
+            return
+          end
+        end
+      end)
+    end
+    local function groups(...)
+      local list = {}
+      for i, size in ipairs { ... } do list[i] = { count = 1, size = size } end
+      return open(function(s) s.groups = list end)
+    end
+    for _, each in ipairs { { 2 }, { 4, 1 }, { 4, 2 }, { 4, 2, 2 }, { 2, 2, 1 }, { 3, 1 } } do
+      assert.matches("an open product lacks vectors", groups(table.unpack(each)))
+    end
+    assert.matches("an open product lacks strips", open(function(s) s.strips = { s.strips[1], s.strips[3] } end))
+  end)
+
   it("finds strips that do not fit the registers", function()
     assert.matches("a strip of 10 x 3 needs 34 of 32 registers", divided(function(s)
       s.strips = { { count = 4, size = 10 } }

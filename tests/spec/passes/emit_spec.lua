@@ -113,6 +113,12 @@ describe("emitted C", function()
     end
   end)
 
+  it("shows users no type of the runtime", function()
+    for _, more in ipairs { {}, { layers = 2, target = { "avx2", "avx512" } }, { seq = { any = 24 } } } do
+      assert.is_nil(helper.emitted(helper.tiny(more), "tiny.h"):match("[^\n]*attn2c_%l[^\n]*"))
+    end
+  end)
+
   it("has true numbers in its banner", function()
     local function text_of(kernels) return helper.emitted(helper.tiny({ kernels = kernels }), "tiny.c") end
     -- 4 x (16 x 16 + 16) + 2 x 2 x 16 + 64 x 16 + 64 + 16 x 64 + 16 parameters; 8 x 2 x (4 x 256 + 2048) + 4 x 64 x 16

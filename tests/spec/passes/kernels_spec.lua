@@ -192,14 +192,14 @@ describe("products in C", function()
   end)
 
   it("have functions of their own where only what they ask for, or what they may read, differs", function()
-    local state = { kernels = {}, functions = {}, parameters = { provider = function() return "c" end } }
+    local state = {}
     local function product(more)
       local kernel = { m = 20, n = 8, k = 16, lda = 32, ldb = 16, ldc = 32, beta = 0, a_room = true,
         types = require("data.types").f32_product,
         strips = { groups = { { count = 1, size = 2 } }, strips = { { count = 1, size = 8 } }, rows_held = false },
         fetch = { from = 64, each = 64, every = 1, lines = 1, nth = 1 } }
       for name, value in pairs(more) do kernel[name] = value end
-      return { form = "product", kernel = kernel, arguments = {}, outputs = 20 }
+      return { form = "product", kernel = kernel, arguments = {}, outputs = 20, op = 1 }
     end
     local function strips(groups, rows, rows_held)
       return { strips = { groups = { groups }, strips = { rows }, rows_held = rows_held } }
@@ -215,9 +215,8 @@ describe("products in C", function()
       strips({ count = 1, size = 2 }, { count = 1, size = 8 }, true), {} } do
       steps[i] = product(more)
     end
-    state.spec = { target = "avx512" }
     local program = { fused_kernels = {}, fused_maps = {}, segments = { { sections = { { steps = steps } } } } }
-    state.entries = { { programs = { program }, plan = { segments = {} }, graph = { entry = { ops = {} } } } }
+    state.entries = { { programs = { program }, kept = {}, weights = {} } }
     require("passes.kernels").run(state)
     assert.equal(11, #state.functions)
     local names = {}
