@@ -123,8 +123,8 @@ return function(of, spec)
   of("runtime/reading/coded.c", spec .. "checkpoints/coded_spec.lua") {
     { name = "coded_floats", old = "if (!scales->type->widen)", new = "if (0)", filter = "do not fit",
       wrong = "scales may be integers" },
-    { name = "coded_centre", old = "is = zeros[i] == 1 << (of->bits - 1);", new = "is = 1;", filter = "whole ones",
-      wrong = "codes with a minimum are taken for centred ones" },
+    { name = "coded_centre", old = "is = zeros[i] == 1 << (of->bits - 1);", new = "is = zeros[i] >= 0;",
+      filter = "whole ones", wrong = "codes with a minimum are taken for centred ones" },
   }
 
   of("runtime/reading/coded.c", "c:coded") {

@@ -125,7 +125,8 @@ for path in sys.argv[1:]:
       made = model.forward(features=numpy.load("models/speaker/segments.npy")[:32])
       print((made["logits"] == numpy.load("%s/a.npy")[:32]).all())
   except Exception as fault: print(type(fault).__name__, fault)]]):format(scratch, scratch)
-      local words = ("/usr/bin/python3 -c %s %s/s.weights %s models /nowhere"):format(helper.shell(script), here, weights)
+      local words = ("/usr/bin/python3 -c %s %s/s.weights %s models /nowhere"):format(helper.shell(script), here,
+        weights)
       local said = helper.succeeds(words)
       local refusal = ": is not weights that are packed for avx2, and this library opens no others: sealed pack "
         .. "--weights CHECKPOINT -o FILE makes them\n"
