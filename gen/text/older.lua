@@ -5,16 +5,12 @@ local faults = require("common.faults")
 local files = require("common.files")
 local json = require("common.json")
 local kinds = require("common.kinds")
+local specials = require("text.specials")
 local words = require("common.words")
 
 local older = {}
 
--- Returns the content of a special token in a config. It is a string, or an object with a string.
-local function special(config, key, default)
-  local value = config[key]
-  if type(value) == "table" then value = value.content end
-  return type(value) == "string" and value or default
-end
+local function special(config, key, default) return specials.content(config, key) or default end
 
 local function object(value) return setmetatable(value, { __jsontype = "object" }) end
 local function array(value) return setmetatable(value, { __jsontype = "array" }) end

@@ -8,8 +8,8 @@ local usual = { { mask = "[MASK]", cls = "[CLS]" }, { mask = "<mask>", cls = "<s
 -- Classes of tokenizers whose special tokens are only those that their files name.
 local plain = { PreTrainedTokenizerFast = true, TokenizersBackend = true }
 
--- Returns the content of a token in a file. It is a string, or an object with a string.
-local function content(root, key)
+--- Returns the content of a token in a file, or nil. It is a string, or an object with a string.
+function specials.content(root, key)
   local value = type(root) == "table" and root[key] or nil
   if type(value) == "table" then value = value.content end
   return type(value) == "string" and value or nil
@@ -18,7 +18,7 @@ end
 -- Returns the id of the token that a file names by `key`. The files are tokenizer_config.json and
 -- special_tokens_map.json.
 local function stated(find, key, config, map)
-  return find(content(config, key)) or find(content(map, key))
+  return find(specials.content(config, key)) or find(specials.content(map, key))
 end
 
 --- Returns { mask, cls, bos, pad }, the ids of special tokens; a missing token's is nil. model: config.json, or nil.

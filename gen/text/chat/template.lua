@@ -2,6 +2,7 @@
 -- Templates are Jinja, as transformers has it. A part of Jinja that is not supported is refused with its line.
 local faults = require("common.faults")
 local json = require("common.json")
+local specials = require("text.specials")
 
 local template = {}
 
@@ -79,11 +80,6 @@ end
 -- The special tokens that transformers gives to templates by their names.
 local names = { "bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token" }
 
-local function content(value)
-  if type(value) == "table" then value = value.content end
-  return type(value) == "string" and value or nil
-end
-
 --- Returns the texts of special tokens for templates: a list of { name, text }. As in transformers,
 --- special_tokens_map.json is read only if the config lists no added tokens, and then it comes first.
 function template.tokens(config, map)
@@ -91,7 +87,7 @@ function template.tokens(config, map)
   config, map = type(config) == "table" and config or {}, type(map) == "table" and map or {}
   if type(config.added_tokens_decoder) == "table" then map = {} end
   for _, name in ipairs(names) do
-    local text = content(map[name]) or content(config[name])
+    local text = specials.content(map, name) or specials.content(config, name)
     if text then list[#list + 1] = { name = name, text = text } end
   end
   return list

@@ -32,7 +32,7 @@ local function typed_builds()
     list[#list + 1] = { target = target, compiler = i % 2 == 1 and "gcc" or "clang", level = "-O2" }
   end
   if best == "avx512bf16" then
-    list[#list + 1] = { target = best, compiler = "clang", level = "-O3" }
+    list[#list + 1] = helper.is_long and { target = best, compiler = "clang", level = "-O3" } or nil
     list[#list + 1] = { target = "avxvnni", compiler = "gcc", level = "-O3", encoding = true }
   end
   if own[best] or best == "avx2" then
@@ -40,7 +40,7 @@ local function typed_builds()
   end
   if targets.by_name[best].machine == "x86_64" then
     list[#list + 1] = { target = "x86_64", compiler = "gcc", level = "-O1" }
-    list[#list + 1] = { target = "generic", compiler = "gcc", level = "-O1" }
+    list[#list + 1] = helper.is_long and { target = "generic", compiler = "gcc", level = "-O1" } or nil
     if has("aarch64-linux-gnu-gcc") and has("qemu-aarch64") then
       list[#list + 1] = { target = "aarch64", compiler = "aarch64-linux-gnu-gcc", level = "-O1", runs = "qemu-aarch64" }
     end

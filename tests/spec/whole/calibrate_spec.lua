@@ -119,7 +119,10 @@ describe("factors against outliers", function()
     assert.not_equal(names[2], names[3])
   end)
 
-  it("of a model of any length are those of its longest sequence's model", function()
+  -- It makes several builds more.
+  local function in_long(...) if helper.is_long then it(...) end end
+
+  in_long("of a model of any length are those of its longest sequence's model", function()
     local text = outliers.text('norm = "pre"'):gsub("batch = 4, ", "")
     files.write(folder .. "/open.lua", (text:gsub('"outliers", seq = 16', '"open", seq = any(16)')))
     sh("%s calibrate open.lua %s", attn2c, given)

@@ -448,7 +448,7 @@ describe("the command with a tuning file", function()
 
   it("tunes: writes a file that is read back, and keeps lines of other products", function()
     local path = described("attn2c tuning 5 x86_64 Old\n" .. LINE)
-    local code, output, errors = tuned_to_end(nil, path, "plan.panel=16")
+    local code, output, errors = tuned_to_end(nil, path, "plan.panel=16", "plan.token_block=8")
     assert.equal(0, code, errors)
     local text = files.read(beside(path))
     local set = tuning.parse(text, "tiny.tune")
