@@ -79,7 +79,8 @@ static void find_output(const char *path, attn2c_place *place) {
 
 static const char *lengths_path(const job *job) { return job->paths[job->entry->input_count]; }
 
-/* Reports outputs that would overwrite the weights, an input or another output, one line a fault. */
+/* Reports outputs that would overwrite the weights, an input or another output, one line a fault; and the
+ * first that cannot be written. */
 static int verify_places(const job *job, const attn2c_arguments *arguments, const char *const *input_paths,
                          const char *const *output_paths, attn2c_message *message) {
   const attn2c_tensor *tensors = job->model->tensors;
@@ -102,7 +103,8 @@ static int verify_places(const job *job, const attn2c_arguments *arguments, cons
       if (!attn2c_place_same(&place, &other)) continue;
       what = tensors[job->entry->outputs[j]].name, how = "is already written to it";
     }
-    if (what == NULL && status == ATTN2C_OK && !is_text(path)) status = attn2c_file_check(path, message);
+    if (what == NULL && status == ATTN2C_OK && *path && !is_text(path))
+      status = attn2c_file_check(path, message);
     if (what == NULL) continue;
     attn2c_say(message, "--output %s: %s%s%s", path, what, *how ? " " : "", how);
     status = ATTN2C_USAGE;
@@ -163,9 +165,10 @@ static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message 
     attn2c_say(message, "run: nothing to write: give --output [NAME=]Y.npy");
     status = ATTN2C_USAGE;
   }
-  if (arguments->command == ATTN2C_COMMAND_RUN &&
-      verify_places(job, arguments, input_paths, output_paths, message) != ATTN2C_OK)
-    status = ATTN2C_USAGE;
+  const int places = arguments->command == ATTN2C_COMMAND_RUN
+                         ? verify_places(job, arguments, input_paths, output_paths, message)
+                         : ATTN2C_OK;
+  if (status == ATTN2C_OK) status = places;
   streams_describe(job, job->inputs, 1, entry->input_count, input_paths);
   streams_describe(job, job->outputs, 0, entry->output_count, output_paths);
   return status;

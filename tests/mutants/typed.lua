@@ -62,7 +62,7 @@ return function(of, spec)
       wrong = "a query is chosen in a section after its attention" },
     { name = "asked_early", old = "(of.early[maker] or false) == is_early", new = "true",
       filter = "attention to a memory", wrong = "a row of each sequence is added to a sequence of one row" },
-    { name = "asked_single", old = "is_early and tensor.shape[2] == 1 and not self.spec.any", new = "false",
+    { name = "asked_single", old = "if is_early and has_one then", new = "if false then",
       filter = "where a sequence has one", wrong = "the only query of a sequence is copied" },
   }
 

@@ -80,7 +80,9 @@ local function micro_batch_size(spec, entry, p)
 end
 
 --- True if a tensor of a model of any length has a row for each head of one query of a sequence.
-function grouping.is_of_one_query(tensor) return #tensor.shape == 4 and tensor.growth[3] == 0 end
+function grouping.is_of_one_query(tensor)
+  return tensor.growth ~= nil and #tensor.shape == 4 and tensor.growth[3] == 0
+end
 
 --- Returns an entry's ops as segments: { name, micro_batch, rows, repeats, sections = { { name, ops } } }. Ops after
 --- pools are one section, on all sequences at once, as are those that take what is made there (op.pooled).

@@ -463,7 +463,7 @@ describe("a model over its budget", function()
   it("is refused with its counted size, quickly and in little memory", function()
     put(scratch .. "/d.lua", "return { " .. base .. " }")
     local code, stderr = shell("ulimit -v 200000; ulimit -t 5; " .. command .. "gen " .. quote(scratch .. "/d.lua") ..
-      " layers=1000 d_model=8192 heads=128 target=avx512 -o " .. quote(scratch .. "/never"))
+      " layers=1000 seq=512 d_model=8192 heads=128 target=avx512 -o " .. quote(scratch .. "/never"))
     assert_faults(stderr, { "and the budget is 400,000; raise max_lines" }, "huge")
     local counted = stderr:match("d.lua: max_lines: the model unrolls to some ([%d,]+) steps"):gsub(",", "")
     assert.is_true(tonumber(counted) > 1000000, counted)
