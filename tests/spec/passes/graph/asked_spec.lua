@@ -72,13 +72,13 @@ describe("a pool of one row", function()
     local found = {}
     for i, program in ipairs(state.programs) do
       for _, text in ipairs(helper.step_texts(program)) do
-        for _, part in ipairs { "for asked", "  l0.attn.q%+sequence%*64%+head%*32", "@trace%+sequence%*64%+head%*32 " } do
+        for _, part in ipairs { "for asked", "  l0.attn.q%+0%+sequence%*64%+head%*32", "@trace%+0%+sequence%*64%+head%*32 " } do
           if text:find(part) then found[i .. " " .. part] = true end
         end
       end
     end
-    assert.same({ ["1 for asked"] = true, ["2 for asked"] = true, ["1   l0.attn.q%+sequence%*64%+head%*32"] = true,
-      ["2   l0.attn.q%+sequence%*64%+head%*32"] = true, ["2 @trace%+sequence%*64%+head%*32 "] = true }, found)
+    assert.same({ ["1 for asked"] = true, ["2 for asked"] = true, ["1   l0.attn.q%+0%+sequence%*64%+head%*32"] = true,
+      ["2   l0.attn.q%+0%+sequence%*64%+head%*32"] = true, ["2 @trace%+0%+sequence%*64%+head%*32 "] = true }, found)
   end)
 
   it("leaves the queries of all rows to an attention that tells them apart", function()
