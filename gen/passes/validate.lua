@@ -494,7 +494,8 @@ local function with_length(state, description)
   local copy = {}
   for key, value in pairs(description) do copy[key] = value end
   copy.seq = state.length
-  table.insert(state.notes or {}, ("seq: %d in place of any(%d), seq=N changes it: %s"):format(state.length, description.seq.any, reason))
+  table.insert(state.notes or {}, ("seq: %d in place of any(%d), seq=N changes it: %s"):format(state.length,
+    description.seq.any, reason))
   return copy
 end
 

@@ -29,21 +29,22 @@ local function bounds_of(tensor)
 end
 
 local function input_of(tensor, entry)
-  local spec = entry.spec
+  local spec, is_open = entry.spec, entry.spec.symbols.rows.is_open
   local least, most = bounds_of(tensor)
   local range = least == "None" and "" or (", from %s to %s"):format(least, most)
   local name = reserved_python.parameter(tensor.member)
   if name ~= tensor.member then range = range .. (", of the array %s"):format(tensor.member) end
   return { name = name, kind = kinds[tensor.type],
-    sizes = tuple(emit_lengths.sizes(tensor, spec, spec.symbols.rows.is_open)), shape = emit_lengths.shape(tensor, spec, spec.symbols.rows.is_open),
+    sizes = tuple(emit_lengths.sizes(tensor, spec, is_open)), shape = emit_lengths.shape(tensor, spec, is_open),
     range = range, least = least, most = most, is_optional = tensor.zeros }
 end
 
 local function output_of(tensor, entry)
   local sizes, shape, spec = emit_lengths.sizes, emit_lengths.shape, entry.spec
+  local is_open = spec.symbols.rows.is_open
   local of_text = sizes(tensor, spec, true)
   return { name = tensor.member, kind = kinds[tensor.type],
-    sizes = tuple(sizes(tensor, spec, spec.symbols.rows.is_open)), shape = shape(tensor, spec, spec.symbols.rows.is_open),
+    sizes = tuple(sizes(tensor, spec, is_open)), shape = shape(tensor, spec, is_open),
     text_sizes = tuple(of_text), text_shape = #of_text > 0 and "[" .. table.concat(of_text, "][") .. "]" or "" }
 end
 
