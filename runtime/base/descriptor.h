@@ -240,8 +240,8 @@ typedef struct {
   signed char is_shared; /* 1: all sequences of a call have one, as weights */
 } attn2c_growth;
 
-/* The sizes of calls: how many sequences, and how many tokens each. An open model may have other entries, with
- * their own. */
+/* The sizes of calls: how many sequences, and how many tokens each. An open model may have other entries,
+ * with their own. */
 typedef struct {
   const attn2c_axes *inputs, *outputs; /* one per input or output */
   const attn2c_size *sizes;            /* the entry's; a model of any length takes up to sizes->seq tokens */

@@ -36,7 +36,7 @@ typedef struct attn2c_reader {
 typedef struct attn2c_reader_text {
   size_t first; /* place in reader->tokens: `length` ids, then `length` types */
   size_t length;
-  size_t prompt; /* its first tokens that are of the prompt */
+  size_t prompt;  /* its first tokens that are of the prompt */
   int64_t number; /* the caller's own number */
 } attn2c_reader_text;
 

@@ -41,8 +41,7 @@ static void print_arrays(const attn2c_descriptor *model, const attn2c_entry *ent
     const attn2c_kind kind = model->tensors[tensors[i]].kind;
     const int shared = kind == ATTN2C_SHARED_INPUT && !model->seq_first;
     fprintf(out, "  %-11s%s: %s%s%s\n", is_input ? "input" : "output", model->tensors[tensors[i]].name, text,
-            shared ? ", one for all sequences" : "",
-            kind == ATTN2C_ZEROS_INPUT ? ", default: all 0" : "");
+            shared ? ", one for all sequences" : "", kind == ATTN2C_ZEROS_INPUT ? ", default: all 0" : "");
   }
 }
 

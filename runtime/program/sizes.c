@@ -76,8 +76,8 @@ static int wrong_length(const attn2c_sizes *sizes, const char *name, const attn2
   const attn2c_shape_text shape = attn2c_shape_write(array->rank, array->shape);
   const int64_t longest = lengths->sizes->seq;
   if (!sizes->model->is_open) {
-    attn2c_say(message, "%s: %s holds %s: %" PRId64 " tokens, but %" PRId64 " are expected", name, array->path,
-               shape.text, seq, longest);
+    attn2c_say(message, "%s: %s holds %s: %" PRId64 " tokens, but %" PRId64 " are expected", name,
+               array->path, shape.text, seq, longest);
   } else {
     attn2c_say(message, "%s: %s holds %s: %" PRId64 " tokens, but %" PRId64 " to %" PRId64 " are allowed",
                name, array->path, shape.text, seq, lengths->least, longest);

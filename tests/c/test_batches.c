@@ -15,7 +15,8 @@ static const attn2c_tensor tensors[] = {
     {"lengths", ATTN2C_INPUT, ATTN2C_I32, 1, {BATCH}, 1, SEQ + 1, NO_ARENA},
     {"bias", ATTN2C_SHARED_INPUT, ATTN2C_F32, 2, {SEQ, SEQ}, 0, 0, NO_ARENA},
     {"types", ATTN2C_ZEROS_INPUT, ATTN2C_I32, 2, {BATCH, SEQ}, 0, 2, NO_ARENA},
-    {"y", ATTN2C_OUTPUT, ATTN2C_F32, 3, {SEQ, BATCH, WIDTH}, 0, 0, NO_ARENA}, /* sequences are the second axis */
+    {"y", ATTN2C_OUTPUT, ATTN2C_F32, 3, {SEQ, BATCH, WIDTH}, 0, 0, NO_ARENA}, /* sequences are the second axis
+                                                                               */
     {"one", ATTN2C_OUTPUT, ATTN2C_I32, 1, {BATCH}, 0, 0, NO_ARENA},
 };
 static const attn2c_axes input_axes[] = {{0, 1, -1, ATTN2C_HIDES_NOTHING},
@@ -27,7 +28,7 @@ static const attn2c_axes output_axes[] = {{1, 0, -1, ATTN2C_HIDES_NOTHING},
 static const attn2c_size size = {BATCH, SEQ};
 static const attn2c_lengths lengths = {input_axes, output_axes, &size, 1, NULL};
 
-/* What the last call was given. */
+/* The inputs of the last call. */
 static int calls;
 static int32_t ids[BATCH * SEQ], counts[BATCH], types[BATCH * SEQ];
 static float bias[SEQ * SEQ];
@@ -62,8 +63,8 @@ static void close(void) { attn2c_context_destroy(context); }
 
 static int32_t my_ids[MOST * SEQ], my_counts[MOST], my_types[MOST * SEQ], my_one[MOST];
 static float my_bias[SEQ * SEQ], my_y[SEQ * MOST * WIDTH];
-static const void *const in[] = {my_ids, my_counts, my_bias, my_types},
-                        *const without_types[] = {my_ids, my_counts, my_bias, NULL};
+static const void *const in[] = {my_ids, my_counts, my_bias, my_types}, *const without_types[] = {
+                                                                            my_ids, my_counts, my_bias, NULL};
 static void *const out[] = {my_y, my_one}, *const only_one[] = {NULL, my_one};
 
 static void fill(int count) {

@@ -3,8 +3,6 @@
 local helper = require("tests.spec.helper")
 local layout = require("passes.layout")
 local packed = require("passes.common.packed")
-local regions = require("passes.common.regions")
-local tuning = require("passes.common.tuning")
 local words = require("common.words")
 
 describe("packed formats", function()

@@ -75,7 +75,8 @@ end
 
 -- Words of `run` with the inputs; has_lengths: the model takes the lengths of arrays with padding.
 local function words_of(has_lengths, ...)
-  local list = { "run", "--weights", scratch .. "/weights.safetensors", "--input", "ids=" .. scratch .. "/ids.npy", ... }
+  local list = { "run", "--weights", scratch .. "/weights.safetensors", "--input", "ids=" .. scratch .. "/ids.npy",
+    ... }
   if has_lengths then
     table.move({ "--input", "lengths=" .. scratch .. "/lengths.npy" }, 1, 2, #list + 1, list)
   end
