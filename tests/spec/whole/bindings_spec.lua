@@ -191,8 +191,6 @@ describe("the Python module", function()
     assert.matches("^[^\n]*\t0%.%d+\n$", runs { "sh", "-c", (said:match("\ntry: (sequence/sequence run [^\n]*)\n$")) })
     python(here .. "/sequence", root .. "/tests/bindings/text.py", here .. "/sequence",
       root .. "/tests/hf/texts/sequence")
-    build(root .. "/tests/hf/texts/sequence", "seq=40", "batch=2", "-o", "listed")
-    python(here .. "/listed", root .. "/tests/bindings/text.py", here .. "/listed", root .. "/tests/hf/texts/sequence")
   end)
 
   it("opens weights that are linked in", function()
