@@ -520,8 +520,8 @@ local function place_of(path, from)
   return place == "" and "." or place
 end
 
---- Returns the text of a folder's description, lines for the user, the folder's tensors, and the list of lengths for
---- a model that does not go with the any length of the text. Faults: io, format, usage.
+--- Returns the text of a folder's description, lines for the user, the folder's tensors, and the length of a model that
+--- does not go with the any length of the text. Faults: io, format, usage.
 --- from: a file to whose folder the paths in the text are relative; without it they are relative to the checkpoint's.
 --- form: "one": the text has that length in place of any length; "forward": calls take whole sequences, also in a model
 --- that writes; "continued": calls continue a sequence, also without a tokenizer; nil: the usual form. tower: "text",
