@@ -17,15 +17,13 @@ local import = {}
 -- A model whose folder has a tokenizer takes texts of any length up to this, or up to the model's longest.
 local MOST_TOKENS = 512
 
--- Its lengths if it does not go with any length. Lengths above the model's longest are left out, and the longest
--- itself is added if it is below the last. Each length costs code and time to compile. 52 and 104 are whole strips of
--- 13 rows, between the powers of two. A folder without a tokenizer gets one length.
-local TEXT_LENGTHS = { 8, 12, 16, 24, 32, 52, 64, 104, 128, 256 }
-local USUAL_LENGTH = 128
+-- Its length if it does not go with any length, which shorter texts are filled up to; and that of a folder without a
+-- tokenizer. Both are at most the model's longest.
+local TEXT_LENGTH, USUAL_LENGTH = 256, 128
 
--- A model of frames takes up to 30 seconds at 50 frames a second; or 1, 2, 4 and 10 seconds if it does not go with any
+-- A model of frames takes up to 30 seconds at 50 frames a second; or exactly 10 seconds if it does not go with any
 -- length.
-local MOST_FRAMES, FRAME_LENGTHS = 1499, { 49, 99, 199, 499 }
+local MOST_FRAMES, FRAME_LENGTH = 1499, 499
 
 -- A model that writes has sequences of up to this many tokens, or up to its longest, and this many of them.
 local MOST_CONTEXT, USUAL_SEQUENCES = 4096, 8
@@ -254,35 +252,26 @@ local function stages_of_writer(self, stages)
   return list
 end
 
--- Returns the list of lengths of a model that does not go with any length, and a remark.
-local function listed_lengths(most)
-  local longest, list = TEXT_LENGTHS[#TEXT_LENGTHS], {}
-  for _, length in ipairs(TEXT_LENGTHS) do if length < most then list[#list + 1] = length end end
-  if most <= longest then list[#list + 1] = most end
-  return list, most <= longest and "tokens; a call takes any number up to the last"
-    or ("tokens; a call takes any number up to the last; up to %d may be added"):format(most)
-end
-
--- Returns the length or lengths of a sequence, and a remark. Sets self.lengths, the list for a model that does not go
--- with any length, if the result is any length.
-local function lengths_of(self, most)
+-- Returns the length of a sequence, and a remark. Sets self.length, that of a model that does not go with any length,
+-- if the result is any length.
+local function length_of(self, most)
   if self.is_writer and most >= 2 then
     self.context = math.min(most, MOST_CONTEXT)
     return nil
   end
   if self.form == "continued" then return nil end -- the context is no such model's; validate says why
   most = math.min(most, keys.LONGEST)
-  if self.family.frames and self.form == "list" then
-    return FRAME_LENGTHS, "frames; a call takes any number up to the last"
+  if self.family.frames and self.form == "one" then
+    return FRAME_LENGTH, "frames"
   elseif self.family.frames then
-    self.lengths = FRAME_LENGTHS
+    self.length = FRAME_LENGTH
     return { any = MOST_FRAMES }, "frames of a sequence, 50 a second"
   end
   if self.family.padded then return most, "tokens; shorter texts are filled up" end
   if not self.folder.tokenizer then return math.min(USUAL_LENGTH, most), ("tokens; up to %d"):format(most) end
-  local list, remark = listed_lengths(most)
-  if self.form == "list" or most < 2 then return list, remark end
-  self.lengths = list
+  local length = math.min(TEXT_LENGTH, most)
+  if self.form == "one" or most < 2 then return length, ("tokens of a text, or fewer; up to %d"):format(most) end
+  self.length = length
   return { any = math.min(most, MOST_TOKENS) }, most <= MOST_TOKENS and "tokens of a sequence"
     or ("tokens of a sequence; up to %d"):format(most)
 end
@@ -461,7 +450,7 @@ local function entries_of(self, stages)
     self.pictures = pictures.of(self.folder.preprocessor, f.sides or f.image, self.notes, f.resized_from)
   end
   local seq, lengths_remark
-  if not self.family.image then seq, lengths_remark = lengths_of(self, limit_of(self, first, stages.writes)) end
+  if not self.family.image then seq, lengths_remark = length_of(self, limit_of(self, first, stages.writes)) end
   local theta, scaling, rotated = f.rope_base, f.rope_scale, nil
   if self.family.rotary and not theta then
     theta, scaling, rotated = rotary.of(f)
@@ -531,10 +520,10 @@ local function place_of(path, from)
   return place == "" and "." or place
 end
 
---- Returns the text of a folder's description, lines for the user, the folder's tensors, and the list of lengths for
---- a model that does not go with the any length of the text. Faults: io, format, usage.
+--- Returns the text of a folder's description, lines for the user, the folder's tensors, and the length of a model that
+--- does not go with the any length of the text. Faults: io, format, usage.
 --- from: a file to whose folder the paths in the text are relative; without it they are relative to the checkpoint's.
---- form: "list": the text has that list in place of any length; "forward": calls take whole sequences, also in a model
+--- form: "one": the text has that length in place of any length; "forward": calls take whole sequences, also in a model
 --- that writes; "continued": calls continue a sequence, also without a tokenizer; nil: the usual form. tower: "text",
 --- for the other of two towers. sides: { height, width } of the image that is asked for; a missing one is the folder's.
 function import.text(path, from, form, tower, sides)
@@ -576,7 +565,7 @@ function import.text(path, from, form, tower, sides)
   for i, line in ipairs(lines) do
     if line:find("^[%w_/]+%.json: ") then lines[i] = place .. line end
   end
-  if done then return result, lines, self.folder.tensors, self.lengths end
+  if done then return result, lines, self.folder.tensors, self.length end
   error(result, 0)
 end
 

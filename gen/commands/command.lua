@@ -291,10 +291,10 @@ function run.tune(root, arguments) return require("commands.tune").run(root, arg
 
 -- True if a folder's model does not go with any length. A folder that the compiler refuses goes with it: the message is
 -- that of the build.
-local function wants_list(root, folder, list)
+local function wants_one(root, folder, list)
   local done, state = pcall(pipeline.run, root, folder, list, "validate")
   if not done and not faults.is(state) then error(state, 0) end
-  return done and state.lengths ~= nil and not state.spec.symbols.rows.is_open
+  return done and state.length ~= nil and not state.spec.symbols.rows.is_open
 end
 
 function run.import(root, arguments)
@@ -304,8 +304,8 @@ function run.import(root, arguments)
   local tower_words = { arguments.tower }
   local tower = arguments.tower == "tower=text" and "text" or nil
   local text, notes = import().text(arguments.folder, arguments.output or "", nil, tower)
-  if wants_list(root, arguments.folder, tower_words) then
-    text, notes = import().text(arguments.folder, arguments.output or "", "list", tower)
+  if wants_one(root, arguments.folder, tower_words) then
+    text, notes = import().text(arguments.folder, arguments.output or "", "one", tower)
   end
   for _, line in ipairs(notes) do io.stderr:write("attn2c: ", terminal.safe(line), "\n") end
   if arguments.verbose then

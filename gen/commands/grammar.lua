@@ -85,8 +85,7 @@ command("bench", with_tuning, "Build, then time it against the peak of this mach
   sub:option("--weights", WEIGHTS_HELP):argname("FILE")
   sub:option("-r --repetitions", REPETITIONS_HELP):argname("N")
   sub:option("-o --output", "The format of the table."):choices { "md", "json", "csv" }
-  sub:option("--length", "Time a call of N tokens, padded to the entry that it fits in, or without padding "
-    .. "in a model of any length."):argname("N")
+  sub:option("--length", "Time a call of N tokens, in a model of any length."):argname("N")
   sub:flag("--profile", "Split the time by operation and layer.")
   sub:flag("--bound", "Print the time that the best tiles and row operations would take, part by part.")
   sub:option("--compare", "A file of an earlier bench -o json: print old, new and their ratio."):argname("FILE")

@@ -76,14 +76,6 @@ local function label_of(path, varied, several)
   return table.concat(parts, " ")
 end
 
--- Returns an entry's name for readers, from names such as forward_128 and forward_8x16.
-local function title_of(name)
-  local batch, tokens = name:match("^forward_(%d+)x(%d+)$")
-  if batch then return ("%s × %s tokens"):format(batch, tokens) end
-  tokens = name:match("^forward_(%d+)$")
-  return tokens and tokens .. " tokens" or name
-end
-
 local function family_of(state)
   local spec = state.spec
   local names = state.description.names
@@ -221,7 +213,6 @@ local function measure(arguments, tools, program, path, state, checked)
   printed.info = output_of(tools, program, { "info", "--json" })
   local check_words = with({ "check", "--json" }, own)
   for _, each in ipairs(checked.input) do check_words = with(check_words, { "--input", each }) end
-  if checked.entry then check_words = with(check_words, { "--entry", checked.entry }) end
   if arguments.seed then check_words = with(check_words, { "--seed", arguments.seed }) end
   printed.check = output_of(tools, program, check_words, faults.code.mismatch)
   local bench_words = with(with({ "bench", "-o", "json" }, bench_options(state)), own)
@@ -291,7 +282,7 @@ local function add_subjects(all, root, arguments, tools, variant)
     local entry = entries[i]
     local name, label = entry.name, variant.label
     local tokens = entry.spec.symbols.tokens
-    local title = #entries > 1 and title_of(name) or tokens.is_open and ("any length, %d tokens"):format(tokens.most)
+    local title = tokens.is_open and ("any length, %d tokens"):format(tokens.most)
     if title then label = (label ~= "" and label .. " " or "") .. title end
     local check = result.checks[name]
     all[#all + 1] = words.merged(common, { label = label ~= "" and label or common.name, is_main = i == middle,

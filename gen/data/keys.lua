@@ -37,12 +37,11 @@ keys.list = {
   { key = "name", type = "name", required = true, of_model = true,
     meaning = "the model's name: of its folder, files and C symbols" },
   { key = "batch", type = "integer", default = 1, min = 1, max = 256,
-    meaning = "sequences a call, or a list, { 1, 8 }: an entry for each with each length, forward_8x16" },
+    meaning = "sequences a call; a list, { 1, 8 }, means any number, as any(N) for seq does" },
   { key = "seq", type = "integer", stack = true, min = 1, max = keys.LONGEST,
     default_text = "for an image: its patches",
     meaning = "tokens (frames) a sequence; queries of an attention. For the model also any(512): sequences of any "
-      .. "length up to 512, without padding; or a list, { 8, 16 }: an entry for each length, forward_8 and forward_16, "
-      .. "over one copy of the weights, and forward for those between, with padding" },
+      .. "length up to 512, without padding; a list, { 8, 512 }, means the same" },
   { key = "d_model", type = "integer", stack = true, required = true, min = 1, max = 8192,
     meaning = "width of a token's state" },
   { key = "heads", type = "integer", stack = true, required = true, min = 1, max = 128, meaning = "attention heads" },

@@ -7,7 +7,7 @@
 --
 -- Before: state.file, state.overrides. After: state.text, state.description, state.folder, which its paths are
 -- relative to; for a checkpoint's folder, state.checkpoint, its tensors, and, unless `seq` is overridden,
--- state.lengths, a list for a model that does not go with any length.
+-- state.length, for a model that does not go with any length.
 local dump = require("common.dump")
 local faults = require("common.faults")
 local files = require("common.files")
@@ -197,7 +197,7 @@ function describe.run(state)
     local import = require("checkpoints.import") -- loaded only for checkpoints
     local notes
     if not paths.is_file(file) then state.folder = file end
-    state.text, notes, state.checkpoint, state.lengths = import.text(file, nil, form_of(state.overrides),
+    state.text, notes, state.checkpoint, state.length = import.text(file, nil, form_of(state.overrides),
       tower_of(state.overrides), sides_of(state.overrides))
     for _, note in ipairs(notes) do
       if not (import.is_about_pictures(note) and has_pictures(state.overrides)) then
@@ -225,7 +225,7 @@ function describe.run(state)
   for _, argument in ipairs(state.overrides) do
     local is_other = argument:find("^tower=") and paths.is_checkpoint(file) or texts.owns(argument) and result.texts
     if not is_other then override(budget, result, argument) end
-    if argument:find("^seq=") then state.lengths = nil end
+    if argument:find("^seq=") then state.length = nil end
   end
   count_values(file, result, 1, 0)
   if result.weights == weights then leave_out(weights, layers, result.layers) end

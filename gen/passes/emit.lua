@@ -49,15 +49,11 @@ local function shadow_of(bytes)
   return offset == 0 and "a" or ("(%s)"):format(c.plus("a", offset))
 end
 
--- Returns the comment of a struct's member: shape, allowed values, and what NULL means. is_call: of a call of any size,
--- where a length goes up to seq.
-local function comment_of(tensor, shape, is_call, note)
-  local text = tensor.optional and shape .. ", of each sequence" or shape
+-- Returns the comment of a struct's member: shape, allowed values, and what NULL means.
+local function comment_of(tensor, shape, note)
+  local text = shape
   if tensor.type == "i32" and tensor.limit then
-    local is_length = tensor.optional or tensor.fill == "count"
-    local most = is_call and is_length and "seq" or tensor.limit - 1
-    text = ("%s, from %d to %s"):format(text, tensor.minimum, most)
-    if tensor.optional then text = ("%s; NULL: %s"):format(text, most) end
+    text = ("%s, from %d to %d"):format(text, tensor.minimum, tensor.limit - 1)
   end
   return (tensor.zeros and text .. "; NULL: all 0" or text) .. note
 end
@@ -71,24 +67,19 @@ local function macro_comment_of(tensor, spec)
 end
 
 local function members_of(state, names, program)
-  local list, is_listed = {}, state.family.is_listed or state.spec.symbols.rows.is_open
+  local list, is_open = {}, state.spec.symbols.rows.is_open
   for _, name in ipairs(names) do
     local tensor = state.graph.tensors[name]
     local member = reserved.member(tensor.member)
     local note = member ~= tensor.member and (" of the array \"%s\""):format(tensor.member) or ""
-    local shape = c_shape(tensor, state.spec)
-    local is_open = state.spec.symbols.rows.is_open
+    local shape = is_open and emit_lengths.shape(tensor, state.spec, true) or c_shape(tensor, state.spec)
     local count = is_open and emit_lengths.each(tensor, state.spec) or words.elements(tensor.shape)
     list[#list + 1] = { name = member, type = types.c(tensor.type), shape = shape, count = count,
-      comment = comment_of(tensor, shape, false, note),
-      call_comment = comment_of(tensor, is_listed and emit_lengths.shape(tensor, state.spec, true) or shape, is_listed,
-        note),
+      comment = comment_of(tensor, shape, note),
       open_count = emit_lengths.count(tensor, state.spec), macro = tensor.member:upper(),
       macro_comment = macro_comment_of(tensor, state.spec),
       integers = tensor.type == "i32", minimum = tensor.minimum, limit = tensor.limit,
-      optional = tensor.optional, zeros = tensor.zeros,
-      all = tensor.optional and (tensor.limit - 1 .. ", "):rep(state.spec.batch):sub(1, -3),
-      shadow = shadow_of(program.offsets[name]) }
+      zeros = tensor.zeros, shadow = shadow_of(program.offsets[name]) }
   end
   return list
 end
@@ -303,8 +294,7 @@ local function build_of(build, add)
   end
   values.other_entries = {} -- those that callers name
   for _, entry in ipairs(values.entries) do
-    local is_only_one = entry == values.primary and (values.any or not values.is_listed)
-    if not is_only_one then table.insert(values.other_entries, entry) end
+    if entry ~= values.primary then table.insert(values.other_entries, entry) end
   end
   values.is_teamed = #build.spec.workers > 1
   local function one_an_entry(text)

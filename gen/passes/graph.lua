@@ -145,7 +145,7 @@ end
 local function with_convolution(self, x)
   local spec, path = self.spec, self.prefix .. "positions"
   local y = self:convolution(path .. ".conv", x, spec.position_kernel, spec.position_groups,
-    spec.mask.padding and self.lengths or self.rows)
+    spec.mask.padding and self.lengths or nil)
   y = self:op("activate", path .. ".act", { x = y }, { ["function"] = spec.position_activation })
   return self:op("add", self.prefix .. "input.states", { a = y, b = x })
 end
@@ -183,7 +183,7 @@ end
 local function convolved(self, x, y)
   local spec, path, kernel = self.spec, self.prefix .. "conv", self.spec.conv_kernel
   self.section = self.stack_name .. "layer 0" -- which another builder set, if layers differ
-  local lengths = spec.mask.padding and self.lengths or self.rows
+  local lengths = spec.mask.padding and self.lengths or nil
   local rows = self:op("neighbours", path .. ".rows", { x = x, lengths = lengths }, { kernel = kernel })
   local z = self:linear(path, rows, spec.d_model, true, 1, { shape = { spec.d_model, spec.d_model, kernel } })
   z = self:op("activate", path .. ".act", { x = z }, { ["function"] = spec.conv_activation })
@@ -228,7 +228,7 @@ end
 local function mask_of_pool(self, stage, list)
   if stage.mask then
     self.pool_mask = self.pool_mask or self:grows(self:input("pool_mask", "i32", { self.batch, self.spec.seq }, 0, 2),
-      "bs", "rows")
+      "bs")
     return self.pool_mask, true, 0
   end
   for _, over in ipairs(list) do
@@ -245,7 +245,7 @@ local function tokens_of_image(input)
 end
 
 function output_stages.pool(self, x, stage, path)
-  local lengths = self.spec.input.stage ~= "qkv" and self.lengths or self.rows -- with qkv(): of the keys
+  local lengths = self.spec.input.stage ~= "qkv" and self.lengths or nil -- with qkv(): of the keys
   if stage.over == "all" then return x end
   local list = type(stage.over) == "table" and stage.over or { stage.over }
   local mask, keeps, past = mask_of_pool(self, stage, list)

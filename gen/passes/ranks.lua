@@ -52,7 +52,7 @@ local function build_of(state, over, divided, rank, stage, parts)
   for i, entry in ipairs(state.entries) do
     local own = { graph = local_graph(entry.graph, divided[i], rank, parts and parts[i][stage + 1]) }
     if over == state then
-      for _, field in ipairs { "name", "role", "suffix", "sizes", "family", "spec" } do own[field] = entry[field] end
+      for _, field in ipairs { "name", "role", "suffix", "sizes", "spec" } do own[field] = entry[field] end
     end
     build.entries[i] = setmetatable(own, { __index = over == state and build or over.entries[i] })
     if entry == state.primary then build.primary = build.entries[i] end

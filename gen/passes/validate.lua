@@ -2,15 +2,12 @@
 -- It checks types, ranges and which keys go together, and fills in defaults. It changes no meaning: a spec says the
 -- same as its description.
 --
--- Before: state.description, state.host(number types of products): the best target of this machine, state.lengths:
--- a list of lengths in place of any length, for a model that does not go with that; or nil. After:
+-- Before: state.description, state.host(number types of products): the best target of this machine, state.length:
+-- the length in place of any length, for a model that does not go with that; or nil. After:
 --   state.entries   the functions that callers call. An entry is a state of its own that inherits from the model's:
---                   { name ("forward_16"), suffix (of its symbols: "_16" or ""), sizes = { batch, seq }, spec (every
---                   key present), family }
---                   family: entries with the same inputs and outputs and one dispatcher: { entries = one for each
---                   combination of the lists in `batch` and `seq`, the largest last; is_listed = whether there is
---                   a list, so that a call has any size }
---   state.primary   the entry whose inputs and outputs are the model's: the largest of its family
+--                   { name ("forward"), suffix (of its symbols, ""), sizes = { batch, seq, any }, spec (every key
+--                   present) }
+--   state.primary   the entry whose inputs and outputs are the model's
 --   state.spec      the spec of the primary entry
 --   state.builds    the model for each of its targets, the one with the most instructions first: the state itself,
 --                   and others that inherit from it and have their own spec, entries and build_suffix ("_avx2"); with
@@ -408,13 +405,11 @@ local function resolve(say, spec, given)
   spec.workers = spec.threads == 0 and { 1, 2, 4, 8 } or { spec.threads }
 end
 
--- Returns the description of an entry of a list. It differs only in its sizes and in tables of positions, which are
--- as long as the longest entry needs.
-local function sized(description, size, longest)
+-- Returns a description with the sizes of its entry.
+local function sized(description, size)
   local copy = {}
   for key, value in pairs(description) do copy[key] = value end
   copy.batch, copy.seq = size.batch, size.seq
-  if copy.max_position == nil then copy.max_position = longest.max_position end
   return copy
 end
 
@@ -456,26 +451,20 @@ local function spec_of(say, description)
   return spec
 end
 
--- Fills build.entries, build.primary and build.spec for one target: one family of lengths.
-local function add_entries(say, raise, build, description, list)
-  local family, longest = { is_listed = sizes.are_listed(description), entries = {} }, {}
-  for i = #list, 1, -1 do
-    local spec = spec_of(say, sized(description, list[i], longest))
-    raise()
-    if list[i].any then any_length.resolve(say, spec) end
-    context.resolve(say, spec)
-    raise()
-    sizes.resolve(say, spec, family.is_listed)
-    symbols.resolve(spec)
-    ranks.check(say, spec)
-    raise()
-    if i == #list then longest = spec end
-    local suffix = sizes.suffix(description, spec)
-    family.entries[i] = setmetatable({ name = "forward" .. suffix, suffix = suffix,
-      sizes = { batch = spec.batch, seq = spec.seq, any = spec.any }, family = family, spec = spec },
-      { __index = build })
-  end
-  build.entries, build.primary, build.spec = family.entries, family.entries[#list], longest
+-- Fills build.entries, build.primary and build.spec for one target. is_list: a list of sizes means any length.
+local function add_entry(say, raise, build, description, size, is_list)
+  local spec = spec_of(say, sized(description, size))
+  raise()
+  if size.any then any_length.resolve(say, spec, is_list) end
+  context.resolve(say, spec)
+  raise()
+  sizes.resolve(say, spec)
+  symbols.resolve(spec)
+  ranks.check(say, spec)
+  raise()
+  local entry = setmetatable({ name = "forward", suffix = "",
+    sizes = { batch = spec.batch, seq = spec.seq, any = spec.any }, spec = spec }, { __index = build })
+  build.entries, build.primary, build.spec = { entry }, entry, spec
 end
 
 -- Returns the description for one target.
@@ -488,25 +477,25 @@ end
 
 -- Returns the first reason why a description's model does not go with any length, or nil. A description with other
 -- faults has none, so that these are reported.
-local function reason_for_list(state, description)
+local function reason_for_one(state, description)
   if description.batch ~= nil then return "a batch: calls of seq = any(N) have any number of sequences" end
   local say, raise = listener(state.file)
-  local list = sizes.entries(say, description)
-  local spec = list and spec_of(say, sized(description, list[1], {}))
+  local size = sizes.of(say, description)
+  local spec = size and spec_of(say, sized(description, size))
   if not pcall(raise) then return nil end
   local reason = any_length.reasons(spec)[1]
   return reason and reason[2]
 end
 
--- Returns a description, with state.lengths in place of any length if its model does not go with that.
-local function with_lengths(state, description)
-  local reason = state.lengths and sizes.are_open(description) and reason_for_list(state, description)
+-- Returns a description, with state.length in place of any length if its model does not go with that.
+local function with_length(state, description)
+  local reason = state.length and sizes.are_open(description) and reason_for_one(state, description)
   if not reason then return description end
   local copy = {}
   for key, value in pairs(description) do copy[key] = value end
-  copy.seq = state.lengths
-  table.insert(state.notes or {}, ("seq: a list of %d lengths up to %d in place of any(%d): %s"):format(#state.lengths,
-    state.lengths[#state.lengths], description.seq.any, reason))
+  copy.seq = state.length
+  table.insert(state.notes or {}, ("seq: %d in place of any(%d), seq=N changes it: %s"):format(state.length,
+    description.seq.any, reason))
   return copy
 end
 
@@ -523,21 +512,23 @@ function validate.run(state)
     wanted[types.all[types.quantised].word] = true
   end
   local names = targets_of(say, of_target, description.target, state.host, wanted)
-  description = with_lengths(state, aimed(description, names[1]))
-  local list = sizes.entries(say, description)
+  local given = sizes.without_lists(say, description)
+  if not given then raise() end
+  description = with_length(state, aimed(given, names[1]))
+  local size = sizes.of(say, description)
   for _, key in ipairs { "ranks", "stages" } do
     if #names > 1 and description[key] ~= nil and description[key] ~= 1 then
       say("target", ("a list does not go with %s; give one"):format(key))
       raise()
     end
   end
-  if not list then raise() end
+  if not size then raise() end
   state.target_names, state.builds = names, {}
   for i, name in ipairs(names) do
     local build = i == 1 and state or setmetatable({}, { __index = state })
     build.build_suffix = #names > 1 and "_" .. name or ""
     build.instead = targets.instead(name, names, wanted) or false -- others inherit from the first
-    add_entries(say, raise, build, aimed(description, name), list)
+    add_entry(say, raise, build, aimed(description, name), size, given ~= state.description)
     state.builds[i] = build
   end
 end

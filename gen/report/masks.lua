@@ -1,8 +1,8 @@
 -- masks.lua: draws the keys that each query of an attention sees.
 -- The picture shows the blocks of scores that are emitted, the scores of them that a static mask leaves, and the scores
 -- that are never computed.
-local attention = require("passes.plan.attention")
 local all_regions = require("passes.common.regions")
+local grouping = require("passes.common.grouping")
 local numbers = require("report.numbers")
 local ops = require("data.ops")
 local svg = require("report.svg")
@@ -16,7 +16,7 @@ function masks.of(entry)
   for region in all_regions(entry.plan.segments) do
     if region.kind == "attention" then
       local a, shape = region.scores.attributes, region.scores.result.shape
-      local left, right = attention.band(a)
+      local left, right = grouping.band(a)
       local inputs = {}
       for _, op in ipairs(region.ops) do
         for _, tensor in pairs(op.operands) do

@@ -4,9 +4,7 @@
 
 #include <string.h>
 
-int attn2c_is_optional(const attn2c_tensor *tensor) {
-  return tensor->kind == ATTN2C_ROWS_INPUT || tensor->kind == ATTN2C_ZEROS_INPUT;
-}
+int attn2c_is_optional(const attn2c_tensor *tensor) { return tensor->kind == ATTN2C_ZEROS_INPUT; }
 
 int attn2c_primary(const attn2c_descriptor *model) { return model->entry_count - 1; }
 
@@ -16,10 +14,6 @@ const attn2c_entry *attn2c_primary_entry(const attn2c_descriptor *model) {
 
 int attn2c_is_open(const attn2c_descriptor *model, const attn2c_entry *entry) {
   return model->is_open && entry == attn2c_primary_entry(model);
-}
-
-const attn2c_size *attn2c_size_of(const attn2c_descriptor *model, const attn2c_entry *entry) {
-  return &model->lengths->sizes[model->is_open ? 0 : entry - model->entries];
 }
 
 int64_t attn2c_call_rows(const attn2c_descriptor *model) {

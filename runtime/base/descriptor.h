@@ -18,7 +18,6 @@ typedef enum {
   ATTN2C_SCRATCH,
   ATTN2C_STATE,          /* keeps its value from call to call */
   ATTN2C_SHARED_INPUT,   /* an input without a batch axis: one for all sequences of a call */
-  ATTN2C_ROWS_INPUT,     /* [batch], rows per sequence; optional, default: all rows */
   ATTN2C_ZEROS_INPUT,    /* optional, default: all 0 */
   ATTN2C_SQUEEZED_OUTPUT /* an output whose last axis has one element, which callers do not see */
 } attn2c_kind;
@@ -214,20 +213,18 @@ typedef struct {
   attn2c_run run;
 } attn2c_entry;
 
-/* Value of an input's padding, where the caller's sequence is shorter than the entry's. */
+/* How an input says which keys of a sequence are padding. */
 typedef enum {
-  ATTN2C_FILL_LEAST,  /* 0, or the least value of an i32 input */
-  ATTN2C_FILL_MASKED, /* keys after the caller's: -inf, or 1; elsewhere 0 */
-  ATTN2C_FILL_KEPT,   /* keys after the caller's: 0, which is masked; elsewhere 1 */
-  ATTN2C_FILL_ROWS,   /* rows after the caller's: 0, which a pool leaves out */
-  ATTN2C_FILL_COUNT   /* none: the input counts the rows of each sequence, at most the caller's; 1 for padding
-                         sequences */
-} attn2c_filling;
+  ATTN2C_HIDES_NOTHING, /* it does not */
+  ATTN2C_HIDES_AFTER,   /* it counts those that are not */
+  ATTN2C_HIDES_ONES,    /* 1 is one of padding */
+  ATTN2C_HIDES_ZEROS    /* 0 is one of padding */
+} attn2c_hiding;
 
 /* Axes of an input or output that scale with the size of a call; -1: none. */
 typedef struct {
   signed char batch, rows, keys;
-  unsigned char filling; /* an attn2c_filling */
+  unsigned char hides; /* an attn2c_hiding */
 } attn2c_axes;
 
 typedef struct {
@@ -243,14 +240,13 @@ typedef struct {
   signed char is_shared; /* 1: all sequences of a call have one, as weights */
 } attn2c_growth;
 
-/* How calls of any size use a model's entries (model/dispatch.h). The entries of a list of lengths have the
- * same inputs and outputs in the same order. An open model may have other entries, with their own. */
+/* The sizes of calls: how many sequences, and how many tokens each. An open model may have other entries,
+ * with their own. */
 typedef struct {
   const attn2c_axes *inputs, *outputs; /* one per input or output */
-  const attn2c_size *sizes;            /* one per entry; the last is the largest in both */
-  int64_t past;                        /* keys before the first token's, on key axes */
+  const attn2c_size *sizes;            /* the entry's; a model of any length takes up to sizes->seq tokens */
   int64_t least;                       /* the fewest tokens that a sequence may have */
-  const char *exact; /* why a sequence may not be shorter than an entry; NULL: it may be, down to `least` */
+  const char *exact; /* why a text may have no fewer tokens than the entry; NULL: it may, down to `least` */
 } attn2c_lengths;
 
 /* The most sequences that a caller's state keeps. */
@@ -491,8 +487,7 @@ int attn2c_needs_checkpoint(const attn2c_descriptor *model);
 /* Returns the floats of the arena that an entry needs. */
 int64_t attn2c_entry_arena(const attn2c_descriptor *model, const attn2c_entry *entry);
 int64_t attn2c_elements(const attn2c_tensor *tensor);
-/* Returns the number of the primary entry, whose inputs and outputs are the model's. It is the last of the
- * entries in attn2c_lengths, which are in the order of their sizes and have the same inputs and outputs. */
+/* Returns the number of the primary entry, whose inputs and outputs are the model's: the last. */
 int attn2c_primary(const attn2c_descriptor *model);
 /* Returns the most rows of a call of a model of any length. */
 int64_t attn2c_call_rows(const attn2c_descriptor *model);
@@ -502,8 +497,6 @@ int64_t attn2c_logits_width(const attn2c_descriptor *model);
 const attn2c_entry *attn2c_primary_entry(const attn2c_descriptor *model);
 /* True if an entry takes sequences of any length: the primary one, of a model that is open. */
 int attn2c_is_open(const attn2c_descriptor *model, const attn2c_entry *entry);
-/* Returns the size of the largest call of an entry that takes calls of any size. */
-const attn2c_size *attn2c_size_of(const attn2c_descriptor *model, const attn2c_entry *entry);
 
 /* True for an input that callers need not give. */
 int attn2c_is_optional(const attn2c_tensor *tensor);

@@ -502,22 +502,9 @@ static void end_trace(attn2c_check_job *job) {
   job->trace.arena = NULL;
 }
 
-/* Gives the entry's full call to the script. */
-static int add_to_script(attn2c_check_job *job) {
-  const attn2c_size *size = attn2c_size_of(job->descriptor, job->entry);
-  const attn2c_check_call call = {
-      job->entry, size->batch, size->seq, (void **)(uintptr_t)job->inputs, job->shipped, 0};
-  job->shipped = NULL;
-  if (attn2c_check_script_add(&job->script, &call) == ATTN2C_OK) return ATTN2C_OK;
-  return attn2c_check_no_memory(job, "the script");
-}
-
-/* Adds all rows of an entry whose outputs and trace arena are allocated. After the last entry, all calls are
- * repeated as a script. */
+/* Adds all rows of an entry whose outputs and trace arena are allocated. */
 static int check_rows(attn2c_check_job *job, attn2c_run trace) {
-  const attn2c_entry *last = &job->descriptor->entries[job->descriptor->entry_count - 1];
   const int is_open = attn2c_is_open(job->descriptor, job->entry);
-  const int is_of_any_size = job->descriptor->lengths && is_open == job->descriptor->is_open;
   int status = attn2c_check_orders(job);
   if (status != ATTN2C_OK) return status;
   attn2c_check_trace_fill(&job->trace);
@@ -525,12 +512,9 @@ static int check_rows(attn2c_check_job *job, attn2c_run trace) {
   for (int number = 0; number < job->entry->op_count && status == ATTN2C_OK; number++)
     status = attn2c_check_op(job, &job->entry->ops[number]);
   if (status == ATTN2C_OK) status = attn2c_check_end_to_end(job);
-  if (!job->descriptor->packings && !is_open) end_trace(job);
+  if (!is_open) end_trace(job);
   if (status == ATTN2C_OK) status = check_shipped(job);
-  if (status == ATTN2C_OK) status = attn2c_check_lengths(job, trace);
   if (status == ATTN2C_OK && is_open) status = attn2c_check_mixed(job, trace);
-  if (status == ATTN2C_OK && is_of_any_size) status = add_to_script(job);
-  if (status == ATTN2C_OK && job->entry == last) status = attn2c_check_run_script(job);
   return status;
 }
 
@@ -652,6 +636,5 @@ int attn2c_check(const attn2c_program *program, const attn2c_model *model, attn2
   }
   free_all(job.weights, job.weights ? descriptor->tensor_count : 0);
   free(job.tensors);
-  attn2c_check_script_free(&job.script);
   return status == ATTN2C_OK && mismatch ? ATTN2C_MISMATCH : status;
 }

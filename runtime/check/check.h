@@ -17,9 +17,7 @@
  * - for a model of any length: a call of several sequences of lengths that the seed draws. Each op and output
  * of each sequence is checked as above, of which the worst is a row. Each sequence must have the same bits
  * with some of the outputs, by itself, in another order, beside other sequences, and in later calls of other
- * sizes on one context;
- * - for a model with a list of lengths, after the last entry: a script, which makes all calls of the entries
- * in order on one context: the longest, the others, the longest again. Each must repeat its bits.
+ * sizes on one context.
  * Then it prints `N passed, N failed`, and the first failed row with index, expected, got, seed and
  * repeat_command.
  *

@@ -4,7 +4,6 @@
 #define ATTN2C_CHECK_JOB_H
 
 #include "check/check_report.h"
-#include "check/check_script.h"
 #include "check/check_trace.h"
 #include "check/reference.h"
 #include "check/tolerance.h"
@@ -26,7 +25,6 @@ typedef struct {
   void **shipped, **again;   /* outputs of the shipped variant's two runs */
   attn2c_check_trace trace;
   attn2c_check_report report;
-  attn2c_check_script script;        /* the entries' calls; empty for a model without a list of lengths */
   const attn2c_sequences *sequences; /* of the next runs; NULL: one of the greatest length */
   uint64_t seed;
   float *state;      /* of a model that continues; NULL: another */
@@ -69,18 +67,11 @@ int attn2c_check_outputs(attn2c_check_job *job, const char *what);
  * all but one. The others are NULL. Returns the words of the call's rows; NULL: there is no such call. */
 const char *attn2c_check_some_outputs(const attn2c_check_job *job, int number, void *const *all, void **some);
 
-/* Checks a call that does not fill the entry (check_lengths.c). With several entries, only the first and
- * last. */
-int attn2c_check_lengths(attn2c_check_job *job, attn2c_run trace);
-
 /* Adds rows for weights whose inputs the model has in another order than the file (check_orders.c). */
 int attn2c_check_orders(attn2c_check_job *job);
 
 /* Checks calls of several sequences of a model of any length (check_mixed.c). */
 int attn2c_check_mixed(attn2c_check_job *job, attn2c_run trace);
-
-/* Adds rows for the script's calls, made in order on one context (check_script.c). */
-int attn2c_check_run_script(attn2c_check_job *job);
 
 /* Checks calls that continue sequences (check_continued.c). */
 int attn2c_check_continued(attn2c_check_job *job);

@@ -218,7 +218,6 @@ void attn2c_context_destroy(attn2c_context *context) {
     context->model->hooks->free(context->model, context->arena);
   else
     attn2c_free(context->arena);
-  attn2c_free(context->buffers);
   attn2c_state_destroy(context);
   free(context->open);
   free(context);

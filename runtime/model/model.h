@@ -78,11 +78,10 @@ static inline int attn2c_model_run(const attn2c_model *model, attn2c_run run, co
 
 typedef struct attn2c_context { /* one caller's state */
   const attn2c_model *model;
-  float *arena;                   /* size: descriptor->arena_floats */
-  attn2c_team *team;              /* shares its calls; NULL for a model with one worker */
-  struct attn2c_buffers *buffers; /* for calls that do not fill an entry (dispatch.h); NULL: none */
-  struct attn2c_open *open;       /* for calls of a model of any length (sequences.h); NULL: another model */
-  attn2c_sequences whole; /* one new sequence of the most rows of a call, for calls that name no other */
+  float *arena;             /* size: descriptor->arena_floats */
+  attn2c_team *team;        /* shares its calls; NULL for a model with one worker */
+  struct attn2c_open *open; /* for calls of a model of any length (sequences.h); NULL: another model */
+  attn2c_sequences whole;   /* one new sequence of the most rows of a call, for calls that name no other */
   int32_t first_of_whole[2];
   float *state; /* keys and values of the sequences of a model that continues (continue.h); NULL: another */
   int32_t *positions; /* by symbol of the state, the keys that each of them has: first its tokens */

@@ -35,6 +35,15 @@ int attn2c_sequences_prepare(attn2c_context *context) {
   return ATTN2C_OK;
 }
 
+int attn2c_sequences_create(const attn2c_model *model, attn2c_context **context) {
+  int status = attn2c_context_create(model, context);
+  if (status == ATTN2C_OK) status = attn2c_sequences_prepare(*context);
+  if (status == ATTN2C_OK || !context) return status;
+  attn2c_context_destroy(*context);
+  *context = NULL;
+  return status;
+}
+
 void **attn2c_sequences_outputs(const attn2c_context *context) { return context->open->out; }
 
 int32_t *attn2c_sequences_ids(const attn2c_context *context) { return context->open->first; }

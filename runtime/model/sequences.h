@@ -5,6 +5,10 @@
 
 #include "model/model.h"
 
+/* Creates a context of a model of any length, with what its calls need. Returns ATTN2C_OK or _MEMORY; on
+ * failure *context is NULL. */
+int attn2c_sequences_create(const attn2c_model *model, attn2c_context **context);
+
 /* Allocates what such calls need in a context of a model of any length, once; attn2c_context_destroy frees
  * it. Returns ATTN2C_OK or _MEMORY. */
 int attn2c_sequences_prepare(attn2c_context *context);

@@ -1,16 +1,12 @@
 /* text_calls.c - encodes texts, calls the model with groups of them, and copies their rows to the outputs. */
 #include "model/text_calls.h"
+#include "model/batches.h"
 #include "model/text_kept.h"
 #include "model/text_rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The most texts of one call of the dispatcher, and the most elements of its outputs (one text is always
- * allowed). */
-#define MOST_TEXTS    64
-#define MOST_ELEMENTS ((int64_t)8 << 20)
 
 static int fail(attn2c_reader *reader, int status, const char *fault) {
   snprintf(reader->fault, sizeof reader->fault, "%s", fault);
@@ -24,7 +20,7 @@ int attn2c_reader_create(const attn2c_descriptor *model, const attn2c_text_facts
   if (!made) return ATTN2C_MEMORY;
   made->model = model;
   made->facts = facts;
-  made->longest = (size_t)attn2c_longest(model, facts->calls);
+  made->longest = (size_t)facts->calls->sizes->seq;
   made->dimensions = (size_t)facts->dimensions;
   int status = attn2c_text_open(facts->tables, facts->size, ATTN2C_TEXT_JIT, &made->text, message);
   if (status == ATTN2C_OK) status = attn2c_text_work_create(made->text, &made->work);
@@ -228,40 +224,17 @@ int64_t attn2c_reader_elements(const attn2c_reader *reader, int output, int64_t 
   return elements;
 }
 
-/* State of a call of some of the texts: their order, and arrays that hold one call. */
+/* A call of a batch of texts. */
 typedef struct {
   attn2c_reader *reader;
   attn2c_context *context;
-  size_t *order;
   int32_t *arrays; /* ids, types, mask, rows that pools take, lengths */
   const void **inputs;
   void **results;
-  const size_t *part; /* the texts of this call, in `order` */
-  int64_t count, seq;
+  size_t *part;  /* numbers of the texts */
+  int64_t count; /* of them */
+  int64_t seq;   /* tokens that the arrays have for each */
 } job;
-
-static int compare(const attn2c_reader *reader, size_t a, size_t b) {
-  const attn2c_reader_text *x = &reader->texts[a], *y = &reader->texts[b];
-  if (x->entry != y->entry) return x->entry < y->entry ? -1 : 1;
-  if (x->length != y->length) return x->length < y->length ? -1 : 1;
-  return a < b ? -1 : 1;
-}
-
-/* Sorts texts by entry and length (merge sort); order and spare hold one number per text. */
-static void sort(const attn2c_reader *reader, size_t *order, size_t *spare, size_t count) {
-  if (count < 2) return;
-  const size_t half = count / 2;
-  sort(reader, order, spare, half);
-  sort(reader, order + half, spare, count - half);
-  memcpy(spare, order, half * sizeof *order);
-  size_t left = 0, right = half, to = 0;
-  while (left < half) {
-    if (right < count && compare(reader, order[right], spare[left]) < 0)
-      order[to++] = order[right++];
-    else
-      order[to++] = spare[left++];
-  }
-}
 
 /* False, with a fault, if text does not give an input, or an output cannot be cut to a text's rows. */
 static int is_sound(attn2c_reader *reader) {
@@ -270,15 +243,14 @@ static int is_sound(attn2c_reader *reader) {
   for (int i = 0; i < primary->input_count; i++) {
     const int given = i == facts->ids || i == facts->types || i == facts->lengths || i == facts->mask ||
                       (may_have_prompt(facts) && i == facts->pool_mask);
-    if (given || reader->model->tensors[primary->inputs[i]].kind == ATTN2C_ROWS_INPUT) continue;
+    if (given) continue;
     snprintf(reader->fault, sizeof reader->fault, "the model takes %s too, which text does not give",
              reader->model->tensors[primary->inputs[i]].name);
     return 0;
   }
-  const int64_t longest = attn2c_longest(reader->model, facts->calls);
   for (int i = 0; i < primary->output_count; i++) {
     const int keys = facts->calls->outputs[i].keys;
-    if (keys < 0 || output_tensor(reader, i)->shape[keys] == longest) continue;
+    if (keys < 0 || output_tensor(reader, i)->shape[keys] == facts->calls->sizes->seq) continue;
     snprintf(reader->fault, sizeof reader->fault,
              "an output has attention keys that do not belong to a token");
     return 0;
@@ -364,77 +336,57 @@ static void scatter(const job *job, int64_t rows, void *const *outputs) {
 
 static int call_part(job *job, int64_t rows, void *const *outputs) {
   attn2c_reader *reader = job->reader;
-  const int output_count = attn2c_primary_entry(reader->model)->output_count;
-  int status = ATTN2C_OK;
-  job->arrays = calloc((size_t)(4 * job->count * job->seq + job->count), sizeof *job->arrays);
-  if (!job->arrays) status = ATTN2C_MEMORY;
-  for (int o = 0; o < output_count && status == ATTN2C_OK; o++) {
-    job->results[o] = NULL;
-    if (!outputs[o]) continue;
-    const int64_t elements = job->count * attn2c_reader_elements(reader, o, job->seq);
-    job->results[o] = attn2c_reserve((size_t)elements * sizeof(float));
-    if (!job->results[o]) status = ATTN2C_MEMORY;
-  }
-  if (status == ATTN2C_OK) {
-    fill(job);
-    status = attn2c_dispatch(job->context, job->count, job->seq, job->inputs, job->results);
-    if (status == ATTN2C_OK) scatter(job, rows, outputs);
-  }
-  if (status != ATTN2C_OK) {
-    const char *exact = status == ATTN2C_USAGE ? reader->facts->calls->exact : NULL;
-    fail(reader, status, exact ? exact : attn2c_strerror(status));
-  }
-  for (int o = 0; o < output_count; o++) {
-    attn2c_free(job->results[o]);
-    job->results[o] = NULL;
-  }
-  free(job->arrays);
-  job->arrays = NULL;
-  return status;
+  if (reader->stops && reader->stops()) return fail(reader, ATTN2C_USAGE, "stopped");
+  fill(job);
+  const int status =
+      attn2c_batches_run(job->context, reader->facts->calls, job->count, job->inputs, job->results);
+  if (status != ATTN2C_OK) return fail(reader, status, attn2c_strerror(status));
+  scatter(job, rows, outputs);
+  job->count = 0;
+  return ATTN2C_OK;
 }
 
-/* Returns how many texts from `first` on form a call: those of one entry, as far as their outputs fit. */
-static size_t part_of(const job *job, size_t first, size_t count, void *const *outputs) {
+/* Allocates the arrays of a call of `batch` texts. */
+static int allocate(job *job, int64_t batch, void *const *outputs) {
   const attn2c_reader *reader = job->reader;
-  const int output_count = attn2c_primary_entry(reader->model)->output_count;
-  size_t taken = 1;
-  while (first + taken < count && taken < MOST_TEXTS) {
-    const attn2c_reader_text *next = &reader->texts[job->order[first + taken]];
-    if (next->entry != reader->texts[job->order[first]].entry) break;
-    int64_t elements = 0;
-    for (int o = 0; o < output_count; o++)
-      if (outputs[o]) elements += attn2c_reader_elements(reader, o, (int64_t)next->length);
-    if (elements > MOST_ELEMENTS / (int64_t)(taken + 1)) break;
-    taken++;
+  const attn2c_entry *entry = attn2c_primary_entry(reader->model);
+  job->arrays = calloc((size_t)(batch * (4 * job->seq + 1)), sizeof *job->arrays);
+  job->part = calloc((size_t)batch, sizeof *job->part);
+  job->inputs = calloc((size_t)entry->input_count + 1, sizeof *job->inputs);
+  job->results = calloc((size_t)entry->output_count + 1, sizeof *job->results);
+  if (!job->arrays || !job->part || !job->inputs || !job->results) return ATTN2C_MEMORY;
+  for (int o = 0; o < entry->output_count; o++) {
+    if (!outputs[o]) continue;
+    const size_t elements = (size_t)(batch * attn2c_reader_elements(reader, o, job->seq));
+    job->results[o] = attn2c_reserve(elements * sizeof(float));
+    if (!job->results[o]) return ATTN2C_MEMORY;
   }
-  return taken;
+  return ATTN2C_OK;
 }
 
-static int run_all(job *job, int64_t rows, void *const *outputs) {
-  attn2c_reader *reader = job->reader;
-  size_t count = 0;
+/* Runs all texts through an entry of one length. */
+static int run_batches(attn2c_reader *reader, attn2c_context *context, int64_t rows, void *const *outputs) {
+  const attn2c_lengths *calls = reader->facts->calls;
+  const int64_t batch = calls->sizes->batch;
+  job job = {.reader = reader, .context = context, .seq = calls->sizes->seq};
   for (size_t i = 0; i < reader->count; i++) {
-    attn2c_reader_text *text = &reader->texts[i];
-    if (text->length == 0) continue;
-    /* A text uses the entry that it would use alone, so that its bits do not depend on the others. */
-    text->entry = attn2c_dispatch_entry(job->context, 1, (int64_t)text->length);
-    if (text->entry < 0) {
-      const char *exact = reader->facts->calls->exact;
-      return fail(reader, ATTN2C_USAGE, exact ? exact : "no entry takes a text of this length");
-    }
-    job->order[count++] = i;
+    const int64_t length = (int64_t)reader->texts[i].length;
+    if (length == 0 || length == job.seq || (!calls->exact && length >= calls->least)) continue;
+    return fail(reader, ATTN2C_USAGE, calls->exact ? calls->exact : "no call takes a text of so few tokens");
   }
-  sort(reader, job->order, job->order + reader->count, count);
-  int status = ATTN2C_OK;
-  for (size_t first = 0; first < count && status == ATTN2C_OK;) {
-    if (reader->stops && reader->stops()) return fail(reader, ATTN2C_USAGE, "stopped");
-    const size_t taken = part_of(job, first, count, outputs);
-    job->part = job->order + first;
-    job->count = (int64_t)taken;
-    job->seq = (int64_t)reader->texts[job->order[first + taken - 1]].length;
-    status = call_part(job, rows, outputs);
-    first += taken;
+  int status = allocate(&job, batch, outputs);
+  if (status != ATTN2C_OK) fail(reader, status, attn2c_strerror(status));
+  for (size_t i = 0; i < reader->count && status == ATTN2C_OK; i++) {
+    if (reader->texts[i].length > 0) job.part[job.count++] = i;
+    if (job.count == batch || (job.count > 0 && i + 1 == reader->count))
+      status = call_part(&job, rows, outputs);
   }
+  for (int o = 0; job.results && o < attn2c_primary_entry(reader->model)->output_count; o++)
+    attn2c_free(job.results[o]);
+  free(job.arrays);
+  free(job.part);
+  free(job.inputs);
+  free(job.results);
   return status;
 }
 
@@ -446,21 +398,7 @@ static int run_whole(attn2c_reader *reader, attn2c_context *context, int64_t row
     const size_t elements = reader->count * (size_t)attn2c_reader_elements(reader, o, rows);
     memset(outputs[o], 0, elements * sizeof(float));
   }
-  if (reader->model->is_open) return attn2c_text_rows_run(reader, context, rows, outputs);
-  job job = {.reader = reader, .context = context};
-  job.order = calloc(2 * reader->count + 1, sizeof *job.order);
-  job.inputs = calloc((size_t)primary->input_count + 1, sizeof *job.inputs);
-  job.results = calloc((size_t)primary->output_count + 1, sizeof *job.results);
-  int status = ATTN2C_MEMORY;
-  if (job.order && job.inputs && job.results) {
-    status = run_all(&job, rows, outputs);
-  } else {
-    fail(reader, status, attn2c_strerror(status));
-  }
-  free(job.order);
-  free(job.inputs);
-  free(job.results);
-  return status;
+  return (reader->model->is_open ? attn2c_text_rows_run : run_batches)(reader, context, rows, outputs);
 }
 
 int attn2c_reader_run(attn2c_reader *reader, attn2c_context *context, int64_t rows, void *const *outputs) {

@@ -1,12 +1,12 @@
-/* text_calls.h - runs texts through a model: encodes them, groups them by their cheapest entry, calls it. The
- * rows of each text are then copied to its place in the outputs. A model of any length takes several texts in
+/* text_calls.h - runs texts through a model: encodes them, fills a batch of them up to the length of a call,
+ * and copies the rows of each text to its place in the outputs. A model of any length takes several texts in
  * a call, without padding (text_rows.h). The library's interface for text and the program share this. */
 #ifndef ATTN2C_TEXT_CALLS_H
 #define ATTN2C_TEXT_CALLS_H
 
 #include "base/text_facts.h"
 #include "chat/chat_template.h"
-#include "model/dispatch.h"
+#include "model/model.h"
 #include "model/text_padded.h"
 #include "model/text_prompt.h"
 #include "text/text.h"
@@ -36,8 +36,7 @@ typedef struct attn2c_reader {
 typedef struct attn2c_reader_text {
   size_t first; /* place in reader->tokens: `length` ids, then `length` types */
   size_t length;
-  size_t prompt; /* its first tokens that are of the prompt */
-  int entry;
+  size_t prompt;  /* its first tokens that are of the prompt */
   int64_t number; /* the caller's own number */
 } attn2c_reader_text;
 

@@ -8,7 +8,6 @@
 #include "check/check.h"
 #include "measure/bandwidth.h"
 #include "measure/work.h"
-#include "model/dispatch.h"
 #include "model/sequences.h"
 #include "program/bench_compare.h"
 #include "program/bench_time.h"
@@ -63,64 +62,14 @@ static int verify(const attn2c_bench_call *s, const attn2c_arguments *arguments,
 }
 
 /* Reports a --length that the model does not take. */
-static int wrong_length(const attn2c_descriptor *model, const attn2c_lengths *lengths, int64_t length,
-                        attn2c_message *message) {
-  const long long least = (long long)attn2c_shortest(lengths),
-                  most = (long long)attn2c_longest(model, lengths);
-  if (lengths->exact) {
-    attn2c_say(message, "--length: %lld, but %lld is expected: %s", (long long)length, most, lengths->exact);
-  } else {
-    attn2c_say(message, "--length: %lld, but %lld to %lld is allowed", (long long)length, least, most);
-  }
+static int wrong_length(const attn2c_descriptor *model, int64_t length, attn2c_message *message) {
+  attn2c_say(message, "--length: %lld, but %lld to %lld is allowed", (long long)length,
+             (long long)model->lengths->least, (long long)model->lengths->sizes->seq);
   return ATTN2C_USAGE;
-}
-
-/* Sets the sizes of the calls that --length times, and the number of their entry. */
-static int open_length(const attn2c_program *program, attn2c_context *context, int64_t length,
-                       attn2c_sizes *sizes, int *number, attn2c_message *message) {
-  const attn2c_descriptor *model = program->model;
-  int status = attn2c_sizes_open(program, -1, sizes, message);
-  if (status != ATTN2C_OK) return status;
-  sizes->seq = length;
-  sizes->batch = sizes->lengths->sizes[attn2c_primary(model)].batch;
-  if (attn2c_dispatch_prepare(context, sizes->lengths) != ATTN2C_OK) {
-    attn2c_say(message, "bench: no memory for padding");
-    return ATTN2C_MEMORY;
-  }
-  *number = attn2c_dispatch_entry(context, sizes->batch, length);
-  return *number >= 0 ? ATTN2C_OK : wrong_length(model, sizes->lengths, length, message);
 }
 
 static void set_label(attn2c_bench_result *result, const attn2c_entry *entry, int64_t length) {
   snprintf(result->label, sizeof result->label, "%.40s (%lld tokens)", entry->name, (long long)length);
-}
-
-/* Times a call of --length tokens, with the largest entry's arrays. */
-static int bench_length(const attn2c_program *program, attn2c_context *context, void **in,
-                        attn2c_bench_result *result, const attn2c_arguments *arguments,
-                        attn2c_message *message) {
-  const attn2c_descriptor *model = program->model;
-  attn2c_sizes sizes;
-  int number = -1;
-  int status = open_length(program, context, arguments->length, &sizes, &number, message);
-  attn2c_bench_call s = {.program = program, .model = context->model, .context = context, .in = in};
-  s.entry = attn2c_sizes_entry(&sizes), s.number = number, s.sizes = &sizes;
-  for (int i = 0; i < s.entry->input_count && status == ATTN2C_OK; i++) {
-    const attn2c_tensor tensor = attn2c_sizes_tensor(&sizes, 1, i);
-    attn2c_input_random(&tensor, arguments->seed, 1, s.in[i]);
-  }
-  if (status == ATTN2C_OK) status = attn2c_bench_call_allocate(&s, message);
-  if (status == ATTN2C_OK) status = verify(&s, arguments, &result->first_ms, message);
-  if (status == ATTN2C_OK) {
-    result->model = model;
-    result->entry = &model->entries[number];
-    result->provider = context->model->provider;
-    set_label(result, result->entry, arguments->length);
-    status = attn2c_bench_time(&s, arguments, result, message);
-  }
-  attn2c_bench_call_free(&s);
-  attn2c_sizes_close(&sizes);
-  return status;
 }
 
 /* Verifies all entries before it times any. */
@@ -179,7 +128,7 @@ static int lengths_to_time(const attn2c_descriptor *model, const attn2c_argument
 /* Prepares the call of one sequence. */
 static int open_subject(const attn2c_program *program, attn2c_context *context, void **in, int64_t length,
                         open_call *of, attn2c_bench_call *s, attn2c_message *message) {
-  const int status = attn2c_sizes_open(program, -1, &of->sizes, message);
+  const int status = attn2c_sizes_open(program, &of->sizes, message);
   if (status != ATTN2C_OK) return status;
   of->sizes.batch = 1, of->sizes.seq = length;
   of->first[0] = 0, of->first[1] = (int32_t)length;
@@ -190,7 +139,7 @@ static int open_subject(const attn2c_program *program, attn2c_context *context, 
                                     .slot = of->zero,
                                     .forgotten = of->zero};
   *s = (attn2c_bench_call){.program = program, .model = context->model, .context = context, .in = in};
-  s->entry = attn2c_sizes_entry(&of->sizes), s->sizes = &of->sizes, s->sequence = &of->sequence;
+  s->entry = attn2c_primary_entry(program->model), s->sizes = &of->sizes, s->sequence = &of->sequence;
   return attn2c_bench_call_allocate(s, message);
 }
 
@@ -204,8 +153,8 @@ static int bench_open(const attn2c_program *program, attn2c_context *context, at
   attn2c_bench_call subjects[USUAL_LENGTHS + 1] = {{0}};
   open_call calls[USUAL_LENGTHS + 1];
   memset(calls, 0, sizeof calls);
-  if (lengths[0] < model->lengths->least || lengths[0] > attn2c_longest(model, model->lengths))
-    return wrong_length(model, model->lengths, lengths[0], message);
+  if (lengths[0] < model->lengths->least || lengths[0] > model->lengths->sizes->seq)
+    return wrong_length(model, lengths[0], message);
   for (int i = 0; i < model->entries[0].input_count; i++)
     attn2c_input_random(&model->tensors[model->entries[0].inputs[i]], arguments->seed, 1, in[i]);
   int status = ATTN2C_OK;
@@ -262,8 +211,7 @@ static int bench_continued(const attn2c_program *program, attn2c_context *contex
   attn2c_bench_call subjects[ATTN2C_BENCH_TOKEN_CALLS] = {{0}};
   attn2c_bench_tokens list[ATTN2C_BENCH_TOKEN_CALLS];
   attn2c_bench_token_rows rows[ATTN2C_BENCH_TOKEN_CALLS];
-  if (arguments->length > attn2c_longest(model, model->lengths))
-    return wrong_length(model, model->lengths, arguments->length, message);
+  if (arguments->length > model->lengths->sizes->seq) return wrong_length(model, arguments->length, message);
   attn2c_input_random(&model->tensors[entry->inputs[0]], arguments->seed, 1, in[0]);
   const int count = attn2c_bench_tokens_list(model, arguments->length, in[0], list);
   attn2c_reads *reads = NULL;
@@ -300,15 +248,15 @@ static int rows_to_time(const attn2c_descriptor *model, const attn2c_arguments *
   attn2c_bench_tokens list[ATTN2C_BENCH_TOKEN_CALLS];
   if (model->continued) return attn2c_bench_tokens_list(model, arguments->length, NULL, list);
   if (model->is_open) return lengths_to_time(model, arguments, lengths);
-  return arguments->length > 0 ? 1 : model->entry_count;
+  return model->entry_count;
 }
 
 /* Reports options that do not go with each other or with the model. */
 static int check_usage(const attn2c_descriptor *model, const attn2c_arguments *arguments,
                        attn2c_message *message) {
   int status = ATTN2C_OK;
-  if (arguments->length > 0 && !model->is_open && (arguments->profile || arguments->bound)) {
-    attn2c_say(message, "--length: does not go with --profile or --bound, which measure whole entries");
+  if (arguments->length > 0 && !model->is_open) {
+    attn2c_say(message, "--length: goes with a model of any length; the calls of this one have one length");
     status = ATTN2C_USAGE;
   }
   if (arguments->brief && !arguments->profile) {
@@ -410,12 +358,10 @@ int attn2c_bench_command(const attn2c_program *program, const attn2c_arguments *
       results[e].open_ms = open_ms, results[e].open_peak_bytes = open_peak;
       results[e].threads = arguments->threads > 0 ? arguments->threads : descriptor->threads;
     }
-    void **last = in + inputs - descriptor->entries[entries - 1].input_count;
     status = descriptor->continued
                  ? bench_continued(program, context, source, in, results, arguments, message)
-             : descriptor->is_open ? bench_open(program, context, source, in, results, arguments, message)
-             : arguments->length > 0
-                 ? bench_length(program, context, last, &results[0], arguments, message)
+             : descriptor->is_open
+                 ? bench_open(program, context, source, in, results, arguments, message)
                  : bench_entries(program, context, source, in, subjects, results, arguments, message);
   }
   if (status == ATTN2C_OK && arguments->profile && arguments->format != ATTN2C_FORMAT_CSV) {

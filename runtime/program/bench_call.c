@@ -7,7 +7,6 @@
 
 #include "check/check.h"
 #include "measure/timing.h"
-#include "model/dispatch.h"
 #include "program/bench.h"
 #include "program/inputs.h"
 
@@ -25,8 +24,6 @@ int attn2c_bench_call_make(const attn2c_bench_call *s, void *const *out) {
     const attn2c_call made = attn2c_bench_call_whole(s, out);
     return attn2c_model_run(s->model, s->entry->run, &made);
   }
-  if (s->sizes)
-    return attn2c_dispatch(s->context, s->sizes->batch, s->sizes->seq, (const void *const *)s->in, out);
   return attn2c_context_run(s->context, s->entry, (const void *const *)s->in, out);
 }
 

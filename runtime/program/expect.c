@@ -24,10 +24,10 @@ static int declares_padding(const attn2c_run_job *job, int input, int64_t b, int
   const attn2c_tensor *tensor = &job->inputs[input].tensor;
   const int32_t *values = job->inputs[input].values;
   if (values == NULL || tensor->type != ATTN2C_I32 || axes->batch != 0) return 0;
-  if (axes->filling == ATTN2C_FILL_COUNT) return row >= values[b];
+  if (axes->hides == ATTN2C_HIDES_AFTER) return row >= values[b];
   if (axes->keys != 1 || tensor->rank != 2) return 0; /* of the same rows, which are the keys */
   const int32_t value = values[b * tensor->shape[1] + tensor->shape[1] - rows + row];
-  return (value != 0) == (axes->filling == ATTN2C_FILL_MASKED);
+  return (value != 0) == (axes->hides == ATTN2C_HIDES_ONES);
 }
 
 /* Sets the rows of padding to 0 in both arrays of an output. */

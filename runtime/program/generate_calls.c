@@ -3,7 +3,7 @@
 #include "program/generate_command.h"
 
 #include "model/continue.h"
-#include "model/dispatch.h"
+#include "model/sequences.h"
 #include "program/inputs.h"
 #include "program/run.h"
 
@@ -29,7 +29,7 @@ int attn2c_continuing_open(const attn2c_descriptor *model, const attn2c_argument
                            attn2c_continuing *made, attn2c_message *message) {
   int status = attn2c_run_open(model, arguments, notes, &made->opened, message);
   if (status != ATTN2C_OK) return status;
-  status = attn2c_dispatch_create(made->opened, model->lengths, &made->context);
+  status = attn2c_sequences_create(made->opened, &made->context);
   if (status != ATTN2C_OK) {
     attn2c_say(message, "no memory for the keys and values of %lld sequences",
                (long long)model->continued->sequences);

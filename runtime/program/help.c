@@ -19,11 +19,10 @@ static const struct {
      "Computes the outputs that are asked for.\n",
      "Arrays are NumPy files in C or Fortran order: floats of 16 to 64 bits, integers of 8 to 64\n"
      "bits for ids, lengths and masks, bool for masks. An array may hold any number of sequences\n"
-     "from 1: they are processed batch by batch, and a partial batch is padded. Sequences may be\n"
-     "shorter than the model's if it can mask the missing tokens: with lengths, attention_mask or\n"
-     "a causal mask, or if it was made for a list of lengths. All inputs must agree on both\n"
-     "numbers, and outputs have them, too. A model of any length also takes sequences of different\n"
-     "lengths: the rows of all, one after the other, with lengths=L.npy, the rows of each.\n"
+     "from 1: they are processed batch by batch, and a partial batch is padded. All inputs must\n"
+     "agree on their number, and outputs have it, too. A model of any length takes shorter\n"
+     "sequences, also of different lengths: the rows of all, one after the other, with\n"
+     "lengths=L.npy, the rows of each.\n"
      "The text before the first '=' is NAME unless it has a '/'.\n"},
     {"check", "[OPTION...]",
      "Compares every tensor with a plain reference that accumulates in double; exit 0 only if\n"

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/text_facts.h"
-#include "model/dispatch.h"
 #include "model/kernels.h"
 #include "program/inputs.h"
 #include "packing/packed_header.h"
@@ -42,28 +41,31 @@ static void print_arrays(const attn2c_descriptor *model, const attn2c_entry *ent
     const attn2c_kind kind = model->tensors[tensors[i]].kind;
     const int shared = kind == ATTN2C_SHARED_INPUT && !model->seq_first;
     fprintf(out, "  %-11s%s: %s%s%s\n", is_input ? "input" : "output", model->tensors[tensors[i]].name, text,
-            shared ? ", one for all sequences" : "",
-            kind == ATTN2C_ROWS_INPUT    ? ", default: all"
-            : kind == ATTN2C_ZEROS_INPUT ? ", default: all 0"
-                                         : "");
+            shared ? ", one for all sequences" : "", kind == ATTN2C_ZEROS_INPUT ? ", default: all 0" : "");
   }
 }
 
+/* Returns the sizes of texts, or of calls. */
 static const attn2c_lengths *lengths_of(const attn2c_program *program) {
-  return program->model->lengths ? program->model->lengths : program->lengths;
+  const attn2c_descriptor *model = program->model;
+  return model->text ? model->text->calls : model->lengths ? model->lengths : program->lengths;
+}
+
+/* Returns the fewest tokens that a sequence may have; in a model of one length, those of a text. */
+static int64_t least_of(const attn2c_descriptor *model, const attn2c_lengths *lengths) {
+  return lengths->exact || !(model->is_open || model->text) ? lengths->sizes->seq : lengths->least;
 }
 
 /* Prints how many tokens a sequence may have. */
 static void print_lengths(const attn2c_program *program, FILE *out) {
+  const attn2c_descriptor *model = program->model;
   const attn2c_lengths *lengths = lengths_of(program);
   if (!lengths) return;
-  const long long longest = (long long)attn2c_longest(program->model, lengths);
-  if (lengths->exact) {
-    fprintf(out, "%-13s%lld: %s\n", "tokens", longest, lengths->exact);
-  } else {
-    fprintf(out, "%-13s%lld to %lld%s\n", "tokens", (long long)lengths->least, longest,
-            program->model->is_open ? " a sequence, without padding" : "");
-  }
+  const int64_t least = least_of(model, lengths), most = lengths->sizes->seq;
+  fprintf(out, "%-13s", "tokens");
+  if (least < most) fprintf(out, "%" PRId64 " to ", least);
+  fprintf(out, "%" PRId64 "%s%s%s\n", most, model->is_open ? " a sequence, without padding" : "",
+          model->text && lengths->exact ? ": " : "", model->text && lengths->exact ? lengths->exact : "");
 }
 
 /* Returns the bytes that a context keeps of one sequence. */
@@ -278,8 +280,8 @@ static int json_kernels(const attn2c_descriptor *model, json_t *object) {
 static int json_lengths(const attn2c_program *program, json_t *object) {
   const attn2c_lengths *lengths = lengths_of(program);
   if (!lengths) return 0;
-  const json_int_t most = (json_int_t)attn2c_longest(program->model, lengths);
-  const json_int_t least = (json_int_t)(lengths->exact ? attn2c_shortest(lengths) : lengths->least);
+  const json_int_t most = (json_int_t)lengths->sizes->seq;
+  const json_int_t least = (json_int_t)least_of(program->model, lengths);
   json_t *tokens = json_pack("{s:I, s:I}", "least", least, "most", most);
   if (program->model->is_open && json_object_set_new(tokens, "any_length", json_true()) != 0) {
     json_decref(tokens);

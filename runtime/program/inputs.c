@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "formats/npy.h"
+#include "model/sequences.h"
 #include "weights/random.h"
 #include "base/shape.h"
 
@@ -283,6 +284,10 @@ int attn2c_model_choose(const attn2c_arguments *arguments, const attn2c_descript
                          : attn2c_model_open(model, source, arguments->threads, opened, message);
   attn2c_progress_hide();
   return status;
+}
+
+int attn2c_program_context(const attn2c_model *model, attn2c_context **context) {
+  return (model->descriptor->is_open ? attn2c_sequences_create : attn2c_context_create)(model, context);
 }
 
 static void show_reading(int64_t done, int64_t all) { attn2c_progress("reading weights", done, all); }

@@ -93,6 +93,9 @@ void attn2c_input_random(const attn2c_tensor *tensor, uint64_t seed, int full, v
 
 /* Opens the model, from a source that attn2c_source_choose chose. All ranks of a model of several open it,
  * each from its own source. */
+/* Creates a context for calls of the model, whose lengths may be any. Returns ATTN2C_OK or _MEMORY. */
+int attn2c_program_context(const attn2c_model *model, attn2c_context **context);
+
 int attn2c_model_choose(const attn2c_arguments *arguments, const attn2c_descriptor *model,
                         attn2c_source *source, attn2c_model **opened, attn2c_message *message);
 

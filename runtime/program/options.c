@@ -223,9 +223,8 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--output", "-o", "FILE", PACK, ONCE, AT(packed), 0, 0, 0, NULL,
      "the file to write, such as NAME.weights"},
     {"--length", NULL, "N", BENCH, TOKENS, AT(length), 0, 1, INT32_MAX, NULL,
-     "times a call of N tokens a sequence, padded to the entry that it fits in; a model of any length pads "
-     "nothing, and times 8, 32, 128 and the most without this. In a model with a context: a prompt of N "
-     "tokens, and decoding after it"},
+     "times a call of N tokens, in a model of any length, which times 8, 32, 128 and the most without this. "
+     "In a model with a context: a prompt of N tokens, and decoding after it"},
     {"--part", NULL, "R", BENCH, ONCE, AT(part), 0, 0, 0, NULL,
      "of a model that is divided among ranks: times the part of rank R, from 0, by itself, without mpirun; "
      "or with all: the parts of all ranks at once. Their meetings are left out, and json lists them"},

@@ -9,7 +9,7 @@
 
 #include "formats/npy.h"
 #include "formats/place.h"
-#include "model/dispatch.h"
+#include "model/batches.h"
 #include "picture/prepare.h"
 #include "program/inputs.h"
 #include "program/output.h"
@@ -268,7 +268,7 @@ static int is_scored(const job *job, int output) {
 static int open_model(job *job, FILE *notes) {
   int status = attn2c_run_open(job->model, job->arguments, notes, &job->opened, job->message);
   if (status != ATTN2C_OK) return status;
-  status = attn2c_dispatch_create(job->opened, job->facts->calls, &job->context);
+  status = attn2c_context_create(job->opened, &job->context);
   for (int i = 0; i < job->array_count && status == ATTN2C_OK; i++) {
     const array *array = &job->arrays[i];
     void *values = NULL;
@@ -404,8 +404,7 @@ static int compute(job *job, int64_t count) {
   const void *inputs[1] = {job->image};
   int status = ATTN2C_OK;
   if (count == 0) return status;
-  status = attn2c_dispatch(job->context, count, attn2c_longest(job->model, job->facts->calls), inputs,
-                           job->outputs);
+  status = attn2c_batches_run(job->context, job->facts->calls, count, inputs, job->outputs);
   if (status != ATTN2C_OK) attn2c_say(job->message, "run: %s", attn2c_strerror(status));
   if (status == ATTN2C_OK && scores_texts(job)) status = score_all(job, count);
   if (status == ATTN2C_OK && job->prints) {

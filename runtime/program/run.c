@@ -1,7 +1,6 @@
-/* run.c - the command `run`. The inputs set the number of sequences and their length. Sequences that do not
- * fill an entry of the model are padded (model/dispatch.h), and outputs have the inputs' sizes. A model of
- * any length also takes sequences of different lengths, one after the other, with an array of their lengths.
- */
+/* run.c - the command `run`. The inputs set the number of sequences, and outputs have the inputs' sizes. A
+ * model of any length takes sequences of other lengths, also of different ones: one after the other, with an
+ * array of their lengths. */
 #define _XOPEN_SOURCE 700
 #include "program/run.h"
 #include "base/picture_facts.h"
@@ -15,7 +14,7 @@
 #include "program/progress.h"
 #include "program/signals.h"
 #include "program/weights_place.h"
-#include "model/dispatch.h"
+#include "model/batches.h"
 #include "model/sequences.h"
 #include "formats/file.h"
 #include "formats/npy.h"
@@ -216,7 +215,7 @@ static void show_computing(int64_t done, int64_t all) { attn2c_progress("sequenc
 
 static int job_compute(job *job, const attn2c_model *model, attn2c_message *message) {
   attn2c_context *context;
-  int status = attn2c_dispatch_create(model, job->sizes.lengths, &context);
+  int status = attn2c_program_context(model, &context);
   if (status != ATTN2C_OK) {
     attn2c_say(message, "%s: no memory for the arena", job->command);
     return status;
@@ -224,11 +223,11 @@ static int job_compute(job *job, const attn2c_model *model, attn2c_message *mess
   context->watch = show_computing;
   for (int i = 0; i < job->entry->input_count; i++) job->in[i] = job->inputs[i].values;
   for (int i = 0; i < job->entry->output_count; i++) job->out[i] = job->outputs[i].values;
-  if (job->sizes.each != NULL)
-    status = attn2c_sequences_run(context, job->sizes.batch, job->sizes.each, 0, job->in, job->out);
+  const attn2c_sizes *sizes = &job->sizes;
+  if (job->model->is_open)
+    status = attn2c_sequences_run(context, sizes->batch, sizes->each, sizes->seq, job->in, job->out);
   else
-    status = attn2c_dispatch_through(context, job->sizes.number, job->sizes.batch, job->sizes.seq, job->in,
-                                     job->out);
+    status = attn2c_batches_run(context, sizes->lengths, sizes->batch, job->in, job->out);
   attn2c_progress_hide();
   if (status != ATTN2C_OK) attn2c_say(message, "%s: %s", job->command, attn2c_strerror(status));
   attn2c_context_destroy(context);
@@ -319,13 +318,11 @@ static int run_job(job *job, const attn2c_arguments *arguments, attn2c_run_taker
 int attn2c_run_arrays(const attn2c_program *program, const attn2c_arguments *arguments,
                       attn2c_run_taker *take, FILE *out, FILE *notes, attn2c_message *message) {
   const attn2c_descriptor *model = program->model;
-  int number = attn2c_entry_find(model, arguments->entry, message);
-  if (number < 0) return ATTN2C_USAGE;
-  if (arguments->entry == NULL) number = -1;
+  if (attn2c_entry_find(model, arguments->entry, message) < 0) return ATTN2C_USAGE;
   const int writes = arguments->command == ATTN2C_COMMAND_RUN;
   job job = {.model = model, .command = writes ? "run" : "check", .option = writes ? "--output" : "--expect"};
-  int status = attn2c_sizes_open(program, number, &job.sizes, message);
-  job.entry = attn2c_sizes_entry(&job.sizes);
+  int status = attn2c_sizes_open(program, &job.sizes, message);
+  job.entry = attn2c_primary_entry(model);
   if (status == ATTN2C_OK) status = run_job(&job, arguments, take, out, notes, message);
   job_free(&job);
   return status;

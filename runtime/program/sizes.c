@@ -6,22 +6,12 @@
 
 #include "base/shape.h"
 #include "formats/npy.h"
-#include "model/dispatch.h"
-#include "model/resize.h"
 #include "program/inputs.h"
-
-const attn2c_entry *attn2c_sizes_entry(const attn2c_sizes *sizes) {
-  return &sizes->model->entries[sizes->number >= 0 ? sizes->number : attn2c_primary(sizes->model)];
-}
-
-static const attn2c_size *size_of(const attn2c_sizes *sizes) {
-  return &sizes->lengths->sizes[attn2c_sizes_entry(sizes) - sizes->model->entries];
-}
 
 /* Makes the axes for a program that does not state them. The leading axis is the batch if the tensor has
  * one. */
 static int own_axes(attn2c_sizes *sizes, attn2c_message *message) {
-  const attn2c_entry *entry = attn2c_sizes_entry(sizes);
+  const attn2c_entry *entry = attn2c_primary_entry(sizes->model);
   const int inputs = entry->input_count, outputs = entry->output_count;
   sizes->own_axes = calloc((size_t)(inputs + outputs) + 1, sizeof *sizes->own_axes);
   if (sizes->own_axes == NULL) {
@@ -31,18 +21,16 @@ static int own_axes(attn2c_sizes *sizes, attn2c_message *message) {
   for (int i = 0; i < inputs + outputs; i++) {
     const int tensor = i < inputs ? entry->inputs[i] : entry->outputs[i - inputs];
     const signed char batch = attn2c_has_batch(sizes->model, entry, tensor) ? 0 : -1;
-    sizes->own_axes[i] = (attn2c_axes){batch, -1, -1, ATTN2C_FILL_LEAST};
+    sizes->own_axes[i] = (attn2c_axes){batch, -1, -1, ATTN2C_HIDES_NOTHING};
   }
   sizes->own_size = (attn2c_size){attn2c_batch(sizes->model, entry), 1};
-  sizes->own = (attn2c_lengths){sizes->own_axes,           sizes->own_axes + inputs, &sizes->own_size, 0, 1,
-                                "its arrays have one size"};
+  sizes->own = (attn2c_lengths){sizes->own_axes, sizes->own_axes + inputs, &sizes->own_size, 1, NULL};
   sizes->lengths = &sizes->own;
   return ATTN2C_OK;
 }
 
-int attn2c_sizes_open(const attn2c_program *program, int number, attn2c_sizes *sizes,
-                      attn2c_message *message) {
-  *sizes = (attn2c_sizes){.model = program->model, .number = number};
+int attn2c_sizes_open(const attn2c_program *program, attn2c_sizes *sizes, attn2c_message *message) {
+  *sizes = (attn2c_sizes){.model = program->model};
   sizes->lengths = program->model->lengths ? program->model->lengths : program->lengths;
   return sizes->lengths ? ATTN2C_OK : own_axes(sizes, message);
 }
@@ -69,13 +57,16 @@ static attn2c_tensor concatenated(const attn2c_sizes *sizes, const attn2c_axes *
 }
 
 attn2c_tensor attn2c_sizes_tensor(const attn2c_sizes *sizes, int is_input, int index) {
-  const attn2c_entry *entry = attn2c_sizes_entry(sizes);
+  const attn2c_entry *entry = attn2c_primary_entry(sizes->model);
   const attn2c_axes *axes = axes_of(sizes, is_input, index);
   const int number = is_input ? entry->inputs[index] : entry->outputs[index];
   if (sizes->each) return concatenated(sizes, axes, &sizes->model->tensors[number]);
-  const int64_t shorter = sizes->seq > 0 ? size_of(sizes)->seq - sizes->seq : 0;
-  attn2c_tensor tensor = attn2c_resize_tensor(&sizes->model->tensors[number], axes, sizes->batch, shorter);
-  if (is_input && axes->filling == ATTN2C_FILL_COUNT) tensor.limit -= shorter;
+  const int64_t shorter = sizes->seq > 0 ? sizes->lengths->sizes->seq - sizes->seq : 0;
+  attn2c_tensor tensor = sizes->model->tensors[number];
+  for (int i = 0; i < tensor.rank; i++) {
+    if (i == axes->batch && sizes->batch > 0) tensor.shape[i] = sizes->batch;
+    if (i == axes->rows || i == axes->keys) tensor.shape[i] -= shorter;
+  }
   return tensor;
 }
 
@@ -83,10 +74,10 @@ static int wrong_length(const attn2c_sizes *sizes, const char *name, const attn2
                         attn2c_message *message) {
   const attn2c_lengths *lengths = sizes->lengths;
   const attn2c_shape_text shape = attn2c_shape_write(array->rank, array->shape);
-  const int64_t longest = size_of(sizes)->seq;
-  if (lengths->exact) {
-    attn2c_say(message, "%s: %s holds %s: %" PRId64 " tokens, but %" PRId64 " are expected: %s", name,
-               array->path, shape.text, seq, longest, lengths->exact);
+  const int64_t longest = lengths->sizes->seq;
+  if (!sizes->model->is_open) {
+    attn2c_say(message, "%s: %s holds %s: %" PRId64 " tokens, but %" PRId64 " are expected", name,
+               array->path, shape.text, seq, longest);
   } else {
     attn2c_say(message, "%s: %s holds %s: %" PRId64 " tokens, but %" PRId64 " to %" PRId64 " are allowed",
                name, array->path, shape.text, seq, lengths->least, longest);
@@ -123,7 +114,7 @@ static int agree_with_lengths(const attn2c_sizes *sizes, int index, const attn2c
 /* Sets the sizes from an array, or compares it with them. */
 static int agree(attn2c_sizes *sizes, int index, const attn2c_npy *array, attn2c_message *message) {
   const attn2c_axes *axes = axes_of(sizes, 1, index);
-  const attn2c_tensor *tensor = &sizes->model->tensors[attn2c_sizes_entry(sizes)->inputs[index]];
+  const attn2c_tensor *tensor = &sizes->model->tensors[attn2c_primary_entry(sizes->model)->inputs[index]];
   if (sizes->each) return agree_with_lengths(sizes, index, array, message);
   if (!is_alike(array, tensor, axes)) return ATTN2C_OK; /* the comparison of the whole shape reports it */
   if (axes->batch >= 0) {
@@ -133,9 +124,9 @@ static int agree(attn2c_sizes *sizes, int index, const attn2c_npy *array, attn2c
       return disagree(tensor->name, batch, "sequences", sizes->batch_of, sizes->batch, message);
   }
   if (axes->rows >= 0) {
-    const int64_t seq = array->shape[axes->rows], longest = size_of(sizes)->seq;
-    const int is_short = seq < longest && (sizes->lengths->exact || seq < sizes->lengths->least);
-    if (seq > longest || is_short) return wrong_length(sizes, tensor->name, array, seq, message);
+    const int64_t seq = array->shape[axes->rows], longest = sizes->lengths->sizes->seq;
+    const int64_t least = sizes->model->is_open ? sizes->lengths->least : longest;
+    if (seq > longest || seq < least) return wrong_length(sizes, tensor->name, array, seq, message);
     if (sizes->seq == 0) sizes->seq = seq, sizes->seq_of = tensor->name;
     if (seq != sizes->seq) return disagree(tensor->name, seq, "tokens", sizes->seq_of, sizes->seq, message);
   }
@@ -173,7 +164,7 @@ int attn2c_sizes_read(attn2c_sizes *sizes, int index, const char *path, void **v
 int attn2c_sizes_read_lengths(attn2c_sizes *sizes, const char *path, attn2c_message *message) {
   const attn2c_lengths *lengths = sizes->lengths;
   attn2c_tensor tensor = {.name = "lengths", .type = ATTN2C_I32, .rank = 1, .shape = {1}};
-  tensor.minimum = lengths->least, tensor.limit = attn2c_longest(sizes->model, lengths) + 1;
+  tensor.minimum = lengths->least, tensor.limit = lengths->sizes->seq + 1;
   void *values;
   sizes->batch = 0;
   const int status = attn2c_input_read(&tensor, path, &sizes->batch, &values, message);
@@ -184,6 +175,6 @@ int attn2c_sizes_read_lengths(attn2c_sizes *sizes, const char *path, attn2c_mess
 }
 
 void attn2c_sizes_settle(attn2c_sizes *sizes) {
-  if (sizes->batch == 0) sizes->batch = size_of(sizes)->batch;
-  if (sizes->seq == 0) sizes->seq = size_of(sizes)->seq;
+  if (sizes->batch == 0) sizes->batch = sizes->lengths->sizes->batch;
+  if (sizes->seq == 0) sizes->seq = sizes->lengths->sizes->seq;
 }

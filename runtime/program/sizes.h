@@ -10,7 +10,6 @@
 typedef struct {
   const attn2c_descriptor *model;
   const attn2c_lengths *lengths;
-  int number;                    /* of the entry that is called; -1: any */
   int64_t batch, seq;            /* sequences, and tokens of each; 0: not known yet */
   const char *batch_of, *seq_of; /* names of the inputs that set them */
   int32_t *each;                 /* [batch], the rows of each sequence; NULL: all have `seq` */
@@ -20,17 +19,13 @@ typedef struct {
   attn2c_size own_size;
 } attn2c_sizes;
 
-/* Prepares the sizes for the entry of this number; -1: any entry that fits. If the program does not say how
- * arrays grow, only their leading dimension may differ. Returns ATTN2C_OK or _MEMORY. */
-int attn2c_sizes_open(const attn2c_program *program, int number, attn2c_sizes *sizes,
-                      attn2c_message *message);
+/* Prepares the sizes. If the program does not say how arrays grow, only their leading dimension may differ.
+ * Returns ATTN2C_OK or _MEMORY. */
+int attn2c_sizes_open(const attn2c_program *program, attn2c_sizes *sizes, attn2c_message *message);
 void attn2c_sizes_close(attn2c_sizes *sizes);
 
-/* Returns the entry that is called, or else the last one. All entries have the same inputs and outputs. */
-const attn2c_entry *attn2c_sizes_entry(const attn2c_sizes *sizes);
-
-/* Returns input (is_input) or output number `index` of the entry, as a tensor of the caller's shape. If it
- * counts rows, its limit is the caller's, too. A size that is not known yet is the entry's. */
+/* Returns input (is_input) or output number `index` of the entry, as a tensor of the caller's shape. A size
+ * that is not known yet is the entry's. */
 attn2c_tensor attn2c_sizes_tensor(const attn2c_sizes *sizes, int is_input, int index);
 
 /* Reads input number `index`. Its shape sets the sizes that are not known yet. If it contradicts the known

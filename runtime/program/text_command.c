@@ -135,7 +135,7 @@ static int check_usage(job *job) {
 static int open_model(job *job, FILE *notes) {
   int status = attn2c_run_open(job->model, job->arguments, notes, &job->opened, job->message);
   if (status != ATTN2C_OK) return status;
-  status = attn2c_dispatch_create(job->opened, job->facts->calls, &job->context);
+  status = attn2c_program_context(job->opened, &job->context);
   if (status != ATTN2C_OK) attn2c_say(job->message, "run: no memory for the arena");
   return status;
 }

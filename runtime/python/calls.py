@@ -18,7 +18,7 @@ class _Input(NamedTuple):
     kind: str  # float32 or int32
     sizes: _Sizes
     least: Optional[int]  # smallest value; None: any
-    most: Union[int, str, None]  # largest value
+    most: Optional[int]  # largest value
     optional: bool
 
 
@@ -140,7 +140,7 @@ class _Table(NamedTuple):
             _refuse(row.name, array, row.kind, row.sizes,
                     ", with batch 1 or more and seq from %d to %d" % (self.least_seq, self.seq))
         if row.least is not None and row.most is not None:
-            _check_range(row.name, array, row.least, _resolved(row.most, batch, seq))
+            _check_range(row.name, array, row.least, row.most)
         with np.errstate(over="ignore"):
             return np.require(array, row.kind, ["C", "A"])
 

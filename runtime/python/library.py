@@ -58,11 +58,8 @@ class _Library:
 
 
 def _structure(table: _Table) -> Type[ctypes.Structure]:
-    """The library's structure of inputs: the sizes of a call, if a call has any, and the arrays' addresses."""
-    fields: List[Tuple[str, Any]] = []
-    if table.least_seq is not None:
-        fields += [("batch", ctypes.c_int64), ("seq", ctypes.c_int64)]
-    fields += [("_" + row.name, ctypes.c_void_p) for row in table.inputs]
+    """The library's structure of inputs, which has an address for each."""
+    fields = [("_" + row.name, ctypes.c_void_p) for row in table.inputs]
     return type("_In", (ctypes.Structure,), {"_fields_": fields})
 
 
@@ -206,8 +203,7 @@ class _Model(_Pooled):
 
     def _run(self, call: _Call, out: Optional[Out]) -> Outputs:
         made = self._table.made(out, call)
-        sizes = () if self._table.least_seq is None else (call.batch, call.seq)
-        into = self._in(*sizes, *(_address(call.arrays[row.name]) for row in self._table.inputs))
+        into = self._in(*(_address(call.arrays[row.name]) for row in self._table.inputs))
         onto = _addresses(self._table.outputs, made)
         with self._caller() as caller:
             self._library.check(self._library.forward(caller.context, ctypes.byref(into), ctypes.byref(onto)))

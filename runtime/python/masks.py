@@ -6,7 +6,7 @@ from typing import Any, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from calls import _Call, _Input, _Sizes, _Table
+from calls import _Call, _Input, _Table
 
 
 def _counted(mask: NDArray[Any]) -> NDArray[Any]:
@@ -25,10 +25,7 @@ def _masked_call(table: _Table, given: Mapping[str, Any], lengths: str) -> _Call
     """A call in which an attention_mask may be given in place of the parameter called `lengths`."""
     if (given[lengths] is None) == (given["attention_mask"] is None):
         raise TypeError("%s, attention_mask: one of the two is expected" % lengths)
-    sizes: _Sizes = (table.batch, table.seq)
-    if table.least_seq is not None:
-        sizes = ("batch", "seq")
-    call = table.call(given, _Input("attention_mask", "int32", sizes, 0, 1, True))
+    call = table.call(given, _Input("attention_mask", "int32", (table.batch, table.seq), 0, 1, True))
     mask = call.arrays.pop("attention_mask")
     if mask is not None:
         call.arrays[lengths] = _counted(mask)

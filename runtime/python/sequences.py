@@ -30,10 +30,10 @@ def _given(table: _Table, given: Mapping[str, Any]) -> List[_Input]:
     return [row for row in table.inputs if given[row.name] is not None or not row.optional]
 
 
-def _required(table: _Table, row: _Input, name: str, array: NDArray[Any]) -> NDArray[Any]:
+def _required(row: _Input, name: str, array: NDArray[Any]) -> NDArray[Any]:
     """The array as the library takes it, if its values are allowed."""
     if row.least is not None and row.most is not None:
-        _check_range(name, array, row.least, _resolved(row.most, table.batch, table.seq))
+        _check_range(name, array, row.least, row.most)
     with np.errstate(over="ignore"):
         return np.require(array, row.kind, ["C", "A"])
 
@@ -46,7 +46,7 @@ def _others(table: _Table, given: Mapping[str, Any]) -> Dict[str, Optional[NDArr
             array = _array(row.name, given[row.name], row.kind, row.sizes)
             if array.shape != row.sizes:
                 _refuse(row.name, array, row.kind, row.sizes)
-            found[row.name] = _required(table, row, row.name, array)
+            found[row.name] = _required(row, row.name, array)
     return found
 
 
@@ -58,7 +58,7 @@ def _listed(table: _Table, row: _Input, value: Any) -> List[NDArray[Any]]:
         array = _array(name, part, row.kind, sizes)
         if array.shape[1:] != sizes[1:] or not (table.least_seq or 1) <= len(array) <= table.seq:
             _refuse(name, array, row.kind, sizes, ", with seq from %d to %d" % (table.least_seq or 1, table.seq))
-        made.append(_required(table, row, name, array))
+        made.append(_required(row, name, array))
     if not made:
         raise ValueError("%s: has no sequence, but 1 or more are expected" % row.name)
     return made
@@ -101,7 +101,7 @@ def _concatenated(table: _Table, given: Mapping[str, Any], lengths: Any) -> _Row
         array = _array(row.name, given[row.name], row.kind, ("rows",) + row.sizes[2:])
         if array.shape != (rows,) + row.sizes[2:]:
             _refuse(row.name, array, row.kind, (rows,) + row.sizes[2:], ", with the rows that lengths has")
-        found[row.name] = _required(table, row, row.name, array)
+        found[row.name] = _required(row, row.name, array)
     return _Rows(found, counts, (rows,), None)
 
 

@@ -29,7 +29,6 @@ typedef enum {
   SHIPPED_UNSTEADY,  /* from run to run */
   SHIPPED_UNWRITTEN, /* an element of the output */
   SHIPPED_ALONE,     /* an output, where the other is not wanted */
-  ARENA_REMEMBERED,  /* by an entry that is called after the other one */
   FAILS              /* with a status */
 } fault;
 
@@ -99,23 +98,6 @@ static int compute(const attn2c_call *call, int traced) {
 static int run_shipped(const attn2c_call *call) { return compute(call, 0); }
 static int run_trace(const attn2c_call *call) { return compute(call, 1); }
 
-/* The entries of a model with a list of lengths. The second one leaves a mark at the arena's end, which no
- * row reaches. */
-enum { MARK = 255 };
-static int run_first(const attn2c_call *call) {
-  const int is_marked = call->arena[MARK] == 2;
-  const int status = run_shipped(call);
-  float *y = call->out[0];
-  if (present == ARENA_REMEMBERED && is_marked && y) y[5] = nextafterf(y[5], 10);
-  return status;
-}
-
-static int run_second(const attn2c_call *call) {
-  const int status = run_shipped(call);
-  call->arena[MARK] = 2;
-  return status;
-}
-
 static const attn2c_tensor tensors[TENSORS] = {
     {"x", ATTN2C_INPUT, ATTN2C_F32, 3, {1, N, N}, 0, 0, -1, 0},
     {"wq", ATTN2C_WEIGHT, ATTN2C_F32, 2, {N, N}, 0, 0, -1, 0},
@@ -152,30 +134,24 @@ static const attn2c_weight weights[] = {
     {.tensor = BQ, .first_view = 1, .view_count = 1, .random_deviation = 0.5, .offset = N * N},
 };
 static const attn2c_entry entry = {"forward", ops, 6, inputs, outputs, 2, 2, 288, run_shipped};
-/* The fields of a descriptor that both models have. */
-#define SHARED_FIELDS                                                                                        \
-  .tensors = tensors, .weights = weights, .stored = stored, .views = views, .stored_count = 2,               \
-  .tensor_count = TENSORS, .weight_count = 2, .layers = 1, .threads = 1, .parameters = 20,                   \
-  .weight_floats = 20, .arena_floats = 256
-static const attn2c_descriptor descriptor = {
-    .readers = &all_readers, .name = "fake", .entries = &entry, .entry_count = 1, SHARED_FIELDS};
-static const attn2c_run traces[] = {run_trace, run_trace};
-static const attn2c_program program = {&descriptor, traces, 256, NULL, NULL, NULL, NULL};
-
-static const attn2c_entry listed_entries[] = {
-    {"forward_first", ops, 6, inputs, outputs, 2, 2, 288, run_first},
-    {"forward_second", ops, 6, inputs, outputs, 2, 2, 288, run_second},
-};
-static const attn2c_axes axes[] = {{-1, -1, -1, ATTN2C_FILL_LEAST}, {-1, -1, -1, ATTN2C_FILL_LEAST}};
-static const attn2c_size sizes[] = {{1, N}, {1, N}};
-static const attn2c_lengths list_of_lengths = {axes, axes, sizes, 0, N, "its tokens are counted"};
-static const attn2c_descriptor listed_descriptor = {.readers = &all_readers,
-                                                    .name = "listed",
-                                                    .entries = listed_entries,
-                                                    .entry_count = 2,
-                                                    .lengths = &list_of_lengths,
-                                                    SHARED_FIELDS};
-static const attn2c_program listed = {&listed_descriptor, traces, 256, NULL, NULL, NULL, NULL};
+static const attn2c_descriptor descriptor = {.readers = &all_readers,
+                                             .name = "fake",
+                                             .entries = &entry,
+                                             .entry_count = 1,
+                                             .tensors = tensors,
+                                             .weights = weights,
+                                             .stored = stored,
+                                             .views = views,
+                                             .stored_count = 2,
+                                             .tensor_count = TENSORS,
+                                             .weight_count = 2,
+                                             .layers = 1,
+                                             .threads = 1,
+                                             .parameters = 20,
+                                             .weight_floats = 20,
+                                             .arena_floats = 256};
+static const attn2c_run trace = run_trace;
+static const attn2c_program program = {&descriptor, &trace, 256, NULL, NULL, NULL, NULL};
 
 static float x[N * N] = {0.5f, -1,   0.25f, 2,     1,    1.5f,  -0.5f, 0.75f,
                          -2,   0.3f, 1.1f,  -0.7f, 0.9f, -1.2f, 0.6f,  1.4f};
@@ -184,8 +160,8 @@ static char *printed;
 static size_t printed_size;
 static char text[512];
 
-/* Checks a program with this fault; what is printed is in `printed`, the message in `text`. */
-static int check_program(const attn2c_program *of, fault with, int json) {
+/* Checks the program with this fault; what is printed is in `printed`, the message in `text`. */
+static int check(fault with, int json) {
   attn2c_message message = attn2c_message_make(text, sizeof text);
   attn2c_source *source;
   float packed[20];
@@ -193,20 +169,18 @@ static int check_program(const attn2c_program *of, fault with, int json) {
   cr_assert_eq(attn2c_source_read(source, 0, packed, &message), ATTN2C_OK);
   cr_assert_eq(attn2c_source_read(source, 1, packed + N * N, &message), ATTN2C_OK);
   attn2c_model model = {
-      .descriptor = of->model, .weights = packed, .own = packed, .provider = "c", .workers = 1};
-  const void *in[] = {x, lengths, x, lengths};
+      .descriptor = &descriptor, .weights = packed, .own = packed, .provider = "c", .workers = 1};
+  const void *in[] = {x, lengths};
   free(printed);
   printed = NULL;
   FILE *out = open_memstream(&printed, &printed_size);
   cr_assert_not_null(out);
   present = with, calls = 0;
-  int status = attn2c_check(of, &model, source, in, 7, 0, out, json, "./fake check --seed 7", &message);
+  int status = attn2c_check(&program, &model, source, in, 7, 0, out, json, "./fake check --seed 7", &message);
   fclose(out);
   attn2c_source_close(source);
   return status;
 }
-
-static int check(fault with, int json) { return check_program(&program, with, json); }
 
 /* The line of `printed` that begins with this, or "". */
 static const char *line(const char *beginning) {
@@ -245,22 +219,6 @@ Test(check, a_right_program_passes) {
     cr_assert_leq(strlen(found), 110);
   }
   cr_assert_str_eq(text, "");
-}
-
-Test(check, a_list_of_lengths_is_checked_by_a_script) {
-  cr_assert_eq(check_program(&listed, RIGHT, 0), ATTN2C_OK, "%s\n%s", text, printed);
-  /* The first entry has the rows of any entry. The second has two more for each of the calls first, second,
-   * first. */
-  cr_assert_not_null(strstr(printed, "\n14 passed, 0 failed"), "%s", printed);
-  cr_assert_not_null(strstr(printed, "\n20 passed, 0 failed"), "%s", printed);
-  cr_assert(line("output best, call 2 of 3, 1x4 ")[0], "%s", printed);
-}
-
-Test(check, a_script_finds_what_a_call_leaves_for_the_next) {
-  cr_assert_eq(check_program(&listed, ARENA_REMEMBERED, 0), ATTN2C_MISMATCH, "%s\n%s", text, printed);
-  cr_assert_not_null(strstr(printed, "\n19 passed, 1 failed"), "%s", printed);
-  cr_assert_not_null(strstr(printed, "output hidden, call 3 of 3, 1x4 at [0][1][1]: expected "), "%s",
-                     printed);
 }
 
 static struct faulty {
@@ -436,7 +394,7 @@ Test(check, a_full_disk_is_no_success) {
   attn2c_source_close(source);
 }
 
-static void fail_every_allocation(const attn2c_program *of) {
+Test(check, every_allocation_may_fail) {
   attn2c_message message = attn2c_message_make(text, sizeof text);
   attn2c_source *source;
   float packed[20];
@@ -444,8 +402,8 @@ static void fail_every_allocation(const attn2c_program *of) {
   attn2c_source_read(source, 0, packed, &message);
   attn2c_source_read(source, 1, packed + N * N, &message);
   attn2c_model model = {
-      .descriptor = of->model, .weights = packed, .own = packed, .provider = "c", .workers = 1};
-  const void *in[] = {x, lengths, x, lengths};
+      .descriptor = &descriptor, .weights = packed, .own = packed, .provider = "c", .workers = 1};
+  const void *in[] = {x, lengths};
   present = RIGHT;
   FILE *out = fopen("/dev/null", "w");
   int status = ATTN2C_MEMORY;
@@ -454,7 +412,7 @@ static void fail_every_allocation(const attn2c_program *of) {
     message = attn2c_message_make(text, sizeof text);
     faults_clear();
     faults_allocation(nth, 0);
-    status = attn2c_check(of, &model, source, in, 7, 0, out, 0, "-", &message);
+    status = attn2c_check(&program, &model, source, in, 7, 0, out, 0, "-", &message);
     cr_assert_eq(faults_live_blocks(), 0, "allocation %ld", nth);
     if (faults_met()) cr_assert_eq(status, ATTN2C_MEMORY, "allocation %ld", nth);
     if (faults_met()) cr_assert(strstr(text, "memory"), "allocation %ld: %s", nth, text);
@@ -464,9 +422,4 @@ static void fail_every_allocation(const attn2c_program *of) {
   cr_assert_gt(nth, 20);
   fclose(out);
   attn2c_source_close(source);
-}
-
-Test(check, every_allocation_may_fail) {
-  fail_every_allocation(&program);
-  fail_every_allocation(&listed);
 }

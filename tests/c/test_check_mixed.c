@@ -161,10 +161,10 @@ static const attn2c_weight weights[] = {
     {.tensor = TABLE, .formula = "alibi -11", .offset = MOST * WIDTH},
 };
 static const attn2c_entry entry = {"forward", ops, OPS, inputs, outputs, 1, 2, 100, run_shipped};
-static const attn2c_axes in_axes[] = {{0, 1, -1, ATTN2C_FILL_LEAST}};
-static const attn2c_axes out_axes[] = {{0, 1, -1, ATTN2C_FILL_LEAST}, {0, -1, -1, ATTN2C_FILL_LEAST}};
+static const attn2c_axes in_axes[] = {{0, 1, -1, ATTN2C_HIDES_NOTHING}};
+static const attn2c_axes out_axes[] = {{0, 1, -1, ATTN2C_HIDES_NOTHING}, {0, -1, -1, ATTN2C_HIDES_NOTHING}};
 static const attn2c_size sizes[] = {{1, MOST}};
-static const attn2c_lengths any = {in_axes, out_axes, sizes, 0, 1, NULL};
+static const attn2c_lengths any = {in_axes, out_axes, sizes, 1, NULL};
 static const attn2c_descriptor descriptor = {.readers = &all_readers,
                                              .name = "any",
                                              .entries = &entry,
@@ -228,9 +228,9 @@ static const char *first_to_diverge(void) {
 Test(check_mixed, a_right_program_passes_with_any_lengths) {
   for (uint64_t seed = 1; seed <= 40; seed++) {
     cr_assert_eq(check(RIGHT, seed), ATTN2C_OK, "%s\n%s", text, printed);
-    /* One sequence of the greatest length: 6 ops, 2 outputs 4 times and twice in the script. Several: the
+    /* One sequence of the greatest length: 6 ops, 2 outputs 4 times. Several: the
      * same ops, the outputs end to end and 8 times. */
-    cr_assert_not_null(strstr(printed, "\n42 passed, 0 failed"), "%s", printed);
+    cr_assert_not_null(strstr(printed, "\n38 passed, 0 failed"), "%s", printed);
     cr_assert_not_null(strstr(printed, "\noutput pooled, alone, "), "%s", printed);
     cr_assert_not_null(strstr(printed, "\noutput y, beside others, "), "%s", printed);
     cr_assert_not_null(strstr(printed, "\noutput y, call 2 of 3, divided, "), "%s", printed);

@@ -5,7 +5,6 @@
 #include "faults.h"
 #include "guarded.h"
 #include "model/continue.h"
-#include "model/dispatch.h"
 #include "model/sequences.h"
 #include "model/state.h"
 
@@ -22,10 +21,10 @@ enum { KEYS = 2, PLACE_OF_VALUES = PAGES * PAGE * KEYS, STATE = PLACE_OF_VALUES 
     "logits", ATTN2C_OUTPUT, ATTN2C_F32, 3, {1, CONTEXT, WIDTH}, 0, 0, NO_ARENA                              \
   }
 static const attn2c_tensor tensors[] = {OF_IDS};
-static const attn2c_axes input_axes[] = {{0, 1, -1, ATTN2C_FILL_LEAST}};
-static const attn2c_axes output_axes[] = {{0, 1, -1, ATTN2C_FILL_LEAST}, {0, 1, -1, ATTN2C_FILL_LEAST}};
+static const attn2c_axes input_axes[] = {{0, 1, -1, ATTN2C_HIDES_NOTHING}};
+static const attn2c_axes output_axes[] = {{0, 1, -1, ATTN2C_HIDES_NOTHING}, {0, 1, -1, ATTN2C_HIDES_NOTHING}};
 static const attn2c_size sizes[] = {{1, CONTEXT}};
-static const attn2c_lengths lengths = {input_axes, output_axes, sizes, 0, 1, NULL};
+static const attn2c_lengths lengths = {input_axes, output_axes, sizes, 1, NULL};
 
 /* Calls of the entry, and the one that fails; 0: none. */
 static int calls, failing;
@@ -99,7 +98,7 @@ static void open(void) {
   float state[STATE];
   calls = failing = 0;
   faults_clear();
-  cr_assert_eq(attn2c_dispatch_create(&model, &lengths, &context), ATTN2C_OK);
+  cr_assert_eq(attn2c_sequences_create(&model, &context), ATTN2C_OK);
   memset(context->state, 0xff, sizeof(float) * SEQUENCES * STATE);
   for (int i = 0; i <= CONTEXT; i++) ids[i] = FIRST_ID + (i * 31 + 7) % (IDS - FIRST_ID);
   for (int i = 0; i < CONTEXT; i++) {
@@ -431,7 +430,7 @@ Test(carry_on, a_context_is_made_whole_or_not_at_all) {
   for (long nth = 1; !made && nth < 20; nth++) {
     faults_clear();
     faults_allocation(nth, 0);
-    const int status = attn2c_dispatch_create(&model, &lengths, &context);
+    const int status = attn2c_sequences_create(&model, &context);
     made = faults_met() == 0;
     faults_allocation(0, 0);
     cr_assert_eq(status, made ? ATTN2C_OK : ATTN2C_MEMORY);
@@ -452,7 +451,7 @@ Test(carry_on, refuses_a_context_that_cannot, .init = open, .fini = close) {
                                           .lengths = &lengths};
   static const attn2c_model other = {.descriptor = &plain, .workers = 1};
   attn2c_context *contexts[3] = {NULL};
-  cr_assert_eq(attn2c_dispatch_create(&other, &lengths, &contexts[1]), ATTN2C_OK);
+  cr_assert_eq(attn2c_sequences_create(&other, &contexts[1]), ATTN2C_OK);
   cr_assert_eq(attn2c_context_create(&model, &contexts[2]), ATTN2C_OK); /* not prepared for calls */
   for (int i = 0; i < 3; i++) {
     cr_assert_eq(attn2c_prefill(contexts[i], 0, ids, 1, ATTN2C_LOGITS_LAST, got), ATTN2C_USAGE);
@@ -473,7 +472,7 @@ Test(carry_on, copies_a_sequence_that_began_anew) {
   const attn2c_model windowed = {.descriptor = &own, .workers = 1};
   parts[0].window = parts[1].window = 0;
   of.kept = parts, of.windows = windows, of.window_count = 1, own.continued = &of;
-  cr_assert_eq(attn2c_dispatch_create(&windowed, &lengths, &context), ATTN2C_OK);
+  cr_assert_eq(attn2c_sequences_create(&windowed, &context), ATTN2C_OK);
   context->positions[0] = 20, context->forgotten[0] = 4 * PAGE;
   cr_assert_eq(attn2c_rewind(context, 0, 0), ATTN2C_OK);
   cr_assert_eq(attn2c_sequence_copy(context, 0, 1), ATTN2C_OK);
@@ -492,7 +491,7 @@ Test(carry_on, keeps_the_keys_of_a_source) {
   const attn2c_model model_of_source = {.descriptor = &own, .workers = 1};
   parts[0].window = 0, parts[1].grows_with = 1;
   of.kept = parts, of.symbol_count = 2, of.windows = windows, of.window_count = 1, own.continued = &of;
-  cr_assert_eq(attn2c_dispatch_create(&model_of_source, &lengths, &context), ATTN2C_OK);
+  cr_assert_eq(attn2c_sequences_create(&model_of_source, &context), ATTN2C_OK);
   float *state = context->state;
   int32_t *sources = context->positions + SEQUENCES;
   for (int i = 0; i < STATE; i++) state[i] = (float)i, state[STATE + i] = -1.0f;
@@ -542,10 +541,8 @@ Test(carry_on, goes_with_an_entry_that_has_other_inputs_and_outputs) {
   const attn2c_model both = {.descriptor = &own, .workers = 1};
   open();
   close();
-  cr_assert_eq(attn2c_dispatch_create(&both, &lengths, &context), ATTN2C_OK);
+  cr_assert_eq(attn2c_sequences_create(&both, &context), ATTN2C_OK);
   cr_assert(attn2c_is_open(&own, &entries[1]) && !attn2c_is_open(&own, &entries[0]));
-  cr_assert(attn2c_size_of(&own, &entries[1]) == sizes && attn2c_longest(&own, &lengths) == CONTEXT);
-  cr_assert_eq(attn2c_dispatch_entry(context, 1, 5), 1);
   const float x[] = {1, 2, 3}, y[] = {10, 20, 30}, both_of[] = {11, 22, 33};
   float added[WIDTH];
   const void *const in[] = {x, y};
@@ -556,7 +553,7 @@ Test(carry_on, goes_with_an_entry_that_has_other_inputs_and_outputs) {
   expect(0, 9, 5); /* its state is untouched */
   const void *const whole_in[] = {ids};
   void *const whole_out[] = {NULL, got};
-  cr_assert_eq(attn2c_dispatch(context, 1, CONTEXT, whole_in, whole_out), ATTN2C_OK);
+  cr_assert_eq(attn2c_sequences_run(context, 1, NULL, CONTEXT, whole_in, whole_out), ATTN2C_OK);
   cr_assert_arr_eq(got, want, sizeof want);
   close();
 }

@@ -2,7 +2,7 @@
  * builds and weights, damage at every byte, and calls, memory and disks that fail. */
 #include "faults.h"
 #include "base/checksum.h"
-#include "model/dispatch.h"
+#include "model/sequences.h"
 #include "model/saved.h"
 #include "scratch.h"
 
@@ -20,9 +20,9 @@ enum { STATE = PAGES * EACH + 3, WEIGHTS = 50 };
   { "x", ATTN2C_SCRATCH, ATTN2C_F32, 3, {1, CONTEXT, 2}, 0, 0, -1, 0 }
 static const attn2c_tensor tensors[] = {
     {"ids", ATTN2C_INPUT, ATTN2C_I32, 2, {1, CONTEXT}, 0, 9, -1, 0}, TENSOR, TENSOR};
-static const attn2c_axes axes[] = {{0, 1, -1, ATTN2C_FILL_LEAST}};
+static const attn2c_axes axes[] = {{0, 1, -1, ATTN2C_HIDES_NOTHING}};
 static const attn2c_size sizes[] = {{1, CONTEXT}};
-static const attn2c_lengths lengths = {axes, axes, sizes, 0, 1, NULL};
+static const attn2c_lengths lengths = {axes, axes, sizes, 1, NULL};
 static const int inputs[] = {0}, outputs[] = {1};
 static const attn2c_entry entry = {"forward", NULL, 0, inputs, outputs, 1, 1, 1, NULL};
 static const attn2c_state_part kept[PARTS] = {
@@ -73,7 +73,7 @@ static void open(void) {
   checksum = 0;
   model = (attn2c_model){
       .descriptor = &descriptor, .workers = 1, .weights = weights, .own = weights, .checksum = &checksum};
-  cr_assert_eq(attn2c_dispatch_create(&model, &lengths, &context), ATTN2C_OK);
+  cr_assert_eq(attn2c_sequences_create(&model, &context), ATTN2C_OK);
 }
 
 static void close(void) {
@@ -329,7 +329,7 @@ Test(saved, what_a_window_has_forgotten_is_not_in_it, .init = open, .fini = clos
   continued.windows = windows, continued.window_count = 1;
   own_kept[1].window = own_kept[3].window = 0;
   attn2c_context_destroy(context);
-  cr_assert_eq(attn2c_dispatch_create(&model, &lengths, &context), ATTN2C_OK);
+  cr_assert_eq(attn2c_sequences_create(&model, &context), ATTN2C_OK);
   fill(1, 15, 7), fill(0, 5, 8);
   context->forgotten[1] = 2 * PAGE;
   memcpy(before, state_of(1), sizeof before);
@@ -361,7 +361,7 @@ Test(saved, the_keys_of_a_source_come_back_whatever_the_tokens, .init = open, .f
   continued.symbol_count = 2;
   own_kept[1].grows_with = own_kept[2].grows_with = 1;
   attn2c_context_destroy(context);
-  cr_assert_eq(attn2c_dispatch_create(&model, &lengths, &context), ATTN2C_OK);
+  cr_assert_eq(attn2c_sequences_create(&model, &context), ATTN2C_OK);
   for (int tokens = 0; tokens <= CONTEXT; tokens += 7)
     for (int source = 0; source <= symbols[1].most; source += 3) {
       int32_t *sources = context->positions + SEQUENCES;

@@ -12,32 +12,22 @@
 enum { BATCH = 2, SEQ = 8, PAST = 2, WIDTH = 4, VOCABULARY = 9 };
 enum { IDS, MASK, ROWS, FLOATS };
 
-/* The arrays of an entry of so many tokens. */
-#define ARRAYS(seq)                                                                                          \
-  {"ids", ATTN2C_INPUT, ATTN2C_I32, 2, {BATCH, seq}, 0, VOCABULARY, -1, 0},                                  \
-      {"mask", ATTN2C_INPUT, ATTN2C_I32, 2, {BATCH, (seq) + PAST}, 0, 2, -1, 0},                             \
-      {"rows", ATTN2C_INPUT, ATTN2C_I32, 1, {BATCH}, 1, (seq) + 1, -1, 0},                                   \
-      {"floats", ATTN2C_INPUT, ATTN2C_F32, 3, {BATCH, seq, WIDTH}, 0, 0, -1, 0}, {                           \
-    "y", ATTN2C_OUTPUT, ATTN2C_F32, 3, {BATCH, seq, WIDTH}, 0, 0, -1, 0                                      \
-  }
-
-static const attn2c_tensor tensors[] = {ARRAYS(SEQ), ARRAYS(4)};
-static const int inputs[] = {0, 1, 2, 3}, outputs[] = {4}, short_inputs[] = {5, 6, 7, 8},
-                 short_outputs[] = {9};
-static const attn2c_entry entries[] = {
-    {.name = "forward_4",
-     .inputs = short_inputs,
-     .outputs = short_outputs,
-     .input_count = 4,
-     .output_count = 1},
-    {.name = "forward_8", .inputs = inputs, .outputs = outputs, .input_count = 4, .output_count = 1},
+static const attn2c_tensor tensors[] = {
+    {"ids", ATTN2C_INPUT, ATTN2C_I32, 2, {BATCH, SEQ}, 0, VOCABULARY, -1, 0},
+    {"mask", ATTN2C_INPUT, ATTN2C_I32, 2, {BATCH, SEQ + PAST}, 0, 2, -1, 0},
+    {"rows", ATTN2C_INPUT, ATTN2C_I32, 1, {BATCH}, 1, SEQ + 1, -1, 0},
+    {"floats", ATTN2C_INPUT, ATTN2C_F32, 3, {BATCH, SEQ, WIDTH}, 0, 0, -1, 0},
+    {"y", ATTN2C_OUTPUT, ATTN2C_F32, 3, {BATCH, SEQ, WIDTH}, 0, 0, -1, 0},
 };
-static const attn2c_axes input_axes[] = {{0, 1, -1, ATTN2C_FILL_LEAST},
-                                         {0, -1, 1, ATTN2C_FILL_KEPT},
-                                         {0, -1, -1, ATTN2C_FILL_COUNT},
-                                         {0, 1, -1, ATTN2C_FILL_LEAST}},
-                         output_axes[] = {{0, 1, -1, ATTN2C_FILL_LEAST}};
-static const attn2c_size entry_sizes[] = {{BATCH, 4}, {BATCH, SEQ}};
+static const int inputs[] = {0, 1, 2, 3}, outputs[] = {4};
+static const attn2c_entry entry = {
+    .name = "forward", .inputs = inputs, .outputs = outputs, .input_count = 4, .output_count = 1};
+static const attn2c_axes input_axes[] = {{0, 1, -1, ATTN2C_HIDES_NOTHING},
+                                         {0, -1, 1, ATTN2C_HIDES_ZEROS},
+                                         {0, -1, -1, ATTN2C_HIDES_AFTER},
+                                         {0, 1, -1, ATTN2C_HIDES_NOTHING}},
+                         output_axes[] = {{0, 1, -1, ATTN2C_HIDES_NOTHING}};
+static const attn2c_size entry_size = {BATCH, SEQ};
 
 static attn2c_lengths lengths;
 static attn2c_descriptor model;
@@ -46,21 +36,22 @@ static char said[400];
 
 static void setup(void) {
   scratch_open();
-  lengths = (attn2c_lengths){input_axes, output_axes, entry_sizes, PAST, 1, NULL};
+  lengths = (attn2c_lengths){input_axes, output_axes, &entry_size, 1, NULL};
   model = (attn2c_descriptor){.name = "m",
-                              .entries = entries,
+                              .entries = &entry,
                               .tensors = tensors,
-                              .entry_count = 2,
-                              .tensor_count = 10,
+                              .entry_count = 1,
+                              .tensor_count = 5,
+                              .is_open = 1,
                               .lengths = &lengths};
   program = (attn2c_program){.model = &model};
 }
 
 TestSuite(sizes, .init = setup, .fini = scratch_close);
 
-static attn2c_sizes opened(int number) {
+static attn2c_sizes opened(void) {
   attn2c_sizes sizes;
-  cr_assert_eq(attn2c_sizes_open(&program, number, &sizes, NULL), ATTN2C_OK);
+  cr_assert_eq(attn2c_sizes_open(&program, &sizes, NULL), ATTN2C_OK);
   return sizes;
 }
 
@@ -89,7 +80,7 @@ static void shape_is(const attn2c_sizes *sizes, int is_input, int index, int64_t
 }
 
 Test(sizes, an_input_sets_them_for_all_arrays) {
-  attn2c_sizes sizes = opened(-1);
+  attn2c_sizes sizes = opened();
   shape_is(&sizes, 1, MASK, BATCH, SEQ + PAST);
   cr_assert_eq(given(&sizes, IDS, 2, (const int64_t[]){3, 5}, 8), ATTN2C_OK, "%s", said);
   cr_expect_eq(sizes.batch, 3);
@@ -98,20 +89,18 @@ Test(sizes, an_input_sets_them_for_all_arrays) {
   shape_is(&sizes, 1, MASK, 3, 5 + PAST);
   shape_is(&sizes, 1, ROWS, 3, 0);
   shape_is(&sizes, 0, 0, 3, 5);
-  cr_expect_eq(attn2c_sizes_tensor(&sizes, 1, ROWS).limit, 6);
-  cr_expect_eq(attn2c_sizes_tensor(&sizes, 1, IDS).limit, VOCABULARY);
   cr_expect_eq(given(&sizes, MASK, 2, (const int64_t[]){3, 5 + PAST}, 1), ATTN2C_OK, "%s", said);
   cr_expect_eq(given(&sizes, MASK, 2, (const int64_t[]){3, SEQ + PAST}, 1), ATTN2C_FORMAT);
   cr_expect_eq(given(&sizes, ROWS, 1, (const int64_t[]){3}, 5), ATTN2C_OK, "%s", said);
-  cr_expect_eq(given(&sizes, ROWS, 1, (const int64_t[]){3}, 6), ATTN2C_FORMAT);
-  cr_expect_str_eq(said, "rows[0]: 6, but 1 to 5 is allowed");
+  cr_expect_eq(given(&sizes, ROWS, 1, (const int64_t[]){3}, SEQ + 1), ATTN2C_FORMAT);
+  cr_expect_str_eq(said, "rows[0]: 9, but 1 to 8 is allowed");
   cr_expect_eq(given(&sizes, ROWS, 1, (const int64_t[]){3}, 0), ATTN2C_FORMAT);
   attn2c_sizes_close(&sizes);
 }
 
 Test(sizes, that_disagree_are_refused) {
   for (int batch = 1; batch <= 3; batch += 2) {
-    attn2c_sizes sizes = opened(-1);
+    attn2c_sizes sizes = opened();
     cr_assert_eq(given(&sizes, IDS, 2, (const int64_t[]){2, 5}, 8), ATTN2C_OK);
     cr_expect_eq(given(&sizes, FLOATS, 3, (const int64_t[]){batch, 5, WIDTH}, 0), ATTN2C_FORMAT);
     cr_expect_str_eq(said, batch == 1 ? "floats: 1 sequences, but ids has 2"
@@ -124,7 +113,7 @@ Test(sizes, that_disagree_are_refused) {
 }
 
 Test(sizes, of_an_array_of_another_shape_count_for_nothing) {
-  attn2c_sizes sizes = opened(-1);
+  attn2c_sizes sizes = opened();
   cr_expect_eq(given(&sizes, FLOATS, 3, (const int64_t[]){5, 3, WIDTH - 1}, 0), ATTN2C_FORMAT);
   cr_expect_not_null(strstr(said, "[2, 8, 4]"), "%s", said);
   cr_expect_eq(given(&sizes, FLOATS, 2, (const int64_t[]){5, 3}, 0), ATTN2C_FORMAT);
@@ -137,8 +126,8 @@ Test(sizes, of_an_array_of_another_shape_count_for_nothing) {
 }
 
 /* Whether a call of so many tokens is allowed. */
-static int allows(int number, int64_t seq) {
-  attn2c_sizes sizes = opened(number);
+static int allows(int64_t seq) {
+  attn2c_sizes sizes = opened();
   const int status = given(&sizes, IDS, 2, (const int64_t[]){1, seq}, 0);
   attn2c_sizes_close(&sizes);
   cr_expect(status == ATTN2C_OK || status == ATTN2C_FORMAT);
@@ -146,15 +135,18 @@ static int allows(int number, int64_t seq) {
 }
 
 Test(sizes, are_bounded_by_the_entry) {
-  cr_expect(allows(-1, SEQ) && !allows(-1, SEQ + 1));
+  cr_expect(allows(SEQ) && !allows(SEQ + 1));
   cr_expect_not_null(strstr(said, "9 tokens, but 1 to 8 are allowed"), "%s", said);
-  cr_expect(allows(0, 4) && !allows(0, 5) && allows(1, 5));
   lengths.least = 3;
-  cr_expect(allows(-1, 3) && !allows(-1, 2));
+  cr_expect(allows(3) && !allows(2));
   cr_expect_not_null(strstr(said, "2 tokens, but 3 to 8 are allowed"), "%s", said);
-  lengths.exact = "its angles go by the length";
-  cr_expect(allows(-1, SEQ) && !allows(-1, 7));
-  cr_expect_not_null(strstr(said, "7 tokens, but 8 are expected: its angles"), "%s", said);
+}
+
+Test(sizes, of_a_model_of_one_length_are_its_own) {
+  model.is_open = 0, model.lengths = NULL, program.lengths = &lengths;
+  cr_expect(allows(SEQ) && !allows(SEQ - 1));
+  cr_expect_not_null(strstr(said, "7 tokens, but 8 are expected"), "%s", said);
+  cr_expect(!allows(SEQ + 1));
 }
 
 Test(sizes, a_number_out_of_range_has_its_place) {
@@ -170,10 +162,10 @@ Test(sizes, a_number_out_of_range_has_its_place) {
   cr_expect_str_eq(said, "ids[2][7]: -1, but 0 to 8 is allowed");
 }
 
-Test(sizes, the_last_entry_is_the_usual_one) {
+Test(sizes, an_entry_has_a_name) {
   attn2c_message message = attn2c_message_make(said, sizeof said);
-  cr_expect_eq(attn2c_entry_find(&model, NULL, &message), 1);
-  cr_expect_eq(attn2c_entry_find(&model, "forward_4", &message), 0);
-  cr_expect_eq(attn2c_entry_find(&model, "forward", &message), -1);
-  cr_expect_not_null(strstr(said, "known: forward_4, forward_8"), "%s", said);
+  cr_expect_eq(attn2c_entry_find(&model, NULL, &message), 0);
+  cr_expect_eq(attn2c_entry_find(&model, "forward", &message), 0);
+  cr_expect_eq(attn2c_entry_find(&model, "forward_8", &message), -1);
+  cr_expect_not_null(strstr(said, "known: forward"), "%s", said);
 }

@@ -60,12 +60,6 @@ return function(of, spec)
       filter = "saved/what_a*", wrong = "a window's keys are loaded beyond its room" },
   }
 
-  of("runtime/model/dispatch.c", "c:continue") {
-    { name = "longest_of_open", old = "sizes[model->is_open ? 0 : attn2c_primary(model)].seq",
-      new = "sizes[0 * attn2c_primary(model)].seq + attn2c_primary(model)", filter = "carry_on/goes_with*",
-      wrong = "the most tokens of a model depend on its other entries" },
-  }
-
   of("gen/passes/emit/descriptor.lua", spec .. "whole/two_entries_spec.lua") {
     { name = "growth_of_others", old = "for i = #rows + 1, state.spec.symbols.rows.is_open and count or 0 do",
       new = "for i = #rows + 1, 0 do", filter = "any",

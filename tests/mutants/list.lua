@@ -312,36 +312,26 @@ of("gen/passes/lower/products.lua", spec .. "passes/plan/fused_kernels_spec.lua"
 
 of("gen/passes/validate/sizes.lua", spec .. "passes/validate_spec.lua") {
   { name = "sizes_window", old = "(mask.window and mask.window.right == 0)", new = "mask.window",
-    filter = "input of rows", wrong = "after a window to the right padding is seen" },
+    filter = "shorter texts", wrong = "after a window to the right padding is seen" },
   { name = "sizes_value", old = "and not spec.mask_value then return false end", new = "then return false end",
-    filter = "input of rows", wrong = "padding that is only made unlikely is seen" },
+    filter = "shorter texts", wrong = "padding that is only made unlikely is seen" },
   { name = "sizes_nan", old = "if spec.fully_masked == \"nan\" then return true end", new = "",
-    filter = "input of rows", wrong = "rows of padding that see nothing spread NaN" },
+    filter = "shorter texts", wrong = "rows of padding that see nothing spread NaN" },
   { name = "sizes_pool", old = "do if pools_of_kept[over] then", new = "do if over == \"mean\" then",
-    filter = "input of rows", wrong = "other pools than the mean take padding" },
-  { name = "sizes_pool_mask", old = "or spec.pool_mask\n", new = "\n", filter = "input of rows",
+    filter = "shorter texts", wrong = "other pools than the mean take padding" },
+  { name = "sizes_pool_mask", old = "or spec.pool_mask\n", new = "\n", filter = "shorter texts",
     wrong = "a pool wants rows beside the mask that says them" },
-  { name = "sizes_angles", old = "if (listed or spec.any) and same_to then", new = "if false then",
-    filter = "another computation", wrong = "angles of another length are used" },
+  { name = "sizes_angles", old = "if spec.any and same_to then", new = "if false then",
+    filter = "does not go with", wrong = "angles of another length are used" },
 }
 
-of("runtime/model/resize.c", "c:dispatch") {
-  { name = "resize_masked", old = "fill(to + i * step, step, r->masked);", new = "fill(to + i * step, step, r->fill);",
-    wrong = "keys of padding are not masked" },
-  { name = "resize_past", old = "a.head = lengths->past + part->seq", new = "a.head = part->seq + 0 * lengths->past",
-    wrong = "the past is taken for new keys" },
-  { name = "resize_same", old = "(i > 0 && x->caller != x->entry)", new = "0",
+of("runtime/model/batches.c", "c:batches") {
+  { name = "batches_place", old = "array + p->first * a.inner", new = "array + 0 * p->first * a.inner",
+    wrong = "each call takes the first sequences" },
+  { name = "batches_outer", old = "return a.outer == 1 && p->taken", new = "return p->taken",
     wrong = "an entry is called with a part of an array whose batch is not in front" },
-}
-
-of("runtime/model/dispatch.c", "c:dispatch") {
-  { name = "dispatch_cost", old = "/ (double)(rest < batch ? rest : batch)",
-    new = "/ (double)(rest < batch ? batch : batch)",
-    wrong = "padded sequences count as work that is done" },
-  { name = "dispatch_weights", old = "(model->entries[i].flops + r->weights_cost)", new = "model->entries[i].flops",
-    wrong = "bringing the weights costs nothing" },
-  { name = "dispatch_rows", old = "if (rows < 1 || rows > c->part.seq) return", new = "if (rows < 1) return",
-    wrong = "a length above the sequence is accepted" },
+  { name = "batches_filling", old = "(uint32_t)tensor->minimum : 0;", new = "0 * (uint32_t)tensor->minimum : 0;",
+    wrong = "sequences that fill a call up have a length of 0" },
 }
 
 of("runtime/formats/file.c", "c:file") {
@@ -615,7 +605,7 @@ of("runtime/program/text_source.c", "c:text_program") {
 
 of("runtime/model/text_calls.c", spec .. "whole/say_spec.lua") {
   { name = "text_calls_place", old = "(int64_t)job->part[i] * to_each", new = "i * to_each",
-    filter = "keep their order", wrong = "texts are answered by their length" },
+    filter = "keep their order", wrong = "each batch of texts takes the place of the first" },
   { name = "text_stride", old = "window / 2 < USUAL_STRIDE ? window / 2", new = "window / 2 < USUAL_STRIDE ? 0",
     filter = "answers: windows", wrong = "windows share nothing" },
 }

@@ -7,12 +7,12 @@ return function(of, spec)
     { name = "program_extents", old = "if (!grows && array->shape[i] != tensor->shape[i]) return 0;",
       new = "(void)grows;",
       filter = "sizes/of_an*", wrong = "a narrow array decides how many sequences a call has" },
-    { name = "program_longest", old = "if (seq > longest || is_short)", new = "if (is_short)",
+    { name = "program_longest", old = "if (seq > longest || seq < least)", new = "if (seq < least)",
       filter = "sizes/a*", wrong = "a sequence may be longer than the model" },
-    { name = "program_least", old = "seq < longest && (", new = "seq <= longest && (", filter = "sizes/a*",
-      wrong = "a model of one length refuses that" },
-    { name = "program_count", old = "tensor.limit -= shorter", new = "tensor.limit -= 0", filter = "sizes/a*",
-      wrong = "a length beyond the call's is taken" },
+    { name = "program_least", old = "->least : longest;", new = "->least : 1;", filter = "sizes/of_a_model*",
+      wrong = "a model of one length takes fewer tokens" },
+    { name = "program_keys", old = "|| i == axes->keys) tensor.shape[i]", new = ") tensor.shape[i]",
+      filter = "sizes/a*", wrong = "a mask of a short call has the longest one's shape" },
   }
   of("runtime/picture/picture.c", "c:picture") {
     { name = "picture_sizes", old = "if (of->facts && !attn2c_picture_fits(of->facts, w, h)", new = "if (0",
@@ -26,15 +26,6 @@ return function(of, spec)
       filter = "picture/many_texts", wrong = "each of 1,000 texts becomes a megabyte" },
   }
 
-  of("runtime/model/resize.c", "c:sizes") {
-    { name = "program_keys", old = "of_call.shape[axes->keys] -= shorter", new = "of_call.shape[axes->keys] -= 0",
-      filter = "sizes/a*", wrong = "a mask of a short call has the longest one's shape" },
-  }
-  of("runtime/check/check_script.c", "c:check") {
-    { name = "script_longest", old = "i == script->count ? longest", new = "i == script->count ? 1",
-      filter = "check/a_script*", wrong = "the longest call is not made again after the others" },
-  }
-
   of("runtime/program/expect.c", spec .. "whole/expect_spec.lua") {
     { name = "expect_first", old = "int64_t rest = comparison->first;", new = "int64_t rest = 0;",
       filter = "first element", wrong = "another element is named as the first that differs" },
@@ -42,8 +33,8 @@ return function(of, spec)
       filter = "another activation", wrong = "another activation passes" },
     { name = "expect_padding", old = "return row >= values[b];", new = "return 0;", filter = "leaves padding",
       wrong = "padding is compared" },
-    { name = "expect_kept", old = "(value != 0) == (axes->filling == ATTN2C_FILL_MASKED)",
-      new = "(value != 0) == (axes->filling == ATTN2C_FILL_KEPT)", filter = "leaves padding",
+    { name = "expect_kept", old = "(value != 0) == (axes->hides == ATTN2C_HIDES_ONES)",
+      new = "(value != 0) == (axes->hides == ATTN2C_HIDES_ZEROS)", filter = "leaves padding",
       wrong = "padding is compared in place of the rest" },
     { name = "expect_exact", old = "factor > 0 ? LEAST : 0", new = "LEAST", filter = "option of the command",
       wrong = "a tolerance of 0 allows differences" },

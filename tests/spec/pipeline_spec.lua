@@ -58,16 +58,6 @@ describe("a run", function()
     assert.equal(4, state.parameters.of("64x16 n 8 +bias_gelu", { shape = { 64, 16 }, type = "f32" }).token_block)
   end)
 
-  it("takes the longest entry first, and dumps the shortest first", function()
-    local state = pipeline.run(helper.root, helper.file((TEXT:format("avx2"):gsub("seq = 8", "seq = { 16, 8 }"))), {},
-      "memory")
-    assert.equal("forward_8", state.entries[1].graph.entry.name)
-    assert.equal("forward_16", state.entries[2].graph.entry.name)
-    assert.equal(state.entries[2], state.primary)
-    assert.matches("entry forward_8 .*entry forward_16 ", pipeline.dump(state, "graph"))
-    assert.matches('seq = 8.*seq = 16', pipeline.dump(state, "validate"))
-  end)
-
   it("opens the tuning file for a description that is valid only", function()
     local path = helper.file((TEXT:format("avx2"):gsub("heads = 2", "heads = 0")))
     local fault = helper.fault(pipeline.run, helper.root, path, {}, nil,

@@ -12,13 +12,12 @@ local padding = {}
 -- of each sequence. Otherwise it has a number for each row: with `keeps`, 0 is padding; without, every other number
 -- is.
 local telling = {
-  { { member = "lengths", counts = true }, { member = "rows", counts = true },
+  { { member = "lengths", counts = true },
     { member = "attention_mask", keeps = true }, { member = "key_padding" } },
   { { member = "memory_lengths", counts = true }, { member = "source_lengths", counts = true },
     { member = "memory_key_padding" }, { member = "source_attention_mask", keeps = true },
     { member = "source_key_padding" } },
 }
-local of_queries = { { member = "rows", counts = true } }
 
 -- Returns the file of each input: member -> path.
 local function files_of(words)
@@ -55,7 +54,7 @@ function padding.of(words, spec)
   local given, renamed = files_of(words), spec.inputs or {}
   local has_keys = spec.input.stage == "qkv"
   local rows, memory = told_by(telling[1], given, renamed, spec.past), told_by(telling[2], given, renamed, 0)
-  return { s = has_keys and told_by(of_queries, given, renamed, 0) or not has_keys and rows or nil,
+  return { s = not has_keys and rows or nil,
     k = has_keys and rows or nil, memory = memory,
     memory_seq = spec.memory and (spec.memory.encoder or spec.memory).seq }
 end

@@ -34,45 +34,26 @@ local function size_along(inputs, letter)
   return size
 end
 
--- Returns the entry for sequences of this length. Its batch is the largest that the sequences fill, else the smallest.
-local function entry_for(entries, seq, sequences)
-  local filled, smallest
-  for _, entry in ipairs(entries) do
-    local size = entry.spec.batch
-    if not seq or entry.spec.seq == seq then
-      if size <= (sequences or size) and (not filled or size > filled.spec.batch) then filled = entry end
-      if not smallest or size < smallest.spec.batch then smallest = entry end
-    end
-  end
-  return filled or smallest
-end
-
---- Returns the words for `check` in place of --input: { input = words, entry = a name or nil, note }. Arrays whose
---- number of sequences is not the batch are cut, or repeated, and written to `folder`. note: the reason why there are
---- no words, if no entry has sequences of this length.
+--- Returns the words for `check` in place of --input: { input = words, note }. Arrays whose number of sequences is not
+--- the batch are cut, or repeated, and written to `folder`. note: the reason why there are no words, if the entry has
+--- no sequences of this length.
 function batch.of(list, state, folder)
   local as_given = { input = list }
-  local entries = state.primary.family.entries
+  local spec = state.primary.spec
   local inputs = #list > 0 and given_to(list, state.primary.graph)
   if not inputs then return as_given end
   local seq, sequences = size_along(inputs, "s"), size_along(inputs, "b")
   if seq == false or sequences == false then return as_given end -- the program refuses one of them
-  local entry = entry_for(entries, seq, sequences)
-  if not entry then
-    local lengths = {}
-    for _, each in ipairs(entries) do
-      local length = tostring(each.spec.seq)
-      if lengths[#lengths] ~= length then lengths[#lengths + 1] = length end
-    end
+  if seq and seq ~= spec.seq then
     return { input = {}, note = ("the check uses random inputs: those of --input have %d tokens, and the model's "
-      .. "entries %s"):format(seq, table.concat(lengths, ", ")) }
+      .. "entry %d"):format(seq, spec.seq) }
   end
-  local result = { input = {}, entry = #entries > 1 and entry.name or nil }
+  local result = { input = {} }
   for i, each in ipairs(inputs) do
     local path = each.path
-    if (each.tensor.grows or ""):sub(1, 1) == "b" and each.shape[1] ~= entry.spec.batch then
+    if (each.tensor.grows or ""):sub(1, 1) == "b" and each.shape[1] ~= spec.batch then
       path = ("%s/batch_%s.npy"):format(folder, each.member)
-      files.write(path, arrays.exactly(each.text, entry.spec.batch))
+      files.write(path, arrays.exactly(each.text, spec.batch))
     end
     result.input[i] = each.member .. "=" .. path
   end

@@ -24,7 +24,6 @@ local function type_of(tensor) return type_name(tensor.type == "i32" and "i32" o
 -- Returns the kind of a tensor. An input without a leading batch has a kind of its own, so that `run` passes it whole
 -- to every call. With the layout seq_first no input has a leading batch.
 local function kind_of(state, tensor)
-  if tensor.optional then return "ATTN2C_ROWS_INPUT" end
   if tensor.squeezed then return "ATTN2C_SQUEEZED_OUTPUT" end
   if tensor.zeros then return "ATTN2C_ZEROS_INPUT" end
   local unbatched = tensor.unbatched or state.spec.layout == "seq_first"

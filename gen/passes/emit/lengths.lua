@@ -6,14 +6,11 @@ local words = require("common.words")
 
 local emit_lengths = {}
 
-local fillings = { masked = "ATTN2C_FILL_MASKED", kept = "ATTN2C_FILL_KEPT", rows = "ATTN2C_FILL_ROWS",
-  count = "ATTN2C_FILL_COUNT" }
-
 local function axis(axes, letter) return (axes:find(letter, 1, true) or 0) - 1 end
 
 local function axes_row(tensor)
-  return ("{ %d, %d, %d, %s }"):format(axis(tensor.grows, "b"), axis(tensor.grows, "s"), axis(tensor.grows, "k"),
-    fillings[tensor.fill] or "ATTN2C_FILL_LEAST")
+  return ("{ %d, %d, %d, ATTN2C_HIDES_%s }"):format(axis(tensor.grows, "b"), axis(tensor.grows, "s"),
+    axis(tensor.grows, "k"), (tensor.hides or "nothing"):upper())
 end
 
 local function axes_list(graph, names)
@@ -69,16 +66,13 @@ end
 
 --- Returns the templates' values for the sizes of calls. state: the model's.
 function emit_lengths.values(state)
-  local primary, sizes = state.primary, {}
-  local family, entry, exact = primary.family, primary.graph.entry, primary.spec.exact
-  for i, each in ipairs(family.entries) do sizes[i] = ("{ %d, %d }"):format(each.sizes.batch, each.sizes.seq) end
-  if primary.spec.symbols.rows.is_open then sizes = { ("{ 1, %d }"):format(primary.spec.seq) } end
-  local is_open = primary.spec.symbols.rows.is_open
-  return { is_listed = family.is_listed or is_open, any = is_open,
+  local primary = state.primary
+  local entry, spec = primary.graph.entry, primary.spec
+  return { any = spec.symbols.rows.is_open,
     input_axes = axes_list(primary.graph, entry.inputs),
-    output_axes = axes_list(primary.graph, entry.outputs), sizes = table.concat(sizes, ", "), past = primary.spec.past,
-    least = primary.spec.least, least_seq = exact and family.entries[1].sizes.seq or primary.spec.least,
-    exact = exact and c.string(exact) or "NULL" }
+    output_axes = axes_list(primary.graph, entry.outputs),
+    sizes = ("{ %d, %d }"):format(spec.batch, spec.seq), least = spec.least,
+    exact = spec.exact and c.string(spec.exact) or "NULL" }
 end
 
 return emit_lengths

@@ -23,31 +23,28 @@ local function tuple(sizes)
 end
 
 -- Returns the least and the largest value of an integer input.
-local function bounds_of(tensor, is_listed)
+local function bounds_of(tensor)
   if tensor.type ~= "i32" then return "None", "None" end
-  local is_count = is_listed and (tensor.optional or tensor.fill == "count")
-  return literal(tensor.minimum), is_count and literal("seq") or literal(tensor.limit - 1)
+  return literal(tensor.minimum), literal(tensor.limit - 1)
 end
 
--- True if a call decides the sizes of arrays.
-local function are_growing(entry) return entry.family.is_listed or entry.spec.symbols.rows.is_open end
-
 local function input_of(tensor, entry)
-  local spec, is_listed = entry.spec, are_growing(entry)
-  local least, most = bounds_of(tensor, is_listed)
-  local range = least == "None" and "" or (", from %s to %s"):format(least, (most:gsub('"', "")))
+  local spec, is_open = entry.spec, entry.spec.symbols.rows.is_open
+  local least, most = bounds_of(tensor)
+  local range = least == "None" and "" or (", from %s to %s"):format(least, most)
   local name = reserved_python.parameter(tensor.member)
   if name ~= tensor.member then range = range .. (", of the array %s"):format(tensor.member) end
   return { name = name, kind = kinds[tensor.type],
-    sizes = tuple(emit_lengths.sizes(tensor, spec, is_listed)), shape = emit_lengths.shape(tensor, spec, is_listed),
-    range = range, least = least, most = most, is_optional = tensor.optional or tensor.zeros }
+    sizes = tuple(emit_lengths.sizes(tensor, spec, is_open)), shape = emit_lengths.shape(tensor, spec, is_open),
+    range = range, least = least, most = most, is_optional = tensor.zeros }
 end
 
 local function output_of(tensor, entry)
-  local sizes, shape, spec, is_listed = emit_lengths.sizes, emit_lengths.shape, entry.spec, are_growing(entry)
+  local sizes, shape, spec = emit_lengths.sizes, emit_lengths.shape, entry.spec
+  local is_open = spec.symbols.rows.is_open
   local of_text = sizes(tensor, spec, true)
   return { name = tensor.member, kind = kinds[tensor.type],
-    sizes = tuple(sizes(tensor, spec, is_listed)), shape = shape(tensor, spec, is_listed),
+    sizes = tuple(sizes(tensor, spec, is_open)), shape = shape(tensor, spec, is_open),
     text_sizes = tuple(of_text), text_shape = #of_text > 0 and "[" .. table.concat(of_text, "][") .. "]" or "" }
 end
 
@@ -58,7 +55,7 @@ local function masked_of(inputs, graph, spec)
   for i, name in ipairs(graph.entry.inputs) do
     local tensor = graph.tensors[name]
     if tensor.member == "attention_mask" then return nil end
-    if tensor.member == member and tensor.limit - 1 == spec.seq and not tensor.optional then found = inputs[i].name end
+    if tensor.member == member and tensor.limit - 1 == spec.seq then found = inputs[i].name end
   end
   return found
 end

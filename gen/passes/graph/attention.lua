@@ -64,11 +64,7 @@ function attention.inputs(self)
   local spec = self.spec
   if have_mask(spec, "padding") then
     self.lengths = self:grows(self:input("lengths", "i32", { self.batch }, 1, new_keys(spec) + 1), "b",
-      keys_grow(spec) and "count" or nil)
-  end
-  if spec.rows then
-    self.rows = self:grows(self:input("rows", "i32", { self.batch }, 1, spec.seq + 1), "b", "count")
-    self.rows.optional = true
+      keys_grow(spec) and "after" or nil)
   end
   for _, array in ipairs(masks.in_order) do
     if have_mask(spec, array.word) then
@@ -76,7 +72,7 @@ function attention.inputs(self)
       local limit = array.type == "i32" and 2 or nil
       local input = self:input(array.member, array.type, shape, 0, limit, array.form == 1, "[seq][keys]")
       self.masks[array.word] = self:grows(input, axes_of_keys(spec, masks.axes[array.form]),
-        array.keeps and "kept" or "masked")
+        array.type == "i32" and (array.keeps and "zeros" or "ones") or nil)
     end
   end
   if spec.head_mask.kind == "input" and spec.layers > 0 then
@@ -236,7 +232,7 @@ end
 -- Returns the context of queries a.q, keys a.k and values a.v.
 local function attend(self, a)
   local spec, mask = self.spec, a.mask
-  local lengths = not spec.mask_value and a.lengths or a.rows
+  local lengths = not spec.mask_value and a.lengths or nil
   if is_of_integers(self) then return attend_integers(self, a, lengths) end
   local scores
   local in_pairs, q, k, v, k_scale, v_scale = is_in_pairs(self, a), a.q, a.k, a.v, nil, nil
@@ -386,7 +382,7 @@ function attention.self(self, path, layer, x)
   local kept = kept_heads(spec, layer)
   local a = { path = path .. ".attn", layer = layer, output = "", positions = true, kept = kept,
     heads = kept and #kept or spec.heads, kv_heads = kept and #kept or spec.kv_heads, masks = arrays_of(self),
-    lengths = spec.mask.padding and self.lengths or nil, rows = spec.sees_padding and self.rows or nil }
+    lengths = spec.mask.padding and self.lengths or nil }
   local from = self.keys_from or { key = x, value = x }
   projections(self, a, x, from.key, from.value)
   a.mask = { heads = a.heads, causal = spec.mask.causal or spec.mask.prefix ~= nil,

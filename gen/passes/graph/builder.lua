@@ -78,10 +78,11 @@ function Builder:input(member, type, shape, minimum, limit, unbatched, axes)
 end
 
 --- Sets the axes of an input or output whose size a call decides, a letter each: b for the batch, s for the sequence,
---- k for keys (past, sequence, and extra keys after it), "." for none. fill: the value in padding (emit/lengths.lua).
-function Builder:grows(tensor, axes, fill)
+--- k for keys (past, sequence, and extra keys after it), "." for none. hides: how an input says which keys are
+--- padding (emit/lengths.lua).
+function Builder:grows(tensor, axes, hides)
   if self.prefix == "" then
-    tensor.grows, tensor.fill = axes, fill
+    tensor.grows, tensor.hides = axes, hides
   else -- sequences of an encoder have one size
     tensor.grows = axes:gsub("[sk]", ".")
   end

@@ -50,7 +50,7 @@ function Maker:op(name, section, operands, attributes, like, path)
   for key, value in pairs(like) do result[key] = value end
   result.name, result.shape = path, op.shape
   if path ~= like.name then
-    result.kind, result.member, result.grows, result.fill, result.squeezed = "scratch", nil, nil, nil, nil
+    result.kind, result.member, result.grows, result.hides, result.squeezed = "scratch", nil, nil, nil, nil
   end
   op.result, op.type = self:add(result), result.type
   local entry = self.graph.entry

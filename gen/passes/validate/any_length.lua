@@ -66,9 +66,10 @@ local function unpad(spec)
   mask.padding = false
 end
 
---- Checks a spec, and changes it to that of sequences without padding.
-function any_length.resolve(say, spec)
-  for _, reason in ipairs(any_length.reasons(spec)) do say(reason[1], reason[2]) end
+--- Checks a spec, and changes it to that of sequences without padding. is_list: the description has a list of sizes.
+function any_length.resolve(say, spec, is_list)
+  local advice = is_list and "; a list of sizes means any(N), so give one size" or ""
+  for _, reason in ipairs(any_length.reasons(spec)) do say(reason[1], reason[2] .. advice) end
   spec.any = true
   for _, each in ipairs(spec.each or {}) do unpad(each) end
   unpad(spec)

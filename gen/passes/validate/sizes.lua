@@ -1,6 +1,7 @@
--- sizes.lua: reads the lists batch = { 1, 8 } and seq = { 16, 64 }, and checks which models may pad sequences.
--- It finds the layers where tokens would see the padding of a sequence shorter than its entry, and the reason why
--- some models may not pad at all.
+-- sizes.lua: reads `batch` and `seq`, and finds which models may pad sequences.
+-- A list of sizes, seq = { 16, 64 } or batch = { 1, 8 }, is another way to write any(64), which takes any number of
+-- sequences of any length up to the most. The file finds the layers where tokens would see the padding of a sequence
+-- shorter than its entry, and the reason why some models may not pad at all.
 local hints = require("data.hints")
 local keys = require("data.keys")
 local layers = require("passes.validate.layers")
@@ -11,19 +12,12 @@ local words = require("common.words")
 
 local sizes = {}
 
-local MOST, MOST_ENTRIES = 16, 32
-
 local largest = {} -- key -> its maximum
 for _, field in ipairs(keys.list) do largest[field.key] = field.max end
 
 --- True if a description has sequences of any length, seq = any(512), or of any up to a context.
 function sizes.are_open(description)
   return description.context ~= nil or type(description.seq) == "table" and description.seq.any ~= nil
-end
-
---- True if a description has a list of sizes, even of one.
-function sizes.are_listed(description)
-  return not sizes.are_open(description) and (type(description.seq) == "table" or type(description.batch) == "table")
 end
 
 local HOW_ANY = ("an integer from 1 to %d, or a list of lengths, is allowed; any length is written any(512), with the "
@@ -61,63 +55,45 @@ local function open_size(say, description)
   return { batch = 1, seq = most, any = true }
 end
 
---- Returns the sizes of a list in `key`, smallest first, or { value } if it is no list; nil after a fault.
-function sizes.of(say, description, key)
-  local given, what = description[key], key == "seq" and "length" or "batch"
-  if type(given) ~= "table" then return { given } end
-  local list, seen = {}, {}
+-- Returns the largest size of a list in `key`, or the value itself if it is no list; nil after a fault.
+local function largest_of(say, description, key)
+  local given, what, most = description[key], key == "seq" and "lengths" or "batches", nil
+  if type(given) ~= "table" then return given end
   for place, value in pairs(given) do
     local n = math.type(value) == "float" and math.tointeger(value) or value
     if math.type(place) ~= "integer" or math.type(n) ~= "integer" then
-      return say(key, ("a list has only %s: { 8, 16 }"):format(key == "seq" and "lengths" or "batches"))
+      return say(key, ("a list has only %s: { 8, 16 }"):format(what))
     end
-    if seen[n] then return say(key, ("the %s %d is given twice"):format(what, n)) end
-    seen[n], list[#list + 1] = true, n
+    if n < 1 or n > largest[key] then
+      return say(key, ("%d, but an integer from 1 to %d is allowed"):format(n, largest[key]))
+    end
+    most = math.max(most or n, n)
   end
-  if #list == 0 then
-    return say(key, ("an empty list, but an integer from 1 to %d or a list of %s, { 8, 16 }, is allowed"):format(
-      largest[key], key == "seq" and "lengths" or "batches"))
-  end
-  if #list > MOST then
-    return say(key, ("a list of %d %s, but at most %d are allowed"):format(#list,
-      key == "seq" and "lengths" or "batches", MOST))
-  end
-  table.sort(list)
-  return list
+  return most or say(key, ("an empty list, but an integer from 1 to %d or a list of %s, { 8, 16 }, is allowed"):format(
+    largest[key], what))
 end
 
---- Returns the sizes of all entries, { batch, seq }, by length, the largest last.
-function sizes.entries(say, description)
-  local seq = description.seq
+--- Returns a description with any length in place of a list of sizes; the description itself if it has none; nil after
+--- a fault.
+function sizes.without_lists(say, description)
+  local seq, batch = description.seq, description.batch
   local member = type(seq) == "table" and seq[1]
   if means_any(seq) or means_any(member) or type(member) == "table" and member.any ~= nil then
     return say("seq", HOW_ANY)
   end
-  if sizes.are_open(description) then
-    local size = open_size(say, description)
-    return size and { size }
-  end
-  local batches, lengths = sizes.of(say, description, "batch"), sizes.of(say, description, "seq")
-  if not (batches and lengths) then return nil end
-  if not sizes.are_listed(description) then
-    return { { batch = batches[1], seq = lengths[1] } }
-  end
-  if #batches * #lengths > MOST_ENTRIES then
-    return say("batch", ("%d batches of %d lengths, but at most %d entries are allowed"):format(#batches, #lengths,
-      MOST_ENTRIES))
-  end
-  local list = {}
-  for s = 1, math.max(#lengths, 1) do
-    for b = 1, math.max(#batches, 1) do list[#list + 1] = { batch = batches[b], seq = lengths[s] } end
-  end
-  return list
+  if sizes.are_open(description) or type(seq) ~= "table" and type(batch) ~= "table" then return description end
+  local most, sequences = largest_of(say, description, "seq"), largest_of(say, description, "batch")
+  if type(seq) == "table" and not most or type(batch) == "table" and not sequences then return nil end
+  local copy = {}
+  for key, value in pairs(description) do copy[key] = value end
+  copy.seq, copy.batch = { any = most }, nil
+  return copy
 end
 
---- Returns the suffix of an entry of a list: _16, or _8x16 if there is a list of batches; "" without a list.
-function sizes.suffix(description, spec)
-  if not sizes.are_listed(description) then return "" end
-  if type(description.batch) ~= "table" then return "_" .. spec.seq end
-  return ("_%dx%d"):format(spec.batch, spec.seq)
+--- Returns the size of the entry, { batch, seq, any }; nil after a fault.
+function sizes.of(say, description)
+  if sizes.are_open(description) then return open_size(say, description) end
+  return { batch = description.batch, seq = description.seq }
 end
 
 -- True if tokens of a layer would see keys after the sequence's last one. A sum with NaN is not hidden by -inf, and
@@ -180,18 +156,15 @@ local function angles_same_to(spec)
   return least, by
 end
 
--- Names that a call of a model with a list of sizes, or with any length, gives its own fields.
-local names_of_listed = { batch = "number of sequences", seq = "length" }
+-- Names that a call of a model of any length gives its own fields.
 local names_of_any = { sequences = "number of sequences", lengths = "lengths of the sequences" }
 
 --- Fills in a spec, without faults, for sequences shorter than it: spec.least, the fewest tokens; spec.pool_mask, the
---- mask that selects the rows of pools; spec.rows for a model with a list (listed): true if it gets an input of the
---- rows of each sequence; spec.exact, the reason why a sequence may not be shorter; and sees_padding of each layer.
-function sizes.resolve(say, spec, listed)
+--- mask that selects the rows of pools; spec.exact, the reason why a sequence may not be shorter.
+function sizes.resolve(say, spec)
   local sees, is_of_integers = false, precision.attends_in_integers(spec.precision)
   for _, each in ipairs(spec.each or { spec }) do
-    each.sees_padding = sees_padding(each, spec.keys_follow, is_of_integers)
-    sees = sees or (each.sees_padding and spec.layers > 0)
+    sees = sees or spec.layers > 0 and sees_padding(each, spec.keys_follow, is_of_integers)
   end
   local is_convolved = spec.conv_kernel ~= nil and spec.layers > 0 or spec.positions == "convolution"
   sees = sees or is_convolved and not spec.mask.padding
@@ -199,7 +172,7 @@ function sizes.resolve(say, spec, listed)
   local asks, least = look_at_pools(spec)
   local same_to, scaling = angles_same_to(spec)
   spec.least = least
-  local own = spec.any and names_of_any or listed and names_of_listed or {}
+  local own = spec.any and names_of_any or {}
   for _, name in ipairs(spec.inputs and words.sorted_keys(spec.inputs) or {}) do
     local what = own[spec.inputs[name]]
     if what then
@@ -215,16 +188,13 @@ function sizes.resolve(say, spec, listed)
       .. "larger N"):format(spec.seq, least, least))
   end
   if same_to and spec.seq + spec.past <= same_to then same_to = nil end
-  if (listed or spec.any) and same_to then
-    say("rope_scaling", ("the angles of %s depend on the length beyond %d positions, and then a list of lengths does "
+  if spec.any and same_to then
+    say("rope_scaling", ("the angles of %s depend on the length beyond %d positions, and then any length does "
       .. "not go with it%s"):format(scaling.type, same_to, scaling.type == "dynamic" and "; give it `longest`" or ""))
   end
-  local is_image = spec.input.stage == "image"
   if spec.any then return end
-  spec.rows = listed and not is_image and (sees or asks ~= nil) or nil
-  spec.exact = is_image and "an image has one size" or nil
-  if listed or is_image then return end
-  spec.exact = same_to and "its angles depend on the length"
+  spec.exact = spec.input.stage == "image" and "an image has one size"
+    or same_to and "its angles depend on the length"
     or sees and is_of_integers and "scales of its attention are of all tokens, and it has no lengths"
     or sees and "its tokens see all others, and it has neither lengths nor attention_mask"
     or asks and ("pool %s takes all rows, and it has no lengths"):format(asks)

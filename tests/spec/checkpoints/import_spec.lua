@@ -68,15 +68,12 @@ describe("a checkpoint's folder", function()
     local tokenizer = { ["tokenizer.json"] = "{}" }
     assert.equal("16, -- tokens; up to 16", seq_of(16))
     assert.equal("128, -- tokens; up to 512", seq_of(512))
-    assert.equal("{ 1 }, -- tokens; a call takes any number up to the last", seq_of(1, tokenizer))
+    assert.equal("1, -- tokens of a text, or fewer; up to 1", seq_of(1, tokenizer))
     assert.equal("any(16), -- tokens of a sequence", seq_of(16, tokenizer))
     assert.equal("any(512), -- tokens of a sequence", seq_of(512, tokenizer))
     assert.equal("any(512), -- tokens of a sequence; up to 8192", seq_of(8192, tokenizer))
-    assert.equal("{ 8, 12, 16 }, -- tokens; a call takes any number up to the last", seq_of(16, tokenizer, "list"))
-    assert.equal("{ 8, 12, 16, 24, 32, 40 }, -- tokens; a call takes any number up to the last",
-      seq_of(40, tokenizer, "list"))
-    assert.equal("{ 8, 12, 16, 24, 32, 52, 64, 104, 128, 256 }, -- tokens; a call takes any number up to the last; "
-      .. "up to 8192 may be added", seq_of(8192, tokenizer, "list"))
+    assert.equal("16, -- tokens of a text, or fewer; up to 16", seq_of(16, tokenizer, "one"))
+    assert.equal("256, -- tokens of a text, or fewer; up to 8192", seq_of(8192, tokenizer, "one"))
     local s = spec_of(made.checkpoint(nil, nil, tokenizer), { "seq=5" })
     assert.equal(5, s.seq)
     assert.is_nil(s.any)
@@ -101,17 +98,16 @@ describe("a checkpoint's folder", function()
     for _, line in ipairs(fault.lines) do assert.is_nil(line:find("seq", 1, true), line) end
   end)
 
-  it("has a list of lengths where its model does not go with any length", function()
+  it("has one length where its model does not go with any length", function()
     local tokenizer = { ["tokenizer.json"] = "{}" }
     local path = made.checkpoint(nil, nil, tokenizer)
-    local function lengths_of(overrides)
+    local function length_of(overrides)
       local state = pipeline.run(helper.root, path, overrides, "validate")
-      return #state.entries, state.notes[#state.notes]
+      return state.spec.any and "any" or state.spec.seq, state.notes[#state.notes]
     end
-    assert.equal(1, (lengths_of {}))
-    local count, note = lengths_of { "past=2", "max_position=20" }
-    assert.is_true(count > 1)
-    assert.matches("^seq: a list of %d+ lengths up to %d+ in place of any%(%d+%): past keys: not supported", note)
+    assert.equal("any", (length_of {}))
+    local length, note = length_of { "past=2", "max_position=20" }
+    assert.matches("^seq: " .. length .. " in place of any%(%d+%), seq=N changes it: past keys: not supported", note)
   end)
 
   it("finds a prefix, or none, and leaves the pooler out where the file has none", function()

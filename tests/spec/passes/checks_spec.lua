@@ -87,15 +87,27 @@ describe("the checker after layout", function()
   end)
 
   it("finds two entries with different weights, or different formats, at one place", function()
-    assert.matches("of forward_4 lies over .* of forward_8", broken("layout", { seq = { 4, 8 } }, function(state)
-      local offsets, q, k = state.entries[1].weights.offsets, "l0.attn.q.weight", "l0.attn.k.weight"
+    -- Adds an entry with its own copy of where weights are, and changes that.
+    local function with_another(change)
+      return function(state)
+        local first, weights = state.entries[1], {}
+        for key, value in pairs(first.weights) do weights[key] = value end
+        for _, key in ipairs { "offsets", "layouts" } do
+          weights[key] = {}
+          for name, value in pairs(first.weights[key]) do weights[key][name] = value end
+        end
+        change(weights)
+        table.insert(state.entries, setmetatable({ name = "other", weights = weights }, { __index = first }))
+      end
+    end
+    assert.matches("of forward lies over .* of other", broken("layout", {}, with_another(function(weights)
+      local offsets, q, k = weights.offsets, "l0.attn.q.weight", "l0.attn.k.weight"
       offsets[q], offsets[k] = offsets[k], offsets[q]
-    end))
-    assert.matches("l0.ff.up.weight of forward_4 lies over l0.ff.up.weight of forward_8", broken("layout",
-      { seq = { 4, 8 } }, function(state)
-        local layouts = state.entries[1].weights.layouts
-        layouts["l0.ff.up.weight"] = { format = "panels", type = "f32", panel = 32, widths = { 32, 32 } }
-      end))
+    end)))
+    assert.matches("l0.ff.up.weight of forward lies over l0.ff.up.weight of other", broken("layout", {},
+      with_another(function(weights)
+        weights.layouts["l0.ff.up.weight"] = { format = "panels", type = "f32", panel = 32, widths = { 32, 32 } }
+      end)))
   end)
 end)
 

@@ -3,34 +3,9 @@
 local helper = require("tests.spec.helper")
 local layout = require("passes.layout")
 local packed = require("passes.common.packed")
-local regions = require("passes.common.regions")
-local tuning = require("passes.common.tuning")
 local words = require("common.words")
 
 describe("packed formats", function()
-  it("are one for all entries that read a weight: the largest entry's", function()
-    local rule = "attn2c tuning 5 avx512 A-CPU\n%s: kernels c panel %d token_block 4 "
-      .. "call_rows 3 fetch 1 stream 0; 2.0 GFLOP/s, rule 1.0\n"
-    local set = tuning.parse(rule:format("64x16 n 4 +bias_gelu", 16)
-      .. rule:format("64x16 n 8 +bias_gelu", 32):match("\n(.*)$"), "x.tune")
-    local long = helper.state(helper.description({ seq = { 4, 8 } }), "plan", { tuning = { set = set } })
-    local short = long.entries[1]
-    assert.equal("forward_8", short.weights.chosen_by["l0.ff.up.weight"])
-    assert.same({ 32, 32 }, short.weights.layouts["l0.ff.up.weight"].widths)
-    for _, name in ipairs(short.graph.weights) do
-      if long.weights.layouts[name] then assert.equal(long.weights.layouts[name], short.weights.layouts[name], name) end
-    end
-    for region in regions(short.plan.segments) do
-      for _, fusion in ipairs(region.fusions) do
-        local weight = fusion.leading.operands.weight
-        if fusion.panels then
-          assert.equal(long.weights.layouts[weight.name], fusion.panels)
-          assert.equal(fusion.panels.panel, fusion.parameters.panel)
-        end
-      end
-    end
-  end)
-
   it("are rows where no product reads a weight, and panels for tables of an attention", function()
     local state = helper.tiny({ positions = "relative_key" }, "layout")
     local formats = {}
@@ -47,11 +22,11 @@ describe("packed formats", function()
     assert.equal(1, tables)
   end)
 
-  it("are in the dump, with their places and the entry that has chosen them", function()
-    local state = helper.tiny({ seq = { 4, 8 }, precision = "bf16" }, "layout")
+  it("are in the dump, with their places", function()
+    local state = helper.tiny({ precision = "bf16" }, "layout")
     local text = layout.dump(state)
-    assert.matches("^packed weights: %d+ bytes\nentry forward_4\n", text)
-    assert.matches("\n +%d+ l0.ff.up.weight %[64, 16%] of bf16 in panels of [%d ]+, chosen by forward_8\n", text)
+    assert.matches("^packed weights: %d+ bytes\n", text)
+    assert.matches("\n +%d+ l0.ff.up.weight %[64, 16%] of bf16 in panels of [%d ]+\n", text)
     assert.matches("\n +%d+ l0.norm1.weight %[16%]\n", text)
   end)
 end)
@@ -78,35 +53,6 @@ describe("places of weights", function()
       offset = offset + words.round_up(packed.bytes(state.graph.tensors[name], state.weights.layouts[name]), 64)
     end
     assert.equal(offset, state.weights.bytes)
-  end)
-
-  it("lays a weight out once for all lengths, of a position table the first rows, then what differs", function()
-    for _, more in ipairs { {}, { positions = "learned" }, { positions = "sinusoidal" }, { positions = "rope" } } do
-      local alone = helper.tiny(more, "layout")
-      more.seq = { 4, 8 }
-      local long = helper.tiny(more, "layout")
-      local short = long.entries[1]
-      assert.same({ alone.weights.offsets, alone.weights.layouts, alone.weights.bytes },
-        { long.weights.offsets, long.weights.layouts, long.weights.bytes })
-      assert.equal(long.weights.bytes, short.weights.bytes)
-      for _, name in ipairs(short.graph.weights) do
-        local theirs = long.weights.offsets[(name:gsub("_4$", "_8"))] -- tables of angles are named by their rows
-        assert.equal(theirs, short.weights.offsets[name], name)
-      end
-    end
-    local long = helper.tiny({ positions = "alibi", seq = { 4, 8 } }, "layout")
-    local alibi = "l0.attn.alibi"
-    for _, name in ipairs(long.graph.weights) do if name:find("alibi") then alibi = name end end
-    assert.not_equal(long.weights.offsets[alibi], long.entries[1].weights.offsets[alibi])
-    local alone = helper.tiny({ positions = "alibi", seq = 8 }, "layout")
-    assert.is_true(long.weights.bytes > alone.weights.bytes)
-  end)
-
-  it("keeps tables of an encoder and of the model apart, which are alike but for their rows", function()
-    local long = helper.tiny({ positions = "rope", seq = { 4, 8 }, memory = { stage = "encoder", seq = 6 } }, "layout")
-    local short = long.entries[1]
-    assert.equal(long.weights.offsets["positions.cos_8"], short.weights.offsets["positions.cos_4"])
-    assert.equal(long.weights.offsets["encoder.positions.cos_6"], short.weights.offsets["encoder.positions.cos_6"])
   end)
 
   it("lays a weight out twice if entries multiply it with other powers", function()

@@ -37,7 +37,7 @@ describe("a spec", function()
       opens = "safetensors", target = "avx2",
       kernels = "auto", precision = { all = "f32", by_part = {} }, threads = 1, workers = { 1 },
       reuse = true, unroll = "alike", max_lines = 400000, plan = {}, least = 1,
-      sees_padding = true, exact = "its tokens see all others, and it has neither lengths nor attention_mask",
+      exact = "its tokens see all others, and it has neither lengths nor attention_mask",
     }, s)
   end)
 
@@ -503,85 +503,60 @@ describe("all faults", function()
 end)
 
 describe("a list of lengths", function()
-  it("is a spec for each, the shortest first, with the tables of the longest", function()
-    local state = helper.tiny({ seq = { 16, 5 }, input = { stage = "tokens", vocab = 9 } }, "validate")
-    assert.equal(16, state.spec.seq)
-    local entries = state.entries
-    assert.same({ "forward_5", "forward_16" }, { entries[1].name, entries[2].name })
-    assert.same({ 5, 16 }, { entries[1].spec.seq, entries[2].spec.seq })
-    assert.same({ 16, 16 }, { entries[1].spec.max_position, entries[2].spec.max_position })
-    assert.equal("forward_16", helper.tiny({ seq = { 16 } }, "validate").name)
-    assert.equal(entries[2], state.primary)
-    for _, entry in ipairs(entries) do
-      assert.equal(entry.name, "forward" .. entry.suffix)
-      assert.same({ batch = 1, seq = entry.spec.seq }, entry.sizes)
-      assert.equal(entries, entry.family.entries)
-      assert.is_true(entry.family.is_listed)
+  it("is another way to write any length, as one of batches is", function()
+    for most, more in pairs { [16] = { seq = { 16, 5 } }, [8] = { batch = { 2, 3 } },
+      [17] = { seq = { 17.0 }, batch = { 8, 1 } }, [9] = { seq = { 9, 2, 9 }, batch = 3 } } do
+      local state = helper.tiny(more, "validate")
+      assert.equal(1, #state.entries)
+      local entry = state.entries[1]
+      assert.same({ "forward", "", true, most, 1 },
+        { entry.name, entry.suffix, entry.spec.any, entry.spec.seq, entry.spec.batch })
+      assert.equal(entry, state.primary)
+      assert.equal(entry.spec, state.spec)
     end
-    local alone = helper.tiny({}, "validate")
-    assert.same({ "forward", "", false }, { alone.name, alone.suffix, alone.family.is_listed })
+    assert.same(helper.tiny({ seq = { any = 16 } }, "validate").spec, helper.tiny({ seq = { 4, 16 } }, "validate").spec)
+    local alone = helper.tiny({ batch = 3 }, "validate")
+    assert.same({ "forward", "", 3 }, { alone.name, alone.suffix, alone.spec.batch })
+    assert.is_nil(alone.spec.any)
   end)
 
-  it("goes with a list of batches: an entry for each of both, by length", function()
-    local function names_of(more)
-      local names = {}
-      for i, entry in ipairs(helper.tiny(more, "validate").entries) do names[i] = entry.name end
-      return names
-    end
-    assert.same({ "forward_1x5", "forward_8x5", "forward_1x16", "forward_8x16" },
-      names_of { seq = { 5, 16 }, batch = { 8, 1 } })
-    assert.same({ "forward_2x8", "forward_3x8" }, names_of { batch = { 2, 3 } })
-    assert.same({ "forward" }, names_of { batch = 3 })
-  end)
-
-  it("gets an input of rows where tokens would see padding, or a pool would take it", function()
-    local function rows_of(more)
-      more.seq = more.seq or { 4, 8 }
-      return helper.tiny(more, "validate").spec.rows or false
-    end
-    local pools = function(over) return { { stage = "pool", over = over } } end
-    for _, with in ipairs { {}, { mask = { window = { 2, 1 } } }, { mask = { "prefix" }, prefix = 3 },
-      { mask = "padding", mask_value = -1 }, { mask = "key_padding", mask_value = -1 },
-      { mask = "causal", output = pools("mean") }, { layers = { { mask = "causal" }, {} } },
-      { mask = "additive", fully_masked = "nan" },
-      { mask = "padding", input = { stage = "qkv" }, output = pools("max") } } do
-      assert.is_true(rows_of(with))
-    end
-    for _, without in ipairs { { mask = "causal" }, { mask = { window = { 2, 0 } } }, { mask = "padding" },
-      { mask = "attention_mask" }, { mask = "blocked" }, { mask = "additive_heads" }, { mask = "key_bias" },
-      { mask = "padding", output = pools("mean") }, { mask = "causal", output = pools("first") },
-      { mask = "attention_mask", output = pools("mean") }, { mask = "key_padding", output = pools("last") },
-      { input = { stage = "qkv" }, key_seq = 3 }, { layers = 0 }, { seq = 8 } } do
-      assert.is_false(rows_of(without))
-    end
-  end)
-
-  it("is refused where a shorter sequence would be another computation", function()
+  it("is refused where a model does not go with any length", function()
     local function refusals_of(more)
       more.seq = more.seq or { 4, 8 }
       return helper.refusals(helper.description(more))
     end
+    local with, advice = ": not supported with seq = any(N)", "; a list of sizes means any(N), so give one size"
+    assert.same({ "memory: a memory" .. with .. advice }, refusals_of { memory = { stage = "encoder", seq = 6 } })
+    assert.same({ "positions: relative_key positions" .. with .. advice }, refusals_of { positions = "relative_key" })
+    assert.same({ 'mask: "attention_mask"' .. with .. ", whose sequences have no padding" .. advice },
+      refusals_of { mask = "attention_mask" })
     local dynamic = { type = "dynamic", factor = 2, max_position = 6 }
-    assert.same({ "rope_scaling: the angles of dynamic depend on the length beyond 6 positions, and then a list of "
-      .. "lengths does not go with it; give it `longest`" }, refusals_of { positions = "rope", rope_scaling = dynamic })
+    assert.same({ "rope_scaling: the angles of dynamic depend on the length beyond 6 positions, and then any length "
+      .. "does not go with it; give it `longest`" }, refusals_of { positions = "rope", rope_scaling = dynamic })
     assert.same({}, refusals_of { positions = "rope", rope_scaling = dynamic, seq = 8 })
-    -- Past keys count as positions.
-    assert.equal(1, #refusals_of { positions = "rope", rope_scaling = dynamic, mask = "causal", past = 3,
-      seq = { 2, 4 } })
-    assert.same({}, refusals_of { positions = "rope", rope_scaling = dynamic, mask = "causal", past = 2,
-      seq = { 2, 4 } })
     dynamic.longest = 8
     assert.same({}, refusals_of { positions = "rope", rope_scaling = dynamic })
-    assert.same({ 'output: pool "second" takes the second row, but seq is 1' },
-      refusals_of { seq = { 1, 8 }, output = { { stage = "pool", over = "second" } } })
-    assert.same({ 'inputs.ids: "seq" is the name that a call of any size gives its length' },
-      refusals_of { input = { stage = "tokens", vocab = 9 }, inputs = { ids = "seq" } })
+    assert.same({ 'inputs.ids: "sequences" is the name that a call of any size gives its number of sequences' },
+      refusals_of { input = { stage = "tokens", vocab = 9 }, inputs = { ids = "sequences" } })
   end)
 
-  it("is not needed where a model can mask what is missing", function()
+  it("is not needed for shorter texts where a model can mask what is missing", function()
     local function exact_of(more) return helper.tiny(more, "validate").spec.exact end
+    local pools = function(over) return { { stage = "pool", over = over } } end
+    for _, with in ipairs { {}, { mask = { window = { 2, 1 } } }, { mask = { "prefix" }, prefix = 3 },
+      { mask = "padding", mask_value = -1 }, { mask = "key_padding", mask_value = -1 },
+      { mask = "causal", output = pools("max") }, { layers = { { mask = "causal" }, {} } },
+      { mask = "additive", fully_masked = "nan" },
+      { mask = "padding", input = { stage = "qkv" }, output = pools("max") } } do
+      assert.is_string(exact_of(with))
+    end
+    for _, without in ipairs { { mask = { window = { 2, 0 } } }, { mask = "blocked" }, { mask = "additive_heads" },
+      { mask = "key_bias" }, { mask = "causal", output = pools("first") },
+      { mask = "key_padding", output = pools("last") }, { input = { stage = "qkv" }, key_seq = 3 }, { layers = 0 } } do
+      assert.is_nil(exact_of(without))
+    end
     for _, more in ipairs { { mask = "causal" }, { mask = "padding", output = { { stage = "pool", over = "mean" } } },
-      { mask = "attention_mask" }, { seq = { 8 } },
+      { mask = "attention_mask" }, { seq = { 2, 8 } },
       { mask = "attention_mask", output = { { stage = "pool", over = "max" } } } } do
       assert.is_nil(exact_of(more))
     end
@@ -603,7 +578,6 @@ describe("a list of lengths", function()
       return helper.refusals(description)
     end
     local range = "but an integer from 1 to 32768 is allowed"
-    assert.same({ "seq: the length 8 is given twice" }, refusals_of { 8, 8.0 })
     assert.same({ "seq: a list has only lengths: { 8, 16 }" }, refusals_of { 8, "16" })
     assert.same({ "seq: a list has only lengths: { 8, 16 }" }, refusals_of { 8, most = 16 })
     assert.same({ "seq: 50000, " .. range }, refusals_of { 8, 50000 })
@@ -612,19 +586,9 @@ describe("a list of lengths", function()
       refusals_of {})
     assert.same({ "batch: an empty list, but an integer from 1 to 256 or a list of batches, { 8, 16 }, is allowed" },
       refusals_of(8, { batch = {} }))
-    assert.same({ "batch: the batch 2 is given twice" }, refusals_of(8, { batch = { 2, 2 } }))
     assert.same({ "batch: 300, but an integer from 1 to 256 is allowed" }, refusals_of(8, { batch = { 1, 300 } }))
-    local many = {}
-    for i = 1, 17 do many[i] = i end
-    assert.same({ "seq: a list of 17 lengths, but at most 16 are allowed" }, refusals_of(many))
-    many[17] = nil
-    assert.same({ "batch: 3 batches of 16 lengths, but at most 32 entries are allowed" },
-      refusals_of(many, { batch = { 1, 2, 3 } }))
     assert.same({ "max_position: 8, but there are 16 positions" },
       refusals_of({ 4, 16 }, { positions = "learned", max_position = 8 }))
-    local image = { stage = "image", height = 8, width = 8, patch = 4, channels = 1 }
-    assert.same({ "seq: 4, but the image has 5 rows: its patches and the class token" },
-      (refusals_of({ 4, 5 }, { input = { stage = "image", height = 8, width = 8, patch = 4, class_token = true } })))
-    assert.equal(1, #refusals_of({ 4, 6 }, { input = image }))
+    assert.same({ "seq: any(N) takes the most tokens of a sequence, an integer from 2 to 32768" }, refusals_of { 1 })
   end)
 end)

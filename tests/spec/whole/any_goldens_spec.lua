@@ -181,7 +181,7 @@ describe("a model of any length", function()
       local most = math.max(length_of(case), 15)
       programs[#programs + 1] = hf_program(case, "any", { ("seq=any(%d)"):format(most) })
       if case ~= FEW_POSITIONS then
-        programs[#programs + 1] = hf_program(case, "fixed", { ("seq={%d}"):format(most + 1), "batch=2", "kernels=c" })
+        programs[#programs + 1] = hf_program(case, "fixed", { ("seq=%d"):format(most + 1), "batch=2", "kernels=c" })
       end
     end
     built.programs(folder, programs)

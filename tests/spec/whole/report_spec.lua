@@ -60,13 +60,12 @@ local function open_all()
   make("window", "window.lua", "--input=features=three.npy")
   make("lengths", "window.lua", "seq=16,32", "layers=1", "activation=relu", "norm=pre", "final_norm=true",
     "eps=1e-06") -- a folder with a long name
-  make("entries", "window.lua", "seq={16,24,32}", "layers=1", "d_model=16", "heads=1")
   make("evil", EVIL, "seq=8", "precision=int8", "--text=" .. EVIL, "--attention=png")
   runs { "sh", "-c", 'cp out/window.variants/as_described*/bench.json old.json; cp old.json new.json; cp old.json "$0"',
     LONG }
   make("files", "old.json", LONG)
   local parts = {}
-  for _, name in ipairs { "speaker", "window", "lengths", "entries", "evil", "files" } do
+  for _, name in ipairs { "speaker", "window", "lengths", "evil", "files" } do
     pages[name] = helper.read(folder .. "/page/" .. name .. ".html")
     parts[#parts + 1] = literal(name) .. ": " .. literal(pages[name])
   end
@@ -205,14 +204,6 @@ describe("a report", function()
     assert.truthy(pages.evil:find(('<td class="words">%s</td><td class="words">%s</td><td>%s</td>'):format(name,
       shape:gsub("x", " × "), cosine):gsub("%%", ""), 1, true), row)
     assert.is_nil(pages.speaker:find("against f32", 1, true))
-  end)
-
-  it("opens on the middle one of a model's entries, and shows another where the reader chooses it", function()
-    for _, width in ipairs { 1280, 390 } do
-      assert.same({ before = "24 tokens", after = "32 tokens", options = "16 tokens,24 tokens,32 tokens" },
-        found.entries[width].chosen)
-      assert.equal(json.null, found.speaker[width].chosen or json.null)
-    end
   end)
 
   it("takes no markup of a user", function()

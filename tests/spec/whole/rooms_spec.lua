@@ -101,7 +101,7 @@ describe("rooms", function()
         if is_type then places[name] = path end
       end
     end)
-    assert.truthy(places.attn2c_message and places.attn2c_resize)
+    assert.truthy(places.attn2c_message and places.attn2c_lengths)
     assert.same({}, twice)
   end)
 

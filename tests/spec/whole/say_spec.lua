@@ -40,7 +40,7 @@ end
 local cases = {
   sequence = {}, pairs = { words = { "seq={8,16,40}", "batch={1,4}" }, pairs = true },
   many = { words = { "seq={16,40}" } }, token = { words = { "seq={8,40}" } }, masked = {},
-  question = { words = { "seq={40}" }, pairs = true },
+  question = { words = { "seq=40", "batch=2" }, pairs = true },
   windows = { words = { "seq={24,40}", "batch={1,4}" }, pairs = true },
   sentence = { words = { "seq={8,16,24,40}", "batch={1,8}" } }, prompt = { words = { "seq=40" } },
   entailment = { pairs = true },

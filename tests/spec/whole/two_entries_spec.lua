@@ -15,7 +15,7 @@ describe("an entry of fixed size", function()
     return output
   end
 
-  for kind, more in pairs { fixed = "output hidden, shipped = trace", any = "call 2 of 2, 1x40",
+  for kind, more in pairs { fixed = "output hidden, shipped = trace", any = "call 2 of 3, divided",
     context = "in mixed calls" } do
     it("goes beside a model that is " .. kind, function()
       runs(("ATTN2C_CFLAGS='%s' lua5.4 %s/tests/two_entries.lua %s %s"):format(helper.quick, root, kind, kind))

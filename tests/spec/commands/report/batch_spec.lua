@@ -3,21 +3,15 @@ local helper = require("tests.spec.helper")
 local arrays = require("commands.quality.arrays")
 local batch = require("commands.report.batch")
 
-local function entry_of(name, size, seq)
-  return { name = name, spec = { batch = size, seq = seq }, graph = { entry = { inputs = { "in.x", "in.n" } },
+local function entry_of(size, seq)
+  return { name = "forward", spec = { batch = size, seq = seq }, graph = { entry = { inputs = { "in.x", "in.n" } },
     tensors = { ["in.x"] = { member = "x", grows = "bs.", shape = { size, seq, 2 } },
       ["in.n"] = { member = "n", grows = "b", shape = { size } } } } }
 end
 
--- A state with a family of entries; the last is the primary one.
-local function state_of(entries)
-  local primary = entries[#entries]
-  primary.family = { entries = entries }
-  return { entries = entries, primary = primary }
-end
+local function state_of(entry) return { entries = { entry }, primary = entry } end
 
-local state = state_of { entry_of("forward_1x4", 1, 4), entry_of("forward_3x4", 3, 4), entry_of("forward_1x8", 1, 8),
-  entry_of("forward_3x8", 3, 8) }
+local state = state_of(entry_of(3, 4))
 
 describe("a batch of inputs", function()
   after_each(helper.clean)
@@ -32,10 +26,9 @@ describe("a batch of inputs", function()
     return array.shape, array.values
   end
 
-  it("is the first of more, for the entry of their length with the largest", function()
+  it("is the first of more", function()
     local list = made(5, 4)
     local found = batch.of(list, state, helper.folder())
-    assert.equal("forward_3x4", found.entry)
     assert.is_nil(found.note)
     local shape, values = shape_and_values(found.input[1])
     assert.same({ 3, 4, 2 }, shape)
@@ -44,25 +37,23 @@ describe("a batch of inputs", function()
     assert.same({ 3 }, (shape_and_values(found.input[2])))
   end)
 
-  it("is what is given where it fills one, and of an entry that is alone none is named", function()
-    local list = made(3, 8)
-    assert.same({ input = list, entry = "forward_3x8" }, batch.of(list, state, helper.folder()))
-    assert.same({ input = list }, batch.of(list, state_of { entry_of("forward_3x8", 3, 8) }, helper.folder()))
-    assert.equal("forward_1x8", batch.of(made(2, 8), state, helper.folder()).entry)
+  it("is what is given where it fills one", function()
+    local list = made(3, 4)
+    assert.same({ input = list }, batch.of(list, state, helper.folder()))
   end)
 
   it("is repeated where there are fewer", function()
-    local list = made(2, 8)
-    local found = batch.of(list, state_of { entry_of("forward_3x8", 3, 8) }, helper.folder())
+    local list = made(2, 4)
+    local found = batch.of(list, state, helper.folder())
     local shape, values = shape_and_values(found.input[2])
     local _, given = shape_and_values(list[2])
     assert.same({ { 3 }, { given[1], given[2], given[1] } }, { shape, values })
   end)
 
-  it("is none, with a note, where no entry has sequences so long", function()
+  it("is none, with a note, where the entry has no sequences so long", function()
     local found = batch.of(made(3, 6), state, helper.folder())
     assert.same({}, found.input)
-    assert.matches("have 6 tokens, and the model's entries 4, 8$", found.note)
+    assert.matches("have 6 tokens, and the model's entry 4$", found.note)
   end)
 
   it("is left to the program where two have other numbers of sequences, or of tokens", function()
@@ -70,12 +61,11 @@ describe("a batch of inputs", function()
     local list = { five[1], "n=" .. two }
     assert.same({ input = list }, batch.of(list, state, helper.folder()))
     local four, eight = made(3, 4), helper.file(arrays.random({ 3, 8 }, "i32", 0, 2), "eight.npy")
-    local other = entry_of("forward_3x4", 3, 4)
+    local other = entry_of(3, 4)
     table.insert(other.graph.entry.inputs, "in.m")
     other.graph.tensors["in.m"] = { member = "m", grows = "bs", shape = { 3, 4 } }
     list = { four[1], "m=" .. eight }
-    assert.same({ input = list }, batch.of(list, state_of { other, entry_of("forward_1x4", 1, 4) }, helper.folder()))
-    assert.same({ input = list }, batch.of(list, state_of { other }, helper.folder()))
+    assert.same({ input = list }, batch.of(list, state_of(other), helper.folder()))
   end)
 
   it("is left to the program where it is no array, or of no input", function()

@@ -69,18 +69,6 @@ describe("keys of products", function()
     assert.equal("linear add linear add linear add", table.concat(kinds, " "))
     assert.equal(UP, products[DOWN].main)
   end)
-
-  it("are those of all lengths; the shorter ones have the panels of the longest", function()
-    local products, order = measure.products(helper.tiny({ seq = { 4, 8 } }, "plan"))
-    assert.equal(8, #order)
-    local bytes = 0
-    for _, product in ipairs(order) do bytes = bytes + product.bytes end
-    assert.equal(4 * (4 * 16 * 16 + 2 * 64 * 16), bytes) -- each weight once
-    local short = products["64x16 n 4 +bias_gelu"]
-    assert.is_nil(products[UP].fixed.panel)
-    assert.equal(products[UP].choice.panel, short.fixed.panel)
-    assert.equal(short.fixed.panel, short.choice.panel)
-  end)
 end)
 
 describe("a tuning file", function()

@@ -17,22 +17,9 @@ end
 
 describe("the shape of an array", function()
   it("has the sizes of a call, and those that never change", function()
-    assert.same({ hidden = "[batch][seq][16]", lengths = "[batch]", mask_bias = "[seq][seq]",
-      ["hidden out"] = "[batch][seq][16]" }, (shapes_of { seq = { 4, 8 }, mask = { "padding", "additive" } }))
-  end)
-
-  it("counts past keys where an array is about keys", function()
-    local found, state = shapes_of { seq = { 4, 8 }, past = 3, mask = { "causal", "attention_mask" } }
-    assert.same({ hidden = "[batch][seq][16]", attention_mask = "[batch][seq + 3]", past_keys_0 = "[batch][3][16]",
-      past_values_0 = "[batch][3][16]", ["hidden out"] = "[batch][seq][16]", ["keys_0 out"] = "[batch][seq][16]",
-      ["values_0 out"] = "[batch][seq][16]" }, found)
-    local sizes = {}
-    for _, input in ipairs(emit_module.values(state).inputs) do
-      sizes[input.name] = input.sizes .. " " .. input.shape
-    end
-    assert.same({ hidden = '("batch", "seq", 16) [batch][seq][16]',
-      attention_mask = '("batch", "seq + 3") [batch][seq + 3]', past_keys_0 = '("batch", 3, 16) [batch][3][16]',
-      past_values_0 = '("batch", 3, 16) [batch][3][16]' }, sizes)
+    assert.same({ hidden = "[rows][16]", ["hidden out"] = "[rows][16]", ["p out"] = "[sequences][16]" },
+      (shapes_of { seq = { 4, 8 }, mask = "padding",
+        output = { { stage = "hidden" }, { stage = "pool", over = "mean", name = "p" } } }))
   end)
 
   it("is a list of numbers where calls have one size", function()
@@ -46,47 +33,35 @@ describe("the shape of an array", function()
 end)
 
 describe("the sizes of calls", function()
-  it("are in the order of the entries, with the fewest tokens of a call", function()
-    local _, state = shapes_of { seq = { 8, 4 }, batch = { 2, 1 }, mask = "attention_mask" }
+  it("are those of the entry, with what a text may not have", function()
+    local _, state = shapes_of { seq = 8, batch = 2, mask = "attention_mask" }
     local values = emit_lengths.values(state)
-    assert.equal("{ 1, 4 }, { 2, 4 }, { 1, 8 }, { 2, 8 }", values.sizes)
-    assert.same({ 1, "NULL", 0 }, { values.least_seq, values.exact, values.past })
-    assert.equal("{ 0, 1, -1, ATTN2C_FILL_LEAST }, { 0, -1, 1, ATTN2C_FILL_KEPT }", values.input_axes)
+    assert.same({ "{ 2, 8 }", 1, "NULL", false }, { values.sizes, values.least, values.exact, values.any })
+    assert.equal("{ 0, 1, -1, ATTN2C_HIDES_NOTHING }, { 0, -1, 1, ATTN2C_HIDES_ZEROS }", values.input_axes)
+    _, state = shapes_of { seq = 8, mask = { "padding", "key_padding", "additive" } }
+    assert.equal("{ 0, 1, -1, ATTN2C_HIDES_NOTHING }, { 0, -1, -1, ATTN2C_HIDES_AFTER }, "
+      .. "{ -1, 0, 1, ATTN2C_HIDES_NOTHING }, { 0, -1, 1, ATTN2C_HIDES_ONES }", emit_lengths.values(state).input_axes)
+    _, state = shapes_of { seq = 8 }
+    assert.equal('"its tokens see all others, and it has neither lengths nor attention_mask"',
+      emit_lengths.values(state).exact)
   end)
 
-  it("are those of the primary entry and its family, whatever entries follow them", function()
-    local state = helper.tiny({ seq = { 4, 8 }, mask = "padding" }, "graph")
+  it("are those of the primary entry, whatever entries follow it", function()
+    local state = helper.tiny({ mask = "padding" }, "graph")
     local lengths, module = emit_lengths.values(state), emit_module.values(state)
     local other = { name = "decode", sizes = { batch = 1, seq = 1 }, spec = {}, graph = { entry = {}, tensors = {} } }
-    local model = setmetatable({ entries = { state.entries[1], state.entries[2], other } }, { __index = state })
+    local model = setmetatable({ entries = { state.entries[1], other } }, { __index = state })
     assert.same(lengths, emit_lengths.values(model))
     assert.same(module, emit_module.values(model))
-  end)
-
-  it("allow no shorter call where the model cannot mask what is missing", function()
-    local _, state = shapes_of { seq = 8 }
-    local values = emit_lengths.values(state)
-    assert.same({ 8, '"its tokens see all others, and it has neither lengths nor attention_mask"' },
-      { values.least_seq, values.exact })
   end)
 end)
 
 describe("the header", function()
-  local header = helper.emitted(helper.tiny { seq = { 4, 8 }, mask = "padding" }, "tiny.h")
-
-  it("has the whole model first, and entries at the end", function()
-    local places = {}
-    for _, text in ipairs { "} tiny_forward_in;", "int tiny_forward(", "tiny_descriptor;", "#define TINY_FORWARD_4_IN_",
-        "} tiny_forward_4_in;", "int tiny_forward_4(", "#define TINY_FORWARD_8_IN_", "int tiny_forward_8(" } do
-      places[#places + 1] = assert(header:find(text, 1, true), text)
-    end
-    local sorted = table.move(places, 1, #places, 1, {})
-    table.sort(sorted)
-    assert.same(sorted, places)
-  end)
-
-  it("says what a member may be, in a call of any size and in an entry", function()
-    assert.truthy(header:find("*lengths; /* [batch], from 1 to seq */", 1, true))
-    assert.truthy(header:find("*lengths; /* [1], from 1 to 4 */", 1, true))
+  it("says what a member may be", function()
+    local header = helper.emitted(helper.tiny { seq = 8, mask = "padding" }, "tiny.h")
+    assert.truthy(header:find("*lengths; /* [1], from 1 to 8 */", 1, true))
+    header = helper.emitted(helper.tiny { seq = { 4, 8 }, mask = "padding" }, "tiny.h")
+    assert.truthy(header:find("*lengths; /* [sequences], the rows of each, from 1 to 8 */", 1, true))
+    assert.is_nil(header:find("tiny_forward_8", 1, true))
   end)
 end)

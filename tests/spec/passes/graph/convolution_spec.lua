@@ -61,10 +61,12 @@ describe("the convolution of positions", function()
     assert.is_true(found > 0)
   end)
 
-  it("knows the rows of a shorter sequence, whatever the mask", function()
-    local graph = state_of({ mask = "none", seq = { 10, 20 } }, "graph").graph
-    for _, op in ipairs(graph.entry.ops) do
-      if op.op == "convolve" then assert.equal("in.rows", op.operands.lengths.name) end
+  it("knows the rows of a shorter sequence, if the mask says them", function()
+    for mask, expected in pairs { none = false, padding = "in.lengths" } do
+      for _, op in ipairs(state_of({ mask = mask, seq = 20 }, "graph").graph.entry.ops) do
+        local lengths = op.op == "convolve" and op.operands.lengths
+        if op.op == "convolve" then assert.equal(expected, lengths and lengths.name or false) end
+      end
     end
   end)
 

@@ -60,20 +60,19 @@ describe("any length", function()
     assert.matches("called \"dynamic\" %(did you mean seq = any%(512%)%?%)", said("dynamic"))
   end)
 
-  it("gives way to a list of lengths where a folder's model does not go with it", function()
+  it("gives way to one length where a folder's model does not go with it", function()
     local notes = {}
-    local function lengths_of(more)
-      local found, list = {}, helper.state(any(40, more), "validate", { lengths = { 8, 40 }, notes = notes }).entries
-      for i, entry in ipairs(list) do found[i] = entry.spec.seq end
-      return found
+    local function length_of(more)
+      local spec = helper.state(any(40, more), "validate", { length = 32, notes = notes }).spec
+      return spec.any and "any" or spec.seq
     end
-    assert.are.same({ 40 }, lengths_of())
+    assert.are.equal("any", length_of())
     assert.are.same({}, notes)
-    assert.are.same({ 8, 40 }, lengths_of { past = 4 })
-    assert.are.same({ 8, 40 }, lengths_of { batch = 3 })
-    assert.are.same({ "seq: a list of 2 lengths up to 40 in place of any(40): a batch: calls of seq = any(N) have any "
-      .. "number of sequences", "seq: a list of 2 lengths up to 40 in place of any(40): past keys: not supported with "
-      .. "seq = any(N)" }, { notes[2], notes[1] })
+    assert.are.equal(32, length_of { past = 4 })
+    assert.are.equal(32, length_of { batch = 3 })
+    assert.are.same({ "seq: 32 in place of any(40), seq=N changes it: past keys: not supported with seq = any(N)",
+      "seq: 32 in place of any(40), seq=N changes it: a batch: calls of seq = any(N) have any number of sequences" },
+      notes)
   end)
 
   it("has a loop over rows, one over sequences, and in that one loops over queries and keys", function()
