@@ -15,7 +15,6 @@ import text
 import values
 
 FLOATS = calls._Input("x", "float32", ("batch", "seq", 2), None, None, False)
-IDS = calls._Input("ids", "int32", ("batch", "seq"), 0, 6, False)
 COUNTS = calls._Input("counts", "int32", ("batch",), 1, 8, True)
 PAST = calls._Input("past", "float32", ("batch", "seq + 3"), None, None, True)
 SUM = calls._Output("sum", "float32", ("batch", "seq"))
@@ -97,7 +96,7 @@ addresses = library._addresses(grows.outputs, {"best": made["best"]})
 assert list(addresses) == [None, made["best"].ctypes.data] and ctypes.sizeof(addresses) == 2 * ctypes.sizeof(ctypes.c_void_p)
 
 # An attention_mask becomes the number of ones of each row.
-masked = calls._Table((IDS, COUNTS), (BEST,), 4, 8, 1)
+masked = calls._Table((calls._Input("ids", "int32", (2, 3), 0, 6, False), COUNTS), (BEST,), 2, 3, None)
 ids = np.zeros((2, 3), int)
 
 
