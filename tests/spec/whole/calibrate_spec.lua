@@ -178,7 +178,7 @@ describe("factors against outliers", function()
     local said = {}
     for i, which in ipairs { "short", "long" } do
       local words = ("padded.lua precision=int8 --weights weights.safetensors --input hidden=%s.npy "
-        .. "--input lengths=lengths.npy"):format(which)
+        .. "--input lengths=lengths.npy seq=%d"):format(which, which == "short" and kept or rows)
       sh("%s calibrate %s -o %s.factors", attn2c, words, which)
       said[i] = sh("%s quality %s --untimed --labels %s.txt", attn2c, words, which):gsub("12x%d+x10", "shape")
     end
