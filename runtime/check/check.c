@@ -2,32 +2,17 @@
  * judged, runs the trace variant, judges each op, then the outputs end to end, then the shipped variant's
  * bits. */
 #include "check/check.h"
-#include "check/check_job.h"
-#include "check/check_mask.h"
+#include "check/check_calls.h"
+#include "check/check_parts.h"
+#include "check/check_script.h"
 #include "check/check_sequence.h"
-#include "check/compare.h"
-#include "check/reference.h"
 #include "check/reference_ops.h"
 #include "check/reference_types.h"
-#include "packing/scale_blocks.h"
-#include "check/tolerance.h"
 #include "model/team.h"
+#include "packing/scale_blocks.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* Size of row names: of the tensor, and what is compared. */
-#define NAME_SIZE 160
-
-/* Each of at most so many outputs is also the only one that is not wanted. */
-enum { MOST_LEFT_OUT = 8 };
-
-int attn2c_check_no_memory(const attn2c_check_job *job, const char *what) {
-  attn2c_say(job->message, "%s: no memory for the check", what);
-  return ATTN2C_MEMORY;
-}
 
 static const attn2c_tensor *tensor_of(const attn2c_check_job *job, int tensor) {
   return &job->descriptor->tensors[tensor];
@@ -529,11 +514,6 @@ static int allocate_outputs(attn2c_check_job *job, void ***outputs) {
   return ATTN2C_OK;
 }
 
-static void free_all(void **pointers, int count) {
-  for (int i = 0; pointers && i < count; i++) attn2c_free(pointers[i]);
-  free(pointers);
-}
-
 /* Gives the job of a model that continues the memory of a state. */
 static int begin_calls(attn2c_check_sequence *calls, attn2c_check_job *job) {
   const attn2c_continued *of = job->model->descriptor->continued;
@@ -570,7 +550,6 @@ static int check_entry(attn2c_check_job *job, attn2c_run trace) {
   if (status == ATTN2C_OK) status = verify_ops(job);
   if (status == ATTN2C_OK) status = allocate_outputs(job, &job->traced);
   if (status == ATTN2C_OK) status = allocate_outputs(job, &job->shipped);
-  if (status == ATTN2C_OK) status = allocate_outputs(job, &job->again);
   if (status == ATTN2C_OK) {
     int64_t floats = job->program->trace_floats;
     job->trace = (attn2c_check_trace){.model = job->descriptor,
@@ -588,11 +567,10 @@ static int check_entry(attn2c_check_job *job, attn2c_run trace) {
   attn2c_team_end(job->team);
   job->team = NULL;
   attn2c_free(job->trace.arena);
-  free_all(job->traced, job->entry->output_count);
-  free_all(job->shipped, job->entry->output_count);
-  free_all(job->again, job->entry->output_count);
+  attn2c_check_free_arrays(job->traced, job->entry->output_count);
+  attn2c_check_free_arrays(job->shipped, job->entry->output_count);
   job->trace.arena = NULL;
-  job->traced = job->shipped = job->again = NULL;
+  job->traced = job->shipped = NULL;
   if (calls.job) end_calls(&calls);
   if (status == ATTN2C_OK && continues && !job->nan) status = attn2c_check_continued(job);
   return status;
@@ -614,10 +592,12 @@ int attn2c_check(const attn2c_program *program, const attn2c_model *model, attn2
                  const char *repeat_command, attn2c_message *message) {
   const attn2c_descriptor *descriptor = program->model;
   size_t count = (size_t)descriptor->tensor_count + 1;
+  attn2c_check_script script = {0};
   attn2c_check_job job = {.program = program,
                           .model = model,
                           .descriptor = descriptor,
                           .source = source,
+                          .script = &script,
                           .seed = seed,
                           .nan = nan,
                           .message = message};
@@ -634,7 +614,7 @@ int attn2c_check(const attn2c_program *program, const attn2c_model *model, attn2
     /* A wrong entry does not stop the check of the next one. */
     if (status == ATTN2C_MISMATCH) mismatch = 1, status = ATTN2C_OK;
   }
-  free_all(job.weights, job.weights ? descriptor->tensor_count : 0);
+  attn2c_check_free_arrays(job.weights, job.weights ? descriptor->tensor_count : 0);
   free(job.tensors);
   return status == ATTN2C_OK && mismatch ? ATTN2C_MISMATCH : status;
 }
