@@ -4,7 +4,6 @@
 #ifndef ATTN2C_TEXT_CALLS_H
 #define ATTN2C_TEXT_CALLS_H
 
-#include "base/text_facts.h"
 #include "chat/chat_template.h"
 #include "model/model.h"
 #include "model/text_padded.h"
@@ -94,17 +93,5 @@ int attn2c_reader_add(attn2c_reader *reader, const attn2c_text_tokens *tokens);
  * rows. A text without tokens has zeros only. Returns ATTN2C_OK, _USAGE if the model has inputs that text
  * does not give, _FORMAT or _MEMORY. */
 int attn2c_reader_run(attn2c_reader *reader, attn2c_context *context, int64_t rows, void *const *outputs);
-
-/* Copies the rows of one text of output number `output` from an array of `from_rows` rows to one of
- * `to_rows`. */
-void attn2c_reader_place(const attn2c_reader *reader, int output, const void *from, int64_t from_rows,
-                         int64_t length, void *to, int64_t to_rows);
-
-/* Returns the extent of an axis of output number `output` for `texts` texts of `rows` rows. */
-int64_t attn2c_reader_extent(const attn2c_reader *reader, int output, int axis, int64_t texts, int64_t rows);
-
-/* Returns the elements of output number `output` for one text of `rows` rows: of an embedding, those that are
- * kept. */
-int64_t attn2c_reader_elements(const attn2c_reader *reader, int output, int64_t rows);
 
 #endif

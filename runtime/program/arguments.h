@@ -51,7 +51,7 @@ typedef struct {
   double value;
 } attn2c_real;
 
-/* The options of generation, as they are given (program/generate_options.h reads them). */
+/* The options of generation, as they are given (program/generate/options.h reads them). */
 typedef struct {
   int greedy;
   int64_t tokens, top_k; /* -1: not given */

@@ -2,7 +2,7 @@
  * source of the weights. */
 #include "program/inputs.h"
 #include "program/progress.h"
-#include "program/ranks_program.h"
+#include "program/ranks/program.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

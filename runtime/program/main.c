@@ -9,17 +9,17 @@
 #include <unistd.h>
 
 #include "program/arguments.h"
-#include "program/bench.h"
+#include "program/bench/bench.h"
 #include "program/check_command.h"
-#include "program/generate_command.h"
+#include "program/generate/command.h"
 #include "program/info.h"
 #include "program/output.h"
 #include "program/pack_command.h"
-#include "program/picture_command.h"
-#include "program/picture_texts.h"
-#include "program/ranks_program.h"
+#include "program/picture/command.h"
+#include "program/picture/texts.h"
+#include "program/ranks/program.h"
 #include "program/run.h"
-#include "program/text_command.h"
+#include "program/text/command.h"
 
 /* The programs of a model for several targets, one each, ended by NULL. Other models do not define it. */
 extern const attn2c_program *const *const attn2c_the_programs __attribute__((weak));

@@ -142,6 +142,9 @@ struct attn2c_ranks {
 /* Counts a meeting of a rank without others. */
 void attn2c_ranks_count_meeting(attn2c_ranks *ranks, attn2c_meeting_kind kind, size_t floats);
 
+/* Returns the same on all ranks: 1 if all of a communicator give 1. */
+int attn2c_ranks_all_have(MPI_Comm communicator, int has);
+
 /* Makes shared memory for a part of each rank of this machine, a collective call of its ranks, and frees it.
  */
 int attn2c_ranks_make_block(const attn2c_ranks *ranks, size_t bytes, attn2c_rank_block *block);

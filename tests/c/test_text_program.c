@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "faults.h"
-#include "program/text_answer.h"
-#include "program/text_rank.h"
-#include "program/text_safe.h"
-#include "program/text_similar.h"
-#include "program/text_source.h"
+#include "program/answers/answer.h"
+#include "program/text/rank.h"
+#include "program/answers/safe.h"
+#include "program/answers/similar.h"
+#include "program/text/source.h"
 #include "scratch.h"
 
 TestSuite(text_program, .init = scratch_open, .fini = scratch_close);

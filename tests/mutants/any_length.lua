@@ -79,8 +79,8 @@ return function(of, spec)
       filter = "check_mixed/names*", wrong = "no sequence is computed by itself" },
     { name = "mixed_some", old = "status = attn2c_check_some(&shipped, NULL, arena)", new = "(void)arena",
       filter = "check_mixed/names*", wrong = "calls of several sequences want all outputs" },
-    { name = "mixed_spoiled", old = "if (repeat->is_spoiled && repeat->is_spoiled[i]) spoil(call, i);", new = "(void)spoil;",
-      filter = "check_mixed/names*", wrong = "other sequences are the same sequences" },
+    { name = "mixed_spoiled", old = "if (repeat->is_spoiled && repeat->is_spoiled[i]) spoil(call, i);",
+      new = "(void)spoil;", filter = "check_mixed/names*", wrong = "other sequences are the same sequences" },
   }
 
   of("runtime/check/check_report.c", "c:check_mixed") {

@@ -3,8 +3,9 @@
 return function(of, spec)
   local suite = spec .. "passes/emit/python_spec.lua"
   of("gen/passes/emit/python.lua", suite) {
-    { name = "python_join", old = '("\\nfrom %s import [^\\n]*"):format(own), ""', new = '("\\nfrom %s import"):format(own), "%0"',
-      filter = "become one module", wrong = "the module imports files that are part of it" },
+    { name = "python_join", old = '("\\nfrom %s import [^\\n]*"):format(own), ""',
+      new = '("\\nfrom %s import"):format(own), "%0"', filter = "become one module",
+      wrong = "the module imports files that are part of it" },
   }
   of("runtime/python/calls.py", suite) {
     { name = "python_least", old = "not self.least_seq <= seq <= self.seq", new = "not 1 <= seq <= self.seq",

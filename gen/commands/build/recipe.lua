@@ -48,7 +48,7 @@ local computes = { "^base/", "^ranks/", "^text/", "^picture/", "^generate/",
   "^packing/pack%.c$", "^weights/random%.c$", "^reading/resized%.c$", "^packing/scale_", "^reading/taps%.c$",
   "^reading/views%.c$", "^weights/weights%.c$",
   "^model/team%.c$", "^model/text_kept%.c$",
-  "^check/reference", "^check/compare%.c$", "^check/tolerance%.c$", "^measure/", "^program/text_similar%.c$" }
+  "^check/reference", "^check/compare%.c$", "^check/tolerance%.c$", "^measure/", "^program/answers/similar%.c$" }
 
 -- Returns the level of a source of the runtime. In a static program, code of the commands is small rather than fast:
 -- its check takes some 15% longer.
@@ -88,29 +88,29 @@ local function object(from, source, flags, name)
     commands = { { CC, plain, flags, CFLAGS, "-c", INPUTS, "-o", RESULT } } }
 end
 
--- Sources of the program that write answers to texts and to pictures.
-local of_answers = words.set { "program/text_answer.c", "program/text_json_line.c", "program/text_safe.c",
-  "program/text_similar.c" }
+-- True if a source is in a folder of that name, at the top or of the program, or its name begins with it.
+local function is_part(source, name)
+  return source:match("^" .. name .. "/") or source:match("^%w+/" .. name .. "[_/]")
+end
 
--- True if a source is part of models that are divided among ranks alone.
-local function is_of_ranks(source) return source:match("^ranks/") or source:match("^%w+/ranks_") end
+-- True if a source is only part of models that are divided among ranks.
+local function is_of_ranks(source) return is_part(source, "ranks") end
 
 -- Sources of the program of a model of pictures that has a model of texts linked in.
-local of_texts = words.set { "program/picture_texts.c", "program/text_source.c" }
+local of_texts = words.set { "program/picture/texts.c", "program/text/source.c" }
 
--- True if a source is part of a model. Decoders of pictures and FOLDER/picture_*.c are only for models that take
--- pictures. Tokenizers and the program's functions on text (FOLDER/text_*.c) are only for
--- models that take text, chat/ for those with a chat template, samplers and the program's functions that generate
--- (FOLDER/*generate*.c) for those that continue, ranks/ and FOLDER/ranks_*.c for those that are divided among ranks.
--- Tools are separate programs.
+-- True if a source is part of a model. picture/, program/picture/ and FOLDER/picture_*.c are only for models that take
+-- pictures; in the same way text is for models that take text, generate for those that continue, ranks for those that
+-- are divided among ranks, and chat/ for those with a chat template. program/answers/ is for text and pictures. Tools
+-- are separate programs.
 local function is_wanted(source, providers, options)
   if source:match("^tools/") then return false end
   if source:match("generate") and not options.has_generation then return false end
   if of_texts[source] and options.texts then return true end
-  if source == "program/picture_texts.c" then return false end
-  if of_answers[source] then return options.has_text or options.has_pictures end
-  if source:match("^picture/") or source:match("^%w+/picture_") then return options.has_pictures end
-  if source:match("^text/") or source:match("^%w+/text_") then return options.has_text end
+  if source == "program/picture/texts.c" then return false end
+  if source:match("^program/answers/") then return options.has_text or options.has_pictures end
+  if is_part(source, "picture") then return options.has_pictures end
+  if is_part(source, "text") then return options.has_text end
   if source:match("^chat/") then return options.has_chat end
   if is_of_ranks(source) then return options.has_ranks end
   local provider = source:match("^model/kernels_(.*)%.c$")
@@ -120,7 +120,7 @@ end
 -- Returns the macros for a source. The program prints the licences of the libraries that are linked in. A static
 -- program loads no library.
 local function defined_by(source, providers, is_static)
-  if source == "program/text_generate_line.c" then return is_static and "-DATTN2C_STATIC" or {} end
+  if source == "program/text/generate_line.c" then return is_static and "-DATTN2C_STATIC" or {} end
   return source == "program/licenses.c" and providers.program == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {}
 end
 
