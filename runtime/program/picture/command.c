@@ -11,6 +11,7 @@
 #include "formats/place.h"
 #include "model/batches.h"
 #include "picture/prepare.h"
+#include "program/answers/files.h"
 #include "program/inputs.h"
 #include "program/output.h"
 #include "program/picture/answer.h"
@@ -20,7 +21,6 @@
 #include "program/run.h"
 #include "program/signals.h"
 #include "program/answers/similar.h"
-#include "program/weights_place.h"
 
 /* An array of all pictures: an output of the model, or its input. */
 typedef struct {
@@ -102,20 +102,6 @@ static int check_usage(job *job) {
   return count || lacks ? ATTN2C_USAGE : ATTN2C_OK;
 }
 
-/* Returns the reason why an array must not be written to a place; NULL: none. */
-static const char *taken(const job *job, int number, const attn2c_place *place) {
-  attn2c_place other;
-  attn2c_place_descriptor(STDOUT_FILENO, &other);
-  if (job->prints && attn2c_place_same(place, &other))
-    return "answers are printed on the standard output, so that no array may be written there";
-  if (attn2c_place_has_weights(place, job->arguments->weights)) return "this file belongs to the weights";
-  for (int i = 0; i < job->source.count; i++)
-    if (attn2c_place_is_at(place, job->source.paths[i])) return "a picture is read from it";
-  for (int i = 0; i < number; i++)
-    if (attn2c_place_is_at(place, job->arrays[i].path)) return "another array is written to it";
-  return NULL;
-}
-
 /* Reads the embeddings of --against. */
 static int read_against(job *job) {
   const char *path = job->arguments->against;
@@ -174,70 +160,40 @@ static int write_cosines(const job *job) {
   return status;
 }
 
-#define LOGITS "logits_per_image="
-
-/* Takes the file of the logits from the files of --output. Returns the others, which the caller frees; NULL:
- * no memory. */
-static const char **other_outputs(job *job, int *count) {
-  const attn2c_arguments *arguments = job->arguments;
-  const char **others = calloc((size_t)arguments->output_count + 1, sizeof *others);
-  *count = 0;
-  for (int i = 0; others && i < arguments->output_count; i++) {
-    if (scores_texts(job) && strncmp(arguments->outputs[i], LOGITS, strlen(LOGITS)) == 0)
-      job->logits_path = arguments->outputs[i] + strlen(LOGITS);
-    else
-      others[(*count)++] = arguments->outputs[i];
-  }
-  return others;
+/* True if a picture is read from a place. */
+static int reads(const void *from, const attn2c_place *place) {
+  const attn2c_picture_source *source = from;
+  for (int i = 0; i < source->count; i++)
+    if (attn2c_place_is_at(place, source->paths[i])) return 1;
+  return 0;
 }
 
-/* Says why the logits must not be written to their file, if there is a reason. */
-static int check_logits(const job *job) {
-  attn2c_place place;
-  const char *why = NULL;
-  if (!job->logits_path) return ATTN2C_OK;
-  attn2c_place_find(job->logits_path, &place);
-  if (!*job->logits_path || strcmp(job->logits_path, "-") == 0)
-    why = "a file is needed; --format npy prints the array of logits";
-  else
-    why = taken(job, job->array_count, &place);
-  if (!why) return ATTN2C_OK;
-  attn2c_say(job->message, "--output " LOGITS "%s: %s", job->logits_path, why);
-  return ATTN2C_USAGE;
-}
-
-/* Assigns the files of --output to arrays. */
+/* Assigns the files of --output to arrays, and to the logits of texts. */
 static int bind(job *job) {
-  int status = ATTN2C_MEMORY, *tensors = calloc((size_t)job->array_count, sizeof *tensors), count = 0;
-  const char **paths = calloc((size_t)job->array_count, sizeof *paths);
-  const char **others = other_outputs(job, &count);
-  if (tensors && paths && others) {
-    for (int i = 0; i < job->array_count; i++) tensors[i] = job->arrays[i].tensor;
-    status =
-        attn2c_bind(job->model, tensors, job->array_count, "--output", others, count, paths, job->message);
-    for (int i = 0; i < job->array_count; i++) {
-      attn2c_place place;
-      const char *why = NULL;
-      job->arrays[i].path = paths[i];
-      job->arrays[i].is_kept |= paths[i] != NULL;
-      if (!paths[i]) continue;
-      attn2c_place_find(paths[i], &place);
-      if (strcmp(paths[i], "-") == 0)
-        why = "arrays of pictures are written to files; --format npy prints the array of the answers";
-      else
-        why = taken(job, i, &place);
-      if (!why) continue;
-      attn2c_say(job->message, "--output %s: %s", paths[i], why);
-      status = ATTN2C_USAGE;
-    }
-  } else {
+  const int count = job->array_count;
+  const char **names = calloc(2 * ((size_t)count + 1), sizeof *names), **paths = names + count + 1;
+  if (!names) {
     attn2c_say(job->message, "run: no memory");
+    return ATTN2C_MEMORY;
   }
-  free(tensors);
-  free(paths);
-  free(others);
-  const int logits = check_logits(job);
-  return status == ATTN2C_OK ? logits : status;
+  for (int i = 0; i < count; i++) names[i] = tensor_of(job, &job->arrays[i])->name;
+  names[count] = "logits_per_image";
+  const attn2c_answer_files files = {.names = names,
+                                     .count = count + scores_texts(job),
+                                     .plain = count,
+                                     .prints = job->prints,
+                                     .of = "pictures",
+                                     .read = "a picture is read from it",
+                                     .reads = reads,
+                                     .from = &job->source};
+  const int status = attn2c_answer_files_bind(&files, job->arguments, paths, job->message);
+  for (int i = 0; i < count; i++) {
+    job->arrays[i].path = paths[i];
+    job->arrays[i].is_kept |= paths[i] != NULL;
+  }
+  job->logits_path = paths[count];
+  free(names);
+  return status;
 }
 
 static int list_arrays(job *job) {
@@ -456,14 +412,9 @@ static int write_all(job *job) {
   for (int i = 0; i < job->array_count && status == ATTN2C_OK; i++)
     if (job->arrays[i].path) status = write_array(job, &job->arrays[i], job->arrays[i].path);
   if (status != ATTN2C_OK) return status;
-  if (arguments->similar && job->done > ATTN2C_MAX_SIMILAR) {
-    attn2c_say(job->message, "--similar: %lld pictures, but at most %d are allowed", (long long)job->done,
-               ATTN2C_MAX_SIMILAR);
-    return ATTN2C_USAGE;
-  }
   if (arguments->similar)
-    return attn2c_similar_write(answer_of(job)->values, job->done, answer_of(job)->each, arguments->answers,
-                                job->out, job->message);
+    return attn2c_similar_write("pictures", answer_of(job)->values, job->done, answer_of(job)->each,
+                                arguments->answers, job->out, job->message);
   if (job->logits_path) status = write_logits(job, job->logits_path);
   if (status != ATTN2C_OK) return status;
   if (scores_texts(job))

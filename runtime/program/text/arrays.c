@@ -1,16 +1,13 @@
 /* arrays.c - `--output NAME=F.npy` of a run of texts. The outputs of each call of the reader are kept as
  * they are, and joined once the longest text is known. */
 #include "program/text/arrays.h"
-#include "program/weights_place.h"
+#include "program/answers/files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "formats/file.h"
 #include "formats/npy.h"
-#include "formats/place.h"
 
 /* Numbers of arrays that are not outputs of the model. An output's array has the output's number. */
 enum { OF_LENGTHS = -1, OF_IDS = -2, OF_TYPES = -3, OF_TEXTS = -4 };
@@ -63,72 +60,33 @@ static void list_items(attn2c_arrays *arrays, const attn2c_reader *reader) {
     arrays->items[arrays->item_count++] = (item){"texts", OF_TEXTS, NULL};
 }
 
-/* Returns the item called NAME in NAME=PATH, or -1. The text before '=' is part of the path if it has a
- * slash. */
-static int find(const attn2c_arrays *arrays, const char *word, const char **path) {
-  const char *equals = strchr(word, '='), *slash = strchr(word, '/');
-  *path = word;
-  if (equals == NULL || (slash != NULL && slash < equals)) return arrays->output_count == 1 ? 0 : -1;
-  *path = equals + 1;
-  for (int i = 0; i < arrays->item_count; i++) {
-    const char *name = arrays->items[i].name;
-    if (strlen(name) == (size_t)(equals - word) && strncmp(name, word, strlen(name)) == 0) return i;
-  }
-  return -1;
-}
-
-/* Returns the reason why a file must not be written: it holds the weights, the texts, or another array. NULL:
- * none. */
-static const char *taken(const attn2c_arrays *arrays, const attn2c_arguments *arguments, int number,
-                         const char *path) {
-  attn2c_place place, output;
-  attn2c_place_find(path, &place);
-  attn2c_place_descriptor(STDOUT_FILENO, &output);
-  if (arrays->answers && attn2c_place_same(&place, &output))
-    return "answers are printed on the standard output, so that no array may be written there";
-  if (attn2c_place_has_weights(&place, arguments->weights)) return "this file belongs to the weights";
+/* True if texts are read from a place. */
+static int reads(const void *from, const attn2c_place *place) {
+  const attn2c_arguments *arguments = from;
   for (int i = 0; i < arguments->text_count; i++)
-    if (arguments->texts[i].kind != ATTN2C_TEXT_STRING &&
-        attn2c_place_is_at(&place, arguments->texts[i].word))
-      return "texts are read from it";
+    if (arguments->texts[i].kind != ATTN2C_TEXT_STRING && attn2c_place_is_at(place, arguments->texts[i].word))
+      return 1;
   for (int i = 0; i < arguments->pair_count; i++)
-    if (attn2c_place_is_at(&place, arguments->pairs[i].word)) return "texts are read from it";
-  for (int i = 0; i < arrays->item_count; i++)
-    if (i != number && attn2c_place_is_at(&place, arrays->items[i].path))
-      return "another array is written to it";
-  return NULL;
+    if (attn2c_place_is_at(place, arguments->pairs[i].word)) return 1;
+  return 0;
 }
 
 static int bind(attn2c_arrays *arrays, const attn2c_arguments *arguments, attn2c_message *message) {
-  int status = ATTN2C_OK;
-  for (int w = 0; w < arguments->output_count; w++) {
-    const char *word = arguments->outputs[w], *path, *wrong = NULL;
-    const int number = find(arrays, word, &path);
-    if (number < 0) {
-      char known[2000];
-      size_t used = 0;
-      for (int i = 0; i < arrays->item_count && used < sizeof known; i++) {
-        const int length =
-            snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", arrays->items[i].name);
-        used += length > 0 ? (size_t)length : 0;
-      }
-      attn2c_say(message, "--output %s: NAME=FILE is needed; known: %s", word, known);
-      status = ATTN2C_USAGE;
-      continue;
-    }
-    if (arrays->items[number].path) wrong = "this one is given twice, but once is allowed";
-    if (*path == '\0') wrong = "a path is needed";
-    if (strcmp(path, "-") == 0)
-      wrong = "arrays of texts are written to files; --format npy prints the array of the answers";
-    if (!wrong) wrong = taken(arrays, arguments, number, path);
-    if (wrong) {
-      attn2c_say(message, "--output %s: %s", word, wrong);
-      status = ATTN2C_USAGE;
-      continue;
-    }
-    arrays->items[number].path = path;
-    if (status == ATTN2C_OK) status = attn2c_file_check(path, message);
-  }
+  const char **names = calloc(2 * (size_t)arrays->item_count, sizeof *names);
+  if (!names) return ATTN2C_MEMORY;
+  const char **paths = names + arrays->item_count;
+  for (int i = 0; i < arrays->item_count; i++) names[i] = arrays->items[i].name;
+  const attn2c_answer_files files = {.names = names,
+                                     .count = arrays->item_count,
+                                     .plain = arrays->output_count,
+                                     .prints = arrays->answers,
+                                     .of = "texts",
+                                     .read = "texts are read from it",
+                                     .reads = reads,
+                                     .from = arguments};
+  const int status = attn2c_answer_files_bind(&files, arguments, paths, message);
+  for (int i = 0; i < arrays->item_count; i++) arrays->items[i].path = paths[i];
+  free(names);
   return status;
 }
 

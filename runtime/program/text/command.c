@@ -438,17 +438,9 @@ static int answer_all(job *job) {
 static int write_similar(job *job) {
   int64_t texts;
   const float *embeddings = attn2c_arrays_answer(job->arrays, job->reader, &texts);
-  if (texts > ATTN2C_MAX_SIMILAR) {
-    attn2c_say(job->message, "--similar: %lld texts, but at most %d are allowed", (long long)texts,
-               ATTN2C_MAX_SIMILAR);
-    return ATTN2C_USAGE;
-  }
-  if (!embeddings) {
-    attn2c_say(job->message, "--similar: no memory for %lld texts", (long long)texts);
-    return ATTN2C_MEMORY;
-  }
   const int64_t width = attn2c_reader_elements(job->reader, job->facts->output, 1);
-  return attn2c_similar_write(embeddings, texts, width, job->arguments->answers, job->out, job->message);
+  return attn2c_similar_write("texts", embeddings, texts, width, job->arguments->answers, job->out,
+                              job->message);
 }
 
 static int open_rank(job *job) {

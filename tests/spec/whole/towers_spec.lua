@@ -160,7 +160,7 @@ describe("a model of pictures and texts", function()
       { run .. "--text-weights x", "--text-weights: goes with --text" },
       { run .. "--top 2", "--top: goes with --text or --against" },
       { run .. "--text a --output logits_per_image=-",
-        "--output logits_per_image=-: a file is needed; --format npy prints the array of logits" },
+        "--output -: arrays of pictures are written to files; --format npy prints the array of the answers" },
       { "clip/clip run --weights x --text a", "run: --text goes with --image: texts are scored for pictures; the "
         .. "program clip_text embeds texts alone" },
     } do
