@@ -62,7 +62,7 @@ command("build", with_tuning, "Emit C and compile it: libraries and program.", f
   sub:option("-o --output", FOLDER_HELP):argname("DIR")
   sub:option("--chat-template", CHAT_HELP):argname("FILE")
   sub:option("--embed", "Link weights into libraries and program, from a checkpoint or a file that `pack` wrote. "
-    .. "f32, f16: link those of --weights, packed, or as a checkpoint of f16 or bf16 stores them."):argname("FILE")
+    .. "f32, f16: link --weights' weights, packed, or as a checkpoint of f16 or bf16 stores them."):argname("FILE")
   sub:option("--weights", "The weights for --embed=f32 or f16 (default: a checkpoint folder's own)."):argname("FILE")
   sub:mutex(sub:flag("--static", "Link the program statically: it needs no other file."),
     sub:flag("--libraries", "Make only the libraries, for processors without Jansson, which the program needs."))

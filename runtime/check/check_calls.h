@@ -16,7 +16,7 @@ typedef struct {
   void **in, **out;                       /* by the entry's inputs and outputs */
 } attn2c_checked_call;
 
-/* Makes a call of sequences with these lengths. Its inputs are those of the job from the first on, its
+/* Makes a call of sequences with these lengths. Its inputs are the job's from the first on, its
  * outputs NaN. Returns ATTN2C_OK or _MEMORY. In every case the caller ends with attn2c_checked_call_end. */
 int attn2c_checked_call_begin(attn2c_checked_call *call, attn2c_check_job *job, const int32_t *lengths,
                               ptrdiff_t count);
@@ -56,7 +56,7 @@ int attn2c_check_some(const attn2c_checked_call *known, attn2c_context *context,
 int attn2c_check_longest(attn2c_check_job *job, attn2c_run trace, attn2c_checked_call *made);
 
 /* Checks a call of several sequences of a model of any length in the same way. Their lengths are drawn. Each
- * must also have the same bits alone, in another order, beside other sequences, and in calls that are
+ * must also have the same bits by itself, in another order, beside other sequences, and in calls that are
  * divided. */
 int attn2c_check_mixed(attn2c_check_job *job, attn2c_run trace);
 

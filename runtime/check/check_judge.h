@@ -7,7 +7,7 @@
 /* Runs a variant of the entry; says a line if it fails. */
 int attn2c_check_run(const attn2c_check_job *job, attn2c_run run, float *arena, void *const *outputs,
                      const char *variant);
-/* Add the row of an op's result, checked with the trace's own operands, and those of the outputs against the
+/* Add the row of an op's result, checked with the trace's own operands, and the outputs' rows against the
  * reference. The trace has been run. */
 int attn2c_check_op(attn2c_check_job *job, const attn2c_op *op);
 int attn2c_check_end_to_end(attn2c_check_job *job);

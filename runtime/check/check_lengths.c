@@ -103,7 +103,7 @@ static int run_trace(const shorter *s, attn2c_run trace) {
   return attn2c_check_run(job, trace, job->trace.arena, job->traced, "trace");
 }
 
-/* Compares the reference's outputs with those of the call, copied to their places. */
+/* Compares the reference's outputs with the call's, copied to their places. */
 static int compare(const shorter *s, attn2c_run trace) {
   attn2c_check_job *job = s->job;
   const void *const *inputs = job->inputs;

@@ -196,7 +196,7 @@ static int hide(bed *bed, int mask, role of, int64_t sequence, int64_t position,
     lengths[sequence] = (int32_t)position;
     return 1;
   }
-  /* Keys of a past come before those of the sequence. */
+  /* Keys of a past come before the sequence's. */
   const int64_t column = position + columns - positions;
   if (columns < positions) return 0;
   int operand;

@@ -116,7 +116,7 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
       if (&attn2c_the_texts) {
         attn2c_say(message,
                    "run: --text goes with --image: texts are scored for pictures; the program %s embeds "
-                   "texts alone",
+                   "texts by themselves",
                    attn2c_the_texts->name);
         return ATTN2C_USAGE;
       }
@@ -135,7 +135,7 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
   }
 }
 
-/* True for commands that rank 0 runs alone, because they open no model, or the part of one rank. */
+/* True for commands that only rank 0 runs, because they open no model, or the part of one rank. */
 static int is_alone(const attn2c_arguments *arguments) {
   return arguments->help || arguments->version || arguments->command == ATTN2C_COMMAND_INFO ||
          arguments->command == ATTN2C_COMMAND_PACK || (arguments->part && !attn2c_bench_is_of_all(arguments));

@@ -93,8 +93,8 @@ function emit_module.values(state)
   local is_shared = made.most_threads > 1
   made.threads_parameter = is_shared and ", threads: Optional[int] = None" or ""
   made.threads_argument = is_shared and "threads" or "None"
-  made.threads_text = is_shared and (" threads: that share a\n        call, at most, 1 to %d; None: %d, or as many as "
-    .. "there are cores."):format(made.most_threads, made.most_threads) or ""
+  made.threads_text = is_shared and (" threads: that share a\n        call, at most, 1 to %d; None: %d, or the number "
+    .. "of cores if that is less."):format(made.most_threads, made.most_threads) or ""
   return made
 end
 

@@ -1,4 +1,4 @@
--- python.lua: joins the files of runtime/python, which stand alone for tests and checkers of types, into the one module
+-- python.lua: joins the files of runtime/python, which tests and checkers of types take one by one, into the one module
 -- that the Python modules of all models of this version share.
 local files = require("common.files")
 local version = require("common.version")

@@ -26,8 +26,8 @@ function Divider:specs(path)
 end
 
 -- Returns the heads of queries and of keys of a layer whose products have these columns: heads that a constant removes
--- are not among them. Where all layers share a table with a row for each head, all are divided alike, in as many heads
--- of keys as all have.
+-- are not among them. Where all layers share a table with a row for each head, all are divided alike, in the same
+-- number of heads of keys as all have.
 local function heads_of(stack, own, width)
   local is_plain = own.kv_heads == own.heads
   local units = is_plain and width // own.head_dim or own.kv_heads
@@ -66,7 +66,7 @@ function widths.inner(self, op)
   local units = (width + unit - 1) // unit
   if units < self.ranks then
     faults.raise("usage", ("%s: ranks: %d, but the %d columns of %s are %d blocks of %d, which stay whole; give at "
-      .. "most as many ranks"):format(self.file, self.ranks, width, op.result.name, units, unit))
+      .. "most that number of ranks"):format(self.file, self.ranks, width, op.result.name, units, unit))
   end
   return divisions.even(width, self.ranks, unit)
 end
@@ -155,8 +155,8 @@ function rules.gather_columns(self, op)
   return columns(op, first), {}
 end
 
--- True if an addition alone reads two terms, so that one meeting sums both. An output is whole, and the check adds
--- what it has: with it, the order of the sum is that of the outputs.
+-- True if only an addition reads two terms, so that one meeting sums both. An output is whole, and the check adds what
+-- it has: with it, the order of the sum is the order of the outputs.
 local function are_terms(self, op, a, b)
   local names = { op.operands.a.name, op.operands.b.name }
   if op.operands.a.kind == "output" or op.operands.b.kind == "output" then return false end
@@ -270,7 +270,7 @@ local function find_whole(self, entry)
   return whole
 end
 
--- Returns the distinct lists of a division, in an order that depends on the graph alone.
+-- Returns the distinct lists of a division, in an order that depends on nothing but the graph.
 local function lists_of(self, graph)
   local lists, seen = {}, {}
   for _, name in ipairs(graph.order) do
@@ -286,7 +286,7 @@ end
 ---   made      tensor -> its division when an operation has made it
 ---   whole     a set of the divided tensors that a meeting makes whole
 ---   cuts      weight -> its division
----   of_first  a set of the weights that the first rank alone adds; the others have zeros
+---   of_first  a set of the weights that only the first rank adds; the others have zeros
 ---   how       op -> { takes = the operands that it takes divided, counts = attribute -> division }, if it is divided
 ---   lists     every list of elements that a division has
 --- Faults: usage.

@@ -40,7 +40,7 @@ static attn2c_tensor output_of(const attn2c_bench_call *s, int index) {
   return tensor;
 }
 
-/* Allocates the logits alone, for the tokens of a call. */
+/* Allocates only the logits, for the tokens of a call. */
 static int allocate_logits(attn2c_bench_call *s, attn2c_message *message) {
   const int logits = s->model->descriptor->continued->logits;
   const attn2c_tensor tensor = output_of(s, logits);
@@ -117,7 +117,7 @@ static int all_finite(const attn2c_bench_call *s, attn2c_message *message) {
   return ATTN2C_OK;
 }
 
-/* Compares the logits with those of calls that are divided otherwise. */
+/* Compares the logits with the logits of calls that are divided otherwise. */
 static int verify_tokens(const attn2c_bench_call *s, attn2c_message *message) {
   spoil(s, s->again, 0x33);
   const int status =

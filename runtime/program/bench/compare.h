@@ -1,4 +1,4 @@
-/* compare.h - `bench --compare OLD.json`: prints new times next to those of an earlier `bench -o
+/* compare.h - `bench --compare OLD.json`: prints new times next to the times of an earlier `bench -o
  * json`. */
 #ifndef ATTN2C_PROGRAM_BENCH_COMPARE_H
 #define ATTN2C_PROGRAM_BENCH_COMPARE_H

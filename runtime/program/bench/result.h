@@ -17,7 +17,7 @@ typedef struct {
   const attn2c_entry *entry;
   char label[80];       /* the entry's name and the tokens of a call that does not fill it; else empty */
   int64_t length;       /* rows of the sequence, in a model of any length; 0: the entry's own size */
-  int threads;          /* of --threads, or that the model was built for; 0: those of the cores */
+  int threads;          /* of --threads, or that the model was built for; 0: one a core */
   const char *provider; /* the name of the kernels' provider */
   attn2c_spread ms;     /* milliseconds of a call */
   double percentiles[ATTN2C_BENCH_PERCENTILES]; /* milliseconds of a call */
@@ -26,8 +26,8 @@ typedef struct {
   double open_ms, first_ms;                     /* time to open the model; time of its first call */
   int64_t open_peak_bytes; /* peak memory of the process until the model was open; 0: not available */
   double roof;             /* GFLOP/s of the roof; 0: not available */
-  double peak;             /* GFLOP/s of the multipliers alone; 0: not available */
-  /* With --profile, what is profiled: `model` and `entry`, or those of rank 0; else NULL. */
+  double peak;             /* GFLOP/s of only the multipliers; 0: not available */
+  /* With --profile, what is profiled: `model` and `entry`, or rank 0's; else NULL. */
   const attn2c_descriptor *profiled;
   const attn2c_entry *profiled_entry;
   double *op_ms;        /* with --profile: median time of each graph op of that entry; else NULL */
@@ -39,7 +39,7 @@ typedef struct {
   double bytes;                  /* of weights, keys and values that it reads; 0: not counted */
   double memory;                 /* GB/s that memory was read at between the repetitions; 0: not available */
   const char *part;              /* that of --part; NULL: not given */
-  attn2c_rank_meeting *meetings; /* with it: those of a call that were left out */
+  attn2c_rank_meeting *meetings; /* with it: the meetings of a call that were left out */
   int meeting_count;
   int with_bound;  /* 1 with --bound */
   double bound_ms; /* milliseconds; 0: not available */

@@ -98,7 +98,7 @@ static void read_other(const unsigned char *memory, size_t bytes) {
 }
 
 /* Measures the median time of each graph op over some profiled calls, and keeps the parts of the fastest
- * call. The ops are those of the model that this process has: a rank's part has others than the whole model.
+ * call. The ops belong to the model that this process has: a rank's part has others than the whole model.
  */
 static int profile(const attn2c_bench_call *s, const attn2c_arguments *arguments, attn2c_bench_result *result,
                    attn2c_message *message) {

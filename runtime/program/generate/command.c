@@ -1,6 +1,6 @@
-/* command.c - the command `generate`. A batch answers as many prompts at once as the model keeps
- * sequences. Answers are written in the order of their prompts: the first that is not written yet as its
- * tokens come, the others when they are first. */
+/* command.c - the command `generate`. A batch answers one prompt for each of the sequences that the model
+ * keeps sequences. Answers are written in the order of their prompts: the first that is not written yet as
+ * its tokens come, the others when they are first. */
 #include "program/generate/command.h"
 
 #include <stdlib.h>

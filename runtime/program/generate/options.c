@@ -1,5 +1,5 @@
 /* options.c - reads the options of sampling, and checks them by the sampler's own rules, whose
- * names of options become those of the command line. */
+ * names of options become the names on the command line. */
 #include "program/generate/options.h"
 
 #include <errno.h>

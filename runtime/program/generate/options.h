@@ -1,4 +1,4 @@
-/* options.h - turns the options of a command line, and what the model's folder says, into those of
+/* options.h - turns the options of a command line, and what the model's folder says, into options of
  * sampling. Faults of an option are one line each, which begins with its name. */
 #ifndef ATTN2C_PROGRAM_GENERATE_OPTIONS_H
 #define ATTN2C_PROGRAM_GENERATE_OPTIONS_H

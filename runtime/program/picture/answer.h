@@ -13,10 +13,10 @@ typedef struct attn2c_picture_answer {
   const char *name;    /* of the picture; NULL: the text has no name */
   const float *values; /* the output: int32_t for ATTN2C_ANSWER_NUMBER */
   int64_t rows, width; /* of the output for one picture; rows is 1 if it has none */
-  int top;             /* the number of labels that are wanted; 0: the best, or those of at least 0.5 */
+  int top;             /* the number of labels that are wanted; 0: the best, or all of at least 0.5 */
 } attn2c_picture_answer;
 
-/* Return ATTN2C_OK or _MEMORY; errors of writing are those of `out`. `picks` has a capacity of
+/* Return ATTN2C_OK or _MEMORY; errors of writing are in `out`. `picks` has a capacity of
  * ATTN2C_MAX_TOP. */
 int attn2c_picture_write_text(const attn2c_picture_answer *answer, attn2c_pick *picks, FILE *out);
 int attn2c_picture_write_json(const attn2c_picture_answer *answer, attn2c_pick *picks, FILE *out);

@@ -1,4 +1,4 @@
-/* command.c - `run --image`. Pictures are computed one after the other, as many at a time as a call
+/* command.c - `run --image`. Pictures are computed one after the other, a group at a time that a call
  * has sequences, and answered in their order. */
 #include "program/picture/command.h"
 
@@ -124,7 +124,7 @@ static int read_against(job *job) {
   return status;
 }
 
-/* Writes the cosines of a picture's embedding with those of --against. */
+/* Writes the cosines of a picture's embedding with the embeddings of --against. */
 static void compare(const job *job, const float *embedding, float *cosines) {
   const int64_t width = job->arrays[job->facts->output].each;
   for (int64_t i = 0; i < job->against_count; i++)

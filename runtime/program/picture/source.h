@@ -11,7 +11,7 @@ typedef struct attn2c_picture_source {
   int has_folder; /* 1: some of the words is a folder */
 } attn2c_picture_source;
 
-/* Lists the files: those of a folder that end in .png, .jpg or .jpeg, in the order of their names' bytes.
+/* Lists the files: all files of a folder that end in .png, .jpg or .jpeg, in the order of their names' bytes.
  * Returns ATTN2C_OK, _FORMAT for a folder without any, _IO or _MEMORY; the caller closes it in every case. */
 int attn2c_picture_source_open(const attn2c_arguments *arguments, attn2c_picture_source *source,
                                attn2c_message *message);

@@ -52,7 +52,7 @@ static void say_fault(const attn2c_picture_texts *texts, const attn2c_arguments 
   else
     attn2c_say(message, "%s", *why ? why : "run: the texts cannot be embedded");
   if (!arguments->text_weights && arguments->weights)
-    attn2c_say(message, "--text-weights gives %s weights of its own, if those of --weights were packed",
+    attn2c_say(message, "--text-weights gives %s weights of its own, if the weights of --weights were packed",
                attn2c_the_texts->name);
 }
 

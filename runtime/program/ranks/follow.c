@@ -192,7 +192,7 @@ static int open(follower *f, attn2c_message *message) {
   return prepare(f);
 }
 
-/* Does what an order says. A status other than ATTN2C_OK is of this rank alone. */
+/* Does what an order says. A status other than ATTN2C_OK is only this rank's. */
 static int obey(follower *f, const attn2c_order *order, const unsigned char *arguments,
                 attn2c_message *message) {
   const attn2c_continued *of = f->session->model ? f->session->model->descriptor->continued : NULL;

@@ -116,7 +116,7 @@ static int write_answer(job *job) {
   return status == ATTN2C_OK ? attn2c_output_flush(job->out, job->message) : status;
 }
 
-/* Encodes all turns, or the last alone with the system message. */
+/* Encodes all turns, or only the last with the system message. */
 static int encode(job *job, int alone, attn2c_text_tokens *tokens) {
   const char *text, *why;
   size_t length;
@@ -132,7 +132,7 @@ static int encode(job *job, int alone, attn2c_text_tokens *tokens) {
 }
 
 /* Encodes the turns; the oldest are left out while they are more than the context. *is_long: 1 if the last
- * turn alone is more; then no turn is left out. */
+ * turn by itself is more; then no turn is left out. */
 static int encode_turns(job *job, attn2c_text_tokens *tokens, int *is_long) {
   const size_t most = (size_t)attn2c_calls_room(&job->model_calls.calls);
   int left_out = 0;

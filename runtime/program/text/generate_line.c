@@ -1,5 +1,5 @@
 /* generate_line.c - lines by libedit, or as they are. libedit is loaded when a chat begins, so that a
- * program also runs where it is not installed; its functions and numbers are those of its histedit.h, version
+ * program also runs where it is not installed; its functions and numbers are as in its histedit.h, version
  * 2. A static program has no editor. */
 #define _GNU_SOURCE
 #include "program/text/generate_line.h"

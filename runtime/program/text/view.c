@@ -45,7 +45,7 @@ const float *attn2c_view_next(const attn2c_view_of_text *view) {
   return view->rank == 3 ? view->values + (view->length - 1) * view->width : view->values;
 }
 
-/* Probabilities are those of each window, and its token for no answer counts, as in transformers'
+/* Probabilities are within each window, and its token for no answer counts, as in transformers'
  * pipeline. */
 void attn2c_view_find(const attn2c_view_of_text *view, attn2c_found *best) {
   int64_t none = 0;
