@@ -150,7 +150,7 @@ command("import", with_help, "Write the description of a checkpoint folder's mod
 end)
 
 command("tune", with_description, "Measure which tile parameters are best on this machine.", function(sub)
-  sub:option("--budget", "Seconds, with those of compilers. When they are over, the best choices so far are taken.")
+  sub:option("--budget", "Seconds, compilers among them. When they are over, the best choices so far are taken.")
     :argname("SECONDS"):default("60")
     :convert(function(text)
       local n = tonumber(text)

@@ -177,7 +177,7 @@ function Tuner:taken(is_better)
   return choices
 end
 
--- Returns choices with those that the file had before this run, which win.
+-- Returns choices and the earlier choices of the file. Where both have a product, the file's counts.
 function Tuner:with_earlier(choices)
   local all = {}
   for _, from in ipairs { choices, self.earlier } do for key, choice in pairs(from) do all[key] = choice end end

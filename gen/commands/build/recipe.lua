@@ -7,7 +7,7 @@ local words = require("common.words")
 local recipe = {}
 
 -- Placeholders for words that the builder knows: the compiler and the user's flags, the folder of the runtime, the
--- archive of Jansson, a job's source and inputs, its source alone, its result, the user's weights, and the flags that
+-- archive of Jansson, a job's source and inputs, only its source, its result, the user's weights, and the flags that
 -- keep the names of folders out of results.
 local CC, CFLAGS, LDFLAGS = { of = "compiler" }, { of = "cflags" }, { of = "ldflags" }
 local AR, OBJCOPY = { of = "ar" }, { of = "objcopy" }
@@ -72,7 +72,7 @@ local of_source = { ["weights/projected.c"] = loops, ["packing/scale_search.c"] 
 local generator_of = { libxsmm = { "-lxsmmgen" }, c = {} }
 local libraries = { "-lpthread", "-lm" }
 local text_libraries = { "-lutf8proc", "-lpcre2-8" }
-local picture_libraries = { "-lpng", "-ljpeg", "-lz" } -- of the program alone
+local picture_libraries = { "-lpng", "-ljpeg", "-lz" } -- only of the program
 
 -- Returns the name of a source's object: NAME.o for an emitted file, FOLDER-FILE.o for one of the runtime. No model's
 -- name has a `-`, so that an emitted file and a file of the runtime never have the same object. ending: distinguishes
@@ -161,7 +161,7 @@ function recipe.provider(spec) return spec.kernels == "c" and "c" or "libxsmm" e
 --- Returns the name of the archive of what all programs share, for recipe.needed.
 function recipe.runtime(spec) return archive_of(recipe.provider(spec)) end
 
--- The archive of what libraries may contain. So a build of libraries alone compiles no commands.
+-- The archive of what libraries may contain. So a build of only libraries compiles no commands.
 local LIBRARY_ARCHIVE = "libattn2c_library.a"
 
 -- Returns the objects that are not only in the program.
@@ -183,7 +183,7 @@ local function archive_job(provider, objects, name)
   return { name = name or archive_of(provider), inputs = inputs, commands = { { AR, "rcsD", RESULT, INPUTS } } }
 end
 
--- Appends the objects of one target's code: those of the library to `shipped`, those of only the program to `program`.
+-- Appends the objects of one target's code: the library's to `shipped`, objects of only the program to `program`.
 local function add_build(shipped, program, spec, build, entries, is_static)
   local own, flags = spec.name .. build.suffix, build.flags
   local steps = { QUICK, flags }

@@ -42,7 +42,7 @@ function Divider:heads(path, what, width)
   local heads, units = heads_of(stack, own, width)
   local queries, keys = divisions.heads(heads, units, self.ranks)
   if not queries or (self.ranks > units and stack.distances) then
-    faults.raise("usage", ("%s: ranks: %d, but %s has %d heads of keys; give at most as many ranks"):format(self.file,
+    faults.raise("usage", ("%s: ranks: %d, but %s has %d heads of keys; give at most that number"):format(self.file,
       self.ranks, path:match("^(.*)%.[^.]*$"), units))
   end
   local of = what == "q" and queries or keys
@@ -59,14 +59,14 @@ end
 function widths.inner(self, op)
   local width = op.result.shape[#op.result.shape]
   if width < self.ranks then
-    faults.raise("usage", ("%s: ranks: %d, but %s has %d columns; give at most as many ranks"):format(self.file,
+    faults.raise("usage", ("%s: ranks: %d, but %s has %d columns; give at most that number"):format(self.file,
       self.ranks, op.result.name, width))
   end
   local unit = self.spec.weights and types.SCALE_BLOCK or divisions.unit(width, self.ranks)
   local units = (width + unit - 1) // unit
   if units < self.ranks then
     faults.raise("usage", ("%s: ranks: %d, but the %d columns of %s are %d blocks of %d, which stay whole; give at "
-      .. "most that number of ranks"):format(self.file, self.ranks, width, op.result.name, units, unit))
+      .. "most that number"):format(self.file, self.ranks, width, op.result.name, units, unit))
   end
   return divisions.even(width, self.ranks, unit)
 end
@@ -74,7 +74,7 @@ end
 -- Divides rows of a table, or outputs that are rows of one.
 local function rows_of(self, count)
   if count < self.ranks then
-    faults.raise("usage", ("%s: ranks: %d, but the vocabulary has %d tokens; give at most as many ranks"):format(
+    faults.raise("usage", ("%s: ranks: %d, but the vocabulary has %d tokens; give at most that number"):format(
       self.file, self.ranks, count))
   end
   return divisions.even(count, self.ranks, divisions.unit(count, self.ranks))

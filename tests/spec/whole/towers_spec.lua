@@ -160,7 +160,8 @@ describe("a model of pictures and texts", function()
       { run .. "--text-weights x", "--text-weights: goes with --text" },
       { run .. "--top 2", "--top: goes with --text or --against" },
       { run .. "--text a --output logits_per_image=-",
-        "--output logits_per_image=-: arrays of pictures are written to files; --format npy prints the array of the answers" },
+        "--output logits_per_image=-: arrays of pictures are written to files; --format npy prints the array of the "
+          .. "answers" },
       { "clip/clip run --weights x --text a", "run: --text goes with --image: texts are scored for pictures; the "
         .. "program clip_text embeds texts by themselves" },
     } do
