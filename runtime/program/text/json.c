@@ -5,31 +5,6 @@
 
 #include "program/answers/json_line.h"
 
-/* Returns { "label": ..., "score": ... }, or null. */
-static json_t *json_label(const attn2c_view_of_text *view, const attn2c_pick *pick) {
-  char buffer[ATTN2C_LABEL_BYTES];
-  const char *label = attn2c_label(view->reader->facts, pick->number, buffer);
-  return json_pack("{s:o, s:o}", "label", attn2c_json_text(label, strlen(label)), "score",
-                   attn2c_json_number(pick->score));
-}
-
-/* Adds the best label, or the list of labels if there may be several. */
-static int add_labels(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks,
-                      json_t *object) {
-  const int count = attn2c_view_labels(view, scores, picks);
-  const int any = view->reader->facts->function == ATTN2C_SIGMOID && view->width > 1;
-  int failed = 0;
-  if (!any && !view->has_top) {
-    json_t *only = count ? json_label(view, picks) : NULL;
-    failed |= !only || json_object_update(object, only) != 0;
-    json_decref(only);
-    return failed;
-  }
-  json_t *list = json_array();
-  for (int i = 0; i < count; i++) failed |= json_array_append_new(list, json_label(view, &picks[i])) != 0;
-  return failed | (json_object_set_new(object, "labels", list) != 0);
-}
-
 static json_t *json_tokens(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks) {
   const int count = attn2c_best(scores, view->width, ATTN2C_SOFTMAX, view->top, picks);
   json_t *list = json_array();
@@ -63,6 +38,7 @@ static json_t *json_place(const attn2c_view_of_text *view, int64_t row) {
 /* Returns a list of tokens, each with its labels, tokens or state. */
 static json_t *json_rows(const attn2c_view_of_text *view, attn2c_pick *picks) {
   const attn2c_answer answer = view->reader->facts->answer;
+  const attn2c_labels labels = attn2c_view_labels(view);
   json_t *list = json_array();
   int failed = 0;
   for (int64_t row = 0; row < view->length && !failed; row++) {
@@ -70,7 +46,8 @@ static json_t *json_rows(const attn2c_view_of_text *view, attn2c_pick *picks) {
     if (answer == ATTN2C_ANSWER_TOKENS && view->sources[row] == 2) continue;
     if (answer == ATTN2C_ANSWER_MASKED && view->ids[row] != view->reader->facts->mask_token) continue;
     json_t *object = json_place(view, row);
-    if (answer == ATTN2C_ANSWER_TOKENS) failed |= !object || add_labels(view, values, picks, object);
+    if (answer == ATTN2C_ANSWER_TOKENS)
+      failed |= !object || attn2c_labels_json(&labels, values, picks, object);
     if (answer == ATTN2C_ANSWER_MASKED)
       failed |= json_object_set_new(object, "tokens", json_tokens(view, values, picks)) != 0;
     if (answer == ATTN2C_ANSWER_STATES)
@@ -93,15 +70,12 @@ static int add_span(const attn2c_view_of_text *view, json_t *object) {
 }
 
 static int add_answer(const attn2c_view_of_text *view, attn2c_pick *picks, json_t *object) {
+  const attn2c_labels labels = attn2c_view_labels(view);
   switch (view->reader->facts->answer) {
   case ATTN2C_ANSWER_LABEL:
-    return add_labels(view, view->values, picks, object);
-  case ATTN2C_ANSWER_NUMBER: {
-    char buffer[ATTN2C_LABEL_BYTES];
-    const char *label =
-        attn2c_label(view->reader->facts, *(const int32_t *)(const void *)view->values, buffer);
-    return json_object_set_new(object, "label", attn2c_json_text(label, strlen(label)));
-  }
+    return attn2c_labels_json(&labels, view->values, picks, object);
+  case ATTN2C_ANSWER_NUMBER:
+    return attn2c_label_json(&labels, view->values, object);
   case ATTN2C_ANSWER_EMBEDDING:
     return json_object_set_new(object, "embedding", attn2c_json_numbers(view->values, view->width));
   case ATTN2C_ANSWER_NEXT:

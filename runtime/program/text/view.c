@@ -1,25 +1,18 @@
 /* view.c - the view of a text with its tokens and the model's outputs. */
 #include "program/text/view.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 /* Most tokens of an answer to a question, as in transformers' pipeline. */
 #define LONGEST_ANSWER 15
 
-const char *attn2c_label(const attn2c_text_facts *facts, int64_t number, char buffer[ATTN2C_LABEL_BYTES]) {
-  if (facts->labels && number >= 0 && number < facts->label_count) return facts->labels[number];
-  snprintf(buffer, ATTN2C_LABEL_BYTES, "LABEL_%" PRId64, number);
-  return buffer;
-}
-
-int attn2c_view_labels(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks) {
-  const attn2c_label_function function = view->reader->facts->function;
-  const int any = function == ATTN2C_SIGMOID && view->width > 1 && !view->has_top;
-  int count = attn2c_best(scores, view->width, function, any ? ATTN2C_MAX_TOP : view->top, picks);
-  while (any && count > 0 && !(picks[count - 1].score >= 0.5)) count--;
-  return count;
+attn2c_labels attn2c_view_labels(const attn2c_view_of_text *view) {
+  const attn2c_text_facts *facts = view->reader->facts;
+  return (attn2c_labels){.names = facts->labels,
+                         .count = facts->label_count,
+                         .function = facts->function,
+                         .width = view->width,
+                         .top = view->has_top ? view->top : 0};
 }
 
 const char *attn2c_view_token(const attn2c_view_of_text *view, int64_t id, size_t *length) {

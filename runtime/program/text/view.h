@@ -4,7 +4,7 @@
 #define ATTN2C_PROGRAM_TEXT_VIEW_H
 
 #include "model/text_calls.h"
-#include "program/answers/answer.h"
+#include "program/answers/labels.h"
 #include "program/text/source.h"
 
 /* The answer to a question: bytes [begin, end) of its pair. */
@@ -34,15 +34,8 @@ typedef struct attn2c_view_of_text {
   int has_top;                  /* 1: the user gave --top */
 } attn2c_view_of_text;
 
-/* Bytes of a buffer for a label's name that is made from its number. */
-#define ATTN2C_LABEL_BYTES 32
-/* Returns the name of label number `number`. */
-const char *attn2c_label(const attn2c_text_facts *facts, int64_t number, char buffer[ATTN2C_LABEL_BYTES]);
-
-/* Writes the labels of a text or a token to `picks`, best first, and returns their number. It writes `top`
- * labels. If each label is true or false by itself and no number was asked for, it writes those with at least
- * 0.5. */
-int attn2c_view_labels(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks);
+/* Returns the labels of a text or a token, without their scores. */
+attn2c_labels attn2c_view_labels(const attn2c_view_of_text *view);
 
 /* Returns the text of a single token id, as decoding gives it; "" if it has none. */
 const char *attn2c_view_token(const attn2c_view_of_text *view, int64_t id, size_t *length);

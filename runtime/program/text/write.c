@@ -3,29 +3,8 @@
 #include "program/text/view.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "program/answers/safe.h"
-
-static void write_pick(const char *text, size_t length, double score, const char *before, FILE *out) {
-  fputs(before, out);
-  attn2c_safe_write(text, length, out);
-  fprintf(out, "\t%.4f", score);
-}
-
-/* Writes the best labels with their scores, or "-" if there are none. */
-static void write_labels(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks,
-                         FILE *out) {
-  const attn2c_text_facts *facts = view->reader->facts;
-  const int count = attn2c_view_labels(view, scores, picks);
-  char buffer[ATTN2C_LABEL_BYTES];
-  for (int i = 0; i < count; i++) {
-    const char *label = attn2c_label(facts, picks[i].number, buffer);
-    write_pick(label, strlen(label), picks[i].score, i ? "\t" : "", out);
-  }
-  if (count == 0) fputc('-', out);
-  fputc('\n', out);
-}
 
 static void write_tokens(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks,
                          FILE *out) {
@@ -33,7 +12,8 @@ static void write_tokens(const attn2c_view_of_text *view, const float *scores, a
   for (int i = 0; i < count; i++) {
     size_t length;
     const char *token = attn2c_view_token(view, picks[i].number, &length);
-    write_pick(token, length, picks[i].score, i ? "\t" : "", out);
+    if (i) fputc('\t', out);
+    attn2c_pick_write(token, length, picks[i].score, out);
   }
 }
 
@@ -46,11 +26,6 @@ static void write_place(const attn2c_view_of_text *view, int64_t row, FILE *out)
   fprintf(out, "%" PRIu32 "\t%" PRIu32 "\t", view->places[row].byte_begin, view->places[row].byte_end);
   attn2c_safe_write(text, length, out);
   fputc('\t', out);
-}
-
-static void write_numbers(const float *values, int64_t count, FILE *out) {
-  for (int64_t i = 0; i < count; i++) fprintf(out, "%s%.6g", i ? "\t" : "", (double)values[i]);
-  fputc('\n', out);
 }
 
 static void write_masked(const attn2c_view_of_text *view, attn2c_pick *picks, FILE *out) {
@@ -69,31 +44,27 @@ static void write_span(const attn2c_view_of_text *view, FILE *out) {
     fputs("-\n", out);
     return;
   }
-  write_pick(view->line.pair + found->begin, found->end - found->begin, found->score, "", out);
+  attn2c_pick_write(view->line.pair + found->begin, found->end - found->begin, found->score, out);
   fprintf(out, "\t%" PRIu32 "\t%" PRIu32 "\n", found->begin, found->end);
 }
 
 int attn2c_write_text(const attn2c_view_of_text *view, attn2c_pick *picks, FILE *out) {
   const attn2c_answer answer = view->reader->facts->answer;
   const int is_each = answer == ATTN2C_ANSWER_TOKENS || answer == ATTN2C_ANSWER_STATES;
-  char buffer[ATTN2C_LABEL_BYTES];
+  const attn2c_labels labels = attn2c_view_labels(view);
   if (view->length == 0) {
     fputs(is_each ? "\n" : "-\n", out);
     return ATTN2C_OK;
   }
   switch (answer) {
   case ATTN2C_ANSWER_LABEL:
-    write_labels(view, view->values, picks, out);
+    attn2c_labels_write(&labels, view->values, picks, out);
     break;
-  case ATTN2C_ANSWER_NUMBER: {
-    const char *label =
-        attn2c_label(view->reader->facts, *(const int32_t *)(const void *)view->values, buffer);
-    attn2c_safe_write(label, strlen(label), out);
-    fputc('\n', out);
+  case ATTN2C_ANSWER_NUMBER:
+    attn2c_label_write(&labels, view->values, out);
     break;
-  }
   case ATTN2C_ANSWER_EMBEDDING:
-    write_numbers(view->values, view->width, out);
+    attn2c_numbers_write(view->values, view->width, out);
     break;
   case ATTN2C_ANSWER_MASKED:
     write_masked(view, picks, out);
@@ -110,9 +81,9 @@ int attn2c_write_text(const attn2c_view_of_text *view, attn2c_pick *picks, FILE 
       if (answer == ATTN2C_ANSWER_TOKENS && view->sources[row] == 2) continue;
       write_place(view, row, out);
       if (answer == ATTN2C_ANSWER_TOKENS)
-        write_labels(view, view->values + row * view->width, picks, out);
+        attn2c_labels_write(&labels, view->values + row * view->width, picks, out);
       else
-        write_numbers(view->values + row * view->width, view->width, out);
+        attn2c_numbers_write(view->values + row * view->width, view->width, out);
     }
     fputc('\n', out);
   }
