@@ -47,10 +47,10 @@ function plain.make()
       overrides[#overrides + 1] = "target=" .. target
       local state, hashes = pipeline.run(root, root .. "/" .. model[1], overrides), {}
       for _, file in ipairs(state.files) do
-        if not file.name:match("^attn2c_") then -- the Python module that all models share
+        if not file.name:match("^attn2c_%d") then -- the Python module that all models share
           local text = file.text:gsub(version.generator:gsub("%p", "."), "VERSION")
           hashes[#hashes + 1] = file.name .. " " .. hash.text(text)
-          runtime_names(text, taken)
+          if not file.name:match("%.py$") then runtime_names(text, taken) end
         end
       end
       lines[#lines + 1] = ("%s %s %s"):format(hash.text(table.concat(hashes, "\n")), target, table.concat(model, " "))

@@ -234,8 +234,8 @@ static int answer_lines(job *job) {
   if (is_terminal) fputc('\n', job->out);
   if (status == ATTN2C_OK && job->is_unanswered) {
     attn2c_say(job->message,
-               "standard input: line %" PRId64 ": the last message has no answer: only those of the "
-               "user and of tools are answered",
+               "standard input: line %" PRId64 ": the last message has no answer: only messages of "
+               "the user and of tools are answered",
                job->lines_read);
     return ATTN2C_FORMAT;
   }
