@@ -35,7 +35,8 @@ local left = { "^tests/", "^README", "^gen/deploy/CHANGELOG", "^gen/checkpoints/
   "^gen/passes/plan", "^gen/passes/lower", "^gen/passes/emit", "^gen/passes/kernels", "^gen/passes/memory",
   "^gen/passes/layout", "^gen/passes/validate", "^gen/kernels/", "^gen/common/gguf", "^gen/data/keys",
   "^runtime/base/descriptor", "^runtime/formats/gguf%.c",
-  "^runtime/model/", "^runtime/weights/", "^templates/.*%.[ch]%.in" }
+  "^runtime/formats/tensors",
+  "^runtime/model/", "^runtime/packing/", "^runtime/reading/", "^runtime/weights/", "^templates/.*%.[ch]%.in" }
 
 local function is_left(path)
   for _, pattern in ipairs(left) do if path:find(pattern) then return true end end

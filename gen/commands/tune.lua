@@ -450,7 +450,7 @@ function Tuner:finish()
 end
 
 -- Returns a rate as text, or nothing where no time was measured, and of a model that continues: its calls compute some
--- products for the last tokens alone.
+-- products that are only for the last tokens.
 local function rate_text(rate, spec)
   return rate > 0 and not spec.symbols.past.is_open and ("%.1f"):format(rate) or ""
 end

@@ -203,7 +203,7 @@ local function add_build(shipped, program, spec, build, entries, is_static)
 end
 
 -- Returns the objects of the model that library and program share, and those that only one of them has. A library that
--- opens packed weights alone has a table of readers of its own.
+-- only opens packed weights has a table of readers of its own.
 local function model_objects(spec, builds, entries, options)
   local name, shipped, program, own = spec.name, {}, {}, {}
   for _, build in ipairs(builds) do add_build(shipped, program, spec, build, entries, options.is_static) end

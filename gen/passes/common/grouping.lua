@@ -65,7 +65,7 @@ function grouping.shape_of_call(tensor, spec)
   return shape
 end
 
---- Returns the rows of a row-wise op's region: those of all sequences that its segment takes together.
+--- Returns the rows of a row-wise op's region: the rows of all sequences that its segment takes together.
 function grouping.rows(op, segment)
   local _, each = grouping.row_shape(op.result)
   return segment.micro_batch * each

@@ -122,7 +122,7 @@ local function chosen(self, of, tensor, is_early)
   local known = is_early and of.queries or of.chosen
   if known[tensor] then return known[tensor] end
   local has_one = not self.spec.symbols.rows.is_open and tensor.shape[2] == 1
-  if is_early and has_one then return tensor end -- it has this row alone
+  if is_early and has_one then return tensor end -- it has only this row
   local maker, first, o = of.made[tensor], of.pool.attributes["function"], of.pool.operands
   local is_single = of.early[maker] -- the chosen row is the only one, and so the first
   local is_last = first == "last" and not is_single
