@@ -254,7 +254,7 @@ int attn2c_check_longest(attn2c_check_job *job, attn2c_run trace, attn2c_checked
   *made = (attn2c_checked_call){.job = job};
   int status = attn2c_checked_call_begin(&traced, job, lengths, 1);
   if (status == ATTN2C_OK) status = check_trace(&traced, trace);
-  if (!job->descriptor->packings && !is_open) {
+  if (!is_open) {
     attn2c_free(job->trace.arena);
     job->trace.arena = NULL;
   }

@@ -38,29 +38,9 @@ static inline int attn2c_check_no_memory(const attn2c_check_job *job, const char
   return ATTN2C_MEMORY;
 }
 
-/* Widens the tolerances of the entry's outputs to the effect of errors within the rules of the ops. It raises
- * allowed[output], an error per element, and the relative L2 of tolerances[output]; indices have neither. The
- * reference's outputs are in job->tensors; guide: the one that it was run with. */
-int attn2c_check_spread(const attn2c_check_job *job, const attn2c_reference_guide *guide,
-                        float *const *allowed, attn2c_tolerance *tolerances);
-
-/* Adds rows for the outputs in job->traced against the reference's, which are in job->tensors. */
-int attn2c_check_outputs(attn2c_check_job *job, const char *what);
-
-/* Sets the pointers of the outputs that call number `number`, from 0, wants of `all`: each by itself, then
- * all but one. The others are NULL. Returns the words of the call's rows; NULL: there is no such call. */
-const char *attn2c_check_some_outputs(const attn2c_check_job *job, int number, void *const *all, void **some);
-
-/* Adds rows for weights whose inputs the model has in another order than the file (check_orders.c). */
-int attn2c_check_orders(attn2c_check_job *job);
-
-/* Checks calls of several sequences of a model of any length (check_mixed.c). */
-int attn2c_check_mixed(attn2c_check_job *job, attn2c_run trace);
-
-/* Checks calls that continue sequences (check_continued.c). */
-int attn2c_check_continued(attn2c_check_job *job);
-
-/* Checks an entry with NaN and infinity in its inputs (check_nan.c). */
-int attn2c_check_nan(attn2c_check_job *job, attn2c_run trace);
+static inline void attn2c_check_free_arrays(void **arrays, int count) {
+  for (int i = 0; arrays && i < count; i++) attn2c_free(arrays[i]);
+  free(arrays);
+}
 
 #endif

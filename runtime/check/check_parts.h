@@ -4,12 +4,8 @@
 
 #include "check/check_job.h"
 
-/* Checks a call that does not fill the entry. With several entries, only the first and last. */
-int attn2c_check_lengths(attn2c_check_job *job, attn2c_run trace);
 /* Adds rows for weights whose inputs the model has in another order than the file. */
 int attn2c_check_orders(attn2c_check_job *job);
-/* Adds rows for the script's calls, made in order on one context. */
-int attn2c_check_run_script(attn2c_check_job *job);
 /* Checks calls that continue sequences. */
 int attn2c_check_continued(attn2c_check_job *job);
 /* Checks an entry with NaN and infinity in its inputs. */

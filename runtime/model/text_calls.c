@@ -203,27 +203,6 @@ int attn2c_reader_add(attn2c_reader *reader, const attn2c_text_tokens *tokens) {
   return ATTN2C_OK;
 }
 
-static const attn2c_tensor *output_tensor(const attn2c_reader *reader, int output) {
-  const attn2c_entry *primary = attn2c_primary_entry(reader->model);
-  return &reader->model->tensors[primary->outputs[output]];
-}
-
-int64_t attn2c_reader_extent(const attn2c_reader *reader, int output, int axis, int64_t texts, int64_t rows) {
-  const attn2c_axes *axes = &reader->facts->calls->outputs[output];
-  if (axis == axes->batch) return texts;
-  if (axis == axes->rows || axis == axes->keys) return rows;
-  const attn2c_tensor *tensor = output_tensor(reader, output);
-  const size_t kept = axis == tensor->rank - 1 ? attn2c_text_kept(reader, output) : 0;
-  return kept ? (int64_t)kept : tensor->shape[axis];
-}
-
-int64_t attn2c_reader_elements(const attn2c_reader *reader, int output, int64_t rows) {
-  int64_t elements = 1;
-  for (int i = 0; i < output_tensor(reader, output)->rank; i++)
-    elements *= attn2c_reader_extent(reader, output, i, 1, rows);
-  return elements;
-}
-
 /* A call of a batch of texts. */
 typedef struct {
   attn2c_reader *reader;
@@ -250,7 +229,8 @@ static int is_sound(attn2c_reader *reader) {
   }
   for (int i = 0; i < primary->output_count; i++) {
     const int keys = facts->calls->outputs[i].keys;
-    if (keys < 0 || output_tensor(reader, i)->shape[keys] == facts->calls->sizes->seq) continue;
+    if (keys < 0 || reader->model->tensors[primary->outputs[i]].shape[keys] == facts->calls->sizes->seq)
+      continue;
     snprintf(reader->fault, sizeof reader->fault,
              "an output has attention keys that do not belong to a token");
     return 0;

@@ -4,7 +4,7 @@
 
 #include "base/text_facts.h"
 #include "chat/chat_template.h"
-#include "model/dispatch.h"
+#include "model/model.h"
 #include "model/text_padded.h"
 #include "model/text_prompt.h"
 #include "text/text.h"
@@ -34,8 +34,7 @@ typedef struct attn2c_reader {
 typedef struct attn2c_reader_text {
   size_t first; /* place in reader->tokens: `length` ids, then `length` types */
   size_t length;
-  size_t prompt; /* its first tokens that are of the prompt */
-  int entry;
+  size_t prompt;  /* its first tokens that are of the prompt */
   int64_t number; /* the caller's own number */
 } attn2c_reader_text;
 

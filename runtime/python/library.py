@@ -202,7 +202,7 @@ class _Model(_Pooled):
 
     def _run(self, call: _Call, out: Optional[Out]) -> Outputs:
         made = self._table.made(out, call)
-        into = self._in(*(_address(call.arrays[row.name]) for row in self._table.inputs))
+        into = _structure(self._table)(*(_address(call.arrays[row.name]) for row in self._table.inputs))
         onto = _addresses(self._table.outputs, made)
         with self._caller() as caller:
             self._library.check(self._library.forward(caller.context, ctypes.byref(into), ctypes.byref(onto)))

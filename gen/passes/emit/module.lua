@@ -34,19 +34,21 @@ local function input_of(tensor, entry)
   local range = least == "None" and "" or (", from %s to %s"):format(least, most)
   local name = reserved_python.parameter(tensor.member)
   if name ~= tensor.member then range = range .. (", of the array %s"):format(tensor.member) end
-  local is_optional = tensor.optional or tensor.zeros
+  local is_optional = tensor.zeros
   return { name = name, kind = kinds[tensor.type],
     sizes = tuple(emit_lengths.sizes(tensor, spec, is_open)), shape = emit_lengths.shape(tensor, spec, is_open),
-    range = range, least = least, most = most, is_optional = tensor.zeros }
+    range = range .. (is_optional and "; may be left out" or ""), least = least, most = most,
+    is_optional = is_optional }
 end
 
-local function output_of(tensor, entry)
+local function output_of(tensor, entry, has_text)
   local sizes, shape, spec = emit_lengths.sizes, emit_lengths.shape, entry.spec
   local is_open = spec.symbols.rows.is_open
   local of_text = sizes(tensor, spec, true)
   return { name = tensor.member, kind = kinds[tensor.type],
     sizes = tuple(sizes(tensor, spec, is_open)), shape = shape(tensor, spec, is_open),
-    text_sizes = tuple(of_text), text_shape = #of_text > 0 and "[" .. table.concat(of_text, "][") .. "]" or "" }
+    text_sizes = tuple(of_text),
+    in_texts = has_text and ("; of texts [%s]"):format(table.concat(of_text, "][")) or "" }
 end
 
 -- Returns the name of the parameter of lengths that an attention_mask can replace, or nil. A model with an input called

@@ -7,7 +7,7 @@
 
 #include "check/check.h"
 #include "measure/timing.h"
-#include "program/bench.h"
+#include "program/bench/bench.h"
 #include "program/inputs.h"
 
 /* Returns a call of the entry's code. */
