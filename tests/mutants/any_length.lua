@@ -28,7 +28,8 @@ return function(of, spec)
   }
 
   of("gen/passes/checks/instance.lua", spec .. "passes/checks/memory_spec.lua") {
-    { name = "instance_sequences", old = "  add(sequences(spec.symbols.past.is_open and spec.sequences or most))\n", new = "",
+    { name = "instance_sequences", old = "  add(sequences(spec.symbols.past.is_open and spec.sequences or most))\n",
+      new = "",
       wrong = "no call with the most sequences is checked" },
   }
 

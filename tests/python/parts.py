@@ -16,7 +16,7 @@ import values
 
 FLOATS = calls._Input("x", "float32", ("batch", "seq", 2), None, None, False)
 IDS = calls._Input("ids", "int32", ("batch", "seq"), 0, 6, False)
-COUNTS = calls._Input("counts", "int32", ("batch",), 1, "seq", True)
+COUNTS = calls._Input("counts", "int32", ("batch",), 1, 8, True)
 PAST = calls._Input("past", "float32", ("batch", "seq + 3"), None, None, True)
 SUM = calls._Output("sum", "float32", ("batch", "seq"))
 BEST = calls._Output("best", "int32", ("batch",))
@@ -69,7 +69,7 @@ refuses(ValueError, "x: is float64 [1][9][2], but float32 [batch][seq][2] is exp
         "2 to 8", grown, 1, 9)
 refuses(ValueError, "seq from 2 to 8", grown, 1, 1)
 refuses(ValueError, "batch 1 or more", grown, 0, 3)
-refuses(ValueError, "counts[1]: is 4, but 1 to 3 is allowed", grown, 2, 3, counts=[1, 4])
+refuses(ValueError, "counts[1]: is 9, but 1 to 8 is allowed", grown, 2, 3, counts=[1, 9])
 refuses(ValueError, "x: is object one number, but float32 [batch][seq][2] is expected", grows.call,
         {"x": None, "counts": None, "past": None})
 refuses(ValueError, "ids[1, 2]: is 7, but 0 to 6 is allowed", fixed.call,
@@ -93,7 +93,7 @@ refuses(ValueError, "out['sum']: must not overlap another array of the call", gr
 
 # Structures: sizes come first, where calls have any; an array that is left out has no address.
 structure = library._structure(grows)
-assert [name for name, _ in structure._fields_] == ["batch", "seq", "_x", "_counts", "_past"]
+assert [name for name, _ in structure._fields_] == ["_x", "_counts", "_past"]
 assert [name for name, _ in library._structure(fixed)._fields_] == ["_ids", "_counts"]
 addresses = library._addresses(grows.outputs, {"best": made["best"]})
 assert list(addresses) == [None, made["best"].ctypes.data] and ctypes.sizeof(addresses) == 2 * ctypes.sizeof(ctypes.c_void_p)
