@@ -1,5 +1,5 @@
--- grid.lua: makes the positions of an image's patches from those of another number of patches, as boxes of the table.
--- They are interpolated when weights are read (runtime/reading/resized.c), so that they cost nothing later.
+-- grid.lua: makes the positions of an image's patches from the positions of another number of patches, as boxes of the
+-- table. They are interpolated when weights are read (runtime/reading/resized.c), so that they cost nothing later.
 local grid = {}
 
 -- The most rows or columns of a grid: a box has both in one number.

@@ -140,7 +140,7 @@ function pictures.is_note(note) return note:sub(-#NO_PICTURES) == NO_PICTURES en
 
 --- Returns the value of the key `pictures` of a description, or nil. preprocessor: { file, config } of the folder, or
 --- nil; sides: height and width of the model's image; notes: a list that lines for the user are added to; from: the
---- sides that the folder is for, if other ones are asked for: pictures are then resized in the same proportion.
+--- sides that the folder states, if the model's image has others. Pictures are then resized in the same proportion.
 function pictures.of(preprocessor, sides, notes, from)
   if not preprocessor then
     notes[#notes + 1] = "preprocessor_config.json: missing" .. NO_PICTURES

@@ -161,7 +161,7 @@ local function jobs_of(state, tools, runtime_sources, options, library, texts)
   return jobs, made
 end
 
--- Compiles in a folder that contains the C of a finished pipeline. options: those of build.make.
+-- Compiles in a folder that contains the C of a finished pipeline. options: build.make's.
 local function compile(state, folder, root, options, bar)
   local spec, only = state.spec, options.only
   local tools = options.begun and options.begun.toolchain or toolchain.new()

@@ -26,8 +26,8 @@ local MOST_ROWS = 256     -- rows whose largest numbers are compared for each st
 local FEW_ROWS = 100      -- fewer rows say little about others
 local LEAST_GAIN = 0.03   -- least reduction of the expected error for which factors are used
 
--- Returns the groups of inputs that need factors, then those of weights of 4 bits, with `weighs`. Products that share
--- weights must have the same factors in each entry.
+-- Returns the groups of inputs that need factors, then the groups of weights of 4 bits, with `weighs`. Products that
+-- share weights must have the same factors in each entry.
 local function groups_of(primary)
   local groups = smoothing.groups(primary.graph.entry)
   for _, group in ipairs(importance.groups(primary.graph.entry)) do
@@ -41,7 +41,7 @@ local function groups_of(primary)
   return groups
 end
 
--- Adds the activations of a file, of the tensor x, to those of a group. Padding is left out, and so are rows of zeros,
+-- Adds the activations of a file, of the tensor x, to a group's. Padding is left out, and so are rows of zeros,
 -- which are the padding of texts. Faults: format, for NaN and infinity.
 local function look_at(path, x_tensor, told, into)
   local array = arrays.open(path)
@@ -71,7 +71,7 @@ local function look_at(path, x_tensor, told, into)
   end
 end
 
--- Adds the activations of a run, which has written them to a folder, to those of all groups. watch(part): is called
+-- Adds the activations of a run, which has written them to a folder, to all groups'. watch(part): is called
 -- with the part that is done.
 local function add_run(groups, member_of, folder, entry, told, watch)
   for i, group in ipairs(groups) do

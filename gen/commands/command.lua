@@ -76,7 +76,7 @@ local function mpi_libraries()
 end
 
 -- Runs the passes up to `last`, with the tuning and the factors that were given or found (companion.lua). watch,
--- exposed: those of pipeline.run. with_text: true; "all": with the model of texts of a model of pictures; nil: no
+-- exposed: pipeline.run's. with_text: true; "all": with the model of texts of a model of pictures; nil: no
 -- tokenizer.
 local function run_passes(root, arguments, list, last, with_text, watch, exposed)
   return pipeline.run(root, arguments.description, list, last, { embeds = arguments.embed ~= nil,
@@ -138,10 +138,10 @@ local function build_variant(root, arguments, list, with_text, exposed)
 end
 
 -- Runs a built program and returns its exit code. gather: "output" also returns its output; target: the one to use of
--- several; alone: one process of a model of several ranks.
-local function run_program(path, list, gather, target, alone)
+-- several; is_alone: one process of a model of several ranks.
+local function run_program(path, list, gather, target, is_alone)
   local words_of = emulator().words { "./" .. path, table.unpack(list) }
-  local line, environment = ranks.start(not alone and ranks_of[path] or nil, words_of,
+  local line, environment = ranks.start(not is_alone and ranks_of[path] or nil, words_of,
     target and { ATTN2C_TARGET = target })
   local child = child_process().run { words = line, gather = gather, environment = environment }
   if child.signal ~= 0 then faults.raise("machine", ("./%s was ended by signal %d"):format(path, child.signal)) end
@@ -204,7 +204,7 @@ local function check_one(root, arguments)
   return result, state
 end
 
--- Checks a model, and then the model of texts of a model of pictures. Inputs and an entry are of the first alone.
+-- Checks a model, and then the model of texts of a model of pictures. Inputs and an entry are only the first one's.
 function run.check(root, arguments)
   local code, state = check_one(root, arguments)
   if not state.spec.texts or arguments.entry or #arguments.input > 0 then return code end
@@ -221,8 +221,8 @@ local function run_scale(root, arguments)
     words = { table.unpack(program_words("bench", words.merged(arguments, { output = false })), 2) },
     look = function() return run_passes(root, arguments, arguments.overrides, "validate") end,
     build = function(list) return build_variant(root, arguments, list) end,
-    run = function(path, list, alone)
-      local code, said = run_program(path, list, "output", nil, alone)
+    run = function(path, list, is_alone)
+      local code, said = run_program(path, list, "output", nil, is_alone)
       if code ~= 0 then faults.pass_on(path, code) end
       return said
     end }))

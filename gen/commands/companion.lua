@@ -29,7 +29,7 @@ end
 local function folder_of(path) return ((path:match("^(.*/)[^/]*$") or "."):gsub("(.)/$", "%1")) end
 
 --- Returns the path to write. asked: that of -o, or nil; name: the model's. Faults: io, usage, before anything is
---- measured: a folder that cannot be written, and a file that begins unlike those of `ending`, which would be lost.
+--- measured: a folder that cannot be written, and a file that begins unlike files of `ending`, which would be lost.
 function companion.place(asked, description, name, ending)
   local path = asked or companion.beside(description, ending)
   if not asked and not (path and uv.fs_access(folder_of(path), "W")) then path = name .. "." .. ending end

@@ -62,7 +62,7 @@ command("build", with_tuning, "Emit C and compile it: libraries and program.", f
   sub:option("-o --output", FOLDER_HELP):argname("DIR")
   sub:option("--chat-template", CHAT_HELP):argname("FILE")
   sub:option("--embed", "Link weights into libraries and program, from a checkpoint or a file that `pack` wrote. "
-    .. "f32, f16: link those of --weights, packed, or as a checkpoint of f16 or bf16 stores them."):argname("FILE")
+    .. "f32, f16: link --weights' weights, packed, or as a checkpoint of f16 or bf16 stores them."):argname("FILE")
   sub:option("--weights", "The weights for --embed=f32 or f16 (default: a checkpoint folder's own)."):argname("FILE")
   sub:mutex(sub:flag("--static", "Link the program statically: it needs no other file."),
     sub:flag("--libraries", "Make only the libraries, for processors without Jansson, which the program needs."))
@@ -150,7 +150,7 @@ command("import", with_help, "Write the description of a checkpoint folder's mod
 end)
 
 command("tune", with_description, "Measure which tile parameters are best on this machine.", function(sub)
-  sub:option("--budget", "Seconds, with those of compilers. When they are over, the best choices so far are taken.")
+  sub:option("--budget", "Seconds, compilers among them. When they are over, the best choices so far are taken.")
     :argname("SECONDS"):default("60")
     :convert(function(text)
       local n = tonumber(text)

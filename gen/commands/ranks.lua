@@ -18,7 +18,7 @@ local function given()
   return #list > 0 and list or { "mpirun" }
 end
 
--- Returns a launcher's words before those of a program of `count` ranks.
+-- Returns a launcher's words before the words of a program of `count` ranks.
 local function before(list, count, words)
   table.move({ "-n", tostring(count) }, 1, 2, #list + 1, list)
   return table.move(words, 1, #words, #list + 1, list)

@@ -46,7 +46,7 @@ function reference.keys()
 end
 
 --- Returns the constructors by name: { name, meaning, fields = list of { name, default = "", "required" or "default X",
---- range, meaning, is_input = true if it is for input alone } }.
+--- range, meaning, is_input = true if it is only for input } }.
 function reference.constructors()
   local rows = {}
   for _, name in ipairs(words.sorted_keys(stage_table.constructors)) do

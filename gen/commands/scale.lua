@@ -67,8 +67,8 @@ local function rows_of(text, path)
   return of, names
 end
 
--- Returns a row of `all` layers from those of `half` and of `built` layers, between which its numbers grow. half_row:
--- nil if all layers were built.
+-- Returns a row of `all` layers from the rows of `half` and of `built` layers, between which its numbers grow.
+-- half_row: nil if all layers were built.
 local function extended(half_row, row, half, built, all)
   if not half_row then return row end
   local longer, times = setmetatable({}, { __index = row }), (all - built) / (built - half)
@@ -86,7 +86,7 @@ local function extended(half_row, row, half, built, all)
   return longer
 end
 
--- The programs of one number of ranks: those of some layers, and of half of these if they stand for all.
+-- The programs of one number of ranks: of some layers, and of half of these if they stand for all.
 local Programs = {}
 Programs.__index = Programs
 
@@ -105,11 +105,11 @@ local function programs_of(arguments, options, tools, count, layers)
   return self
 end
 
--- Returns what a program's bench prints. alone: without mpirun.
-function Programs:bench(path, alone, ...)
+-- Returns what a program's bench prints. is_alone: without mpirun.
+function Programs:bench(path, is_alone, ...)
   local list = table.move(self.words, 1, #self.words, 4, { "bench", "-o", "json" })
   for _, word in ipairs { ... } do list[#list + 1] = word end
-  local text = self.tools.run(path, list, alone)
+  local text = self.tools.run(path, list, is_alone)
   return rows_of(text, path)
 end
 
@@ -175,7 +175,7 @@ local function network_of(options, measured)
 end
 
 --- Predicts. Returns the text to print. tools: { look() -> the state of the description; build(overrides) -> the
---- program's path and its state; run(path, words, alone) -> its output }.
+--- program's path and its state; run(path, words, is_alone) -> its output }.
 function scale.run(root, arguments, tools)
   local options = options_of(arguments)
   options.words = tools.words

@@ -1,8 +1,8 @@
 -- tune.lua: is the command `tune`, which measures tile parameters on this machine.
--- Candidates of products in C are timed alone first. The best of them, and other candidates, are built into a form of
--- the model with as few layers as stand for all, and timed in turn with the rule's build (tune/subject.lua). The end is
--- a comparison in the whole model, for which time is kept. The search begins with an earlier file's choices. The tuning
--- file always has the best choice so far. The command ends with it when its time is over.
+-- Candidates of products in C are timed by themselves first. The best of them, and other candidates, are built into a
+-- form of the model with as few layers as stand for all, and timed in turn with the rule's build (tune/subject.lua).
+-- The end is a comparison in the whole model, for which time is kept. The search begins with an earlier file's choices.
+-- The tuning file always has the best choice so far. The command ends with it when its time is over.
 local alone = require("commands.tune.alone")
 local companion = require("commands.companion")
 local facts = require("commands.machine.facts")
@@ -24,8 +24,8 @@ local words = require("common.words")
 local tune = {}
 
 local LEAST_GAIN = 0.01     -- least gain of a product over the rule that is worth a line
-local ALONE_PART = 0.5      -- part of the time before the comparison that is for products alone
-local SMALL = 0.005         -- part of a call below which no candidate is built for a product alone
+local ALONE_PART = 0.5      -- part of the time before the comparison that is for products by themselves
+local SMALL = 0.005         -- part of a call below which no candidate is built for a product by itself
 local CALL_NOISE = 0.005    -- part of a call by which it may seem slower with products that are faster
 local FINAL_PAIRS, LEAST_PAIRS = 5, 3 -- runs of the choice and of the rule in turn, at the end
 local VERIFYING = 2         -- runs that take as long as the comparison with the trace variant
@@ -142,7 +142,7 @@ function Tuner:report(line)
 end
 
 -- True if a product's best choice, timed once in the model, beats the rule by more than the noise. Times of products
--- alone are not enough: the model may be slower with what is 5% faster alone.
+-- by themselves are not enough: the model may be slower with what is 5% faster by itself.
 function Tuner:is_clear(key)
   local best = self.best[key]
   return not best.is_alone and best.ratio < 1 - math.max(LEAST_GAIN, 2 * self.few:noise(key))
@@ -177,7 +177,7 @@ function Tuner:taken(is_better)
   return choices
 end
 
--- Returns choices with those that the file had before this run, which win.
+-- Returns choices and the earlier choices of the file. Where both have a product, the file's counts.
 function Tuner:with_earlier(choices)
   local all = {}
   for _, from in ipairs { choices, self.earlier } do for key, choice in pairs(from) do all[key] = choice end end
@@ -211,7 +211,7 @@ function Tuner:write(choices)
     text = tuning.text { target = self.spec.target, machine = tuning.machine(), choices = all } } })
 end
 
--- Times the candidates of products alone, and takes the best.
+-- Times the candidates of products by themselves, and takes the best.
 function Tuner:time_alone()
   local target = targets.by_name[self.spec.target]
   local function report(line) self:report(line) end
@@ -225,7 +225,8 @@ function Tuner:time_alone()
       for _, choice in ipairs(each.same) do self.seen[key][search.signature(product, choice)] = true end
     end
     if self.arguments.verbose then
-      io.stderr:write(("%10s%-34s %-24s %.3f alone\n"):format("", key, search.text(product, best.choice), best.ratio))
+      io.stderr:write(("%10s%-34s %-24s %.3f by itself\n"):format("", key, search.text(product, best.choice),
+        best.ratio))
     end
     if best.ratio < 1 - LEAST_GAIN then
       self.best[key] = { choice = best.choice, ratio = best.ratio, is_alone = true, times = { ms * best.ns },
@@ -235,8 +236,8 @@ function Tuner:time_alone()
   self:begin_with_earlier()
 end
 
--- Takes the file's earlier choices as the best so far, except where another one is faster alone than the earlier one
--- was. So they are timed in the model first, and the search goes on from them.
+-- Takes the file's earlier choices as the best so far, except where another one is faster by itself than the earlier
+-- one was. So they are timed in the model first, and the search goes on from them.
 function Tuner:begin_with_earlier()
   for key, earlier in pairs(self.earlier) do
     local ratio = earlier.gflops > 0 and earlier.rule_gflops / earlier.gflops or 1
@@ -249,8 +250,8 @@ function Tuner:begin_with_earlier()
   end
 end
 
--- Times what was found alone, or by an earlier run, in the model, as one candidate. Products that it does not speed up
--- go back to the rule.
+-- Times in the model what was found outside of it, or by an earlier run, as one candidate. Products that it does not
+-- speed up go back to the rule.
 function Tuner:confirm()
   if not next(self:taken(self.is_promising)) then return end
   self.pending = {}
@@ -315,7 +316,7 @@ end
 
 -- Returns the extent of the search, for the last line.
 function Tuner:searched()
-  local text = ("%d candidates alone, "):format(self.alone_count or 0)
+  local text = ("%d candidates by themselves, "):format(self.alone_count or 0)
   if not self.all then return text .. ("none in the model in %.0f s"):format(self:elapsed()) end
   if self.count >= self.all then
     return text .. ("%d in the model in %.0f s"):format(self.count, self:elapsed())
@@ -449,7 +450,7 @@ function Tuner:finish()
 end
 
 -- Returns a rate as text, or nothing where no time was measured, and of a model that continues: its calls compute some
--- products for the last tokens alone.
+-- products that are only for the last tokens.
 local function rate_text(rate, spec)
   return rate > 0 and not spec.symbols.past.is_open and ("%.1f"):format(rate) or ""
 end

@@ -40,7 +40,7 @@ local function with_terms(text, operand, unit)
   return text
 end
 
---- Returns `pointer + elements`, or the pointer alone if `elements` is 0.
+--- Returns `pointer + elements`, or only the pointer if `elements` is 0.
 function c.plus(pointer, elements)
   return elements == 0 and pointer or ("%s + %d"):format(pointer, elements)
 end

@@ -103,12 +103,12 @@ local families = {
   dinov2 = { without = { [TRAINING] = "drop_path_rate layerscale_value use_mask_token", [OTHER_HEADS] =
     "_out_features _out_indices apply_layernorm out_features out_indices reshape_hidden_states stage_names",
     ["mlp_ratio says it"] = "intermediate_size" } },
-  gemma = { without = { ["transformers reads hidden_act alone"] = "hidden_activation" },
+  gemma = { without = { ["transformers only reads hidden_act"] = "hidden_activation" },
     refused = { [BOTH_SIDES] = { use_bidirectional_attention = NO } } },
-  gemma2 = { without = { ["transformers reads hidden_activation alone"] = "hidden_act", [LOADING] =
+  gemma2 = { without = { ["transformers only reads hidden_activation"] = "hidden_act", [LOADING] =
     "cache_implementation" }, refused = { [BOTH_SIDES] = { use_bidirectional_attention = NO } } },
   gemma3 = { without = { ["transformers computes without it"] = "attn_logit_softcapping",
-    ["transformers reads hidden_activation alone"] = "hidden_act", [LOADING] = "cache_implementation",
+    ["transformers only reads hidden_activation"] = "hidden_act", [LOADING] = "cache_implementation",
     ["sliding_window_pattern says it"] = "_sliding_window_pattern" } },
   gpt_neox = { without = { ["the family is causal"] = "is_decoder" }, refused = {
     ["rotary positions for heads of another width are not supported"] = { head_dim = {} } } },

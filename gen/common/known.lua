@@ -15,7 +15,7 @@ local made = {} -- the sections that were looked at, by their names
 function known.names() return words.sorted_keys(file_keys) end
 
 --- Returns a section: key -> { state = "read", "some", "without effect", "refused" or "told", why, allowed }. Its field
---- `patterns` has those of keys with *, as { pattern, key }. A section that the table lacks is empty.
+--- `patterns` has the patterns of keys with *, as { pattern, key }. A section that the table lacks is empty.
 function known.section(name)
   if made[name] then return made[name].keys, made[name].patterns end
   local given, keys, patterns = file_keys[name] or {}, {}, {}

@@ -61,8 +61,8 @@ function scratch.top(environment)
   faults.raise("io", ("TMPDIR is %s, which is not a folder"):format(faults.quote(folder)))
 end
 
---- Makes a folder `name`-XXXXXX for this process alone within a folder. Returns { path }, for a variable <close>, which
---- removes it if it is still there. Faults: io.
+--- Makes a folder `name`-XXXXXX within a folder, which only this process uses. Returns { path }, for a variable
+--- <close>, which removes it if it is still there. Faults: io.
 function scratch.make(folder, name)
   files.make_folder(folder)
   sweep(folder, name)

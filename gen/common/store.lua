@@ -1,9 +1,9 @@
 -- store.lua: keeps the results of jobs on disk, by the hash of their inputs.
 -- An entry is a folder with this hash as its name, which contains the result and the result's SHA-256. It appears by
 -- one rename, and is used only if result and SHA-256 agree, so that no partial or foreign result is linked. The store
--- must belong to the user alone, which is checked when it is opened. If several processes need a result, one makes it,
--- and locks a file with the key in its name meanwhile. Work is done in folders new-XXXXXX (scratch.lua): the next build
--- removes those of killed ones.
+-- must belong to nobody but the user, which is checked when it is opened. If several processes need a result, one makes
+-- it, and locks a file with the key in its name meanwhile. Work is done in folders new-XXXXXX (scratch.lua): the next
+-- build removes the files of killed ones.
 local faults = require("common.faults")
 local files = require("common.files")
 local hash = require("common.hash")

@@ -7,7 +7,8 @@ local activations = {}
 --- relative: the error of a result relative to itself; 0 if the result is exact. flushed: the function is x times a
 --- factor; where the factor is smaller than this, the error may be |x| times this. of: the function that this one is a
 --- short form of, for results that are only rounded to bf16 or int8; descriptions do not name it. row_lanes: vectors of
---- so many floats have attn2c_NAME_row, which computes rows with the same bits in fewer instructions (ops/gelu.h).
+--- that number of floats have attn2c_NAME_row, which computes rows with the same bits in fewer instructions
+--- (ops/gelu.h).
 activations.list = {
   { name = "relu", equation = "max(x, 0)", cost = 2, arithmetic = 1, relative = "0" },
   { name = "gelu", equation = "x/2 (1 + erf(x / sqrt 2))", cost = 44, arithmetic = 22, relative = "4e-6",
@@ -25,7 +26,7 @@ activations.list = {
   { name = "tanh", equation = "tanh(x)", cost = 38, arithmetic = 16, relative = "4e-5" },
 }
 
---- The activations by name; those of descriptions; the short forms by the name of the function.
+--- The activations by name; the names in descriptions; the short forms by the name of the function.
 activations.by_name, activations.of_descriptions, activations.rounded = {}, {}, {}
 for _, each in ipairs(activations.list) do
   activations.by_name[each.name] = each

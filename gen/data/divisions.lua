@@ -3,8 +3,8 @@
 -- With `copies`, that many ranks in a row have the same part, which is in the list once.
 local divisions = {}
 
---- The products whose outputs ranks divide, by the end of the path: heads (of queries, keys and values: those of one
---- rank go together), the inner width of a feed-forward, or rows of the vocabulary.
+--- The products whose outputs ranks divide, by the end of the path: heads (of queries, keys and values: the heads of
+--- one rank go together), the inner width of a feed-forward, or rows of the vocabulary.
 divisions.outputs = {
   { ends = "%.attn%.[qkv]$", what = "heads" },
   { ends = "%.cross%.[qkv]$", what = "heads" },

@@ -1,7 +1,7 @@
 -- footprint.lua: lists the elements or bytes of a buffer that an operand of a step touches, as dimensions.
 -- A list of dimensions means the elements `first` + i * stride + j * stride + ... for each i, j, ... below the
 -- dimension's count. Dimensions that several forms share have a constructor. Bounds, counts and rectangles follow
--- from the list alone.
+-- from nothing but the list.
 local footprint = {}
 
 --- Returns the footprint of a rows x cols matrix with rows ld apart; the arguments are names of constants.
@@ -54,7 +54,7 @@ function footprint.repeated(dimensions, count, stride)
   return result
 end
 
--- Returns the first element, and the dimensions with positive strides in ascending order, without those of one
+-- Returns the first element, and the dimensions with positive strides in ascending order, without dimensions of one
 -- element.
 local function in_order(dimensions)
   local first, list = dimensions.first, {}

@@ -147,7 +147,7 @@ local function number_types(path)
     end
   end
   return header(path, "the number types of tensors and of packed weights.", "gen/data/types.lua", {
-    "/* Tensors of the graph have one of the first two types. The others are those of packed weights. */",
+    "/* Tensors of the graph have one of the first two types. The others are for packed weights. */",
     ("typedef enum { %s } attn2c_type;"):format(table.concat(names, ", ")),
     ("#define ATTN2C_TYPES %d"):format(#names), "",
     "typedef struct {",

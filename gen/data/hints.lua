@@ -117,8 +117,8 @@ hints.any_length = { any = true, dynamic = true, variable = true, none = true, a
 hints.values = {
   target = { native = "host", auto = "host", cpu = "host", arm64 = "aarch64", arm = "aarch64", neon = "aarch64",
     amd64 = "x86_64", x86 = "x86_64", ["x86-64"] = "x86_64", sse = "x86_64", avx512f = "avx512", avx = "x86_64",
-    cuda = "!programs run on processors alone", gpu = "!programs run on processors alone",
-    metal = "!programs run on processors alone", mps = "!programs run on processors alone" },
+    cuda = "!programs only run on processors", gpu = "!programs only run on processors",
+    metal = "!programs only run on processors", mps = "!programs only run on processors" },
   precision = { int4 = "!4 bits are not supported", fp8 = "!8-bit floats are not supported" },
   mask = { bidirectional = "none", full = "none", sliding = "window", sliding_window = "window",
     autoregressive = "causal", decoder = "causal", lengths = "padding" },

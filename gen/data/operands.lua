@@ -6,7 +6,7 @@ local types = require("data.types")
 
 local operands = {}
 
---- The sizes of a step that may be open, in the order of its function's parameters: those of a product, then
+--- The sizes of a step that may be open, in the order of its function's parameters: a product's sizes, then
 --- constants. A kernel or the constants of other steps have the names of the open ones in `open`, separated by blanks;
 --- `sizes` of the step has their symbols.
 operands.open_names = { "n", "m", "k", "rows", "cols", "lo", "hi", "all" }

@@ -316,8 +316,8 @@ ops.table = {
   neighbours = {
     operands = { "x", "lengths" }, optional = { lengths = true }, attributes = { "kernel" },
     shape = function(a, x) return with_last(x.shape, a.kernel * x.shape[3]) end,
-    equation = "each column of a row with those of the rows around it, `kernel` in all; 0 before the first row of a "
-      .. "sequence and after its last, or after the first lengths of them",
+    equation = "each column of a row with this column of the rows around it, `kernel` in all; 0 before the first row "
+      .. "of a sequence and after its last, or after the first lengths of them",
     tolerance = "exact", integers = { lengths = true }, arithmetic = 0,
   },
   convolve = {

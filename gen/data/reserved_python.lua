@@ -47,9 +47,9 @@ function reserved_python.parameter(name)
   return reserved.member(name)
 end
 
---- Returns the module's name for a model.
+--- Returns the module's name for a model. Names with a version belong to modules that models share.
 function reserved_python.module(name)
-  local is_taken = reserved_python.keywords[name] or reserved_python.modules[name]
+  local is_taken = reserved_python.keywords[name] or reserved_python.modules[name] or name:match("^attn2c_%d")
   return is_taken and name .. "_" or name
 end
 

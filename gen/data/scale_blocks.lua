@@ -6,7 +6,7 @@ local types = require("data.types")
 
 local scale_blocks = {}
 
---- The words: those of types, in order, then "none".
+--- The words: the types' words in order, then "none".
 scale_blocks.words = {}
 for i, type in ipairs(types.scaled) do scale_blocks.words[i] = type.weights end
 scale_blocks.words[#scale_blocks.words + 1] = "none"

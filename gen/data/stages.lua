@@ -69,7 +69,7 @@ stages.constructors = {
       norm = { type = "boolean", default = false, meaning = "a norm of the sum of rows and positions" },
       eps = { type = "number", min = 1e-30, max = 1, meaning = "eps of that norm; default: the model's" },
       bias = { type = "boolean", default = true, meaning = "whether the patches' linear layer has a bias" },
-      registers = { type = "integer", min = 0, max = 64, default = 0, meaning = "as many more before the patches" },
+      registers = { type = "integer", min = 0, max = 64, default = 0, meaning = "further tokens before the patches" },
     },
   },
   qkv = {

@@ -671,7 +671,7 @@ steps.elementwise = {
 }
 
 --- Returns the values that an elementwise operation's code and equation may name. row: the row of the tile that a
---- load reads, in C; used by the code alone.
+--- load reads, in C; only used by the code.
 function steps.constants_of(operation, row)
   return { row = row, ld = operation.ld or 0, fn = operation.fn or "", factor = operation.factor,
     value = operation.value }

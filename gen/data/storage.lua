@@ -5,7 +5,7 @@
 -- leading_dimension, rows_per_sequence, whole_batch, unbatched } and, by form, tile_rows (the rows of a block or
 -- unit), key_block, head_dim (columns of a head), scale (the tensor of the keys' scales), buffer (the packed one's
 -- name), of (the tensor that has the elements), over (the tensor that it overwrites), is_answer (a call makes the rows
--- alone whose outputs it asks for). Functions below take the record as `s`.
+-- only whose outputs it asks for). Functions below take the record as `s`.
 --
 -- Fields of a form:
 --   class        whose memory it is: "arena", "caller" (`in` or `out`, by kind of tensor), or "state", which lives from
@@ -288,7 +288,7 @@ function storage.rows(s) return storage.forms[s.form].rows end
 --- Returns the place of the packed keys or values of a storage, or nil.
 function storage.packed(s) return storage.forms[s.form].packed end
 
---- True if the rows of a storage are those of a unit of work, a panel of columns at a time.
+--- True if a storage has the rows of a unit of work, a panel of columns at a time.
 function storage.is_of_unit(s)
   local rows = storage.rows(s)
   return rows ~= nil and rows.private == "unit"

@@ -13,7 +13,7 @@
 --                 fast as C: with 16 on AVX2 they have too few sums, and take 1.1 to 1.4 times as long
 -- only_for        number types for which `target = "host"` may choose the target; with others it is no faster
 -- is_measured     true if its instructions for these types are slower than f32's on some processors: `host` compares
---                 their measured rates with those of other targets. Without measurements it takes those without tiles
+--                 their measured rates with other targets' rates. Without measurements it takes targets without tiles
 --
 -- Tile parameters of the rule:
 --
@@ -64,10 +64,10 @@
 -- bytes           the entry is for weights of no more bytes. Single strips of small shallow products prefetch
 --                 nothing: in a cache they take up to 1.2 times as long on a Zen 4 if they do
 -- silent          the entry is for fewer rows than the target's `stream_rows`, which prefetch nothing
--- narrow          the entry is for weights of bf16 or int8 alone, whose strips have fewer rows, whose panels come from
+-- narrow          the entry is only for weights of bf16 or int8, whose strips have fewer rows, whose panels come from
 --                 memory faster, and whose rows that wait to be quantised take less memory
--- widened         the entry is for weights of bf16 that strips widen (bf16_rows). They take as many sums as f32's
--- weights         the entry is for weights of this number type alone: panels of int8 are half as long as those of bf16
+-- widened         the entry is for weights of bf16 that strips widen (bf16_rows). They take the sums of f32's
+-- weights         the entry is only for weights of this number type: panels of int8 are half as long as bf16's
 -- open            the entry is for products whose rows only a call knows. Their panels suit few and many rows
 --
 -- Measured on machines of Zen 4 and Zen 5 and on a Xeon with AMX: tests/bench/products/fit.lua prints what the rule
@@ -241,7 +241,7 @@ targets.list = {
     cflags = "-mavx512vnni", needs = { "avx512_vnni" } }),
   avx512,
   extended(avx2, { name = "avxvnni", int8 = "quads", u8 = "quads", only_for = { "int8" }, cflags = "-mavxvnni",
-    needs = { "avx_vnni" }, rule = rule { pad = 8 } }), -- processors of Intel alone: not measured, so all rows ask
+    needs = { "avx_vnni" }, rule = rule { pad = 8 } }), -- only Intel's processors: not measured, so all rows ask
   avx2,
   {
     name = "x86_64", machine = "x86_64", has_libxsmm = true,
@@ -423,8 +423,8 @@ local function candidates(flags, precisions)
 end
 
 --- Returns the target that `target = "host"` means for a processor (targets.machine). precisions: the set of number
---- types of the model's products ("f32", "bf16", "int8"; nil: f32 alone). rates: a function that returns this machine's
---- measured rates, target -> type -> rate, or nil; it is called only if they matter. flags: replaces those of this
+--- types of the model's products ("f32", "bf16", "int8"; nil: only f32). rates: a function that returns this machine's
+--- measured rates, target -> type -> rate, or nil; it is called only if they matter. flags: replaces the flags of this
 --- processor in tests.
 function targets.host(machine, precisions, rates, flags)
   if machine ~= "x86_64" then

@@ -1,5 +1,5 @@
 -- types.lua: lists the number types of tensors and kernels, and rounds sizes to cache lines.
--- Passes exchange sizes and offsets in bytes; this file alone converts elements to bytes and back.
+-- Passes exchange sizes and offsets in bytes; only this file converts elements to bytes and back.
 local words = require("common.words")
 
 local types = {}
@@ -81,7 +81,7 @@ types.list = {
   scaled { name = "q8h", weights = "int8h", block = { bits = 8, scale_bytes = 4, scales = 2 }, bit = 256 },
 }
 
---- Number types by name; those of weights, in order; names by word. Then the types of weights in scale blocks, in
+--- Number types by name; weights' types, in order; names by word. Then the types of weights in scale blocks, in
 --- order, and their names by their word in the key `weights`.
 types.all, types.of_weights, types.of_word, types.scaled, types.of_scaled = {}, {}, {}, {}, {}
 for _, each in ipairs(types.list) do

@@ -1,6 +1,6 @@
 -- completions.lua: writes completions for bash, zsh and fish from the command's grammar.
--- argparse writes those of commands and options. This file adds KEY=VALUE, the keys of a description, after the
--- description's name.
+-- argparse writes the completions of commands and options. This file adds KEY=VALUE, the keys of a description, after
+-- the description's name.
 local reference = require("commands.reference")
 
 local completions = {}

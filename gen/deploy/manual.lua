@@ -83,7 +83,7 @@ local environment = {
   { "ATTN2C_MPIRUN", "With ranks: the command that starts them, and arguments after it (default: mpirun)." },
   { "CROSS", "The prefix of compilers for another processor, such as aarch64-linux-gnu-." },
   { "XDG_CACHE_HOME", "The folder that contains attn2c, the folder of compiled parts (default: ~/.cache). attn2c "
-    .. "belongs to the user alone, holds at most about 1 GiB, and may be removed at any time." },
+    .. "belongs to nobody but the user, holds at most about 1 GiB, and may be removed at any time." },
   { "ATTN2C_TARGET", "The target of a list that check, bench, tune and built programs use." },
   { "LIBXSMM_TARGET", "With target=host: a lower target (hsw: avx2)." },
 }

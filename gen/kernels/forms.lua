@@ -14,8 +14,8 @@
 --                 which is not whole
 -- parts           a step computes all its sums for the first part, then for the next: { a, b: functions applied to the
 --                 groups before they are multiplied; mask: returns the second argument of a; beside: a second function
---                 applied to those of A; splat, splat_cut: the part's own }
--- multiply_add    function that adds a product to a sum; half: the same for the lower half of a vector alone; at: the
+--                 applied to vectors of A; splat, splat_cut: the part's own }
+-- multiply_add    function that adds a product to a sum; half: the same for only the lower half of a vector; at: the
 --                 same with a group of B in memory, for strips of one vector, or nil
 -- c_load, c_first, c_store, c_store_first   functions for a vector of C, and for its first lanes
 -- include         the runtime's file that declares them
@@ -37,7 +37,7 @@
 -- few             with fewer sums than this, a step takes one multiply-add longer
 -- held_work       of a step where the groups of B stay in registers instead of the vectors of A
 -- registers       registers needed in addition to sums, vectors of A and groups of B; few_registers: the same on
---                 targets with 16, if a constant stays in memory there; factors: those of a vector of A
+--                 targets with 16, if a constant stays in memory there; factors: the factors of a vector of A
 local forms = {}
 
 local function form(more)

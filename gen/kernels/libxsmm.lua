@@ -48,7 +48,7 @@ function libxsmm.blocks_of(k, share, type)
   return blocks_near(k, wanted, types.group(type))
 end
 
--- Returns how many of the blocks each strip passes over before the next strip's turn: about as many as there are
+-- Returns how many of the blocks each strip passes over before the next strip's turn: about the number of
 -- strips, so that few strips find a block in the first-level cache; a divisor of the blocks' number.
 local function near(blocks, strips)
   for number = math.min(strips, blocks.count), 1, -1 do if blocks.count % number == 0 then return number end end

@@ -49,7 +49,7 @@ end
 local Strip = setmetatable({}, Writer)
 Strip.__index = Strip
 
--- Returns `pointer + bytes`, and an offset of so many elements of `each` bytes for a vector.
+-- Returns `pointer + bytes`, and an offset of a number of elements of `each` bytes for a vector.
 local function at(bytes, vector, each)
   local text = "a" .. (bytes > 0 and " + " .. bytes or "")
   return vector == 0 and text or ("%s + %s"):format(text, vector * each == 1 and "ATTN2C_LANES"

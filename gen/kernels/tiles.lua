@@ -50,13 +50,13 @@ end
 -- Returns `pointer + each`, or `pointer` if count is 0.
 local function at(pointer, count, each) return count == 0 and pointer or ("%s + %s"):format(pointer, each) end
 
--- Return the places of tiles of B and C; those of A are a strip's.
+-- Return the places of tiles of B and C; A's places are a strip's.
 local function b_at(i) return at("b", i, ("%d * ldb"):format(tiles.SIDE)) end
 local function c_at(i, j) return at(at("c", i, ("%d * ldc"):format(tiles.SIDE)), j, tostring(tiles.SIDE)) end
 
 --- Returns the name of a strip's function. shape: { rows, vectors, fetches, form, types, step, rest: whether its
---- inputs end within a step, some: whether it has as many rows as its last argument says, at most `rows`, and more than
---- a tile less }.
+--- inputs end within a step, some: whether it has the number of rows that its last argument says, at most `rows`, and
+--- more than a tile less }.
 function tiles.name(shape)
   local full = types.elements(tiles.BYTES, shape.types.a)
   return ("strip_%dx%d%s%s%s%s%s"):format(shape.rows, shape.vectors, forms.all[shape.form].label,

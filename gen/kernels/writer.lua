@@ -1,4 +1,4 @@
--- writer.lua: writes the C function of a strip, or of strips that differ in their number of rows alone.
+-- writer.lua: writes the C function of a strip, or of strips that only differ in their number of rows.
 -- The latter has the code of the most rows. Its parameter `rows` is a constant of each call, into which the compiler
 -- puts the function, so a strip of fewer rows has no code of the others.
 local types = require("data.types")

@@ -149,7 +149,7 @@ local function leave_out(weights, layers, left)
   end
 end
 
--- Returns the form of a folder's description. Overrides of lengths and outputs are those of whole sequences; one of the
+-- Returns the form of a folder's description. Overrides of lengths and outputs are for whole sequences; one of the
 -- context asks for calls that continue.
 local function form_of(overrides)
   local form

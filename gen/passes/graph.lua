@@ -239,7 +239,7 @@ local function mask_of_pool(self, stage, list)
   return nil
 end
 
--- Returns the number of rows of an image before those of its patches.
+-- Returns the number of rows of an image before its patches' rows.
 local function tokens_of_image(input)
   return (input.class_token and 1 or 0) + (input.distillation_token and 1 or 0) + input.registers
 end

@@ -198,8 +198,8 @@ local function segments_of(state, entry, uses)
   return segments
 end
 
--- Lets the regions of rows after the last attention of a model that continues take the rows alone whose outputs a call
--- asks for. A stage before the last passes all rows on.
+-- Marks the regions of rows after the last attention of a model that continues. They only compute rows whose outputs a
+-- call asks for. A stage before the last passes all rows on.
 local function answer_wanted(state, segments)
   if not state.spec.symbols.past.is_open then return end
   local after = {}

@@ -1,9 +1,9 @@
 -- ranks.lua: divides a model among the ranks of its description, processes that MPI starts.
 -- Each rank computes a graph of its own: its heads, its part of the feed-forward's inner width, its rows of the
 -- vocabulary. Norms and residual sums are whole on every rank. Meetings, operations that all ranks do together, make
--- whole tensors of parts. With stages, ranks have some of the layers each (ranks/stages.lua): those of a stage divide
--- its layers, and a stage passes its states on to the next. Rank r of stage s is number s R + r of all, with R ranks
--- each.
+-- whole tensors of parts. With stages, ranks have some of the layers each (ranks/stages.lua): the ranks of a stage
+-- divide its layers, and a stage passes its states on to the next. Rank r of stage s is number s R + r of all, with R
+-- ranks each.
 --
 -- Before: the graphs of the one build's entries. After, for a description with ranks:
 --   state.builds   a build for each kind of rank: ranks with equal shapes share their C. `members`: the builds of its

@@ -1,7 +1,7 @@
 -- schedule.lua: orders the steps, in chunks that workers claim, with the barriers that the plan names.
 -- One worker takes every section in the order of the graph. Several workers divide what the plan's partition names: the
 -- tasks between two barriers, in chunks of equal counted cost; or the micro-batches, with a barrier at the end. Each
--- has a run of the chunks, and claims those of others when it has done its own (runtime/model/team.h).
+-- has a run of the chunks, and claims other workers' when it has done its own (runtime/model/team.h).
 -- Units are never changed, so the bits of results do not depend on who does them.
 --
 -- Before: state.programs. After: one program for each number of workers in the description (a trace has one worker),
@@ -27,9 +27,9 @@ local tasks = require("passes.common.tasks")
 
 local schedule = {}
 
--- Returns the atoms of a list of steps in order: { cost, record }, and those of each step, one for each of its panels.
--- An atom is the steps that must stay together: a unit, or a whole block of rows if workers divide tokens. record: the
--- plan's partition of its task.
+-- Returns the atoms of a list of steps in order: { cost, record }, and the atoms of each step, one for each of its
+-- panels. An atom is the steps that must stay together: a unit, or a whole block of rows if workers divide tokens.
+-- record: the plan's partition of its task.
 local function atoms_of(list, threads, cost_of)
   local atoms, of_region, of_step = {}, {}, {}
   for _, step in ipairs(list) do
@@ -186,8 +186,8 @@ local function items_of(section)
   return items
 end
 
--- Divides the units of a phase into chunks, which the compiler knows; those of a scope with a number of its own are
--- known when a call is.
+-- Divides the units of a phase into chunks, which the compiler knows; the chunks of a scope with a number of its own
+-- are known when a call is.
 local function divide_units(phase, threads, parameters, cost_of)
   if phase.claimed then
     phase.chunks = { phase.steps }

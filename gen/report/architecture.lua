@@ -21,7 +21,7 @@ local function signature(each)
   return table.concat(parts, " ")
 end
 
---- Returns groups of sections in order: { title, repeats, list = the first section's operations, all = those of all }.
+--- Returns groups of sections in order: { title, repeats, list = the first section's operations, all = all sections' }.
 --- Equal layers are one group.
 function architecture.groups(list)
   local sections = {}

@@ -358,9 +358,9 @@ local function bound_figure(bench, list)
       numbers.percent(each.bound / each.ms) }
   end
   return page.figure("Bound against measured", function(width) return time.bound_bars(list, width) end,
-    escape(("The bound is the time that the best tiles and row operations take when each runs alone: %s in all, %s of "
+    escape(("The bound is the time that the best tiles and row operations take when each runs by itself: %s, %s of "
       .. "the %s of a call. A part with a short lower bar could be faster. A part above 100%% is faster in the model "
-      .. "than alone."):format(numbers.time(bench.bound_ms), numbers.percent(bench.bound_fraction),
+      .. "than by itself."):format(numbers.time(bench.bound_ms), numbers.percent(bench.bound_fraction),
       numbers.time(bench.ms_median))),
     page.table({ { "operation", words = true }, { "times" }, { "ms" }, { "bound, ms" }, { "bound / ms" } }, rows))
 end
@@ -444,7 +444,7 @@ local function quality_figure(subject)
   for _, row in ipairs(outputs) do
     if row.cosine and (not worst or row.cosine < worst.cosine) then worst = row end
   end
-  local caption = "The loss of the number type: the outputs against those of the model in f32, for the same inputs. "
+  local caption = "The loss of the number type: the outputs against the outputs in f32, for the same inputs. "
   if worst then
     caption = caption .. ("%s has a cosine of %.6f%s%s. "):format(#outputs > 1 and "The least similar output, "
       .. worst.name .. "," or "The output " .. worst.name, worst.cosine,

@@ -10,7 +10,7 @@ local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&qu
 --- no direction marks.
 function svg.escape(text) return (terminal.safe(text):gsub("[&<>\"']", entities)) end
 
--- Widths of characters as fractions of the font's size, a little above those of common fonts.
+-- Widths of characters as fractions of the font's size, a little above common fonts' widths.
 local narrow, wide = {}, {}
 for c in (" .,:;'|!ijlI[]()tfr-/"):gmatch(".") do narrow[c] = true end
 for c in ("mwMW@%—"):gmatch(utf8.charpattern) do wide[c] = true end

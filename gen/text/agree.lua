@@ -32,7 +32,7 @@ local compared = {
   { "add_prefix_space", "pre_tokenizer", "ByteLevel", "add_prefix_space", false },
 }
 
--- Returns true if tokenizer.json puts a blank before each piece of a text (legacy), false if before the first alone,
+-- Returns true if tokenizer.json puts a blank before each piece of a text (legacy), false if only before the first,
 -- nil if it puts none.
 local function legacy_of(root)
   local cut = find(root.pre_tokenizer, "Metaspace")

@@ -9,7 +9,7 @@ local classes = {}
 local function object(value) return setmetatable(value, { __jsontype = "object" }) end
 local function array(value) return setmetatable(value, { __jsontype = "array" }) end
 
--- Puts a normalizer before those of a tokenizer.
+-- Puts a normalizer before a tokenizer's own.
 local function before(root, normalizer)
   local list = array { object(normalizer) }
   if root.normalizer ~= nil then list[2] = root.normalizer end
@@ -20,8 +20,8 @@ local steps = {
   Siglip2Tokenizer = function(root) before(root, { type = "Lowercase" }) end,
 }
 
--- Classes that stand for another one in a folder, by the type of its model: SigLIP 2's folders of fixed sizes name
--- Gemma's class and SigLIP's type. The models learned small letters alone.
+-- The class to use in place of the one that a folder names, by the type of its model. SigLIP 2's folders of fixed sizes
+-- name Gemma's class and SigLIP's type, but these models have only learned small letters.
 local other = { siglip = { GemmaTokenizer = "Siglip2Tokenizer" } }
 
 --- Adds a class's steps to a parsed tokenizer.json. config: tokenizer_config.json, or nil; model: config.json, or nil.

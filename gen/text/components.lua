@@ -195,7 +195,7 @@ local function add(look, list, stage, makers, members, value, path, depth)
 end
 
 --- Returns the records of all tokenizer stages, in order. Each has its path in the file, and a pattern also its source.
---- process.lua adds those of post-processing.
+--- process.lua adds the components of post-processing.
 function components.read(look, root)
   local list, stage = {}, numbers.STAGE
   if root.normalizer ~= nil then

@@ -161,7 +161,7 @@ local function merges_of(file, self, ids)
         end
       end
       if read > MOST_READ then
-        refuse(file, "tokens", ("token %d of %d bytes: long tokens of so many lengths are not supported"):format(i - 1,
+        refuse(file, "tokens", ("token %d of %d bytes: its long tokens have too many lengths"):format(i - 1,
           #token))
       end
     end

@@ -1,5 +1,5 @@
 -- pieces.lua: makes the equivalent tokenizer.json of a folder that has a SentencePiece model in place of it. A class of
--- transformers adds steps of its own to the model's pieces; the table `classes` has those of transformers 5.23.
+-- transformers adds steps of its own to the model's pieces; the table `classes` has the steps of transformers 5.23.
 local base64 = require("text.base64")
 local faults = require("common.faults")
 local files = require("common.files")

@@ -80,7 +80,7 @@ local function check_ids(at, state)
   if holes > 0 then at:warn(("%d ids below %d have no token"):format(holes, most)) end
 end
 
--- Returns the number of special tokens around a text alone.
+-- Returns the number of special tokens around one text.
 local function around_of(templates)
   local count = 0
   for _, piece in ipairs(templates) do

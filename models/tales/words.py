@@ -14,7 +14,7 @@ NAMES = {
     ),
 }
 
-# Animals; those of WINGED can fly.
+# Animals; WINGED can fly.
 ANIMALS = (
     "badger bear beaver cat crow dog donkey duck fox frog goat goose hare hedgehog hen lamb mole mouse otter owl "
     "rabbit sparrow squirrel turtle"

@@ -18,7 +18,7 @@ typedef struct attn2c_generation {
   int32_t stop_count;
 } attn2c_generation;
 
-/* The program's commands for generation (program/generate_command.h). In the program of a model that
+/* The program's commands for generation (program/generate/command.h). In the program of a model that
  * continues its sequences, attn2c_the_generation points to them, and attn2c_the_generation_text to those for
  * text, if it takes text; other programs contain neither. */
 typedef struct attn2c_generation_commands attn2c_generation_commands;

@@ -4,7 +4,7 @@
 #ifndef ATTN2C_BASE_NUMBER_TYPES_H
 #define ATTN2C_BASE_NUMBER_TYPES_H
 
-/* Tensors of the graph have one of the first two types. The others are those of packed weights. */
+/* Tensors of the graph have one of the first two types. The others are for packed weights. */
 typedef enum { ATTN2C_F32, ATTN2C_I32, ATTN2C_BF16, ATTN2C_I8, ATTN2C_Q8, ATTN2C_Q4, ATTN2C_Q4M, ATTN2C_Q4F, ATTN2C_Q8F, ATTN2C_Q8H } attn2c_type;
 #define ATTN2C_TYPES 10
 

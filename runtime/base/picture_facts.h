@@ -35,7 +35,7 @@ typedef struct attn2c_picture_facts {
   const attn2c_lengths *calls; /* how a number of pictures becomes calls */
 } attn2c_picture_facts;
 
-/* The program's commands for pictures (program/picture_command.h). In the program of a model that takes
+/* The program's commands for pictures (program/picture/command.h). In the program of a model that takes
  * pictures, attn2c_the_pictures points to them, and attn2c_the_picture_facts to the model's facts; other
  * programs contain neither. */
 typedef struct attn2c_picture_commands attn2c_picture_commands;
@@ -50,7 +50,7 @@ typedef struct attn2c_text_vectors {
   size_t at; /* after a fault: number of the text that it is about, from 0; the count if it is about none */
 } attn2c_text_vectors;
 
-/* The functions of a program of pictures that read texts (program/picture_texts.h). */
+/* The functions of a program of pictures that read texts (program/picture/texts.h). */
 typedef struct attn2c_texts_reader attn2c_texts_reader;
 extern const attn2c_texts_reader attn2c_picture_texts_program;
 

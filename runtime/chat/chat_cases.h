@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* A character, its upper case and its title case; 0 after their ends. */
+/* A character, and the characters of its upper case and of its title case, which end with a 0. */
 static const struct { uint32_t point; uint32_t upper[3], title[3]; } chat_cases[] = {
   {0xdf, {0x53, 0x53, 0x0}, {0x53, 0x73, 0x0}},
   {0x149, {0x2bc, 0x4e, 0x0}, {0x2bc, 0x4e, 0x0}},

@@ -28,53 +28,6 @@ int chat_is_true(const chat_value *value) {
   }
 }
 
-/* Compares an integer with a real number exactly: -1, 0, 1, or 2 for NaN. */
-static int order_numbers(const chat_value *a, const chat_value *b) {
-  if (chat_is_whole(a) && chat_is_whole(b))
-    return a->as.integer < b->as.integer ? -1 : a->as.integer > b->as.integer;
-  if (chat_is_whole(b)) {
-    int order = order_numbers(b, a);
-    return order == 2 ? 2 : -order;
-  }
-  double y = b->as.real;
-  if (isnan(y)) return 2;
-  if (!chat_is_whole(a)) {
-    double x = a->as.real;
-    return isnan(x) ? 2 : x < y ? -1 : x > y;
-  }
-  if (y >= 9223372036854775808.0) return -1;
-  if (y < -9223372036854775808.0) return 1;
-  int64_t whole = (int64_t)y;
-  if (a->as.integer != whole) return a->as.integer < whole ? -1 : 1;
-  double rest = y - (double)whole;
-  return rest > 0 ? -1 : rest < 0;
-}
-
-int chat_same(const chat_value *a, const chat_value *b) {
-  if (chat_is_number(a) && chat_is_number(b)) return order_numbers(a, b) == 0;
-  if (a->kind != b->kind) return 0;
-  switch (a->kind) {
-  case CHAT_NONE:
-  case CHAT_UNDEFINED:
-    return 1;
-  case CHAT_STRING:
-    return a->length == b->length && (!a->length || memcmp(a->as.text, b->as.text, a->length) == 0);
-  case CHAT_MACRO:
-  case CHAT_FUNCTION:
-    return a->as.integer == b->as.integer;
-  case CHAT_LOOP:
-    return a->as.loop == b->as.loop;
-  case CHAT_ITERATOR:
-  case CHAT_LIST:
-    return a->as.list == b->as.list;
-  case CHAT_DICT:
-  case CHAT_NAMESPACE:
-    return a->as.dict == b->as.dict;
-  default:
-    return 0;
-  }
-}
-
 static int equal_within(attn2c_chat_work *work, const chat_value *a, const chat_value *b, int depth,
                         int *equal);
 
@@ -125,7 +78,7 @@ static int order_within(attn2c_chat_work *work, const chat_value *a, const chat_
   int status = chat_spend(work, 1);
   if (status != ATTN2C_OK) return status;
   if (depth > DEEPEST) return chat_refuse(work, "more than %d values within each other", DEEPEST);
-  if (chat_is_number(a) && chat_is_number(b)) return *order = order_numbers(a, b), ATTN2C_OK;
+  if (chat_is_number(a) && chat_is_number(b)) return *order = chat_order_numbers(a, b), ATTN2C_OK;
   if (a->kind == CHAT_STRING && b->kind == CHAT_STRING) {
     uint32_t shorter = a->length < b->length ? a->length : b->length;
     int difference = shorter ? memcmp(a->as.text, b->as.text, shorter) : 0;

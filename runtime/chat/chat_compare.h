@@ -5,8 +5,6 @@
 #include "chat/chat_values.h"
 
 int chat_is_true(const chat_value *value);
-/* True if two values without parts are equal. */
-int chat_same(const chat_value *a, const chat_value *b);
 /* Sets *equal. Values within each other beyond a depth are refused. */
 int chat_equal(attn2c_chat_work *work, const chat_value *a, const chat_value *b, int *equal);
 /* Sets *order to -1, 0 or 1, or to 2 if one of them is NaN. Values of different types are refused. */
@@ -16,13 +14,6 @@ int chat_contains(attn2c_chat_work *work, const chat_value *holder, const chat_v
 /* Applies comparison number `how` of chat_numbers.h. */
 int chat_compare(attn2c_chat_work *work, int how, const chat_value *a, const chat_value *b, int *result);
 
-/* True if a value is a number: a boolean, an integer or a real number. */
-static inline int chat_is_number(const chat_value *value) {
-  return value->kind == CHAT_BOOLEAN || value->kind == CHAT_INTEGER || value->kind == CHAT_REAL;
-}
-static inline int chat_is_whole(const chat_value *value) {
-  return value->kind == CHAT_BOOLEAN || value->kind == CHAT_INTEGER;
-}
 static inline double chat_number(const chat_value *value) {
   return value->kind == CHAT_REAL ? value->as.real : (double)value->as.integer;
 }

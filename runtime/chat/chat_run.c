@@ -1,5 +1,5 @@
-/* chat_run.c - interprets the steps of a chat template. Values are on a stack; variables have slots, those of
- * the template first, then those of the macros that run. */
+/* chat_run.c - interprets the steps of a chat template. Values are on a stack; variables have slots, the
+ * slots of the template first, then of the macros that run. */
 #include "chat/chat_calls.h"
 #include "chat/chat_compare.h"
 #include "chat/chat_input.h"

@@ -154,17 +154,6 @@ int chat_print(attn2c_chat_work *work, const chat_value *value) {
   return write_repr(work, value, 0);
 }
 
-int chat_take(attn2c_chat_work *work, size_t from, chat_value *text) {
-  char *copy;
-  size_t length = work->output.length - from;
-  int status = chat_allocate_text(work, length, &copy);
-  if (status != ATTN2C_OK) return status;
-  if (length) memcpy(copy, work->output.bytes + from, length);
-  work->output.length = from;
-  *text = chat_string(copy, length);
-  return ATTN2C_OK;
-}
-
 int chat_text_of(attn2c_chat_work *work, const chat_value *value, chat_value *text) {
   if (value->kind == CHAT_STRING) return *text = *value, ATTN2C_OK;
   size_t from = work->output.length;

@@ -141,7 +141,7 @@ static int begins_word(uint32_t point) {
 int chat_change_case(attn2c_chat_work *work, const chat_value *text, chat_case how, chat_value *made) {
   char *to;
   size_t bytes = 0, width;
-  /* A character of one byte becomes one of at most two bytes, one of two bytes at most three of two bytes. */
+  /* A character has at most three times its bytes: two bytes become at most three characters of two. */
   int status = chat_allocate_text(work, 3 * (size_t)text->length, &to);
   if (status == ATTN2C_OK) status = chat_spend(work, 4 * (uint64_t)text->length);
   if (status != ATTN2C_OK) return status;

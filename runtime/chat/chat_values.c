@@ -1,9 +1,9 @@
 /* chat_values.c - memory of a call, strings, lists and dictionaries. */
 #include "chat/chat_values.h"
-#include "chat/chat_compare.h"
 #include "base/utf8.h"
 #include "text/unicode.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,6 +116,52 @@ int chat_dict_make(attn2c_chat_work *work, chat_dict **dict) {
   int status = chat_allocate(work, sizeof **dict, dict);
   if (status == ATTN2C_OK) **dict = (chat_dict){0};
   return status;
+}
+
+int chat_order_numbers(const chat_value *a, const chat_value *b) {
+  if (chat_is_whole(a) && chat_is_whole(b))
+    return a->as.integer < b->as.integer ? -1 : a->as.integer > b->as.integer;
+  if (chat_is_whole(b)) {
+    int order = chat_order_numbers(b, a);
+    return order == 2 ? 2 : -order;
+  }
+  double y = b->as.real;
+  if (isnan(y)) return 2;
+  if (!chat_is_whole(a)) {
+    double x = a->as.real;
+    return isnan(x) ? 2 : x < y ? -1 : x > y;
+  }
+  if (y >= 9223372036854775808.0) return -1;
+  if (y < -9223372036854775808.0) return 1;
+  int64_t whole = (int64_t)y;
+  if (a->as.integer != whole) return a->as.integer < whole ? -1 : 1;
+  double rest = y - (double)whole;
+  return rest > 0 ? -1 : rest < 0;
+}
+
+int chat_same(const chat_value *a, const chat_value *b) {
+  if (chat_is_number(a) && chat_is_number(b)) return chat_order_numbers(a, b) == 0;
+  if (a->kind != b->kind) return 0;
+  switch (a->kind) {
+  case CHAT_NONE:
+  case CHAT_UNDEFINED:
+    return 1;
+  case CHAT_STRING:
+    return a->length == b->length && (!a->length || memcmp(a->as.text, b->as.text, a->length) == 0);
+  case CHAT_MACRO:
+  case CHAT_FUNCTION:
+    return a->as.integer == b->as.integer;
+  case CHAT_LOOP:
+    return a->as.loop == b->as.loop;
+  case CHAT_ITERATOR:
+  case CHAT_LIST:
+    return a->as.list == b->as.list;
+  case CHAT_DICT:
+  case CHAT_NAMESPACE:
+    return a->as.dict == b->as.dict;
+  default:
+    return 0;
+  }
 }
 
 chat_value *chat_dict_find(attn2c_chat_work *work, const chat_dict *dict, const chat_value *key) {
@@ -232,5 +278,16 @@ int chat_write(attn2c_chat_work *work, const char *text, size_t length) {
   }
   if (length) memcpy(output->bytes + output->length, text, length);
   output->length += length;
+  return ATTN2C_OK;
+}
+
+int chat_take(attn2c_chat_work *work, size_t from, chat_value *text) {
+  char *copy;
+  size_t length = work->output.length - from;
+  int status = chat_allocate_text(work, length, &copy);
+  if (status != ATTN2C_OK) return status;
+  if (length) memcpy(copy, work->output.bytes + from, length);
+  work->output.length = from;
+  *text = chat_string(copy, length);
   return ATTN2C_OK;
 }

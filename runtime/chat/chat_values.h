@@ -194,4 +194,20 @@ const char *chat_type(const chat_value *value);
 /* Appends to the text that is written. */
 int chat_write(attn2c_chat_work *work, const char *text, size_t length);
 
+/* True if a value is a number: a boolean, an integer or a real number. */
+static inline int chat_is_number(const chat_value *value) {
+  return value->kind == CHAT_BOOLEAN || value->kind == CHAT_INTEGER || value->kind == CHAT_REAL;
+}
+static inline int chat_is_whole(const chat_value *value) {
+  return value->kind == CHAT_BOOLEAN || value->kind == CHAT_INTEGER;
+}
+
+/* Compares two numbers exactly: -1, 0, 1, or 2 for NaN. */
+int chat_order_numbers(const chat_value *a, const chat_value *b);
+/* True if two values without parts are equal. */
+int chat_same(const chat_value *a, const chat_value *b);
+
+/* Ends a text that was written to work->output from `from` on: returns it as a string, and removes it. */
+int chat_take(attn2c_chat_work *work, size_t from, chat_value *text);
+
 #endif

@@ -3,8 +3,11 @@
  * give the bits of that sequence: the same for some of the outputs, chunks of every size, tokens one by one
  * beside other sequences, mixtures of prompts, guesses and single tokens, after going back, from a copy. A
  * sequence at its end takes no token. */
-#include "check/check_job.h"
+#include "check/check_calls.h"
+#include "check/check_judge.h"
+#include "check/check_parts.h"
 #include "check/check_sequence.h"
+#include "check/compare.h"
 #include "model/continue.h"
 #include "model/sequences.h"
 #include "weights/random.h"
@@ -13,8 +16,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Calls of a script; tokens of a sequence whose logits are all compared. */
-enum { MOST_CALLS = 64, GUESS = 4 };
+/* Numbers that are drawn; tokens of a sequence whose logits are all compared. */
+enum { MOST_DRAWN = 64, GUESS = 4 };
+
+/* A step of a script: ADD: the tokens of a sequence from its position to `to` are added in one call; the
+ * logits of the last are compared. OTHERS: a call with other tokens. TOO_MANY: a call with one token more
+ * than there is room for, which is refused. BACK: the sequence goes back to `to`. COPY: it becomes a copy of
+ * sequence `to`. */
+typedef enum { ADD, OTHERS, TOO_MANY, BACK, COPY } verb;
+typedef struct {
+  verb verb;
+  int64_t sequence, to;
+} step;
 
 /* A context, the tokens of one sequence, and the logits that each must give. */
 typedef struct {
@@ -22,16 +35,17 @@ typedef struct {
   attn2c_context *context;
   const attn2c_continued *of;
   const int32_t *ids;
-  int64_t count, width; /* tokens; floats of a token's logits */
-  void **out;           /* outputs of the whole sequence; the logits are out[of->logits] */
-  float *logits;        /* [sequences][GUESS][width], of a call */
-  int32_t drawn[MOST_CALLS];
+  int32_t *others;         /* other tokens than ids, and one more than a sequence has room for */
+  int64_t count, width;    /* tokens; floats of a token's logits */
+  attn2c_checked_call all; /* the whole sequence; the logits are all.out[of->logits] */
+  float *logits;           /* [sequences][GUESS][width], of a call */
+  int32_t drawn[MOST_DRAWN];
   attn2c_comparison worst; /* of a script's calls */
   int calls;
 } script;
 
 static const float *want_of(const script *s, int64_t position) {
-  return (const float *)s->out[s->of->logits] + position * s->width;
+  return (const float *)s->all.out[s->of->logits] + position * s->width;
 }
 
 static int failed(const script *s, const char *what, int status) {
@@ -59,8 +73,9 @@ static int report(script *s, const char *what) {
   return status;
 }
 
-/* Adds the tokens [from, to) to a sequence in one call, and compares the logits of the last. */
-static int prefill(script *s, int64_t sequence, int64_t from, int64_t to) {
+/* Adds the tokens of a sequence up to `to` in one call, and compares the logits of the last. */
+static int add(script *s, int64_t sequence, int64_t to) {
+  const int64_t from = attn2c_position(s->context, sequence);
   attn2c_check_fill(s->logits, s->width);
   const int status =
       attn2c_prefill(s->context, sequence, s->ids + from, to - from, ATTN2C_LOGITS_LAST, s->logits);
@@ -72,10 +87,49 @@ static int prefill(script *s, int64_t sequence, int64_t from, int64_t to) {
 /* Goes back in a sequence. Where a window has forgotten keys that are needed, the sequence begins anew. */
 static int go_back(script *s, int64_t sequence, int64_t position) {
   int status = attn2c_rewind(s->context, sequence, position);
-  if (status != ATTN2C_USAGE || s->of->window_count == 0) return status;
-  status = attn2c_rewind(s->context, sequence, 0);
-  if (status != ATTN2C_OK) return status;
-  return attn2c_prefill(s->context, sequence, s->ids, position, ATTN2C_LOGITS_LAST, NULL);
+  if (status == ATTN2C_USAGE && s->of->window_count > 0) {
+    status = attn2c_rewind(s->context, sequence, 0);
+    if (status == ATTN2C_OK)
+      status = attn2c_prefill(s->context, sequence, s->ids, position, ATTN2C_LOGITS_LAST, NULL);
+  }
+  return status == ATTN2C_OK ? ATTN2C_OK : failed(s, "rewind", status);
+}
+
+/* More tokens than there is room for are refused, and the sequence stays as it was. */
+static int ask_too_many(const script *s, int64_t sequence) {
+  const int64_t from = attn2c_position(s->context, sequence),
+                room = s->job->descriptor->lengths->sizes[0].seq - from;
+  const int status = attn2c_prefill(s->context, sequence, s->others, room + 1, ATTN2C_LOGITS_LAST, s->logits);
+  if (status == ATTN2C_FORMAT && attn2c_position(s->context, sequence) == from) return ATTN2C_OK;
+  attn2c_say(s->job->message, "a sequence takes more tokens than its context has");
+  return ATTN2C_USAGE;
+}
+
+static int take(script *s, const step *step) {
+  const int64_t from = attn2c_position(s->context, step->sequence);
+  int status = ATTN2C_OK;
+  switch (step->verb) {
+  case ADD:
+    return add(s, step->sequence, step->to);
+  case OTHERS:
+    status = attn2c_prefill(s->context, step->sequence, s->others, step->to - from, ATTN2C_LOGITS_LAST, NULL);
+    return status == ATTN2C_OK ? ATTN2C_OK : failed(s, "prefill", status);
+  case TOO_MANY:
+    return ask_too_many(s, step->sequence);
+  case BACK:
+    return go_back(s, step->sequence, step->to);
+  case COPY:
+    status = attn2c_sequence_copy(s->context, step->to, step->sequence);
+    return status == ATTN2C_OK ? ATTN2C_OK : failed(s, "copy", status);
+  }
+  return ATTN2C_USAGE;
+}
+
+/* Runs a script, and adds its row. */
+static int run_script(script *s, const char *what, const step *steps, int count) {
+  int status = ATTN2C_OK;
+  for (int i = 0; i < count && status == ATTN2C_OK; i++) status = take(s, &steps[i]);
+  return status == ATTN2C_OK ? report(s, what) : status;
 }
 
 /* How sequences are divided among calls that all of them share. */
@@ -92,7 +146,7 @@ static int64_t choose(const script *s, const division *d, int step, int32_t *ord
   for (int64_t i = d->sequences; i-- > 0;) {
     const int64_t rest = s->count - attn2c_position(s->context, i), most = d->most[(step + i) % 3];
     int64_t rows =
-        1 + s->drawn[(step * 7 + i) % MOST_CALLS] % (d->is_anywhere && step == 0 ? rest - 1 : most);
+        1 + s->drawn[(step * 7 + i) % MOST_DRAWN] % (d->is_anywhere && step == 0 ? rest - 1 : most);
     if (rows > rest) rows = rest;
     if (rows > 0) order[count] = (int32_t)i, counts[count++] = (int32_t)rows;
   }
@@ -146,52 +200,20 @@ static int check_divisions(script *s) {
   return status;
 }
 
-/* Other tokens in the place of a part, and back again. */
-static int check_rewind(script *s) {
-  const attn2c_tensor *tensor = &s->job->descriptor->tensors[s->job->entry->inputs[0]];
-  const int64_t from = s->drawn[1] % s->count, to = from + 1 + s->drawn[2] % (s->count - from);
-  int32_t *others = calloc((size_t)s->count, sizeof *others);
-  if (!others) return attn2c_check_no_memory(s->job, "tokens");
-  attn2c_random_integers(s->job->seed + 1, "other tokens", others, (int)s->count, tensor->minimum,
-                         tensor->limit);
-  int status = attn2c_rewind(s->context, 0, 0);
-  if (status == ATTN2C_OK) status = prefill(s, 0, 0, to);
-  if (status == ATTN2C_OK) status = go_back(s, 0, from);
-  if (status == ATTN2C_OK)
-    status = attn2c_prefill(s->context, 0, others, s->count - from, ATTN2C_LOGITS_LAST, NULL);
-  if (status == ATTN2C_OK) status = go_back(s, 0, from);
-  free(others);
-  if (status != ATTN2C_OK) return failed(s, "rewind", status);
-  status = prefill(s, 0, from, s->count);
-  return status == ATTN2C_OK ? report(s, "after going back") : status;
-}
-
-/* A sequence and its copy go on by themselves. */
-static int check_copy(script *s) {
-  const int64_t last = s->of->sequences - 1, from = 1 + s->drawn[3] % (s->count - 1);
-  if (last == 0) return ATTN2C_OK;
-  int status = attn2c_rewind(s->context, 0, 0);
-  if (status == ATTN2C_OK) status = prefill(s, 0, 0, from);
-  if (status == ATTN2C_OK) status = attn2c_sequence_copy(s->context, 0, last);
-  if (status == ATTN2C_OK) status = prefill(s, 0, from, s->count);
-  if (status == ATTN2C_OK) status = prefill(s, last, from, s->count);
-  if (status != ATTN2C_OK) return failed(s, "copy", status);
-  return report(s, "from a copy");
-}
-
-/* More tokens than there is room for are refused, and the sequence goes on as if nothing had been asked. */
-static int check_end(script *s) {
-  const int64_t context = s->job->descriptor->lengths->sizes[0].seq, from = s->count / 2;
-  int32_t *ids = calloc((size_t)(context + 1), sizeof *ids);
-  if (!ids) return attn2c_check_no_memory(s->job, "tokens");
-  int status = attn2c_rewind(s->context, 0, 0);
-  if (status == ATTN2C_OK) status = prefill(s, 0, 0, from);
-  const int refused = attn2c_prefill(s->context, 0, ids, context - from + 1, ATTN2C_LOGITS_LAST, s->logits);
-  free(ids);
-  if (status == ATTN2C_OK && (refused != ATTN2C_FORMAT || attn2c_position(s->context, 0) != from))
-    return attn2c_say(s->job->message, "a sequence takes more tokens than its context has"), ATTN2C_USAGE;
-  if (status == ATTN2C_OK) status = prefill(s, 0, from, s->count);
-  return status == ATTN2C_OK ? report(s, "after a refusal") : status;
+/* Scripts of one sequence: other tokens in the place of a part, and back again; a sequence and its copy,
+ * which go on by themselves; more tokens than there is room for. */
+static int check_steps(script *s) {
+  const int64_t last = s->of->sequences - 1, all = s->count, middle = all / 2;
+  const int64_t from = s->drawn[1] % all, to = from + 1 + s->drawn[2] % (all - from);
+  const int64_t copied = 1 + s->drawn[3] % (all - 1);
+  const step rewind[] = {{BACK, 0, 0},     {ADD, 0, to},    {BACK, 0, from},
+                         {OTHERS, 0, all}, {BACK, 0, from}, {ADD, 0, all}};
+  const step copy[] = {{BACK, 0, 0}, {ADD, 0, copied}, {COPY, last, 0}, {ADD, 0, all}, {ADD, last, all}};
+  const step end[] = {{BACK, 0, 0}, {ADD, 0, middle}, {TOO_MANY, 0, 0}, {ADD, 0, all}};
+  int status = run_script(s, "after going back", rewind, sizeof rewind / sizeof *rewind);
+  if (status == ATTN2C_OK && last > 0)
+    status = run_script(s, "from a copy", copy, sizeof copy / sizeof *copy);
+  return status == ATTN2C_OK ? run_script(s, "after a refusal", end, sizeof end / sizeof *end) : status;
 }
 
 /* Returns the number that a tensor of the whole model has in the context's, which may be one of several
@@ -254,11 +276,10 @@ static int see_result(void *of_script, const attn2c_op *op, void *const *tensors
 /* Compares the outputs of the whole sequence, and the state that it left, with the reference. */
 static int check_whole(script *s) {
   attn2c_check_job *job = s->job;
-  const int32_t first[] = {0, (int32_t)s->count};
-  const attn2c_sequences n = {.rows = s->count, .count = 1, .first = first};
   const attn2c_reference_guide guide = {see_result, s};
   attn2c_check_sequence view;
-  int status = attn2c_check_sequence_begin(&view, job, &n, 0, job->inputs, s->out);
+  int status =
+      attn2c_check_sequence_begin(&view, job, &s->all.n, 0, (const void *const *)s->all.in, s->all.out);
   if (status == ATTN2C_OK) status = attn2c_check_run_guided(job, &guide);
   if (status == ATTN2C_OK) status = attn2c_check_outputs(job, "in several calls");
   attn2c_reference_release(job->entry, job->tensors);
@@ -269,75 +290,23 @@ static int check_whole(script *s) {
 /* Runs the whole sequence as N_forward does. */
 static int run_whole(script *s) {
   attn2c_check_job *job = s->job;
-  const int32_t lengths[] = {(int32_t)s->count};
-  int status = attn2c_sequences_prepare(s->context);
-  if (status != ATTN2C_OK) return attn2c_check_no_memory(job, "context");
-  status = attn2c_sequences_run(s->context, 1, lengths, 0, job->inputs, s->out);
-  if (status != ATTN2C_OK) return failed(s, "forward", status);
+  const int32_t count = (int32_t)s->count;
+  const int64_t context = job->descriptor->lengths->sizes[0].seq;
+  const attn2c_tensor *tensor = &job->descriptor->tensors[job->entry->inputs[0]];
   s->width = attn2c_logits_width(job->model->descriptor);
+  s->others = calloc((size_t)context + 1, sizeof *s->others);
   s->logits = attn2c_allocate((size_t)(s->of->sequences * GUESS * s->width) * sizeof(float));
-  return s->logits ? ATTN2C_OK : attn2c_check_no_memory(job, "logits");
-}
-
-/* Returns an output's shape for the whole sequence. */
-static attn2c_tensor shape_of(const script *s, int output) {
-  return attn2c_check_sequence_tensor(s->job->descriptor, s->job->entry->outputs[output], s->count);
-}
-
-static int allocate_outputs(const script *s, void ***out) {
-  attn2c_check_job *job = s->job;
-  *out = calloc((size_t)job->entry->output_count + 1, sizeof **out);
-  if (!*out) return attn2c_check_no_memory(job, "outputs");
-  for (int i = 0; i < job->entry->output_count; i++) {
-    const attn2c_tensor shape = shape_of(s, i);
-    (*out)[i] = attn2c_reference_allocate(&shape);
-    if (!(*out)[i]) return attn2c_check_no_memory(job, shape.name);
-  }
-  return ATTN2C_OK;
-}
-
-static void free_outputs(const script *s, void **out) {
-  for (int i = 0; out && i < s->job->entry->output_count; i++) attn2c_free(out[i]);
-  free(out);
-}
-
-/* Runs the whole sequence for the outputs that are not NULL, whose bits must be those of all outputs. */
-static int compare_some(const script *s, void *const *some, const char *what) {
-  attn2c_check_job *job = s->job;
-  const int32_t lengths[] = {(int32_t)s->count};
-  int status = attn2c_sequences_run(s->context, 1, lengths, 0, job->inputs, some);
-  if (status != ATTN2C_OK) return failed(s, "forward", status);
-  for (int i = 0; i < job->entry->output_count && status == ATTN2C_OK; i++) {
-    const attn2c_tensor shape = shape_of(s, i);
-    attn2c_comparison comparison;
-    char name[128];
-    if (!some[i]) continue;
-    attn2c_compare_bits(&shape, s->out[i], some[i], &comparison);
-    snprintf(name, sizeof name, "output %s, %s in calls", shape.name, what);
-    status = attn2c_check_report_row(&job->report, name, &shape, &comparison);
-  }
-  return status;
-}
-
-/* The whole sequence for some of the outputs. */
-static int check_some(const script *s) {
-  attn2c_check_job *job = s->job;
-  const int count = job->entry->output_count;
-  void **again = NULL, **some = calloc((size_t)count + 1, sizeof *some);
-  int status = some ? allocate_outputs(s, &again) : attn2c_check_no_memory(job, "outputs");
-  for (int number = 0; status == ATTN2C_OK; number++) {
-    const char *what = attn2c_check_some_outputs(job, number, again, some);
-    if (!what) break;
-    if (number >= count) attn2c_check_report_collect(&job->report, number - count, count);
-    for (int i = 0; i < count; i++) {
-      const attn2c_tensor shape = shape_of(s, i);
-      attn2c_check_fill(again[i], attn2c_elements(&shape));
-    }
-    status = compare_some(s, some, what);
-  }
-  free_outputs(s, again);
-  free(some);
-  return status == ATTN2C_OK ? attn2c_check_report_release(&job->report) : status;
+  if (!s->others || !s->logits || attn2c_context_create(job->model, &s->context) != ATTN2C_OK ||
+      attn2c_sequences_prepare(s->context) != ATTN2C_OK)
+    return attn2c_check_no_memory(job, "context");
+  attn2c_random_integers(job->seed + 1, "other tokens", s->others, context + 1, tensor->minimum,
+                         tensor->limit);
+  /* Keys and values that no call has written are read by none. */
+  attn2c_check_fill(s->context->state, s->of->sequences * s->of->state_floats);
+  const int status = attn2c_checked_call_begin(&s->all, job, &count, 1);
+  s->ids = status == ATTN2C_OK ? s->all.in[0] : NULL;
+  return status == ATTN2C_OK ? attn2c_checked_call_through(&s->all, s->context, s->all.out, "forward")
+                             : status;
 }
 
 /* True if an entry rounds to bf16 or to integers. Its roundings are followed by a trace, which shows one
@@ -359,23 +328,17 @@ static int64_t tokens_of(const attn2c_continued *of, int64_t context) {
 
 int attn2c_check_continued(attn2c_check_job *job) {
   const attn2c_continued *of = job->model->descriptor->continued;
-  const int64_t context = job->descriptor->lengths->sizes[0].seq;
-  script s = {.job = job, .of = of, .ids = job->inputs[0], .count = tokens_of(of, context)};
-  attn2c_random_integers(job->seed, "calls", s.drawn, MOST_CALLS, 0, 1 << 20);
-  int status = allocate_outputs(&s, &s.out);
-  if (status == ATTN2C_OK && attn2c_context_create(job->model, &s.context) != ATTN2C_OK)
-    status = attn2c_check_no_memory(job, "context");
-  /* Keys and values that no call has written are read by none. */
-  if (status == ATTN2C_OK) attn2c_check_fill(s.context->state, of->sequences * of->state_floats);
-  if (status == ATTN2C_OK) status = run_whole(&s);
+  script s = {.job = job, .of = of, .all = {.job = job}};
+  s.count = tokens_of(of, job->descriptor->lengths->sizes[0].seq);
+  attn2c_random_integers(job->seed, "calls", s.drawn, MOST_DRAWN, 0, 1 << 20);
+  int status = run_whole(&s);
   if (status == ATTN2C_OK && !rounds(job->entry)) status = check_whole(&s);
-  if (status == ATTN2C_OK) status = check_some(&s);
+  if (status == ATTN2C_OK) status = attn2c_check_some(&s.all, s.context, NULL);
   if (status == ATTN2C_OK) status = check_divisions(&s);
-  if (status == ATTN2C_OK) status = check_rewind(&s);
-  if (status == ATTN2C_OK) status = check_copy(&s);
-  if (status == ATTN2C_OK) status = check_end(&s);
+  if (status == ATTN2C_OK) status = check_steps(&s);
   attn2c_context_destroy(s.context);
+  attn2c_checked_call_end(&s.all);
   attn2c_free(s.logits);
-  free_outputs(&s, s.out);
+  free(s.others);
   return status;
 }

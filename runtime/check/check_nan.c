@@ -2,8 +2,9 @@
  * into one place at a time, and compares which outputs it reaches in the trace variant and in the shipped
  * one. The places are rows of every input, visible ones and ones hidden by each mask that is an input, rows
  * of embedding tables, and arrays that are added to scores. */
-#include "check/check_job.h"
+#include "check/check_judge.h"
 #include "check/check_mask.h"
+#include "check/check_parts.h"
 #include "check/reference.h"
 #include "check/reference_ops.h"
 #include "packing/pack.h"
@@ -195,7 +196,7 @@ static int hide(bed *bed, int mask, role of, int64_t sequence, int64_t position,
     lengths[sequence] = (int32_t)position;
     return 1;
   }
-  /* Keys of a past come before those of the sequence. */
+  /* Keys of a past come before the sequence's. */
   const int64_t column = position + columns - positions;
   if (columns < positions) return 0;
   int operand;

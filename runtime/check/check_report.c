@@ -157,7 +157,7 @@ int attn2c_check_report_row(attn2c_check_report *report, const char *name, const
   return add_row(report, name, NULL, tensor, comparison);
 }
 
-/* Counts the comparison of an operation's result with those of its kind. */
+/* Counts the comparison of an operation's result with the others of its kind. */
 static void count_kind(attn2c_check_report *report, const char *op, const attn2c_tensor *tensor,
                        const attn2c_comparison *comparison) {
   const double share = share_of(comparison);

@@ -53,7 +53,7 @@ int attn2c_check_report_begin(attn2c_check_report *report, FILE *out, int json, 
 int attn2c_check_report_row(attn2c_check_report *report, const char *name, const attn2c_tensor *tensor,
                             const attn2c_comparison *comparison);
 
-/* Adds the comparison of an operation's result, which is also counted with those of its kind. */
+/* Adds the comparison of an operation's result, which is also counted with the others of its kind. */
 int attn2c_check_report_op(attn2c_check_report *report, const char *op, const attn2c_tensor *tensor,
                            const attn2c_comparison *comparison);
 

@@ -11,7 +11,7 @@ static int64_t most_of(const attn2c_descriptor *model) { return model->lengths->
 
 attn2c_tensor attn2c_check_sequence_tensor(const attn2c_descriptor *model, int tensor, int64_t length) {
   attn2c_tensor shape = model->tensors[tensor];
-  for (int axis = 0; axis < shape.rank; axis++)
+  for (int axis = 0; model->growth && axis < shape.rank; axis++)
     shape.shape[axis] -= model->growth[tensor].axes[axis] * (most_of(model) - length);
   return shape;
 }
@@ -32,7 +32,7 @@ int64_t attn2c_check_sequence_elements(const attn2c_descriptor *model, int tenso
 
 /* Returns the first element of an axis that a shorter sequence has. */
 static int64_t first_of(const attn2c_descriptor *model, int tensor, int axis, int64_t length) {
-  return model->growth[tensor].axes[axis] == 2 ? most_of(model) - length : 0;
+  return model->growth && model->growth[tensor].axes[axis] == 2 ? most_of(model) - length : 0;
 }
 
 /* Moves a tensor's place in the trace to that of a sequence. */
@@ -66,7 +66,7 @@ static const uint32_t *take(const attn2c_descriptor *model, int tensor, const at
 
 static int grows(const attn2c_descriptor *model, int tensor) {
   int does = 0;
-  for (int axis = 0; axis < model->tensors[tensor].rank; axis++)
+  for (int axis = 0; model->growth && axis < model->tensors[tensor].rank; axis++)
     does = does || model->growth[tensor].axes[axis] != 0;
   return does;
 }

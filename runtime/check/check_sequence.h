@@ -1,5 +1,5 @@
 /* check_sequence.h - gives one sequence of a call of any length as a job of its own: shapes, inputs, outputs,
- * trace and weights are those of a model of exactly that length. */
+ * trace and weights are as in a model of exactly that length. */
 #ifndef ATTN2C_CHECK_SEQUENCE_H
 #define ATTN2C_CHECK_SEQUENCE_H
 
@@ -22,7 +22,7 @@ typedef struct {
   attn2c_tensor *tensors;
   const void **in;
   void **out, **own_weights;
-  attn2c_lengths lengths; /* of a model that continues: those of one call */
+  attn2c_lengths lengths; /* of a model that continues: one call's */
   attn2c_size size;
 } attn2c_check_sequence;
 

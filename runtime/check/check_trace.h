@@ -23,7 +23,7 @@ int attn2c_check_trace_verify(const attn2c_check_trace *trace, attn2c_message *m
  * mask removes, which no step writes either, get their defined values: -inf in scores and in their sums, 0 in
  * weights. */
 void attn2c_check_trace_fill(const attn2c_check_trace *trace);
-/* Does the same for the arena alone. */
+/* Does the same for only the arena. */
 void attn2c_check_trace_fill_arena(const attn2c_check_trace *trace);
 
 /* Writes NaN (as an int32: far outside of any range) into `floats` elements. */

@@ -82,7 +82,7 @@ static void gather_block(gathering *g, int number, const attn2c_division *of, ro
     attn2c_ranks_gather(g->team, at->own, (size_t)at->own_step, at->all, (size_t)at->all_step, g->first,
                         (size_t)count);
   } else {
-    /* parts are rows: those of one element of the axis follow each other; they keep the rank's steps */
+    /* parts are rows: the rows of one element of the axis follow each other; they keep the rank's steps */
     const int64_t outer = sizes_of(g, all, number, 0, of->axis, block);
     const int64_t inner = sizes_of(g, all, number, of->axis + 1, last, block);
     const int own = attn2c_ranks_own(g->team);

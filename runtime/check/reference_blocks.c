@@ -65,7 +65,7 @@ static void judge(search *of, double scale, double minimum, int64_t sums[5]) {
   of->error = error, of->scale = scale, of->minimum = minimum;
 }
 
-/* Judges a scale and minimum in units, and those of least squares after it:
+/* Judges a scale and minimum in units, and the ones of least squares after it:
  * scale = (W Qx - Q X) / (W QQ - Q^2), minimum = (X QQ - Qx Q) / (W QQ - Q^2); scale = Qx / QQ without one */
 static void judge_start(search *of, double scale, double minimum) {
   int64_t sums[5];

@@ -156,9 +156,9 @@ static int activate(const op_result *result) {
  * - 5e-7 of |g z| + |b| for the roundings of r and of each step. It uses the two terms and not |y|, since
  * their own errors remain when they cancel.
  * - The mean is off by a few u of the numbers that it is made of, whose size is rms = sqrt(mean^2 +
- * variance): its own rounding, those of the partial sums and of their merging. x - mean has all of this
- * error, however small it is itself, and r and g scale it. 4 u rms r |g| is allowed: nearly 0 if the mean is
- * near 0, and more if the mean removes more digits of x. */
+ * variance): its own rounding, the roundings of the partial sums and of their merging. x - mean has all of
+ * this error, however small it is itself, and r and g scale it. 4 u rms r |g| is allowed: nearly 0 if the
+ * mean is near 0, and more if the mean removes more digits of x. */
 static int layer_norm(const op_result *result) {
   const int64_t parts = attn2c_reference_count(result->call, "heads", 1);
   const int64_t rows = result->rows * parts, width = result->width / parts;

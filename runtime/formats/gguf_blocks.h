@@ -1,4 +1,4 @@
-/* gguf_blocks.h - converts the block types of GGUF files to scale blocks. The formats are those of ggml: a
+/* gguf_blocks.h - converts the block types of GGUF files to scale blocks. The formats are ggml's: a
  * block has integers of few bits, and scales of f16 that they share. */
 #ifndef ATTN2C_GGUF_BLOCKS_H
 #define ATTN2C_GGUF_BLOCKS_H

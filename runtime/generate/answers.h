@@ -12,8 +12,8 @@ typedef enum {
   ATTN2C_END_NONE,    /* it goes on */
   ATTN2C_END_TOKEN,   /* a stop token, which is the last of its tokens */
   ATTN2C_END_TEXT,    /* a stop string */
-  ATTN2C_END_COUNT,   /* it has as many tokens as were asked for */
-  ATTN2C_END_CONTEXT, /* the sequence has as many tokens as the model keeps */
+  ATTN2C_END_COUNT,   /* it has the tokens that were asked for */
+  ATTN2C_END_CONTEXT, /* the sequence has the most tokens that the model keeps */
   ATTN2C_END_FAULT    /* its logits are refused; `status` and `fault` say why */
 } attn2c_end;
 

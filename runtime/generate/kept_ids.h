@@ -1,5 +1,6 @@
 /* kept_ids.h - the ids that each sequence of a context keeps, so that a text is read only from its first
- * token that differs. Bits do not depend on where a text is divided, so they are those of reading all of it.
+ * token that differs. Bits do not depend on where a text is divided, so they are the same as after reading
+ * all of it.
  */
 #ifndef ATTN2C_GENERATE_KEPT_IDS_H
 #define ATTN2C_GENERATE_KEPT_IDS_H

@@ -46,7 +46,7 @@ static int32_t keep_units(attn2c_sampler *s, uint32_t first, uint32_t last) {
   return count;
 }
 
-/* Adds to the kept tokens those of a list at or above the border, without the first `dropped` that equal it.
+/* Adds to the kept tokens a list's tokens at or above the border, without the first `dropped` that equal it.
  * The list may be in index[], after the kept ones. */
 static void keep_above(attn2c_sampler *s, const int32_t *list, int32_t count, uint32_t border,
                        uint64_t dropped) {

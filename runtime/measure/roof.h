@@ -8,7 +8,7 @@
 
 /* The shapes of kernels that are timed. libxsmm's are m 32, 48, 64 by n 24, 32, 64 with K 768, beta 0.
  * C kernels are the program's, of any number type, not more and not larger than these. A is packed like
- * weights; the rows of B are 784 floats apart, like those of a padded tensor. */
+ * weights; the rows of B are 784 floats apart, like rows of a padded tensor. */
 #define ATTN2C_ROOF_SHAPES 9
 #define ATTN2C_ROOF_BEST   2 /* number of shapes that are kept after the warm-up */
 #define ATTN2C_ROOF_K      768
@@ -25,7 +25,7 @@ int attn2c_roof_open(const char *target, const attn2c_roofs *roofs, int threads,
 void attn2c_roof_sample(attn2c_roof *roof);
 /* Returns GFLOP/s: the median of the samples, each from the better of the two shapes; 0: not available. */
 double attn2c_roof_rate(attn2c_roof *roof);
-/* Returns GFLOP/s of the multipliers alone (peak.h) on the same number of threads. It is the best of the
+/* Returns GFLOP/s of only the multipliers (peak.h) on the same number of threads. It is the best of the
  * samples, which are taken together with the roof's; 0: not available. */
 double attn2c_roof_peak(const attn2c_roof *roof);
 void attn2c_roof_close(attn2c_roof *roof);

@@ -11,7 +11,7 @@ double attn2c_op_work(const attn2c_descriptor *model, const attn2c_op *op, int64
 double attn2c_entry_work(const attn2c_descriptor *model, const attn2c_entry *entry, int64_t length);
 
 /* Return the operations of an op, and of all ops, for `count` more tokens of a sequence that has had `past`,
- * with the logits of the last token alone. */
+ * with the logits of only the last token. */
 double attn2c_op_tokens_work(const attn2c_descriptor *model, const attn2c_op *op, int64_t past,
                              int64_t count);
 double attn2c_tokens_work(const attn2c_descriptor *model, const attn2c_entry *entry, int64_t past,

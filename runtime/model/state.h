@@ -1,5 +1,5 @@
 /* state.h - the memory of a context's sequences: keys and values by pages, of which layers with a window keep
- * the last alone. */
+ * only the last. */
 #ifndef ATTN2C_MODEL_STATE_H
 #define ATTN2C_MODEL_STATE_H
 

@@ -2,7 +2,7 @@
 #ifndef ATTN2C_TEXT_ROWS_H
 #define ATTN2C_TEXT_ROWS_H
 
-#include "model/text_calls.h"
+#include "model/text_reader.h"
 
 /* Computes the reader's texts, and copies the rows of each to its place in the outputs, as attn2c_reader_run
  * does. Texts are called in their order, as many at a time as have the rows of the longest sequence. Returns

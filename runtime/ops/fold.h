@@ -1,5 +1,5 @@
 /* fold.h - sums and maxima of several rows at once: eight short rows are reduced together, with unchanged
- * bits. Each row gets the bits that it has alone. */
+ * bits. Each row gets the bits that it has by itself. */
 #ifndef ATTN2C_FOLD_H
 #define ATTN2C_FOLD_H
 

@@ -53,7 +53,7 @@ ATTN2C_INLINE void attn2c_embed_bf16(float *y, const uint16_t *table, const int3
 
 /* Writes patches of the packed image x[channels][height][width] to y[rows][channels * patch * patch]. Row i
  * is patch number first + i, counted along the rows of patches. A row has the patch rows of the first channel
- * one after the other, then those of the next channel. patch divides height and width. */
+ * one after the other, then the next channel's. patch divides height and width. */
 ATTN2C_INLINE void attn2c_patches(float *y, const float *x, int channels, int height, int width, int patch,
                                   int first, int rows, int ldy) {
   const int across = width / patch;

@@ -13,7 +13,7 @@
  * is the same with the float at x in all lanes, read by the instruction itself.
  *
  * - ATTN2C_FIRST(count), ATTN2C_MASK_LOAD(x, mask) and ATTN2C_MASK_STORE(y, v, mask), if the target has them:
- * a mask of the first lanes, and reading and writing these lanes alone. */
+ * a mask of the first lanes, and reading and writing only these lanes. */
 #ifndef ATTN2C_PRODUCT_H
 #define ATTN2C_PRODUCT_H
 

@@ -2,7 +2,7 @@
  * weights nor inputs are -128.
  *
  * Instructions on bytes need one unsigned factor. Making a factor unsigned changes a sum by a number that
- * depends on the weights alone. Sums begin with the correction, which is stored before the groups of a panel.
+ * depends only on the weights. Sums begin with the correction, which is stored before the groups of a panel.
  * So the sums are the same on all targets. ATTN2C_INT8_ZERO represents 0 in a row of inputs (ops/quantise.h).
  *
  * Four products are added to a sum in these ways, by target:

@@ -8,7 +8,7 @@
  *
  * A product of bf16 tiles sums the even inputs from zero, and the odd ones, each by fused multiply-adds; then
  * it computes sum + (even + odd). Denormals are zeros, whatever the processor's modes. So these sums have
- * other bits than those of product_bf16.h. int8 has unsigned inputs, like vpdpbusd (product_int8.h), and the
+ * other bits than product_bf16.h. int8 has unsigned inputs, like vpdpbusd (product_int8.h), and the
  * same sums.
  *
  * Instructions are written as assembly that clobbers all memory: gcc 12's intrinsics do not say that they

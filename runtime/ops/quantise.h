@@ -68,7 +68,7 @@ ATTN2C_INLINE float attn2c_row_scale(const float *x, const float *factors, int c
   return attn2c_scale_of(attn2c_largest_bits(x, factors, cols), inverse);
 }
 
-/* y[j] = x[j] factors[j] inverse as an integer, plus zero; factors and inverse are those of
+/* y[j] = x[j] factors[j] inverse as an integer, plus zero; factors and inverse belong to
  * attn2c_row_scale. */
 ATTN2C_INLINE void attn2c_int8_row(int8_t *y, const float *x, const float *factors, int cols, float inverse,
                                    int zero) {

@@ -1,29 +1,11 @@
 /* scale_blocks.c - rounds floats to scale blocks, and moves blocks to and from packed weights. */
 #include "packing/scale_blocks.h"
 #include "ops/scaled.h"
+#include "packing/scale_halves.h"
 #include "packing/scale_search.h"
 
 #include <math.h>
 #include <string.h>
-
-/* The largest f16. */
-#define LARGEST_HALF 65504.0f
-
-/* Returns the bits of the nearest f16, ties to even; finite numbers beyond its range become the largest. */
-static uint16_t to_half(float x) {
-  const uint16_t sign = (uint16_t)(attn2c_bits(x) >> 16 & 0x8000u);
-  const float size = fabsf(x);
-  if (isnan(x)) return sign | 0x7e00u;
-  if (isinf(x)) return sign | 0x7c00u;
-  if (size >= LARGEST_HALF) return sign | 0x7bffu;
-  if (size < 0x1p-14f) return sign | (uint16_t)rintf(size * 0x1p24f); /* 2^-14 itself has the next bits */
-  const uint32_t bits = attn2c_bits(size) - (112u << 23), odd = bits >> 13 & 1u;
-  return sign | (uint16_t)((bits + 0xfffu + odd) >> 13);
-}
-
-float attn2c_to_scale(const attn2c_type_facts *facts, float x) {
-  return facts->scale_bytes == 2 ? attn2c_from_half(to_half(x)) : x;
-}
 
 /* The range of a type's integers. */
 static void range(const attn2c_type_facts *facts, int *least, int *most) {
@@ -113,7 +95,7 @@ static block_bytes bytes_of(const attn2c_type_facts *facts, const attn2c_block_p
 }
 
 static void put_scale(const attn2c_type_facts *facts, unsigned char *at, float x) {
-  const uint16_t half = to_half(x);
+  const uint16_t half = attn2c_to_half(x);
   if (facts->scale_bytes == 2)
     memcpy(at, &half, sizeof half);
   else

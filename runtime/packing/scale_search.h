@@ -37,7 +37,4 @@ enum {
 void attn2c_search_scale(const attn2c_type_facts *facts, const float *x, const signed char *powers, int count,
                          float *scale, float *least);
 
-/* Returns x rounded to the floats of a type's scales: scale_blocks.c. */
-float attn2c_to_scale(const attn2c_type_facts *facts, float x);
-
 #endif

@@ -51,7 +51,7 @@ typedef struct {
   double value;
 } attn2c_real;
 
-/* The options of generation, as they are given (program/generate_options.h reads them). */
+/* The options of generation, as they are given (program/generate/options.h reads them). */
 typedef struct {
   int greedy;
   int64_t tokens, top_k; /* -1: not given */
@@ -87,7 +87,7 @@ typedef struct {
   int text_count, pair_count, query_count;
   const char **images; /* files and folders of pictures, in the order given */
   int image_count;
-  const char *against; /* file of embeddings that those of pictures are compared with; NULL: not given */
+  const char *against; /* file of embeddings that pictures' embeddings are compared with; NULL: not given */
   attn2c_answer_format answers;
   int top;                    /* 0: not given */
   int similar;                /* 1 with --similar */

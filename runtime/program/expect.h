@@ -1,5 +1,5 @@
-/* expect.h - `check --expect`: compares the outputs of a call with arrays that the user has, such as those of
- * the model that a description was written for. */
+/* expect.h - `check --expect`: compares the outputs of a call with arrays that the user has, such as the
+ * outputs of the model that a description was written for. */
 #ifndef ATTN2C_EXPECT_H
 #define ATTN2C_EXPECT_H
 

@@ -51,7 +51,7 @@ static const attn2c_lengths *lengths_of(const attn2c_program *program) {
   return model->text ? model->text->calls : model->lengths ? model->lengths : program->lengths;
 }
 
-/* Returns the fewest tokens that a sequence may have; in a model of one length, those of a text. */
+/* Returns the fewest tokens that a sequence may have; in a model of one length, a text's. */
 static int64_t least_of(const attn2c_descriptor *model, const attn2c_lengths *lengths) {
   return lengths->exact || !(model->is_open || model->text) ? lengths->sizes->seq : lengths->least;
 }

@@ -1,4 +1,5 @@
-/* info.h - the command `info`: prints what a model is, from its descriptor alone, as text or as JSON. */
+/* info.h - the command `info`: prints what a model is, from nothing but its descriptor, as text or as JSON.
+ */
 #ifndef ATTN2C_INFO_H
 #define ATTN2C_INFO_H
 

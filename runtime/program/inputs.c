@@ -2,7 +2,7 @@
  * source of the weights. */
 #include "program/inputs.h"
 #include "program/progress.h"
-#include "program/ranks_program.h"
+#include "program/ranks/program.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -103,16 +103,14 @@ static const char *name_of(const attn2c_descriptor *model, int tensor) {
 }
 
 /* Writes "hidden, lengths, mask" for a message, each name once. */
-static void list_names(const attn2c_descriptor *model, const int *tensors, int count, char *text,
-                       size_t size) {
+static void list_names(const char *const *names, int count, char *text, size_t size) {
   size_t used = 0;
   text[0] = '\0';
   for (int i = 0; i < count && used < size; i++) {
-    const char *name = name_of(model, tensors[i]);
     int before = 0;
-    while (before < i && strcmp(name_of(model, tensors[before]), name) != 0) before++;
+    while (before < i && strcmp(names[before], names[i]) != 0) before++;
     if (before < i) continue;
-    const int length = snprintf(text + used, size - used, "%s%s", used == 0 ? "" : ", ", name);
+    const int length = snprintf(text + used, size - used, "%s%s", used == 0 ? "" : ", ", names[i]);
     if (length < 0) return;
     used += (size_t)length;
   }
@@ -128,21 +126,19 @@ static ptrdiff_t name_length(const char *word) {
 
 const char *attn2c_path_of(const char *word) { return word + name_length(word) + 1; }
 
-int attn2c_bind(const attn2c_descriptor *model, const int *tensors, int count, const char *option,
-                const char *const *words, int word_count, const char **paths, attn2c_message *message) {
+int attn2c_bind_names(const char *const *names, int count, int plain, const char *option,
+                      const char *const *words, int word_count, const char **paths, attn2c_message *message) {
   char known[KNOWN_NAMES];
-  const int plain = count - (count > 0 && tensors[count - 1] == ATTN2C_LENGTHS_ARRAY);
   int status = ATTN2C_OK;
-  list_names(model, tensors, count, known, sizeof known);
+  list_names(names, count, known, sizeof known);
   for (int i = 0; i < count; i++) paths[i] = NULL;
   for (int w = 0; w < word_count; w++) {
     const ptrdiff_t length = name_length(words[w]);
     const char *path = words[w] + length + 1;
     int found = 0, twice = 0;
     for (int i = 0; i < count; i++) {
-      const char *name = name_of(model, tensors[i]);
-      const int named =
-          length >= 0 && strlen(name) == (size_t)length && strncmp(name, words[w], (size_t)length) == 0;
+      const int named = length >= 0 && strlen(names[i]) == (size_t)length &&
+                        strncmp(names[i], words[w], (size_t)length) == 0;
       if (!named && (length >= 0 || plain > 1 || i >= plain)) continue;
       twice |= paths[i] != NULL;
       paths[i] = path;
@@ -161,6 +157,20 @@ int attn2c_bind(const attn2c_descriptor *model, const int *tensors, int count, c
     }
     status = ATTN2C_USAGE;
   }
+  return status;
+}
+
+int attn2c_bind(const attn2c_descriptor *model, const int *tensors, int count, const char *option,
+                const char *const *words, int word_count, const char **paths, attn2c_message *message) {
+  const int plain = count - (count > 0 && tensors[count - 1] == ATTN2C_LENGTHS_ARRAY);
+  const char **names = calloc((size_t)count + 1, sizeof *names);
+  if (!names) {
+    attn2c_say(message, "%s: no memory", option);
+    return ATTN2C_MEMORY;
+  }
+  for (int i = 0; i < count; i++) names[i] = name_of(model, tensors[i]);
+  const int status = attn2c_bind_names(names, count, plain, option, words, word_count, paths, message);
+  free(names);
   return status;
 }
 

@@ -59,6 +59,10 @@ const char *attn2c_path_of(const char *word);
 int attn2c_bind(const attn2c_descriptor *model, const int *tensors, int count, const char *option,
                 const char *const *words, int word_count, const char **paths, attn2c_message *message);
 
+/* Does the same for names. NAME= may be left out if `plain` is 1: then the first one is meant. */
+int attn2c_bind_names(const char *const *names, int count, int plain, const char *option,
+                      const char *const *words, int word_count, const char **paths, attn2c_message *message);
+
 /* Returns the sequences of one call. That is the model's own number, or else the leading dimension of the
  * entry's first input that is not shared. Returns 1 if all inputs are shared. */
 int64_t attn2c_batch(const attn2c_descriptor *model, const attn2c_entry *entry);

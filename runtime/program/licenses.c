@@ -3,7 +3,7 @@
  * ATTN2C_STATIC_PICTURES: so are libpng, libjpeg-turbo and zlib. */
 #include "program/info.h"
 #ifdef ATTN2C_STATIC_PICTURES
-#include "program/picture_licenses.h"
+#include "program/picture/licenses.h"
 #endif
 
 #define MIT_TERMS                                                                                            \

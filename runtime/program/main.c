@@ -9,17 +9,17 @@
 #include <unistd.h>
 
 #include "program/arguments.h"
-#include "program/bench.h"
+#include "program/bench/bench.h"
 #include "program/check_command.h"
-#include "program/generate_command.h"
+#include "program/generate/command.h"
 #include "program/info.h"
 #include "program/output.h"
 #include "program/pack_command.h"
-#include "program/picture_command.h"
-#include "program/picture_texts.h"
-#include "program/ranks_program.h"
+#include "program/picture/command.h"
+#include "program/picture/texts.h"
+#include "program/ranks/program.h"
 #include "program/run.h"
-#include "program/text_command.h"
+#include "program/text/command.h"
 
 /* The programs of a model for several targets, one each, ended by NULL. Other models do not define it. */
 extern const attn2c_program *const *const attn2c_the_programs __attribute__((weak));
@@ -116,7 +116,7 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
       if (&attn2c_the_texts) {
         attn2c_say(message,
                    "run: --text goes with --image: texts are scored for pictures; the program %s embeds "
-                   "texts alone",
+                   "texts by themselves",
                    attn2c_the_texts->name);
         return ATTN2C_USAGE;
       }
@@ -135,7 +135,7 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
   }
 }
 
-/* True for commands that rank 0 runs alone, because they open no model, or the part of one rank. */
+/* True for commands that only rank 0 runs, because they open no model, or the part of one rank. */
 static int is_alone(const attn2c_arguments *arguments) {
   return arguments->help || arguments->version || arguments->command == ATTN2C_COMMAND_INFO ||
          arguments->command == ATTN2C_COMMAND_PACK || (arguments->part && !attn2c_bench_is_of_all(arguments));

@@ -43,7 +43,7 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--weights", NULL, "F", PACK, ONCE, AT(weights), 0, 0, 0, NULL, "a safetensors checkpoint"},
     {"--threads", NULL, "N", RUN | CHECK | BENCH | GENERATE | CHAT | PERPLEXITY, THREADS, AT(threads), 0, 1,
      0, NULL,
-     "threads that share a call, at most (default: as many as the model was built for, or as there are "
+     "threads that share a call, at most (default: the number that the model was built for, or of "
      "cores); results have the same bits for any number"},
     {"--input", NULL, "[NAME=]X.npy", RUN, PATH, AT(inputs), AT(input_count), 0, 0, NULL,
      "an input, each given once; NAME= may be left out if there is only one"},
@@ -77,7 +77,8 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "a PNG or JPEG file; a folder, whose files that end in .png, .jpg or .jpeg are taken by name; - is one "
      "picture on the standard input. May be repeated"},
     {"--against", NULL, "F.npy", RUN | PICTURES, ONCE, AT(against), 0, 0, 0, NULL,
-     "embeddings [count][width], such as those of texts by the other tower of the model: prints the 5 or "
+     "embeddings [count][width], such as embeddings of texts by the other tower of the model: prints the 5 "
+     "or "
      "--top K that are most similar to each picture, best first, each with its number from 1 and its cosine. "
      "With npy: all cosines, [pictures][count]"},
     {"--text", NULL, "WORD", PICTURES, TEXT, 0, 0, 0, 0, NULL,
@@ -85,7 +86,7 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "probabilities; - reads the standard input, and if WORD names a file, each of its lines is a text. May "
      "be repeated. With npy: all logits, [pictures][texts]"},
     {"--text-weights", NULL, "F", RUN | PICTURES, ONCE, AT(text_weights), 0, 0, 0, NULL,
-     "weights of the model of texts (default: those of --weights, a checkpoint of both)"},
+     "weights of the model of texts (default: the weights of --weights, a checkpoint of both)"},
     {"--top", NULL, "K", PICTURES, INT, 0, 0, 0, 0, NULL,
      "the K best labels or texts, or embeddings of --against"},
     {"--format", NULL, "text", PICTURES, WORD, 0, 0, 0, 0, NULL,
@@ -191,7 +192,7 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--logit-bias", NULL, "ID=X", GENERATE | CHAT, PATH, AT(generate.biases), AT(generate.bias_count), 0, 0,
      NULL, "adds X to the logit of a token; -inf forbids it. May be repeated"},
     {"--allow", NULL, "ID,...", GENERATE | CHAT, PATH, AT(generate.allowed), AT(generate.allowed_count), 0, 0,
-     NULL, "allows these tokens alone. May be repeated"},
+     NULL, "allows only these tokens. May be repeated"},
     {"--stop", NULL, "TEXT", GENERATE | CHAT, PATH, AT(generate.stops), AT(generate.stop_count), 0, 0, NULL,
      "ends an answer before this text, also if it begins in one token and ends in another. May be repeated"},
     {"--format", NULL, "FORMAT", CHAT, WORD, AT(answers), 0, ATTN2C_ANSWERS_TEXT, 0, "text or jsonl",
@@ -217,7 +218,7 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--format", "-o", "FORMAT", PERPLEXITY, WORD, AT(answers), 0, ATTN2C_ANSWERS_TEXT, 0, "text or json",
      "text (default), or json: one JSON object"},
     {"--reps", "-r", "REPS", BENCH, INT, AT(repetitions), 0, 1, ATTN2C_MAX_REPETITIONS, NULL,
-     "repetitions, 1 to 1000000 (default: those of about a second, 7 to 2000)"},
+     "repetitions, 1 to 1000000 (default: about a second's, 7 to 2000)"},
     {"--format", "-o", "FORMAT", BENCH, WORD, AT(format), 0, ATTN2C_FORMAT_MD, 0, "md, json or csv",
      "md (default), json (a line with an object for each entry) or csv"},
     {"--output", "-o", "FILE", PACK, ONCE, AT(packed), 0, 0, 0, NULL,
@@ -234,7 +235,7 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--profile", NULL, NULL, BENCH, FLAG, AT(profile), 0, 0, 0, NULL,
      "also prints the time of each kind of operation and of each section"},
     {"--brief", NULL, NULL, BENCH, FLAG, AT(brief), 0, 0, 0, NULL,
-     "with --profile: times operations alone; calls are not compared before, and a whole call is timed once"},
+     "with --profile: only times operations; calls are not compared before, and a whole call is timed once"},
     {"--cold", NULL, "MB", BENCH, INT, AT(cold_megabytes), 0, 1, 65536, NULL,
      "with --brief: MB of other memory are read before each profiled call, so that weights come from memory "
      "as they do in a model with more layers"},

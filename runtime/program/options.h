@@ -32,7 +32,7 @@ typedef struct {
 } attn2c_option;
 
 /* A bit of `commands`: the row's help is in the part about texts of the help of `run`. A row with this bit
- * alone is help for an option of another row. */
+ * by itself is help for an option of another row. */
 #define ATTN2C_HELP_OF_TEXTS (1U << 15)
 /* The same for the part about pictures. */
 #define ATTN2C_HELP_OF_PICTURES (1U << 14)

@@ -96,8 +96,8 @@ static int stream_weights(const attn2c_descriptor *model, attn2c_source *source,
   return status;
 }
 
-/* Packs the weights twice, as the header is before them and has their checksum. So memory is needed for one
- * alone. Returns ATTN2C_USAGE if that is not possible; nothing is written then. */
+/* Packs the weights twice, as the header is before them and has their checksum. So memory is needed for only
+ * one. Returns ATTN2C_USAGE if that is not possible; nothing is written then. */
 static int pack_twice(const attn2c_descriptor *model, attn2c_source *source, const char *path,
                       const attn2c_place *place, attn2c_message *message) {
   unsigned char header[ATTN2C_PACKED_HEADER];
@@ -131,7 +131,7 @@ static int pack_in_memory(const attn2c_descriptor *model, attn2c_source *source,
   return status;
 }
 
-/* Reads and packs the weights of the source one after the other, so that memory is needed for one alone. */
+/* Reads and packs the weights of the source one after the other, so that memory is needed for only one. */
 static int pack_source(const attn2c_descriptor *model, attn2c_source *source, const char *path,
                        attn2c_message *message) {
   attn2c_packed *packed = attn2c_source_packed(source);

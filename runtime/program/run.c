@@ -154,12 +154,11 @@ static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message 
                "--input and --output");
     return ATTN2C_USAGE;
   }
-  const int bound = bind_inputs(job, arguments, message);
-  if (bound != ATTN2C_OK) status = bound;
-  if (attn2c_bind(job->model, entry->outputs, entry->output_count, job->option, arguments->outputs,
-                  arguments->output_count, output_paths, message) != ATTN2C_OK) {
-    status = ATTN2C_USAGE;
-  }
+  const int inputs = bind_inputs(job, arguments, message);
+  if (inputs != ATTN2C_OK) status = inputs;
+  const int outputs = attn2c_bind(job->model, entry->outputs, entry->output_count, job->option,
+                                  arguments->outputs, arguments->output_count, output_paths, message);
+  if (outputs != ATTN2C_OK) status = outputs;
   if (arguments->output_count == 0) {
     attn2c_say(message, "run: nothing to write: give --output [NAME=]Y.npy");
     status = ATTN2C_USAGE;

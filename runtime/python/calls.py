@@ -1,4 +1,4 @@
-# calls.py: checks the arrays of a call against a model's table of inputs and outputs, and makes those of its outputs.
+# calls.py: checks the arrays of a call against a model's table of inputs and outputs, and makes arrays for its outputs.
 # A size in a table is a number, or "batch", "seq" or "seq + N", which the call decides.
 from __future__ import annotations
 

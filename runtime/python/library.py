@@ -9,7 +9,7 @@ import threading
 from typing import Any, Callable, Iterator, List, NoReturn, Optional, Sequence, Tuple, Type, TypeVar
 
 from calls import Out, Outputs, _address, _Call, _Output, _Table
-from values import Path, _path
+from values import Path, _integer, _path
 
 _Kept = TypeVar("_Kept", bound="_Owner")
 _Made = TypeVar("_Made", bound="_Model")
@@ -57,6 +57,7 @@ class _Library:
             raise _errors.get(status, RuntimeError)(said.decode("utf-8", "replace"))
 
 
+@functools.lru_cache(maxsize=None)
 def _structure(table: _Table) -> Type[ctypes.Structure]:
     """The library's structure of inputs, which has an address for each."""
     fields = [("_" + row.name, ctypes.c_void_p) for row in table.inputs]
@@ -172,27 +173,25 @@ class _Model(_Pooled):
     """The methods of a model that do not depend on its inputs."""
 
     _table: _Table
-    _in: Type[ctypes.Structure]
-    _threads: Optional[int] = None  # that share a call; None: those of the library
+    _most_threads = 1  # that share a call
 
-    def _open(self, weights: Optional[Path]) -> None:
-        self._start(self._library.open, None if weights is None else _path("weights", weights))
+    def _open_with(self, function: Any, weights: Optional[Path], threads: Optional[int]) -> None:
+        """Opens a checkpoint; None: the weights that are linked in. threads: None: those of the library."""
+        self._start(threads, function, None if weights is None else _path("weights", weights))
 
     @classmethod
-    def from_memory(cls: Type[_Made], weights: bytes) -> _Made:
-        """A model from the bytes of such a file, which are not needed afterwards."""
-        return cls.__new__(cls)._open_memory(weights)
-
-    def _open_memory(self: _Made, weights: bytes) -> _Made:
+    def from_memory(cls: Type[_Made], weights: bytes, threads: Optional[int] = None) -> _Made:
+        """A model from the bytes of such a file, which are not needed afterwards. threads: as of Model()."""
         if not isinstance(weights, bytes):
             raise TypeError("weights: is %s, but bytes are expected" % type(weights).__name__)
-        return self._start(self._library.open_memory, weights, len(weights))
+        return cls.__new__(cls)._start(threads, cls._library.open_memory, weights, len(weights))
 
-    def _start(self: _Made, function: Any, *weights: Any) -> _Made:
+    def _start(self: _Made, threads: Optional[int], function: Any, *weights: Any) -> _Made:
         library, model, message = self._library, ctypes.c_void_p(), ctypes.create_string_buffer(4096)
+        shared_by = None if threads is None else _integer("threads", threads, 1, self._most_threads)
         library.check(function(*weights, ctypes.byref(model), message, len(message)), message.value)
-        if self._threads is not None:
-            library.check(library.set_threads(model, self._threads))
+        if shared_by is not None and library.set_threads is not None:
+            library.check(library.set_threads(model, shared_by))
         self._pool = _Pool(library, "model", self._maker(model), lambda: library.close(model))
         return self
 
@@ -203,7 +202,7 @@ class _Model(_Pooled):
 
     def _run(self, call: _Call, out: Optional[Out]) -> Outputs:
         made = self._table.made(out, call)
-        into = self._in(*(_address(call.arrays[row.name]) for row in self._table.inputs))
+        into = _structure(self._table)(*(_address(call.arrays[row.name]) for row in self._table.inputs))
         onto = _addresses(self._table.outputs, made)
         with self._caller() as caller:
             self._library.check(self._library.forward(caller.context, ctypes.byref(into), ctypes.byref(onto)))

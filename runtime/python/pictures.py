@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calls import _address
-from library import _Library
+from library import _Library, _Model
 from values import _list
 
 
@@ -35,3 +35,18 @@ class _Pictures:
                                  % (i, pixels.shape[1], pixels.shape[0], self._shape[2], self._shape[1]))
             self._library.check(status)
         return made
+
+
+class _PictureModel(_Model):
+    """A model that takes pictures."""
+
+    _pictures: _Pictures
+
+    @classmethod
+    def images(cls, pictures: Sequence[ArrayLike]) -> NDArray[np.float32]:
+        """Turns pictures into the model's input, float32 [pictures][3][height][width], as its image processor does.
+
+        A picture is uint8 [height, width, 3], red, green and blue, such as numpy.asarray(PIL.Image.open(...).convert(
+        "RGB")). Pictures may have different sizes. It needs no weights: Model.images(...) works, too.
+        """
+        return cls._pictures.images(pictures)

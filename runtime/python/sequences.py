@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
 
 import numpy as np
@@ -154,6 +155,7 @@ def _sized(of: Sequence[_Output], call: _Rows, shape: Tuple[int, ...]) -> List[_
     return made
 
 
+@functools.lru_cache(maxsize=None)
 def _open_structure(table: _Table) -> Type[ctypes.Structure]:
     """The library's structure of inputs: the number of sequences, their lengths, and the arrays' addresses."""
     fields: List[Tuple[str, Any]] = [("sequences", ctypes.c_int64), ("lengths", ctypes.c_void_p)]
@@ -175,7 +177,7 @@ def _run_sequences(model: _Model, given: Mapping[str, Any], lengths: Any, mask: 
     call = _rows_of(table, given, lengths, mask)
     made = _outputs(out, _sized(table.outputs, call, call.shape), 0, 0, list(call.arrays.values()))
     written = _without_padding(table, call, made)
-    into = model._in(len(call.lengths), _address(call.lengths),
+    into = _open_structure(table)(len(call.lengths), _address(call.lengths),
                      *(_address(call.arrays[row.name]) for row in table.inputs))
     onto = _addresses(table.outputs, written)
     with model._caller() as caller:

@@ -180,12 +180,21 @@ class _TextModel(_Encoder, _Model):
     def _kept(self, dimensions: Optional[int]) -> Tuple[Tuple[_Output, ...], int]:
         """The outputs of a call that keeps the first `dimensions` numbers of embeddings, and that number."""
         name, width, usual = self._embedding
+        if dimensions is not None and not name:
+            raise ValueError("dimensions: is for models whose answer is an embedding")
         count = usual if dimensions is None else _integer("dimensions", dimensions, 1, width)
         return tuple(_Output(each.name, each.kind, (*each.sizes[:-1], count) if each.name == name else each.sizes)
                      for each in self._text_outputs), count
 
-    def _run_text(self, texts: Sequence[Text], out: Optional[Out], prompt: Optional[str] = None,
-                  dimensions: Optional[int] = None) -> Tuple[Outputs, NDArray[np.int32]]:
+    def forward_text(self, texts: Sequence[Text], out: Optional[Out] = None, prompt: Optional[str] = None,
+                     dimensions: Optional[int] = None) -> Tuple[Outputs, NDArray[np.int32]]:
+        """Runs the model on texts; each is a str, or a tuple of two.
+
+        Returns the outputs by name, and how many tokens each text has, int32 [texts]. `out` is as in forward. batch is
+        the number of texts; arrays with rows for tokens have SEQ of them, 0 after a text's own. prompt: the name of the
+        model's prompt that is put before each text (None: the usual one). dimensions: numbers of an embedding that are
+        kept, from the first (None: the usual number).
+        """
         of, kept = self._kept(dimensions)
         read = [_text("texts[%d]" % i, each) for i, each in enumerate(_list("texts", texts))]
         count, choose = len(read), self._library.text_dimensions

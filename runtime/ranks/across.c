@@ -33,7 +33,7 @@ static float *place_of(const attn2c_ranks *ranks, const attn2c_rank_sum *sum, in
   return sum->received + (size_t)(machine - (machine > ranks->machine)) * step;
 }
 
-/* Begins the exchange of one piece: all values if there are few, else those of each rank's part. */
+/* Begins the exchange of one piece: all values if there are few, else the values of each rank's part. */
 static void begin_piece(attn2c_ranks *ranks, attn2c_rank_sum *sum, float *values, size_t count) {
   const int own = ranks->machine, tag = tag_of(ranks, sum, 0), is_small = count <= ATTN2C_RANKS_SMALL;
   sum->request_count = 0;

@@ -115,10 +115,10 @@ typedef struct {
 typedef struct attn2c_rank_count attn2c_rank_count;
 
 /* A team of ranks on M machines of P ranks each: rank r is number r % P of machine r / P. If MPI has placed
- * ranks otherwise, or P is no power of 2 and M is not 1, P is 1, and MPI alone moves bytes: then the sum of a
+ * ranks otherwise, or P is no power of 2 and M is not 1, P is 1, and only MPI moves bytes: then the sum of a
  * machine would not be a part of the whole sum's order. */
 struct attn2c_ranks {
-  MPI_Comm all, node, across; /* all ranks; those of a machine; those with this number on every machine */
+  MPI_Comm all, node, across; /* all ranks; a machine's ranks; ranks with this number on every machine */
   int count, own;
   int node_count, node_own, machines, machine;
   char name[64];
@@ -141,6 +141,9 @@ struct attn2c_ranks {
 
 /* Counts a meeting of a rank without others. */
 void attn2c_ranks_count_meeting(attn2c_ranks *ranks, attn2c_meeting_kind kind, size_t floats);
+
+/* Returns the same on all ranks: 1 if all of a communicator give 1. */
+int attn2c_ranks_all_have(MPI_Comm communicator, int has);
 
 /* Makes shared memory for a part of each rank of this machine, a collective call of its ranks, and frees it.
  */

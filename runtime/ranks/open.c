@@ -13,13 +13,6 @@
 
 #include "ranks/inner.h"
 
-/* Returns the same on all ranks: 1 if all of a communicator give 1. */
-static int all_have(MPI_Comm communicator, int has) {
-  int all = 0;
-  if (MPI_Allreduce(&has, &all, 1, MPI_INT, MPI_MIN, communicator) != MPI_SUCCESS) return 0;
-  return all;
-}
-
 static int check_count(MPI_Comm communicator, const attn2c_ranks_wanted *wanted, attn2c_message *message) {
   int is_begun = 0, is_ended = 0, count = 0;
   MPI_Initialized(&is_begun);
@@ -72,7 +65,7 @@ static int find_machine(attn2c_ranks *ranks, const attn2c_ranks_wanted *wanted) 
   MPI_Allreduce(&ranks->node_count, &most, 1, MPI_INT, MPI_MAX, ranks->all);
   const int is_alike = is_aligned(ranks, least) && ranks->node_count == most && ranks->count % most == 0;
   ranks->machines = ranks->count / most, ranks->machine = ranks->own / most;
-  return all_have(ranks->all, is_alike && !wanted->without_windows) ? 1 : be_alone(ranks);
+  return attn2c_ranks_all_have(ranks->all, is_alike && !wanted->without_windows) ? 1 : be_alone(ranks);
 }
 
 /* True on all ranks if a machine has fewer cores than ranks. */
@@ -80,40 +73,7 @@ static int is_crowded(const attn2c_ranks *ranks) {
   cpu_set_t own, all;
   if (sched_getaffinity(0, sizeof own, &own) != 0) return 1;
   if (MPI_Allreduce(&own, &all, sizeof own, MPI_BYTE, MPI_BOR, ranks->node) != MPI_SUCCESS) return 1;
-  return !all_have(ranks->all, CPU_COUNT(&all) >= ranks->node_count);
-}
-
-int attn2c_ranks_make_block(const attn2c_ranks *ranks, size_t bytes, attn2c_rank_block *block) {
-  MPI_Info info;
-  void *own = NULL;
-  block->window = MPI_WIN_NULL;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "alloc_shared_noncontig", "true");
-  int is_made = bytes <= PTRDIFF_MAX - ATTN2C_ALIGNMENT &&
-                MPI_Win_allocate_shared((MPI_Aint)(bytes + ATTN2C_ALIGNMENT), 1, info, ranks->node, &own,
-                                        &block->window) == MPI_SUCCESS;
-  MPI_Info_free(&info);
-  is_made = is_made && MPI_Win_lock_all(MPI_MODE_NOCHECK, block->window) == MPI_SUCCESS;
-  for (int i = 0; i < ranks->node_count && is_made; i++) {
-    MPI_Aint size;
-    int unit;
-    void *part = NULL;
-    is_made = MPI_Win_shared_query(block->window, i, &size, &unit, &part) == MPI_SUCCESS && part;
-    /* Open MPI aligns parts to 8 bytes. Processes map whole pages, so all of them skip the same bytes. */
-    block->parts[i] = (char *)part + -(uintptr_t)part % ATTN2C_ALIGNMENT;
-  }
-  block->own = block->parts[ranks->node_own], block->bytes = bytes;
-  if (all_have(ranks->node, is_made)) return 1;
-  block->own = NULL;
-  return 0;
-}
-
-void attn2c_ranks_free_block(attn2c_rank_block *block) {
-  if (block->window != MPI_WIN_NULL) {
-    MPI_Win_unlock_all(block->window);
-    MPI_Win_free(&block->window);
-  }
-  *block = (attn2c_rank_block){.window = MPI_WIN_NULL};
+  return !attn2c_ranks_all_have(ranks->all, CPU_COUNT(&all) >= ranks->node_count);
 }
 
 /* Opens the processes of this machine, to learn when they end. Linux before 5.3 has no such descriptors; then
@@ -135,7 +95,7 @@ static int make_windows(attn2c_ranks *ranks) {
   attn2c_rank_block block = {.window = MPI_WIN_NULL};
   if (ranks->node_count == 1) return 1;
   const int is_made = attn2c_ranks_make_block(ranks, sizeof(attn2c_rank_window), &block);
-  if (!all_have(ranks->all, is_made)) {
+  if (!attn2c_ranks_all_have(ranks->all, is_made)) {
     attn2c_ranks_free_block(&block);
     return be_alone(ranks);
   }
@@ -173,14 +133,14 @@ static int open_stages(attn2c_ranks *ranks, const attn2c_ranks_wanted *wanted) {
   attn2c_ranks_wanted of_team = *wanted;
   of_team.count = each, of_team.stages = 1;
   int is_made = is_split;
-  if (all_have(ranks->all, is_split) && each > 1)
+  if (attn2c_ranks_all_have(ranks->all, is_split) && each > 1)
     is_made = attn2c_ranks_open(team, &of_team, &ranks->team, &message) == ATTN2C_OK;
   if (team != MPI_COMM_NULL) MPI_Comm_free(&team);
   if (ranks->team) {
     ranks->team->whole = ranks;
     ranks->team->first += ranks->stage * each;
   }
-  if (!all_have(ranks->all, is_made)) return 0;
+  if (!attn2c_ranks_all_have(ranks->all, is_made)) return 0;
   return attn2c_ranks_open_stages(ranks, wanted->passed_bytes);
 }
 
@@ -200,8 +160,8 @@ static int fill(attn2c_ranks *ranks, const attn2c_ranks_wanted *wanted, attn2c_m
   is_made = is_made && MPI_Comm_split(ranks->all, ranks->node_own, ranks->own, &ranks->across) == MPI_SUCCESS;
   is_made = is_made && make_memory(ranks);
   ranks->first = ranks->machine * ranks->node_count;
-  if (all_have(ranks->all, is_made) && ranks->stages > 1) is_made = open_stages(ranks, wanted);
-  if (all_have(ranks->all, is_made)) return ATTN2C_OK;
+  if (attn2c_ranks_all_have(ranks->all, is_made) && ranks->stages > 1) is_made = open_stages(ranks, wanted);
+  if (attn2c_ranks_all_have(ranks->all, is_made)) return ATTN2C_OK;
   attn2c_say(message, "no memory for the meetings of %d ranks", ranks->count);
   return ATTN2C_MEMORY;
 }
@@ -212,7 +172,7 @@ int attn2c_ranks_open(MPI_Comm communicator, const attn2c_ranks_wanted *wanted, 
   int status = check_count(communicator, wanted, message);
   if (status != ATTN2C_OK) return status;
   attn2c_ranks *made = calloc(1, sizeof *made);
-  if (!all_have(communicator, made != NULL)) {
+  if (!attn2c_ranks_all_have(communicator, made != NULL)) {
     attn2c_say(message, "no memory for the meetings of %d ranks", wanted->count);
     free(made);
     return ATTN2C_MEMORY;
@@ -265,7 +225,7 @@ void *attn2c_ranks_allocate(attn2c_ranks *ranks, size_t bytes) {
     attn2c_rank_block block = {.window = MPI_WIN_NULL};
     const size_t whole = (bytes + ATTN2C_ALIGNMENT - 1) / ATTN2C_ALIGNMENT * ATTN2C_ALIGNMENT;
     const int is_made = whole >= bytes && attn2c_ranks_make_block(ranks, whole, &block);
-    if (!all_have(ranks->all, is_made)) {
+    if (!attn2c_ranks_all_have(ranks->all, is_made)) {
       attn2c_ranks_free_block(&block);
       break;
     }

@@ -15,7 +15,7 @@ typedef struct {
   const char *name;    /* of the model, for messages */
   uint64_t build;      /* identity of the build: its generator, description and target */
   int per_node;        /* for tests: treat each such number of ranks as a machine; 0: ask MPI */
-  int without_windows; /* for tests: 1: MPI alone moves bytes */
+  int without_windows; /* for tests: 1: only MPI moves bytes */
 } attn2c_ranks_wanted;
 
 /* Opens ranks over a duplicate of `communicator`, of which the caller keeps the ownership; a collective call

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* The ranks of one model, as one of them sees them: `attn2c_ranks`, declared in base/descriptor.h. A pointer
- * of NULL stands for one rank alone: no meeting moves anything then.
+ * of NULL stands for one rank by itself: no meeting moves anything then.
  *
  * All functions but the first two are meetings: every rank calls them in the same order with the same sizes,
  * from the thread that opened the ranks (MPI_THREAD_FUNNELED). In a team of threads that is the caller of
@@ -25,10 +25,10 @@ int attn2c_ranks_own(const attn2c_ranks *ranks);
 #define ATTN2C_RANKS_SUMS 4
 
 /* Begins a sum over all ranks of values[0 .. count - 1], in place. Until it ends the values may be neither
- * read nor written; other work may be done. Sums end in the order in which they began: if as many as may be
- * are under way, the first of them ends now. count: 0 or more; no alignment is needed.
+ * read nor written; other work may be done. Sums end in the order in which they began: if the most that may
+ * be are under way, the first of them ends now. count: 0 or more; no alignment is needed.
  *
- * The order of additions depends on the number of ranks alone: neighbours first, ((r0 + r1) + (r2 + r3)) +
+ * The order of additions only depends on the number of ranks: neighbours first, ((r0 + r1) + (r2 + r3)) +
  * ..., where a rank without a neighbour waits for the next level. So the bits are the same on one machine
  * and on several, and on all ranks.
  *
@@ -73,7 +73,7 @@ int attn2c_ranks_stage(const attn2c_ranks *ranks);
 /* Rows of 4-byte elements, `step` elements apart, that stages pass to each other. They are between ranks of
  * the same number within their stage, and come in the order in which they were given.
  *
- * `pass` gives rows to the next stage, and `take` takes those of the stage before. `pass` returns when the
+ * `pass` gives rows to the next stage, and `take` takes the rows of the stage before. `pass` returns when the
  * rows are copied, so that a stage computes a call while the next one computes the call before. It waits only
  * if the rows of two calls (attn2c_ranks_wanted.passed_bytes) have not been taken. */
 void attn2c_ranks_pass(attn2c_ranks *ranks, const void *rows, size_t count, size_t width, size_t step);

@@ -116,14 +116,6 @@ void attn2c_ranks_give(attn2c_ranks *ranks, const void *rows, size_t count, size
   }
 }
 
-void attn2c_ranks_drain(attn2c_ranks *ranks) {
-  attn2c_rank_stages *line = ranks->line;
-  while (line && line->count > 0) {
-    if (!attn2c_stream_get(ranks, &line->last, &line->expected[line->first])) return;
-    line->first = (line->first + 1) % ATTN2C_RANKS_EXPECTED, line->count--;
-  }
-}
-
 /* Waits until at most `count` outputs are expected. */
 static void wait_for(attn2c_ranks *ranks, int count) {
   attn2c_patience patience = {0};

@@ -158,3 +158,11 @@ int attn2c_stream_get(const attn2c_ranks *ranks, attn2c_rank_stream *stream, att
   }
   return 1;
 }
+
+void attn2c_ranks_drain(attn2c_ranks *ranks) {
+  attn2c_rank_stages *line = ranks->line;
+  while (line && line->count > 0) {
+    if (!attn2c_stream_get(ranks, &line->last, &line->expected[line->first])) return;
+    line->first = (line->first + 1) % ATTN2C_RANKS_EXPECTED, line->count--;
+  }
+}

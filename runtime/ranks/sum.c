@@ -32,7 +32,7 @@ static int block_of(const attn2c_ranks *ranks, const float *values, size_t count
   return -1;
 }
 
-/* Adds the values of a machine's ranks, which are at at[] of each, and those of other machines. This rank
+/* Adds the values of a machine's ranks, which are at at[] of each, and of other machines. This rank
  * adds its part of them, and writes it to all. */
 static void add_part(attn2c_ranks *ranks, attn2c_rank_sum *sum, float *const *at, size_t count) {
   const int n = ranks->node_count, own = ranks->node_own;

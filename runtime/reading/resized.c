@@ -1,6 +1,6 @@
-/* resized.c - reads the positions of an image's patches from those of another grid of patches, by bicubic
- * interpolation as torch.nn.functional.interpolate has it, align_corners false: first down a column of the
- * grid, a row of patches at a time, then along that row. */
+/* resized.c - reads the positions of an image's patches from the positions in another grid of patches, by
+ * bicubic interpolation as torch.nn.functional.interpolate has it, align_corners false: first down a column
+ * of the grid, a row of patches at a time, then along that row. */
 #include "reading/views.h"
 
 #include <math.h>

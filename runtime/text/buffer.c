@@ -1,5 +1,6 @@
 /* buffer.c - growing arrays, and how a component's changes update the positions of characters. */
 #include "text/buffer.h"
+#include "text/stages.h"
 #include "text/unicode.h"
 
 #include <stdlib.h>
@@ -99,4 +100,31 @@ int text_apply(const text_buffer *from, const text_changes *changes, text_buffer
     if (status != ATTN2C_OK) return status;
   }
   return ATTN2C_OK;
+}
+
+int text_token_add(attn2c_text_work *work, uint32_t id, size_t begin, size_t end) {
+  text_token_list *tokens = &work->tokens;
+  if (tokens->count == tokens->capacity) {
+    int status =
+        text_grow((void **)&tokens->list, &tokens->capacity, tokens->count + 1, sizeof *tokens->list);
+    if (status != ATTN2C_OK) return status;
+  }
+  tokens->list[tokens->count++] = (text_token){id, (uint32_t)begin, (uint32_t)end};
+  return ATTN2C_OK;
+}
+
+int text_word_bytes(text_words *words, const uint8_t *bytes, size_t length) {
+  size_t need = words->text.length + length;
+  if (need > words->most) return ATTN2C_FORMAT;
+  int status = text_grow((void **)&words->text.bytes, &words->text.capacity, need, 1);
+  if (status != ATTN2C_OK) return status;
+  if (length) memcpy(words->text.bytes + words->text.length, bytes, length);
+  words->text.length += length;
+  return ATTN2C_OK;
+}
+
+int text_word_end(text_words *words) {
+  int status = text_grow((void **)&words->ends, &words->capacity, words->count + 1, sizeof *words->ends);
+  if (status == ATTN2C_OK) words->ends[words->count++] = (uint32_t)words->text.length;
+  return status;
 }

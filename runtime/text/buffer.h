@@ -45,7 +45,7 @@ typedef struct text_changes {
  * stay. */
 int text_grow(void **memory, size_t *capacity, size_t need, size_t size);
 
-/* Reserves a capacity of `more` bytes after those of a buffer. */
+/* Reserves a capacity of `more` bytes after a buffer's. */
 int text_reserve(text_buffer *buffer, size_t more);
 void text_free(text_buffer *buffer);
 

@@ -12,22 +12,6 @@ static text_decoder *const decoders[DECODE_KINDS] = {
     [DECODE_JOIN] = text_decode_join,
 };
 
-int text_word_bytes(text_words *words, const uint8_t *bytes, size_t length) {
-  size_t need = words->text.length + length;
-  if (need > words->most) return ATTN2C_FORMAT;
-  int status = text_grow((void **)&words->text.bytes, &words->text.capacity, need, 1);
-  if (status != ATTN2C_OK) return status;
-  if (length) memcpy(words->text.bytes + words->text.length, bytes, length);
-  words->text.length += length;
-  return ATTN2C_OK;
-}
-
-int text_word_end(text_words *words) {
-  int status = text_grow((void **)&words->ends, &words->capacity, words->count + 1, sizeof *words->ends);
-  if (status == ATTN2C_OK) words->ends[words->count++] = (uint32_t)words->text.length;
-  return status;
-}
-
 int text_has_word(const attn2c_tokenizer *text, int32_t id, int skip_special, text_span *span) {
   if (id < 0) return 0;
   const uint8_t flags = text_token_flags(&text->tables, (uint32_t)id);

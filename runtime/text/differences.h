@@ -1,6 +1,6 @@
 /* differences.h - the characters whose properties differ between Hugging Face's tokenizers and utf8proc.
- * tokenizers 0.23.3 has tables of Unicode 8, 9 and 17, by component, and utf8proc 2.8 those of Unicode 15. In
- * these ranges utf8proc's answer is negated. tests/text/differences.py writes this file. */
+ * tokenizers 0.23.3 has tables of Unicode 8, 9 and 17, by component, and utf8proc 2.8 has tables of
+ * Unicode 15. In these ranges utf8proc's answer is negated. tests/text/differences.py writes this file. */
 #ifndef ATTN2C_TEXT_DIFFERENCES_H
 #define ATTN2C_TEXT_DIFFERENCES_H
 

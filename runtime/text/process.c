@@ -33,8 +33,8 @@ static size_t longest_first(text_encoding *a, text_encoding *b, size_t most, int
   return shorten(a, swapped ? n2 : n1, from_left) + shorten(b, swapped ? n1 : n2, from_left);
 }
 
-/* Applies the limit. If the special tokens alone are more than the limit, nothing is removed, as in the
- * library. */
+/* Applies the limit. If the special tokens by themselves are more than the limit, nothing is removed, as in
+ * the library. */
 int text_limit(attn2c_text_work *work, const attn2c_text_input *input, int has_pair, size_t *removed) {
   attn2c_text_limit limit = input->limit;
   text_encoding *a = &work->encodings[0], *b = &work->encodings[1];

@@ -21,8 +21,8 @@ void attn2c_text_stream_destroy(attn2c_text_stream *stream);
 /* Begins a new text. */
 void attn2c_text_stream_reset(attn2c_text_stream *stream);
 
-/* Takes ids before the first piece whose text is not wanted, such as those of a prompt. The pieces that
- * follow are the text of all ids without its first characters, as many as these ids have alone. Any `work` of
+/* Takes ids before the first piece whose text is not wanted, such as a prompt's. The pieces that
+ * follow are the text of all ids without the characters that these ids have by themselves. Any `work` of
  * the tokenizer serves, also in the calls below. Returns the status of decoding. */
 int attn2c_text_stream_skip(attn2c_text_stream *stream, attn2c_text_work *work, const int32_t *ids,
                             size_t count);

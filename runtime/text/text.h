@@ -79,7 +79,7 @@ typedef struct attn2c_text_tokens {
 int attn2c_text_encode(attn2c_text_work *work, const attn2c_text_input *input, attn2c_text_tokens *tokens);
 
 /* Returns the next window of a text that the limit cut, for the input of the last call. The strategy is
- * ONLY_FIRST or ONLY_SECOND. The window has the tokens after those of the last call (or before them:
+ * ONLY_FIRST or ONLY_SECOND. The window has the tokens after the last call's (or before them:
  * from_left), and `stride` of them again. tokens->length is 0 if the last call reached the end; removed is 0
  * if this one does. Returns ATTN2C_FORMAT if `stride` is the tokens of a window or more. */
 int attn2c_text_encode_next(attn2c_text_work *work, const attn2c_text_input *input, size_t stride,

@@ -64,17 +64,6 @@ void text_cache_keep(attn2c_text_work *work, const uint8_t *bytes, size_t length
   }
 }
 
-int text_token_add(attn2c_text_work *work, uint32_t id, size_t begin, size_t end) {
-  text_token_list *tokens = &work->tokens;
-  if (tokens->count == tokens->capacity) {
-    int status =
-        text_grow((void **)&tokens->list, &tokens->capacity, tokens->count + 1, sizeof *tokens->list);
-    if (status != ATTN2C_OK) return status;
-  }
-  tokens->list[tokens->count++] = (text_token){id, (uint32_t)begin, (uint32_t)end};
-  return ATTN2C_OK;
-}
-
 int text_tokenize(attn2c_text_work *work, const uint8_t *bytes, size_t length) {
   uint32_t kind = work->text->tables.settings[SETTING_MODEL], slot = 0;
   if (kind == MODEL_WORDPIECE) return text_wordpiece(work, bytes, length);

@@ -40,7 +40,7 @@ static double sample(double (*round)(void)) {
   return operations / elapsed;
 }
 
-/* Times all loops in turn, so that a disturbance does not hit one alone. */
+/* Times all loops in turn, so that a disturbance does not hit only one. */
 static int time_rates(timed *list) {
   int count = 0;
   for (; attn2c_all_rates[count] && count < MOST_TARGETS; count++) {
@@ -116,7 +116,7 @@ static void *spin(void *lost) {
   return NULL;
 }
 
-/* Returns the largest share of time that one of as many threads as there are cores has no processor. */
+/* Returns the largest share of time that one of a thread a core has no processor. */
 static double lost_by_all(int cores) {
   double lost[MOST_CORES] = {0}, most = 0;
   pthread_t threads[MOST_CORES];

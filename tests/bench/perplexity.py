@@ -29,7 +29,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 WINDOW, SHARED, BATCH = 1024, 128, 512
 FLOATS, OWN, LLAMA = "floats", "own types", "llama.cpp"
-HEAD = struct.Struct("=16sqqqi")        # runtime/program/generate_compared.c
+HEAD = struct.Struct("=16sqqqi")        # runtime/program/generate/compared.c
 ERROR = "standard error"
 
 

@@ -15,6 +15,8 @@ import numpy as np
 from refuses import refuses
 
 module, folder = importlib.import_module(sys.argv[1]), sys.argv[2]
+shared = sys.modules[module.Model.__mro__[1].__module__]  # what all models' modules share
+modules = module.__name__, shared.__name__
 model = module.Model(folder)
 public = {"model": model}
 if hasattr(module, "Tokenizer"):
@@ -92,16 +94,23 @@ for name, method, given in methods(model):
 # Every object with a pointer into the library owns it; every class of owners is met here.
 met = set()
 for each in gc.get_objects():
-    if type(each).__module__ == module.__name__ and not isinstance(each, (type, ctypes.Structure)):
-        if isinstance(each, module._Owner):
+    if type(each).__module__ in modules and not isinstance(each, (type, ctypes.Structure)):
+        if isinstance(each, shared._Owner):
             met.add(each)
         else:
             held = [value for value in getattr(each, "__dict__", {}).values() if isinstance(value, ctypes.c_void_p)]
             assert not held, each
-owners = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, module._Owner)]
-assert all(each in map(type, met) or each.__subclasses__() for each in owners), owners
-for each in vars(module).values():
-    if isinstance(each, type) and each.__module__ == module.__name__ and each not in owners:
+values = [each for each in [*vars(module).values(), *vars(shared).values()] if isinstance(each, type)]
+owners = [each for each in values if issubclass(each, shared._Owner)]
+used = [type(each) for each in met] + [above for each in met for above in type(each).__mro__]
+unused = {"_PictureModel", "_Chat", "_GeneratingText"}
+if "tokenizer" not in public:
+    unused |= {"_TextCaller", "_ModelCaller", "_Tokenizer", "_TextModel", "_Encoder"}
+if "state" not in public:
+    unused |= {"_State", "_Sampler", "_Generating"}
+assert all(each in used or each.__name__ in unused for each in owners), owners
+for each in values:
+    if each.__module__ in modules and each not in owners:
         assert not {"close", "destroy", "__del__"} & set(vars(each)), each
 
 # An owner is not copied; it is closed once, and then its methods say so.

@@ -13,8 +13,8 @@ wrapped := malloc calloc realloc aligned_alloc free pread write fsync close rena
 comma   := ,
 wraps   := $(foreach name,$(wrapped),-Wl$(comma)--wrap=$(name))
 
-runtime  := $(wildcard runtime/*/*.c)
-headers  := $(wildcard runtime/*/*.h tests/c/*.h)
+runtime  := $(wildcard runtime/*/*.c runtime/*/*/*.c)
+headers  := $(wildcard runtime/*/*.h runtime/*/*/*.h tests/c/*.h)
 vpath %.c $(sort $(dir $(runtime)))
 helpers  := faults scratch fake_model golden_text safetensors_write
 element_tests := elementary rowops rowops_rows rowops_attention online product quantise quads kept

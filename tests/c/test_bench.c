@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/bench.h"
+#include "program/bench/bench.h"
 #include "program/inputs.h"
 #include "measure/bandwidth.h"
 #include "measure/parts.h"

@@ -4,7 +4,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "readers.h"
 #include "check/check.h"
-#include "check/check_job.h"
+#include "check/check_calls.h"
 #include "faults.h"
 
 #include <criterion/criterion.h>

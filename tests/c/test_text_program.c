@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "faults.h"
-#include "program/text_answer.h"
-#include "program/text_rank.h"
-#include "program/text_safe.h"
-#include "program/text_similar.h"
-#include "program/text_source.h"
+#include "program/answers/answer.h"
+#include "program/text/rank.h"
+#include "program/answers/safe.h"
+#include "program/answers/similar.h"
+#include "program/text/source.h"
 #include "scratch.h"
 
 TestSuite(text_program, .init = scratch_open, .fini = scratch_close);
@@ -75,7 +75,7 @@ Test(text_program, similar_texts_are_a_matrix) {
   char room[400];
   for (int json = 0; json < 2; json++) {
     FILE *out = fmemopen(room, sizeof room, "w");
-    cr_assert_eq(attn2c_similar_write(embeddings, json ? 4 : 3, 2,
+    cr_assert_eq(attn2c_similar_write("texts", embeddings, json ? 4 : 3, 2,
                                       json ? ATTN2C_ANSWERS_JSONL : ATTN2C_ANSWERS_TEXT, out, NULL),
                  ATTN2C_OK);
     fputc('\0', out);

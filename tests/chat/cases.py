@@ -8,7 +8,7 @@ print("/* chat_cases.h - characters whose upper case or title case is several ch
 print(" * tests/chat/cases.py writes this file. */")
 print("/* clang-format off */")
 print("#ifndef ATTN2C_CHAT_CASES_H\n#define ATTN2C_CHAT_CASES_H\n\n#include <stdint.h>\n")
-print("/* A character, its upper case and its title case; 0 after their ends. */")
+print("/* A character, and the characters of its upper case and of its title case, which end with a 0. */")
 print("static const struct { uint32_t point; uint32_t upper[3], title[3]; } chat_cases[] = {")
 for point in range(0x110000):
     if 0xD800 <= point < 0xE000:

@@ -46,10 +46,12 @@ function plain.make()
       local overrides = { table.unpack(model, 2) }
       overrides[#overrides + 1] = "target=" .. target
       local state, hashes = pipeline.run(root, root .. "/" .. model[1], overrides), {}
-      for i, file in ipairs(state.files) do
-        local text = file.text:gsub(version.generator:gsub("%p", "%%%0"), "VERSION")
-        hashes[i] = file.name .. " " .. hash.text(text)
-        runtime_names(text, taken)
+      for _, file in ipairs(state.files) do
+        if not file.name:match("^attn2c_%d") then -- the Python module that all models share
+          local text = file.text:gsub(version.generator:gsub("%p", "."), "VERSION")
+          hashes[#hashes + 1] = file.name .. " " .. hash.text(text)
+          if not file.name:match("%.py$") then runtime_names(text, taken) end
+        end
       end
       lines[#lines + 1] = ("%s %s %s"):format(hash.text(table.concat(hashes, "\n")), target, table.concat(model, " "))
     end

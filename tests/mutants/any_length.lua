@@ -28,7 +28,8 @@ return function(of, spec)
   }
 
   of("gen/passes/checks/instance.lua", spec .. "passes/checks/memory_spec.lua") {
-    { name = "instance_sequences", old = "  add(sequences(spec.symbols.past.is_open and spec.sequences or most))\n", new = "",
+    { name = "instance_sequences", old = "  add(sequences(spec.symbols.past.is_open and spec.sequences or most))\n",
+      new = "",
       wrong = "no call with the most sequences is checked" },
   }
 
@@ -74,13 +75,13 @@ return function(of, spec)
       filter = "check_mixed/a_right*", wrong = "the trace has one row of scores a token" },
   }
 
-  of("runtime/check/check_mixed.c", "c:check_mixed") {
-    { name = "mixed_alone", old = "status = check_alone(&call, arena)", new = "(void)check_alone",
+  of("runtime/check/check_calls.c", "c:check_mixed") {
+    { name = "mixed_alone", old = "status = check_alone(&shipped, arena)", new = "(void)check_alone",
       filter = "check_mixed/names*", wrong = "no sequence is computed by itself" },
-    { name = "mixed_some", old = "status = check_some(&call, arena)", new = "(void)check_some",
+    { name = "mixed_some", old = "status = attn2c_check_some(&shipped, NULL, arena)", new = "(void)arena",
       filter = "check_mixed/names*", wrong = "calls of several sequences want all outputs" },
-    { name = "mixed_spoiled", old = "if (i % 2 != odd) spoil(&other, i);", new = "(void)spoil;",
-      filter = "check_mixed/names*", wrong = "other sequences are the same sequences" },
+    { name = "mixed_spoiled", old = "if (repeat->is_spoiled && repeat->is_spoiled[i]) spoil(call, i);",
+      new = "(void)spoil;", filter = "check_mixed/names*", wrong = "other sequences are the same sequences" },
   }
 
   of("runtime/check/check_report.c", "c:check_mixed") {

@@ -63,7 +63,7 @@ return function(of, spec)
       filter = "stop/characters", wrong = "half of a character is shown" },
   }
 
-  of("runtime/program/text_generate_turns.c", spec .. "whole/generate_spec.lua") {
+  of("runtime/program/text/generate_turns.c", spec .. "whole/generate_spec.lua") {
     { name = "turns_anew", old = "while (turns->count) attn2c_turns_drop(turns);", new = "", filter = "lines of JSON",
       wrong = "a whole chat goes on with the one before" },
     { name = "turns_fields", old = "if (role && text && json_object_size(message) == 2)", new = "if (role && text)",
@@ -85,7 +85,7 @@ return function(of, spec)
       new = "made.temperature = nil", filter = "are drawn", wrong = "a temperature of 0 draws" },
   }
 
-  of("runtime/program/generate_options.c", spec .. "whole/generate_spec.lua") {
+  of("runtime/program/generate/options.c", spec .. "whole/generate_spec.lua") {
     { name = "options_penalty", old = "is_drawn || !stated->is_usual ?", new = "1 ?",
       filter = "greedy tokens and texts", wrong = "--greedy has a penalty that nobody stated" },
     { name = "options_note", old = "if (!stated->is_usual || sampling", new = "if (stated->is_usual || sampling",

@@ -558,14 +558,14 @@ of("runtime/program/arguments.c", "c:program") {
     filter = "program/refuses_wrong*", wrong = "7x is a number" },
 }
 
-of("runtime/program/text_answer.c", "c:text_program") {
+of("runtime/program/answers/answer.c", "c:text_program") {
   { name = "text_best_ties", old = "return a > b ||", new = "return a >= b ||",
     filter = "text_program/the_best*", wrong = "of equal scores the last comes first" },
   { name = "text_span_longest", old = "j < i + longest", new = "j <= i + longest",
     filter = "text_program/a_span*", wrong = "an answer is a token too long" },
 }
 
-of("runtime/program/text_safe.c", "c:text_program") {
+of("runtime/program/answers/safe.c", "c:text_program") {
   { name = "text_safe_unseen", old = "if (!attn2c_is_seen(point) &&", new = "if (point < 0x20 &&",
     filter = "text_program/nothing*", wrong = "marks of direction reach the terminal" },
 }
@@ -598,7 +598,7 @@ of("runtime/generate/kept_ids.c", "c:answers") {
     wrong = "a beginning is taken over without its keys" },
 }
 
-of("runtime/program/text_source.c", "c:text_program") {
+of("runtime/program/text/source.c", "c:text_program") {
   { name = "text_source_last", old = "(s->is_ended && s->begin < s->end)", new = "0",
     filter = "text_program/lines*", wrong = "a last line without its end is lost" },
 }
@@ -610,12 +610,12 @@ of("runtime/model/text_calls.c", spec .. "whole/say_spec.lua") {
     filter = "answers: windows", wrong = "windows share nothing" },
 }
 
-of("runtime/program/text_view.c", spec .. "whole/say_spec.lua") {
+of("runtime/program/text/view.c", spec .. "whole/say_spec.lua") {
   { name = "text_windows", old = "!(span.score > best->score)", new = "0",
     filter = "answers: windows", wrong = "the last window's answer is given" },
 }
 
-of("runtime/program/text_answer.c", "c:text_program") {
+of("runtime/program/answers/answer.c", "c:text_program") {
   { name = "text_no_answer", old = "i != none && j < rows", new = "j < rows",
     filter = "text_program/a_span*", wrong = "an answer may begin at the row of no answer" },
 }

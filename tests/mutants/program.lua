@@ -14,7 +14,7 @@ return function(of, spec)
     { name = "program_keys", old = "|| i == axes->keys) tensor.shape[i]", new = ") tensor.shape[i]",
       filter = "sizes/a*", wrong = "a mask of a short call has the longest one's shape" },
   }
-  of("runtime/picture/picture.c", "c:picture") {
+  of("runtime/picture/decoding.c", "c:picture") {
     { name = "picture_sizes", old = "if (of->facts && !attn2c_picture_fits(of->facts, w, h)", new = "if (0",
       filter = "picture/sizes_of_models", wrong = "a size that no model takes is decoded" },
     { name = "picture_turned", old = " && !attn2c_picture_fits(of->facts, h, w)", new = "",
@@ -86,7 +86,7 @@ return function(of, spec)
       filter = "program/helps*", wrong = "lines of help after the first are too long" },
   }
 
-  of("runtime/program/bench_compare.c", "c:bench_compare") {
+  of("runtime/program/bench/compare.c", "c:bench_compare") {
     { name = "compare_spread", old = "2.0 * sqrt(", new = "1.0 * sqrt(", wrong = "the spread is half as wide" },
     { name = "compare_ratio", old = "r->ms.median / row->median", new = "row->median / r->ms.median",
       wrong = "old by new" },
@@ -100,7 +100,7 @@ return function(of, spec)
       filter = "program/refuses_what*", wrong = "times may be negative" },
   }
 
-  of("runtime/program/bench_report.c", "c:program") {
+  of("runtime/program/bench/report.c", "c:program") {
     { name = "report_flops", old = "rows[row].flops += op_flops(", new = "rows[row].flops = op_flops(",
       filter = "program/profiles*", wrong = "of ops of a kind the last one's work counts" },
     { name = "report_gflops", old = "flops / (1e6 * ms)", new = "flops / (1e9 * ms)", filter = "program/benches*",
@@ -108,14 +108,14 @@ return function(of, spec)
   }
 
   local signals = spec .. "whole/generate_spec.lua"
-  of("runtime/program/generate_command.c", signals) {
+  of("runtime/program/generate/command.c", signals) {
     { name = "signal_line", old = "== 0) return;\n  fputc('\\n', job->out);\n", new = "== 0) return;\n",
       filter = "a signal ends a line",
       wrong = "Ctrl-C leaves a half line" },
     { name = "signal_noted", old = "  attn2c_signals_note();\n", new = "", filter = "a signal ends a line",
       wrong = "a signal ends generate in the middle of a line" },
   }
-  of("runtime/program/text_generate_chat.c", signals) {
+  of("runtime/program/text/generate_chat.c", signals) {
     { name = "signal_chat", old = "if (status == ATTN2C_OK && terminated) return", new = "if (0) return",
       filter = "a signal ends a chat", wrong = "a chat goes on after SIGTERM" },
   }
@@ -123,12 +123,12 @@ return function(of, spec)
     { name = "signal_rows", old = "      attn2c_signals_note();\n", new = "", filter = "a signal ends other",
       wrong = "a signal ends a printed array in the middle of a line" },
   }
-  of("runtime/program/generate_perplexity.c", signals) {
+  of("runtime/program/generate/perplexity.c", signals) {
     { name = "signal_perplexity", old = "    if (status == ATTN2C_OK) status = attn2c_signals_status(job->message);\n",
       new = "", filter = "a signal ends other", wrong = "perplexity goes on after a signal" },
   }
 
-  of("runtime/program/text_answer.c", "c:text_program") {
+  of("runtime/program/answers/answer.c", "c:text_program") {
     { name = "answer_nan", old = "a > b || (isnan(b) && !isnan(a))", new = "a > b", filter = "text_program/the_best*",
       wrong = "a score that is no number comes before others" },
     { name = "answer_overflow", old = "exp(picks[i].score - largest) / sum",
@@ -142,14 +142,14 @@ return function(of, spec)
       filter = "text_program/the_cosine*", wrong = "the cosine with nothing is no number" },
   }
 
-  of("runtime/program/text_similar.c", "c:text_program") {
+  of("runtime/program/answers/similar.c", "c:text_program") {
     { name = "similar_nan", old = "row[i] == row[i] ?", new = "row[i] != 2.0f ?", filter = "text_program/similar*",
       wrong = "what is no number is written as JSON" },
     { name = "similar_rows", old = "embeddings + i * width, embeddings + j * width",
       new = "embeddings + i, embeddings + j", filter = "text_program/similar*", wrong = "texts overlap" },
   }
 
-  of("runtime/program/text_rank.c", "c:text_program") {
+  of("runtime/program/text/rank.c", "c:text_program") {
     { name = "rank_ties", old = "score > of->best[at - 1].score ||", new = "score >= of->best[at - 1].score ||",
       filter = "text_program/a_query*", wrong = "of equal scores the later text comes first" },
     { name = "rank_nan", old = "(isnan(of->best[at - 1].score) && !isnan(score))", new = "0",
@@ -162,7 +162,7 @@ return function(of, spec)
       suite = spec .. "whole/search_spec.lua", filter = "a file keeps", wrong = "an empty file has another's name" },
   }
 
-  of("runtime/program/text_cache.c", spec .. "whole/search_spec.lua") {
+  of("runtime/program/text/cache.c", spec .. "whole/search_spec.lua") {
     { name = "cache_weights", old = '{AT_WEIGHTS, AT_TOKENIZER, "it is of other weights"},', new = "",
       filter = "a file keeps", wrong = "embeddings of other weights are taken" },
     { name = "cache_data", old = "attn2c_number_at(footer, AT_DATA) != sum_of(parts)", new = "sum_of(parts) == 0",
@@ -173,7 +173,7 @@ return function(of, spec)
       filter = "a file keeps", wrong = "a text that was moved has another's embedding" },
   }
 
-  of("runtime/program/text_safe.c", "c:text_program") {
+  of("runtime/program/answers/safe.c", "c:text_program") {
     { name = "safe_mended", old = "used += valid ? width : 3;", new = "used += width;",
       filter = "text_program/nothing*", wrong = "a sign for bytes that are no text is cut" },
   }
@@ -183,7 +183,7 @@ return function(of, spec)
       wrong = "a mark that turns the direction reaches the terminal" },
   }
 
-  of("runtime/program/text_source.c", "c:text_program") {
+  of("runtime/program/text/source.c", "c:text_program") {
     { name = "source_return", old = "(*text)[*length - 1] == '\\r'", new = "(*text)[*length - 1] == '\\v'",
       filter = "text_program/lines*", wrong = "lines keep their carriage returns" },
     { name = "source_counts", old = "lines + (last != '\\n')", new = "lines + 0 * last",

@@ -102,7 +102,7 @@ local function copy_project(copy, entries)
       local from, to = root .. "/" .. name, copy .. "/" .. name
       if lfs.attributes(from, "mode") then
         local child = process.run { words = { "cp", "-a", from, to }, gather = "all" }
-        -- What others compile meanwhile may come and go; what is missing is compiled again.
+        -- Others may compile meanwhile, so that files come and go; a missing one is compiled again.
         if child.code ~= 0 and list ~= COMPILED then error(child.errors, 0) end
       end
     end

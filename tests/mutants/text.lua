@@ -220,7 +220,7 @@ return function(of, spec)
       filter = "bert_uncased gives", wrong = "each character beyond ASCII is a word" },
   }
 
-  of("runtime/text/cut.c", goldens) {
+  of("runtime/text/cut_spans.c", goldens) {
     { name = "cut_next", old = "spans->list[i].token && !spans->list[next].token",
       new = "!spans->list[i].token && spans->list[next].token", filter = "split_next gives",
       wrong = "a match joins what stands before it" },

@@ -218,7 +218,7 @@ return function(of, spec)
       wrong = "factors are taken for any weights" },
   }
 
-  of("runtime/check/check.c", "c:check") {
+  of("runtime/check/check_calls.c", "c:check") {
     { name = "check_alone", old = "if (count < 2 || number", new = "if (count < 3 || number",
       filter = "check/*", wrong = "no output of two is wanted alone" },
     { name = "check_left_out", old = "count > 2 && count <= MOST_LEFT_OUT ? count : 0", new = "0 * MOST_LEFT_OUT",

@@ -91,6 +91,8 @@ shared = call.arrays["past"].reshape(-1)[:21].reshape(7, 3)
 refuses(ValueError, "out['sum']: must not overlap another array of the call", grows.made, {"sum": shared}, call)
 
 # Structures: an array that is left out has no address.
+structure = library._structure(grows)
+assert [name for name, _ in structure._fields_] == ["_x", "_counts", "_past"]
 assert [name for name, _ in library._structure(fixed)._fields_] == ["_ids", "_counts"]
 addresses = library._addresses(grows.outputs, {"best": made["best"]})
 assert list(addresses) == [None, made["best"].ctypes.data] and ctypes.sizeof(addresses) == 2 * ctypes.sizeof(ctypes.c_void_p)

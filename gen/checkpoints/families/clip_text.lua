@@ -1,4 +1,4 @@
--- clip_text.lua: describes the text tower of CLIP (Radford et al. 2021), from a folder of it alone or, with tower=text,
+-- clip_text.lua: describes the text tower of CLIP (Radford et al. 2021), from a folder of only it or, with tower=text,
 -- of both towers. A text's embedding is that of its last token, which the tokenizer adds.
 local heads = require("checkpoints.heads")
 

@@ -7,7 +7,7 @@ local words = require("common.words")
 local recipe = {}
 
 -- Placeholders for words that the builder knows: the compiler and the user's flags, the folder of the runtime, the
--- archive of Jansson, a job's source and inputs, its source alone, its result, the user's weights, and the flags that
+-- archive of Jansson, a job's source and inputs, only its source, its result, the user's weights, and the flags that
 -- keep the names of folders out of results.
 local CC, CFLAGS, LDFLAGS = { of = "compiler" }, { of = "cflags" }, { of = "ldflags" }
 local AR, OBJCOPY = { of = "ar" }, { of = "objcopy" }
@@ -48,7 +48,7 @@ local computes = { "^base/", "^ranks/", "^text/", "^picture/", "^generate/",
   "^packing/pack%.c$", "^weights/random%.c$", "^reading/resized%.c$", "^packing/scale_", "^reading/taps%.c$",
   "^reading/views%.c$", "^weights/weights%.c$",
   "^model/team%.c$", "^model/text_kept%.c$",
-  "^check/reference", "^check/compare%.c$", "^check/tolerance%.c$", "^measure/", "^program/text_similar%.c$" }
+  "^check/reference", "^check/compare%.c$", "^check/tolerance%.c$", "^measure/", "^program/answers/similar%.c$" }
 
 -- Returns the level of a source of the runtime. In a static program, code of the commands is small rather than fast:
 -- its check takes some 15% longer.
@@ -72,7 +72,7 @@ local of_source = { ["weights/projected.c"] = loops, ["packing/scale_search.c"] 
 local generator_of = { libxsmm = { "-lxsmmgen" }, c = {} }
 local libraries = { "-lpthread", "-lm" }
 local text_libraries = { "-lutf8proc", "-lpcre2-8" }
-local picture_libraries = { "-lpng", "-ljpeg", "-lz" } -- of the program alone
+local picture_libraries = { "-lpng", "-ljpeg", "-lz" } -- only of the program
 
 -- Returns the name of a source's object: NAME.o for an emitted file, FOLDER-FILE.o for one of the runtime. No model's
 -- name has a `-`, so that an emitted file and a file of the runtime never have the same object. ending: distinguishes
@@ -88,29 +88,29 @@ local function object(from, source, flags, name)
     commands = { { CC, plain, flags, CFLAGS, "-c", INPUTS, "-o", RESULT } } }
 end
 
--- Sources of the program that write answers to texts and to pictures.
-local of_answers = words.set { "program/text_answer.c", "program/text_json_line.c", "program/text_safe.c",
-  "program/text_similar.c" }
+-- True if a source is in a folder of that name, at the top or of the program, or its name begins with it.
+local function is_part(source, name)
+  return source:match("^" .. name .. "/") or source:match("^%w+/" .. name .. "[_/]")
+end
 
--- True if a source is part of models that are divided among ranks alone.
-local function is_of_ranks(source) return source:match("^ranks/") or source:match("^%w+/ranks_") end
+-- True if a source is only part of models that are divided among ranks.
+local function is_of_ranks(source) return is_part(source, "ranks") end
 
 -- Sources of the program of a model of pictures that has a model of texts linked in.
-local of_texts = words.set { "program/picture_texts.c", "program/text_source.c" }
+local of_texts = words.set { "program/picture/texts.c", "program/text/source.c" }
 
--- True if a source is part of a model. Decoders of pictures and FOLDER/picture_*.c are only for models that take
--- pictures. Tokenizers and the program's functions on text (FOLDER/text_*.c) are only for
--- models that take text, chat/ for those with a chat template, samplers and the program's functions that generate
--- (FOLDER/*generate*.c) for those that continue, ranks/ and FOLDER/ranks_*.c for those that are divided among ranks.
--- Tools are separate programs.
+-- True if a source is part of a model. picture/, program/picture/ and FOLDER/picture_*.c are only for models that take
+-- pictures; in the same way text is for models that take text, generate for those that continue, ranks for those that
+-- are divided among ranks, and chat/ for those with a chat template. program/answers/ is for text and pictures. Tools
+-- are separate programs.
 local function is_wanted(source, providers, options)
   if source:match("^tools/") then return false end
   if source:match("generate") and not options.has_generation then return false end
   if of_texts[source] and options.texts then return true end
-  if source == "program/picture_texts.c" then return false end
-  if of_answers[source] then return options.has_text or options.has_pictures end
-  if source:match("^picture/") or source:match("^%w+/picture_") then return options.has_pictures end
-  if source:match("^text/") or source:match("^%w+/text_") then return options.has_text end
+  if source == "program/picture/texts.c" then return false end
+  if source:match("^program/answers/") then return options.has_text or options.has_pictures end
+  if is_part(source, "picture") then return options.has_pictures end
+  if is_part(source, "text") then return options.has_text end
   if source:match("^chat/") then return options.has_chat end
   if is_of_ranks(source) then return options.has_ranks end
   local provider = source:match("^model/kernels_(.*)%.c$")
@@ -120,7 +120,7 @@ end
 -- Returns the macros for a source. The program prints the licences of the libraries that are linked in. A static
 -- program loads no library.
 local function defined_by(source, providers, is_static)
-  if source == "program/text_generate_line.c" then return is_static and "-DATTN2C_STATIC" or {} end
+  if source == "program/text/generate_line.c" then return is_static and "-DATTN2C_STATIC" or {} end
   return source == "program/licenses.c" and providers.program == "libxsmm" and "-DATTN2C_WITH_LIBXSMM" or {}
 end
 
@@ -161,7 +161,7 @@ function recipe.provider(spec) return spec.kernels == "c" and "c" or "libxsmm" e
 --- Returns the name of the archive of what all programs share, for recipe.needed.
 function recipe.runtime(spec) return archive_of(recipe.provider(spec)) end
 
--- The archive of what libraries may contain. So a build of libraries alone compiles no commands.
+-- The archive of what libraries may contain. So a build of only libraries compiles no commands.
 local LIBRARY_ARCHIVE = "libattn2c_library.a"
 
 -- Returns the objects that are not only in the program.
@@ -183,7 +183,7 @@ local function archive_job(provider, objects, name)
   return { name = name or archive_of(provider), inputs = inputs, commands = { { AR, "rcsD", RESULT, INPUTS } } }
 end
 
--- Appends the objects of one target's code: those of the library to `shipped`, those of only the program to `program`.
+-- Appends the objects of one target's code: the library's to `shipped`, objects of only the program to `program`.
 local function add_build(shipped, program, spec, build, entries, is_static)
   local own, flags = spec.name .. build.suffix, build.flags
   local steps = { QUICK, flags }
@@ -203,7 +203,7 @@ local function add_build(shipped, program, spec, build, entries, is_static)
 end
 
 -- Returns the objects of the model that library and program share, and those that only one of them has. A library that
--- opens packed weights alone has a table of readers of its own.
+-- only opens packed weights has a table of readers of its own.
 local function model_objects(spec, builds, entries, options)
   local name, shipped, program, own = spec.name, {}, {}, {}
   for _, build in ipairs(builds) do add_build(shipped, program, spec, build, entries, options.is_static) end

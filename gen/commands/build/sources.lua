@@ -5,17 +5,21 @@ local lfs = require("lfs")
 
 local sources = {}
 
--- Returns the files in the runtime's folders whose names have this ending: a sorted list of FOLDER/FILE, and their
--- texts by name.
+-- Returns the files in the runtime's folders whose names have this ending: a sorted list of their paths, and their
+-- texts by path.
 local function files_of(folder, ending)
   local list, texts = {}, {}
-  for room in lfs.dir(folder) do
-    if room:sub(1, 1) ~= "." and lfs.attributes(folder .. "/" .. room, "mode") == "directory" then
-      for name in lfs.dir(folder .. "/" .. room) do
-        if name:sub(-#ending) == ending and name:sub(1, 1) ~= "." then list[#list + 1] = room .. "/" .. name end
+  local function look(below)
+    for name in lfs.dir(folder .. below) do
+      local path = below .. "/" .. name
+      if name:sub(1, 1) ~= "." and lfs.attributes(folder .. path, "mode") == "directory" then
+        look(path)
+      elseif name:sub(-#ending) == ending and name:sub(1, 1) ~= "." then
+        list[#list + 1] = path:sub(2)
       end
     end
   end
+  look("")
   table.sort(list)
   for _, name in ipairs(list) do texts[name] = files.read(folder .. "/" .. name) end
   return list, texts

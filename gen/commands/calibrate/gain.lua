@@ -30,7 +30,7 @@ function gain.line(measured, is_own, programs, weights, folder, gather)
 end
 
 --- Returns a table of the outputs' errors without and with the file `path`, and whether each is worse; or nil and an
---- exit code. arguments, tools: those of calibrate.run.
+--- exit code. arguments, tools: calibrate.run's.
 function gain.outputs(arguments, path, weights, tools)
   local plain, measured = {}, {}
   local of_arrays = { overrides = arguments.overrides, input = arguments.input, text = arguments.text }

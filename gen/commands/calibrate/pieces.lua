@@ -1,5 +1,5 @@
 -- pieces.lua: cuts a text into pieces that a model reads one by one.
--- So the activations of one piece alone are kept.
+-- So the activations of only one piece are kept.
 local faults = require("common.faults")
 local files = require("common.files")
 
@@ -9,7 +9,7 @@ local MOST_BYTES = 100000       -- of a piece, which is a word of a command line
 local BYTES_PER_TOKEN = 3       -- a low estimate
 local NUMBERS_OF_PIECE = 1 << 25 -- of activations
 local NUMBERS = 1 << 28         -- of activations in all
-local MEASURED = 5              -- one piece of so many is not read, but measures the result
+local MEASURED = 5              -- one piece of this number is not read, but measures the result
 
 -- Returns the end of a piece that begins at `first` and has at most `most` bytes: after a line, else a word, else a
 -- character.

@@ -47,7 +47,7 @@ function weights.reader(text, entry, name)
 end
 
 --- Returns the checksum of the first rows of the weight `name`, as in attn2c_factors of runtime/base/descriptor.h. The
---- arguments are those of reader.
+--- The arguments are the reader's.
 function weights.checksum(text, entry, name)
   local rows, inputs, sum = {}, entry.graph.tensors[name].shape[2], 0
   for _, panel in ipairs(panels_of(entry, name)) do

@@ -1,6 +1,7 @@
 -- arrays.lua: reads and writes .npy arrays as the programs do, and compares two of them.
 local faults = require("common.faults")
 local files = require("common.files")
+local npy = require("common.npy")
 local words = require("common.words")
 
 local arrays = {}
@@ -30,27 +31,17 @@ end
 
 --- Returns the integers or booleans of a user's .npy file, { shape, values in C order, flat }, or nil and a message.
 function arrays.integers(text)
-  local wide = (text:byte(7) or 1) > 1
-  local size_bytes = wide and 4 or 2
-  if #text < 8 + size_bytes then return nil, "is cut off" end
-  local size = (wide and "<I4" or "<I2"):unpack(text, 9)
-  local header, at = text:sub(9 + size_bytes, 8 + size_bytes + size), 9 + size_bytes + size
-  local descr, dimensions = header:match("'descr': *'([^']*)'"), header:match("'shape': *%(([%d, ]*)%)")
-  if #header < size or not descr or not dimensions then return nil, "is not a complete array" end
-  local order, kind, bytes = descr:match("^([<>|])([iub])([1248])$")
-  if not order then return nil, ("has the type %s, but integers are expected"):format(faults.quote(descr)) end
-  local count, shape = 1.0, {} -- a float, which no product of sizes overflows
-  for n in dimensions:gmatch("%d+") do
-    local axis = #shape + 1
-    shape[axis] = math.tointeger(tonumber(n)) or math.huge
-    count = count * shape[axis]
-  end
-  local is_fortran = #shape > 1 and header:find("'fortran_order': *True")
+  local array, wrong = npy.header(text)
+  if not array then return nil, wrong end
+  local shape, count = array.shape, array.count
+  local order, kind, bytes = array.descr:match("^([<>|])([iub])([1248])$")
+  if not order then return nil, ("has the type %s, but integers are expected"):format(faults.quote(array.descr)) end
+  local is_fortran = #shape > 1 and array.is_fortran
   if is_fortran and #shape > 2 then return nil, "is in Fortran order, but C order is expected for three axes" end
   bytes = math.tointeger(tonumber(bytes))
-  if #text - at + 1 ~= count * bytes then return nil, "is cut off, or has more than its shape says" end
+  if #text - array.at + 1 ~= count * bytes then return nil, "is cut off, or has more than its shape says" end
   local format, values = (order == ">" and ">" or "<") .. integer_formats[kind] .. bytes, {}
-  for i = 1, count do values[i] = format:unpack(text, at + (i - 1) * bytes) end
+  for i = 1, count do values[i] = format:unpack(text, array.at + (i - 1) * bytes) end
   return { shape = shape, values = is_fortran and count > 0 and transposed(values, shape[1], shape[2]) or values }
 end
 
@@ -60,30 +51,27 @@ function arrays.random(shape, type, minimum, limit)
   for i = 1, words.elements(shape) do
     parts[i] = type == "f32" and ("<f"):pack(normal()) or ("<i4"):pack(math.random(minimum, limit - 1))
   end
-  local header = ("{'descr': '%s', 'fortran_order': False, 'shape': (%s,), }"):format(descriptions[type],
-    table.concat(shape, ", "))
-  header = header .. (" "):rep(-(#header + 11) % 64) .. "\n"
-  return "\x93NUMPY\1\0" .. ("<I2"):pack(#header) .. header .. table.concat(parts)
+  return npy.file(descriptions[type], shape, table.concat(parts))
 end
 
 local MOST_TOGETHER = 1024 -- numbers that are read by one call
 
 --- Opens a file that an emitted program wrote. Returns { shape, count, integers, numbers = function(first, count) that
---- returns `count` numbers in order, from number `first` on, counted from 0 }.
+--- returns `count` numbers in order, from number `first` on, counted from 0 }. Faults: io, format.
 function arrays.open(path)
-  local bytes = assert(files.read(path), path)
-  local size = ("<I2"):unpack(bytes, 9)
-  local header, at = bytes:sub(11, 10 + size), 11 + size
-  local format = assert(formats[header:match("'descr': '([^']+)'")], header)
-  local shape = {}
-  for n in header:match("'shape': %(([^)]*)%)"):gmatch("%d+") do shape[#shape + 1] = math.tointeger(tonumber(n)) end
-  local each = ("<" .. format):packsize()
-  return { shape = shape, count = (#bytes - at + 1) // each, integers = format:find("i") ~= nil,
+  local bytes = files.read_asked(path)
+  local array = npy.header(bytes)
+  local format = array and not (array.is_fortran and #array.shape > 1) and formats[array.descr]
+  local each = format and ("<" .. format):packsize()
+  if not format or #bytes - array.at + 1 ~= array.count * each then
+    faults.raise("format", path .. ": is not an array of numbers in C order")
+  end
+  return { shape = array.shape, count = math.tointeger(array.count), integers = format:find("i") ~= nil,
     numbers = function(first, count)
       local list = {}
       for i = 0, count - 1, MOST_TOGETHER do
         local n = math.min(MOST_TOGETHER, count - i)
-        local part = { ("<" .. format:rep(n)):unpack(bytes, at + (first + i) * each) }
+        local part = { ("<" .. format:rep(n)):unpack(bytes, array.at + (first + i) * each) }
         part[n + 1] = nil -- string.unpack's last result, a position
         if n == count then return part end
         table.move(part, 1, n, i + 1, list)
@@ -98,42 +86,34 @@ function arrays.read(path)
   return { shape = array.shape, values = array.numbers(0, array.count), integers = array.integers }
 end
 
--- Returns, for a file's text in C order, the size of the first axis, the bytes of its entries, and a function(count,
--- bytes) that returns the text of a file with other entries. Returns nil for other texts.
-local function entries_of(text)
-  local before, header, at = text:match("^(\x93NUMPY\1.)..(.-)\n()")
-  local rows, others = (header or ""):match("'shape': %((%d+),([^)]*)%)")
-  if not rows or header:find("'fortran_order': True", 1, true) then return nil end
-  return tonumber(rows), text:sub(at), function(count, bytes)
-    local other = header:gsub("'shape': %b()", function() return ("'shape': (%d,%s)"):format(count, others) end)
-    other = words.without_end(other, " ")
-    other = other .. (" "):rep(-(#other + 11) % 64) .. "\n"
-    return before .. ("<I2"):pack(#other) .. other .. bytes
-  end
+-- Returns the text of a file whose first axis has `count` entries, which `take` makes of the bytes of all entries and
+-- the number of bytes of one. Returns the text itself if its entries are not contiguous, or is_kept(their number).
+local function with_entries(text, count, is_kept, take)
+  local array = npy.header(text)
+  local rows = array and array.shape[1]
+  if not rows or array.is_fortran or is_kept(rows) then return text end
+  local shape, bytes = table.move(array.shape, 1, #array.shape, 1, {}), text:sub(array.at)
+  shape[1] = count
+  return npy.file(array.descr, shape, take(bytes, rows, #bytes // rows))
 end
 
 --- Returns the text of a file with the first `count` entries of the first axis. Returns the text itself if it has no
 --- more, or if its entries are not contiguous.
 function arrays.first(text, count)
-  local rows, bytes, other = entries_of(text)
-  if not rows or rows <= count then return text end
-  return other(count, bytes:sub(1, #bytes // rows * count))
+  return with_entries(text, count, function(rows) return rows <= count end,
+    function(bytes, _, each) return bytes:sub(1, each * count) end)
 end
 
 --- Returns the text of a file with exactly `count` entries of the first axis. If there are fewer, they are repeated.
 function arrays.exactly(text, count)
-  local rows, bytes, other = entries_of(text)
-  if not rows or rows == 0 then return text end
-  return other(count, bytes:rep((count + rows - 1) // rows):sub(1, #bytes // rows * count))
+  return with_entries(text, count, function(rows) return rows == 0 end,
+    function(bytes, rows, each) return bytes:rep((count + rows - 1) // rows):sub(1, each * count) end)
 end
 
 --- Returns the shape in a file's text, or nil if it is not an array.
 function arrays.shape(text)
-  local dimensions = text:sub(1, 6) == "\x93NUMPY" and text:sub(1, 4096):match("'shape': *%(([%d, ]*)%)")
-  if not dimensions then return nil end
-  local shape = {}
-  for n in dimensions:gmatch("%d+") do shape[#shape + 1] = math.tointeger(tonumber(n)) end
-  return shape
+  local array = npy.header(text)
+  return array and array.shape
 end
 
 -- Returns the place of the largest value of a row, or nil for a row with NaN.

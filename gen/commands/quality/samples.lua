@@ -35,7 +35,7 @@ local function random_inputs(graph, folder)
   return list
 end
 
---- Returns the words of `run` for the inputs or texts of arguments (those of quality.measure), without outputs.
+--- Returns the words of `run` for the inputs or texts of quality.measure's arguments, without outputs.
 function samples.words(arguments, graph, folder, weights)
   local list = { "run", "--weights", weights }
   local option = arguments.text_option or "--text"

@@ -45,7 +45,7 @@ function batch.of(list, state, folder)
   local seq, sequences = size_along(inputs, "s"), size_along(inputs, "b")
   if seq == false or sequences == false then return as_given end -- the program refuses one of them
   if seq and seq ~= spec.seq then
-    return { input = {}, note = ("the check uses random inputs: those of --input have %d tokens, and the model's "
+    return { input = {}, note = ("the check uses random inputs: the arrays of --input have %d tokens, and the model's "
       .. "entry %d"):format(seq, spec.seq) }
   end
   local result = { input = {} }

@@ -1,6 +1,6 @@
 -- maps.lua: computes the attention maps of a model's heads, and writes them as PNG files.
 -- It builds the variant whose outputs are the attention weights, runs it on the user's input, and reads its arrays.
-local arrays = require("commands.report.arrays")
+local arrays = require("commands.quality.arrays")
 local faults = require("common.faults")
 local files = require("common.files")
 local lfs = require("lfs")

@@ -1,5 +1,5 @@
 -- cost.lua: says how long meetings of ranks take: from measured times, or from a network's latency and bandwidth.
--- The formulas are those of the algorithms in runtime/ranks (across.c, gather.c). Nothing is counted as hidden behind
+-- The formulas belong to the algorithms in runtime/ranks (across.c, gather.c). Nothing is counted as hidden behind
 -- computation. All times are in microseconds; 1 GB/s is 1000 bytes a microsecond.
 local cost = {}
 

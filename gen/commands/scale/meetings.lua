@@ -11,7 +11,7 @@ local meetings = {}
 
 local SECONDS = 0.15 -- that the rounds of a size take
 
--- Returns the sources of the program: its own, those of ranks, and what these stand on. They are paths.
+-- Returns the sources of the program: its own, the ranks', and what these stand on. They are paths.
 local function sources(root)
   local list, folder = {}, root .. "/runtime/ranks"
   for name in lfs.dir(folder) do

@@ -44,8 +44,8 @@ local function add_here(add, result)
   add("")
   add("Ranks that share this machine, its memory and caches (least times):")
   add("")
-  add("| ranks | layers | call | part 0 alone, ms | parts at once, ms | meetings, ms | predicted, ms | measured, ms | "
-    .. "predicted / measured |")
+  add("| ranks | layers | call | part 0 by itself, ms | parts at once, ms | meetings, ms | predicted, ms | measured, "
+    .. "ms | predicted / measured |")
   add("|------:|-------:|:-----|--:|--:|--:|--:|--:|--:|")
   for _, each in ipairs(result.here) do
     add("| %d | %d | %s | %s | %s | %s | %s | %s | %.3f |", each.ranks, each.layers, each.call, number(each.apart_ms),

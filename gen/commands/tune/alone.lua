@@ -1,5 +1,5 @@
 -- alone.lua: times the candidates of products by themselves, before a model is built with any.
--- All candidates of a product are one library. Libraries are compiled as many at a time as there are processors, those
+-- All candidates of a product are one library. Libraries are compiled one a processor at a time, those
 -- of the most expensive products first. A part of the time is for compilers; those that still run then are ended.
 local calls = require("commands.tune.calls")
 local candidates = require("passes.plan.candidates")
@@ -29,7 +29,7 @@ local LOOPS = { "-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=o
 -- tokens come one by one. The longest call is added.
 local OPEN_ROWS, CONTINUED_ROWS = { 16, 128 }, { 1, 8, 32 }
 
--- Products of these types of weights are timed alone. Weights in scale blocks have one panel.
+-- Products of these types of weights are timed by themselves. Weights in scale blocks have one panel.
 local is_timed = words.set { "f32", "bf16", "i8" }
 
 -- Returns the rows of the calls that a product's candidates are timed with.
@@ -42,8 +42,9 @@ local function rows_of(product)
   return list
 end
 
---- Returns the candidates of a product (measure.products) as { choice, calls, same }, and nil if it is not timed alone.
---- There is one for all that make the same calls, and `same` has the choices of these. The first is the rule's.
+--- Returns the candidates of a product (measure.products) as { choice, calls, same }, and nil if it is only timed in
+--- the model. There is one for all that make the same calls, and `same` has the choices of these. The first is the
+--- rule's.
 function alone.candidates(product, target)
   if not (product.types and is_timed[product.types.a]) or product.fixed.kernels == "libxsmm" then return nil end
   local list, seen = {}, {}
@@ -193,7 +194,7 @@ local function block_of(product, choice) return divide.blocks(product.rows, choi
 
 --- Returns the fastest candidate of each product that was timed: key -> { choice, ratio, ns, rule_ns }. Products of a
 --- region have one token block: the rule's, or one that takes less time for all of them and for the main product.
---- found: of alone.run; gain: the least part of a time that counts.
+--- found: the result of run(); gain: the least part of a time that counts.
 function alone.best(order, found, gain)
   local function fastest(product, block)
     local best

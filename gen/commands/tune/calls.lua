@@ -7,8 +7,8 @@ local types = require("data.types")
 
 local calls = {}
 
--- Most rows of an open product's function. Its prefetches depend on a call's rows alone, so that candidates whose token
--- blocks have at most so many rows share a function.
+-- Most rows of an open product's function. Its prefetches depend only on a call's rows. So candidates share a function
+-- if their token blocks have at most this number of rows.
 local MOST_ROWS = 256
 
 -- Returns how a block of rows is computed: the product of kernels/product.lua for a panel of `width`, with its

@@ -48,7 +48,7 @@ end
 ---
 ---   choice    the parameters that it was planned with; the token block is that of the main product
 ---   main      the key of its region's main product
----   types     of its operands; nil if its panels are those of groups
+---   types     of its operands; nil if its panels are of groups
 ---   is_open   whether only a call knows its rows
 ---   is_continued  whether calls may have one row: the model writes
 ---   bytes     of all weights that it, and no product before it, is multiplied by

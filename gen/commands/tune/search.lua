@@ -1,5 +1,5 @@
 -- search.lua: chooses the tile parameters that `tune` tries next, for all products at once. Each candidate moves every
--- product one place along its own list (candidates.lua). Rounds change kernels in C, then those of libxsmm, then token
+-- product one place along its own list (candidates.lua). Rounds change kernels in C, then libxsmm's, then token
 -- blocks, each from the best choice so far. This file times nothing.
 local candidates = require("passes.plan.candidates")
 local divide = require("passes.common.divide")
@@ -33,7 +33,7 @@ local moves = {
   end },
 }
 
--- Returns all candidates of a product, except those of a provider that may not be chosen.
+-- Returns all candidates of a product, except the candidates of a provider that may not be chosen.
 local function all_of(product, kernels)
   local list = kernels ~= "libxsmm" and candidates.of(product, "c") or {}
   local of_libxsmm = kernels ~= "c" and candidates.of(product, "libxsmm") or {}

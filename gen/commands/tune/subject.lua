@@ -38,7 +38,7 @@ function Subject:build(choices, name)
   return built
 end
 
---- Times a build. The times `ms` of products are those of all layers. is_verified: its calls are compared with its
+--- Times a build. The times `ms` of products are sums over all layers. is_verified: its calls are compared with its
 --- trace variant first.
 function Subject:run(built, is_verified)
   local start = clock()

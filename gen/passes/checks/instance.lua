@@ -39,7 +39,7 @@ end
 --- spec: of the program's entry. windows: of its state (plan.lua); nil: none.
 function instance.calls(program, spec, windows)
   local list, seen, least, most = {}, {}, spec.least, spec.call_rows
-  -- A state forgets as many keys as a window hides, or just so many that there is room.
+  -- A state forgets at most the keys that a window hides, and at least the keys that it has no room for.
   local function most_forgotten(before, _, window)
     local w = window and windows[window + 1]
     return w and math.max(0, before - w.left) // w.page * w.page or 0

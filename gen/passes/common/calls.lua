@@ -42,7 +42,7 @@ function calls.name(program, step)
   return loop and loop.name or calls.callee(step, program.fused_kernels[step])
 end
 
---- Calls visit(operand, access, type) for each operand of a step's call: its own, or those of its panel loop.
+--- Calls visit(operand, access, type) for each operand of a step's call: its own, or its panel loop's.
 function calls.each_shown(program, step, visit)
   local loop = program.panel_loops[step]
   if not loop then return calls.each_operand(step, program.fused_kernels[step], visit) end

@@ -65,7 +65,7 @@ function grouping.shape_of_call(tensor, spec)
   return shape
 end
 
---- Returns the rows of a row-wise op's region: those of all sequences that its segment takes together.
+--- Returns the rows of a row-wise op's region: the rows of all sequences that its segment takes together.
 function grouping.rows(op, segment)
   local _, each = grouping.row_shape(op.result)
   return segment.micro_batch * each
@@ -73,7 +73,7 @@ end
 
 -- Returns the number of sequences that are taken together to fill a token block; a product of few rows wastes the
 -- loading of its weights.
--- The rows of windows are apart by less than those of sequences, so sequences with windows are taken one by one.
+-- The rows of windows are apart by less than the rows of sequences, so sequences with windows are taken one by one.
 local function micro_batch_size(spec, entry, p)
   for _, op in ipairs(entry.ops) do if ops.class(op).windows then return 1 end end
   return math.max(1, math.min(spec.batch, p.group_tokens // spec.seq))

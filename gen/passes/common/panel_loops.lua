@@ -1,6 +1,6 @@
 -- panel_loops.lua: panel loops: steps that are repeated for consecutive panels of a product.
--- The steps of a loop follow one another and share the table `panels` = { count }. They are those of its first panel.
--- From one panel to the next an operand moves by its term `panel`, and its unit is the next one.
+-- The steps of a loop follow one another and share the table `panels` = { count }. They are the steps of its first
+-- panel. From one panel to the next an operand moves by its term `panel`, and its unit is the next one.
 local panel_loops = {}
 
 --- Returns the number of panels that a step is for.

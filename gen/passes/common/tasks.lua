@@ -9,7 +9,7 @@ function tasks.partition(step, threads)
   return records[1].axis == "tokens" and records[1] or records[step.task]
 end
 
---- True if each worker has its own copy of a buffer in a task: the rows of a unit, or those of a block of tokens if
+--- True if each worker has its own copy of a buffer in a task: the rows of a unit, or of a block of tokens if
 --- workers divide these.
 function tasks.is_own(buffer, step, threads)
   local kind = buffer and buffer.private

@@ -9,7 +9,7 @@ local texts = {}
 -- Keys whose overrides are for both models.
 local shared = words.set { "precision", "weights", "target", "threads", "kernels", "reuse" }
 
---- True if an override is for the model of texts alone: texts.seq=16.
+--- True if an override is only for the model of texts: texts.seq=16.
 function texts.owns(override) return override:find("^texts%.") ~= nil end
 
 --- Returns the file or folder of the model of texts, and its overrides. state: the finished `validate` of the model of

@@ -1,7 +1,7 @@
 -- tuning.lua: finds the tile parameters of each product, and reads and writes the tuning file.
 -- The target's rule is overridden by a tuning file, and both by the description's `plan`.
 --
--- A product's key is "OUTxIN n ROWS +EPILOGUE", in bf16 "OUTxIN bf16 n ROWS +EPILOGUE". ROWS are those of its region,
+-- A product's key is "OUTxIN n ROWS +EPILOGUE", in bf16 "OUTxIN bf16 n ROWS +EPILOGUE". ROWS are its region's,
 -- which the token block divides, so the key does not depend on the choice. The file is one line of format, target and
 -- machine, then a line for each product:
 --   attn2c tuning 5 avx512 AMD-EPYC-9654

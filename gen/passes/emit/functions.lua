@@ -1,5 +1,5 @@
 -- functions.lua: writes the C function of a row operation, a map, a product, or a fused kernel.
--- The values are those of one function of the templates ops.h.in, ops.c.in and kernels.c.in.
+-- The values are for one function of the templates ops.h.in, ops.c.in and kernels.c.in.
 local activations = require("data.activations")
 local libxsmm = require("kernels.libxsmm")
 local operands = require("data.operands")
@@ -125,7 +125,7 @@ local function has_columns(operation)
   return columns[2] == 1 or nil
 end
 
--- True if the map after a product may work on the outputs of one strip alone: its operations see no others, and rows
+-- True if the map after a product may work on the outputs of only one strip: its operations see no others, and rows
 -- are not rounded as wholes.
 local function takes_outputs(map)
   for _, operation in ipairs(map.elementwise) do

@@ -1,5 +1,5 @@
--- module.lua: writes the parts of a model's Python module that depend on the model: parameters, types and shapes.
--- The rest is runtime/python.
+-- module.lua: writes the values of a model's Python module, which has what depends on the model: parameters, types and
+-- shapes. The rest is runtime/python (python.lua).
 -- A size of a shape is a number, or "batch", "seq" or "seq + N", which a call decides.
 local emit_lengths = require("passes.emit.lengths")
 local emit_python = require("passes.emit.python")
@@ -34,18 +34,21 @@ local function input_of(tensor, entry)
   local range = least == "None" and "" or (", from %s to %s"):format(least, most)
   local name = reserved_python.parameter(tensor.member)
   if name ~= tensor.member then range = range .. (", of the array %s"):format(tensor.member) end
+  local is_optional = tensor.zeros
   return { name = name, kind = kinds[tensor.type],
     sizes = tuple(emit_lengths.sizes(tensor, spec, is_open)), shape = emit_lengths.shape(tensor, spec, is_open),
-    range = range, least = least, most = most, is_optional = tensor.zeros }
+    range = range .. (is_optional and "; may be left out" or ""), least = least, most = most,
+    is_optional = is_optional }
 end
 
-local function output_of(tensor, entry)
+local function output_of(tensor, entry, has_text)
   local sizes, shape, spec = emit_lengths.sizes, emit_lengths.shape, entry.spec
   local is_open = spec.symbols.rows.is_open
   local of_text = sizes(tensor, spec, true)
   return { name = tensor.member, kind = kinds[tensor.type],
     sizes = tuple(sizes(tensor, spec, is_open)), shape = shape(tensor, spec, is_open),
-    text_sizes = tuple(of_text), text_shape = #of_text > 0 and "[" .. table.concat(of_text, "][") .. "]" or "" }
+    text_sizes = tuple(of_text),
+    in_texts = has_text and ("; of texts [%s]"):format(table.concat(of_text, "][")) or "" }
 end
 
 -- Returns the name of the parameter of lengths that an attention_mask can replace, or nil. A model with an input called
@@ -60,22 +63,13 @@ local function masked_of(inputs, graph, spec)
   return found
 end
 
--- The names that templates/module.py.in itself imports.
-local IMPORTS = "from typing import Any, Dict, Optional\nfrom numpy.typing import ArrayLike\n"
-
--- Returns the files of runtime/python that a module has. A file about something that the model has not is left out.
-local function parts_of(masked, any, tokenizer, chat, continues, pictures, ranks)
-  local names = { "values", "calls" }
-  if masked or any then names[#names + 1] = "masks" end
-  names[#names + 1] = "library"
-  if any then names[#names + 1] = "sequences" end
-  if pictures then names[#names + 1] = "pictures" end
-  if tokenizer then names[#names + 1] = "text" end
-  if continues then names[#names + 1] = "generate" end
-  if continues and tokenizer then names[#names + 1] = "generate_text" end
-  if chat then names[#names + 1] = "chat" end
-  if ranks then names[#names + 1] = "ranks" end
-  return names
+-- Returns the classes of runtime/python that a model's class and its tokenizer's extend, and the class of its library.
+local function classes_of(state, spec)
+  local text = state.tokenizer and "Text" or ""
+  local chat = state.chat and "_own._Chat, " or ""
+  local pictures = spec.pictures and "_own._PictureModel, " or ""
+  return chat .. pictures .. "_own._" .. (spec.symbols.past.is_open and "Generating" .. text or text .. "Model"),
+    chat .. "_own._Tokenizer", ("_%sLibrary"):format(state.chat and "Chat" or text)
 end
 
 --- Returns the values of templates/module.py.in. state: the model's.
@@ -83,24 +77,26 @@ function emit_module.values(state)
   local primary = state.primary
   local graph, made = primary.graph, { inputs = {}, outputs = {} }
   for i, name in ipairs(graph.entry.inputs) do made.inputs[i] = input_of(graph.tensors[name], primary) end
-  for i, name in ipairs(graph.entry.outputs) do made.outputs[i] = output_of(graph.tensors[name], primary) end
+  for i, name in ipairs(graph.entry.outputs) do
+    made.outputs[i] = output_of(graph.tensors[name], primary, state.tokenizer)
+  end
   made.prompt_tuple = tuple(words.sorted_keys(primary.spec.prompts or {}))
   made.masked = masked_of(made.inputs, graph, primary.spec) or false
   for _, each in ipairs(made.inputs) do
-    each.optional = (each.is_optional or each.name == made.masked) and "True" or "False"
+    local is_optional = each.is_optional or each.name == made.masked
+    each.optional = is_optional and "True" or "False"
+    each.hint = is_optional and "Optional[ArrayLike] = None" or "ArrayLike"
   end
-  made.text_class = primary.spec.symbols.past.is_open and "_GeneratingText" or "_TextModel"
-  made.plain_class = primary.spec.symbols.past.is_open and "_Generating" or "_Model"
+  made.model_classes, made.tokenizer_classes, made.library_class = classes_of(state, primary.spec)
   made.ranks = state.spec.processes or false
+  made.shared = emit_python.name
   made.first_input = made.inputs[1].name
   made.most_threads = primary.spec.workers[#primary.spec.workers]
-  made.threads_parameter = made.most_threads > 1 and ", threads: Optional[int] = None" or ""
-  made.threads_text = made.most_threads > 1 and ("\n        threads: that share a call, at most, 1 to %d; None: %d, or "
-    .. "as many as there are cores."):format(made.most_threads, made.most_threads) or ""
-  local symbols = primary.spec.symbols
-  local parts = parts_of(made.masked, symbols.rows.is_open, state.tokenizer, state.chat, symbols.past.is_open,
-    primary.spec.pictures, made.ranks)
-  made.imports, made.parts = emit_python.join(state.root, parts, IMPORTS)
+  local is_shared = made.most_threads > 1
+  made.threads_parameter = is_shared and ", threads: Optional[int] = None" or ""
+  made.threads_argument = is_shared and "threads" or "None"
+  made.threads_text = is_shared and (" threads: that share a\n        call, at most, 1 to %d; None: %d, or the number "
+    .. "of cores if that is less."):format(made.most_threads, made.most_threads) or ""
   return made
 end
 

@@ -1,4 +1,4 @@
--- ranks.lua: joins the values of a model's ranks, and those of the whole model, for the templates.
+-- ranks.lua: joins the values of a model's ranks, and the values of the whole model, for the templates.
 -- The whole model has no code: its descriptor is for the reference, for `info`, and for callers, who see its inputs and
 -- outputs. Each rank has a descriptor with weights of its own; ranks of one kind share their code.
 local divisions = require("data.divisions")

@@ -1,6 +1,6 @@
 -- asked.lua: leaves out rows of the last layers that no output asks for.
 -- A pool may choose one row of each sequence: the first, the second or the last. An operation that works row by row
--- (by_row in data/ops.lua) gives the same result if the choice is made before it, and then computes one row alone.
+-- (by_row in data/ops.lua) gives the same result if the choice is made before it, and then computes only one row.
 -- The choice moves up in two steps. After the last attention, tensors become [batch][width], as after any pool. If all
 -- queries of that attention see the same keys, the choice moves on to its queries. The ops up to the contexts are
 -- called early. Their tensors become [batch][1][width], as each sequence still has its own keys.
@@ -61,7 +61,7 @@ local function of_attention(op)
     or role == "reads_weights"
 end
 
--- True if an op is in the set and reads a tensor in its by_row operands alone. Keys, say, are not read row by row.
+-- True if an op is in the set and reads a tensor only in its by_row operands. Keys, say, are not read row by row.
 local function reads_by_row(set, op, tensor)
   if not set[op] then return false end
   local names = words.set(ops.class(op).by_row)
@@ -81,7 +81,7 @@ local function leave_parts(entry, set, made)
   end
 end
 
--- Returns the set of ops that compute the chosen rows alone: they work row by row, and their results are read by pools
+-- Returns the set of ops that only compute the chosen rows: they work row by row, and their results are read by pools
 -- of this choice and by other ops of the set, by nothing else. A tensor can be one output only, so it keeps its rows if
 -- two pools of it are outputs.
 local function ops_of_choice(entry, made, readers, choice)
@@ -122,7 +122,7 @@ local function chosen(self, of, tensor, is_early)
   local known = is_early and of.queries or of.chosen
   if known[tensor] then return known[tensor] end
   local has_one = not self.spec.symbols.rows.is_open and tensor.shape[2] == 1
-  if is_early and has_one then return tensor end -- it has this row alone
+  if is_early and has_one then return tensor end -- it has only this row
   local maker, first, o = of.made[tensor], of.pool.attributes["function"], of.pool.operands
   local is_single = of.early[maker] -- the chosen row is the only one, and so the first
   local is_last = first == "last" and not is_single

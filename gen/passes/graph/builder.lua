@@ -15,8 +15,8 @@ local Builder = {}
 Builder.__index = Builder
 
 --- Returns the float nearest to a number. An op's factor must be the same in the emitted C, which prints nine digits,
---- and in the reference. Nine digits of a double may be nearer to another float than the double is; those of a float
---- are not.
+--- and in the reference. Nine digits of a double may be nearer to another float than the double is; the nine digits of
+--- a float are not.
 function Builder.to_float(value) return (string.unpack("<f", string.pack("<f", value))) end
 
 -- Returns the rule of a weight that uses another's tensor if the checkpoint has none of its own; its own names come
@@ -101,7 +101,7 @@ function Builder:rows_input(member, rows, width, fixed)
 end
 
 --- Makes an input of keys or values: [batch][rows][heads head_dim], or [batch][heads][rows][head_dim] if kv_layout is
---- heads_first; `join` accepts both. axes: those of its rows, as for grows.
+--- heads_first; `join` accepts both. axes: the axes of its rows, as for grows.
 function Builder:heads_input(member, rows, heads, width, axes)
   local by_head = self.spec.kv_layout == "heads_first"
   local shape = by_head and { self.batch, heads, rows, width // heads } or { self.batch, rows, width }
@@ -116,7 +116,7 @@ function Builder:group_path(path)
   return ("%sl%d%s"):format(self.prefix, groups[math.tointeger(tonumber(layer)) + 1], rest)
 end
 
---- Makes a weight. mean and deviation are those of its random values. source: { rows, first } if the checkpoint's
+--- Makes a weight. mean and deviation are for its random values. source: { rows, first } if the checkpoint's
 --- tensor has more rows than are used; { like = path } if it is another weight's tensor; { shape } if the
 --- checkpoint's has other dimensions with the same number of elements; { taps } if it is a convolution's,
 --- [out][in][taps]; { heads, all, axis } if only some of all
@@ -320,7 +320,7 @@ function Builder:residual_factor(of_norm)
   return factor ~= 1.0 and self:has_norm_after() == of_norm and factor or nil
 end
 
---- Returns the end of the names of this layer's tables of angles: "" for those of the stack's keys, else one for each
+--- Returns the end of the names of this layer's tables of angles: "" for tables by the stack's keys, else one for each
 --- combination of keys.
 function Builder:variant_of_angles()
   local stack, spec = self.stack_spec or self.spec, self.spec
@@ -343,7 +343,7 @@ function Builder:expose(tensor, member, axes)
   return tensor
 end
 
---- Makes a tensor an output that is listed after those of the output stages.
+--- Makes a tensor an output that is listed after the outputs of the output stages.
 function Builder:expose_later(tensor, member, axes)
   assert(tensor.kind == "scratch")
   tensor.kind, tensor.member = "output", member

@@ -1,6 +1,6 @@
 -- orders.lua: leaves out gathers of columns whose order the products before them can have.
 -- A checkpoint may group the inputs of a linear layer in an order of its own (act-order of GPTQ). A gather then brings
--- the layer's inputs into that order. If products alone make these, through elementwise operations, their outputs can
+-- the layer's inputs into that order. If only products make these, through elementwise operations, their outputs can
 -- come in the order at once: their weights' rows and their biases are packed in it, and no gather is left. That is
 -- so for the feed-forward's last layer. It is not for the attention's output, whose groups have inputs of many heads.
 local grouping = require("passes.common.grouping")

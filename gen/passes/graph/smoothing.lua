@@ -1,6 +1,6 @@
 -- smoothing.lua: applies factors against outliers, so that int8 loses less (SmoothQuant, Xiao et al. 2022).
 -- Channels of large activations are divided by a power of two before they are quantised, and the weights that read
--- them are multiplied by it. If a norm makes the numbers for int8 products alone, its gain and bias take the
+-- them are multiplied by it. If a norm makes the numbers only for int8 products, its gain and bias take the
 -- division; else `quantise` has the factors as an operand. Powers of two make all of these products exact.
 local faults = require("common.faults")
 local importance = require("passes.graph.importance")
@@ -62,7 +62,7 @@ function smoothing.groups(entry)
   return list
 end
 
--- Returns the norm that makes x for `quantise` alone, or nil.
+-- Returns the norm that makes x only for `quantise`, or nil.
 local function norm_of(entry, input)
   local maker
   if input.x.kind ~= "scratch" then return nil end
@@ -75,7 +75,7 @@ local function norm_of(entry, input)
   return maker
 end
 
--- Returns the norms of a group's inputs if each makes its input for the group alone, else nil.
+-- Returns the norms of a group's inputs if each makes its input only for the group, else nil.
 local function norms_of(entry, group)
   local own, list = {}, {}
   for i, input in ipairs(group.inputs) do

@@ -62,7 +62,7 @@ end
 --- Returns the panel loops of a list of steps, in order. Each is { count: of panels; calls: of a panel, { step, pair,
 --- operands = { parameter, offset, stride, .. } }, in bytes from the parameter and from panel to panel; parameters = {
 --- name, type, operand: the lowest of the first panel, is_written }; takes_kernels: whether it calls kernels of
---- libxsmm; steps: those of its calls }.
+--- libxsmm; steps: its calls' }.
 function panel_loops.of(program, list)
   local found, panels = {}, nil
   for _, step in ipairs(list) do

@@ -1,4 +1,4 @@
--- shared.lua: finds the lists of steps that one function does, such as those of alike layers.
+-- shared.lua: finds the lists of steps that one function does, such as the steps of alike layers.
 -- Lists are alike if they make the same calls in the same loops, and differ in the places of their operands only. Their
 -- function takes a base for each set of places that move together from list to list; the others are constants in it. A
 -- call gives the bases as constants, so that no place is looked up at run time.

@@ -1,4 +1,4 @@
--- stretches.lua: finds the stretches of phases that one function runs, such as those of alike layers.
+-- stretches.lua: finds the stretches of phases that one function runs, such as the stretches of alike layers.
 -- Stretches are alike if their phases have the same loops and chunks, and these call the same functions of alike lists
 -- with the same distances between their bases. A stretch's function has bases of its own, from which it computes those
 -- of its lists.

@@ -129,7 +129,7 @@ local function context_at(self, at)
 end
 
 -- Scales rows of integers, which a product has just written to the tile of sums, into y. of_rows: the scales of rows
--- { operand, ld }; of_columns: those of columns; outputs: columns.
+-- { operand, ld }; of_columns: the operands of columns; outputs: columns.
 local function scale_sums(self, at, sums, sums_ld, y, ldy, of_rows, of_columns, outputs)
   self:emit { form = "map", constants = { rows = at.block.count, cols = outputs, ld = ldy },
     elementwise = { { kind = "load_integers", argument = "x", ld = sums_ld },
@@ -485,8 +485,9 @@ local function single_query(self, region, at, first, count, turn)
   end)
 end
 
--- Emits the heads of a sequence, first those of one query if they are computed together. A trace has each by itself.
--- is_divided: for the one head that a unit has; the units of heads that are computed together share the sequences.
+-- Emits the heads of a sequence, first the heads of one query if they are computed together. A trace has each by
+-- itself. is_divided: for the one head that a unit has; the units of heads that are computed together share the
+-- sequences.
 local function all_heads(self, region, at, first, last, is_divided)
   local together = self.variant ~= "trace" and region.open.together
   if not together then return open_heads(self, region, at, first, last) end
@@ -502,7 +503,7 @@ local function all_heads(self, region, at, first, last, is_divided)
 end
 
 -- Emits a task that workers share for a call of one row, in chunks of groups of heads. fields: of the scope: groups;
--- shares of each; heads: those of a group; is_of_head: steps are of one head, not of the rows of a product.
+-- shares of each; heads: a group's; is_of_head: steps are of one head, not of the rows of a product.
 local function shared_task(self, region, fields, body)
   local open = region.open
   fields.count, fields.lanes, fields.left, fields.panel = 1, open.lanes, open.left, open.panel

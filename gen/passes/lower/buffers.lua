@@ -13,8 +13,8 @@ local function add_packed(buffers, storage, sequences, private)
     { class = forms.forms[storage.form].class, private = private })
 end
 
--- Adds the buffers of a tensor. sequences: how many are stored at a time; here: those of a micro-batch; most: the most
--- sequences of a call of any length, else nil.
+-- Adds the buffers of a tensor. sequences: how many are stored at a time; here: the sequences of a micro-batch; most:
+-- the most sequences of a call of any length, else nil.
 local function add_tensor(buffers, variant, tensor, storage, sequences, here, most)
   local rows = forms.rows(storage)
   local has_most = most and address.has_fixed_rows(tensor, storage)

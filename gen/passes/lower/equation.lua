@@ -40,7 +40,7 @@ local function text_of(op, x)
   return form and form(op.operands, op.attributes, x) or ("%s(%s)"):format(op.op, x)
 end
 
---- Returns a fusion's equation with the names of the graph. rows: those of its region; nil: as many as a call has.
+--- Returns a fusion's equation with the names of the graph. rows: its region's; nil: the rows of a call.
 return function(fusion, block, rows)
   local text = text_of(fusion.leading)
   for _, op in ipairs(fusion.epilogue) do text = text_of(op, text) end

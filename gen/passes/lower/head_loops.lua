@@ -1,4 +1,4 @@
--- head_loops.lua: lowers the heads of a sequence as one loop, whose steps are those of the first head.
+-- head_loops.lua: lowers the heads of a sequence as one loop, whose steps are the first head's.
 -- This is a method of the lowering. Heads are alike if they have the same steps, and their operands are equal distances
 -- apart: from head to head, and from each group of heads that share keys and values to the next. Others are written
 -- out, such as those with a slope of their own.

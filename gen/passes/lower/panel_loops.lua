@@ -1,4 +1,4 @@
--- panel_loops.lua: lowers consecutive panels of a product as one panel loop, whose steps are those of the first panel.
+-- panel_loops.lua: lowers consecutive panels of a product as one panel loop, whose steps are the first panel's.
 -- These are methods of the lowering. The plan says which panels are alike. A loop has only calls, whose operands are
 -- equal distances apart; where keys or values are packed by heads, they are so for some panels only.
 local operands = require("data.operands")

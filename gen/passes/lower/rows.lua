@@ -56,7 +56,7 @@ function leading.linear(self, fusion, origin, block)
 end
 
 -- Each panel has the rows of its group of columns in a tile, between rows of 0, so that a window is adjacent there: a
--- row of kernel times as many numbers, which overlaps the row of the next window.
+-- row with the numbers of `kernel` rows, which overlaps the row of the next window.
 function leading.convolve(self, fusion, origin, block)
   local op = fusion.leading
   local x, lengths, kernel = op.operands.x, op.operands.lengths, op.attributes.kernel

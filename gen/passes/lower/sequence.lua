@@ -157,7 +157,7 @@ end
 -- Columns of a sequence that one worker takes: whole vectors of every target.
 local COLUMNS = 64
 
--- Calls body(column, columns) for parts of the columns of x, each a unit. Where lengths are open, rows are those of a
+-- Calls body(column, columns) for parts of the columns of x, each a unit. Where lengths are open, rows belong to a
 -- sequence.
 local function each_column(self, x, origin, body)
   self:with_open(origin.over and { rows = "keys" } or nil, function()

@@ -60,8 +60,8 @@ local function in_lines(shape, widest, calls, share, lanes, of)
   return of
 end
 
--- Returns how paced strips prefetch: after every few steps, as many as the code has copies of, the next lines of their
--- share. In a loop of as many steps as whole lines need, the processor did not foresee each end, and took 1.05 times as
+-- Returns how paced strips prefetch: after every few steps, one for each copy of the code, the next lines of their
+-- share. In a loop of the steps that whole lines need, the processor did not foresee each end, and took 1.05 times as
 -- long. With vpdpbusd, requests as often as this took 1.3 times as long. Lines may be asked for twice.
 local function in_steps(shape, of)
   local type = shape.types.a

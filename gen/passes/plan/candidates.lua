@@ -15,7 +15,7 @@ local PANELS, FETCHES, STREAMS, TOKEN_BLOCKS = { 48, 64, 32, 16, 80 }, { 1, 0 },
 
 local memoised = alike.memoiser() -- many candidates have panels and blocks of the same sizes
 
-local CALL_ROWS = 4096 -- strips have as many rows as the registers hold
+local CALL_ROWS = 4096 -- strips have the most rows that the registers hold
 
 -- Maximum rows of one strip of panels of one vector of AVX-512, and of others; only a product of one strip prefetches
 -- its own stream, and only in C.

@@ -1,5 +1,5 @@
 -- fused_kernels.lua: decides which products of bf16 and int8 are fused with the map after them, strip by strip.
--- The map reads a strip's sums while they are in the first-level cache. If the map alone reads them, they are only on
+-- The map reads a strip's sums while they are in the first-level cache. If only the map reads them, they are just on
 -- the stack. Products are so fast that storing a tile in the second-level cache and loading it again takes 7% of the
 -- time in bf16, 15% in int8. A product of bf16 that reads rows of floats (bf16_floats) is not fused. It is as slow as
 -- one of f32, and its strips are so narrow that the beginnings and ends of a map's rows cost more than is gained.

@@ -167,7 +167,7 @@ local function clashes(task, written, touched)
 end
 
 -- Sets the partitions of a section's regions. Workers meet between sections, so the first task needs no meeting.
--- written: by tasks since the last barrier; own: by those of them whose rows a worker may go on with.
+-- written: by tasks since the last barrier; own: by the tasks whose rows a worker may go on with.
 local function divide_section(state, section, threads)
   local written, touched, own = {}, {}, {}
   for _, region in ipairs(section.regions) do

@@ -26,8 +26,8 @@ function Divider:specs(path)
 end
 
 -- Returns the heads of queries and of keys of a layer whose products have these columns: heads that a constant removes
--- are not among them. Where all layers share a table with a row for each head, all are divided alike, in as many heads
--- of keys as all have.
+-- are not among them. Where all layers share a table with a row for each head, all are divided alike, in the same
+-- number of heads of keys as all have.
 local function heads_of(stack, own, width)
   local is_plain = own.kv_heads == own.heads
   local units = is_plain and width // own.head_dim or own.kv_heads
@@ -42,7 +42,7 @@ function Divider:heads(path, what, width)
   local heads, units = heads_of(stack, own, width)
   local queries, keys = divisions.heads(heads, units, self.ranks)
   if not queries or (self.ranks > units and stack.distances) then
-    faults.raise("usage", ("%s: ranks: %d, but %s has %d heads of keys; give at most as many ranks"):format(self.file,
+    faults.raise("usage", ("%s: ranks: %d, but %s has %d heads of keys; give at most that number"):format(self.file,
       self.ranks, path:match("^(.*)%.[^.]*$"), units))
   end
   local of = what == "q" and queries or keys
@@ -59,14 +59,14 @@ end
 function widths.inner(self, op)
   local width = op.result.shape[#op.result.shape]
   if width < self.ranks then
-    faults.raise("usage", ("%s: ranks: %d, but %s has %d columns; give at most as many ranks"):format(self.file,
+    faults.raise("usage", ("%s: ranks: %d, but %s has %d columns; give at most that number"):format(self.file,
       self.ranks, op.result.name, width))
   end
   local unit = self.spec.weights and types.SCALE_BLOCK or divisions.unit(width, self.ranks)
   local units = (width + unit - 1) // unit
   if units < self.ranks then
     faults.raise("usage", ("%s: ranks: %d, but the %d columns of %s are %d blocks of %d, which stay whole; give at "
-      .. "most as many ranks"):format(self.file, self.ranks, width, op.result.name, units, unit))
+      .. "most that number"):format(self.file, self.ranks, width, op.result.name, units, unit))
   end
   return divisions.even(width, self.ranks, unit)
 end
@@ -74,7 +74,7 @@ end
 -- Divides rows of a table, or outputs that are rows of one.
 local function rows_of(self, count)
   if count < self.ranks then
-    faults.raise("usage", ("%s: ranks: %d, but the vocabulary has %d tokens; give at most as many ranks"):format(
+    faults.raise("usage", ("%s: ranks: %d, but the vocabulary has %d tokens; give at most that number"):format(
       self.file, self.ranks, count))
   end
   return divisions.even(count, self.ranks, divisions.unit(count, self.ranks))
@@ -155,8 +155,8 @@ function rules.gather_columns(self, op)
   return columns(op, first), {}
 end
 
--- True if an addition alone reads two terms, so that one meeting sums both. An output is whole, and the check adds
--- what it has: with it, the order of the sum is that of the outputs.
+-- True if only an addition reads two terms, so that one meeting sums both. An output is whole, and the check adds what
+-- it has: with it, the order of the sum is the order of the outputs.
 local function are_terms(self, op, a, b)
   local names = { op.operands.a.name, op.operands.b.name }
   if op.operands.a.kind == "output" or op.operands.b.kind == "output" then return false end
@@ -270,7 +270,7 @@ local function find_whole(self, entry)
   return whole
 end
 
--- Returns the distinct lists of a division, in an order that depends on the graph alone.
+-- Returns the distinct lists of a division, in an order that depends on nothing but the graph.
 local function lists_of(self, graph)
   local lists, seen = {}, {}
   for _, name in ipairs(graph.order) do
@@ -286,7 +286,7 @@ end
 ---   made      tensor -> its division when an operation has made it
 ---   whole     a set of the divided tensors that a meeting makes whole
 ---   cuts      weight -> its division
----   of_first  a set of the weights that the first rank alone adds; the others have zeros
+---   of_first  a set of the weights that only the first rank adds; the others have zeros
 ---   how       op -> { takes = the operands that it takes divided, counts = attribute -> division }, if it is divided
 ---   lists     every list of elements that a division has
 --- Faults: usage.

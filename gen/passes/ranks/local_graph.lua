@@ -1,7 +1,7 @@
 -- local_graph.lua: makes the graph of one rank: the same operations on its parts, and the meetings between them.
 -- A tensor that a meeting makes whole has its own name there; the part of it that the rank has is called NAME.part.
 -- Tensors that the whole model does not have (of_rank) are not in the trace.
--- A rank of a stage has the operations of its stage alone. It begins with the tensors that it takes from the stage
+-- A rank of a stage has only the operations of its stage. It begins with the tensors that it takes from the stage
 -- before, passes tensors on when it has made them, and takes the outputs from the last stage.
 local cut = require("passes.ranks.cut")
 local divisions = require("data.divisions")

@@ -2,7 +2,7 @@
 -- Layers are divided in a row, as evenly by the bytes of their weights as whole layers allow. Operations before a
 -- layer are in its stage, those after the last layer in the last stage. A tensor that a later stage reads is
 -- passed on from stage to stage. Cheap operations are repeated instead: conversions of a tensor, and what is made of
--- weights and inputs alone.
+-- nothing but weights and inputs.
 local divisions = require("data.divisions")
 local faults = require("common.faults")
 local ops = require("data.ops")
@@ -55,7 +55,7 @@ end
 function stages.of_layers(graph, count, file)
   local layers, bytes = layers_of(graph)
   if #layers < count then
-    faults.raise("usage", ("%s: stages: %d, but the model has %d layer%s; give at most as many stages"):format(file,
+    faults.raise("usage", ("%s: stages: %d, but the model has %d layer%s; give at most that number"):format(file,
       count, #layers, #layers == 1 and "" or "s"))
   end
   local sizes, of = {}, {}
@@ -68,7 +68,7 @@ function stages.of_layers(graph, count, file)
   return { layers = layers, bytes = bytes, of = of, count = count }
 end
 
--- Returns the set of tensors that are made of weights and inputs alone, by cheap operations or for all sequences.
+-- Returns the set of tensors that are made only of weights and inputs, by cheap operations or for all sequences.
 local function derived_of(entry)
   local derived = {}
   for _, op in ipairs(entry.ops) do

@@ -1,6 +1,6 @@
 -- context.lua: checks a spec whose calls go on from those before, context = 4096, and fills in its sizes.
 -- A caller's context keeps the keys and values of `sequences` sequences, each of at most `context` tokens. So queries
--- may see only what came before them, and a call's rows are those of its new tokens.
+-- may see only what came before them, and a call has the rows of its new tokens.
 local precision = require("data.precision")
 local projections = require("passes.validate.projections")
 

@@ -1,5 +1,5 @@
 -- generation.lua: reads the key `generation` of a description: the defaults of a model that generates.
--- Names and ranges are those of the program's options (runtime/generate/sampling.h).
+-- Names and ranges are as in the program's options (runtime/generate/sampling.h).
 local words = require("common.words")
 
 local LARGEST, LEAST = 3.4e38, 1.18e-38

@@ -23,7 +23,7 @@ local function read_again(say, list, each, given, entry)
   end
 end
 
--- Returns the spec of a layer: spec, the stack's, with the keys of `entry`. checks: those of validate.lua for a
+-- Returns the spec of a layer: spec, the stack's, with the keys of `entry`. checks: the checks of validate.lua for a
 -- stack.
 local function resolve_layer(say, spec, description, entry, checks)
   local each, given = {}, {}

@@ -29,7 +29,7 @@ local function check_labels(say, spec, width)
   end
 end
 
--- True if a stage makes one row of those of a sequence.
+-- True if a stage makes one row of a sequence's rows.
 local function pools(stage) return stage.stage == "pool" and stage.over ~= "all" end
 
 -- Functions by stage: checks of a stage on the rows before it. rows: { spec, width, pooled, ended = the stage that

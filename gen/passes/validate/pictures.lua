@@ -1,5 +1,5 @@
 -- pictures.lua: reads the key `pictures` of a description: how the pixels of a picture become the model's image.
--- The steps are those of transformers' image processors (runtime/picture/prepare.c).
+-- The steps are the same as in transformers' image processors (runtime/picture/prepare.c).
 local words = require("common.words")
 
 local PLANES = 3
@@ -18,7 +18,7 @@ local fields = {
 
 local pictures = {}
 
---- Returns the reader of the key: a table with all fields but those of the size, which may be missing; false for false.
+--- Returns the reader of the key: a table with all fields but the size's, which may be missing; false for false.
 function pictures.reader(tools, read)
   local function read_planes(say, field, value)
     if type(value) ~= "table" or #value ~= PLANES then

@@ -88,7 +88,7 @@ local function check_groups(say, spec, given, prefix, key)
   end
 end
 
--- Most keys of an attention in int8: the sum of as many weights is exact in a float.
+-- The most keys of an attention in int8: a float holds the sum of that number of weights exactly.
 local MOST_KEYS = 65536
 
 -- Variants of attention that do not go with int8: { key, what, is_there(spec), of_layer: true if a layer may have it }.

@@ -64,11 +64,11 @@ local function check_heads(say, spec, count)
     if spec.layers > 0 and not divisions.heads(each.heads, each.kv_heads, count) then
       local more = each.kv_heads < each.heads
         and (", or a multiple of it up to %d"):format(each.heads // each.kv_heads * each.kv_heads) or ""
-      return say("ranks", ("%d, but there are %d heads of keys%s; give at most as many ranks%s"):format(count,
+      return say("ranks", ("%d, but there are %d heads of keys%s; give at most that number%s"):format(count,
         each.kv_heads, of, more))
     end
     if spec.layers > 0 and each.d_ff > 0 and each.d_ff < count then
-      return say("ranks", ("%d, but d_ff%s is %d; give at most as many ranks"):format(count, of, each.d_ff))
+      return say("ranks", ("%d, but d_ff%s is %d; give at most that number"):format(count, of, each.d_ff))
     end
   end
 end
@@ -80,7 +80,7 @@ local MOST = 64
 local function check_stages(say, spec, encoder)
   local layers = spec.layers + (encoder and encoder.layers or 0)
   if spec.stages > layers then
-    say("stages", ("%d, but the model has %d layer%s; give at most as many stages"):format(spec.stages, layers,
+    say("stages", ("%d, but the model has %d layer%s; give at most that number"):format(spec.stages, layers,
       layers == 1 and "" or "s"))
   end
   if spec.processes > MOST then

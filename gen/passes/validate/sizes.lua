@@ -142,8 +142,8 @@ local function look_at_pools(spec)
   return asks, least
 end
 
--- Returns the longest sequence with unchanged angles if those of a layer depend on the length, and the scaling that
--- says so; else nil.
+-- Returns the longest sequence with unchanged angles if the angles of a layer depend on the length, and the scaling
+-- that says so; else nil.
 local function angles_same_to(spec)
   local least, by
   for _, each in ipairs(spec.each or { spec }) do

@@ -151,7 +151,7 @@ function read_statements(scope, list)
   for _, s in ipairs(list) do if readers[s.kind] then readers[s.kind](scope, s) end end
 end
 
---- Reads the statements that belong to a scope, without those of scopes within it.
+--- Reads the statements that belong to a scope, without the statements of scopes within it.
 scopes.read = read_statements
 
 --- Reads one expression that belongs to a scope.

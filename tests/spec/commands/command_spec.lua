@@ -70,7 +70,7 @@ describe("the command", function()
       ["gen " .. small .. " name=My-Model"] = small .. ': name: "My-Model", but a name is 1 to 40 of a-z, 0-9 and _, '
         .. "begins with a letter and is not a word of C or C++",
       ["gen " .. small .. " target=cuda"] = small .. ': target: "cuda", but host, amx, avx512bf16, avx512vnni, avx512, '
-        .. "avxvnni, avx2, x86_64, aarch64 or generic is allowed (programs run on processors alone)",
+        .. "avxvnni, avx2, x86_64, aarch64 or generic is allowed (programs only run on processors)",
       ["build"] = "missing argument 'description' (attn2c build FILE: a description such as models/small.lua, or a "
         .. "checkpoint's folder)",
     } do

@@ -46,7 +46,7 @@ end)
 
 describe("of a list, the target in use", function()
   local names = { "avx512", "avx2", "x86_64" }
-  -- What says of a name whether it is one of these.
+  -- Returns a function that says whether a name is one of these.
   local function of(...) local set = require("common.words").set { ... } return function(name) return set[name] end end
 
   it("is the first that the machine can run, or the one that is asked for", function()

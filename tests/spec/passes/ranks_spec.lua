@@ -124,7 +124,7 @@ describe("stages", function()
       assert.equal(1, #lines)
       return lines[1]
     end
-    assert.equal("stages: 3, but the model has 2 layers; give at most as many stages",
+    assert.equal("stages: 3, but the model has 2 layers; give at most that number",
       refusal { layers = { {}, {} }, stages = 3 })
     assert.equal("threads: 1 is allowed with ranks and stages: give a rank for each core",
       refusal { layers = { {}, {} }, stages = 2, threads = 2 })
@@ -276,10 +276,10 @@ describe("ranks", function()
       local lines = helper.refusals(helper.description(more))
       return lines[1]
     end
-    assert.equal("ranks: 4, but there are 2 heads of keys; give at most as many ranks", refusal { ranks = 4 })
-    assert.equal("ranks: 4, but there are 3 heads of keys; give at most as many ranks, or a multiple of it up to 6",
-      refusal(with { ranks = 4 }))
-    assert.equal("ranks: 2, but d_ff is 1; give at most as many ranks", refusal { ranks = 2, d_ff = 1 })
+    assert.equal("ranks: 4, but there are 2 heads of keys; give at most that number", refusal { ranks = 4 })
+    assert.equal("ranks: 4, but there are 3 heads of keys; give at most that number, or a multiple of it up "
+      .. "to 6", refusal(with { ranks = 4 }))
+    assert.equal("ranks: 2, but d_ff is 1; give at most that number", refusal { ranks = 2, d_ff = 1 })
     assert.equal("threads: 1 is allowed with ranks and stages: give a rank for each core",
       refusal { ranks = 2, threads = 2 })
     assert.matches("^precision: int8 does not go with ranks", refusal { ranks = 2, precision = "int8" })

@@ -189,7 +189,7 @@ describe("a tokenizer in GGUF's metadata", function()
     local fault = helper.fault(made)
     assert.is_true(os.clock() - begin < 10)
     assert.equal(faults.code.format, fault.code)
-    assert.matches('"tokenizer.ggml.tokens": token %d+ of %d+ bytes: long tokens of so many lengths are not supported',
+    assert.matches('"tokenizer.ggml.tokens": token %d+ of %d+ bytes: its long tokens have too many lengths',
       fault.lines[1])
   end)
 

@@ -181,7 +181,8 @@ describe("a model of any length", function()
       local most = math.max(length_of(case), 15)
       programs[#programs + 1] = hf_program(case, "any", { ("seq=any(%d)"):format(most) })
       if case ~= FEW_POSITIONS then
-        programs[#programs + 1] = hf_program(case, "fixed", { ("seq=%d"):format(length_of(case)), "batch=2", "kernels=c" })
+        local size = ("seq=%d"):format(length_of(case))
+        programs[#programs + 1] = hf_program(case, "fixed", { size, "batch=2", "kernels=c" })
       end
     end
     built.programs(folder, programs)

@@ -379,8 +379,8 @@ describe("chat", function()
       local code, said, notes = run(("printf '%%s\n' '%s' '%s' | %s"):format(message("user", "a"), message(role, "b"),
         line("llama", "chat", "--greedy --tokens 4 --format jsonl")))
       assert.same({ 3, 1 }, { code, #lines_of(said) })
-      assert.equal("llama: standard input: line 2: the last message has no answer: only those of the user and of tools "
-        .. "are answered\n", notes)
+      assert.equal("llama: standard input: line 2: the last message has no answer: only messages of the user and of "
+        .. "tools are answered\n", notes)
     end
   end)
 

@@ -87,7 +87,7 @@ describe("a library", function()
     end)
   end
 
-  describe("that opens packed weights alone", function()
+  describe("that only opens packed weights", function()
     local folder, found, lines
     local description = helper.read("models/speaker.lua"):gsub('name = "speaker"',
       'name = "sealed", opens = "packed"', 1)

@@ -44,6 +44,64 @@ local function against_order(folder, order, uses)
   return found
 end
 
+-- Returns the circles of a graph, { name = { name of what it uses = true } }: a line for each, sorted.
+local function circles_of(graph)
+  local number, low, stack, on_stack, count, found = {}, {}, {}, {}, 0, {}
+  local function visit(name)
+    count = count + 1
+    number[name], low[name], on_stack[name] = count, count, true
+    stack[#stack + 1] = name
+    for used in pairs(graph[name]) do
+      if not number[used] then visit(used) end
+      if on_stack[used] then low[name] = math.min(low[name], low[used]) end
+    end
+    if low[name] < number[name] then return end
+    local circle = {}
+    repeat
+      circle[#circle + 1] = table.remove(stack)
+      on_stack[circle[#circle]] = nil
+    until circle[#circle] == name
+    table.sort(circle)
+    if #circle > 1 then found[#found + 1] = table.concat(circle, ", ") end
+  end
+  for name in pairs(graph) do if not number[name] then visit(name) end end
+  table.sort(found)
+  return found
+end
+
+-- Returns the code of a file without comments and texts.
+local function code_of(text)
+  return (text:gsub("/%*.-%*/", " "):gsub("\\.", ""):gsub('"[^"\n]*"', '""'))
+end
+
+-- Calls visit(name) for each function that a file of C defines and others can call.
+local function each_function(code, visit)
+  for head in ("\n" .. code):gmatch("\n([%a_][^;{}=#]-)%s*%b()%s*{") do
+    local name = head:match("([%w_]+)$")
+    if name and not head:find("^static") then visit(name) end
+  end
+end
+
+-- Returns which sources of a folder call functions of which others of it.
+local function calls_within(folder)
+  local codes, home, graph = {}, {}, {}
+  each_file(folder, function(path, text)
+    if path:sub(-2) == ".c" then codes[path] = code_of(text) end
+  end)
+  for path, code in pairs(codes) do
+    graph[path] = {}
+    -- A name that several files define, such as the ways to make kernels, has no home.
+    each_function(code, function(name) home[name] = home[name] == nil and path or false end)
+  end
+  for path, code in pairs(codes) do
+    for name in code:gmatch("[%a_][%w_]*") do
+      local other = home[name]
+      if other and other ~= path and other:match("^[^/]+") == path:match("^[^/]+") then graph[path][other] = true end
+    end
+  end
+  return graph, home
+end
+
 describe("rooms", function()
   it("of the runtime include only those before them", function()
     assert.same({}, against_order(helper.root .. "/runtime", runtime, '#include "([a-z]+)/'))
@@ -51,6 +109,30 @@ describe("rooms", function()
 
   it("of the compiler require only those before them", function()
     assert.same({}, against_order(helper.root .. "/gen", gen, 'require%("([a-z]+)'))
+  end)
+
+  it("of the runtime have no files that call each other in a circle", function()
+    local graph, home = calls_within(helper.root .. "/runtime")
+    assert.equal("check/check_judge.c", home.attn2c_check_op)
+    assert.truthy(graph["check/check_calls.c"]["check/check_judge.c"])
+    assert.same({}, circles_of(graph))
+    assert.same({ "a, b" }, circles_of { a = { b = true }, b = { a = true }, c = { a = true } })
+  end)
+
+  it("of the compiler have no modules that require each other in a circle", function()
+    local graph = {}
+    each_file(helper.root .. "/gen", function(path, text)
+      local module = path:match("^(.*)%.lua$")
+      if module then graph[module:gsub("/", ".")] = text end
+    end)
+    for module, text in pairs(graph) do
+      graph[module] = {}
+      for used in text:gmatch('require%("([%w_.]+)"%)') do
+        if graph[used] then graph[module][used] = true end
+      end
+    end
+    assert.truthy(graph["passes.emit"]["passes.emit.module"])
+    assert.same({}, circles_of(graph))
   end)
 
   it("of the passes require their own modules and those that all passes share", function()

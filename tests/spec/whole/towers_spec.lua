@@ -160,9 +160,10 @@ describe("a model of pictures and texts", function()
       { run .. "--text-weights x", "--text-weights: goes with --text" },
       { run .. "--top 2", "--top: goes with --text or --against" },
       { run .. "--text a --output logits_per_image=-",
-        "--output logits_per_image=-: a file is needed; --format npy prints the array of logits" },
+        "--output logits_per_image=-: arrays of pictures are written to files; --format npy prints the array of the "
+          .. "answers" },
       { "clip/clip run --weights x --text a", "run: --text goes with --image: texts are scored for pictures; the "
-        .. "program clip_text embeds texts alone" },
+        .. "program clip_text embeds texts by themselves" },
     } do
       local code, why = helper.run(each[1], folder)
       assert.equal(2, code, each[1])

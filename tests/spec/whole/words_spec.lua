@@ -23,7 +23,7 @@ local message = "this is not done"
 -- a sentence that goes on
 --- and is placed behind the panel
 ]]) })
-    assert.same({ 1, { 1, 3 } }, { found("a.c", [[
+    assert.same({ 1, { 1, 1, 3 } }, { found("a.c", [[
 /* Those of a row. */
 int x; /* the row of x */
 int f(void); /* in falling order */
@@ -42,7 +42,18 @@ Text goes on. Of two, one. `Of two` is code.
 ]]) })
   end)
 
-  it("leaves plain sentences and questions alone", function()
+  it("finds words that stand for things without a name, or for only", function()
+    assert.same({ 1, { 1, 2, 3, 4 } }, { found("a.lua", [[
+-- The rows and those of the next block.
+-- Reads the weights alone.
+-- A copy for the first row alone
+local x = 1 -- as many as there are rows
+-- alone: without the others; (alone.lua)
+]]) })
+    assert.same({ 1, { 1 } }, { found("a.c", "/* So many rows. */\n/* alone.c - `alone` and *alone are names. */\n") })
+  end)
+
+  it("finds no fault with plain sentences and questions", function()
     assert.same({ 0, {} }, { found("a.lua", "-- Returns the rows. What can a row be? One of two.\nlocal x = 1\n") })
   end)
 end)

@@ -493,7 +493,7 @@ describe("the command with a tuning file", function()
     local before = helper.cpu_of_children()
     local code, output, errors = helper.command({ "tune", path, "target=x86_64", "--budget", "1" }, helper.folder())
     assert.equal(0, code, errors)
-    assert.matches(": %d+ candidates alone, %w+ [%w ]*in the model in %d+ s", output)
+    assert.matches(": %d+ candidates by themselves, %w+ [%w ]*in the model in %d+ s", output)
     assert.is_true(helper.cpu_of_children() - before < 15)
   end)
 
@@ -550,7 +550,7 @@ describe("the command with a tuning file", function()
   end)
 
   it("tune says how many candidates there are, and what all of them need", function()
-    local said = ": [1-9]%d* candidates alone, %d+ [%w ]*in the model in %d+ s"
+    local said = ": [1-9]%d* candidates by themselves, %d+ [%w ]*in the model in %d+ s"
     local code, output, errors, folder = tuned_to_end(nil, described(), "plan.panel=16")
     assert.equal(0, code, errors)
     local all, budget = errors:match(
@@ -569,7 +569,7 @@ describe("the command with a tuning file", function()
       "kernels=c", "plan.panel=16")
     assert.equal(0, code, errors)
     assert.truthy(errors:find("the rule: candidates have 2 of 4 layers\n", 1, true), errors)
-    assert.matches(": [1-9]%d* candidates alone, %d+ [%w ]*in the model in %d+ s", output)
+    assert.matches(": [1-9]%d* candidates by themselves, %d+ [%w ]*in the model in %d+ s", output)
     for _, name in ipairs { "rule", "few/rule" } do
       assert.equal("file", lfs.attributes(("%s/out/tiny.variants/tune/%s/tiny"):format(folder, name), "mode"))
     end

@@ -1,17 +1,8 @@
 -- python_spec: runtime/python, whose files stand alone, and the one module that is made of them.
 local helper = require("tests.spec.helper")
 local emit_python = require("passes.emit.python")
-local files = require("common.files")
 
 local root = helper.absolute_root()
-
--- Writes files below a folder's runtime/python. Returns the folder.
-local function folder_of(texts)
-  local folder = helper.folder()
-  files.make_folder(folder .. "/runtime/python")
-  for name, text in pairs(texts) do helper.write(("%s/runtime/python/%s.py"):format(folder, name), text) end
-  return folder
-end
 
 describe("files of Python", function()
   teardown(helper.clean)
@@ -27,39 +18,25 @@ describe("files of Python", function()
         root .. "/runtime/python"))
   end)
 
-  it("become one text, with each import once and none of each other", function()
-    local folder = folder_of {
-      a = "# a.py: is one.\nfrom __future__ import annotations\n\nimport os\nfrom typing import B, A\n\n"
-        .. "import numpy as np\n\nx = 1\n",
-      b = "# b.py: is two.\n\nimport ctypes\nfrom typing import A, C\n\nfrom a import x\n\n\ndef y():\n"
-        .. "    import os\n    return x\n" }
-    local imports, code = emit_python.join(folder, { "a", "b" }, "from numpy.typing import D\nimport os\n")
-    assert.equal("from __future__ import annotations\n\nimport ctypes\nimport os\nfrom typing import A, B, C\n\n"
-      .. "import numpy as np\nfrom numpy.typing import D", imports)
-    assert.equal("# runtime/python/a.py\n\nx = 1\n\n\n# runtime/python/b.py\n\n"
-      .. "def y():\n    import os\n    return x\n", code)
+  it("become one module, which has all of them and needs no other", function()
+    local folder = helper.folder()
+    helper.write(folder .. "/" .. emit_python.name .. ".py", emit_python.join(root))
+    local said = helper.succeeds(("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=%s /usr/bin/python3 -W error -c "
+      .. "'import %s as own; print(own._Generating, own._ChatLibrary, own._PictureModel, own._opens_on_ranks)'")
+      :format(helper.shell(folder), emit_python.name), root)
+    assert.matches("_Generating.*_ChatLibrary.*_PictureModel.*_opens_on_ranks", said)
+    assert.matches("^Success", helper.succeeds(("mypy --strict --cache-dir %s %s.py")
+      :format(helper.shell(helper.mypy_cache), emit_python.name), folder))
+    assert.has_error(function() emit_python.join(helper.folder()) end, "runtime/python/values.py is missing")
   end)
 
-  it("have imports that one line says", function()
-    for _, line in ipairs { "from a import (b,\n  c)", "import a as b", "from a import b as c", "import a\\" } do
-      assert.has_error(function() emit_python.join(folder_of { a = line .. "\n" }, { "a" }, "") end,
-        "runtime/python/a.py: an import has one line and no other name")
+  it("are shared by models, whose own modules are tables of at most 100 lines", function()
+    local tokens = { mask = "padding", input = { stage = "tokens", vocab = 9 } }
+    local function of(more, name) return helper.emitted(helper.tiny(more), name .. ".py") end
+    assert.equal(of({}, emit_python.name), of(tokens, emit_python.name))
+    for _, more in ipairs { {}, tokens } do
+      local own = of(more, "tiny")
+      assert.truthy(select(2, own:gsub("\n", "")) <= 100, own)
     end
-    assert.has_error(function() emit_python.join(helper.folder(), { "a" }, "") end, "runtime/python/a.py is missing")
-  end)
-
-  it("are in a module only if the model needs them", function()
-    local tokens = { input = { stage = "tokens", vocab = 9 } }
-    local function parts_of(more)
-      local list = {}
-      for name in helper.emitted(helper.tiny(more), "tiny.py"):gmatch("\n# runtime/python/(%w+)%.py\n") do
-        list[#list + 1] = name
-      end
-      return table.concat(list, " ")
-    end
-    assert.equal("values calls library", parts_of {})
-    assert.equal("values calls library", parts_of(tokens))
-    tokens.mask = "padding"
-    assert.equal("values calls masks library", parts_of(tokens))
   end)
 end)

@@ -72,7 +72,8 @@ describe("a pool of one row", function()
     local found = {}
     for i, program in ipairs(state.programs) do
       for _, text in ipairs(helper.step_texts(program)) do
-        for _, part in ipairs { "for asked", "  l0.attn.q%+0%+sequence%*64%+head%*32", "@trace%+0%+sequence%*64%+head%*32 " } do
+        for _, part in ipairs { "for asked", "  l0.attn.q%+0%+sequence%*64%+head%*32",
+          "@trace%+0%+sequence%*64%+head%*32 " } do
           if text:find(part) then found[i .. " " .. part] = true end
         end
       end

@@ -1,0 +1,56 @@
+/* json_line.c - writes JSON, one object a line. */
+#include "program/answers/json_line.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/descriptor.h"
+#include "base/utf8.h"
+#include "program/answers/safe.h"
+#include "text/unicode.h"
+
+json_t *attn2c_json_text(const char *text, size_t length) {
+  char *mended = malloc(3 * length + 1);
+  if (!mended) return NULL;
+  json_t *string = json_stringn(mended, attn2c_utf8_mend(text, length, mended));
+  free(mended);
+  return string;
+}
+
+json_t *attn2c_json_number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+json_t *attn2c_json_numbers(const float *values, int64_t count) {
+  json_t *list = json_array();
+  for (int64_t i = 0; i < count; i++) {
+    if (json_array_append_new(list, attn2c_json_number((double)values[i])) == 0) continue;
+    json_decref(list);
+    return NULL;
+  }
+  return list;
+}
+
+/* Writes JSON text. Characters that JSON allows but a terminal interprets or hides occur in strings only, and
+ * are escaped. */
+static void print(const char *text, FILE *out) {
+  const uint8_t *bytes = (const uint8_t *)text;
+  for (size_t width; *bytes; bytes += width) {
+    const uint32_t point = text_read(bytes, &width);
+    if (attn2c_is_seen(point))
+      fwrite(bytes, 1, width, out);
+    else if (point < 0x10000)
+      fprintf(out, "\\u%04" PRIx32, point);
+    else
+      fprintf(out, "\\u%04" PRIx32 "\\u%04" PRIx32, 0xd7c0 + (point >> 10), 0xdc00 + (point & 0x3ff));
+  }
+  fputc('\n', out);
+}
+
+int attn2c_json_line(json_t *object, FILE *out) {
+  char *text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+  json_decref(object);
+  if (!text) return ATTN2C_MEMORY;
+  print(text, out);
+  free(text);
+  return ATTN2C_OK;
+}

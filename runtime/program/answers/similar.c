@@ -1,0 +1,43 @@
+/* similar.c - the cosines of each pair of embeddings. */
+#include "program/answers/similar.h"
+
+#include <stdlib.h>
+
+#include "formats/npy.h"
+#include "program/answers/answer.h"
+
+static void write_row(const float *row, int64_t count, attn2c_answer_format format, FILE *out) {
+  if (format == ATTN2C_ANSWERS_JSONL) fputs("{\"similar\":[", out);
+  for (int64_t i = 0; i < count; i++) {
+    if (format == ATTN2C_ANSWERS_JSONL)
+      fprintf(out, row[i] == row[i] ? "%s%.6f" : "%snull", i ? "," : "", (double)row[i]);
+    else
+      fprintf(out, "%s%7.4f", i ? "\t" : "", (double)row[i]);
+  }
+  fputs(format == ATTN2C_ANSWERS_JSONL ? "]}\n" : "\n", out);
+}
+
+int attn2c_similar_write(const char *of, const float *embeddings, int64_t count, int64_t width,
+                         attn2c_answer_format format, FILE *out, attn2c_message *message) {
+  const int64_t shape[2] = {count, count};
+  if (count > ATTN2C_MAX_SIMILAR) {
+    attn2c_say(message, "--similar: %lld %s, but at most %d are allowed", (long long)count, of,
+               ATTN2C_MAX_SIMILAR);
+    return ATTN2C_USAGE;
+  }
+  float *matrix = embeddings ? calloc((size_t)(count * count), sizeof *matrix) : NULL;
+  if (!matrix) {
+    attn2c_say(message, "--similar: no memory for %lld %s", (long long)count, of);
+    return ATTN2C_MEMORY;
+  }
+  for (int64_t i = 0; i < count; i++)
+    for (int64_t j = 0; j < count; j++)
+      matrix[i * count + j] = (float)attn2c_cosine(embeddings + i * width, embeddings + j * width, width);
+  int status = ATTN2C_OK;
+  if (format == ATTN2C_ANSWERS_NPY)
+    status = attn2c_npy_write("/dev/stdout", ATTN2C_F32, 2, shape, matrix, message);
+  else
+    for (int64_t i = 0; i < count; i++) write_row(matrix + i * count, count, format, out);
+  free(matrix);
+  return status;
+}

@@ -1,0 +1,93 @@
+/* tokens.c - lists and makes the calls of a model that continues that `bench` times. */
+#include "program/bench/tokens.h"
+
+#include <stdio.h>
+
+#include "model/continue.h"
+
+/* Tokens of a prompt and of a short one, and before those that are decoded. */
+enum { PROMPT = 512, SHORT_PROMPT = 16, LATER = 1000 };
+
+/* Tokens that are added again with the one after them, to compare its logits. */
+enum { BACK = 7 };
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+int attn2c_bench_tokens_list(const attn2c_descriptor *model, int64_t length, int32_t *ids,
+                             attn2c_bench_tokens list[ATTN2C_BENCH_TOKEN_CALLS]) {
+  const int64_t context = model->lengths->sizes[0].seq, sequences = model->continued->sequences;
+  const int64_t prompt = length > 0 ? length : least(PROMPT, context);
+  const int64_t later = length > 0 ? least(length, context - 1) : context > LATER ? LATER : context / 2;
+  int count = 0;
+  list[count++] = (attn2c_bench_tokens){"prefill", 1, 0, prompt, ids};
+  list[count++] = (attn2c_bench_tokens){"first token", 1, 0, least(SHORT_PROMPT, context), ids};
+  for (int64_t together = 1; together > 0; together = together < sequences ? sequences : 0) {
+    list[count++] = (attn2c_bench_tokens){"decode", together, 0, 1, ids};
+    if (later > 0) list[count++] = (attn2c_bench_tokens){"decode", together, later, 1, ids};
+  }
+  return count;
+}
+
+void attn2c_bench_tokens_label(const attn2c_bench_tokens *of, char *label, size_t size) {
+  if (of->count > 1 || of->name[0] != 'd')
+    snprintf(label, size, "%s (%lld token%s)", of->name, (long long)of->count, of->count == 1 ? "" : "s");
+  else if (of->sequences == 1)
+    snprintf(label, size, "%s (position %lld)", of->name, (long long)of->position);
+  else
+    snprintf(label, size, "%s (%lld sequences, position %lld)", of->name, (long long)of->sequences,
+             (long long)of->position);
+}
+
+int attn2c_bench_tokens_prepare(attn2c_context *context, const attn2c_bench_tokens *of) {
+  int64_t have = attn2c_position(context, 0);
+  int status = ATTN2C_OK;
+  if (have > of->position) status = attn2c_rewind(context, 0, have = of->position);
+  if (status == ATTN2C_OK && have < of->position)
+    status = attn2c_prefill(context, 0, of->ids + have, of->position - have, ATTN2C_LOGITS_LAST, NULL);
+  for (int64_t i = 1; i < of->sequences && status == ATTN2C_OK; i++)
+    status = attn2c_sequence_copy(context, 0, i);
+  return status;
+}
+
+int attn2c_bench_tokens_call(attn2c_context *context, const attn2c_bench_tokens *of, float *logits) {
+  int32_t sequences[ATTN2C_MOST_SEQUENCES], ids[ATTN2C_MOST_SEQUENCES];
+  for (int64_t i = 0; i < of->sequences; i++) {
+    const int status = attn2c_rewind(context, i, of->position);
+    if (status != ATTN2C_OK) return status;
+    sequences[i] = (int32_t)i, ids[i] = of->ids[of->position];
+  }
+  if (of->count > 1)
+    return attn2c_prefill(context, 0, of->ids + of->position, of->count, ATTN2C_LOGITS_LAST, logits);
+  return attn2c_decode(context, of->sequences, sequences, ids, logits);
+}
+
+int attn2c_bench_tokens_otherwise(attn2c_context *context, const attn2c_bench_tokens *of, float *logits) {
+  const int64_t width = attn2c_logits_width(context->model->descriptor);
+  const int64_t last = of->position + of->count - 1, back = least(last, BACK);
+  int status = ATTN2C_OK;
+  for (int64_t i = 0; i < of->sequences && status == ATTN2C_OK; i++) {
+    status = attn2c_rewind(context, i, last - back);
+    if (status == ATTN2C_OK)
+      status =
+          attn2c_prefill(context, i, of->ids + last - back, back + 1, ATTN2C_LOGITS_LAST, logits + i * width);
+  }
+  return status;
+}
+
+int attn2c_bench_tokens_rows(const attn2c_descriptor *model, const attn2c_bench_tokens *of,
+                             attn2c_bench_token_rows *rows) {
+  if (of->count > model->continued->call_rows) return 0;
+  rows->first[0] = 0;
+  for (int i = 0; i < of->sequences; i++) {
+    rows->first[i + 1] = (int32_t)((i + 1) * of->count);
+    rows->past[i] = (int32_t)of->position, rows->slot[i] = i, rows->ids[i] = of->ids[of->position];
+  }
+  rows->in[0] = of->count > 1 ? of->ids + of->position : rows->ids;
+  rows->n = (attn2c_sequences){.rows = of->sequences * of->count,
+                               .count = of->sequences,
+                               .first = rows->first,
+                               .past = rows->past,
+                               .slot = rows->slot,
+                               .wanted = of->count > 1 ? of->count - 1 : 0};
+  return 1;
+}

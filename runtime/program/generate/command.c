@@ -1,0 +1,445 @@
+/* command.c - the command `generate`. A batch answers one prompt for each of the sequences that the model
+ * keeps sequences. Answers are written in the order of their prompts: the first that is not written yet as
+ * its tokens come, the others when they are first. */
+#include "program/generate/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/file.h"
+#include "formats/npy.h"
+#include "formats/place.h"
+#include "program/generate/options.h"
+#include "program/inputs.h"
+#include "program/output.h"
+#include "program/signals.h"
+#include "program/weights_place.h"
+
+/* An answer that is not written yet. */
+typedef struct record {
+  struct record *next;
+  int32_t place;  /* in the batch; -1: the answer has ended */
+  int32_t seen;   /* tokens that the writer has */
+  attn2c_end end; /* why it has ended */
+  int32_t *ids;   /* [count]; a copy once it has ended */
+  int32_t count;
+  int64_t prompt_tokens;
+  char *prompt; /* NULL: only ids are known */
+  size_t prompt_length;
+  char *text;         /* a copy once it has ended */
+  attn2c_shown shown; /* the text so far */
+  size_t written;     /* bytes of it, or tokens, that are written */
+  int status;         /* of ATTN2C_END_FAULT */
+  char fault[ATTN2C_PROMPT_PLACE + 220];
+  char at[ATTN2C_PROMPT_PLACE];
+} record;
+
+typedef struct {
+  const attn2c_descriptor *model;
+  const attn2c_arguments *arguments;
+  FILE *out, *notes;
+  attn2c_message *message;
+  attn2c_generate_options options;
+  attn2c_continuing model_calls;
+  attn2c_answers *batch;
+  const attn2c_generation_text *text; /* NULL: the model takes no text */
+  attn2c_text_side *side;
+  attn2c_prompt_arrays *arrays; /* NULL: prompts are texts */
+  record *first, *last;         /* in the order of prompts */
+  record *at[64];               /* by place */
+  uint64_t prompts;             /* that were read */
+  int is_ended;                 /* 1: no more prompts are read */
+  int status;                   /* of the prompt that ended them */
+  char fault[ATTN2C_PROMPT_PLACE + 1200];
+  int prints, is_line;
+  attn2c_answer_format format;
+  const char *path;   /* of --output; NULL: none */
+  int64_t *generated; /* [rows][options.tokens] */
+  int64_t rows, capacity;
+} job;
+
+static int asks_array(const job *job) { return job->path != NULL || job->format == ATTN2C_ANSWERS_NPY; }
+
+/* Returns the reason why the array must not be written to a file; NULL: none. */
+static const char *taken(const attn2c_arguments *arguments, const char *path) {
+  attn2c_place place;
+  if (strcmp(path, "-") == 0) return "a file is needed; --format npy prints the array";
+  attn2c_place_find(path, &place);
+  if (attn2c_place_has_weights(&place, arguments->weights)) return "this file belongs to the weights";
+  int is_read = 0;
+  for (int i = 0; i < arguments->text_count; i++)
+    is_read |= arguments->texts[i].kind != ATTN2C_TEXT_STRING &&
+               attn2c_place_is_at(&place, arguments->texts[i].word);
+  for (int i = 0; i < arguments->input_count; i++)
+    is_read |= attn2c_place_is_at(&place, attn2c_path_of(arguments->inputs[i]));
+  return is_read ? "prompts are read from it" : NULL;
+}
+
+/* Finds the path of --output [generated=]PATH. */
+static int read_output(job *job) {
+  const attn2c_arguments *arguments = job->arguments;
+  static const char name[] = "generated=";
+  if (arguments->output_count == 0) return ATTN2C_OK;
+  const char *word = arguments->outputs[0], *equals = strchr(word, '='), *slash = strchr(word, '/');
+  const int is_named = equals && (!slash || equals < slash);
+  if (arguments->output_count > 1) {
+    attn2c_say(job->message, "--output: given twice, but one is allowed");
+    return ATTN2C_USAGE;
+  }
+  if (is_named && strncmp(word, name, sizeof name - 1) != 0) {
+    attn2c_say(job->message, "--output: no output '%.*s'; allowed is generated", (int)(equals - word), word);
+    return ATTN2C_USAGE;
+  }
+  job->path = is_named ? word + sizeof name - 1 : word;
+  const char *why = taken(arguments, job->path);
+  if (!why) return attn2c_file_check(job->path, job->message);
+  attn2c_say(job->message, "--output %s: %s", job->path, why);
+  return ATTN2C_USAGE;
+}
+
+/* Reports options that do not go together, one line each. */
+static int check_usage(job *job) {
+  const attn2c_arguments *arguments = job->arguments;
+  const char *faults[7];
+  int count = 0;
+  if (arguments->text_count == 0 && arguments->input_count == 0)
+    faults[count++] =
+        job->text ? "generate: --prompt TEXT, --prompt-file F, --prompt - or --input ids=X.npy is needed"
+                  : "generate: --input ids=X.npy is needed: this model takes no text, as it was "
+                    "built without a tokenizer";
+  if (arguments->text_count > 0 && arguments->input_count > 0)
+    faults[count++] = "--input: does not go with --prompt";
+  if (arguments->text_count > 0 && !job->text)
+    faults[count++] =
+        "--prompt: this model takes no text, as it was built without a tokenizer; --input ids=X.npy "
+        "gives token ids";
+  if (arguments->generate.stop_count > 0 && !job->text)
+    faults[count++] = "--stop: this model gives no text, as it was built without a tokenizer";
+  if (arguments->generate.system && (!job->text || !job->model->text->chat))
+    faults[count++] =
+        "--system: this model was built without a chat template; build it with --chat-template FILE";
+  else if (arguments->generate.system && arguments->input_count > 0)
+    faults[count++] = "--system: goes with --prompt, and not with --input";
+  if (arguments->answers == ATTN2C_ANSWERS_NPY && isatty(STDOUT_FILENO))
+    faults[count++] = "--format npy: the standard output is a terminal; give a file or a pipe";
+  const int lacks = attn2c_lacks_weights(job->model, arguments->weights, "generate", job->message);
+  for (int i = 0; i < count; i++) attn2c_say(job->message, "%s", faults[i]);
+  return count || lacks ? ATTN2C_USAGE : ATTN2C_OK;
+}
+
+static int no_memory(job *job) {
+  attn2c_say(job->message, "generate: no memory for an answer");
+  return ATTN2C_MEMORY;
+}
+
+static void *copied(const void *from, size_t bytes) {
+  void *to = malloc(bytes + 1);
+  if (to && bytes) memcpy(to, from, bytes);
+  return to;
+}
+
+static void free_record(record *r) {
+  if (!r) return;
+  if (r->place < 0) free(r->ids);
+  free(r->prompt);
+  free(r->text);
+  free(r);
+}
+
+/* Ends the reading of prompts by a fault, which is reported after the answers before it. */
+static void end_prompts(job *job, int status, const char *place, const char *fault) {
+  job->is_ended = 1;
+  job->status = status;
+  snprintf(job->fault, sizeof job->fault, "%s%s%s", place, *place ? ": " : "", fault);
+}
+
+/* Begins the answer to a prompt. */
+static int begin(job *job, const attn2c_prompt_ids *prompt) {
+  char text[1000] = "";
+  attn2c_message said = attn2c_message_make(text, sizeof text);
+  const int32_t place = attn2c_answers_place(job->batch);
+  record *r = calloc(1, sizeof *r);
+  if (!r) return no_memory(job);
+  int status = attn2c_answers_begin(job->batch, place, prompt->ids, prompt->count,
+                                    job->options.sampling.seed + job->prompts++, attn2c_signal, &said);
+  if (status == ATTN2C_OK && job->prompts == 1)
+    attn2c_generate_options_note(&job->options, job->arguments, job->model->continued->generation,
+                                 job->notes);
+  if (status != ATTN2C_OK) {
+    free_record(r);
+    if (!attn2c_signal()) end_prompts(job, status, prompt->place, said.used ? text : attn2c_strerror(status));
+    return ATTN2C_OK;
+  }
+  r->place = place;
+  r->prompt_tokens = prompt->count;
+  r->shown.text = "";
+  snprintf(r->at, sizeof r->at, "%s", prompt->place);
+  if (prompt->text) {
+    r->prompt = copied(prompt->text, prompt->length);
+    r->prompt_length = prompt->length;
+    if (!r->prompt) status = ATTN2C_MEMORY;
+  }
+  if (status == ATTN2C_OK && job->text)
+    status = job->text->begin(job->side, place, prompt->ids, prompt->count);
+  if (status != ATTN2C_OK) {
+    free_record(r);
+    return no_memory(job);
+  }
+  job->at[place] = r;
+  if (job->last)
+    job->last->next = r;
+  else
+    job->first = r;
+  job->last = r;
+  return ATTN2C_OK;
+}
+
+/* Begins answers while there are places and prompts. It waits for a prompt if no answer goes on. */
+static int fill(job *job) {
+  while (!job->is_ended && attn2c_answers_place(job->batch) >= 0) {
+    attn2c_prompt_ids prompt;
+    char text[1000] = "";
+    attn2c_message said = attn2c_message_make(text, sizeof text);
+    int status = ATTN2C_OK;
+    const int may_wait = job->first == NULL;
+    const attn2c_prompt_state state = job->arrays
+                                          ? attn2c_prompt_arrays_next(job->arrays, &prompt)
+                                          : job->text->next(job->side, may_wait, &prompt, &status, &said);
+    if (state == ATTN2C_PROMPT_NONE) return ATTN2C_OK;
+    if (state == ATTN2C_PROMPT_FAULT)
+      end_prompts(job, status, "", said.used ? text : attn2c_strerror(status));
+    if (state == ATTN2C_PROMPT_END) job->is_ended = 1;
+    if (state == ATTN2C_PROMPT_READ) status = begin(job, &prompt);
+    if (state == ATTN2C_PROMPT_READ && status != ATTN2C_OK) return status;
+  }
+  return ATTN2C_OK;
+}
+
+/* Copies an answer that has ended, and frees its place. */
+static int complete(job *job, record *r, const attn2c_answer_ids *answer) {
+  int status = job->text ? job->text->end(job->side, r->place, &r->shown) : ATTN2C_OK;
+  int32_t *ids = copied(answer->ids, (size_t)answer->count * sizeof *ids);
+  r->text = copied(r->shown.text, r->shown.length);
+  r->status = answer->status;
+  r->end = r->shown.is_stopped ? ATTN2C_END_TEXT : answer->end;
+  r->count = answer->count;
+  if (r->end == ATTN2C_END_FAULT) snprintf(r->fault, sizeof r->fault, "%s: %s", r->at, answer->fault);
+  attn2c_answers_release(job->batch, r->place);
+  job->at[r->place] = NULL;
+  r->place = -1;
+  r->ids = ids;
+  r->shown.text = r->text;
+  return status == ATTN2C_OK && ids && r->text ? ATTN2C_OK : no_memory(job);
+}
+
+/* Gives the new tokens to the texts, and finds the answers that have ended. */
+static int follow(job *job) {
+  for (int32_t place = 0; place < job->model_calls.calls.sequences; place++) {
+    record *r = job->at[place];
+    if (!r) continue;
+    const attn2c_answer_ids *answer = attn2c_answers_at(job->batch, place);
+    while (r->seen < answer->count) {
+      const int32_t id = answer->ids[r->seen++];
+      const int is_stop = answer->end == ATTN2C_END_TOKEN && r->seen == answer->count;
+      if (!job->text || is_stop) continue;
+      if (job->text->add(job->side, place, id, &r->shown) != ATTN2C_OK) return no_memory(job);
+    }
+    r->ids = answer->ids;
+    r->count = answer->count;
+    if (r->shown.is_stopped) attn2c_answers_end(job->batch, place, ATTN2C_END_TEXT);
+    const int status = answer->end == ATTN2C_END_NONE ? ATTN2C_OK : complete(job, r, answer);
+    if (status != ATTN2C_OK) return status;
+  }
+  return ATTN2C_OK;
+}
+
+const char *const attn2c_end_names[] = {"", "stop_token", "stop_string", "tokens", "context", ""};
+
+static int write_json(job *job, const record *r) {
+  json_t *ids = json_array(), *object = json_object();
+  int failed = 0;
+  for (int32_t i = 0; i < r->count; i++) failed |= json_array_append_new(ids, json_integer(r->ids[i]));
+  if (r->prompt)
+    failed |= json_object_set_new(object, "prompt", job->text->json_text(r->prompt, r->prompt_length));
+  if (job->text)
+    failed |= json_object_set_new(object, "text", job->text->json_text(r->text, r->shown.length));
+  failed |= json_object_set_new(object, "ids", ids);
+  failed |= json_object_set_new(object, "prompt_tokens", json_integer(r->prompt_tokens));
+  failed |= json_object_set_new(object, "end", json_string(attn2c_end_names[r->end]));
+  if (!failed && job->text)
+    return job->text->json_line(object, job->out) == ATTN2C_OK ? ATTN2C_OK : no_memory(job);
+  if (!failed) {
+    json_dumpf(object, job->out, JSON_COMPACT);
+    fputc('\n', job->out);
+  }
+  json_decref(object);
+  return failed ? no_memory(job) : ATTN2C_OK;
+}
+
+/* Writes what is new of the first answer as text. */
+static void write_text(job *job, record *r) {
+  if (job->text) {
+    job->text->write(r->shown.text + r->written, r->shown.length - r->written, job->is_line, job->out);
+    r->written = r->shown.length;
+  } else {
+    for (; r->written < (size_t)r->count; r->written++)
+      fprintf(job->out, r->written ? " %d" : "%d", (int)r->ids[r->written]);
+  }
+  if (r->place < 0) fputc('\n', job->out);
+}
+
+/* Adds the answer to the array of all. */
+static int gather(job *job, const record *r) {
+  const int64_t width = job->options.tokens;
+  if (job->rows == job->capacity) {
+    const int64_t capacity = 2 * job->capacity + 16;
+    const size_t bytes = (size_t)capacity * (size_t)width * sizeof *job->generated;
+    int64_t *moved =
+        bytes / sizeof *moved / (size_t)width == (size_t)capacity ? realloc(job->generated, bytes) : NULL;
+    if (!moved) return no_memory(job);
+    job->generated = moved;
+    job->capacity = capacity;
+  }
+  int64_t *row = job->generated + job->rows++ * width;
+  for (int64_t i = 0; i < width; i++) row[i] = i < r->count ? r->ids[i] : -1;
+  return ATTN2C_OK;
+}
+
+/* Writes answers in their order, as far as they have come. */
+static int write_answers(job *job) {
+  while (job->first) {
+    record *r = job->first;
+    const int has_ended = r->place < 0;
+    int status = ATTN2C_OK;
+    if (job->prints && job->format == ATTN2C_ANSWERS_TEXT) write_text(job, r);
+    if (has_ended && r->end == ATTN2C_END_FAULT) {
+      attn2c_say(job->message, "%s", r->fault);
+      status = r->status;
+    } else if (has_ended) {
+      if (job->prints && job->format == ATTN2C_ANSWERS_JSONL) status = write_json(job, r);
+      if (status == ATTN2C_OK && asks_array(job)) status = gather(job, r);
+    }
+    if (status == ATTN2C_OK && job->prints) status = attn2c_output_flush(job->out, job->message);
+    if (status != ATTN2C_OK || !has_ended) return status;
+    job->first = r->next;
+    if (!job->first) job->last = NULL;
+    free_record(r);
+  }
+  return ATTN2C_OK;
+}
+
+static int answer_all(job *job) {
+  int status = ATTN2C_OK;
+  while (status == ATTN2C_OK && !attn2c_signal()) {
+    status = fill(job);
+    if (status == ATTN2C_OK) status = follow(job);
+    if (status == ATTN2C_OK) status = write_answers(job);
+    if (status == ATTN2C_OK && job->is_ended && !job->first) break;
+    if (status == ATTN2C_OK) status = attn2c_answers_step(job->batch, job->message);
+    if (status == ATTN2C_OK) status = follow(job);
+    if (status == ATTN2C_OK) status = write_answers(job);
+  }
+  if (status != ATTN2C_OK) return status;
+  if (attn2c_signal()) return attn2c_signals_status(job->message);
+  if (job->status != ATTN2C_OK) attn2c_say(job->message, "%s", job->fault);
+  return job->status;
+}
+
+/* Ends the line of an answer that was written in part. */
+static void end_line(job *job) {
+  if (!job->first || job->first->written == 0) return;
+  fputc('\n', job->out);
+  attn2c_say(job->message, "%s: the answer is not whole", job->first->at);
+}
+
+static int write_arrays(job *job) {
+  const int64_t shape[2] = {job->rows, job->options.tokens};
+  int status = ATTN2C_OK;
+  if (job->path) status = attn2c_npy_write_int64(job->path, 2, shape, job->generated, job->message);
+  if (status == ATTN2C_OK && job->format == ATTN2C_ANSWERS_NPY)
+    status = attn2c_npy_write_int64("/dev/stdout", 2, shape, job->generated, job->message);
+  return status;
+}
+
+/* Opens the prompts, and then the model, whose weights take longer. */
+static int open_job(job *job, FILE *notes) {
+  const attn2c_arguments *arguments = job->arguments;
+  const int64_t sequences = job->model->continued->sequences;
+  int status = ATTN2C_OK;
+  if (job->text)
+    status = job->text->open(job->model->text, arguments, (int32_t)sequences, &job->side, job->message);
+  if (status == ATTN2C_OK && arguments->input_count > 0)
+    status = attn2c_prompt_arrays_open(arguments->inputs, arguments->input_count,
+                                       job->model->tensors[attn2c_primary_entry(job->model)->inputs[0]].name,
+                                       &job->arrays, job->message);
+  else if (status == ATTN2C_OK)
+    status = job->text->open_prompts(job->side, arguments, notes, job->message);
+  if (status == ATTN2C_OK)
+    status = attn2c_continuing_open(job->model, arguments, notes, &job->model_calls, job->message);
+  job->model_calls.calls.length = job->options.length;
+  const int32_t most = job->options.tokens < INT32_MAX ? (int32_t)job->options.tokens : INT32_MAX;
+  if (status == ATTN2C_OK)
+    status = attn2c_answers_create(&job->batch, &job->model_calls.calls, &job->options.sampling, most,
+                                   job->message);
+  return status;
+}
+
+static int run_job(job *job, FILE *notes) {
+  const attn2c_arguments *arguments = job->arguments;
+  job->format = arguments->answers == ATTN2C_ANSWERS_NONE ? ATTN2C_ANSWERS_TEXT : arguments->answers;
+  job->prints = (arguments->answers != ATTN2C_ANSWERS_NONE || arguments->output_count == 0) &&
+                job->format != ATTN2C_ANSWERS_NPY;
+  job->is_line = arguments->input_count > 0 || arguments->text_count != 1 ||
+                 arguments->texts[0].kind != ATTN2C_TEXT_STRING;
+  int status = check_usage(job);
+  const int writable = read_output(job);
+  if (writable != ATTN2C_OK) status = writable;
+  const int read =
+      attn2c_generate_options_read(arguments, job->model->continued->generation,
+                                   attn2c_continuing_vocabulary(job->model), &job->options, job->message);
+  if (status == ATTN2C_OK) status = read;
+  if (status == ATTN2C_OK) status = open_job(job, notes);
+  if (status != ATTN2C_OK) return status;
+  attn2c_signals_note();
+  status = answer_all(job);
+  if (status != ATTN2C_OK && status != ATTN2C_IO) end_line(job);
+  return status == ATTN2C_OK && asks_array(job) ? write_arrays(job) : status;
+}
+
+static int generate(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
+                    attn2c_message *message) {
+  job *job = calloc(1, sizeof *job);
+  if (!job) return ATTN2C_MEMORY;
+  job->model = model, job->arguments = arguments, job->out = out, job->message = message;
+  job->notes = notes;
+  job->text = model->text && &attn2c_the_generation_text ? attn2c_the_generation_text : NULL;
+  const int status = run_job(job, notes);
+  while (job->first) {
+    record *r = job->first;
+    job->first = r->next;
+    free_record(r);
+  }
+  attn2c_answers_free(job->batch);
+  attn2c_continuing_close(&job->model_calls);
+  attn2c_prompt_arrays_close(job->arrays);
+  if (job->text) job->text->close(job->side);
+  attn2c_generate_options_free(&job->options);
+  free(job->generated);
+  free(job);
+  return status;
+}
+
+static int chat(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
+                attn2c_message *message) {
+  if (model->text && &attn2c_the_generation_text)
+    return attn2c_the_generation_text->chat(model, arguments, out, notes, message);
+  attn2c_say(message, "chat: this model takes no text, as it was built without a tokenizer");
+  return ATTN2C_USAGE;
+}
+
+int attn2c_perplexity(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
+                      FILE *notes, attn2c_message *message);
+
+const attn2c_generation_commands attn2c_generation_program = {
+    .generate = generate, .chat = chat, .perplexity = attn2c_perplexity};

@@ -1,0 +1,76 @@
+/* command.h - the commands of models that continue their sequences: generate, and for models that
+ * take text chat and perplexity. */
+#ifndef ATTN2C_PROGRAM_GENERATE_COMMAND_H
+#define ATTN2C_PROGRAM_GENERATE_COMMAND_H
+
+#include <jansson.h>
+
+#include "base/generation.h"
+#include "base/text_facts.h"
+#include "generate/answers.h"
+#include "model/model.h"
+#include "program/generate/prompts.h"
+
+/* Each writes its results to `out` and notes to `notes`. They return any attn2c_status, with one line a
+ * fault, or 128 and the number of a signal that ended them. */
+struct attn2c_generation_commands {
+  int (*generate)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
+                  attn2c_message *message);
+  int (*chat)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
+              attn2c_message *message);
+  int (*perplexity)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
+                    attn2c_message *message);
+};
+
+/* A model with its weights and one caller's state. */
+typedef struct attn2c_continuing {
+  attn2c_model *opened;
+  attn2c_context *context;
+  attn2c_calls calls;
+} attn2c_continuing;
+
+/* Opens the weights of the arguments. The caller closes in every case. */
+int attn2c_continuing_open(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *notes,
+                           attn2c_continuing *made, attn2c_message *message);
+void attn2c_continuing_close(attn2c_continuing *made);
+/* Returns the number of the model's tokens, or 0 for a model without logits. */
+int64_t attn2c_continuing_vocabulary(const attn2c_descriptor *model);
+
+/* Words for attn2c_end: why an answer ended. */
+extern const char *const attn2c_end_names[];
+
+/* The text of an answer so far; see attn2c_writer. */
+typedef struct attn2c_shown {
+  const char *text;
+  size_t length;  /* bytes that may be shown */
+  int is_stopped; /* 1: a stop string ended it */
+} attn2c_shown;
+
+/* The part for text (program/text/generate.c). A side has the tokenizer, the source of prompts and a writer
+ * for each place of a batch. */
+typedef struct attn2c_text_side attn2c_text_side;
+struct attn2c_generation_text {
+  int (*open)(const attn2c_text_facts *facts, const attn2c_arguments *arguments, int32_t places,
+              attn2c_text_side **side, attn2c_message *message);
+  void (*close)(attn2c_text_side *side);
+  /* Opens the prompts of the arguments, and reads them. */
+  int (*open_prompts)(attn2c_text_side *side, const attn2c_arguments *arguments, FILE *notes,
+                      attn2c_message *message);
+  attn2c_prompt_state (*next)(attn2c_text_side *side, int may_wait, attn2c_prompt_ids *prompt, int *status,
+                              attn2c_message *message);
+  /* The text of the answer at a place: it begins, gets a token, ends. */
+  int (*begin)(attn2c_text_side *side, int32_t place, const int32_t *ids, int64_t count);
+  int (*add)(attn2c_text_side *side, int32_t place, int32_t id, attn2c_shown *shown);
+  int (*end)(attn2c_text_side *side, int32_t place, attn2c_shown *shown);
+  /* Writes text: as one line of escapes; or as it is, and for a terminal with its controls escaped. */
+  void (*write)(const char *text, size_t length, int is_line, FILE *out);
+  json_t *(*json_text)(const char *text, size_t length);
+  int (*json_line)(json_t *object, FILE *out);
+  int (*chat)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
+              attn2c_message *message);
+  /* Returns the ids of a whole file, which the caller frees. */
+  int (*read_file)(const attn2c_text_facts *facts, const char *path, int32_t **ids, int64_t *count,
+                   attn2c_message *message);
+};
+
+#endif

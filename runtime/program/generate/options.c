@@ -1,0 +1,184 @@
+/* options.c - reads the options of sampling, and checks them by the sampler's own rules, whose
+ * names of options become the names on the command line. */
+#include "program/generate/options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { USUAL_TOKENS = 256 };
+
+static int fault(attn2c_message *message, const char *option, const char *value, const char *allowed) {
+  attn2c_say(message, "%s: '%s', but %s is allowed", option, value, allowed);
+  return ATTN2C_USAGE;
+}
+
+/* Reads a token id at the beginning of a text. Returns the text after it, or NULL. */
+static const char *read_id(const char *text, int32_t *id) {
+  char *end;
+  errno = 0;
+  const long value = *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : -1;
+  if (value < 0 || value > INT32_MAX || errno != 0) return NULL;
+  *id = (int32_t)value;
+  return end;
+}
+
+/* Returns the number of ids in the words "3,5,7". */
+static size_t count_ids(const char *const *words, int count) {
+  size_t ids = 0;
+  for (int i = 0; i < count; i++) {
+    ids++;
+    for (const char *at = words[i]; *at; at++) ids += *at == ',';
+  }
+  return ids;
+}
+
+static int read_allowed(const attn2c_generate_arguments *given, int32_t *ids, int32_t *count,
+                        attn2c_message *message) {
+  int status = ATTN2C_OK;
+  for (int i = 0; i < given->allowed_count; i++) {
+    const char *at = given->allowed[i];
+    do {
+      at = read_id(at, &ids[*count]);
+      if (at) ++*count;
+    } while (at && *at++ == ',');
+    if (!at || at[-1] != '\0')
+      status = fault(message, "--allow", given->allowed[i], "a list of ids such as 3,5,7");
+  }
+  return status;
+}
+
+static int read_biases(const attn2c_generate_arguments *given, int32_t *ids, float *biases,
+                       attn2c_message *message) {
+  int status = ATTN2C_OK;
+  for (int i = 0; i < given->bias_count; i++) {
+    const char *at = read_id(given->biases[i], &ids[i]);
+    char *end = NULL;
+    if (at && *at == '=' && at[1]) {
+      biases[i] = strcmp(at + 1, "-inf") == 0 ? -__builtin_inff() : strtof(at + 1, &end);
+      if (!end || (end > at + 1 && *end == '\0' && strspn(at + 1, "+-.0123456789eE") == strlen(at + 1)))
+        continue;
+    }
+    status =
+        fault(message, "--logit-bias", given->biases[i], "an id and a number such as 50256=-1.5, or -inf");
+  }
+  return status;
+}
+
+/* True if a token has a bias of -inf. */
+static int is_forbidden(const attn2c_sampling *sampling, int32_t token) {
+  for (int32_t i = 0; i < sampling->bias_count; i++)
+    if (sampling->bias_tokens[i] == token && sampling->biases[i] == -__builtin_inff()) return 1;
+  return 0;
+}
+
+/* Refuses options that together forbid each token that they allow. */
+static int check_allowed(const attn2c_sampling *sampling, attn2c_message *message) {
+  int32_t forbidden = 0;
+  for (int32_t i = 0; i < sampling->allowed_count; i++)
+    forbidden += is_forbidden(sampling, sampling->allowed[i]);
+  if (sampling->allowed_count == 0 || forbidden < sampling->allowed_count) return ATTN2C_OK;
+  attn2c_say(message, "--allow: allows only tokens that --logit-bias forbids with -inf");
+  return ATTN2C_USAGE;
+}
+
+static double number_or(const attn2c_real *given, double otherwise) {
+  return given->is_given ? given->value : otherwise;
+}
+
+/* True if an option is given that has an effect only where tokens are drawn. */
+static int asks_to_draw(const attn2c_generate_arguments *given) {
+  return given->temperature.is_given || given->top_k >= 0 || given->top_p.is_given || given->min_p.is_given ||
+         given->has_seed;
+}
+
+void attn2c_generate_options_say(char *lines, attn2c_message *message) {
+  for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n")) {
+    const size_t name = strcspn(line, ":");
+    for (size_t i = 0; i < name; i++)
+      if (line[i] == '_') line[i] = '-';
+    const int is_list = strncmp(line, "bias:", 5) == 0, is_allow = strncmp(line, "allowed:", 8) == 0;
+    attn2c_say(message, "--%s%s",
+               is_list    ? "logit-bias"
+               : is_allow ? "allow"
+                          : "",
+               is_list || is_allow ? line + name : line);
+  }
+}
+
+/* Sets the numbers of sampling. */
+static void set_numbers(const attn2c_generate_arguments *given, const attn2c_generation *stated,
+                        attn2c_sampling *sampling) {
+  const int is_drawn = asks_to_draw(given) || (stated->is_drawn && !given->greedy);
+  sampling->greedy = !is_drawn;
+  sampling->repetition_penalty =
+      number_or(&given->repetition_penalty, is_drawn || !stated->is_usual ? stated->repetition_penalty : 1);
+  sampling->presence_penalty = number_or(&given->presence_penalty, 0);
+  sampling->frequency_penalty = number_or(&given->frequency_penalty, 0);
+  if (!is_drawn) return;
+  sampling->temperature = number_or(&given->temperature, stated->temperature);
+  sampling->top_k = given->top_k >= 0 ? given->top_k : stated->top_k;
+  sampling->top_p = number_or(&given->top_p, stated->top_p);
+  sampling->min_p = number_or(&given->min_p, stated->min_p);
+  sampling->seed = given->seed;
+}
+
+int attn2c_generate_options_read(const attn2c_arguments *arguments, const attn2c_generation *stated,
+                                 int64_t vocabulary, attn2c_generate_options *options,
+                                 attn2c_message *message) {
+  const attn2c_generate_arguments *given = &arguments->generate;
+  attn2c_sampling *sampling = &options->sampling;
+  const size_t allowed = count_ids(given->allowed, given->allowed_count), biases = (size_t)given->bias_count;
+  *options = (attn2c_generate_options){.sampling = attn2c_sampling_defaults()};
+  options->length = given->tokens > 0 || stated->tokens > 0 ? 0 : stated->length;
+  options->tokens = given->tokens > 0     ? given->tokens
+                    : stated->tokens > 0  ? stated->tokens
+                    : options->length > 0 ? options->length - 1
+                                          : USUAL_TOKENS;
+  options->tokens_of = malloc((allowed + biases + 1) * sizeof *options->tokens_of);
+  options->biases = malloc((biases + 1) * sizeof *options->biases);
+  if (!options->tokens_of || !options->biases) {
+    attn2c_say(message, "no memory for the options");
+    return ATTN2C_MEMORY;
+  }
+  int status = ATTN2C_OK;
+  if (given->greedy && asks_to_draw(given)) {
+    attn2c_say(message,
+               "--greedy: does not go with --temperature, --top-k, --top-p, --min-p or --seed, which draw "
+               "tokens");
+    status = ATTN2C_USAGE;
+  }
+  if (read_allowed(given, options->tokens_of, &sampling->allowed_count, message) != ATTN2C_OK)
+    status = ATTN2C_USAGE;
+  if (read_biases(given, options->tokens_of + allowed, options->biases, message) != ATTN2C_OK)
+    status = ATTN2C_USAGE;
+  if (status != ATTN2C_OK) return status;
+  set_numbers(given, stated, sampling);
+  sampling->allowed = options->tokens_of;
+  sampling->bias_tokens = options->tokens_of + allowed;
+  sampling->biases = options->biases;
+  sampling->bias_count = given->bias_count;
+  sampling->stop_tokens = stated->stop_tokens;
+  sampling->stop_count = stated->stop_count;
+  char lines[2000];
+  attn2c_message faults = attn2c_message_make(lines, sizeof lines);
+  status = attn2c_sampling_check(sampling, vocabulary, &faults);
+  if (status != ATTN2C_OK) attn2c_generate_options_say(lines, message);
+  return status != ATTN2C_OK ? status : check_allowed(sampling, message);
+}
+
+void attn2c_generate_options_note(const attn2c_generate_options *options, const attn2c_arguments *arguments,
+                                  const attn2c_generation *stated, FILE *notes) {
+  const attn2c_sampling *sampling = &options->sampling;
+  if (!stated->is_usual || sampling->greedy || asks_to_draw(&arguments->generate)) return;
+  fprintf(notes,
+          "%s: the model states no defaults: tokens are drawn with --temperature %g --top-p %g "
+          "--repetition-penalty %g; --greedy takes the most probable one\n",
+          arguments->program, sampling->temperature, sampling->top_p, sampling->repetition_penalty);
+}
+
+void attn2c_generate_options_free(attn2c_generate_options *options) {
+  free(options->tokens_of);
+  free(options->biases);
+  *options = (attn2c_generate_options){.tokens_of = NULL};
+}

@@ -1,0 +1,32 @@
+/* options.h - turns the options of a command line, and what the model's folder says, into options of
+ * sampling. Faults of an option are one line each, which begins with its name. */
+#ifndef ATTN2C_PROGRAM_GENERATE_OPTIONS_H
+#define ATTN2C_PROGRAM_GENERATE_OPTIONS_H
+
+#include "base/generation.h"
+#include "generate/sampling.h"
+#include "program/arguments.h"
+
+typedef struct attn2c_generate_options {
+  attn2c_sampling sampling;
+  int64_t tokens;     /* the most of an answer */
+  int32_t length;     /* the most of a prompt and its answer; 0: any */
+  int32_t *tokens_of; /* memory of the lists of `sampling` */
+  float *biases;
+} attn2c_generate_options;
+
+/* Reads the options. stated: what the model's folder says. Returns ATTN2C_OK, _USAGE or _MEMORY; the caller
+ * frees *options in every case. */
+int attn2c_generate_options_read(const attn2c_arguments *arguments, const attn2c_generation *stated,
+                                 int64_t vocabulary, attn2c_generate_options *options,
+                                 attn2c_message *message);
+/* Writes a line with the numbers that tokens are drawn with, if neither the user nor the model says any. */
+void attn2c_generate_options_note(const attn2c_generate_options *options, const attn2c_arguments *arguments,
+                                  const attn2c_generation *stated, FILE *notes);
+/* Says the faults that runtime/generate found, a line each, by the names of options: "top_k: ..." becomes
+ * "--top-k: ...". It changes `lines`. */
+void attn2c_generate_options_say(char *lines, attn2c_message *message);
+
+void attn2c_generate_options_free(attn2c_generate_options *options);
+
+#endif

@@ -1,0 +1,141 @@
+/* answer.c - writes answers to pictures. A line of text has the fields that a text's answer has; the
+ * picture's name comes first where there are several. */
+#include "program/picture/answer.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "program/answers/labels.h"
+#include "program/answers/json_line.h"
+#include "program/answers/safe.h"
+
+static attn2c_labels labels_of(const attn2c_picture_answer *answer) {
+  return (attn2c_labels){.names = answer->facts->labels,
+                         .count = answer->facts->label_count,
+                         .function = answer->facts->function,
+                         .width = answer->width,
+                         .top = answer->top};
+}
+
+/* Writes the picture's name if answers have one. */
+static void write_name(const attn2c_picture_answer *answer, FILE *out) {
+  if (!answer->name) return;
+  attn2c_safe_write(answer->name, strlen(answer->name), out);
+  fputc('\t', out);
+}
+
+int attn2c_picture_write_similar(const attn2c_picture_answer *answer, const attn2c_pick *picks, int count,
+                                 FILE *out) {
+  write_name(answer, out);
+  for (int i = 0; i < count; i++)
+    fprintf(out, "%s%" PRId64 "\t%.4f", i ? "\t" : "", picks[i].number + 1, picks[i].score);
+  fputc('\n', out);
+  return ATTN2C_OK;
+}
+
+static int has_labels(attn2c_answer kind) {
+  return kind == ATTN2C_ANSWER_LABEL || kind == ATTN2C_ANSWER_TOKENS;
+}
+
+int attn2c_picture_write_text(const attn2c_picture_answer *answer, attn2c_pick *picks, FILE *out) {
+  const attn2c_answer kind = answer->facts->answer;
+  const attn2c_labels labels = labels_of(answer);
+  for (int64_t row = 0; row < answer->rows; row++) {
+    const float *values = answer->values + row * answer->width;
+    write_name(answer, out);
+    if (kind == ATTN2C_ANSWER_NUMBER) {
+      attn2c_label_write(&labels, values, out);
+    } else if (has_labels(kind)) {
+      attn2c_labels_write(&labels, values, picks, out);
+    } else {
+      attn2c_numbers_write(values, answer->width, out);
+    }
+  }
+  if (answer->rows > 1) fputc('\n', out);
+  return ATTN2C_OK;
+}
+
+static int add_rows(const attn2c_picture_answer *answer, attn2c_pick *picks, json_t *object) {
+  const attn2c_labels labels = labels_of(answer);
+  json_t *list = json_array();
+  int failed = 0;
+  for (int64_t row = 0; row < answer->rows && !failed; row++) {
+    const float *values = answer->values + row * answer->width;
+    json_t *each =
+        has_labels(answer->facts->answer) ? json_object() : attn2c_json_numbers(values, answer->width);
+    if (each && has_labels(answer->facts->answer)) failed |= attn2c_labels_json(&labels, values, picks, each);
+    failed |= json_array_append_new(list, each) != 0;
+  }
+  return failed | (json_object_set_new(object, "rows", list) != 0);
+}
+
+int attn2c_picture_write_json(const attn2c_picture_answer *answer, attn2c_pick *picks, FILE *out) {
+  const attn2c_labels labels = labels_of(answer);
+  json_t *object = json_object();
+  int failed = 0;
+  if (answer->name)
+    failed |= json_object_set_new(object, "image", attn2c_json_text(answer->name, strlen(answer->name))) != 0;
+  switch (answer->facts->answer) {
+  case ATTN2C_ANSWER_LABEL:
+    failed |= attn2c_labels_json(&labels, answer->values, picks, object);
+    break;
+  case ATTN2C_ANSWER_NUMBER:
+    failed |= attn2c_label_json(&labels, answer->values, object);
+    break;
+  case ATTN2C_ANSWER_EMBEDDING:
+    failed |=
+        json_object_set_new(object, "embedding", attn2c_json_numbers(answer->values, answer->width)) != 0;
+    break;
+  default:
+    failed |= add_rows(answer, picks, object);
+  }
+  if (!failed) return attn2c_json_line(object, out);
+  json_decref(object);
+  return ATTN2C_MEMORY;
+}
+
+int attn2c_picture_write_json_similar(const attn2c_picture_answer *answer, const attn2c_pick *picks,
+                                      int count, FILE *out) {
+  json_t *object = json_object(), *list = json_array();
+  int failed = 0;
+  if (answer->name)
+    failed |= json_object_set_new(object, "image", attn2c_json_text(answer->name, strlen(answer->name))) != 0;
+  for (int i = 0; i < count; i++)
+    failed |= json_array_append_new(list, json_pack("{s:I, s:o}", "number", (json_int_t)picks[i].number + 1,
+                                                    "cosine", attn2c_json_number(picks[i].score))) != 0;
+  failed |= json_object_set_new(object, "similar", list) != 0;
+  if (!failed) return attn2c_json_line(object, out);
+  json_decref(object);
+  return ATTN2C_MEMORY;
+}
+
+int attn2c_picture_write_texts(const attn2c_picture_answer *answer, const attn2c_picture_texts *texts,
+                               const attn2c_pick *picks, int count, FILE *out) {
+  write_name(answer, out);
+  for (int i = 0; i < count; i++) {
+    if (i) fputc('\t', out);
+    attn2c_pick_write(texts->texts[picks[i].number], texts->lengths[picks[i].number], picks[i].score, out);
+  }
+  fputc('\n', out);
+  return ATTN2C_OK;
+}
+
+int attn2c_picture_write_json_texts(const attn2c_picture_answer *answer, const attn2c_picture_texts *texts,
+                                    const attn2c_pick *picks, int count, const float *logits, FILE *out) {
+  json_t *object = json_object(), *list = json_array();
+  int failed = 0;
+  if (answer->name)
+    failed |= json_object_set_new(object, "image", attn2c_json_text(answer->name, strlen(answer->name))) != 0;
+  for (int i = 0; i < count; i++) {
+    const int64_t number = picks[i].number;
+    json_t *each =
+        json_pack("{s:I, s:o, s:o, s:o}", "number", (json_int_t)number + 1, "text",
+                  attn2c_json_text(texts->texts[number], texts->lengths[number]), "logit",
+                  attn2c_json_number((double)logits[number]), "score", attn2c_json_number(picks[i].score));
+    failed |= json_array_append_new(list, each) != 0;
+  }
+  failed |= json_object_set_new(object, "texts", list) != 0;
+  if (!failed) return attn2c_json_line(object, out);
+  json_decref(object);
+  return ATTN2C_MEMORY;
+}

@@ -1,0 +1,94 @@
+/* texts.c - reads the texts that pictures are scored for, and embeds them. */
+#include "program/picture/texts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "program/text/source.h"
+
+/* Adds a copy of a line. Returns ATTN2C_OK or _MEMORY. */
+static int add(attn2c_picture_texts *texts, const attn2c_line *line) {
+  const size_t count = texts->count + 1;
+  char **moved = realloc(texts->texts, count * sizeof *moved);
+  if (!moved) return ATTN2C_MEMORY;
+  texts->texts = moved;
+  size_t *lengths = realloc(texts->lengths, count * sizeof *lengths);
+  if (!lengths) return ATTN2C_MEMORY;
+  texts->lengths = lengths;
+  char *text = malloc(line->length + 1);
+  if (!text) return ATTN2C_MEMORY;
+  if (line->length) memcpy(text, line->text, line->length);
+  text[line->length] = '\0';
+  texts->texts[texts->count] = text;
+  texts->lengths[texts->count] = line->length;
+  texts->count = count;
+  return ATTN2C_OK;
+}
+
+static int read_lines(attn2c_text_source *source, attn2c_picture_texts *texts, attn2c_message *message) {
+  attn2c_line line;
+  int status = ATTN2C_OK;
+  attn2c_line_state state = ATTN2C_LINE_READ;
+  while (status == ATTN2C_OK && state == ATTN2C_LINE_READ) {
+    state = attn2c_text_source_next(source, 1, &line, &status, message);
+    if (state == ATTN2C_LINE_READ && add(texts, &line) != ATTN2C_OK) {
+      attn2c_say(message, "run: no memory for the texts");
+      status = ATTN2C_MEMORY;
+    }
+    attn2c_text_source_forget(source);
+  }
+  if (status == ATTN2C_OK && texts->count == 0) {
+    attn2c_say(message, "run: --text gives no text");
+    status = ATTN2C_FORMAT;
+  }
+  return status;
+}
+
+/* Says what is wrong with the texts, or with their weights. */
+static void say_fault(const attn2c_picture_texts *texts, const attn2c_arguments *arguments, const char *why,
+                      attn2c_message *message) {
+  if (texts->embedded.at < texts->count && *why && texts->embedded.at > 0)
+    attn2c_say(message, "text %zu: %s", texts->embedded.at + 1, why);
+  else
+    attn2c_say(message, "%s", *why ? why : "run: the texts cannot be embedded");
+  if (!arguments->text_weights && arguments->weights)
+    attn2c_say(message, "--text-weights gives %s weights of its own, if the weights of --weights were packed",
+               attn2c_the_texts->name);
+}
+
+static int embed(const attn2c_arguments *arguments, FILE *notes, attn2c_picture_texts *texts,
+                 attn2c_message *message) {
+  const attn2c_texts *model = attn2c_the_texts;
+  const char *weights = arguments->text_weights ? arguments->text_weights : arguments->weights;
+  char why[1000] = "";
+  texts->embedded.values = calloc(texts->count * (size_t)model->width, sizeof *texts->embedded.values);
+  if (!texts->embedded.values) {
+    attn2c_say(message, "run: no memory for the embeddings of %zu texts", texts->count);
+    return ATTN2C_MEMORY;
+  }
+  const int status = model->embed(weights, arguments->threads, (const char *const *)texts->texts,
+                                  texts->lengths, texts->count, &texts->embedded, why, sizeof why);
+  if (status != ATTN2C_OK) say_fault(texts, arguments, why, message);
+  if (status == ATTN2C_OK && texts->embedded.cut > 0)
+    fprintf(notes, "%s: %zu of %zu texts were cut to %lld tokens\n", arguments->program, texts->embedded.cut,
+            texts->count, (long long)model->tokens);
+  return status;
+}
+
+static int read_texts(const attn2c_arguments *arguments, FILE *notes, attn2c_picture_texts *texts,
+                      attn2c_message *message) {
+  attn2c_text_source *source = NULL;
+  int status = attn2c_text_source_open(arguments, notes, &source, message);
+  if (status == ATTN2C_OK) status = read_lines(source, texts, message);
+  attn2c_text_source_close(source);
+  return status == ATTN2C_OK ? embed(arguments, notes, texts, message) : status;
+}
+
+static void close_texts(attn2c_picture_texts *texts) {
+  for (size_t i = 0; i < texts->count; i++) free(texts->texts[i]);
+  free(texts->texts);
+  free(texts->lengths);
+  free(texts->embedded.values);
+}
+
+const attn2c_texts_reader attn2c_picture_texts_program = {.read = read_texts, .close = close_texts};

@@ -1,0 +1,264 @@
+/* arrays.c - `--output NAME=F.npy` of a run of texts. The outputs of each call of the reader are kept as
+ * they are, and joined once the longest text is known. */
+#include "program/text/arrays.h"
+#include "program/answers/files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/npy.h"
+
+/* Numbers of arrays that are not outputs of the model. An output's array has the output's number. */
+enum { OF_LENGTHS = -1, OF_IDS = -2, OF_TYPES = -3, OF_TEXTS = -4 };
+
+typedef struct {
+  const char *name;
+  int of;
+  const char *path; /* NULL: not asked for */
+} item;
+
+/* The texts of one call of the reader. */
+typedef struct {
+  int64_t texts, rows;
+  void **values;    /* one an output; NULL: not kept */
+  int32_t *lengths; /* tokens of each text */
+  int32_t *numbers; /* index of the line that each text is from, from 0 */
+  int32_t *tokens;  /* the ids of each text, then its types */
+  size_t token_count;
+} kept;
+
+struct attn2c_arrays {
+  item *items;
+  int item_count, output_count;
+  int answers; /* answers go to the standard output */
+  int answer;  /* the output whose array is written to the standard output or asked for; -1: none */
+  int prints;
+  int64_t texts, rows;
+  kept *list;
+  size_t count, capacity;
+  float *joined;
+};
+
+static const attn2c_tensor *output_of(const attn2c_reader *reader, int output) {
+  return &reader->model->tensors[attn2c_primary_entry(reader->model)->outputs[output]];
+}
+
+static void list_items(attn2c_arrays *arrays, const attn2c_reader *reader) {
+  const attn2c_entry *entry = attn2c_primary_entry(reader->model);
+  const attn2c_text_facts *facts = reader->facts;
+  for (int o = 0; o < entry->output_count; o++)
+    arrays->items[arrays->item_count++] = (item){output_of(reader, o)->name, o, NULL};
+  arrays->items[arrays->item_count++] = (item){"lengths", OF_LENGTHS, NULL};
+  if (facts->ids >= 0)
+    arrays->items[arrays->item_count++] =
+        (item){reader->model->tensors[entry->inputs[facts->ids]].name, OF_IDS, NULL};
+  if (facts->types >= 0)
+    arrays->items[arrays->item_count++] =
+        (item){reader->model->tensors[entry->inputs[facts->types]].name, OF_TYPES, NULL};
+  if (facts->answer == ATTN2C_ANSWER_SPAN)
+    arrays->items[arrays->item_count++] = (item){"texts", OF_TEXTS, NULL};
+}
+
+/* True if texts are read from a place. */
+static int reads(const void *from, const attn2c_place *place) {
+  const attn2c_arguments *arguments = from;
+  for (int i = 0; i < arguments->text_count; i++)
+    if (arguments->texts[i].kind != ATTN2C_TEXT_STRING && attn2c_place_is_at(place, arguments->texts[i].word))
+      return 1;
+  for (int i = 0; i < arguments->pair_count; i++)
+    if (attn2c_place_is_at(place, arguments->pairs[i].word)) return 1;
+  return 0;
+}
+
+static int bind(attn2c_arrays *arrays, const attn2c_arguments *arguments, attn2c_message *message) {
+  const char **names = calloc(2 * (size_t)arrays->item_count, sizeof *names);
+  if (!names) return ATTN2C_MEMORY;
+  const char **paths = names + arrays->item_count;
+  for (int i = 0; i < arrays->item_count; i++) names[i] = arrays->items[i].name;
+  const attn2c_answer_files files = {.names = names,
+                                     .count = arrays->item_count,
+                                     .plain = arrays->output_count,
+                                     .prints = arrays->answers,
+                                     .of = "texts",
+                                     .read = "texts are read from it",
+                                     .reads = reads,
+                                     .from = arguments};
+  const int status = attn2c_answer_files_bind(&files, arguments, paths, message);
+  for (int i = 0; i < arrays->item_count; i++) arrays->items[i].path = paths[i];
+  free(names);
+  return status;
+}
+
+int attn2c_arrays_open(const attn2c_reader *reader, const attn2c_arguments *arguments, int prints, int answer,
+                       attn2c_arrays **arrays, attn2c_message *message) {
+  attn2c_arrays *made = calloc(1, sizeof *made);
+  *arrays = NULL;
+  if (!made) return ATTN2C_MEMORY;
+  made->output_count = attn2c_primary_entry(reader->model)->output_count;
+  made->answers = prints || answer;
+  made->answer = answer ? reader->facts->output : -1;
+  made->prints = answer && arguments->answers == ATTN2C_ANSWERS_NPY && !arguments->similar;
+  made->items = calloc((size_t)made->output_count + 4, sizeof *made->items);
+  int status = ATTN2C_MEMORY;
+  if (made->items) {
+    list_items(made, reader);
+    status = bind(made, arguments, message);
+  }
+  if (status == ATTN2C_OK)
+    *arrays = made;
+  else
+    attn2c_arrays_close(made);
+  return status;
+}
+
+void attn2c_arrays_close(attn2c_arrays *arrays) {
+  if (!arrays) return;
+  for (size_t i = 0; i < arrays->count; i++) {
+    kept *each = &arrays->list[i];
+    for (int o = 0; o < arrays->output_count && each->values; o++) attn2c_free(each->values[o]);
+    free(each->values);
+    free(each->lengths);
+    free(each->numbers);
+    free(each->tokens);
+  }
+  free(arrays->list);
+  free(arrays->items);
+  free(arrays->joined);
+  free(arrays);
+}
+
+int attn2c_arrays_wants(const attn2c_arrays *arrays, int output) {
+  return output == arrays->answer || arrays->items[output].path != NULL;
+}
+
+/* True if no array is kept. */
+static int is_idle(const attn2c_arrays *arrays) {
+  for (int i = 0; i < arrays->item_count; i++)
+    if (arrays->items[i].path) return 0;
+  return arrays->answer < 0;
+}
+
+int attn2c_arrays_keep(attn2c_arrays *arrays, const attn2c_reader *reader, int64_t rows, void **outputs,
+                       attn2c_message *message) {
+  if (is_idle(arrays)) return ATTN2C_OK;
+  if (arrays->count == arrays->capacity) {
+    const size_t capacity = 2 * arrays->capacity + 16;
+    kept *moved = realloc(arrays->list, capacity * sizeof *moved);
+    if (!moved) goto no_memory;
+    arrays->list = moved, arrays->capacity = capacity;
+  }
+  kept *each = &arrays->list[arrays->count++];
+  *each = (kept){.texts = (int64_t)reader->count, .rows = rows};
+  each->values = calloc((size_t)arrays->output_count + 1, sizeof *each->values);
+  each->lengths = calloc(reader->count + 1, sizeof *each->lengths);
+  each->numbers = calloc(reader->count + 1, sizeof *each->numbers);
+  each->tokens = calloc(reader->used + 1, sizeof *each->tokens);
+  if (!each->values || !each->lengths || !each->numbers || !each->tokens) goto no_memory;
+  for (int o = 0; o < arrays->output_count; o++) {
+    if (!attn2c_arrays_wants(arrays, o)) continue;
+    each->values[o] = outputs[o], outputs[o] = NULL;
+  }
+  for (size_t i = 0; i < reader->count; i++) {
+    each->lengths[i] = (int32_t)reader->texts[i].length;
+    each->numbers[i] = (int32_t)reader->texts[i].number;
+  }
+  if (reader->used) memcpy(each->tokens, reader->tokens, reader->used * sizeof *each->tokens);
+  arrays->texts += each->texts;
+  if (rows > arrays->rows) arrays->rows = rows;
+  return ATTN2C_OK;
+no_memory:
+  attn2c_say(message, "run: no memory for the arrays of %lld texts", (long long)arrays->texts);
+  return ATTN2C_MEMORY;
+}
+
+/* Copies one output of all texts to `to`. */
+static void join_output(const attn2c_arrays *arrays, const attn2c_reader *reader, int output, int32_t *to) {
+  const int64_t each_to = attn2c_reader_elements(reader, output, arrays->rows);
+  for (size_t c = 0; c < arrays->count; c++) {
+    const kept *from = &arrays->list[c];
+    const int64_t each_from = attn2c_reader_elements(reader, output, from->rows);
+    for (int64_t i = 0; i < from->texts; i++, to += each_to) {
+      if (from->lengths[i] == 0) continue;
+      attn2c_reader_place(reader, output, (const int32_t *)from->values[output] + i * each_from, from->rows,
+                          from->lengths[i], to, arrays->rows);
+    }
+  }
+}
+
+/* Copies lengths or line numbers [texts], or ids or types [texts][rows], to `to`. */
+static void join_tokens(const attn2c_arrays *arrays, int of, int32_t *to) {
+  for (size_t c = 0; c < arrays->count; c++) {
+    const int32_t *tokens = arrays->list[c].tokens;
+    for (int64_t i = 0; i < arrays->list[c].texts; i++) {
+      const int32_t length = arrays->list[c].lengths[i];
+      if (of == OF_LENGTHS || of == OF_TEXTS) {
+        *to++ = of == OF_TEXTS ? arrays->list[c].numbers[i] : length;
+        continue;
+      }
+      memcpy(to, of == OF_TYPES ? tokens + length : tokens, (size_t)length * sizeof *to);
+      to += arrays->rows, tokens += 2 * (size_t)length;
+    }
+  }
+}
+
+/* Sets the shape of an array of all texts and returns its rank. */
+static int shape_of(const attn2c_arrays *arrays, const attn2c_reader *reader, int of, int64_t *shape) {
+  shape[0] = arrays->texts, shape[1] = arrays->rows;
+  if (of < 0) return of == OF_LENGTHS || of == OF_TEXTS ? 1 : 2;
+  const attn2c_tensor *tensor = output_of(reader, of);
+  for (int a = 0; a < tensor->rank; a++)
+    shape[a] = attn2c_reader_extent(reader, of, a, arrays->texts, arrays->rows);
+  return attn2c_caller_rank(tensor);
+}
+
+static void *join(const attn2c_arrays *arrays, const attn2c_reader *reader, int of, int rank,
+                  const int64_t *shape) {
+  size_t elements = 1;
+  for (int a = 0; a < rank; a++) elements *= (size_t)shape[a];
+  int32_t *values = calloc(elements + 1, sizeof *values);
+  if (!values) return NULL;
+  if (of >= 0)
+    join_output(arrays, reader, of, values);
+  else
+    join_tokens(arrays, of, values);
+  return values;
+}
+
+static int write_item(const attn2c_arrays *arrays, const attn2c_reader *reader, int of, const char *path,
+                      attn2c_message *message) {
+  int64_t shape[ATTN2C_MAX_RANK];
+  const int rank = shape_of(arrays, reader, of, shape);
+  const attn2c_type type = of >= 0 ? output_of(reader, of)->type : ATTN2C_I32;
+  void *values = join(arrays, reader, of, rank, shape);
+  if (!values) {
+    attn2c_say(message, "%s: no memory for %lld texts", path, (long long)arrays->texts);
+    return ATTN2C_MEMORY;
+  }
+  const int status = attn2c_npy_write(path, type, rank, shape, values, message);
+  free(values);
+  return status;
+}
+
+int attn2c_arrays_write(attn2c_arrays *arrays, const attn2c_reader *reader, attn2c_message *message) {
+  if (is_idle(arrays)) return ATTN2C_OK;
+  if (arrays->texts == 0 || arrays->rows == 0) {
+    attn2c_say(message, "run: no text has tokens, so that no array is written");
+    return ATTN2C_FORMAT;
+  }
+  int status = ATTN2C_OK;
+  for (int i = 0; i < arrays->item_count && status == ATTN2C_OK; i++)
+    if (arrays->items[i].path)
+      status = write_item(arrays, reader, arrays->items[i].of, arrays->items[i].path, message);
+  if (status == ATTN2C_OK && arrays->prints)
+    status = write_item(arrays, reader, arrays->answer, "/dev/stdout", message);
+  return status;
+}
+
+const float *attn2c_arrays_answer(attn2c_arrays *arrays, const attn2c_reader *reader, int64_t *texts) {
+  int64_t shape[ATTN2C_MAX_RANK];
+  *texts = arrays->texts;
+  const int rank = shape_of(arrays, reader, arrays->answer, shape);
+  free(arrays->joined);
+  return arrays->joined = join(arrays, reader, arrays->answer, rank, shape);
+}

@@ -1,0 +1,210 @@
+/* generate.c - the part of `generate` for models that take text: prompts from words and files, and the
+ * text of answers. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/file.h"
+#include "generate/text_writer.h"
+#include "program/generate/command.h"
+#include "program/generate/options.h"
+#include "program/text/generate.h"
+#include "program/answers/json_line.h"
+#include "program/answers/safe.h"
+#include "program/text/generate_turns.h"
+#include "program/text/source.h"
+
+struct attn2c_text_side {
+  const attn2c_text_facts *facts;
+  attn2c_tokenizer *tokenizer;
+  attn2c_text_work *reading, *writing; /* of prompts, of answers */
+  attn2c_text_source *source;
+  attn2c_turns *turns;     /* the system message, if prompts are put into the chat template; else NULL */
+  attn2c_writer **writers; /* [places] */
+  int32_t places;
+  char fault[300]; /* of the template */
+};
+
+static void close_side(attn2c_text_side *side) {
+  if (!side) return;
+  for (int32_t i = 0; side->writers && i < side->places; i++) attn2c_writer_free(side->writers[i]);
+  free(side->writers);
+  attn2c_text_source_close(side->source);
+  attn2c_turns_free(side->turns);
+  attn2c_text_work_destroy(side->reading);
+  attn2c_text_work_destroy(side->writing);
+  attn2c_text_close(side->tokenizer);
+  free(side);
+}
+
+static int open_side(const attn2c_text_facts *facts, const attn2c_arguments *arguments, int32_t places,
+                     attn2c_text_side **side, attn2c_message *message) {
+  const attn2c_generate_arguments *given = &arguments->generate;
+  attn2c_text_side *made = calloc(1, sizeof *made);
+  *side = NULL;
+  if (!made) return ATTN2C_MEMORY;
+  made->facts = facts;
+  made->places = places;
+  int status = attn2c_text_open(facts->tables, facts->size, ATTN2C_TEXT_JIT, &made->tokenizer, message);
+  if (status == ATTN2C_OK) status = attn2c_text_work_create(made->tokenizer, &made->reading);
+  if (status == ATTN2C_OK) status = attn2c_text_work_create(made->tokenizer, &made->writing);
+  if (status == ATTN2C_OK) {
+    made->writers = calloc((size_t)places, sizeof *made->writers);
+    if (!made->writers) status = ATTN2C_MEMORY;
+  }
+  if (status == ATTN2C_OK && given->system) {
+    made->turns = attn2c_turns_create(facts);
+    if (!made->turns) status = ATTN2C_MEMORY;
+    if (made->turns) status = attn2c_turns_add(made->turns, "system", given->system, strlen(given->system));
+  }
+  char lines[2000];
+  attn2c_message faults = attn2c_message_make(lines, sizeof lines);
+  for (int32_t i = 0; i < places && status == ATTN2C_OK; i++)
+    status =
+        attn2c_writer_create(made->tokenizer, given->stops, given->stop_count, &made->writers[i], &faults);
+  if (faults.used > 0) attn2c_generate_options_say(lines, message);
+  if (status == ATTN2C_OK)
+    *side = made;
+  else
+    close_side(made);
+  return status;
+}
+
+static int open_prompts(attn2c_text_side *side, const attn2c_arguments *arguments, FILE *notes,
+                        attn2c_message *message) {
+  return attn2c_text_source_open(arguments, notes, &side->source, message);
+}
+
+/* Encodes a prompt, or with a system message what the chat template makes of both. */
+static int encode_prompt(attn2c_text_side *side, const attn2c_line *line, attn2c_text_tokens *tokens,
+                         const char **why) {
+  const char *text = line->text;
+  size_t length = line->length;
+  if (side->turns) {
+    int status = attn2c_turns_add(side->turns, "user", text, length);
+    *why = side->fault;
+    snprintf(side->fault, sizeof side->fault, "%s", attn2c_strerror(ATTN2C_MEMORY));
+    if (status == ATTN2C_OK) {
+      status = attn2c_turns_render(side->turns, 0, &text, &length, side->fault, sizeof side->fault);
+      attn2c_turns_drop(side->turns);
+    }
+    if (status != ATTN2C_OK) return status;
+  }
+  return attn2c_encode_all(side->reading, side->facts, text, length, side->turns != NULL, tokens, why);
+}
+
+static attn2c_prompt_state next(attn2c_text_side *side, int may_wait, attn2c_prompt_ids *prompt, int *status,
+                                attn2c_message *message) {
+  attn2c_line line;
+  attn2c_text_tokens tokens;
+  const char *fault;
+  attn2c_text_source_forget(side->source);
+  const attn2c_line_state state = attn2c_text_source_next(side->source, may_wait, &line, status, message);
+  if (state == ATTN2C_LINE_END) return ATTN2C_PROMPT_END;
+  if (state == ATTN2C_LINE_NONE) return ATTN2C_PROMPT_NONE;
+  if (state == ATTN2C_LINE_FAULT) return ATTN2C_PROMPT_FAULT;
+  *prompt = (attn2c_prompt_ids){.text = line.text, .length = line.length};
+  attn2c_line_place(&line, prompt->place, sizeof prompt->place);
+  *status = encode_prompt(side, &line, &tokens, &fault);
+  if (*status != ATTN2C_OK) {
+    attn2c_say(message, "%s: %s", prompt->place, fault);
+    return ATTN2C_PROMPT_FAULT;
+  }
+  prompt->ids = tokens.ids;
+  prompt->count = (int64_t)tokens.length;
+  return ATTN2C_PROMPT_READ;
+}
+
+static int begin(attn2c_text_side *side, int32_t place, const int32_t *ids, int64_t count) {
+  return attn2c_writer_begin(side->writers[place], side->writing, ids, (size_t)count);
+}
+
+static void show(const attn2c_writer *writer, attn2c_shown *shown) {
+  *shown = (attn2c_shown){.text = writer->text ? writer->text : "",
+                          .length = writer->shown,
+                          .is_stopped = writer->stopped_by >= 0};
+}
+
+static int add(attn2c_text_side *side, int32_t place, int32_t id, attn2c_shown *shown) {
+  const int status = attn2c_writer_add(side->writers[place], side->writing, id);
+  show(side->writers[place], shown);
+  return status;
+}
+
+static int end(attn2c_text_side *side, int32_t place, attn2c_shown *shown) {
+  const int status = attn2c_writer_end(side->writers[place], side->writing);
+  show(side->writers[place], shown);
+  return status;
+}
+
+static void write_piece(const char *text, size_t length, int is_line, FILE *out) {
+  if (is_line)
+    attn2c_safe_write(text, length, out);
+  else if (isatty(fileno(out)))
+    attn2c_safe_write_lines(text, length, out);
+  else
+    fwrite(text, 1, length, out);
+}
+
+/* Reads the bytes of a whole file. */
+static int read_bytes(const char *path, char **bytes, size_t *length, attn2c_message *message) {
+  attn2c_file file;
+  *bytes = NULL;
+  int status = attn2c_file_open(path, &file, message);
+  if (status != ATTN2C_OK) return status;
+  *length = (size_t)file.size;
+  *bytes = malloc(*length + 1);
+  if (!*bytes) {
+    attn2c_say(message, "%s: no memory for its %zu bytes", path, *length);
+    status = ATTN2C_MEMORY;
+  } else {
+    status = attn2c_file_read(&file, 0, *bytes, *length, message);
+  }
+  attn2c_file_close(&file);
+  return status;
+}
+
+static int read_file(const attn2c_text_facts *facts, const char *path, int32_t **ids, int64_t *count,
+                     attn2c_message *message) {
+  attn2c_tokenizer *tokenizer = NULL;
+  attn2c_text_work *work = NULL;
+  attn2c_text_tokens tokens;
+  const char *fault = "";
+  char *bytes;
+  size_t length;
+  *ids = NULL;
+  int status = read_bytes(path, &bytes, &length, message);
+  if (status == ATTN2C_OK)
+    status = attn2c_text_open(facts->tables, facts->size, ATTN2C_TEXT_JIT, &tokenizer, message);
+  if (status == ATTN2C_OK) status = attn2c_text_work_create(tokenizer, &work);
+  if (status == ATTN2C_OK) {
+    status = attn2c_encode_all(work, facts, bytes, length, 0, &tokens, &fault);
+    if (status != ATTN2C_OK) attn2c_say(message, "%s: %s", path, fault);
+  }
+  if (status == ATTN2C_OK) {
+    *count = (int64_t)tokens.length;
+    *ids = malloc(tokens.length * sizeof **ids);
+    if (*ids)
+      memcpy(*ids, tokens.ids, tokens.length * sizeof **ids);
+    else
+      status = ATTN2C_MEMORY;
+  }
+  attn2c_text_work_destroy(work);
+  attn2c_text_close(tokenizer);
+  free(bytes);
+  return status;
+}
+
+const attn2c_generation_text attn2c_generation_text_program = {.open = open_side,
+                                                               .close = close_side,
+                                                               .open_prompts = open_prompts,
+                                                               .next = next,
+                                                               .begin = begin,
+                                                               .add = add,
+                                                               .end = end,
+                                                               .write = write_piece,
+                                                               .json_text = attn2c_json_text,
+                                                               .json_line = attn2c_json_line,
+                                                               .chat = attn2c_chat_command,
+                                                               .read_file = read_file};

@@ -1,0 +1,213 @@
+/* rank.c - ranks texts by their score with each query; each query has a sorted list of its best texts.
+ */
+#include "program/text/rank.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/npy.h"
+#include "program/answers/json_line.h"
+#include "program/answers/answer.h"
+#include "program/answers/safe.h"
+
+typedef struct {
+  char *bytes;
+  size_t length;
+} kept_text;
+
+typedef struct {
+  double score;
+  int64_t number; /* number of the text, from 1 */
+  kept_text text;
+} place;
+
+typedef struct {
+  kept_text text;
+  float *values; /* the embedding; NULL: the query has no tokens */
+  place *best;   /* the best texts, descending */
+  int count;
+} query;
+
+struct attn2c_rank {
+  int64_t width, query_count, query_capacity, texts;
+  int top;
+  attn2c_answer_format format;
+  query *queries;
+  float *scores; /* only if the answer is an array: [texts][queries], or of pairs [queries][texts] */
+  size_t score_capacity;
+};
+
+attn2c_rank *attn2c_rank_open(int64_t width, int top, attn2c_answer_format format) {
+  attn2c_rank *made = calloc(1, sizeof *made);
+  if (made) made->width = width, made->top = top, made->format = format;
+  return made;
+}
+
+void attn2c_rank_close(attn2c_rank *rank) {
+  if (!rank) return;
+  for (int64_t q = 0; q < rank->query_count; q++) {
+    query *each = &rank->queries[q];
+    for (int i = 0; i < each->count; i++) free(each->best[i].text.bytes);
+    free(each->text.bytes);
+    free(each->values);
+    free(each->best);
+  }
+  free(rank->queries);
+  free(rank->scores);
+  free(rank);
+}
+
+/* Copies a text. Returns 0 without memory. */
+static int keep(const char *text, size_t length, kept_text *kept) {
+  kept->bytes = malloc(length + 1);
+  if (!kept->bytes) return 0;
+  memcpy(kept->bytes, text, length);
+  kept->bytes[length] = '\0';
+  kept->length = length;
+  return 1;
+}
+
+int attn2c_rank_query(attn2c_rank *rank, const char *text, size_t length, const float *values) {
+  if (rank->query_count == rank->query_capacity) {
+    const int64_t capacity = rank->query_capacity ? 2 * rank->query_capacity : 8;
+    query *moved = realloc(rank->queries, (size_t)capacity * sizeof *moved);
+    if (!moved) return ATTN2C_MEMORY;
+    rank->queries = moved, rank->query_capacity = capacity;
+  }
+  const size_t bytes = (size_t)rank->width * sizeof(float);
+  query *made = &rank->queries[rank->query_count++];
+  *made = (query){.count = 0};
+  made->best = calloc((size_t)rank->top + 1, sizeof *made->best);
+  if (values) made->values = malloc(bytes + 1);
+  if (!made->best || (values && !made->values) || !keep(text, length, &made->text)) return ATTN2C_MEMORY;
+  if (values) memcpy(made->values, values, bytes);
+  return ATTN2C_OK;
+}
+
+/* Inserts a text into a query's best ones, after those with the same score. NaN is worse than any number. */
+static int put(const attn2c_rank *rank, query *of, double score, int64_t number, const char *text,
+               size_t length) {
+  int at = of->count;
+  while (at > 0 && (score > of->best[at - 1].score || (isnan(of->best[at - 1].score) && !isnan(score)))) at--;
+  if (at == rank->top) return ATTN2C_OK;
+  place made = {.score = score, .number = number};
+  if (!keep(text, length, &made.text)) return ATTN2C_MEMORY;
+  if (of->count == rank->top) free(of->best[--of->count].text.bytes);
+  memmove(of->best + at + 1, of->best + at, (size_t)(of->count - at) * sizeof *of->best);
+  of->best[at] = made;
+  of->count++;
+  return ATTN2C_OK;
+}
+
+/* Returns the place of `count` scores after `used` ones in the array of all; NULL without memory. */
+static float *score_row(attn2c_rank *rank, size_t used, size_t count) {
+  if (used + count > rank->score_capacity) {
+    const size_t capacity = 2 * rank->score_capacity + count;
+    float *moved = realloc(rank->scores, capacity * sizeof *moved);
+    if (!moved) return NULL;
+    rank->scores = moved, rank->score_capacity = capacity;
+  }
+  return rank->scores + used;
+}
+
+int attn2c_rank_text(attn2c_rank *rank, const char *text, size_t length, const float *values) {
+  const size_t queries = (size_t)rank->query_count, used = (size_t)rank->texts++ * queries;
+  float *row = rank->format == ATTN2C_ANSWERS_NPY ? score_row(rank, used, queries) : NULL;
+  if (!row && rank->format == ATTN2C_ANSWERS_NPY) return ATTN2C_MEMORY;
+  for (int64_t q = 0; q < rank->query_count; q++) {
+    query *each = &rank->queries[q];
+    const double score =
+        values && each->values ? attn2c_cosine(each->values, values, rank->width) : (double)NAN;
+    if (row)
+      row[q] = (float)score;
+    else if (put(rank, each, score, rank->texts, text, length) != ATTN2C_OK)
+      return ATTN2C_MEMORY;
+  }
+  return ATTN2C_OK;
+}
+
+int attn2c_rank_pair(attn2c_rank *rank, int64_t number, const char *text, size_t length, double score) {
+  const int64_t before = rank->query_count - 1;
+  if (number > rank->texts) rank->texts = number;
+  if (rank->format != ATTN2C_ANSWERS_NPY)
+    return put(rank, &rank->queries[before], score, number, text, length);
+  float *row = score_row(rank, (size_t)(before * rank->texts + number - 1), 1);
+  if (!row) return ATTN2C_MEMORY;
+  *row = (float)score;
+  return ATTN2C_OK;
+}
+
+static void write_lines(const attn2c_rank *rank, FILE *out) {
+  for (int64_t q = 0; q < rank->query_count; q++) {
+    const query *each = &rank->queries[q];
+    if (rank->query_count > 1) {
+      if (q) fputc('\n', out);
+      attn2c_safe_write(each->text.bytes, each->text.length, out);
+      fputc('\n', out);
+    }
+    for (int i = 0; i < each->count; i++) {
+      fprintf(out, "%.4f\t%" PRId64 "\t", each->best[i].score, each->best[i].number);
+      attn2c_safe_write(each->best[i].text.bytes, each->best[i].text.length, out);
+      fputc('\n', out);
+    }
+  }
+}
+
+static json_t *json_text(const kept_text *text) { return attn2c_json_text(text->bytes, text->length); }
+
+static json_t *json_query(const query *of) {
+  json_t *list = json_array();
+  int failed = 0;
+  for (int i = 0; i < of->count && !failed; i++) {
+    json_t *each = json_pack("{s:o, s:I, s:o}", "score", attn2c_json_number(of->best[i].score), "number",
+                             (json_int_t)of->best[i].number, "text", json_text(&of->best[i].text));
+    failed |= json_array_append_new(list, each) != 0;
+  }
+  if (!failed) return json_pack("{s:o, s:o}", "query", json_text(&of->text), "texts", list);
+  json_decref(list);
+  return NULL;
+}
+
+static int write_objects(const attn2c_rank *rank, FILE *out) {
+  for (int64_t q = 0; q < rank->query_count; q++) {
+    const int status = attn2c_json_line(json_query(&rank->queries[q]), out);
+    if (status != ATTN2C_OK) return status;
+  }
+  return ATTN2C_OK;
+}
+
+static int write_array(const attn2c_rank *rank, attn2c_message *message) {
+  const int64_t shape[2] = {rank->query_count, rank->texts};
+  if (rank->width == 0) return attn2c_npy_write("/dev/stdout", ATTN2C_F32, 2, shape, rank->scores, message);
+  float *turned = malloc((size_t)(shape[0] * shape[1]) * sizeof *turned + 1);
+  if (!turned) return ATTN2C_MEMORY;
+  for (int64_t q = 0; q < shape[0]; q++)
+    for (int64_t t = 0; t < shape[1]; t++) turned[q * shape[1] + t] = rank->scores[t * shape[0] + q];
+  const int status = attn2c_npy_write("/dev/stdout", ATTN2C_F32, 2, shape, turned, message);
+  free(turned);
+  return status;
+}
+
+/* Says which words of the command line gave no text, and returns ATTN2C_FORMAT. */
+static int say_empty(const attn2c_text_word *words, attn2c_message *message) {
+  attn2c_say(message, "%s %.400s: it has no text, but at least one line is needed", words->option,
+             words->word);
+  return ATTN2C_FORMAT;
+}
+
+int attn2c_rank_write(const attn2c_rank *rank, const attn2c_arguments *of, FILE *out,
+                      attn2c_message *message) {
+  int status = ATTN2C_OK;
+  if (rank->query_count == 0) return say_empty(rank->width == 0 ? of->texts : of->queries, message);
+  if (rank->texts == 0) return say_empty(of->texts, message);
+  if (rank->format == ATTN2C_ANSWERS_NPY)
+    status = write_array(rank, message);
+  else if (rank->format == ATTN2C_ANSWERS_JSONL)
+    status = write_objects(rank, out);
+  else
+    write_lines(rank, out);
+  if (status == ATTN2C_MEMORY) attn2c_say(message, "run: no memory for the ranks of texts");
+  return status;
+}

@@ -1,0 +1,32 @@
+/* rank.h - ranks texts for queries: `run --query` by the cosine of embeddings, where all queries come
+ * first; `run --rank` by scores of pairs, query by query. Only the best texts of each query are kept, unless
+ * all scores are asked for as an array. */
+#ifndef ATTN2C_PROGRAM_TEXT_RANK_H
+#define ATTN2C_PROGRAM_TEXT_RANK_H
+
+#include <stdio.h>
+
+#include "program/arguments.h"
+
+typedef struct attn2c_rank attn2c_rank;
+
+/* Opens a ranking that keeps `top` texts for a query; with ATTN2C_ANSWERS_NPY all scores. width: numbers of
+ * an embedding; 0: texts come with their scores. NULL: no memory. */
+attn2c_rank *attn2c_rank_open(int64_t width, int top, attn2c_answer_format format);
+void attn2c_rank_close(attn2c_rank *rank);
+
+/* Adds a query or a text and its embedding. values NULL: there is none, and every cosine with it is NaN.
+ * Returns ATTN2C_OK or _MEMORY. */
+int attn2c_rank_query(attn2c_rank *rank, const char *text, size_t length, const float *values);
+int attn2c_rank_text(attn2c_rank *rank, const char *text, size_t length, const float *values);
+
+/* Adds text number `number`, from 1, and its score to the last query. Returns ATTN2C_OK or _MEMORY. */
+int attn2c_rank_pair(attn2c_rank *rank, int64_t number, const char *text, size_t length, double score);
+
+/* Writes the best texts of each query as lines of score, number from 1, and text. Other formats are objects,
+ * and the array of scores, [queries][texts]. Returns ATTN2C_OK, _FORMAT if there is no query or no text,
+ * whose file in the arguments `of` is then named, _IO or _MEMORY. */
+int attn2c_rank_write(const attn2c_rank *rank, const attn2c_arguments *of, FILE *out,
+                      attn2c_message *message);
+
+#endif

@@ -1,0 +1,57 @@
+/* view.h - a text, or a window of it, with its tokens and the model's outputs, for the writers of
+ * answers. */
+#ifndef ATTN2C_PROGRAM_TEXT_VIEW_H
+#define ATTN2C_PROGRAM_TEXT_VIEW_H
+
+#include "model/text_calls.h"
+#include "program/answers/labels.h"
+#include "program/text/source.h"
+
+/* The answer to a question: bytes [begin, end) of its pair. */
+typedef struct attn2c_found {
+  int is_there;
+  uint32_t begin, end;
+  double score;
+} attn2c_found;
+
+typedef struct attn2c_view_of_text {
+  attn2c_reader *reader;
+  attn2c_line line;
+  int64_t length; /* number of tokens; 0: the text has no answer */
+  size_t slot;    /* number of the text in the reader's call */
+  const float
+      *cached; /* the embedding, if it is known already: the reader does not have the text; else NULL */
+  int32_t *ids;
+  attn2c_text_place *places;
+  uint8_t *sources;
+  size_t removed;
+  int is_last;                  /* 1: the last window of its text, or its only one */
+  attn2c_found found;           /* the best answer to a question, over all windows */
+  const float *values, *second; /* scores of the answer's outputs */
+  int64_t width;                /* numbers in a row */
+  int rank;                     /* rank of the answer's output */
+  int top;                      /* number of best labels or tokens that are wanted */
+  int has_top;                  /* 1: the user gave --top */
+} attn2c_view_of_text;
+
+/* Returns the labels of a text or a token, without their scores. */
+attn2c_labels attn2c_view_labels(const attn2c_view_of_text *view);
+
+/* Returns the text of a single token id, as decoding gives it; "" if it has none. */
+const char *attn2c_view_token(const attn2c_view_of_text *view, int64_t id, size_t *length);
+
+/* Returns the bytes that token number `row` comes from; for a special token, its own text. */
+const char *attn2c_view_source(const attn2c_view_of_text *view, int64_t row, size_t *length);
+
+/* Returns the scores of the next token. */
+const float *attn2c_view_next(const attn2c_view_of_text *view);
+
+/* Replaces *best by the best span of a window if that one is better, or if *best has none. */
+void attn2c_view_find(const attn2c_view_of_text *view, attn2c_found *best);
+
+/* Write an answer as lines for people and for cut(1), or as one line of JSON. `picks` has a capacity of
+ * ATTN2C_MAX_TOP. Return ATTN2C_OK or _MEMORY; errors of writing are in `out`. */
+int attn2c_write_text(const attn2c_view_of_text *view, attn2c_pick *picks, FILE *out);
+int attn2c_write_json(const attn2c_view_of_text *view, attn2c_pick *picks, FILE *out);
+
+#endif
