@@ -2,6 +2,7 @@
 local grammar = require("commands.grammar") -- the first: what is missing is named in the order of need
 local advice = require("commands.advice")
 local companion = require("commands.companion")
+local emit_python = require("passes.emit.python")
 local faults = require("common.faults")
 local files = require("common.files")
 local kinds = require("common.kinds")
@@ -168,7 +169,7 @@ end
 local function made_list(state, arguments)
   local name = state.spec.name
   local made = { ("lib%s.a"):format(name), ("lib%s.so"):format(name), name .. ".h", name .. ".pc",
-    reserved_python.module(name) .. ".py", name .. "-config.cmake", name .. ".spdx.json" }
+    reserved_python.module(name) .. ".py", emit_python.name .. ".py", name .. "-config.cmake", name .. ".spdx.json" }
   if not arguments.libraries then table.insert(made, 1, name) end
   return table.concat(made, ", ")
 end
