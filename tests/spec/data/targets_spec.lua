@@ -169,7 +169,8 @@ describe("a target's parameters of a product", function()
   end)
 
   it("may be those of one number type of weights", function()
-    local parameters = tuning.parameters { spec = { target = "amx", plan = {}, kernels = "c" } }
+    local parameters = tuning.parameters { spec = { target = "amx", plan = {}, kernels = "c",
+      symbols = { rows = { is_open = false } } } }
     local function panel(word, rows)
       return parameters.of((" n %d "):format(rows), { shape = { 768, 768 }, type = types.of_word[word] }).panel
     end
@@ -179,7 +180,8 @@ describe("a target's parameters of a product", function()
 
   it("are those of small weights, of few rows, or of rows that only a call knows", function()
     local function of(target, word, outputs, inputs, rows, is_open)
-      local p = tuning.parameters { spec = { target = target, plan = {}, kernels = "c", any = is_open } }
+      local p = tuning.parameters { spec = { target = target, plan = {}, kernels = "c",
+        symbols = { rows = { is_open = is_open or false } } } }
         .of((" n %d "):format(rows), { shape = { outputs, inputs }, type = types.of_word[word] })
       return { p.panel, p.fetch, p.stream }
     end

@@ -3,7 +3,8 @@ require("tests.spec.helper")
 local emit_generation = require("passes.emit.generation")
 
 local function values(generation, context)
-  local made, found = emit_generation.values({ context = context or 8, generation = generation }), {}
+  local made, found = emit_generation.values({ context = context or 8, generation = generation,
+    symbols = { past = { is_open = true } } }), {}
   for _, member in ipairs(made.members) do found[member[1]] = member[2] end
   return found, made
 end
@@ -35,6 +36,6 @@ describe("passes.emit.generation", function()
   end)
 
   it("has nothing of a model whose calls do not continue", function()
-    assert.is_false(emit_generation.values({ generation = { draw = true } }))
+    assert.is_false(emit_generation.values({ generation = { draw = true }, symbols = { past = { is_open = false } } }))
   end)
 end)

@@ -30,7 +30,7 @@ local function calls_of(description, is_plain)
         programs.each(program, function(step)
           if step.loop == "heads" and step.form == "begin" then loops = loops + 1 end
         end)
-        for _, call in ipairs(instance.calls(program, state.spec, state.plan.state.windows)) do
+        for _, call in ipairs(instance.calls(program, state.spec, state.kept.windows)) do
           if call.flows then
             programs.each(instance.of(program, call), function(step)
               if not programs.is_call(step) then return end

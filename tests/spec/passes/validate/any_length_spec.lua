@@ -81,7 +81,7 @@ describe("any length", function()
     for _, step in ipairs(state.programs[1].segments[1].sections[1].steps) do
       if step.form == "begin" then found[#found + 1] = step.loop end
     end
-    assert.are.same({ "rows", "sequences", "panels", "queries", "seen", "queries", "seen", "rows" }, found)
+    assert.are.same({ "rows", "sequences", "panels", "heads", "queries", "seen", "rows" }, found)
   end)
 
   it("leaves out the keys that a mask hides from a block of queries", function()
