@@ -2,6 +2,7 @@
 local faults = require("common.faults")
 local files = require("common.files")
 local headers = require("common.headers")
+local json = require("common.json")
 local kinds = require("common.kinds")
 local lfs = require("lfs")
 
@@ -36,7 +37,10 @@ function gguf.read(path)
   local file = { path = path, metadata = {}, types = {}, tensors = read.tensors }
   for key, entry in pairs(read.metadata) do
     file.types[key] = entry.count and "ARRAY" or entry.type
-    if entry.count then file.metadata[key] = entry else file.metadata[key] = entry.value end
+    local value = entry.value
+    if value == json.null then value = 0 / 0 end -- JSON has no other numbers than finite ones
+    if entry.count then value = entry end
+    file.metadata[key] = value
   end
   return file
 end

@@ -437,16 +437,19 @@ function draw.description(seed, number, wanted)
   if d.seq == 1 then
     for _, each in ipairs(d.output or {}) do if each.over == "second" then each.over = "first" end end
   end
-  if chance(8) and d.seq and d.seq > 2 and stage ~= "image" and not by_length then
-    d.seq = { random(2, d.seq - 1), d.seq }
-  end
-  if chance(4) and (d.batch or 1) > 1 and not by_length then d.batch = { random(1, d.batch - 1), d.batch } end
   if chance(25) or wanted.typed then draw_precision(d) end
   if (chance(17) or wanted.any or wanted.context) and any.may(d) then any.change(d) end
   if context.may(d) and (chance(33) or wanted.context) then context.change(d) end
   draw_seldom(d)
+  -- A list of sizes is another way to write any length.
+  local most = type(d.seq) == "table" and d.seq.any or 0
+  if most > 6 and not d.context and not by_length and chance(15) then
+    d.seq = chance(80) and { random(4, most - 1), most } or most
+    if type(d.seq) == "number" or chance(30) then d.batch = { 1, random(2, 6) } end
+  end
   if chance(12) or wanted.ranks then ranks.change(d, wanted.exposed) end
   if chance(15) then d.unroll = pick { "all", "alike" } end
+  if chance(10) then d.opens = pick { "safetensors", "gguf", "any" } end
   return d
 end
 

@@ -106,6 +106,7 @@ describe("a draw", function()
       "target avx512", "target aarch64", -- what host means, here and elsewhere
       "target amx", "target avx512bf16", "target avx512vnni", "target avxvnni",
       "key generation", -- of answers
+      "opens packed", -- of libraries
       "key tokenizer", "key prompt", "key prompts", "key dimensions", "key labels", "key label_function",
       "label_function softmax", "label_function sigmoid", "label_function none",
       "key pictures", "key texts" } -- compared with transformers; of text and pictures, which changes no number

@@ -259,8 +259,8 @@ describe("generate refuses", function()
     assert.matches("but 1 to 11 are allowed, by the folder's max_length of prompt and answer; %-%-tokens N takes its",
       said)
     assert.equal(3, code)
-    local python = [[import json, brief; model = brief.Model("brief"); prompt = json.loads(%q)
-ids = model.encode(prompt).ids; brief.np.testing.assert_equal(len(model.generate([ids], greedy=True)[0]), 12 - len(ids))
+    local python = [[import json, numpy, brief; model = brief.Model("brief"); prompt = json.loads(%q)
+ids = model.encode(prompt).ids; numpy.testing.assert_equal(len(model.generate([ids], greedy=True)[0]), 12 - len(ids))
 assert len(model.generate([ids], 15, greedy=True)[0]) == 15
 assert model.generate_text([prompt], greedy=True) == [json.loads(%q)] ]]
     python = python:format(dkjson.encode(golden.prompt), dkjson.encode(made.text))
