@@ -87,7 +87,7 @@ until_end() {
 # (gen/commands/build/store).
 longest=$(printf 'tests/spec/%s_spec.lua\n' whole/{models,builds,hf,say,machines,bindings,divided,guest} \
   kernels/compiled passes/common/tuning whole/{any_goldens,bad_input,calibrate,precision,any_types,continued} \
-  whole/{targets,any_threads,any_same,report,torch,oracle,faults,lengths,threads,repeat,install})
+  whole/{targets,any_threads,any_same,report,torch,oracle,faults,lists,threads,repeat,install})
 whole=$(find tests/spec/whole -name '*_spec.lua' | sort | grep -vxF "$longest")
 whole=$(grep ranks <<<"$whole"; grep -v ranks <<<"$whole")
 beside c_tests compile_c # other suites run, too, and fill the processors when few files are left
