@@ -109,7 +109,7 @@ function product.each_strip(kernel, visit)
 end
 
 -- Returns the function that calls one of the strips of an open product's group of vectors by their rows: { name, asks:
--- its parameters for prefetching, text: nil if there are strips of one number of rows alone }.
+-- its parameters for prefetching, text: nil if all strips have one number of rows }.
 local function choice_of(kernel, group)
   local list, cases = kernel.strips.strips, {}
   local widest = shape_of(kernel, list[1], group)

@@ -17,7 +17,7 @@ function scaled.most_rows(target, rows)
   return target.vector == PANEL // 2 and rows ~= types.fine and 4 or 2
 end
 
---- Returns the name of a function of strips, which differ in their rows alone. shape: { rows: the most, least: the
+--- Returns the name of a function of strips, which differ only in their rows. shape: { rows: the most, least: the
 --- fewest, nil: the same, vectors, types, fetches: whether it prefetches weights }.
 function scaled.name(shape)
   return ("strip_x%d_%s%s%s"):format(shape.vectors, shape.types.a, shape.types.b == types.fine and "_fine" or "",

@@ -11,7 +11,7 @@ local each, sum, times, vector_at = Writer.join, Writer.sum, Writer.times, Write
 -- Steps between two requests of a paced strip (kernels/forms.lua) that prefetches.
 strip.EVERY = 4
 
---- Returns the name of a function of strips, which differ in their rows alone. shape: { rows: the most; least: the
+--- Returns the name of a function of strips, which differ only in their rows. shape: { rows: the most; least: the
 --- fewest, nil: the same; vectors; rows_held: whether the rows' inputs stay in registers while the vectors come one
 --- after the other; fetches: whether the strip prefetches weights; streams: whether it does so in each step (forms that
 --- are not paced); near: whether it prefetches the rows of A that it reads soon; copies: whether a paced strip that

@@ -99,7 +99,7 @@ static int call_entry(extension *e, const int64_t *rows, int64_t head, int64_t w
   return attn2c_model_begin(context->model, entry, entry->run, &call);
 }
 
-/* Makes the calls of all tokens but those of the last call, in their order. */
+/* Makes the calls of all tokens that are not in e->last, in their order. */
 static int call_first(extension *e) {
   const attn2c_continued *of = continued_of(e->context);
   const attn2c_entry *entry = attn2c_primary_entry(e->context->model->descriptor);
@@ -119,8 +119,9 @@ static int call_first(extension *e) {
   }
 }
 
-/* Plans the last call, which gives the logits of each sequence's last token. A call gives those of its last
- * rows. So it has one row of each sequence after the rows of a `head`, as many as fill calls evenly. */
+/* Plans the last call, which gives the logits of each sequence's last token. A call gives the logits of its
+ * last rows. So it has one row of each sequence, but more rows of the longest, its head, whose rows come
+ * first. These fill the call as far as all tokens need. Returns the head's number. */
 static int64_t plan_last(extension *e) {
   const int64_t call_rows = continued_of(e->context)->call_rows;
   int64_t head = 0, most = 0, rows = (e->first[e->count] - 1) % call_rows + 1;

@@ -132,8 +132,8 @@ local function run_from(layers, from)
   return 0
 end
 
--- Marks layers [first, last] as left out, if only the layer after one uses its buffers; those of the last may be used
--- by any. `group`: a layer's distance to the one that stands for it.
+-- Marks layers [first, last] as left out, unless a layer further on than the next one uses their buffers. Any layer may
+-- use the buffers of the last one. `group`: a layer's distance to the one that stands for it.
 local function leave_out(self, layers, first, last, group)
   for i = first, last - 1 do
     for _, name in ipairs(layers[i].buffers) do

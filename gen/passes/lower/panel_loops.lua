@@ -24,7 +24,7 @@ function panel_loops:add_steps(list)
   end
 end
 
--- Returns the steps that body(number) emits, as those of the current unit. They are not added to the program.
+-- Returns the steps that body(number) emits. They stay in the current unit, and are not added to the program.
 local function steps_of(self, body, number)
   local unit = self.unit_number
   local list = self:steps_of(function() body(number) end)
