@@ -54,14 +54,23 @@ local function fault_of(stored, tensors, file)
   return ("%s: missing%s"):format(stored.names[1], said), true
 end
 
--- Returns a line with the file's tensors that no weight of the graph comes from, or nil.
-local function unused_of(graph, tensors, file)
-  local used, list = {}, {}
-  for _, path in ipairs(graph.weights) do
-    local from = graph.tensors[path].from
-    for _, stored in ipairs(from and from.stored or {}) do
-      for _, name in ipairs(stored.names) do used[name] = true end
+-- Returns the tensors of a checkpoint that the weights of graphs come from, in order.
+local function stored_by(graphs)
+  local list = {}
+  for _, graph in ipairs(graphs) do
+    for _, path in ipairs(graph.weights) do
+      local from = graph.tensors[path].from
+      for _, stored in ipairs(from and from.stored or {}) do list[#list + 1] = stored end
     end
+  end
+  return list
+end
+
+-- Returns a line with the file's tensors that no weight comes from, or nil.
+local function unused_of(wanted, tensors, file)
+  local used, list = {}, {}
+  for _, stored in ipairs(wanted) do
+    for _, name in ipairs(stored.names) do used[name] = true end
   end
   for _, name in ipairs(words.sorted_keys(tensors)) do
     if not used[name] then list[#list + 1] = ("%s %s"):format(name, shape_text(tensors[name].shape)) end
@@ -72,28 +81,25 @@ local function unused_of(graph, tensors, file)
     more):gsub("%c", "?")
 end
 
---- Checks the tensors of a file against the graph pass's result. Faults: format, in at most eleven lines, if tensors
+--- Checks the tensors of a file against the graphs of all entries. Faults: format, in at most eleven lines, if tensors
 --- are missing or have other shapes.
-function fits.check(graph, tensors, file)
-  local lines, seen, count, has_missing = {}, {}, 0, false
-  for _, path in ipairs(graph.weights) do
-    local from = graph.tensors[path].from
-    for _, stored in ipairs(from and from.stored or {}) do
-      local key = stored.names[1] .. shape_text(stored.shape)
-      local fault, is_missing
-      if not seen[key] then fault, is_missing = fault_of(stored, tensors, file) end
-      seen[key] = true
-      has_missing = has_missing or is_missing
-      if fault then
-        count = count + 1
-        if count <= MOST_LINES then lines[count] = ("%s: %s"):format(file, fault):gsub("%c", "?") end
-      end
+function fits.check(graphs, tensors, file)
+  local lines, seen, count, has_missing, wanted = {}, {}, 0, false, stored_by(graphs)
+  for _, stored in ipairs(wanted) do
+    local key = stored.names[1] .. shape_text(stored.shape)
+    local fault, is_missing
+    if not seen[key] then fault, is_missing = fault_of(stored, tensors, file) end
+    seen[key] = true
+    has_missing = has_missing or is_missing
+    if fault then
+      count = count + 1
+      if count <= MOST_LINES then lines[count] = ("%s: %s"):format(file, fault):gsub("%c", "?") end
     end
   end
   if count > MOST_LINES then
     lines[#lines + 1] = ("%s: and %d more tensors do not fit"):format(file, count - MOST_LINES):gsub("%c", "?")
   end
-  if has_missing then lines[#lines + 1] = unused_of(graph, tensors, file) end
+  if has_missing then lines[#lines + 1] = unused_of(wanted, tensors, file) end
   if count > 0 then faults.raise("format", lines) end
 end
 

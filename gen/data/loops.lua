@@ -7,7 +7,8 @@
 --   head     the loop as C; ${name} is a field of the step
 --   locals   the symbols that the body's steps may need, in addition to the loop's own: { name, C expression }
 --   run      run(step, call, symbols, body): the same loop; sets the symbols of each iteration and calls body(). call:
---            { rows, first = the first row of each sequence, then rows, past = the keys before each, nil: none;
+--            { rows, first = the first row of each sequence, then rows, past = the keys before each, nil: none; source =
+--            the keys of each one's source, which a loop has whose step says of_source;
 --            forgotten(past, keys, window): the keys before the first that a state has, nil: none }
 -- Where workers divide a call, a phase's steps are for one `block` of rows, { row, rows }, and one `chunk` that a
 -- worker claims. Then an entry that is a scope, not a loop, may have
@@ -48,7 +49,7 @@ end
 local function past_of(call, i) return call.past and call.past[i] or 0 end
 
 local of_sequence = { { "first", "n->first[sequence]" }, { "slot", "n->slot[sequence]" },
-  { "past", "n->past[sequence]" }, { "forgotten", "n->forgotten[${of_window}sequence]" },
+  { "past", "${past}" }, { "forgotten", "n->forgotten[${of_window}sequence]" },
   { "fresh", "n->first[sequence + 1] - first" }, { "keys", "${keys}" } }
 
 -- Sets the symbols of sequence i of a call.
@@ -56,7 +57,7 @@ local function set_sequence(step, call, i, symbols)
   symbols.sequence, symbols.first, symbols.past = i - 1, call.first[i], past_of(call, i)
   symbols.slot = 0 -- a buffer of a state is that of one sequence
   symbols.fresh = call.first[i + 1] - call.first[i]
-  symbols.keys = symbols.past + symbols.fresh
+  symbols.keys = step.of_source and call.source[i] or symbols.past + symbols.fresh
   symbols.forgotten = call.forgotten and call.forgotten(symbols.past, symbols.keys, step.window) or 0
 end
 
@@ -363,7 +364,9 @@ end
 function texts.share(step) step.stop = "keys" end
 
 function texts.sequences(step)
-  step.keys = step.continues and "past + fresh" or "n->first[sequence + 1] - first"
+  step.keys = step.of_source and "n->source[sequence]" or step.continues and "past + fresh"
+    or "n->first[sequence + 1] - first"
+  step.past = step.continues and "n->past[sequence]" or "0"
   step.of_window = (step.window or 0) > 0 and ("%d * n->count + "):format(step.window) or ""
 end
 

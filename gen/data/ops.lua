@@ -31,6 +31,7 @@
 --   heads_as_rows  true if its steps take the heads of one query as the rows of a tile
 --   in_chunks  true if its weights can be computed one chunk of keys at a time
 --   pools      true if its result has one row for each sequence
+--   keeps      true if a state keeps its result, which other entries read
 --   windows    true if a row of its result reads the rows around it, so that ops before it are in regions of their own
 --   in_row_blocks  true if it reads a whole sequence, and writes one row block of its result at a time
 --   by_row     the operands of which row i (of an attention: query i), with numbers that all rows share, makes row i
@@ -167,6 +168,12 @@ ops.table = {
     equation = "x factors (1 / scale of its row, or of a head's part of it) rounded to the nearest integer, ties to "
       .. "even; 0 where the scale is not finite",
     tolerance = "exact", arithmetic = 3,
+  },
+  keep = {
+    class = { keeps = true },
+    operands = { "x", "scale" }, optional = { scale = true }, attributes = {}, shape = same,
+    equation = "x, which the state of a sequence keeps for other entries; scale: of integers", tolerance = "exact",
+    arithmetic = 0,
   },
   centre = {
     operands = { "x", "lengths" }, optional = { lengths = true }, attributes = {}, shape = same,

@@ -249,16 +249,17 @@ storage.forms = {
   -- Values of bf16 in pairs of rows.
   value_pairs = { class = "arena", rows = private("@rounded", "unit", true), packed = PAIRS, is_traced = true },
   -- Keys that a caller's context keeps: panels of key_block keys, to which a call adds its own.
-  state_keys = { class = "state", packed = of_state(keys(), "transpose") },
+  state_keys = { class = "state", is_traced = true, packed = of_state(keys(), "transpose") },
   -- The same in bf16, in pairs of columns.
-  state_key_pairs = { class = "state", packed = of_state(keys(), "pairs_of_bf16_columns") },
+  state_key_pairs = { class = "state", is_traced = true, packed = of_state(keys(), "pairs_of_bf16_columns") },
   -- Values that it keeps.
-  state_values = { class = "state", packed = of_state(ROWS, "copy") },
+  state_values = { class = "state", is_traced = true, packed = of_state(ROWS, "copy") },
   -- The same in bf16, in pairs of rows.
-  state_value_pairs = { class = "state", packed = of_state(PAIRS_OF_HEAD, "add_pairs_of_bf16_rows") },
+  state_value_pairs = { class = "state", is_traced = true, packed = of_state(PAIRS_OF_HEAD, "add_pairs_of_bf16_rows") },
   -- Keys and values of int8 that it keeps, each page with the scales of its keys.
-  state_key_bytes = { class = "state", packed = of_state(KEYS_IN_BYTES, "add_bytes_of_keys"), widened = "widen_keys" },
-  state_value_bytes = { class = "state", packed = of_state(VALUES_IN_BYTES, "add_bytes_of_values"),
+  state_key_bytes = { class = "state", is_traced = true, packed = of_state(KEYS_IN_BYTES, "add_bytes_of_keys"),
+    widened = "widen_keys" },
+  state_value_bytes = { class = "state", is_traced = true, packed = of_state(VALUES_IN_BYTES, "add_bytes_of_values"),
     widened = "widen_values" },
   -- Keys and values of int8 in groups of four: of columns, and of rows.
   key_quads = { class = "arena", packed = KEY_QUADS },

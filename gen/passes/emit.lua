@@ -234,8 +234,8 @@ end
 -- Returns the values of one entry, over those of the model.
 local function entry_values(values, state)
   local entry, suffix = state.graph.entry, state.suffix
-  return with(values, { entry = entry.name, any = state.spec.symbols.rows.is_open, batch = state.spec.batch,
-    seq = state.spec.seq, suffix = suffix,
+  return with(with(values, emit_lengths.values(state)), { entry = entry.name, batch = state.spec.batch,
+    seq = state.spec.seq, suffix = suffix, encodes = state.spec.decoder ~= nil,
     flops = entry.flops, op_count = #entry.ops, arena_floats = types.elements(arena_of(state, "ship"), "f32"),
     prefix = suffix == "" and values.upper or values.upper .. "_" .. entry.name:upper(),
     inputs = members_of(state, entry.inputs, state.programs[1]),
@@ -265,7 +265,7 @@ end
 -- Adds the steps of one target, and returns the values of its other files: entries; functions, rows, products and
 -- strips of its operations and kernels; described: the values of its descriptor.
 local function build_of(build, add)
-  local values, described = with(values_of(build), emit_lengths.values(build)), emit_descriptor.values(build)
+  local values, described = with(values_of(build), emit_lengths.values(build.primary)), emit_descriptor.values(build)
   values.described, values.functions, values.rows, values.products = described, {}, {}, {}
   local lanes = targets.by_name[build.spec.target].vector
   for i, fn in ipairs(build.functions) do

@@ -364,11 +364,13 @@ end
 local function memory(self)
   local m = self.spec.memory
   if not m then return end
-  if m.encoder then
+  if self.spec.source then
+    self.memory = { rows = self.spec.source.seq, is_kept = true }
+  elseif m.encoder then
     local encoder = self:part(m.encoder, "encoder.", "source_", "encoder ")
     self.memory = { states = stack(encoder), lengths = encoder.lengths, key_padding = encoder.masks.key_padding }
-    return
   end
+  if self.memory then return end
   self.section = "input"
   self.memory = { states = self:rows_input("memory", m.seq, m.width, true) }
   if m.mask == "padding" then
@@ -387,16 +389,38 @@ local function some_has_pairs(target_names)
   return false
 end
 
+-- Makes the keys and values of a source that each layer of a decoder reads, which the state keeps. spec: the encoder's.
+local function encode(self, spec)
+  local states = stack(self:part(spec, "encoder.", "", "encoder "))
+  for i = 0, self.spec.layers - 1 do
+    local of_layer = self:layer(i)
+    of_layer.section = "layer " .. i
+    attention.keep_source(of_layer, "l" .. i, states)
+  end
+end
+
+-- Returns the graphs of the entries after the state's, which are made before; nil if entries before it follow.
+local function others(state)
+  local list = {}
+  if state ~= state.entries[1] then return nil end
+  for i = 2, #state.entries do list[i - 1] = state.entries[i].graph end
+  return list
+end
+
 -- Returns the graph of a spec of the state's entry.
 local function built(state, spec)
-  local self = Builder.new(spec, state.name, some_has_pairs(state.target_names))
-  memory(self)
-  output(self, stack(self))
+  local self = Builder.new(spec.decoder or spec, state.name, some_has_pairs(state.target_names))
+  if spec.decoder then
+    encode(self, spec)
+  else
+    memory(self)
+    output(self, stack(self))
+  end
   orders.fold(self.graph, self.entry)
   local smoothed = smoothing.apply(self, state.factors)
   shorten(self.entry)
   if state.exposed then expose(self, state.exposed) else asked.apply(self) end
-  local made = self:finish()
+  local made = self:finish(others(state))
   made.smoothing = smoothed
   return made
 end
@@ -405,12 +429,18 @@ function graph.run(state)
   local spec = state.spec
   state.graph = built(state, spec)
   if spec.symbols.rows.is_open then
-    growth.set(state.graph, built(state, growth.shortened(spec, spec.least)), spec.seq - spec.least)
+    local function set(shorter, rows, unit) growth.set(state.graph, built(state, shorter), rows, unit) end
+    set(growth.shortened(spec, spec.least), spec.seq - spec.least, growth.OF_TOKENS)
+    if spec.source then
+      local least = spec.source.least
+      set(growth.with_source(spec, least), spec.source.seq - least, growth.OF_SOURCE)
+    end
   end
-  if state.tokenizer or state.spec.pictures then
+  if state == state.primary and (state.tokenizer or state.spec.pictures) then
     state.graph.answer = answer.of(state.spec, state.graph, state.tokenizer)
   end
-  if state.checkpoint then fits.check(state.graph, state.checkpoint, state.file) end
+  local before = state.checkpoint and others(state)
+  if before then fits.check({ state.graph, table.unpack(before) }, state.checkpoint, state.file) end
 end
 
 -- Returns the axes that grow with a sequence, for the dump: " +0 +1 +0"; "" for a model of fixed sizes.

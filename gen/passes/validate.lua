@@ -22,6 +22,7 @@ local any_length = require("passes.validate.any_length")
 local context = require("passes.validate.context")
 local convolutions = require("passes.validate.convolutions")
 local disentangled = require("passes.validate.disentangled")
+local encoders = require("passes.validate.encoders")
 local layers = require("passes.validate.layers")
 local output = require("passes.validate.output")
 local pictures = require("passes.validate.pictures")
@@ -345,7 +346,8 @@ local function resolve_memory(say, spec, description)
   local memory = spec.memory
   if not memory then return end
   if memory.encoder then
-    memory.encoder = resolve_encoder(say, description, memory.encoder)
+    local fields = spec.context and encoders.sized(say, memory.encoder) or memory.encoder
+    memory.encoder = resolve_encoder(say, description, fields)
     memory.seq, memory.width = memory.encoder.seq, memory.encoder.d_model
     memory.mask = layers.have_mask(memory.encoder, "padding") and "padding"
       or layers.have_mask(memory.encoder, "key_padding") and "key_padding" or "none"
@@ -459,12 +461,17 @@ local function add_entry(say, raise, build, description, size, is_list)
   context.resolve(say, spec)
   raise()
   sizes.resolve(say, spec)
-  symbols.resolve(spec)
   ranks.check(say, spec)
+  local encode = encoders.entry(say, spec)
   raise()
-  local entry = setmetatable({ name = "forward", suffix = "",
-    sizes = { batch = spec.batch, seq = spec.seq, any = spec.any }, spec = spec }, { __index = build })
-  build.entries, build.primary, build.spec = { entry }, entry, spec
+  symbols.resolve(spec)
+  local function add(name, suffix, of)
+    return setmetatable({ name = name, suffix = suffix, sizes = { batch = of.batch, seq = of.seq, any = of.any },
+      spec = of }, { __index = build })
+  end
+  local primary = add("forward", "", spec)
+  build.entries, build.primary, build.spec = { primary }, primary, spec
+  if encode then table.insert(build.entries, 1, add("encode", "_encode", encode)) end
 end
 
 -- Returns the description for one target.

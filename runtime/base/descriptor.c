@@ -12,8 +12,13 @@ const attn2c_entry *attn2c_primary_entry(const attn2c_descriptor *model) {
   return &model->entries[attn2c_primary(model)];
 }
 
-int attn2c_is_open(const attn2c_descriptor *model, const attn2c_entry *entry) {
-  return model->is_open && entry == attn2c_primary_entry(model);
+const attn2c_entry *attn2c_encode_entry(const attn2c_descriptor *model) {
+  return model->continued && model->continued->source ? model->entries : NULL;
+}
+
+const attn2c_lengths *attn2c_lengths_of(const attn2c_descriptor *model, const attn2c_entry *entry) {
+  if (entry->lengths) return entry->lengths;
+  return model->is_open && entry == attn2c_primary_entry(model) ? model->lengths : NULL;
 }
 
 int64_t attn2c_call_rows(const attn2c_descriptor *model) {

@@ -180,6 +180,8 @@ typedef struct {
   const int32_t *first; /* [count + 1], the first row of each sequence, then `rows` */
   const int32_t *past;  /* [count], the rows that each has had before; NULL: the model does not continue */
   const int32_t *slot;  /* [count], the place of each in the state */
+  const int32_t
+      *source; /* [count], the rows of what `encode` has read for each; NULL: the model has no encoder */
   /* [windows][count], for each window of the state the first rows of each sequence that it has forgotten */
   const int32_t *forgotten;
   ptrdiff_t wanted; /* the first row whose outputs are wanted; outputs begin with it */
@@ -211,6 +213,7 @@ typedef struct {
   int input_count, output_count;
   double flops;
   attn2c_run run;
+  const struct attn2c_lengths *lengths; /* of an entry of any length other than the primary one; else NULL */
 } attn2c_entry;
 
 /* How an input says which keys of a sequence are padding. */
@@ -231,18 +234,18 @@ typedef struct {
   int64_t batch, seq;
 } attn2c_size;
 
-/* How a tensor of a model of any length depends on the length of a sequence. The tensor's shape is that of
+/* How a tensor of an entry of any length depends on the length of a sequence. The tensor's shape is that of
  * the longest sequence; each row less takes axes[i] from axis i. A shorter sequence has the first rows of an
- * axis with 1, and the middle of one with 2, which is of distances. In the trace, sequences follow each
- * other. */
+ * axis with 1, and the middle of one with 2, which is of distances. An axis with ATTN2C_OF_SOURCE has a row
+ * for each row of the sequence's source. In the trace, sequences follow each other. */
+enum { ATTN2C_OF_SOURCE = 4 };
 typedef struct {
   signed char axes[ATTN2C_MAX_RANK];
   signed char is_shared; /* 1: all sequences of a call have one, as weights */
 } attn2c_growth;
 
-/* The sizes of calls: how many sequences, and how many tokens each. An open model may have other entries,
- * with their own. */
-typedef struct {
+/* The sizes of calls: how many sequences, and how many tokens each. */
+typedef struct attn2c_lengths {
   const attn2c_axes *inputs, *outputs; /* one per input or output */
   const attn2c_size *sizes;            /* the entry's; a model of any length takes up to sizes->seq tokens */
   int64_t least;                       /* the fewest tokens that a sequence may have */
@@ -297,6 +300,7 @@ typedef struct attn2c_continued {
   int symbol_count;
   const attn2c_state_window *windows;
   int window_count;
+  int source; /* the number of the symbol of a source's rows, which the entry `encode` sets; 0: none */
   int logits; /* number of the output that calls give for tokens; the one input has their ids */
   /* runs whole sequences (model/continue.h) */
   int (*run_anew)(struct attn2c_context *context, int64_t count, const int32_t *each, int64_t seq,
@@ -495,8 +499,10 @@ int64_t attn2c_call_rows(const attn2c_descriptor *model);
 int64_t attn2c_logits_width(const attn2c_descriptor *model);
 /* Returns the primary entry itself. */
 const attn2c_entry *attn2c_primary_entry(const attn2c_descriptor *model);
-/* True if an entry takes sequences of any length: the primary one, of a model that is open. */
-int attn2c_is_open(const attn2c_descriptor *model, const attn2c_entry *entry);
+/* Returns the entry that reads sources, or NULL: the first of a model whose state keeps what it makes. */
+const attn2c_entry *attn2c_encode_entry(const attn2c_descriptor *model);
+/* Returns the sizes of the calls of an entry that takes sequences of any length; NULL for others. */
+const attn2c_lengths *attn2c_lengths_of(const attn2c_descriptor *model, const attn2c_entry *entry);
 
 /* True for an input that callers need not give. */
 int attn2c_is_optional(const attn2c_tensor *tensor);

@@ -2,6 +2,7 @@
 #include "check/check_calls.h"
 #include "check/check_judge.h"
 #include "check/check_sequence.h"
+#include "check/check_sources.h"
 #include "check/compare.h"
 #include "check/reference.h"
 #include "model/sequences.h"
@@ -18,22 +19,35 @@ static size_t elements_of(const attn2c_checked_call *call, int tensor) {
   const attn2c_descriptor *model = call->job->descriptor;
   if (!model->growth || model->growth[tensor].is_shared)
     return (size_t)attn2c_elements(&model->tensors[tensor]);
-  return (size_t)attn2c_check_sequence_elements(model, tensor, &call->n, call->n.count);
+  return (size_t)attn2c_check_sequence_elements(call->job, tensor, &call->n, call->n.count);
 }
 
 /* Returns the part of an array that a sequence of a call has. */
 static uint32_t *part_of(const attn2c_checked_call *call, void *array, int tensor, ptrdiff_t number) {
-  return (uint32_t *)array + attn2c_check_sequence_elements(call->job->descriptor, tensor, &call->n, number);
+  return (uint32_t *)array + attn2c_check_sequence_elements(call->job, tensor, &call->n, number);
 }
 
 static attn2c_tensor shape_of(const attn2c_checked_call *call, int tensor, ptrdiff_t number) {
-  return attn2c_check_sequence_tensor(call->job->descriptor, tensor, call->lengths[number]);
+  return attn2c_check_sequence_tensor(call->job, tensor, &call->n, number);
 }
 
 void attn2c_checked_call_end(attn2c_checked_call *call) {
   attn2c_check_free_arrays(call->in, call->job->entry->input_count);
   attn2c_check_free_arrays(call->out, call->job->entry->output_count);
+  attn2c_free(call->kept);
   free(call->first);
+}
+
+/* Returns the floats of a sequence's state. */
+static int64_t state_floats(const attn2c_checked_call *call) {
+  return call->job->model->descriptor->continued->state_floats;
+}
+
+/* Copies what a call of the entry `encode` has kept of its sequences. */
+static void keep_state(const attn2c_checked_call *call, const float *state) {
+  for (ptrdiff_t i = 0; call->kept && i < call->n.count; i++)
+    memcpy(call->kept + i * state_floats(call), state + call->slot[i] * state_floats(call),
+           (size_t)state_floats(call) * sizeof(float));
 }
 
 static void **allocate_arrays(const attn2c_checked_call *call, const int *tensors, int count) {
@@ -47,25 +61,38 @@ static void **allocate_arrays(const attn2c_checked_call *call, const int *tensor
   return arrays;
 }
 
+/* Gives sequence i of a call its place in the state, and so its source. */
+static void place(attn2c_checked_call *call, ptrdiff_t i, int32_t slot) {
+  const attn2c_check_sources *sources = call->job->sources;
+  call->slot[i] = slot;
+  call->source[i] = sources ? sources->lengths[slot] : 0;
+}
+
 int attn2c_checked_call_begin(attn2c_checked_call *call, attn2c_check_job *job, const int32_t *lengths,
                               ptrdiff_t count) {
   *call = (attn2c_checked_call){.job = job, .n = {.count = count}};
-  call->first = calloc((size_t)count * (4 + ATTN2C_MOST_WINDOWS) + 1, sizeof *call->first);
+  call->first = calloc((size_t)count * (5 + ATTN2C_MOST_WINDOWS) + 1, sizeof *call->first);
   if (!call->first) return attn2c_check_no_memory(job, "sequences");
   call->lengths = call->first + count + 1;
   call->slot = call->lengths + count;
   call->past = call->slot + count;
+  call->source = call->past + count;
   for (ptrdiff_t i = 0; i < count; i++) {
-    call->slot[i] = (int32_t)i;
+    place(call, i, (int32_t)i);
     call->lengths[i] = lengths[i];
     call->first[i + 1] = call->first[i] + lengths[i];
   }
   call->n.rows = call->first[count];
   call->n.first = call->first, call->n.past = call->past, call->n.slot = call->slot;
-  call->n.forgotten = call->past + count;
+  call->n.source = job->sources ? call->source : NULL;
+  call->n.forgotten = call->source + count;
   call->in = allocate_arrays(call, job->entry->inputs, job->entry->input_count);
   call->out = allocate_arrays(call, job->entry->outputs, job->entry->output_count);
   if (!call->in || !call->out) return attn2c_check_no_memory(job, "arrays of sequences");
+  if (job->entry == attn2c_encode_entry(job->descriptor)) {
+    call->kept = attn2c_reserve((size_t)(count * state_floats(call)) * sizeof(float));
+    if (!call->kept) return attn2c_check_no_memory(job, "state");
+  }
   for (int i = 0; i < job->entry->input_count; i++) {
     const int tensor = job->entry->inputs[i];
     const size_t known = (size_t)attn2c_elements(&job->descriptor->tensors[tensor]);
@@ -108,8 +135,10 @@ static int run(const attn2c_checked_call *call, attn2c_run variant, float *arena
   attn2c_check_job *job = call->job;
   const void *const *inputs = job->inputs;
   job->inputs = (const void *const *)call->in;
-  job->sequences = attn2c_is_open(job->descriptor, job->entry) ? &call->n : NULL;
+  job->sequences = attn2c_lengths_of(job->descriptor, job->entry) ? &call->n : NULL;
+  if (call->kept) attn2c_check_fill(job->state, call->n.count * state_floats(call));
   const int status = attn2c_check_run(job, variant, arena, outputs, name);
+  keep_state(call, job->state);
   job->inputs = inputs;
   job->sequences = NULL;
   return status;
@@ -117,11 +146,27 @@ static int run(const attn2c_checked_call *call, attn2c_run variant, float *arena
 
 int attn2c_checked_call_through(const attn2c_checked_call *call, attn2c_context *context,
                                 void *const *outputs, const char *what) {
-  const int status =
-      attn2c_sequences_run(context, call->n.count, call->lengths, 0, (const void *const *)call->in, outputs);
+  const void *const *in = (const void *const *)call->in;
+  if (call->kept) attn2c_check_fill(context->state, call->n.count * state_floats(call));
+  const int status = call->kept ? attn2c_encode(context, call->n.count, call->slot, call->lengths, in)
+                                : attn2c_sequences_run(context, call->n.count, call->lengths, 0, in, outputs);
+  keep_state(call, context->state);
   if (status != ATTN2C_OK)
     attn2c_say(call->job->message, "entry %s, %s: %s", call->job->entry->name, what, attn2c_strerror(status));
   return status;
+}
+
+/* Adds a row for the keys and values of a source that two calls of `encode` have kept. */
+static int same_state(const attn2c_checked_call *want, ptrdiff_t number, const attn2c_checked_call *got,
+                      ptrdiff_t at, const char *what) {
+  attn2c_check_job *job = want->job;
+  const int64_t floats = state_floats(want);
+  const attn2c_tensor row = {.name = "source", .type = ATTN2C_F32, .rank = 1, .shape = {floats}};
+  attn2c_comparison comparison;
+  char name[128];
+  attn2c_compare_bits(&row, want->kept + number * floats, got->kept + at * floats, &comparison);
+  snprintf(name, sizeof name, "%s, %s", row.name, what);
+  return attn2c_check_report_row(&job->report, name, &row, &comparison);
 }
 
 /* Adds rows for the outputs of a sequence, whose bits must be the same in two calls. */
@@ -130,6 +175,7 @@ static int same(const attn2c_checked_call *want, ptrdiff_t number, const attn2c_
   attn2c_check_job *job = want->job;
   int status = ATTN2C_OK;
   if (want->n.count > 1) attn2c_check_report_collect(&job->report, (int)number, (int)want->n.count);
+  if (want->kept) status = same_state(want, number, got, at, what);
   for (int i = 0; i < job->entry->output_count && status == ATTN2C_OK; i++) {
     const int tensor = job->entry->outputs[i];
     const attn2c_tensor shape = shape_of(want, tensor, number);
@@ -173,6 +219,7 @@ int attn2c_check_repeat_call(const attn2c_checked_call *known, const attn2c_chec
                                  : attn2c_check_no_memory(job, "a call");
   if (status == ATTN2C_OK) {
     for (ptrdiff_t i = 0; i < count; i++) {
+      if (job->sources) place(call, i, number_of(repeat, i));
       copy_inputs(call, i, known, number_of(repeat, i));
       if (repeat->is_spoiled && repeat->is_spoiled[i]) spoil(call, i);
     }
@@ -248,13 +295,13 @@ static float *allocate_arena(const attn2c_check_job *job) {
 }
 
 int attn2c_check_longest(attn2c_check_job *job, attn2c_run trace, attn2c_checked_call *made) {
-  const int is_open = attn2c_is_open(job->descriptor, job->entry);
-  const int32_t lengths[] = {is_open ? (int32_t)job->descriptor->lengths->sizes[0].seq : 0};
+  const attn2c_lengths *open = attn2c_lengths_of(job->descriptor, job->entry);
+  const int32_t lengths[] = {open ? (int32_t)open->sizes[0].seq : 0};
   attn2c_checked_call traced;
   *made = (attn2c_checked_call){.job = job};
   int status = attn2c_checked_call_begin(&traced, job, lengths, 1);
   if (status == ATTN2C_OK) status = check_trace(&traced, trace);
-  if (!is_open) {
+  if (!open) {
     attn2c_free(job->trace.arena);
     job->trace.arena = NULL;
   }
@@ -293,17 +340,19 @@ static int check_neighbours(const attn2c_checked_call *known, float *arena) {
   return status == ATTN2C_OK ? attn2c_check_report_release(&known->job->report) : status;
 }
 
-/* Calls of several sizes on one context, in order. The second has the sequences so often that it is
- * divided. */
+/* Calls of several sizes on one context, in order. The second has the sequences so often that it is divided;
+ * those of a model with an encoder have one place each. */
 static int check_calls(const attn2c_checked_call *known) {
   attn2c_check_job *job = known->job;
-  const ptrdiff_t times = job->descriptor->lengths->sizes[0].seq / known->n.rows + 2;
+  const int64_t most = attn2c_lengths_of(job->descriptor, job->entry)->sizes[0].seq;
+  const ptrdiff_t times = attn2c_encode_entry(job->descriptor) ? 1 : most / known->n.rows + 2;
   int32_t *numbers = calloc((size_t)(times * known->n.count), sizeof *numbers);
   attn2c_context *context = NULL;
   int status = ATTN2C_MEMORY;
   if (numbers) status = attn2c_context_create(job->model, &context);
   if (status == ATTN2C_OK) status = attn2c_sequences_prepare(context);
   if (status != ATTN2C_OK) status = attn2c_check_no_memory(job, "context");
+  if (status == ATTN2C_OK && job->sources) status = attn2c_check_sources_encode(job->sources, context, 0);
   for (ptrdiff_t i = 0; numbers && i < times * known->n.count; i++)
     numbers[i] = (int32_t)(i % known->n.count);
   const attn2c_check_repeat calls[] = {{.what = "call 1 of 3", .context = context},
@@ -312,15 +361,15 @@ static int check_calls(const attn2c_checked_call *known) {
                                         .numbers = numbers,
                                         .context = context},
                                        {.what = "call 3 of 3", .context = context}};
-  for (int i = 0; i < 3 && status == ATTN2C_OK; i++) status = repeat(known, calls[i], NULL);
+  for (int i = 0; i < 3 && status == ATTN2C_OK; i++)
+    if (i != 1 || times > 1) status = repeat(known, calls[i], NULL);
   attn2c_context_destroy(context);
   free(numbers);
   return status;
 }
 
-/* Draws lengths of at most `most` rows in all: the least, one around a multiple of 16, others of any size; at
- * most `sequences` of them. */
-static ptrdiff_t draw(uint64_t seed, int64_t least, int64_t most, int64_t sequences, int32_t *lengths) {
+ptrdiff_t attn2c_check_draw_lengths(uint64_t seed, int64_t least, int64_t most, int64_t sequences,
+                                    int32_t *lengths) {
   int32_t drawn[2 * ATTN2C_CHECK_SEQUENCES];
   attn2c_random_integers(seed, "lengths of sequences", drawn, 2 * ATTN2C_CHECK_SEQUENCES, 0, 1 << 20);
   ptrdiff_t count = 0;
@@ -343,11 +392,12 @@ static ptrdiff_t draw(uint64_t seed, int64_t least, int64_t most, int64_t sequen
 }
 
 int attn2c_check_mixed(attn2c_check_job *job, attn2c_run trace) {
-  const attn2c_lengths *sizes = job->descriptor->lengths;
+  const attn2c_lengths *sizes = attn2c_lengths_of(job->descriptor, job->entry);
   int32_t lengths[ATTN2C_CHECK_SEQUENCES] = {0}, reverse[ATTN2C_CHECK_SEQUENCES];
   const attn2c_continued *continued = job->descriptor->continued;
-  const ptrdiff_t count = draw(job->seed, sizes->least, sizes->sizes[0].seq,
-                               continued ? continued->sequences : ATTN2C_CHECK_SEQUENCES, lengths);
+  const ptrdiff_t count =
+      attn2c_check_draw_lengths(job->seed, sizes->least, sizes->sizes[0].seq,
+                                continued ? continued->sequences : ATTN2C_CHECK_SEQUENCES, lengths);
   for (ptrdiff_t i = 0; i < count; i++) reverse[i] = (int32_t)(count - 1 - i);
   float *arena = allocate_arena(job);
   if (!arena) return ATTN2C_MEMORY;

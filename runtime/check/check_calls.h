@@ -12,8 +12,9 @@ enum { ATTN2C_CHECK_SEQUENCES = 6 };
 typedef struct {
   attn2c_check_job *job;
   attn2c_sequences n;
-  int32_t *first, *lengths, *slot, *past; /* after `past`, what is forgotten: nothing */
-  void **in, **out;                       /* by the entry's inputs and outputs */
+  int32_t *first, *lengths, *slot, *past, *source; /* after `source`, what is forgotten: nothing */
+  float *kept;      /* of `encode`: the state that it has left of each sequence; NULL: another entry */
+  void **in, **out; /* by the entry's inputs and outputs */
 } attn2c_checked_call;
 
 /* Makes a call of sequences with these lengths. Its inputs are the job's from the first on, its
@@ -42,6 +43,11 @@ typedef struct {
  * caller ends in every case. */
 int attn2c_check_repeat_call(const attn2c_checked_call *known, const attn2c_check_repeat *repeat,
                              attn2c_checked_call *made);
+
+/* Draws lengths of at most `most` rows in all: the least, one around a multiple of 16, others of any size; at
+ * most `sequences` of them. Returns their number. */
+ptrdiff_t attn2c_check_draw_lengths(uint64_t seed, int64_t least, int64_t most, int64_t sequences,
+                                    int32_t *lengths);
 
 /* Sets the pointers of the outputs that call number `number`, from 0, wants of `all`: each by itself, then
  * all but one. The others are NULL. Returns the words of the call's rows; NULL: there is no such call. */

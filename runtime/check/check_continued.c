@@ -7,6 +7,7 @@
 #include "check/check_judge.h"
 #include "check/check_parts.h"
 #include "check/check_sequence.h"
+#include "check/check_sources.h"
 #include "check/compare.h"
 #include "model/continue.h"
 #include "model/sequences.h"
@@ -303,7 +304,8 @@ static int run_whole(script *s) {
                          tensor->limit);
   /* Keys and values that no call has written are read by none. */
   attn2c_check_fill(s->context->state, s->of->sequences * s->of->state_floats);
-  const int status = attn2c_checked_call_begin(&s->all, job, &count, 1);
+  int status = job->sources ? attn2c_check_sources_encode(job->sources, s->context, 1) : ATTN2C_OK;
+  if (status == ATTN2C_OK) status = attn2c_checked_call_begin(&s->all, job, &count, 1);
   s->ids = status == ATTN2C_OK ? s->all.in[0] : NULL;
   return status == ATTN2C_OK ? attn2c_checked_call_through(&s->all, s->context, s->all.out, "forward")
                              : status;

@@ -16,15 +16,18 @@ typedef struct {
   const attn2c_model *model;
   const attn2c_descriptor *descriptor;
   const attn2c_entry *entry;
-  attn2c_source *source;     /* of the weights */
-  const void *const *inputs; /* the entry's */
-  void **weights;            /* unpacked, by tensor index */
-  void **tensors;            /* by tensor index: the current operands and result */
-  void **traced;             /* outputs of the trace variant */
-  void **shipped;            /* outputs of the shipped variant, where NaN are planted */
+  attn2c_source *source;            /* of the weights */
+  const void *const *inputs;        /* the entry's */
+  const void *const *source_inputs; /* of the entry `encode`, the first, if the model has an encoder */
+  void **weights;                   /* unpacked, by tensor index */
+  void **tensors;                   /* by tensor index: the current operands and result */
+  void **traced;                    /* outputs of the trace variant */
+  void **shipped;                   /* outputs of the shipped variant, where NaN are planted */
   attn2c_check_trace trace;
   attn2c_check_report report;
   const attn2c_sequences *sequences; /* of the next runs; NULL: one of the greatest length */
+  /* which sequences have in the state, for the entry after `encode`; NULL: the model has no encoder */
+  struct attn2c_check_sources *sources;
   uint64_t seed;
   float *state;      /* of a model that continues; NULL: another */
   attn2c_team *team; /* of the shipped variant; NULL: for one worker */

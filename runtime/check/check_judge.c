@@ -1,6 +1,7 @@
 /* check_judge.c - judges results of an entry: each op by its own tolerance, the outputs by the model's. */
 #include "check/check_judge.h"
 #include "check/check_mask.h"
+#include "check/check_sources.h"
 #include "check/check_spread.h"
 #include "check/compare.h"
 #include "check/reference.h"
@@ -23,12 +24,17 @@ static const attn2c_tensor *tensor_of(const attn2c_check_job *job, int tensor) {
 
 int attn2c_check_run(const attn2c_check_job *job, attn2c_run run, float *arena, void *const *outputs,
                      const char *variant) {
-  const int is_open = attn2c_is_open(job->descriptor, job->entry);
-  const int64_t longest = is_open ? job->descriptor->lengths->sizes[0].seq : 0;
+  const attn2c_lengths *lengths = attn2c_lengths_of(job->descriptor, job->entry);
+  const int64_t longest = lengths ? lengths->sizes[0].seq : 0;
   const int32_t first[] = {0, (int32_t)longest};
   static const int32_t zeros[ATTN2C_MOST_WINDOWS];
-  const attn2c_sequences whole = {
-      .rows = longest, .count = 1, .first = first, .past = zeros, .slot = zeros, .forgotten = zeros};
+  const attn2c_sequences whole = {.rows = longest,
+                                  .count = 1,
+                                  .first = first,
+                                  .past = zeros,
+                                  .slot = zeros,
+                                  .source = job->sources ? job->sources->lengths : NULL,
+                                  .forgotten = zeros};
   const attn2c_call call = {.kernels = job->model->kernels,
                             .weights = job->model->weights,
                             .arena = arena,
@@ -38,7 +44,7 @@ int attn2c_check_run(const attn2c_check_job *job, attn2c_run run, float *arena, 
                             .team = job->team,
                             .ranks = job->model->ranks,
                             .sequences = job->sequences ? job->sequences
-                                         : is_open      ? &whole
+                                         : lengths      ? &whole
                                                         : NULL};
   int status = attn2c_model_run(job->model, run, &call);
   if (status != ATTN2C_OK)

@@ -2,65 +2,87 @@
  * growth. */
 #include "check/check_sequence.h"
 #include "check/reference.h"
+#include "check/check_sources.h"
 #include "check/reference_ops.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t most_of(const attn2c_descriptor *model) { return model->lengths->sizes[0].seq; }
+/* The rows of a sequence and of its source; those of the longest. */
+typedef struct {
+  int64_t tokens, source;
+} sizes;
 
-attn2c_tensor attn2c_check_sequence_tensor(const attn2c_descriptor *model, int tensor, int64_t length) {
+static sizes most_of(const attn2c_check_job *job) {
+  const attn2c_entry *encode = attn2c_encode_entry(job->descriptor);
+  const attn2c_lengths *lengths = attn2c_lengths_of(job->descriptor, job->entry);
+  return (sizes){lengths ? lengths->sizes[0].seq : 0, encode ? encode->lengths->sizes[0].seq : 0};
+}
+
+static sizes sizes_of(const attn2c_check_job *job, const attn2c_sequences *n, ptrdiff_t sequence) {
+  const int64_t source = n->source ? n->source[sequence] : most_of(job).source;
+  return (sizes){n->first[sequence + 1] - n->first[sequence], source};
+}
+
+static attn2c_tensor tensor_of(const attn2c_check_job *job, int tensor, sizes of) {
+  const attn2c_descriptor *model = job->descriptor;
+  const sizes most = most_of(job);
   attn2c_tensor shape = model->tensors[tensor];
-  for (int axis = 0; model->growth && axis < shape.rank; axis++)
-    shape.shape[axis] -= model->growth[tensor].axes[axis] * (most_of(model) - length);
+  for (int axis = 0; model->growth && axis < shape.rank; axis++) {
+    const signed char grows = model->growth[tensor].axes[axis];
+    shape.shape[axis] -=
+        grows == ATTN2C_OF_SOURCE ? most.source - of.source : grows * (most.tokens - of.tokens);
+  }
   return shape;
 }
 
-static int64_t length_of(const attn2c_sequences *n, ptrdiff_t sequence) {
-  return n->first[sequence + 1] - n->first[sequence];
+attn2c_tensor attn2c_check_sequence_tensor(const attn2c_check_job *job, int tensor, const attn2c_sequences *n,
+                                           ptrdiff_t sequence) {
+  return tensor_of(job, tensor, sizes_of(job, n, sequence));
 }
 
-int64_t attn2c_check_sequence_elements(const attn2c_descriptor *model, int tensor, const attn2c_sequences *n,
+int64_t attn2c_check_sequence_elements(const attn2c_check_job *job, int tensor, const attn2c_sequences *n,
                                        ptrdiff_t sequence) {
   int64_t before = 0;
-  for (ptrdiff_t i = 0; i < sequence && !model->growth[tensor].is_shared; i++) {
-    const attn2c_tensor shape = attn2c_check_sequence_tensor(model, tensor, length_of(n, i));
+  for (ptrdiff_t i = 0; i < sequence && !job->descriptor->growth[tensor].is_shared; i++) {
+    const attn2c_tensor shape = attn2c_check_sequence_tensor(job, tensor, n, i);
     before += attn2c_elements(&shape);
   }
   return before;
 }
 
 /* Returns the first element of an axis that a shorter sequence has. */
-static int64_t first_of(const attn2c_descriptor *model, int tensor, int axis, int64_t length) {
-  return model->growth && model->growth[tensor].axes[axis] == 2 ? most_of(model) - length : 0;
+static int64_t first_of(const attn2c_check_job *job, int tensor, int axis, sizes of) {
+  const attn2c_growth *growth = job->descriptor->growth;
+  return growth && growth[tensor].axes[axis] == 2 ? most_of(job).tokens - of.tokens : 0;
 }
 
 /* Moves a tensor's place in the trace to that of a sequence. */
-static void move(const attn2c_descriptor *model, int tensor, const attn2c_sequences *n, ptrdiff_t sequence,
+static void move(const attn2c_check_job *job, int tensor, const attn2c_sequences *n, ptrdiff_t sequence,
                  attn2c_tensor *shape) {
   int64_t rows = 0;
-  for (ptrdiff_t i = 0; i < sequence && !model->growth[tensor].is_shared; i++) {
-    const attn2c_tensor before = attn2c_check_sequence_tensor(model, tensor, length_of(n, i));
+  for (ptrdiff_t i = 0; i < sequence && !job->descriptor->growth[tensor].is_shared; i++) {
+    const attn2c_tensor before = attn2c_check_sequence_tensor(job, tensor, n, i);
     rows += attn2c_reference_rows(&before);
   }
   shape->trace_offset += rows * shape->trace_leading_dimension;
   if (shape->rank > 0)
-    shape->trace_offset += first_of(model, tensor, shape->rank - 1, length_of(n, sequence));
+    shape->trace_offset += first_of(job, tensor, shape->rank - 1, sizes_of(job, n, sequence));
 }
 
 /* Copies the part of a weight that a sequence has, row-major, an axis and those after it at a time. */
-static const uint32_t *take(const attn2c_descriptor *model, int tensor, const attn2c_tensor *shape, int axis,
-                            int64_t length, const uint32_t *from, uint32_t **to) {
-  const attn2c_tensor *whole = &model->tensors[tensor];
+static const uint32_t *take(const attn2c_check_job *job, int tensor, const attn2c_tensor *shape, int axis,
+                            sizes of, const uint32_t *from, uint32_t **to) {
+  const attn2c_tensor *whole = &job->descriptor->tensors[tensor];
   if (axis == shape->rank) {
     *(*to)++ = *from;
     return from + 1;
   }
   int64_t each = 1;
   for (int i = axis + 1; i < shape->rank; i++) each *= whole->shape[i];
-  const int64_t first = first_of(model, tensor, axis, length);
+  const int64_t first = first_of(job, tensor, axis, of);
   for (int64_t i = first; i < first + shape->shape[axis]; i++)
-    take(model, tensor, shape, axis + 1, length, from + i * each, to);
+    take(job, tensor, shape, axis + 1, of, from + i * each, to);
   return from + whole->shape[axis] * each;
 }
 
@@ -71,18 +93,31 @@ static int grows(const attn2c_descriptor *model, int tensor) {
   return does;
 }
 
-/* Gives the job a sequence's weights: those that grow are copied. */
-static int take_weights(attn2c_check_sequence *self, int64_t length) {
+static int is_read_by(const attn2c_entry *entry, int tensor) {
+  for (int i = 0; i < entry->op_count; i++)
+    for (int operand = 0; operand < ATTN2C_MAX_OPERANDS; operand++)
+      if (entry->ops[i].operands[operand] == tensor) return 1;
+  return 0;
+}
+
+/* Gives the job a sequence's weights: those that grow are copied; and what a sequence's state has of its
+ * source. */
+static int take_weights(attn2c_check_sequence *self, const attn2c_sequences *n, ptrdiff_t sequence) {
+  const attn2c_check_job *job = self->job;
   const attn2c_descriptor *model = self->descriptor;
   for (int number = 0; number < model->weight_count; number++) {
     const int tensor = model->weights[number].tensor;
-    self->job->weights[tensor] = self->weights[tensor];
-    if (!grows(model, tensor)) continue;
+    job->weights[tensor] = self->weights[tensor];
+    if (!grows(model, tensor) || !is_read_by(job->entry, tensor)) continue;
     uint32_t *to = self->own_weights[tensor] = attn2c_reference_allocate(&self->tensors[tensor]);
-    if (!to) return attn2c_check_no_memory(self->job, self->tensors[tensor].name);
-    take(model, tensor, &self->tensors[tensor], 0, length, self->weights[tensor], &to);
-    self->job->weights[tensor] = self->own_weights[tensor];
+    if (!to) return attn2c_check_no_memory(job, self->tensors[tensor].name);
+    take(job, tensor, &self->tensors[tensor], 0, sizes_of(job, n, sequence), self->weights[tensor], &to);
+    job->weights[tensor] = self->own_weights[tensor];
   }
+  for (int tensor = 0; tensor < model->tensor_count && job->sources; tensor++)
+    if (model->tensors[tensor].kind == ATTN2C_STATE)
+      job->weights[tensor] =
+          attn2c_check_source_values(job->sources, n->slot ? n->slot[sequence] : 0, tensor);
   return ATTN2C_OK;
 }
 
@@ -109,24 +144,25 @@ int attn2c_check_sequence_begin(attn2c_check_sequence *self, attn2c_check_job *j
                                   .weights = job->weights,
                                   .traced = job->traced,
                                   .of_sequence = *model};
-  const int status = allocate(self);
+  int status = allocate(self);
   if (status != ATTN2C_OK) return status;
   for (int tensor = 0; tensor < model->tensor_count; tensor++) {
-    self->tensors[tensor] = attn2c_check_sequence_tensor(model, tensor, length_of(n, sequence));
-    if (self->tensors[tensor].trace_offset >= 0) move(model, tensor, n, sequence, &self->tensors[tensor]);
+    self->tensors[tensor] = attn2c_check_sequence_tensor(job, tensor, n, sequence);
+    if (self->tensors[tensor].trace_offset >= 0) move(job, tensor, n, sequence, &self->tensors[tensor]);
   }
   for (int i = 0; i < entry->input_count; i++)
     self->in[i] =
-        (const uint32_t *)in[i] + attn2c_check_sequence_elements(model, entry->inputs[i], n, sequence);
+        (const uint32_t *)in[i] + attn2c_check_sequence_elements(job, entry->inputs[i], n, sequence);
   for (int i = 0; i < entry->output_count && out; i++)
-    self->out[i] = (uint32_t *)out[i] + attn2c_check_sequence_elements(model, entry->outputs[i], n, sequence);
+    self->out[i] = (uint32_t *)out[i] + attn2c_check_sequence_elements(job, entry->outputs[i], n, sequence);
+  status = take_weights(self, n, sequence);
   self->of_sequence.tensors = self->tensors;
   job->descriptor = job->trace.model = &self->of_sequence;
   job->inputs = job->trace.inputs = self->in;
   job->traced = self->out;
   job->trace.outputs = self->out;
   job->trace.weights = job->weights;
-  return take_weights(self, length_of(n, sequence));
+  return status;
 }
 
 int attn2c_check_call_begin(attn2c_check_sequence *self, attn2c_check_job *job) {

@@ -5,10 +5,11 @@
 
 #include "check/check_job.h"
 
-/* Returns a tensor with the shape that it has for a sequence of this length. */
-attn2c_tensor attn2c_check_sequence_tensor(const attn2c_descriptor *model, int tensor, int64_t length);
+/* Returns a tensor of the job's entry with the shape that it has for a sequence of a call. */
+attn2c_tensor attn2c_check_sequence_tensor(const attn2c_check_job *job, int tensor, const attn2c_sequences *n,
+                                           ptrdiff_t sequence);
 /* Returns the elements of an input or output that the sequences before number `sequence` of a call have. */
-int64_t attn2c_check_sequence_elements(const attn2c_descriptor *model, int tensor, const attn2c_sequences *n,
+int64_t attn2c_check_sequence_elements(const attn2c_check_job *job, int tensor, const attn2c_sequences *n,
                                        ptrdiff_t sequence);
 
 /* The state of a job before it became one of a sequence, and the memory that is freed after it. */

@@ -47,6 +47,7 @@ static int verify_tensor(const attn2c_check_trace *trace, int tensor, attn2c_mes
                trace->model->tensor_count);
     return ATTN2C_USAGE;
   }
+  if (trace->model->tensors[tensor].kind == ATTN2C_STATE) return ATTN2C_OK; /* each sequence has its own */
   if (is_inside(trace, tensor)) return ATTN2C_OK;
   attn2c_say(message, "entry %s: the trace variant does not keep %s, or not inside its arena",
              trace->entry->name, trace->model->tensors[tensor].name);

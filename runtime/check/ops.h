@@ -29,6 +29,7 @@
   X(gather_columns, "FF", F32, gather_columns, exact) \
   X(head_scale, "FF", F32, head_scale, rounded_once) \
   X(join, "Ff", F32, join, exact) \
+  X(keep, "Ff", F32, keep, exact) \
   X(layer_norm, "Fff", F32, layer_norm, layer_norm) \
   X(linear, "FFf", F32, linear, linear) \
   X(linear_integers, "FF", I32, linear_integers, exact) \

@@ -136,9 +136,11 @@ static int fill(const attn2c_call *call, const attn2c_program *program, int entr
   attn2c_descriptor own = *program->model;
   attn2c_tensor *tensors = calloc((size_t)own.tensor_count + 1, sizeof *tensors);
   if (!tensors) return ATTN2C_MEMORY;
+  const attn2c_check_job job = {.descriptor = program->model, .entry = &own.entries[entry]};
+  const int32_t first[] = {0, own.continued ? (int32_t)own.continued->call_rows : 0};
+  const attn2c_sequences n = {.rows = first[1], .count = 1, .first = first};
   for (int i = 0; i < own.tensor_count; i++)
-    tensors[i] = own.continued ? attn2c_check_sequence_tensor(program->model, i, own.continued->call_rows)
-                               : own.tensors[i];
+    tensors[i] = own.continued ? attn2c_check_sequence_tensor(&job, i, &n, 0) : own.tensors[i];
   own.tensors = tensors;
   const attn2c_check_trace trace = {.model = &own,
                                     .entry = &own.entries[entry],

@@ -81,6 +81,15 @@ int attn2c_reference_neighbours(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
+int attn2c_reference_keep(const attn2c_reference_call *call) {
+  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
+  if (!attn2c_reference_same(x_shape, y_shape, x_shape->rank))
+    return attn2c_reference_fault(call, "the result must have the shape of the operand");
+  memcpy(call->tensors[call->op->result], attn2c_reference_values(call, 0),
+         (size_t)attn2c_elements(y_shape) * sizeof(float));
+  return ATTN2C_OK;
+}
+
 /* Returns the rows of one operand of join, and 0 if it is not given. Returns -1 if it is not [n][width],
  * [batch][n][width] or [batch][heads][n][width / heads]. */
 static int64_t rows_to_join(const attn2c_tensor *shape, int64_t batch, int64_t width) {

@@ -59,15 +59,17 @@ static void *output_of(const extension *e, int i) {
 static int begin(extension *e, const int32_t *counts) {
   const attn2c_continued *of = continued_of(e->context);
   uint32_t seen = 0;
-  int is_full = 0;
+  int is_full = 0, has_source = 1;
   for (int64_t i = 0; i < e->count; i++) {
     const int32_t sequence = e->sequences[i];
     const int64_t tokens = counts ? counts[i] : 1;
     if (!has_sequence(e->context, sequence) || seen >> sequence & 1 || tokens < 1) return ATTN2C_USAGE;
     seen |= (uint32_t)1 << sequence;
     e->first[i + 1] = e->first[i] + tokens;
+    has_source = has_source && (!of->source || *attn2c_state_grown(e->context, of->source, sequence) > 0);
     is_full = is_full || tokens > of->symbols[0].most - e->context->positions[sequence];
   }
+  if (!has_source) return ATTN2C_USAGE;
   return is_full ? ATTN2C_FORMAT : check_ids(e->context, e->ids, e->first[e->count]);
 }
 
@@ -77,14 +79,16 @@ static int call_entry(extension *e, const int64_t *rows, int64_t head, int64_t w
   attn2c_context *context = e->context;
   const attn2c_entry *entry = attn2c_primary_entry(context->model->descriptor);
   int32_t first[ATTN2C_MOST_SEQUENCES + 1] = {0}, past[ATTN2C_MOST_SEQUENCES], slot[ATTN2C_MOST_SEQUENCES];
-  int32_t *ids = attn2c_sequences_ids(context);
-  attn2c_sequences n = {.first = first, .past = past, .slot = slot, .wanted = wanted};
+  int32_t source[ATTN2C_MOST_SEQUENCES], *ids = attn2c_sequences_ids(context);
+  const int of_source = continued_of(context)->source;
+  attn2c_sequences n = {.first = first, .past = past, .slot = slot, .source = source, .wanted = wanted};
   for (int64_t at = 0; at < e->count; at++) {
     const int64_t i = at == 0 ? head : at - (at <= head);
     if (rows[i] == 0) continue;
     memcpy(ids + n.rows, e->ids + e->first[i] + e->done[i], (size_t)rows[i] * sizeof *ids);
     slot[n.count] = e->sequences[i];
     past[n.count] = (int32_t)(context->positions[slot[n.count]] + e->done[i]);
+    source[n.count] = of_source ? *attn2c_state_grown(context, of_source, slot[n.count]) : 0;
     n.rows += rows[i], n.count++;
     first[n.count] = (int32_t)n.rows;
     e->done[i] += rows[i];
@@ -199,6 +203,7 @@ int attn2c_run_anew(attn2c_context *context, int64_t count, const int32_t *each,
   const int32_t *ids = inputs[0];
   int32_t slots[ATTN2C_MOST_SEQUENCES], counts[ATTN2C_MOST_SEQUENCES];
   int64_t written = 0;
+  if (of->source && count > of->sequences) return ATTN2C_USAGE;
   memset(context->positions, 0, (size_t)of->sequences * sizeof *context->positions);
   for (int64_t done = 0, together; done < count; done += together) {
     together = count - done < of->sequences ? count - done : of->sequences;

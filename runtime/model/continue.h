@@ -14,7 +14,8 @@ typedef enum { ATTN2C_LOGITS_LAST, ATTN2C_LOGITS_ALL } attn2c_which_logits;
  * each. ids: those of all sequences, one after the other. logits NULL: none are wanted. Returns ATTN2C_USAGE
  * for a model that does not continue, a context that is not prepared (sequences.h), a sequence that the
  * context does not have or that is there twice, or no token; ATTN2C_FORMAT for a token id out of range, or
- * more tokens than a sequence has room for. Nothing changes then. */
+ * more tokens than a sequence has room for. A sequence without a source that the model's encoder has read is
+ * ATTN2C_USAGE. Nothing changes then. */
 int attn2c_extend(attn2c_context *context, int64_t count, const int32_t *sequences, const int32_t *counts,
                   const int32_t *ids, attn2c_which_logits which, float *logits);
 
@@ -41,7 +42,10 @@ int attn2c_rewind(attn2c_context *context, int64_t sequence, int64_t position);
 int attn2c_sequence_copy(attn2c_context *context, int64_t from, int64_t to);
 
 /* Runs whole sequences, from their first token on, through the context's own, which are forgotten. Arguments
- * and statuses are those of attn2c_sequences_run. */
+ * and statuses are those of attn2c_sequences_run. In a model with an encoder, sequence i has the source of
+ * the context's sequence i, and ATTN2C_USAGE is returned if the context has fewer sequences, or one has no
+ * source.
+ */
 int attn2c_run_anew(attn2c_context *context, int64_t count, const int32_t *each, int64_t seq,
                     const void *const *inputs, void *const *outputs);
 

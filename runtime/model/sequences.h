@@ -22,6 +22,14 @@ int attn2c_sequences_prepare(attn2c_context *context);
 int attn2c_sequences_run(attn2c_context *context, int64_t count, const int32_t *each, int64_t seq,
                          const void *const *inputs, void *const *outputs);
 
+/* Reads the sources of `count` sequences of a model with an encoder, source i of each[i] rows into sequence
+ * sequences[i], whose tokens are forgotten. inputs: of the entry `encode`, [rows]... of all sources. It
+ * allocates nothing, and a call that fails changes nothing. Returns ATTN2C_USAGE for a model without an
+ * encoder, a missing input, or a sequence that the context does not have or that is there twice;
+ * ATTN2C_FORMAT for a length or token id out of range. */
+int attn2c_encode(attn2c_context *context, int64_t count, const int32_t *sequences, const int32_t *each,
+                  const void *const *inputs);
+
 /* Return room in a prepared context for the pointers to the entry's outputs, and for the ids of a call that
  * continues sequences. */
 void **attn2c_sequences_outputs(const attn2c_context *context);

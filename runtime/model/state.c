@@ -19,6 +19,7 @@ int attn2c_state_create(attn2c_context *context) {
   if (!context->state || !context->positions) return ATTN2C_MEMORY;
   context->forgotten = context->positions + sequences * symbols;
   context->whole.past = context->whole.slot = context->whole.forgotten = zeros;
+  if (of->source) context->whole.source = attn2c_state_grown(context, of->source, 0);
   return ATTN2C_OK;
 }
 
@@ -115,6 +116,11 @@ int attn2c_state_has(const attn2c_context *context, int64_t sequence, int64_t po
   for (int window = 0; window < of->window_count; window++)
     if (hidden(of, window, position) < *forgotten_of(context, window, sequence)) return position == 0;
   return 1;
+}
+
+void attn2c_state_begin(attn2c_context *context, int64_t sequence, int64_t rows) {
+  *attn2c_state_grown(context, 0, sequence) = 0;
+  *attn2c_state_grown(context, continued_of(context)->source, sequence) = (int32_t)rows;
 }
 
 void attn2c_state_copy(attn2c_context *context, int64_t from, int64_t to) {

@@ -22,6 +22,9 @@ static inline int32_t *attn2c_state_grown(const attn2c_context *context, int sym
   return &context->positions[symbol * context->model->descriptor->continued->sequences + sequence];
 }
 
+/* Begins a sequence anew, with a source of `rows` rows that has just been read. */
+void attn2c_state_begin(attn2c_context *context, int64_t sequence, int64_t rows);
+
 /* Makes a sequence a copy of another, with all that its state has. */
 void attn2c_state_copy(attn2c_context *context, int64_t from, int64_t to);
 

@@ -33,6 +33,7 @@ return function(state)
   local written = {}
   for _, name in ipairs(entry.inputs) do written[name] = true end
   for _, name in ipairs(g.weights) do written[name] = true end
+  for _, name in ipairs(g.order) do written[name] = written[name] or g.tensors[name].kind == "state" end
   for _, op in ipairs(entry.ops) do
     local list = {}
     for i, operand in ipairs(ops.table[op.op].operands) do

@@ -31,7 +31,7 @@ local function steps_of(program)
   return largest, of_rows, of_sequences, of_chunks
 end
 
---- Returns the calls for which a program is checked: { rows, first, past, flows, chunks }. `flows` is true for calls of
+--- Returns the calls for which a program is checked: { rows, first, past, source, flows, chunks }. `flows` is true for calls of
 --- which all iterations are unrolled, two or three of each loop, to check the order of reads and writes. `chunks` is
 --- the form of the loops whose blocks have two chunks of rows in this call. Nothing else is unrolled in it: it is to
 --- check that workers may do them at the same time, as blocks of other calls may have one. The others are the longest
@@ -48,6 +48,15 @@ function instance.calls(program, spec, windows)
     local w = window and windows[window + 1]
     return w and words.round_up(math.max(0, keys - w.keys), w.page) or 0
   end
+  local largest, of_rows, of_sequences, of_chunks = steps_of(program)
+  local block, source = math.min(most, largest + 1), spec.symbols.source
+  -- The lengths of the sources of a call: the most and the least in turn; a call whose loops are all unrolled has more
+  -- than a block.
+  local function sources(count, flows)
+    local longest, of_calls = source and (flows and math.min(source.most, largest + 1) or source.most), {}
+    for i = 1, source and count or 0 do of_calls[i] = i % 2 == 1 and longest or source.least end
+    return source and of_calls
+  end
   local function add(lengths, flows, past, forgotten, chunks)
     local rows, first, shortest = 0, { 0 }, most
     for i, length in ipairs(lengths) do
@@ -59,7 +68,7 @@ function instance.calls(program, spec, windows)
     if rows <= most and shortest >= least and not seen[key] then
       seen[key] = true
       list[#list + 1] = { rows = rows, first = first, past = past, forgotten = forgotten, flows = flows,
-        chunks = chunks }
+        chunks = chunks, source = sources(#lengths, flows) }
     end
   end
   local function sequences(count)
@@ -67,8 +76,6 @@ function instance.calls(program, spec, windows)
     for i = 1, math.min(count, most // least) do lengths[i] = least end
     return lengths
   end
-  local largest, of_rows, of_sequences, of_chunks = steps_of(program)
-  local block = math.min(most, largest + 1)
   add({ math.min(most, 65), block - math.min(most, 65) }, true)
   add({ block }, true)
   add({ least, least }, true)

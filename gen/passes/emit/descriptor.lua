@@ -63,9 +63,16 @@ local function place_in_trace(state, trace, name, tensor)
   return types.elements(trace.offsets[name], tensor.type), stored.leading_dimension
 end
 
--- Adds an entry's tensors to the rows, and their indices to index_of[state]; adds the model's weights, which entries
--- share, to weights = { { state, name } }.
-local function add_tensors(state, index_of, larger, rows, weights)
+-- Returns how a tensor of an entry of any length grows, as a row; others do not.
+local function growth_row(state, tensor)
+  if not state.spec.symbols.rows.is_open then return "{ { 0 }, 0 }," end
+  local is_shared = tensor.unbatched or tensor.kind == "weight" or tensor.kind == "constant"
+  return ("{ %s, %d },"):format(braces(tensor.growth), is_shared and 1 or 0)
+end
+
+-- Adds an entry's tensors to the rows and to those of their growth, and their indices to index_of[state]; adds the
+-- model's weights, which entries share, to weights = { { state, name } }.
+local function add_tensors(state, index_of, larger, rows, growth, weights)
   local trace, own = trace_of(state), {}
   index_of[state] = own
   for _, name in ipairs(state.graph.order) do
@@ -83,21 +90,9 @@ local function add_tensors(state, index_of, larger, rows, weights)
       rows[#rows + 1] = ("{ %s, %s, %s, %d, %s, %d, %d, %d, %d },"):format(c.string(tensor.member or name),
         kind_of(state, tensor), type_of(tensor), #tensor.shape, braces(tensor.shape), tensor.minimum or 0,
         tensor.limit or 0, offset, ld)
+      growth[#rows] = growth_row(state, tensor)
     end
   end
-end
-
--- Returns how the tensors of a model of any length grow, as rows in the order of the tensors, of which there are
--- `count`; none for others. Tensors of other entries than the primary one come after its own, and do not grow.
-local function growth_rows(state, count)
-  local rows = {}
-  for i, name in ipairs(state.spec.symbols.rows.is_open and state.graph.order or {}) do
-    local tensor = state.graph.tensors[name]
-    local is_shared = tensor.unbatched or tensor.kind == "weight" or tensor.kind == "constant"
-    rows[i] = ("{ %s, %d },"):format(braces(tensor.growth), is_shared and 1 or 0)
-  end
-  for i = #rows + 1, state.spec.symbols.rows.is_open and count or 0 do rows[i] = "{ { 0 }, 0 }," end
-  return rows
 end
 
 local function attribute(name, value)
@@ -203,6 +198,8 @@ local function continued(state, index_of)
   local spec, kept, rows, symbols = state.spec, state.kept, {}, {}
   if not spec.symbols.past.is_open then return false end
   for _, part in ipairs(kept.parts) do add_part(rows, kept, part, index_of[part.name]) end
+  local source = 0
+  for i, symbol in ipairs(kept.symbols) do source = symbol.name == "source" and i - 1 or source end
   for i, symbol in ipairs(kept.symbols) do symbols[i] = ('{ "%s", %d },'):format(symbol.name, symbol.most) end
   local logits, output
   for i, name in ipairs(state.graph.entry.outputs) do
@@ -214,7 +211,7 @@ local function continued(state, index_of)
     windows[i] = ("{ %d, %d },"):format(window.left, window.keys)
   end
   return { rows = rows, windows = windows, symbols = symbols, page = kept.page, call_rows = spec.call_rows,
-    sequences = spec.sequences, logits = logits, output = output,
+    sequences = spec.sequences, source = source, logits = logits, output = output,
     state_floats = types.elements(kept.bytes, "f32") }
 end
 
@@ -294,15 +291,16 @@ end
 --- of the names of lists, if not all models of a file share them.
 function emit_descriptor.values(state, suffix)
   suffix = suffix or ""
-  local index_of, tensors, weights, lists, list_of = {}, {}, {}, {}, {}
+  local index_of, tensors, growth, lists, list_of = {}, {}, {}, {}, {}
   local of_entry, larger = {}, {}
   for i = #state.entries, 1, -1 do
     of_entry[i] = {}
-    add_tensors(state.entries[i], index_of, larger, tensors, of_entry[i])
+    add_tensors(state.entries[i], index_of, larger, tensors, growth, of_entry[i])
     larger[#larger + 1] = state.entries[i]
   end
   -- Weights of smaller entries come first. So a longer table at the place of a shorter one is read after it; zeros
   -- follow a weight's last row.
+  local weights = {}
   for _, list in ipairs(of_entry) do table.move(list, 1, #list, #weights + 1, weights) end
   local of_entries, unbatched = {}, false
   for i, entry in ipairs(state.entries) do
@@ -313,7 +311,7 @@ function emit_descriptor.values(state, suffix)
   local factors, powers = factor_rows(weights)
   return { of_entries = of_entries, tensor_rows = tensors, attribute_lists = lists, weight_rows = rows,
     packing_rows = packing_rows(weights), order_rows = order_rows(weights), factor_rows = factors, power_lists = powers,
-    growth_rows = growth_rows(state.primary, #tensors), stored_names = stored.names, stored_rows = stored.rows,
+    growth_rows = growth, stored_names = stored.names, stored_rows = stored.rows,
     view_rows = views, coding = coding_of(state.spec), has_unbatched = unbatched,
     continued = continued(state.primary, index_of[state.primary]), index_of = index_of,
     slice_rows = slice_rows(weights),

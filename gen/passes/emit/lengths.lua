@@ -64,13 +64,12 @@ function emit_lengths.shape(tensor, spec, is_growing)
   return table.concat(parts)
 end
 
---- Returns the templates' values for the sizes of calls. state: the model's.
+--- Returns the templates' values for the sizes of an entry's calls.
 function emit_lengths.values(state)
-  local primary = state.primary
-  local entry, spec = primary.graph.entry, primary.spec
+  local entry, spec = state.graph.entry, state.spec
   return { any = spec.symbols.rows.is_open,
-    input_axes = axes_list(primary.graph, entry.inputs),
-    output_axes = axes_list(primary.graph, entry.outputs),
+    input_axes = axes_list(state.graph, entry.inputs),
+    output_axes = axes_list(state.graph, entry.outputs),
     sizes = ("{ %d, %d }"):format(spec.batch, spec.seq), least = spec.least,
     exact = spec.exact and c.string(spec.exact) or "NULL" }
 end

@@ -184,7 +184,7 @@ end
 local function is_in_pairs(self, a)
   local spec = self.spec
   return precision.of_scores(self.model.precision, self.section, self.has_pairs) == "bf16" and spec.scoring == "dot"
-    and a.q.shape[3] // a.heads % 2 == 0 and not (a.mask.extra and a.mask.extra > 0)
+    and spec.head_dim % 2 == 0 and not (a.mask.extra and a.mask.extra > 0)
 end
 
 -- True if an attention multiplies integers. Validation has refused the forms that do not go with them.
@@ -229,21 +229,52 @@ local function attend_integers(self, a, lengths)
   return integer_context(self, a, scores, scale, v, v_scale)
 end
 
--- Returns the context of queries a.q, keys a.k and values a.v.
+-- Returns keys and values as an attention multiplies them, or as a state keeps them, and their scales if they are
+-- integers.
+local function as_numbers(self, a, k, v)
+  if precision.quantises(self.spec.cache) then
+    local keys, k_scale = self:quantise_heads(a.path .. ".k", k, a.kv_heads)
+    local values, v_scale = self:quantise_heads(a.path .. ".v", v, a.kv_heads)
+    return keys, values, k_scale, v_scale
+  end
+  if is_in_pairs(self, a) then return self:round(k, "bf16"), self:round(v, "bf16") end
+  return k, v
+end
+
+-- Marks keys and values that a state keeps, which grow with a symbol.
+local function mark_kept(a, k, v, symbol)
+  k.kept = { role = "keys", head_dim = k.shape[3] // a.kv_heads, grows_with = symbol }
+  v.kept = { role = "values", head_dim = v.shape[3] // a.kv_heads, grows_with = symbol }
+end
+
+-- Returns the keys and values of a source that the entry `encode` has made, and their scales if they are integers.
+local function kept_source(self, a)
+  local spec, rows = self.spec, self.memory.rows
+  local is_of_bytes = precision.quantises(spec.cache)
+  local type = is_of_bytes and types.quantised or is_in_pairs(self, a) and "bf16" or "f32"
+  local function kept(name, width, of)
+    return self:kept(("%s.%s"):format(a.path, name), { self.batch, rows, width }, of)
+  end
+  local width = a.kv_heads * spec.head_dim
+  local k, v = kept("k.kept", width, type), kept("v.kept", width, type)
+  mark_kept(a, k, v, "source")
+  if not is_of_bytes then return k, v end
+  return k, v, kept("k.scale", a.kv_heads, "f32"), kept("v.scale", a.kv_heads, "f32")
+end
+
+-- Returns the context of queries a.q, keys a.k and values a.v; of a source that a state keeps without a.k and a.v.
 local function attend(self, a)
   local spec, mask = self.spec, a.mask
   local lengths = not spec.mask_value and a.lengths or nil
   if is_of_integers(self) then return attend_integers(self, a, lengths) end
   local scores
-  local in_pairs, q, k, v, k_scale, v_scale = is_in_pairs(self, a), a.q, a.k, a.v, nil, nil
-  if precision.quantises(spec.cache) then
-    k, k_scale = self:quantise_heads(a.path .. ".k", k, a.kv_heads)
-    v, v_scale = self:quantise_heads(a.path .. ".v", v, a.kv_heads)
-  end
-  if in_pairs then q, k, v = self:round(q, "bf16"), self:round(k, "bf16"), self:round(v, "bf16") end
-  if spec.symbols.past.is_open then
-    k.kept = { role = "keys", head_dim = k.shape[3] // a.kv_heads, grows_with = "tokens" }
-    v.kept = { role = "values", head_dim = v.shape[3] // a.kv_heads, grows_with = "tokens" }
+  local in_pairs, q, k, v, k_scale, v_scale = is_in_pairs(self, a), a.q, nil, nil, nil, nil
+  if in_pairs then q = self:round(q, "bf16") end
+  if a.k then
+    k, v, k_scale, v_scale = as_numbers(self, a, a.k, a.v)
+    if spec.symbols.past.is_open then mark_kept(a, k, v, "tokens") end
+  else
+    k, v, k_scale, v_scale = kept_source(self, a)
   end
   if spec.scoring == "additive" then
     local score = self:weight(a.path .. ".score.weight", { a.heads, spec.head_dim }, 0, 1 / math.sqrt(spec.head_dim))
@@ -337,13 +368,13 @@ function attention.projects(spec, part)
   return given
 end
 
--- Returns queries, keys and values. An input that is not projected is used unchanged, with a slice of it for each
--- head.
+-- Sets queries, keys and values, those that are given. An input that is not projected is used unchanged, with a slice
+-- of it for each head.
 local function projections(self, a, query, key, value)
   local spec = self.spec
   local kept = a.kept
   local function project(name, x, heads)
-    if not attention.projects(spec, name) then return x end
+    if not x or not attention.projects(spec, name) then return x end
     return self:linear(a.path .. "." .. name, x, heads * spec.head_dim, spec.bias[name], 1,
       kept and { heads = kept, all = spec.heads, axis = 1 } or nil)
   end
@@ -407,15 +438,34 @@ function attention.self(self, path, layer, x)
   return close(self, a, attend(self, a))
 end
 
---- Returns a layer's cross-attention from x to the memory. It has the memory's padding, no other mask, and all heads.
+-- Returns what is the same for all uses of a layer's cross-attention: it has the memory's padding, no other mask, and
+-- all heads.
+local function cross_of(self, path, memory)
+  local spec = self.spec
+  return { path = path .. ".cross", output = "cross_", heads = spec.heads, kv_heads = spec.kv_heads,
+    lengths = memory.lengths, key_padding = memory.key_padding, masks = { key_padding = memory.key_padding },
+    mask = { heads = spec.heads, causal = false, left = -1, right = -1 } }
+end
+
+--- Returns a layer's cross-attention from x to the memory.
 function attention.cross(self, path, layer, x)
-  local spec, memory = self.spec, self.memory
-  local a = { path = path .. ".cross", layer = layer, output = "cross_", heads = spec.heads,
-    kv_heads = spec.kv_heads, lengths = memory.lengths, key_padding = memory.key_padding,
-    masks = { key_padding = memory.key_padding } }
-  projections(self, a, x, memory.states, memory.states)
-  a.mask = { heads = a.heads, causal = false, left = -1, right = -1 }
+  local a = cross_of(self, path, self.memory)
+  a.layer = layer
+  projections(self, a, x, self.memory.states, self.memory.states)
   return close(self, a, attend(self, a))
+end
+
+--- Makes the keys and values of a source that a layer's cross-attention reads, and keeps them in the state.
+function attention.keep_source(self, path, states)
+  local a = cross_of(self, path, {})
+  projections(self, a, nil, states, states)
+  local k, v, k_scale, v_scale = as_numbers(self, a, a.k, a.v)
+  local function keep(name, x, scale)
+    local y = self:op("keep", ("%s.%s.kept"):format(a.path, name), { x = x, scale = scale })
+    y.type = x.type
+    return y
+  end
+  mark_kept(a, keep("k", k, k_scale), keep("v", v, v_scale), "source")
 end
 
 return attention

@@ -81,7 +81,7 @@ end
 --- k for keys (past, sequence, and extra keys after it), "." for none. hides: how an input says which keys are
 --- padding (emit/lengths.lua).
 function Builder:grows(tensor, axes, hides)
-  if self.prefix == "" then
+  if self.prefix == "" or self.spec.symbols.rows.is_open then
     tensor.grows, tensor.hides = axes, hides
   else -- sequences of an encoder have one size
     tensor.grows = axes:gsub("[sk]", ".")
@@ -142,6 +142,11 @@ function Builder:constant(path, shape, formula, values)
     mean = 0, deviation = 0, values = values }
   self.graph.weights[#self.graph.weights + 1] = path
   return tensor
+end
+
+--- Makes a tensor of the state that another entry writes.
+function Builder:kept(path, shape, type)
+  return self:tensor { name = path, kind = "state", type = type, shape = shape }
 end
 
 --- Adds an op whose result is the tensor `path`.
@@ -351,8 +356,8 @@ function Builder:expose_later(tensor, member, axes)
   self.attention_outputs[#self.attention_outputs + 1] = tensor.name
 end
 
--- Checks that each path of a key by part is that of a linear layer. Faults: usage.
-local function check_paths(self, key)
+-- Checks that each path of a key by part is that of a linear layer. products: a set of their paths. Faults: usage.
+local function check_paths(self, key, products)
   local lines, layers = {}, self.model.layers
   for _, path in ipairs(scale_blocks.paths(self.model[key])) do
     local layer = tonumber(path:match("^l(%d+)%."))
@@ -362,21 +367,34 @@ local function check_paths(self, key)
     elseif self:group_path(path) ~= path then
       lines[#lines + 1] = ("%s: %s: the layer has the weights of another one; name %s"):format(key,
         path, self:group_path(path))
-    elseif not self.products[path] then
+    elseif not products[path] then
       lines[#lines + 1] = ("%s: %s: the model has no such linear layer"):format(key, path)
     end
   end
   if #lines > 0 then faults.raise("usage", lines) end
 end
 
---- Returns the graph. Faults: usage.
-function Builder:finish()
-  names.check_used(self.model.names, self.graph.weights)
-  check_paths(self, "weights")
-  check_paths(self, "input_order")
+-- Checks that the description names weights and linear layers that some entry has. graphs: of all entries.
+local function check_names(self, graphs)
+  local weights, products = {}, {}
+  for _, each in ipairs(graphs) do
+    table.move(each.weights, 1, #each.weights, #weights + 1, weights)
+    for path in pairs(each.products) do products[path] = true end
+  end
+  names.check_used(self.model.names, weights)
+  check_paths(self, "weights", products)
+  check_paths(self, "input_order", products)
+end
+
+--- Returns the graph. others: the graphs of all other entries, if this is the last that is made; else nil. Faults:
+--- usage.
+function Builder:finish(others)
+  local graph = self.graph
+  graph.products = self.products
   for _, name in ipairs(self.attention_outputs) do self.entry.outputs[#self.entry.outputs + 1] = name end
-  self.graph.entry = self.entry
-  return self.graph
+  graph.entry = self.entry
+  if others then check_names(self, { graph, table.unpack(others) }) end
+  return graph
 end
 
 return Builder

@@ -1,7 +1,9 @@
 -- growth.lua: finds how the tensors of a model of any length depend on the length of a sequence.
 -- The graph is that of the longest sequence. It is compared with the graph of the shortest: an axis grows by 0, 1 or 2
 -- with each row of a sequence. A shorter sequence has the first rows of an axis that grows by 1, and the middle of one
--- that grows by 2: distances.
+-- that grows by 2: distances. An axis that grows with the source of a sequence has 4 in place of 1.
+local words = require("common.words")
+
 local growth = {}
 
 -- Constants whose last number is the first distance of their table.
@@ -12,6 +14,11 @@ local function with_length(spec, length)
   for key, value in pairs(spec) do copy[key] = value end
   copy.seq, copy.key_seq = length, length
   return copy
+end
+
+--- Returns a copy of a spec whose sequences have sources of `length` rows.
+function growth.with_source(spec, length)
+  return words.merged(spec, { source = { least = length, seq = length } })
 end
 
 --- Returns a copy of a spec whose sequences have `length` rows.
@@ -29,15 +36,15 @@ local function lengthened(formula, rows)
   return ("%s %d"):format(head, tonumber(first) - rows)
 end
 
-local function axes_of(tensor, other, rows)
-  local axes = {}
-  for axis, size in ipairs(tensor.shape) do
-    local more = size - (other.shape[axis] or 0)
-    assert(more == 0 or more == rows or more == 2 * rows, tensor.name)
-    axes[axis] = more // rows
-  end
+-- Adds to the growth of a tensor's axes how they differ from another's, times `unit`.
+local function add_growth(tensor, other, rows, unit)
   assert(#tensor.shape == #other.shape and tensor.type == other.type, tensor.name)
-  return axes
+  tensor.growth = tensor.growth or {}
+  for axis, size in ipairs(tensor.shape) do
+    local more = size - other.shape[axis]
+    assert(more == 0 or more == rows or more == 2 * rows, tensor.name)
+    tensor.growth[axis] = (tensor.growth[axis] or 0) + more // rows * unit
+  end
 end
 
 -- Checks that nothing else of an op depends on the length.
@@ -48,15 +55,19 @@ local function check_op(op, other)
   end
 end
 
---- Sets `growth` of each tensor of a graph, a number an axis. shorter: the graph of sequences of `rows` rows less.
---- Tensors whose values do not depend on the length in this way raise an error; descriptions that have some are
---- refused before (validate/any_length.lua).
-function growth.set(graph, shorter, rows)
+--- What an axis has in `growth` if it has a row for each row of a sequence, or of its source.
+growth.OF_TOKENS, growth.OF_SOURCE = 1, 4
+
+--- Sets `growth` of each tensor of a graph, a number an axis. shorter: the graph of sequences of `rows` rows less; unit:
+--- OF_TOKENS, or OF_SOURCE if these are their sources'. Tensors whose values do not depend on the length in this way
+--- raise an error; descriptions that have some are refused before (validate/any_length.lua).
+function growth.set(graph, shorter, rows, unit)
   assert(#graph.order == #shorter.order and #graph.entry.ops == #shorter.entry.ops)
   for i, name in ipairs(graph.order) do
     local tensor, other = graph.tensors[name], shorter.tensors[shorter.order[i]]
-    tensor.growth = axes_of(tensor, other, rows)
-    if tensor.formula then assert(tensor.formula == lengthened(other.formula, rows), name) end
+    add_growth(tensor, other, rows, unit)
+    local more = unit == growth.OF_TOKENS and rows or 0
+    if tensor.formula then assert(tensor.formula == lengthened(other.formula, more), name) end
   end
   for i, op in ipairs(graph.entry.ops) do check_op(op, shorter.entry.ops[i]) end
 end

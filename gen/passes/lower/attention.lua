@@ -507,7 +507,7 @@ end
 local function shared_task(self, region, fields, body)
   local open = region.open
   fields.count, fields.lanes, fields.left, fields.panel = 1, open.lanes, open.left, open.panel
-  fields.window = open.window
+  fields.window, fields.of_source = open.window, open.of_source
   self.task = self.task + 1
   self:one_unit(function()
     self:loop("alone", fields, function()
@@ -569,8 +569,9 @@ local function shared_query(self, region, at)
   end)
 end
 
--- Packs the keys and values of a sequence, or adds them to its state.
+-- Packs the keys and values of a sequence, or adds them to its state; those of a source are there.
 local function pack_open(self, region)
+  if region.open.of_source then return end
   if region.open.continues then
     self:add_rows(region.scores.operands.k, region.keys)
     self:add_rows(region.context.operands.v, region.values)
@@ -583,9 +584,11 @@ end
 -- Lowers an attention that workers divide, over sequences whose state keeps keys and values: a task adds the new ones,
 -- another has a unit for each head.
 local function divide_continued(self, region, at)
-  local fields = { count = 1, window = region.open.window }
-  self:loop("sequences", fields, function() pack_open(self, region) end)
-  self.task = self.task + 1
+  local fields = { count = 1, window = region.open.window, of_source = region.open.of_source }
+  if not fields.of_source then
+    self:loop("sequences", fields, function() pack_open(self, region) end)
+    self.task = self.task + 1
+  end
   for head = 0, at.heads - 1 do
     self:one_unit(function()
       self:loop("sequences", fields, function() all_heads(self, region, at, head, head, true) end)
@@ -598,7 +601,7 @@ end
 -- heads that the plan says (chunk_heads), and packs their keys and values into its own memory.
 local function lower_open(self, region, at)
   if not self.divided then
-    return self:loop("sequences", { count = 1, window = region.open.window }, function()
+    return self:loop("sequences", { count = 1, window = region.open.window, of_source = region.open.of_source }, function()
       pack_open(self, region)
       all_heads(self, region, at, 0, at.heads - 1)
     end)

@@ -1,5 +1,5 @@
 -- sequence.lua: lowers operations that read a whole sequence, or that belong to no sequence.
--- These are pools, rows joined, heads split off, axes swapped, patches of an image, the mean over heads, tables of
+-- These are pools, rows that a state keeps, rows joined, heads split off, axes swapped, patches of an image, the mean over heads, tables of
 -- positions.
 local pools_of_kept = require("data.stages").pools_of_kept
 local types = require("data.types")
@@ -152,6 +152,16 @@ function ops.mean_heads(self, op, origin)
       stride = queries * self:ld(x), ldx = self:ld(x), ldy = self:ld(op.result) },
       { y = self:at(op.result, rows.first, 0, origin), x = self:at(x, rows.first, 0, origin) })
   end
+end
+
+-- Adds rows to the state of a sequence.
+function ops.keep(self, op, origin)
+  local x, y = op.operands.x, op.result
+  self:add_rows(x, self.storage[y.name])
+  self:with_open({ rows = "keys" }, function()
+    self:trace_copy(y, self:at(x, 0, 0, origin), self:ld(x),
+      { row = 0, rows = x.shape[2], column = 0, cols = x.shape[3], origin = origin })
+  end)
 end
 
 -- Columns of a sequence that one worker takes: whole vectors of every target.

@@ -211,7 +211,8 @@ end
 --- Gives an attention of any length one block of queries, which a loop repeats, with all keys in a range: { left,
 --- right: the keys before and after a query that it sees, -1: all; step: the queries of a block; panel; lanes:
 --- its columns are a multiple of them; chunk_heads: the heads for which a worker packs keys and values once; continues:
---- whether it sees keys of earlier calls; together: the heads whose one query is a row of the same product, nil: none;
+--- whether it sees keys of earlier calls; of_source: whether it sees those of a source, which another entry has made;
+--- together: the heads whose one query is a row of the same product, nil: none;
 --- shares: the chunks of a group's keys that workers share for one row, nil: they do not; asked: whether a sequence has
 --- one query, as no output asks for others }. spec: has call_rows, the most rows of a call, and workers, their numbers.
 function attention.open_blocks(region, p, spec)
@@ -234,7 +235,7 @@ function attention.open_blocks(region, p, spec)
   local kv_heads = region.context.attributes.kv_heads or heads
   return { left = left, right = right, step = rows, panel = p.key_block, lanes = LANES,
     chunk_heads = kv_heads >= LEAST_CHUNKS and heads // kv_heads or 1,
-    continues = scores.operands.k.kept ~= nil, together = together, shares = shares_of(region, together, spec.workers),
+    continues = scores.operands.k.kept ~= nil, of_source = scores.operands.k.kind == "state" or nil, together = together, shares = shares_of(region, together, spec.workers),
     asked = asked, count = asked and 1 or (call_rows + rows - 1) // rows }
 end
 

@@ -117,7 +117,9 @@ local function continued_attention(state, region)
   end
   for _, op in ipairs(region.ops) do add_op(state, task, op, { k = region.keys, v = region.values }) end
   if region.round then add_op(state, task, region.round) end
-  return { adding, task, table.unpack(region.open.shares and shared_query(state, region, task) or {}) }
+  local list = region.open.of_source and { task } or { adding, task }
+  for _, each in ipairs(region.open.shares and shared_query(state, region, task) or {}) do list[#list + 1] = each end
+  return list
 end
 
 -- Where lengths are open, each worker packs the keys of its heads for itself.

@@ -114,7 +114,8 @@ local function store(state, entry, segments, uses)
     if op.result.kind == "output" then
       external(name)
     else
-      stored[name] = of_units[name] or storage_of(state, op.result, fused[name], writer[name], readers[name])
+      stored[name] = ops.class(op).keeps and state.kept.of[name] or of_units[name]
+        or storage_of(state, op.result, fused[name], writer[name], readers[name])
     end
   end
 end

@@ -10,7 +10,9 @@ local refused = {
   { "input", "padded tokens", function(spec) return spec.input.padded end,
     ", as the model sees the padding up to one length" },
   { "past", "past keys", function(spec) return (spec.past or 0) > 0 end },
-  { "memory", "a memory", function(spec) return spec.memory ~= nil end },
+  { "memory", "a memory", function(spec)
+    return spec.memory ~= nil and not (spec.context and spec.memory.encoder)
+  end },
   { "input", "image, whose patches have one number", function(spec) return spec.input.stage == "image" end },
   { "input", "qkv, whose keys have a number of their own", function(spec) return spec.input.stage == "qkv" end },
   { "layout", "seq_first", function(spec) return spec.layout == "seq_first" end },

@@ -17,7 +17,6 @@ local refused = {
   { "head_mask", "factors of heads do not go with a context", function(spec)
     return spec.head_mask and spec.head_mask.kind ~= "none" or false
   end },
-  { "positions", "positions = \"t5\" do not go with a context", function(spec) return spec.distances == "t5" end },
   { "positions", "positions = \"disentangled\" do not go with a context", function(spec)
     return spec.distances == "disentangled"
   end },

@@ -4,8 +4,8 @@
 
 local symbols = {}
 
--- Returns a resolved spec's symbols by name: sequences of a call, tokens of a sequence, rows of a call, and past, the
--- tokens of a sequence before a call's.
+-- Returns a resolved spec's symbols by name: sequences of a call, tokens of a sequence, rows of a call, past, the
+-- tokens of a sequence before a call's, and source, the rows of what `encode` has read for a sequence.
 local function of(spec)
   local list, most = {}, spec.call_rows
   local function add(name, least, largest, set_by)
@@ -22,13 +22,14 @@ local function of(spec)
   add("tokens", spec.least, spec.seq, spec.context and "slot" or "call")
   add("rows", spec.least, most, "call")
   add("past", 0, spec.context and spec.seq - 1 or 0, spec.context and "slot" or "build")
+  if spec.source then add("source", spec.source.least, spec.source.seq, "slot") end
   return list
 end
 
---- Sets a resolved spec's `symbols`, also in the specs of its layers and of its encoder.
+--- Sets a resolved spec's `symbols`, also in the specs of its layers, and of an encoder that is a part of it.
 function symbols.resolve(spec)
   local list = of(spec)
-  for _, part in ipairs { spec, spec.memory and spec.memory.encoder } do
+  for _, part in ipairs { spec, not spec.source and spec.memory and spec.memory.encoder or nil } do
     part.symbols = list
     for _, layer in ipairs(part.each or {}) do layer.symbols = list end
   end

@@ -50,11 +50,12 @@ describe("growth", function()
   it("refuses what else changes with the length", function()
     local function pair(change)
       local state = any(20)
-      local short = { spec = growth.shortened(state.spec, 12), name = "forward", target_names = state.target_names }
+      local short = { spec = growth.shortened(state.spec, 12), name = "forward", target_names = state.target_names,
+        entries = {} }
       short.spec.any = nil
       graph_pass.run(short)
       change(short.graph)
-      return function() growth.set(state.graph, short.graph, 8) end
+      return function() growth.set(state.graph, short.graph, 8, growth.OF_TOKENS) end
     end
     assert.has_no.errors(pair(function() end))
     assert.has_error(pair(function(graph) graph.entry.ops[1].attributes.offset = 3 end))
@@ -65,12 +66,13 @@ describe("growth", function()
   it("knows the first distance of a formula, and no other number", function()
     local state = any(20, { positions = "alibi" })
     local function set(formula)
-      local short = { spec = growth.shortened(state.spec, 12), name = "forward", target_names = state.target_names }
+      local short = { spec = growth.shortened(state.spec, 12), name = "forward", target_names = state.target_names,
+        entries = {} }
       short.spec.any = nil
       graph_pass.run(short)
       assert.are.equal("alibi -11", short.graph.tensors["positions.alibi"].formula)
       short.graph.tensors["positions.alibi"].formula = formula
-      growth.set(state.graph, short.graph, 8)
+      growth.set(state.graph, short.graph, 8, growth.OF_TOKENS)
     end
     assert.has_no.errors(function() set("alibi -11") end)
     assert.has_error(function() set("alibi -12") end)

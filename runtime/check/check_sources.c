@@ -1,0 +1,112 @@
+/* check_sources.c - reads the sources of a decoder's check, and keeps what the encoder's trace makes of them.
+ */
+#include "check/check_sources.h"
+#include "check/check_judge.h"
+#include "check/check_sequence.h"
+#include "model/sequences.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+float *attn2c_check_source_values(const attn2c_check_sources *sources, int64_t sequence, int tensor) {
+  return sources->values[sequence * sources->tensors + tensor];
+}
+
+/* Returns the tensor of the decoder's state that has the name of an encoder's tensor, or -1. */
+static int kept_as(const attn2c_descriptor *model, int tensor) {
+  for (int i = 0; i < model->tensor_count; i++)
+    if (model->tensors[i].kind == ATTN2C_STATE &&
+        strcmp(model->tensors[i].name, model->tensors[tensor].name) == 0)
+      return i;
+  return -1;
+}
+
+/* Copies what the trace has of a sequence, of which the job is. */
+static int take(attn2c_check_sources *sources, ptrdiff_t sequence) {
+  const attn2c_check_job *job = &sources->job;
+  for (int i = 0; i < job->entry->op_count; i++) {
+    const int tensor = job->entry->ops[i].result, kept = kept_as(job->descriptor, tensor);
+    if (kept < 0) continue;
+    void *copy;
+    const void *values = attn2c_check_trace_view(&job->trace, tensor, &copy);
+    const size_t bytes = (size_t)attn2c_elements(&job->descriptor->tensors[tensor]) * sizeof(float);
+    float *to = values ? attn2c_allocate(bytes) : NULL;
+    if (to) memcpy(to, values, bytes);
+    attn2c_free(copy);
+    if (!to) return attn2c_check_no_memory(job, "sources");
+    sources->values[sequence * sources->tensors + kept] = to;
+  }
+  return ATTN2C_OK;
+}
+
+/* Runs the trace on one source, which may be as long as a call, and copies what it keeps. */
+static int read_source(attn2c_check_sources *sources, ptrdiff_t number) {
+  attn2c_check_job *job = &sources->job;
+  const attn2c_checked_call *call = &sources->call;
+  const int32_t first[] = {0, call->lengths[number]};
+  const attn2c_sequences n = {.rows = first[1], .count = 1, .first = first, .slot = &call->slot[number]};
+  const void **in = calloc((size_t)job->entry->input_count + 1, sizeof *in);
+  if (!in) return attn2c_check_no_memory(job, "sources");
+  for (int i = 0; i < job->entry->input_count; i++)
+    in[i] = (uint32_t *)call->in[i] +
+            attn2c_check_sequence_elements(job, job->entry->inputs[i], &call->n, number);
+  job->inputs = in;
+  job->sequences = &n;
+  int status = attn2c_check_run(job, job->program->trace[0], job->trace.arena, call->out, "trace");
+  attn2c_check_sequence view;
+  if (status == ATTN2C_OK) {
+    status = attn2c_check_sequence_begin(&view, job, &n, 0, in, call->out);
+    if (status == ATTN2C_OK) status = take(sources, number);
+    attn2c_check_sequence_end(&view);
+  }
+  free(in);
+  return status;
+}
+
+static int read_sources(attn2c_check_sources *sources, const int32_t *lengths, ptrdiff_t count) {
+  int status = attn2c_checked_call_begin(&sources->call, &sources->job, lengths, count);
+  sources->lengths = sources->call.lengths;
+  for (ptrdiff_t i = 0; i < count && status == ATTN2C_OK; i++) status = read_source(sources, i);
+  return status;
+}
+
+int attn2c_check_sources_begin(attn2c_check_sources *sources, attn2c_check_job *job) {
+  const attn2c_descriptor *model =
+      job->program->model; /* the job's has tensors as large as a decoder's call */
+  const attn2c_entry *encode = attn2c_encode_entry(model);
+  const int64_t most = encode->lengths->sizes[0].seq, sequences = model->continued->sequences;
+  int32_t lengths[ATTN2C_CHECK_SEQUENCES];
+  const ptrdiff_t room = sequences < ATTN2C_CHECK_SEQUENCES ? sequences : ATTN2C_CHECK_SEQUENCES;
+  *sources = (attn2c_check_sources){.job = *job, .tensors = model->tensor_count};
+  sources->call.job = &sources->job;
+  sources->job.descriptor = sources->job.trace.model = model;
+  sources->job.entry = sources->job.trace.entry = encode;
+  sources->job.inputs = sources->job.trace.inputs = job->source_inputs;
+  sources->values = calloc((size_t)(room * sources->tensors), sizeof *sources->values);
+  if (!sources->values) return attn2c_check_no_memory(job, "sources");
+  lengths[0] = (int32_t)most;
+  for (ptrdiff_t i = 1; i < room; i++)
+    attn2c_check_draw_lengths(job->seed + (uint64_t)i, encode->lengths->least, most, 1, &lengths[i]);
+  const int status = read_sources(sources, lengths, room);
+  if (status == ATTN2C_OK) job->sources = sources;
+  return status;
+}
+
+void attn2c_check_sources_end(attn2c_check_sources *sources, attn2c_check_job *job) {
+  for (int64_t i = 0; sources->values && i < sources->call.n.count * sources->tensors; i++)
+    attn2c_free(sources->values[i]);
+  free(sources->values);
+  attn2c_checked_call_end(&sources->call);
+  job->sources = NULL;
+}
+
+int attn2c_check_sources_encode(const attn2c_check_sources *sources, attn2c_context *context, int is_one) {
+  const attn2c_checked_call *call = &sources->call;
+  const void *const *in = (const void *const *)call->in;
+  const int32_t all = (int32_t)context->model->descriptor->continued->sequences;
+  int status = attn2c_encode(context, call->n.count, call->slot, call->lengths, in);
+  for (int32_t i = 1; is_one && i < all && status == ATTN2C_OK; i++)
+    status = attn2c_encode(context, 1, &i, call->lengths, in);
+  if (status != ATTN2C_OK) attn2c_say(sources->job.message, "entry encode: %s", attn2c_strerror(status));
+  return status;
+}

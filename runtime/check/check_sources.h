@@ -1,0 +1,29 @@
+/* check_sources.h - sources that the encoder of a model reads for the check of its decoder: a call of the
+ * entry `encode`, and what its trace keeps of each sequence. The reference takes these values as weights. */
+#ifndef ATTN2C_CHECK_SOURCES_H
+#define ATTN2C_CHECK_SOURCES_H
+
+#include "check/check_calls.h"
+
+typedef struct attn2c_check_sources {
+  attn2c_checked_call call; /* of `encode` */
+  const int32_t *lengths;   /* of the sources, by sequence; the first is the longest that the model takes */
+  float **values;           /* [sequences][tensors], those of the state; others are NULL */
+  int64_t tensors;
+  attn2c_check_job job; /* of the entry `encode` */
+} attn2c_check_sources;
+
+/* Reads sources of several lengths into the sequences of job->state, by the trace of `encode`, in the memory
+ * of job->trace. job->sources becomes `sources`. Returns ATTN2C_OK or another status, with a message. In
+ * every case the caller ends with attn2c_check_sources_end. */
+int attn2c_check_sources_begin(attn2c_check_sources *sources, attn2c_check_job *job);
+void attn2c_check_sources_end(attn2c_check_sources *sources, attn2c_check_job *job);
+
+/* Returns the values of a tensor of the state that a sequence has. */
+float *attn2c_check_source_values(const attn2c_check_sources *sources, int64_t sequence, int tensor);
+
+/* Reads the sources into the sequences of a context, as callers do: each into its own, or the first into all.
+ */
+int attn2c_check_sources_encode(const attn2c_check_sources *sources, attn2c_context *context, int is_one);
+
+#endif

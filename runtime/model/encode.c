@@ -1,0 +1,48 @@
+/* encode.c - reads sources into a context's sequences, for a model with an encoder. */
+#include "model/sequence_calls.h"
+#include "model/sequences.h"
+#include "model/state.h"
+
+/* Checks that integers of all rows are those that the input takes, so that a call that fails changes nothing.
+ */
+static int verify_integers(const attn2c_sequence_calls *d) {
+  const attn2c_descriptor *model = d->context->model->descriptor;
+  attn2c_call_place all = {0, d->count};
+  for (int64_t i = 0; i < d->count; i++) all.rows += attn2c_rows_of(d, i);
+  for (int i = 0; i < d->entry->input_count; i++) {
+    const attn2c_tensor *tensor = &model->tensors[d->entry->inputs[i]];
+    if (tensor->type != ATTN2C_I32 || !d->inputs[i]) continue;
+    const int32_t *values = d->inputs[i];
+    const int64_t count = attn2c_elements_before(d, &d->lengths->inputs[i], d->entry->inputs[i], all);
+    for (int64_t k = 0; k < count; k++)
+      if (values[k] < tensor->minimum || values[k] >= tensor->limit) return ATTN2C_FORMAT;
+  }
+  return ATTN2C_OK;
+}
+
+int attn2c_encode(attn2c_context *context, int64_t count, const int32_t *sequences, const int32_t *each,
+                  const void *const *inputs) {
+  const attn2c_entry *entry = attn2c_encode_entry(context->model->descriptor);
+  const attn2c_sequence_calls d = {.context = context,
+                                   .entry = entry,
+                                   .lengths = entry ? entry->lengths : NULL,
+                                   .count = count,
+                                   .each = each,
+                                   .slots = sequences,
+                                   .inputs = inputs};
+  if (!entry || !sequences || !each) return ATTN2C_USAGE;
+  uint32_t seen = 0;
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t sequence = sequences[i];
+    if (sequence < 0 || sequence >= context->model->descriptor->continued->sequences || seen >> sequence & 1)
+      return ATTN2C_USAGE;
+    seen |= (uint32_t)1 << sequence;
+  }
+  int status = attn2c_sequence_calls_verify(&d);
+  if (status == ATTN2C_OK) status = verify_integers(&d);
+  if (status == ATTN2C_OK) status = attn2c_sequence_calls_run(&d);
+  attn2c_model_settle(context->model);
+  for (int64_t i = 0; i < count && status == ATTN2C_OK; i++)
+    attn2c_state_begin(context, sequences[i], each[i]);
+  return status;
+}
