@@ -7,8 +7,8 @@
 --   head     the loop as C; ${name} is a field of the step
 --   locals   the symbols that the body's steps may need, in addition to the loop's own: { name, C expression }
 --   run      run(step, call, symbols, body): the same loop; sets the symbols of each iteration and calls body(). call:
---            { rows, first = the first row of each sequence, then rows, past = the keys before each, nil: none; source =
---            the keys of each one's source, which a loop has whose step says of_source;
+--            { rows, first = the first row of each sequence, then rows, past = the keys before each, nil: none;
+--            source = the keys of each one's source, which a loop has whose step says of_source;
 --            forgotten(past, keys, window): the keys before the first that a state has, nil: none }
 -- Where workers divide a call, a phase's steps are for one `block` of rows, { row, rows }, and one `chunk` that a
 -- worker claims. Then an entry that is a scope, not a loop, may have

@@ -391,7 +391,7 @@ end
 
 -- Makes the keys and values of a source that each layer of a decoder reads, which the state keeps. spec: the encoder's.
 local function encode(self, spec)
-  local states = stack(self:part(spec, "encoder.", "", "encoder "))
+  local states = stack(self:part(spec, "encoder.", "source_", "encoder "))
   for i = 0, self.spec.layers - 1 do
     local of_layer = self:layer(i)
     of_layer.section = "layer " .. i

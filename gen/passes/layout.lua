@@ -8,6 +8,7 @@
 --   layouts    weight -> { format, type }: "rows", unchanged, or "panels" with panel, count, tails, widths
 --   chosen_by  weight -> the name of the entry whose product decided its panels
 --   offsets    weight -> bytes from the beginning of the packed block
+--   of_contents   for an entry that others come after: what a weight is -> the names of those that are it
 --   bytes      the bytes of the packed block
 -- and build.kept = the parts of the state
 local divide = require("passes.common.divide")
@@ -88,6 +89,9 @@ local function same_source(a, b)
     and dump.table(a.factors or {}) == dump.table(b.factors or {})
 end
 
+-- Returns what a weight is, apart from its name, as text: a constant's formula, or its place in a checkpoint.
+local function contents_of(tensor) return tensor.formula or tensor.from and dump.table(tensor.from) end
+
 -- True if an entry's weight equals another entry's or, for tables kept as rows, is the first rows of it. Two
 -- constants are the same if their formulas are.
 local function is_shared(state, name, other, their_name)
@@ -101,15 +105,36 @@ local function is_shared(state, name, other, their_name)
     and mine.shape[2] == theirs.shape[2] and mine.shape[1] < theirs.shape[1] or false
 end
 
+-- Lists an entry's weights by their contents, for the entries after it.
+local function note_contents(state)
+  local of = {}
+  for _, name in ipairs(state.graph.weights) do
+    local contents = contents_of(state.graph.tensors[name])
+    if contents then
+      of[contents] = of[contents] or {}
+      table.insert(of[contents], name)
+    end
+  end
+  state.weights.of_contents = of
+end
+
+-- Returns the names of a larger entry's weights that may have the contents of an entry's weight. A weight of the same
+-- name comes first; the entry has no weight with the names of others.
+local function alike_in(state, name, other)
+  local mine = state.graph.tensors[name]
+  local list = { other.weights.offsets[name] and name }
+  local of_contents = other.weights.of_contents[contents_of(mine) or ""]
+  for _, theirs in ipairs(mine.formula and other.graph.weights or of_contents or {}) do
+    if not state.graph.tensors[theirs] then list[#list + 1] = theirs end
+  end
+  return list
+end
+
 -- Returns the offset of an entry's weight that a larger entry has placed, or nil.
 local function shared_offset(state, name, larger)
   for _, other in ipairs(larger) do
-    if is_shared(state, name, other, name) then return other.weights.offsets[name] end
-    for _, theirs in ipairs(state.graph.tensors[name].formula and other.graph.weights or {}) do
-      -- If this entry also has `theirs`, that offset is for that weight.
-      if not state.graph.tensors[theirs] and is_shared(state, name, other, theirs) then
-        return other.weights.offsets[theirs]
-      end
+    for _, theirs in ipairs(alike_in(state, name, other)) do
+      if is_shared(state, name, other, theirs) then return other.weights.offsets[theirs] end
     end
   end
   return nil
@@ -158,6 +183,7 @@ function layout.run(build)
     decide(state, panels)
     bytes = place(state, larger, bytes)
     larger[#larger + 1] = state
+    if i > 1 then note_contents(state) end
   end
   for _, state in ipairs(larger) do state.weights.bytes = bytes end
   state_parts.decide(build)

@@ -54,7 +54,7 @@ class _TextLibrary(_Library):
         self.text_open = self.function("text_open", status, _pointer, ctypes.c_char_p, _size)
         self.text_close = self.function("text_close", None, _pointer)
         self.text_fault = self.function("text_fault", ctypes.c_char_p, _pointer)
-        self.encode = self.function("encode", status, *two, _size, _pointer)
+        self.tokenize = self.function("tokenize", status, *two, _size, _pointer)
         self.decode = self.function("detokenize", status, *two, _size, ctypes.c_int, *two)
         self.forward_text = self.function("forward_text", status, *two, _pointer, _size, *two)
         # None: the model has no prompts, or its answer is no embedding.
@@ -140,7 +140,7 @@ class _Encoder(_Pooled):
         into, tokens, most = _text("text", text), _Tokens(), _integer("most", most, 0, 2**31 - 1)
         with self._caller() as caller:
             self._choose_prompt(caller, prompt)
-            status = self._library.encode(caller.text, ctypes.byref(into), most, ctypes.byref(tokens))
+            status = self._library.tokenize(caller.text, ctypes.byref(into), most, ctypes.byref(tokens))
             self._library.check_text(status, caller.text)
             return _tokens(tokens)
 

@@ -34,19 +34,19 @@ int main(int argc, char **argv) {
   if ((status = sequence_text_open(&text, message, sizeof message)) != 0) fail(message, status);
 
   sequence_text_in texts[2] = {of("how do I reset my password"), of("the dog")};
-  if ((status = sequence_encode(text, &texts[0], 0, &tokens)) != 0) fail(sequence_text_fault(text), status);
+  if ((status = sequence_tokenize(text, &texts[0], 0, &tokens)) != 0) fail(sequence_text_fault(text), status);
   for (size_t i = 0; i < tokens.length; i++)
     if (tokens.places[i].byte_end > texts[0].length || tokens.sources[i] > 2 || tokens.types[i] != 0)
       return 3;
   if ((status = sequence_detokenize(text, tokens.ids, tokens.length, 1, &decoded, &length)) != 0)
     fail("decode", status);
   printf("decoded %.*s\n", (int)length, decoded);
-  if (sequence_encode(text, &texts[0], 3, &tokens) != 0 || tokens.length != 3 || tokens.removed == 0)
+  if (sequence_tokenize(text, &texts[0], 3, &tokens) != 0 || tokens.length != 3 || tokens.removed == 0)
     return 4;
   /* Fewer than the special tokens alone are refused, and so is a length without a text. */
   sequence_text_in none = texts[0];
   none.text = NULL;
-  if (sequence_encode(text, &texts[0], 1, &tokens) != 3 || sequence_encode(text, &none, 0, &tokens) != 2)
+  if (sequence_tokenize(text, &texts[0], 1, &tokens) != 3 || sequence_tokenize(text, &none, 0, &tokens) != 2)
     return 7;
 
   float logits[2 * 3];
@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 6; i++) printf("logit %.9g\n", (double)logits[i]);
   if (lengths[1] >= lengths[0] || lengths[1] < 3 || lengths[0] > SEQUENCE_SEQ) return 5;
 
-  if (sequence_encode(NULL, texts, 0, &tokens) != 2 || sequence_text_open(NULL, NULL, 0) != 2 ||
+  if (sequence_tokenize(NULL, texts, 0, &tokens) != 2 || sequence_text_open(NULL, NULL, 0) != 2 ||
       sequence_text_open(NULL, message, sizeof message) != 2)
     return 6;
   sequence_text_close(text);

@@ -1,4 +1,5 @@
 -- layout.lua: checks the layouts and places of packed weights.
+local dump = require("common.dump")
 local expect = require("passes.checks.expect")
 local packed = require("passes.common.packed")
 local storage = require("data.storage")
@@ -40,7 +41,8 @@ local function check_shared(state, mine, other, theirs)
       local a, b = state.graph.tensors[here.name], other.graph.tensors[there.name]
       local of_a, of_b = state.weights.layouts[here.name], other.weights.layouts[there.name]
       local whole = words.shape(a.shape) == words.shape(b.shape)
-      expect((here.name == there.name or a.formula) and here.first == there.first and a.formula == b.formula
+      local is_one = here.name == there.name or a.formula or a.from and dump.table(a.from) == dump.table(b.from or {})
+      expect(is_one and here.first == there.first and a.formula == b.formula
         and (whole or a.shape[1] < b.shape[1] and a.shape[#a.shape] == b.shape[#b.shape])
         and of_a.format == of_b.format and of_a.type == of_b.type
         and table.concat(of_a.widths or {}, " ") == table.concat(of_b.widths or {}, " "), "layout",

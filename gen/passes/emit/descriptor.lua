@@ -37,13 +37,17 @@ local function trace_of(state)
   return nil
 end
 
--- Returns the index of a weight that another entry has too, in the same shape and at the same offset; else nil.
+-- Returns the index of a weight that another entry has too, in the same shape and at the same offset, if only with
+-- another name; else nil.
 local function known_weight(state, name, index_of, larger)
-  for _, other in ipairs(larger) do
-    local mine, theirs = state.graph.tensors[name], other.graph.tensors[name]
-    if theirs and state.weights.offsets[name] and state.weights.offsets[name] == other.weights.offsets[name]
-      and words.shape(mine.shape) == words.shape(theirs.shape) then
-      return index_of[other][name]
+  local mine, offset = state.graph.tensors[name], state.weights.offsets[name]
+  for _, other in ipairs(offset and larger or {}) do
+    for _, theirs in ipairs(other.graph.tensors[name] and { name } or other.graph.weights) do
+      if offset == other.weights.offsets[theirs]
+        and words.shape(mine.shape) == words.shape(other.graph.tensors[theirs].shape)
+        and mine.kind == other.graph.tensors[theirs].kind then
+        return index_of[other][theirs]
+      end
     end
   end
   return nil

@@ -267,8 +267,8 @@ local function attend(self, a)
   local spec, mask = self.spec, a.mask
   local lengths = not spec.mask_value and a.lengths or nil
   if is_of_integers(self) then return attend_integers(self, a, lengths) end
-  local scores
-  local in_pairs, q, k, v, k_scale, v_scale = is_in_pairs(self, a), a.q, nil, nil, nil, nil
+  local scores, k, v, k_scale, v_scale
+  local in_pairs, q = is_in_pairs(self, a), a.q
   if in_pairs then q = self:round(q, "bf16") end
   if a.k then
     k, v, k_scale, v_scale = as_numbers(self, a, a.k, a.v)

@@ -58,9 +58,9 @@ end
 --- What an axis has in `growth` if it has a row for each row of a sequence, or of its source.
 growth.OF_TOKENS, growth.OF_SOURCE = 1, 4
 
---- Sets `growth` of each tensor of a graph, a number an axis. shorter: the graph of sequences of `rows` rows less; unit:
---- OF_TOKENS, or OF_SOURCE if these are their sources'. Tensors whose values do not depend on the length in this way
---- raise an error; descriptions that have some are refused before (validate/any_length.lua).
+--- Sets `growth` of each tensor of a graph, a number an axis. shorter: the graph of sequences of `rows` rows less;
+--- unit: OF_TOKENS, or OF_SOURCE if these are their sources'. Tensors whose values do not depend on the length in this
+--- way raise an error; descriptions that have some are refused before (validate/any_length.lua).
 function growth.set(graph, shorter, rows, unit)
   assert(#graph.order == #shorter.order and #graph.entry.ops == #shorter.entry.ops)
   for i, name in ipairs(graph.order) do

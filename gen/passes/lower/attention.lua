@@ -581,10 +581,15 @@ local function pack_open(self, region)
   self:pack_open_rows(region.context.operands.v, region.values, region.open)
 end
 
+-- Returns the fields of a loop over the sequences of an attention whose keys a state has.
+local function sequences_of(region)
+  return { count = 1, window = region.open.window, of_source = region.open.of_source }
+end
+
 -- Lowers an attention that workers divide, over sequences whose state keeps keys and values: a task adds the new ones,
 -- another has a unit for each head.
 local function divide_continued(self, region, at)
-  local fields = { count = 1, window = region.open.window, of_source = region.open.of_source }
+  local fields = sequences_of(region)
   if not fields.of_source then
     self:loop("sequences", fields, function() pack_open(self, region) end)
     self.task = self.task + 1
@@ -601,7 +606,7 @@ end
 -- heads that the plan says (chunk_heads), and packs their keys and values into its own memory.
 local function lower_open(self, region, at)
   if not self.divided then
-    return self:loop("sequences", { count = 1, window = region.open.window, of_source = region.open.of_source }, function()
+    return self:loop("sequences", sequences_of(region), function()
       pack_open(self, region)
       all_heads(self, region, at, 0, at.heads - 1)
     end)

@@ -1,6 +1,6 @@
 -- sequence.lua: lowers operations that read a whole sequence, or that belong to no sequence.
--- These are pools, rows that a state keeps, rows joined, heads split off, axes swapped, patches of an image, the mean over heads, tables of
--- positions.
+-- These are pools, rows that a state keeps, rows joined, heads split off, axes swapped, patches of an image, the mean
+-- over heads, tables of positions.
 local pools_of_kept = require("data.stages").pools_of_kept
 local types = require("data.types")
 

@@ -235,7 +235,8 @@ function attention.open_blocks(region, p, spec)
   local kv_heads = region.context.attributes.kv_heads or heads
   return { left = left, right = right, step = rows, panel = p.key_block, lanes = LANES,
     chunk_heads = kv_heads >= LEAST_CHUNKS and heads // kv_heads or 1,
-    continues = scores.operands.k.kept ~= nil, of_source = scores.operands.k.kind == "state" or nil, together = together, shares = shares_of(region, together, spec.workers),
+    continues = scores.operands.k.kept ~= nil, of_source = scores.operands.k.kind == "state" or nil,
+    together = together, shares = shares_of(region, together, spec.workers),
     asked = asked, count = asked and 1 or (call_rows + rows - 1) // rows }
 end
 

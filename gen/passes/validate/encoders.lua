@@ -40,8 +40,8 @@ local refused = {
   end },
 }
 
---- Returns the spec of the entry `encode` of a resolved spec, and sets spec.source to the sizes of its sources, { least,
---- seq }; nil if it has no such entry.
+--- Returns the spec of the entry `encode` of a resolved spec, and sets spec.source to the sizes of its sources,
+--- { least, seq }; nil if it has no such entry.
 --- The entry's `decoder` is the spec of the layers that read its states.
 function encoders.entry(say, spec)
   local encoder = spec.context and spec.memory and spec.memory.encoder
