@@ -33,9 +33,9 @@ end
 
 --- Returns the calls for which a program is checked: { rows, first, past, source, flows, chunks }. `flows` is true for
 --- calls of which all iterations are unrolled, two or three of each loop, to check the order of reads and writes.
---- `chunks` is the form of the loops whose blocks have two chunks of rows in this call. Nothing else is unrolled in it: it is to
---- check that workers may do them at the same time, as blocks of other calls may have one. The others are the longest
---- calls, whose loops are unrolled for the first and the last iteration, to check bounds.
+--- `chunks` is the form of the loops whose blocks have two chunks of rows in this call. Nothing else is unrolled in it:
+--- it is to check that workers may do them at the same time, as blocks of other calls may have one. The others are the
+--- longest calls, whose loops are unrolled for the first and the last iteration, to check bounds.
 --- spec: of the program's entry. windows: of its state (plan.lua); nil: none.
 function instance.calls(program, spec, windows)
   local list, seen, least, most = {}, {}, spec.least, spec.call_rows
@@ -53,7 +53,8 @@ function instance.calls(program, spec, windows)
   -- The lengths of the sources of a call: the most and the least in turn; a call whose loops are all unrolled has more
   -- than a block.
   local function sources(count, flows)
-    local longest, of_calls = source and (flows and math.min(source.most, largest + 1) or source.most), {}
+    local longest = source and (flows and math.min(source.most, largest + 1) or source.most)
+    local of_calls = {}
     for i = 1, source and count or 0 do of_calls[i] = i % 2 == 1 and longest or source.least end
     return source and of_calls
   end
