@@ -15,19 +15,15 @@ local headers = {}
 -- Returns a header's text. purpose: its opening sentence; from: the file that has the table; body: a list of lines.
 local function header(path, purpose, from, body)
   local name = path:match("[^/]*$")
-  local guard = "ATTN2C_" .. path:match("([^/]*/[^/]*)%.h$"):gsub("/", "_"):upper() .. "_H"
   return ([[
 /* %s - %s
  * `make headers` writes this file from %s. */
 /* clang-format off */
-#ifndef %s
-#define %s
+#pragma once
 
 %s
-
-#endif
 /* clang-format on */
-]]):format(name, purpose, from, guard, guard, table.concat(body, "\n"))
+]]):format(name, purpose, from, table.concat(body, "\n"))
 end
 
 -- Appends an enumeration of numbers.lua as C.

@@ -1,8 +1,7 @@
 /* attn2c.h - declares what all runtime and emitted files share: version, statuses, messages, allocation.
  * Generator and runtime must agree on the version. The statuses are also the exit codes of emitted
  * programs. */
-#ifndef ATTN2C_H
-#define ATTN2C_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ void *attn2c_reserve_sparse(size_t bytes);
 /* Gives such memory huge pages, also where it is used already. */
 void attn2c_make_dense(void *memory, size_t bytes);
 void attn2c_free(void *memory);
-
-#endif

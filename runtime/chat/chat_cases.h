@@ -1,8 +1,7 @@
 /* chat_cases.h - characters whose upper case or title case is several characters (Unicode, SpecialCasing).
  * tests/chat/cases.py writes this file. */
 /* clang-format off */
-#ifndef ATTN2C_CHAT_CASES_H
-#define ATTN2C_CHAT_CASES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -111,6 +110,4 @@ static const struct { uint32_t point; uint32_t upper[3], title[3]; } chat_cases[
   {0xfb16, {0x54e, 0x546, 0x0}, {0x54e, 0x576, 0x0}},
   {0xfb17, {0x544, 0x53d, 0x0}, {0x544, 0x56d, 0x0}},
 };
-
-#endif
 /* clang-format on */

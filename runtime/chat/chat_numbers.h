@@ -1,8 +1,7 @@
 /* chat_numbers.h - the numbers of steps, filters, tests and methods of chat templates.
  * `make headers` writes this file from gen/text/chat/numbers.lua. */
 /* clang-format off */
-#ifndef ATTN2C_CHAT_CHAT_NUMBERS_H
-#define ATTN2C_CHAT_CHAT_NUMBERS_H
+#pragma once
 
 enum {
   CHAT_STEP_TEXT = 0, /* writes word a */
@@ -183,6 +182,4 @@ enum {
 };
 #define CHAT_METHOD_ARGUMENTS 0, 1, 1, 1, 1, 2, 1, 0, 0, 0, 1, 0, 0, 1, 1, 1, 3, 1, 2, 1, 2, 1, 1, 1, 0, 0, 0
 #define CHAT_METHOD_NAMES "capitalize", "count", "cycle", "endswith", "find", "get", "index", "isdigit", "isspace", "items", "join", "keys", "lower", "lstrip", "removeprefix", "removesuffix", "replace", "rfind", "rsplit", "rstrip", "split", "splitlines", "startswith", "strip", "title", "upper", "values"
-
-#endif
 /* clang-format on */

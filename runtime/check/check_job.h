@@ -1,7 +1,6 @@
 /* check_job.h - declares what the parts of a check share: the program, the entry, its arrays, the trace, the
  * report. */
-#ifndef ATTN2C_CHECK_JOB_H
-#define ATTN2C_CHECK_JOB_H
+#pragma once
 
 #include "check/check_report.h"
 #include "check/check_trace.h"
@@ -42,5 +41,3 @@ static inline void attn2c_check_free_arrays(void **arrays, int count) {
   for (int i = 0; arrays && i < count; i++) attn2c_free(arrays[i]);
   free(arrays);
 }
-
-#endif

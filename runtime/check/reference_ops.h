@@ -1,7 +1,6 @@
 /* reference_ops.h - declares what the reference's files and the tolerances share: a call of an op, operands,
  * masks. It also declares the functions of the table in reference.c. */
-#ifndef ATTN2C_REFERENCE_OPS_H
-#define ATTN2C_REFERENCE_OPS_H
+#pragma once
 
 #include "base/descriptor.h"
 #include "check/ops.h"
@@ -117,5 +116,3 @@ static inline int attn2c_reference_hides(attn2c_reference_hiding by, int64_t key
 /* Finds what hides keys of the scores [batch][heads][queries][keys] that an op works on. They may have been
  * made some ops before it. Returns 0 if they are no scores. */
 int attn2c_reference_hiding_of(const attn2c_reference_call *call, attn2c_reference_hiding *by);
-
-#endif

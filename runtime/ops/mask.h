@@ -1,7 +1,6 @@
 /* mask.h - masks tiles of attention scores, and repairs context tiles whose masked values are not finite. A
  * masked key has the weight 0, but 0 * NaN is NaN. */
-#ifndef ATTN2C_MASK_H
-#define ATTN2C_MASK_H
+#pragma once
 
 #include "ops/round.h"
 #include "ops/vector.h"
@@ -126,5 +125,3 @@ ATTN2C_INLINE void attn2c_context_repair_pairs(float *c, const uint16_t *p, cons
       attn2c_add_paired(row, attn2c_from_bf16(p[(ptrdiff_t)r * ldp + j]), v, j, head_dim, ldv);
   }
 }
-
-#endif

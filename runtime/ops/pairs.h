@@ -1,8 +1,7 @@
 /* pairs.h - packs keys and values into groups of two bf16 numbers, which products of bf16 read. A panel's
  * groups are two elements of a key, or the same element of two values. An element without a partner is paired
  * with 0. */
-#ifndef ATTN2C_PAIRS_H
-#define ATTN2C_PAIRS_H
+#pragma once
 
 #include "ops/round.h"
 #include "ops/transpose.h"
@@ -161,5 +160,3 @@ ATTN2C_INLINE void attn2c_add_pairs_of_bf16_rows(uint16_t *y, const uint16_t *x,
     attn2c_pairs_of_bf16_rows(y + (ptrdiff_t)(first + beside) * ldy, x + (ptrdiff_t)beside * ldx,
                               rows - beside, cols, ldx, ldy);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* inputs.h - the arrays of one entry, for the program's commands: binds files to tensors, and reads or makes
  * them. It also chooses the source of the weights. */
-#ifndef ATTN2C_INPUTS_H
-#define ATTN2C_INPUTS_H
+#pragma once
 
 #include "model/model.h"
 #include "program/arguments.h"
@@ -106,5 +105,3 @@ int attn2c_model_choose(const attn2c_arguments *arguments, const attn2c_descript
 /* Opens --weights or, without it, the weights that are linked in, or else seeded random ones. */
 int attn2c_source_choose(const attn2c_arguments *arguments, const attn2c_descriptor *model,
                          attn2c_source **source, attn2c_message *message);
-
-#endif
