@@ -33,8 +33,7 @@ typedef struct {
 
 /* Says that there is no memory for `what`, and returns ATTN2C_MEMORY. */
 static inline int attn2c_check_no_memory(const attn2c_check_job *job, const char *what) {
-  attn2c_say(job->message, "%s: no memory for the check", what);
-  return ATTN2C_MEMORY;
+  return attn2c_fail(job->message, ATTN2C_MEMORY, "%s: no memory for the check", what);
 }
 
 static inline void attn2c_check_free_arrays(void **arrays, int count) {

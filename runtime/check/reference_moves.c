@@ -43,11 +43,10 @@ int attn2c_reference_gather_columns(const attn2c_reference_call *call) {
   const float *x = attn2c_reference_values(call, 0), *order = attn2c_reference_values(call, 1);
   float *y = call->tensors[call->op->result];
   for (int64_t j = 0; j < width; j++) {
-    if (!(order[j] >= 0) || !(order[j] < (float)width) || order[j] != floorf(order[j])) {
-      attn2c_say(call->message, "%s: element %lld is %g, but must be a column from 0 to %lld",
-                 order_shape->name, (long long)j, (double)order[j], (long long)width - 1);
-      return ATTN2C_FORMAT;
-    }
+    if (!(order[j] >= 0) || !(order[j] < (float)width) || order[j] != floorf(order[j]))
+      return attn2c_fail(call->message, ATTN2C_FORMAT,
+                         "%s: element %lld is %g, but must be a column from 0 to %lld", order_shape->name,
+                         (long long)j, (double)order[j], (long long)width - 1);
     for (int64_t r = 0; r < rows; r++) y[r * width + j] = x[r * width + (int64_t)order[j]];
   }
   return ATTN2C_OK;

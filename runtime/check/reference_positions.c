@@ -188,11 +188,10 @@ int attn2c_reference_bucket_table(const attn2c_reference_call *call) {
   const float *table = attn2c_reference_values(call, 0), *index = attn2c_reference_values(call, 1);
   float *y = call->tensors[call->op->result];
   for (int64_t d = 0; d < distances; d++) {
-    if (!(index[d] >= 0) || !(index[d] < (float)buckets) || index[d] != floorf(index[d])) {
-      attn2c_say(call->message, "%s: element %lld is %g, but must be a bucket from 0 to %lld",
-                 index_shape->name, (long long)d, (double)index[d], (long long)buckets - 1);
-      return ATTN2C_FORMAT;
-    }
+    if (!(index[d] >= 0) || !(index[d] < (float)buckets) || index[d] != floorf(index[d]))
+      return attn2c_fail(call->message, ATTN2C_FORMAT,
+                         "%s: element %lld is %g, but must be a bucket from 0 to %lld", index_shape->name,
+                         (long long)d, (double)index[d], (long long)buckets - 1);
     for (int64_t h = 0; h < heads; h++) y[h * distances + d] = table[(int64_t)index[d] * heads + h];
   }
   return ATTN2C_OK;

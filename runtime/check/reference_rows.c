@@ -164,11 +164,9 @@ int attn2c_reference_embed(const attn2c_reference_call *call) {
   const float *table = attn2c_reference_values(call, 1), *scale = attn2c_reference_values(call, 2);
   float *y = call->tensors[call->op->result];
   for (int64_t i = 0; i < count; i++) {
-    if (ids[i] < 0 || ids[i] >= table_shape->shape[0]) {
-      attn2c_say(call->message, "%s: element %lld is %ld, but must be from 0 to %lld", ids_shape->name,
-                 (long long)i, (long)ids[i], (long long)table_shape->shape[0] - 1);
-      return ATTN2C_FORMAT;
-    }
+    if (ids[i] < 0 || ids[i] >= table_shape->shape[0])
+      return attn2c_fail(call->message, ATTN2C_FORMAT, "%s: element %lld is %ld, but must be from 0 to %lld",
+                         ids_shape->name, (long long)i, (long)ids[i], (long long)table_shape->shape[0] - 1);
     const float *row = table + ids[i] * width;
     for (int64_t c = 0; c < width; c++)
       y[i * width + c] = scale ? (float)((double)row[c] * (double)scale[ids[i]]) : row[c];

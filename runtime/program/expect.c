@@ -87,12 +87,10 @@ static int read_expected(const attn2c_run_array *output, attn2c_tensor *tensor, 
   *tensor = output->tensor;
   tensor->rank = attn2c_caller_rank(tensor);
   *want = attn2c_allocate((size_t)attn2c_elements(tensor) * sizeof(float));
-  if (*want != NULL) {
+  if (*want != NULL)
     status = attn2c_npy_as(&array, tensor->type, tensor->rank, tensor->shape, tensor->name, *want, message);
-  } else {
-    attn2c_say(message, "%s: no memory for %s", tensor->name, output->path);
-    status = ATTN2C_MEMORY;
-  }
+  else
+    status = attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for %s", tensor->name, output->path);
   attn2c_npy_free(&array);
   return status;
 }

@@ -364,13 +364,11 @@ static int print_json(const attn2c_program *program, FILE *out) {
 
 int attn2c_info_command(const attn2c_program *program, const attn2c_arguments *arguments, FILE *out,
                         attn2c_message *message) {
-  if (arguments->licenses) {
+  if (arguments->licenses)
     attn2c_licenses(out);
-  } else if (!arguments->json) {
+  else if (!arguments->json)
     print_table(program, out);
-  } else if (print_json(program, out) != ATTN2C_OK) {
-    attn2c_say(message, "info: no memory");
-    return ATTN2C_MEMORY;
-  }
+  else if (print_json(program, out) != ATTN2C_OK)
+    return attn2c_fail(message, ATTN2C_MEMORY, "info: no memory");
   return ATTN2C_OK;
 }

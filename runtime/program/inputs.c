@@ -164,10 +164,7 @@ int attn2c_bind(const attn2c_descriptor *model, const int *tensors, int count, c
                 const char *const *words, int word_count, const char **paths, attn2c_message *message) {
   const int plain = count - (count > 0 && tensors[count - 1] == ATTN2C_LENGTHS_ARRAY);
   const char **names = calloc((size_t)count + 1, sizeof *names);
-  if (!names) {
-    attn2c_say(message, "%s: no memory", option);
-    return ATTN2C_MEMORY;
-  }
+  if (!names) return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory", option);
   for (int i = 0; i < count; i++) names[i] = name_of(model, tensors[i]);
   const int status = attn2c_bind_names(names, count, plain, option, words, word_count, paths, message);
   free(names);
@@ -211,9 +208,8 @@ int attn2c_input_in_range(const attn2c_tensor *tensor, const int32_t *values, in
     if (values[e] >= tensor->minimum && values[e] < tensor->limit) continue;
     char index[ATTN2C_INDEX_TEXT];
     attn2c_index_text(tensor, e, index, sizeof index);
-    attn2c_say(message, "%s%s: %" PRId32 ", but %" PRId64 " to %" PRId64 " is allowed", tensor->name, index,
-               values[e], tensor->minimum, tensor->limit - 1);
-    return ATTN2C_FORMAT;
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s%s: %" PRId32 ", but %" PRId64 " to %" PRId64 " is allowed",
+                       tensor->name, index, values[e], tensor->minimum, tensor->limit - 1);
   }
   return ATTN2C_OK;
 }
@@ -236,12 +232,10 @@ int attn2c_input_read(const attn2c_tensor *tensor, const char *path, int64_t *se
   const int64_t taken = tensor->rank > 0 ? shape[0] : 1;
   const size_t bytes = attn2c_tensor_bytes(tensor, taken);
   void *buffer = bytes > 0 ? attn2c_allocate(bytes) : NULL;
-  if (buffer == NULL) {
-    attn2c_say(message, "%s: no memory for %s", tensor->name, path);
-    status = ATTN2C_MEMORY;
-  } else {
+  if (buffer == NULL)
+    status = attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for %s", tensor->name, path);
+  else
     status = attn2c_npy_as(&array, tensor->type, tensor->rank, shape, tensor->name, buffer, message);
-  }
   attn2c_npy_free(&array);
   if (status == ATTN2C_OK && tensor->type == ATTN2C_I32) {
     status = attn2c_input_in_range(tensor, buffer, taken, message);
@@ -262,10 +256,8 @@ int attn2c_arrays_allocate(const attn2c_descriptor *model, const int *tensors, i
     const attn2c_tensor *tensor = &model->tensors[tensors[i]];
     const size_t bytes = attn2c_tensor_bytes(tensor, tensor->shape[0]);
     arrays[i] = bytes > 0 ? attn2c_allocate(bytes) : NULL;
-    if (arrays[i] == NULL) {
-      attn2c_say(message, "%s: no memory for %zu bytes", tensor->name, bytes);
-      return ATTN2C_MEMORY;
-    }
+    if (arrays[i] == NULL)
+      return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for %zu bytes", tensor->name, bytes);
   }
   return ATTN2C_OK;
 }

@@ -14,10 +14,7 @@ static int own_axes(attn2c_sizes *sizes, attn2c_message *message) {
   const attn2c_entry *entry = attn2c_primary_entry(sizes->model);
   const int inputs = entry->input_count, outputs = entry->output_count;
   sizes->own_axes = calloc((size_t)(inputs + outputs) + 1, sizeof *sizes->own_axes);
-  if (sizes->own_axes == NULL) {
-    attn2c_say(message, "run: no memory");
-    return ATTN2C_MEMORY;
-  }
+  if (sizes->own_axes == NULL) return attn2c_fail(message, ATTN2C_MEMORY, "run: no memory");
   for (int i = 0; i < inputs + outputs; i++) {
     const int tensor = i < inputs ? entry->inputs[i] : entry->outputs[i - inputs];
     const signed char batch = attn2c_has_batch(sizes->model, entry, tensor) ? 0 : -1;
@@ -87,8 +84,8 @@ static int wrong_length(const attn2c_sizes *sizes, const char *name, const attn2
 
 static int disagree(const char *name, int64_t size, const char *what, const char *other, int64_t other_size,
                     attn2c_message *message) {
-  attn2c_say(message, "%s: %" PRId64 " %s, but %s has %" PRId64, name, size, what, other, other_size);
-  return ATTN2C_FORMAT;
+  return attn2c_fail(message, ATTN2C_FORMAT, "%s: %" PRId64 " %s, but %s has %" PRId64, name, size, what,
+                     other, other_size);
 }
 
 /* True if an array has the tensor's rank and extents. Axes that change with the call's size may have other
@@ -144,10 +141,8 @@ int attn2c_sizes_read(attn2c_sizes *sizes, int index, const char *path, void **v
   const int64_t leading = tensor.rank > 0 ? tensor.shape[0] : 1;
   const size_t bytes = status == ATTN2C_OK ? attn2c_tensor_bytes(&tensor, leading) : 0;
   void *buffer = bytes > 0 ? attn2c_allocate(bytes) : NULL;
-  if (status == ATTN2C_OK && buffer == NULL) {
-    attn2c_say(message, "%s: no memory for %s", tensor.name, path);
-    status = ATTN2C_MEMORY;
-  }
+  if (status == ATTN2C_OK && buffer == NULL)
+    status = attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for %s", tensor.name, path);
   if (status == ATTN2C_OK)
     status = attn2c_npy_as(&array, tensor.type, tensor.rank, tensor.shape, tensor.name, buffer, message);
   attn2c_npy_free(&array);

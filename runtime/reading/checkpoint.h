@@ -11,8 +11,7 @@ struct attn2c_coded_facts; /* coded.h */
 
 /* Says that there is no memory; returns ATTN2C_MEMORY. */
 static inline int attn2c_say_no_memory(attn2c_message *message) {
-  attn2c_say(message, "out of memory for reading the weights");
-  return ATTN2C_MEMORY;
+  return attn2c_fail(message, ATTN2C_MEMORY, "out of memory for reading the weights");
 }
 
 /* Opens a checkpoint, in one of the readers' formats and with quantised tensors in their coding. `path` is a

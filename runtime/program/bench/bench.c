@@ -36,10 +36,7 @@ static int verify_in_full(const attn2c_program *program, const attn2c_model *mod
   char *table = NULL;
   size_t size;
   FILE *stream = open_memstream(&table, &size);
-  if (stream == NULL) {
-    attn2c_say(message, "bench: no memory");
-    return ATTN2C_MEMORY;
-  }
+  if (stream == NULL) return attn2c_fail(message, ATTN2C_MEMORY, "bench: no memory");
   const int status = attn2c_check(program, model, source, (const void *const *)in, arguments->seed, 0, stream,
                                   0, arguments->path, message);
   fclose(stream);
@@ -63,9 +60,8 @@ static int verify(const attn2c_bench_call *s, const attn2c_arguments *arguments,
 
 /* Reports a --length that the model does not take. */
 static int wrong_length(const attn2c_descriptor *model, int64_t length, attn2c_message *message) {
-  attn2c_say(message, "--length: %lld, but %lld to %lld is allowed", (long long)length,
-             (long long)model->lengths->least, (long long)model->lengths->sizes->seq);
-  return ATTN2C_USAGE;
+  return attn2c_fail(message, ATTN2C_USAGE, "--length: %lld, but %lld to %lld is allowed", (long long)length,
+                     (long long)model->lengths->least, (long long)model->lengths->sizes->seq);
 }
 
 static void set_label(attn2c_bench_result *result, const attn2c_entry *entry, int64_t length) {
@@ -255,27 +251,19 @@ static int rows_to_time(const attn2c_descriptor *model, const attn2c_arguments *
 static int check_usage(const attn2c_descriptor *model, const attn2c_arguments *arguments,
                        attn2c_message *message) {
   int status = ATTN2C_OK;
-  if (arguments->length > 0 && !model->is_open) {
-    attn2c_say(message, "--length: goes with a model of any length; the calls of this one have one length");
-    status = ATTN2C_USAGE;
-  }
-  if (arguments->brief && !arguments->profile) {
-    attn2c_say(message, "--brief: goes with --profile");
-    status = ATTN2C_USAGE;
-  }
-  if (arguments->cold_megabytes > 0 && !arguments->brief) {
-    attn2c_say(message, "--cold: goes with --brief");
-    status = ATTN2C_USAGE;
-  }
-  if (arguments->part && (arguments->profile || arguments->bound)) {
-    attn2c_say(message, "--part: does not go with --profile or --bound");
-    status = ATTN2C_USAGE;
-  }
-  if (model->is_open && arguments->bound) {
-    attn2c_say(message, "--bound: does not go with a model of any length, whose products have no one size; "
-                        "build it with seq = N to bound calls of N tokens");
-    status = ATTN2C_USAGE;
-  }
+  if (arguments->length > 0 && !model->is_open)
+    status = attn2c_fail(message, ATTN2C_USAGE,
+                         "--length: goes with a model of any length; the calls of this one have one length");
+  if (arguments->brief && !arguments->profile)
+    status = attn2c_fail(message, ATTN2C_USAGE, "--brief: goes with --profile");
+  if (arguments->cold_megabytes > 0 && !arguments->brief)
+    status = attn2c_fail(message, ATTN2C_USAGE, "--cold: goes with --brief");
+  if (arguments->part && (arguments->profile || arguments->bound))
+    status = attn2c_fail(message, ATTN2C_USAGE, "--part: does not go with --profile or --bound");
+  if (model->is_open && arguments->bound)
+    status = attn2c_fail(message, ATTN2C_USAGE,
+                         "--bound: does not go with a model of any length, whose products have no one size; "
+                         "build it with seq = N to bound calls of N tokens");
   return status;
 }
 
@@ -293,16 +281,14 @@ static int64_t peak_bytes(void) {
 /* Finds the program that --part names: that of one rank, or the whole model's for all. */
 static int choose_part(const char *part, const attn2c_program **program, attn2c_message *message) {
   const attn2c_divided *divided = (*program)->model->divided;
-  if (!divided || divided->stages > 1) {
-    attn2c_say(message, "--part: goes with a model that is divided among ranks, without stages");
-    return ATTN2C_USAGE;
-  }
+  if (!divided || divided->stages > 1)
+    return attn2c_fail(message, ATTN2C_USAGE,
+                       "--part: goes with a model that is divided among ranks, without stages");
   char *end;
   const long number = strtol(part, &end, 10);
-  if (*part < '0' || *part > '9' || *end != '\0' || number >= divided->count) {
-    attn2c_say(message, "--part: '%s', but 0 to %d, or all, is allowed", part, divided->count - 1);
-    return ATTN2C_USAGE;
-  }
+  if (*part < '0' || *part > '9' || *end != '\0' || number >= divided->count)
+    return attn2c_fail(message, ATTN2C_USAGE, "--part: '%s', but 0 to %d, or all, is allowed", part,
+                       divided->count - 1);
   *program = attn2c_the_rank_programs[number];
   return ATTN2C_OK;
 }
@@ -333,10 +319,8 @@ int attn2c_bench_command(const attn2c_program *program, const attn2c_arguments *
   int *tensors = calloc((size_t)inputs + 1, sizeof *tensors);
   void **in = calloc((size_t)inputs + 1, sizeof *in);
   int status = check_usage(descriptor, arguments, message);
-  if (results == NULL || subjects == NULL || tensors == NULL || in == NULL) {
-    attn2c_say(message, "bench: no memory");
-    status = ATTN2C_MEMORY;
-  }
+  if (results == NULL || subjects == NULL || tensors == NULL || in == NULL)
+    status = attn2c_fail(message, ATTN2C_MEMORY, "bench: no memory");
   attn2c_old_rows old = {0};
   if (status == ATTN2C_OK && arguments->compare != NULL)
     status = attn2c_old_rows_read(arguments->compare, &old, message);

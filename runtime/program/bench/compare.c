@@ -50,8 +50,8 @@ static const char *take_row(const json_t *json, attn2c_old_row *row, int *memory
 }
 
 static int refuse(const char *path, int row, const char *expected, attn2c_message *message) {
-  attn2c_say(message, "%s: row %d: %s is expected, as bench -o json writes it", path, row, expected);
-  return ATTN2C_FORMAT;
+  return attn2c_fail(message, ATTN2C_FORMAT, "%s: row %d: %s is expected, as bench -o json writes it", path,
+                     row, expected);
 }
 
 static int take_text(const char *text, size_t size, attn2c_old_rows *old, attn2c_message *message) {
@@ -74,10 +74,8 @@ static int take_text(const char *text, size_t size, attn2c_old_rows *old, attn2c
         const char *missing = take_row(json, &more[old->count++], &memory);
         if (missing) status = refuse(old->path, old->count, missing, message);
       }
-      if (!memory && status == ATTN2C_OK) {
-        attn2c_say(message, "%s: no memory for its rows", old->path);
-        status = ATTN2C_MEMORY;
-      }
+      if (!memory && status == ATTN2C_OK)
+        status = attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for its rows", old->path);
       at += (size_t)error.position;
     }
     json_decref(json);
@@ -92,13 +90,11 @@ int attn2c_old_rows_read(const char *path, attn2c_old_rows *old, attn2c_message 
   int status = attn2c_file_open(path, &file, message);
   if (status != ATTN2C_OK) return status;
   char *text = NULL;
-  if (file.size > LARGEST_FILE) {
-    attn2c_say(message, "%s: larger than 16 MiB, but the JSON of a bench is smaller", path);
-    status = ATTN2C_FORMAT;
-  } else if ((text = malloc((size_t)file.size + 1)) == NULL) {
-    attn2c_say(message, "%s: no memory for %lld bytes", path, (long long)file.size);
-    status = ATTN2C_MEMORY;
-  }
+  if (file.size > LARGEST_FILE)
+    status = attn2c_fail(message, ATTN2C_FORMAT, "%s: larger than 16 MiB, but the JSON of a bench is smaller",
+                         path);
+  else if ((text = malloc((size_t)file.size + 1)) == NULL)
+    status = attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for %lld bytes", path, (long long)file.size);
   if (status == ATTN2C_OK) status = attn2c_file_read(&file, 0, text, (size_t)file.size, message);
   if (status == ATTN2C_OK) status = take_text(text, (size_t)file.size, old, message);
   attn2c_file_close(&file);

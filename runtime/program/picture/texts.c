@@ -31,16 +31,12 @@ static int read_lines(attn2c_text_source *source, attn2c_picture_texts *texts, a
   attn2c_line_state state = ATTN2C_LINE_READ;
   while (status == ATTN2C_OK && state == ATTN2C_LINE_READ) {
     state = attn2c_text_source_next(source, 1, &line, &status, message);
-    if (state == ATTN2C_LINE_READ && add(texts, &line) != ATTN2C_OK) {
-      attn2c_say(message, "run: no memory for the texts");
-      status = ATTN2C_MEMORY;
-    }
+    if (state == ATTN2C_LINE_READ && add(texts, &line) != ATTN2C_OK)
+      status = attn2c_fail(message, ATTN2C_MEMORY, "run: no memory for the texts");
     attn2c_text_source_forget(source);
   }
-  if (status == ATTN2C_OK && texts->count == 0) {
-    attn2c_say(message, "run: --text gives no text");
-    status = ATTN2C_FORMAT;
-  }
+  if (status == ATTN2C_OK && texts->count == 0)
+    status = attn2c_fail(message, ATTN2C_FORMAT, "run: --text gives no text");
   return status;
 }
 
@@ -62,10 +58,9 @@ static int embed(const attn2c_arguments *arguments, FILE *notes, attn2c_picture_
   const char *weights = arguments->text_weights ? arguments->text_weights : arguments->weights;
   char why[1000] = "";
   texts->embedded.values = calloc(texts->count * (size_t)model->width, sizeof *texts->embedded.values);
-  if (!texts->embedded.values) {
-    attn2c_say(message, "run: no memory for the embeddings of %zu texts", texts->count);
-    return ATTN2C_MEMORY;
-  }
+  if (!texts->embedded.values)
+    return attn2c_fail(message, ATTN2C_MEMORY, "run: no memory for the embeddings of %zu texts",
+                       texts->count);
   const int status = model->embed(weights, arguments->threads, (const char *const *)texts->texts,
                                   texts->lengths, texts->count, &texts->embedded, why, sizeof why);
   if (status != ATTN2C_OK) say_fault(texts, arguments, why, message);

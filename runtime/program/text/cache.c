@@ -180,17 +180,14 @@ static int read_file(attn2c_cache *cache, const attn2c_file *file, attn2c_messag
   if (status == ATTN2C_OK && is_long)
     status = attn2c_file_read(file, file->size - FOOTER, end, sizeof end, message);
   if (status != ATTN2C_OK) return status;
-  if (memcmp(start, "\x93NUMPY\1", 7) != 0 || memcmp(end, magic, MAGIC) != 0) {
-    attn2c_say(message,
-               "--cache %s: is no file that --cache made, or was cut; remove it, or give another name",
-               file->name);
-    return ATTN2C_FORMAT;
-  }
+  if (memcmp(start, "\x93NUMPY\1", 7) != 0 || memcmp(end, magic, MAGIC) != 0)
+    return attn2c_fail(
+        message, ATTN2C_FORMAT,
+        "--cache %s: is no file that --cache made, or was cut; remove it, or give another name", file->name);
   cache->bytes = malloc((size_t)file->size);
-  if (!cache->bytes) {
-    attn2c_say(message, "--cache %s: no memory for %" PRId64 " bytes", file->name, file->size);
-    return ATTN2C_MEMORY;
-  }
+  if (!cache->bytes)
+    return attn2c_fail(message, ATTN2C_MEMORY, "--cache %s: no memory for %" PRId64 " bytes", file->name,
+                       file->size);
   return attn2c_file_read(file, 0, cache->bytes, (size_t)file->size, message);
 }
 

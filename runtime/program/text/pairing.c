@@ -32,8 +32,7 @@ static int read_texts(attn2c_pairing *pairing, attn2c_message *message) {
     if (keep(pairing, &line) != ATTN2C_OK) return ATTN2C_MEMORY;
   if (state == ATTN2C_LINE_FAULT) return status;
   if (pairing->count > 0) return ATTN2C_OK;
-  attn2c_say(message, "--rank: --text-pair gives no text");
-  return ATTN2C_FORMAT;
+  return attn2c_fail(message, ATTN2C_FORMAT, "--rank: --text-pair gives no text");
 }
 
 static int reads_input(const attn2c_text_word *words, int count) {
@@ -47,10 +46,9 @@ int attn2c_pairing_open(const attn2c_arguments *arguments, FILE *notes, attn2c_p
   attn2c_arguments queries = *arguments, texts = *arguments;
   *pairing = NULL;
   if (reads_input(arguments->texts, arguments->text_count) &&
-      reads_input(arguments->pairs, arguments->pair_count)) {
-    attn2c_say(message, "--rank: the standard input can be read only once, for --text or --text-pair");
-    return ATTN2C_USAGE;
-  }
+      reads_input(arguments->pairs, arguments->pair_count))
+    return attn2c_fail(message, ATTN2C_USAGE,
+                       "--rank: the standard input can be read only once, for --text or --text-pair");
   attn2c_pairing *made = calloc(1, sizeof *made);
   if (!made) return ATTN2C_MEMORY;
   queries.pair_count = texts.pair_count = 0;

@@ -192,9 +192,8 @@ static int write_array(const attn2c_rank *rank, attn2c_message *message) {
 
 /* Says which words of the command line gave no text, and returns ATTN2C_FORMAT. */
 static int say_empty(const attn2c_text_word *words, attn2c_message *message) {
-  attn2c_say(message, "%s %.400s: it has no text, but at least one line is needed", words->option,
-             words->word);
-  return ATTN2C_FORMAT;
+  return attn2c_fail(message, ATTN2C_FORMAT, "%s %.400s: it has no text, but at least one line is needed",
+                     words->option, words->word);
 }
 
 int attn2c_rank_write(const attn2c_rank *rank, const attn2c_arguments *of, FILE *out,

@@ -122,34 +122,28 @@ int attn2c_text_source_open(const attn2c_arguments *arguments, FILE *notes, attn
   int status = ATTN2C_OK, inputs = 0;
   for (int i = 0; i < arguments->pair_count; i++)
     made->has_tabs |= strcmp(arguments->pairs[i].word, "-") == 0;
-  if (made->has_tabs && arguments->pair_count > 1) {
-    attn2c_say(
-        message,
+  if (made->has_tabs && arguments->pair_count > 1)
+    status = attn2c_fail(
+        message, ATTN2C_USAGE,
         "--text-pair -: each line has text and pair with a tab between them, and no other pair is allowed");
-    status = ATTN2C_USAGE;
-  }
   for (int i = 0; i < words; i++)
     inputs += made->words[i].kind != ATTN2C_TEXT_STRING && strcmp(made->words[i].word, "-") == 0;
-  if (inputs > 1) {
-    attn2c_say(message, "%s -: the standard input can be read only once", made->words[words - 1].option);
-    status = ATTN2C_USAGE;
-  }
-  if (arguments->text_count == 0) {
-    attn2c_say(message,
-               arguments->query_count > 0
-                   ? "--query: the texts to search are missing; --text-file FILE or --text gives them"
-                   : "run: --text TEXT, FILE or - is needed");
-    status = ATTN2C_USAGE;
-  }
+  if (inputs > 1)
+    status = attn2c_fail(message, ATTN2C_USAGE, "%s -: the standard input can be read only once",
+                         made->words[words - 1].option);
+  if (arguments->text_count == 0)
+    status =
+        attn2c_fail(message, ATTN2C_USAGE,
+                    arguments->query_count > 0
+                        ? "--query: the texts to search are missing; --text-file FILE or --text gives them"
+                        : "run: --text TEXT, FILE or - is needed");
   if (status == ATTN2C_OK && arguments->pair_count > 0 && !made->has_tabs) {
     const int64_t texts = count_lines(&made->texts), pairs = count_lines(&made->pairs);
-    if (texts >= 0 && pairs >= 0 && texts != pairs) {
-      attn2c_say(message,
-                 "%s: there are %" PRId64 " pairs and %" PRId64
-                 " texts, but a pair for each text is expected",
-                 arguments->pairs[0].option, pairs, texts);
-      status = ATTN2C_USAGE;
-    }
+    if (texts >= 0 && pairs >= 0 && texts != pairs)
+      status = attn2c_fail(message, ATTN2C_USAGE,
+                           "%s: there are %" PRId64 " pairs and %" PRId64
+                           " texts, but a pair for each text is expected",
+                           arguments->pairs[0].option, pairs, texts);
   }
   if (status == ATTN2C_OK) {
     note_words(arguments, &made->texts, notes);
@@ -206,8 +200,7 @@ static int stream_begin(stream *s, const char *word, attn2c_message *message) {
   s->number = 0;
   s->is_ended = 0;
   if (s->descriptor >= 0) return ATTN2C_OK;
-  attn2c_say(message, "%s %s: %s", s->words[s->at].option, word, strerror(errno));
-  return ATTN2C_IO;
+  return attn2c_fail(message, ATTN2C_IO, "%s %s: %s", s->words[s->at].option, word, strerror(errno));
 }
 
 /* Reads more bytes after those in the buffer. */
@@ -228,10 +221,7 @@ static int stream_fill(stream *s, attn2c_message *message) {
   ssize_t count;
   do count = read(s->descriptor, s->bytes + s->end, s->capacity - s->end);
   while (count < 0 && errno == EINTR && !attn2c_signal());
-  if (count < 0) {
-    attn2c_say(message, "%s: %s", s->file, strerror(errno));
-    return ATTN2C_IO;
-  }
+  if (count < 0) return attn2c_fail(message, ATTN2C_IO, "%s: %s", s->file, strerror(errno));
   s->end += (size_t)count;
   s->is_ended = count == 0;
   return ATTN2C_OK;
