@@ -54,3 +54,9 @@ void *attn2c_reserve_sparse(size_t bytes);
 /* Gives such memory huge pages, also where it is used already. */
 void attn2c_make_dense(void *memory, size_t bytes);
 void attn2c_free(void *memory);
+
+/* Returns a list from malloc with room for an element after its `count` ones. It grows to powers of two.
+ * NULL: there is no memory, and the list stays as it is. */
+void *attn2c_grown(void *list, size_t count, size_t size);
+/* Returns a copy from malloc that ends with a NUL; NULL: there is no memory. */
+char *attn2c_copied(const char *text, size_t length);

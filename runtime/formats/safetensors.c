@@ -53,21 +53,17 @@ static int compare_texts(const void *left, const void *right) {
 /* Checks an object of strings, and drops it. No key may occur twice. */
 static int read_metadata(const attn2c_tensor_file *file, attn2c_json *json, attn2c_message *message) {
   const char **keys = NULL, *key, *value;
-  int64_t members = 0, capacity = 0;
+  int64_t members = 0;
   int status = ATTN2C_OK;
   attn2c_json_enter(json, '{');
   while (!status && attn2c_json_member(json, '}', &members)) {
     if (!attn2c_json_key(json, &key) || !attn2c_json_string(json, &value)) break;
-    if (members > capacity) {
-      int64_t wanted =
-          capacity ? 2 * capacity : 16; /* at most one key in five bytes of header: no overflow */
-      const char **grown = realloc(keys, (size_t)wanted * sizeof *keys);
-      if (!grown) {
-        status = ATTN2C_MEMORY;
-        break;
-      }
-      keys = grown, capacity = wanted;
+    const char **grown = attn2c_grown((void *)keys, (size_t)members - 1, sizeof *keys);
+    if (!grown) {
+      status = ATTN2C_MEMORY;
+      break;
     }
+    keys = grown;
     keys[members - 1] = key;
   }
   if (!status && json->fault)
@@ -164,16 +160,13 @@ static int read_tensor(const attn2c_tensor_file *file, attn2c_json *json, attn2c
   return check_tensor(file, tensor, message);
 }
 
-/* Returns a new element of the list, which has room for `capacity`, or NULL if there is no memory. */
-static attn2c_file_tensor *add_tensor(attn2c_tensor_file *file, int *capacity) {
-  if (file->count == *capacity) {
-    /* A header has at most LONGEST_HEADER / 40 tensors, so neither count nor size can overflow. */
-    const int wanted = *capacity ? 2 * *capacity : 64;
-    attn2c_file_tensor *tensors = realloc(file->tensors, (size_t)wanted * sizeof *tensors);
-    if (!tensors) return NULL;
-    file->tensors = tensors, *capacity = wanted;
-  }
-  attn2c_file_tensor *tensor = &file->tensors[file->count++];
+/* Returns a new element of the list, or NULL if there is no memory. A header has at most LONGEST_HEADER / 40
+ * tensors, so their number cannot overflow. */
+static attn2c_file_tensor *add_tensor(attn2c_tensor_file *file) {
+  attn2c_file_tensor *tensors = attn2c_grown(file->tensors, (size_t)file->count, sizeof *tensors);
+  if (!tensors) return NULL;
+  file->tensors = tensors;
+  attn2c_file_tensor *tensor = &tensors[file->count++];
   memset(tensor, 0, sizeof *tensor);
   return tensor;
 }
@@ -183,7 +176,7 @@ static int read_header(attn2c_tensor_file *file, size_t size, attn2c_message *me
   attn2c_json json = attn2c_json_make(header, size);
   const char *name;
   int64_t members = 0;
-  int status = ATTN2C_OK, has_metadata = 0, capacity = 0;
+  int status = ATTN2C_OK, has_metadata = 0;
   if (header[0] != '{')
     return attn2c_fail(message, ATTN2C_FORMAT,
                        "%s: is not a safetensors file: its header does not start with '{'", file->name);
@@ -196,7 +189,7 @@ static int read_header(attn2c_tensor_file *file, size_t size, attn2c_message *me
       status = read_metadata(file, &json, message);
       continue;
     }
-    attn2c_file_tensor *tensor = add_tensor(file, &capacity);
+    attn2c_file_tensor *tensor = add_tensor(file);
     if (!tensor) return ATTN2C_MEMORY;
     tensor->name = name;
     status = read_tensor(file, &json, tensor, message);

@@ -28,11 +28,9 @@ static int file_number(attn2c_safetensors_index *index, const char *name) {
   for (int i = index->file_count - 1; i >= 0; i--)
     if (strcmp(index->files[i], name) == 0) return i;
   if (index->file_count == MOST_FILES) return -2;
-  if (index->file_count % 16 == 0) {
-    const char **grown = realloc(index->files, (size_t)(index->file_count + 16) * sizeof *grown);
-    if (!grown) return -1;
-    index->files = grown;
-  }
+  const char **grown = attn2c_grown((void *)index->files, (size_t)index->file_count, sizeof *grown);
+  if (!grown) return -1;
+  index->files = grown;
   index->files[index->file_count] = name;
   return index->file_count++;
 }
@@ -48,12 +46,9 @@ static int add_entry(const char *path, attn2c_safetensors_index *index, const ch
     return attn2c_fail(message, ATTN2C_FORMAT,
                        "%s: \"%.100s\" is in \"%.40s...\", a name of %zu bytes, but at most %d are allowed",
                        path, tensor, name, length, LONGEST_NAME);
-  if ((index->entry_count & (index->entry_count - 1)) == 0) { /* a power of two, or 0: full */
-    size_t capacity = index->entry_count ? 2 * (size_t)index->entry_count : 1;
-    attn2c_index_entry *grown = realloc(index->entries, capacity * sizeof *grown);
-    if (!grown) return out_of_memory(path, message);
-    index->entries = grown;
-  }
+  attn2c_index_entry *grown = attn2c_grown(index->entries, (size_t)index->entry_count, sizeof *grown);
+  if (!grown) return out_of_memory(path, message);
+  index->entries = grown;
   const int file = file_number(index, name);
   if (file == -1) return out_of_memory(path, message);
   if (file < 0) return attn2c_fail(message, ATTN2C_FORMAT, "%s: names more than %d files", path, MOST_FILES);

@@ -37,7 +37,7 @@ typedef struct {
 struct attn2c_coded {
   const attn2c_coding *coding;
   coded_tensor *tensors;
-  int count, capacity;
+  int count;
   char *is_part; /* one for each tensor of the file */
   pthread_mutex_t lock;
   int held;      /* the tensor whose codes are in memory; -1: none */
@@ -254,13 +254,10 @@ static void close_coded(attn2c_coded *coded) {
 }
 
 static coded_tensor *add_tensor(attn2c_coded *coded) {
-  if (coded->count == coded->capacity) {
-    const int wanted = coded->capacity ? 2 * coded->capacity : 64;
-    coded_tensor *grown = realloc(coded->tensors, (size_t)wanted * sizeof *grown);
-    if (!grown) return NULL;
-    coded->tensors = grown, coded->capacity = wanted;
-  }
-  coded_tensor *made = &coded->tensors[coded->count];
+  coded_tensor *grown = attn2c_grown(coded->tensors, (size_t)coded->count, sizeof *grown);
+  if (!grown) return NULL;
+  coded->tensors = grown;
+  coded_tensor *made = &grown[coded->count];
   memset(made, 0, sizeof *made);
   made->scales = made->zeros = made->order = -1;
   return made;

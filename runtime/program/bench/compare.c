@@ -13,12 +13,6 @@
 
 enum { MOST_ROWS = 10000, LONGEST_NAME = 200 };
 
-static char *copy(const char *text) {
-  const size_t size = strlen(text) + 1;
-  char *made = malloc(size);
-  return made ? memcpy(made, text, size) : NULL;
-}
-
 /* Reads a positive number of milliseconds; 0 is allowed with may_be_zero. */
 static int read_ms(const json_t *row, const char *key, int may_be_zero, double *ms) {
   const json_t *value = json_object_get(row, key);
@@ -43,8 +37,8 @@ static const char *take_row(const json_t *json, attn2c_old_row *row, int *memory
   row->threads = (int)json_integer_value(threads);
   if (!read_ms(json, "ms_median", 0, &row->median)) return "ms_median, a positive number";
   if (!read_ms(json, "ms_sd", 1, &row->deviation)) return "ms_sd, a number from 0";
-  row->model = copy(model);
-  row->entry = copy(entry);
+  row->model = attn2c_copied(model, strlen(model));
+  row->entry = attn2c_copied(entry, strlen(entry));
   *memory = row->model && row->entry;
   return NULL;
 }
@@ -66,7 +60,7 @@ static int take_text(const char *text, size_t size, attn2c_old_rows *old, attn2c
     if (!json_is_object(json) || error.position <= 0) {
       status = refuse(old->path, old->count + 1, "a JSON object", message);
     } else {
-      attn2c_old_row *more = realloc(old->rows, sizeof *more * (size_t)(old->count + 1));
+      attn2c_old_row *more = attn2c_grown(old->rows, (size_t)old->count, sizeof *more);
       int memory = more != NULL;
       if (more) {
         old->rows = more;

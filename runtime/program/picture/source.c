@@ -22,11 +22,10 @@ static int no_memory(attn2c_message *message) {
 }
 
 static int add(attn2c_picture_source *source, const char *folder, const char *name, attn2c_message *message) {
-  char **moved = source->count < INT_MAX / 2
-                     ? realloc(source->paths, ((size_t)source->count + 1) * sizeof *moved)
-                     : NULL;
-  if (!moved) return no_memory(message);
-  source->paths = moved;
+  char **grown =
+      source->count < INT_MAX / 2 ? attn2c_grown(source->paths, (size_t)source->count, sizeof *grown) : NULL;
+  if (!grown) return no_memory(message);
+  source->paths = grown;
   const size_t size = strlen(folder) + strlen(name) + 2;
   char *path = malloc(size);
   if (!path) return no_memory(message);

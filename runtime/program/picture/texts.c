@@ -8,20 +8,16 @@
 
 /* Adds a copy of a line. Returns ATTN2C_OK or _MEMORY. */
 static int add(attn2c_picture_texts *texts, const attn2c_line *line) {
-  const size_t count = texts->count + 1;
-  char **moved = realloc(texts->texts, count * sizeof *moved);
-  if (!moved) return ATTN2C_MEMORY;
-  texts->texts = moved;
-  size_t *lengths = realloc(texts->lengths, count * sizeof *lengths);
+  char **grown = attn2c_grown(texts->texts, texts->count, sizeof *grown);
+  if (!grown) return ATTN2C_MEMORY;
+  texts->texts = grown;
+  size_t *lengths = attn2c_grown(texts->lengths, texts->count, sizeof *lengths);
   if (!lengths) return ATTN2C_MEMORY;
   texts->lengths = lengths;
-  char *text = malloc(line->length + 1);
+  char *text = attn2c_copied(line->text, line->length);
   if (!text) return ATTN2C_MEMORY;
-  if (line->length) memcpy(text, line->text, line->length);
-  text[line->length] = '\0';
-  texts->texts[texts->count] = text;
   texts->lengths[texts->count] = line->length;
-  texts->count = count;
+  texts->texts[texts->count++] = text;
   return ATTN2C_OK;
 }
 

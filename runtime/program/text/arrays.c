@@ -36,7 +36,7 @@ struct attn2c_arrays {
   int prints;
   int64_t texts, rows;
   kept *list;
-  size_t count, capacity;
+  size_t count;
   float *joined;
 };
 
@@ -142,12 +142,9 @@ static int is_idle(const attn2c_arrays *arrays) {
 int attn2c_arrays_keep(attn2c_arrays *arrays, const attn2c_reader *reader, int64_t rows, void **outputs,
                        attn2c_message *message) {
   if (is_idle(arrays)) return ATTN2C_OK;
-  if (arrays->count == arrays->capacity) {
-    const size_t capacity = 2 * arrays->capacity + 16;
-    kept *moved = realloc(arrays->list, capacity * sizeof *moved);
-    if (!moved) goto no_memory;
-    arrays->list = moved, arrays->capacity = capacity;
-  }
+  kept *grown = attn2c_grown(arrays->list, arrays->count, sizeof *grown);
+  if (!grown) goto no_memory;
+  arrays->list = grown;
   kept *each = &arrays->list[arrays->count++];
   *each = (kept){.texts = (int64_t)reader->count, .rows = rows};
   each->values = calloc((size_t)arrays->output_count + 1, sizeof *each->values);

@@ -8,18 +8,15 @@
 struct attn2c_pairing {
   attn2c_text_source *queries, *texts;
   attn2c_line *list; /* the texts; their bytes are the source's */
-  size_t count, capacity;
+  size_t count;
   attn2c_line query; /* its bytes are the source's */
   size_t at;         /* the next text; count: the next query is read first */
 };
 
 static int keep(attn2c_pairing *pairing, const attn2c_line *line) {
-  if (pairing->count == pairing->capacity) {
-    const size_t capacity = 2 * pairing->capacity + 64;
-    attn2c_line *moved = realloc(pairing->list, capacity * sizeof *moved);
-    if (!moved) return ATTN2C_MEMORY;
-    pairing->list = moved, pairing->capacity = capacity;
-  }
+  attn2c_line *grown = attn2c_grown(pairing->list, pairing->count, sizeof *grown);
+  if (!grown) return ATTN2C_MEMORY;
+  pairing->list = grown;
   pairing->list[pairing->count++] = *line;
   return ATTN2C_OK;
 }

@@ -35,7 +35,7 @@ struct attn2c_text_source {
   int query_count;
   int has_tabs; /* 1: a line has text and pair */
   char **kept;  /* copies of lines, until they are forgotten */
-  size_t kept_count, kept_capacity;
+  size_t kept_count;
 };
 
 static int is_stream(const attn2c_text_word *word) {
@@ -180,17 +180,12 @@ void attn2c_text_source_forget(attn2c_text_source *source) {
 
 /* Returns a copy of the bytes, which lasts until attn2c_text_source_forget; NULL without memory. */
 static const char *keep(attn2c_text_source *source, const char *bytes, size_t length) {
-  if (source->kept_count == source->kept_capacity) {
-    const size_t capacity = source->kept_capacity ? 2 * source->kept_capacity : 64;
-    char **moved = realloc(source->kept, capacity * sizeof *moved);
-    if (!moved) return NULL;
-    source->kept = moved, source->kept_capacity = capacity;
-  }
-  char *copy = malloc(length + 1);
-  if (!copy) return NULL;
-  memcpy(copy, bytes, length);
-  copy[length] = '\0';
-  return source->kept[source->kept_count++] = copy;
+  char **grown = attn2c_grown(source->kept, source->kept_count, sizeof *grown);
+  if (!grown) return NULL;
+  source->kept = grown;
+  char *copy = attn2c_copied(bytes, length);
+  if (copy) source->kept[source->kept_count++] = copy;
+  return copy;
 }
 
 static int stream_begin(stream *s, const char *word, attn2c_message *message) {
