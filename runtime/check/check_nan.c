@@ -172,12 +172,11 @@ static int try_place(bed *bed, int64_t place) {
     bed->worst = comparison;
     bed->of = &job->descriptor->tensors[job->entry->outputs[output]];
     bed->tried = 1;
-    if (comparison.passed) {
+    if (comparison.passed)
       snprintf(bed->name, sizeof bed->name, "%s", bed->kind);
-    } else {
+    else
       snprintf(bed->name, sizeof bed->name, "%s, place %" PRId64 ", seen in %s", bed->kind, place,
                bed->of->name);
-    }
   }
   attn2c_reference_release(job->entry, job->tensors);
   restore(bed);

@@ -109,18 +109,17 @@ static int check_tensor(const attn2c_tensor_file *file, attn2c_file_tensor *tens
   attn2c_shape_text shape = attn2c_shape_write(tensor->rank, tensor->shape);
   long long begin = tensor->begin, end = tensor->end;
   int64_t bytes;
-  if (begin > end) {
+  if (begin > end)
     attn2c_say(message, "%s: \"%s\": data_offsets [%lld, %lld] end before they begin", path, tensor->name,
                begin, end);
-  } else if (!attn2c_shape_count(tensor->rank, tensor->shape, &tensor->elements) ||
-             __builtin_mul_overflow(tensor->elements, (int64_t)tensor->type->bytes, &bytes)) {
+  else if (!attn2c_shape_count(tensor->rank, tensor->shape, &tensor->elements) ||
+           __builtin_mul_overflow(tensor->elements, (int64_t)tensor->type->bytes, &bytes))
     attn2c_say(message, "%s: \"%s\": shape %s is too large", path, tensor->name, shape.text);
-  } else if (bytes != tensor->end - tensor->begin) {
+  else if (bytes != tensor->end - tensor->begin)
     attn2c_say(message, "%s: \"%s\": %s %s is %lld bytes, but data_offsets [%lld, %lld] hold %lld", path,
                tensor->name, tensor->type->name, shape.text, (long long)bytes, begin, end, end - begin);
-  } else {
+  else
     return ATTN2C_OK;
-  }
   return ATTN2C_FORMAT;
 }
 

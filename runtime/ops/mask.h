@@ -12,11 +12,10 @@ ATTN2C_INLINE int attn2c_between(int x, int low, int high) { return x < low ? lo
  * vector. */
 ATTN2C_INLINE void attn2c_mask_columns(float *row, int cols, int from, int to, int first, int last) {
   int j = from;
-  for (; j < to && j + ATTN2C_LANES <= cols; j += ATTN2C_LANES) {
+  for (; j < to && j + ATTN2C_LANES <= cols; j += ATTN2C_LANES)
 #pragma omp simd
     for (int i = 0; i < ATTN2C_LANES; i++)
       row[j + i] = ((j + i >= first) & (j + i < last)) ? row[j + i] : -__builtin_inff();
-  }
   for (; j < to; j++) row[j] = j >= first && j < last ? row[j] : -__builtin_inff();
 }
 
@@ -35,11 +34,10 @@ ATTN2C_INLINE void attn2c_mask_band(float *s, int rows, int cols, int ld, int lo
 ATTN2C_INLINE void attn2c_mask_columns_behind(float *row, int cols, int from, int to, int first, int last,
                                               int keep) {
   int j = from;
-  for (; j < to && j + ATTN2C_LANES <= cols; j += ATTN2C_LANES) {
+  for (; j < to && j + ATTN2C_LANES <= cols; j += ATTN2C_LANES)
 #pragma omp simd
     for (int i = 0; i < ATTN2C_LANES; i++)
       row[j + i] = (((j + i >= first) & (j + i < last)) | (j + i < keep)) ? row[j + i] : -__builtin_inff();
-  }
   for (; j < to; j++) row[j] = (j >= first && j < last) || j < keep ? row[j] : -__builtin_inff();
 }
 

@@ -248,16 +248,15 @@ static void refuse_option(const char *word, attn2c_command command, attn2c_messa
 static void refuse(int option, char **argv, attn2c_command command, attn2c_message *message) {
   char text[ALLOWED_BYTES];
   const char *word = argv[optind - 1];
-  if (option == ':') {
+  if (option == ':')
     attn2c_say(message, "%s: %s needs a value", commands[command], word);
-  } else if (optopt == 0) {
+  else if (optopt == 0)
     refuse_option(word, command, message);
-  } else if (optopt >= FIRST_OPTION || strncmp(word, "--", 2) == 0) {
+  else if (optopt >= FIRST_OPTION || strncmp(word, "--", 2) == 0)
     attn2c_say(message, "%s: '%s' has a value, but none is allowed", commands[command], word);
-  } else {
+  else
     attn2c_say(message, "%s: no option '-%c'; allowed are %s", commands[command], optopt,
                allowed(command, text));
-  }
 }
 
 static int parse_options(int argc, char **argv, attn2c_arguments *arguments, attn2c_message *message) {

@@ -24,14 +24,12 @@ static void quote(const char *word, FILE *out) {
   for (const char *at = word; *at != '\0'; at++) octal |= (unsigned char)*at < 32 || (unsigned char)*at > 126;
   fputs(octal ? "$'" : "'", out);
   for (; *word != '\0'; word++) {
-    if (octal &&
-        ((unsigned char)*word < 32 || (unsigned char)*word > 126 || *word == '\'' || *word == '\\')) {
+    if (octal && ((unsigned char)*word < 32 || (unsigned char)*word > 126 || *word == '\'' || *word == '\\'))
       fprintf(out, "\\%03o", (unsigned)(unsigned char)*word);
-    } else if (*word == '\'') {
+    else if (*word == '\'')
       fputs("'\\''", out);
-    } else {
+    else
       putc(*word, out);
-    }
   }
   putc('\'', out);
 }

@@ -17,11 +17,10 @@ enum { KNOWN_NAMES = 1000 };
 
 static void tensor_text(const attn2c_tensor *tensor, const char *shape, char *text, size_t size) {
   const char *type = tensor->type == ATTN2C_F32 ? "float32" : "int32";
-  if (tensor->type == ATTN2C_I32 && tensor->minimum < tensor->limit) {
+  if (tensor->type == ATTN2C_I32 && tensor->minimum < tensor->limit)
     snprintf(text, size, "%s %s, %" PRId64 " to %" PRId64, type, shape, tensor->minimum, tensor->limit - 1);
-  } else {
+  else
     snprintf(text, size, "%s %s", type, shape);
-  }
 }
 
 attn2c_call_shape attn2c_call_shape_of(const attn2c_descriptor *model, const attn2c_entry *entry,
@@ -144,17 +143,16 @@ int attn2c_bind_names(const char *const *names, int count, int plain, const char
       paths[i] = path;
       found = 1;
     }
-    if (!found && length < 0) {
+    if (!found && length < 0)
       attn2c_say(message, "%s %s: a name is needed, NAME=PATH; known: %s", option, words[w], known);
-    } else if (!found) {
+    else if (!found)
       attn2c_say(message, "%s %s: no such name; known: %s", option, words[w], known);
-    } else if (twice) {
+    else if (twice)
       attn2c_say(message, "%s %s: this one is given twice, but once is allowed", option, words[w]);
-    } else if (*path == '\0') {
+    else if (*path == '\0')
       attn2c_say(message, "%s '%s': a path is needed", option, words[w]);
-    } else {
+    else
       continue;
-    }
     status = ATTN2C_USAGE;
   }
   return status;
@@ -223,11 +221,10 @@ int attn2c_input_read(const attn2c_tensor *tensor, const char *path, int64_t *se
   int64_t shape[ATTN2C_MAX_RANK];
   memcpy(shape, tensor->shape, sizeof shape);
   if (tensor->rank > 0) {
-    if (*sequences > 0) {
+    if (*sequences > 0)
       shape[0] = *sequences;
-    } else if (array.rank == tensor->rank && array.shape[0] > 0) {
+    else if (array.rank == tensor->rank && array.shape[0] > 0)
       shape[0] = array.shape[0];
-    }
   }
   const int64_t taken = tensor->rank > 0 ? shape[0] : 1;
   const size_t bytes = attn2c_tensor_bytes(tensor, taken);
@@ -237,9 +234,8 @@ int attn2c_input_read(const attn2c_tensor *tensor, const char *path, int64_t *se
   else
     status = attn2c_npy_as(&array, tensor->type, tensor->rank, shape, tensor->name, buffer, message);
   attn2c_npy_free(&array);
-  if (status == ATTN2C_OK && tensor->type == ATTN2C_I32) {
+  if (status == ATTN2C_OK && tensor->type == ATTN2C_I32)
     status = attn2c_input_in_range(tensor, buffer, taken, message);
-  }
   if (status != ATTN2C_OK) {
     attn2c_free(buffer);
     return status;

@@ -177,9 +177,8 @@ int main(int argc, char **argv) {
   } else {
     fflush(stdout); /* the command has already reported its reason, which may be the standard output */
   }
-  if (status != ATTN2C_OK && status != ATTN2C_MISMATCH && message.used == 0) {
+  if (status != ATTN2C_OK && status != ATTN2C_MISMATCH && message.used == 0)
     attn2c_say(&message, "%s", attn2c_strerror(status));
-  }
   if (rank == 0) print_lines(arguments.program, text); /* the others have the same lines */
   if (&attn2c_the_ranks) attn2c_the_ranks->end(status);
   attn2c_arguments_free(&arguments);

@@ -224,9 +224,7 @@ static int verify_arguments(const attn2c_descriptor *model, const attn2c_argumen
     if (arguments->weights == NULL && arguments->packed == NULL) return ATTN2C_OK;
     return attn2c_fail(message, ATTN2C_USAGE, "pack: --verify FILE allows no other option");
   }
-  if (attn2c_lacks_weights(model, arguments->weights, "pack", message)) {
-    status = ATTN2C_USAGE;
-  }
+  if (attn2c_lacks_weights(model, arguments->weights, "pack", message)) status = ATTN2C_USAGE;
   if (arguments->packed == NULL) status = attn2c_fail(message, ATTN2C_USAGE, "pack: -o FILE is needed");
   if (arguments->packed != NULL && strcmp(arguments->packed, "-") == 0)
     status = attn2c_fail(message, ATTN2C_USAGE, "-o -: a file is needed; /dev/stdout is the standard output");

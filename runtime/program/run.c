@@ -33,16 +33,13 @@ static int job_allocate(job *job, attn2c_message *message) {
   job->in = calloc(inputs + 1, sizeof *job->in);
   job->out = calloc(outputs + 1, sizeof *job->out);
   if (job->paths != NULL && job->inputs != NULL && job->outputs != NULL && job->in != NULL &&
-      job->out != NULL) {
+      job->out != NULL)
     return ATTN2C_OK;
-  }
   return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory", job->command);
 }
 
 static void streams_free(stream *streams, int count) {
-  for (int i = 0; streams != NULL && i < count; i++) {
-    attn2c_free(streams[i].values);
-  }
+  for (int i = 0; streams != NULL && i < count; i++) attn2c_free(streams[i].values);
   free(streams);
 }
 
@@ -68,11 +65,10 @@ static int is_text(const char *path) { return strcmp(path, "-") == 0; }
 
 /* Finds the file that an output is written to; "-" is the standard output. */
 static void find_output(const char *path, attn2c_place *place) {
-  if (is_text(path)) {
+  if (is_text(path))
     attn2c_place_descriptor(STDOUT_FILENO, place);
-  } else {
+  else
     attn2c_place_find(path, place);
-  }
 }
 
 static const char *lengths_path(const job *job) { return job->paths[job->entry->input_count]; }
@@ -265,11 +261,10 @@ static void note_unused(const attn2c_source *source, const attn2c_arguments *arg
     /* attn2c_say escapes control characters: a name in a file may have any. */
     char text[2000];
     attn2c_message line = attn2c_message_make(text, sizeof text);
-    if (i < 0) {
+    if (i < 0)
       attn2c_say(&line, "%s: %d tensor%s not used", arguments->weights, unused, unused == 1 ? "" : "s");
-    } else {
+    else
       attn2c_say(&line, "%s: not used: %s", arguments->weights, attn2c_source_unused_name(source, i));
-    }
     fprintf(notes, "%s: %s\n", arguments->program, text);
   }
 }

@@ -72,13 +72,12 @@ static int wrong_length(const attn2c_sizes *sizes, const char *name, const attn2
   const attn2c_lengths *lengths = sizes->lengths;
   const attn2c_shape_text shape = attn2c_shape_write(array->rank, array->shape);
   const int64_t longest = lengths->sizes->seq;
-  if (!sizes->model->is_open) {
+  if (!sizes->model->is_open)
     attn2c_say(message, "%s: %s holds %s: %" PRId64 " tokens, but %" PRId64 " are expected", name,
                array->path, shape.text, seq, longest);
-  } else {
+  else
     attn2c_say(message, "%s: %s holds %s: %" PRId64 " tokens, but %" PRId64 " to %" PRId64 " are allowed",
                name, array->path, shape.text, seq, lengths->least, longest);
-  }
   return ATTN2C_FORMAT;
 }
 
@@ -148,11 +147,10 @@ int attn2c_sizes_read(attn2c_sizes *sizes, int index, const char *path, void **v
   attn2c_npy_free(&array);
   if (status == ATTN2C_OK && tensor.type == ATTN2C_I32)
     status = attn2c_input_in_range(&tensor, buffer, leading, message);
-  if (status == ATTN2C_OK) {
+  if (status == ATTN2C_OK)
     *values = buffer;
-  } else {
+  else
     attn2c_free(buffer);
-  }
   return status;
 }
 

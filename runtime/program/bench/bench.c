@@ -41,10 +41,9 @@ static int verify_in_full(const attn2c_program *program, const attn2c_model *mod
                                   0, arguments->path, message);
   fclose(stream);
   free(table);
-  if (status == ATTN2C_MISMATCH) {
+  if (status == ATTN2C_MISMATCH)
     attn2c_say(message, "bench: differs from the reference; not timed; '%s check' names the tensor",
                arguments->program);
-  }
   return status;
 }
 
@@ -81,17 +80,15 @@ static int bench_entries(const attn2c_program *program, attn2c_context *context,
     *s = (attn2c_bench_call){
         .program = program, .model = context->model, .context = context, .in = in + inputs};
     s->entry = entry, s->number = e;
-    for (int i = 0; i < entry->input_count; i++) {
+    for (int i = 0; i < entry->input_count; i++)
       attn2c_input_random(&model->tensors[entry->inputs[i]], arguments->seed, 1, s->in[i]);
-    }
     inputs += entry->input_count;
     flops += entry->flops;
     status = attn2c_bench_call_allocate(s, message);
     if (status == ATTN2C_OK) status = verify(s, arguments, &results[e].first_ms, message);
   }
-  if (status == ATTN2C_OK && flops < ATTN2C_BENCH_FULL_CHECK) {
+  if (status == ATTN2C_OK && flops < ATTN2C_BENCH_FULL_CHECK)
     status = verify_in_full(program, context->model, source, in, arguments, message);
-  }
   for (int e = 0; e < model->entry_count && status == ATTN2C_OK; e++) {
     results[e].model = model;
     results[e].entry = &model->entries[e];
