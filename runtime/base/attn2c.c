@@ -49,7 +49,7 @@ static void make_printable(char *text, size_t length, int cut) {
 
 void attn2c_printable(char *text) { make_printable(text, strlen(text), 0); }
 
-static void say(attn2c_message *message, const char *format, va_list arguments) {
+void attn2c_say(attn2c_message *message, const char *format, ...) {
   if (!message || !message->text || message->size == 0) return;
   size_t capacity = message->size - message->used;
   if (message->used) {
@@ -58,25 +58,13 @@ static void say(attn2c_message *message, const char *format, va_list arguments) 
     message->used++, capacity--;
   }
   char *line = message->text + message->used;
+  va_list arguments;
+  va_start(arguments, format);
   int wanted = vsnprintf(line, capacity, format, arguments);
+  va_end(arguments);
   if (wanted < 0) line[0] = '\0';
   make_printable(line, strlen(line), wanted >= 0 && (size_t)wanted >= capacity);
   message->used += strlen(line);
-}
-
-void attn2c_say(attn2c_message *message, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  say(message, format, arguments);
-  va_end(arguments);
-}
-
-int attn2c_fail(attn2c_message *message, int status, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  say(message, format, arguments);
-  va_end(arguments);
-  return status;
 }
 
 const char *attn2c_strerror(int status) {

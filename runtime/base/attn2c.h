@@ -33,9 +33,8 @@ typedef struct attn2c_message {
 attn2c_message attn2c_message_make(char *text, size_t size);
 /* Adds one line, made printable (attn2c_printable). */
 void attn2c_say(attn2c_message *message, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Does the same and returns `status`. */
-int attn2c_fail(attn2c_message *message, int status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* Does the same and returns `status`. A macro, so that the compiler sees that a constant is no ATTN2C_OK. */
+#define attn2c_fail(message, status, ...) (attn2c_say((message), __VA_ARGS__), (int)(status))
 
 /* Replaces characters that a terminal would obey or not show by '?'. These are controls, marks of direction
  * and bytes that are not UTF-8. All text from a file or a command line goes through this before it is
