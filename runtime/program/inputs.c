@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/npy.h"
 #include "model/sequences.h"
 #include "weights/random.h"
 #include "base/shape.h"
@@ -212,37 +211,39 @@ int attn2c_input_in_range(const attn2c_tensor *tensor, const int32_t *values, in
   return ATTN2C_OK;
 }
 
+int attn2c_array_take(attn2c_npy *array, const attn2c_tensor *tensor, void **values,
+                      attn2c_message *message) {
+  const int64_t leading = tensor->rank > 0 ? tensor->shape[0] : 1;
+  const size_t bytes = attn2c_tensor_bytes(tensor, leading);
+  int status = ATTN2C_OK;
+  *values = bytes > 0 ? attn2c_allocate(bytes) : NULL;
+  if (*values == NULL)
+    status = attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for %s", tensor->name, array->path);
+  else
+    status = attn2c_npy_as(array, tensor->type, tensor->rank, tensor->shape, tensor->name, *values, message);
+  if (status == ATTN2C_OK && tensor->type == ATTN2C_I32 && tensor->minimum < tensor->limit)
+    status = attn2c_input_in_range(tensor, *values, leading, message);
+  attn2c_npy_free(array);
+  if (status == ATTN2C_OK) return status;
+  attn2c_free(*values);
+  *values = NULL;
+  return status;
+}
+
 int attn2c_input_read(const attn2c_tensor *tensor, const char *path, int64_t *sequences, void **values,
                       attn2c_message *message) {
-  *values = NULL;
   attn2c_npy array;
+  *values = NULL;
   int status = attn2c_npy_read(path, &array, message);
   if (status != ATTN2C_OK) return status;
-  int64_t shape[ATTN2C_MAX_RANK];
-  memcpy(shape, tensor->shape, sizeof shape);
-  if (tensor->rank > 0) {
-    if (*sequences > 0)
-      shape[0] = *sequences;
-    else if (array.rank == tensor->rank && array.shape[0] > 0)
-      shape[0] = array.shape[0];
-  }
-  const int64_t taken = tensor->rank > 0 ? shape[0] : 1;
-  const size_t bytes = attn2c_tensor_bytes(tensor, taken);
-  void *buffer = bytes > 0 ? attn2c_allocate(bytes) : NULL;
-  if (buffer == NULL)
-    status = attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for %s", tensor->name, path);
-  else
-    status = attn2c_npy_as(&array, tensor->type, tensor->rank, shape, tensor->name, buffer, message);
-  attn2c_npy_free(&array);
-  if (status == ATTN2C_OK && tensor->type == ATTN2C_I32)
-    status = attn2c_input_in_range(tensor, buffer, taken, message);
-  if (status != ATTN2C_OK) {
-    attn2c_free(buffer);
-    return status;
-  }
-  *sequences = taken;
-  *values = buffer;
-  return ATTN2C_OK;
+  attn2c_tensor expected = *tensor;
+  if (*sequences > 0)
+    expected.shape[0] = *sequences;
+  else if (tensor->rank > 0 && array.rank == tensor->rank && array.shape[0] > 0)
+    expected.shape[0] = array.shape[0];
+  status = attn2c_array_take(&array, &expected, values, message);
+  if (status == ATTN2C_OK) *sequences = tensor->rank > 0 ? expected.shape[0] : 1;
+  return status;
 }
 
 int attn2c_arrays_allocate(const attn2c_descriptor *model, const int *tensors, int count, void **arrays,

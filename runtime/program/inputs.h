@@ -2,6 +2,7 @@
  * them. It also chooses the source of the weights. */
 #pragma once
 
+#include "formats/npy.h"
 #include "model/model.h"
 #include "program/arguments.h"
 #include "weights/weights.h"
@@ -76,6 +77,10 @@ int attn2c_has_batch(const attn2c_descriptor *model, const attn2c_entry *entry, 
  * names the first. The caller frees *values with attn2c_free; on failure it is NULL. */
 int attn2c_input_read(const attn2c_tensor *tensor, const char *path, int64_t *sequences, void **values,
                       attn2c_message *message);
+
+/* Converts an array to a tensor's type and shape, checks its range as attn2c_input_read does, and frees the
+ * array. The caller frees *values with attn2c_free; on failure it is NULL. */
+int attn2c_array_take(attn2c_npy *array, const attn2c_tensor *tensor, void **values, attn2c_message *message);
 
 /* Checks minimum <= value < limit for `sequences` sequences. The line names the index of the first value
  * outside. */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/shape.h"
-#include "formats/npy.h"
 #include "program/inputs.h"
 
 /* Makes the axes for a program that does not state them. The leading axis is the batch if the tensor has
@@ -136,22 +135,12 @@ int attn2c_sizes_read(attn2c_sizes *sizes, int index, const char *path, void **v
   int status = attn2c_npy_read(path, &array, message);
   if (status != ATTN2C_OK) return status;
   status = agree(sizes, index, &array, message);
+  if (status != ATTN2C_OK) {
+    attn2c_npy_free(&array);
+    return status;
+  }
   const attn2c_tensor tensor = attn2c_sizes_tensor(sizes, 1, index);
-  const int64_t leading = tensor.rank > 0 ? tensor.shape[0] : 1;
-  const size_t bytes = status == ATTN2C_OK ? attn2c_tensor_bytes(&tensor, leading) : 0;
-  void *buffer = bytes > 0 ? attn2c_allocate(bytes) : NULL;
-  if (status == ATTN2C_OK && buffer == NULL)
-    status = attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for %s", tensor.name, path);
-  if (status == ATTN2C_OK)
-    status = attn2c_npy_as(&array, tensor.type, tensor.rank, tensor.shape, tensor.name, buffer, message);
-  attn2c_npy_free(&array);
-  if (status == ATTN2C_OK && tensor.type == ATTN2C_I32)
-    status = attn2c_input_in_range(&tensor, buffer, leading, message);
-  if (status == ATTN2C_OK)
-    *values = buffer;
-  else
-    attn2c_free(buffer);
-  return status;
+  return attn2c_array_take(&array, &tensor, values, message);
 }
 
 int attn2c_sizes_read_lengths(attn2c_sizes *sizes, const char *path, attn2c_message *message) {

@@ -109,17 +109,15 @@ static int read_against(job *job) {
   if (!path) return ATTN2C_OK;
   int status = attn2c_npy_read(path, &file, job->message);
   if (status != ATTN2C_OK) return status;
-  const int64_t width = answer_of(job)->each, shape[2] = {file.rank > 0 ? file.shape[0] : 0, width};
-  job->against_count = shape[0];
-  if (file.rank != 2 || file.shape[1] != width || shape[0] < 1 || file.elements != shape[0] * width)
-    status = attn2c_fail(job->message, ATTN2C_FORMAT, "--against %s: float32 [count][%lld] is expected", path,
-                         (long long)width);
-  else if (!(job->against = malloc((size_t)file.elements * sizeof(float))))
-    status = attn2c_fail(job->message, ATTN2C_MEMORY, "--against %s: no memory", path);
-  else
-    status = attn2c_npy_as(&file, ATTN2C_F32, 2, shape, "--against", job->against, job->message);
+  const int64_t width = answer_of(job)->each;
+  const attn2c_tensor tensor = {
+      .name = "--against", .rank = 2, .shape = {file.rank > 0 ? file.shape[0] : 0, width}};
+  job->against_count = tensor.shape[0];
+  if (file.rank == 2 && file.shape[1] == width && job->against_count > 0)
+    return attn2c_array_take(&file, &tensor, (void **)&job->against, job->message);
   attn2c_npy_free(&file);
-  return status;
+  return attn2c_fail(job->message, ATTN2C_FORMAT, "--against %s: float32 [count][%lld] is expected", path,
+                     (long long)width);
 }
 
 /* Writes the cosines of a picture's embedding with the embeddings of --against. */
@@ -448,7 +446,7 @@ static int run(const attn2c_descriptor *model, const attn2c_picture_facts *facts
   if (scores_texts(job) && &attn2c_the_texts) attn2c_the_texts->reader->close(&job->texts);
   free(job->logits);
   free(job->arrays);
-  free(job->against);
+  attn2c_free(job->against);
   free(job->outputs);
   free(job);
   return status;
