@@ -1,6 +1,7 @@
 -- template.lua: compiles templates of C text, line by line, into Lua functions.
--- A line that begins with @ is Lua, ${expression} is replaced by its value, and everything else is text. Each line
--- becomes exactly one line of Lua, so that an error names the template's own line.
+-- A line that begins with @ is Lua, ${expression} is replaced by its value, and everything else is text. An `@if` or
+-- `@for` of one line of text has it after a bar: `@if any then |#include "model/sequences.h"`. Each line becomes exactly
+-- one line of Lua, so that an error names the template's own line.
 --
 -- Templates are strict: an unknown name is an error, and so is a value that is nil or a float (512/8 would print 64.0).
 local template = {}
@@ -19,11 +20,19 @@ local function write_line(line)
   return ("line_(%s)"):format(#parts > 0 and table.concat(parts, " .. ") or '""')
 end
 
+-- Returns the Lua code of a line.
+local function code_of(line)
+  if line:sub(1, 1) ~= "@" then return write_line(line) end
+  local block, text = line:match("^@(.- then) |(.*)$")
+  if not block then block, text = line:match("^@(.- do) |(.*)$") end
+  return block and ("%s %s end"):format(block, write_line(text)) or line:sub(2)
+end
+
 --- Compiles a template's text. Returns a function that takes a table of values and returns the filled text.
 function template.compile(text, name)
   local code = {}
   for line in text:gmatch("([^\n]*)\n") do
-    code[#code + 1] = line:sub(1, 1) == "@" and line:sub(2) or write_line(line)
+    code[#code + 1] = code_of(line)
   end
   local source = table.concat(code, "\n")
   return function(values)

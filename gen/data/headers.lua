@@ -15,19 +15,15 @@ local headers = {}
 -- Returns a header's text. purpose: its opening sentence; from: the file that has the table; body: a list of lines.
 local function header(path, purpose, from, body)
   local name = path:match("[^/]*$")
-  local guard = "ATTN2C_" .. path:match("([^/]*/[^/]*)%.h$"):gsub("/", "_"):upper() .. "_H"
   return ([[
 /* %s - %s
  * `make headers` writes this file from %s. */
 /* clang-format off */
-#ifndef %s
-#define %s
+#pragma once
 
 %s
-
-#endif
 /* clang-format on */
-]]):format(name, purpose, from, guard, guard, table.concat(body, "\n"))
+]]):format(name, purpose, from, table.concat(body, "\n"))
 end
 
 -- Appends an enumeration of numbers.lua as C.
@@ -55,14 +51,19 @@ local function text_numbers(path)
 end
 
 -- Appends the names of a list as an enumeration of numbers from 0, with its count.
+-- Names without a comment share lines.
 local function add_names(body, prefix, list)
+  local line = " "
   body[#body + 1] = "\nenum {"
-  for i, row in ipairs(list) do
+  for _, row in ipairs(list) do
     local name, comment = type(row) == "table" and row[1] or row, list == chat.steps and row[2]
-    body[#body + 1] = ("  %s_%s = %d,%s"):format(prefix, name:upper(), i - 1,
-      comment and " /* " .. comment .. " */" or "")
+    local member = (" %s_%s,%s"):format(prefix, name:upper(), comment and " /* " .. comment .. " */" or "")
+    if line ~= " " and (comment or line:find("*/", 1, true) or #line + #member > 110) then
+      body[#body + 1], line = line, " "
+    end
+    line = line .. member
   end
-  body[#body + 1] = ("  %sS = %d\n};"):format(prefix, #list)
+  body[#body + 1] = ("%s\n  %sS\n};"):format(line, prefix)
 end
 
 -- Appends the numbers of parameters, and the names, as the insides of arrays.

@@ -137,3 +137,17 @@ void *attn2c_allocate(size_t bytes) {
 }
 
 void attn2c_free(void *memory) { free(memory); }
+
+void *attn2c_grown(void *list, size_t count, size_t size) {
+  if (count & (count - 1)) return list; /* no power of two, nor 0 */
+  size_t bytes;
+  return __builtin_mul_overflow(count ? 2 * count : 1, size, &bytes) ? NULL : realloc(list, bytes);
+}
+
+char *attn2c_copied(const char *text, size_t length) {
+  char *copy = malloc(length + 1);
+  if (!copy) return NULL;
+  if (length) memcpy(copy, text, length);
+  copy[length] = '\0';
+  return copy;
+}

@@ -1,8 +1,7 @@
 /* attn2c.h - declares what all runtime and emitted files share: version, statuses, messages, allocation.
  * Generator and runtime must agree on the version. The statuses are also the exit codes of emitted
  * programs. */
-#ifndef ATTN2C_H
-#define ATTN2C_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -34,6 +33,8 @@ typedef struct attn2c_message {
 attn2c_message attn2c_message_make(char *text, size_t size);
 /* Adds one line, made printable (attn2c_printable). */
 void attn2c_say(attn2c_message *message, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Does the same and returns `status`. A macro, so that the compiler sees that a constant is no ATTN2C_OK. */
+#define attn2c_fail(message, status, ...) (attn2c_say((message), __VA_ARGS__), (int)(status))
 
 /* Replaces characters that a terminal would obey or not show by '?'. These are controls, marks of direction
  * and bytes that are not UTF-8. All text from a file or a command line goes through this before it is
@@ -53,4 +54,8 @@ void *attn2c_reserve_sparse(size_t bytes);
 void attn2c_make_dense(void *memory, size_t bytes);
 void attn2c_free(void *memory);
 
-#endif
+/* Returns a list from malloc with room for an element after its `count` ones. It grows to powers of two.
+ * NULL: there is no memory, and the list stays as it is. */
+void *attn2c_grown(void *list, size_t count, size_t size);
+/* Returns a copy from malloc that ends with a NUL; NULL: there is no memory. */
+char *attn2c_copied(const char *text, size_t length);

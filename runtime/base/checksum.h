@@ -1,7 +1,6 @@
 /* checksum.h - computes a 64-bit checksum of bytes, to detect accidental damage. It detects every change
  * within one 8-byte word, and all but one in 2^64 of the others. It does not protect against intent. */
-#ifndef ATTN2C_CHECKSUM_H
-#define ATTN2C_CHECKSUM_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ typedef struct attn2c_checksum_parts {
 attn2c_checksum_parts attn2c_checksum_begin(uint64_t begin);
 void attn2c_checksum_add(attn2c_checksum_parts *parts, const void *bytes, size_t size);
 uint64_t attn2c_checksum_end(const attn2c_checksum_parts *parts);
-
-#endif

@@ -1,8 +1,7 @@
 /* descriptor.h - declares the constant data that describe an emitted model: tensors, ops, weights, entries,
  * sizes. Generic code (the reference, the checks, the bench, info, packing) reads it and knows nothing else
  * about a model. */
-#ifndef ATTN2C_DESCRIPTOR_H
-#define ATTN2C_DESCRIPTOR_H
+#pragma once
 
 #include "base/attn2c.h"
 #include "base/number_types.h"
@@ -510,5 +509,3 @@ int attn2c_is_optional(const attn2c_tensor *tensor);
 double attn2c_number(const attn2c_op *op, const char *name, double otherwise);
 /* Returns the text of an attribute, or NULL. */
 const char *attn2c_text(const attn2c_op *op, const char *name);
-
-#endif

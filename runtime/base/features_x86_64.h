@@ -1,8 +1,7 @@
 /* features_x86_64.h - the features of x86-64 processors that targets need.
  * `make headers` writes this file from gen/data/targets.lua. */
 /* clang-format off */
-#ifndef ATTN2C_BASE_FEATURES_X86_64_H
-#define ATTN2C_BASE_FEATURES_X86_64_H
+#pragma once
 
 /* X(bit, test: NULL, or the name of the missing feature) */
 #define ATTN2C_FEATURES(X) \
@@ -28,6 +27,4 @@
   {"x86_64", 0x0}, \
   {"aarch64", 0x0}, \
   {"generic", 0x0}
-
-#endif
 /* clang-format on */

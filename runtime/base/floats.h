@@ -1,7 +1,6 @@
 /* floats.h - converts the floating-point types of checkpoints and arrays to f32. The bytes need no
  * alignment. */
-#ifndef ATTN2C_FLOATS_H
-#define ATTN2C_FLOATS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -11,5 +10,3 @@ void attn2c_floats_from_f32(const void *bytes, float *values, size_t count);
 void attn2c_floats_from_f64(const void *bytes, float *values, size_t count);
 void attn2c_floats_from_f16(const void *bytes, float *values, size_t count);
 void attn2c_floats_from_bf16(const void *bytes, float *values, size_t count);
-
-#endif

@@ -1,7 +1,6 @@
 /* generation.h - declares the facts of a model that continues its sequences: what its folder says about
  * generating text. */
-#ifndef ATTN2C_GENERATION_H
-#define ATTN2C_GENERATION_H
+#pragma once
 
 #include "base/descriptor.h"
 
@@ -27,5 +26,3 @@ extern const attn2c_generation_commands *const attn2c_the_generation __attribute
 typedef struct attn2c_generation_text attn2c_generation_text;
 extern const attn2c_generation_text attn2c_generation_text_program;
 extern const attn2c_generation_text *const attn2c_the_generation_text __attribute__((weak));
-
-#endif

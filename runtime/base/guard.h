@@ -1,8 +1,7 @@
 /* guard.h - allocates memory between two pages without access, so that an access past either end crashes.
  * This also checks generated machine code, which sanitizers cannot. Tests link programs whose attn2c_allocate
  * returns such memory (tests/guard.lua). */
-#ifndef ATTN2C_GUARD_H
-#define ATTN2C_GUARD_H
+#pragma once
 
 #include <stddef.h>
 
@@ -11,5 +10,3 @@
 void *attn2c_guard_allocate(size_t bytes);
 /* Frees the memory; NULL is allowed. Aborts if the pointer is not one of these or was freed before. */
 void attn2c_guard_free(void *memory);
-
-#endif

@@ -1,8 +1,7 @@
 /* number_types.h - the number types of tensors and of packed weights.
  * `make headers` writes this file from gen/data/types.lua. */
 /* clang-format off */
-#ifndef ATTN2C_BASE_NUMBER_TYPES_H
-#define ATTN2C_BASE_NUMBER_TYPES_H
+#pragma once
 
 /* Tensors of the graph have one of the first two types. The others are for packed weights. */
 typedef enum { ATTN2C_F32, ATTN2C_I32, ATTN2C_BF16, ATTN2C_I8, ATTN2C_Q8, ATTN2C_Q4, ATTN2C_Q4M, ATTN2C_Q4F, ATTN2C_Q8F, ATTN2C_Q8H } attn2c_type;
@@ -35,6 +34,4 @@ static inline const attn2c_type_facts *attn2c_facts_of(attn2c_type type) {
   };
   return &facts[type];
 }
-
-#endif
 /* clang-format on */

@@ -1,7 +1,6 @@
 /* picture_facts.h - declares the facts of a model that takes pictures: how pixels become its input, and its
  * answer. */
-#ifndef ATTN2C_PICTURE_FACTS_H
-#define ATTN2C_PICTURE_FACTS_H
+#pragma once
 
 #include "base/text_facts.h"
 
@@ -66,5 +65,3 @@ typedef struct attn2c_texts {
   int64_t tokens; /* that a call takes */
 } attn2c_texts;
 extern const attn2c_texts *const attn2c_the_texts __attribute__((weak));
-
-#endif

@@ -15,13 +15,10 @@
  *
  * - attn2c_missing: returns the name of an instruction set that the target needs and this machine lacks, or
  * NULL. */
-#ifndef ATTN2C_PROCESSOR_H
-#define ATTN2C_PROCESSOR_H
+#pragma once
 
 #ifdef __x86_64__
 #include "base/processor_x86_64.h"
 #else
 #include "base/processor_other.h"
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 /* processor_other.h - implements processor.h for processors other than x86-64, in C except for the hint of a
  * waiting loop. Their targets need no instructions that some of these processors lack. */
-#ifndef ATTN2C_PROCESSOR_OTHER_H
-#define ATTN2C_PROCESSOR_OTHER_H
+#pragma once
 
 #include <fenv.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ static inline const char *attn2c_missing(const char *target) {
   (void)target;
   return NULL;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* processor_x86_64.h - implements processor.h for x86-64. The builtins have names in <immintrin.h>, but a
  * compiler takes longer to read that header than to compile a small model. */
-#ifndef ATTN2C_PROCESSOR_X86_64_H
-#define ATTN2C_PROCESSOR_X86_64_H
+#pragma once
 
 #include <stddef.h>
 #include <string.h>
@@ -128,5 +127,3 @@ static inline const char *attn2c_missing(const char *target) {
 #undef ATTN2C_TEST
   return missing;
 }
-
-#endif

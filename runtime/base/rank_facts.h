@@ -1,6 +1,5 @@
 /* rank_facts.h - declares the programs of the ranks of a model, and the program's functions for them. */
-#ifndef ATTN2C_RANK_FACTS_H
-#define ATTN2C_RANK_FACTS_H
+#pragma once
 
 #include "base/descriptor.h"
 
@@ -12,5 +11,3 @@ extern const attn2c_program *const *const attn2c_the_rank_programs __attribute__
 typedef struct attn2c_rank_commands attn2c_rank_commands;
 extern const attn2c_rank_commands attn2c_rank_program;
 extern const attn2c_rank_commands *const attn2c_the_ranks __attribute__((weak));
-
-#endif

@@ -1,8 +1,7 @@
 /* readers.h - names the parts of the runtime that read a model's weights. The compiler writes a table for
  * each model, which has those that the model can need. So a library contains no others: nothing else refers
  * to them. */
-#ifndef ATTN2C_READERS_H
-#define ATTN2C_READERS_H
+#pragma once
 
 #include "base/descriptor.h"
 
@@ -29,5 +28,3 @@ extern const struct attn2c_projector attn2c_distance_projector;                 
 extern const struct attn2c_order_reader attn2c_group_order_reader;                /* weights/orders.h */
 extern const struct attn2c_block_reader attn2c_scale_block_reader;                /* weights/source.h */
 int attn2c_packed_orders_check(const attn2c_descriptor *model, const float *block, attn2c_message *message);
-
-#endif

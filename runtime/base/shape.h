@@ -1,6 +1,5 @@
 /* shape.h - counts the elements of a shape from a file without overflow, and writes shapes for messages. */
-#ifndef ATTN2C_SHAPE_H
-#define ATTN2C_SHAPE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -17,5 +16,3 @@ int attn2c_shape_count(int rank, const int64_t *shape, int64_t *elements);
 
 /* True if both shapes are equal. */
 int attn2c_shape_equal(int rank, const int64_t *shape, int other_rank, const int64_t *other);
-
-#endif

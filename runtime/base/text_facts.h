@@ -1,7 +1,6 @@
 /* text_facts.h - declares the facts of a model that takes text: its tokenizer, the inputs for tokens, its
  * answer. */
-#ifndef ATTN2C_TEXT_FACTS_H
-#define ATTN2C_TEXT_FACTS_H
+#pragma once
 
 #include "base/descriptor.h"
 
@@ -53,5 +52,3 @@ typedef struct attn2c_text_facts {
 typedef struct attn2c_text_commands attn2c_text_commands;
 extern const attn2c_text_commands attn2c_text_program;
 extern const attn2c_text_commands *const attn2c_the_text __attribute__((weak));
-
-#endif

@@ -1,7 +1,6 @@
 /* utf8.h - measures and decodes one UTF-8 character, and tells whether a terminal shows it. The JSON reader
  * checks every string of a file; messages check every text that they did not make. */
-#ifndef ATTN2C_UTF8_H
-#define ATTN2C_UTF8_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ uint32_t attn2c_utf8_point(const char *text, size_t width);
 /* False for a control, a mark of direction, a tag or a character without width. gen/common/terminal.lua has
  * the same list. */
 int attn2c_is_seen(uint32_t point);
-
-#endif

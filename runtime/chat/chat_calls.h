@@ -1,7 +1,6 @@
 /* chat_calls.h - filters, tests and methods of chat templates, as Jinja and Python have them. Arguments are
  * in the order of gen/text/chat/numbers.lua; those that are not given are CHAT_MISSING. */
-#ifndef ATTN2C_CHAT_CALLS_H
-#define ATTN2C_CHAT_CALLS_H
+#pragma once
 
 #include "chat/chat_values.h"
 
@@ -17,5 +16,3 @@ int chat_now(attn2c_chat_work *work, const chat_value *format, const char *date,
 int chat_filter_arguments(int filter, int inner);
 int chat_test_arguments(int test);
 int chat_method_arguments(int method);
-
-#endif

@@ -1,6 +1,5 @@
 /* chat_compare.h - truth, equality and order of a chat template's values, as Python has them. */
-#ifndef ATTN2C_CHAT_COMPARE_H
-#define ATTN2C_CHAT_COMPARE_H
+#pragma once
 
 #include "chat/chat_values.h"
 
@@ -17,5 +16,3 @@ int chat_compare(attn2c_chat_work *work, int how, const chat_value *a, const cha
 static inline double chat_number(const chat_value *value) {
   return value->kind == CHAT_REAL ? value->as.real : (double)value->as.integer;
 }
-
-#endif

@@ -69,87 +69,54 @@ static void find_days(chat_moment *at) {
 
 /* Writes one conversion. is_plain: numbers have no zeros or spaces before them (%-d). */
 static int write_conversion(attn2c_chat_work *work, char letter, int is_plain, const chat_moment *at) {
-  char text[64];
-  int hour = at->hour % 12 ? at->hour % 12 : 12;
-  const char *two = is_plain ? "%d" : "%02d", *spaced = is_plain ? "%d" : "%2d";
-  switch (letter) {
-  case 'Y':
-    snprintf(text, sizeof text, "%d", at->year);
-    break;
-  case 'y':
-    snprintf(text, sizeof text, two, at->year % 100);
-    break;
-  case 'm':
-    snprintf(text, sizeof text, two, at->month);
-    break;
-  case 'd':
-    snprintf(text, sizeof text, two, at->day);
-    break;
-  case 'e':
-    snprintf(text, sizeof text, spaced, at->day);
-    break;
-  case 'H':
-    snprintf(text, sizeof text, two, at->hour);
-    break;
-  case 'I':
-    snprintf(text, sizeof text, two, hour);
-    break;
-  case 'M':
-    snprintf(text, sizeof text, two, at->minute);
-    break;
-  case 'S':
-    snprintf(text, sizeof text, two, at->second);
-    break;
-  case 'j':
-    snprintf(text, sizeof text, is_plain ? "%d" : "%03d", at->yearday + 1);
-    break;
-  case 'p':
-    snprintf(text, sizeof text, "%s", at->hour < 12 ? "AM" : "PM");
-    break;
-  case 'B':
-    snprintf(text, sizeof text, "%s", months[at->month - 1]);
-    break;
-  case 'b':
-  case 'h':
-    snprintf(text, sizeof text, "%.3s", months[at->month - 1]);
-    break;
-  case 'A':
-    snprintf(text, sizeof text, "%s", days[at->weekday]);
-    break;
-  case 'a':
-    snprintf(text, sizeof text, "%.3s", days[at->weekday]);
-    break;
-  case 'w':
-    snprintf(text, sizeof text, "%d", at->weekday);
-    break;
-  case 'u':
-    snprintf(text, sizeof text, "%d", at->weekday ? at->weekday : 7);
-    break;
-  case 'F':
-    snprintf(text, sizeof text, "%d-%02d-%02d", at->year, at->month, at->day);
-    break;
-  case 'T':
-    snprintf(text, sizeof text, "%02d:%02d:%02d", at->hour, at->minute, at->second);
-    break;
-  case 'R':
-    snprintf(text, sizeof text, "%02d:%02d", at->hour, at->minute);
-    break;
-  case 'D':
-    snprintf(text, sizeof text, "%02d/%02d/%02d", at->month, at->day, at->year % 100);
-    break;
-  case '%':
-    snprintf(text, sizeof text, "%%");
-    break;
-  case 'n':
-    snprintf(text, sizeof text, "\n");
-    break;
-  case 't':
-    snprintf(text, sizeof text, "\t");
-    break;
-  default:
-    return chat_refuse(work, "strftime_now: a conversion of its format is not supported");
+  const char *month = months[at->month - 1], *day = days[at->weekday];
+  const char *one = "%d", *two = is_plain ? "%d" : "%02d", *spaced = is_plain ? "%d" : "%2d";
+  const struct {
+    char letter;
+    const char *format;
+    int numbers[3];
+  } numbers[] = {{'Y', one, {at->year}},
+                 {'y', two, {at->year % 100}},
+                 {'m', two, {at->month}},
+                 {'d', two, {at->day}},
+                 {'e', spaced, {at->day}},
+                 {'H', two, {at->hour}},
+                 {'I', two, {at->hour % 12 ? at->hour % 12 : 12}},
+                 {'M', two, {at->minute}},
+                 {'S', two, {at->second}},
+                 {'j', is_plain ? "%d" : "%03d", {at->yearday + 1}},
+                 {'w', one, {at->weekday}},
+                 {'u', one, {at->weekday ? at->weekday : 7}},
+                 {'F', "%d-%02d-%02d", {at->year, at->month, at->day}},
+                 {'T', "%02d:%02d:%02d", {at->hour, at->minute, at->second}},
+                 {'R', "%02d:%02d", {at->hour, at->minute}},
+                 {'D', "%02d/%02d/%02d", {at->month, at->day, at->year % 100}}};
+  const struct {
+    char letter;
+    const char *word;
+    size_t most; /* bytes */
+  } words[] = {{'p', at->hour < 12 ? "AM" : "PM", 2},
+               {'B', month, SIZE_MAX},
+               {'b', month, 3},
+               {'h', month, 3},
+               {'A', day, SIZE_MAX},
+               {'a', day, 3},
+               {'%', "%", 1},
+               {'n', "\n", 1},
+               {'t', "\t", 1}};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    char text[64];
+    const int *of = numbers[i].numbers;
+    if (numbers[i].letter != letter) continue;
+    snprintf(text, sizeof text, numbers[i].format, of[0], of[1], of[2]);
+    return chat_write(work, text, strlen(text));
   }
-  return chat_write(work, text, strlen(text));
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    const size_t length = strlen(words[i].word);
+    if (words[i].letter == letter)
+      return chat_write(work, words[i].word, length < words[i].most ? length : words[i].most);
+  }
+  return chat_refuse(work, "strftime_now: a conversion of its format is not supported");
 }
 
 int chat_now(attn2c_chat_work *work, const chat_value *format, const char *date, chat_value *made) {

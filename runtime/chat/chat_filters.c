@@ -25,14 +25,15 @@ static int wrong_value(attn2c_chat_work *work, int filter, const chat_value *val
   return chat_refuse(work, "the filter %s does not take %s", names[filter], chat_type(value));
 }
 
-static int filter_abs(attn2c_chat_work *work, const chat_value *value, chat_value *made) {
-  if (!chat_is_number(value)) return wrong_value(work, CHAT_FILTER_ABS, value);
+static int filter_abs(attn2c_chat_work *work, int filter, const chat_value *value, chat_value *made) {
+  if (!chat_is_number(value)) return wrong_value(work, filter, value);
   if (value->kind == CHAT_REAL) return *made = chat_real(fabs(value->as.real)), ATTN2C_OK;
   *made = chat_integer(value->as.integer);
   return value->as.integer < 0 ? chat_sign(work, CHAT_STEP_NEGATIVE, value, made) : ATTN2C_OK;
 }
 
-static int filter_default(const chat_value *values, chat_value *made) {
+static int filter_default(attn2c_chat_work *work, int filter, const chat_value *values, chat_value *made) {
+  (void)work, (void)filter;
   int falls = values[0].kind == CHAT_UNDEFINED || values[0].kind == CHAT_MISSING ||
               (chat_is_true(&values[2]) && !chat_is_true(&values[0]));
   *made = !falls ? values[0] : values[1].kind == CHAT_MISSING ? chat_string("", 0) : values[1];
@@ -40,9 +41,9 @@ static int filter_default(const chat_value *values, chat_value *made) {
 }
 
 /* attr: an attribute, never an item. */
-static int filter_attr(attn2c_chat_work *work, const chat_value *values, chat_value *made) {
+static int filter_attr(attn2c_chat_work *work, int filter, const chat_value *values, chat_value *made) {
   chat_value object = values[0];
-  if (values[1].kind != CHAT_STRING) return wrong_value(work, CHAT_FILTER_ATTR, &values[1]);
+  if (values[1].kind != CHAT_STRING) return wrong_value(work, filter, &values[1]);
   chat_dict none = {0};
   if (object.kind == CHAT_DICT) object.as.dict = &none;
   return chat_attribute(work, &object, &values[1], made);
@@ -63,9 +64,9 @@ static int filter_ends(attn2c_chat_work *work, int filter, const chat_value *val
   return status;
 }
 
-static int filter_float(attn2c_chat_work *work, const chat_value *values, chat_value *made) {
+static int filter_float(attn2c_chat_work *work, int filter, const chat_value *values, chat_value *made) {
   double real;
-  if (values[0].kind == CHAT_UNDEFINED) return wrong_value(work, CHAT_FILTER_FLOAT, &values[0]);
+  if (values[0].kind == CHAT_UNDEFINED) return wrong_value(work, filter, &values[0]);
   if (chat_is_number(&values[0]))
     *made = chat_real(chat_number(&values[0]));
   else if (values[0].kind == CHAT_STRING && chat_read_real(&values[0], &real))
@@ -75,13 +76,13 @@ static int filter_float(attn2c_chat_work *work, const chat_value *values, chat_v
   return ATTN2C_OK;
 }
 
-static int filter_int(attn2c_chat_work *work, const chat_value *values, chat_value *made) {
+static int filter_int(attn2c_chat_work *work, int filter, const chat_value *values, chat_value *made) {
   const chat_value *value = &values[0];
   int64_t whole;
   double real;
   if (values[2].kind != CHAT_MISSING && !(values[2].kind == CHAT_INTEGER && values[2].as.integer == 10))
     return chat_refuse(work, "int with another base than 10 is not supported");
-  if (value->kind == CHAT_UNDEFINED) return wrong_value(work, CHAT_FILTER_INT, value);
+  if (value->kind == CHAT_UNDEFINED) return wrong_value(work, filter, value);
   *made = values[1].kind == CHAT_MISSING ? chat_integer(0) : values[1];
   if (chat_is_whole(value)) return *made = chat_integer(value->as.integer), ATTN2C_OK;
   if (value->kind == CHAT_STRING && chat_read_integer(value, 10, &whole))
@@ -94,10 +95,10 @@ static int filter_int(attn2c_chat_work *work, const chat_value *values, chat_val
   return ATTN2C_OK;
 }
 
-static int filter_indent(attn2c_chat_work *work, const chat_value *values, chat_value *made) {
+static int filter_indent(attn2c_chat_work *work, int filter, const chat_value *values, chat_value *made) {
   chat_value lines, spaces = values[1];
   size_t mark = work->output.length;
-  if (values[0].kind != CHAT_STRING) return wrong_value(work, CHAT_FILTER_INDENT, &values[0]);
+  if (values[0].kind != CHAT_STRING) return wrong_value(work, filter, &values[0]);
   if (spaces.kind == CHAT_MISSING) spaces = chat_integer(4);
   const chat_value space = CHAT_WORD(" "), newline = CHAT_WORD("\n");
   int status = spaces.kind == CHAT_STRING
@@ -143,7 +144,8 @@ static int find_attribute(attn2c_chat_work *work, const chat_value *object, cons
   return status;
 }
 
-static int filter_join(attn2c_chat_work *work, const chat_value *values, chat_value *made) {
+static int filter_join(attn2c_chat_work *work, int filter, const chat_value *values, chat_value *made) {
+  (void)filter;
   chat_list *list;
   size_t mark = work->output.length;
   int status = chat_iterate(work, values[0], &list);
@@ -157,9 +159,9 @@ static int filter_join(attn2c_chat_work *work, const chat_value *values, chat_va
   return status == ATTN2C_OK ? chat_take(work, mark, made) : status;
 }
 
-static int filter_length(attn2c_chat_work *work, const chat_value *value, chat_value *made) {
+static int filter_length(attn2c_chat_work *work, int filter, const chat_value *value, chat_value *made) {
   int64_t length = chat_length(value);
-  if (length < 0) return wrong_value(work, CHAT_FILTER_LENGTH, value);
+  if (length < 0) return wrong_value(work, filter, value);
   *made = chat_integer(length);
   return chat_spend(work, value->kind == CHAT_STRING ? value->length / 8 : 1);
 }
@@ -179,10 +181,9 @@ static int filter_list(attn2c_chat_work *work, int filter, const chat_value *val
   return ATTN2C_OK;
 }
 
-static int filter_items(attn2c_chat_work *work, const chat_value *value, chat_value *made) {
+static int filter_items(attn2c_chat_work *work, int filter, const chat_value *value, chat_value *made) {
   chat_list *list;
-  if (value->kind != CHAT_DICT && value->kind != CHAT_UNDEFINED)
-    return wrong_value(work, CHAT_FILTER_ITEMS, value);
+  if (value->kind != CHAT_DICT && value->kind != CHAT_UNDEFINED) return wrong_value(work, filter, value);
   int status = value->kind == CHAT_DICT ? chat_dict_view(work, value->as.dict, CHAT_OF_ITEMS, &list)
                                         : chat_list_make(work, CHAT_OF_LIST, 0, &list);
   if (status == ATTN2C_OK) *made = chat_iterator(list);
@@ -206,7 +207,7 @@ static int filter_extreme(attn2c_chat_work *work, int filter, const chat_value *
   return status;
 }
 
-static int filter_replace(attn2c_chat_work *work, const chat_value *values, chat_value *made) {
+static int filter_replace(attn2c_chat_work *work, int filter, const chat_value *values, chat_value *made) {
   chat_value texts[3];
   int64_t most = -1;
   for (int i = 0; i < 3; i++) {
@@ -214,16 +215,16 @@ static int filter_replace(attn2c_chat_work *work, const chat_value *values, chat
     if (status != ATTN2C_OK) return status;
   }
   if (values[3].kind != CHAT_MISSING && values[3].kind != CHAT_NONE) {
-    if (!chat_is_whole(&values[3])) return wrong_value(work, CHAT_FILTER_REPLACE, &values[3]);
+    if (!chat_is_whole(&values[3])) return wrong_value(work, filter, &values[3]);
     most = values[3].as.integer;
   }
   return chat_replace(work, &texts[0], &texts[1], &texts[2], most, made);
 }
 
-static int filter_round(attn2c_chat_work *work, const chat_value *values, chat_value *made) {
+static int filter_round(attn2c_chat_work *work, int filter, const chat_value *values, chat_value *made) {
   const chat_value *value = &values[0];
   int64_t precision = values[1].kind == CHAT_MISSING ? 0 : values[1].as.integer;
-  if (!chat_is_number(value)) return wrong_value(work, CHAT_FILTER_ROUND, value);
+  if (!chat_is_number(value)) return wrong_value(work, filter, value);
   if ((values[1].kind != CHAT_MISSING && !chat_is_whole(&values[1])) || precision < 0 || precision > 15)
     return chat_refuse(work, "round: a precision from 0 to 15 is supported");
   if (values[2].kind == CHAT_MISSING || chat_is_text(&values[2], "common")) {
@@ -243,7 +244,8 @@ static int filter_round(attn2c_chat_work *work, const chat_value *values, chat_v
   return ATTN2C_OK;
 }
 
-static int filter_sum(attn2c_chat_work *work, const chat_value *value, chat_value *made) {
+static int filter_sum(attn2c_chat_work *work, int filter, const chat_value *value, chat_value *made) {
+  (void)filter;
   chat_list *list;
   int status = chat_iterate(work, *value, &list);
   chat_value sum = chat_integer(0);
@@ -253,7 +255,8 @@ static int filter_sum(attn2c_chat_work *work, const chat_value *value, chat_valu
   return status;
 }
 
-static int filter_unique(attn2c_chat_work *work, const chat_value *value, chat_value *made) {
+static int filter_unique(attn2c_chat_work *work, int filter, const chat_value *value, chat_value *made) {
+  (void)filter;
   chat_list *list, *kept, *keys;
   int status = chat_iterate(work, *value, &list);
   if (status == ATTN2C_OK) status = chat_list_make(work, CHAT_OF_LIST, 0, &kept);
@@ -271,7 +274,8 @@ static int filter_unique(attn2c_chat_work *work, const chat_value *value, chat_v
   return status;
 }
 
-static int filter_json(attn2c_chat_work *work, const chat_value *values, chat_value *made) {
+static int filter_json(attn2c_chat_work *work, int filter, const chat_value *values, chat_value *made) {
+  (void)filter;
   const chat_value space = CHAT_WORD(" ");
   chat_json how = {.is_ascii = chat_is_true(&values[1]),
                    .sorts = chat_is_true(&values[4]),
@@ -329,81 +333,44 @@ static int filter_each(attn2c_chat_work *work, int filter, int inner, const chat
 
 /* Filters that take the text of any value. */
 static int filter_text(attn2c_chat_work *work, int filter, const chat_value *values, chat_value *made) {
+  static const chat_case cases[CHAT_FILTERS] = {[CHAT_FILTER_CAPITALIZE] = CHAT_CAPITALIZE,
+                                                [CHAT_FILTER_LOWER] = CHAT_LOWER,
+                                                [CHAT_FILTER_UPPER] = CHAT_UPPER,
+                                                [CHAT_FILTER_TITLE] = CHAT_TITLE_FILTER};
   chat_value text;
   int status = chat_text_of(work, &values[0], &text);
   if (status != ATTN2C_OK) return status;
-  switch (filter) {
-  case CHAT_FILTER_CAPITALIZE:
-    return chat_change_case(work, &text, CHAT_CAPITALIZE, made);
-  case CHAT_FILTER_LOWER:
-    return chat_change_case(work, &text, CHAT_LOWER, made);
-  case CHAT_FILTER_UPPER:
-    return chat_change_case(work, &text, CHAT_UPPER, made);
-  case CHAT_FILTER_TITLE:
-    return chat_change_case(work, &text, CHAT_TITLE_FILTER, made);
-  case CHAT_FILTER_SAFE:
-    return text.is_markup = 1, *made = text, ATTN2C_OK;
-  case CHAT_FILTER_TRIM:
-    return chat_strip(work, &text, &values[1], CHAT_LEFT | CHAT_RIGHT, made);
-  default:
-    return *made = text, ATTN2C_OK;
-  }
+  if (filter == CHAT_FILTER_TRIM) return chat_strip(work, &text, &values[1], CHAT_LEFT | CHAT_RIGHT, made);
+  if (filter != CHAT_FILTER_SAFE && filter != CHAT_FILTER_STRING)
+    return chat_change_case(work, &text, cases[filter], made);
+  *made = text;
+  if (filter == CHAT_FILTER_SAFE) made->is_markup = 1;
+  return ATTN2C_OK;
 }
+
+/* Filters whose arguments are all values. The others have an inner filter or test. */
+typedef int filter_function(attn2c_chat_work *work, int filter, const chat_value *values, chat_value *made);
+
+static filter_function *const filters[CHAT_FILTERS] = {
+    [CHAT_FILTER_ABS] = filter_abs,          [CHAT_FILTER_ATTR] = filter_attr,
+    [CHAT_FILTER_CAPITALIZE] = filter_text,  [CHAT_FILTER_DEFAULT] = filter_default,
+    [CHAT_FILTER_DICTSORT] = chat_sort_dict, [CHAT_FILTER_FIRST] = filter_ends,
+    [CHAT_FILTER_FLOAT] = filter_float,      [CHAT_FILTER_INDENT] = filter_indent,
+    [CHAT_FILTER_INT] = filter_int,          [CHAT_FILTER_ITEMS] = filter_items,
+    [CHAT_FILTER_JOIN] = filter_join,        [CHAT_FILTER_LAST] = filter_ends,
+    [CHAT_FILTER_LENGTH] = filter_length,    [CHAT_FILTER_LIST] = filter_list,
+    [CHAT_FILTER_LOWER] = filter_text,       [CHAT_FILTER_MAX] = filter_extreme,
+    [CHAT_FILTER_MIN] = filter_extreme,      [CHAT_FILTER_REPLACE] = filter_replace,
+    [CHAT_FILTER_REVERSE] = filter_list,     [CHAT_FILTER_ROUND] = filter_round,
+    [CHAT_FILTER_SAFE] = filter_text,        [CHAT_FILTER_SORT] = chat_sort_list,
+    [CHAT_FILTER_STRING] = filter_text,      [CHAT_FILTER_SUM] = filter_sum,
+    [CHAT_FILTER_TITLE] = filter_text,       [CHAT_FILTER_TOJSON] = filter_json,
+    [CHAT_FILTER_TRIM] = filter_text,        [CHAT_FILTER_UNIQUE] = filter_unique,
+    [CHAT_FILTER_UPPER] = filter_text};
 
 int chat_filter(attn2c_chat_work *work, int filter, int inner, const chat_value *values, chat_value *made) {
   int status = chat_spend(work, 4);
   if (status != ATTN2C_OK) return status;
-  switch (filter) {
-  case CHAT_FILTER_ABS:
-    return filter_abs(work, &values[0], made);
-  case CHAT_FILTER_ATTR:
-    return filter_attr(work, values, made);
-  case CHAT_FILTER_CAPITALIZE:
-  case CHAT_FILTER_LOWER:
-  case CHAT_FILTER_UPPER:
-  case CHAT_FILTER_TITLE:
-  case CHAT_FILTER_TRIM:
-  case CHAT_FILTER_SAFE:
-  case CHAT_FILTER_STRING:
-    return filter_text(work, filter, values, made);
-  case CHAT_FILTER_DEFAULT:
-    return filter_default(values, made);
-  case CHAT_FILTER_DICTSORT:
-    return chat_sort_dict(work, values, made);
-  case CHAT_FILTER_FIRST:
-  case CHAT_FILTER_LAST:
-    return filter_ends(work, filter, &values[0], made);
-  case CHAT_FILTER_FLOAT:
-    return filter_float(work, values, made);
-  case CHAT_FILTER_INDENT:
-    return filter_indent(work, values, made);
-  case CHAT_FILTER_INT:
-    return filter_int(work, values, made);
-  case CHAT_FILTER_ITEMS:
-    return filter_items(work, &values[0], made);
-  case CHAT_FILTER_JOIN:
-    return filter_join(work, values, made);
-  case CHAT_FILTER_LENGTH:
-    return filter_length(work, &values[0], made);
-  case CHAT_FILTER_LIST:
-  case CHAT_FILTER_REVERSE:
-    return filter_list(work, filter, &values[0], made);
-  case CHAT_FILTER_MAX:
-  case CHAT_FILTER_MIN:
-    return filter_extreme(work, filter, &values[0], made);
-  case CHAT_FILTER_REPLACE:
-    return filter_replace(work, values, made);
-  case CHAT_FILTER_ROUND:
-    return filter_round(work, values, made);
-  case CHAT_FILTER_SORT:
-    return chat_sort_list(work, values, made);
-  case CHAT_FILTER_SUM:
-    return filter_sum(work, &values[0], made);
-  case CHAT_FILTER_TOJSON:
-    return filter_json(work, values, made);
-  case CHAT_FILTER_UNIQUE:
-    return filter_unique(work, &values[0], made);
-  default:
-    return filter_each(work, filter, inner, values, made);
-  }
+  return filters[filter] ? filters[filter](work, filter, values, made)
+                         : filter_each(work, filter, inner, values, made);
 }

@@ -1,6 +1,5 @@
 /* chat_input.h - what a chat template sees: the caller's messages and flags, special tokens, functions. */
-#ifndef ATTN2C_CHAT_INPUT_H
-#define ATTN2C_CHAT_INPUT_H
+#pragma once
 
 #include "chat/chat_values.h"
 
@@ -10,5 +9,3 @@ size_t chat_input_bytes(const attn2c_chat_message *messages, size_t count,
 /* Makes work->inputs. Returns ATTN2C_USAGE for a name that is not allowed. */
 int chat_make_inputs(attn2c_chat_work *work, const attn2c_chat_message *messages, size_t count,
                      const attn2c_chat_options *options);
-
-#endif

@@ -69,11 +69,11 @@ static int remove_side(attn2c_chat_work *work, int method, const chat_value *val
   return ATTN2C_OK;
 }
 
-static int replace(attn2c_chat_work *work, const chat_value *values, chat_value *made) {
+static int replace(attn2c_chat_work *work, int method, const chat_value *values, chat_value *made) {
   for (int i = 1; i < 3; i++)
-    if (values[i].kind != CHAT_STRING) return wrong_argument(work, CHAT_METHOD_REPLACE, &values[i]);
+    if (values[i].kind != CHAT_STRING) return wrong_argument(work, method, &values[i]);
   if (values[3].kind != CHAT_MISSING && !chat_is_whole(&values[3]))
-    return wrong_argument(work, CHAT_METHOD_REPLACE, &values[3]);
+    return wrong_argument(work, method, &values[3]);
   return chat_replace(work, &values[0], &values[1], &values[2],
                       values[3].kind == CHAT_MISSING ? -1 : values[3].as.integer, made);
 }
@@ -85,12 +85,12 @@ static int split(attn2c_chat_work *work, int method, const chat_value *values, c
                     method == CHAT_METHOD_RSPLIT, made);
 }
 
-static int join(attn2c_chat_work *work, const chat_value *values, chat_value *made) {
+static int join(attn2c_chat_work *work, int method, const chat_value *values, chat_value *made) {
   chat_list *list;
   size_t mark = work->output.length;
   int status = chat_iterate(work, values[1], &list);
   for (uint32_t i = 0; status == ATTN2C_OK && i < list->count; i++) {
-    if (list->items[i].kind != CHAT_STRING) return wrong_argument(work, CHAT_METHOD_JOIN, &list->items[i]);
+    if (list->items[i].kind != CHAT_STRING) return wrong_argument(work, method, &list->items[i]);
     if (i) status = chat_write(work, values[0].as.text, values[0].length);
     if (status == ATTN2C_OK) status = chat_print(work, &list->items[i]);
   }
@@ -117,73 +117,73 @@ static int test_characters(attn2c_chat_work *work, int method, const chat_value 
   return chat_spend(work, text->length);
 }
 
+static int strip(attn2c_chat_work *work, int method, const chat_value *values, chat_value *made) {
+  const int sides = method == CHAT_METHOD_LSTRIP   ? CHAT_LEFT
+                    : method == CHAT_METHOD_RSTRIP ? CHAT_RIGHT
+                                                   : CHAT_LEFT | CHAT_RIGHT;
+  return chat_strip(work, &values[0], &values[1], sides, made);
+}
+
+static int change_case(attn2c_chat_work *work, int method, const chat_value *values, chat_value *made) {
+  static const chat_case cases[CHAT_METHODS] = {[CHAT_METHOD_UPPER] = CHAT_UPPER,
+                                                [CHAT_METHOD_LOWER] = CHAT_LOWER,
+                                                [CHAT_METHOD_TITLE] = CHAT_TITLE,
+                                                [CHAT_METHOD_CAPITALIZE] = CHAT_CAPITALIZE};
+  return chat_change_case(work, &values[0], cases[method], made);
+}
+
+static int split_lines(attn2c_chat_work *work, int method, const chat_value *values, chat_value *made) {
+  (void)method;
+  return chat_split_lines(work, &values[0], chat_is_true(&values[1]), made);
+}
+
+typedef int method_function(attn2c_chat_work *work, int method, const chat_value *values, chat_value *made);
+
+static method_function *const of_texts[CHAT_METHODS] = {[CHAT_METHOD_STRIP] = strip,
+                                                        [CHAT_METHOD_LSTRIP] = strip,
+                                                        [CHAT_METHOD_RSTRIP] = strip,
+                                                        [CHAT_METHOD_UPPER] = change_case,
+                                                        [CHAT_METHOD_LOWER] = change_case,
+                                                        [CHAT_METHOD_TITLE] = change_case,
+                                                        [CHAT_METHOD_CAPITALIZE] = change_case,
+                                                        [CHAT_METHOD_STARTSWITH] = test_side,
+                                                        [CHAT_METHOD_ENDSWITH] = test_side,
+                                                        [CHAT_METHOD_FIND] = search,
+                                                        [CHAT_METHOD_RFIND] = search,
+                                                        [CHAT_METHOD_INDEX] = search,
+                                                        [CHAT_METHOD_COUNT] = search,
+                                                        [CHAT_METHOD_REMOVEPREFIX] = remove_side,
+                                                        [CHAT_METHOD_REMOVESUFFIX] = remove_side,
+                                                        [CHAT_METHOD_REPLACE] = replace,
+                                                        [CHAT_METHOD_SPLIT] = split,
+                                                        [CHAT_METHOD_RSPLIT] = split,
+                                                        [CHAT_METHOD_SPLITLINES] = split_lines,
+                                                        [CHAT_METHOD_JOIN] = join,
+                                                        [CHAT_METHOD_ISDIGIT] = test_characters,
+                                                        [CHAT_METHOD_ISSPACE] = test_characters};
+
+static int no_method(attn2c_chat_work *work, int method, const chat_value *object) {
+  return chat_refuse(work, "%s has no method %s", chat_type(object), names[method]);
+}
+
 static int of_text(attn2c_chat_work *work, int method, const chat_value *values, chat_value *made) {
-  const chat_value *text = &values[0];
-  switch (method) {
-  case CHAT_METHOD_STRIP:
-    return chat_strip(work, text, &values[1], CHAT_LEFT | CHAT_RIGHT, made);
-  case CHAT_METHOD_LSTRIP:
-    return chat_strip(work, text, &values[1], CHAT_LEFT, made);
-  case CHAT_METHOD_RSTRIP:
-    return chat_strip(work, text, &values[1], CHAT_RIGHT, made);
-  case CHAT_METHOD_UPPER:
-    return chat_change_case(work, text, CHAT_UPPER, made);
-  case CHAT_METHOD_LOWER:
-    return chat_change_case(work, text, CHAT_LOWER, made);
-  case CHAT_METHOD_TITLE:
-    return chat_change_case(work, text, CHAT_TITLE, made);
-  case CHAT_METHOD_CAPITALIZE:
-    return chat_change_case(work, text, CHAT_CAPITALIZE, made);
-  case CHAT_METHOD_STARTSWITH:
-  case CHAT_METHOD_ENDSWITH:
-    return test_side(work, method, values, made);
-  case CHAT_METHOD_FIND:
-  case CHAT_METHOD_RFIND:
-  case CHAT_METHOD_INDEX:
-  case CHAT_METHOD_COUNT:
-    return search(work, method, values, made);
-  case CHAT_METHOD_REMOVEPREFIX:
-  case CHAT_METHOD_REMOVESUFFIX:
-    return remove_side(work, method, values, made);
-  case CHAT_METHOD_REPLACE:
-    return replace(work, values, made);
-  case CHAT_METHOD_SPLIT:
-  case CHAT_METHOD_RSPLIT:
-    return split(work, method, values, made);
-  case CHAT_METHOD_SPLITLINES:
-    return chat_split_lines(work, text, chat_is_true(&values[1]), made);
-  case CHAT_METHOD_JOIN:
-    return join(work, values, made);
-  case CHAT_METHOD_ISDIGIT:
-  case CHAT_METHOD_ISSPACE:
-    return test_characters(work, method, text, made);
-  default:
-    return chat_refuse(work, "%s has no method %s", chat_type(text), names[method]);
-  }
+  return of_texts[method] ? of_texts[method](work, method, values, made) : no_method(work, method, values);
 }
 
 static int of_dict(attn2c_chat_work *work, int method, const chat_value *values, chat_value *made) {
   const chat_dict *dict = values[0].as.dict;
   chat_list *list;
-  int status;
-  switch (method) {
-  case CHAT_METHOD_GET: {
+  if (method == CHAT_METHOD_GET) {
     const chat_value *found = chat_dict_find(work, dict, &values[1]);
     *made = found ? *found : values[2].kind == CHAT_MISSING ? chat_none() : values[2];
     return ATTN2C_OK;
   }
-  case CHAT_METHOD_ITEMS:
-    status = chat_dict_view(work, dict, CHAT_OF_ITEMS, &list);
-    break;
-  case CHAT_METHOD_KEYS:
-    status = chat_dict_view(work, dict, CHAT_OF_KEYS, &list);
-    break;
-  case CHAT_METHOD_VALUES:
-    status = chat_dict_view(work, dict, CHAT_OF_VALUES, &list);
-    break;
-  default:
-    return chat_refuse(work, "%s has no method %s", chat_type(&values[0]), names[method]);
-  }
+  if (method != CHAT_METHOD_ITEMS && method != CHAT_METHOD_KEYS && method != CHAT_METHOD_VALUES)
+    return no_method(work, method, values);
+  const chat_form form = method == CHAT_METHOD_ITEMS  ? CHAT_OF_ITEMS
+                         : method == CHAT_METHOD_KEYS ? CHAT_OF_KEYS
+                                                      : CHAT_OF_VALUES;
+  const int status = chat_dict_view(work, dict, form, &list);
   if (status == ATTN2C_OK) *made = chat_of_list(list);
   return status;
 }
@@ -193,7 +193,7 @@ static int of_list(attn2c_chat_work *work, int method, const chat_value *values,
   int64_t count = 0, first = -1;
   if ((method != CHAT_METHOD_COUNT && method != CHAT_METHOD_INDEX) ||
       (list->form > CHAT_OF_TUPLE && list->form != CHAT_OF_RANGE))
-    return chat_refuse(work, "%s has no method %s", chat_type(&values[0]), names[method]);
+    return no_method(work, method, values);
   for (uint32_t i = 0; i < list->count; i++) {
     int equal, status = chat_equal(work, &list->items[i], &values[1], &equal);
     if (status != ATTN2C_OK) return status;
@@ -207,26 +207,16 @@ static int of_list(attn2c_chat_work *work, int method, const chat_value *values,
 }
 
 int chat_method(attn2c_chat_work *work, int method, const chat_value *values, chat_value *made) {
+  static method_function *const kinds[] = {
+      [CHAT_STRING] = of_text, [CHAT_DICT] = of_dict, [CHAT_LIST] = of_list, [CHAT_MISSING] = NULL};
   const chat_value *object = &values[0];
-  switch (object->kind) {
-  case CHAT_STRING:
-    return of_text(work, method, values, made);
-  case CHAT_DICT:
-    return of_dict(work, method, values, made);
-  case CHAT_LIST:
-    return of_list(work, method, values, made);
-  case CHAT_UNDEFINED:
+  if (kinds[object->kind]) return kinds[object->kind](work, method, values, made);
+  if (object->kind == CHAT_UNDEFINED)
     return chat_refuse(work, "\"%.*s\" is undefined; its method %s is called", chat_name_length(object),
                        object->as.text ? object->as.text : "", names[method]);
-  case CHAT_LOOP:
-    if (method == CHAT_METHOD_CYCLE) {
-      const chat_list *list = values[1].as.list;
-      if (values[1].kind != CHAT_LIST || list->count == 0)
-        return chat_refuse(work, "loop.cycle needs values");
-      return *made = list->items[(object->as.loop->index - 1) % list->count], ATTN2C_OK;
-    }
-    /* fall through */
-  default:
-    return chat_refuse(work, "%s has no method %s", chat_type(object), names[method]);
-  }
+  if (object->kind != CHAT_LOOP || method != CHAT_METHOD_CYCLE) return no_method(work, method, object);
+  const chat_list *list = values[1].as.list;
+  if (values[1].kind != CHAT_LIST || list->count == 0) return chat_refuse(work, "loop.cycle needs values");
+  *made = list->items[(object->as.loop->index - 1) % list->count];
+  return ATTN2C_OK;
 }

@@ -300,33 +300,27 @@ int chat_item(attn2c_chat_work *work, const chat_value *object, const chat_value
 
 static int loop_attribute(attn2c_chat_work *work, const chat_loop *loop, const chat_value *name,
                           chat_value *made) {
-  uint32_t index = loop->index, count = loop->list->count;
-  if (chat_is_text(name, "index"))
-    *made = chat_integer(index);
-  else if (chat_is_text(name, "index0"))
-    *made = chat_integer((int64_t)index - 1);
-  else if (chat_is_text(name, "first"))
-    *made = chat_boolean(index == 1);
-  else if (chat_is_text(name, "last"))
-    *made = chat_boolean(index == count);
-  else if (chat_is_text(name, "length"))
-    *made = chat_integer(count);
-  else if (chat_is_text(name, "revindex"))
-    *made = chat_integer((int64_t)count - index + 1);
-  else if (chat_is_text(name, "revindex0"))
-    *made = chat_integer((int64_t)count - index);
-  else if (chat_is_text(name, "previtem"))
-    *made = index > 1 ? loop->list->items[index - 2] : chat_undefined("previtem", 8);
-  else if (chat_is_text(name, "nextitem"))
-    *made = index < count ? loop->list->items[index] : chat_undefined("nextitem", 8);
-  else if (chat_is_text(name, "depth"))
-    *made = chat_integer(1);
-  else if (chat_is_text(name, "depth0"))
-    *made = chat_integer(0);
-  else if (chat_is_text(name, "cycle") || chat_is_text(name, "changed"))
+  const int64_t index = loop->index, count = loop->list->count;
+  const chat_value *items = loop->list->items;
+  const struct {
+    const char *name;
+    chat_value value;
+  } attributes[] = {{"index", chat_integer(index)},
+                    {"index0", chat_integer(index - 1)},
+                    {"first", chat_boolean(index == 1)},
+                    {"last", chat_boolean(index == count)},
+                    {"length", chat_integer(count)},
+                    {"revindex", chat_integer(count - index + 1)},
+                    {"revindex0", chat_integer(count - index)},
+                    {"previtem", index > 1 ? items[index - 2] : chat_undefined("previtem", 8)},
+                    {"nextitem", index < count ? items[index] : chat_undefined("nextitem", 8)},
+                    {"depth", chat_integer(1)},
+                    {"depth0", chat_integer(0)}};
+  *made = chat_undefined(name->as.text, name->length);
+  for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
+    if (chat_is_text(name, attributes[i].name)) *made = attributes[i].value;
+  if (chat_is_text(name, "cycle") || chat_is_text(name, "changed"))
     return chat_refuse(work, "\"%.*s\" of loop is not called", chat_name_length(name), name->as.text);
-  else
-    *made = chat_undefined(name->as.text, name->length);
   return ATTN2C_OK;
 }
 

@@ -1,7 +1,6 @@
 /* chat_operators.h - arithmetic, indices, slices and attributes of a chat template's values, as Jinja and
  * Python have them. */
-#ifndef ATTN2C_CHAT_OPERATORS_H
-#define ATTN2C_CHAT_OPERATORS_H
+#pragma once
 
 #include "chat/chat_values.h"
 
@@ -23,5 +22,3 @@ int chat_slice(attn2c_chat_work *work, const chat_value *object, const chat_valu
 
 /* Returns the number of items, or -1 if the value has none. */
 int64_t chat_length(const chat_value *value);
-
-#endif

@@ -225,18 +225,14 @@ static int make(attn2c_chat_work *work, const attn2c_chat_step *step, const chat
 
 /* Returns the values that an operation takes from the stack, or -1 if it is none. */
 static int operands_of(const attn2c_chat_step *step) {
-  int count;
+  static const int8_t counts[CHAT_STEPS] = {
+      [CHAT_STEP_NOT] = 1,       [CHAT_STEP_NEGATIVE] = 1, [CHAT_STEP_POSITIVE] = 1,
+      [CHAT_STEP_ATTRIBUTE] = 1, [CHAT_STEP_ITEM] = 2,     [CHAT_STEP_COMPARE] = 2,
+      [CHAT_STEP_SLICE] = 4,     [CHAT_STEP_ADD] = 2,      [CHAT_STEP_SUBTRACT] = 2,
+      [CHAT_STEP_MULTIPLY] = 2,  [CHAT_STEP_DIVIDE] = 2,   [CHAT_STEP_FLOOR_DIVIDE] = 2,
+      [CHAT_STEP_REMAINDER] = 2, [CHAT_STEP_POWER] = 2};
+  int arguments = 0;
   switch (step->op) {
-  case CHAT_STEP_NOT:
-  case CHAT_STEP_NEGATIVE:
-  case CHAT_STEP_POSITIVE:
-  case CHAT_STEP_ATTRIBUTE:
-    return 1;
-  case CHAT_STEP_ITEM:
-  case CHAT_STEP_COMPARE:
-    return 2;
-  case CHAT_STEP_SLICE:
-    return 4;
   case CHAT_STEP_JOIN:
   case CHAT_STEP_LIST:
   case CHAT_STEP_TUPLE:
@@ -244,17 +240,18 @@ static int operands_of(const attn2c_chat_step *step) {
   case CHAT_STEP_DICT:
     return 2 * step->a;
   case CHAT_STEP_FILTER:
-    count = chat_filter_arguments(step->a, step->b);
-    return count < 0 ? -1 : count + 1;
+    arguments = chat_filter_arguments(step->a, step->b);
+    break;
   case CHAT_STEP_TEST:
-    count = chat_test_arguments(step->a);
-    return count < 0 ? -1 : count + 1;
+    arguments = chat_test_arguments(step->a);
+    break;
   case CHAT_STEP_METHOD:
-    count = chat_method_arguments(step->a);
-    return count < 0 ? -1 : count + 1;
+    arguments = chat_method_arguments(step->a);
+    break;
   default:
-    return step->op >= CHAT_STEP_ADD && step->op <= CHAT_STEP_POWER ? 2 : -1;
+    return step->op < CHAT_STEPS && counts[step->op] ? counts[step->op] : -1;
   }
+  return arguments < 0 ? -1 : arguments + 1;
 }
 
 /* Applies an operation to values of the stack. */

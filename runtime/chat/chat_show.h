@@ -1,6 +1,5 @@
 /* chat_show.h - writes a chat template's values as text: Python's str and repr, and json.dumps. */
-#ifndef ATTN2C_CHAT_SHOW_H
-#define ATTN2C_CHAT_SHOW_H
+#pragma once
 
 #include "chat/chat_values.h"
 
@@ -21,5 +20,3 @@ int chat_to_json(attn2c_chat_work *work, const chat_value *value, const chat_jso
 #define CHAT_REAL_BYTES 32
 /* Writes a real number as Python's repr; returns its bytes. */
 size_t chat_real_text(double value, char text[CHAT_REAL_BYTES]);
-
-#endif

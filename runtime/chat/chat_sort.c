@@ -46,7 +46,8 @@ static int list_of(attn2c_chat_work *work, const chat_entry *entries, uint32_t c
   return status;
 }
 
-int chat_sort_list(attn2c_chat_work *work, const chat_value *values, chat_value *made) {
+int chat_sort_list(attn2c_chat_work *work, int filter, const chat_value *values, chat_value *made) {
+  (void)filter;
   const chat_value *attribute = &values[3];
   chat_list *list;
   chat_entry *entries;
@@ -66,7 +67,8 @@ int chat_sort_list(attn2c_chat_work *work, const chat_value *values, chat_value 
   return status == ATTN2C_OK ? list_of(work, entries, list->count, made) : status;
 }
 
-int chat_sort_dict(attn2c_chat_work *work, const chat_value *values, chat_value *made) {
+int chat_sort_dict(attn2c_chat_work *work, int filter, const chat_value *values, chat_value *made) {
+  (void)filter;
   chat_list *pairs;
   chat_entry *entries;
   if (values[0].kind != CHAT_DICT)

@@ -1,6 +1,5 @@
 /* chat_strings.h - Python's functions on strings that templates use. Positions are in characters. */
-#ifndef ATTN2C_CHAT_STRINGS_H
-#define ATTN2C_CHAT_STRINGS_H
+#pragma once
 
 #include "chat/chat_values.h"
 
@@ -38,5 +37,3 @@ int chat_join_two(attn2c_chat_work *work, const chat_value *a, const chat_value 
 /* Reads a whole number or a real number as Python's int and float. Returns 0 if the text is none. */
 int chat_read_integer(const chat_value *text, int base, int64_t *value);
 int chat_read_real(const chat_value *text, double *value);
-
-#endif

@@ -1,7 +1,6 @@
 /* chat_template.h - declares a compiled chat template: the constant tables that a model's C has, and what a
  * caller gives and gets. gen/text/chat/ makes the tables from Jinja; chat_run.c interprets them. */
-#ifndef ATTN2C_CHAT_TEMPLATE_H
-#define ATTN2C_CHAT_TEMPLATE_H
+#pragma once
 
 #include "base/attn2c.h"
 
@@ -78,5 +77,3 @@ int attn2c_chat_render(const attn2c_chat_template *template, attn2c_chat_work **
                        const attn2c_chat_message *messages, size_t count, const attn2c_chat_options *options,
                        const char **text, size_t *length, char *fault, size_t fault_size);
 void attn2c_chat_release(attn2c_chat_work *work);
-
-#endif

@@ -40,44 +40,31 @@ static int is_same_object(attn2c_chat_work *work, const chat_value *a, const cha
   return chat_refuse(work, "sameas is supported for None, true and false");
 }
 
-/* Tests without an argument that look at the kind only. */
+#define IS(kind) (1u << CHAT_##kind)
+
+/* The kinds of values for which a test that has no argument and looks at the kind only is true. */
+static const uint32_t kinds[CHAT_TESTS] = {
+    [CHAT_TEST_BOOLEAN] = IS(BOOLEAN),
+    [CHAT_TEST_TRUE] = IS(BOOLEAN),
+    [CHAT_TEST_FALSE] = IS(BOOLEAN),
+    [CHAT_TEST_CALLABLE] = IS(MACRO) | IS(FUNCTION),
+    [CHAT_TEST_DEFINED] = ~(IS(UNDEFINED) | IS(MISSING)),
+    [CHAT_TEST_UNDEFINED] = IS(UNDEFINED) | IS(MISSING),
+    [CHAT_TEST_FLOAT] = IS(REAL),
+    [CHAT_TEST_INTEGER] = IS(INTEGER),
+    [CHAT_TEST_ITERABLE] = IS(STRING) | IS(LIST) | IS(ITERATOR) | IS(DICT) | IS(LOOP) | IS(UNDEFINED),
+    [CHAT_TEST_MAPPING] = IS(DICT),
+    [CHAT_TEST_NONE] = IS(NONE),
+    [CHAT_TEST_NUMBER] = IS(BOOLEAN) | IS(INTEGER) | IS(REAL),
+    [CHAT_TEST_SEQUENCE] = IS(STRING) | IS(DICT) | IS(UNDEFINED) | IS(LIST),
+    [CHAT_TEST_STRING] = IS(STRING)};
+
 static int is_kind(int test, const chat_value *value) {
-  chat_kind kind = value->kind;
-  switch (test) {
-  case CHAT_TEST_BOOLEAN:
-    return kind == CHAT_BOOLEAN;
-  case CHAT_TEST_CALLABLE:
-    return kind == CHAT_MACRO || kind == CHAT_FUNCTION;
-  case CHAT_TEST_DEFINED:
-    return kind != CHAT_UNDEFINED && kind != CHAT_MISSING;
-  case CHAT_TEST_UNDEFINED:
-    return kind == CHAT_UNDEFINED || kind == CHAT_MISSING;
-  case CHAT_TEST_FALSE:
-    return kind == CHAT_BOOLEAN && value->as.integer == 0;
-  case CHAT_TEST_TRUE:
-    return kind == CHAT_BOOLEAN && value->as.integer == 1;
-  case CHAT_TEST_FLOAT:
-    return kind == CHAT_REAL;
-  case CHAT_TEST_INTEGER:
-    return kind == CHAT_INTEGER;
-  case CHAT_TEST_ITERABLE:
-    return kind == CHAT_STRING || kind == CHAT_LIST || kind == CHAT_ITERATOR || kind == CHAT_DICT ||
-           kind == CHAT_LOOP || kind == CHAT_UNDEFINED;
-  case CHAT_TEST_MAPPING:
-    return kind == CHAT_DICT;
-  case CHAT_TEST_NONE:
-    return kind == CHAT_NONE;
-  case CHAT_TEST_NUMBER:
-    return chat_is_number(value);
-  case CHAT_TEST_SEQUENCE:
-    return kind == CHAT_STRING || kind == CHAT_DICT || kind == CHAT_UNDEFINED ||
-           (kind == CHAT_LIST &&
-            (value->as.list->form <= CHAT_OF_TUPLE || value->as.list->form == CHAT_OF_RANGE));
-  case CHAT_TEST_STRING:
-    return kind == CHAT_STRING;
-  default:
-    return chat_is_true(value);
-  }
+  if (!kinds[test]) return chat_is_true(value);
+  if (!(kinds[test] >> value->kind & 1)) return 0;
+  if (test == CHAT_TEST_TRUE || test == CHAT_TEST_FALSE) return value->as.integer == (test == CHAT_TEST_TRUE);
+  return test != CHAT_TEST_SEQUENCE || value->kind != CHAT_LIST || value->as.list->form <= CHAT_OF_TUPLE ||
+         value->as.list->form == CHAT_OF_RANGE;
 }
 
 int chat_test(attn2c_chat_work *work, int test, const chat_value *values, int *result) {

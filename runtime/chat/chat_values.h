@@ -1,7 +1,6 @@
 /* chat_values.h - the values of a chat template while it runs: Python's, as far as templates use them. They
  * are in blocks of memory that a call takes and gives back at once. */
-#ifndef ATTN2C_CHAT_VALUES_H
-#define ATTN2C_CHAT_VALUES_H
+#pragma once
 
 #include "chat/chat_numbers.h"
 #include "chat/chat_template.h"
@@ -209,5 +208,3 @@ int chat_same(const chat_value *a, const chat_value *b);
 
 /* Ends a text that was written to work->output from `from` on: returns it as a string, and removes it. */
 int chat_take(attn2c_chat_work *work, size_t from, chat_value *text);
-
-#endif

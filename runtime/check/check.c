@@ -69,10 +69,9 @@ static int verify_inputs(const attn2c_check_job *job) {
     int64_t elements = attn2c_elements(tensor);
     for (int64_t i = 0; tensor->type == ATTN2C_I32 && i < elements; i++) {
       if (values[i] >= tensor->minimum && values[i] < tensor->limit) continue;
-      attn2c_say(job->message,
-                 "%s: element %" PRId64 " is %" PRId32 ", but must be from %" PRId64 " to %" PRId64,
-                 tensor->name, i, values[i], tensor->minimum, tensor->limit - 1);
-      return ATTN2C_FORMAT;
+      return attn2c_fail(job->message, ATTN2C_FORMAT,
+                         "%s: element %" PRId64 " is %" PRId32 ", but must be from %" PRId64 " to %" PRId64,
+                         tensor->name, i, values[i], tensor->minimum, tensor->limit - 1);
     }
   }
   return ATTN2C_OK;
@@ -84,9 +83,8 @@ static int verify_ops(const attn2c_check_job *job) {
   for (int number = 0; number < job->entry->op_count; number++) {
     const attn2c_op *op = &job->entry->ops[number];
     if (attn2c_reference_knows(op->op)) continue;
-    attn2c_say(job->message, "entry %s, op %d: the reference does not know %s", job->entry->name, number,
-               op->op);
-    return ATTN2C_USAGE;
+    return attn2c_fail(job->message, ATTN2C_USAGE, "entry %s, op %d: the reference does not know %s",
+                       job->entry->name, number, op->op);
   }
   return ATTN2C_OK;
 }
@@ -127,12 +125,12 @@ static int begin_state(attn2c_check_sequence *calls, attn2c_check_job *job) {
 /* Says that there is no memory for the trace, and returns ATTN2C_MEMORY. It has tensors of queries times
  * keys. */
 static int no_trace(const attn2c_check_job *job, int64_t floats) {
-  attn2c_say(job->message, "trace arena: no memory for the check, which keeps every tensor: %.1f GB%s",
-             (double)floats * sizeof(float) / 1e9,
-             job->descriptor->is_open && !job->descriptor->continued
-                 ? "; sequences of a model that is built with seq=any(512) have the same bits"
-                 : "");
-  return ATTN2C_MEMORY;
+  return attn2c_fail(job->message, ATTN2C_MEMORY,
+                     "trace arena: no memory for the check, which keeps every tensor: %.1f GB%s",
+                     (double)floats * sizeof(float) / 1e9,
+                     job->descriptor->is_open && !job->descriptor->continued
+                         ? "; sequences of a model that is built with seq=any(512) have the same bits"
+                         : "");
 }
 
 static int check_entry(attn2c_check_job *job, attn2c_run trace) {

@@ -1,7 +1,6 @@
 /* check.h - checks a whole program against the reference. It checks every graph op on the trace variant's own
  * operands, the outputs end to end, and the bits of the shipped variant. */
-#ifndef ATTN2C_CHECK_H
-#define ATTN2C_CHECK_H
+#pragma once
 
 #include "model/model.h"
 
@@ -33,5 +32,3 @@
 int attn2c_check(const attn2c_program *program, const attn2c_model *model, attn2c_source *source,
                  const void *const *inputs, uint64_t seed, int nan, FILE *out, int json,
                  const char *repeat_command, attn2c_message *message);
-
-#endif

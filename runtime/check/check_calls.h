@@ -1,7 +1,6 @@
 /* check_calls.h - one driver for calls that must repeat known rows bit for bit: sequences of a known call, in
  * any order and number, for all or some of the outputs. */
-#ifndef ATTN2C_CHECK_CALLS_H
-#define ATTN2C_CHECK_CALLS_H
+#pragma once
 
 #include "check/check_job.h"
 
@@ -65,5 +64,3 @@ int attn2c_check_longest(attn2c_check_job *job, attn2c_run trace, attn2c_checked
  * must also have the same bits by itself, in another order, beside other sequences, and in calls that are
  * divided. */
 int attn2c_check_mixed(attn2c_check_job *job, attn2c_run trace);
-
-#endif

@@ -50,8 +50,8 @@ static const float *want_of(const script *s, int64_t position) {
 }
 
 static int failed(const script *s, const char *what, int status) {
-  attn2c_say(s->job->message, "entry %s, %s: %s", s->job->entry->name, what, attn2c_strerror(status));
-  return status;
+  return attn2c_fail(s->job->message, status, "entry %s, %s: %s", s->job->entry->name, what,
+                     attn2c_strerror(status));
 }
 
 /* Compares the logits of one token; the first that differ, or the last, stand for the script. */
@@ -102,8 +102,7 @@ static int ask_too_many(const script *s, int64_t sequence) {
                 room = s->job->descriptor->lengths->sizes[0].seq - from;
   const int status = attn2c_prefill(s->context, sequence, s->others, room + 1, ATTN2C_LOGITS_LAST, s->logits);
   if (status == ATTN2C_FORMAT && attn2c_position(s->context, sequence) == from) return ATTN2C_OK;
-  attn2c_say(s->job->message, "a sequence takes more tokens than its context has");
-  return ATTN2C_USAGE;
+  return attn2c_fail(s->job->message, ATTN2C_USAGE, "a sequence takes more tokens than its context has");
 }
 
 static int take(script *s, const step *step) {

@@ -1,7 +1,6 @@
 /* check_job.h - declares what the parts of a check share: the program, the entry, its arrays, the trace, the
  * report. */
-#ifndef ATTN2C_CHECK_JOB_H
-#define ATTN2C_CHECK_JOB_H
+#pragma once
 
 #include "check/check_report.h"
 #include "check/check_trace.h"
@@ -37,13 +36,10 @@ typedef struct {
 
 /* Says that there is no memory for `what`, and returns ATTN2C_MEMORY. */
 static inline int attn2c_check_no_memory(const attn2c_check_job *job, const char *what) {
-  attn2c_say(job->message, "%s: no memory for the check", what);
-  return ATTN2C_MEMORY;
+  return attn2c_fail(job->message, ATTN2C_MEMORY, "%s: no memory for the check", what);
 }
 
 static inline void attn2c_check_free_arrays(void **arrays, int count) {
   for (int i = 0; arrays && i < count; i++) attn2c_free(arrays[i]);
   free(arrays);
 }
-
-#endif

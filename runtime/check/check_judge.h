@@ -1,6 +1,5 @@
 /* check_judge.h - runs an entry or its reference, and judges the results. */
-#ifndef ATTN2C_CHECK_JUDGE_H
-#define ATTN2C_CHECK_JUDGE_H
+#pragma once
 
 #include "check/check_job.h"
 
@@ -25,5 +24,3 @@ void attn2c_check_settle_hidden(const attn2c_check_job *job, const attn2c_op *op
 
 /* Adds rows for the outputs in job->traced against the reference's, which are in job->tensors. */
 int attn2c_check_outputs(attn2c_check_job *job, const char *what);
-
-#endif

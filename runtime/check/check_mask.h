@@ -1,8 +1,7 @@
 /* check_mask.h - finds the elements of scores, and of tensors made from them, that a static mask removes.
  * Emitted steps need not compute these elements, since nothing reads them; the reference has -inf in scores
  * and 0 in weights. */
-#ifndef ATTN2C_CHECK_MASK_H
-#define ATTN2C_CHECK_MASK_H
+#pragma once
 
 #include "base/descriptor.h"
 
@@ -26,5 +25,3 @@ int attn2c_check_scores_of(const attn2c_entry *entry, const attn2c_op *op);
 
 /* Returns the number of the entry's op whose result is the tensor; -1: none. */
 int attn2c_check_maker(const attn2c_entry *entry, int tensor);
-
-#endif

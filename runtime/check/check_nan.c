@@ -172,12 +172,11 @@ static int try_place(bed *bed, int64_t place) {
     bed->worst = comparison;
     bed->of = &job->descriptor->tensors[job->entry->outputs[output]];
     bed->tried = 1;
-    if (comparison.passed) {
+    if (comparison.passed)
       snprintf(bed->name, sizeof bed->name, "%s", bed->kind);
-    } else {
+    else
       snprintf(bed->name, sizeof bed->name, "%s, place %" PRId64 ", seen in %s", bed->kind, place,
                bed->of->name);
-    }
   }
   attn2c_reference_release(job->entry, job->tensors);
   restore(bed);
@@ -370,11 +369,10 @@ static int64_t samples_for(double flops) { return flops < 50e6 ? 13 : flops < 1e
 
 int attn2c_check_nan(attn2c_check_job *job, attn2c_run trace) {
   const int count = job->entry->input_count;
-  if (!job->model->own) {
-    attn2c_say(job->message, "entry %s: the model's weights are read-only; this check needs a copy",
-               job->entry->name);
-    return ATTN2C_USAGE;
-  }
+  if (!job->model->own)
+    return attn2c_fail(job->message, ATTN2C_USAGE,
+                       "entry %s: the model's weights are read-only; this check needs a copy",
+                       job->entry->name);
   bed bed = {.job = job, .trace = trace, .given = job->inputs, .samples = samples_for(job->entry->flops)};
   bed.copies = calloc((size_t)count + 1, sizeof *bed.copies);
   bed.arena = attn2c_allocate((size_t)(job->descriptor->arena_floats + 1) * sizeof(float));
@@ -389,11 +387,10 @@ int attn2c_check_nan(attn2c_check_job *job, attn2c_run trace) {
     attn2c_check_fill(bed.arena, job->descriptor->arena_floats);
   }
   for (int input = 0; input < count && status == ATTN2C_OK; input++) status = plant_input(&bed, input);
-  if (status == ATTN2C_OK && job->report.passed + job->report.failed == 0) {
-    attn2c_say(job->message, "entry %s: no input can hold a NaN, and there is no table of several rows",
-               job->entry->name);
-    status = ATTN2C_USAGE;
-  }
+  if (status == ATTN2C_OK && job->report.passed + job->report.failed == 0)
+    status = attn2c_fail(job->message, ATTN2C_USAGE,
+                         "entry %s: no input can hold a NaN, and there is no table of several rows",
+                         job->entry->name);
   job->inputs = job->trace.inputs = bed.given;
   for (int input = 0; bed.copies && input < count; input++) attn2c_free(bed.copies[input]);
   free(bed.copies);

@@ -1,6 +1,5 @@
 /* check_parts.h - the parts of an entry's check, each in a file of its name. */
-#ifndef ATTN2C_CHECK_PARTS_H
-#define ATTN2C_CHECK_PARTS_H
+#pragma once
 
 #include "check/check_job.h"
 
@@ -10,5 +9,3 @@ int attn2c_check_orders(attn2c_check_job *job);
 int attn2c_check_continued(attn2c_check_job *job);
 /* Checks an entry with NaN and infinity in its inputs. */
 int attn2c_check_nan(attn2c_check_job *job, attn2c_run trace);
-
-#endif

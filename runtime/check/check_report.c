@@ -135,7 +135,7 @@ static int collect(attn2c_check_report *report, const char *name, const char *op
   int row = 0;
   while (row < report->worst_count && strcmp(report->worst[row].name, name) != 0) row++;
   if (row == report->worst_count) {
-    attn2c_check_worst *more = realloc(report->worst, ((size_t)row + 1) * sizeof *more);
+    attn2c_check_worst *more = attn2c_grown(report->worst, (size_t)row, sizeof *more);
     if (!more) return ATTN2C_MEMORY;
     report->worst = more;
     report->worst_count++;

@@ -1,8 +1,7 @@
 /* check_report.h - prints a check's results: a row per comparison, the counts, and the first that diverged.
  * The first one has all that is needed to repeat it. The output is an aligned table for people, or one JSON
  * object per line. */
-#ifndef ATTN2C_CHECK_REPORT_H
-#define ATTN2C_CHECK_REPORT_H
+#pragma once
 
 #include "check/compare.h"
 
@@ -67,5 +66,3 @@ int attn2c_check_report_release(attn2c_check_report *report);
  * the command that repeats it. Returns ATTN2C_OK: all passed; _MISMATCH; _MEMORY; _IO: `out` could not be
  * written. With print 0 it only frees. */
 int attn2c_check_report_end(attn2c_check_report *report, const char *repeat_command, int print);
-
-#endif

@@ -1,7 +1,6 @@
 /* check_sequence.h - gives one sequence of a call of any length as a job of its own: shapes, inputs, outputs,
  * trace and weights are as in a model of exactly that length. */
-#ifndef ATTN2C_CHECK_SEQUENCE_H
-#define ATTN2C_CHECK_SEQUENCE_H
+#pragma once
 
 #include "check/check_job.h"
 
@@ -37,5 +36,3 @@ void attn2c_check_sequence_end(attn2c_check_sequence *self);
  * trace of one call can show. The job has no outputs yet. Ended by attn2c_check_sequence_end, in every case.
  */
 int attn2c_check_call_begin(attn2c_check_sequence *self, attn2c_check_job *job);
-
-#endif

@@ -1,7 +1,6 @@
 /* check_sources.h - sources that the encoder of a model reads for the check of its decoder: a call of the
  * entry `encode`, and what its trace keeps of each sequence. The reference takes these values as weights. */
-#ifndef ATTN2C_CHECK_SOURCES_H
-#define ATTN2C_CHECK_SOURCES_H
+#pragma once
 
 #include "check/check_calls.h"
 
@@ -25,5 +24,3 @@ float *attn2c_check_source_values(const attn2c_check_sources *sources, int64_t s
 /* Reads the sources into the sequences of a context, as callers do: each into its own, or the first into all.
  */
 int attn2c_check_sources_encode(const attn2c_check_sources *sources, attn2c_context *context, int is_one);
-
-#endif

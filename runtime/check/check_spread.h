@@ -1,6 +1,5 @@
 /* check_spread.h - finds by trial how far a correct run of an entry may be from the reference. */
-#ifndef ATTN2C_CHECK_SPREAD_H
-#define ATTN2C_CHECK_SPREAD_H
+#pragma once
 
 #include "check/check_job.h"
 
@@ -9,5 +8,3 @@
  * reference's outputs are in job->tensors; guide: the one that it was run with. */
 int attn2c_check_spread(const attn2c_check_job *job, const attn2c_reference_guide *guide,
                         float *const *allowed, attn2c_tolerance *tolerances);
-
-#endif

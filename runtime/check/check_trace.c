@@ -42,16 +42,14 @@ static int is_inside(const attn2c_check_trace *trace, int tensor) {
 }
 
 static int verify_tensor(const attn2c_check_trace *trace, int tensor, attn2c_message *message) {
-  if (tensor < 0 || tensor >= trace->model->tensor_count) {
-    attn2c_say(message, "entry %s: tensor %d is not one of the model's %d", trace->entry->name, tensor,
-               trace->model->tensor_count);
-    return ATTN2C_USAGE;
-  }
+  if (tensor < 0 || tensor >= trace->model->tensor_count)
+    return attn2c_fail(message, ATTN2C_USAGE, "entry %s: tensor %d is not one of the model's %d",
+                       trace->entry->name, tensor, trace->model->tensor_count);
   if (trace->model->tensors[tensor].kind == ATTN2C_STATE) return ATTN2C_OK; /* each sequence has its own */
   if (is_inside(trace, tensor)) return ATTN2C_OK;
-  attn2c_say(message, "entry %s: the trace variant does not keep %s, or not inside its arena",
-             trace->entry->name, trace->model->tensors[tensor].name);
-  return ATTN2C_USAGE;
+  return attn2c_fail(message, ATTN2C_USAGE,
+                     "entry %s: the trace variant does not keep %s, or not inside its arena",
+                     trace->entry->name, trace->model->tensors[tensor].name);
 }
 
 int attn2c_check_trace_verify(const attn2c_check_trace *trace, attn2c_message *message) {
@@ -68,8 +66,7 @@ int attn2c_check_trace_verify(const attn2c_check_trace *trace, attn2c_message *m
     for (int number = 0; number < entry->op_count; number++)
       made = made || entry->ops[number].result == entry->outputs[output];
     if (made) continue;
-    attn2c_say(message, "entry %s: no op makes output %d", entry->name, output);
-    return ATTN2C_USAGE;
+    return attn2c_fail(message, ATTN2C_USAGE, "entry %s: no op makes output %d", entry->name, output);
   }
   return ATTN2C_OK;
 }

@@ -1,7 +1,6 @@
 /* check_trace.h - manages the memory of a trace variant's run: where tensors are, initial values, reading
  * them. The trace reuses no memory, so every tensor still exists after the run. */
-#ifndef ATTN2C_CHECK_TRACE_H
-#define ATTN2C_CHECK_TRACE_H
+#pragma once
 
 #include "base/descriptor.h"
 
@@ -35,5 +34,3 @@ void *attn2c_check_trace_find(const attn2c_check_trace *trace, int tensor, int64
 /* Returns the tensor row-major and contiguous: in place, or as a copy. A copy is also in *copy, for
  * attn2c_free; otherwise *copy is NULL. Returns NULL if there is no memory. */
 void *attn2c_check_trace_view(const attn2c_check_trace *trace, int tensor, void **copy);
-
-#endif

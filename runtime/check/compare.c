@@ -129,11 +129,10 @@ void attn2c_compare_bits(const attn2c_tensor *tensor, const void *want, const vo
     memcpy(&want_bits, (const char *)want + i * 4, 4);
     memcpy(&got_bits, (const char *)got + i * 4, 4);
     double w, g;
-    if (tensor->type == ATTN2C_I32) {
+    if (tensor->type == ATTN2C_I32)
       w = ((const int32_t *)want)[i], g = ((const int32_t *)got)[i];
-    } else {
+    else
       w = ((const float *)want)[i], g = ((const float *)got)[i];
-    }
     double error = 0;
     if (want_bits != got_bits) {
       error = isfinite(w) && isfinite(g) ? fabs(g - w) : INFINITY;

@@ -1,8 +1,7 @@
 /* compare.h - compares one computed tensor with the reference's, by element and as a whole. It tests each
  * element under a tolerance, the tensor by relative L2, and faults that a tolerance would not see.
  * tolerance.h decides which errors of an op or a model are allowed. */
-#ifndef ATTN2C_COMPARE_H
-#define ATTN2C_COMPARE_H
+#pragma once
 
 #include "base/descriptor.h"
 
@@ -53,5 +52,3 @@ void attn2c_compare_bits(const attn2c_tensor *tensor, const void *want, const vo
  * with zeros or NaN in place of weights are skipped. */
 void attn2c_compare_row_sums(const attn2c_tensor *tensor, const float *want, const float *got,
                              int64_t leading_dimension, double limit, attn2c_comparison *comparison);
-
-#endif

@@ -1,8 +1,7 @@
 /* ops.h - the operations and activations, as the reference and the tolerances read them.
  * `make headers` writes this file from gen/data/ops.lua and gen/data/activations.lua. */
 /* clang-format off */
-#ifndef ATTN2C_CHECK_OPS_H
-#define ATTN2C_CHECK_OPS_H
+#pragma once
 
 /* X(op, types of its operands, type of its result, function of the reference, tolerance) */
 #define ATTN2C_OPS(X) \
@@ -76,6 +75,4 @@
 
 #define ATTN2C_ACTIVATION_NAMES "relu, gelu, gelu_rounded, gelu_tanh, quick_gelu, silu, sigmoid or tanh"
 #define ATTN2C_ERROR_TANH 4e-5
-
-#endif
 /* clang-format on */

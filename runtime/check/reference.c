@@ -25,9 +25,8 @@ static int find(const char *op) {
 int attn2c_reference_knows(const char *op) { return find(op) >= 0; }
 
 int attn2c_reference_fault(const attn2c_reference_call *call, const char *rule) {
-  attn2c_say(call->message, "%s, which makes %s: %s", call->op->op, attn2c_reference_result(call)->name,
-             rule);
-  return ATTN2C_USAGE;
+  return attn2c_fail(call->message, ATTN2C_USAGE, "%s, which makes %s: %s", call->op->op,
+                     attn2c_reference_result(call)->name, rule);
 }
 
 int attn2c_reference_keeps_shape(const attn2c_reference_call *call) {
@@ -65,10 +64,8 @@ int attn2c_reference_op(const attn2c_descriptor *model, const attn2c_op *op, voi
                         float *magnitude, attn2c_message *message) {
   attn2c_reference_call call = {model, op, tensors, magnitude, message};
   int row = find(op->op);
-  if (op->result < 0 || op->result >= model->tensor_count) {
-    attn2c_say(message, "%s: its result is not a tensor of the model", op->op);
-    return ATTN2C_USAGE;
-  }
+  if (op->result < 0 || op->result >= model->tensor_count)
+    return attn2c_fail(message, ATTN2C_USAGE, "%s: its result is not a tensor of the model", op->op);
   if (row < 0) return attn2c_reference_fault(&call, "the reference has no op of this name");
   if (!has_tensor(&call, op->result, table[row].result))
     return attn2c_reference_fault(&call, "the result has the wrong type or no storage");
@@ -131,10 +128,9 @@ int attn2c_reference_run(const attn2c_descriptor *model, const attn2c_entry *ent
     const attn2c_op *op = &entry->ops[number];
     if (op->result >= 0 && op->result < model->tensor_count) {
       tensors[op->result] = attn2c_reference_allocate(&model->tensors[op->result]);
-      if (!tensors[op->result]) {
-        attn2c_say(message, "%s: no memory for the reference", model->tensors[op->result].name);
-        return ATTN2C_MEMORY;
-      }
+      if (!tensors[op->result])
+        return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for the reference",
+                           model->tensors[op->result].name);
     }
     int status = attn2c_reference_op(model, op, tensors, NULL, message);
     if (status == ATTN2C_OK && guide) status = guide->settle(guide->of, op, tensors);

@@ -2,8 +2,7 @@
  * It knows no tile, no packing and no kernel library, so it can judge all of them. The ops themselves are in
  * reference_rows.c, reference_reduce.c, reference_moves.c, reference_attention.c, reference_positions.c and
  * reference_masks.c. */
-#ifndef ATTN2C_REFERENCE_H
-#define ATTN2C_REFERENCE_H
+#pragma once
 
 #include "base/descriptor.h"
 
@@ -46,5 +45,3 @@ void attn2c_reference_release(const attn2c_entry *entry, void **tensors);
 
 /* Returns zeroed storage for a tensor, or NULL if there is no memory. Free it with attn2c_free. */
 void *attn2c_reference_allocate(const attn2c_tensor *tensor);
-
-#endif

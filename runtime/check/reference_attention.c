@@ -5,16 +5,9 @@
 #include <float.h>
 #include <math.h>
 
-/* The sizes that scores and context share. */
-typedef struct {
-  int64_t batch, heads, key_heads, queries, keys, head_width;
-  attn2c_reference_mask mask;
-  const int32_t *lengths; /* lengths of the keys from mask.offset on, without the extra ones; or NULL */
-} sizes;
-
 /* True if query i of sequence b does not see key j. */
-static int is_masked(const sizes *size, int64_t b, int64_t i, int64_t j) {
-  return attn2c_reference_hides((attn2c_reference_hiding){size->mask, size->lengths}, size->keys, b, i, j);
+static int is_masked(const attn2c_reference_attention *size, int64_t b, int64_t i, int64_t j) {
+  return attn2c_reference_hides(size->by, size->keys, b, i, j);
 }
 
 /* Returns the op of the call's entry whose result is the call's first operand, or what that is made of by ops
@@ -44,49 +37,32 @@ int attn2c_reference_hiding_of(const attn2c_reference_call *call, attn2c_referen
 }
 
 /* Returns the head of the keys and values for head h of the queries. */
-static int64_t key_head(const sizes *size, int64_t h) { return h / (size->heads / size->key_heads); }
+static int64_t key_head(const attn2c_reference_attention *size, int64_t h) {
+  return h / (size->heads / size->key_heads);
+}
 
-/* Checks the result or operand `square` [batch][heads][queries][keys] against rows [batch][queries][heads *
- * width] and [batch][keys][key heads * width], and the lengths, operand `position`. key_heads 0: the number
- * that fits into the rows of the keys. */
-static int read_sizes(const attn2c_reference_call *call, const attn2c_tensor *square,
-                      const attn2c_tensor *query_rows, const attn2c_tensor *key_rows, int position,
-                      int64_t key_heads, sizes *size) {
-  int64_t heads = attn2c_reference_count(call, "heads", 0);
-  if (heads < 1) return attn2c_reference_fault(call, "heads must be at least 1");
-  if (square->rank != 4 || query_rows->rank != 3 || key_rows->rank != 3)
-    return attn2c_reference_fault(
-        call, "needs [batch][heads][queries][keys] and [batch][sequence][heads * head width]");
-  *size = (sizes){square->shape[0],
-                  heads,
-                  key_heads,
-                  square->shape[2],
-                  square->shape[3],
-                  query_rows->shape[2] / heads,
-                  attn2c_reference_mask_of(call->op),
-                  attn2c_reference_values(call, position)};
-  if (key_heads == 0 && size->head_width > 0) size->key_heads = key_rows->shape[2] / size->head_width;
-  if (square->shape[1] != heads || query_rows->shape[2] != heads * size->head_width || size->key_heads < 1 ||
-      heads % size->key_heads != 0 || key_rows->shape[2] != size->key_heads * size->head_width)
-    return attn2c_reference_fault(
-        call, "the last dimensions must be heads, and a divisor of them, times the head width");
-  if (query_rows->shape[0] != size->batch || key_rows->shape[0] != size->batch ||
-      query_rows->shape[1] != size->queries || key_rows->shape[1] != size->keys)
-    return attn2c_reference_fault(call, "batch, number of queries and number of keys must agree");
+int attn2c_reference_attention_of(const attn2c_reference_call *call, const char *shapes, int64_t key_heads,
+                                  int lengths, attn2c_reference_attention *of) {
+  const attn2c_reference_mask mask = attn2c_reference_mask_of(call->op);
+  attn2c_reference_sizes n = {['h'] = attn2c_reference_count(call, "heads", 0), ['g'] = key_heads};
+  if (n['h'] < 1) return attn2c_reference_fault(call, "heads must be at least 1");
+  if (!attn2c_reference_fits(call, shapes, n)) return ATTN2C_USAGE;
+  if (n['g'] < 1 || n['h'] % n['g'] != 0)
+    return attn2c_reference_fault(call, "the heads of keys must be a divisor of the heads");
   if (attn2c_reference_count(call, "prefix", 0) < 0 || attn2c_reference_count(call, "offset", 0) < 0 ||
-      attn2c_reference_count(call, "extra", 0) < 0 || size->mask.extra > size->keys)
+      attn2c_reference_count(call, "extra", 0) < 0 || mask.extra > n['k'])
     return attn2c_reference_fault(call, "prefix and offset must be counts, and extra one of keys");
-  const attn2c_tensor *lengths = attn2c_reference_operand(call, position);
-  if (lengths && (lengths->rank != 1 || lengths->shape[0] != size->batch))
-    return attn2c_reference_fault(call, "the lengths must be [batch]");
-  return attn2c_reference_lengths(call, position, size->batch, 0,
-                                  size->keys - size->mask.extra - size->mask.offset)
+  *of = (attn2c_reference_attention){n['b'], n['h'], n['g'], n['q'], n['k'], n['d'], {mask, NULL}};
+  if (lengths < 0) return ATTN2C_OK;
+  of->by.lengths = attn2c_reference_values(call, lengths);
+  return attn2c_reference_lengths(call, lengths, of->batch, 0, of->keys - mask.extra - mask.offset)
              ? ATTN2C_OK
              : ATTN2C_FORMAT;
 }
 
 /* Checks operand `position`, the scales of integers, one a head of each row of keys; NULL: floats. */
-static int check_scales(const attn2c_reference_call *call, const sizes *size, int position) {
+static int check_scales(const attn2c_reference_call *call, const attn2c_reference_attention *size,
+                        int position) {
   const attn2c_tensor *scale = attn2c_reference_operand(call, position);
   if (scale && attn2c_elements(scale) != size->batch * size->keys * size->key_heads)
     return attn2c_reference_fault(call, "needs a scale a head of each row of keys");
@@ -118,11 +94,11 @@ static double score(const float *q, const float *k, const float *scale, const fl
  * are: causal: j > offset + i; left: j < offset + i - left; right: j > offset + i + right; lengths: j >=
  * offset + lengths[b]. Keys j < prefix are masked by lengths only, and the last `extra` keys are never
  * masked. scale [batch][keys][key heads] of integers, v [heads][width] of additive scores, else NULL. */
-static int fill_scores(const attn2c_reference_call *call, const sizes *size, const float *scale,
-                       const float *v) {
+static int fill_scores(const attn2c_reference_call *call, const attn2c_reference_attention *size,
+                       const float *scale, const float *v) {
   const float *q = attn2c_reference_values(call, 0), *k = attn2c_reference_values(call, 1);
   float *s = call->tensors[call->op->result], *magnitude = call->magnitude;
-  int64_t width = size->head_width, element = 0;
+  int64_t width = size->width, element = 0;
   for (int64_t b = 0; b < size->batch; b++)
     for (int64_t h = 0; h < size->heads; h++)
       for (int64_t i = 0; i < size->queries; i++)
@@ -142,9 +118,8 @@ static int fill_scores(const attn2c_reference_call *call, const sizes *size, con
 /* s[b][h][i][j] = sum over c of q[b][i][h][c] k[b][j][key head of h][c], k times the scale of its row's head
  * if there is one */
 int attn2c_reference_scores(const attn2c_reference_call *call) {
-  sizes size;
-  int status = read_sizes(call, attn2c_reference_result(call), attn2c_reference_operand(call, 0),
-                          attn2c_reference_operand(call, 1), 2, 0, &size);
+  attn2c_reference_attention size;
+  int status = attn2c_reference_attention_of(call, "bq(hd), bk(gd), b -> bhqk", 0, 2, &size);
   if (status == ATTN2C_OK) status = check_scales(call, &size, 3);
   return status != ATTN2C_OK ? status : fill_scores(call, &size, attn2c_reference_values(call, 3), NULL);
 }
@@ -152,13 +127,9 @@ int attn2c_reference_scores(const attn2c_reference_call *call) {
 /* s[b][h][i][j] = sum over c of v[h][c] tanh(q[b][i][h][c] + k[b][j][key head of h][c]) (Bahdanau et al.
  * 2015, appendix A.1.2) */
 int attn2c_reference_additive_scores(const attn2c_reference_call *call) {
-  const attn2c_tensor *v_shape = attn2c_reference_operand(call, 2);
-  sizes size;
-  int status = read_sizes(call, attn2c_reference_result(call), attn2c_reference_operand(call, 0),
-                          attn2c_reference_operand(call, 1), 3, 0, &size);
+  attn2c_reference_attention size;
+  int status = attn2c_reference_attention_of(call, "bq(hd), bk(gd), hd, b -> bhqk", 0, 3, &size);
   if (status != ATTN2C_OK) return status;
-  if (v_shape->rank != 2 || v_shape->shape[0] != size.heads || v_shape->shape[1] != size.head_width)
-    return attn2c_reference_fault(call, "the third operand must be [heads][head width]");
   return fill_scores(call, &size, NULL, attn2c_reference_values(call, 2));
 }
 
@@ -190,13 +161,9 @@ int attn2c_reference_softmax(const attn2c_reference_call *call) {
  * `nonzero` it skips keys whose weight is 0, so that a NaN in their values has no effect. A query that sees
  * no key gets 0, or NaN with fully_masked_nan. */
 int attn2c_reference_context(const attn2c_reference_call *call) {
-  const attn2c_tensor *p_shape = attn2c_reference_operand(call, 0),
-                      *v_shape = attn2c_reference_operand(call, 1);
-  int64_t heads = attn2c_reference_count(call, "heads", 0);
-  int64_t key_heads = attn2c_reference_count(call, "kv_heads", heads);
-  sizes size;
-  if (heads >= 1 && key_heads < 1) return attn2c_reference_fault(call, "kv_heads must be at least 1");
-  int status = read_sizes(call, p_shape, attn2c_reference_result(call), v_shape, 2, key_heads, &size);
+  attn2c_reference_attention size;
+  int status = attn2c_reference_attention_of(call, "bhqk, bk(gd), b -> bq(hd)",
+                                             attn2c_reference_key_heads(call), 2, &size);
   if (status == ATTN2C_OK) status = check_scales(call, &size, 3);
   if (status != ATTN2C_OK) return status;
   int nonzero = attn2c_number(call->op, "nonzero", 0) != 0;
@@ -204,13 +171,13 @@ int attn2c_reference_context(const attn2c_reference_call *call) {
   const float *p = attn2c_reference_values(call, 0), *v = attn2c_reference_values(call, 1),
               *scale = attn2c_reference_values(call, 3);
   float *c = call->tensors[call->op->result], *magnitude = call->magnitude;
-  int64_t row = size.heads * size.head_width, value_row = size.key_heads * size.head_width;
+  int64_t row = size.heads * size.width, value_row = size.key_heads * size.width;
   for (int64_t b = 0; b < size.batch; b++)
     for (int64_t i = 0; i < size.queries; i++)
       for (int64_t e = 0; e < row; e++) {
-        int64_t h = e / size.head_width, d = e % size.head_width;
+        int64_t h = e / size.width, d = e % size.width;
         const float *weights = p + ((b * size.heads + h) * size.queries + i) * size.keys;
-        const float *values = v + b * size.keys * value_row + key_head(&size, h) * size.head_width + d;
+        const float *values = v + b * size.keys * value_row + key_head(&size, h) * size.width + d;
         double sum = 0, absolutes = 0;
         int seen = 0;
         for (int64_t j = 0; j < size.keys; j++) {

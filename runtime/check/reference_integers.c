@@ -16,13 +16,11 @@ typedef struct {
   const int32_t *lengths;
 } sequences;
 
-static int read_sequences(const attn2c_reference_call *call, int position, sequences *of) {
-  const attn2c_tensor *x = attn2c_reference_operand(call, 0),
-                      *lengths = attn2c_reference_operand(call, position);
-  if (x->rank != 3) return attn2c_reference_fault(call, "the operand must be [batch][rows][width]");
-  *of = (sequences){x->shape[0], x->shape[1], x->shape[2], attn2c_reference_values(call, position)};
-  if (lengths && (lengths->rank != 1 || lengths->shape[0] != of->batch))
-    return attn2c_reference_fault(call, "the lengths must be [batch]");
+static int read_sequences(const attn2c_reference_call *call, const char *shapes, int position,
+                          sequences *of) {
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, shapes, n)) return ATTN2C_USAGE;
+  *of = (sequences){n['b'], n['r'], n['w'], attn2c_reference_values(call, position)};
   return attn2c_reference_lengths(call, position, of->batch, 0, of->rows) ? ATTN2C_OK : ATTN2C_FORMAT;
 }
 
@@ -32,10 +30,8 @@ static int64_t length_of(const sequences *of, int64_t b) { return of->lengths ? 
  * magnitude = |x| + |mean| + the sum of the absolute values that the mean is made of */
 int attn2c_reference_centre(const attn2c_reference_call *call) {
   sequences of;
-  const int status = read_sequences(call, 1, &of);
+  const int status = read_sequences(call, "brw, b -> brw", 1, &of);
   if (status != ATTN2C_OK) return status;
-  if (!attn2c_reference_same(attn2c_reference_operand(call, 0), attn2c_reference_result(call), 3))
-    return attn2c_reference_fault(call, "operand and result must have the same shape");
   const float *x = attn2c_reference_values(call, 0);
   float *y = call->tensors[call->op->result];
   for (int64_t b = 0; b < of.batch; b++)
@@ -60,7 +56,7 @@ int attn2c_reference_centre(const attn2c_reference_call *call) {
 /* y[b][0][c] = max over the sequence's rows of finite |x[b][.][c]| / 127, and at least 2^-125 */
 int attn2c_reference_column_scale(const attn2c_reference_call *call) {
   sequences of;
-  const int status = read_sequences(call, 1, &of);
+  const int status = read_sequences(call, "brw, b -> ?", 1, &of);
   if (status != ATTN2C_OK) return status;
   if (attn2c_elements(attn2c_reference_result(call)) != of.batch * of.width)
     return attn2c_reference_fault(call, "the result must be one a sequence and column");
@@ -82,11 +78,10 @@ int attn2c_reference_column_scale(const attn2c_reference_call *call) {
  * 0 if x is not finite, and in rows after the sequence. */
 int attn2c_reference_quantise_columns(const attn2c_reference_call *call) {
   sequences of;
-  const int status = read_sequences(call, 2, &of);
+  const int status = read_sequences(call, "brw, ?, b -> brw", 2, &of);
   if (status != ATTN2C_OK) return status;
-  if (attn2c_elements(attn2c_reference_operand(call, 1)) != of.batch * of.width ||
-      !attn2c_reference_same(attn2c_reference_operand(call, 0), attn2c_reference_result(call), 3))
-    return attn2c_reference_fault(call, "operand and result must have the same shape, and a scale a column");
+  if (attn2c_elements(attn2c_reference_operand(call, 1)) != of.batch * of.width)
+    return attn2c_reference_fault(call, "needs a scale a column");
   const float *x = attn2c_reference_values(call, 0), *scale = attn2c_reference_values(call, 1);
   float *y = call->tensors[call->op->result];
   for (int64_t b = 0; b < of.batch; b++)
@@ -150,50 +145,18 @@ int attn2c_reference_round_to_bytes(const attn2c_reference_call *call) {
   return ATTN2C_OK;
 }
 
-/* The sizes of an attention. */
-typedef struct {
-  int64_t batch, heads, key_heads, queries, keys, width; /* width: of a head */
-} sizes;
-
-/* Reads them from square [batch][heads][queries][keys], rows [batch][queries][heads * width] and key_rows
- * [batch][keys][key heads * width]. key_heads 0: the number that fits into the rows of the keys. */
-static int read_sizes(const attn2c_reference_call *call, const attn2c_tensor *square,
-                      const attn2c_tensor *rows, const attn2c_tensor *key_rows, int64_t key_heads,
-                      sizes *size) {
-  const int64_t heads = attn2c_reference_count(call, "heads", 0);
-  if (heads < 1) return attn2c_reference_fault(call, "heads must be at least 1");
-  if (square->rank != 4 || rows->rank != 3 || key_rows->rank != 3)
-    return attn2c_reference_fault(
-        call, "needs [batch][heads][queries][keys] and [batch][sequence][heads * head width]");
-  *size =
-      (sizes){square->shape[0], heads, key_heads, square->shape[2], square->shape[3], rows->shape[2] / heads};
-  if (key_heads == 0 && size->width > 0) size->key_heads = key_rows->shape[2] / size->width;
-  if (square->shape[1] != heads || size->key_heads < 1 || heads % size->key_heads != 0 ||
-      rows->shape[2] != heads * size->width || key_rows->shape[2] != size->key_heads * size->width ||
-      rows->shape[0] != size->batch || key_rows->shape[0] != size->batch || rows->shape[1] != size->queries ||
-      key_rows->shape[1] != size->keys)
-    return attn2c_reference_fault(call, "batch, heads, queries and keys must agree");
-  return ATTN2C_OK;
-}
-
 /* s[b][h][i][j] = (sum over c of q[b][i][h][c] k[b][j][key head of h][c]) q_scale[b][i][h]
  * k_scale[b][j][key head of h]; -inf if query i does not see key j, as in the scores of floats
  * magnitude = |s| */
 int attn2c_reference_scores_of_integers(const attn2c_reference_call *call) {
-  const attn2c_tensor *lengths_shape = attn2c_reference_operand(call, 4);
-  sizes n;
-  const int status = read_sizes(call, attn2c_reference_result(call), attn2c_reference_operand(call, 0),
-                                attn2c_reference_operand(call, 1), 0, &n);
+  attn2c_reference_attention n;
+  const int status = attn2c_reference_attention_of(call, "bq(hd), bk(gd), ?, ?, b -> bhqk", 0, 4, &n);
   if (status != ATTN2C_OK) return status;
   if (attn2c_elements(attn2c_reference_operand(call, 2)) != n.batch * n.queries * n.heads ||
-      attn2c_elements(attn2c_reference_operand(call, 3)) != n.batch * n.keys * n.key_heads ||
-      (lengths_shape && attn2c_elements(lengths_shape) != n.batch))
-    return attn2c_reference_fault(call, "needs a scale a head of each row, and a length a sequence");
-  if (!attn2c_reference_lengths(call, 4, n.batch, 0, n.keys)) return ATTN2C_FORMAT;
-  const attn2c_reference_mask mask = attn2c_reference_mask_of(call->op);
+      attn2c_elements(attn2c_reference_operand(call, 3)) != n.batch * n.keys * n.key_heads)
+    return attn2c_reference_fault(call, "needs a scale a head of each row");
   const float *q = attn2c_reference_values(call, 0), *k = attn2c_reference_values(call, 1),
               *q_scale = attn2c_reference_values(call, 2), *k_scale = attn2c_reference_values(call, 3);
-  const int32_t *lengths = attn2c_reference_values(call, 4);
   float *s = call->tensors[call->op->result];
   int64_t element = 0;
   for (int64_t b = 0; b < n.batch; b++)
@@ -202,7 +165,7 @@ int attn2c_reference_scores_of_integers(const attn2c_reference_call *call) {
         for (int64_t j = 0; j < n.keys; j++, element++) {
           const int64_t query = (b * n.queries + i) * n.heads + h;
           const int64_t key = (b * n.keys + j) * n.key_heads + h / (n.heads / n.key_heads);
-          const int is_masked = (lengths && j >= lengths[b]) || attn2c_reference_masked(mask, n.keys, i, j);
+          const int is_masked = attn2c_reference_hides(n.by, n.keys, b, i, j);
           double sum = 0; /* exact: below 2^53 */
           for (int64_t c = 0; c < n.width && !is_masked; c++)
             sum += (double)q[query * n.width + c] * (double)k[key * n.width + c];
@@ -217,13 +180,9 @@ int attn2c_reference_scores_of_integers(const attn2c_reference_call *call) {
  * v_scale[b][key head of h][d]; weights of keys that a query does not see are 0
  * magnitude = |c| */
 int attn2c_reference_context_of_integers(const attn2c_reference_call *call) {
-  const attn2c_tensor *w_shape = attn2c_reference_operand(call, 0);
-  const int64_t heads = attn2c_reference_count(call, "heads", 0);
-  const int64_t key_heads = attn2c_reference_count(call, "kv_heads", heads);
-  if (heads >= 1 && key_heads < 1) return attn2c_reference_fault(call, "kv_heads must be at least 1");
-  sizes n;
-  const int status = read_sizes(call, w_shape, attn2c_reference_result(call),
-                                attn2c_reference_operand(call, 1), key_heads, &n);
+  attn2c_reference_attention n;
+  const int status =
+      attn2c_reference_attention_of(call, "bhqk, bk(gd) -> bq(hd)", attn2c_reference_key_heads(call), -1, &n);
   if (status != ATTN2C_OK) return status;
   const int64_t row = n.heads * n.width, value_row = n.key_heads * n.width;
   if (attn2c_elements(attn2c_reference_operand(call, 2)) != n.batch * n.heads * n.queries ||

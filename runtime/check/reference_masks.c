@@ -6,12 +6,6 @@
 #include <float.h>
 #include <math.h>
 
-/* True if operand 0 and the result are both [batch][heads][queries][keys]. */
-static int are_squares(const attn2c_reference_call *call) {
-  const attn2c_tensor *s_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
-  return s_shape->rank == 4 && y_shape->rank == 4 && attn2c_reference_same(s_shape, y_shape, 4);
-}
-
 /* The dimensions of scores, and of an array that covers their first columns. */
 typedef struct {
   int64_t batch, heads, queries, keys;
@@ -20,21 +14,14 @@ typedef struct {
 } spread;
 
 static int read_spread(const attn2c_reference_call *call, spread *over) {
-  const attn2c_tensor *s_shape = attn2c_reference_operand(call, 0);
-  const attn2c_tensor *array = attn2c_reference_operand(call, 1);
-  if (!are_squares(call))
-    return attn2c_reference_fault(call, "operand and result must be the same [batch][heads][queries][keys]");
-  int64_t shape = attn2c_reference_count(call, "shape", -1);
+  static const char *const shapes[] = {"bhqk, bc -> bhqk", "bhqk, qc -> bhqk", "bhqk, bhqc -> bhqk"};
+  const int64_t shape = attn2c_reference_count(call, "shape", -1);
+  attn2c_reference_sizes n = {0};
   if (shape < 0 || shape > 2) return attn2c_reference_fault(call, "shape must be 0, 1 or 2");
-  *over = (spread){s_shape->shape[0], s_shape->shape[1], s_shape->shape[2],
-                   s_shape->shape[3], (int)shape,        attn2c_reference_width(array)};
-  int fits = shape == 0   ? array->rank == 2 && array->shape[0] == over->batch
-             : shape == 1 ? array->rank == 2 && array->shape[0] == over->queries
-                          : array->rank == 4 && attn2c_reference_same(array, s_shape, 3);
-  if (!fits || over->columns > over->keys)
-    return attn2c_reference_fault(
-        call, "the array must be [batch], [queries] or [batch][heads][queries], of at most all keys");
-  return ATTN2C_OK;
+  if (!attn2c_reference_fits(call, shapes[shape], n)) return ATTN2C_USAGE;
+  *over = (spread){n['b'], n['h'], n['q'], n['k'], (int)shape, n['c']};
+  if (over->columns <= over->keys) return ATTN2C_OK;
+  return attn2c_reference_fault(call, "the array must have at most the columns of all keys");
 }
 
 /* Returns the index of the array's element for row r of the scores and column j < columns. */
@@ -88,15 +75,11 @@ int attn2c_reference_block_array(const attn2c_reference_call *call) {
 /* y = s + value where offset + lengths[b] <= j < keys - extra. value is the emitted code's constant, a float.
  */
 int attn2c_reference_add_length(const attn2c_reference_call *call) {
-  const attn2c_tensor *s_shape = attn2c_reference_operand(call, 0);
-  const attn2c_tensor *lengths_shape = attn2c_reference_operand(call, 1);
-  if (!are_squares(call))
-    return attn2c_reference_fault(call, "operand and result must be the same [batch][heads][queries][keys]");
-  int64_t batch = s_shape->shape[0], keys = s_shape->shape[3], rows = attn2c_reference_rows(s_shape);
-  int64_t extra = attn2c_reference_count(call, "extra", 0);
-  int64_t offset = attn2c_reference_count(call, "offset", 0);
-  if (lengths_shape->rank != 1 || lengths_shape->shape[0] != batch)
-    return attn2c_reference_fault(call, "the lengths must be [batch]");
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "bhqk, b -> bhqk", n)) return ATTN2C_USAGE;
+  const int64_t batch = n['b'], keys = n['k'], rows = batch * n['h'] * n['q'];
+  const int64_t extra = attn2c_reference_count(call, "extra", 0);
+  const int64_t offset = attn2c_reference_count(call, "offset", 0);
   if (extra < 0 || extra > keys || offset < 0)
     return attn2c_reference_fault(call, "offset must be a count, and extra a number of keys");
   double value = (float)attn2c_number(call->op, "value", NAN);
@@ -140,8 +123,8 @@ int attn2c_reference_softcap(const attn2c_reference_call *call) {
 /* y = scale s, with relu max(scale s, 0), and 0 where s is -inf. scale is the emitted code's constant, a
  * float. */
 int attn2c_reference_weigh(const attn2c_reference_call *call) {
-  if (!are_squares(call))
-    return attn2c_reference_fault(call, "operand and result must be the same [batch][heads][queries][keys]");
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "bhqk -> bhqk", n)) return ATTN2C_USAGE;
   double scale = (float)attn2c_number(call->op, "scale", 1);
   int relu = attn2c_number(call->op, "relu", 0) != 0;
   const float *s = attn2c_reference_values(call, 0);
@@ -156,34 +139,27 @@ int attn2c_reference_weigh(const attn2c_reference_call *call) {
 
 /* y[b][h] = w[b][h] mask[layer][h] */
 int attn2c_reference_head_scale(const attn2c_reference_call *call) {
-  const attn2c_tensor *mask_shape = attn2c_reference_operand(call, 1);
-  if (!are_squares(call))
-    return attn2c_reference_fault(call, "operand and result must be the same [batch][heads][queries][keys]");
-  const attn2c_tensor *y_shape = attn2c_reference_result(call);
-  int64_t heads = y_shape->shape[1], block = y_shape->shape[2] * y_shape->shape[3];
-  int64_t layer = attn2c_reference_count(call, "layer", 0);
-  if (mask_shape->rank != 2 || mask_shape->shape[1] != heads || layer < 0 || layer >= mask_shape->shape[0])
-    return attn2c_reference_fault(call, "the mask must be [layers][heads], and have the layer");
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "bhqk, lh -> bhqk", n)) return ATTN2C_USAGE;
+  const int64_t heads = n['h'], block = n['q'] * n['k'];
+  const int64_t layer = attn2c_reference_count(call, "layer", 0);
+  if (layer < 0 || layer >= n['l']) return attn2c_reference_fault(call, "the mask must have the layer");
   const float *w = attn2c_reference_values(call, 0);
   const float *mask = (const float *)attn2c_reference_values(call, 1) + layer * heads;
   float *y = call->tensors[call->op->result];
-  int64_t count = attn2c_elements(y_shape);
-  for (int64_t e = 0; e < count; e++) y[e] = (float)((double)w[e] * (double)mask[e / block % heads]);
+  for (int64_t e = 0; e < n['b'] * heads * block; e++)
+    y[e] = (float)((double)w[e] * (double)mask[e / block % heads]);
   return ATTN2C_OK;
 }
 
 /* y[b][i][j] = sum over h of w[b][h][i][j] / heads; magnitude: sum over h of |w| */
 int attn2c_reference_mean_heads(const attn2c_reference_call *call) {
-  const attn2c_tensor *w_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
-  if (w_shape->rank != 4 || y_shape->rank != 3 || w_shape->shape[0] != y_shape->shape[0] ||
-      w_shape->shape[2] != y_shape->shape[1] || w_shape->shape[3] != y_shape->shape[2])
-    return attn2c_reference_fault(
-        call, "the operand must be [batch][heads][queries][keys], the result [batch][queries][keys]");
-  int64_t heads = w_shape->shape[1], block = w_shape->shape[2] * w_shape->shape[3];
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "bhqk -> bqk", n)) return ATTN2C_USAGE;
+  const int64_t heads = n['h'], block = n['q'] * n['k'];
   const float *w = attn2c_reference_values(call, 0);
   float *y = call->tensors[call->op->result];
-  int64_t count = attn2c_elements(y_shape);
-  for (int64_t e = 0; e < count; e++) {
+  for (int64_t e = 0; e < n['b'] * block; e++) {
     double sum = 0, absolutes = 0;
     for (int64_t h = 0; h < heads; h++) {
       double weight = w[(e / block * heads + h) * block + e % block];

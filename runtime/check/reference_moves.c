@@ -8,18 +8,12 @@
 
 /* y[b][py (X/P) + px][(c P + y) P + x] = x[b][c][py P + y][px P + x] */
 int attn2c_reference_patches(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
-  int64_t size = attn2c_reference_count(call, "patch", 0);
+  const int64_t size = attn2c_reference_count(call, "patch", 0);
+  attn2c_reference_sizes n = {['p'] = size};
   if (size < 1) return attn2c_reference_fault(call, "patch must be at least 1");
-  if (x_shape->rank != 4 || y_shape->rank != 3)
-    return attn2c_reference_fault(
-        call, "the operand must be [batch][channels][height][width], the result [batch][patches][values]");
-  int64_t batch = x_shape->shape[0], channels = x_shape->shape[1], height = x_shape->shape[2],
-          width = x_shape->shape[3];
-  int64_t down = height / size, across = width / size;
-  if (height % size != 0 || width % size != 0 || y_shape->shape[0] != batch ||
-      y_shape->shape[1] != down * across || y_shape->shape[2] != channels * size * size)
-    return attn2c_reference_fault(call, "the result must have every whole patch of the image");
+  if (!attn2c_reference_fits(call, "bc(yp)(xp) -> b(yx)(cpp)", n)) return ATTN2C_USAGE;
+  const int64_t batch = n['b'], channels = n['c'], down = n['y'], across = n['x'];
+  const int64_t height = down * size, width = across * size;
   const float *image = attn2c_reference_values(call, 0);
   float *result = call->tensors[call->op->result];
   for (int64_t b = 0; b < batch; b++)
@@ -34,20 +28,17 @@ int attn2c_reference_patches(const attn2c_reference_call *call) {
 
 /* y[r][j] = x[r][order[j]] */
 int attn2c_reference_gather_columns(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0),
-                      *order_shape = attn2c_reference_operand(call, 1);
-  const int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
-  if (order_shape->rank != 1 || order_shape->shape[0] != width ||
-      !attn2c_reference_same(x_shape, attn2c_reference_result(call), x_shape->rank))
-    return attn2c_reference_fault(call, "the order must have the operand's width, the result its shape");
+  const attn2c_tensor *order_shape = attn2c_reference_operand(call, 1);
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "*w, w -> *w", n)) return ATTN2C_USAGE;
+  const int64_t rows = n['*'], width = n['w'];
   const float *x = attn2c_reference_values(call, 0), *order = attn2c_reference_values(call, 1);
   float *y = call->tensors[call->op->result];
   for (int64_t j = 0; j < width; j++) {
-    if (!(order[j] >= 0) || !(order[j] < (float)width) || order[j] != floorf(order[j])) {
-      attn2c_say(call->message, "%s: element %lld is %g, but must be a column from 0 to %lld",
-                 order_shape->name, (long long)j, (double)order[j], (long long)width - 1);
-      return ATTN2C_FORMAT;
-    }
+    if (!(order[j] >= 0) || !(order[j] < (float)width) || order[j] != floorf(order[j]))
+      return attn2c_fail(call->message, ATTN2C_FORMAT,
+                         "%s: element %lld is %g, but must be a column from 0 to %lld", order_shape->name,
+                         (long long)j, (double)order[j], (long long)width - 1);
     for (int64_t r = 0; r < rows; r++) y[r * width + j] = x[r * width + (int64_t)order[j]];
   }
   return ATTN2C_OK;
@@ -56,16 +47,11 @@ int attn2c_reference_gather_columns(const attn2c_reference_call *call) {
 /* y[b][i][c K + t] = x[b][i + t - K / 2][c], or 0 if that is not one of the sequence's rows, or of the first
  * lengths[b] of them */
 int attn2c_reference_neighbours(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call),
-                      *lengths = attn2c_reference_operand(call, 1);
   const int64_t kernel = attn2c_reference_count(call, "kernel", 0);
+  attn2c_reference_sizes n = {['k'] = kernel};
   if (kernel < 1) return attn2c_reference_fault(call, "kernel must be at least 1");
-  if (x_shape->rank != 3 || y_shape->rank != 3 || !attn2c_reference_same(x_shape, y_shape, 2) ||
-      y_shape->shape[2] != kernel * x_shape->shape[2])
-    return attn2c_reference_fault(call, "the result must be [batch][rows][kernel * width of the operand]");
-  const int64_t batch = x_shape->shape[0], rows = x_shape->shape[1], width = x_shape->shape[2];
-  if (lengths && (lengths->rank != 1 || lengths->shape[0] != batch))
-    return attn2c_reference_fault(call, "the lengths must be [batch]");
+  if (!attn2c_reference_fits(call, "brw, b -> br(kw)", n)) return ATTN2C_USAGE;
+  const int64_t batch = n['b'], rows = n['r'], width = n['w'];
   if (!attn2c_reference_lengths(call, 1, batch, 0, rows)) return ATTN2C_FORMAT;
   const float *x = attn2c_reference_values(call, 0);
   const int32_t *valid = attn2c_reference_values(call, 1);
@@ -148,15 +134,12 @@ int attn2c_reference_join(const attn2c_reference_call *call) {
 
 /* y[b][h][i][d] = x[b][i][h D + d] */
 int attn2c_reference_split_heads(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
-  if (x_shape->rank != 3 || y_shape->rank != 4 || y_shape->shape[0] != x_shape->shape[0] ||
-      y_shape->shape[2] != x_shape->shape[1] || y_shape->shape[1] * y_shape->shape[3] != x_shape->shape[2])
-    return attn2c_reference_fault(
-        call, "the operand must be [batch][rows][width], the result [batch][heads][rows][width / heads]");
-  int64_t heads = y_shape->shape[1], rows = y_shape->shape[2], width = y_shape->shape[3];
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "br(hw) -> bhrw", n)) return ATTN2C_USAGE;
+  const int64_t heads = n['h'], rows = n['r'], width = n['w'];
   const float *x = attn2c_reference_values(call, 0);
   float *y = call->tensors[call->op->result];
-  for (int64_t b = 0; b < x_shape->shape[0]; b++) {
+  for (int64_t b = 0; b < n['b']; b++) {
     int64_t first = b * heads * rows * width;
     copy_heads(y + first, x + first, heads, rows, width, 1);
   }
@@ -165,11 +148,9 @@ int attn2c_reference_split_heads(const attn2c_reference_call *call) {
 
 /* y[j][i] = x[i][j], where each is a row */
 int attn2c_reference_swap(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
-  if (x_shape->rank != 3 || y_shape->rank != 3 || x_shape->shape[0] != y_shape->shape[1] ||
-      x_shape->shape[1] != y_shape->shape[0] || x_shape->shape[2] != y_shape->shape[2])
-    return attn2c_reference_fault(call, "the result must be the operand with its first two axes swapped");
-  int64_t first = x_shape->shape[0], second = x_shape->shape[1], width = x_shape->shape[2];
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "abw -> baw", n)) return ATTN2C_USAGE;
+  const int64_t first = n['a'], second = n['b'], width = n['w'];
   const float *x = attn2c_reference_values(call, 0);
   float *y = call->tensors[call->op->result];
   for (int64_t i = 0; i < first; i++)

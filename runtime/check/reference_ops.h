@@ -1,7 +1,6 @@
 /* reference_ops.h - declares what the reference's files and the tolerances share: a call of an op, operands,
  * masks. It also declares the functions of the table in reference.c. */
-#ifndef ATTN2C_REFERENCE_OPS_H
-#define ATTN2C_REFERENCE_OPS_H
+#pragma once
 
 #include "base/descriptor.h"
 #include "check/ops.h"
@@ -55,6 +54,17 @@ static inline int attn2c_reference_same(const attn2c_tensor *a, const attn2c_ten
     if (a->shape[axis] != b->shape[axis]) return 0;
   return 1;
 }
+
+/* Sizes of axes by their letter; 0: not known. */
+enum { ATTN2C_LETTERS = 128 };
+typedef int64_t attn2c_reference_sizes[ATTN2C_LETTERS];
+
+/* True if operands and result have the shapes of a notation, which has operands in the op table's order, then
+ * the result: "*i, oi -> *o". A letter is an axis; letters in parentheses are an axis of their product, 1 is
+ * an axis of size 1, and `*` stands for any number of leading axes, the same wherever it is. Sizes that are
+ * known before the call must fit; it finds the others. Operands that are not given, and those with `?`, may
+ * have any shape. Otherwise says so in one line. */
+int attn2c_reference_fits(const attn2c_reference_call *call, const char *shapes, attn2c_reference_sizes n);
 
 /* Says in one line which rule of the op its descriptor breaks; returns ATTN2C_USAGE. */
 int attn2c_reference_fault(const attn2c_reference_call *call, const char *rule);
@@ -118,4 +128,18 @@ static inline int attn2c_reference_hides(attn2c_reference_hiding by, int64_t key
  * made some ops before it. Returns 0 if they are no scores. */
 int attn2c_reference_hiding_of(const attn2c_reference_call *call, attn2c_reference_hiding *by);
 
-#endif
+/* The sizes of an attention, and what hides its keys. */
+typedef struct {
+  int64_t batch, heads, key_heads, queries, keys, width; /* width: of a head */
+  attn2c_reference_hiding by;
+} attn2c_reference_attention;
+
+/* Finds them by a notation in which b, h, g, q, k and d are these sizes in their order. lengths: the operand
+ * of the lengths; -1: there is none. Returns ATTN2C_OK, _USAGE or _FORMAT, with a line. */
+int attn2c_reference_attention_of(const attn2c_reference_call *call, const char *shapes, int64_t key_heads,
+                                  int lengths, attn2c_reference_attention *of);
+
+/* Returns the heads of the values: the heads of the queries without the attribute. */
+static inline int64_t attn2c_reference_key_heads(const attn2c_reference_call *call) {
+  return attn2c_reference_count(call, "kv_heads", attn2c_reference_count(call, "heads", 0));
+}

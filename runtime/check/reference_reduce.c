@@ -6,26 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Returns the number of parts of each row that have a norm by themselves; 0 if the width has no such parts.
- */
-static int64_t parts_of(const attn2c_reference_call *call, int64_t width) {
-  const int64_t heads = attn2c_reference_count(call, "heads", 1);
-  return heads > 0 && width % heads == 0 ? heads : 0;
-}
-
 /* mean = sum of x / n, variance = sum of (x - mean)^2 / n,
  * y = gain (x - mean) / sqrt(variance + eps) + bias, over the last dimension, or each of its `heads` parts */
 int attn2c_reference_layer_norm(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
-  const int64_t parts = parts_of(call, attn2c_reference_width(x_shape));
-  if (parts == 0) return attn2c_reference_fault(call, "heads must divide the last dimension");
-  int64_t rows = attn2c_reference_rows(x_shape) * parts, width = attn2c_reference_width(x_shape) / parts;
-  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
-  for (int position = 1; position <= 2; position++) {
-    const attn2c_tensor *shape = attn2c_reference_operand(call, position);
-    if (shape && (shape->rank != 1 || shape->shape[0] != width))
-      return attn2c_reference_fault(call, "gain and bias must be [last dimension of the operand, or part]");
-  }
+  attn2c_reference_sizes n = {['h'] = attn2c_reference_count(call, "heads", 1)};
+  if (!attn2c_reference_fits(call, "*(hw), w, w -> *(hw)", n)) return ATTN2C_USAGE;
+  const int64_t rows = n['*'] * n['h'], width = n['w'];
   double eps = attn2c_number(call->op, "eps", -1);
   if (!(eps >= 0)) return attn2c_reference_fault(call, "eps must be given, and not be negative");
   const float *gain = attn2c_reference_values(call, 1), *bias = attn2c_reference_values(call, 2);
@@ -45,14 +31,9 @@ int attn2c_reference_layer_norm(const attn2c_reference_call *call) {
 
 /* y = gain x / sqrt(mean of x^2 + eps), over the last dimension, or over each of its `heads` parts */
 int attn2c_reference_rms_norm(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
-  const attn2c_tensor *gain_shape = attn2c_reference_operand(call, 1);
-  const int64_t parts = parts_of(call, attn2c_reference_width(x_shape));
-  if (parts == 0) return attn2c_reference_fault(call, "heads must divide the last dimension");
-  int64_t rows = attn2c_reference_rows(x_shape) * parts, width = attn2c_reference_width(x_shape) / parts;
-  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
-  if (gain_shape && (gain_shape->rank != 1 || gain_shape->shape[0] != width))
-    return attn2c_reference_fault(call, "the gain must be [last dimension of the operand, or part]");
+  attn2c_reference_sizes n = {['h'] = attn2c_reference_count(call, "heads", 1)};
+  if (!attn2c_reference_fits(call, "*(hw), w -> *(hw)", n)) return ATTN2C_USAGE;
+  const int64_t rows = n['*'] * n['h'], width = n['w'];
   double eps = attn2c_number(call->op, "eps", -1);
   if (!(eps >= 0)) return attn2c_reference_fault(call, "eps must be given, and not be negative");
   const float *gain = attn2c_reference_values(call, 1);
@@ -69,9 +50,9 @@ int attn2c_reference_rms_norm(const attn2c_reference_call *call) {
 
 /* y = x / max(sqrt(sum of x^2), eps), over the last dimension; a NaN makes the whole row NaN */
 int attn2c_reference_normalise(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
-  int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
-  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "*w -> *w", n)) return ATTN2C_USAGE;
+  const int64_t rows = n['*'], width = n['w'];
   double eps = attn2c_number(call->op, "eps", -1);
   if (!(eps > 0)) return attn2c_reference_fault(call, "eps must be given, and be positive");
   for (int64_t r = 0; r < rows; r++) {
@@ -95,9 +76,9 @@ static double power_sum(const float *x, int64_t width, double *largest) {
 }
 
 static int softmax_of_rows(const attn2c_reference_call *call, int logarithm) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
-  int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
-  if (!attn2c_reference_keeps_shape(call)) return ATTN2C_USAGE;
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "*w -> *w", n)) return ATTN2C_USAGE;
+  const int64_t rows = n['*'], width = n['w'];
   for (int64_t r = 0; r < rows; r++) {
     const float *x = (const float *)attn2c_reference_values(call, 0) + r * width;
     float *y = (float *)call->tensors[call->op->result] + r * width;
@@ -201,31 +182,20 @@ static float pooled(int pool, const float *column, int64_t length, int64_t width
  * Without rows the result is 0. The results of several pools follow each other. With the attribute `row` the
  * result is a sequence of one row. With ids, last is of the last kept row whose id is not `pad`, or x[0]. */
 int attn2c_reference_pool(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
-  const attn2c_tensor *lengths_shape = attn2c_reference_operand(call, 1);
-  const attn2c_tensor *mask_shape = attn2c_reference_operand(call, 2);
   int list[8];
   const int count = pools_of(attn2c_text(call->op, "function"), list);
   if (count == 0)
     return attn2c_reference_fault(
         call, "function must be mean, max, first, second, last, root, weighted or patches");
   const int is_sequence = attn2c_reference_count(call, "row", 0) == 1;
-  if (x_shape->rank != 3 || y_shape->rank != 2 + is_sequence || x_shape->shape[0] != y_shape->shape[0] ||
-      (is_sequence && y_shape->shape[1] != 1) ||
-      count * x_shape->shape[2] != y_shape->shape[y_shape->rank - 1])
-    return attn2c_reference_fault(call, "the operand must be [batch][sequence][width], the result "
-                                        "[batch][width], or [batch][1][width]");
-  int64_t batch = x_shape->shape[0], sequence = x_shape->shape[1], width = x_shape->shape[2];
-  if (lengths_shape && (lengths_shape->rank != 1 || lengths_shape->shape[0] != batch))
-    return attn2c_reference_fault(call, "the lengths must be [batch]");
   const int64_t first = attn2c_reference_count(call, "first", 0);
   const int keeps = attn2c_reference_count(call, "keeps", 0) == 1;
-  if (mask_shape && (mask_shape->rank != 2 || mask_shape->shape[0] != batch || first < 0 ||
-                     mask_shape->shape[1] - first != sequence))
+  attn2c_reference_sizes n = {['p'] = count};
+  if (!attn2c_reference_fits(call, is_sequence ? "brw, b, bm, br -> b1(pw)" : "brw, b, bm, br -> b(pw)", n))
+    return ATTN2C_USAGE;
+  const int64_t batch = n['b'], sequence = n['r'], width = n['w'];
+  if (attn2c_reference_operand(call, 2) && (first < 0 || n['m'] - first != sequence))
     return attn2c_reference_fault(call, "the mask must be [batch][first + sequence]");
-  const attn2c_tensor *ids_shape = attn2c_reference_operand(call, 3);
-  if (ids_shape && (ids_shape->rank != 2 || ids_shape->shape[0] != batch || ids_shape->shape[1] != sequence))
-    return attn2c_reference_fault(call, "the ids must be [batch][sequence]");
   for (int i = 0; i < count; i++)
     if (list[i] == POOL_SECOND && sequence < 2) return attn2c_reference_fault(call, "there is no second row");
   const int64_t tokens = attn2c_reference_count(call, "tokens", 0);
@@ -256,12 +226,9 @@ int attn2c_reference_pool(const attn2c_reference_call *call) {
 
 /* y = the smallest i with x[i] >= x[j] for all j; a NaN counts as larger than every number */
 int attn2c_reference_argmax(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
-  if (x_shape->rank < 1 || y_shape->rank != x_shape->rank - 1 ||
-      !attn2c_reference_same(x_shape, y_shape, y_shape->rank))
-    return attn2c_reference_fault(call,
-                                  "the result's shape must be the operand's without the last dimension");
-  int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "*w -> *", n)) return ATTN2C_USAGE;
+  const int64_t rows = n['*'], width = n['w'];
   int32_t *y = call->tensors[call->op->result];
   for (int64_t r = 0; r < rows; r++) {
     const float *x = (const float *)attn2c_reference_values(call, 0) + r * width;
@@ -283,13 +250,10 @@ static int stands_before(const float *x, int64_t i, int64_t j) {
 /* Writes the k first of each row, descending, as values or as indices. Each is the first of those after the
  * one before. */
 int attn2c_reference_topk(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0), *y_shape = attn2c_reference_result(call);
   const int64_t k = attn2c_reference_count(call, "k", -1);
-  if (x_shape->rank < 1 || y_shape->rank != x_shape->rank ||
-      !attn2c_reference_same(x_shape, y_shape, y_shape->rank - 1) || attn2c_reference_width(y_shape) != k)
-    return attn2c_reference_fault(call,
-                                  "the result's shape must be the operand's, but k in its last dimension");
-  const int64_t rows = attn2c_reference_rows(x_shape), width = attn2c_reference_width(x_shape);
+  attn2c_reference_sizes n = {['k'] = k};
+  if (!attn2c_reference_fits(call, "*w -> *k", n)) return ATTN2C_USAGE;
+  const int64_t rows = n['*'], width = n['w'];
   if (k < 1 || k > width) return attn2c_reference_fault(call, "k must be from 1 to the width of a row");
   for (int64_t r = 0; r < rows; r++) {
     const float *x = (const float *)attn2c_reference_values(call, 0) + r * width;
@@ -298,7 +262,7 @@ int attn2c_reference_topk(const attn2c_reference_call *call) {
       int64_t next = -1;
       for (int64_t i = 0; i < width; i++)
         if ((last < 0 || stands_before(x, last, i)) && (next < 0 || stands_before(x, i, next))) next = i;
-      if (y_shape->type == ATTN2C_I32)
+      if (attn2c_reference_result(call)->type == ATTN2C_I32)
         ((int32_t *)call->tensors[call->op->result])[r * k + j] = (int32_t)next;
       else
         ((float *)call->tensors[call->op->result])[r * k + j] = x[next];

@@ -57,19 +57,9 @@ static double of_minima(const float *x, const float *w, int64_t count) {
 /* y[r][o] = bias[o] + sum over k of x[r][k] weight[o][k]
  * magnitude[r][o] = |bias[o]| + sum over k of |x[r][k] weight[o][k]| */
 int attn2c_reference_linear(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
-  const attn2c_tensor *weight_shape = attn2c_reference_operand(call, 1);
-  const attn2c_tensor *bias_shape = attn2c_reference_operand(call, 2);
-  const attn2c_tensor *y_shape = attn2c_reference_result(call);
-  int64_t rows = attn2c_reference_rows(x_shape), in = attn2c_reference_width(x_shape);
-  int64_t out = attn2c_reference_width(y_shape);
-  if (weight_shape->rank != 2 || weight_shape->shape[0] != out || weight_shape->shape[1] != in)
-    return attn2c_reference_fault(call,
-                                  "the weight must be [last dimension of the result][last of the operand]");
-  if (bias_shape && (bias_shape->rank != 1 || bias_shape->shape[0] != out))
-    return attn2c_reference_fault(call, "the bias must be [last dimension of the result]");
-  if (x_shape->rank != y_shape->rank || !attn2c_reference_same(x_shape, y_shape, x_shape->rank - 1))
-    return attn2c_reference_fault(call, "operand and result must agree in all dimensions but the last");
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "*i, oi, o -> *o", n)) return ATTN2C_USAGE;
+  const int64_t rows = n['*'], in = n['i'], out = n['o'];
   const float *x = attn2c_reference_values(call, 0), *weight = attn2c_reference_values(call, 1);
   const float *bias = attn2c_reference_values(call, 2);
   float *y = call->tensors[call->op->result];
@@ -104,27 +94,12 @@ static void window(float *to, const float *x, int64_t i, int64_t valid, int64_t 
  * + c], for group g of G; x is 0 before the first row of a sequence and after the first lengths[b] of them.
  * magnitude: the same of absolute values */
 int attn2c_reference_convolve(const attn2c_reference_call *call) {
-  const attn2c_tensor *x_shape = attn2c_reference_operand(call, 0);
-  const attn2c_tensor *weight_shape = attn2c_reference_operand(call, 1);
-  const attn2c_tensor *bias_shape = attn2c_reference_operand(call, 2);
-  const attn2c_tensor *lengths = attn2c_reference_operand(call, 3);
-  const attn2c_tensor *y_shape = attn2c_reference_result(call);
   const int64_t kernel = attn2c_reference_count(call, "kernel", 0);
   const int64_t groups = attn2c_reference_count(call, "groups", 0);
+  attn2c_reference_sizes n = {['k'] = kernel, ['g'] = groups};
   if (kernel < 1 || groups < 1) return attn2c_reference_fault(call, "kernel and groups must be at least 1");
-  if (x_shape->rank != 3 || y_shape->rank != 3 || !attn2c_reference_same(x_shape, y_shape, 2))
-    return attn2c_reference_fault(call, "operand and result must be [batch][rows][width]");
-  const int64_t batch = x_shape->shape[0], rows = x_shape->shape[1];
-  const int64_t width = x_shape->shape[2] / groups, in = kernel * width, out = y_shape->shape[2];
-  if (x_shape->shape[2] % groups != 0 || out % groups != 0)
-    return attn2c_reference_fault(call, "groups must divide both widths");
-  if (weight_shape->rank != 2 || weight_shape->shape[0] != out || weight_shape->shape[1] != in)
-    return attn2c_reference_fault(
-        call, "the weight must be [last dimension of the result][kernel times width of a group]");
-  if (bias_shape && (bias_shape->rank != 1 || bias_shape->shape[0] != out))
-    return attn2c_reference_fault(call, "the bias must be [last dimension of the result]");
-  if (lengths && (lengths->rank != 1 || lengths->shape[0] != batch))
-    return attn2c_reference_fault(call, "the lengths must be [batch]");
+  if (!attn2c_reference_fits(call, "br(gw), (gm)(kw), (gm), b -> br(gm)", n)) return ATTN2C_USAGE;
+  const int64_t batch = n['b'], rows = n['r'], width = n['w'], in = kernel * width, out = groups * n['m'];
   if (!attn2c_reference_lengths(call, 3, batch, 0, rows)) return ATTN2C_FORMAT;
   const float *x = attn2c_reference_values(call, 0), *weight = attn2c_reference_values(call, 1);
   const float *bias = attn2c_reference_values(call, 2);
@@ -150,25 +125,19 @@ int attn2c_reference_convolve(const attn2c_reference_call *call) {
 /* y[i][c] = table[ids[i]][c] scale[ids[i]] */
 int attn2c_reference_embed(const attn2c_reference_call *call) {
   const attn2c_tensor *ids_shape = attn2c_reference_operand(call, 0);
-  const attn2c_tensor *table_shape = attn2c_reference_operand(call, 1);
-  const attn2c_tensor *y_shape = attn2c_reference_result(call);
   const attn2c_tensor *scale_shape = attn2c_reference_operand(call, 2);
-  int64_t count = attn2c_elements(ids_shape), width = attn2c_reference_width(y_shape);
-  if (table_shape->rank != 2 || table_shape->shape[1] != width)
-    return attn2c_reference_fault(call, "the table must be [vocabulary][last dimension of the result]");
-  if (y_shape->rank != ids_shape->rank + 1 || !attn2c_reference_same(ids_shape, y_shape, ids_shape->rank))
-    return attn2c_reference_fault(call, "the result must be [dimensions of the ids][width of the table]");
-  if (scale_shape && attn2c_elements(scale_shape) != table_shape->shape[0])
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "*, vw -> *w", n)) return ATTN2C_USAGE;
+  const int64_t count = n['*'], width = n['w'], vocabulary = n['v'];
+  if (scale_shape && attn2c_elements(scale_shape) != vocabulary)
     return attn2c_reference_fault(call, "the scales must be one a row of the table");
   const int32_t *ids = attn2c_reference_values(call, 0);
   const float *table = attn2c_reference_values(call, 1), *scale = attn2c_reference_values(call, 2);
   float *y = call->tensors[call->op->result];
   for (int64_t i = 0; i < count; i++) {
-    if (ids[i] < 0 || ids[i] >= table_shape->shape[0]) {
-      attn2c_say(call->message, "%s: element %lld is %ld, but must be from 0 to %lld", ids_shape->name,
-                 (long long)i, (long)ids[i], (long long)table_shape->shape[0] - 1);
-      return ATTN2C_FORMAT;
-    }
+    if (ids[i] < 0 || ids[i] >= vocabulary)
+      return attn2c_fail(call->message, ATTN2C_FORMAT, "%s: element %lld is %ld, but must be from 0 to %lld",
+                         ids_shape->name, (long long)i, (long)ids[i], (long long)vocabulary - 1);
     const float *row = table + ids[i] * width;
     for (int64_t c = 0; c < width; c++)
       y[i * width + c] = scale ? (float)((double)row[c] * (double)scale[ids[i]]) : row[c];
@@ -199,17 +168,11 @@ int attn2c_reference_add(const attn2c_reference_call *call) {
 
 /* y[i] = a[i] b[i] */
 int attn2c_reference_multiply(const attn2c_reference_call *call) {
-  const attn2c_tensor *a_shape = attn2c_reference_operand(call, 0),
-                      *b_shape = attn2c_reference_operand(call, 1);
-  const attn2c_tensor *y_shape = attn2c_reference_result(call);
-  if (a_shape->rank != y_shape->rank || b_shape->rank != y_shape->rank ||
-      !attn2c_reference_same(a_shape, y_shape, y_shape->rank) ||
-      !attn2c_reference_same(b_shape, y_shape, y_shape->rank))
-    return attn2c_reference_fault(call, "operands and result must have the same shape");
+  attn2c_reference_sizes n = {0};
+  if (!attn2c_reference_fits(call, "*, * -> *", n)) return ATTN2C_USAGE;
   const float *a = attn2c_reference_values(call, 0), *b = attn2c_reference_values(call, 1);
   float *y = call->tensors[call->op->result];
-  int64_t count = attn2c_elements(y_shape);
-  for (int64_t i = 0; i < count; i++) y[i] = (float)((double)a[i] * (double)b[i]);
+  for (int64_t i = 0; i < n['*']; i++) y[i] = (float)((double)a[i] * (double)b[i]);
   return ATTN2C_OK;
 }
 

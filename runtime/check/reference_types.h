@@ -1,6 +1,5 @@
 /* reference_types.h - declares the grids of the number types besides f32, for the reference and the check. */
-#ifndef ATTN2C_REFERENCE_TYPES_H
-#define ATTN2C_REFERENCE_TYPES_H
+#pragma once
 
 #include "base/descriptor.h"
 #include "formats/scale_block.h"
@@ -24,5 +23,3 @@ float attn2c_reference_byte(float x, float scale);
  * stay if the type holds them; or NULL. powers: weigh the errors of the columns; NULL: all alike. */
 void attn2c_reference_blocks(const attn2c_type_facts *facts, const attn2c_scale_block *stored,
                              const signed char *powers, float *row, int64_t columns);
-
-#endif

@@ -1,7 +1,6 @@
 /* tolerance.h - computes how far a correct float32 result may be from the reference. For each op this is an
  * error per element, derived from unavoidable roundings; for a whole model it is a limit by its depth. */
-#ifndef ATTN2C_TOLERANCE_H
-#define ATTN2C_TOLERANCE_H
+#pragma once
 
 #include "check/compare.h"
 
@@ -33,5 +32,3 @@ attn2c_tolerance attn2c_tolerance_model(int layers);
  * the rounded numbers; unit: the grid's, at the element. */
 double attn2c_tolerance_settled(const attn2c_tolerance *model, double x, double root_mean_square,
                                 double unit);
-
-#endif

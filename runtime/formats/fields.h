@@ -1,6 +1,5 @@
 /* fields.h - reads and writes the fields of a header of fixed places, little-endian. */
-#ifndef ATTN2C_FIELDS_H
-#define ATTN2C_FIELDS_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -33,5 +32,3 @@ static inline void attn2c_put_word(unsigned char *header, int at, uint32_t word)
 static inline void attn2c_put_text(unsigned char *header, int at, int end, const char *text) {
   snprintf((char *)header + at, (size_t)(end - at), "%s", text);
 }
-
-#endif

@@ -18,10 +18,7 @@ _Static_assert(sizeof(off_t) == 8, "files beyond 2 GiB need a 64-bit off_t");
 
 int attn2c_file_open(const char *path, attn2c_file *file, attn2c_message *message) {
   struct stat about;
-  if (*path == '\0') {
-    attn2c_say(message, "the path of a file to read is empty");
-    return ATTN2C_IO;
-  }
+  if (*path == '\0') return attn2c_fail(message, ATTN2C_IO, "the path of a file to read is empty");
   /* Without O_NONBLOCK, opening a pipe would wait for its writer, only to be refused. */
   int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0 || fstat(descriptor, &about) != 0) {
@@ -44,11 +41,9 @@ attn2c_file attn2c_file_memory(const void *bytes, size_t size, const char *name)
 
 int attn2c_file_read(const attn2c_file *file, int64_t offset, void *to, size_t bytes,
                      attn2c_message *message) {
-  if (offset < 0 || offset > file->size || bytes > (uint64_t)(file->size - offset)) {
-    attn2c_say(message, "%s: %zu bytes at %lld are beyond its %lld bytes", file->name, bytes,
-               (long long)offset, (long long)file->size);
-    return ATTN2C_FORMAT;
-  }
+  if (offset < 0 || offset > file->size || bytes > (uint64_t)(file->size - offset))
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: %zu bytes at %lld are beyond its %lld bytes", file->name,
+                       bytes, (long long)offset, (long long)file->size);
   if (file->descriptor < 0) {
     if (bytes) memcpy(to, file->memory + offset, bytes);
     return ATTN2C_OK;
@@ -58,15 +53,13 @@ int attn2c_file_read(const attn2c_file *file, int64_t offset, void *to, size_t b
     ssize_t got = pread(file->descriptor, at, bytes < LARGEST_TRANSFER ? bytes : LARGEST_TRANSFER, offset);
     if (got < 0) {
       if (errno == EINTR) continue;
-      attn2c_say(message, "%s: cannot be read at byte %lld: %s", file->name, (long long)offset,
-                 strerror(errno));
-      return ATTN2C_IO;
+      return attn2c_fail(message, ATTN2C_IO, "%s: cannot be read at byte %lld: %s", file->name,
+                         (long long)offset, strerror(errno));
     }
-    if (got == 0) {
-      attn2c_say(message, "%s: ends at byte %lld, but had %lld bytes when it was opened", file->name,
-                 (long long)offset, (long long)file->size);
-      return ATTN2C_FORMAT;
-    }
+    if (got == 0)
+      return attn2c_fail(message, ATTN2C_FORMAT,
+                         "%s: ends at byte %lld, but had %lld bytes when it was opened", file->name,
+                         (long long)offset, (long long)file->size);
     at += got, offset += got, bytes -= (size_t)got;
   }
   return ATTN2C_OK;

@@ -1,7 +1,6 @@
 /* file.h - reads exact byte ranges from a file or memory, maps files, and writes files atomically. A read
  * fails if a byte is missing. After a write the name has either all new bytes or its old contents. */
-#ifndef ATTN2C_FILE_H
-#define ATTN2C_FILE_H
+#pragma once
 
 #include "base/attn2c.h"
 
@@ -43,5 +42,3 @@ int attn2c_file_write(const char *path, const attn2c_file_part *parts, int count
 /* Finds out, before long work, if the folder of `path` takes a file, and leaves none. Returns ATTN2C_OK or
  * _IO. */
 int attn2c_file_check(const char *path, attn2c_message *message);
-
-#endif

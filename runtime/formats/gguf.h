@@ -1,8 +1,7 @@
 /* gguf.h - reads GGUF files, versions 2 and 3, strictly: a count or length that claims more than the file
  * holds, and tensors that overlap, are not aligned or are beyond the file, are refused. Metadata is read
  * through once, in little memory; only what concerns the places of tensors is kept. */
-#ifndef ATTN2C_GGUF_H
-#define ATTN2C_GGUF_H
+#pragma once
 
 #include "formats/tensors.h"
 
@@ -21,5 +20,3 @@ typedef struct {
  * than ATTN2C_OK, which is returned. */
 int attn2c_gguf_entries(const attn2c_file *file, int (*visit)(void *context, const attn2c_gguf_entry *entry),
                         void *context, attn2c_message *message);
-
-#endif

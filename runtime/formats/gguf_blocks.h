@@ -1,7 +1,6 @@
 /* gguf_blocks.h - converts the block types of GGUF files to scale blocks. The formats are ggml's: a
  * block has integers of few bits, and scales of f16 that they share. */
-#ifndef ATTN2C_GGUF_BLOCKS_H
-#define ATTN2C_GGUF_BLOCKS_H
+#pragma once
 
 #include "formats/scale_block.h"
 
@@ -23,5 +22,3 @@ void attn2c_split_q4_k(const void *blocks, attn2c_scale_block *y, size_t count);
 void attn2c_split_q5_k(const void *blocks, attn2c_scale_block *y, size_t count);
 void attn2c_split_q6_k(const void *blocks, attn2c_scale_block *y, size_t count);
 void attn2c_split_iq4_xs(const void *blocks, attn2c_scale_block *y, size_t count);
-
-#endif

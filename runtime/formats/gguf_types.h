@@ -1,8 +1,7 @@
 /* gguf_types.h - the types of GGUF's tensors.
  * `make headers` writes this file from gen/common/gguf_types.lua. */
 /* clang-format off */
-#ifndef ATTN2C_FORMATS_GGUF_TYPES_H
-#define ATTN2C_FORMATS_GGUF_TYPES_H
+#pragma once
 
 /* X(number, name, elements of a block, bytes of a block, function to f32, function to scale blocks) */
 #define ATTN2C_GGUF_TYPES(X) \
@@ -43,6 +42,4 @@
 
 /* Types with one of the functions. */
 #define ATTN2C_GGUF_READABLE "F32, F16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL, IQ4_XS, F64 or BF16"
-
-#endif
 /* clang-format on */

@@ -1,7 +1,6 @@
 /* json.h - reads JSON strictly, one value after the other, for callers that know the schema. It allocates
  * nothing and never recurses, so a hostile text or a lack of memory cannot make it misread the text. */
-#ifndef ATTN2C_JSON_H
-#define ATTN2C_JSON_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ int attn2c_json_end(attn2c_json *json);
 /* Begins a member: returns 1 if one follows, 0 if `bracket` ('}' or ']') was taken or at a fault. *members
  * counts the members and starts at 0. */
 int attn2c_json_member(attn2c_json *json, char bracket, int64_t *members);
-
-#endif

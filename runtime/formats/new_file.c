@@ -45,11 +45,10 @@ int attn2c_write_whole(int descriptor, const void *bytes, size_t size) {
 }
 
 int attn2c_say_unwritten(const char *path, int error, attn2c_message *message) {
-  if (*path == '\0') {
+  if (*path == '\0')
     attn2c_say(message, "the path of a file to write is empty");
-  } else {
+  else
     attn2c_say(message, "%s: cannot be written: %s", path, strerror(error));
-  }
   return ATTN2C_IO;
 }
 

@@ -1,7 +1,6 @@
 /* new_file.h - writes a file piece by piece, at any places. It gets its name when it is complete, in place of
  * an older file; a process that is killed before leaves nothing. */
-#ifndef ATTN2C_NEW_FILE_H
-#define ATTN2C_NEW_FILE_H
+#pragma once
 
 #include "formats/file.h"
 #include "formats/place.h"
@@ -33,5 +32,3 @@ int attn2c_write_whole(int descriptor, const void *bytes, size_t size);
 int attn2c_say_unwritten(const char *path, int error, attn2c_message *message);
 /* Closes a file; returns 0, or -1 with errno. */
 int attn2c_close_checked(int descriptor);
-
-#endif

@@ -76,28 +76,21 @@ static int find_header(const attn2c_file *file, int64_t *start, uint32_t *length
   size_t there = file->size < 12 ? (size_t)file->size : 12;
   int status = attn2c_file_read(file, 0, prefix, there, message);
   if (status) return status;
-  if (there < 10 || memcmp(prefix, MAGIC, 6) != 0) {
-    attn2c_say(message, "%s: is not an .npy file", file->name);
-    return ATTN2C_FORMAT;
-  }
-  if (prefix[6] < 1 || prefix[6] > 3 || prefix[7] != 0) {
-    attn2c_say(message, "%s: version %d.%d of the format, but 1.0, 2.0 or 3.0 is expected", file->name,
-               prefix[6], prefix[7]);
-    return ATTN2C_FORMAT;
-  }
+  if (there < 10 || memcmp(prefix, MAGIC, 6) != 0)
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: is not an .npy file", file->name);
+  if (prefix[6] < 1 || prefix[6] > 3 || prefix[7] != 0)
+    return attn2c_fail(message, ATTN2C_FORMAT,
+                       "%s: version %d.%d of the format, but 1.0, 2.0 or 3.0 is expected", file->name,
+                       prefix[6], prefix[7]);
   *length = prefix[8] | (uint32_t)prefix[9] << 8;
   if (prefix[6] > 1) *length |= (uint32_t)prefix[10] << 16 | (uint32_t)prefix[11] << 24;
   *start = prefix[6] > 1 ? 12 : 10;
-  if (*start > file->size || *length > file->size - *start) {
-    attn2c_say(message, "%s: a header of %u bytes, but the file has %lld", file->name, *length,
-               (long long)file->size);
-    return ATTN2C_FORMAT;
-  }
-  if (*length > LONGEST_HEADER) {
-    attn2c_say(message, "%s: a header of %u bytes, but at most %d are allowed", file->name, *length,
-               LONGEST_HEADER);
-    return ATTN2C_FORMAT;
-  }
+  if (*start > file->size || *length > file->size - *start)
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: a header of %u bytes, but the file has %lld", file->name,
+                       *length, (long long)file->size);
+  if (*length > LONGEST_HEADER)
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: a header of %u bytes, but at most %d are allowed",
+                       file->name, *length, LONGEST_HEADER);
   return ATTN2C_OK;
 }
 
@@ -109,8 +102,7 @@ static int read_header(const attn2c_file *file, int64_t start, uint32_t length, 
   const char *fault = status ? NULL : attn2c_npy_parse(text, length, header);
   free(text);
   if (!fault) return status;
-  attn2c_say(message, "%s: %s", file->name, fault);
-  return ATTN2C_FORMAT;
+  return attn2c_fail(message, ATTN2C_FORMAT, "%s: %s", file->name, fault);
 }
 
 /* Copies elements of `bytes` bytes from Fortran order, where the first index runs fastest, to C order. */
@@ -148,15 +140,11 @@ static int read_data(const attn2c_file *file, int64_t start, const attn2c_npy_he
   int status = find_type(file->name, header->descr, &array->type, message);
   if (status) return status;
   if (!attn2c_shape_count(header->rank, header->shape, &array->elements) ||
-      __builtin_mul_overflow(array->elements, types[array->type].bytes, &bytes)) {
-    attn2c_say(message, "%s: shape %s is too large", file->name, shape.text);
-    return ATTN2C_FORMAT;
-  }
-  if (bytes != there) {
-    attn2c_say(message, "%s: %s %s is %lld bytes of data, but the file holds %lld", file->name,
-               types[array->type].name, shape.text, (long long)bytes, (long long)there);
-    return ATTN2C_FORMAT;
-  }
+      __builtin_mul_overflow(array->elements, types[array->type].bytes, &bytes))
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: shape %s is too large", file->name, shape.text);
+  if (bytes != there)
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: %s %s is %lld bytes of data, but the file holds %lld",
+                       file->name, types[array->type].name, shape.text, (long long)bytes, (long long)there);
   array->rank = header->rank;
   memcpy(array->shape, header->shape, (size_t)header->rank * sizeof *array->shape);
   array->data = malloc(bytes ? (size_t)bytes : 1);
@@ -229,11 +217,11 @@ int attn2c_npy_as(const attn2c_npy *array, attn2c_type type, int rank, const int
     attn2c_shape_text expected = attn2c_shape_write(rank, shape);
     attn2c_shape_text came = attn2c_shape_write(array->rank, array->shape);
     const int lacks_axis = array->rank > 0 && array->rank == rank - 1;
-    attn2c_say(message, "%s: %s %s expected, but %s holds %s %s%s%s", input_name,
-               type == ATTN2C_F32 ? "float32" : "int32", expected.text, array->path, types[array->type].name,
-               came.text, lacks_axis ? ", without an axis of sequences: one sequence is [1, " : "",
-               lacks_axis ? came.text + 1 : "");
-    return ATTN2C_FORMAT;
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: %s %s expected, but %s holds %s %s%s%s", input_name,
+                       type == ATTN2C_F32 ? "float32" : "int32", expected.text, array->path,
+                       types[array->type].name, came.text,
+                       lacks_axis ? ", without an axis of sequences: one sequence is [1, " : "",
+                       lacks_axis ? came.text + 1 : "");
   }
   const size_t elements = (size_t)array->elements;
   if (array->type == ATTN2C_NPY_FLOAT16) {
@@ -250,9 +238,8 @@ int attn2c_npy_as(const attn2c_npy *array, attn2c_type type, int rank, const int
       snprintf(value, sizeof value, "%llu", (unsigned long long)((const uint64_t *)array->data)[beyond]);
     else
       snprintf(value, sizeof value, "%lld", (long long)types[array->type].integer(array->data, beyond));
-    attn2c_say(message, "%s: int32 expected, but %s holds %s at %s", input_name, array->path, value,
-               position_text(array, beyond).text);
-    return ATTN2C_FORMAT;
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: int32 expected, but %s holds %s at %s", input_name,
+                       array->path, value, position_text(array, beyond).text);
   }
   return ATTN2C_OK;
 }
@@ -286,10 +273,9 @@ static int write_array(const char *path, const char *descr, int64_t each, int ra
   char header[HEADER];
   int64_t elements, bytes;
   if (rank < 0 || rank > ATTN2C_NPY_MAX_RANK || !attn2c_shape_count(rank, shape, &elements) ||
-      __builtin_mul_overflow(elements, each, &bytes)) {
-    attn2c_say(message, "%s: cannot be written: its shape is negative or too large", path);
-    return ATTN2C_USAGE;
-  }
+      __builtin_mul_overflow(elements, each, &bytes))
+    return attn2c_fail(message, ATTN2C_USAGE, "%s: cannot be written: its shape is negative or too large",
+                       path);
   const attn2c_file_part parts[] = {{header, make_header(header, descr, rank, shape)}, {data, (size_t)bytes}};
   return attn2c_file_write(path, parts, 2, message);
 }

@@ -1,8 +1,7 @@
 /* npy.h - reads and writes NumPy's array files, the inputs and outputs of emitted programs. It reads format
  * versions 1.0, 2.0 and 3.0, both orders, floats and integers of all sizes, and bool. It writes version 1.0,
  * float32, int32 and int64, the same bytes as numpy.save. */
-#ifndef ATTN2C_NPY_H
-#define ATTN2C_NPY_H
+#pragma once
 
 #include "base/descriptor.h"
 
@@ -56,5 +55,3 @@ int attn2c_npy_write_int64(const char *path, int rank, const int64_t *shape, con
  */
 #define ATTN2C_NPY_HEADER 1024
 size_t attn2c_npy_begin(char header[ATTN2C_NPY_HEADER], attn2c_type type, int rank, const int64_t *shape);
-
-#endif

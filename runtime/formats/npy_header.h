@@ -1,7 +1,6 @@
 /* npy_header.h - parses an array file's header: a Python dictionary of 'descr', 'fortran_order' and 'shape'.
  * The dictionary has exactly these keys, in any order. */
-#ifndef ATTN2C_NPY_HEADER_H
-#define ATTN2C_NPY_HEADER_H
+#pragma once
 
 #include "formats/npy.h"
 
@@ -15,5 +14,3 @@ typedef struct attn2c_npy_header {
 /* Parses the header. Returns NULL, or what is wrong. It reads at most `size` bytes; the text need not be
  * terminated. */
 const char *attn2c_npy_parse(const char *text, size_t size, attn2c_npy_header *header);
-
-#endif

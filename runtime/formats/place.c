@@ -33,11 +33,10 @@ void attn2c_place_descriptor(int descriptor, attn2c_place *place) {
   struct stat about;
   *place = (attn2c_place){.kind = ATTN2C_PLACE_DESCRIPTOR, .descriptor = descriptor};
   snprintf(place->path, sizeof place->path, "/dev/fd/%d", descriptor);
-  if (fstat(descriptor, &about) != 0) {
+  if (fstat(descriptor, &about) != 0)
     fail(place, errno);
-  } else {
+  else
     describe(place, &about);
-  }
 }
 
 /* Returns the descriptor that `name` in `folder` of /proc is for this process, or -1. */
@@ -72,11 +71,10 @@ static int divide(const char *path, char folder[ATTN2C_PATH_SIZE], const char **
 /* Writes folder/name to `path`; returns 0, or errno. */
 static int join(const char *folder, const char *name, char path[ATTN2C_PATH_SIZE]) {
   char made[2 * ATTN2C_PATH_SIZE + 2];
-  if (*name == '/') {
+  if (*name == '/')
     snprintf(made, sizeof made, "%s", name);
-  } else {
+  else
     snprintf(made, sizeof made, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, name);
-  }
   if (strlen(made) >= ATTN2C_PATH_SIZE) return ENAMETOOLONG;
   memcpy(path, made, strlen(made) + 1);
   return 0;

@@ -1,8 +1,7 @@
 /* place.h - finds the file, device or descriptor that a write to a path would reach. It follows every
  * symbolic link, also one whose target does not exist, to a file's own name, or to a descriptor of this
  * process (/dev/stdout, /dev/fd/3). So it shows whether two paths lead to one file. */
-#ifndef ATTN2C_PLACE_H
-#define ATTN2C_PLACE_H
+#pragma once
 
 #include "base/attn2c.h"
 
@@ -35,5 +34,3 @@ void attn2c_place_descriptor(int descriptor, attn2c_place *place);
 int attn2c_place_same(const attn2c_place *a, const attn2c_place *b);
 /* True if `path` leads to the place; NULL leads nowhere. */
 int attn2c_place_is_at(const attn2c_place *place, const char *path);
-
-#endif

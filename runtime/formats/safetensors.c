@@ -42,9 +42,8 @@ static const attn2c_element_type *find_type(const char *name) {
 }
 
 static int say_fault(const attn2c_tensor_file *file, const attn2c_json *json, attn2c_message *message) {
-  attn2c_say(message, "%s: header: %s, at byte %zu of the file", file->name, json->fault,
-             PREFIX_BYTES + json->at);
-  return ATTN2C_FORMAT;
+  return attn2c_fail(message, ATTN2C_FORMAT, "%s: header: %s, at byte %zu of the file", file->name,
+                     json->fault, PREFIX_BYTES + json->at);
 }
 
 static int compare_texts(const void *left, const void *right) {
@@ -54,35 +53,29 @@ static int compare_texts(const void *left, const void *right) {
 /* Checks an object of strings, and drops it. No key may occur twice. */
 static int read_metadata(const attn2c_tensor_file *file, attn2c_json *json, attn2c_message *message) {
   const char **keys = NULL, *key, *value;
-  int64_t members = 0, capacity = 0;
+  int64_t members = 0;
   int status = ATTN2C_OK;
   attn2c_json_enter(json, '{');
   while (!status && attn2c_json_member(json, '}', &members)) {
     if (!attn2c_json_key(json, &key) || !attn2c_json_string(json, &value)) break;
-    if (members > capacity) {
-      int64_t wanted =
-          capacity ? 2 * capacity : 16; /* at most one key in five bytes of header: no overflow */
-      const char **grown = realloc(keys, (size_t)wanted * sizeof *keys);
-      if (!grown) {
-        status = ATTN2C_MEMORY;
-        break;
-      }
-      keys = grown, capacity = wanted;
+    const char **grown = attn2c_grown((void *)keys, (size_t)members - 1, sizeof *keys);
+    if (!grown) {
+      status = ATTN2C_MEMORY;
+      break;
     }
+    keys = grown;
     keys[members - 1] = key;
   }
-  if (!status && json->fault) {
-    attn2c_say(message, "%s: __metadata__ must be an object of strings: %s, at byte %zu of the file",
-               file->name, json->fault, PREFIX_BYTES + json->at);
-    status = ATTN2C_FORMAT;
-  }
+  if (!status && json->fault)
+    status = attn2c_fail(message, ATTN2C_FORMAT,
+                         "%s: __metadata__ must be an object of strings: %s, at byte %zu of the file",
+                         file->name, json->fault, PREFIX_BYTES + json->at);
   if (!status && members > 1) {
     qsort(keys, (size_t)members, sizeof *keys, compare_texts);
     for (int64_t i = 1; i < members && !status; i++)
-      if (strcmp(keys[i - 1], keys[i]) == 0) {
-        attn2c_say(message, "%s: __metadata__: \"%s\" occurs twice", file->name, keys[i]);
-        status = ATTN2C_FORMAT;
-      }
+      if (strcmp(keys[i - 1], keys[i]) == 0)
+        status =
+            attn2c_fail(message, ATTN2C_FORMAT, "%s: __metadata__: \"%s\" occurs twice", file->name, keys[i]);
   }
   free(keys);
   return status;
@@ -116,18 +109,17 @@ static int check_tensor(const attn2c_tensor_file *file, attn2c_file_tensor *tens
   attn2c_shape_text shape = attn2c_shape_write(tensor->rank, tensor->shape);
   long long begin = tensor->begin, end = tensor->end;
   int64_t bytes;
-  if (begin > end) {
+  if (begin > end)
     attn2c_say(message, "%s: \"%s\": data_offsets [%lld, %lld] end before they begin", path, tensor->name,
                begin, end);
-  } else if (!attn2c_shape_count(tensor->rank, tensor->shape, &tensor->elements) ||
-             __builtin_mul_overflow(tensor->elements, (int64_t)tensor->type->bytes, &bytes)) {
+  else if (!attn2c_shape_count(tensor->rank, tensor->shape, &tensor->elements) ||
+           __builtin_mul_overflow(tensor->elements, (int64_t)tensor->type->bytes, &bytes))
     attn2c_say(message, "%s: \"%s\": shape %s is too large", path, tensor->name, shape.text);
-  } else if (bytes != tensor->end - tensor->begin) {
+  else if (bytes != tensor->end - tensor->begin)
     attn2c_say(message, "%s: \"%s\": %s %s is %lld bytes, but data_offsets [%lld, %lld] hold %lld", path,
                tensor->name, tensor->type->name, shape.text, (long long)bytes, begin, end, end - begin);
-  } else {
+  else
     return ATTN2C_OK;
-  }
   return ATTN2C_FORMAT;
 }
 
@@ -142,48 +134,38 @@ static int read_tensor(const attn2c_tensor_file *file, attn2c_json *json, attn2c
     int which = 0;
     if (!attn2c_json_key(json, &key)) break;
     while (which < 3 && strcmp(key, keys[which]) != 0) which++;
-    if (which == 3 || found[which]++) {
-      attn2c_say(message, "%s: \"%s\": key \"%s\" %s; dtype, shape and data_offsets are expected", path,
-                 tensor->name, key, which == 3 ? "is not known" : "occurs twice");
-      return ATTN2C_FORMAT;
-    }
+    if (which == 3 || found[which]++)
+      return attn2c_fail(message, ATTN2C_FORMAT,
+                         "%s: \"%s\": key \"%s\" %s; dtype, shape and data_offsets are expected", path,
+                         tensor->name, key, which == 3 ? "is not known" : "occurs twice");
     if (which == 0) attn2c_json_string(json, &type);
     if (which == 1) read_shape(json, tensor);
     if (which == 2 && !read_offsets(json, tensor) && !json->fault)
       json->fault = "data_offsets must be two integers";
   }
-  if (json->fault) {
-    attn2c_say(message, "%s: \"%s\": %s, at byte %zu of the file", path, tensor->name, json->fault,
-               PREFIX_BYTES + json->at);
-    return ATTN2C_FORMAT;
-  }
+  if (json->fault)
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: \"%s\": %s, at byte %zu of the file", path, tensor->name,
+                       json->fault, PREFIX_BYTES + json->at);
   for (int i = 0; i < 3; i++)
-    if (!found[i]) {
-      attn2c_say(message, "%s: \"%s\": %s is missing", path, tensor->name, keys[i]);
-      return ATTN2C_FORMAT;
-    }
+    if (!found[i])
+      return attn2c_fail(message, ATTN2C_FORMAT, "%s: \"%s\": %s is missing", path, tensor->name, keys[i]);
   tensor->type = find_type(type);
-  if (!tensor->type) {
-    attn2c_say(
-        message,
+  if (!tensor->type)
+    return attn2c_fail(
+        message, ATTN2C_FORMAT,
         "%s: \"%s\": dtype \"%s\" is not known; F64, F32, F16, BF16, F8_E4M3, F8_E5M2, I64, I32, I16, I8, "
         "U64, U32, U16, U8 or BOOL is expected",
         path, tensor->name, type);
-    return ATTN2C_FORMAT;
-  }
   return check_tensor(file, tensor, message);
 }
 
-/* Returns a new element of the list, which has room for `capacity`, or NULL if there is no memory. */
-static attn2c_file_tensor *add_tensor(attn2c_tensor_file *file, int *capacity) {
-  if (file->count == *capacity) {
-    /* A header has at most LONGEST_HEADER / 40 tensors, so neither count nor size can overflow. */
-    const int wanted = *capacity ? 2 * *capacity : 64;
-    attn2c_file_tensor *tensors = realloc(file->tensors, (size_t)wanted * sizeof *tensors);
-    if (!tensors) return NULL;
-    file->tensors = tensors, *capacity = wanted;
-  }
-  attn2c_file_tensor *tensor = &file->tensors[file->count++];
+/* Returns a new element of the list, or NULL if there is no memory. A header has at most LONGEST_HEADER / 40
+ * tensors, so their number cannot overflow. */
+static attn2c_file_tensor *add_tensor(attn2c_tensor_file *file) {
+  attn2c_file_tensor *tensors = attn2c_grown(file->tensors, (size_t)file->count, sizeof *tensors);
+  if (!tensors) return NULL;
+  file->tensors = tensors;
+  attn2c_file_tensor *tensor = &tensors[file->count++];
   memset(tensor, 0, sizeof *tensor);
   return tensor;
 }
@@ -193,23 +175,20 @@ static int read_header(attn2c_tensor_file *file, size_t size, attn2c_message *me
   attn2c_json json = attn2c_json_make(header, size);
   const char *name;
   int64_t members = 0;
-  int status = ATTN2C_OK, has_metadata = 0, capacity = 0;
-  if (header[0] != '{') {
-    attn2c_say(message, "%s: is not a safetensors file: its header does not start with '{'", file->name);
-    return ATTN2C_FORMAT;
-  }
+  int status = ATTN2C_OK, has_metadata = 0;
+  if (header[0] != '{')
+    return attn2c_fail(message, ATTN2C_FORMAT,
+                       "%s: is not a safetensors file: its header does not start with '{'", file->name);
   attn2c_json_enter(&json, '{');
   while (!status && attn2c_json_member(&json, '}', &members)) {
     if (!attn2c_json_key(&json, &name)) break;
     if (strcmp(name, "__metadata__") == 0) {
-      if (has_metadata++) {
-        attn2c_say(message, "%s: header: __metadata__ occurs twice", file->name);
-        return ATTN2C_FORMAT;
-      }
+      if (has_metadata++)
+        return attn2c_fail(message, ATTN2C_FORMAT, "%s: header: __metadata__ occurs twice", file->name);
       status = read_metadata(file, &json, message);
       continue;
     }
-    attn2c_file_tensor *tensor = add_tensor(file, &capacity);
+    attn2c_file_tensor *tensor = add_tensor(file);
     if (!tensor) return ATTN2C_MEMORY;
     tensor->name = name;
     status = read_tensor(file, &json, tensor, message);
@@ -238,48 +217,40 @@ static int check_ranges(const attn2c_tensor_file *file, attn2c_message *message)
   for (int i = 0; i < file->count; i++) {
     const attn2c_file_tensor *tensor = &file->tensors[i];
     long long begin = tensor->begin, end = tensor->end;
-    if (tensor->end > size) {
-      attn2c_say(message, "%s: \"%s\": data_offsets [%lld, %lld] are beyond the file's %lld bytes of data",
-                 path, tensor->name, begin, end, (long long)size);
-      return ATTN2C_FORMAT;
-    }
-    if (tensor->begin != claimed) {
-      attn2c_say(message,
-                 "%s: \"%s\": data_offsets [%lld, %lld] %s byte %lld, where the tensor before it ends", path,
-                 tensor->name, begin, end, tensor->begin > claimed ? "leave a hole after" : "overlap",
-                 (long long)claimed);
-      return ATTN2C_FORMAT;
-    }
+    if (tensor->end > size)
+      return attn2c_fail(message, ATTN2C_FORMAT,
+                         "%s: \"%s\": data_offsets [%lld, %lld] are beyond the file's %lld bytes of data",
+                         path, tensor->name, begin, end, (long long)size);
+    if (tensor->begin != claimed)
+      return attn2c_fail(
+          message, ATTN2C_FORMAT,
+          "%s: \"%s\": data_offsets [%lld, %lld] %s byte %lld, where the tensor before it ends", path,
+          tensor->name, begin, end, tensor->begin > claimed ? "leave a hole after" : "overlap",
+          (long long)claimed);
     claimed = tensor->end;
   }
-  if (claimed != size) {
-    attn2c_say(message, "%s: %lld bytes of data follow the last tensor, which ends at byte %lld of the data",
-               path, (long long)(size - claimed), (long long)claimed);
-    return ATTN2C_FORMAT;
-  }
+  if (claimed != size)
+    return attn2c_fail(message, ATTN2C_FORMAT,
+                       "%s: %lld bytes of data follow the last tensor, which ends at byte %lld of the data",
+                       path, (long long)(size - claimed), (long long)claimed);
   return ATTN2C_OK;
 }
 
 static int load(attn2c_tensor_file *file, attn2c_message *message) {
   uint64_t length;
   int64_t size = file->file.size;
-  if (size < PREFIX_BYTES) {
-    attn2c_say(message, "%s: is not a safetensors file: %lld bytes, but 8 of header length are expected",
-               file->name, (long long)size);
-    return ATTN2C_FORMAT;
-  }
+  if (size < PREFIX_BYTES)
+    return attn2c_fail(message, ATTN2C_FORMAT,
+                       "%s: is not a safetensors file: %lld bytes, but 8 of header length are expected",
+                       file->name, (long long)size);
   int status = attn2c_file_read(&file->file, 0, &length, PREFIX_BYTES, message);
   if (status) return status;
-  if (length < 2 || length > LONGEST_HEADER) {
-    attn2c_say(message, "%s: header length %llu, but 2 to 100000000 is allowed", file->name,
-               (unsigned long long)length);
-    return ATTN2C_FORMAT;
-  }
-  if ((int64_t)length > size - PREFIX_BYTES) {
-    attn2c_say(message, "%s: header length %llu, but only %lld bytes follow", file->name,
-               (unsigned long long)length, (long long)(size - PREFIX_BYTES));
-    return ATTN2C_FORMAT;
-  }
+  if (length < 2 || length > LONGEST_HEADER)
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: header length %llu, but 2 to 100000000 is allowed",
+                       file->name, (unsigned long long)length);
+  if ((int64_t)length > size - PREFIX_BYTES)
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: header length %llu, but only %lld bytes follow",
+                       file->name, (unsigned long long)length, (long long)(size - PREFIX_BYTES));
   file->start = PREFIX_BYTES + (int64_t)length;
   char *header = file->names = malloc(length);
   if (!header) return ATTN2C_MEMORY;
@@ -288,10 +259,7 @@ static int load(attn2c_tensor_file *file, attn2c_message *message) {
   if (status) return status;
   /* Names come first: a tensor that occurs twice also overlaps itself, and that message would say less. */
   const attn2c_file_tensor *twice = attn2c_tensor_file_sort(file);
-  if (twice) {
-    attn2c_say(message, "%s: \"%s\": occurs twice", file->name, twice->name);
-    return ATTN2C_FORMAT;
-  }
+  if (twice) return attn2c_fail(message, ATTN2C_FORMAT, "%s: \"%s\": occurs twice", file->name, twice->name);
   if (file->count) qsort(file->tensors, (size_t)file->count, sizeof *file->tensors, compare_ranges);
   status = check_ranges(file, message);
   attn2c_tensor_file_sort(file);

@@ -14,8 +14,7 @@ enum { MOST_FILES = 1000, LONGEST_NAME = 255 /* bytes, the limit of file systems
 #define LARGEST_INDEX ((int64_t)100 << 20)
 
 static int out_of_memory(const char *path, attn2c_message *message) {
-  attn2c_say(message, "%s: out of memory", path);
-  return ATTN2C_MEMORY;
+  return attn2c_fail(message, ATTN2C_MEMORY, "%s: out of memory", path);
 }
 
 /* True if the name is a plain file name in the index's folder. */
@@ -29,40 +28,30 @@ static int file_number(attn2c_safetensors_index *index, const char *name) {
   for (int i = index->file_count - 1; i >= 0; i--)
     if (strcmp(index->files[i], name) == 0) return i;
   if (index->file_count == MOST_FILES) return -2;
-  if (index->file_count % 16 == 0) {
-    const char **grown = realloc(index->files, (size_t)(index->file_count + 16) * sizeof *grown);
-    if (!grown) return -1;
-    index->files = grown;
-  }
+  const char **grown = attn2c_grown((void *)index->files, (size_t)index->file_count, sizeof *grown);
+  if (!grown) return -1;
+  index->files = grown;
   index->files[index->file_count] = name;
   return index->file_count++;
 }
 
 static int add_entry(const char *path, attn2c_safetensors_index *index, const char *tensor, const char *name,
                      attn2c_message *message) {
-  if (!is_plain(name)) {
-    attn2c_say(message, "%s: \"%.100s\" is in \"%.100s\", but a file next to the index is expected", path,
-               tensor, name);
-    return ATTN2C_FORMAT;
-  }
+  if (!is_plain(name))
+    return attn2c_fail(message, ATTN2C_FORMAT,
+                       "%s: \"%.100s\" is in \"%.100s\", but a file next to the index is expected", path,
+                       tensor, name);
   const size_t length = strlen(name);
-  if (length > LONGEST_NAME) {
-    attn2c_say(message, "%s: \"%.100s\" is in \"%.40s...\", a name of %zu bytes, but at most %d are allowed",
-               path, tensor, name, length, LONGEST_NAME);
-    return ATTN2C_FORMAT;
-  }
-  if ((index->entry_count & (index->entry_count - 1)) == 0) { /* a power of two, or 0: full */
-    size_t capacity = index->entry_count ? 2 * (size_t)index->entry_count : 1;
-    attn2c_index_entry *grown = realloc(index->entries, capacity * sizeof *grown);
-    if (!grown) return out_of_memory(path, message);
-    index->entries = grown;
-  }
+  if (length > LONGEST_NAME)
+    return attn2c_fail(message, ATTN2C_FORMAT,
+                       "%s: \"%.100s\" is in \"%.40s...\", a name of %zu bytes, but at most %d are allowed",
+                       path, tensor, name, length, LONGEST_NAME);
+  attn2c_index_entry *grown = attn2c_grown(index->entries, (size_t)index->entry_count, sizeof *grown);
+  if (!grown) return out_of_memory(path, message);
+  index->entries = grown;
   const int file = file_number(index, name);
   if (file == -1) return out_of_memory(path, message);
-  if (file < 0) {
-    attn2c_say(message, "%s: names more than %d files", path, MOST_FILES);
-    return ATTN2C_FORMAT;
-  }
+  if (file < 0) return attn2c_fail(message, ATTN2C_FORMAT, "%s: names more than %d files", path, MOST_FILES);
   index->entries[index->entry_count++] = (attn2c_index_entry){tensor, file};
   return ATTN2C_OK;
 }
@@ -86,20 +75,17 @@ static int compare_entries(const void *left, const void *right) {
 }
 
 static int check_entries(const char *path, attn2c_safetensors_index *index, attn2c_message *message) {
-  if (index->entry_count == 0) {
-    attn2c_say(message,
-               "%s: no weight_map, or an empty one: it is not an index of a checkpoint; give the "
-               "checkpoint's folder, "
-               "or model.safetensors",
-               path);
-    return ATTN2C_FORMAT;
-  }
+  if (index->entry_count == 0)
+    return attn2c_fail(message, ATTN2C_FORMAT,
+                       "%s: no weight_map, or an empty one: it is not an index of a checkpoint; give the "
+                       "checkpoint's folder, "
+                       "or model.safetensors",
+                       path);
   qsort(index->entries, (size_t)index->entry_count, sizeof *index->entries, compare_entries);
   for (int i = 1; i < index->entry_count; i++)
-    if (strcmp(index->entries[i - 1].tensor, index->entries[i].tensor) == 0) {
-      attn2c_say(message, "%s: \"%.100s\" occurs twice", path, index->entries[i].tensor);
-      return ATTN2C_FORMAT;
-    }
+    if (strcmp(index->entries[i - 1].tensor, index->entries[i].tensor) == 0)
+      return attn2c_fail(message, ATTN2C_FORMAT, "%s: \"%.100s\" occurs twice", path,
+                         index->entries[i].tensor);
   return ATTN2C_OK;
 }
 
@@ -114,18 +100,12 @@ static int parse(const char *path, size_t size, attn2c_safetensors_index *index,
         if (!attn2c_json_skip(&json)) break;
         continue;
       }
-      if (maps++) {
-        attn2c_say(message, "%s: weight_map occurs twice", path);
-        return ATTN2C_FORMAT;
-      }
+      if (maps++) return attn2c_fail(message, ATTN2C_FORMAT, "%s: weight_map occurs twice", path);
       status = read_map(path, &json, index, message);
       if (status) return status;
     }
   if (!json.fault) attn2c_json_end(&json);
-  if (json.fault) {
-    attn2c_say(message, "%s: byte %zu: %s", path, json.at, json.fault);
-    return ATTN2C_FORMAT;
-  }
+  if (json.fault) return attn2c_fail(message, ATTN2C_FORMAT, "%s: byte %zu: %s", path, json.at, json.fault);
   return check_entries(path, index, message);
 }
 
@@ -136,9 +116,8 @@ int attn2c_safetensors_index_read(const char *path, attn2c_safetensors_index *in
   int status = attn2c_file_open(path, &file, message);
   if (status) return status;
   if (file.size > LARGEST_INDEX) {
-    attn2c_say(message, "%s: an index of %lld bytes, but at most %lld are allowed", path,
-               (long long)file.size, (long long)LARGEST_INDEX);
-    status = ATTN2C_FORMAT;
+    status = attn2c_fail(message, ATTN2C_FORMAT, "%s: an index of %lld bytes, but at most %lld are allowed",
+                         path, (long long)file.size, (long long)LARGEST_INDEX);
   } else {
     index->text = malloc((size_t)file.size + 1);
     status = index->text ? attn2c_file_read(&file, 0, index->text, (size_t)file.size, message)

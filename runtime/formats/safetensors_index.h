@@ -1,7 +1,6 @@
 /* safetensors_index.h - reads model.safetensors.index.json, which says which file holds each tensor. The
  * index is untrusted: no file name may lead out of the folder. */
-#ifndef ATTN2C_SAFETENSORS_INDEX_H
-#define ATTN2C_SAFETENSORS_INDEX_H
+#pragma once
 
 #include "base/attn2c.h"
 
@@ -22,5 +21,3 @@ typedef struct {
  * freed and one line says why. */
 int attn2c_safetensors_index_read(const char *path, attn2c_safetensors_index *index, attn2c_message *message);
 void attn2c_safetensors_index_free(attn2c_safetensors_index *index);
-
-#endif

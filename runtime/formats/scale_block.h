@@ -1,8 +1,7 @@
 /* scale_block.h - a block of 32 numbers that are integers of at most 8 bits, times a scale, plus a minimum.
  * Readers of checkpoints make such blocks of the formats that have them, and packing writes them
  * (packing/scale_blocks.h). */
-#ifndef ATTN2C_SCALE_BLOCK_H
-#define ATTN2C_SCALE_BLOCK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -20,5 +19,3 @@ static inline float attn2c_block_number(const attn2c_scale_block *block, int i) 
   const float product = block->scale[part] * (float)block->integers[i];
   return block->least[part] == 0.0f ? product : product + block->least[part];
 }
-
-#endif

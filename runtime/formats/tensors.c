@@ -17,8 +17,7 @@ const attn2c_format *attn2c_format_of(const attn2c_format *const *formats, const
 }
 
 static int no_memory(const char *name, attn2c_message *message) {
-  attn2c_say(message, "%s: out of memory", name);
-  return ATTN2C_MEMORY;
+  return attn2c_fail(message, ATTN2C_MEMORY, "%s: out of memory", name);
 }
 
 /* Returns a file that has only its name; NULL if there is no memory. */
@@ -136,11 +135,10 @@ static int read_blocks(const attn2c_file *file, const attn2c_element_type *type,
 /* Checks that elements [first, first + count) are the tensor's. */
 static int check_range(const attn2c_tensor_file *file, const attn2c_file_tensor *tensor, int64_t first,
                        int64_t count, attn2c_message *message) {
-  if (first < 0 || count < 0 || first > tensor->elements || count > tensor->elements - first) {
-    attn2c_say(message, "%s: \"%s\": %lld elements from element %lld are beyond its %lld", file->name,
-               tensor->name, (long long)count, (long long)first, (long long)tensor->elements);
-    return ATTN2C_FORMAT;
-  }
+  if (first < 0 || count < 0 || first > tensor->elements || count > tensor->elements - first)
+    return attn2c_fail(message, ATTN2C_FORMAT,
+                       "%s: \"%s\": %lld elements from element %lld are beyond its %lld", file->name,
+                       tensor->name, (long long)count, (long long)first, (long long)tensor->elements);
   return ATTN2C_OK;
 }
 
@@ -148,11 +146,9 @@ int attn2c_tensor_file_read(const attn2c_tensor_file *file, int index, int64_t f
                             float *values, attn2c_message *message) {
   const attn2c_file_tensor *tensor = &file->tensors[index];
   const attn2c_element_type *type = tensor->type;
-  if (!attn2c_is_readable(type)) {
-    attn2c_say(message, "%s: \"%s\": type %s, but %s is expected", file->name, tensor->name, type->name,
-               type->readable);
-    return ATTN2C_FORMAT;
-  }
+  if (!attn2c_is_readable(type))
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: \"%s\": type %s, but %s is expected", file->name,
+                       tensor->name, type->name, type->readable);
   const int beyond = check_range(file, tensor, first, count, message);
   if (beyond) return beyond;
   /* The offsets are within the tensor's range, which is within the file. */

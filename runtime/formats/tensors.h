@@ -1,7 +1,6 @@
 /* tensors.h - opens a file of named tensors, in any format, and reads their values as f32. A format only says
  * how the list of tensors is read. */
-#ifndef ATTN2C_TENSORS_H
-#define ATTN2C_TENSORS_H
+#pragma once
 
 #include "base/attn2c.h"
 #include "formats/file.h"
@@ -95,5 +94,3 @@ int attn2c_tensor_file_read_blocks(const attn2c_tensor_file *file, int index, in
 /* Reads bytes [offset, offset + bytes) of a tensor as they are; they must be within the tensor. */
 int attn2c_tensor_file_bytes(const attn2c_tensor_file *file, int index, int64_t offset, size_t bytes,
                              void *to, attn2c_message *message);
-
-#endif

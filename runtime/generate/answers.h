@@ -1,8 +1,7 @@
 /* answers.h - generates the tokens of several prompts side by side. One decode call a step gives each of them
  * a token. Each prompt has a sampler and a random stream of its own: its tokens do not depend on the other
  * prompts, nor on when they come and go. */
-#ifndef ATTN2C_GENERATE_ANSWERS_H
-#define ATTN2C_GENERATE_ANSWERS_H
+#pragma once
 
 #include "generate/calls.h"
 #include "generate/sample.h"
@@ -56,5 +55,3 @@ void attn2c_answers_end(attn2c_answers *batch, int32_t place, attn2c_end end);
 
 /* Makes an answer unused. */
 void attn2c_answers_release(attn2c_answers *batch, int32_t place);
-
-#endif

@@ -1,7 +1,6 @@
 /* bits.h - the bits of numbers: which are NaN or infinite, and their order as integers. Integers are compared
  * where a flag such as -ffast-math would let a compiler assume that there is no NaN. */
-#ifndef ATTN2C_GENERATE_BITS_H
-#define ATTN2C_GENERATE_BITS_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -42,5 +41,3 @@ static inline uint32_t attn2c_order(float x) {
 static inline float attn2c_from_order(uint32_t order) {
   return attn2c_bits_float(order >> 31 ? order & 0x7fffffffu : 0u - order);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* calls.h - the calls of a model that continues its sequences, by which text is generated. A context of the
  * model keeps the keys and values of several sequences. */
-#ifndef ATTN2C_GENERATE_CALLS_H
-#define ATTN2C_GENERATE_CALLS_H
+#pragma once
 
 #include "base/attn2c.h"
 
@@ -34,5 +33,3 @@ static inline int attn2c_calls_are_shorter(const attn2c_calls *calls) {
 static inline int32_t attn2c_calls_room(const attn2c_calls *calls) {
   return attn2c_calls_are_shorter(calls) ? calls->length - 1 : calls->tokens;
 }
-
-#endif

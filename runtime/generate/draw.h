@@ -1,7 +1,6 @@
 /* draw.h - random numbers for drawing: number n of a seed, the same on every machine. It is splitmix64
  * (Steele, Lea and Flood 2014), whose state after n steps is known without them. */
-#ifndef ATTN2C_DRAW_H
-#define ATTN2C_DRAW_H
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@ static inline uint64_t attn2c_draw_below(uint64_t bits, uint64_t limit) {
   const uint64_t middle = high * limit_low + (low * limit_low >> 32);
   return high * limit_high + (middle >> 32) + (((middle & 0xffffffffu) + low * limit_high) >> 32);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * token that differs. Bits do not depend on where a text is divided, so they are the same as after reading
  * all of it.
  */
-#ifndef ATTN2C_GENERATE_KEPT_IDS_H
-#define ATTN2C_GENERATE_KEPT_IDS_H
+#pragma once
 
 #include "generate/calls.h"
 
@@ -26,5 +25,3 @@ int attn2c_kept_ids_decode(attn2c_kept_ids *kept, int32_t count, const int32_t *
 
 /* Returns the number of ids that a sequence keeps. */
 int32_t attn2c_kept_ids_count(const attn2c_kept_ids *kept, int32_t sequence);
-
-#endif

@@ -1,7 +1,6 @@
 /* mass.h - the mass of a token: an integer proportional to its probability, e^-distance from the largest
  * logit. Integers have the same bits and the same sums on every machine, whatever flags a compiler gets. */
-#ifndef ATTN2C_MASS_H
-#define ATTN2C_MASS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -44,5 +43,3 @@ static inline uint64_t attn2c_mass(uint64_t octaves) {
   const uint64_t part = 0x80000000u - (slope * r >> 32);
   return attn2c_mass_table[octaves >> 49 & 63] * part >> (21 + whole);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* penalties.h - counts the tokens that were fed, and changes the logits of those that have occurred. */
-#ifndef ATTN2C_PENALTIES_H
-#define ATTN2C_PENALTIES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,5 +18,3 @@ void attn2c_penalties_apply(const attn2c_penalties *p, float *logits);
 
 /* Forgets all tokens. */
 void attn2c_penalties_reset(attn2c_penalties *p);
-
-#endif

@@ -8,8 +8,7 @@
  * No call but create allocates. A sampler takes 16 bytes for each token of the vocabulary, and 8 more if it
  * has penalties. Each sequence needs a sampler of its own; different samplers may be used by different
  * threads. */
-#ifndef ATTN2C_SAMPLE_H
-#define ATTN2C_SAMPLE_H
+#pragma once
 
 #include "generate/sampling.h"
 
@@ -39,5 +38,3 @@ int attn2c_sampler_sample(attn2c_sampler *sampler, const float *logits, int32_t 
 
 /* True for a stop token. */
 int attn2c_sampler_stops(const attn2c_sampler *sampler, int32_t token);
-
-#endif

@@ -1,6 +1,5 @@
 /* sampler.h - the data of a sampler, and the parts of a call: logits, then the tokens that stay. */
-#ifndef ATTN2C_SAMPLER_H
-#define ATTN2C_SAMPLER_H
+#pragma once
 
 #include "generate/mass.h"
 #include "generate/penalties.h"
@@ -37,5 +36,3 @@ int attn2c_sampler_logits(attn2c_sampler *s, const float *logits, attn2c_message
 
 /* Finds the tokens that top_k, top_p and min_p leave, their masses and the total. */
 void attn2c_sampler_keep(attn2c_sampler *s);
-
-#endif

@@ -1,7 +1,6 @@
 /* sampling.h - the options of sampling: their defaults, and the check of their values. The options mean what
  * they mean in Hugging Face's transformers 5.23, and have its defaults. */
-#ifndef ATTN2C_SAMPLING_H
-#define ATTN2C_SAMPLING_H
+#pragma once
 
 #include "base/attn2c.h"
 
@@ -51,5 +50,3 @@ attn2c_sampling attn2c_sampling_defaults(void);
 
 /* Returns ATTN2C_OK, or ATTN2C_USAGE and a line for each fault, which begins with the option's name. */
 int attn2c_sampling_check(const attn2c_sampling *options, int64_t vocabulary, attn2c_message *message);
-
-#endif

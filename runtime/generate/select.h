@@ -1,7 +1,6 @@
 /* select.h - finds the logit at which the largest logits have a given mass together. It counts by the bits of
  * the logits and never sorts, so its time grows as the number of tokens, whatever the logits are. */
-#ifndef ATTN2C_SELECT_H
-#define ATTN2C_SELECT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@ typedef struct attn2c_border {
  * sums: memory for ATTN2C_SELECT_SUMS numbers. */
 attn2c_border attn2c_select(const float *logits, const uint64_t *mass, const int32_t *index, int32_t count,
                             uint64_t target, uint64_t *sums);
-
-#endif

@@ -6,8 +6,7 @@
  * The text ends before the stop string that is complete first; of several that end at the same byte, before
  * the longest. A stop string may begin in one piece and end in another. Each byte costs a few steps for each
  * stop string (Knuth, Morris and Pratt). No call but create allocates. */
-#ifndef ATTN2C_STOP_H
-#define ATTN2C_STOP_H
+#pragma once
 
 #include "base/attn2c.h"
 
@@ -34,5 +33,3 @@ void attn2c_stop_end(attn2c_stop *stop);
 
 /* Returns how many bytes of the text, from its beginning, may be shown. It never becomes smaller. */
 uint64_t attn2c_stop_shown(const attn2c_stop *stop);
-
-#endif

@@ -1,7 +1,6 @@
 /* text_writer.h - the text of an answer while its tokens come: decoded piece by piece, and ended by stop
  * strings, which may begin in one token and end in another. */
-#ifndef ATTN2C_GENERATE_TEXT_WRITER_H
-#define ATTN2C_GENERATE_TEXT_WRITER_H
+#pragma once
 
 #include "generate/stop.h"
 #include "text/stream.h"
@@ -28,5 +27,3 @@ int attn2c_writer_add(attn2c_writer *writer, attn2c_text_work *work, int32_t id)
 
 /* Ends the text: all of it may be shown. */
 int attn2c_writer_end(attn2c_writer *writer, attn2c_text_work *work);
-
-#endif

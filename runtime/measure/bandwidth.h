@@ -1,7 +1,6 @@
 /* bandwidth.h - measures the rate at which threads read memory that no cache holds, the other roof of a
  * roofline. */
-#ifndef ATTN2C_BANDWIDTH_H
-#define ATTN2C_BANDWIDTH_H
+#pragma once
 
 #include <stddef.h>
 
@@ -24,5 +23,3 @@ void attn2c_reads_sample(attn2c_reads *reads);
 /* Returns GB/s: the median of the samples, which it discards; 0 if there are none. */
 double attn2c_reads_rate(attn2c_reads *reads);
 void attn2c_reads_close(attn2c_reads *reads);
-
-#endif

@@ -107,11 +107,10 @@ static int search_among(attn2c_bound *bound, part *p, attn2c_tiled_product **til
   const int count = p->product->candidate_count + (p->product->own != NULL);
   double least = 0.0;
   int status = ATTN2C_OK;
-  for (int i = 0; i < count && status != ATTN2C_MEMORY; i++) {
+  for (int i = 0; i < count && status != ATTN2C_MEMORY; i++)
     status =
         attn2c_tiled_product_open(p->product, candidate_of(p->product, i), bound->model->descriptor->target,
                                   bound->setting.weight_floats, &tiled[i]);
-  }
   for (int round = 0; round <= SEARCH_ROUNDS && status != ATTN2C_MEMORY; round++) {
     for (int i = 0; i < count; i++) {
       if (tiled[i] == NULL || (round > 0 && times[i] > NEAR_THE_BEST * least)) continue;

@@ -1,8 +1,7 @@
 /* bound.h - estimates the time of a model's call if each part were as fast as possible. Products have the
  * best rate of any tile on the model's own weights; attention's kernels and row operations have operands in
  * cache. Parts are sampled between the model's repetitions. */
-#ifndef ATTN2C_BOUND_H
-#define ATTN2C_BOUND_H
+#pragma once
 
 #include "measure/bound_product.h"
 #include "model/model.h"
@@ -30,5 +29,3 @@ void attn2c_bound_sample(attn2c_bound *bound);
 int attn2c_bound_count(const attn2c_bound *bound);
 double attn2c_bound_result(attn2c_bound *bound, attn2c_bound_part *parts);
 void attn2c_bound_close(attn2c_bound *bound);
-
-#endif

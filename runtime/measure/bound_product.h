@@ -1,7 +1,6 @@
 /* bound_product.h - runs a product by itself, in the tiles of one of the compiler's candidates. It walks over
  * all of the model's weights, so that they come from the same cache or memory as in a call. */
-#ifndef ATTN2C_BOUND_PRODUCT_H
-#define ATTN2C_BOUND_PRODUCT_H
+#pragma once
 
 #include "base/descriptor.h"
 
@@ -24,5 +23,3 @@ int attn2c_tiled_product_open(const attn2c_part_product *product, const attn2c_c
 /* Computes the whole product once. */
 void attn2c_tiled_product_run(const attn2c_tiled_product *tiled, attn2c_product_setting *setting);
 void attn2c_tiled_product_close(attn2c_tiled_product *tiled);
-
-#endif

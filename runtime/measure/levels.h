@@ -1,7 +1,6 @@
 /* levels.h - measures the levels of memory that one core sees: the caches, as the system lists them, and
  * memory after them. */
-#ifndef ATTN2C_LEVELS_H
-#define ATTN2C_LEVELS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ size_t attn2c_level_next(size_t i, size_t lines);
 
 /* Measures a level in a block of at least `sample` bytes at a cache line, which it overwrites. */
 void attn2c_level_measure(attn2c_level *level, void *block, attn2c_level_reader read);
-
-#endif

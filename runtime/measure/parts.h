@@ -1,7 +1,6 @@
 /* parts.h - records which thread of a team did which chunk of a call, and when. Profiled steps call
  * attn2c_team_run_recorded in place of attn2c_team_run (ops/profile.h). */
-#ifndef ATTN2C_PARTS_H
-#define ATTN2C_PARTS_H
+#pragma once
 
 #include "model/team.h"
 
@@ -24,5 +23,3 @@ void attn2c_record_calls(attn2c_record *parts);
 
 /* Runs attn2c_team_run, and records the parts if a record is set. */
 void attn2c_team_run_recorded(attn2c_team *team, attn2c_work work, const void *call, attn2c_phases phases);
-
-#endif

@@ -1,8 +1,7 @@
 /* peak.h - measures the multiply-add rate of one core with all operands in registers. No matrix product on
  * that core can be faster, whatever its strips. The loop is compiled for the model's target
  * (attn2c_roof.c). */
-#ifndef ATTN2C_PEAK_H
-#define ATTN2C_PEAK_H
+#pragma once
 
 #include "ops/product.h"
 
@@ -34,5 +33,3 @@ ATTN2C_INLINE double attn2c_peak_round(void) {
   __asm__ volatile("" : : "r"(seen) : "memory");
   return 2.0 * 12 * ATTN2C_PEAK_ROUNDS * ATTN2C_LANES;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* peak_tiles.h - measures the rate of one core's multipliers on AMX tiles, like peak.h for f32. The products
  * are of whole tiles of zeros, with four sums in turn, and nothing is loaded between them. */
-#ifndef ATTN2C_PEAK_TILES_H
-#define ATTN2C_PEAK_TILES_H
+#pragma once
 
 #include "measure/peak.h"
 #include "ops/product_tiles.h"
@@ -19,5 +18,3 @@
     attn2c_tiles_release();                                                                                  \
     return 2.0 * 4 * 16 * 16 * (inputs) * (ATTN2C_PEAK_ROUNDS / 16);                                         \
   }
-
-#endif

@@ -1,7 +1,6 @@
 /* peak_types.h - measures the rate of one core's multipliers on bf16 and int8, like peak.h for f32. Products
  * of bf16 that are widened to f32 use f32's multipliers. */
-#ifndef ATTN2C_PEAK_TYPES_H
-#define ATTN2C_PEAK_TYPES_H
+#pragma once
 
 #include "measure/peak.h"
 
@@ -37,5 +36,3 @@ enum { ATTN2C_PEAK_COUNT = 12 };
     __asm__ volatile("" : : "r"(seen) : "memory");                                                           \
     return 2.0 * ATTN2C_PEAK_COUNT * ATTN2C_PEAK_ROUNDS * ATTN2C_LANES * (inputs);                           \
   }
-
-#endif

@@ -1,7 +1,6 @@
 /* proofs.h - compares the results of a target's instructions of bf16 and int8 with plain C, on numbers of all
  * sizes. A virtual machine or an emulator may offer instructions that it gets wrong. */
-#ifndef ATTN2C_PROOFS_H
-#define ATTN2C_PROOFS_H
+#pragma once
 
 #include "base/processor.h"
 #include "ops/product_words.h"
@@ -66,6 +65,4 @@ ATTN2C_INLINE int attn2c_proof_int8(void) {
   }
   return right;
 }
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 /* rates.h - declares the loops of one target that tools/machine.c times: multiply-adds of each number type,
  * and reading. Code made from templates/rates.c.in, compiled for that target, defines them. */
-#ifndef ATTN2C_RATES_H
-#define ATTN2C_RATES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ typedef struct {
   /* Reads `bytes` bytes, a multiple of 1,024 at a cache line, and returns a number that depends on all. */
   uint32_t (*read)(const void *from, size_t bytes);
 } attn2c_rates;
-
-#endif

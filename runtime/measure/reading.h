@@ -1,6 +1,5 @@
 /* reading.h - reads memory as fast as a target's vectors allow. */
-#ifndef ATTN2C_READING_H
-#define ATTN2C_READING_H
+#pragma once
 
 #include "ops/product_words.h"
 
@@ -20,5 +19,3 @@ ATTN2C_INLINE uint32_t attn2c_reading(const void *from, size_t bytes) {
   for (int lane = 0; lane < ATTN2C_LANES; lane++) all |= sums[0][lane];
   return all;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* roof.h - measures the rate that this machine can reach, with matrix kernels on operands in cache. A model's
  * rate is compared with it, so it is measured in the same run, between the model's repetitions, on the same
  * number of threads. */
-#ifndef ATTN2C_ROOF_H
-#define ATTN2C_ROOF_H
+#pragma once
 
 #include "base/descriptor.h"
 
@@ -29,5 +28,3 @@ double attn2c_roof_rate(attn2c_roof *roof);
  * samples, which are taken together with the roof's; 0: not available. */
 double attn2c_roof_peak(const attn2c_roof *roof);
 void attn2c_roof_close(attn2c_roof *roof);
-
-#endif

@@ -1,6 +1,5 @@
 /* timing.h - reads the monotonic clock, and computes the statistics of a list of samples. */
-#ifndef ATTN2C_TIMING_H
-#define ATTN2C_TIMING_H
+#pragma once
 
 /* Returns nanoseconds since a fixed moment; never decreases. */
 double attn2c_now(void);
@@ -16,5 +15,3 @@ attn2c_spread attn2c_spread_of(double *samples, int count);
 /* Returns the value below which the fraction `part` of the samples is, interpolated between two samples. The
  * samples are sorted, and there is at least one. */
 double attn2c_quantile(const double *samples, int count, double part);
-
-#endif

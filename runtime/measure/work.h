@@ -1,7 +1,6 @@
 /* work.h - counts the work of calls of a model of any length, whose ops state that of the longest sequence:
  * floating-point operations, and bytes of a model that continues. */
-#ifndef ATTN2C_WORK_H
-#define ATTN2C_WORK_H
+#pragma once
 
 #include "base/descriptor.h"
 
@@ -23,5 +22,3 @@ double attn2c_bytes_of_weights(const attn2c_descriptor *model, const attn2c_entr
 
 /* Returns the bytes of keys and values, of the `keys` that a sequence has, that its last token reads. */
 double attn2c_bytes_of_kept(const attn2c_descriptor *model, const attn2c_entry *entry, int64_t keys);
-
-#endif

@@ -1,7 +1,6 @@
 /* balance.h - decides from past gains and costs whether sharing a call helps. The decision depends on times
  * alone, in nanoseconds. A team (team.h) asks before a call, and settles after it. */
-#ifndef ATTN2C_BALANCE_H
-#define ATTN2C_BALANCE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@ void attn2c_balance_settle(attn2c_balance *balance, const attn2c_account *call);
 
 /* Returns how long a thread of the team spins before it sleeps: longer if sharing helps. */
 int attn2c_balance_patience(const attn2c_balance *balance);
-
-#endif

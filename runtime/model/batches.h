@@ -1,6 +1,5 @@
 /* batches.h - runs any number of sequences through an entry of one batch and one length. */
-#ifndef ATTN2C_BATCHES_H
-#define ATTN2C_BATCHES_H
+#pragma once
 
 #include "model/model.h"
 
@@ -10,5 +9,3 @@
  * ATTN2C_MEMORY if there are no buffers for calls that are not full, or the status of a call. */
 int attn2c_batches_run(attn2c_context *context, const attn2c_lengths *lengths, int64_t count,
                        const void *const *inputs, void *const *outputs);
-
-#endif

@@ -1,8 +1,7 @@
 /* continue.h - calls of a model that continues: a context keeps the keys and values of some sequences, and
  * each call adds tokens to them. Nothing here allocates; bits do not depend on how calls divide a sequence,
  * nor on the other sequences of a call. */
-#ifndef ATTN2C_MODEL_CONTINUE_H
-#define ATTN2C_MODEL_CONTINUE_H
+#pragma once
 
 #include "model/model.h"
 
@@ -48,5 +47,3 @@ int attn2c_sequence_copy(attn2c_context *context, int64_t from, int64_t to);
  */
 int attn2c_run_anew(attn2c_context *context, int64_t count, const int32_t *each, int64_t seq,
                     const void *const *inputs, void *const *outputs);
-
-#endif

@@ -1,7 +1,6 @@
 /* kernels.h - creates a model's matrix kernels, and tells whether this machine can run a target. Two files
  * implement attn2c_kernels_dispatch: kernels_libxsmm.c and kernels_c.c; a program links one of them. */
-#ifndef ATTN2C_KERNELS_H
-#define ATTN2C_KERNELS_H
+#pragma once
 
 #include "base/descriptor.h"
 
@@ -35,5 +34,3 @@ int attn2c_machine_prefers(const attn2c_rival *rival, unsigned long long (*ticks
  * *chosen is that one. Each failure says a line. */
 int attn2c_machine_choose(const attn2c_descriptor *model, const attn2c_descriptor **chosen,
                           attn2c_message *message);
-
-#endif

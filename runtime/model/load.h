@@ -1,6 +1,5 @@
 /* load.h - loads weights that are not packed, or packed for another target, into the packed block. */
-#ifndef ATTN2C_LOAD_H
-#define ATTN2C_LOAD_H
+#pragma once
 
 #include "base/descriptor.h"
 #include "weights/weights.h"
@@ -26,5 +25,3 @@ typedef int (*attn2c_put_weight)(void *context, int64_t offset, const float *pac
                                  attn2c_message *message);
 int attn2c_load_each(const attn2c_descriptor *descriptor, attn2c_source *source, int workers,
                      attn2c_put_weight put, void *context, attn2c_message *message);
-
-#endif

@@ -69,12 +69,11 @@ static int choose_named(const char *asked, const attn2c_descriptor *const *list,
     const char *missing = attn2c_machine_missing(list[i]);
     *chosen = list[i];
     if (!missing) return ATTN2C_OK;
-    attn2c_say(message, "ATTN2C_TARGET: %s, but this machine lacks %s", asked, missing);
-    return ATTN2C_MACHINE;
+    return attn2c_fail(message, ATTN2C_MACHINE, "ATTN2C_TARGET: %s, but this machine lacks %s", asked,
+                       missing);
   }
-  attn2c_say(message, "ATTN2C_TARGET: %.40s, but %s is built for %s", asked, list[0]->name,
-             names_of(list, names));
-  return ATTN2C_USAGE;
+  return attn2c_fail(message, ATTN2C_USAGE, "ATTN2C_TARGET: %.40s, but %s is built for %s", asked,
+                     list[0]->name, names_of(list, names));
 }
 
 int attn2c_machine_choose(const attn2c_descriptor *model, const attn2c_descriptor **chosen,
@@ -93,7 +92,7 @@ int attn2c_machine_choose(const attn2c_descriptor *model, const attn2c_descripto
     *chosen = rival && attn2c_machine_prefers(rival, ticks_now) ? rival->instead : list[i];
     return ATTN2C_OK;
   }
-  attn2c_say(message, "built for %s, but this machine lacks %s; build it again here with target=host",
-             names_of(list, names), missing);
-  return ATTN2C_MACHINE;
+  return attn2c_fail(message, ATTN2C_MACHINE,
+                     "built for %s, but this machine lacks %s; build it again here with target=host",
+                     names_of(list, names), missing);
 }

@@ -32,9 +32,8 @@ static int take_weights(attn2c_model *model, attn2c_packed *packed, attn2c_fill_
   }
   model->weights = model->own = attn2c_reserve((size_t)descriptor->weight_floats * sizeof(float));
   if (model->own) return fill(context, model, message);
-  attn2c_say(message, "no memory for %lld bytes of packed weights",
-             (long long)descriptor->weight_floats * (long long)sizeof(float));
-  return ATTN2C_MEMORY;
+  return attn2c_fail(message, ATTN2C_MEMORY, "no memory for %lld bytes of packed weights",
+                     (long long)descriptor->weight_floats * (long long)sizeof(float));
 }
 
 int attn2c_model_set_threads(attn2c_model *model, int threads) {
@@ -88,11 +87,11 @@ static int refuse(const attn2c_descriptor *descriptor, const char *path, attn2c_
   attn2c_file file;
   if (path && access(path, R_OK) != 0 && attn2c_file_open(path, &file, message) != ATTN2C_OK)
     return ATTN2C_IO;
-  attn2c_say(message,
-             "%s: is not weights that are packed for %s, and this library opens no others: %s pack --weights "
-             "CHECKPOINT -o FILE makes them",
-             name, descriptor->target, descriptor->name);
-  return ATTN2C_FORMAT;
+  return attn2c_fail(
+      message, ATTN2C_FORMAT,
+      "%s: is not weights that are packed for %s, and this library opens no others: %s pack --weights "
+      "CHECKPOINT -o FILE makes them",
+      name, descriptor->target, descriptor->name);
 }
 
 static int fill_given(const void *given, attn2c_model *model, attn2c_message *message) {
@@ -129,10 +128,8 @@ int attn2c_model_open_file(const attn2c_descriptor *descriptor, const char *path
   attn2c_message message = attn2c_message_make(text, size);
   if (!model) return ATTN2C_USAGE;
   *model = NULL;
-  if (!path && attn2c_needs_checkpoint(descriptor)) {
-    attn2c_say(&message, "no path of a weights file was given");
-    return ATTN2C_USAGE;
-  }
+  if (!path && attn2c_needs_checkpoint(descriptor))
+    return attn2c_fail(&message, ATTN2C_USAGE, "no path of a weights file was given");
   /* without a path and embedded weights all weights are constants */
   const attn2c_given given = !path && attn2c_is_embedded(descriptor) ? attn2c_packed_embedded(descriptor)
                                                                      : (attn2c_given){.path = path};
@@ -144,10 +141,7 @@ int attn2c_model_open_memory(const attn2c_descriptor *descriptor, const void *by
   attn2c_message message = attn2c_message_make(text, size);
   if (!model) return ATTN2C_USAGE;
   *model = NULL;
-  if (!bytes) {
-    attn2c_say(&message, "no bytes of a weights file were given");
-    return ATTN2C_USAGE;
-  }
+  if (!bytes) return attn2c_fail(&message, ATTN2C_USAGE, "no bytes of a weights file were given");
   return open_given(descriptor, (attn2c_given){.bytes = bytes, .size = count}, model, &message);
 }
 

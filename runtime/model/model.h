@@ -1,7 +1,6 @@
 /* model.h - declares an opened model and a caller's context, for any descriptor. The emitted N_open, N_create
  * and so on are thin wrappers of these functions. */
-#ifndef ATTN2C_MODEL_H
-#define ATTN2C_MODEL_H
+#pragma once
 
 #include "base/descriptor.h"
 #include "model/kernels.h"
@@ -131,5 +130,3 @@ attn2c_call attn2c_context_call(const attn2c_context *context, const void *const
 /* Makes such a call of an entry. */
 int attn2c_context_run(const attn2c_context *context, const attn2c_entry *entry, const void *const *in,
                        void *const *out);
-
-#endif

@@ -126,8 +126,7 @@ static int choose_path(const void *path, const attn2c_descriptor *model, attn2c_
                        attn2c_message *message) {
   if (path) return attn2c_source_file(path, model, source, message);
   if (!attn2c_needs_checkpoint(model)) return attn2c_source_random(0, model, source, message);
-  attn2c_say(message, "no path of a weights file was given");
-  return ATTN2C_USAGE;
+  return attn2c_fail(message, ATTN2C_USAGE, "no path of a weights file was given");
 }
 
 /* The hooks of a model whose ranks all make the same calls by themselves. */

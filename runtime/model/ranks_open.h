@@ -1,7 +1,6 @@
 /* ranks_open.h - opens a model that is divided among ranks: every rank opens its part, and all get the same
  * status. */
-#ifndef ATTN2C_MODEL_RANKS_OPEN_H
-#define ATTN2C_MODEL_RANKS_OPEN_H
+#pragma once
 
 #include "model/model.h"
 #include "ranks/open.h"
@@ -26,5 +25,3 @@ int attn2c_model_open_part(const attn2c_descriptor *own, attn2c_source *source, 
  * Contexts are made, and calls made, by all ranks in the same order, with the same inputs. */
 int attn2c_model_open_ranks(const attn2c_descriptor *whole, MPI_Comm communicator, const char *path,
                             attn2c_model **model, char *text, size_t size);
-
-#endif

@@ -198,8 +198,7 @@ static int check_call(const attn2c_context *context, int64_t sequence, const cha
 }
 
 static int no_memory(const char *path, attn2c_message *message) {
-  attn2c_say(message, "%s: no memory for a saved state", path);
-  return ATTN2C_MEMORY;
+  return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for a saved state", path);
 }
 
 /* True, with a message, for a model of several ranks, each of which has a part of the sequence. */
@@ -286,8 +285,7 @@ static int is_wrong(const attn2c_model *model, const unsigned char *header, size
 }
 
 static int refuse(const char *path, const char *what, attn2c_message *message) {
-  attn2c_say(message, "%s: saved state: %s", path, what);
-  return ATTN2C_FORMAT;
+  return attn2c_fail(message, ATTN2C_FORMAT, "%s: saved state: %s", path, what);
 }
 
 /* Returns the checksum of data that were read as a whole, part by part as they were written. */

@@ -1,8 +1,7 @@
 /* saved.h - saves the keys and values of a sequence in a file, and loads them. The file is for one build and
  * one set of weights. A header of 4096 bytes says which, and how many tokens there are; then come the pages
  * of keys and values that have tokens. Token ids are not kept. */
-#ifndef ATTN2C_MODEL_SAVED_H
-#define ATTN2C_MODEL_SAVED_H
+#pragma once
 
 #include "model/model.h"
 
@@ -17,5 +16,3 @@ int attn2c_sequence_save(const attn2c_context *context, int64_t sequence, const 
  * is unchanged on a failure. */
 int attn2c_sequence_load(attn2c_context *context, int64_t sequence, const char *path,
                          attn2c_message *message);
-
-#endif

@@ -1,6 +1,5 @@
 /* sequence_calls.h - divides sequences of any length into calls of an entry. */
-#ifndef ATTN2C_MODEL_SEQUENCE_CALLS_H
-#define ATTN2C_MODEL_SEQUENCE_CALLS_H
+#pragma once
 
 #include "model/model.h"
 
@@ -35,5 +34,3 @@ int attn2c_sequence_calls_verify(const attn2c_sequence_calls *d);
 
 /* Makes the calls; the caller ends them (attn2c_model_settle). */
 int attn2c_sequence_calls_run(const attn2c_sequence_calls *d);
-
-#endif

@@ -1,7 +1,6 @@
 /* sequences.h - runs calls of an entry that takes sequences of any length: rows one after the other, without
  * padding. */
-#ifndef ATTN2C_MODEL_SEQUENCES_H
-#define ATTN2C_MODEL_SEQUENCES_H
+#pragma once
 
 #include "model/model.h"
 
@@ -34,5 +33,3 @@ int attn2c_encode(attn2c_context *context, int64_t count, const int32_t *sequenc
  * continues sequences. */
 void **attn2c_sequences_outputs(const attn2c_context *context);
 int32_t *attn2c_sequences_ids(const attn2c_context *context);
-
-#endif

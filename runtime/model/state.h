@@ -1,7 +1,6 @@
 /* state.h - the memory of a context's sequences: keys and values by pages, of which layers with a window keep
  * only the last. */
-#ifndef ATTN2C_MODEL_STATE_H
-#define ATTN2C_MODEL_STATE_H
+#pragma once
 
 #include "model/model.h"
 
@@ -31,5 +30,3 @@ void attn2c_state_copy(attn2c_context *context, int64_t from, int64_t to);
 /* Do the two parts of this that move memory, in the state of this process. */
 void attn2c_state_forget(const attn2c_continued *of, float *state, const attn2c_forgetting *what);
 void attn2c_state_copy_part(const attn2c_continued *of, float *state, const attn2c_copying *what);
-
-#endif

@@ -2,8 +2,7 @@
  * another, and a phase is a list of chunks. Any thread may claim any chunk. So the bits depend neither on
  * which thread does a chunk, nor on the number of threads. Emitted code for several workers includes this
  * header. */
-#ifndef ATTN2C_TEAM_H
-#define ATTN2C_TEAM_H
+#pragma once
 
 #include "base/descriptor.h"
 
@@ -55,5 +54,3 @@ int attn2c_thread_start(pthread_t *thread, void *(*body)(void *), void *argument
 
 /* Returns the cores that this process may use, 1 or more. */
 int attn2c_processors(void);
-
-#endif

@@ -258,13 +258,12 @@ static void fill(job *job) {
     }
   }
   const attn2c_entry *primary = attn2c_primary_entry(reader->model);
-  for (int i = 0; i < primary->input_count; i++) {
+  for (int i = 0; i < primary->input_count; i++)
     job->inputs[i] = i == facts->ids                                   ? ids
                      : i == facts->types                               ? types
                      : i == facts->mask                                ? mask
                      : may_have_prompt(facts) && i == facts->pool_mask ? pooled
                                                                        : lengths;
-  }
 }
 
 /* Copies the rows of each text to its place. */

@@ -1,8 +1,7 @@
 /* text_calls.h - runs texts through a model: encodes them, fills a batch of them up to the length of a call,
  * and copies the rows of each text to its place in the outputs. A model of any length takes several texts in
  * a call, without padding (text_rows.h). The library's interface for text and the program share this. */
-#ifndef ATTN2C_TEXT_CALLS_H
-#define ATTN2C_TEXT_CALLS_H
+#pragma once
 
 #include "chat/chat_template.h"
 #include "model/text_reader.h"
@@ -61,5 +60,3 @@ int attn2c_reader_add(attn2c_reader *reader, const attn2c_text_tokens *tokens);
  * rows. A text without tokens has zeros only. Returns ATTN2C_OK, _USAGE if the model has inputs that text
  * does not give, _FORMAT or _MEMORY. */
 int attn2c_reader_run(attn2c_reader *reader, attn2c_context *context, int64_t rows, void *const *outputs);
-
-#endif

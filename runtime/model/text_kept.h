@@ -1,7 +1,6 @@
 /* text_kept.h - keeps the first numbers of embeddings of texts (Kusupati et al. 2022, "Matryoshka"). The
  * result of a model that gives unit vectors is a unit vector again. */
-#ifndef ATTN2C_TEXT_KEPT_H
-#define ATTN2C_TEXT_KEPT_H
+#pragma once
 
 #include "model/text_calls.h"
 
@@ -14,5 +13,3 @@ typedef int attn2c_text_run(attn2c_reader *reader, attn2c_context *context, int6
                             void *const *outputs);
 int attn2c_text_kept_run(attn2c_reader *reader, attn2c_context *context, int64_t rows, void *const *outputs,
                          attn2c_text_run *run);
-
-#endif

@@ -1,7 +1,6 @@
 /* text_padded.h - fills texts up to the length of a call with the tokenizer's padding token, for models that
  * see it as any other token. */
-#ifndef ATTN2C_TEXT_PADDED_H
-#define ATTN2C_TEXT_PADDED_H
+#pragma once
 
 #include "text/text.h"
 
@@ -16,5 +15,3 @@ typedef struct attn2c_padded {
  * `padded` until the next call, and have no place in the text. Returns ATTN2C_OK or _MEMORY. */
 int attn2c_padded_fill(attn2c_padded *padded, int32_t token, size_t length, attn2c_text_tokens *tokens);
 void attn2c_padded_close(attn2c_padded *padded);
-
-#endif

@@ -1,7 +1,6 @@
 /* text_prompt.h - puts a model's prompt before each text that is encoded, like sentence-transformers. The
  * places of tokens stay those of the caller's own text. */
-#ifndef ATTN2C_TEXT_PROMPT_H
-#define ATTN2C_TEXT_PROMPT_H
+#pragma once
 
 #include "text/text.h"
 
@@ -25,5 +24,3 @@ int attn2c_prompt_add(attn2c_prompt *prompt, attn2c_text_input *input);
 /* Changes the places of an input's tokens to those of its text without the prompt. A token of the prompt is
  * at 0. Returns ATTN2C_OK or _MEMORY. */
 int attn2c_prompt_hide(attn2c_prompt *prompt, attn2c_text_tokens *tokens);
-
-#endif

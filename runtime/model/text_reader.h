@@ -1,6 +1,5 @@
 /* text_reader.h - a caller's tokenizer with the texts of a call, and the sizes of their outputs. */
-#ifndef ATTN2C_TEXT_READER_H
-#define ATTN2C_TEXT_READER_H
+#pragma once
 
 #include "base/text_facts.h"
 #include "chat/chat_template.h"
@@ -49,5 +48,3 @@ int64_t attn2c_reader_extent(const attn2c_reader *reader, int output, int axis, 
 /* Returns the elements of output number `output` for one text of `rows` rows: of an embedding, those that are
  * kept. */
 int64_t attn2c_reader_elements(const attn2c_reader *reader, int output, int64_t rows);
-
-#endif

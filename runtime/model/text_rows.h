@@ -1,6 +1,5 @@
 /* text_rows.h - calls a model of any length with texts one after the other, without padding. */
-#ifndef ATTN2C_TEXT_ROWS_H
-#define ATTN2C_TEXT_ROWS_H
+#pragma once
 
 #include "model/text_reader.h"
 
@@ -8,5 +7,3 @@
  * does. Texts are called in their order, as many at a time as have the rows of the longest sequence. Returns
  * ATTN2C_OK, _USAGE, _FORMAT or _MEMORY, with the reason in reader->fault. */
 int attn2c_text_rows_run(attn2c_reader *reader, attn2c_context *context, int64_t rows, void *const *outputs);
-
-#endif

@@ -1,7 +1,6 @@
 /* additive.h - attention scores as sums of head_dim hyperbolic tangents. Nearly all the time goes into tanh,
  * so it is computed for a whole vector of keys at once. */
-#ifndef ATTN2C_ADDITIVE_H
-#define ATTN2C_ADDITIVE_H
+#pragma once
 
 #include "ops/vector.h"
 
@@ -33,5 +32,3 @@ ATTN2C_INLINE void attn2c_additive_scores(float *s, const float *q, const float 
     }
   }
 }
-
-#endif

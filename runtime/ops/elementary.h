@@ -1,8 +1,7 @@
 /* elementary.h - exp, erf, tanh and activations for floats, without branches, so that loops with them
  * vectorise. NaN and infinity give the results of the equation in IEEE arithmetic. Results never depend on
  * inlining. */
-#ifndef ATTN2C_ELEMENTARY_H
-#define ATTN2C_ELEMENTARY_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -264,5 +263,3 @@ ATTN2C_INLINE float attn2c_gelu_rounded(float x) {
   float positive = x > 0.0f ? x : x * 0.0f;
   return ATTN2C_FMA(-a, phi, positive);
 }
-
-#endif

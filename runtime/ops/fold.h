@@ -1,7 +1,6 @@
 /* fold.h - sums and maxima of several rows at once: eight short rows are reduced together, with unchanged
  * bits. Each row gets the bits that it has by itself. */
-#ifndef ATTN2C_FOLD_H
-#define ATTN2C_FOLD_H
+#pragma once
 
 #include "ops/vector.h"
 
@@ -101,5 +100,3 @@ ATTN2C_INLINE void attn2c_largest_rows(float *largest, const float *x, int rows,
   }
   for (int i = 0; i < rows; i++) largest[i] = attn2c_largest(x + i * ld, cols);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* gather.h - moves and reduces rows: copy, fill, embedding, patches, pooling, mean over heads, index of the
  * largest. All tensors are row-major, with leading dimensions in floats. */
-#ifndef ATTN2C_GATHER_H
-#define ATTN2C_GATHER_H
+#pragma once
 
 #include "ops/round.h"
 #include "ops/vector.h"
@@ -284,5 +283,3 @@ ATTN2C_INLINE void attn2c_argmax(int32_t *y, const float *x, int rows, int cols,
     y[i] = index;
   }
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* gelu.h - gelu of rows whose results are only rounded to bf16 or int8. With AVX-512 it takes fewer
  * instructions for the bits of attn2c_gelu_rounded, above all on the two pipes of multiplications: on a Zen 4
  * these also compare, and multiply the bytes of the products before and after. */
-#ifndef ATTN2C_GELU_H
-#define ATTN2C_GELU_H
+#pragma once
 
 #include "ops/vector.h"
 
@@ -60,5 +59,3 @@ ATTN2C_INLINE void attn2c_gelu_rounded_row(float *y, const float *x, int cols) {
 #pragma omp simd
   for (int i = j; i < cols; i++) y[i] = attn2c_gelu_rounded(x[i]);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* kept.h - keys and values that a state keeps as integers: adding rows to a page, and widening a page.
  * A page has a scale in f32 for each of its `panel` keys, then integers: [columns][panel] of keys,
  * [panel][columns] of values. */
-#ifndef ATTN2C_KEPT_H
-#define ATTN2C_KEPT_H
+#pragma once
 
 #include "ops/mask.h"
 #include "ops/quantise.h"
@@ -102,5 +101,3 @@ ATTN2C_INLINE void attn2c_context_repair_bytes(float *c, const float *p, const i
     for (int j = first; j < last; j++) attn2c_add_kept(row, p[(ptrdiff_t)r * ldp + j], v, j, head_dim, panel);
   }
 }
-
-#endif

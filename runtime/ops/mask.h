@@ -1,7 +1,6 @@
 /* mask.h - masks tiles of attention scores, and repairs context tiles whose masked values are not finite. A
  * masked key has the weight 0, but 0 * NaN is NaN. */
-#ifndef ATTN2C_MASK_H
-#define ATTN2C_MASK_H
+#pragma once
 
 #include "ops/round.h"
 #include "ops/vector.h"
@@ -13,11 +12,10 @@ ATTN2C_INLINE int attn2c_between(int x, int low, int high) { return x < low ? lo
  * vector. */
 ATTN2C_INLINE void attn2c_mask_columns(float *row, int cols, int from, int to, int first, int last) {
   int j = from;
-  for (; j < to && j + ATTN2C_LANES <= cols; j += ATTN2C_LANES) {
+  for (; j < to && j + ATTN2C_LANES <= cols; j += ATTN2C_LANES)
 #pragma omp simd
     for (int i = 0; i < ATTN2C_LANES; i++)
       row[j + i] = ((j + i >= first) & (j + i < last)) ? row[j + i] : -__builtin_inff();
-  }
   for (; j < to; j++) row[j] = j >= first && j < last ? row[j] : -__builtin_inff();
 }
 
@@ -36,11 +34,10 @@ ATTN2C_INLINE void attn2c_mask_band(float *s, int rows, int cols, int ld, int lo
 ATTN2C_INLINE void attn2c_mask_columns_behind(float *row, int cols, int from, int to, int first, int last,
                                               int keep) {
   int j = from;
-  for (; j < to && j + ATTN2C_LANES <= cols; j += ATTN2C_LANES) {
+  for (; j < to && j + ATTN2C_LANES <= cols; j += ATTN2C_LANES)
 #pragma omp simd
     for (int i = 0; i < ATTN2C_LANES; i++)
       row[j + i] = (((j + i >= first) & (j + i < last)) | (j + i < keep)) ? row[j + i] : -__builtin_inff();
-  }
   for (; j < to; j++) row[j] = (j >= first && j < last) || j < keep ? row[j] : -__builtin_inff();
 }
 
@@ -126,5 +123,3 @@ ATTN2C_INLINE void attn2c_context_repair_pairs(float *c, const uint16_t *p, cons
       attn2c_add_paired(row, attn2c_from_bf16(p[(ptrdiff_t)r * ldp + j]), v, j, head_dim, ldv);
   }
 }
-
-#endif

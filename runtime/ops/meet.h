@@ -1,7 +1,6 @@
 /* meet.h - the meetings of ranks that emitted code calls: sums and gathers of rows, and what stages pass on
  * (ranks/ranks.h). Sums and gathers are of the ranks of a stage. */
-#ifndef ATTN2C_OPS_MEET_H
-#define ATTN2C_OPS_MEET_H
+#pragma once
 
 #include "ops/steps.h"
 #include "ranks/ranks.h"
@@ -84,5 +83,3 @@ static inline void attn2c_give_output(attn2c_ranks *ranks, const void *y, size_t
 static inline void attn2c_take_output(attn2c_ranks *ranks, void *y, size_t rows, size_t cols, size_t ldy) {
   attn2c_ranks_expect(ranks, y, rows, cols, ldy);
 }
-
-#endif

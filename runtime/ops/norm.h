@@ -1,8 +1,7 @@
 /* norm.h - norms of rows: layer norm, norm by the root of the mean square, and scaling to length one. The
  * layer norm takes two passes over a row in cache, and stays accurate if the mean is large against the
  * deviation. */
-#ifndef ATTN2C_NORM_H
-#define ATTN2C_NORM_H
+#pragma once
 
 #include "ops/fold.h"
 
@@ -218,5 +217,3 @@ ATTN2C_INLINE void attn2c_normalise(float *y, const float *x, int rows, int cols
     }
   }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* online.h - the softmax of rows that are too long to be stored: their scores come in key chunks. If a later
  * chunk has a larger score, the sums of earlier chunks are scaled down. */
-#ifndef ATTN2C_ONLINE_H
-#define ATTN2C_ONLINE_H
+#pragma once
 
 #include "ops/softmax.h"
 
@@ -73,5 +72,3 @@ ATTN2C_INLINE void attn2c_softmax_of(float *y, const float *x, const float *stat
     for (int j = 0; j < cols; j++) to[j] = attn2c_exp2_nonpositive(row[j] - from, c, c_low) * inverse;
   }
 }
-
-#endif

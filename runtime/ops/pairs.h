@@ -1,8 +1,7 @@
 /* pairs.h - packs keys and values into groups of two bf16 numbers, which products of bf16 read. A panel's
  * groups are two elements of a key, or the same element of two values. An element without a partner is paired
  * with 0. */
-#ifndef ATTN2C_PAIRS_H
-#define ATTN2C_PAIRS_H
+#pragma once
 
 #include "ops/round.h"
 #include "ops/transpose.h"
@@ -123,13 +122,12 @@ ATTN2C_INLINE void attn2c_pairs_of_rows(uint16_t *y, const float *x, int rows, i
       *(words_in_array *)(out + c) = low | high << 16;
     }
 #endif
-    if (r + 1 < rows) {
+    if (r + 1 < rows)
 #pragma omp simd
       for (int i = c; i < cols; i++) out[i] = attn2c_pair(even[i], odd[i]);
-    } else {
+    else
 #pragma omp simd
       for (int i = c; i < cols; i++) out[i] = attn2c_to_bf16(even[i]);
-    }
   }
 }
 
@@ -139,13 +137,12 @@ ATTN2C_INLINE void attn2c_pairs_of_bf16_rows(uint16_t *y, const uint16_t *x, int
   for (int r = 0; r < rows; r += 2) {
     const uint16_t *even = x + (ptrdiff_t)r * ldx, *odd = even + ldx;
     attn2c_group *out = (attn2c_group *)(y + (ptrdiff_t)r * ldy);
-    if (r + 1 < rows) {
+    if (r + 1 < rows)
 #pragma omp simd
       for (int c = 0; c < cols; c++) out[c] = even[c] | (uint32_t)odd[c] << 16;
-    } else {
+    else
 #pragma omp simd
       for (int c = 0; c < cols; c++) out[c] = even[c];
-    }
   }
 }
 
@@ -161,5 +158,3 @@ ATTN2C_INLINE void attn2c_add_pairs_of_bf16_rows(uint16_t *y, const uint16_t *x,
     attn2c_pairs_of_bf16_rows(y + (ptrdiff_t)(first + beside) * ldy, x + (ptrdiff_t)beside * ldx,
                               rows - beside, cols, ldx, ldy);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* positions.h - row operations of positions: rotating queries and keys, and the table of numbers per
  * distance. The table has the number that each distance adds to a head's scores. */
-#ifndef ATTN2C_POSITIONS_H
-#define ATTN2C_POSITIONS_H
+#pragma once
 
 #include "ops/vector.h"
 
@@ -49,5 +48,3 @@ ATTN2C_INLINE void attn2c_bucket_table(float *y, const float *table, const float
     for (int h = 0; h < heads; h++) y[(ptrdiff_t)h * ldy + d] = row[h];
   }
 }
-
-#endif

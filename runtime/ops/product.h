@@ -14,8 +14,7 @@
  *
  * - ATTN2C_FIRST(count), ATTN2C_MASK_LOAD(x, mask) and ATTN2C_MASK_STORE(y, v, mask), if the target has them:
  * a mask of the first lanes, and reading and writing only these lanes. */
-#ifndef ATTN2C_PRODUCT_H
-#define ATTN2C_PRODUCT_H
+#pragma once
 
 #if defined(__AVX512F__)
 #include "ops/product_avx512.h"
@@ -134,5 +133,3 @@ ATTN2C_INLINE const void *attn2c_ask_near(const void *x, int lines) {
   for (int i = 0; i < lines; i++) __builtin_prefetch((const char *)x + 64 * i, 0, 3);
   return (const char *)x + 64 * lines;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* product_avx2.h - implements product.h for AVX2 with FMA. gcc's builtins have names in <immintrin.h>, but
  * gcc takes as long to read it as to compile the kernels of a small model. clang has other builtins. */
-#ifndef ATTN2C_PRODUCT_AVX2_H
-#define ATTN2C_PRODUCT_AVX2_H
+#pragma once
 
 #include "ops/vector.h"
 
@@ -28,5 +27,3 @@ ATTN2C_INLINE attn2c_lanes attn2c_lanes_before(int count) {
   const attn2c_lanes number = {0, 1, 2, 3, 4, 5, 6, 7};
   return number < count;
 }
-
-#endif

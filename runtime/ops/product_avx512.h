@@ -1,7 +1,6 @@
 /* product_avx512.h - implements product.h for AVX-512. gcc's builtins have names in <immintrin.h>, but gcc
  * takes as long to read it as to compile the kernels of a small model. clang has other builtins. */
-#ifndef ATTN2C_PRODUCT_AVX512_H
-#define ATTN2C_PRODUCT_AVX512_H
+#pragma once
 
 #include "ops/vector.h"
 
@@ -32,5 +31,3 @@
 
 /* A mask with a bit per lane. */
 #define ATTN2C_FIRST(count) ((unsigned short)((1u << (count)) - 1))
-
-#endif

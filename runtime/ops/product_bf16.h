@@ -11,8 +11,7 @@
  * only affects sums below 2^-101, or from 2^128 on.
  * - aarch64 flushes before it rounds: a sum within 2^-151 below 2^-126 becomes zero, on other targets 2^-126.
  * - A processor without flush bits (target generic) keeps denormals. */
-#ifndef ATTN2C_PRODUCT_BF16_H
-#define ATTN2C_PRODUCT_BF16_H
+#pragma once
 
 #include "ops/product_words.h"
 
@@ -58,5 +57,3 @@ ATTN2C_INLINE attn2c_vector attn2c_bf16_odd_input_cut(const float *x) {
   return attn2c_zero();
 }
 #define attn2c_bf16_even_input_cut attn2c_bf16_even_input
-
-#endif

@@ -16,8 +16,7 @@
  *
  * The weights of an attention are rows from 0 to 255, and its values are in panels without a correction. With
  * AVX2 they are added by halves, as a pair of such products may exceed 16 bits. */
-#ifndef ATTN2C_PRODUCT_INT8_H
-#define ATTN2C_PRODUCT_INT8_H
+#pragma once
 
 #include "ops/product_words.h"
 #include "ops/quantise.h"
@@ -163,6 +162,4 @@ ATTN2C_INLINE attn2c_integers attn2c_u8_products(attn2c_words a, attn2c_words b,
   c = attn2c_int8_quads(a, b & 0x7f7f7f7fu, c);
   return attn2c_int8_quads(a, half, attn2c_int8_quads(a, half, c));
 }
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* product_neon.h - implements product.h for aarch64. */
-#ifndef ATTN2C_PRODUCT_NEON_H
-#define ATTN2C_PRODUCT_NEON_H
+#pragma once
 
 #include <arm_neon.h>
 
@@ -9,5 +8,3 @@
 #define ATTN2C_HOLD(v) __asm__("" : "+w"(v))
 
 #define ATTN2C_FMADD(a, b, c) vfmaq_f32((float32x4_t)(c), (float32x4_t)(a), (float32x4_t)(b))
-
-#endif

@@ -1,7 +1,6 @@
 /* product_plain.h - implements product.h for any processor, by GNU vectors: a multiply-add has two
  * roundings. */
-#ifndef ATTN2C_PRODUCT_PLAIN_H
-#define ATTN2C_PRODUCT_PLAIN_H
+#pragma once
 
 #include "ops/vector.h"
 
@@ -12,5 +11,3 @@
 #endif
 
 #define ATTN2C_FMADD(a, b, c) ((a) * (b) + (c))
-
-#endif

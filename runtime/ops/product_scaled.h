@@ -17,8 +17,7 @@
  *
  * Fine inputs, of 15 bits, have two sums: of products with their high and with their low bytes. With AVX2
  * they are words, and vpmaddwd sums even inputs and odd ones. */
-#ifndef ATTN2C_PRODUCT_SCALED_H
-#define ATTN2C_PRODUCT_SCALED_H
+#pragma once
 
 #include "ops/product_int8.h"
 #include "ops/scaled.h"
@@ -166,7 +165,5 @@ ATTN2C_INLINE void attn2c_fine4_add(attn2c_words w, const int8_t *x, int number,
 ATTN2C_INLINE attn2c_integers attn2c_fine_end(attn2c_integers s, attn2c_integers t) {
   return s * ATTN2C_FINE_PARTS + t;
 }
-
-#endif
 
 #endif

@@ -5,8 +5,7 @@
  *
  * A block takes half of a tile's inputs, as each block has a scale of its own. If it has two scales, each
  * takes a quarter. */
-#ifndef ATTN2C_PRODUCT_SCALED_TILES_H
-#define ATTN2C_PRODUCT_SCALED_TILES_H
+#pragma once
 
 #include "ops/product_scaled.h"
 #include "ops/product_tiles.h"
@@ -54,5 +53,3 @@ ATTN2C_INLINE void attn2c_scaled_widen(attn2c_wide_block *to, const uint8_t *a, 
     }
   }
 }
-
-#endif

@@ -13,8 +13,7 @@
  *
  * Instructions are written as assembly that clobbers all memory: gcc 12's intrinsics do not say that they
  * read memory. */
-#ifndef ATTN2C_PRODUCT_TILES_H
-#define ATTN2C_PRODUCT_TILES_H
+#pragma once
 
 #include "ops/product_words.h"
 #include "ops/quantise.h"
@@ -113,6 +112,4 @@ ATTN2C_INLINE void attn2c_tile_ask(const char *ahead, ptrdiff_t apart, int first
 
 #if !ATTN2C_INT8_ZERO
 #error tiles of int8 have unsigned inputs
-#endif
-
 #endif

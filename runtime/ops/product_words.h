@@ -1,8 +1,7 @@
 /* product_words.h - shared parts of bf16 and int8 strips: vectors of 4-byte groups and of integer sums. A
  * group is two inputs of bf16 or four of int8. Vectors hold groups of the weights, or one group of a row in
  * every lane. Only the existing bytes of an incomplete last group are read. */
-#ifndef ATTN2C_PRODUCT_WORDS_H
-#define ATTN2C_PRODUCT_WORDS_H
+#pragma once
 
 #include "ops/product.h"
 
@@ -62,5 +61,3 @@ ATTN2C_INLINE void attn2c_ask_rows(const float *x, int rows, int cols, ptrdiff_t
   for (int i = 0; i < rows; i++)
     for (int j = 0; j < cols; j += 16) __builtin_prefetch(x + i * ld + j, 0, 3);
 }
-
-#endif

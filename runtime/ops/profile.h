@@ -1,8 +1,7 @@
 /* profile.h - lets one emitted file of steps be compiled twice: for the model, and with ATTN2C_PROFILE for
  * the profile. The profile, which belongs to the program, reads the clock after each operation's last step.
  * Only that file includes this header. */
-#ifndef ATTN2C_PROFILE_H
-#define ATTN2C_PROFILE_H
+#pragma once
 
 #include "ops/steps.h"
 
@@ -37,5 +36,4 @@ static _Thread_local int attn2c_first_op __attribute__((unused));
 #define LAPS_FROM(OP)    LAP(OP)
 #define LAP_AFTER(COUNT) LAP(COUNT)
 
-#endif
 #endif

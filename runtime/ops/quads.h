@@ -1,8 +1,7 @@
 /* quads.h - the steps of an attention in int8 that are no products: rows of queries and keys as
  * integers, columns of values as integers, both packed in groups of four for products, and weights from 0 to
  * 255. The bits are the same on every target, except for ATTN2C_INT8_ZERO in rows of queries and keys. */
-#ifndef ATTN2C_QUADS_H
-#define ATTN2C_QUADS_H
+#pragma once
 
 #include "ops/fold.h"
 #include "ops/mask.h"
@@ -374,5 +373,3 @@ ATTN2C_INLINE void attn2c_widen_s8(float *y, const int8_t *x, int rows, int cols
 #pragma omp simd
     for (int j = 0; j < cols; j++) y[(ptrdiff_t)i * ldy + j] = (float)x[(ptrdiff_t)i * ldx + j];
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* quantise.h - converts rows of floats to int8 and back, with a scale per row: the largest magnitude / 127.
  * The bits are the same on every target, except for ATTN2C_INT8_ZERO, which represents 0 in a row. */
-#ifndef ATTN2C_QUANTISE_H
-#define ATTN2C_QUANTISE_H
+#pragma once
 
 #include "ops/vector.h"
 
@@ -122,5 +121,3 @@ ATTN2C_INLINE void attn2c_embed_i8(float *y, const int8_t *table, const float *s
     for (int j = 0; j < cols; j++) out[j] = (float)in[j] * factor;
   }
 }
-
-#endif

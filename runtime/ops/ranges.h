@@ -1,7 +1,6 @@
 /* ranges.h - row operations on keys that are known at run time only or are in several ranges. One adds a
  * value after a sequence's length; one repairs a context tile of several key ranges. */
-#ifndef ATTN2C_RANGES_H
-#define ATTN2C_RANGES_H
+#pragma once
 
 #include "ops/mask.h"
 
@@ -48,5 +47,3 @@ ATTN2C_INLINE void attn2c_context_repair_nonzero_pairs(float *c, const uint16_t 
       }
   }
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* round.h - converts floats to and from bf16, the upper half of a float, like the instruction vcvtneps2bf16.
  * It rounds to nearest, ties to even, on every processor. It has no branch, so that loops around it are
  * vectorised. Rows are rounded by the instruction itself if the target has it. */
-#ifndef ATTN2C_ROUND_H
-#define ATTN2C_ROUND_H
+#pragma once
 
 #include "ops/vector.h"
 
@@ -93,5 +92,3 @@ ATTN2C_INLINE void attn2c_widen_bf16(float *y, const uint16_t *x, int rows, int 
     for (int j = 0; j < cols; j++) out[j] = attn2c_from_bf16(in[j]);
   }
 }
-
-#endif

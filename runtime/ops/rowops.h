@@ -1,8 +1,7 @@
 /* rowops.h - includes all operations on rows and tiles that emitted code calls besides products. They are
  * always-inline bodies, called with constant sizes inside a small named wrapper, so that the compiler unrolls
  * and vectorises them for exactly that shape. They do not allocate. */
-#ifndef ATTN2C_ROWOPS_H
-#define ATTN2C_ROWOPS_H
+#pragma once
 
 #include "ops/additive.h"
 #include "ops/elementary.h"
@@ -25,5 +24,3 @@
 #include "ops/topk.h"
 #include "ops/transpose.h"
 #include "ops/vector.h"
-
-#endif

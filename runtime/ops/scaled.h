@@ -4,8 +4,7 @@
  *
  * The numbers are the same on every target. How a fine block stores them depends on the target, and so does
  * `zero8`: it is where the sums of the target's products with weights of int8 begin (product_scaled.h). */
-#ifndef ATTN2C_SCALED_H
-#define ATTN2C_SCALED_H
+#pragma once
 
 #include "ops/quantise.h"
 
@@ -260,5 +259,3 @@ ATTN2C_INLINE void attn2c_embed_scaled(float *y, const uint8_t *table, const int
     }
   }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* sequences.h - what emitted loops over sequences of any length use: borders, the sizes of blocks of rows,
  * and the parts of a block that are of one sequence. */
-#ifndef ATTN2C_SEQUENCES_H
-#define ATTN2C_SEQUENCES_H
+#pragma once
 
 #include "base/descriptor.h"
 
@@ -58,5 +57,3 @@ static inline void attn2c_next_stretch(const attn2c_sequences *n, ptrdiff_t row,
   at->skip += at->rows, at->sequence++;
   attn2c_stretch_of(n, row, rows, at);
 }
-
-#endif

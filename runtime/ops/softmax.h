@@ -1,7 +1,6 @@
 /* softmax.h - attention's softmax of rows, in place, with the scale folded into the exponential. A row
  * without any visible key gives zeros, or NaN. */
-#ifndef ATTN2C_SOFTMAX_H
-#define ATTN2C_SOFTMAX_H
+#pragma once
 
 #include "ops/fold.h"
 #include "ops/round.h"
@@ -140,5 +139,3 @@ ATTN2C_INLINE void attn2c_softmax_nan_rounded(uint16_t *y, float *s, int rows, i
                                               float scale) {
   attn2c_softmax_with(s, rows, cols, ld, scale, 0.0f, y, ldy);
 }
-
-#endif

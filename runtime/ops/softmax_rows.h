@@ -1,7 +1,6 @@
 /* softmax_rows.h - the softmax of rows and its logarithm for a model's outputs: finite numbers, without
  * masks. */
-#ifndef ATTN2C_SOFTMAX_ROWS_H
-#define ATTN2C_SOFTMAX_ROWS_H
+#pragma once
 
 #include "ops/elementary.h"
 #include "ops/vector.h"
@@ -65,5 +64,3 @@ ATTN2C_INLINE void attn2c_log_softmax(float *y, const float *x, int rows, int co
     for (int j = 0; j < cols; j++) out[j] = in[j] - from - logarithm;
   }
 }
-
-#endif

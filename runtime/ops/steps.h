@@ -1,7 +1,6 @@
 /* steps.h - declares helpers of the emitted list of steps: the check of integer inputs and the laps of a
  * profile. */
-#ifndef ATTN2C_STEPS_H
-#define ATTN2C_STEPS_H
+#pragma once
 
 #include "base/descriptor.h"
 #include "base/processor.h"
@@ -24,5 +23,3 @@ typedef struct {
 
 attn2c_laps attn2c_laps_start(double *nanoseconds);
 void attn2c_lap(attn2c_laps *laps, int op);
-
-#endif

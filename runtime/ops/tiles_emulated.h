@@ -2,8 +2,7 @@
  * use that faults on a processor traps here: tiles that are not configured, or whose shapes do not match. It
  * uses vectors of 16 floats and relies on the processor's flush bits for denormals, so it needs AVX-512, and
  * a caller that has set these bits (base/processor.h). */
-#ifndef ATTN2C_TILES_EMULATED_H
-#define ATTN2C_TILES_EMULATED_H
+#pragma once
 
 #include "ops/product_bf16.h"
 
@@ -97,5 +96,3 @@ ATTN2C_TILE void attn2c_tile_int8(int sum, int inputs, int weights) {
 ATTN2C_TILE void attn2c_tile_signed(int sum, int inputs, int weights) {
   attn2c_tile_bytes(sum, inputs, weights, 1);
 }
-
-#endif

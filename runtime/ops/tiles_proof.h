@@ -1,7 +1,6 @@
 /* tiles_proof.h - compares products of AMX tiles with plain C. A model for tiles runs this when it is opened,
  * since a virtual machine may offer tiles that do not work. */
-#ifndef ATTN2C_TILES_PROOF_H
-#define ATTN2C_TILES_PROOF_H
+#pragma once
 
 #include "ops/product_tiles.h"
 
@@ -114,5 +113,3 @@ static inline int attn2c_tiles_are_right(void) {
   }
   return right;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* topk.h - finds the k largest of each row, descending, and their indices; equal values keep their order. NaN
  * is larger than all, as in attn2c_argmax, and -0 equals 0. */
-#ifndef ATTN2C_TOPK_H
-#define ATTN2C_TOPK_H
+#pragma once
 
 #include "ops/vector.h"
 
@@ -43,5 +42,3 @@ ATTN2C_INLINE void attn2c_topk_values(float *y, const float *x, int rows, int co
     for (int j = 0; j < k; j++) y[(ptrdiff_t)i * ldy + j] = row[index[j]];
   }
 }
-
-#endif

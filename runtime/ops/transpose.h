@@ -1,7 +1,6 @@
 /* transpose.h - transposes a matrix in blocks that fit into registers: 16 x 16, 8 x 8 and 4 x 4. Blocks use
  * the target's vectors; the edges are single elements. Plain loops are several times slower. */
-#ifndef ATTN2C_TRANSPOSE_H
-#define ATTN2C_TRANSPOSE_H
+#pragma once
 
 #include "ops/vector.h"
 
@@ -148,5 +147,3 @@ ATTN2C_INLINE void attn2c_transpose_keys(float *y, const float *x, int rows, int
   for (int c = 0; c < cols; c++)
     for (int r = rows; r % lanes != 0; r++) y[(ptrdiff_t)c * ldy + r] = 0.0f;
 }
-
-#endif

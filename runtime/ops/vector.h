@@ -1,8 +1,7 @@
 /* vector.h - declares a machine vector of floats as a GNU vector type, as wide as the target allows. It has
  * the few operations that loops express badly: horizontal sums and fused multiply-adds on a register. gcc 12
  * and clang 14 compile each to a single instruction. */
-#ifndef ATTN2C_VECTOR_H
-#define ATTN2C_VECTOR_H
+#pragma once
 
 #include "ops/elementary.h"
 
@@ -193,5 +192,3 @@ ATTN2C_INLINE float attn2c_largest(const float *x, int count) {
   for (int j = 0; j < 4; j++) largest = max[j] > largest ? max[j] : largest;
   return largest;
 }
-
-#endif

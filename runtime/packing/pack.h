@@ -1,7 +1,6 @@
 /* pack.h - packs a model's weights into its packed block, in pieces that fit into a cache. Every value is
  * moved once, and no second copy of a weight is ever held. */
-#ifndef ATTN2C_PACK_H
-#define ATTN2C_PACK_H
+#pragma once
 
 #include "base/descriptor.h"
 #include "base/readers.h"
@@ -85,5 +84,3 @@ typedef struct attn2c_block_reader {
   /* Reads rows [begin, end) of the weight, which are in the piece. */
   void (*unpack)(const attn2c_piece *piece, const float *packed, int64_t begin, int64_t end, float *values);
 } attn2c_block_reader;
-
-#endif

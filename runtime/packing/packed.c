@@ -25,8 +25,7 @@ static size_t block_size(const attn2c_descriptor *model) {
 }
 
 static int no_memory(const char *name, attn2c_message *message) {
-  attn2c_say(message, "%s: no memory for packed weights", name);
-  return ATTN2C_MEMORY;
+  return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for packed weights", name);
 }
 
 /* Makes an object for a verified header. */

@@ -1,8 +1,7 @@
 /* packed.h - opens and writes weights in the layout that a model uses in memory. They are in a file that
  * `pack` writes and opening maps, so that nothing is read before it is used and all processes share one copy;
  * or they are linked into the model. */
-#ifndef ATTN2C_PACKED_H
-#define ATTN2C_PACKED_H
+#pragma once
 
 #include "base/descriptor.h"
 #include "formats/new_file.h"
@@ -76,5 +75,3 @@ int attn2c_packed_end(const attn2c_descriptor *model, attn2c_new_file *file, int
 
 /* Gives files that were packed together a number that their blocks alone decide. */
 int attn2c_packed_join(char *const *paths, int count, attn2c_message *message);
-
-#endif

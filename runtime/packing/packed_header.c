@@ -84,9 +84,9 @@ void attn2c_packed_header_join(unsigned char header[ATTN2C_PACKED_HEADER], uint6
 
 int attn2c_packed_refuse(const attn2c_descriptor *model, const char *name, const char *what,
                          attn2c_message *message) {
-  attn2c_say(message, "%s: packed weights: %s; pack them again: %s pack --weights CHECKPOINT -o FILE", name,
-             what, model->name);
-  return ATTN2C_FORMAT;
+  return attn2c_fail(message, ATTN2C_FORMAT,
+                     "%s: packed weights: %s; pack them again: %s pack --weights CHECKPOINT -o FILE", name,
+                     what, model->name);
 }
 
 /* Writes to `what` the difference between a complete header and the model's own; returns 0 if there is

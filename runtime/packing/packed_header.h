@@ -1,7 +1,6 @@
 /* packed_header.h - the 4096 bytes before a packed block in a file: model, layout, length, checksums. The
  * checksums cover the block and the header itself. */
-#ifndef ATTN2C_PACKED_HEADER_H
-#define ATTN2C_PACKED_HEADER_H
+#pragma once
 
 #include "base/descriptor.h"
 
@@ -37,5 +36,3 @@ void attn2c_packed_header_join(unsigned char header[ATTN2C_PACKED_HEADER], uint6
 /* Says "F: packed weights: WHAT; pack them again: N pack .." and returns ATTN2C_FORMAT. */
 int attn2c_packed_refuse(const attn2c_descriptor *model, const char *name, const char *what,
                          attn2c_message *message);
-
-#endif

@@ -35,10 +35,7 @@ int attn2c_packed_put(void *file, int64_t offset, const float *floats, int64_t c
 static int sum_block(const attn2c_new_file *file, uint64_t *sum, attn2c_message *message) {
   enum { PIECE = 1 << 20 };
   unsigned char *piece = malloc(PIECE);
-  if (!piece) {
-    attn2c_say(message, "%s: no memory for packed weights", file->file.name);
-    return ATTN2C_MEMORY;
-  }
+  if (!piece) return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for packed weights", file->file.name);
   attn2c_checksum_parts parts = attn2c_checksum_begin(0);
   int status = ATTN2C_OK;
   for (int64_t at = ATTN2C_PACKED_HEADER; at < file->file.size && !status; at += PIECE) {

@@ -1,8 +1,7 @@
 /* scale_blocks.h - weights of integers in scale blocks: rounds floats to blocks of a number type, and writes
  * and reads blocks in packed weights. The layout is that of ops/product_scaled.h for panels of 16 outputs,
  * and of ops/scaled.h for rows of a table. */
-#ifndef ATTN2C_SCALE_BLOCKS_H
-#define ATTN2C_SCALE_BLOCKS_H
+#pragma once
 
 #include "base/number_types.h"
 #include "formats/scale_block.h"
@@ -38,5 +37,3 @@ void attn2c_block_put(const attn2c_type_facts *facts, const attn2c_block_place *
                       const attn2c_scale_block *block);
 void attn2c_block_get(const attn2c_type_facts *facts, const attn2c_block_place *place, int64_t number,
                       attn2c_scale_block *block);
-
-#endif

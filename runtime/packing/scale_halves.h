@@ -1,6 +1,5 @@
 /* scale_halves.h - the floats that scale blocks have for their scales and minimums. */
-#ifndef ATTN2C_SCALE_HALVES_H
-#define ATTN2C_SCALE_HALVES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -10,5 +9,3 @@
 uint16_t attn2c_to_half(float x);
 /* Returns x rounded to the floats of a type's scales. */
 float attn2c_to_scale(const attn2c_type_facts *facts, float x);
-
-#endif

@@ -1,7 +1,6 @@
 /* scale_search.h - the scale and minimum of a scale block of 4 bits with a small error: candidates, and the
  * numbers that both packing and the reference compute with. */
-#ifndef ATTN2C_SCALE_SEARCH_H
-#define ATTN2C_SCALE_SEARCH_H
+#pragma once
 
 #include "base/number_types.h"
 
@@ -36,5 +35,3 @@ enum {
  * inputs; NULL: all have the same weight. */
 void attn2c_search_scale(const attn2c_type_facts *facts, const float *x, const signed char *powers, int count,
                          float *scale, float *least);
-
-#endif

@@ -52,15 +52,14 @@ static void convert_row(const job *j, const uint8_t *from, int64_t width, uint8_
   const int wide = j->depth == 16 && j->channels == 1; /* two bytes a pixel, the larger one first */
   const int factor = j->depth < 8 ? 255 / ((1 << j->depth) - 1) : 1;
   for (int64_t x = 0; x < width; x++, to += 3) {
-    if (j->is_palette) {
+    if (j->is_palette)
       memcpy(to, j->palette[from[x]], 3);
-    } else if (wide) {
+    else if (wide)
       memset(to, from[2 * x] ? 255 : from[2 * x + 1], 3);
-    } else if (j->channels < 3) {
+    else if (j->channels < 3)
       memset(to, from[x * j->channels] * factor, 3);
-    } else {
+    else
       memcpy(to, from + x * j->channels, 3);
-    }
   }
 }
 

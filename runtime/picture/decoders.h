@@ -1,7 +1,6 @@
 /* decoders.h - what the decoders share: their results, the limits of sizes, and the orientation in a file's
  * metadata. */
-#ifndef ATTN2C_DECODERS_H
-#define ATTN2C_DECODERS_H
+#pragma once
 
 #include "picture/picture.h"
 
@@ -30,5 +29,3 @@ int attn2c_decoding_open(attn2c_decoding *of, uint64_t width, uint64_t height);
 
 /* Returns the orientation that Exif data say, or, if they say none, a packet of XMP; 1: neither. */
 int attn2c_orientation(const uint8_t *exif, size_t exif_size, const uint8_t *xmp, size_t xmp_size);
-
-#endif

@@ -1,7 +1,6 @@
 /* picture.h - decodes PNG and JPEG files to red, green and blue, as Pillow's convert("RGB") gives them,
  * turned as their Exif orientation says. Only programs link this, with libpng and libjpeg-turbo. */
-#ifndef ATTN2C_PICTURE_H
-#define ATTN2C_PICTURE_H
+#pragma once
 
 #include "base/attn2c.h"
 #include "base/picture_facts.h"
@@ -22,5 +21,3 @@ typedef struct attn2c_picture {
 int attn2c_picture_decode(const uint8_t *bytes, size_t size, const attn2c_picture_facts *facts,
                           attn2c_picture *picture, char fault[ATTN2C_PICTURE_FAULT]);
 void attn2c_picture_free(attn2c_picture *picture);
-
-#endif

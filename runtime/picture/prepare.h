@@ -1,7 +1,6 @@
 /* prepare.h - turns the pixels of a picture into a model's input, as transformers' image processors do:
  * resize, crop the middle, multiply, normalise. */
-#ifndef ATTN2C_PREPARE_H
-#define ATTN2C_PREPARE_H
+#pragma once
 
 #include "base/picture_facts.h"
 
@@ -16,5 +15,3 @@ int attn2c_picture_fits(const attn2c_picture_facts *facts, int64_t width, int64_
  * 0 to 255. Returns ATTN2C_OK, _USAGE if the sizes do not fit, or _MEMORY. */
 int attn2c_picture_prepare(const attn2c_picture_facts *facts, const uint8_t *pixels, int64_t width,
                            int64_t height, float *input);
-
-#endif

@@ -1,7 +1,6 @@
 /* resample.h - resizes pictures of 8-bit planes by filters with antialiasing, to the bits of Pillow's
  * Image.resize. Only a window of the result is computed. */
-#ifndef ATTN2C_RESAMPLE_H
-#define ATTN2C_RESAMPLE_H
+#pragma once
 
 #include "base/picture_facts.h"
 
@@ -14,5 +13,3 @@ typedef struct attn2c_resample_axis {
  * be within the result and not empty. Returns ATTN2C_OK or _MEMORY. */
 int attn2c_resample(const uint8_t *pixels, const attn2c_resample_axis *x, const attn2c_resample_axis *y,
                     attn2c_filter filter, uint8_t *out);
-
-#endif

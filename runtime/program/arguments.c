@@ -81,10 +81,8 @@ static int read_flag(const option_row *row, const char *value, attn2c_arguments 
 static int read_once(const option_row *row, const char *value, attn2c_arguments *arguments,
                      attn2c_message *message) {
   const char **place = at(arguments, row->place);
-  if (*place != NULL) {
-    attn2c_say(message, "%s: given twice, but one is allowed", shown(row));
-    return ATTN2C_USAGE;
-  }
+  if (*place != NULL)
+    return attn2c_fail(message, ATTN2C_USAGE, "%s: given twice, but one is allowed", shown(row));
   *place = value;
   return ATTN2C_OK;
 }
@@ -121,8 +119,7 @@ static int read_word(const option_row *row, const char *value, attn2c_arguments 
     word += length + strspn(word + length, ", ");
     if (strncmp(word, "or ", 3) == 0) word += 3;
   }
-  attn2c_say(message, "%s: '%s', but %s is allowed", shown(row), value, row->words);
-  return ATTN2C_USAGE;
+  return attn2c_fail(message, ATTN2C_USAGE, "%s: '%s', but %s is allowed", shown(row), value, row->words);
 }
 
 static int read_number(const option_row *row, const char *value, uint64_t *number, attn2c_message *message) {
@@ -173,8 +170,7 @@ static int read_real(const option_row *row, const char *value, attn2c_arguments 
   real->value = strtod(value, &end);
   real->is_given = 1;
   if (end > value && *end == '\0' && strspn(value, "+-.0123456789eE") == strlen(value)) return ATTN2C_OK;
-  attn2c_say(message, "%s: '%s', but a number is allowed", shown(row), value);
-  return ATTN2C_USAGE;
+  return attn2c_fail(message, ATTN2C_USAGE, "%s: '%s', but a number is allowed", shown(row), value);
 }
 
 /* The options of one command, as getopt_long takes them. */
@@ -252,16 +248,15 @@ static void refuse_option(const char *word, attn2c_command command, attn2c_messa
 static void refuse(int option, char **argv, attn2c_command command, attn2c_message *message) {
   char text[ALLOWED_BYTES];
   const char *word = argv[optind - 1];
-  if (option == ':') {
+  if (option == ':')
     attn2c_say(message, "%s: %s needs a value", commands[command], word);
-  } else if (optopt == 0) {
+  else if (optopt == 0)
     refuse_option(word, command, message);
-  } else if (optopt >= FIRST_OPTION || strncmp(word, "--", 2) == 0) {
+  else if (optopt >= FIRST_OPTION || strncmp(word, "--", 2) == 0)
     attn2c_say(message, "%s: '%s' has a value, but none is allowed", commands[command], word);
-  } else {
+  else
     attn2c_say(message, "%s: no option '-%c'; allowed are %s", commands[command], optopt,
                allowed(command, text));
-  }
 }
 
 static int parse_options(int argc, char **argv, attn2c_arguments *arguments, attn2c_message *message) {
@@ -282,10 +277,8 @@ static int parse_options(int argc, char **argv, attn2c_arguments *arguments, att
     }
     if (taken != ATTN2C_OK) status = taken;
   }
-  if (arguments->compare != NULL && arguments->format != ATTN2C_FORMAT_MD) {
-    attn2c_say(message, "--compare: goes with -o md, the default");
-    status = ATTN2C_USAGE;
-  }
+  if (arguments->compare != NULL && arguments->format != ATTN2C_FORMAT_MD)
+    status = attn2c_fail(message, ATTN2C_USAGE, "--compare: goes with -o md, the default");
   /* After an unknown option, the next word may be its value and is not reported. */
   char text[ALLOWED_BYTES];
   for (; optind < argc && !is_refused; optind++) {
@@ -311,11 +304,10 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
   snprintf(arguments->program, sizeof arguments->program, "%s", attn2c_program_name(arguments->path));
   attn2c_printable(arguments->program);
   if (arguments->path == NULL) arguments->path = arguments->program;
-  if (argc < 2) {
-    attn2c_say(message, "a command is needed: info, run, check, bench%s (--help explains them)",
-               continues() ? ", pack, generate, chat or perplexity" : " or pack");
-    return ATTN2C_USAGE;
-  }
+  if (argc < 2)
+    return attn2c_fail(message, ATTN2C_USAGE,
+                       "a command is needed: info, run, check, bench%s (--help explains them)",
+                       continues() ? ", pack, generate, chat or perplexity" : " or pack");
   if (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0) {
     arguments->help = 1;
     return ATTN2C_OK;
@@ -346,8 +338,7 @@ int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, a
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
     *lists[i] = calloc((size_t)argc, sizeof(attn2c_text_word)); /* the largest member of a list */
     if (*lists[i]) continue;
-    attn2c_say(message, "no memory for %d arguments", argc);
-    return ATTN2C_MEMORY;
+    return attn2c_fail(message, ATTN2C_MEMORY, "no memory for %d arguments", argc);
   }
   return parse_options(argc - 1, argv + 1, arguments, message);
 }

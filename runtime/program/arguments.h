@@ -1,8 +1,7 @@
 /* arguments.h - the command line of an emitted program: its command, its options, and their help. Nothing is
  * opened here. Wrong usage (exit 2) is reported with one line a fault, which names the option and what is
  * allowed. */
-#ifndef ATTN2C_ARGUMENTS_H
-#define ATTN2C_ARGUMENTS_H
+#pragma once
 
 #include <stdio.h>
 #include "base/descriptor.h"
@@ -117,5 +116,3 @@ void attn2c_arguments_version(const attn2c_descriptor *model, FILE *out);
 
 /* Returns the last part of a path, or "attn2c" if it has none. */
 const char *attn2c_program_name(const char *path);
-
-#endif

@@ -24,14 +24,12 @@ static void quote(const char *word, FILE *out) {
   for (const char *at = word; *at != '\0'; at++) octal |= (unsigned char)*at < 32 || (unsigned char)*at > 126;
   fputs(octal ? "$'" : "'", out);
   for (; *word != '\0'; word++) {
-    if (octal &&
-        ((unsigned char)*word < 32 || (unsigned char)*word > 126 || *word == '\'' || *word == '\\')) {
+    if (octal && ((unsigned char)*word < 32 || (unsigned char)*word > 126 || *word == '\'' || *word == '\\'))
       fprintf(out, "\\%03o", (unsigned)(unsigned char)*word);
-    } else if (*word == '\'') {
+    else if (*word == '\'')
       fputs("'\\''", out);
-    } else {
+    else
       putc(*word, out);
-    }
   }
   putc('\'', out);
 }
@@ -88,10 +86,8 @@ static int allocate_inputs(const attn2c_descriptor *model, const attn2c_argument
   all->tensors = calloc(capacity, sizeof *all->tensors);
   all->paths = calloc(capacity, sizeof *all->paths);
   all->in = calloc(capacity, sizeof *all->in);
-  if (all->tensors == NULL || all->paths == NULL || all->in == NULL) {
-    attn2c_say(message, "check: no memory");
-    return ATTN2C_MEMORY;
-  }
+  if (all->tensors == NULL || all->paths == NULL || all->in == NULL)
+    return attn2c_fail(message, ATTN2C_MEMORY, "check: no memory");
   attn2c_inputs_of_entries(model, all->tensors);
   return ATTN2C_OK;
 }
@@ -122,18 +118,15 @@ static int prepare_packed(attn2c_packed *packed, int nan, attn2c_message *messag
   if (packed == NULL) return ATTN2C_OK;
   const int status = attn2c_packed_verify(packed, message);
   if (status != ATTN2C_OK || !nan || attn2c_packed_own(packed) != NULL) return status;
-  attn2c_say(message, "check: no memory for a copy of the weights");
-  return ATTN2C_MEMORY;
+  return attn2c_fail(message, ATTN2C_MEMORY, "check: no memory for a copy of the weights");
 }
 
 static int check_with(const attn2c_program *program, const attn2c_arguments *arguments, void **in,
                       const char *repeat, FILE *out, attn2c_message *message) {
   attn2c_source *source;
   attn2c_model *model;
-  if (program->model->divided && arguments->nan) {
-    attn2c_say(message, "--nan: is not supported by a model of several ranks");
-    return ATTN2C_USAGE;
-  }
+  if (program->model->divided && arguments->nan)
+    return attn2c_fail(message, ATTN2C_USAGE, "--nan: is not supported by a model of several ranks");
   int status = attn2c_source_choose(arguments, program->model, &source, message);
   if (status != ATTN2C_OK) return status;
   status = prepare_packed(attn2c_source_packed(source), arguments->nan, message);
@@ -150,21 +143,17 @@ static int check_with(const attn2c_program *program, const attn2c_arguments *arg
 int attn2c_check_command(const attn2c_program *program, const attn2c_arguments *arguments, FILE *out,
                          attn2c_message *message) {
   if (arguments->output_count > 0) return attn2c_expect_command(program, arguments, out, stderr, message);
-  if (arguments->tolerance.is_given) {
-    attn2c_say(message, "--tolerance: goes with --expect");
-    return ATTN2C_USAGE;
-  }
+  if (arguments->tolerance.is_given)
+    return attn2c_fail(message, ATTN2C_USAGE, "--tolerance: goes with --expect");
   all_inputs all = {0};
   int status = allocate_inputs(program->model, arguments, &all, message);
   if (status == ATTN2C_OK) status = fill_inputs(program->model, arguments, &all, message);
   if (status == ATTN2C_OK) {
     char *repeat = repeat_command(program->model, arguments);
-    if (repeat == NULL) {
-      attn2c_say(message, "check: no memory");
-      status = ATTN2C_MEMORY;
-    } else {
+    if (repeat == NULL)
+      status = attn2c_fail(message, ATTN2C_MEMORY, "check: no memory");
+    else
       status = check_with(program, arguments, all.in, repeat, out, message);
-    }
     free(repeat);
   }
   attn2c_arrays_free(all.in, all.count);

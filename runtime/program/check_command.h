@@ -1,7 +1,6 @@
 /* check_command.h - the command `check`: compares every tensor with the reference (check.h), on given or
  * random inputs. */
-#ifndef ATTN2C_CHECK_COMMAND_H
-#define ATTN2C_CHECK_COMMAND_H
+#pragma once
 
 #include "program/arguments.h"
 
@@ -9,5 +8,3 @@
  * line a fault. */
 int attn2c_check_command(const attn2c_program *program, const attn2c_arguments *arguments, FILE *out,
                          attn2c_message *message);
-
-#endif

@@ -8,7 +8,6 @@
 
 #include "check/check_report.h"
 #include "check/tolerance.h"
-#include "formats/npy.h"
 #include "program/inputs.h"
 #include "program/run.h"
 
@@ -82,19 +81,11 @@ static void compare(const attn2c_tensor *tensor, double factor, const void *want
 static int read_expected(const attn2c_run_array *output, attn2c_tensor *tensor, void **want,
                          attn2c_message *message) {
   attn2c_npy array;
-  int status = attn2c_npy_read(output->path, &array, message);
+  const int status = attn2c_npy_read(output->path, &array, message);
   if (status != ATTN2C_OK) return status;
   *tensor = output->tensor;
   tensor->rank = attn2c_caller_rank(tensor);
-  *want = attn2c_allocate((size_t)attn2c_elements(tensor) * sizeof(float));
-  if (*want != NULL) {
-    status = attn2c_npy_as(&array, tensor->type, tensor->rank, tensor->shape, tensor->name, *want, message);
-  } else {
-    attn2c_say(message, "%s: no memory for %s", tensor->name, output->path);
-    status = ATTN2C_MEMORY;
-  }
-  attn2c_npy_free(&array);
-  return status;
+  return attn2c_array_take(&array, tensor, want, message);
 }
 
 /* Adds the rows of the outputs to the report. */

@@ -1,7 +1,6 @@
 /* expect.h - `check --expect`: compares the outputs of a call with arrays that the user has, such as the
  * outputs of the model that a description was written for. */
-#ifndef ATTN2C_EXPECT_H
-#define ATTN2C_EXPECT_H
+#pragma once
 
 #include "program/arguments.h"
 
@@ -12,5 +11,3 @@
  * otherwise any attn2c_status, with one line a fault. */
 int attn2c_expect_command(const attn2c_program *program, const attn2c_arguments *arguments, FILE *out,
                           FILE *notes, attn2c_message *message);
-
-#endif

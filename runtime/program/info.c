@@ -133,12 +133,11 @@ static void print_table(const attn2c_program *program, FILE *out) {
   fprintf(out, "%-13s%s\n", "precision", attn2c_precision(model));
   if (model->smoothing) fprintf(out, "%-13s%s\n", "factors", model->smoothing);
   fprintf(out, "%-13s%d\n", "threads", model->threads);
-  if (model->saved_by_two > 0.0) {
+  if (model->saved_by_two > 0.0)
     fprintf(out, "%-13shelp: the second takes %.0f%% of the work\n", "2 threads",
             100.0 * model->saved_by_two);
-  } else {
+  else
     fprintf(out, "%-13sdo not help: there is too little work between two barriers\n", "2 threads");
-  }
   fprintf(out, "%-13s%d\n", "layers", model->layers);
   if (answers(model)) fprintf(out, "%-13s%s\n", "answer", answers(model));
   for (int i = 0; model->text && i < model->text->prompt_count; i++) {
@@ -351,9 +350,8 @@ static int print_json(const attn2c_program *program, FILE *out) {
       (!attn2c_is_embedded(model) || json_object_set(object, "embedded", embedded) == 0) &&
       json_lengths(program, object) == 0 && json_context(model, object) == 0 &&
       json_ranks(model->divided, object) == 0 && json_entries(model, object) == 0 &&
-      json_targets(model, object) == 0 && json_text(model, object) == 0 && json_kernels(model, object) == 0) {
+      json_targets(model, object) == 0 && json_text(model, object) == 0 && json_kernels(model, object) == 0)
     text = json_dumps(object, JSON_INDENT(2));
-  }
   json_decref(object);
   json_decref(embedded);
   if (text == NULL) return ATTN2C_MEMORY;
@@ -364,13 +362,11 @@ static int print_json(const attn2c_program *program, FILE *out) {
 
 int attn2c_info_command(const attn2c_program *program, const attn2c_arguments *arguments, FILE *out,
                         attn2c_message *message) {
-  if (arguments->licenses) {
+  if (arguments->licenses)
     attn2c_licenses(out);
-  } else if (!arguments->json) {
+  else if (!arguments->json)
     print_table(program, out);
-  } else if (print_json(program, out) != ATTN2C_OK) {
-    attn2c_say(message, "info: no memory");
-    return ATTN2C_MEMORY;
-  }
+  else if (print_json(program, out) != ATTN2C_OK)
+    return attn2c_fail(message, ATTN2C_MEMORY, "info: no memory");
   return ATTN2C_OK;
 }

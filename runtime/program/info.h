@@ -1,7 +1,6 @@
 /* info.h - the command `info`: prints what a model is, from nothing but its descriptor, as text or as JSON.
  */
-#ifndef ATTN2C_INFO_H
-#define ATTN2C_INFO_H
+#pragma once
 
 #include "program/arguments.h"
 
@@ -12,5 +11,3 @@ int attn2c_info_command(const attn2c_program *program, const attn2c_arguments *a
 
 /* Prints the notices that the licences of the linked libraries require. */
 void attn2c_licenses(FILE *out);
-
-#endif

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/npy.h"
 #include "model/sequences.h"
 #include "weights/random.h"
 #include "base/shape.h"
@@ -17,11 +16,10 @@ enum { KNOWN_NAMES = 1000 };
 
 static void tensor_text(const attn2c_tensor *tensor, const char *shape, char *text, size_t size) {
   const char *type = tensor->type == ATTN2C_F32 ? "float32" : "int32";
-  if (tensor->type == ATTN2C_I32 && tensor->minimum < tensor->limit) {
+  if (tensor->type == ATTN2C_I32 && tensor->minimum < tensor->limit)
     snprintf(text, size, "%s %s, %" PRId64 " to %" PRId64, type, shape, tensor->minimum, tensor->limit - 1);
-  } else {
+  else
     snprintf(text, size, "%s %s", type, shape);
-  }
 }
 
 attn2c_call_shape attn2c_call_shape_of(const attn2c_descriptor *model, const attn2c_entry *entry,
@@ -144,17 +142,16 @@ int attn2c_bind_names(const char *const *names, int count, int plain, const char
       paths[i] = path;
       found = 1;
     }
-    if (!found && length < 0) {
+    if (!found && length < 0)
       attn2c_say(message, "%s %s: a name is needed, NAME=PATH; known: %s", option, words[w], known);
-    } else if (!found) {
+    else if (!found)
       attn2c_say(message, "%s %s: no such name; known: %s", option, words[w], known);
-    } else if (twice) {
+    else if (twice)
       attn2c_say(message, "%s %s: this one is given twice, but once is allowed", option, words[w]);
-    } else if (*path == '\0') {
+    else if (*path == '\0')
       attn2c_say(message, "%s '%s': a path is needed", option, words[w]);
-    } else {
+    else
       continue;
-    }
     status = ATTN2C_USAGE;
   }
   return status;
@@ -164,10 +161,7 @@ int attn2c_bind(const attn2c_descriptor *model, const int *tensors, int count, c
                 const char *const *words, int word_count, const char **paths, attn2c_message *message) {
   const int plain = count - (count > 0 && tensors[count - 1] == ATTN2C_LENGTHS_ARRAY);
   const char **names = calloc((size_t)count + 1, sizeof *names);
-  if (!names) {
-    attn2c_say(message, "%s: no memory", option);
-    return ATTN2C_MEMORY;
-  }
+  if (!names) return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory", option);
   for (int i = 0; i < count; i++) names[i] = name_of(model, tensors[i]);
   const int status = attn2c_bind_names(names, count, plain, option, words, word_count, paths, message);
   free(names);
@@ -211,48 +205,45 @@ int attn2c_input_in_range(const attn2c_tensor *tensor, const int32_t *values, in
     if (values[e] >= tensor->minimum && values[e] < tensor->limit) continue;
     char index[ATTN2C_INDEX_TEXT];
     attn2c_index_text(tensor, e, index, sizeof index);
-    attn2c_say(message, "%s%s: %" PRId32 ", but %" PRId64 " to %" PRId64 " is allowed", tensor->name, index,
-               values[e], tensor->minimum, tensor->limit - 1);
-    return ATTN2C_FORMAT;
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s%s: %" PRId32 ", but %" PRId64 " to %" PRId64 " is allowed",
+                       tensor->name, index, values[e], tensor->minimum, tensor->limit - 1);
   }
   return ATTN2C_OK;
 }
 
+int attn2c_array_take(attn2c_npy *array, const attn2c_tensor *tensor, void **values,
+                      attn2c_message *message) {
+  const int64_t leading = tensor->rank > 0 ? tensor->shape[0] : 1;
+  const size_t bytes = attn2c_tensor_bytes(tensor, leading);
+  int status = ATTN2C_OK;
+  *values = bytes > 0 ? attn2c_allocate(bytes) : NULL;
+  if (*values == NULL)
+    status = attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for %s", tensor->name, array->path);
+  else
+    status = attn2c_npy_as(array, tensor->type, tensor->rank, tensor->shape, tensor->name, *values, message);
+  if (status == ATTN2C_OK && tensor->type == ATTN2C_I32 && tensor->minimum < tensor->limit)
+    status = attn2c_input_in_range(tensor, *values, leading, message);
+  attn2c_npy_free(array);
+  if (status == ATTN2C_OK) return status;
+  attn2c_free(*values);
+  *values = NULL;
+  return status;
+}
+
 int attn2c_input_read(const attn2c_tensor *tensor, const char *path, int64_t *sequences, void **values,
                       attn2c_message *message) {
-  *values = NULL;
   attn2c_npy array;
+  *values = NULL;
   int status = attn2c_npy_read(path, &array, message);
   if (status != ATTN2C_OK) return status;
-  int64_t shape[ATTN2C_MAX_RANK];
-  memcpy(shape, tensor->shape, sizeof shape);
-  if (tensor->rank > 0) {
-    if (*sequences > 0) {
-      shape[0] = *sequences;
-    } else if (array.rank == tensor->rank && array.shape[0] > 0) {
-      shape[0] = array.shape[0];
-    }
-  }
-  const int64_t taken = tensor->rank > 0 ? shape[0] : 1;
-  const size_t bytes = attn2c_tensor_bytes(tensor, taken);
-  void *buffer = bytes > 0 ? attn2c_allocate(bytes) : NULL;
-  if (buffer == NULL) {
-    attn2c_say(message, "%s: no memory for %s", tensor->name, path);
-    status = ATTN2C_MEMORY;
-  } else {
-    status = attn2c_npy_as(&array, tensor->type, tensor->rank, shape, tensor->name, buffer, message);
-  }
-  attn2c_npy_free(&array);
-  if (status == ATTN2C_OK && tensor->type == ATTN2C_I32) {
-    status = attn2c_input_in_range(tensor, buffer, taken, message);
-  }
-  if (status != ATTN2C_OK) {
-    attn2c_free(buffer);
-    return status;
-  }
-  *sequences = taken;
-  *values = buffer;
-  return ATTN2C_OK;
+  attn2c_tensor expected = *tensor;
+  if (*sequences > 0)
+    expected.shape[0] = *sequences;
+  else if (tensor->rank > 0 && array.rank == tensor->rank && array.shape[0] > 0)
+    expected.shape[0] = array.shape[0];
+  status = attn2c_array_take(&array, &expected, values, message);
+  if (status == ATTN2C_OK) *sequences = tensor->rank > 0 ? expected.shape[0] : 1;
+  return status;
 }
 
 int attn2c_arrays_allocate(const attn2c_descriptor *model, const int *tensors, int count, void **arrays,
@@ -262,10 +253,8 @@ int attn2c_arrays_allocate(const attn2c_descriptor *model, const int *tensors, i
     const attn2c_tensor *tensor = &model->tensors[tensors[i]];
     const size_t bytes = attn2c_tensor_bytes(tensor, tensor->shape[0]);
     arrays[i] = bytes > 0 ? attn2c_allocate(bytes) : NULL;
-    if (arrays[i] == NULL) {
-      attn2c_say(message, "%s: no memory for %zu bytes", tensor->name, bytes);
-      return ATTN2C_MEMORY;
-    }
+    if (arrays[i] == NULL)
+      return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for %zu bytes", tensor->name, bytes);
   }
   return ATTN2C_OK;
 }

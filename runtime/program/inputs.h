@@ -1,8 +1,8 @@
 /* inputs.h - the arrays of one entry, for the program's commands: binds files to tensors, and reads or makes
  * them. It also chooses the source of the weights. */
-#ifndef ATTN2C_INPUTS_H
-#define ATTN2C_INPUTS_H
+#pragma once
 
+#include "formats/npy.h"
 #include "model/model.h"
 #include "program/arguments.h"
 #include "weights/weights.h"
@@ -78,6 +78,10 @@ int attn2c_has_batch(const attn2c_descriptor *model, const attn2c_entry *entry, 
 int attn2c_input_read(const attn2c_tensor *tensor, const char *path, int64_t *sequences, void **values,
                       attn2c_message *message);
 
+/* Converts an array to a tensor's type and shape, checks its range as attn2c_input_read does, and frees the
+ * array. The caller frees *values with attn2c_free; on failure it is NULL. */
+int attn2c_array_take(attn2c_npy *array, const attn2c_tensor *tensor, void **values, attn2c_message *message);
+
 /* Checks minimum <= value < limit for `sequences` sequences. The line names the index of the first value
  * outside. */
 int attn2c_input_in_range(const attn2c_tensor *tensor, const int32_t *values, int64_t sequences,
@@ -106,5 +110,3 @@ int attn2c_model_choose(const attn2c_arguments *arguments, const attn2c_descript
 /* Opens --weights or, without it, the weights that are linked in, or else seeded random ones. */
 int attn2c_source_choose(const attn2c_arguments *arguments, const attn2c_descriptor *model,
                          attn2c_source **source, attn2c_message *message);
-
-#endif

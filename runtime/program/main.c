@@ -77,11 +77,10 @@ static int generate(const attn2c_descriptor *model, const attn2c_arguments *argu
   static const char *const names[] = {"generate", "chat", "perplexity"};
   const int number = (int)arguments->command - ATTN2C_COMMAND_GENERATE;
   if (number < 0 || number > 2) return ATTN2C_USAGE;
-  if (!&attn2c_the_generation) {
-    attn2c_say(message, "%s: this model does not continue sequences: its description has no key `context`",
-               names[number]);
-    return ATTN2C_USAGE;
-  }
+  if (!&attn2c_the_generation)
+    return attn2c_fail(message, ATTN2C_USAGE,
+                       "%s: this model does not continue sequences: its description has no key `context`",
+                       names[number]);
   const attn2c_generation_commands *commands = attn2c_the_generation;
   return (number == 0   ? commands->generate
           : number == 1 ? commands->chat
@@ -108,20 +107,19 @@ static int run_command(const attn2c_arguments *arguments, attn2c_message *messag
       if (&attn2c_the_pictures)
         return attn2c_the_pictures->run(program->model, attn2c_the_picture_facts, arguments, stdout, stderr,
                                         message);
-      attn2c_say(message, "run: this model takes no pictures: its description has no key `pictures`");
-      return ATTN2C_USAGE;
+      return attn2c_fail(message, ATTN2C_USAGE,
+                         "run: this model takes no pictures: its description has no key `pictures`");
     }
     if (attn2c_asks_text(arguments)) {
       if (&attn2c_the_text) return attn2c_the_text->run(program->model, arguments, stdout, stderr, message);
-      if (&attn2c_the_texts) {
-        attn2c_say(message,
-                   "run: --text goes with --image: texts are scored for pictures; the program %s embeds "
-                   "texts by themselves",
-                   attn2c_the_texts->name);
-        return ATTN2C_USAGE;
-      }
-      attn2c_say(message, "run: this model takes no text: it was built without a tokenizer");
-      return ATTN2C_USAGE;
+      if (&attn2c_the_texts)
+        return attn2c_fail(
+            message, ATTN2C_USAGE,
+            "run: --text goes with --image: texts are scored for pictures; the program %s embeds "
+            "texts by themselves",
+            attn2c_the_texts->name);
+      return attn2c_fail(message, ATTN2C_USAGE,
+                         "run: this model takes no text: it was built without a tokenizer");
     }
     return attn2c_run_command(program, arguments, stderr, message);
   case ATTN2C_COMMAND_CHECK:
@@ -179,9 +177,8 @@ int main(int argc, char **argv) {
   } else {
     fflush(stdout); /* the command has already reported its reason, which may be the standard output */
   }
-  if (status != ATTN2C_OK && status != ATTN2C_MISMATCH && message.used == 0) {
+  if (status != ATTN2C_OK && status != ATTN2C_MISMATCH && message.used == 0)
     attn2c_say(&message, "%s", attn2c_strerror(status));
-  }
   if (rank == 0) print_lines(arguments.program, text); /* the others have the same lines */
   if (&attn2c_the_ranks) attn2c_the_ranks->end(status);
   attn2c_arguments_free(&arguments);

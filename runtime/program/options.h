@@ -1,7 +1,6 @@
 /* options.h - the table of the program's options: how each is read, and its lines of --help. The manual page
  * attn2c-program(1) is made from the same table (gen/deploy/program_manual.lua). */
-#ifndef ATTN2C_OPTIONS_H
-#define ATTN2C_OPTIONS_H
+#pragma once
 
 #include "program/arguments.h"
 
@@ -44,5 +43,3 @@ extern const attn2c_option attn2c_options[ATTN2C_OPTIONS];
 
 /* True if the program's model can have the option. */
 int attn2c_option_is_offered(const attn2c_option *row);
-
-#endif

@@ -7,6 +7,5 @@
 int attn2c_output_flush(FILE *out, attn2c_message *message) {
   errno = 0;
   if (fflush(out) == 0 && !ferror(out)) return ATTN2C_OK;
-  attn2c_say(message, "standard output: %s", errno ? strerror(errno) : "a write failed");
-  return ATTN2C_IO;
+  return attn2c_fail(message, ATTN2C_IO, "standard output: %s", errno ? strerror(errno) : "a write failed");
 }

@@ -1,7 +1,6 @@
 /* output.h - the end of a stream of answers: what is left in its buffer is written, or a line says why not.
  */
-#ifndef ATTN2C_OUTPUT_H
-#define ATTN2C_OUTPUT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -10,5 +9,3 @@
 /* Writes what is left in the buffer of `out`. Returns ATTN2C_IO, and a line, if this or an earlier write
  * failed. */
 int attn2c_output_flush(FILE *out, attn2c_message *message);
-
-#endif

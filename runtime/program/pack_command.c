@@ -27,8 +27,8 @@ static int verify_file(const attn2c_descriptor *model, const char *path, FILE *o
   if (status != ATTN2C_OK) return status;
   packed = attn2c_source_packed(source);
   if (packed == NULL) {
-    attn2c_say(message, "%s: is a checkpoint, but a file that pack wrote is expected", path);
-    status = ATTN2C_FORMAT;
+    status = attn2c_fail(message, ATTN2C_FORMAT,
+                         "%s: is a checkpoint, but a file that pack wrote is expected", path);
   } else {
     status = attn2c_packed_verify(packed, message);
     floats = attn2c_packed_model(packed)->weight_floats;
@@ -69,10 +69,8 @@ static int put_next(void *context, int64_t offset, const float *floats, int64_t 
   weight_stream *to = context;
   if (offset > to->done && !to->held) {
     to->held = malloc((size_t)count * sizeof *floats);
-    if (!to->held) {
-      attn2c_say(message, "pack: no memory for %" PRId64 " scales", count);
-      return ATTN2C_MEMORY;
-    }
+    if (!to->held)
+      return attn2c_fail(message, ATTN2C_MEMORY, "pack: no memory for %" PRId64 " scales", count);
     memcpy(to->held, floats, (size_t)count * sizeof *floats);
     to->held_offset = offset, to->held_count = count;
     return ATTN2C_OK;
@@ -120,11 +118,9 @@ static int pack_twice(const attn2c_descriptor *model, attn2c_source *source, con
 static int pack_in_memory(const attn2c_descriptor *model, attn2c_source *source, const char *path,
                           attn2c_message *message) {
   float *block = attn2c_reserve((size_t)model->weight_floats * sizeof(float));
-  if (block == NULL) {
-    attn2c_say(message, "pack: no memory for %" PRId64 " bytes",
-               model->weight_floats * (int64_t)sizeof(float));
-    return ATTN2C_MEMORY;
-  }
+  if (block == NULL)
+    return attn2c_fail(message, ATTN2C_MEMORY, "pack: no memory for %" PRId64 " bytes",
+                       model->weight_floats * (int64_t)sizeof(float));
   int status = attn2c_load_weights(model, source, block, attn2c_processors(), message);
   if (status == ATTN2C_OK) status = attn2c_packed_write(path, model, block, message);
   attn2c_free(block);
@@ -192,15 +188,12 @@ static int has_weights(const attn2c_arguments *arguments, const char *path, cons
 static int verify_part(const attn2c_arguments *arguments, const char *path, attn2c_message *message) {
   attn2c_place place;
   attn2c_place_find(path, &place);
-  if (has_weights(arguments, path, &place)) {
-    attn2c_say(message, "-o %s: %s belongs to the weights", arguments->packed, path);
-    return ATTN2C_USAGE;
-  }
+  if (has_weights(arguments, path, &place))
+    return attn2c_fail(message, ATTN2C_USAGE, "-o %s: %s belongs to the weights", arguments->packed, path);
   if (place.kind != ATTN2C_PLACE_FILE || content_of(path) != SOMETHING_ELSE) return ATTN2C_OK;
-  attn2c_say(message,
-             "-o %s: %s exists, and is not a file of packed weights; remove it, or name another file",
-             arguments->packed, path);
-  return ATTN2C_USAGE;
+  return attn2c_fail(message, ATTN2C_USAGE,
+                     "-o %s: %s exists, and is not a file of packed weights; remove it, or name another file",
+                     arguments->packed, path);
 }
 
 /* Packs the parts of all ranks of a model, each into a file of its own: FILE.rank0, FILE.rank1, ... */
@@ -209,10 +202,7 @@ static int pack_ranks(const attn2c_divided *divided, const attn2c_arguments *arg
   const size_t size = strlen(arguments->packed) + 16;
   char **paths = calloc((size_t)divided->count, sizeof *paths), *text = calloc((size_t)divided->count, size);
   int status = paths && text ? ATTN2C_OK : ATTN2C_MEMORY;
-  if (size > ATTN2C_PATH_SIZE) {
-    attn2c_say(message, "-o: the path is too long");
-    status = ATTN2C_USAGE;
-  }
+  if (size > ATTN2C_PATH_SIZE) status = attn2c_fail(message, ATTN2C_USAGE, "-o: the path is too long");
   for (int rank = 0; rank < divided->count && status == ATTN2C_OK; rank++) {
     paths[rank] = text + (size_t)rank * size;
     attn2c_source_of_rank(arguments->packed, rank, paths[rank], size);
@@ -232,26 +222,17 @@ static int verify_arguments(const attn2c_descriptor *model, const attn2c_argumen
   int status = ATTN2C_OK;
   if (arguments->verify != NULL) {
     if (arguments->weights == NULL && arguments->packed == NULL) return ATTN2C_OK;
-    attn2c_say(message, "pack: --verify FILE allows no other option");
-    return ATTN2C_USAGE;
+    return attn2c_fail(message, ATTN2C_USAGE, "pack: --verify FILE allows no other option");
   }
-  if (attn2c_lacks_weights(model, arguments->weights, "pack", message)) {
-    status = ATTN2C_USAGE;
-  }
-  if (arguments->packed == NULL) {
-    attn2c_say(message, "pack: -o FILE is needed");
-    status = ATTN2C_USAGE;
-  }
-  if (arguments->packed != NULL && strcmp(arguments->packed, "-") == 0) {
-    attn2c_say(message, "-o -: a file is needed; /dev/stdout is the standard output");
-    status = ATTN2C_USAGE;
-  }
+  if (attn2c_lacks_weights(model, arguments->weights, "pack", message)) status = ATTN2C_USAGE;
+  if (arguments->packed == NULL) status = attn2c_fail(message, ATTN2C_USAGE, "pack: -o FILE is needed");
+  if (arguments->packed != NULL && strcmp(arguments->packed, "-") == 0)
+    status = attn2c_fail(message, ATTN2C_USAGE, "-o -: a file is needed; /dev/stdout is the standard output");
   if (status != ATTN2C_OK || arguments->weights == NULL) return status;
   attn2c_place to;
   attn2c_place_find(arguments->packed, &to);
   if (!has_weights(arguments, arguments->packed, &to)) return ATTN2C_OK;
-  attn2c_say(message, "-o %s: this file belongs to the weights", arguments->packed);
-  return ATTN2C_USAGE;
+  return attn2c_fail(message, ATTN2C_USAGE, "-o %s: this file belongs to the weights", arguments->packed);
 }
 
 int attn2c_pack_command(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,

@@ -1,7 +1,6 @@
 /* pack_command.h - the command `pack`: writes a model's weights in their layout in memory, or verifies such a
  * file. */
-#ifndef ATTN2C_PACK_COMMAND_H
-#define ATTN2C_PACK_COMMAND_H
+#pragma once
 
 #include "program/arguments.h"
 
@@ -9,5 +8,3 @@
  * is written to `out`. */
 int attn2c_pack_command(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
                         attn2c_message *message);
-
-#endif

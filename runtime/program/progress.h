@@ -1,7 +1,6 @@
 /* progress.h - a line about work that takes more than two seconds: what part of it is done, and the time
  * left. It is drawn on standard error if that is a terminal, and erased before anything else is written. */
-#ifndef ATTN2C_PROGRESS_H
-#define ATTN2C_PROGRESS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@ void attn2c_progress_hide(void);
 
 /* True if the line may be drawn. */
 int attn2c_progress_is_seen(void);
-
-#endif

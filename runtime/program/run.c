@@ -33,17 +33,13 @@ static int job_allocate(job *job, attn2c_message *message) {
   job->in = calloc(inputs + 1, sizeof *job->in);
   job->out = calloc(outputs + 1, sizeof *job->out);
   if (job->paths != NULL && job->inputs != NULL && job->outputs != NULL && job->in != NULL &&
-      job->out != NULL) {
+      job->out != NULL)
     return ATTN2C_OK;
-  }
-  attn2c_say(message, "%s: no memory", job->command);
-  return ATTN2C_MEMORY;
+  return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory", job->command);
 }
 
 static void streams_free(stream *streams, int count) {
-  for (int i = 0; streams != NULL && i < count; i++) {
-    attn2c_free(streams[i].values);
-  }
+  for (int i = 0; streams != NULL && i < count; i++) attn2c_free(streams[i].values);
   free(streams);
 }
 
@@ -69,11 +65,10 @@ static int is_text(const char *path) { return strcmp(path, "-") == 0; }
 
 /* Finds the file that an output is written to; "-" is the standard output. */
 static void find_output(const char *path, attn2c_place *place) {
-  if (is_text(path)) {
+  if (is_text(path))
     attn2c_place_descriptor(STDOUT_FILENO, place);
-  } else {
+  else
     attn2c_place_find(path, place);
-  }
 }
 
 static const char *lengths_path(const job *job) { return job->paths[job->entry->input_count]; }
@@ -105,8 +100,7 @@ static int verify_places(const job *job, const attn2c_arguments *arguments, cons
     if (what == NULL && status == ATTN2C_OK && *path && !is_text(path))
       status = attn2c_file_check(path, message);
     if (what == NULL) continue;
-    attn2c_say(message, "--output %s: %s%s%s", path, what, *how ? " " : "", how);
-    status = ATTN2C_USAGE;
+    status = attn2c_fail(message, ATTN2C_USAGE, "--output %s: %s%s%s", path, what, *how ? " " : "", how);
   }
   return status;
 }
@@ -115,10 +109,7 @@ static int verify_places(const job *job, const attn2c_arguments *arguments, cons
 static int bind_inputs(job *job, const attn2c_arguments *arguments, attn2c_message *message) {
   const attn2c_entry *entry = job->entry;
   int *tensors = calloc((size_t)entry->input_count + 1, sizeof *tensors);
-  if (tensors == NULL) {
-    attn2c_say(message, "%s: no memory", job->command);
-    return ATTN2C_MEMORY;
-  }
+  if (tensors == NULL) return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory", job->command);
   memcpy(tensors, entry->inputs, (size_t)entry->input_count * sizeof *tensors);
   tensors[entry->input_count] = ATTN2C_LENGTHS_ARRAY;
   int status = attn2c_bind(job->model, tensors, entry->input_count + job->model->is_open, "--input",
@@ -130,9 +121,9 @@ static int bind_inputs(job *job, const attn2c_arguments *arguments, attn2c_messa
     if (job->paths[i] != NULL || attn2c_is_optional(tensor)) continue;
     char text[ATTN2C_ARRAY_TEXT];
     attn2c_array_text(job->model, entry, 1, i, text, sizeof text);
-    attn2c_say(message, "%s: --input %s=X.npy is needed: %s%s", job->command, tensor->name, text,
-               job->model->is_open ? ", with lengths=X.npy; or [sequences, rows of each]" : "");
-    status = ATTN2C_USAGE;
+    status =
+        attn2c_fail(message, ATTN2C_USAGE, "%s: --input %s=X.npy is needed: %s%s", job->command, tensor->name,
+                    text, job->model->is_open ? ", with lengths=X.npy; or [sequences, rows of each]" : "");
   }
   return status;
 }
@@ -143,26 +134,22 @@ static int job_bind(job *job, const attn2c_arguments *arguments, attn2c_message 
   const char **input_paths = job->paths, **output_paths = job->paths + entry->input_count + 1;
   int status = ATTN2C_OK;
   if (attn2c_lacks_weights(job->model, arguments->weights, job->command, message)) status = ATTN2C_USAGE;
-  if (&attn2c_the_pictures && arguments->input_count == 0 && arguments->output_count == 0) {
-    attn2c_say(message, "run: nothing to compute: give --image with a picture, a folder or -; or arrays with "
-                        "--input and --output");
-    return ATTN2C_USAGE;
-  }
-  if (job->model->text != NULL && arguments->input_count == 0 && arguments->output_count == 0) {
-    attn2c_say(message,
-               "run: nothing to compute: give --text with a text, a file of texts or -; or arrays with "
-               "--input and --output");
-    return ATTN2C_USAGE;
-  }
+  if (&attn2c_the_pictures && arguments->input_count == 0 && arguments->output_count == 0)
+    return attn2c_fail(message, ATTN2C_USAGE,
+                       "run: nothing to compute: give --image with a picture, a folder or -; or arrays with "
+                       "--input and --output");
+  if (job->model->text != NULL && arguments->input_count == 0 && arguments->output_count == 0)
+    return attn2c_fail(
+        message, ATTN2C_USAGE,
+        "run: nothing to compute: give --text with a text, a file of texts or -; or arrays with "
+        "--input and --output");
   const int inputs = bind_inputs(job, arguments, message);
   if (inputs != ATTN2C_OK) status = inputs;
   const int outputs = attn2c_bind(job->model, entry->outputs, entry->output_count, job->option,
                                   arguments->outputs, arguments->output_count, output_paths, message);
   if (outputs != ATTN2C_OK) status = outputs;
-  if (arguments->output_count == 0) {
-    attn2c_say(message, "run: nothing to write: give --output [NAME=]Y.npy");
-    status = ATTN2C_USAGE;
-  }
+  if (arguments->output_count == 0)
+    status = attn2c_fail(message, ATTN2C_USAGE, "run: nothing to write: give --output [NAME=]Y.npy");
   const int places = arguments->command == ATTN2C_COMMAND_RUN
                          ? verify_places(job, arguments, input_paths, output_paths, message)
                          : ATTN2C_OK;
@@ -194,18 +181,16 @@ static int job_prepare(job *job, attn2c_message *message) {
     if (output->path == NULL) continue;
     const int64_t batch = attn2c_batch(job->model, job->entry);
     output->tensor = attn2c_sizes_tensor(&job->sizes, 0, i);
-    if (job->sizes.lengths->outputs[i].batch < 0 && job->sizes.batch != batch) {
-      attn2c_say(message, "%s %s: has no leading batch, so that exactly %" PRId64 " sequences are allowed",
-                 job->option, output->tensor.name, batch);
-      return ATTN2C_USAGE;
-    }
+    if (job->sizes.lengths->outputs[i].batch < 0 && job->sizes.batch != batch)
+      return attn2c_fail(message, ATTN2C_USAGE,
+                         "%s %s: has no leading batch, so that exactly %" PRId64 " sequences are allowed",
+                         job->option, output->tensor.name, batch);
     const size_t bytes =
         attn2c_tensor_bytes(&output->tensor, output->tensor.rank > 0 ? output->tensor.shape[0] : 1);
     output->values = bytes > 0 ? attn2c_allocate(bytes) : NULL;
-    if (output->values == NULL) {
-      attn2c_say(message, "%s: no memory for %" PRId64 " sequences", output->tensor.name, job->sizes.batch);
-      return ATTN2C_MEMORY;
-    }
+    if (output->values == NULL)
+      return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for %" PRId64 " sequences",
+                         output->tensor.name, job->sizes.batch);
   }
   return ATTN2C_OK;
 }
@@ -215,10 +200,7 @@ static void show_computing(int64_t done, int64_t all) { attn2c_progress("sequenc
 static int job_compute(job *job, const attn2c_model *model, attn2c_message *message) {
   attn2c_context *context;
   int status = attn2c_program_context(model, &context);
-  if (status != ATTN2C_OK) {
-    attn2c_say(message, "%s: no memory for the arena", job->command);
-    return status;
-  }
+  if (status != ATTN2C_OK) return attn2c_fail(message, status, "%s: no memory for the arena", job->command);
   context->watch = show_computing;
   for (int i = 0; i < job->entry->input_count; i++) job->in[i] = job->inputs[i].values;
   for (int i = 0; i < job->entry->output_count; i++) job->out[i] = job->outputs[i].values;
@@ -279,11 +261,10 @@ static void note_unused(const attn2c_source *source, const attn2c_arguments *arg
     /* attn2c_say escapes control characters: a name in a file may have any. */
     char text[2000];
     attn2c_message line = attn2c_message_make(text, sizeof text);
-    if (i < 0) {
+    if (i < 0)
       attn2c_say(&line, "%s: %d tensor%s not used", arguments->weights, unused, unused == 1 ? "" : "s");
-    } else {
+    else
       attn2c_say(&line, "%s: not used: %s", arguments->weights, attn2c_source_unused_name(source, i));
-    }
     fprintf(notes, "%s: %s\n", arguments->program, text);
   }
 }

@@ -1,7 +1,6 @@
 /* run.h - the command `run`: computes output arrays from input arrays with one opened model. It takes any
  * number of sequences, of any length that the model can mask. */
-#ifndef ATTN2C_RUN_H
-#define ATTN2C_RUN_H
+#pragma once
 
 #include "model/model.h"
 #include "program/arguments.h"
@@ -45,5 +44,3 @@ int attn2c_run_command(const attn2c_program *program, const attn2c_arguments *ar
  * fault. */
 int attn2c_run_open(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *notes,
                     attn2c_model **opened, attn2c_message *message);
-
-#endif

@@ -1,7 +1,6 @@
 /* signals.h - ends a command after Ctrl-C where its output is whole: between two answers, or at the end of a
  * line. The first signal is noted, and waiting for input ends. A second signal ends the program at once. */
-#ifndef ATTN2C_SIGNALS_H
-#define ATTN2C_SIGNALS_H
+#pragma once
 
 #include "base/attn2c.h"
 
@@ -14,5 +13,3 @@ int attn2c_signals_status(attn2c_message *message);
 /* Returns 1 if the descriptor can be read; with may_wait it waits for that. Returns 0 if it cannot, or if a
  * signal came. */
 int attn2c_signals_wait(int descriptor, int may_wait);
-
-#endif

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/shape.h"
-#include "formats/npy.h"
 #include "program/inputs.h"
 
 /* Makes the axes for a program that does not state them. The leading axis is the batch if the tensor has
@@ -14,10 +13,7 @@ static int own_axes(attn2c_sizes *sizes, attn2c_message *message) {
   const attn2c_entry *entry = attn2c_primary_entry(sizes->model);
   const int inputs = entry->input_count, outputs = entry->output_count;
   sizes->own_axes = calloc((size_t)(inputs + outputs) + 1, sizeof *sizes->own_axes);
-  if (sizes->own_axes == NULL) {
-    attn2c_say(message, "run: no memory");
-    return ATTN2C_MEMORY;
-  }
+  if (sizes->own_axes == NULL) return attn2c_fail(message, ATTN2C_MEMORY, "run: no memory");
   for (int i = 0; i < inputs + outputs; i++) {
     const int tensor = i < inputs ? entry->inputs[i] : entry->outputs[i - inputs];
     const signed char batch = attn2c_has_batch(sizes->model, entry, tensor) ? 0 : -1;
@@ -75,20 +71,19 @@ static int wrong_length(const attn2c_sizes *sizes, const char *name, const attn2
   const attn2c_lengths *lengths = sizes->lengths;
   const attn2c_shape_text shape = attn2c_shape_write(array->rank, array->shape);
   const int64_t longest = lengths->sizes->seq;
-  if (!sizes->model->is_open) {
+  if (!sizes->model->is_open)
     attn2c_say(message, "%s: %s holds %s: %" PRId64 " tokens, but %" PRId64 " are expected", name,
                array->path, shape.text, seq, longest);
-  } else {
+  else
     attn2c_say(message, "%s: %s holds %s: %" PRId64 " tokens, but %" PRId64 " to %" PRId64 " are allowed",
                name, array->path, shape.text, seq, lengths->least, longest);
-  }
   return ATTN2C_FORMAT;
 }
 
 static int disagree(const char *name, int64_t size, const char *what, const char *other, int64_t other_size,
                     attn2c_message *message) {
-  attn2c_say(message, "%s: %" PRId64 " %s, but %s has %" PRId64, name, size, what, other, other_size);
-  return ATTN2C_FORMAT;
+  return attn2c_fail(message, ATTN2C_FORMAT, "%s: %" PRId64 " %s, but %s has %" PRId64, name, size, what,
+                     other, other_size);
 }
 
 /* True if an array has the tensor's rank and extents. Axes that change with the call's size may have other
@@ -140,25 +135,12 @@ int attn2c_sizes_read(attn2c_sizes *sizes, int index, const char *path, void **v
   int status = attn2c_npy_read(path, &array, message);
   if (status != ATTN2C_OK) return status;
   status = agree(sizes, index, &array, message);
+  if (status != ATTN2C_OK) {
+    attn2c_npy_free(&array);
+    return status;
+  }
   const attn2c_tensor tensor = attn2c_sizes_tensor(sizes, 1, index);
-  const int64_t leading = tensor.rank > 0 ? tensor.shape[0] : 1;
-  const size_t bytes = status == ATTN2C_OK ? attn2c_tensor_bytes(&tensor, leading) : 0;
-  void *buffer = bytes > 0 ? attn2c_allocate(bytes) : NULL;
-  if (status == ATTN2C_OK && buffer == NULL) {
-    attn2c_say(message, "%s: no memory for %s", tensor.name, path);
-    status = ATTN2C_MEMORY;
-  }
-  if (status == ATTN2C_OK)
-    status = attn2c_npy_as(&array, tensor.type, tensor.rank, tensor.shape, tensor.name, buffer, message);
-  attn2c_npy_free(&array);
-  if (status == ATTN2C_OK && tensor.type == ATTN2C_I32)
-    status = attn2c_input_in_range(&tensor, buffer, leading, message);
-  if (status == ATTN2C_OK) {
-    *values = buffer;
-  } else {
-    attn2c_free(buffer);
-  }
-  return status;
+  return attn2c_array_take(&array, &tensor, values, message);
 }
 
 int attn2c_sizes_read_lengths(attn2c_sizes *sizes, const char *path, attn2c_message *message) {

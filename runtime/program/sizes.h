@@ -1,8 +1,7 @@
 /* sizes.h - inputs and outputs of the caller's size: the shapes of their arrays, and reading inputs. The
  * shapes of the inputs say how many sequences there are and how long they are; a model of any length may have
  * an array with the length of each. */
-#ifndef ATTN2C_SIZES_H
-#define ATTN2C_SIZES_H
+#pragma once
 
 #include "base/descriptor.h"
 
@@ -40,5 +39,3 @@ int attn2c_sizes_read_lengths(attn2c_sizes *sizes, const char *path, attn2c_mess
 
 /* Sets the sizes that no input has set to the entry's. */
 void attn2c_sizes_settle(attn2c_sizes *sizes);
-
-#endif

@@ -1,7 +1,6 @@
 /* weights_place.h - tells if an output file would overwrite weights, or is in the folder of their
  * checkpoint. */
-#ifndef ATTN2C_WEIGHTS_PLACE_H
-#define ATTN2C_WEIGHTS_PLACE_H
+#pragma once
 
 #include "formats/place.h"
 
@@ -9,5 +8,3 @@
  * the folder that `weights` names, also by another path or link.
  * weights: the value of --weights, that is a file, an index (.json) or a folder; NULL: none. */
 int attn2c_place_has_weights(const attn2c_place *place, const char *weights);
-
-#endif

@@ -1,6 +1,5 @@
 /* across.h - adds values of machines: each of its ranks talks to those with its number on the others. */
-#ifndef ATTN2C_RANKS_ACROSS_H
-#define ATTN2C_RANKS_ACROSS_H
+#pragma once
 
 #include "ranks/inner.h"
 
@@ -8,5 +7,3 @@
 void attn2c_across_begin(attn2c_ranks *ranks, attn2c_rank_sum *sum, float *values, size_t count);
 /* Ends it. */
 void attn2c_across_end(attn2c_ranks *ranks, attn2c_rank_sum *sum, float *values, size_t count);
-
-#endif

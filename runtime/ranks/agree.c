@@ -51,8 +51,7 @@ int attn2c_ranks_compare(attn2c_ranks *ranks, uint64_t identity, const char *wha
            &request);
   for (int i = 1; i < ranks->count; i++) {
     if (all[i] == all[0]) continue;
-    attn2c_say(message, "rank %d has other %s than rank 0", i, what);
-    return ATTN2C_FORMAT;
+    return attn2c_fail(message, ATTN2C_FORMAT, "rank %d has other %s than rank 0", i, what);
   }
   return ATTN2C_OK;
 }

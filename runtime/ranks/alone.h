@@ -1,7 +1,6 @@
 /* alone.h - one rank of several that computes its part by itself: its meetings move nothing and are counted.
  * `bench --part` times parts so. */
-#ifndef ATTN2C_RANKS_ALONE_H
-#define ATTN2C_RANKS_ALONE_H
+#pragma once
 
 #include "ranks/ranks.h"
 
@@ -13,5 +12,3 @@ attn2c_ranks *attn2c_ranks_alone(int count, int own);
 void attn2c_ranks_count_anew(attn2c_ranks *ranks);
 /* Returns the distinct meetings since then, ATTN2C_RANKS_COUNTED at most, and their number. */
 int attn2c_ranks_counted(const attn2c_ranks *ranks, const attn2c_rank_meeting **list);
-
-#endif

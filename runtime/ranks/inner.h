@@ -1,7 +1,6 @@
 /* inner.h - declares what the files of this folder share: how ranks are placed on machines, their windows of
  * shared memory, and waiting. */
-#ifndef ATTN2C_RANKS_INNER_H
-#define ATTN2C_RANKS_INNER_H
+#pragma once
 
 #include <stdatomic.h>
 #include <sys/types.h>
@@ -199,5 +198,3 @@ static inline size_t attn2c_ranks_part(size_t count, int number, int n) {
   const size_t lines = (count + 15) / 16, first = lines * (size_t)number / (size_t)n * 16;
   return first < count ? first : count;
 }
-
-#endif

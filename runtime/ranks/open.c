@@ -17,18 +17,14 @@ static int check_count(MPI_Comm communicator, const attn2c_ranks_wanted *wanted,
   int is_begun = 0, is_ended = 0, count = 0;
   MPI_Initialized(&is_begun);
   MPI_Finalized(&is_ended);
-  if (!is_begun || is_ended) {
-    attn2c_say(message, "MPI is not initialised: MPI_Init_thread comes first");
-    return ATTN2C_USAGE;
-  }
-  if (communicator == MPI_COMM_NULL || MPI_Comm_size(communicator, &count) != MPI_SUCCESS) {
-    attn2c_say(message, "this is no communicator");
-    return ATTN2C_USAGE;
-  }
+  if (!is_begun || is_ended)
+    return attn2c_fail(message, ATTN2C_USAGE, "MPI is not initialised: MPI_Init_thread comes first");
+  if (communicator == MPI_COMM_NULL || MPI_Comm_size(communicator, &count) != MPI_SUCCESS)
+    return attn2c_fail(message, ATTN2C_USAGE, "this is no communicator");
   if (count == wanted->count) return ATTN2C_OK;
-  attn2c_say(message, "the model %s is divided among %d ranks, but %d %s started: mpirun -n %d", wanted->name,
-             wanted->count, count, count == 1 ? "is" : "are", wanted->count);
-  return ATTN2C_USAGE;
+  return attn2c_fail(message, ATTN2C_USAGE,
+                     "the model %s is divided among %d ranks, but %d %s started: mpirun -n %d", wanted->name,
+                     wanted->count, count, count == 1 ? "is" : "are", wanted->count);
 }
 
 /* True if a machine has all ranks, or ranks that follow each other, in a number that is a power of 2, from a
@@ -162,8 +158,7 @@ static int fill(attn2c_ranks *ranks, const attn2c_ranks_wanted *wanted, attn2c_m
   ranks->first = ranks->machine * ranks->node_count;
   if (attn2c_ranks_all_have(ranks->all, is_made) && ranks->stages > 1) is_made = open_stages(ranks, wanted);
   if (attn2c_ranks_all_have(ranks->all, is_made)) return ATTN2C_OK;
-  attn2c_say(message, "no memory for the meetings of %d ranks", ranks->count);
-  return ATTN2C_MEMORY;
+  return attn2c_fail(message, ATTN2C_MEMORY, "no memory for the meetings of %d ranks", ranks->count);
 }
 
 int attn2c_ranks_open(MPI_Comm communicator, const attn2c_ranks_wanted *wanted, attn2c_ranks **ranks,
@@ -182,12 +177,10 @@ int attn2c_ranks_open(MPI_Comm communicator, const attn2c_ranks_wanted *wanted, 
   made->window = MPI_WIN_NULL;
   for (int i = 0; i < ATTN2C_RANKS_MOST; i++) made->processes[i] = -1;
   for (int i = 0; i < ATTN2C_RANKS_BLOCKS; i++) made->blocks[i].window = MPI_WIN_NULL;
-  if (MPI_Comm_dup(communicator, &made->all) != MPI_SUCCESS) {
-    attn2c_say(message, "MPI cannot copy the communicator");
-    status = ATTN2C_MEMORY;
-  } else {
+  if (MPI_Comm_dup(communicator, &made->all) != MPI_SUCCESS)
+    status = attn2c_fail(message, ATTN2C_MEMORY, "MPI cannot copy the communicator");
+  else
     status = fill(made, wanted, message);
-  }
   if (status == ATTN2C_OK)
     *ranks = made;
   else

@@ -1,7 +1,6 @@
 /* open.h - opens the ranks of a communicator of MPI for one model. Only files that are built with MPI include
  * this header. */
-#ifndef ATTN2C_RANKS_OPEN_H
-#define ATTN2C_RANKS_OPEN_H
+#pragma once
 
 #include <mpi.h>
 
@@ -26,5 +25,3 @@ int attn2c_ranks_open(MPI_Comm communicator, const attn2c_ranks_wanted *wanted, 
                       attn2c_message *message);
 /* A collective call, too; NULL is allowed. */
 void attn2c_ranks_close(attn2c_ranks *ranks);
-
-#endif

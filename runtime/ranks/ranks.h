@@ -1,8 +1,7 @@
 /* ranks.h - declares the meetings of the ranks that compute one model together: sums, gathers, broadcasts,
  * and what stages pass on. Emitted code includes this header, which needs no header of MPI; ranks/open.h
  * opens the ranks of a communicator. */
-#ifndef ATTN2C_RANKS_H
-#define ATTN2C_RANKS_H
+#pragma once
 
 #include "base/descriptor.h"
 
@@ -115,5 +114,3 @@ typedef struct {
 
 /* The most distinct meetings of a call that are counted. */
 #define ATTN2C_RANKS_COUNTED 64
-
-#endif

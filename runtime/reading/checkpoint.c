@@ -50,20 +50,18 @@ static attn2c_checkpoint *make(const attn2c_readers *readers, int files) {
 }
 
 static int out_of_memory(const char *path, attn2c_message *message) {
-  attn2c_say(message, "%s: out of memory", path);
-  return ATTN2C_MEMORY;
+  return attn2c_fail(message, ATTN2C_MEMORY, "%s: out of memory", path);
 }
 
 static int say_pickle(const char *path, attn2c_message *message) {
   const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-  attn2c_say(
-      message,
+  return attn2c_fail(
+      message, ATTN2C_FORMAT,
       "%s: is a PyTorch pickle, which is not supported; convert it, in its folder: python3 -c 'import torch, "
       "safetensors.torch as s; s.save_file({k: v.clone().contiguous() for k, v in "
       "torch.load(\"%.100s\", map_location=\"cpu\", weights_only=True).items()}, "
       "\"model.safetensors\")'",
       path, name);
-  return ATTN2C_FORMAT;
 }
 
 /* True if a folder's file is in the folder when all links are followed. It may also be in the store of
@@ -108,9 +106,8 @@ static int probe(const attn2c_checkpoint *checkpoint, const char *path, const at
 
 /* Refuses a file, or bytes, of a format that the model does not open. */
 static int say_format(const attn2c_checkpoint *checkpoint, const char *path, attn2c_message *message) {
-  attn2c_say(message, "%s: is not %s, and the model opens no other checkpoints", path,
-             checkpoint->readers->formats[0]->said);
-  return ATTN2C_FORMAT;
+  return attn2c_fail(message, ATTN2C_FORMAT, "%s: is not %s, and the model opens no other checkpoints", path,
+                     checkpoint->readers->formats[0]->said);
 }
 
 /* Opens one file as number `number`; its tensors are numbered after those of the earlier files. */
@@ -125,10 +122,7 @@ static int open_one(attn2c_checkpoint *checkpoint, int number, const char *path,
   if (status) return status;
   one->first = checkpoint->count;
   const int64_t count = (int64_t)checkpoint->count + one->file->count;
-  if (count > INT_MAX) {
-    attn2c_say(message, "%s: too many tensors", path);
-    return ATTN2C_FORMAT;
-  }
+  if (count > INT_MAX) return attn2c_fail(message, ATTN2C_FORMAT, "%s: too many tensors", path);
   checkpoint->count = (int)count;
   return ATTN2C_OK;
 }
@@ -136,14 +130,9 @@ static int open_one(attn2c_checkpoint *checkpoint, int number, const char *path,
 static int open_in_folder(attn2c_checkpoint *checkpoint, int number, const char *folder, const char *name,
                           attn2c_message *message) {
   path_text path;
-  if (!join(folder, name, &path)) {
-    attn2c_say(message, "%s: the path is too long", folder);
-    return ATTN2C_IO;
-  }
-  if (!is_within(folder, path.text)) {
-    attn2c_say(message, "%s: is a link that leads out of its folder", path.text);
-    return ATTN2C_FORMAT;
-  }
+  if (!join(folder, name, &path)) return attn2c_fail(message, ATTN2C_IO, "%s: the path is too long", folder);
+  if (!is_within(folder, path.text))
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: is a link that leads out of its folder", path.text);
   return open_one(checkpoint, number, path.text, message);
 }
 
@@ -152,17 +141,14 @@ static int check_index(const char *path, const attn2c_safetensors_index *index,
                        const attn2c_checkpoint *checkpoint, attn2c_message *message) {
   for (int i = 0; i < index->entry_count; i++) {
     const attn2c_index_entry *entry = &index->entries[i];
-    if (attn2c_tensor_file_find(checkpoint->files[entry->file].file, entry->tensor) < 0) {
-      attn2c_say(message, "%s: \"%.100s\" is not in %s", path, entry->tensor, index->files[entry->file]);
-      return ATTN2C_FORMAT;
-    }
+    if (attn2c_tensor_file_find(checkpoint->files[entry->file].file, entry->tensor) < 0)
+      return attn2c_fail(message, ATTN2C_FORMAT, "%s: \"%.100s\" is not in %s", path, entry->tensor,
+                         index->files[entry->file]);
   }
   for (int i = 1; i < checkpoint->count; i++) {
     const char *name = attn2c_checkpoint_plain(checkpoint, i)->name;
-    if (attn2c_checkpoint_find_plain(checkpoint, name) != i) {
-      attn2c_say(message, "%s: \"%.100s\" is in two of its files", path, name);
-      return ATTN2C_FORMAT;
-    }
+    if (attn2c_checkpoint_find_plain(checkpoint, name) != i)
+      return attn2c_fail(message, ATTN2C_FORMAT, "%s: \"%.100s\" is in two of its files", path, name);
   }
   return ATTN2C_OK;
 }
@@ -195,8 +181,7 @@ static int open_index(const attn2c_readers *readers, const char *path, attn2c_ch
   if (status == ATTN2C_FORMAT && !attn2c_kind_is_json(path)) return say_kind(path, said, message);
   if (status) return status;
   if (snprintf(folder.text, sizeof folder.text, "%.*s", length, path) >= (int)sizeof folder.text) {
-    attn2c_say(message, "%s: the path is too long", path);
-    status = ATTN2C_IO;
+    status = attn2c_fail(message, ATTN2C_IO, "%s: the path is too long", path);
   } else {
     if (!slash) strcpy(folder.text, ".");
     if (slash == path) strcpy(folder.text, "/");
@@ -265,17 +250,13 @@ static int open_main(const attn2c_readers *readers, const char *folder, attn2c_c
     return open_single(readers, folder, single, checkpoint, message);
   if (join(folder, index, &path) && access(path.text, F_OK) == 0) {
     if (is_within(folder, path.text)) return open_index(readers, path.text, checkpoint, message);
-    attn2c_say(message, "%s: is a link that leads out of its folder", path.text);
-    return ATTN2C_FORMAT;
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: is a link that leads out of its folder", path.text);
   }
   if (join(folder, "pytorch_model.bin", &path) && access(path.text, F_OK) == 0)
     return say_pickle(path.text, message);
-  if (access(folder, X_OK) != 0) {
-    attn2c_say(message, "%s: cannot be opened: %s", folder, strerror(errno));
-    return ATTN2C_IO;
-  }
-  attn2c_say(message, "%s: the folder has neither %s nor %s", folder, single, index);
-  return ATTN2C_IO;
+  if (access(folder, X_OK) != 0)
+    return attn2c_fail(message, ATTN2C_IO, "%s: cannot be opened: %s", folder, strerror(errno));
+  return attn2c_fail(message, ATTN2C_IO, "%s: the folder has neither %s nor %s", folder, single, index);
 }
 
 static int open_folder(const attn2c_readers *readers, const char *folder, attn2c_checkpoint **checkpoint,
@@ -298,33 +279,28 @@ enum { MOST_PARTS = 99999 };
 static int open_part(attn2c_checkpoint *checkpoint, int number, int count, const char *first,
                      attn2c_message *message) {
   path_text path;
-  if (!checkpoint->files[0].format->part(first, number, count, path.text, sizeof path.text)) {
-    attn2c_say(message, "%s: is part 1 of %d, but its name does not end in -00001-of-%05d.gguf", first, count,
-               count);
-    return ATTN2C_FORMAT;
-  }
+  if (!checkpoint->files[0].format->part(first, number, count, path.text, sizeof path.text))
+    return attn2c_fail(message, ATTN2C_FORMAT,
+                       "%s: is part 1 of %d, but its name does not end in -00001-of-%05d.gguf", first, count,
+                       count);
   const int status = open_one(checkpoint, number, path.text, message);
   if (status) return status;
   const attn2c_split split = checkpoint->files[number].file->split;
   if (split.number == number && split.count == count) return ATTN2C_OK;
-  attn2c_say(message, "%s: is not part %d of %d of %s", path.text, number + 1, count, first);
-  return ATTN2C_FORMAT;
+  return attn2c_fail(message, ATTN2C_FORMAT, "%s: is not part %d of %d of %s", path.text, number + 1, count,
+                     first);
 }
 
 /* Checks that no tensor is in two parts, and that none is missing. */
 static int check_parts(const char *path, const attn2c_checkpoint *checkpoint, int64_t tensors,
                        attn2c_message *message) {
-  if (tensors >= 0 && tensors != checkpoint->count) {
-    attn2c_say(message, "%s: its parts have %d tensors, but %lld are expected", path, checkpoint->count,
-               (long long)tensors);
-    return ATTN2C_FORMAT;
-  }
+  if (tensors >= 0 && tensors != checkpoint->count)
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: its parts have %d tensors, but %lld are expected", path,
+                       checkpoint->count, (long long)tensors);
   for (int i = 1; i < checkpoint->count; i++) {
     const char *name = attn2c_checkpoint_plain(checkpoint, i)->name;
-    if (attn2c_checkpoint_find_plain(checkpoint, name) != i) {
-      attn2c_say(message, "%s: \"%.100s\" is in two of its parts", path, name);
-      return ATTN2C_FORMAT;
-    }
+    if (attn2c_checkpoint_find_plain(checkpoint, name) != i)
+      return attn2c_fail(message, ATTN2C_FORMAT, "%s: \"%.100s\" is in two of its parts", path, name);
   }
   return ATTN2C_OK;
 }
@@ -335,9 +311,8 @@ static int open_parts(const char *path, attn2c_checkpoint **checkpoint, attn2c_m
   int status = ATTN2C_OK;
   if (split.number == 0 && split.count <= 1) return ATTN2C_OK;
   if (split.number != 0 || split.count > MOST_PARTS) {
-    attn2c_say(message, "%s: is part %lld of %lld of a model: give the first part", path,
-               (long long)split.number + 1, (long long)split.count);
-    status = ATTN2C_FORMAT;
+    status = attn2c_fail(message, ATTN2C_FORMAT, "%s: is part %lld of %lld of a model: give the first part",
+                         path, (long long)split.number + 1, (long long)split.count);
   } else {
     attn2c_checkpoint *grown =
         realloc(*checkpoint, sizeof *grown + (size_t)split.count * sizeof grown->files[0]);
@@ -407,10 +382,9 @@ int attn2c_checkpoint_open_memory(const void *bytes, size_t size, const attn2c_r
   one->format = attn2c_format_of(readers->formats, bytes, size);
   int status = one->format ? attn2c_tensor_file_open_memory(one->format, bytes, size, &one->file, message)
                            : say_format(made, name, message);
-  if (!status && one->file->split.count > 1) {
-    attn2c_say(message, "%s: are one part of several of a model, which is not supported", name);
-    status = ATTN2C_FORMAT;
-  }
+  if (!status && one->file->split.count > 1)
+    status = attn2c_fail(message, ATTN2C_FORMAT,
+                         "%s: are one part of several of a model, which is not supported", name);
   if (status) {
     attn2c_checkpoint_close(made);
     return status;

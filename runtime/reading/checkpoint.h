@@ -1,7 +1,6 @@
 /* checkpoint.h - opens a checkpoint as one list of tensors: a file, bytes in memory, or several files.
  * Several files are given as their folder or index, or as the first part of a GGUF model. */
-#ifndef ATTN2C_CHECKPOINT_H
-#define ATTN2C_CHECKPOINT_H
+#pragma once
 
 #include "base/descriptor.h"
 #include "base/readers.h"
@@ -12,8 +11,7 @@ struct attn2c_coded_facts; /* coded.h */
 
 /* Says that there is no memory; returns ATTN2C_MEMORY. */
 static inline int attn2c_say_no_memory(attn2c_message *message) {
-  attn2c_say(message, "out of memory for reading the weights");
-  return ATTN2C_MEMORY;
+  return attn2c_fail(message, ATTN2C_MEMORY, "out of memory for reading the weights");
 }
 
 /* Opens a checkpoint, in one of the readers' formats and with quantised tensors in their coding. `path` is a
@@ -71,5 +69,3 @@ int attn2c_checkpoint_has_blocks(const attn2c_checkpoint *checkpoint, int index,
 /* Reads elements [first, first + count) of such a tensor as blocks. Statuses as above. */
 int attn2c_checkpoint_read_blocks(const attn2c_checkpoint *checkpoint, int index, int64_t first,
                                   int64_t count, attn2c_scale_block *blocks, attn2c_message *message);
-
-#endif

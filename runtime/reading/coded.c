@@ -37,7 +37,7 @@ typedef struct {
 struct attn2c_coded {
   const attn2c_coding *coding;
   coded_tensor *tensors;
-  int count, capacity;
+  int count;
   char *is_part; /* one for each tensor of the file */
   pthread_mutex_t lock;
   int held;      /* the tensor whose codes are in memory; -1: none */
@@ -91,9 +91,8 @@ static const attn2c_file_tensor *part(const finding *f, int number) {
 /* Refuses a part for its shape or its type. */
 static int refuse_part(const finding *f, int number, const char *expected) {
   const attn2c_file_tensor *tensor = part(f, number);
-  attn2c_say(f->message, "%s: %s %s, but %s is expected", tensor->name, tensor->type->name,
-             attn2c_shape_write(tensor->rank, tensor->shape).text, expected);
-  return ATTN2C_FORMAT;
+  return attn2c_fail(f->message, ATTN2C_FORMAT, "%s: %s %s, but %s is expected", tensor->name,
+                     tensor->type->name, attn2c_shape_write(tensor->rank, tensor->shape).text, expected);
 }
 
 static int is_matrix(const finding *f, int number, const char *type) {
@@ -145,9 +144,8 @@ static int read_stated(finding *f, int number) {
   if (status) return status;
   f->out = is_wide ? stated[0] : narrow[0], f->in = is_wide ? stated[1] : narrow[1];
   if (f->out > 0 && f->in > 0 && f->in < INT64_MAX / 8) return ATTN2C_OK;
-  attn2c_say(f->message, "%s: says %lld and %lld, but positive sizes are expected", shape->name,
-             (long long)f->out, (long long)f->in);
-  return ATTN2C_FORMAT;
+  return attn2c_fail(f->message, ATTN2C_FORMAT, "%s: says %lld and %lld, but positive sizes are expected",
+                     shape->name, (long long)f->out, (long long)f->in);
 }
 
 /* Finds the sizes of a tensor of compressed-tensors. */
@@ -256,13 +254,10 @@ static void close_coded(attn2c_coded *coded) {
 }
 
 static coded_tensor *add_tensor(attn2c_coded *coded) {
-  if (coded->count == coded->capacity) {
-    const int wanted = coded->capacity ? 2 * coded->capacity : 64;
-    coded_tensor *grown = realloc(coded->tensors, (size_t)wanted * sizeof *grown);
-    if (!grown) return NULL;
-    coded->tensors = grown, coded->capacity = wanted;
-  }
-  coded_tensor *made = &coded->tensors[coded->count];
+  coded_tensor *grown = attn2c_grown(coded->tensors, (size_t)coded->count, sizeof *grown);
+  if (!grown) return NULL;
+  coded->tensors = grown;
+  coded_tensor *made = &grown[coded->count];
   memset(made, 0, sizeof *made);
   made->scales = made->zeros = made->order = -1;
   return made;
@@ -287,8 +282,7 @@ static int find_one(attn2c_coded *coded, const attn2c_checkpoint *file, int plai
   coded->count++;
   const int other = attn2c_checkpoint_find_plain(file, name);
   if (other < 0 || other == plain) return ATTN2C_OK;
-  attn2c_say(message, "%s: is in the file as numbers and as codes", name);
-  return ATTN2C_FORMAT;
+  return attn2c_fail(message, ATTN2C_FORMAT, "%s: is in the file as numbers and as codes", name);
 }
 
 static int compare_names(const void *left, const void *right) {
@@ -464,11 +458,9 @@ static int read_order(const attn2c_checkpoint *file, const coded_tensor *of, int
     return ATTN2C_OK;
   }
   for (int64_t i = 0; i < in; i++) {
-    if (group_of[i] < 0 || group_of[i] >= of->groups) {
-      attn2c_say(message, "%s: group %d of input %lld, but the tensor has %lld groups", name,
-                 (int)group_of[i], (long long)i, (long long)of->groups);
-      return ATTN2C_FORMAT;
-    }
+    if (group_of[i] < 0 || group_of[i] >= of->groups)
+      return attn2c_fail(message, ATTN2C_FORMAT, "%s: group %d of input %lld, but the tensor has %lld groups",
+                         name, (int)group_of[i], (long long)i, (long long)of->groups);
     if (in % of->groups || group_of[i] != i / size) *is_plain = 0;
   }
   return ATTN2C_OK;
@@ -621,11 +613,9 @@ static void read_row(const attn2c_codes *of, int64_t row, int64_t first, int64_t
 static int read_values(attn2c_coded *coded, const attn2c_checkpoint *file, int index, int in_groups,
                        int64_t first, int64_t count, float *values, attn2c_message *message) {
   const attn2c_file_tensor *tensor = &coded->tensors[index].tensor;
-  if (first < 0 || count < 0 || first > tensor->elements || count > tensor->elements - first) {
-    attn2c_say(message, "\"%s\": %lld elements from element %lld are beyond its %lld", tensor->name,
-               (long long)count, (long long)first, (long long)tensor->elements);
-    return ATTN2C_FORMAT;
-  }
+  if (first < 0 || count < 0 || first > tensor->elements || count > tensor->elements - first)
+    return attn2c_fail(message, ATTN2C_FORMAT, "\"%s\": %lld elements from element %lld are beyond its %lld",
+                       tensor->name, (long long)count, (long long)first, (long long)tensor->elements);
   pthread_mutex_lock(&coded->lock);
   const int status = hold(coded, file, index, in_groups, message);
   while (count > 0 && !status) {

@@ -1,8 +1,7 @@
 /* coded.h - tensors that a checkpoint has as codes: integers of 2, 4 or 8 bits, with a scale and a zero point
  * for each group of inputs. GPTQ, AWQ and compressed-tensors write such files. Several tensors of the file
  * are one tensor [out][in] for the model; its values are scale (code - zero). */
-#ifndef ATTN2C_CODED_H
-#define ATTN2C_CODED_H
+#pragma once
 
 #include "reading/checkpoint.h"
 
@@ -73,5 +72,3 @@ struct attn2c_coding {
   const char *packed, *bytes, *scales, *zeros, *order, *shape;
   int zero_offset; /* what is added to each code of a zero point in a file */
 };
-
-#endif

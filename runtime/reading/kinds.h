@@ -1,6 +1,5 @@
 /* kinds.h - recognises files that are not weights but were given as such. */
-#ifndef ATTN2C_KINDS_H
-#define ATTN2C_KINDS_H
+#pragma once
 
 /* Returns the end of a sentence about a file, by its first bytes: "is an ONNX model, ...". It says what to
  * give instead. Returns NULL if the kind is not known, or the file cannot be read. */
@@ -11,5 +10,3 @@ int attn2c_kind_is_pickle(const char *path);
 
 /* True if the file begins like a JSON object. */
 int attn2c_kind_is_json(const char *path);
-
-#endif

@@ -1,8 +1,7 @@
 /* views.h - reads boxes of a checkpoint's tensors as rows of a weight: sliced, transposed, scaled, added.
  * Rows are read when they are needed. A transposed tensor is read in bands of several rows, so that each read
  * is a long one. */
-#ifndef ATTN2C_VIEWS_H
-#define ATTN2C_VIEWS_H
+#pragma once
 
 #include "base/descriptor.h"
 #include "reading/checkpoint.h"
@@ -47,5 +46,3 @@ int attn2c_view_read(const attn2c_checkpoint *checkpoint, int tensor, const attn
 int attn2c_view_read_blocks(const attn2c_checkpoint *checkpoint, int tensor, const attn2c_view *view,
                             int64_t first, int64_t count, int64_t columns, attn2c_scale_block *blocks,
                             int64_t *rows, attn2c_message *message);
-
-#endif

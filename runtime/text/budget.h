@@ -1,7 +1,6 @@
 /* budget.h - limits the work for one text. Every stage counts its steps: about one for each byte that it
  * reads or writes. A text that takes more than its budget is refused, and a caller may stop it. */
-#ifndef ATTN2C_TEXT_BUDGET_H
-#define ATTN2C_TEXT_BUDGET_H
+#pragma once
 
 #include "base/attn2c.h"
 
@@ -34,5 +33,3 @@ static inline int text_spend(text_budget *budget, uint64_t steps) {
   budget->steps += steps;
   return budget->steps < budget->look ? ATTN2C_OK : text_budget_look(budget);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* buffer.h - the data between the tokenizer's components: a text, the place of each of its bytes, and its
  * pieces. The place is that in the caller's text. */
-#ifndef ATTN2C_TEXT_BUFFER_H
-#define ATTN2C_TEXT_BUFFER_H
+#pragma once
 
 #include "text/tables.h"
 
@@ -68,5 +67,3 @@ int text_change_add(text_changes *changes, uint32_t point, int32_t change);
 
 /* Writes the changed characters of `from` to `to`. The first `skipped` characters of `from` are removed. */
 int text_apply(const text_buffer *from, const text_changes *changes, text_buffer *to);
-
-#endif

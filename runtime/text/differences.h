@@ -1,8 +1,7 @@
 /* differences.h - the characters whose properties differ between Hugging Face's tokenizers and utf8proc.
  * tokenizers 0.23.3 has tables of Unicode 8, 9 and 17, by component, and utf8proc 2.8 has tables of
  * Unicode 15. In these ranges utf8proc's answer is negated. tests/text/differences.py writes this file. */
-#ifndef ATTN2C_TEXT_DIFFERENCES_H
-#define ATTN2C_TEXT_DIFFERENCES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -99,5 +98,3 @@ static const uint32_t differences_lower[][2] = {
     {0x16EB4, 0x16ECF}, {0x16EB5, 0x16ED0}, {0x16EB6, 0x16ED1}, {0x16EB7, 0x16ED2}, {0x16EB8, 0x16ED3},
 };
 /* clang-format on */
-
-#endif

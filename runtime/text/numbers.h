@@ -1,8 +1,7 @@
 /* numbers.h - the numbers that a tokenizer's tables contain.
  * `make headers` writes this file from gen/text/numbers.lua. */
 /* clang-format off */
-#ifndef ATTN2C_TEXT_NUMBERS_H
-#define ATTN2C_TEXT_NUMBERS_H
+#pragma once
 
 #define TEXT_TABLES_VERSION 2
 #define TEXT_NONE 0xffffffffu
@@ -181,6 +180,4 @@ enum {
   DECODE_JOIN = 8, /* a: the text between tokens; used if there is no decoder */
   DECODE_KINDS = 9
 };
-
-#endif
 /* clang-format on */

@@ -2,8 +2,7 @@
  * PCRE2's dialect. A match sees the text through a window, which grows as long as more of the text could
  * change the match. So its cost depends on the text that it reads. Matching counts its steps in the text's
  * budget. */
-#ifndef ATTN2C_TEXT_REGEX_H
-#define ATTN2C_TEXT_REGEX_H
+#pragma once
 
 #include "text/budget.h"
 #include "text/tables.h"
@@ -38,5 +37,3 @@ int text_search_next(text_search *search, int *found, size_t *begin, size_t *end
 /* Sets *matches to 1 if the pattern matches at the start of the text. */
 int text_regex_starts(const text_regex *regex, text_matcher *matcher, const uint8_t *text, size_t length,
                       int *matches);
-
-#endif

@@ -1,8 +1,7 @@
 /* stages.h - the stages of a tokenizer and their data: normalize, cut, tokenize, add special tokens, decode.
  * Each stage is a list of components. A component is one file, or a few small ones are in one file, and one
  * row of its stage's table. Comments call Hugging Face's tokenizers "the library". */
-#ifndef ATTN2C_TEXT_STAGES_H
-#define ATTN2C_TEXT_STAGES_H
+#pragma once
 
 #include "text/buffer.h"
 #include "text/budget.h"
@@ -234,5 +233,3 @@ int text_decode_part(attn2c_text_work *work, const int32_t *ids, size_t count, i
                      const char **text, size_t *length);
 int text_word_bytes(text_words *words, const uint8_t *bytes, size_t length);
 int text_word_end(text_words *words);
-
-#endif

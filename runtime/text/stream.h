@@ -6,8 +6,7 @@
  * - a run of byte tokens such as <0xC3>, which is text only if all of it is UTF-8;
  * - the last word, if the decoder gives the last word of a text another end (BPEDecoder);
  * - everything, if a decoder changes the whole text after it was joined (a Replace after Fuse). */
-#ifndef ATTN2C_TEXT_STREAM_H
-#define ATTN2C_TEXT_STREAM_H
+#pragma once
 
 #include "text/text.h"
 
@@ -36,5 +35,3 @@ int attn2c_text_stream_add(attn2c_text_stream *stream, attn2c_text_work *work, c
 /* Ends the text, and returns the rest of it. */
 int attn2c_text_stream_end(attn2c_text_stream *stream, attn2c_text_work *work, const char **text,
                            size_t *length);
-
-#endif

@@ -1,8 +1,7 @@
 /* tables.h - the tables of a tokenizer in memory: gen/text/tables.lua writes them, this module reads them in
  * place. Every look-up checks its bounds, so that damaged tables cause no access outside. Numbers are
  * little-endian and aligned to 8 from the tables' start. */
-#ifndef ATTN2C_TEXT_TABLES_H
-#define ATTN2C_TEXT_TABLES_H
+#pragma once
 
 #include "base/attn2c.h"
 #include "text/numbers.h"
@@ -69,5 +68,3 @@ uint32_t text_step(const text_tables *tables, uint32_t node, uint8_t byte);
 double text_score(const text_tables *tables, uint32_t id);
 /* Returns an entry of SECTION_BYTES or SECTION_LETTERS; TEXT_NONE if it is no token. */
 uint32_t text_entry(const text_tables *tables, enum text_section section, size_t index);
-
-#endif

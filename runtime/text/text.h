@@ -1,8 +1,7 @@
 /* text.h - the tokenizer: turns text into token ids with their places, and ids back into text. It reads
  * tables that gen/text/ made from a tokenizer.json; they may be in a mapped file or in the program. An opened
  * tokenizer never changes, so that any number of threads may share it. A work belongs to one caller. */
-#ifndef ATTN2C_TEXT_TEXT_H
-#define ATTN2C_TEXT_TEXT_H
+#pragma once
 
 #include "base/attn2c.h"
 
@@ -96,5 +95,3 @@ void attn2c_text_stop_by(attn2c_text_work *work, int (*stops)(void));
 
 /* Returns the reason why the last call failed. */
 const char *attn2c_text_fault(const attn2c_text_work *work);
-
-#endif

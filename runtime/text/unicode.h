@@ -1,8 +1,7 @@
 /* unicode.h - properties of characters for the tokenizer: utf8proc's, except where Hugging Face's tables are
  * older or newer. differences.h has these code points. The components' texts are well-formed UTF-8: a
  * caller's text is checked where it is read. */
-#ifndef ATTN2C_TEXT_UNICODE_H
-#define ATTN2C_TEXT_UNICODE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -77,5 +76,3 @@ int text_cluster_break(uint32_t before, uint32_t after, int32_t *state);
 uint32_t text_byte_letter(uint8_t byte);
 /* Returns the byte of a letter, or -1. */
 int text_letter_byte(uint32_t point);
-
-#endif

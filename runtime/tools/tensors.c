@@ -73,11 +73,10 @@ static int print_bytes(printing *p, int64_t at, int64_t bytes) {
   char piece[4096];
   int status = ATTN2C_OK;
   p->texts += bytes;
-  if (bytes > LONGEST_TEXT || p->texts > MOST_TEXT) {
-    attn2c_say(p->message, "%s: the text at byte %lld: more than %d bytes, or %d in all, are not supported",
-               p->file->name, (long long)at, LONGEST_TEXT, MOST_TEXT);
-    return ATTN2C_FORMAT;
-  }
+  if (bytes > LONGEST_TEXT || p->texts > MOST_TEXT)
+    return attn2c_fail(p->message, ATTN2C_FORMAT,
+                       "%s: the text at byte %lld: more than %d bytes, or %d in all, are not supported",
+                       p->file->name, (long long)at, LONGEST_TEXT, MOST_TEXT);
   putchar('"');
   for (int64_t done = 0; done < bytes && !status; done += (int64_t)sizeof piece) {
     const size_t some = bytes - done < (int64_t)sizeof piece ? (size_t)(bytes - done) : sizeof piece;
@@ -100,9 +99,8 @@ static int print_number(const printing *p, const attn2c_gguf_entry *entry) {
     char key[65] = "";
     (void)attn2c_file_read(p->file, entry->key, key, entry->key_bytes < 64 ? (size_t)entry->key_bytes : 64,
                            NULL);
-    attn2c_say(p->message, "%s: metadata \"%s\": is %" PRIu64 "%s", p->file->name, key, value,
-               is_bool ? ", but a boolean is 0 or 1" : ", which is too large");
-    return ATTN2C_FORMAT;
+    return attn2c_fail(p->message, ATTN2C_FORMAT, "%s: metadata \"%s\": is %" PRIu64 "%s", p->file->name, key,
+                       value, is_bool ? ", but a boolean is 0 or 1" : ", which is too large");
   }
   memcpy(&narrow, &value, sizeof narrow);
   memcpy(&wide, &value, sizeof wide);

@@ -1,7 +1,6 @@
 /* constants.h - computes a model's constants from formulas: tables of positions and of distances, lists of
  * numbers. */
-#ifndef ATTN2C_CONSTANTS_H
-#define ATTN2C_CONSTANTS_H
+#pragma once
 
 #include "base/descriptor.h"
 
@@ -29,5 +28,3 @@ int attn2c_constant_fill(const char *formula, const attn2c_tensor *tensor, float
 /* Reads the next number of a formula, whatever the locale, and moves *rest to its end. Returns 0 if there is
  * none. */
 int attn2c_constant_number(const char **rest, double *number);
-
-#endif

@@ -1,7 +1,6 @@
 /* hints.h - says in at most eleven lines why a checkpoint does not fit a model. The lines say what it looks
  * like, what is wrong with which tensors, and which of its tensors are similar. */
-#ifndef ATTN2C_HINTS_H
-#define ATTN2C_HINTS_H
+#pragma once
 
 #include "base/descriptor.h"
 #include "reading/checkpoint.h"
@@ -25,5 +24,3 @@ void attn2c_hints_say(const attn2c_hints *hints);
 /* Says the lines on what is wrong with stored tensor number `index`. If `said` earlier faults are enough, it
  * says a line that counts the others, and returns 0. */
 int attn2c_hints_fault(const attn2c_hints *hints, int index, int said);
-
-#endif

@@ -1,7 +1,6 @@
 /* orders.h - the orders of inputs of weights in groups that are apart (act-order): what they are in a file,
  * and whether those that the model has as one are one. */
-#ifndef ATTN2C_ORDERS_H
-#define ATTN2C_ORDERS_H
+#pragma once
 
 #include "base/descriptor.h"
 #include "reading/checkpoint.h"
@@ -30,5 +29,3 @@ static inline void attn2c_orders_end(attn2c_orders *orders) {
   attn2c_free(orders->inputs);
   orders->inputs = NULL;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* projected.h - computes tables of projected distances, the constants of disentangled attention. A table
  * depends on weights alone, so it is made once, when weights are packed. */
-#ifndef ATTN2C_PROJECTED_H
-#define ATTN2C_PROJECTED_H
+#pragma once
 
 #include "base/descriptor.h"
 
@@ -58,5 +57,3 @@ void attn2c_projected_head(const attn2c_projected *projected, const float *table
 static inline int64_t attn2c_projected_rows(const attn2c_projected *projected) {
   return 2 * (projected->buckets > 0 ? projected->buckets : projected->distance);
 }
-
-#endif

@@ -59,10 +59,9 @@ static int read_projected(attn2c_source *source, int index, int64_t first, int64
   const int64_t width = tensor->shape[1], rows = tensor->shape[0] / of.heads;
   const int64_t inputs = attn2c_source_tensor(source, of.weight)->shape[1];
   const size_t biases = floats_of(source, of.bias);
-  if (first % rows != 0) {
-    attn2c_say(message, "%s: a constant can only be read as a whole, or by heads", tensor->name);
-    return ATTN2C_USAGE;
-  }
+  if (first % rows != 0)
+    return attn2c_fail(message, ATTN2C_USAGE, "%s: a constant can only be read as a whole, or by heads",
+                       tensor->name);
   int status = read_table(source, &of, message);
   if (status) return status;
   float *bias =

@@ -1,8 +1,7 @@
 /* random.h - makes seeded random values that are the same on every machine, for weights and inputs. They are
  * the weights if no checkpoint is given, and the inputs of checks and benches. A value depends on the seed, a
  * name and its own index only, so the order of filling does not matter. */
-#ifndef ATTN2C_RANDOM_H
-#define ATTN2C_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ void attn2c_random_part(uint64_t seed, const char *name, int64_t first, float *v
  * gives minimum. */
 void attn2c_random_integers(uint64_t seed, const char *name, int32_t *values, int64_t count, int64_t minimum,
                             int64_t limit);
-
-#endif

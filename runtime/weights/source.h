@@ -1,7 +1,6 @@
 /* source.h - a source of weights, for the files that read one kind of weights each. weights.h has its
  * interface. */
-#ifndef ATTN2C_SOURCE_H
-#define ATTN2C_SOURCE_H
+#pragma once
 
 #include "reading/checkpoint.h"
 #include "weights/orders.h"
@@ -63,5 +62,3 @@ typedef struct attn2c_projector {
   int (*read)(attn2c_source *source, int index, int64_t first, int64_t count, float *values,
               attn2c_message *message);
 } attn2c_projector;
-
-#endif

@@ -32,9 +32,9 @@ static int fill_constant(const attn2c_descriptor *model, const attn2c_weight *we
   const char *formula = weight->formula ? weight->formula : "none";
   if (attn2c_is_projected(weight) && model->readers->projector->fits(model, weight)) return ATTN2C_OK;
   if (attn2c_constant_fill(formula, tensor, values)) return ATTN2C_OK;
-  attn2c_say(message, "%s: formula %.100s, but %s, with the numbers of its shape, is expected", tensor->name,
-             formula, attn2c_constant_names);
-  return ATTN2C_FORMAT;
+  return attn2c_fail(message, ATTN2C_FORMAT,
+                     "%s: formula %.100s, but %s, with the numbers of its shape, is expected", tensor->name,
+                     formula, attn2c_constant_names);
 }
 
 /* Verifying. */
@@ -82,9 +82,8 @@ static int check_views(const attn2c_source *source, attn2c_message *message) {
       const attn2c_file_tensor *tensor = attn2c_checkpoint_tensor(source->file, source->found[view->stored]);
       const int64_t last = attn2c_view_last(model->readers, view);
       if (last < tensor->elements) continue;
-      attn2c_say(message, "%s: shape %s, but element %lld is expected", tensor->name,
-                 attn2c_shape_write(tensor->rank, tensor->shape).text, (long long)last);
-      return ATTN2C_FORMAT;
+      return attn2c_fail(message, ATTN2C_FORMAT, "%s: shape %s, but element %lld is expected", tensor->name,
+                         attn2c_shape_write(tensor->rank, tensor->shape).text, (long long)last);
     }
   return ATTN2C_OK;
 }
@@ -131,11 +130,10 @@ static int check_factors(attn2c_source *source, attn2c_message *message) {
     const int status = sum_rows(source, i, &sum, message);
     if (status) return status;
     if (sum == model->factors[i].checksum) continue;
-    attn2c_say(message,
-               "%s: the model's factors against outliers were calibrated with other weights; "
-               "calibrate with these weights, or build with --factors=none",
-               model->tensors[model->weights[i].tensor].name);
-    return ATTN2C_FORMAT;
+    return attn2c_fail(message, ATTN2C_FORMAT,
+                       "%s: the model's factors against outliers were calibrated with other weights; "
+                       "calibrate with these weights, or build with --factors=none",
+                       model->tensors[model->weights[i].tensor].name);
   }
   return ATTN2C_OK;
 }
@@ -229,11 +227,10 @@ int attn2c_source_file(const char *path, const attn2c_descriptor *model, attn2c_
   }
   if (model->divided && !model->slices && strlen(path) < sizeof own - 16 && access(path, F_OK) != 0) {
     attn2c_source_of_rank(path, 0, own, sizeof own);
-    if (access(own, F_OK) == 0) {
-      attn2c_say(message, "%s: packed weights of several ranks; the whole model's are expected: a checkpoint",
-                 path);
-      return ATTN2C_USAGE;
-    }
+    if (access(own, F_OK) == 0)
+      return attn2c_fail(message, ATTN2C_USAGE,
+                         "%s: packed weights of several ranks; the whole model's are expected: a checkpoint",
+                         path);
   }
   return open_given((attn2c_given){.path = path}, model, source, message);
 }
@@ -332,8 +329,7 @@ int attn2c_source_read_plain(attn2c_source *source, int index, int64_t first, in
     if (first == 0 && count == tensor->shape[0])
       return attn2c_is_order(source->model, index) ? read_order(source, index, values, message)
                                                    : fill_constant(source->model, weight, values, message);
-    attn2c_say(message, "%s: a constant can only be read as a whole", tensor->name);
-    return ATTN2C_USAGE;
+    return attn2c_fail(message, ATTN2C_USAGE, "%s: a constant can only be read as a whole", tensor->name);
   }
   if (source->model->slices && source->model->slices[index].is_zero) {
     memset(values, 0, (size_t)(count * row) * sizeof *values);

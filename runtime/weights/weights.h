@@ -1,8 +1,7 @@
 /* weights.h - opens the source of a model's weights: a checkpoint, packed weights or seeded random numbers.
  * Files, memory and linked-in bytes are supported. A source returns one unpacked tensor at a time, so that
  * opening a model never holds a second copy of all of them. */
-#ifndef ATTN2C_WEIGHTS_H
-#define ATTN2C_WEIGHTS_H
+#pragma once
 
 #include "base/descriptor.h"
 #include "formats/scale_block.h"
@@ -60,5 +59,3 @@ const char *attn2c_source_unused_name(const attn2c_source *source, int index);
  * floats of the packed block. */
 void attn2c_source_watch(attn2c_source *source, void (*watch)(int64_t done, int64_t all));
 void attn2c_source_close(attn2c_source *source);
-
-#endif

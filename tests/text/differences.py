@@ -160,8 +160,7 @@ def header(lists, lower):
     lines = ["/* differences.h - the characters whose properties differ between Hugging Face's tokenizers and utf8proc.",
              " * tokenizers 0.23.3 has tables of Unicode 8, 9 and 17, by component, and utf8proc 2.8 those of Unicode 15. In",
              " * these ranges utf8proc's answer is negated. tests/text/differences.py writes this file. */",
-             "#ifndef ATTN2C_TEXT_DIFFERENCES_H",
-             "#define ATTN2C_TEXT_DIFFERENCES_H", "", "#include <stdint.h>", "", "/* clang-format off */"]
+             "#pragma once", "", "#include <stdint.h>", "", "/* clang-format off */"]
     for name, pairs in lists.items():
         count = sum(b - a + 1 for a, b in pairs)
         lines.append("/* %d code points */" % count)
@@ -175,7 +174,7 @@ def header(lists, lower):
     cells = ["{0x%04X, 0x%04X}" % pair for pair in lower]
     for i in range(0, len(cells), 5):
         lines.append("    " + ", ".join(cells[i:i + 5]) + ",")
-    lines += ["};", "/* clang-format on */", "", "#endif"]
+    lines += ["};", "/* clang-format on */"]
     return "\n".join(lines) + "\n"
 
 

@@ -1,7 +1,6 @@
 /* answer.h - answers from a model's scores for a text: the best labels or tokens, a span, a cosine.
  * Labels and tokens have probabilities. Each function reads one row of scores. */
-#ifndef ATTN2C_PROGRAM_ANSWERS_ANSWER_H
-#define ATTN2C_PROGRAM_ANSWERS_ANSWER_H
+#pragma once
 
 #include "base/text_facts.h"
 
@@ -28,5 +27,3 @@ attn2c_span attn2c_best_span(const float *begins, const float *ends, int64_t row
 
 /* Returns the cosine of two vectors; 0 if one is zero. */
 double attn2c_cosine(const float *a, const float *b, int64_t width);
-
-#endif

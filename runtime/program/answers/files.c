@@ -41,8 +41,7 @@ int attn2c_answer_files_bind(const attn2c_answer_files *files, const attn2c_argu
       if (status == ATTN2C_OK) status = attn2c_file_check(paths[i], message);
       continue;
     }
-    attn2c_say(message, "--output %s=%s: %s", files->names[i], paths[i], why);
-    status = ATTN2C_USAGE;
+    status = attn2c_fail(message, ATTN2C_USAGE, "--output %s=%s: %s", files->names[i], paths[i], why);
   }
   return status;
 }

@@ -1,6 +1,5 @@
 /* files.h - the files of --output, next to answers on the standard output. */
-#ifndef ATTN2C_PROGRAM_ANSWERS_FILES_H
-#define ATTN2C_PROGRAM_ANSWERS_FILES_H
+#pragma once
 
 #include "formats/place.h"
 #include "program/arguments.h"
@@ -20,5 +19,3 @@ typedef struct {
  * each file that is read, holds the weights or is given twice. */
 int attn2c_answer_files_bind(const attn2c_answer_files *files, const attn2c_arguments *arguments,
                              const char **paths, attn2c_message *message);
-
-#endif

@@ -1,7 +1,6 @@
 /* json_line.h - JSON of texts from users, one object a line. Malformed UTF-8 is replaced, and control
  * characters that JSON allows are escaped, too, so that a terminal may show the line. */
-#ifndef ATTN2C_PROGRAM_ANSWERS_JSON_LINE_H
-#define ATTN2C_PROGRAM_ANSWERS_JSON_LINE_H
+#pragma once
 
 #include <jansson.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ json_t *attn2c_json_numbers(const float *values, int64_t count);
 /* Writes an object as a line and releases it. Returns ATTN2C_MEMORY if the object is NULL or memory is
  * missing. */
 int attn2c_json_line(json_t *object, FILE *out);
-
-#endif

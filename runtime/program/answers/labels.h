@@ -1,6 +1,5 @@
 /* labels.h - answers of texts and pictures that are labels or numbers, as text and as JSON. */
-#ifndef ATTN2C_PROGRAM_ANSWERS_LABELS_H
-#define ATTN2C_PROGRAM_ANSWERS_LABELS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdio.h>
@@ -28,5 +27,3 @@ void attn2c_pick_write(const char *text, size_t length, double score, FILE *out)
  * there is no memory. */
 int attn2c_labels_json(const attn2c_labels *labels, const float *scores, attn2c_pick *picks, json_t *object);
 int attn2c_label_json(const attn2c_labels *labels, const float *index, json_t *object);
-
-#endif

@@ -1,7 +1,6 @@
 /* safe.h - escapes a text for a line of output. The text stays one line, has no tab, and a terminal
  * interprets nothing in it. */
-#ifndef ATTN2C_PROGRAM_ANSWERS_SAFE_H
-#define ATTN2C_PROGRAM_ANSWERS_SAFE_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -16,5 +15,3 @@ void attn2c_safe_write_lines(const char *text, size_t length, FILE *out);
 /* Copies `length` bytes to `to`, with U+FFFD for each maximal part that is malformed UTF-8. The capacity of
  * `to` is 3 * length. Returns the bytes written. */
 size_t attn2c_utf8_mend(const char *text, size_t length, char *to);
-
-#endif

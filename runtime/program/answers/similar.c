@@ -20,16 +20,12 @@ static void write_row(const float *row, int64_t count, attn2c_answer_format form
 int attn2c_similar_write(const char *of, const float *embeddings, int64_t count, int64_t width,
                          attn2c_answer_format format, FILE *out, attn2c_message *message) {
   const int64_t shape[2] = {count, count};
-  if (count > ATTN2C_MAX_SIMILAR) {
-    attn2c_say(message, "--similar: %lld %s, but at most %d are allowed", (long long)count, of,
-               ATTN2C_MAX_SIMILAR);
-    return ATTN2C_USAGE;
-  }
+  if (count > ATTN2C_MAX_SIMILAR)
+    return attn2c_fail(message, ATTN2C_USAGE, "--similar: %lld %s, but at most %d are allowed",
+                       (long long)count, of, ATTN2C_MAX_SIMILAR);
   float *matrix = embeddings ? calloc((size_t)(count * count), sizeof *matrix) : NULL;
-  if (!matrix) {
-    attn2c_say(message, "--similar: no memory for %lld %s", (long long)count, of);
-    return ATTN2C_MEMORY;
-  }
+  if (!matrix)
+    return attn2c_fail(message, ATTN2C_MEMORY, "--similar: no memory for %lld %s", (long long)count, of);
   for (int64_t i = 0; i < count; i++)
     for (int64_t j = 0; j < count; j++)
       matrix[i * count + j] = (float)attn2c_cosine(embeddings + i * width, embeddings + j * width, width);

@@ -1,6 +1,5 @@
 /* similar.h - `run --similar`: the matrix of cosines of each pair of embeddings. */
-#ifndef ATTN2C_PROGRAM_ANSWERS_SIMILAR_H
-#define ATTN2C_PROGRAM_ANSWERS_SIMILAR_H
+#pragma once
 
 #include <stdio.h>
 
@@ -12,5 +11,3 @@
  * "pictures"; embeddings: NULL: there was no memory for them. */
 int attn2c_similar_write(const char *of, const float *embeddings, int64_t count, int64_t width,
                          attn2c_answer_format format, FILE *out, attn2c_message *message);
-
-#endif

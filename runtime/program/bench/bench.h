@@ -1,7 +1,6 @@
 /* bench.h - the command `bench`: verifies the model, then times it together with the roof (roof.h). A model
  * that fails the verification is not timed. */
-#ifndef ATTN2C_PROGRAM_BENCH_BENCH_H
-#define ATTN2C_PROGRAM_BENCH_BENCH_H
+#pragma once
 
 #include "program/bench/report.h"
 
@@ -23,5 +22,3 @@ int attn2c_bench_is_of_all(const attn2c_arguments *arguments);
  * nothing is verified: without their meetings ranks compute no results. */
 int attn2c_bench_command(const attn2c_program *program, const attn2c_arguments *arguments, FILE *out,
                          attn2c_message *message);
-
-#endif

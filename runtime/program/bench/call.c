@@ -28,8 +28,7 @@ int attn2c_bench_call_make(const attn2c_bench_call *s, void *const *out) {
 }
 
 int attn2c_bench_call_failed(const attn2c_bench_call *s, int status, attn2c_message *message) {
-  attn2c_say(message, "bench: %s: %s", s->entry->name, attn2c_strerror(status));
-  return status;
+  return attn2c_fail(message, status, "bench: %s: %s", s->entry->name, attn2c_strerror(status));
 }
 
 /* Returns the shape of an output of a call. */
@@ -48,8 +47,7 @@ static int allocate_logits(attn2c_bench_call *s, attn2c_message *message) {
   s->out[logits] = attn2c_allocate(bytes);
   s->again[logits] = attn2c_allocate(bytes);
   if (s->out[logits] != NULL && s->again[logits] != NULL) return ATTN2C_OK;
-  attn2c_say(message, "bench: no memory for logits");
-  return ATTN2C_MEMORY;
+  return attn2c_fail(message, ATTN2C_MEMORY, "bench: no memory for logits");
 }
 
 int attn2c_bench_call_allocate(attn2c_bench_call *s, attn2c_message *message) {
@@ -57,10 +55,7 @@ int attn2c_bench_call_allocate(attn2c_bench_call *s, attn2c_message *message) {
   const attn2c_entry *entry = s->entry;
   s->out = calloc((size_t)entry->output_count + 1, sizeof *s->out);
   s->again = calloc((size_t)entry->output_count + 1, sizeof *s->again);
-  if (s->out == NULL || s->again == NULL) {
-    attn2c_say(message, "bench: no memory");
-    return ATTN2C_MEMORY;
-  }
+  if (s->out == NULL || s->again == NULL) return attn2c_fail(message, ATTN2C_MEMORY, "bench: no memory");
   if (s->tokens) return allocate_logits(s, message);
   const int status = attn2c_arrays_allocate(model, entry->outputs, entry->output_count, s->out, message);
   if (status != ATTN2C_OK) return status;
@@ -93,8 +88,8 @@ int attn2c_bench_call_same(const attn2c_bench_call *s, const char *between, attn
       if (first[e] == second[e]) continue;
       char index[ATTN2C_INDEX_TEXT];
       attn2c_index_text(&tensor, e, index, sizeof index);
-      attn2c_say(message, "bench: %s%s differs between %s; not timed", tensor.name, index, between);
-      return ATTN2C_MISMATCH;
+      return attn2c_fail(message, ATTN2C_MISMATCH, "bench: %s%s differs between %s; not timed", tensor.name,
+                         index, between);
     }
   }
   return ATTN2C_OK;
@@ -109,9 +104,8 @@ static int all_finite(const attn2c_bench_call *s, attn2c_message *message) {
       if (isfinite(values[e])) continue;
       char index[ATTN2C_INDEX_TEXT];
       attn2c_index_text(&tensor, e, index, sizeof index);
-      attn2c_say(message, "bench: %s%s is %g, but finite is expected; not timed", tensor.name, index,
-                 (double)values[e]);
-      return ATTN2C_MISMATCH;
+      return attn2c_fail(message, ATTN2C_MISMATCH, "bench: %s%s is %g, but finite is expected; not timed",
+                         tensor.name, index, (double)values[e]);
     }
   }
   return ATTN2C_OK;
@@ -140,10 +134,8 @@ int attn2c_bench_call_verify(const attn2c_bench_call *s, double *first_ms, attn2
   if (s->tokens && !s->sequence) return ATTN2C_OK; /* several calls */
   if (s->sizes && !s->sequence) return ATTN2C_OK;  /* such calls are compared by the command check */
   float *arena = attn2c_allocate(sizeof(float) * (size_t)s->program->trace_floats);
-  if (arena == NULL) {
-    attn2c_say(message, "bench: no memory for the arena of the trace variant");
-    return ATTN2C_MEMORY;
-  }
+  if (arena == NULL)
+    return attn2c_fail(message, ATTN2C_MEMORY, "bench: no memory for the arena of the trace variant");
   spoil(s, s->again, 0xaa);
   attn2c_call traced = attn2c_bench_call_whole(s, s->again);
   traced.arena = arena;

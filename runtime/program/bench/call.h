@@ -1,6 +1,5 @@
 /* call.h - a call that `bench` verifies and times. */
-#ifndef ATTN2C_PROGRAM_BENCH_CALL_H
-#define ATTN2C_PROGRAM_BENCH_CALL_H
+#pragma once
 
 #include "measure/bandwidth.h"
 #include "model/model.h"
@@ -46,5 +45,3 @@ int attn2c_bench_call_same(const attn2c_bench_call *s, const char *between, attn
 /* Makes the call twice, and once in the trace variant. Returns ATTN2C_MISMATCH if the outputs differ or are
  * not finite; a status of the model; or ATTN2C_MEMORY. Leaves the time of the first call. */
 int attn2c_bench_call_verify(const attn2c_bench_call *s, double *first_ms, attn2c_message *message);
-
-#endif

@@ -13,12 +13,6 @@
 
 enum { MOST_ROWS = 10000, LONGEST_NAME = 200 };
 
-static char *copy(const char *text) {
-  const size_t size = strlen(text) + 1;
-  char *made = malloc(size);
-  return made ? memcpy(made, text, size) : NULL;
-}
-
 /* Reads a positive number of milliseconds; 0 is allowed with may_be_zero. */
 static int read_ms(const json_t *row, const char *key, int may_be_zero, double *ms) {
   const json_t *value = json_object_get(row, key);
@@ -43,15 +37,15 @@ static const char *take_row(const json_t *json, attn2c_old_row *row, int *memory
   row->threads = (int)json_integer_value(threads);
   if (!read_ms(json, "ms_median", 0, &row->median)) return "ms_median, a positive number";
   if (!read_ms(json, "ms_sd", 1, &row->deviation)) return "ms_sd, a number from 0";
-  row->model = copy(model);
-  row->entry = copy(entry);
+  row->model = attn2c_copied(model, strlen(model));
+  row->entry = attn2c_copied(entry, strlen(entry));
   *memory = row->model && row->entry;
   return NULL;
 }
 
 static int refuse(const char *path, int row, const char *expected, attn2c_message *message) {
-  attn2c_say(message, "%s: row %d: %s is expected, as bench -o json writes it", path, row, expected);
-  return ATTN2C_FORMAT;
+  return attn2c_fail(message, ATTN2C_FORMAT, "%s: row %d: %s is expected, as bench -o json writes it", path,
+                     row, expected);
 }
 
 static int take_text(const char *text, size_t size, attn2c_old_rows *old, attn2c_message *message) {
@@ -66,7 +60,7 @@ static int take_text(const char *text, size_t size, attn2c_old_rows *old, attn2c
     if (!json_is_object(json) || error.position <= 0) {
       status = refuse(old->path, old->count + 1, "a JSON object", message);
     } else {
-      attn2c_old_row *more = realloc(old->rows, sizeof *more * (size_t)(old->count + 1));
+      attn2c_old_row *more = attn2c_grown(old->rows, (size_t)old->count, sizeof *more);
       int memory = more != NULL;
       if (more) {
         old->rows = more;
@@ -74,10 +68,8 @@ static int take_text(const char *text, size_t size, attn2c_old_rows *old, attn2c
         const char *missing = take_row(json, &more[old->count++], &memory);
         if (missing) status = refuse(old->path, old->count, missing, message);
       }
-      if (!memory && status == ATTN2C_OK) {
-        attn2c_say(message, "%s: no memory for its rows", old->path);
-        status = ATTN2C_MEMORY;
-      }
+      if (!memory && status == ATTN2C_OK)
+        status = attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for its rows", old->path);
       at += (size_t)error.position;
     }
     json_decref(json);
@@ -92,13 +84,11 @@ int attn2c_old_rows_read(const char *path, attn2c_old_rows *old, attn2c_message 
   int status = attn2c_file_open(path, &file, message);
   if (status != ATTN2C_OK) return status;
   char *text = NULL;
-  if (file.size > LARGEST_FILE) {
-    attn2c_say(message, "%s: larger than 16 MiB, but the JSON of a bench is smaller", path);
-    status = ATTN2C_FORMAT;
-  } else if ((text = malloc((size_t)file.size + 1)) == NULL) {
-    attn2c_say(message, "%s: no memory for %lld bytes", path, (long long)file.size);
-    status = ATTN2C_MEMORY;
-  }
+  if (file.size > LARGEST_FILE)
+    status = attn2c_fail(message, ATTN2C_FORMAT, "%s: larger than 16 MiB, but the JSON of a bench is smaller",
+                         path);
+  else if ((text = malloc((size_t)file.size + 1)) == NULL)
+    status = attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for %lld bytes", path, (long long)file.size);
   if (status == ATTN2C_OK) status = attn2c_file_read(&file, 0, text, (size_t)file.size, message);
   if (status == ATTN2C_OK) status = take_text(text, (size_t)file.size, old, message);
   attn2c_file_close(&file);

@@ -1,7 +1,6 @@
 /* compare.h - `bench --compare OLD.json`: prints new times next to the times of an earlier `bench -o
  * json`. */
-#ifndef ATTN2C_PROGRAM_BENCH_COMPARE_H
-#define ATTN2C_PROGRAM_BENCH_COMPARE_H
+#pragma once
 
 #include "program/bench/report.h"
 
@@ -26,5 +25,3 @@ void attn2c_old_rows_free(attn2c_old_rows *old);
  * The old row is the one with the same model, entry and threads. */
 void attn2c_bench_compare(const attn2c_old_rows *old, const attn2c_bench_result *results, int count,
                           FILE *out);
-
-#endif

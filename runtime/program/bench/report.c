@@ -85,16 +85,14 @@ static int md_group(const attn2c_bench_result *result, attn2c_profile_by by, con
   for (int i = 0; i < count; i++) {
     const double gflops = attn2c_gflops(rows[i].flops, rows[i].ms);
     fprintf(out, "| %-14s | %8.4g |", rows[i].name, rows[i].ms);
-    if (rows[i].flops > 0.0) {
+    if (rows[i].flops > 0.0)
       fprintf(out, " %7.4g | %7.1f |", 1e-6 * rows[i].flops, gflops);
-    } else {
+    else
       fprintf(out, "       - |       - |");
-    }
-    if (rows[i].flops > 0.0 && result->roof > 0.0) {
+    if (rows[i].flops > 0.0 && result->roof > 0.0)
       fprintf(out, " %6.1f%% |", 100.0 * fraction(gflops, result->roof));
-    } else {
+    else
       fprintf(out, " %7s |", rows[i].flops > 0.0 ? "n/a" : "-");
-    }
     fprintf(out, " %5.1f%% |\n", total > 0.0 ? 100.0 * rows[i].ms / total : 0.0);
   }
   return ATTN2C_OK;
@@ -115,11 +113,10 @@ static void md_bound(const attn2c_bench_result *r, FILE *out) {
     const attn2c_bound_part *part = &r->bound_parts[i];
     fprintf(out, "| %-36s | %.0f | %.4g | %.4g |", part->name, part->calls, part->microseconds,
             1e-3 * part->calls * part->microseconds);
-    if (part->flops > 0.0) {
+    if (part->flops > 0.0)
       fprintf(out, " %.1f | %s |\n", attn2c_gflops(part->flops, 1e-3 * part->microseconds), part->tile);
-    } else {
+    else
       fprintf(out, " - | - |\n");
-    }
   }
   fprintf(out, "\n%s: bound %.4g ms, %.1f%% of the %.4g ms of a call\n", attn2c_bench_label(r), r->bound_ms,
           100.0 * bound_fraction(r), r->ms.median);
@@ -156,11 +153,10 @@ static int report_md(const attn2c_bench_result *results, int count, FILE *out) {
     fprintf(out, "| %s | %s | %d | %s | %.4g ± %.2g | %.4g | %.4g | %.1f |", r->model->name,
             attn2c_bench_label(r), r->threads, r->model->target, r->ms.median, r->ms.deviation, r->ms.p95,
             r->ms.p99, gflops);
-    if (r->roof > 0.0) {
+    if (r->roof > 0.0)
       fprintf(out, " %.1f | %.1f%% |\n", r->roof, 100.0 * fraction(gflops, r->roof));
-    } else {
+    else
       fprintf(out, " n/a | n/a |\n");
-    }
   }
   attn2c_bench_tokens_md(results, count, out);
   for (int i = 0; i < count; i++) {

@@ -1,7 +1,6 @@
 /* report.h - the results of a bench, and printing them as a table, as JSON or as comma-separated
  * values. */
-#ifndef ATTN2C_PROGRAM_BENCH_REPORT_H
-#define ATTN2C_PROGRAM_BENCH_REPORT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -28,5 +27,3 @@ double attn2c_gflops(double flops, double ms);
  * checks the stream for errors. */
 int attn2c_bench_report(const attn2c_bench_result *results, int count, attn2c_report_format format,
                         FILE *out);
-
-#endif

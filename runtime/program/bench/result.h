@@ -1,6 +1,5 @@
 /* result.h - the result of a call that was timed. */
-#ifndef ATTN2C_PROGRAM_BENCH_RESULT_H
-#define ATTN2C_PROGRAM_BENCH_RESULT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -51,5 +50,3 @@ typedef struct {
 static inline const char *attn2c_bench_label(const attn2c_bench_result *result) {
   return *result->label ? result->label : result->entry->name;
 }
-
-#endif

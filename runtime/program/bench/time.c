@@ -61,10 +61,8 @@ static int measure(const attn2c_bench_call *s, const attn2c_arguments *arguments
   const double sample_nanoseconds = each * calls;
   const int roof_every = sample_nanoseconds < ROOF_EVERY ? (int)ceil(ROOF_EVERY / sample_nanoseconds) : 1;
   double *samples = malloc(sizeof *samples * (size_t)repetitions);
-  if (samples == NULL) {
-    attn2c_say(message, "bench: no memory for %d samples", repetitions);
-    return ATTN2C_MEMORY;
-  }
+  if (samples == NULL)
+    return attn2c_fail(message, ATTN2C_MEMORY, "bench: no memory for %d samples", repetitions);
   for (int i = 0; i < repetitions; i++) {
     if (i % roof_every == 0) {
       attn2c_roof_sample(roof);
@@ -122,10 +120,8 @@ static int profile(const attn2c_bench_call *s, const attn2c_arguments *arguments
   profiled.nanoseconds = marks;
   int status = ATTN2C_OK;
   if (marks == NULL || samples == NULL || result->op_ms == NULL || result->op_least_ms == NULL ||
-      result->parts == NULL || parts == NULL || other == NULL) {
-    attn2c_say(message, "bench: no memory for the profile of %d ops", ops);
-    status = ATTN2C_MEMORY;
-  }
+      result->parts == NULL || parts == NULL || other == NULL)
+    status = attn2c_fail(message, ATTN2C_MEMORY, "bench: no memory for the profile of %d ops", ops);
   if (other != NULL) memset(other, 1, other_bytes); /* pages that nobody wrote are one page */
   for (int c = 0; c < calls && status == ATTN2C_OK; c++) {
     memset(marks, 0, sizeof *marks * (size_t)ops);
@@ -182,10 +178,7 @@ int attn2c_bench_time(attn2c_bench_call *s, const attn2c_arguments *arguments, a
   const attn2c_descriptor *model = s->program->model;
   const int is_f32 = strncmp(attn2c_precision(model), "f32", 3) == 0; /* the shapes of libxsmm are f32 only */
   int status = attn2c_roof_open(is_f32 ? model->target : NULL, s->program->roofs, s->model->threads, &roof);
-  if (status != ATTN2C_OK) {
-    attn2c_say(message, "bench: no memory for the roof");
-    return status;
-  }
+  if (status != ATTN2C_OK) return attn2c_fail(message, status, "bench: no memory for the roof");
   attn2c_bound *bound = NULL;
   result->with_bound = arguments->bound;
   if (arguments->bound) status = attn2c_bound_open(s->program, s->number, s->model, &bound);

@@ -1,6 +1,5 @@
 /* time.h - times a call that was verified. */
-#ifndef ATTN2C_PROGRAM_BENCH_TIME_H
-#define ATTN2C_PROGRAM_BENCH_TIME_H
+#pragma once
 
 #include "program/bench/call.h"
 #include "program/bench/report.h"
@@ -9,5 +8,3 @@
  * to `result`. Returns ATTN2C_OK, ATTN2C_MEMORY, or ATTN2C_MISMATCH if the profiled variant differs. */
 int attn2c_bench_time(attn2c_bench_call *s, const attn2c_arguments *arguments, attn2c_bench_result *result,
                       attn2c_message *message);
-
-#endif

@@ -1,7 +1,6 @@
 /* tokens.h - the calls of a model that continues that `bench` times: a prompt, and one token of some
  * sequences after a number of others. All sequences have the same tokens. */
-#ifndef ATTN2C_PROGRAM_BENCH_TOKENS_H
-#define ATTN2C_PROGRAM_BENCH_TOKENS_H
+#pragma once
 
 #include "model/model.h"
 
@@ -44,5 +43,3 @@ typedef struct {
 /* Prepares it. Returns 0 if the tokens are too many for one call. */
 int attn2c_bench_tokens_rows(const attn2c_descriptor *model, const attn2c_bench_tokens *of,
                              attn2c_bench_token_rows *rows);
-
-#endif

@@ -36,11 +36,10 @@ void attn2c_bench_tokens_md(const attn2c_bench_result *results, int count, FILE 
       continue;
     }
     fprintf(out, " %.4g | %.1f |", 1e-6 * n.bytes, n.rate);
-    if (r->memory > 0.0) {
+    if (r->memory > 0.0)
       fprintf(out, " %.1f | %.1f%% |\n", r->memory, 100.0 * n.fraction);
-    } else {
+    else
       fprintf(out, " n/a | n/a |\n");
-    }
   }
 }
 

@@ -1,7 +1,6 @@
 /* tokens_report.h - the part of a bench's report that only models that continue have: tokens a second,
  * and the bytes that a token reads beside the rate of memory. */
-#ifndef ATTN2C_PROGRAM_BENCH_TOKENS_REPORT_H
-#define ATTN2C_PROGRAM_BENCH_TOKENS_REPORT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -16,5 +15,3 @@ void attn2c_bench_tokens_csv(const attn2c_bench_result *result, FILE *out);
 
 /* Adds the same numbers of one result to its row. Returns 0, or -1 without memory. */
 int attn2c_bench_tokens_json(const attn2c_bench_result *result, json_t *row);
-
-#endif

@@ -1,7 +1,6 @@
 /* command.h - the commands of models that continue their sequences: generate, and for models that
  * take text chat and perplexity. */
-#ifndef ATTN2C_PROGRAM_GENERATE_COMMAND_H
-#define ATTN2C_PROGRAM_GENERATE_COMMAND_H
+#pragma once
 
 #include <jansson.h>
 
@@ -72,5 +71,3 @@ struct attn2c_generation_text {
   int (*read_file)(const attn2c_text_facts *facts, const char *path, int32_t **ids, int64_t *count,
                    attn2c_message *message);
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* compared.h - logits that one program writes and another compares with its own: how far the
  * distribution of each token is from the other program's. Only one token's logits are kept at a time. */
-#ifndef ATTN2C_PROGRAM_GENERATE_COMPARED_H
-#define ATTN2C_PROGRAM_GENERATE_COMPARED_H
+#pragma once
 
 #include "model/model.h"
 
@@ -44,5 +43,3 @@ int attn2c_compared_add(attn2c_compared *self, int32_t id, const float *x, attn2
 attn2c_text_comparison attn2c_compared_result(attn2c_compared *self);
 
 void attn2c_compared_close(attn2c_compared *self);
-
-#endif

@@ -1,7 +1,6 @@
 /* options.h - turns the options of a command line, and what the model's folder says, into options of
  * sampling. Faults of an option are one line each, which begins with its name. */
-#ifndef ATTN2C_PROGRAM_GENERATE_OPTIONS_H
-#define ATTN2C_PROGRAM_GENERATE_OPTIONS_H
+#pragma once
 
 #include "base/generation.h"
 #include "generate/sampling.h"
@@ -28,5 +27,3 @@ void attn2c_generate_options_note(const attn2c_generate_options *options, const 
 void attn2c_generate_options_say(char *lines, attn2c_message *message);
 
 void attn2c_generate_options_free(attn2c_generate_options *options);
-
-#endif

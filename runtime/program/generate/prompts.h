@@ -1,7 +1,6 @@
 /* prompts.h - the prompts of `generate`, one after the other, from arrays of token ids or, in a
  * model that takes text, from words and files. */
-#ifndef ATTN2C_PROGRAM_GENERATE_PROMPTS_H
-#define ATTN2C_PROGRAM_GENERATE_PROMPTS_H
+#pragma once
 
 #include "program/arguments.h"
 
@@ -32,5 +31,3 @@ int attn2c_prompt_arrays_open(const char *const *words, int count, const char *i
                               attn2c_prompt_arrays **arrays, attn2c_message *message);
 void attn2c_prompt_arrays_close(attn2c_prompt_arrays *arrays);
 attn2c_prompt_state attn2c_prompt_arrays_next(attn2c_prompt_arrays *arrays, attn2c_prompt_ids *prompt);
-
-#endif

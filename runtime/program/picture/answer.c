@@ -43,13 +43,12 @@ int attn2c_picture_write_text(const attn2c_picture_answer *answer, attn2c_pick *
   for (int64_t row = 0; row < answer->rows; row++) {
     const float *values = answer->values + row * answer->width;
     write_name(answer, out);
-    if (kind == ATTN2C_ANSWER_NUMBER) {
+    if (kind == ATTN2C_ANSWER_NUMBER)
       attn2c_label_write(&labels, values, out);
-    } else if (has_labels(kind)) {
+    else if (has_labels(kind))
       attn2c_labels_write(&labels, values, picks, out);
-    } else {
+    else
       attn2c_numbers_write(values, answer->width, out);
-    }
   }
   if (answer->rows > 1) fputc('\n', out);
   return ATTN2C_OK;

@@ -1,6 +1,5 @@
 /* answer.h - writes the answer to one picture, as text or as JSON. */
-#ifndef ATTN2C_PROGRAM_PICTURE_ANSWER_H
-#define ATTN2C_PROGRAM_PICTURE_ANSWER_H
+#pragma once
 
 #include <stdio.h>
 
@@ -34,5 +33,3 @@ int attn2c_picture_write_texts(const attn2c_picture_answer *answer, const attn2c
                                const attn2c_pick *picks, int count, FILE *out);
 int attn2c_picture_write_json_texts(const attn2c_picture_answer *answer, const attn2c_picture_texts *texts,
                                     const attn2c_pick *picks, int count, const float *logits, FILE *out);
-
-#endif

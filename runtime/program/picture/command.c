@@ -109,19 +109,15 @@ static int read_against(job *job) {
   if (!path) return ATTN2C_OK;
   int status = attn2c_npy_read(path, &file, job->message);
   if (status != ATTN2C_OK) return status;
-  const int64_t width = answer_of(job)->each, shape[2] = {file.rank > 0 ? file.shape[0] : 0, width};
-  job->against_count = shape[0];
-  if (file.rank != 2 || file.shape[1] != width || shape[0] < 1 || file.elements != shape[0] * width) {
-    attn2c_say(job->message, "--against %s: float32 [count][%lld] is expected", path, (long long)width);
-    status = ATTN2C_FORMAT;
-  } else if (!(job->against = malloc((size_t)file.elements * sizeof(float)))) {
-    attn2c_say(job->message, "--against %s: no memory", path);
-    status = ATTN2C_MEMORY;
-  } else {
-    status = attn2c_npy_as(&file, ATTN2C_F32, 2, shape, "--against", job->against, job->message);
-  }
+  const int64_t width = answer_of(job)->each;
+  const attn2c_tensor tensor = {
+      .name = "--against", .rank = 2, .shape = {file.rank > 0 ? file.shape[0] : 0, width}};
+  job->against_count = tensor.shape[0];
+  if (file.rank == 2 && file.shape[1] == width && job->against_count > 0)
+    return attn2c_array_take(&file, &tensor, (void **)&job->against, job->message);
   attn2c_npy_free(&file);
-  return status;
+  return attn2c_fail(job->message, ATTN2C_FORMAT, "--against %s: float32 [count][%lld] is expected", path,
+                     (long long)width);
 }
 
 /* Writes the cosines of a picture's embedding with the embeddings of --against. */
@@ -148,10 +144,7 @@ static int write_against(job *job, const attn2c_picture_answer *answer) {
 static int write_cosines(const job *job) {
   const int64_t shape[2] = {job->done, job->against_count};
   float *cosines = malloc((size_t)(shape[0] * shape[1]) * sizeof *cosines);
-  if (!cosines) {
-    attn2c_say(job->message, "--against: no memory for the cosines");
-    return ATTN2C_MEMORY;
-  }
+  if (!cosines) return attn2c_fail(job->message, ATTN2C_MEMORY, "--against: no memory for the cosines");
   const array *answer = &job->arrays[job->facts->output];
   for (int64_t i = 0; i < job->done; i++)
     compare(job, answer->values + i * answer->each, cosines + i * shape[1]);
@@ -172,10 +165,7 @@ static int reads(const void *from, const attn2c_place *place) {
 static int bind(job *job) {
   const int count = job->array_count;
   const char **names = calloc(2 * ((size_t)count + 1), sizeof *names), **paths = names + count + 1;
-  if (!names) {
-    attn2c_say(job->message, "run: no memory");
-    return ATTN2C_MEMORY;
-  }
+  if (!names) return attn2c_fail(job->message, ATTN2C_MEMORY, "run: no memory");
   for (int i = 0; i < count; i++) names[i] = tensor_of(job, &job->arrays[i])->name;
   names[count] = "logits_per_image";
   const attn2c_answer_files files = {.names = names,
@@ -201,10 +191,7 @@ static int list_arrays(job *job) {
   job->array_count = entry->output_count + 1;
   job->arrays = calloc((size_t)job->array_count, sizeof *job->arrays);
   job->outputs = calloc((size_t)job->array_count, sizeof *job->outputs);
-  if (!job->arrays || !job->outputs) {
-    attn2c_say(job->message, "run: no memory");
-    return ATTN2C_MEMORY;
-  }
+  if (!job->arrays || !job->outputs) return attn2c_fail(job->message, ATTN2C_MEMORY, "run: no memory");
   for (int i = 0; i < job->array_count; i++) {
     array *array = &job->arrays[i];
     array->tensor = i < entry->output_count ? entry->outputs[i] : entry->inputs[job->facts->input];
@@ -250,13 +237,12 @@ static int read_picture(job *job, int number, int64_t at) {
   const char *name = attn2c_picture_name(&job->source, number);
   status = attn2c_picture_prepare(job->facts, picture.pixels, picture.width, picture.height,
                                   job->image + at * job->arrays[job->entry->output_count].each);
-  if (status == ATTN2C_USAGE) {
-    attn2c_say(job->message, "%s: %lld x %lld pixels cannot become the model's %d x %d", name,
-               (long long)picture.width, (long long)picture.height, job->facts->width, job->facts->height);
-    status = ATTN2C_FORMAT;
-  } else if (status != ATTN2C_OK) {
+  if (status == ATTN2C_USAGE)
+    status = attn2c_fail(
+        job->message, ATTN2C_FORMAT, "%s: %lld x %lld pixels cannot become the model's %d x %d", name,
+        (long long)picture.width, (long long)picture.height, job->facts->width, job->facts->height);
+  else if (status != ATTN2C_OK)
     attn2c_say(job->message, "%s: no memory to resize it", name);
-  }
   attn2c_picture_free(&picture);
   return status;
 }
@@ -267,11 +253,9 @@ static int keep(job *job, int64_t count) {
     const void *values = i < job->entry->output_count ? job->outputs[i] : job->image;
     if (!array->is_kept) continue;
     float *moved = realloc(array->values, (size_t)((job->done + count) * array->each) * sizeof *moved);
-    if (!moved) {
-      attn2c_say(job->message, "run: no memory for the arrays of %lld pictures",
-                 (long long)(job->done + count));
-      return ATTN2C_MEMORY;
-    }
+    if (!moved)
+      return attn2c_fail(job->message, ATTN2C_MEMORY, "run: no memory for the arrays of %lld pictures",
+                         (long long)(job->done + count));
     array->values = moved;
     memcpy(moved + job->done * array->each, values, (size_t)(count * array->each) * sizeof *moved);
   }
@@ -302,10 +286,9 @@ static float *score(job *job, int64_t at) {
 static int reserve_logits(job *job, int64_t count) {
   const size_t rows = job->keeps_logits ? (size_t)(job->done + count) : 1;
   float *moved = realloc(job->logits, rows * job->texts.count * sizeof *moved);
-  if (!moved) {
-    attn2c_say(job->message, "run: no memory for the logits of %zu texts", job->texts.count);
-    return ATTN2C_MEMORY;
-  }
+  if (!moved)
+    return attn2c_fail(job->message, ATTN2C_MEMORY, "run: no memory for the logits of %zu texts",
+                       job->texts.count);
   job->logits = moved;
   return ATTN2C_OK;
 }
@@ -348,10 +331,7 @@ static int write_answers(job *job, int64_t count) {
     }
     status = (is_json ? attn2c_picture_write_json : attn2c_picture_write_text)(&answer, job->picks, job->out);
   }
-  if (status != ATTN2C_OK) {
-    attn2c_say(job->message, "run: no memory for an answer");
-    return status;
-  }
+  if (status != ATTN2C_OK) return attn2c_fail(job->message, status, "run: no memory for an answer");
   return attn2c_output_flush(job->out, job->message);
 }
 
@@ -449,10 +429,7 @@ static int run_job(job *job, FILE *notes) {
 static int run(const attn2c_descriptor *model, const attn2c_picture_facts *facts,
                const attn2c_arguments *arguments, FILE *out, FILE *notes, attn2c_message *message) {
   job *job = calloc(1, sizeof *job);
-  if (!job) {
-    attn2c_say(message, "run: no memory");
-    return ATTN2C_MEMORY;
-  }
+  if (!job) return attn2c_fail(message, ATTN2C_MEMORY, "run: no memory");
   job->model = model, job->facts = facts, job->arguments = arguments;
   job->entry = attn2c_primary_entry(model);
   job->out = out, job->message = message;
@@ -469,7 +446,7 @@ static int run(const attn2c_descriptor *model, const attn2c_picture_facts *facts
   if (scores_texts(job) && &attn2c_the_texts) attn2c_the_texts->reader->close(&job->texts);
   free(job->logits);
   free(job->arrays);
-  free(job->against);
+  attn2c_free(job->against);
   free(job->outputs);
   free(job);
   return status;

@@ -1,6 +1,5 @@
 /* command.h - `run --image`: pictures are decoded, prepared, computed and answered in their order. */
-#ifndef ATTN2C_PROGRAM_PICTURE_COMMAND_H
-#define ATTN2C_PROGRAM_PICTURE_COMMAND_H
+#pragma once
 
 #include <stdio.h>
 
@@ -11,5 +10,3 @@ struct attn2c_picture_commands {
   int (*run)(const attn2c_descriptor *model, const attn2c_picture_facts *facts,
              const attn2c_arguments *arguments, FILE *out, FILE *notes, attn2c_message *message);
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* licenses.h - the notices of the libraries that decode pictures, for licenses.c. */
-#ifndef ATTN2C_PROGRAM_PICTURE_LICENSES_H
-#define ATTN2C_PROGRAM_PICTURE_LICENSES_H
+#pragma once
 
 static const char libpng_notice[] = "libpng: PNG Reference Library License version 2\n"
                                     "\n"
@@ -92,5 +91,3 @@ static const char zlib_notice[] =
     "\n"
     "Jean-loup Gailly        Mark Adler\n"
     "jloup@gzip.org          madler@alumni.caltech.edu\n";
-
-#endif

@@ -18,16 +18,14 @@
 #define MOST_BYTES ((size_t)1 << 30)
 
 static int no_memory(attn2c_message *message) {
-  attn2c_say(message, "--image: no memory for the list of pictures");
-  return ATTN2C_MEMORY;
+  return attn2c_fail(message, ATTN2C_MEMORY, "--image: no memory for the list of pictures");
 }
 
 static int add(attn2c_picture_source *source, const char *folder, const char *name, attn2c_message *message) {
-  char **moved = source->count < INT_MAX / 2
-                     ? realloc(source->paths, ((size_t)source->count + 1) * sizeof *moved)
-                     : NULL;
-  if (!moved) return no_memory(message);
-  source->paths = moved;
+  char **grown =
+      source->count < INT_MAX / 2 ? attn2c_grown(source->paths, (size_t)source->count, sizeof *grown) : NULL;
+  if (!grown) return no_memory(message);
+  source->paths = grown;
   const size_t size = strlen(folder) + strlen(name) + 2;
   char *path = malloc(size);
   if (!path) return no_memory(message);
@@ -55,18 +53,14 @@ static int add_folder(attn2c_picture_source *source, const char *path, attn2c_me
   const int first = source->count;
   int status = ATTN2C_OK;
   DIR *folder = opendir(path);
-  if (!folder) {
-    attn2c_say(message, "--image %s: %s", path, strerror(errno));
-    return ATTN2C_IO;
-  }
+  if (!folder) return attn2c_fail(message, ATTN2C_IO, "--image %s: %s", path, strerror(errno));
   for (struct dirent *entry; status == ATTN2C_OK && (entry = readdir(folder));)
     if (is_picture(entry->d_name)) status = add(source, path, entry->d_name, message);
   closedir(folder);
   if (status != ATTN2C_OK) return status;
-  if (source->count == first) {
-    attn2c_say(message, "--image %s: no file of this folder ends in .png, .jpg or .jpeg", path);
-    return ATTN2C_FORMAT;
-  }
+  if (source->count == first)
+    return attn2c_fail(message, ATTN2C_FORMAT,
+                       "--image %s: no file of this folder ends in .png, .jpg or .jpeg", path);
   qsort(source->paths + first, (size_t)(source->count - first), sizeof *source->paths, by_bytes);
   source->has_folder = 1;
   return ATTN2C_OK;
@@ -80,16 +74,14 @@ int attn2c_picture_source_open(const attn2c_arguments *arguments, attn2c_picture
     const char *word = arguments->images[i];
     struct stat facts;
     const int is_input = strcmp(word, "-") == 0;
-    if (is_input && inputs++) {
-      attn2c_say(message, "--image -: given twice, but the standard input has one picture");
-      status = ATTN2C_USAGE;
-    } else if (!is_input && stat(word, &facts) != 0) {
-      attn2c_say(message, "--image %s: %s", word, strerror(errno));
-      status = ATTN2C_IO;
-    } else {
+    if (is_input && inputs++)
+      status = attn2c_fail(message, ATTN2C_USAGE,
+                           "--image -: given twice, but the standard input has one picture");
+    else if (!is_input && stat(word, &facts) != 0)
+      status = attn2c_fail(message, ATTN2C_IO, "--image %s: %s", word, strerror(errno));
+    else
       status = !is_input && S_ISDIR(facts.st_mode) ? add_folder(source, word, message)
                                                    : add(source, "", word, message);
-    }
   }
   return status;
 }
@@ -112,18 +104,14 @@ static int read_input(uint8_t **bytes, size_t *size, attn2c_message *message) {
     if (*size == capacity) {
       capacity = capacity ? 2 * capacity : (size_t)1 << 16;
       uint8_t *moved = capacity <= 2 * MOST_BYTES ? realloc(*bytes, capacity) : NULL;
-      if (!moved) {
-        attn2c_say(message, "standard input: no memory for a picture of more than %zu bytes", *size);
-        return ATTN2C_MEMORY;
-      }
+      if (!moved)
+        return attn2c_fail(message, ATTN2C_MEMORY,
+                           "standard input: no memory for a picture of more than %zu bytes", *size);
       *bytes = moved;
     }
     const ssize_t got = read(STDIN_FILENO, *bytes + *size, capacity - *size);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      attn2c_say(message, "standard input: %s", strerror(errno));
-      return ATTN2C_IO;
-    }
+    if (got < 0) return attn2c_fail(message, ATTN2C_IO, "standard input: %s", strerror(errno));
     if (got == 0) return ATTN2C_OK;
     *size += (size_t)got;
   }
@@ -135,12 +123,12 @@ static int read_file(const char *path, uint8_t **bytes, size_t *size, attn2c_mes
   int status = attn2c_file_open(path, &file, message);
   if (status != ATTN2C_OK) return status;
   if ((uint64_t)file.size > MOST_BYTES) {
-    attn2c_say(message, "%s: has %lld bytes, but at most %zu are allowed for a picture", path,
-               (long long)file.size, MOST_BYTES);
-    status = ATTN2C_FORMAT;
+    status =
+        attn2c_fail(message, ATTN2C_FORMAT, "%s: has %lld bytes, but at most %zu are allowed for a picture",
+                    path, (long long)file.size, MOST_BYTES);
   } else if (!(*bytes = malloc((size_t)file.size + 1))) {
-    attn2c_say(message, "%s: no memory for its %lld bytes", path, (long long)file.size);
-    status = ATTN2C_MEMORY;
+    status =
+        attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for its %lld bytes", path, (long long)file.size);
   } else {
     *size = (size_t)file.size;
     status = attn2c_file_read(&file, 0, *bytes, *size, message);

@@ -1,6 +1,5 @@
 /* source.h - the pictures that --image names: files, all pictures of a folder, the standard input. */
-#ifndef ATTN2C_PROGRAM_PICTURE_SOURCE_H
-#define ATTN2C_PROGRAM_PICTURE_SOURCE_H
+#pragma once
 
 #include "picture/picture.h"
 #include "program/arguments.h"
@@ -24,5 +23,3 @@ int attn2c_picture_source_read(const attn2c_picture_source *source, int number,
 
 /* Returns the name of a picture for messages and answers. */
 const char *attn2c_picture_name(const attn2c_picture_source *source, int number);
-
-#endif

@@ -8,20 +8,16 @@
 
 /* Adds a copy of a line. Returns ATTN2C_OK or _MEMORY. */
 static int add(attn2c_picture_texts *texts, const attn2c_line *line) {
-  const size_t count = texts->count + 1;
-  char **moved = realloc(texts->texts, count * sizeof *moved);
-  if (!moved) return ATTN2C_MEMORY;
-  texts->texts = moved;
-  size_t *lengths = realloc(texts->lengths, count * sizeof *lengths);
+  char **grown = attn2c_grown(texts->texts, texts->count, sizeof *grown);
+  if (!grown) return ATTN2C_MEMORY;
+  texts->texts = grown;
+  size_t *lengths = attn2c_grown(texts->lengths, texts->count, sizeof *lengths);
   if (!lengths) return ATTN2C_MEMORY;
   texts->lengths = lengths;
-  char *text = malloc(line->length + 1);
+  char *text = attn2c_copied(line->text, line->length);
   if (!text) return ATTN2C_MEMORY;
-  if (line->length) memcpy(text, line->text, line->length);
-  text[line->length] = '\0';
-  texts->texts[texts->count] = text;
   texts->lengths[texts->count] = line->length;
-  texts->count = count;
+  texts->texts[texts->count++] = text;
   return ATTN2C_OK;
 }
 
@@ -31,16 +27,12 @@ static int read_lines(attn2c_text_source *source, attn2c_picture_texts *texts, a
   attn2c_line_state state = ATTN2C_LINE_READ;
   while (status == ATTN2C_OK && state == ATTN2C_LINE_READ) {
     state = attn2c_text_source_next(source, 1, &line, &status, message);
-    if (state == ATTN2C_LINE_READ && add(texts, &line) != ATTN2C_OK) {
-      attn2c_say(message, "run: no memory for the texts");
-      status = ATTN2C_MEMORY;
-    }
+    if (state == ATTN2C_LINE_READ && add(texts, &line) != ATTN2C_OK)
+      status = attn2c_fail(message, ATTN2C_MEMORY, "run: no memory for the texts");
     attn2c_text_source_forget(source);
   }
-  if (status == ATTN2C_OK && texts->count == 0) {
-    attn2c_say(message, "run: --text gives no text");
-    status = ATTN2C_FORMAT;
-  }
+  if (status == ATTN2C_OK && texts->count == 0)
+    status = attn2c_fail(message, ATTN2C_FORMAT, "run: --text gives no text");
   return status;
 }
 
@@ -62,10 +54,9 @@ static int embed(const attn2c_arguments *arguments, FILE *notes, attn2c_picture_
   const char *weights = arguments->text_weights ? arguments->text_weights : arguments->weights;
   char why[1000] = "";
   texts->embedded.values = calloc(texts->count * (size_t)model->width, sizeof *texts->embedded.values);
-  if (!texts->embedded.values) {
-    attn2c_say(message, "run: no memory for the embeddings of %zu texts", texts->count);
-    return ATTN2C_MEMORY;
-  }
+  if (!texts->embedded.values)
+    return attn2c_fail(message, ATTN2C_MEMORY, "run: no memory for the embeddings of %zu texts",
+                       texts->count);
   const int status = model->embed(weights, arguments->threads, (const char *const *)texts->texts,
                                   texts->lengths, texts->count, &texts->embedded, why, sizeof why);
   if (status != ATTN2C_OK) say_fault(texts, arguments, why, message);

@@ -1,7 +1,6 @@
 /* texts.h - the texts that pictures are scored for: reads them, and has their embeddings from the
  * model of texts that is linked into a program of pictures. */
-#ifndef ATTN2C_PROGRAM_PICTURE_TEXTS_H
-#define ATTN2C_PROGRAM_PICTURE_TEXTS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -25,5 +24,3 @@ struct attn2c_texts_reader {
               attn2c_message *message);
   void (*close)(attn2c_picture_texts *texts);
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* order.h - the orders that rank 0 of a program gives to the others, and the model that each rank has
  * opened. */
-#ifndef ATTN2C_PROGRAM_RANKS_ORDER_H
-#define ATTN2C_PROGRAM_RANKS_ORDER_H
+#pragma once
 
 #include "model/model.h"
 #include "program/arguments.h"
@@ -70,5 +69,3 @@ void attn2c_lead(attn2c_rank_session *session, attn2c_order_kind kind, int statu
 
 /* Follows rank 0 until it ends. */
 int attn2c_follow(attn2c_rank_session *session, attn2c_message *message);
-
-#endif

@@ -1,7 +1,6 @@
 /* program.h - the program of a model that is divided among ranks. Rank 0 runs the command: it reads and
  * writes. It tells the others each call of the model, with its inputs, and they make the same call. */
-#ifndef ATTN2C_PROGRAM_RANKS_PROGRAM_H
-#define ATTN2C_PROGRAM_RANKS_PROGRAM_H
+#pragma once
 
 #include "base/rank_facts.h"
 #include "model/model.h"
@@ -27,5 +26,3 @@ struct attn2c_rank_commands {
   /* Ends the ranks and MPI. Rank 0 gives the status of its command to the others. */
   void (*end)(int status);
 };
-
-#endif

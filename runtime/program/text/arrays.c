@@ -36,7 +36,7 @@ struct attn2c_arrays {
   int prints;
   int64_t texts, rows;
   kept *list;
-  size_t count, capacity;
+  size_t count;
   float *joined;
 };
 
@@ -142,12 +142,9 @@ static int is_idle(const attn2c_arrays *arrays) {
 int attn2c_arrays_keep(attn2c_arrays *arrays, const attn2c_reader *reader, int64_t rows, void **outputs,
                        attn2c_message *message) {
   if (is_idle(arrays)) return ATTN2C_OK;
-  if (arrays->count == arrays->capacity) {
-    const size_t capacity = 2 * arrays->capacity + 16;
-    kept *moved = realloc(arrays->list, capacity * sizeof *moved);
-    if (!moved) goto no_memory;
-    arrays->list = moved, arrays->capacity = capacity;
-  }
+  kept *grown = attn2c_grown(arrays->list, arrays->count, sizeof *grown);
+  if (!grown) goto no_memory;
+  arrays->list = grown;
   kept *each = &arrays->list[arrays->count++];
   *each = (kept){.texts = (int64_t)reader->count, .rows = rows};
   each->values = calloc((size_t)arrays->output_count + 1, sizeof *each->values);
@@ -168,8 +165,8 @@ int attn2c_arrays_keep(attn2c_arrays *arrays, const attn2c_reader *reader, int64
   if (rows > arrays->rows) arrays->rows = rows;
   return ATTN2C_OK;
 no_memory:
-  attn2c_say(message, "run: no memory for the arrays of %lld texts", (long long)arrays->texts);
-  return ATTN2C_MEMORY;
+  return attn2c_fail(message, ATTN2C_MEMORY, "run: no memory for the arrays of %lld texts",
+                     (long long)arrays->texts);
 }
 
 /* Copies one output of all texts to `to`. */
@@ -231,10 +228,9 @@ static int write_item(const attn2c_arrays *arrays, const attn2c_reader *reader, 
   const int rank = shape_of(arrays, reader, of, shape);
   const attn2c_type type = of >= 0 ? output_of(reader, of)->type : ATTN2C_I32;
   void *values = join(arrays, reader, of, rank, shape);
-  if (!values) {
-    attn2c_say(message, "%s: no memory for %lld texts", path, (long long)arrays->texts);
-    return ATTN2C_MEMORY;
-  }
+  if (!values)
+    return attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for %lld texts", path,
+                       (long long)arrays->texts);
   const int status = attn2c_npy_write(path, type, rank, shape, values, message);
   free(values);
   return status;
@@ -242,10 +238,8 @@ static int write_item(const attn2c_arrays *arrays, const attn2c_reader *reader, 
 
 int attn2c_arrays_write(attn2c_arrays *arrays, const attn2c_reader *reader, attn2c_message *message) {
   if (is_idle(arrays)) return ATTN2C_OK;
-  if (arrays->texts == 0 || arrays->rows == 0) {
-    attn2c_say(message, "run: no text has tokens, so that no array is written");
-    return ATTN2C_FORMAT;
-  }
+  if (arrays->texts == 0 || arrays->rows == 0)
+    return attn2c_fail(message, ATTN2C_FORMAT, "run: no text has tokens, so that no array is written");
   int status = ATTN2C_OK;
   for (int i = 0; i < arrays->item_count && status == ATTN2C_OK; i++)
     if (arrays->items[i].path)

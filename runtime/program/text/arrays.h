@@ -2,8 +2,7 @@
  * An array has one row a text; rows of tokens are padded with zeros to the longest text. In addition to the
  * model's outputs there are `lengths` and the ids. Windows of a text have one row each; `texts` has the
  * number of its text. */
-#ifndef ATTN2C_PROGRAM_TEXT_ARRAYS_H
-#define ATTN2C_PROGRAM_TEXT_ARRAYS_H
+#pragma once
 
 #include "model/text_calls.h"
 #include "program/arguments.h"
@@ -30,5 +29,3 @@ int attn2c_arrays_write(attn2c_arrays *arrays, const attn2c_reader *reader, attn
 /* Returns the array of answers, [texts][width], of an answer that has no rows, and sets *texts to their
  * number. NULL: no memory. */
 const float *attn2c_arrays_answer(attn2c_arrays *arrays, const attn2c_reader *reader, int64_t *texts);
-
-#endif

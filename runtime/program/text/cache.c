@@ -61,7 +61,7 @@ struct attn2c_cache {
   /* The texts that were added. */
   key *made;
   float *made_values;
-  size_t made_count, made_capacity;
+  size_t made_count;
   size_t new_count, unwritten; /* those that the file did not have; those that no file has yet */
   double next_write;           /* time from which they are written though the run goes on; 0: not known */
 };
@@ -180,17 +180,14 @@ static int read_file(attn2c_cache *cache, const attn2c_file *file, attn2c_messag
   if (status == ATTN2C_OK && is_long)
     status = attn2c_file_read(file, file->size - FOOTER, end, sizeof end, message);
   if (status != ATTN2C_OK) return status;
-  if (memcmp(start, "\x93NUMPY\1", 7) != 0 || memcmp(end, magic, MAGIC) != 0) {
-    attn2c_say(message,
-               "--cache %s: is no file that --cache made, or was cut; remove it, or give another name",
-               file->name);
-    return ATTN2C_FORMAT;
-  }
+  if (memcmp(start, "\x93NUMPY\1", 7) != 0 || memcmp(end, magic, MAGIC) != 0)
+    return attn2c_fail(
+        message, ATTN2C_FORMAT,
+        "--cache %s: is no file that --cache made, or was cut; remove it, or give another name", file->name);
   cache->bytes = malloc((size_t)file->size);
-  if (!cache->bytes) {
-    attn2c_say(message, "--cache %s: no memory for %" PRId64 " bytes", file->name, file->size);
-    return ATTN2C_MEMORY;
-  }
+  if (!cache->bytes)
+    return attn2c_fail(message, ATTN2C_MEMORY, "--cache %s: no memory for %" PRId64 " bytes", file->name,
+                       file->size);
   return attn2c_file_read(file, 0, cache->bytes, (size_t)file->size, message);
 }
 
@@ -240,15 +237,12 @@ const float *attn2c_cache_find(attn2c_cache *cache, const char *text, size_t len
 
 int attn2c_cache_add(attn2c_cache *cache, const char *text, size_t length, const float *values) {
   const size_t width = (size_t)cache->width;
-  if (cache->made_count == cache->made_capacity) {
-    const size_t capacity = 2 * cache->made_capacity + 256;
-    key *keys = realloc(cache->made, capacity * sizeof *keys);
-    if (keys) cache->made = keys;
-    float *moved = realloc(cache->made_values, capacity * width * sizeof *moved);
-    if (moved) cache->made_values = moved;
-    if (!keys || !moved) return ATTN2C_MEMORY;
-    cache->made_capacity = capacity;
-  }
+  key *keys = attn2c_grown(cache->made, cache->made_count, sizeof *keys);
+  if (!keys) return ATTN2C_MEMORY;
+  cache->made = keys;
+  float *grown = attn2c_grown(cache->made_values, cache->made_count, width * sizeof *grown);
+  if (!grown) return ATTN2C_MEMORY;
+  cache->made_values = grown;
   const size_t at = cache->made_count++;
   const int is_old =
       values && cache->count > 0 && values >= cache->values && values < cache->values + cache->count * width;

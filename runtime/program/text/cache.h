@@ -2,8 +2,7 @@
  * compute only new ones, also if this run is ended before its last text. NumPy reads the file as an array
  * [texts][numbers] of float32. After the array come a key of each text and a footer, which says of which
  * model, weights, prompt and size the embeddings are, and has a checksum of all bytes. */
-#ifndef ATTN2C_PROGRAM_TEXT_CACHE_H
-#define ATTN2C_PROGRAM_TEXT_CACHE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -34,5 +33,3 @@ int attn2c_cache_write(attn2c_cache *cache, int is_all, attn2c_message *message)
 
 /* Does so for a run that goes on, now and then: writing takes a small part of the time. Says nothing. */
 int attn2c_cache_keep(attn2c_cache *cache, attn2c_message *message);
-
-#endif

@@ -221,8 +221,7 @@ static int add_line(job *job) {
   if (status != ATTN2C_OK && attn2c_signal()) return status;
   if (status != ATTN2C_OK) {
     attn2c_line_place(&job->line, place, sizeof place);
-    attn2c_say(job->message, "%s: %s", place, job->reader->fault);
-    return status;
+    return attn2c_fail(job->message, status, "%s: %s", place, job->reader->fault);
   }
   job->reader->texts[job->reader->count - 1].number = job->texts - 1;
   const int has_windows = job->facts->answer == ATTN2C_ANSWER_SPAN && job->line.pair;
@@ -237,8 +236,7 @@ static int add_line(job *job) {
   view->removed = has_windows ? 0 : tokens.removed;
   job->cut += view->removed > 0;
   if (view->ids && view->places && view->sources) return ATTN2C_OK;
-  attn2c_say(job->message, "run: no memory for a text's tokens");
-  return ATTN2C_MEMORY;
+  return attn2c_fail(job->message, ATTN2C_MEMORY, "run: no memory for a text's tokens");
 }
 
 /* The name of the first prompt of a list that the model has; NULL: it has none of them. */
@@ -264,8 +262,8 @@ static int choose_prompt(job *job, int is_query) {
     const size_t used = strlen(names);
     snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", job->facts->prompts[i].name);
   }
-  attn2c_say(job->message, "--prompt %s: %s; it has %s", name ? name : "", job->reader->fault, names);
-  return status;
+  return attn2c_fail(job->message, status, "--prompt %s: %s; it has %s", name ? name : "", job->reader->fault,
+                     names);
 }
 
 /* Encodes `line`, unless the cache has its embedding. */
@@ -358,10 +356,7 @@ static int write_answers(job *job, int64_t rows) {
                    ? attn2c_write_json(view, job->picks, job->out)
                    : attn2c_write_text(view, job->picks, job->out);
   }
-  if (status != ATTN2C_OK) {
-    attn2c_say(job->message, "run: no memory for an answer");
-    return status;
-  }
+  if (status != ATTN2C_OK) return attn2c_fail(job->message, status, "run: no memory for an answer");
   return attn2c_output_flush(job->out, job->message);
 }
 
@@ -448,8 +443,7 @@ static int open_rank(job *job) {
   const int top = job->arguments->top > 0 ? job->arguments->top : TOP_TEXTS;
   job->rank = attn2c_rank_open(width, top, job->arguments->answers);
   if (job->rank) return ATTN2C_OK;
-  attn2c_say(job->message, "run: no memory");
-  return ATTN2C_MEMORY;
+  return attn2c_fail(job->message, ATTN2C_MEMORY, "run: no memory");
 }
 
 /* Opens the file of embeddings, which have the prompt of texts. */
@@ -475,10 +469,8 @@ static int open_texts(job *job, FILE *notes) {
 /* Sets the prompt and the dimensions that were asked for. */
 static int set_reader(job *job) {
   const int count = job->arguments->dimensions;
-  if (count > 0 && attn2c_reader_dimensions(job->reader, (size_t)count) != ATTN2C_OK) {
-    attn2c_say(job->message, "--dimensions %d: %s", count, job->reader->fault);
-    return ATTN2C_USAGE;
-  }
+  if (count > 0 && attn2c_reader_dimensions(job->reader, (size_t)count) != ATTN2C_OK)
+    return attn2c_fail(job->message, ATTN2C_USAGE, "--dimensions %d: %s", count, job->reader->fault);
   return choose_prompt(job, 1);
 }
 

@@ -1,7 +1,6 @@
 /* command.h - the command `run --text`: answers texts in their order, as their lines come. Arrays of all
  * texts are written at the end. */
-#ifndef ATTN2C_PROGRAM_TEXT_COMMAND_H
-#define ATTN2C_PROGRAM_TEXT_COMMAND_H
+#pragma once
 
 #include "base/text_facts.h"
 #include "program/arguments.h"
@@ -12,5 +11,3 @@ struct attn2c_text_commands {
   int (*run)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
              attn2c_message *message);
 };
-
-#endif

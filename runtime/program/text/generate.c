@@ -155,12 +155,10 @@ static int read_bytes(const char *path, char **bytes, size_t *length, attn2c_mes
   if (status != ATTN2C_OK) return status;
   *length = (size_t)file.size;
   *bytes = malloc(*length + 1);
-  if (!*bytes) {
-    attn2c_say(message, "%s: no memory for its %zu bytes", path, *length);
-    status = ATTN2C_MEMORY;
-  } else {
+  if (!*bytes)
+    status = attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for its %zu bytes", path, *length);
+  else
     status = attn2c_file_read(&file, 0, *bytes, *length, message);
-  }
   attn2c_file_close(&file);
   return status;
 }

@@ -1,6 +1,5 @@
 /* generate.h - parts for text of the commands that generate. */
-#ifndef ATTN2C_PROGRAM_TEXT_GENERATE_H
-#define ATTN2C_PROGRAM_TEXT_GENERATE_H
+#pragma once
 
 #include "base/text_facts.h"
 #include "program/arguments.h"
@@ -14,5 +13,3 @@ int attn2c_encode_all(attn2c_text_work *work, const attn2c_text_facts *facts, co
 /* The command `chat` (generate_chat.c). */
 int attn2c_chat_command(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,
                         FILE *notes, attn2c_message *message);
-
-#endif

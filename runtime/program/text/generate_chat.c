@@ -59,10 +59,7 @@ static int end_by_signal(job *job) {
   return 128 + (terminated ? SIGTERM : SIGINT);
 }
 
-static int no_memory(job *job) {
-  attn2c_say(job->message, "chat: no memory");
-  return ATTN2C_MEMORY;
-}
+static int no_memory(job *job) { return attn2c_fail(job->message, ATTN2C_MEMORY, "chat: no memory"); }
 
 /* Writes what is new of the answer as text. */
 static int show(job *job, size_t *written) {
@@ -122,10 +119,8 @@ static int encode(job *job, int alone, attn2c_text_tokens *tokens) {
   size_t length;
   char fault[300] = "";
   int status = attn2c_turns_render(job->turns, alone, &text, &length, fault, sizeof fault);
-  if (status != ATTN2C_OK) {
-    attn2c_say(job->message, "chat: %s", *fault ? fault : attn2c_strerror(status));
-    return status;
-  }
+  if (status != ATTN2C_OK)
+    return attn2c_fail(job->message, status, "chat: %s", *fault ? fault : attn2c_strerror(status));
   status = attn2c_encode_all(job->reading, job->model->text, text, length, 1, tokens, &why);
   if (status != ATTN2C_OK) attn2c_say(job->message, "chat: the turn: %s", why);
   return status;
@@ -220,10 +215,8 @@ static int answer_lines(job *job) {
       continue;
     }
     if (state == ATTN2C_CHAT_INTERRUPTED) return end_by_signal(job);
-    if (state == ATTN2C_CHAT_FAULT) {
-      attn2c_say(job->message, "standard input: %s", strerror(errno));
-      return ATTN2C_IO;
-    }
+    if (state == ATTN2C_CHAT_FAULT)
+      return attn2c_fail(job->message, ATTN2C_IO, "standard input: %s", strerror(errno));
     if (state == ATTN2C_CHAT_END) break;
     size_t blank = 0;
     job->lines_read++;
@@ -232,17 +225,14 @@ static int answer_lines(job *job) {
     if (status == ATTN2C_OK && terminated) return end_by_signal(job);
   }
   if (is_terminal) fputc('\n', job->out);
-  if (status == ATTN2C_OK && job->is_unanswered) {
-    attn2c_say(job->message,
-               "standard input: line %" PRId64 ": the last message has no answer: only messages of "
-               "the user and of tools are answered",
-               job->lines_read);
-    return ATTN2C_FORMAT;
-  }
+  if (status == ATTN2C_OK && job->is_unanswered)
+    return attn2c_fail(job->message, ATTN2C_FORMAT,
+                       "standard input: line %" PRId64 ": the last message has no answer: only messages of "
+                       "the user and of tools are answered",
+                       job->lines_read);
   if (status != ATTN2C_OK || job->left_out == 0) return status;
-  attn2c_say(job->message, "chat: %" PRId64 " of %" PRId64 " turns have no answer", job->left_out,
-             job->turns_read);
-  return ATTN2C_FORMAT;
+  return attn2c_fail(job->message, ATTN2C_FORMAT, "chat: %" PRId64 " of %" PRId64 " turns have no answer",
+                     job->left_out, job->turns_read);
 }
 
 static int open_job(job *job) {
@@ -277,11 +267,10 @@ int attn2c_chat_command(const attn2c_descriptor *model, const attn2c_arguments *
   job job = {.model = model, .arguments = arguments, .out = out, .notes = notes, .message = message};
   job.is_json = arguments->answers == ATTN2C_ANSWERS_JSONL;
   int status = attn2c_lacks_weights(model, arguments->weights, "chat", message) ? ATTN2C_USAGE : ATTN2C_OK;
-  if (!model->text->chat) {
-    attn2c_say(message,
-               "chat: this model was built without a chat template; build it with --chat-template FILE");
-    status = ATTN2C_USAGE;
-  }
+  if (!model->text->chat)
+    status =
+        attn2c_fail(message, ATTN2C_USAGE,
+                    "chat: this model was built without a chat template; build it with --chat-template FILE");
   const int read = attn2c_generate_options_read(arguments, model->continued->generation,
                                                 attn2c_continuing_vocabulary(model), &job.options, message);
   if (status == ATTN2C_OK) status = read;

@@ -1,7 +1,6 @@
 /* generate_line.h - reads the lines of a chat: on a terminal with a line editor and its history, by
  * libedit if this machine has it. */
-#ifndef ATTN2C_PROGRAM_TEXT_GENERATE_LINE_H
-#define ATTN2C_PROGRAM_TEXT_GENERATE_LINE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -24,5 +23,3 @@ attn2c_chat_state attn2c_line_reader_next(attn2c_line_reader *reader, const char
 
 /* True if lines come from a terminal. */
 int attn2c_line_reader_is_terminal(const attn2c_line_reader *reader);
-
-#endif

@@ -11,7 +11,7 @@ struct attn2c_turns {
   const attn2c_chat_template *template;
   attn2c_chat_work *work;
   attn2c_chat_message *messages; /* contents are owned */
-  size_t count, capacity;
+  size_t count;
 };
 
 attn2c_turns *attn2c_turns_create(const attn2c_text_facts *facts) {
@@ -29,13 +29,9 @@ void attn2c_turns_free(attn2c_turns *turns) {
 }
 
 int attn2c_turns_add(attn2c_turns *turns, const char *role, const char *text, size_t length) {
-  if (turns->count == turns->capacity) {
-    const size_t capacity = 2 * turns->capacity + 16;
-    attn2c_chat_message *moved = realloc(turns->messages, capacity * sizeof *moved);
-    if (!moved) return ATTN2C_MEMORY;
-    turns->messages = moved;
-    turns->capacity = capacity;
-  }
+  attn2c_chat_message *grown = attn2c_grown(turns->messages, turns->count, sizeof *grown);
+  if (!grown) return ATTN2C_MEMORY;
+  turns->messages = grown;
   const size_t role_length = strlen(role);
   char *copy = malloc(length + role_length + 1); /* of the text, and of the role after it */
   if (!copy) return ATTN2C_MEMORY;

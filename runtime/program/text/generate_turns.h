@@ -1,6 +1,5 @@
 /* generate_turns.h - the turns of a chat, and the text that a model's chat template makes of them. */
-#ifndef ATTN2C_PROGRAM_TEXT_GENERATE_TURNS_H
-#define ATTN2C_PROGRAM_TEXT_GENERATE_TURNS_H
+#pragma once
 
 #include "base/text_facts.h"
 
@@ -31,5 +30,3 @@ void attn2c_turns_drop(attn2c_turns *turns);
  */
 int attn2c_turns_render(attn2c_turns *turns, int alone, const char **text, size_t *length, char *fault,
                         size_t size);
-
-#endif

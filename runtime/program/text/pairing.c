@@ -8,18 +8,15 @@
 struct attn2c_pairing {
   attn2c_text_source *queries, *texts;
   attn2c_line *list; /* the texts; their bytes are the source's */
-  size_t count, capacity;
+  size_t count;
   attn2c_line query; /* its bytes are the source's */
   size_t at;         /* the next text; count: the next query is read first */
 };
 
 static int keep(attn2c_pairing *pairing, const attn2c_line *line) {
-  if (pairing->count == pairing->capacity) {
-    const size_t capacity = 2 * pairing->capacity + 64;
-    attn2c_line *moved = realloc(pairing->list, capacity * sizeof *moved);
-    if (!moved) return ATTN2C_MEMORY;
-    pairing->list = moved, pairing->capacity = capacity;
-  }
+  attn2c_line *grown = attn2c_grown(pairing->list, pairing->count, sizeof *grown);
+  if (!grown) return ATTN2C_MEMORY;
+  pairing->list = grown;
   pairing->list[pairing->count++] = *line;
   return ATTN2C_OK;
 }
@@ -32,8 +29,7 @@ static int read_texts(attn2c_pairing *pairing, attn2c_message *message) {
     if (keep(pairing, &line) != ATTN2C_OK) return ATTN2C_MEMORY;
   if (state == ATTN2C_LINE_FAULT) return status;
   if (pairing->count > 0) return ATTN2C_OK;
-  attn2c_say(message, "--rank: --text-pair gives no text");
-  return ATTN2C_FORMAT;
+  return attn2c_fail(message, ATTN2C_FORMAT, "--rank: --text-pair gives no text");
 }
 
 static int reads_input(const attn2c_text_word *words, int count) {
@@ -47,10 +43,9 @@ int attn2c_pairing_open(const attn2c_arguments *arguments, FILE *notes, attn2c_p
   attn2c_arguments queries = *arguments, texts = *arguments;
   *pairing = NULL;
   if (reads_input(arguments->texts, arguments->text_count) &&
-      reads_input(arguments->pairs, arguments->pair_count)) {
-    attn2c_say(message, "--rank: the standard input can be read only once, for --text or --text-pair");
-    return ATTN2C_USAGE;
-  }
+      reads_input(arguments->pairs, arguments->pair_count))
+    return attn2c_fail(message, ATTN2C_USAGE,
+                       "--rank: the standard input can be read only once, for --text or --text-pair");
   attn2c_pairing *made = calloc(1, sizeof *made);
   if (!made) return ATTN2C_MEMORY;
   queries.pair_count = texts.pair_count = 0;

@@ -1,7 +1,6 @@
 /* pairing.h - pairs each query with every text, for `run --rank`. Queries are read one by one, and the
  * texts once, at the beginning. */
-#ifndef ATTN2C_PROGRAM_TEXT_PAIRING_H
-#define ATTN2C_PROGRAM_TEXT_PAIRING_H
+#pragma once
 
 #include "program/text/source.h"
 
@@ -18,5 +17,3 @@ void attn2c_pairing_close(attn2c_pairing *pairing);
  * the text's number. */
 attn2c_line_state attn2c_pairing_next(attn2c_pairing *pairing, int may_wait, attn2c_line *line, int *status,
                                       attn2c_message *message);
-
-#endif

@@ -31,7 +31,7 @@ typedef struct {
 } query;
 
 struct attn2c_rank {
-  int64_t width, query_count, query_capacity, texts;
+  int64_t width, query_count, texts;
   int top;
   attn2c_answer_format format;
   query *queries;
@@ -61,21 +61,15 @@ void attn2c_rank_close(attn2c_rank *rank) {
 
 /* Copies a text. Returns 0 without memory. */
 static int keep(const char *text, size_t length, kept_text *kept) {
-  kept->bytes = malloc(length + 1);
-  if (!kept->bytes) return 0;
-  memcpy(kept->bytes, text, length);
-  kept->bytes[length] = '\0';
+  kept->bytes = attn2c_copied(text, length);
   kept->length = length;
-  return 1;
+  return kept->bytes != NULL;
 }
 
 int attn2c_rank_query(attn2c_rank *rank, const char *text, size_t length, const float *values) {
-  if (rank->query_count == rank->query_capacity) {
-    const int64_t capacity = rank->query_capacity ? 2 * rank->query_capacity : 8;
-    query *moved = realloc(rank->queries, (size_t)capacity * sizeof *moved);
-    if (!moved) return ATTN2C_MEMORY;
-    rank->queries = moved, rank->query_capacity = capacity;
-  }
+  query *grown = attn2c_grown(rank->queries, (size_t)rank->query_count, sizeof *grown);
+  if (!grown) return ATTN2C_MEMORY;
+  rank->queries = grown;
   const size_t bytes = (size_t)rank->width * sizeof(float);
   query *made = &rank->queries[rank->query_count++];
   *made = (query){.count = 0};
@@ -192,9 +186,8 @@ static int write_array(const attn2c_rank *rank, attn2c_message *message) {
 
 /* Says which words of the command line gave no text, and returns ATTN2C_FORMAT. */
 static int say_empty(const attn2c_text_word *words, attn2c_message *message) {
-  attn2c_say(message, "%s %.400s: it has no text, but at least one line is needed", words->option,
-             words->word);
-  return ATTN2C_FORMAT;
+  return attn2c_fail(message, ATTN2C_FORMAT, "%s %.400s: it has no text, but at least one line is needed",
+                     words->option, words->word);
 }
 
 int attn2c_rank_write(const attn2c_rank *rank, const attn2c_arguments *of, FILE *out,

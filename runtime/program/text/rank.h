@@ -1,8 +1,7 @@
 /* rank.h - ranks texts for queries: `run --query` by the cosine of embeddings, where all queries come
  * first; `run --rank` by scores of pairs, query by query. Only the best texts of each query are kept, unless
  * all scores are asked for as an array. */
-#ifndef ATTN2C_PROGRAM_TEXT_RANK_H
-#define ATTN2C_PROGRAM_TEXT_RANK_H
+#pragma once
 
 #include <stdio.h>
 
@@ -28,5 +27,3 @@ int attn2c_rank_pair(attn2c_rank *rank, int64_t number, const char *text, size_t
  * whose file in the arguments `of` is then named, _IO or _MEMORY. */
 int attn2c_rank_write(const attn2c_rank *rank, const attn2c_arguments *of, FILE *out,
                       attn2c_message *message);
-
-#endif

@@ -35,7 +35,7 @@ struct attn2c_text_source {
   int query_count;
   int has_tabs; /* 1: a line has text and pair */
   char **kept;  /* copies of lines, until they are forgotten */
-  size_t kept_count, kept_capacity;
+  size_t kept_count;
 };
 
 static int is_stream(const attn2c_text_word *word) {
@@ -122,34 +122,28 @@ int attn2c_text_source_open(const attn2c_arguments *arguments, FILE *notes, attn
   int status = ATTN2C_OK, inputs = 0;
   for (int i = 0; i < arguments->pair_count; i++)
     made->has_tabs |= strcmp(arguments->pairs[i].word, "-") == 0;
-  if (made->has_tabs && arguments->pair_count > 1) {
-    attn2c_say(
-        message,
+  if (made->has_tabs && arguments->pair_count > 1)
+    status = attn2c_fail(
+        message, ATTN2C_USAGE,
         "--text-pair -: each line has text and pair with a tab between them, and no other pair is allowed");
-    status = ATTN2C_USAGE;
-  }
   for (int i = 0; i < words; i++)
     inputs += made->words[i].kind != ATTN2C_TEXT_STRING && strcmp(made->words[i].word, "-") == 0;
-  if (inputs > 1) {
-    attn2c_say(message, "%s -: the standard input can be read only once", made->words[words - 1].option);
-    status = ATTN2C_USAGE;
-  }
-  if (arguments->text_count == 0) {
-    attn2c_say(message,
-               arguments->query_count > 0
-                   ? "--query: the texts to search are missing; --text-file FILE or --text gives them"
-                   : "run: --text TEXT, FILE or - is needed");
-    status = ATTN2C_USAGE;
-  }
+  if (inputs > 1)
+    status = attn2c_fail(message, ATTN2C_USAGE, "%s -: the standard input can be read only once",
+                         made->words[words - 1].option);
+  if (arguments->text_count == 0)
+    status =
+        attn2c_fail(message, ATTN2C_USAGE,
+                    arguments->query_count > 0
+                        ? "--query: the texts to search are missing; --text-file FILE or --text gives them"
+                        : "run: --text TEXT, FILE or - is needed");
   if (status == ATTN2C_OK && arguments->pair_count > 0 && !made->has_tabs) {
     const int64_t texts = count_lines(&made->texts), pairs = count_lines(&made->pairs);
-    if (texts >= 0 && pairs >= 0 && texts != pairs) {
-      attn2c_say(message,
-                 "%s: there are %" PRId64 " pairs and %" PRId64
-                 " texts, but a pair for each text is expected",
-                 arguments->pairs[0].option, pairs, texts);
-      status = ATTN2C_USAGE;
-    }
+    if (texts >= 0 && pairs >= 0 && texts != pairs)
+      status = attn2c_fail(message, ATTN2C_USAGE,
+                           "%s: there are %" PRId64 " pairs and %" PRId64
+                           " texts, but a pair for each text is expected",
+                           arguments->pairs[0].option, pairs, texts);
   }
   if (status == ATTN2C_OK) {
     note_words(arguments, &made->texts, notes);
@@ -186,17 +180,12 @@ void attn2c_text_source_forget(attn2c_text_source *source) {
 
 /* Returns a copy of the bytes, which lasts until attn2c_text_source_forget; NULL without memory. */
 static const char *keep(attn2c_text_source *source, const char *bytes, size_t length) {
-  if (source->kept_count == source->kept_capacity) {
-    const size_t capacity = source->kept_capacity ? 2 * source->kept_capacity : 64;
-    char **moved = realloc(source->kept, capacity * sizeof *moved);
-    if (!moved) return NULL;
-    source->kept = moved, source->kept_capacity = capacity;
-  }
-  char *copy = malloc(length + 1);
-  if (!copy) return NULL;
-  memcpy(copy, bytes, length);
-  copy[length] = '\0';
-  return source->kept[source->kept_count++] = copy;
+  char **grown = attn2c_grown(source->kept, source->kept_count, sizeof *grown);
+  if (!grown) return NULL;
+  source->kept = grown;
+  char *copy = attn2c_copied(bytes, length);
+  if (copy) source->kept[source->kept_count++] = copy;
+  return copy;
 }
 
 static int stream_begin(stream *s, const char *word, attn2c_message *message) {
@@ -206,8 +195,7 @@ static int stream_begin(stream *s, const char *word, attn2c_message *message) {
   s->number = 0;
   s->is_ended = 0;
   if (s->descriptor >= 0) return ATTN2C_OK;
-  attn2c_say(message, "%s %s: %s", s->words[s->at].option, word, strerror(errno));
-  return ATTN2C_IO;
+  return attn2c_fail(message, ATTN2C_IO, "%s %s: %s", s->words[s->at].option, word, strerror(errno));
 }
 
 /* Reads more bytes after those in the buffer. */
@@ -228,10 +216,7 @@ static int stream_fill(stream *s, attn2c_message *message) {
   ssize_t count;
   do count = read(s->descriptor, s->bytes + s->end, s->capacity - s->end);
   while (count < 0 && errno == EINTR && !attn2c_signal());
-  if (count < 0) {
-    attn2c_say(message, "%s: %s", s->file, strerror(errno));
-    return ATTN2C_IO;
-  }
+  if (count < 0) return attn2c_fail(message, ATTN2C_IO, "%s: %s", s->file, strerror(errno));
   s->end += (size_t)count;
   s->is_ended = count == 0;
   return ATTN2C_OK;

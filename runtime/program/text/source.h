@@ -1,7 +1,6 @@
 /* source.h - reads texts from words of the command line, files and the standard input, one a line, with
  * their pairs. */
-#ifndef ATTN2C_PROGRAM_TEXT_SOURCE_H
-#define ATTN2C_PROGRAM_TEXT_SOURCE_H
+#pragma once
 
 #include "program/arguments.h"
 
@@ -46,5 +45,3 @@ void attn2c_text_source_forget(attn2c_text_source *source);
 /* Writes "texts.txt: line 3" or "--text: text 3", for a message. */
 #define ATTN2C_LINE_PLACE 400
 void attn2c_line_place(const attn2c_line *line, char *text, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* view.h - a text, or a window of it, with its tokens and the model's outputs, for the writers of
  * answers. */
-#ifndef ATTN2C_PROGRAM_TEXT_VIEW_H
-#define ATTN2C_PROGRAM_TEXT_VIEW_H
+#pragma once
 
 #include "model/text_calls.h"
 #include "program/answers/labels.h"
@@ -53,5 +52,3 @@ void attn2c_view_find(const attn2c_view_of_text *view, attn2c_found *best);
  * ATTN2C_MAX_TOP. Return ATTN2C_OK or _MEMORY; errors of writing are in `out`. */
 int attn2c_write_text(const attn2c_view_of_text *view, attn2c_pick *picks, FILE *out);
 int attn2c_write_json(const attn2c_view_of_text *view, attn2c_pick *picks, FILE *out);
-
-#endif

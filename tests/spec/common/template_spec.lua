@@ -25,6 +25,12 @@ describe("template", function()
     assert.equal("no\n", fill("@if yes then\nyes\n@else\nno\n@end\n", { yes = false }))
   end)
 
+  it("takes a text of one line after the line of Lua", function()
+    assert.equal("- 1\n- 2\n", fill("@for _, i in ipairs(list) do |- ${i}\n", { list = { 1, 2 } }))
+    assert.equal("  a | b then |\nend\n", fill("@if yes then |  a | b then |\n@if not yes then |no\nend\n", { yes = true }))
+    assert.matches("test.in:2:", helper.defect(fill, "one\n@if t then |${t.x.y}\n", { t = {} }))
+  end)
+
   it("refuses unknown names, nil, floats, tables and booleans", function()
     assert.matches("test.in: no value for missing", helper.defect(fill, "${missing}\n"))
     assert.matches("a value is a float", helper.defect(fill, "${n / 8}\n", { n = 512 }))
