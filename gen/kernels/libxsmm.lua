@@ -1,7 +1,7 @@
 -- libxsmm.lua: writes the body of a product that calls kernels which libxsmm makes when a model is opened.
 -- It takes the strips of rows, panels and prefetches that the plan has decided for the body in C. libxsmm is
 -- column-major: its m are our outputs, its n a strip's rows, A a panel.
-local lines = require("kernels.lines")
+local lines_of_c = require("kernels.lines")
 local product = require("kernels.product")
 local types = require("data.types")
 
@@ -157,10 +157,10 @@ function libxsmm.body(kernel, calls, after_strip)
         local call = call_of(rows, row, done, not strip.next and 0 or nil, index, turn)
         local from = whole and "int k = 0; k < " .. together
           or ("int k = turn * %d; k < (turn + 1) * %d"):format(together, together)
-        list = strip.next and lines.block(("for (%s; k++)"):format(from), call) or call
+        list = strip.next and lines_of_c.block(("for (%s; k++)"):format(from), call) or call
       end
       if has_tail then
-        lines.append(list, call_of(rows, row, done, blocks.count, strip.tail.index, whole and turn or 1))
+        lines_of_c.append(list, call_of(rows, row, done, blocks.count, strip.tail.index, whole and turn or 1))
       end
       done = done + rows.count
       return list
@@ -169,15 +169,15 @@ function libxsmm.body(kernel, calls, after_strip)
 
   local has_tail = blocks.tail > 0
   if whole then return strips_of(more, true, has_tail) end
-  local turns = lines.block(("for (int turn = 0; turn < %d; turn++)"):format(blocks.count // together),
+  local turns = lines_of_c.block(("for (int turn = 0; turn < %d; turn++)"):format(blocks.count // together),
     strips_of({}, true, false))
-  return lines.append(turns, has_tail and strips_of({}, false, true) or {})
+  return lines_of_c.append(turns, has_tail and strips_of({}, false, true) or {})
 end
 
 --- Returns a product's body as lines: libxsmm's kernels or, where none can be made at run time, the body in C.
 function libxsmm.either(kernel, calls, in_c, after_strip)
-  local body = lines.append(libxsmm.body(kernel, calls, after_strip), { "return;" })
-  return lines.append(lines.block(("if (%s)"):format(libxsmm.condition(calls)), body), in_c)
+  local body = lines_of_c.append(libxsmm.body(kernel, calls, after_strip), { "return;" })
+  return lines_of_c.append(lines_of_c.block(("if (%s)"):format(libxsmm.condition(calls)), body), in_c)
 end
 
 return libxsmm
