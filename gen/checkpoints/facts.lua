@@ -15,20 +15,24 @@ local function refuse(kind, key, what) faults.raise(kind, ("config.json: %s: %s"
 -- kind -> a function of a value. It returns the value's meaning, or nil and the expected kind in words.
 local kinds = {}
 
-function kinds.count(value)
-  if math.type(value) == "integer" and value >= 1 then return value end
-  return nil, "an integer of at least 1"
+-- Adds a kind whose values mean themselves.
+local function kind(name, expected, fits)
+  kinds[name] = function(value)
+    if fits(value) then return value end
+    return nil, expected
+  end
 end
 
-function kinds.size(value)
-  if math.type(value) == "integer" and value >= 0 then return value end
-  return nil, "an integer of at least 0"
-end
-
-function kinds.integer(value)
-  if math.type(value) == "integer" then return value end
-  return nil, "an integer"
-end
+kind("count", "an integer of at least 1", function(value) return math.type(value) == "integer" and value >= 1 end)
+kind("size", "an integer of at least 0", function(value) return math.type(value) == "integer" and value >= 0 end)
+kind("integer", "an integer", function(value) return math.type(value) == "integer" end)
+kind("number", "a positive number", function(value)
+  return type(value) == "number" and value == value and value > 0 and value < math.huge
+end)
+kind("flag", "true or false", function(value) return type(value) == "boolean" end)
+kind("text", "a string", function(value) return type(value) == "string" end)
+kind("object", "an object", function(value) return type(value) == "table" end)
+kinds.list = kinds.object
 
 -- Returns a set of words, of a list or of a string with | between them.
 function kinds.words(value)
@@ -45,28 +49,6 @@ function kinds.words(value)
   if type(value) == "table" or type(value) == "string" then return set end
   return nil, "words"
 end
-
-function kinds.number(value)
-  if type(value) == "number" and value == value and value > 0 and value < math.huge then return value end
-  return nil, "a positive number"
-end
-
-function kinds.flag(value)
-  if type(value) == "boolean" then return value end
-  return nil, "true or false"
-end
-
-function kinds.text(value)
-  if type(value) == "string" then return value end
-  return nil, "a string"
-end
-
-function kinds.object(value)
-  if type(value) == "table" then return value end
-  return nil, "an object"
-end
-
-kinds.list = function(value) return kinds.object(value) end
 
 function kinds.sides(value)
   if type(value) == "table" and #value == 2 and kinds.count(value[1]) and kinds.count(value[2]) then return value end

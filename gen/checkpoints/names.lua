@@ -36,14 +36,17 @@ local function name_template(text, stars, of_module)
   return of_module and ("%s.%%%d"):format(name, stars + 1) or name
 end
 
+-- Fields of a source that are sources of other tensors.
+local OTHERS = { "plus", "times", "tap_gain" }
+
 -- Returns the source of a template, which is a text, a list of alternatives, or a list of pieces to join.
 local function template_source(template, stars, of_module)
   if type(template) == "string" then return { names = { name_template(template, stars, of_module) } } end
   local source = {}
   for key, value in pairs(template) do if type(key) ~= "number" then source[key] = value end end
-  if template.plus then source.plus = template_source(template.plus, stars, of_module) end
-  if template.times then source.times = template_source(template.times, stars, false) end
-  if template.tap_gain then source.tap_gain = template_source(template.tap_gain, stars, false) end
+  for _, field in ipairs(OTHERS) do
+    if template[field] then source[field] = template_source(template[field], stars, of_module and field == "plus") end
+  end
   if template.join then
     source.pieces = {}
     for i, piece in ipairs(template) do source.pieces[i] = template_source(piece, stars, of_module) end
@@ -147,9 +150,9 @@ end
 local function filled(source, path, pattern, change)
   local result = {}
   for key, value in pairs(source) do result[key] = value end
-  if source.plus then result.plus = filled(source.plus, path, pattern, change) end
-  if source.times then result.times = filled(source.times, path, pattern, change) end
-  if source.tap_gain then result.tap_gain = filled(source.tap_gain, path, pattern, change) end
+  for _, field in ipairs(OTHERS) do
+    if source[field] then result[field] = filled(source[field], path, pattern, change) end
+  end
   if source.pieces then
     result.pieces = {}
     for i, piece in ipairs(source.pieces) do result.pieces[i] = filled(piece, path, pattern, change) end

@@ -32,29 +32,30 @@ local function reference() return require("commands.reference") end
 -- The commands whose overrides may be lists of values.
 local takes_lists = words.set { "bench", "report" }
 
+-- Options that the emitted program has, too, and its other names for them.
+local passed_on = { "input", "expect", "tolerance", "entry", "seed", "repetitions", "output", "nan", "compare",
+  "length", "json", "profile", "bound" }
+local named_there = { repetitions = "reps", output = "format" }
+
+-- Returns the weights that a command is given, or the description's own if it is a checkpoint; nil: random ones.
+local function weights_of(arguments)
+  return arguments.weights or paths.is_checkpoint(arguments.description) and arguments.description or nil
+end
+
 -- Returns the words that follow a command on the emitted program's command line.
 local function program_words(name, arguments)
   local list = { name }
   local function add(option, value)
-    list[#list + 1] = option
-    if value then list[#list + 1] = value end
+    list[#list + 1] = "--" .. option
+    if value ~= true then list[#list + 1] = value end
   end
-  local folder = paths.is_checkpoint(arguments.description) and arguments.description or nil
-  if arguments.weights or folder then add("--weights", arguments.weights or folder) end
-  for _, option in ipairs { "input", "expect" } do
-    for _, word in ipairs(arguments[option] or {}) do add("--" .. option, word) end
+  if weights_of(arguments) then add("weights", weights_of(arguments)) end
+  for _, option in ipairs(passed_on) do
+    local given = arguments[option]
+    for _, value in ipairs(type(given) == "table" and given or { given or nil }) do
+      add(named_there[option] or option, value)
+    end
   end
-  if arguments.tolerance then add("--tolerance", arguments.tolerance) end
-  if arguments.entry then add("--entry", arguments.entry) end
-  if arguments.seed then add("--seed", arguments.seed) end
-  if arguments.repetitions then add("-r", arguments.repetitions) end
-  if name == "bench" and arguments.output then add("-o", arguments.output) end
-  if arguments.nan then add("--nan") end
-  if arguments.compare then add("--compare", arguments.compare) end
-  if arguments.length then add("--length", arguments.length) end
-  if arguments.json then add("--json") end
-  if arguments.profile then add("--profile") end
-  if arguments.bound then add("--bound") end
   return list
 end
 
@@ -257,10 +258,9 @@ function run.report(root, arguments)
 end
 
 function run.quality(root, arguments)
-  local folder = paths.is_checkpoint(arguments.description) and arguments.description or nil
   arguments.writes = require("commands.quality.language").writes(
     pipeline.run(root, arguments.description, arguments.overrides, "validate"))
-  local text, code = require("commands.quality").run(arguments, arguments.weights or folder,
+  local text, code = require("commands.quality").run(arguments, weights_of(arguments),
     function(list, with_text, exposed, plain)
       local of = plain and words.merged(arguments, { factors = "none" }) or arguments
       return build_variant(root, of, list, with_text, exposed)
@@ -272,11 +272,10 @@ function run.quality(root, arguments)
 end
 
 function run.calibrate(root, arguments)
-  local folder = paths.is_checkpoint(arguments.description) and arguments.description or nil
   local function with(file) return words.merged(arguments, { factors = file or "none" }) end
   local state = pipeline.run(root, arguments.description, arguments.overrides, "validate")
   arguments.writes, arguments.name = require("commands.quality.language").writes(state), state.spec.name
-  local text, code = require("commands.calibrate").run(arguments, arguments.weights or folder, {
+  local text, code = require("commands.calibrate").run(arguments, weights_of(arguments), {
     -- All rows of all tensors, as in the variant whose tensors are outputs.
     graph = function() return run_passes(root, with(), arguments.overrides, "graph", nil, nil, {}).primary end,
     build = function(list, with_text, exposed, file)
@@ -388,13 +387,11 @@ function command.main(root, argv)
   end
   -- If memory is exhausted, the handler above is not called, and the error is the bare text.
   local defect = type(result) == "table" and result.defect or tostring(result)
-  if defect:find("interrupted!", 1, true) then
-    io.stderr:write("attn2c: interrupted\n")
-    return 130 -- the exit code that shells expect
-  end
-  if defect:find("terminated!", 1, true) then
-    io.stderr:write("attn2c: terminated\n")
-    return 143
+  for word, code in pairs { interrupted = 130, terminated = 143 } do -- the exit codes that shells expect
+    if defect:find(word .. "!", 1, true) then
+      io.stderr:write("attn2c: ", word, "\n")
+      return code
+    end
   end
   local lack, code = modules.lack(defect)
   if lack then

@@ -2,8 +2,8 @@
 -- A section is a file, an object in a file, or what one family or architecture has in addition to others. Its fields:
 --
 --   by        the library that the keys are of, if it is not transformers
---   read      keys that the compiler reads
---   some      keys that are read for the families whose file lists them (checkpoints/families/)
+--   read      keys that the compiler reads; families and architectures list further ones (checkpoints/families/,
+--             checkpoints/architectures.lua)
 --   without   reason -> keys without effect here
 --   refused   reason -> key -> values that are allowed; others are refused in one line
 --   told      reason -> key -> values without effect; others get one line
@@ -33,24 +33,6 @@ local sections = {}
 sections["config.json"] = {
   read = [[architectures bos_token_id eos_token_id id2label model_type pad_token_id problem_type quantization_config
     sbert_ce_default_activation_function sentence_transformers]],
-  some = [[activation activation_function attention_bias attention_head_size attention_multiplier
-    attn_logit_softcapping classifier_activation classifier_bias classifier_pooling classifier_proj_size conv_act
-    conv_dim conv_groups conv_kernel_size d_ff d_kv d_model decoder_bias dim do_stable_layer_norm embedding_multiplier
-    embedding_size feat_extract_activation feat_proj_layer_norm feed_forward_proj feed_forward_type
-    final_logit_softcapping global_attn_every_n_layers global_rope_theta head_dim hidden_act hidden_activation
-    hidden_dim hidden_size image_size intermediate_size is_causal layer_norm_eps layer_norm_epsilon layer_types legacy
-    local_attention local_rope_theta logits_scaling max_position_embeddings max_relative_positions
-    max_trained_positions max_window_layers mlp_bias mlp_fc1_bias mlp_fc2_bias mlp_ratio n_embd n_head n_heads n_inner
-    n_layer n_layers n_positions no_rope_layer_interval no_rope_layers norm_bias norm_eps norm_epsilon norm_rel_ebd
-    num_attention_heads num_channels num_conv_pos_embedding_groups num_conv_pos_embeddings num_heads num_hidden_groups
-    num_hidden_layers num_key_value_heads num_layers num_register_tokens original_max_position_embeddings pack_qkv
-    pad_vocab_size_multiple partial_rotary_factor patch_size pooler_act pooler_hidden_act pooler_hidden_size
-    pooler_output_size pos_att_type position_biased_input position_buckets projection_dim projection_size qk_layernorm
-    qkv_bias qkv_proj_bias query_pre_attn_scalar relative_attention relative_attention_max_distance
-    relative_attention_num_buckets residual_multiplier rms_norm_eps rope_local_base_freq rope_parameters rope_scaling
-    rope_theta rotary_emb_base rotary_pct rotary_scaling_factor scale_attn_by_inverse_layer_idx share_att_key
-    sliding_window sliding_window_pattern tie_word_embeddings type_vocab_size use_bias use_bidirectional_attention
-    use_parallel_residual use_sliding_window use_swiglu_ffn vocab_size]],
   without = {
     [ORIGIN] = [[_commit_hash _name_or_path dtype finetuning_task label2id language name name_or_path tokenizer_class
       torch_dtype transformers.js_config transformers_version unsloth_*]],
@@ -369,12 +351,6 @@ sections.GGUF = {
     {arch}.pooling_type {arch}.rope.dimension_count {arch}.rope.scale_linear {arch}.rope.scaling.attn_factor
     {arch}.rope.scaling.factor {arch}.rope.scaling.original_context_length {arch}.rope.scaling.type
     {arch}.vocab_size]],
-  some = [[{arch}.attention.head_count {arch}.attention.head_count_kv {arch}.attention.key_length
-    {arch}.attention.layer_norm_epsilon {arch}.attention.layer_norm_rms_epsilon {arch}.attention.scale
-    {arch}.attention.sliding_window {arch}.attention.sliding_window_pattern {arch}.attn_logit_softcapping
-    {arch}.block_count {arch}.context_length {arch}.embedding_length {arch}.embedding_scale {arch}.feed_forward_length
-    {arch}.final_logit_softcapping {arch}.logit_scale {arch}.residual_scale {arch}.rope.freq_base
-    {arch}.rope.freq_base_swa {arch}.rope.scaling.original_context_length]],
   without = {
     [ORIGIN] = [[general.author general.base_model.* general.basename general.dataset.* general.datasets
       general.description general.doi general.file_type general.finetune general.languages general.license

@@ -40,11 +40,8 @@ end
 local function compile(compiler, folder)
   local words = { compiler, "-std=c11", "-O1", "-w", "-iquote", RUNTIME, "-o", folder .. "/" .. NAME }
   for _, name in ipairs(SOURCES) do words[#words + 1] = RUNTIME .. "/" .. name end
-  for _, word in ipairs { "-lm", "-lpthread" } do words[#words + 1] = word end
-  local child = process.run { words = words, gather = "all" }
-  if child.code == 0 and child.signal == 0 then return end
-  faults.raise("machine", "the reader of checkpoints did not compile: " .. (child.errors:match("[^\n]*error[^\n]*")
-    or child.errors:match("[^\n]+") or "no message"))
+  table.move({ "-lm", "-lpthread" }, 1, 2, #words + 1, words)
+  process.output(words, "the reader of checkpoints did not compile")
 end
 
 local program -- its path, once it is known

@@ -14,7 +14,7 @@ local made = {} -- the sections that were looked at, by their names
 --- Returns the sections' names, sorted.
 function known.names() return words.sorted_keys(file_keys) end
 
---- Returns a section: key -> { state = "read", "some", "without effect", "refused" or "told", why, allowed }. Its field
+--- Returns a section: key -> { state = "read", "without effect", "refused" or "told", why, allowed }. Its field
 --- `patterns` has the patterns of keys with *, as { pattern, key }. A section that the table lacks is empty.
 function known.section(name)
   if made[name] then return made[name].keys, made[name].patterns end
@@ -22,7 +22,6 @@ function known.section(name)
   local function add(list, state, why)
     for key in list:gmatch("%S+") do keys[key] = { state = state, why = why } end
   end
-  add(given.some or "", "some")
   add(given.read or "", "read")
   for why, list in pairs(given.without or {}) do add(list, "without effect", why) end
   for _, state in ipairs { "refused", "told" } do
@@ -49,7 +48,7 @@ function known.entry(key, sections)
       local keys, patterns = known.section(section)
       local entry = keys[key]
       for i = 1, entry and 0 or #patterns do if key:find(patterns[i][1]) then entry = patterns[i][2] end end
-      if entry and entry.state ~= "some" then return entry end
+      if entry then return entry end
     end
   end
   return nil

@@ -162,6 +162,23 @@ function process.run(job)
   return child
 end
 
+--- Raises a fault of the machine if a program that has ended has failed: `what`, and the line that says why. The
+--- program's errors were gathered.
+function process.check(child, what)
+  if child.code == 0 and child.signal == 0 then return end
+  local said = child.signal ~= 0 and ("it was ended by signal %d"):format(child.signal)
+    or child.errors:match("[^\n]*error[^\n]*") or child.errors:match("[^\n]+") or "no message"
+  faults.raise("machine", ("%s: %s"):format(what, said))
+end
+
+--- Runs a program of this machine to its end, and returns its output. words, environment: as in a job; what: see
+--- process.check. Faults: io, machine.
+function process.output(list, what, environment)
+  local child = process.run { words = list, gather = "all", environment = environment }
+  process.check(child, what)
+  return child.output
+end
+
 --- Waits for a number of milliseconds, or until a signal.
 function process.sleep(milliseconds)
   watch_signals()

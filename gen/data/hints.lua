@@ -7,91 +7,86 @@ local types = require("data.types")
 
 local hints = {}
 
+-- Returns a table of hints, word -> hint, from the words of each hint.
+local function by_word(list)
+  local table_of = {}
+  for hint, words in pairs(list) do
+    for word in words:gmatch("%S+") do table_of[word] = hint end
+  end
+  return table_of
+end
+
 --- Keys of a description and of an encoder.
-hints.keys = {
+hints.keys = by_word {
   -- widths and counts
-  hidden_size = "d_model", n_embd = "d_model", n_embed = "d_model", dim = "d_model", embed_dim = "d_model",
-  hidden_dim = "d_model", model_dim = "d_model", d_embed = "d_model", embedding_size = "d_model",
-  num_attention_heads = "heads", n_head = "heads", n_heads = "heads", nhead = "heads", num_heads = "heads",
-  encoder_attention_heads = "heads", decoder_attention_heads = "heads",
-  num_key_value_heads = "kv_heads", n_kv_heads = "kv_heads", num_kv_heads = "kv_heads",
-  multi_query = "kv_heads = 1", d_kv = "head_dim", d_head = "head_dim", attention_head_size = "head_dim",
-  num_hidden_layers = "layers", n_layer = "layers", n_layers = "layers", num_layers = "layers", depth = "layers",
-  num_encoder_layers = "layers, of encoder { } in memory", encoder_layers = "layers, of encoder { } in memory",
-  num_decoder_layers = "layers", decoder_layers = "layers",
-  intermediate_size = "d_ff", dim_feedforward = "d_ff", n_inner = "d_ff", ffn_dim = "d_ff", ffn_hidden_size = "d_ff",
-  encoder_ffn_dim = "d_ff", decoder_ffn_dim = "d_ff", feedforward_dim = "d_ff", mlp_dim = "d_ff",
-  mlp_ratio = "d_ff, a width",
-  batch_size = "batch", seq_len = "seq", seq_length = "seq", sequence_length = "seq", max_seq_len = "seq",
-  max_length = "seq", n_ctx = "seq", context_length = "seq", block_size = "seq", sequence = "seq", seqlen = "seq",
-  length = "seq", max_len = "seq", maxlen = "seq", bs = "batch", batchsize = "batch",
-  width = "d_model", hidden = "d_model", num_layer = "layers", depths = "layers",
+  d_model = "hidden_size n_embd n_embed dim embed_dim hidden_dim model_dim d_embed embedding_size width hidden",
+  heads = "num_attention_heads n_head n_heads nhead num_heads encoder_attention_heads decoder_attention_heads",
+  kv_heads = "num_key_value_heads n_kv_heads num_kv_heads", ["kv_heads = 1"] = "multi_query",
+  head_dim = "d_kv d_head attention_head_size",
+  layers = "num_hidden_layers n_layer n_layers num_layers depth num_decoder_layers decoder_layers num_layer depths",
+  ["layers, of encoder { } in memory"] = "num_encoder_layers encoder_layers",
+  d_ff = [[intermediate_size dim_feedforward n_inner ffn_dim ffn_hidden_size encoder_ffn_dim decoder_ffn_dim
+    feedforward_dim mlp_dim]], ["d_ff, a width"] = "mlp_ratio", batch = "batch_size bs batchsize",
+  seq = [[seq_len seq_length sequence_length max_seq_len max_length n_ctx context_length block_size sequence seqlen
+    length max_len maxlen]],
   -- the block
-  norm_first = 'norm = "pre"', do_layer_norm_before = 'norm = "pre"', layer_norm_eps = "eps",
-  layer_norm_epsilon = "eps", norm_eps = "eps", layernorm_epsilon = "eps",
-  rms_norm_eps = 'eps, with norm_kind = "rms"', rms_eps = 'eps, with norm_kind = "rms"',
-  rms_norm = 'norm_kind = "rms"', rmsnorm = 'norm_kind = "rms"',
-  hidden_act = "activation", hidden_activation = "activation", activation_function = "activation",
-  feed_forward_proj = "activation, and gated", is_gated_act = "gated", glu = "gated",
-  attention_bias = "bias = { qkv =, out = }", qkv_bias = "bias = { qkv = }", use_bias = "bias",
-  mlp_bias = "bias = { ff = }",
-  use_parallel_residual = 'parallel = "two_norms"', parallel_residual = 'parallel = "two_norms"',
-  parallel_attn = "parallel", residual_multiplier = "residual_scale", logits_scaling =
-    "output = { vocabulary { scale = } }, its inverse", embedding_multiplier = "input = tokens { scale = }",
-  attention_multiplier = "scale", qk_layernorm = 'qk_norm = "heads"', use_qk_norm = "qk_norm",
-  attention_dropout = "dropout", hidden_dropout_prob = "dropout", attention_probs_dropout_prob = "dropout",
-  attn_pdrop = "dropout", resid_pdrop = "dropout", embd_pdrop = "dropout", hidden_dropout = "dropout",
-  dropout_rate = "dropout", activation_dropout = "dropout", drop_path_rate = "drop_path", layerdrop = "drop_path",
+  ['norm = "pre"'] = "norm_first do_layer_norm_before",
+  eps = "layer_norm_eps layer_norm_epsilon norm_eps layernorm_epsilon",
+  ['eps, with norm_kind = "rms"'] = "rms_norm_eps rms_eps", ['norm_kind = "rms"'] = "rms_norm rmsnorm",
+  activation = "hidden_act hidden_activation activation_function", ["activation, and gated"] = "feed_forward_proj",
+  gated = "is_gated_act glu", ["bias = { qkv =, out = }"] = "attention_bias", ["bias = { qkv = }"] = "qkv_bias",
+  bias = "use_bias", ["bias = { ff = }"] = "mlp_bias",
+  ['parallel = "two_norms"'] = "use_parallel_residual parallel_residual", parallel = "parallel_attn",
+  residual_scale = "residual_multiplier", ["output = { vocabulary { scale = } }, its inverse"] = "logits_scaling",
+  ["input = tokens { scale = }"] = "embedding_multiplier",
+  ['qk_norm = "heads"'] = "qk_layernorm", qk_norm = "use_qk_norm",
+  dropout = [[attention_dropout hidden_dropout_prob attention_probs_dropout_prob attn_pdrop resid_pdrop embd_pdrop
+    hidden_dropout dropout_rate activation_dropout]], drop_path = "drop_path_rate layerdrop",
   -- attention
-  sliding_window = "mask = { window = { SIZE - 1, 0 } }", attention_window = "mask = { window = { LEFT, RIGHT } }",
-  is_causal = 'mask = "causal"', causal = 'mask = "causal"', attn_mask = "mask", attention_mask = "mask",
-  src_mask = "mask", tgt_mask = "mask", key_padding_mask = 'mask = "key_padding"',
-  src_key_padding_mask = 'mask = "key_padding"', add_bias_kv = "bias_kv", add_zero_attn = "zero_attn",
-  attn_logit_softcapping = "softcap", logits_soft_cap = "softcap",
-  final_logit_softcapping = "output = { vocabulary { softcap = } }", softmax_scale = "scale",
-  query_pre_attn_scalar = "scale", output_attentions = "attention_output", need_weights = "attention_output",
-  use_cache = "past", past_key_values = "past", is_decoder = 'mask = "causal"', add_cross_attention = "memory",
+  ["mask = { window = { SIZE - 1, 0 } }"] = "sliding_window",
+  ["mask = { window = { LEFT, RIGHT } }"] = "attention_window", ['mask = "causal"'] = "is_causal causal is_decoder",
+  mask = "attn_mask attention_mask src_mask tgt_mask",
+  ['mask = "key_padding"'] = "key_padding_mask src_key_padding_mask", bias_kv = "add_bias_kv",
+  zero_attn = "add_zero_attn", softcap = "attn_logit_softcapping logits_soft_cap",
+  ["output = { vocabulary { softcap = } }"] = "final_logit_softcapping",
+  scale = "attention_multiplier softmax_scale query_pre_attn_scalar",
+  attention_output = "output_attentions need_weights",
+  past = "use_cache past_key_values", memory = "add_cross_attention",
   -- positions
-  max_position_embeddings = "max_position", n_positions = "max_position", max_positions = "max_position",
-  position_embedding_type = "positions", positional_encoding = "positions", rotary_dim = "rope_dim",
-  rotary_pct = "rope_dim", partial_rotary_factor = "rope_dim", rotary_emb_base = "rope_theta", rope_base = "rope_theta",
-  relative_attention_num_buckets = "t5_buckets", relative_attention_max_distance = "t5_distance",
-  relative_attention = 'positions = "disentangled"', pos_att_type = "position_terms",
-  max_relative_positions = "position_distance", norm_rel_ebd = "position_norm",
-  share_att_key = "position_projections", position_biased_input = 'positions = { "learned", "disentangled" }',
-  conv_kernel_size = "conv_kernel", conv_act = "conv_activation",
-  use_alibi = 'positions = "alibi"', alibi = 'positions = "alibi"',
+  max_position = "max_position_embeddings n_positions max_positions",
+  positions = "position_embedding_type positional_encoding", rope_dim = "rotary_dim rotary_pct partial_rotary_factor",
+  rope_theta = "rotary_emb_base rope_base", t5_buckets = "relative_attention_num_buckets",
+  t5_distance = "relative_attention_max_distance", ['positions = "disentangled"'] = "relative_attention",
+  position_terms = "pos_att_type", position_distance = "max_relative_positions", position_norm = "norm_rel_ebd",
+  position_projections = "share_att_key", ['positions = { "learned", "disentangled" }'] = "position_biased_input",
+  conv_kernel = "conv_kernel_size", conv_activation = "conv_act", ['positions = "alibi"'] = "use_alibi alibi",
   -- before and after the layers
-  vocab_size = "input = tokens { vocab = }", n_vocab = "input = tokens { vocab = }",
-  type_vocab_size = "input = tokens { types = }", tie_word_embeddings = "output = { vocabulary { tied = } }",
-  image_size = "input = image { height =, width = }", patch_size = "input = image { patch = }",
-  num_channels = "input = image { channels = }", num_labels = "output = { linear { to = } }",
-  num_classes = "output = { linear { to = } }", batch_first = 'layout = "batch_first"', outputs = "output",
+  ["input = tokens { vocab = }"] = "vocab_size n_vocab", ["input = tokens { types = }"] = "type_vocab_size",
+  ["output = { vocabulary { tied = } }"] = "tie_word_embeddings",
+  ["input = image { height =, width = }"] = "image_size", ["input = image { patch = }"] = "patch_size",
+  ["input = image { channels = }"] = "num_channels", ["output = { linear { to = } }"] = "num_labels num_classes",
+  ['layout = "batch_first"'] = "batch_first", output = "outputs",
   -- numbers and machines
-  dtype = "precision", torch_dtype = "precision", quantize = "precision", quantization = "precision",
-  quantized = "precision", bits = "precision", type = "precision", compute_type = "precision",
-  device = "target", arch = "target", march = "target", cpu = "target", isa = "target", simd = "target",
-  num_threads = "threads", nthreads = "threads", n_threads = "threads", jobs = "threads", cores = "threads",
-  num_experts = "!mixtures of experts are not supported", num_local_experts = "!mixtures of experts are not supported",
+  precision = "dtype torch_dtype quantize quantization quantized bits type compute_type",
+  target = "device arch march cpu isa simd", threads = "num_threads nthreads n_threads jobs cores",
+  ["!mixtures of experts are not supported"] = "num_experts num_local_experts",
 }
 
 --- Fields of the stages before and after the layers.
-hints.fields = {
-  vocab_size = "vocab", n_vocab = "vocab", num_embeddings = "vocab", type_vocab_size = "types",
-  image_size = "height and width", img_size = "height and width", patch_size = "patch", num_channels = "channels",
-  in_channels = "channels", in_features = "from", out_features = "to", tie_word_embeddings = "tied",
-  hidden_act = "activation", layer_norm_eps = "eps", pooling = "over", cls_token = "class_token",
+hints.fields = by_word {
+  vocab = "vocab_size n_vocab num_embeddings", types = "type_vocab_size",
+  ["height and width"] = "image_size img_size", patch = "patch_size", channels = "num_channels in_channels",
+  from = "in_features", to = "out_features", tied = "tie_word_embeddings", activation = "hidden_act",
+  eps = "layer_norm_eps", over = "pooling", class_token = "cls_token",
 }
 
 --- Activations and the functions that an output may have.
-hints.activations = {
-  gelu_new = "gelu_tanh", gelu_fast = "gelu_tanh", gelu_pytorch_tanh = "gelu_tanh", gelu_python_tanh = "gelu_tanh",
-  gelu_accurate = "gelu_tanh", gelu_approximate = "gelu_tanh", gelu_approx = "gelu_tanh", tanh_gelu = "gelu_tanh",
-  gelu_python = "gelu", gelu_erf = "gelu", gelu_none = "gelu", quickgelu = "quick_gelu", gelu_quick = "quick_gelu",
-  swish = "silu", silu_python = "silu", swiglu = "silu, with gated = true", geglu = "gelu, with gated = true",
-  ["gated-gelu"] = "gelu_tanh, with gated = true", ["gated-silu"] = "silu, with gated = true",
-  gated_gelu = "gelu_tanh, with gated = true", gated_silu = "silu, with gated = true",
-  reglu = "relu, with gated = true", logistic = "sigmoid", normalize = "normalise",
+hints.activations = by_word {
+  gelu_tanh = [[gelu_new gelu_fast gelu_pytorch_tanh gelu_python_tanh gelu_accurate gelu_approximate gelu_approx
+    tanh_gelu]], gelu = "gelu_python gelu_erf gelu_none", quick_gelu = "quickgelu gelu_quick",
+  silu = "swish silu_python", ["silu, with gated = true"] = "swiglu gated-silu gated_silu",
+  ["gelu, with gated = true"] = "geglu", ["gelu_tanh, with gated = true"] = "gated-gelu gated_gelu",
+  ["relu, with gated = true"] = "reglu", sigmoid = "logistic", normalise = "normalize",
 }
 for _, name in ipairs { "hard_swish", "hardswish", "hard_silu", "hard_sigmoid", "hardsigmoid", "hard_tanh", "hardtanh",
   "hard_gelu", "gelu_10", "relu2", "relu6", "relu_squared", "leaky_relu", "prelu", "elu", "selu", "celu", "mish",
@@ -100,14 +95,12 @@ for _, name in ipairs { "hard_swish", "hardswish", "hard_silu", "hard_sigmoid", 
 end
 
 --- Words that a description may contain without quotes, where it meant a stage or a function. Activations come first.
-hints.globals = {
-  layernorm = "norm()", layer_norm = "norm()", LayerNorm = "norm()", dense = "linear { to = }", Linear = "linear { }",
-  embedding = "tokens { vocab = }", Embedding = "tokens { vocab = }", pooler = 'pool "first"', mean = 'pool "mean"',
-  normalize = "normalise()", l2_normalize = "normalise()", vocab = "vocabulary()", lm_head = "vocabulary()",
-  classifier = "linear { to = }", inf = "huge", infinity = "huge", PI = "pi",
-  dropout = "!dropout is for training only",
-  decoder = "memory = encoder { }",
-  dynamic = "seq = any(512)", variable = "seq = any(512)", None = "seq = any(512)",
+hints.globals = by_word {
+  ["norm()"] = "layernorm layer_norm LayerNorm", ["linear { to = }"] = "dense classifier", ["linear { }"] = "Linear",
+  ["tokens { vocab = }"] = "embedding Embedding", ['pool "first"'] = "pooler", ['pool "mean"'] = "mean",
+  ["normalise()"] = "normalize l2_normalize", ["vocabulary()"] = "vocab lm_head", huge = "inf infinity", pi = "PI",
+  ["!dropout is for training only"] = "dropout", ["memory = encoder { }"] = "decoder",
+  ["seq = any(512)"] = "dynamic variable None",
 }
 
 --- Words that other libraries give the length of a sequence if a call sets it.
@@ -115,18 +108,19 @@ hints.any_length = { any = true, dynamic = true, variable = true, none = true, a
 
 --- Values of keys that have a list of words.
 hints.values = {
-  target = { native = "host", auto = "host", cpu = "host", arm64 = "aarch64", arm = "aarch64", neon = "aarch64",
-    amd64 = "x86_64", x86 = "x86_64", ["x86-64"] = "x86_64", sse = "x86_64", avx512f = "avx512", avx = "x86_64",
-    cuda = "!programs only run on processors", gpu = "!programs only run on processors",
-    metal = "!programs only run on processors", mps = "!programs only run on processors" },
-  precision = { int4 = "!4 bits are not supported", fp8 = "!8-bit floats are not supported" },
-  mask = { bidirectional = "none", full = "none", sliding = "window", sliding_window = "window",
-    autoregressive = "causal", decoder = "causal", lengths = "padding" },
-  positions = { rotary = "rope", absolute = "learned", sinusoid = "sinusoidal", relative = "relative_key" },
-  norm_kind = { layernorm = "layer", layer_norm = "layer", rmsnorm = "rms", rms_norm = "rms" },
-  norm = { prenorm = "pre", postnorm = "post", pre_norm = "pre", post_norm = "post", both = "sandwich",
-    reordered = "res_post" },
-  qk_norm = { head = "heads", per_head = "heads", width = "all", full = "all" },
+  target = by_word {
+    host = "native auto cpu", aarch64 = "arm64 arm neon", x86_64 = "amd64 x86 x86-64 sse avx", avx512 = "avx512f",
+    ["!programs only run on processors"] = "cuda gpu metal mps",
+  },
+  precision = by_word { ["!4 bits are not supported"] = "int4", ["!8-bit floats are not supported"] = "fp8" },
+  mask = by_word {
+    none = "bidirectional full", window = "sliding sliding_window", causal = "autoregressive decoder",
+    padding = "lengths",
+  },
+  positions = by_word { rope = "rotary", learned = "absolute", sinusoidal = "sinusoid", relative_key = "relative" },
+  norm_kind = by_word { layer = "layernorm layer_norm", rms = "rmsnorm rms_norm" },
+  norm = by_word { pre = "prenorm pre_norm", post = "postnorm post_norm", sandwich = "both", res_post = "reordered" },
+  qk_norm = by_word { heads = "head per_head", all = "width full" },
 }
 
 -- A type's word, and other words for it, as a key and as the value of `precision`.

@@ -4,6 +4,8 @@
 -- Shapes: B sequences, S queries, T keys, H heads, D head_dim; N any rows. Attributes that an op does not list are
 -- options of some models; absent, they are 0 (kv_heads: heads).
 --
+-- The usual operand is x, there are no attributes, and the result has the shape of the first operand.
+--
 -- wide: true if the op's result is integers whose last dimension is the width of a row; otherwise each integer is a
 -- row.
 --
@@ -102,7 +104,28 @@ local function has_one_row(a) return a.shape == 0 end
 -- True if a static mask lets all queries of an attention see the same keys.
 local function sees_alike(a) return not a.causal and a.left < 0 and a.right < 0 and not a.prefix end
 
-local function same(_, x) return x.shape end
+local function product_shape(_, x, weight) return with_last(x.shape, weight.shape[1]) end
+
+local function product_flops(_, x, weight) return 2 * rows_of(x.shape) * weight.shape[1] * weight.shape[2] end
+
+local function scores_shape(a, q, k) return { q.shape[1], a.heads, q.shape[2], k.shape[2] } end
+
+local function scores_flops(a, q, k) return attention_flops(a, q.shape[1], q.shape[2], k.shape[2], q.shape[3]) end
+
+-- Returns the flops of a product of a query or key with the row of a table for each distance.
+local function distance_flops(a, scores, _, tbl)
+  local shape = scores.shape
+  return 2 * shape[1] * shape[2] * shape[3] * (shape[4] - (a.extra or 0)) * tbl.shape[2]
+end
+
+-- Returns the width of the context of all heads.
+local function context_width(a, v) return v.shape[3] // (a.kv_heads or a.heads) * a.heads end
+
+local function context_shape(a, weights, v) return { weights.shape[1], weights.shape[3], context_width(a, v) } end
+
+local function context_flops(a, weights, v)
+  return attention_flops(a, weights.shape[1], weights.shape[3], weights.shape[4], context_width(a, v))
+end
 
 -- The shape that an attribute gives: numbers with commas between them.
 local function written_shape(a)
@@ -114,27 +137,25 @@ end
 ops.table = {
   linear = {
     class = { region = "rows", product = true, takes_epilogue = true, by_row = { "x" } },
-    operands = { "x", "weight", "bias" }, optional = { bias = true }, attributes = {},
-    shape = function(_, x, weight) return with_last(x.shape, weight.shape[1]) end,
-    flops = function(_, x, weight) return 2 * rows_of(x.shape) * weight.shape[1] * weight.shape[2] end,
+    operands = { "x", "weight", "bias" }, optional = { bias = true },
+    shape = product_shape, flops = product_flops,
     equation = "x · Wᵀ + b",
     tolerance = "linear",
   },
   round = {
     class = { region = "rows", epilogue = true, ends_epilogue = true, in_place = true, by_row = { "x" } },
-    operands = { "x" }, attributes = {}, shape = same,
     equation = "x rounded to the nearest bf16, ties to even",
     tolerance = "exact", arithmetic = 2,
   },
   round_weights = {
     class = { role = "weights_to_weights", heads_as_rows = true, by_row = { "weights" } },
-    operands = { "weights" }, attributes = {}, shape = same, type = "bf16",
+    operands = { "weights" }, type = "bf16",
     equation = "weights rounded to the nearest bf16, ties to even",
     tolerance = "exact", reference = "round", arithmetic = 2,
   },
   row_scale = {
     class = { region = "rows", by_row = { "x", "guard" } },
-    operands = { "x", "factors", "guard" }, optional = { factors = true, guard = true }, attributes = {},
+    operands = { "x", "factors", "guard" }, optional = { factors = true, guard = true },
     shape = function(a, x) return with_last(x.shape, a.heads or 1) end,
     equation = "max |x factors| / 127, over the last dimension (or over a head's part of it), and at least 2^-125; a "
       .. "factor a column; NaN where the guard has a number that is not finite",
@@ -142,28 +163,28 @@ ops.table = {
   },
   gather_columns = {
     class = { region = "rows", by_row = { "x" } },
-    operands = { "x", "order" }, attributes = {},
+    operands = { "x", "order" },
     shape = function(_, x, order) return with_last(x.shape, order.shape[1]) end,
     equation = "column order[j] of x as column j",
     tolerance = "exact", arithmetic = 0,
   },
   quantise_blocks = {
     class = { region = "rows", by_row = { "x" } },
-    operands = { "x" }, attributes = {}, shape = same, type = types.coarse,
+    type = types.coarse,
     equation = "x as scale times an integer from -127 to 127, rounded to the nearest, ties to even; 32 numbers of a "
       .. "row share a scale, the largest magnitude / 127",
     tolerance = "exact", arithmetic = 4,
   },
   quantise_blocks_finely = {
     class = { region = "rows", by_row = { "x" } },
-    operands = { "x" }, attributes = {}, shape = same, type = types.fine,
+    type = types.fine,
     equation = "x as scale / 128 times an integer from -16256 to 16256, rounded to the nearest, ties to even; 32 "
       .. "numbers of a row share a scale, the largest magnitude / 127",
     tolerance = "exact", arithmetic = 4,
   },
   quantise = {
     class = { region = "rows", in_place_of_floats = true, by_row = { "x", "scale" } },
-    operands = { "x", "scale", "factors" }, optional = { factors = true }, attributes = {}, shape = same,
+    operands = { "x", "scale", "factors" }, optional = { factors = true },
     type = types.quantised,
     equation = "x factors (1 / scale of its row, or of a head's part of it) rounded to the nearest integer, ties to "
       .. "even; 0 where the scale is not finite",
@@ -176,40 +197,39 @@ ops.table = {
     arithmetic = 0,
   },
   centre = {
-    operands = { "x", "lengths" }, optional = { lengths = true }, attributes = {}, shape = same,
+    operands = { "x", "lengths" }, optional = { lengths = true },
     equation = "x less its mean over the rows of a sequence, or over the first lengths of them",
     tolerance = "centre", integers = { lengths = true }, arithmetic = 2,
   },
   column_scale = {
-    operands = { "x", "lengths" }, optional = { lengths = true }, attributes = {},
+    operands = { "x", "lengths" }, optional = { lengths = true },
     shape = function(_, x) return { x.shape[1], 1, x.shape[3] } end,
     equation = "max |x| / 127 over the rows of a sequence, or over the first lengths of them, and at least 2^-125; "
       .. "numbers that are not finite do not count",
     tolerance = "exact", integers = { lengths = true }, arithmetic = 2, arithmetic_of = "x",
   },
   quantise_columns = {
-    operands = { "x", "scale", "lengths" }, optional = { lengths = true }, attributes = {}, shape = same, type = "s8",
+    operands = { "x", "scale", "lengths" }, optional = { lengths = true }, type = "s8",
     equation = "x (1 / scale of its column) rounded to the nearest integer, ties to even; 0 where x is not finite, and "
       .. "after the first lengths rows",
     tolerance = "exact", integers = { lengths = true }, arithmetic = 2,
   },
   linear_integers = {
     class = { region = "rows", product = true, takes_epilogue = true, by_row = { "x" } },
-    operands = { "x", "weight" }, attributes = {}, type = "i32", wide = true,
-    shape = function(_, x, weight) return with_last(x.shape, weight.shape[1]) end,
-    flops = function(_, x, weight) return 2 * rows_of(x.shape) * weight.shape[1] * weight.shape[2] end,
+    operands = { "x", "weight" }, type = "i32", wide = true,
+    shape = product_shape, flops = product_flops,
     equation = "x · Wᵀ, in integers",
     tolerance = "exact",
   },
   dequantise = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "x", "row_scale" } },
-    operands = { "x", "row_scale", "scale", "bias" }, optional = { bias = true }, attributes = {}, shape = same,
+    operands = { "x", "row_scale", "scale", "bias" }, optional = { bias = true },
     equation = "x row_scale scale + bias: scales of the row and of the column",
     tolerance = "dequantise", integers = { x = true }, arithmetic = 3,
   },
   embed = {
     class = { region = "rows", takes_epilogue = true },
-    operands = { "ids", "table", "scale" }, optional = { scale = true }, attributes = {},
+    operands = { "ids", "table", "scale" }, optional = { scale = true },
     shape = function(_, ids, tbl) return { ids.shape[1], ids.shape[2], tbl.shape[2] } end,
     equation = "table[ids], times its row's scale",
     tolerance = "exact", integers = { ids = true }, arithmetic = 0,
@@ -217,26 +237,24 @@ ops.table = {
   own_ids = {
     class = { region = "rows", of_ranks = true },
     operands = { "ids" }, attributes = { "first" }, type = "i32",
-    shape = function(_, ids) return ids.shape end,
     equation = "ids less the rank's first row of a table; 0 for rows of other ranks",
     integers = { ids = true }, arithmetic = 2,
   },
   sum_ranks = {
     class = { region = "rows", of_ranks = true, meeting = true, in_place = true },
-    operands = { "x", "ids" }, optional = { ids = true }, attributes = {}, shape = same,
+    operands = { "x", "ids" }, optional = { ids = true },
     equation = "the sum of all ranks' x; with ids, of the rows whose ids are the rank's own",
     integers = { ids = true }, arithmetic = 1,
   },
   gather_ranks = {
     class = { region = "rows", of_ranks = true, meeting = true },
-    operands = { "x" }, attributes = { "first" },
+    attributes = { "first" },
     shape = function(a, x) return with_last(x.shape, math.tointeger(tonumber(a.first:match("%d+$")))) end,
     equation = "the columns of all ranks' x, one rank after the other",
     arithmetic = 0,
   },
   pass_on = {
     class = { region = "rows", of_ranks = true, meeting = true, sends = true },
-    operands = { "x" }, attributes = {}, shape = same,
     equation = "x, which the next stage takes", arithmetic = 0,
   },
   take_on = {
@@ -246,7 +264,6 @@ ops.table = {
   },
   give_output = {
     class = { region = "rows", of_ranks = true, meeting = true, sends = true },
-    operands = { "x" }, attributes = {}, shape = same,
     equation = "x, an output, which all other stages take", arithmetic = 0,
   },
   take_output = {
@@ -256,45 +273,40 @@ ops.table = {
   },
   add = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },
-    operands = { "a", "b" }, attributes = {},
-    shape = function(_, a) return a.shape end,
+    operands = { "a", "b" },
     equation = "a + b, b repeated over the leading dimensions it lacks",
     tolerance = "rounded_once",
   },
   copy = {
     class = { region = "rows", by_row = { "x" } },
-    operands = { "x" }, attributes = {},
-    shape = function(_, x) return x.shape end,
     equation = "x",
     tolerance = "exact", arithmetic = 0,
   },
   activate = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "x" } },
-    operands = { "x" }, attributes = { "function" },
-    shape = function(_, x) return x.shape end,
+    attributes = { "function" },
     equation = "function(x)",
     tolerance = "activate",
   },
   multiply = {
     class = { region = "rows", takes_epilogue = true, epilogue = true, by_row = { "a", "b" } },
-    operands = { "a", "b" }, attributes = {}, shape = same,
+    operands = { "a", "b" },
     equation = "a b, element by element",
     tolerance = "rounded_once",
   },
   scale = {
     class = { role = "scores_to_scores", heads_as_rows = true, by_row = { "x" } },
-    operands = { "x" }, attributes = { "factor" }, shape = same,
+    attributes = { "factor" },
     equation = "factor x",
     tolerance = "rounded_once",
   },
   swap = {
-    operands = { "x" }, attributes = {},
     shape = function(_, x) return { x.shape[2], x.shape[1], x.shape[3] } end,
     equation = "x with its first two axes exchanged",
     tolerance = "exact", arithmetic = 0,
   },
   split_heads = {
-    operands = { "x" }, attributes = { "heads" },
+    attributes = { "heads" },
     shape = function(a, x) return { x.shape[1], a.heads, x.shape[2], x.shape[3] // a.heads } end,
     equation = "rows [batch][rows][heads head_dim] as [batch][heads][rows][head_dim]",
     tolerance = "exact", arithmetic = 0,
@@ -312,7 +324,7 @@ ops.table = {
   },
   patches = {
     class = { in_row_blocks = true },
-    operands = { "x" }, attributes = { "patch" },
+    attributes = { "patch" },
     shape = function(a, x)
       local p = a.patch
       return { x.shape[1], x.shape[3] // p * (x.shape[4] // p), x.shape[2] * p * p }
@@ -331,8 +343,7 @@ ops.table = {
     class = { region = "rows", product = true, windows = true, takes_epilogue = true },
     operands = { "x", "weight", "bias", "lengths" }, optional = { bias = true, lengths = true },
     attributes = { "kernel", "groups" },
-    shape = function(_, x, weight) return with_last(x.shape, weight.shape[1]) end,
-    flops = function(_, x, weight) return 2 * rows_of(x.shape) * weight.shape[1] * weight.shape[2] end,
+    shape = product_shape, flops = product_flops,
     equation = "for each group of columns: the kernel rows from row i - kernel // 2 on, side by side, · Wᵀ + b, with "
       .. "the group's rows of W; 0 stands before the first row of a sequence and after its last, or after the first "
       .. "lengths of them",
@@ -340,38 +351,35 @@ ops.table = {
   },
   rms_norm = {
     class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x" } },
-    operands = { "x", "gain" }, optional = { gain = true }, attributes = { "eps" }, shape = same,
+    operands = { "x", "gain" }, optional = { gain = true }, attributes = { "eps" },
     equation = "x / sqrt(mean(x^2) + eps) * gain, over the last dimension, or over each of its `heads` parts",
     tolerance = "norm_without_mean", arithmetic = 5,
   },
   normalise = {
     class = { region = "rows", in_place = true, by_row = { "x" } },
-    operands = { "x" }, attributes = { "eps" }, shape = same,
+    attributes = { "eps" },
     equation = "x / max(|x|, eps), over the last dimension",
     tolerance = "norm_without_mean", arithmetic = 3,
   },
   softmax_rows = {
     class = { region = "rows", in_place = true, by_row = { "x" } },
-    operands = { "x" }, attributes = {}, shape = same,
     equation = "exp(x - max) / sum, over the last dimension",
     tolerance = "softmax", arithmetic = 15,
   },
   log_softmax = {
     class = { region = "rows", in_place = true, by_row = { "x" } },
-    operands = { "x" }, attributes = {}, shape = same,
     equation = "x - max - log(sum of exp(x - max)), over the last dimension",
     tolerance = "log_softmax", arithmetic = 15,
   },
   rotate = {
     class = { region = "rows", in_place = true, by_row = { "x" }, by_position = true },
-    operands = { "x", "cosines", "sines" }, attributes = { "heads", "pairs" }, shape = same,
+    operands = { "x", "cosines", "sines" }, attributes = { "heads", "pairs" },
     equation = "pairs of a head's dimensions rotated by an angle of their position, or of position `row`",
     tolerance = "rotate", arithmetic = 3,
   },
   layer_norm = {
     class = { region = "rows", takes_epilogue = true, in_place = true, by_row = { "x" } },
     operands = { "x", "gain", "bias" }, optional = { gain = true, bias = true }, attributes = { "eps" },
-    shape = function(_, x) return x.shape end,
     equation = "(x - mean) / sqrt(variance + eps) * gain + bias, over the last dimension, or over each of its `heads` "
       .. "parts",
     tolerance = "layer_norm", arithmetic = 8,
@@ -380,8 +388,7 @@ ops.table = {
     class = { region = "attention", role = "makes_scores", dots = true, by_row = { "q" }, alike = sees_alike },
     operands = { "q", "k", "lengths", "k_scale" }, optional = { lengths = true, k_scale = true },
     attributes = mask_attributes,
-    shape = function(a, q, k) return { q.shape[1], a.heads, q.shape[2], k.shape[2] } end,
-    flops = function(a, q, k) return attention_flops(a, q.shape[1], q.shape[2], k.shape[2], q.shape[3]) end,
+    shape = scores_shape, flops = scores_flops,
     equation = "q · kᵀ a head, -inf where masked; integers k times the scale of a row's head",
     tolerance = "scores", integers = { lengths = true },
   },
@@ -390,90 +397,83 @@ ops.table = {
       alike = sees_alike },
     operands = { "q", "k", "q_scale", "k_scale", "lengths" }, optional = { lengths = true },
     attributes = mask_attributes,
-    shape = function(a, q, k) return { q.shape[1], a.heads, q.shape[2], k.shape[2] } end,
-    flops = function(a, q, k) return attention_flops(a, q.shape[1], q.shape[2], k.shape[2], q.shape[3]) end,
+    shape = scores_shape, flops = scores_flops,
     equation = "q · kᵀ a head, in integers, times the scales of the query and of the key; -inf where masked",
     tolerance = "dequantise", integers = { lengths = true },
   },
   additive_scores = {
     class = { region = "attention", role = "makes_scores", by_row = { "q" }, alike = sees_alike },
     operands = { "q", "k", "score", "lengths" }, optional = { lengths = true }, attributes = mask_attributes,
-    shape = function(a, q, k) return { q.shape[1], a.heads, q.shape[2], k.shape[2] } end,
+    shape = scores_shape,
     equation = "score · tanh(q + k) a head, -inf where masked",
     tolerance = "additive_scores", integers = { lengths = true },
   },
   add_relative = {
     class = { role = "scores_to_scores", packed = "table" },
-    operands = { "scores", "x", "table" }, attributes = { "keys" }, shape = same,
-    flops = function(a, scores, _, tbl)
-      local shape = scores.shape
-      return 2 * shape[1] * shape[2] * shape[3] * (shape[4] - (a.extra or 0)) * tbl.shape[2]
-    end,
+    operands = { "scores", "x", "table" }, attributes = { "keys" },
+    flops = distance_flops,
     equation = "scores + x · table[distance], x the query or the key",
     tolerance = "add_relative",
   },
   add_disentangled = {
     class = { role = "scores_to_scores", packed = "table" },
-    operands = { "scores", "x", "table" }, attributes = { "keys", "reach", "table_heads" }, shape = same,
-    flops = function(a, scores, _, tbl)
-      local shape = scores.shape
-      return 2 * shape[1] * shape[2] * shape[3] * (shape[4] - (a.extra or 0)) * tbl.shape[2]
-    end,
+    operands = { "scores", "x", "table" }, attributes = { "keys", "reach", "table_heads" },
+    flops = distance_flops,
     equation = "scores + x · table[head][reach + distance], x the key, or table[head][reach - distance], x the query",
     tolerance = "add_relative",
   },
   softcap = {
     class = { role = "scores_to_scores", region = "rows", takes_epilogue = true, epilogue = true,
       heads_as_rows = true, by_row = { "x" } },
-    operands = { "x" }, attributes = { "cap" }, shape = same,
+    attributes = { "cap" },
     equation = "cap tanh(x / cap)",
     tolerance = "softcap",
   },
   add_distance = {
     class = { role = "scores_to_scores", own_keys = true, heads_as_rows = true },
-    operands = { "scores", "table" }, attributes = {}, shape = same,
+    operands = { "scores", "table" },
     equation = "scores + table[head][distance]",
     tolerance = "rounded_once",
   },
   add_array = {
     class = { role = "scores_to_scores", own_keys = true, by_row = { "scores" }, alike = has_one_row },
-    operands = { "scores", "array" }, attributes = { "shape" }, shape = same,
+    operands = { "scores", "array" }, attributes = { "shape" },
     equation = "scores + array",
     tolerance = "rounded_once",
   },
   block_array = {
     class = { role = "scores_to_scores", own_keys = true, by_row = { "scores" }, alike = has_one_row },
-    operands = { "scores", "array" }, attributes = { "shape" }, shape = same,
+    operands = { "scores", "array" }, attributes = { "shape" },
     equation = "-inf (or scores + value) where the array is not 0, else scores",
     tolerance = "rounded_once", integers = { array = true },
   },
   add_length = {
     class = { role = "scores_to_scores", by_row = { "scores" } },
-    operands = { "scores", "lengths" }, attributes = { "value" }, shape = same,
+    operands = { "scores", "lengths" }, attributes = { "value" },
     equation = "scores + value where the key is after its sequence's end, else scores",
     tolerance = "rounded_once", integers = { lengths = true },
   },
   bucket_table = {
-    operands = { "table", "index" }, attributes = {}, unbatched = true, -- one for all sequences
+    operands = { "table", "index" }, unbatched = true, -- one for all sequences
     shape = function(_, tbl, index) return { tbl.shape[2], index.shape[1] } end,
     equation = "table[index[distance]][head]",
     tolerance = "exact",
   },
   weigh = {
     class = { role = "scores_to_weights", by_row = { "scores" } },
-    operands = { "scores" }, attributes = { "relu", "scale" }, shape = same,
+    operands = { "scores" }, attributes = { "relu", "scale" },
     equation = "scale scores, or max(scale scores, 0); 0 where masked",
     tolerance = "rounded_once",
   },
   head_scale = {
     class = { role = "weights_to_weights", by_row = { "weights" } },
-    operands = { "weights", "factors" }, attributes = { "layer" }, shape = same,
+    operands = { "weights", "factors" }, attributes = { "layer" },
     equation = "weights factors[layer][head]",
     tolerance = "rounded_once",
   },
   mean_heads = {
     class = { role = "mean_of_weights", in_row_blocks = true },
-    operands = { "weights" }, attributes = {},
+    operands = { "weights" },
     shape = function(_, w) return { w.shape[1], w.shape[3], w.shape[4] } end,
     equation = "mean of the weights over heads",
     tolerance = "mean",
@@ -481,7 +481,6 @@ ops.table = {
   softmax = {
     class = { role = "scores_to_weights", in_chunks = true, heads_as_rows = true, by_row = { "scores" } },
     operands = { "scores" }, attributes = { "scale" },
-    shape = function(_, scores) return scores.shape end,
     equation = "exp(scale (s - max)) / sum, by row; a row of -inf only gives 0",
     tolerance = "softmax", arithmetic = 15,
   },
@@ -489,31 +488,25 @@ ops.table = {
     class = { role = "reads_weights", by_row = { "weights" }, alike = sees_alike },
     operands = { "weights", "v", "lengths", "v_scale" }, optional = { lengths = true, v_scale = true },
     attributes = mask_attributes,
-    shape = function(a, weights, v)
-      return { weights.shape[1], weights.shape[3], v.shape[3] // (a.kv_heads or a.heads) * a.heads }
-    end,
-    flops = function(a, weights, v)
-      return attention_flops(a, weights.shape[1], weights.shape[3], weights.shape[4],
-        v.shape[3] // (a.kv_heads or a.heads) * a.heads)
-    end,
+    shape = context_shape, flops = context_flops,
     equation = "weights · v a head, over the keys that are not masked; integers v times the scale of a row's head",
     tolerance = "context", integers = { lengths = true },
   },
   exponentials = {
     class = { role = "scores_to_weights", by_row = { "scores" } },
-    operands = { "scores" }, attributes = { "scale" }, shape = same,
+    operands = { "scores" }, attributes = { "scale" },
     equation = "255 exp(scale (s - max)), by row; a row of -inf only gives 0",
     tolerance = "exponentials", arithmetic = 13,
   },
   round_to_bytes = {
     class = { role = "weights_to_weights", by_row = { "weights" } },
-    operands = { "weights" }, attributes = {}, shape = same, type = "u8",
+    operands = { "weights" }, type = "u8",
     equation = "weights from 0 to 255 rounded to the nearest integer, ties to even; 0 for NaN",
     tolerance = "exact", arithmetic = 1,
   },
   weight_scale = {
     class = { by_row = { "weights", "exact" } },
-    operands = { "weights", "exact" }, attributes = {},
+    operands = { "weights", "exact" },
     shape = function(_, x) return with_last(x.shape, 1) end,
     equation = "1 / the sum of a row's weights, 1 if that is 0; NaN if one was NaN before it was rounded",
     tolerance = "exact", arithmetic = 1, arithmetic_of = "weights",
@@ -521,13 +514,7 @@ ops.table = {
   context_of_integers = {
     class = { role = "reads_weights", by_row = { "weights", "weight_scale" }, alike = sees_alike },
     operands = { "weights", "v", "weight_scale", "v_scale" }, attributes = mask_attributes,
-    shape = function(a, weights, v)
-      return { weights.shape[1], weights.shape[3], v.shape[3] // (a.kv_heads or a.heads) * a.heads }
-    end,
-    flops = function(a, weights, v)
-      return attention_flops(a, weights.shape[1], weights.shape[3], weights.shape[4],
-        v.shape[3] // (a.kv_heads or a.heads) * a.heads)
-    end,
+    shape = context_shape, flops = context_flops,
     equation = "weights · v a head, in integers, times the scales of the row of weights and of the column of values",
     tolerance = "dequantise",
   },
@@ -547,29 +534,30 @@ ops.table = {
   },
   argmax = {
     class = { region = "rows" },
-    operands = { "x" }, attributes = {}, type = "i32",
-    shape = function(_, x)
-      local shape = table.move(x.shape, 1, #x.shape - 1, 1, {})
-      return shape
-    end,
+    type = "i32",
+    shape = function(_, x) return table.move(x.shape, 1, #x.shape - 1, 1, {}) end,
     equation = "the index of the largest, the first of equals",
     tolerance = "exact", arithmetic = 1, arithmetic_of = "x",
   },
   topk_values = {
     class = { region = "rows" },
-    operands = { "x" }, attributes = { "k" },
+    attributes = { "k" },
     shape = function(a, x) return with_last(x.shape, a.k) end,
     equation = "the k largest of a row, descending, the first of equals first",
     tolerance = "exact", reference = "topk", arithmetic = 1, arithmetic_of = "x",
   },
   topk_indices = {
     class = { region = "rows" },
-    operands = { "x" }, attributes = { "k" }, type = "i32", wide = true,
+    attributes = { "k" }, type = "i32", wide = true,
     shape = function(a, x) return with_last(x.shape, a.k) end,
     equation = "the indices of the k largest of a row, the first of equals first",
     tolerance = "exact", reference = "topk", arithmetic = 1, arithmetic_of = "x",
   },
 }
+for _, declared in pairs(ops.table) do
+  declared.operands, declared.attributes = declared.operands or { "x" }, declared.attributes or {}
+  declared.shape = declared.shape or function(_, first) return first.shape end
+end
 
 local none = {}
 

@@ -13,7 +13,8 @@
 --   cost       cost(constants), in operations of a product that take as long; precise enough to divide work before
 --              anything runs. Measured once on AVX-512, where a core does 64 per cycle; tests/bench/elementary.c
 --              measures
---   body       the call of the runtime's body; ${name} is a constant, operands go by their own names
+--   body       the call of the runtime's body; ${name} is a constant, operands go by their own names; nil: the usual
+--              call (row_entries.lua). apart: the set of constants that are not in the usual call
 --   equation   its result as a formula
 --
 -- The constants passed to a footprint or a cost include, in addition to the step's own, the largest value of each
@@ -23,15 +24,15 @@ local footprint = require("data.footprint")
 local of_integers = require("data.steps_integers")
 local of_ranks = require("data.steps_ranks")
 local of_scale_blocks = require("data.steps_scaled")
+local row_entries = require("data.row_entries")
 local types = require("data.types")
 local words = require("common.words")
 
 local steps = {}
 
 local matrix, vector = footprint.matrix, footprint.vector
-
--- Returns the cost function of an operation that costs `element` for each of rows x cols elements.
-local function each(element) return function(c) return element * c.rows * c.cols end end
+local each, of_rows, of_scores, written, read = row_entries.each, row_entries.of_rows, row_entries.of_scores,
+  row_entries.written, row_entries.read
 
 local function square(c) return c.rows * c.cols end
 
@@ -61,19 +62,18 @@ local looked_up, one_row, looked_up_apart = chosen("ids", "cols"), chosen("row",
 -- Footprint of one element for each id that is possible.
 local function looked_up_scale(c) return { first = c.ids_least, { c.ids - c.ids_least + 1, 1 } } end
 
--- Declares a pool of the first rows: the end of its body's name, the cost of an element, its equation.
-local function pool(body, cost, equation)
+-- Declares a pool of the first rows: the cost of an element, its equation.
+local function pool(name, cost, equation)
   return { constants = { "cols", "ldx" }, cost = each(cost), equation = "y[j] = " .. equation,
-    operands = { { "y", "w", vector("cols") }, { "x", "r", matrix("rows", "cols", "ldx") }, { "rows", "value" } },
-    body = "attn2c_pool_" .. body .. "(y, x, rows, ${cols}, ${ldx})" }
+    operands = { { "y", "w", vector("cols") }, read(), { "rows", "value" } },
+    body = "attn2c_pool_" .. name .. "(y, x, rows, ${cols}, ${ldx})" }
 end
 
 -- Declares a pool of the last row of a token that is not `pad`, among the rows that `among` names.
 local function pool_last(constants, bound, arguments, among)
   return {
     constants = constants,
-    operands = { { "y", "w", vector("cols") }, { "x", "r", matrix("rows", "cols", "ldx") },
-      { "ids", "r", vector("rows"), type = "i32" }, bound },
+    operands = { { "y", "w", vector("cols") }, read(), { "ids", "r", vector("rows"), type = "i32" }, bound },
     cost = function(c) return 2 * c.cols end,
     body = "attn2c_pool_last_but(y, x, ids, " .. arguments .. ")",
     equation = "y[j] = x[i][j] of the largest i with ids[i] != ${pad} and " .. among .. ", or of 0",
@@ -84,8 +84,7 @@ end
 local function pool_kept(body, more, equation)
   return {
     constants = { "rows", "cols", "ldx", "keeps" },
-    operands = { { "y", "w", vector("cols") }, { "x", "r", matrix("rows", "cols", "ldx") },
-      { "mask", "r", vector("rows"), type = "i32" } },
+    operands = { { "y", "w", vector("cols") }, read(), { "mask", "r", vector("rows"), type = "i32" } },
     cost = each(8),
     body = "attn2c_pool_kept_" .. body .. "(y, x, mask, ${rows}, ${cols}, ${ldx}, ${keeps}" .. more .. ")",
     equation = "y[j] = " .. equation .. " over the rows with (mask[i] != 0) == ${keeps}",
@@ -100,12 +99,6 @@ end }
 
 --- Returns a constant that is a list of { column, first key, keys }; as text it is the initialiser of a C array.
 function steps.ranges(list) return setmetatable(list, triples) end
-
-local function range_values(c)
-  local rows = 0
-  for _, range in ipairs(c.ranges) do rows = math.max(rows, range[2] + range[3]) end
-  return { first = 0, { rows, c.ldv }, { c.head_dim, 1 } }
-end
 
 -- The product C[n][m] (+)= B[n][k] A[k][m]. A is a panel (types.lua).
 steps.product = {
@@ -128,14 +121,18 @@ local function pages_of_bytes(keys, columns, panel)
   return { first = 0, { words.round_up(keys, panel) * (types.bytes(1, "f32") + columns), 1 } }
 end
 
-local function pairs_of(what, type, touched)
+-- Declares the packing of keys or values in pairs.
+local function pairs_of(equation, touched, type)
   return {
     constants = { "rows", "cols", "ldx", "ldy" },
-    operands = { { "y", "w", touched, type = "bf16" }, { "x", "r", matrix("rows", "cols", "ldx"), type = type } },
-    cost = each(8),
-    body = "attn2c_pairs_of_" .. what .. "(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
-    equation = what:find("columns") and "y[j / 2][i][j % 2] = x[i][j]" or "y[i / 2][j][i % 2] = x[i][j]",
+    operands = { { "y", "w", touched, type = "bf16" }, read(type) },
+    cost = each(8), equation = equation,
   }
+end
+
+-- Returns the operand of a scale for each row.
+local function row_scales(access)
+  return { "scale", access, function(c) return { first = 0, { c.rows, c.lds }, { 1, 1 } } end }
 end
 
 -- Declares the adding of rows of a head to a page of integers, after the scales of its keys.
@@ -143,34 +140,30 @@ local function add_bytes(of, element)
   return {
     constants = { "rows", "cols", "ldx", "lds", "panel" },
     operands = { { "y", "w", function(c) return pages_of_bytes(1, c.cols, c.panel) end, type = types.quantised },
-      { "x", "r", matrix("rows", "cols", "ldx"), type = types.quantised },
-      { "scale", "r", function(c) return { first = 0, { c.rows, c.lds }, { 1, 1 } } end }, { "first", "value" } },
+      read(types.quantised), row_scales("r"), { "first", "value" } },
     cost = each(8),
     body = ("attn2c_add_bytes_of_%s(y, x, scale, first, ${rows}, ${cols}, ${ldx}, ${lds}, ${panel})"):format(of),
     equation = element .. " = x[i][j], scale[i]",
   }
 end
 
--- Declares the widening of a page of integers.
-local function widen(of, row, column)
+-- Declares the widening of a page of integers. y: the footprint of the result.
+local function widen(y, row, column)
   return {
     constants = { "rows", "cols", "panel" },
-    operands = { { "y", "w", of == "keys" and matrix("cols", "rows", "panel") or matrix("rows", "cols", "cols") },
+    operands = { { "y", "w", y },
       { "x", "r", function(c) return pages_of_bytes(1, c.cols, c.panel) end, type = types.quantised } },
     cost = each(6),
-    body = ("attn2c_widen_%s(y, x, ${rows}, ${cols}, ${panel})"):format(of),
     equation = ("y[%s][%s] = x[%s][%s] scale[i]"):format(row, column, row, column),
   }
 end
 
 -- Declares a softmax whose weights are read only as bf16.
-local function softmax_rounded(body, more)
+local function softmax_rounded(more)
   return {
     constants = { "rows", "cols", "ld", "ldy", "scale" }, whole_vectors = true,
-    operands = { { "y", "w", matrix("rows", "cols", "ldy"), type = "bf16" },
-      { "s", "rw", matrix("rows", "cols", "ld") } },
+    operands = { written("bf16"), { "s", "rw", matrix("rows", "cols", "ld") } },
     cost = each(51),
-    body = "attn2c_" .. body .. "_rounded(y, s, ${rows}, ${cols}, ${ld}, ${ldy}, ${scale})",
     equation = "y[i][j] = bf16(exp(${scale} (s[i][j] - max)) / sum over j" .. more .. ")",
   }
 end
@@ -188,118 +181,103 @@ local function padded(body, type)
   }
 end
 
+-- Declares the part of a softmax that some keys give. is_first: 1, or 0 if other keys come before these.
+local function softmax_chunk(access, is_first, equation)
+  return of_scores(48, "s[i][j] = exp(${scale} (s[i][j] - " .. equation, {
+    constants = { "scale" }, operands = { { "state", access, state(0, 3) } },
+    body = ("attn2c_softmax_chunk(s, state, ${rows}, ${cols}, ${ld}, ${scale}, %d)"):format(is_first),
+  })
+end
+
+-- Declares the repair of a context by unmasked keys. v: the footprint of values; ld: the constant that it reads.
+local function context_repair(v, ld, type)
+  return {
+    constants = { "rows", "cols", "head_dim", "ldc", "ldp", ld, "lo", "hi" },
+    operands = { { "c", "rw", matrix("rows", "head_dim", "ldc") },
+      { "p", "r", matrix("rows", "cols", "ldp"), type = type == "bf16" and type or nil }, { "v", "r", v, type = type },
+      { "valid", "value" } },
+    cost = each(5),
+    equation = "c[i] = p[i] · v over unmasked keys only, for rows that a masked key's NaN or infinity reached",
+  }
+end
+
+-- Declares the same by keys whose weight is not 0. together: keys whose values are next to each other.
+local function context_repair_nonzero(name, type, together)
+  return {
+    constants = { "rows", "head_dim", "ldc", "ldp", "ldv", "ranges", "count", "cols" },
+    operands = { { "c", "rw", matrix("rows", "head_dim", "ldc") },
+      { "p", "r", matrix("rows", "cols", "ldp"), type = type },
+      { "v", "r", function(c)
+        local rows = 0
+        for _, range in ipairs(c.ranges) do rows = math.max(rows, range[2] + range[3]) end
+        return { first = 0, { (rows + together - 1) // together, together * c.ldv }, { together * c.head_dim, 1 } }
+      end, type = type } },
+    cost = each(5),
+    body = "attn2c_" .. name .. "(c, p, v, ${rows}, ${head_dim}, ${ldc}, ${ldp}, ${ldv}, (const int[][3]){${ranges}}, "
+      .. "${count})",
+    equation = "c[i] = p[i] · v over keys whose weight is not 0, for rows that are not finite",
+  }
+end
+
+local gain, bias = { "gain", "r", vector("cols"), optional = true }, { "bias", "r", vector("cols"), optional = true }
+local ids = { "ids", "r", vector("rows"), type = "i32" }
+
+-- Declares a norm, of whole rows and of each of their heads. operands: those of a row.
+local function norms(cost, equation, operands)
+  local of_heads = {}
+  for i, each_ in ipairs(operands) do of_heads[i] = { each_[1], "r", vector("head_dim"), optional = true } end
+  return of_rows(cost, equation, { constants = { "eps" }, operands = operands }), {
+    constants = { "rows", "heads", "head_dim", "ldx", "ldy", "eps", "cols" }, apart = { cols = true },
+    operands = { written(), read(), table.unpack(of_heads) },
+    cost = each(cost),
+    equation = equation .. ", each of ${heads} heads by itself",
+  }
+end
+
 steps.rows = {
-  softmax = {
-    constants = { "rows", "cols", "ld", "scale" }, whole_vectors = true,
-    operands = { { "s", "rw", matrix("rows", "cols", "ld") } },
-    cost = each(51),
-    body = "attn2c_softmax(s, ${rows}, ${cols}, ${ld}, ${scale})",
-    equation = "s[i][j] = exp(${scale} (s[i][j] - max)) / sum over j",
-  },
-  softmax_rounded = softmax_rounded("softmax", ""),
-  softmax_nan_rounded = softmax_rounded("softmax_nan", ", NaN where all are -inf"),
-  softmax_nan = {
-    constants = { "rows", "cols", "ld", "scale" }, whole_vectors = true,
-    operands = { { "s", "rw", matrix("rows", "cols", "ld") } },
-    cost = each(51),
-    body = "attn2c_softmax_nan(s, ${rows}, ${cols}, ${ld}, ${scale})",
-    equation = "s[i][j] = exp(${scale} (s[i][j] - max)) / sum over j, NaN where all are -inf",
-  },
-  add_length = {
-    constants = { "rows", "cols", "ld", "value" },
-    operands = { { "s", "rw", matrix("rows", "cols", "ld") }, { "valid", "value" } },
-    cost = each(3),
-    body = "attn2c_add_length(s, ${rows}, ${cols}, ${ld}, ${value}, valid)",
-    equation = "s[i][j] += ${value} where j >= valid",
-  },
+  softmax = of_scores(51, "s[i][j] = exp(${scale} (s[i][j] - max)) / sum over j",
+    { constants = { "scale" }, whole_vectors = true }),
+  softmax_rounded = softmax_rounded(""),
+  softmax_nan_rounded = softmax_rounded(", NaN where all are -inf"),
+  softmax_nan = of_scores(51, "s[i][j] = exp(${scale} (s[i][j] - max)) / sum over j, NaN where all are -inf",
+    { constants = { "scale" }, whole_vectors = true }),
+  add_length = of_scores(3, "s[i][j] += ${value} where j >= valid",
+    { constants = { "value" }, operands = { { "valid", "value" } } }),
   additive_scores = {
     constants = { "rows", "cols", "head_dim", "lds", "ldq", "ldk" },
     operands = { { "s", "w", matrix("rows", "cols", "lds") }, { "q", "r", matrix("rows", "head_dim", "ldq") },
       { "keys", "r", matrix("head_dim", "cols", "ldk") }, { "score", "r", vector("head_dim") } },
     cost = function(c) return 44 * c.rows * c.cols * c.head_dim end,
-    body = "attn2c_additive_scores(s, q, keys, score, ${rows}, ${cols}, ${head_dim}, ${lds}, ${ldq}, ${ldk})",
     equation = "s[i][j] = sum over d of score[d] tanh(q[i][d] + keys[d][j])",
   },
   fill = {
     constants = { "rows", "cols", "ldy", "value" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy") } },
+    operands = { written() },
     cost = each(3),
-    body = "attn2c_fill(y, ${rows}, ${cols}, ${ldy}, ${value})",
     equation = "y[i][j] = ${value}",
   },
-  mask_band_prefix = {
-    constants = { "rows", "cols", "ld", "lo", "hi", "keep" },
-    operands = { { "s", "rw", matrix("rows", "cols", "ld") } },
-    cost = each(6),
-    body = "attn2c_mask_band_prefix(s, ${rows}, ${cols}, ${ld}, ${lo}, ${hi}, ${keep})",
-    equation = "s[i][j] = -inf unless j < ${keep} or ${lo} + i <= j < ${hi} + i",
-  },
-  context_repair_nonzero = {
-    constants = { "rows", "head_dim", "ldc", "ldp", "ldv", "ranges", "count", "cols" },
-    operands = { { "c", "rw", matrix("rows", "head_dim", "ldc") }, { "p", "r", matrix("rows", "cols", "ldp") },
-      { "v", "r", range_values } },
-    cost = each(5),
-    body = "attn2c_context_repair_nonzero(c, p, v, ${rows}, ${head_dim}, ${ldc}, ${ldp}, ${ldv}, "
-      .. "(const int[][3]){${ranges}}, ${count})",
-    equation = "c[i] = p[i] · v over keys whose weight is not 0, for rows that are not finite",
-  },
-  rms_norm = {
-    constants = { "rows", "cols", "ldx", "ldy", "eps" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") },
-      { "gain", "r", vector("cols"), optional = true } },
-    cost = each(16),
-    body = "attn2c_rms_norm(y, x, gain, ${rows}, ${cols}, ${ldx}, ${ldy}, ${eps})",
-    equation = "y[i] = x[i] / sqrt(mean of x[i]^2 + ${eps}) * gain",
-  },
-  rms_norm_heads = {
-    constants = { "rows", "heads", "head_dim", "ldx", "ldy", "eps", "cols" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") },
-      { "gain", "r", vector("head_dim"), optional = true } },
-    cost = each(16),
-    body = "attn2c_rms_norm_heads(y, x, gain, ${rows}, ${heads}, ${head_dim}, ${ldx}, ${ldy}, ${eps})",
-    equation = "y[i] = x[i] / sqrt(mean of x[i]^2 + ${eps}) * gain, each of ${heads} heads by itself",
-  },
-  normalise = {
-    constants = { "rows", "cols", "ldx", "ldy", "eps" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") } },
-    cost = each(16),
-    body = "attn2c_normalise(y, x, ${rows}, ${cols}, ${ldx}, ${ldy}, ${eps})",
-    equation = "y[i] = x[i] / max(|x[i]|, ${eps})",
-  },
-  softmax_rows = {
-    constants = { "rows", "cols", "ldx", "ldy" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") } },
-    cost = each(51),
-    body = "attn2c_softmax_rows(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
-    equation = "y[i][j] = exp(x[i][j] - max) / sum over j",
-  },
-  log_softmax = {
-    constants = { "rows", "cols", "ldx", "ldy" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") } },
-    cost = each(51),
-    body = "attn2c_log_softmax(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
-    equation = "y[i][j] = x[i][j] - max - log(sum over j of exp(x[i][j] - max))",
-  },
+  mask_band_prefix = of_scores(6, "s[i][j] = -inf unless j < ${keep} or ${lo} + i <= j < ${hi} + i",
+    { constants = { "lo", "hi", "keep" } }),
+  normalise = of_rows(16, "y[i] = x[i] / max(|x[i]|, ${eps})", { constants = { "eps" } }),
+  softmax_rows = of_rows(51, "y[i][j] = exp(x[i][j] - max) / sum over j"),
+  log_softmax = of_rows(51, "y[i][j] = x[i][j] - max - log(sum over j of exp(x[i][j] - max))"),
   rotate = {
     constants = { "rows", "heads", "head_dim", "dimension", "pairs", "ldx", "ldy", "ldr", "cols" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") },
-      { "cosines", "r", angles }, { "sines", "r", angles } },
+    apart = { cols = true },
+    operands = { written(), read(), { "cosines", "r", angles }, { "sines", "r", angles } },
     cost = each(16),
-    body = "attn2c_rotate(y, x, cosines, sines, ${rows}, ${heads}, ${head_dim}, ${dimension}, ${pairs}, ${ldx}, "
-      .. "${ldy}, ${ldr})",
     equation = "y[i] = x[i] with its pairs of dimensions rotated by the angles of row i",
   },
   patches = {
-    constants = { "channels", "height", "width", "patch", "first", "rows", "ldy", "cols" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", image } },
+    constants = { "channels", "height", "width", "patch", "first", "rows", "ldy", "cols" }, apart = { cols = true },
+    operands = { written(), { "x", "r", image } },
     cost = each(6),
-    body = "attn2c_patches(y, x, ${channels}, ${height}, ${width}, ${patch}, ${first}, ${rows}, ${ldy})",
     equation = "y[i] = patch ${first} + i of the image",
   },
   neighbours = {
     constants = { "rows", "cols", "kernel", "ldx", "ldy" },
     operands = { { "y", "w", function(c) return { first = 0, { c.rows, c.ldy }, { c.kernel * c.cols, 1 } } end },
-      { "x", "r", matrix("rows", "cols", "ldx") }, { "valid", "value" } },
+      read(), { "valid", "value" } },
     cost = function(c) return 8 * c.rows * c.cols * c.kernel end,
     body = "attn2c_neighbours(y, x, ${rows}, valid, ${cols}, ${kernel}, ${ldx}, ${ldy})",
     equation = "y[i][j ${kernel} + t] = x[i + t - ${kernel} / 2][j], 0 outside of the first valid rows",
@@ -308,90 +286,57 @@ steps.rows = {
   pad_bf16 = padded("attn2c_pad_bf16", "bf16"),
   mean_heads = {
     constants = { "heads", "rows", "cols", "stride", "ldx", "ldy" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", planes } },
+    operands = { written(), { "x", "r", planes } },
     cost = each(6),
-    body = "attn2c_mean_heads(y, x, ${heads}, ${rows}, ${cols}, ${stride}, ${ldx}, ${ldy})",
     equation = "y[i][j] = mean over ${heads} heads of x[head][i][j]",
   },
   bucket_table = {
     constants = { "buckets", "rows", "cols", "ldy" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "table", "r", packed_buckets },
-      { "index", "r", vector("cols") } },
+    operands = { written(), { "table", "r", packed_buckets }, { "index", "r", vector("cols") } },
     cost = each(8),
-    body = "attn2c_bucket_table(y, table, index, ${buckets}, ${rows}, ${cols}, ${ldy})",
     equation = "y[head][distance] = table[index[distance]][head]",
   },
-  mask_band = {
-    constants = { "rows", "cols", "ld", "lo", "hi" },
-    operands = { { "s", "rw", matrix("rows", "cols", "ld") } },
-    cost = each(6),
-    body = "attn2c_mask_band(s, ${rows}, ${cols}, ${ld}, ${lo}, ${hi})",
-    equation = "s[i][j] = -inf unless ${lo} + i <= j < ${hi} + i",
-  },
-  mask_length = {
-    constants = { "rows", "cols", "ld" }, whole_vectors = true,
-    operands = { { "s", "rw", matrix("rows", "cols", "ld") }, { "valid", "value" } },
-    cost = each(3),
-    body = "attn2c_mask_length(s, ${rows}, ${cols}, ${ld}, valid)",
-    equation = "s[i][j] = -inf where j >= valid",
-  },
-  softmax_begin = {
-    constants = { "rows", "cols", "ld", "scale" },
-    operands = { { "s", "rw", matrix("rows", "cols", "ld") }, { "state", "w", state(0, 3) } },
-    cost = each(48),
-    body = "attn2c_softmax_chunk(s, state, ${rows}, ${cols}, ${ld}, ${scale}, 1)",
-    equation = "s[i][j] = exp(${scale} (s[i][j] - max)); the state keeps max and sum",
-  },
-  softmax_more = {
-    constants = { "rows", "cols", "ld", "scale" },
-    operands = { { "s", "rw", matrix("rows", "cols", "ld") }, { "state", "rw", state(0, 3) } },
-    cost = each(48),
-    body = "attn2c_softmax_chunk(s, state, ${rows}, ${cols}, ${ld}, ${scale}, 0)",
-    equation = "s[i][j] = exp(${scale} (s[i][j] - max so far)); the state keeps max, sum, and what shrinks older sums",
-  },
+  mask_band = of_scores(6, "s[i][j] = -inf unless ${lo} + i <= j < ${hi} + i", { constants = { "lo", "hi" } }),
+  mask_length = of_scores(3, "s[i][j] = -inf where j >= valid",
+    { operands = { { "valid", "value" } }, whole_vectors = true }),
+  softmax_begin = softmax_chunk("w", 1, "max)); the state keeps max and sum"),
+  softmax_more = softmax_chunk("rw", 0, "max so far)); the state keeps max, sum, and what shrinks older sums"),
   softmax_add = {
     constants = { "rows", "cols", "ldy", "ldx" },
-    operands = { { "y", "rw", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") },
-      { "state", "r", state(2, 3) } },
+    operands = { { "y", "rw", matrix("rows", "cols", "ldy") }, read(), { "state", "r", state(2, 3) } },
     cost = each(8),
-    body = "attn2c_softmax_add(y, x, state, ${rows}, ${cols}, ${ldy}, ${ldx})",
     equation = "y[i][j] = factor[i] y[i][j] + x[i][j]",
   },
   softmax_end = {
     constants = { "rows", "cols", "ldy" },
     operands = { { "y", "rw", matrix("rows", "cols", "ldy") }, { "state", "r", state(1, 2) } },
     cost = each(6),
-    body = "attn2c_softmax_end(y, state, ${rows}, ${cols}, ${ldy})",
     equation = "y[i][j] = y[i][j] / sum[i]",
   },
   softmax_of = { -- in a trace
     constants = { "rows", "cols", "ldy", "ldx", "scale" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") },
-      { "state", "r", state(0, 2) } },
+    operands = { written(), read(), { "state", "r", state(0, 2) } },
     cost = each(48),
-    body = "attn2c_softmax_of(y, x, state, ${rows}, ${cols}, ${ldy}, ${ldx}, ${scale})",
     equation = "y[i][j] = exp(${scale} (x[i][j] - max[i])) / sum[i]",
   },
-  context_repair = {
-    constants = { "rows", "cols", "head_dim", "ldc", "ldp", "ldv", "lo", "hi" },
-    operands = { { "c", "rw", matrix("rows", "head_dim", "ldc") }, { "p", "r", matrix("rows", "cols", "ldp") },
-      { "v", "r", matrix("cols", "head_dim", "ldv") }, { "valid", "value" } },
-    cost = each(5),
-    body = "attn2c_context_repair(c, p, v, ${rows}, ${cols}, ${head_dim}, ${ldc}, ${ldp}, ${ldv}, ${lo}, ${hi}, valid)",
-    equation = "c[i] = p[i] · v over unmasked keys only, for rows that a masked key's NaN or infinity reached",
-  },
+  context_repair = context_repair(matrix("cols", "head_dim", "ldv"), "ldv"),
+  context_repair_pairs = context_repair(function(c)
+    return { first = 0, { (c.cols + 1) // 2, 2 * c.ldv }, { 2 * c.head_dim, 1 } }
+  end, "ldv", "bf16"),
+  context_repair_bytes = context_repair(function(c) return pages_of_bytes(c.cols, c.head_dim, c.panel) end, "panel",
+    types.quantised),
+  context_repair_nonzero = context_repair_nonzero("context_repair_nonzero", nil, 1),
+  context_repair_nonzero_pairs = context_repair_nonzero("context_repair_nonzero_pairs", "bf16", 2),
   transpose = {
     constants = { "rows", "cols", "ldx", "ldy" },
-    operands = { { "y", "w", matrix("cols", "rows", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") } },
+    operands = { { "y", "w", matrix("cols", "rows", "ldy") }, read() },
     cost = each(8),
-    body = "attn2c_transpose(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
     equation = "y[j][i] = x[i][j]",
   },
   add_transposed = {
     constants = { "rows", "cols", "ldx", "ldy" },
-    operands = { { "y", "rw", matrix("cols", "rows", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") } },
+    operands = { { "y", "rw", matrix("cols", "rows", "ldy") }, read() },
     cost = each(10),
-    body = "attn2c_add_transposed(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
     equation = "y[j][i] += x[i][j]",
   },
   -- The keys of a panel, which may have fewer than its leading dimension: rows up to a whole vector become zeros.
@@ -399,127 +344,58 @@ steps.rows = {
     constants = { "rows", "cols", "ldx", "ldy", "lanes" },
     operands = { { "y", "w", function(c)
       return { first = 0, { c.cols, c.ldy }, { words.round_up(c.rows, c.lanes), 1 } }
-    end }, { "x", "r", matrix("rows", "cols", "ldx") } },
+    end }, read() },
     cost = each(8),
-    body = "attn2c_transpose_keys(y, x, ${rows}, ${cols}, ${ldx}, ${ldy}, ${lanes})",
     equation = "y[j][i] = x[i][j], 0 for i from ${rows} to a multiple of ${lanes}",
   },
-  layer_norm = {
-    constants = { "rows", "cols", "ldx", "ldy", "eps" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") },
-      { "gain", "r", vector("cols"), optional = true }, { "bias", "r", vector("cols"), optional = true } },
-    cost = each(22),
-    body = "attn2c_layer_norm(y, x, gain, bias, ${rows}, ${cols}, ${ldx}, ${ldy}, ${eps})",
-    equation = "y[i] = (x[i] - mean) / sqrt(variance + ${eps}) * gain + bias",
-  },
-  layer_norm_heads = {
-    constants = { "rows", "heads", "head_dim", "ldx", "ldy", "eps", "cols" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") },
-      { "gain", "r", vector("head_dim"), optional = true }, { "bias", "r", vector("head_dim"), optional = true } },
-    cost = each(22),
-    body = "attn2c_layer_norm_heads(y, x, gain, bias, ${rows}, ${heads}, ${head_dim}, ${ldx}, ${ldy}, ${eps})",
-    equation = "y[i] = (x[i] - mean) / sqrt(variance + ${eps}) * gain + bias, each of ${heads} heads by itself",
-  },
   gather_columns = {
-    constants = { "rows", "cols", "inputs", "ldx", "ldy" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "inputs", "ldx") },
-      { "order", "r", vector("cols") } },
+    constants = { "rows", "cols", "inputs", "ldx", "ldy" }, apart = { inputs = true },
+    operands = { written(), { "x", "r", matrix("rows", "inputs", "ldx") }, { "order", "r", vector("cols") } },
     cost = each(8),
-    body = "attn2c_gather_columns(y, x, order, ${rows}, ${cols}, ${ldx}, ${ldy})",
     equation = "y[i][j] = x[i][order[j]], from ${inputs} columns",
   },
-  copy = {
-    constants = { "rows", "cols", "ldx", "ldy" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") } },
-    cost = each(6),
-    body = "attn2c_copy(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})",
-    equation = "y = x",
-  },
-  pairs_of_columns = pairs_of("columns", nil, column_pairs),
-  pairs_of_bf16_columns = pairs_of("bf16_columns", "bf16", column_pairs),
+  copy = of_rows(6, "y = x"),
+  pairs_of_columns = pairs_of("y[j / 2][i][j % 2] = x[i][j]", column_pairs),
+  pairs_of_bf16_columns = pairs_of("y[j / 2][i][j % 2] = x[i][j]", column_pairs, "bf16"),
   -- The keys of a panel, as for transpose_keys.
   pairs_of_bf16_keys = {
     constants = { "rows", "cols", "ldx", "ldy", "lanes" },
     operands = { { "y", "w", function(c)
       return { first = 0, { (c.cols + 1) // 2, 2 * c.ldy }, { 2 * words.round_up(c.rows, c.lanes), 1 } }
-    end, type = "bf16" }, { "x", "r", matrix("rows", "cols", "ldx"), type = "bf16" } },
+    end, type = "bf16" }, read("bf16") },
     cost = each(8),
-    body = "attn2c_pairs_of_bf16_keys(y, x, ${rows}, ${cols}, ${ldx}, ${ldy}, ${lanes})",
     equation = "y[j / 2][i][j % 2] = x[i][j], 0 for i from ${rows} to a multiple of ${lanes}",
   },
-  pairs_of_rows = pairs_of("rows", nil, row_pairs),
-  pairs_of_bf16_rows = pairs_of("bf16_rows", "bf16", row_pairs),
+  pairs_of_rows = pairs_of("y[i / 2][j][i % 2] = x[i][j]", row_pairs),
+  pairs_of_bf16_rows = pairs_of("y[i / 2][j][i % 2] = x[i][j]", row_pairs, "bf16"),
   add_pairs_of_bf16_rows = {
     constants = { "rows", "cols", "ldx", "ldy", "panel" },
     operands = { { "y", "w", function(c) return { first = 0, { c.panel // 2, 2 * c.ldy }, { 2 * c.cols, 1 } } end,
-      type = "bf16" }, { "x", "r", matrix("rows", "cols", "ldx"), type = "bf16" }, { "first", "value" } },
+      type = "bf16" }, read("bf16"), { "first", "value" } },
     cost = each(8),
     body = "attn2c_add_pairs_of_bf16_rows(y, x, first, ${rows}, ${cols}, ${ldx}, ${ldy})",
     equation = "y[(first + i) / 2][j][(first + i) % 2] = x[i][j]",
   },
-  context_repair_pairs = {
-    constants = { "rows", "cols", "head_dim", "ldc", "ldp", "ldv", "lo", "hi" },
-    operands = { { "c", "rw", matrix("rows", "head_dim", "ldc") },
-      { "p", "r", matrix("rows", "cols", "ldp"), type = "bf16" },
-      { "v", "r", function(c) return { first = 0, { (c.cols + 1) // 2, 2 * c.ldv }, { 2 * c.head_dim, 1 } } end,
-        type = "bf16" }, { "valid", "value" } },
-    cost = each(5),
-    body = "attn2c_context_repair_pairs(c, p, v, ${rows}, ${cols}, ${head_dim}, ${ldc}, ${ldp}, ${ldv}, ${lo}, ${hi}, "
-      .. "valid)",
-    equation = "c[i] = p[i] · v over unmasked keys only, for rows that a masked key's NaN or infinity reached",
-  },
-  context_repair_bytes = {
-    constants = { "rows", "cols", "head_dim", "ldc", "ldp", "panel", "lo", "hi" },
-    operands = { { "c", "rw", matrix("rows", "head_dim", "ldc") }, { "p", "r", matrix("rows", "cols", "ldp") },
-      { "v", "r", function(c) return pages_of_bytes(c.cols, c.head_dim, c.panel) end, type = types.quantised },
-      { "valid", "value" } },
-    cost = each(5),
-    body = "attn2c_context_repair_bytes(c, p, v, ${rows}, ${cols}, ${head_dim}, ${ldc}, ${ldp}, ${panel}, ${lo}, "
-      .. "${hi}, valid)",
-    equation = "c[i] = p[i] · v over unmasked keys only, for rows that a masked key's NaN or infinity reached",
-  },
-  context_repair_nonzero_pairs = {
-    constants = { "rows", "head_dim", "ldc", "ldp", "ldv", "ranges", "count", "cols" },
-    operands = { { "c", "rw", matrix("rows", "head_dim", "ldc") },
-      { "p", "r", matrix("rows", "cols", "ldp"), type = "bf16" },
-      { "v", "r", function(c)
-        local rows = 0
-        for _, range in ipairs(c.ranges) do rows = math.max(rows, range[2] + range[3]) end
-        return { first = 0, { (rows + 1) // 2, 2 * c.ldv }, { 2 * c.head_dim, 1 } }
-      end, type = "bf16" } },
-    cost = each(5),
-    body = "attn2c_context_repair_nonzero_pairs(c, p, v, ${rows}, ${head_dim}, ${ldc}, ${ldp}, ${ldv}, "
-      .. "(const int[][3]){${ranges}}, ${count})",
-    equation = "c[i] = p[i] · v over keys whose weight is not 0, for rows that are not finite",
-  },
   add_bytes_of_keys = add_bytes("keys", "y[j][first + i]"),
   add_bytes_of_values = add_bytes("values", "y[first + i][j]"),
-  widen_keys = widen("keys", "j", "i"),
-  widen_values = widen("values", "i", "j"),
+  widen_keys = widen(matrix("cols", "rows", "panel"), "j", "i"),
+  widen_values = widen(matrix("rows", "cols", "cols"), "i", "j"),
   quantise = {
     constants = { "rows", "cols", "ldx", "ldy", "lds" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy"), type = types.quantised },
-      { "scale", "w", function(c) return { first = 0, { c.rows, c.lds }, { 1, 1 } } end },
-      { "x", "r", matrix("rows", "cols", "ldx") } },
+    operands = { written(types.quantised), row_scales("w"), read() },
     cost = each(12),
-    body = "attn2c_quantise(y, scale, x, ${rows}, ${cols}, ${ldx}, ${ldy}, ${lds})",
     equation = "y[i] = x[i] / scale[i] as integers, scale[i] = max |x[i]| / 127",
   },
   quantise_smoothed = {
     constants = { "rows", "cols", "ldx", "ldy", "lds" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy"), type = types.quantised },
-      { "scale", "w", function(c) return { first = 0, { c.rows, c.lds }, { 1, 1 } } end },
-      { "x", "r", matrix("rows", "cols", "ldx") }, { "factors", "r", vector("cols") } },
+    operands = { written(types.quantised), row_scales("w"), read(), { "factors", "r", vector("cols") } },
     cost = each(14),
-    body = "attn2c_quantise_smoothed(y, scale, x, factors, ${rows}, ${cols}, ${ldx}, ${ldy}, ${lds})",
     equation = "y[i] = x[i] factors / scale[i] as integers, scale[i] = max |x[i] factors| / 127",
   },
   embed = {
     constants = { "rows", "cols", "ldy" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "table", "r", looked_up, touched = square },
-      { "ids", "r", vector("rows"), type = "i32" } },
+    operands = { written(), { "table", "r", looked_up, touched = square }, ids },
     cost = each(8),
-    body = "attn2c_embed(y, table, ids, ${rows}, ${cols}, ${ldy})",
     equation = "y[i] = table[ids[i]]",
   },
   pool_mean = pool("mean", 6, "mean of x[i][j] over i < rows"),
@@ -545,63 +421,51 @@ steps.rows = {
     "(mask[i] != 0) == ${keeps}"),
   argmax = {
     constants = { "rows", "cols", "ldx" },
-    operands = { { "y", "w", vector("rows"), type = "i32" }, { "x", "r", matrix("rows", "cols", "ldx") } },
+    operands = { { "y", "w", vector("rows"), type = "i32" }, read() },
     cost = each(16),
-    body = "attn2c_argmax(y, x, ${rows}, ${cols}, ${ldx})",
     equation = "y[i] = the index of the largest x[i][j]",
   },
   topk_values = {
     constants = { "rows", "cols", "k", "ldx", "ldy" },
-    operands = { { "y", "w", matrix("rows", "k", "ldy") }, { "x", "r", matrix("rows", "cols", "ldx") } },
+    operands = { { "y", "w", matrix("rows", "k", "ldy") }, read() },
     cost = each(64),
-    body = "attn2c_topk_values(y, x, ${rows}, ${cols}, ${k}, ${ldx}, ${ldy})",
     equation = "y[i] = the ${k} largest x[i][j], descending",
   },
   topk_indices = {
     constants = { "rows", "cols", "k", "ldx", "ldy" },
-    operands = { { "y", "w", matrix("rows", "k", "ldy"), type = "i32" },
-      { "x", "r", matrix("rows", "cols", "ldx") } },
+    operands = { { "y", "w", matrix("rows", "k", "ldy"), type = "i32" }, read() },
     cost = each(64),
-    body = "attn2c_topk_indices(y, x, ${rows}, ${cols}, ${k}, ${ldx}, ${ldy})",
     equation = "y[i] = the indices of the ${k} largest x[i][j]",
   },
 }
+
+steps.rows.rms_norm, steps.rows.rms_norm_heads = norms(16,
+  "y[i] = x[i] / sqrt(mean of x[i]^2 + ${eps}) * gain", { gain })
+steps.rows.layer_norm, steps.rows.layer_norm_heads = norms(22,
+  "y[i] = (x[i] - mean) / sqrt(variance + ${eps}) * gain + bias", { gain, bias })
 
 -- The operations of each number type but f32: in a trace, widen rows; look up rows of a table, with a scale for each if
 -- the type has scales.
 for _, type in ipairs(types.of_weights) do
   local name, scales = type.name, type.scales
   if type.rows then
-    steps.rows["widen_" .. name] = {
-      constants = { "rows", "cols", "ldx", "ldy" },
-      operands = { { "y", "w", matrix("rows", "cols", "ldy") },
-        { "x", "r", matrix("rows", "cols", "ldx"), type = name } },
-      cost = each(6),
-      body = ("attn2c_widen_%s(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})"):format(name),
-      equation = scales and "y = x, as float" or "y = x",
-    }
-    local operands = { { "y", "w", matrix("rows", "cols", "ldy") },
-      { "table", "r", looked_up_apart, touched = square, type = name }, { "ids", "r", vector("rows"), type = "i32" } }
+    steps.rows["widen_" .. name] = of_rows(6, scales and "y = x, as float" or "y = x", nil, name)
+    local operands = { written(), { "table", "r", looked_up_apart, touched = square, type = name }, ids }
     local scale = { "scale", "r", looked_up_scale, touched = function(c) return c.rows end }
     if scales then table.insert(operands, 3, scale) end
     steps.rows["embed_" .. name] = {
       constants = { "rows", "cols", "ldt", "ldy" }, operands = operands, cost = each(8),
-      body = ("attn2c_embed_%s(y, table, %sids, ${rows}, ${cols}, ${ldt}, ${ldy})"):format(name,
-        scales and "scale, " or ""),
       equation = scales and "y[i] = scale[ids[i]] table[ids[i]]" or "y[i] = table[ids[i]], as float",
     }
   end
 end
 
--- Meetings of ranks.
-for name, entry in pairs(of_ranks) do steps.rows[name] = entry end
-
--- Rows as int8 in scale blocks, and look-ups in tables of weights in scale blocks.
-for name, entry in pairs(of_scale_blocks) do steps.rows[name] = entry end
+for _, entries in ipairs { of_ranks, of_scale_blocks, of_integers } do
+  for name, entry in pairs(entries) do steps.rows[name] = entry end
+end
+for name, entry in pairs(steps.rows) do row_entries.complete(name, entry) end
 
 -- The operand of a map is the tile that it works on, of the type that its constants name.
-for name, entry in pairs(of_integers) do steps.rows[name] = entry end
-
 steps.map = { operands = { { "y", "rw", matrix("rows", "cols", "ld") } } }
 
 local tile, row_of_tile = matrix("rows", "cols", "ld"), vector("cols")

@@ -1,16 +1,13 @@
 -- steps_scaled.lua: declares the row operations of numbers in scale blocks, for steps.lua.
 -- They quantise rows to int8, widen them in a trace, and look up rows of tables of embeddings.
 local footprint = require("data.footprint")
+local row_entries = require("data.row_entries")
 local types = require("data.types")
-
-local matrix, vector = footprint.matrix, footprint.vector
 
 -- Returns the footprint of rows that are stored as blocks.
 local function blocks(ld, type)
   return function(c) return { first = 0, { c.rows, c[ld] }, { types.whole(c.cols, type), 1 } } end
 end
-
-local function each(element) return function(c) return element * c.rows * c.cols end end
 
 -- Returns the footprint of the rows of a table that ids may choose.
 local function looked_up(type)
@@ -22,36 +19,33 @@ end
 local rows = {}
 
 -- Declares the operations of a type of rows.
-local function declare(type, name, body, equation)
+local function declare(type, name, equation)
   rows[name] = {
     constants = { "rows", "cols", "ldx", "ldy" },
-    operands = { { "y", "w", blocks("ldy", type), type = type }, { "x", "r", matrix("rows", "cols", "ldx") } },
-    cost = each(20),
-    body = ("%s(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})"):format(body),
+    operands = { { "y", "w", blocks("ldy", type), type = type }, row_entries.read() },
+    cost = row_entries.each(20),
     equation = equation,
   }
   rows["widen_" .. type] = {
     constants = { "rows", "cols", "ldx", "ldy" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy") }, { "x", "r", blocks("ldx", type), type = type } },
-    cost = each(6),
-    body = ("attn2c_widen_%s(y, x, ${rows}, ${cols}, ${ldx}, ${ldy})"):format(type),
+    operands = { row_entries.written(), { "x", "r", blocks("ldx", type), type = type } },
+    cost = row_entries.each(6),
     equation = "y = x, as float",
   }
 end
 
-declare(types.coarse, "quantise_blocks", "attn2c_quantise_blocks", "y = x as bytes in scale blocks")
-declare(types.fine, "quantise_blocks_finely", "attn2c_quantise_blocks_finely",
-  "y = x as integers of 15 bits in scale blocks")
+declare(types.coarse, "quantise_blocks", "y = x as bytes in scale blocks")
+declare(types.fine, "quantise_blocks_finely", "y = x as integers of 15 bits in scale blocks")
 
 for _, type in ipairs(types.scaled) do
   local block = type.block
   rows["embed_" .. type.name] = {
     constants = { "rows", "cols", "ldt", "ldy" },
-    operands = { { "y", "w", matrix("rows", "cols", "ldy") },
+    operands = { row_entries.written(),
       { "table", "r", looked_up(type.name), type = type.name,
         touched = function(c) return c.rows * types.row_bytes(c.cols, type.name) end },
-      { "ids", "r", vector("rows"), type = "i32" } },
-    cost = each(16),
+      { "ids", "r", footprint.vector("rows"), type = "i32" } },
+    cost = row_entries.each(16),
     body = ("attn2c_embed_scaled(y, table, ids, ${rows}, ${cols}, ${ldt}, ${ldy}, %d, %d, %d, %d)"):format(block.bits,
       block.scale_bytes, block.scales, block.minimum and 1 or 0),
     equation = "y[i] = table[ids[i]], as float",

@@ -1,6 +1,7 @@
 -- libxsmm.lua: writes the body of a product that calls kernels which libxsmm makes when a model is opened.
 -- It takes the strips of rows, panels and prefetches that the plan has decided for the body in C. libxsmm is
 -- column-major: its m are our outputs, its n a strip's rows, A a panel.
+local lines_of_c = require("kernels.lines")
 local product = require("kernels.product")
 local types = require("data.types")
 
@@ -113,14 +114,6 @@ function libxsmm.condition(calls)
   return table.concat(list, " && ")
 end
 
--- Returns lines in a loop.
-local function in_loop(opening, lines)
-  local list = { opening .. " {" }
-  for _, line in ipairs(lines) do list[#list + 1] = "  " .. line end
-  list[#list + 1] = "}"
-  return list
-end
-
 --- Returns the body as lines of C. calls: of libxsmm.calls, each shape with its index in the table `kernels`;
 --- after_strip: as for product.body. A strip makes all of its calls before something that follows it.
 function libxsmm.body(kernel, calls, after_strip)
@@ -139,57 +132,52 @@ function libxsmm.body(kernel, calls, after_strip)
     end
     local c = more.one_strip and more.c or product.address(more.c or "c", row * kernel.ldc,
       { symbol = "i", count = rows.count, step = rows.size * kernel.ldc })
-    local lines = {}
+    local call = {}
     if ahead then
       local strip = elements(ahead.lines) * in_a_turn
       local first = types.elements(ahead.from, type) + done * strip
         + (in_a_turn == turn and 0 or elements(ahead.lines) * blocks.count * (calls.number - 1))
       local of_turn = not whole and not k and { symbol = "turn", count = 2, step = strip * (calls.number - 1) }
-      lines[1] = ("attn2c_fetch(%s, %d);"):format(product.address(at("a", first, strip, elements(ahead.lines)), 0,
+      call[1] = ("attn2c_fetch(%s, %d);"):format(product.address(at("a", first, strip, elements(ahead.lines)), 0,
         of_turn or nil), ahead.lines)
     end
-    lines[#lines + 1] = ("kernels[%s](%s, %s, %s);"):format(index, at("a", 0, 0, size * kernel.lda),
+    call[#call + 1] = ("kernels[%s](%s, %s, %s);"):format(index, at("a", 0, 0, size * kernel.lda),
       at("b", row * kernel.ldb, rows.size * kernel.ldb, size), c)
-    return lines
+    return call
   end
 
   -- Returns the calls of strips on blocks [first, first + together), and on the tail.
   local function strips_of(after, has_blocks, has_tail)
     local done = 0
     return product.over_rows(calls.rows, after, function(rows, row, number)
-      local strip, lines = calls.strips[number], {}
+      local strip, list = calls.strips[number], {}
       if has_blocks then
         local index = strip.next and ("k > 0 ? %d : %d"):format(strip.next.index, strip.first.index)
           or strip.first.index
         local call = call_of(rows, row, done, not strip.next and 0 or nil, index, turn)
         local from = whole and "int k = 0; k < " .. together
           or ("int k = turn * %d; k < (turn + 1) * %d"):format(together, together)
-        lines = strip.next and in_loop(("for (%s; k++)"):format(from), call) or call
+        list = strip.next and lines_of_c.block(("for (%s; k++)"):format(from), call) or call
       end
       if has_tail then
-        local call = call_of(rows, row, done, blocks.count, strip.tail.index, whole and turn or 1)
-        table.move(call, 1, #call, #lines + 1, lines)
+        lines_of_c.append(list, call_of(rows, row, done, blocks.count, strip.tail.index, whole and turn or 1))
       end
       done = done + rows.count
-      return lines
+      return list
     end)
   end
 
   local has_tail = blocks.tail > 0
   if whole then return strips_of(more, true, has_tail) end
-  local lines = in_loop(("for (int turn = 0; turn < %d; turn++)"):format(blocks.count // together),
+  local turns = lines_of_c.block(("for (int turn = 0; turn < %d; turn++)"):format(blocks.count // together),
     strips_of({}, true, false))
-  local tail = has_tail and strips_of({}, false, true) or {}
-  return table.move(tail, 1, #tail, #lines + 1, lines)
+  return lines_of_c.append(turns, has_tail and strips_of({}, false, true) or {})
 end
 
 --- Returns a product's body as lines: libxsmm's kernels or, where none can be made at run time, the body in C.
 function libxsmm.either(kernel, calls, in_c, after_strip)
-  local lines = { ("if (%s) {"):format(libxsmm.condition(calls)) }
-  for _, line in ipairs(libxsmm.body(kernel, calls, after_strip)) do lines[#lines + 1] = "  " .. line end
-  lines[#lines + 1] = "  return;"
-  lines[#lines + 1] = "}"
-  return table.move(in_c, 1, #in_c, #lines + 1, lines)
+  local body = lines_of_c.append(libxsmm.body(kernel, calls, after_strip), { "return;" })
+  return lines_of_c.append(lines_of_c.block(("if (%s)"):format(libxsmm.condition(calls)), body), in_c)
 end
 
 return libxsmm

@@ -3,6 +3,7 @@
 -- many. A function chooses the code for a strip's number of rows. Open outputs are whole vectors: groups of the most,
 -- then at most one of each further size.
 local forms = require("kernels.forms")
+local lines_of_c = require("kernels.lines")
 local operands = require("data.operands")
 local tiles = require("kernels.tiles")
 local types = require("data.types")
@@ -10,14 +11,7 @@ local words = require("common.words")
 
 local open = {}
 
-local function indented(lines, by)
-  for i, line in ipairs(lines) do lines[i] = by .. line end
-  return lines
-end
-
-local function append(list, lines)
-  for _, line in ipairs(lines) do list[#list + 1] = line end
-end
+local append, in_block = lines_of_c.append, lines_of_c.block
 
 local function in_blocks(kernel) return forms.all[kernel.strips.form].in_blocks end
 
@@ -118,10 +112,9 @@ local function of_known_outputs(kernel, groups, choice, adds, a, b, lanes, after
       append(lines, call(tostring(group.first * lanes),
         each_row == 1 and "i" or ("(i * %d + %d)"):format(each_row, done)))
     else
-      lines[#lines + 1] = ("for (size_t j = 0; j < %d; j++) {"):format(group.count)
-      append(lines, indented(call(("%sj * %d"):format(first, group.size * lanes),
-        ("(i * %d + %sj)"):format(each_row, done == 0 and "" or done .. " + ")), "  "))
-      lines[#lines + 1] = "}"
+      append(lines, in_block(("for (size_t j = 0; j < %d; j++)"):format(group.count),
+        call(("%sj * %d"):format(first, group.size * lanes),
+          ("(i * %d + %sj)"):format(each_row, done == 0 and "" or done .. " + "))))
     end
     done = done + group.count
   end
@@ -132,16 +125,14 @@ end
 local function of_open_outputs(kernel, choice, adds, a, b, lanes)
   local widest = kernel.strips.groups[1].size
   local function call(size, offset)
-    return indented(call_of(kernel, choice { size = size }, adds, a, b, { offset = offset, lanes = lanes }, "0"), "  ")
+    return call_of(kernel, choice { size = size }, adds, a, b, { offset = offset, lanes = lanes }, "0")
   end
-  local lines = { ("for (size_t j = 0; j < vectors / %d; j++) {"):format(widest) }
-  append(lines, call(widest, ("j * %d"):format(widest * lanes)))
-  lines[#lines + 1] = "}"
+  local lines = in_block(("for (size_t j = 0; j < vectors / %d; j++)"):format(widest),
+    call(widest, ("j * %d"):format(widest * lanes)))
   for i = 2, #kernel.strips.groups do
     local size = kernel.strips.groups[i].size
-    lines[#lines + 1] = ("if (rest & %d) {"):format(size)
-    append(lines, call(size, ("(vectors - rest %% %d) * %d"):format(2 * size, lanes)))
-    lines[#lines + 1] = "}"
+    append(lines, in_block(("if (rest & %d)"):format(size),
+      call(size, ("(vectors - rest %% %d) * %d"):format(2 * size, lanes))))
   end
   return lines
 end
@@ -220,12 +211,7 @@ function open.kernels(kernel) return { kernel, kernel.strips.tall and of_tall_st
 --- Returns the lines of a product with tall strips, by the bodies of open.kernels.
 function open.either(kernel, body, of_tall)
   local tall = kernel.strips.tall
-  local lines = { ("if (n > %d && n <= %d) {"):format(tall.above, tall.strips[1].size) }
-  append(lines, indented(of_tall, "  "))
-  lines[#lines + 1] = "} else {"
-  append(lines, indented(body, "  "))
-  lines[#lines + 1] = "}"
-  return lines
+  return in_block(("if (n > %d && n <= %d)"):format(tall.above, tall.strips[1].size), of_tall, body)
 end
 
 --- Returns the body as lines of C; parameters as for product.body, and choice(group): the function of a group's strips,
@@ -243,14 +229,12 @@ function open.body(kernel, lanes, adds, a, b, choice, groups, after)
   end
   if kernel.fetch and kernel.fetch.by_strips then append(lines, ahead_of(kernel)) end
   local more = after or {}
-  append(lines, { "for (size_t i = 0, row = 0, rows; i < strips; i++, row += rows) {",
-    "  rows = n / strips + (i < n % strips);" })
-  if more.line then append(lines, indented(more.before("row", "rows"), "  ")) end
-  append(lines, indented(k.m == "m" and of_open_outputs(kernel, choice, adds, a, b, lanes)
-    or of_known_outputs(kernel, groups, choice, adds, a, b, lanes, after), "  "))
-  if more.line then lines[#lines + 1] = "  " .. more.line("row", "rows") end
-  lines[#lines + 1] = "}"
-  return lines
+  local of_strip = { "rows = n / strips + (i < n % strips);" }
+  if more.line then append(of_strip, more.before("row", "rows")) end
+  append(of_strip, k.m == "m" and of_open_outputs(kernel, choice, adds, a, b, lanes)
+    or of_known_outputs(kernel, groups, choice, adds, a, b, lanes, after))
+  if more.line then of_strip[#of_strip + 1] = more.line("row", "rows") end
+  return append(lines, in_block("for (size_t i = 0, row = 0, rows; i < strips; i++, row += rows)", of_strip))
 end
 
 return open

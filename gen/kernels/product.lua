@@ -4,6 +4,7 @@
 -- with.
 local c = require("common.c")
 local forms = require("kernels.forms")
+local lines_of_c = require("kernels.lines")
 local open = require("kernels.open")
 local operands = require("data.operands")
 local scaled = require("kernels.scaled")
@@ -195,13 +196,8 @@ local address = product.address
 
 -- Appends `lines`, in a loop if count > 1.
 local function add_loop(list, symbol, count, lines)
-  if count == 1 then
-    for _, line in ipairs(lines) do list[#list + 1] = line end
-    return
-  end
-  list[#list + 1] = ("for (int %s = 0; %s < %d; %s++) {"):format(symbol, symbol, count, symbol)
-  for _, line in ipairs(lines) do list[#list + 1] = "  " .. line end
-  list[#list + 1] = "}"
+  lines_of_c.append(list, count == 1 and lines
+    or lines_of_c.block(("for (int %s = 0; %s < %d; %s++)"):format(symbol, symbol, count, symbol), lines))
 end
 
 -- Returns two functions from a step in elements to a loop: over strips with the same rows, and over equal groups of
@@ -271,7 +267,7 @@ local function body_in_tiles(kernel, lanes, adds, a, b)
             ahead) })
         add_loop(of_rows, "i", rows.count, calls)
         add_loop(of_blocks, "block", block.count, of_rows)
-        for _, line in ipairs(of_blocks) do lines[#lines + 1] = line end
+        lines_of_c.append(lines, of_blocks)
         done = done + (fetch and block.count * rows.count * group.count * each or 0)
       end
       row = row + rows.count * rows.size

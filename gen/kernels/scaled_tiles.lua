@@ -2,6 +2,7 @@
 -- A strip has 16 rows by a panel's 16 outputs. Its weights were widened before (runtime/ops/product_scaled_tiles.h). A
 -- tile sums the exact integers of a block. The strip multiplies them by the scales of the block and of the row's
 -- block, and adds them to its sums, in the order of the strips of scaled.lua. So the bits are the same.
+local lines_of_c = require("kernels.lines")
 local types = require("data.types")
 
 local scaled_tiles = {}
@@ -134,13 +135,8 @@ end
 --- Returns the body of an open product, which has tiles from some rows on. few: the body for fewer rows.
 function scaled_tiles.either(kernel, few, adds, a, b)
   local fetch = kernel.fetch and kernel.fetch.by_strips
-  local lines = { ("if (n >= %d) {"):format(kernel.strips.many_rows) }
-  local function append(list) for _, line in ipairs(list) do lines[#lines + 1] = "  " .. line end end
-  append(scaled_tiles.body(kernel, "n", adds, a, b, fetch and fetch[#fetch] or nil))
-  lines[#lines + 1] = "} else {"
-  append(few)
-  lines[#lines + 1] = "}"
-  return lines
+  return lines_of_c.block(("if (n >= %d)"):format(kernel.strips.many_rows),
+    scaled_tiles.body(kernel, "n", adds, a, b, fetch and fetch[#fetch] or nil), few)
 end
 
 return scaled_tiles

@@ -262,12 +262,16 @@ local function draw_entering(picture, boxes, top, middle)
   if low < high then picture:line(low, top, high, top, "edge") end
 end
 
-local function chip(picture, y, texts, width, class)
+-- Draws the inputs or outputs of an entry, one below the other. what: "input" or "output". Returns the y below them.
+local function chips(picture, y, graph, what, width)
   local x = width / 2
-  for _, each in ipairs(texts) do
-    local w = math.min(width - 20, svg.text_width(each.text, 11) + 18)
-    picture:box(x - w / 2, y, w, 22, class, each.tip)
-    picture:text(x, y + 15, each.text, { anchor = "middle", width = w - 8 })
+  for _, name in ipairs(graph.entry[what .. "s"]) do
+    local tensor = graph.tensors[name]
+    local shape = table.concat(tensor.shape, " × ")
+    local text = ("%s [%s]"):format(tensor.member, shape)
+    local w = math.min(width - 20, svg.text_width(text, 11) + 18)
+    picture:box(x - w / 2, y, w, 22, "plain", ("%s %s: %s [%s]"):format(what, tensor.member, tensor.type, shape))
+    picture:text(x, y + 15, text, { anchor = "middle", width = w - 8 })
     y = y + 28
   end
   return y - 6
@@ -279,20 +283,9 @@ function architecture.picture(entry, list, width)
   picture.tab = "0"
   local columns = width > 500 and 5 or 3
   local room = width - 2 * SIDE
-  local inputs, outputs = {}, {}
-  for i, name in ipairs(entry.graph.entry.inputs) do
-    local tensor = entry.graph.tensors[name]
-    inputs[i] = { text = ("%s [%s]"):format(tensor.member, table.concat(tensor.shape, " × ")),
-      tip = ("input %s: %s [%s]"):format(tensor.member, tensor.type, table.concat(tensor.shape, " × ")) }
-  end
-  for i, name in ipairs(entry.graph.entry.outputs) do
-    local tensor = entry.graph.tensors[name]
-    outputs[i] = { text = ("%s [%s]"):format(tensor.member, table.concat(tensor.shape, " × ")),
-      tip = ("output %s: %s [%s]"):format(tensor.member, tensor.type, table.concat(tensor.shape, " × ")) }
-  end
   local y = picture:legend(6, 14, { { class = "t1", text = "product" }, { class = "t2", text = "attention" },
     { class = "t3", text = "row operation" }, { class = "plain", text = "done on the same tile" } }) + 6
-  y = chip(picture, y, inputs, width, "plain")
+  y = chips(picture, y, entry.graph, "input", width)
   local near = {}
   for _, name in ipairs(entry.graph.entry.inputs) do near[entry.graph.tensors[name]] = true end
   for _, group in ipairs(architecture.groups(list)) do
@@ -321,7 +314,7 @@ function architecture.picture(entry, list, width)
   end
   picture:line(width / 2, y, width / 2, y + GAP, "edge")
   head(picture, width / 2, y + GAP)
-  y = chip(picture, y + GAP, outputs, width, "plain")
+  y = chips(picture, y + GAP, entry.graph, "output", width)
   picture.height = y + 8
   return picture
 end

@@ -1,4 +1,5 @@
 -- exactness.lua: draws the error of every tensor as a share of its tolerance, in order of execution.
+local bars = require("report.bars")
 local numbers = require("report.numbers")
 local op_words = require("report.op_words")
 local svg = require("report.svg")
@@ -143,34 +144,32 @@ function exactness.quality_picture(outputs, width)
     end
   end
   if most == 0 then least, most = 1e-4, 1e-1 end
-  local picture, left, items = svg.picture(width, 0), width > 500 and 190 or 104, {}
+  local items = {}
   for i, measure in ipairs(measures) do
     items[i] = { class = measure[4], text = width > 500 and measure[2] or measure[2]:match("^[^:]*"),
       shape = measure[3] }
   end
-  local y = picture:legend(6, 14, items) + 8
-  local x = svg.log(10.0 ^ math.floor(math.log(least, 10) + 1e-9), 10.0 ^ math.ceil(math.log(most, 10) - 1e-9), left,
-    width - 20, width > 500 and 8 or 4)
-  local top = y
-  for _, row in ipairs(outputs) do
-    local what = row.cosine and ("cosine %.6f"):format(row.cosine) or row.top
-      and numbers.percent(row.top) .. " alike" or "no finite number"
-    picture:text(left - 8, y + 13, row.name, { anchor = "end", width = left - 12, class = "strong" })
-    picture:text(left - 8, y + 27, what, { anchor = "end", width = left - 12, class = "soft", size = 10 })
-    picture:line(left, y + 16, width - 20, y + 16, "grid")
-    for _, measure in ipairs(measures) do
-      local value = row[measure[1]]
-      if value then
-        local at = value <= 0 and left or value < math.huge and x:at(value) or width - 20
-        picture[measure[3]](picture, at, y + 16, 5, measure[4], ("%s: %s %s"):format(row.name, measure[2],
-          numbers.short(value)))
+  return bars.rows(outputs, { legend = items, left = width > 500 and 190 or 104, right = 20, step = 34,
+    title = "against f32", format = function(v) return ("%.0e"):format(v) end,
+    scale = function(left, right)
+      return svg.log(10.0 ^ math.floor(math.log(least, 10) + 1e-9), 10.0 ^ math.ceil(math.log(most, 10) - 1e-9), left,
+        right, width > 500 and 8 or 4)
+    end,
+    draw = function(picture, row, x, y)
+      local what = row.cosine and ("cosine %.6f"):format(row.cosine) or row.top
+        and numbers.percent(row.top) .. " alike" or "no finite number"
+      picture:text(x.r0 - 8, y + 13, row.name, { anchor = "end", width = x.r0 - 12, class = "strong" })
+      picture:text(x.r0 - 8, y + 27, what, { anchor = "end", width = x.r0 - 12, class = "soft", size = 10 })
+      picture:line(x.r0, y + 16, x.r1, y + 16, "grid")
+      for _, measure in ipairs(measures) do
+        local value = row[measure[1]]
+        if value then
+          local at = value <= 0 and x.r0 or value < math.huge and x:at(value) or x.r1
+          picture[measure[3]](picture, at, y + 16, 5, measure[4], ("%s: %s %s"):format(row.name, measure[2],
+            numbers.short(value)))
+        end
       end
-    end
-    y = y + 34
-  end
-  picture:axis_x(x, y, "against f32", function(v) return ("%.0e"):format(v) end, top)
-  picture.height = y + 40
-  return picture
+    end }, width)
 end
 
 exactness.quality_columns = { { "output", words = true }, { "shape", words = true }, { "cosine" },

@@ -125,16 +125,14 @@ function Picture:element(name, attributes, class, tip)
   end
 end
 
-function Picture:rect(x, y, width, height, class, tip)
-  self:element("rect", (' x="%s" y="%s" width="%s" height="%s"'):format(place(x), place(y), place(math.max(0, width)),
-    place(math.max(0, height))), class, tip)
+--- Adds a rectangle. corners: more attributes, or nil.
+function Picture:rect(x, y, width, height, class, tip, corners)
+  self:element("rect", (' x="%s" y="%s" width="%s" height="%s"%s'):format(place(x), place(y), place(math.max(0, width)),
+    place(math.max(0, height)), corners or ""), class, tip)
 end
 
 --- Adds a rectangle with round corners.
-function Picture:box(x, y, width, height, class, tip)
-  self:element("rect", (' x="%s" y="%s" width="%s" height="%s" rx="4"'):format(place(x), place(y), place(width),
-    place(height)), class, tip)
-end
+function Picture:box(x, y, width, height, class, tip) self:rect(x, y, width, height, class, tip, ' rx="4"') end
 
 function Picture:circle(x, y, radius, class, tip)
   self:element("circle", (' cx="%s" cy="%s" r="%s"'):format(place(x), place(y), place(radius)), class, tip)

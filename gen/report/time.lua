@@ -160,31 +160,23 @@ end
 
 --- Draws threads side by side: when each worked and when it waited.
 function time.thread_lanes(profile, count, width)
-  local list = time.threads(profile, count)
-  local picture = svg.picture(width, 0)
-  local left = 60
-  local y = picture:legend(6, 14, { { class = "t1", text = "works (even phase)" }, { class = "t3",
-    text = "works (odd phase)" },
-    { class = "wait", text = "waits" } }) + 6
   local unit = numbers.time_unit(profile.call_us / 1000)
   local function scaled(us) return us / 1000 * unit.scale end
-  local x = svg.linear(0, scaled(profile.call_us), left, width - 14, 5)
-  local top = y
-  for _, thread in ipairs(list) do
-    picture:text(left - 6, y + 18, thread.thread == 0 and "caller" or ("thread %d"):format(thread.thread),
-      { anchor = "end", width = left - 8 })
-    picture:rect(left, y, x.r1 - left, 26, "wait", ("waits %s in all"):format(numbers.time(thread.waiting / 1000)))
-    for _, part in ipairs(thread.parts) do
-      local from, upto = x:at(scaled(part.begin_us)), x:at(scaled(part.end_us))
-      picture:rect(from, y, math.max(0.4, upto - from), 26,
-        part.phase % 2 == 0 and "t1" or "t3", ("phase %d, part %d: %s"):format(part.phase, part.part,
-          numbers.time((part.end_us - part.begin_us) / 1000)))
-    end
-    y = y + 34
-  end
-  picture:axis_x(x, y, unit.title .. " from the beginning of the call", numbers.tick, top)
-  picture.height = y + 40
-  return picture
+  return bars.rows(time.threads(profile, count), { left = 60, right = 14, step = 34,
+    legend = { { class = "t1", text = "works (even phase)" }, { class = "t3", text = "works (odd phase)" },
+      { class = "wait", text = "waits" } },
+    title = unit.title .. " from the beginning of the call",
+    scale = function(left, right) return svg.linear(0, scaled(profile.call_us), left, right, 5) end,
+    name = function(thread) return thread.thread == 0 and "caller" or ("thread %d"):format(thread.thread) end,
+    draw = function(picture, thread, x, y)
+      picture:rect(x.r0, y, x.r1 - x.r0, 26, "wait", ("waits %s in all"):format(numbers.time(thread.waiting / 1000)))
+      for _, part in ipairs(thread.parts) do
+        local from, upto = x:at(scaled(part.begin_us)), x:at(scaled(part.end_us))
+        picture:rect(from, y, math.max(0.4, upto - from), 26,
+          part.phase % 2 == 0 and "t1" or "t3", ("phase %d, part %d: %s"):format(part.phase, part.part,
+            numbers.time((part.end_us - part.begin_us) / 1000)))
+      end
+    end }, width)
 end
 
 --- Returns measured and bound ms by role, the longest first: { role, kind, ms, bound, count }.
@@ -208,30 +200,21 @@ local MOST_ROWS = 16
 
 --- Draws two bars per role: the measured time and its bound.
 function time.bound_bars(rows, width)
-  local picture = svg.picture(width, 0)
-  local left, most = width > 500 and 150 or 104, 0
+  local most = 0
   for _, row in ipairs(rows) do most = math.max(most, row.ms, row.bound) end
   local unit = numbers.time_unit(most)
-  local y = picture:legend(6, 14, { { class = "t1", text = "measured" }, { class = "k6", text = "bound" } }) + 8
-  local x = svg.linear(0, most * unit.scale, left, width - 60, 5)
-  local top = y
-  for i = 1, math.min(#rows, MOST_ROWS) do
-    local row = rows[i]
-    picture:text(left - 6, y + 13, row.role, { anchor = "end", width = left - 8 })
-    local tip = ("%s: %s measured, bound %s"):format(row.role, numbers.time(row.ms), numbers.time(row.bound))
-    picture:rect(left, y, row.ms / most * (x.r1 - left), 10, "t1", tip)
-    picture:rect(left, y + 10, row.bound / most * (x.r1 - left), 6, "k6", tip)
-    picture:text(left + math.max(row.ms, row.bound) / most * (x.r1 - left) + 5, y + 12,
-      row.bound < 10 * row.ms and numbers.percent(row.bound / row.ms) or ">999%", { class = "soft" })
-    y = y + 23
-  end
-  if #rows > MOST_ROWS then
-    picture:text(left, y + 12, ("and %d more, in the table"):format(#rows - MOST_ROWS), { class = "soft" })
-    y = y + 23
-  end
-  picture:axis_x(x, y, unit.title, numbers.tick, top)
-  picture.height = y + 40
-  return picture
+  return bars.rows(rows, { left = width > 500 and 150 or 104, right = 60, title = unit.title, step = 23,
+    most = MOST_ROWS, legend = { { class = "t1", text = "measured" }, { class = "k6", text = "bound" } },
+    scale = function(left, right) return svg.linear(0, most * unit.scale, left, right, 5) end,
+    name = function(row) return row.role end,
+    draw = function(picture, row, x, y)
+      local each = (x.r1 - x.r0) / most
+      local tip = ("%s: %s measured, bound %s"):format(row.role, numbers.time(row.ms), numbers.time(row.bound))
+      picture:rect(x.r0, y, row.ms * each, 10, "t1", tip)
+      picture:rect(x.r0, y + 10, row.bound * each, 6, "k6", tip)
+      picture:text(x.r0 + math.max(row.ms, row.bound) * each + 5, y + 12,
+        row.bound < 10 * row.ms and numbers.percent(row.bound / row.ms) or ">999%", { class = "soft" })
+    end }, width)
 end
 
 return time

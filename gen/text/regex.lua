@@ -2,7 +2,7 @@
 -- A translation has the same meaning in UTF mode with Unicode's properties; other patterns are refused. Code points
 -- whose properties PCRE2's tables lack are added by number (differences.lua), which makes matching slow. So each
 -- pattern has two versions: an exact one, and a plain one for texts without the bytes that such code points begin with.
-local differences = require("text.differences")
+local listed = require("text.differences")
 
 local regex = {}
 
@@ -17,11 +17,26 @@ local members = {
 for name in general:gmatch("%S+") do members[name] = "\\p{" .. name .. "}" end
 for name in scripts:gmatch("%S+") do members[name] = "\\p{sc:" .. name .. "}" end
 
--- Oniguruma's \w has \u{b2} and its like, but not inside of brackets.
-members.inner_word, differences.inner_word = members.word, { more = {}, less = differences.word.less }
-for _, pair in ipairs(differences.word.more) do
-  if pair[1] > 0xff then table.insert(differences.inner_word.more, pair) end
+-- Returns the union of the code points that several properties have more, merged where ranges touch.
+local function union(...)
+  local all, list = {}, {}
+  for _, name in ipairs { ... } do
+    local more = (listed[name] or {}).more or {}
+    table.move(more, 1, #more, #all + 1, all)
+  end
+  table.sort(all, function(one, other) return one[1] < other[1] end)
+  for _, pair in ipairs(all) do
+    local last = list[#list]
+    if last and last[2] + 1 == pair[1] then last[2] = pair[2] else list[#list + 1] = { pair[1], pair[2] } end
+  end
+  return { more = list }
 end
+
+-- The differences that follow from listed ones. Oniguruma's \w has \u{b2} and its like, but not inside of brackets.
+members.inner_word = members.word
+local differences = setmetatable({ L = union("Lu", "Ll", "Lt", "Lm", "Lo"), N = union("Nd", "Nl", "No"),
+  P = union("Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po"), S = union("Sm", "Sc", "Sk", "So"), digit = listed.Nd,
+  inner_word = listed.rust_word, word = union("outer_word", "rust_word") }, { __index = listed })
 
 local function ranges(list)
   local parts = {}
@@ -39,12 +54,12 @@ for name, short in pairs(long) do names[name] = short end
 -- Returns the text of a property inside brackets.
 local function inside(name, plain)
   local difference = differences[name]
-  return members[name] .. (difference and not plain and ranges(difference.more) or "")
+  return members[name] .. (difference and not plain and ranges(difference.more or {}) or "")
 end
 
 -- Returns the text of a property outside brackets, or, with `negated`, of everything else.
 local function outside(name, negated, plain)
-  local less = differences[name] and not plain and differences[name].less or {}
+  local less = not plain and (differences[name] or {}).less or {}
   if inside(name, plain) == members[name] and members[name]:find("^\\p{[^}]*}$") then
     return negated and members[name]:gsub("\\p", "\\P") or members[name]
   end

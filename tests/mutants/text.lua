@@ -128,7 +128,7 @@ return function(of, spec)
     { name = "regex_atomic", old = '"=" or ">"', new = '"=" or ":"',
       wrong = "a character is matched in several ways, so that a match takes exponential time" },
     { name = "regex_lines", old = '"(?>(?!%s)(?s:.))"', new = '"(?>(?!%s).)"', wrong = "[^a&&b] matches no newline" },
-    { name = "regex_inner_word", old = "if pair[1] > 0xff then", new = "if true then",
+    { name = "regex_inner_word", old = "inner_word = listed.rust_word", new = 'inner_word = union("outer_word", "rust_word")',
       wrong = "superscripts are in [\\\\w]" },
     { name = "regex_hyphen", old = ' and self:peek(3) ~= "-&&"', new = "", wrong = "[a-&&b] is a range" },
     { name = "regex_inner_case", old = 'if self.insensitive and negated then', new = "if false then",

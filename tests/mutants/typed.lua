@@ -163,6 +163,11 @@ return function(of, spec)
       filter = "do not overflow between", wrong = "the same of a product without a bias" },
   }
 
+  of("gen/data/row_entries.lua", spec .. "data/steps_spec.lua") {
+    { name = "row_entries_apart", old = "if not (entry.apart or {})[constant] then", new = "if true then",
+      wrong = "a usual call has constants that are for footprints" },
+  }
+
   of("gen/passes/common/programs.lua", spec .. "passes/kernels_spec.lua") {
     { name = "fused_overlap", old = "phase == 0 and (program.fused_maps[step] or", new = "phase == 0 and (false or",
       filter = "do not write where", wrong = "a product's rows are overwritten by an output that nobody wants" },

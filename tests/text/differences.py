@@ -178,20 +178,41 @@ def header(lists, lower):
     return "\n".join(lines) + "\n"
 
 
+def points_of(pairs):
+    return {p for a, b in pairs for p in range(a, b + 1)}
+
+
+def without_derived(rows):
+    """Leaves out what gen/text/regex.lua derives from other properties."""
+    more, less = {row[0]: row[1] for row in rows}, {row[0]: row[2] for row in rows}
+    for name in "LNPSZ":
+        parts = [part for part in more if len(part) == 2 and part[0] == name]
+        assert not any(less[part] for part in parts + [name]), name
+        assert points_of(more[name]) == set().union(*(points_of(more[part]) for part in parts)), name
+    assert (more["digit"], less["digit"]) == (more["Nd"], less["Nd"])
+    only = points_of(more["word"]) - points_of(more["rust_word"])
+    assert points_of(more["word"]) >= points_of(more["rust_word"]) and less["word"] == less["rust_word"] == []
+    assert max(only) <= 0xFF
+    rows = [row for row in rows if row[0] not in ("L", "N", "P", "S", "Z", "digit", "word")]
+    return rows + [("outer_word", ranges(only), [])]
+
+
 def module(rows):
     lines = ["-- differences.lua: lists the code points in which the library's properties differ from PCRE2 10.42 (Unicode 14).",
-             "-- A property of the library's regular expressions has more code points (more), or lacks some (less). This file is",
-             "-- written by tests/text/differences.py.",
+             "-- A property of the library's regular expressions has more code points (more), or lacks some (less). Properties that",
+             "-- do not differ, and those that regex.lua derives from others, are left out. outer_word: only outside of brackets.",
+             "-- This file is written by tests/text/differences.py.",
              "return {"]
-    for name, more, less in rows:
-        lines.append("  %s = {" % name)
-        for key, pairs in (("more", more), ("less", less)):
+    for name, more, less in without_derived(rows):
+        lists = [(key, pairs) for key, pairs in (("more", more), ("less", less)) if pairs]
+        lines += ["  %s = {" % name] if lists else []
+        for key, pairs in lists:
             cells = ["{ 0x%x, 0x%x }" % tuple(pair) for pair in pairs]
             lines.append("    %s = {" % key)
             for i in range(0, len(cells), 5):
                 lines.append("      " + ", ".join(cells[i:i + 5]) + ",")
             lines.append("    },")
-        lines.append("  },")
+        lines += ["  },"] if lists else []
     lines.append("}")
     return "\n".join(lines) + "\n"
 

@@ -57,10 +57,7 @@ local function finish(list)
     return true
   end)
   for _, child in ipairs(list) do
-    if child.code ~= 0 or child.signal ~= 0 then
-      faults.raise("machine", "its program did not compile: " .. (child.errors:match("[^\n]*error[^\n]*")
-        or child.errors:match("[^\n]+") or "no message"))
-    end
+    process.check(child, "its program did not compile")
   end
 end
 
@@ -95,12 +92,7 @@ end
 --- compile or run; io.
 function measure.run(root, machine, folder)
   local work <close> = scratch.make(folder, "measuring")
-  local child = process.run { words = { compile(root, work.path, machine) }, gather = "all" }
-  if child.code ~= 0 or child.signal ~= 0 then
-    faults.raise("machine", child.signal ~= 0 and ("its program was ended by signal %d"):format(child.signal)
-      or "its program failed")
-  end
-  return child.output
+  return process.output({ compile(root, work.path, machine) }, "its program failed")
 end
 
 return measure

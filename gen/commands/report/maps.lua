@@ -174,12 +174,8 @@ end
 -- program's path.
 local function compile_tool(root, folder)
   local path = folder .. "/pictures"
-  local child = process.run { words = { process.compiler(), "-std=c11", "-O1", root .. "/runtime/tools/pictures.c",
-    "-o", path, "-lpng" }, gather = "all" }
-  if child.code ~= 0 then
-    faults.raise("machine", "--attention: PNG files need libpng (libpng-dev), with which pictures.c did not compile: "
-      .. (child.errors:match("[^\n]+") or ""))
-  end
+  process.output({ process.compiler(), "-std=c11", "-O1", root .. "/runtime/tools/pictures.c", "-o", path, "-lpng" },
+    "--attention: PNG files need libpng (libpng-dev), with which pictures.c did not compile")
   return path
 end
 
@@ -215,9 +211,7 @@ function maps.write(root, result, name, folder)
   local from, to = work.path .. "/from", work.path .. "/to"
   local tool = compile_tool(root, work.path)
   files.write(from, table.concat(parts))
-  local child = process.run { words = { "./" .. tool, from, to }, gather = "all" }
-  if child.code ~= 0 then faults.raise("machine", "--attention: " .. (child.errors:match("[^\n]+")
-    or "no pictures")) end
+  process.output({ "./" .. tool, from, to }, "--attention: no pictures")
   local text, list, at = files.read(to), {}, 1
   for i, each in ipairs(names) do
     local bytes, first = text:match("^(%d+)\n()", at)

@@ -24,14 +24,6 @@ local function sources(root)
   return list
 end
 
-local function run(list, environment, what)
-  local child = process.run { words = list, gather = "all", environment = environment }
-  if child.code ~= 0 or child.signal ~= 0 then
-    faults.raise("machine", ("%s: %s"):format(what, child.errors:match("[^\n]+") or "no message"))
-  end
-  return child.output
-end
-
 --- Measures meetings of `count` ranks of this machine. Returns { sums, gathers, messages = { { floats, microseconds } }
 --- in order of floats, message_us = of each further message at a time, adds_per_us }. options: { seconds = that each
 --- size takes, is_with_ways = true: also sums_of_other_memory, sums_by_messages, sums_by_mpi }. Faults: io, machine.
@@ -41,10 +33,10 @@ function meetings.measure(root, count, options)
   local mpi, program = toolchain.new().mpi, work.path .. "/meetings"
   local list = { process.compiler(), "-std=c11", "-O2", "-iquote", root .. "/runtime", "-o", program }
   for _, of in ipairs { sources(root), mpi("--cflags"), mpi("--libs") } do table.move(of, 1, #of, #list + 1, list) end
-  run(list, nil, "the program that measures meetings did not compile")
+  process.output(list, "the program that measures meetings did not compile")
   local line, environment = ranks.start(count, { program, tostring(options.seconds or SECONDS),
     options.is_with_ways and "ways" or nil })
-  local value = json.decode(run(line, environment, "meetings of ranks were not measured"))
+  local value = json.decode(process.output(line, "meetings of ranks were not measured", environment))
   if type(value) ~= "table" or not value.adds_per_us then
     faults.raise("machine", "meetings of ranks were not measured: their program printed no times")
   end

@@ -3,6 +3,7 @@
 -- run, and a product's time is that of its ops in all layers.
 local build = require("commands.build")
 local faults = require("common.faults")
+local json = require("common.json")
 local pipeline = require("pipeline")
 local plan = require("passes.plan")
 local process = require("common.process")
@@ -107,48 +108,16 @@ function measure.build(root, arguments, overrides, choices, folder, is_draft)
   return { state = state, folder = folder, products = products }
 end
 
--- Returns the fields of a line of csv, none of which has a quote in it.
-local function fields_of(line)
-  local list, rest = {}, line .. ","
-  while rest ~= "" do
-    local field, after = rest:match('^"([^"]*)",(.*)$')
-    if not field then field, after = rest:match("^([^,]*),(.*)$") end
-    list[#list + 1], rest = field, after
-  end
-  return list
-end
-
--- Returns the lines of all tables of csv, { name of a column -> field }. Empty lines separate tables.
-local function rows_of(text)
-  local rows, names = {}, nil
-  for line in text:gmatch("([^\n]*)\n") do
-    local fields = fields_of(line)
-    if line ~= "" and names then
-      local row = {}
-      for i, name in ipairs(names) do row[name] = fields[i] end
-      rows[#rows + 1] = row
-    else
-      names = line ~= "" and fields or nil
-    end
-  end
-  return rows
-end
-
--- Reads what `bench --profile -o csv` printed. Returns the calls: { { tokens, times = of each op, in ms } }. A model
+-- Reads what `bench --profile -o json` printed. Returns the calls: { { tokens, times = of each op, in ms } }. A model
 -- that continues has a call for each of its numbers of tokens, any other one with the ops of all entries. length: the
 -- tokens of a model of any length, or nil.
 local function calls_of(text, is_continued, length)
-  local calls, of_label, tokens = {}, {}, { [""] = length }
-  for _, row in ipairs(rows_of(text)) do
-    local label = is_continued and row.entry or ""
-    if row.tokens then tokens[label] = tonumber(row.tokens) end
-    if row.by == "result" then
-      if not of_label[label] then
-        of_label[label] = { times = {}, tokens = tokens[label] }
-        calls[#calls + 1] = of_label[label]
-      end
-      table.insert(of_label[label].times, tonumber(row.ms_min))
-    end
+  local calls = {}
+  for line in text:gmatch("[^\n]+") do
+    local row = json.decode(line)
+    if is_continued or #calls == 0 then calls[#calls + 1] = { times = {}, tokens = row.tokens or length } end
+    local times = calls[#calls].times
+    for _, each in ipairs(row.profile.results) do times[#times + 1] = each.ms_min end
   end
   return calls
 end
@@ -165,7 +134,7 @@ end
 function measure.run(built, options)
   local program = "./" .. built.folder .. "/" .. built.state.spec.name
   local spec = built.state.spec
-  local command = { program, "bench", "--profile", "-o", "csv", "-r", ("%d"):format(options.repetitions) }
+  local command = { program, "bench", "--profile", "-o", "json", "-r", ("%d"):format(options.repetitions) }
   if not options.is_verified then command[#command + 1] = "--brief" end
   local cold = options.cold_megabytes
   if cold then table.move({ "--cold", ("%d"):format(cold) }, 1, 2, #command + 1, command) end

@@ -89,30 +89,33 @@ function Expressions:number(token)
   return node("integer", token.line, { value = value })
 end
 
+--- Calls read() for each item up to a closing bracket. There are commas between items, and perhaps one after the last.
+function Expressions:each_item(closing, read)
+  local is_first = true
+  while not self:take(closing) do
+    if not is_first then
+      self:expect(",")
+      if self:take(closing) then return end
+    end
+    is_first = false
+    read()
+  end
+end
+
 -- Returns the items up to a closing bracket.
 function Expressions:items(closing)
   local items = {}
-  while not self:take(closing) do
-    if #items > 0 then
-      self:expect(",")
-      if self:take(closing) then break end
-    end
-    items[#items + 1] = self:expression()
-  end
+  self:each_item(closing, function() items[#items + 1] = self:expression() end)
   return items
 end
 
 function Expressions:dict(line)
   local keys, values = {}, {}
-  while not self:take("}") do
-    if #keys > 0 then
-      self:expect(",")
-      if self:take("}") then break end
-    end
+  self:each_item("}", function()
     keys[#keys + 1] = self:expression()
     self:expect(":")
     values[#values + 1] = self:expression()
-  end
+  end)
   return node("dict", line, { keys = keys, values = values })
 end
 
@@ -167,11 +170,7 @@ end
 function Expressions:arguments()
   local list, named, seen = {}, {}, {}
   self:expect("(")
-  while not self:take(")") do
-    if #list + #named > 0 or named.refused then
-      self:expect(",")
-      if self:take(")") then break end
-    end
+  self:each_item(")", function()
     if self:take("*") or self:take("**") then
       named.refused = "arguments by * and ** are not supported"
       self:expression()
@@ -184,7 +183,7 @@ function Expressions:arguments()
       if #named > 0 then self:fail("an argument without a name after one with a name") end
       list[#list + 1] = self:expression()
     end
-  end
+  end)
   return list, named
 end
 
@@ -283,22 +282,26 @@ function Expressions:unary(without_filters)
   return without_filters and object or self:filters(object)
 end
 
--- Returns a function that reads operators of one level, from the left. operators: value -> kind.
-local function level(operators, below)
+-- Returns a function that reads operators of one level, from the left. below: the name of the level below; kinds: an
+-- operator -> its kind, of a binary node; a word is the kind of its own node.
+local function level(below, kinds)
   return function(self)
     local left, count = self[below](self), 0
-    while self:look().kind == "operator" and operators[self:look().value] do
-      local token = self:next()
+    while true do
+      local token = self:look()
+      local kind = (token.kind == "operator" or token.kind == "name") and kinds[token.value]
+      if not kind then return left end
       count = self:count(count)
-      left = node("binary", token.line, { operator = operators[token.value], left = left, right = self[below](self) })
+      self:next()
+      left = node(token.kind == "operator" and "binary" or kind, token.line, { operator = kind, left = left,
+        right = self[below](self) })
     end
-    return left
   end
 end
 
-Expressions.power = level({ ["**"] = "power" }, "unary")
-Expressions.product = level({ ["*"] = "multiply", ["/"] = "divide", ["//"] = "floor_divide", ["%"] = "remainder" },
-  "power")
+Expressions.power = level("unary", { ["**"] = "power" })
+Expressions.product = level("power", { ["*"] = "multiply", ["/"] = "divide", ["//"] = "floor_divide",
+  ["%"] = "remainder" })
 
 function Expressions:joined()
   local line, items = self:look().line, { self:product() }
@@ -306,7 +309,7 @@ function Expressions:joined()
   return #items == 1 and items[1] or node("join", line, { items = items })
 end
 
-Expressions.sum = level({ ["+"] = "add", ["-"] = "subtract" }, "joined")
+Expressions.sum = level("joined", { ["+"] = "add", ["-"] = "subtract" })
 
 local comparisons = { ["=="] = "eq", ["!="] = "ne", ["<"] = "lt", ["<="] = "le", [">"] = "gt", [">="] = "ge" }
 
@@ -336,25 +339,8 @@ function Expressions:negation()
   return self:comparison()
 end
 
-function Expressions:conjunction()
-  local left, count = self:negation(), 0
-  while true do
-    count = self:count(count)
-    local token = self:take("and")
-    if not token then return left end
-    left = node("and", token.line, { left = left, right = self:negation() })
-  end
-end
-
-function Expressions:disjunction()
-  local left, count = self:conjunction(), 0
-  while true do
-    count = self:count(count)
-    local token = self:take("or")
-    if not token then return left end
-    left = node("or", token.line, { left = left, right = self:conjunction() })
-  end
-end
+Expressions.conjunction = level("negation", { ["and"] = "and" })
+Expressions.disjunction = level("conjunction", { ["or"] = "or" })
 
 local function conditional(self)
   local value, count = self:disjunction(), 0

@@ -14,6 +14,17 @@ local PACKAGES = "transformers==5.23.0 sentence-transformers==6.2.0 tokenizers==
 -- Model types of folders with code of their own: no library has their keys.
 local others = words.set { "jina_bert", "new" }
 
+-- Keys that the file of a family, or the record of an architecture, lists.
+local listed = { ["config.json"] = { is_causal = true }, GGUF = {} }
+for _, family in pairs(families.by_name) do
+  for _, entry in ipairs(family.config or {}) do
+    for i = 1, #entry do listed["config.json"][entry[i]] = true end
+  end
+end
+for _, record in pairs(require("checkpoints.architectures")) do
+  for _, row in ipairs(record.keys) do listed.GGUF["{arch}." .. row[1]] = true end
+end
+
 -- Returns the folder of the libraries, which it may install.
 local function libraries()
   local given = os.getenv("ATTN2C_REFERENCES")
@@ -51,7 +62,7 @@ end
 -- True if the table has a key that a line of reference_keys.py names.
 local function is_listed(section, key)
   local whose = section:match("^config%.json|(.*)$")
-  if not whose then return known.entry(key, { section }) ~= nil or known.section(section)[key] ~= nil end
+  if not whose then return known.entry(key, { section }) ~= nil or (listed[section] or {})[key] ~= nil end
   for word in whose:gmatch("[^|]+") do if is_of(word, key) then return true end end
   return false
 end

@@ -1,0 +1,54 @@
+-- row_entries.lua: makes entries of steps.lua for row operations. Most of them have the same operands and a usual call.
+local footprint = require("data.footprint")
+
+local row_entries = {}
+
+local matrix = footprint.matrix
+
+--- Returns the cost function of an operation that costs `element` for each of rows x cols elements.
+function row_entries.each(element) return function(c) return element * c.rows * c.cols end end
+
+--- Return the operands of rows that are written, and of rows that are read. type: of their elements, if not f32.
+function row_entries.written(type) return { "y", "w", matrix("rows", "cols", "ldy"), type = type } end
+function row_entries.read(type) return { "x", "r", matrix("rows", "cols", "ldx"), type = type } end
+
+-- Appends the members of a list, or of nil, to another.
+local function append(list, more)
+  for _, each in ipairs(more or {}) do list[#list + 1] = each end
+  return list
+end
+
+-- Returns an entry with constants and operands, after which those of `more` come, and the other fields of `more`.
+local function entry_of(constants, operands, element, equation, more)
+  local entry = { cost = row_entries.each(element), equation = equation }
+  for key, value in pairs(more or {}) do entry[key] = value end
+  entry.constants, entry.operands = append(constants, entry.constants), append(operands, entry.operands)
+  return entry
+end
+
+--- Returns an entry that makes rows y of rows x. element: the cost of an element; more: further fields, constants and
+--- operands; x, y: the types of the elements of x and y, if not f32.
+function row_entries.of_rows(element, equation, more, x, y)
+  return entry_of({ "rows", "cols", "ldx", "ldy" }, { row_entries.written(y), row_entries.read(x) }, element, equation,
+    more)
+end
+
+--- Returns an entry that works on a tile of scores s.
+function row_entries.of_scores(element, equation, more)
+  return entry_of({ "rows", "cols", "ld" }, { { "s", "rw", matrix("rows", "cols", "ld") } }, element, equation, more)
+end
+
+--- Gives an entry without a body the usual call: of the function with the operation's name, by its operands, then its
+--- constants, then integers that only a call knows. Constants in the set `apart` are for footprints.
+function row_entries.complete(name, entry)
+  local list, values = { entry.meets and "ranks" }, {}
+  for _, operand in ipairs(entry.operands) do
+    table.insert(operand[2] == "value" and values or list, operand[1])
+  end
+  for _, constant in ipairs(entry.constants) do
+    if not (entry.apart or {})[constant] then list[#list + 1] = "${" .. constant .. "}" end
+  end
+  entry.body = entry.body or ("attn2c_%s(%s)"):format(name, table.concat(append(list, values), ", "))
+end
+
+return row_entries
