@@ -20,8 +20,10 @@ typedef struct {
   int fails;         /* status of decode */
   int64_t read;      /* tokens of prefill */
   int copies, steps, widest;
+  int64_t copied; /* tokens */
 } fake;
 
+static const attn2c_beam_options ONE = {.beams = 1, .length_penalty = 1, .forced_bos = -1};
 static fake model;
 static char text[4096];
 static attn2c_message message;
@@ -79,9 +81,12 @@ static int rewind_to(void *context, int32_t sequence, int32_t at) {
   return ATTN2C_OK;
 }
 
-static int copy(void *context, int32_t from, int32_t to) {
+static int copy(void *context, int32_t from, int32_t to, int32_t same) {
   fake *m = context;
   cr_assert_neq(from, to);
+  cr_assert(same <= m->counts[from] && same <= m->counts[to]);
+  cr_assert_eq(memcmp(m->ids[from], m->ids[to], (size_t)same * sizeof *m->ids[to]), 0);
+  m->copied += m->counts[from] - same;
   memcpy(m->ids[to], m->ids[from], sizeof m->ids[to]);
   m->counts[to] = m->counts[from];
   m->copies++;
@@ -103,7 +108,7 @@ static attn2c_calls calls_of(int32_t sequences) {
 
 static attn2c_answers *create(const attn2c_calls *calls, const attn2c_sampling *sampling, int32_t most) {
   attn2c_answers *batch;
-  cr_assert_eq(attn2c_answers_create(&batch, calls, sampling, most, &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(attn2c_answers_create(&batch, calls, sampling, &ONE, most, &message), ATTN2C_OK, "%s", text);
   return batch;
 }
 
@@ -344,7 +349,7 @@ Test(answers, memory_and_options) {
     faults_clear();
     faults_allocation(nth, 0);
     message = attn2c_message_make(text, sizeof text);
-    const int status = attn2c_answers_create(&batch, &calls, &sampling, 9, &message);
+    const int status = attn2c_answers_create(&batch, &calls, &sampling, &ONE, 9, &message);
     if (status == ATTN2C_OK) break;
     cr_assert_eq(status, ATTN2C_MEMORY);
     cr_assert_null(batch);
@@ -360,6 +365,6 @@ Test(answers, memory_and_options) {
   cr_assert_eq(faults_live_blocks(), 0);
   faults_clear();
   sampling.temperature = 0;
-  cr_assert_eq(attn2c_answers_create(&batch, &calls, &sampling, 9, &message), ATTN2C_USAGE);
+  cr_assert_eq(attn2c_answers_create(&batch, &calls, &sampling, &ONE, 9, &message), ATTN2C_USAGE);
   cr_assert_null(batch);
 }
