@@ -6,8 +6,11 @@
 
 #include <string.h>
 
+enum { USUAL_TOKENS = 256 };
+
 struct attn2c_answers {
-  const attn2c_calls *calls;
+  attn2c_calls own;
+  const attn2c_calls *calls; /* own */
   attn2c_kept_ids *kept;
   attn2c_beam_options options;
   int32_t *lists; /* of the options */
@@ -21,6 +24,11 @@ struct attn2c_answers {
   int32_t *numbers, *lasts;   /* [sequences] of a decode call; lasts: the last token of each beam or answer */
   float *logits;              /* [sequences][vocabulary] */
 };
+
+int64_t attn2c_answers_limit(const attn2c_generation *stated, int64_t given, int32_t *length) {
+  *length = given > 0 || stated->tokens > 0 ? 0 : stated->length;
+  return given > 0 ? given : stated->tokens > 0 ? stated->tokens : *length > 0 ? *length - 1 : USUAL_TOKENS;
+}
 
 /* Makes the samplers or searches of all places. */
 static int create_places(attn2c_answers *b, const attn2c_sampling *sampling, attn2c_message *message) {
@@ -45,10 +53,13 @@ int attn2c_answers_create(attn2c_answers **batch, const attn2c_calls *calls, con
   int status = attn2c_beam_check(&options, calls->sequences, calls->vocabulary, message);
   if (status != ATTN2C_OK) return status;
   attn2c_answers *b = attn2c_allocate(sizeof *b);
-  status = b ? attn2c_kept_ids_create(calls, &b->kept) : ATTN2C_MEMORY;
+  if (b) {
+    b->own = *calls;
+    b->calls = &b->own;
+  }
+  status = b ? attn2c_kept_ids_create(b->calls, &b->kept) : ATTN2C_MEMORY;
   if (status == ATTN2C_OK) status = attn2c_beam_copy(&b->options, &options, &b->lists);
   if (status == ATTN2C_OK) {
-    b->calls = calls;
     b->most = most < attn2c_calls_room(calls) ? most : attn2c_calls_room(calls);
     b->places = calls->sequences / beam->beams;
     b->answers = attn2c_allocate(sequences * sizeof *b->answers);
@@ -233,6 +244,17 @@ int attn2c_answers_begin(attn2c_answers *b, int32_t place, const int32_t *ids, i
 int attn2c_answers_go_on(attn2c_answers *b, int32_t place, const int32_t *ids, int64_t count, uint64_t seed,
                          const float *logits, attn2c_message *message) {
   const int32_t width = b->options.beams, base = place * width;
+  const int32_t position = b->calls->position(b->calls->context, base);
+  if (position != count) {
+    attn2c_say(message, "the prompt has %lld tokens, but sequence %d has %d", (long long)count, base,
+               position);
+    return ATTN2C_USAGE;
+  }
+  for (int64_t i = 0; i < count; i++)
+    if (ids[i] < 0) {
+      attn2c_say(message, "token %d of the prompt: a number from 0 is allowed", ids[i]);
+      return ATTN2C_FORMAT;
+    }
   const int status = feed(b, place, ids, count, seed, message);
   if (status != ATTN2C_OK) return status;
   attn2c_kept_ids_adopt(b->kept, base, ids, (int32_t)count);

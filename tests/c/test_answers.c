@@ -567,7 +567,7 @@ Test(beams, go_on_from_a_state) {
   cr_assert_eq(attn2c_answers_at(batch, 1)->count, expected[0].count - count);
   cr_assert_arr_eq(attn2c_answers_at(batch, 1)->ids, expected[0].ids + count,
                    (size_t)(expected[0].count - count) * sizeof *ids);
-  cr_assert_eq(attn2c_answers_go_on(batch, 1, ids, 0, 0, logits, &message), ATTN2C_FORMAT);
+  cr_assert_eq(attn2c_answers_go_on(batch, 1, ids, count, 0, logits, &message), ATTN2C_USAGE);
   attn2c_answers_free(batch);
 }
 

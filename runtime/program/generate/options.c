@@ -2,11 +2,11 @@
  * names of options become the names on the command line. */
 #include "program/generate/options.h"
 
+#include "generate/answers.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { USUAL_TOKENS = 256 };
 
 static int fault(attn2c_message *message, const char *option, const char *value, const char *allowed) {
   attn2c_say(message, "%s: '%s', but %s is allowed", option, value, allowed);
@@ -210,11 +210,7 @@ int attn2c_generate_options_read(const attn2c_arguments *arguments, const attn2c
   attn2c_sampling *sampling = &options->sampling;
   const size_t allowed = count_ids(given->allowed, given->allowed_count), biases = (size_t)given->bias_count;
   *options = (attn2c_generate_options){.sampling = attn2c_sampling_defaults()};
-  options->length = given->tokens > 0 || stated->tokens > 0 ? 0 : stated->length;
-  options->tokens = given->tokens > 0     ? given->tokens
-                    : stated->tokens > 0  ? stated->tokens
-                    : options->length > 0 ? options->length - 1
-                                          : USUAL_TOKENS;
+  options->tokens = attn2c_answers_limit(stated, given->tokens, &options->length);
   options->tokens_of = malloc((allowed + biases + 1) * sizeof *options->tokens_of);
   options->biases = malloc((biases + 1) * sizeof *options->biases);
   if (!options->tokens_of || !options->biases) {

@@ -146,3 +146,30 @@ describe("beams", function()
     assert.equal(0, (run(line("all", prompts .. "--temperature 0.7"))))
   end)
 end)
+
+describe("beams of the library", function()
+  it("are transformers' from C and C++, also from a state that other calls made", function()
+    local golden
+    for _, each in ipairs(goldens) do
+      if each.build == "some" and each.options.num_beams == 2 and each.options.num_return_sequences == nil
+        and each.options.early_stopping == nil then golden = each end
+    end
+    for i, compiler in ipairs { "cc -std=c99 -Wall -Wextra -Werror", "c++ -x c++ -std=c++11 -Wall -Wextra -Werror" } do
+      sh(("%s -Isome -o host%d %s -x none some/libsome.a -lutf8proc -lpcre2-8 -lpthread -lm"):format(compiler, i,
+        shell(root .. "/tests/c/host_beams.c")))
+      for number, prompt in ipairs(golden.prompts) do
+        local answer, lines = golden.answers[number][1],
+          of.lines_of(sh(("./host%d some.folder 2 %s"):format(i, table.concat(prompt, " "))))
+        assert.equal(lines[1], lines[2])
+        assert.equal(table.concat(answer.ids, " "), (lines[1]:gsub(" [^ ]*$", "")))
+        assert.is_true(math.abs(tonumber(lines[1]:match("[^ ]*$")) - answer.score) < 1e-4)
+      end
+    end
+  end)
+
+  it("are transformers' in Python", function()
+    assert.equal("", sh(("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=some:%s /usr/bin/python3 -W error %s some.folder %s"):format(
+      shell(root .. "/tests/bindings"), shell(root .. "/tests/bindings/beams.py"),
+      shell(root .. "/tests/generate/beams.jsonl"))))
+  end)
+end)
