@@ -465,11 +465,13 @@ local function entries_of(self, stages)
   note_texts(self)
   local weights, input_order = blocks_of(self, output)
   local prompt, prompts = prompts_of(self)
+  local said = generation_of(self)
   return {
     { "name", import.identifier(self.folder.title .. (self.tower and "_" .. self.tower or "")) },
     { "seq", seq, lengths_remark },
     { "context", self.context, "tokens of a sequence, with those that are generated" },
-    { "sequences", self.context and USUAL_SEQUENCES, "that a caller's context keeps" },
+    { "sequences", self.context and math.max(USUAL_SEQUENCES, said and said.beams or 1),
+      "that a caller's context keeps" },
     { "d_model", f.d_model }, { "heads", f.heads },
     { "kv_heads", f.kv_heads and f.kv_heads ~= f.heads and f.kv_heads or nil },
     { "head_dim", f.head_dim and f.head_dim * f.heads ~= f.d_model and f.head_dim or nil },
@@ -499,7 +501,7 @@ local function entries_of(self, stages)
     { "tokenizer", not self.family.image and path_of(self) or nil }, { "pictures", self.pictures }, { "texts", texts },
     { "prompt", prompt }, { "prompts", prompts },
     { "dimensions", self.is_sentences and self.folder.tokenizer and sentence.dimensions(self.folder) or nil },
-    { "generation", generation_of(self) },
+    { "generation", said },
     { "weights", weights }, { "input_order", input_order },
     { "names", name_table(self) },
   }

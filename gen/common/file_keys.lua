@@ -196,7 +196,9 @@ sections["config.json: quantization_config: config_groups: weights"] = { by = "c
   refused = { ["scales that go by the input are not supported"] = { dynamic = NO } } }
 
 sections["generation_config.json"] = {
-  read = "do_sample eos_token_id max_length max_new_tokens min_p repetition_penalty temperature top_k top_p",
+  read = [[bad_words_ids begin_suppress_tokens do_sample early_stopping eos_token_id forced_bos_token_id
+    forced_eos_token_id length_penalty max_length max_new_tokens min_length min_new_tokens min_p no_repeat_ngram_size
+    num_beams renormalize_logits repetition_penalty suppress_tokens temperature top_k top_p]],
   without = {
     [ORIGIN] = "_commit_hash _from_model_config transformers_version",
     [OUTPUT] = [[num_return_sequences output_attentions output_hidden_states output_logits output_scores
@@ -206,20 +208,22 @@ sections["generation_config.json"] = {
     ["of drafts, which change no token"] = [[assistant_confidence_threshold assistant_early_exit
       assistant_ensemble_weight assistant_lookbehind is_assistant max_matching_ngram_size num_assistant_tokens
       num_assistant_tokens_schedule prompt_lookup_num_tokens speculation_type target_lookbehind]],
-    ["of beams, which num_beams tells of"] = "diversity_penalty early_stopping length_penalty",
-    ["the order of tokens stays"] = "remove_invalid_values renormalize_logits",
+    ["the order of tokens stays"] = "remove_invalid_values",
     ["of special tokens, which the tokenizer's files name"] = "bos_token_id decoder_start_token_id pad_token_id",
   },
+  refused = {
+    ["groups of beams are not supported"] = { num_beam_groups = { 1 }, diversity_penalty = { 0 } },
+    ["constrained search is not supported"] = { constraints = {}, force_words_ids = {} },
+    ["contrastive search is not supported"] = { penalty_alpha = { 0 } },
+    ["contrasting layers (DoLa) is not supported"] = { dola_layers = {} },
+  },
   told = { [LEFT_OUT] = {
-    bad_words_ids = {}, begin_suppress_tokens = {}, cache_implementation = { "dynamic", "dynamic_full", "hybrid",
+    cache_implementation = { "dynamic", "dynamic_full", "hybrid",
       "hybrid_chunked", "offloaded", "offloaded_hybrid", "offloaded_static", "sliding_window", "static" },
-    constraints = {}, dola_layers = {}, encoder_no_repeat_ngram_size = { 0 }, encoder_repetition_penalty = { 1 },
+    encoder_no_repeat_ngram_size = { 0 }, encoder_repetition_penalty = { 1 },
     epsilon_cutoff = { 0 }, eta_cutoff = { 0 }, exponential_decay_length_penalty = {},
-    force_bos_token_to_be_generated = NO, force_words_ids = {}, forced_bos_token_id = {},
-    forced_eos_token_id = {}, guidance_scale = { 1 }, max_time = {}, min_length = { 0 },
-    min_new_tokens = { 0 }, no_repeat_ngram_size = { 0 }, num_beam_groups = { 1 }, num_beams = { 1 },
-    penalty_alpha = { 0 }, sequence_bias = {}, stop_strings = {}, suppress_tokens = {}, token_healing = NO, top_h = {},
-    typical_p = { 1 }, watermarking_config = {} } },
+    force_bos_token_to_be_generated = NO, guidance_scale = { 1 }, max_time = {}, sequence_bias = {}, stop_strings = {},
+    token_healing = NO, top_h = {}, typical_p = { 1 }, watermarking_config = {} } },
 }
 
 sections["preprocessor_config.json"] = {

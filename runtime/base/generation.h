@@ -4,6 +4,39 @@
 
 #include "base/descriptor.h"
 
+/* The options of a beam search, and of the processors that change a token's logits or log-probabilities for
+ * it and for answers without beams. They mean what they mean in Hugging Face's transformers 5.23
+ * (generate/processors.h, generate/beam.h). */
+typedef struct attn2c_beam_options {
+  int32_t beams;          /* 1: no search; tokens are chosen one by one */
+  double length_penalty;  /* an answer's score is the sum of log-probabilities / (its tokens ^ this) */
+  int32_t early_stopping; /* when a search ends: attn2c_early_stopping */
+  int32_t renormalize;    /* 1: processed log-probabilities are normalised again */
+  double repetition_penalty;
+  int32_t no_repeat_ngram; /* no sequence of this many tokens occurs twice; 0: any may */
+  int32_t min_length;      /* no stop token before prompt and answer have this many tokens */
+  int32_t min_tokens;      /* nor before the answer has this many */
+  int32_t forced_bos;      /* the first token of the answer to a prompt of one token; -1: any */
+  int32_t forced_eos_count;
+  const int32_t *forced_eos; /* the last token of an answer of the most tokens is one of them */
+  int32_t suppressed_count;
+  const int32_t *suppressed; /* tokens that are never chosen */
+  int32_t begin_suppressed_count;
+  const int32_t *begin_suppressed; /* the same for the first token of an answer */
+  int32_t bad_words_count;         /* numbers of the next list */
+  const int32_t *bad_words; /* sequences that are never written: the tokens of each, after their number */
+  int32_t stop_count;
+  const int32_t *stop_tokens;
+} attn2c_beam_options;
+
+/* A search ends when the running beams cannot become better than its worst answer, judged by their present
+ * length; or when it has as many answers as beams; or by the length that is best for them. */
+typedef enum attn2c_early_stopping {
+  ATTN2C_STOP_FALSE,
+  ATTN2C_STOP_TRUE,
+  ATTN2C_STOP_NEVER
+} attn2c_early_stopping;
+
 /* The defaults of generation, as the model's folder or description states them. */
 typedef struct attn2c_generation {
   int is_drawn; /* 1: tokens are drawn; 0: the most probable one is taken */
@@ -15,6 +48,7 @@ typedef struct attn2c_generation {
   int32_t length;             /* without tokens: the most of a prompt and its answer; 0: not stated */
   const int32_t *stop_tokens; /* [stop_count] */
   int32_t stop_count;
+  const attn2c_beam_options *beam; /* NULL: nothing is stated; penalty and stop tokens are those above */
 } attn2c_generation;
 
 /* The program's commands for generation (program/generate/command.h). In the program of a model that

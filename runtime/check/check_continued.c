@@ -119,7 +119,7 @@ static int take(script *s, const step *step) {
   case BACK:
     return go_back(s, step->sequence, step->to);
   case COPY:
-    status = attn2c_sequence_copy(s->context, step->to, step->sequence);
+    status = attn2c_sequence_copy(s->context, step->to, step->sequence, 0);
     return status == ATTN2C_OK ? ATTN2C_OK : failed(s, "copy", status);
   }
   return ATTN2C_USAGE;

@@ -1,93 +1,224 @@
-/* answers.c - a sequence of the context for each answer. The last token of an answer is drawn and not yet
- * read by the model: the next step reads it. */
+/* answers.c - a sequence of the context for each answer, or for each beam of an answer. The last token of
+ * each is chosen and not yet read by the model: the next step reads it. */
 #include "generate/answers.h"
 
 #include "generate/kept_ids.h"
 
 #include <string.h>
 
+enum { USUAL_TOKENS = 256 };
+
 struct attn2c_answers {
-  const attn2c_calls *calls;
+  attn2c_calls own;
+  const attn2c_calls *calls; /* own */
   attn2c_kept_ids *kept;
-  int32_t most;
-  attn2c_answer_ids *answers; /* [sequences] */
-  attn2c_sampler **samplers;  /* [sequences] */
-  int32_t *ids;               /* [sequences][most] */
-  int32_t *numbers, *lasts;   /* [sequences] of a decode call */
+  attn2c_beam_options options;
+  int32_t *lists; /* of the options */
+  int32_t most, places;
+  attn2c_answer_ids *answers; /* [places] */
+  attn2c_sampler **samplers;  /* [places]; NULL with beams */
+  attn2c_beam **beams;        /* [places]; NULL without */
+  int32_t *prompts;           /* [places] tokens of the prompt */
+  int32_t *ids;               /* [places][most] of answers without beams */
+  int32_t *slots;             /* [sequences] which of its place's sequences each beam has */
+  int32_t *numbers, *lasts;   /* [sequences] of a decode call; lasts: the last token of each beam or answer */
   float *logits;              /* [sequences][vocabulary] */
 };
 
+int64_t attn2c_answers_limit(const attn2c_generation *stated, int64_t given, int32_t *length) {
+  *length = given > 0 || stated->tokens > 0 ? 0 : stated->length;
+  return given > 0 ? given : stated->tokens > 0 ? stated->tokens : *length > 0 ? *length - 1 : USUAL_TOKENS;
+}
+
+/* Makes the samplers or searches of all places. */
+static int create_places(attn2c_answers *b, const attn2c_sampling *sampling, attn2c_message *message) {
+  int status = ATTN2C_OK;
+  for (int32_t i = 0; i < b->places && status == ATTN2C_OK; i++) {
+    if (b->beams)
+      status = attn2c_beam_create(&b->beams[i], &b->options, b->calls->vocabulary, b->calls->tokens + 1);
+    else
+      status = attn2c_sampler_create(&b->samplers[i], sampling, b->calls->vocabulary, message);
+  }
+  return status;
+}
+
 int attn2c_answers_create(attn2c_answers **batch, const attn2c_calls *calls, const attn2c_sampling *sampling,
-                          int32_t most, attn2c_message *message) {
-  attn2c_answers *b = *batch = attn2c_allocate(sizeof *b);
+                          const attn2c_beam_options *beam, int32_t most, attn2c_message *message) {
+  attn2c_beam_options options = *beam;
   const size_t sequences = (size_t)calls->sequences;
-  int status = b ? attn2c_kept_ids_create(calls, &b->kept) : ATTN2C_MEMORY;
+  options.repetition_penalty = sampling->repetition_penalty;
+  options.stop_count = sampling->stop_count;
+  options.stop_tokens = sampling->stop_tokens;
+  *batch = NULL;
+  int status = attn2c_beam_check(&options, calls->sequences, calls->vocabulary, message);
+  if (status != ATTN2C_OK) return status;
+  attn2c_answers *b = attn2c_allocate(sizeof *b);
+  if (b) {
+    b->own = *calls;
+    b->calls = &b->own;
+  }
+  status = b ? attn2c_kept_ids_create(b->calls, &b->kept) : ATTN2C_MEMORY;
+  if (status == ATTN2C_OK) status = attn2c_beam_copy(&b->options, &options, &b->lists);
   if (status == ATTN2C_OK) {
-    b->calls = calls;
     b->most = most < attn2c_calls_room(calls) ? most : attn2c_calls_room(calls);
+    b->places = calls->sequences / beam->beams;
     b->answers = attn2c_allocate(sequences * sizeof *b->answers);
-    b->samplers = attn2c_allocate(sequences * sizeof *b->samplers);
-    b->ids = attn2c_reserve(sequences * (size_t)b->most * sizeof *b->ids);
+    if (beam->beams > 1)
+      b->beams = attn2c_allocate(sequences * sizeof *b->beams);
+    else
+      b->samplers = attn2c_allocate(sequences * sizeof *b->samplers);
+    b->prompts = attn2c_allocate(sequences * sizeof *b->prompts);
+    b->ids = attn2c_reserve((size_t)b->places * (size_t)b->most * sizeof *b->ids);
+    b->slots = attn2c_allocate(sequences * sizeof *b->slots);
     b->numbers = attn2c_reserve(sequences * sizeof *b->numbers);
-    b->lasts = attn2c_reserve(sequences * sizeof *b->lasts);
+    b->lasts = attn2c_allocate(sequences * sizeof *b->lasts);
     b->logits = attn2c_reserve(sequences * (size_t)calls->vocabulary * sizeof *b->logits);
-    if (!b->answers || !b->samplers || !b->ids || !b->numbers || !b->lasts || !b->logits)
+    if (!b->answers || !(b->samplers || b->beams) || !b->prompts || !b->ids || !b->slots || !b->numbers ||
+        !b->lasts || !b->logits)
       status = ATTN2C_MEMORY;
   }
+  if (status == ATTN2C_OK) status = create_places(b, sampling, message);
   if (status == ATTN2C_MEMORY) attn2c_say(message, "no memory for %d answers", (int)calls->sequences);
-  for (size_t i = 0; i < sequences && status == ATTN2C_OK; i++) {
-    b->answers[i].ids = b->ids + i * (size_t)b->most;
-    status = attn2c_sampler_create(&b->samplers[i], sampling, calls->vocabulary, message);
-  }
-  if (status == ATTN2C_OK) return status;
-  attn2c_answers_free(b);
-  *batch = NULL;
+  if (status == ATTN2C_OK)
+    *batch = b;
+  else
+    attn2c_answers_free(b);
   return status;
 }
 
 void attn2c_answers_free(attn2c_answers *b) {
   if (!b) return;
-  for (int32_t i = 0; b->samplers && i < b->calls->sequences; i++) attn2c_sampler_free(b->samplers[i]);
+  for (int32_t i = 0; b->samplers && i < b->places; i++) attn2c_sampler_free(b->samplers[i]);
+  for (int32_t i = 0; b->beams && i < b->places; i++) attn2c_beam_free(b->beams[i]);
   attn2c_kept_ids_free(b->kept);
+  attn2c_free(b->lists);
   attn2c_free(b->answers);
   attn2c_free(b->samplers);
+  attn2c_free(b->beams);
+  attn2c_free(b->prompts);
   attn2c_free(b->ids);
+  attn2c_free(b->slots);
   attn2c_free(b->numbers);
   attn2c_free(b->lasts);
   attn2c_free(b->logits);
   attn2c_free(b);
 }
 
+int32_t attn2c_answers_places(const attn2c_answers *b) { return b->places; }
+
 int32_t attn2c_answers_place(const attn2c_answers *b) {
-  for (int32_t i = 0; i < b->calls->sequences; i++)
+  for (int32_t i = 0; i < b->places; i++)
     if (!b->answers[i].is_used) return i;
   return -1;
 }
 
-/* Draws the next token of an answer, and finds whether it is the last. */
-static void draw(attn2c_answers *b, int32_t place, const float *logits) {
-  attn2c_answer_ids *answer = &b->answers[place];
-  attn2c_sampler *sampler = b->samplers[place];
-  attn2c_message message = attn2c_message_make(answer->fault, sizeof answer->fault);
-  int32_t *token = &answer->ids[answer->count];
-  answer->status = attn2c_sampler_sample(sampler, logits, token, &message);
-  if (answer->status != ATTN2C_OK) {
-    answer->end = ATTN2C_END_FAULT;
-    return;
-  }
-  attn2c_sampler_feed(sampler, token, 1, ATTN2C_FED_GENERATED, &message);
-  answer->count++;
-  if (attn2c_sampler_stops(sampler, *token))
-    answer->end = ATTN2C_END_TOKEN;
-  else if (attn2c_kept_ids_count(b->kept, place) == attn2c_calls_room(b->calls))
-    answer->end = attn2c_calls_are_shorter(b->calls) ? ATTN2C_END_COUNT : ATTN2C_END_CONTEXT;
-  else if (answer->count == b->most)
-    answer->end = ATTN2C_END_COUNT;
+/* Returns the most tokens of a prompt and its answer. */
+static int32_t most_of(const attn2c_answers *b, int32_t prompt) {
+  const int32_t room = attn2c_calls_room(b->calls) + 1;
+  return b->most < room - prompt ? prompt + b->most : room;
 }
 
-int attn2c_answers_begin(attn2c_answers *b, int32_t place, const int32_t *ids, int64_t count, uint64_t seed,
-                         int (*stops)(void), attn2c_message *message) {
+/* Returns why an answer ends with a token, after which prompt and answer have `count` tokens. */
+static attn2c_end end_of(const attn2c_answers *b, int32_t token, int32_t count) {
+  if (attn2c_beam_stops(&b->options, token)) return ATTN2C_END_TOKEN;
+  if (count == attn2c_calls_room(b->calls) + 1)
+    return attn2c_calls_are_shorter(b->calls) ? ATTN2C_END_COUNT : ATTN2C_END_CONTEXT;
+  return ATTN2C_END_COUNT;
+}
+
+/* Draws the next token of an answer, and finds whether it is the last. */
+static int draw(attn2c_answers *b, int32_t place, float *logits, attn2c_message *message) {
   attn2c_answer_ids *answer = &b->answers[place];
+  attn2c_sampler *sampler = b->samplers[place];
+  int32_t *token = &b->ids[(size_t)place * (size_t)b->most + (size_t)answer->count];
+  const int32_t count = attn2c_kept_ids_count(b->kept, place), most = most_of(b, b->prompts[place]);
+  const attn2c_history history = {attn2c_kept_ids_of(b->kept, place), count, b->prompts[place], most};
+  attn2c_process(&b->options, &history, logits, b->calls->vocabulary);
+  const int status = attn2c_sampler_sample(sampler, logits, token, message);
+  if (status != ATTN2C_OK) return status;
+  attn2c_sampler_feed(sampler, token, 1, ATTN2C_FED_GENERATED, message);
+  answer->count++;
+  b->lasts[place] = *token;
+  if (count + 1 == most || attn2c_beam_stops(&b->options, *token)) answer->end = end_of(b, *token, count + 1);
+  return ATTN2C_OK;
+}
+
+/* Gives the next beams of a place sequences. The first beam that follows another one goes on in its sequence.
+ * Each other one gets a sequence that no beam needs, the one that has most in common with it. */
+static int reorder(attn2c_answers *b, int32_t place, const attn2c_beam_next *next) {
+  const int32_t width = b->options.beams, base = place * width;
+  int32_t slots[ATTN2C_MOST_SEQUENCES];
+  uint32_t used = 0;
+  for (int32_t i = 0; i < width; i++) {
+    const int32_t own = b->slots[base + next[i].beam];
+    slots[i] = used >> own & 1 ? -1 : own;
+    used |= (uint32_t)1 << own;
+  }
+  for (int32_t i = 0; i < width; i++) {
+    const int32_t from = base + b->slots[base + next[i].beam];
+    int32_t most = -1;
+    if (slots[i] >= 0) continue;
+    for (int32_t slot = 0; slot < width; slot++) {
+      const int32_t common = used >> slot & 1 ? -1 : attn2c_kept_ids_common(b->kept, from, base + slot);
+      if (common > most) most = common, slots[i] = slot;
+    }
+    used |= (uint32_t)1 << slots[i];
+    const int status = attn2c_kept_ids_copy(b->kept, from, base + slots[i]);
+    if (status != ATTN2C_OK) return status;
+  }
+  memcpy(b->slots + base, slots, (size_t)width * sizeof *slots);
+  for (int32_t i = 0; i < width; i++) b->lasts[base + i] = next[i].token;
+  return ATTN2C_OK;
+}
+
+/* Does a step of a search. */
+static int search(attn2c_answers *b, int32_t place, float *logits, attn2c_message *message) {
+  const int32_t width = b->options.beams, base = place * width;
+  const int32_t *ids[ATTN2C_MOST_SEQUENCES];
+  attn2c_beam_next next[ATTN2C_MOST_SEQUENCES];
+  for (int32_t i = 0; i < width; i++) ids[i] = attn2c_kept_ids_of(b->kept, base + b->slots[base + i]);
+  const int32_t count = attn2c_kept_ids_count(b->kept, base + b->slots[base]);
+  int status = attn2c_beam_step(b->beams[place], logits, ids, count, next, message);
+  if (status == ATTN2C_OK && attn2c_beam_has_ended(b->beams[place]))
+    attn2c_answers_rank(b, place, 0);
+  else if (status == ATTN2C_OK)
+    status = reorder(b, place, next);
+  return status;
+}
+
+/* Chooses the next tokens at a place by its logits, which are changed. */
+static void choose(attn2c_answers *b, int32_t place, float *logits) {
+  attn2c_answer_ids *answer = &b->answers[place];
+  attn2c_message message = attn2c_message_make(answer->fault, sizeof answer->fault);
+  answer->status = (b->beams ? search : draw)(b, place, logits, &message);
+  if (answer->status != ATTN2C_OK) answer->end = ATTN2C_END_FAULT;
+}
+
+int attn2c_answers_rank(attn2c_answers *b, int32_t place, int32_t rank) {
+  attn2c_answer_ids *answer = &b->answers[place];
+  if (!b->beams || rank >= attn2c_beam_count(b->beams[place])) return rank == 0;
+  const attn2c_beam_answer found = attn2c_beam_at(b->beams[place], rank);
+  answer->ids = found.ids;
+  answer->count = found.count;
+  answer->score = (double)found.score;
+  answer->end = end_of(b, found.ids[found.count - 1], b->prompts[place] + found.count);
+  return 1;
+}
+
+/* Begins an answer whose prompt is read: logits, those after it, are the batch's own. */
+static void begin(attn2c_answers *b, int32_t place, int32_t count) {
+  const int32_t base = place * b->options.beams;
+  attn2c_answer_ids *answer = &b->answers[place];
+  *answer = (attn2c_answer_ids){.is_used = 1, .ids = b->ids + (size_t)place * (size_t)b->most};
+  b->prompts[place] = count;
+  if (b->beams) attn2c_beam_begin(b->beams[place], count, most_of(b, count));
+  for (int32_t i = 0; i < b->options.beams; i++) b->slots[base + i] = 0;
+  choose(b, place, b->logits);
+}
+
+/* Checks a prompt, and feeds it to the sampler. */
+static int feed(attn2c_answers *b, int32_t place, const int32_t *ids, int64_t count, uint64_t seed,
+                attn2c_message *message) {
   if (count < 1 || count > attn2c_calls_room(b->calls)) {
     attn2c_say(message, "the prompt has %lld tokens, but 1 to %d are allowed, %s", (long long)count,
                (int)attn2c_calls_room(b->calls),
@@ -96,39 +227,74 @@ int attn2c_answers_begin(attn2c_answers *b, int32_t place, const int32_t *ids, i
                    : "the model's context");
     return ATTN2C_FORMAT;
   }
+  if (b->beams) return ATTN2C_OK;
   attn2c_sampler_reset(b->samplers[place], seed);
-  int status = attn2c_sampler_feed(b->samplers[place], ids, count, ATTN2C_FED_PROMPT, message);
+  return attn2c_sampler_feed(b->samplers[place], ids, count, ATTN2C_FED_PROMPT, message);
+}
+
+int attn2c_answers_begin(attn2c_answers *b, int32_t place, const int32_t *ids, int64_t count, uint64_t seed,
+                         int (*stops)(void), attn2c_message *message) {
+  int status = feed(b, place, ids, count, seed, message);
   if (status == ATTN2C_OK)
-    status = attn2c_kept_ids_read(b->kept, place, ids, (int32_t)count, b->logits, stops);
+    status = attn2c_kept_ids_read(b->kept, place * b->options.beams, ids, (int32_t)count, b->logits, stops);
+  if (status == ATTN2C_OK) begin(b, place, (int32_t)count);
+  return status;
+}
+
+int attn2c_answers_go_on(attn2c_answers *b, int32_t place, const int32_t *ids, int64_t count, uint64_t seed,
+                         const float *logits, attn2c_message *message) {
+  const int32_t width = b->options.beams, base = place * width;
+  const int32_t position = b->calls->position(b->calls->context, base);
+  if (position != count) {
+    attn2c_say(message, "the prompt has %lld tokens, but sequence %d has %d", (long long)count, base,
+               position);
+    return ATTN2C_USAGE;
+  }
+  for (int64_t i = 0; i < count; i++)
+    if (ids[i] < 0) {
+      attn2c_say(message, "token %d of the prompt: a number from 0 is allowed", ids[i]);
+      return ATTN2C_FORMAT;
+    }
+  const int status = feed(b, place, ids, count, seed, message);
   if (status != ATTN2C_OK) return status;
-  answer->is_used = 1;
-  answer->end = ATTN2C_END_NONE;
-  answer->count = 0;
-  draw(b, place, b->logits);
+  attn2c_kept_ids_adopt(b->kept, base, ids, (int32_t)count);
+  for (int32_t i = 1; i < width; i++) attn2c_kept_ids_forget(b->kept, base + i);
+  memcpy(b->logits, logits, (size_t)b->calls->vocabulary * sizeof *logits);
+  begin(b, place, (int32_t)count);
   return ATTN2C_OK;
 }
 
 int attn2c_answers_step(attn2c_answers *b, attn2c_message *message) {
-  int32_t count = 0;
-  for (int32_t i = 0; i < b->calls->sequences; i++) {
-    const attn2c_answer_ids *answer = &b->answers[i];
+  const int32_t width = b->options.beams;
+  int32_t count = 0, lasts[ATTN2C_MOST_SEQUENCES];
+  for (int32_t i = 0; i < b->places * width; i++) {
+    const attn2c_answer_ids *answer = &b->answers[i / width];
     if (!answer->is_used || answer->end != ATTN2C_END_NONE) continue;
-    b->numbers[count] = i;
-    b->lasts[count++] = answer->ids[answer->count - 1];
+    b->numbers[count] = i - i % width + b->slots[i];
+    lasts[count++] = b->lasts[i];
   }
   if (count == 0) return ATTN2C_OK;
-  const int status = attn2c_kept_ids_decode(b->kept, count, b->numbers, b->lasts, b->logits);
+  const int status = attn2c_kept_ids_decode(b->kept, count, b->numbers, lasts, b->logits);
   if (status != ATTN2C_OK) {
     attn2c_say(message, "a decode call of %d sequences failed: %s", (int)count, attn2c_strerror(status));
     return status;
   }
-  for (int32_t i = 0; i < count; i++)
-    draw(b, b->numbers[i], b->logits + (size_t)i * (size_t)b->calls->vocabulary);
+  float *logits = b->logits;
+  for (int32_t place = 0; place < b->places; place++) {
+    if (!b->answers[place].is_used || b->answers[place].end != ATTN2C_END_NONE) continue;
+    choose(b, place, logits);
+    logits += (size_t)width * (size_t)b->calls->vocabulary;
+  }
   return ATTN2C_OK;
 }
 
 const attn2c_answer_ids *attn2c_answers_at(const attn2c_answers *b, int32_t place) {
   return &b->answers[place];
+}
+
+const int32_t *attn2c_answers_prompt(const attn2c_answers *b, int32_t place, int32_t *count) {
+  *count = b->prompts[place];
+  return attn2c_kept_ids_of(b->kept, place * b->options.beams);
 }
 
 void attn2c_answers_end(attn2c_answers *b, int32_t place, attn2c_end end) {

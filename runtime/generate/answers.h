@@ -1,8 +1,9 @@
 /* answers.h - generates the tokens of several prompts side by side. One decode call a step gives each of them
- * a token. Each prompt has a sampler and a random stream of its own: its tokens do not depend on the other
- * prompts, nor on when they come and go. */
+ * a token, or all beams of each. Each prompt has a sampler and a random stream of its own, or a beam search:
+ * its tokens do not depend on the other prompts, nor on when they come and go. */
 #pragma once
 
+#include "generate/beam.h"
 #include "generate/calls.h"
 #include "generate/sample.h"
 
@@ -20,19 +21,29 @@ typedef enum {
 typedef struct attn2c_answer_ids {
   int is_used; /* 1: it has a prompt */
   attn2c_end end;
-  int32_t *ids;  /* [count] */
-  int32_t count; /* from 1 */
-  int status;    /* of ATTN2C_END_FAULT */
+  const int32_t *ids; /* [count] */
+  int32_t count;      /* from 1; of beams: 0 until the search has ended */
+  double score;       /* of beams: attn2c_beam_answer */
+  int status;         /* of ATTN2C_END_FAULT */
   char fault[200];
 } attn2c_answer_ids;
 
 typedef struct attn2c_answers attn2c_answers;
 
-/* Makes a batch of calls->sequences answers of at most `most` tokens, from 1. `calls` must stay.
- * ATTN2C_USAGE: an option of sampling is wrong, a line each; ATTN2C_MEMORY. *batch is then NULL. */
+/* Returns the most tokens of an answer: `given` if that is more than 0, else those that the model's folder
+ * states, else 256; and writes the most of a prompt and its answer, for calls.length. */
+int64_t attn2c_answers_limit(const attn2c_generation *stated, int64_t given, int32_t *length);
+
+/* Makes a batch of answers of at most `most` tokens, from 1: one for each `beams` of calls->sequences.
+ * sampling: how tokens are chosen where beams is 1, and for any number the repetition penalty and the stop
+ * tokens, in place of those of `beam`. Calls and lists are copied. ATTN2C_USAGE: an option is wrong, a line
+ * each; ATTN2C_MEMORY. *batch is then NULL. */
 int attn2c_answers_create(attn2c_answers **batch, const attn2c_calls *calls, const attn2c_sampling *sampling,
-                          int32_t most, attn2c_message *message);
+                          const attn2c_beam_options *beam, int32_t most, attn2c_message *message);
 void attn2c_answers_free(attn2c_answers *batch);
+
+/* Returns the most answers at a time. */
+int32_t attn2c_answers_places(const attn2c_answers *batch);
 
 /* Returns an answer that is not used, or -1. */
 int32_t attn2c_answers_place(const attn2c_answers *batch);
@@ -44,11 +55,24 @@ int32_t attn2c_answers_place(const attn2c_answers *batch);
 int attn2c_answers_begin(attn2c_answers *batch, int32_t place, const int32_t *ids, int64_t count,
                          uint64_t seed, int (*stops)(void), attn2c_message *message);
 
+/* Does the same where a sequence has read its prompt by other calls: sequence number place * beams. ids: what
+ * the processors take for the prompt, from 1 to the sequence's position. logits: those after the prompt,
+ * [vocabulary]. */
+int attn2c_answers_go_on(attn2c_answers *batch, int32_t place, const int32_t *ids, int64_t count,
+                         uint64_t seed, const float *logits, attn2c_message *message);
+
 /* Gives each answer that goes on its next token. Returns the status of the decode call; on failure no answer
  * has changed. */
 int attn2c_answers_step(attn2c_answers *batch, attn2c_message *message);
 
 const attn2c_answer_ids *attn2c_answers_at(const attn2c_answers *batch, int32_t place);
+
+/* Returns the ids of an answer's prompt, and writes their number. */
+const int32_t *attn2c_answers_prompt(const attn2c_answers *batch, int32_t place, int32_t *count);
+
+/* Makes the answer at a place that has ended the search's number `rank`, 0 the best. Returns 0 if there are
+ * fewer. */
+int attn2c_answers_rank(attn2c_answers *batch, int32_t place, int32_t rank);
 
 /* Ends an answer that goes on. */
 void attn2c_answers_end(attn2c_answers *batch, int32_t place, attn2c_end end);

@@ -20,8 +20,8 @@ typedef struct attn2c_calls {
   int32_t (*position)(const void *context, int32_t sequence);
   /* Forgets the tokens from `position` on. */
   int (*rewind)(void *context, int32_t sequence, int32_t position);
-  /* Copies what one sequence keeps to another. */
-  int (*copy)(void *context, int32_t from, int32_t to);
+  /* Copies what one sequence keeps to another, but for the first `same` tokens, which both have. */
+  int (*copy)(void *context, int32_t from, int32_t to, int32_t same);
 } attn2c_calls;
 
 /* True if the stated length ends an answer, and not the end of the model's context. */

@@ -48,6 +48,22 @@ static int32_t common(const attn2c_kept_ids *kept, int32_t sequence, const int32
   return n;
 }
 
+int32_t attn2c_kept_ids_common(const attn2c_kept_ids *kept, int32_t sequence, int32_t other) {
+  const int32_t *ids = ids_of(kept, sequence), *others = ids_of(kept, other);
+  const int32_t most =
+      kept->counts[sequence] < kept->counts[other] ? kept->counts[sequence] : kept->counts[other];
+  int32_t n = 0;
+  while (n < most && ids[n] == others[n]) n++;
+  return n;
+}
+
+int attn2c_kept_ids_copy(attn2c_kept_ids *kept, int32_t from, int32_t to) {
+  const int32_t same = attn2c_kept_ids_common(kept, from, to), count = kept->counts[from];
+  const int status = kept->calls->copy(kept->calls->context, from, to, same);
+  if (status == ATTN2C_OK) attn2c_kept_ids_adopt(kept, to, ids_of(kept, from), count);
+  return status;
+}
+
 /* Takes over the longest beginning that any sequence keeps. */
 static int take_beginning(attn2c_kept_ids *kept, int32_t sequence, const int32_t *ids, int32_t count) {
   const attn2c_calls *calls = kept->calls;
@@ -58,14 +74,9 @@ static int take_beginning(attn2c_kept_ids *kept, int32_t sequence, const int32_t
     from = i;
     n = other;
   }
-  if (from != sequence) {
-    const int status = calls->copy(calls->context, from, sequence);
-    if (status != ATTN2C_OK) return status;
-    kept->counts[sequence] = kept->counts[from];
-    memcpy(ids_of(kept, sequence), ids_of(kept, from), (size_t)kept->counts[from] * sizeof *ids);
-  }
-  if (kept->counts[sequence] == n) return ATTN2C_OK;
-  int status = calls->rewind(calls->context, sequence, n);
+  int status = from == sequence ? ATTN2C_OK : attn2c_kept_ids_copy(kept, from, sequence);
+  if (status != ATTN2C_OK || kept->counts[sequence] == n) return status;
+  status = calls->rewind(calls->context, sequence, n);
   /* A model with windows may have dropped the keys before position n: all is read again. */
   if (status != ATTN2C_OK && n > 0) status = calls->rewind(calls->context, sequence, n = 0);
   if (status == ATTN2C_OK) kept->counts[sequence] = n;
@@ -94,6 +105,17 @@ int attn2c_kept_ids_decode(attn2c_kept_ids *kept, int32_t count, const int32_t *
   for (int32_t i = 0; i < count && status == ATTN2C_OK; i++)
     ids_of(kept, sequences[i])[kept->counts[sequences[i]]++] = ids[i];
   return status;
+}
+
+void attn2c_kept_ids_adopt(attn2c_kept_ids *kept, int32_t sequence, const int32_t *ids, int32_t count) {
+  memcpy(ids_of(kept, sequence), ids, (size_t)count * sizeof *ids);
+  kept->counts[sequence] = count;
+}
+
+void attn2c_kept_ids_forget(attn2c_kept_ids *kept, int32_t sequence) { kept->counts[sequence] = 0; }
+
+const int32_t *attn2c_kept_ids_of(const attn2c_kept_ids *kept, int32_t sequence) {
+  return ids_of(kept, sequence);
 }
 
 int32_t attn2c_kept_ids_count(const attn2c_kept_ids *kept, int32_t sequence) {

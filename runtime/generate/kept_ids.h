@@ -23,5 +23,18 @@ int attn2c_kept_ids_read(attn2c_kept_ids *kept, int32_t sequence, const int32_t 
 int attn2c_kept_ids_decode(attn2c_kept_ids *kept, int32_t count, const int32_t *sequences, const int32_t *ids,
                            float *logits);
 
-/* Returns the number of ids that a sequence keeps. */
+/* Says that a sequence keeps these ids, from 1 to calls->tokens, in a state that came by other calls. */
+void attn2c_kept_ids_adopt(attn2c_kept_ids *kept, int32_t sequence, const int32_t *ids, int32_t count);
+
+/* Forgets the ids of a sequence, so that nothing is taken from it. */
+void attn2c_kept_ids_forget(attn2c_kept_ids *kept, int32_t sequence);
+
+/* Returns how many ids two sequences begin with alike. */
+int32_t attn2c_kept_ids_common(const attn2c_kept_ids *kept, int32_t sequence, int32_t other);
+
+/* Makes sequence `to` keep what `from` keeps. Only what follows their common beginning is copied. */
+int attn2c_kept_ids_copy(attn2c_kept_ids *kept, int32_t from, int32_t to);
+
+/* Return the ids that a sequence keeps, and their number. */
+const int32_t *attn2c_kept_ids_of(const attn2c_kept_ids *kept, int32_t sequence);
 int32_t attn2c_kept_ids_count(const attn2c_kept_ids *kept, int32_t sequence);

@@ -191,10 +191,41 @@ int attn2c_rewind(attn2c_context *context, int64_t sequence, int64_t position) {
   return ATTN2C_OK;
 }
 
-int attn2c_sequence_copy(attn2c_context *context, int64_t from, int64_t to) {
+int attn2c_sequence_copy(attn2c_context *context, int64_t from, int64_t to, int64_t same) {
   if (!has_sequence(context, from) || !has_sequence(context, to)) return ATTN2C_USAGE;
-  attn2c_state_copy(context, from, to);
+  if (same < 0 || same > context->positions[from] || same > context->positions[to]) return ATTN2C_USAGE;
+  attn2c_state_copy(context, from, to, same);
   return ATTN2C_OK;
+}
+
+static int extend_any(void *context, int32_t count, const int32_t *sequences, const int32_t *counts,
+                      const int32_t *ids, int all, float *logits) {
+  return attn2c_extend(context, count, sequences, counts, ids, all ? ATTN2C_LOGITS_ALL : ATTN2C_LOGITS_LAST,
+                       logits);
+}
+
+static int32_t position_of_any(const void *context, int32_t sequence) {
+  return (int32_t)attn2c_position(context, sequence);
+}
+
+static int rewind_any(void *context, int32_t sequence, int32_t at) {
+  return attn2c_rewind(context, sequence, at);
+}
+
+static int copy_any(void *context, int32_t from, int32_t to, int32_t same) {
+  return attn2c_sequence_copy(context, from, to, same);
+}
+
+attn2c_calls attn2c_continued_calls(attn2c_context *context) {
+  const attn2c_descriptor *model = context->model->descriptor;
+  return (attn2c_calls){.context = context,
+                        .vocabulary = (int32_t)attn2c_logits_width(model),
+                        .tokens = (int32_t)model->lengths->sizes[0].seq,
+                        .sequences = (int32_t)model->continued->sequences,
+                        .extend = extend_any,
+                        .position = position_of_any,
+                        .rewind = rewind_any,
+                        .copy = copy_any};
 }
 
 int attn2c_run_anew(attn2c_context *context, int64_t count, const int32_t *each, int64_t seq,

@@ -3,6 +3,7 @@
  * nor on the other sequences of a call. */
 #pragma once
 
+#include "generate/calls.h"
 #include "model/model.h"
 
 /* The logits that a call writes: [count][vocabulary], of the last token of each sequence; or
@@ -37,8 +38,12 @@ int64_t attn2c_position(const attn2c_context *context, int64_t sequence);
  * layers with a window have forgotten keys that the next token sees; 0 is always allowed. */
 int attn2c_rewind(attn2c_context *context, int64_t sequence, int64_t position);
 
-/* Makes sequence `to` a copy of `from`. Returns ATTN2C_USAGE if there is no such sequence. */
-int attn2c_sequence_copy(attn2c_context *context, int64_t from, int64_t to);
+/* Makes sequence `to` a copy of `from`. same: the first tokens that both have, of which no page is copied; 0:
+ * all is. Returns ATTN2C_USAGE if there is no such sequence, or one has fewer tokens. */
+int attn2c_sequence_copy(attn2c_context *context, int64_t from, int64_t to, int64_t same);
+
+/* Returns these calls in the form that runtime/generate uses. length is 0. */
+attn2c_calls attn2c_continued_calls(attn2c_context *context);
 
 /* Runs whole sequences, from their first token on, through the context's own, which are forgotten. Arguments
  * and statuses are those of attn2c_sequences_run. In a model with an encoder, sequence i has the source of

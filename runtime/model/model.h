@@ -16,11 +16,13 @@ typedef struct {
   int64_t sequence, moved, pages; /* pages before them, and their number */
 } attn2c_forgetting;
 
-/* A sequence that is copied to another one. */
+/* A sequence that is copied to another one, but for what both have. */
 typedef struct {
   int64_t from, to;
+  int32_t same[ATTN2C_MOST_SYMBOLS];      /* by symbol of the state, the first keys that both have */
   int32_t grown[ATTN2C_MOST_SYMBOLS];     /* by symbol of the state, the keys that `from` has */
   int32_t forgotten[ATTN2C_MOST_WINDOWS]; /* by window, the first keys that `from` has forgotten */
+  int32_t moved[ATTN2C_MOST_WINDOWS];     /* by window, 1: `to` has forgotten others, so all is copied */
 } attn2c_copying;
 
 /* The work of a model that is divided among ranks which differs from others'. Functions may be NULL. */

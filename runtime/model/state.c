@@ -64,9 +64,13 @@ void attn2c_state_copy_part(const attn2c_continued *of, float *state, const attn
   for (int i = 0; i < of->kept_count && what->from != what->to; i++) {
     const attn2c_state_part *part = &of->kept[i];
     const int64_t forgotten = part->window < 0 ? 0 : what->forgotten[part->window];
-    memcpy(part_of(of, state, what->to, part), part_of(of, state, what->from, part),
-           (size_t)(pages_of(of, what->grown[part->grows_with] - forgotten) * part->page_floats) *
-               sizeof(float));
+    const int64_t pages = pages_of(of, what->grown[part->grows_with] - forgotten);
+    const int64_t same = part->window >= 0 && what->moved[part->window] ? 0 : what->same[part->grows_with];
+    const int64_t first = same > forgotten ? (same - forgotten) / of->page : 0;
+    if (first < pages)
+      memcpy(part_of(of, state, what->to, part) + first * part->page_floats,
+             part_of(of, state, what->from, part) + first * part->page_floats,
+             (size_t)((pages - first) * part->page_floats) * sizeof(float));
   }
 }
 
@@ -123,13 +127,18 @@ void attn2c_state_begin(attn2c_context *context, int64_t sequence, int64_t rows)
   *attn2c_state_grown(context, continued_of(context)->source, sequence) = (int32_t)rows;
 }
 
-void attn2c_state_copy(attn2c_context *context, int64_t from, int64_t to) {
+void attn2c_state_copy(attn2c_context *context, int64_t from, int64_t to, int64_t same) {
   const attn2c_continued *of = continued_of(context);
   attn2c_copying what = {.from = from, .to = to};
-  for (int symbol = 0; symbol < of->symbol_count; symbol++)
+  for (int symbol = 0; symbol < of->symbol_count; symbol++) {
     what.grown[symbol] = *attn2c_state_grown(context, symbol, from);
-  for (int window = 0; window < of->window_count; window++)
+    /* Sequences with a token in common have the same source, too. */
+    what.same[symbol] = symbol > 0 && same > 0 ? what.grown[symbol] : (int32_t)same;
+  }
+  for (int window = 0; window < of->window_count; window++) {
     what.forgotten[window] = *forgotten_of(context, window, from);
+    what.moved[window] = what.forgotten[window] != *forgotten_of(context, window, to);
+  }
   const attn2c_rank_hooks *hooks = context->model->hooks;
   if (hooks && hooks->copy) hooks->copy(context->model, context->state, &what);
   attn2c_state_copy_part(of, context->state, &what);

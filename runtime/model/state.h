@@ -24,8 +24,9 @@ static inline int32_t *attn2c_state_grown(const attn2c_context *context, int sym
 /* Begins a sequence anew, with a source of `rows` rows that has just been read. */
 void attn2c_state_begin(attn2c_context *context, int64_t sequence, int64_t rows);
 
-/* Makes a sequence a copy of another, with all that its state has. */
-void attn2c_state_copy(attn2c_context *context, int64_t from, int64_t to);
+/* Makes a sequence a copy of another, with all that its state has. Pages of keys that are only of the first
+ * `same` tokens, which both have, are left as they are. */
+void attn2c_state_copy(attn2c_context *context, int64_t from, int64_t to, int64_t same);
 
 /* Do the two parts of this that move memory, in the state of this process. */
 void attn2c_state_forget(const attn2c_continued *of, float *state, const attn2c_forgetting *what);

@@ -299,8 +299,16 @@ static int parse_options(int argc, char **argv, attn2c_arguments *arguments, att
 }
 
 int attn2c_arguments_parse(int argc, char **argv, attn2c_arguments *arguments, attn2c_message *message) {
-  *arguments = (attn2c_arguments){
-      .path = argc > 0 ? argv[0] : NULL, .seed = 1, .stride = -1, .generate = {.tokens = -1, .top_k = -1}};
+  *arguments = (attn2c_arguments){.path = argc > 0 ? argv[0] : NULL,
+                                  .seed = 1,
+                                  .stride = -1,
+                                  .generate = {.tokens = -1,
+                                               .top_k = -1,
+                                               .beams = -1,
+                                               .no_repeat_ngram = -1,
+                                               .min_tokens = -1,
+                                               .n_best = -1,
+                                               .early_stopping = -1}};
   snprintf(arguments->program, sizeof arguments->program, "%s", attn2c_program_name(arguments->path));
   attn2c_printable(arguments->program);
   if (arguments->path == NULL) arguments->path = arguments->program;

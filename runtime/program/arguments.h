@@ -53,8 +53,13 @@ typedef struct {
 /* The options of generation, as they are given (program/generate/options.h reads them). */
 typedef struct {
   int greedy;
-  int64_t tokens, top_k; /* -1: not given */
-  attn2c_real temperature, top_p, min_p, repetition_penalty, presence_penalty, frequency_penalty;
+  int64_t tokens, top_k;              /* -1: not given */
+  int beams, no_repeat_ngram, n_best; /* -1: not given */
+  int early_stopping;                 /* attn2c_early_stopping; -1: not given */
+  int64_t min_tokens;                 /* -1: not given */
+  const char *forced_bos;             /* NULL: not given */
+  attn2c_real temperature, top_p, min_p, repetition_penalty, presence_penalty, frequency_penalty,
+      length_penalty;
   int has_seed;
   uint64_t seed;
   const char **stops, **biases, **allowed; /* in the order given */

@@ -2,6 +2,8 @@
  * is a string, a number or a name. */
 #include "program/options.h"
 
+#include "base/generation.h"
+
 #include <stddef.h>
 
 enum {
@@ -165,6 +167,7 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "the most tokens of an answer (default: max_new_tokens of the folder's generation_config.json, else "
      "what "
      "its max_length leaves after the prompt, else 256)"},
+    {"--max-tokens", NULL, "N", GENERATE | CHAT, TOKENS, AT(generate.tokens), 0, 1, INT32_MAX, "", NULL},
     {"--greedy", NULL, NULL, GENERATE | CHAT, FLAG, AT(generate.greedy), 0, 0, 0, NULL,
      "takes the most probable token each time; the default if the folder's generation_config.json says so. "
      "Each of the next five options draws tokens instead. If the folder says nothing, tokens are drawn, and "
@@ -193,6 +196,26 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      NULL, "adds X to the logit of a token; -inf forbids it. May be repeated"},
     {"--allow", NULL, "ID,...", GENERATE | CHAT, PATH, AT(generate.allowed), AT(generate.allowed_count), 0, 0,
      NULL, "allows only these tokens. May be repeated"},
+    {"--beams", NULL, "N", GENERATE, INT, AT(generate.beams), 0, 1, ATTN2C_MOST_SEQUENCES, NULL,
+     "searches with N beams, and gives each answer once it is whole; at most the model's number of "
+     "sequences. "
+     "These and the next six options have the defaults of the folder's generation_config.json (1: no "
+     "search)"},
+    {"--length-penalty", NULL, "X", GENERATE, REAL, AT(generate.length_penalty), 0, 0, 0, NULL,
+     "with beams: divides the score of an answer by the number of its tokens to the power X (default 1)"},
+    {"--early-stopping", NULL, "WHEN", GENERATE, WORD, AT(generate.early_stopping), 0, ATTN2C_STOP_FALSE, 0,
+     "false, true or never",
+     "with beams: when a search ends: once its running beams are worse than its N answers (false), once it "
+     "has "
+     "N answers (true), or once no running beam can become better (never)"},
+    {"--no-repeat-ngram", NULL, "N", GENERATE | CHAT, INT, AT(generate.no_repeat_ngram), 0, 0, INT32_MAX,
+     NULL, "forbids sequences of N tokens that occurred in the prompt or the answer (default 0: none)"},
+    {"--min-tokens", NULL, "N", GENERATE | CHAT, TOKENS, AT(generate.min_tokens), 0, 0, INT32_MAX, NULL,
+     "forbids stop tokens before an answer has N tokens (default 0)"},
+    {"--forced-bos", NULL, "ID|TOKEN", GENERATE, ONCE, AT(generate.forced_bos), 0, 0, 0, NULL,
+     "the first token of the answer to a prompt of one token, such as the language of a translation"},
+    {"--n-best", NULL, "N", GENERATE, INT, AT(generate.n_best), 0, 1, ATTN2C_MOST_SEQUENCES, NULL,
+     "with beams: the N best answers to each prompt, the best one first (default 1)"},
     {"--stop", NULL, "TEXT", GENERATE | CHAT, PATH, AT(generate.stops), AT(generate.stop_count), 0, 0, NULL,
      "ends an answer before this text, also if it begins in one token and ends in another. May be repeated"},
     {"--format", NULL, "FORMAT", CHAT, WORD, AT(answers), 0, ATTN2C_ANSWERS_TEXT, 0, "text or jsonl",

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from typing import Any, Callable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,6 +36,30 @@ class _Sampling(ctypes.Structure):
     ]
 
 
+class _BeamOptions(ctypes.Structure):
+    _fields_ = [
+        ("beams", ctypes.c_int32),
+        ("length_penalty", _double),
+        ("early_stopping", ctypes.c_int32),
+        ("renormalize", ctypes.c_int32),
+        ("repetition_penalty", _double),
+        ("no_repeat_ngram", ctypes.c_int32),
+        ("min_length", ctypes.c_int32),
+        ("min_tokens", ctypes.c_int32),
+        ("forced_bos", ctypes.c_int32),
+        ("forced_eos_count", ctypes.c_int32),
+        ("forced_eos", ctypes.c_void_p),
+        ("suppressed_count", ctypes.c_int32),
+        ("suppressed", ctypes.c_void_p),
+        ("begin_suppressed_count", ctypes.c_int32),
+        ("begin_suppressed", ctypes.c_void_p),
+        ("bad_words_count", ctypes.c_int32),
+        ("bad_words", ctypes.c_void_p),
+        ("stop_count", ctypes.c_int32),
+        ("stop_tokens", ctypes.c_void_p),
+    ]
+
+
 class _Writer:
     """The functions of a library whose model continues sequences."""
 
@@ -56,6 +80,15 @@ class _Writer:
         self.feed = library.function("sampler_feed", status, _pointer, one, number, status)
         self.sample = library.function("sample", status, _pointer, one, one, *message)
         self.stops = library.function("sampler_stops", status, _pointer, number)
+        self.beam_defaults = library.function("beam_defaults", _BeamOptions)
+        self.beam_create = library.function("beam_create", status, _pointer, _pointer, _pointer, number, *message)
+        self.beam_destroy = library.function("beam_destroy", None, _pointer)
+        self.beam_places = library.function("beam_places", number, _pointer)
+        self.beam_begin = library.function("beam_begin", status, _pointer, number, one, number, one, *message)
+        self.beam_step = library.function("beam_step", status, _pointer, *message)
+        self.beam_ended = library.function("beam_ended", status, _pointer, number)
+        self.beam_answer = library.function("beam_answer", status, _pointer, number, number, _pointer, _pointer, _pointer,
+                                            *message)
 
 
 def _ids(name: str, ids: ArrayLike, vocabulary: int) -> NDArray[np.int32]:
@@ -242,6 +275,60 @@ class _State(_Owner):
         self._file(self._of.writer.load, path, sequence)
 
 
+class Beam(NamedTuple):
+    """An answer of a beam search."""
+
+    ids: NDArray[np.int32]  # [count]; a stop token is the last
+    score: float  # the sum of the tokens' log-probabilities / count ** length_penalty
+
+
+_BEAM_OPTIONS = ("beams", "length_penalty", "early_stopping", "no_repeat_ngram", "min_tokens", "forced_bos")
+_EARLY_STOPPING = {False: 0, True: 1, "never": 2}
+
+
+class _Beams:
+    """The searches of a state, each at a place of its own."""
+
+    def __init__(self, of: _Samplers, context: Any, options: _BeamOptions, tokens: int) -> None:
+        self._of, self._made, self._text = of, ctypes.c_void_p(), ctypes.create_string_buffer(4096)
+        self._check(of.writer.beam_create(ctypes.byref(self._made), context, ctypes.byref(options), tokens, *self._message()))
+        self.places = int(of.writer.beam_places(self._made))
+
+    def _message(self) -> Tuple[Any, int]:
+        self._text.value = b""
+        return self._text, len(self._text)
+
+    def _check(self, status: int, place: str = "") -> None:
+        self._of.library.check(status, place.encode() * bool(self._text.value) + self._text.value)
+
+    def close(self) -> None:
+        self._of.writer.beam_destroy(self._made)
+
+    def begin(self, place: int, ids: NDArray[np.int32], number: int) -> None:
+        """Begins the search of prompt `number`."""
+        self._check(self._of.writer.beam_begin(self._made, place, _address(ids), ids.size, None, *self._message()),
+                    "prompts[%d]: " % number)
+
+    def step(self) -> None:
+        self._check(self._of.writer.beam_step(self._made, *self._message()))
+
+    def ended(self, place: int) -> bool:
+        return bool(self._of.writer.beam_ended(self._made, place))
+
+    def answers(self, place: int, most: int, number: int) -> List[Beam]:
+        """The best answers to prompt `number`, at most `most`."""
+        ids, count, score = ctypes.POINTER(ctypes.c_int32)(), ctypes.c_int32(), _double()
+        found: List[Beam] = []
+        while len(found) < most:
+            status = self._of.writer.beam_answer(self._made, place, len(found), ctypes.byref(ids), ctypes.byref(count),
+                                                 ctypes.byref(score), *self._message())
+            if status == 2 and found:
+                break
+            self._check(status, "prompts[%d]: " % number)
+            found.append(Beam(np.array(ids[:count.value], "int32"), score.value))
+        return found
+
+
 class _Generating(_Model):
     """The methods of a model that continues sequences."""
 
@@ -269,10 +356,67 @@ class _Generating(_Model):
         return _Sampler(self._samplers(), greedy, temperature, top_k, top_p, min_p, repetition_penalty,
                         presence_penalty, frequency_penalty, seed, bias, allowed, stop_tokens)
 
+    def beam_search(self, prompts: Sequence[ArrayLike], tokens: Optional[int] = None, *, beams: Optional[int] = None,
+                    n_best: int = 1, length_penalty: Optional[float] = None,
+                    early_stopping: Union[bool, str, None] = None, no_repeat_ngram: Optional[int] = None,
+                    min_tokens: Optional[int] = None, forced_bos: Optional[int] = None,
+                    repetition_penalty: Optional[float] = None,
+                    stop_tokens: Optional[Sequence[int]] = None) -> List[List[Beam]]:
+        """The n_best answers to each prompt that a search with `beams` beams finds, the best one first. Options that are
+        None have the defaults of the model's folder; they mean what they mean in transformers (the header has the
+        definitions). early_stopping: True, False or "never". tokens: see generate()."""
+        options = self._writer.beam_defaults()
+        most = self._sequences
+        given = {"no_repeat_ngram": no_repeat_ngram, "min_tokens": min_tokens}
+        if beams is not None:
+            options.beams = _integer("beams", beams, 1, most)
+        for name, value in given.items():
+            if value is not None:
+                setattr(options, name, _integer(name, value, 0, 2**31 - 1))
+        if min_tokens is not None:
+            options.min_length = 0
+        if forced_bos is not None:
+            options.forced_bos = _integer("forced_bos", forced_bos, 0, self._vocabulary - 1)
+        _set_numbers(options, {"length_penalty": length_penalty, "repetition_penalty": repetition_penalty})
+        if early_stopping is not None:
+            if not (isinstance(early_stopping, (bool, str)) and early_stopping in _EARLY_STOPPING):
+                _refuse_value("early_stopping", early_stopping, "True, False or 'never'")
+            options.early_stopping = _EARLY_STOPPING[early_stopping]
+        if stop_tokens is not None:
+            stops = _ids("stop_tokens", _list("stop_tokens", stop_tokens), self._vocabulary)
+            options.stop_count, options.stop_tokens = len(stops), _address(stops)
+        count = _integer("n_best", n_best, 1, options.beams)
+        limit = 0 if tokens is None else _integer("tokens", tokens, 1, 2**31 - 1)
+        read = [_ids("prompts[%d]" % i, each, self._vocabulary) for i, each in enumerate(_list("prompts", prompts))]
+        answers: List[List[Beam]] = [[] for _ in read]
+        running: Dict[int, int] = {}  # the number of the prompt by place
+        begun = 0
+        with self.state() as state:
+            search = _Beams(self._samplers(), state._context(), options, limit)
+            try:
+                while running or begun < len(read):
+                    for place in range(search.places):
+                        if place not in running and begun < len(read):
+                            search.begin(place, read[begun], begun)
+                            running[place] = begun
+                            begun += 1
+                        if place in running and search.ended(place):
+                            number = running.pop(place)
+                            answers[number] = search.answers(place, count, number)
+                    search.step()
+            finally:
+                search.close()
+        return answers
+
+    def _searches(self, options: Mapping[str, Any]) -> bool:
+        """True if options, or without any the model's folder, ask for beams."""
+        return any(name in options for name in _BEAM_OPTIONS) or (not options and self._writer.beam_defaults().beams > 1)
+
     def generate(self, prompts: Sequence[ArrayLike], tokens: Optional[int] = None,
                  **options: Any) -> List[NDArray[np.int32]]:
         """The token ids that follow each prompt, int32 [count]; a stop token is the last. tokens: the most of an answer;
-        None: max_new_tokens of the model's folder, or what its max_length leaves, or 256. options: those of sampler().
+        None: max_new_tokens of the model's folder, or what its max_length leaves, or 256. options: those of sampler(), or
+        of beam_search(), whose best answers they are then.
 
         As many prompts as the model has sequences are answered side by side. Prompt number i, from 0, has the seed
         `seed` + i, and its answer does not depend on the others.
@@ -281,7 +425,9 @@ class _Generating(_Model):
 
     def _generate(self, prompts: Sequence[ArrayLike], tokens: Optional[int], options: Mapping[str, Any],
                   is_end: Callable[[int, List[int]], bool]) -> List[NDArray[np.int32]]:
-        """The same; is_end(number of the prompt, ids of its answer so far) may end an answer."""
+        """The same; is_end(number of the prompt, ids of its answer so far) may end an answer without beams."""
+        if self._searches(options):
+            return [each[0].ids for each in self.beam_search(prompts, tokens, **options)]
         room = self._table.seq  # the tokens of a sequence before the last one of its answer
         if tokens is None and self._length:
             tokens = room = min(room, self._length - 1)

@@ -20,8 +20,10 @@ class _GeneratingText(_Generating, _TextModel):
     def generate_text(self, prompts: Sequence[str], tokens: Optional[int] = None, stop: Sequence[str] = (),
                       **options: Any) -> List[str]:
         """The texts that follow prompts, without special tokens. stop: strings that end an answer, which are not part of
-        it. options: those of sampler(). See generate()."""
+        it; they do not go with beams. options: see generate()."""
         stop = _list("stop", stop)
+        if stop and self._searches(options):
+            raise ValueError("stop: does not go with beams; beam_search gives ids, and decode their texts")
         if b"" in [_utf8("stop[%d]" % i, each) for i, each in enumerate(stop)]:
             raise ValueError("stop: an empty string, but strings of 1 character or more are expected")
         read = [self.encode(_utf8("prompts[%d]" % i, each)) for i, each in enumerate(_list("prompts", prompts))]

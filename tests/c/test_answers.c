@@ -1,5 +1,6 @@
 /* test_answers.c - prompts that are answered side by side by a fake model, whose logits are a hash of all
- * that a sequence has read: a wrong cache gives other tokens. Each answer is that of its prompt alone. */
+ * that a sequence has read: a wrong cache gives other tokens. Each answer is that of its prompt alone.
+ * Answers of beams are compared with a search that sorts all candidates. */
 #include "generate/answers.h"
 
 #include "faults.h"
@@ -8,6 +9,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { VOCABULARY = 50, TOKENS = 600, MOST_SEQUENCES = 4 };
@@ -20,8 +22,10 @@ typedef struct {
   int fails;         /* status of decode */
   int64_t read;      /* tokens of prefill */
   int copies, steps, widest;
+  int64_t copied; /* tokens */
 } fake;
 
+static const attn2c_beam_options ONE = {.beams = 1, .length_penalty = 1, .forced_bos = -1};
 static fake model;
 static char text[4096];
 static attn2c_message message;
@@ -79,9 +83,12 @@ static int rewind_to(void *context, int32_t sequence, int32_t at) {
   return ATTN2C_OK;
 }
 
-static int copy(void *context, int32_t from, int32_t to) {
+static int copy(void *context, int32_t from, int32_t to, int32_t same) {
   fake *m = context;
   cr_assert_neq(from, to);
+  cr_assert(same <= m->counts[from] && same <= m->counts[to]);
+  cr_assert_eq(memcmp(m->ids[from], m->ids[to], (size_t)same * sizeof *m->ids[to]), 0);
+  m->copied += m->counts[from] - same;
   memcpy(m->ids[to], m->ids[from], sizeof m->ids[to]);
   m->counts[to] = m->counts[from];
   m->copies++;
@@ -103,7 +110,7 @@ static attn2c_calls calls_of(int32_t sequences) {
 
 static attn2c_answers *create(const attn2c_calls *calls, const attn2c_sampling *sampling, int32_t most) {
   attn2c_answers *batch;
-  cr_assert_eq(attn2c_answers_create(&batch, calls, sampling, most, &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(attn2c_answers_create(&batch, calls, sampling, &ONE, most, &message), ATTN2C_OK, "%s", text);
   return batch;
 }
 
@@ -344,7 +351,7 @@ Test(answers, memory_and_options) {
     faults_clear();
     faults_allocation(nth, 0);
     message = attn2c_message_make(text, sizeof text);
-    const int status = attn2c_answers_create(&batch, &calls, &sampling, 9, &message);
+    const int status = attn2c_answers_create(&batch, &calls, &sampling, &ONE, 9, &message);
     if (status == ATTN2C_OK) break;
     cr_assert_eq(status, ATTN2C_MEMORY);
     cr_assert_null(batch);
@@ -360,6 +367,263 @@ Test(answers, memory_and_options) {
   cr_assert_eq(faults_live_blocks(), 0);
   faults_clear();
   sampling.temperature = 0;
-  cr_assert_eq(attn2c_answers_create(&batch, &calls, &sampling, 9, &message), ATTN2C_USAGE);
+  cr_assert_eq(attn2c_answers_create(&batch, &calls, &sampling, &ONE, 9, &message), ATTN2C_USAGE);
   cr_assert_null(batch);
+}
+
+enum { STOP = 7, MOST_BEAMS = 4, MOST_CANDIDATES = MOST_BEAMS * VOCABULARY };
+
+/* A sequence of the slow search. */
+typedef struct {
+  int32_t ids[TOKENS + 1], count, token;
+  double score;
+} slow;
+
+static int descending(const void *a, const void *b) {
+  const double x = ((const slow *)a)->score, y = ((const slow *)b)->score;
+  return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* Writes the log-probabilities after a sequence, with the processors that tests use. */
+static void slow_scores(const slow *from, const attn2c_beam_options *o, int32_t prompt, double *scores) {
+  static fake alone;
+  float logits[VOCABULARY];
+  double sum = 0;
+  alone = (fake){.nan_after = -1};
+  memcpy(alone.ids[0], from->ids, sizeof alone.ids[0]);
+  alone.counts[0] = from->count;
+  write_logits(&alone, 0, logits);
+  for (int i = 0; i < VOCABULARY; i++) sum += exp(logits[i]);
+  for (int i = 0; i < VOCABULARY; i++) {
+    int has_occurred = 0, would_repeat = 0;
+    for (int32_t j = 0; j < from->count; j++) {
+      has_occurred |= from->ids[j] == i;
+      would_repeat |= j > 0 && from->ids[j] == i && from->ids[j - 1] == from->ids[from->count - 1];
+    }
+    scores[i] = logits[i] - log(sum);
+    if (has_occurred) scores[i] *= o->repetition_penalty;
+    if (would_repeat && o->no_repeat_ngram == 2) scores[i] = -INFINITY;
+    if (i == STOP && from->count - prompt < o->min_tokens) scores[i] = -INFINITY;
+  }
+}
+
+/* Searches with all candidates sorted. Writes the answers, the best first, and returns their number. */
+static int slow_search(const int32_t *ids, int32_t prompt, const attn2c_beam_options *o, int32_t most,
+                       slow *answers) {
+  static slow running[MOST_BEAMS], all[MOST_CANDIDATES], made[2 * MOST_BEAMS];
+  const int32_t width = o->beams;
+  int count = 0;
+  for (int32_t i = 0; i < width; i++) {
+    running[i] = (slow){.count = prompt, .score = i ? -1e9 : 0};
+    memcpy(running[i].ids, ids, (size_t)prompt * sizeof *ids);
+  }
+  for (int32_t tokens = 1;; tokens++) {
+    double scores[VOCABULARY];
+    for (int32_t i = 0; i < width; i++) {
+      slow_scores(&running[i], o, prompt, scores);
+      for (int j = 0; j < VOCABULARY; j++) {
+        slow *each = &all[i * VOCABULARY + j];
+        *each = running[i];
+        each->ids[each->count++] = each->token = j;
+        each->score += scores[j];
+      }
+    }
+    qsort(all, (size_t)(width * VOCABULARY), sizeof *all, descending);
+    int32_t going = 0;
+    for (int32_t i = 0; i < 2 * width; i++) {
+      const int is_end = all[i].token == STOP || tokens == most;
+      if (!is_end && going < width) running[going++] = all[i];
+      if (!is_end || i >= width) continue;
+      made[count] = all[i];
+      made[count++].score /= pow(tokens, o->length_penalty);
+      qsort(made, (size_t)count, sizeof *made, descending);
+      if (count > width) count = width;
+    }
+    memcpy(answers, made, (size_t)count * sizeof *made);
+    const int is_longest = o->early_stopping == ATTN2C_STOP_NEVER && o->length_penalty > 0;
+    const double best = running[0].score / pow(is_longest ? most : tokens, o->length_penalty);
+    if (tokens == most || (count == width && o->early_stopping == ATTN2C_STOP_TRUE) ||
+        (count == width && best <= made[width - 1].score))
+      return count;
+  }
+}
+
+static attn2c_sampling greedy(void) {
+  static const int32_t stop = STOP;
+  attn2c_sampling sampling = attn2c_sampling_defaults();
+  sampling.stop_count = 1;
+  sampling.stop_tokens = &stop;
+  return sampling;
+}
+
+/* Answers prompts side by side with beams, and compares all answers with those of the slow search. */
+static void compare_beams(const attn2c_beam_options *o, double penalty) {
+  static slow expected[MOST_BEAMS + 1];
+  attn2c_beam_options own = *o;
+  const attn2c_calls calls = calls_of(4);
+  attn2c_sampling sampling = greedy();
+  attn2c_answers *batch;
+  int32_t ids[TOKENS];
+  int prompts[MOST_SEQUENCES], begun = 0, ended = 0;
+  own.repetition_penalty = sampling.repetition_penalty = penalty;
+  cr_assert_eq(attn2c_answers_create(&batch, &calls, &sampling, o, MOST, &message), ATTN2C_OK, "%s", text);
+  cr_assert_eq(attn2c_answers_places(batch), 4 / o->beams);
+  while (ended < PROMPTS) {
+    for (int32_t place; begun < PROMPTS && (place = attn2c_answers_place(batch)) >= 0;) {
+      const int32_t count = prompt_of(begun, ids);
+      cr_assert_eq(attn2c_answers_begin(batch, place, ids, count, 0, NULL, &message), ATTN2C_OK);
+      prompts[place] = begun++;
+    }
+    for (int32_t place = 0; place < 4 / o->beams; place++) {
+      const attn2c_answer_ids *made = attn2c_answers_at(batch, place);
+      if (!made->is_used || made->end == ATTN2C_END_NONE) continue;
+      const int32_t prompt = prompt_of(prompts[place], ids);
+      const int32_t most = prompt + MOST < TOKENS + 1 ? MOST : TOKENS + 1 - prompt;
+      const int count = slow_search(ids, prompt, &own, most, expected);
+      for (int32_t rank = 0; rank < count; rank++) {
+        cr_assert(attn2c_answers_rank(batch, place, rank));
+        cr_assert_eq(made->count, expected[rank].count - prompt, "prompt %d, answer %d", prompts[place],
+                     rank);
+        cr_assert_arr_eq(made->ids, expected[rank].ids + prompt, (size_t)made->count * sizeof *ids);
+        cr_assert(fabs(made->score - expected[rank].score) <= 1e-4 * (1 + fabs(made->score)));
+        cr_assert_eq(made->end, expected[rank].token == STOP ? ATTN2C_END_TOKEN
+                                : most < MOST                ? ATTN2C_END_CONTEXT
+                                                             : ATTN2C_END_COUNT);
+      }
+      cr_assert_not(attn2c_answers_rank(batch, place, count));
+      attn2c_answers_release(batch, place);
+      ended++;
+    }
+    cr_assert_eq(attn2c_answers_step(batch, &message), ATTN2C_OK);
+  }
+  cr_assert_leq(model.widest, 4);
+  attn2c_answers_free(batch);
+}
+
+Test(beams, as_the_slow_search) {
+  static const double penalties[] = {0, 1, 0.6, 2, -1};
+  for (int32_t beams = 2; beams <= MOST_BEAMS; beams += 2)
+    for (int stopping = 0; stopping < 3; stopping++)
+      for (int i = 0; i < 5; i++) {
+        attn2c_beam_options o = ONE;
+        o.beams = beams;
+        o.length_penalty = penalties[i];
+        o.early_stopping = stopping;
+        compare_beams(&o, 1);
+      }
+}
+
+Test(beams, processors) {
+  attn2c_beam_options o = ONE;
+  o.beams = 4;
+  o.no_repeat_ngram = 2;
+  o.min_tokens = 6;
+  compare_beams(&o, 1.3);
+}
+
+/* A search reads each token of a beam once, and copies only what beams do not have in common. */
+Test(beams, copy_what_differs) {
+  const attn2c_calls calls = calls_of(4);
+  const attn2c_sampling sampling = greedy();
+  attn2c_beam_options o = ONE;
+  attn2c_answers *batch;
+  int32_t ids[TOKENS];
+  for (int i = 0; i < 500; i++) ids[i] = i % 31;
+  o.beams = 4;
+  cr_assert_eq(attn2c_answers_create(&batch, &calls, &sampling, &o, MOST, &message), ATTN2C_OK);
+  cr_assert_eq(attn2c_answers_begin(batch, 0, ids, 500, 0, NULL, &message), ATTN2C_OK);
+  cr_assert_eq(model.copied, 3 * 500, "each other beam gets the prompt");
+  cr_assert_eq(model.copies, 3);
+  while (running(batch, 1)) cr_assert_eq(attn2c_answers_step(batch, &message), ATTN2C_OK);
+  cr_assert_eq(model.read, 500);
+  cr_assert_lt(model.copied - 3 * 500, (model.copies - 3) * MOST, "no copy has a token of the prompt");
+  cr_assert_lt(model.copies - 3, 3 * model.steps, "beams go on in their places");
+  attn2c_answers_free(batch);
+}
+
+/* A state that other calls made goes on, and nothing of what the sequences had before is taken. */
+Test(beams, go_on_from_a_state) {
+  static slow expected[MOST_BEAMS + 1];
+  const attn2c_calls calls = calls_of(4);
+  const attn2c_sampling sampling = greedy();
+  attn2c_beam_options o = ONE;
+  attn2c_answers *batch;
+  float logits[VOCABULARY];
+  int32_t ids[TOKENS];
+  o.beams = 2;
+  o.repetition_penalty = 1;
+  const int32_t count = prompt_of(2, ids);
+  cr_assert_eq(attn2c_answers_create(&batch, &calls, &sampling, &o, MOST, &message), ATTN2C_OK);
+  cr_assert_eq(attn2c_answers_begin(batch, 1, ids, count, 0, NULL, &message), ATTN2C_OK);
+  attn2c_answers_release(batch, 1);
+  model.counts[2] = 0;
+  cr_assert_eq(prefill(&model, 2, ids, count, logits), ATTN2C_OK);
+  memset(model.ids[3], 0, sizeof model.ids[3]);
+  model.counts[3] = 0;
+  cr_assert_eq(attn2c_answers_go_on(batch, 1, ids, count, 0, logits, &message), ATTN2C_OK);
+  while (attn2c_answers_at(batch, 1)->end == ATTN2C_END_NONE)
+    cr_assert_eq(attn2c_answers_step(batch, &message), ATTN2C_OK);
+  slow_search(ids, count, &o, MOST, expected);
+  cr_assert_eq(attn2c_answers_at(batch, 1)->count, expected[0].count - count);
+  cr_assert_arr_eq(attn2c_answers_at(batch, 1)->ids, expected[0].ids + count,
+                   (size_t)(expected[0].count - count) * sizeof *ids);
+  cr_assert_eq(attn2c_answers_go_on(batch, 1, ids, count, 0, logits, &message), ATTN2C_USAGE);
+  attn2c_answers_free(batch);
+}
+
+/* Without beams, processors change the logits that tokens are chosen by. */
+Test(beams, one_beam_has_processors) {
+  const attn2c_calls calls = calls_of(1);
+  const attn2c_sampling sampling = greedy();
+  attn2c_beam_options o = ONE;
+  attn2c_answers *batch;
+  int32_t ids[TOKENS];
+  const int32_t count = prompt_of(4, ids);
+  answer plain;
+  for (int is_processed = 0; is_processed < 2; is_processed++) {
+    const int32_t first = is_processed ? plain.ids[0] : 0;
+    o.suppressed = is_processed ? &first : NULL;
+    o.suppressed_count = is_processed;
+    cr_assert_eq(attn2c_answers_create(&batch, &calls, &sampling, &o, MOST, &message), ATTN2C_OK);
+    cr_assert_eq(attn2c_answers_begin(batch, 0, ids, count, 0, NULL, &message), ATTN2C_OK);
+    while (running(batch, 1)) cr_assert_eq(attn2c_answers_step(batch, &message), ATTN2C_OK);
+    if (is_processed)
+      for (int32_t i = 0; i < attn2c_answers_at(batch, 0)->count; i++)
+        cr_assert_neq(attn2c_answers_at(batch, 0)->ids[i], first);
+    take(batch, 0, &plain);
+    attn2c_answers_free(batch);
+  }
+}
+
+Test(beams, memory_and_faults) {
+  const attn2c_calls calls = calls_of(4);
+  const attn2c_sampling sampling = greedy();
+  attn2c_beam_options o = ONE;
+  attn2c_answers *batch;
+  static const int32_t prompt[2] = {1, 2};
+  o.beams = 2;
+  for (long nth = 1;; nth++) {
+    faults_clear();
+    faults_allocation(nth, 0);
+    message = attn2c_message_make(text, sizeof text);
+    const int status = attn2c_answers_create(&batch, &calls, &sampling, &o, 9, &message);
+    if (status == ATTN2C_OK) break;
+    cr_assert_eq(status, ATTN2C_MEMORY);
+    cr_assert_null(batch);
+    cr_assert_neq(message.used, 0);
+    cr_assert_eq(faults_live_blocks(), 0);
+  }
+  const long before = faults_allocations();
+  cr_assert_eq(attn2c_answers_begin(batch, 0, prompt, 2, 0, NULL, &message), ATTN2C_OK);
+  while (running(batch, 2)) cr_assert_eq(attn2c_answers_step(batch, &message), ATTN2C_OK);
+  cr_assert_eq(faults_allocations(), before);
+  attn2c_answers_release(batch, 0);
+  model.nan_after = 2;
+  cr_assert_eq(attn2c_answers_begin(batch, 0, prompt, 2, 0, NULL, &message), ATTN2C_OK);
+  cr_assert_eq(attn2c_answers_at(batch, 0)->end, ATTN2C_END_FAULT);
+  cr_assert_eq(attn2c_answers_at(batch, 0)->status, ATTN2C_FORMAT);
+  cr_assert(strstr(attn2c_answers_at(batch, 0)->fault, "NaN") != NULL);
+  attn2c_answers_free(batch);
+  cr_assert_eq(faults_live_blocks(), 0);
+  faults_clear();
 }

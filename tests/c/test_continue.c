@@ -272,8 +272,8 @@ Test(carry_on, a_copy_goes_on_by_itself, .init = open, .fini = close) {
     cr_assert_eq(attn2c_rewind(context, 0, 0), ATTN2C_OK);
     if (count > 0) expect(0, 0, count);
     memset(context->state + 2 * STATE, 0xff, sizeof(float) * STATE);
-    cr_assert_eq(attn2c_sequence_copy(context, 0, 2), ATTN2C_OK);
-    cr_assert_eq(attn2c_sequence_copy(context, 2, 2), ATTN2C_OK);
+    cr_assert_eq(attn2c_sequence_copy(context, 0, 2, 0), ATTN2C_OK);
+    cr_assert_eq(attn2c_sequence_copy(context, 2, 2, 0), ATTN2C_OK);
     cr_assert_eq(attn2c_position(context, 2), count);
     cr_assert_eq(attn2c_rewind(context, 0, 0), ATTN2C_OK);
     cr_assert_eq(attn2c_prefill(context, 0, ids + 1, count + 1, ATTN2C_LOGITS_LAST, NULL), ATTN2C_OK);
@@ -291,8 +291,8 @@ Test(carry_on, refuses_a_sequence_that_the_context_does_not_have, .init = open, 
     cr_assert_eq(attn2c_decode(context, 2, some, ids, got), ATTN2C_USAGE);
     cr_assert_eq(attn2c_position(context, none[i]), -1);
     cr_assert_eq(attn2c_rewind(context, none[i], 0), ATTN2C_USAGE);
-    cr_assert_eq(attn2c_sequence_copy(context, none[i], 0), ATTN2C_USAGE);
-    cr_assert_eq(attn2c_sequence_copy(context, 0, none[i]), ATTN2C_USAGE);
+    cr_assert_eq(attn2c_sequence_copy(context, none[i], 0, 0), ATTN2C_USAGE);
+    cr_assert_eq(attn2c_sequence_copy(context, 0, none[i], 0), ATTN2C_USAGE);
   }
   cr_assert_eq(calls, so_far);
   expect_unchanged(7);
@@ -418,7 +418,7 @@ Test(carry_on, allocates_nothing, .init = open, .fini = close) {
   void *out[] = {NULL, got};
   const long before = faults_allocations();
   expect(0, 0, 15);
-  cr_assert_eq(attn2c_sequence_copy(context, 0, 1), ATTN2C_OK);
+  cr_assert_eq(attn2c_sequence_copy(context, 0, 1, 0), ATTN2C_OK);
   cr_assert_eq(attn2c_decode(context, 3, all, ids, got), ATTN2C_OK);
   cr_assert_eq(attn2c_rewind(context, 0, 3), ATTN2C_OK);
   cr_assert_eq(attn2c_sequences_run(context, 1, each, 0, in, out), ATTN2C_OK);
@@ -460,7 +460,7 @@ Test(carry_on, refuses_a_context_that_cannot, .init = open, .fini = close) {
   }
   cr_assert_eq(attn2c_position(NULL, 0), -1);
   cr_assert_eq(attn2c_rewind(NULL, 0, 0), ATTN2C_USAGE);
-  cr_assert_eq(attn2c_sequence_copy(NULL, 0, 0), ATTN2C_USAGE);
+  cr_assert_eq(attn2c_sequence_copy(NULL, 0, 0, 0), ATTN2C_USAGE);
 }
 
 /* A layer with a window has forgotten keys of a sequence that then begins anew. */
@@ -475,7 +475,7 @@ Test(carry_on, copies_a_sequence_that_began_anew) {
   cr_assert_eq(attn2c_sequences_create(&windowed, &context), ATTN2C_OK);
   context->positions[0] = 20, context->forgotten[0] = 4 * PAGE;
   cr_assert_eq(attn2c_rewind(context, 0, 0), ATTN2C_OK);
-  cr_assert_eq(attn2c_sequence_copy(context, 0, 1), ATTN2C_OK);
+  cr_assert_eq(attn2c_sequence_copy(context, 0, 1, 0), ATTN2C_OK);
   cr_assert_eq(attn2c_position(context, 1), 0);
   attn2c_context_destroy(context);
 }
@@ -496,7 +496,7 @@ Test(carry_on, keeps_the_keys_of_a_source) {
   int32_t *sources = context->positions + SEQUENCES;
   for (int i = 0; i < STATE; i++) state[i] = (float)i, state[STATE + i] = -1.0f;
   sources[0] = SOURCE, context->positions[0] = 1;
-  cr_assert_eq(attn2c_sequence_copy(context, 0, 1), ATTN2C_OK);
+  cr_assert_eq(attn2c_sequence_copy(context, 0, 1, 0), ATTN2C_OK);
   cr_assert(sources[1] == SOURCE && attn2c_position(context, 1) == 1);
   cr_assert_arr_eq(state + STATE, state, PAGE * KEYS * sizeof *state, "a page of tokens");
   cr_assert_eq(state[STATE + PAGE * KEYS], -1.0f, "no more of them");

@@ -11,19 +11,53 @@ emit_generation.usual = { draw = true, temperature = 0.2, top_p = 0.9, repetitio
 emit_generation.usual_text = ("temperature %g, top_p %g and repetition_penalty %g"):format(
   emit_generation.usual.temperature, emit_generation.usual.top_p, emit_generation.usual.repetition_penalty)
 
+local early_stopping = { [true] = "ATTN2C_STOP_TRUE", never = "ATTN2C_STOP_NEVER" }
+
+-- Returns bad words as one list: the number of tokens of each, then these.
+local function flat(bad_words)
+  local list = {}
+  for _, word in ipairs(bad_words or {}) do
+    list[#list + 1] = #word
+    table.move(word, 1, #word, #list + 1, list)
+  end
+  return list
+end
+
+-- Returns the options of beams and processors as members of attn2c_beam_options, and their lists as { name, ids }; nil
+-- if nothing is said about them.
+local function beam_of(said)
+  local numbers, lists, is_said = {}, {}, false
+  local function add(name, value)
+    if value then numbers[#numbers + 1], is_said = { name, value }, true end
+  end
+  for _, name in ipairs { "no_repeat_ngram", "min_length", "min_tokens" } do add(name, said[name]) end
+  add("early_stopping", early_stopping[said.early_stopping])
+  add("renormalize", said.renormalize and 1)
+  for _, each in ipairs { { "forced_eos", said.forced_eos }, { "suppressed", said.suppress },
+    { "begin_suppressed", said.begin_suppress }, { "bad_words", flat(said.bad_words) } } do
+    local list = each[2] or {}
+    if #list > 0 then lists[#lists + 1], is_said = { name = each[1], count = #list, ids = table.concat(list, ", ") }, true end
+  end
+  if not (is_said or said.beams or said.length_penalty or said.forced_bos) then return nil end
+  table.insert(numbers, 1, { "beams", said.beams or 1 })
+  table.insert(numbers, 2, { "length_penalty", c.double(said.length_penalty or 1) })
+  table.insert(numbers, 3, { "forced_bos", said.forced_bos or -1 })
+  return { members = numbers, lists = lists }
+end
+
 --- Returns { is_drawn, is_usual, usual = a text, members = list of { name, value }, stops = list of ids, stop_list =
---- the same as text, limit = the line of a Python module about an answer's tokens, or nil }; false if the model
+--- the same as text, beam = the options of beams as beam_of has them, limit = the line of a Python module about an answer's tokens, or nil }; false if the model
 --- continues no sequences.
 function emit_generation.values(spec)
   if not spec.symbols.past.is_open then return false end
   local said = spec.generation or {}
   local is_usual, usual = true, emit_generation.usual
-  for _, name in ipairs { "draw", "temperature", "top_k", "top_p", "min_p", "repetition_penalty" } do
+  for _, name in ipairs { "draw", "temperature", "top_k", "top_p", "min_p", "repetition_penalty", "beams" } do
     is_usual = is_usual and said[name] == nil
   end
   local from, stops = is_usual and usual or said, said.stop or {}
   local made = { is_drawn = from.draw or false, is_usual = is_usual, usual = emit_generation.usual_text, stops = stops,
-    stop_list = table.concat(stops, ", "), members = {
+    stop_list = table.concat(stops, ", "), beam = beam_of(said), members = {
       { "is_drawn", from.draw and 1 or 0 },
       { "is_usual", is_usual and 1 or 0 },
       { "temperature", c.double(from.temperature or 1) },

@@ -45,7 +45,7 @@ int attn2c_bench_tokens_prepare(attn2c_context *context, const attn2c_bench_toke
   if (status == ATTN2C_OK && have < of->position)
     status = attn2c_prefill(context, 0, of->ids + have, of->position - have, ATTN2C_LOGITS_LAST, NULL);
   for (int64_t i = 1; i < of->sequences && status == ATTN2C_OK; i++)
-    status = attn2c_sequence_copy(context, 0, i);
+    status = attn2c_sequence_copy(context, 0, i, 0);
   return status;
 }
 

@@ -16,14 +16,16 @@
 #include "program/signals.h"
 #include "program/weights_place.h"
 
-/* An answer that is not written yet. */
+/* An answer that is not written yet. A prompt has --n-best of them, one after the other. */
 typedef struct record {
   struct record *next;
   int32_t place;  /* in the batch; -1: the answer has ended */
+  int is_missing; /* 1: the search has found fewer answers */
   int32_t seen;   /* tokens that the writer has */
   attn2c_end end; /* why it has ended */
-  int32_t *ids;   /* [count]; a copy once it has ended */
+  int32_t *ids;   /* [count]; a copy once it has ended, NULL before */
   int32_t count;
+  double score; /* of beams */
   int64_t prompt_tokens;
   char *prompt; /* NULL: only ids are known */
   size_t prompt_length;
@@ -101,7 +103,7 @@ static int read_output(job *job) {
 /* Reports options that do not go together, one line each. */
 static int check_usage(job *job) {
   const attn2c_arguments *arguments = job->arguments;
-  const char *faults[7];
+  const char *faults[8];
   int count = 0;
   if (arguments->text_count == 0 && arguments->input_count == 0)
     faults[count++] =
@@ -116,6 +118,9 @@ static int check_usage(job *job) {
         "gives token ids";
   if (arguments->generate.stop_count > 0 && !job->text)
     faults[count++] = "--stop: this model gives no text, as it was built without a tokenizer";
+  if (job->options.forced_bos && !job->text)
+    faults[count++] =
+        "--forced-bos: this model takes no text, as it was built without a tokenizer; an id is allowed";
   if (arguments->generate.system && (!job->text || !job->model->text->chat))
     faults[count++] =
         "--system: this model was built without a chat template; build it with --chat-template FILE";
@@ -141,7 +146,7 @@ static void *copied(const void *from, size_t bytes) {
 
 static void free_record(record *r) {
   if (!r) return;
-  if (r->place < 0) free(r->ids);
+  free(r->ids);
   free(r->prompt);
   free(r->text);
   free(r);
@@ -154,45 +159,47 @@ static void end_prompts(job *job, int status, const char *place, const char *fau
   snprintf(job->fault, sizeof job->fault, "%s%s%s", place, *place ? ": " : "", fault);
 }
 
-/* Begins the answer to a prompt. */
-static int begin(job *job, const attn2c_prompt_ids *prompt) {
-  char text[1000] = "";
-  attn2c_message said = attn2c_message_make(text, sizeof text);
-  const int32_t place = attn2c_answers_place(job->batch);
+/* Adds an answer to a prompt to those that are not written yet. */
+static record *add_record(job *job, const attn2c_prompt_ids *prompt, int32_t place) {
   record *r = calloc(1, sizeof *r);
-  if (!r) return no_memory(job);
-  int status = attn2c_answers_begin(job->batch, place, prompt->ids, prompt->count,
-                                    job->options.sampling.seed + job->prompts++, attn2c_signal, &said);
-  if (status == ATTN2C_OK && job->prompts == 1)
-    attn2c_generate_options_note(&job->options, job->arguments, job->model->continued->generation,
-                                 job->notes);
-  if (status != ATTN2C_OK) {
-    free_record(r);
-    if (!attn2c_signal()) end_prompts(job, status, prompt->place, said.used ? text : attn2c_strerror(status));
-    return ATTN2C_OK;
-  }
+  if (!r) return NULL;
   r->place = place;
   r->prompt_tokens = prompt->count;
   r->shown.text = "";
   snprintf(r->at, sizeof r->at, "%s", prompt->place);
-  if (prompt->text) {
-    r->prompt = copied(prompt->text, prompt->length);
-    r->prompt_length = prompt->length;
-    if (!r->prompt) status = ATTN2C_MEMORY;
-  }
-  if (status == ATTN2C_OK && job->text)
-    status = job->text->begin(job->side, place, prompt->ids, prompt->count);
-  if (status != ATTN2C_OK) {
-    free_record(r);
-    return no_memory(job);
-  }
-  job->at[place] = r;
   if (job->last)
     job->last->next = r;
   else
     job->first = r;
   job->last = r;
-  return ATTN2C_OK;
+  if (!prompt->text) return r;
+  r->prompt = copied(prompt->text, prompt->length);
+  r->prompt_length = prompt->length;
+  return r->prompt ? r : NULL;
+}
+
+/* Begins the answers to a prompt. */
+static int begin(job *job, const attn2c_prompt_ids *prompt) {
+  char text[1000] = "";
+  attn2c_message said = attn2c_message_make(text, sizeof text);
+  const int32_t place = attn2c_answers_place(job->batch);
+  const int status = attn2c_answers_begin(job->batch, place, prompt->ids, prompt->count,
+                                          job->options.sampling.seed + job->prompts++, attn2c_signal, &said);
+  if (status == ATTN2C_OK && job->prompts == 1)
+    attn2c_generate_options_note(&job->options, job->arguments, job->model->continued->generation,
+                                 job->notes);
+  if (status != ATTN2C_OK) {
+    if (!attn2c_signal()) end_prompts(job, status, prompt->place, said.used ? text : attn2c_strerror(status));
+    return ATTN2C_OK;
+  }
+  for (int32_t rank = 0; rank < job->options.n_best; rank++) {
+    record *r = add_record(job, prompt, place);
+    if (!r) return no_memory(job);
+    if (rank == 0) job->at[place] = r;
+  }
+  if (!job->text) return ATTN2C_OK;
+  return job->text->begin(job->side, place, prompt->ids, prompt->count) == ATTN2C_OK ? ATTN2C_OK
+                                                                                     : no_memory(job);
 }
 
 /* Begins answers while there are places and prompts. It waits for a prompt if no answer goes on. */
@@ -216,40 +223,67 @@ static int fill(job *job) {
   return ATTN2C_OK;
 }
 
-/* Copies an answer that has ended, and frees its place. */
-static int complete(job *job, record *r, const attn2c_answer_ids *answer) {
-  int status = job->text ? job->text->end(job->side, r->place, &r->shown) : ATTN2C_OK;
-  int32_t *ids = copied(answer->ids, (size_t)answer->count * sizeof *ids);
+/* Gives the new tokens of an answer to its text. */
+static int show(job *job, record *r, int32_t place, const attn2c_answer_ids *answer) {
+  while (r->seen < answer->count) {
+    const int32_t id = answer->ids[r->seen++];
+    const int is_stop = answer->end == ATTN2C_END_TOKEN && r->seen == answer->count;
+    if (!job->text || is_stop) continue;
+    if (job->text->add(job->side, place, id, &r->shown) != ATTN2C_OK) return no_memory(job);
+  }
+  return ATTN2C_OK;
+}
+
+/* Copies an answer that has ended. */
+static int complete(job *job, record *r, int32_t place, const attn2c_answer_ids *answer) {
+  const int status = job->text ? job->text->end(job->side, place, &r->shown) : ATTN2C_OK;
+  r->ids = copied(answer->ids, (size_t)answer->count * sizeof *r->ids);
   r->text = copied(r->shown.text, r->shown.length);
   r->status = answer->status;
   r->end = r->shown.is_stopped ? ATTN2C_END_TEXT : answer->end;
   r->count = answer->count;
+  r->score = answer->score;
   if (r->end == ATTN2C_END_FAULT) snprintf(r->fault, sizeof r->fault, "%s: %s", r->at, answer->fault);
-  attn2c_answers_release(job->batch, r->place);
-  job->at[r->place] = NULL;
   r->place = -1;
-  r->ids = ids;
   r->shown.text = r->text;
-  return status == ATTN2C_OK && ids && r->text ? ATTN2C_OK : no_memory(job);
+  return status == ATTN2C_OK && r->ids && r->text ? ATTN2C_OK : no_memory(job);
 }
 
-/* Gives the new tokens to the texts, and finds the answers that have ended. */
+/* Completes the other answers to a prompt, whose first is r. */
+static int complete_others(job *job, const record *r, int32_t place) {
+  const attn2c_answer_ids *answer = attn2c_answers_at(job->batch, place);
+  record *other = r->next;
+  for (int32_t rank = 1; rank < job->options.n_best; rank++, other = other->next) {
+    int32_t count;
+    other->is_missing = !attn2c_answers_rank(job->batch, place, rank);
+    if (other->is_missing) {
+      other->place = -1;
+      continue;
+    }
+    const int32_t *prompt = attn2c_answers_prompt(job->batch, place, &count);
+    if (job->text && job->text->begin(job->side, place, prompt, count) != ATTN2C_OK) return no_memory(job);
+    int status = show(job, other, place, answer);
+    if (status == ATTN2C_OK) status = complete(job, other, place, answer);
+    if (status != ATTN2C_OK) return status;
+  }
+  return ATTN2C_OK;
+}
+
+/* Gives the new tokens to the texts, and finds the answers that have ended, whose places are free then. */
 static int follow(job *job) {
-  for (int32_t place = 0; place < job->model_calls.calls.sequences; place++) {
+  for (int32_t place = 0; place < attn2c_answers_places(job->batch); place++) {
     record *r = job->at[place];
     if (!r) continue;
     const attn2c_answer_ids *answer = attn2c_answers_at(job->batch, place);
-    while (r->seen < answer->count) {
-      const int32_t id = answer->ids[r->seen++];
-      const int is_stop = answer->end == ATTN2C_END_TOKEN && r->seen == answer->count;
-      if (!job->text || is_stop) continue;
-      if (job->text->add(job->side, place, id, &r->shown) != ATTN2C_OK) return no_memory(job);
-    }
-    r->ids = answer->ids;
-    r->count = answer->count;
-    if (r->shown.is_stopped) attn2c_answers_end(job->batch, place, ATTN2C_END_TEXT);
-    const int status = answer->end == ATTN2C_END_NONE ? ATTN2C_OK : complete(job, r, answer);
+    int status = show(job, r, place, answer);
     if (status != ATTN2C_OK) return status;
+    if (r->shown.is_stopped) attn2c_answers_end(job->batch, place, ATTN2C_END_TEXT);
+    if (answer->end == ATTN2C_END_NONE) continue;
+    status = complete(job, r, place, answer);
+    if (status == ATTN2C_OK) status = complete_others(job, r, place);
+    if (status != ATTN2C_OK) return status;
+    attn2c_answers_release(job->batch, place);
+    job->at[place] = NULL;
   }
   return ATTN2C_OK;
 }
@@ -267,10 +301,11 @@ static int write_json(job *job, const record *r) {
   failed |= json_object_set_new(object, "ids", ids);
   failed |= json_object_set_new(object, "prompt_tokens", json_integer(r->prompt_tokens));
   failed |= json_object_set_new(object, "end", json_string(attn2c_end_names[r->end]));
+  if (job->options.beam.beams > 1) failed |= json_object_set_new(object, "score", json_real(r->score));
   if (!failed && job->text)
     return job->text->json_line(object, job->out) == ATTN2C_OK ? ATTN2C_OK : no_memory(job);
   if (!failed) {
-    json_dumpf(object, job->out, JSON_COMPACT);
+    json_dumpf(object, job->out, JSON_COMPACT | JSON_REAL_PRECISION(9));
     fputc('\n', job->out);
   }
   json_decref(object);
@@ -283,8 +318,9 @@ static void write_text(job *job, record *r) {
     job->text->write(r->shown.text + r->written, r->shown.length - r->written, job->is_line, job->out);
     r->written = r->shown.length;
   } else {
-    for (; r->written < (size_t)r->count; r->written++)
-      fprintf(job->out, r->written ? " %d" : "%d", (int)r->ids[r->written]);
+    const int32_t *ids = r->place < 0 ? r->ids : attn2c_answers_at(job->batch, r->place)->ids;
+    for (; r->written < (size_t)r->seen; r->written++)
+      fprintf(job->out, r->written ? " %d" : "%d", (int)ids[r->written]);
   }
   if (r->place < 0) fputc('\n', job->out);
 }
@@ -312,12 +348,12 @@ static int write_answers(job *job) {
     record *r = job->first;
     const int has_ended = r->place < 0;
     int status = ATTN2C_OK;
-    if (job->prints && job->format == ATTN2C_ANSWERS_TEXT) write_text(job, r);
+    if (job->prints && job->format == ATTN2C_ANSWERS_TEXT && !r->is_missing) write_text(job, r);
     if (has_ended && r->end == ATTN2C_END_FAULT) {
       attn2c_say(job->message, "%s", r->fault);
       status = r->status;
     } else if (has_ended) {
-      if (job->prints && job->format == ATTN2C_ANSWERS_JSONL) status = write_json(job, r);
+      if (job->prints && job->format == ATTN2C_ANSWERS_JSONL && !r->is_missing) status = write_json(job, r);
       if (status == ATTN2C_OK && asks_array(job)) status = gather(job, r);
     }
     if (status == ATTN2C_OK && job->prints) status = attn2c_output_flush(job->out, job->message);
@@ -367,8 +403,11 @@ static int open_job(job *job, FILE *notes) {
   const attn2c_arguments *arguments = job->arguments;
   const int64_t sequences = job->model->continued->sequences;
   int status = ATTN2C_OK;
+  const char *forced = job->options.forced_bos;
   if (job->text)
     status = job->text->open(job->model->text, arguments, (int32_t)sequences, &job->side, job->message);
+  if (status == ATTN2C_OK && forced)
+    status = job->text->token(job->side, "--forced-bos", forced, &job->options.beam.forced_bos, job->message);
   if (status == ATTN2C_OK && arguments->input_count > 0)
     status = attn2c_prompt_arrays_open(arguments->inputs, arguments->input_count,
                                        job->model->tensors[attn2c_primary_entry(job->model)->inputs[0]].name,
@@ -380,8 +419,8 @@ static int open_job(job *job, FILE *notes) {
   job->model_calls.calls.length = job->options.length;
   const int32_t most = job->options.tokens < INT32_MAX ? (int32_t)job->options.tokens : INT32_MAX;
   if (status == ATTN2C_OK)
-    status = attn2c_answers_create(&job->batch, &job->model_calls.calls, &job->options.sampling, most,
-                                   job->message);
+    status = attn2c_answers_create(&job->batch, &job->model_calls.calls, &job->options.sampling,
+                                   &job->options.beam, most, job->message);
   return status;
 }
 
@@ -390,14 +429,12 @@ static int run_job(job *job, FILE *notes) {
   job->format = arguments->answers == ATTN2C_ANSWERS_NONE ? ATTN2C_ANSWERS_TEXT : arguments->answers;
   job->prints = (arguments->answers != ATTN2C_ANSWERS_NONE || arguments->output_count == 0) &&
                 job->format != ATTN2C_ANSWERS_NPY;
-  job->is_line = arguments->input_count > 0 || arguments->text_count != 1 ||
+  job->is_line = arguments->input_count > 0 || arguments->text_count != 1 || arguments->generate.n_best > 1 ||
                  arguments->texts[0].kind != ATTN2C_TEXT_STRING;
+  const int read = attn2c_generate_options_read(arguments, job->model, &job->options, job->message);
   int status = check_usage(job);
   const int writable = read_output(job);
   if (writable != ATTN2C_OK) status = writable;
-  const int read =
-      attn2c_generate_options_read(arguments, job->model->continued->generation,
-                                   attn2c_continuing_vocabulary(job->model), &job->options, job->message);
   if (status == ATTN2C_OK) status = read;
   if (status == ATTN2C_OK) status = open_job(job, notes);
   if (status != ATTN2C_OK) return status;

@@ -32,8 +32,6 @@ typedef struct attn2c_continuing {
 int attn2c_continuing_open(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *notes,
                            attn2c_continuing *made, attn2c_message *message);
 void attn2c_continuing_close(attn2c_continuing *made);
-/* Returns the number of the model's tokens, or 0 for a model without logits. */
-int64_t attn2c_continuing_vocabulary(const attn2c_descriptor *model);
 
 /* Words for attn2c_end: why an answer ended. */
 extern const char *const attn2c_end_names[];
@@ -63,6 +61,9 @@ struct attn2c_generation_text {
   int (*end)(attn2c_text_side *side, int32_t place, attn2c_shown *shown);
   /* Writes text: as one line of escapes; or as it is, and for a terminal with its controls escaped. */
   void (*write)(const char *text, size_t length, int is_line, FILE *out);
+  /* Finds the id of a token by its text. Returns ATTN2C_OK, or ATTN2C_USAGE and a line. */
+  int (*token)(attn2c_text_side *side, const char *option, const char *word, int32_t *id,
+               attn2c_message *message);
   json_t *(*json_text)(const char *text, size_t length);
   int (*json_line)(json_t *object, FILE *out);
   int (*chat)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,

@@ -2,11 +2,11 @@
  * names of options become the names on the command line. */
 #include "program/generate/options.h"
 
+#include "generate/answers.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { USUAL_TOKENS = 256 };
 
 static int fault(attn2c_message *message, const char *option, const char *value, const char *allowed) {
   attn2c_say(message, "%s: '%s', but %s is allowed", option, value, allowed);
@@ -92,6 +92,70 @@ static int asks_to_draw(const attn2c_generate_arguments *given) {
          given->has_seed;
 }
 
+/* True if an option is given that chooses one token at a time, without beams. */
+static int asks_for_one(const attn2c_generate_arguments *given) {
+  return given->greedy || asks_to_draw(given);
+}
+
+/* Returns the first option that does not go with beams, or NULL. */
+static const char *against_beams(const attn2c_generate_arguments *given) {
+  const struct {
+    int is_given;
+    const char *name;
+  } rows[] = {{given->greedy, "--greedy, which takes one token each time"},
+              {asks_to_draw(given), "--temperature, --top-k, --top-p, --min-p or --seed, which draw tokens"},
+              {given->presence_penalty.is_given, "--presence-penalty"},
+              {given->frequency_penalty.is_given, "--frequency-penalty"},
+              {given->bias_count > 0, "--logit-bias"},
+              {given->allowed_count > 0, "--allow"},
+              {given->stop_count > 0, "--stop"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (rows[i].is_given) return rows[i].name;
+  return NULL;
+}
+
+/* Returns the first option that has an effect only with beams, or NULL. */
+static const char *only_with_beams(const attn2c_generate_arguments *given) {
+  return given->n_best > 1                ? "--n-best"
+         : given->length_penalty.is_given ? "--length-penalty"
+         : given->early_stopping >= 0     ? "--early-stopping"
+                                          : NULL;
+}
+
+/* Sets the options of a search and of processors. chat has no beams; nor has generate with an option of one
+ * token at a time, unless it asks for both. */
+static void set_beam(const attn2c_generate_arguments *given, const attn2c_generation *stated, int is_chat,
+                     attn2c_beam_options *beam) {
+  *beam = attn2c_beam_stated(stated);
+  if (is_chat || asks_for_one(given)) beam->beams = 1;
+  if (given->beams > 0) beam->beams = given->beams;
+  if (given->length_penalty.is_given) beam->length_penalty = given->length_penalty.value;
+  if (given->early_stopping >= 0) beam->early_stopping = given->early_stopping;
+  if (given->no_repeat_ngram >= 0) beam->no_repeat_ngram = given->no_repeat_ngram;
+  if (given->min_tokens >= 0) beam->min_tokens = (int32_t)given->min_tokens, beam->min_length = 0;
+}
+
+/* Checks options of beams against others. */
+static int check_beam(const attn2c_generate_arguments *given, const attn2c_generate_options *options,
+                      attn2c_message *message) {
+  const attn2c_beam_options *beam = &options->beam;
+  const char *against = beam->beams > 1 ? against_beams(given) : NULL;
+  const char *only = beam->beams == 1 ? only_with_beams(given) : NULL;
+  int faults = 0;
+  if (against)
+    faults++,
+        attn2c_say(message, "--beams: %d do not go with %s; --beams 1 turns them off", beam->beams, against);
+  if (only) faults++, attn2c_say(message, "%s: goes with --beams N, from 2", only);
+  if (!only && options->n_best > beam->beams)
+    faults++, attn2c_say(message, "--n-best: %d, but 1 to %d is allowed: the number of beams",
+                         options->n_best, beam->beams);
+  if (given->min_tokens > options->tokens)
+    faults++,
+        attn2c_say(message, "--min-tokens: %d, but at most %lld are allowed: the most tokens of an answer",
+                   beam->min_tokens, (long long)options->tokens);
+  return faults ? ATTN2C_USAGE : ATTN2C_OK;
+}
+
 void attn2c_generate_options_say(char *lines, attn2c_message *message) {
   for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n")) {
     const size_t name = strcspn(line, ":");
@@ -109,7 +173,7 @@ void attn2c_generate_options_say(char *lines, attn2c_message *message) {
 /* Sets the numbers of sampling. */
 static void set_numbers(const attn2c_generate_arguments *given, const attn2c_generation *stated,
                         attn2c_sampling *sampling) {
-  const int is_drawn = asks_to_draw(given) || (stated->is_drawn && !given->greedy);
+  const int is_drawn = asks_to_draw(given) || (stated->is_drawn && !given->greedy && given->beams <= 1);
   sampling->greedy = !is_drawn;
   sampling->repetition_penalty =
       number_or(&given->repetition_penalty, is_drawn || !stated->is_usual ? stated->repetition_penalty : 1);
@@ -123,18 +187,30 @@ static void set_numbers(const attn2c_generate_arguments *given, const attn2c_gen
   sampling->seed = given->seed;
 }
 
-int attn2c_generate_options_read(const attn2c_arguments *arguments, const attn2c_generation *stated,
-                                 int64_t vocabulary, attn2c_generate_options *options,
-                                 attn2c_message *message) {
+/* Checks the options of sampling and of beams by their own rules. */
+static int check_all(const attn2c_generate_arguments *given, const attn2c_descriptor *model,
+                     const attn2c_generate_options *options, attn2c_message *message) {
+  char lines[2000];
+  attn2c_message faults = attn2c_message_make(lines, sizeof lines);
+  const int64_t vocabulary = attn2c_logits_width(model);
+  attn2c_beam_options beam = options->beam;
+  beam.stop_count = 0; /* those of sampling, whose check reports them */
+  int status = attn2c_sampling_check(&options->sampling, vocabulary, &faults);
+  beam.repetition_penalty = 1;
+  if (attn2c_beam_check(&beam, (int32_t)model->continued->sequences, vocabulary, &faults) != ATTN2C_OK)
+    status = ATTN2C_USAGE;
+  if (status != ATTN2C_OK) attn2c_generate_options_say(lines, message);
+  return check_beam(given, options, message) == ATTN2C_OK ? status : ATTN2C_USAGE;
+}
+
+int attn2c_generate_options_read(const attn2c_arguments *arguments, const attn2c_descriptor *model,
+                                 attn2c_generate_options *options, attn2c_message *message) {
   const attn2c_generate_arguments *given = &arguments->generate;
+  const attn2c_generation *stated = model->continued->generation;
   attn2c_sampling *sampling = &options->sampling;
   const size_t allowed = count_ids(given->allowed, given->allowed_count), biases = (size_t)given->bias_count;
   *options = (attn2c_generate_options){.sampling = attn2c_sampling_defaults()};
-  options->length = given->tokens > 0 || stated->tokens > 0 ? 0 : stated->length;
-  options->tokens = given->tokens > 0     ? given->tokens
-                    : stated->tokens > 0  ? stated->tokens
-                    : options->length > 0 ? options->length - 1
-                                          : USUAL_TOKENS;
+  options->tokens = attn2c_answers_limit(stated, given->tokens, &options->length);
   options->tokens_of = malloc((allowed + biases + 1) * sizeof *options->tokens_of);
   options->biases = malloc((biases + 1) * sizeof *options->biases);
   if (!options->tokens_of || !options->biases) {
@@ -160,10 +236,13 @@ int attn2c_generate_options_read(const attn2c_arguments *arguments, const attn2c
   sampling->bias_count = given->bias_count;
   sampling->stop_tokens = stated->stop_tokens;
   sampling->stop_count = stated->stop_count;
-  char lines[2000];
-  attn2c_message faults = attn2c_message_make(lines, sizeof lines);
-  status = attn2c_sampling_check(sampling, vocabulary, &faults);
-  if (status != ATTN2C_OK) attn2c_generate_options_say(lines, message);
+  set_beam(given, stated, arguments->command == ATTN2C_COMMAND_CHAT, &options->beam);
+  const int is_id = given->forced_bos && given->forced_bos[strspn(given->forced_bos, "0123456789")] == '\0';
+  options->forced_bos = is_id ? NULL : given->forced_bos;
+  if (is_id && !read_id(given->forced_bos, &options->beam.forced_bos))
+    return fault(message, "--forced-bos", given->forced_bos, "an id or a token");
+  options->n_best = given->n_best > 0 ? given->n_best : 1;
+  status = check_all(given, model, options, message);
   return status != ATTN2C_OK ? status : check_allowed(sampling, message);
 }
 

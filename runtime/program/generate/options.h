@@ -3,22 +3,25 @@
 #pragma once
 
 #include "base/generation.h"
+#include "generate/processors.h"
 #include "generate/sampling.h"
 #include "program/arguments.h"
 
 typedef struct attn2c_generate_options {
   attn2c_sampling sampling;
-  int64_t tokens;     /* the most of an answer */
-  int32_t length;     /* the most of a prompt and its answer; 0: any */
-  int32_t *tokens_of; /* memory of the lists of `sampling` */
+  attn2c_beam_options beam; /* its penalty and stop tokens are those of sampling */
+  const char *forced_bos;   /* a token that the caller looks up, as its text; NULL: none */
+  int32_t n_best;           /* answers to a prompt */
+  int64_t tokens;           /* the most of an answer */
+  int32_t length;           /* the most of a prompt and its answer; 0: any */
+  int32_t *tokens_of;       /* memory of the lists of `sampling` */
   float *biases;
 } attn2c_generate_options;
 
-/* Reads the options. stated: what the model's folder says. Returns ATTN2C_OK, _USAGE or _MEMORY; the caller
- * frees *options in every case. */
-int attn2c_generate_options_read(const attn2c_arguments *arguments, const attn2c_generation *stated,
-                                 int64_t vocabulary, attn2c_generate_options *options,
-                                 attn2c_message *message);
+/* Reads the options, but for a word of --forced-bos that is no number. model: it continues its sequences.
+ * Returns ATTN2C_OK, _USAGE or _MEMORY; the caller frees *options in every case. */
+int attn2c_generate_options_read(const attn2c_arguments *arguments, const attn2c_descriptor *model,
+                                 attn2c_generate_options *options, attn2c_message *message);
 /* Writes a line with the numbers that tokens are drawn with, if neither the user nor the model says any. */
 void attn2c_generate_options_note(const attn2c_generate_options *options, const attn2c_arguments *arguments,
                                   const attn2c_generation *stated, FILE *notes);

@@ -138,6 +138,22 @@ static int end(attn2c_text_side *side, int32_t place, attn2c_shown *shown) {
   return status;
 }
 
+static int find_token(attn2c_text_side *side, const char *option, const char *word, int32_t *id,
+                      attn2c_message *message) {
+  const attn2c_text_input input = {.text = word,
+                                   .length = strlen(word),
+                                   .plain = 1,
+                                   .limit = {ATTN2C_TEXT_ANY_LENGTH, ATTN2C_TEXT_LONGEST_FIRST, 0}};
+  attn2c_text_tokens tokens;
+  if (attn2c_text_encode(side->reading, &input, &tokens) == ATTN2C_OK && tokens.length == 1) {
+    *id = tokens.ids[0];
+    return ATTN2C_OK;
+  }
+  attn2c_say(message, "%s: '%s' is not one token of this model, but an id or a token is allowed", option,
+             word);
+  return ATTN2C_USAGE;
+}
+
 static void write_piece(const char *text, size_t length, int is_line, FILE *out) {
   if (is_line)
     attn2c_safe_write(text, length, out);
@@ -202,6 +218,7 @@ const attn2c_generation_text attn2c_generation_text_program = {.open = open_side
                                                                .add = add,
                                                                .end = end,
                                                                .write = write_piece,
+                                                               .token = find_token,
                                                                .json_text = attn2c_json_text,
                                                                .json_line = attn2c_json_line,
                                                                .chat = attn2c_chat_command,

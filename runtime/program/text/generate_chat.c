@@ -256,8 +256,8 @@ static int open_job(job *job) {
   job->model_calls.calls.sequences = 1; /* an answer at a time */
   job->model_calls.calls.length = job->options.length;
   const int32_t most = job->options.tokens < INT32_MAX ? (int32_t)job->options.tokens : INT32_MAX;
-  status =
-      attn2c_answers_create(&job->batch, &job->model_calls.calls, &job->options.sampling, most, job->message);
+  status = attn2c_answers_create(&job->batch, &job->model_calls.calls, &job->options.sampling,
+                                 &job->options.beam, most, job->message);
   if (status == ATTN2C_OK) job->lines = attn2c_line_reader_open();
   return status == ATTN2C_OK && !job->lines ? ATTN2C_MEMORY : status;
 }
@@ -271,8 +271,7 @@ int attn2c_chat_command(const attn2c_descriptor *model, const attn2c_arguments *
     status =
         attn2c_fail(message, ATTN2C_USAGE,
                     "chat: this model was built without a chat template; build it with --chat-template FILE");
-  const int read = attn2c_generate_options_read(arguments, model->continued->generation,
-                                                attn2c_continuing_vocabulary(model), &job.options, message);
+  const int read = attn2c_generate_options_read(arguments, model, &job.options, message);
   if (status == ATTN2C_OK) status = read;
   if (status == ATTN2C_OK) status = open_job(&job);
   if (status == ATTN2C_OK) {
