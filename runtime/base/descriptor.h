@@ -300,6 +300,9 @@ typedef struct attn2c_continued {
   const attn2c_state_window *windows;
   int window_count;
   int source; /* the number of the symbol of a source's rows, which the entry `encode` sets; 0: none */
+  /* reads sources (model/sequences.h); NULL: the model has no encoder */
+  int (*encode)(struct attn2c_context *context, int64_t count, const int32_t *sequences, const int32_t *each,
+                const void *const *inputs);
   int logits; /* number of the output that calls give for tokens; the one input has their ids */
   /* runs whole sequences (model/continue.h) */
   int (*run_anew)(struct attn2c_context *context, int64_t count, const int32_t *each, int64_t seq,

@@ -232,8 +232,39 @@ static int feed(attn2c_answers *b, int32_t place, const int32_t *ids, int64_t co
   return attn2c_sampler_feed(b->samplers[place], ids, count, ATTN2C_FED_PROMPT, message);
 }
 
+/* Says that the sequence of a place's first beam keeps a prompt that came by other calls, and that the others
+ * keep nothing. */
+static void adopt(attn2c_answers *b, int32_t place, const int32_t *ids, int32_t count) {
+  const int32_t width = b->options.beams, base = place * width;
+  attn2c_kept_ids_adopt(b->kept, base, ids, count);
+  for (int32_t i = 1; i < width; i++) attn2c_kept_ids_forget(b->kept, base + i);
+}
+
+/* Begins an answer to a source. Nothing is taken from sequences with the same tokens: they have other
+ * sources.
+ */
+static int begin_source(attn2c_answers *b, int32_t place, const int32_t *ids, int64_t count, uint64_t seed,
+                        attn2c_message *message) {
+  const attn2c_calls *calls = b->calls;
+  const int32_t base = place * b->options.beams, start_count = calls->start_count;
+  if (count < 1 || count > calls->source) {
+    attn2c_say(message, "the source has %lld tokens, but 1 to %d are allowed", (long long)count,
+               calls->source);
+    return ATTN2C_FORMAT;
+  }
+  int status = feed(b, place, calls->start, start_count, seed, message);
+  if (status == ATTN2C_OK) status = calls->encode(calls->context, base, ids, (int32_t)count);
+  if (status == ATTN2C_OK)
+    status = calls->extend(calls->context, 1, &base, &start_count, calls->start, 0, b->logits);
+  if (status != ATTN2C_OK) return status;
+  adopt(b, place, calls->start, start_count);
+  begin(b, place, start_count);
+  return ATTN2C_OK;
+}
+
 int attn2c_answers_begin(attn2c_answers *b, int32_t place, const int32_t *ids, int64_t count, uint64_t seed,
                          int (*stops)(void), attn2c_message *message) {
+  if (b->calls->encode) return begin_source(b, place, ids, count, seed, message);
   int status = feed(b, place, ids, count, seed, message);
   if (status == ATTN2C_OK)
     status = attn2c_kept_ids_read(b->kept, place * b->options.beams, ids, (int32_t)count, b->logits, stops);
@@ -243,7 +274,7 @@ int attn2c_answers_begin(attn2c_answers *b, int32_t place, const int32_t *ids, i
 
 int attn2c_answers_go_on(attn2c_answers *b, int32_t place, const int32_t *ids, int64_t count, uint64_t seed,
                          const float *logits, attn2c_message *message) {
-  const int32_t width = b->options.beams, base = place * width;
+  const int32_t base = place * b->options.beams;
   const int32_t position = b->calls->position(b->calls->context, base);
   if (position != count) {
     attn2c_say(message, "the prompt has %lld tokens, but sequence %d has %d", (long long)count, base,
@@ -257,8 +288,7 @@ int attn2c_answers_go_on(attn2c_answers *b, int32_t place, const int32_t *ids, i
     }
   const int status = feed(b, place, ids, count, seed, message);
   if (status != ATTN2C_OK) return status;
-  attn2c_kept_ids_adopt(b->kept, base, ids, (int32_t)count);
-  for (int32_t i = 1; i < width; i++) attn2c_kept_ids_forget(b->kept, base + i);
+  adopt(b, place, ids, (int32_t)count);
   memcpy(b->logits, logits, (size_t)b->calls->vocabulary * sizeof *logits);
   begin(b, place, (int32_t)count);
   return ATTN2C_OK;

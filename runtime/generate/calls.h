@@ -16,6 +16,12 @@ typedef struct attn2c_calls {
    * are wanted. */
   int (*extend)(void *context, int32_t count, const int32_t *sequences, const int32_t *counts,
                 const int32_t *ids, int all, float *logits);
+  /* Reads a source of a model with an encoder into a sequence, which then keeps no token. NULL: it has none.
+   */
+  int (*encode)(void *context, int32_t sequence, const int32_t *ids, int32_t count);
+  int32_t source;       /* the most ids of a source */
+  const int32_t *start; /* [start_count], the prompt of an answer to a source */
+  int32_t start_count;
   /* Returns the tokens that a sequence keeps. */
   int32_t (*position)(const void *context, int32_t sequence);
   /* Forgets the tokens from `position` on. */

@@ -1,6 +1,7 @@
 /* continue.c - divides the tokens of a sequence into calls, and keeps the positions of a context's sequences.
  */
 #include "model/continue.h"
+#include "base/generation.h"
 #include "model/sequences.h"
 #include "model/state.h"
 
@@ -216,9 +217,20 @@ static int copy_any(void *context, int32_t from, int32_t to, int32_t same) {
   return attn2c_sequence_copy(context, from, to, same);
 }
 
+static int encode_any(void *context, int32_t sequence, const int32_t *ids, int32_t count) {
+  const void *const inputs[] = {ids};
+  return continued_of(context)->encode(context, 1, &sequence, &count, inputs);
+}
+
 attn2c_calls attn2c_continued_calls(attn2c_context *context) {
   const attn2c_descriptor *model = context->model->descriptor;
+  const attn2c_entry *encode = attn2c_encode_entry(model);
+  const attn2c_generation *stated = model->continued->generation;
   return (attn2c_calls){.context = context,
+                        .encode = encode ? encode_any : NULL,
+                        .source = encode ? (int32_t)encode->lengths->sizes[0].seq : 0,
+                        .start = stated ? stated->start_tokens : NULL,
+                        .start_count = stated ? stated->start_count : 0,
                         .vocabulary = (int32_t)attn2c_logits_width(model),
                         .tokens = (int32_t)model->lengths->sizes[0].seq,
                         .sequences = (int32_t)model->continued->sequences,

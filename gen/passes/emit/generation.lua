@@ -45,18 +45,23 @@ local function beam_of(said)
   return { members = numbers, lists = lists }
 end
 
+--- An answer to a source begins with this token if its description says nothing.
+emit_generation.start = { 0 }
+
 --- Returns { is_drawn, is_usual, usual = a text, members = list of { name, value }, stops = list of ids, stop_list =
---- the same as text, beam = the options of beams as beam_of has them, limit = the line of a Python module about an answer's tokens, or nil }; false if the model
---- continues no sequences.
+--- the same as text, start = the ids that an answer to a source begins with, beam = the options of beams as beam_of has
+--- them, limit = the line of a Python module about an answer's tokens, or nil }; false if the model continues no
+--- sequences. Without words to the contrary, a model with an encoder takes the most probable tokens.
 function emit_generation.values(spec)
   if not spec.symbols.past.is_open then return false end
   local said = spec.generation or {}
-  local is_usual, usual = true, emit_generation.usual
+  local is_usual, usual = not spec.source, emit_generation.usual
   for _, name in ipairs { "draw", "temperature", "top_k", "top_p", "min_p", "repetition_penalty", "beams" } do
     is_usual = is_usual and said[name] == nil
   end
   local from, stops = is_usual and usual or said, said.stop or {}
   local made = { is_drawn = from.draw or false, is_usual = is_usual, usual = emit_generation.usual_text, stops = stops,
+    start = spec.source and table.concat(said.start or emit_generation.start, ", "),
     stop_list = table.concat(stops, ", "), beam = beam_of(said), members = {
       { "is_drawn", from.draw and 1 or 0 },
       { "is_usual", is_usual and 1 or 0 },
@@ -67,6 +72,7 @@ function emit_generation.values(spec)
       { "repetition_penalty", c.double(from.repetition_penalty or 1) },
       { "tokens", said.tokens or 0 },
     } }
+  if spec.source then table.insert(made.members, { "start_count", #(said.start or emit_generation.start) }) end
   if said.length then table.insert(made.members, { "length", said.length }) end
   made.limit = said.tokens and "_tokens = " .. said.tokens or said.length and "_length = " .. said.length
   return made

@@ -16,6 +16,7 @@ local fields = {
   tokens = { "integer", min = 1, max = 2147483647 },
   length = { "integer", min = 2, max = 2147483647 },
   stop = { "ids", max = MOST_IDS },
+  start = { "ids", max = MOST_IDS },
   beams = { "integer", min = 1, max = 32 },
   length_penalty = { "number", min = -8, max = 8 },
   early_stopping = { "early" },

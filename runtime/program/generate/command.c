@@ -198,8 +198,9 @@ static int begin(job *job, const attn2c_prompt_ids *prompt) {
     if (rank == 0) job->at[place] = r;
   }
   if (!job->text) return ATTN2C_OK;
-  return job->text->begin(job->side, place, prompt->ids, prompt->count) == ATTN2C_OK ? ATTN2C_OK
-                                                                                     : no_memory(job);
+  int32_t count;
+  const int32_t *ids = attn2c_answers_prompt(job->batch, place, &count);
+  return job->text->begin(job->side, place, ids, count) == ATTN2C_OK ? ATTN2C_OK : no_memory(job);
 }
 
 /* Begins answers while there are places and prompts. It waits for a prompt if no answer goes on. */
