@@ -5,9 +5,6 @@
 #include "base/utf8.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 /* Blocks of at least HUGE_BLOCK bytes are aligned to huge pages. A model's weights are streamed once per

@@ -3,8 +3,12 @@
  * programs. */
 #pragma once
 
+/* The headers of the C library that most files need. */
+#include <inttypes.h>
 #include <stddef.h>
-#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* The runtime's version. Emitted code compares it with its generator's (gen/common/version.lua) in an
  * #error. */

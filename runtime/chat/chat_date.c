@@ -4,7 +4,6 @@
 #include "chat/chat_calls.h"
 #include "chat/chat_show.h"
 
-#include <stdio.h>
 #include <time.h>
 
 static const char *const months[] = {"January", "February", "March",     "April",   "May",      "June",

@@ -10,9 +10,6 @@
 #include "formats/gguf_types.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
   LONGEST_KEY = 65535,    /* bytes, the format's limit */

@@ -7,10 +7,6 @@
 #include "formats/npy_header.h"
 #include "base/shape.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "'=' in a type is read as '<'");
 
 #define MAGIC          "\x93NUMPY"

@@ -8,9 +8,6 @@
 #include "formats/json.h"
 #include "base/shape.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "data is little-endian and copied as it is");
 
 #define PREFIX_BYTES   8

@@ -2,8 +2,6 @@
  * and key that their mask leaves, other ops by rows. */
 #include "measure/work.h"
 
-#include <string.h>
-
 /* Returns the pairs of query and key that an op's static mask leaves; gen/data/ops.lua counts them so, too.
  */
 static double visible_pairs(const attn2c_op *op, int64_t length) {

@@ -12,8 +12,6 @@
 #include <libxsmm_generator.h>
 #include <libxsmm_cpuid.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 enum { KERNEL_BYTES = 131072 /* libxsmm's limit for a kernel */, LINE = 64, BINARY = 2, SMALL = 16 };

@@ -9,7 +9,6 @@
 #include "packing/pack.h"
 
 #include <pthread.h>
-#include <string.h>
 
 enum { LINE = 16 /* floats: every weight begins at a multiple */, MOST_HELPERS = 7 };
 

@@ -11,8 +11,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* getopt_long returns FIRST_OPTION and the index of an option's row, or its letter. */
 enum { FIRST_OPTION = 256, ALLOWED_BYTES = 1024 };

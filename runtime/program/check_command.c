@@ -3,10 +3,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "program/check_command.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "check/check.h"
 #include "program/expect.h"
 #include "program/inputs.h"

@@ -3,8 +3,6 @@
 #include "program/expect.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "check/check_report.h"
 #include "check/tolerance.h"

@@ -2,9 +2,7 @@
  * are in bytes, work is in floating-point operations a call. */
 #include "program/info.h"
 
-#include <inttypes.h>
 #include <jansson.h>
-#include <stdlib.h>
 
 #include "base/text_facts.h"
 #include "model/kernels.h"

@@ -3,9 +3,6 @@
 #include "program/pack_command.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/checksum.h"

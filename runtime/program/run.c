@@ -5,9 +5,6 @@
 #include "program/run.h"
 #include "base/picture_facts.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "program/inputs.h"

@@ -3,8 +3,6 @@
 #include "program/weights_place.h"
 
 #include <dirent.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 /* Returns the length of the path's folder; 0 for the working directory. */

@@ -6,9 +6,6 @@
 #include "base/shape.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { WORD = 32 /* bits */, BAND = 64 /* columns that are unpacked together: a cache line of codes */ };
 

@@ -5,8 +5,6 @@
 
 #include <locale.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char attn2c_constant_names[] =
     "sinusoidal, rope_cos, rope_sin, angle_cos, angle_sin, alibi, t5_buckets, ones or list";

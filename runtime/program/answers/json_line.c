@@ -1,9 +1,7 @@
 /* json_line.c - writes JSON, one object a line. */
 #include "program/answers/json_line.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/descriptor.h"
 #include "base/utf8.h"

@@ -2,9 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "program/bench/bench.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "check/check.h"
 #include "measure/bandwidth.h"
 #include "measure/work.h"

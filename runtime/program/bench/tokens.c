@@ -1,8 +1,6 @@
 /* tokens.c - lists and makes the calls of a model that continues that `bench` times. */
 #include "program/bench/tokens.h"
 
-#include <stdio.h>
-
 #include "model/continue.h"
 
 /* Tokens of a prompt and of a short one, and before those that are decoded. */

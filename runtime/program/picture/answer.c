@@ -2,9 +2,6 @@
  * picture's name comes first where there are several. */
 #include "program/picture/answer.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "program/answers/labels.h"
 #include "program/answers/json_line.h"
 #include "program/answers/safe.h"

@@ -3,7 +3,6 @@
 #include "program/ranks/program.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "program/ranks/order.h"

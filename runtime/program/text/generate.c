@@ -1,8 +1,6 @@
 /* generate.c - the part of `generate` for models that take text: prompts from words and files, and the
  * text of answers. */
 #define _POSIX_C_SOURCE 200809L
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "formats/file.h"

@@ -1,8 +1,6 @@
 /* json.c - writes answers as JSON, one object a line. */
 #include "program/text/view.h"
 
-#include <string.h>
-
 #include "program/answers/json_line.h"
 
 static json_t *json_tokens(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks) {

@@ -2,10 +2,7 @@
  */
 #include "program/text/rank.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "formats/npy.h"
 #include "program/answers/json_line.h"
