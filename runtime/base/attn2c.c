@@ -1,6 +1,5 @@
 /* attn2c.c - implements the texts of statuses, the bounded message and the aligned allocation. Text from a
  * file or a command line may hold anything, so a message removes control characters and broken UTF-8. */
-#define _DEFAULT_SOURCE
 #include "base/attn2c.h"
 #include "base/utf8.h"
 

@@ -3,7 +3,10 @@
  * programs. */
 #pragma once
 
-/* The headers of the C library that most files need. */
+/* The headers of the C library that most files need, with what Linux has besides C11. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* new_file.c - writes a temporary file in the folder of the final one, syncs it and renames it. The temporary
  * file has no name until it is complete, where the file system supports that. */
-#define _GNU_SOURCE
 #include "formats/new_file.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* npy.c - reads, converts and writes array files. The layout is the magic, two bytes of version, the header's
  * length (2 bytes in version 1.0, else 4), the header, the data. */
-#define _DEFAULT_SOURCE
 #include "formats/npy.h"
 #include "formats/file.h"
 #include "base/floats.h"

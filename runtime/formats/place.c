@@ -1,8 +1,6 @@
 /* place.c - follows symbolic links one by one. realpath cannot do this: it fails on a link whose target is
  * missing. It also follows /proc/self/fd/1 to its file, but that must be written through the descriptor,
  * which has the stream's position. */
-#define _DEFAULT_SOURCE
-#define _XOPEN_SOURCE 700
 #include "formats/place.h"
 
 #include <errno.h>

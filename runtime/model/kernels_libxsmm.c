@@ -6,7 +6,6 @@
  * - it opens a file of predictable name in /tmp, changes the environment, and needs 145 KB of stack;
  * - it maps memory that is writable and executable at once, and never frees it;
  * - it returns pointers that crash if memory may not become executable. */
-#define _DEFAULT_SOURCE
 #include "model/kernels.h"
 
 #include <libxsmm_generator.h>

@@ -1,7 +1,6 @@
 /* load.c - reads a model's weights and packs them in one pass, piece by piece. The thread that holds the lock
  * reads the next piece into its own buffer, and packs it after it has released the lock. The helper threads
  * end before the load returns. */
-#define _DEFAULT_SOURCE
 #include "base/readers.h"
 #include "model/load.h"
 #include "model/model.h"

@@ -1,6 +1,5 @@
 /* arguments.c - reads the command line with getopt_long. The messages of getopt_long are off, because they do
  * not say what is allowed. Every fault is collected, so that one run shows them all. */
-#define _GNU_SOURCE
 #include "base/generation.h"
 #include "model/model.h"
 #include "base/picture_facts.h"

@@ -1,6 +1,5 @@
 /* signals.c - signals wake a wait through a pipe, so that no signal is lost between a check and the
  * wait. */
-#define _GNU_SOURCE
 #include "program/signals.h"
 
 #include <errno.h>

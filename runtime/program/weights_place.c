@@ -1,5 +1,4 @@
 /* weights_place.c - tells if an output file belongs to a checkpoint. */
-#define _POSIX_C_SOURCE 200809L /* fstatat */
 #include "program/weights_place.h"
 
 #include <dirent.h>

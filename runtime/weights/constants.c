@@ -1,6 +1,5 @@
 /* constants.c - parses the formulas of constants, checks them against the tensor's shape, and computes the
  * values. It computes in double; T5's buckets have the borders that float32 gives. */
-#define _POSIX_C_SOURCE 200809L
 #include "weights/constants.h"
 
 #include <locale.h>

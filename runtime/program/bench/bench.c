@@ -1,5 +1,4 @@
 /* bench.c - decides which calls of a model are verified and timed. */
-#define _POSIX_C_SOURCE 200809L
 #include "program/bench/bench.h"
 
 #include "check/check.h"

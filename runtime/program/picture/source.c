@@ -1,5 +1,4 @@
 /* source.c - lists and reads the files of pictures. */
-#define _POSIX_C_SOURCE 200809L
 #include "program/picture/source.h"
 
 #include <dirent.h>

@@ -1,5 +1,4 @@
 /* program.c - begins and ends the ranks of a program. */
-#define _POSIX_C_SOURCE 200809L
 #include "program/ranks/program.h"
 
 #include <fcntl.h>

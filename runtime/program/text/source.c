@@ -1,6 +1,5 @@
 /* source.c - lines from the words of the command line. As long as a stream's buffer has lines, nothing
  * is waited for, so that an answer is written as soon as its line has come. */
-#define _GNU_SOURCE
 #include "program/text/source.h"
 
 #include <errno.h>
