@@ -147,9 +147,9 @@ static int find_token(attn2c_text_side *side, const char *option, const char *wo
     *id = tokens.ids[0];
     return ATTN2C_OK;
   }
-  attn2c_say(message, "%s: '%s' is not one token of this model, but an id or a token is allowed", option,
-             word);
-  return ATTN2C_USAGE;
+  return attn2c_fail(message, ATTN2C_USAGE,
+                     "%s: '%s' is not one token of this model, but an id or a token is allowed", option,
+                     word);
 }
 
 static void write_piece(const char *text, size_t length, int is_line, FILE *out) {
