@@ -1,9 +1,8 @@
 /* check_command.c - the command `check`: opens weights and inputs, and prints the command line that repeats
  * the check. Weights and inputs that are not given are random, from a seed. */
-#include "program/check_command.h"
+#include "program/commands.h"
 
 #include "check/check.h"
-#include "program/expect.h"
 #include "program/inputs.h"
 #include "model/model.h"
 

@@ -1,6 +1,6 @@
 /* expect.c - `check --expect`: reads an array for each output that is expected, compares it with what the
  * model computes, and names the first element that differs. */
-#include "program/expect.h"
+#include "program/commands.h"
 
 #include <math.h>
 

@@ -8,11 +8,9 @@
 
 #include "program/arguments.h"
 #include "program/bench/bench.h"
-#include "program/check_command.h"
+#include "program/commands.h"
 #include "program/generate/command.h"
-#include "program/info.h"
 #include "program/output.h"
-#include "program/pack_command.h"
 #include "program/picture/command.h"
 #include "program/picture/texts.h"
 #include "program/ranks/program.h"

@@ -1,6 +1,6 @@
 /* pack_command.c - the command `pack`. It needs none of the target's instructions: weights may be packed on
  * one machine for another. */
-#include "program/pack_command.h"
+#include "program/commands.h"
 
 #include <errno.h>
 #include <sys/stat.h>
