@@ -1,13 +1,9 @@
 /* attn2c.c - implements the texts of statuses, the bounded message and the aligned allocation. Text from a
  * file or a command line may hold anything, so a message removes control characters and broken UTF-8. */
-#define _DEFAULT_SOURCE
 #include "base/attn2c.h"
 #include "base/utf8.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 /* Blocks of at least HUGE_BLOCK bytes are aligned to huge pages. A model's weights are streamed once per

@@ -3,8 +3,15 @@
  * programs. */
 #pragma once
 
+/* The headers of the C library that most files need, with what Linux has besides C11. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <inttypes.h>
 #include <stddef.h>
-#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* The runtime's version. Emitted code compares it with its generator's (gen/common/version.lua) in an
  * #error. */

@@ -2,8 +2,6 @@
  * from. */
 #include "base/descriptor.h"
 
-#include <string.h>
-
 int attn2c_is_optional(const attn2c_tensor *tensor) { return tensor->kind == ATTN2C_ZEROS_INPUT; }
 
 int attn2c_primary(const attn2c_descriptor *model) { return model->entry_count - 1; }

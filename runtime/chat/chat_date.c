@@ -1,10 +1,7 @@
 /* chat_date.c - strftime_now: writes a date by a format of strftime, with the names of English. */
-#define _POSIX_C_SOURCE 200809L
-
 #include "chat/chat_calls.h"
 #include "chat/chat_show.h"
 
-#include <stdio.h>
 #include <time.h>
 
 static const char *const months[] = {"January", "February", "March",     "April",   "May",      "June",

@@ -7,8 +7,6 @@
 #include "chat/chat_strings.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static const char *const names[] = {CHAT_FILTER_NAMES};
 

@@ -7,9 +7,6 @@
 #include "chat/chat_show.h"
 #include "base/utf8.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #define LENGTH(list) (sizeof(list) / sizeof(list)[0])
 
 /* Bytes of values: for any chat, and for each byte of the caller's. */

@@ -3,10 +3,7 @@
 #include "chat/chat_compare.h"
 #include "text/unicode.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <utf8proc.h>
 
 #define DEEPEST 100 /* values within each other that are written */

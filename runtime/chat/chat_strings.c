@@ -5,7 +5,6 @@
 #include "text/unicode.h"
 
 #include <locale.h>
-#include <stdlib.h>
 #include <utf8proc.h>
 
 static uint32_t read_at(const chat_value *text, size_t at, size_t *width) {

@@ -5,8 +5,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #define BLOCK     ((size_t)1 << 16)
 #define ALIGNMENT 16

@@ -6,8 +6,6 @@
 #include "chat/chat_template.h"
 #include "text/budget.h"
 
-#include <string.h>
-
 typedef enum {
   CHAT_NONE = 0,
   CHAT_BOOLEAN,

@@ -11,9 +11,6 @@
 #include "model/team.h"
 #include "packing/scale_blocks.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 static const attn2c_tensor *tensor_of(const attn2c_check_job *job, int tensor) {
   return &job->descriptor->tensors[tensor];
 }

@@ -4,8 +4,6 @@
 
 #include "model/model.h"
 
-#include <stdio.h>
-
 /* Checks each entry and prints to `out` a row per comparison, as a table or (json not 0) as one JSON object
  * per line:
  * - each graph op in order: the trace variant's result against the reference with the trace's own operands,

@@ -8,10 +8,6 @@
 #include "model/sequences.h"
 #include "weights/random.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* With at most this number of outputs, each is also the only unwanted one of a call. */
 enum { MOST_LEFT_OUT = 8 };
 

@@ -13,10 +13,6 @@
 #include "model/sequences.h"
 #include "weights/random.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Numbers that are drawn; tokens of a sequence whose logits are all compared. */
 enum { MOST_DRAWN = 64, GUESS = 4 };
 

@@ -8,8 +8,6 @@
 #include "check/tolerance.h"
 #include "model/model.h"
 
-#include <stdlib.h>
-
 typedef struct {
   const attn2c_program *program;
   const attn2c_model *model;

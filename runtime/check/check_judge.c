@@ -10,10 +10,7 @@
 #include "check/tolerance.h"
 #include "packing/scale_blocks.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Size of row names: of the tensor, and what is compared. */
 #define NAME_SIZE 160

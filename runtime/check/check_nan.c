@@ -9,10 +9,7 @@
 #include "check/reference_ops.h"
 #include "packing/pack.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The role of an entry's input, for the op that reads it first. */
 typedef enum { VALUES, TOKENS, ADDED, BLOCKED, LENGTHS, FACTORS, OTHER } role;

@@ -9,9 +9,6 @@
 #include "packing/scale_blocks.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A product is added to a minimum: three roundings. */
 #define ALLOWED_ROUNDINGS (3 * 0x1p-24f)

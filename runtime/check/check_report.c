@@ -2,10 +2,7 @@
  * so that the output is a whole object or nothing. */
 #include "check/check_report.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Writes a shape, "1x128x768". */
 static void describe_shape(const attn2c_tensor *tensor, char *text, size_t size) {

@@ -6,7 +6,6 @@
 #include "check/compare.h"
 
 #include <jansson.h>
-#include <stdio.h>
 
 /* Results of one kind of operation: their number, and the one closest to its allowed error. */
 typedef struct {

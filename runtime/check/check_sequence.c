@@ -5,9 +5,6 @@
 #include "check/check_sources.h"
 #include "check/reference_ops.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* The rows of a sequence and of its source; those of the longest. */
 typedef struct {
   int64_t tokens, source;

@@ -5,9 +5,6 @@
 #include "check/check_sequence.h"
 #include "model/sequences.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 float *attn2c_check_source_values(const attn2c_check_sources *sources, int64_t sequence, int tensor) {
   return sources->values[sequence * sources->tensors + tensor];
 }

@@ -6,7 +6,6 @@
 #include "check/reference_ops.h"
 
 #include <math.h>
-#include <string.h>
 
 static int position(const int *tensors, int count, int tensor) {
   for (int i = 0; i < count; i++)

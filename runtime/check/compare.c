@@ -5,7 +5,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 /* If a larger share of results is zero, where zero is wrong, the comparison says nothing about the rest. */
 #define ZERO_SHARE 0.3

@@ -6,8 +6,6 @@
 #include "ranks/ranks.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A call of an entry, of a rank and of the whole model. */
 typedef struct {

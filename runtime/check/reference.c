@@ -3,8 +3,6 @@
 #include "check/reference.h"
 #include "check/reference_ops.h"
 
-#include <string.h>
-
 /* operands: their types, in their order: f float, i int32; capital: required. */
 #define ROW(op, operands, result, reference, tolerance)                                                      \
   {#op, operands, ATTN2C_##result, attn2c_reference_##reference},

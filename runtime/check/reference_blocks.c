@@ -7,7 +7,6 @@
 #include "packing/scale_search.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { NUMBERS = ATTN2C_BLOCK_NUMBERS, LARGEST = 127 };
 

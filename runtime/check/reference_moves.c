@@ -4,7 +4,6 @@
 #include "check/reference_ops.h"
 
 #include <math.h>
-#include <string.h>
 
 /* y[b][py (X/P) + px][(c P + y) P + x] = x[b][c][py P + y][px P + x] */
 int attn2c_reference_patches(const attn2c_reference_call *call) {

@@ -4,7 +4,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 /* mean = sum of x / n, variance = sum of (x - mean)^2 / n,
  * y = gain (x - mean) / sqrt(variance + eps) + bias, over the last dimension, or each of its `heads` parts */

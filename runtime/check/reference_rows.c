@@ -5,8 +5,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Without OpenMP's simd pragmas the loops below are the same, only slower. */
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"

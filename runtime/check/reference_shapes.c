@@ -2,9 +2,6 @@
  * "bq(hd), bk(gd) -> bhqk". */
 #include "check/reference_ops.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* The tensor whose first `count` axes are those that `*` stands for; NULL: not known yet. */
 typedef struct {
   const attn2c_tensor *tensor;

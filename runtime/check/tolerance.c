@@ -5,7 +5,6 @@
 #include "check/reference_ops.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The inputs and outputs of the rules below. */
 typedef struct {

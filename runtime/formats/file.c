@@ -1,11 +1,9 @@
 /* file.c - reads byte ranges by pread, and maps files. After a signal or a short transfer it goes on. Every
  * other failure is a status and one line. */
-#define _DEFAULT_SOURCE
 #include "formats/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

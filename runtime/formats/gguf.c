@@ -1,7 +1,6 @@
 /* gguf.c - reads the header, the metadata and the list of tensors of a GGUF file. The layout is: "GGUF", the
  * version, the numbers of tensors and of metadata entries; the entries; the list; padding; the data. All
  * numbers are little-endian. Each refusal is one line that names the entry, the tensor or the byte. */
-#define _DEFAULT_SOURCE
 #include "formats/gguf.h"
 #include "base/checksum.h"
 #include "base/floats.h"
@@ -10,9 +9,6 @@
 #include "formats/gguf_types.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
   LONGEST_KEY = 65535,    /* bytes, the format's limit */

@@ -1,14 +1,11 @@
 /* new_file.c - writes a temporary file in the folder of the final one, syncs it and renames it. The temporary
  * file has no name until it is complete, where the file system supports that. */
-#define _GNU_SOURCE
 #include "formats/new_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>

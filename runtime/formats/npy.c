@@ -1,15 +1,10 @@
 /* npy.c - reads, converts and writes array files. The layout is the magic, two bytes of version, the header's
  * length (2 bytes in version 1.0, else 4), the header, the data. */
-#define _DEFAULT_SOURCE
 #include "formats/npy.h"
 #include "formats/file.h"
 #include "base/floats.h"
 #include "formats/npy_header.h"
 #include "base/shape.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "'=' in a type is read as '<'");
 

@@ -2,8 +2,6 @@
  * expression. */
 #include "formats/npy_header.h"
 
-#include <string.h>
-
 typedef struct {
   const char *text;
   size_t size, at;

@@ -1,15 +1,10 @@
 /* place.c - follows symbolic links one by one. realpath cannot do this: it fails on a link whose target is
  * missing. It also follows /proc/self/fd/1 to its file, but that must be written through the descriptor,
  * which has the stream's position. */
-#define _DEFAULT_SOURCE
-#define _XOPEN_SOURCE 700
 #include "formats/place.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

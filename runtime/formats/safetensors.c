@@ -1,15 +1,11 @@
 /* safetensors.c - reads and verifies the header of a safetensors file, and reads values. The layout is 8
  * bytes of little-endian length, that many bytes of JSON, the data. The checks follow the format's own list;
  * each refusal is one line that names the tensor and its offsets. */
-#define _DEFAULT_SOURCE
 #include "base/readers.h"
 #include "formats/tensors.h"
 #include "base/floats.h"
 #include "formats/json.h"
 #include "base/shape.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "data is little-endian and copied as it is");
 

@@ -5,9 +5,6 @@
 #include "formats/file.h"
 #include "formats/json.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { MOST_FILES = 1000, LONGEST_NAME = 255 /* bytes, the limit of file systems */ };
 
 /* Bytes of the whole file; an index of a million tensors is shorter. */

@@ -3,9 +3,6 @@
 #include "formats/tensors.h"
 #include "base/floats.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { PIECE = 8192 /* bytes that are read at a time */ };
 
 const attn2c_format *attn2c_format_of(const attn2c_format *const *formats, const void *bytes, size_t size) {

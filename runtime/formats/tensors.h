@@ -6,8 +6,6 @@
 #include "formats/file.h"
 #include "formats/scale_block.h"
 
-#include <stddef.h>
-
 #define ATTN2C_FILE_MAX_RANK 16
 #define ATTN2C_LONGEST_BLOCK 256 /* elements */
 

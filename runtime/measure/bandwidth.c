@@ -5,9 +5,6 @@
 
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "measure/timing.h"

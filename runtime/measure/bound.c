@@ -2,9 +2,6 @@
  * every part is timed for each sample of the bench. */
 #include "measure/bound.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "measure/timing.h"
 
 enum { FINALISTS = 3, SEARCH_ROUNDS = 2, SAMPLES = 1024, MOST_CALLS = 1 << 20 };

@@ -2,8 +2,6 @@
  * each. The compiler decides how a product is divided. */
 #include "measure/bound_product.h"
 
-#include <stdlib.h>
-
 #include "model/kernels.h"
 #include "ops/fetch.h"
 

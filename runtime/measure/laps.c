@@ -1,5 +1,4 @@
 /* laps.c - implements the clock of a profile (ops/steps.h). */
-#define _POSIX_C_SOURCE 200809L
 #include "ops/steps.h"
 
 #include <time.h>

@@ -4,9 +4,6 @@
 
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "measure/timing.h"
 #include "model/model.h"

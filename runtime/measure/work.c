@@ -2,8 +2,6 @@
  * and key that their mask leaves, other ops by rows. */
 #include "measure/work.h"
 
-#include <string.h>
-
 /* Returns the pairs of query and key that an op's static mask leaves; gen/data/ops.lua counts them so, too.
  */
 static double visible_pairs(const attn2c_op *op, int64_t length) {
@@ -20,9 +18,22 @@ static double visible_pairs(const attn2c_op *op, int64_t length) {
   return count;
 }
 
+/* Returns the rows of the longest sequence of the entry that an op is in. */
+static int64_t most_of(const attn2c_descriptor *model, const attn2c_op *op) {
+  const attn2c_entry *encode = attn2c_encode_entry(model);
+  const int is_of_encoder = encode && op >= encode->ops && op < encode->ops + encode->op_count;
+  return (is_of_encoder ? encode->lengths : model->lengths)->sizes[0].seq;
+}
+
+/* True for a product of queries with the keys of a source, or of their weights with its values. */
+static int reads_source(const attn2c_descriptor *model, const attn2c_op *op) {
+  return model->tensors[op->operands[1]].kind == ATTN2C_STATE;
+}
+
 double attn2c_op_work(const attn2c_descriptor *model, const attn2c_op *op, int64_t length) {
   if (length == 0 || op->flops == 0.0) return op->flops;
-  const int64_t most = model->lengths->sizes[0].seq;
+  const int64_t most = most_of(model, op);
+  if (reads_source(model, op)) return 0.0;
   if (op->role == ATTN2C_MAKES_SCORES || op->role == ATTN2C_SCORES_TO_SCORES ||
       op->role == ATTN2C_READS_WEIGHTS)
     return op->flops / visible_pairs(op, most) * visible_pairs(op, length);
@@ -80,7 +91,8 @@ double attn2c_bytes_of_weights(const attn2c_descriptor *model, const attn2c_entr
   return sum;
 }
 
-double attn2c_bytes_of_kept(const attn2c_descriptor *model, const attn2c_entry *entry, int64_t keys) {
+double attn2c_bytes_of_kept(const attn2c_descriptor *model, const attn2c_entry *entry, int64_t keys,
+                            int64_t source) {
   const attn2c_continued *of = model->continued;
   double sum = 0;
   int64_t seen = keys;
@@ -94,7 +106,8 @@ double attn2c_bytes_of_kept(const attn2c_descriptor *model, const attn2c_entry *
     for (int j = 0; j < ATTN2C_MAX_OPERANDS; j++)
       for (int k = 0; k < of->kept_count; k++)
         if (op->operands[j] == of->kept[k].tensor)
-          sum += (double)seen * (double)of->kept[k].page_floats / (double)of->page * sizeof(float);
+          sum += (double)(of->kept[k].grows_with == 0 ? seen : source) * (double)of->kept[k].page_floats /
+                 (double)of->page * sizeof(float);
   }
   return sum;
 }

@@ -20,5 +20,7 @@ double attn2c_tokens_work(const attn2c_descriptor *model, const attn2c_entry *en
  * weights once, and of a table the row of each token. */
 double attn2c_bytes_of_weights(const attn2c_descriptor *model, const attn2c_entry *entry, int64_t sequences);
 
-/* Returns the bytes of keys and values, of the `keys` that a sequence has, that its last token reads. */
-double attn2c_bytes_of_kept(const attn2c_descriptor *model, const attn2c_entry *entry, int64_t keys);
+/* Returns the bytes of keys and values that the last token of a sequence reads, of the `keys` that it has,
+ * and of a source of `source` rows. */
+double attn2c_bytes_of_kept(const attn2c_descriptor *model, const attn2c_entry *entry, int64_t keys,
+                            int64_t source);

@@ -1,9 +1,6 @@
 /* batches.c - divides sequences among calls of an entry, and copies what does not fill a call. */
 #include "model/batches.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* The sequences of one call, of `count` in all. */
 typedef struct {
   int64_t count, first, taken, batch;

@@ -6,14 +6,11 @@
  * - it opens a file of predictable name in /tmp, changes the environment, and needs 145 KB of stack;
  * - it maps memory that is writable and executable at once, and never frees it;
  * - it returns pointers that crash if memory may not become executable. */
-#define _DEFAULT_SOURCE
 #include "model/kernels.h"
 
 #include <libxsmm_generator.h>
 #include <libxsmm_cpuid.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 enum { KERNEL_BYTES = 131072 /* libxsmm's limit for a kernel */, LINE = 64, BINARY = 2, SMALL = 16 };

@@ -1,7 +1,6 @@
 /* load.c - reads a model's weights and packs them in one pass, piece by piece. The thread that holds the lock
  * reads the next piece into its own buffer, and packs it after it has released the lock. The helper threads
  * end before the load returns. */
-#define _DEFAULT_SOURCE
 #include "base/readers.h"
 #include "model/load.h"
 #include "model/model.h"
@@ -9,7 +8,6 @@
 #include "packing/pack.h"
 
 #include <pthread.h>
-#include <string.h>
 
 enum { LINE = 16 /* floats: every weight begins at a multiple */, MOST_HELPERS = 7 };
 

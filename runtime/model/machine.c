@@ -3,10 +3,6 @@
 #include "base/processor.h"
 #include "model/kernels.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 const char *attn2c_machine_missing(const attn2c_descriptor *model) {
   const char *missing = attn2c_missing(model->target);
   if (!missing && model->is_right && !model->is_right()) return "instructions that compute right results";

@@ -7,7 +7,6 @@
 #include "model/state.h"
 #include "model/team.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 /* Returns the number of workers. For threads 0 it is the largest emitted number (1, 2, 4, 8) that the cores

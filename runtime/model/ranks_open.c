@@ -1,8 +1,6 @@
 /* ranks_open.c - opens the parts that ranks have of a model, and compares their weights. */
 #include "model/ranks_open.h"
 
-#include <string.h>
-
 #include "base/checksum.h"
 #include "ranks/alone.h"
 

@@ -9,9 +9,6 @@
 #include "model/state.h"
 #include "packing/layout.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 enum { HEADER = 4096, MAGIC = 16, VERSION = 1 };
 
 /* Offsets of the header's fields; all other bytes are zero. */

@@ -2,8 +2,6 @@
 #include "model/sequence_calls.h"
 #include "model/sequences.h"
 
-#include <stdlib.h>
-
 struct attn2c_open {
   const void **in; /* the arguments of a call of an entry */
   void **out;

@@ -7,7 +7,6 @@
 #include "base/descriptor.h"
 
 #include <pthread.h>
-#include <stddef.h>
 
 /* Does one chunk of one phase of a call, with the private memory of a worker. */
 typedef void (*attn2c_work)(const void *call, size_t phase, size_t chunk, size_t worker);

@@ -4,10 +4,6 @@
 #include "model/text_kept.h"
 #include "model/text_rows.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static int fail(attn2c_reader *reader, int status, const char *fault) {
   snprintf(reader->fault, sizeof reader->fault, "%s", fault);
   return status;

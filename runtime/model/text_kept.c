@@ -2,9 +2,6 @@
 #include "model/text_kept.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Returns the numbers of the model's embedding, or 0 if its answer is none. */
 static size_t width_of(const attn2c_reader *reader) {

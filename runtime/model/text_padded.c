@@ -1,9 +1,6 @@
 /* text_padded.c - fills texts up to the length of a call. */
 #include "model/text_padded.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/attn2c.h"
 
 enum { SPECIAL = 2 }; /* the source of a token that is of no text */

@@ -1,9 +1,6 @@
 /* text_prompt.c - adds a model's prompt to texts, and removes it from the places of tokens. */
 #include "model/text_prompt.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 int attn2c_prompt_open(attn2c_prompt *prompt, attn2c_text_work *work, const char *text) {
   *prompt = (attn2c_prompt){.text = text};
   if (!text) return ATTN2C_OK;

@@ -2,8 +2,6 @@
 #include "model/text_reader.h"
 #include "model/text_kept.h"
 
-#include <string.h>
-
 static const attn2c_tensor *output_tensor(const attn2c_reader *reader, int output) {
   const attn2c_entry *primary = attn2c_primary_entry(reader->model);
   return &reader->model->tensors[primary->outputs[output]];

@@ -2,10 +2,6 @@
  * place. */
 #include "model/text_rows.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "model/sequences.h"
 
 /* The most elements of a call's outputs; a call of one text may have more. */

@@ -5,8 +5,6 @@
 #include "ops/steps.h"
 #include "ranks/ranks.h"
 
-#include <string.h>
-
 /* y[i] = ids[i] less the rank's first row of a table, first[rank]; 0 for ids of other ranks. */
 static inline void attn2c_own_ids(const attn2c_ranks *ranks, int32_t *y, const int32_t *ids, size_t rows,
                                   const size_t *first) {

@@ -5,9 +5,6 @@
 #include "base/descriptor.h"
 #include "base/processor.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 /* True if minimum <= values[i] < limit for all values. */
 static inline int attn2c_within(const int32_t *values, size_t count, int64_t minimum, int64_t limit) {
   int outside = 0;

@@ -3,8 +3,6 @@
 #include "packing/layout.h"
 #include "base/checksum.h"
 
-#include <string.h>
-
 typedef attn2c_checksum_parts parts;
 
 static void add_number(parts *sum, int64_t number) { attn2c_checksum_add(sum, &number, sizeof number); }

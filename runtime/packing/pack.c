@@ -6,8 +6,6 @@
 #include "ops/transpose.h"
 #include "packing/scale_blocks.h"
 
-#include <string.h>
-
 enum { LINE = 16 /* floats of a cache line */ };
 
 /* Numbers other than floats are kept in groups of 4 bytes, each of which takes the place of a float. */

@@ -5,9 +5,6 @@
 #include "formats/file.h"
 #include "packing/packed_header.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct attn2c_packed {
   int holders;
   const attn2c_descriptor *model;

@@ -5,10 +5,6 @@
 #include "formats/fields.h"
 #include "packing/layout.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 enum { VERSION = 1 };
 
 /* Offsets of the fields; all other bytes are zero. */

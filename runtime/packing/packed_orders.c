@@ -1,8 +1,6 @@
 /* packed_orders.c - checks the orders of inputs in packed weights, by which a model gathers numbers. */
 #include "base/readers.h"
 
-#include <stdlib.h>
-
 /* Returns the place of the first element of an order that is not the number of an input, or is there twice;
  * the order's length if it is right; -1 if there is no memory. */
 static int64_t first_wrong(const float *order, int64_t count, int64_t inputs) {

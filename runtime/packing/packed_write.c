@@ -5,8 +5,6 @@
 #include "packing/packed_header.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static size_t block_size(const attn2c_descriptor *model) {
   return (size_t)model->weight_floats * sizeof(float);

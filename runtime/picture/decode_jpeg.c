@@ -1,13 +1,10 @@
 /* decode_jpeg.c - decodes JPEG files with libjpeg-turbo's defaults, which are also Pillow's. CMYK becomes
  * colours by Pillow's formula. */
+#include "picture/decoders.h"
+
 #include <setjmp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <jpeglib.h>
-
-#include "picture/decoders.h"
 
 /* A progressive file of more scans, or of more pixels in all of them, takes long to decode and is no picture
  * that a program would write. */

@@ -2,8 +2,6 @@
  * cut at 255, colours with 16 bits lose their low byte, and transparency is ignored. */
 #include <png.h>
 #include <setjmp.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "picture/decoders.h"
 

@@ -1,7 +1,5 @@
 /* decoding.c - the failure of a file that is decoded, and the memory of its pixels. */
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "picture/decoders.h"
 #include "picture/prepare.h"

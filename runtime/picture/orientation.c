@@ -1,6 +1,5 @@
 /* orientation.c - finds the orientation of a picture in its metadata: tag 274 of Exif, or tiff:Orientation of
  * XMP. */
-#include <string.h>
 
 #include "picture/decoders.h"
 

@@ -1,9 +1,6 @@
 /* picture.c - decodes a picture by the first bytes of its file, and turns it upright. */
 #include "picture/picture.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "picture/decoders.h"
 #include "picture/prepare.h"
 

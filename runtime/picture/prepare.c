@@ -2,9 +2,6 @@
  * computed. */
 #include "picture/prepare.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "picture/resample.h"
 
 /* Sets the sizes after resizing. */

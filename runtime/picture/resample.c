@@ -2,9 +2,6 @@
  * (src/libImaging/Resample.c) has the same arithmetic, so the bits are the same. */
 #include "picture/resample.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Bits after the point of a weight. The sum of 8-bit values times weights, some of them negative, fits an
  * int32. */
 #define WEIGHT_BITS 22

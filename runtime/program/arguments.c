@@ -1,6 +1,5 @@
 /* arguments.c - reads the command line with getopt_long. The messages of getopt_long are off, because they do
  * not say what is allowed. Every fault is collected, so that one run shows them all. */
-#define _GNU_SOURCE
 #include "base/generation.h"
 #include "model/model.h"
 #include "base/picture_facts.h"
@@ -11,8 +10,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* getopt_long returns FIRST_OPTION and the index of an option's row, or its letter. */
 enum { FIRST_OPTION = 256, ALLOWED_BYTES = 1024 };

@@ -3,7 +3,6 @@
  * allowed. */
 #pragma once
 
-#include <stdio.h>
 #include "base/descriptor.h"
 
 typedef enum {

@@ -1,14 +1,8 @@
 /* check_command.c - the command `check`: opens weights and inputs, and prints the command line that repeats
  * the check. Weights and inputs that are not given are random, from a seed. */
-#define _POSIX_C_SOURCE 200809L
-#include "program/check_command.h"
-
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
+#include "program/commands.h"
 
 #include "check/check.h"
-#include "program/expect.h"
 #include "program/inputs.h"
 #include "model/model.h"
 

@@ -1,10 +1,8 @@
 /* expect.c - `check --expect`: reads an array for each output that is expected, compares it with what the
  * model computes, and names the first element that differs. */
-#include "program/expect.h"
+#include "program/commands.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "check/check_report.h"
 #include "check/tolerance.h"

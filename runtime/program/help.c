@@ -5,8 +5,6 @@
 #include "base/text_facts.h"
 #include "program/options.h"
 
-#include <string.h>
-
 /* usage: the words after the command's name, one line for each form. */
 static const struct {
   const char *command, *usage, *text, *notes;

@@ -1,10 +1,8 @@
 /* info.c - prints a model's descriptor. The JSON form has the same facts and the list of kernel shapes. Sizes
  * are in bytes, work is in floating-point operations a call. */
-#include "program/info.h"
+#include "program/commands.h"
 
-#include <inttypes.h>
 #include <jansson.h>
-#include <stdlib.h>
 
 #include "base/text_facts.h"
 #include "model/kernels.h"

@@ -4,10 +4,6 @@
 #include "program/progress.h"
 #include "program/ranks/program.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "model/sequences.h"
 #include "weights/random.h"
 #include "base/shape.h"

@@ -1,7 +1,7 @@
 /* licenses.c - the notices of what is linked into an emitted program, as their licences ask for
  * them. ATTN2C_STATIC: the C library is inside; ATTN2C_STATIC_TEXT: so are utf8proc and PCRE2;
  * ATTN2C_STATIC_PICTURES: so are libpng, libjpeg-turbo and zlib. */
-#include "program/info.h"
+#include "program/commands.h"
 #ifdef ATTN2C_STATIC_PICTURES
 #include "program/picture/licenses.h"
 #endif

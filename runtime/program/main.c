@@ -4,17 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "program/arguments.h"
 #include "program/bench/bench.h"
-#include "program/check_command.h"
+#include "program/commands.h"
 #include "program/generate/command.h"
-#include "program/info.h"
 #include "program/output.h"
-#include "program/pack_command.h"
 #include "program/picture/command.h"
 #include "program/picture/texts.h"
 #include "program/ranks/program.h"

@@ -4,8 +4,6 @@
 
 #include "base/generation.h"
 
-#include <stddef.h>
-
 enum {
   INFO = 1 << ATTN2C_COMMAND_INFO,
   RUN = 1 << ATTN2C_COMMAND_RUN,

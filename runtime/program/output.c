@@ -2,7 +2,6 @@
 #include "program/output.h"
 
 #include <errno.h>
-#include <string.h>
 
 int attn2c_output_flush(FILE *out, attn2c_message *message) {
   errno = 0;

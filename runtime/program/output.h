@@ -2,8 +2,6 @@
  */
 #pragma once
 
-#include <stdio.h>
-
 #include "base/attn2c.h"
 
 /* Writes what is left in the buffer of `out`. Returns ATTN2C_IO, and a line, if this or an earlier write

@@ -1,11 +1,8 @@
 /* pack_command.c - the command `pack`. It needs none of the target's instructions: weights may be packed on
  * one machine for another. */
-#include "program/pack_command.h"
+#include "program/commands.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/checksum.h"

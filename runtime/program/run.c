@@ -1,13 +1,9 @@
 /* run.c - the command `run`. The inputs set the number of sequences, and outputs have the inputs' sizes. A
  * model of any length takes sequences of other lengths, also of different ones: one after the other, with an
  * array of their lengths. */
-#define _XOPEN_SOURCE 700
 #include "program/run.h"
 #include "base/picture_facts.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "program/inputs.h"

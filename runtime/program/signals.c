@@ -1,13 +1,11 @@
 /* signals.c - signals wake a wait through a pipe, so that no signal is lost between a check and the
  * wait. */
-#define _GNU_SOURCE
 #include "program/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t noted;

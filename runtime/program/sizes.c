@@ -1,9 +1,6 @@
 /* sizes.c - inputs and outputs of the caller's size. */
 #include "program/sizes.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 #include "base/shape.h"
 #include "program/inputs.h"
 

@@ -1,10 +1,7 @@
 /* weights_place.c - tells if an output file belongs to a checkpoint. */
-#define _POSIX_C_SOURCE 200809L /* fstatat */
 #include "program/weights_place.h"
 
 #include <dirent.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 /* Returns the length of the path's folder; 0 for the working directory. */

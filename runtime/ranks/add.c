@@ -1,5 +1,4 @@
 /* add.c - adds the values of ranks in an order that depends only on their number. */
-#include <string.h>
 
 #include "ranks/inner.h"
 

@@ -1,8 +1,4 @@
 /* agree.c - lets all ranks go on with one status and one message. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "ranks/inner.h"
 

@@ -1,8 +1,6 @@
 /* alone.c - a rank without others, and the meetings that it would have had. */
 #include "ranks/alone.h"
 
-#include <stdlib.h>
-
 #include "ranks/inner.h"
 
 struct attn2c_rank_count {

@@ -1,6 +1,4 @@
 /* gather.c - copies parts of all ranks to all, and bytes of rank 0 to the others. */
-#include <stdint.h>
-#include <string.h>
 
 #include "ranks/inner.h"
 

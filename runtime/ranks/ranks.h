@@ -5,9 +5,6 @@
 
 #include "base/descriptor.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 /* The ranks of one model, as one of them sees them: `attn2c_ranks`, declared in base/descriptor.h. A pointer
  * of NULL stands for one rank by itself: no meeting moves anything then.
  *

@@ -1,7 +1,5 @@
 /* stages.c - passes rows from one stage of a model to the next, and outputs of the last stage to all others.
  * Every rank has streams to the ranks of its number in other stages. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "ranks/inner.h"
 

@@ -1,7 +1,5 @@
 /* streams.c - moves bytes from one rank to another in the order in which they were given: through a ring in
  * the sender's shared memory, which needs no call of MPI, or by messages of MPI. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "ranks/inner.h"
 

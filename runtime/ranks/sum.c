@@ -1,6 +1,5 @@
 /* sum.c - adds values of all ranks: within a machine in shared memory, where each rank adds a part of all
  * values and writes it to all; between machines by across.c. */
-#include <string.h>
 
 #include "ranks/across.h"
 

@@ -2,8 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include <poll.h>
 #include <sched.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -1,6 +1,5 @@
 /* checkpoint.c - finds and opens a checkpoint's files, and makes one list of their tensors. No file may be
  * outside the checkpoint's folder. */
-#define _DEFAULT_SOURCE
 #include "reading/checkpoint.h"
 #include "formats/file.h"
 #include "formats/safetensors_index.h"
@@ -9,9 +8,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

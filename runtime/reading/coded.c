@@ -1,14 +1,10 @@
 /* coded.c - finds coded tensors by the ends of their parts' names, and unpacks the codes of one at a time. A
  * file has its packed words in another order than rows are read, so that a tensor is unpacked as a whole. */
-#define _DEFAULT_SOURCE
 #include "reading/coded.h"
 #include "base/checksum.h"
 #include "base/shape.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { WORD = 32 /* bits */, BAND = 64 /* columns that are unpacked together: a cache line of codes */ };
 

@@ -4,8 +4,6 @@
 #include "base/attn2c.h"
 #include "formats/file.h"
 
-#include <string.h>
-
 enum { START = 256 };
 
 typedef struct {

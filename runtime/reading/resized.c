@@ -4,7 +4,6 @@
 #include "reading/views.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* The grids of a view. */
 typedef struct {

@@ -3,7 +3,6 @@
 #include "reading/views.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Reads row `row` of the tensor into the band. */
 static int read_row(const attn2c_checkpoint *checkpoint, int tensor, const attn2c_view *view, int64_t row,

@@ -1,8 +1,6 @@
 /* views.c - reads boxes: adjacent rows at once, other rows one by one, columns by bands. */
 #include "reading/views.h"
 
-#include <stdlib.h>
-
 /* Floats of a band: enough for long reads, and few compared with all weights. */
 #define LEAST_BAND ((int64_t)1 << 16)
 #define MOST_BAND  ((int64_t)1 << 20)

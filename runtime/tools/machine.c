@@ -3,8 +3,6 @@
  * model. */
 #define _DEFAULT_SOURCE
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 

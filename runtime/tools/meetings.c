@@ -3,9 +3,6 @@
  * object. `mpirun -n N meetings SECONDS [ways]`: each size takes some SECONDS; with `ways` it also times sums
  * of other memory, by messages and by MPI_Allreduce. gen/commands/scale/meetings.lua compiles and starts it.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "ranks/inner.h"
 

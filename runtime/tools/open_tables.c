@@ -1,8 +1,6 @@
 /* open_tables.c - a program that opens a tokenizer's tables and says why they do not open: `open_tables
  * TABLES`. It is not a part of any model. gen/attn2c build runs it once, so that no program is built whose
  * tokenizer never opens. */
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "text/text.h"
 

@@ -8,11 +8,7 @@
  *
  * Metadata is that of GGUF; an array is only described. A tensor whose values cannot be read has "expected",
  * the types that can be. A coded tensor has "coded" in place of its place. */
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/readers.h"
 #include "formats/gguf.h"

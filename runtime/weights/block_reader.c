@@ -3,8 +3,6 @@
 #include "packing/scale_blocks.h"
 #include "weights/source.h"
 
-#include <string.h>
-
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Returns the place of row `row` of a piece in scale blocks. */

@@ -1,12 +1,9 @@
 /* constants.c - parses the formulas of constants, checks them against the tensor's shape, and computes the
  * values. It computes in double; T5's buckets have the borders that float32 gives. */
-#define _POSIX_C_SOURCE 200809L
 #include "weights/constants.h"
 
 #include <locale.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char attn2c_constant_names[] =
     "sinusoidal, rope_cos, rope_sin, angle_cos, angle_sin, alibi, t5_buckets, ones or list";

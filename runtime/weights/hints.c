@@ -3,9 +3,6 @@
 #include "weights/hints.h"
 #include "base/shape.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* Number of faults with lines of their own. The lines on the kind, the count and unused tensors make it
  * eleven. */
 enum { MOST_FAULTS = 8 };

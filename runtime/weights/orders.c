@@ -4,9 +4,6 @@
 #include "base/shape.h"
 #include "weights/random.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const attn2c_tensor *tensor_of(const attn2c_descriptor *model, int weight) {
   return &model->tensors[model->weights[weight].tensor];
 }

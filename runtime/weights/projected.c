@@ -5,8 +5,6 @@
 #include "weights/constants.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Reads the next word, which ends at a space or at the end of the formula; returns its length. */
 static size_t next_word(const char **rest, const char **word) {

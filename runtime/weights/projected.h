@@ -4,8 +4,6 @@
 
 #include "base/descriptor.h"
 
-#include <string.h>
-
 #define ATTN2C_PROJECTED "projected "
 
 /* The formula of such a constant:

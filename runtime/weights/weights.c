@@ -10,9 +10,6 @@
 #include "weights/hints.h"
 #include "weights/source.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 void attn2c_source_watch(attn2c_source *source, void (*watch)(int64_t done, int64_t all)) {

@@ -1,8 +1,6 @@
 /* files.c - assigns the words of --output to arrays, and refuses files that are used otherwise. */
 #include "program/answers/files.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "formats/file.h"

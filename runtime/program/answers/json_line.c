@@ -1,9 +1,7 @@
 /* json_line.c - writes JSON, one object a line. */
 #include "program/answers/json_line.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/descriptor.h"
 #include "base/utf8.h"
@@ -46,8 +44,8 @@ static void print(const char *text, FILE *out) {
   fputc('\n', out);
 }
 
-int attn2c_json_line(json_t *object, FILE *out) {
-  char *text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+int attn2c_json_line(json_t *object, int failed, FILE *out) {
+  char *text = object && !failed ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
   json_decref(object);
   if (!text) return ATTN2C_MEMORY;
   print(text, out);

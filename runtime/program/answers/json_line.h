@@ -16,5 +16,5 @@ json_t *attn2c_json_number(double value);
 json_t *attn2c_json_numbers(const float *values, int64_t count);
 
 /* Writes an object as a line and releases it. Returns ATTN2C_MEMORY if the object is NULL or memory is
- * missing. */
-int attn2c_json_line(json_t *object, FILE *out);
+ * missing; failed: it was while the object was made. */
+int attn2c_json_line(json_t *object, int failed, FILE *out);

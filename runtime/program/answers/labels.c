@@ -1,9 +1,6 @@
 /* labels.c - the labels of scores, with their names. */
 #include "program/answers/labels.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "program/answers/json_line.h"
 #include "program/answers/safe.h"
 #include "program/arguments.h"

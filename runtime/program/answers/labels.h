@@ -2,7 +2,6 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdio.h>
 
 #include "program/answers/answer.h"
 

@@ -1,8 +1,6 @@
 /* similar.c - the cosines of each pair of embeddings. */
 #include "program/answers/similar.h"
 
-#include <stdlib.h>
-
 #include "formats/npy.h"
 #include "program/answers/answer.h"
 

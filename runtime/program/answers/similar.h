@@ -1,8 +1,6 @@
 /* similar.h - `run --similar`: the matrix of cosines of each pair of embeddings. */
 #pragma once
 
-#include <stdio.h>
-
 #include "program/arguments.h"
 
 #define ATTN2C_MAX_SIMILAR 2000

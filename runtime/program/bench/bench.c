@@ -1,9 +1,5 @@
 /* bench.c - decides which calls of a model are verified and timed. */
-#define _POSIX_C_SOURCE 200809L
 #include "program/bench/bench.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "check/check.h"
 #include "measure/bandwidth.h"
@@ -85,19 +81,18 @@ static int wrong_length(const attn2c_descriptor *model, int64_t length, attn2c_m
                      (long long)model->lengths->least, (long long)model->lengths->sizes->seq);
 }
 
-/* Writes the lengths that are timed in a model of any length: --length, or the usual ones. Returns how many.
+/* Writes the lengths that are timed of an entry of any length: --length, or the usual ones. Returns how many.
  */
-static int lengths_to_time(const attn2c_descriptor *model, const attn2c_arguments *arguments,
+static int lengths_to_time(const attn2c_lengths *sizes, const attn2c_arguments *arguments,
                            int64_t lengths[USUAL_LENGTHS + 1]) {
   int count = 0;
-  const int64_t most = model->lengths->sizes[0].seq;
+  const int64_t most = sizes->sizes[0].seq;
   if (arguments->length > 0) {
-    lengths[0] = arguments->length;
+    lengths[0] = arguments->length < most ? arguments->length : most;
     return 1;
   }
   for (int i = 0; i < USUAL_LENGTHS; i++)
-    if (usual_lengths[i] >= model->lengths->least && usual_lengths[i] < most)
-      lengths[count++] = usual_lengths[i];
+    if (usual_lengths[i] >= sizes->least && usual_lengths[i] < most) lengths[count++] = usual_lengths[i];
   lengths[count++] = most;
   return count;
 }
@@ -105,6 +100,9 @@ static int lengths_to_time(const attn2c_descriptor *model, const attn2c_argument
 /* Prepares the call of one sequence. */
 static int prepare_sequence(job *job, subject *s, attn2c_bench_result *result, int64_t length) {
   const attn2c_entry *entry = s->call.entry;
+  const int status = attn2c_sizes_open(job->program, &s->sizes, job->message);
+  if (status != ATTN2C_OK) return status;
+  s->sizes.lengths = attn2c_lengths_of(job->model, entry);
   s->sizes.batch = 1, s->sizes.seq = length;
   s->first[1] = (int32_t)length;
   s->sequence = (attn2c_sequences){
@@ -112,7 +110,7 @@ static int prepare_sequence(job *job, subject *s, attn2c_bench_result *result, i
   s->call.sizes = &s->sizes, s->call.sequence = &s->sequence;
   result->length = length;
   snprintf(result->label, sizeof result->label, "%.40s (%lld tokens)", entry->name, (long long)length);
-  return attn2c_sizes_open(job->program, &s->sizes, job->message);
+  return ATTN2C_OK;
 }
 
 /* Prepares a call of a model that continues. */
@@ -125,39 +123,46 @@ static void prepare_tokens(const job *job, subject *s, attn2c_bench_result *resu
   }
   result->tokens = of->sequences * of->count;
   if (of->count == 1)
-    result->bytes = attn2c_bytes_of_weights(job->model, s->call.entry, of->sequences) +
-                    (double)of->sequences * attn2c_bytes_of_kept(job->model, s->call.entry, of->position + 1);
+    result->bytes =
+        attn2c_bytes_of_weights(job->model, s->call.entry, of->sequences) +
+        (double)of->sequences * attn2c_bytes_of_kept(job->model, s->call.entry, of->position + 1,
+                                                     attn2c_bench_tokens_rows_of_source(job->model));
   result->position = of->position, result->sequences = of->sequences;
   attn2c_bench_tokens_label(of, result->label, sizeof result->label);
 }
 
-/* Lists the calls, and makes their inputs. Calls of a model of any length and of one that continues have the
- * same inputs; entries have their own. */
+/* Lists the calls, and makes their inputs. Calls of one entry have the same inputs; entries have their own.
+ * In a model with an encoder its calls come first. */
 static int prepare(job *job) {
   const attn2c_descriptor *model = job->model;
   attn2c_bench_tokens tokens[ATTN2C_BENCH_TOKEN_CALLS];
   int64_t lengths[USUAL_LENGTHS + 1];
-  int inputs = 0, status = ATTN2C_OK;
+  int inputs = 0, before = 0, status = ATTN2C_OK;
   for (int e = 0; e < model->entry_count; e++)
     for (int i = 0; i < model->entries[e].input_count; i++)
       attn2c_input_random(&model->tensors[model->entries[e].inputs[i]], job->arguments->seed, 1,
                           job->in[inputs++]);
+  const attn2c_entry *encode = attn2c_encode_entry(model);
+  if (encode)
+    before = lengths_to_time(encode->lengths, job->arguments, lengths);
+  else if (model->is_open && !model->continued)
+    before = lengths_to_time(model->lengths, job->arguments, lengths);
+  void **own = job->in + (encode ? encode->input_count : 0);
+  if (model->continued) attn2c_bench_tokens_list(model, job->arguments->length, own[0], tokens);
   inputs = 0;
-  if (model->continued)
-    attn2c_bench_tokens_list(model, job->arguments->length, job->in[0], tokens);
-  else if (model->is_open)
-    lengths_to_time(model, job->arguments, lengths);
   for (int i = 0; i < job->count && status == ATTN2C_OK; i++) {
     subject *s = &job->subjects[i];
     attn2c_bench_result *result = &job->results[i];
+    const int is_of_tokens = model->continued && i >= before;
     s->call = (attn2c_bench_call){
         .program = job->program, .model = job->opened, .context = job->context, .in = job->in + inputs};
-    s->call.number = model->is_open ? 0 : i;
+    s->call.number = is_of_tokens ? attn2c_primary(model) : model->is_open ? 0 : i;
     s->call.entry = &model->entries[s->call.number];
+    if (is_of_tokens) s->call.in = own;
     if (!model->is_open) inputs += s->call.entry->input_count;
     result->model = model, result->entry = s->call.entry, result->provider = job->opened->provider;
-    if (model->continued)
-      s->tokens = tokens[i], prepare_tokens(job, s, result);
+    if (is_of_tokens)
+      s->tokens = tokens[i - before], prepare_tokens(job, s, result);
     else if (model->is_open)
       status = prepare_sequence(job, s, result, lengths[i]);
     if (status == ATTN2C_OK) status = attn2c_bench_call_allocate(&s->call, job->message);
@@ -165,23 +170,27 @@ static int prepare(job *job) {
   return status;
 }
 
-/* Gives the sequences of a model that continues the tokens before a call. */
-static int before_call(const attn2c_bench_call *s, attn2c_message *message) {
-  const int status = s->tokens ? attn2c_bench_tokens_prepare(s->context, s->tokens) : ATTN2C_OK;
-  return status == ATTN2C_OK ? status : attn2c_bench_call_failed(s, status, message);
+/* Gives the sequences of a model that continues the tokens before a call, and a source if it has an encoder.
+ */
+static int before_call(const job *job, const attn2c_bench_call *s) {
+  int status = ATTN2C_OK;
+  if (s->tokens && attn2c_encode_entry(job->model))
+    status = attn2c_bench_tokens_source(s->context, (const void *const *)job->in);
+  if (s->tokens && status == ATTN2C_OK) status = attn2c_bench_tokens_prepare(s->context, s->tokens);
+  return status == ATTN2C_OK ? status : attn2c_bench_call_failed(s, status, job->message);
 }
 
 /* Verifies all calls before it times any. */
 static int verify_and_time(job *job) {
   int status = prepare(job);
   for (int i = 0; i < job->count && status == ATTN2C_OK; i++) {
-    status = before_call(&job->subjects[i].call, job->message);
+    status = before_call(job, &job->subjects[i].call);
     if (status == ATTN2C_OK) status = verify(job, &job->subjects[i].call, &job->results[i].first_ms);
   }
   if (status == ATTN2C_OK) status = verify_in_full(job);
   for (int i = 0; i < job->count && status == ATTN2C_OK; i++) {
     attn2c_bench_call *s = &job->subjects[i].call;
-    status = before_call(s, job->message);
+    status = before_call(job, s);
     if (status == ATTN2C_OK) status = attn2c_bench_time(s, job->arguments, &job->results[i], job->message);
   }
   for (int i = 0; i < job->count; i++) {
@@ -204,8 +213,10 @@ static void share_memory_rate(attn2c_bench_result *results, int count) {
 static int calls_to_time(const attn2c_descriptor *model, const attn2c_arguments *arguments) {
   int64_t lengths[USUAL_LENGTHS + 1];
   attn2c_bench_tokens list[ATTN2C_BENCH_TOKEN_CALLS];
-  if (model->continued) return attn2c_bench_tokens_list(model, arguments->length, NULL, list);
-  if (model->is_open) return lengths_to_time(model, arguments, lengths);
+  const attn2c_entry *encode = attn2c_encode_entry(model);
+  const int sources = encode ? lengths_to_time(encode->lengths, arguments, lengths) : 0;
+  if (model->continued) return sources + attn2c_bench_tokens_list(model, arguments->length, NULL, list);
+  if (model->is_open) return lengths_to_time(model->lengths, arguments, lengths);
   return model->entry_count;
 }
 

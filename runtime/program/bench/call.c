@@ -2,8 +2,6 @@
 #include "program/bench/call.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "check/check.h"
 #include "measure/timing.h"

@@ -2,10 +2,7 @@
  * not available is n/a in a table, null in JSON and empty in csv. */
 #include "program/bench/report.h"
 
-#include <inttypes.h>
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "measure/work.h"
 #include "program/bench/tokens_report.h"

@@ -2,8 +2,6 @@
  * values. */
 #pragma once
 
-#include <stdio.h>
-
 #include "program/arguments.h"
 #include "program/bench/result.h"
 

@@ -1,8 +1,6 @@
 /* result.h - the result of a call that was timed. */
 #pragma once
 
-#include <stdint.h>
-
 #include "measure/bound.h"
 #include "measure/parts.h"
 #include "measure/timing.h"

@@ -3,8 +3,6 @@
 #include "program/bench/time.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "measure/bandwidth.h"
 #include "measure/bound.h"

@@ -1,12 +1,13 @@
 /* tokens.c - lists and makes the calls of a model that continues that `bench` times. */
 #include "program/bench/tokens.h"
 
-#include <stdio.h>
-
 #include "model/continue.h"
 
 /* Tokens of a prompt and of a short one, and before those that are decoded. */
 enum { PROMPT = 512, SHORT_PROMPT = 16, LATER = 1000 };
+
+/* Rows of a source, unless the longest is shorter: a sentence. */
+enum { SOURCE = 32 };
 
 /* Tokens that are added again with the one after them, to compare its logits. */
 enum { BACK = 7 };
@@ -36,6 +37,17 @@ void attn2c_bench_tokens_label(const attn2c_bench_tokens *of, char *label, size_
   else
     snprintf(label, size, "%s (%lld sequences, position %lld)", of->name, (long long)of->sequences,
              (long long)of->position);
+}
+
+int64_t attn2c_bench_tokens_rows_of_source(const attn2c_descriptor *model) {
+  const attn2c_entry *encode = attn2c_encode_entry(model);
+  return encode ? least(SOURCE, encode->lengths->sizes[0].seq) : 0;
+}
+
+int attn2c_bench_tokens_source(attn2c_context *context, const void *const *inputs) {
+  const attn2c_descriptor *model = context->model->descriptor;
+  const int32_t first = 0, rows = (int32_t)attn2c_bench_tokens_rows_of_source(model);
+  return model->continued->encode(context, 1, &first, &rows, inputs);
 }
 
 int attn2c_bench_tokens_prepare(attn2c_context *context, const attn2c_bench_tokens *of) {
@@ -81,6 +93,7 @@ int attn2c_bench_tokens_rows(const attn2c_descriptor *model, const attn2c_bench_
   for (int i = 0; i < of->sequences; i++) {
     rows->first[i + 1] = (int32_t)((i + 1) * of->count);
     rows->past[i] = (int32_t)of->position, rows->slot[i] = i, rows->ids[i] = of->ids[of->position];
+    rows->source[i] = (int32_t)attn2c_bench_tokens_rows_of_source(model);
   }
   rows->in[0] = of->count > 1 ? of->ids + of->position : rows->ids;
   rows->n = (attn2c_sequences){.rows = of->sequences * of->count,
@@ -88,6 +101,7 @@ int attn2c_bench_tokens_rows(const attn2c_descriptor *model, const attn2c_bench_
                                .first = rows->first,
                                .past = rows->past,
                                .slot = rows->slot,
+                               .source = rows->source,
                                .wanted = of->count > 1 ? of->count - 1 : 0};
   return 1;
 }

@@ -22,7 +22,15 @@ int attn2c_bench_tokens_list(const attn2c_descriptor *model, int64_t length, int
 /* Writes a call's name: "decode (8 sequences, position 1000)". */
 void attn2c_bench_tokens_label(const attn2c_bench_tokens *of, char *label, size_t size);
 
-/* Gives the sequences of a call the tokens before it. Returns the model's status. */
+/* Returns the rows of the source that sequences have; 0: the model has no encoder. */
+int64_t attn2c_bench_tokens_rows_of_source(const attn2c_descriptor *model);
+
+/* Reads a source into sequence 0, whose tokens are forgotten. inputs: of the entry `encode`. Returns the
+ * model's status. */
+int attn2c_bench_tokens_source(attn2c_context *context, const void *const *inputs);
+
+/* Gives the sequences of a call the tokens before it, and what sequence 0 has of a source. Returns the
+ * model's status. */
 int attn2c_bench_tokens_prepare(attn2c_context *context, const attn2c_bench_tokens *of);
 
 /* Makes a call, for the logits [sequences][vocabulary] of each sequence's last token. It takes back the
@@ -36,7 +44,7 @@ int attn2c_bench_tokens_otherwise(attn2c_context *context, const attn2c_bench_to
 typedef struct {
   attn2c_sequences n;
   int32_t first[ATTN2C_MOST_SEQUENCES + 1], past[ATTN2C_MOST_SEQUENCES], slot[ATTN2C_MOST_SEQUENCES];
-  int32_t ids[ATTN2C_MOST_SEQUENCES];
+  int32_t source[ATTN2C_MOST_SEQUENCES], ids[ATTN2C_MOST_SEQUENCES];
   void *in[1];
 } attn2c_bench_token_rows;
 

@@ -1,8 +1,6 @@
 /* tokens_report.c - prints tokens a second, and bytes read beside the rate of memory. */
 #include "program/bench/tokens_report.h"
 
-#include <inttypes.h>
-
 typedef struct {
   double per_second; /* tokens of all sequences */
   double bytes;      /* that a token reads; 0: not counted */

@@ -2,9 +2,6 @@
  * picture's name comes first where there are several. */
 #include "program/picture/answer.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "program/answers/labels.h"
 #include "program/answers/json_line.h"
 #include "program/answers/safe.h"
@@ -68,12 +65,19 @@ static int add_rows(const attn2c_picture_answer *answer, attn2c_pick *picks, jso
   return failed | (json_object_set_new(object, "rows", list) != 0);
 }
 
+/* Begins an object with the picture's name. */
+static json_t *begin_object(const attn2c_picture_answer *answer, int *failed) {
+  json_t *object = json_object();
+  if (!answer->name) return object;
+  json_t *name = attn2c_json_text(answer->name, strlen(answer->name));
+  *failed |= json_object_set_new(object, "image", name) != 0;
+  return object;
+}
+
 int attn2c_picture_write_json(const attn2c_picture_answer *answer, attn2c_pick *picks, FILE *out) {
   const attn2c_labels labels = labels_of(answer);
-  json_t *object = json_object();
   int failed = 0;
-  if (answer->name)
-    failed |= json_object_set_new(object, "image", attn2c_json_text(answer->name, strlen(answer->name))) != 0;
+  json_t *object = begin_object(answer, &failed);
   switch (answer->facts->answer) {
   case ATTN2C_ANSWER_LABEL:
     failed |= attn2c_labels_json(&labels, answer->values, picks, object);
@@ -88,24 +92,18 @@ int attn2c_picture_write_json(const attn2c_picture_answer *answer, attn2c_pick *
   default:
     failed |= add_rows(answer, picks, object);
   }
-  if (!failed) return attn2c_json_line(object, out);
-  json_decref(object);
-  return ATTN2C_MEMORY;
+  return attn2c_json_line(object, failed, out);
 }
 
 int attn2c_picture_write_json_similar(const attn2c_picture_answer *answer, const attn2c_pick *picks,
                                       int count, FILE *out) {
-  json_t *object = json_object(), *list = json_array();
   int failed = 0;
-  if (answer->name)
-    failed |= json_object_set_new(object, "image", attn2c_json_text(answer->name, strlen(answer->name))) != 0;
+  json_t *object = begin_object(answer, &failed), *list = json_array();
   for (int i = 0; i < count; i++)
     failed |= json_array_append_new(list, json_pack("{s:I, s:o}", "number", (json_int_t)picks[i].number + 1,
                                                     "cosine", attn2c_json_number(picks[i].score))) != 0;
   failed |= json_object_set_new(object, "similar", list) != 0;
-  if (!failed) return attn2c_json_line(object, out);
-  json_decref(object);
-  return ATTN2C_MEMORY;
+  return attn2c_json_line(object, failed, out);
 }
 
 int attn2c_picture_write_texts(const attn2c_picture_answer *answer, const attn2c_picture_texts *texts,
@@ -121,10 +119,8 @@ int attn2c_picture_write_texts(const attn2c_picture_answer *answer, const attn2c
 
 int attn2c_picture_write_json_texts(const attn2c_picture_answer *answer, const attn2c_picture_texts *texts,
                                     const attn2c_pick *picks, int count, const float *logits, FILE *out) {
-  json_t *object = json_object(), *list = json_array();
   int failed = 0;
-  if (answer->name)
-    failed |= json_object_set_new(object, "image", attn2c_json_text(answer->name, strlen(answer->name))) != 0;
+  json_t *object = begin_object(answer, &failed), *list = json_array();
   for (int i = 0; i < count; i++) {
     const int64_t number = picks[i].number;
     json_t *each =
@@ -134,7 +130,5 @@ int attn2c_picture_write_json_texts(const attn2c_picture_answer *answer, const a
     failed |= json_array_append_new(list, each) != 0;
   }
   failed |= json_object_set_new(object, "texts", list) != 0;
-  if (!failed) return attn2c_json_line(object, out);
-  json_decref(object);
-  return ATTN2C_MEMORY;
+  return attn2c_json_line(object, failed, out);
 }

@@ -1,8 +1,6 @@
 /* answer.h - writes the answer to one picture, as text or as JSON. */
 #pragma once
 
-#include <stdio.h>
-
 #include "base/picture_facts.h"
 #include "program/picture/texts.h"
 #include "program/answers/answer.h"

@@ -3,8 +3,6 @@
 #include "program/picture/command.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "formats/npy.h"

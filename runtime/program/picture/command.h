@@ -1,8 +1,6 @@
 /* command.h - `run --image`: pictures are decoded, prepared, computed and answered in their order. */
 #pragma once
 
-#include <stdio.h>
-
 #include "base/picture_facts.h"
 #include "program/arguments.h"
 

@@ -1,13 +1,9 @@
 /* source.c - lists and reads the files of pictures. */
-#define _POSIX_C_SOURCE 200809L
 #include "program/picture/source.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>

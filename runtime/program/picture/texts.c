@@ -1,9 +1,6 @@
 /* texts.c - reads the texts that pictures are scored for, and embeds them. */
 #include "program/picture/texts.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "program/text/source.h"
 
 /* Adds a copy of a line. Returns ATTN2C_OK or _MEMORY. */

@@ -2,8 +2,6 @@
  * model of texts that is linked into a program of pictures. */
 #pragma once
 
-#include <stdio.h>
-
 #include "base/picture_facts.h"
 #include "program/arguments.h"
 

@@ -1,9 +1,6 @@
 /* follow.c - the ranks of a program after the first: they make the calls that it makes. */
 #include "program/ranks/order.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/rank_facts.h"
 #include "model/state.h"
 #include "model/team.h"

@@ -2,8 +2,6 @@
  */
 #include "program/ranks/order.h"
 
-#include <string.h>
-
 #include "base/rank_facts.h"
 #include "ranks/open.h"
 

@@ -1,8 +1,6 @@
 /* open.c - opens a rank's part of a model, together with all other ranks. */
 #include "program/ranks/order.h"
 
-#include <stdlib.h>
-
 #include "model/ranks_open.h"
 #include "program/inputs.h"
 #include "ranks/alone.h"

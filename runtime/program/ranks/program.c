@@ -1,9 +1,7 @@
 /* program.c - begins and ends the ranks of a program. */
-#define _POSIX_C_SOURCE 200809L
 #include "program/ranks/program.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "program/ranks/order.h"

@@ -3,10 +3,6 @@
 #include "program/text/arrays.h"
 #include "program/answers/files.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "formats/npy.h"
 
 /* Numbers of arrays that are not outputs of the model. An output's array has the output's number. */

@@ -2,9 +2,6 @@
  * bytes. */
 #include "program/text/cache.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/checksum.h"

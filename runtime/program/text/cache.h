@@ -4,8 +4,6 @@
  * model, weights, prompt and size the embeddings are, and has a checksum of all bytes. */
 #pragma once
 
-#include <stdio.h>
-
 #include "model/model.h"
 #include "model/text_calls.h"
 

@@ -2,8 +2,6 @@
  * in their order, before more lines are waited for. The pair of a question is read in windows. */
 #include "program/text/command.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "program/inputs.h"

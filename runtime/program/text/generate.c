@@ -1,8 +1,6 @@
 /* generate.c - the part of `generate` for models that take text: prompts from words and files, and the
  * text of answers. */
 #define _POSIX_C_SOURCE 200809L
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "formats/file.h"
@@ -149,9 +147,9 @@ static int find_token(attn2c_text_side *side, const char *option, const char *wo
     *id = tokens.ids[0];
     return ATTN2C_OK;
   }
-  attn2c_say(message, "%s: '%s' is not one token of this model, but an id or a token is allowed", option,
-             word);
-  return ATTN2C_USAGE;
+  return attn2c_fail(message, ATTN2C_USAGE,
+                     "%s: '%s' is not one token of this model, but an id or a token is allowed", option,
+                     word);
 }
 
 static void write_piece(const char *text, size_t length, int is_line, FILE *out) {

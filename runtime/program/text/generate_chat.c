@@ -2,10 +2,7 @@
  * before it; the model reads what it does not keep already. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "generate/text_writer.h"
 #include "program/generate/command.h"

@@ -2,8 +2,6 @@
 #include "program/text/generate_turns.h"
 
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "chat/chat_template.h"
 

@@ -1,8 +1,6 @@
 /* json.c - writes answers as JSON, one object a line. */
 #include "program/text/view.h"
 
-#include <string.h>
-
 #include "program/answers/json_line.h"
 
 static json_t *json_tokens(const attn2c_view_of_text *view, const float *scores, attn2c_pick *picks) {
@@ -94,7 +92,5 @@ int attn2c_write_json(const attn2c_view_of_text *view, attn2c_pick *picks, FILE 
   int failed = view->length ? add_answer(view, picks, object) != 0
                             : json_object_set_new(object, "tokens", json_array()) != 0;
   if (view->removed) failed |= json_object_set_new(object, "truncated", json_true()) != 0;
-  if (!failed) return attn2c_json_line(object, out);
-  json_decref(object);
-  return ATTN2C_MEMORY;
+  return attn2c_json_line(object, failed, out);
 }

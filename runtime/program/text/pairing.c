@@ -2,9 +2,6 @@
  * them. */
 #include "program/text/pairing.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct attn2c_pairing {
   attn2c_text_source *queries, *texts;
   attn2c_line *list; /* the texts; their bytes are the source's */

@@ -2,10 +2,7 @@
  */
 #include "program/text/rank.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "formats/npy.h"
 #include "program/answers/json_line.h"
@@ -166,7 +163,7 @@ static json_t *json_query(const query *of) {
 
 static int write_objects(const attn2c_rank *rank, FILE *out) {
   for (int64_t q = 0; q < rank->query_count; q++) {
-    const int status = attn2c_json_line(json_query(&rank->queries[q]), out);
+    const int status = attn2c_json_line(json_query(&rank->queries[q]), 0, out);
     if (status != ATTN2C_OK) return status;
   }
   return ATTN2C_OK;

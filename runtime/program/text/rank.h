@@ -3,8 +3,6 @@
  * all scores are asked for as an array. */
 #pragma once
 
-#include <stdio.h>
-
 #include "program/arguments.h"
 
 typedef struct attn2c_rank attn2c_rank;

@@ -1,13 +1,9 @@
 /* source.c - lines from the words of the command line. As long as a stream's buffer has lines, nothing
  * is waited for, so that an answer is written as soon as its line has come. */
-#define _GNU_SOURCE
 #include "program/text/source.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
