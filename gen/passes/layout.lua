@@ -83,14 +83,19 @@ local function decide(state, panels)
   end
 end
 
+-- Returns what a weight is, apart from its name, as text: its place in a checkpoint, or a constant's formula, which may
+-- be of another weight.
+local function contents_of(tensor)
+  local of = tensor.scales_of or tensor.order_of
+  if of then return ("%s %s"):format(tensor.formula:match("^%S+"), contents_of(of)) end
+  return tensor.formula or tensor.from and dump.table(tensor.from)
+end
+
 local function same_source(a, b)
-  return a.kind == b.kind and a.formula == b.formula and a.part == b.part
+  return a.kind == b.kind and a.part == b.part and (a.formula == b.formula or contents_of(a) == contents_of(b))
     and dump.table(a.source or {}) == dump.table(b.source or {})
     and dump.table(a.factors or {}) == dump.table(b.factors or {})
 end
-
--- Returns what a weight is, apart from its name, as text: a constant's formula, or its place in a checkpoint.
-local function contents_of(tensor) return tensor.formula or tensor.from and dump.table(tensor.from) end
 
 -- True if an entry's weight equals another entry's or, for tables kept as rows, is the first rows of it. Two
 -- constants are the same if their formulas are.
@@ -123,8 +128,9 @@ end
 local function alike_in(state, name, other)
   local mine = state.graph.tensors[name]
   local list = { other.weights.offsets[name] and name }
+  local is_table = mine.formula and not mine.scales_of and not mine.order_of -- it may be the first rows of another
   local of_contents = other.weights.of_contents[contents_of(mine) or ""]
-  for _, theirs in ipairs(mine.formula and other.graph.weights or of_contents or {}) do
+  for _, theirs in ipairs(is_table and other.graph.weights or of_contents or {}) do
     if not state.graph.tensors[theirs] then list[#list + 1] = theirs end
   end
   return list

@@ -3,13 +3,14 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calls import _address, _array, _check_range, _refuse
+from calls import _address, _array, _check_range, _refuse, _Table
 from library import _Library, _Model, _Owner, _pointer, _size
+from sequences import _of_lists, _open_structure
 from values import Path, _flag, _integer, _list, _number, _path, _refuse_value
 
 _double = ctypes.c_double
@@ -61,12 +62,13 @@ class _BeamOptions(ctypes.Structure):
 
 
 class _Writer:
-    """The functions of a library whose model continues sequences."""
+    """The functions of a library whose model continues sequences. encodes: whether it has an encoder."""
 
-    def __init__(self, library: _Library) -> None:
+    def __init__(self, library: _Library, encodes: bool = False) -> None:
         status, one, number = ctypes.c_int, ctypes.c_void_p, ctypes.c_int32
         message = ctypes.c_char_p, _size
         self.extend = library.function("extend", status, one, number, one, one, one, status, one)
+        self.encode = library.function("encode", status, one, one, _pointer) if encodes else None
         self.position = library.function("position", number, one, number)
         self.rewind = library.function("rewind", status, one, number, number)
         self.copy = library.function("copy", status, one, number, number)
@@ -194,6 +196,8 @@ class _State(_Owner):
 
     def __init__(self, model: Any, of: _Samplers, sequences: int, most: int) -> None:
         self._of, self._library, self._most, self.sequences = of, of.library, most, sequences
+        self._source: Optional[_Table] = model._source
+        self._with_source: Set[int] = set()  # the sequences that have one
         holder = model._caller("state")
         self._held = holder.__enter__()
         self._end = lambda: holder.__exit__(None, None, None)
@@ -207,18 +211,25 @@ class _State(_Owner):
     def _sequence(self, sequence: int, name: str = "sequence") -> int:
         return _integer(name, sequence, 0, self.sequences - 1)
 
+    def _numbers(self, sequences: Optional[ArrayLike], count: int) -> NDArray[np.int32]:
+        """Different sequences for `count` lists of ids or sources; None: the first ones."""
+        numbers = _ids("sequences", np.arange(count) if sequences is None else sequences, self.sequences)
+        if numbers.size != count or len(set(numbers.tolist())) != count or not count:
+            raise ValueError("sequences: a different sequence for each of 1 or more lists of ids is expected")
+        return numbers
+
     def _extend(self, arrays: Sequence[NDArray[np.int32]], sequences: Optional[ArrayLike],
                 all: bool) -> NDArray[np.float32]:
         """Adds ids as _ids gives them to sequences. Returns the rows of logits, one after the other."""
         all = _flag("all", all)
-        numbers = _ids("sequences", np.arange(len(arrays)) if sequences is None else sequences, self.sequences)
-        if numbers.size != len(arrays) or len(set(numbers.tolist())) != numbers.size or not arrays:
-            raise ValueError("sequences: a different sequence for each of 1 or more lists of ids is expected")
+        numbers = self._numbers(sequences, len(arrays))
         for number, array in zip(numbers.tolist(), arrays):
             room = self._most - self.position(number)
             if not 1 <= array.size <= max(room, 1):
                 raise ValueError("ids: are %d tokens, but 1 to %d are allowed: a sequence has at most %d"
                                  % (array.size, room, self._most))
+            if self._source is not None and number not in self._with_source:
+                raise ValueError("sequence %d: has no source; encode() reads one" % number)
             if not room:
                 raise ValueError("sequence %d: has %d tokens, the most that a sequence has" % (number, self._most))
         of, counts, joined = self._of, np.array([each.size for each in arrays], "int32"), np.concatenate(arrays)
@@ -247,6 +258,18 @@ class _State(_Owner):
         array = _ids("ids", ids, self._of.vocabulary)
         return self._extend([array[i:i + 1] for i in range(array.size)], sequences, False)
 
+    def encode(self, sources: Sequence[ArrayLike], sequences: Optional[ArrayLike] = None) -> None:
+        """Reads sources[i] into different sequences, by default the first ones, which then begin anew: ids [rows], or
+        [rows]... as the library's header has them. The model has an encoder with one input."""
+        if self._source is None or len(self._source.inputs) != 1:
+            raise TypeError("encode: the model has no encoder with one input")
+        call = _of_lists(self._source, {self._source.inputs[0].name: _list("sources", sources)})
+        numbers = self._numbers(sequences, len(call.lengths))
+        arrays = [_address(array) for array in call.arrays.values()]
+        into = _open_structure(self._source)(len(call.lengths), _address(call.lengths), *arrays)
+        self._of.library.check(self._of.writer.encode(self._context(), _address(numbers), ctypes.byref(into)))
+        self._with_source.update(numbers.tolist())
+
     def position(self, sequence: int = 0) -> int:
         """The number of tokens that a sequence has."""
         return int(self._of.writer.position(self._context(), self._sequence(sequence)))
@@ -260,6 +283,7 @@ class _State(_Owner):
         """Makes sequence `target` a copy of `source`."""
         self._of.library.check(self._of.writer.copy(self._context(), self._sequence(source, "source"),
                                                     self._sequence(target, "target")))
+        (self._with_source.add if source in self._with_source else self._with_source.discard)(target)
 
     def _file(self, function: Any, path: Path, sequence: int) -> None:
         text = ctypes.create_string_buffer(1000)
@@ -273,6 +297,7 @@ class _State(_Owner):
     def load(self, path: Path, sequence: int = 0) -> None:
         """Reads such a file in place of a sequence, which is unchanged if the file is refused."""
         self._file(self._of.writer.load, path, sequence)
+        self._with_source.add(sequence)
 
 
 class Beam(NamedTuple):
@@ -337,6 +362,8 @@ class _Generating(_Model):
     _vocabulary: int
     _tokens = 256  # the most of an answer
     _length = 0  # the most of a prompt and its answer, in place of _tokens; 0: not stated
+    _source: Optional[_Table] = None  # of the encoder's inputs; None: the model has none
+    _first_ids: Tuple[int, ...] = ()  # the prompt of an answer to a source
 
     def _samplers(self) -> _Samplers:
         return _Samplers(self._library, self._writer, self._vocabulary)
@@ -387,7 +414,7 @@ class _Generating(_Model):
             options.stop_count, options.stop_tokens = len(stops), _address(stops)
         count = _integer("n_best", n_best, 1, options.beams)
         limit = 0 if tokens is None else _integer("tokens", tokens, 1, 2**31 - 1)
-        read = [_ids("prompts[%d]" % i, each, self._vocabulary) for i, each in enumerate(_list("prompts", prompts))]
+        read = self._read(prompts)
         answers: List[List[Beam]] = [[] for _ in read]
         running: Dict[int, int] = {}  # the number of the prompt by place
         begun = 0
@@ -407,6 +434,22 @@ class _Generating(_Model):
             finally:
                 search.close()
         return answers
+
+    def _read(self, prompts: Sequence[ArrayLike]) -> List[NDArray[np.int32]]:
+        """The ids of prompts, or of the sources that take their place."""
+        vocabulary = self._vocabulary
+        if self._source is not None:
+            vocabulary = (self._source.inputs[0].most or 0) + 1
+        return [_ids("prompts[%d]" % i, each, vocabulary) for i, each in enumerate(_list("prompts", prompts))]
+
+    def _begin(self, state: _State, sampler: _Sampler, ids: NDArray[np.int32], sequence: int) -> NDArray[np.float32]:
+        """Reads a prompt or a source into a sequence, and returns the logits of an answer's first token."""
+        state.rewind(0, sequence)
+        if self._source is not None:
+            state.encode([ids], [sequence])
+            ids = np.array(self._first_ids, "int32")
+        sampler.feed(ids)
+        return state.prefill(ids, sequence)
 
     def _searches(self, options: Mapping[str, Any]) -> bool:
         """True if options, or without any the model's folder, ask for beams."""
@@ -432,10 +475,11 @@ class _Generating(_Model):
         if tokens is None and self._length:
             tokens = room = min(room, self._length - 1)
         most = _integer("tokens", self._tokens if tokens is None else tokens, 1, None)
-        read = [_ids("prompts[%d]" % i, each, self._vocabulary) for i, each in enumerate(_list("prompts", prompts))]
+        read = self._read(prompts)
+        longest = room if self._source is None else self._source.seq
         for i, each in enumerate(read):
-            if not 1 <= each.size <= room:
-                raise ValueError("prompts[%d]: has %d tokens, but 1 to %d are allowed" % (i, each.size, room))
+            if not 1 <= each.size <= longest:
+                raise ValueError("prompts[%d]: has %d tokens, but 1 to %d are allowed" % (i, each.size, longest))
         free = [(sequence, self.sampler(**options)) for sequence in range(min(self._sequences, len(read)))]
         seed = free[0][1]._seed if free else 0
         answers: List[List[int]] = [[] for _ in read]
@@ -450,10 +494,8 @@ class _Generating(_Model):
             while running or begun < len(read):
                 while free and begun < len(read):
                     sequence, sampler = free.pop()
-                    state.rewind(0, sequence)
                     sampler.reset((seed + begun) % 2**64)
-                    sampler.feed(read[begun])
-                    take(sampler, begun, state.prefill(read[begun], sequence))
+                    take(sampler, begun, self._begin(state, sampler, read[begun], sequence))
                     running.append((sequence, sampler, begun))
                     begun += 1
                 for place in list(running):

@@ -30,10 +30,11 @@ class _GeneratingText(_Generating, _TextModel):
         for i, each in enumerate(read):
             if each.removed:
                 raise ValueError("prompts[%d]: has more than %d tokens, the most of a sequence" % (i, self._table.seq))
-        before = [len(self.decode(each.ids)) for each in read]
+        prompts_of = [each.ids.tolist() if self._source is None else list(self._first_ids) for each in read]
+        before = [len(self.decode(each)) for each in prompts_of]
 
         def text(number: int, ids: Sequence[int]) -> str:
-            return self.decode([*read[number].ids.tolist(), *ids])[before[number]:]
+            return self.decode([*prompts_of[number], *ids])[before[number]:]
 
         def is_end(number: int, ids: List[int]) -> bool:
             shown = text(number, ids) if stop else ""

@@ -42,7 +42,8 @@ local function check_shared(state, mine, other, theirs)
       local of_a, of_b = state.weights.layouts[here.name], other.weights.layouts[there.name]
       local whole = words.shape(a.shape) == words.shape(b.shape)
       local is_one = here.name == there.name or a.formula or a.from and dump.table(a.from) == dump.table(b.from or {})
-      expect(is_one and here.first == there.first and a.formula == b.formula
+      local are_made_alike = a.formula == b.formula or a.scales_of ~= nil and b.scales_of ~= nil
+      expect(is_one and here.first == there.first and are_made_alike
         and (whole or a.shape[1] < b.shape[1] and a.shape[#a.shape] == b.shape[#b.shape])
         and of_a.format == of_b.format and of_a.type == of_b.type
         and table.concat(of_a.widths or {}, " ") == table.concat(of_b.widths or {}, " "), "layout",

@@ -72,6 +72,18 @@ local function classes_of(state, spec)
     chat .. "_own._Tokenizer", ("_%sLibrary"):format(state.chat and "Chat" or text)
 end
 
+-- Returns what the module has of an encoder's entry: its inputs, and the rows of a source; false: there is none.
+local function source_of(state)
+  local entry = state.entries[1]
+  if entry == state.primary or not entry.spec.decoder then return false end
+  local made = { inputs = {}, seq = entry.spec.seq, least = entry.spec.least }
+  for i, name in ipairs(entry.graph.entry.inputs) do
+    made.inputs[i] = input_of(entry.graph.tensors[name], entry)
+    made.inputs[i].optional = made.inputs[i].is_optional and "True" or "False"
+  end
+  return made
+end
+
 --- Returns the values of templates/module.py.in. state: the model's.
 function emit_module.values(state)
   local primary = state.primary
@@ -89,6 +101,7 @@ function emit_module.values(state)
   end
   made.model_classes, made.tokenizer_classes, made.library_class = classes_of(state, primary.spec)
   made.ranks = state.spec.processes or false
+  made.source = source_of(state)
   made.shared = emit_python.name
   made.first_input = made.inputs[1].name
   made.most_threads = primary.spec.workers[#primary.spec.workers]
