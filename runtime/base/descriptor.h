@@ -307,6 +307,8 @@ typedef struct attn2c_continued {
   /* runs whole sequences (model/continue.h) */
   int (*run_anew)(struct attn2c_context *context, int64_t count, const int32_t *each, int64_t seq,
                   const void *const *inputs, void *const *outputs);
+  /* row = row - max - log(sum of e^(row - max)), with the instructions of the model's target */
+  void (*log_softmax)(float *row, int32_t count);
   const struct attn2c_generation *generation; /* generation.h: the defaults */
 } attn2c_continued;
 

@@ -35,7 +35,8 @@ static int create_places(attn2c_answers *b, const attn2c_sampling *sampling, att
   int status = ATTN2C_OK;
   for (int32_t i = 0; i < b->places && status == ATTN2C_OK; i++) {
     if (b->beams)
-      status = attn2c_beam_create(&b->beams[i], &b->options, b->calls->vocabulary, b->calls->tokens + 1);
+      status = attn2c_beam_create(&b->beams[i], &b->options, b->calls->vocabulary, b->calls->tokens + 1,
+                                  b->calls->log_softmax);
     else
       status = attn2c_sampler_create(&b->samplers[i], sampling, b->calls->vocabulary, message);
   }

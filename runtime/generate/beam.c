@@ -21,6 +21,7 @@ typedef struct {
 
 struct attn2c_beam {
   const attn2c_beam_options *options;
+  void (*log_softmax)(float *row, int32_t count);
   int32_t vocabulary, tokens;
   int32_t width, keep; /* beams; candidates of a step */
   int32_t prompt, most, rows;
@@ -35,13 +36,18 @@ struct attn2c_beam {
   int32_t *ids;                /* [width][tokens] of answers */
 };
 
+static void log_softmax_of_any(float *row, int32_t count) {
+  attn2c_log_softmax(row, row, 1, count, count, count);
+}
+
 int attn2c_beam_create(attn2c_beam **beam, const attn2c_beam_options *options, int32_t vocabulary,
-                       int32_t tokens) {
+                       int32_t tokens, void (*log_softmax)(float *row, int32_t count)) {
   attn2c_beam *b = *beam = attn2c_allocate(sizeof *b);
   if (!b) return ATTN2C_MEMORY;
   const size_t width = (size_t)options->beams, each = (size_t)tokens;
   const size_t per_beam = options->stop_count > 1 ? 1 + (size_t)options->stop_count : 2;
   b->options = options;
+  b->log_softmax = log_softmax ? log_softmax : log_softmax_of_any;
   b->vocabulary = vocabulary;
   b->tokens = tokens;
   b->width = options->beams;
@@ -106,7 +112,7 @@ static int score_row(attn2c_beam *b, float *row, const attn2c_history *history, 
                      attn2c_message *message) {
   const attn2c_beam_options *o = b->options;
   const int32_t most = b->keep < b->vocabulary ? b->keep : b->vocabulary;
-  attn2c_log_softmax(row, row, 1, b->vocabulary, b->vocabulary, b->vocabulary);
+  b->log_softmax(row, b->vocabulary);
   if (is_nan(row[0])) {
     attn2c_say(message, "logits: NaN, +inf, or -inf for all tokens, but numbers are needed for beams");
     return ATTN2C_FORMAT;
@@ -115,7 +121,7 @@ static int score_row(attn2c_beam *b, float *row, const attn2c_history *history, 
   attn2c_process(o, history, row, b->vocabulary);
   find_largest(row, b->vocabulary, most, index);
   if (o->renormalize && attn2c_float_bits(row[*index]) != ATTN2C_NEGATIVE_INFINITE_BITS)
-    attn2c_log_softmax(row, row, 1, b->vocabulary, b->vocabulary, b->vocabulary);
+    b->log_softmax(row, b->vocabulary);
   return ATTN2C_OK;
 }
 

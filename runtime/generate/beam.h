@@ -26,9 +26,9 @@ typedef struct attn2c_beam_next {
 } attn2c_beam_next;
 
 /* Makes a search of options that attn2c_beam_check takes, and that must stay. tokens: the most of a prompt
- * and its answer. Returns ATTN2C_OK or _MEMORY; no other call allocates. */
+ * and its answer. log_softmax: as of attn2c_calls. Returns ATTN2C_OK or _MEMORY; no other call allocates. */
 int attn2c_beam_create(attn2c_beam **beam, const attn2c_beam_options *options, int32_t vocabulary,
-                       int32_t tokens);
+                       int32_t tokens, void (*log_softmax)(float *row, int32_t count));
 void attn2c_beam_free(attn2c_beam *beam);
 
 /* Begins the search after a prompt. most: of prompt and answer, from prompt + 1. */

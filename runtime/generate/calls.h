@@ -28,6 +28,9 @@ typedef struct attn2c_calls {
   int (*rewind)(void *context, int32_t sequence, int32_t position);
   /* Copies what one sequence keeps to another, but for the first `same` tokens, which both have. */
   int (*copy)(void *context, int32_t from, int32_t to, int32_t same);
+  /* Turns a row of logits into logarithms of probabilities, faster than code for any machine; NULL: there is
+   * none. */
+  void (*log_softmax)(float *row, int32_t count);
 } attn2c_calls;
 
 /* True if the stated length ends an answer, and not the end of the model's context. */

@@ -237,7 +237,8 @@ attn2c_calls attn2c_continued_calls(attn2c_context *context) {
                         .extend = extend_any,
                         .position = position_of_any,
                         .rewind = rewind_any,
-                        .copy = copy_any};
+                        .copy = copy_any,
+                        .log_softmax = model->continued->log_softmax};
 }
 
 int attn2c_run_anew(attn2c_context *context, int64_t count, const int32_t *each, int64_t seq,

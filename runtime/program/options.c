@@ -165,7 +165,8 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "the most tokens of an answer (default: max_new_tokens of the folder's generation_config.json, else "
      "what "
      "its max_length leaves after the prompt, else 256)"},
-    {"--max-tokens", NULL, "N", GENERATE | CHAT, TOKENS, AT(generate.tokens), 0, 1, INT32_MAX, "", NULL},
+    {"--max-tokens", NULL, "N", GENERATE | CHAT, TOKENS, AT(generate.tokens), 0, 1, INT32_MAX, NULL,
+     "the same as --tokens"},
     {"--greedy", NULL, NULL, GENERATE | CHAT, FLAG, AT(generate.greedy), 0, 0, 0, NULL,
      "takes the most probable token each time; the default if the folder's generation_config.json says so. "
      "Each of the next five options draws tokens instead. If the folder says nothing, tokens are drawn, and "

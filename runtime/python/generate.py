@@ -311,12 +311,14 @@ _BEAM_OPTIONS = ("beams", "length_penalty", "early_stopping", "no_repeat_ngram",
 _EARLY_STOPPING = {False: 0, True: 1, "never": 2}
 
 
-class _Beams:
+class _Beams(_Owner):
     """The searches of a state, each at a place of its own."""
 
     def __init__(self, of: _Samplers, context: Any, options: _BeamOptions, tokens: int) -> None:
-        self._of, self._made, self._text = of, ctypes.c_void_p(), ctypes.create_string_buffer(4096)
+        self._of, self._library = of, of.library
+        self._made, self._text = ctypes.c_void_p(), ctypes.create_string_buffer(4096)
         self._check(of.writer.beam_create(ctypes.byref(self._made), context, ctypes.byref(options), tokens, *self._message()))
+        self._end = functools.partial(of.writer.beam_destroy, self._made)
         self.places = int(of.writer.beam_places(self._made))
 
     def _message(self) -> Tuple[Any, int]:
@@ -325,9 +327,6 @@ class _Beams:
 
     def _check(self, status: int, place: str = "") -> None:
         self._of.library.check(status, place.encode() * bool(self._text.value) + self._text.value)
-
-    def close(self) -> None:
-        self._of.writer.beam_destroy(self._made)
 
     def begin(self, place: int, ids: NDArray[np.int32], number: int) -> None:
         """Begins the search of prompt `number`."""
@@ -385,7 +384,7 @@ class _Generating(_Model):
 
     def beam_search(self, prompts: Sequence[ArrayLike], tokens: Optional[int] = None, *, beams: Optional[int] = None,
                     n_best: int = 1, length_penalty: Optional[float] = None,
-                    early_stopping: Union[bool, str, None] = None, no_repeat_ngram: Optional[int] = None,
+                    early_stopping: Optional[Union[bool, str]] = None, no_repeat_ngram: Optional[int] = None,
                     min_tokens: Optional[int] = None, forced_bos: Optional[int] = None,
                     repetition_penalty: Optional[float] = None,
                     stop_tokens: Optional[Sequence[int]] = None) -> List[List[Beam]]:
@@ -418,21 +417,17 @@ class _Generating(_Model):
         answers: List[List[Beam]] = [[] for _ in read]
         running: Dict[int, int] = {}  # the number of the prompt by place
         begun = 0
-        with self.state() as state:
-            search = _Beams(self._samplers(), state._context(), options, limit)
-            try:
-                while running or begun < len(read):
-                    for place in range(search.places):
-                        if place not in running and begun < len(read):
-                            search.begin(place, read[begun], begun)
-                            running[place] = begun
-                            begun += 1
-                        if place in running and search.ended(place):
-                            number = running.pop(place)
-                            answers[number] = search.answers(place, count, number)
-                    search.step()
-            finally:
-                search.close()
+        with self.state() as state, _Beams(self._samplers(), state._context(), options, limit) as search:
+            while running or begun < len(read):
+                for place in range(search.places):
+                    if place not in running and begun < len(read):
+                        search.begin(place, read[begun], begun)
+                        running[place] = begun
+                        begun += 1
+                    if place in running and search.ended(place):
+                        number = running.pop(place)
+                        answers[number] = search.answers(place, count, number)
+                search.step()
         return answers
 
     def _read(self, prompts: Sequence[ArrayLike]) -> List[NDArray[np.int32]]:

@@ -33,7 +33,7 @@ typedef struct {
 static search begin(const attn2c_beam_options *o, int32_t prompt, int32_t most) {
   search s = {.count = prompt};
   cr_assert_eq(attn2c_beam_check(o, 4, VOCABULARY, &message), ATTN2C_OK, "%s", text);
-  cr_assert_eq(attn2c_beam_create(&s.beam, o, VOCABULARY, 32), ATTN2C_OK);
+  cr_assert_eq(attn2c_beam_create(&s.beam, o, VOCABULARY, 32, NULL), ATTN2C_OK);
   attn2c_beam_begin(s.beam, prompt, most);
   return s;
 }
@@ -314,7 +314,7 @@ Test(beam, long_rows) {
     for (int i = 0; i < LONG; i++) logits[i] = (float)((i * 7919 + shift) % LONG) * 0.01f;
     logits[(shift + 500) % LONG] = logits[(shift + 100) % LONG] = 12;
     logits[(shift + 300) % LONG] = 11;
-    cr_assert_eq(attn2c_beam_create(&beam, &o, LONG, 9), ATTN2C_OK);
+    cr_assert_eq(attn2c_beam_create(&beam, &o, LONG, 9, NULL), ATTN2C_OK);
     attn2c_beam_begin(beam, 1, 9);
     cr_assert_eq(attn2c_beam_step(beam, logits, all, 1, next, &message), ATTN2C_OK);
     const int32_t a = (shift + 500) % LONG, b = (shift + 100) % LONG;

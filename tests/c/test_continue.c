@@ -281,6 +281,36 @@ Test(carry_on, a_copy_goes_on_by_itself, .init = open, .fini = close) {
   }
 }
 
+/* What both sequences have stays as it is: only pages from the first that differs are copied. */
+Test(carry_on, a_copy_leaves_the_pages_that_both_have, .init = open, .fini = close) {
+  for (int same = 0; same <= 11; same++) {
+    cr_assert_eq(attn2c_rewind(context, 0, 0), ATTN2C_OK);
+    cr_assert_eq(attn2c_rewind(context, 1, 0), ATTN2C_OK);
+    expect(0, 0, 15);
+    expect(1, 0, 11);
+    float *to = context->state + STATE, *values = to + PLACE_OF_VALUES;
+    const int kept_pages = same / PAGE;
+    for (int i = 0; i < kept_pages * PAGE; i++) values[i] = -1.0f;
+    for (int i = kept_pages * PAGE; i < PAGES * PAGE; i++) values[i] = -2.0f;
+    cr_assert_eq(attn2c_sequence_copy(context, 0, 1, same), ATTN2C_OK);
+    cr_assert_eq(attn2c_position(context, 1), 15);
+    for (int i = 0; i < PAGES * PAGE;
+         i += 1 + (i == 14)) { /* nothing is in the last place of the fourth page */
+      const float copied = context->state[PLACE_OF_VALUES + i];
+      cr_assert_eq(values[i],
+                   i < kept_pages * PAGE ? -1.0f
+                   : i < 4 * PAGE        ? copied
+                                         : -2.0f,
+                   "same %d, %d", same, i);
+    }
+    memcpy(values, context->state + PLACE_OF_VALUES, (size_t)kept_pages * PAGE * sizeof *values);
+    expect(1, 15, 1);
+  }
+  cr_assert_eq(attn2c_sequence_copy(context, 0, 1, -1), ATTN2C_USAGE);
+  cr_assert_eq(attn2c_sequence_copy(context, 0, 1, 16), ATTN2C_USAGE, "the first has 15");
+  cr_assert_eq(attn2c_sequence_copy(context, 1, 0, 16), ATTN2C_USAGE);
+}
+
 Test(carry_on, refuses_a_sequence_that_the_context_does_not_have, .init = open, .fini = close) {
   static const int64_t none[] = {-1, SEQUENCES, INT32_MAX, INT32_MIN};
   expect(0, 0, 7);
@@ -517,6 +547,19 @@ Test(carry_on, keeps_the_keys_of_a_source) {
   cr_assert_eq(context->forgotten[1], 2 * PAGE);
   cr_assert_arr_eq(copy, state + PLACE_OF_VALUES, 2 * PAGE * sizeof *state,
                    "no window moves the source's keys");
+  for (int i = 0; i < STATE; i++) state[STATE + i] = -1.0f;
+  context->positions[0] = context->positions[1] = 1, context->forgotten[1] = 0;
+  cr_assert_eq(attn2c_sequence_copy(context, 0, 1, 1), ATTN2C_OK);
+  cr_assert_eq(*copy, -1.0f, "sequences with a token in common have one source");
+  cr_assert_eq(state[STATE + 1], 1.0f, "the page of the token that differs");
+  context->positions[0] = context->positions[1] = 2 * PAGE;
+  context->forgotten[1] = PAGE; /* its pages are others: all are copied */
+  state[STATE] = -1.0f;
+  cr_assert_eq(attn2c_sequence_copy(context, 0, 1, 2 * PAGE), ATTN2C_OK);
+  cr_assert(context->forgotten[1] == 0 && state[STATE + 1] == 1.0f && state[STATE] == 0.0f);
+  state[STATE] = -1.0f;
+  cr_assert_eq(attn2c_sequence_copy(context, 0, 1, 2 * PAGE), ATTN2C_OK);
+  cr_assert_eq(state[STATE], -1.0f, "now none is");
   attn2c_context_destroy(context);
 }
 

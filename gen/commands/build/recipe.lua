@@ -63,9 +63,10 @@ end
 local exact = { "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fopenmp-simd" }
 local loops = { "-O3", exact }
 
--- Flags of files of the runtime that are element loops. Their results are part of the weights, so they have the same
--- bits on every machine.
-local of_source = { ["weights/projected.c"] = loops, ["packing/scale_search.c"] = { "-O2", exact } }
+-- Flags of files of the runtime that are element loops. Their results are part of the weights or of beams' scores, so
+-- they have the same bits on every machine.
+local of_source = { ["weights/projected.c"] = loops, ["packing/scale_search.c"] = { "-O2", exact },
+  ["generate/beam.c"] = loops }
 
 -- The generator of kernels for when a model is opened. libxsmm's is linked into the library, so that its user needs
 -- nothing but libc and libm. None is needed if all kernels are in C.

@@ -28,7 +28,7 @@ local accesses = {
     { "dictionary%.([%l_]+)" } } },
   { "config.json: quantization_config", "", { ["checkpoints/coded.lua"] = { "[( ]config%.([%l_]+)",
     "own%.([%l_]+_?method)", "own%.(config_groups)", '%(path, "([%l_]+)", config' } } },
-  { "generation_config.json", "", { ["checkpoints/generation.lua"] = { "\n  ([%l_]+) = { \"", "from%.([%l_]+)" } } },
+  { "generation_config.json", "", { ["checkpoints/generation.lua"] = { "\n  ([%l_]+) = { \"" } } },
   { "preprocessor_config.json", "", { ["checkpoints/pictures.lua"] = { 'given%("([%l_]+)"', "%f[%w]config%.([%l_]+)",
     'planes_of%(given%("([%l_]+)"' } } },
   { "tokenizer_config.json", "", { ["text/older.lua"] = { "%f[%w]config%.([%l_]+)", 'special%(config, "([%l_]+)"' },
@@ -224,6 +224,21 @@ describe("the table of a checkpoint's keys", function()
     end
     assert.is_true(count > 20)
     for key, value in pairs(refused("config.json")) do check("bert", key, value) end
+  end)
+
+  it("refuses in one line what it calls refused: generation_config.json", function()
+    local count = 0
+    for key, value in pairs(refused("generation_config.json")) do
+      for _, file in ipairs { "generation_config.json", "config.json" } do
+        local stated = file == "generation_config.json" and { [key] = value } or nil
+        local fault = helper.fault(generation.of, stated, { [key] = value }, 9, {})
+        assert.is_table(fault, key)
+        assert.same({ 2, 1 }, { fault.code, #fault.lines })
+        assert.is_truthy(fault.lines[1]:find(("%s: %s: "):format(file, key), 1, true))
+        count = count + 1
+      end
+    end
+    assert.equal(12, count)
   end)
 
   it("refuses in one line what it calls refused: GGUF", function()

@@ -1,5 +1,5 @@
 -- generation_spec.lua: what a folder says about generating text, in the words of a description.
-require("tests.spec.helper")
+local helper = require("tests.spec.helper")
 local generation = require("checkpoints.generation")
 local json = require("common.json")
 
@@ -29,9 +29,9 @@ describe("checkpoints.generation", function()
 
   it("takes the same keys of config.json without generation_config.json", function()
     local found, notes = read(nil, { eos_token_id = 2, temperature = 0.5, max_length = 20, num_beams = 4,
-      vocab_size = 3 })
-    assert.same({ draw = false, stop = { 2 }, temperature = 0.5, length = 20 }, found)
-    assert.same({ "config.json: num_beams: not supported, and left out: generated texts differ from transformers'" },
+      typical_p = 0.5, vocab_size = 3 })
+    assert.same({ draw = false, stop = { 2 }, temperature = 0.5, length = 20, beams = 4 }, found)
+    assert.same({ "config.json: typical_p: not supported, and left out: generated texts differ from transformers'" },
       notes)
     assert.is_nil((read({}, { eos_token_id = 2, max_length = 20 })))
     assert.is_nil((read(nil, { eos_token_id = json.null })))
@@ -48,17 +48,55 @@ describe("checkpoints.generation", function()
     end
   end)
 
+  it("has the options of beams and of processors", function()
+    local found, notes = read({ num_beams = 4, length_penalty = 0.6, early_stopping = "never", min_length = 5,
+      min_new_tokens = 2, no_repeat_ngram_size = 3, forced_bos_token_id = 7, forced_eos_token_id = 2,
+      bad_words_ids = { { 1 }, { 2, 3 } }, suppress_tokens = { 4, 5 }, begin_suppress_tokens = { 6 },
+      renormalize_logits = true, num_beam_groups = 1, diversity_penalty = 0.0, force_words_ids = json.null })
+    assert.same({ draw = false, beams = 4, length_penalty = 0.6, early_stopping = "never", min_length = 5, min_tokens = 2,
+      no_repeat_ngram = 3, forced_bos = 7, forced_eos = { 2 }, bad_words = { { 1 }, { 2, 3 } }, suppress = { 4, 5 },
+      begin_suppress = { 6 }, renormalize = true }, found)
+    assert.same({}, notes)
+    assert.same({ draw = false }, (read({ num_beams = 1, length_penalty = 1.0, early_stopping = false, min_length = 0,
+      no_repeat_ngram_size = 0, bad_words_ids = {}, suppress_tokens = {} })))
+    assert.is_nil((read({ length_penalty = 1.0, early_stopping = false, min_length = 0 })))
+  end)
+
+  it("refuses a search that is not supported", function()
+    for key, each in pairs {
+      num_beam_groups = { 2, "2 is not supported: groups of beams are not supported" },
+      diversity_penalty = { 0.5, "0.5 is not supported: groups of beams are not supported" },
+      force_words_ids = { { { 3 } }, "constrained search is not supported" },
+      constraints = { { {} }, "constrained search is not supported" },
+      penalty_alpha = { 0.6, "0.6 is not supported: contrastive search is not supported" },
+      dola_layers = { "high", '"high" is not supported: contrasting layers (DoLa) is not supported' },
+    } do
+      local fault = helper.fault(read, { [key] = each[1] })
+      assert.same({ ("generation_config.json: %s: %s"):format(key, each[2]) }, fault.lines)
+    end
+    local fault = helper.fault(read, { num_beams = 4, do_sample = true })
+    assert.same({ 2, "generation_config.json: num_beams: 4 with do_sample is not supported: beams that are drawn" },
+      { fault.code, fault.lines[1] })
+  end)
+
   it("notes what it leaves out", function()
-    local found, notes = read({ temperature = 0.0, top_p = 1.5, top_k = "a", eos_token_id = { 2, 100 }, num_beams = 4,
-      no_repeat_ngram_size = 3, bad_words_ids = { { 1 } } })
+    local found, notes = read({ temperature = 0.0, top_p = 1.5, top_k = "a", eos_token_id = { 2, 100 }, num_beams = 0,
+      length_penalty = 9, early_stopping = 1, no_repeat_ngram_size = -1, bad_words_ids = { { 1 }, 2 }, max_time = 3,
+      forced_bos_token_id = { 1 }, forced_eos_token_id = 100, suppress_tokens = 2.5, begin_suppress_tokens = "x" })
     assert.is_nil(found)
     table.sort(notes)
     assert.same({
-      "generation_config.json: bad_words_ids: not supported, and left out: generated texts differ from transformers'",
+      "generation_config.json: bad_words_ids: not lists of token ids below 100, and left out",
+      "generation_config.json: begin_suppress_tokens: not a token id below 100 or a list of them, and left out",
+      "generation_config.json: early_stopping: 1 is not supported, and is left out",
       "generation_config.json: eos_token_id: not a token id below 100 or a list of them, and left out",
-      "generation_config.json: no_repeat_ngram_size: not supported, and left out: generated texts differ from "
-        .. "transformers'",
-      "generation_config.json: num_beams: not supported, and left out: generated texts differ from transformers'",
+      "generation_config.json: forced_bos_token_id: not a token id below 100, and left out",
+      "generation_config.json: forced_eos_token_id: not a token id below 100 or a list of them, and left out",
+      "generation_config.json: length_penalty: 9 is not supported, and is left out",
+      "generation_config.json: max_time: not supported, and left out: generated texts differ from transformers'",
+      "generation_config.json: no_repeat_ngram_size: -1 is not supported, and is left out",
+      "generation_config.json: num_beams: 0 is not supported, and is left out",
+      "generation_config.json: suppress_tokens: not a token id below 100 or a list of them, and left out",
       "generation_config.json: temperature: 0.0 is not supported, and is left out",
       "generation_config.json: top_k: \"a\" is not supported, and is left out",
       "generation_config.json: top_p: 1.5 is not supported, and is left out",

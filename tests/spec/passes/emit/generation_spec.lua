@@ -35,6 +35,25 @@ describe("passes.emit.generation", function()
     assert.equal(1, (values({ draw = true })).is_drawn)
   end)
 
+  it("has options of beams only where some are said", function()
+    local function beam_of(said)
+      local found, made = {}, select(2, values(said)).beam
+      for _, member in ipairs(made and made.members or {}) do found[member[1]] = member[2] end
+      for _, list in ipairs(made and made.lists or {}) do found[list.name] = list.count .. ": " .. list.ids end
+      return made and found
+    end
+    assert.is_nil(beam_of { draw = true, stop = { 2 }, tokens = 5, length = 9, repetition_penalty = 2 })
+    assert.same({ beams = 4, length_penalty = "1.0", forced_bos = -1 }, beam_of { beams = 4 })
+    assert.same({ beams = 1, length_penalty = "2.0", forced_bos = -1 }, beam_of { length_penalty = 2 })
+    assert.same({ beams = 1, length_penalty = "1.0", forced_bos = 0 }, beam_of { forced_bos = 0 })
+    assert.same({ beams = 1, length_penalty = "1.0", forced_bos = -1, early_stopping = "ATTN2C_STOP_NEVER",
+      no_repeat_ngram = 3, min_length = 4, min_tokens = 5, renormalize = 1, forced_eos = "1: 2", suppressed = "2: 3, 4",
+      begin_suppressed = "1: 5", bad_words = "5: 1, 7, 2, 8, 9" }, beam_of { early_stopping = "never", min_length = 4,
+      no_repeat_ngram = 3, min_tokens = 5, renormalize = true, forced_eos = { 2 }, suppress = { 3, 4 },
+      begin_suppress = { 5 }, bad_words = { { 7 }, { 8, 9 } } })
+    assert.equal(0, (values({ beams = 4 })).is_drawn)
+  end)
+
   it("has nothing of a model whose calls do not continue", function()
     assert.is_false(emit_generation.values({ generation = { draw = true }, symbols = { past = { is_open = false } } }))
   end)

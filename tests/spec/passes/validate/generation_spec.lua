@@ -14,7 +14,9 @@ end
 describe("passes.validate.generation", function()
   it("reads every field", function()
     local all = { draw = true, temperature = 0.7, top_k = 0, top_p = 0.9, min_p = 0.1, repetition_penalty = 1.1,
-      tokens = 5, stop = { 1, 2 } }
+      tokens = 5, length = 9, stop = { 1, 2 }, beams = 1, length_penalty = -1, early_stopping = "never",
+      no_repeat_ngram = 3, min_length = 4, min_tokens = 2, renormalize = true, forced_bos = 3, forced_eos = { 2 },
+      suppress = { 4 }, begin_suppress = { 5, 6 }, bad_words = { { 7 }, { 8, 9 } } }
     local result, said = read(all)
     assert.same(all, result)
     assert.same({}, said)
@@ -33,6 +35,20 @@ describe("passes.validate.generation", function()
       "generation.top_k: -1, but an integer from 0 to 2147483647 is allowed",
       "generation.top_p: 2, but a number from 0 to 1 is allowed",
     }, said)
+    _, said = read({ beams = 33, length_penalty = 9, early_stopping = "soon", forced_bos = -1, suppress = "x",
+      bad_words = { { 1 }, {}, { -1 } }, min_tokens = -1 })
+    assert.same({
+      "generation.bad_words.2: no token, but 1 or more are allowed",
+      "generation.bad_words.3.1: -1, but an integer from 0 to 1048575 is allowed",
+      "generation.beams: 33, but an integer from 1 to 32 is allowed",
+      'generation.early_stopping: "soon", but true, false or "never" is allowed',
+      "generation.forced_bos: -1, but an integer from 0 to 1048575 is allowed",
+      "generation.length_penalty: 9, but a number from -8 to 8 is allowed",
+      "generation.min_tokens: -1, but an integer from 0 to 2147483647 is allowed",
+      'generation.suppress: "x", but a list of at most 4096 token ids is allowed',
+    }, said)
+    _, said = read({ beams = 2, draw = true })
+    assert.same({ "generation.beams: 2, but with draw = true only 1 is allowed" }, said)
     _, said = read("warm")
     assert.same({ "generation: \"warm\", but a table such as { temperature = 0.7, stop = { 2 } } is allowed" }, said)
     _, said = read({ stop = "x" })
