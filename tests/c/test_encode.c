@@ -201,11 +201,11 @@ Test(encode, going_back_keeps_the_source, .init = open, .fini = close) {
 Test(encode, a_copy_has_the_source_and_goes_on_by_itself, .init = open, .fini = close) {
   cr_assert_eq(read_one(0, 0, SOURCE), ATTN2C_OK);
   expect(0, 3, 0, SOURCE);
-  cr_assert_eq(attn2c_sequence_copy(context, 0, 2), ATTN2C_OK);
+  cr_assert_eq(attn2c_sequence_copy(context, 0, 2, 0), ATTN2C_OK);
   cr_assert_eq(read_one(0, 9, 6), ATTN2C_OK);
   expect(2, 5, 0, SOURCE);
   expect(0, 5, 9, 6);
-  cr_assert_eq(attn2c_sequence_copy(context, 1, 0), ATTN2C_OK);
+  cr_assert_eq(attn2c_sequence_copy(context, 1, 0, 0), ATTN2C_OK);
   float got;
   cr_assert_eq(attn2c_prefill(context, 0, tokens, 1, ATTN2C_LOGITS_LAST, &got), ATTN2C_USAGE,
                "a copy of a sequence without a source has none");
