@@ -133,7 +133,7 @@ static const attn2c_weight weights[] = {
     {.tensor = WQ, .view_count = 1, .random_deviation = 0.5},
     {.tensor = BQ, .first_view = 1, .view_count = 1, .random_deviation = 0.5, .offset = N * N},
 };
-static const attn2c_entry entry = {"forward", ops, 6, inputs, outputs, 2, 2, 288, run_shipped, NULL};
+static const attn2c_entry entry = {"forward", ops, 6, inputs, outputs, 2, 2, 288, run_shipped};
 static const attn2c_descriptor descriptor = {.readers = &all_readers,
                                              .name = "fake",
                                              .entries = &entry,

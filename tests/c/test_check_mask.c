@@ -88,7 +88,7 @@ static int compute(const attn2c_call *call) {
 }
 
 static const int inputs[] = {X, BIAS, HEAD_MASK}, outputs[] = {MEAN, C};
-static const attn2c_entry entry = {"forward", ops, OPS, inputs, outputs, 3, 2, 2, compute, NULL};
+static const attn2c_entry entry = {"forward", ops, OPS, inputs, outputs, 3, 2, 2, compute};
 static const attn2c_descriptor descriptor = {.readers = &all_readers,
                                              .name = "chain",
                                              .entries = &entry,

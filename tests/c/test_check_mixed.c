@@ -160,7 +160,7 @@ static const attn2c_weight weights[] = {
     {.tensor = POSITIONS, .view_count = 1, .random_deviation = 0.5},
     {.tensor = TABLE, .formula = "alibi -11", .offset = MOST * WIDTH},
 };
-static const attn2c_entry entry = {"forward", ops, OPS, inputs, outputs, 1, 2, 100, run_shipped, NULL};
+static const attn2c_entry entry = {"forward", ops, OPS, inputs, outputs, 1, 2, 100, run_shipped};
 static const attn2c_axes in_axes[] = {{0, 1, -1, ATTN2C_HIDES_NOTHING}};
 static const attn2c_axes out_axes[] = {{0, 1, -1, ATTN2C_HIDES_NOTHING}, {0, -1, -1, ATTN2C_HIDES_NOTHING}};
 static const attn2c_size sizes[] = {{1, MOST}};

@@ -65,7 +65,7 @@ static int run(const attn2c_call *call) {
 }
 
 static const int inputs[] = {0}, outputs[] = {1, 2};
-static const attn2c_entry entry = {"forward", NULL, 0, inputs, outputs, 1, 2, 1, run, NULL};
+static const attn2c_entry entry = {"forward", NULL, 0, inputs, outputs, 1, 2, 1, run};
 static const attn2c_state_part kept[] = {{0, 0, 0, PAGE *KEYS, 1, -1, ATTN2C_F32, 0},
                                          {0, 0, PLACE_OF_VALUES, PAGE, 0, -1, ATTN2C_F32, 0}};
 static const attn2c_state_symbol symbols[] = {{"tokens", CONTEXT}, {"source", 2 * PAGE}};
@@ -534,8 +534,8 @@ Test(carry_on, goes_with_an_entry_that_has_other_inputs_and_outputs) {
       {"y", ATTN2C_INPUT, ATTN2C_F32, 2, {1, WIDTH}, 0, 0, NO_ARENA},
       {"sum", ATTN2C_OUTPUT, ATTN2C_F32, 2, {1, WIDTH}, 0, 0, NO_ARENA}};
   static const int of_sum[] = {3, 4}, sum[] = {5};
-  static const attn2c_entry entries[] = {{"add", NULL, 0, of_sum, sum, 2, 1, 1, add_up, NULL},
-                                         {"forward", NULL, 0, inputs, outputs, 1, 2, 1, run, NULL}};
+  static const attn2c_entry entries[] = {{"add", NULL, 0, of_sum, sum, 2, 1, 1, add_up},
+                                         {"forward", NULL, 0, inputs, outputs, 1, 2, 1, run}};
   attn2c_descriptor own = descriptor;
   own.entries = entries, own.entry_count = 2, own.tensors = own_tensors, own.tensor_count = 6;
   const attn2c_model both = {.descriptor = &own, .workers = 1};

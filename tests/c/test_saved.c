@@ -24,7 +24,7 @@ static const attn2c_axes axes[] = {{0, 1, -1, ATTN2C_HIDES_NOTHING}};
 static const attn2c_size sizes[] = {{1, CONTEXT}};
 static const attn2c_lengths lengths = {axes, axes, sizes, 1, NULL};
 static const int inputs[] = {0}, outputs[] = {1};
-static const attn2c_entry entry = {"forward", NULL, 0, inputs, outputs, 1, 1, 1, NULL, NULL};
+static const attn2c_entry entry = {"forward", NULL, 0, inputs, outputs, 1, 1, 1, NULL};
 static const attn2c_state_part kept[PARTS] = {
     {1, 0, 0, KEYS, 1, -1, ATTN2C_F32, 0},
     {1, 0, PAGES *KEYS, VALUES, 0, -1, ATTN2C_F32, 0},
