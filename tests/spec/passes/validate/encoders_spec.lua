@@ -1,17 +1,9 @@
 -- encoders_spec.lua: tests encoders beside decoders that go on: the sizes of their calls, what they take from the
 -- model, and what is refused by name.
+local encoded = require("tests.spec.encoded")
 local helper = require("tests.spec.helper")
 
--- A model with a context and an encoder. of_encoder, more: keys of either in addition; false removes one.
-local function described(of_encoder, more)
-  local function with(base, keys)
-    for key, value in pairs(keys or {}) do base[key] = value or nil end
-    return base
-  end
-  local encoder = with({ stage = "encoder", seq = { any = 24 }, input = { stage = "tokens", vocab = 7 } }, of_encoder)
-  return helper.description(with({ context = 100, mask = "causal", input = { stage = "tokens", vocab = 9 },
-    memory = encoder }, more))
-end
+local described = encoded.description
 
 local function refusals(of_encoder, more) return helper.refusals(described(of_encoder, more)) end
 
