@@ -22,6 +22,7 @@ describe("what is emitted of an encoder", function()
       or header:find("const int32_t *source_ids;", 1, true), header)
     assert.truthy(header:find("const int32_t *source_token_types;", 1, true))
     assert.falsy(header:find("tiny_encode_out", 1, true))
+    assert.truthy(header:find("flops a call of 24 rows [%d,]+ %(encode%), of 100 rows [%d,]+ %(forward%),"), header)
   end)
 
   it("has rows that callers give as floats", function()
