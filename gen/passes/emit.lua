@@ -164,6 +164,11 @@ local function smoothing_text(state)
   return ("%s; file %s"):format(table.concat(parts, "; "), state.factors.hash)
 end
 
+-- Returns the rows of the longest call of an entry of any length, as text.
+local function of_rows(spec)
+  return spec.symbols.tokens.is_open and (" of %d rows"):format(spec.seq) or ""
+end
+
 -- Returns the values that all templates may use.
 local function values_of(state)
   local spec = state.spec
@@ -173,7 +178,7 @@ local function values_of(state)
   local flops = {}
   for i, entry in ipairs(state.entries) do
     lines = lines + entry.plan.lines
-    flops[i] = words.thousands(entry.graph.entry.flops)
+    flops[i] = of_rows(entry.spec) .. " " .. words.thousands(entry.graph.entry.flops)
       .. (#state.entries > 1 and " (" .. entry.name .. ")" or "")
     arena_bytes = math.max(arena_bytes, arena_of(entry, "ship"))
     trace_bytes = math.max(trace_bytes, arena_of(entry, "trace"))
@@ -189,8 +194,7 @@ local function values_of(state)
     description_hash = description_hash(state),
     checkpoint_literal = state.checkpoint and c.string(terminal.safe(paths.is_file(state.file)
       and state.file:match("[^/]*$") or paths.title(state.file))) or false,
-    parameters = parameters_of(state), flops_text = table.concat(flops, ", "),
-    of_rows = spec.symbols.tokens.is_open and (" of %d rows"):format(spec.seq) or "", lines = lines,
+    parameters = parameters_of(state), flops_text = table.concat(flops, ","), lines = lines,
     arena_floats = types.elements(arena_bytes, "f32"), arena_bytes = arena_bytes,
     trace_floats = types.elements(trace_bytes, "f32"),
     weight_floats = types.elements(primary.weights.bytes, "f32"),
@@ -236,7 +240,7 @@ local function entry_values(values, state)
   local entry, suffix = state.graph.entry, state.suffix
   return with(with(values, emit_lengths.values(state)), { entry = entry.name, batch = state.spec.batch,
     seq = state.spec.seq, suffix = suffix, encodes = state.spec.decoder ~= nil,
-    flops = entry.flops, op_count = #entry.ops, arena_floats = types.elements(arena_of(state, "ship"), "f32"),
+    flops = entry.flops, of_rows = of_rows(state.spec), op_count = #entry.ops, arena_floats = types.elements(arena_of(state, "ship"), "f32"),
     prefix = suffix == "" and values.upper or values.upper .. "_" .. entry.name:upper(),
     inputs = members_of(state, entry.inputs, state.programs[1]),
     outputs = members_of(state, entry.outputs, state.programs[1]) })

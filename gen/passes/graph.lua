@@ -447,7 +447,7 @@ end
 local function growth_text(tensor)
   local text = ""
   for _, by in ipairs(tensor.growth or {}) do text = ("%s +%d"):format(text, by) end
-  return text:find("[12]") and "   grows" .. text or ""
+  return text:find("[1-9]") and "   grows" .. text or ""
 end
 
 local function attributes_text(op)

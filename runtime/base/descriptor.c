@@ -15,7 +15,7 @@ const attn2c_entry *attn2c_encode_entry(const attn2c_descriptor *model) {
 }
 
 const attn2c_lengths *attn2c_lengths_of(const attn2c_descriptor *model, const attn2c_entry *entry) {
-  if (entry->lengths) return entry->lengths;
+  if (entry == attn2c_encode_entry(model)) return model->continued->source_lengths;
   return model->is_open && entry == attn2c_primary_entry(model) ? model->lengths : NULL;
 }
 

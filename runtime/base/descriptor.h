@@ -212,7 +212,6 @@ typedef struct {
   int input_count, output_count;
   double flops;
   attn2c_run run;
-  const struct attn2c_lengths *lengths; /* of an entry of any length other than the primary one; else NULL */
 } attn2c_entry;
 
 /* How an input says which keys of a sequence are padding. */
@@ -303,6 +302,7 @@ typedef struct attn2c_continued {
   /* reads sources (model/sequences.h); NULL: the model has no encoder */
   int (*encode)(struct attn2c_context *context, int64_t count, const int32_t *sequences, const int32_t *each,
                 const void *const *inputs);
+  const struct attn2c_lengths *source_lengths; /* of that entry */
   int logits; /* number of the output that calls give for tokens; the one input has their ids */
   /* runs whole sequences (model/continue.h) */
   int (*run_anew)(struct attn2c_context *context, int64_t count, const int32_t *each, int64_t seq,

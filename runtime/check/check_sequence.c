@@ -11,9 +11,10 @@ typedef struct {
 } sizes;
 
 static sizes most_of(const attn2c_check_job *job) {
-  const attn2c_entry *encode = attn2c_encode_entry(job->descriptor);
+  const attn2c_continued *of = job->descriptor->continued;
   const attn2c_lengths *lengths = attn2c_lengths_of(job->descriptor, job->entry);
-  return (sizes){lengths ? lengths->sizes[0].seq : 0, encode ? encode->lengths->sizes[0].seq : 0};
+  return (sizes){lengths ? lengths->sizes[0].seq : 0,
+                 of && of->source ? of->source_lengths->sizes[0].seq : 0};
 }
 
 static sizes sizes_of(const attn2c_check_job *job, const attn2c_sequences *n, ptrdiff_t sequence) {

@@ -71,7 +71,8 @@ int attn2c_check_sources_begin(attn2c_check_sources *sources, attn2c_check_job *
   const attn2c_descriptor *model =
       job->program->model; /* the job's has tensors as large as a decoder's call */
   const attn2c_entry *encode = attn2c_encode_entry(model);
-  const int64_t most = encode->lengths->sizes[0].seq, sequences = model->continued->sequences;
+  const attn2c_lengths *of = model->continued->source_lengths;
+  const int64_t most = of->sizes[0].seq, sequences = model->continued->sequences;
   int32_t lengths[ATTN2C_CHECK_SEQUENCES];
   const ptrdiff_t room = sequences < ATTN2C_CHECK_SEQUENCES ? sequences : ATTN2C_CHECK_SEQUENCES;
   *sources = (attn2c_check_sources){.job = *job, .tensors = model->tensor_count};
@@ -83,7 +84,7 @@ int attn2c_check_sources_begin(attn2c_check_sources *sources, attn2c_check_job *
   if (!sources->values) return attn2c_check_no_memory(job, "sources");
   lengths[0] = (int32_t)most;
   for (ptrdiff_t i = 1; i < room; i++)
-    attn2c_check_draw_lengths(job->seed + (uint64_t)i, encode->lengths->least, most, 1, &lengths[i]);
+    attn2c_check_draw_lengths(job->seed + (uint64_t)i, of->least, most, 1, &lengths[i]);
   const int status = read_sources(sources, lengths, room);
   if (status == ATTN2C_OK) job->sources = sources;
   return status;

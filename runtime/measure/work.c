@@ -22,7 +22,7 @@ static double visible_pairs(const attn2c_op *op, int64_t length) {
 static int64_t most_of(const attn2c_descriptor *model, const attn2c_op *op) {
   const attn2c_entry *encode = attn2c_encode_entry(model);
   const int is_of_encoder = encode && op >= encode->ops && op < encode->ops + encode->op_count;
-  return (is_of_encoder ? encode->lengths : model->lengths)->sizes[0].seq;
+  return (is_of_encoder ? model->continued->source_lengths : model->lengths)->sizes[0].seq;
 }
 
 /* True for a product of queries with the keys of a source, or of their weights with its values. */

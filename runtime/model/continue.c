@@ -17,6 +17,12 @@ static int has_sequence(const attn2c_context *context, int64_t sequence) {
   return of && sequence >= 0 && sequence < of->sequences;
 }
 
+/* True if a sequence has the source that its tokens read, or if the model has no encoder. */
+static int has_source(const attn2c_context *context, int64_t sequence) {
+  const int source = continued_of(context)->source;
+  return !source || *attn2c_state_grown(context, source, sequence) > 0;
+}
+
 /* Returns how a context continues whose calls may begin, or NULL. */
 static const attn2c_continued *prepared(const attn2c_context *context) {
   const attn2c_continued *of = continued_of(context);
@@ -60,17 +66,17 @@ static void *output_of(const extension *e, int i) {
 static int begin(extension *e, const int32_t *counts) {
   const attn2c_continued *of = continued_of(e->context);
   uint32_t seen = 0;
-  int is_full = 0, has_source = 1;
+  int is_full = 0, is_missing = 0;
   for (int64_t i = 0; i < e->count; i++) {
     const int32_t sequence = e->sequences[i];
     const int64_t tokens = counts ? counts[i] : 1;
     if (!has_sequence(e->context, sequence) || seen >> sequence & 1 || tokens < 1) return ATTN2C_USAGE;
     seen |= (uint32_t)1 << sequence;
     e->first[i + 1] = e->first[i] + tokens;
-    has_source = has_source && (!of->source || *attn2c_state_grown(e->context, of->source, sequence) > 0);
+    is_missing = is_missing || !has_source(e->context, sequence);
     is_full = is_full || tokens > of->symbols[0].most - e->context->positions[sequence];
   }
-  if (!has_source) return ATTN2C_USAGE;
+  if (is_missing) return ATTN2C_USAGE;
   return is_full ? ATTN2C_FORMAT : check_ids(e->context, e->ids, e->first[e->count]);
 }
 
@@ -228,7 +234,7 @@ attn2c_calls attn2c_continued_calls(attn2c_context *context) {
   const attn2c_generation *stated = model->continued->generation;
   return (attn2c_calls){.context = context,
                         .encode = encode ? encode_any : NULL,
-                        .source = encode ? (int32_t)encode->lengths->sizes[0].seq : 0,
+                        .source = encode ? (int32_t)model->continued->source_lengths->sizes[0].seq : 0,
                         .start = stated ? stated->start_tokens : NULL,
                         .start_count = stated ? stated->start_count : 0,
                         .vocabulary = (int32_t)attn2c_logits_width(model),
@@ -248,6 +254,8 @@ int attn2c_run_anew(attn2c_context *context, int64_t count, const int32_t *each,
   int32_t slots[ATTN2C_MOST_SEQUENCES], counts[ATTN2C_MOST_SEQUENCES];
   int64_t written = 0;
   if (of->source && count > of->sequences) return ATTN2C_USAGE;
+  for (int64_t i = 0; of->source && i < count; i++)
+    if (!has_source(context, i)) return ATTN2C_USAGE;
   memset(context->positions, 0, (size_t)of->sequences * sizeof *context->positions);
   for (int64_t done = 0, together; done < count; done += together) {
     together = count - done < of->sequences ? count - done : of->sequences;

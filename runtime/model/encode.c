@@ -22,10 +22,11 @@ static int verify_integers(const attn2c_sequence_calls *d) {
 
 int attn2c_encode(attn2c_context *context, int64_t count, const int32_t *sequences, const int32_t *each,
                   const void *const *inputs) {
-  const attn2c_entry *entry = attn2c_encode_entry(context->model->descriptor);
+  const attn2c_descriptor *model = context->model->descriptor;
+  const attn2c_entry *entry = attn2c_encode_entry(model);
   const attn2c_sequence_calls d = {.context = context,
                                    .entry = entry,
-                                   .lengths = entry ? entry->lengths : NULL,
+                                   .lengths = entry ? attn2c_lengths_of(model, entry) : NULL,
                                    .count = count,
                                    .each = each,
                                    .slots = sequences,
@@ -34,8 +35,7 @@ int attn2c_encode(attn2c_context *context, int64_t count, const int32_t *sequenc
   uint32_t seen = 0;
   for (int64_t i = 0; i < count; i++) {
     const int64_t sequence = sequences[i];
-    if (sequence < 0 || sequence >= context->model->descriptor->continued->sequences || seen >> sequence & 1)
-      return ATTN2C_USAGE;
+    if (sequence < 0 || sequence >= model->continued->sequences || seen >> sequence & 1) return ATTN2C_USAGE;
     seen |= (uint32_t)1 << sequence;
   }
   int status = attn2c_sequence_calls_verify(&d);

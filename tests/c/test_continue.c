@@ -585,7 +585,7 @@ Test(carry_on, goes_with_an_entry_that_has_other_inputs_and_outputs) {
   open();
   close();
   cr_assert_eq(attn2c_sequences_create(&both, &context), ATTN2C_OK);
-  cr_assert(attn2c_is_open(&own, &entries[1]) && !attn2c_is_open(&own, &entries[0]));
+  cr_assert(attn2c_lengths_of(&own, &entries[1]) == &lengths && !attn2c_lengths_of(&own, &entries[0]));
   const float x[] = {1, 2, 3}, y[] = {10, 20, 30}, both_of[] = {11, 22, 33};
   float added[WIDTH];
   const void *const in[] = {x, y};

@@ -403,8 +403,8 @@ end
 
 --- A description as a plain table; the same for the same seed and number, on every machine. wanted (or nil): typed:
 --- every description has products of bf16 or int8, and not one in four; any: every one that may is of any length, and
---- not one in six; context: every one that may has a context, and not one in three of those of any length; ranks: every
---- one that may is divided among ranks; exposed: its inner tensors are outputs, too.
+--- not one in six; context: every one that may has a context, and not one in three of those of any length; encoder: every
+--- one that may has an encoder in addition, and not one in three; ranks: every one that may is divided among ranks; exposed: its inner tensors are outputs, too.
 function draw.description(seed, number, wanted)
   wanted = wanted or {}
   math.randomseed(seed, number)
@@ -438,8 +438,12 @@ function draw.description(seed, number, wanted)
     for _, each in ipairs(d.output or {}) do if each.over == "second" then each.over = "first" end end
   end
   if chance(25) or wanted.typed then draw_precision(d) end
-  if (chance(17) or wanted.any or wanted.context) and any.may(d) then any.change(d) end
-  if context.may(d) and (chance(33) or wanted.context) then context.change(d) end
+  local continues = wanted.context or wanted.encoder
+  if (chance(17) or wanted.any or continues) and any.may(d) then any.change(d) end
+  if context.may(d) and (chance(33) or continues) then
+    context.change(d)
+    if context.may_encode(d) and (chance(33) or wanted.encoder) then context.add_encoder(d, draw_input) end
+  end
   draw_seldom(d)
   -- A list of sizes is another way to write any length.
   local most = type(d.seq) == "table" and d.seq.any or 0

@@ -219,13 +219,14 @@ end
 
 local sizes_of_stack = { "d_model", "heads", "head_dim", "d_ff" }
 
--- An encoder with all that it needs; then it leaves to the model what the model says alike.
-local function draw_encoder(d, draw_input)
+--- Draws an encoder with all that it needs; then it leaves to the model what the model says alike.
+function attention.draw_encoder(d, draw_input)
   local e = { stage = "encoder", seq = size(60) }
   for _, key in ipairs { "layers", "eps", "projections", "weighting", "scoring", table.unpack(sizes_of_stack) } do
     e[key] = d[key]
   end
-  if chance(40) then e.layers = random(0, 2) end
+  local layers = type(d.layers) == "table" and #d.layers or d.layers -- the encoder's are alike
+  e.layers = chance(40) and random(0, 2) or layers
   if chance(30) and d.projections ~= false then
     e.heads, e.head_dim = random(4), nil
     e.d_model, e.d_ff = e.heads * size(30), chance(80) and size(100) or 0
@@ -241,18 +242,19 @@ local function draw_encoder(d, draw_input)
   local alike = true
   for _, key in ipairs(sizes_of_stack) do alike = alike and e[key] == d[key] end
   for _, key in ipairs(sizes_of_stack) do if alike then e[key] = nil end end
-  for _, key in ipairs { "layers", "eps", "projections", "weighting", "scoring" } do
+  for _, key in ipairs { "eps", "projections", "weighting", "scoring" } do
     if e[key] == d[key] then e[key] = nil end
   end
+  if e.layers == layers then e.layers = nil end
+  -- The encoder would inherit positions that fit the model's heads and lengths, and may not fit its own.
+  e.positions = e.positions or "none"
   return e
 end
 
 --- A memory of a model that can have one. draw_input(d): what comes into an encoder.
 function attention.draw_memory(d, draw_input)
   if chance(50) then
-    d.memory = draw_encoder(d, draw_input)
-    -- The encoder would inherit positions that fit the model's heads and lengths, and may not fit its own.
-    d.memory.positions = d.memory.positions or "none"
+    d.memory = attention.draw_encoder(d, draw_input)
   else
     d.memory = { seq = size(80) }
     if d.projections ~= false and chance(50) then d.memory.width = size(100) end

@@ -1,5 +1,7 @@
 -- draw_context.lua: turns a drawn description of any length into one with a context, whose calls go on from those
 -- before: what does not go with it is left out, or becomes something that does.
+local any = require("draw_any")
+local attention = require("draw_attention")
 local sizes = require("sizes")
 local words = require("common.words")
 
@@ -74,6 +76,21 @@ function draw_context.may(d)
   local layers = type(d.layers) == "table" and #d.layers or d.layers
   return type(d.seq) == "table" and d.seq.any ~= nil and stage == "tokens" and (d.input.types or 0) == 0 and layers > 0
     and (d.weighting or "softmax") == "softmax" and are_apart(d.projections)
+end
+
+--- True if a description with a context may have an encoder.
+function draw_context.may_encode(d)
+  return d.projections ~= false and (d.parallel or "none") == "none"
+end
+
+--- Gives a description with a context an encoder, whose sources have any length. draw_input(d): what comes into it.
+function draw_context.add_encoder(d, draw_input)
+  local e = attention.draw_encoder(d, draw_input)
+  if e.input and e.input.stage == "image" then e.input = nil end
+  any.change(e)
+  e.head_mask = nil
+  if chance(20) then e.input = { stage = "linear", from = size(80) } end
+  d.memory = e
 end
 
 --- Changes a description of any length to one with a context. A call has at most `chunk` rows, whose number decides how

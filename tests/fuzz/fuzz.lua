@@ -29,6 +29,7 @@ local function arguments()
   parser:flag("--typed", "Products of bf16 and int8 in every case.")
   parser:flag("--any", "Sequences of any length in every case that may have them.")
   parser:flag("--context", "Calls that go on from those before in every case.")
+  parser:flag("--encoder", "An encoder beside calls that go on, in every case.")
   parser:flag("--ranks", "Models that are divided among ranks or stages, in every case.")
   parser:flag("--exposed", "Inner tensors are outputs, too, each of which is also the only one wanted.")
   parser:flag("--no-shrink", "Print a failure as it was drawn only.")
@@ -36,14 +37,19 @@ local function arguments()
   return parser:parse()
 end
 
--- The description of a number: the first of those drawn from it that is not too long and, if asked, has a context (or
--- ranks or stages).
+-- True if a description has what was asked: a context, an encoder beside it, ranks or stages.
+local function has_asked(asked, d)
+  return (d.context or not asked.context and not asked.encoder) and (d.memory or not asked.encoder)
+    and (d.ranks or d.stages or not asked.ranks)
+end
+
+-- The description of a number: the first of those drawn from it that is not too long and has what was asked.
 local function drawn(asked, number)
   local folder = asked.folder
   local path = folder .. "/drawn.lua"
   for attempt = 0, 99 do
     local description = draw.description(asked.seed, number + (attempt << 32), asked)
-    if (description.context or not asked.context) and (description.ranks or description.stages or not asked.ranks) then
+    if has_asked(asked, description) then
       files.write_all(folder, { { name = "drawn.lua", text = text.description(description) } })
       local state = case.compile(path)
       os.remove(path)

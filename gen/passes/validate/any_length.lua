@@ -12,7 +12,7 @@ local refused = {
   { "past", "past keys", function(spec) return (spec.past or 0) > 0 end },
   { "memory", "a memory", function(spec)
     return spec.memory ~= nil and not (spec.context and spec.memory.encoder)
-  end },
+  end, "; an encoder goes with a context" },
   { "input", "image, whose patches have one number", function(spec) return spec.input.stage == "image" end },
   { "input", "qkv, whose keys have a number of their own", function(spec) return spec.input.stage == "qkv" end },
   { "layout", "seq_first", function(spec) return spec.layout == "seq_first" end },

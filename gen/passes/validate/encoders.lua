@@ -3,7 +3,6 @@
 -- values that the cross-attentions read. The decoder's calls then go on as those of any model with a context do.
 local any_length = require("passes.validate.any_length")
 local keys = require("data.keys")
-local layers = require("passes.validate.layers")
 local sizes = require("passes.validate.sizes")
 local symbols = require("passes.validate.symbols")
 local words = require("common.words")
@@ -17,7 +16,7 @@ local shared = words.set { "name", "batch", "sequences", "layout", "kv_layout", 
 local largest
 for _, field in ipairs(keys.list) do if field.key == "seq" then largest = field.max end end
 
---- Returns an encoder's fields with its longest source as seq = N, from seq = any(N); nil after a fault.
+--- Returns an encoder's fields with its longest source as seq = N, from seq = any(N), or 2 after a fault.
 function encoders.sized(say, fields)
   local seq = fields.seq
   local most = type(seq) == "table" and seq.any
@@ -30,16 +29,6 @@ function encoders.sized(say, fields)
   return words.merged(fields, { seq = most })
 end
 
--- Keys that do not go with an encoder whose calls are its own: { key, message, is_there(encoder) }.
-local refused = {
-  { "attention_output", "outputs of an attention do not go with a context", function(encoder)
-    return encoder.attention_output.kind ~= "none" or encoder.attention_output.scores or false
-  end },
-  { "head_mask", "factors of heads do not go with a context", function(encoder)
-    return encoder.head_mask ~= nil and encoder.head_mask.kind ~= "none"
-  end },
-}
-
 --- Returns the spec of the entry `encode` of a resolved spec, and sets spec.source to the sizes of its sources,
 --- { least, seq }; nil if it has no such entry.
 --- The entry's `decoder` is the spec of the layers that read its states.
@@ -49,12 +38,14 @@ function encoders.entry(say, spec)
   local encode = { decoder = spec, output = {}, past = 0 }
   for key, value in pairs(spec) do if shared[key] then encode[key] = value end end
   for key, value in pairs(encoder) do encode[key] = value end
-  local function say_encoder(key, message) return say(key and "memory." .. key, message) end
-  for _, each in ipairs(refused) do
-    if each[3](encoder) then say_encoder(each[1], each[2]) end
+  -- Keys that hold for the model, too, were reported for it.
+  local function say_encoder(key, message)
+    return not shared[key:match("^[^.]+")] and say("memory." .. key, message)
   end
-  if layers.have_mask(spec, "padding") or spec.attention_output.kind ~= "none" then
-    say("attention_output", "outputs of an attention do not go with a context")
+  if encoder.head_mask.kind ~= "none" then say("memory.head_mask", "factors of heads do not go with a context") end
+  if spec.processes then
+    say((spec.ranks or 1) > 1 and "ranks" or "stages", "an encoder does not go with ranks and stages in a model with a "
+      .. "context; leave them out")
   end
   any_length.resolve(say_encoder, encode)
   encode.call_rows = encode.seq

@@ -144,7 +144,7 @@ static int prepare(job *job) {
                           job->in[inputs++]);
   const attn2c_entry *encode = attn2c_encode_entry(model);
   if (encode)
-    before = lengths_to_time(encode->lengths, job->arguments, lengths);
+    before = lengths_to_time(model->continued->source_lengths, job->arguments, lengths);
   else if (model->is_open && !model->continued)
     before = lengths_to_time(model->lengths, job->arguments, lengths);
   void **own = job->in + (encode ? encode->input_count : 0);
@@ -214,7 +214,7 @@ static int calls_to_time(const attn2c_descriptor *model, const attn2c_arguments 
   int64_t lengths[USUAL_LENGTHS + 1];
   attn2c_bench_tokens list[ATTN2C_BENCH_TOKEN_CALLS];
   const attn2c_entry *encode = attn2c_encode_entry(model);
-  const int sources = encode ? lengths_to_time(encode->lengths, arguments, lengths) : 0;
+  const int sources = encode ? lengths_to_time(model->continued->source_lengths, arguments, lengths) : 0;
   if (model->continued) return sources + attn2c_bench_tokens_list(model, arguments->length, NULL, list);
   if (model->is_open) return lengths_to_time(model->lengths, arguments, lengths);
   return model->entry_count;

@@ -41,7 +41,7 @@ void attn2c_bench_tokens_label(const attn2c_bench_tokens *of, char *label, size_
 
 int64_t attn2c_bench_tokens_rows_of_source(const attn2c_descriptor *model) {
   const attn2c_entry *encode = attn2c_encode_entry(model);
-  return encode ? least(SOURCE, encode->lengths->sizes[0].seq) : 0;
+  return encode ? least(SOURCE, model->continued->source_lengths->sizes[0].seq) : 0;
 }
 
 int attn2c_bench_tokens_source(attn2c_context *context, const void *const *inputs) {

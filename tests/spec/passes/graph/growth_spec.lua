@@ -1,4 +1,5 @@
 -- growth_spec.lua: tests how the tensors of a model of any length grow with a sequence.
+local encoded = require("tests.spec.encoded")
 local helper = require("tests.spec.helper")
 local graph_pass = require("passes.graph")
 local growth = require("passes.graph.growth")
@@ -40,6 +41,18 @@ describe("growth", function()
     local dump = graph_pass.dump(any(20))
     assert.is_truthy(dump:find("input in.hidden f32 [1, 20, 16]   grows +0 +1 +0", 1, true), dump)
     assert.is_nil(dump:find("weight [^\n]*grows"))
+  end)
+
+  it("is four for each row of a source that another entry has read, and one for each of its own rows", function()
+    local encode, decode = encoded.states(nil, nil, "graph")
+    local own, read = encode.graph.tensors, decode.graph.tensors
+    assert.are.same({ 0, 1, 0 }, own["l0.cross.k.kept"].growth)
+    assert.are.same({ 0, 4, 0 }, read["l0.cross.k.kept"].growth)
+    assert.are.same({ 0, 0, 1, 4 }, read["l0.cross.scores"].growth)
+    assert.are.same({ 0, 1, 0 }, read["l0.cross.context"].growth)
+    assert.are.same({ 0, 0, 1, 1 }, read["l0.attn.scores"].growth)
+    local dump = graph_pass.dump(decode)
+    assert.is_truthy(dump:find("l0.cross.weights = [^\n]*   grows %+0 %+0 %+1 %+4"), dump)
   end)
 
   it("counts from the fewest rows that a sequence has", function()

@@ -1,4 +1,5 @@
 -- state_parts_spec: what a caller's context keeps of a sequence, for all entries of a build.
+local encoded = require("tests.spec.encoded")
 local helper = require("tests.spec.helper")
 local checks = require("passes.checks")
 local layout = require("passes.layout")
@@ -57,6 +58,29 @@ describe("the parts of a state", function()
       "       12288 cross.k as state_keys, grows with source, at most 100; written by encode, read by decode",
       "       16384 cross.v as state_values, grows with source, at most 100; written by encode, read by decode",
       "  window 0: a query sees 9 keys before it; the last 192 keys are kept" }, lines)
+  end)
+
+  it("of a model with an encoder are written by one entry and read by the other", function()
+    for _, cache in ipairs { "f32", "bf16" } do
+      local _, state = encoded.states(nil, { cache = cache, layers = 2 }, "layout")
+      local found = {}
+      for i, part in ipairs(state.kept.parts) do
+        found[i] = { part.name:sub(1, 10), part.grows_with, part.writer, table.concat(part.readers, " "),
+          part.rows_per_sequence, part.window or "no window" }
+      end
+      local own, of_source = { "tokens", "forward", "forward", 100, "no window" },
+        { "source", "encode", "forward", 24, "no window" }
+      local wanted = {}
+      for _, name in ipairs { "l0.attn.k", "l0.attn.v", "l0.cross.k", "l0.cross.v", "l1.attn.k", "l1.attn.v",
+        "l1.cross.k", "l1.cross.v" } do
+        wanted[#wanted + 1] = { name, table.unpack(name:find("cross") and of_source or own) }
+      end
+      table.sort(found, function(a, b) return a[1] < b[1] end)
+      for _, each in ipairs(found) do each[1] = each[1]:gsub("%.$", "") end
+      assert.same(wanted, found)
+      assert.same({ { name = "tokens", most = 100 }, { name = "source", most = 24 } }, state.kept.symbols)
+      if cache == "f32" then assert.equal(2 * 16 * 2 * (128 + 64) * 4, state.kept.bytes) end
+    end
   end)
 
   it("are none for a model that begins anew with each call", function()

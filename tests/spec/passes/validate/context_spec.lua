@@ -53,7 +53,6 @@ describe("a context", function()
       "projections: a context keeps keys apart from values, so one of them needs a projection" },
     { { sequences = 32, context = 31 }, "sequences: 32, but a context of 31 tokens takes at most 31" },
     { { weighting = "relu" }, "weighting: a context goes with weighting = \"softmax\"" },
-    { { positions = "t5" }, "positions: positions = \"t5\" do not go with a context" },
     { { output = { { stage = "pool", over = "last" } } }, "output.1: a pool over rows does not go with a context" },
     { { output = { { stage = "argmax" } } },
       "output.1: numbers of the best tokens do not go with a context, which gives logits" },

@@ -1,0 +1,60 @@
+-- sources_spec.lua: tests what is emitted of an encoder beside a decoder that goes on, and that other models have no
+-- trace of it.
+local encoded = require("tests.spec.encoded")
+local helper = require("tests.spec.helper")
+
+-- Returns the emitted files of a model with an encoder, as one text each: header and C.
+local function emitted(of_encoder, more)
+  local _, state = encoded.states(of_encoder, more)
+  return helper.emitted(state, "tiny.h"), helper.emitted(state, "tiny_model.c")
+end
+
+describe("what is emitted of an encoder", function()
+  it("declares a call that reads sources into sequences", function()
+    local header = emitted({ input = { stage = "tokens", vocab = 7, types = 2 } }, { sequences = 3 })
+    for _, line in ipairs {
+      "int tiny_encode(tiny_ctx *ctx, const int32_t *sequences, const tiny_encode_in *in);",
+      "  int64_t sequences;      /* 1 or more */",
+      "  const int32_t *lengths; /* [sequences], the rows of each, from 1 to 24 */",
+      "#define TINY_ENCODE_SEQ 24 /* the most rows of a source */",
+    } do assert.truthy(header:find(line, 1, true), line) end
+    assert.truthy(header:find("  const int32_t *source_ids; /* int32 [rows], 0 to 6", 1, true)
+      or header:find("const int32_t *source_ids;", 1, true), header)
+    assert.truthy(header:find("const int32_t *source_token_types;", 1, true))
+    assert.falsy(header:find("tiny_encode_out", 1, true))
+    assert.truthy(header:find("flops a call of 24 rows [%d,]+ %(encode%), of 100 rows [%d,]+ %(forward%),"), header)
+  end)
+
+  it("has rows that callers give as floats", function()
+    local header = emitted { input = { stage = "linear", from = 5 } }
+    assert.truthy(header:find("const float *source_features;", 1, true))
+  end)
+
+  it("gives the entry no outputs, and the descriptor the sizes of its calls", function()
+    local _, text = emitted()
+    for _, line in ipairs {
+      "static const attn2c_size sizes_encode[] = { { 1, 24 } };",
+      "static const attn2c_lengths lengths_encode = { input_axes_encode, NULL, sizes_encode, 1, NULL };",
+      "  .source = 1,", "  .source_lengths = &lengths_encode,",
+      "  return attn2c_encode(context_of(ctx), in->sequences, sequences, in->lengths, inputs);",
+    } do assert.truthy(text:find(line, 1, true), line) end
+    assert.falsy(text:find("outputs_encode", 1, true))
+    assert.falsy(text:find("output_axes_encode", 1, true))
+  end)
+
+  it("says whether the axes of the decoder's tensors grow with a source", function()
+    local _, text = emitted()
+    assert.truthy(text:find("{ { 0, 0, 1, 4 }, 0 },", 1, true))
+  end)
+
+  it("is in no other model", function()
+    for _, more in ipairs { {}, { output = { { stage = "vocabulary" } } } } do
+      more.memory = false
+      local header, text = emitted(nil, more)
+      for _, word in ipairs { "encode", "source" } do
+        assert.falsy(header:find(word, 1, true), word)
+        assert.falsy(text:find(word, 1, true), word)
+      end
+    end
+  end)
+end)
