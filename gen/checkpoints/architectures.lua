@@ -58,6 +58,15 @@ local function decoder(d, more)
   end
 end
 
+-- Returns the rules of queries, keys and values that are the parts of one tensor, then `more`.
+local function joined(parts, more)
+  local list = {}
+  for part, path in ipairs { "l*.attn.q", "l*.attn.k", "l*.attn.v" } do
+    list[part] = { path, { "blk.*.attn_qkv", part = part, parts = parts } }
+  end
+  return table.move(more or {}, 1, #(more or {}), #list + 1, list)
+end
+
 -- Returns the naming scheme of decoders. own: rules that come before the usual ones of the same paths; pairs: true if
 -- the rows of queries and keys are stored as pairs.
 local function decoder_tensors(own, pairs)
@@ -165,30 +174,25 @@ architectures.gemma3 = {
   end,
 }
 
-local function phi3_part(number)
-  return { "blk.*.attn_qkv", part = number, parts = { "heads", "kv_heads", "kv_heads" } }
-end
-
 architectures.phi3 = {
   model_type = "phi3", class = "Phi3ForCausalLM", output = output,
   keys = decoder_keys({}, { maybe("attention.sliding_window", "sliding_window"),
     maybe("rope.scaling.original_context_length", "original_max_position_embeddings") }),
-  tensors = decoder_tensors { { "l*.attn.q", phi3_part(1) }, { "l*.attn.k", phi3_part(2) },
-    { "l*.attn.v", phi3_part(3) }, { "l*.ff.gate", { "blk.*.ffn_up", part = 1, parts = 2 } },
-    { "l*.ff.up", { "blk.*.ffn_up", part = 2, parts = 2 } } },
+  tensors = decoder_tensors(joined({ "heads", "kv_heads", "kv_heads" }, {
+    { "l*.ff.gate", { "blk.*.ffn_up", part = 1, parts = 2 } },
+    { "l*.ff.up", { "blk.*.ffn_up", part = 2, parts = 2 } },
+  })),
   derive = decoder({ partial = "partial_rotary_factor" }, function(config)
     config.original_max_position_embeddings = config.original_max_position_embeddings
       or config.max_position_embeddings
   end),
 }
 
-local function third(part) return { "blk.*.attn_qkv", part = part, parts = 3 } end
-
 local neox = { same_heads = true, eps = "layer_norm_eps", theta = "rotary_emb_base", partial = "rotary_pct" }
 
 architectures.gptneox = {
   model_type = "gpt_neox", class = "GPTNeoXForCausalLM", keys = decoder_keys(neox), output = output,
-  tensors = decoder_tensors { { "l*.attn.q", third(1) }, { "l*.attn.k", third(2) }, { "l*.attn.v", third(3) } },
+  tensors = decoder_tensors(joined(3)),
   derive = decoder(neox, function(config, file)
     config.attention_bias = has(file, "blk.0.attn_qkv.bias")
     local is_parallel = file.metadata["gptneox.use_parallel_residual"]
@@ -210,19 +214,7 @@ architectures.gpt2 = {
     config.vocab_size = file.rows("token_embd.weight")
     config.tie_word_embeddings = not has(file, "output.weight")
   end,
-  tensors = {
-    { "input.tokens", "token_embd" },
-    { "input.positions", "position_embd" },
-    { "l*.attn.q", third(1) },
-    { "l*.attn.k", third(2) },
-    { "l*.attn.v", third(3) },
-    { "l*.attn.out", "blk.*.attn_output" },
-    { "l*.norm1", "blk.*.attn_norm" },
-    { "l*.ff.up", "blk.*.ffn_up" },
-    { "l*.ff.down", "blk.*.ffn_down" },
-    { "l*.norm2", "blk.*.ffn_norm" },
-    { "final_norm", "output_norm" },
-  },
+  tensors = decoder_tensors(joined(3, { { "input.positions", "position_embd" } })),
 }
 
 -- Returns the keys of encoders, and `more`.
@@ -236,6 +228,9 @@ local function encoder_tensors(own)
     { "input.tokens", "token_embd" },
     { "input.types", "token_types" },
     { "input.norm", "token_embd_norm" },
+    { "l*.attn.q", "blk.*.attn_q" },
+    { "l*.attn.k", "blk.*.attn_k" },
+    { "l*.attn.v", "blk.*.attn_v" },
     { "l*.attn.out", "blk.*.attn_output" },
     { "l*.norm1", "blk.*.attn_output_norm" },
     { "l*.ff.up", "blk.*.ffn_up" },
@@ -256,9 +251,6 @@ architectures.bert = {
     { "input.positions.weight", { "position_embd.weight", plus = { "token_types.weight", row = 0 },
       when = { "input.types", 0 } } },
     { "input.positions", "position_embd" },
-    { "l*.attn.q", "blk.*.attn_q" },
-    { "l*.attn.k", "blk.*.attn_k" },
-    { "l*.attn.v", "blk.*.attn_v" },
   },
 }
 
@@ -276,14 +268,11 @@ architectures["nomic-bert"] = {
     config.mlp_fc1_bias, config.mlp_fc2_bias = has(file, "blk.0.ffn_up.bias"), has(file, "blk.0.ffn_down.bias")
     file.set_rotary(config)
   end,
-  tensors = encoder_tensors {
+  tensors = encoder_tensors(joined(3, {
     { "input.tokens.weight", { "token_embd.weight", plus = { "token_types.weight", row = 0 },
       when = { "input.types", 0 } } },
-    { "l*.attn.q", third(1) },
-    { "l*.attn.k", third(2) },
-    { "l*.attn.v", third(3) },
     { "l*.ff.gate", "blk.*.ffn_gate" },
-  },
+  })),
 }
 
 return architectures
