@@ -8,6 +8,8 @@
 --   output    a tensor's name in transformers' task head -> its name in the file
 --
 -- llama.cpp's converter stores the rows of Llama's queries and keys as pairs (unpair).
+local words = require("common.words")
+
 local architectures = {}
 
 local function key(own, theirs, kind) return { own, theirs, kind or "count" } end
@@ -22,7 +24,7 @@ local function with_sizes(more)
     key("attention.head_count", "num_attention_heads"),
     key("context_length", "max_position_embeddings"),
   }
-  return table.move(more, 1, #more, #list + 1, list)
+  return words.append(list, more)
 end
 
 -- Returns the keys of decoders with rotary positions, and `more`. d: other names of keys in config.json.
@@ -36,7 +38,7 @@ local function decoder_keys(d, more)
     list[#list + 1] = maybe("attention.head_count_kv", "num_key_value_heads")
     list[#list + 1] = maybe("attention.key_length", "head_dim")
   end
-  return table.move(more or {}, 1, #(more or {}), #list + 1, list)
+  return words.append(list, more)
 end
 
 local function has(file, name) return file.tensors[name] ~= nil end
@@ -64,7 +66,7 @@ local function joined(parts, more)
   for part, path in ipairs { "l*.attn.q", "l*.attn.k", "l*.attn.v" } do
     list[part] = { path, { "blk.*.attn_qkv", part = part, parts = parts } }
   end
-  return table.move(more or {}, 1, #(more or {}), #list + 1, list)
+  return words.append(list, more)
 end
 
 -- Returns the naming scheme of decoders. own: rules that come before the usual ones of the same paths; pairs: true if
@@ -87,7 +89,7 @@ local function decoder_tensors(own, pairs)
     { "l*.norm2_after", "blk.*.post_ffw_norm" },
     { "final_norm", "output_norm" },
   }
-  return table.move(list, 1, #list, #(own or {}) + 1, own or {})
+  return words.append({}, own, list)
 end
 
 local output = { ["lm_head.weight"] = "output.weight", ["embed_out.weight"] = "output.weight" }
@@ -237,7 +239,7 @@ local function encoder_tensors(own)
     { "l*.ff.down", "blk.*.ffn_down" },
     { "l*.norm2", "blk.*.layer_output_norm" },
   }
-  return table.move(list, 1, #list, #own + 1, own)
+  return words.append(own, list)
 end
 
 architectures.bert = {

@@ -151,7 +151,7 @@ function pictures.of(preprocessor, sides, notes, from)
     notes[#notes + 1] = refused .. NO_PICTURES
     return nil
   end
-  table.move(said, 1, #said, #notes + 1, notes)
+  words.append(notes, said)
   return result
 end
 

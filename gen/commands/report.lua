@@ -130,7 +130,7 @@ end
 -- Returns the command that makes the whole page.
 local function page_command(arguments)
   local list = { arguments.description, table.unpack(arguments.others) }
-  return line_of("report", table.move(arguments.overrides, 1, #arguments.overrides, #list + 1, list), arguments)
+  return line_of("report", words.append(list, arguments.overrides), arguments)
 end
 
 -- Returns the options with which a page's bench runs. A page about a model of any length is about its longest sequence;
@@ -165,11 +165,6 @@ local function weights_of(arguments, path)
   return arguments.weights or paths.is_checkpoint(path) and path or nil
 end
 
-local function with(list, more)
-  local result = table.move(list, 1, #list, 1, {})
-  return table.move(more, 1, #more, #result + 1, result)
-end
-
 -- Runs a program. Returns its output and its exit code, which must be one of the expected codes. Faults: the program's.
 local function output_of(tools, path, list, expected)
   local code, output = tools.run(path, list, "output")
@@ -192,12 +187,12 @@ local function measure(arguments, tools, program, path, state, checked)
   local weights, printed = weights_of(arguments, path), {}
   local own = weights and { "--weights", weights } or {}
   printed.info = output_of(tools, program, { "info", "--json" })
-  local check_words = with({ "check", "--json" }, own)
-  for _, each in ipairs(checked.input) do check_words = with(check_words, { "--input", each }) end
-  if arguments.seed then check_words = with(check_words, { "--seed", arguments.seed }) end
+  local check_words = words.append({ "check", "--json" }, own)
+  for _, each in ipairs(checked.input) do words.append(check_words, { "--input", each }) end
+  if arguments.seed then words.append(check_words, { "--seed", arguments.seed }) end
   printed.check = output_of(tools, program, check_words, faults.code.mismatch)
-  local bench_words = with(with({ "bench", "-o", "json" }, bench_options(state)), own)
-  if arguments.repetitions then bench_words = with(bench_words, { "-r", arguments.repetitions }) end
+  local bench_words = words.append({ "bench", "-o", "json" }, bench_options(state), own)
+  if arguments.repetitions then words.append(bench_words, { "-r", arguments.repetitions }) end
   local timed, code = output_of(tools, program, bench_words, faults.code.mismatch)
   printed.bench = timed
   keep(program:match("^(.*)/[^/]*$"), printed)
@@ -253,7 +248,7 @@ local function add_subjects(all, root, arguments, tools, variant)
     maps.write(root, looked, name, arguments.attention)
   end
   local common = { name = result.info.name, info = result.info, folder = program:match("^(.*)/[^/]*$"),
-    family = family_of(state), notes = with(state.notes, { checked.note }), versions = variant.versions,
+    family = family_of(state), notes = words.append({}, state.notes, { checked.note }), versions = variant.versions,
     commands = variant_commands(arguments, variant, state, checked, against_f32 ~= nil) }
   common.files, common.emitted_bytes, common.program_bytes = files_of(common.folder, state)
   local entries = state.spec.processes and state.builds[1].entries or state.entries -- of rank 0, as in a profile
