@@ -8,6 +8,8 @@
 --   output    a tensor's name in transformers' task head -> its name in the file
 --
 -- llama.cpp's converter stores the rows of Llama's queries and keys as pairs (unpair).
+local words = require("common.words")
+
 local architectures = {}
 
 local function key(own, theirs, kind) return { own, theirs, kind or "count" } end
@@ -22,7 +24,7 @@ local function with_sizes(more)
     key("attention.head_count", "num_attention_heads"),
     key("context_length", "max_position_embeddings"),
   }
-  return table.move(more, 1, #more, #list + 1, list)
+  return words.append(list, more)
 end
 
 -- Returns the keys of decoders with rotary positions, and `more`. d: other names of keys in config.json.
@@ -36,7 +38,7 @@ local function decoder_keys(d, more)
     list[#list + 1] = maybe("attention.head_count_kv", "num_key_value_heads")
     list[#list + 1] = maybe("attention.key_length", "head_dim")
   end
-  return table.move(more or {}, 1, #(more or {}), #list + 1, list)
+  return words.append(list, more)
 end
 
 local function has(file, name) return file.tensors[name] ~= nil end
@@ -56,6 +58,15 @@ local function decoder(d, more)
     end
     if more then more(config, file) end
   end
+end
+
+-- Returns the rules of queries, keys and values that are the parts of one tensor, then `more`.
+local function joined(parts, more)
+  local list = {}
+  for part, path in ipairs { "l*.attn.q", "l*.attn.k", "l*.attn.v" } do
+    list[part] = { path, { "blk.*.attn_qkv", part = part, parts = parts } }
+  end
+  return words.append(list, more)
 end
 
 -- Returns the naming scheme of decoders. own: rules that come before the usual ones of the same paths; pairs: true if
@@ -78,7 +89,7 @@ local function decoder_tensors(own, pairs)
     { "l*.norm2_after", "blk.*.post_ffw_norm" },
     { "final_norm", "output_norm" },
   }
-  return table.move(list, 1, #list, #(own or {}) + 1, own or {})
+  return words.append({}, own, list)
 end
 
 local output = { ["lm_head.weight"] = "output.weight", ["embed_out.weight"] = "output.weight" }
@@ -165,30 +176,25 @@ architectures.gemma3 = {
   end,
 }
 
-local function phi3_part(number)
-  return { "blk.*.attn_qkv", part = number, parts = { "heads", "kv_heads", "kv_heads" } }
-end
-
 architectures.phi3 = {
   model_type = "phi3", class = "Phi3ForCausalLM", output = output,
   keys = decoder_keys({}, { maybe("attention.sliding_window", "sliding_window"),
     maybe("rope.scaling.original_context_length", "original_max_position_embeddings") }),
-  tensors = decoder_tensors { { "l*.attn.q", phi3_part(1) }, { "l*.attn.k", phi3_part(2) },
-    { "l*.attn.v", phi3_part(3) }, { "l*.ff.gate", { "blk.*.ffn_up", part = 1, parts = 2 } },
-    { "l*.ff.up", { "blk.*.ffn_up", part = 2, parts = 2 } } },
+  tensors = decoder_tensors(joined({ "heads", "kv_heads", "kv_heads" }, {
+    { "l*.ff.gate", { "blk.*.ffn_up", part = 1, parts = 2 } },
+    { "l*.ff.up", { "blk.*.ffn_up", part = 2, parts = 2 } },
+  })),
   derive = decoder({ partial = "partial_rotary_factor" }, function(config)
     config.original_max_position_embeddings = config.original_max_position_embeddings
       or config.max_position_embeddings
   end),
 }
 
-local function third(part) return { "blk.*.attn_qkv", part = part, parts = 3 } end
-
 local neox = { same_heads = true, eps = "layer_norm_eps", theta = "rotary_emb_base", partial = "rotary_pct" }
 
 architectures.gptneox = {
   model_type = "gpt_neox", class = "GPTNeoXForCausalLM", keys = decoder_keys(neox), output = output,
-  tensors = decoder_tensors { { "l*.attn.q", third(1) }, { "l*.attn.k", third(2) }, { "l*.attn.v", third(3) } },
+  tensors = decoder_tensors(joined(3)),
   derive = decoder(neox, function(config, file)
     config.attention_bias = has(file, "blk.0.attn_qkv.bias")
     local is_parallel = file.metadata["gptneox.use_parallel_residual"]
@@ -210,19 +216,7 @@ architectures.gpt2 = {
     config.vocab_size = file.rows("token_embd.weight")
     config.tie_word_embeddings = not has(file, "output.weight")
   end,
-  tensors = {
-    { "input.tokens", "token_embd" },
-    { "input.positions", "position_embd" },
-    { "l*.attn.q", third(1) },
-    { "l*.attn.k", third(2) },
-    { "l*.attn.v", third(3) },
-    { "l*.attn.out", "blk.*.attn_output" },
-    { "l*.norm1", "blk.*.attn_norm" },
-    { "l*.ff.up", "blk.*.ffn_up" },
-    { "l*.ff.down", "blk.*.ffn_down" },
-    { "l*.norm2", "blk.*.ffn_norm" },
-    { "final_norm", "output_norm" },
-  },
+  tensors = decoder_tensors(joined(3, { { "input.positions", "position_embd" } })),
 }
 
 -- Returns the keys of encoders, and `more`.
@@ -236,13 +230,16 @@ local function encoder_tensors(own)
     { "input.tokens", "token_embd" },
     { "input.types", "token_types" },
     { "input.norm", "token_embd_norm" },
+    { "l*.attn.q", "blk.*.attn_q" },
+    { "l*.attn.k", "blk.*.attn_k" },
+    { "l*.attn.v", "blk.*.attn_v" },
     { "l*.attn.out", "blk.*.attn_output" },
     { "l*.norm1", "blk.*.attn_output_norm" },
     { "l*.ff.up", "blk.*.ffn_up" },
     { "l*.ff.down", "blk.*.ffn_down" },
     { "l*.norm2", "blk.*.layer_output_norm" },
   }
-  return table.move(list, 1, #list, #own + 1, own)
+  return words.append(own, list)
 end
 
 architectures.bert = {
@@ -256,9 +253,6 @@ architectures.bert = {
     { "input.positions.weight", { "position_embd.weight", plus = { "token_types.weight", row = 0 },
       when = { "input.types", 0 } } },
     { "input.positions", "position_embd" },
-    { "l*.attn.q", "blk.*.attn_q" },
-    { "l*.attn.k", "blk.*.attn_k" },
-    { "l*.attn.v", "blk.*.attn_v" },
   },
 }
 
@@ -276,14 +270,11 @@ architectures["nomic-bert"] = {
     config.mlp_fc1_bias, config.mlp_fc2_bias = has(file, "blk.0.ffn_up.bias"), has(file, "blk.0.ffn_down.bias")
     file.set_rotary(config)
   end,
-  tensors = encoder_tensors {
+  tensors = encoder_tensors(joined(3, {
     { "input.tokens.weight", { "token_embd.weight", plus = { "token_types.weight", row = 0 },
       when = { "input.types", 0 } } },
-    { "l*.attn.q", third(1) },
-    { "l*.attn.k", third(2) },
-    { "l*.attn.v", third(3) },
     { "l*.ff.gate", "blk.*.ffn_gate" },
-  },
+  })),
 }
 
 return architectures

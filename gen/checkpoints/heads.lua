@@ -5,6 +5,8 @@
 --   name      the name of the output
 --   tensor    the name of its weight and bias; with `within`, after the model's prefix
 --   tensors   { weight =, bias = }, if weight and bias have names of their own
+local words = require("common.words")
+
 local heads = {}
 
 --- transformers' words for activations -> attn2c's.
@@ -114,7 +116,7 @@ function heads.typed_tokens(others)
     { "input.tokens.weight", heads.word_embeddings },
     { "input.types", "embeddings.token_type_embeddings" },
   }
-  return table.move(others, 1, #others, #list + 1, list)
+  return words.append(list, others)
 end
 
 --- Returns the tensors of BERT's embedding tables, followed by `others`.
@@ -128,8 +130,7 @@ function heads.bert_tables(others)
     { "input.types", "embeddings.token_type_embeddings" },
     { "input.norm", "embeddings.LayerNorm" },
   }
-  table.move(others, 1, #others, #list + 1, list)
-  return list
+  return words.append(list, others)
 end
 
 --- Returns BERT's tensors. projection: the name of the projection from narrow tables to d_model, or nil.
@@ -229,7 +230,7 @@ heads.of_clip_texts = {
 
 --- Returns the tensors of a tower of CLIP, after `own`.
 function heads.clip_layers(own)
-  local layer, list = "encoder.layers.*.", table.move(own, 1, #own, 1, {})
+  local layer, list = "encoder.layers.*.", words.append({}, own)
   for _, each in ipairs { { "attn.q", "self_attn.q_proj" }, { "attn.k", "self_attn.k_proj" },
     { "attn.v", "self_attn.v_proj" }, { "attn.out", "self_attn.out_proj" }, { "norm1", "layer_norm1" },
     { "ff.up", "mlp.fc1" }, { "ff.down", "mlp.fc2" }, { "norm2", "layer_norm2" } } do
@@ -264,7 +265,7 @@ function heads.llama_tensors(own)
     { "l*.norm2", "layers.*.post_attention_layernorm" },
     { "final_norm", "norm" },
   }
-  return table.move(list, 1, #list, #(own or {}) + 1, own or {})
+  return words.append({}, own, list)
 end
 
 --- Returns Llama's configuration keys with a family's defaults, followed by `more`. d.kv_heads: the default of

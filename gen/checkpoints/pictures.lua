@@ -25,13 +25,18 @@ local filters = { [2] = "bilinear", [3] = "bicubic" }
 
 local function is_count(value) return math.type(value) == "integer" and value >= 1 end
 
--- Returns the class's stem, and its defaults.
+-- Returns the defaults of the class, and a function that returns the value of a key, or a default if it is missing or
+-- null; or nil and what is not supported.
 local function processor_of(config)
   local class = config.image_processor_type or config.feature_extractor_type
   if type(class) ~= "string" then return nil, "no image_processor_type" end
   local stem = class:match("^(%w-)ImageProcessor%w*$") or class:match("^(%w-)FeatureExtractor$")
   if not processors[stem] then return nil, ("image_processor_type: %s is not supported"):format(faults.quote(class)) end
-  return processors[stem]
+  return processors[stem], function(key, default)
+    local value = config[key]
+    if value == nil or value == json.null then return default end
+    return value
+  end
 end
 
 -- Returns a size { height, width } or { shortest_edge }, or nil. edge: true if a number is the shortest edge.
@@ -69,13 +74,8 @@ end
 -- Returns the value of `pictures` for an image of `sides` { height, width }, or nil and what is not supported. from:
 -- the sides that the folder's steps are for, if the image has others.
 local function steps_of(config, sides, from)
-  local defaults, problem = processor_of(config)
-  if not defaults then return nil, problem end
-  local function given(key, default)
-    local value = config[key]
-    if value == nil or value == json.null then return default end
-    return value
-  end
+  local defaults, given = processor_of(config)
+  if not defaults then return nil, given end -- the reason
   local result = {}
   local edge = given("default_to_square", not defaults.edge) == false
   if given("do_resize", true) then
@@ -117,13 +117,9 @@ end
 
 --- Returns height and width of the pictures that a folder's processor gives to the model, or nil if it does not say.
 function pictures.sides(preprocessor)
-  local config = preprocessor and preprocessor.config
-  local defaults = config and processor_of(config)
+  if not preprocessor then return nil end
+  local defaults, given = processor_of(preprocessor.config)
   if not defaults then return nil end
-  local function given(key, default)
-    if config[key] == nil or config[key] == json.null then return default end
-    return config[key]
-  end
   local size
   if given("do_center_crop", defaults.crop ~= nil) then
     size = size_of(given("crop_size", defaults.crop), false)
@@ -155,7 +151,7 @@ function pictures.of(preprocessor, sides, notes, from)
     notes[#notes + 1] = refused .. NO_PICTURES
     return nil
   end
-  table.move(said, 1, #said, #notes + 1, notes)
+  words.append(notes, said)
   return result
 end
 

@@ -2,6 +2,7 @@
 -- importance of inputs for weights of 4 bits. It runs a variant of the model in f32, whose outputs are the inputs of
 -- such products. For each input it searches factors, or takes the mean squares of the channels.
 local arrays = require("commands.quality.arrays")
+local common_words = require("common.words")
 local companion = require("commands.companion")
 local factors = require("passes.graph.factors")
 local faults = require("common.faults")
@@ -141,9 +142,9 @@ end
 local function add_factors(results, where, name, lines)
   local count = 0
   for _, each in ipairs(results) do if each.found.strength then count = count + 1 end end
-  table.move({ ("%s: factors for %d of %d inputs of %s, %s"):format(name, count, #results, precision.with_factors,
-    where), "", "| read by | channels | strength | largest factor | expected error, relative to none |",
-    "|:--|--:|--:|--:|--:|" }, 1, 4, #lines + 1, lines)
+  common_words.append(lines, { ("%s: factors for %d of %d inputs of %s, %s"):format(name, count, #results,
+    precision.with_factors, where), "",
+    "| read by | channels | strength | largest factor | expected error, relative to none |", "|:--|--:|--:|--:|--:|" })
   for _, each in ipairs(results) do
     local found = each.found
     lines[#lines + 1] = ("| %s | %d | %s | %s | %s |"):format(short(each.group.products), each.group.width,
@@ -157,9 +158,8 @@ local function add_importance(results, where, name, lines)
   local count = 0
   for _, each in ipairs(results) do count = count + #each.group.products end
   if #lines > 0 then lines[#lines + 1] = "" end
-  table.move({ ("%s: importance of the inputs of %d weights of 4 bits, %s"):format(name, count, where), "",
-    "| read by | channels | rows | largest mean square, relative to the median |", "|:--|--:|--:|--:|" }, 1, 4,
-    #lines + 1, lines)
+  common_words.append(lines, { ("%s: importance of the inputs of %d weights of 4 bits, %s"):format(name, count, where),
+    "", "| read by | channels | rows | largest mean square, relative to the median |", "|:--|--:|--:|--:|" })
   for _, each in ipairs(results) do
     lines[#lines + 1] = ("| %s | %d | %d | 2^%d |"):format(short(each.group.products), each.group.width,
       each.group.activations.count, largest_power(each.powers))
@@ -313,8 +313,8 @@ function calibrate.run(arguments, weights, tools)
   if not said then return nil, worse end
   if not worse then files.write(path, factors.text(list)) end
   local lines = tables_of(results, worse and "which no file has" or "in " .. terminal.safe(path), state.spec.name)
-  table.move({ "", said, "", worse and ("not written: %s, because the model is worse with it"):format(
-    terminal.safe(path)) or companion.next(arguments, "factors", path) }, 1, 4, #lines + 1, lines)
+  common_words.append(lines, { "", said, "", worse and ("not written: %s, because the model is worse with it"):format(
+    terminal.safe(path)) or companion.next(arguments, "factors", path) })
   return table.concat(lines, "\n") .. "\n", worse and faults.code.mismatch or 0
 end
 

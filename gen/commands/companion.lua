@@ -52,7 +52,7 @@ companion.first = { tune = "attn2c tuning ", factors = "attn2c factors " }
 --- Returns a command line that builds a model with a file, for the end of a command. option: "tuning" or "factors".
 function companion.next(arguments, option, path)
   local list = { arg and arg[0] or "attn2c", "build", arguments.description }
-  table.move(arguments.overrides, 1, #arguments.overrides, #list + 1, list)
+  words.append(list, arguments.overrides)
   list[#list + 1] = ("--%s=%s"):format(option, path)
   for i, word in ipairs(list) do list[i] = words.shell(word) end
   return "next: " .. table.concat(list, " ")

@@ -4,6 +4,7 @@ local json = require("dkjson")
 local libuv = require("common.libuv")
 local targets = require("data.targets")
 local types = require("data.types")
+local words = require("common.words")
 local wanted = require("passes.validate.precision").wanted
 
 local machine = {}
@@ -82,8 +83,7 @@ function machine.text(processor, value, hosts)
   end
   local disturbed = facts.disturbed(value)
   if disturbed then
-    table.move({ "", disturbed .. ": rates may be higher", "the next `attn2c machine` measures again" }, 1, 3,
-      #lines + 1, lines)
+    words.append(lines, { "", disturbed .. ": rates may be higher", "the next `attn2c machine` measures again" })
   end
   return table.concat(lines, "\n") .. "\n"
 end
@@ -97,7 +97,7 @@ function machine.run(root, arguments, say)
   for _, each in ipairs(hosts) do of_host[each.precision] = each.target end
   for _, target in ipairs(targets.list) do order[#order + 1] = target.name end
   for _, type in ipairs(types.of_weights) do order[#order + 1] = type.word end
-  table.move(KEYS, 1, #KEYS, #order + 1, order)
+  words.append(order, KEYS)
   return json.encode({ processor = processor, targets = value.targets, levels = value.levels, cores = value.cores,
     all_cores = value.all_cores, lost = value.lost, disturbed = facts.disturbed(value) ~= nil,
     seconds = value.seconds, host = of_host },

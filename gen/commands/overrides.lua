@@ -2,6 +2,7 @@
 -- A key may be given once. For bench and report its value may be a list.
 local faults = require("common.faults")
 local hash = require("common.hash")
+local words = require("common.words")
 
 local overrides = {}
 
@@ -87,8 +88,7 @@ function overrides.combinations(list)
     local longer = {}
     for _, each in ipairs(all) do
       for i = 1, math.max(1, #values) do
-        local new = { overrides = table.move(each.overrides, 1, #each.overrides, 1, {}),
-          varied = table.move(each.varied, 1, #each.varied, 1, {}) }
+        local new = { overrides = words.append({}, each.overrides), varied = words.append({}, each.varied) }
         new.overrides[#new.overrides + 1] = #values > 1 and key .. "=" .. values[i] or word
         if #values > 1 then new.varied[#new.varied + 1] = { key = key, value = values[i] } end
         longer[#longer + 1] = new
@@ -105,7 +105,7 @@ end
 --- Returns the folder in which a command other than `build` builds a variant of a model. The same overrides, in any
 --- order, have the same folder. others: texts that distinguish variants with the same overrides.
 function overrides.folder(name, list, others)
-  local sorted = table.move(list, 1, #list, 1, {})
+  local sorted = words.append({}, list)
   table.sort(sorted)
   local label = table.concat(sorted, ","):gsub("[^%w_.,=-]+", "_"):sub(1, MOST_LABEL)
   if label == "" then label = "as_described" end

@@ -370,29 +370,25 @@ local KEYS = { "name", "precision", "target", "outputs", "within", "shape", "cos
   "language", "predicted", "perplexity", "perplexity_f32", "growth_error", "kl_mean", "kl_p99", "equal_greedy", "cost",
   "verdict" }
 
--- Returns a number if JSON can write it, else null.
-local function finite(value)
-  return value and value == value and math.abs(value) < math.huge and value or dkjson.null
-end
-
--- Returns the measured numbers as JSON.
+-- Returns the measured numbers as JSON, which has null for those that it cannot write.
 local function json_of(measured)
+  local null = dkjson.null
   local result = { name = measured.name, precision = measured.precision, target = measured.target, outputs = {},
     cost = measured.cost, verdict = measured.verdict,
     language = measured.language and { predicted = measured.language.predicted,
-      perplexity = finite(measured.language.perplexity), perplexity_f32 = finite(measured.language.perplexity_f32),
+      perplexity = measured.language.perplexity, perplexity_f32 = measured.language.perplexity_f32,
       growth_error = measured.language.growth_error, kl_mean = measured.language.kl_mean,
       kl_p99 = measured.language.kl_p99, equal_greedy = measured.language.equal_greedy },
     within = setmetatable({}, { __jsontype = "array" }) }
   for i, row in ipairs(measured.outputs) do
-    result.outputs[i] = { name = row.name, shape = row.shape, cosine = finite(row.cosine),
-      relative_error = finite(row.relative), equal_top_1 = finite(row.top), largest_difference = finite(row.largest),
+    result.outputs[i] = { name = row.name, shape = row.shape, cosine = row.cosine or null,
+      relative_error = row.relative or null, equal_top_1 = row.top or null, largest_difference = row.largest or null,
       neighbours = row.neighbours and { rows = row.neighbours.rows, same_nearest = row.neighbours.nearest,
-        near = row.neighbours.near, kept = row.neighbours.kept, correlation = finite(row.neighbours.correlation) },
+        near = row.neighbours.near, kept = row.neighbours.kept, correlation = row.neighbours.correlation or null },
       accuracy = row.accuracy, accuracy_f32 = row.accuracy_f32 }
   end
   for i, each in ipairs(measured.within or {}) do
-    result.within[i] = { name = each.name, relative_error = finite(each.relative) }
+    result.within[i] = { name = each.name, relative_error = each.relative }
   end
   return dkjson.encode(result, { indent = true, keyorder = KEYS }) .. "\n"
 end

@@ -1,5 +1,6 @@
 -- ranks.lua: starts the programs of models that are divided among ranks by MPI's mpirun, and refuses what does not go
 -- with them.
+local common_words = require("common.words")
 local faults = require("common.faults")
 local libuv = require("common.libuv")
 local process = require("common.process")
@@ -20,8 +21,7 @@ end
 
 -- Returns a launcher's words before the words of a program of `count` ranks.
 local function before(list, count, words)
-  table.move({ "-n", tostring(count) }, 1, 2, #list + 1, list)
-  return table.move(words, 1, #words, #list + 1, list)
+  return common_words.append(list, { "-n", tostring(count) }, words)
 end
 
 --- Returns the words that a user types to start a program with `count` ranks.

@@ -40,33 +40,22 @@ function report.sort_words(arguments)
   arguments.overrides, arguments.others = list, more
 end
 
--- Returns the objects of a program's output, one per line.
-local function objects_of(text, what)
-  local list = {}
+-- Returns the value of a program's output. Members that are null are left out, because pictures test if there is a
+-- number.
+local function decoded(text, what)
+  local value, wrong = json.decode(text)
+  return value or faults.raise("machine", ("%s printed text that is not JSON: %s"):format(what, wrong))
+end
+
+-- Returns the objects of a program's output, one per line, by entry.
+local function by_entry(text, what)
+  local of = {}
   for line in text:gmatch("[^\n]+") do
-    local value, wrong = json.decode(line, json.null)
-    if not value then faults.raise("machine", ("%s printed text that is not JSON: %s"):format(what, wrong)) end
-    list[#list + 1] = value
+    local object = decoded(line, what)
+    of[object.entry] = object
   end
-  return list
+  return of
 end
-
-local function whole_object(text, what)
-  local value, wrong = json.decode(text, json.null)
-  if not value then faults.raise("machine", ("%s printed text that is not JSON: %s"):format(what, wrong)) end
-  return value
-end
-
--- Replaces null by nil in a value that was read, because pictures test if there is a number.
-local function without_null(value)
-  if type(value) ~= "table" then return value end
-  for key, each in pairs(value) do
-    if each == json.null then value[key] = nil else without_null(each) end
-  end
-  return value
-end
-
-local function ends(path, ending) return path:sub(-#ending) == ending end
 
 -- Returns the label of a subject: the values that vary, or the description's file.
 local function label_of(path, varied, several)
@@ -141,7 +130,7 @@ end
 -- Returns the command that makes the whole page.
 local function page_command(arguments)
   local list = { arguments.description, table.unpack(arguments.others) }
-  return line_of("report", table.move(arguments.overrides, 1, #arguments.overrides, #list + 1, list), arguments)
+  return line_of("report", words.append(list, arguments.overrides), arguments)
 end
 
 -- Returns the options with which a page's bench runs. A page about a model of any length is about its longest sequence;
@@ -171,17 +160,9 @@ local function versions()
     { name = "Lua", version = _VERSION:match("%S+$") }, { name = "processor", version = tuning.machine() } }
 end
 
--- Returns the words that all commands of a program share.
-local function common_words(arguments, path)
-  local list = {}
-  local weights = arguments.weights or paths.is_checkpoint(path) and path or nil
-  if weights then table.move({ "--weights", weights }, 1, 2, #list + 1, list) end
-  return list
-end
-
-local function with(list, more)
-  local result = table.move(list, 1, #list, 1, {})
-  return table.move(more, 1, #more, #result + 1, result)
+-- Returns the weights of a variant: the given ones, or its own if it is a checkpoint; nil: random ones.
+local function weights_of(arguments, path)
+  return arguments.weights or paths.is_checkpoint(path) and path or nil
 end
 
 -- Runs a program. Returns its output and its exit code, which must be one of the expected codes. Faults: the program's.
@@ -189,12 +170,6 @@ local function output_of(tools, path, list, expected)
   local code, output = tools.run(path, list, "output")
   if code ~= 0 and code ~= expected then faults.pass_on(path, code) end
   return output, code
-end
-
-local function by_entry(list)
-  local of = {}
-  for _, each in ipairs(list) do of[each.entry] = each end
-  return of
 end
 
 -- Writes the programs' output next to them, as info.json, check.json and bench.json.
@@ -209,20 +184,20 @@ end
 -- Runs info, check and bench of a built program. Returns { info, checks, benches }, the last two by entry. A program
 -- that differs from the reference is not timed and has no benches. checked: the inputs of the check (batches.of).
 local function measure(arguments, tools, program, path, state, checked)
-  local own, printed = common_words(arguments, path), {}
+  local weights, printed = weights_of(arguments, path), {}
+  local own = weights and { "--weights", weights } or {}
   printed.info = output_of(tools, program, { "info", "--json" })
-  local check_words = with({ "check", "--json" }, own)
-  for _, each in ipairs(checked.input) do check_words = with(check_words, { "--input", each }) end
-  if arguments.seed then check_words = with(check_words, { "--seed", arguments.seed }) end
+  local check_words = words.append({ "check", "--json" }, own)
+  for _, each in ipairs(checked.input) do words.append(check_words, { "--input", each }) end
+  if arguments.seed then words.append(check_words, { "--seed", arguments.seed }) end
   printed.check = output_of(tools, program, check_words, faults.code.mismatch)
-  local bench_words = with(with({ "bench", "-o", "json" }, bench_options(state)), own)
-  if arguments.repetitions then bench_words = with(bench_words, { "-r", arguments.repetitions }) end
+  local bench_words = words.append({ "bench", "-o", "json" }, bench_options(state), own)
+  if arguments.repetitions then words.append(bench_words, { "-r", arguments.repetitions }) end
   local timed, code = output_of(tools, program, bench_words, faults.code.mismatch)
   printed.bench = timed
   keep(program:match("^(.*)/[^/]*$"), printed)
-  return { info = without_null(whole_object(printed.info, program)),
-    checks = by_entry(without_null(objects_of(printed.check, program))),
-    benches = code == 0 and by_entry(without_null(objects_of(timed, program))) or {} }
+  return { info = decoded(printed.info, program), checks = by_entry(printed.check, program),
+    benches = code == 0 and by_entry(timed, program) or {} }
 end
 
 -- Returns the entry called `name` in info's list.
@@ -234,7 +209,7 @@ end
 -- Compares the outputs of a variant with those in f32. Returns nil if the variant is in f32, or if its weights are
 -- random.
 local function quality_of(root, arguments, tools, variant, state)
-  local weights = arguments.weights or paths.is_checkpoint(variant.path) and variant.path or nil
+  local weights = weights_of(arguments, variant.path)
   if not weights or precision.is_plain(state.spec.precision) then return nil end
   local asked = { overrides = variant.overrides, input = arguments.input or {}, text = { arguments.text },
     text_option = "--text-string" }
@@ -273,7 +248,7 @@ local function add_subjects(all, root, arguments, tools, variant)
     maps.write(root, looked, name, arguments.attention)
   end
   local common = { name = result.info.name, info = result.info, folder = program:match("^(.*)/[^/]*$"),
-    family = family_of(state), notes = with(state.notes, { checked.note }), versions = variant.versions,
+    family = family_of(state), notes = words.append({}, state.notes, { checked.note }), versions = variant.versions,
     commands = variant_commands(arguments, variant, state, checked, against_f32 ~= nil) }
   common.files, common.emitted_bytes, common.program_bytes = files_of(common.folder, state)
   local entries = state.spec.processes and state.builds[1].entries or state.entries -- of rank 0, as in a profile
@@ -333,7 +308,7 @@ local function variants_of(arguments)
   local given = { arguments.description, table.unpack(arguments.others) }
   local list, made_with = {}, nil
   for _, path in ipairs(given) do
-    if not ends(path, ".json") then
+    if not path:find("%.json$") then
       made_with = made_with or versions()
       for _, each in ipairs(overrides.combinations(arguments.overrides)) do
         list[#list + 1] = { path = path, overrides = each.overrides, versions = made_with,

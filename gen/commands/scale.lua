@@ -95,7 +95,7 @@ local function programs_of(arguments, options, tools, count, layers)
   self.half = options.layers and 2 * options.layers < layers and options.layers or nil
   self.built = self.half and 2 * self.half or layers
   local function build(more)
-    local list = table.move(arguments.overrides, 1, #arguments.overrides, 1, { "threads=1" })
+    local list = words.append({ "threads=1" }, arguments.overrides)
     if count > 1 then list[#list + 1] = "ranks=" .. count end
     list[#list + 1] = more
     return tools.build(list)
@@ -107,7 +107,7 @@ end
 
 -- Returns what a program's bench prints. is_alone: without mpirun.
 function Programs:bench(path, is_alone, ...)
-  local list = table.move(self.words, 1, #self.words, 4, { "bench", "-o", "json" })
+  local list = words.append({ "bench", "-o", "json" }, self.words)
   for _, word in ipairs { ... } do list[#list + 1] = word end
   local text = self.tools.run(path, list, is_alone)
   return rows_of(text, path)

@@ -60,6 +60,15 @@ function words.plain_members(t, but)
   return table.concat(parts, " ")
 end
 
+--- Adds the members of further lists, each of which may be nil, to a list. Returns the list.
+function words.append(list, ...)
+  for i = 1, select("#", ...) do
+    local more = select(i, ...) or {}
+    table.move(more, 1, #more, #list + 1, list)
+  end
+  return list
+end
+
 --- Returns a set of the list's members.
 function words.set(list)
   local set = {}

@@ -18,6 +18,8 @@
 -- Blocks of rows are equal, except that the last has the rest: a block of few rows would read all weights for little
 -- work. There are as few of at most `step` rows as there can be. Their size is a multiple of `multiple`, the rows
 -- of a row operation's chunk.
+local words = require("common.words")
+
 local loops = {}
 
 local least, most = math.min, math.max
@@ -235,21 +237,14 @@ loops.forms = {
   },
 }
 
--- Returns one list of the members of several.
-local function joined(lists)
-  local all = {}
-  for _, list in ipairs(lists) do table.move(list, 1, #list, #all + 1, all) end
-  return all
-end
-
 -- A chunk of a call of one row: of keys or values of one group of heads, number `group`. There are `shares` chunks of
 -- each group, number `share` of which has the keys [begin, stop), in whole panels.
 loops.forms.alone = {
   head = "if (n->rows == 1) {",
-  locals = joined { { { "sequence", "0" } }, of_sequence, of_query, { { "group", "(ptrdiff_t)chunk % ${groups}" },
+  locals = words.append({ { "sequence", "0" } }, of_sequence, of_query, { { "group", "(ptrdiff_t)chunk % ${groups}" },
     { "share", "(ptrdiff_t)chunk / ${groups}" }, { "panels", "(width + ${panel} - 1) / ${panel}" },
     { "begin", "${after}panels * share / ${shares} * ${panel}" },
-    { "stop", "ATTN2C_LEAST(${after}panels * (share + 1) / ${shares} * ${panel}, keys)" } } },
+    { "stop", "ATTN2C_LEAST(${after}panels * (share + 1) / ${shares} * ${panel}, keys)" } }),
   chunks = "(size_t)(n->rows == 1 ? ${all} : 1)",
   count = function(step, call) return call.rows == 1 and step.groups * step.shares or 1 end,
   run = function(step, call, symbols, body)

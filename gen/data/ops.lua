@@ -192,7 +192,7 @@ ops.table = {
   },
   keep = {
     class = { keeps = true },
-    operands = { "x", "scale" }, optional = { scale = true }, attributes = {}, shape = same,
+    operands = { "x", "scale" }, optional = { scale = true },
     equation = "x, which the state of a sequence keeps for other entries; scale: of integers", tolerance = "exact",
     arithmetic = 0,
   },

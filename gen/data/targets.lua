@@ -109,12 +109,9 @@ end
 
 -- Returns a target with more instructions than another, and the same rule.
 local function extended(target, more)
-  local all = {}
-  for name, value in pairs(target) do all[name] = value end
-  for name, value in pairs(more) do all[name] = value end
+  local all = words.merged(target, more)
   all.cflags = target.cflags .. " " .. more.cflags
-  all.needs = table.move(target.needs, 1, #target.needs, 1, {})
-  table.move(more.needs, 1, #more.needs, #all.needs + 1, all.needs)
+  all.needs = words.append({}, target.needs, more.needs)
   return all
 end
 

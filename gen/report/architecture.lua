@@ -1,6 +1,7 @@
 -- architecture.lua: draws an entry's graph: inputs, outputs, and the operations of one layer of each kind.
 -- Boxes and lines come from the graph. A layer of a kind has the number of its repeats. Operations that are done on
 -- another operation's tile are drawn below it.
+local common_words = require("common.words")
 local numbers = require("report.numbers")
 local op_words = require("report.op_words")
 local ops = require("data.ops")
@@ -41,10 +42,10 @@ function architecture.groups(list)
     local last = groups[#groups]
     if last and key and last.key == key then
       last.repeats, last.last = last.repeats + 1, layer
-      table.move(section.list, 1, #section.list, #last.all + 1, last.all)
+      common_words.append(last.all, section.list)
     else
       groups[#groups + 1] = { key = key, title = section.name, repeats = 1, first = layer, last = layer, stack = stack,
-        list = section.list, all = table.move(section.list, 1, #section.list, 1, {}) }
+        list = section.list, all = common_words.append({}, section.list) }
     end
   end
   return groups

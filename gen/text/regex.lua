@@ -3,6 +3,7 @@
 -- whose properties PCRE2's tables lack are added by number (differences.lua), which makes matching slow. So each
 -- pattern has two versions: an exact one, and a plain one for texts without the bytes that such code points begin with.
 local listed = require("text.differences")
+local words = require("common.words")
 
 local regex = {}
 
@@ -21,8 +22,7 @@ for name in scripts:gmatch("%S+") do members[name] = "\\p{sc:" .. name .. "}" en
 local function union(...)
   local all, list = {}, {}
   for _, name in ipairs { ... } do
-    local more = (listed[name] or {}).more or {}
-    table.move(more, 1, #more, #all + 1, all)
+    words.append(all, (listed[name] or {}).more)
   end
   table.sort(all, function(one, other) return one[1] < other[1] end)
   for _, pair in ipairs(all) do
@@ -202,7 +202,7 @@ local function pattern_of(operands, negated)
   end
   for i, each in ipairs(operands) do
     local list = { each.members ~= "" and "[" .. each.members .. "]" or nil }
-    table.move(each.more, 1, #each.more, #list + 1, list)
+    words.append(list, each.more)
     parts[i] = ("(?%s%s)"):format(i < #operands and "=" or ">", table.concat(list, "|"))
   end
   local text = table.concat(parts)
@@ -230,7 +230,7 @@ function Reader:inner_class(to)
     to.more[#to.more + 1] = pattern_of(operands, negated)
   else
     to.members = to.members .. operands[1].members
-    table.move(operands[1].more, 1, #operands[1].more, #to.more + 1, to.more)
+    words.append(to.more, operands[1].more)
   end
 end
 

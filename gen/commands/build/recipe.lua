@@ -360,7 +360,7 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
     final,
   }
   if is_static then
-    local objects = table.move(runtime_of_static, 1, #runtime_of_static, 1, {})
+    local objects = words.append({}, runtime_of_static)
     for _, job in ipairs(runtime) do
       if of_commands[room_of(job.source)] then objects[#objects + 1] = job end
     end
@@ -368,13 +368,8 @@ function recipe.jobs(spec, builds, runtime_sources, entries, options)
   end
   local packer = program_job(name .. ".packer", { { name = name .. "_none.o" } }, {}, archive_of(providers.program), {})
   local packing = embed and weight_jobs(name, embed, packer, builds[1].target)
-  local all = {}
-  for _, jobs in ipairs { shipped, own, program, runtime, runtime_of_static, licenses, packing or {}, links,
-    { versions_job(spec, providers.program, options) },
-    options.has_text and opening_jobs(runtime) or {} } do
-    table.move(jobs, 1, #jobs, #all + 1, all)
-  end
-  return all
+  return words.append({}, shipped, own, program, runtime, runtime_of_static, licenses, packing, links,
+    { versions_job(spec, providers.program, options) }, options.has_text and opening_jobs(runtime) or nil)
 end
 
 --- Returns the symbolic links next to the outputs: { name, link }.

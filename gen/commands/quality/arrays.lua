@@ -92,7 +92,7 @@ local function with_entries(text, count, is_kept, take)
   local array = npy.header(text)
   local rows = array and array.shape[1]
   if not rows or array.is_fortran or is_kept(rows) then return text end
-  local shape, bytes = table.move(array.shape, 1, #array.shape, 1, {}), text:sub(array.at)
+  local shape, bytes = words.append({}, array.shape), text:sub(array.at)
   shape[1] = count
   return npy.file(array.descr, shape, take(bytes, rows, #bytes // rows))
 end

@@ -6,6 +6,7 @@ local process = require("common.process")
 local ranks = require("commands.ranks")
 local scratch = require("common.scratch")
 local toolchain = require("commands.build.toolchain")
+local words = require("common.words")
 
 local meetings = {}
 
@@ -32,7 +33,7 @@ function meetings.measure(root, count, options)
   local work <close> = scratch.make(scratch.top(os.getenv), "attn2c-meetings")
   local mpi, program = toolchain.new().mpi, work.path .. "/meetings"
   local list = { process.compiler(), "-std=c11", "-O2", "-iquote", root .. "/runtime", "-o", program }
-  for _, of in ipairs { sources(root), mpi("--cflags"), mpi("--libs") } do table.move(of, 1, #of, #list + 1, list) end
+  words.append(list, sources(root), mpi("--cflags"), mpi("--libs"))
   process.output(list, "the program that measures meetings did not compile")
   local line, environment = ranks.start(count, { program, tostring(options.seconds or SECONDS),
     options.is_with_ways and "ways" or nil })

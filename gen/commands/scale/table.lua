@@ -1,4 +1,6 @@
 -- table.lua: writes predictions of `bench --scale` as tables and as JSON.
+local dkjson = require("dkjson")
+
 local forms = {}
 
 local function number(x) return x and ("%.4g"):format(x) or "-" end
@@ -62,25 +64,8 @@ function forms.md(result)
   return table.concat(lines, "\n") .. "\n"
 end
 
--- Returns a value as JSON. Keys of objects are sorted.
-local function encode(value)
-  if type(value) == "string" then
-    return '"' .. value:gsub('[%c"\\]', function(c) return ("\\u%04x"):format(c:byte()) end) .. '"'
-  elseif type(value) == "number" then
-    return math.type(value) == "integer" and ("%d"):format(value) or ("%.6g"):format(value)
-  elseif type(value) ~= "table" then
-    return tostring(value)
-  end
-  local parts, keys = {}, {}
-  if next(value) == nil or #value > 0 then
-    for i, each in ipairs(value) do parts[i] = encode(each) end
-    return "[" .. table.concat(parts, ", ") .. "]"
-  end
-  for key in pairs(value) do keys[#keys + 1] = key end
-  table.sort(keys)
-  for i, key in ipairs(keys) do parts[i] = encode(key) .. ": " .. encode(value[key]) end
-  return "{" .. table.concat(parts, ", ") .. "}"
-end
+local KEYS = { "scale", "model", "target", "precision", "layers", "network", "timed", "predictions", "here", "meetings",
+  "ranks", "call", "ms", "parts_ms", "meetings_ms", "apart_ms", "at_once_ms", "measured_ms", "ratio" }
 
 --- Returns one object: scale (1, the form's number), model, target, layers, network, timed layers, predictions, here,
 --- and the measured meetings by number of ranks.
@@ -88,9 +73,9 @@ function forms.json(result)
   local timed, meetings = {}, {}
   for i, each in ipairs(result) do timed[i] = each end
   for count, each in pairs(result.measured) do meetings[tostring(count)] = each end
-  return encode { scale = 1, model = result.model, target = result.target, precision = result.precision,
+  return dkjson.encode({ scale = 1, model = result.model, target = result.target, precision = result.precision,
     layers = result.layers, network = result.network, timed = timed, predictions = result.predictions,
-    here = result.here, meetings = next(meetings) and meetings or nil } .. "\n"
+    here = result.here, meetings = next(meetings) and meetings or nil }, { indent = true, keyorder = KEYS }) .. "\n"
 end
 
 return forms

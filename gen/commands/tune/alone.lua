@@ -83,18 +83,15 @@ local function is_made(child) return child.over and child.code == 0 and child.si
 local function compiler_of(root)
   local tools = toolchain.new()
   return function(...)
-    local all = table.move(tools.compiler, 1, #tools.compiler, 1, {})
-    for _, list in ipairs { FLAGS, { "-iquote", root .. "/runtime" }, { ... }, tools.cflags, tools.ldflags } do
-      table.move(list, 1, #list, #all + 1, all)
-    end
-    return started(all)
+    return started(words.append({}, tools.compiler, FLAGS, { "-iquote", root .. "/runtime" }, { ... }, tools.cflags,
+      tools.ldflags))
   end, tools.is_gcc
 end
 
 -- Returns the jobs of products that are timed, each once for products with the same candidates, the most expensive
 -- first: { products, list: candidates, path: of the library without ending }.
 local function jobs_of(order, target, folder)
-  local sorted, jobs, by = table.move(order, 1, #order, 1, {}), {}, {}
+  local sorted, jobs, by = words.append({}, order), {}, {}
   table.sort(sorted, function(x, y)
     if x.flops ~= y.flops then return x.flops > y.flops end
     return x.key < y.key
@@ -127,13 +124,9 @@ local function compile_all(jobs, target, compile, is_gcc, moment)
     settle(function() return #running < process.processors() end)
     if seconds() > moment then break end
     local all = {}
-    for _, candidate in ipairs(job.list) do table.move(candidate.calls, 1, #candidate.calls, #all + 1, all) end
+    for _, candidate in ipairs(job.list) do words.append(all, candidate.calls) end
     files.write(job.path .. ".c", library.text(all, target.vector))
-    local list = table.move(LOOPS, 1, #LOOPS, 1, {})
-    for _, each in ipairs { flags, { "-o", job.path .. ".so", job.path .. ".c" } } do
-      table.move(each, 1, #each, #list + 1, list)
-    end
-    job.child = compile(table.unpack(list))
+    job.child = compile(table.unpack(words.append({}, LOOPS, flags, { "-o", job.path .. ".so", job.path .. ".c" })))
     running[#running + 1] = job.child
   end
   settle(function() return #running == 0 end)

@@ -80,7 +80,7 @@ function library.text(list, lanes)
   end
   local parts = { "#include <stddef.h>", '#include "ops/steps.h"' }
   for _, file in ipairs(product.includes(kernels)) do parts[#parts + 1] = ('#include "%s"'):format(file) end
-  for _, part in ipairs { product.strips(kernels), code, bodies } do table.move(part, 1, #part, #parts + 1, parts) end
+  words.append(parts, product.strips(kernels), code, bodies)
   parts[#parts + 1] = ("void (*const candidates[])(const void *, const void *, void *) = { %s };"):format(
     table.concat(list_of, ", "))
   parts[#parts + 1] = ("const int candidate_count = %d;"):format(#list)

@@ -2,6 +2,7 @@
 -- The model is emitted with given tile parameters, built and profiled. So weights are at their real places, epilogues
 -- run, and a product's time is that of its ops in all layers.
 local build = require("commands.build")
+local common_words = require("common.words")
 local faults = require("common.faults")
 local json = require("common.json")
 local pipeline = require("pipeline")
@@ -40,8 +41,7 @@ end
 -- Appends the ops of a fusion.
 local function add_ops(list, fusion)
   list[#list + 1] = fusion.leading
-  table.move(fusion.epilogue, 1, #fusion.epilogue, #list + 1, list)
-  table.move(fusion.ends, 1, #fusion.ends, #list + 1, list)
+  common_words.append(list, fusion.epilogue, fusion.ends)
 end
 
 --- Returns the products of a planned state by key, and in order: { key, outputs, inputs, rows, flops, choice, main,
@@ -137,10 +137,10 @@ function measure.run(built, options)
   local command = { program, "bench", "--profile", "-o", "json", "-r", ("%d"):format(options.repetitions) }
   if not options.is_verified then command[#command + 1] = "--brief" end
   local cold = options.cold_megabytes
-  if cold then table.move({ "--cold", ("%d"):format(cold) }, 1, 2, #command + 1, command) end
+  if cold then common_words.append(command, { "--cold", ("%d"):format(cold) }) end
   local tokens, usual = spec.symbols.tokens, spec.symbols.past.is_open and PROMPT or TOKENS
   local length = tokens.is_open and math.min(tokens.most, math.max(spec.least, usual))
-  if length then table.move({ "--length", ("%d"):format(length) }, 1, 2, #command + 1, command) end
+  if length then common_words.append(command, { "--length", ("%d"):format(length) }) end
   local child = process.run { gather = "output", words = command }
   if child.signal ~= 0 then faults.raise("machine", ("%s was ended by signal %d"):format(program, child.signal)) end
   for kind, number in pairs(faults.code) do
@@ -148,8 +148,7 @@ function measure.run(built, options)
   end
   local result, ops = { of = {} }, {}
   for _, entry in ipairs(built.state.entries) do
-    local list = entry.graph.entry.ops
-    table.move(list, 1, #list, #ops + 1, ops)
+    common_words.append(ops, entry.graph.entry.ops)
   end
   local calls, longest = calls_of(child.output, spec.symbols.past.is_open, length or nil), nil
   for _, call in ipairs(calls) do

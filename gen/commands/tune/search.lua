@@ -3,6 +3,7 @@
 -- blocks, each from the best choice so far. This file times nothing.
 local candidates = require("passes.plan.candidates")
 local divide = require("passes.common.divide")
+local words = require("common.words")
 
 local search = {}
 
@@ -37,7 +38,7 @@ local moves = {
 local function all_of(product, kernels)
   local list = kernels ~= "libxsmm" and candidates.of(product, "c") or {}
   local of_libxsmm = kernels ~= "c" and candidates.of(product, "libxsmm") or {}
-  return table.move(of_libxsmm, 1, #of_libxsmm, #list + 1, list)
+  return words.append(list, of_libxsmm)
 end
 
 -- Returns the candidates of a round in order. Among those with the same values of the parameters that the round varies,
@@ -111,7 +112,7 @@ end
 --- with the same quartiles.
 function search.spread(list)
   if #list == 0 then return nil end
-  local sorted = table.move(list, 1, #list, 1, {})
+  local sorted = words.append({}, list)
   table.sort(sorted)
   local function at(fraction)
     local position = 1 + fraction * (#sorted - 1)

@@ -67,7 +67,8 @@ local function text_of(value)
   return #value > 0 and "[" .. table.concat(parts, ", ") .. "]" or "{" .. table.concat(parts, ", ") .. "}"
 end
 
--- Returns what is printed for a model of 8 layers, whose programs are tables of times here. arguments: of the command.
+-- Returns what is printed for a model of 8 layers, whose programs are tables of times here, and the overrides that they
+-- were built with. arguments: of the command.
 local function printed(arguments)
   local function row(name, layers, count, more)
     local all = { entry = name, ms_median = 1 + layers / count, weight_bytes = 1e6 * layers / count,
@@ -76,8 +77,10 @@ local function printed(arguments)
     return all
   end
   local tools = { words = {}, look = function() return { spec = { name = "m", layers = 8 } } end }
+  local built = {}
   function tools.build(list)
     local text = table.concat(list, " ")
+    built[#built + 1] = text
     local count, layers = tonumber(text:match("ranks=(%d+)") or 1), tonumber(text:match("layers=(%d+)") or 8)
     local state = { builds = { { members = { { rank = 0 } } }, { members = { { rank = 1 } } } } }
     return ("%d %d"):format(count, layers), state
@@ -90,7 +93,7 @@ local function printed(arguments)
     return text_of(row("decode", tonumber(layers), tonumber(count), more)) .. "\n"
   end
   arguments.overrides, arguments.description = arguments.overrides or {}, "m.lua"
-  return scale.run(".", arguments, tools)
+  return scale.run(".", arguments, tools), built
 end
 
 describe("bench --scale", function()
@@ -113,6 +116,11 @@ describe("bench --scale", function()
     assert.near(two.parts_ms + two.meetings_ms, two.ms, 1e-4)
     assert.equal(4e6 + 1e6 + 4e5, two.memory_bytes)
     assert.near(1000 / two.ms, two.tokens_per_s, 1e-2)
+  end)
+
+  it("gives each rank one worker, whatever overrides there are", function()
+    local _, built = printed { scale = "1,2", overrides = { "seq=4", "batch=2" } }
+    assert.same({ "threads=1 seq=4 batch=2", "threads=1 seq=4 batch=2 ranks=2" }, built)
   end)
 
   it("lets some layers stand for all", function()
