@@ -304,7 +304,7 @@ static int write_json(job *job, const record *r) {
   failed |= json_object_set_new(object, "end", json_string(attn2c_end_names[r->end]));
   if (job->options.beam.beams > 1) failed |= json_object_set_new(object, "score", json_real(r->score));
   if (!failed && job->text)
-    return job->text->json_line(object, job->out) == ATTN2C_OK ? ATTN2C_OK : no_memory(job);
+    return job->text->json_line(object, 0, job->out) == ATTN2C_OK ? ATTN2C_OK : no_memory(job);
   if (!failed) {
     json_dumpf(object, job->out, JSON_COMPACT | JSON_REAL_PRECISION(9));
     fputc('\n', job->out);
