@@ -1,7 +1,7 @@
 -- template.lua: compiles templates of C text, line by line, into Lua functions.
 -- A line that begins with @ is Lua, ${expression} is replaced by its value, and everything else is text. An `@if` or
--- `@for` of one line of text has it after a bar: `@if any then |#include "model/sequences.h"`. Each line becomes exactly
--- one line of Lua, so that an error names the template's own line.
+-- `@for` of one line of text has it after a bar: `@if any then |#include "model/sequences.h"`. Each line becomes one
+-- line of Lua, so that an error names the template's own line.
 --
 -- Templates are strict: an unknown name is an error, and so is a value that is nil or a float (512/8 would print 64.0).
 local template = {}

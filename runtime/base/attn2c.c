@@ -64,24 +64,14 @@ void attn2c_say(attn2c_message *message, const char *format, ...) {
 }
 
 const char *attn2c_strerror(int status) {
-  switch (status) {
-  case ATTN2C_OK:
-    return "done";
-  case ATTN2C_MISMATCH:
-    return "a comparison failed";
-  case ATTN2C_USAGE:
-    return "wrong usage, or an invalid description";
-  case ATTN2C_FORMAT:
-    return "a malformed input";
-  case ATTN2C_IO:
-    return "input or output failed";
-  case ATTN2C_MEMORY:
-    return "out of memory";
-  case ATTN2C_MACHINE:
-    return "this machine cannot run it";
-  default:
-    return "unknown status";
-  }
+  static const char *const texts[] = {[ATTN2C_OK] = "done",
+                                      [ATTN2C_MISMATCH] = "a comparison failed",
+                                      [ATTN2C_USAGE] = "wrong usage, or an invalid description",
+                                      [ATTN2C_FORMAT] = "a malformed input",
+                                      [ATTN2C_IO] = "input or output failed",
+                                      [ATTN2C_MEMORY] = "out of memory",
+                                      [ATTN2C_MACHINE] = "this machine cannot run it"};
+  return status >= 0 && status <= ATTN2C_MACHINE ? texts[status] : "unknown status";
 }
 
 /* Returns memory for bytes that are rounded up to an alignment, which it has; NULL if there is none. A block

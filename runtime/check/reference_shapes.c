@@ -8,7 +8,7 @@ typedef struct {
   int count;
 } leading;
 
-/* Compares an axis with the letters at *at, and moves *at behind them. It finds a size that is the only
+/* Compares an axis with the letters at *at, and moves *at past them. It finds a size that is the only
  * unknown one; several must be found before the last pass. */
 static int fits_axis(const char **at, int64_t extent, int is_last, attn2c_reference_sizes n) {
   const int is_product = **at == '(';

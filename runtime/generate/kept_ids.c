@@ -2,8 +2,6 @@
  */
 #include "generate/kept_ids.h"
 
-#include <string.h>
-
 enum {
   PART = 256,    /* ids that are read at a time; stops() is asked between parts */
   LEAST_COPY = 8 /* ids that must be saved before another sequence is copied */

@@ -16,11 +16,10 @@ void attn2c_penalties_apply(const attn2c_penalties *p, float *logits) {
     const int32_t token = p->tokens[i];
     const uint32_t generated = p->counts[token] - 1;
     volatile float logit = logits[token], less = (float)generated;
-    if (logit < 0.0f) {
+    if (logit < 0.0f)
       logit = logit * p->repetition;
-    } else {
+    else
       logit = logit / p->repetition;
-    }
     less = less * p->frequency;
     logit = logit - less;
     if (generated > 0) logit = logit - p->presence;

@@ -5,7 +5,6 @@
 #include "generate/bits.h"
 
 #include <float.h>
-#include <string.h>
 
 enum { LISTS = 5 };
 

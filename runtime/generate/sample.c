@@ -5,8 +5,6 @@
 #include "generate/draw.h"
 #include "generate/sampler.h"
 
-#include <string.h>
-
 /* Returns a copy of a list, or NULL if there is no memory or the list is empty. */
 static void *copy_list(const void *list, int32_t count, size_t size) {
   void *copy = count > 0 ? attn2c_reserve((size_t)count * size) : NULL;
@@ -61,8 +59,7 @@ int attn2c_sampler_create(attn2c_sampler **sampler, const attn2c_sampling *optio
   return ATTN2C_OK;
 no_memory:
   attn2c_sampler_free(s);
-  attn2c_say(message, "no memory to sample from %lld tokens", (long long)vocabulary);
-  return ATTN2C_MEMORY;
+  return attn2c_fail(message, ATTN2C_MEMORY, "no memory to sample from %lld tokens", (long long)vocabulary);
 }
 
 void attn2c_sampler_free(attn2c_sampler *s) {
@@ -84,10 +81,9 @@ void attn2c_sampler_free(attn2c_sampler *s) {
 int attn2c_sampler_feed(attn2c_sampler *s, const int32_t *tokens, int64_t count, attn2c_fed from,
                         attn2c_message *message) {
   for (int64_t i = 0; i < count; i++)
-    if (tokens[i] < 0 || tokens[i] >= s->vocabulary) {
-      attn2c_say(message, "token %d, but 0 to %d is allowed", tokens[i], s->vocabulary - 1);
-      return ATTN2C_FORMAT;
-    }
+    if (tokens[i] < 0 || tokens[i] >= s->vocabulary)
+      return attn2c_fail(message, ATTN2C_FORMAT, "token %d, but 0 to %d is allowed", tokens[i],
+                         s->vocabulary - 1);
   if (s->is_penalised)
     for (int64_t i = 0; i < count; i++)
       attn2c_penalties_feed(&s->penalties, tokens[i], from == ATTN2C_FED_GENERATED);

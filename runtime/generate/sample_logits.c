@@ -3,8 +3,6 @@
 
 #include "generate/bits.h"
 
-#include <string.h>
-
 #define NEGATIVE_INFINITY (attn2c_bits_float(ATTN2C_NEGATIVE_INFINITE_BITS))
 
 enum { BLOCK = ATTN2C_SAMPLER_BLOCK };
@@ -20,9 +18,8 @@ static int32_t first_nan(const float *logits, int32_t count) {
 }
 
 static int say_nan(const attn2c_sampler *s, const float *logits, const char *when, attn2c_message *message) {
-  attn2c_say(message, "logits: NaN%s for token %d, but numbers are allowed", when,
-             first_nan(logits, s->vocabulary));
-  return ATTN2C_FORMAT;
+  return attn2c_fail(message, ATTN2C_FORMAT, "logits: NaN%s for token %d, but numbers are allowed", when,
+                     first_nan(logits, s->vocabulary));
 }
 
 /* Writes x * inverse to y[count], rounded to float; returns the largest, and marks *nan if there is a NaN.
@@ -115,11 +112,10 @@ int attn2c_sampler_logits(attn2c_sampler *s, const float *logits, attn2c_message
   }
   if (is_infinite(s->largest) && !s->options.greedy) keep_largest(s, logits);
   if (!is_infinite(s->largest)) return ATTN2C_OK;
-  if (s->largest < 0) {
-    attn2c_say(message, "logits: -inf for all tokens that are allowed, but one other number is needed");
-    return ATTN2C_FORMAT;
-  }
+  if (s->largest < 0)
+    return attn2c_fail(message, ATTN2C_FORMAT,
+                       "logits: -inf for all tokens that are allowed, but one other number is needed");
   if (s->options.greedy) return ATTN2C_OK;
-  attn2c_say(message, "logits: +inf, but with probabilities only finite numbers and -inf are allowed");
-  return ATTN2C_FORMAT;
+  return attn2c_fail(message, ATTN2C_FORMAT,
+                     "logits: +inf, but with probabilities only finite numbers and -inf are allowed");
 }

@@ -87,11 +87,9 @@ static void check_greedy(check *c, const attn2c_sampling *options) {
 
 int attn2c_sampling_check(const attn2c_sampling *options, int64_t vocabulary, attn2c_message *message) {
   check c = {message, vocabulary, 0};
-  if (vocabulary < 1 || vocabulary > ATTN2C_SAMPLING_VOCABULARY) {
-    attn2c_say(message, "vocabulary: %lld, but 1 to %d is allowed", (long long)vocabulary,
-               ATTN2C_SAMPLING_VOCABULARY);
-    return ATTN2C_USAGE;
-  }
+  if (vocabulary < 1 || vocabulary > ATTN2C_SAMPLING_VOCABULARY)
+    return attn2c_fail(message, ATTN2C_USAGE, "vocabulary: %lld, but 1 to %d is allowed",
+                       (long long)vocabulary, ATTN2C_SAMPLING_VOCABULARY);
   check_range(&c, "temperature", options->temperature, FLT_MIN, FLT_MAX,
               "a number from 1.18e-38 to 3.4e+38 (greedy is an option of its own)");
   if (options->top_k < 0) {

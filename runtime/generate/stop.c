@@ -3,8 +3,6 @@
 
 #include "base/utf8.h"
 
-#include <string.h>
-
 /* A stop string. */
 typedef struct pattern {
   char *bytes;
@@ -81,8 +79,7 @@ int attn2c_stop_create(attn2c_stop **stop, const char *const *strings, int count
   }
   if (!is_made) {
     attn2c_stop_free(s);
-    attn2c_say(message, "no memory for %d stop strings", count);
-    return ATTN2C_MEMORY;
+    return attn2c_fail(message, ATTN2C_MEMORY, "no memory for %d stop strings", count);
   }
   attn2c_stop_reset(s);
   *stop = s;

@@ -1,9 +1,6 @@
 /* text_writer.c - joins the pieces of a stream, and asks for each which bytes may be shown. */
 #include "generate/text_writer.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 int attn2c_writer_create(const attn2c_tokenizer *text, const char *const *stops, int count,
                          attn2c_writer **writer, attn2c_message *message) {
   attn2c_writer *w = *writer = attn2c_allocate(sizeof *w);

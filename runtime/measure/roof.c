@@ -64,19 +64,8 @@ static double rate_of_thread(const attn2c_kernel_shape *shape, attn2c_kernel ker
   return calls * 2.0 * shape->m * shape->n * ATTN2C_ROOF_K / elapsed;
 }
 
-/* Returns GFLOP/s of the multipliers of one thread, timed for about `nanoseconds`. */
-static double peak_of_thread(double (*peak)(void), double nanoseconds) {
-  double flops = 0.0, elapsed;
-  const double start = attn2c_now();
-  do {
-    flops += peak();
-    elapsed = attn2c_now() - start;
-  } while (elapsed < nanoseconds);
-  return flops / elapsed;
-}
-
 static double timed(const race *race, const operands *x) {
-  if (!race->shape) return peak_of_thread(race->peak, race->nanoseconds);
+  if (!race->shape) return attn2c_rate_of_loop(race->peak, race->nanoseconds); /* GFLOP/s */
   return rate_of_thread(race->shape, race->kernel, x, race->nanoseconds);
 }
 

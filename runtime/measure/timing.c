@@ -25,6 +25,16 @@ double attn2c_quantile(const double *samples, int count, double part) {
   return samples[below] + (place - below) * (samples[below + 1] - samples[below]);
 }
 
+double attn2c_rate_of_loop(double (*loop)(void), double nanoseconds) {
+  double operations = 0.0, elapsed;
+  const double start = attn2c_now();
+  do {
+    operations += loop();
+    elapsed = attn2c_now() - start;
+  } while (elapsed < nanoseconds);
+  return operations / elapsed;
+}
+
 attn2c_spread attn2c_spread_of(double *samples, int count) {
   attn2c_spread spread = {0};
   if (count < 1) return spread;

@@ -4,6 +4,9 @@
 /* Returns nanoseconds since a fixed moment; never decreases. */
 double attn2c_now(void);
 
+/* Returns operations a nanosecond of a loop that returns their number, repeated for about `nanoseconds`. */
+double attn2c_rate_of_loop(double (*loop)(void), double nanoseconds);
+
 typedef struct {
   double median, minimum, deviation; /* in the unit of the samples; the deviation is a sample's (n - 1) */
   double p95, p99; /* 95 and 99 of 100 samples are below these; interpolated between two samples */

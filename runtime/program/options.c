@@ -52,12 +52,10 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
     {"--expect", NULL, "[NAME=]Y.npy", CHECK, PATH, AT(outputs), AT(output_count), 0, 0, NULL,
      "an output as another program computed it from the inputs, in place of the reference: it is compared "
      "with this model's, whose inputs have any size that run takes. Integers must be equal, rows that "
-     "lengths "
-     "or a mask leave out are not compared. May be repeated"},
+     "lengths or a mask leave out are not compared. May be repeated"},
     {"--tolerance", NULL, "X", CHECK, REAL, AT(tolerance), 0, 0, 0, NULL,
      "with --expect: a float may differ by X times the sum of its size and the root mean square of its "
-     "array, "
-     "0 to 1 (default: 0.0001, up to 0.001 for models of 24 layers and more)"},
+     "array, 0 to 1 (default: 0.0001, up to 0.001 for models of 24 layers and more)"},
     {"--output", NULL, "[NAME=]Y.npy", RUN, PATH, AT(outputs), AT(output_count), 0, 0, NULL,
      "an output to write; NAME= may be left out if there is only one; NAME=- prints it"},
     {"--entry", NULL, "NAME", RUN, ONCE, AT(entry), 0, 0, 0, NULL,
@@ -78,9 +76,8 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "picture on the standard input. May be repeated"},
     {"--against", NULL, "F.npy", RUN | PICTURES, ONCE, AT(against), 0, 0, 0, NULL,
      "embeddings [count][width], such as embeddings of texts by the other tower of the model: prints the 5 "
-     "or "
-     "--top K that are most similar to each picture, best first, each with its number from 1 and its cosine. "
-     "With npy: all cosines, [pictures][count]"},
+     "or --top K that are most similar to each picture, best first, each with its number from 1 and its "
+     "cosine. With npy: all cosines, [pictures][count]"},
     {"--text", NULL, "WORD", PICTURES, TEXT, 0, 0, 0, 0, NULL,
      "with a model of texts in the program (CLIP, SigLIP): scores of texts for each picture, best first, as "
      "probabilities; - reads the standard input, and if WORD names a file, each of its lines is a text. May "
@@ -163,15 +160,13 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "writes the answer to that"},
     {"--tokens", NULL, "N", GENERATE | CHAT, TOKENS, AT(generate.tokens), 0, 1, INT32_MAX, NULL,
      "the most tokens of an answer (default: max_new_tokens of the folder's generation_config.json, else "
-     "what "
-     "its max_length leaves after the prompt, else 256)"},
+     "what its max_length leaves after the prompt, else 256)"},
     {"--max-tokens", NULL, "N", GENERATE | CHAT, TOKENS, AT(generate.tokens), 0, 1, INT32_MAX, NULL,
      "the same as --tokens"},
     {"--greedy", NULL, NULL, GENERATE | CHAT, FLAG, AT(generate.greedy), 0, 0, 0, NULL,
      "takes the most probable token each time; the default if the folder's generation_config.json says so. "
      "Each of the next five options draws tokens instead. If the folder says nothing, tokens are drawn, and "
-     "a "
-     "line says with which numbers"},
+     "a line says with which numbers"},
     {"--temperature", NULL, "T", GENERATE | CHAT, REAL, AT(generate.temperature), 0, 0, 0, NULL,
      "divides the logits (default 1)"},
     {"--top-k", NULL, "K", GENERATE | CHAT, TOKENS, AT(generate.top_k), 0, 0, INT32_MAX, NULL,
@@ -197,16 +192,14 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      NULL, "allows only these tokens. May be repeated"},
     {"--beams", NULL, "N", GENERATE, INT, AT(generate.beams), 0, 1, ATTN2C_MOST_SEQUENCES, NULL,
      "searches with N beams, and gives each answer once it is whole; at most the model's number of "
-     "sequences. "
-     "These and the next six options have the defaults of the folder's generation_config.json (1: no "
-     "search)"},
+     "sequences. These and the next six options have the defaults of the folder's generation_config.json (1: "
+     "no search)"},
     {"--length-penalty", NULL, "X", GENERATE, REAL, AT(generate.length_penalty), 0, 0, 0, NULL,
      "with beams: divides the score of an answer by the number of its tokens to the power X (default 1)"},
     {"--early-stopping", NULL, "WHEN", GENERATE, WORD, AT(generate.early_stopping), 0, ATTN2C_STOP_FALSE, 0,
      "false, true or never",
      "with beams: when a search ends: once its running beams are worse than its N answers (false), once it "
-     "has "
-     "N answers (true), or once no running beam can become better (never)"},
+     "has N answers (true), or once no running beam can become better (never)"},
     {"--no-repeat-ngram", NULL, "N", GENERATE | CHAT, INT, AT(generate.no_repeat_ngram), 0, 0, INT32_MAX,
      NULL, "forbids sequences of N tokens that occurred in the prompt or the answer (default 0: none)"},
     {"--min-tokens", NULL, "N", GENERATE | CHAT, TOKENS, AT(generate.min_tokens), 0, 0, INT32_MAX, NULL,
@@ -219,10 +212,8 @@ const attn2c_option attn2c_options[ATTN2C_OPTIONS] = {
      "ends an answer before this text, also if it begins in one token and ends in another. May be repeated"},
     {"--format", NULL, "FORMAT", CHAT, WORD, AT(answers), 0, ATTN2C_ANSWERS_TEXT, 0, "text or jsonl",
      "text (default), or jsonl: each line is a message, {\"role\": \"user\", \"content\": TEXT}, which goes "
-     "on "
-     "with the chat, or {\"messages\": [...]}, a chat from its beginning. The answer to a last message that "
-     "is "
-     "not the system's or the assistant's is a line with a message and its \"end\", as of generate"},
+     "on with the chat, or {\"messages\": [...]}, a chat from its beginning. The answer to a last message "
+     "that is not the system's or the assistant's is a line with a message and its \"end\", as of generate"},
     {"--format", NULL, "FORMAT", GENERATE, WORD, AT(answers), 0, ATTN2C_ANSWERS_TEXT, 0, "text, jsonl or npy",
      "text (default): the text of one --prompt as it is, while it comes; of several prompts one line each, "
      "with \\n for a line end. jsonl: one JSON object a line. npy: writes the array of --output to the "

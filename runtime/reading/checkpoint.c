@@ -132,6 +132,17 @@ static int open_in_folder(attn2c_checkpoint *checkpoint, int number, const char 
   return open_one(checkpoint, number, path.text, message);
 }
 
+/* Checks that no tensor is in two files, or parts. */
+static int check_names(const char *path, const attn2c_checkpoint *checkpoint, const char *of,
+                       attn2c_message *message) {
+  for (int i = 1; i < checkpoint->count; i++) {
+    const char *name = attn2c_checkpoint_plain(checkpoint, i)->name;
+    if (attn2c_checkpoint_find_plain(checkpoint, name) != i)
+      return attn2c_fail(message, ATTN2C_FORMAT, "%s: \"%.100s\" is in two of its %s", path, name, of);
+  }
+  return ATTN2C_OK;
+}
+
 /* Checks that every tensor is in the file that the index names, and in no other. */
 static int check_index(const char *path, const attn2c_safetensors_index *index,
                        const attn2c_checkpoint *checkpoint, attn2c_message *message) {
@@ -141,12 +152,7 @@ static int check_index(const char *path, const attn2c_safetensors_index *index,
       return attn2c_fail(message, ATTN2C_FORMAT, "%s: \"%.100s\" is not in %s", path, entry->tensor,
                          index->files[entry->file]);
   }
-  for (int i = 1; i < checkpoint->count; i++) {
-    const char *name = attn2c_checkpoint_plain(checkpoint, i)->name;
-    if (attn2c_checkpoint_find_plain(checkpoint, name) != i)
-      return attn2c_fail(message, ATTN2C_FORMAT, "%s: \"%.100s\" is in two of its files", path, name);
-  }
-  return ATTN2C_OK;
+  return check_names(path, checkpoint, "files", message);
 }
 
 static int open_files(const attn2c_readers *readers, const char *folder, const char *path,
@@ -293,12 +299,7 @@ static int check_parts(const char *path, const attn2c_checkpoint *checkpoint, in
   if (tensors >= 0 && tensors != checkpoint->count)
     return attn2c_fail(message, ATTN2C_FORMAT, "%s: its parts have %d tensors, but %lld are expected", path,
                        checkpoint->count, (long long)tensors);
-  for (int i = 1; i < checkpoint->count; i++) {
-    const char *name = attn2c_checkpoint_plain(checkpoint, i)->name;
-    if (attn2c_checkpoint_find_plain(checkpoint, name) != i)
-      return attn2c_fail(message, ATTN2C_FORMAT, "%s: \"%.100s\" is in two of its parts", path, name);
-  }
-  return ATTN2C_OK;
+  return check_names(path, checkpoint, "parts", message);
 }
 
 /* Opens the other parts of a model, if the file at `path` is the first of several. */

@@ -28,16 +28,6 @@ typedef struct {
   int is_wrong[ATTN2C_RATES_TYPES];
 } timed;
 
-static double sample(double (*round)(void)) {
-  double operations = 0.0, elapsed;
-  const double start = attn2c_now();
-  do {
-    operations += round();
-    elapsed = attn2c_now() - start;
-  } while (elapsed < SAMPLE_NANOSECONDS);
-  return operations / elapsed;
-}
-
 /* Times all loops in turn, so that a disturbance does not hit only one. */
 static int time_rates(timed *list) {
   int count = 0;
@@ -51,7 +41,7 @@ static int time_rates(timed *list) {
     for (int j = 0; j < count; j++) {
       for (int i = 0; i < ATTN2C_RATES_TYPES; i++) {
         if (list[j].missing || list[j].is_wrong[i]) continue;
-        const double rate = sample(list[j].of->loops[i].round);
+        const double rate = attn2c_rate_of_loop(list[j].of->loops[i].round, SAMPLE_NANOSECONDS);
         if (rate > list[j].best[i]) list[j].best[i] = rate;
       }
     }

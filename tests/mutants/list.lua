@@ -15,6 +15,11 @@ end
 
 local spec = "tests/spec/"
 
+of("gen/common/template.lua", spec .. "common/template_spec.lua") {
+  { name = "template_bar", old = '"^@(.- do) |(.*)$"', new = '"^@(.- do)|(.*)$"', filter = "text of one line",
+    wrong = "a loop of one line is no loop" },
+}
+
 of("gen/passes/describe.lua", spec .. "passes/describe_spec.lua") {
   { name = "describe_size", old = "if #text > LARGEST then", new = "if #text > 2 * LARGEST then",
     filter = "256 KiB", wrong = "a description beyond the limit is read" },
@@ -520,6 +525,11 @@ of("runtime/check/tolerance.c", "c:compare") {
     new = "4 * (double)length * ATTN2C_ROUNDOFF", filter = "tolerance/*", wrong = "products may be far off" },
   { name = "tolerance_run", old = "run > 0 && is_same", new = "run > 0 || is_same", filter = "tolerance/*",
     wrong = "terms that differ are allowed what equal ones are" },
+}
+
+of("runtime/check/reference_shapes.c", "c:reference") {
+  { name = "reference_sizes", old = "if (unknown == 0) return known == extent;", new = "if (unknown == 0) return 1;",
+    filter = "linear/*", wrong = "sizes of one letter may differ" },
 }
 
 of("runtime/check/reference_masks.c", "c:reference_attention") {

@@ -11,11 +11,9 @@ int attn2c_continuing_open(const attn2c_descriptor *model, const attn2c_argument
   int status = attn2c_run_open(model, arguments, notes, &made->opened, message);
   if (status != ATTN2C_OK) return status;
   status = attn2c_sequences_create(made->opened, &made->context);
-  if (status != ATTN2C_OK) {
-    attn2c_say(message, "no memory for the keys and values of %lld sequences",
-               (long long)model->continued->sequences);
-    return status;
-  }
+  if (status != ATTN2C_OK)
+    return attn2c_fail(message, status, "no memory for the keys and values of %lld sequences",
+                       (long long)model->continued->sequences);
   made->calls = attn2c_continued_calls(made->context);
   return status;
 }

@@ -3,8 +3,6 @@
  * its tokens come, the others when they are first. */
 #include "program/generate/command.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "formats/file.h"
@@ -85,19 +83,15 @@ static int read_output(job *job) {
   if (arguments->output_count == 0) return ATTN2C_OK;
   const char *word = arguments->outputs[0], *equals = strchr(word, '='), *slash = strchr(word, '/');
   const int is_named = equals && (!slash || equals < slash);
-  if (arguments->output_count > 1) {
-    attn2c_say(job->message, "--output: given twice, but one is allowed");
-    return ATTN2C_USAGE;
-  }
-  if (is_named && strncmp(word, name, sizeof name - 1) != 0) {
-    attn2c_say(job->message, "--output: no output '%.*s'; allowed is generated", (int)(equals - word), word);
-    return ATTN2C_USAGE;
-  }
+  if (arguments->output_count > 1)
+    return attn2c_fail(job->message, ATTN2C_USAGE, "--output: given twice, but one is allowed");
+  if (is_named && strncmp(word, name, sizeof name - 1) != 0)
+    return attn2c_fail(job->message, ATTN2C_USAGE, "--output: no output '%.*s'; allowed is generated",
+                       (int)(equals - word), word);
   job->path = is_named ? word + sizeof name - 1 : word;
   const char *why = taken(arguments, job->path);
   if (!why) return attn2c_file_check(job->path, job->message);
-  attn2c_say(job->message, "--output %s: %s", job->path, why);
-  return ATTN2C_USAGE;
+  return attn2c_fail(job->message, ATTN2C_USAGE, "--output %s: %s", job->path, why);
 }
 
 /* Reports options that do not go together, one line each. */
@@ -134,8 +128,7 @@ static int check_usage(job *job) {
 }
 
 static int no_memory(job *job) {
-  attn2c_say(job->message, "generate: no memory for an answer");
-  return ATTN2C_MEMORY;
+  return attn2c_fail(job->message, ATTN2C_MEMORY, "generate: no memory for an answer");
 }
 
 static void *copied(const void *from, size_t bytes) {
@@ -304,7 +297,7 @@ static int write_json(job *job, const record *r) {
   failed |= json_object_set_new(object, "end", json_string(attn2c_end_names[r->end]));
   if (job->options.beam.beams > 1) failed |= json_object_set_new(object, "score", json_real(r->score));
   if (!failed && job->text)
-    return job->text->json_line(object, job->out) == ATTN2C_OK ? ATTN2C_OK : no_memory(job);
+    return job->text->json_line(object, 0, job->out) == ATTN2C_OK ? ATTN2C_OK : no_memory(job);
   if (!failed) {
     json_dumpf(object, job->out, JSON_COMPACT | JSON_REAL_PRECISION(9));
     fputc('\n', job->out);
@@ -472,8 +465,8 @@ static int chat(const attn2c_descriptor *model, const attn2c_arguments *argument
                 attn2c_message *message) {
   if (model->text && &attn2c_the_generation_text)
     return attn2c_the_generation_text->chat(model, arguments, out, notes, message);
-  attn2c_say(message, "chat: this model takes no text, as it was built without a tokenizer");
-  return ATTN2C_USAGE;
+  return attn2c_fail(message, ATTN2C_USAGE,
+                     "chat: this model takes no text, as it was built without a tokenizer");
 }
 
 int attn2c_perplexity(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out,

@@ -65,7 +65,7 @@ struct attn2c_generation_text {
   int (*token)(attn2c_text_side *side, const char *option, const char *word, int32_t *id,
                attn2c_message *message);
   json_t *(*json_text)(const char *text, size_t length);
-  int (*json_line)(json_t *object, FILE *out);
+  int (*json_line)(json_t *object, int failed, FILE *out);
   int (*chat)(const attn2c_descriptor *model, const attn2c_arguments *arguments, FILE *out, FILE *notes,
               attn2c_message *message);
   /* Returns the ids of a whole file, which the caller frees. */

@@ -4,10 +4,7 @@
 #include "program/generate/compared.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char mark[16] = "attn2c logits 2\n"; /* the last number is the version */
 enum { NAME = 14 };                               /* bytes of the mark before the version */
@@ -40,29 +37,28 @@ static int read_head(attn2c_compared *self, attn2c_message *message) {
   const attn2c_logits_facts *own = &self->facts;
   char begin[sizeof mark];
   attn2c_logits_facts other;
-  if (fread(begin, sizeof begin, 1, self->in) != 1 || memcmp(begin, mark, NAME) != 0) {
+  if (fread(begin, sizeof begin, 1, self->in) != 1 || memcmp(begin, mark, NAME) != 0)
     attn2c_say(message, "--compare: %s: is not a file of --logits", self->path);
-  } else if (memcmp(begin, mark, sizeof mark) != 0) {
+  else if (memcmp(begin, mark, sizeof mark) != 0)
     attn2c_say(message, "--compare: %s: is a file of --logits of another version: write it again",
                self->path);
-  } else if (fread(&other.tokens, sizeof other.tokens, 1, self->in) != 1 ||
-             fread(&other.window, sizeof other.window, 1, self->in) != 1 ||
-             fread(&other.stride, sizeof other.stride, 1, self->in) != 1 ||
-             fread(&other.vocabulary, sizeof other.vocabulary, 1, self->in) != 1) {
+  else if (fread(&other.tokens, sizeof other.tokens, 1, self->in) != 1 ||
+           fread(&other.window, sizeof other.window, 1, self->in) != 1 ||
+           fread(&other.stride, sizeof other.stride, 1, self->in) != 1 ||
+           fread(&other.vocabulary, sizeof other.vocabulary, 1, self->in) != 1)
     attn2c_say(message, "--compare: %s: is not a file of --logits, or is cut off", self->path);
-  } else if (other.tokens != own->tokens || other.vocabulary != own->vocabulary) {
+  else if (other.tokens != own->tokens || other.vocabulary != own->vocabulary)
     attn2c_say(message,
                "--compare: %s: has logits of %" PRId64 " tokens for a vocabulary of %d, but %" PRId64
                " and %d are expected",
                self->path, other.tokens, other.vocabulary, own->tokens, own->vocabulary);
-  } else if (other.window != own->window || other.stride != own->stride) {
+  else if (other.window != own->window || other.stride != own->stride)
     attn2c_say(message,
                "--compare: %s: has logits of windows of %" PRId64 " tokens with --stride %" PRId64
                ", but of %" PRId64 " with --stride %" PRId64 " are expected",
                self->path, other.window, other.stride, own->window, own->stride);
-  } else {
+  else
     return ATTN2C_OK;
-  }
   return ATTN2C_FORMAT;
 }
 
@@ -75,15 +71,10 @@ int attn2c_compared_open(const char *path, const attn2c_logits_facts *facts, att
     self->other = malloc((size_t)facts->vocabulary * sizeof *self->other);
     self->divergence = malloc((size_t)facts->tokens * sizeof *self->divergence);
   }
-  if (!self || !self->other || !self->divergence) {
-    attn2c_say(message, "--compare: out of memory");
-    return ATTN2C_MEMORY;
-  }
+  if (!self || !self->other || !self->divergence)
+    return attn2c_fail(message, ATTN2C_MEMORY, "--compare: out of memory");
   self->in = fopen(path, "rb");
-  if (!self->in) {
-    attn2c_say(message, "--compare: %s: %s", path, strerror(errno));
-    return ATTN2C_IO;
-  }
+  if (!self->in) return attn2c_fail(message, ATTN2C_IO, "--compare: %s: %s", path, strerror(errno));
   return read_head(self, message);
 }
 
@@ -109,15 +100,13 @@ int attn2c_compared_add(attn2c_compared *self, int32_t id, const float *x, attn2
   const float *y = self->other;
   int32_t other_id;
   if (self->count == self->facts.tokens || fread(&other_id, sizeof other_id, 1, self->in) != 1 ||
-      fread(self->other, sizeof *y, (size_t)count, self->in) != (size_t)count) {
-    attn2c_say(message, "--compare: %s: ends after %" PRId64 " tokens", self->path, self->count);
-    return ATTN2C_FORMAT;
-  }
-  if (other_id != id) {
-    attn2c_say(message, "--compare: %s: predicts token %d, but %d is expected: its text was another",
-               self->path, other_id, id);
-    return ATTN2C_FORMAT;
-  }
+      fread(self->other, sizeof *y, (size_t)count, self->in) != (size_t)count)
+    return attn2c_fail(message, ATTN2C_FORMAT, "--compare: %s: ends after %" PRId64 " tokens", self->path,
+                       self->count);
+  if (other_id != id)
+    return attn2c_fail(message, ATTN2C_FORMAT,
+                       "--compare: %s: predicts token %d, but %d is expected: its text was another",
+                       self->path, other_id, id);
   double own_sum, other_sum, divergence = 0;
   self->equal += look_at(x, count, &own_sum) == look_at(y, count, &other_sum);
   for (int32_t i = 0; i < count; i++) {
@@ -126,18 +115,17 @@ int attn2c_compared_add(attn2c_compared *self, int32_t id, const float *x, attn2
     self->product += a * b, self->square += a * a, self->other_square += b * b;
     self->difference += (a - b) * (a - b);
   }
-  if (!isfinite(divergence)) {
-    attn2c_say(message, "--compare: the logits that predict token %" PRId64 " have NaN or infinity",
-               self->count);
-    return ATTN2C_FORMAT;
-  }
+  if (!isfinite(divergence))
+    return attn2c_fail(message, ATTN2C_FORMAT,
+                       "--compare: the logits that predict token %" PRId64 " have NaN or infinity",
+                       self->count);
   const double nats = own_sum - (double)x[id], other_nats = other_sum - (double)y[id];
   self->nats += nats, self->other_nats += other_nats;
   self->growth_square += (nats - other_nats) * (nats - other_nats);
   self->divergence[self->count++] = divergence > 0 ? divergence : 0; /* below 0 it is rounding */
   if (self->count < self->facts.tokens - 1 || fgetc(self->in) == EOF) return ATTN2C_OK;
-  attn2c_say(message, "--compare: %s: goes on after the last of %" PRId64 " tokens", self->path, self->count);
-  return ATTN2C_FORMAT;
+  return attn2c_fail(message, ATTN2C_FORMAT, "--compare: %s: goes on after the last of %" PRId64 " tokens",
+                     self->path, self->count);
 }
 
 static int by_size(const void *a, const void *b) {

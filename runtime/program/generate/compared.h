@@ -4,9 +4,6 @@
 
 #include "model/model.h"
 
-#include <stdint.h>
-#include <stdio.h>
-
 typedef struct attn2c_compared attn2c_compared;
 
 typedef struct {

@@ -5,12 +5,9 @@
 #include "generate/answers.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 static int fault(attn2c_message *message, const char *option, const char *value, const char *allowed) {
-  attn2c_say(message, "%s: '%s', but %s is allowed", option, value, allowed);
-  return ATTN2C_USAGE;
+  return attn2c_fail(message, ATTN2C_USAGE, "%s: '%s', but %s is allowed", option, value, allowed);
 }
 
 /* Reads a token id at the beginning of a text. Returns the text after it, or NULL. */
@@ -78,8 +75,8 @@ static int check_allowed(const attn2c_sampling *sampling, attn2c_message *messag
   for (int32_t i = 0; i < sampling->allowed_count; i++)
     forbidden += is_forbidden(sampling, sampling->allowed[i]);
   if (sampling->allowed_count == 0 || forbidden < sampling->allowed_count) return ATTN2C_OK;
-  attn2c_say(message, "--allow: allows only tokens that --logit-bias forbids with -inf");
-  return ATTN2C_USAGE;
+  return attn2c_fail(message, ATTN2C_USAGE,
+                     "--allow: allows only tokens that --logit-bias forbids with -inf");
 }
 
 static double number_or(const attn2c_real *given, double otherwise) {
@@ -213,17 +210,14 @@ int attn2c_generate_options_read(const attn2c_arguments *arguments, const attn2c
   options->tokens = attn2c_answers_limit(stated, given->tokens, &options->length);
   options->tokens_of = malloc((allowed + biases + 1) * sizeof *options->tokens_of);
   options->biases = malloc((biases + 1) * sizeof *options->biases);
-  if (!options->tokens_of || !options->biases) {
-    attn2c_say(message, "no memory for the options");
-    return ATTN2C_MEMORY;
-  }
+  if (!options->tokens_of || !options->biases)
+    return attn2c_fail(message, ATTN2C_MEMORY, "no memory for the options");
   int status = ATTN2C_OK;
-  if (given->greedy && asks_to_draw(given)) {
-    attn2c_say(message,
-               "--greedy: does not go with --temperature, --top-k, --top-p, --min-p or --seed, which draw "
-               "tokens");
-    status = ATTN2C_USAGE;
-  }
+  if (given->greedy && asks_to_draw(given))
+    status = attn2c_fail(
+        message, ATTN2C_USAGE,
+        "--greedy: does not go with --temperature, --top-k, --top-p, --min-p or --seed, which draw "
+        "tokens");
   if (read_allowed(given, options->tokens_of, &sampling->allowed_count, message) != ATTN2C_OK)
     status = ATTN2C_USAGE;
   if (read_biases(given, options->tokens_of + allowed, options->biases, message) != ATTN2C_OK)

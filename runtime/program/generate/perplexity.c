@@ -4,11 +4,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "formats/new_file.h"
@@ -38,10 +35,8 @@ typedef struct {
 
 /* Writes or compares a token's logits, as the options say. */
 static int pass_on(job *job, const float *x, int32_t id) {
-  if (job->written && !attn2c_logits_write(job->written, id, x, job->calls->vocabulary)) {
-    attn2c_say(job->message, "--logits: %s", strerror(errno));
-    return ATTN2C_IO;
-  }
+  if (job->written && !attn2c_logits_write(job->written, id, x, job->calls->vocabulary))
+    return attn2c_fail(job->message, ATTN2C_IO, "--logits: %s", strerror(errno));
   return job->compared ? attn2c_compared_add(job->compared, id, x, job->message) : ATTN2C_OK;
 }
 
@@ -53,10 +48,9 @@ static int score(job *job, const float *x, int64_t at) {
     if ((double)x[i] > largest) largest = (double)x[i];
   for (int32_t i = 0; i < job->calls->vocabulary; i++) sum += exp((double)x[i] - largest);
   const double loss = log(sum) + largest - (double)x[id];
-  if (isnan(loss)) {
-    attn2c_say(job->message, "perplexity: the logits of token %" PRId64 " have NaN or infinity", at);
-    return ATTN2C_FORMAT;
-  }
+  if (isnan(loss))
+    return attn2c_fail(job->message, ATTN2C_FORMAT,
+                       "perplexity: the logits of token %" PRId64 " have NaN or infinity", at);
   job->sum += loss;
   job->predicted++;
   return pass_on(job, x, id);
@@ -97,17 +91,13 @@ static int read_text(job *job) {
 }
 
 static int check_ids(const job *job, const char *place) {
-  if (job->count < 2) {
-    attn2c_say(job->message, "%s: has %s, but 2 or more tokens are needed", place,
-               job->count == 1 ? "1 token" : "no token");
-    return ATTN2C_FORMAT;
-  }
+  if (job->count < 2)
+    return attn2c_fail(job->message, ATTN2C_FORMAT, "%s: has %s, but 2 or more tokens are needed", place,
+                       job->count == 1 ? "1 token" : "no token");
   for (int64_t i = 0; i < job->count; i++)
-    if (job->ids[i] < 0 || job->ids[i] >= job->calls->vocabulary) {
-      attn2c_say(job->message, "%s: token %" PRId64 " is %d, but 0 to %d is allowed", place, i, job->ids[i],
-                 job->calls->vocabulary - 1);
-      return ATTN2C_FORMAT;
-    }
+    if (job->ids[i] < 0 || job->ids[i] >= job->calls->vocabulary)
+      return attn2c_fail(job->message, ATTN2C_FORMAT, "%s: token %" PRId64 " is %d, but 0 to %d is allowed",
+                         place, i, job->ids[i], job->calls->vocabulary - 1);
   return ATTN2C_OK;
 }
 
@@ -143,8 +133,7 @@ static int write_result(const job *job, const attn2c_arguments *arguments, FILE 
                              (json_int_t)job->calls->tokens, "stride", (json_int_t)job->shared);
   if (!object || (job->compared && !add_comparison(object, &with))) {
     json_decref(object);
-    attn2c_say(job->message, "perplexity: out of memory");
-    return ATTN2C_MEMORY;
+    return attn2c_fail(job->message, ATTN2C_MEMORY, "perplexity: out of memory");
   }
   json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(17));
   fputc('\n', out);
@@ -174,10 +163,9 @@ static int read_ids(job *job, const attn2c_descriptor *model, const attn2c_argum
   if (!job->ids) status = ATTN2C_MEMORY;
   if (status == ATTN2C_OK && text.count > 0)
     memcpy(job->ids, text.ids, (size_t)text.count * sizeof *job->ids);
-  if (!is_one) {
-    attn2c_say(job->message, "%s: one text is expected, [tokens]", attn2c_path_of(arguments->inputs[0]));
-    status = ATTN2C_FORMAT;
-  }
+  if (!is_one)
+    status = attn2c_fail(job->message, ATTN2C_FORMAT, "%s: one text is expected, [tokens]",
+                         attn2c_path_of(arguments->inputs[0]));
   attn2c_prompt_arrays_close(arrays);
   return status;
 }
@@ -262,19 +250,14 @@ static int run_job(job *job, const attn2c_descriptor *model, const attn2c_argume
   if (status != ATTN2C_OK) return status;
   job->calls = &made->calls;
   job->shared = arguments->stride >= 0 ? arguments->stride : made->calls.tokens / 2;
-  if (job->shared < 1 || job->shared >= made->calls.tokens) {
-    attn2c_say(job->message,
-               "--stride: %" PRId64 ", but 1 to %d is allowed: windows have the context's %d tokens",
-               job->shared, made->calls.tokens - 1, made->calls.tokens);
-    return ATTN2C_USAGE;
-  }
+  if (job->shared < 1 || job->shared >= made->calls.tokens)
+    return attn2c_fail(job->message, ATTN2C_USAGE,
+                       "--stride: %" PRId64 ", but 1 to %d is allowed: windows have the context's %d tokens",
+                       job->shared, made->calls.tokens - 1, made->calls.tokens);
   status = check_ids(job, place);
   if (status != ATTN2C_OK) return status;
   job->logits = attn2c_reserve(PART * (size_t)made->calls.vocabulary * sizeof *job->logits);
-  if (!job->logits) {
-    attn2c_say(job->message, "perplexity: no memory for the logits");
-    return ATTN2C_MEMORY;
-  }
+  if (!job->logits) return attn2c_fail(job->message, ATTN2C_MEMORY, "perplexity: no memory for the logits");
   status = open_logits(job, arguments);
   attn2c_signals_note();
   if (status == ATTN2C_OK) status = read_text(job);

@@ -1,9 +1,6 @@
 /* prompts.c - prompts from arrays of token ids. */
 #include "program/generate/prompts.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "formats/npy.h"
 
 struct attn2c_prompt_arrays {
@@ -19,12 +16,11 @@ static int read_ids(const char *path, const char *name, attn2c_npy *array, int32
   int status = attn2c_npy_read(path, array, message);
   if (status != ATTN2C_OK) return status;
   *values = malloc(((size_t)array->elements + 1) * sizeof **values);
-  if (*values) {
+  if (*values)
     status = attn2c_npy_as(array, ATTN2C_I32, array->rank, array->shape, name, *values, message);
-  } else {
-    attn2c_say(message, "%s: no memory for %lld numbers", path, (long long)array->elements);
-    status = ATTN2C_MEMORY;
-  }
+  else
+    status = attn2c_fail(message, ATTN2C_MEMORY, "%s: no memory for %lld numbers", path,
+                         (long long)array->elements);
   const attn2c_npy shape = *array;
   attn2c_npy_free(array);
   *array = shape; /* for its shape; its data are freed */
@@ -42,52 +38,42 @@ static int find_paths(const char *const *words, int count, const char *ids_name,
     const int is_lengths = name == 7 && memcmp(words[i], "lengths", 7) == 0;
     const int is_ids = name == 0 || (name == 3 && memcmp(words[i], "ids", 3) == 0) ||
                        (ids_name && name == strlen(ids_name) && memcmp(words[i], ids_name, name) == 0);
-    if (!is_lengths && !is_ids) {
-      attn2c_say(message, "--input: no input '%.*s'; allowed are %s and lengths", (int)name, words[i],
-                 ids_name ? ids_name : "ids");
-      return ATTN2C_USAGE;
-    }
-    if (paths[is_lengths]) {
-      attn2c_say(message, "--input: %s is given twice, but one is allowed", is_lengths ? "lengths" : "ids");
-      return ATTN2C_USAGE;
-    }
+    if (!is_lengths && !is_ids)
+      return attn2c_fail(message, ATTN2C_USAGE, "--input: no input '%.*s'; allowed are %s and lengths",
+                         (int)name, words[i], ids_name ? ids_name : "ids");
+    if (paths[is_lengths])
+      return attn2c_fail(message, ATTN2C_USAGE, "--input: %s is given twice, but one is allowed",
+                         is_lengths ? "lengths" : "ids");
     paths[is_lengths] = words[i] + (name ? name + 1 : 0);
   }
   if (paths[0]) return ATTN2C_OK;
-  attn2c_say(message, "--input: lengths without ids, but ids=X.npy is needed");
-  return ATTN2C_USAGE;
+  return attn2c_fail(message, ATTN2C_USAGE, "--input: lengths without ids, but ids=X.npy is needed");
 }
 
 /* Checks the shapes, and the lengths against them. */
 static int check_shapes(attn2c_prompt_arrays *made, const char *const paths[2], const attn2c_npy *ids,
                         const attn2c_npy *lengths, attn2c_message *message) {
-  if (ids->rank != 1 && ids->rank != 2) {
-    attn2c_say(message, "%s: has %d dimensions, but [prompts][tokens] or [tokens] is expected", paths[0],
-               ids->rank);
-    return ATTN2C_FORMAT;
-  }
+  if (ids->rank != 1 && ids->rank != 2)
+    return attn2c_fail(message, ATTN2C_FORMAT,
+                       "%s: has %d dimensions, but [prompts][tokens] or [tokens] is expected", paths[0],
+                       ids->rank);
   made->width = ids->rank == 2 ? ids->shape[1] : lengths->rank == 1 ? 0 : ids->shape[0];
   made->prompts = ids->rank == 2 ? ids->shape[0] : lengths->rank == 1 ? lengths->shape[0] : 1;
   if (!made->lengths) return ATTN2C_OK;
-  if (lengths->rank != 1 || lengths->shape[0] != made->prompts) {
-    attn2c_say(message, "%s: one length for each of %lld prompts is expected", paths[1],
-               (long long)made->prompts);
-    return ATTN2C_FORMAT;
-  }
+  if (lengths->rank != 1 || lengths->shape[0] != made->prompts)
+    return attn2c_fail(message, ATTN2C_FORMAT, "%s: one length for each of %lld prompts is expected",
+                       paths[1], (long long)made->prompts);
   int64_t sum = 0;
   for (int64_t i = 0; i < made->prompts; i++) {
     const int64_t most = made->width ? made->width : ids->shape[0] - sum;
-    if (made->lengths[i] < 0 || made->lengths[i] > most) {
-      attn2c_say(message, "%s[%lld]: is %d, but 0 to %lld is allowed", paths[1], (long long)i,
-                 made->lengths[i], (long long)most);
-      return ATTN2C_FORMAT;
-    }
+    if (made->lengths[i] < 0 || made->lengths[i] > most)
+      return attn2c_fail(message, ATTN2C_FORMAT, "%s[%lld]: is %d, but 0 to %lld is allowed", paths[1],
+                         (long long)i, made->lengths[i], (long long)most);
     sum += made->lengths[i];
   }
   if (made->width || sum == ids->shape[0]) return ATTN2C_OK;
-  attn2c_say(message, "%s: the lengths have the sum %lld, but there are %lld ids", paths[1], (long long)sum,
-             (long long)ids->shape[0]);
-  return ATTN2C_FORMAT;
+  return attn2c_fail(message, ATTN2C_FORMAT, "%s: the lengths have the sum %lld, but there are %lld ids",
+                     paths[1], (long long)sum, (long long)ids->shape[0]);
 }
 
 int attn2c_prompt_arrays_open(const char *const *words, int count, const char *ids_name,

@@ -75,9 +75,7 @@ static int show_message(job *job, attn2c_end end) {
   failed |= json_object_set_new(
       message, "content", text->json_text(job->writer->length ? job->writer->text : "", job->writer->length));
   failed |= json_object_set_new(message, "end", json_string(end ? attn2c_end_names[end] : "interrupted"));
-  if (!failed) return text->json_line(message, job->out);
-  json_decref(message);
-  return ATTN2C_MEMORY;
+  return text->json_line(message, failed, job->out);
 }
 
 /* Writes the tokens of the answer as they come. */

@@ -27,7 +27,8 @@ describe("template", function()
 
   it("takes a text of one line after the line of Lua", function()
     assert.equal("- 1\n- 2\n", fill("@for _, i in ipairs(list) do |- ${i}\n", { list = { 1, 2 } }))
-    assert.equal("  a | b then |\nend\n", fill("@if yes then |  a | b then |\n@if not yes then |no\nend\n", { yes = true }))
+    assert.equal("  a | b then |\nend\n",
+      fill("@if yes then |  a | b then |\n@if not yes then |no\nend\n", { yes = true }))
     assert.matches("test.in:2:", helper.defect(fill, "one\n@if t then |${t.x.y}\n", { t = {} }))
   end)
 
