@@ -53,6 +53,19 @@ describe("README files", function()
     assert.same({}, readme.stale())
   end)
 
+  it("have the table of a folder in the folder's own README, if it has one", function()
+    local elsewhere = {}
+    for _, name in ipairs(readme.list) do
+      for place in read(name):gmatch("<!%-%- files ([^\n, ]*)") do
+        local own = place:gsub("/%*%*$", "") .. "/README.md"
+        if own ~= name and lfs.attributes(helper.root .. "/" .. own, "mode") then
+          elsewhere[#elsewhere + 1] = name .. ": " .. place
+        end
+      end
+    end
+    assert.same({}, elsewhere)
+  end)
+
   it("have links to files and headings that are there", function()
     local lost = {}
     for _, name in ipairs(pages) do
