@@ -1,7 +1,7 @@
 -- families.lua: collects the families of Hugging Face checkpoints; each is a table in its own file.
 --
 --   model_types   config.json's model_type -> the beginning of its classes' names, before ForMaskedLM and so on
---   known, use    models that people know, and what they are for (families.uses), for the tables of README files
+--   known         models that people know, for the table of the README
 --   called        model_type -> the name that people know it by, for messages
 --   prefixes      prefixes of the names of the model's own tensors, tried in order
 --   tensors       { path of the graph, name or rule } (names.lua); the first that fits is taken
@@ -25,10 +25,6 @@ local list = { "albert", "bert", "clip_text", "clip_vision", "deberta_v2", "deit
   "gemma", "gemma2", "gemma3", "gpt2", "gpt_neox", "granite", "gte", "jina_bert", "llama", "mistral", "modernbert",
   "mpnet", "nomic_bert", "olmo2", "phi", "phi3", "qwen2", "qwen3", "roberta", "siglip_text", "siglip_vision",
   "smollm3", "starcoder2", "t5", "timm", "vit", "wav2vec2" }
-
---- The uses of models, in the order of the README's table.
-families.uses = { "embeddings, rerankers, classification", "classification, question answering", "states of texts",
-  "pictures", "speech", "text, chat, classification" }
 
 --- The families by their names, by model_type, and as naming schemes.
 families.by_name, families.by_type, families.schemes = {}, {}, {}

@@ -21,7 +21,6 @@ end
 
 return {
   known = "CLIP: the image tower, or one of both",
-  use = "pictures",
   model_types = { clip_vision_model = "CLIPVision", clip = "" },
   called = { clip = "CLIP", clip_vision_model = "CLIP's image tower" },
   inside = { clip = "vision_config" },

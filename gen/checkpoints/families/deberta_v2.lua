@@ -59,7 +59,6 @@ end
 
 return {
   known = "DeBERTa v2 and v3, mDeBERTa v3, and their NLI models and rerankers",
-  use = "embeddings, rerankers, classification",
   model_types = { ["deberta-v2"] = "DebertaV2" },
   called = { ["deberta-v2"] = "DeBERTa v2 and v3" },
   prefixes = { "deberta.", "" },

@@ -33,7 +33,6 @@ end
 
 return {
   known = "GTE v1.5 (base, large), gte-multilingual, its reranker, snowflake-arctic-embed-m-v2.0",
-  use = "embeddings, rerankers, classification",
   model_types = { new = "New", gte = "Gte" },
   called = { new = "GTE v1.5" },
   prefixes = { "new.", "gte.", "" },

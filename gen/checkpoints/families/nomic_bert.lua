@@ -28,7 +28,6 @@ local masked_lm = heads.masked_lm { transform = "cls.predictions.transform.dense
 
 return {
   known = "nomic-bert-2048, nomic-embed-text v1 and v1.5 (not v2, a mixture of experts)",
-  use = "embeddings, rerankers, classification",
   model_types = { nomic_bert = "NomicBert" },
   called = { nomic_bert = "NomicBERT" },
   prefixes = { "nomic_bert.", "bert.", "" },

@@ -38,7 +38,6 @@ local bare = heads.model()
 
 return {
   known = "wav2vec 2.0, XLS-R, HuBERT and UniSpeech, on their features",
-  use = "speech",
   model_types = { wav2vec2 = "Wav2Vec2", hubert = "Hubert", unispeech = "UniSpeech",
     ["unispeech-sat"] = "UniSpeechSat" },
   called = { wav2vec2 = "wav2vec 2.0", hubert = "HuBERT", unispeech = "UniSpeech",
