@@ -12,13 +12,13 @@
 --   other         a function of config.json: the model_type of another family that a folder with this one is of, or nil
 --   similarity    in a family of two towers: the function that makes probabilities of the scores of texts for a picture
 --   padded        true: texts are filled up to one length, and the model sees the padding
---   frames        {} if rows of features come in, those of frames of a sound
+--   frames        {} if rows of features come in, one for each frame of a sound
 --   inside        model_type -> the key of the part of config.json that describes the model
 --   sums_types    true: without an input of token types, the table of tokens has the first type added (typed_tokens)
 --   heads         class suffix -> stages after the model (heads.lua)
---   variants      value of the fact `variant` -> class suffix -> stages that take the place of those of `heads`
+--   variants      value of the fact `variant` -> class suffix -> stages that replace the ones in `heads`
 --   derive        a function of the facts, config.json, the names of weights, and a function that is true if the file
---                 has a tensor of the model: for arithmetic of this family alone
+--                 has a tensor of the model: for arithmetic that only this family has
 local families = {}
 
 local list = { "albert", "bert", "clip_text", "clip_vision", "deberta_v2", "deit", "dinov2", "distilbert", "electra",

@@ -1,5 +1,5 @@
 -- nomic_bert.lua: describes NomicBERT (Nussbaum et al. 2024): BERT with rotary positions, gated feed-forwards and few
--- biases. Published folders have GPT-2's keys and code of their own; those of transformers 5 have BERT's keys.
+-- biases. Published folders have GPT-2's keys and code of their own; folders of transformers 5 have BERT's keys.
 local faults = require("common.faults")
 local heads = require("checkpoints.heads")
 

@@ -70,7 +70,7 @@ return {
   },
   fixed = { positions = "convolution" },
   frames = {},
-  notes = { ForPreTraining = "the encoder alone is built, without the quantiser" },
+  notes = { ForPreTraining = "only the encoder is built, without the quantiser" },
   derive = derive,
   heads = {
     Model = bare,
