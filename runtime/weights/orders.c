@@ -54,7 +54,7 @@ static int check_order(attn2c_orders *orders, int weight, int like, attn2c_messa
   attn2c_free(own);
   if (status || is_same) return status;
   attn2c_say(message,
-             "%s: its inputs are in other groups (g_idx) than those of %s, but the model was built for one "
+             "%s: its inputs are in other groups (g_idx) than %s has, but the model was built for one "
              "order of both; build with input_order own for this layer",
              tensor_of(model, weight)->name, tensor_of(model, like)->name);
   return ATTN2C_FORMAT;
