@@ -6,7 +6,6 @@
 --   <!-- files FOLDER -->          a row for each file of a folder of the repository, with the first sentence of its
 --                                  opening comment; FOLDER/** also has the files of its folders
 --   <!-- families -->              a row for each family of checkpoints
---   <!-- models -->                the same for people who look for a model: a row for each typical use
 --   <!-- end -->                   the end of the lines
 -- With --check it writes nothing, names the files that are out of date, and ends with status 1.
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$") or "."
@@ -116,20 +115,6 @@ local function table_of_families()
   return table.concat(rows, "\n")
 end
 
--- Returns a table with a row for each family, in the order of their uses.
-local function table_of_models()
-  local rows = { "| typical use | models |", "|---|---|" }
-  for _, use in ipairs(families.uses) do
-    local known = {}
-    for _, name in ipairs(family_names()) do
-      local family = families.by_name[name]
-      if family.use == use then known[#known + 1] = escaped(family.known) end
-    end
-    rows[#rows + 1] = ("| %s | %s |"):format(use, table.concat(known, "; "))
-  end
-  return table.concat(rows, "\n")
-end
-
 --- Returns the anchor that GitHub gives a heading.
 function readme.anchor(heading)
   return (heading:lower():gsub("`", ""):gsub("[^%w%s_-]", ""):gsub("%s", "-"))
@@ -165,9 +150,8 @@ function readme.render(name, text)
     elseif kind == "files" then
       middle = table_of(place, relative(name, (place:gsub("/%*%*$", ""))))
       mark = ("<!-- files %s, %s -->\n"):format(place, MADE)
-    elseif kind == "families" or kind == "models" then
-      middle = (kind == "models" and table_of_models or table_of_families)()
-      mark = ("<!-- %s, %s -->\n"):format(kind, MADE)
+    elseif kind == "families" then
+      middle, mark = table_of_families(), ("<!-- families, %s -->\n"):format(MADE)
     else
       error(name .. ": unknown mark " .. kind)
     end

@@ -31,12 +31,9 @@ local rules = {
 }
 
 -- Places whose lines have not been rewritten for the new rules yet.
-local left = { "^tests/", "^README", "^gen/deploy/CHANGELOG", "^gen/checkpoints/", "^gen/passes/checks/",
-  "^gen/passes/plan", "^gen/passes/lower", "^gen/passes/emit", "^gen/passes/kernels", "^gen/passes/memory",
-  "^gen/passes/layout", "^gen/passes/validate", "^gen/kernels/", "^gen/common/gguf", "^gen/data/keys",
-  "^runtime/base/descriptor", "^runtime/formats/gguf%.c",
-  "^runtime/formats/tensors",
-  "^runtime/model/", "^runtime/packing/", "^runtime/reading/", "^runtime/weights/", "^templates/.*%.[ch]%.in" }
+local left = { "^tests/", "^gen/passes/checks/", "^gen/passes/plan", "^gen/passes/lower", "^gen/passes/emit",
+  "^gen/passes/kernels", "^gen/passes/memory", "^gen/passes/layout", "^gen/passes/validate", "^gen/kernels/",
+  "^runtime/model/" }
 
 local function is_left(path)
   for _, pattern in ipairs(left) do if path:find(pattern) then return true end end

@@ -139,7 +139,7 @@ architectures.starcoder2 = {
   derive = decoder({}, function(config, file) config.use_bias = has(file, "blk.0.attn_q.bias") end),
 }
 
--- llama.cpp's converter adds one to the weights of Gemma's norms, so their rules are those of others.
+-- llama.cpp's converter adds one to the weights of Gemma's norms, so their rules are the common ones.
 architectures.gemma = {
   model_type = "gemma", class = "GemmaForCausalLM", keys = decoder_keys {}, output = output,
   tensors = decoder_tensors(), derive = decoder {},

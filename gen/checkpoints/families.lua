@@ -1,7 +1,7 @@
 -- families.lua: collects the families of Hugging Face checkpoints; each is a table in its own file.
 --
 --   model_types   config.json's model_type -> the beginning of its classes' names, before ForMaskedLM and so on
---   known, use    models that people know, and what they are for (families.uses), for the tables of README files
+--   known         models that people know, for the table of the README
 --   called        model_type -> the name that people know it by, for messages
 --   prefixes      prefixes of the names of the model's own tensors, tried in order
 --   tensors       { path of the graph, name or rule } (names.lua); the first that fits is taken
@@ -12,23 +12,19 @@
 --   other         a function of config.json: the model_type of another family that a folder with this one is of, or nil
 --   similarity    in a family of two towers: the function that makes probabilities of the scores of texts for a picture
 --   padded        true: texts are filled up to one length, and the model sees the padding
---   frames        {} if rows of features come in, those of frames of a sound
+--   frames        {} if rows of features come in, one for each frame of a sound
 --   inside        model_type -> the key of the part of config.json that describes the model
 --   sums_types    true: without an input of token types, the table of tokens has the first type added (typed_tokens)
 --   heads         class suffix -> stages after the model (heads.lua)
---   variants      value of the fact `variant` -> class suffix -> stages that take the place of those of `heads`
+--   variants      value of the fact `variant` -> class suffix -> stages that replace the ones in `heads`
 --   derive        a function of the facts, config.json, the names of weights, and a function that is true if the file
---                 has a tensor of the model: for arithmetic of this family alone
+--                 has a tensor of the model: for arithmetic that only this family has
 local families = {}
 
 local list = { "albert", "bert", "clip_text", "clip_vision", "deberta_v2", "deit", "dinov2", "distilbert", "electra",
   "gemma", "gemma2", "gemma3", "gpt2", "gpt_neox", "granite", "gte", "jina_bert", "llama", "mistral", "modernbert",
   "mpnet", "nomic_bert", "olmo2", "phi", "phi3", "qwen2", "qwen3", "roberta", "siglip_text", "siglip_vision",
   "smollm3", "starcoder2", "t5", "timm", "vit", "wav2vec2" }
-
---- The uses of models, in the order of the README's table.
-families.uses = { "embeddings, rerankers, classification", "classification, question answering", "states of texts",
-  "pictures", "speech", "text, chat, classification" }
 
 --- The families by their names, by model_type, and as naming schemes.
 families.by_name, families.by_type, families.schemes = {}, {}, {}

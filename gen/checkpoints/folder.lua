@@ -1,6 +1,6 @@
 -- folder.lua: reads a Hugging Face checkpoint folder: its configuration, its tensors' shapes, and its modules. A GGUF
 -- file stands for a folder.
--- The files are config.json, model.safetensors or its index, and those of sentence-transformers. File names in these
+-- The files are config.json, model.safetensors or its index, and sentence-transformers' files. File names in these
 -- files are not trusted: none may lead out of the folder.
 local coded = require("checkpoints.coded")
 local faults = require("common.faults")
@@ -147,7 +147,7 @@ end
 local CONVERT_TOKENIZER = "python3 -c 'import transformers as t; t.AutoTokenizer.from_pretrained(\".\")"
   .. ".save_pretrained(\".\")'"
 
--- Returns notes, or nil, with a line more if a tokenizer is there as a SentencePiece model alone that is not supported.
+-- Returns notes, or nil, with a line more if the only tokenizer is a SentencePiece model that is not supported.
 local function with_tokenizer_notes(notes, path, has)
   for _, name in ipairs(has and {} or { "spm.model", "spiece.model", "sentencepiece.bpe.model", "tokenizer.model" }) do
     if lfs.attributes(path .. "/" .. name, "mode") == "file" then

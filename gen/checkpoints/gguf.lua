@@ -128,7 +128,7 @@ local function rotary_of(self, name)
         original_max_position_embeddings = original,
         attention_factor = attention }
     elseif attention ~= 1 then
-      self:refuse_key(name .. ".rope.scaling.attn_factor", "is supported with factors of frequencies alone")
+      self:refuse_key(name .. ".rope.scaling.attn_factor", "is only supported with factors of frequencies")
     end
   end
 end

@@ -16,7 +16,7 @@ end
 function grid.tokens(rule) return rule.tokens or 1 end
 
 --- Returns the boxes of the positions of `tokens` tokens and a spec's patches, in a rule's table of tokens and of a
---- grid of patches. Tokens after those of the table have no position: 0. nil: the grid is too large.
+--- grid of patches. Tokens after the table's have no position: 0. nil: the grid is too large.
 function grid.views(rule, spec, tokens, width)
   local input, from, views = spec.input, rule.grid, {}
   local rows, columns = input.height // input.patch, input.width // input.patch

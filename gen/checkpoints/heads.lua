@@ -87,7 +87,7 @@ heads.roberta = {
     vocabulary = "lm_head.decoder", bias = "lm_head.bias" },
 }
 
---- The scores of a prompt's last token. With output.1.over=all they are those of all its tokens. A model that writes
+--- The scores of a prompt's last token; with output.1.over=all, of all its tokens. A model that writes
 --- has no pool: calls that continue a sequence say whose scores they want.
 heads.causal_lm = {
   writes = true,
@@ -250,7 +250,7 @@ function heads.llama_with(more)
   return result
 end
 
---- Returns Llama's tensors after `own`, which take the place of those of the same path.
+--- Returns Llama's tensors after `own`, whose tensors come first where paths are the same.
 function heads.llama_tensors(own)
   local list = {
     { "input.tokens", "embed_tokens" },

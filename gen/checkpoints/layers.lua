@@ -64,7 +64,7 @@ function layers.set_used_windows(facts, sliding)
 end
 
 -- Returns rope_theta and rope_scaling of layers of a kind. Folders of transformers 4 have keys of their own for it,
--- which are in `given`; those of transformers 5 have rope_parameters by kind.
+-- which are in `given`; folders of transformers 5 have rope_parameters by kind.
 local function angles(facts, kind, given)
   local own = (facts.rope_parameters or {})[kind]
   return rotary.of { rope_theta = given.rope_theta, rope_parameters = type(own) == "table" and own or {},
@@ -72,7 +72,7 @@ local function angles(facts, kind, given)
 end
 
 --- Sets the rotary positions of a family that has others in layers that slide: facts.rope_base and facts.rope_scale are
---- the first layer's, and facts.each has those of other layers. given: kind of layer -> { rope_theta, rope_scaling }.
+--- the first layer's, and facts.each has the other layers'. given: kind of layer -> { rope_theta, rope_scaling }.
 function layers.set_angles(facts, sliding, given)
   for key in pairs(facts.rope_parameters or {}) do
     if not kinds[key] then

@@ -102,7 +102,7 @@ function names.scheme(name)
   return schemes[name]
 end
 
---- Returns the schemes' names, sorted, without those of GGUF files, which descriptions of these files alone have.
+--- Returns the schemes' names, sorted, without the schemes of GGUF files, which only descriptions of such files have.
 function names.list()
   local list = { "attn2c", "torch" }
   for name in pairs(records_by_name()) do

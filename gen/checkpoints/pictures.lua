@@ -1,6 +1,6 @@
 -- pictures.lua: reads how a folder prepares pictures: preprocessor_config.json, or the image_processor of
 -- processor_config.json.
--- Keys and defaults are those of transformers 5.23. If a step is not supported, the model takes no pictures, and a note
+-- Keys and defaults are transformers 5.23's. If a step is not supported, the model takes no pictures, and a note
 -- says why: its arrays are right all the same.
 local faults = require("common.faults")
 local json = require("common.json")

@@ -16,7 +16,7 @@
 --   plus             another source, whose values are added
 --   times            another source, a number for each row, which all values of the row are multiplied by
 --   grid             { rows, columns }: the tensor has the positions of `tokens` tokens (1) and of a grid of patches;
---                    they become those of the image's grid (grid.lua)
+--                    they become the positions of the image's grid (grid.lua)
 --   smooth           true: with antialiasing, as torch has it
 --   tap_gain         another source, a number for each tap of a convolution: a tap's values are divided by the root of
 --                    the sum of their squares, and multiplied by its number (torch's weight_norm over the last axis)
@@ -27,11 +27,11 @@ local grid = require("checkpoints.grid")
 
 local sources = {}
 
--- Maps a weight's rows (or columns) to those of its source, by segments { at, count, from, step }: `count` rows from
+-- Maps a weight's rows (or columns) to its source's, by segments { at, count, from, step }: `count` rows from
 -- `at` on are the source's rows from `from` on, `step` apart. This map is the identity.
 local function whole(count) return { { at = 0, count = count, from = 0, step = 1 } } end
 
--- Returns the composition of two maps: from outer's rows to those of inner's source.
+-- Returns the composition of two maps: from outer's rows to the rows of inner's source.
 local function through(outer, inner)
   local list = {}
   for _, a in ipairs(outer) do

@@ -1,7 +1,7 @@
 -- torch.lua: holds the naming scheme of PyTorch's own modules.
--- It knows nn.TransformerEncoder and TransformerDecoder as `encoder` and `decoder` of a module or alone, nn.Transformer
--- with both, nn.MultiheadAttention alone, `input`, and `output`: an nn.Sequential whose members are the description's
--- output stages, counted from 0.
+-- It knows nn.TransformerEncoder and TransformerDecoder as `encoder` and `decoder` of a module or by themselves,
+-- nn.Transformer with both, nn.MultiheadAttention by itself, `input`, and `output`: an nn.Sequential whose members
+-- are the description's output stages, counted from 0.
 local torch = {}
 
 local function layer(path, torch_path, more)
@@ -73,7 +73,7 @@ torch.rules = joined(attention("attn", "self_attn"), attention("cross", "multihe
   { pattern = "^(.*)$", source = { names = { "%1" } } }, -- the graph's own path, if PyTorch has no such module
 })
 
--- Returns the names of a decoder, as `decoder` of a module or alone. With an encoder in the memory, as in
+-- Returns the names of a decoder, as `decoder` of a module or by itself. With an encoder in the memory, as in
 -- nn.Transformer, only the first is looked for.
 local function decoder_names(list, spec)
   local result = {}

@@ -28,7 +28,7 @@ end
 
 --- Returns a file's { path, metadata, types, tensors }. metadata: key -> number, boolean, text, or an array, of which
 --- gguf.array reads the values; types: key -> the type's name in the format; tensors: as headers.read returns them, of
---- all parts. Faults: those of headers.read.
+--- all parts. Faults: as headers.read.
 function gguf.read(path)
   if files.read_some(path, 4) ~= "GGUF" then
     refuse(path, "%s", kinds.said_of_file(path, "gguf") or "is not a GGUF file: it does not begin with GGUF")

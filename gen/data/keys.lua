@@ -221,7 +221,7 @@ keys.list = {
     meaning = "with input = image { ... } of 3 channels: the program takes PNG and JPEG files, which become images by "
       .. "these steps: { height =, width = (or shortest_edge =: resized to that), filter = \"bilinear\" or "
       .. "\"bicubic\", crop = true (the middle, as large as the image), scale = 1 / 255, mean = { 3 numbers }, std = { "
-      .. "3 numbers } }; false: it takes arrays alone" },
+      .. "3 numbers } }; false: it takes only arrays" },
   { key = "texts", type = "path", default_text = "none",
     meaning = "with pictures: the description of a model that embeds texts, or the folder whose text tower does, its "
       .. "path relative to the description's: it is built next to this model and linked into its program, which scores "
@@ -259,8 +259,8 @@ keys.list = {
   { key = "weights", type = "weights", default_text = "numbers of `precision`",
     meaning = "integers in blocks of 32 that share a scale, for linear layers and tables of embeddings: "
       .. scale_blocks.text() .. "; or a table by part: { \"int4\", output = \"int4m\", [\"layer 0\"] = \"none\", "
-      .. "[\"l1.attn.v\"] = \"none\" }; parts: those of precision but attention, and paths of linear layers. The end m "
-      .. "means a minimum a block; f, minima and scales of f32; h, a scale of f32 for 16" },
+      .. "[\"l1.attn.v\"] = \"none\" }; parts: precision's parts except attention, and paths of linear layers. The end "
+      .. "m means a minimum a block; f, minima and scales of f32; h, a scale of f32 for 16" },
   { key = "input_order", type = "input_order", default_text = "none",
     meaning = "of linear layers in scale blocks: file: the inputs are in the order of the groups that the checkpoint "
       .. "has (g_idx of GPTQ), one order for all layers that read the same numbers; own: the same, by itself; none; or "
@@ -269,10 +269,10 @@ keys.list = {
     meaning = "worker threads a call; 0: code for 1, 2, 4 and 8, chosen by the cores when a model is opened" },
   { key = "ranks", type = "integer", min = 1, max = 64, default_text = "1",
     meaning = "processes, started by MPI (mpirun -n 4), that compute the model together: each has its heads, its part "
-      .. "of the feed-forward and of the vocabulary, and reads these parts of the weights alone" },
+      .. "of the feed-forward and of the vocabulary, and reads only these parts of the weights" },
   { key = "stages", type = "integer", min = 1, max = 64, default_text = "1",
     meaning = "parts of the layers, in a row, of which each has `ranks` processes of its own: a pipeline. Each reads "
-      .. "and keeps the weights, keys and values of its layers alone, and passes its states on" },
+      .. "and keeps only the weights, keys and values of its layers, and passes its states on" },
   { key = "reuse", type = "boolean", default = true, meaning = "whether tensors share memory after their last use" },
   { key = "unroll", type = "word", default = "alike", words = { "alike", "all" },
     meaning = "alike: layers that differ in the places of their weights and tensors only are one function, which is "

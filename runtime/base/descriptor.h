@@ -82,8 +82,8 @@ typedef struct {
  * slice, a transposition, a permutation, a scaled table and a sum of two are all boxes.
  *
  * With ATTN2C_VIEW_RESIZED the rows are the patches of an image, row by row, whose values are interpolated
- * between those of another grid (reading/resized.h), which begins at element first. row_step is then that
- * grid's rows times 2^16 plus its columns, and column_step the image's columns of patches. SMOOTH: with
+ * between the values of another grid (reading/resized.h), which begins at element first. row_step is then
+ * that grid's rows times 2^16 plus its columns, and column_step the image's columns of patches. SMOOTH: with
  * antialiasing.
  *
  * With ATTN2C_VIEW_TAPS the tensor is a convolution's, [out][in][taps], and the columns are tap by tap:
@@ -188,16 +188,16 @@ typedef struct {
 
 /* One call of an entry. */
 typedef struct {
-  const attn2c_kernel *kernels; /* those of libxsmm, in the order of the descriptor's; NULL: not made */
+  const attn2c_kernel *kernels; /* libxsmm's, in the order of the descriptor's shapes; NULL: not made */
   const float *weights;         /* the packed block */
   float *arena;                 /* scratch memory: no call reads what an earlier one left there */
   float *state;                 /* keys and values of earlier calls; NULL: the model does not continue */
   const void *const *in;        /* pointers in the order of the entry's inputs */
   void *const *out;             /* pointers in the order of its outputs; NULL: not wanted */
-  attn2c_team *team;            /* shares the call among the code's workers; NULL: the caller works alone */
-  attn2c_ranks *ranks;          /* which compute the model together; NULL: one process does */
+  attn2c_team *team;   /* shares the call among the code's workers; NULL: the caller does all of it */
+  attn2c_ranks *ranks; /* which compute the model together; NULL: one process does */
   const attn2c_sequences *sequences; /* for an entry of any length; NULL for others */
-  double *nanoseconds;               /* read by the profile alone, which adds the time spent in op i to [i] */
+  double *nanoseconds;               /* only of a profile, which adds the time spent in op i to [i] */
 } attn2c_call;
 
 /* Makes a call. It does not allocate, read or write files. It returns ATTN2C_FORMAT if a token id or length
@@ -260,7 +260,7 @@ typedef struct attn2c_lengths {
 struct attn2c_context; /* model/model.h */
 
 /* A number of keys of a sequence. The first symbol of a state is the sequence's tokens, which each call adds
- * to. The keys of others, such as those of a source, are written whole, and stay when tokens are forgotten.
+ * to. The keys of others, such as a source's, are written whole, and stay when tokens are forgotten.
  */
 typedef struct {
   const char *name;
@@ -274,7 +274,7 @@ typedef struct {
   int64_t offset, page_floats; /* offset: floats from the sequence's first */
   int is_transposed;           /* 1: a page is [columns][keys of a page], as keys are; 0: [keys][columns] */
   int window;                  /* of which the state keeps the last ones; -1: it keeps all */
-  /* of its numbers; those of bf16 are in pairs: of columns if the page is transposed, else of keys; a page of
+  /* of its numbers; bf16 is in pairs: of columns if the page is transposed, else of keys; a page of
    * integers begins with a scale in f32 for each key */
   attn2c_type type;
   int grows_with; /* the number of the symbol that says how many keys there are; 0 for those with a window */
@@ -392,10 +392,10 @@ typedef struct attn2c_descriptor {
   const struct attn2c_text_facts *text;     /* text_facts.h; NULL: the model takes no text */
   /* The model's variants for each of its targets, including this one, ended by NULL. The most demanding
    * target comes first. They differ in code, weight layout and arena; entries, ops and the order of weights
-   * are the same. NULL: this one alone. */
+   * are the same. NULL: only this one. */
   const struct attn2c_descriptor *const *variants;
   const attn2c_rival *rival; /* NULL: none */
-  /* The whole model, which no process runs alone, and each rank have it; NULL: one process has the model. */
+  /* The whole model, which no single process runs, and each rank have it; NULL: one process has the model. */
   const attn2c_divided *divided;
   int rank;                   /* of divided->ranks; 0 for others */
   const attn2c_slice *slices; /* one per weight of a rank; NULL for others */
@@ -471,7 +471,7 @@ typedef struct {
 
 /* Runs the trace of the caller's rank, and gathers all tensors of a call of entry number `entry` of the whole
  * model in call->arena, of twice `floats`; all ranks do so together. `floats` after an element that is a sum
- * of the ranks' terms is the sum of their magnitudes. programs: those of the ranks (check/ranks_trace.c). */
+ * of the ranks' terms is the sum of their magnitudes. programs: the ranks' (check/ranks_trace.c). */
 int attn2c_ranks_trace(const attn2c_call *call, const attn2c_program *const *programs, int entry,
                        int64_t floats);
 

@@ -324,7 +324,7 @@ static void check_tensors(attn2c_tensor_file *file, reader *r) {
       refuse(r, "\"%s\": bytes %lld to %lld are beyond the file's %lld bytes of data: it was cut, or damaged",
              tensor->name, (long long)tensor->begin, (long long)tensor->end, (long long)size);
     else if (before && tensor->begin < before->end)
-      refuse(r, "\"%s\": its bytes from %lld on overlap those of \"%s\", which end at %lld", tensor->name,
+      refuse(r, "\"%s\": its bytes from %lld on overlap \"%s\", which ends at %lld", tensor->name,
              (long long)tensor->begin, before->name, (long long)before->end);
   }
   const attn2c_file_tensor *twice = attn2c_tensor_file_sort(file);

@@ -68,7 +68,7 @@ typedef struct attn2c_format {
  * NULL: it has none of them. */
 const attn2c_format *attn2c_format_of(const attn2c_format *const *formats, const void *bytes, size_t size);
 
-/* Opens a file of a format. Statuses are those of `load`; on failure *file is NULL and one line says why. */
+/* Opens a file of a format. Returns a status like `load`; on failure *file is NULL and one line says why. */
 int attn2c_tensor_file_open(const attn2c_format *format, const char *path, attn2c_tensor_file **file,
                             attn2c_message *message);
 /* Opens bytes in memory, which must stay valid until the file is closed. */

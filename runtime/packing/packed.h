@@ -73,5 +73,5 @@ int attn2c_packed_put(void *file, int64_t offset, const float *floats, int64_t c
 int attn2c_packed_end(const attn2c_descriptor *model, attn2c_new_file *file, int status,
                       attn2c_message *message);
 
-/* Gives files that were packed together a number that their blocks alone decide. */
+/* Gives files that were packed together a number that only their blocks decide. */
 int attn2c_packed_join(char *const *paths, int count, attn2c_message *message);

@@ -24,7 +24,7 @@ enum {
 
 static const char magic[ATTN2C_PACKED_MAGIC] = "attn2c weights\n";
 
-/* Returns the bits of the number types of the weights: of f32, and of those of packings. */
+/* Returns the bits of the number types of the weights: of f32, and of the packings' types. */
 static uint32_t types_of(const attn2c_descriptor *model) {
   uint32_t types = attn2c_facts_of(ATTN2C_F32)->bit;
   for (int i = 0; model->packings && i < model->weight_count; i++)

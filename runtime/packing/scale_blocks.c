@@ -73,7 +73,7 @@ int attn2c_block_fits(const attn2c_type_facts *facts, const attn2c_scale_block *
 }
 
 /* Bytes from the beginning of a panel or row. Blocks of a panel come in pairs, whose scales, minima and words
- * are together; those of a row come one by one. */
+ * are together; a row's blocks come one by one. */
 typedef struct {
   int64_t scale, minimum; /* of the first part */
   int64_t words;          /* the first word of the integers */

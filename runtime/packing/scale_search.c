@@ -87,7 +87,7 @@ static sums sums_of(const numbers *of, double scale, double least) {
 static sums sums_of(const numbers *of, double scale, double least) { return added(of, scale, least); }
 #endif
 
-/* Sets scale and least to those of least squares. Returns 0 if the integers do not determine them. */
+/* Sets scale and least by least squares. Returns 0 if the integers do not determine them. */
 static int least_squares(const numbers *of, const sums *with, double *scale, double *least) {
   if (!of->has_minimum) {
     if (with->squares > 0) *scale = with->products / with->squares;
@@ -100,7 +100,7 @@ static int least_squares(const numbers *of, const sums *with, double *scale, dou
   return 1;
 }
 
-/* Judges a scale and minimum, rounded to the type's floats, and those of least squares after it. */
+/* Judges a scale and minimum, rounded to the type's floats, and then the ones by least squares. */
 static void follow(const attn2c_type_facts *facts, const numbers *of, double scale, double least,
                    candidate *best) {
   const int steps = of->has_minimum ? ATTN2C_STEPS_WITH_MINIMUM : ATTN2C_STEPS_WITHOUT;

@@ -106,7 +106,7 @@ static int say_format(const attn2c_checkpoint *checkpoint, const char *path, att
                      checkpoint->readers->formats[0]->said);
 }
 
-/* Opens one file as number `number`; its tensors are numbered after those of the earlier files. */
+/* Opens one file as number `number`; its tensors are numbered after the earlier files' tensors. */
 static int open_one(attn2c_checkpoint *checkpoint, int number, const char *path, attn2c_message *message) {
   const size_t said = message ? message->used : 0;
   one_file *one = &checkpoint->files[number];

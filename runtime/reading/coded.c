@@ -8,7 +8,7 @@
 
 enum { WORD = 32 /* bits */, BAND = 64 /* columns that are unpacked together: a cache line of codes */ };
 
-/* A tensor of one coding has no values that the file's type alone could give. */
+/* A tensor of one coding has no values that its type in the file could give. */
 static const attn2c_element_type of_codes = {"codes", 1, 1, NULL, "codes", 1, NULL};
 
 /* How the words of a tensor are packed. */

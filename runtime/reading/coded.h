@@ -44,7 +44,7 @@ typedef struct attn2c_coded_reader {
   int (*find)(const attn2c_coded *coded, const char *name); /* by binary search; -1: there is none */
   /* True if tensor number `plain` of the file is a part of a coded tensor. */
   int (*has_part)(const attn2c_coded *coded, int plain);
-  /* Writes the inputs of a tensor in the order of their groups: first those of group 0, as they follow each
+  /* Writes the inputs of a tensor in the order of their groups: first group 0's, as they follow each
    * other in the tensor. A tensor "in groups" has its columns in this order. */
   int (*order)(const attn2c_coded *coded, const attn2c_checkpoint *file, int index, int32_t *inputs,
                attn2c_message *message);

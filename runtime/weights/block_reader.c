@@ -115,7 +115,7 @@ static const signed char *importance_of(const attn2c_descriptor *model, int inde
   return factors && factors->sign == 0 ? factors->powers : NULL;
 }
 
-/* Rounds those of a row's blocks that do not fit the type. */
+/* Rounds the blocks of a row that do not fit the type. */
 static void fit_blocks(const attn2c_type_facts *facts, const signed char *powers, int64_t columns,
                        attn2c_scale_block *blocks) {
   for (int64_t i = 0; i < attn2c_blocks_of(columns); i++) {

@@ -52,7 +52,7 @@ static int check_order(attn2c_orders *orders, int weight, int like, attn2c_messa
   if (status || is_same) return status;
   return attn2c_fail(
       message, ATTN2C_FORMAT,
-      "%s: its inputs are in other groups (g_idx) than those of %s, but the model was built for one "
+      "%s: its inputs are in other groups (g_idx) than %s has, but the model was built for one "
       "order of both; build with input_order own for this layer",
       tensor_of(model, weight)->name, tensor_of(model, like)->name);
 }

@@ -1,5 +1,5 @@
 /* projected.h - computes tables of projected distances, the constants of disentangled attention. A table
- * depends on weights alone, so it is made once, when weights are packed. */
+ * depends only on weights, so it is made once, when weights are packed. */
 #pragma once
 
 #include "base/descriptor.h"

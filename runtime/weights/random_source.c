@@ -2,7 +2,7 @@
 #include "weights/random.h"
 #include "weights/source.h"
 
-/* Makes rows of a random weight: those of the whole model's weight, of which a rank has a part. */
+/* Makes rows of a random weight: rows of the whole model's weight, of which a rank has a part. */
 static void read_random(const attn2c_source *source, int index, int64_t first, int64_t count, int64_t columns,
                         float *values) {
   const attn2c_weight *weight = &source->model->weights[index];

@@ -563,6 +563,27 @@ Test(carry_on, keeps_the_keys_of_a_source) {
   attn2c_context_destroy(context);
 }
 
+/* Making space in a window keeps the keys that a query sees after going back by the tokens of a call. */
+Test(carry_on, goes_back_by_a_call_after_a_window_forgot) {
+  enum { LEFT = 3, POSITION = 3 * CALL_ROWS };
+  static const attn2c_state_window windows[] = {{LEFT, 4 * PAGE}};
+  attn2c_state_part parts[] = {kept[0], kept[1]};
+  attn2c_continued of = continued;
+  attn2c_descriptor own = descriptor;
+  const attn2c_model windowed = {.descriptor = &own, .workers = 1};
+  parts[0].window = parts[1].window = 0;
+  of.kept = parts, of.windows = windows, of.window_count = 1, own.continued = &of;
+  cr_assert_eq(attn2c_sequences_create(&windowed, &context), ATTN2C_OK);
+  const int32_t first[] = {0, CALL_ROWS}, past[] = {POSITION}, slot[] = {0};
+  const attn2c_sequences n = {.rows = CALL_ROWS, .count = 1, .first = first, .past = past, .slot = slot};
+  context->positions[0] = POSITION;
+  attn2c_state_room(context, &n);
+  cr_assert_gt(context->forgotten[0], 0);
+  cr_assert_eq(attn2c_rewind(context, 0, POSITION - CALL_ROWS), ATTN2C_OK);
+  cr_assert_eq(attn2c_rewind(context, 0, context->forgotten[0]), ATTN2C_USAGE);
+  attn2c_context_destroy(context);
+}
+
 static int add_up(const attn2c_call *call) {
   const float *x = call->in[0], *y = call->in[1];
   for (int i = 0; i < WIDTH; i++) ((float *)call->out[0])[i] = x[i] + y[i];

@@ -243,7 +243,7 @@ Test(gguf, what_contradicts_itself_is_refused_by_its_place) {
                           "is not known");
   CASE(offset = 33, "\"b\": offset 33 is not a multiple of the "
                     "alignment, 32");
-  CASE(offset = 0, "overlap those of");
+  CASE(offset = 0, "overlap \"");
   CASE(offset = 64, "\"b\": bytes 64 to 132 are beyond the "
                     "file's 100 bytes of data");
   CASE(offset = UINT64_MAX - 31, "\"b\": offset 18446744073709551584 "

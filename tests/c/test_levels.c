@@ -95,6 +95,8 @@ Test(levels, caches_are_those_of_data_and_memory_is_the_last) {
   cr_assert_eq(levels[3].sample, 128u << 20);
   cr_assert_eq(attn2c_levels_find(folder, (size_t)16 << 20, levels), 4);
   for (int i = 0; i < 4; i++) cr_assert(levels[i].sample <= (size_t)16 << 20);
+  cr_assert_eq(attn2c_levels_find(folder, (size_t)4 << 20, levels), 4);
+  for (int i = 0; i < 4; i++) cr_assert(levels[i].sample <= (size_t)4 << 20);
   put(folder, 3, "size", "266240K\n"); /* that of a whole socket, in a virtual machine */
   cr_assert_eq(attn2c_levels_find(folder, (size_t)1 << 32, levels), 4);
   cr_assert(levels[3].sample == (size_t)256 << 20 && levels[2].sample <= (size_t)256 << 20);

@@ -315,11 +315,12 @@ Test(team, records_who_did_which_chunk_when) {
   attn2c_team_settle(team);
   attn2c_record_calls(NULL);
   cr_assert_eq(history.count, 10);
-  int done[5][2] = {{0}};
+  int done[5][2] = {{0}}, of_caller = 0;
   for (int i = 0; i < history.count; i++) {
     const attn2c_recorded_part *part = &history.list[i];
     cr_assert(part->phase >= 0 && part->phase < 5 && part->part >= 0 && part->part < 2);
     cr_expect(part->thread == 0 || part->thread == 1);
+    of_caller += part->thread == 0;
     cr_expect_leq(part->begin, part->end);
     done[part->phase][part->part]++;
     for (int j = 0; j < i; j++)
@@ -327,6 +328,7 @@ Test(team, records_who_did_which_chunk_when) {
   }
   for (int phase = 0; phase < 5; phase++)
     for (int part = 0; part < 2; part++) cr_expect_eq(done[phase][part], 1);
+  cr_expect_gt(of_caller, 0);
   attn2c_team_run_recorded(team, note, &third, last);
   cr_expect_eq(history.count, 10, "nothing is recorded that was not asked for");
   attn2c_team_end(team);

@@ -44,6 +44,8 @@ return function(of, spec)
     { name = "state_anew", old = "keys > 0 ? (keys + of->page - 1) / of->page : 0",
       new = "(keys + of->page - 1) / of->page", filter = "carry_on/copies*",
       wrong = "a copy of an empty sequence has a number of pages below 0" },
+    { name = "state_back", old = "position - of->call_rows", new = "position", filter = "carry_on/goes_back*",
+      wrong = "a window forgets keys that a rewind by a call goes back to" },
   }
 
   of("runtime/model/state.c", "c:continue") {

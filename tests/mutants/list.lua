@@ -158,6 +158,8 @@ of("gen/passes/common/divide.lua", spec .. "passes/common/divide_spec.lua") {
     wrong = "long rows share the sets of a cache" },
   { name = "divide_narrow_panel", old = "rest <= 16 and count > 0 and panel > 32", new = "rest < 0 and count > 0",
     wrong = "a panel of one vector" },
+  { name = "divide_busy", old = ">= 0.9", new = ">= 0.8", filter = "busy",
+    wrong = "workers wait for a fifth of the time" },
 }
 
 of("gen/kernels/libxsmm.lua", spec .. "kernels/libxsmm_spec.lua") {
@@ -657,6 +659,8 @@ of("gen/report/memory.lua", spec .. "report/pictures_spec.lua") {
 of("gen/report/roofline.lua", spec .. "report/pictures_spec.lua") {
   { name = "report_roof", old = "if point.type == subject.type then return", new = "do return", filter = "times",
     wrong = "what is in f32 is measured by the roof of int8" },
+  { name = "report_alike", old = "< 0.08 end", new = "< 0.8 end", filter = "share a roof",
+    wrong = "roofs that are far apart are one line" },
 }
 
 of("gen/report/document.lua", spec .. "report/pictures_spec.lua") {
@@ -680,7 +684,7 @@ of("gen/passes/emit/lengths.lua", spec .. "passes/emit/lengths_spec.lua") {
 }
 
 for _, part in ipairs { "any_length", "builds", "chat", "checkpoints", "continued", "generate", "kept", "machine",
-  "products", "program", "python", "team", "text", "typed" } do
+  "measure", "pictures", "products", "program", "python", "ranks", "team", "text", "typed" } do
   require(part)(of, spec)
 end
 

@@ -115,8 +115,11 @@ local function write(path, text)
   assert(handle:close())
 end
 
--- Returns the object that build.mk makes of an entry's file.
-local function object_of(entry) return ("%s/obj/%s.o"):format(BIN, entry.file:match("([^/]*)%.%w+$")) end
+-- Returns what build.mk makes of an entry's file: an object, or the program of ranks, which alone is compiled for MPI.
+local function object_of(entry)
+  if entry.file:find("^runtime/ranks/") then return BIN .. "/ranks_meetings" end
+  return ("%s/obj/%s.o"):format(BIN, entry.file:match("([^/]*)%.%w+$"))
+end
 
 local function is_source(entry) return entry.file:match("^runtime/.*%.c$") ~= nil end
 

@@ -148,7 +148,8 @@ def resized():
     for name, number in (("bilinear", Image.Resampling.BILINEAR), ("bicubic", Image.Resampling.BICUBIC)):
         for width, height, to_width, to_height in ((16, 12, 8, 8), (7, 5, 23, 31), (64, 64, 9, 9), (31, 17, 31, 9),
                                                    (31, 17, 12, 17), (1, 1, 5, 4), (3, 200, 8, 8), (200, 3, 7, 11),
-                                                   (25, 25, 25, 25), (97, 61, 32, 20), (5, 5, 4, 6), (300, 2, 1, 1)):
+                                                   (25, 25, 25, 25), (97, 61, 32, 20), (5, 5, 4, 6), (300, 2, 1, 1),
+                                                   (40, 50, 30, 35), (40, 50, 30, 25)):
             seed += 1
             image = Image.fromarray(pixels_of(width, height, seed)).resize((to_width, to_height), number)
             sum_of = zlib.crc32(image.tobytes())

@@ -10,7 +10,6 @@ local layer = "encoder.albert_layer_groups.*.albert_layers.0."
 
 return {
   known = "ALBERT",
-  use = "classification, question answering",
   model_types = { albert = "Albert" },
   called = { albert = "ALBERT" },
   prefixes = { "albert.", "" },

@@ -4,7 +4,6 @@ local heads = require("checkpoints.heads")
 return {
   known = "BERT, all-MiniLM, paraphrase-multilingual-MiniLM, BGE v1 and v1.5, E5 (English), GTE (thenlper), "
     .. "LaBSE, cross-encoders of MS MARCO",
-  use = "embeddings, rerankers, classification",
   model_types = { bert = "Bert" },
   called = { bert = "BERT" },
   --- JinaBERT's published folders have the same model_type.

@@ -11,7 +11,6 @@ config[#config + 1] = { "projection_dim", to = "projection", default = 512, kind
 
 return {
   known = "CLIP: the text tower",
-  use = "pictures",
   model_types = { clip_text_model = "CLIPText", ["clip:text"] = "" },
   called = { clip_text_model = "CLIP's text tower" },
   inside = { ["clip:text"] = "text_config" },

@@ -1,5 +1,5 @@
 -- clip_vision.lua: describes the image tower of CLIP (Radford et al. 2021), from a folder of it or of both towers.
--- Each tower is a model of its own: a call has as many pictures as its caller has, whatever the number of texts.
+-- Each tower is a model of its own: a call has all pictures of its caller, whatever the number of texts.
 local heads = require("checkpoints.heads")
 
 local config = { { "projection_dim", to = "projection", default = 512, kind = "count" } }
@@ -21,7 +21,6 @@ end
 
 return {
   known = "CLIP: the image tower, or one of both",
-  use = "pictures",
   model_types = { clip_vision_model = "CLIPVision", clip = "" },
   called = { clip = "CLIP", clip_vision_model = "CLIP's image tower" },
   inside = { clip = "vision_config" },

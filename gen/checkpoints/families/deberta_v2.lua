@@ -6,7 +6,7 @@ local TABLE, TYPES = "embeddings.position_embeddings.weight", "embeddings.token_
 
 local function refuse(key, what) faults.raise("usage", ("config.json: %s: %s"):format(key, what)) end
 
--- Sets the positions, and the keys that go with those of attentions.
+-- Sets the positions, and the keys that go with an attention's positions.
 local function set_positions(f)
   local is_added = f.relative_attention and (f.terms.c2p or f.terms.p2c)
   local of_input = f.biased and "learned" or nil
@@ -59,7 +59,6 @@ end
 
 return {
   known = "DeBERTa v2 and v3, mDeBERTa v3, and their NLI models and rerankers",
-  use = "embeddings, rerankers, classification",
   model_types = { ["deberta-v2"] = "DebertaV2" },
   called = { ["deberta-v2"] = "DeBERTa v2 and v3" },
   prefixes = { "deberta.", "" },

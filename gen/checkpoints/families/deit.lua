@@ -3,7 +3,6 @@ local heads = require("checkpoints.heads")
 
 return {
   known = "DeiT, with and without teacher",
-  use = "pictures",
   model_types = { deit = "DeiT" },
   called = { deit = "DeiT" },
   prefixes = { "deit.", "" },

@@ -24,7 +24,6 @@ end
 
 return {
   known = "DINOv2, with and without registers",
-  use = "pictures",
   model_types = { dinov2 = "Dinov2", dinov2_with_registers = "Dinov2WithRegisters" },
   called = { dinov2 = "DINOv2", dinov2_with_registers = "DINOv2 with registers" },
   prefixes = { "dinov2.", "dinov2_with_registers.", "" },

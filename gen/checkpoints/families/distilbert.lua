@@ -3,7 +3,6 @@ local heads = require("checkpoints.heads")
 
 return {
   known = "DistilBERT",
-  use = "classification, question answering",
   model_types = { distilbert = "DistilBert" },
   called = { distilbert = "DistilBERT" },
   prefixes = { "distilbert.", "" },

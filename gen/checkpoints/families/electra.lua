@@ -6,7 +6,6 @@ config[#config + 1] = { "embedding_size", to = "embedding", default = 128, kind 
 
 return {
   known = "ELECTRA, generator and discriminator",
-  use = "classification, question answering",
   model_types = { electra = "Electra" },
   called = { electra = "ELECTRA" },
   prefixes = { "electra.", "" },

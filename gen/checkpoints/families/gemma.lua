@@ -4,7 +4,6 @@ local heads = require("checkpoints.heads")
 
 return {
   known = "Gemma 1",
-  use = "text, chat, classification",
   model_types = { gemma = "Gemma" },
   called = { gemma = "Gemma" },
   prefixes = heads.llama_prefixes,

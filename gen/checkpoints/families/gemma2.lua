@@ -6,7 +6,6 @@ local layers = require("checkpoints.layers")
 
 return {
   known = "Gemma 2",
-  use = "text, chat, classification",
   model_types = { gemma2 = "Gemma2" },
   called = { gemma2 = "Gemma 2" },
   prefixes = heads.llama_prefixes,

@@ -12,7 +12,6 @@ table.move(gemma.sandwich, 1, #gemma.sandwich, 3, tensors)
 
 return {
   known = "Gemma 3: models of text, and the text part of the others; EmbeddingGemma",
-  use = "text, chat, classification",
   model_types = { gemma3_text = "Gemma3", gemma3 = "Gemma3" },
   called = { gemma3_text = "Gemma 3 (its text part)" },
   inside = { gemma3 = "text_config" },

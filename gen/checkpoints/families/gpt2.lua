@@ -5,7 +5,6 @@ local function transposed(name, part) return { name, part = part, parts = part a
 
 return {
   known = "GPT-2, DistilGPT2",
-  use = "text, chat, classification",
   model_types = { gpt2 = "GPT2" },
   called = { gpt2 = "GPT-2" },
   prefixes = { "transformer.", "" },

@@ -8,7 +8,6 @@ end
 
 return {
   known = "GPT-NeoX, Pythia",
-  use = "text, chat, classification",
   model_types = { gpt_neox = "GPTNeoX" },
   called = { gpt_neox = "GPT-NeoX (Pythia)" },
   prefixes = { "gpt_neox.", "" },

@@ -6,7 +6,6 @@ local function factor(value) return value ~= 1 and value or nil end
 
 return {
   known = "Granite 3, dense",
-  use = "text, chat, classification",
   model_types = { granite = "Granite" },
   called = { granite = "Granite" },
   prefixes = heads.llama_prefixes,

@@ -1,5 +1,6 @@
 -- gte.lua: describes GTE v1.5 and gte-multilingual (Zhang et al. 2024): BERT with rotary positions and gated
--- feed-forwards. Published folders have the model_type "new" and code of their own; those of transformers 5 have "gte".
+-- feed-forwards. Published folders have the model_type "new" and code of their own; folders of transformers 5 have
+-- "gte".
 local faults = require("common.faults")
 local heads = require("checkpoints.heads")
 local rotary = require("checkpoints.rotary")
@@ -33,7 +34,6 @@ end
 
 return {
   known = "GTE v1.5 (base, large), gte-multilingual, its reranker, snowflake-arctic-embed-m-v2.0",
-  use = "embeddings, rerankers, classification",
   model_types = { new = "New", gte = "Gte" },
   called = { new = "GTE v1.5" },
   prefixes = { "new.", "gte.", "" },

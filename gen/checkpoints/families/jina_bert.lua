@@ -18,7 +18,6 @@ config[#config + 1] = { "feed_forward_type", to = "ff", default = "original", ki
 
 return {
   known = "jina-embeddings-v2, English, other languages and code (also of `model_type` `bert` with `alibi`)",
-  use = "embeddings, rerankers, classification",
   model_types = { jina_bert = "JinaBert" },
   called = { jina_bert = "JinaBERT" },
   prefixes = { "bert.", "" },

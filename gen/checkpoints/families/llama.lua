@@ -3,7 +3,6 @@ local heads = require("checkpoints.heads")
 
 return {
   known = "Llama 1 to 3, TinyLlama, SmolLM 1 and 2",
-  use = "text, chat, classification",
   model_types = { llama = "Llama" },
   called = { llama = "Llama" },
   prefixes = heads.llama_prefixes,

@@ -4,7 +4,6 @@ local layers = require("checkpoints.layers")
 
 return {
   known = "Mistral 7B, with its window",
-  use = "text, chat, classification",
   model_types = { mistral = "Mistral" },
   called = { mistral = "Mistral" },
   prefixes = heads.llama_prefixes,

@@ -15,7 +15,6 @@ local function part(name, number) return { name, part = number, parts = number a
 
 return {
   known = "ModernBERT, gte-modernbert, modernbert-embed, and their rerankers",
-  use = "embeddings, rerankers, classification",
   model_types = { modernbert = "ModernBert" },
   called = { modernbert = "ModernBERT" },
   prefixes = { "model.", "" },

@@ -3,7 +3,6 @@ local heads = require("checkpoints.heads")
 
 return {
   known = "MPNet, all-mpnet-base-v2, multi-qa-mpnet",
-  use = "embeddings, rerankers, classification",
   model_types = { mpnet = "MPNet" },
   called = { mpnet = "MPNet" },
   prefixes = { "mpnet.", "" },

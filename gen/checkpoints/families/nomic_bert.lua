@@ -1,5 +1,5 @@
 -- nomic_bert.lua: describes NomicBERT (Nussbaum et al. 2024): BERT with rotary positions, gated feed-forwards and few
--- biases. Published folders have GPT-2's keys and code of their own; those of transformers 5 have BERT's keys.
+-- biases. Published folders have GPT-2's keys and code of their own; folders of transformers 5 have BERT's keys.
 local faults = require("common.faults")
 local heads = require("checkpoints.heads")
 
@@ -28,7 +28,6 @@ local masked_lm = heads.masked_lm { transform = "cls.predictions.transform.dense
 
 return {
   known = "nomic-bert-2048, nomic-embed-text v1 and v1.5 (not v2, a mixture of experts)",
-  use = "embeddings, rerankers, classification",
   model_types = { nomic_bert = "NomicBert" },
   called = { nomic_bert = "NomicBERT" },
   prefixes = { "nomic_bert.", "bert.", "" },

@@ -4,7 +4,6 @@ local heads = require("checkpoints.heads")
 
 return {
   known = "OLMo 2",
-  use = "text, chat, classification",
   model_types = { olmo2 = "Olmo2" },
   called = { olmo2 = "OLMo 2" },
   prefixes = heads.llama_prefixes,

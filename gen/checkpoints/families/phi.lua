@@ -4,7 +4,6 @@ local heads = require("checkpoints.heads")
 
 return {
   known = "Phi 1, 1.5 and 2",
-  use = "text, chat, classification",
   model_types = { phi = "Phi" },
   called = { phi = "Phi 1 and 2" },
   prefixes = heads.llama_prefixes,

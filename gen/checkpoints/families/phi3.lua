@@ -26,7 +26,6 @@ end
 
 return {
   known = "Phi 3, Phi 3.5 mini, Phi 4",
-  use = "text, chat, classification",
   model_types = { phi3 = "Phi3" },
   called = { phi3 = "Phi 3 and 4" },
   prefixes = heads.llama_prefixes,

@@ -5,7 +5,6 @@ local layers = require("checkpoints.layers")
 
 return {
   known = "Qwen 2 and 2.5",
-  use = "text, chat, classification",
   model_types = { qwen2 = "Qwen2" },
   called = { qwen2 = "Qwen2" },
   prefixes = heads.llama_prefixes,

@@ -8,7 +8,6 @@ table.move(layers.qwen_keys, 1, #layers.qwen_keys, 2, more)
 
 return {
   known = "Qwen 3, Qwen3-Embedding",
-  use = "text, chat, classification",
   model_types = { qwen3 = "Qwen3" },
   called = { qwen3 = "Qwen3" },
   prefixes = heads.llama_prefixes,

@@ -5,7 +5,6 @@ local heads = require("checkpoints.heads")
 return {
   known = "RoBERTa, XLM-RoBERTa, multilingual E5 (base, large), BGE-M3 (its dense embedding), BGE rerankers, "
     .. "CamemBERT",
-  use = "embeddings, rerankers, classification",
   model_types = { roberta = "Roberta", ["xlm-roberta"] = "XLMRoberta", camembert = "Camembert" },
   called = { roberta = "RoBERTa", ["xlm-roberta"] = "XLM-RoBERTa", camembert = "CamemBERT" },
   prefixes = { "roberta.", "" },

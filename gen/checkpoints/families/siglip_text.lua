@@ -16,7 +16,6 @@ config[#config + 1] = { "projection_size", to = "projection", default = false, k
 
 return {
   known = "SigLIP and SigLIP 2 of fixed sizes: the text tower",
-  use = "pictures",
   model_types = { siglip_text_model = "SiglipText", ["siglip:text"] = "" },
   called = { siglip_text_model = "SigLIP's text tower" },
   inside = { ["siglip:text"] = "text_config" },

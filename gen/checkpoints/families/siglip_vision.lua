@@ -27,7 +27,6 @@ end
 
 return {
   known = "SigLIP: the image tower, or one of both",
-  use = "pictures",
   model_types = { siglip_vision_model = "SiglipVision", siglip = "" },
   called = { siglip = "SigLIP", siglip_vision_model = "SigLIP's image tower" },
   inside = { siglip = "vision_config" },

@@ -21,7 +21,6 @@ end
 
 return {
   known = "SmolLM 3",
-  use = "text, chat, classification",
   model_types = { smollm3 = "SmolLM3" },
   called = { smollm3 = "SmolLM 3" },
   prefixes = heads.llama_prefixes,

@@ -5,7 +5,6 @@ local layers = require("checkpoints.layers")
 
 return {
   known = "StarCoder 2",
-  use = "text, chat, classification",
   model_types = { starcoder2 = "Starcoder2" },
   called = { starcoder2 = "StarCoder 2" },
   prefixes = heads.llama_prefixes,

@@ -14,7 +14,6 @@ end
 
 return {
   known = "T5 and Flan-T5: the encoder",
-  use = "states of texts",
   model_types = { t5 = "T5" },
   called = { t5 = "T5 (its encoder)" },
   prefixes = { "" },

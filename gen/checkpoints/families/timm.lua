@@ -2,7 +2,7 @@
 local function projection(part) return { "blocks.*.attn.qkv", part = part, parts = 3 } end
 
 return {
-  known = "the names of timm's vision transformers; for `names` alone, not for folders",
+  known = "the names of timm's vision transformers; only for `names`, not for folders",
   prefixes = { "" },
   tensors = {
     { "input.class", "cls_token" },

@@ -3,7 +3,6 @@ local heads = require("checkpoints.heads")
 
 return {
   known = "ViT",
-  use = "pictures",
   model_types = { vit = "ViT" },
   called = { vit = "ViT" },
   prefixes = { "vit.", "" },

@@ -38,7 +38,6 @@ local bare = heads.model()
 
 return {
   known = "wav2vec 2.0, XLS-R, HuBERT and UniSpeech, on their features",
-  use = "speech",
   model_types = { wav2vec2 = "Wav2Vec2", hubert = "Hubert", unispeech = "UniSpeech",
     ["unispeech-sat"] = "UniSpeechSat" },
   called = { wav2vec2 = "wav2vec 2.0", hubert = "HuBERT", unispeech = "UniSpeech",
@@ -71,7 +70,7 @@ return {
   },
   fixed = { positions = "convolution" },
   frames = {},
-  notes = { ForPreTraining = "the encoder alone is built, without the quantiser" },
+  notes = { ForPreTraining = "only the encoder is built, without the quantiser" },
   derive = derive,
   heads = {
     Model = bare,

@@ -156,7 +156,7 @@ describe("a GGUF file in place of a folder", function()
     assert.truthy(pooled:find('pool { over = "last" },\n    normalise { name = "sentence_embedding" }', 1, true),
       pooled)
     refused('llama.pooling_type": 4 is not supported', "format", { ["llama.pooling_type"] = { "UINT32", 4 } })
-    refused('llama.rope.scaling.attn_factor": is supported with factors of frequencies alone', "format",
+    refused('llama.rope.scaling.attn_factor": is only supported with factors of frequencies', "format",
       { ["llama.rope.scaling.attn_factor"] = { "FLOAT32", 1.5 } })
   end)
 

@@ -383,6 +383,20 @@ describe("times", function()
     end)
   end)
 
+  it("share a roof where the lines of two number types would lie on one another", function()
+    local function names(gflops)
+      local other = bench_of(list)
+      other.roof_gflops = gflops
+      local said = {}
+      for i, roof in ipairs(roofline.roofs { { bench = bench, type = "f32" }, { bench = other, type = "bf16" } }) do
+        said[i] = table.concat(roof.types, " ")
+      end
+      return said
+    end
+    assert.same({ "bf16 f32" }, names(105))
+    assert.same({ "bf16", "f32" }, names(130))
+  end)
+
   it("of several subjects stand side by side, with their ratio where there are two", function()
     local slower = bench_of(list)
     slower.ms_median = 2 * bench.ms_median

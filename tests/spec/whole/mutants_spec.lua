@@ -35,8 +35,9 @@ describe("the list of mutants", function()
     assert.is_true(#list >= 60)
     for _, room in ipairs { "gen/passes/describe", "gen/passes/validate", "gen/passes/graph", "gen/passes/plan",
       "gen/passes/lower", "gen/passes/schedule", "gen/passes/memory", "gen/passes/kernels", "gen/passes/emit",
-      "gen/commands/build", "runtime/formats/file", "runtime/reading/views", "runtime/model/model",
-      "runtime/ops/softmax", "runtime/check/compare", "runtime/program/arguments" } do
+      "gen/passes/ranks", "gen/commands/build", "runtime/formats/file", "runtime/reading/views", "runtime/model/model",
+      "runtime/ops/softmax", "runtime/check/compare", "runtime/program/arguments", "runtime/ranks/sum",
+      "runtime/picture/resample", "runtime/measure/bound" } do
       assert.is_true(rooms[room], room)
     end
   end)

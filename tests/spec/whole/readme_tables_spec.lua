@@ -53,6 +53,19 @@ describe("README files", function()
     assert.same({}, readme.stale())
   end)
 
+  it("have the table of a folder in the folder's own README, if it has one", function()
+    local elsewhere = {}
+    for _, name in ipairs(readme.list) do
+      for place in read(name):gmatch("<!%-%- files ([^\n, ]*)") do
+        local own = place:gsub("/%*%*$", "") .. "/README.md"
+        if own ~= name and lfs.attributes(helper.root .. "/" .. own, "mode") then
+          elsewhere[#elsewhere + 1] = name .. ": " .. place
+        end
+      end
+    end
+    assert.same({}, elsewhere)
+  end)
+
   it("have links to files and headings that are there", function()
     local lost = {}
     for _, name in ipairs(pages) do
@@ -74,13 +87,27 @@ describe("README files", function()
 
   it("count the families of models", function()
     local count = 0
-    for _, family in pairs(require("checkpoints.families").by_name) do count = count + (family.use and 1 or 0) end
+    for _, family in pairs(require("checkpoints.families").by_name) do
+      if family.model_types then count = count + 1 end
+    end
     assert.equal(count, tonumber(read("README.md"):match("%[(%d+) families%]")))
   end)
 
   it("have a first page of at most 250 lines", function()
     local lines = select(2, read("README.md"):gsub("\n", ""))
     assert.is_true(lines <= 250, lines .. " lines")
+  end)
+
+  it("have the limits on the second screen of the first page, and three models at most of each use", function()
+    local text = read("README.md")
+    local lines = select(2, text:match("^(.-\n)## Limits\n"):gsub("\n", ""))
+    assert.is_true(lines <= 60, lines .. " lines before the limits")
+    local uses = 0
+    for models in text:match("\n## Models that work\n(.-)\n## "):gmatch("\n|[^|]*[^|-]|([^|\n]*)|") do
+      assert.is_true(select(2, models:gsub(",", "")) <= 2, models)
+      uses = uses + 1
+    end
+    assert.is_true(uses > 5)
   end)
 
   it("have no sentence of more than 25 words", function()

@@ -85,3 +85,12 @@ describe("row blocks", function()
     assert.same({ { first = 0, count = 3 } }, divide.row_blocks(0, 3, 16))
   end)
 end)
+
+describe("equal shares", function()
+  it("keep workers busy if these work nine tenths of the time", function()
+    for _, each in ipairs { { 4, 4, true }, { 9, 10, true }, { 8, 10, false }, { 6, 4, false }, { 11, 4, true },
+      { 19, 7, true }, { 13, 8, false }, { 1, 2, false } } do
+      assert.equal(each[3], divide.keeps_busy(each[1], each[2]), ("%d, %d"):format(each[1], each[2]))
+    end
+  end)
+end)

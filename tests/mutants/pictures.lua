@@ -1,0 +1,54 @@
+-- pictures.lua: the part of list.lua that concerns pictures: files that are decoded, turned, resized and prepared.
+-- of: that of list.lua.
+return function(of)
+  of("runtime/picture/decode_jpeg.c", "c:picture") {
+    { name = "jpeg_inks", old = "without_ink(255 - from[4 * x + i]", new = "without_ink(from[4 * x + i]",
+      filter = "picture/decoded*", wrong = "pictures of four inks are negatives" },
+    { name = "jpeg_orientation", old = "exif_name, 6) == 0", new = "exif_name, 6) == 99", filter = "picture/decoded*",
+      wrong = "JPEG files with Exif are not turned" },
+  }
+
+  of("runtime/picture/decode_png.c", "c:picture") {
+    { name = "png_wide", old = "from[2 * x] ? 255 : from[2 * x + 1]", new = "from[2 * x]", filter = "picture/decoded*",
+      wrong = "grey with 16 bits is not cut as Pillow cuts it" },
+    { name = "png_shallow", old = "j->depth < 8 ? 255 / ((1 << j->depth) - 1) : 1", new = "1",
+      filter = "picture/decoded*", wrong = "grey with fewer than 8 bits is dark" },
+    { name = "png_texts", old = "(j->png, MOST_TEXTS)", new = "(j->png, 0)",
+      filter = "picture/many_texts", wrong = "a small file of many texts takes a gigabyte" },
+  }
+
+  of("runtime/picture/decoding.c", "c:picture") {
+    { name = "decoding_pixels", old = " || height > ATTN2C_MOST_PIXELS / width)", new = ")", filter = "picture/sizes",
+      wrong = "width times height has no limit" },
+    { name = "decoding_turned", old = " && !attn2c_picture_fits(of->facts, h, w))", new = ")",
+      filter = "picture/sizes_of_models", wrong = "a picture that fits once it is turned is refused" },
+  }
+
+  of("runtime/picture/orientation.c", "c:picture") {
+    { name = "orientation_big", old = "of->is_big ? width - 1 - i : i", new = "i", filter = "picture/decoded*",
+      wrong = "Exif data with the largest byte first is not understood" },
+    { name = "orientation_xmp", old = "if (found == 0) found =", new = "if (found == 99) found =",
+      filter = "picture/decoded*", wrong = "pictures with an orientation in XMP are not turned" },
+  }
+
+  of("runtime/picture/picture.c", "c:picture") {
+    { name = "picture_turn", old = "[6] = {1, 0, 1}", new = "[6] = {1, 1, 0}", filter = "picture/decoded*",
+      wrong = "a picture is turned the wrong way" },
+  }
+
+  of("runtime/picture/prepare.c", "c:picture") {
+    { name = "prepare_border", old = "(size - to + 1) / 2", new = "(size - to) / 2", filter = "picture/border",
+      wrong = "the larger half of a border is after the picture" },
+    { name = "prepare_shortest", old = "if (width <= height)", new = "if (width >= height)", filter = "picture/fits",
+      wrong = "the longest edge gets the size of the shortest" },
+  }
+
+  of("runtime/picture/resample.c", "c:picture") {
+    { name = "resample_order", old = "> 2 * (x->from - x->to)", new = "> x->from - x->to",
+      filter = "picture/resized*", wrong = "rows are resized first where that saves little" },
+    { name = "resample_window", old = "of->spans[r].first - begin) * step", new = "of->spans[r].first) * step",
+      filter = "picture/resized*", wrong = "a window of rows reads others than its own" },
+    { name = "resample_rounding", old = "weight < 0 ? weight - 0.5 : weight + 0.5", new = "weight + 0.5",
+      filter = "picture/resized*", wrong = "negative weights are rounded up" },
+  }
+end
