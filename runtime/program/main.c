@@ -77,6 +77,9 @@ static int generate(const attn2c_descriptor *model, const attn2c_arguments *argu
     return attn2c_fail(message, ATTN2C_USAGE,
                        "%s: this model does not continue sequences: its description has no key `context`",
                        names[number]);
+  if (number > 0 && attn2c_encode_entry(model))
+    return attn2c_fail(message, ATTN2C_USAGE,
+                       "%s: this model has an encoder: generate writes answers to sources", names[number]);
   const attn2c_generation_commands *commands = attn2c_the_generation;
   return (number == 0   ? commands->generate
           : number == 1 ? commands->chat

@@ -306,5 +306,9 @@ int attn2c_run_arrays(const attn2c_program *program, const attn2c_arguments *arg
 
 int attn2c_run_command(const attn2c_program *program, const attn2c_arguments *arguments, FILE *notes,
                        attn2c_message *message) {
+  if (attn2c_encode_entry(program->model))
+    return attn2c_fail(message, ATTN2C_USAGE,
+                       "run: this model has an encoder: generate writes answers to sources; its C and Python "
+                       "interfaces give logits");
   return attn2c_run_arrays(program, arguments, job_write, stdout, notes, message);
 }

@@ -402,10 +402,12 @@ static int open_job(job *job, FILE *notes) {
     status = job->text->open(job->model->text, arguments, (int32_t)sequences, &job->side, job->message);
   if (status == ATTN2C_OK && forced)
     status = job->text->token(job->side, "--forced-bos", forced, &job->options.beam.forced_bos, job->message);
+  const attn2c_entry *encode = attn2c_encode_entry(job->model);
+  const attn2c_entry *reads = encode ? encode : attn2c_primary_entry(job->model);
   if (status == ATTN2C_OK && arguments->input_count > 0)
-    status = attn2c_prompt_arrays_open(arguments->inputs, arguments->input_count,
-                                       job->model->tensors[attn2c_primary_entry(job->model)->inputs[0]].name,
-                                       &job->arrays, job->message);
+    status =
+        attn2c_prompt_arrays_open(arguments->inputs, arguments->input_count,
+                                  job->model->tensors[reads->inputs[0]].name, &job->arrays, job->message);
   else if (status == ATTN2C_OK)
     status = job->text->open_prompts(job->side, arguments, notes, job->message);
   if (status == ATTN2C_OK)
