@@ -1,6 +1,8 @@
 -- sources_spec.lua: models with an encoder beside a decoder that goes on: `check` compares both with the reference,
--- and scripts of calls with other sources give the bits of one whole sequence.
+-- and scripts of calls with other sources give the bits of one whole sequence. Logits of the library are those of
+-- tests/oracle/definition.py.
 local helper = require("tests.spec.helper")
+local cases = dofile(helper.root .. "/tests/oracle/cases.lua")
 
 local FLAGS = helper.optimised_runtime
 local root = helper.shell(helper.absolute_root())
@@ -17,17 +19,18 @@ local models = {
     mask = "causal", target = "avx2, x86_64"]], [[seq = any(80), layers = 0, positions = "none"]] },
 }
 
+local folder
+
+-- Returns what a line of shell prints in the folder; it must succeed.
+local function runs(line)
+  local code, errors, output = helper.script(("cd '%s' && %s"):format(folder, line), folder)
+  assert.equal(0, code, line .. "\n" .. errors .. output)
+  return output
+end
+
 describe("a model with an encoder and a context", function()
-  local folder
   setup(function() folder = helper.folder() end)
   teardown(helper.clean)
-
-  -- Returns what a line of shell prints in the folder; it must succeed.
-  local function runs(line)
-    local code, errors, output = helper.script(("cd '%s' && %s"):format(folder, line), folder)
-    assert.equal(0, code, line .. "\n" .. errors .. output)
-    return output
-  end
 
   for i, keys in ipairs(helper.sample(models, 2)) do
     it("is right for one worker and for two: " .. keys[1]:gsub("%s+", " "), function()
@@ -42,6 +45,34 @@ describe("a model with an encoder and a context", function()
         assert.equal(keys[1]:find("sequences", 1, true) ~= nil, said:find("beside another source", 1, true) ~= nil)
       end
       runs("out/reader check --nan")
+    end)
+  end
+end)
+
+-- Writes a case's weights, description, and ids without headers; returns the logits that it must have.
+local function unpacked(name)
+  local case = cases.read(("%s/tests/oracle/sources/%s.safetensors"):format(helper.root, name))
+  cases.write(case, folder)
+  for _, input in ipairs { "source_ids", "ids" } do
+    helper.write(("%s/%s"):format(folder, input), case.arrays["input/" .. input].bytes)
+  end
+  return case.arrays["expected/logits"]
+end
+
+describe("its library", function()
+  setup(function() folder = helper.folder() end)
+  teardown(helper.clean)
+
+  local HOST = "%s -Wall -Wextra -Wpedantic -Werror -Ireader %s/tests/c/host_sources.c -o host -Lreader -lreader "
+    .. "-Wl,-rpath,$PWD/reader && ./host model.safetensors source_ids ids logits saved"
+
+  for i, name in ipairs { "post", "t5", "apart" } do
+    it("computes what the definition says: " .. name, function()
+      local expected = unpacked(name)
+      runs(("lua5.4 %s/gen/attn2c build description.lua -o reader"):format(root))
+      runs(HOST:format(i == 1 and "g++ -std=c++11 -x c++" or "gcc -std=c99", root))
+      local got = { shape = expected.shape:gsub(" ", ""), format = "<f", bytes = helper.read(folder .. "/logits") }
+      assert.is_nil(cases.difference(expected, got))
     end)
   end
 end)
