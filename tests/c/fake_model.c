@@ -155,20 +155,17 @@ static int profile(const attn2c_call *call) { return steps(call, call->nanosecon
 
 static const int x_and_lengths[] = {X, LENGTHS}, y_and_pooled[] = {Y, POOLED}, relu_only[] = {RELU_ONLY};
 static const int x_and_gain[] = {X, GAIN}, y_and_total[] = {Y, TOTAL};
-static const attn2c_entry two_inputs = {"forward", ops,          3,   x_and_lengths, y_and_pooled, 2,
-                                        2,         LINEAR_FLOPS, run, NULL};
-static const attn2c_entry one_input = {"forward", ops,          2,   x_and_lengths, y_and_pooled, 1,
-                                       1,         LINEAR_FLOPS, run, NULL};
-static const attn2c_entry no_weights = {"forward", relu_ops, 1,   x_and_lengths, relu_only,
-                                        1,         1,        0.0, run,           NULL};
+static const attn2c_entry two_inputs = {"forward", ops,          3,  x_and_lengths, y_and_pooled, 2,
+                                        2,         LINEAR_FLOPS, run};
+static const attn2c_entry one_input = {"forward", ops,          2,  x_and_lengths, y_and_pooled, 1,
+                                       1,         LINEAR_FLOPS, run};
+static const attn2c_entry no_weights = {"forward", relu_ops, 1, x_and_lengths, relu_only, 1, 1, 0.0, run};
 
-static const attn2c_entry shared = {"forward", ops,          2,   x_and_gain, y_and_total, 2,
-                                    2,         LINEAR_FLOPS, run, NULL};
+static const attn2c_entry shared = {"forward", ops, 2, x_and_gain, y_and_total, 2, 2, LINEAR_FLOPS, run};
 
 static const int pair_and_x[] = {PAIR, X}, whole_x[] = {WHOLE};
-static const attn2c_entry with_pair = {"forward", ops,          2,   pair_and_x, y_and_pooled, 2,
-                                       1,         LINEAR_FLOPS, run, NULL};
-static const attn2c_entry whole = {"forward", ops, 2, whole_x, y_and_pooled, 1, 1, LINEAR_FLOPS, run, NULL};
+static const attn2c_entry with_pair = {"forward", ops, 2, pair_and_x, y_and_pooled, 2, 1, LINEAR_FLOPS, run};
+static const attn2c_entry whole = {"forward", ops, 2, whole_x, y_and_pooled, 1, 1, LINEAR_FLOPS, run};
 
 static attn2c_descriptor model = {
     .readers = &all_readers,

@@ -48,7 +48,7 @@ static int run(const attn2c_call *call) {
 }
 
 static const int inputs[] = {IDS, LENGTHS, BIAS, TYPES}, outputs[] = {Y, ONE};
-static const attn2c_entry entry = {"forward", NULL, 0, inputs, outputs, IN, OUT, 1200, run, NULL};
+static const attn2c_entry entry = {"forward", NULL, 0, inputs, outputs, IN, OUT, 1200, run};
 static const attn2c_descriptor descriptor = {
     .entries = &entry, .tensors = tensors, .entry_count = 1, .tensor_count = TENSORS, .arena_floats = 16};
 static const attn2c_model model = {.descriptor = &descriptor, .workers = 1};
