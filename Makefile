@@ -100,6 +100,7 @@ oracle: ## check N random models against the plain definition (make oracle N=50 
 	$(call install,$(oracle_packages))
 	@rm -rf out/oracle
 	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) tests/oracle/anchor.py
+	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) tests/oracle/sources.py --check
 	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) tests/oracle/oracle.py --draw $(N) $(SEED) out/oracle/cases
 	@$(LUA) tests/oracle/cases.lua out/oracle/cases out/oracle/models
 

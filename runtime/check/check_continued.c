@@ -19,8 +19,9 @@ enum { MOST_DRAWN = 64, GUESS = 4 };
 /* A step of a script: ADD: the tokens of a sequence from its position to `to` are added in one call; the
  * logits of the last are compared. OTHERS: a call with other tokens. TOO_MANY: a call with one token more
  * than there is room for, which is refused. BACK: the sequence goes back to `to`. COPY: it becomes a copy of
- * sequence `to`. */
-typedef enum { ADD, OTHERS, TOO_MANY, BACK, COPY } verb;
+ * sequence `to`. SOURCE: it begins anew with the source that all logits are for; OTHER_SOURCE: with another
+ * one. */
+typedef enum { ADD, OTHERS, TOO_MANY, BACK, COPY, SOURCE, OTHER_SOURCE } verb;
 typedef struct {
   verb verb;
   int64_t sequence, to;
@@ -117,6 +118,9 @@ static int take(script *s, const step *step) {
   case COPY:
     status = attn2c_sequence_copy(s->context, step->to, step->sequence, 0);
     return status == ATTN2C_OK ? ATTN2C_OK : failed(s, "copy", status);
+  case SOURCE:
+  case OTHER_SOURCE:
+    return attn2c_check_sources_read(s->job->sources, s->context, step->sequence, step->verb == OTHER_SOURCE);
   }
   return ATTN2C_USAGE;
 }
@@ -212,6 +216,22 @@ static int check_steps(script *s) {
   return status == ATTN2C_OK ? run_script(s, "after a refusal", end, sizeof end / sizeof *end) : status;
 }
 
+/* Scripts of sources: another one and the first again; a sequence that gets another one, and its copy, which
+ * keeps the first. */
+static int check_source_steps(script *s) {
+  const int64_t last = s->of->sequences - 1, all = s->count, middle = 1 + s->drawn[4] % (all - 1);
+  const step other[] = {{BACK, 0, 0},     {ADD, 0, middle}, {OTHER_SOURCE, 0, 0},
+                        {OTHERS, 0, all}, {SOURCE, 0, 0},   {ADD, 0, all}};
+  const step copy[] = {{BACK, 0, 0},         {ADD, 0, middle}, {COPY, last, 0},
+                       {OTHER_SOURCE, 0, 0}, {OTHERS, 0, all}, {ADD, last, all},
+                       {COPY, 0, last},      {BACK, 0, 0},     {OTHER_SOURCE, last, 0},
+                       {ADD, 0, middle},     {SOURCE, last, 0}};
+  if (!s->job->sources) return ATTN2C_OK;
+  const int status = run_script(s, "after another source", other, sizeof other / sizeof *other);
+  if (status != ATTN2C_OK || last == 0) return status;
+  return run_script(s, "beside another source", copy, sizeof copy / sizeof *copy);
+}
+
 /* Returns the number that a tensor of the whole model has in the context's, which may be one of several
  * ranks, and the first column that this rank has; -1: another stage has the tensor. */
 static int own_tensor(const script *s, int number, int64_t *column) {
@@ -299,7 +319,9 @@ static int run_whole(script *s) {
                          tensor->limit);
   /* Keys and values that no call has written are read by none. */
   attn2c_check_fill(s->context->state, s->of->sequences * s->of->state_floats);
-  int status = job->sources ? attn2c_check_sources_encode(job->sources, s->context, 1) : ATTN2C_OK;
+  int status = ATTN2C_OK;
+  for (int64_t i = 0; job->sources && i < s->of->sequences && status == ATTN2C_OK; i++)
+    status = attn2c_check_sources_read(job->sources, s->context, i, 0);
   if (status == ATTN2C_OK) status = attn2c_checked_call_begin(&s->all, job, &count, 1);
   s->ids = status == ATTN2C_OK ? s->all.in[0] : NULL;
   return status == ATTN2C_OK ? attn2c_checked_call_through(&s->all, s->context, s->all.out, "forward")
@@ -333,6 +355,7 @@ int attn2c_check_continued(attn2c_check_job *job) {
   if (status == ATTN2C_OK) status = attn2c_check_some(&s.all, s.context, NULL);
   if (status == ATTN2C_OK) status = check_divisions(&s);
   if (status == ATTN2C_OK) status = check_steps(&s);
+  if (status == ATTN2C_OK) status = check_source_steps(&s);
   attn2c_context_destroy(s.context);
   attn2c_checked_call_end(&s.all);
   attn2c_free(s.logits);

@@ -36,17 +36,27 @@ static int take(attn2c_check_sources *sources, ptrdiff_t sequence) {
   return ATTN2C_OK;
 }
 
+/* Returns the inputs of a sequence of n, whose rows are those of the sources, or NULL; the caller frees the
+ * array. */
+static const void **inputs_of(const attn2c_check_sources *sources, const attn2c_sequences *n,
+                              ptrdiff_t number) {
+  const attn2c_check_job *job = &sources->job;
+  const void **in = calloc((size_t)job->entry->input_count + 1, sizeof *in);
+  for (int i = 0; in && i < job->entry->input_count; i++)
+    in[i] = (uint32_t *)sources->call.in[i] +
+            attn2c_check_sequence_elements(job, job->entry->inputs[i], n, number);
+  if (!in) attn2c_check_no_memory(job, "sources");
+  return in;
+}
+
 /* Runs the trace on one source, which may be as long as a call, and copies what it keeps. */
 static int read_source(attn2c_check_sources *sources, ptrdiff_t number) {
   attn2c_check_job *job = &sources->job;
   const attn2c_checked_call *call = &sources->call;
   const int32_t first[] = {0, call->lengths[number]};
   const attn2c_sequences n = {.rows = first[1], .count = 1, .first = first, .slot = &call->slot[number]};
-  const void **in = calloc((size_t)job->entry->input_count + 1, sizeof *in);
-  if (!in) return attn2c_check_no_memory(job, "sources");
-  for (int i = 0; i < job->entry->input_count; i++)
-    in[i] = (uint32_t *)call->in[i] +
-            attn2c_check_sequence_elements(job, job->entry->inputs[i], &call->n, number);
+  const void **in = inputs_of(sources, &call->n, number);
+  if (!in) return ATTN2C_MEMORY;
   job->inputs = in;
   job->sequences = &n;
   int status = attn2c_check_run(job, job->program->trace[0], job->trace.arena, call->out, "trace");
@@ -86,8 +96,13 @@ int attn2c_check_sources_begin(attn2c_check_sources *sources, attn2c_check_job *
   for (ptrdiff_t i = 1; i < room; i++)
     attn2c_check_draw_lengths(job->seed + (uint64_t)i, of->least, most, 1, &lengths[i]);
   const int status = read_sources(sources, lengths, room);
-  if (status == ATTN2C_OK) job->sources = sources;
-  return status;
+  if (status != ATTN2C_OK) return status;
+  /* A call that is no view of one sequence (check_sequence.h) is of the first. */
+  for (int tensor = 0; tensor < model->tensor_count; tensor++)
+    if (model->tensors[tensor].kind == ATTN2C_STATE)
+      job->weights[tensor] = attn2c_check_source_values(sources, 0, tensor);
+  job->sources = sources;
+  return ATTN2C_OK;
 }
 
 void attn2c_check_sources_end(attn2c_check_sources *sources, attn2c_check_job *job) {
@@ -98,13 +113,29 @@ void attn2c_check_sources_end(attn2c_check_sources *sources, attn2c_check_job *j
   job->sources = NULL;
 }
 
-int attn2c_check_sources_encode(const attn2c_check_sources *sources, attn2c_context *context, int is_one) {
-  const attn2c_checked_call *call = &sources->call;
-  const void *const *in = (const void *const *)call->in;
-  const int32_t all = (int32_t)context->model->descriptor->continued->sequences;
-  int status = attn2c_encode(context, call->n.count, call->slot, call->lengths, in);
-  for (int32_t i = 1; is_one && i < all && status == ATTN2C_OK; i++)
-    status = attn2c_encode(context, 1, &i, call->lengths, in);
+static int said(const attn2c_check_sources *sources, int status) {
   if (status != ATTN2C_OK) attn2c_say(sources->job.message, "entry encode: %s", attn2c_strerror(status));
   return status;
+}
+
+int attn2c_check_sources_encode(const attn2c_check_sources *sources, attn2c_context *context) {
+  const attn2c_checked_call *call = &sources->call;
+  const void *const *in = (const void *const *)call->in;
+  return said(sources, attn2c_encode(context, call->n.count, call->slot, call->lengths, in));
+}
+
+int attn2c_check_sources_read(const attn2c_check_sources *sources, attn2c_context *context, int64_t sequence,
+                              int is_other) {
+  const int32_t all = sources->lengths[0], left = all - all / 2, slot = (int32_t)sequence;
+  const int32_t skipped = is_other && left >= sources->job.program->model->continued->source_lengths->least
+                              ? all - left
+                              : 0,
+                rows = all - skipped;
+  const int32_t first[] = {0, skipped, all};
+  const attn2c_sequences n = {.rows = all, .count = 2, .first = first};
+  const void **in = inputs_of(sources, &n, 1);
+  if (!in) return ATTN2C_MEMORY;
+  const int status = attn2c_encode(context, 1, &slot, &rows, in);
+  free(in);
+  return said(sources, status);
 }

@@ -21,6 +21,9 @@ void attn2c_check_sources_end(attn2c_check_sources *sources, attn2c_check_job *j
 /* Returns the values of a tensor of the state that a sequence has. */
 float *attn2c_check_source_values(const attn2c_check_sources *sources, int64_t sequence, int tensor);
 
-/* Reads the sources into the sequences of a context, as callers do: each into its own, or the first into all.
- */
-int attn2c_check_sources_encode(const attn2c_check_sources *sources, attn2c_context *context, int is_one);
+/* Reads the sources into the sequences of a context, as callers do. */
+int attn2c_check_sources_encode(const attn2c_check_sources *sources, attn2c_context *context);
+
+/* Reads one source into a sequence of a context: the first one, or another, which has its last rows. */
+int attn2c_check_sources_read(const attn2c_check_sources *sources, attn2c_context *context, int64_t sequence,
+                              int is_other);

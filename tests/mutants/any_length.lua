@@ -68,8 +68,8 @@ return function(of, spec)
   }
 
   of("runtime/check/check_sequence.c", "c:check_mixed") {
-    { name = "sequence_middle", old = "axes[axis] == 2 ? most_of(model) - length : 0",
-      new = "axes[axis] == 3 ? length : 0",
+    { name = "sequence_middle", old = "axes[axis] == 2 ? most_of(job).tokens - of.tokens : 0",
+      new = "axes[axis] == 3 ? of.tokens : 0",
       filter = "check_mixed/a_right*", wrong = "a sequence has the first distances of a table" },
     { name = "sequence_rows", old = "rows += attn2c_reference_rows(&before);", new = "rows += before.shape[1];",
       filter = "check_mixed/a_right*", wrong = "the trace has one row of scores a token" },

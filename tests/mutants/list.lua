@@ -101,8 +101,8 @@ of("gen/passes/graph/attention.lua", spec .. "passes/graph/attention_spec.lua") 
     wrong = "heads that are left out are missing in a norm of all heads" },
   { name = "attention_prefix", old = "causal = spec.mask.causal or spec.mask.prefix ~= nil,",
     new = "causal = spec.mask.causal,", wrong = "a prefix bounds nothing after itself" },
-  { name = "attention_cross_masks", old = "masks = { key_padding = memory.key_padding } }",
-    new = "masks = arrays_of(self) }", wrong = "a cross-attention has the self-attention's masks" },
+  { name = "attention_cross_masks", old = "masks = { key_padding = memory.key_padding },",
+    new = "masks = arrays_of(self),", wrong = "a cross-attention has the self-attention's masks" },
   { name = "attention_scale_twice", old = "{ factor = to_float(scale) })\n    scale = 1.0\n",
     new = "{ factor = to_float(scale) })\n", wrong = "scores to which something is added are scaled twice" },
   { name = "attention_lengths", old = "\"i32\", { self.batch }, 1, new_keys(spec) + 1)",
@@ -684,7 +684,7 @@ of("gen/passes/emit/lengths.lua", spec .. "passes/emit/lengths_spec.lua") {
 }
 
 for _, part in ipairs { "any_length", "builds", "chat", "checkpoints", "continued", "generate", "kept", "machine",
-  "measure", "pictures", "products", "program", "python", "ranks", "team", "text", "typed" } do
+  "measure", "pictures", "products", "program", "python", "ranks", "sources", "team", "text", "typed" } do
   require(part)(of, spec)
 end
 

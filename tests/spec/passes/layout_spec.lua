@@ -1,6 +1,8 @@
 -- layout_spec: the packed format of each weight and its place in the packed block, which all
 -- entries of a build share.
+local encoded = require("tests.spec.encoded")
 local helper = require("tests.spec.helper")
+local checks = require("passes.checks")
 local layout = require("passes.layout")
 local packed = require("passes.common.packed")
 local words = require("common.words")
@@ -53,6 +55,21 @@ describe("places of weights", function()
       offset = offset + words.round_up(packed.bytes(state.graph.tensors[name], state.weights.layouts[name]), 64)
     end
     assert.equal(offset, state.weights.bytes)
+  end)
+
+  it("has one place for what an encoder and a decoder read from one place of a checkpoint", function()
+    local shared = { ["encoder.input.tokens.weight"] = "shared.weight", ["input.tokens.weight"] = "shared.weight" }
+    local function laid_out(names)
+      return encoded.states({ input = { stage = "tokens", vocab = 9 } }, { names = names }, "layout")
+    end
+    local encode, decode = laid_out(shared)
+    assert.equal(encode.weights.offsets["encoder.input.tokens.weight"], decode.weights.offsets["input.tokens.weight"])
+    local apart_encode, apart = laid_out()
+    assert.not_equal(apart_encode.weights.offsets["encoder.input.tokens.weight"],
+      apart.weights.offsets["input.tokens.weight"])
+    assert.equal(9 * 16 * 4, apart.weights.bytes - decode.weights.bytes)
+    decode.graph.tensors["input.tokens.weight"].from = { stored = {} }
+    assert.matches("input.tokens.weight", helper.defect(checks.layout, decode))
   end)
 
   it("lays a weight out twice if entries multiply it with other powers", function()

@@ -53,6 +53,17 @@ describe("a draw", function()
     assert.is_true(count > 150, count)
   end)
 
+  it("with an encoder beside a context is valid", function()
+    local count = 0
+    for number = 1, 400 do
+      local description = draw.description(6, number, { encoder = true })
+      if description.context and description.memory then count = count + 1 end
+      local lines = helper.refusals(description)
+      assert.equal(0, #lines, text.description(description) .. table.concat(lines, "\n"))
+    end
+    assert.is_true(count > 40, count)
+  end)
+
   it("with a context is valid", function()
     local count = 0
     for number = 1, 400 do

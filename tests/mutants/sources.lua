@@ -1,0 +1,91 @@
+-- sources.lua: the part of list.lua that concerns encoders beside decoders that go on. of and spec: those of list.lua.
+return function(of, spec)
+  of("runtime/model/encode.c", "c:encode") {
+    { name = "encode_twice", old = "seen >> sequence & 1)", new = "seen >> sequence & 0)", filter = "encode/a_call*",
+      wrong = "two sources of a call are read into one sequence" },
+    { name = "encode_sequences", old = "sequence >= model->continued->sequences",
+      new = "sequence > model->continued->sequences", filter = "encode/a_call*",
+      wrong = "a source is written after the last sequence" },
+    { name = "encode_integers", old = "if (status == ATTN2C_OK) status = verify_integers(&d);",
+      new = "(void)verify_integers;", filter = "encode/an_integer*",
+      wrong = "ids of a source may be out of range" },
+    { name = "encode_all_rows", old = "all.rows += attn2c_rows_of(d, i)", new = "all.rows = attn2c_rows_of(d, i)",
+      filter = "encode/an_integer*", wrong = "only the ids of some sources are checked" },
+    { name = "encode_lengths", old = "sequences[i], each[i])", new = "sequences[i], each[0])",
+      filter = "encode/reads*", wrong = "all sources have the length of the first" },
+  }
+
+  of("runtime/model/continue.c", "c:encode") {
+    { name = "continue_source", old = "if (is_missing) return ATTN2C_USAGE;", new = "(void)is_missing;",
+      filter = "encode/tokens*", wrong = "tokens read a source that is not there" },
+    { name = "continue_whole_source", old = "if (!has_source(context, i)) return ATTN2C_USAGE;", new = "(void)i;",
+      filter = "encode/tokens*", wrong = "a refused call of whole sequences forgets those of the context" },
+    { name = "continue_few_sources", old = "if (of->source && count > of->sequences) return ATTN2C_USAGE;", new = "",
+      filter = "encode/whole*", wrong = "a sequence without a place of its own reads another one's source" },
+    { name = "continue_own_source", old = "attn2c_state_grown(context, of_source, slot[n.count])",
+      new = "attn2c_state_grown(context, of_source, slot[0])", filter = "encode/whole*",
+      wrong = "all sequences of a call have as many keys of a source as the first" },
+  }
+
+  of("runtime/model/state.c", "c:encode") {
+    { name = "state_begin", old = "*attn2c_state_grown(context, 0, sequence) = 0;", new = "",
+      filter = "encode/another*", wrong = "tokens stay when their source goes" },
+  }
+
+  of("runtime/model/sequences.c", "c:encode") {
+    { name = "sequences_slots", old = "d->slots ? d->slots + at.sequences : NULL", new = "d->slots",
+      filter = "encode/a_division*", wrong = "the sources of a second call take the places of the first" },
+  }
+
+  of("runtime/base/descriptor.c", "c:encode") {
+    { name = "lengths_of_sources", old = "return model->continued->source_lengths;", new = "return model->lengths;",
+      filter = "encode/reads*", wrong = "sources are as long as sequences of tokens" },
+  }
+
+  of("gen/passes/validate/encoders.lua", spec .. "passes/validate/encoders_spec.lua") {
+    { name = "encoders_least", old = "most < 2", new = "most < 1", filter = "takes any",
+      wrong = "a source has one row at most, and nothing shows how tensors grow" },
+    { name = "encoders_ranks", old = "if spec.processes then", new = "if false then", filter = "ranks",
+      wrong = "ranks and stages read keys that another one keeps" },
+    { name = "encoders_head_mask", old = 'if encoder.head_mask.kind ~= "none" then', new = "if false then",
+      filter = "factors", wrong = "an encoder has factors of heads, which no call of it gives" },
+    { name = "encoders_twice", old = 'not shared[key:match("^[^.]+")] and say(', new = "say(", filter = "kernels",
+      wrong = "the model's own keys are reported for its encoder, too" },
+    { name = "encoders_rows", old = "encode.call_rows = encode.seq", new = "encode.call_rows = spec.call_rows",
+      filter = "an entry of its own", wrong = "a call of sources has as many rows as one of tokens" },
+  }
+
+  of("gen/passes/graph/growth.lua", spec .. "passes/graph/growth_spec.lua") {
+    { name = "growth_unit", old = "more // rows * unit", new = "more // rows", filter = "of a source",
+      wrong = "what grows with a source grows with the tokens" },
+  }
+
+  of("gen/passes/graph/builder.lua", spec .. "passes/graph/sources_spec.lua") {
+    { name = "names_of_all", old = "table.move(each.weights, 1, #each.weights, #weights + 1, weights)",
+      new = "weights = each.weights", filter = "take names",
+      wrong = "names of the decoder's weights are refused, as its encoder has none of them" },
+    { name = "products_of_all", old = "for path in pairs(each.products) do products[path] = true end",
+      new = "products = each.products", filter = "take names",
+      wrong = "types of the decoder's weights are refused, as its encoder has none of them" },
+  }
+
+  of("gen/passes/checks/instance.lua", spec .. "passes/checks_spec.lua") {
+    { name = "instance_sources", old = "i % 2 == 1 and longest or source.least", new = "source.least",
+      filter = "is larger", wrong = "programs are checked for the shortest sources alone" },
+  }
+
+  of("gen/data/loops.lua", spec .. "passes/checks_spec.lua") {
+    { name = "loops_source", old = "step.of_source and call.source[i] or", new = "",
+      filter = "of a source", wrong = "the checkers take the keys of a source for those of the tokens" },
+  }
+
+  of("gen/passes/layout.lua", spec .. "passes/layout_spec.lua") {
+    { name = "layout_one_place", old = "if i > 1 then note_contents(state) end", new = "state.weights.of_contents = {}",
+      filter = "one place", wrong = "what an encoder and a decoder share is packed twice" },
+  }
+
+  of("gen/passes/emit/descriptor.lua", spec .. "passes/emit/sources_spec.lua") {
+    { name = "descriptor_source", old = 'symbol.name == "source" and i - 1 or source', new = "source",
+      filter = "sizes of its calls", wrong = "a model with an encoder has no call that reads sources" },
+  }
+end

@@ -1,0 +1,78 @@
+-- sources_spec.lua: models with an encoder beside a decoder that goes on: `check` compares both with the reference,
+-- and scripts of calls with other sources give the bits of one whole sequence. Logits of the library are those of
+-- tests/oracle/definition.py.
+local helper = require("tests.spec.helper")
+local cases = dofile(helper.root .. "/tests/oracle/cases.lua")
+
+local FLAGS = helper.optimised_runtime
+local root = helper.shell(helper.absolute_root())
+
+-- Keys of a model, and of its encoder: another width, shared key heads, windows in either stack, distances of T5, rows
+-- that callers give, states of bf16 and int8, one sequence alone, sources shorter and longer than a page of keys.
+local models = {
+  { [[layers = 2, context = 90, chunk = 20, sequences = 3, kv_heads = 2, positions = "rope", norm = "pre",
+    mask = "causal"]], [[seq = any(70), d_model = 60, heads = 5, kv_heads = 5, layers = 2, positions = "alibi",
+    mask = { window = { 9, 4 } }, input = tokens { vocab = 23, types = 2 }]] },
+  { [[layers = { { mask = { window = { 9, 0 } } }, {} }, context = 40, chunk = 9, cache = "int8", mask = "causal",
+    precision = "bf16", kv_heads = 1]], [[seq = any(17), layers = 1, input = linear { from = 21 }]] },
+  { [[layers = 1, context = 50, chunk = 50, sequences = 2, cache = "bf16", positions = "t5", norm_kind = "rms",
+    mask = "causal", target = "avx2, x86_64"]], [[seq = any(80), layers = 0, positions = "none"]] },
+}
+
+local folder
+
+-- Returns what a line of shell prints in the folder; it must succeed.
+local function runs(line)
+  local code, errors, output = helper.script(("cd '%s' && %s"):format(folder, line), folder)
+  assert.equal(0, code, line .. "\n" .. errors .. output)
+  return output
+end
+
+describe("a model with an encoder and a context", function()
+  setup(function() folder = helper.folder() end)
+  teardown(helper.clean)
+
+  for i, keys in ipairs(helper.sample(models, 2)) do
+    it("is right for one worker and for two: " .. keys[1]:gsub("%s+", " "), function()
+      helper.write(("%s/reader%d.lua"):format(folder, i), ([[return { name = "reader", d_model = 48, heads = 4,
+        input = tokens { vocab = 40 }, output = { vocabulary {} }, %s, memory = encoder { %s } }]]):format(
+        table.unpack(keys)))
+      for threads = 1, 2 do
+        runs(("%s %s/tests/program.lua reader%d.lua out threads=%d"):format(FLAGS, root, i, threads))
+        local said = runs("out/reader check")
+        assert.truthy(said:find("reader, encode, seed", 1, true) and said:find("reader, forward, seed", 1, true), said)
+        assert.truthy(said:find("l0.cross.k.kept", 1, true) and said:find("after another source", 1, true), said)
+        assert.equal(keys[1]:find("sequences", 1, true) ~= nil, said:find("beside another source", 1, true) ~= nil)
+      end
+      runs("out/reader check --nan")
+    end)
+  end
+end)
+
+-- Writes a case's weights, description, and ids without headers; returns the logits that it must have.
+local function unpacked(name)
+  local case = cases.read(("%s/tests/oracle/sources/%s.safetensors"):format(helper.root, name))
+  cases.write(case, folder)
+  for _, input in ipairs { "source_ids", "ids" } do
+    helper.write(("%s/%s"):format(folder, input), case.arrays["input/" .. input].bytes)
+  end
+  return case.arrays["expected/logits"]
+end
+
+describe("its library", function()
+  setup(function() folder = helper.folder() end)
+  teardown(helper.clean)
+
+  local HOST = "%s -Wall -Wextra -Wpedantic -Werror -Ireader %s/tests/c/host_sources.c -o host -Lreader -lreader "
+    .. "-Wl,-rpath,$PWD/reader && ./host model.safetensors source_ids ids logits saved"
+
+  for i, name in ipairs { "post", "t5", "apart" } do
+    it("computes what the definition says: " .. name, function()
+      local expected = unpacked(name)
+      runs(("lua5.4 %s/gen/attn2c build description.lua -o reader"):format(root))
+      runs(HOST:format(i == 1 and "g++ -std=c++11 -x c++" or "gcc -std=c99", root))
+      local got = { shape = expected.shape:gsub(" ", ""), format = "<f", bytes = helper.read(folder .. "/logits") }
+      assert.is_nil(cases.difference(expected, got))
+    end)
+  end
+end)
