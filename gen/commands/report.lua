@@ -141,9 +141,11 @@ local function bench_options(state)
   return tokens.is_open and { "--profile", "--length", ("%d"):format(tokens.most) } or { "--profile", "--bound" }
 end
 
--- Returns the name of an entry in bench's output.
+-- Returns the name of an entry in bench's output, where a prompt is the longest call of one that continues.
 local function bench_name(entry)
-  return entry.spec.symbols.rows.is_open and ("%s (%d tokens)"):format(entry.name, entry.spec.seq) or entry.name
+  local symbols = entry.spec.symbols
+  if not symbols.rows.is_open then return entry.name end
+  return ("%s (%d tokens)"):format(symbols.past.is_open and "prefill" or entry.name, entry.spec.seq)
 end
 
 -- Returns the commands that print the numbers of a variant. checked: the inputs of its check (batches.of).
@@ -252,15 +254,15 @@ local function add_subjects(all, root, arguments, tools, variant)
     commands = variant_commands(arguments, variant, state, checked, against_f32 ~= nil) }
   common.files, common.emitted_bytes, common.program_bytes = files_of(common.folder, state)
   local entries = state.spec.processes and state.builds[1].entries or state.entries -- of rank 0, as in a profile
-  local middle = (#entries + 1) // 2
   for i = #entries, 1, -1 do
     local entry = entries[i]
     local name, label = entry.name, variant.label
     local tokens = entry.spec.symbols.tokens
     local title = tokens.is_open and ("any length, %d tokens"):format(tokens.most)
+    if title and #entries > 1 then title = ("%s, %s"):format(name, title) end
     if title then label = (label ~= "" and label .. " " or "") .. title end
     local check = result.checks[name]
-    all[#all + 1] = words.merged(common, { label = label ~= "" and label or common.name, is_main = i == middle,
+    all[#all + 1] = words.merged(common, { label = label ~= "" and label or common.name, is_main = i == #entries,
       group = variant.number, choice = i,
       spec = entry.spec, state = entry, work = work.of(entry), entry_info = entry_of(result.info.entries, name),
       bench = result.benches[bench_name(entry)], check = check, worst = check and document.worst(check),
