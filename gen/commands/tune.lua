@@ -178,11 +178,7 @@ function Tuner:taken(is_better)
 end
 
 -- Returns choices and the earlier choices of the file. Where both have a product, the file's counts.
-function Tuner:with_earlier(choices)
-  local all = {}
-  for _, from in ipairs { choices, self.earlier } do for key, choice in pairs(from) do all[key] = choice end end
-  return all
-end
+function Tuner:with_earlier(choices) return words.merged(choices, self.earlier) end
 
 -- True if a choice makes the same calls as the product's earlier one.
 function Tuner:is_earlier(key, choice)
@@ -204,8 +200,7 @@ function Tuner:disturbed() return self.few:disturbed() or self.whole:disturbed()
 
 function Tuner:write(choices)
   for _, choice in pairs(choices) do choice.is_disturbed = self:disturbed() ~= nil end
-  local all = self:with_earlier(choices)
-  for key, choice in pairs(self.others) do all[key] = choice end
+  local all = words.merged(self:with_earlier(choices), self.others)
   local folder, name = self.path:match("^(.*)/([^/]*)$")
   files.write_all(folder or ".", { { name = name or self.path,
     text = tuning.text { target = self.spec.target, machine = tuning.machine(), choices = all } } })
@@ -364,9 +359,7 @@ function Tuner:settle(by)
     for _, product in ipairs(self.order) do
       local best, size = self.best[product.key], self.best[product.main].choice.token_block
       if best.choice.token_block ~= size then
-        local choice = {}
-        for name, value in pairs(best.choice) do choice[name] = value end
-        choice.token_block = size
+        local choice = words.merged(best.choice, { token_block = size })
         self.best[product.key] = { choice = choice, ratio = best.ratio, times = best.times,
           rule_times = best.rule_times }
       end

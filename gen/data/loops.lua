@@ -387,9 +387,7 @@ end
 --- for a loop over queries also left and right, the keys before and after a query that it sees, and panel. continues:
 --- whether sequences have keys of earlier calls.
 function loops.begin(form, fields, continues)
-  local step = { continues = continues or nil }
-  for name, value in pairs(fields) do step[name] = value end
-  step.form, step.loop = "begin", form
+  local step = words.merged({ continues = continues or nil }, fields, { form = "begin", loop = form })
   if texts[form] then texts[form](step) end
   return step
 end
