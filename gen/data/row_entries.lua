@@ -13,7 +13,7 @@ function row_entries.each(element) return function(c) return element * c.rows * 
 function row_entries.written(type) return { "y", "w", matrix("rows", "cols", "ldy"), type = type } end
 function row_entries.read(type) return { "x", "r", matrix("rows", "cols", "ldx"), type = type } end
 
--- Returns an entry with constants and operands, after which those of `more` come, and the other fields of `more`.
+-- Returns an entry with constants, operands and the fields of `more`, whose constants and operands come after these.
 local function entry_of(constants, operands, element, equation, more)
   local entry = words.merged({ cost = row_entries.each(element), equation = equation }, more)
   entry.constants, entry.operands = words.append(constants, entry.constants), words.append(operands, entry.operands)
