@@ -141,6 +141,12 @@ function Tuner:report(line)
   end
 end
 
+-- Reports what was found of a product's choice, if details are asked for.
+function Tuner:detail(product, choice, format, ...)
+  if not self.arguments.verbose then return end
+  io.stderr:write(("%10s%-34s %-24s %s\n"):format("", product.key, search.text(product, choice), format:format(...)))
+end
+
 -- True if a product's best choice, timed once in the model, beats the rule by more than the noise. Times of products
 -- by themselves are not enough: the model may be slower with what is 5% faster by itself.
 function Tuner:is_clear(key)
@@ -219,10 +225,7 @@ function Tuner:time_alone()
     for _, each in ipairs(found[key]) do
       for _, choice in ipairs(each.same) do self.seen[key][search.signature(product, choice)] = true end
     end
-    if self.arguments.verbose then
-      io.stderr:write(("%10s%-34s %-24s %.3f by itself\n"):format("", key, search.text(product, best.choice),
-        best.ratio))
-    end
+    self:detail(product, best.choice, "%.3f by itself", best.ratio)
     if best.ratio < 1 - LEAST_GAIN then
       self.best[key] = { choice = best.choice, ratio = best.ratio, is_alone = true, times = { ms * best.ns },
         rule_times = { ms * best.rule_ns } }
@@ -282,10 +285,7 @@ function Tuner:try(choice_of, by)
       self.pending[key] = { choice = ran, ratio = ratio, times = ratios[key].times,
         rule_times = ratios[key].rule_times }
     end
-    if self.arguments.verbose then
-      io.stderr:write(("%10s%-34s %-24s %.3f %.3f\n"):format("", key, search.text(product, ran), ratios[key].own,
-        ratios[key].region))
-    end
+    self:detail(product, ran, "%.3f %.3f", ratios[key].own, ratios[key].region)
   end
   return ratios
 end
@@ -380,11 +380,8 @@ end
 -- Times the composed choice and the rule in turn. Returns the ratio of their calls, each product's ratio, and the
 -- spread of the first. A product that does not beat the rule by more than its spread goes back to the rule.
 function Tuner:compare(choices)
-  for _, product in ipairs(self.arguments.verbose and self.order or {}) do
-    local choice = choices[product.key]
-    if choice then
-      io.stderr:write(("%10s%-34s %-24s compared\n"):format("", product.key, search.text(product, choice)))
-    end
+  for _, product in ipairs(self.order) do
+    if choices[product.key] then self:detail(product, choices[product.key], "compared") end
   end
   local model = self.whole
   if self.few ~= model then self.few:check(choices) end -- its layers are the whole model's

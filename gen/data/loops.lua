@@ -47,6 +47,13 @@ local function walk_blocks(step, all, symbols, body)
   end, body)
 end
 
+-- Runs body() for each panel of the keys [from, stop). Only the last panel of the keys seen may be cut.
+local function walk_keys(step, from, stop, symbols, body)
+  walk(from, stop, step.step, function(key, keys)
+    symbols.key, symbols.taken, symbols.padded = key, keys, round_up(keys, step.lanes)
+  end, body)
+end
+
 -- Returns the keys that sequence i of a call has before the call's first row.
 local function past_of(call, i) return call.past and call.past[i] or 0 end
 
@@ -229,11 +236,7 @@ loops.forms = {
     head = "for (ptrdiff_t key = ${start}; key < ${stop}; key += ${step}) {",
     locals = { { "taken", "ATTN2C_LEAST(${stop} - key, ${step})" },
       { "padded", "(ATTN2C_LEAST(${stop} - key, ${step}) + ${lanes} - 1) / ${lanes} * ${lanes}" } },
-    run = function(step, _, symbols, body)
-      walk(symbols.from, symbols.seen, step.step, function(key, keys)
-        symbols.key, symbols.taken, symbols.padded = key, keys, round_up(keys, step.lanes)
-      end, body)
-    end,
+    run = function(step, _, symbols, body) walk_keys(step, symbols.from, symbols.seen, symbols, body) end,
   },
 }
 
@@ -263,12 +266,7 @@ loops.forms.alone = {
 loops.forms.share = {
   head = "for (ptrdiff_t key = begin; key < stop; key += ${step}) {",
   locals = loops.forms.seen.locals,
-  run = function(step, _, symbols, body)
-    walk(symbols.begin, symbols.stop, step.step, function(key)
-      local keys = least(symbols.seen - key, step.step)
-      symbols.key, symbols.taken, symbols.padded = key, keys, round_up(keys, step.lanes)
-    end, body)
-  end,
+  run = function(step, _, symbols, body) walk_keys(step, symbols.begin, symbols.stop, symbols, body) end,
 }
 
 -- A block of rows, in a chunk of some panels of a product.
